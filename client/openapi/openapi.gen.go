@@ -554,14 +554,13 @@ func (e DeliveryReason) Valid() bool {
 
 // Defines values for DeliveryState.
 const (
-	DeliveryStateCancelled  DeliveryState = "cancelled"
-	DeliveryStateDead       DeliveryState = "dead"
-	DeliveryStateDelivered  DeliveryState = "delivered"
-	DeliveryStateDiscarded  DeliveryState = "discarded"
-	DeliveryStateParked     DeliveryState = "parked"
-	DeliveryStateQueued     DeliveryState = "queued"
-	DeliveryStateRetrying   DeliveryState = "retrying"
-	DeliveryStateSuperseded DeliveryState = "superseded"
+	DeliveryStateCancelled DeliveryState = "cancelled"
+	DeliveryStateDead      DeliveryState = "dead"
+	DeliveryStateDelivered DeliveryState = "delivered"
+	DeliveryStateDiscarded DeliveryState = "discarded"
+	DeliveryStateParked    DeliveryState = "parked"
+	DeliveryStateQueued    DeliveryState = "queued"
+	DeliveryStateRetrying  DeliveryState = "retrying"
 )
 
 // Valid indicates whether the value is a known member of the DeliveryState enum.
@@ -580,8 +579,6 @@ func (e DeliveryState) Valid() bool {
 	case DeliveryStateQueued:
 		return true
 	case DeliveryStateRetrying:
-		return true
-	case DeliveryStateSuperseded:
 		return true
 	default:
 		return false
@@ -647,14 +644,13 @@ func (e DeliveryDetailReason) Valid() bool {
 
 // Defines values for DeliveryDetailState.
 const (
-	DeliveryDetailStateCancelled  DeliveryDetailState = "cancelled"
-	DeliveryDetailStateDead       DeliveryDetailState = "dead"
-	DeliveryDetailStateDelivered  DeliveryDetailState = "delivered"
-	DeliveryDetailStateDiscarded  DeliveryDetailState = "discarded"
-	DeliveryDetailStateParked     DeliveryDetailState = "parked"
-	DeliveryDetailStateQueued     DeliveryDetailState = "queued"
-	DeliveryDetailStateRetrying   DeliveryDetailState = "retrying"
-	DeliveryDetailStateSuperseded DeliveryDetailState = "superseded"
+	DeliveryDetailStateCancelled DeliveryDetailState = "cancelled"
+	DeliveryDetailStateDead      DeliveryDetailState = "dead"
+	DeliveryDetailStateDelivered DeliveryDetailState = "delivered"
+	DeliveryDetailStateDiscarded DeliveryDetailState = "discarded"
+	DeliveryDetailStateParked    DeliveryDetailState = "parked"
+	DeliveryDetailStateQueued    DeliveryDetailState = "queued"
+	DeliveryDetailStateRetrying  DeliveryDetailState = "retrying"
 )
 
 // Valid indicates whether the value is a known member of the DeliveryDetailState enum.
@@ -673,8 +669,6 @@ func (e DeliveryDetailState) Valid() bool {
 	case DeliveryDetailStateQueued:
 		return true
 	case DeliveryDetailStateRetrying:
-		return true
-	case DeliveryDetailStateSuperseded:
 		return true
 	default:
 		return false
@@ -1739,13 +1733,12 @@ func (e Validation) Valid() bool {
 
 // Defines values for State.
 const (
-	StateCancelled  State = "cancelled"
-	StateDead       State = "dead"
-	StateDelivered  State = "delivered"
-	StateDiscarded  State = "discarded"
-	StateParked     State = "parked"
-	StateRetrying   State = "retrying"
-	StateSuperseded State = "superseded"
+	StateCancelled State = "cancelled"
+	StateDead      State = "dead"
+	StateDelivered State = "delivered"
+	StateDiscarded State = "discarded"
+	StateParked    State = "parked"
+	StateRetrying  State = "retrying"
 )
 
 // Valid indicates whether the value is a known member of the State enum.
@@ -1762,8 +1755,6 @@ func (e State) Valid() bool {
 	case StateParked:
 		return true
 	case StateRetrying:
-		return true
-	case StateSuperseded:
 		return true
 	default:
 		return false
@@ -1877,13 +1868,12 @@ func (e ListDeadLettersParamsStatusClass) Valid() bool {
 
 // Defines values for ListDeliveriesParamsState.
 const (
-	ListDeliveriesParamsStateCancelled  ListDeliveriesParamsState = "cancelled"
-	ListDeliveriesParamsStateDead       ListDeliveriesParamsState = "dead"
-	ListDeliveriesParamsStateDelivered  ListDeliveriesParamsState = "delivered"
-	ListDeliveriesParamsStateDiscarded  ListDeliveriesParamsState = "discarded"
-	ListDeliveriesParamsStateParked     ListDeliveriesParamsState = "parked"
-	ListDeliveriesParamsStateRetrying   ListDeliveriesParamsState = "retrying"
-	ListDeliveriesParamsStateSuperseded ListDeliveriesParamsState = "superseded"
+	ListDeliveriesParamsStateCancelled ListDeliveriesParamsState = "cancelled"
+	ListDeliveriesParamsStateDead      ListDeliveriesParamsState = "dead"
+	ListDeliveriesParamsStateDelivered ListDeliveriesParamsState = "delivered"
+	ListDeliveriesParamsStateDiscarded ListDeliveriesParamsState = "discarded"
+	ListDeliveriesParamsStateParked    ListDeliveriesParamsState = "parked"
+	ListDeliveriesParamsStateRetrying  ListDeliveriesParamsState = "retrying"
 )
 
 // Valid indicates whether the value is a known member of the ListDeliveriesParamsState enum.
@@ -1900,8 +1890,6 @@ func (e ListDeliveriesParamsState) Valid() bool {
 	case ListDeliveriesParamsStateParked:
 		return true
 	case ListDeliveriesParamsStateRetrying:
-		return true
-	case ListDeliveriesParamsStateSuperseded:
 		return true
 	default:
 		return false
@@ -1937,13 +1925,12 @@ func (e ListDeliveriesParamsStatusClass) Valid() bool {
 
 // Defines values for ListEndpointDeliveriesParamsState.
 const (
-	ListEndpointDeliveriesParamsStateCancelled  ListEndpointDeliveriesParamsState = "cancelled"
-	ListEndpointDeliveriesParamsStateDead       ListEndpointDeliveriesParamsState = "dead"
-	ListEndpointDeliveriesParamsStateDelivered  ListEndpointDeliveriesParamsState = "delivered"
-	ListEndpointDeliveriesParamsStateDiscarded  ListEndpointDeliveriesParamsState = "discarded"
-	ListEndpointDeliveriesParamsStateParked     ListEndpointDeliveriesParamsState = "parked"
-	ListEndpointDeliveriesParamsStateRetrying   ListEndpointDeliveriesParamsState = "retrying"
-	ListEndpointDeliveriesParamsStateSuperseded ListEndpointDeliveriesParamsState = "superseded"
+	ListEndpointDeliveriesParamsStateCancelled ListEndpointDeliveriesParamsState = "cancelled"
+	ListEndpointDeliveriesParamsStateDead      ListEndpointDeliveriesParamsState = "dead"
+	ListEndpointDeliveriesParamsStateDelivered ListEndpointDeliveriesParamsState = "delivered"
+	ListEndpointDeliveriesParamsStateDiscarded ListEndpointDeliveriesParamsState = "discarded"
+	ListEndpointDeliveriesParamsStateParked    ListEndpointDeliveriesParamsState = "parked"
+	ListEndpointDeliveriesParamsStateRetrying  ListEndpointDeliveriesParamsState = "retrying"
 )
 
 // Valid indicates whether the value is a known member of the ListEndpointDeliveriesParamsState enum.
@@ -1960,8 +1947,6 @@ func (e ListEndpointDeliveriesParamsState) Valid() bool {
 	case ListEndpointDeliveriesParamsStateParked:
 		return true
 	case ListEndpointDeliveriesParamsStateRetrying:
-		return true
-	case ListEndpointDeliveriesParamsStateSuperseded:
 		return true
 	default:
 		return false
@@ -2340,9 +2325,6 @@ type CircuitStateState string
 
 // Coalesce Delivers the events of a window in common requests, as batches (see the webhook `batch`). Replaced as a whole; a window of 0s ends the coalescing. Absent without coalescing. Not together with max_in_flight.
 type Coalesce struct {
-	// Key A JSON Pointer (RFC 6901) into the payload. Of the events of a window with an equal string, number or boolean there, the newest is delivered, and the others become superseded. Default: every event is delivered.
-	Key *string `json:"key,omitempty"`
-
 	// MaxBytes The maximum bytes of the payloads of a request; a larger payload goes alone. Default: 262144.
 	MaxBytes *int `json:"max_bytes,omitempty"`
 
@@ -2367,9 +2349,6 @@ type Coalesced struct {
 
 // Coalescing How the events of a window are delivered in common requests.
 type Coalescing struct {
-	// Key The JSON Pointer of the key; absent when every event is delivered.
-	Key *string `json:"key,omitempty"`
-
 	// MaxBytes The maximum bytes of the payloads of a request; a larger payload goes alone.
 	MaxBytes int `json:"max_bytes"`
 

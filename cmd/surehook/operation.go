@@ -68,7 +68,7 @@ func filters(names ...string) []option {
 	usage := map[string]string{
 		"event_type":      "event type",
 		"endpoint":        "endpoint, by id or uid",
-		"state":           "retrying, parked, delivered, dead, discarded, cancelled or superseded",
+		"state":           "retrying, parked, delivered, dead, discarded or cancelled",
 		"status_class":    "class of the last status: none, 2xx, 3xx, 4xx or 5xx",
 		"idempotency_key": "your own id of the event",
 		"since":           "not before this time, such as 2026-11-01T00:00:00Z",

@@ -116,7 +116,6 @@ func endpointFields() []option {
 		{name: "tls.key", usage: "PEM of the key of the client certificate", kind: file},
 		{name: "coalesce.window", usage: "events of this time share a request, such as 5s; 0s: none", kind: text},
 		{name: "coalesce.max_events", usage: "most events of a request", kind: number},
-		{name: "coalesce.key", usage: "JSON pointer into the payload: only the newest event of a value", kind: text},
 		{name: "retry_on", usage: "status with a retry beside the default ones, such as 404", kind: numbers},
 		{name: "give_up_on", usage: "status without a retry, such as 501", kind: numbers},
 		{name: "filter", usage: `JSON pattern of the events, such as {"payload":{"amount":[{"numeric":[">",100]}]}}; {} for every event`, kind: object},

@@ -20,7 +20,7 @@ func (p *program) tail() *cobra.Command {
 	var count int
 	c := &cobra.Command{
 		Use: "tail", Short: "Print deliveries as they end", Args: arguments,
-		Long: "Print deliveries as they become delivered, dead, discarded, cancelled or superseded.\n" +
+		Long: "Print deliveries as they become delivered, dead, discarded or cancelled.\n" +
 			"The command reads the list of deliveries again and again, so it sees events accepted in the last --window only.",
 	}
 	c.Flags().StringVar(&endpoint, "endpoint", "", "only deliveries of this endpoint, by id or uid")
@@ -117,7 +117,7 @@ func (t *tailing) print(rows []json.RawMessage, began time.Time) (done bool, err
 		if err := json.Unmarshal(row, &d); err != nil {
 			return false, &badAnswerError{err}
 		}
-		if !slices.Contains([]string{"delivered", "dead", "discarded", "cancelled", "superseded"}, d.State) || d.Updated.Before(began.Truncate(time.Millisecond)) {
+		if !slices.Contains([]string{"delivered", "dead", "discarded", "cancelled"}, d.State) || d.Updated.Before(began.Truncate(time.Millisecond)) {
 			continue
 		}
 		key := d.ID + " " + d.State

@@ -35,7 +35,7 @@ func newHandler(cfg config.Breaker, sdk aws.Config, log *slog.Logger) (any, erro
 	store := dynamo.New(sdk, cfg.Table)
 	metrics := emf.Set{Environment: cfg.Environment}
 	notifier, err := wire.Notifier(sdk, store, wire.NotifierConfig{
-		Events:   wire.AcceptorConfig{LiveQueue: cfg.LiveQueue, CoalesceQueue: cfg.CoalesceQueue, Log: log, Retention: cfg.Retention, Now: time.Now},
+		Events:   wire.AcceptorConfig{LiveQueue: cfg.LiveQueue, CoalesceQueue: cfg.CoalesceQueue, Retention: cfg.Retention, Now: time.Now},
 		TopicARN: cfg.TopicARN,
 		Metrics:  metrics,
 	}, log)

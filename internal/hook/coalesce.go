@@ -4,7 +4,6 @@ import (
 	"crypto/sha256"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 )
@@ -15,7 +14,6 @@ type Coalescing struct {
 	Window    time.Duration // whole seconds, aligned to the clock; 0: a request per event
 	MaxEvents int           // of one request
 	MaxBytes  int           // of the payloads of one request; a larger payload goes alone
-	Key       string        // JSON Pointer into the payload; empty: every event is delivered
 }
 
 // Bounds and defaults of Coalescing. MaxCoalesceWindow is below MaxQueueDelay, and
@@ -28,7 +26,6 @@ const (
 	MinCoalesceBytes      = 1 << 10
 	MaxCoalesceBytes      = 512 << 10 // with the other parts below verify.MaxBody
 	DefaultCoalesceBytes  = 256 << 10
-	MaxCoalesceKey        = 256 // bytes
 )
 
 // On reports whether events are delivered in common requests.
@@ -67,68 +64,12 @@ func (e *Endpoint) LaneAt(lane Lane, due time.Time) (Lane, time.Time) {
 	return LaneCoalesce, due
 }
 
-// Newest names the newest event with a value of the key in a window of an endpoint.
-type Newest struct {
-	NewestKey
-
-	Tenant     TenantID
-	Event      EventID
-	AcceptedAt int64     // of the event, in milliseconds since 1970
-	ExpiresAt  time.Time // when the record is deleted
-}
-
-// NewestKey is the place of a Newest.
-type NewestKey struct {
-	Endpoint EndpointID
-	End      int64  // of the window, in seconds since 1970
-	Value    string // the hash of the key's path and value
-}
-
-// String returns the parts of the key, separated by "#".
-func (k NewestKey) String() string {
-	return string(k.Endpoint) + "#" + strconv.FormatInt(k.End, 10) + "#" + k.Value
-}
-
-// newestHash is the number of bytes in NewestKey.Value. Two values of one window collide
-// with a probability of 2^-128.
-const newestHash = 16
-
-// NewestOf returns the record of the event at the endpoint; ok is false when the endpoint
-// has no key, or the payload has no string, number or boolean there.
-func NewestOf(endpoint *Endpoint, e *Event) (n Newest, ok bool) {
-	c := endpoint.Coalesce
-	if !c.On() || c.Key == "" {
-		return Newest{}, false
-	}
-	value, ok := valueAt(e.Payload, c.Key)
-	if !ok {
-		return Newest{}, false
-	}
-	end := c.End(e.AcceptedAt)
-	sum := sha256.Sum256([]byte(c.Key + "\x00" + value))
-	return Newest{
-		NewestKey:  NewestKey{Endpoint: endpoint.ID, End: end.Unix(), Value: crockford.EncodeToString(sum[:newestHash])},
-		Tenant:     e.Tenant,
-		Event:      e.ID,
-		AcceptedAt: e.AcceptedAt.UnixMilli(),
-		ExpiresAt:  end.Add(endpoint.MaxAge),
-	}, true
-}
-
-// After reports whether n is newer than other: by the time of acceptance, and in the same
-// millisecond by the id.
-func (n Newest) After(other Newest) bool {
-	if n.AcceptedAt != other.AcceptedAt {
-		return n.AcceptedAt > other.AcceptedAt
-	}
-	return n.Event > other.Event
-}
-
 // BatchID is the id of a request with several events.
 type BatchID string
 
 const (
 	batchPrefix = "bat_"
+	batchHash   = 16 // bytes in an id: two batches collide with a probability of 2^-128
 	// BatchEventType is the type of a request with several events.
 	BatchEventType = SystemPrefix + "batch"
 )
@@ -151,7 +92,7 @@ func NewBatch(members []DeliveryID, leader DeliveryID) *Batch {
 	}
 	slices.Sort(names)
 	sum := sha256.Sum256([]byte(strings.Join(names, "\n")))
-	return &Batch{ID: BatchID(batchPrefix + crockford.EncodeToString(sum[:newestHash])), Size: len(members), Leader: leader, Members: members}
+	return &Batch{ID: BatchID(batchPrefix + crockford.EncodeToString(sum[:batchHash])), Size: len(members), Leader: leader, Members: members}
 }
 
 // Of returns the batch as the record of the delivery names it.
@@ -190,9 +131,6 @@ func validateCoalescing(e Endpoint) []FieldError {
 	}
 	if c.On() && (c.MaxBytes < MinCoalesceBytes || c.MaxBytes > MaxCoalesceBytes) {
 		add(".max_bytes", "must be %d to %d", MinCoalesceBytes, MaxCoalesceBytes)
-	}
-	if c.Key != "" && (len(c.Key) > MaxCoalesceKey || !ValidPointer(c.Key)) {
-		add(".key", "must be a JSON Pointer of at most %d bytes, such as /order/id", MaxCoalesceKey)
 	}
 	if e.MaxInFlight > 0 {
 		add("", "excludes max_in_flight: a window has few requests")

@@ -39,49 +39,6 @@ func TestCoalescing_WindowsAreAlignedToTheClock(t *testing.T) {
 	}
 }
 
-func TestNewestOf_KeyOfThePayload(t *testing.T) {
-	t.Parallel()
-
-	of := func(pointer, payload string) (string, bool) {
-		e := hook.Endpoint{ID: "ep_1", MaxAge: time.Hour, Coalesce: hook.Coalescing{Window: time.Second, Key: pointer}}
-		n, ok := hook.NewestOf(&e, &hook.Event{ID: "evt_1", Payload: []byte(payload)})
-		return n.Value, ok
-	}
-	same := [][2]string{
-		{`{"a":{"b":1}}`, ` {"x":[], "a" : {"b" : 1 } } `},
-		{`{"a":{"b":"é/"}}`, `{"a":{"b":"\u00e9\/"}}`},
-		{`{"a":{"b":true}}`, `{"a":{"b":false},"a":{"b":true}}`},
-	}
-	for _, pair := range same {
-		a, okA := of("/a/b", pair[0])
-		if b, okB := of("/a/b", pair[1]); a != b || !okA || !okB {
-			t.Errorf("the keys of %s and %s differ: %s, %t and %s, %t", pair[0], pair[1], a, okA, b, okB)
-		}
-	}
-	differ := []string{`{"a":{"b":1}}`, `{"a":{"b":"1"}}`, `{"a":{"b":2}}`, `{"a":{"b":true}}`, `{"a":{"b":""}}`}
-	seen := make(map[string]string)
-	for _, payload := range differ {
-		value, ok := of("/a/b", payload)
-		if other, taken := seen[value]; taken || !ok {
-			t.Errorf("the key of %s is that of %s", payload, other)
-		}
-		seen[value] = payload
-	}
-	for _, payload := range []string{`{}`, `[]`, `1`, `null`, `{"a":null}`, `{"a":{"b":null}}`, `{"a":{"b":{}}}`, `{"a":{"b":[]}}`, ``} {
-		if value, ok := of("/a/b", payload); ok {
-			t.Errorf("the key of %s = %s; want none", payload, value)
-		}
-	}
-	if v, ok := of("/a~1b/~01/1", `{"a/b":{"~1":[0,"x"]}}`); !ok || v == "" {
-		t.Error("a path with ~1, ~01 and an element finds nothing")
-	}
-	for _, pointer := range []string{"", "a", "/a~", "/a~2", "/\x00"} {
-		if hook.ValidPointer(pointer) {
-			t.Errorf("ValidPointer(%q) = true", pointer)
-		}
-	}
-}
-
 func TestNewBatch_EqualIDsMeanEqualMembers(t *testing.T) {
 	t.Parallel()
 

@@ -48,7 +48,7 @@
 //
 // The end of a delivery:
 //
-//   - Settled: delivered, dead, discarded, cancelled or superseded. Surehook makes no more attempts.
+//   - Settled: delivered, dead, discarded or cancelled. Surehook makes no more attempts.
 //   - Settlement: the work after a delivery settles: retire the replayed delivery, count for the job, notify the owner.
 //   - Replay: the next generation of a delivery.
 //   - Replay request: the order for a replay. The first token of the new generation carries the request.
@@ -68,7 +68,6 @@
 //	  |  +----- 2xx -------+------- 2xx ----------+--> delivered
 //	  +---- rejected, exhausted, expired ---------+--> dead --> discarded
 //	  +---- endpoint deleted, cancelled, erased --+--> cancelled
-//	  +---- a newer event with the same key ------+--> superseded
 //
 // # Replays
 //

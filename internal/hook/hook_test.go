@@ -52,21 +52,25 @@ func TestClassOfStatus(t *testing.T) {
 			t.Parallel()
 
 			class := hook.ClassOfStatus(tt.status)
-			if class != tt.class || class.Result() != tt.result {
-				t.Errorf("ClassOfStatus(%d) = %s, %d; want %s, %d", tt.status, class, class.Result(), tt.class, tt.result)
+			result := new(hook.Endpoint).ResultOf(&hook.Outcome{Class: class, Status: tt.status})
+			if class != tt.class || result != tt.result {
+				t.Errorf("ClassOfStatus(%d) = %s, %d; want %s, %d", tt.status, class, result, tt.class, tt.result)
+			}
+			if failing := tt.result == hook.ResultTransient && tt.status != 429; class.Failing() != failing {
+				t.Errorf("%d: Failing() = %t; want %t", tt.status, class.Failing(), failing)
 			}
 		})
 	}
 }
 
-func TestClass_Result_WithoutAStatus(t *testing.T) {
+func TestEndpoint_ResultOf_WithoutAStatus(t *testing.T) {
 	t.Parallel()
 
 	for _, class := range []hook.Class{
 		hook.ClassTimeout, hook.ClassDNS, hook.ClassConnect, hook.ClassReset, hook.ClassTLS, hook.ClassBlocked,
 	} {
-		if got := class.Result(); got != hook.ResultTransient {
-			t.Errorf("%s.Result() = %d; want transient", class, got)
+		if got := new(hook.Endpoint).ResultOf(&hook.Outcome{Class: class}); got != hook.ResultTransient || !class.Failing() {
+			t.Errorf("ResultOf(%s) = %d, Failing() = %t; want transient, true", class, got, class.Failing())
 		}
 	}
 }

@@ -7,14 +7,13 @@ type State uint8
 
 // The states. The zero State is not valid.
 const (
-	StateQueued     State = iota + 1 // the first token is in a lane; no record exists
-	StateRetrying                    // at least one attempt failed; the next attempt is planned
-	StateParked                      // the endpoint is paused, disabled or has an open circuit; no token exists
-	StateDelivered                   // the endpoint answered 2xx
-	StateDead                        // final failure: rejected, exhausted or expired
-	StateDiscarded                   // was dead; discarded by a caller, or settled by a replay
-	StateCancelled                   // ended without delivery: endpoint deleted, replaced by a replay, payload erased, or by hand
-	StateSuperseded                  // ended without delivery: a newer event has the same key in the window
+	StateQueued    State = iota + 1 // the first token is in a lane; no record exists
+	StateRetrying                   // at least one attempt failed; the next attempt is planned
+	StateParked                     // the endpoint is paused, disabled or has an open circuit; no token exists
+	StateDelivered                  // the endpoint answered 2xx
+	StateDead                       // final failure: rejected, exhausted or expired
+	StateDiscarded                  // was dead; discarded by a caller, or settled by a replay
+	StateCancelled                  // ended without delivery: endpoint deleted, replaced by a replay, payload erased, or by hand
 )
 
 // String returns the state as it appears in the API, in keys and in logs.
@@ -34,8 +33,6 @@ func (s State) String() string {
 		return "discarded"
 	case StateCancelled:
 		return "cancelled"
-	case StateSuperseded:
-		return "superseded"
 	}
 	return "unknown"
 }
@@ -44,7 +41,7 @@ func (s State) String() string {
 // replay changes a settled delivery.
 func (s State) Settled() bool {
 	switch s {
-	case StateDelivered, StateDead, StateDiscarded, StateCancelled, StateSuperseded:
+	case StateDelivered, StateDead, StateDiscarded, StateCancelled:
 		return true
 	case StateQueued, StateRetrying, StateParked:
 		return false
@@ -54,12 +51,12 @@ func (s State) Settled() bool {
 
 // ParseState is the inverse of String.
 func ParseState(s string) (State, error) {
-	for state := StateQueued; state <= StateSuperseded; state++ {
+	for state := StateQueued; state <= StateCancelled; state++ {
 		if state.String() == s {
 			return state, nil
 		}
 	}
-	return 0, Invalid(FieldError{"state", fmt.Sprintf("%q is not one of queued, retrying, parked, delivered, dead, discarded, cancelled, superseded", s)})
+	return 0, Invalid(FieldError{"state", fmt.Sprintf("%q is not one of queued, retrying, parked, delivered, dead, discarded, cancelled", s)})
 }
 
 // Reason explains the state of a parked, dead, discarded or cancelled delivery,
@@ -163,10 +160,16 @@ const (
 	ResultRejected                    // no further attempt can help
 )
 
-// Result returns the meaning of the class for the delivery. ClassBlocked and
-// ClassTLS are transient, because the owner can repair DNS records and certificates.
-// ClassToken is transient, too: the owner can repair the credentials.
-func (c Class) Result() Result {
+// Failing reports whether an outcome of the class counts against the endpoint. Every
+// other answer proves that the endpoint works, including 429. The lists of statuses of
+// the endpoint have no influence: they decide about the delivery alone.
+func (c Class) Failing() bool { return c.result() == ResultTransient && c != ClassThrottled }
+
+// result returns the meaning of the class for the delivery, without the lists of its
+// endpoint: Endpoint.ResultOf asks both. ClassBlocked and ClassTLS are transient, because
+// the owner can repair DNS records and certificates. ClassToken is transient, too: the
+// owner can repair the credentials.
+func (c Class) result() Result {
 	switch c {
 	case ClassDelivered:
 		return ResultDelivered

@@ -27,7 +27,7 @@ func (e *Endpoint) ResultOf(o *Outcome) Result {
 	case slices.Contains(e.GiveUpOn, o.Status):
 		return ResultRejected
 	}
-	return o.Class.Result()
+	return o.Class.result()
 }
 
 // validateStatuses checks both lists: 400 to 599, except 410 and 429, no status twice.

@@ -120,6 +120,8 @@ func ValidateEndpoint(e Endpoint) []FieldError {
 	}
 	if e.MaxAge < MinMaxAge || e.MaxAge > MaxMaxAge {
 		add("max_age", "must be %s to %s", FormatDuration(MinMaxAge), FormatDuration(MaxMaxAge))
+	} else {
+		errs = append(errs, validateWaits(e)...)
 	}
 	if len(e.Schemes) == 0 {
 		add("signature_schemes", "must name v1, v1a or both")
@@ -128,6 +130,34 @@ func ValidateEndpoint(e Endpoint) []FieldError {
 		add("signature_schemes", "classic headers carry v1 only")
 	}
 	return errs
+}
+
+// The least max_age of an endpoint whose events wait before their first attempt.
+const (
+	MinMaxAgeAfterWindow = 10 * time.Second // the tokens of a window are gathered for CoalesceGather
+	MinMaxAgeOfRate      = 2 * time.Minute  // a token waits for its turn up to a minute
+)
+
+// validateWaits refuses settings with which events grow older than max_age before their
+// first attempt, although the receiver works. Both fields are named: a change gives either.
+func validateWaits(e Endpoint) []FieldError {
+	window := e.Coalesce.Window
+	for _, wait := range []struct {
+		field string
+		on    bool
+		least time.Duration // of max_age
+	}{
+		{"coalesce.window", e.Coalesce.On(), window + MinMaxAgeAfterWindow},
+		{"rate_per_second", e.RatePerSecond > 0, 2*window + MinMaxAgeOfRate},
+	} {
+		if least := FormatDuration(wait.least); wait.on && e.MaxAge < wait.least {
+			return []FieldError{
+				{wait.field, fmt.Sprintf("needs a max_age of at least %s, and max_age is %s: events would die while they wait", least, FormatDuration(e.MaxAge))},
+				{"max_age", fmt.Sprintf("must be at least %s with this %s: events would die while they wait", least, wait.field)},
+			}
+		}
+	}
+	return nil
 }
 
 // ValidText reports whether s can be stored and shown as free text: UTF-8 without

@@ -67,7 +67,6 @@ type coalesceBody struct {
 	Window    *duration `json:"window"`
 	MaxEvents *int      `json:"max_events"`
 	MaxBytes  *int      `json:"max_bytes"`
-	Key       *string   `json:"key"`
 }
 
 // exponentialBody is the same in requests and responses. Only in a request a field can be absent.
@@ -159,7 +158,6 @@ func (b coalesceBody) settings() (c hook.Coalescing, wrong []hook.FieldError) {
 	c = c.WithDefaults()
 	set(&c.MaxEvents, b.MaxEvents)
 	set(&c.MaxBytes, b.MaxBytes)
-	set(&c.Key, b.Key)
 	return c, nil
 }
 

@@ -54,7 +54,6 @@ type coalesceView struct {
 	Window    duration `json:"window"`
 	MaxEvents int      `json:"max_events"`
 	MaxBytes  int      `json:"max_bytes"`
-	Key       string   `json:"key,omitzero"`
 }
 
 // viewCoalescing returns nil for an endpoint with a request per event.
@@ -62,7 +61,7 @@ func viewCoalescing(c hook.Coalescing) *coalesceView {
 	if !c.On() {
 		return nil
 	}
-	return &coalesceView{Window: duration(c.Window), MaxEvents: c.MaxEvents, MaxBytes: c.MaxBytes, Key: c.Key}
+	return &coalesceView{Window: duration(c.Window), MaxEvents: c.MaxEvents, MaxBytes: c.MaxBytes}
 }
 
 type retryView struct {

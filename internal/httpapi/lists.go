@@ -138,7 +138,7 @@ func (errs *fieldErrors) eventType(values url.Values) string {
 func (errs *fieldErrors) state(values url.Values) hook.State {
 	state, err := hook.ParseState(values.Get(stateParam))
 	if err != nil {
-		errs.add(stateParam, "must be one of retrying, parked, delivered, dead, discarded, cancelled, superseded")
+		errs.add(stateParam, "must be one of retrying, parked, delivered, dead, discarded, cancelled")
 	}
 	return state
 }

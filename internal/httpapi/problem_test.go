@@ -232,7 +232,7 @@ func TestProblems_requests(t *testing.T) {
 		{name: "a bad cursor", p: owner, method: "GET", target: endpoints + "?cursor=abc", headers: nil, status: 400, want: invalid("cursor", "is not one that this list returned"), header: ""},
 		{
 			name: "an unknown state", p: owner, method: "GET", target: unknownEndpoint + "/deliveries?state=x", headers: nil, status: 400,
-			want: invalid("state", "must be one of retrying, parked, delivered, dead, discarded, cancelled, superseded"), header: "",
+			want: invalid("state", "must be one of retrying, parked, delivered, dead, discarded, cancelled"), header: "",
 		},
 		{
 			name: "the state queued", p: owner, method: "GET", target: unknownEndpoint + "/deliveries?state=queued", headers: nil, status: 400,

@@ -47,7 +47,6 @@ type Store struct {
 	due           *ordered[gate.Record] // circuits with an AttendAt, ordered by AttendAt
 	limits        map[hook.EndpointID]gate.Limits
 	places        map[hook.TenantID]gate.Limits
-	newest        map[hook.NewestKey]hook.Newest
 	counts        map[hook.EndpointID]minutes
 	hours         map[hook.EndpointID]map[time.Time]*stats.Counts  // by start of the hour in UTC
 	active        map[time.Time]map[hook.CircuitCheck]bool         // endpoints with counts, by hour
@@ -94,7 +93,6 @@ func NewStore() *Store {
 		}),
 		limits:        make(map[hook.EndpointID]gate.Limits),
 		places:        make(map[hook.TenantID]gate.Limits),
-		newest:        make(map[hook.NewestKey]hook.Newest),
 		counts:        make(map[hook.EndpointID]minutes),
 		hours:         make(map[hook.EndpointID]map[time.Time]*stats.Counts),
 		active:        make(map[time.Time]map[hook.CircuitCheck]bool),

@@ -220,11 +220,6 @@ func (c *erasables) ofTenant() {
 			c.add(erasure.KindKey, "key", string(id), "", func() { delete(s.keys, id); delete(s.keyHashes, k.Hash) })
 		}
 	}
-	for k, n := range s.newest {
-		if n.Tenant == c.tenant {
-			c.add(erasure.KindOther, "newest", k.String(), "", func() { delete(s.newest, k) })
-		}
-	}
 	if _, ok := s.places[c.tenant]; ok {
 		c.add(erasure.KindOther, "places", string(c.tenant), "", func() { delete(s.places, c.tenant) })
 	}

@@ -33,7 +33,6 @@ func (s *Store) Expire(now time.Time) {
 		maps.DeleteFunc(all, func(_ string, r hook.AuditRecord) bool { return !r.ExpiresAt.After(now) })
 	}
 	maps.DeleteFunc(s.erasures, func(_ hook.ErasureID, e erasure.Erasure) bool { return !e.ExpiresAt.After(now) })
-	maps.DeleteFunc(s.newest, func(_ hook.NewestKey, n hook.Newest) bool { return !n.ExpiresAt.After(now) })
 	for _, all := range s.counts {
 		for start := range all {
 			if now.Sub(start) > 2*circuit.Window {

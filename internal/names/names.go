@@ -108,7 +108,6 @@ const (
 	MetricLatency      = LogLatency    // from the event to the successful delivery
 	MetricDead         = "dead"        // deliveries
 	MetricParked       = "parked"      // deliveries
-	MetricSuperseded   = "superseded"  // deliveries
 	MetricRetried      = "retried"     // attempts after the first
 	MetricCircuits     = "circuits_opened"
 	MetricOpenCircuits = "circuits_open"         // gauge: open or half-open

@@ -145,7 +145,7 @@ func TestWebhooks_batch(t *testing.T) {
 	doc := contractDocument(t)
 	w := newWorld(t)
 	url, requests := sink(t)
-	w.subscribe(fmt.Sprintf(`{"url":"%s/batch","coalesce":{"window":"1s","key":"/k"}}`, url))
+	w.subscribe(fmt.Sprintf(`{"url":"%s/batch","coalesce":{"window":"1s"}}`, url))
 	var posted struct {
 		Data []struct {
 			ID string `json:"id"`

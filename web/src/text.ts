@@ -73,7 +73,6 @@ export const text = {
     dead: 'Dead',
     discarded: 'Discarded',
     cancelled: 'Cancelled',
-    superseded: 'Superseded',
   } as Record<string, string>,
 
   overview: {
@@ -465,8 +464,6 @@ export const text = {
     maxEventsHelp: 'Of a request, 1 to 100',
     maxBytes: 'At most bytes',
     maxBytesHelp: 'Of the payloads of a request',
-    newest: 'Only the newest of each',
-    newestHelp: 'JSON Pointer into the payload. Empty: every event.',
     region: 'Sent from',
     ownRegion: 'The own region',
     egress: 'Source addresses',

@@ -172,25 +172,22 @@ test('coalescing is set, refused at the field, changed and ended', async ({ page
   await page.getByLabel('Window', { exact: true }).fill('6m')
   await page.getByLabel('At most events').fill('many')
   await page.getByLabel('At most bytes').fill('1')
-  await page.getByLabel('Only the newest of each').fill('order')
   await page.getByRole('button', { name: 'Create endpoint' }).click()
-  for (const label of ['Window', 'At most events', 'At most bytes', 'Only the newest of each']) {
+  for (const label of ['Window', 'At most events', 'At most bytes']) {
     await expect(page.locator('.field', { has: page.getByLabel(label, { exact: true }) }).locator('.wrong'), label).toBeVisible()
   }
   await accessible(page)
   await page.getByLabel('Window', { exact: true }).fill('1s')
   await page.getByLabel('At most events').fill('10')
   await page.getByLabel('At most bytes').fill('')
-  await page.getByLabel('Only the newest of each').fill('/order')
   await page.getByRole('button', { name: 'Create endpoint' }).click()
   await page.getByRole('button', { name: 'Done' }).click()
   const stored = async () => (await backend.call<{ coalesce?: unknown }>('GET', `/v1/tenants/${tenant}/endpoints/crm`)).coalesce
-  expect(await stored()).toEqual({ window: '1s', max_events: 10, max_bytes: 262_144, key: '/order' })
+  expect(await stored()).toEqual({ window: '1s', max_events: 10, max_bytes: 262_144 })
   await backend.event(tenant, 'order.paid', { order: 1 })
   await expect.poll(() => receiver.requests.map((r) => (JSON.parse(r.body) as { type: string }).type)).toEqual(['surehook.batch'])
 
   await page.getByRole('tab', { name: 'Settings' }).click()
-  await page.getByLabel('Only the newest of each').fill('')
   await page.getByLabel('At most in flight').fill('5')
   await save(page)
   await expect(page.locator('.wrong')).toContainText('excludes max_in_flight')

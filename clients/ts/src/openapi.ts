@@ -1799,7 +1799,7 @@ export interface components {
             give_up_on?: number[];
             /** @description The timeout of one attempt, 1s to 30s. */
             timeout?: components["schemas"]["Duration"];
-            /** @description The maximum age of an unsettled delivery, 1s to 336h. An older delivery becomes dead. */
+            /** @description The maximum age of an unsettled delivery, 1s to 336h. An older delivery becomes dead. At least coalesce.window and 10s more; with rate_per_second at least 2m and two windows. */
             max_age?: components["schemas"]["Duration"];
             /**
              * Format: double
@@ -1855,7 +1855,7 @@ export interface components {
             give_up_on?: number[];
             /** @description The timeout of one attempt, 1s to 30s. Default: 10s. */
             timeout?: components["schemas"]["Duration"];
-            /** @description The maximum age of an unsettled delivery, 1s to 336h. An older delivery becomes dead. Default: 72h. */
+            /** @description The maximum age of an unsettled delivery, 1s to 336h. An older delivery becomes dead. At least coalesce.window and 10s more; with rate_per_second at least 2m and two windows. Default: 72h. */
             max_age?: components["schemas"]["Duration"];
             /**
              * Format: double
@@ -2279,8 +2279,7 @@ export interface components {
          * @example {
          *       "window": "5s",
          *       "max_events": 100,
-         *       "max_bytes": 262144,
-         *       "key": "/order/id"
+         *       "max_bytes": 262144
          *     }
          */
         Coalesce: {
@@ -2290,16 +2289,13 @@ export interface components {
             max_events?: number;
             /** @description The maximum bytes of the payloads of a request; a larger payload goes alone. Default: 262144. */
             max_bytes?: number;
-            /** @description A JSON Pointer (RFC 6901) into the payload. Of the events of a window with an equal string, number or boolean there, the newest is delivered, and the others become superseded. Default: every event is delivered. */
-            key?: string;
         };
         /**
          * @description How the events of a window are delivered in common requests.
          * @example {
          *       "window": "5s",
          *       "max_events": 100,
-         *       "max_bytes": 262144,
-         *       "key": "/order/id"
+         *       "max_bytes": 262144
          *     }
          */
         Coalescing: {
@@ -2309,8 +2305,6 @@ export interface components {
             max_events: number;
             /** @description The maximum bytes of the payloads of a request; a larger payload goes alone. */
             max_bytes: number;
-            /** @description The JSON Pointer of the key; absent when every event is delivered. */
-            key?: string;
         };
         /** @description The request of an attempt that had the events of a window. */
         Coalesced: {
@@ -2482,7 +2476,7 @@ export interface components {
             /** @description 1 for the first delivery; each replay adds 1. */
             generation: number;
             /** @enum {string} */
-            state: "queued" | "retrying" | "parked" | "delivered" | "dead" | "discarded" | "cancelled" | "superseded";
+            state: "queued" | "retrying" | "parked" | "delivered" | "dead" | "discarded" | "cancelled";
             /** @enum {string} */
             reason?: "rejected" | "gone" | "exhausted" | "expired" | "paused" | "disabled" | "circuit_open" | "in_flight" | "rate" | "throttled" | "endpoint_deleted" | "replayed" | "erased" | "added" | "manual";
             /** @description The number of attempts made. */
@@ -2556,7 +2550,7 @@ export interface components {
             /** @description 1 for the first delivery; each replay adds 1. */
             generation: number;
             /** @enum {string} */
-            state: "queued" | "retrying" | "parked" | "delivered" | "dead" | "discarded" | "cancelled" | "superseded";
+            state: "queued" | "retrying" | "parked" | "delivered" | "dead" | "discarded" | "cancelled";
             /** @enum {string} */
             reason?: "rejected" | "gone" | "exhausted" | "expired" | "paused" | "disabled" | "circuit_open" | "in_flight" | "rate" | "throttled" | "endpoint_deleted" | "replayed" | "erased" | "added" | "manual";
             /** @description The number of attempts made. */
@@ -4159,7 +4153,7 @@ export interface components {
         Limit: number;
         /** @description The `next_cursor` of the previous page. */
         Cursor: string;
-        State: "retrying" | "parked" | "delivered" | "dead" | "discarded" | "cancelled" | "superseded";
+        State: "retrying" | "parked" | "delivered" | "dead" | "discarded" | "cancelled";
         /** @description Only deliveries to the endpoint with the id or uid; the id of a deleted endpoint is allowed, from the first record of a delivery on. */
         EndpointFilter: string;
         /** @description The id or uid of the only endpoint that gets the event. */

@@ -4,7 +4,6 @@ package wire
 
 import (
 	"fmt"
-	"log/slog"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -21,7 +20,6 @@ type AcceptorConfig struct {
 	CoalesceQueue string        // URL
 	Retention     time.Duration // lifetime of events
 	Now           func() time.Time
-	Log           *slog.Logger
 }
 
 // Acceptor returns an acceptor of events over store.
@@ -37,6 +35,5 @@ func Acceptor(sdk aws.Config, store *dynamo.Store, c AcceptorConfig) (*ingest.Ac
 		Retention: c.Retention,
 		Now:       c.Now,
 		NewID:     hook.NewEventID,
-		Log:       c.Log,
 	}, nil
 }

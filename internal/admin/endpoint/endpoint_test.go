@@ -185,6 +185,27 @@ func TestAdmin_Change(t *testing.T) {
 			t.Errorf("Change(uid) = %v; want the field uid", err)
 		}
 	})
+	t.Run("a window and an age that exclude each other are refused from either side", func(t *testing.T) {
+		t.Parallel()
+
+		for field, f := range map[string]endpoint.Fields{
+			"max_age":         {MaxAge: new(5 * time.Minute)},
+			"coalesce.window": {Coalesce: &hook.Coalescing{Window: 5 * time.Minute, MaxEvents: 100, MaxBytes: 1 << 18}},
+		} {
+			own, _ := b.create(t, func(f *endpoint.Fields) {
+				f.MaxAge, f.Coalesce = new(6*time.Minute), &hook.Coalescing{Window: 5 * time.Minute, MaxEvents: 100, MaxBytes: 1 << 18}
+			})
+			if field != "max_age" {
+				if _, err := b.Change(t.Context(), tenant, string(own.ID), 0, endpoint.Fields{Coalesce: &hook.Coalescing{}, MaxAge: new(time.Minute)}); err != nil {
+					t.Fatal(err)
+				}
+			}
+			_, err := b.Change(t.Context(), tenant, string(own.ID), 0, f)
+			if got := fieldsOf(t, err); !slices.Contains(got, field) {
+				t.Errorf("Change(%s) = %v; want the field %s", field, err, field)
+			}
+		}
+	})
 	t.Run("an old version is a conflict", func(t *testing.T) {
 		t.Parallel()
 

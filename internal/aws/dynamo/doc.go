@@ -23,7 +23,6 @@
 //	endpoint           endpoint#E    endpoint              in a transaction with the tenant
 //	circuit            endpoint#E    circuit               per decision, version by version; absent: closed, never failed
 //	limits             endpoint#E    limits                per decision, version by version; only for endpoints with limits
-//	newest event       newest#E#W#K  newest                per event of an endpoint that coalesces by a key: window end W, hash K of the key
 //	stats              endpoint#E    stats#HHHH            one addition per batch; HHHH is the UTC hour, attributes count per minute
 //	notification       endpoint#E    history#W#N           once per time W and key N
 //	change             audit#T       audit#W#C             when change C begins at time W, and when the change ends; T is * for changes outside of the tenants

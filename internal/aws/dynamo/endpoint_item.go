@@ -68,7 +68,6 @@ type coalesceItem struct {
 	Window    time.Duration `dynamodbav:"window_ns"`
 	MaxEvents int           `dynamodbav:"max_events"`
 	MaxBytes  int           `dynamodbav:"max_bytes"`
-	Key       string        `dynamodbav:"key,omitempty"`
 }
 
 type secretItem struct {

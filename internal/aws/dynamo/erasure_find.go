@@ -316,7 +316,7 @@ func (it ownedItem) ownedBy(tenant hook.TenantID) bool {
 		return false
 	case tenantPrefix:
 		return id == string(tenant) && ofTenant(it.SK)
-	case eventPrefix, endpointPrefix, newestPrefix, jobPartPrefix, apiKeyPrefix, apiKeysPartition + "#":
+	case eventPrefix, endpointPrefix, jobPartPrefix, apiKeyPrefix, apiKeysPartition + "#":
 		counts := strings.HasPrefix(it.SK, statsPrefix) && strings.HasPrefix(it.StateSK, string(tenant)+"#")
 		return it.Tenant == tenant || counts
 	}

@@ -36,8 +36,6 @@ const (
 	apiKeySort     = "key"
 	circuitSort    = "circuit"
 	limitsSort     = "limits"
-	newestSort     = "newest"
-	newestPrefix   = "newest#"
 	endpointSort   = "endpoint"
 	tlsSort        = "tls"
 	endpointPrefix = "endpoint#"

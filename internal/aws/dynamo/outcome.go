@@ -44,7 +44,7 @@ func outcomeSet(d hook.Delivery) (set string, err error) {
 		return "dead", nil
 	case hook.StateCancelled, hook.StateDiscarded:
 		return "cancelled", nil
-	case hook.StateQueued, hook.StateRetrying, hook.StateParked, hook.StateSuperseded: // a replay is never superseded
+	case hook.StateQueued, hook.StateRetrying, hook.StateParked:
 	}
 	return "", &hook.Error{Code: hook.CodeInternal, Message: "the delivery is not settled: " + d.State.String()}
 }

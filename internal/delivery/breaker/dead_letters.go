@@ -20,10 +20,20 @@ const (
 	// maxLetterLead is the longest time between a dead letter and the write of the
 	// dead delivery. The letter goes out first, and an invocation lasts at most 15 minutes.
 	maxLetterLead = 15 * time.Minute
+
+	// lettersOfRun is the number of letters that a run reads in any case.
+	lettersOfRun = 200
+	// lettersPerRemoved is the number of letters that a run reads more for each needless
+	// letter: many needless letters end soon, and open letters are not read over and over.
+	lettersPerRemoved = 50
+	// lettersOfNight is lettersOfRun in the first hour of a day, UTC: needless letters
+	// that are few, or behind many open ones, end within a day.
+	lettersOfNight = 20_000
 )
 
-// ReconcileDeadLetters reads the dead-letter queue until no unseen letter is
-// visible, and removes every needless letter. A letter is needless when the
+// ReconcileDeadLetters reads dead letters and removes every needless letter. A run reads
+// lettersOfRun, more while needless letters turn up, and less when no unseen letter is
+// visible. A letter is needless when the
 // record is gone, the delivery is not dead, or the delivery has another letter.
 // The record of the delivery decides, never the letter alone. For a dead
 // delivery with a settled replay, ReconcileDeadLetters first completes the
@@ -33,7 +43,10 @@ const (
 // without a decision stays for the next run. The error covers faults of a whole
 // batch: receive, read, remove. The log names the faults of single letters.
 func (b *Breaker) ReconcileDeadLetters(ctx context.Context) error {
-	r := letterRun{Breaker: b, seen: make(map[string]bool), kept: make(map[hook.DeliveryRef]Letter)}
+	r := letterRun{Breaker: b, most: lettersOfRun, seen: make(map[string]bool), kept: make(map[hook.DeliveryRef]Letter)}
+	if b.Now().UTC().Hour() == 0 {
+		r.most = lettersOfNight
+	}
 	err := errors.Join(forEach(maxParallel, func(int) error { return r.receiveLetters(ctx) })...)
 	r.logRun(ctx, err)
 	return err
@@ -43,6 +56,8 @@ func (b *Breaker) ReconcileDeadLetters(ctx context.Context) error {
 type letterRun struct {
 	*Breaker
 
+	most int // letters to read, but for lettersPerRemoved
+
 	mu      sync.Mutex
 	seen    map[string]bool             // letter ids
 	kept    map[hook.DeliveryRef]Letter // the letter with the lowest id of each dead delivery
@@ -50,10 +65,10 @@ type letterRun struct {
 	failed  int
 }
 
-// receiveLetters reconciles letters until the queue returns no unseen letter or
-// less than receiveReserve is left.
+// receiveLetters reconciles letters until the queue returns no unseen letter, the run has
+// read enough, or less than receiveReserve is left.
 func (r *letterRun) receiveLetters(ctx context.Context) error {
-	for {
+	for r.readsOn() {
 		if deadline, ok := ctx.Deadline(); ok && deadline.Sub(r.Now()) < receiveReserve {
 			return nil
 		}
@@ -69,6 +84,15 @@ func (r *letterRun) receiveLetters(ctx context.Context) error {
 			return err
 		}
 	}
+	return nil
+}
+
+// readsOn reports whether the run may read more letters.
+func (r *letterRun) readsOn() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+
+	return len(r.seen) < r.most+lettersPerRemoved*r.removed
 }
 
 // unseenLetters returns the letters without an entry in seen, and adds them to seen.

@@ -63,8 +63,11 @@
 // # Dead letters
 //
 // ReconcileDeadLetters compares the dead letters with the delivery records and
-// removes every needless letter. Afterwards the queue holds one letter for each
-// open dead letter, so the depth of the queue is the number of open dead letters.
+// removes needless letters. The queue then holds one letter for each open dead letter,
+// and for a while letters of deliveries that ended since: SQS finds no letter by its
+// delivery, so a run reads a bounded number, more while it finds needless ones, and most
+// of them at night. The records say how many dead letters are open; the depth of the
+// queue follows within a day, up to lettersOfNight letters.
 //
 // # Sweep
 //

@@ -143,7 +143,6 @@ func (d *Deliverer) processJobs(ctx context.Context, jobs []*job) {
 	}
 	jobs = d.recordReplays(ctx, jobs, snapshot)
 	now := d.Now()
-	jobs = d.loadNewest(ctx, jobs, &snapshot)
 	made := &results{all: make([]gate.Result, 0, len(jobs))}
 	byEndpoint := make(map[hook.EndpointID][]*job)
 	for _, j := range jobs {
@@ -194,7 +193,6 @@ func (d *Deliverer) judgeJob(ctx context.Context, j *job, snapshot *Snapshot, no
 		return stepDrop
 	}
 	j.subject = found
-	j.newer = snapshot.supersedes(j.token)
 	st, reason := judgeToken(&j.subject, now)
 	if st == stepDrop {
 		d.logDropped(ctx, j.token, reason)

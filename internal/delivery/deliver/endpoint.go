@@ -29,7 +29,7 @@ func (d *Deliverer) processEndpoint(ctx context.Context, jobs []*job, snapshot *
 			j.lease = claimOf(j.token)
 			decided = append(decided, j)
 		}
-		if st == stepAttempt || st == stepExpire || st == stepErase || st == stepSupersede {
+		if st == stepAttempt || st == stepExpire || st == stepErase {
 			key := attemptOf(j.token)
 			if slices.Contains(taken, key) {
 				j.err = errOtherToken
@@ -39,7 +39,7 @@ func (d *Deliverer) processEndpoint(ctx context.Context, jobs []*job, snapshot *
 		}
 		switch st {
 		case stepDrop:
-		case stepResume, stepDefer, stepExpire, stepErase, stepSupersede:
+		case stepResume, stepDefer, stepExpire, stepErase:
 			work = append(work, func() {
 				made.run(j, func() (gate.Result, error) { return d.applyStep(ctx, &j.subject, st, now) })
 			})

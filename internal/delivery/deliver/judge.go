@@ -14,13 +14,12 @@ import (
 type step uint8
 
 const (
-	stepDrop      step = iota + 1 // nothing is left to do
-	stepResume                    // the token's own decision is recorded: resume at (b)
-	stepDefer                     // the token came too early
-	stepExpire                    // the delivery is older than max_age
-	stepErase                     // the payload was erased
-	stepSupersede                 // a newer event has the same key in the window
-	stepAttempt                   // the delivery is due
+	stepDrop    step = iota + 1 // nothing is left to do
+	stepResume                  // the token's own decision is recorded: resume at (b)
+	stepDefer                   // the token came too early
+	stepExpire                  // the delivery is older than max_age
+	stepErase                   // the payload was erased
+	stepAttempt                 // the delivery is due
 )
 
 // earlyTolerance is the accepted difference between the clocks of two machines: a
@@ -35,7 +34,6 @@ type subject struct {
 	event    *hook.Event
 	endpoint *hook.Endpoint // nil: deleted
 	delivery *hook.Delivery // nil before judgeJob, and for a token without records; nobody changes the record
-	newer    bool           // an event with the same key in the window is newer
 }
 
 // judgeToken returns the next step for the token, and the reason for the log.
@@ -69,8 +67,6 @@ func judgeToken(s *subject, now time.Time) (st step, reason string) {
 		return stepErase, "the payload was erased"
 	case d.State == hook.StateRetrying && now.Before(d.NextAttemptAt.Add(-earlyTolerance)):
 		return stepDefer, "too early"
-	case s.newer:
-		return stepSupersede, "a newer event has the same key"
 	case s.endpoint != nil && retry.Expired(*d, now, s.endpoint.MaxAge):
 		return stepExpire, "older than max_age"
 	}
@@ -124,8 +120,6 @@ func (d *Deliverer) applyStep(ctx context.Context, s *subject, st step, now time
 		return d.settleUnattempted(ctx, s, settleAs(s, hook.StateDead, hook.ReasonExpired, now))
 	case stepErase:
 		return d.settleUnattempted(ctx, s, eraseAs(s, now))
-	case stepSupersede:
-		return d.settleUnattempted(ctx, s, settleAs(s, hook.StateSuperseded, hook.ReasonNone, now))
 	case stepDrop, stepAttempt:
 	}
 	return gate.Result{}, nil

@@ -131,7 +131,6 @@ func (d *Deliverer) logMetrics(ctx context.Context, all []gate.Result) {
 	ms := []emf.Metric{
 		emf.Count(names.MetricDelivered, states[hook.StateDelivered]),
 		emf.Count(names.MetricDead, states[hook.StateDead]),
-		emf.Count(names.MetricSuperseded, states[hook.StateSuperseded]),
 		emf.Count(names.MetricParked, states[hook.StateParked]),
 		emf.Count(names.MetricRetried, retried),
 		emf.Milliseconds(names.MetricAttemptTime, took...),

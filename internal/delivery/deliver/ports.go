@@ -30,8 +30,6 @@ type Loader interface {
 	// delivery of the generation before, and for a token with a claimed slot the limits
 	// of the endpoint.
 	Load(ctx context.Context, tokens []hook.Token) (Snapshot, error)
-	// Newest returns the stored records, in no particular order.
-	Newest(ctx context.Context, keys []hook.NewestKey) ([]hook.Newest, error)
 }
 
 // Queue carries tokens due within 15 minutes.

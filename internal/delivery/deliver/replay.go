@@ -14,8 +14,9 @@ import (
 // recordReplays records the new replays of a batch in their predecessors, because
 // the sender of the tokens may have died before the write. recordReplays adds the
 // written records to the snapshot and returns the jobs without failures, in order. A
-// refused replay is not recorded, and judgeJob drops the token. A redriven letter of a
-// delivery in progress fails, and comes again: the delivery may still die.
+// refused replay is not recorded, and judgeJob drops the token. If the token was a redriven
+// letter and the delivery stays dead, its letter returns to the dead letters. A redriven
+// letter of a delivery in progress fails, and comes again: the delivery may still die.
 func (d *Deliverer) recordReplays(ctx context.Context, jobs []*job, snapshot Snapshot) []*job {
 	var (
 		unrecorded []*job
@@ -90,7 +91,7 @@ func (d *Deliverer) recordReplay(ctx context.Context, old hook.Delivery, request
 	err := hook.OnConflict(ctx, d.Wait, maxSaveAttempts, func() error {
 		replayed, refused := old.Replay(request, d.Now())
 		if refused != nil {
-			return nil //nolint:nilerr // the delivery stays as it is, and judgeJob drops the token
+			return d.returnLetter(ctx, &old, request)
 		}
 		saveErr := d.Store.SaveDelivery(ctx, replayed, nil)
 		if saveErr == nil {
@@ -112,4 +113,17 @@ func (d *Deliverer) recordReplay(ctx context.Context, old hook.Delivery, request
 		return old, hook.Conflict(fmt.Sprintf("delivery %s changed %d times during the recording of a replay", old.ID, maxSaveAttempts))
 	}
 	return old, err
+}
+
+// returnLetter sends the letter of a delivery that stays dead after a refused redrive: SQS
+// has moved the letter, and the message ends with the batch. After a death of the process
+// the message comes again, and the breaker removes the second letter.
+func (d *Deliverer) returnLetter(ctx context.Context, dead *hook.Delivery, request hook.ReplayRequest) error {
+	if !request.Redrive || dead.State != hook.StateDead || dead.Replayed.Generation != 0 {
+		return nil
+	}
+	if err := d.DeadLetters.Send(ctx, hook.DeadLetterOf(*dead)); err != nil {
+		return fmt.Errorf("return the dead letter of delivery %s: %w", dead.ID, err)
+	}
+	return nil
 }

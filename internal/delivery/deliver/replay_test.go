@@ -362,3 +362,52 @@ func TestReplay_ByRedrive(t *testing.T) {
 		t.Errorf("%d POSTs after the letter came once more; want 2 still", len(w.Posts))
 	}
 }
+
+// A redrive of SQS takes the letter out of the queue. When the replay is refused, the
+// delivery stays dead, so its letter returns: once, and also after a failed send.
+func TestReplay_ARefusedRedriveReturnsTheLetter(t *testing.T) {
+	t.Parallel()
+
+	tests := []struct {
+		name    string
+		change  func(d *hook.Delivery)
+		letters int
+	}{
+		{name: "close to the end of the event", change: func(d *hook.Delivery) { d.ExpiresAt = start.Add(13 * 24 * time.Hour) }, letters: 1},
+		{name: "the payload is erased", change: func(d *hook.Delivery) { d.Erased = true }, letters: 1},
+		{name: "discarded since", change: func(d *hook.Delivery) { d.State, d.Reason = hook.StateDiscarded, hook.ReasonManual }, letters: 0},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+
+			w := setup(t)
+			id := w.dead()
+			body := w.letter()
+			if n := w.DeadLetters.Redrive(hook.LaneReplay); n != 1 { // elsewhere: this test passes the body
+				t.Fatalf("%d letters are redriven; want 1", n)
+			}
+			d := w.Delivery(id)
+			tt.change(&d)
+			w.Save(d)
+			w.Calls.Fail = func(call string, _ hook.EndpointID) error {
+				if call == "send dead letter" {
+					return world.ErrDead
+				}
+				return nil
+			}
+			message := deliver.Message{ID: "m", Body: body, Lane: hook.LaneRetry}
+			if failed := w.Deliverer().ProcessBatch(t.Context(), []deliver.Message{message}); len(failed) != tt.letters {
+				t.Errorf("without the dead letters %v fail; want %d messages", failed, tt.letters)
+			}
+			w.Calls.Fail = nil
+			if failed := w.Deliverer().ProcessBatch(t.Context(), []deliver.Message{message}); len(failed) != 0 {
+				t.Errorf("%v fail; want none", failed)
+			}
+			left := w.DeadLetters.Letters()
+			if len(left) != tt.letters || tt.letters > 0 && left[0] != hook.DeadLetterOf(d) || len(w.Posts) > 0 {
+				t.Errorf("%d letters are left, %+v, after %d requests; want %d", len(left), left, len(w.Posts), tt.letters)
+			}
+		})
+	}
+}

@@ -209,7 +209,7 @@ func (d *Deliverer) followUp(ctx context.Context, s *subject, recorded *hook.Del
 	case hook.StateRetrying:
 		lane, at := s.endpoint.LaneAt(hook.LaneRetry, recorded.NextAttemptAt)
 		return d.sendToken(ctx, lane, recorded.NextToken(), at)
-	case hook.StateDelivered, hook.StateCancelled, hook.StateDiscarded, hook.StateSuperseded:
+	case hook.StateDelivered, hook.StateCancelled, hook.StateDiscarded:
 		// Discarded: the delivery died, and a replay settled before this token came back.
 		return d.completeSettlement(ctx, recorded)
 	case hook.StateDead:

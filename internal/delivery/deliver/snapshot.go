@@ -14,8 +14,6 @@ type Snapshot struct {
 	Circuits   map[hook.EndpointID]gate.Record
 	Deliveries map[hook.DeliveryRef]*hook.Delivery
 	Limits     map[hook.EndpointID]gate.Limits // of the endpoints of tokens with a claimed slot, also without a record
-
-	Newest map[hook.NewestKey]hook.Newest // of the keys of the events; read after Load
 }
 
 // capTimeouts applies the timeouts set by the review of slow endpoints.

@@ -79,3 +79,44 @@ func TestProcessBatch_RetriedRefusalIsExhausted(t *testing.T) {
 		t.Errorf("%s %s after %d attempts; want dead exhausted after 3", d.State, d.Reason, d.Attempts)
 	}
 }
+
+// A status of give_up_on ends a delivery, also after a request with several events: each
+// event then goes alone, and is rejected.
+func TestCoalesce_GiveUpOnEndsEachEventAlone(t *testing.T) {
+	t.Parallel()
+
+	w := world.New(t, world.Options{Function: world.Deliver, Delays: []time.Duration{10 * time.Second, 10 * time.Second, 10 * time.Second, 10 * time.Second}})
+	e := w.Endpoint(windowed(func(e *hook.Endpoint) { e.GiveUpOn = []int{501} }))
+	w.Answer = world.Always(501)
+	refs := accept(w, e, numbered(5)...)
+	w.Run()
+	for _, ref := range refs {
+		if d := w.Delivery(ref); d.Reason != hook.ReasonRejected || d.Attempts > 2 {
+			t.Errorf("%s: %s %s after %d attempts; want dead rejected after 2 (together, then alone)", ref.DeliveryID, d.State, d.Reason, d.Attempts)
+		}
+	}
+	if len(w.Posts) != 6 {
+		t.Errorf("%d requests; want 1 together and 5 alone", len(w.Posts))
+	}
+}
+
+// A status of retry_on rejects no event, so the events of a request stay together.
+func TestCoalesce_ARetriedRefusalKeepsTheWindowTogether(t *testing.T) {
+	t.Parallel()
+
+	w := world.New(t, world.Options{Function: world.Deliver, Delays: []time.Duration{10 * time.Second, 10 * time.Second}})
+	e := w.Endpoint(windowed(func(e *hook.Endpoint) { e.RetryOn = []int{404} }))
+	n := 0
+	w.Answer = func(r send.Request) hook.Outcome {
+		n++
+		if n == 1 {
+			return world.Always(404)(r)
+		}
+		return world.Always(200)(r)
+	}
+	accept(w, e, numbered(50)...)
+	w.Run()
+	if len(w.Posts) > 3 {
+		t.Errorf("%d requests for 50 events after one retried 404; want 2 or 3", len(w.Posts))
+	}
+}

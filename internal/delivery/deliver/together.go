@@ -32,7 +32,7 @@ func groupsOf(jobs []*job) [][]*job {
 	)
 	for _, j := range jobs {
 		size := len(j.event.Payload)
-		if alone(j.delivery) {
+		if alone(e, j.delivery) {
 			groups = append(groups, []*job{j})
 			continue
 		}
@@ -49,8 +49,8 @@ func groupsOf(jobs []*job) [][]*job {
 
 // alone reports whether the delivery needs a request of its own: the endpoint rejected a
 // request with several events, and only an answer to one event can reject it.
-func alone(d *hook.Delivery) bool {
-	return d.Last.Batch.Several() && d.Last.Class.Result() == hook.ResultRejected
+func alone(e *hook.Endpoint, d *hook.Delivery) bool {
+	return d.Last.Batch.Several() && e.ResultOf(&d.Last) == hook.ResultRejected
 }
 
 // attemptTogether makes one request for the jobs, and settles each job by itself. The job

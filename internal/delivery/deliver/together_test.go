@@ -184,46 +184,6 @@ func TestCoalesce_EachMemberHasItsRetryPlan(t *testing.T) {
 	}
 }
 
-func TestCoalesce_OnlyTheNewestEventOfAKeyIsDelivered(t *testing.T) {
-	t.Parallel()
-
-	w := world.New(t, world.Options{Function: world.Deliver})
-	e := w.Endpoint(windowed(func(e *hook.Endpoint) { e.Coalesce.Key = "/order/id" }))
-	refs := accept(w, e,
-		`{"order":{"id":7},"v":1}`, `{"order":{"id":8},"v":1}`, `{"order":{"id":7},"v":2}`, `{"order":{"id":null}}`, `{"order":{"id":"7"}}`, `[]`,
-		`{"order":{"id":7},"v":3}`)
-	w.Clock.Pass(5 * time.Second)
-	next := accept(w, e, `{"order":{"id":8},"v":2}`)
-	w.Run()
-
-	if got := w.States(append(refs, next...)); got != "6 delivered, 2 superseded" {
-		t.Errorf("states = %s", got)
-	}
-	for _, i := range []int{0, 2} {
-		if d := w.Delivery(refs[i]); d.State != hook.StateSuperseded || d.Attempts != 0 {
-			t.Errorf("event %d is %s after %d attempts; want superseded", i, d.State, d.Attempts)
-		}
-	}
-}
-
-// A test event is no news about its key: the event of the customer must arrive.
-func TestCoalesce_ATestEventSupersedesNoOther(t *testing.T) {
-	t.Parallel()
-
-	w := world.New(t, world.Options{Function: world.Deliver})
-	e := w.Endpoint(windowed(func(e *hook.Endpoint) { e.Coalesce.Key = "/order/id" }))
-	refs := accept(w, e, `{"order":{"id":7},"v":1}`)
-	w.Clock.Pass(time.Millisecond)
-	if _, err := w.Acceptor().AcceptFor(t.Context(), e, "order.paid", []byte(`{"order":{"id":7},"v":"test"}`)); err != nil {
-		t.Fatal(err)
-	}
-	w.Run()
-
-	if got := w.States(refs); got != "1 delivered" {
-		t.Errorf("states = %s", got)
-	}
-}
-
 // A token on another lane, such as of a release or a schedule, joins the next window.
 func TestCoalesce_ATokenOfAnotherLaneJoinsTheNextWindow(t *testing.T) {
 	t.Parallel()
@@ -311,7 +271,6 @@ func TestCoalesce_NoCrashLosesAMember(t *testing.T) {
 		{name: "a rejection", answers: []int{404}, state: "4 dead rejected"},
 		{name: "a death", answers: []int{503}, state: "4 dead exhausted"},
 		{name: "slots", answers: []int{503, 200}, change: func(e *hook.Endpoint) { e.Coalesce.MaxEvents = 2 }, state: "4 delivered"},
-		{name: "a key", answers: []int{200}, change: func(e *hook.Endpoint) { e.Coalesce.Key = "/k" }, state: "3 delivered, 1 superseded"},
 	} {
 		run := func(t *testing.T, n int, after bool) *world.World {
 			t.Helper()
@@ -402,5 +361,23 @@ func TestCoalesce_AStormIsAHundredRequests(t *testing.T) {
 	// A crash-free storm costs no more writes per event than without coalescing.
 	if a, b := with.Crash.Effects(), without.Crash.Effects(); a > b {
 		t.Errorf("%d effects of function deliver, and %d without coalescing", a, b)
+	}
+}
+
+// With the shortest max_age that the API accepts for a window, every event is delivered.
+func TestCoalesce_TheShortestMaxAgeOutlivesTheWindow(t *testing.T) {
+	t.Parallel()
+
+	for _, window := range []time.Duration{hook.MinCoalesceWindow, hook.MaxCoalesceWindow} {
+		w := world.New(t, world.Options{Function: world.Deliver})
+		e := w.Endpoint(func(e *hook.Endpoint) {
+			e.Coalesce = hook.Coalescing{Window: window}.WithDefaults()
+			e.MaxAge = window + hook.MinMaxAgeAfterWindow
+		})
+		refs := accept(w, e, numbered(10)...)
+		w.Run()
+		if got := w.States(refs); got != "10 delivered" {
+			t.Errorf("window %s, max_age %s: %s; want 10 delivered", window, e.MaxAge, got)
+		}
 	}
 }

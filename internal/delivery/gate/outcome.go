@@ -39,14 +39,13 @@ func aggregate(results []Result, counts *stats.Counts) outcomes {
 	return o
 }
 
-// count adds a result. Transient failures count against the endpoint. Every other
-// answer proves that the endpoint is alive, including 429.
+// count adds a result.
 func (o *outcomes) count(r Result) {
 	o.counts.Count(r.Attempt)
 	if r.Shared {
 		return
 	}
-	if r.Class.Result() == hook.ResultTransient && r.Class != hook.ClassThrottled {
+	if r.Class.Failing() {
 		o.Failed++
 		o.Trailing++
 		o.counts.Failed++

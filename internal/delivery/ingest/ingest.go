@@ -16,7 +16,6 @@ package ingest
 import (
 	"context"
 	"fmt"
-	"log/slog"
 	"slices"
 	"time"
 
@@ -67,7 +66,6 @@ type Acceptor struct {
 	Retention time.Duration // the environment's, the longest of an event
 	Now       func() time.Time
 	NewID     func() (hook.EventID, error)
-	Log       *slog.Logger // of writes without an effect on the result; nil: none
 }
 
 // Accept accepts one event of the tenant. Errors: CodeInvalid names the wrong
@@ -122,7 +120,7 @@ func (a *Acceptor) register(ctx context.Context, tenant hook.TenantID, known lis
 
 // AcceptFor accepts an event of Surehook for one endpoint, without regard to the
 // endpoint's subscriptions. The event counts for the tenant's limit of events per
-// second, because a caller asks for the event. The event supersedes no other.
+// second, because a caller asks for the event.
 func (a *Acceptor) AcceptFor(ctx context.Context, e hook.Endpoint, eventType string, payload []byte) (Result, error) {
 	known, err := a.Directory.list(ctx, e.Tenant)
 	if err != nil {
@@ -131,7 +129,6 @@ func (a *Acceptor) AcceptFor(ctx context.Context, e hook.Endpoint, eventType str
 	now := a.Now()
 	posts := []post{a.newPost(e.Tenant, known.limits, Request{Type: eventType, Payload: payload}, now)}
 	posts[0].event.Targets = []hook.Target{e.Target()}
-	posts[0].test = true
 	a.limit(ctx, e.Tenant, known.limits, posts, now)
 	result := a.storeAndSend(ctx, known, posts)[0]
 	return result, result.Err
@@ -168,7 +165,6 @@ func (a *Acceptor) AcceptOurs(
 type post struct {
 	event     hook.Event
 	duplicate bool
-	test      bool  // for one endpoint, by AcceptFor
 	ours      bool  // by AcceptOurs: the key and the type alone name the event
 	refusal   error // of a new event
 	warnings  []hook.FieldError
@@ -214,7 +210,6 @@ func (a *Acceptor) storeAndSend(ctx context.Context, known listing, posts []post
 	coalescing := known.coalescing()
 	a.sendTokens(ctx, posts, coalescing, false)
 	a.sendTokens(ctx, posts, coalescing, true)
-	a.markNewest(ctx, posts, coalescing)
 	results := make([]Result, 0, len(posts))
 	for _, p := range posts {
 		result := Result{Err: p.err}

@@ -15,15 +15,8 @@ type Store interface {
 	// The new event replaces an event expired at the new event's acceptance.
 	PutEvent(ctx context.Context, e hook.Event) error
 	settle.EventReader
-	NewestStore
 	settle.EndpointLister
 	Tenants
-}
-
-// NewestStore keeps the newest events of keys.
-type NewestStore interface {
-	// PutNewest stores n, unless the stored record of the key is as new or newer.
-	PutNewest(ctx context.Context, n hook.Newest) error
 }
 
 // Tenants keeps the versions and the limits of tenants. Every read sees every write

@@ -53,7 +53,6 @@ func (w *bundle) one(e hook.Endpoint, state hook.State, eventType string, at tim
 		return d.Ref()
 	case hook.StateDiscarded, hook.StateCancelled:
 		d.Reason = hook.ReasonManual
-	case hook.StateSuperseded:
 	}
 	w.Save(d)
 	return d.Ref()

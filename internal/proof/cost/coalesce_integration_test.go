@@ -11,14 +11,14 @@ import (
 )
 
 // coalesced runs ten seconds of events to one coalescing endpoint, in windows of 5 s and
-// requests of 100 events. With a key, every event has a value of its own: all are sent.
-func coalesced(t *testing.T, key string) cost.Scenario {
+// requests of 100 events.
+func coalesced(t *testing.T) cost.Scenario {
 	t.Helper()
 
 	w := newBundle(t, hook.MaxCoalesceEvents, mixProcesses)
 	w.perMinute = 60 * busyRate
 	w.endpoint(func(e *hook.Endpoint) {
-		e.Coalesce = hook.Coalescing{Window: 5 * time.Second, Key: key}.WithDefaults()
+		e.Coalesce = hook.Coalescing{Window: 5 * time.Second}.WithDefaults()
 	})
 	w.warm()
 	const events = 10 * busyRate
@@ -28,9 +28,5 @@ func coalesced(t *testing.T, key string) cost.Scenario {
 	}
 	w.drain(events / hook.MaxCoalesceEvents)
 	w.wantDelivered(events / hook.MaxCoalesceEvents) // requests
-	name := "a batch of 100 events to an endpoint that coalesces"
-	if key != "" {
-		name += ", with a key"
-	}
-	return w.scenario(name, "100 a second to one endpoint, 100 events a request", events)
+	return w.scenario("a batch of 100 events to an endpoint that coalesces", "100 a second to one endpoint, 100 events a request", events)
 }

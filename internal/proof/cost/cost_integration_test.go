@@ -38,7 +38,7 @@ func TestCost(t *testing.T) { //nolint:paralleltest // one report
 	batch := busy(t, "a batch of 100 events", 100)
 	batchWorst := healthy(t, "a batch of 100 events, each delivered alone", one, 100, 100)
 	crossing := elsewhere(t)
-	together, newest := coalesced(t, ""), coalesced(t, "/order")
+	together := coalesced(t)
 	fan := fanOut(t)
 	failing := failures(t)
 	dead := whole(t)
@@ -54,7 +54,7 @@ func TestCost(t *testing.T) { //nolint:paralleltest // one report
 	parked := float64(twice.Deliveries - hour.Deliveries)
 	writes := (twice.Account.Writes("delivery") - hour.Account.Writes("delivery")) / parked
 	report := cost.Report{
-		Scenarios: []cost.Scenario{single, singleWorst, batch, batchWorst, mixed, mixedBatch, flaky, flakyBatch, together, newest, crossing, fan, unproven, failing, dead, hour, twice, long, flood},
+		Scenarios: []cost.Scenario{single, singleWorst, batch, batchWorst, mixed, mixedBatch, flaky, flakyBatch, together, crossing, fan, unproven, failing, dead, hour, twice, long, flood},
 		Idle:      idle(t),
 		Bounds: []cost.Bound{
 			{What: "write units of a first-try success, the shared stats aside", Got: single.WriteUnits() - single.Units("write stats"), Promised: 3, Slack: slack},
@@ -68,8 +68,6 @@ func TestCost(t *testing.T) { //nolint:paralleltest // one report
 			{What: "USD per million of the mix, posted alone", Got: mixed.USD(), Promised: 5.00},
 			{What: "USD per million of the mix, in batches of 100", Got: mixedBatch.USD(), Promised: 3.20},
 			{What: "USD per million events of a coalescing endpoint, 100 a request", Got: together.USD(), Promised: 2.10},
-			{What: "write units that a key adds to a coalesced event", Got: newest.WriteUnits() - together.WriteUnits(), Promised: 1, Slack: slack},
-			{What: "read units that a key adds to a coalesced event", Got: newest.ReadUnits() - together.ReadUnits(), Promised: 1, Slack: slack},
 			{What: "writes that an outage adds to a parked delivery", Got: writes - 1, Promised: 2, Slack: slack},
 			{What: "messages that an outage adds to a parked delivery", Got: float64(twice.Messages-hour.Messages)/parked - 1, Promised: 1, Slack: slack},
 			{What: "writes that five more hours of an outage cost, all deliveries together", Got: long.Account.Writes("") - hour.Account.Writes(""), Promised: 60, Slack: slack},

@@ -72,7 +72,7 @@ func Store(t *testing.T, newStore func(t *testing.T) StoreUnderTest) {
 	cases := slices.Concat(
 		eventCases(), deliveryCases(), loadCases(), listCases(), endpointCases(), uidCases(), keyCases(), dataKeyCases(), tenantCases(),
 		circuitCases(), limitsCases(), countCases(), parkedCases(), gateCases(),
-		replayCases(), selectCases(), jobCases(), outcomeCases(), statsCases(), notificationCases(), auditCases(), eraseCases(), erasureCases(), eventTypeCases(), newestCases(),
+		replayCases(), selectCases(), jobCases(), outcomeCases(), statsCases(), notificationCases(), auditCases(), eraseCases(), erasureCases(), eventTypeCases(),
 	)
 	for _, tt := range cases {
 		t.Run(tt.name, func(t *testing.T) {

@@ -96,7 +96,7 @@ func (w *trial) count(d hook.Delivery) {
 		s.delivered++
 	case hook.StateDead:
 		s.dead++
-	case hook.StateQueued, hook.StateRetrying, hook.StateParked, hook.StateDiscarded, hook.StateCancelled, hook.StateSuperseded:
+	case hook.StateQueued, hook.StateRetrying, hook.StateParked, hook.StateDiscarded, hook.StateCancelled:
 	}
 }
 

@@ -21,7 +21,6 @@ func (w *simulation) unfinished() (c check, reason string) {
 		{checkLeak, w.auditLeaks},
 		{checkLost, w.auditDeliveries},
 		{checkUnseen, w.auditSuccesses},
-		{checkSuperseded, w.auditSuperseded},
 		{checkLetters, w.auditLetters},
 		{checkJobs, w.auditJobs},
 	} {
@@ -153,7 +152,7 @@ func (w *simulation) auditJobs() string {
 				want.Delivered++
 			case hook.StateDead, hook.StateDiscarded:
 				want.Dead++
-			case hook.StateCancelled, hook.StateQueued, hook.StateRetrying, hook.StateParked, hook.StateSuperseded:
+			case hook.StateCancelled, hook.StateQueued, hook.StateRetrying, hook.StateParked:
 				want.Cancelled++
 			}
 		}

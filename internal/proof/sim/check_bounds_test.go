@@ -100,7 +100,7 @@ func (w *simulation) sawWrite(p *process, old, d hook.Delivery) {
 		w.parks[attempt{ref, d.Attempts + 1}]++
 	}
 	w.writes[ref] = append(w.writes[ref], w.now)
-	same := d.State == old.State && d.Attempts == old.Attempts && d.Parks == old.Parks && d.Replayed == old.Replayed && d.SweptAt.Equal(old.SweptAt)
+	same := d.Erased == old.Erased && d.State == old.State && d.Attempts == old.Attempts && d.Parks == old.Parks && d.Replayed == old.Replayed && d.SweptAt.Equal(old.SweptAt)
 	if same && old.Version > 0 {
 		w.fail(checkWrites, "%s writes %s again, and changes nothing: %s (%s)", p.name, ref, d.State, d.Reason)
 	}
@@ -108,6 +108,9 @@ func (w *simulation) sawWrite(p *process, old, d hook.Delivery) {
 
 // sawConflict: each conflict of a message has another writer since the start of the process.
 func (w *simulation) sawConflict(p *process, ref hook.DeliveryRef) {
+	if w.records[ref].Reason == hook.ReasonAdded {
+		return
+	}
 	p.conflicts[ref]++
 	others := 0
 	for _, at := range w.writes[ref] {

@@ -24,7 +24,7 @@ func (w *simulation) sawPost(p *process, r send.Request) *exchange {
 		w.count("batches")
 	}
 	for _, m := range members {
-		sent := &post{exchange: x, of: m.of, asked: w.askedOf(p, m.of), alone: goesAlone(w.records[m.of.DeliveryRef])}
+		sent := &post{exchange: x, of: m.of, asked: w.askedOf(p, m.of), alone: w.goesAlone(w.records[m.of.DeliveryRef])}
 		w.checkDue(p, e, m.of)
 		w.checkTwice(p, sent)
 		x.members = append(x.members, sent)

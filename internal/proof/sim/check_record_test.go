@@ -26,9 +26,6 @@ func (w *simulation) sawDelivery(p *process, d hook.Delivery, a *hook.Attempt) {
 			w.settled[d.Ref()] = w.now
 		}
 		w.count("to " + d.State.String())
-		if d.State == hook.StateSuperseded {
-			w.checkNewer(p, d)
-		}
 	}
 	if before, replay := d.Ref().Predecessor(); replay && w.records[before].Replayed.Generation != d.ID.Generation {
 		w.fail(checkGenerations, "%s: %s is recorded, and the generation before does not say that it was replayed", p.name, d.ID)
@@ -47,12 +44,11 @@ func (w *simulation) sawDelivery(p *process, d hook.Delivery, a *hook.Attempt) {
 // checkState checks the transition against the diagram of package hook.
 func (w *simulation) checkState(p *process, old, d hook.Delivery) {
 	may := map[hook.State][]hook.State{
-		hook.StateQueued:    {hook.StateRetrying, hook.StateParked, hook.StateDelivered, hook.StateDead, hook.StateCancelled, hook.StateSuperseded},
-		hook.StateRetrying:  {hook.StateRetrying, hook.StateParked, hook.StateDelivered, hook.StateDead, hook.StateCancelled, hook.StateSuperseded},
-		hook.StateParked:    {hook.StateRetrying, hook.StateParked, hook.StateDelivered, hook.StateDead, hook.StateCancelled, hook.StateSuperseded},
+		hook.StateQueued:    {hook.StateRetrying, hook.StateParked, hook.StateDelivered, hook.StateDead, hook.StateCancelled},
+		hook.StateRetrying:  {hook.StateRetrying, hook.StateParked, hook.StateDelivered, hook.StateDead, hook.StateCancelled},
+		hook.StateParked:    {hook.StateRetrying, hook.StateParked, hook.StateDelivered, hook.StateDead, hook.StateCancelled},
 		hook.StateDead:      {hook.StateDead, hook.StateDiscarded, hook.StateDelivered},
 		hook.StateDelivered: {hook.StateDelivered}, hook.StateDiscarded: {hook.StateDiscarded}, hook.StateCancelled: {hook.StateCancelled},
-		hook.StateSuperseded: {hook.StateSuperseded},
 	}[old.State]
 	s, c := w.statuses[d.ID.Endpoint], w.circuits[d.ID.Endpoint]
 	switch {
@@ -102,7 +98,7 @@ func (w *simulation) checkAttempt(p *process, old, d hook.Delivery, a *hook.Atte
 		w.fail(checkRecord, "%s: attempt %d of %s is recorded without its outcome", p.name, d.Attempts, d.ID)
 	}
 	sent := w.posts[d.Ref()][i]
-	o, result := sent.outcome, sent.result()
+	o, result := sent.outcome, sent.result(w.statuses[d.ID.Endpoint])
 	e := w.endpoints[slices.IndexFunc(w.endpoints, func(e *endpoint) bool { return e.id == d.ID.Endpoint })]
 	last := d.Attempts > len(e.delays)
 	var low, high time.Duration
@@ -124,7 +120,7 @@ func (w *simulation) checkAttempt(p *process, old, d hook.Delivery, a *hook.Atte
 	case hook.StateParked: // another token parked the delivery during the attempt
 		right = result == hook.ResultTransient && !last && d.NextAttemptAt.IsZero() &&
 			old.State == hook.StateParked && old.Parks == d.Parks && old.Reason == d.Reason
-	case hook.StateQueued, hook.StateDiscarded, hook.StateCancelled, hook.StateSuperseded:
+	case hook.StateQueued, hook.StateDiscarded, hook.StateCancelled:
 	}
 	inLast, recorded := cmp.Or(d.Last.Batch, new(hook.Batch)), new(hook.Batch)
 	if a != nil {
@@ -141,8 +137,8 @@ func (w *simulation) checkAttempt(p *process, old, d hook.Delivery, a *hook.Atte
 
 // result returns what the answer means for the delivery. An answer that rejects several
 // events rejects none of them: each goes alone.
-func (s *post) result() hook.Result {
-	r := s.outcome.Class.Result()
+func (s *post) result(e status) hook.Result {
+	r := e.ResultOf(&s.outcome)
 	if r == hook.ResultRejected && len(s.members) > 1 && s.outcome.Class != hook.ClassGone {
 		return hook.ResultTransient
 	}

@@ -12,7 +12,7 @@ import (
 )
 
 // coalesce lets one endpoint in three without max_in_flight get the events of a window
-// together, half of them with a key. The endpoint's id chooses, as in place.
+// together. The endpoint's id chooses, as in place.
 func coalesce(e *hook.Endpoint) {
 	if e.MaxInFlight > 0 || e.ID[3]%3 != 0 {
 		return
@@ -21,9 +21,6 @@ func coalesce(e *hook.Endpoint) {
 		Window:    []time.Duration{time.Second, 5 * time.Second, 30 * time.Second, 2 * time.Minute}[e.ID[4]%4],
 		MaxEvents: []int{1, 2, 5, hook.MaxCoalesceEvents}[e.ID[5]%4],
 	}.WithDefaults()
-	if e.ID[6]%2 == 0 {
-		e.Coalesce.Key = "/n"
-	}
 }
 
 // member is a delivery of a request.
@@ -86,7 +83,7 @@ func (w *simulation) checkBatch(p *process, r send.Request, members []member) {
 			w.fail(checkBatch, "%s sends %s twice in one request", p.name, m.Delivery)
 		case i < 0 || m.of.Event != m.ID || w.posted[i].Type != m.Type || !bytes.Equal(w.posted[i].Payload, m.Payload):
 			w.fail(checkBatch, "%s sends %s as %s %s %s", p.name, m.Delivery, m.ID, m.Type, m.Payload)
-		case len(members) > 1 && goesAlone(d) && w.written[m.of.DeliveryRef].Before(p.started):
+		case len(members) > 1 && w.goesAlone(d) && w.written[m.of.DeliveryRef].Before(p.started):
 			w.fail(checkBatch, "%s sends %s with %d others, and the endpoint rejected it in a request with others", p.name, m.Delivery, len(members)-1)
 		}
 		seen[m.Delivery] = true
@@ -98,8 +95,9 @@ func (w *simulation) checkBatch(p *process, r send.Request, members []member) {
 }
 
 // goesAlone reports whether the endpoint rejected the delivery together with others.
-func goesAlone(d hook.Delivery) bool {
-	return d.Last.Batch.Several() && d.Last.Class.Result() == hook.ResultRejected
+func (w *simulation) goesAlone(d hook.Delivery) bool {
+	e := w.statuses[d.ID.Endpoint]
+	return d.Last.Batch.Several() && e.ResultOf(&d.Last) == hook.ResultRejected
 }
 
 // leaderOf returns the member with the rate slot of the request; the member that the
@@ -137,49 +135,4 @@ func (w *simulation) checkFewRequests(p *process) {
 			w.fail(checkBatch, "%s makes %d requests to %s for %d events; at most one is not full", p.name, one.requests, id, one.events)
 		}
 	}
-}
-
-// newer reports whether the event supersedes the event of the delivery: a later acceptance
-// in the same window, with the same key, by some settings of the endpoint.
-func (w *simulation) newer(e hook.Event, d hook.Delivery) bool {
-	i := slices.IndexFunc(w.posted, func(e hook.Event) bool { return e.ID == d.ID.Event && e.AcceptedAt.UnixMilli() == d.AcceptedAt })
-	s := w.statuses[d.ID.Endpoint]
-	if _, targeted := e.Ref(s.ID, 1); i < 0 || !targeted {
-		return false
-	}
-	return slices.ContainsFunc(s.coalesced, func(c hook.Coalescing) bool {
-		s.Coalesce = c
-		n, ok := hook.NewestOf(&s.Endpoint, &e)
-		old, okOld := hook.NewestOf(&s.Endpoint, &w.posted[i])
-		return ok && okOld && n.NewestKey == old.NewestKey && n.After(old)
-	})
-}
-
-// checkNewer: a delivery is superseded by an event that is stored, and never a replay.
-func (w *simulation) checkNewer(p *process, d hook.Delivery) {
-	if d.ID.Generation > 1 {
-		w.fail(checkSuperseded, "%s: the replay %s is superseded", p.name, d.ID)
-	}
-	if !slices.ContainsFunc(w.posted, func(e hook.Event) bool { return w.newer(e, d) }) {
-		w.fail(checkSuperseded, "%s: %s is superseded, and no event of its key and window is newer", p.name, d.ID)
-	}
-}
-
-// auditSuperseded: a newer event of the key was for the endpoint, and its delivery came to
-// another end.
-func (w *simulation) auditSuperseded() string {
-	for _, ref := range w.recorded {
-		d := w.records[ref]
-		if d.State != hook.StateSuperseded {
-			continue
-		}
-		if !slices.ContainsFunc(w.posted, func(e hook.Event) bool {
-			next, _ := e.Ref(d.ID.Endpoint, 1)
-			state := w.records[next].State
-			return state.Settled() && state != hook.StateSuperseded && w.newer(e, d)
-		}) {
-			return d.ID.String() + " is superseded, and no newer event of its key came to another end"
-		}
-	}
-	return ""
 }

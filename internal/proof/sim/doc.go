@@ -22,9 +22,9 @@
 // times without the table, killed processes, some tenants, crowds of endpoints and of events, and receivers with
 // outages, slow times, poison events and herds of 429. Operators pause, resume, change,
 // rotate, disable and delete, open and reset circuits, replay, cancel, discard and
-// redrive meanwhile.
+// redrive, erase events and add endpoints to events meanwhile.
 //
-// Some endpoints coalesce, with and without a key, and operators turn coalescing on and
+// Some endpoints coalesce, and operators turn coalescing on and
 // off: coalesce_test.go.
 //
 // # Checks

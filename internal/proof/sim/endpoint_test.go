@@ -100,6 +100,9 @@ func (w *simulation) newEndpoint() {
 		e.MaxInFlight = 1 + w.rng.IntN(3)
 	}
 	coalesce(&e.Endpoint)
+	if e.ID[7]%4 == 0 {
+		e.RetryOn, e.GiveUpOn = []int{400}, []int{500}
+	}
 	if err := w.store.CreateEndpoint(w.ctx, e.Endpoint); err != nil {
 		w.fail(checkSetup, "create endpoint: %v", err)
 	}

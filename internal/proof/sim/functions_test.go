@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"surehook/internal/delivery/deliver"
@@ -324,6 +325,8 @@ func (w *simulation) answered(c *client, results []ingest.Result) {
 			w.sawAccepted(results[i].ID, results[i].Deliveries)
 		case hook.CodeOf(results[i].Err) == hook.CodeUnavailable:
 			left = append(left, r)
+		case strings.Contains(results[i].Err.Error(), "payload was erased"):
+			w.count("erased posts")
 		default:
 			w.fail(checkAccepted, "a post is refused: %v", results[i].Err)
 		}

@@ -219,16 +219,16 @@ func mutations() []mutation {
 			bug: "own.run(j, func() (r gate.Result, err error) {\n\t\t\t\tif j != leader && made.outcome.Class != hook.ClassDelivered {\n\t\t\t\t\treturn r, nil\n\t\t\t\t}\n\t\t\tone := *made",
 		},
 		{
-			name: "every event of a key is superseded, the newest too", file: "delivery/deliver/newest.go", by: []check{checkSuperseded},
-			old: "return ok && newest.After(own)", bug: "return ok && !own.After(newest)",
-		},
-		{
-			name: "ingest marks the newest event of a key before its tokens are sent", file: "delivery/ingest/ingest.go", by: []check{checkSuperseded},
-			old: "\ta.sendTokens(ctx, posts, coalescing, false)\n", bug: "\ta.markNewest(ctx, posts, coalescing)\n\ta.sendTokens(ctx, posts, coalescing, false)\n",
-		},
-		{
 			name: "a rejected event takes the others of its request with it", file: "delivery/deliver/decision.go", by: []check{checkRecord},
 			old: "if o.Batch.Several() && result", bug: "if o.Batch.Several() && false && result",
+		},
+		{
+			name: "a refused redrive loses the letter", file: "delivery/deliver/replay.go", by: []check{checkLetters},
+			old: "return d.returnLetter(ctx, &old, request)", bug: "return nil",
+		},
+		{
+			name: "a status of give_up_on leaves the events of a request together", file: "delivery/deliver/together.go", by: []check{checkBatch},
+			old: "e.ResultOf(&d.Last)", bug: "new(hook.Endpoint).ResultOf(&d.Last)",
 		},
 		{
 			name: "a request has more events than max_events", file: "delivery/deliver/together.go", by: []check{checkBatch},

@@ -37,7 +37,6 @@ const (
 	checkRetryAfter    check = "retry after"   // 429 throttles the endpoint
 	checkClosing       check = "closing"       // who closes a circuit asks for the release
 	checkBatch         check = "batch"         // a request has the events of the tokens, within the bounds, and few requests have room
-	checkSuperseded    check = "superseded"    // a newer event of the key takes the place of a superseded delivery
 	checkLate          check = "late"          // a delivery waits no longer than its endpoint's trouble explains
 	checkOperator      check = "operator"      // an operator gets an answer
 	checkUndeliverable check = "undeliverable" // without faults no message is undeliverable

@@ -24,7 +24,7 @@ func (p *process) admin() *adminendpoint.Admin {
 // operate runs a random operation of an operator.
 func (w *simulation) operate() {
 	e := pick(w, w.endpoints...)
-	switch n := w.rng.IntN(22); n {
+	switch n := w.rng.IntN(26); n {
 	case 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 20, 21:
 		w.operateEndpoint(n, e)
 	case 10, 11:
@@ -44,7 +44,7 @@ func (w *simulation) operate() {
 		w.redriveLetters()
 	case 13:
 		w.redriveUndeliverable()
-	case 14, 15, 16, 17, 18, 19:
+	case 14, 15, 16, 17, 18, 19, 22, 23, 24, 25:
 		if d, tenant, ok := w.someDelivery(); ok {
 			w.operateDelivery(n, d.DeliveryID, tenant)
 		}
@@ -92,7 +92,7 @@ func (w *simulation) operateEndpoint(n int, e *endpoint) {
 			return second(a.Change(ctx, e.Tenant, ref, 0, adminendpoint.Fields{Shards: &shards}))
 		})
 	case 21:
-		c := pick(w, hook.Coalescing{}, hook.Coalescing{Window: 5 * time.Second}, hook.Coalescing{Window: time.Minute, MaxEvents: 3, Key: "/n"})
+		c := pick(w, hook.Coalescing{}, hook.Coalescing{Window: 5 * time.Second}, hook.Coalescing{Window: time.Minute, MaxEvents: 3})
 		if e.MaxInFlight == 0 {
 			of("coalesce", func(ctx context.Context, a *adminendpoint.Admin) error {
 				return second(a.Change(ctx, e.Tenant, ref, 0, adminendpoint.Fields{Coalesce: new(c.WithDefaults())}))
@@ -120,6 +120,21 @@ func (w *simulation) operateDelivery(n int, d hook.DeliveryID, tenant hook.Tenan
 	case 17:
 		of("replay event of", func(ctx context.Context, r *replay.Replayer) error {
 			return second(r.Event(ctx, tenant, d.Event, request))
+		})
+	case 22, 23:
+		of("erase event of", func(ctx context.Context, r *replay.Replayer) error {
+			return second(r.Erase(ctx, tenant, d.Event, operator))
+		})
+	case 24, 25:
+		var others []*endpoint
+		for _, e := range w.endpoints {
+			if e.Tenant == tenant {
+				others = append(others, e)
+			}
+		}
+		to := pick(w, others...)
+		of("add endpoint "+string(to.id)+" to event of", func(ctx context.Context, r *replay.Replayer) error {
+			return second(r.Event(ctx, tenant, d.Event, replay.Request{By: operator, Force: request.Force, Endpoint: string(to.id)}))
 		})
 	case 18:
 		of("discard", func(ctx context.Context, r *replay.Replayer) error {

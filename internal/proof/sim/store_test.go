@@ -37,6 +37,21 @@ func (s ports) PutEvent(ctx context.Context, e hook.Event) error {
 	})
 }
 
+func (s ports) EraseEvent(ctx context.Context, e hook.Event) error {
+	return done(s.p, "erase event", string(e.ID), write, func() error { return s.Store.EraseEvent(ctx, e) })
+}
+
+func (s ports) AddTarget(ctx context.Context, e hook.Event, target hook.Target) error {
+	return done(s.p, "add target", string(e.ID), conditional, func() error {
+		err := s.Store.AddTarget(ctx, e, target)
+		if err == nil {
+			i := s.p.byID[e.ID]
+			s.p.posted[i].Targets = append(slices.Clone(s.p.posted[i].Targets), target)
+		}
+		return err
+	})
+}
+
 func (s ports) Event(ctx context.Context, id hook.EventID) (hook.Event, error) {
 	return effect(s.p, "read event", string(id), read, func() (hook.Event, error) { return s.Store.Event(ctx, id) })
 }
@@ -89,15 +104,6 @@ func (s ports) DeleteEndpoint(ctx context.Context, e hook.Endpoint) error {
 
 func (s ports) Load(ctx context.Context, tokens []hook.Token) (deliver.Snapshot, error) {
 	return effect(s.p, "load", strconv.Itoa(len(tokens)), read, func() (deliver.Snapshot, error) { return s.Store.Load(ctx, tokens) })
-}
-
-// PutNewest marks the newest event of a key.
-func (s ports) PutNewest(ctx context.Context, n hook.Newest) error {
-	return done(s.p, "put newest", n.String()+" "+string(n.Event), conditional, func() error { return s.Store.PutNewest(ctx, n) })
-}
-
-func (s ports) Newest(ctx context.Context, keys []hook.NewestKey) ([]hook.Newest, error) {
-	return effect(s.p, "read newest", strconv.Itoa(len(keys)), read, func() ([]hook.Newest, error) { return s.Store.Newest(ctx, keys) })
 }
 
 func (s ports) Delivery(ctx context.Context, id hook.DeliveryRef) (hook.Delivery, error) {

@@ -60,19 +60,6 @@ func (p ports) RegisterTenant(ctx context.Context, tenant hook.TenantID) error {
 	return p.effect("register tenant", "", func() error { return p.Store.RegisterTenant(ctx, tenant) })
 }
 
-// PutNewest is an effect.
-func (p ports) PutNewest(ctx context.Context, n hook.Newest) error {
-	return p.effect("put newest", n.Endpoint, func() error { return p.Store.PutNewest(ctx, n) })
-}
-
-// Newest reads the newest events of keys.
-func (p ports) Newest(ctx context.Context, keys []hook.NewestKey) ([]hook.Newest, error) {
-	if err := p.read("read newest", keys[0].Endpoint); err != nil {
-		return nil, err
-	}
-	return p.Store.Newest(ctx, keys)
-}
-
 // AddTarget is an effect.
 func (p ports) AddTarget(ctx context.Context, e hook.Event, target hook.Target) error {
 	return p.effect("add target", target.Endpoint, func() error { return p.Store.AddTarget(ctx, e, target) })

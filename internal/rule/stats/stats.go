@@ -96,7 +96,7 @@ func (c *Counts) countDelivery(a Attempt) {
 		c.Waited += a.Age
 	case hook.StateDead:
 		c.Dead++
-	case hook.StateQueued, hook.StateRetrying, hook.StateParked, hook.StateDiscarded, hook.StateCancelled, hook.StateSuperseded:
+	case hook.StateQueued, hook.StateRetrying, hook.StateParked, hook.StateDiscarded, hook.StateCancelled:
 	}
 }
 

@@ -12,7 +12,7 @@ const t = text.deliveries
 
 export const deliveryFilters = ['state', 'endpoint', 'event_type', 'status_class', 'idempotency_key', 'since', 'until'] as const
 type Search = { [K in (typeof deliveryFilters)[number] | 'cursor']?: string }
-const states = ['retrying', 'parked', 'delivered', 'dead', 'discarded', 'cancelled', 'superseded'] as const
+const states = ['retrying', 'parked', 'delivered', 'dead', 'discarded', 'cancelled'] as const
 type State = (typeof states)[number]
 
 export function Deliveries() {

@@ -25,9 +25,6 @@ export function CoalesceFields({ of }: { of?: Schemas['Coalescing'] }) {
           <Field name="coalesce.max_bytes" label={t.maxBytes} help={t.maxBytesHelp}>
             <Input defaultValue={of?.max_bytes ?? 262_144} inputMode="numeric" />
           </Field>
-          <Field name="coalesce.key" label={t.newest} help={t.newestHelp}>
-            <Input defaultValue={of?.key} placeholder="/order/id" />
-          </Field>
         </div>
       )}
     </>
@@ -38,11 +35,10 @@ export function CoalesceFields({ of }: { of?: Schemas['Coalescing'] }) {
 export function coalesceOf(values: Values, of?: Schemas['Coalescing']): Schemas['Coalesce'] | undefined {
   const window = values['coalesce.window']
   if (window === undefined) return of && { window: '0s' }
-  const { 'coalesce.max_events': events = '', 'coalesce.max_bytes': bytes = '', 'coalesce.key': key = '' } = values
+  const { 'coalesce.max_events': events = '', 'coalesce.max_bytes': bytes = '' } = values
   return {
     window: window.trim(),
     ...(events.trim() && { max_events: numeric(events) }),
     ...(bytes.trim() && { max_bytes: numeric(bytes) }),
-    ...(key.trim() && { key: key.trim() }),
   }
 }
