@@ -1,6 +1,7 @@
 package hook
 
 import (
+	"net"
 	"net/url"
 	"slices"
 	"strings"
@@ -85,6 +86,24 @@ func Receiver(rawURL string) string {
 	}
 	u.Fragment = ""
 	return u.String()
+}
+
+// Origin returns the scheme, host and port of a URL, with the host in lower case and with
+// the port also if it is the default one. URLs of one origin lead to the same server.
+func Origin(rawURL string) string {
+	u, err := url.Parse(rawURL)
+	if err != nil {
+		return rawURL
+	}
+	port := u.Port()
+	switch {
+	case port != "":
+	case u.Scheme == "http":
+		port = "80"
+	default:
+		port = "443"
+	}
+	return u.Scheme + "://" + net.JoinHostPort(strings.ToLower(u.Hostname()), port)
 }
 
 // Active returns the unexpired secrets at now, newest first.

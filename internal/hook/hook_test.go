@@ -360,3 +360,24 @@ func assertFields(t *testing.T, got []hook.FieldError, want string) {
 		t.Errorf("got %v; want one error for %s", got, want)
 	}
 }
+
+func TestOrigin(t *testing.T) {
+	t.Parallel()
+
+	tests := []struct{ url, want string }{
+		{url: "https://example.com/a?b", want: "https://example.com:443"},
+		{url: "https://Example.COM:443", want: "https://example.com:443"},
+		{url: "HTTPS://example.com", want: "https://example.com:443"},
+		{url: "https://example.com:8443/", want: "https://example.com:8443"},
+		{url: "http://example.com/", want: "http://example.com:80"},
+		{url: "http://example.com:443/", want: "http://example.com:443"},
+		{url: "https://[2001:DB8::1]/", want: "https://[2001:db8::1]:443"},
+		{url: "https://203.0.113.9/", want: "https://203.0.113.9:443"},
+		{url: "https://%zz/", want: "https://%zz/"},
+	}
+	for _, tt := range tests {
+		if got := hook.Origin(tt.url); got != tt.want {
+			t.Errorf("Origin(%s) = %s; want %s", tt.url, got, tt.want)
+		}
+	}
+}

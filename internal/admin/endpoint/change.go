@@ -16,8 +16,9 @@ const maxChangeAttempts = 3
 // Change sets the given fields of the endpoint and stores a new version. If all
 // values stay the same, Change writes nothing, and the version stays. The given value
 // of a header, or secret of the authentication, always counts as a change, because
-// nobody here can read the stored one. version is the required version, 0 for any. The
-// uid cannot be changed. Changed limits apply at once to the parked deliveries: Change
+// nobody here can read the stored one. A URL of another origin needs header values,
+// authentication and client key again, or without. version is the required version, 0 for
+// any. The uid cannot be changed. Changed limits apply at once to the parked deliveries: Change
 // starts their release. After an error of the release, the endpoint is changed.
 //
 // Errors: CodeInvalid names the wrong fields; CodeStale if the endpoint has
@@ -34,6 +35,9 @@ func (a *Admin) Change(ctx context.Context, tenant hook.TenantID, ref string, ve
 			return false, err
 		}
 		errs = append(errs, a.check(*e)...)
+		if !hasField(errs, "url") {
+			errs = append(errs, checkOrigin(before, *e)...)
+		}
 		if e.UID != before.UID {
 			errs = append(errs, hook.FieldError{Field: "uid", Message: "cannot be changed"})
 		}
