@@ -286,11 +286,15 @@ func TestValidateEndpoint_reservedHeaders(t *testing.T) {
 		"Forwarded", "Via", "X-Real-IP", "X-Forwarded-For", "X-Forwarded-Host", "X-Forwarded-Proto", "X-Forwarded-Port", "X-Forwarded-Prefix",
 		"X-Forwarded-Client-Cert", "X-Forwarded-Anything", "CF-Connecting-IP", "CF-Ray",
 		"X-HTTP-Method-Override", "X-HTTP-Method", "X-Method-Override",
+		"X-Original-URL", "X-Original-URI", "X-Original-Host", "X-Original-Forwarded-For", "X-Rewrite-URL", "X-Host", "X-HTTP-Host-Override",
+		"X-Client-IP", "True-Client-IP", "Fastly-Client-IP", "Fly-Client-IP", "X-Cluster-Client-IP", "WL-Proxy-Client-IP", "Client-IP",
+		"X-Azure-ClientIP", "X-Azure-SocketIP", "X-Azure-FDID", "CloudFront-Viewer-Address", "X-Envoy-External-Address", "DO-Connecting-IP",
+		"X-Appengine-User-IP", "Appengine-User-IP", "X-Remote-IP", "X-Remote-Addr", "X-Originating-IP", "X-Forwarded", "Forwarded-For",
 		"Webhook-Id", "Webhook-Signature", "Webhook-Anything", "X-Webhook-Signature", "X-Webhook-Delivery", "X-Event-Id", "X-Idempotency-Key",
 		"Svix-Id", "Svix-Signature", "Surehook-Anything",
 	}
 	free := []string{
-		"Authorization", "X-Api-Key", "X-Shop", "Idempotency-Key", "Accept", "X-Request-Id", "Forwarded-By", "X-Forward", "Hosts", "Webhook", "Svix", "X-Cf-Ray",
+		"Authorization", "X-Api-Key", "X-Shop", "Idempotency-Key", "Accept", "X-Request-Id", "X-Forward", "X-Client-Id", "X-Originator", "X-IP", "Hosts", "Webhook", "Svix", "X-Cf-Ray",
 	}
 	check := func(name, field string) {
 		t.Run(name, func(t *testing.T) {
@@ -303,7 +307,7 @@ func TestValidateEndpoint_reservedHeaders(t *testing.T) {
 		})
 	}
 	for _, name := range reserved {
-		for _, spelling := range []string{name, strings.ToUpper(name), strings.ReplaceAll(strings.ToLower(name), "-", "_")} {
+		for _, spelling := range []string{name, strings.ToUpper(name), strings.ReplaceAll(strings.ToLower(name), "-", "_"), strings.ReplaceAll(name, "-", ".")} {
 			check(spelling, "headers."+spelling)
 		}
 	}
