@@ -14,8 +14,6 @@ import (
 //   - paths and hosts: CVE-2018-14773 (X-Original-URL, X-Rewrite-URL), RFC 7239
 //     (Forwarded), and X-Forwarded-*
 //   - methods: the README of npm's method-override
-//
-//nolint:gochecknoglobals // tables
 var (
 	reservedNames = []string{
 		"host", "content-length", "content-type", "content-encoding", "transfer-encoding", "connection", "keep-alive",
