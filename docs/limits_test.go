@@ -60,7 +60,7 @@ func TestLimits(t *testing.T) {
 		"description":                          {hook.MaxDescription},
 		"metadata":                             {hook.MaxMetadata, hook.MaxMetadataKey, hook.MaxMetadataValue},
 		"headers":                              {hook.MaxHeaders, hook.MaxHeaderName, hook.MaxHeaderValue},
-		"TLS settings":                         {hook.MaxTLSCA / kib, hook.MaxTLSCertificate / kib, hook.MaxTLSKey / kib},
+		"TLS settings":                         {hook.MaxTLSCA / kib, hook.MaxTLSCertificate / kib, hook.MaxTLSKey / kib, hook.MaxTLSRSA, 256, 384, 25519},
 		"authentication": {
 			hook.MaxAuthUsername, hook.MaxAuthPassword, hook.MaxAuthToken, hook.MaxClientID, hook.MaxAuthToken, hook.MaxOAuthScope,
 			8 * kib, written(t, "internal/delivery/send", `maxTokenAnswer += (\d+) << 10`),
