@@ -52,6 +52,7 @@ func TestLimits(t *testing.T) {
 		"endpoints":                            {1, hook.MaxEndpointsPerTenant},
 		"retain_for":                           {days(hook.MinRetention)},
 		"endpoints of a tenant with one URL":   {hook.MaxEndpointsPerURL},
+		"endpoints of a tenant with one host":  {403},
 		"running replay jobs of a tenant":      {replay.MaxOpenJobs},
 		"URL":                                  {hook.MaxURL, 443, 8443, 80, 8080},
 		"event types of an endpoint":           {hook.MaxEventTypes},

@@ -46,6 +46,11 @@ type Endpoint struct {
 	CreatedAt     time.Time
 	UpdatedAt     time.Time
 	Version       int64 // of the stored record; 0 for no record
+
+	// TenantVersion is the version of the tenant that a creation, or a move to another
+	// URL, requires: no endpoint of the tenant has changed since. nil: any. Reads leave
+	// it nil.
+	TenantVersion *int64
 }
 
 // Secret is an encrypted signing key. During a rotation an endpoint has several
@@ -104,6 +109,16 @@ func Origin(rawURL string) string {
 		port = "443"
 	}
 	return u.Scheme + "://" + net.JoinHostPort(strings.ToLower(u.Hostname()), port)
+}
+
+// Host returns the host of a URL without the port, in lower case; the URL itself if it
+// has none.
+func Host(rawURL string) string {
+	u, err := url.Parse(rawURL)
+	if err != nil || u.Host == "" {
+		return rawURL
+	}
+	return strings.ToLower(u.Hostname())
 }
 
 // Active returns the unexpired secrets at now, newest first.

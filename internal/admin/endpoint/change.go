@@ -23,7 +23,7 @@ const maxChangeAttempts = 3
 //
 // Errors: CodeInvalid names the wrong fields; CodeStale if the endpoint has
 // another version; CodeConflict after 3 version conflicts; CodeForbidden if the tenant has
-// hook.MaxEndpointsPerURL endpoints with the new URL.
+// hook.MaxEndpointsPerURL endpoints with the new URL, or PerHost with its host.
 func (a *Admin) Change(ctx context.Context, tenant hook.TenantID, ref string, version int64, f Fields) (hook.Endpoint, error) {
 	var limited bool // the limits differ
 	e, err := a.change(ctx, tenant, ref, version, func(e *hook.Endpoint) (bool, error) {
@@ -127,7 +127,12 @@ func (a *Admin) change(
 func (a *Admin) update(ctx context.Context, before, after hook.Endpoint) error {
 	put := a.Store.UpdateEndpoint
 	if after.URL != before.URL {
-		put = func(ctx context.Context, e hook.Endpoint) error { return a.Store.MoveEndpoint(ctx, e, before.URL) }
+		put = func(ctx context.Context, e hook.Endpoint) error {
+			if err := a.place(ctx, &e, before.URL); err != nil {
+				return err
+			}
+			return a.Store.MoveEndpoint(ctx, e, before.URL) //nolint:wrapcheck // below
+		}
 	}
 	if err := put(ctx, after); err != nil {
 		return fmt.Errorf("write endpoint %s: %w", after.ID, err)

@@ -44,7 +44,7 @@ func kinds() map[string]kind {
 		"Circuit.Failures", "Circuit.Rate", "Circuit.Minimum", "Circuit.Cooldown", "Circuit.MaxCooldown",
 		"Coalesce.Window", "Coalesce.MaxEvents", "Coalesce.MaxBytes", "Coalesce.Key", "AutoDisable", "Style", "Region", "Fixed", "Schemes",
 		"Secrets.Scheme", "Secrets.Public", "Secrets.CreatedAt", "Secrets.ExpiresAt",
-		"Status", "Reason", "StatusSince", "CreatedAt", "UpdatedAt", "Version",
+		"Status", "Reason", "StatusSince", "CreatedAt", "UpdatedAt", "Version", "TenantVersion",
 	} {
 		all[field] = public
 	}
