@@ -27,6 +27,7 @@ CONTEXT = -c env=$(ENV) -c prefix=$(PREFIX) -c dist=../$(DIST) -c version=$(VERS
 CONTEXT += $(if $(ALARM_EMAIL),-c email=$(ALARM_EMAIL))
 CONTEXT += $(if $(TRACES),-c traces=$(TRACES))
 CONTEXT += $(if $(VALIDATION),-c validation=$(VALIDATION))
+CONTEXT += $(if $(ENDPOINTS_PER_HOST),-c endpoints_per_host=$(ENDPOINTS_PER_HOST))
 CONTEXT += $(if $(SENDERS),-c senders=$(SENDERS)) $(if $(FIXED),-c fixed=$(FIXED))
 CONTEXT += $(if $(PORTAL_NAME),-c portal_name="$(PORTAL_NAME)")
 CONTEXT += $(if $(PORTAL_ACCENT),-c portal_accent="$(PORTAL_ACCENT)")

@@ -12,7 +12,7 @@ import (
 
 	"surehook/internal/admin/audit"
 	"surehook/internal/admin/erasure"
-	"surehook/internal/admin/eventtype"
+	lists "surehook/internal/admin/page"
 	"surehook/internal/delivery/ingest"
 	"surehook/internal/delivery/replay"
 	"surehook/internal/hook"
@@ -44,7 +44,7 @@ func TestLimits(t *testing.T) {
 		"group of an event type":               {hook.MaxGroup},
 		"check of a payload":                   {schema.MaxWork, schema.MaxErrors},
 		"age of the event types in a function": {seconds(ingest.TypesAge)},
-		"contract with event types":            {eventtype.MaxPageBytes / kib},
+		"contract with event types":            {written(t, "internal/httpapi", `maxTypes = (\d+) << 10`)},
 		"idempotency key":                      {hook.MaxIdempotencyKey},
 		"endpoints of a tenant":                {hook.MaxEndpointsPerTenant},
 		"events_per_second":                    {1, hook.MaxEventsPerSecond, 1},
@@ -52,6 +52,7 @@ func TestLimits(t *testing.T) {
 		"endpoints":                            {1, hook.MaxEndpointsPerTenant},
 		"retain_for":                           {days(hook.MinRetention)},
 		"endpoints of a tenant with one URL":   {hook.MaxEndpointsPerURL},
+		"endpoints of a tenant with one host":  {403},
 		"running replay jobs of a tenant":      {replay.MaxOpenJobs},
 		"URL":                                  {hook.MaxURL, 443, 8443, 80, 8080},
 		"event types of an endpoint":           {hook.MaxEventTypes},
@@ -60,7 +61,7 @@ func TestLimits(t *testing.T) {
 		"description":                          {hook.MaxDescription},
 		"metadata":                             {hook.MaxMetadata, hook.MaxMetadataKey, hook.MaxMetadataValue},
 		"headers":                              {hook.MaxHeaders, hook.MaxHeaderName, hook.MaxHeaderValue},
-		"TLS settings":                         {hook.MaxTLSCA / kib, hook.MaxTLSCertificate / kib, hook.MaxTLSKey / kib},
+		"TLS settings":                         {hook.MaxTLSCA / kib, hook.MaxTLSCertificate / kib, hook.MaxTLSKey / kib, hook.MaxTLSRSA, 256, 384, 25519},
 		"authentication": {
 			hook.MaxAuthUsername, hook.MaxAuthPassword, hook.MaxAuthToken, hook.MaxClientID, hook.MaxAuthToken, hook.MaxOAuthScope,
 			8 * kib, written(t, "internal/delivery/send", `maxTokenAnswer += (\d+) << 10`),
@@ -98,7 +99,7 @@ func TestLimits(t *testing.T) {
 		"way to a sender and back":                    {written(t, "internal/delivery/deliver", `transit = (\d+) \* time\.Second`)},
 		"zones with fixed addresses":                  {0, written(t, "infra/surehook", `mostZones = (\d+)`)},
 		"targets of an event, with those added later": {hook.MaxTargets},
-		"pages of lists":                              {written(t, "internal/admin", `MaxLimit += (\d+)`)},
+		"pages of lists":                              {lists.MaxLimit, lists.MaxBytes / kib},
 		"percentiles":                                 {5, latency.Shortest.Milliseconds(), seconds(latency.Longest)},
 		"percentiles of event types":                  {25, latency.Shortest.Milliseconds(), seconds(latency.Longest)},
 		"statistics": {
@@ -109,7 +110,7 @@ func TestLimits(t *testing.T) {
 		"rows of statistics": {
 			written(t, "internal/admin/status", `maxTotalGroups += (\d+)`), written(t, "internal/admin/status", `maxHourlyGroups += (\d+)`),
 		},
-		"records of changes":              {days(hook.AuditKept), audit.MaxRead},
+		"records of changes":              {days(hook.AuditKept), audit.MaxRead, written(t, "internal/httpapi", `maxRefused = (\d+) << 10`)},
 		"erasure of a tenant":             {written(t, "internal/aws/dynamo", `scannedPages\s+= (\d+)`), days(erasure.Keep)},
 		"shards":                          {1, hook.MaxShards, 1},
 		"in-flight slots of a deployment": {slots(t, "prod"), slots(t, "staging"), slots(t, "dev")},

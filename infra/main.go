@@ -13,6 +13,7 @@
 //	-c email=ADDRESS                the recipient of alarms and operational events; default: nobody
 //	-c traces=xray|URL              the destination of spans: X-Ray or an OTLP endpoint; default: none
 //	-c validation=off|warn|reject   what happens to events that do not fit their event type; default: off
+//	-c endpoints_per_host=N         the most endpoints of a tenant with one host; default: no limit
 //	-c senders=REGION,...           other regions that can send requests, a stack in each; default: none
 //	-c fixed=ZONES                  fixed source addresses in 1 or 2 zones, with a NAT gateway each; default: 0
 //	-c domain=NAME                  a custom domain for the API, together with
@@ -64,6 +65,9 @@ func run() error {
 	}
 	if env.FixedZones, err = strconv.Atoi(contextOf(app, "fixed", "0")); err != nil {
 		return fmt.Errorf("read -c fixed: %w", err)
+	}
+	if env.EndpointsPerHost, err = strconv.Atoi(contextOf(app, "endpoints_per_host", "0")); err != nil {
+		return fmt.Errorf("read -c endpoints_per_host: %w", err)
 	}
 	if err := newStacks(app, env); err != nil {
 		return err

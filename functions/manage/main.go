@@ -53,6 +53,7 @@ func newHandler(cfg config.Manage, sdk aws.Config, log *slog.Logger) (any, error
 		Vault:        vault,
 		Policy:       wire.Policy(cfg.Egress),
 		Places:       endpoint.Places{Regions: cfg.SenderRegions, Addresses: cfg.Addresses},
+		PerHost:      cfg.EndpointsPerHost,
 		Now:          time.Now,
 	}
 	reader := &status.Reader{

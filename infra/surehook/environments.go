@@ -64,6 +64,10 @@ type Environment struct {
 	// when empty, names.ValidationWarn or names.ValidationReject.
 	Validation string
 
+	// EndpointsPerHost is the most endpoints of a tenant with one host; 0 for no limit
+	// beside those of hook.MaxEndpointsPerTenant and hook.MaxEndpointsPerURL.
+	EndpointsPerHost int
+
 	// Traces is the destination of spans: empty for none, names.TracesXRay for
 	// X-Ray in the stack's region, or the https URL of an OTLP endpoint with its
 	// path, such as https://collector.example.com/v1/traces.

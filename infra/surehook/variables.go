@@ -94,7 +94,7 @@ func replayEnv(p FunctionsProps) map[string]*string {
 }
 
 func manageEnv(p FunctionsProps) map[string]*string {
-	return withAddresses(p, withSenders(p, withPortal(p.Environment.Portal, withEgress(p.Environment, map[string]*string{
+	return withPerHost(p, withAddresses(p, withSenders(p, withPortal(p.Environment.Portal, withEgress(p.Environment, map[string]*string{
 		names.EnvTable:            p.Table.TableName(),
 		names.EnvKey:              p.Secrets.Key.KeyArn(),
 		names.EnvLiveQueue:        p.Queues.Live.QueueUrl(),
@@ -108,7 +108,15 @@ func manageEnv(p FunctionsProps) map[string]*string {
 		names.EnvReplayJobsQueue:  p.Queues.ReplayJobs.QueueUrl(),
 		names.EnvDeadLettersQueue: p.Queues.DeadLetters.QueueUrl(),
 		names.EnvUndeliverable:    p.Queues.Undeliverable.QueueUrl(),
-	}))))
+	})))))
+}
+
+// withPerHost adds the limit of endpoints per host, if there is one.
+func withPerHost(p FunctionsProps, variables map[string]*string) map[string]*string {
+	if most := p.Environment.EndpointsPerHost; most > 0 {
+		variables[names.EnvEndpointsPerHost] = jsii.String(strconv.Itoa(most))
+	}
+	return variables
 }
 
 // withPortal adds the variables of the portal's appearance that are set.

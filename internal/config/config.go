@@ -61,6 +61,8 @@ type Manage struct {
 	Portal        Portal
 	SenderRegions []string     // other regions with a sender; nil for none
 	Addresses     []netip.Addr // source addresses of the sender with fixed addresses; nil for none
+
+	EndpointsPerHost int // endpoints of a tenant with one host at most; 0: no limit
 }
 
 // Sender configures functions/sender.
@@ -198,6 +200,8 @@ func ForManage(lookup Lookup) (Manage, error) {
 		Portal:        r.portal(),
 		SenderRegions: r.list(names.EnvSenderRegions),
 		Addresses:     r.addresses(names.EnvFixedAddresses),
+
+		EndpointsPerHost: r.optionalCount(names.EnvEndpointsPerHost),
 	}
 	r.requireAPIHosts(c.Egress)
 	return c, r.err()
@@ -286,6 +290,14 @@ func (r *reader) count(name string) int {
 		r.faults = append(r.faults, fmt.Errorf("%s is %q, not a whole number of at least 1", name, value))
 	}
 	return n
+}
+
+// optionalCount is count; 0 for an unset variable.
+func (r *reader) optionalCount(name string) int {
+	if value, _ := r.lookup(name); value == "" {
+		return 0
+	}
+	return r.count(name)
 }
 
 // retention returns the time to keep events and deliveries.

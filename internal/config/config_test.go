@@ -296,6 +296,26 @@ func TestFor_Places(t *testing.T) {
 	}
 }
 
+func TestForManage_EndpointsPerHost(t *testing.T) {
+	t.Parallel()
+
+	env := maps.Clone(deliverEnv)
+	env[names.EnvReplayQueue], env[names.EnvReplayJobsQueue] = "https://sqs/replay", "https://sqs/replay-jobs"
+	env[names.EnvUndeliverable] = "https://sqs/undeliverable"
+	for value, want := range map[string]int{"": 0, "1": 1, "20": 20} {
+		env[names.EnvEndpointsPerHost] = value
+		if got, err := config.ForManage(lookup(env)); err != nil || got.EndpointsPerHost != want {
+			t.Errorf("ForManage(%q).EndpointsPerHost = %d, %v; want %d", value, got.EndpointsPerHost, err, want)
+		}
+	}
+	for _, value := range []string{"0", "-1", "many"} {
+		env[names.EnvEndpointsPerHost] = value
+		if _, err := config.ForManage(lookup(env)); err == nil || !strings.Contains(err.Error(), names.EnvEndpointsPerHost) {
+			t.Errorf("ForManage(%q) = %v; want an error that names the variable", value, err)
+		}
+	}
+}
+
 // The sender knows its own addresses alone; each message names the hosts of the API.
 func TestForSender(t *testing.T) {
 	t.Parallel()

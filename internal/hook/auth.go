@@ -84,6 +84,20 @@ func AuthSecret(t AuthType, text string) (string, bool) {
 	return strings.CutPrefix(text, AuthText(t, ""))
 }
 
+// AuthField returns the field of a request with the secret of the type; empty for AuthNone.
+func AuthField(t AuthType) string {
+	switch t {
+	case AuthBasic:
+		return "auth.password"
+	case AuthBearer:
+		return "auth.token"
+	case AuthOAuth2:
+		return "auth.client_secret"
+	case AuthNone:
+	}
+	return ""
+}
+
 // Authorization returns the value of the header for the opened secret, of AuthOAuth2 for
 // the access token; empty for AuthNone.
 func (a Auth) Authorization(secret string) string {
@@ -103,7 +117,8 @@ func validateAuth(a Auth) []FieldError {
 	add := func(field, format string, args ...any) {
 		errs = append(errs, FieldError{field, fmt.Sprintf(format, args...)})
 	}
-	secret := func(field string, valid bool, format string, args ...any) {
+	secret := func(valid bool, format string, args ...any) {
+		field := AuthField(a.Type)
 		switch {
 		case a.Secret == Masked:
 			add(field, "%s stands for a stored value, and there is none%s", Masked, afterMask(a.Type))
@@ -120,10 +135,10 @@ func validateAuth(a Auth) []FieldError {
 		} else if len(a.Username) > MaxAuthUsername || !ValidText(a.Username) || strings.Contains(a.Username, ":") {
 			add("auth.username", "must be at most %d bytes without colons and control characters", MaxAuthUsername)
 		}
-		secret("auth.password", len(a.Secret) <= MaxAuthPassword && ValidText(a.Secret),
+		secret(len(a.Secret) <= MaxAuthPassword && ValidText(a.Secret),
 			"must be at most %d bytes without control characters", MaxAuthPassword)
 	case AuthBearer:
-		secret("auth.token", len(a.Secret) <= MaxAuthToken && bearerToken.MatchString(a.Secret),
+		secret(len(a.Secret) <= MaxAuthToken && bearerToken.MatchString(a.Secret),
 			"must be at most %d visible ASCII characters without spaces", MaxAuthToken)
 	case AuthOAuth2:
 		if a.OAuth.TokenURL == "" {
@@ -134,7 +149,7 @@ func validateAuth(a Auth) []FieldError {
 		} else if len(a.OAuth.ClientID) > MaxClientID || !clientText.MatchString(a.OAuth.ClientID) {
 			add("auth.client_id", "must be at most %d ASCII characters without control characters", MaxClientID)
 		}
-		secret("auth.client_secret", len(a.Secret) <= MaxAuthToken && clientText.MatchString(a.Secret),
+		secret(len(a.Secret) <= MaxAuthToken && clientText.MatchString(a.Secret),
 			"must be at most %d ASCII characters without control characters", MaxAuthToken)
 		if s := a.OAuth.Scope; s != "" && (len(s) > MaxOAuthScope || !oauthScope.MatchString(s)) {
 			add("auth.scope", `must be at most %d bytes: words of visible ASCII characters without " and \, between single spaces`, MaxOAuthScope)
@@ -148,10 +163,11 @@ func validateAuth(a Auth) []FieldError {
 }
 
 // afterMask returns the further condition of a mask. A client secret is for one token
-// endpoint: a change of the URL must not lead the stored secret to another server.
+// endpoint, client, scope and audience: a change must not give the stored secret another
+// use.
 func afterMask(t AuthType) string {
 	if t == AuthOAuth2 {
-		return " for this token_url"
+		return " for this token_url, client_id, scope, audience and client_auth"
 	}
 	return ""
 }

@@ -1,6 +1,7 @@
 package hook
 
 import (
+	"net"
 	"net/url"
 	"slices"
 	"strings"
@@ -45,6 +46,11 @@ type Endpoint struct {
 	CreatedAt     time.Time
 	UpdatedAt     time.Time
 	Version       int64 // of the stored record; 0 for no record
+
+	// TenantVersion is the version of the tenant that a creation, or a move to another
+	// URL, requires: no endpoint of the tenant has changed since. nil: any. Reads leave
+	// it nil.
+	TenantVersion *int64
 }
 
 // Secret is an encrypted signing key. During a rotation an endpoint has several
@@ -85,6 +91,34 @@ func Receiver(rawURL string) string {
 	}
 	u.Fragment = ""
 	return u.String()
+}
+
+// Origin returns the scheme, host and port of a URL, with the host in lower case and with
+// the port also if it is the default one. URLs of one origin lead to the same server.
+func Origin(rawURL string) string {
+	u, err := url.Parse(rawURL)
+	if err != nil {
+		return rawURL
+	}
+	port := u.Port()
+	switch {
+	case port != "":
+	case u.Scheme == "http":
+		port = "80"
+	default:
+		port = "443"
+	}
+	return u.Scheme + "://" + net.JoinHostPort(strings.ToLower(u.Hostname()), port)
+}
+
+// Host returns the host of a URL without the port, in lower case; the URL itself if it
+// has none.
+func Host(rawURL string) string {
+	u, err := url.Parse(rawURL)
+	if err != nil || u.Host == "" {
+		return rawURL
+	}
+	return strings.ToLower(u.Hostname())
 }
 
 // Active returns the unexpired secrets at now, newest first.

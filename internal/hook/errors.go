@@ -130,6 +130,17 @@ func TooManyForURL() *Error {
 	return OverLimit(fmt.Sprintf("a tenant has at most %d endpoints with one URL", MaxEndpointsPerURL))
 }
 
+// TooManyForHost returns the error for an endpoint past most, the limit of a tenant's
+// endpoints with one host.
+func TooManyForHost(most int) *Error {
+	return OverLimit(fmt.Sprintf("a tenant has at most %d endpoints with one host", most))
+}
+
+// TenantChanged returns the error for a write that requires another version of the tenant.
+func TenantChanged() *Error {
+	return Conflict("the endpoints of the tenant are being changed by others; try again")
+}
+
 // Invalid returns the error for wrong input, with the wrong fields.
 func Invalid(fields ...FieldError) *Error {
 	return &Error{Code: CodeInvalid, Message: "the request is not valid", Fields: fields}

@@ -290,11 +290,15 @@ func TestValidateEndpoint_reservedHeaders(t *testing.T) {
 		"Forwarded", "Via", "X-Real-IP", "X-Forwarded-For", "X-Forwarded-Host", "X-Forwarded-Proto", "X-Forwarded-Port", "X-Forwarded-Prefix",
 		"X-Forwarded-Client-Cert", "X-Forwarded-Anything", "CF-Connecting-IP", "CF-Ray",
 		"X-HTTP-Method-Override", "X-HTTP-Method", "X-Method-Override",
+		"X-Original-URL", "X-Original-URI", "X-Original-Host", "X-Original-Forwarded-For", "X-Rewrite-URL", "X-Host", "X-HTTP-Host-Override",
+		"X-Client-IP", "True-Client-IP", "Fastly-Client-IP", "Fly-Client-IP", "X-Cluster-Client-IP", "WL-Proxy-Client-IP", "Client-IP",
+		"X-Azure-ClientIP", "X-Azure-SocketIP", "X-Azure-FDID", "CloudFront-Viewer-Address", "X-Envoy-External-Address", "DO-Connecting-IP",
+		"X-Appengine-User-IP", "Appengine-User-IP", "X-Remote-IP", "X-Remote-Addr", "X-Originating-IP", "X-Forwarded", "Forwarded-For",
 		"Webhook-Id", "Webhook-Signature", "Webhook-Anything", "X-Webhook-Signature", "X-Webhook-Delivery", "X-Event-Id", "X-Idempotency-Key",
 		"Svix-Id", "Svix-Signature", "Surehook-Anything",
 	}
 	free := []string{
-		"Authorization", "X-Api-Key", "X-Shop", "Idempotency-Key", "Accept", "X-Request-Id", "Forwarded-By", "X-Forward", "Hosts", "Webhook", "Svix", "X-Cf-Ray",
+		"Authorization", "X-Api-Key", "X-Shop", "Idempotency-Key", "Accept", "X-Request-Id", "X-Forward", "X-Client-Id", "X-Originator", "X-IP", "Hosts", "Webhook", "Svix", "X-Cf-Ray",
 	}
 	check := func(name, field string) {
 		t.Run(name, func(t *testing.T) {
@@ -307,7 +311,7 @@ func TestValidateEndpoint_reservedHeaders(t *testing.T) {
 		})
 	}
 	for _, name := range reserved {
-		for _, spelling := range []string{name, strings.ToUpper(name), strings.ReplaceAll(strings.ToLower(name), "-", "_")} {
+		for _, spelling := range []string{name, strings.ToUpper(name), strings.ReplaceAll(strings.ToLower(name), "-", "_"), strings.ReplaceAll(name, "-", ".")} {
 			check(spelling, "headers."+spelling)
 		}
 	}
@@ -362,5 +366,26 @@ func assertFields(t *testing.T, got []hook.FieldError, want string) {
 		t.Errorf("got %v; want no error", got)
 	case want != "" && (len(got) != 1 || got[0].Field != want):
 		t.Errorf("got %v; want one error for %s", got, want)
+	}
+}
+
+func TestOrigin(t *testing.T) {
+	t.Parallel()
+
+	tests := []struct{ url, want string }{
+		{url: "https://example.com/a?b", want: "https://example.com:443"},
+		{url: "https://Example.COM:443", want: "https://example.com:443"},
+		{url: "HTTPS://example.com", want: "https://example.com:443"},
+		{url: "https://example.com:8443/", want: "https://example.com:8443"},
+		{url: "http://example.com/", want: "http://example.com:80"},
+		{url: "http://example.com:443/", want: "http://example.com:443"},
+		{url: "https://[2001:DB8::1]/", want: "https://[2001:db8::1]:443"},
+		{url: "https://203.0.113.9/", want: "https://203.0.113.9:443"},
+		{url: "https://%zz/", want: "https://%zz/"},
+	}
+	for _, tt := range tests {
+		if got := hook.Origin(tt.url); got != tt.want {
+			t.Errorf("Origin(%s) = %s; want %s", tt.url, got, tt.want)
+		}
 	}
 }

@@ -1,6 +1,10 @@
 package hook
 
 import (
+	"crypto/ecdsa"
+	"crypto/ed25519"
+	"crypto/elliptic"
+	"crypto/rsa"
 	"crypto/tls"
 	"crypto/x509"
 	"encoding/pem"
@@ -16,6 +20,7 @@ const (
 	MaxTLSCA          = 16 << 10
 	MaxTLSCertificate = 16 << 10
 	MaxTLSKey         = 8 << 10
+	MaxTLSRSA         = 4096 // bits of the client's key; a signature of RSA-8192 takes 145 ms of each attempt
 	maxTLSSubject     = 256
 )
 
@@ -114,10 +119,28 @@ func checkPair(m Material, leaf *x509.Certificate, now time.Time) (errs []FieldE
 		add("tls.key", fmt.Sprintf("must be at most %d bytes", MaxTLSKey))
 		return errs
 	}
+	if !cheap(leaf.PublicKey) {
+		add("tls.key", fmt.Sprintf("must be RSA of at most %d bits, ECDSA with P-256 or P-384, or Ed25519", MaxTLSRSA))
+		return errs
+	}
 	if _, err := tls.X509KeyPair([]byte(m.Certificate), []byte(m.Key)); err != nil {
 		add("tls.key", "must be PEM of the private key of the certificate, without a passphrase")
 	}
 	return errs
+}
+
+// cheap reports whether a signature with the other half of the key costs little: every
+// connection of an attempt makes one.
+func cheap(public any) bool {
+	switch k := public.(type) {
+	case *rsa.PublicKey:
+		return k.N.BitLen() <= MaxTLSRSA
+	case *ecdsa.PublicKey:
+		return k.Curve == elliptic.P256() || k.Curve == elliptic.P384()
+	case ed25519.PublicKey:
+		return true
+	}
+	return false
 }
 
 // checkCA returns the problem with a bundle of authorities; empty for none.

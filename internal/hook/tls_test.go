@@ -1,8 +1,15 @@
 package hook_test
 
 import (
+	"crypto/ecdsa"
+	"crypto/ed25519"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/rsa"
 	"crypto/x509"
 	"crypto/x509/pkix"
+	"encoding/pem"
+	"math/big"
 	"strings"
 	"testing"
 	"time"
@@ -84,6 +91,54 @@ func TestNewTLS(t *testing.T) {
 	settings, _ := hook.NewTLS("m1", hook.Material{Certificate: leaf + authority, Key: key}, tlsNow)
 	if settings.Subject != "CN=surehook,O=Acme" || !settings.NotAfter.Equal(tlsNow.Add(time.Hour)) {
 		t.Errorf("NewTLS() = %q until %s; want the first certificate's", settings.Subject, settings.NotAfter)
+	}
+}
+
+// TestNewTLS_keySizes gives certificates of every kind of key. The private keys are others:
+// without them a refused kind names the kinds, an allowed one the pair.
+func TestNewTLS_keySizes(t *testing.T) {
+	t.Parallel()
+
+	rsaOf := func(bits uint) any {
+		return &rsa.PublicKey{N: new(big.Int).SetBit(big.NewInt(1), int(bits)-1, 1), E: 65537}
+	}
+	ecdsaOf := func(curve elliptic.Curve) any {
+		key, err := ecdsa.GenerateKey(curve, rand.Reader)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return key.Public()
+	}
+	edwards, _, err := ed25519.GenerateKey(rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, otherKey := pair(t, func(*x509.Certificate) {})
+	for name, tt := range map[string]struct {
+		public  any
+		allowed bool
+	}{
+		"RSA-2048": {rsaOf(2048), true}, "RSA-4096": {rsaOf(4096), true}, "RSA-4097": {rsaOf(4097), false}, "RSA-8192": {rsaOf(8192), false},
+		"P-224": {ecdsaOf(elliptic.P224()), false}, "P-256": {ecdsaOf(elliptic.P256()), true}, "P-384": {ecdsaOf(elliptic.P384()), true},
+		"P-521": {ecdsaOf(elliptic.P521()), false}, "Ed25519": {edwards, true},
+	} {
+		signer, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+		if err != nil {
+			t.Fatal(err)
+		}
+		template := &x509.Certificate{SerialNumber: big.NewInt(1), NotBefore: tlsNow.Add(-time.Hour), NotAfter: tlsNow.Add(time.Hour)}
+		der, err := x509.CreateCertificate(rand.Reader, template, template, tt.public, signer)
+		if err != nil {
+			t.Fatalf("%s: CreateCertificate = %v", name, err)
+		}
+		leaf := string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}))
+		_, errs := hook.NewTLS("m1", hook.Material{Certificate: leaf, Key: otherKey}, tlsNow)
+		if len(errs) != 1 || errs[0].Field != "tls.key" || strings.HasPrefix(errs[0].Message, "must be RSA of at most 4096 bits") == tt.allowed {
+			t.Errorf("%s: NewTLS names %v; want the kinds of keys %t", name, errs, !tt.allowed)
+		}
+		if _, errs := hook.NewTLS("m1", hook.Material{Certificate: leaf, Sealed: []byte{1}}, tlsNow); len(errs) != 0 {
+			t.Errorf("%s: NewTLS of a stored key names %v; want none", name, errs)
+		}
 	}
 }
 

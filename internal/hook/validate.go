@@ -190,27 +190,6 @@ func validateHeaders(headers map[string]string) []FieldError {
 // styles. The value is the delivery's id.
 const DeliveryHeader = "X-Webhook-Delivery"
 
-// ReservedHeader reports whether users cannot set the header: framing,
-// hop-by-hop, signature and identity headers, and headers by which a proxy or a
-// framework changes the client's address, the path or the method. Many servers read
-// "_" in a header name as "-", so ReservedHeader does, too.
-func ReservedHeader(name string) bool {
-	name = strings.ReplaceAll(strings.ToLower(name), "_", "-")
-	for _, prefix := range []string{"webhook-", "x-webhook-", "svix-", "surehook-", "proxy-", "sec-", "x-forwarded-", "cf-", ":"} {
-		if strings.HasPrefix(name, prefix) {
-			return true
-		}
-	}
-	switch name {
-	case "host", "content-length", "content-type", "content-encoding", "transfer-encoding", "connection", "keep-alive",
-		"te", "trailer", "upgrade", "http2-settings", "expect", "user-agent", "date", "traceparent", "tracestate", "accept-encoding",
-		"x-event-id", "x-idempotency-key", "cookie", "set-cookie", "forwarded", "via", "x-real-ip",
-		"x-http-method-override", "x-http-method", "x-method-override":
-		return true
-	}
-	return false
-}
-
 // FormatDuration returns a duration with units and without trailing zero units:
 // 90 s is "1m30s", 24 h is "24h".
 func FormatDuration(d time.Duration) string {

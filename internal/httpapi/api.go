@@ -61,22 +61,23 @@ type Tester interface {
 // Events returns the handler of the routes for posting events. The handler counts
 // accepted events.
 func Events(a Acceptor, log *slog.Logger) http.Handler {
-	return serve(log, recorder{}, eventRoutes(&events{acceptor: a, log: log}))
+	return serve(log, recorder{}, 0, eventRoutes(&events{acceptor: a, log: log}))
 }
 
-// Jobs holds the use cases of Replay. All fields are required.
+// Jobs holds the use cases of Replay. All fields without a remark are required.
 type Jobs struct {
-	Replayer *replay.Replayer
-	Eraser   *erasure.Eraser
-	Guard    erasure.Guard
-	Audit    *audit.Log
+	Replayer  *replay.Replayer
+	Eraser    *erasure.Eraser
+	Guard     erasure.Guard
+	Audit     *audit.Log
+	PageBytes int // bound of a page of a list; 0: page.MaxBytes
 }
 
 // Replay returns the handler of the routes for replays and replay jobs, for
 // discarding and cancelling deliveries, for the analysis of dead letters, and for
 // erasures.
 func Replay(j Jobs, log *slog.Logger) http.Handler {
-	return serve(log, recorder{j.Audit, j.Guard}, replayRoutes(newReplays(j, log)))
+	return serve(log, recorder{j.Audit, j.Guard}, j.PageBytes, replayRoutes(newReplays(j, log)))
 }
 
 func newReplays(j Jobs, log *slog.Logger) *replays {
@@ -94,13 +95,14 @@ type Admin struct {
 	Guard     erasure.Guard
 	Audit     *audit.Log
 	Portal    Portal // may be zero
+	PageBytes int    // bound of a page of a list; 0: page.MaxBytes
 }
 
 // Manage returns the handler of all other routes: endpoints, reads, limits of tenants,
 // event types, keys, the documentation of the API, and the console and the portal.
 func Manage(a Admin, log *slog.Logger) http.Handler {
 	routes := append(manageRoutes(&manage{Admin: a, log: log}), docsRoutes(docs{api.Files})...)
-	return withPages(serve(log, recorder{a.Audit, a.Guard}, routes), built(), a.Portal)
+	return withPages(serve(log, recorder{a.Audit, a.Guard}, a.PageBytes, routes), built(), a.Portal)
 }
 
 // Route is one operation of the API.

@@ -66,6 +66,13 @@ type bundle struct {
 func setup(tb testing.TB) *bundle {
 	tb.Helper()
 
+	return bounded(tb, 0)
+}
+
+// bounded is setup with pages of lists of at most so many bytes; 0: the usual bound.
+func bounded(tb testing.TB, pageBytes int) *bundle {
+	tb.Helper()
+
 	b := &bundle{store: memory.NewStore(), log: new(bytes.Buffer), now: time.Date(2026, 11, 21, 9, 30, 0, 0, time.UTC)}
 	now := func() time.Time { return b.now }
 	b.queue = memory.NewQueue(now)
@@ -98,11 +105,11 @@ func setup(tb testing.TB) *bundle {
 	b.events = httpapi.Events(acceptor, log)
 	guard := erasure.Guard{Tenants: b.store}
 	b.eraser = &erasure.Eraser{Store: b.store, Queue: b.jobs, Log: log, Now: now}
-	b.replays = httpapi.Replay(httpapi.Jobs{Eraser: b.eraser, Guard: guard, Audit: changes, Replayer: &replay.Replayer{
+	b.replays = httpapi.Replay(httpapi.Jobs{PageBytes: pageBytes, Eraser: b.eraser, Guard: guard, Audit: changes, Replayer: &replay.Replayer{
 		Store: b.store, Index: b.store, Endpoints: b.store, Jobs: b.store, Queue: b.queue, JobQueue: b.jobs,
 		Settlement: settle.Settlement{Store: b.store}, Log: log, Now: now, NewID: hook.NewJobID,
 	}}, log)
-	b.manage = httpapi.Manage(httpapi.Admin{Endpoints: b.admin, Status: b.status, Keys: b.keys, Tenants: &tenant.Admin{Store: b.store, Retention: 90 * 24 * time.Hour}, Types: b.types, Tester: acceptor, Guard: guard, Audit: changes}, log)
+	b.manage = httpapi.Manage(httpapi.Admin{PageBytes: pageBytes, Endpoints: b.admin, Status: b.status, Keys: b.keys, Tenants: &tenant.Admin{Store: b.store, Retention: 90 * 24 * time.Hour}, Types: b.types, Tester: acceptor, Guard: guard, Audit: changes}, log)
 	return b
 }
 

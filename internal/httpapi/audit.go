@@ -2,10 +2,13 @@ package httpapi
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 
 	"github.com/go-json-experiment/json"
@@ -15,8 +18,12 @@ import (
 	"surehook/internal/hook"
 )
 
-// maxTarget is the maximum size in bytes of a target named by the caller.
-const maxTarget = 256
+// Bounds of what a caller can write into a record, in bytes. Records stay for 400 days,
+// and nobody needs a refused request for so long.
+const (
+	maxTarget  = 256     // of a target named by the caller
+	maxRefused = 2 << 10 // of the request of a refused change
+)
 
 // change is the record of the change made by a call.
 type change struct {
@@ -112,9 +119,32 @@ func (c *change) end(ctx context.Context, err error) {
 		c.record.Outcome, c.record.Code = hook.AuditRefused, p.Code
 		if p.Status >= http.StatusInternalServerError {
 			c.record.Outcome = hook.AuditFailed
+		} else {
+			c.record.Request = shortened(c.record.Request)
 		}
 	}
 	c.log.End(ctx, c.record)
+}
+
+// shortened returns the request of a record with at most maxRefused bytes: in place of the
+// largest values stand their sizes. The names of a request are few and short, because the
+// decoder has refused all others.
+func shortened(request []byte) []byte {
+	var values map[string]jsontext.Value
+	if len(request) <= maxRefused || json.Unmarshal(request, &values) != nil {
+		return request
+	}
+	names := slices.SortedFunc(maps.Keys(values), func(a, b string) int {
+		return cmp.Or(cmp.Compare(len(values[b]), len(values[a])), strings.Compare(a, b))
+	})
+	for _, name := range names {
+		values[name] = fmt.Appendf(nil, "%q", fmt.Sprintf("%s (%d bytes)", hook.Masked, len(values[name])))
+		short, err := json.Marshal(values, json.Deterministic(true))
+		if err == nil && len(short) <= maxRefused {
+			return short
+		}
+	}
+	return nil
 }
 
 func sourceIP(r *http.Request) string {

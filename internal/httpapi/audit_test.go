@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -118,6 +119,46 @@ func (e estate) everything(t *testing.T) string {
 	_, checks := e.asked.Next()
 	_, _ = fmt.Fprintln(&all, "checks:", checks)
 	return all.String()
+}
+
+// TestAudit_refusedIsShort sends the largest requests: the record of a refused one names
+// the sizes of the large values, and keeps the others.
+func TestAudit_refusedIsShort(t *testing.T) {
+	t.Parallel()
+
+	const large = 60 << 10
+	metadata := make(map[string]string)
+	for i := range 1 + large/520 {
+		metadata[fmt.Sprint(i)] = strings.Repeat("m", 510)
+	}
+	text, err := json.Marshal(metadata)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := setup(t)
+	b.create(t, `{"url":"https://example.com/","uid":"crm"}`)
+	for _, tt := range []struct{ method, path, body, field string }{
+		{"PATCH", endpoints + "/crm", fmt.Sprintf(`{"url":"https://10.0.0.1/","metadata":%s}`, text), "metadata"},
+		{"POST", endpoints, fmt.Sprintf(`{"url":"https://10.0.0.1/","description":"%s"}`, strings.Repeat("d", large)), "description"},
+		{"POST", endpoints + "/nobody/test", fmt.Sprintf(`{"event_type":"%s"}`, strings.Repeat("t", large)), "event_type"},
+		{"POST", "/v1/keys", fmt.Sprintf(`{"name":"%s","tenant":"acme","scopes":["read"]}`, strings.Repeat("n", large)), "name"},
+	} {
+		w := b.do(t, chief, tt.method, tt.path, tt.body)
+		if w.Code < 400 || w.Code >= 500 {
+			t.Errorf("%s %s = %d %.300s; want a refusal", tt.method, tt.path, w.Code, w.Body)
+		}
+		all := b.recorded(t)
+		i := slices.IndexFunc(all, func(r changeView) bool { return r.Outcome == "refused" && r.Request[tt.field] != nil })
+		if i < 0 {
+			t.Errorf("%s %s: no record has the field %s", tt.method, tt.path, tt.field)
+			continue
+		}
+		short, err := json.Marshal(all[i].Request)
+		value, _ := all[i].Request[tt.field].(string)
+		if err != nil || len(short) > 2<<10 || !strings.HasPrefix(value, "*** (6") || !strings.HasSuffix(value, " bytes)") {
+			t.Errorf("%s %s: the record has %d bytes, %v, and %s = %.100s; want at most 2 KiB, and the size", tt.method, tt.path, len(short), err, tt.field, value)
+		}
+	}
 }
 
 // TestAudit_everyRoute calls every route with another method than GET. Each call must

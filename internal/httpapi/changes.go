@@ -2,11 +2,11 @@ package httpapi
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/go-json-experiment/json/jsontext"
 
 	"surehook/internal/admin/audit"
+	"surehook/internal/admin/page"
 	"surehook/internal/hook"
 )
 
@@ -46,11 +46,9 @@ func (h *manage) listChanges(ctx context.Context, c *call) (reply, error) {
 	if tenant == "" {
 		tenant = hook.AllTenants
 	}
-	list, err := h.Audit.List(ctx, tenant, filter, req)
-	if err != nil {
-		return reply{}, fmt.Errorf("list changes: %w", err)
-	}
-	return viewList(list, viewAudit), nil
+	return viewList(req, func(req page.Request) (page.List[hook.AuditRecord], error) {
+		return h.Audit.List(ctx, tenant, filter, req)
+	}, viewAudit)
 }
 
 func viewAudit(r hook.AuditRecord) auditView {

@@ -65,7 +65,7 @@ func TestProblems_together(t *testing.T) {
 		{
 			name: "a private token endpoint", method: "PATCH", path: endpoints + "/crm",
 			body: `{"auth":{"type":"oauth2","token_url":"https://10.0.0.1/","client_id":"c","client_secret":"***"}}`,
-			want: invalid("auth.client_secret", "*** stands for a stored value, and there is none for this token_url",
+			want: invalid("auth.client_secret", "*** stands for a stored value, and there is none for this token_url, client_id, scope, audience and client_auth",
 				"auth.token_url", "must not lead to a private, loopback or otherwise reserved address"),
 		},
 		{

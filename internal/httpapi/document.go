@@ -44,8 +44,11 @@ func (h *manage) documentWithTypes(ctx context.Context, c *call) (reply, error) 
 	return ok(doc), nil
 }
 
+// maxTypes bounds the schemas and examples in a contract, in bytes.
+const maxTypes = 1024 << 10
+
 // addTypes adds the webhooks of the event types, in the order of their names, until their
-// schemas and examples take eventtype.MaxPageBytes: a response has a maximum size.
+// schemas and examples take maxTypes: a response has a maximum size.
 func (h *manage) addTypes(ctx context.Context, doc map[string]any) error {
 	webhooks, _ := doc["webhooks"].(map[string]any)
 	components, _ := doc["components"].(map[string]any)
@@ -62,7 +65,7 @@ func (h *manage) addTypes(ctx context.Context, doc map[string]any) error {
 			return fmt.Errorf("list event types: %w", err)
 		}
 		for _, t := range list.Data {
-			if size += len(t.Schema) + len(t.Example); size > eventtype.MaxPageBytes {
+			if size += len(t.Schema) + len(t.Example); size > maxTypes {
 				return nil
 			}
 			webhook, err := webhookOf(t, post, schemas)

@@ -79,19 +79,16 @@ func (h *manage) listEndpoints(ctx context.Context, c *call) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	var list page.List[hook.Endpoint]
-	switch slow := values.Get("slow"); {
-	case !values.Has("slow"):
-		list, err = h.Endpoints.List(ctx, c.tenant, req)
-	case slow == "true" || slow == "false":
-		list, err = h.Endpoints.ListSlow(ctx, c.tenant, slow == "true", req)
-	default:
-		err = hook.Invalid(hook.FieldError{Field: "slow", Message: "must be true or false"})
+	slow := values.Get("slow")
+	if values.Has("slow") && slow != "true" && slow != "false" {
+		return reply{}, hook.Invalid(hook.FieldError{Field: "slow", Message: "must be true or false"})
 	}
-	if err != nil {
-		return reply{}, fmt.Errorf("list endpoints: %w", err)
-	}
-	return viewList(list, viewEndpoint), nil
+	return viewList(req, func(req page.Request) (page.List[hook.Endpoint], error) {
+		if slow == "" {
+			return h.Endpoints.List(ctx, c.tenant, req)
+		}
+		return h.Endpoints.ListSlow(ctx, c.tenant, slow == "true", req)
+	}, viewEndpoint)
 }
 
 func (h *manage) changeEndpoint(ctx context.Context, c *call) (reply, error) {

@@ -10,6 +10,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"surehook/internal/admin/eventtype"
+	"surehook/internal/admin/page"
 	"surehook/internal/hook"
 )
 
@@ -127,11 +128,9 @@ func (h *manage) listEventTypes(ctx context.Context, c *call) (reply, error) {
 	case values.Has("archived") && archived != "false":
 		return reply{}, hook.Invalid(hook.FieldError{Field: "archived", Message: "must be true or false"})
 	}
-	list, err := h.Types.List(ctx, filter, req)
-	if err != nil {
-		return reply{}, fmt.Errorf("list event types: %w", err)
-	}
-	return viewList(list, viewEventType), nil
+	return viewList(req, func(req page.Request) (page.List[hook.EventType], error) {
+		return h.Types.List(ctx, filter, req)
+	}, viewEventType)
 }
 
 // compact returns the value without white space. The decoder has checked the value.

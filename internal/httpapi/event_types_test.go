@@ -167,23 +167,6 @@ func TestEventTypes_list(t *testing.T) {
 	}
 }
 
-// TestEventTypes_largePage: a page of large types ends early, and the next page continues.
-func TestEventTypes_largePage(t *testing.T) {
-	t.Parallel()
-
-	b := setup(t)
-	large := `{"schema":{"title":"` + strings.Repeat("s", hook.MaxSchema-20) + `"}}`
-	for i := range 40 {
-		if _, w := b.ask(t, admin, "PUT", fmt.Sprintf("%s/type.%02d", eventTypes, i), large); w.Code != 201 {
-			t.Fatalf("PUT = %d %s", w.Code, w.Body)
-		}
-	}
-	_, w := b.ask(t, reader, "GET", eventTypes+"?limit=100", "")
-	if n := strings.Count(w.Body.String(), `"event_type":`); n != 32 || !strings.Contains(w.Body.String(), `"next_cursor":"`) {
-		t.Errorf("GET = %d types; want 32 of 40 in 1 MiB, and a cursor", n)
-	}
-}
-
 // TestEventTypes_records: the records of changes name schema and example by their hashes.
 func TestEventTypes_records(t *testing.T) {
 	t.Parallel()

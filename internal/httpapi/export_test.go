@@ -9,7 +9,7 @@ import (
 
 // Docs returns the handler of the documentation over the files.
 func Docs(files fs.FS, log *slog.Logger) http.Handler {
-	return serve(log, recorder{}, docsRoutes(docs{files}))
+	return serve(log, recorder{}, 0, docsRoutes(docs{files}))
 }
 
 // Pages returns the handler of the pages over the files, with next for all other requests.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"surehook/internal/admin/page"
 	"surehook/internal/hook"
 )
 
@@ -31,11 +32,9 @@ func (h *manage) listDecisions(ctx context.Context, c *call) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	list, err := h.Endpoints.Notifications(ctx, c.tenant, c.r.PathValue("endpoint"), req)
-	if err != nil {
-		return reply{}, fmt.Errorf("list decisions: %w", err)
-	}
-	return viewList(list, viewDecision), nil
+	return viewList(req, func(req page.Request) (page.List[hook.Notification], error) {
+		return h.Endpoints.Notifications(ctx, c.tenant, c.r.PathValue("endpoint"), req)
+	}, viewDecision)
 }
 
 type decisionView struct {

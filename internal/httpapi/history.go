@@ -7,6 +7,7 @@ import (
 
 	"github.com/go-json-experiment/json"
 
+	"surehook/internal/admin/page"
 	"surehook/internal/hook"
 )
 
@@ -51,11 +52,9 @@ func (h *manage) listEventDeliveries(ctx context.Context, c *call) (reply, error
 	if err != nil {
 		return reply{}, err
 	}
-	list, err := h.Status.EventDeliveries(ctx, c.tenant, id, req)
-	if err != nil {
-		return reply{}, fmt.Errorf("list deliveries: %w", err)
-	}
-	return viewList(list, c.viewDelivery), nil
+	return viewList(req, func(req page.Request) (page.List[hook.Delivery], error) {
+		return h.Status.EventDeliveries(ctx, c.tenant, id, req)
+	}, c.viewDelivery)
 }
 
 func (h *manage) listEventAttempts(ctx context.Context, c *call) (reply, error) {
@@ -67,11 +66,9 @@ func (h *manage) listEventAttempts(ctx context.Context, c *call) (reply, error) 
 	if err != nil {
 		return reply{}, err
 	}
-	list, err := h.Status.EventAttempts(ctx, c.tenant, id, req)
-	if err != nil {
-		return reply{}, fmt.Errorf("list attempts: %w", err)
-	}
-	return viewList(list, c.viewAttempt), nil
+	return viewList(req, func(req page.Request) (page.List[hook.Attempt], error) {
+		return h.Status.EventAttempts(ctx, c.tenant, id, req)
+	}, c.viewAttempt)
 }
 
 func (h *manage) getDelivery(ctx context.Context, c *call) (reply, error) {

@@ -136,16 +136,18 @@ func (h *replays) listJobs(ctx context.Context, c *call) (reply, error) {
 	if err != nil {
 		return reply{}, fmt.Errorf("list replays: %w", err)
 	}
-	jobs, err := h.replayer.List(ctx, c.tenant, hook.JobID(before), req.Limit+1)
-	if err != nil {
-		return reply{}, fmt.Errorf("list replays: %w", err)
-	}
-	found := page.List[replay.Job]{Data: jobs}
-	if len(jobs) > req.Limit {
-		found.Data = jobs[:req.Limit]
-		found.Next = page.NewCursor(list, string(jobs[req.Limit-1].ID))
-	}
-	return viewList(found, viewJob), nil
+	return viewList(req, func(req page.Request) (page.List[replay.Job], error) {
+		jobs, err := h.replayer.List(ctx, c.tenant, hook.JobID(before), req.Limit+1)
+		if err != nil {
+			return page.List[replay.Job]{}, fmt.Errorf("list replays: %w", err)
+		}
+		found := page.List[replay.Job]{Data: jobs}
+		if len(jobs) > req.Limit {
+			found.Data = jobs[:req.Limit]
+			found.Next = page.NewCursor(list, string(jobs[req.Limit-1].ID))
+		}
+		return found, nil
+	}, viewJob)
 }
 
 func (h *replays) getJob(ctx context.Context, c *call) (reply, error) {

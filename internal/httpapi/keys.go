@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"surehook/internal/admin/apikey"
+	"surehook/internal/admin/page"
 	"surehook/internal/hook"
 )
 
@@ -73,11 +74,7 @@ func (h *manage) listKeys(ctx context.Context, c *call) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	list, err := h.Keys.List(ctx, req)
-	if err != nil {
-		return reply{}, fmt.Errorf("list keys: %w", err)
-	}
-	return viewList(list, viewKey), nil
+	return viewList(req, func(req page.Request) (page.List[hook.APIKey], error) { return h.Keys.List(ctx, req) }, viewKey)
 }
 
 func (h *manage) revokeKey(ctx context.Context, c *call) (reply, error) {

@@ -2,11 +2,11 @@ package httpapi
 
 import (
 	"context"
-	"fmt"
 	"net/url"
 	"slices"
 	"time"
 
+	"surehook/internal/admin/page"
 	"surehook/internal/admin/status"
 	"surehook/internal/admin/tenant"
 	"surehook/internal/hook"
@@ -34,13 +34,11 @@ func (h *manage) listTenants(ctx context.Context, c *call) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	list, err := h.Tenants.List(ctx, values.Get("prefix"), req)
-	if err != nil {
-		return reply{}, fmt.Errorf("list tenants: %w", err)
-	}
-	return viewList(list, func(t tenant.Tenant) tenantView {
+	return viewList(req, func(req page.Request) (page.List[tenant.Tenant], error) {
+		return h.Tenants.List(ctx, values.Get("prefix"), req)
+	}, func(t tenant.Tenant) tenantView {
 		return tenantView{ID: t.ID, Endpoints: t.Endpoints, Limits: viewTenantLimits(t.Limits)}
-	}), nil
+	})
 }
 
 func (h *manage) listEvents(ctx context.Context, c *call) (reply, error) {
@@ -56,11 +54,9 @@ func (h *manage) listEvents(ctx context.Context, c *call) (reply, error) {
 	if len(wrong) > 0 {
 		return reply{}, hook.Invalid(wrong...)
 	}
-	list, err := h.Status.Events(ctx, c.tenant, f, req)
-	if err != nil {
-		return reply{}, fmt.Errorf("list events: %w", err)
-	}
-	return viewList(list, viewEvent), nil
+	return viewList(req, func(req page.Request) (page.List[hook.Event], error) {
+		return h.Status.Events(ctx, c.tenant, f, req)
+	}, viewEvent)
 }
 
 func (h *manage) listDeliveries(ctx context.Context, c *call) (reply, error) {
@@ -94,11 +90,9 @@ func (h *manage) deliveries(ctx context.Context, c *call, f status.DeliveryFilte
 	if len(wrong) > 0 {
 		return reply{}, hook.Invalid(wrong...)
 	}
-	list, err := h.Status.Deliveries(ctx, c.tenant, f, req)
-	if err != nil {
-		return reply{}, fmt.Errorf("list deliveries: %w", err)
-	}
-	return viewList(list, c.viewDelivery), nil
+	return viewList(req, func(req page.Request) (page.List[hook.Delivery], error) {
+		return h.Status.Deliveries(ctx, c.tenant, f, req)
+	}, c.viewDelivery)
 }
 
 // fieldErrors collects the wrong fields of a body and the wrong parameters of a query.

@@ -1,9 +1,17 @@
 package httpapi_test
 
 import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
+	"surehook/internal/admin/page"
 	"surehook/internal/hook"
 )
 
@@ -113,5 +121,134 @@ func TestLists_invalid(t *testing.T) {
 		if w := b.do(t, owner, "POST", "/v1/tenants/acme/replays", body); w.Code != 400 || !strings.Contains(w.Body.String(), `"field":"`+want+`"`) {
 			t.Errorf("POST replays %s = %d %s; want 400 naming %s", body, w.Code, w.Body, want)
 		}
+	}
+}
+
+// listRoutes returns the paths of the contract whose responses have a next_cursor.
+func listRoutes(t *testing.T) []string {
+	t.Helper()
+
+	var paths []string
+	for path, item := range document(t).Paths.Map() {
+		if item.Get == nil {
+			continue
+		}
+		content := item.Get.Responses.Value("200").Value.Content.Get("application/json")
+		if content != nil && content.Schema.Value.Properties["next_cursor"] != nil {
+			paths = append(paths, path)
+		}
+	}
+	return paths
+}
+
+// walk reads the list to its end, by pages of at most limit items.
+func (b *bundle) walk(t *testing.T, l list, limit int) (pages [][]json.RawMessage) {
+	t.Helper()
+
+	mark := "?"
+	if strings.Contains(l.path, "?") {
+		mark = "&"
+	}
+	cursor := ""
+	for range 1000 {
+		target := fmt.Sprintf("%s%slimit=%d", l.path, mark, limit)
+		if cursor != "" {
+			target += "&cursor=" + url.QueryEscape(cursor)
+		}
+		_, w := b.ask(t, l.caller, "GET", target, "")
+		var got struct {
+			Data       []json.RawMessage `json:"data"`
+			NextCursor *string           `json:"next_cursor"`
+		}
+		if err := json.Unmarshal(w.Body.Bytes(), &got); err != nil || w.Code != http.StatusOK {
+			t.Fatalf("GET %s = %d %s", target, w.Code, w.Body)
+		}
+		pages = append(pages, got.Data)
+		if got.NextCursor == nil {
+			return pages
+		}
+		cursor = *got.NextCursor
+	}
+	t.Fatalf("GET %s has no end", l.path)
+	return nil
+}
+
+// TestLists_bytes reads every list of the contract with a bound of a byte: each page has
+// one item, and the pages together have all items of the list, in order.
+func TestLists_bytes(t *testing.T) {
+	t.Parallel()
+
+	b := bounded(t, 1)
+	all := lists(t, b)
+	for _, name := range []string{"a", "b"} {
+		b.do(t, admin, "PUT", "/v1/event-types/"+name, `{}`)
+		b.do(t, owner, "POST", endpoints, `{"url":"https://example.com/"}`)
+	}
+	all["event types"] = list{caller: admin, path: "/v1/event-types"}
+	all["acme's changes"] = list{caller: owner, path: "/v1/tenants/acme/audit"}
+	all["acme's new endpoints"] = list{caller: owner, path: "/v1/tenants/acme/audit?action=endpoint.create"}
+	all["changes"] = list{caller: admin, path: "/v1/audit"}
+
+	missing := listRoutes(t)
+	for name, l := range all {
+		path, _, _ := strings.Cut(l.path, "?")
+		missing = slices.DeleteFunc(missing, func(route string) bool { return matches(route, path) })
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+
+			var want []json.RawMessage
+			for _, p := range b.walk(t, l, 1) {
+				want = append(want, p...)
+			}
+			pages := b.walk(t, l, 100)
+			if len(want) < 2 || len(pages) < len(want) {
+				t.Fatalf("GET %s has %d pages of %d items; want a page for each", l.path, len(pages), len(want))
+			}
+			if diff := cmp.Diff(want, slices.Concat(pages...)); diff != "" {
+				t.Errorf("GET %s (-by one +by bytes):\n%s", l.path, diff)
+			}
+		})
+	}
+	for _, route := range missing {
+		t.Errorf("the list %s is not read", route)
+	}
+}
+
+// matches reports whether the path is of the route.
+func matches(route, path string) bool {
+	return slices.EqualFunc(strings.Split(route, "/"), strings.Split(path, "/"), func(want, got string) bool {
+		return strings.HasPrefix(want, "{") || want == got
+	})
+}
+
+// A page of large items stays below the 6 MB of a response of Lambda, in the worst of its
+// encodings: six bytes for one.
+func TestLists_largeItems(t *testing.T) {
+	t.Parallel()
+
+	b := setup(t)
+	const n = 110
+	for range n {
+		e := hook.Endpoint{
+			ID: hook.NewEndpointID(), Tenant: "acme", URL: "https://example.com/" + string(hook.NewEndpointID()), EventTypes: []string{"*"},
+			Metadata: map[string]string{"<": strings.Repeat("<", 30<<10)}, Status: hook.StatusActive,
+		}
+		if err := b.store.CreateEndpoint(t.Context(), e); err != nil {
+			t.Fatalf("CreateEndpoint = %v", err)
+		}
+	}
+	items := 0
+	for _, p := range b.walk(t, list{caller: owner, path: endpoints}, 100) {
+		size := 0
+		for _, item := range p {
+			size += len(item)
+		}
+		if size > page.MaxBytes || size < page.MaxBytes/2 && items+len(p) < n {
+			t.Errorf("a page has %d bytes; want at most %d, and not much less", size, page.MaxBytes)
+		}
+		items += len(p)
+	}
+	if items != n {
+		t.Errorf("the pages have %d endpoints; want %d", items, n)
 	}
 }

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/go-json-experiment/json/jsontext"
+
 	"surehook/internal/admin/page"
 	"surehook/internal/hook"
 )
@@ -35,7 +37,7 @@ func pageRequest(c *call, names ...string) (page.Request, url.Values, error) {
 	if err != nil {
 		return page.Request{}, nil, err
 	}
-	p := page.Request{Limit: page.DefaultLimit, Cursor: values.Get("cursor")}
+	p := page.Request{Limit: page.DefaultLimit, Bytes: c.pageBytes, Cursor: values.Get("cursor")}
 	if values.Has("limit") {
 		p.Limit, err = strconv.Atoi(values.Get("limit"))
 		if err != nil || p.Limit < 1 || p.Limit > page.MaxLimit {
@@ -53,13 +55,19 @@ type listView[T any] struct {
 	NextCursor *string `json:"next_cursor"` // null at the end
 }
 
-func viewList[T, V any](l page.List[T], view func(T) V) reply {
-	v := listView[V]{Data: make([]V, len(l.Data))}
-	for i, t := range l.Data {
-		v.Data[i] = view(t)
+// viewList responds with a page of a list, bounded by bytes. It is the only way to a
+// listView.
+func viewList[T, V any](r page.Request, read func(page.Request) (page.List[T], error), view func(T) V) (reply, error) {
+	l, err := page.Encode(r, read, func(t T) ([]byte, error) { return marshal(view(t)) })
+	if err != nil {
+		return reply{}, fmt.Errorf("read page: %w", err)
+	}
+	v := listView[jsontext.Value]{Data: make([]jsontext.Value, len(l.Data))}
+	for i, text := range l.Data {
+		v.Data[i] = text
 	}
 	if l.Next != "" {
 		v.NextCursor = &l.Next
 	}
-	return ok(v)
+	return ok(v), nil
 }

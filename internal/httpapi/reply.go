@@ -34,18 +34,24 @@ func (a reply) versioned(version int64) reply {
 	return a.with("ETag", strconv.Quote(strconv.FormatInt(version, 10)))
 }
 
-// encode sets raw to the JSON of body, unless raw is set. Responses of endpoints
-// may hold invalid UTF-8; U+FFFD replaces invalid bytes.
+// encode sets raw to the JSON of body, unless raw is set.
 func (a *reply) encode() error {
 	if a.body == nil || a.raw != nil {
 		return nil
 	}
-	raw, err := json.Marshal(a.body, json.Deterministic(true), jsontext.AllowInvalidUTF8(true))
-	if err != nil {
-		return fmt.Errorf("encode response: %w", err)
-	}
+	raw, err := marshal(a.body)
 	a.raw = raw
-	return nil
+	return err
+}
+
+// marshal returns the JSON of a response or of a part. Responses of endpoints may hold
+// invalid UTF-8; U+FFFD replaces invalid bytes.
+func marshal(v any) ([]byte, error) {
+	raw, err := json.Marshal(v, json.Deterministic(true), jsontext.AllowInvalidUTF8(true))
+	if err != nil {
+		return nil, fmt.Errorf("encode response: %w", err)
+	}
+	return raw, nil
 }
 
 func (a *reply) write(w http.ResponseWriter) {

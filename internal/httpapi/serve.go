@@ -36,15 +36,17 @@ type call struct {
 	tenant    hook.TenantID // of the path; empty for a path without a tenant
 	began     time.Time
 	change    *change // nil for a route without a change
+	pageBytes int     // bound of a page of a list; 0: page.MaxBytes
 }
 
 // serve returns the handler of the routes. Requests for other paths get a problem document, too.
-// changes is for the routes with a change; zero without such routes.
-func serve(log *slog.Logger, changes recorder, routes []route) http.Handler {
+// changes is for the routes with a change; zero without such routes. pageBytes bounds the
+// pages of lists; 0: page.MaxBytes.
+func serve(log *slog.Logger, changes recorder, pageBytes int, routes []route) http.Handler {
 	resources := make(map[string]*resource)
 	for _, r := range routes {
 		if resources[r.Path] == nil {
-			resources[r.Path] = &resource{path: r.Path, log: log, changes: changes}
+			resources[r.Path] = &resource{path: r.Path, log: log, changes: changes, pageBytes: pageBytes}
 		}
 		resources[r.Path].routes = append(resources[r.Path].routes, r)
 	}
@@ -70,7 +72,8 @@ type resource struct {
 	routes []route
 	log    *slog.Logger
 
-	changes recorder
+	changes   recorder
+	pageBytes int
 }
 
 // recorder records changes, and refuses changes of closing tenants.
@@ -83,7 +86,7 @@ type recorder struct {
 // already.
 func (s *resource) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	began := time.Now() //nolint:forbidigo // for the log and for the expiry of the caller's key
-	c := &call{w: w, r: r, began: began}
+	c := &call{w: w, r: r, began: began, pageBytes: s.pageBytes}
 	answer, err := s.answer(r.Context(), c)
 	if err == nil {
 		err = answer.encode()

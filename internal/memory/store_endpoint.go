@@ -31,13 +31,16 @@ func (s *Store) CreateEndpoint(ctx context.Context, e hook.Endpoint) error {
 	if _, ok := t.uids[e.UID]; ok && e.UID != "" {
 		return fmt.Errorf("%s: %w", op, hook.Conflict("uid "+e.UID+" is taken"))
 	}
+	if at := e.TenantVersion; at != nil && *at != t.version {
+		return fmt.Errorf("%s: %w", op, hook.TenantChanged())
+	}
 	if most := cmp.Or(t.limits.Endpoints, hook.MaxEndpointsPerTenant); len(t.endpoints) >= most {
 		return fmt.Errorf("%s: %w", op, t.limits.TooManyEndpoints())
 	}
 	if t.receives(e.URL) >= hook.MaxEndpointsPerURL {
 		return fmt.Errorf("%s: %w", op, hook.TooManyForURL())
 	}
-	e.Version = 1
+	e.Version, e.TenantVersion = 1, nil
 	s.put(t, e)
 	s.owners[e.ID], s.creators[e.ID], t.rows[e.ID] = e.Tenant, e.Tenant, true
 	if e.UID != "" {
@@ -70,10 +73,14 @@ func (s *Store) DisableEndpoint(ctx context.Context, e hook.Endpoint, r hook.Aud
 // MoveEndpoint is UpdateEndpoint for an endpoint with another URL.
 func (s *Store) MoveEndpoint(ctx context.Context, e hook.Endpoint, from string) error {
 	return s.change(ctx, "move", e, from, func(t *tenant) error {
+		if at := e.TenantVersion; at != nil && *at != t.version {
+			return hook.TenantChanged()
+		}
 		if hook.Receiver(from) != hook.Receiver(e.URL) && t.receives(e.URL) >= hook.MaxEndpointsPerURL {
 			return hook.TooManyForURL()
 		}
 		e.Version++
+		e.TenantVersion = nil
 		s.put(t, e)
 		return nil
 	})

@@ -31,6 +31,7 @@ const (
 	EnvTopic            = "SUREHOOK_TOPIC_ARN"            // SNS topic of operational events and alarms
 	EnvTraces           = "SUREHOOK_TRACES"               // TracesXRay, or the URL of an OTLP endpoint
 	EnvValidation       = "SUREHOOK_VALIDATION"           // of events: off, warn or reject
+	EnvEndpointsPerHost = "SUREHOOK_ENDPOINTS_PER_HOST"   // endpoints of a tenant with one host at most; unset for no limit
 	EnvPortalName       = "SUREHOOK_PORTAL_NAME"          // title of the portal; unset for Surehook's
 	EnvPortalAccent     = "SUREHOOK_PORTAL_ACCENT"        // color of the portal, "#" and six hexadecimal digits; unset for Surehook's
 	EnvPortalEmbedders  = "SUREHOOK_PORTAL_EMBEDDERS"     // origins that may embed the portal, separated by commas; unset for none

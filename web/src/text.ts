@@ -407,6 +407,7 @@ export const text = {
   form: {
     url: 'URL',
     urlHelp: 'https, a public host.',
+    urlMoved: 'A new origin: enter header values, secret and client key again, or remove them.',
     uid: 'Alias',
     uidHelp: 'Your own name for it, usable in paths of the API. It cannot be changed.',
     description: 'Description',
@@ -435,6 +436,7 @@ export const text = {
     inFlight: 'At most in flight',
     headers: 'Headers',
     headersHelp: 'One per line, Name: value. Stored values show ***, and stay unless you change them.',
+    headersMoved: 'One per line, Name: value. The URL has a new origin: enter the values again, or remove the lines.',
     signature: 'Signature headers',
     signatures: { standard: 'Standard Webhooks', classic: 'Classic (X-Webhook-*)' },
     auth: 'Authentication',
@@ -452,6 +454,7 @@ export const text = {
       audience: 'Audience',
     },
     kept: 'Stored; empty: stays',
+    again: 'The URL has a new origin: enter it again',
     ownAuthorities: 'Trust certificate authorities of my own',
     clientCertificate: 'Present a client certificate (mutual TLS)',
     certificateEnds: 'ends',

@@ -85,6 +85,28 @@ for (const app of ['console', 'portal'] as const) {
   })
 }
 
+test('a URL of another origin asks for header values and the secret again', async ({ page, backend, receiver, tenant }) => {
+  await backend.call('POST', `/v1/tenants/${tenant}/endpoints`, {
+    url: receiver.url('/hook'), uid: 'crm', headers: { 'X-Api-Key': 'k1' }, auth: { type: 'bearer', token: 'tok_1' },
+  })
+  await signIn(page, backend, `/t/${tenant}/endpoints/crm`)
+  await page.getByRole('tab', { name: 'Settings' }).click()
+  const wrong = (label: string) => page.locator('.field', { has: page.getByLabel(label, { exact: true }) }).locator('.wrong')
+  await page.getByLabel('URL', { exact: true }).fill('https://moved.example.com/hook')
+  await expect(page.getByText('A new origin: enter header values')).toBeVisible()
+  await accessible(page)
+  await save(page)
+  await expect(wrong('Headers')).toContainText('X-Api-Key: must be given again, or removed')
+  await expect(wrong('Token')).toContainText('must be given again, or removed')
+  await page.getByLabel('URL', { exact: true }).fill(receiver.url('/other'))
+  await expect(page.getByText('A new origin: enter header values')).toHaveCount(0)
+  await saved(page)
+  await page.getByLabel('URL', { exact: true }).fill('https://moved.example.com/hook')
+  await page.getByLabel('Token').fill('tok_2')
+  await page.getByLabel('Headers', { exact: true }).fill('')
+  await saved(page)
+})
+
 test('OAuth 2.0 is set, refused at the fields, and keeps its secret and its other parts', async ({ page, backend, receiver, tenant }) => {
   receiver.answers.set('/token', { status: 200, body: '{"access_token": "at_1", "token_type": "Bearer", "expires_in": 3600}' })
   await signIn(page, backend, `/t/${tenant}`)
@@ -108,9 +130,15 @@ test('OAuth 2.0 is set, refused at the fields, and keeps its secret and its othe
   }
   await deliver(1)
   await page.getByRole('tab', { name: 'Settings' }).click()
-  await page.getByLabel('Scope').fill('hooks')
+  await page.getByLabel('Description').fill('untouched client')
   await saved(page)
   await deliver(2)
+  await page.getByLabel('Scope').fill('hooks')
+  await save(page)
+  await expect(page.locator('.wrong')).toHaveCount(1) // the stored secret is for no other scope
+  await page.getByLabel('Client secret').fill('correct-horse')
+  await saved(page)
+  await deliver(3)
   const last = new URLSearchParams(of('/token').at(-1)!.body)
   expect(Object.fromEntries(last)).toEqual({ grant_type: 'client_credentials', client_id: 'surehook', client_secret: 'correct-horse', scope: 'hooks' })
 })

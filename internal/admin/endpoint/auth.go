@@ -9,14 +9,15 @@ import (
 
 // applyAuth replaces the authentication of e. The secret hook.Masked keeps the stored
 // secret of the same type, so a response can be sent back. A client secret stays only
-// for the same token endpoint: nobody leads a secret that they cannot read elsewhere.
+// with the same settings: nobody leads a secret that they cannot read to another token
+// endpoint, or gets an access token of another scope or audience with it.
 func (f Fields) applyAuth(e *hook.Endpoint) {
 	if f.Auth == nil {
 		return
 	}
 	stored := e.Auth
 	e.Auth = *f.Auth
-	if e.Auth.Secret == hook.Masked && stored.Type == e.Auth.Type && stored.OAuth.TokenURL == e.Auth.OAuth.TokenURL {
+	if e.Auth.Secret == hook.Masked && stored.Type == e.Auth.Type && stored.OAuth == e.Auth.OAuth {
 		e.Auth.Secret, e.Auth.Sealed = "", stored.Sealed
 	}
 }

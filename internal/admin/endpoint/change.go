@@ -16,13 +16,14 @@ const maxChangeAttempts = 3
 // Change sets the given fields of the endpoint and stores a new version. If all
 // values stay the same, Change writes nothing, and the version stays. The given value
 // of a header, or secret of the authentication, always counts as a change, because
-// nobody here can read the stored one. version is the required version, 0 for any. The
-// uid cannot be changed. Changed limits apply at once to the parked deliveries: Change
+// nobody here can read the stored one. A URL of another origin needs header values,
+// authentication and client key again, or without. version is the required version, 0 for
+// any. The uid cannot be changed. Changed limits apply at once to the parked deliveries: Change
 // starts their release. After an error of the release, the endpoint is changed.
 //
 // Errors: CodeInvalid names the wrong fields; CodeStale if the endpoint has
 // another version; CodeConflict after 3 version conflicts; CodeForbidden if the tenant has
-// hook.MaxEndpointsPerURL endpoints with the new URL.
+// hook.MaxEndpointsPerURL endpoints with the new URL, or PerHost with its host.
 func (a *Admin) Change(ctx context.Context, tenant hook.TenantID, ref string, version int64, f Fields) (hook.Endpoint, error) {
 	var limited bool // the limits differ
 	e, err := a.change(ctx, tenant, ref, version, func(e *hook.Endpoint) (bool, error) {
@@ -34,6 +35,9 @@ func (a *Admin) Change(ctx context.Context, tenant hook.TenantID, ref string, ve
 			return false, err
 		}
 		errs = append(errs, a.check(*e)...)
+		if !hasField(errs, "url") {
+			errs = append(errs, checkOrigin(before, *e)...)
+		}
 		if e.UID != before.UID {
 			errs = append(errs, hook.FieldError{Field: "uid", Message: "cannot be changed"})
 		}
@@ -123,7 +127,12 @@ func (a *Admin) change(
 func (a *Admin) update(ctx context.Context, before, after hook.Endpoint) error {
 	put := a.Store.UpdateEndpoint
 	if after.URL != before.URL {
-		put = func(ctx context.Context, e hook.Endpoint) error { return a.Store.MoveEndpoint(ctx, e, before.URL) }
+		put = func(ctx context.Context, e hook.Endpoint) error {
+			if err := a.place(ctx, &e, before.URL); err != nil {
+				return err
+			}
+			return a.Store.MoveEndpoint(ctx, e, before.URL) //nolint:wrapcheck // below
+		}
 	}
 	if err := put(ctx, after); err != nil {
 		return fmt.Errorf("write endpoint %s: %w", after.ID, err)

@@ -17,7 +17,8 @@ import (
 //
 // Errors: CodeInvalid names the wrong fields; CodeConflict when the uid is
 // taken or the tenant has hook.MaxEndpointsPerTenant endpoints; CodeForbidden
-// when the tenant has hook.MaxEndpointsPerURL endpoints with the URL.
+// when the tenant has hook.MaxEndpointsPerURL endpoints with the URL, or PerHost with its
+// host.
 func (a *Admin) Create(ctx context.Context, tenant hook.TenantID, f Fields, secret string) (hook.Endpoint, string, error) {
 	now := a.now()
 	e := hook.Endpoint{
@@ -63,10 +64,16 @@ func (a *Admin) Create(ctx context.Context, tenant hook.TenantID, f Fields, secr
 	if err := a.completeSecrets(ctx, &e); err != nil {
 		return hook.Endpoint{}, "", fmt.Errorf("create endpoint %s: %w", e.ID, err)
 	}
-	if err := a.Store.CreateEndpoint(ctx, e); err != nil {
+	err = hook.OnConflict(ctx, a.Wait, a.placeAttempts(), func() error {
+		if err := a.place(ctx, &e, ""); err != nil {
+			return err
+		}
+		return a.Store.CreateEndpoint(ctx, e) //nolint:wrapcheck // below
+	})
+	if err != nil {
 		return hook.Endpoint{}, "", fmt.Errorf("create endpoint %s: %w", e.ID, err)
 	}
-	e.Version = 1
+	e.Version, e.TenantVersion = 1, nil
 	a.changed(hook.Endpoint{}, e)
 	return e, secret, nil
 }

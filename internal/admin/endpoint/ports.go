@@ -15,7 +15,8 @@ type Store interface {
 	// CreateEndpoint stores a new endpoint as version 1. CodeConflict if the
 	// tenant already uses the uid or has hook.MaxEndpointsPerTenant endpoints;
 	// CodeForbidden if the tenant has hook.MaxEndpointsPerURL endpoints with the
-	// receiver of the URL.
+	// receiver of the URL. CodeConflict, too, if the tenant has another version than
+	// e.TenantVersion; the same holds for MoveEndpoint.
 	CreateEndpoint(ctx context.Context, e hook.Endpoint) error
 	// MoveEndpoint is UpdateEndpoint with another URL than from, the stored URL.
 	// CodeForbidden if the tenant has hook.MaxEndpointsPerURL endpoints with the new
@@ -24,6 +25,9 @@ type Store interface {
 	// DeleteEndpoint removes the endpoint and frees the uid; CodeConflict if
 	// the stored version is not e.Version.
 	DeleteEndpoint(ctx context.Context, e hook.Endpoint) error
+	// TenantVersion returns a number that changes with every change of the tenant's
+	// endpoints; 0 for an unknown tenant.
+	TenantVersion(ctx context.Context, tenant hook.TenantID) (int64, error)
 	// TLSMaterial returns the stored material of the endpoint's TLS settings;
 	// CodeNotFound without.
 	TLSMaterial(ctx context.Context, tenant hook.TenantID, id hook.EndpointID) (hook.Material, error)

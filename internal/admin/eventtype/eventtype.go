@@ -171,12 +171,8 @@ func (f Filter) matches(t hook.EventType) bool {
 	return t.Archived == f.Archived && (f.Group == nil || *f.Group == t.Group)
 }
 
-// MaxPageBytes bounds the schemas and examples of a page, below the size of a response.
-const MaxPageBytes = 1 << 20
-
-// List returns a page of the types, in the order of the names. The page may have fewer
-// types than asked before the end: their schemas and examples take MaxPageBytes at most.
-// CodeInvalid for the cursor of another list.
+// List returns a page of the types, in the order of the names. CodeInvalid for the cursor
+// of another list.
 func (a *Admin) List(ctx context.Context, f Filter, p page.Request) (page.List[hook.EventType], error) {
 	group := "all"
 	if f.Group != nil {
@@ -191,7 +187,7 @@ func (a *Admin) List(ctx context.Context, f Filter, p page.Request) (page.List[h
 		return page.List[hook.EventType]{}, page.InvalidCursor()
 	}
 	var list page.List[hook.EventType]
-	for size, more := 0, true; more; {
+	for more := true; more; {
 		var types []hook.EventType
 		if types, more, err = a.Store.EventTypesAfter(ctx, after, page.MaxLimit); err != nil {
 			return page.List[hook.EventType]{}, fmt.Errorf("list event types: %w", err)
@@ -201,8 +197,7 @@ func (a *Admin) List(ctx context.Context, f Filter, p page.Request) (page.List[h
 				after = t.Name
 				continue
 			}
-			size += len(t.Schema) + len(t.Example)
-			if len(list.Data) == p.Limit || len(list.Data) > 0 && size > MaxPageBytes {
+			if len(list.Data) == p.Limit {
 				list.Next = page.NewCursor(scope, after)
 				return list, nil
 			}

@@ -29,9 +29,15 @@ const (
 	MaxLimit     = 100
 )
 
+// MaxBytes bounds the items of a page as JSON. Lambda takes a response of 6 MB, with the
+// page as a JSON string in it: up to six times the size, if the page has only the signs
+// "<", ">" and "&".
+const MaxBytes = 1000 << 10
+
 // Request selects a page of a list.
 type Request struct {
 	Limit  int    // 1 to MaxLimit
+	Bytes  int    // of the items as JSON; 0: MaxBytes
 	Cursor string // Next of the previous page; empty for the first page
 }
 
@@ -55,6 +61,37 @@ func Of[T any](all []T, scope string, r Request, key func(T) string) (List[T], e
 	}
 	all = all[:r.Limit]
 	return List[T]{Data: all, Next: NewCursor(scope, key(all[len(all)-1]))}, nil
+}
+
+// Encode reads a page and encodes the items. The page has at least one item, unless read
+// returns none. If the items take more than r.Bytes, Encode reads the page again, with as
+// many items as fit: only the list itself knows the cursor after them.
+func Encode[T any](r Request, read func(Request) (List[T], error), encode func(T) ([]byte, error)) (List[[]byte], error) {
+	most := r.Bytes
+	if most == 0 {
+		most = MaxBytes
+	}
+	for {
+		list, err := read(r)
+		if err != nil {
+			return List[[]byte]{}, err
+		}
+		page, size := List[[]byte]{Data: make([][]byte, 0, len(list.Data)), Next: list.Next}, 0
+		for _, item := range list.Data {
+			text, err := encode(item)
+			if err != nil {
+				return List[[]byte]{}, err
+			}
+			if size += len(text); size > most && len(page.Data) > 0 {
+				break
+			}
+			page.Data = append(page.Data, text)
+		}
+		if len(page.Data) == len(list.Data) {
+			return page, nil
+		}
+		r.Limit = len(page.Data)
+	}
 }
 
 // Scope joins the parts of a list's name, for NewCursor and OpenCursor.

@@ -50,9 +50,12 @@ func (s *Store) CreateEndpoint(ctx context.Context, e hook.Endpoint) error {
 		return translate(err, op)
 	}
 	tenant := s.countChange(e.Tenant, 1)
-	tenant.ConditionExpression = aws.String("attribute_not_exists(closing) AND " +
-		"(attribute_not_exists(endpoints) OR (endpoints < :most AND (attribute_not_exists(limits.endpoints) OR endpoints < limits.endpoints)))",
-	)
+	const fits = "attribute_not_exists(closing) AND " +
+		"(attribute_not_exists(endpoints) OR (endpoints < :most AND (attribute_not_exists(limits.endpoints) OR endpoints < limits.endpoints)))"
+	tenant.ConditionExpression = aws.String(fits)
+	if at := atTenantVersion(tenant, e); at != "" {
+		tenant.ConditionExpression = aws.String(fits + " AND " + at)
+	}
 	tenant.ExpressionAttributeValues[":most"] = number(hook.MaxEndpointsPerTenant)
 	tenant.ReturnValuesOnConditionCheckFailure = types.ReturnValuesOnConditionCheckFailureAllOld // names the limit
 	row, err := s.put(endpointRowItem{endpointRow(e.Tenant, e.ID)}, condition{})
@@ -88,6 +91,9 @@ func (s *Store) CreateEndpoint(ctx context.Context, e hook.Endpoint) error {
 		}
 		if stored.Closing != "" {
 			return fmt.Errorf("%s: %w", op, hook.TenantClosing(e.Tenant))
+		}
+		if e.TenantVersion != nil && *e.TenantVersion != stored.Version {
+			return fmt.Errorf("%s: %w", op, hook.TenantChanged())
 		}
 		return fmt.Errorf("%s: %w", op, hook.TenantLimits(stored.Limits).TooManyEndpoints())
 	}
@@ -130,13 +136,21 @@ func (s *Store) changeEndpoint(ctx context.Context, e hook.Endpoint, from string
 	if err != nil {
 		return translate(err, op)
 	}
-	writes := []types.TransactWriteItem{endpointWrite: {Put: endpoint}, tenantWrite: {Update: s.countChange(e.Tenant, 0)}}
+	tenant := s.countChange(e.Tenant, 0)
+	if at := atTenantVersion(tenant, e); at != "" {
+		tenant.ConditionExpression = &at
+	}
+	writes := []types.TransactWriteItem{endpointWrite: {Put: endpoint}, tenantWrite: {Update: tenant}}
 	material, err := s.writeMaterial(e)
 	if err != nil {
 		return translate(err, op)
 	}
 	err = s.transact(ctx, slices.Concat(writes, further, material)...)
-	if conditionFailed(err, urlWrite) && !conditionFailed(err, endpointWrite) {
+	switch {
+	case conditionFailed(err, endpointWrite): // below
+	case conditionFailed(err, tenantWrite):
+		return fmt.Errorf("%s: %w", op, hook.TenantChanged())
+	case conditionFailed(err, urlWrite):
 		return fmt.Errorf("%s: %w", op, hook.TooManyForURL())
 	}
 	return endpointChanged(err, op)
@@ -197,6 +211,19 @@ func (s *Store) countChange(tenant hook.TenantID, more int64) *types.Update {
 		UpdateExpression:          aws.String(changeTenant + " ADD endpoints :more"),
 		ExpressionAttributeValues: changedTenant(tenant, map[string]types.AttributeValue{":more": number(more)}),
 	}
+}
+
+// atTenantVersion returns the condition of the tenant's write for the version that the
+// endpoint requires; empty for any.
+func atTenantVersion(tenant *types.Update, e hook.Endpoint) string {
+	switch {
+	case e.TenantVersion == nil:
+		return ""
+	case *e.TenantVersion == 0:
+		return "attribute_not_exists(version)"
+	}
+	tenant.ExpressionAttributeValues[":at"] = number(*e.TenantVersion)
+	return "version = :at"
 }
 
 // countURL returns the write for a change of the number of the tenant's endpoints

@@ -3,6 +3,7 @@ package dynamo_test
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -34,6 +35,8 @@ func TestStore_WritesAreConditional(t *testing.T) {
 	}
 	created := count("1")
 	created[":most"] = n("500")
+	createdAt := maps.Clone(created)
+	createdAt[":at"] = n("7")
 	const tenant, ev, ep = "tenant#acme", "event#" + string(eventID), "endpoint#" + string(endpointID)
 	const placed = "#2026-01-02T03:04:05.678Z#" + string(eventID) + "#0001"
 	const url = "url#0f115db062b7c0dd030b16878c99dea5c354b49dc37b38eb8846179c7783e9d7" // of https://example.com/
@@ -120,6 +123,20 @@ func TestStore_WritesAreConditional(t *testing.T) {
 			name: "a later job requires the version of the last read",
 			call: func(ctx context.Context, s *dynamo.Store) error { return s.SaveJob(ctx, job(4)) },
 			want: []guard{{Write: "PutItem", PK: tenant, SK: "replay#" + string(jobID), Condition: "version = :version", Values: version("4")}},
+		},
+		{
+			name: "an endpoint that requires a version of the tenant",
+			call: func(ctx context.Context, s *dynamo.Store) error {
+				e := endpoint("")
+				e.TenantVersion = new(int64(7))
+				return s.CreateEndpoint(ctx, e)
+			},
+			want: []guard{
+				{Write: "Put", PK: ep, SK: "endpoint", Condition: absent, Values: nil},
+				{Write: "Update", PK: tenant, SK: "tenant", Condition: tenantRoom + " AND version = :at", Values: createdAt},
+				{Write: "Update", PK: tenant, SK: url, Condition: room, Values: created10},
+				{Write: "Put", PK: tenant, SK: ep, Condition: "", Values: nil},
+			},
 		},
 		{
 			name: "a new endpoint requires an absent item, a count below the limit and a free uid",

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"net/http"
-	"net/url"
 
 	"surehook/internal/hook"
 )
@@ -37,7 +36,7 @@ func (s *Sender) postAndFollow(ctx context.Context, p *Prepared) (outcome hook.O
 			a.outcome.Class, a.outcome.Error = class, problem
 			return a.outcome, whole
 		}
-		if !sameOrigin(a.from, a.location) {
+		if hook.Origin(a.from.String()) != hook.Origin(a.location.String()) {
 			h, via, whole = p.Header, s.Client.Transport, false
 		}
 		at = a.location.String()
@@ -72,5 +71,3 @@ func (s *Sender) checkRedirect(a answer, redirects int) (class hook.Class, probl
 	}
 	return 0, ""
 }
-
-func sameOrigin(a, b *url.URL) bool { return a.Scheme == b.Scheme && a.Host == b.Host }

@@ -31,6 +31,8 @@ func endpointCases() []storeCase {
 		{name: "an endpoint moves to another URL", run: endpointMoves},
 		{name: "a tenant has at most 10 endpoints with one URL", run: urlLimit},
 		{name: "of 20 racing creates with one URL exactly 10 win", run: urlRace},
+		{name: "a write may require the version of the tenant", run: tenantVersionRequired},
+		{name: "of 20 racing creates for one version of the tenant exactly one wins", run: tenantVersionRace},
 	}
 }
 

@@ -90,3 +90,51 @@ func wantWinners(t *testing.T, want int, code hook.Code, call func(ctx context.C
 		t.Fatalf("%d of 20 racing calls succeed; want %d", len(winners), want)
 	}
 }
+
+// tenantVersionRequired writes for the version of the tenant as read, and for another one.
+func tenantVersionRequired(t *testing.T, s StoreUnderTest) {
+	const url, other = "https://example.com/a", "https://example.com/b"
+	now := func() *int64 {
+		version, err := s.TenantVersion(t.Context(), "acme")
+		check(t, err)
+		return &version
+	}
+	unknown := now()
+	first := at("acme", url)
+	first.TenantVersion = unknown // of a tenant without a record
+	check(t, s.CreateEndpoint(t.Context(), first))
+	first.Version, first.TenantVersion = 1, nil
+	got, err := s.Endpoint(t.Context(), "acme", first.ID)
+	wantSame(t, "Endpoint", first, got, err)
+
+	for _, past := range []*int64{unknown, new(*now() + 1)} {
+		refused := at("acme", url)
+		refused.TenantVersion = past
+		wantCode(t, "CreateEndpoint(another version)", s.CreateEndpoint(t.Context(), refused), hook.CodeConflict)
+		moved := first
+		moved.URL, moved.TenantVersion = other, past
+		wantCode(t, "MoveEndpoint(another version)", s.MoveEndpoint(t.Context(), moved, url), hook.CodeConflict)
+	}
+	got, err = s.Endpoint(t.Context(), "acme", first.ID)
+	wantSame(t, "Endpoint(not moved)", first, got, err)
+
+	moved := first
+	moved.URL, moved.TenantVersion = other, now()
+	check(t, s.MoveEndpoint(t.Context(), moved, url))
+	moved.Version, moved.TenantVersion = 2, nil
+	got, err = s.Endpoint(t.Context(), "acme", first.ID)
+	wantSame(t, "Endpoint(moved)", moved, got, err)
+	second := at("acme", url)
+	second.TenantVersion = now()
+	check(t, s.CreateEndpoint(t.Context(), second))
+}
+
+func tenantVersionRace(t *testing.T, s StoreUnderTest) {
+	version, err := s.TenantVersion(t.Context(), "acme")
+	check(t, err)
+	wantWinners(t, 1, hook.CodeConflict, func(ctx context.Context) error {
+		e := at("acme", "https://example.com/hooks")
+		e.TenantVersion = &version
+		return s.CreateEndpoint(ctx, e)
+	})
+}

@@ -20,8 +20,8 @@ const parts: Record<Auth['type'], Part[]> = {
 // No answer of the API holds these.
 const secrets = new Set<Part>(['password', 'token', 'client_secret'])
 
-/** The authentication at the receiver. A stored secret stays when its control is left empty. */
-export function AuthFields({ of }: { of?: Schemas['AuthView'] }) {
+/** The authentication at the receiver. A stored secret stays when its control is left empty, unless the URL moved to another origin. */
+export function AuthFields({ of, moved }: { of?: Schemas['AuthView']; moved: boolean }) {
   const [type, setType] = useState(of?.type ?? 'none')
   const stored = of?.type === type ? of : undefined
   return (
@@ -34,7 +34,7 @@ export function AuthFields({ of }: { of?: Schemas['AuthView'] }) {
           {part === 'client_auth' ? (
             <Select label={t.authParts[part]} defaultValue={stored?.[part] ?? 'basic'} options={(['basic', 'body'] as const).map((value) => ({ value, label: t.clientAuths[value] }))} />
           ) : secrets.has(part) ? (
-            <Input type="password" autoComplete="new-password" placeholder={stored && t.kept} />
+            <Input type="password" autoComplete="new-password" placeholder={stored && (moved ? t.again : t.kept)} />
           ) : (
             <Input defaultValue={stored?.[part]} />
           )}

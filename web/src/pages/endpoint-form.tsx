@@ -77,6 +77,7 @@ function choiceOf(e?: Endpoint): Choice {
 function EndpointForm({ of: e, submit, label }: { of?: Endpoint; submit: (fields: Fields) => Promise<void>; label: string }) {
   const [retry, setRetry] = useState<Choice>(choiceOf(e))
   const [autoDisable, setAutoDisable] = useState(e?.auto_disable ?? true)
+  const [moved, setMoved] = useState(false) // to another origin: the API keeps no secret for it
   const places = useEgress(useTenant()).data
   const addresses = places?.addresses ?? []
   // The stored region stays a choice when the deployment no longer has it.
@@ -85,8 +86,13 @@ function EndpointForm({ of: e, submit, label }: { of?: Endpoint; submit: (fields
   return (
     <Card pad>
       <Form submit={(values) => submit(fieldsOf(values, autoDisable, e))} label={label}>
-        <Field name="url" label={t.url} help={t.urlHelp}>
-          <Input defaultValue={e?.url} placeholder="https://example.com/webhooks" inputMode="url" />
+        <Field name="url" label={t.url} help={moved && hasSecrets(e) ? t.urlMoved : t.urlHelp}>
+          <Input
+            defaultValue={e?.url}
+            placeholder="https://example.com/webhooks"
+            inputMode="url"
+            onChange={(change) => setMoved(!!e && originOf(change.target.value) !== originOf(e.url))}
+          />
         </Field>
         <div className="pair">
           {!e && (
@@ -119,8 +125,8 @@ function EndpointForm({ of: e, submit, label }: { of?: Endpoint; submit: (fields
             <ChevronRight size={14} aria-hidden /> {t.advanced}
           </Collapsible.Trigger>
           <Collapsible.Panel className="stack" keepMounted>
-            <AuthFields of={e?.auth} />
-            <TLSFields of={e?.tls} />
+            <AuthFields of={e?.auth} moved={moved} />
+            <TLSFields of={e?.tls} moved={moved} />
             <CoalesceFields of={e?.coalesce} />
             <div className="pair">
               <Field name="timeout" label={t.timeout}>
@@ -163,7 +169,7 @@ function EndpointForm({ of: e, submit, label }: { of?: Endpoint; submit: (fields
             <Field name="filter" label={t.filter} help={t.filterHelp}>
               <TextArea rows={3} defaultValue={filterText(e)} />
             </Field>
-            <Field name="headers" label={t.headers} help={t.headersHelp}>
+            <Field name="headers" label={t.headers} help={moved ? t.headersMoved : t.headersHelp}>
               <TextArea
                 rows={3}
                 defaultValue={Object.entries(e?.headers ?? {})
@@ -180,6 +186,13 @@ function EndpointForm({ of: e, submit, label }: { of?: Endpoint; submit: (fields
     </Card>
   )
 }
+
+// The origin as the API compares it; of a text that is no URL, the text.
+function originOf(url: string): string {
+  return URL.canParse(url.trim()) ? new URL(url.trim()).origin : url.trim()
+}
+
+const hasSecrets = (e?: Endpoint) => !!e && (Object.keys(e.headers).length > 0 || e.auth.type !== 'none' || !!e.tls?.key)
 
 // A list has no empty value, and the API says the own region by the empty text.
 const own = 'own'

@@ -9,8 +9,8 @@ const t = text.form
 
 type TLS = Schemas['TLS']
 
-/** The authorities to trust, and the client certificate. A stored text stays when its control is left empty. */
-export function TLSFields({ of }: { of?: Schemas['TLSView'] }) {
+/** The authorities to trust, and the client certificate. A stored text stays when its control is left empty; certificate and key only as long as the URL has the same origin. */
+export function TLSFields({ of, moved }: { of?: Schemas['TLSView']; moved: boolean }) {
   const [ca, setCA] = useState(!!of?.ca)
   const [client, setClient] = useState(!!of?.certificate)
   return (
@@ -18,7 +18,7 @@ export function TLSFields({ of }: { of?: Schemas['TLSView'] }) {
       <CheckBox checked={ca} onChange={setCA}>
         {t.ownAuthorities}
       </CheckBox>
-      {ca && <PEM name="ca" stored={!!of?.ca} />}
+      {ca && <PEM name="ca" stored={!!of?.ca} kept={t.kept} />}
       <CheckBox checked={client} onChange={setClient}>
         {t.clientCertificate}
       </CheckBox>
@@ -29,18 +29,18 @@ export function TLSFields({ of }: { of?: Schemas['TLSView'] }) {
       )}
       {client && (
         <div className="pair">
-          <PEM name="certificate" stored={!!of?.certificate} />
-          <PEM name="key" stored={!!of?.key} />
+          <PEM name="certificate" stored={!!of?.certificate} kept={moved ? t.again : t.kept} />
+          <PEM name="key" stored={!!of?.key} kept={moved ? t.again : t.kept} />
         </div>
       )}
     </>
   )
 }
 
-function PEM({ name, stored }: { name: keyof TLS; stored: boolean }) {
+function PEM({ name, stored, kept }: { name: keyof TLS; stored: boolean; kept: string }) {
   return (
     <Field name={`tls.${name}`} label={t.tlsParts[name]} help={t.pemHelp}>
-      <TextArea rows={4} spellCheck={false} placeholder={stored ? t.kept : '-----BEGIN'} />
+      <TextArea rows={4} spellCheck={false} placeholder={stored ? kept : '-----BEGIN'} />
     </Field>
   )
 }

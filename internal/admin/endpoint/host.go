@@ -1,0 +1,46 @@
+package endpoint
+
+import (
+	"context"
+	"fmt"
+
+	"surehook/internal/hook"
+)
+
+// place checks that the tenant has room for e at the host of the URL. before is the stored
+// URL, empty for a new endpoint. With a limit, the write of e requires the tenant as place
+// saw it: concurrent writes do not pass the limit together.
+func (a *Admin) place(ctx context.Context, e *hook.Endpoint, before string) error {
+	host := hook.Host(e.URL)
+	if a.PerHost == 0 || hook.Host(before) == host {
+		return nil
+	}
+	version, err := a.Store.TenantVersion(ctx, e.Tenant)
+	if err != nil {
+		return fmt.Errorf("read version of tenant %s: %w", e.Tenant, err)
+	}
+	all, err := a.Store.Endpoints(ctx, e.Tenant)
+	if err != nil {
+		return fmt.Errorf("count endpoints of tenant %s: %w", e.Tenant, err)
+	}
+	count := 0
+	for _, other := range all {
+		if hook.Host(other.URL) == host && other.ID != e.ID {
+			count++
+		}
+	}
+	if count >= a.PerHost {
+		return hook.TooManyForHost(a.PerHost)
+	}
+	e.TenantVersion = &version
+	return nil
+}
+
+// placeAttempts is the number of attempts to create an endpoint. Without a limit nothing
+// can be different at the second.
+func (a *Admin) placeAttempts() int {
+	if a.PerHost == 0 {
+		return 1
+	}
+	return maxChangeAttempts
+}

@@ -1,0 +1,402 @@
+package endpoint_test
+
+import (
+	"context"
+	"maps"
+	"math/rand/v2"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"surehook/internal/admin/endpoint"
+	"surehook/internal/hook"
+	"surehook/internal/memory"
+	"surehook/internal/proof/certificate"
+)
+
+// kind tells who sees a field of an endpoint.
+type kind int
+
+const (
+	public  kind = iota + 1 // in responses, or of no interest: no secret
+	inClear                 // a secret of a request, never stored
+	signing                 // a stored secret that no request holds
+	sent                    // a stored secret that requests hold, or prove: bound to the origin
+)
+
+// kinds has every field of an endpoint and of its TLS material. A field that is missing
+// fails TestFields_kinds: decide first who may see the field, and where it may be sent. A
+// field of the kind sent needs a line in boundSecrets.
+func kinds() map[string]kind {
+	all := map[string]kind{
+		"Headers": inClear, "Auth.Secret": inClear, "TLS.Material.Key": inClear,
+		"Secrets.Sealed": signing,
+		"SealedHeaders":  sent, "Auth.Sealed": sent, "TLS.Material.Sealed": sent,
+	}
+	for _, field := range []string{
+		"ID", "Tenant", "UID", "URL", "Description", "EventTypes", "Filter", "Metadata", "Retry.Preset", "Retry.Schedule",
+		"Retry.Exponential.Base", "Retry.Exponential.Factor", "Retry.Exponential.Cap", "Retry.Exponential.Attempts", "Retry.Jitter",
+		"Auth.Type", "Auth.Username", "Auth.OAuth.TokenURL", "Auth.OAuth.ClientID", "Auth.OAuth.Scope", "Auth.OAuth.Audience", "Auth.OAuth.InBody",
+		"TLS.ID", "TLS.CA", "TLS.Client", "TLS.Subject", "TLS.NotAfter", "TLS.Material.ID", "TLS.Material.CA", "TLS.Material.Certificate",
+		"RetryOn", "GiveUpOn", "Timeout", "MaxAge", "RatePerSecond", "MaxInFlight", "Shards", "ShardsEver",
+		"Circuit.Failures", "Circuit.Rate", "Circuit.Minimum", "Circuit.Cooldown", "Circuit.MaxCooldown",
+		"Coalesce.Window", "Coalesce.MaxEvents", "Coalesce.MaxBytes", "Coalesce.Key", "AutoDisable", "Style", "Region", "Fixed", "Schemes",
+		"Secrets.Scheme", "Secrets.Public", "Secrets.CreatedAt", "Secrets.ExpiresAt",
+		"Status", "Reason", "StatusSince", "CreatedAt", "UpdatedAt", "Version", "TenantVersion",
+	} {
+		all[field] = public
+	}
+	return all
+}
+
+// fieldsIn returns the paths of the fields in a type.
+func fieldsIn(t reflect.Type, path string) []string {
+	for t.Kind() == reflect.Pointer || t.Kind() == reflect.Slice {
+		t = t.Elem()
+	}
+	if t.Kind() != reflect.Struct || t == reflect.TypeFor[time.Time]() {
+		return []string{strings.TrimPrefix(path, ".")}
+	}
+	var all []string
+	for i := range t.NumField() {
+		all = append(all, fieldsIn(t.Field(i).Type, path+"."+t.Field(i).Name)...)
+	}
+	return all
+}
+
+func TestFields_kinds(t *testing.T) {
+	t.Parallel()
+
+	known := kinds()
+	for _, field := range fieldsIn(reflect.TypeFor[hook.Endpoint](), "") {
+		if known[field] == 0 {
+			t.Errorf("Endpoint.%s has no kind: is the field a secret, and where may the field be sent?", field)
+		}
+		if known[field] == sent && !slices.ContainsFunc(boundSecrets(t), func(s boundSecret) bool { return s.of == field }) {
+			t.Errorf("Endpoint.%s is sent to the receiver, and boundSecrets does not try to lead the field elsewhere", field)
+		}
+		delete(known, field)
+	}
+	for field := range known {
+		t.Errorf("Endpoint has no field %s", field)
+	}
+}
+
+// boundSecret is a secret of the owner of an endpoint.
+type boundSecret struct {
+	name    string
+	of      string          // the stored field
+	field   string          // named by the refusal of another origin
+	given   endpoint.Fields // sets the secret
+	shown   endpoint.Fields // sends back what a response shows
+	another endpoint.Fields // sets a secret of somebody else
+	removed endpoint.Fields // removes the secret
+	value   string          // given, as stored
+}
+
+// boundSecrets returns every secret of the kind sent, in each form.
+func boundSecrets(t *testing.T) []boundSecret {
+	t.Helper()
+
+	certificate1, key1 := certificate.Authority(t, "client")
+	certificate2, key2 := certificate.Authority(t, "client")
+	headers := func(name, value string) endpoint.Fields {
+		return endpoint.Fields{Headers: &map[string]string{name: value}}
+	}
+	auth := func(a hook.Auth, secret string) endpoint.Fields {
+		a.Secret = secret
+		return endpoint.Fields{Auth: &a}
+	}
+	none := endpoint.Fields{Auth: new(hook.Auth)}
+	tls := func(certificate, key string) endpoint.Fields {
+		return endpoint.Fields{TLS: &hook.Material{Certificate: certificate, Key: key}}
+	}
+	basic, bearer := hook.Auth{Type: hook.AuthBasic, Username: "u"}, hook.Auth{Type: hook.AuthBearer}
+	client := hook.Auth{Type: hook.AuthOAuth2, OAuth: hook.OAuth{TokenURL: "https://id.example.com/token", ClientID: "c", Scope: "s", Audience: "a"}}
+	return []boundSecret{
+		{"a header", "SealedHeaders", "headers.X-Api-Key", headers("X-Api-Key", "theirs"), headers("X-Api-Key", "***"), headers("X-Api-Key", "mine"), headers("x-api-key", ""), "theirs"},
+		{"basic", "Auth.Sealed", "auth.password", auth(basic, "theirs"), auth(basic, "***"), auth(basic, "mine"), none, "theirs"},
+		{"bearer", "Auth.Sealed", "auth.token", auth(bearer, "theirs"), auth(bearer, "***"), auth(bearer, "mine"), none, "theirs"},
+		{"oauth2", "Auth.Sealed", "auth.client_secret", auth(client, "theirs"), auth(client, "***"), auth(client, "mine"), none, "theirs"},
+		{"a client key", "TLS.Material.Sealed", "tls.key", tls(certificate1, key1), tls("***", "***"), tls(certificate2, key2), tls("", ""), key1},
+	}
+}
+
+// secretsOf returns the stored secrets of the kind sent, in clear.
+func (b *bundle) secretsOf(t *testing.T, e hook.Endpoint) []string {
+	t.Helper()
+
+	stored := b.stored(t, e.ID)
+	all := slices.Collect(maps.Values(headersOf(t, stored)))
+	if stored.Auth.Type != hook.AuthNone {
+		text, err := memory.Vault{}.Open(t.Context(), stored.Auth.Sealed, e.Tenant, e.ID)
+		if err != nil {
+			t.Fatalf("Open = %v", err)
+		}
+		secret, _ := hook.AuthSecret(stored.Auth.Type, text)
+		all = append(all, secret)
+	}
+	if stored.TLS.Client {
+		m, err := b.store.TLSMaterial(t.Context(), e.Tenant, e.ID)
+		if err != nil {
+			t.Fatalf("TLSMaterial = %v", err)
+		}
+		text, err := memory.Vault{}.Open(t.Context(), m.Sealed, e.Tenant, e.ID)
+		if err != nil {
+			t.Fatalf("Open = %v", err)
+		}
+		key, _ := hook.KeyOf(text)
+		all = append(all, key)
+	}
+	return all
+}
+
+// with returns the fields with the given ones of more.
+func with(f endpoint.Fields, more endpoint.Fields) endpoint.Fields {
+	to, from := reflect.ValueOf(&f).Elem(), reflect.ValueOf(more)
+	for i := range to.NumField() {
+		if !from.Field(i).IsZero() {
+			to.Field(i).Set(from.Field(i))
+		}
+	}
+	return f
+}
+
+// TestAdmin_Change_origin changes the URL of an endpoint with a secret of each form. The
+// secret stays with its origin.
+func TestAdmin_Change_origin(t *testing.T) {
+	t.Parallel()
+
+	urls := []struct {
+		url  string
+		same bool
+	}{
+		{url: "https://example.com/other?path=1", same: true},
+		{url: "https://example.com", same: true},
+		{url: "https://EXAMPLE.com:443/hooks", same: true},
+		{url: "https://example.com:8443/hooks"},
+		{url: "https://example.com:80/hooks"},
+		{url: "https://www.example.com/hooks"},
+		{url: "https://example.com.evil.example/hooks"},
+		{url: "https://xn--exmple-cua.com/hooks"},
+		{url: "https://203.0.114.9/hooks"},
+	}
+	for _, secret := range boundSecrets(t) {
+		for _, to := range urls {
+			t.Run(secret.name+" to "+to.url, func(t *testing.T) {
+				t.Parallel()
+
+				b := setup(t)
+				e, _ := b.create(t, func(f *endpoint.Fields) { *f = with(*f, secret.given) })
+				change := func(more endpoint.Fields) error {
+					more.URL = &to.url
+					_, err := b.Change(t.Context(), tenant, string(e.ID), 0, more)
+					return err
+				}
+				for name, kept := range map[string]endpoint.Fields{"the url alone": {}, "the url and what is shown": secret.shown} {
+					err := change(kept)
+					if to.same {
+						if got := b.secretsOf(t, e); err != nil || !slices.Equal(got, []string{secret.value}) {
+							t.Errorf("%s: Change = %v with %q; want the same secret", name, err, got)
+						}
+						continue
+					}
+					if got := fieldsOf(t, err); !slices.Equal(got, []string{secret.field}) {
+						t.Errorf("%s: Change names %v; want %s", name, got, secret.field)
+					}
+					if got := b.stored(t, e.ID).URL; got != "https://example.com/hooks" {
+						t.Errorf("%s: the URL is %s after a refusal", name, got)
+					}
+				}
+				if err := change(secret.another); err != nil {
+					t.Errorf("Change with another secret = %v", err)
+				}
+				if got := b.secretsOf(t, e); len(got) != 1 || got[0] == secret.value {
+					t.Errorf("the secrets are %q; want the other one", got)
+				}
+				to.url = "https://third.example.com/"
+				if err := change(secret.removed); err != nil {
+					t.Errorf("Change without the secret = %v", err)
+				}
+				if got := b.secretsOf(t, e); len(got) != 0 {
+					t.Errorf("the secrets are %q; want none", got)
+				}
+			})
+		}
+	}
+}
+
+// All secrets are named at once, and a URL that is refused anyway names itself alone.
+func TestAdmin_Change_originNamesAll(t *testing.T) {
+	t.Parallel()
+
+	b := setup(t)
+	all := boundSecrets(t)
+	e, _ := b.create(t, func(f *endpoint.Fields) {
+		*f = with(with(*f, all[1].given), all[4].given)
+		f.Headers = &map[string]string{"X-B": "theirs", "X-A": "theirs"}
+	})
+	for url, want := range map[string][]string{
+		"https://other.example.com/": {"auth.password", "headers.X-A", "headers.X-B", "tls.key"},
+		"https://10.0.0.1/":          {"url"},
+	} {
+		_, err := b.Change(t.Context(), tenant, string(e.ID), 0, endpoint.Fields{URL: &url})
+		if got := fieldsOf(t, err); !slices.Equal(got, want) {
+			t.Errorf("Change to %s names %v; want %v", url, got, want)
+		}
+	}
+}
+
+// Authorities of the receiver are no secret: they stay.
+func TestAdmin_Change_originKeepsAuthorities(t *testing.T) {
+	t.Parallel()
+
+	b := setup(t)
+	ca, _ := certificate.Authority(t, "receiver")
+	e, _ := b.create(t, func(f *endpoint.Fields) { f.TLS = &hook.Material{CA: ca} })
+	changed, err := b.Change(t.Context(), tenant, string(e.ID), 0, endpoint.Fields{URL: new("https://other.example.com/")})
+	if err != nil || !changed.TLS.CA {
+		t.Errorf("Change = %+v, %v; want the authorities", changed.TLS, err)
+	}
+}
+
+// TestAdmin_Change_client changes one setting of an OAuth client after the other. The
+// stored secret of the client gets a token of the same endpoint, scope and audience only.
+func TestAdmin_Change_client(t *testing.T) {
+	t.Parallel()
+
+	settings := hook.OAuth{TokenURL: "https://id.example.com/token", ClientID: "c", Scope: "s", Audience: "a"}
+	for i := range reflect.TypeFor[hook.OAuth]().NumField() {
+		field := reflect.TypeFor[hook.OAuth]().Field(i)
+		t.Run(field.Name, func(t *testing.T) {
+			t.Parallel()
+
+			b := setup(t)
+			e, _ := b.create(t, func(f *endpoint.Fields) {
+				f.Auth = &hook.Auth{Type: hook.AuthOAuth2, OAuth: settings, Secret: "theirs"}
+			})
+			other := settings
+			switch v := reflect.ValueOf(&other).Elem().Field(i); v.Kind() {
+			case reflect.Bool:
+				v.SetBool(!v.Bool())
+			default:
+				v.SetString(v.String() + "x")
+			}
+			for _, secret := range []string{hook.Masked, ""} {
+				_, err := b.Change(t.Context(), tenant, string(e.ID), 0, endpoint.Fields{Auth: &hook.Auth{Type: hook.AuthOAuth2, OAuth: other, Secret: secret}})
+				if got := fieldsOf(t, err); !slices.Equal(got, []string{"auth.client_secret"}) {
+					t.Errorf("Change with the secret %q names %v; want the client secret", secret, got)
+				}
+			}
+		})
+	}
+}
+
+// TestAdmin_Change_attacker is a caller with the scope endpoints:write who knows no
+// secret, and changes what the API allows in random order. After every accepted change
+// the owner's secrets are for the owner's receiver.
+func TestAdmin_Change_attacker(t *testing.T) {
+	t.Parallel()
+
+	const origin = "https://example.com/hooks"
+	client := hook.OAuth{TokenURL: "https://id.example.com/token", ClientID: "c", Scope: "s"}
+	auth := func(a hook.Auth) endpoint.Fields { return endpoint.Fields{Auth: &a} }
+	headers := func(pairs ...string) endpoint.Fields {
+		m := make(map[string]string)
+		for i := 0; i < len(pairs); i += 2 {
+			m[pairs[i]] = pairs[i+1]
+		}
+		return endpoint.Fields{Headers: &m}
+	}
+	certificate1, key1 := certificate.Authority(t, "client")
+	moves := []endpoint.Fields{
+		{URL: new("https://evil.example/")},
+		{URL: new("https://example.com:8443/")},
+		{URL: new("https://example.com/elsewhere")},
+		headers("X-Api-Key", "***"),
+		headers("x-api-key", "***", "X-Mine", "mine"),
+		headers("X-Other", "***"),
+		headers("X-Api-Key", ""),
+		headers("X-Api-Key", "mine"),
+		auth(hook.Auth{Type: hook.AuthOAuth2, OAuth: client, Secret: "***"}),
+		auth(hook.Auth{Type: hook.AuthOAuth2, OAuth: hook.OAuth{TokenURL: "https://evil.example/token", ClientID: "c", Scope: "s"}, Secret: "***"}),
+		auth(hook.Auth{Type: hook.AuthOAuth2, OAuth: hook.OAuth{TokenURL: client.TokenURL, ClientID: "c", Scope: "admin"}, Secret: "***"}),
+		auth(hook.Auth{Type: hook.AuthOAuth2, OAuth: client, Secret: "mine"}),
+		auth(hook.Auth{Type: hook.AuthBearer, Secret: "***"}),
+		auth(hook.Auth{Type: hook.AuthBasic, Username: "u", Secret: "***"}),
+		auth(hook.Auth{}),
+		{TLS: &hook.Material{Certificate: "***", Key: "***"}},
+		{TLS: &hook.Material{CA: certificate1, Certificate: "***", Key: "***"}},
+		{TLS: &hook.Material{Certificate: certificate1, Key: key1}},
+		{TLS: new(hook.Material)},
+	}
+	owned, ownKey := certificate.Authority(t, "client")
+	for seed := range uint64(100) {
+		random := rand.New(rand.NewPCG(seed, 0)) //nolint:gosec // repeatable
+		b := setup(t)
+		e, _ := b.create(t, func(f *endpoint.Fields) {
+			f.URL, f.Headers = new(origin), headers("X-Api-Key", "theirs").Headers
+			f.Auth = &hook.Auth{Type: hook.AuthOAuth2, OAuth: client, Secret: "theirs"}
+			f.TLS = &hook.Material{Certificate: owned, Key: ownKey}
+		})
+		var accepted int
+		for range 20 {
+			var f endpoint.Fields
+			for range 1 + random.IntN(4) {
+				f = with(f, moves[random.IntN(len(moves))])
+			}
+			if _, err := b.Change(t.Context(), tenant, string(e.ID), 0, f); err != nil {
+				continue
+			}
+			accepted++
+			now := b.stored(t, e.ID)
+			for _, secret := range b.secretsOf(t, e) {
+				if (secret == "theirs" || secret == ownKey) && hook.Origin(now.URL) != hook.Origin(origin) {
+					t.Fatalf("seed %d: a stored secret is for %s", seed, now.URL)
+				}
+			}
+			if strings.HasSuffix(authorizationOf(t, now), "theirs") && now.Auth.OAuth != client {
+				t.Fatalf("seed %d: the client secret is for %+v", seed, now.Auth.OAuth)
+			}
+		}
+		if accepted == 0 {
+			t.Errorf("seed %d: no change was accepted", seed)
+		}
+	}
+}
+
+// conflicting is a store in which another caller gives the endpoint a header just before
+// the first write.
+type conflicting struct {
+	*memory.Store
+
+	before func()
+}
+
+func (s *conflicting) MoveEndpoint(ctx context.Context, e hook.Endpoint, from string) error {
+	if before := s.before; before != nil {
+		s.before = nil
+		before()
+	}
+	return s.Store.MoveEndpoint(ctx, e, from) //nolint:wrapcheck // a double
+}
+
+// A secret that comes between the check and the write does not move either.
+func TestAdmin_Change_originRace(t *testing.T) {
+	t.Parallel()
+
+	b := setup(t)
+	e, _ := b.create(t, nil)
+	owner := *b.Admin
+	b.Store = &conflicting{Store: b.store, before: func() {
+		if _, err := owner.Change(t.Context(), tenant, string(e.ID), 0, endpoint.Fields{Headers: &map[string]string{"X-Api-Key": "theirs"}}); err != nil {
+			t.Errorf("Change = %v", err)
+		}
+	}}
+	_, err := b.Change(t.Context(), tenant, string(e.ID), 0, endpoint.Fields{URL: new("https://evil.example/")})
+	if got := fieldsOf(t, err); !slices.Equal(got, []string{"headers.X-Api-Key"}) {
+		t.Errorf("Change names %v; want the header that came meanwhile", got)
+	}
+}

@@ -1,0 +1,50 @@
+package hook
+
+import (
+	"slices"
+	"strings"
+)
+
+// The names that users cannot set, as reserved reads them: in lower case, with "-" for
+// every other sign. Proxies and frameworks take the second half of each list for the word
+// of an intermediary: a receiver that trusts the address of Surehook would trust the
+// tenant. Sources:
+//   - addresses of clients: the list of npm's request-ip, and the documentation of
+//     Cloudflare, Fastly, Akamai, Fly, Azure Front Door, CloudFront, App Engine and Envoy
+//   - paths and hosts: CVE-2018-14773 (X-Original-URL, X-Rewrite-URL), RFC 7239
+//     (Forwarded), and X-Forwarded-*
+//   - methods: the README of npm's method-override
+var (
+	reservedNames = []string{
+		"host", "content-length", "content-type", "content-encoding", "transfer-encoding", "connection", "keep-alive",
+		"te", "trailer", "upgrade", "http2-settings", "expect", "user-agent", "date", "traceparent", "tracestate", "accept-encoding",
+		"x-event-id", "x-idempotency-key", "cookie", "set-cookie", "via",
+
+		"forwarded", "x-forwarded", "x-host", "x-http-host-override", "x-http-method",
+	}
+	reservedPrefixes = []string{
+		"webhook-", "x-webhook-", "svix-", "surehook-", "proxy-", "sec-",
+
+		"forwarded-", "x-forwarded-", "x-original-", "x-rewrite-", "cf-", "cloudfront-", "x-azure-", "x-appengine-", "x-envoy-",
+	}
+	reservedSuffixes = []string{
+		"client-ip", "clientip", "real-ip", "connecting-ip", "remote-ip", "remote-addr", "originating-ip", "user-ip", "method-override",
+	}
+)
+
+// ReservedHeader reports whether users cannot set the header: framing,
+// hop-by-hop, signature and identity headers, and headers by which a proxy or a
+// framework changes the client's address, the host, the path or the method. Many servers
+// read "_" in a header name as "-", and some every sign but letters and digits, so
+// ReservedHeader does, too.
+func ReservedHeader(name string) bool {
+	name = strings.Map(func(r rune) rune {
+		if r >= 'a' && r <= 'z' || r >= '0' && r <= '9' {
+			return r
+		}
+		return '-'
+	}, strings.ToLower(name))
+	return slices.Contains(reservedNames, name) ||
+		slices.ContainsFunc(reservedPrefixes, func(prefix string) bool { return strings.HasPrefix(name, prefix) }) ||
+		slices.ContainsFunc(reservedSuffixes, func(suffix string) bool { return strings.HasSuffix(name, suffix) })
+}
