@@ -216,6 +216,9 @@ func (e *Emulator) FunctionURL(functionURL string) (string, error) {
 	if !found || !strings.HasPrefix(rest, "lambda-url.") {
 		return "", fmt.Errorf("read the function's URL: %q is not of the form <id>.lambda-url.<...>", functionURL)
 	}
+	if e.Kind == LocalStack { // the name resolves on this machine and in the functions' containers
+		return strings.TrimRight(functionURL, "/"), nil
+	}
 	if e.Kind != MiniStack {
 		return "", fmt.Errorf("reach the function's URL: %s has no address for functions", e.Kind)
 	}

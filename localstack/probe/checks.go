@@ -19,8 +19,12 @@ import (
 	sqstypes "github.com/aws/aws-sdk-go-v2/service/sqs/types"
 )
 
-// answer is what the function of the checks answers.
-const answer = "surehook-probe"
+// answer is what the function of the checks answers, and message what is sent to a queue: JSON,
+// as all messages of the product are.
+const (
+	answer  = "surehook-probe"
+	message = `{"probe":"` + answer + `"}`
+)
 
 // object is a part of a template.
 type object = map[string]any
@@ -110,7 +114,7 @@ func httpAPI() object {
 
 func useQueue(ctx context.Context, s Server, out map[string]string) error {
 	client, url := sqs.NewFromConfig(s.AWS), out["Url"]
-	if _, err := client.SendMessage(ctx, &sqs.SendMessageInput{QueueUrl: &url, MessageBody: aws.String(answer)}); err != nil {
+	if _, err := client.SendMessage(ctx, &sqs.SendMessageInput{QueueUrl: &url, MessageBody: aws.String(message)}); err != nil {
 		return plain("SendMessage", err)
 	}
 	return receive(ctx, client, url, timeout/9)
@@ -124,7 +128,7 @@ func receive(ctx context.Context, client *sqs.Client, url string, within time.Du
 			return plain("ReceiveMessage", err)
 		}
 		for _, m := range got.Messages {
-			if aws.ToString(m.Body) != answer {
+			if !strings.Contains(aws.ToString(m.Body), answer) {
 				continue
 			}
 			if _, err := client.DeleteMessage(ctx, &sqs.DeleteMessageInput{QueueUrl: &url, ReceiptHandle: m.ReceiptHandle}); err != nil {
@@ -210,7 +214,7 @@ func useFunction(ctx context.Context, s Server, out map[string]string) error {
 // useSource waits until the function took the message from the queue.
 func useSource(ctx context.Context, s Server, out map[string]string) error {
 	client, url := sqs.NewFromConfig(s.AWS), out["Url"]
-	if _, err := client.SendMessage(ctx, &sqs.SendMessageInput{QueueUrl: &url, MessageBody: aws.String(answer)}); err != nil {
+	if _, err := client.SendMessage(ctx, &sqs.SendMessageInput{QueueUrl: &url, MessageBody: aws.String(message)}); err != nil {
 		return plain("SendMessage", err)
 	}
 	tick := time.NewTicker(time.Second / 2)
@@ -248,7 +252,7 @@ func schedule(ctx context.Context, s Server, out map[string]string, at time.Time
 	if _, err := client.CreateSchedule(ctx, &scheduler.CreateScheduleInput{
 		Name: &name, ScheduleExpression: aws.String("at(" + at.UTC().Format("2006-01-02T15:04:05") + ")"),
 		FlexibleTimeWindow: &schedulertypes.FlexibleTimeWindow{Mode: schedulertypes.FlexibleTimeWindowModeOff},
-		Target:             &schedulertypes.Target{Arn: aws.String(out["Arn"]), RoleArn: aws.String(out["Role"]), Input: aws.String(answer)},
+		Target:             &schedulertypes.Target{Arn: aws.String(out["Arn"]), RoleArn: aws.String(out["Role"]), Input: aws.String(message)},
 	}); err != nil {
 		return nil, plain("CreateSchedule", err)
 	}

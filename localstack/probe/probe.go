@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 	"text/tabwriter"
@@ -168,7 +169,7 @@ func await(ctx context.Context, client *cloudformation.Client, name string) (map
 			}
 			return outputs, nil
 		case status != cftypes.StackStatusCreateInProgress:
-			return nil, fmt.Errorf("CloudFormation does not make it: %s %s", status, aws.ToString(stack.StackStatusReason))
+			return nil, fmt.Errorf("CloudFormation does not make it: %s%s", status, reason(ctx, client, name))
 		}
 		select {
 		case <-tick.C:
@@ -176,6 +177,20 @@ func await(ctx context.Context, client *cloudformation.Client, name string) (map
 			return nil, fmt.Errorf("CloudFormation does not end: %w", context.Cause(ctx))
 		}
 	}
+}
+
+// reason returns what the first failed resource of the stack says.
+func reason(ctx context.Context, client *cloudformation.Client, name string) string {
+	out, err := client.DescribeStackEvents(ctx, &cloudformation.DescribeStackEventsInput{StackName: &name})
+	if err != nil {
+		return ""
+	}
+	for _, e := range slices.Backward(out.StackEvents) { // newest first
+		if e.ResourceStatus == cftypes.ResourceStatusCreateFailed && e.ResourceStatusReason != nil {
+			return fmt.Sprintf(", %s: %.200s", aws.ToString(e.ResourceType), *e.ResourceStatusReason)
+		}
+	}
+	return ""
 }
 
 // plain returns the service's words, without the SDK's.
