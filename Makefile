@@ -212,6 +212,10 @@ integration/localstack: need/go need/python need/localstack $(VENV)/installed $(
 	@EMULATOR=localstack-4.14.0 EMULATORS_FOLDER=localstack $(NAMESPACE) bash -c 'ip link set lo up; exec "$$@"' in-namespace \
 		bin/emulators -- go test -tags integration -count=1 -timeout 20m $(LOCALSTACK_SUITES)
 
+.PHONY: probe
+probe: need/go ## Print what the server at EMULATOR_URL has of what the stack needs
+	@go run ./localstack/cmd/probe
+
 .PHONY: test/e2e e2e
 test/e2e e2e: need/go need/node need/python local localstack/verify/node_modules ## Whole flows on the deployed local stack
 	@go test -tags e2e -count=1 -timeout 30m -v ./localstack/...

@@ -49,6 +49,9 @@ var errChaosTooLong = errors.New("the chaos test exceeded its time limit")
 // effect of a kill depends on the machine, so two runs with one seed can
 // differ.
 func TestChaos(t *testing.T) { //nolint:paralleltest // the test needs the stack alone
+	if world.emulator.Attached {
+		t.Skip("chaos kills processes of an emulator that the test started")
+	}
 	c := newChaos(t)
 	c.hideBriefly()
 	c.open()

@@ -29,6 +29,7 @@ const exampleURL = "https://example.com/hooks/surehook"
 //
 // The test runs before the concurrent tests, because it keeps the machine busy.
 func TestTheContractHolds(t *testing.T) { //nolint:paralleltest // see above
+	needs(t)
 	program, err := filepath.Abs(filepath.Join("..", ".venv", "bin", "schemathesis"))
 	if err != nil {
 		t.Fatal(err)
@@ -43,7 +44,7 @@ func TestTheContractHolds(t *testing.T) { //nolint:paralleltest // see above
 	ctx, cancel := context.WithTimeoutCause(t.Context(), contractLimit, errors.New("Schemathesis did not end"))
 	defer cancel()
 
-	dir := filepath.Dir(world.emulatorLog)
+	dir := world.emulator.Dir
 	cmd := exec.CommandContext(ctx, program, "--config-file", config, "run", contract(t, dir),
 		"--url", world.api.Address, "--phases", "examples,coverage,fuzzing,stateful", "--seed", "1", "--no-color")
 	cmd.Dir = dir // Schemathesis keeps a cache in its working directory

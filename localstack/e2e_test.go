@@ -22,6 +22,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/sqs/types"
 
 	"surehook/localstack/emulator"
+	"surehook/localstack/probe"
 	"surehook/localstack/receiver"
 	"surehook/localstack/stack"
 )
@@ -34,7 +35,10 @@ var world struct {
 	receiver    *receiver.Receiver
 	deadLetters deadLetters
 
-	emulatorLog string // of MiniStack, with the functions' output
+	emulatorLog string // of MiniStack, with the functions' output; empty for a server that ran before
+
+	probed probe.Results // of a server that ran before
+	cannot string        // why no flow can run on the server; empty if the stack is there
 }
 
 // waitLimit bounds each wait. Many tests share the emulator, possibly on a
@@ -60,19 +64,17 @@ func run(ctx context.Context, m *testing.M) (code int, err error) {
 	if err != nil {
 		return 1, err
 	}
-	kind, err := emulator.ParseKind(os.Getenv("EMULATOR"))
-	if err != nil {
-		return 1, err
-	}
-	if err := emulator.CanRunStack(kind, os.Environ()); err != nil {
-		return 1, err
-	}
-	e, err := emulator.Start(ctx, kind, emulator.Options{Root: root, Name: cmp.Or(os.Getenv("E2E_FOLDER"), "e2e"), Env: os.Environ(), Strict: true})
+	e, err := emulator.Open(ctx, emulator.Options{Root: root, Name: cmp.Or(os.Getenv("E2E_FOLDER"), "e2e"), Env: os.Environ(), Stack: true, Strict: true})
 	if err != nil {
 		return 1, err
 	}
 	defer func() { err = errors.Join(err, e.Stop()) }()
-	fmt.Fprintf(os.Stderr, "%s is ready at %s (log: %s)\n", kind, e.URL, e.LogPath)
+	fmt.Fprintf(os.Stderr, "%s is ready at %s (log: %s)\n", e.Kind, e.URL, e.LogPath)
+	world.emulator = e
+	if world.probed, err = stack.Probe(ctx, e, os.Stderr); err != nil {
+		world.cannot = err.Error()
+		return m.Run(), nil // each flow is printed with the reason why it is skipped
+	}
 
 	if world.stack, err = stack.Deploy(ctx, e, stack.Options{Root: root, Env: os.Environ(), Progress: os.Stderr}); err != nil {
 		return 1, err
@@ -82,7 +84,7 @@ func run(ctx context.Context, m *testing.M) (code int, err error) {
 		return 1, err
 	}
 	defer func() { err = errors.Join(err, world.receiver.Stop()) }()
-	world.emulator, world.api, world.emulatorLog = e, world.stack.Client(), e.LogPath
+	world.api, world.emulatorLog = world.stack.Client(), e.LogPath
 	world.deadLetters = deadLetters{client: sqs.NewFromConfig(world.stack.AWS), url: world.stack.DeadLettersURL}
 
 	if code = m.Run(); code != 0 {
@@ -116,9 +118,22 @@ type bench struct {
 	tenant string
 }
 
+// needs skips the test on a server that ran before and lacks a service of the test, or with
+// all flows if the stack cannot run there. Without names it is about the stack alone.
+func needs(t *testing.T, services ...string) {
+	t.Helper()
+	if world.cannot != "" {
+		t.Skip(world.cannot)
+	}
+	if why := world.probed.Why(services...); len(services) > 0 && why != "" {
+		t.Skip(why)
+	}
+}
+
 // setup returns a bench with a tenant named after the test.
 func setup(t *testing.T) *bench {
 	t.Helper()
+	needs(t)
 	b := &bench{T: t, tenant: strings.NewReplacer("/", ".", " ", "_").Replace(t.Name())}
 	b.renew()
 	return b

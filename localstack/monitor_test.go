@@ -28,7 +28,7 @@ func TestTheAlarmsAndTheDashboardAreDeployed(t *testing.T) {
 	t.Parallel()
 
 	b := setup(t)
-	raw, err := os.ReadFile(filepath.Join(filepath.Dir(world.emulatorLog), "cdk", "cdk.out", stack.Name+".template.json"))
+	raw, err := os.ReadFile(filepath.Join(world.emulator.Dir, "cdk", "cdk.out", stack.Name+".template.json"))
 	if err != nil {
 		t.Fatal(err)
 	}

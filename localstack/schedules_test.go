@@ -21,6 +21,7 @@ import (
 	"surehook/internal/delivery/deliver"
 	"surehook/internal/hook"
 	"surehook/internal/names"
+	"surehook/localstack/probe"
 	"surehook/localstack/receiver"
 )
 
@@ -31,6 +32,7 @@ func TestARetryBeyondTheQueuesDelayIsASchedule(t *testing.T) {
 	t.Parallel()
 
 	b := setup(t)
+	needs(t, probe.Firing)
 	b.endpoint("a", map[string]any{"retry": schedule("16m")}, receiver.Status(503), receiver.Status(200))
 	id := b.postOne()
 	d := b.await(id, "retrying")

@@ -60,6 +60,8 @@ type Options struct {
 	Name string   // the log's folder in bin/local; two concurrent emulators need two names
 	Port int      // used if free, otherwise any free port; 0 for any
 	Env  []string // the caller's environment, "name=value"
+	// Stack refuses an emulator that cannot run the whole stack, before its start.
+	Stack bool
 	// Strict puts the strict front between clients and the emulator; Stop then
 	// fails if requests broke AWS's rules. LocalStack's functions run in
 	// containers and cannot reach the front, so Strict has no effect there.
@@ -68,16 +70,19 @@ type Options struct {
 
 // Emulator is a running emulator.
 type Emulator struct {
-	Kind    Kind
-	Port    int
-	URL     string        // address of every AWS service
-	Front   *strict.Front // nil without Options.Strict
-	Dir     string        // files of this run; a new run overwrites the files of earlier runs
-	LogPath string        // the emulator's output, on MiniStack with the functions' output
-	opts    Options
-	pid     int // of the process, if the emulator is a process
-	stop    func() error
-	closers []func() error // of the strict front, after stop
+	Kind Kind
+	Port int
+	URL  string // address of every AWS service
+	// Attached marks a server that ran before and runs on: see URLVariable. Its log is not
+	// known, and its functions cannot be killed.
+	Attached bool
+	Front    *strict.Front // nil without Options.Strict
+	Dir      string        // files of this run; a new run overwrites the files of earlier runs
+	LogPath  string        // the emulator's output, on MiniStack with the functions' output
+	opts     Options
+	pid      int // of the process, if the emulator is a process
+	stop     func() error
+	closers  []func() error // of the strict front, after stop
 }
 
 // ErrNotInstalled marks errors with an installation as the remedy.
@@ -90,6 +95,11 @@ const startTimeout = 60 * time.Second
 // Start starts an emulator and returns at the emulator's first answer. The
 // caller must call Stop. The end of ctx ends the wait, not a running emulator.
 func Start(ctx context.Context, kind Kind, opts Options) (*Emulator, error) {
+	if opts.Stack {
+		if err := CanRunStack(kind, opts.Env); err != nil {
+			return nil, err
+		}
+	}
 	port, err := choosePort(ctx, opts.Port)
 	if err != nil {
 		return nil, fmt.Errorf("start %s: %w", kind, err)
@@ -184,8 +194,12 @@ func (e *Emulator) APIHost(apiURL string) (string, error) {
 		return "", fmt.Errorf("read the API's URL: %q is not of the form <api id>.execute-api.<...>", apiURL)
 	}
 	domain := "localhost"
-	if e.Kind == LocalStack {
+	switch e.Kind {
+	case LocalStack, LocalStackPackage:
 		domain = "localhost.localstack.cloud"
+	case LocalEmu:
+		domain = "localhost.localemu.cloud"
+	case MiniStack, Moto:
 	}
 	return fmt.Sprintf("%s.execute-api.%s:%d", id, domain, e.Port), nil
 }
@@ -201,6 +215,9 @@ func (e *Emulator) FunctionURL(functionURL string) (string, error) {
 	id, rest, found := strings.Cut(u.Hostname(), ".")
 	if !found || !strings.HasPrefix(rest, "lambda-url.") {
 		return "", fmt.Errorf("read the function's URL: %q is not of the form <id>.lambda-url.<...>", functionURL)
+	}
+	if e.Kind == LocalStack { // the name resolves on this machine and in the functions' containers
+		return strings.TrimRight(functionURL, "/"), nil
 	}
 	if e.Kind != MiniStack {
 		return "", fmt.Errorf("reach the function's URL: %s has no address for functions", e.Kind)
@@ -221,7 +238,7 @@ func (e *Emulator) Name() string {
 // HostName returns the functions' host name for a server on this machine, and
 // bind, the server's listen address.
 func (e *Emulator) HostName() (name, bind string) {
-	if e.Kind == LocalStack {
+	if e.Kind == LocalStack || e.Kind == LocalEmu { // in containers
 		return "host.docker.internal", "0.0.0.0"
 	}
 	return "127.0.0.1", "127.0.0.1"

@@ -54,12 +54,18 @@ func (d *deployment) steps() []step {
 		d.cdk(), "deploy", "--all", "--require-approval", "never", "--no-notices",
 		"--progress", "events", "--outputs-file", d.outputsFile(),
 	}, context)
-	return []step{
+	steps := []step{
 		functions,
 		{title: "build the CDK app", commands: [][]string{{"go", "build", "-o", filepath.Join("bin", "infra"), "./infra"}}},
+	}
+	if d.emulator.Attached {
+		destroy := slices.Concat([]string{d.cdk(), "destroy", "--all", "--force", "--no-notices"}, context)
+		steps = append(steps, step{title: "remove an earlier stack", dir: "infra", env: cdkEnv, commands: [][]string{destroy}})
+	}
+	return append(steps, []step{
 		{title: "bootstrap CDK", dir: "infra", env: cdkEnv, commands: [][]string{bootstrap}},
 		{title: "deploy " + Name, dir: "infra", env: cdkEnv, commands: [][]string{deploy}},
-	}
+	}...)
 }
 
 // run runs one step and reports progress: a line at the end, and a line every

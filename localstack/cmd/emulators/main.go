@@ -55,24 +55,25 @@ func run(ctx context.Context, args []string) (err error) {
 	if err != nil {
 		return fmt.Errorf("find the repository: %w", err)
 	}
-	kinds := []emulator.Kind{emulator.MiniStack, emulator.Moto}
-	kind, err := emulator.ParseKind(os.Getenv("EMULATOR"))
+	opts := emulator.Options{Root: root, Name: cmp.Or(os.Getenv("EMULATORS_FOLDER"), "integration"), Env: os.Environ(), Strict: true}
+	var addresses []string
+	use := func(e *emulator.Emulator) {
+		fmt.Fprintf(os.Stderr, "%s is ready at %s (log: %s)\n", e.Kind, e.URL, e.LogPath)
+		addresses = append(addresses, e.Name()+"="+e.URL)
+	}
+	first, err := emulator.Open(ctx, opts)
 	if err != nil {
 		return err //nolint:wrapcheck // the error is complete
 	}
-	if kind != emulator.MiniStack {
-		kinds = []emulator.Kind{kind}
-	}
-	folder := cmp.Or(os.Getenv("EMULATORS_FOLDER"), "integration")
-	var addresses []string
-	for _, kind := range kinds {
-		e, startErr := emulator.Start(ctx, kind, emulator.Options{Root: root, Name: folder, Env: os.Environ(), Strict: true})
+	defer func() { err = errors.Join(err, first.Stop()) }()
+	use(first)
+	if first.Kind == emulator.MiniStack && !first.Attached { // the second opinion
+		moto, startErr := emulator.Start(ctx, emulator.Moto, opts)
 		if startErr != nil {
 			return startErr //nolint:wrapcheck // the error is complete
 		}
-		defer func() { err = errors.Join(err, e.Stop()) }()
-		fmt.Fprintf(os.Stderr, "%s is ready at %s (log: %s)\n", kind, e.URL, e.LogPath)
-		addresses = append(addresses, e.Name()+"="+e.URL)
+		defer func() { err = errors.Join(err, moto.Stop()) }()
+		use(moto)
 	}
 	cmd := exec.Command(args[0], args[1:]...) //nolint:noctx // Ctrl-C reaches the command directly; the command gets time for a clean end
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr

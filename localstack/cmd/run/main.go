@@ -48,27 +48,25 @@ func run(ctx context.Context) (err error) {
 	if err != nil {
 		return fmt.Errorf("find the repository: %w", err)
 	}
-	kind, err := emulator.ParseKind(os.Getenv("EMULATOR"))
-	if err != nil {
-		return err //nolint:wrapcheck // the error is complete
-	}
-	if err := emulator.CanRunStack(kind, os.Environ()); err != nil {
-		return err //nolint:wrapcheck // the error is complete
-	}
 	say := &narrator{out: os.Stdout, now: time.Now, began: time.Now()}
 
-	say.step("Start an AWS emulator: %s", kind)
-	e, err := emulator.Start(ctx, kind, emulator.Options{Root: root, Name: "run", Port: emulator.DefaultPort, Env: os.Environ()})
+	say.step("Start an AWS emulator, or use the one of %s", emulator.URLVariable)
+	e, err := emulator.Open(ctx, emulator.Options{Root: root, Name: "run", Port: emulator.DefaultPort, Stack: true, Env: os.Environ()})
 	if err != nil {
 		return err //nolint:wrapcheck // the error is complete
 	}
 	defer func() {
 		say.line("")
-		say.line("Stopping %s ...", kind)
+		say.line("%s", e.Farewell())
 		err = errors.Join(err, e.Stop())
 	}()
-	say.item("ready", "%s", e.URL)
-	say.item("log", "%s", e.LogPath)
+	say.item("ready", "%s at %s", e.Kind, e.URL)
+	if _, err := stack.Probe(ctx, e, say.indented()); err != nil {
+		return err //nolint:wrapcheck // the error is complete
+	}
+	if !e.Attached {
+		say.item("log", "%s", e.LogPath)
+	}
 
 	say.step("Deploy the stack")
 	s, err := stack.Deploy(ctx, e, stack.Options{Root: root, Env: os.Environ(), Progress: say.indented()})

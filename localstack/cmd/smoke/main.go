@@ -38,15 +38,14 @@ func run(ctx context.Context, out io.Writer) (err error) {
 	if err != nil {
 		return fmt.Errorf("find the repository: %w", err)
 	}
-	const kind = emulator.MiniStack
-	if err := emulator.CanRunStack(kind, os.Environ()); err != nil {
-		return err //nolint:wrapcheck // the error is complete
-	}
-	e, err := emulator.Start(ctx, kind, emulator.Options{Root: root, Name: "smoke", Env: os.Environ(), Strict: true})
+	e, err := emulator.Open(ctx, emulator.Options{Root: root, Name: "smoke", Env: os.Environ(), Stack: true, Strict: true})
 	if err != nil {
 		return err //nolint:wrapcheck // the error is complete
 	}
 	defer func() { err = errors.Join(err, e.Stop()) }()
+	if _, err := stack.Probe(ctx, e, out); err != nil {
+		return err //nolint:wrapcheck // the error is complete
+	}
 	s, err := stack.Deploy(ctx, e, stack.Options{Root: root, Env: os.Environ(), Progress: out})
 	if err != nil {
 		return err //nolint:wrapcheck // the error is complete

@@ -36,15 +36,11 @@ func run(ctx context.Context, args []string) (err error) {
 	if err != nil {
 		return fmt.Errorf("find the repository: %w", err)
 	}
-	const kind = emulator.MiniStack
-	if err := emulator.CanRunStack(kind, os.Environ()); err != nil {
-		return err //nolint:wrapcheck // the error is complete
-	}
 	embedder, err := freeOrigin(ctx)
 	if err != nil {
 		return err
 	}
-	e, err := emulator.Start(ctx, kind, emulator.Options{Root: root, Name: "web", Env: os.Environ()})
+	e, err := emulator.Start(ctx, emulator.MiniStack, emulator.Options{Root: root, Name: "web", Env: os.Environ()})
 	if err != nil {
 		return err //nolint:wrapcheck // the error is complete
 	}

@@ -1,0 +1,69 @@
+package emulator
+
+import (
+	"context"
+	"fmt"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+)
+
+// URLVariable is the environment variable with the address of a server that runs already.
+const URLVariable = "EMULATOR_URL"
+
+// LocalEmu is a Python package with the addresses of LocalStack; it runs functions in containers.
+const LocalEmu Kind = "localemu"
+
+// Open attaches to the server of URLVariable in the environment, or starts an emulator of the
+// kind in EMULATOR.
+func Open(ctx context.Context, opts Options) (*Emulator, error) {
+	if address := lookup(opts.Env, URLVariable); address != "" {
+		return attach(ctx, address, opts)
+	}
+	kind, err := ParseKind(lookup(opts.Env, "EMULATOR"))
+	if err != nil {
+		return nil, err
+	}
+	return Start(ctx, kind, opts)
+}
+
+// Farewell says what the end of the program does to the emulator.
+func (e *Emulator) Farewell() string {
+	if e.Attached {
+		return fmt.Sprintf("The stack stays on %s at %s; the next run replaces it.", e.Kind, e.URL)
+	}
+	return fmt.Sprintf("Stopping %s ...", e.Kind)
+}
+
+// attach returns the server at the address. Stop leaves the server running. The strict front
+// is not put before the server: its functions would not use the front.
+func attach(ctx context.Context, address string, opts Options) (*Emulator, error) {
+	u, err := url.Parse(strings.TrimRight(address, "/"))
+	if err != nil || u.Host == "" || u.Path != "" || (u.Scheme != "http" && u.Scheme != "https") {
+		return nil, fmt.Errorf("%s is %q, and not an address such as http://127.0.0.1:%d", URLVariable, address, DefaultPort)
+	}
+	if strings.HasSuffix(u.Hostname(), ".amazonaws.com") {
+		return nil, fmt.Errorf("%s is %q, and must not be AWS: `make deploy` deploys to AWS", URLVariable, address)
+	}
+	port, err := strconv.Atoi(u.Port())
+	if err != nil {
+		port = map[string]int{"http": 80, "https": 443}[u.Scheme]
+	}
+	dir := filepath.Join(opts.Root, "bin", "local", opts.Name)
+	if err := os.MkdirAll(dir, 0o750); err != nil {
+		return nil, fmt.Errorf("attach to %s: make the folder: %w", address, err)
+	}
+	e := &Emulator{Port: port, URL: u.String(), Dir: dir, Attached: true, opts: opts}
+	for _, known := range []struct {
+		kind Kind
+		path string
+	}{{MiniStack, "/_ministack/health"}, {LocalEmu, "/_localemu/health"}, {LocalStack, "/_localstack/health"}, {Moto, "/moto-api/data.json"}} {
+		if answers(ctx, e.URL+known.path) {
+			e.Kind = known.kind
+			return e, nil
+		}
+	}
+	return nil, fmt.Errorf("attach to %s: no MiniStack, LocalStack, LocalEmu or Moto answers there", address)
+}
