@@ -2135,7 +2135,7 @@ type Audit struct {
 	// Outcome done: the change took effect. refused: the request was refused. failed: Surehook failed, and the change may have taken effect in whole or in part. pending: the change began, and the end was not recorded; the change may have taken effect.
 	Outcome AuditOutcome `json:"outcome"`
 
-	// Request The body of the request. Secrets and values of headers are ***. Of the schema and the example of an event type, the hash and the size.
+	// Request The body of the request. Secrets and values of headers are ***. Of the schema and the example of an event type, the hash and the size. Of a refused request at most 2 KiB: in place of the largest values stand their sizes.
 	Request *map[string]interface{} `json:"request,omitempty"`
 
 	// SourceIp The address of the caller's connection.
@@ -2178,7 +2178,7 @@ type Auth struct {
 	ClientAuth *AuthClientAuth `json:"client_auth,omitempty"`
 	ClientId   *string         `json:"client_id,omitempty"`
 
-	// ClientSecret *** keeps the stored secret for the same token_url only.
+	// ClientSecret *** keeps the stored secret, with the other fields of the stored client only.
 	ClientSecret *string `json:"client_secret,omitempty"`
 
 	// Password At most 512 bytes.
@@ -2731,7 +2731,7 @@ type EndpointCreate struct {
 	// Timeout A duration with units, in the grammar of Go's time.ParseDuration.
 	Timeout *Duration `json:"timeout,omitempty"`
 
-	// Tls The TLS settings of the requests: the authorities that Surehook trusts, and a client certificate with its key (mutual TLS). A change replaces the whole, and {} removes the settings; *** keeps what is stored, certificate and key together. For the origin of the url only: after a redirect to another origin, requests use the roots of the system and no certificate.
+	// Tls The TLS settings of the requests: the authorities that Surehook trusts, and a client certificate with its key (mutual TLS). A change replaces the whole, and {} removes the settings; *** keeps what is stored, certificate and key together. Another origin of url needs certificate and key again. For the origin of the url only: after a redirect to another origin, requests use the roots of the system and no certificate.
 	Tls *TLS `json:"tls,omitempty"`
 
 	// Uid An alias chosen by the caller, unique in the tenant, usable in paths; empty for none. Cannot be changed.
@@ -2877,7 +2877,7 @@ type EndpointFields struct {
 	// GiveUpOn Statuses without a retry, beside the other 4xx: the delivery is dead at once. 400 to 599, without 410 and 429, none of `retry_on`. The lists change nothing for the circuit.
 	GiveUpOn *[]int `json:"give_up_on,omitempty"`
 
-	// Headers Sent with every request. A change sets the named headers, removes headers with an empty text, and keeps all others. Values are write-only, and encrypted when stored: responses show ***, and a change with *** keeps the stored value.
+	// Headers Sent with every request. A change sets the named headers, removes headers with an empty text, and keeps all others. Values are write-only, and encrypted when stored: responses show ***, and a change with *** keeps the stored value. Another origin of url needs every value again, or its removal.
 	Headers *map[string]string `json:"headers,omitempty"`
 
 	// MaxAge A duration with units, in the grammar of Go's time.ParseDuration.
@@ -2909,7 +2909,7 @@ type EndpointFields struct {
 	// Timeout A duration with units, in the grammar of Go's time.ParseDuration.
 	Timeout *Duration `json:"timeout,omitempty"`
 
-	// Tls The TLS settings of the requests: the authorities that Surehook trusts, and a client certificate with its key (mutual TLS). A change replaces the whole, and {} removes the settings; *** keeps what is stored, certificate and key together. For the origin of the url only: after a redirect to another origin, requests use the roots of the system and no certificate.
+	// Tls The TLS settings of the requests: the authorities that Surehook trusts, and a client certificate with its key (mutual TLS). A change replaces the whole, and {} removes the settings; *** keeps what is stored, certificate and key together. Another origin of url needs certificate and key again. For the origin of the url only: after a redirect to another origin, requests use the roots of the system and no certificate.
 	Tls *TLS `json:"tls,omitempty"`
 
 	// Uid An alias chosen by the caller, unique in the tenant, usable in paths; empty for none. Cannot be changed.
@@ -3849,7 +3849,7 @@ type StatsRow struct {
 	Tenant *string `json:"tenant,omitempty"`
 }
 
-// TLS The TLS settings of the requests: the authorities that Surehook trusts, and a client certificate with its key (mutual TLS). A change replaces the whole, and {} removes the settings; *** keeps what is stored, certificate and key together. For the origin of the url only: after a redirect to another origin, requests use the roots of the system and no certificate.
+// TLS The TLS settings of the requests: the authorities that Surehook trusts, and a client certificate with its key (mutual TLS). A change replaces the whole, and {} removes the settings; *** keeps what is stored, certificate and key together. Another origin of url needs certificate and key again. For the origin of the url only: after a redirect to another origin, requests use the roots of the system and no certificate.
 type TLS struct {
 	// Ca PEM of certificates, one of an authority at least, instead of the roots of the system. Default: the roots of the system.
 	Ca *string `json:"ca,omitempty"`
@@ -3857,7 +3857,7 @@ type TLS struct {
 	// Certificate PEM of the client certificate, followed by its chain. Default: none.
 	Certificate *string `json:"certificate,omitempty"`
 
-	// Key PEM of the private key of the certificate, without a passphrase. Write-only, and encrypted when stored.
+	// Key PEM of the private key of the certificate, without a passphrase: RSA of at most 4096 bits, ECDSA with P-256 or P-384, or Ed25519. Write-only, and encrypted when stored.
 	Key *string `json:"key,omitempty"`
 }
 
@@ -4053,6 +4053,8 @@ type ListChangesParams struct {
 
 	// Until Only what has an earlier time.
 	Until *Until `form:"until,omitempty" json:"until,omitempty"`
+
+	// Limit The most items of the page. A page also ends when its items take 1000 KiB: only a `next_cursor` of null is the end of the list.
 	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
 
 	// Cursor The `next_cursor` of the previous page.
@@ -4061,6 +4063,7 @@ type ListChangesParams struct {
 
 // ListEventTypesParams defines parameters for ListEventTypes.
 type ListEventTypesParams struct {
+	// Limit The most items of the page. A page also ends when its items take 1000 KiB: only a `next_cursor` of null is the end of the list.
 	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
 
 	// Cursor The `next_cursor` of the previous page.
@@ -4087,6 +4090,7 @@ type PutEventTypeParams struct {
 
 // ListKeysParams defines parameters for ListKeys.
 type ListKeysParams struct {
+	// Limit The most items of the page. A page also ends when its items take 1000 KiB: only a `next_cursor` of null is the end of the list.
 	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
 
 	// Cursor The `next_cursor` of the previous page.
@@ -4118,7 +4122,9 @@ type GetPipelineStatsParamsGroup string
 type ListTenantsParams struct {
 	// Prefix Only tenants whose ids begin with the text.
 	Prefix *Prefix `form:"prefix,omitempty" json:"prefix,omitempty"`
-	Limit  *Limit  `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Limit The most items of the page. A page also ends when its items take 1000 KiB: only a `next_cursor` of null is the end of the list.
+	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
 
 	// Cursor The `next_cursor` of the previous page.
 	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
@@ -4140,6 +4146,8 @@ type ListTenantChangesParams struct {
 
 	// Until Only what has an earlier time.
 	Until *Until `form:"until,omitempty" json:"until,omitempty"`
+
+	// Limit The most items of the page. A page also ends when its items take 1000 KiB: only a `next_cursor` of null is the end of the list.
 	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
 
 	// Cursor The `next_cursor` of the previous page.
@@ -4165,6 +4173,8 @@ type ListDeadLettersParams struct {
 
 	// Until Only what has an earlier time.
 	Until *Until `form:"until,omitempty" json:"until,omitempty"`
+
+	// Limit The most items of the page. A page also ends when its items take 1000 KiB: only a `next_cursor` of null is the end of the list.
 	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
 
 	// Cursor The `next_cursor` of the previous page.
@@ -4200,6 +4210,8 @@ type ListDeliveriesParams struct {
 
 	// Until Only what has an earlier time.
 	Until *Until `form:"until,omitempty" json:"until,omitempty"`
+
+	// Limit The most items of the page. A page also ends when its items take 1000 KiB: only a `next_cursor` of null is the end of the list.
 	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
 
 	// Cursor The `next_cursor` of the previous page.
@@ -4215,7 +4227,9 @@ type ListDeliveriesParamsStatusClass string
 // ListEndpointsParams defines parameters for ListEndpoints.
 type ListEndpointsParams struct {
 	// Slow true: only endpoints found slow by the last review. false: only other endpoints.
-	Slow  *Slow  `form:"slow,omitempty" json:"slow,omitempty"`
+	Slow *Slow `form:"slow,omitempty" json:"slow,omitempty"`
+
+	// Limit The most items of the page. A page also ends when its items take 1000 KiB: only a `next_cursor` of null is the end of the list.
 	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
 
 	// Cursor The `next_cursor` of the previous page.
@@ -4236,6 +4250,7 @@ type ChangeEndpointParams struct {
 
 // ListDecisionsParams defines parameters for ListDecisions.
 type ListDecisionsParams struct {
+	// Limit The most items of the page. A page also ends when its items take 1000 KiB: only a `next_cursor` of null is the end of the list.
 	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
 
 	// Cursor The `next_cursor` of the previous page.
@@ -4260,6 +4275,8 @@ type ListEndpointDeliveriesParams struct {
 
 	// Until Only what has an earlier time.
 	Until *Until `form:"until,omitempty" json:"until,omitempty"`
+
+	// Limit The most items of the page. A page also ends when its items take 1000 KiB: only a `next_cursor` of null is the end of the list.
 	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
 
 	// Cursor The `next_cursor` of the previous page.
@@ -4306,6 +4323,8 @@ type ListEventsParams struct {
 
 	// Until Only what has an earlier time.
 	Until *Until `form:"until,omitempty" json:"until,omitempty"`
+
+	// Limit The most items of the page. A page also ends when its items take 1000 KiB: only a `next_cursor` of null is the end of the list.
 	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
 
 	// Cursor The `next_cursor` of the previous page.
@@ -4329,6 +4348,7 @@ type PostEventsParams struct {
 
 // ListEventAttemptsParams defines parameters for ListEventAttempts.
 type ListEventAttemptsParams struct {
+	// Limit The most items of the page. A page also ends when its items take 1000 KiB: only a `next_cursor` of null is the end of the list.
 	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
 
 	// Cursor The `next_cursor` of the previous page.
@@ -4337,6 +4357,7 @@ type ListEventAttemptsParams struct {
 
 // ListEventDeliveriesParams defines parameters for ListEventDeliveries.
 type ListEventDeliveriesParams struct {
+	// Limit The most items of the page. A page also ends when its items take 1000 KiB: only a `next_cursor` of null is the end of the list.
 	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
 
 	// Cursor The `next_cursor` of the previous page.
@@ -4351,6 +4372,7 @@ type ReplayEventParams struct {
 
 // ListReplaysParams defines parameters for ListReplays.
 type ListReplaysParams struct {
+	// Limit The most items of the page. A page also ends when its items take 1000 KiB: only a `next_cursor` of null is the end of the list.
 	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
 
 	// Cursor The `next_cursor` of the previous page.
@@ -4643,8 +4665,7 @@ type ClientInterface interface {
 
 	// ListEventTypes List event types
 	//
-	// In the order of their names. Event types belong to the environment: keys of every tenant read the same types. A page ends early when the
-	// schemas and examples take 1 MiB.
+	// In the order of their names. Event types belong to the environment: keys of every tenant read the same types.
 	//
 	// Corresponds with GET /v1/event-types (the `ListEventTypes` operationId).
 	ListEventTypes(ctx context.Context, params *ListEventTypesParams, reqEditors ...RequestEditorFn) (*http.Response, error)
@@ -4943,6 +4964,10 @@ type ClientInterface interface {
 	// `circuit` field by field. Of `headers` the named ones are set, or removed by an empty text. `uid` cannot be changed. A change without a difference keeps the version; the given
 	// value of a header always counts as a difference. With `if-match`, an endpoint with another version is a 412.
 	//
+	// Stored values of `headers`, `auth` and `tls` stay with the origin (scheme, host, port) of `url`. A change to another origin needs
+	// each value of `headers`, the secret of `auth`, and certificate and key of `tls` again in the same request, or removes them:
+	// a header by an empty text, `auth` by the type `none`, `tls` by `{}`. The errors of the 400 name the missing ones.
+	//
 	// Takes any type of body and a specified content type.
 	//
 	// Corresponds with PATCH /v1/tenants/{tenant}/endpoints/{endpoint} (the `ChangeEndpoint` operationId).
@@ -4953,6 +4978,10 @@ type ClientInterface interface {
 	// Absent fields keep the stored value. Lists, `metadata` and `retry` are replaced as a whole,
 	// `circuit` field by field. Of `headers` the named ones are set, or removed by an empty text. `uid` cannot be changed. A change without a difference keeps the version; the given
 	// value of a header always counts as a difference. With `if-match`, an endpoint with another version is a 412.
+	//
+	// Stored values of `headers`, `auth` and `tls` stay with the origin (scheme, host, port) of `url`. A change to another origin needs
+	// each value of `headers`, the secret of `auth`, and certificate and key of `tls` again in the same request, or removes them:
+	// a header by an empty text, `auth` by the type `none`, `tls` by `{}`. The errors of the 400 name the missing ones.
 	//
 	// Takes a body of the `application/json` content type.
 	//
@@ -5425,8 +5454,7 @@ func (c *Client) ListChanges(ctx context.Context, params *ListChangesParams, req
 
 // ListEventTypes List event types
 //
-// In the order of their names. Event types belong to the environment: keys of every tenant read the same types. A page ends early when the
-// schemas and examples take 1 MiB.
+// In the order of their names. Event types belong to the environment: keys of every tenant read the same types.
 //
 // Corresponds with GET /v1/event-types (the `ListEventTypes` operationId).
 func (c *Client) ListEventTypes(ctx context.Context, params *ListEventTypesParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -6045,6 +6073,10 @@ func (c *Client) GetEndpoint(ctx context.Context, tenant TenantRef, endpoint End
 // `circuit` field by field. Of `headers` the named ones are set, or removed by an empty text. `uid` cannot be changed. A change without a difference keeps the version; the given
 // value of a header always counts as a difference. With `if-match`, an endpoint with another version is a 412.
 //
+// Stored values of `headers`, `auth` and `tls` stay with the origin (scheme, host, port) of `url`. A change to another origin needs
+// each value of `headers`, the secret of `auth`, and certificate and key of `tls` again in the same request, or removes them:
+// a header by an empty text, `auth` by the type `none`, `tls` by `{}`. The errors of the 400 name the missing ones.
+//
 // Takes any type of body and a specified content type.
 //
 // Corresponds with PATCH /v1/tenants/{tenant}/endpoints/{endpoint} (the `ChangeEndpoint` operationId).
@@ -6065,6 +6097,10 @@ func (c *Client) ChangeEndpointWithBody(ctx context.Context, tenant TenantRef, e
 // Absent fields keep the stored value. Lists, `metadata` and `retry` are replaced as a whole,
 // `circuit` field by field. Of `headers` the named ones are set, or removed by an empty text. `uid` cannot be changed. A change without a difference keeps the version; the given
 // value of a header always counts as a difference. With `if-match`, an endpoint with another version is a 412.
+//
+// Stored values of `headers`, `auth` and `tls` stay with the origin (scheme, host, port) of `url`. A change to another origin needs
+// each value of `headers`, the secret of `auth`, and certificate and key of `tls` again in the same request, or removes them:
+// a header by an empty text, `auth` by the type `none`, `tls` by `{}`. The errors of the 400 name the missing ones.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -10704,8 +10740,7 @@ type ClientWithResponsesInterface interface {
 
 	// ListEventTypesWithResponse List event types
 	//
-	// In the order of their names. Event types belong to the environment: keys of every tenant read the same types. A page ends early when the
-	// schemas and examples take 1 MiB.
+	// In the order of their names. Event types belong to the environment: keys of every tenant read the same types.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -11044,6 +11079,10 @@ type ClientWithResponsesInterface interface {
 	// `circuit` field by field. Of `headers` the named ones are set, or removed by an empty text. `uid` cannot be changed. A change without a difference keeps the version; the given
 	// value of a header always counts as a difference. With `if-match`, an endpoint with another version is a 412.
 	//
+	// Stored values of `headers`, `auth` and `tls` stay with the origin (scheme, host, port) of `url`. A change to another origin needs
+	// each value of `headers`, the secret of `auth`, and certificate and key of `tls` again in the same request, or removes them:
+	// a header by an empty text, `auth` by the type `none`, `tls` by `{}`. The errors of the 400 name the missing ones.
+	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with PATCH /v1/tenants/{tenant}/endpoints/{endpoint} (the `ChangeEndpoint` operationId).
@@ -11054,6 +11093,10 @@ type ClientWithResponsesInterface interface {
 	// Absent fields keep the stored value. Lists, `metadata` and `retry` are replaced as a whole,
 	// `circuit` field by field. Of `headers` the named ones are set, or removed by an empty text. `uid` cannot be changed. A change without a difference keeps the version; the given
 	// value of a header always counts as a difference. With `if-match`, an endpoint with another version is a 412.
+	//
+	// Stored values of `headers`, `auth` and `tls` stay with the origin (scheme, host, port) of `url`. A change to another origin needs
+	// each value of `headers`, the secret of `auth`, and certificate and key of `tls` again in the same request, or removes them:
+	// a header by an empty text, `auth` by the type `none`, `tls` by `{}`. The errors of the 400 name the missing ones.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -14174,8 +14217,7 @@ func (c *ClientWithResponses) ListChangesWithResponse(ctx context.Context, param
 
 // ListEventTypesWithResponse List event types
 //
-// In the order of their names. Event types belong to the environment: keys of every tenant read the same types. A page ends early when the
-// schemas and examples take 1 MiB.
+// In the order of their names. Event types belong to the environment: keys of every tenant read the same types.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -14706,6 +14748,10 @@ func (c *ClientWithResponses) GetEndpointWithResponse(ctx context.Context, tenan
 // `circuit` field by field. Of `headers` the named ones are set, or removed by an empty text. `uid` cannot be changed. A change without a difference keeps the version; the given
 // value of a header always counts as a difference. With `if-match`, an endpoint with another version is a 412.
 //
+// Stored values of `headers`, `auth` and `tls` stay with the origin (scheme, host, port) of `url`. A change to another origin needs
+// each value of `headers`, the secret of `auth`, and certificate and key of `tls` again in the same request, or removes them:
+// a header by an empty text, `auth` by the type `none`, `tls` by `{}`. The errors of the 400 name the missing ones.
+//
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
 // Corresponds with PATCH /v1/tenants/{tenant}/endpoints/{endpoint} (the `ChangeEndpoint` operationId).
@@ -14722,6 +14768,10 @@ func (c *ClientWithResponses) ChangeEndpointWithBodyWithResponse(ctx context.Con
 // Absent fields keep the stored value. Lists, `metadata` and `retry` are replaced as a whole,
 // `circuit` field by field. Of `headers` the named ones are set, or removed by an empty text. `uid` cannot be changed. A change without a difference keeps the version; the given
 // value of a header always counts as a difference. With `if-match`, an endpoint with another version is a 412.
+//
+// Stored values of `headers`, `auth` and `tls` stay with the origin (scheme, host, port) of `url`. A change to another origin needs
+// each value of `headers`, the secret of `auth`, and certificate and key of `tls` again in the same request, or removes them:
+// a header by an empty text, `auth` by the type `none`, `tls` by `{}`. The errors of the 400 name the missing ones.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //

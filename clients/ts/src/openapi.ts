@@ -318,6 +318,10 @@ export interface paths {
          * @description Absent fields keep the stored value. Lists, `metadata` and `retry` are replaced as a whole,
          *     `circuit` field by field. Of `headers` the named ones are set, or removed by an empty text. `uid` cannot be changed. A change without a difference keeps the version; the given
          *     value of a header always counts as a difference. With `if-match`, an endpoint with another version is a 412.
+         *
+         *     Stored values of `headers`, `auth` and `tls` stay with the origin (scheme, host, port) of `url`. A change to another origin needs
+         *     each value of `headers`, the secret of `auth`, and certificate and key of `tls` again in the same request, or removes them:
+         *     a header by an empty text, `auth` by the type `none`, `tls` by `{}`. The errors of the 400 name the missing ones.
          */
         patch: operations["changeEndpoint"];
         trace?: never;
@@ -1311,8 +1315,7 @@ export interface paths {
         };
         /**
          * List event types
-         * @description In the order of their names. Event types belong to the environment: keys of every tenant read the same types. A page ends early when the
-         *     schemas and examples take 1 MiB.
+         * @description In the order of their names. Event types belong to the environment: keys of every tenant read the same types.
          */
         get: operations["listEventTypes"];
         put?: never;
@@ -1655,7 +1658,7 @@ export interface components {
             /** @description The token endpoint, with the rules of an endpoint's url. Redirects are not followed. */
             token_url?: string;
             client_id?: string;
-            /** @description *** keeps the stored secret for the same token_url only. */
+            /** @description *** keeps the stored secret, with the other fields of the stored client only. */
             client_secret?: string;
             /** @description Words between single spaces. Default: the token endpoint chooses. */
             scope?: string;
@@ -1703,7 +1706,7 @@ export interface components {
             client_auth?: "basic" | "body";
         };
         /**
-         * @description The TLS settings of the requests: the authorities that Surehook trusts, and a client certificate with its key (mutual TLS). A change replaces the whole, and {} removes the settings; *** keeps what is stored, certificate and key together. For the origin of the url only: after a redirect to another origin, requests use the roots of the system and no certificate.
+         * @description The TLS settings of the requests: the authorities that Surehook trusts, and a client certificate with its key (mutual TLS). A change replaces the whole, and {} removes the settings; *** keeps what is stored, certificate and key together. Another origin of url needs certificate and key again. For the origin of the url only: after a redirect to another origin, requests use the roots of the system and no certificate.
          * @example {
          *       "ca": "***"
          *     }
@@ -1713,7 +1716,7 @@ export interface components {
             ca?: string;
             /** @description PEM of the client certificate, followed by its chain. Default: none. */
             certificate?: string;
-            /** @description PEM of the private key of the certificate, without a passphrase. Write-only, and encrypted when stored. */
+            /** @description PEM of the private key of the certificate, without a passphrase: RSA of at most 4096 bits, ECDSA with P-256 or P-384, or Ed25519. Write-only, and encrypted when stored. */
             key?: string;
         };
         /** @description The TLS settings of the requests, with *** for stored texts. */
@@ -1785,11 +1788,11 @@ export interface components {
             metadata?: {
                 [key: string]: string;
             };
-            /** @description Sent with every request. A change sets the named headers, removes headers with an empty text, and keeps all others. Values are write-only, and encrypted when stored: responses show ***, and a change with *** keeps the stored value. */
+            /** @description Sent with every request. A change sets the named headers, removes headers with an empty text, and keeps all others. Values are write-only, and encrypted when stored: responses show ***, and a change with *** keeps the stored value. Another origin of url needs every value again, or its removal. */
             headers?: {
                 [key: string]: string;
             };
-            /** @description The authentication at the receiver, in the header Authorization. A change replaces the whole; a secret of *** keeps the stored secret of the same type. */
+            /** @description The authentication at the receiver, in the header Authorization. A change replaces the whole; a secret of *** keeps the stored secret of the same type. Another origin of url needs the secret again. */
             auth?: components["schemas"]["Auth"];
             tls?: components["schemas"]["TLS"];
             retry?: components["schemas"]["Retry"];
@@ -3427,7 +3430,7 @@ export interface components {
             action: "circuit.open" | "circuit.reset" | "delivery.cancel" | "delivery.discard" | "delivery.replay" | "endpoint.change" | "endpoint.create" | "endpoint.delete" | "endpoint.disable" | "endpoint.enable" | "endpoint.pause" | "endpoint.resume" | "endpoint.rotate_secret" | "endpoint.test" | "event.erase" | "event.replay" | "event_type.delete" | "event_type.set" | "key.create" | "key.revoke" | "limits.delete" | "limits.set" | "portal_link.create" | "replay.cancel" | "replay.start" | "tenant.erase";
             /** @description The id of the changed resource. For a refused change: as the caller named the resource. */
             target?: string;
-            /** @description The body of the request. Secrets and values of headers are ***. Of the schema and the example of an event type, the hash and the size. */
+            /** @description The body of the request. Secrets and values of headers are ***. Of the schema and the example of an event type, the hash and the size. Of a refused request at most 2 KiB: in place of the largest values stand their sizes. */
             request?: {
                 [key: string]: unknown;
             };
@@ -4150,6 +4153,7 @@ export interface components {
         Since: string;
         /** @description Only what has an earlier time. */
         Until: string;
+        /** @description The most items of the page. A page also ends when its items take 1000 KiB: only a `next_cursor` of null is the end of the list. */
         Limit: number;
         /** @description The `next_cursor` of the previous page. */
         Cursor: string;
@@ -4359,6 +4363,7 @@ export interface operations {
                 since?: components["parameters"]["Since"];
                 /** @description Only what has an earlier time. */
                 until?: components["parameters"]["Until"];
+                /** @description The most items of the page. A page also ends when its items take 1000 KiB: only a `next_cursor` of null is the end of the list. */
                 limit?: components["parameters"]["Limit"];
                 /** @description The `next_cursor` of the previous page. */
                 cursor?: components["parameters"]["Cursor"];
@@ -4634,6 +4639,7 @@ export interface operations {
     listEventDeliveries: {
         parameters: {
             query?: {
+                /** @description The most items of the page. A page also ends when its items take 1000 KiB: only a `next_cursor` of null is the end of the list. */
                 limit?: components["parameters"]["Limit"];
                 /** @description The `next_cursor` of the previous page. */
                 cursor?: components["parameters"]["Cursor"];
@@ -4673,6 +4679,7 @@ export interface operations {
     listEventAttempts: {
         parameters: {
             query?: {
+                /** @description The most items of the page. A page also ends when its items take 1000 KiB: only a `next_cursor` of null is the end of the list. */
                 limit?: components["parameters"]["Limit"];
                 /** @description The `next_cursor` of the previous page. */
                 cursor?: components["parameters"]["Cursor"];
@@ -4714,6 +4721,7 @@ export interface operations {
             query?: {
                 /** @description true: only endpoints found slow by the last review. false: only other endpoints. */
                 slow?: components["parameters"]["Slow"];
+                /** @description The most items of the page. A page also ends when its items take 1000 KiB: only a `next_cursor` of null is the end of the list. */
                 limit?: components["parameters"]["Limit"];
                 /** @description The `next_cursor` of the previous page. */
                 cursor?: components["parameters"]["Cursor"];
@@ -5298,6 +5306,7 @@ export interface operations {
                 since?: components["parameters"]["Since"];
                 /** @description Only what has an earlier time. */
                 until?: components["parameters"]["Until"];
+                /** @description The most items of the page. A page also ends when its items take 1000 KiB: only a `next_cursor` of null is the end of the list. */
                 limit?: components["parameters"]["Limit"];
                 /** @description The `next_cursor` of the previous page. */
                 cursor?: components["parameters"]["Cursor"];
@@ -5424,6 +5433,7 @@ export interface operations {
     listDecisions: {
         parameters: {
             query?: {
+                /** @description The most items of the page. A page also ends when its items take 1000 KiB: only a `next_cursor` of null is the end of the list. */
                 limit?: components["parameters"]["Limit"];
                 /** @description The `next_cursor` of the previous page. */
                 cursor?: components["parameters"]["Cursor"];
@@ -5479,6 +5489,7 @@ export interface operations {
                 since?: components["parameters"]["Since"];
                 /** @description Only what has an earlier time. */
                 until?: components["parameters"]["Until"];
+                /** @description The most items of the page. A page also ends when its items take 1000 KiB: only a `next_cursor` of null is the end of the list. */
                 limit?: components["parameters"]["Limit"];
                 /** @description The `next_cursor` of the previous page. */
                 cursor?: components["parameters"]["Cursor"];
@@ -5914,6 +5925,7 @@ export interface operations {
     listReplays: {
         parameters: {
             query?: {
+                /** @description The most items of the page. A page also ends when its items take 1000 KiB: only a `next_cursor` of null is the end of the list. */
                 limit?: components["parameters"]["Limit"];
                 /** @description The `next_cursor` of the previous page. */
                 cursor?: components["parameters"]["Cursor"];
@@ -6163,6 +6175,7 @@ export interface operations {
                 since?: components["parameters"]["Since"];
                 /** @description Only what has an earlier time. */
                 until?: components["parameters"]["Until"];
+                /** @description The most items of the page. A page also ends when its items take 1000 KiB: only a `next_cursor` of null is the end of the list. */
                 limit?: components["parameters"]["Limit"];
                 /** @description The `next_cursor` of the previous page. */
                 cursor?: components["parameters"]["Cursor"];
@@ -6297,6 +6310,7 @@ export interface operations {
             query?: {
                 /** @description Only tenants whose ids begin with the text. */
                 prefix?: components["parameters"]["Prefix"];
+                /** @description The most items of the page. A page also ends when its items take 1000 KiB: only a `next_cursor` of null is the end of the list. */
                 limit?: components["parameters"]["Limit"];
                 /** @description The `next_cursor` of the previous page. */
                 cursor?: components["parameters"]["Cursor"];
@@ -6585,6 +6599,7 @@ export interface operations {
                 since?: components["parameters"]["Since"];
                 /** @description Only what has an earlier time. */
                 until?: components["parameters"]["Until"];
+                /** @description The most items of the page. A page also ends when its items take 1000 KiB: only a `next_cursor` of null is the end of the list. */
                 limit?: components["parameters"]["Limit"];
                 /** @description The `next_cursor` of the previous page. */
                 cursor?: components["parameters"]["Cursor"];
@@ -6641,6 +6656,7 @@ export interface operations {
                 since?: components["parameters"]["Since"];
                 /** @description Only what has an earlier time. */
                 until?: components["parameters"]["Until"];
+                /** @description The most items of the page. A page also ends when its items take 1000 KiB: only a `next_cursor` of null is the end of the list. */
                 limit?: components["parameters"]["Limit"];
                 /** @description The `next_cursor` of the previous page. */
                 cursor?: components["parameters"]["Cursor"];
@@ -6671,6 +6687,7 @@ export interface operations {
     listEventTypes: {
         parameters: {
             query?: {
+                /** @description The most items of the page. A page also ends when its items take 1000 KiB: only a `next_cursor` of null is the end of the list. */
                 limit?: components["parameters"]["Limit"];
                 /** @description The `next_cursor` of the previous page. */
                 cursor?: components["parameters"]["Cursor"];
@@ -6852,6 +6869,7 @@ export interface operations {
     listKeys: {
         parameters: {
             query?: {
+                /** @description The most items of the page. A page also ends when its items take 1000 KiB: only a `next_cursor` of null is the end of the list. */
                 limit?: components["parameters"]["Limit"];
                 /** @description The `next_cursor` of the previous page. */
                 cursor?: components["parameters"]["Cursor"];

@@ -131,7 +131,7 @@ func (a *Admin) update(ctx context.Context, before, after hook.Endpoint) error {
 			if err := a.place(ctx, &e, before.URL); err != nil {
 				return err
 			}
-			return a.Store.MoveEndpoint(ctx, e, before.URL) //nolint:wrapcheck // below
+			return a.Store.MoveEndpoint(ctx, e, before.URL)
 		}
 	}
 	if err := put(ctx, after); err != nil {

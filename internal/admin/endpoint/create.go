@@ -68,7 +68,7 @@ func (a *Admin) Create(ctx context.Context, tenant hook.TenantID, f Fields, secr
 		if err := a.place(ctx, &e, ""); err != nil {
 			return err
 		}
-		return a.Store.CreateEndpoint(ctx, e) //nolint:wrapcheck // below
+		return a.Store.CreateEndpoint(ctx, e)
 	})
 	if err != nil {
 		return hook.Endpoint{}, "", fmt.Errorf("create endpoint %s: %w", e.ID, err)

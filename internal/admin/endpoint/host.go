@@ -30,7 +30,7 @@ func (a *Admin) place(ctx context.Context, e *hook.Endpoint, before string) erro
 		}
 	}
 	if count >= a.PerHost {
-		return hook.TooManyForHost(a.PerHost)
+		return fmt.Errorf("place endpoint %s: %w", e.ID, hook.TooManyForHost(a.PerHost))
 	}
 	e.TenantVersion = &version
 	return nil

@@ -278,10 +278,9 @@ func TestAdmin_Change_client(t *testing.T) {
 				f.Auth = &hook.Auth{Type: hook.AuthOAuth2, OAuth: settings, Secret: "theirs"}
 			})
 			other := settings
-			switch v := reflect.ValueOf(&other).Elem().Field(i); v.Kind() {
-			case reflect.Bool:
+			if v := reflect.ValueOf(&other).Elem().Field(i); v.Kind() == reflect.Bool {
 				v.SetBool(!v.Bool())
-			default:
+			} else {
 				v.SetString(v.String() + "x")
 			}
 			for _, secret := range []string{hook.Masked, ""} {
@@ -334,7 +333,7 @@ func TestAdmin_Change_attacker(t *testing.T) {
 	}
 	owned, ownKey := certificate.Authority(t, "client")
 	for seed := range uint64(100) {
-		random := rand.New(rand.NewPCG(seed, 0)) //nolint:gosec // repeatable
+		random := rand.New(rand.NewPCG(seed, 0))
 		b := setup(t)
 		e, _ := b.create(t, func(f *endpoint.Fields) {
 			f.URL, f.Headers = new(origin), headers("X-Api-Key", "theirs").Headers
@@ -380,7 +379,7 @@ func (s *conflicting) MoveEndpoint(ctx context.Context, e hook.Endpoint, from st
 		s.before = nil
 		before()
 	}
-	return s.Store.MoveEndpoint(ctx, e, from) //nolint:wrapcheck // a double
+	return s.Store.MoveEndpoint(ctx, e, from)
 }
 
 // A secret that comes between the check and the write does not move either.

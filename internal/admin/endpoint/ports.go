@@ -12,6 +12,16 @@ import (
 // Store keeps endpoints. Every change also changes the version of the tenant.
 // Reads are strongly consistent.
 type Store interface {
+	Placer
+	// TLSMaterial returns the stored material of the endpoint's TLS settings;
+	// CodeNotFound without.
+	TLSMaterial(ctx context.Context, tenant hook.TenantID, id hook.EndpointID) (hook.Material, error)
+	settle.EndpointStore
+	replay.Endpoints
+}
+
+// Placer creates, moves and removes endpoints.
+type Placer interface {
 	// CreateEndpoint stores a new endpoint as version 1. CodeConflict if the
 	// tenant already uses the uid or has hook.MaxEndpointsPerTenant endpoints;
 	// CodeForbidden if the tenant has hook.MaxEndpointsPerURL endpoints with the
@@ -28,11 +38,6 @@ type Store interface {
 	// TenantVersion returns a number that changes with every change of the tenant's
 	// endpoints; 0 for an unknown tenant.
 	TenantVersion(ctx context.Context, tenant hook.TenantID) (int64, error)
-	// TLSMaterial returns the stored material of the endpoint's TLS settings;
-	// CodeNotFound without.
-	TLSMaterial(ctx context.Context, tenant hook.TenantID, id hook.EndpointID) (hook.Material, error)
-	settle.EndpointStore
-	replay.Endpoints
 }
 
 // Circuits keeps the gate's records. Reads are strongly consistent.
