@@ -36,6 +36,9 @@ const (
 	deliverRequests = 3 // records, deliveries, counts
 )
 
+// fixedSender is the ceiling of sender-fixed, of an environment with fixed addresses.
+const fixedSender = 300.0
+
 // ingestTime is the duration of an invocation for a post of n events.
 func ingestTime(n float64) time.Duration {
 	return ingestRequests*cost.RequestTime + cost.WorkTime(n, cost.MemoryMB)
@@ -62,6 +65,10 @@ func Limits(s Settings, measured map[string]Measured, w Workload) []Limit {
 		{"throttle of the route", route, throttle, throttle * w.PerPost, "the setting, or post in batches of 100"},
 		{"requests to the API of the account", "", quotaAPI, quotaAPI * w.PerPost, byRequest},
 		{"functions for posts: what the event sources leave of the account", "", ingest, ingest / ingestTime(w.PerPost).Seconds() * w.PerPost, byRequest + "; new accounts may start at 10"},
+		{
+			"functions for posts in a stack with fixed addresses", "Concurrency.FixedSender",
+			ingest - fixedSender, (ingest - fixedSender) / ingestTime(w.PerPost).Seconds() * w.PerPost, "a smaller ceiling, or " + byRequest,
+		},
 		{
 			"functions on the lane live", "Concurrency.Live", live.Concurrency,
 			live.Concurrency * live.Batch / deliverTime(live.Batch, w.Hanging).Seconds(), "the setting, to 1,000; then another stack",

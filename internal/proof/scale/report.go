@@ -17,6 +17,7 @@ const (
 	dueCircuits    = 10_000
 	maxShards      = 16  // of an endpoint, package hook
 	maxEndpoints   = 500 // of a tenant, docs/limits.md
+	apiConcurrency = 100.0
 )
 
 // workloads returns the columns of the document.
@@ -42,6 +43,7 @@ stack has never run on AWS.
 	writePlans(&b, s, measured)
 	writeOne(&b, s, measured)
 	writeBacklog(&b, s, measured)
+	writeSenders(&b, s)
 	writeAssumptions(&b, s)
 	return b.String()
 }
@@ -164,6 +166,26 @@ The deliveries parked by the circuit of one endpoint return in waves of at most 
 messages; at most 120,000 of a queue are in progress.
 
 `, waveSize, waveSeconds, waveSize/waveSeconds, minutes(1_000_000/(waveSize/waveSeconds)))
+}
+
+func writeSenders(b *strings.Builder, s Settings) {
+	fmt.Fprintf(b, `## Senders
+
+An execution of a sender is one attempt, and deliver makes up to %s attempts at the same time: its event sources times their batches.
+
+| sender | executions | attempts a second, answered after %v | attempts a second that hang for %v | above |
+|---|--:|--:|--:|---|
+`, number(s.attempts()), cost.ReceiverTime, HangTime)
+	row := func(name string, has float64, above string) {
+		fmt.Fprintf(b, "| %s | %s | %s | %s | %s |\n", name, number(has), number(has/cost.ReceiverTime.Seconds()), number(has/HangTime.Seconds()), above)
+	}
+	row("of another region, with the quota of its region", quotaConcurrency, "the own region sends")
+	row("`sender-fixed`, with `Concurrency.FixedSender`", fixedSender, "the message returns with its back-off; no attempt is counted")
+	fmt.Fprintf(b, `
+The executions of `+"`sender-fixed`"+` are reserved: nothing else in the account takes them, used or not. With fixed addresses, %s of the event sources, %s of the sender and %s of the API are %s concurrent
+executions. Senders of other regions count in their regions, where a new account often has 10.
+
+`, number(s.concurrency("")), number(fixedSender), number(apiConcurrency), number(s.concurrency("")+fixedSender+apiConcurrency))
 }
 
 func writeAssumptions(b *strings.Builder, s Settings) {
