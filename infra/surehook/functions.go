@@ -150,8 +150,8 @@ type functionProps struct {
 	// reserved executions: no other function takes them, and the function takes no
 	// more; 0 for none.
 	reserved int
-	vpc     awsec2.IVpc // nil: the network of Lambda
-	groups  *[]awsec2.ISecurityGroup
+	vpc      awsec2.IVpc // nil: the network of Lambda
+	groups   *[]awsec2.ISecurityGroup
 }
 
 // chained returns the functions fed by a queue or a schedule. A delivery's tokens

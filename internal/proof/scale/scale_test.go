@@ -123,8 +123,8 @@ func TestLimits(t *testing.T) {
 			want: map[string]float64{
 				"throttle of the route": 1000, "functions on the lane live": 2000 / 0.28362, "warm write units of the table": 9000,
 				"warm read units of the table": 10_000, "write units of a table": 20_000,
-				"functions for posts: what the event sources leave of the account":                         700 / (0.03 + 0.01382),
-				"functions for posts in a stack with fixed addresses": 400 / (0.03 + 0.01382),
+				"functions for posts: what the event sources leave of the account": 700 / (0.03 + 0.01382),
+				"functions for posts in a stack with fixed addresses":              400 / (0.03 + 0.01382),
 			},
 		},
 		{
