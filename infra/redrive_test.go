@@ -28,6 +28,7 @@ func TestRedrive(t *testing.T) {
 	tests := []struct {
 		name string
 		args []string
+		env  string
 		want string
 	}{
 		{name: "each message to its queue", args: []string{"ENV=prod"}, want: "sqs start-message-move-task --source-arn " + arn + "surehook-prod-undeliverable"},
@@ -36,6 +37,7 @@ func TestRedrive(t *testing.T) {
 			want: "sqs start-message-move-task --source-arn " + arn + "surehook-dev-undeliverable --destination-arn " + arn + "surehook-dev-retry",
 		},
 		{name: "of another stack", args: []string{"ENV=dev", "PREFIX=shop"}, want: "sqs start-message-move-task --source-arn " + arn + "shop-undeliverable"},
+		{name: "of another stack, by the environment", args: []string{"ENV=dev"}, env: "shop", want: "sqs start-message-move-task --source-arn " + arn + "shop-undeliverable"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -46,7 +48,7 @@ func TestRedrive(t *testing.T) {
 				t.Fatal(err)
 			}
 			cmd := exec.CommandContext(t.Context(), "make", append([]string{"--directory=..", "redrive"}, tt.args...)...)
-			cmd.Env = append(os.Environ(), "PATH="+bin+":"+os.Getenv("PATH"), "MAKEFLAGS=", "MAKEOVERRIDES=")
+			cmd.Env = append(os.Environ(), "PATH="+bin+":"+os.Getenv("PATH"), "MAKEFLAGS=", "MAKEOVERRIDES=", "PREFIX="+tt.env)
 			if out, err := cmd.CombinedOutput(); err != nil {
 				t.Fatalf("make redrive %v: %v\n%s", tt.args, err, out)
 			}
