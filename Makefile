@@ -429,15 +429,30 @@ endif
 destroy: need/env need/go need/node build $(CDK) bin/infra ## Remove the stacks of ENV from AWS
 	@cd infra && node_modules/.bin/cdk destroy --all $(CONTEXT)
 
+# SQS moves messages only out of a dead-letter queue of another queue. A queue that left the stack is none, so FROM makes an empty
+# queue with this dead-letter queue.
 .PHONY: redrive
-redrive: need/env need/aws ## Move the messages of undeliverable back to their queues, or to QUEUE (docs/runbook.md)
-	@arn() { \
-		url=$$(aws sqs get-queue-url --queue-name "$(STACK)-$$1" --query QueueUrl --output text); \
-		aws sqs get-queue-attributes --queue-url "$$url" --attribute-names QueueArn --query Attributes.QueueArn --output text; \
+redrive: need/env need/aws ## Move the messages of the undeliverable queues back, or FROM=URL of a kept queue to QUEUE=Live (docs/runbook.md)
+	@url() { \
+		url=$$(aws cloudformation describe-stacks --stack-name "$(STACK)" --query "Stacks[0].Outputs[?OutputKey=='$$1'].OutputValue" --output text); \
+		[ -n "$$url" ] || { echo "the stack $(STACK) has no output $$1" >&2; return 1; }; \
+		echo "$$url"; \
 	}; \
-	source=$$(arn undeliverable); \
-	$(if $(QUEUE),destination=$$(arn "$(QUEUE)");) \
-	aws sqs start-message-move-task --source-arn "$$source" $(if $(QUEUE),--destination-arn "$$destination")
+	arn() { aws sqs get-queue-attributes --queue-url "$$1" --attribute-names QueueArn --query Attributes.QueueArn --output text; }; \
+	move() { aws sqs start-message-move-task --source-arn "$$@"; }; \
+	if [ -n "$(FROM)" ]; then \
+		[ -n "$(QUEUE)" ] || { echo "say which lane: QUEUE=Live, Retry, Replay, Slot, Overflow, Coalesce, Circuits or ReplayJobs"; exit 1; }; \
+		from=$$(arn "$(FROM)"); to=$$(url "$(QUEUE)QueueUrl"); to=$$(arn "$$to"); \
+		empty=$$(aws sqs get-queue-url --queue-name "$(STACK)-move" --query QueueUrl --output text 2> /dev/null \
+			|| aws sqs create-queue --queue-name "$(STACK)-move" --query QueueUrl --output text); \
+		aws sqs set-queue-attributes --queue-url "$$empty" \
+			--attributes "$$(printf '{"RedrivePolicy":"{\\"deadLetterTargetArn\\":\\"%s\\",\\"maxReceiveCount\\":1000}"}' "$$from")"; \
+		move "$$from" --destination-arn "$$to"; \
+	else \
+		all=$$(url UndeliverableUrl); all=$$(arn "$$all"); retries=$$(url UndeliverableRetryUrl); retries=$$(arn "$$retries"); \
+		retry=$$(url RetryQueueUrl); retry=$$(arn "$$retry"); \
+		move "$$all" && move "$$retries" --destination-arn "$$retry"; \
+	fi
 
 .PHONY: clean
 clean: ## Remove what was built (installed tools stay)

@@ -149,7 +149,7 @@ func TestFunctions_environment(t *testing.T) {
 					names.EnvTable: "${Table}", names.EnvKey: "${Key.Arn}",
 					names.EnvLiveQueue: "${Live}", names.EnvRetryQueue: "${Retry}", names.EnvRetryQueueARN: "${Retry.Arn}",
 					names.EnvSlotQueue: "${Slot}", names.EnvOverflowQueue: "${Overflow}", names.EnvCoalesceQueue: "${Coalesce}", names.EnvTenantPlaces: places[env.Name],
-					names.EnvDeadLettersQueue: "${DeadLetters}", names.EnvUndeliverableARN: "${Undeliverable.Arn}",
+					names.EnvDeadLettersQueue: "${DeadLetters}", names.EnvUndeliverableRetryARN: "${UndeliverableRetry.Arn}",
 					names.EnvCircuitsQueue: "${Circuits}",
 					names.EnvScheduleGroup: "surehook-" + env.Name, names.EnvScheduleRole: "${ScheduleRole.Arn}",
 					names.EnvEgress: egress[env.Name], names.EnvTopic: "${Topic}", names.EnvRetention: retention[env.Name],
@@ -169,7 +169,7 @@ func TestFunctions_environment(t *testing.T) {
 					names.EnvCircuitsQueue: "${Circuits}", names.EnvRetention: retention[env.Name], names.EnvEgress: egress[env.Name], names.EnvAPIHosts: apiHost,
 					names.EnvRetryQueue: "${Retry}", names.EnvReplayQueue: "${Replay}", names.EnvReplayJobsQueue: "${ReplayJobs}",
 					names.EnvSlotQueue: "${Slot}", names.EnvOverflowQueue: "${Overflow}", names.EnvCoalesceQueue: "${Coalesce}",
-					names.EnvDeadLettersQueue: "${DeadLetters}", names.EnvUndeliverable: "${Undeliverable}",
+					names.EnvDeadLettersQueue: "${DeadLetters}", names.EnvUndeliverable: "${Undeliverable}", names.EnvUndeliverableRetry: "${UndeliverableRetry}",
 				},
 				"Authorize": {names.EnvTable: "${Table}", names.EnvAdminKeySecret: "${AdminKey}"},
 			}
