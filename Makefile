@@ -100,17 +100,19 @@ $(RECEIVER)/installed: examples/receiver-python/requirements.txt
 $(VENV)/installed: localstack/requirements.txt
 	@echo "installing the emulators into $(VENV)"
 	@python3 -m venv $(VENV)
-	@$(VENV)/bin/pip install --quiet --disable-pip-version-check -r localstack/requirements.txt
+	@$(VENV)/bin/pip install --quiet --disable-pip-version-check --require-hashes -r localstack/requirements.txt
 	@touch $@
 
 # The weekly run alone generates a client in Python.
 .PHONY: .venv/clients
 .venv/clients:
-	@[ -x .venv/clients/bin/openapi-python-client ] || { python3 -m venv .venv/clients && .venv/clients/bin/pip install --quiet --disable-pip-version-check openapi-python-client==0.29.1; }
+	@[ -x .venv/clients/bin/openapi-python-client ] \
+		|| { python3 -m venv .venv/clients && .venv/clients/bin/pip install --quiet --disable-pip-version-check --require-hashes -r .ci/requirements/clients.txt; }
 
 .PHONY: .venv/terminal
 .venv/terminal:
-	@[ -x .venv/terminal/bin/python ] || { python3 -m venv .venv/terminal && .venv/terminal/bin/pip install --quiet --disable-pip-version-check rich==15.0.0; }
+	@[ -x .venv/terminal/bin/python ] \
+		|| { python3 -m venv .venv/terminal && .venv/terminal/bin/pip install --quiet --disable-pip-version-check --require-hashes -r .ci/requirements/terminal.txt; }
 
 $(LOCALSTACK)/installed: localstack/python313/requirements.txt
 	@echo "installing LocalStack into $(LOCALSTACK)"

@@ -52,8 +52,8 @@ type Environment struct {
 	// AlarmEmail receives the alarms and the operational events; empty for
 	// nobody. AWS first sends a confirmation link to the address.
 	AlarmEmail string
-	// Domain is the custom domain of the API. Without a domain, the API has
-	// only the name from AWS.
+	// Domain is the custom domain of the API, and then its only name. Without a
+	// domain, the API has the name from AWS.
 	Domain Domain
 	// Archive exports the table's changes to S3 every day. The archive needs
 	// PointInTimeRecovery.
