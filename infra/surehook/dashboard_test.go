@@ -189,7 +189,7 @@ func TestDashboard_cost(t *testing.T) {
 		`dynamodb0n2]) * 0.125 / 1000000`,
 		`dynamodb1n2]) * 0.625 / 1000000`,
 		`sqs0n32]) * 0.5 / 1000000`, // three kinds of requests about messages with a group id, to each of eleven queues
-		`sqs1n10]) * 0.4 / 1000000`,  // empty receives
+		`sqs1n10]) * 0.4 / 1000000`, // empty receives
 		`SUM([scheduler0n0]) * 1 / 1000000`,
 		`logs0n5]) * 0.5 / 1073741824`,
 	} {

@@ -57,7 +57,9 @@ func setup(t *testing.T, idle time.Duration, handler http.HandlerFunc) (aws.Conf
 
 	s := &service{Handler: handler, used: map[net.Conn]bool{}}
 	server := httptest.NewUnstartedServer(s)
-	server.Config.ConnContext = func(ctx context.Context, conn net.Conn) context.Context { return context.WithValue(ctx, connection{}, conn) }
+	server.Config.ConnContext = func(ctx context.Context, conn net.Conn) context.Context {
+		return context.WithValue(ctx, connection{}, conn)
+	}
 	server.Start()
 	t.Cleanup(server.Close)
 	return shared(aws.Config{

@@ -25,7 +25,8 @@ func workloads() []Workload {
 	return []Workload{
 		{Name: "posted alone", Scenario: Alone, PerPost: 1},
 		{Name: "in batches of 100", Scenario: InBatch, PerPost: 100},
-		{Name: "in batches of 100, and 2 % hang", Scenario: InBatch, PerPost: 100, Hanging: hangingShare},
+		{Name: "in batches of 100, each connection new", Scenario: InBatch, PerPost: 100, Fresh: 1},
+		{Name: "the same, and 2 % hang", Scenario: InBatch, PerPost: 100, Fresh: 1, Hanging: hangingShare},
 	}
 }
 
@@ -94,7 +95,7 @@ func writePlans(b *strings.Builder, s Settings, measured map[string]Measured) {
 	}{{"10,000 a minute", 10_000.0 / 60}, {"1,000 a second", 1_000}, {"10,000 a second", 10_000}}
 	fmt.Fprintf(b, `## Settings for three rates
 
-Peaks of %d times the rate, and %.0f %% of hanging deliveries at the mean rate. No setting is below prod's. The settings are for each stack.
+Peaks of %d times the rate, %.0f %% of hanging deliveries at the mean rate, and a new connection for each delivery. No setting is below prod's. The settings are for each stack.
 
 | setting | prod |`, headroom, hangingShare*100)
 	plans := make([]Plan, len(rates))
@@ -148,7 +149,7 @@ func writeOne(b *strings.Builder, s Settings, measured map[string]Measured) {
 
 func writeBacklog(b *strings.Builder, s Settings, measured map[string]Measured) {
 	live, _ := s.source("Live") // ReadTemplate has checked the lane
-	lane := live.Concurrency * live.Batch / deliverTime(live.Batch, 0).Seconds()
+	lane := live.Concurrency * live.Batch / deliverTime(live.Batch, 0, 1).Seconds()
 	drain := min(lane, s.WriteUnits/measured[InBatch].WriteUnits, s.ReadUnits/measured[InBatch].ReadUnits)
 	ramp := (live.Concurrency - 5) / quotaRamp * 60
 	fmt.Fprintf(b, `## A backlog
@@ -191,9 +192,9 @@ executions. Senders of other regions count in their regions, where a new account
 func writeAssumptions(b *strings.Builder, s Settings) {
 	fmt.Fprintf(b, `## Assumptions
 
-- As in [cost.md](cost.md): endpoints answer after %v, a request to AWS takes %v, an invocation %v of work and an event or a message %v more, by a share of a processor, payloads have 500 bytes, and batches are full.
+- As in [cost.md](cost.md): endpoints answer after %v, a request to AWS takes %v, an invocation %v of work and an event or a message %v more, by a share of a processor, a new connection %v of work, payloads have 500 bytes, and batches are full.
 - A hanging delivery takes %v, the default timeout. Hanging deliveries are spread evenly over the batches.
-- The event sources:`, cost.ReceiverTime, cost.RequestTime, cost.InvocationWork, cost.MessageWork, HangTime)
+- The event sources:`, cost.ReceiverTime, cost.RequestTime, cost.InvocationWork, cost.MessageWork, cost.HandshakeWork, HangTime)
 	for i, source := range s.Sources {
 		if i > 0 {
 			b.WriteString(",")
