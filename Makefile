@@ -7,8 +7,9 @@ MAKEFLAGS   += --no-builtin-rules --no-print-directory
 FUNCTIONS := ingest deliver breaker replay manage authorize export sender
 HOST_ARCH := $(shell go env GOARCH 2>/dev/null)
 ENV       ?=
-# The stack, and the prefix of all names. A second stack of one ENV in an account and region has another PREFIX.
-PREFIX     = surehook-$(ENV)
+# The stack, and the prefix of all names. A second stack of one ENV in an account and region has another PREFIX, from the
+# command line or from the environment.
+STACK      = $(or $(PREFIX),surehook-$(ENV))
 ARCH      ?= arm64
 # The version that the functions report (User-Agent) and that their resources are tagged with.
 VERSION   ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
@@ -23,7 +24,7 @@ SBOM      := .ci/sbom/node_modules/.bin/cdxgen
 CLIENTS   := clients/ts
 
 # What the CDK app is told (infra/main.go). Name those that a deployment has at every synth, diff and deploy of it.
-CONTEXT = -c env=$(ENV) -c prefix=$(PREFIX) -c dist=../$(DIST) -c version=$(VERSION)
+CONTEXT = -c env=$(ENV) -c prefix=$(STACK) -c dist=../$(DIST) -c version=$(VERSION)
 CONTEXT += $(if $(ALARM_EMAIL),-c email=$(ALARM_EMAIL))
 CONTEXT += $(if $(TRACES),-c traces=$(TRACES))
 CONTEXT += $(if $(VALIDATION),-c validation=$(VALIDATION))
@@ -100,17 +101,19 @@ $(RECEIVER)/installed: examples/receiver-python/requirements.txt
 $(VENV)/installed: localstack/requirements.txt
 	@echo "installing the emulators into $(VENV)"
 	@python3 -m venv $(VENV)
-	@$(VENV)/bin/pip install --quiet --disable-pip-version-check -r localstack/requirements.txt
+	@$(VENV)/bin/pip install --quiet --disable-pip-version-check --require-hashes -r localstack/requirements.txt
 	@touch $@
 
 # The weekly run alone generates a client in Python.
 .PHONY: .venv/clients
 .venv/clients:
-	@[ -x .venv/clients/bin/openapi-python-client ] || { python3 -m venv .venv/clients && .venv/clients/bin/pip install --quiet --disable-pip-version-check openapi-python-client==0.29.1; }
+	@[ -x .venv/clients/bin/openapi-python-client ] \
+		|| { python3 -m venv .venv/clients && .venv/clients/bin/pip install --quiet --disable-pip-version-check --require-hashes -r .ci/requirements/clients.txt; }
 
 .PHONY: .venv/terminal
 .venv/terminal:
-	@[ -x .venv/terminal/bin/python ] || { python3 -m venv .venv/terminal && .venv/terminal/bin/pip install --quiet --disable-pip-version-check rich==15.0.0; }
+	@[ -x .venv/terminal/bin/python ] \
+		|| { python3 -m venv .venv/terminal && .venv/terminal/bin/pip install --quiet --disable-pip-version-check --require-hashes -r .ci/requirements/terminal.txt; }
 
 $(LOCALSTACK)/installed: localstack/python313/requirements.txt
 	@echo "installing LocalStack into $(LOCALSTACK)"
@@ -279,12 +282,12 @@ lint: $(TOOLS)/golangci-lint ## Check formatting and style
 .PHONY: lint/templates
 lint/templates: $(VENV)/installed $(CDK) bin/infra ## Check the synthesised CloudFormation templates
 	@for env in dev staging prod local; do \
-		$(MAKE) synth ENV=$$env > /dev/null; \
+		$(MAKE) synth ENV=$$env PREFIX= > /dev/null; \
 		echo "cfn-lint surehook-$$env"; \
 		$(VENV)/bin/cfn-lint --config-file infra/.cfnlintrc.yaml infra/cdk.out/surehook-$$env.template.json; \
 	done
 	@echo "cfn-lint prod with senders in other regions and fixed addresses"
-	@$(MAKE) synth ENV=prod SENDERS=us-east-1 FIXED=2 > /dev/null
+	@$(MAKE) synth ENV=prod PREFIX= SENDERS=us-east-1 FIXED=2 > /dev/null
 	@$(VENV)/bin/cfn-lint --config-file infra/.cfnlintrc.yaml infra/cdk.out/surehook-prod.template.json infra/cdk.out/surehook-prod-sender-us-east-1.template.json
 	@echo "cfn-lint the receiver's stack of make smoke"
 	@go run ./cmd/surehook smoke --template > infra/cdk.out/smoke.template.json
@@ -383,7 +386,7 @@ release: need/go need/node need/python $(SBOM) ## Write what a release consists 
 	@rm -rf $(RELEASE) && mkdir -p $(RELEASE)
 	@$(MAKE) build ARCH=arm64 VERSION=$(VERSION)
 	@grep --quiet --text --fixed-strings "$(VERSION:v%=%)" dist/arm64/deliver/bootstrap || { echo "the functions do not know their version"; exit 1; }
-	@$(MAKE) synth ENV=prod ARCH=arm64 VERSION=$(VERSION) > /dev/null
+	@$(MAKE) synth ENV=prod PREFIX= ARCH=arm64 VERSION=$(VERSION) > /dev/null
 	@for on in linux/amd64 linux/arm64 darwin/arm64; do \
 		CGO_ENABLED=0 GOOS=$${on%/*} GOARCH=$${on#*/} go build -trimpath -ldflags='-s -w -X surehook/internal/names.Version=$(VERSION:v%=%)' \
 			-o $(RELEASE)/surehook-$${on%/*}-$${on#*/} ./cmd/surehook; \
@@ -403,7 +406,7 @@ release: need/go need/node need/python $(SBOM) ## Write what a release consists 
 .PHONY: synth
 synth: need/env need/go need/node build $(CDK) bin/infra ## Write the CloudFormation template of ENV to infra/cdk.out
 	@cd infra && node_modules/.bin/cdk synth --quiet $(CONTEXT)
-	@echo "infra/cdk.out/$(PREFIX).template.json"
+	@echo "infra/cdk.out/$(STACK).template.json"
 
 .PHONY: diff
 diff: need/env need/node build $(CDK) bin/infra ## Show what a deployment to ENV would change
@@ -426,22 +429,37 @@ ifeq ($(ENV),local)
 	@go build -o bin/smoke ./localstack/cmd/smoke
 	@exec bin/smoke
 else
-	@exec bin/surehook smoke --stack $(PREFIX) $(if $(filter 1,$(LONG)),--long)
+	@exec bin/surehook smoke --stack $(STACK) $(if $(filter 1,$(LONG)),--long)
 endif
 
 .PHONY: destroy
 destroy: need/env need/go need/node build $(CDK) bin/infra ## Remove the stacks of ENV from AWS
 	@cd infra && node_modules/.bin/cdk destroy --all $(CONTEXT)
 
+# SQS moves messages only out of a dead-letter queue of another queue. A queue that left the stack is none, so FROM makes an empty
+# queue with this dead-letter queue.
 .PHONY: redrive
-redrive: need/env need/aws ## Move the messages of undeliverable back to their queues, or to QUEUE (docs/runbook.md)
-	@arn() { \
-		url=$$(aws sqs get-queue-url --queue-name "$(PREFIX)-$$1" --query QueueUrl --output text); \
-		aws sqs get-queue-attributes --queue-url "$$url" --attribute-names QueueArn --query Attributes.QueueArn --output text; \
+redrive: need/env need/aws ## Move the messages of the undeliverable queues back, or FROM=URL of a kept queue to QUEUE=Live (docs/runbook.md)
+	@url() { \
+		url=$$(aws cloudformation describe-stacks --stack-name "$(STACK)" --query "Stacks[0].Outputs[?OutputKey=='$$1'].OutputValue" --output text); \
+		[ -n "$$url" ] || { echo "the stack $(STACK) has no output $$1" >&2; return 1; }; \
+		echo "$$url"; \
 	}; \
-	source=$$(arn undeliverable); \
-	$(if $(QUEUE),destination=$$(arn "$(QUEUE)");) \
-	aws sqs start-message-move-task --source-arn "$$source" $(if $(QUEUE),--destination-arn "$$destination")
+	arn() { aws sqs get-queue-attributes --queue-url "$$1" --attribute-names QueueArn --query Attributes.QueueArn --output text; }; \
+	move() { aws sqs start-message-move-task --source-arn "$$@"; }; \
+	if [ -n "$(FROM)" ]; then \
+		[ -n "$(QUEUE)" ] || { echo "say which lane: QUEUE=Live, Retry, Replay, Slot, Overflow, Coalesce, Circuits or ReplayJobs"; exit 1; }; \
+		from=$$(arn "$(FROM)"); to=$$(url "$(QUEUE)QueueUrl"); to=$$(arn "$$to"); \
+		empty=$$(aws sqs get-queue-url --queue-name "$(STACK)-move" --query QueueUrl --output text 2> /dev/null \
+			|| aws sqs create-queue --queue-name "$(STACK)-move" --query QueueUrl --output text); \
+		aws sqs set-queue-attributes --queue-url "$$empty" \
+			--attributes "$$(printf '{"RedrivePolicy":"{\\"deadLetterTargetArn\\":\\"%s\\",\\"maxReceiveCount\\":1000}"}' "$$from")"; \
+		move "$$from" --destination-arn "$$to"; \
+	else \
+		all=$$(url UndeliverableUrl); all=$$(arn "$$all"); retries=$$(url UndeliverableRetryUrl); retries=$$(arn "$$retries"); \
+		retry=$$(url RetryQueueUrl); retry=$$(arn "$$retry"); \
+		move "$$all" && move "$$retries" --destination-arn "$$retry"; \
+	fi
 
 .PHONY: clean
 clean: ## Remove what was built (installed tools stay)

@@ -2,6 +2,7 @@ package docs_test
 
 import (
 	"encoding/json"
+	"path"
 	"regexp"
 	"slices"
 	"strings"
@@ -88,15 +89,41 @@ func TestSecurity_queues(t *testing.T) {
 	compare(t, "receivers by queue", receives, gotReceives)
 }
 
-// queues returns the names of the stack's queues, without the stack's prefix.
+// TestSecurity_functions checks that the analysis of the account has a row for the code of
+// each function.
+func TestSecurity_functions(t *testing.T) {
+	t.Parallel()
+
+	named := map[string]int{}
+	for _, row := range document(t, "SECURITY.md").table(t, "Has", "Gets", "Does not get") {
+		if code, ok := strings.CutPrefix(row[0], "running code in "); ok {
+			for _, name := range codeSpan.FindAllStringSubmatch(code, -1) {
+				named[name[1]]++
+			}
+		}
+	}
+	want := map[string]int{"sender-fixed": 1} // the second copy of the sender
+	for _, file := range files(t) {
+		if dir, name := path.Split(file); name == "main.go" && strings.HasPrefix(dir, "functions/") {
+			want[path.Base(dir)] = 1
+		}
+	}
+	if diff := cmp.Diff(want, named); diff != "" || len(want) < 9 {
+		t.Errorf("rows of functions (-functions +SECURITY.md):\n%s", diff)
+	}
+}
+
+// codeSpan matches a name in backquotes.
+var codeSpan = regexp.MustCompile("`([a-z-]+)`")
+
+// queues returns the names of the stack's queues in the documents: those of the constructs.
 func queues(t *testing.T) []string {
 	t.Helper()
 
 	var names []string
-	for _, r := range resources(t) {
+	for id, r := range resources(t) {
 		if r.Type == "AWS::SQS::Queue" {
-			name, _ := r.Properties["QueueName"].(string)
-			names = append(names, strings.TrimPrefix(name, "surehook-prod-"))
+			names = append(names, kebab(id[:len(id)-len("0123ABCD")])) // a hash of CDK
 		}
 	}
 	return names

@@ -168,6 +168,52 @@ func TestSupply_npm(t *testing.T) {
 	}
 }
 
+// TestSupply_pip checks that pip installs nothing without hashes, and that the files with
+// hashes pin every package.
+func TestSupply_pip(t *testing.T) {
+	t.Parallel()
+
+	install := regexp.MustCompile(`pip3? install\b(.*)`)
+	from := regexp.MustCompile(`--require-hashes -r (\S+\.txt)`)
+	pinned := regexp.MustCompile(`^[A-Za-z0-9._-]+(\[[a-z,]+\])?==\S+( ; .+)? \\$`)
+	hash := regexp.MustCompile(`^ {4}--hash=sha256:[0-9a-f]{64}( \\)?$`)
+	installs, seen := 0, map[string]bool{}
+	for _, file := range files(t) {
+		if path.Base(file) != "Makefile" && path.Ext(file) != ".yml" && !strings.HasPrefix(file, ".ci/") && file != "examples/README.md" {
+			continue
+		}
+		for _, found := range install.FindAllStringSubmatch(read(t, file), -1) {
+			installs++
+			list := from.FindStringSubmatch(found[1])
+			if list == nil {
+				t.Errorf("%s: pip install%s; want --require-hashes -r FILE.txt", file, found[1])
+				continue
+			}
+			seen[list[1]] = true
+		}
+	}
+	if installs < 5 {
+		t.Errorf("%d installations with pip; want 5 or more", installs)
+	}
+	for list := range seen {
+		hashes := 1 // of the package before
+		for line := range strings.Lines(read(t, list) + "#\n") {
+			line = strings.TrimRight(line, "\n")
+			if hash.MatchString(line) {
+				hashes++
+				continue
+			}
+			if line == "" || strings.HasPrefix(strings.TrimSpace(line), "#") {
+				continue
+			}
+			if hashes == 0 || !pinned.MatchString(line) {
+				t.Errorf("%s: %q is no package with version and hashes, or follows one without", list, line)
+			}
+			hashes = 0
+		}
+	}
+}
+
 // TestSupply_actions checks that commits pin the actions of GitHub.
 func TestSupply_actions(t *testing.T) {
 	t.Parallel()

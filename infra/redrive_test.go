@@ -10,32 +10,47 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// fakeAWS answers as the AWS CLI for queue names and URLs, and records the move.
+// fakeAWS answers as the AWS CLI for outputs, queues and their ARNs, and records what
+// changes something. A queue with the name begins to exist when it is made.
 const fakeAWS = `#!/bin/sh
+home=$(dirname "$0")
 case "$2" in
-get-queue-url) echo "https://sqs/$4" ;;
+describe-stacks) echo "https://sqs/$4-$(echo "$6" | sed "s/.*OutputKey=='\([A-Za-z]*\)'.*/\1/")" ;;
 get-queue-attributes) echo "arn:aws:sqs:eu-west-1:123456789012:${4#https://sqs/}" ;;
-*) echo "$@" >> "$(dirname "$0")/moves" ;;
+get-queue-url) [ -e "$home/made" ] && echo "https://sqs/$4" ;;
+*)
+	echo "$@" >> "$home/calls"
+	[ "$2" != create-queue ] || { touch "$home/made"; echo "https://sqs/$4"; } ;;
 esac
 `
 
-// TestRedrive checks the request of `make redrive`. No emulator of this repository has
+// TestRedrive checks the requests of `make redrive`. No emulator of this repository has
 // the operation StartMessageMoveTask.
 func TestRedrive(t *testing.T) {
 	t.Parallel()
 
-	const arn = "arn:aws:sqs:eu-west-1:123456789012:"
+	const (
+		move = "sqs start-message-move-task --source-arn arn:aws:sqs:eu-west-1:123456789012:"
+		to   = " --destination-arn arn:aws:sqs:eu-west-1:123456789012:"
+	)
+	both := func(stack string) string {
+		return move + stack + "-UndeliverableUrl\n" + move + stack + "-UndeliverableRetryUrl" + to + stack + "-RetryQueueUrl"
+	}
 	tests := []struct {
 		name string
 		args []string
+		env  string
 		want string
 	}{
-		{name: "each message to its queue", args: []string{"ENV=prod"}, want: "sqs start-message-move-task --source-arn " + arn + "surehook-prod-undeliverable"},
+		{name: "each message to its queue, and those of the retry lane and the Scheduler to the retry lane", args: []string{"ENV=prod"}, want: both("surehook-prod")},
+		{name: "of another stack", args: []string{"ENV=dev", "PREFIX=shop"}, want: both("shop")},
+		{name: "of another stack, by the environment", args: []string{"ENV=dev"}, env: "shop", want: both("shop")},
 		{
-			name: "all messages to one queue", args: []string{"ENV=dev", "QUEUE=retry"},
-			want: "sqs start-message-move-task --source-arn " + arn + "surehook-dev-undeliverable --destination-arn " + arn + "surehook-dev-retry",
+			name: "of a kept queue", args: []string{"ENV=prod", "FROM=https://sqs/old", "QUEUE=Live"},
+			want: "sqs create-queue --queue-name surehook-prod-move --query QueueUrl --output text\n" +
+				`sqs set-queue-attributes --queue-url https://sqs/surehook-prod-move --attributes {"RedrivePolicy":"{\"deadLetterTargetArn\":\"arn:aws:sqs:eu-west-1:123456789012:old\",\"maxReceiveCount\":1000}"}` + "\n" +
+				move + "old" + to + "surehook-prod-LiveQueueUrl",
 		},
-		{name: "of another stack", args: []string{"ENV=dev", "PREFIX=shop"}, want: "sqs start-message-move-task --source-arn " + arn + "shop-undeliverable"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -46,15 +61,15 @@ func TestRedrive(t *testing.T) {
 				t.Fatal(err)
 			}
 			cmd := exec.CommandContext(t.Context(), "make", append([]string{"--directory=..", "redrive"}, tt.args...)...)
-			cmd.Env = append(os.Environ(), "PATH="+bin+":"+os.Getenv("PATH"), "MAKEFLAGS=", "MAKEOVERRIDES=")
+			cmd.Env = append(os.Environ(), "PATH="+bin+":"+os.Getenv("PATH"), "MAKEFLAGS=", "MAKEOVERRIDES=", "PREFIX="+tt.env)
 			if out, err := cmd.CombinedOutput(); err != nil {
 				t.Fatalf("make redrive %v: %v\n%s", tt.args, err, out)
 			}
-			moves, err := os.ReadFile(filepath.Join(bin, "moves"))
+			calls, err := os.ReadFile(filepath.Join(bin, "calls"))
 			if err != nil {
 				t.Fatal(err)
 			}
-			if diff := cmp.Diff(tt.want, strings.TrimSpace(string(moves))); diff != "" {
+			if diff := cmp.Diff(tt.want, strings.TrimSpace(string(calls))); diff != "" {
 				t.Errorf("make redrive %v (-want +got):\n%s", tt.args, diff)
 			}
 		})

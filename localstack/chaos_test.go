@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"net/http"
 	"os"
+	"slices"
 	"strconv"
 	"testing"
 	"time"
@@ -111,7 +112,7 @@ func (c *chaos) hideBriefly() {
 		c.Fatal(err)
 	}
 	for _, url := range list.QueueUrls { // the dead letters have no consumer
-		if url == world.stack.DeadLettersURL || url == world.stack.UndeliverableURL {
+		if slices.Contains([]string{world.stack.DeadLettersURL, world.stack.UndeliverableURL, world.stack.UndeliverableRetryURL}, url) {
 			continue
 		}
 		if _, err := client.SetQueueAttributes(c.ctx, &sqs.SetQueueAttributesInput{

@@ -65,7 +65,7 @@ func newHandler(cfg config.Deliver, sdk aws.Config, log *slog.Logger) (any, erro
 			Group:         cfg.ScheduleGroup,
 			RoleARN:       cfg.ScheduleRoleARN,
 			TargetARN:     cfg.RetryQueueARN,
-			DeadLetterARN: cfg.UndeliverableARN,
+			DeadLetterARN: cfg.UndeliverableRetryARN,
 		}),
 		DeadLetters: sqs.NewDeadLetters(sdk, cfg.DeadLettersQueue),
 		Vault:       vault,

@@ -15,7 +15,9 @@ type depths struct {
 	urls   map[string]string
 }
 
-// Depths returns the depth of each queue.
+// Depths returns the depth of each queue. The API has one number for the messages set
+// aside: those of the retry lane are in a queue of their own, because all of them return
+// to the retry lane.
 func (d depths) Depths(ctx context.Context) (map[string]status.Depth, error) {
 	read, err := d.reader.Depths(ctx, d.urls)
 	if err != nil {
@@ -23,7 +25,11 @@ func (d depths) Depths(ctx context.Context) (map[string]status.Depth, error) {
 	}
 	found := make(map[string]status.Depth, len(read))
 	for name, depth := range read {
-		found[name] = status.Depth(depth)
+		if name == "undeliverable_retry" {
+			name = "undeliverable"
+		}
+		sum := found[name]
+		found[name] = status.Depth{Visible: sum.Visible + depth.Visible, InFlight: sum.InFlight + depth.InFlight, Delayed: sum.Delayed + depth.Delayed}
 	}
 	return found, nil
 }

@@ -118,6 +118,12 @@ func deliveryAlarms(p MonitorProps) []alarm {
 				options("Maximum", metricPeriod)),
 		},
 		{
+			id: "UndeliverableRetry", name: "undeliverable-retry", section: "undeliverable",
+			means: "Surehook could not process some messages of the retry lane, or the Scheduler could not send them there. Nothing retries these messages, so deliveries may be stuck. First check the alarms about schedules, then read one message without deleting it. Fix the cause, then redrive the queue to the retry lane.",
+			metric: p.Queues.UndeliverableRetry.MetricApproximateNumberOfMessagesVisible(
+				options("Maximum", metricPeriod)),
+		},
+		{
 			id: "BreakerSilent", name: "breaker-silent", section: "breaker-silent",
 			means: "The breaker has not written its gauges for 15 minutes, and every tick writes them. Open circuits may stay open, and parked deliveries may stay parked. First check the dashboard for errors and throttles of the breaker and for failed schedules. Then read the last lines of the breaker's log.",
 			// SampleCount counts the writes of the gauge and ignores the
@@ -237,11 +243,11 @@ func tableAlarms(p MonitorProps) []alarm {
 
 // scheduleAlarms returns the alarms on schedules. The target of a retry's
 // schedule is the retry lane. A token without delivery to the lane ends in the
-// undeliverable queue.
+// queue of undeliverable retries.
 func scheduleAlarms(p MonitorProps) []alarm {
 	limit := float64(p.Environment.Thresholds.ScheduleFailures)
 	every := options("Sum", metricPeriod)
-	const first = " First find the schedule: in the group's schedules in the console, or in the messages of undeliverable. Then check that the schedule's role may still call the target."
+	const first = " First find the schedule: in the group's schedules in the console, or in the messages of undeliverable-retry. Then check that the schedule's role may still call the target."
 	all := []alarm{
 		alarm{
 			id: "ScheduleErrors", name: "schedule-errors", section: "schedule-failures",
@@ -250,12 +256,12 @@ func scheduleAlarms(p MonitorProps) []alarm {
 		}.lasting(),
 		alarm{
 			id: "ScheduleDropped", name: "schedule-dropped", section: "schedule-failures",
-			means:  "The Scheduler dropped a schedule's call: a retry's token went to undeliverable, or a tick is missing." + first,
+			means:  "The Scheduler dropped a schedule's call: a retry's token went to undeliverable-retry, or a tick is missing." + first,
 			metric: p.Schedules.MetricDropped(every), limit: limit,
 		}.lasting(),
 		{
 			id: "ScheduleLost", name: "schedule-lost", section: "schedule-failures",
-			means:  "The Scheduler dropped a schedule's call and could not send the token to undeliverable either. A delivery has no next attempt until somebody replays the delivery with force." + first,
+			means:  "The Scheduler dropped a schedule's call and could not send the token to undeliverable-retry either. A delivery has no next attempt until somebody replays the delivery with force." + first,
 			metric: p.Schedules.MetricFailedToBeSentToDLQ(nil, every), limit: limit,
 		},
 	}

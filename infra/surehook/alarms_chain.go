@@ -35,7 +35,7 @@ func chainAlarms(p MonitorProps) []alarm {
 		if slices.Contains(chained(), f.name) {
 			all = append(all, alarm{
 				id: "Recursion" + f.id, name: f.name + "-recursion", section: "recursion-stopped",
-				means:  "Lambda took messages of the function " + f.name + " for an endless loop and dropped the messages into undeliverable. First check that the function allows recursion, then redrive undeliverable.",
+				means:  "Lambda took messages of the function " + f.name + " for an endless loop and dropped the messages into undeliverable or undeliverable-retry. First check that the function allows recursion, then run make redrive.",
 				metric: f.resource.Metric(jsii.String("RecursiveInvocationsDropped"), options("Sum", metricPeriod)),
 			})
 		}
@@ -48,5 +48,5 @@ func (w watched[T]) queue() string { return strings.ReplaceAll(w.name, " ", "-")
 
 // putBack returns a metric of the messages put back on the queue.
 func (p MonitorProps) putBack(name, statistic string, q watched[awssqs.Queue]) awscloudwatch.Metric {
-	return p.own(name, statistic, metricPeriod, names.MetricQueue, p.Prefix+"-"+q.queue())
+	return p.own(name, statistic, metricPeriod, names.MetricQueue, *q.resource.QueueName())
 }

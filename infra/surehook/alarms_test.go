@@ -36,6 +36,7 @@ func TestAlarms_thresholds(t *testing.T) {
 			want := map[string]float64{
 				"dead-letters":         float64(limits.DeadLettersPerHour),
 				"undeliverable":        0,
+				"undeliverable-retry":  0,
 				"breaker-silent":       1,
 				"success-rate":         limits.SuccessRate,
 				"api-errors":           float64(limits.IngestErrors),
@@ -164,9 +165,15 @@ func TestAlarms_what(t *testing.T) {
 	t.Run("put-back names the queue", func(t *testing.T) {
 		t.Parallel()
 
-		alarmsOf(t, "prod")["put-back-replay-jobs"].check(t, "Dimensions", []any{
-			map[string]any{"Name": "environment", "Value": "surehook-prod"}, map[string]any{"Name": "queue", "Value": "surehook-prod-replay-jobs"},
-		})
+		const want = `[{"Name":"environment","Value":"surehook-prod"},{"Name":"queue","Value":"${ReplayJobs.QueueName}"}]`
+		dimensions, _ := alarmsOf(t, "prod")["put-back-replay-jobs"].at("Dimensions").([]any)
+		for _, d := range dimensions {
+			dimension, _ := d.(map[string]any)
+			dimension["Value"] = show(dimension["Value"])
+		}
+		if got := show(dimensions); got != want {
+			t.Errorf("dimensions = %s; want %s", got, want)
+		}
 	})
 	t.Run("the success rate is of settled deliveries, and of enough of them", func(t *testing.T) {
 		t.Parallel()

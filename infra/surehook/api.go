@@ -51,10 +51,13 @@ func NewAPI(scope constructs.Construct, props APIProps) API {
 			ResponseTypes:   &[]awsapigatewayv2authorizers.HttpLambdaResponseType{awsapigatewayv2authorizers.HttpLambdaResponseType_SIMPLE},
 			ResultsCacheTtl: seconds(authorizerTTL),
 		})
+	domain := props.Environment.Domain
 	api := awsapigatewayv2.NewHttpApi(scope, jsii.String("Api"), &awsapigatewayv2.HttpApiProps{
 		ApiName:            &props.Prefix,
 		DefaultAuthorizer:  authorizer,
 		CreateDefaultStage: jsii.Bool(false),
+		// Rules in front of the domain, such as a firewall's, would not hold under a second name.
+		DisableExecuteApiEndpoint: jsii.Bool(domain.Name != ""),
 	})
 
 	stage, accessLog := newStage(scope, api, props)
@@ -68,8 +71,10 @@ func NewAPI(scope constructs.Construct, props APIProps) API {
 
 	stack := awscdk.Stack_Of(scope)
 	hosts := *api.ApiId() + ".execute-api." + *stack.Region() + "." + *stack.UrlSuffix()
-	made := API{HTTP: api, URL: api.ApiEndpoint(), AccessLog: accessLog}
-	if domain := props.Environment.Domain; domain.Name != "" {
+	made := API{HTTP: api, AccessLog: accessLog}
+	if domain.Name == "" {
+		made.URL = api.ApiEndpoint()
+	} else {
 		made.Domain = newDomain(scope, domain, api, stage)
 		made.URL = jsii.String("https://" + domain.Name)
 		hosts += "," + domain.Name

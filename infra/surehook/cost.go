@@ -148,11 +148,11 @@ func emptyReceives(p MonitorProps) []awscloudwatch.Metric {
 
 // pricedQueues returns the queues of the estimate. Queue Redrive is always empty.
 func pricedQueues(p MonitorProps) []awssqs.Queue {
-	all := make([]awssqs.Queue, 0, len(p.work())+2)
+	all := make([]awssqs.Queue, 0, len(p.work())+3)
 	for _, q := range p.work() {
 		all = append(all, q.resource)
 	}
-	return append(all, p.Queues.DeadLetters, p.Queues.Undeliverable)
+	return append(all, p.Queues.DeadLetters, p.Queues.Undeliverable, p.Queues.UndeliverableRetry)
 }
 
 func capacity(p MonitorProps, kind string) []awscloudwatch.Metric {

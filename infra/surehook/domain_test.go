@@ -23,6 +23,7 @@ func TestDomain(t *testing.T) {
 			t.Errorf("%s of the mapping = %s; want %s", property, got, want)
 		}
 	}
+	tpl.get(t, "AWS::ApiGatewayV2::Api", "Api").check(t, "DisableExecuteApiEndpoint", true)
 	for _, id := range []string{"Deliver", "Manage"} {
 		want := "${Api}.execute-api.${AWS::Region}.${AWS::URLSuffix},hooks.example.com"
 		if got := variables(tpl.get(t, "AWS::Lambda::Function", id))[names.EnvAPIHosts]; got != want {
@@ -51,6 +52,7 @@ func TestDomain_none(t *testing.T) {
 			if n := len(tpl.all("AWS::ApiGatewayV2::DomainName")) + len(tpl.all("AWS::ApiGatewayV2::ApiMapping")); n != 0 {
 				t.Errorf("%d resources of a domain; want none without one", n)
 			}
+			tpl.get(t, "AWS::ApiGatewayV2::Api", "Api").check(t, "DisableExecuteApiEndpoint", false)
 		})
 	}
 }

@@ -52,8 +52,8 @@ type Environment struct {
 	// AlarmEmail receives the alarms and the operational events; empty for
 	// nobody. AWS first sends a confirmation link to the address.
 	AlarmEmail string
-	// Domain is the custom domain of the API. Without a domain, the API has
-	// only the name from AWS.
+	// Domain is the custom domain of the API, and then its only name. Without a
+	// domain, the API has the name from AWS.
 	Domain Domain
 	// Archive exports the table's changes to S3 every day. The archive needs
 	// PointInTimeRecovery.
@@ -144,21 +144,83 @@ type Throttles struct {
 	Pages   Throttle // each route of the console and the portal; a page loads about six files
 }
 
-// Concurrency is the number of batches in progress per queue, 2 to 1,000.
-// Deliver, breaker and replay together take the sum from the account's
-// concurrency (1,000 by default). Leave room for the functions behind the API: an
-// invocation of ingest lasts about 0.1 s, so 1,000 requests per second need 100, and
-// API Gateway caches the results of authorize.
+// Concurrency is the number of batches in progress per queue, 2 to 1,000, and the
+// executions reserved for single functions.
 //
-//	dev       38 of queues +   5 of the API
-//	staging  105 of queues +  20 of the API
-//	prod     600 of queues + 100 of the API
+// Deliver, breaker and replay together take the sum of the queues from the account's
+// concurrency. Leave room for the functions behind the API: an invocation of ingest
+// lasts about 0.1 s, so 1,000 requests per second need 100, and API Gateway caches the
+// results of authorize. A reservation takes its executions from all other functions of
+// the account and region, used or not:
+//
+//	dev       38 of queues +   5 of the API +  30 of sender-fixed
+//	staging  105 of queues +  20 of the API +  75 of sender-fixed
+//	prod     600 of queues + 100 of the API + 300 of sender-fixed
 type Concurrency struct {
 	Live, Retry, Replay int // lanes of deliver
 	Slots               int // of deliver: in-flight slots, the lanes slot and overflow together, 4 to 1,000
 	Coalesce            int // of deliver: the lane coalesce
 	Circuits            int // of breaker
 	ReplayJobs          int // of replay: the number of job pages in progress
+
+	// FixedSender is the ceiling of sender-fixed, of environments with FixedZones:
+	// the attempts from fixed addresses at the same time. Above the ceiling Lambda
+	// refuses the call, nothing is sent, and the message returns with its back-off.
+	// Without a ceiling the function can take all executions of the account: a batch
+	// of deliver makes ten attempts at once. Zero for no ceiling. More than Slots, so
+	// that slow endpoints leave room for others.
+	FixedSender int
+	// Ingest and Authorize are floors: executions that no other function of the
+	// account can take. Each is a ceiling, too, so Validate refuses less than the
+	// throttles let through. Zero, the default, reserves nothing: AWS keeps 100
+	// executions unreserved, so an account with a small quota refuses reservations.
+	Ingest, Authorize int
+	// Account is the quota of concurrent executions that the account has in the
+	// region, at least: 1,000 by default, and 10 in a new account. `make smoke`
+	// compares the settings with the real quota.
+	Account int
+}
+
+// AWS keeps this many executions of an account for functions without a reservation.
+// https://docs.aws.amazon.com/lambda/latest/dg/configuration-concurrency.html
+const unreservedConcurrency = 100
+
+// Requests per execution and second. Package scale holds the numbers to the arithmetic of
+// docs/cost.md.
+const (
+	postsPerExecution   = 10 // an invocation with one event takes less than 0.1 s
+	batchesPerExecution = 1  // with a batch of 100 events less than 1 s
+)
+
+// ingest returns the executions of ingest that the throttles let through.
+func (t Throttles) ingest() int {
+	return t.Events.PerSecond/postsPerExecution + t.Batch.PerSecond/batchesPerExecution
+}
+
+// authorize returns the executions of authorize that the throttles let through, with no
+// answer in the cache.
+func (t Throttles) authorize() int { return t.Default.PerSecond / postsPerExecution }
+
+// queues returns the executions of the queues at their limits.
+func (c Concurrency) queues() int {
+	return c.Live + c.Retry + c.Replay + c.Slots + c.Coalesce + c.Circuits + c.ReplayJobs
+}
+
+// reserved returns the executions that no other function of the account can take.
+func (e Environment) reserved() int {
+	reserved := e.Concurrency.Ingest + e.Concurrency.Authorize
+	if e.FixedZones > 0 {
+		reserved += e.Concurrency.FixedSender
+	}
+	return reserved
+}
+
+// executions returns the concurrent executions of the environment: the queues at their
+// limits, the API at its throttle or its floors, and the ceiling of sender-fixed.
+func (e Environment) executions() int {
+	floors := e.Concurrency.Ingest + e.Concurrency.Authorize
+	api := max(e.Throttles.Default.PerSecond/postsPerExecution, floors)
+	return e.Concurrency.queues() + api + e.reserved() - floors
 }
 
 // Lambda's bounds of the maximum concurrency of an event source.
@@ -219,7 +281,7 @@ func environments(localArch string) []Environment {
 				Public:  Throttle{PerSecond: 5, Burst: 10},
 				Pages:   Throttle{PerSecond: 25, Burst: 50},
 			},
-			Concurrency: Concurrency{Live: 5, Retry: 2, Replay: 2, Slots: 20, Coalesce: 2, Circuits: 5, ReplayJobs: 2},
+			Concurrency: Concurrency{Live: 5, Retry: 2, Replay: 2, Slots: 20, Coalesce: 2, Circuits: 5, ReplayJobs: 2, FixedSender: 30, Account: 1000},
 			BreakerTick: time.Minute,
 			Review:      15 * time.Minute,
 			Reconcile:   15 * time.Minute,
@@ -243,7 +305,7 @@ func environments(localArch string) []Environment {
 				Public:  Throttle{PerSecond: 10, Burst: 20},
 				Pages:   Throttle{PerSecond: 50, Burst: 100},
 			},
-			Concurrency: Concurrency{Live: 20, Retry: 10, Replay: 5, Slots: 50, Coalesce: 5, Circuits: 10, ReplayJobs: 5},
+			Concurrency: Concurrency{Live: 20, Retry: 10, Replay: 5, Slots: 50, Coalesce: 5, Circuits: 10, ReplayJobs: 5, FixedSender: 75, Account: 1000},
 			BreakerTick: time.Minute,
 			Review:      15 * time.Minute,
 			Reconcile:   15 * time.Minute,
@@ -269,7 +331,7 @@ func environments(localArch string) []Environment {
 				Public:  Throttle{PerSecond: 10, Burst: 20},
 				Pages:   Throttle{PerSecond: 50, Burst: 100},
 			},
-			Concurrency: Concurrency{Live: 200, Retry: 100, Replay: 50, Slots: 200, Coalesce: 20, Circuits: 20, ReplayJobs: 10},
+			Concurrency: Concurrency{Live: 200, Retry: 100, Replay: 50, Slots: 200, Coalesce: 20, Circuits: 20, ReplayJobs: 10, FixedSender: 300, Account: 1000},
 			BreakerTick: time.Minute,
 			Review:      15 * time.Minute,
 			Reconcile:   15 * time.Minute,
@@ -293,7 +355,7 @@ func environments(localArch string) []Environment {
 				Public:  Throttle{PerSecond: 100, Burst: 200},
 				Pages:   Throttle{PerSecond: 100, Burst: 200},
 			},
-			Concurrency: Concurrency{Live: 4, Retry: 2, Replay: 2, Slots: 10, Coalesce: 2, Circuits: 2, ReplayJobs: 2},
+			Concurrency: Concurrency{Live: 4, Retry: 2, Replay: 2, Slots: 10, Coalesce: 2, Circuits: 2, ReplayJobs: 2, FixedSender: 15, Account: 1000},
 			BreakerTick: time.Minute,
 			Review:      15 * time.Minute,
 			Reconcile:   15 * time.Minute,

@@ -79,13 +79,36 @@ func TestEnvironment_Validate(t *testing.T) {
 		{name: "no route has a greater burst than the default", env: "dev", change: func(e *Environment) { e.Throttles.Batch.Burst = e.Throttles.Default.Burst + 1 }, want: "above the default"},
 		{name: "two is the least concurrency", env: "dev", change: func(e *Environment) { e.Concurrency.Retry = 2 }},
 		{name: "one is too little concurrency", env: "dev", change: func(e *Environment) { e.Concurrency.Retry = 1 }, want: "concurrency"},
-		{name: "a thousand is the greatest concurrency", env: "dev", change: func(e *Environment) { e.Concurrency.Live = 1000 }},
+		{name: "a thousand is the greatest concurrency", env: "dev", change: func(e *Environment) { e.Concurrency.Live, e.Concurrency.Account = 1000, 2000 }},
 		{name: "a thousand and one is too much concurrency", env: "dev", change: func(e *Environment) { e.Concurrency.Live = 1001 }, want: "concurrency"},
 		{name: "the breaker's concurrency is bounded too", env: "dev", change: func(e *Environment) { e.Concurrency.Circuits = 1 }, want: "concurrency"},
 		{name: "four slots are the fewest", env: "dev", change: func(e *Environment) { e.Concurrency.Slots = 4 }},
 		{name: "three slots are too few for two lanes", env: "dev", change: func(e *Environment) { e.Concurrency.Slots = 3 }, want: "slots"},
-		{name: "a thousand slots are the most", env: "dev", change: func(e *Environment) { e.Concurrency.Slots = 1000 }},
+		{name: "a thousand slots are the most", env: "dev", change: func(e *Environment) { e.Concurrency.Slots, e.Concurrency.Account = 1000, 2000 }},
 		{name: "a thousand and one slots are too many", env: "dev", change: func(e *Environment) { e.Concurrency.Slots = 1001 }, want: "slots"},
+		{name: "fixed addresses fit in prod's account", env: "prod", change: func(e *Environment) { e.FixedZones = 2 }},
+		{name: "a ceiling above the rest of the account is refused", env: "prod", change: func(e *Environment) {
+			e.FixedZones, e.Concurrency.FixedSender = 2, 301
+		}, want: "take 1001 concurrent executions, and the account has 1000"},
+		{name: "the ceiling counts with fixed addresses only", env: "prod", change: func(e *Environment) { e.Concurrency.FixedSender = 900 }},
+		{name: "sender-fixed may have no ceiling", env: "prod", change: func(e *Environment) { e.FixedZones, e.Concurrency.FixedSender = 2, 0 }},
+		{name: "a ceiling is no negative number", env: "prod", change: func(e *Environment) { e.Concurrency.FixedSender = -1 }, want: "below 0"},
+		{name: "AWS keeps a hundred executions unreserved", env: "dev", change: func(e *Environment) {
+			e.FixedZones, e.Concurrency.FixedSender = 1, 901
+		}, want: "AWS keeps 100 unreserved"},
+		{name: "a new account fits no environment", env: "dev", change: func(e *Environment) { e.Concurrency.Account = 10 }, want: "the account has 10: raise its quota"},
+		{name: "floors let through what the throttles do", env: "prod", change: func(e *Environment) {
+			e.Concurrency.Ingest, e.Concurrency.Authorize = 150, 100
+		}},
+		{name: "a floor of ingest below its throttles is a ceiling", env: "prod", change: func(e *Environment) { e.Concurrency.Ingest = 149 }, want: "149 executions for ingest is a ceiling, and the throttles let 150"},
+		{name: "a floor of authorize below its throttles is a ceiling", env: "prod", change: func(e *Environment) { e.Concurrency.Authorize = 99 }, want: "99 executions for authorize"},
+		{name: "floors are no negative numbers", env: "prod", change: func(e *Environment) { e.Concurrency.Ingest = -1 }, want: "-1 executions for ingest"},
+		{name: "floors take from the account", env: "prod", change: func(e *Environment) {
+			e.FixedZones, e.Concurrency.Ingest, e.Concurrency.Authorize = 2, 150, 100
+		}, want: "take 1150 concurrent executions"},
+		{name: "floors fit in a larger account", env: "prod", change: func(e *Environment) {
+			e.FixedZones, e.Concurrency.Ingest, e.Concurrency.Authorize, e.Concurrency.Account = 2, 150, 100, 1150
+		}},
 		{name: "a minute is the shortest tick", env: "local", change: func(e *Environment) { e.BreakerTick = time.Minute }},
 		{name: "a shorter tick is refused", env: "local", change: func(e *Environment) { e.BreakerTick = time.Minute - 1 }, want: "tick"},
 		{name: "a review is no more often than a tick may be", env: "local", change: func(e *Environment) { e.Review = time.Second }, want: "review"},
@@ -181,18 +204,20 @@ func TestConcurrency_slots(t *testing.T) {
 	}
 }
 
-// TestConcurrency_total checks that the queues leave room for the API in an account
-// with the default concurrency.
+// TestConcurrency_total checks that every environment fits in an account with the
+// default concurrency, with fixed addresses, too, and that slow endpoints with fixed
+// addresses leave room for others.
 func TestConcurrency_total(t *testing.T) {
 	t.Parallel()
 
-	const account, invocationsPerSecond = 1000, 10 // 0.1 s each
+	want := map[string]int{"dev": 38 + 5 + 30, "staging": 105 + 20 + 75, "prod": 600 + 100 + 300, "local": 24 + 100 + 15}
 	for _, env := range environments("arm64") {
-		c := env.Concurrency
-		queues := c.Live + c.Retry + c.Replay + c.Slots + c.Circuits + c.ReplayJobs
-		requests := env.Throttles.Default.PerSecond / invocationsPerSecond
-		if queues+requests > account {
-			t.Errorf("%s takes %d of the account's concurrency for queues and %d for requests; want %d or less", env.Name, queues, requests, account)
+		env.FixedZones = 2
+		if got := env.executions(); got != want[env.Name] || got > 1000 || env.Concurrency.Account != 1000 {
+			t.Errorf("%s takes %d of %d concurrent executions; want %d of 1000", env.Name, got, env.Concurrency.Account, want[env.Name])
+		}
+		if c := env.Concurrency; c.FixedSender <= c.Slots {
+			t.Errorf("%s: sender-fixed has %d executions for %d in-flight slots; want more", env.Name, c.FixedSender, c.Slots)
 		}
 	}
 }

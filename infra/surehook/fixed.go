@@ -57,7 +57,7 @@ func NewFixed(scope constructs.Construct, p FunctionsProps) Fixed {
 	}
 	f.Sender = newFunction(scope, "FixedSender", p, functionProps{
 		name: "sender-fixed", folder: senderName, timeout: senderTimeout, memory: senderMemory, env: senderEnv(p.Environment), grant: grantNetwork,
-		vpc: vpc, groups: &[]awsec2.ISecurityGroup{group},
+		vpc: vpc, groups: &[]awsec2.ISecurityGroup{group}, reserved: p.Environment.Concurrency.FixedSender,
 	})
 	return f
 }

@@ -100,14 +100,14 @@ func NewFunctions(scope constructs.Construct, p FunctionsProps) Functions {
 	p.fixed = NewFixed(scope, p)
 	f := Functions{
 		Fixed:   p.fixed,
-		Ingest:  newFunction(scope, "Ingest", p, functionProps{name: "ingest", timeout: apiTimeout, memory: pathMemory, env: ingestEnv(p), grant: grantIngest}),
+		Ingest:  newFunction(scope, "Ingest", p, functionProps{name: "ingest", timeout: apiTimeout, memory: pathMemory, env: ingestEnv(p), grant: grantIngest, reserved: p.Environment.Concurrency.Ingest}),
 		Deliver: newFunction(scope, "Deliver", p, functionProps{name: "deliver", timeout: deliverTimeout, memory: pathMemory, env: deliverEnv(p), grant: grantDeliver}),
 		Breaker: newFunction(scope, "Breaker", p, functionProps{name: "breaker", timeout: breakerTimeout, memory: workMemory, env: breakerEnv(p), grant: grantBreaker}),
 		// "Replay" is already the construct id of the replay lane in this
 		// scope.
 		Replay:    newFunction(scope, "Replayer", p, functionProps{name: "replay", timeout: replayTimeout, memory: workMemory, env: replayEnv(p), grant: grantReplay}),
 		Manage:    newFunction(scope, "Manage", p, functionProps{name: "manage", timeout: apiTimeout, memory: workMemory, env: manageEnv(p), grant: grantManage}),
-		Authorize: newFunction(scope, "Authorize", p, functionProps{name: "authorize", timeout: authorizeTimeout, memory: authorizeMemory, env: authorizeEnv(p), grant: grantAuthorize}),
+		Authorize: newFunction(scope, "Authorize", p, functionProps{name: "authorize", timeout: authorizeTimeout, memory: authorizeMemory, env: authorizeEnv(p), grant: grantAuthorize, reserved: p.Environment.Concurrency.Authorize}),
 	}
 	atOnce := p.Environment.Concurrency
 	addQueue(f.Deliver, p.Queues.Live, messageBatch, atOnce.Live)
@@ -147,8 +147,11 @@ type functionProps struct {
 	memory  int // MB
 	env     map[string]*string
 	grant   func(awsiam.Role, FunctionsProps)
-	vpc     awsec2.IVpc // nil: the network of Lambda
-	groups  *[]awsec2.ISecurityGroup
+	// reserved executions: no other function takes them, and the function takes no
+	// more; 0 for none.
+	reserved int
+	vpc      awsec2.IVpc // nil: the network of Lambda
+	groups   *[]awsec2.ISecurityGroup
 }
 
 // chained returns the functions fed by a queue or a schedule. A delivery's tokens
@@ -196,6 +199,10 @@ func newFunction(scope constructs.Construct, id string, p FunctionsProps, f func
 	if p.Environment.Architecture == "amd64" {
 		architecture = awslambda.Architecture_X86_64()
 	}
+	var reserved *float64
+	if f.reserved > 0 {
+		reserved = number(f.reserved)
+	}
 	return awslambda.NewFunction(scope, &id, &awslambda.FunctionProps{
 		FunctionName:   &name,
 		Runtime:        awslambda.Runtime_PROVIDED_AL2023(),
@@ -214,6 +221,8 @@ func newFunction(scope constructs.Construct, id string, p FunctionsProps, f func
 		SystemLogLevelV2: awslambda.SystemLogLevel_WARN,
 		Tracing:          awslambda.Tracing_DISABLED,
 		RecursiveLoop:    recursion(f),
+
+		ReservedConcurrentExecutions: reserved,
 	})
 }
 

@@ -60,6 +60,26 @@ func TestFunctions(t *testing.T) {
 	}
 }
 
+// TestFunctions_reserved checks that only sender-fixed has a ceiling by default, and that
+// floors are settings. A reservation in a new account fails the deployment.
+func TestFunctions_reserved(t *testing.T) {
+	t.Parallel()
+
+	for env, tpl := range every(t) {
+		for id, f := range tpl.all("AWS::Lambda::Function") {
+			if got := f.at("ReservedConcurrentExecutions"); got != nil {
+				t.Errorf("%s: %s reserves %v executions; want none", env.Name, id, got)
+			}
+		}
+	}
+	want := map[string]any{"FixedSender": 30.0, "Ingest": 12.0, "Authorize": 7.0}
+	for id, f := range templateOf(t, "custom").all("AWS::Lambda::Function") {
+		if got := f.at("ReservedConcurrentExecutions"); got != want[id] {
+			t.Errorf("custom: %s reserves %v executions; want %v", id, got, want[id])
+		}
+	}
+}
+
 // TestFunctions_recursion checks that every function fed by a queue or a schedule
 // allows recursion. Lambda would stop the chain of a delivery's attempts after about
 // 16 rounds.
@@ -129,7 +149,7 @@ func TestFunctions_environment(t *testing.T) {
 					names.EnvTable: "${Table}", names.EnvKey: "${Key.Arn}",
 					names.EnvLiveQueue: "${Live}", names.EnvRetryQueue: "${Retry}", names.EnvRetryQueueARN: "${Retry.Arn}",
 					names.EnvSlotQueue: "${Slot}", names.EnvOverflowQueue: "${Overflow}", names.EnvCoalesceQueue: "${Coalesce}", names.EnvTenantPlaces: places[env.Name],
-					names.EnvDeadLettersQueue: "${DeadLetters}", names.EnvUndeliverableARN: "${Undeliverable.Arn}",
+					names.EnvDeadLettersQueue: "${DeadLetters}", names.EnvUndeliverableRetryARN: "${UndeliverableRetry.Arn}",
 					names.EnvCircuitsQueue: "${Circuits}",
 					names.EnvScheduleGroup: "surehook-" + env.Name, names.EnvScheduleRole: "${ScheduleRole.Arn}",
 					names.EnvEgress: egress[env.Name], names.EnvTopic: "${Topic}", names.EnvRetention: retention[env.Name],
@@ -149,7 +169,7 @@ func TestFunctions_environment(t *testing.T) {
 					names.EnvCircuitsQueue: "${Circuits}", names.EnvRetention: retention[env.Name], names.EnvEgress: egress[env.Name], names.EnvAPIHosts: apiHost,
 					names.EnvRetryQueue: "${Retry}", names.EnvReplayQueue: "${Replay}", names.EnvReplayJobsQueue: "${ReplayJobs}",
 					names.EnvSlotQueue: "${Slot}", names.EnvOverflowQueue: "${Overflow}", names.EnvCoalesceQueue: "${Coalesce}",
-					names.EnvDeadLettersQueue: "${DeadLetters}", names.EnvUndeliverable: "${Undeliverable}",
+					names.EnvDeadLettersQueue: "${DeadLetters}", names.EnvUndeliverable: "${Undeliverable}", names.EnvUndeliverableRetry: "${UndeliverableRetry}",
 				},
 				"Authorize": {names.EnvTable: "${Table}", names.EnvAdminKeySecret: "${AdminKey}"},
 			}

@@ -114,7 +114,7 @@ func grantManage(role awsiam.Role, p FunctionsProps) {
 	allow(role, "sqs:SendMessage").on(p.Queues.Live.QueueArn(), p.Queues.Coalesce.QueueArn(), p.Queues.Circuits.QueueArn())
 	queues := p.Queues
 	allow(role, "sqs:GetQueueAttributes").on(queues.Live.QueueArn(), queues.Retry.QueueArn(), queues.Replay.QueueArn(),
-		queues.Slot.QueueArn(), queues.Overflow.QueueArn(), queues.Coalesce.QueueArn(), queues.Circuits.QueueArn(), queues.ReplayJobs.QueueArn(), queues.DeadLetters.QueueArn(), queues.Undeliverable.QueueArn())
+		queues.Slot.QueueArn(), queues.Overflow.QueueArn(), queues.Coalesce.QueueArn(), queues.Circuits.QueueArn(), queues.ReplayJobs.QueueArn(), queues.DeadLetters.QueueArn(), queues.Undeliverable.QueueArn(), queues.UndeliverableRetry.QueueArn())
 	allow(role, "kms:Encrypt").on(p.Secrets.Key.KeyArn())
 }
 

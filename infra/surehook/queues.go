@@ -27,7 +27,7 @@ const (
 )
 
 // Queues are the lanes of deliver, the queues of breaker and replay, and the
-// two dead ends.
+// three dead ends.
 type Queues struct {
 	Live, Retry, Replay awssqs.Queue
 	// Slot and Overflow are the lanes of single tokens: an invocation is an
@@ -46,46 +46,58 @@ type Queues struct {
 	// Undeliverable holds messages after processing failures: our own faults.
 	// The queue must stay empty.
 	Undeliverable awssqs.Queue
+	// UndeliverableRetry is the same for the retry lane, and for tokens that the
+	// Scheduler could not send to the retry lane. All of its messages return to the
+	// retry lane. Messages of the Scheduler have no source queue, so in Undeliverable a
+	// redrive to the sources would leave them.
+	UndeliverableRetry awssqs.Queue
 	// Redrive is idle: see NewQueues.
 	Redrive awssqs.Queue
 }
 
 // QueuesProps configures NewQueues.
 type QueuesProps struct {
-	Prefix string // begins the queues' names
+	Environment Environment
 }
 
 // NewQueues makes the queues. All are standard queues: message group ids give
 // fairness between tenants, and the order of messages is not guaranteed.
+//
+// CloudFormation generates the names. A queue with its tokens outlives its place in the
+// stack (see keep), and a queue with a name of ours would then block the next deployment
+// of the same name.
 func NewQueues(scope constructs.Construct, props QueuesProps) Queues {
-	undeliverable := newQueue(scope, "Undeliverable", awssqs.QueueProps{QueueName: jsii.String(props.Prefix + "-undeliverable")})
-	work := func(id, name string, timeout time.Duration) awssqs.Queue {
-		return newQueue(scope, id, awssqs.QueueProps{
-			QueueName:         jsii.String(props.Prefix + "-" + name),
+	newOne := func(id string, queue awssqs.QueueProps) awssqs.Queue {
+		return newQueue(scope, id, props.Environment, queue)
+	}
+	undeliverable, ofRetry := newOne("Undeliverable", awssqs.QueueProps{}), newOne("UndeliverableRetry", awssqs.QueueProps{})
+	work := func(id string, timeout time.Duration, aside awssqs.Queue) awssqs.Queue {
+		return newOne(id, awssqs.QueueProps{
 			VisibilityTimeout: seconds(visibilityTimeouts * timeout),
-			DeadLetterQueue:   &awssqs.DeadLetterQueue{Queue: undeliverable, MaxReceiveCount: jsii.Number(maxReceives)},
+			DeadLetterQueue:   &awssqs.DeadLetterQueue{Queue: aside, MaxReceiveCount: jsii.Number(maxReceives)},
 		})
 	}
-	deadLetters := newQueue(scope, "DeadLetters", awssqs.QueueProps{QueueName: jsii.String(props.Prefix + "-dead-letters")})
+	deadLetters := newOne("DeadLetters", awssqs.QueueProps{})
 	return Queues{
-		Live:          work("Live", "live", deliverTimeout),
-		Retry:         work("Retry", "retry", deliverTimeout),
-		Replay:        work("Replay", "replay", deliverTimeout),
-		Slot:          work("Slot", "slot", deliverTimeout),
-		Overflow:      work("Overflow", "overflow", deliverTimeout),
-		Coalesce:      work("Coalesce", "coalesce", deliverTimeout),
-		Circuits:      work("Circuits", "circuits", breakerTimeout),
-		ReplayJobs:    work("ReplayJobs", "replay-jobs", replayTimeout),
+		Live:          work("Live", deliverTimeout, undeliverable),
+		Retry:         work("Retry", deliverTimeout, ofRetry),
+		Replay:        work("Replay", deliverTimeout, undeliverable),
+		Slot:          work("Slot", deliverTimeout, undeliverable),
+		Overflow:      work("Overflow", deliverTimeout, undeliverable),
+		Coalesce:      work("Coalesce", deliverTimeout, undeliverable),
+		Circuits:      work("Circuits", breakerTimeout, undeliverable),
+		ReplayJobs:    work("ReplayJobs", replayTimeout, undeliverable),
 		DeadLetters:   deadLetters,
 		Undeliverable: undeliverable,
+
+		UndeliverableRetry: ofRetry,
 		// Redrive receives no messages. SQS moves messages (the console's
 		// "Start DLQ redrive", StartMessageMoveTask) only out of a queue
 		// configured as a dead-letter queue. The functions send the dead
 		// letters themselves, so Redrive names DeadLetters as its dead-letter
 		// queue. The custom destination of a redrive is the retry lane.
 		// https://docs.aws.amazon.com/AWSSimpleQueueService/latest/APIReference/API_StartMessageMoveTask.html
-		Redrive: newQueue(scope, "Redrive", awssqs.QueueProps{
-			QueueName:       jsii.String(props.Prefix + "-redrive"),
+		Redrive: newOne("Redrive", awssqs.QueueProps{
 			DeadLetterQueue: &awssqs.DeadLetterQueue{Queue: deadLetters, MaxReceiveCount: jsii.Number(maxReceives)},
 		}),
 	}
@@ -93,11 +105,22 @@ func NewQueues(scope constructs.Construct, props QueuesProps) Queues {
 
 // newQueue adds the settings of all queues. The encryption is SQS's own, free
 // of charge: tokens and dead letters hold ids, never payloads or secrets.
-func newQueue(scope constructs.Construct, id string, props awssqs.QueueProps) awssqs.Queue {
+func newQueue(scope constructs.Construct, id string, env Environment, props awssqs.QueueProps) awssqs.Queue {
+	props.RemovalPolicy = keep(env)
 	props.Encryption = awssqs.QueueEncryption_SQS_MANAGED
 	props.EnforceSSL = jsii.Bool(true)
 	props.RetentionPeriod = seconds(queueRetention)
 	return awssqs.NewQueue(scope, &id, &props)
+}
+
+// keep returns the policy for a queue that leaves the stack: by a rollback to a version
+// without the queue, by a replacement, or with the stack. The queue may have the only token
+// of a queued delivery. An empty queue costs nothing.
+func keep(env Environment) awscdk.RemovalPolicy {
+	if env.Name == "dev" || env.Name == "local" {
+		return awscdk.RemovalPolicy_DESTROY
+	}
+	return awscdk.RemovalPolicy_RETAIN
 }
 
 // seconds converts a duration to CDK's form. No property here is finer than a

@@ -3,10 +3,11 @@ package surehook
 import (
 	"maps"
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"surehook/internal/names"
 )
 
 func TestQueues_work(t *testing.T) {
@@ -17,22 +18,21 @@ func TestQueues_work(t *testing.T) {
 			t.Parallel()
 
 			for id, worker := range workers() {
-				name := strings.ToLower(id)
-				if id == "ReplayJobs" {
-					name = "replay-jobs"
+				aside := "${Undeliverable.Arn}"
+				if id == "Retry" {
+					aside = "${UndeliverableRetry.Arn}"
 				}
 				timeout, _ := tpl.get(t, "AWS::Lambda::Function", worker).at("Timeout").(float64)
 				queue := tpl.get(t, "AWS::SQS::Queue", id)
-				queue.check(t, "QueueName", "surehook-"+env.Name+"-"+name)
 				queue.check(t, "RedrivePolicy.maxReceiveCount", 1000)
-				if got := show(queue.at("RedrivePolicy", "deadLetterTargetArn")); got != "${Undeliverable.Arn}" {
-					t.Errorf("%s redrives to %s; want undeliverable", id, got)
+				if got := show(queue.at("RedrivePolicy", "deadLetterTargetArn")); got != aside {
+					t.Errorf("%s redrives to %s; want %s", id, got, aside)
 				}
 				if got, _ := queue.at("VisibilityTimeout").(float64); timeout == 0 || got < 6*timeout {
 					t.Errorf("%s hides messages for %v s; want six times the timeout of %v s or more", id, got, timeout)
 				}
 			}
-			for _, id := range []string{"DeadLetters", "Undeliverable"} {
+			for _, id := range []string{"DeadLetters", "Undeliverable", "UndeliverableRetry"} {
 				tpl.get(t, "AWS::SQS::Queue", id).check(t, "RedrivePolicy", nil)
 			}
 		})
@@ -49,12 +49,32 @@ func TestQueues_redrive(t *testing.T) {
 			t.Parallel()
 
 			redrive := tpl.get(t, "AWS::SQS::Queue", "Redrive")
-			redrive.check(t, "QueueName", "surehook-"+env.Name+"-redrive")
 			redrive.check(t, "RedrivePolicy.maxReceiveCount", 1000)
 			if got := show(redrive.at("RedrivePolicy", "deadLetterTargetArn")); got != "${DeadLetters.Arn}" {
 				t.Errorf("the idle queue redrives to %s; want the dead letters", got)
 			}
 		})
+	}
+}
+
+// TestQueues_scheduler checks that the tokens that the Scheduler could not send are in the
+// dead-letter queue of their target. SQS moves messages only out of a dead-letter queue of
+// a queue, and messages of the Scheduler only to a named queue: here all go to the retry
+// lane.
+func TestQueues_scheduler(t *testing.T) {
+	t.Parallel()
+
+	for env, tpl := range every(t) {
+		deliver := variables(tpl.get(t, "AWS::Lambda::Function", "Deliver"))
+		var aside []string
+		for id, queue := range tpl.all("AWS::SQS::Queue") {
+			if show(queue.at("RedrivePolicy", "deadLetterTargetArn")) == deliver[names.EnvUndeliverableRetryARN] {
+				aside = append(aside, "${"+id+".Arn}")
+			}
+		}
+		if want := []string{deliver[names.EnvRetryQueueARN]}; !slices.Equal(aside, want) {
+			t.Errorf("%s: the queue of failed schedules is the dead-letter queue of %v; want of %v, the target", env.Name, aside, want)
+		}
 	}
 }
 
@@ -74,8 +94,8 @@ func TestQueues_all(t *testing.T) {
 			t.Parallel()
 
 			queues := tpl.all("AWS::SQS::Queue")
-			if len(queues) != 11 {
-				t.Errorf("%d queues; want 11", len(queues))
+			if len(queues) != 12 {
+				t.Errorf("%d queues; want 12", len(queues))
 			}
 			policies := map[string][]map[string]any{}
 			for _, policy := range tpl.all("AWS::SQS::QueuePolicy") {
@@ -87,6 +107,15 @@ func TestQueues_all(t *testing.T) {
 				queue.check(t, "SqsManagedSseEnabled", true)
 				queue.check(t, "MessageRetentionPeriod", 14*24*60*60)
 				queue.check(t, "FifoQueue", nil)
+				// A kept queue with a name of ours would block the next deployment.
+				queue.check(t, "QueueName", nil)
+				policy := "Retain"
+				if env.Name == "dev" || env.Name == "local" {
+					policy = "Delete"
+				}
+				if queue.DeletionPolicy != policy || queue.UpdateReplacePolicy != policy {
+					t.Errorf("%s: %s at a deletion and %s at a replacement; want %s", id, queue.DeletionPolicy, queue.UpdateReplacePolicy, policy)
+				}
 				// The policy denies requests without TLS and allows nothing.
 				all := policies["${"+id+"}"]
 				if len(all) != 1 || show(all[0]["Resource"]) != "${"+id+".Arn}" {

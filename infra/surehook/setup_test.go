@@ -115,6 +115,7 @@ func customised() Environment {
 	env.Senders = []string{"us-east-1", "ap-southeast-2"}
 	env.FixedZones = 2
 	env.EndpointsPerHost = 20
+	env.Concurrency.Ingest, env.Concurrency.Authorize = 12, 7
 	env.Domain = Domain{Name: "hooks.example.com", CertificateARN: "arn:aws:acm:eu-central-1:123456789012:certificate/1"}
 	env.Portal = Portal{Name: "Acme webhooks", Accent: "#0b7285", Embedders: []string{"https://app.example.com"}}
 	return env

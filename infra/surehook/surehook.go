@@ -84,9 +84,9 @@ func New(scope constructs.Construct, id string, props Props) (Surehook, error) {
 	env, prefix := props.Environment, props.Prefix
 	s := Surehook{Construct: constructs.NewConstruct(scope, &id)}
 	s.Table = NewTable(s.Construct, "Table", TableProps{Environment: env})
-	s.Queues = NewQueues(s.Construct, QueuesProps{Prefix: prefix})
+	s.Queues = NewQueues(s.Construct, QueuesProps{Environment: env})
 	s.Secrets = NewSecrets(s.Construct, SecretsProps{Prefix: prefix, Environment: env})
-	s.Schedules = NewSchedules(s.Construct, SchedulesProps{Prefix: prefix, Retry: s.Queues.Retry, Undeliverable: s.Queues.Undeliverable})
+	s.Schedules = NewSchedules(s.Construct, SchedulesProps{Prefix: prefix, Retry: s.Queues.Retry, Undeliverable: s.Queues.UndeliverableRetry})
 	s.Topic = NewTopic(s.Construct, TopicProps{Prefix: prefix, Environment: env})
 	s.Functions = NewFunctions(s.Construct, FunctionsProps{
 		Prefix:      prefix,

@@ -36,11 +36,7 @@ func (e Environment) Validate() error {
 	e.Domain.check(&f)
 	e.Portal.check(&f)
 	e.checkSenders(&f)
-	for _, n := range []int{e.Concurrency.Live, e.Concurrency.Retry, e.Concurrency.Replay, e.Concurrency.Coalesce, e.Concurrency.Circuits, e.Concurrency.ReplayJobs} {
-		f.add(n < leastConcurrency || n > mostConcurrency, "concurrency of a queue is %d: Lambda takes 2 to 1000", n)
-	}
-	f.add(e.Concurrency.Slots < 2*leastConcurrency || e.Concurrency.Slots > mostConcurrency,
-		"%d slots: the lanes slot and overflow share 4 to 1000", e.Concurrency.Slots)
+	e.checkConcurrency(&f)
 	f.addEvery("breaker tick", e.BreakerTick)
 	f.addEvery("review", e.Review)
 	f.addEvery("reconciliation", e.Reconcile)
@@ -50,6 +46,28 @@ func (e Environment) Validate() error {
 		f.add(err != nil || address.Address != e.AlarmEmail, "%q is not an e-mail address", e.AlarmEmail)
 	}
 	return errors.Join(f.found...)
+}
+
+// checkConcurrency reports concurrency that Lambda refuses, and concurrency that takes
+// more than the account has. A reservation is a ceiling, so a floor below the throttles
+// would refuse requests that the throttles admit.
+func (e Environment) checkConcurrency(f *faults) {
+	c := e.Concurrency
+	for _, n := range []int{c.Live, c.Retry, c.Replay, c.Coalesce, c.Circuits, c.ReplayJobs} {
+		f.add(n < leastConcurrency || n > mostConcurrency, "concurrency of a queue is %d: Lambda takes 2 to 1000", n)
+	}
+	f.add(c.Slots < 2*leastConcurrency || c.Slots > mostConcurrency, "%d slots: the lanes slot and overflow share 4 to 1000", c.Slots)
+	f.add(c.FixedSender < 0, "a ceiling of %d executions for sender-fixed is below 0", c.FixedSender)
+	for _, floor := range []struct {
+		name       string
+		has, needs int
+	}{{"ingest", c.Ingest, e.Throttles.ingest()}, {"authorize", c.Authorize, e.Throttles.authorize()}} {
+		f.add(floor.has != 0 && floor.has < floor.needs, "a reservation of %d executions for %s is a ceiling, and the throttles let %d through", floor.has, floor.name, floor.needs)
+	}
+	f.add(e.reserved() > 0 && e.reserved() > c.Account-unreservedConcurrency,
+		"%d reserved executions of the account's %d: AWS keeps %d unreserved", e.reserved(), c.Account, unreservedConcurrency)
+	f.add(e.executions() > c.Account, "queues, API and reservations take %d concurrent executions, and the account has %d: raise its quota and Concurrency.Account, or lower the queues",
+		e.executions(), c.Account)
 }
 
 // The throughput of a new on-demand table in units per second.

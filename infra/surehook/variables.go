@@ -25,22 +25,22 @@ func ingestEnv(p FunctionsProps) map[string]*string {
 
 func deliverEnv(p FunctionsProps) map[string]*string {
 	return withSenders(p, withEgress(p.Environment, map[string]*string{
-		names.EnvTable:            p.Table.TableName(),
-		names.EnvKey:              p.Secrets.Key.KeyArn(),
-		names.EnvLiveQueue:        p.Queues.Live.QueueUrl(),
-		names.EnvRetryQueue:       p.Queues.Retry.QueueUrl(),
-		names.EnvRetryQueueARN:    p.Queues.Retry.QueueArn(),
-		names.EnvSlotQueue:        p.Queues.Slot.QueueUrl(),
-		names.EnvOverflowQueue:    p.Queues.Overflow.QueueUrl(),
-		names.EnvCoalesceQueue:    p.Queues.Coalesce.QueueUrl(),
-		names.EnvTenantPlaces:     jsii.String(strconv.Itoa(p.Environment.Concurrency.tenantPlaces())),
-		names.EnvDeadLettersQueue: p.Queues.DeadLetters.QueueUrl(),
-		names.EnvCircuitsQueue:    p.Queues.Circuits.QueueUrl(),
-		names.EnvUndeliverableARN: p.Queues.Undeliverable.QueueArn(),
-		names.EnvScheduleGroup:    p.Schedules.Group.ScheduleGroupName(),
-		names.EnvScheduleRole:     p.Schedules.Role.RoleArn(),
-		names.EnvTopic:            p.Topic.TopicArn(),
-		names.EnvRetention:        jsii.String(p.Environment.Retention.String()),
+		names.EnvTable:                 p.Table.TableName(),
+		names.EnvKey:                   p.Secrets.Key.KeyArn(),
+		names.EnvLiveQueue:             p.Queues.Live.QueueUrl(),
+		names.EnvRetryQueue:            p.Queues.Retry.QueueUrl(),
+		names.EnvRetryQueueARN:         p.Queues.Retry.QueueArn(),
+		names.EnvSlotQueue:             p.Queues.Slot.QueueUrl(),
+		names.EnvOverflowQueue:         p.Queues.Overflow.QueueUrl(),
+		names.EnvCoalesceQueue:         p.Queues.Coalesce.QueueUrl(),
+		names.EnvTenantPlaces:          jsii.String(strconv.Itoa(p.Environment.Concurrency.tenantPlaces())),
+		names.EnvDeadLettersQueue:      p.Queues.DeadLetters.QueueUrl(),
+		names.EnvCircuitsQueue:         p.Queues.Circuits.QueueUrl(),
+		names.EnvUndeliverableRetryARN: p.Queues.UndeliverableRetry.QueueArn(),
+		names.EnvScheduleGroup:         p.Schedules.Group.ScheduleGroupName(),
+		names.EnvScheduleRole:          p.Schedules.Role.RoleArn(),
+		names.EnvTopic:                 p.Topic.TopicArn(),
+		names.EnvRetention:             jsii.String(p.Environment.Retention.String()),
 	}))
 }
 
@@ -95,19 +95,20 @@ func replayEnv(p FunctionsProps) map[string]*string {
 
 func manageEnv(p FunctionsProps) map[string]*string {
 	return withPerHost(p, withAddresses(p, withSenders(p, withPortal(p.Environment.Portal, withEgress(p.Environment, map[string]*string{
-		names.EnvTable:            p.Table.TableName(),
-		names.EnvKey:              p.Secrets.Key.KeyArn(),
-		names.EnvLiveQueue:        p.Queues.Live.QueueUrl(),
-		names.EnvCircuitsQueue:    p.Queues.Circuits.QueueUrl(),
-		names.EnvRetention:        jsii.String(p.Environment.Retention.String()),
-		names.EnvRetryQueue:       p.Queues.Retry.QueueUrl(),
-		names.EnvReplayQueue:      p.Queues.Replay.QueueUrl(),
-		names.EnvSlotQueue:        p.Queues.Slot.QueueUrl(),
-		names.EnvOverflowQueue:    p.Queues.Overflow.QueueUrl(),
-		names.EnvCoalesceQueue:    p.Queues.Coalesce.QueueUrl(),
-		names.EnvReplayJobsQueue:  p.Queues.ReplayJobs.QueueUrl(),
-		names.EnvDeadLettersQueue: p.Queues.DeadLetters.QueueUrl(),
-		names.EnvUndeliverable:    p.Queues.Undeliverable.QueueUrl(),
+		names.EnvTable:              p.Table.TableName(),
+		names.EnvKey:                p.Secrets.Key.KeyArn(),
+		names.EnvLiveQueue:          p.Queues.Live.QueueUrl(),
+		names.EnvCircuitsQueue:      p.Queues.Circuits.QueueUrl(),
+		names.EnvRetention:          jsii.String(p.Environment.Retention.String()),
+		names.EnvRetryQueue:         p.Queues.Retry.QueueUrl(),
+		names.EnvReplayQueue:        p.Queues.Replay.QueueUrl(),
+		names.EnvSlotQueue:          p.Queues.Slot.QueueUrl(),
+		names.EnvOverflowQueue:      p.Queues.Overflow.QueueUrl(),
+		names.EnvCoalesceQueue:      p.Queues.Coalesce.QueueUrl(),
+		names.EnvReplayJobsQueue:    p.Queues.ReplayJobs.QueueUrl(),
+		names.EnvDeadLettersQueue:   p.Queues.DeadLetters.QueueUrl(),
+		names.EnvUndeliverable:      p.Queues.Undeliverable.QueueUrl(),
+		names.EnvUndeliverableRetry: p.Queues.UndeliverableRetry.QueueUrl(),
 	})))))
 }
 

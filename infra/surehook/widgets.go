@@ -40,16 +40,24 @@ type metrics = []awscloudwatch.IMetric
 
 // nowRow shows the current state in six numbers.
 func nowRow(p MonitorProps) []Widget {
-	now := func(title string, m awscloudwatch.IMetric) Widget {
-		return Widget{Title: title, Width: 4, View: ViewNumbers, Left: metrics{m}}
+	now := func(title string, m ...awscloudwatch.IMetric) Widget {
+		return Widget{Title: title, Width: 4, View: ViewNumbers, Left: m}
 	}
 	return []Widget{
 		now("Dead letters open", p.own(names.MetricOpenLetters, "Maximum", gaugePeriod)),
-		now("Undeliverable", labelled("messages", p.Queues.Undeliverable.MetricApproximateNumberOfMessagesVisible(options("Maximum", metricPeriod)))),
+		now("Undeliverable", p.undeliverable()...),
 		now("Oldest live message, s", labelled("age", p.Queues.Live.MetricApproximateAgeOfOldestMessage(options("Maximum", gaugePeriod)))),
 		now("Live lane", labelled("messages", p.Queues.Live.MetricApproximateNumberOfMessagesVisible(options("Maximum", gaugePeriod)))),
 		now("Circuits open", p.own(names.MetricOpenCircuits, "Maximum", gaugePeriod)),
 		now("Success rate, last hour", p.successRate(1)),
+	}
+}
+
+// undeliverable returns the messages of the two queues of our own faults.
+func (p MonitorProps) undeliverable() metrics {
+	return metrics{
+		labelled("undeliverable", p.Queues.Undeliverable.MetricApproximateNumberOfMessagesVisible(options("Maximum", metricPeriod))),
+		labelled("undeliverable-retry", p.Queues.UndeliverableRetry.MetricApproximateNumberOfMessagesVisible(options("Maximum", metricPeriod))),
 	}
 }
 
@@ -71,11 +79,10 @@ func queueRow(p MonitorProps) []Widget {
 		{
 			Title: "Dead letters: by hour (left), open (right)", Width: 6, Unit: "deliveries", Limit: float64(limits.DeadLettersPerHour),
 			Left: metrics{labelled("dead in an hour", p.own(names.MetricDead, "Sum", time.Hour))},
-			Right: metrics{
+			Right: append(metrics{
 				labelled("open", p.own(names.MetricOpenLetters, "Maximum", gaugePeriod)),
 				labelled("saved by the sweeper", p.own(names.MetricSwept, "Sum", metricPeriod)),
-				labelled("undeliverable", p.Queues.Undeliverable.MetricApproximateNumberOfMessagesVisible(options("Maximum", metricPeriod))),
-			},
+			}, p.undeliverable()...),
 		},
 	}
 }

@@ -27,25 +27,25 @@ type Ingest struct {
 
 // Deliver configures functions/deliver.
 type Deliver struct {
-	Environment      string
-	Table            string
-	KeyARN           string // KMS key for the encryption of signing keys
-	LiveQueue        string // URL
-	RetryQueue       string // URL
-	RetryQueueARN    string
-	SlotQueue        string // URL
-	OverflowQueue    string // URL
-	CoalesceQueue    string // URL
-	TenantPlaces     int    // functions of the lane slot at work for one tenant at most, at least 1
-	DeadLettersQueue string // URL
-	CircuitsQueue    string // URL
-	UndeliverableARN string
-	ScheduleGroup    string
-	ScheduleRoleARN  string
-	TopicARN         string
-	Retention        time.Duration
-	Egress           Egress
-	SenderRegions    []string // other regions with a sender; nil for none
+	Environment           string
+	Table                 string
+	KeyARN                string // KMS key for the encryption of signing keys
+	LiveQueue             string // URL
+	RetryQueue            string // URL
+	RetryQueueARN         string
+	SlotQueue             string // URL
+	OverflowQueue         string // URL
+	CoalesceQueue         string // URL
+	TenantPlaces          int    // functions of the lane slot at work for one tenant at most, at least 1
+	DeadLettersQueue      string // URL
+	CircuitsQueue         string // URL
+	UndeliverableRetryARN string
+	ScheduleGroup         string
+	ScheduleRoleARN       string
+	TopicARN              string
+	Retention             time.Duration
+	Egress                Egress
+	SenderRegions         []string // other regions with a sender; nil for none
 }
 
 // Manage configures functions/manage.
@@ -137,25 +137,25 @@ func ForIngest(lookup Lookup) (Ingest, error) {
 func ForDeliver(lookup Lookup) (Deliver, error) {
 	r := reader{lookup: lookup}
 	c := Deliver{
-		Environment:      r.text(names.EnvEnvironment),
-		Table:            r.text(names.EnvTable),
-		KeyARN:           r.text(names.EnvKey),
-		LiveQueue:        r.text(names.EnvLiveQueue),
-		RetryQueue:       r.text(names.EnvRetryQueue),
-		RetryQueueARN:    r.text(names.EnvRetryQueueARN),
-		SlotQueue:        r.text(names.EnvSlotQueue),
-		OverflowQueue:    r.text(names.EnvOverflowQueue),
-		CoalesceQueue:    r.text(names.EnvCoalesceQueue),
-		TenantPlaces:     r.count(names.EnvTenantPlaces),
-		DeadLettersQueue: r.text(names.EnvDeadLettersQueue),
-		CircuitsQueue:    r.text(names.EnvCircuitsQueue),
-		UndeliverableARN: r.text(names.EnvUndeliverableARN),
-		ScheduleGroup:    r.text(names.EnvScheduleGroup),
-		ScheduleRoleARN:  r.text(names.EnvScheduleRole),
-		TopicARN:         r.text(names.EnvTopic),
-		Retention:        r.retention(),
-		Egress:           r.egress(),
-		SenderRegions:    r.list(names.EnvSenderRegions),
+		Environment:           r.text(names.EnvEnvironment),
+		Table:                 r.text(names.EnvTable),
+		KeyARN:                r.text(names.EnvKey),
+		LiveQueue:             r.text(names.EnvLiveQueue),
+		RetryQueue:            r.text(names.EnvRetryQueue),
+		RetryQueueARN:         r.text(names.EnvRetryQueueARN),
+		SlotQueue:             r.text(names.EnvSlotQueue),
+		OverflowQueue:         r.text(names.EnvOverflowQueue),
+		CoalesceQueue:         r.text(names.EnvCoalesceQueue),
+		TenantPlaces:          r.count(names.EnvTenantPlaces),
+		DeadLettersQueue:      r.text(names.EnvDeadLettersQueue),
+		CircuitsQueue:         r.text(names.EnvCircuitsQueue),
+		UndeliverableRetryARN: r.text(names.EnvUndeliverableRetryARN),
+		ScheduleGroup:         r.text(names.EnvScheduleGroup),
+		ScheduleRoleARN:       r.text(names.EnvScheduleRole),
+		TopicARN:              r.text(names.EnvTopic),
+		Retention:             r.retention(),
+		Egress:                r.egress(),
+		SenderRegions:         r.list(names.EnvSenderRegions),
 	}
 	r.requireAPIHosts(c.Egress)
 	return c, r.err()
@@ -184,16 +184,17 @@ func ForManage(lookup Lookup) (Manage, error) {
 		CoalesceQueue: r.text(names.EnvCoalesceQueue),
 		CircuitsQueue: r.text(names.EnvCircuitsQueue),
 		Queues: map[string]string{
-			"live":          r.text(names.EnvLiveQueue),
-			"retry":         r.text(names.EnvRetryQueue),
-			"replay":        r.text(names.EnvReplayQueue),
-			"slot":          r.text(names.EnvSlotQueue),
-			"overflow":      r.text(names.EnvOverflowQueue),
-			"coalesce":      r.text(names.EnvCoalesceQueue),
-			"replay_jobs":   r.text(names.EnvReplayJobsQueue),
-			"circuits":      r.text(names.EnvCircuitsQueue),
-			"dead_letters":  r.text(names.EnvDeadLettersQueue),
-			"undeliverable": r.text(names.EnvUndeliverable),
+			"live":                r.text(names.EnvLiveQueue),
+			"retry":               r.text(names.EnvRetryQueue),
+			"replay":              r.text(names.EnvReplayQueue),
+			"slot":                r.text(names.EnvSlotQueue),
+			"overflow":            r.text(names.EnvOverflowQueue),
+			"coalesce":            r.text(names.EnvCoalesceQueue),
+			"replay_jobs":         r.text(names.EnvReplayJobsQueue),
+			"circuits":            r.text(names.EnvCircuitsQueue),
+			"dead_letters":        r.text(names.EnvDeadLettersQueue),
+			"undeliverable":       r.text(names.EnvUndeliverable),
+			"undeliverable_retry": r.text(names.EnvUndeliverableRetry),
 		},
 		Retention:     r.retention(),
 		Egress:        r.egress(),

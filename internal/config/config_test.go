@@ -22,26 +22,26 @@ func lookup(env map[string]string) config.Lookup {
 }
 
 var deliverEnv = map[string]string{
-	names.EnvTable:            "table",
-	names.EnvKey:              "arn:aws:kms:eu-west-1:111122223333:key/k",
-	names.EnvLiveQueue:        "https://sqs/live",
-	names.EnvRetryQueue:       "https://sqs/retry",
-	names.EnvRetryQueueARN:    "arn:aws:sqs:eu-west-1:111122223333:retry",
-	names.EnvSlotQueue:        "https://sqs/slot",
-	names.EnvOverflowQueue:    "https://sqs/overflow",
-	names.EnvCoalesceQueue:    "https://sqs/coalesce",
-	names.EnvTenantPlaces:     "5",
-	names.EnvDeadLettersQueue: "https://sqs/dead-letters",
-	names.EnvCircuitsQueue:    "https://sqs/circuits",
-	names.EnvUndeliverableARN: "arn:aws:sqs:eu-west-1:111122223333:undeliverable",
-	names.EnvScheduleGroup:    "group",
-	names.EnvScheduleRole:     "arn:aws:iam::111122223333:role/r",
-	names.EnvEgress:           names.EgressPublic,
-	names.EnvAPIHosts:         "a1b2c3d4e5.execute-api.eu-west-1.amazonaws.com,hooks.example.com",
-	names.EnvEnvironment:      "prod",
-	names.EnvTopic:            "arn:aws:sns:eu-west-1:111122223333:topic",
-	names.EnvRetention:        "2160h",
-	names.EnvRuntimeAPI:       "127.0.0.1:9001",
+	names.EnvTable:                 "table",
+	names.EnvKey:                   "arn:aws:kms:eu-west-1:111122223333:key/k",
+	names.EnvLiveQueue:             "https://sqs/live",
+	names.EnvRetryQueue:            "https://sqs/retry",
+	names.EnvRetryQueueARN:         "arn:aws:sqs:eu-west-1:111122223333:retry",
+	names.EnvSlotQueue:             "https://sqs/slot",
+	names.EnvOverflowQueue:         "https://sqs/overflow",
+	names.EnvCoalesceQueue:         "https://sqs/coalesce",
+	names.EnvTenantPlaces:          "5",
+	names.EnvDeadLettersQueue:      "https://sqs/dead-letters",
+	names.EnvCircuitsQueue:         "https://sqs/circuits",
+	names.EnvUndeliverableRetryARN: "arn:aws:sqs:eu-west-1:111122223333:undeliverable-retry",
+	names.EnvScheduleGroup:         "group",
+	names.EnvScheduleRole:          "arn:aws:iam::111122223333:role/r",
+	names.EnvEgress:                names.EgressPublic,
+	names.EnvAPIHosts:              "a1b2c3d4e5.execute-api.eu-west-1.amazonaws.com,hooks.example.com",
+	names.EnvEnvironment:           "prod",
+	names.EnvTopic:                 "arn:aws:sns:eu-west-1:111122223333:topic",
+	names.EnvRetention:             "2160h",
+	names.EnvRuntimeAPI:            "127.0.0.1:9001",
 }
 
 func TestForDeliver(t *testing.T) {
@@ -56,8 +56,8 @@ func TestForDeliver(t *testing.T) {
 		LiveQueue: "https://sqs/live", RetryQueue: "https://sqs/retry", RetryQueueARN: "arn:aws:sqs:eu-west-1:111122223333:retry",
 		SlotQueue: "https://sqs/slot", OverflowQueue: "https://sqs/overflow", CoalesceQueue: "https://sqs/coalesce", TenantPlaces: 5,
 		DeadLettersQueue: "https://sqs/dead-letters", CircuitsQueue: "https://sqs/circuits",
-		UndeliverableARN: "arn:aws:sqs:eu-west-1:111122223333:undeliverable",
-		ScheduleGroup:    "group", ScheduleRoleARN: "arn:aws:iam::111122223333:role/r",
+		UndeliverableRetryARN: "arn:aws:sqs:eu-west-1:111122223333:undeliverable-retry",
+		ScheduleGroup:         "group", ScheduleRoleARN: "arn:aws:iam::111122223333:role/r",
 		TopicARN: "arn:aws:sns:eu-west-1:111122223333:topic", Retention: 90 * 24 * time.Hour,
 		Egress: config.Egress{
 			RuntimeAPI: netip.MustParseAddrPort("127.0.0.1:9001"),
@@ -89,11 +89,12 @@ func TestForManage_Queues(t *testing.T) {
 	env := maps.Clone(deliverEnv)
 	env[names.EnvReplayQueue], env[names.EnvReplayJobsQueue] = "https://sqs/replay", "https://sqs/replay-jobs"
 	env[names.EnvUndeliverable] = "https://sqs/undeliverable"
+	env[names.EnvUndeliverableRetry] = "https://sqs/undeliverable-retry"
 	got, err := config.ForManage(lookup(env))
 	want := map[string]string{
 		"live": "https://sqs/live", "retry": "https://sqs/retry", "replay": "https://sqs/replay", "replay_jobs": "https://sqs/replay-jobs",
 		"slot": "https://sqs/slot", "overflow": "https://sqs/overflow", "coalesce": "https://sqs/coalesce",
-		"circuits": "https://sqs/circuits", "dead_letters": "https://sqs/dead-letters", "undeliverable": "https://sqs/undeliverable",
+		"circuits": "https://sqs/circuits", "dead_letters": "https://sqs/dead-letters", "undeliverable": "https://sqs/undeliverable", "undeliverable_retry": "https://sqs/undeliverable-retry",
 	}
 	if err != nil || !maps.Equal(got.Queues, want) {
 		t.Errorf("ForManage().Queues = %v, %v; want %v", got.Queues, err, want)
@@ -166,14 +167,14 @@ func TestFor_NamesEveryMissingVariable(t *testing.T) {
 		{name: "deliver", read: func(l config.Lookup) error { _, err := config.ForDeliver(l); return err }, want: []string{
 			names.EnvTable, names.EnvKey, names.EnvLiveQueue, names.EnvRetryQueue, names.EnvRetryQueueARN, names.EnvDeadLettersQueue,
 			names.EnvSlotQueue, names.EnvOverflowQueue, names.EnvCoalesceQueue, names.EnvTenantPlaces,
-			names.EnvCircuitsQueue, names.EnvUndeliverableARN, names.EnvScheduleGroup, names.EnvScheduleRole, names.EnvEgress,
+			names.EnvCircuitsQueue, names.EnvUndeliverableRetryARN, names.EnvScheduleGroup, names.EnvScheduleRole, names.EnvEgress,
 			names.EnvAPIHosts,
 			names.EnvEnvironment, names.EnvTopic, names.EnvRetention,
 		}},
 		{name: "manage", read: func(l config.Lookup) error { _, err := config.ForManage(l); return err }, want: []string{
 			names.EnvTable, names.EnvKey, names.EnvLiveQueue, names.EnvCircuitsQueue, names.EnvRetention, names.EnvEgress,
 			names.EnvAPIHosts,
-			names.EnvRetryQueue, names.EnvReplayQueue, names.EnvReplayJobsQueue, names.EnvDeadLettersQueue, names.EnvUndeliverable,
+			names.EnvRetryQueue, names.EnvReplayQueue, names.EnvReplayJobsQueue, names.EnvDeadLettersQueue, names.EnvUndeliverable, names.EnvUndeliverableRetry,
 			names.EnvSlotQueue, names.EnvOverflowQueue, names.EnvCoalesceQueue,
 		}},
 		{name: "breaker", read: func(l config.Lookup) error { _, err := config.ForBreaker(l); return err }, want: []string{
@@ -281,6 +282,7 @@ func TestFor_Places(t *testing.T) {
 	env := maps.Clone(deliverEnv)
 	env[names.EnvReplayQueue], env[names.EnvReplayJobsQueue] = "https://sqs/replay", "https://sqs/replay-jobs"
 	env[names.EnvUndeliverable] = "https://sqs/undeliverable"
+	env[names.EnvUndeliverableRetry] = "https://sqs/undeliverable-retry"
 	env[names.EnvSenderRegions], env[names.EnvFixedAddresses] = "us-east-1,ap-southeast-2", "203.0.113.10,203.0.113.11"
 	regions := []string{"us-east-1", "ap-southeast-2"}
 	if got, err := config.ForDeliver(lookup(env)); err != nil || !slices.Equal(got.SenderRegions, regions) {

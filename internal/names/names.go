@@ -6,41 +6,42 @@ import "time"
 
 // Environment variables. Package infra sets the variables, and package config reads them.
 const (
-	EnvTable            = "SUREHOOK_TABLE"                // DynamoDB table name
-	EnvKey              = "SUREHOOK_KMS_KEY_ARN"          // KMS key for the encryption of endpoint secrets
-	EnvLiveQueue        = "SUREHOOK_LIVE_QUEUE_URL"       // lane of first attempts
-	EnvRetryQueue       = "SUREHOOK_RETRY_QUEUE_URL"      // lane of later attempts
-	EnvRetryQueueARN    = "SUREHOOK_RETRY_QUEUE_ARN"      // lane of later attempts, as a schedule's target
-	EnvSlotQueue        = "SUREHOOK_SLOT_QUEUE_URL"       // lane of single tokens: the reserve of in-flight slots
-	EnvOverflowQueue    = "SUREHOOK_OVERFLOW_QUEUE_URL"   // lane of single tokens: the other in-flight slots
-	EnvCoalesceQueue    = "SUREHOOK_COALESCE_QUEUE_URL"   // lane of endpoints that get the events of a window together
-	EnvTenantPlaces     = "SUREHOOK_TENANT_PLACES"        // functions of the lane slot at work for one tenant at most, 1 or more
-	EnvDeadLettersQueue = "SUREHOOK_DEAD_LETTERS_URL"     // queue of dead letters
-	EnvCircuitsQueue    = "SUREHOOK_CIRCUITS_QUEUE_URL"   // queue of circuit checks
-	EnvUndeliverable    = "SUREHOOK_UNDELIVERABLE_URL"    // dead-letter queue of Surehook's own queues and schedules
-	EnvUndeliverableARN = "SUREHOOK_UNDELIVERABLE_ARN"    // ARN of the same queue
-	EnvScheduleGroup    = "SUREHOOK_SCHEDULE_GROUP"       // EventBridge Scheduler group of retry schedules
-	EnvScheduleRole     = "SUREHOOK_SCHEDULE_ROLE_ARN"    // role of the Scheduler for sending tokens
-	EnvAdminKeySecret   = "SUREHOOK_ADMIN_KEY_SECRET_ARN" // Secrets Manager secret of the first admin key
-	EnvRetention        = "SUREHOOK_RETENTION"            // time to keep events and deliveries, a Go duration
-	EnvEgress           = "SUREHOOK_EGRESS"               // EgressPublic or EgressLoopback
-	EnvEgressHost       = "SUREHOOK_EGRESS_HOST"          // one more host at private addresses, for the local stack in containers only
-	EnvAPIHosts         = "SUREHOOK_API_HOSTS"            // hosts of Surehook's API, separated by commas
-	EnvReplayQueue      = "SUREHOOK_REPLAY_QUEUE_URL"     // lane of replayed deliveries
-	EnvReplayJobsQueue  = "SUREHOOK_REPLAY_JOBS_URL"      // queue of replay jobs with a due page
-	EnvTopic            = "SUREHOOK_TOPIC_ARN"            // SNS topic of operational events and alarms
-	EnvTraces           = "SUREHOOK_TRACES"               // TracesXRay, or the URL of an OTLP endpoint
-	EnvValidation       = "SUREHOOK_VALIDATION"           // of events: off, warn or reject
-	EnvEndpointsPerHost = "SUREHOOK_ENDPOINTS_PER_HOST"   // endpoints of a tenant with one host at most; unset for no limit
-	EnvPortalName       = "SUREHOOK_PORTAL_NAME"          // title of the portal; unset for Surehook's
-	EnvPortalAccent     = "SUREHOOK_PORTAL_ACCENT"        // color of the portal, "#" and six hexadecimal digits; unset for Surehook's
-	EnvPortalEmbedders  = "SUREHOOK_PORTAL_EMBEDDERS"     // origins that may embed the portal, separated by commas; unset for none
-	EnvSenderRegions    = "SUREHOOK_SENDER_REGIONS"       // other regions with a sender, separated by commas; unset for none
-	EnvFixedAddresses   = "SUREHOOK_FIXED_ADDRESSES"      // addresses of the sender with fixed addresses, separated by commas; unset for none
-	EnvEnvironment      = "SUREHOOK_ENVIRONMENT"          // prefix of the stack, a dimension of every metric
-	EnvRuntimeAPI       = "AWS_LAMBDA_RUNTIME_API"        // host:port of the Lambda runtime API, set by Lambda
-	EnvGarbage          = "GOGC"                          // CollectAt, read by the Go runtime
-	EnvMemoryLimit      = "GOMEMLIMIT"                    // bytes, read by the Go runtime
+	EnvTable                 = "SUREHOOK_TABLE"                   // DynamoDB table name
+	EnvKey                   = "SUREHOOK_KMS_KEY_ARN"             // KMS key for the encryption of endpoint secrets
+	EnvLiveQueue             = "SUREHOOK_LIVE_QUEUE_URL"          // lane of first attempts
+	EnvRetryQueue            = "SUREHOOK_RETRY_QUEUE_URL"         // lane of later attempts
+	EnvRetryQueueARN         = "SUREHOOK_RETRY_QUEUE_ARN"         // lane of later attempts, as a schedule's target
+	EnvSlotQueue             = "SUREHOOK_SLOT_QUEUE_URL"          // lane of single tokens: the reserve of in-flight slots
+	EnvOverflowQueue         = "SUREHOOK_OVERFLOW_QUEUE_URL"      // lane of single tokens: the other in-flight slots
+	EnvCoalesceQueue         = "SUREHOOK_COALESCE_QUEUE_URL"      // lane of endpoints that get the events of a window together
+	EnvTenantPlaces          = "SUREHOOK_TENANT_PLACES"           // functions of the lane slot at work for one tenant at most, 1 or more
+	EnvDeadLettersQueue      = "SUREHOOK_DEAD_LETTERS_URL"        // queue of dead letters
+	EnvCircuitsQueue         = "SUREHOOK_CIRCUITS_QUEUE_URL"      // queue of circuit checks
+	EnvUndeliverable         = "SUREHOOK_UNDELIVERABLE_URL"       // dead-letter queue of Surehook's own queues, but the retry lane
+	EnvUndeliverableRetry    = "SUREHOOK_UNDELIVERABLE_RETRY_URL" // dead-letter queue of the retry lane and of schedules
+	EnvUndeliverableRetryARN = "SUREHOOK_UNDELIVERABLE_RETRY_ARN" // ARN of the same queue
+	EnvScheduleGroup         = "SUREHOOK_SCHEDULE_GROUP"          // EventBridge Scheduler group of retry schedules
+	EnvScheduleRole          = "SUREHOOK_SCHEDULE_ROLE_ARN"       // role of the Scheduler for sending tokens
+	EnvAdminKeySecret        = "SUREHOOK_ADMIN_KEY_SECRET_ARN"    // Secrets Manager secret of the first admin key
+	EnvRetention             = "SUREHOOK_RETENTION"               // time to keep events and deliveries, a Go duration
+	EnvEgress                = "SUREHOOK_EGRESS"                  // EgressPublic or EgressLoopback
+	EnvEgressHost            = "SUREHOOK_EGRESS_HOST"             // one more host at private addresses, for the local stack in containers only
+	EnvAPIHosts              = "SUREHOOK_API_HOSTS"               // hosts of Surehook's API, separated by commas
+	EnvReplayQueue           = "SUREHOOK_REPLAY_QUEUE_URL"        // lane of replayed deliveries
+	EnvReplayJobsQueue       = "SUREHOOK_REPLAY_JOBS_URL"         // queue of replay jobs with a due page
+	EnvTopic                 = "SUREHOOK_TOPIC_ARN"               // SNS topic of operational events and alarms
+	EnvTraces                = "SUREHOOK_TRACES"                  // TracesXRay, or the URL of an OTLP endpoint
+	EnvValidation            = "SUREHOOK_VALIDATION"              // of events: off, warn or reject
+	EnvEndpointsPerHost      = "SUREHOOK_ENDPOINTS_PER_HOST"      // endpoints of a tenant with one host at most; unset for no limit
+	EnvPortalName            = "SUREHOOK_PORTAL_NAME"             // title of the portal; unset for Surehook's
+	EnvPortalAccent          = "SUREHOOK_PORTAL_ACCENT"           // color of the portal, "#" and six hexadecimal digits; unset for Surehook's
+	EnvPortalEmbedders       = "SUREHOOK_PORTAL_EMBEDDERS"        // origins that may embed the portal, separated by commas; unset for none
+	EnvSenderRegions         = "SUREHOOK_SENDER_REGIONS"          // other regions with a sender, separated by commas; unset for none
+	EnvFixedAddresses        = "SUREHOOK_FIXED_ADDRESSES"         // addresses of the sender with fixed addresses, separated by commas; unset for none
+	EnvEnvironment           = "SUREHOOK_ENVIRONMENT"             // prefix of the stack, a dimension of every metric
+	EnvRuntimeAPI            = "AWS_LAMBDA_RUNTIME_API"           // host:port of the Lambda runtime API, set by Lambda
+	EnvGarbage               = "GOGC"                             // CollectAt, read by the Go runtime
+	EnvMemoryLimit           = "GOMEMLIMIT"                       // bytes, read by the Go runtime
 )
 
 // CollectAt is the value of EnvGarbage in the functions: the garbage at which the Go

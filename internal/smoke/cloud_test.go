@@ -54,11 +54,16 @@ func TestJudgeDashboards(t *testing.T) {
 func TestJudgeConcurrency(t *testing.T) {
 	t.Parallel()
 
-	judged(t, smoke.JudgeConcurrency(1000, 380), "")
-	judged(t, smoke.JudgeConcurrency(20, 16), "")
-	judged(t, smoke.JudgeConcurrency(19, 16), "19 unreserved concurrent executions")
-	judged(t, smoke.JudgeConcurrency(10, 16), "raise the quota") // a new account, and dev
-	judged(t, smoke.JudgeConcurrency(1000, 0), "no function has a queue")
+	queues := func(n int) smoke.Takes { return smoke.NewTakes(n, 10*n, 0, false) }
+	judged(t, smoke.JudgeConcurrency(1000, queues(380)), "")
+	judged(t, smoke.JudgeConcurrency(20, queues(16)), "")
+	judged(t, smoke.JudgeConcurrency(19, queues(16)), "19 unreserved concurrent executions")
+	judged(t, smoke.JudgeConcurrency(10, queues(16)), "raise the quota") // a new account, and dev
+	judged(t, smoke.JudgeConcurrency(1000, queues(0)), "no function has a queue")
+	judged(t, smoke.JudgeConcurrency(18, smoke.NewTakes(16, 160, 2, false)), "") // ingest and authorize have executions of their own
+	judged(t, smoke.JudgeConcurrency(17, smoke.NewTakes(16, 160, 2, false)), "the API needs 2")
+	judged(t, smoke.JudgeConcurrency(180, smoke.NewTakes(16, 160, 0, true)), "")
+	judged(t, smoke.JudgeConcurrency(179, smoke.NewTakes(16, 160, 0, true)), "no ceiling and may take 160")
 }
 
 func TestJudgeThrottles(t *testing.T) {

@@ -18,6 +18,7 @@ type (
 	Delivery = delivery
 	Grants   = grants
 	Resource = resource
+	Takes    = takes
 )
 
 // The judges.
@@ -54,6 +55,11 @@ const (
 	Backlog  = backlog
 	Paced    = paced
 )
+
+// NewTakes returns what a deployment takes.
+func NewTakes(queues, attempts, floors int, sender bool) Takes {
+	return takes{queues: queues, attempts: attempts, floors: floors, sender: sender}
+}
 
 // Add adds a policy document.
 func (g Grants) Add(document string) error { return g.add(document) }

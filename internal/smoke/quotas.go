@@ -3,20 +3,32 @@ package smoke
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/apigateway"
 	"github.com/aws/aws-sdk-go-v2/service/apigatewayv2"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/lambda"
+
+	"surehook/internal/names"
 )
 
 // apiFunctions is the number of functions behind the API: ingest, replay, manage
 // and authorize. Each needs one execution at least beside the queues.
 const apiFunctions = 4
 
+// takes are the concurrent executions that a deployment takes, at most.
+type takes struct {
+	queues   int  // of the event sources
+	attempts int  // of the event sources of the function with most of them, deliver: its messages at the same time
+	reserved int  // of functions with a reservation
+	floors   int  // functions of the API with a reservation
+	sender   bool // has a sender with fixed addresses without a reservation
+}
+
 // concurrency compares the account's concurrent executions with the limits of
-// the queues.
+// the queues, and of the sender with fixed addresses.
 func (c cloud) concurrency(ctx context.Context) (string, error) {
 	client := lambda.NewFromConfig(c.aws)
 	settings, err := client.GetAccountSettings(ctx, &lambda.GetAccountSettingsInput{})
@@ -26,30 +38,57 @@ func (c cloud) concurrency(ctx context.Context) (string, error) {
 	if settings.AccountLimit == nil {
 		return "", fmt.Errorf("read the account's concurrency: Lambda names no limit")
 	}
-	queues := 0
+	var t takes
 	for _, name := range c.deployment.physical("AWS::Lambda::Function") {
-		sources, err := client.ListEventSourceMappings(ctx, &lambda.ListEventSourceMappingsInput{FunctionName: &name})
-		if err != nil {
-			return "", allowed("read the queues of "+name, err)
-		}
-		for _, s := range sources.EventSourceMappings {
-			if s.ScalingConfig != nil {
-				queues += int(aws.ToInt32(s.ScalingConfig.MaximumConcurrency))
-			}
+		if err := t.add(ctx, client, name, strings.HasSuffix(name, names.FixedSender(""))); err != nil {
+			return "", err
 		}
 	}
 	free := int(aws.ToInt32(settings.AccountLimit.UnreservedConcurrentExecutions))
-	return fmt.Sprintf("%d executions for %d of the queues and the API", free, queues), judgeConcurrency(free, queues)
+	return fmt.Sprintf("%d executions for %d of the queues and the API; %d reserved", free, t.queues, t.reserved), judgeConcurrency(free, t)
 }
 
-// judgeConcurrency checks that the queues at their limits leave room for the API.
-// New accounts have 10 concurrent executions.
-func judgeConcurrency(free, queues int) error {
-	if queues == 0 {
+// add adds a function.
+func (t *takes) add(ctx context.Context, client *lambda.Client, name string, sender bool) error {
+	sources, err := client.ListEventSourceMappings(ctx, &lambda.ListEventSourceMappingsInput{FunctionName: &name})
+	if err != nil {
+		return allowed("read the queues of "+name, err)
+	}
+	attempts := 0
+	for _, s := range sources.EventSourceMappings {
+		if s.ScalingConfig != nil {
+			t.queues += int(aws.ToInt32(s.ScalingConfig.MaximumConcurrency))
+			attempts += int(aws.ToInt32(s.ScalingConfig.MaximumConcurrency) * aws.ToInt32(s.BatchSize))
+		}
+	}
+	t.attempts = max(t.attempts, attempts)
+	got, err := client.GetFunctionConcurrency(ctx, &lambda.GetFunctionConcurrencyInput{FunctionName: &name})
+	if err != nil {
+		return allowed("read the reservation of "+name, err)
+	}
+	reserved := int(aws.ToInt32(got.ReservedConcurrentExecutions))
+	t.reserved += reserved
+	switch {
+	case sender:
+		t.sender = reserved == 0
+	case reserved > 0:
+		t.floors++
+	}
+	return nil
+}
+
+// judgeConcurrency checks that the queues at their limits leave room for the API, and
+// that attempts from fixed addresses have a ceiling. free are the executions without the
+// reserved ones. New accounts have 10 concurrent executions.
+func judgeConcurrency(free int, t takes) error {
+	if t.queues == 0 {
 		return fmt.Errorf("no function has a queue with a limit of concurrency")
 	}
-	if free < queues+apiFunctions {
-		return fmt.Errorf("the account has %d unreserved concurrent executions; the queues may take %d and the API needs %d: raise the quota \"Concurrent executions\" of Lambda", free, queues, apiFunctions)
+	if api := apiFunctions - t.floors; free < t.queues+api {
+		return fmt.Errorf("the account has %d unreserved concurrent executions; the queues may take %d and the API needs %d: raise the quota \"Concurrent executions\" of Lambda", free, t.queues, api)
+	}
+	if t.sender && free < t.queues+apiFunctions+t.attempts {
+		return fmt.Errorf("the function of the fixed addresses has no ceiling and may take %d concurrent executions at the same time; the account has %d unreserved: set Concurrency.FixedSender", t.attempts, free)
 	}
 	return nil
 }

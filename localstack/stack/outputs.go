@@ -32,20 +32,21 @@ func (d *deployment) stack(ctx context.Context) (*Stack, error) {
 	}
 	out := outputs{values: byStack[Name]}
 	s := &Stack{
-		APIURL:             out.get("ApiUrl"),
-		Address:            d.emulator.URL,
-		TableName:          out.get("TableName"),
-		LiveQueueURL:       out.get("LiveQueueUrl"),
-		RetryQueueURL:      out.get("RetryQueueUrl"),
-		SlotQueueURL:       out.get("SlotQueueUrl"),
-		OverflowQueueURL:   out.get("OverflowQueueUrl"),
-		CoalesceQueueURL:   out.get("CoalesceQueueUrl"),
-		ReplayJobsQueueURL: out.get("ReplayJobsQueueUrl"),
-		DeadLettersURL:     out.get("DeadLettersUrl"),
-		UndeliverableURL:   out.get("UndeliverableUrl"),
-		ScheduleGroup:      out.get("ScheduleGroupName"),
-		TopicARN:           out.get("TopicArn"),
-		AWS:                awsConfig(d.emulator),
+		APIURL:                out.get("ApiUrl"),
+		Address:               d.emulator.URL,
+		TableName:             out.get("TableName"),
+		LiveQueueURL:          out.get("LiveQueueUrl"),
+		RetryQueueURL:         out.get("RetryQueueUrl"),
+		SlotQueueURL:          out.get("SlotQueueUrl"),
+		OverflowQueueURL:      out.get("OverflowQueueUrl"),
+		CoalesceQueueURL:      out.get("CoalesceQueueUrl"),
+		ReplayJobsQueueURL:    out.get("ReplayJobsQueueUrl"),
+		DeadLettersURL:        out.get("DeadLettersUrl"),
+		UndeliverableURL:      out.get("UndeliverableUrl"),
+		UndeliverableRetryURL: out.get("UndeliverableRetryUrl"),
+		ScheduleGroup:         out.get("ScheduleGroupName"),
+		TopicARN:              out.get("TopicArn"),
+		AWS:                   awsConfig(d.emulator),
 	}
 	secretARN := out.get("AdminKeySecretArn")
 	if len(out.missing) > 0 {

@@ -26,22 +26,23 @@ const SenderRegion = "eu-west-1"
 
 // Stack is the deployed stack.
 type Stack struct {
-	APIURL             string // from the stack's output
-	Address            string // the address for requests to the API: the emulator
-	Host               string // the API's Host header
-	Key                string // the admin key, "shk_..."
-	TableName          string
-	LiveQueueURL       string
-	RetryQueueURL      string
-	SlotQueueURL       string
-	OverflowQueueURL   string
-	CoalesceQueueURL   string
-	ReplayJobsQueueURL string
-	DeadLettersURL     string
-	UndeliverableURL   string
-	ScheduleGroup      string
-	TopicARN           string
-	AWS                aws.Config // for clients of the emulator's services
+	APIURL                string // from the stack's output
+	Address               string // the address for requests to the API: the emulator
+	Host                  string // the API's Host header
+	Key                   string // the admin key, "shk_..."
+	TableName             string
+	LiveQueueURL          string
+	RetryQueueURL         string
+	SlotQueueURL          string
+	OverflowQueueURL      string
+	CoalesceQueueURL      string
+	ReplayJobsQueueURL    string
+	DeadLettersURL        string
+	UndeliverableURL      string
+	UndeliverableRetryURL string
+	ScheduleGroup         string
+	TopicARN              string
+	AWS                   aws.Config // for clients of the emulator's services
 }
 
 // Options configures Deploy.

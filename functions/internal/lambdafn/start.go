@@ -51,5 +51,5 @@ func handlerOf[C any](
 	if err != nil {
 		return nil, fmt.Errorf("load AWS config: %w", err)
 	}
-	return newHandler(cfg, sdk, log)
+	return newHandler(cfg, shared(sdk, idleTimeout), log)
 }

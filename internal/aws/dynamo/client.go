@@ -11,13 +11,13 @@ import (
 )
 
 // Bounds of one request. A lost answer costs attemptTimeout and not the time of the
-// invocation: 4 attempts take at most 4 x 2 s + 3 x 250 ms = 8.75 s.
+// invocation: 4 attempts take at most 4 x 2 s + 3 x 250 ms = 8.75 s, with the waits of
+// package lambdafn.
 const (
 	// attemptTimeout bounds one attempt, the answer's body included. DynamoDB
 	// answers in milliseconds; the largest answer, 16 MB, takes less than a second.
 	attemptTimeout = 2 * time.Second
 	maxAttempts    = 4
-	maxBackoff     = 250 * time.Millisecond // between two attempts, jittered by the SDK
 	// idleConnections is above the number of concurrent requests of each function: 16
 	// writes of a batch in function ingest, and two lists of maxShardQueries. The SDK
 	// keeps 10, so a larger burst would pay for TLS handshakes.
@@ -28,7 +28,7 @@ const (
 // from a test, keeps its settings.
 func newClient(cfg aws.Config) *dynamodb.Client {
 	return dynamodb.NewFromConfig(cfg, func(o *dynamodb.Options) {
-		o.Retryer = retry.AddWithMaxBackoffDelay(retry.AddWithMaxAttempts(o.Retryer, maxAttempts), maxBackoff)
+		o.Retryer = retry.AddWithMaxAttempts(o.Retryer, maxAttempts)
 		if client, ok := o.HTTPClient.(*awshttp.BuildableClient); ok {
 			o.HTTPClient = client.WithTimeout(attemptTimeout).WithTransportOptions(func(t *http.Transport) {
 				t.MaxIdleConnsPerHost = idleConnections

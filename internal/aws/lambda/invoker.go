@@ -58,7 +58,11 @@ type Invoker struct {
 // endpoint. So the clients have no retries, and speak HTTP/1.1: over HTTP/2, net/http
 // repeats requests that a server refuses.
 func New(cfg aws.Config, config Config) *Invoker {
-	client := awshttp.NewBuildableClient().WithDialerOptions(func(d *net.Dialer) {
+	client, ok := cfg.HTTPClient.(*awshttp.BuildableClient) // with the idle time of all clients
+	if !ok {
+		client = awshttp.NewBuildableClient()
+	}
+	client = client.WithDialerOptions(func(d *net.Dialer) {
 		d.Timeout = connectTimeout
 	}).WithTransportOptions(func(t *http.Transport) {
 		t.TLSHandshakeTimeout = connectTimeout

@@ -104,12 +104,37 @@ type bundle struct {
 	batches   int // received by function deliver
 	inBatch   map[hook.EndpointID]int
 	longest   time.Duration // attempt of the invocation
+
+	connections map[connection]kept
+	handshakes  int // of the invocation
+}
+
+// connection is of a process to an endpoint.
+type connection struct {
+	process  int
+	endpoint hook.EndpointID
+}
+
+// kept are the open connections at rest since the last use.
+type kept struct {
+	n    int
+	used time.Time
+}
+
+// connect counts the handshakes for n attempts to the endpoint at the same time.
+func (w *bundle) connect(c connection, n int) {
+	now, open := w.clock(), w.connections[c]
+	if now.Sub(open.used) > cost.EndpointIdle || w.batch == one {
+		open.n = 0
+	}
+	w.handshakes += max(0, n-open.n)
+	w.connections[c] = kept{max(n, open.n), now}
 }
 
 func newBundle(t *testing.T, batch, processes int) *bundle {
 	t.Helper()
 
-	w := &bundle{t: t, batch: batch, perMinute: 40, names: make(map[string]queue), now: start, ids: world.NewIDs("ledger"), random: rand.NewChaCha8([32]byte{}), answer: answers(200)}
+	w := &bundle{t: t, batch: batch, perMinute: 40, names: make(map[string]queue), connections: make(map[connection]kept), now: start, ids: world.NewIDs("ledger"), random: rand.NewChaCha8([32]byte{}), answer: answers(200)}
 	plain := emulator(t)
 	table := newTable(t, plain)
 	w.ledger = cost.NewLedger(keys(), peek(plain, table), w.take)
@@ -325,6 +350,12 @@ func (w *bundle) deliver(name queue, batch []message) {
 		messages[i] = deliver.Message{ID: w.text(), Body: m.body, Lane: name.lane()}
 	}
 	w.batches++
+	for endpoint, n := range w.inBatch {
+		if name == windows {
+			n = 1 // one request
+		}
+		w.connect(connection{w.batches % len(w.processes), endpoint}, n)
+	}
 	process := w.processes[w.batches%len(w.processes)]
 	if failed := process.ProcessBatch(w.t.Context(), messages); len(failed) > 0 {
 		w.t.Fatalf("ProcessBatch() returned %d of %d messages:\n%s", len(failed), len(messages), w.lines.String())
@@ -349,9 +380,12 @@ func (w *bundle) invoke(n, atOnce int, f func()) {
 	w.t.Helper()
 
 	before := w.account()
-	w.longest = 0
+	w.longest, w.handshakes = 0, 0
 	w.lines.Reset()
 	f()
+	if w.batch == one { // connections to DynamoDB and SQS have rested, too
+		w.handshakes += 2
+	}
 	memory := cost.MemoryMB
 	if atOnce == breakerAtOnce {
 		memory = cost.BreakerMB
@@ -361,7 +395,7 @@ func (w *bundle) invoke(n, atOnce int, f func()) {
 		made := int(requests - before.Requests[name])
 		d += time.Duration((made+atOnce-1)/atOnce) * cost.RequestTime
 	}
-	d += w.longest
+	d += w.longest + cost.HandshakeTime(float64(w.handshakes), memory)
 	w.ledger.Add(cost.InvocationUsage(d, memory).Plus(cost.LogUsage(w.lines.String())))
 }
 

@@ -31,6 +31,23 @@ func WorkTime(n float64, memoryMB int) time.Duration {
 	return time.Duration(work * processorMB / float64(memoryMB))
 }
 
+// HandshakeWork is the work of a whole processor for the client's side of a TLS handshake,
+// the verification of the certificates included: an estimate, not a measurement.
+const HandshakeWork = time.Millisecond
+
+// HandshakeTime returns the time of the work for n new connections, in a function with the
+// memory.
+func HandshakeTime(n float64, memoryMB int) time.Duration {
+	return time.Duration(n * float64(HandshakeWork) * processorMB / float64(memoryMB))
+}
+
+// Idle times of connections: of package egress, and of the clients of AWS in package
+// lambdafn.
+const (
+	EndpointIdle = 4 * time.Second
+	ServiceIdle  = 20 * time.Second
+)
+
 // LogEventBytes is added to each line by CloudWatch Logs.
 // https://docs.aws.amazon.com/AmazonCloudWatch/latest/APIReference/API_PutLogEvents.html
 const LogEventBytes = 26
@@ -47,6 +64,9 @@ func InvocationUsage(d time.Duration, memoryMB int) Usage {
 		GBSecond:   (d + time.Millisecond - 1).Truncate(time.Millisecond).Seconds() * float64(memoryMB) / 1024,
 	}
 }
+
+// AccessUsage returns the usage of a line of the access log.
+func AccessUsage() Usage { return Usage{AccessByte: float64(len(AccessLine) + LogEventBytes)} }
 
 // LogUsage returns the usage of log lines. A newline ends each line.
 func LogUsage(lines string) Usage {

@@ -76,6 +76,6 @@ The other parts, with the decisions that keep them:
 - Reads, 0.40: the version of the tenant ([ADR 0048](adr/0048-every-post-reads-the-version-of-the-tenant.md)), the event
   ([ADR 0049](adr/0049-tokens-carry-no-payload.md)), the delivery before its attempt, and a tenth of endpoint and circuit.
 - GB-seconds, 0.15: mostly the wait for AWS and for the endpoint ([ADR 0092](adr/0092-the-functions-of-the-path-have-160-mb.md)).
-- Logs, 0.38: the access log, one line per event, one per attempt, and one with the metrics of a batch
+- Logs, with the access log: one line per post, one per event, one per attempt, and one with the metrics of a batch
   ([ADR 0091](adr/0091-a-line-of-the-path-says-nothing-twice.md)).
 `

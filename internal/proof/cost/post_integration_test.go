@@ -49,7 +49,7 @@ func (w *bundle) publish(to hook.TenantID, types ...string) {
 	})
 	const apiChunk = 512 << 10
 	w.ledger.Add(cost.Usage{cost.APIRequest: float64((len(encoded) + apiChunk - 1) / apiChunk)})
-	w.ledger.Add(cost.LogUsage(cost.AccessLine + "\n"))
+	w.ledger.Add(cost.AccessUsage())
 }
 
 // payload returns 500 bytes, mostly random text, compressed by a third.

@@ -14,11 +14,17 @@ const (
 	Scheduler Service = "Scheduler"
 	Logs      Service = "Logs"
 	SNS       Service = "SNS"
+	AccessLog Service = "Access log"
 	KMS       Service = "KMS"
+	Storage   Service = "Storage"
+	Backups   Service = "Backups"
 )
 
-// Services returns all services, in the order of a delivery's path.
-func Services() []Service { return []Service{API, Lambda, SQS, DynamoDB, Scheduler, Logs, SNS, KMS} }
+// Services returns all services, in the order of a delivery's path. The records and their
+// backups stay for the retention.
+func Services() []Service {
+	return []Service{API, AccessLog, Lambda, SQS, DynamoDB, Scheduler, Logs, SNS, KMS, Storage, Backups}
+}
 
 // Charge is a unit with a price.
 type Charge uint8
@@ -36,6 +42,9 @@ const (
 	LogByte                        // of CloudWatch Logs, standard class
 	Publication                    // of SNS, per 64 KB
 	KeyRequest                     // of KMS, symmetric
+	AccessByte                     // of the API's access log
+	StoredByte                     // of DynamoDB for the retention, index rows included
+	BackedByte                     // of point-in-time recovery for the retention
 )
 
 // Price is a list price.
@@ -47,6 +56,12 @@ type Price struct {
 	Per     float64
 	Source  string
 }
+
+// Retention of the records in prod (infra/surehook/environments.go), in months of 30 days.
+const (
+	RetentionDays = 90
+	retention     = RetentionDays / month
+)
 
 // PricesOf is the place and the time of Prices.
 const PricesOf = "US East (N. Virginia), November 2026, first tier of volume, beyond the free tier"
@@ -65,6 +80,9 @@ func Prices() []Price {
 		{ReadUnit, DynamoDB, "read request unit", 0.125, million, "https://aws.amazon.com/dynamodb/pricing/on-demand/"},
 		{Schedule, Scheduler, "invocation by a schedule", 1.00, million, "https://aws.amazon.com/eventbridge/pricing/"},
 		{LogByte, Logs, "GB ingested, standard class", 0.50, gigabyte, "https://aws.amazon.com/cloudwatch/pricing/"},
+		{AccessByte, AccessLog, "GB of vended logs ingested", 0.50, gigabyte, "https://aws.amazon.com/cloudwatch/pricing/"},
+		{StoredByte, Storage, "GB in the table for 90 days, 0.25 a month", 0.25 * retention, gigabyte, "https://aws.amazon.com/dynamodb/pricing/on-demand/"},
+		{BackedByte, Backups, "GB of point-in-time recovery for 90 days, 0.20 a month", 0.20 * retention, gigabyte, "https://aws.amazon.com/dynamodb/pricing/on-demand/"},
 		{Publication, SNS, "publication, per 64 KB", 0.50, million, "https://aws.amazon.com/sns/pricing/"},
 		{KeyRequest, KMS, "request about a symmetric key", 3.00, million, "https://aws.amazon.com/kms/pricing/"},
 	}

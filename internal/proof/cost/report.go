@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"time"
 )
 
 // million is the quantity of a price.
@@ -23,8 +24,13 @@ type Scenario struct {
 // Bill returns the cost of a million deliveries.
 func (s Scenario) Bill() Bill { return s.Account.Usage.Times(million / float64(s.Deliveries)).Bill() }
 
-// USD returns the total cost of a million deliveries.
-func (s Scenario) USD() float64 { return s.Bill().Total() }
+// USD returns the cost of a million deliveries, without the storage of their records.
+func (s Scenario) USD() float64 {
+	bill := s.Bill()
+	delete(bill, Storage)
+	delete(bill, Backups)
+	return bill.Total()
+}
 
 // WriteUnits returns the write units per delivery.
 func (s Scenario) WriteUnits() float64 { return s.Account.Usage[WriteUnit] / float64(s.Deliveries) }
@@ -62,8 +68,14 @@ const (
 // Day returns the usage of a day without an event.
 func (i Idle) Day() Usage {
 	return i.Tick.Times(ticksADay).Plus(i.Review.Times(reviewsADay)).Plus(i.Reconcile.Times(reconcilesADay)).
-		Plus(i.Sweep.Times(sweepsADay)).Plus(Polls())
+		Plus(i.Sweep.Times(sweepsADay)).Plus(Polls()).Plus(TableKey())
 }
+
+// TableKey returns the usage of a day of one process that uses the table: DynamoDB asks KMS
+// for the table's key after five minutes without a request of the caller, and here once in
+// five minutes, the more expensive reading.
+// https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/encryption.usagenotes.html
+func TableKey() Usage { return Usage{KeyRequest: 24 * 60 / 5} }
 
 // Polls returns the usage of a day of polling empty queues.
 func Polls() Usage { return Usage{QueueRequest: queues * pollers * pollsADay} }
@@ -145,7 +157,7 @@ func (r Report) requests(b *strings.Builder) {
 		}
 		u := s.Account.Usage
 		fmt.Fprintf(b, "| %s | %.2f | %.2f | %.2f | %.2f | %.0f | %.2f | %s |\n", s.Name, s.WriteUnits(), s.Units("write stats"), s.ReadUnits(),
-			float64(s.Messages)/n, math.Round(u[LogByte]/n/100)*100, u[Invocation]/n, strings.Join(requests, ", "))
+			float64(s.Messages)/n, math.Round((u[LogByte]+u[AccessByte])/n/100)*100, u[Invocation]/n, strings.Join(requests, ", "))
 	}
 }
 
@@ -179,7 +191,7 @@ const month = 30
 // its price for each of its metrics.
 func fixed() []monthly {
 	return []monthly{
-		{"metrics of alarms", 50, 0.10},
+		{"metrics of alarms", 51, 0.10},
 		{"gauges of the breaker, custom metrics", 2, 0.30},
 		{"dashboard", 1, 3.00},
 		{"KMS key", 1, 1.00},
@@ -205,6 +217,7 @@ func (r Report) idle(b *strings.Builder) {
 		{every("reconciliations", reconcilesADay), r.Idle.Reconcile.Times(reconcilesADay)},
 		{every("sweeps", sweepsADay), r.Idle.Sweep.Times(sweepsADay)},
 		{"polls of eight empty queues", Polls()},
+		{"requests to KMS for the key of the table", TableKey()},
 	}
 	b.WriteString("| item | USD in 30 days |\n|---|--:|\n")
 	for _, row := range rows {
@@ -218,12 +231,23 @@ func (r Report) idle(b *strings.Builder) {
 	}
 	fmt.Fprintf(b, "| **an idle month of prod** | **%.2f** |\n", all)
 	b.WriteString("\nThe free tier covers a part. Each of the first two yearly rotations of the KMS key adds 1.00 a month. Traffic adds custom metrics, at 0.30 each:\n" +
-		"some 25 metrics, 7.50 a month; a metric without values costs nothing. Storage is not counted, nor is traffic out (0.09 per GB). AWS charges once for the\n" +
-		"raised warm throughput of the table: the charge is not counted.\n\n")
+		"some 25 metrics, 7.50 a month; a metric without values costs nothing. Traffic out is not counted (0.09 per GB).\n\n")
+	fmt.Fprintf(b, "AWS charges once for the raised warm throughput of the table and its two indexes, when prod is made: for %d write units and %d read units a second more than\n"+
+		"a new table has. The sum does not have this charge: look up the price of a unit under \"Warm throughput\" at <https://aws.amazon.com/dynamodb/pricing/on-demand/>.\n"+
+		"`WarmThroughput` in `infra/surehook/environments.go` can be empty: DynamoDB then grows with the traffic.\n\n",
+		warmTables*(warmWrites-newWrites), warmTables*(warmReads-newReads))
 	fmt.Fprintf(b, "The archive of prod (an export a day) is not in the sum, because the time of an export decides the number of polls: %d to %d state transitions a day, %.2f\n"+
 		"to %.2f a month at %.2f per million. DynamoDB charges an export by the size of the changes, and S3 by the size of the files.\n",
 		leastTransitions, mostTransitions, transitions(leastTransitions), transitions(mostTransitions), transitionPrice)
 }
+
+// Warm throughput of prod (infra/surehook/environments.go), of a new table, and the number of
+// tables and indexes.
+const (
+	warmWrites, warmReads = 18_000, 30_000
+	newWrites, newReads   = 4_000, 12_000
+	warmTables            = 3
+)
 
 // State transitions of the archive's state machine in a day (infra/surehook/archive_states.go):
 // Day, Any?, Export and Done, and Wait, Describe and Done? for each poll. A poll every 5
@@ -261,7 +285,9 @@ func assumptions(b *strings.Builder) {
 	fmt.Fprintf(b, `- Events have payloads of 500 bytes, mostly random text, compressed by a third. Endpoints respond after %s with a few bytes.
 - Functions ingest and deliver have %d MB on arm64, function breaker %d MB. An invocation takes %s per request to AWS (concurrent requests of a kind count
   once), %s of work and %s more per event or message, by a processor of which the function has its share (1,769 MB have one), and %s for attempts.
-  The work is measured with the real code, without TLS. Caches are warm: the figures leave out cold starts, the decryption of a data key by KMS (once per sandbox, tenant and hour)
+  The work is measured with the real code, without TLS. A TLS handshake takes %s more of a whole processor, %s of a function with %d MB. Connections to
+  endpoints rest for %s at most, connections to AWS for %s: rows "delivered alone" make a new one to the endpoint, to DynamoDB and to SQS, and the other rows those that
+  their rate needs. Caches are warm: the figures leave out cold starts, the decryption of a data key by KMS (once per sandbox, tenant and hour)
   and the authorizer, because the API caches its result for a minute.
 - An event source receives each batch with one request and deletes the batch with one. Batches are full (10) or, as the worst case, of one message.
   The event source of the live lane waits for no batch, so batches are full only when messages arrive faster than invocations take them. The rows with
@@ -271,6 +297,10 @@ func assumptions(b *strings.Builder) {
 - DynamoDB's units are computed from the items (`+"`internal/proof/cost/units.go`"+`). Index rows in a transaction count twice. A cheaper
   reading is possible.
 - Log bytes are the bytes of the real lines, plus 26 bytes for each line, plus the API's access log. The table rounds to hundreds.
+- Storage and backups are those of prod: records stay 90 days, and DynamoDB adds 100 bytes to each item and each row of an index. The backups of point-in-time
+  recovery cost the size of the table without its indexes. The archive in S3 is not counted.
+- The table's key is the one of DynamoDB in KMS, which asks KMS once in five minutes for each process: nothing per million at these rates. An event and a delivery alone in
+  five minutes are two requests, 6.00 per million and at most 0.05 a month.
 - SNS is counted by publication. The price of a message to a subscriber of the operators' topic depends on the protocol, and is not counted.
 - A scheduled retry is one invocation by the Scheduler and one request to SQS.
 - Beyond its fixed cost, an outage costs the same per delivery for 1,000 and for 2,000 events, so the run leaves out 10,000.
@@ -282,5 +312,6 @@ func assumptions(b *strings.Builder) {
   fail that have no attempt of the same endpoint beside them, so some 95 %% of the deliveries succeed at the first attempt. The attempts of a retry lane are in small batches.
   The rows of the mix differ below 1 %% from run to run: the order of concurrent settlements decides whose held successes a settlement writes.
 - %d long polls of 20 s at a time poll an empty queue: Lambda's start value. Lambda may poll less with a low maximum concurrency.
-`, ReceiverTime, MemoryMB, BreakerMB, RequestTime, InvocationWork, MessageWork, ReceiverTime, pollers)
+`, ReceiverTime, MemoryMB, BreakerMB, RequestTime, InvocationWork, MessageWork, ReceiverTime,
+		HandshakeWork, HandshakeTime(1, MemoryMB).Round(time.Millisecond), MemoryMB, EndpointIdle, ServiceIdle, pollers)
 }

@@ -129,6 +129,10 @@ func (l *Ledger) apply(c change, refused bool, times float64) {
 	if !refused {
 		units = l.table.WriteUnits(before, c.after) * times
 		l.items[id] = c.after
+		all, table := l.table.Stored(c.after)
+		allBefore, tableBefore := l.table.Stored(before)
+		l.usage[StoredByte] += float64(all - allBefore)
+		l.usage[BackedByte] += float64(table - tableBefore)
 	}
 	kind := l.kind(c.key)
 	l.sizes[kind] = max(l.sizes[kind], ItemSize(c.after))

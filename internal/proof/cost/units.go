@@ -32,6 +32,27 @@ func (t Table) WriteUnits(before, after Item) float64 {
 	return units
 }
 
+// overheadBytes is added by DynamoDB to every stored item and every index row.
+// https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/CapacityUnitCalculations.html
+const overheadBytes = 100
+
+// Stored returns the stored bytes of the item, and of these the bytes outside of indexes:
+// point-in-time recovery charges for the table alone.
+// https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/PointInTimeRecovery_Howitworks.html
+func (t Table) Stored(item Item) (all, table int) {
+	if item == nil {
+		return 0, 0
+	}
+	table = ItemSize(item) + overheadBytes
+	all = table
+	for _, index := range t.Indexes {
+		if row := t.row(index, item); row != nil {
+			all += ItemSize(row) + overheadBytes
+		}
+	}
+	return all, table
+}
+
 // RefusedUnits returns the write units of a write with a failed condition: the
 // units of the stored item, at least one.
 func (t Table) RefusedUnits(there Item) float64 { return ceil(ItemSize(there), writeUnitBytes) }

@@ -1,8 +1,10 @@
 package cost_test
 
 import (
+	"os"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
@@ -160,5 +162,51 @@ func TestUsage_Bill(t *testing.T) {
 				t.Errorf("Bill().Total() = %g; want %g", got, tt.want)
 			}
 		})
+	}
+}
+
+// An item has 100 bytes more in the table, and each of its index rows, too. A refused write
+// stores nothing.
+func TestTable_Stored(t *testing.T) {
+	t.Parallel()
+
+	table := cost.Table{Hash: "pk", Range: "sk", Indexes: []cost.Index{{Hash: "h", Range: "r"}, {Hash: "h2", Range: "sk"}}}
+	item := cost.Item{"pk": text("p"), "sk": text("s"), "h": text("h"), "r": text("r"), "data": text("0123456789")}
+	if all, alone := table.Stored(item); alone != 3+3+2+2+14+100 || all != alone+3+3+2+2+100 {
+		t.Errorf("Stored() = %d, %d in the table; want 234, 124", all, alone)
+	}
+	if all, alone := table.Stored(nil); all != 0 || alone != 0 {
+		t.Errorf("Stored(nothing) = %d, %d; want nothing", all, alone)
+	}
+}
+
+// A handshake takes 1 ms of a processor, and 160 MB have about a eleventh of one.
+func TestHandshakeTime(t *testing.T) {
+	t.Parallel()
+
+	if got := cost.HandshakeTime(2, cost.MemoryMB).Round(time.Millisecond); got != 22*time.Millisecond {
+		t.Errorf("two handshakes take %v; want 22 ms", got)
+	}
+}
+
+// The document repeats constants of other packages.
+func TestConstants(t *testing.T) {
+	t.Parallel()
+
+	for file, wants := range map[string][]string{
+		"internal/delivery/egress/client.go": {"idleTimeout        = 4 * time.Second"},
+		"functions/internal/lambdafn/sdk.go": {"idleTimeout = 20 * time.Second"},
+		"infra/surehook/environments.go":     {"Retention:           90 * day", "WarmThroughput{ReadUnits: 30_000, WriteUnits: 18_000}"},
+		"infra/surehook/validate.go":         {"initialReadUnits  = 12_000", "initialWriteUnits = 4_000"},
+	} {
+		source, err := os.ReadFile("../../../" + file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, want := range wants {
+			if !strings.Contains(string(source), want) {
+				t.Errorf("%s does not hold %q: change the constants of package cost", file, want)
+			}
+		}
 	}
 }

@@ -15,6 +15,7 @@ type Workload struct {
 	Scenario string  // of docs/cost.md
 	PerPost  float64 // events of a post
 	Hanging  float64 // share of the deliveries that hang for HangTime
+	Fresh    float64 // share of the deliveries on a new connection
 }
 
 // HangTime is the duration of a hanging attempt: the default timeout of an endpoint.
@@ -36,15 +37,18 @@ const (
 	deliverRequests = 3 // records, deliveries, counts
 )
 
+// fixedSender is the ceiling of sender-fixed, of an environment with fixed addresses.
+const fixedSender = 300.0
+
 // ingestTime is the duration of an invocation for a post of n events.
 func ingestTime(n float64) time.Duration {
 	return ingestRequests*cost.RequestTime + cost.WorkTime(n, cost.MemoryMB)
 }
 
 // deliverTime is the mean duration of a batch of n deliveries: a batch ends with its
-// slowest delivery.
-func deliverTime(n, hanging float64) time.Duration {
-	work := deliverRequests*cost.RequestTime + cost.WorkTime(n, cost.MemoryMB)
+// slowest delivery. New connections share the processor.
+func deliverTime(n, hanging, fresh float64) time.Duration {
+	work := deliverRequests*cost.RequestTime + cost.WorkTime(n, cost.MemoryMB) + cost.HandshakeTime(n*fresh, cost.MemoryMB)
 	slow := 1 - math.Pow(1-hanging, n)
 	return work + time.Duration(slow*float64(HangTime)+(1-slow)*float64(cost.ReceiverTime))
 }
@@ -63,8 +67,12 @@ func Limits(s Settings, measured map[string]Measured, w Workload) []Limit {
 		{"requests to the API of the account", "", quotaAPI, quotaAPI * w.PerPost, byRequest},
 		{"functions for posts: what the event sources leave of the account", "", ingest, ingest / ingestTime(w.PerPost).Seconds() * w.PerPost, byRequest + "; new accounts may start at 10"},
 		{
+			"functions for posts in a stack with fixed addresses", "Concurrency.FixedSender",
+			ingest - fixedSender, (ingest - fixedSender) / ingestTime(w.PerPost).Seconds() * w.PerPost, "a smaller ceiling, or " + byRequest,
+		},
+		{
 			"functions on the lane live", "Concurrency.Live", live.Concurrency,
-			live.Concurrency * live.Batch / deliverTime(live.Batch, w.Hanging).Seconds(), "the setting, to 1,000; then another stack",
+			live.Concurrency * live.Batch / deliverTime(live.Batch, w.Hanging, w.Fresh).Seconds(), "the setting, to 1,000; then another stack",
 		},
 		{"warm write units of the table", "WarmThroughput.WriteUnits", s.WriteUnits, s.WriteUnits / m.WriteUnits, "the setting, or grow slowly: on-demand doubles in 30 minutes"},
 		{"warm read units of the table", "WarmThroughput.ReadUnits", s.ReadUnits, s.ReadUnits / m.ReadUnits, "the same"},

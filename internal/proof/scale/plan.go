@@ -16,13 +16,13 @@ type Plan struct {
 	Stacks                float64
 }
 
-// PlanFor returns the settings of each stack for the rate, with a headroom of 2, and with
-// 2 % hanging deliveries at the mean rate. No setting is below the stack's own.
+// PlanFor returns the settings of each stack for the rate, with a headroom of 2, a new
+// connection for each delivery, and 2 % hanging deliveries at the mean rate. No setting is below the stack's own.
 func PlanFor(s Settings, measured map[string]Measured, perSecond float64) Plan {
 	live, _ := s.source("Live") // ReadTemplate has checked the lane
 	functions := math.Ceil(max(
-		headroom*perSecond*deliverTime(live.Batch, 0).Seconds(),
-		perSecond*deliverTime(live.Batch, hangingShare).Seconds(),
+		headroom*perSecond*deliverTime(live.Batch, 0, 1).Seconds(),
+		perSecond*deliverTime(live.Batch, hangingShare, 1).Seconds(),
 	) / live.Batch)
 	stacks := math.Ceil(functions / quotaSource)
 	peak := headroom * perSecond / stacks

@@ -17,6 +17,7 @@ const (
 	dueCircuits    = 10_000
 	maxShards      = 16  // of an endpoint, package hook
 	maxEndpoints   = 500 // of a tenant, docs/limits.md
+	apiConcurrency = 100.0
 )
 
 // workloads returns the columns of the document.
@@ -24,7 +25,8 @@ func workloads() []Workload {
 	return []Workload{
 		{Name: "posted alone", Scenario: Alone, PerPost: 1},
 		{Name: "in batches of 100", Scenario: InBatch, PerPost: 100},
-		{Name: "in batches of 100, and 2 % hang", Scenario: InBatch, PerPost: 100, Hanging: hangingShare},
+		{Name: "in batches of 100, each connection new", Scenario: InBatch, PerPost: 100, Fresh: 1},
+		{Name: "the same, and 2 % hang", Scenario: InBatch, PerPost: 100, Fresh: 1, Hanging: hangingShare},
 	}
 }
 
@@ -42,6 +44,7 @@ stack has never run on AWS.
 	writePlans(&b, s, measured)
 	writeOne(&b, s, measured)
 	writeBacklog(&b, s, measured)
+	writeSenders(&b, s)
 	writeAssumptions(&b, s)
 	return b.String()
 }
@@ -92,7 +95,7 @@ func writePlans(b *strings.Builder, s Settings, measured map[string]Measured) {
 	}{{"10,000 a minute", 10_000.0 / 60}, {"1,000 a second", 1_000}, {"10,000 a second", 10_000}}
 	fmt.Fprintf(b, `## Settings for three rates
 
-Peaks of %d times the rate, and %.0f %% of hanging deliveries at the mean rate. No setting is below prod's. The settings are for each stack.
+Peaks of %d times the rate, %.0f %% of hanging deliveries at the mean rate, and a new connection for each delivery. No setting is below prod's. The settings are for each stack.
 
 | setting | prod |`, headroom, hangingShare*100)
 	plans := make([]Plan, len(rates))
@@ -146,7 +149,7 @@ func writeOne(b *strings.Builder, s Settings, measured map[string]Measured) {
 
 func writeBacklog(b *strings.Builder, s Settings, measured map[string]Measured) {
 	live, _ := s.source("Live") // ReadTemplate has checked the lane
-	lane := live.Concurrency * live.Batch / deliverTime(live.Batch, 0).Seconds()
+	lane := live.Concurrency * live.Batch / deliverTime(live.Batch, 0, 1).Seconds()
 	drain := min(lane, s.WriteUnits/measured[InBatch].WriteUnits, s.ReadUnits/measured[InBatch].ReadUnits)
 	ramp := (live.Concurrency - 5) / quotaRamp * 60
 	fmt.Fprintf(b, `## A backlog
@@ -166,12 +169,32 @@ messages; at most 120,000 of a queue are in progress.
 `, waveSize, waveSeconds, waveSize/waveSeconds, minutes(1_000_000/(waveSize/waveSeconds)))
 }
 
+func writeSenders(b *strings.Builder, s Settings) {
+	fmt.Fprintf(b, `## Senders
+
+An execution of a sender is one attempt, and deliver makes up to %s attempts at the same time: its event sources times their batches.
+
+| sender | executions | attempts a second, answered after %v | attempts a second that hang for %v | above |
+|---|--:|--:|--:|---|
+`, number(s.attempts()), cost.ReceiverTime, HangTime)
+	row := func(name string, has float64, above string) {
+		fmt.Fprintf(b, "| %s | %s | %s | %s | %s |\n", name, number(has), number(has/cost.ReceiverTime.Seconds()), number(has/HangTime.Seconds()), above)
+	}
+	row("of another region, with the quota of its region", quotaConcurrency, "the own region sends")
+	row("`sender-fixed`, with `Concurrency.FixedSender`", fixedSender, "the message returns with its back-off; no attempt is counted")
+	fmt.Fprintf(b, `
+The executions of `+"`sender-fixed`"+` are reserved: nothing else in the account takes them, used or not. With fixed addresses, %s of the event sources, %s of the sender and %s of the API are %s concurrent
+executions. Senders of other regions count in their regions, where a new account often has 10.
+
+`, number(s.concurrency("")), number(fixedSender), number(apiConcurrency), number(s.concurrency("")+fixedSender+apiConcurrency))
+}
+
 func writeAssumptions(b *strings.Builder, s Settings) {
 	fmt.Fprintf(b, `## Assumptions
 
-- As in [cost.md](cost.md): endpoints answer after %v, a request to AWS takes %v, an invocation %v of work and an event or a message %v more, by a share of a processor, payloads have 500 bytes, and batches are full.
+- As in [cost.md](cost.md): endpoints answer after %v, a request to AWS takes %v, an invocation %v of work and an event or a message %v more, by a share of a processor, a new connection %v of work, payloads have 500 bytes, and batches are full.
 - A hanging delivery takes %v, the default timeout. Hanging deliveries are spread evenly over the batches.
-- The event sources:`, cost.ReceiverTime, cost.RequestTime, cost.InvocationWork, cost.MessageWork, HangTime)
+- The event sources:`, cost.ReceiverTime, cost.RequestTime, cost.InvocationWork, cost.MessageWork, cost.HandshakeWork, HangTime)
 	for i, source := range s.Sources {
 		if i > 0 {
 			b.WriteString(",")

@@ -6,6 +6,7 @@ import (
 	"os"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -67,6 +68,7 @@ func TestConstants(t *testing.T) {
 		"internal/delivery/breaker/tick.go":    {"maxDueCircuits = 10_000"},
 		"internal/hook/place.go":               {"MaxShards = 16"},
 		"docs/limits.md":                       {"| endpoints of a tenant | 500 |"},
+		"infra/surehook/environments.go":       {"prod     600 of queues + 100 of the API + 300 of sender-fixed", "FixedSender: 300", "postsPerExecution   = 10 ", "batchesPerExecution = 1 "},
 	} {
 		text := read(t, file)
 		for _, want := range want {
@@ -74,6 +76,16 @@ func TestConstants(t *testing.T) {
 				t.Errorf("%s does not hold %q: change the document of package scale", file, want)
 			}
 		}
+	}
+}
+
+// The floors of ingest (infra/surehook/environments.go) count 10 posts, or one batch of 100,
+// for an execution and second.
+func TestIngestTime(t *testing.T) {
+	t.Parallel()
+
+	if one, batch := scale.IngestTime(1), scale.IngestTime(100); one > time.Second/10 || batch > time.Second {
+		t.Errorf("an invocation of ingest takes %v with one event, %v with 100; want 100 ms and 1 s at most", one, batch)
 	}
 }
 
@@ -112,6 +124,7 @@ func TestLimits(t *testing.T) {
 				"throttle of the route": 1000, "functions on the lane live": 2000 / 0.28362, "warm write units of the table": 9000,
 				"warm read units of the table": 10_000, "write units of a table": 20_000,
 				"functions for posts: what the event sources leave of the account": 700 / (0.03 + 0.01382),
+				"functions for posts in a stack with fixed addresses":              400 / (0.03 + 0.01382),
 			},
 		},
 		{
@@ -119,6 +132,12 @@ func TestLimits(t *testing.T) {
 			workload: scale.Workload{Scenario: scale.InBatch, PerPost: 100},
 			first:    "throttle of the route",
 			want:     map[string]float64{"throttle of the route": 5000, "requests to the API of the account": 1_000_000},
+		},
+		{
+			name:     "each on a new connection", // 10 handshakes of 1 ms, by 160 of 1,769 MB
+			workload: scale.Workload{Scenario: scale.InBatch, PerPost: 100, Fresh: 1},
+			first:    "throttle of the route",
+			want:     map[string]float64{"functions on the lane live": 2000 / (0.28362 + 0.11056)},
 		},
 		{
 			name:     "with hanging deliveries",
@@ -158,11 +177,11 @@ func TestPlanFor(t *testing.T) {
 		},
 		{
 			name: "hanging deliveries need the functions", perSecond: 1000,
-			want: scale.Plan{PerSecond: 1000, PerPost: 1, Events: 2000, Batch: 50, Live: 208, Account: 396, WriteUnits: 18_000, ReadUnits: 30_000, Stacks: 1},
+			want: scale.Plan{PerSecond: 1000, PerPost: 1, Events: 2000, Batch: 50, Live: 219, Account: 407, WriteUnits: 18_000, ReadUnits: 30_000, Stacks: 1},
 		},
 		{
 			name: "more functions than one event source has", perSecond: 10_000,
-			want: scale.Plan{PerSecond: 10_000, PerPost: 100, Events: 1000, Batch: 67, Live: 693, Account: 826, WriteUnits: 18_000, ReadUnits: 30_000, Stacks: 3},
+			want: scale.Plan{PerSecond: 10_000, PerPost: 100, Events: 1000, Batch: 67, Live: 729, Account: 862, WriteUnits: 18_000, ReadUnits: 30_000, Stacks: 3},
 		},
 	}
 	for _, tt := range tests {

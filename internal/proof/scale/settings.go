@@ -146,3 +146,14 @@ func (s *Settings) concurrency(function string) float64 {
 	}
 	return sum
 }
+
+// attempts returns the attempts that deliver makes at the same time, at most.
+func (s *Settings) attempts() float64 {
+	sum := 0.0
+	for _, source := range s.Sources {
+		if source.Function == "Deliver" {
+			sum += source.Concurrency * source.Batch
+		}
+	}
+	return sum
+}

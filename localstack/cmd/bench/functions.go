@@ -188,11 +188,11 @@ func functionEnvironment(runtimeAPI string) []string {
 		names.EnvTenantPlaces + "=5",
 		names.EnvTraces + "=" + names.TracesXRay,
 		names.EnvValidation + "=" + names.ValidationOff,
-		names.EnvUndeliverableARN + "=arn:aws:sqs:" + account + "undeliverable",
+		names.EnvUndeliverableRetryARN + "=arn:aws:sqs:" + account + "undeliverable-retry",
 	}
 	for _, queue := range []string{
 		names.EnvLiveQueue, names.EnvRetryQueue, names.EnvReplayQueue, names.EnvReplayJobsQueue, names.EnvCircuitsQueue,
-		names.EnvDeadLettersQueue, names.EnvUndeliverable, names.EnvSlotQueue, names.EnvOverflowQueue, names.EnvCoalesceQueue,
+		names.EnvDeadLettersQueue, names.EnvUndeliverable, names.EnvUndeliverableRetry, names.EnvSlotQueue, names.EnvOverflowQueue, names.EnvCoalesceQueue,
 	} {
 		env = append(env, queue+"=https://sqs.us-east-1.amazonaws.com/123456789012/queue")
 	}

@@ -1,0 +1,95 @@
+package docs_test
+
+import (
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// variable matches the name of a variable in backquotes, and makeVariable its use in the
+// Makefile.
+var (
+	variable     = regexp.MustCompile("`([A-Z][A-Z_]+)`")
+	makeVariable = regexp.MustCompile(`\$\(([A-Z_]+)\)`)
+	passed       = regexp.MustCompile(`(?m)^      ([A-Z_]+): \$\{\{ (?:vars|inputs)\.(\w+) \}\}$`)
+	contextKey   = regexp.MustCompile(`-c ([a-z_]+)=`)
+	contextRead  = regexp.MustCompile(`contextOf\(app, "([a-z_]+)"`)
+)
+
+// sorted returns the names without the omitted ones.
+func sorted(names []string, omit ...string) []string {
+	set := map[string]bool{}
+	for _, name := range names {
+		set[name] = !slices.Contains(omit, name)
+	}
+	maps.DeleteFunc(set, func(_ string, kept bool) bool { return !kept })
+	return slices.Sorted(maps.Keys(set))
+}
+
+// firsts returns the first groups of all matches.
+func firsts(r *regexp.Regexp, text string) []string {
+	var all []string
+	for _, match := range r.FindAllStringSubmatch(text, -1) {
+		all = append(all, match[1])
+	}
+	return all
+}
+
+// settings returns the variables in the first column of the table behind the heading.
+func settings(t *testing.T, document, heading string) []string {
+	t.Helper()
+
+	_, after, ok := strings.Cut(document, "\n"+heading+"\n")
+	if !ok {
+		t.Fatalf("the document has no %s", heading)
+	}
+	section, _, _ := strings.Cut(after, "\n## ")
+	var names []string
+	for line := range strings.Lines(section) {
+		if cells := strings.Split(line, "|"); len(cells) > 2 {
+			names = append(names, firsts(variable, cells[1])...)
+		}
+	}
+	return names
+}
+
+// TestDeploying_variables checks that the documents, the Makefile, the deploy workflow and
+// the CDK app know the same settings. The workflow would deploy without a setting that it
+// does not pass, and a deployment without a setting removes the setting's effect.
+func TestDeploying_variables(t *testing.T) {
+	t.Parallel()
+
+	makefile, document, workflow, app := read(t, "Makefile"), read(t, "docs/deploying.md"), read(t, ".github/workflows/deploy-one.yml"), read(t, "infra/main.go")
+	var context strings.Builder
+	for line := range strings.Lines(makefile) {
+		if strings.HasPrefix(line, "CONTEXT ") || strings.HasPrefix(line, "STACK ") {
+			context.WriteString(line)
+		}
+	}
+	want := sorted(firsts(makeVariable, context.String()), "STACK", "DIST", "VERSION")
+	if !slices.Contains(want, "PREFIX") || !slices.Contains(want, "PORTAL_NAME") || len(want) < 12 {
+		t.Fatalf("the Makefile has the variables %v; want PREFIX, PORTAL_NAME and ten others", want)
+	}
+	if diff := cmp.Diff(want, sorted(settings(t, document, "## By hand"))); diff != "" {
+		t.Errorf("docs/deploying.md, By hand (-Makefile +document):\n%s", diff)
+	}
+	account := []string{"AWS_DEPLOY_ROLE_ARN", "AWS_ACCOUNT_ID", "AWS_REGION"}
+	if diff := cmp.Diff(sorted(want, "ENV"), sorted(settings(t, document, "### Once for the repository"), account...)); diff != "" {
+		t.Errorf("docs/deploying.md, From GitHub (-Makefile +document):\n%s", diff)
+	}
+	for _, match := range passed.FindAllStringSubmatch(workflow, -1) {
+		if match[1] != match[2] && match[1] != "ENV" {
+			t.Errorf("the workflow passes %s as %s", match[2], match[1])
+		}
+	}
+	if diff := cmp.Diff(want, sorted(firsts(passed, workflow))); diff != "" {
+		t.Errorf("deploy-one.yml (-Makefile +workflow):\n%s", diff)
+	}
+	if diff := cmp.Diff(sorted(firsts(contextRead, app), "arch", "host"), sorted(firsts(contextKey, context.String()))); diff != "" {
+		t.Errorf("keys of the context (-infra/main.go +Makefile):\n%s", diff)
+	}
+}

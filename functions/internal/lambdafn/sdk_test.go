@@ -1,0 +1,165 @@
+package lambdafn //nolint:testpackage // the settings are not exported
+
+import (
+	"context"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	awshttp "github.com/aws/aws-sdk-go-v2/aws/transport/http"
+	"github.com/aws/aws-sdk-go-v2/credentials"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/kms"
+	awslambda "github.com/aws/aws-sdk-go-v2/service/lambda"
+	"github.com/aws/aws-sdk-go-v2/service/scheduler"
+	"github.com/aws/aws-sdk-go-v2/service/secretsmanager"
+	"github.com/aws/aws-sdk-go-v2/service/sns"
+	"github.com/aws/aws-sdk-go-v2/service/sqs"
+)
+
+// service answers the first request of a connection, and drops the connection at the next:
+// as a service that closes connections at rest while a request is on its way.
+type service struct {
+	http.Handler
+
+	mu       sync.Mutex
+	used     map[net.Conn]bool
+	requests int
+	dropped  int
+}
+
+type connection struct{}
+
+func (s *service) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	conn, _ := r.Context().Value(connection{}).(net.Conn)
+	s.mu.Lock()
+	again := s.used[conn]
+	s.used[conn] = true
+	s.requests++
+	if again {
+		s.dropped++
+	}
+	s.mu.Unlock()
+	if again {
+		_ = conn.Close()
+		return
+	}
+	s.Handler.ServeHTTP(w, r)
+}
+
+// setup returns the configuration of a function, with the service at the end.
+func setup(t *testing.T, idle time.Duration, handler http.HandlerFunc) (aws.Config, *service) {
+	t.Helper()
+
+	s := &service{Handler: handler, used: map[net.Conn]bool{}}
+	server := httptest.NewUnstartedServer(s)
+	server.Config.ConnContext = func(ctx context.Context, conn net.Conn) context.Context {
+		return context.WithValue(ctx, connection{}, conn)
+	}
+	server.Start()
+	t.Cleanup(server.Close)
+	return shared(aws.Config{
+		Region: "eu-central-1", BaseEndpoint: aws.String(server.URL), HTTPClient: awshttp.NewBuildableClient(),
+		Credentials: credentials.NewStaticCredentialsProvider("id", "key", ""),
+	}, idle), s
+}
+
+// calls make one request to each service of the functions.
+func calls(cfg aws.Config) map[string]func(context.Context) error {
+	return map[string]func(context.Context) error{
+		"DynamoDB": func(ctx context.Context) error {
+			_, err := dynamodb.NewFromConfig(cfg).DescribeLimits(ctx, nil)
+			return err
+		},
+		"SQS": func(ctx context.Context) error { _, err := sqs.NewFromConfig(cfg).ListQueues(ctx, nil); return err },
+		"SNS": func(ctx context.Context) error { _, err := sns.NewFromConfig(cfg).ListTopics(ctx, nil); return err },
+		"KMS": func(ctx context.Context) error { _, err := kms.NewFromConfig(cfg).ListKeys(ctx, nil); return err },
+		"Scheduler": func(ctx context.Context) error {
+			_, err := scheduler.NewFromConfig(cfg).ListSchedules(ctx, nil)
+			return err
+		},
+		"Secrets Manager": func(ctx context.Context) error {
+			_, err := secretsmanager.NewFromConfig(cfg).ListSecrets(ctx, nil)
+			return err
+		},
+		"Lambda": func(ctx context.Context) error {
+			_, err := awslambda.NewFromConfig(cfg).GetAccountSettings(ctx, nil)
+			return err
+		},
+	}
+}
+
+// A connection that rested too long is not used again. The rest here is any, so that the
+// test waits for nothing: a request on a connection of the request before would fail.
+func TestShared_leavesConnectionsAtRest(t *testing.T) {
+	t.Parallel()
+
+	answer := func(w http.ResponseWriter, r *http.Request) {
+		if r.Header.Get("Content-Type") == "application/x-www-form-urlencoded" {
+			_, _ = w.Write([]byte(`<ListTopicsResponse xmlns="http://sns.amazonaws.com/doc/2010-03-31/"><ListTopicsResult/></ListTopicsResponse>`))
+			return
+		}
+		_, _ = w.Write([]byte(`{}`))
+	}
+	const rounds = 3
+	cfg, s := setup(t, time.Nanosecond, answer)
+	all := calls(cfg)
+	for range rounds {
+		for name, call := range all {
+			if err := call(t.Context()); err != nil {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
+	}
+	if s.dropped != 0 || s.requests != rounds*len(all) {
+		t.Errorf("%d requests, %d of them on a dropped connection; want %d, none of them dropped", s.requests, s.dropped, rounds*len(all))
+	}
+	if cfg, ok := shared(cfg, idleTimeout).HTTPClient.(*awshttp.BuildableClient); !ok || cfg.GetTransport().IdleConnTimeout != 20*time.Second {
+		t.Errorf("the client is %T; want the SDK's own, with connections at rest for 20 s", cfg)
+	}
+}
+
+// Every service gets three attempts, and no wait is longer than 250 ms.
+func TestShared_boundsTheWaits(t *testing.T) {
+	t.Parallel()
+
+	cfg, s := setup(t, time.Nanosecond, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusServiceUnavailable) })
+	var waits []time.Duration
+	retryer := cfg.Retryer
+	cfg.Retryer = func() aws.Retryer { return &recorder{retryer().(aws.RetryerV2), &waits} } //nolint:errcheck // the standard retryer has the method
+	all := calls(cfg)
+	for name, call := range all {
+		if err := call(t.Context()); err == nil {
+			t.Errorf("%s: a service that is down answers", name)
+		}
+	}
+	if s.requests != 3*len(all) || len(waits) != 2*len(all) {
+		t.Fatalf("%d requests with %d waits; want %d and %d", s.requests, len(waits), 3*len(all), 2*len(all))
+	}
+	different := map[time.Duration]bool{}
+	for _, wait := range waits {
+		different[wait] = true
+		if wait >= 250*time.Millisecond {
+			t.Errorf("a wait of %v; want less than 250 ms", wait)
+		}
+	}
+	if len(different) < 2 {
+		t.Errorf("all waits are %v; want jitter: many functions would try again together", waits)
+	}
+}
+
+// recorder records the waits, and waits for none.
+type recorder struct {
+	aws.RetryerV2
+	waits *[]time.Duration
+}
+
+func (r *recorder) RetryDelay(attempt int, err error) (time.Duration, error) {
+	wait, err := r.RetryerV2.RetryDelay(attempt, err)
+	*r.waits = append(*r.waits, wait)
+	return 0, err
+}

@@ -1,0 +1,4 @@
+package scale
+
+// IngestTime is ingestTime, for tests.
+var IngestTime = ingestTime
