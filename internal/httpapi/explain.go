@@ -42,8 +42,6 @@ func complaint(e *json.SemanticError) string {
 		return own.Error()
 	}
 	switch {
-	case errors.Is(e.Err, json.ErrUnknownName):
-		return "is not a known field"
 	case e.GoType == reflect.TypeFor[duration]():
 		return durationForm
 	case e.GoType == reflect.TypeFor[stamp]():
@@ -83,6 +81,9 @@ func fieldPath(p jsontext.Pointer) string {
 			b.WriteString("." + token)
 		default:
 			b.WriteString(token)
+		}
+		if b.Len() > maxFieldPath {
+			break
 		}
 	}
 	switch path := b.String(); {
