@@ -86,7 +86,10 @@ func read(c *call, limit int64) ([]byte, error) {
 // the fields of a wrong form. An error means that the body is not one JSON object, or has
 // as many wrong fields as an answer names.
 func unmarshal(body []byte, v any) (fieldErrors, error) {
-	f := form{dec: jsontext.NewDecoder(bytes.NewBuffer(body)), most: maxWrong}
+	dec := decoders.Get().(*jsontext.Decoder) //nolint:forcetypeassert // nothing else is in the pool
+	defer decoders.Put(dec)
+	dec.Reset(bytes.NewBuffer(body))
+	f := form{dec: dec, most: maxWrong}
 	if len(body) > maxBody {
 		f.most = 1
 	}
@@ -105,6 +108,9 @@ func unmarshal(body []byte, v any) (fieldErrors, error) {
 	}
 	return f.wrong, nil
 }
+
+// decoders keeps the memory of decoders for the next body.
+var decoders = sync.Pool{New: func() any { return new(jsontext.Decoder) }} //nolint:gochecknoglobals // as shapes
 
 // form decodes a body, and goes on after a wrong field: the library's decoder of structs
 // ends there.
@@ -189,11 +195,11 @@ func (f *form) add(e hook.FieldError) error {
 func (f *form) members(v reflect.Value) error {
 	fields := fieldsOf(v.Type())
 	return f.each(func() error {
-		name, err := f.dec.ReadToken()
+		name, err := f.name()
 		if err != nil {
-			return err //nolint:wrapcheck // as above
+			return err
 		}
-		if index, known := fields[name.String()]; known {
+		if index, known := fields[string(name)]; known {
 			return f.value(v.FieldByIndex(index))
 		}
 		return f.leaveOut("is not a known field")
@@ -204,19 +210,30 @@ func (f *form) members(v reflect.Value) error {
 func (f *form) entries(v reflect.Value) error {
 	v.Set(reflect.MakeMap(v.Type()))
 	return f.each(func() error {
-		name, err := f.dec.ReadToken()
+		name, err := f.name()
 		if err != nil {
-			return err //nolint:wrapcheck // as above
+			return err
 		}
-		key, entry := name.String(), reflect.New(v.Type().Elem()).Elem()
+		key, entry := string(name), reflect.New(v.Type().Elem()).Elem()
 		err = f.value(entry)
 		v.SetMapIndex(reflect.ValueOf(key), entry)
 		return err
 	})
 }
 
-// maxElements is above the limit of every array: the checks after the decoding refuse
-// longer ones, and need no more elements for that.
+// name decodes the name of a member. The bytes are valid until the next read.
+func (f *form) name() ([]byte, error) {
+	name, err := f.dec.ReadValue()
+	if err != nil {
+		return nil, err //nolint:wrapcheck // as above
+	}
+	if bytes.IndexByte(name, '\\') < 0 {
+		return name[1 : len(name)-1], nil
+	}
+	return jsontext.AppendUnquote(nil, name) //nolint:wrapcheck // as above
+}
+
+// maxElements is above the limit of every array of a body.
 const maxElements = 1000
 
 // elements decodes an array into a slice.
@@ -225,7 +242,8 @@ func (f *form) elements(v reflect.Value) error {
 	return f.each(func() error {
 		n := v.Len()
 		if n == maxElements {
-			return f.dec.SkipValue() //nolint:wrapcheck // as above
+			f.wrong.add(fieldPath(f.dec.StackPointer().Parent()), "has too many elements")
+			return errEnough
 		}
 		v.Grow(1)
 		v.SetLen(n + 1)

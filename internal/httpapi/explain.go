@@ -72,6 +72,7 @@ func article(k reflect.Kind) string {
 // fieldPath returns a JSON pointer (RFC 6901) in the form of hook.FieldError:
 // /retry/schedule/0 becomes retry.schedule[0]. The whole document is "body".
 func fieldPath(p jsontext.Pointer) string {
+	p = p[:min(len(p), 4*maxFieldPath)] // more than enough for maxFieldPath: "~0" is one byte
 	var b strings.Builder
 	for token := range p.Tokens() {
 		switch {
@@ -81,9 +82,6 @@ func fieldPath(p jsontext.Pointer) string {
 			b.WriteString("." + token)
 		default:
 			b.WriteString(token)
-		}
-		if b.Len() > maxFieldPath {
-			break
 		}
 	}
 	switch path := b.String(); {
