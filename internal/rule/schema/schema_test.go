@@ -65,7 +65,7 @@ func TestCheck(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 
-			got := compile(t, tt.schema).Check([]byte(tt.payload), "payload")
+			got, _ := compile(t, tt.schema).Check([]byte(tt.payload), "payload")
 			for i := range got { // the library separates names of its own by a no-break space
 				got[i].Message = strings.ReplaceAll(got[i].Message, "\u00a0", " ")
 			}
@@ -137,7 +137,7 @@ func TestCheck_bounded(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 
-			got := compile(t, tt.schema).Check([]byte(tt.payload), "payload")
+			got, _ := compile(t, tt.schema).Check([]byte(tt.payload), "payload")
 			if len(got) != 1 || !strings.HasPrefix(got[0].Message, "is too large for the schema") {
 				t.Errorf("Check() = %.300v; want the bound", got)
 			}
@@ -166,19 +166,21 @@ func TestCheck_large(t *testing.T) {
 	t.Parallel()
 	line := `{"id":"ord_1","total":5,"lines":[1,2,3,4,5,6,7,8,9],"email":"a@example.com"}`
 	payload := `[` + strings.TrimSuffix(strings.Repeat(line+",", (hook.MaxPayload-2)/(len(line)+1)), ",") + `]`
-	if got := compile(t, `{"items":`+strings.Replace(order, "#/$defs", "#/items/$defs", 2)+`}`).Check([]byte(payload), "payload"); got != nil {
+	got, steps := compile(t, `{"items":`+strings.Replace(order, "#/$defs", "#/items/$defs", 2)+`}`).Check([]byte(payload), "payload")
+	if got != nil {
 		t.Errorf("Check(%d bytes) = %v; want none", len(payload), got)
 	}
+	t.Logf("%d steps", steps)
 }
 
 // TestCheck_again: a check that reached the bound leaves nothing to the next check.
 func TestCheck_again(t *testing.T) {
 	t.Parallel()
 	s := compile(t, `{"items":{"enum":[`+strings.Repeat(`1,`, 4000)+`2]}}`)
-	if got := s.Check([]byte(`[`+strings.Repeat(`2,`, 1000)+`2]`), "payload"); len(got) != 1 {
+	if got, _ := s.Check([]byte(`[`+strings.Repeat(`2,`, 1000)+`2]`), "payload"); len(got) != 1 {
 		t.Errorf("Check(large) = %v; want the bound", got)
 	}
-	if got := s.Check([]byte(`[2]`), "payload"); got != nil {
+	if got, _ := s.Check([]byte(`[2]`), "payload"); got != nil {
 		t.Errorf("Check(small) = %v; want none", got)
 	}
 }
@@ -186,7 +188,7 @@ func TestCheck_again(t *testing.T) {
 // TestCheck_manyErrors: the first errors in the order of places.
 func TestCheck_manyErrors(t *testing.T) {
 	t.Parallel()
-	got := compile(t, `{"items":false}`).Check([]byte(`[`+strings.Repeat(`1,`, 99)+`1]`), "payload")
+	got, _ := compile(t, `{"items":false}`).Check([]byte(`[`+strings.Repeat(`1,`, 99)+`1]`), "payload")
 	if len(got) != schema.MaxErrors || got[0].Field != "payload/0" {
 		t.Errorf("Check() = %v; want %d errors", got, schema.MaxErrors)
 	}
@@ -208,7 +210,8 @@ func TestCheck_order(t *testing.T) {
 	} {
 		s := compile(t, tt.schema)
 		for range 50 {
-			if diff := cmp.Diff(tt.want, s.Check([]byte(`{"c":1,"a":2,"b":3}`), "payload")); diff != "" {
+			got, _ := s.Check([]byte(`{"c":1,"a":2,"b":3}`), "payload")
+			if diff := cmp.Diff(tt.want, got); diff != "" {
 				t.Fatalf("Check() by %s (-want +got):\n%s", tt.schema, diff)
 			}
 		}
@@ -235,8 +238,9 @@ func FuzzSchema(f *testing.F) {
 		if s == nil {
 			return
 		}
-		first, second := s.Check(payload, "payload"), s.Check(payload, "payload")
-		if diff := cmp.Diff(first, second); diff != "" || len(first) > schema.MaxErrors {
+		first, steps := s.Check(payload, "payload")
+		second, again := s.Check(payload, "payload")
+		if diff := cmp.Diff(first, second); diff != "" || len(first) > schema.MaxErrors || steps != again && steps < schema.MaxSteps {
 			t.Errorf("Check(%q) of %q differs from the first check (-first +second):\n%s", payload, raw, diff)
 		}
 	})
