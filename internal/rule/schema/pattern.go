@@ -2,6 +2,7 @@ package schema
 
 import (
 	"fmt"
+	"math/bits"
 	"regexp"
 	"regexp/syntax"
 
@@ -51,17 +52,18 @@ func (p *patterns) compile(text string) (jsonschema.Regexp, error) {
 
 // instructions returns the instructions of the program of a pattern, or somewhat more.
 func instructions(re *syntax.Regexp) int {
-	n := 2 // enough for what follows the parts: a loop, a group
+	n := 1
 	for _, sub := range re.Sub {
-		n += instructions(sub)
+		n += 1 + instructions(sub)
 	}
-	switch re.Op { //nolint:exhaustive // all others have the instructions of their parts
+	switch re.Op { //nolint:exhaustive // all others have one instruction beside their parts
 	case syntax.OpLiteral:
-		n += len(re.Rune)
+		return len(re.Rune)
 	case syntax.OpCharClass:
-		n += len(re.Rune) / 16 // a class of many ranges, such as \pL, is searched
+		return 1 + bits.Len(uint(len(re.Rune)))/8 // the ranges of the class are searched
 	case syntax.OpRepeat:
-		n *= max(re.Min, re.Max, 1)
+		of := instructions(re.Sub[0])
+		return n + of*re.Min + (of+1)*max(re.Max-re.Min, 0)
 	}
 	return n
 }

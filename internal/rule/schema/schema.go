@@ -39,7 +39,7 @@ const (
 	MaxErrors = 20   // errors of one check
 	// MaxPatterns bounds the programs of all patterns of a schema, in instructions: about
 	// one for each character of a pattern, and x{0,1000} has 2000.
-	MaxPatterns = 4096
+	MaxPatterns = 8192
 	// MaxSteps bounds one check. A step is a subschema that meets a value, or 128
 	// instructions of a pattern that meet a byte: about 0.2 us, and 200 bytes of memory. The
 	// slowest patterns take five times as long.
@@ -70,11 +70,15 @@ func Compile(raw []byte, field string) (*Schema, []hook.FieldError) {
 	c := jsonschema.NewCompiler()
 	c.DefaultDraft(jsonschema.Draft2020)
 	c.UseLoader(noLoader{})
-	c.UseRegexpEngine(newPatterns().compile)
+	all := newPatterns()
+	c.UseRegexpEngine(all.compile)
 	if err := c.AddResource(place, doc); err != nil {
 		return nil, []hook.FieldError{{Field: field, Message: "cannot be read"}}
 	}
 	root, err := c.Compile(place)
+	if all.left < 0 {
+		return nil, []hook.FieldError{{Field: field, Message: errPatterns.Error()}}
+	}
 	if err != nil {
 		return nil, explainCompile(err, field)
 	}
@@ -126,9 +130,6 @@ func explainCompile(err error, field string) []hook.FieldError {
 		if found, ok := errors.AsType[*jsonschema.ValidationError](invalid.Err); ok {
 			return explain(found, field, true)
 		}
-	}
-	if errors.Is(err, errPatterns) {
-		return []hook.FieldError{{Field: field, Message: errPatterns.Error()}}
 	}
 	if errors.Is(err, errRemote) || isLoad(err) {
 		return []hook.FieldError{{Field: field, Message: errRemote.Error()}}

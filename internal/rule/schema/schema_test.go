@@ -96,6 +96,10 @@ func TestCompile_refuses(t *testing.T) {
 		{"a second resource", `{"$defs":{"a":{"$id":"urn:a"}}}`, "schema/$defs/a/$id", "must be at the root of the schema only"},
 		{"depth", strings.Repeat(`{"not":`, 70) + `true` + strings.Repeat(`}`, 70), "schema" + strings.Repeat("/not", 65), "is nested in more than 64 levels"},
 		{"values", `{"enum":[0` + strings.Repeat(`,1`, schema.MaxValues) + `]}`, "schema/enum/4094", "must have at most 4096 values"},
+		{"a large pattern", `{"properties":{"a":{"pattern":"(a{0,9}b{0,9}){400}"}}}`, "schema", "the patterns must have at most 8192 instructions in all"},
+		{"a pattern of 3 million instructions", `{"pattern":"` + strings.Repeat(`[ab]{1000}`, 3000/2) + `"}`, "schema", "the patterns must have at most 8192 instructions in all"},
+		{"many patterns", `{"patternProperties":{` + manyPatterns(2100) + `}}`, "schema", "the patterns must have at most 8192 instructions in all"},
+		{"a long chain", chained(130), "schema", "more than 128 subschemas one in another for the same value"},
 		{"a large number", `{"maximum":1e401}`, "schema/maximum", "must be a number of at most 100 characters"},
 	}
 	for _, tt := range tests {
@@ -145,6 +149,42 @@ func TestCheck_bounded(t *testing.T) {
 	}
 }
 
+// chained returns a schema of references, each to the next.
+func chained(n int) string {
+	var defs []string
+	for i := range n {
+		defs = append(defs, fmt.Sprintf(`"a%d":{"$ref":"#/$defs/a%d"}`, i, i+1))
+	}
+	return fmt.Sprintf(`{"$ref":"#/$defs/a0","$defs":{%s,"a%d":true}}`, strings.Join(defs, ","), n)
+}
+
+// TestCheck_steps: the steps of a value grow with what the check computes.
+func TestCheck_steps(t *testing.T) {
+	t.Parallel()
+	text, number := `"`+strings.Repeat("a", 1280)+`"`, strings.Repeat("7", 90)+"e400"
+	tests := []struct {
+		name, schema, payload string
+		steps                 int
+	}{
+		{"a value", `{"minimum":1}`, `5`, 1},
+		{"items", `{"items":{"minimum":1}}`, `[5,6,7]`, 10},
+		{"a short pattern", `{"pattern":"a"}`, text, 17},
+		{"a long pattern", `{"pattern":"a{0,1000}"}`, text, 20037},
+		{"the pattern of a name", `{"patternProperties":{"a{0,1000}$":true}}`, `{` + text + `:1}`, 20075},
+		{"long numbers", `{"items":{"minimum":1}}`, `[` + number + `]`, 34},
+		{"long numbers in an enumeration", `{"items":{"enum":[1,2,3,` + number + `]}}`, `[` + number + `]`, 159},
+		{"multiples of long numbers", `{"items":{"multipleOf":7}}`, `[` + number + `]`, 64},
+		{"unique values", `{"uniqueItems":true}`, `[1,2,[3,4]]`, 1 + 3 + 18},
+		{"unevaluated properties", `{"unevaluatedProperties":true,"allOf":[{"type":"object"},{"minProperties":1}]}`, `{"a":1,"b":2,"c":3}`, 29},
+	}
+	for _, tt := range tests {
+		wrong, steps := compile(t, tt.schema).Check([]byte(tt.payload), "payload")
+		if len(wrong) > 0 || steps != tt.steps {
+			t.Errorf("%s: Check() = %.200v, %d; want no error and %d", tt.name, wrong, steps, tt.steps)
+		}
+	}
+}
+
 func manyPatterns(n int) string {
 	all := make([]string, n)
 	for i := range all {
@@ -170,7 +210,7 @@ func TestCheck_large(t *testing.T) {
 	if got != nil {
 		t.Errorf("Check(%d bytes) = %v; want none", len(payload), got)
 	}
-	t.Logf("%d steps", steps)
+	t.Logf("%d of %d steps", steps, schema.MaxSteps)
 }
 
 // TestCheck_again: a check that reached the bound leaves nothing to the next check.
