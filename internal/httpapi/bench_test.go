@@ -52,3 +52,19 @@ func BenchmarkEvents(b *testing.B) {
 		})
 	}
 }
+
+// BenchmarkEvents_large reads posts of 256 KiB of small objects.
+func BenchmarkEvents_large(b *testing.B) {
+	h := httpapi.Events(accepts{}, slog.New(slog.DiscardHandler))
+	ctx := httpapi.WithPrincipal(b.Context(), hook.Principal{Key: "key_1", Tenant: "acme", Scopes: []hook.Scope{hook.ScopeEventsWrite}})
+	line := `{"sku":"a-1001","name":"Blue jar","count":3,"price":12.5,"gift":false}`
+	body := `{"event_type":"order.paid","payload":[` + strings.Repeat(line+",", 3500) + line + `]}`
+	b.SetBytes(int64(len(body)))
+	for b.Loop() {
+		r := httptest.NewRequestWithContext(ctx, http.MethodPost, "/v1/tenants/acme/events", strings.NewReader(body))
+		w := httptest.NewRecorder()
+		if h.ServeHTTP(w, r); w.Code != http.StatusAccepted {
+			b.Fatalf("POST = %d %s; want 202", w.Code, w.Body)
+		}
+	}
+}

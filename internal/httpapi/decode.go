@@ -2,13 +2,15 @@ package httpapi
 
 import (
 	"bytes"
+	"encoding"
 	"errors"
 	"fmt"
 	"io"
 	"mime"
 	"net/http"
 	"reflect"
-	"strconv"
+	"strings"
+	"sync"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -22,7 +24,8 @@ const (
 	maxEventBody = hook.MaxPayload + 16<<10 // the payload and 16 KiB for the other fields
 )
 
-// maxWrong limits the fields of a wrong form in one answer: each costs a pass over the body.
+// maxWrong limits the wrong fields that one answer names. Past maxBody the first wrong
+// field ends the decoding.
 const maxWrong = 20
 
 // decode decodes the request's body, a JSON object, into v. Unknown and repeated
@@ -79,101 +82,212 @@ func read(c *call, limit int64) ([]byte, error) {
 	return body, nil
 }
 
-// unmarshal decodes the body into v and returns the fields of a wrong form. An error
-// means that the body is not one JSON object.
-//
-// The decoder stops at the first wrong field. So unmarshal decodes again, without the
-// fields found so far, until the rest of the body is right.
+// unmarshal decodes the body into v, the pointer to a struct, in one pass, and returns
+// the fields of a wrong form. An error means that the body is not one JSON object, or has
+// as many wrong fields as an answer names.
 func unmarshal(body []byte, v any) (fieldErrors, error) {
-	if len(body) == 0 {
+	dec := decoders.Get().(*jsontext.Decoder) //nolint:forcetypeassert // nothing else is in the pool
+	defer decoders.Put(dec)
+	dec.Reset(bytes.NewBuffer(body))
+	f := form{dec: dec, most: maxWrong}
+	if len(body) > maxBody {
+		f.most = 1
+	}
+	isObject := f.dec.PeekKind() == '{'
+	err := f.value(reflect.ValueOf(v).Elem())
+	if err == nil || errors.Is(err, errLeftOut) {
+		err = f.end(body)
+	}
+	switch {
+	case errors.Is(err, io.EOF):
 		return nil, hook.Invalid(hook.FieldError{Field: "body", Message: "is missing"})
+	case errors.Is(err, errEnough), err == nil && !isObject:
+		return nil, hook.Invalid(f.wrong...)
+	case err != nil:
+		return nil, hook.Invalid(explain(err))
 	}
-	var wrong fieldErrors
-	f, options := form{wrong: make(map[jsontext.Pointer]bool)}, firstPass
-	for {
-		reflect.ValueOf(v).Elem().SetZero() // a pass that fails leaves values
-		err := json.Unmarshal(body, v, options)
-		if err == nil {
-			return wrong, nil
-		}
-		semantic, ok := errors.AsType[*json.SemanticError](err)
-		if !ok || semantic.JSONPointer == "" {
-			return nil, hook.Invalid(explain(err))
-		}
-		wrong = append(wrong, explain(err))
-		switch {
-		case len(wrong) == maxWrong:
-			return nil, hook.Invalid(wrong...)
-		case errors.Is(err, json.ErrUnknownName):
-			if body, err = without(body, semantic.JSONPointer); err != nil {
-				return nil, hook.Invalid(explain(err))
-			}
-		default:
-			f.wrong[semantic.JSONPointer] = true
-			options = f.options()
-		}
-	}
+	return f.wrong, nil
 }
 
-// form checks the values of a body before their decoding.
+// decoders keeps the memory of decoders for the next body.
+var decoders = sync.Pool{New: func() any { return new(jsontext.Decoder) }} //nolint:gochecknoglobals // as shapes
+
+// form decodes a body, and goes on after a wrong field: the library's decoder of structs
+// ends there.
 type form struct {
-	wrong map[jsontext.Pointer]bool // values to leave out
+	dec   *jsontext.Decoder
+	wrong fieldErrors
+	most  int // errEnough at this number of wrong fields
 }
 
-// firstPass is shared by all bodies: the options keep what they know of the types.
-var firstPass = form{}.options() //nolint:gochecknoglobals // a constant, as regular expressions are
+// Errors of form. All others are errors of the syntax.
+var (
+	errLeftOut = errors.New("the value is wrong, and was left out")
+	errEnough  = errors.New("enough wrong fields")
+)
 
-// options decode a form.
-func (f form) options() json.Options {
-	return json.JoinOptions(json.RejectUnknownMembers(true), json.WithUnmarshalers(json.UnmarshalFromFunc(f.check)))
-}
-
-// check leaves out a value known as wrong, and refuses null for every value except a
-// payload. The decoder calls check before every value and would otherwise decode null
-// as the zero value.
-func (f form) check(dec *jsontext.Decoder, v any) error {
-	if len(f.wrong) > 0 && f.wrong[nextValue(dec)] {
-		return dec.SkipValue() //nolint:wrapcheck // the decoder's own error
+// value decodes the next value into v: a field of a body, or a part of one. All bodies are
+// made of structs, slices, maps of strings, and values of the library.
+func (f *form) value(v reflect.Value) error {
+	kind := f.dec.PeekKind()
+	if v.Type() == reflect.TypeFor[jsontext.Value]() { // may be null
+		return f.leaf(v)
 	}
-	if _, isPayload := v.(*jsontext.Value); !isPayload && dec.PeekKind() == 'n' {
-		return wrong("must not be null")
+	if kind == 'n' {
+		return f.leaveOut("must not be null")
 	}
-	return errors.ErrUnsupported // makes the decoder continue as usual
-}
-
-// nextValue returns the place of the value that the decoder reads next.
-func nextValue(dec *jsontext.Decoder) jsontext.Pointer {
-	at := dec.StackPointer()
-	if kind, read := dec.StackIndex(dec.StackDepth()); kind == '[' {
-		if read > 0 { // the pointer is of the value before
-			at = at.Parent()
+	if v.Kind() == reflect.Pointer {
+		to := reflect.New(v.Type().Elem())
+		err := f.value(to.Elem())
+		if err == nil {
+			v.Set(to)
 		}
-		at += jsontext.Pointer("/" + strconv.FormatInt(read, 10))
+		return err
 	}
-	return at
+	if _, isText := v.Addr().Interface().(encoding.TextUnmarshaler); isText {
+		return f.leaf(v)
+	}
+	switch want := v.Kind(); {
+	case want == reflect.Struct && kind == '{':
+		return f.members(v)
+	case want == reflect.Map && kind == '{':
+		return f.entries(v)
+	case want == reflect.Slice && kind == '[':
+		return f.elements(v)
+	case want == reflect.Struct, want == reflect.Map, want == reflect.Slice, kind == '{', kind == '[':
+		return f.leaveOut("must be " + article(want))
+	}
+	return f.leaf(v)
 }
 
-// without returns the body without the member of an object.
-func without(body []byte, member jsontext.Pointer) ([]byte, error) {
-	var rest bytes.Buffer
-	dec, enc := jsontext.NewDecoder(bytes.NewReader(body)), jsontext.NewEncoder(&rest)
-	for {
-		token, err := dec.ReadToken()
-		if errors.Is(err, io.EOF) {
-			return rest.Bytes(), nil
+// leaf decodes a value by the library.
+func (f *form) leaf(v reflect.Value) error {
+	before := f.dec.InputOffset()
+	err := json.UnmarshalDecode(f.dec, v.Addr().Interface())
+	if _, ok := errors.AsType[*json.SemanticError](err); !ok {
+		return err //nolint:wrapcheck // the decoder's own error
+	}
+	v.SetZero()
+	if f.dec.InputOffset() == before {
+		if err := f.dec.SkipValue(); err != nil {
+			return err //nolint:wrapcheck // as above
 		}
+	}
+	return f.add(explain(err))
+}
+
+// leaveOut skips a value.
+func (f *form) leaveOut(message string) error {
+	if err := f.dec.SkipValue(); err != nil {
+		return err //nolint:wrapcheck // as above
+	}
+	return f.add(hook.FieldError{Field: fieldPath(f.dec.StackPointer()), Message: message})
+}
+
+func (f *form) add(e hook.FieldError) error {
+	if f.wrong = append(f.wrong, e); len(f.wrong) == f.most {
+		return errEnough
+	}
+	return errLeftOut
+}
+
+// members decodes an object into a struct.
+func (f *form) members(v reflect.Value) error {
+	fields := fieldsOf(v.Type())
+	return f.each(func() error {
+		name, err := f.name()
 		if err != nil {
-			return nil, err //nolint:wrapcheck // the decoder's own error
+			return err
 		}
-		isName := token.Kind() == '"' && dec.StackPointer() == member
-		if kind, read := dec.StackIndex(dec.StackDepth()); isName && kind == '{' && read%2 == 1 {
-			if err := dec.SkipValue(); err != nil {
-				return nil, err //nolint:wrapcheck // as above
-			}
-			continue
+		if index, known := fields[string(name)]; known {
+			return f.value(v.FieldByIndex(index))
 		}
-		if err := enc.WriteToken(token); err != nil {
-			return nil, err //nolint:wrapcheck // as above
+		return f.leaveOut("is not a known field")
+	})
+}
+
+// entries decodes an object into a map of strings.
+func (f *form) entries(v reflect.Value) error {
+	v.Set(reflect.MakeMap(v.Type()))
+	return f.each(func() error {
+		name, err := f.name()
+		if err != nil {
+			return err
+		}
+		key, entry := string(name), reflect.New(v.Type().Elem()).Elem()
+		err = f.value(entry)
+		v.SetMapIndex(reflect.ValueOf(key), entry)
+		return err
+	})
+}
+
+// name decodes the name of a member. The bytes are valid until the next read.
+func (f *form) name() ([]byte, error) {
+	name, err := f.dec.ReadValue()
+	if err != nil {
+		return nil, err //nolint:wrapcheck // as above
+	}
+	if bytes.IndexByte(name, '\\') < 0 {
+		return name[1 : len(name)-1], nil
+	}
+	return jsontext.AppendUnquote(nil, name) //nolint:wrapcheck // as above
+}
+
+// maxElements is above the limit of every array of a body.
+const maxElements = 1000
+
+// elements decodes an array into a slice.
+func (f *form) elements(v reflect.Value) error {
+	v.Set(reflect.MakeSlice(v.Type(), 0, 0))
+	return f.each(func() error {
+		n := v.Len()
+		if n == maxElements {
+			f.wrong.add(fieldPath(f.dec.StackPointer().Parent()), "has too many elements")
+			return errEnough
+		}
+		v.Grow(1)
+		v.SetLen(n + 1)
+		return f.value(v.Index(n))
+	})
+}
+
+// each calls part for each part of the next object or array.
+func (f *form) each(part func() error) error {
+	if _, err := f.dec.ReadToken(); err != nil {
+		return err //nolint:wrapcheck // as above
+	}
+	for kind := f.dec.PeekKind(); kind != '}' && kind != ']'; kind = f.dec.PeekKind() {
+		if err := part(); err != nil && !errors.Is(err, errLeftOut) {
+			return err
 		}
 	}
+	_, err := f.dec.ReadToken()
+	return err //nolint:wrapcheck // as above
+}
+
+// end checks that nothing but white space follows.
+func (f *form) end(body []byte) error {
+	rest := bytes.TrimLeft(body[f.dec.InputOffset():], " \t\r\n")
+	if len(rest) == 0 {
+		return nil
+	}
+	return &jsontext.SyntacticError{ByteOffset: int64(len(body) - len(rest))}
+}
+
+// shapes keeps what fieldsOf found.
+var shapes sync.Map //nolint:gochecknoglobals // a function of the type
+
+// fieldsOf returns the places of the struct's fields, by their names in JSON.
+func fieldsOf(t reflect.Type) map[string][]int {
+	if known, ok := shapes.Load(t); ok {
+		return known.(map[string][]int) //nolint:forcetypeassert // set below
+	}
+	fields := make(map[string][]int)
+	for _, f := range reflect.VisibleFields(t) {
+		if name, _, _ := strings.Cut(f.Tag.Get("json"), ","); name != "" {
+			fields[name] = f.Index
+		}
+	}
+	shapes.Store(t, fields)
+	return fields
 }

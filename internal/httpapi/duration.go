@@ -12,6 +12,9 @@ const (
 	stampForm    = `must be a time such as "2026-11-21T09:30:00Z"`
 )
 
+// maxDuration is longer than a duration needs, in bytes.
+const maxDuration = 100
+
 // duration is a time.Duration in JSON: a string with units, such as "1m30s", in
 // the grammar of time.ParseDuration.
 type duration time.Duration
@@ -23,8 +26,8 @@ func (d duration) MarshalText() ([]byte, error) {
 
 // UnmarshalText is the inverse of MarshalText.
 func (d *duration) UnmarshalText(text []byte) error {
-	parsed, err := time.ParseDuration(string(text))
-	if err != nil {
+	parsed, err := time.ParseDuration(string(text[:min(len(text), maxDuration)]))
+	if err != nil || len(text) > maxDuration {
 		return wrong(durationForm)
 	}
 	*d = duration(parsed)

@@ -42,8 +42,6 @@ func complaint(e *json.SemanticError) string {
 		return own.Error()
 	}
 	switch {
-	case errors.Is(e.Err, json.ErrUnknownName):
-		return "is not a known field"
 	case e.GoType == reflect.TypeFor[duration]():
 		return durationForm
 	case e.GoType == reflect.TypeFor[stamp]():
@@ -74,6 +72,7 @@ func article(k reflect.Kind) string {
 // fieldPath returns a JSON pointer (RFC 6901) in the form of hook.FieldError:
 // /retry/schedule/0 becomes retry.schedule[0]. The whole document is "body".
 func fieldPath(p jsontext.Pointer) string {
+	p = p[:min(len(p), 4*maxFieldPath)] // more than enough for maxFieldPath: "~0" is one byte
 	var b strings.Builder
 	for token := range p.Tokens() {
 		switch {

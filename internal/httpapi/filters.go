@@ -40,7 +40,8 @@ func (h *manage) testFilter(_ context.Context, c *call) (reply, error) {
 	if len(faults) > 0 {
 		return reply{}, hook.Invalid(faults...)
 	}
-	return ok(matchView{Matches: f.Matches(filter.NewDocument(*body.Type, body.Payload))}), nil
+	matches, _ := f.Matches(filter.NewDocument(*body.Type, body.Payload))
+	return ok(matchView{Matches: matches}), nil
 }
 
 // filterOf returns the given filter of an endpoint: nil without the field, and empty

@@ -155,7 +155,8 @@ func check(t hook.EventType) []hook.FieldError {
 	if len(errs) > 0 || len(t.Example) == 0 || len(t.Example) > hook.MaxExample {
 		return append(wrong, errs...)
 	}
-	for _, e := range compiled.Check(t.Example, "example") {
+	unfit, _ := compiled.Check(t.Example, "example")
+	for _, e := range unfit {
 		wrong = append(wrong, hook.FieldError{Field: e.Field, Message: "does not fit the schema: " + e.Message})
 	}
 	return wrong

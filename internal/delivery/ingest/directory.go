@@ -81,18 +81,25 @@ func parseFilters(endpoints []hook.Endpoint) map[hook.EndpointID]*filter.Filter 
 }
 
 // targets returns the endpoints with a subscription to the type and without a filter
-// against the event. The payload is decoded for the first filter only.
-func (l listing) targets(eventType string, payload []byte) []hook.Target {
+// against the event, or the refusal of an event without steps left. The payload is decoded
+// for the first filter only.
+func (l listing) targets(eventType string, payload []byte, left *int) ([]hook.Target, error) {
 	document := sync.OnceValue(func() filter.Document { return filter.NewDocument(eventType, payload) })
 	var targets []hook.Target
 	for _, e := range l.endpoints {
 		if !e.Subscribes(eventType) {
 			continue
 		}
-		if f, ok := l.filters[e.ID]; ok && !f.Matches(document()) {
-			continue
+		if f, ok := l.filters[e.ID]; ok {
+			if *left <= 0 {
+				return nil, errFilters()
+			}
+			matches, steps := f.Matches(document())
+			if *left -= steps; !matches {
+				continue
+			}
 		}
 		targets = append(targets, e.Target())
 	}
-	return targets
+	return targets, nil
 }

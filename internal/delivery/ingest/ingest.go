@@ -80,7 +80,8 @@ func (a *Acceptor) Accept(ctx context.Context, tenant hook.TenantID, r Request) 
 
 // AcceptBatch accepts each request independently. A failed request has Err set and
 // does not affect the others. Past the tenant's limit of events per second, every
-// valid request fails with CodeThrottled.
+// valid request fails with CodeThrottled. Past MaxFilterSteps a request fails with
+// CodeTooLarge, and nothing of it is stored.
 func (a *Acceptor) AcceptBatch(ctx context.Context, tenant hook.TenantID, requests []Request) []Result {
 	known, err := a.Directory.list(ctx, tenant)
 	if err != nil {
@@ -94,12 +95,29 @@ func (a *Acceptor) AcceptBatch(ctx context.Context, tenant hook.TenantID, reques
 	posts := make([]post, len(requests))
 	for i, r := range requests {
 		posts[i] = a.preparePost(tenant, known.limits, r, now)
-		posts[i].event.Targets = known.targets(r.Type, r.Payload)
 	}
-	a.Types.check(ctx, posts, now)
+	types := a.Types.find(ctx, posts, now)
+	a.spend(ctx, tenant, known.limits, posts, now)
+	left := newBudget()
+	for i := range posts {
+		if posts[i].err == nil {
+			posts[i].judge(known, types, left)
+		}
+	}
 	a.register(ctx, tenant, known, posts)
-	a.limit(ctx, tenant, known.limits, posts, now)
 	return a.storeAndSend(ctx, known, posts)
+}
+
+// judge sets the targets, and the refusal or the warnings of a valid post. Filters and
+// schemas take the most work, so all else comes before them.
+func (p *post) judge(known listing, types types, left *budget) {
+	p.event.Targets, p.refusal = known.targets(p.event.Type, p.event.Payload, &left.filters)
+	if p.refusal == nil {
+		types.check(p, &left.checks)
+	}
+	if n := len(p.event.Targets); p.refusal == nil && known.limits.DeliveriesPerEvent > 0 && n > known.limits.DeliveriesPerEvent {
+		p.refusal = known.limits.TooManyDeliveries(n)
+	}
 }
 
 // register makes an unknown tenant known before its first event: one write per tenant.
@@ -129,7 +147,7 @@ func (a *Acceptor) AcceptFor(ctx context.Context, e hook.Endpoint, eventType str
 	now := a.Now()
 	posts := []post{a.newPost(e.Tenant, known.limits, Request{Type: eventType, Payload: payload}, now)}
 	posts[0].event.Targets = []hook.Target{e.Target()}
-	a.limit(ctx, e.Tenant, known.limits, posts, now)
+	a.spend(ctx, e.Tenant, known.limits, posts, now)
 	result := a.storeAndSend(ctx, known, posts)[0]
 	return result, result.Err
 }
@@ -153,8 +171,9 @@ func (a *Acceptor) AcceptOurs(
 	r := Request{Type: eventType, Payload: payload, IdempotencyKey: ourKeys + key}
 	p := a.newPost(tenant, known.limits, r, a.Now())
 	p.ours = true
-	if p.event.Targets = known.targets(eventType, payload); len(p.event.Targets) == 0 {
-		return Result{}, nil
+	left := newBudget()
+	if p.event.Targets, p.err = known.targets(eventType, payload, &left.filters); len(p.event.Targets) == 0 {
+		return Result{}, p.err
 	}
 	result := a.storeAndSend(ctx, known, []post{p})[0]
 	return result, result.Err

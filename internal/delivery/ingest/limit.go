@@ -8,19 +8,15 @@ import (
 	"surehook/internal/hook"
 )
 
-// limit applies the tenant's limits to the posts, before anything is stored: past
-// EventsPerSecond every valid post fails, and past DeliveriesPerEvent a post gets a
-// refusal. Only a tenant with EventsPerSecond costs a write. Repeats of accepted
-// events count too: a repeat reads and sends as much as a new event.
-func (a *Acceptor) limit(ctx context.Context, tenant hook.TenantID, l hook.TenantLimits, posts []post, now time.Time) {
+// spend counts the valid posts before their filters and schemas run, and before anything is
+// stored: past EventsPerSecond every valid post fails. Only a tenant with the limit costs a
+// write. Repeats of accepted events count too: a repeat reads and sends as much as a new
+// event.
+func (a *Acceptor) spend(ctx context.Context, tenant hook.TenantID, l hook.TenantLimits, posts []post, now time.Time) {
 	valid := 0
-	for i := range posts {
-		p := &posts[i]
+	for _, p := range posts {
 		if p.err == nil {
 			valid++
-		}
-		if n := len(p.event.Targets); p.refusal == nil && l.DeliveriesPerEvent > 0 && n > l.DeliveriesPerEvent {
-			p.refusal = l.TooManyDeliveries(n)
 		}
 	}
 	if l.EventsPerSecond == 0 || valid == 0 {

@@ -50,6 +50,7 @@ type knownType struct {
 	exists    bool
 	eventType hook.EventType // without schema and example
 	schema    *schema.Schema // nil for none
+	broken    []hook.FieldError
 }
 
 // NewTypes returns Types of the store with an empty cache. usual is the environment's
@@ -62,27 +63,33 @@ func NewTypes(store TypeStore, usual hook.Validation, age time.Duration) (*Types
 	return &Types{store: store, usual: usual, age: age, cache: cache}, nil
 }
 
-// check sets the warnings and refusals of the valid posts. Without the types nobody knows
-// what to refuse, so all valid posts fail.
-func (t *Types) check(ctx context.Context, posts []post, now time.Time) {
+// types are the event types of a request's events. The zero value checks nothing.
+type types struct {
+	usual hook.Validation
+	known map[string]knownType
+}
+
+// find returns the types of the valid posts. Without the types nobody knows what to refuse,
+// so all valid posts fail.
+func (t *Types) find(ctx context.Context, posts []post, now time.Time) types {
 	if t == nil {
-		return
+		return types{}
 	}
 	known, err := t.known(ctx, posts, now)
 	for i := range posts {
-		p := &posts[i]
-		switch {
-		case p.err != nil:
-		case err != nil:
-			p.err = err
-		case known != nil:
-			t.judge(p, known[p.event.Type])
+		if posts[i].err == nil {
+			posts[i].err = err
 		}
 	}
+	return types{usual: t.usual, known: known}
 }
 
-// judge checks one post.
-func (t *Types) judge(p *post, known knownType) {
+// check checks one post, and sets its warnings or its refusal.
+func (t types) check(p *post, left *int) {
+	if t.known == nil {
+		return
+	}
+	known := t.known[p.event.Type]
 	validation := t.usual
 	if known.eventType.Validation != 0 {
 		validation = known.eventType.Validation
@@ -90,7 +97,7 @@ func (t *Types) judge(p *post, known knownType) {
 	if validation == hook.ValidationOff {
 		return
 	}
-	wrong := known.check(p.event)
+	wrong := known.check(p.event, left)
 	switch {
 	case len(wrong) == 0:
 	case validation == hook.ValidationReject:
@@ -100,8 +107,8 @@ func (t *Types) judge(p *post, known knownType) {
 	}
 }
 
-// check returns what is wrong with the event.
-func (k knownType) check(e hook.Event) []hook.FieldError {
+// check returns what is wrong with the event. left is below 1 when no steps are left.
+func (k knownType) check(e hook.Event, left *int) []hook.FieldError {
 	if !k.exists {
 		return []hook.FieldError{{Field: "event_type", Message: "is not an event type of the environment"}}
 	}
@@ -109,10 +116,15 @@ func (k knownType) check(e hook.Event) []hook.FieldError {
 	if k.eventType.Archived {
 		wrong = append(wrong, hook.FieldError{Field: "event_type", Message: "is archived"})
 	}
-	if k.schema != nil {
-		wrong = append(wrong, k.schema.Check(e.Payload, "payload")...)
+	if k.schema == nil {
+		return append(wrong, k.broken...)
 	}
-	return wrong
+	if *left <= 0 {
+		return append(wrong, unchecked()...)
+	}
+	unfit, steps := k.schema.Check(e.Payload, "payload")
+	*left -= steps
+	return append(wrong, unfit...)
 }
 
 // known returns the types of the valid posts; nil when no type is checked.
@@ -160,11 +172,10 @@ func (t *Types) load(ctx context.Context, missing []string, found map[string]kno
 	for _, s := range stored {
 		k := knownType{catalogue: t.current.Version, exists: true, eventType: s}
 		if len(s.Schema) > 0 {
-			compiled, errs := schema.Compile(s.Schema, "schema")
-			if len(errs) > 0 { // not possible by the API: PUT compiles the schema
-				return fmt.Errorf("compile schema of event type %s: %w", s.Name, hook.Invalid(errs...))
+			var wrong []hook.FieldError
+			if k.schema, wrong = schema.Compile(s.Schema, "schema"); len(wrong) > 0 { // PUT of another build had other bounds
+				k.broken = []hook.FieldError{{Field: "event_type", Message: "has a schema that cannot be used: " + wrong[0].Field + " " + wrong[0].Message}}
 			}
-			k.schema = compiled
 		}
 		k.eventType.Schema, k.eventType.Example = nil, nil
 		found[s.Name] = k

@@ -17,8 +17,9 @@ const (
 	MaxBytes  = 4096 // of the JSON
 	MaxDepth  = 10   // nested objects and arrays of the JSON, operators included
 	MaxValues = 100  // alternatives of all fields, with the values of anything-but
-	// MaxReads limits the values of one event that one filter reads. Past the limit the
-	// event matches: an unwanted delivery does less harm than a missing one. 500 filters
-	// read at most 500 x 10,000 values.
-	MaxReads = 10_000
+	// MaxSteps limits the work of one filter for one event. A step is a value or a
+	// condition, and more for long ones: 8 bytes of a number or of a text without regard to
+	// case, 64 bytes of another text or of a name. Past the limit the event matches: an
+	// unwanted delivery does less harm than a missing one.
+	MaxSteps = 10_000
 )

@@ -92,7 +92,7 @@ func TestFilter_EventBridge(t *testing.T) {
 		}
 		for want, payloads := range map[bool][]string{true: tt.yes, false: tt.no} {
 			for _, payload := range payloads {
-				if got := f.Matches(filter.NewDocument("order.paid", []byte(payload))); got != want {
+				if got, _ := f.Matches(filter.NewDocument("order.paid", []byte(payload))); got != want {
 					t.Errorf("%s: %s matches %s: %t; want %t", tt.fact, tt.pattern, payload, got, want)
 				}
 			}

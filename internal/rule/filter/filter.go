@@ -26,8 +26,31 @@ type field struct {
 	absent int         // 1 + the index in Filter.absent; 0: none
 }
 
-// condition is one alternative of a field. The value is nil, bool, string or json.Number.
-type condition func(value any) bool
+// condition is one alternative of a field.
+type condition struct {
+	steps int
+	holds func(v *scalar) bool
+}
+
+// scalar is a value of the event: nil, bool, string or json.Number.
+type scalar struct {
+	value any
+	match *match // pays for the number
+
+	number          float64
+	parsed, isValid bool // isValid: value is a number in the range of doubles
+}
+
+// double returns the value in double precision, parsed once; false for another value, and
+// past the range of doubles.
+func (s *scalar) double() (float64, bool) {
+	if n, ok := s.value.(json.Number); ok && !s.parsed {
+		s.match.spend(len(n) / bytesOfNumber)
+		s.number, s.isValid = number(n)
+		s.parsed = true
+	}
+	return s.number, s.isValid
+}
 
 // Document is an event as filters see it.
 type Document struct {
@@ -47,11 +70,11 @@ func NewDocument(eventType string, payload []byte) Document {
 	return Document{root: root}
 }
 
-// Matches reports whether the event matches.
-func (f *Filter) Matches(d Document) bool {
-	m := match{filter: f, root: d.root, left: MaxReads, known: make([]presence, len(f.absent))}
-	matched := m.group(f.root, d.root)
-	return matched || m.left < 0
+// Matches reports whether the event matches, and the steps of the match, at most MaxSteps.
+func (f *Filter) Matches(d Document) (matched bool, steps int) {
+	m := match{filter: f, root: d.root, left: MaxSteps, known: make([]presence, len(f.absent))}
+	matched = m.group(f.root, d.root) || m.left < 0
+	return matched, MaxSteps - max(m.left, 0)
 }
 
 type presence uint8
@@ -62,17 +85,18 @@ const (
 	missing
 )
 
-// match is one match of one event. left is below 0 after MaxReads.
+// match is one match of one event. left is below 0 after MaxSteps.
 type match struct {
 	filter *Filter
 	root   map[string]any
 	left   int
+	value  scalar     // that the conditions see
 	known  []presence // by the index in Filter.absent
 }
 
-// read counts a value; false past MaxReads.
-func (m *match) read() bool {
-	m.left--
+// spend counts steps; false past MaxSteps.
+func (m *match) spend(steps int) bool {
+	m.left -= steps
 	return m.left >= 0
 }
 
@@ -92,7 +116,7 @@ func (m *match) group(g group, object map[string]any) bool {
 
 func (m *match) field(f field, object map[string]any) bool {
 	value, ok := object[f.name]
-	if !m.read() {
+	if !m.spend(stepsOf(f.name, bytesOfText)) {
 		return false
 	}
 	if f.below != nil {
@@ -106,7 +130,7 @@ func (m *match) field(f field, object map[string]any) bool {
 
 // below matches an object, or one object of an array.
 func (m *match) below(g group, value any) bool {
-	if !m.read() {
+	if !m.spend(1) {
 		return false
 	}
 	switch value := value.(type) {
@@ -120,7 +144,7 @@ func (m *match) below(g group, value any) bool {
 
 // leaf matches a scalar value, or one scalar value of an array.
 func (m *match) leaf(alternatives []condition, value any) bool {
-	if !m.read() {
+	if !m.spend(1) {
 		return false
 	}
 	switch value := value.(type) {
@@ -129,11 +153,12 @@ func (m *match) leaf(alternatives []condition, value any) bool {
 	case []any:
 		return slices.ContainsFunc(value, func(v any) bool { return m.leaf(alternatives, v) })
 	}
-	for _, holds := range alternatives {
-		if !m.read() {
+	m.value = scalar{value: value, match: m}
+	for _, c := range alternatives {
+		if !m.spend(c.steps) {
 			return false
 		}
-		if holds(value) {
+		if c.holds(&m.value) {
 			return true
 		}
 	}
@@ -158,7 +183,7 @@ func (m *match) absent(index int) bool {
 }
 
 func (m *match) present(path []string, value any) bool {
-	if !m.read() {
+	if !m.spend(1) {
 		return true
 	}
 	switch v := value.(type) {
@@ -168,6 +193,7 @@ func (m *match) present(path []string, value any) bool {
 		if len(path) == 0 {
 			return false
 		}
+		m.spend(len(path[0]) / bytesOfText)
 		below, ok := v[path[0]]
 		return ok && m.present(path[1:], below)
 	}

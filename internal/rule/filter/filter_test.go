@@ -85,7 +85,7 @@ func TestFilter_Matches(t *testing.T) {
 			t.Errorf("Parse(%s) = %v", tt.payload, wrong)
 			continue
 		}
-		if got := f.Matches(document); got != tt.want {
+		if got, _ := f.Matches(document); got != tt.want {
 			t.Errorf("%s matches: %t; want %t", tt.payload, got, tt.want)
 		}
 	}
@@ -108,7 +108,7 @@ func TestFilter_Matches_otherPayloads(t *testing.T) {
 			if len(wrong) > 0 {
 				t.Fatal(wrong)
 			}
-			if got := f.Matches(filter.NewDocument("order.paid", []byte(payload))); got != want {
+			if got, _ := f.Matches(filter.NewDocument("order.paid", []byte(payload))); got != want {
 				t.Errorf("%s matches %s: %t; want %t", pattern, payload, got, want)
 			}
 		}
@@ -158,18 +158,38 @@ func TestParse_faults(t *testing.T) {
 	}
 }
 
-// Past MaxReads the event matches, and the work ends.
+// Past MaxSteps the event matches, and the work ends.
 func TestFilter_Matches_bound(t *testing.T) {
 	t.Parallel()
 
-	for n, want := range map[int]bool{filter.MaxReads / 4: false, filter.MaxReads: true} {
-		f, wrong := filter.Parse([]byte(`{"payload":{"a":[2]}}`), "filter")
+	long := strings.Repeat("1", 8*filter.MaxSteps)
+	one := strings.Repeat("1", 600)
+	tests := []struct {
+		name, pattern, payload string
+		matches                bool
+		steps                  int
+	}{
+		{"few values", `{"a":[2]}`, `{"a":[` + strings.Repeat(`1,`, 99) + `1]}`, false, 204},
+		{"many values", `{"a":[2]}`, `{"a":[` + strings.Repeat(`1,`, filter.MaxSteps) + `1]}`, true, filter.MaxSteps},
+		{"a long number is parsed once", `{"a":[{"numeric":["<",0]},{"numeric":["<",1]},{"numeric":["<",2]}]}`, `{"a":` + one + `}`, false, 82},
+		{"a long number without a condition on numbers", `{"a":["x"]}`, `{"a":` + long + `}`, false, 5},
+		{"a number past the bound", `{"a":[{"numeric":["<",0]}]}`, `{"a":` + long + `}`, true, filter.MaxSteps},
+		{"a number past the range", `{"a":[{"numeric":[">",0]}]}`, `{"a":1e999999}`, false, 6},
+		{"a long text", `{"a":[{"prefix":"` + strings.Repeat("y", 640) + `"}]}`, `{"a":"x"}`, false, 15},
+		{"a long text in any case", `{"a":[{"equals-ignore-case":"` + strings.Repeat("y", 640) + `"}]}`, `{"a":"x"}`, false, 85},
+		{"a long beginning in any case", `{"a":[{"prefix":{"equals-ignore-case":"` + strings.Repeat("y", 640) + `"}}]}`, `{"a":"x"}`, false, 85},
+		{"excluded values", `{"a":[{"anything-but":[1,2,3,4,5,6,7,8,9]}]}`, `{"a":9}`, false, 13},
+		{"a long name", `{"` + strings.Repeat("n", 640) + `":[1]}`, `{"a":1}`, false, 13},
+		{"a long absent name", `{"` + strings.Repeat("n", 640) + `":[{"exists":false}]}`, `{"a":1}`, true, 25},
+	}
+	for _, tt := range tests {
+		f, wrong := filter.Parse([]byte(`{"payload":`+tt.pattern+`}`), "filter")
 		if len(wrong) > 0 {
-			t.Fatal(wrong)
+			t.Fatalf("%s: %v", tt.name, wrong)
 		}
-		payload := `{"a":[` + strings.Repeat(`1,`, n) + `1]}`
-		if got := f.Matches(filter.NewDocument("a", []byte(payload))); got != want {
-			t.Errorf("a filter of %d values matches: %t; want %t", n, got, want)
+		matches, steps := f.Matches(filter.NewDocument("a", []byte(tt.payload)))
+		if matches != tt.matches || steps != tt.steps {
+			t.Errorf("%s: Matches() = %t, %d; want %t, %d", tt.name, matches, steps, tt.matches, tt.steps)
 		}
 	}
 }
@@ -187,8 +207,9 @@ func FuzzParse(f *testing.F) {
 			return
 		}
 		d := filter.NewDocument("order.paid", []byte(payload))
-		if first, second := parsed.Matches(d), parsed.Matches(d); first != second {
-			t.Errorf("%q matches %q in one of two calls", pattern, payload)
+		first, steps := parsed.Matches(d)
+		if second, again := parsed.Matches(d); first != second || steps != again || steps > filter.MaxSteps {
+			t.Errorf("%q matches %q: %t in %d steps, then %t in %d", pattern, payload, first, steps, second, again)
 		}
 	})
 }

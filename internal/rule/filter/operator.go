@@ -10,15 +10,27 @@ import (
 	"surehook/internal/hook"
 )
 
-func never(any) bool { return false }
+// Bytes of a step.
+const (
+	bytesOfText   = 64 // compared as they are
+	bytesOfFold   = 8  // compared without regard to case
+	bytesOfNumber = 8
+)
+
+// stepsOf returns the steps for a text that is compared.
+func stepsOf(text string, bytes int) int { return 1 + len(text)/bytes }
+
+// never is the condition of a wrong operator.
+func never() condition { return condition{1, func(*scalar) bool { return false }} }
 
 // exact compares text, numbers included: 300, 300.0 and 3e2 differ, as in EventBridge.
 func (p *parser) exact(want any, at string) condition {
 	if _, list := want.([]any); list {
 		p.refuse(at, "must be a string, a number, true, false, null or an operator")
-		return never
+		return never()
 	}
-	return func(value any) bool { return value == want }
+	text, _ := want.(string)
+	return condition{stepsOf(text, bytesOfText), func(v *scalar) bool { return v.value == want }}
 }
 
 const operators = "exists, prefix, suffix, equals-ignore-case, anything-but or numeric"
@@ -26,7 +38,7 @@ const operators = "exists, prefix, suffix, equals-ignore-case, anything-but or n
 func (p *parser) operator(o map[string]any, at string) condition {
 	if len(o) != 1 {
 		p.refuse(at, "must have one operator: %s", operators)
-		return never
+		return never()
 	}
 	for name, operand := range o {
 		at += hook.Pointer(name)
@@ -35,22 +47,22 @@ func (p *parser) operator(o map[string]any, at string) condition {
 			if operand != true {
 				p.refuse(at, "must be true or false")
 			}
-			return func(any) bool { return true }
+			return condition{1, func(*scalar) bool { return true }}
 		case "anything-but":
 			return p.anythingBut(operand, at)
 		case "numeric":
 			return p.numeric(operand, at)
 		}
-		if c := p.text(name, operand, at); c != nil {
-			return c
+		if textTest(name) != nil {
+			return p.text(name, operand, at)
 		}
 		if name == "wildcard" || name == "cidr" {
 			p.refuse(at, "is an operator of EventBridge that filters do not have; the operators are %s", operators)
-			return never
+			return never()
 		}
 		p.refuse(at, "is no operator; the operators are %s", operators)
 	}
-	return never
+	return never()
 }
 
 // textTest returns the operator on strings with the name; nil for another name.
@@ -67,31 +79,36 @@ func textTest(name string) func(value, operand string) bool {
 }
 
 // ofText is the condition for a value that is text.
-func ofText(test func(value, operand string) bool, operand string) condition {
-	return func(value any) bool {
-		s, ok := value.(string)
+func ofText(test func(value, operand string) bool, operand string, bytes int) condition {
+	return condition{stepsOf(operand, bytes), func(v *scalar) bool {
+		s, ok := v.value.(string)
 		return ok && test(s, operand)
-	}
+	}}
 }
 
-// text parses an operator on strings; nil for another name.
-func (p *parser) text(name string, operand any, at string) condition {
-	test := textTest(name)
-	if test == nil {
-		return nil
+// bytesOf returns the bytes of a step of the operator on strings.
+func bytesOf(name string) int {
+	if name == "equals-ignore-case" {
+		return bytesOfFold
 	}
+	return bytesOfText
+}
+
+// text parses an operator on strings.
+func (p *parser) text(name string, operand any, at string) condition {
+	test, bytes := textTest(name), bytesOf(name)
 	if inner, ok := operand.(map[string]any); ok && len(inner) == 1 && name != "equals-ignore-case" {
 		if folded, ok := inner["equals-ignore-case"]; ok {
-			operand, at = folded, at+hook.Pointer("equals-ignore-case")
+			operand, at, bytes = folded, at+hook.Pointer("equals-ignore-case"), bytesOfFold
 			test = map[string]func(value, operand string) bool{"prefix": hasPrefixFold, "suffix": hasSuffixFold}[name]
 		}
 	}
 	want, ok := operand.(string)
 	if !ok {
 		p.refuse(at, "must be a string")
-		return never
+		return never()
 	}
-	return ofText(test, want)
+	return ofText(test, want, bytes)
 }
 
 // excludedTexts parses an operator on strings in anything-but: over one string or a list
@@ -107,7 +124,7 @@ func (p *parser) excludedTexts(name string, operand any, at string) (all []condi
 		if !ok || s == "" && name != "equals-ignore-case" {
 			p.refuse(at, "must be a string with a character")
 		}
-		all = append(all, ofText(test, s))
+		all = append(all, ofText(test, s, bytesOf(name)))
 	}
 	list, ok := operand.([]any)
 	if !ok || len(list) == 0 {
@@ -116,26 +133,38 @@ func (p *parser) excludedTexts(name string, operand any, at string) (all []condi
 	}
 	for i, v := range list {
 		if !p.count(at) {
-			return []condition{never}
+			return []condition{never()}
 		}
 		add(v, at+hook.Pointer(strconv.Itoa(i)))
 	}
 	return all
 }
 
-// hasPrefixFold compares as many characters as the prefix has. The upper case of a
-// letter can have another number of bytes, at most 4.
+// hasPrefixFold compares as many characters as the prefix has: the upper case of a letter
+// can have another number of bytes.
 func hasPrefixFold(s, prefix string) bool {
-	n := utf8.RuneCountInString(prefix)
-	start := []rune(s[:min(len(s), utf8.UTFMax*n)])
-	return len(start) >= n && strings.EqualFold(string(start[:n]), prefix)
+	end := 0
+	for range prefix {
+		if end == len(s) {
+			return false
+		}
+		_, size := utf8.DecodeRuneInString(s[end:])
+		end += size
+	}
+	return strings.EqualFold(s[:end], prefix)
 }
 
 // hasSuffixFold is hasPrefixFold for the end.
 func hasSuffixFold(s, suffix string) bool {
-	n := utf8.RuneCountInString(suffix)
-	end := []rune(s[max(0, len(s)-utf8.UTFMax*n):])
-	return len(end) >= n && strings.EqualFold(string(end[len(end)-n:]), suffix)
+	start := len(s)
+	for range suffix {
+		if start == 0 {
+			return false
+		}
+		_, size := utf8.DecodeLastRuneInString(s[:start])
+		start -= size
+	}
+	return strings.EqualFold(s[start:], suffix)
 }
 
 // anythingBut matches every scalar value except the operand, one of a list of strings or
@@ -151,7 +180,7 @@ func (p *parser) anythingBut(operand any, at string) condition {
 			texts := p.excludedTexts(name, v, at+hook.Pointer(name))
 			if texts == nil || len(o) != 1 {
 				p.refuse(at, other)
-				return never
+				return never()
 			}
 			not = texts
 		}
@@ -161,9 +190,13 @@ func (p *parser) anythingBut(operand any, at string) condition {
 	default:
 		not = []condition{p.excluded(o, at)}
 	}
-	return func(value any) bool {
-		return !slices.ContainsFunc(not, func(c condition) bool { return c(value) })
+	steps := 0
+	for _, c := range not {
+		steps += c.steps
 	}
+	return condition{steps, func(v *scalar) bool {
+		return !slices.ContainsFunc(not, func(c condition) bool { return c.holds(v) })
+	}}
 }
 
 // excludedList parses a list of strings or a list of numbers: EventBridge refuses a list
@@ -196,11 +229,11 @@ func (p *parser) excluded(v any, at string) condition {
 		return p.exact(v, at)
 	case json.Number:
 		if n, ok := number(v); ok {
-			return func(value any) bool { got, ok := number(value); return ok && got == n }
+			return condition{1, func(v *scalar) bool { got, ok := v.double(); return ok && got == n }}
 		}
 	}
 	p.refuse(at, "must be a string or a number")
-	return never
+	return never()
 }
 
 // comparison is an operator of numeric with its number.
@@ -213,30 +246,30 @@ func (p *parser) numeric(operand any, at string) condition {
 	list, ok := operand.([]any)
 	if !ok || len(list) != 2 && len(list) != 4 {
 		p.refuse(at, `must be an array such as [">", 0, "<=", 5] or ["=", 5]`)
-		return never
+		return never()
 	}
 	var all []comparison
 	for i := 0; i < len(list); i += 2 {
 		operator, _ := list[i].(string)
 		if !slices.Contains([]string{"=", "<", "<=", ">", ">="}, operator) {
 			p.refuse(at+hook.Pointer(strconv.Itoa(i)), "must be =, <, <=, > or >=")
-			return never
+			return never()
 		}
 		n, ok := number(list[i+1])
 		if !ok {
 			p.refuse(at+hook.Pointer(strconv.Itoa(i+1)), "must be a number")
-			return never
+			return never()
 		}
 		all = append(all, comparison{operator, n})
 	}
 	if len(all) == 2 && (all[0].operator[0] != '>' || all[1].operator[0] != '<' || all[0].number >= all[1].number) {
 		p.refuse(at, `must be a lower bound and then a higher upper bound, such as [">", 0, "<=", 5]`)
-		return never
+		return never()
 	}
-	return func(value any) bool {
-		got, ok := number(value)
+	return condition{1, func(v *scalar) bool {
+		got, ok := v.double()
 		return ok && !slices.ContainsFunc(all, func(c comparison) bool { return !c.holds(got) })
-	}
+	}}
 }
 
 func (c comparison) holds(got float64) bool {

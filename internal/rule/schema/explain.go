@@ -19,15 +19,7 @@ const maxMessage = 300
 // explain returns the errors with the places of the wrong values, at most MaxErrors, in
 // the order of the places. With alternatives, the errors of all alternatives are named.
 func explain(err *jsonschema.ValidationError, field string, alternatives bool) []hook.FieldError {
-	found := flatten(err, alternatives, nil)
-	slices.SortFunc(found, func(a, b *jsonschema.ValidationError) int {
-		return cmp.Or(
-			slices.Compare(a.InstanceLocation, b.InstanceLocation),
-			slices.Compare(a.ErrorKind.KeywordPath(), b.ErrorKind.KeywordPath()),
-			strings.Compare(a.SchemaURL, b.SchemaURL),
-			strings.Compare(nameOf(a.ErrorKind), nameOf(b.ErrorKind)),
-		)
-	})
+	found := firsts{}.add(err, alternatives)
 	printer := message.NewPrinter(language.English)
 	var all []hook.FieldError
 	for _, e := range found {
@@ -50,22 +42,49 @@ func nameOf(k jsonschema.ErrorKind) string {
 	return ""
 }
 
-// flatten returns the errors that say what is wrong: not those that hold others only. Of
+// maxFound is the number of errors that explain looks at: some have the same text.
+const maxFound = 4 * MaxErrors
+
+// firsts are the first errors in the order of the places, at most maxFound. A check can
+// find 100,000 errors.
+type firsts []*jsonschema.ValidationError
+
+// add adds the errors that say what is wrong: not those that hold others only. Of
 // alternatives the error is that none fits, because nobody knows which was meant.
-func flatten(e *jsonschema.ValidationError, alternatives bool, all []*jsonschema.ValidationError) []*jsonschema.ValidationError {
+func (all firsts) add(e *jsonschema.ValidationError, alternatives bool) firsts {
 	switch e.ErrorKind.(type) {
 	case *kind.AnyOf:
 		if !alternatives {
-			return append(all, e)
+			return all.insert(e)
 		}
 	case *kind.Schema, *kind.Group, *kind.Reference, *kind.AllOf:
 	default:
-		return append(all, e)
+		return all.insert(e)
 	}
 	for _, cause := range e.Causes {
-		all = flatten(cause, alternatives, all)
+		all = all.add(cause, alternatives)
 	}
 	return all
+}
+
+func (all firsts) insert(e *jsonschema.ValidationError) firsts {
+	if len(all) == maxFound && compare(e, all[len(all)-1]) >= 0 {
+		return all
+	}
+	i, _ := slices.BinarySearchFunc(all, e, compare)
+	all = slices.Insert(all, i, e)
+	return all[:min(len(all), maxFound)]
+}
+
+func compare(a, b *jsonschema.ValidationError) int {
+	if c := slices.Compare(a.InstanceLocation, b.InstanceLocation); c != 0 {
+		return c
+	}
+	return cmp.Or(
+		slices.Compare(a.ErrorKind.KeywordPath(), b.ErrorKind.KeywordPath()),
+		strings.Compare(a.SchemaURL, b.SchemaURL),
+		strings.Compare(nameOf(a.ErrorKind), nameOf(b.ErrorKind)),
+	)
 }
 
 func text(k jsonschema.ErrorKind, p *message.Printer) string {
@@ -83,6 +102,13 @@ func text(k jsonschema.ErrorKind, p *message.Printer) string {
 		return "is not allowed"
 	case *kind.AdditionalProperties:
 		slices.Sort(k.Properties) // in the random order of a map
+		k.Properties = k.Properties[:min(len(k.Properties), maxMessage)]
+	case *kind.Enum:
+		k.Want = k.Want[:min(len(k.Want), maxMessage)]
+	case *kind.Pattern:
+		k.Got = short(k.Got)
+	case *kind.PropertyNames:
+		k.Property = short(k.Property)
 	}
 	return k.LocalizedString(p)
 }

@@ -1,7 +1,10 @@
 package schema
 
 import (
+	"encoding/json"
 	"errors"
+	"fmt"
+	"strconv"
 	"strings"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
@@ -10,14 +13,19 @@ import (
 var (
 	errWork   = errors.New("the check takes too long")
 	errCircle = errors.New("has a reference that leads back to itself for the same value")
+	errChain  = fmt.Errorf("has more than %d subschemas one in another for the same value", maxChain)
 )
+
+// maxChain bounds the subschemas one in another that meet the same value, references
+// included: the library compares each with all around it.
+const maxChain = 2 * MaxDepth
 
 // meter makes every subschema of root count the work of each value before the check of
 // the value. The hook is the keyword format, which checks nothing in this package, comes
 // before all keywords with subschemas, and after type, const and enum. So a value
 // refused by those three is counted by the subschema above.
 func (s *Schema) meter(root *jsonschema.Schema) error {
-	open := make(map[*jsonschema.Schema]bool)
+	chains := make(map[*jsonschema.Schema]int)
 	seen := map[*jsonschema.Schema]bool{root: true}
 	for next := []*jsonschema.Schema{root}; len(next) > 0; {
 		sub := next[len(next)-1]
@@ -25,9 +33,10 @@ func (s *Schema) meter(root *jsonschema.Schema) error {
 		if sub.Location != place && !strings.HasPrefix(sub.Location, place+"#") {
 			return errRemote
 		}
-		if circular(sub, open) {
-			return errCircle
+		if _, err := chain(sub, chains); err != nil {
+			return err
 		}
+		s.unevaluated = s.unevaluated || sub.UnevaluatedItems != nil || sub.UnevaluatedProperties != nil
 		sub.Format = &jsonschema.Format{Name: "work", Validate: s.charge(sub)}
 		all := append(inPlace(sub), each(sub)...)
 		for _, property := range sub.Properties {
@@ -43,46 +52,86 @@ func (s *Schema) meter(root *jsonschema.Schema) error {
 	return nil
 }
 
-// circular reports whether a value of the subschema leads back to the subschema without
-// an end. open has the subschemas on the way as true, and those without a circle as false.
-func circular(s *jsonschema.Schema, open map[*jsonschema.Schema]bool) bool {
-	if on, known := open[s]; known {
-		return on
-	}
-	open[s] = true
-	for _, sub := range inPlace(s) {
-		if sub != nil && circular(sub, open) {
-			return true
+// chain returns the most subschemas one in another that meet a value of the subschema,
+// at most maxChain. known has those of the subschemas seen before, and -1 for the
+// subschemas around.
+func chain(s *jsonschema.Schema, known map[*jsonschema.Schema]int) (int, error) {
+	if length, seen := known[s]; seen {
+		if length < 0 {
+			return 0, errCircle
 		}
+		return length, nil
 	}
-	open[s] = false
-	return false
+	known[s] = -1
+	longest := 0
+	for _, sub := range inPlace(s) {
+		if sub == nil {
+			continue
+		}
+		length, err := chain(sub, known)
+		if err != nil {
+			return 0, err
+		}
+		longest = max(longest, length)
+	}
+	if longest == maxChain {
+		return 0, errChain
+	}
+	known[s] = longest + 1
+	return longest + 1, nil
 }
 
-// charge returns the function that takes the work of one value from the check's rest.
+// charge returns the function that takes the steps of one value from the check's rest.
 // After the end of the rest no subschema looks into a value, and the check ends soon.
 func (s *Schema) charge(sub *jsonschema.Schema) func(any) error {
-	here, inside := cost(inPlace(sub)), cost(each(sub))
-	here += len(sub.Required) + len(sub.DependentRequired)
+	here, inside := priceOf(inPlace(sub)...), priceOf(each(sub)...)
+	properties := make(map[string]price, len(sub.Properties))
+	for name, property := range sub.Properties {
+		properties[name] = priceOf(property)
+	}
+	items := make([]price, len(sub.PrefixItems))
+	for i, item := range sub.PrefixItems {
+		items[i] = priceOf(item)
+	}
+	names := 1 + len(sub.Required)
+	for _, required := range sub.DependentRequired {
+		names += 1 + len(required)
+	}
 	return func(v any) error {
-		work := 1 + here
+		steps := 1 + here.of(v)
 		switch v := v.(type) {
 		case map[string]any:
-			work += len(v) * (1 + inside)
-			for name := range v {
-				work += cost([]*jsonschema.Schema{sub.Properties[name]}) + len(sub.PatternProperties)*(1+len(name)/8)
+			steps += names + len(v)
+			if s.unevaluated {
+				steps += len(v) * (here.subschemas + inside.subschemas)
+			}
+			for name, value := range v {
+				steps += properties[name].of(value) + inside.of(value)
+				for p := range sub.PatternProperties {
+					steps += stepsOf(p, len(name))
+				}
 			}
 		case []any:
-			work += len(v)*(1+inside) + cost(sub.PrefixItems[:min(len(v), len(sub.PrefixItems))])
+			steps += len(v)
+			if s.unevaluated {
+				steps += len(v) * (here.subschemas + inside.subschemas)
+			}
+			for i, value := range v {
+				steps += inside.of(value)
+				if i < len(items) {
+					steps += items[i].of(value)
+				}
+			}
 			if sub.UniqueItems {
-				work += size(v) * min(len(v), 20) // the library compares up to 20 items in pairs
+				steps += size(v) * min(len(v), 20) // the library compares up to 20 items in pairs
 			}
 		case string:
+			steps += len(v) / 256 // to count the characters
 			if sub.Pattern != nil {
-				work += len(v) / 8
+				steps += stepsOf(sub.Pattern, len(v))
 			}
 		}
-		if s.left -= work; s.left < 0 {
+		if s.left -= steps; s.left < 0 {
 			return errWork
 		}
 		return nil
@@ -127,27 +176,62 @@ func schemasIn(keyword any) []*jsonschema.Schema {
 	return nil
 }
 
-// cost returns the work of a value that meets the subschemas and goes no further.
-func cost(subs []*jsonschema.Schema) int {
-	work := 0
+// price is the steps of a value that meets subschemas and goes no further.
+type price struct {
+	subschemas int
+	values     int // of enum and const
+	numbers    int // computations with the value as an exact fraction, if the value is a number
+}
+
+func priceOf(subs ...*jsonschema.Schema) (p price) {
 	for _, s := range subs {
 		if s == nil {
 			continue
 		}
-		work++
+		p.subschemas++
 		if s.Enum != nil {
-			work += size(s.Enum.Values)
+			p.values += size(s.Enum.Values)
+			p.numbers += len(s.Enum.Values)
 		}
 		if s.Const != nil {
-			work += size(*s.Const)
+			p.values += size(*s.Const)
+			p.numbers++
+		}
+		if s.Minimum != nil || s.Maximum != nil || s.ExclusiveMinimum != nil || s.ExclusiveMaximum != nil {
+			p.numbers++
+		}
+		if s.MultipleOf != nil {
+			p.numbers += 2
+		}
+		if s.Types != nil {
+			p.numbers++ // the type integer
 		}
 	}
-	return work
+	return p
 }
 
-// size returns the number of values in v.
+// of returns the steps for the value.
+func (p price) of(v any) int {
+	return p.subschemas + p.values + p.numbers*digits(v)
+}
+
+// digits returns the steps of a computation with a number, beside those of a short number;
+// 0 for another value.
+func digits(v any) int {
+	n, ok := v.(json.Number)
+	if !ok {
+		return 0
+	}
+	exponent := 0
+	if i := strings.IndexAny(n.String(), "eE"); i >= 0 {
+		exponent, _ = strconv.Atoi(n.String()[i+1:]) // fits has checked the exponent
+	}
+	return (len(n) + max(exponent, -exponent)) / 16
+}
+
+// size returns the steps of a comparison with v.
 func size(v any) int {
-	n := 1
+	n := 1 + digits(v)
 	switch v := v.(type) {
 	case map[string]any:
 		for _, value := range v {

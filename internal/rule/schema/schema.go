@@ -4,9 +4,9 @@
 //
 // A schema can be hostile, or written by mistake: references double the work with each
 // level of a payload, and a pattern meets every property. Compile bounds the number of
-// values and the depth of a schema, and Check bounds the work of each check by counting,
-// not by a clock: the speed of the machine does not matter. Patterns are those of package
-// regexp, in linear time.
+// values, the depth and the patterns of a schema, and Check bounds the work of each check by
+// counting, not by a clock: the speed of the machine does not matter. Patterns are those of
+// package regexp, in linear time.
 //
 // # References
 //
@@ -37,9 +37,13 @@ const (
 	MaxValues = 4096 // JSON values in a schema
 	MaxDepth  = 64   // nested values in a schema and in a checked payload
 	MaxErrors = 20   // errors of one check
-	// MaxWork bounds one check. A unit is a subschema that meets a value, or 8 bytes of
-	// a string that meets a pattern: about 0.2 us each, and 200 bytes of memory.
-	MaxWork = 1 << 18
+	// MaxPatterns bounds the programs of all patterns of a schema, in instructions: about
+	// one for each character of a pattern, and x{0,1000} has 2000.
+	MaxPatterns = 8192
+	// MaxSteps bounds one check. A step is a subschema that meets a value, or 128
+	// instructions of a pattern that meet a byte: about 0.2 us, and 200 bytes of memory. The
+	// slowest patterns take five times as long.
+	MaxSteps = 1 << 18
 )
 
 // place is the URL of a schema, for references within the schema.
@@ -47,9 +51,10 @@ const place = "https://schema.invalid/root"
 
 // Schema is a compiled schema. Schema is safe for concurrent use: one check at a time.
 type Schema struct {
-	mu   sync.Mutex
-	root *jsonschema.Schema
-	left int // work left for the check
+	mu          sync.Mutex
+	root        *jsonschema.Schema
+	unevaluated bool // the schema has a keyword that makes every subschema note what it met
+	left        int  // steps left for the check
 }
 
 // Compile returns the schema in raw, JSON. field names the schema in errors; the place in
@@ -65,10 +70,15 @@ func Compile(raw []byte, field string) (*Schema, []hook.FieldError) {
 	c := jsonschema.NewCompiler()
 	c.DefaultDraft(jsonschema.Draft2020)
 	c.UseLoader(noLoader{})
+	all := newPatterns()
+	c.UseRegexpEngine(all.compile)
 	if err := c.AddResource(place, doc); err != nil {
 		return nil, []hook.FieldError{{Field: field, Message: "cannot be read"}}
 	}
 	root, err := c.Compile(place)
+	if all.left < 0 {
+		return nil, []hook.FieldError{{Field: field, Message: errPatterns.Error()}}
+	}
 	if err != nil {
 		return nil, explainCompile(err, field)
 	}
@@ -87,29 +97,31 @@ var errRemote = errors.New("a reference must lead to a place in the schema itsel
 // Load returns an error.
 func (noLoader) Load(string) (any, error) { return nil, errRemote }
 
-// Check returns the errors of the payload, JSON, at most MaxErrors, or none. field names
-// the payload, and the place in the payload follows as a JSON pointer.
-func (s *Schema) Check(payload []byte, field string) []hook.FieldError {
-	doc, wrong := read(payload, field)
-	if wrong != nil {
-		return []hook.FieldError{*wrong}
+// Check returns the errors of the payload, JSON, at most MaxErrors, or none, and the steps
+// of the check, at most MaxSteps. field names the payload, and the place in the payload
+// follows as a JSON pointer.
+func (s *Schema) Check(payload []byte, field string) (wrong []hook.FieldError, steps int) {
+	doc, unreadable := read(payload, field)
+	if unreadable != nil {
+		return []hook.FieldError{*unreadable}, 0
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 
-	s.left = MaxWork
+	s.left = MaxSteps
 	err := s.root.Validate(doc)
 	if s.left < 0 {
-		return []hook.FieldError{{Field: field, Message: fmt.Sprintf("is too large for the schema: the check takes more than %d steps", MaxWork)}}
+		return []hook.FieldError{{Field: field, Message: fmt.Sprintf("is too large for the schema: the check takes more than %d steps", MaxSteps)}}, MaxSteps
 	}
+	steps = MaxSteps - s.left
 	found, ok := errors.AsType[*jsonschema.ValidationError](err)
 	if err != nil && !ok {
-		return []hook.FieldError{{Field: field, Message: "cannot be checked"}}
+		return []hook.FieldError{{Field: field, Message: "cannot be checked"}}, steps
 	}
 	if err == nil {
-		return nil
+		return nil, steps
 	}
-	return explain(found, field, false)
+	return explain(found, field, false), steps
 }
 
 // explainCompile returns the errors of a schema.

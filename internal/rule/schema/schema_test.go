@@ -65,7 +65,7 @@ func TestCheck(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 
-			got := compile(t, tt.schema).Check([]byte(tt.payload), "payload")
+			got, _ := compile(t, tt.schema).Check([]byte(tt.payload), "payload")
 			for i := range got { // the library separates names of its own by a no-break space
 				got[i].Message = strings.ReplaceAll(got[i].Message, "\u00a0", " ")
 			}
@@ -96,6 +96,10 @@ func TestCompile_refuses(t *testing.T) {
 		{"a second resource", `{"$defs":{"a":{"$id":"urn:a"}}}`, "schema/$defs/a/$id", "must be at the root of the schema only"},
 		{"depth", strings.Repeat(`{"not":`, 70) + `true` + strings.Repeat(`}`, 70), "schema" + strings.Repeat("/not", 65), "is nested in more than 64 levels"},
 		{"values", `{"enum":[0` + strings.Repeat(`,1`, schema.MaxValues) + `]}`, "schema/enum/4094", "must have at most 4096 values"},
+		{"a large pattern", `{"properties":{"a":{"pattern":"(a{0,9}b{0,9}){400}"}}}`, "schema", "the patterns must have at most 8192 instructions in all"},
+		{"a pattern of 3 million instructions", `{"pattern":"` + strings.Repeat(`[ab]{1000}`, 3000/2) + `"}`, "schema", "the patterns must have at most 8192 instructions in all"},
+		{"many patterns", `{"patternProperties":{` + manyPatterns(2100) + `}}`, "schema", "the patterns must have at most 8192 instructions in all"},
+		{"a long chain", chained(130), "schema", "more than 128 subschemas one in another for the same value"},
 		{"a large number", `{"maximum":1e401}`, "schema/maximum", "must be a number of at most 100 characters"},
 	}
 	for _, tt := range tests {
@@ -137,11 +141,47 @@ func TestCheck_bounded(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 
-			got := compile(t, tt.schema).Check([]byte(tt.payload), "payload")
+			got, _ := compile(t, tt.schema).Check([]byte(tt.payload), "payload")
 			if len(got) != 1 || !strings.HasPrefix(got[0].Message, "is too large for the schema") {
 				t.Errorf("Check() = %.300v; want the bound", got)
 			}
 		})
+	}
+}
+
+// chained returns a schema of references, each to the next.
+func chained(n int) string {
+	var defs []string
+	for i := range n {
+		defs = append(defs, fmt.Sprintf(`"a%d":{"$ref":"#/$defs/a%d"}`, i, i+1))
+	}
+	return fmt.Sprintf(`{"$ref":"#/$defs/a0","$defs":{%s,"a%d":true}}`, strings.Join(defs, ","), n)
+}
+
+// TestCheck_steps: the steps of a value grow with what the check computes.
+func TestCheck_steps(t *testing.T) {
+	t.Parallel()
+	text, number := `"`+strings.Repeat("a", 1280)+`"`, strings.Repeat("7", 90)+"e400"
+	tests := []struct {
+		name, schema, payload string
+		steps                 int
+	}{
+		{"a value", `{"minimum":1}`, `5`, 1},
+		{"items", `{"items":{"minimum":1}}`, `[5,6,7]`, 10},
+		{"a short pattern", `{"pattern":"a"}`, text, 17},
+		{"a long pattern", `{"pattern":"a{0,1000}"}`, text, 20037},
+		{"the pattern of a name", `{"patternProperties":{"a{0,1000}$":true}}`, `{` + text + `:1}`, 20075},
+		{"long numbers", `{"items":{"minimum":1}}`, `[` + number + `]`, 34},
+		{"long numbers in an enumeration", `{"items":{"enum":[1,2,3,` + number + `]}}`, `[` + number + `]`, 159},
+		{"multiples of long numbers", `{"items":{"multipleOf":7}}`, `[` + number + `]`, 64},
+		{"unique values", `{"uniqueItems":true}`, `[1,2,[3,4]]`, 1 + 3 + 18},
+		{"unevaluated properties", `{"unevaluatedProperties":true,"allOf":[{"type":"object"},{"minProperties":1}]}`, `{"a":1,"b":2,"c":3}`, 29},
+	}
+	for _, tt := range tests {
+		wrong, steps := compile(t, tt.schema).Check([]byte(tt.payload), "payload")
+		if len(wrong) > 0 || steps != tt.steps {
+			t.Errorf("%s: Check() = %.200v, %d; want no error and %d", tt.name, wrong, steps, tt.steps)
+		}
 	}
 }
 
@@ -166,19 +206,21 @@ func TestCheck_large(t *testing.T) {
 	t.Parallel()
 	line := `{"id":"ord_1","total":5,"lines":[1,2,3,4,5,6,7,8,9],"email":"a@example.com"}`
 	payload := `[` + strings.TrimSuffix(strings.Repeat(line+",", (hook.MaxPayload-2)/(len(line)+1)), ",") + `]`
-	if got := compile(t, `{"items":`+strings.Replace(order, "#/$defs", "#/items/$defs", 2)+`}`).Check([]byte(payload), "payload"); got != nil {
+	got, steps := compile(t, `{"items":`+strings.Replace(order, "#/$defs", "#/items/$defs", 2)+`}`).Check([]byte(payload), "payload")
+	if got != nil {
 		t.Errorf("Check(%d bytes) = %v; want none", len(payload), got)
 	}
+	t.Logf("%d of %d steps", steps, schema.MaxSteps)
 }
 
 // TestCheck_again: a check that reached the bound leaves nothing to the next check.
 func TestCheck_again(t *testing.T) {
 	t.Parallel()
 	s := compile(t, `{"items":{"enum":[`+strings.Repeat(`1,`, 4000)+`2]}}`)
-	if got := s.Check([]byte(`[`+strings.Repeat(`2,`, 1000)+`2]`), "payload"); len(got) != 1 {
+	if got, _ := s.Check([]byte(`[`+strings.Repeat(`2,`, 1000)+`2]`), "payload"); len(got) != 1 {
 		t.Errorf("Check(large) = %v; want the bound", got)
 	}
-	if got := s.Check([]byte(`[2]`), "payload"); got != nil {
+	if got, _ := s.Check([]byte(`[2]`), "payload"); got != nil {
 		t.Errorf("Check(small) = %v; want none", got)
 	}
 }
@@ -186,7 +228,7 @@ func TestCheck_again(t *testing.T) {
 // TestCheck_manyErrors: the first errors in the order of places.
 func TestCheck_manyErrors(t *testing.T) {
 	t.Parallel()
-	got := compile(t, `{"items":false}`).Check([]byte(`[`+strings.Repeat(`1,`, 99)+`1]`), "payload")
+	got, _ := compile(t, `{"items":false}`).Check([]byte(`[`+strings.Repeat(`1,`, 99)+`1]`), "payload")
 	if len(got) != schema.MaxErrors || got[0].Field != "payload/0" {
 		t.Errorf("Check() = %v; want %d errors", got, schema.MaxErrors)
 	}
@@ -208,7 +250,8 @@ func TestCheck_order(t *testing.T) {
 	} {
 		s := compile(t, tt.schema)
 		for range 50 {
-			if diff := cmp.Diff(tt.want, s.Check([]byte(`{"c":1,"a":2,"b":3}`), "payload")); diff != "" {
+			got, _ := s.Check([]byte(`{"c":1,"a":2,"b":3}`), "payload")
+			if diff := cmp.Diff(tt.want, got); diff != "" {
 				t.Fatalf("Check() by %s (-want +got):\n%s", tt.schema, diff)
 			}
 		}
@@ -235,8 +278,9 @@ func FuzzSchema(f *testing.F) {
 		if s == nil {
 			return
 		}
-		first, second := s.Check(payload, "payload"), s.Check(payload, "payload")
-		if diff := cmp.Diff(first, second); diff != "" || len(first) > schema.MaxErrors {
+		first, steps := s.Check(payload, "payload")
+		second, again := s.Check(payload, "payload")
+		if diff := cmp.Diff(first, second); diff != "" || len(first) > schema.MaxErrors || steps != again && steps < schema.MaxSteps {
 			t.Errorf("Check(%q) of %q differs from the first check (-first +second):\n%s", payload, raw, diff)
 		}
 	})

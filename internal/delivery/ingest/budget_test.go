@@ -1,0 +1,121 @@
+package ingest_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"surehook/internal/delivery/ingest"
+	"surehook/internal/hook"
+	"surehook/internal/rule/filter"
+	"surehook/internal/rule/schema"
+)
+
+// costly makes the most endpoints with filters that take almost all of their steps for the
+// payload, and match nothing.
+func (w *bundle) costly() (payload string) {
+	w.T.Helper()
+
+	for range hook.MaxEndpointsPerTenant {
+		w.filtered(`{"payload":{"a":[2]}}`, "*")
+	}
+	return `{"a":[` + strings.Repeat(`1,`, filter.MaxSteps/2-10) + `1]}`
+}
+
+// TestAcceptBatch_filterSteps: the filters of one event always fit. Of a batch, the events
+// past the bound are refused with an error, and are stored when they come alone.
+func TestAcceptBatch_filterSteps(t *testing.T) {
+	t.Parallel()
+
+	w := setup(t)
+	payload := w.costly()
+	requests := make([]ingest.Request, 3)
+	for i, key := range []string{"a", "b", "c"} {
+		requests[i] = ingest.Request{Type: "a", Payload: []byte(payload), IdempotencyKey: key}
+	}
+	results := w.acceptor.AcceptBatch(t.Context(), "acme", requests)
+	if results[0].Err != nil || results[0].Deliveries != 0 {
+		t.Errorf("result of the first event = %+v; want no delivery", results[0])
+	}
+	for i, key := range []string{"b", "c"} {
+		if i == 0 { // the rest of the first event's steps is enough for the first filters only
+			refused(t, results[1].Err, hook.CodeTooLarge, "5000000 steps", 0)
+		}
+		refused(t, results[1+i].Err, hook.CodeTooLarge, "smaller batch", 0)
+		if _, err := w.Store.Event(t.Context(), hook.KeyedEventID("acme", key)); hook.CodeOf(err) != hook.CodeNotFound {
+			t.Errorf("Event(%s) = %v; want no event", key, err)
+		}
+	}
+	if result, err := w.acceptor.Accept(t.Context(), "acme", requests[1]); err != nil || result.Duplicate {
+		t.Errorf("Accept(alone) = %+v, %v; want a new event", result, err)
+	}
+	// A repeat of an accepted event is complete, whatever its filters would take.
+	if results := w.acceptor.AcceptBatch(t.Context(), "acme", requests); results[1].Err != nil || !results[1].Duplicate {
+		t.Errorf("AcceptBatch(again) = %+v; want a duplicate", results[1])
+	}
+}
+
+// TestAcceptBatch_checkSteps: events past the bound are not checked, and say so.
+func TestAcceptBatch_checkSteps(t *testing.T) {
+	t.Parallel()
+
+	for _, validation := range []hook.Validation{hook.ValidationWarn, hook.ValidationReject} {
+		w := setup(t)
+		w.endpoint("acme", "*")
+		w.checked(validation)
+		w.eventType(hook.EventType{Name: "order.paid", Schema: []byte(`{"items":{"enum":[` + strings.Repeat(`1,`, 4000) + `2]}}`)})
+		requests := slices.Repeat([]ingest.Request{order(`[` + strings.Repeat("1,", 999) + `1]`)}, ingest.MaxCheckSteps/schema.MaxSteps+2)
+		for i, result := range w.acceptor.AcceptBatch(t.Context(), "acme", requests) {
+			got := result.Warnings
+			if result.Err != nil {
+				got = result.Err.(*hook.Error).Fields //nolint:errorlint,forcetypeassert // as returned
+			}
+			want := "is too large for the schema"
+			if i >= ingest.MaxCheckSteps/schema.MaxSteps {
+				want = "is not checked"
+			}
+			if (result.Err != nil) != (validation == hook.ValidationReject) || len(got) != 1 || !strings.HasPrefix(got[0].Message, want) {
+				t.Errorf("%s: result %d = %+v; want %q", validation, i, result, want)
+			}
+		}
+	}
+}
+
+// TestAcceptBatch_limitFirst: a batch past the tenant's limit asks no filter and no schema.
+// A payload decoded for them would take an allocation for each of its values.
+func TestAcceptBatch_limitFirst(t *testing.T) {
+	w := setup(t)
+	payload := w.costly()
+	w.checked(hook.ValidationReject)
+	w.eventType(hook.EventType{Name: "order.paid", Schema: []byte(`{"items":{"enum":[1,2,3]}}`)})
+	w.limit(hook.TenantLimits{EventsPerSecond: 1})
+	requests := slices.Repeat([]ingest.Request{order(payload)}, hook.MaxBatchEvents)
+	w.acceptor.AcceptBatch(t.Context(), "acme", requests[:1])
+	allocations := testing.AllocsPerRun(3, func() {
+		for i, result := range w.acceptor.AcceptBatch(t.Context(), "acme", requests) {
+			if hook.CodeOf(result.Err) != hook.CodeThrottled {
+				t.Fatalf("result %d = %v; want throttled", i, result.Err)
+			}
+		}
+	})
+	if most := 20.0 * hook.MaxBatchEvents; allocations > most {
+		t.Errorf("%.0f allocations; want at most %.0f", allocations, most)
+	}
+}
+
+// TestAccept_typesWithAnOldSchema: a schema of a build with other bounds stops the events of
+// its type only.
+func TestAccept_typesWithAnOldSchema(t *testing.T) {
+	t.Parallel()
+
+	w := setup(t)
+	w.endpoint("acme", "*")
+	w.checked(hook.ValidationReject)
+	w.eventType(hook.EventType{Name: "order.paid", Schema: []byte(`{"pattern":"(a{0,9}b{0,9}){100}(c{0,9}d{0,9}){400}"}`)})
+	w.eventType(hook.EventType{Name: "free"})
+	results := w.acceptor.AcceptBatch(t.Context(), "acme", []ingest.Request{order(`"a"`), {Type: "free", Payload: []byte(`1`)}})
+	if results[1].Err != nil || hook.CodeOf(results[0].Err) != hook.CodeMismatch || !strings.Contains(results[0].Err.Error(), "has a schema that cannot be used") {
+		t.Errorf("AcceptBatch() = %+v; want a refusal of the first alone", results)
+	}
+}
+

@@ -1,0 +1,78 @@
+package schema
+
+import (
+	"fmt"
+	"math/bits"
+	"regexp"
+	"regexp/syntax"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+)
+
+// errPatterns reports patterns past MaxPatterns.
+var errPatterns = fmt.Errorf("the patterns must have at most %d instructions in all: a repetition such as {0,1000} has as many "+
+	"as what it repeats, and maxLength has none", MaxPatterns)
+
+// patterns compiles the patterns of one schema, each once.
+type patterns struct {
+	known map[string]*pattern
+	left  int // of MaxPatterns
+}
+
+// pattern is a compiled pattern with its size.
+type pattern struct {
+	*regexp.Regexp
+
+	size int
+}
+
+func newPatterns() *patterns { return &patterns{known: make(map[string]*pattern), left: MaxPatterns} }
+
+// compile is a jsonschema.RegexpEngine. A pattern past the bound is not compiled: the
+// program can take 100 MB.
+func (p *patterns) compile(text string) (jsonschema.Regexp, error) {
+	if known := p.known[text]; known != nil {
+		return known, nil
+	}
+	tree, err := syntax.Parse(text, syntax.Perl)
+	if err != nil {
+		return nil, err //nolint:wrapcheck // names the place in the pattern
+	}
+	size := instructions(tree)
+	if p.left -= size; p.left < 0 {
+		return nil, errPatterns
+	}
+	compiled, err := regexp.Compile(text)
+	if err != nil {
+		return nil, err //nolint:wrapcheck // as above
+	}
+	p.known[text] = &pattern{Regexp: compiled, size: size}
+	return p.known[text], nil
+}
+
+// instructions returns the instructions of the program of a pattern, or somewhat more.
+func instructions(re *syntax.Regexp) int {
+	n := 1
+	for _, sub := range re.Sub {
+		n += 1 + instructions(sub)
+	}
+	switch re.Op { //nolint:exhaustive // all others have one instruction beside their parts
+	case syntax.OpLiteral:
+		return len(re.Rune)
+	case syntax.OpCharClass:
+		return 1 + bits.Len(uint(len(re.Rune)))/8 // the ranges of the class are searched
+	case syntax.OpRepeat:
+		of := instructions(re.Sub[0])
+		return n + of*re.Min + (of+1)*max(re.Max-re.Min, 0)
+	}
+	return n
+}
+
+// stepsOf returns the steps of a pattern for a text of the size.
+func stepsOf(p jsonschema.Regexp, size int) int {
+	known, ok := p.(*pattern)
+	if !ok { // not possible: compile made the pattern
+		return MaxSteps
+	}
+	return 1 + size*known.size/128
+}
