@@ -85,7 +85,7 @@ test('without an answer the page tries the same link again, and says when an ans
 })
 
 test('a link asks before it replaces the session of another tenant', async ({ page, backend, tenant }) => {
-  const other = `${tenant}-other`
+  const other = tenant.padEnd(64, 'x')
   const first = await backend.portal(tenant)
   await page.goto(first.url)
   await expect(page.getByRole('heading', { name: 'Overview' })).toBeVisible()
@@ -95,6 +95,14 @@ test('a link asks before it replaces the session of another tenant', async ({ pa
   await expect(page.getByRole('heading', { name: `Open the portal of ${other}?` })).toBeVisible()
   await expect(page.getByText(`You are signed in to the portal of ${tenant}.`)).toBeVisible()
   await accessible(page)
+  for (const width of [390, 1320]) {
+    await page.setViewportSize({ width, height: 860 })
+    const card = (await page.locator('.card').boundingBox())!
+    for (const inner of await page.locator('.card *').all()) {
+      const box = (await inner.boundingBox())!
+      expect(box.x + box.width, `${await inner.textContent()} in ${width}`).toBeLessThanOrEqual(card.x + card.width)
+    }
+  }
   await page.getByRole('button', { name: `Stay with ${tenant}` }).click()
   await expect(page.getByRole('heading', { name: 'Overview' })).toBeVisible()
   expect(await page.evaluate(() => sessionStorage.getItem('surehook-portal'))).toBe(kept)

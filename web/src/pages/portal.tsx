@@ -75,7 +75,7 @@ function Notice({ title, children }: { title: string; children: ReactNode }) {
         <span className="brand">
           <Mark /> {portalName || text.portal}
         </span>
-        <h1 className="break">{title}</h1>
+        <h1>{title}</h1>
         {children}
       </div>
     </main>
