@@ -115,6 +115,9 @@ const (
 	AuditActionLimitsDelete         AuditAction = "limits.delete"
 	AuditActionLimitsSet            AuditAction = "limits.set"
 	AuditActionPortalLinkCreate     AuditAction = "portal_link.create"
+	AuditActionPortalLinkEnd        AuditAction = "portal_link.end"
+	AuditActionPortalSessionEnd     AuditAction = "portal_session.end"
+	AuditActionPortalSessionOpen    AuditAction = "portal_session.open"
 	AuditActionReplayCancel         AuditAction = "replay.cancel"
 	AuditActionReplayStart          AuditAction = "replay.start"
 	AuditActionTenantErase          AuditAction = "tenant.erase"
@@ -168,6 +171,12 @@ func (e AuditAction) Valid() bool {
 	case AuditActionLimitsSet:
 		return true
 	case AuditActionPortalLinkCreate:
+		return true
+	case AuditActionPortalLinkEnd:
+		return true
+	case AuditActionPortalSessionEnd:
+		return true
+	case AuditActionPortalSessionOpen:
 		return true
 	case AuditActionReplayCancel:
 		return true
@@ -1338,6 +1347,27 @@ func (e PortalLinkRequestScopes) Valid() bool {
 	case PortalLinkRequestScopesRead:
 		return true
 	case PortalLinkRequestScopesReplay:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for PortalSessionScopes.
+const (
+	PortalSessionScopesEndpointsWrite PortalSessionScopes = "endpoints:write"
+	PortalSessionScopesRead           PortalSessionScopes = "read"
+	PortalSessionScopesReplay         PortalSessionScopes = "replay"
+)
+
+// Valid indicates whether the value is a known member of the PortalSessionScopes enum.
+func (e PortalSessionScopes) Valid() bool {
+	switch e {
+	case PortalSessionScopesEndpointsWrite:
+		return true
+	case PortalSessionScopesRead:
+		return true
+	case PortalSessionScopesReplay:
 		return true
 	default:
 		return false
@@ -3513,14 +3543,21 @@ type PipelineStats struct {
 	Until     Time `json:"until"`
 }
 
+// PortalCode defines model for PortalCode.
+type PortalCode struct {
+	// Code The code of a portal link.
+	Code string `json:"code"`
+}
+
 // PortalLink defines model for PortalLink.
 type PortalLink struct {
 	ExpiresAt Time               `json:"expires_at"`
 	KeyId     KeyID              `json:"key_id"`
+	OpenUntil Time               `json:"open_until"`
 	Scopes    []PortalLinkScopes `json:"scopes"`
 	Tenant    string             `json:"tenant"`
 
-	// Url The address of the portal with the key in the fragment.
+	// Url The address of the portal with the code in the fragment.
 	Url string `json:"url"`
 }
 
@@ -3538,6 +3575,20 @@ type PortalLinkRequest struct {
 
 // PortalLinkRequestScopes defines model for PortalLinkRequest.Scopes.
 type PortalLinkRequestScopes string
+
+// PortalSession defines model for PortalSession.
+type PortalSession struct {
+	ExpiresAt Time `json:"expires_at"`
+
+	// Key The key: shk_ and 43 characters.
+	Key    string                `json:"key"`
+	KeyId  KeyID                 `json:"key_id"`
+	Scopes []PortalSessionScopes `json:"scopes"`
+	Tenant string                `json:"tenant"`
+}
+
+// PortalSessionScopes defines model for PortalSession.Scopes.
+type PortalSessionScopes string
 
 // Problem A problem document (RFC 9457). `code` identifies the problem.
 type Problem struct {
@@ -4445,6 +4496,9 @@ type PutTenantLimitsJSONRequestBody = TenantLimits
 // CreatePortalLinkJSONRequestBody defines body for CreatePortalLink for application/json ContentType.
 type CreatePortalLinkJSONRequestBody = PortalLinkRequest
 
+// OpenPortalSessionJSONRequestBody defines body for OpenPortalSession for application/json ContentType.
+type OpenPortalSessionJSONRequestBody = PortalCode
+
 // StartReplayJSONRequestBody defines body for StartReplay for application/json ContentType.
 type StartReplayJSONRequestBody = ReplayStart
 
@@ -5317,9 +5371,9 @@ type ClientInterface interface {
 
 	// CreatePortalLinkWithBody Create a link to the portal of a tenant
 	//
-	// The link has a new API key of the tenant in the fragment, which browsers send to no server. Whoever has the link
-	// can act for the tenant until the key expires. To end the link earlier, revoke the key `key_id`. No later response
-	// holds the link.
+	// The link has a code in the fragment, which browsers send to no server. The portal takes the code for an API key of
+	// the tenant, once, until `open_until`. Whoever opens the link can act for the tenant until `expires_at`. No later
+	// response holds the code, and `GET /v1/keys` does not list the key.
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -5328,14 +5382,51 @@ type ClientInterface interface {
 
 	// CreatePortalLink Create a link to the portal of a tenant
 	//
-	// The link has a new API key of the tenant in the fragment, which browsers send to no server. Whoever has the link
-	// can act for the tenant until the key expires. To end the link earlier, revoke the key `key_id`. No later response
-	// holds the link.
+	// The link has a code in the fragment, which browsers send to no server. The portal takes the code for an API key of
+	// the tenant, once, until `open_until`. Whoever opens the link can act for the tenant until `expires_at`. No later
+	// response holds the code, and `GET /v1/keys` does not list the key.
 	//
 	// Takes a body of the `application/json` content type.
 	//
 	// Corresponds with POST /v1/tenants/{tenant}/portal-links (the `CreatePortalLink` operationId).
 	CreatePortalLink(ctx context.Context, tenant TenantRef, body CreatePortalLinkJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// EndPortalLink End a link to the portal of a tenant
+	//
+	// Removes the link `key_id` with its key, opened or not. Requests with the key may succeed for up to a minute longer.
+	//
+	// Corresponds with DELETE /v1/tenants/{tenant}/portal-links/{key} (the `EndPortalLink` operationId).
+	EndPortalLink(ctx context.Context, tenant TenantRef, key KeyRef, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// EndPortalSession Sign out of the portal
+	//
+	// Removes the caller's own key, which must be the key of a portal link; the key needs no scope. Any other key gets
+	// `404`. Requests with the key may succeed for up to a minute longer.
+	//
+	// Corresponds with DELETE /v1/tenants/{tenant}/portal-session (the `EndPortalSession` operationId).
+	EndPortalSession(ctx context.Context, tenant TenantRef, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// OpenPortalSessionWithBody Take the code of a portal link for its key
+	//
+	// The portal calls this operation, once per link. Of several calls with one code one gets a key, and the others
+	// `409`. After a lost answer the link is used up all the same. An unknown code, a code of another tenant and a late
+	// code get `404`.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /v1/tenants/{tenant}/portal-session (the `OpenPortalSession` operationId).
+	OpenPortalSessionWithBody(ctx context.Context, tenant TenantRef, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// OpenPortalSession Take the code of a portal link for its key
+	//
+	// The portal calls this operation, once per link. Of several calls with one code one gets a key, and the others
+	// `409`. After a lost answer the link is used up all the same. An unknown code, a code of another tenant and a late
+	// code get `404`.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /v1/tenants/{tenant}/portal-session (the `OpenPortalSession` operationId).
+	OpenPortalSession(ctx context.Context, tenant TenantRef, body OpenPortalSessionJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// ListReplays List replay jobs
 	//
@@ -6766,9 +6857,9 @@ func (c *Client) PutTenantLimits(ctx context.Context, tenant TenantRef, body Put
 
 // CreatePortalLinkWithBody Create a link to the portal of a tenant
 //
-// The link has a new API key of the tenant in the fragment, which browsers send to no server. Whoever has the link
-// can act for the tenant until the key expires. To end the link earlier, revoke the key `key_id`. No later response
-// holds the link.
+// The link has a code in the fragment, which browsers send to no server. The portal takes the code for an API key of
+// the tenant, once, until `open_until`. Whoever opens the link can act for the tenant until `expires_at`. No later
+// response holds the code, and `GET /v1/keys` does not list the key.
 //
 // Takes any type of body and a specified content type.
 //
@@ -6787,15 +6878,92 @@ func (c *Client) CreatePortalLinkWithBody(ctx context.Context, tenant TenantRef,
 
 // CreatePortalLink Create a link to the portal of a tenant
 //
-// The link has a new API key of the tenant in the fragment, which browsers send to no server. Whoever has the link
-// can act for the tenant until the key expires. To end the link earlier, revoke the key `key_id`. No later response
-// holds the link.
+// The link has a code in the fragment, which browsers send to no server. The portal takes the code for an API key of
+// the tenant, once, until `open_until`. Whoever opens the link can act for the tenant until `expires_at`. No later
+// response holds the code, and `GET /v1/keys` does not list the key.
 //
 // Takes a body of the `application/json` content type.
 //
 // Corresponds with POST /v1/tenants/{tenant}/portal-links (the `CreatePortalLink` operationId).
 func (c *Client) CreatePortalLink(ctx context.Context, tenant TenantRef, body CreatePortalLinkJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewCreatePortalLinkRequest(c.Server, tenant, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// EndPortalLink End a link to the portal of a tenant
+//
+// Removes the link `key_id` with its key, opened or not. Requests with the key may succeed for up to a minute longer.
+//
+// Corresponds with DELETE /v1/tenants/{tenant}/portal-links/{key} (the `EndPortalLink` operationId).
+func (c *Client) EndPortalLink(ctx context.Context, tenant TenantRef, key KeyRef, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewEndPortalLinkRequest(c.Server, tenant, key)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// EndPortalSession Sign out of the portal
+//
+// Removes the caller's own key, which must be the key of a portal link; the key needs no scope. Any other key gets
+// `404`. Requests with the key may succeed for up to a minute longer.
+//
+// Corresponds with DELETE /v1/tenants/{tenant}/portal-session (the `EndPortalSession` operationId).
+func (c *Client) EndPortalSession(ctx context.Context, tenant TenantRef, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewEndPortalSessionRequest(c.Server, tenant)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// OpenPortalSessionWithBody Take the code of a portal link for its key
+//
+// The portal calls this operation, once per link. Of several calls with one code one gets a key, and the others
+// `409`. After a lost answer the link is used up all the same. An unknown code, a code of another tenant and a late
+// code get `404`.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /v1/tenants/{tenant}/portal-session (the `OpenPortalSession` operationId).
+func (c *Client) OpenPortalSessionWithBody(ctx context.Context, tenant TenantRef, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewOpenPortalSessionRequestWithBody(c.Server, tenant, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// OpenPortalSession Take the code of a portal link for its key
+//
+// The portal calls this operation, once per link. Of several calls with one code one gets a key, and the others
+// `409`. After a lost answer the link is used up all the same. An unknown code, a code of another tenant and a late
+// code get `404`.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /v1/tenants/{tenant}/portal-session (the `OpenPortalSession` operationId).
+func (c *Client) OpenPortalSession(ctx context.Context, tenant TenantRef, body OpenPortalSessionJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewOpenPortalSessionRequest(c.Server, tenant, body)
 	if err != nil {
 		return nil, err
 	}
@@ -10372,6 +10540,128 @@ func NewCreatePortalLinkRequestWithBody(server string, tenant TenantRef, content
 	return req, nil
 }
 
+// NewEndPortalLinkRequest constructs an http.Request for the EndPortalLink method
+func NewEndPortalLinkRequest(server string, tenant TenantRef, key KeyRef) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "tenant", tenant, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam1 string
+
+	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "key", key, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/tenants/%s/portal-links/%s", pathParam0, pathParam1)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodDelete, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewEndPortalSessionRequest constructs an http.Request for the EndPortalSession method
+func NewEndPortalSessionRequest(server string, tenant TenantRef) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "tenant", tenant, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/tenants/%s/portal-session", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodDelete, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewOpenPortalSessionRequest calls the generic OpenPortalSession builder with application/json body
+func NewOpenPortalSessionRequest(server string, tenant TenantRef, body OpenPortalSessionJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewOpenPortalSessionRequestWithBody(server, tenant, "application/json", bodyReader)
+}
+
+// NewOpenPortalSessionRequestWithBody constructs an http.Request for the OpenPortalSession method, with any body, and a specified content type
+func NewOpenPortalSessionRequestWithBody(server string, tenant TenantRef, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "tenant", tenant, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/tenants/%s/portal-session", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	return req, nil
+}
+
 // NewListReplaysRequest constructs an http.Request for the ListReplays method
 func NewListReplaysRequest(server string, tenant TenantRef, params *ListReplaysParams) (*http.Request, error) {
 	var err error
@@ -11468,9 +11758,9 @@ type ClientWithResponsesInterface interface {
 
 	// CreatePortalLinkWithBodyWithResponse Create a link to the portal of a tenant
 	//
-	// The link has a new API key of the tenant in the fragment, which browsers send to no server. Whoever has the link
-	// can act for the tenant until the key expires. To end the link earlier, revoke the key `key_id`. No later response
-	// holds the link.
+	// The link has a code in the fragment, which browsers send to no server. The portal takes the code for an API key of
+	// the tenant, once, until `open_until`. Whoever opens the link can act for the tenant until `expires_at`. No later
+	// response holds the code, and `GET /v1/keys` does not list the key.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -11479,14 +11769,55 @@ type ClientWithResponsesInterface interface {
 
 	// CreatePortalLinkWithResponse Create a link to the portal of a tenant
 	//
-	// The link has a new API key of the tenant in the fragment, which browsers send to no server. Whoever has the link
-	// can act for the tenant until the key expires. To end the link earlier, revoke the key `key_id`. No later response
-	// holds the link.
+	// The link has a code in the fragment, which browsers send to no server. The portal takes the code for an API key of
+	// the tenant, once, until `open_until`. Whoever opens the link can act for the tenant until `expires_at`. No later
+	// response holds the code, and `GET /v1/keys` does not list the key.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with POST /v1/tenants/{tenant}/portal-links (the `CreatePortalLink` operationId).
 	CreatePortalLinkWithResponse(ctx context.Context, tenant TenantRef, body CreatePortalLinkJSONRequestBody, reqEditors ...RequestEditorFn) (*CreatePortalLinkResult, error)
+
+	// EndPortalLinkWithResponse End a link to the portal of a tenant
+	//
+	// Removes the link `key_id` with its key, opened or not. Requests with the key may succeed for up to a minute longer.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with DELETE /v1/tenants/{tenant}/portal-links/{key} (the `EndPortalLink` operationId).
+	EndPortalLinkWithResponse(ctx context.Context, tenant TenantRef, key KeyRef, reqEditors ...RequestEditorFn) (*EndPortalLinkResult, error)
+
+	// EndPortalSessionWithResponse Sign out of the portal
+	//
+	// Removes the caller's own key, which must be the key of a portal link; the key needs no scope. Any other key gets
+	// `404`. Requests with the key may succeed for up to a minute longer.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with DELETE /v1/tenants/{tenant}/portal-session (the `EndPortalSession` operationId).
+	EndPortalSessionWithResponse(ctx context.Context, tenant TenantRef, reqEditors ...RequestEditorFn) (*EndPortalSessionResult, error)
+
+	// OpenPortalSessionWithBodyWithResponse Take the code of a portal link for its key
+	//
+	// The portal calls this operation, once per link. Of several calls with one code one gets a key, and the others
+	// `409`. After a lost answer the link is used up all the same. An unknown code, a code of another tenant and a late
+	// code get `404`.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/tenants/{tenant}/portal-session (the `OpenPortalSession` operationId).
+	OpenPortalSessionWithBodyWithResponse(ctx context.Context, tenant TenantRef, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*OpenPortalSessionResult, error)
+
+	// OpenPortalSessionWithResponse Take the code of a portal link for its key
+	//
+	// The portal calls this operation, once per link. Of several calls with one code one gets a key, and the others
+	// `409`. After a lost answer the link is used up all the same. An unknown code, a code of another tenant and a late
+	// code get `404`.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/tenants/{tenant}/portal-session (the `OpenPortalSession` operationId).
+	OpenPortalSessionWithResponse(ctx context.Context, tenant TenantRef, body OpenPortalSessionJSONRequestBody, reqEditors ...RequestEditorFn) (*OpenPortalSessionResult, error)
 
 	// ListReplaysWithResponse List replay jobs
 	//
@@ -13955,6 +14286,115 @@ func (r CreatePortalLinkResult) ContentType() string {
 	return ""
 }
 
+type EndPortalLinkResult struct {
+	Body         []byte
+	HTTPResponse *http.Response
+}
+
+// GetBody returns the raw response body bytes
+func (r EndPortalLinkResult) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r EndPortalLinkResult) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r EndPortalLinkResult) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r EndPortalLinkResult) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type EndPortalSessionResult struct {
+	Body         []byte
+	HTTPResponse *http.Response
+}
+
+// GetBody returns the raw response body bytes
+func (r EndPortalSessionResult) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r EndPortalSessionResult) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r EndPortalSessionResult) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r EndPortalSessionResult) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type OpenPortalSessionResult struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON201 the response for an HTTP 201 `application/json` response
+	JSON201 *PortalSession
+}
+
+// GetJSON201 returns the response for an HTTP 201 `application/json` response
+func (r OpenPortalSessionResult) GetJSON201() *PortalSession {
+	return r.JSON201
+}
+
+// GetBody returns the raw response body bytes
+func (r OpenPortalSessionResult) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r OpenPortalSessionResult) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r OpenPortalSessionResult) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r OpenPortalSessionResult) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
 type ListReplaysResult struct {
 	Body         []byte
 	HTTPResponse *http.Response
@@ -15341,9 +15781,9 @@ func (c *ClientWithResponses) PutTenantLimitsWithResponse(ctx context.Context, t
 
 // CreatePortalLinkWithBodyWithResponse Create a link to the portal of a tenant
 //
-// The link has a new API key of the tenant in the fragment, which browsers send to no server. Whoever has the link
-// can act for the tenant until the key expires. To end the link earlier, revoke the key `key_id`. No later response
-// holds the link.
+// The link has a code in the fragment, which browsers send to no server. The portal takes the code for an API key of
+// the tenant, once, until `open_until`. Whoever opens the link can act for the tenant until `expires_at`. No later
+// response holds the code, and `GET /v1/keys` does not list the key.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
@@ -15358,9 +15798,9 @@ func (c *ClientWithResponses) CreatePortalLinkWithBodyWithResponse(ctx context.C
 
 // CreatePortalLinkWithResponse Create a link to the portal of a tenant
 //
-// The link has a new API key of the tenant in the fragment, which browsers send to no server. Whoever has the link
-// can act for the tenant until the key expires. To end the link earlier, revoke the key `key_id`. No later response
-// holds the link.
+// The link has a code in the fragment, which browsers send to no server. The portal takes the code for an API key of
+// the tenant, once, until `open_until`. Whoever opens the link can act for the tenant until `expires_at`. No later
+// response holds the code, and `GET /v1/keys` does not list the key.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
@@ -15371,6 +15811,71 @@ func (c *ClientWithResponses) CreatePortalLinkWithResponse(ctx context.Context, 
 		return nil, err
 	}
 	return ParseCreatePortalLinkResult(rsp)
+}
+
+// EndPortalLinkWithResponse End a link to the portal of a tenant
+//
+// Removes the link `key_id` with its key, opened or not. Requests with the key may succeed for up to a minute longer.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with DELETE /v1/tenants/{tenant}/portal-links/{key} (the `EndPortalLink` operationId).
+func (c *ClientWithResponses) EndPortalLinkWithResponse(ctx context.Context, tenant TenantRef, key KeyRef, reqEditors ...RequestEditorFn) (*EndPortalLinkResult, error) {
+	rsp, err := c.EndPortalLink(ctx, tenant, key, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseEndPortalLinkResult(rsp)
+}
+
+// EndPortalSessionWithResponse Sign out of the portal
+//
+// Removes the caller's own key, which must be the key of a portal link; the key needs no scope. Any other key gets
+// `404`. Requests with the key may succeed for up to a minute longer.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with DELETE /v1/tenants/{tenant}/portal-session (the `EndPortalSession` operationId).
+func (c *ClientWithResponses) EndPortalSessionWithResponse(ctx context.Context, tenant TenantRef, reqEditors ...RequestEditorFn) (*EndPortalSessionResult, error) {
+	rsp, err := c.EndPortalSession(ctx, tenant, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseEndPortalSessionResult(rsp)
+}
+
+// OpenPortalSessionWithBodyWithResponse Take the code of a portal link for its key
+//
+// The portal calls this operation, once per link. Of several calls with one code one gets a key, and the others
+// `409`. After a lost answer the link is used up all the same. An unknown code, a code of another tenant and a late
+// code get `404`.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/tenants/{tenant}/portal-session (the `OpenPortalSession` operationId).
+func (c *ClientWithResponses) OpenPortalSessionWithBodyWithResponse(ctx context.Context, tenant TenantRef, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*OpenPortalSessionResult, error) {
+	rsp, err := c.OpenPortalSessionWithBody(ctx, tenant, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseOpenPortalSessionResult(rsp)
+}
+
+// OpenPortalSessionWithResponse Take the code of a portal link for its key
+//
+// The portal calls this operation, once per link. Of several calls with one code one gets a key, and the others
+// `409`. After a lost answer the link is used up all the same. An unknown code, a code of another tenant and a late
+// code get `404`.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/tenants/{tenant}/portal-session (the `OpenPortalSession` operationId).
+func (c *ClientWithResponses) OpenPortalSessionWithResponse(ctx context.Context, tenant TenantRef, body OpenPortalSessionJSONRequestBody, reqEditors ...RequestEditorFn) (*OpenPortalSessionResult, error) {
+	rsp, err := c.OpenPortalSession(ctx, tenant, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseOpenPortalSessionResult(rsp)
 }
 
 // ListReplaysWithResponse List replay jobs
@@ -17124,6 +17629,64 @@ func ParseCreatePortalLinkResult(rsp *http.Response) (*CreatePortalLinkResult, e
 	switch {
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 201:
 		var dest PortalLink
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON201 = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseEndPortalLinkResult parses an HTTP response from a EndPortalLinkWithResponse call
+func ParseEndPortalLinkResult(rsp *http.Response) (*EndPortalLinkResult, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &EndPortalLinkResult{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	return response, nil
+}
+
+// ParseEndPortalSessionResult parses an HTTP response from a EndPortalSessionWithResponse call
+func ParseEndPortalSessionResult(rsp *http.Response) (*EndPortalSessionResult, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &EndPortalSessionResult{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	return response, nil
+}
+
+// ParseOpenPortalSessionResult parses an HTTP response from a OpenPortalSessionWithResponse call
+func ParseOpenPortalSessionResult(rsp *http.Response) (*OpenPortalSessionResult, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &OpenPortalSessionResult{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 201:
+		var dest PortalSession
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
 			return nil, err
 		}

@@ -57,6 +57,7 @@ func TestOperations_Contract(t *testing.T) {
 	}
 	none := map[string]string{
 		"getDocument": "a document", "getDocs": "a page", "getDocsFile": "a page",
+		"openPortalSession": "for the portal", "endPortalSession": "for the portal",
 	}
 	for path, item := range doc.Paths.Map() {
 		for method, operation := range item.Operations() {

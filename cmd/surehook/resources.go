@@ -234,12 +234,13 @@ func (p *program) tenantOperations() []operation {
 		},
 		{use: "erasure TENANT ERASURE", short: "Show the job of an erasure", method: get, path: "/v1/tenants/{tenant}/erasures/{erasure}"},
 		{
-			use: "portal-link TENANT", short: "Make a link to the portal; whoever has the link can act for the tenant", method: post, path: "/v1/tenants/{tenant}/portal-links",
+			use: "portal-link TENANT", short: "Make a link to the portal that opens once; whoever opens it can act for the tenant", method: post, path: "/v1/tenants/{tenant}/portal-links",
 			body: []option{
 				{name: "ttl", usage: "lifetime of the link, 1m to 24h, default 1h", kind: text},
 				{name: "scopes", usage: "read, endpoints:write or replay; default all", kind: list},
 			},
 		},
+		{use: "end-portal-link TENANT KEY", short: "End a link to the portal, opened or not, by its key_id", method: remove, path: "/v1/tenants/{tenant}/portal-links/{key}", done: "ended"},
 		{use: "delete TENANT", short: "End all limits of a tenant; its events and endpoints stay", method: remove, path: limitsPath, done: "deleted the limits of"},
 	}
 }

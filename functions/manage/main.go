@@ -70,6 +70,7 @@ func newHandler(cfg config.Manage, sdk aws.Config, log *slog.Logger) (any, error
 		Endpoints: endpoints,
 		Status:    reader,
 		Keys:      &apikey.Issuer{Store: store, Now: time.Now},
+		Links:     &apikey.Links{Store: store, Now: time.Now},
 		Tenants:   &tenant.Admin{Store: store, Retention: cfg.Retention},
 		Types:     &eventtype.Admin{Store: store, Now: time.Now},
 		Tester:    acceptor,

@@ -40,8 +40,8 @@ type API struct {
 	AccessLog awslogs.ILogGroup
 }
 
-// NewAPI makes the HTTP API. The API's documents and the pages of the
-// console and the portal are public. The functions with
+// NewAPI makes the HTTP API. The API's documents, the pages of the console and
+// the portal, and the opening of a portal link by its code are public. The functions with
 // requests to endpoints, and with the check of their URLs, get the hosts of the API.
 func NewAPI(scope constructs.Construct, props APIProps) API {
 	authorizer := awsapigatewayv2authorizers.NewHttpLambdaAuthorizer(jsii.String("Authorizer"), props.Functions.Authorize,
@@ -125,6 +125,7 @@ func routes(props APIProps) []route {
 		{method: all, path: tenant + "/replays", to: replay, throttle: limits.Default},
 		{method: all, path: tenant + "/replays/{proxy+}", to: replay, throttle: limits.Default},
 		{method: get, path: tenant + "/dead-letters/analysis", to: replay, throttle: limits.Default},
+		{method: post, path: tenant + "/portal-session", to: manage, throttle: limits.Pages, public: true},
 		{method: all, path: "/v1/{proxy+}", to: manage, throttle: limits.Default},
 		{method: get, path: "/v1/openapi.yaml", to: manage, throttle: limits.Public, public: true},
 		{method: get, path: "/docs", to: manage, throttle: limits.Public, public: true},

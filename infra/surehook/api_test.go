@@ -38,6 +38,7 @@ func TestAPI_routes(t *testing.T) {
 				"ANY /v1/tenants/{tenant}/replays":                         "${Replayer.Arn}",
 				"ANY /v1/tenants/{tenant}/replays/{proxy+}":                "${Replayer.Arn}",
 				"GET /v1/tenants/{tenant}/dead-letters/analysis":           "${Replayer.Arn}",
+				"POST /v1/tenants/{tenant}/portal-session":                 "${Manage.Arn}",
 				"ANY /v1/{proxy+}":                                         "${Manage.Arn}",
 				"GET /v1/openapi.yaml":                                     "${Manage.Arn}",
 				"GET /docs":                                                "${Manage.Arn}",
@@ -55,8 +56,8 @@ func TestAPI_routes(t *testing.T) {
 	}
 }
 
-// TestAPI_public checks that the API's documents and the pages, and no other routes, have no
-// authorizer.
+// TestAPI_public checks that the API's documents, the pages and the opening of a portal link,
+// and no other routes, have no authorizer.
 func TestAPI_public(t *testing.T) {
 	t.Parallel()
 
@@ -82,7 +83,7 @@ func TestAPI_public(t *testing.T) {
 			slices.Sort(public)
 			want := []string{
 				"GET /console", "GET /console/{proxy+}", "GET /docs", "GET /docs/{proxy+}", "GET /portal", "GET /portal/{proxy+}",
-				"GET /v1/openapi.yaml", "GET /web/{proxy+}",
+				"GET /v1/openapi.yaml", "GET /web/{proxy+}", "POST /v1/tenants/{tenant}/portal-session",
 			}
 			if diff := cmp.Diff(want, public); diff != "" {
 				t.Errorf("public routes (-want +got):\n%s", diff)
@@ -174,6 +175,7 @@ func TestAPI_throttles(t *testing.T) {
 				"ANY /v1/tenants/{tenant}/replays":                         want.manage,
 				"ANY /v1/tenants/{tenant}/replays/{proxy+}":                want.manage,
 				"GET /v1/tenants/{tenant}/dead-letters/analysis":           want.manage,
+				"POST /v1/tenants/{tenant}/portal-session":                 want.pages,
 				"ANY /v1/{proxy+}":                                         want.manage,
 				"POST /v1/tenants/{tenant}/events":                         want.events,
 				"POST /v1/tenants/{tenant}/events/batch":                   want.batch,
@@ -216,7 +218,7 @@ func TestPermissions(t *testing.T) {
 			}
 			slices.Sort(got)
 			want := slices.Concat([]string{"${Authorize.Arn}"}, slices.Repeat([]string{"${Ingest.Arn}"}, 2),
-				slices.Repeat([]string{"${Manage.Arn}"}, 9), slices.Repeat([]string{"${Replayer.Arn}"}, 8))
+				slices.Repeat([]string{"${Manage.Arn}"}, 10), slices.Repeat([]string{"${Replayer.Arn}"}, 8))
 			if diff := cmp.Diff(want, got); diff != "" {
 				t.Errorf("functions that the API may call (-want +got):\n%s", diff)
 			}

@@ -19,7 +19,7 @@ const (
 	ScopeRead           Scope = "read"
 	ScopeReplay         Scope = "replay"
 	ScopeAudit          Scope = "audit"
-	ScopePortalWrite    Scope = "portal:write" // makes portal links: keys of up to 24 hours for any tenant
+	ScopePortalWrite    Scope = "portal:write" // makes and ends portal links: keys of up to 24 hours for any tenant
 	ScopeAdmin          Scope = "admin"        // all operations, including the management of keys
 )
 
@@ -46,6 +46,8 @@ type APIKey struct {
 	// LastUsedOn is the UTC day of the last successful check, such as
 	// "2026-11-21"; empty before the first use. Days sort as text.
 	LastUsedOn string
+	// OfLink marks the key of a portal link: in no list of keys, and without LastUsedOn.
+	OfLink bool
 }
 
 // The characters of base64url in a key after the prefix. 43 characters hold 256 bits.

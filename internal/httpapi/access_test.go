@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"surehook/internal/admin/apikey"
 	"surehook/internal/admin/endpoint"
@@ -19,6 +20,7 @@ import (
 const (
 	forAll = " for all tenants"
 	ofAny  = " of any tenant" // marks an operation for the keys of all tenants
+	anyKey = "any key"        // in place of the scope
 )
 
 // operation is a line of the table of access. The table is written by hand, not
@@ -84,6 +86,9 @@ func operations() []operation {
 		{name: "PUT /v1/tenants/{tenant}/limits", scope: "admin" + forAll, status: 200, body: `{"endpoints":5}`},
 		{name: "DELETE /v1/tenants/{tenant}/limits", scope: "admin" + forAll, status: 204, body: ""},
 		{name: "POST /v1/tenants/{tenant}/portal-links", scope: "portal:write" + forAll, status: 201, body: `{"ttl":"1h"}`},
+		{name: "DELETE /v1/tenants/{tenant}/portal-links/{key}", scope: "portal:write" + forAll, status: 204, body: ""},
+		{name: "POST /v1/tenants/{tenant}/portal-session", scope: "", status: 201, body: `{"code":"` + linkCode + `"}`},
+		{name: "DELETE /v1/tenants/{tenant}/portal-session", scope: anyKey, status: 204, body: ""},
 		{name: "GET /v1/tenants/{tenant}/audit", scope: "audit", status: 200, body: ""},
 		{name: "GET /v1/stats", scope: "admin" + forAll, status: 200, body: ""},
 		{name: "GET /v1/audit", scope: "admin" + forAll, status: 200, body: ""},
@@ -111,7 +116,7 @@ func (o operation) answer(p hook.Principal) (status int, body string) {
 		return o.status, ""
 	case p.Key == "":
 		return 401, plain(401, "unauthorized", "a valid API key is needed")
-	case !slices.Contains(p.Scopes, hook.Scope(scope)) && !slices.Contains(p.Scopes, "admin"):
+	case scope != anyKey && !slices.Contains(p.Scopes, hook.Scope(scope)) && !slices.Contains(p.Scopes, "admin"):
 		return 403, plain(403, "forbidden", "the API key lacks the scope "+scope)
 	case all && p.Tenant != "*":
 		return 403, plain(403, "forbidden", "the API key must act for all tenants")
@@ -121,8 +126,15 @@ func (o operation) answer(p hook.Principal) (status int, body string) {
 	return o.status, ""
 }
 
+// linkID and linkCode are of the unopened portal link of the estate.
+const (
+	linkID   = "key_7m2p4s6v8x0z1b3d"
+	linkCode = "shl_7m2p4s6v8x0z1b3dZm9vYmFyYmF6cXV4Zm9vYmFyYmF6cXV4Zm9vYmFyYmE"
+)
+
 // estate holds the resources of acme: an endpoint with the uid crm, an event with
-// a delivery failed once, an event with a dead delivery, a replay job and a key.
+// a delivery failed once, an event with a dead delivery, a replay job, a key, a portal
+// link, and the links of all callers' keys.
 type estate struct {
 	*bundle
 	delivery hook.DeliveryID
@@ -146,10 +158,33 @@ func furnish(t *testing.T) estate {
 		t.Fatalf("Create = %v", err)
 	}
 	e.key = k.ID
+	e.link(t, linkID, linkCode)
+	for _, caller := range []hook.KeyID{"key_1", chief.Key} {
+		e.link(t, caller, "")
+	}
 	if _, _, err := e.types.Put(t.Context(), hook.EventType{Name: "order.paid"}, 0); err != nil {
 		t.Fatalf("Put = %v", err)
 	}
 	return e
+}
+
+// link stores a portal link of acme, opened without a code.
+func (e estate) link(t *testing.T, id hook.KeyID, code string) {
+	t.Helper()
+
+	l := hook.PortalLink{
+		ID: id, Tenant: "acme", Scopes: apikey.PortalScopes(), CreatedAt: e.now, ExpiresAt: e.now.Add(time.Hour),
+		CodeHash: hook.HashKey(code), OpenUntil: e.now.Add(time.Minute),
+	}
+	if err := e.store.PutLink(t.Context(), l); err != nil {
+		t.Fatalf("PutLink = %v", err)
+	}
+	if code != "" {
+		return
+	}
+	if _, err := e.links.Open(t.Context(), l); err != nil {
+		t.Fatalf("Open = %v", err)
+	}
 }
 
 // failed posts an event, fails the first attempt, and returns the delivery.
@@ -171,13 +206,16 @@ func (e estate) failed(t *testing.T, state hook.State) hook.DeliveryID {
 
 // path replaces the parameters of the route with the ids of the estate.
 func (e estate) path(route string) string {
-	delivery := e.delivery
+	delivery, key := e.delivery, string(e.key)
+	if strings.Contains(route, "/portal-links/") {
+		key = linkID
+	}
 	if strings.HasSuffix(route, "/discard") {
 		delivery = e.dead
 	}
 	return strings.NewReplacer(
 		"{tenant}", "acme", "{endpoint}", string(delivery.Endpoint), "{event}", string(delivery.Event), "{delivery}", delivery.String(),
-		"{replay}", string(e.job), "{key}", string(e.key), "{file}", "no-such-file", "{erasure}", "era_0123456789abcdef", "{type}", "order.paid",
+		"{replay}", string(e.job), "{key}", key, "{file}", "no-such-file", "{erasure}", "era_0123456789abcdef", "{type}", "order.paid",
 	).Replace(route)
 }
 
@@ -300,7 +338,7 @@ func TestAccess_strangers(t *testing.T) {
 				}
 			}
 		}
-		if strings.Contains(route, "{tenant}") {
+		if strings.Contains(route, "{tenant}") && o.scope != "" { // a code opens its link for anybody
 			theirs := e.do(t, rival, method, e.path(route), o.body)
 			none := e.do(t, rival, method, strings.Replace(e.path(route), "/acme/", "/initech/", 1), o.body)
 			bad := e.do(t, rival, method, strings.Replace(e.path(route), "/acme/", "/a%20b/", 1), o.body)

@@ -89,6 +89,7 @@ type Admin struct {
 	Endpoints *endpoint.Admin
 	Status    *status.Reader
 	Keys      *apikey.Issuer
+	Links     *apikey.Links
 	Tenants   *tenant.Admin
 	Types     *eventtype.Admin
 	Tester    Tester
@@ -109,9 +110,10 @@ func Manage(a Admin, log *slog.Logger) http.Handler {
 type Route struct {
 	Method     string
 	Path       string     // a pattern of net/http, such as /v1/tenants/{tenant}/events
-	Scope      hook.Scope // required scope; empty for a public route
+	Scope      hook.Scope // required scope; empty for a public route and with Own
 	AllTenants bool       // requires a key for all tenants
 	Public     bool       // requires no key
+	Own        bool       // requires a key and no scope: the route is about the caller's key alone
 	Change     string     // the action in the records of changes; empty for a route without a change
 }
 
@@ -144,6 +146,9 @@ const (
 	limitsPath     = tenantPath + "/limits"
 	healthPath     = "/v1/health"
 	egressPath     = tenantPath + "/egress"
+	linksPath      = tenantPath + "/portal-links"
+	linkPath       = linksPath + "/{key}"
+	sessionPath    = tenantPath + "/portal-session"
 	eventTypesPath = "/v1/event-types"
 	eventTypePath  = eventTypesPath + "/{type}"
 	keysPath       = "/v1/keys"
@@ -225,7 +230,10 @@ func manageRoutes(h *manage) []route {
 		read(limitsPath, h.getTenantLimits),
 		admin(http.MethodPut, limitsPath, "limits.set", h.putTenantLimits),
 		admin(http.MethodDelete, limitsPath, "limits.delete", h.deleteTenantLimits),
-		{Route{Method: http.MethodPost, Path: tenantPath + "/portal-links", Scope: hook.ScopePortalWrite, AllTenants: true, Change: "portal_link.create"}, h.createPortalLink},
+		{Route{Method: http.MethodPost, Path: linksPath, Scope: hook.ScopePortalWrite, AllTenants: true, Change: "portal_link.create"}, h.createPortalLink},
+		{Route{Method: http.MethodDelete, Path: linkPath, Scope: hook.ScopePortalWrite, AllTenants: true, Change: "portal_link.end"}, h.endPortalLink},
+		{Route{Method: http.MethodPost, Path: sessionPath, Public: true, Change: "portal_session.open"}, h.openPortalSession},
+		{Route{Method: http.MethodDelete, Path: sessionPath, Own: true, Change: "portal_session.end"}, h.endPortalSession},
 		admin(http.MethodGet, healthPath, "", h.getHealth),
 		read(documentJSON, h.documentWithTypes),
 		read(eventTypesPath, h.listEventTypes),

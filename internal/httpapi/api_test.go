@@ -52,6 +52,7 @@ type bundle struct {
 	admin    *endpoint.Admin
 	status   *status.Reader
 	keys     *apikey.Issuer
+	links    *apikey.Links
 	types    *eventtype.Admin
 	acceptor httpapi.Acceptor
 	eraser   *erasure.Eraser
@@ -97,6 +98,7 @@ func bounded(tb testing.TB, pageBytes int) *bundle {
 		Stats: b.store, Index: b.store, Queues: queues{"live": {Visible: 3, InFlight: 2, Delayed: 1}}, Now: now,
 	}
 	b.keys = &apikey.Issuer{Store: b.store, Now: now}
+	b.links = &apikey.Links{Store: b.store, Now: now}
 	b.types = &eventtype.Admin{Store: b.store, Now: now, Wait: b.admin.Wait}
 	b.acceptor = acceptor
 	log := slog.New(slog.NewJSONHandler(b.log, nil))
@@ -109,7 +111,7 @@ func bounded(tb testing.TB, pageBytes int) *bundle {
 		Store: b.store, Index: b.store, Endpoints: b.store, Jobs: b.store, Queue: b.queue, JobQueue: b.jobs,
 		Settlement: settle.Settlement{Store: b.store}, Log: log, Now: now, NewID: hook.NewJobID,
 	}}, log)
-	b.manage = httpapi.Manage(httpapi.Admin{PageBytes: pageBytes, Endpoints: b.admin, Status: b.status, Keys: b.keys, Tenants: &tenant.Admin{Store: b.store, Retention: 90 * 24 * time.Hour}, Types: b.types, Tester: acceptor, Guard: guard, Audit: changes}, log)
+	b.manage = httpapi.Manage(httpapi.Admin{PageBytes: pageBytes, Endpoints: b.admin, Status: b.status, Keys: b.keys, Links: b.links, Tenants: &tenant.Admin{Store: b.store, Retention: 90 * 24 * time.Hour}, Types: b.types, Tester: acceptor, Guard: guard, Audit: changes}, log)
 	return b
 }
 

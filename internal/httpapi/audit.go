@@ -84,6 +84,12 @@ func (c *call) begin(ctx context.Context, target string, request any) error {
 	return c.change.guard.Check(ctx, begun.Tenant) //nolint:wrapcheck // the message is complete
 }
 
+// by makes p the caller of a call without a key, in the record and in the log.
+func (c *call) by(p hook.Principal) {
+	c.principal = p
+	c.change.record.Key, c.change.record.KeyName = p.Key, p.Name
+}
+
 // eraseAction is the action of the erasure of a tenant.
 const eraseAction = "tenant.erase"
 

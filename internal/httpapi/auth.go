@@ -22,12 +22,12 @@ func PrincipalFrom(ctx context.Context) (hook.Principal, bool) {
 	return p, ok
 }
 
-// admit authorizes the caller for the route and sets c.principal and c.tenant.
-// Tenants of other callers answer as unknown tenants. Surehook's own deliveries are
+// admit authorizes the caller for the route and sets c.principal and c.tenant; for a public
+// route c.tenant alone. Tenants of other callers answer as unknown tenants. Surehook's own deliveries are
 // refused: one event could become a delivery, a batch of events, and more deliveries.
 func admit(ctx context.Context, r Route, c *call) error {
 	if r.Public {
-		return nil
+		return c.enter(r, func(hook.TenantID) bool { return true })
 	}
 	principal, ok := PrincipalFrom(ctx)
 	if !ok {
@@ -42,17 +42,22 @@ func admit(ctx context.Context, r Route, c *call) error {
 	if len(c.r.Header.Values(hook.DeliveryHeader)) > 0 {
 		return &hook.Error{Code: hook.CodeLoop, Message: "the request has the header " + hook.DeliveryHeader + ": deliveries cannot call the API"}
 	}
-	if !principal.May(r.Scope) {
+	if !r.Own && !principal.May(r.Scope) {
 		return &hook.Error{Code: hook.CodeForbidden, Message: "the API key lacks the scope " + string(r.Scope)}
 	}
 	if r.AllTenants && principal.Tenant != hook.AllTenants {
 		return &hook.Error{Code: hook.CodeForbidden, Message: "the API key must act for all tenants"}
 	}
+	return c.enter(r, principal.ActsFor)
+}
+
+// enter sets c.tenant to the tenant of the path, if there is one.
+func (c *call) enter(r Route, allowed func(hook.TenantID) bool) error {
 	if !strings.HasPrefix(r.Path, tenantPath) {
 		return nil
 	}
 	tenant, err := hook.ParseTenantID(c.r.PathValue("tenant"))
-	if err != nil || !principal.ActsFor(tenant) {
+	if err != nil || !allowed(tenant) {
 		return hook.NotFound("tenant")
 	}
 	c.tenant = tenant

@@ -115,20 +115,21 @@ func TestDocs_policy(t *testing.T) {
 	}
 }
 
-// TestDocs_public checks that only the document and the page are public.
+// TestDocs_public checks that only the document, the page and the opening of a portal link are
+// public, and that every other route but the sign-out names a scope.
 func TestDocs_public(t *testing.T) {
 	t.Parallel()
 
 	var public []string
 	for _, r := range httpapi.Routes() {
-		if r.Public != (r.Scope == "") {
-			t.Errorf("%s %s is public: %t, with the scope %q", r.Method, r.Path, r.Public, r.Scope)
+		if (r.Public || r.Own) != (r.Scope == "") || r.Own != (r.Change == "portal_session.end") {
+			t.Errorf("%s %s is public: %t, own: %t, with the scope %q", r.Method, r.Path, r.Public, r.Own, r.Scope)
 		}
 		if r.Public {
 			public = append(public, fmt.Sprintf("%s %s", r.Method, r.Path))
 		}
 	}
-	if want := []string{"GET /v1/openapi.yaml", "GET /docs", "GET /docs/{file}"}; !slices.Equal(public, want) {
+	if want := []string{"POST /v1/tenants/{tenant}/portal-session", "GET /v1/openapi.yaml", "GET /docs", "GET /docs/{file}"}; !slices.Equal(public, want) {
 		t.Errorf("public = %q; want %q", public, want)
 	}
 }

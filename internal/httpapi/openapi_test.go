@@ -47,6 +47,9 @@ func TestDocument_routes(t *testing.T) {
 			if op.Security != nil && len(*op.Security) == 0 {
 				line = fmt.Sprintf("%s %s without a key", method, path)
 			}
+			if op.Extensions["x-own-key"] == true {
+				line = fmt.Sprintf("%s %s with any key", method, path)
+			}
 			documented = append(documented, line)
 		}
 	}
@@ -54,6 +57,9 @@ func TestDocument_routes(t *testing.T) {
 		line := fmt.Sprintf("%s %s %s %v", r.Method, r.Path, r.Scope, r.AllTenants)
 		if r.Public {
 			line = fmt.Sprintf("%s %s%s without a key", r.Method, r.Path, r.Scope)
+		}
+		if r.Own {
+			line = fmt.Sprintf("%s %s%s with any key", r.Method, r.Path, r.Scope)
 		}
 		served = append(served, line)
 	}

@@ -16,7 +16,7 @@ import (
 type Portal struct {
 	Name      string   // shown in place of "Webhooks"
 	Accent    string   // a color such as "#3b5bdb"
-	Embedders []string // origins whose pages may show the portal in a frame, such as "https://app.example.com"
+	Embedders []string // origins whose pages may show the portal in a frame and get its messages, such as "https://app.example.com"
 }
 
 // Headers of the pages.
@@ -106,7 +106,9 @@ func (p *pages) servePage(w http.ResponseWriter, ancestors string) {
 	} else {
 		answer = answer.with("Content-Type", "text/html; charset=utf-8")
 	}
-	answer = answer.with("Cache-Control", pageCaching).with("Content-Security-Policy", pagePolicy+ancestors).with("Referrer-Policy", "no-referrer")
+	// Pages that open this page get no handle on its window.
+	answer = answer.with("Cache-Control", pageCaching).with("Content-Security-Policy", pagePolicy+ancestors).
+		with("Referrer-Policy", "no-referrer").with("Cross-Origin-Opener-Policy", "same-origin")
 	answer.write(w)
 }
 

@@ -18,7 +18,7 @@ func pagesOf(portal httpapi.Portal, files ...string) http.Handler {
 		built[name] = &fstest.MapFile{Data: []byte("the text of " + name)}
 	}
 	if _, ok := built["index.html"]; ok {
-		built["index.html"] = &fstest.MapFile{Data: []byte(`<html data-name="{{.Name}}" data-accent="{{.Accent}}">`)}
+		built["index.html"] = &fstest.MapFile{Data: []byte(`<html data-name="{{.Name}}" data-accent="{{.Accent}}" data-embedders="{{range .Embedders}}{{.}} {{end}}">`)}
 	}
 	return httpapi.Pages(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusTeapot) }), built, portal)
 }
@@ -27,7 +27,7 @@ func TestPages_files(t *testing.T) {
 	t.Parallel()
 
 	files := []string{"index.html", "README.md", "assets/a.js", "assets/a.js.gz", "assets/a.js.br", "assets/f.woff2", "assets/secret.txt"}
-	const page = `<html data-name="" data-accent="">`
+	const page = `<html data-name="" data-accent="" data-embedders="">`
 	tests := []struct {
 		name, target, accepts string
 		method                string
@@ -80,8 +80,11 @@ func TestPages_policy(t *testing.T) {
 		if got := w.Header().Get("Content-Security-Policy"); got != want {
 			t.Errorf("%s has the policy %q; want %q", target, got, want)
 		}
-		if body := w.Body.String(); strings.Contains(body, "<script>") || !strings.Contains(body, `data-accent="#3b5bdb"`) {
-			t.Errorf("%s = %s; want the name escaped, and the accent", target, body)
+		if body := w.Body.String(); strings.Contains(body, "<script>") || !strings.Contains(body, `data-accent="#3b5bdb" data-embedders="https://a.example https://b.example "`) {
+			t.Errorf("%s = %s; want the name escaped, the accent and the embedders", target, body)
+		}
+		if got := w.Header().Get("Cross-Origin-Opener-Policy"); got != "same-origin" {
+			t.Errorf("%s has the opener policy %q; want same-origin", target, got)
 		}
 	}
 }

@@ -12,18 +12,21 @@ import (
 	"surehook/internal/hook"
 )
 
+// maxCodeBody bounds the body of the only change without a key, in bytes.
+const maxCodeBody = 1 << 10
+
 type portalLinkBody struct {
 	TTL    *duration    `json:"ttl"`
 	Scopes []hook.Scope `json:"scopes"`
 }
 
-// portalLinkView is a link to the portal, with a key in clear. No other response holds the
-// clear text.
+// portalLinkView is a new link to the portal, with its code. No other response holds the code.
 type portalLinkView struct {
 	URL       string        `json:"url"`
 	KeyID     hook.KeyID    `json:"key_id"`
 	Tenant    hook.TenantID `json:"tenant"`
 	Scopes    []hook.Scope  `json:"scopes"`
+	OpenUntil stamp         `json:"open_until"`
 	ExpiresAt stamp         `json:"expires_at"`
 }
 
@@ -39,23 +42,87 @@ func (h *manage) createPortalLink(ctx context.Context, c *call) (reply, error) {
 	if err := c.begin(ctx, "", body); err != nil {
 		return reply{}, err
 	}
-	k, text, err := h.Keys.CreatePortal(ctx, c.tenant, ttl, body.Scopes)
+	l, code, err := h.Links.Create(ctx, c.tenant, ttl, body.Scopes)
 	if err != nil {
 		return reply{}, fmt.Errorf("create portal link: %w", err)
 	}
-	c.target(string(k.ID))
-	c.changed(nil, recordOf(k))
-	view := portalLinkView{URL: portalURL(c.r.Host, c.tenant, text), KeyID: k.ID, Tenant: k.Tenant, Scopes: k.Scopes, ExpiresAt: stamp(k.ExpiresAt)}
+	c.target(string(l.ID))
+	c.changed(nil, recordOf(l.APIKey()))
+	view := portalLinkView{
+		URL: portalURL(c.r.Host, c.tenant, code), KeyID: l.ID, Tenant: l.Tenant, Scopes: l.Scopes,
+		OpenUntil: stamp(l.OpenUntil), ExpiresAt: stamp(l.ExpiresAt),
+	}
 	return reply{status: http.StatusCreated, body: view}, nil
 }
 
-// portalURL returns the URL of the portal at the host of the request. The key is in the
+// portalURL returns the URL of the portal at the host of the request. The code is in the
 // fragment, which browsers send to no server.
-func portalURL(host string, tenant hook.TenantID, key string) string {
+func portalURL(host string, tenant hook.TenantID, code string) string {
 	u := url.URL{Scheme: "https", Host: host, Path: "/portal"}
 	name := u.Hostname()
 	if ip := net.ParseIP(name); name == "localhost" || ip != nil && ip.IsLoopback() {
 		u.Scheme = "http" // make dev and make run have no TLS
 	}
-	return u.String() + "#" + url.Values{"tenant": {string(tenant)}, "key": {key}}.Encode()
+	return u.String() + "#" + url.Values{"tenant": {string(tenant)}, "code": {code}}.Encode()
+}
+
+func (h *manage) endPortalLink(ctx context.Context, c *call) (reply, error) {
+	id, err := hook.ParseKeyID(c.r.PathValue("key"))
+	if err != nil {
+		return reply{}, fmt.Errorf("read path: %w", err)
+	}
+	return h.endLink(ctx, c, id)
+}
+
+// endPortalSession ends the link of the caller's own key. A key of no link is not found.
+func (h *manage) endPortalSession(ctx context.Context, c *call) (reply, error) {
+	return h.endLink(ctx, c, c.principal.Key)
+}
+
+func (h *manage) endLink(ctx context.Context, c *call, id hook.KeyID) (reply, error) {
+	if err := c.begin(ctx, string(id), nil); err != nil {
+		return reply{}, err
+	}
+	l, err := h.Links.End(ctx, c.tenant, id)
+	if err != nil {
+		return reply{}, fmt.Errorf("end portal link: %w", err)
+	}
+	c.changed(recordOf(l.APIKey()), nil)
+	return reply{status: http.StatusNoContent}, nil
+}
+
+type portalCodeBody struct {
+	Code string `json:"code"`
+}
+
+// portalSessionView is the key of an opened link. No other response holds the key.
+type portalSessionView struct {
+	Key       string        `json:"key"`
+	KeyID     hook.KeyID    `json:"key_id"`
+	Tenant    hook.TenantID `json:"tenant"`
+	Scopes    []hook.Scope  `json:"scopes"`
+	ExpiresAt stamp         `json:"expires_at"`
+}
+
+// openPortalSession takes the code of a link for a key. The caller has no key: only the
+// right code leaves a record of the change.
+func (h *manage) openPortalSession(ctx context.Context, c *call) (reply, error) {
+	var body portalCodeBody
+	if err := decode(c, maxCodeBody, &body); err != nil {
+		return reply{}, err
+	}
+	l, err := h.Links.Find(ctx, c.tenant, body.Code)
+	if err != nil {
+		return reply{}, fmt.Errorf("open portal: %w", err)
+	}
+	c.by(hook.Principal{Key: l.ID, Name: hook.PortalKeyName, Tenant: l.Tenant})
+	if err := c.begin(ctx, string(l.ID), portalCodeBody{Code: hook.Masked}); err != nil {
+		return reply{}, err
+	}
+	key, err := h.Links.Open(ctx, l)
+	if err != nil {
+		return reply{}, fmt.Errorf("open portal: %w", err)
+	}
+	view := portalSessionView{Key: key, KeyID: l.ID, Tenant: l.Tenant, Scopes: l.Scopes, ExpiresAt: stamp(l.ExpiresAt)}
+	return reply{status: http.StatusCreated, body: view}, nil
 }

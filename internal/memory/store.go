@@ -42,6 +42,8 @@ type Store struct {
 	materials     map[hook.EndpointID]hook.Material
 	keys          map[hook.KeyID]hook.APIKey
 	keyHashes     map[string]hook.KeyID
+	links         map[hook.KeyID]hook.PortalLink
+	linkKeys      map[string]hook.KeyID // of opened links, by the hash of the key
 	dataKeys      map[hook.TenantID][]byte
 	circuits      map[hook.EndpointID]gate.Record
 	due           *ordered[gate.Record] // circuits with an AttendAt, ordered by AttendAt
@@ -86,6 +88,8 @@ func NewStore() *Store {
 		erasures:  make(map[hook.ErasureID]erasure.Erasure),
 		keys:      make(map[hook.KeyID]hook.APIKey),
 		keyHashes: make(map[string]hook.KeyID),
+		links:     make(map[hook.KeyID]hook.PortalLink),
+		linkKeys:  make(map[string]hook.KeyID),
 		dataKeys:  make(map[hook.TenantID][]byte),
 		circuits:  make(map[hook.EndpointID]gate.Record),
 		due: newOrdered(func(a, b gate.Record) int {

@@ -220,6 +220,11 @@ func (c *erasables) ofTenant() {
 			c.add(erasure.KindKey, "key", string(id), "", func() { delete(s.keys, id); delete(s.keyHashes, k.Hash) })
 		}
 	}
+	for id, l := range s.links {
+		if l.Tenant == c.tenant {
+			c.add(erasure.KindKey, "link", string(id), "", func() { s.removeLink(l) })
+		}
+	}
 	if _, ok := s.places[c.tenant]; ok {
 		c.add(erasure.KindOther, "places", string(c.tenant), "", func() { delete(s.places, c.tenant) })
 	}

@@ -16,7 +16,7 @@ import (
 //   - an event with its deliveries and attempts, after the latest expiry time of
 //     the event, the deliveries and the attempts;
 //   - jobs with their outcome counts;
-//   - records of changes, and jobs of erasure;
+//   - records of changes, jobs of erasure, and portal links with their keys;
 //   - counts outside every window.
 //
 // Records without expiry time stay. The cost depends on the number of removed
@@ -33,6 +33,11 @@ func (s *Store) Expire(now time.Time) {
 		maps.DeleteFunc(all, func(_ string, r hook.AuditRecord) bool { return !r.ExpiresAt.After(now) })
 	}
 	maps.DeleteFunc(s.erasures, func(_ hook.ErasureID, e erasure.Erasure) bool { return !e.ExpiresAt.After(now) })
+	for _, l := range s.links {
+		if !l.ExpiresAt.After(now) {
+			s.removeLink(l)
+		}
+	}
 	for _, all := range s.counts {
 		for start := range all {
 			if now.Sub(start) > 2*circuit.Window {

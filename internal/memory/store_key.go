@@ -56,6 +56,9 @@ func (s *Store) KeyByHash(ctx context.Context, hash string) (hook.APIKey, error)
 	if id, ok := s.keyHashes[hash]; ok {
 		return copyKey(s.keys[id]), nil
 	}
+	if id, ok := s.linkKeys[hash]; ok {
+		return copyKey(s.links[id].APIKey()), nil
+	}
 	return hook.APIKey{}, fmt.Errorf("%s: %w", op, hook.NotFound("key"))
 }
 

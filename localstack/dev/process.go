@@ -199,6 +199,7 @@ func (p *process) wireManagement(policy egress.Policy) {
 			Now:       time.Now,
 		},
 		Keys:    &apikey.Issuer{Store: p.store, Now: time.Now},
+		Links:   &apikey.Links{Store: p.store, Now: time.Now},
 		Tenants: &tenant.Admin{Store: p.store, Retention: retention},
 		Types:   &eventtype.Admin{Store: p.store, Now: time.Now},
 		Tester:  p.acceptor,

@@ -1,11 +1,13 @@
+import './link'
 import { StrictMode } from 'react'
 import { createRoot } from 'react-dom/client'
 import { App } from './app'
-import { applyAccent, openSession } from './session'
+import { followLinks } from './opening'
+import { applyAccent, isPortal } from './session'
 import { applyTheme } from './ui/theme'
 import './styles/index.css'
 
-openSession()
+if (isPortal) followLinks()
 applyTheme()
 applyAccent()
 createRoot(document.getElementById('root')!).render(

@@ -14,7 +14,7 @@ import { Overview } from './pages/overview'
 import { ReplayPage, Replays } from './pages/replays'
 import { TenantOverview } from './pages/tenant'
 import { Tenants } from './pages/tenants'
-import { isPortal, mode, session } from './session'
+import { isPortal, may, mode, type Scope, session } from './session'
 import { Failure } from './ui/states'
 import { Shell } from './ui/shell'
 import { ApiError } from './api/client'
@@ -39,6 +39,10 @@ const overview = createRoute({
 // The API refuses these pages' requests to the key of a portal link; the portal has no such pages.
 const operatorsOnly = () => {
   if (isPortal) throw notFound()
+}
+// Nor what a link with fewer scopes may not do.
+const needs = (scope: Scope) => () => {
+  if (!may(scope)) throw notFound()
 }
 const tenants = createRoute({ getParentRoute: () => root, path: '/tenants', component: Tenants, beforeLoad: operatorsOnly, validateSearch: texts('prefix', 'cursor') })
 const tenant = createRoute({ getParentRoute: () => root, path: '/t/$tenant', component: TenantOverview })
@@ -65,7 +69,7 @@ const newType = createRoute({
   },
 })
 const endpoints = createRoute({ getParentRoute: () => root, path: '/t/$tenant/endpoints', component: Endpoints, validateSearch: texts('cursor') })
-const newEndpoint = createRoute({ getParentRoute: () => root, path: '/t/$tenant/new-endpoint', component: NewEndpoint })
+const newEndpoint = createRoute({ getParentRoute: () => root, path: '/t/$tenant/new-endpoint', component: NewEndpoint, beforeLoad: needs('endpoints:write') })
 const endpoint = createRoute({
   getParentRoute: () => root,
   path: '/t/$tenant/endpoints/$endpoint',
@@ -73,8 +77,8 @@ const endpoint = createRoute({
   validateSearch: texts('tab', 'state', 'event_type', 'status_class', 'idempotency_key', 'since', 'until', 'cursor'),
 })
 const deadLetters = createRoute({ getParentRoute: () => root, path: '/t/$tenant/dead-letters', component: DeadLetters, validateSearch: texts('period') })
-const replays = createRoute({ getParentRoute: () => root, path: '/t/$tenant/replays', component: Replays, validateSearch: texts('cursor') })
-const replay = createRoute({ getParentRoute: () => root, path: '/t/$tenant/replays/$replay', component: ReplayPage })
+const replays = createRoute({ getParentRoute: () => root, path: '/t/$tenant/replays', component: Replays, beforeLoad: needs('replay'), validateSearch: texts('cursor') })
+const replay = createRoute({ getParentRoute: () => root, path: '/t/$tenant/replays/$replay', component: ReplayPage, beforeLoad: needs('replay') })
 const changes = createRoute({ getParentRoute: () => root, path: '/t/$tenant/changes', component: Changes, beforeLoad: operatorsOnly, validateSearch: texts('cursor') })
 
 

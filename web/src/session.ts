@@ -2,14 +2,30 @@
 // page's policy permits no other. The key is in this tab only:
 // in sessionStorage, which a browser empties with the tab.
 
+import { useSyncExternalStore } from 'react'
+import type { Schemas } from './api/client'
+import { tellEmbedder } from './embed'
+
 export type Mode = 'console' | 'portal'
-export type Session = { key: string; tenant: string }
+export type Scope = Schemas['PortalSession']['scopes'][number]
+export type Session = {
+  key: string
+  tenant: string
+  /** Of the key of a portal link: its id, its scopes, and its end by the clock of this machine. */
+  link?: { id: string; scopes: Scope[]; ends: number }
+}
+
+/** Why there is no session: it ended, or the link opened none, or there was no link. */
+export type End = 'expired' | 'refused' | 'signed_out' | 'used' | 'unknown' | 'none'
 
 export const mode: Mode = location.pathname === '/portal' || location.pathname.startsWith('/portal/') ? 'portal' : 'console'
 export const isPortal = mode === 'portal'
 
 const slot = `surehook-${mode}`
-let current: Session | null = null
+let end: End | undefined
+let timer: ReturnType<typeof setTimeout> | undefined
+let current = stored()
+watch()
 
 // A browser can refuse storage to a page in a frame. The key then lives until a reload.
 function store(value: string | null) {
@@ -24,36 +40,71 @@ function store(value: string | null) {
 function stored(): Session | null {
   try {
     const text = sessionStorage.getItem(slot)
-    return text ? (JSON.parse(text) as Session) : null
+    const kept = text ? (JSON.parse(text) as Session) : null
+    if (!kept?.link || kept.link.ends > Date.now()) return kept
+    end = 'expired'
+    store(null)
+    return null
   } catch {
     return null
   }
 }
 
-/** Reads the key of a portal link from the fragment, and removes it from the address bar and the history. */
-export function openSession() {
-  current = stored()
-  if (!isPortal || location.hash.length < 2) return
-  const given = new URLSearchParams(location.hash.slice(1))
-  history.replaceState(history.state, '', location.pathname + location.search)
-  const key = given.get('key')
-  const tenant = given.get('tenant')
-  if (key && tenant) signIn({ key, tenant })
+// Ends the session with its key, and not with the next request.
+function watch() {
+  clearTimeout(timer)
+  const key = current?.key
+  if (current?.link) timer = setTimeout(() => endSession('expired', key), current.link.ends - Date.now())
+}
+
+const listeners = new Set<() => void>()
+let changes = 0
+
+/** Tells the page that who is signed in, or what a link does, has changed. */
+export function changed() {
+  changes++
+  for (const listener of listeners) listener()
+}
+
+/** Renders the component again after each change. */
+export function useChanges() {
+  useSyncExternalStore(subscribe, () => changes)
+}
+
+function subscribe(listener: () => void) {
+  listeners.add(listener)
+  return () => void listeners.delete(listener)
 }
 
 export function session(): Session | null {
   return current
 }
 
+/** Why there is no session; undefined before the first. */
+export const ended = () => end
+
 export function signIn(next: Session) {
   current = next
+  end = undefined
   store(JSON.stringify(next))
+  watch()
+  changed()
 }
 
-export function signOut() {
+/** Ends the session of the key; a session that began meanwhile stays. */
+export function endSession(why: End, key: string | undefined) {
+  if (!current || current.key !== key) return
+  const { tenant, link } = current
+  end = why === 'refused' && link && link.ends - Date.now() < 5_000 ? 'expired' : why
   current = null
   store(null)
+  watch()
+  if (isPortal) tellEmbedder(end, tenant)
+  changed()
 }
+
+/** Whether the session's key has the scope. Only the key of a portal link says so before a request. */
+export const may = (scope: Scope) => !current?.link || current.link.scopes.includes(scope)
 
 const html = document.documentElement
 /** The title that the environment gave the portal. */

@@ -1,5 +1,6 @@
 import type { ApiError } from './api/client'
 import { count } from './format'
+import type { End } from './session'
 
 // All texts of the console and the portal, in one place for translation.
 export const text = {
@@ -34,7 +35,6 @@ export const text = {
     throttled: 'Too many requests. Wait a moment, then try again.',
     internal: 'Surehook could not answer. Try again; if this stays, look at the logs of the functions.',
     unauthorized: 'The key is wrong, was revoked, or has expired.',
-    expired: 'This link has expired or was revoked. Open the portal again from where you came.',
   },
 
   signIn: {
@@ -47,7 +47,26 @@ export const text = {
     submit: 'Sign in',
     out: 'Sign out',
     theme: { system: 'Theme: as the system', light: 'Theme: light', dark: 'Theme: dark' },
-    portalTitle: 'This link is no longer valid',
+  },
+
+  link: {
+    opens: (tenant: string) => `Opening the portal of ${tenant}`,
+    asks: (tenant: string) => `Open the portal of ${tenant}?`,
+    replaces: (tenant: string) => `You are signed in to the portal of ${tenant}. The link signs you out there.`,
+    open: (tenant: string) => `Open ${tenant}`,
+    stay: (tenant: string) => `Stay with ${tenant}`,
+    failed: (tenant: string) => `The portal of ${tenant} could not be opened`,
+    ends: {
+      expired: { title: 'Your session has ended', text: 'Open the portal again from where you came.' },
+      refused: { title: 'Your session was ended', text: 'Open the portal again from where you came.' },
+      signed_out: { title: 'You are signed out', text: 'Open the portal again from where you came.' },
+      used: {
+        title: 'This link was used already',
+        text: 'A link opens the portal once. Get a new link where you got this one. If you did not open it yourself, say so there: someone else did.',
+      },
+      unknown: { title: 'This link is no longer valid', text: 'The link was not opened in time, was ended, or is not complete. Get a new link where you got this one.' },
+      none: { title: 'The portal needs a link', text: 'Open the portal from the product that sends you webhooks.' },
+    } as Record<End, { title: string; text: string }>,
   },
 
   nav: {
@@ -576,7 +595,9 @@ export const text = {
     empty: 'No keys',
     portal: 'Open portal',
     portalTitle: 'A link to the portal',
-    portalText: 'Whoever has the link can act for this tenant until it expires. The key is in the fragment of the link only.',
+    portalText: 'The link opens once. Whoever opens it can act for this tenant until the session expires.',
+    portalUntil: 'Opens until',
+    portalExpires: 'Session expires',
     portalOpen: 'Open the portal',
     portalHours: 'Valid for hours',
     portalSubmit: 'Make link',

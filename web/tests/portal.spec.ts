@@ -1,6 +1,6 @@
 import { accessible, canary, embedder, expect, host, signIn, test } from './world'
 
-test('the portal opens by its link, and the key leaves the address bar', async ({ page, backend, receiver, tenant }) => {
+test('the portal opens by its link, and the code leaves the address bar', async ({ page, backend, receiver, tenant }) => {
   await backend.endpoint(tenant, { url: receiver.url('/hook'), uid: 'crm' })
   await backend.settled(tenant, await backend.event(tenant, 'order.paid', {}), 'delivered')
   const link = await backend.portal(tenant)
@@ -18,16 +18,6 @@ test('the portal opens by its link, and the key leaves the address bar', async (
   await expect(page.getByText('API keys')).toHaveCount(0)
 })
 
-test('a revoked link shows so', async ({ page, backend, tenant }) => {
-  const link = await backend.portal(tenant)
-  await backend.call('DELETE', `/v1/keys/${link.key_id}`)
-  await page.goto(link.url)
-  await expect(page.getByRole('heading', { name: 'The key was not accepted' })).toBeVisible()
-  await page.evaluate(() => sessionStorage.clear())
-  await page.goto(`${backend.address}/portal`)
-  await expect(page.getByText('This link has expired or was revoked')).toBeVisible()
-  await accessible(page)
-})
 
 test('a tenant creates an endpoint, reads an answer, and replays', async ({ page, backend, receiver, tenant }) => {
   receiver.answers.set('/hook', { status: 422, body: 'no such customer' })

@@ -79,8 +79,8 @@ export class Backend {
     return found!
   }
 
-  async portal(tenant: string): Promise<{ url: string; key_id: string }> {
-    const link = await this.call<{ url: string; key_id: string }>('POST', `/v1/tenants/${tenant}/portal-links`, { ttl: '1h' })
+  async portal(tenant: string, body: Record<string, unknown> = { ttl: '1h' }): Promise<{ url: string; key_id: string; expires_at: string }> {
+    const link = await this.call<{ url: string; key_id: string; expires_at: string }>('POST', `/v1/tenants/${tenant}/portal-links`, body)
     const { pathname, hash } = new URL(link.url) // the local stack is behind another address
     return { ...link, url: this.address + pathname + hash }
   }
@@ -134,9 +134,12 @@ export async function accessible(page: Page) {
 /** The origin that may show the portal in a frame. */
 export const embedder = () => process.env.SUREHOOK_PORTAL_EMBEDDERS!
 
-/** Serves a page of another origin on loopback. */
-export async function host(port: number, body: string) {
-  const server = createServer((_, response) => response.writeHead(200, { 'content-type': 'text/html' }).end(body))
+/** Serves a page of another origin on loopback, and the answers to its posts. */
+export async function host(port: number, body: string, answer: () => Promise<unknown> = async () => ({})) {
+  const server = createServer((request, response) => {
+    if (request.method === 'POST') void answer().then((json) => response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(json)))
+    else response.writeHead(200, { 'content-type': 'text/html' }).end(body)
+  })
   await new Promise<void>((listening) => server.listen(port, 'localhost', listening))
   return {
     url: `http://localhost:${(server.address() as AddressInfo).port}/`,

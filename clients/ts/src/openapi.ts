@@ -1244,12 +1244,76 @@ export interface paths {
         put?: never;
         /**
          * Create a link to the portal of a tenant
-         * @description The link has a new API key of the tenant in the fragment, which browsers send to no server. Whoever has the link
-         *     can act for the tenant until the key expires. To end the link earlier, revoke the key `key_id`. No later response
-         *     holds the link.
+         * @description The link has a code in the fragment, which browsers send to no server. The portal takes the code for an API key of
+         *     the tenant, once, until `open_until`. Whoever opens the link can act for the tenant until `expires_at`. No later
+         *     response holds the code, and `GET /v1/keys` does not list the key.
          */
         post: operations["createPortalLink"];
         delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/tenants/{tenant}/portal-links/{key}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The tenant. A stack with one tenant uses `default`.
+                 * @example default
+                 */
+                tenant: components["parameters"]["TenantRef"];
+                /**
+                 * @description The id of an API key, not the key itself.
+                 * @example key_7m2p4s6v8x0z1b3d
+                 */
+                key: components["parameters"]["KeyRef"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * End a link to the portal of a tenant
+         * @description Removes the link `key_id` with its key, opened or not. Requests with the key may succeed for up to a minute longer.
+         */
+        delete: operations["endPortalLink"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/tenants/{tenant}/portal-session": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The tenant. A stack with one tenant uses `default`.
+                 * @example default
+                 */
+                tenant: components["parameters"]["TenantRef"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Take the code of a portal link for its key
+         * @description The portal calls this operation, once per link. Of several calls with one code one gets a key, and the others
+         *     `409`. After a lost answer the link is used up all the same. An unknown code, a code of another tenant and a late
+         *     code get `404`.
+         */
+        post: operations["openPortalSession"];
+        /**
+         * Sign out of the portal
+         * @description Removes the caller's own key, which must be the key of a portal link; the key needs no scope. Any other key gets
+         *     `404`. Requests with the key may succeed for up to a minute longer.
+         */
+        delete: operations["endPortalSession"];
         options?: never;
         head?: never;
         patch?: never;
@@ -3427,7 +3491,7 @@ export interface components {
             /** @description The address of the caller's connection. */
             source_ip?: string;
             /** @enum {string} */
-            action: "circuit.open" | "circuit.reset" | "delivery.cancel" | "delivery.discard" | "delivery.replay" | "endpoint.change" | "endpoint.create" | "endpoint.delete" | "endpoint.disable" | "endpoint.enable" | "endpoint.pause" | "endpoint.resume" | "endpoint.rotate_secret" | "endpoint.test" | "event.erase" | "event.replay" | "event_type.delete" | "event_type.set" | "key.create" | "key.revoke" | "limits.delete" | "limits.set" | "portal_link.create" | "replay.cancel" | "replay.start" | "tenant.erase";
+            action: "circuit.open" | "circuit.reset" | "delivery.cancel" | "delivery.discard" | "delivery.replay" | "endpoint.change" | "endpoint.create" | "endpoint.delete" | "endpoint.disable" | "endpoint.enable" | "endpoint.pause" | "endpoint.resume" | "endpoint.rotate_secret" | "endpoint.test" | "event.erase" | "event.replay" | "event_type.delete" | "event_type.set" | "key.create" | "key.revoke" | "limits.delete" | "limits.set" | "portal_link.create" | "portal_link.end" | "portal_session.end" | "portal_session.open" | "replay.cancel" | "replay.start" | "tenant.erase";
             /** @description The id of the changed resource. For a refused change: as the caller named the resource. */
             target?: string;
             /** @description The body of the request. Secrets and values of headers are ***. Of the schema and the example of an event type, the hash and the size. Of a refused request at most 2 KiB: in place of the largest values stand their sizes. */
@@ -3710,7 +3774,36 @@ export interface components {
         };
         /**
          * @example {
-         *       "url": "https://hooks.example.com/portal#key=shk_Zm9vYmFyYmF6cXV4Zm9vYmFyYmF6cXV4Zm9vYmFyYmE&tenant=acme",
+         *       "url": "https://hooks.example.com/portal#code=shl_7m2p4s6v8x0z1b3dZm9vYmFyYmF6cXV4Zm9vYmFyYmF6cXV4Zm9vYmFyYmE&tenant=acme",
+         *       "key_id": "key_7m2p4s6v8x0z1b3d",
+         *       "tenant": "acme",
+         *       "scopes": [
+         *         "read",
+         *         "endpoints:write",
+         *         "replay"
+         *       ],
+         *       "open_until": "2026-11-21T09:40:00.000Z",
+         *       "expires_at": "2026-11-21T10:30:00.000Z"
+         *     }
+         */
+        PortalLink: {
+            /** @description The address of the portal with the code in the fragment. */
+            url: string;
+            key_id: components["schemas"]["KeyID"];
+            tenant: string;
+            scopes: ("read" | "endpoints:write" | "replay")[];
+            /** @description From this time on the link opens nothing: 10 minutes after its creation, or expires_at if earlier. */
+            open_until: components["schemas"]["Time"];
+            /** @description The end of the key, whenever the link was opened. */
+            expires_at: components["schemas"]["Time"];
+        };
+        PortalCode: {
+            /** @description The code of a portal link. */
+            code: string;
+        };
+        /**
+         * @example {
+         *       "key": "shk_Zm9vYmFyYmF6cXV4Zm9vYmFyYmF6cXV4Zm9vYmFyYmE",
          *       "key_id": "key_7m2p4s6v8x0z1b3d",
          *       "tenant": "acme",
          *       "scopes": [
@@ -3721,9 +3814,9 @@ export interface components {
          *       "expires_at": "2026-11-21T10:30:00.000Z"
          *     }
          */
-        PortalLink: {
-            /** @description The address of the portal with the key in the fragment. */
-            url: string;
+        PortalSession: {
+            /** @description The key: shk_ and 43 characters. */
+            key: string;
             key_id: components["schemas"]["KeyID"];
             tenant: string;
             scopes: ("read" | "endpoints:write" | "replay")[];
@@ -6572,6 +6665,115 @@ export interface operations {
             404: components["responses"]["NotFound"];
             409: components["responses"]["Conflict"];
             413: components["responses"]["TooLarge"];
+            429: components["responses"]["Throttled"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    endPortalLink: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The tenant. A stack with one tenant uses `default`.
+                 * @example default
+                 */
+                tenant: components["parameters"]["TenantRef"];
+                /**
+                 * @description The id of an API key, not the key itself.
+                 * @example key_7m2p4s6v8x0z1b3d
+                 */
+                key: components["parameters"]["KeyRef"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Ended. */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            429: components["responses"]["Throttled"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    openPortalSession: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The tenant. A stack with one tenant uses `default`.
+                 * @example default
+                 */
+                tenant: components["parameters"]["TenantRef"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "code": "shl_7m2p4s6v8x0z1b3dZm9vYmFyYmF6cXV4Zm9vYmFyYmF6cXV4Zm9vYmFyYmE"
+                 *     }
+                 */
+                "application/json": components["schemas"]["PortalCode"];
+            };
+        };
+        responses: {
+            /** @description Opened. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PortalSession"];
+                };
+            };
+            400: components["responses"]["Invalid"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["TooLarge"];
+            429: components["responses"]["Throttled"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    endPortalSession: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The tenant. A stack with one tenant uses `default`.
+                 * @example default
+                 */
+                tenant: components["parameters"]["TenantRef"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Ended. */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
             429: components["responses"]["Throttled"];
             500: components["responses"]["Internal"];
             503: components["responses"]["Unavailable"];

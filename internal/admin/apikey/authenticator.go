@@ -7,6 +7,11 @@
 // The store holds the SHA-256 of the key and not the key. Issuer.Create returns
 // the clear text once.
 //
+// # Keys of portal links
+//
+// A portal link has a code instead of a key. Links.Open takes the code once and makes the
+// key, which lives as long as the link.
+//
 // # The admin key
 //
 // The stack generates one key with scope admin for all tenants at deployment. The
@@ -95,10 +100,10 @@ func (a *Authenticator) Identify(ctx context.Context, header string) (hook.Princ
 }
 
 // touch records the day of use on a stored key, once a day. A failure is logged,
-// and the request goes on.
+// and the request goes on. The key of a portal link lives for a day at most.
 func (a *Authenticator) touch(ctx context.Context, k hook.APIKey) {
 	today := a.Now().UTC().Format(time.DateOnly)
-	if k.LastUsedOn >= today {
+	if k.OfLink || k.LastUsedOn >= today {
 		return
 	}
 	ctx, cancel := context.WithTimeoutCause(ctx, touchTimeout, errTouchTimeout)

@@ -2,8 +2,6 @@ package apikey
 
 import (
 	"context"
-	"crypto/rand"
-	"encoding/base64"
 	"fmt"
 	"net/netip"
 	"slices"
@@ -16,11 +14,10 @@ import (
 
 const (
 	maxKeyName  = 128 // bytes
-	keyBytes    = 32  // random bytes in an API key
 	maxNetworks = 20
 )
 
-// Store keeps API keys.
+// Store keeps the API keys of people and programs. Links keeps the keys of portal links.
 type Store interface {
 	// PutKey stores a new key.
 	PutKey(ctx context.Context, k hook.APIKey) error
@@ -59,9 +56,7 @@ func (i *Issuer) Create(ctx context.Context, q Request) (hook.APIKey, string, er
 	if errs = hook.AlsoWrong(q.Wrong, append(validateKey(q.Name, q.Tenant, q.Scopes), errs...)); len(errs) > 0 {
 		return hook.APIKey{}, "", hook.Invalid(errs...)
 	}
-	var random [keyBytes]byte
-	_, _ = rand.Read(random[:]) // returns no error: crypto/rand ends the program instead
-	text := hook.APIKeyPrefix + base64.RawURLEncoding.EncodeToString(random[:])
+	text := hook.NewKeyText()
 	k := hook.APIKey{
 		ID:          hook.NewKeyID(),
 		Name:        q.Name,

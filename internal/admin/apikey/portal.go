@@ -9,39 +9,144 @@ import (
 	"surehook/internal/hook"
 )
 
-// Lifetimes of the key of a portal link.
+// Lifetimes of a portal link.
 const (
 	MinPortalTTL     = time.Minute
 	MaxPortalTTL     = 24 * time.Hour
 	DefaultPortalTTL = time.Hour
+	// OpenPortalFor is the time for the first and only use of a link, at most the lifetime.
+	OpenPortalFor = 10 * time.Minute
 )
 
-// portalKeyName names the keys of portal links in the list of keys and in records of changes.
-const portalKeyName = "portal link"
+// Errors of a code. A link of another tenant, an unknown code and a late code are the same to
+// the caller.
+var (
+	errNoLink   = &hook.Error{Code: hook.CodeNotFound, Message: "the portal link is not known, or was not opened in time"}
+	errLinkUsed = &hook.Error{Code: hook.CodeConflict, Message: "the portal link was used already: a link opens once"}
+)
+
+// LinkStore keeps portal links, each in its tenant, with their keys. Keys.KeyByHash finds
+// the key of an opened link; Store does not list it.
+type LinkStore interface {
+	// PutLink stores a new link.
+	PutLink(ctx context.Context, l hook.PortalLink) error
+	// Link returns the link; CodeNotFound if the tenant has no such link.
+	Link(ctx context.Context, tenant hook.TenantID, id hook.KeyID) (hook.PortalLink, error)
+	// OpenLink stores the link with the KeyHash of l, and the key, both or none.
+	// CodeConflict if the stored link is gone or opened.
+	OpenLink(ctx context.Context, l hook.PortalLink) error
+	// RemoveLink removes the link with the key, both or none. CodeConflict if the stored link
+	// is gone, or has another KeyHash than l.
+	RemoveLink(ctx context.Context, l hook.PortalLink) error
+}
+
+// Links makes, opens and ends portal links. All fields are required.
+type Links struct {
+	Store LinkStore
+	Now   func() time.Time
+}
 
 // PortalScopes returns the scopes that a portal link can have, and has by default.
 func PortalScopes() []hook.Scope {
 	return []hook.Scope{hook.ScopeRead, hook.ScopeEndpointsWrite, hook.ScopeReplay}
 }
 
-// CreatePortal stores a key of the tenant for a portal link and returns the key and its
-// clear text. Without scopes, the key has all of PortalScopes. CodeInvalid names the wrong
-// fields.
-func (i *Issuer) CreatePortal(ctx context.Context, tenant hook.TenantID, ttl time.Duration, scopes []hook.Scope) (hook.APIKey, string, error) {
+// Create stores a link to the portal of the tenant and returns the link and its code. The
+// code is not stored. Without scopes, the link has all of PortalScopes. CodeInvalid names the
+// wrong fields.
+func (p *Links) Create(ctx context.Context, tenant hook.TenantID, ttl time.Duration, scopes []hook.Scope) (hook.PortalLink, string, error) {
+	if scopes == nil {
+		scopes = PortalScopes()
+	}
+	if errs := validateLink(ttl, scopes); len(errs) > 0 {
+		return hook.PortalLink{}, "", hook.Invalid(errs...)
+	}
+	now := p.Now().UTC().Truncate(time.Millisecond)
+	l := hook.PortalLink{
+		ID: hook.NewKeyID(), Tenant: tenant, Scopes: scopes,
+		CreatedAt: now, ExpiresAt: now.Add(ttl), OpenUntil: now.Add(min(ttl, OpenPortalFor)),
+	}
+	code := hook.NewLinkCode(l.ID)
+	l.CodeHash = hook.HashKey(code)
+	if err := p.Store.PutLink(ctx, l); err != nil {
+		return hook.PortalLink{}, "", fmt.Errorf("create portal link %s: %w", l.ID, err)
+	}
+	return l, code, nil
+}
+
+func validateLink(ttl time.Duration, scopes []hook.Scope) []hook.FieldError {
 	var errs []hook.FieldError
 	if ttl < MinPortalTTL || ttl > MaxPortalTTL {
 		errs = append(errs, hook.FieldError{Field: "ttl", Message: "must be from 1m to 24h"})
 	}
-	if scopes == nil {
-		scopes = PortalScopes()
+	if len(scopes) == 0 {
+		errs = append(errs, hook.FieldError{Field: "scopes", Message: "must name at least one of read, endpoints:write, replay"})
 	}
 	for n, s := range scopes {
-		if !slices.Contains(PortalScopes(), s) {
-			errs = append(errs, hook.FieldError{Field: fmt.Sprintf("scopes[%d]", n), Message: "must be one of read, endpoints:write, replay"})
+		switch field := fmt.Sprintf("scopes[%d]", n); {
+		case !slices.Contains(PortalScopes(), s):
+			errs = append(errs, hook.FieldError{Field: field, Message: "must be one of read, endpoints:write, replay"})
+		case slices.Contains(scopes[:n], s):
+			errs = append(errs, hook.FieldError{Field: field, Message: "is named twice"})
 		}
 	}
-	if len(errs) > 0 {
-		return hook.APIKey{}, "", hook.Invalid(errs...)
+	return errs
+}
+
+// Find returns the link of the tenant that the code opens. CodeNotFound for an unknown or
+// late code, CodeConflict for a used code. Find changes nothing.
+func (p *Links) Find(ctx context.Context, tenant hook.TenantID, code string) (hook.PortalLink, error) {
+	id, ok := hook.ParseLinkCode(code)
+	if !ok {
+		return hook.PortalLink{}, hook.Invalid(hook.FieldError{Field: "code", Message: "must be the code of a portal link"})
 	}
-	return i.Create(ctx, Request{Name: portalKeyName, Tenant: tenant, Scopes: scopes, ExpiresAt: i.Now().UTC().Truncate(time.Millisecond).Add(ttl)})
+	l, err := p.Store.Link(ctx, tenant, id)
+	switch {
+	case err != nil && hook.CodeOf(err) != hook.CodeNotFound:
+		return hook.PortalLink{}, fmt.Errorf("find portal link: %w", err)
+	case err != nil, !l.IsCode(code):
+		return hook.PortalLink{}, errNoLink
+	case l.Opened():
+		return hook.PortalLink{}, errLinkUsed
+	case !p.Now().Before(l.OpenUntil):
+		return hook.PortalLink{}, errNoLink
+	}
+	return l, nil
+}
+
+// Open uses up the link from Find, and returns the key of the link. The key is not stored.
+// CodeConflict if another call was first: of two calls one gets a key. After a lost answer
+// the link is used up all the same, and the key is nobody's.
+func (p *Links) Open(ctx context.Context, l hook.PortalLink) (key string, err error) {
+	key = hook.NewKeyText()
+	l.KeyHash = hook.HashKey(key)
+	if err := p.Store.OpenLink(ctx, l); err != nil {
+		if hook.CodeOf(err) == hook.CodeConflict {
+			return "", errLinkUsed
+		}
+		return "", fmt.Errorf("open portal link %s: %w", l.ID, err)
+	}
+	return key, nil
+}
+
+// maxChanges is the number of changes of a link after its creation: it is opened, and removed.
+const maxChanges = 2
+
+// End removes the link with its key and returns the removed link; CodeNotFound if the tenant
+// has no such link. API Gateway caches authentication, so requests may pass for a minute longer.
+func (p *Links) End(ctx context.Context, tenant hook.TenantID, id hook.KeyID) (hook.PortalLink, error) {
+	for changes := 0; ; changes++ {
+		l, err := p.Store.Link(ctx, tenant, id)
+		if err == nil {
+			err = p.Store.RemoveLink(ctx, l)
+		}
+		switch code := hook.CodeOf(err); {
+		case err == nil:
+			return l, nil
+		case code == hook.CodeNotFound:
+			return hook.PortalLink{}, hook.NotFound("portal link")
+		case code != hook.CodeConflict || changes == maxChanges:
+			return hook.PortalLink{}, fmt.Errorf("end portal link %s: %w", id, err)
+		}
+	}
 }

@@ -25,6 +25,11 @@ import (
 	"surehook/internal/names"
 )
 
+// transportSecurity makes browsers ask for https alone, for a year. API Gateway serves nothing
+// else; browsers ignore the header of an emulator without TLS. Other hosts of the operator's
+// domain are not the API's to decide about.
+const transportSecurity = "max-age=31536000"
+
 // Function is a Lambda handler of HTTP API events.
 type Function func(context.Context, events.APIGatewayV2HTTPRequest) (events.APIGatewayV2HTTPResponse, error)
 
@@ -156,6 +161,7 @@ func (a *answer) Write(b []byte) (int, error) {
 
 func (a *answer) response() events.APIGatewayV2HTTPResponse {
 	a.WriteHeader(http.StatusOK)
+	a.header.Set("Strict-Transport-Security", transportSecurity)
 	headers := make(map[string]string, len(a.header))
 	for name, values := range a.header {
 		headers[name] = strings.Join(values, ",")

@@ -66,7 +66,8 @@ func TestHandle_PassesTheRequest(t *testing.T) {
 			if path != tt.path || query != tt.query || got != tt.body || contentType != "application/json" {
 				t.Errorf("handler saw path %q, state %q, body %q, type %q; want %q, %q, %q", path, query, got, contentType, tt.path, tt.query, tt.body)
 			}
-			if response.StatusCode != http.StatusAccepted || response.Body != "done" || response.Headers["X-Answer"] != "yes" {
+			if response.StatusCode != http.StatusAccepted || response.Body != "done" || response.Headers["X-Answer"] != "yes" ||
+				response.Headers["Strict-Transport-Security"] != "max-age=31536000" {
 				t.Errorf("response = %+v", response)
 			}
 		})

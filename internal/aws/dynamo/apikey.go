@@ -12,7 +12,7 @@ import (
 )
 
 // apiKeyItem is stored twice: under the hash for authentication, and under the id
-// for lists and deletion.
+// for lists and deletion. The key of a portal link is stored under the hash alone.
 type apiKeyItem struct {
 	key
 	ID         hook.KeyID    `dynamodbav:"id"`
@@ -24,12 +24,17 @@ type apiKeyItem struct {
 	ValidUntil int64         `dynamodbav:"valid_until,omitempty"` // milliseconds; not the attribute of TTL, because lists show expired keys
 	Networks   []string      `dynamodbav:"networks,omitempty"`
 	LastUsedOn string        `dynamodbav:"last_used_on,omitempty"`
+	OfLink     bool          `dynamodbav:"of_link,omitempty"`
+	ExpiresAt  int64         `dynamodbav:"expires_at,omitempty"` // TTL, of the key of a portal link alone
 }
 
 func toAPIKeyItem(at key, k hook.APIKey) apiKeyItem {
 	it := apiKeyItem{
 		key: at, ID: k.ID, Name: k.Name, Tenant: k.Tenant, Scopes: k.Scopes, Hash: k.Hash, CreatedAt: millis(k.CreatedAt),
-		ValidUntil: millis(k.ExpiresAt), LastUsedOn: k.LastUsedOn,
+		ValidUntil: millis(k.ExpiresAt), LastUsedOn: k.LastUsedOn, OfLink: k.OfLink,
+	}
+	if k.OfLink {
+		it.ExpiresAt = ttl(k.ExpiresAt)
 	}
 	for _, network := range k.Networks {
 		it.Networks = append(it.Networks, network.String())
@@ -42,7 +47,7 @@ func toAPIKeyItem(at key, k hook.APIKey) apiKeyItem {
 func fromAPIKeyItem(it apiKeyItem) (hook.APIKey, error) {
 	k := hook.APIKey{
 		ID: it.ID, Name: it.Name, Tenant: it.Tenant, Scopes: it.Scopes, Hash: it.Hash, CreatedAt: fromMillis(it.CreatedAt),
-		Restriction: hook.Restriction{ExpiresAt: fromMillis(it.ValidUntil)}, LastUsedOn: it.LastUsedOn,
+		Restriction: hook.Restriction{ExpiresAt: fromMillis(it.ValidUntil)}, LastUsedOn: it.LastUsedOn, OfLink: it.OfLink,
 	}
 	for _, text := range it.Networks {
 		network, err := netip.ParsePrefix(text)

@@ -2,6 +2,7 @@ package dynamo_test
 
 import (
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -52,5 +53,42 @@ func TestStore_TouchKey_Refusals(t *testing.T) {
 				t.Errorf("TouchKey = %v (%s); want %s", err, hook.CodeOf(err), tt.want)
 			}
 		})
+	}
+}
+
+func openedLink() hook.PortalLink {
+	return hook.PortalLink{
+		ID: "key_1", Tenant: "acme", Scopes: []hook.Scope{hook.ScopeRead}, CodeHash: "c", KeyHash: "h",
+		CreatedAt: epoch, OpenUntil: epoch.Add(time.Minute), ExpiresAt: epoch.Add(time.Hour),
+	}
+}
+
+// TestStore_linksExpire checks that both items of a portal link have a TTL, and the items of
+// other keys none: lists show expired keys.
+func TestStore_linksExpire(t *testing.T) {
+	t.Parallel()
+
+	const want = "1767326645" // epoch and an hour
+	w, store := newWire(t)
+	if err := store.PutLink(t.Context(), openedLink()); err != nil {
+		t.Fatal(err)
+	}
+	if got := w.only(t).body.at("Item", "expires_at", "N"); got != want {
+		t.Errorf("PutLink: expires_at = %v; want %s", got, want)
+	}
+	w, store = newWire(t)
+	if err := store.OpenLink(t.Context(), openedLink()); err != nil {
+		t.Fatal(err)
+	}
+	if got := item(w.only(t), "1 Put Item expires_at N"); got != want {
+		t.Errorf("OpenLink: expires_at of the key = %v; want %s", got, want)
+	}
+	w, store = newWire(t)
+	k := hook.APIKey{ID: "key_2", Hash: "h2", Restriction: hook.Restriction{ExpiresAt: epoch.Add(time.Hour)}}
+	if err := store.PutKey(t.Context(), k); err != nil {
+		t.Fatal(err)
+	}
+	if got := item(w.only(t), "0 Put Item expires_at N"); got != nil {
+		t.Errorf("PutKey: expires_at = %v; want none", got)
 	}
 }

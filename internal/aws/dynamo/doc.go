@@ -1,6 +1,6 @@
 // Package dynamo stores endpoints, circuits, limits, counts, events, deliveries,
-// attempts, replay jobs, notifications, changes, API keys, data keys and event types in
-// one DynamoDB table.
+// attempts, replay jobs, notifications, changes, API keys, portal links, data keys and
+// event types in one DynamoDB table.
 //
 // The package knows the layout of records and the condition of each write.
 // Callers decide the meaning of records. The contract of each method of [Store]
@@ -12,7 +12,7 @@
 // All keys and indexes of the table are listed here and built in keys.go. Items
 // that grow with traffic are in the partition of an event, of an endpoint, or of a
 // shard of an endpoint. The partition of a tenant has the version, the limits, the
-// data key, the list of endpoints, uids and jobs.
+// data key, the list of endpoints, uids, jobs and portal links.
 //
 //	item               pk            sk                    written
 //	tenant             tenant#T      tenant                with every change of an endpoint or a limit: version, number of endpoints, limits
@@ -32,8 +32,9 @@
 //	attempt            endpoint#E#SS attempt#A#V#GGGG#NNN  in a transaction with its delivery
 //	replay job         tenant#T      replay#R              per page of the job, version by version
 //	outcomes           job#R         outcomes#NNNNNN       one addition per settled delivery; 100 deliveries per item
-//	API key            key#H         key                   once, H is the SHA-256 of the key
+//	API key            key#H         key                   once, H is the SHA-256 of the key; for a portal link, K in no list
 //	API key, listed    keys          key#K                 in a transaction with the key
+//	portal link        tenant#T      link#K                with the SHA-256 of the code; once more, in a transaction with its key, when the code is used
 //	event type         event-types   event-type#N          per change of type N, version by version
 //	event types        catalogue     "catalogue"           in a transaction with each change of an event type: version and numbers
 //
@@ -78,8 +79,8 @@
 //
 // # Expiry
 //
-// Events, deliveries, attempts, limits, stats, notifications, changes, jobs and
-// outcomes carry the TTL attribute expires_at. DynamoDB removes expired items up to some
+// Events, deliveries, attempts, limits, stats, notifications, changes, jobs,
+// outcomes, and portal links with their keys carry the TTL attribute expires_at. DynamoDB removes expired items up to some
 // days later; until then, reads return expired items. Circuits do not expire:
 // an endpoint has at most one circuit, and the circuit's generation must not go
 // back. The items of a tenant do not expire either.

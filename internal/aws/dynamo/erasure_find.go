@@ -76,7 +76,8 @@ func (s *Store) findCallers(ctx context.Context, tenant hook.TenantID, cursor st
 	return part, err
 }
 
-// findKeys finds the API keys of the tenant, with the item for authentication.
+// findKeys finds the API keys and the portal links of the tenant, with the items for
+// authentication.
 func (s *Store) findKeys(ctx context.Context, tenant hook.TenantID) (found []erasure.Record, err error) {
 	var items []apiKeyItem
 	if err := s.list(ctx, apiKeysPartition, apiKeyPrefix, &items, "list keys"); err != nil {
@@ -86,6 +87,16 @@ func (s *Store) findKeys(ctx context.Context, tenant hook.TenantID) (found []era
 		if it.Tenant == tenant {
 			found = append(found, recordOf(apiKeyKey(it.Hash)), recordOf(it.key))
 		}
+	}
+	var links []linkItem
+	if err := s.list(ctx, tenantPartition(tenant), linkPrefix, &links, "list portal links"); err != nil {
+		return nil, err
+	}
+	for _, it := range links {
+		if it.Hash != "" {
+			found = append(found, recordOf(apiKeyKey(it.Hash)))
+		}
+		found = append(found, recordOf(it.key))
 	}
 	return found, nil
 }
@@ -359,7 +370,7 @@ func keyOf(record string) key {
 
 func kindOf(k key) erasure.Kind {
 	switch {
-	case k.PK == apiKeysPartition:
+	case k.PK == apiKeysPartition, strings.HasPrefix(k.PK, tenantPrefix) && strings.HasPrefix(k.SK, linkPrefix):
 		return erasure.KindKey
 	case strings.HasPrefix(k.PK, eventPrefix):
 		return erasure.KindEvent

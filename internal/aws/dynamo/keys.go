@@ -48,6 +48,7 @@ const (
 	historyPrefix  = "history#"
 	auditPrefix    = "audit#"
 	jobPrefix      = "replay#"
+	linkPrefix     = "link#"
 	outcomesPrefix = "outcomes#"
 	openJobsSort   = "open-replays"
 	urlPrefix      = "url#"
@@ -229,6 +230,10 @@ func erasureKey(tenant hook.TenantID, id hook.ErasureID) key {
 // item covers deliveriesPerItem deliveries.
 func outcomesKey(id hook.JobID, index int) key {
 	return key{jobPartition(id), fmt.Sprintf("%s%06d", outcomesPrefix, index/deliveriesPerItem)}
+}
+
+func linkKey(tenant hook.TenantID, id hook.KeyID) key {
+	return key{tenantPartition(tenant), linkPrefix + string(id)}
 }
 
 func apiKeyKey(hash string) key { return key{apiKeyPrefix + hash, apiKeySort} }

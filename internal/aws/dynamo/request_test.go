@@ -205,6 +205,22 @@ func TestStore_WritesAreConditional(t *testing.T) {
 				{Write: "Delete", PK: tenant, SK: "endpoint#ep_0123456789abcdef", Condition: "", Values: nil},
 			},
 		},
+		{
+			name: "the code of a portal link is used once, with its key",
+			call: func(ctx context.Context, s *dynamo.Store) error { return s.OpenLink(ctx, openedLink()) },
+			want: []guard{
+				{Write: "Update", PK: tenant, SK: "link#key_1", Condition: "attribute_exists(pk) AND attribute_not_exists(#hash)", Values: map[string]any{":hash": s("h")}},
+				{Write: "Put", PK: "key#h", SK: "key", Condition: absent, Values: nil},
+			},
+		},
+		{
+			name: "an opened portal link is removed with its key",
+			call: func(ctx context.Context, s *dynamo.Store) error { return s.RemoveLink(ctx, openedLink()) },
+			want: []guard{
+				{Write: "Delete", PK: tenant, SK: "link#key_1", Condition: "#hash = :hash", Values: map[string]any{":hash": s("h")}},
+				{Write: "Delete", PK: "key#h", SK: "key", Condition: "", Values: nil},
+			},
+		},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -297,6 +313,14 @@ func TestStore_ReadsAreConsistent(t *testing.T) {
 		}, flag: []any{"ConsistentRead"}},
 		{name: "TenantLimits", op: "GetItem", call: func(ctx context.Context, s *dynamo.Store) error {
 			_, err := s.TenantLimits(ctx, "acme")
+			return err
+		}, flag: []any{"ConsistentRead"}},
+		{name: "Link", op: "GetItem", call: func(ctx context.Context, s *dynamo.Store) error {
+			_, err := s.Link(ctx, "acme", "key_1")
+			return err
+		}, flag: []any{"ConsistentRead"}},
+		{name: "KeyByHash", op: "GetItem", call: func(ctx context.Context, s *dynamo.Store) error {
+			_, err := s.KeyByHash(ctx, "h") // API Gateway keeps a refusal of a new key for a minute
 			return err
 		}, flag: []any{"ConsistentRead"}},
 		{name: "Endpoints", op: "Query", call: func(ctx context.Context, s *dynamo.Store) error {

@@ -41,6 +41,7 @@ type StoreUnderTest interface { //nolint:interfacebloat // a union of ports
 	erasure.Store
 	apikey.Store
 	apikey.Keys
+	apikey.LinkStore
 	audit.Store
 	eventtype.Store
 	ingest.TypeStore
@@ -70,7 +71,7 @@ func Store(t *testing.T, newStore func(t *testing.T) StoreUnderTest) {
 	t.Helper()
 
 	cases := slices.Concat(
-		eventCases(), deliveryCases(), loadCases(), listCases(), endpointCases(), uidCases(), keyCases(), dataKeyCases(), tenantCases(),
+		eventCases(), deliveryCases(), loadCases(), listCases(), endpointCases(), uidCases(), keyCases(), linkCases(), dataKeyCases(), tenantCases(),
 		circuitCases(), limitsCases(), countCases(), parkedCases(), gateCases(),
 		replayCases(), selectCases(), jobCases(), outcomeCases(), statsCases(), notificationCases(), auditCases(), eraseCases(), erasureCases(), eventTypeCases(),
 	)

@@ -126,7 +126,7 @@ func runErasure(t *testing.T, s StoreUnderTest, tenant hook.TenantID) erasure.Er
 func eraseTenant(t *testing.T, s StoreUnderTest) {
 	acme, globex := Furnish(t, s, "acme"), Furnish(t, s, "globex")
 	e := runErasure(t, s, "acme")
-	want := erasure.Counts{Keys: 1, Endpoints: 2, Events: 4, Deliveries: 6, Attempts: 12, Replays: 1}
+	want := erasure.Counts{Keys: 3, Endpoints: 2, Events: 4, Deliveries: 6, Attempts: 12, Replays: 1}
 	got := e.Removed
 	got.Other = 0
 	wantSame(t, "removed records", want, got, nil)
@@ -154,10 +154,12 @@ func wantGone(t *testing.T, s StoreUnderTest, e Estate, want hook.Code) {
 	t.Helper()
 
 	reads := map[string]func() error{
-		"DataKey":   func() error { _, err := s.DataKey(t.Context(), e.Tenant); return err },
-		"KeyByHash": func() error { _, err := s.KeyByHash(t.Context(), e.Key.Hash); return err },
-		"Job":       func() error { _, err := s.Job(t.Context(), e.Tenant, e.Job); return err },
-		"Endpoint":  func() error { _, err := s.Endpoint(t.Context(), e.Tenant, e.Endpoints[0].ID); return err },
+		"DataKey":                func() error { _, err := s.DataKey(t.Context(), e.Tenant); return err },
+		"KeyByHash":              func() error { _, err := s.KeyByHash(t.Context(), e.Key.Hash); return err },
+		"KeyByHash(of the link)": func() error { _, err := s.KeyByHash(t.Context(), e.Link.KeyHash); return err },
+		"Link":                   func() error { _, err := s.Link(t.Context(), e.Tenant, e.Link.ID); return err },
+		"Job":                    func() error { _, err := s.Job(t.Context(), e.Tenant, e.Job); return err },
+		"Endpoint":               func() error { _, err := s.Endpoint(t.Context(), e.Tenant, e.Endpoints[0].ID); return err },
 		"EndpointByUID": func() error {
 			_, err := s.EndpointByUID(t.Context(), e.Tenant, e.Endpoints[1].UID)
 			return err

@@ -17,12 +17,13 @@ type Estate struct {
 	Events     []hook.Event  // the last has no target, and the one before has a target and no delivery
 	Deliveries []hook.Delivery
 	Key        hook.APIKey
+	Link       hook.PortalLink // opened
 	Job        hook.JobID
 }
 
 // Furnish stores records of every kind for the tenant: two endpoints and a deleted
 // endpoint, events with deliveries and attempts, an event whose deliveries are
-// queued, an event without a target, a key, a replay, limits and a data key, and the
+// queued, an event without a target, a key, a new and an opened portal link, a replay, limits and a data key, and the
 // record of a change.
 func Furnish(t *testing.T, s StoreUnderTest, tenant hook.TenantID) Estate {
 	t.Helper()
@@ -59,6 +60,7 @@ func Furnish(t *testing.T, s StoreUnderTest, tenant hook.TenantID) Estate {
 	estate.Key = sampleKey("secret of " + string(tenant))
 	estate.Key.Tenant = tenant
 	check(t, s.PutKey(t.Context(), estate.Key))
+	estate.Link = furnishLinks(t, s, tenant)
 	job := sampleJob(t, tenant)
 	estate.Job = job.ID
 	check(t, s.SaveJob(t.Context(), job))

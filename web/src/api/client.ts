@@ -1,5 +1,5 @@
 import createClient from 'openapi-fetch'
-import { session } from '../session'
+import { endSession, session } from '../session'
 import type { components, paths } from '../../../clients/ts/src/openapi'
 
 export type Schemas = components['schemas']
@@ -14,8 +14,9 @@ export class ApiError extends Error {
   constructor(status: number, problem: Partial<Problem>) {
     super(problem.detail ?? (problem as { message?: string }).message ?? '')
     // API Gateway itself refuses a wrong or expired key, with 403 and without a problem
-    // document. Surehook's own 403, a key without the permission, is a problem.
-    this.status = status === 403 && !problem.code ? 401 : status
+    // document. Surehook's own 403, a key without the permission, is a problem, and a
+    // firewall's is neither.
+    this.status = status === 403 && this.message === 'Forbidden' && !problem.code ? 401 : status
     this.code = problem.code ?? (status === 0 ? 'offline' : status === 429 ? 'throttled' : 'internal')
     this.fields = {}
     for (const e of problem.errors ?? []) this.fields[e.field] ??= e.message
@@ -24,21 +25,25 @@ export class ApiError extends Error {
 
 type Answer<T> = { data?: T; error?: unknown; response: Response }
 
-/** Returns the data of an answer; throws ApiError otherwise. */
-export async function ask<T>(answer: Promise<Answer<T>>): Promise<T> {
+/** Returns the data of an answer; throws ApiError otherwise. A refusal of the key ends its session. */
+export async function ask<T>(answer: Promise<Answer<T>>, key = session()?.key): Promise<T> {
   let got: Answer<T>
   try {
     got = await answer
   } catch {
     throw new ApiError(0, {})
   }
-  if (!got.response.ok) throw new ApiError(got.response.status, (got.error ?? {}) as Partial<Problem>)
+  if (!got.response.ok) {
+    const refusal = new ApiError(got.response.status, (got.error ?? {}) as Partial<Problem>)
+    if (refusal.status === 401) endSession('refused', key)
+    throw refusal
+  }
   return got.data as T
 }
 
-/** The client of the API with the session's key. */
-export function api() {
-  return createClient<paths>({ baseUrl: location.origin, headers: { authorization: `Bearer ${session()?.key ?? ''}` }, credentials: 'omit' })
+/** The client of the API with the session's key, or another; an empty key is none. */
+export function api(key = session()?.key ?? '') {
+  return createClient<paths>({ baseUrl: location.origin, headers: key ? { authorization: `Bearer ${key}` } : {}, credentials: 'omit' })
 }
 
 /** Sends a body as a text, for fields that JSON.stringify would change, such as large numbers. */

@@ -3,6 +3,7 @@ import { Link, useNavigate, useSearch } from '@tanstack/react-router'
 import { useState } from 'react'
 import { api, ask, type Schemas } from '../api/client'
 import { useTenant } from '../api/reads'
+import { may } from '../session'
 import { text } from '../text'
 import { Button, Select } from '../ui/controls'
 import { EndpointName } from '../ui/delivery'
@@ -35,7 +36,7 @@ export function DeadLetters() {
             options={Object.entries(t.periods).map(([value, label]) => ({ value, label }))}
             onChange={(next) => void navigate({ to: '.', search: { period: next }, replace: true })}
           />
-          {analysis.data && analysis.data.total > 0 && <Button onClick={() => setSelection({})}>{t.replayAll}</Button>}
+          {analysis.data && analysis.data.total > 0 && may('replay') && <Button onClick={() => setSelection({})}>{t.replayAll}</Button>}
         </>
       }
     >
@@ -81,9 +82,11 @@ function Group({ tenant, of: g, replay }: { tenant: string; of: Schemas['DeadLet
           <Link className="button tiny" to="/t/$tenant/endpoints/$endpoint" params={{ tenant, endpoint: g.endpoint_id }} search={{ tab: 'settings' }}>
             {t.settings}
           </Link>
-          <Button tiny onClick={replay}>
-            {t.replay}
-          </Button>
+          {may('replay') && (
+            <Button tiny onClick={replay}>
+              {t.replay}
+            </Button>
+          )}
         </span>
       }
       pad

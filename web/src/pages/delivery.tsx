@@ -5,6 +5,7 @@ import { type ReactNode, useState } from 'react'
 import { api, ask, type Schemas } from '../api/client'
 import type { Delivery } from '../api/reads'
 import { duration, moment } from '../format'
+import { may } from '../session'
 import { text } from '../text'
 import { Button, Id } from '../ui/controls'
 import { EndpointName, outcome, StateBadge, toneOf } from '../ui/delivery'
@@ -54,6 +55,7 @@ export function DeliveryActions({ tenant, delivery: d }: { tenant: string; deliv
   }
   const unsettled = waiting.includes(d.state)
   const c = text.deliveries
+  if (!may('replay')) return null
   return (
     <span className="row">
       {unsettled && (

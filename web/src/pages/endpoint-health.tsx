@@ -4,6 +4,7 @@ import { useState } from 'react'
 import { api, ask, type Schemas } from '../api/client'
 import { useHourlyStats } from '../api/reads'
 import { compact, count, duration, percent } from '../format'
+import { may } from '../session'
 import { text } from '../text'
 import { Button, Select } from '../ui/controls'
 import { Confirm } from '../ui/dialog'
@@ -139,7 +140,7 @@ function Circuit({ tenant, health: h }: { tenant: string; health: Health }) {
         title={`${t.circuit}: ${(t.circuits[c.state] ?? c.state).toLowerCase()}`}
         pad
         aside={
-          closed ? (
+          !may('endpoints:write') ? undefined : closed ? (
             <Confirm trigger={<Button tiny>{t.trip}</Button>} title={t.tripTitle} action={t.trip} danger run={trip}>
               {t.tripText}
             </Confirm>

@@ -4,12 +4,13 @@ import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router'
 import { useState } from 'react'
 import { api, ask, type Schemas } from '../api/client'
 import { nameOf, useTenant } from '../api/reads'
-import { isPortal } from '../session'
+import { isPortal, may } from '../session'
 import { text } from '../text'
 import { Button, Id } from '../ui/controls'
 import { Confirm } from '../ui/dialog'
 import { CircuitBadge, EndpointStatus } from '../ui/endpoint'
-import { Page } from '../ui/page'
+import { Json } from '../ui/json'
+import { Card, Page } from '../ui/page'
 import { SecretDialog } from '../ui/secret'
 import { Data } from '../ui/states'
 import { tell, tellFailure } from '../ui/toast'
@@ -51,7 +52,7 @@ export function EndpointPage() {
         </Link>,
         <Id value={id} />,
       ]}
-      actions={e && <Actions tenant={tenant} of={e} />}
+      actions={e && may('endpoints:write') && <Actions tenant={tenant} of={e} />}
     >
       <Data of={read}>
         {(endpoint) => (
@@ -76,7 +77,13 @@ export function EndpointPage() {
               <DeliveryList tenant={tenant} endpoint={endpoint.id} />
             </Tabs.Panel>
             <Tabs.Panel value="settings" className="stack">
-              <EndpointSettings key={endpoint.id} tenant={tenant} of={endpoint} />
+              {may('endpoints:write') ? (
+                <EndpointSettings key={endpoint.id} tenant={tenant} of={endpoint} />
+              ) : (
+                <Card>
+                  <Json of={JSON.stringify(endpoint)} />
+                </Card>
+              )}
             </Tabs.Panel>
             <Tabs.Panel value="history" className="stack">
               <EndpointHistory tenant={tenant} endpoint={endpoint.id} />

@@ -3,6 +3,7 @@ import { Link, useSearch } from '@tanstack/react-router'
 import { Plus } from 'lucide-react'
 import { api, ask } from '../api/client'
 import { nameOf, useTenant, type Endpoint } from '../api/reads'
+import { may } from '../session'
 import { text } from '../text'
 import { EndpointStatus } from '../ui/endpoint'
 import { List, Table } from '../ui/list'
@@ -18,7 +19,7 @@ export function Endpoints() {
     queryKey: [tenant, 'endpoints', 'page', cursor],
     queryFn: () => ask(api().GET('/v1/tenants/{tenant}/endpoints', { params: { path: { tenant }, query: { cursor } } })),
   })
-  const create = (
+  const create = may('endpoints:write') && (
     <Link className="button primary" to="/t/$tenant/new-endpoint" params={{ tenant }}>
       <Plus size={14} /> {t.create}
     </Link>

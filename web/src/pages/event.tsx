@@ -6,7 +6,7 @@ import { api, ask, type Schemas } from '../api/client'
 import { useTenant } from '../api/reads'
 import { bytes } from '../format'
 import { payloadOf } from '../json'
-import { isPortal } from '../session'
+import { isPortal, may } from '../session'
 import { text } from '../text'
 import { Button, CopyButton, Id } from '../ui/controls'
 import { Confirm } from '../ui/dialog'
@@ -89,7 +89,7 @@ function Actions({ tenant, read: { event } }: { tenant: string; read: Read }) {
           {t.eraseText}
         </Confirm>
       )}
-      {event.endpoints.length > 1 && (
+      {event.endpoints.length > 1 && may('replay') && (
         <Confirm
           trigger={<Button>{t.replayAll}</Button>}
           title={t.replayAllTitle}

@@ -34,7 +34,7 @@ export function PortalLink({ tenant }: { tenant: string }) {
               <CopyButton value={link.url} label={t.portalTitle} />
             </div>
             <p className="soft">
-              {t.expires} <Time at={link.expires_at} />, <code>{link.key_id}</code>
+              {t.portalUntil} <Time at={link.open_until} />. {t.portalExpires} <Time at={link.expires_at} />. <code>{link.key_id}</code>
             </p>
             <div className="buttons">
               <Button onClick={() => setOpen(false)}>{text.close}</Button>

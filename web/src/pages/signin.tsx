@@ -1,23 +1,22 @@
 import { useState } from 'react'
 import { api, ApiError, ask } from '../api/client'
-import { signIn, signOut } from '../session'
+import { ended, signIn } from '../session'
 import { failureOf, text } from '../text'
 import { Input } from '../ui/controls'
 import { Field, Form, type Values } from '../ui/form'
 import { Mark } from '../ui/mark'
 
-export function SignIn({ done }: { done: () => void }) {
+export function SignIn() {
   const [single, setSingle] = useState(false)
   const submit = async (values: Values) => {
     const tenant = (values.tenant ?? '').trim()
-    signIn({ key: (values.key ?? '').trim(), tenant })
+    const key = (values.key ?? '').trim()
     try {
-      if (tenant) await ask(api().GET('/v1/tenants/{tenant}/limits', { params: { path: { tenant } } }))
-      else await ask(api().GET('/v1/tenants', { params: { query: { limit: 1 } } }))
-      done()
+      if (tenant) await ask(api(key).GET('/v1/tenants/{tenant}/limits', { params: { path: { tenant } } }))
+      else await ask(api(key).GET('/v1/tenants', { params: { query: { limit: 1 } } }))
+      signIn({ key, tenant })
     } catch (e) {
       const refusal = e as ApiError
-      signOut()
       if (refusal.status === 403 && !tenant) setSingle(true)
       else throw new ApiError(refusal.status, { errors: [{ field: 'key', message: failureOf(refusal) }] })
     }
@@ -31,6 +30,11 @@ export function SignIn({ done }: { done: () => void }) {
         <div className="stack tight">
           <h1>{text.signIn.title}</h1>
           <p className="soft">{text.signIn.lead}</p>
+          {ended() === 'refused' && (
+            <p className="notice warn" role="alert">
+              {text.failures.unauthorized}
+            </p>
+          )}
         </div>
         <Form submit={submit} label={text.signIn.submit}>
           <Field name="key" label={text.signIn.key} help={text.signIn.keyHelp}>

@@ -5,7 +5,7 @@ import type { ReactNode } from 'react'
 import { api, ask, type Schemas } from '../api/client'
 import { type Endpoint, nameOf, useEndpoints, useHourlyStats, useTenant } from '../api/reads'
 import { compact, duration, percent } from '../format'
-import { isPortal, session } from '../session'
+import { isPortal, may, session } from '../session'
 import { text } from '../text'
 import { DeliveryTable } from '../ui/delivery'
 import { CircuitBadge, EndpointStatus } from '../ui/endpoint'
@@ -55,9 +55,11 @@ export function TenantOverview() {
             <Card>
               <Empty title={t.none}>
                 <p>{t.first}</p>
-                <Link className="button primary" to="/t/$tenant/new-endpoint" params={{ tenant }}>
-                  {text.endpoints.create}
-                </Link>
+                {may('endpoints:write') && (
+                  <Link className="button primary" to="/t/$tenant/new-endpoint" params={{ tenant }}>
+                    {text.endpoints.create}
+                  </Link>
+                )}
               </Empty>
             </Card>
           ) : (

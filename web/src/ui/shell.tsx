@@ -1,10 +1,12 @@
 import { Link, Outlet, useParams, useRouterState } from '@tanstack/react-router'
 import { Activity, BookOpen, Building2, History, Inbox, KeyRound, LayoutDashboard, LogOut, Monitor, Moon, RotateCcw, Send, Skull, Sun, Webhook } from 'lucide-react'
 import { type ReactNode, useEffect, useRef, useState } from 'react'
-import { isPortal, portalName, session, signOut } from '../session'
+import { signOutOfPortal } from '../opening'
+import { endSession, isPortal, may, portalName, session } from '../session'
 import { text } from '../text'
 import { IconButton } from './controls'
 import { Mark } from './mark'
+import { tellFailure } from './toast'
 import { applyTheme, theme as keptTheme, type Theme } from './theme'
 
 export function Shell() {
@@ -54,17 +56,9 @@ export function Shell() {
         </nav>
         <div className="foot">
           <ThemeButton />
-          {!isPortal && (
-            <IconButton
-              label={text.signIn.out}
-              onClick={() => {
-                signOut()
-                location.assign('/console')
-              }}
-            >
-              <LogOut size={15} />
-            </IconButton>
-          )}
+          <IconButton label={text.signIn.out} onClick={() => void signOut()}>
+            <LogOut size={15} />
+          </IconButton>
         </div>
       </div>
       <main className="main" id="main" tabIndex={-1} ref={main}>
@@ -74,14 +68,19 @@ export function Shell() {
   )
 }
 
+// The key of a portal link ends with the session. The key of an operator lives on.
+async function signOut() {
+  if (isPortal) return signOutOfPortal().catch(tellFailure)
+  endSession('signed_out', session()?.key)
+  location.assign('/console')
+}
+
 function TenantItems({ tenant }: { tenant: string }) {
   return (
     <>
-      {!isPortal && (
-        <p className="group">
-          {text.nav.tenant} <strong>{tenant}</strong>
-        </p>
-      )}
+      <p className="group">
+        {!isPortal && text.nav.tenant} <strong>{tenant}</strong>
+      </p>
       <ul>
         <Item to={`/t/${tenant}`} icon={<Activity size={15} />} exact>
           {text.nav.overview}
@@ -98,9 +97,11 @@ function TenantItems({ tenant }: { tenant: string }) {
         <Item to={`/t/${tenant}/dead-letters`} icon={<Skull size={15} />}>
           {text.nav.dead}
         </Item>
-        <Item to={`/t/${tenant}/replays`} icon={<RotateCcw size={15} />}>
-          {text.nav.replays}
-        </Item>
+        {may('replay') && (
+          <Item to={`/t/${tenant}/replays`} icon={<RotateCcw size={15} />}>
+            {text.nav.replays}
+          </Item>
+        )}
         {session()?.tenant && (
           <Item to="/event-types" icon={<BookOpen size={15} />}>
             {text.nav.types}

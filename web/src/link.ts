@@ -1,0 +1,16 @@
+// The code of a portal link, which is in the fragment of the address. main.tsx imports this
+// module first: the code leaves the address bar and the history before anything else runs.
+
+export type Link = { tenant: string; code: string }
+
+/** Takes the link from the address; null without a link. */
+export function takeLink(): Link | null {
+  if (!/^\/portal(\/|$)/.test(location.pathname)) return null
+  const given = new URLSearchParams(location.hash.slice(1))
+  const code = given.get('code')
+  if (code === null) return null
+  history.replaceState(history.state, '', location.pathname + location.search)
+  return { tenant: given.get('tenant') ?? '', code }
+}
+
+export const firstLink = takeLink()

@@ -1,0 +1,75 @@
+// What a portal link does: it asks before it replaces the session of another tenant, and
+// takes its code for a key, once.
+
+import { api, ApiError, ask } from './api/client'
+import { tellEmbedder } from './embed'
+import { firstLink, takeLink, type Link } from './link'
+import { changed, type End, ended, endSession, session, signIn } from './session'
+
+export type Opening = { link: Link } & ({ at: 'asks' } | { at: 'opens' } | { at: 'failed'; error: ApiError; end?: End })
+
+let now: Opening | null = null
+
+/** What the last link does; null when the link has opened, and without a link. */
+export const opening = () => now
+
+function set(next: Opening | null) {
+  now = next
+  changed()
+}
+
+/** Follows the link in the address, and each link that comes into the address later. */
+export function followLinks() {
+  if (firstLink) follow(firstLink)
+  else if (!session()) tellEmbedder(ended() ?? 'none', '')
+  addEventListener('hashchange', () => {
+    const link = takeLink()
+    if (link) follow(link)
+  })
+}
+
+function follow(link: Link) {
+  const open = session()
+  if (open?.link && link.code.startsWith(open.link.id.replace('key_', 'shl_'))) return // a frame that loads again
+  if (open && open.tenant !== link.tenant) set({ link, at: 'asks' })
+  else void openLink(link)
+}
+
+/** Takes the code of the link for its key. The key of the session before ends. */
+export async function openLink(link: Link) {
+  set({ link, at: 'opens' })
+  try {
+    const call = api('').POST('/v1/tenants/{tenant}/portal-session', { params: { path: { tenant: link.tenant } }, body: { code: link.code } })
+    const { key, key_id: id, tenant, scopes, expires_at } = await ask(call)
+    // By the clock of the API, which may differ from the clock of this machine. The header has whole seconds.
+    const sent = Date.parse((await call).response.headers.get('date') ?? '') + 1_000 || Date.now()
+    const before = session()
+    now = null
+    history.replaceState(null, '', '/portal')
+    signIn({ key, tenant, link: { id, scopes, ends: Date.now() + Date.parse(expires_at) - sent } })
+    if (before) void revoke(before.key, before.tenant).catch(() => {}) // ends by itself in a day
+  } catch (failure) {
+    const error = failure as ApiError
+    const end = error.code === 'conflict' ? 'used' : error.status === 404 || error.status === 400 ? 'unknown' : undefined
+    if (end && !session()) tellEmbedder(end, link.tenant)
+    set({ link, at: 'failed', error, end })
+  }
+}
+
+/** Forgets the link, and shows the session. */
+export const closeLink = () => set(null)
+
+/** Ends the key at the API, and then the session. */
+export async function signOutOfPortal() {
+  const open = session()
+  if (!open) return
+  try {
+    await revoke(open.key, open.tenant)
+  } catch (failure) {
+    const { status } = failure as ApiError
+    if (status !== 401 && status !== 404) throw failure // else there is no key
+  }
+  endSession('signed_out', open.key)
+}
+
+const revoke = (key: string, tenant: string) => ask(api(key).DELETE('/v1/tenants/{tenant}/portal-session', { params: { path: { tenant } } }), '')
