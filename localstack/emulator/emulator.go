@@ -60,8 +60,9 @@ type Options struct {
 	Name string   // the log's folder in bin/local; two concurrent emulators need two names
 	Port int      // used if free, otherwise any free port; 0 for any
 	Env  []string // the caller's environment, "name=value"
-	// Strict puts the strict front between clients and the emulator; Stop then
-	// fails if requests broke AWS's rules. LocalStack's functions run in
+	// Strict puts the strict front between clients and the emulator, and has
+	// MiniStack enforce the policies of the functions' roles; Stop then fails if
+	// requests broke AWS's rules. LocalStack's functions run in
 	// containers and cannot reach the front, so Strict has no effect there.
 	Strict bool
 }
@@ -142,7 +143,11 @@ func (e *Emulator) startFront(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("open the log of the strict front: %w", err)
 	}
-	front, err := strict.Start(ctx, strict.Options{Upstream: e.URL, Rules: rules, Log: log, Now: time.Now})
+	options := strict.Options{Upstream: e.URL, Rules: rules, Log: log, Now: time.Now}
+	if e.Kind == MiniStack {
+		options.Role = newRoles(e.Port).of
+	}
+	front, err := strict.Start(ctx, options)
 	if err != nil {
 		return errors.Join(err, log.Close())
 	}

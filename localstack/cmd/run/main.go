@@ -58,7 +58,7 @@ func run(ctx context.Context) (err error) {
 	say := &narrator{out: os.Stdout, now: time.Now, began: time.Now()}
 
 	say.step("Start an AWS emulator: %s", kind)
-	e, err := emulator.Start(ctx, kind, emulator.Options{Root: root, Name: "run", Port: emulator.DefaultPort, Env: os.Environ()})
+	e, err := emulator.Start(ctx, kind, emulator.Options{Root: root, Name: "run", Port: emulator.DefaultPort, Env: os.Environ(), Strict: true})
 	if err != nil {
 		return err //nolint:wrapcheck // the error is complete
 	}
