@@ -77,6 +77,37 @@ func TestReplayAfterAnOutage(t *testing.T) { //nolint:paralleltest // see above
 	}
 }
 
+// TestALateEndpointGetsPastEvents adds an endpoint to earlier events: to one with a target,
+// and to one that had no endpoint at all.
+func TestALateEndpointGetsPastEvents(t *testing.T) {
+	t.Parallel()
+
+	b := setup(t)
+	lonely := b.post("order.created", `{"n":1}`)
+	b.endpoint("early", nil)
+	shared := b.post("order.created", `{"n":2}`)
+	b.await(b.one(shared), "delivered")
+	late := b.endpoint("late", map[string]any{"event_types": []string{"other"}})
+
+	var started, got job
+	b.call(http.MethodPost, "/replays", map[string]any{"add_to": late.ID, "filter": map[string]any{}, "rate_per_second": 10}, http.StatusAccepted, &started)
+	b.until(started.ID+" is finished", func() bool {
+		b.call(http.MethodGet, "/replays/"+started.ID, nil, http.StatusOK, &got)
+		return got.State == "finished" && got.InProgress == 0
+	})
+	want := job{ID: started.ID, State: "finished", Selected: 2, Enqueued: 2, Delivered: 2}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("the job differs (-want +got):\n%s", diff)
+	}
+	came := map[string]bool{}
+	for _, r := range b.arrivals("late", 2) {
+		came[r.Header.Get("Webhook-Id")] = r.Genuine()
+	}
+	if !came[lonely.ID] || !came[shared.ID] {
+		t.Errorf("the late endpoint got %v; want %s and %s, well signed", came, lonely.ID, shared.ID)
+	}
+}
+
 // replayBesideLiveTraffic replays the filter's deliveries at ten per second and
 // waits until all n are delivered. Meanwhile another tenant's events arrive.
 func (b *bench) replayBesideLiveTraffic(filter map[string]any, n int) {

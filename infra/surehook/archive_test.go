@@ -1,8 +1,11 @@
 package surehook
 
 import (
+	"slices"
 	"strings"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 )
 
 func TestArchive_bucket(t *testing.T) {
@@ -85,8 +88,8 @@ func TestArchive_states(t *testing.T) {
 	}
 }
 
-// TestArchive_role checks that the state machine may use only the table and the
-// exports' folder.
+// TestArchive_role checks that the state machine may call only the operations of its
+// states, on the table, and write the exports' folder.
 func TestArchive_role(t *testing.T) {
 	t.Parallel()
 
@@ -114,6 +117,19 @@ func TestArchive_role(t *testing.T) {
 	}
 	if len(want) != 0 {
 		t.Errorf("not allowed: %v", want)
+	}
+
+	machine := templateOf(t, "prod").get(t, "AWS::StepFunctions::StateMachine", "Archive")
+	all, _ := machine.at("Definition", "States").(map[string]any)
+	var called []string
+	for _, state := range all {
+		if state, _ := state.(map[string]any); state["Type"] == "Task" {
+			called = append(called, strings.TrimPrefix(show(state["Resource"]), "arn:${AWS::Partition}:states:::aws-sdk:dynamodb:"))
+		}
+	}
+	slices.Sort(called)
+	if diff := cmp.Diff([]string{"describeContinuousBackups", "describeExport", "exportTableToPointInTime"}, called); diff != "" {
+		t.Errorf("operations (-want +got):\n%s", diff)
 	}
 }
 

@@ -101,7 +101,8 @@ func grantReplay(role awsiam.Role, p FunctionsProps) {
 	// An erasure removes items by lists and by a scan.
 	allow(role, "dynamodb:BatchGetItem", "dynamodb:BatchWriteItem", "dynamodb:DeleteItem", "dynamodb:GetItem", "dynamodb:PutItem",
 		"dynamodb:Query", "dynamodb:Scan", "dynamodb:UpdateItem").on(p.Table.TableArn())
-	allow(role, "dynamodb:Query").on(indexARN(p, names.IndexByEndpoint))
+	// A job with add_to selects the events without a target by their state.
+	allow(role, "dynamodb:Query").on(indexARN(p, names.IndexByEndpoint), indexARN(p, names.IndexByState))
 	allow(role, "sqs:SendMessage").on(p.Queues.Replay.QueueArn(), p.Queues.ReplayJobs.QueueArn())
 }
 

@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"surehook/internal/names"
 )
 
 // TestGrants_table compares every role's permissions with the reviewed list.
@@ -72,6 +74,70 @@ func TestGrants_complete(t *testing.T) {
 				}
 				if got := show(schedule.at("Target", "RoleArn")); got != want {
 					t.Errorf("the schedule %s runs as %s; want %s", id, got, want)
+				}
+			}
+		})
+	}
+}
+
+// TestGrants_services derives from the rest of the template what AWS's services do with
+// the roles. No flow on the local stack needs these grants: the emulator's services do not
+// ask. The roles of schedules have no other grants. Those of functions have the grants
+// that the code needs, too, and the flows hold the grants to the code (docs/strict.md).
+// TestArchive_role has the state machine's.
+func TestGrants_services(t *testing.T) {
+	t.Parallel()
+
+	for env, tpl := range every(t) {
+		t.Run(env.Name, func(t *testing.T) {
+			t.Parallel()
+
+			want := map[string]map[string][]string{}
+			need := func(role, on string, actions ...string) {
+				role = strings.TrimSuffix(strings.TrimPrefix(role, "${"), ".Arn}")
+				if want[role] == nil {
+					want[role] = map[string][]string{}
+				}
+				want[role][on] = slices.Compact(slices.Sorted(slices.Values(append(want[role][on], actions...))))
+			}
+			for id := range tpl.all("AWS::Lambda::Function") {
+				need(id+"Role", "${"+id+"Logs.Arn}", "logs:CreateLogStream", "logs:PutLogEvents")
+			}
+			for _, source := range tpl.all("AWS::Lambda::EventSourceMapping") {
+				function := strings.Trim(show(source.at("FunctionName")), "${}")
+				need(function+"Role", show(source.at("EventSourceArn")),
+					"sqs:ChangeMessageVisibility", "sqs:DeleteMessage", "sqs:GetQueueAttributes", "sqs:GetQueueUrl", "sqs:ReceiveMessage")
+			}
+			for _, schedule := range tpl.all("AWS::Scheduler::Schedule") {
+				target, action := show(schedule.at("Target", "Arn")), "lambda:InvokeFunction"
+				if target == "${Archive.Arn}" {
+					action = "states:StartExecution"
+				}
+				role := show(schedule.at("Target", "RoleArn"))
+				need(role, target, action)
+				if queue := schedule.at("Target", "DeadLetterConfig", "Arn"); queue != nil {
+					need(role, show(queue), "sqs:SendMessage")
+				}
+			}
+			// The schedules that deliver makes.
+			deliver := variables(tpl.get(t, "AWS::Lambda::Function", "Deliver"))
+			need(deliver[names.EnvScheduleRole], deliver[names.EnvRetryQueueARN], "sqs:SendMessage")
+			need(deliver[names.EnvScheduleRole], deliver[names.EnvUndeliverableARN], "sqs:SendMessage")
+
+			got := grantsOf(t, tpl)
+			for role, grants := range want {
+				if strings.HasSuffix(role, "ScheduleRole") || role == "TickRole" {
+					if diff := cmp.Diff(grants, got[role]); diff != "" {
+						t.Errorf("grants of %s that services use (-) and all (+):\n%s", role, diff)
+					}
+					continue
+				}
+				for on, actions := range grants {
+					for _, action := range actions {
+						if !slices.Contains(got[role][on], action) {
+							t.Errorf("%s lacks %s on %s", role, action, on)
+						}
+					}
 				}
 			}
 		})

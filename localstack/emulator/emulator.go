@@ -62,8 +62,9 @@ type Options struct {
 	Env  []string // the caller's environment, "name=value"
 	// Stack refuses an emulator that cannot run the whole stack, before its start.
 	Stack bool
-	// Strict puts the strict front between clients and the emulator; Stop then
-	// fails if requests broke AWS's rules. LocalStack's functions run in
+	// Strict puts the strict front between clients and the emulator, and has
+	// MiniStack enforce the policies of the functions' roles; Stop then fails if
+	// requests broke AWS's rules. LocalStack's functions run in
 	// containers and cannot reach the front, so Strict has no effect there.
 	Strict bool
 }
@@ -152,7 +153,11 @@ func (e *Emulator) startFront(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("open the log of the strict front: %w", err)
 	}
-	front, err := strict.Start(ctx, strict.Options{Upstream: e.URL, Rules: rules, Log: log, Now: time.Now})
+	options := strict.Options{Upstream: e.URL, Rules: rules, Log: log, Now: time.Now}
+	if e.Kind == MiniStack {
+		options.Role = newRoles(e.Port).of
+	}
+	front, err := strict.Start(ctx, options)
 	if err != nil {
 		return errors.Join(err, log.Close())
 	}

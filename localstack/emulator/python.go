@@ -41,6 +41,12 @@ func (e *Emulator) startMiniStack(ctx context.Context) error {
 		"DOCKER_HOST=unix://"+filepath.Join(tmp, "none.sock"),
 		"PYTHONUNBUFFERED=1",
 	)
+	if e.Front != nil {
+		// MiniStack evaluates the policies of each function's role, and those of
+		// queues, topics and keys. Some deny requests without TLS: only the front
+		// says that requests came over TLS.
+		env = append(env, "AUTH=true")
+	}
 	p, err := startProcess(e.LogPath, env, python, "-m", "ministack.app")
 	if err != nil {
 		return err

@@ -55,18 +55,23 @@ func (o object) list(name string) []object {
 	return objects
 }
 
-// service returns the service in the request's signature, such as sqs. The
-// result is empty for requests that are not AWS requests, such as those to the
-// HTTP API.
-func service(r *http.Request) string {
+// signature is the scope of a request's signature.
+type signature struct{ key, region, service string }
+
+// scope returns the scope of the request's signature. The scope is empty for requests
+// that are not AWS requests, such as those to the HTTP API.
+func scope(r *http.Request) signature {
 	_, credential, _ := strings.Cut(r.Header.Get("Authorization"), "Credential=")
 	credential, _, _ = strings.Cut(credential, ",")
 	parts := strings.Split(credential, "/") // key, date, region, service, aws4_request
 	if len(parts) != 5 {
-		return ""
+		return signature{}
 	}
-	return parts[3]
+	return signature{key: parts[0], region: parts[2], service: parts[3]}
 }
+
+// service returns the service in the request's signature, such as sqs.
+func service(r *http.Request) string { return scope(r).service }
 
 // decode returns the call of a request to the model's service, or an error if
 // the service does not have the operation or the body is not readable.

@@ -13,6 +13,8 @@ import (
 	"net/url"
 	"sync"
 	"time"
+
+	"surehook/localstack/iam"
 )
 
 // Options configures Start.
@@ -21,6 +23,9 @@ type Options struct {
 	Rules    *Rulebook // from Load
 	Log      io.Writer // gets a line per refused request
 	Now      func() time.Time
+	// Role returns the role of the access key of a request to the region; nil for a key
+	// without policies, such as the account's own. A nil Role has no roles.
+	Role func(ctx context.Context, key, region string) (*iam.Role, error)
 }
 
 // Front is a running front. Front is safe for concurrent use.
@@ -36,6 +41,7 @@ type Front struct {
 	pace      pace
 	schedules schedules
 	faults    faults
+	uses      uses
 
 	mu         sync.Mutex // guards violations and the log
 	violations []Violation
@@ -72,6 +78,10 @@ func Start(ctx context.Context, opts Options) (*Front, error) {
 						p.Out.Header[name] = values
 					}
 				}
+				// Clients reach AWS over TLS only. Policies deny requests without TLS.
+				if service(p.In) != "" {
+					p.Out.Header.Set("X-Forwarded-Proto", "https")
+				}
 			},
 		},
 	}
@@ -103,6 +113,10 @@ const maxBody = 32 << 20
 // request.
 func (f *Front) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	m := f.opts.Rules.models[service(r)]
+	if c := invocation(r); m == nil && c != nil {
+		f.permit(w, r, c, func(w http.ResponseWriter) { f.proxy.ServeHTTP(w, r) })
+		return
+	}
 	if m == nil {
 		f.proxy.ServeHTTP(w, r)
 		return
@@ -126,7 +140,7 @@ func (f *Front) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		refused.write(w, m)
 		return
 	}
-	f.forward(w, r, c, body)
+	f.permit(w, r, c, func(w http.ResponseWriter) { f.forward(w, r, c, body) })
 }
 
 // check returns the broken rule of the call, or nil.

@@ -2,6 +2,7 @@ package strict_test
 
 import (
 	"bytes"
+	"context"
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
@@ -15,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"surehook/localstack/iam"
 	"surehook/localstack/strict"
 )
 
@@ -29,6 +31,9 @@ type upstream struct {
 	hosts    []string
 
 	forwarded []string // X-Forwarded-For
+	tls       []string // X-Forwarded-Proto
+	signed    []string // key and session token
+	status    int      // of the answers; 0: 200
 }
 
 const described = `{"Table": {
@@ -52,6 +57,13 @@ func (u *upstream) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	u.requests = append(u.requests, r.Method+" "+r.RequestURI+" "+string(body))
 	u.forwarded = append(u.forwarded, r.Header.Get("X-Forwarded-For"))
 	u.hosts = append(u.hosts, r.Host)
+	u.tls = append(u.tls, r.Header.Get("X-Forwarded-Proto"))
+	_, credential, _ := strings.Cut(r.Header.Get("Authorization"), "Credential=")
+	key, _, _ := strings.Cut(credential, "/")
+	u.signed = append(u.signed, key+" "+r.Header.Get("X-Amz-Security-Token"))
+	if u.status != 0 {
+		w.WriteHeader(u.status)
+	}
 	_, _ = io.WriteString(w, "{}")
 }
 
@@ -68,20 +80,38 @@ type bundle struct {
 	upstream *upstream
 	log      *bytes.Buffer
 	now      *time.Time // set it before the requests
+	key      string     // signs the requests
 }
 
 func setup(t *testing.T) bundle {
+	t.Helper()
+	return setupRole(t, nil)
+}
+
+// setupRole returns a front whose requests are those of the role.
+func setupRole(t *testing.T, role *iam.Role) bundle {
 	t.Helper()
 
 	rules, err := strict.Load(os.DirFS("testdata"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	b := bundle{upstream: &upstream{}, log: &bytes.Buffer{}, now: new(time.Time)}
+	b := bundle{upstream: &upstream{}, log: &bytes.Buffer{}, now: new(time.Time), key: "test"}
+	options := strict.Options{Rules: rules, Log: b.log, Now: func() time.Time { return *b.now }}
+	if role != nil {
+		b.key = "ASIAROLE"
+		options.Role = func(_ context.Context, key, region string) (*iam.Role, error) {
+			if key != b.key || region != "us-east-1" {
+				return nil, fmt.Errorf("the role of key %q in %q was asked for", key, region)
+			}
+			return role, nil
+		}
+	}
 	*b.now = noon
 	server := httptest.NewServer(b.upstream)
 	t.Cleanup(server.Close)
-	b.Front, err = strict.Start(t.Context(), strict.Options{Upstream: server.URL, Rules: rules, Log: b.log, Now: func() time.Time { return *b.now }})
+	options.Upstream = server.URL
+	b.Front, err = strict.Start(t.Context(), options)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -136,8 +166,11 @@ func (b bundle) send(t *testing.T, service, method, path string, header http.Hea
 		t.Fatal(err)
 	}
 	r.Header = header
+	if b.key != "test" {
+		r.Header.Set("X-Amz-Security-Token", "session")
+	}
 	if service != "" {
-		r.Header.Set("Authorization", "AWS4-HMAC-SHA256 Credential=test/20261122/us-east-1/"+service+"/aws4_request, SignedHeaders=host, Signature=none")
+		r.Header.Set("Authorization", "AWS4-HMAC-SHA256 Credential="+b.key+"/20261122/us-east-1/"+service+"/aws4_request, SignedHeaders=host, Signature=none")
 	}
 	resp, err := http.DefaultClient.Do(r)
 	if err != nil {

@@ -99,14 +99,14 @@ func (k keySchema) names() []string {
 	return names
 }
 
-// describe asks the emulator for a table's schema with the signature of the
-// client's request.
+// describe asks the emulator for a table's schema, as the owner of the account.
 func (f *Front) describe(r *http.Request, table string) *schema {
 	body, err := json.Marshal(map[string]string{"TableName": table})
 	if err != nil {
 		return nil
 	}
 	ask := r.Clone(r.Context())
+	signAsOwner(ask)
 	ask.Header.Set("X-Amz-Target", f.opts.Rules.models["dynamodb"].Metadata.TargetPrefix+".DescribeTable")
 	ask.Body, ask.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
 	got := &answer{}

@@ -51,7 +51,7 @@ func run(ctx context.Context) (err error) {
 	say := &narrator{out: os.Stdout, now: time.Now, began: time.Now()}
 
 	say.step("Start an AWS emulator, or use the one of %s", emulator.URLVariable)
-	e, err := emulator.Open(ctx, emulator.Options{Root: root, Name: "run", Port: emulator.DefaultPort, Stack: true, Env: os.Environ()})
+	e, err := emulator.Open(ctx, emulator.Options{Root: root, Name: "run", Port: emulator.DefaultPort, Stack: true, Env: os.Environ(), Strict: true})
 	if err != nil {
 		return err //nolint:wrapcheck // the error is complete
 	}

@@ -1,0 +1,85 @@
+package iam_test
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"surehook/localstack/iam"
+)
+
+const (
+	table = "arn:aws:dynamodb:us-east-1:000000000000:table/t"
+	role  = "arn:aws:iam::000000000000:role/r"
+)
+
+func TestRole_Allows(t *testing.T) {
+	t.Parallel()
+
+	grants, err := iam.Parse(`{"Statement": [
+		{"Effect": "Allow", "Action": ["dynamodb:Query", "dynamodb:GetItem"], "Resource": "` + table + `"},
+		{"Effect": "Allow", "Action": "scheduler:CreateSchedule", "Resource": ["arn:aws:scheduler:us-east-1:000000000000:schedule/g/*"]},
+		{"Effect": "Allow", "Action": "iam:PassRole", "Resource": "` + role + `", "Condition": {"StringEquals": {"iam:PassedToService": "scheduler.amazonaws.com"}}}
+	]}`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := iam.Role{Grants: grants}
+	for _, tt := range []struct {
+		call iam.Call
+		want bool
+	}{
+		{iam.Call{Action: "dynamodb:Query", Resource: table}, true},
+		{iam.Call{Action: "dynamodb:GetItem", Resource: table}, true},
+		{iam.Call{Action: "dynamodb:PutItem", Resource: table}, false},
+		{iam.Call{Action: "dynamodb:Query", Resource: table + "/index/by_state"}, false},
+		{iam.Call{Action: "scheduler:CreateSchedule", Resource: "arn:aws:scheduler:us-east-1:000000000000:schedule/g/a"}, true},
+		{iam.Call{Action: "scheduler:CreateSchedule", Resource: "arn:aws:scheduler:us-east-1:000000000000:schedule/other/a"}, false},
+		{iam.Call{Action: "iam:PassRole", Resource: role, PassedTo: "scheduler.amazonaws.com"}, true},
+		{iam.Call{Action: "iam:PassRole", Resource: role, PassedTo: "lambda.amazonaws.com"}, false},
+	} {
+		if got := r.Allows(tt.call); got != tt.want {
+			t.Errorf("Allows(%s to %q) = %t; want %t", tt.call, tt.call.PassedTo, got, tt.want)
+		}
+	}
+}
+
+func TestRole_Unneeded(t *testing.T) {
+	t.Parallel()
+
+	query := iam.Call{Action: "dynamodb:Query", Resource: table}
+	wild := iam.Grant{Action: "dynamodb:Query", Resource: table + "*"}
+	exact := iam.Grant{Action: "dynamodb:Query", Resource: table}
+	scan := iam.Grant{Action: "dynamodb:Scan", Resource: table}
+	for _, tt := range []struct {
+		name   string
+		grants []iam.Grant
+		want   []iam.Grant
+	}{
+		{name: "the only one for a call", grants: []iam.Grant{exact}},
+		{name: "one without a call", grants: []iam.Grant{exact, scan}, want: []iam.Grant{scan}},
+		{name: "two for one call", grants: []iam.Grant{wild, exact}, want: []iam.Grant{wild, exact}},
+	} {
+		r := iam.Role{Grants: tt.grants}
+		if diff := cmp.Diff(tt.want, r.Unneeded([]iam.Call{query})); diff != "" {
+			t.Errorf("%s: unneeded (-want +got):\n%s", tt.name, diff)
+		}
+	}
+}
+
+func TestParse_refusesOtherForms(t *testing.T) {
+	t.Parallel()
+
+	for name, document := range map[string]string{
+		"no JSON":           `{`,
+		"a denial":          `{"Statement": [{"Effect": "Deny", "Action": "sqs:SendMessage", "Resource": "q"}]}`,
+		"all other actions": `{"Statement": [{"Effect": "Allow", "NotAction": "sqs:SendMessage", "Resource": "q"}]}`,
+		"a wild action":     `{"Statement": [{"Effect": "Allow", "Action": "sqs:*", "Resource": "q"}]}`,
+		"a wildcard inside": `{"Statement": [{"Effect": "Allow", "Action": "sqs:SendMessage", "Resource": "a*b"}]}`,
+		"another condition": `{"Statement": [{"Effect": "Allow", "Action": "sqs:SendMessage", "Resource": "q", "Condition": {"Bool": {"aws:SecureTransport": "true"}}}]}`,
+	} {
+		if got, err := iam.Parse(document); err == nil {
+			t.Errorf("Parse of %s = %v; want an error", name, got)
+		}
+	}
+}
