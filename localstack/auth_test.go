@@ -75,7 +75,7 @@ func TestAReceiverOfAccessTokensGetsThem(t *testing.T) {
 
 	world.receiver.Decide(a.path("a"), issuer.admit)
 	world.receiver.Script(a.path("token"), receiver.JSON(http.StatusUnauthorized, fmt.Sprintf(`{"error":"invalid_client","error_description":%q}`, a.plant("the error of a token endpoint"))))
-	auth["scope"], auth["client_secret"] = "more", "***"
+	auth["scope"] = "more" // with the secret: the stored one is for the stored scope
 	a.ask(http.MethodPatch, "/endpoints/"+e.ID, map[string]any{"auth": auth, "retry": schedule("10m")}, http.StatusOK)
 	without := a.postOne()
 	const problem = "No access token: the token endpoint answered 401 Unauthorized, invalid_client."
