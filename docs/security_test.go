@@ -30,7 +30,11 @@ func TestSecurity_scopes(t *testing.T) {
 			if path == "" { // the tenant itself
 				path = r.Path
 			}
-			want[string(r.Scope)] = append(want[string(r.Scope)], r.Method+" "+path)
+			scope := string(r.Scope)
+			if r.Own {
+				scope = "any of a portal link"
+			}
+			want[scope] = append(want[scope], r.Method+" "+path)
 		}
 	}
 	got := make(map[string][]string)

@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"net/http"
 	"net/http/httputil"
+	"net/url"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -32,6 +33,25 @@ func (a *aviary) makeKey() string {
 	}
 	a.watchKey("an API key", made.Key)
 	return made.Key
+}
+
+// openLink opens a portal link, and again, and registers its code and its key as canaries.
+func (a *aviary) openLink() {
+	a.Helper()
+	var link struct{ URL string }
+	a.call(http.MethodPost, "/portal-links", nil, http.StatusCreated, &link)
+	_, fragment, _ := strings.Cut(link.URL, "#")
+	values, err := url.ParseQuery(fragment)
+	if err != nil || !strings.HasPrefix(values.Get("code"), "shl_") {
+		a.Fatalf("url = %q, %v; want a code in the fragment", link.URL, err)
+	}
+	code := values.Get("code")
+	a.watch(canary{place: "the code of a portal link", text: code[len(code)-43:], secret: true})
+	var opened struct{ Key string }
+	a.call(http.MethodPost, "/portal-session", map[string]any{"code": code}, http.StatusCreated, &opened)
+	a.watchKey("the key of a portal link", opened.Key)
+	a.refused(bad{method: http.MethodPost, path: "/portal-session", body: `{"code":"` + code + `"}`}, opened.Key)
+	a.refused(bad{method: http.MethodPost, path: "/portal-session", body: `{"code":"` + a.plant("a code that is none") + `"}`}, opened.Key)
 }
 
 // deliverAndDie takes one delivery through a redirect, a rotation and a retry

@@ -21,6 +21,7 @@ func TestNothingSecretIsLogged(t *testing.T) {
 
 	a := &aviary{bench: setup(t)}
 	key := a.makeKey()
+	a.openLink()
 	delivered, dead := a.deliverAndDie()
 	a.sendBadRequests(key)
 	a.callWithUnknownKeys()
