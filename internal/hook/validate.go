@@ -96,7 +96,7 @@ func ValidateEndpoint(e Endpoint) []FieldError {
 	if len(e.EventTypes) == 0 || len(e.EventTypes) > MaxEventTypes {
 		add("event_types", "must name 1 to %d types", MaxEventTypes)
 	}
-	for i, t := range e.EventTypes {
+	for i, t := range e.EventTypes[:min(len(e.EventTypes), MaxEventTypes)] {
 		if !subscription.MatchString(t) {
 			add(fmt.Sprintf("event_types[%d]", i), `must be a type such as "order.paid", a prefix such as "order.*", or "*"`)
 		}
@@ -104,7 +104,7 @@ func ValidateEndpoint(e Endpoint) []FieldError {
 	if len(e.Metadata) > MaxMetadata {
 		add("metadata", "must have at most %d entries", MaxMetadata)
 	}
-	for k, v := range e.Metadata {
+	for k, v := range e.Metadata { // ends at the first error
 		if k == "" || len(k) > MaxMetadataKey || len(v) > MaxMetadataValue || !ValidText(k) || !ValidText(v) {
 			add("metadata", "keys must be 1 to %d bytes and values at most %d, without control characters", MaxMetadataKey, MaxMetadataValue)
 			break
@@ -168,10 +168,10 @@ func ValidText(s string) bool {
 }
 
 func validateHeaders(headers map[string]string) []FieldError {
-	var errs []FieldError
 	if len(headers) > MaxHeaders {
-		errs = append(errs, FieldError{"headers", fmt.Sprintf("must have at most %d entries", MaxHeaders)})
+		return []FieldError{{"headers", fmt.Sprintf("must have at most %d entries", MaxHeaders)}}
 	}
+	var errs []FieldError
 	for name, value := range headers {
 		field := "headers." + name
 		switch {

@@ -24,8 +24,8 @@ const (
 	maxEventBody = hook.MaxPayload + 16<<10 // the payload and 16 KiB for the other fields
 )
 
-// maxWrong limits the wrong fields that one answer names. Past maxBody the first wrong
-// field ends the decoding.
+// maxWrong limits the wrong fields that one answer names. Past maxBody the first field of a
+// wrong form ends the decoding.
 const maxWrong = 20
 
 // decode decodes the request's body, a JSON object, into v. Unknown and repeated
@@ -214,6 +214,9 @@ func (f *form) entries(v reflect.Value) error {
 		if err != nil {
 			return err
 		}
+		if v.Len() == maxElements {
+			return f.tooMany()
+		}
 		key, entry := string(name), reflect.New(v.Type().Elem()).Elem()
 		err = f.value(entry)
 		v.SetMapIndex(reflect.ValueOf(key), entry)
@@ -233,8 +236,14 @@ func (f *form) name() ([]byte, error) {
 	return jsontext.AppendUnquote(nil, name) //nolint:wrapcheck // as above
 }
 
-// maxElements is above the limit of every array of a body.
+// maxElements is above the limit of every array and map of a body.
 const maxElements = 1000
+
+// tooMany ends the decoding of an array or a map.
+func (f *form) tooMany() error {
+	f.wrong.add(fieldPath(f.dec.StackPointer().Parent()), fmt.Sprintf("has more than %d entries", maxElements))
+	return errEnough
+}
 
 // elements decodes an array into a slice.
 func (f *form) elements(v reflect.Value) error {
@@ -242,8 +251,7 @@ func (f *form) elements(v reflect.Value) error {
 	return f.each(func() error {
 		n := v.Len()
 		if n == maxElements {
-			f.wrong.add(fieldPath(f.dec.StackPointer().Parent()), "has too many elements")
-			return errEnough
+			return f.tooMany()
 		}
 		v.Grow(1)
 		v.SetLen(n + 1)

@@ -39,6 +39,7 @@ func problemOf(err error) problem {
 	p.Errors = slices.Clone(known.Fields)
 	// Checks over maps find fields in random order. Sorting makes the response deterministic.
 	slices.SortStableFunc(p.Errors, func(a, b hook.FieldError) int { return cmp.Compare(a.Field, b.Field) })
+	p.Errors = p.Errors[:min(len(p.Errors), maxWrong)]
 	return p
 }
 

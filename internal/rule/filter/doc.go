@@ -18,7 +18,7 @@ const (
 	MaxDepth  = 10   // nested objects and arrays of the JSON, operators included
 	MaxValues = 100  // alternatives of all fields, with the values of anything-but
 	// MaxSteps limits the work of one filter for one event. A step is a value or a
-	// condition, and more for long ones: 8 bytes of a number or of a text without regard to
+	// condition, and more for long texts of the filter: 8 bytes of a text without regard to
 	// case, 64 bytes of another text or of a name. Past the limit the event matches: an
 	// unwanted delivery does less harm than a missing one.
 	MaxSteps = 10_000

@@ -26,30 +26,42 @@ type field struct {
 	absent int         // 1 + the index in Filter.absent; 0: none
 }
 
-// condition is one alternative of a field.
+// condition is one alternative of a field. The value is nil, bool, string or number.
 type condition struct {
 	steps int
-	holds func(v *scalar) bool
+	holds func(value any) bool
 }
 
-// scalar is a value of the event: nil, bool, string or json.Number.
-type scalar struct {
-	value any
-	match *match // pays for the number
-
-	number          float64
-	parsed, isValid bool // isValid: value is a number in the range of doubles
+// number is a JSON number, parsed once for all filters.
+type number struct {
+	text   string
+	double float64
+	ok     bool // false past the range of doubles
 }
 
-// double returns the value in double precision, parsed once; false for another value, and
-// past the range of doubles.
-func (s *scalar) double() (float64, bool) {
-	if n, ok := s.value.(json.Number); ok && !s.parsed {
-		s.match.spend(len(n) / bytesOfNumber)
-		s.number, s.isValid = number(n)
-		s.parsed = true
+func parseNumber(n json.Number) number {
+	f, err := n.Float64()
+	return number{text: n.String(), double: f, ok: err == nil}
+}
+
+// parsed returns the value with all numbers parsed.
+func parsed(value any) any {
+	switch v := value.(type) {
+	case json.Number:
+		return parseNumber(v)
+	case []any:
+		for i := range v {
+			v[i] = parsed(v[i])
+		}
+	case map[string]any:
+		for name, below := range v {
+			switch below.(type) {
+			case json.Number, []any, map[string]any:
+				v[name] = parsed(below)
+			}
+		}
 	}
-	return s.number, s.isValid
+	return value
 }
 
 // Document is an event as filters see it.
@@ -65,7 +77,7 @@ func NewDocument(eventType string, payload []byte) Document {
 	dec.UseNumber()
 	var object map[string]any
 	if dec.Decode(&object) == nil && object != nil {
-		root["payload"] = object
+		root["payload"] = parsed(object)
 	}
 	return Document{root: root}
 }
@@ -90,7 +102,6 @@ type match struct {
 	filter *Filter
 	root   map[string]any
 	left   int
-	value  scalar     // that the conditions see
 	known  []presence // by the index in Filter.absent
 }
 
@@ -153,12 +164,11 @@ func (m *match) leaf(alternatives []condition, value any) bool {
 	case []any:
 		return slices.ContainsFunc(value, func(v any) bool { return m.leaf(alternatives, v) })
 	}
-	m.value = scalar{value: value, match: m}
 	for _, c := range alternatives {
 		if !m.spend(c.steps) {
 			return false
 		}
-		if c.holds(&m.value) {
+		if c.holds(value) {
 			return true
 		}
 	}

@@ -163,7 +163,6 @@ func TestFilter_Matches_bound(t *testing.T) {
 	t.Parallel()
 
 	long := strings.Repeat("1", 8*filter.MaxSteps)
-	one := strings.Repeat("1", 600)
 	tests := []struct {
 		name, pattern, payload string
 		matches                bool
@@ -171,10 +170,9 @@ func TestFilter_Matches_bound(t *testing.T) {
 	}{
 		{"few values", `{"a":[2]}`, `{"a":[` + strings.Repeat(`1,`, 99) + `1]}`, false, 204},
 		{"many values", `{"a":[2]}`, `{"a":[` + strings.Repeat(`1,`, filter.MaxSteps) + `1]}`, true, filter.MaxSteps},
-		{"a long number is parsed once", `{"a":[{"numeric":["<",0]},{"numeric":["<",1]},{"numeric":["<",2]}]}`, `{"a":` + one + `}`, false, 82},
-		{"a long number without a condition on numbers", `{"a":["x"]}`, `{"a":` + long + `}`, false, 5},
-		{"a number past the bound", `{"a":[{"numeric":["<",0]}]}`, `{"a":` + long + `}`, true, filter.MaxSteps},
-		{"a number past the range", `{"a":[{"numeric":[">",0]}]}`, `{"a":1e999999}`, false, 6},
+		{"a long number", `{"a":[{"numeric":["<",0]},{"numeric":["<",1]},{"numeric":["<",2]}]}`, `{"a":` + long + `}`, false, 7},
+		{"a number past the range", `{"a":[{"numeric":[">",0]}]}`, `{"a":1e999999}`, false, 5},
+		{"a number past the range in text", `{"a":[1e999999]}`, `{"a":1e999999}`, true, 5},
 		{"a long text", `{"a":[{"prefix":"` + strings.Repeat("y", 640) + `"}]}`, `{"a":"x"}`, false, 15},
 		{"a long text in any case", `{"a":[{"equals-ignore-case":"` + strings.Repeat("y", 640) + `"}]}`, `{"a":"x"}`, false, 85},
 		{"a long beginning in any case", `{"a":[{"prefix":{"equals-ignore-case":"` + strings.Repeat("y", 640) + `"}}]}`, `{"a":"x"}`, false, 85},

@@ -12,16 +12,15 @@ import (
 
 // Bytes of a step.
 const (
-	bytesOfText   = 64 // compared as they are
-	bytesOfFold   = 8  // compared without regard to case
-	bytesOfNumber = 8
+	bytesOfText = 64 // compared as they are
+	bytesOfFold = 8  // compared without regard to case
 )
 
 // stepsOf returns the steps for a text that is compared.
 func stepsOf(text string, bytes int) int { return 1 + len(text)/bytes }
 
 // never is the condition of a wrong operator.
-func never() condition { return condition{1, func(*scalar) bool { return false }} }
+func never() condition { return condition{1, func(any) bool { return false }} }
 
 // exact compares text, numbers included: 300, 300.0 and 3e2 differ, as in EventBridge.
 func (p *parser) exact(want any, at string) condition {
@@ -30,7 +29,10 @@ func (p *parser) exact(want any, at string) condition {
 		return never()
 	}
 	text, _ := want.(string)
-	return condition{stepsOf(text, bytesOfText), func(v *scalar) bool { return v.value == want }}
+	if n, ok := want.(json.Number); ok {
+		want = parseNumber(n)
+	}
+	return condition{stepsOf(text, bytesOfText), func(v any) bool { return v == want }}
 }
 
 const operators = "exists, prefix, suffix, equals-ignore-case, anything-but or numeric"
@@ -47,7 +49,7 @@ func (p *parser) operator(o map[string]any, at string) condition {
 			if operand != true {
 				p.refuse(at, "must be true or false")
 			}
-			return condition{1, func(*scalar) bool { return true }}
+			return condition{1, func(any) bool { return true }}
 		case "anything-but":
 			return p.anythingBut(operand, at)
 		case "numeric":
@@ -80,8 +82,8 @@ func textTest(name string) func(value, operand string) bool {
 
 // ofText is the condition for a value that is text.
 func ofText(test func(value, operand string) bool, operand string, bytes int) condition {
-	return condition{stepsOf(operand, bytes), func(v *scalar) bool {
-		s, ok := v.value.(string)
+	return condition{stepsOf(operand, bytes), func(v any) bool {
+		s, ok := v.(string)
 		return ok && test(s, operand)
 	}}
 }
@@ -194,7 +196,7 @@ func (p *parser) anythingBut(operand any, at string) condition {
 	for _, c := range not {
 		steps += c.steps
 	}
-	return condition{steps, func(v *scalar) bool {
+	return condition{steps, func(v any) bool {
 		return !slices.ContainsFunc(not, func(c condition) bool { return c.holds(v) })
 	}}
 }
@@ -228,8 +230,8 @@ func (p *parser) excluded(v any, at string) condition {
 	case string:
 		return p.exact(v, at)
 	case json.Number:
-		if n, ok := number(v); ok {
-			return condition{1, func(v *scalar) bool { got, ok := v.double(); return ok && got == n }}
+		if n := parseNumber(v); n.ok {
+			return condition{1, func(v any) bool { got, ok := v.(number); return ok && got.ok && got.double == n.double }}
 		}
 	}
 	p.refuse(at, "must be a string or a number")
@@ -255,20 +257,21 @@ func (p *parser) numeric(operand any, at string) condition {
 			p.refuse(at+hook.Pointer(strconv.Itoa(i)), "must be =, <, <=, > or >=")
 			return never()
 		}
-		n, ok := number(list[i+1])
-		if !ok {
+		given, ok := list[i+1].(json.Number)
+		n := parseNumber(given)
+		if !ok || !n.ok {
 			p.refuse(at+hook.Pointer(strconv.Itoa(i+1)), "must be a number")
 			return never()
 		}
-		all = append(all, comparison{operator, n})
+		all = append(all, comparison{operator, n.double})
 	}
 	if len(all) == 2 && (all[0].operator[0] != '>' || all[1].operator[0] != '<' || all[0].number >= all[1].number) {
 		p.refuse(at, `must be a lower bound and then a higher upper bound, such as [">", 0, "<=", 5]`)
 		return never()
 	}
-	return condition{1, func(v *scalar) bool {
-		got, ok := v.double()
-		return ok && !slices.ContainsFunc(all, func(c comparison) bool { return !c.holds(got) })
+	return condition{1, func(v any) bool {
+		got, ok := v.(number)
+		return ok && got.ok && !slices.ContainsFunc(all, func(c comparison) bool { return !c.holds(got.double) })
 	}}
 }
 
@@ -284,15 +287,4 @@ func (c comparison) holds(got float64) bool {
 		return got > c.number
 	}
 	return got >= c.number
-}
-
-// number returns a JSON number in double precision; false for another value, and past
-// the range of doubles.
-func number(v any) (float64, bool) {
-	n, ok := v.(json.Number)
-	if !ok {
-		return 0, false
-	}
-	f, err := n.Float64()
-	return f, err == nil
 }

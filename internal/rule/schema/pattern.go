@@ -5,6 +5,7 @@ import (
 	"math/bits"
 	"regexp"
 	"regexp/syntax"
+	"strings"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
@@ -34,11 +35,16 @@ func (p *patterns) compile(text string) (jsonschema.Regexp, error) {
 	if known := p.known[text]; known != nil {
 		return known, nil
 	}
+	size := classes(text)
+	if size > p.left {
+		p.left = -1
+		return nil, errPatterns
+	}
 	tree, err := syntax.Parse(text, syntax.Perl)
 	if err != nil {
 		return nil, err //nolint:wrapcheck // names the place in the pattern
 	}
-	size := instructions(tree)
+	size += instructions(tree)
 	if p.left -= size; p.left < 0 {
 		return nil, errPatterns
 	}
@@ -49,6 +55,18 @@ func (p *patterns) compile(text string) (jsonschema.Regexp, error) {
 	p.known[text] = &pattern{Regexp: compiled, size: size}
 	return p.known[text], nil
 }
+
+// classes returns the work to parse the classes of Unicode in a pattern, in instructions: one
+// such as \pL has 700 ranges, and one without regard to case is folded letter by letter.
+func classes(text string) int {
+	n := 100 * (strings.Count(text, `\p`) + strings.Count(text, `\P`))
+	if fold.MatchString(text) {
+		n += 500 * strings.Count(text, "[")
+	}
+	return n
+}
+
+var fold = regexp.MustCompile(`\(\?[a-zA-Z]*i`)
 
 // instructions returns the instructions of the program of a pattern, or somewhat more.
 func instructions(re *syntax.Regexp) int {
@@ -62,7 +80,7 @@ func instructions(re *syntax.Regexp) int {
 	case syntax.OpCharClass:
 		return 1 + bits.Len(uint(len(re.Rune)))/8 // the ranges of the class are searched
 	case syntax.OpRepeat:
-		of := instructions(re.Sub[0])
+		of := n - 2
 		return n + of*re.Min + (of+1)*max(re.Max-re.Min, 0)
 	}
 	return n
