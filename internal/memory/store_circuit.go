@@ -104,6 +104,10 @@ func (s *Store) Count(
 	s.mu.Lock()
 	defer s.mu.Unlock()
 
+	return s.count(tenant, endpoint, add, now), nil
+}
+
+func (s *Store) count(tenant hook.TenantID, endpoint hook.EndpointID, add *stats.Counts, now time.Time) circuit.Counts {
 	all := s.counts[endpoint]
 	if all == nil {
 		all = make(minutes)
@@ -117,7 +121,21 @@ func (s *Store) Count(
 		window = sum(window, all[at])
 		at = at.Add(-time.Minute)
 	}
-	return window, nil
+	return window
+}
+
+// CountMore asks for the hour and counts in one step.
+func (s *Store) CountMore(ctx context.Context, tenant hook.TenantID, endpoint hook.EndpointID, add *stats.Counts, at time.Time) error {
+	if err := available(ctx, "count more attempts of endpoint "+string(endpoint)); err != nil {
+		return err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+
+	if s.hours[endpoint][at.UTC().Truncate(time.Hour)] != nil {
+		s.count(tenant, endpoint, add, at)
+	}
+	return nil
 }
 
 func sum(a, b circuit.Counts) circuit.Counts {

@@ -86,7 +86,7 @@ func (s *Store) Count(
 	now = now.UTC()
 	hour := now.Truncate(time.Hour)
 	first := now.Truncate(time.Minute).Add(time.Minute - circuit.Window)
-	this, err := s.addCounts(ctx, tenant, endpoint, add, now)
+	this, err := s.addCounts(ctx, tenant, endpoint, add, now, false)
 	if err != nil {
 		return circuit.Counts{}, translate(err, "count attempts of endpoint "+string(endpoint))
 	}
@@ -109,29 +109,40 @@ func (s *Store) Count(
 	return window, nil
 }
 
-// addCounts adds to the hour's item and returns the item. The keys in the index
+// CountMore makes one update, on the condition that the hour has an item.
+func (s *Store) CountMore(ctx context.Context, tenant hook.TenantID, endpoint hook.EndpointID, add *stats.Counts, at time.Time) error {
+	if _, err := s.addCounts(ctx, tenant, endpoint, add, at.UTC(), true); err != nil {
+		return translate(err, "count more attempts of endpoint "+string(endpoint))
+	}
+	return nil
+}
+
+// addCounts adds to the hour's item and returns the item. With stored, addCounts adds to an
+// item that exists, or does nothing. The keys in the index
 // by_state do not change within the hour, so the index is written once an hour.
 //
 // A condition guards the number of types in the item. Each failure of the condition
 // shows a type more in the item, so the loop ends.
 func (s *Store) addCounts(
-	ctx context.Context, tenant hook.TenantID, endpoint hook.EndpointID, add *stats.Counts, now time.Time,
+	ctx context.Context, tenant hook.TenantID, endpoint hook.EndpointID, add *stats.Counts, now time.Time, stored bool,
 ) (item hourItem, err error) {
 	hour := now.Truncate(time.Hour)
 	for room := s.types.room(endpoint, hour); ; {
-		input := s.countUpdate(tenant, endpoint, add, room, now)
+		input := s.countUpdate(tenant, endpoint, add, room, now, stored)
 		out, err := s.db.UpdateItem(ctx, input)
-		var stored map[string]types.AttributeValue
+		var found map[string]types.AttributeValue
 		failed, full := errors.AsType[*types.ConditionalCheckFailedException](err)
 		switch {
+		case full && stored && len(failed.Item) == 0:
+			return hourItem{}, nil
 		case full:
-			stored = failed.Item
+			found = failed.Item
 		case err != nil:
 			return hourItem{}, err //nolint:wrapcheck // the caller translates
 		default:
-			stored = out.Attributes
+			found = out.Attributes
 		}
-		if err := attributevalue.UnmarshalMap(stored, &item); err != nil {
+		if err := attributevalue.UnmarshalMap(found, &item); err != nil {
 			return hourItem{}, err //nolint:wrapcheck // the caller translates
 		}
 		s.types.learn(endpoint, hour, item.types)
@@ -147,7 +158,7 @@ func (s *Store) addCounts(
 
 // countUpdate returns the update of the hour's item.
 func (s *Store) countUpdate(
-	tenant hook.TenantID, endpoint hook.EndpointID, add *stats.Counts, room typeRoom, now time.Time,
+	tenant hook.TenantID, endpoint hook.EndpointID, add *stats.Counts, room typeRoom, now time.Time, stored bool,
 ) *dynamodb.UpdateItemInput {
 	values := map[string]types.AttributeValue{
 		":expires": number(ttl(now.Truncate(time.Hour).Add(time.Hour + stats.Kept))),
@@ -177,6 +188,14 @@ func (s *Store) countUpdate(
 	put(additions(add, now))
 	if condition != "" {
 		adds = append(adds, typesKey+" :types")
+	}
+	switch {
+	case stored && condition != "":
+		condition = "attribute_exists(pk) AND (" + condition + ")"
+	case stored:
+		condition = "attribute_exists(pk)"
+	}
+	if condition != "" {
 		input.ConditionExpression = &condition
 		input.ReturnValuesOnConditionCheckFailure = types.ReturnValuesOnConditionCheckFailureAllOld
 	}

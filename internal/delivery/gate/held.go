@@ -163,9 +163,11 @@ func (g *Gate) writeLate(ctx context.Context, now time.Time) error {
 	return errors.Join(errs...)
 }
 
-// countLate writes held counts under the time of the last success.
+// countLate writes held counts under the time of the last success. The hour has counts: the
+// process wrote some before it held these. If not, the tenant was erased meanwhile, perhaps
+// while the process was frozen, and must not get a record again.
 func (g *Gate) countLate(ctx context.Context, held *endpointCounts) error {
-	if _, err := g.Store.Count(ctx, held.tenant, held.id, &held.Counts, held.At); err != nil {
+	if err := g.Store.CountMore(ctx, held.tenant, held.id, &held.Counts, held.At); err != nil {
 		return fmt.Errorf("count %d held successes of %s: %w", held.OK, held.id, err)
 	}
 	return nil

@@ -6,6 +6,7 @@ import (
 
 	"surehook/internal/delivery/settle"
 	"surehook/internal/hook"
+	"surehook/internal/rule/stats"
 )
 
 // Store keeps circuits, limits and counts.
@@ -51,6 +52,9 @@ type LimitReader interface {
 // Counter counts attempts and deliveries of endpoints.
 type Counter interface {
 	settle.Counter
+	// CountMore adds to the counts of the hour and the minute of at, as Count does, if the
+	// hour has counts. Otherwise, as after the erasure of the tenant, CountMore does nothing.
+	CountMore(ctx context.Context, tenant hook.TenantID, endpoint hook.EndpointID, add *stats.Counts, at time.Time) error
 }
 
 // CircuitQueue carries circuit checks to the breaker.

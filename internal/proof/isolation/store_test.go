@@ -107,6 +107,12 @@ func (s store) Count(ctx context.Context, tenant hook.TenantID, id hook.Endpoint
 	return s.Store.Count(ctx, tenant, id, add, now)
 }
 
+// CountMore adds to the counts.
+func (s store) CountMore(ctx context.Context, tenant hook.TenantID, id hook.EndpointID, add *stats.Counts, at time.Time) error {
+	s.write()
+	return s.Store.CountMore(ctx, tenant, id, add, at)
+}
+
 // Delivery reads a delivery.
 func (s store) Delivery(ctx context.Context, ref hook.DeliveryRef) (hook.Delivery, error) {
 	s.read()

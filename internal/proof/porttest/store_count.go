@@ -17,6 +17,8 @@ func countCases() []storeCase {
 		{name: "the window extends into the hour before after a failure", run: countAcrossTheHour},
 		{name: "counting nothing changes nothing", run: countNothing},
 		{name: "50 racing counts all count", run: countRace},
+		{name: "more counts join the hour's", run: countMore},
+		{name: "an hour without counts gets no more", run: countNoMore},
 	}
 }
 
@@ -113,3 +115,25 @@ func countRace(t *testing.T, s StoreUnderTest) {
 
 // counted returns stats with the counts of the circuit only.
 func counted(c circuit.Counts) stats.Counts { return stats.Counts{OK: c.OK, Failed: c.Failed} }
+
+func countMore(t *testing.T, s StoreUnderTest) {
+	endpoint, start := hook.NewEndpointID(), hourStart()
+	countAt(t, s, "acme", endpoint, everything(1), start)
+	check(t, s.CountMore(t.Context(), "acme", endpoint, new(typedCounts("order.late", 1)), start.Add(time.Minute)))
+	want := everything(1)
+	want.Add(new(typedCounts("order.late", 1)))
+	wantHours(t, s, endpoint, start, stats.Hour{Start: start, Counts: want})
+	wantCounts(t, s, endpoint, circuit.Counts{OK: 1}, start.Add(time.Minute), circuit.Counts{OK: want.OK + 1, Failed: want.Failed})
+}
+
+// After the erasure of a tenant, late counts make no record.
+func countNoMore(t *testing.T, s StoreUnderTest) {
+	endpoint, start := hook.NewEndpointID(), hourStart()
+	for _, add := range []stats.Counts{{OK: 1, Delivered: 1}, typedCounts("order.late", 1)} {
+		check(t, s.CountMore(t.Context(), "acme", endpoint, &add, start))
+	}
+	wantHours(t, s, endpoint, time.Time{})
+	countAt(t, s, "acme", endpoint, everything(1), start)
+	check(t, s.CountMore(t.Context(), "acme", endpoint, &stats.Counts{OK: 1}, start.Add(time.Hour))) // the next hour has none
+	wantHours(t, s, endpoint, time.Time{}, stats.Hour{Start: start, Counts: everything(1)})
+}

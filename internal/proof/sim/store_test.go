@@ -205,6 +205,10 @@ func (s ports) ChangePlaces(ctx context.Context, t hook.TenantID, before, after 
 	})
 }
 
+func (s ports) CountMore(ctx context.Context, t hook.TenantID, id hook.EndpointID, add *stats.Counts, at time.Time) error {
+	return done(s.p, "count more", string(id), write, func() error { return s.Store.CountMore(ctx, t, id, add, at) })
+}
+
 func (s ports) Count(
 	ctx context.Context, t hook.TenantID, id hook.EndpointID, add *stats.Counts, now time.Time,
 ) (circuit.Counts, error) {

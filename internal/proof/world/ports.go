@@ -228,6 +228,11 @@ func (p ports) RecordOutcome(ctx context.Context, d hook.Delivery) error {
 	return p.effect("record outcome", d.ID.Endpoint, func() error { return p.Store.RecordOutcome(ctx, d) })
 }
 
+// CountMore is an effect.
+func (p ports) CountMore(ctx context.Context, tenant hook.TenantID, id hook.EndpointID, add *stats.Counts, at time.Time) error {
+	return p.effect("count", id, func() error { return p.Store.CountMore(ctx, tenant, id, add, at) })
+}
+
 // Count is an effect.
 func (p ports) Count(
 	ctx context.Context, tenant hook.TenantID, id hook.EndpointID, add *stats.Counts, now time.Time,
