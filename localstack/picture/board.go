@@ -39,11 +39,18 @@ type Metric struct {
 	Inputs     map[string]Metric
 }
 
-// ReadBoard reads the dashboard from a synthesised CloudFormation template.
-func ReadBoard(raw []byte) (Board, error) {
+// ReadBoard reads the dashboard from a synthesised CloudFormation template. CloudFormation
+// generates the names of the queues: queues has them by logical id. A queue without an
+// entry keeps the form ${Id.QueueName}.
+func ReadBoard(raw []byte, queues map[string]string) (Board, error) {
 	t, err := parseTemplate(raw)
 	if err != nil {
 		return Board{}, err
+	}
+	for id, name := range queues {
+		if r, ok := t.Resources[id]; ok {
+			r.Properties["QueueName"] = name
+		}
 	}
 	source, err := t.dashboard()
 	if err != nil {

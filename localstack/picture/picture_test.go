@@ -20,7 +20,7 @@ func prod(t *testing.T) picture.Board {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b, err := picture.ReadBoard(raw)
+	b, err := picture.ReadBoard(raw, map[string]string{"Live848578DF": "surehook-prod-live", "NotInTheTemplate": "x"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -46,8 +46,8 @@ func TestReadBoard(t *testing.T) {
 		t.Errorf("Queue depth = %+v; want eight metrics, the first of the queue surehook-prod-live", depth)
 	}
 	letters := widget(t, b, "Dead letters: by hour (left), open (right)")
-	if len(letters.Left) != 1 || len(letters.Right) != 3 || letters.Limit != 100 || letters.Left[0].Seconds != 3600 {
-		t.Errorf("Dead letters = %+v; want one metric of an hour left, three right, and the alarm's limit", letters)
+	if len(letters.Left) != 1 || len(letters.Right) != 4 || letters.Limit != 100 || letters.Left[0].Seconds != 3600 {
+		t.Errorf("Dead letters = %+v; want one metric of an hour left, four right, and the alarm's limit", letters)
 	}
 	rate := widget(t, b, "Success rate, last hour").Left
 	if len(rate) != 1 || rate[0].Expression == "" || rate[0].Inputs["dead"].Name != "dead" {
@@ -69,7 +69,7 @@ func TestReadBoard_refuses(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 
-			if b, err := picture.ReadBoard([]byte(raw)); err == nil {
+			if b, err := picture.ReadBoard([]byte(raw), nil); err == nil {
 				t.Errorf("ReadBoard(%s) = %v, nil; want an error", raw, b)
 			}
 		})

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/cloudformation"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 	"github.com/aws/aws-sdk-go-v2/service/sqs/types"
 
@@ -41,4 +43,23 @@ func (d depths) take(ctx context.Context) error {
 		d.values.Add("AWS/SQS", "ApproximateNumberOfMessagesVisible", map[string]string{"QueueName": name}, time.Now().UTC(), waiting)
 	}
 	return nil
+}
+
+// queueNames returns the names of the stack's queues by logical id.
+func queueNames(ctx context.Context, s *stack.Stack) (map[string]string, error) {
+	names := map[string]string{}
+	pages := cloudformation.NewListStackResourcesPaginator(cloudformation.NewFromConfig(s.AWS), &cloudformation.ListStackResourcesInput{StackName: aws.String(stack.Name)})
+	for pages.HasMorePages() {
+		page, err := pages.NextPage(ctx)
+		if err != nil {
+			return nil, fmt.Errorf("list the resources of %s: %w", stack.Name, err)
+		}
+		for _, r := range page.StackResourceSummaries {
+			if aws.ToString(r.ResourceType) == "AWS::SQS::Queue" {
+				url := aws.ToString(r.PhysicalResourceId)
+				names[aws.ToString(r.LogicalResourceId)] = url[strings.LastIndex(url, "/")+1:]
+			}
+		}
+	}
+	return names, nil
 }

@@ -111,7 +111,11 @@ func draw(ctx context.Context, set settings, e *emulator.Emulator, s *stack.Stac
 	if err != nil {
 		return fmt.Errorf("read the synthesised template: %w", err)
 	}
-	board, err := picture.ReadBoard(template)
+	queues, err := queueNames(ctx, s)
+	if err != nil {
+		return err
+	}
+	board, err := picture.ReadBoard(template, queues)
 	if err != nil {
 		return err //nolint:wrapcheck // the error is complete
 	}
