@@ -89,12 +89,12 @@ func TestStore_TranslatesErrors(t *testing.T) {
 		{name: "a role without permission", call: load, answer: failure(400, "AccessDeniedException", ""), want: hook.CodeInternal, message: ""},
 		{
 			name: "an unknown stored name", call: list,
-			answer: listed(`{"id":{"S":"ep_0123456789abcdef"},"status":{"S":"asleep"}}`),
+			answer: listed(`{"id":{"S":"ep_0123456789abcdef"},"tenant":{"S":"acme"},"status":{"S":"asleep"}}`),
 			want:   hook.CodeInternal, message: "",
 		},
 		{
 			name: "a stored attribute of another type", call: list,
-			answer: listed(`{"version":{"S":"two"}}`),
+			answer: listed(`{"tenant":{"S":"acme"},"version":{"S":"two"}}`),
 			want:   hook.CodeInternal, message: "",
 		},
 	}

@@ -5,9 +5,11 @@ import (
 	"fmt"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
+	"surehook/internal/delivery/ingest"
 	"surehook/internal/hook"
 )
 
@@ -65,18 +67,37 @@ func (s *Store) EventType(ctx context.Context, name string) (hook.EventType, err
 	return t, translate(err, "read event type "+name)
 }
 
-// EventTypes makes one batch read per 100 names.
-func (s *Store) EventTypes(ctx context.Context, eventTypes []string) ([]hook.EventType, error) {
+// TypeListing makes one transaction per 24 names.
+func (s *Store) TypeListing(ctx context.Context, eventTypes []string) (ingest.TypeListing, error) {
 	const op = "read event types"
 	keys := make([]key, len(eventTypes))
 	for i, name := range eventTypes {
 		keys[i] = eventTypeKey(name)
 	}
-	items, err := s.batchGet(ctx, keys)
+	var m moment
+	torn, err := s.untorn(ctx, func() (err error) {
+		m, err = s.asOfOneMoment(ctx, catalogueKey(), keys)
+		return err
+	})
 	if err != nil {
-		return nil, translate(err, op)
+		return ingest.TypeListing{}, translate(err, op)
 	}
-	found, err := decodeAll(items, fromEventTypeItem)
+	found := ingest.TypeListing{Torn: torn}
+	if torn {
+		if found.Catalogue, err = s.Catalogue(ctx); err != nil {
+			return ingest.TypeListing{}, err
+		}
+		if m.items, err = s.batchGet(ctx, keys); err != nil {
+			return ingest.TypeListing{}, translate(err, op)
+		}
+	} else {
+		var it catalogueItem
+		if err := attributevalue.UnmarshalMap(m.head, &it); err != nil {
+			return ingest.TypeListing{}, translate(err, op)
+		}
+		found.Catalogue = hook.Catalogue(it)
+	}
+	found.Types, err = decodeAll(m.items, fromEventTypeItem)
 	return found, translate(err, op)
 }
 

@@ -95,12 +95,12 @@ func (a *Acceptor) AcceptBatch(ctx context.Context, tenant hook.TenantID, reques
 	now := a.Now()
 	posts := make([]post, len(requests))
 	for i, r := range requests {
-		posts[i] = a.preparePost(tenant, known.limits, r, now)
+		posts[i] = a.preparePost(tenant, known.Limits, r, now)
 		posts[i].event.Targets = known.targets(r.Type, r.Payload)
 	}
 	a.Types.check(ctx, posts, now)
 	a.register(ctx, tenant, known, posts)
-	a.limit(ctx, tenant, known.limits, posts, now)
+	a.limit(ctx, tenant, known.Limits, posts, now)
 	return a.storeAndSend(ctx, known, posts)
 }
 
@@ -108,7 +108,7 @@ func (a *Acceptor) AcceptBatch(ctx context.Context, tenant hook.TenantID, reques
 // After a crash, the tenant is known and has no event.
 func (a *Acceptor) register(ctx context.Context, tenant hook.TenantID, known listing, posts []post) {
 	valid := slices.ContainsFunc(posts, func(p post) bool { return p.err == nil })
-	if known.version != 0 || !valid {
+	if known.Version != 0 || !valid {
 		return
 	}
 	if err := a.Store.RegisterTenant(ctx, tenant); err != nil {
@@ -129,10 +129,10 @@ func (a *Acceptor) AcceptFor(ctx context.Context, e hook.Endpoint, eventType str
 		return Result{}, fmt.Errorf("find limits of tenant %s: %w", e.Tenant, err)
 	}
 	now := a.Now()
-	posts := []post{a.newPost(e.Tenant, known.limits, Request{Type: eventType, Payload: payload}, now)}
+	posts := []post{a.newPost(e.Tenant, known.Limits, Request{Type: eventType, Payload: payload}, now)}
 	posts[0].event.Targets = []hook.Target{e.Target()}
 	posts[0].test = true
-	a.limit(ctx, e.Tenant, known.limits, posts, now)
+	a.limit(ctx, e.Tenant, known.Limits, posts, now)
 	result := a.storeAndSend(ctx, known, posts)[0]
 	return result, result.Err
 }
@@ -154,7 +154,7 @@ func (a *Acceptor) AcceptOurs(
 		return Result{}, fmt.Errorf("find endpoints of tenant %s: %w", tenant, err)
 	}
 	r := Request{Type: eventType, Payload: payload, IdempotencyKey: ourKeys + key}
-	p := a.newPost(tenant, known.limits, r, a.Now())
+	p := a.newPost(tenant, known.Limits, r, a.Now())
 	p.ours = true
 	if p.event.Targets = known.targets(eventType, payload); len(p.event.Targets) == 0 {
 		return Result{}, nil

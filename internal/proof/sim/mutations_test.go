@@ -147,7 +147,11 @@ func mutations() []mutation {
 		},
 		{
 			name: "ingest trusts its cached endpoints", file: "delivery/ingest/directory.go", by: []check{checkTargets},
-			old: "ok && known.version == version", bug: "ok && known.version <= version",
+			old: "ok && known.Version == version", bug: "ok && known.Version <= version",
+		},
+		{
+			name: "ingest keeps a torn listing", file: "delivery/ingest/directory.go", by: []check{checkTargets},
+			old: "if !read.Torn {", bug: "if !read.Torn || read.Torn {",
 		},
 		{
 			name: "results of an earlier generation count", file: "rule/circuit/circuit.go", by: []check{checkResult},

@@ -10,6 +10,7 @@ import (
 
 	"surehook/internal/delivery/deliver"
 	"surehook/internal/delivery/gate"
+	"surehook/internal/delivery/ingest"
 	"surehook/internal/delivery/replay"
 	"surehook/internal/hook"
 	"surehook/internal/memory"
@@ -49,8 +50,18 @@ func (s ports) TenantVersion(ctx context.Context, id hook.TenantID) (int64, erro
 	return effect(s.p, "read version", string(id), read, func() (int64, error) { return s.Store.TenantVersion(ctx, id) })
 }
 
-func (s ports) Endpoints(ctx context.Context, id hook.TenantID) ([]hook.Endpoint, error) {
-	return effect(s.p, "list endpoints", string(id), read, func() ([]hook.Endpoint, error) { return s.Store.Endpoints(ctx, id) })
+// Listing is torn during the commit of a change, and may then miss the change.
+func (s ports) Listing(ctx context.Context, id hook.TenantID) (ingest.Listing, error) {
+	return effect(s.p, "list endpoints", string(id), read, func() (ingest.Listing, error) {
+		l, err := s.Store.Listing(ctx, id)
+		if c := s.p.commits[id]; err == nil && s.p.now.Before(c.until) {
+			if l.Torn = true; s.p.chance(0.5) {
+				s.p.count("torn listings")
+				l.Endpoints = c.before
+			}
+		}
+		return l, err
+	})
 }
 
 func (s ports) Endpoint(ctx context.Context, t hook.TenantID, id hook.EndpointID) (hook.Endpoint, error) {
@@ -79,9 +90,11 @@ func (s ports) DisableEndpoint(ctx context.Context, e hook.Endpoint, r hook.Audi
 
 func (s ports) DeleteEndpoint(ctx context.Context, e hook.Endpoint) error {
 	return done(s.p, "delete endpoint", string(e.ID), conditional, func() error {
+		before, _ := s.Store.Endpoints(ctx, e.Tenant)
 		err := s.Store.DeleteEndpoint(ctx, e)
 		if err == nil {
 			s.p.sawEndpoint(e, true)
+			s.p.sawCommit(e, before)
 		}
 		return err
 	})
