@@ -262,16 +262,16 @@ func (s *Store) DeliveriesByRef(ctx context.Context, refs []hook.DeliveryRef) ([
 // call made the write.
 func (s *Store) SaveDelivery(ctx context.Context, d hook.Delivery, attempt *hook.Attempt) error {
 	op := "save delivery " + d.ID.String()
-	delivery, err := s.put(toDeliveryItem(d), asRead(d.Version))
+	delivery, err := s.next(toDeliveryItem(d), d.Version)
 	if err != nil {
 		return translate(err, op)
 	}
 	if attempt == nil {
-		return translate(s.write(ctx, delivery), op)
+		return translate(s.writeNext(ctx, delivery), op)
 	}
 	made, err := s.put(toAttemptItem(*attempt, d.Tenant), condition{})
 	if err != nil {
 		return translate(err, op)
 	}
-	return translate(s.transact(ctx, types.TransactWriteItem{Put: delivery}, types.TransactWriteItem{Put: made}), op)
+	return translate(s.transact(ctx, delivery, types.TransactWriteItem{Put: made}), op)
 }

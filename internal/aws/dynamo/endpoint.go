@@ -125,11 +125,11 @@ func (s *Store) MoveEndpoint(ctx context.Context, e hook.Endpoint, from string) 
 // transaction. from is the stored URL.
 func (s *Store) changeEndpoint(ctx context.Context, e hook.Endpoint, from string, further ...types.TransactWriteItem) error {
 	op := "update endpoint " + string(e.ID)
-	endpoint, err := s.put(toEndpointItem(e), unchanged(e, from))
+	endpoint, err := s.nextIf(toEndpointItem(e), e.Version, unchanged(e, from))
 	if err != nil {
 		return translate(err, op)
 	}
-	writes := []types.TransactWriteItem{endpointWrite: {Put: endpoint}, tenantWrite: {Update: s.countChange(e.Tenant, 0)}}
+	writes := []types.TransactWriteItem{endpointWrite: endpoint, tenantWrite: {Update: s.countChange(e.Tenant, 0)}}
 	material, err := s.writeMaterial(e)
 	if err != nil {
 		return translate(err, op)

@@ -142,7 +142,7 @@ const (
 func (s *Store) PutEventType(ctx context.Context, before, after hook.EventType) error {
 	op := "put event type " + after.Name
 	after.Version = before.Version + 1
-	put, err := s.put(toEventTypeItem(after), asRead(before.Version))
+	next, err := s.next(toEventTypeItem(after), before.Version)
 	if err != nil {
 		return translate(err, op)
 	}
@@ -151,7 +151,7 @@ func (s *Store) PutEventType(ctx context.Context, before, after hook.EventType) 
 		catalogue.ConditionExpression = aws.String("attribute_not_exists(#types) OR #types < :most")
 		catalogue.ExpressionAttributeValues[":most"] = number(hook.MaxTypesPerEnvironment)
 	}
-	err = s.transact(ctx, []types.TransactWriteItem{eventTypeWrite: {Put: put}, catalogueWrite: {Update: catalogue}}...)
+	err = s.transact(ctx, []types.TransactWriteItem{eventTypeWrite: next, catalogueWrite: {Update: catalogue}}...)
 	if conditionFailed(err, catalogueWrite) && !conditionFailed(err, eventTypeWrite) {
 		return fmt.Errorf("%s: %w", op, hook.TooManyTypes())
 	}

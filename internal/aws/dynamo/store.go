@@ -3,6 +3,7 @@ package dynamo
 import (
 	"context"
 	"fmt"
+	"sync"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
@@ -41,6 +42,7 @@ type Store struct {
 	table   *string
 	payload codec
 	types   typeCache
+	structs sync.Map // attributes of items, by the type of the struct
 }
 
 // New returns the store in the table.

@@ -23,7 +23,7 @@ const (
 	suffering   = 25 * time.Minute // duration of faults, events and operators, from the start
 	drainAtMost = 6 * time.Hour    // from the end of the faults until all deliveries are settled
 
-	longestCommit = 2 * time.Second // of a transaction, from the first item to the last
+	longestCommit = 20 * time.Second // of a transaction, from the first item to the last
 )
 
 // simulation is the run of one seed. Its clock, its queues' faults and its deaths
