@@ -275,6 +275,5 @@ func (s *Store) Endpoints(ctx context.Context, tenant hook.TenantID) ([]hook.End
 	if err != nil {
 		return nil, translate(err, op)
 	}
-	endpoints, err := decodeAll(ownedBy(items, tenant), fromEndpointItem)
-	return inOrder(endpoints), translate(err, op)
+	return s.endpoints(ctx, ownedBy(items, tenant)), nil
 }

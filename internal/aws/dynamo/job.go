@@ -5,7 +5,6 @@ import (
 	"fmt"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
@@ -223,9 +222,5 @@ func (s *Store) Jobs(ctx context.Context, tenant hook.TenantID, before hook.JobI
 	if err != nil {
 		return nil, translate(err, op)
 	}
-	var items []jobItem
-	if err := attributevalue.UnmarshalListOfMaps(out.Items, &items); err != nil {
-		return nil, translate(err, op)
-	}
-	return fromItems(items, fromJobItem, op)
+	return readable(ctx, s, out.Items, fromJobItem), nil
 }

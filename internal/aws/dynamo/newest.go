@@ -69,6 +69,6 @@ func (s *Store) Newest(ctx context.Context, keys []hook.NewestKey) ([]hook.Newes
 	if err != nil {
 		return nil, translate(err, op)
 	}
-	found, err := decodeAll(items, fromNewestItem)
+	found := readable(ctx, s, items, fromNewestItem)
 	return found, translate(err, op)
 }

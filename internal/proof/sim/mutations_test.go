@@ -71,6 +71,10 @@ func mutations() []mutation {
 			old: "failed = append(failed, j.message.ID)", bug: "_ = append(failed, j.message.ID)",
 		},
 		{
+			name: "a token without its records is attempted", file: "delivery/deliver/batch.go", by: []check{checkSettled, checkDuplicate, checkGenerations},
+			old: "if fault, ok := snapshot.Faults[j.token]; ok {", bug: "if fault, ok := snapshot.Faults[j.token]; ok && len(jobs) > 1000 {",
+		},
+		{
 			name: "a repeated post sends no tokens", file: "delivery/ingest/ingest.go", by: []check{checkLost},
 			old: "a.sendTokens(ctx, posts, coalescing, true)", bug: "_ = healDelay",
 		},

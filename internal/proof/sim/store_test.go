@@ -101,7 +101,18 @@ func (s ports) DeleteEndpoint(ctx context.Context, e hook.Endpoint) error {
 }
 
 func (s ports) Load(ctx context.Context, tokens []hook.Token) (deliver.Snapshot, error) {
-	return effect(s.p, "load", strconv.Itoa(len(tokens)), read, func() (deliver.Snapshot, error) { return s.Store.Load(ctx, tokens) })
+	return effect(s.p, "load", strconv.Itoa(len(tokens)), read, func() (deliver.Snapshot, error) {
+		snapshot, err := s.Store.Load(ctx, tokens)
+		snapshot.Faults = make(map[hook.Token]error)
+		for _, t := range tokens {
+			if err == nil && s.p.chance(s.p.rates.refuse/2) {
+				snapshot.Faults[t] = unavailable("an unprocessed key")
+				delete(snapshot.Deliveries, t.Delivery)
+				s.p.suffer("unprocessed key")
+			}
+		}
+		return snapshot, err
+	})
 }
 
 // PutNewest marks the newest event of a key.
