@@ -15,7 +15,6 @@ import (
 
 	"surehook/functions/internal/lambdafn"
 	"surehook/functions/internal/wire"
-	"surehook/internal/aws/dynamo"
 	"surehook/internal/aws/sqs"
 	"surehook/internal/config"
 	"surehook/internal/delivery/breaker"
@@ -32,8 +31,8 @@ func main() {
 
 // newHandler wires the handler, once per execution environment.
 func newHandler(cfg config.Breaker, sdk aws.Config, log *slog.Logger) (any, error) {
-	store := dynamo.New(sdk, cfg.Table)
 	metrics := emf.Set{Environment: cfg.Environment}
+	store := wire.Store(sdk, cfg.Table, metrics, log, time.Now)
 	notifier, err := wire.Notifier(sdk, store, wire.NotifierConfig{
 		Events:   wire.AcceptorConfig{LiveQueue: cfg.LiveQueue, CoalesceQueue: cfg.CoalesceQueue, Retention: cfg.Retention, Now: time.Now},
 		TopicARN: cfg.TopicARN,

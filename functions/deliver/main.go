@@ -12,7 +12,6 @@ import (
 
 	"surehook/functions/internal/lambdafn"
 	"surehook/functions/internal/wire"
-	"surehook/internal/aws/dynamo"
 	"surehook/internal/aws/kms"
 	"surehook/internal/aws/lambda"
 	"surehook/internal/aws/scheduler"
@@ -42,8 +41,8 @@ func newHandler(cfg config.Deliver, sdk aws.Config, log *slog.Logger) (any, erro
 		return nil, fmt.Errorf("open vault: %w", err)
 	}
 	policy := wire.Policy(cfg.Egress)
-	store := dynamo.New(sdk, cfg.Table)
 	metrics := emf.Set{Environment: cfg.Environment}
+	store := wire.Store(sdk, cfg.Table, metrics, log, time.Now)
 	notifier, err := wire.Notifier(sdk, store, wire.NotifierConfig{
 		Events:   wire.AcceptorConfig{LiveQueue: cfg.LiveQueue, CoalesceQueue: cfg.CoalesceQueue, Retention: cfg.Retention, Now: time.Now},
 		TopicARN: cfg.TopicARN,

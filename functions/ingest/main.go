@@ -13,9 +13,9 @@ import (
 	"surehook/functions/internal/lambdafn"
 	"surehook/functions/internal/wire"
 	"surehook/internal/aws/apigateway"
-	"surehook/internal/aws/dynamo"
 	"surehook/internal/config"
 	"surehook/internal/delivery/ingest"
+	"surehook/internal/emf"
 	"surehook/internal/hook"
 	"surehook/internal/httpapi"
 )
@@ -28,8 +28,8 @@ func main() {
 
 // newHandler wires the handler, once per execution environment.
 func newHandler(cfg config.Ingest, sdk aws.Config, log *slog.Logger) (any, error) {
-	store := dynamo.New(sdk, cfg.Table)
-	acceptor, err := wire.Acceptor(sdk, store, wire.AcceptorConfig{LiveQueue: cfg.LiveQueue, CoalesceQueue: cfg.CoalesceQueue, Retention: cfg.Retention, Now: time.Now})
+	store := wire.Store(sdk, cfg.Table, emf.Set{}, log, time.Now)
+	acceptor, err := wire.Acceptor(sdk, store, wire.AcceptorConfig{LiveQueue: cfg.LiveQueue, CoalesceQueue: cfg.CoalesceQueue, Log: log, Retention: cfg.Retention, Now: time.Now})
 	if err != nil {
 		return nil, fmt.Errorf("wire acceptor: %w", err)
 	}

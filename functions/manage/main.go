@@ -21,10 +21,10 @@ import (
 	"surehook/internal/admin/status"
 	"surehook/internal/admin/tenant"
 	"surehook/internal/aws/apigateway"
-	"surehook/internal/aws/dynamo"
 	"surehook/internal/aws/kms"
 	"surehook/internal/aws/sqs"
 	"surehook/internal/config"
+	"surehook/internal/emf"
 	"surehook/internal/httpapi"
 )
 
@@ -36,7 +36,7 @@ func main() {
 
 // newHandler wires the handler, once per execution environment.
 func newHandler(cfg config.Manage, sdk aws.Config, log *slog.Logger) (any, error) {
-	store := dynamo.New(sdk, cfg.Table)
+	store := wire.Store(sdk, cfg.Table, emf.Set{}, log, time.Now)
 	vault, err := kms.NewSealer(sdk, cfg.KeyARN, store)
 	if err != nil {
 		return nil, fmt.Errorf("open vault: %w", err)

@@ -15,7 +15,6 @@ import (
 	"surehook/internal/admin/audit"
 	"surehook/internal/admin/erasure"
 	"surehook/internal/aws/apigateway"
-	"surehook/internal/aws/dynamo"
 	"surehook/internal/aws/sqs"
 	"surehook/internal/config"
 	"surehook/internal/delivery/replay"
@@ -33,8 +32,8 @@ func main() {
 
 // newHandler wires the handler, once per execution environment.
 func newHandler(cfg config.Replay, sdk aws.Config, log *slog.Logger) (any, error) {
-	store := dynamo.New(sdk, cfg.Table)
 	metrics := emf.Set{Environment: cfg.Environment}
+	store := wire.Store(sdk, cfg.Table, metrics, log, time.Now)
 	jobs := sqs.NewJobQueue(sdk, cfg.ReplayJobsQueue)
 	r := &replay.Replayer{
 		Store:      store,

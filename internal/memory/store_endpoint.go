@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"surehook/internal/delivery/ingest"
 	"surehook/internal/hook"
 )
 
@@ -177,12 +178,33 @@ func (s *Store) Endpoints(ctx context.Context, id hook.TenantID) ([]hook.Endpoin
 	s.mu.Lock()
 	defer s.mu.Unlock()
 
+	return s.tenantOf(id).list(), nil
+}
+
+// Listing returns copies of the tenant's endpoints. A listing is never torn.
+func (s *Store) Listing(ctx context.Context, id hook.TenantID) (ingest.Listing, error) {
+	op := "list endpoints of tenant " + string(id)
+	if err := available(ctx, op); err != nil {
+		return ingest.Listing{}, err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+
+	t := s.tenantOf(id)
+	if t.closing != "" {
+		return ingest.Listing{}, fmt.Errorf("%s: %w", op, hook.TenantClosing(id))
+	}
+	return ingest.Listing{Version: t.version, Limits: t.limits, Endpoints: t.list()}, nil
+}
+
+// list returns copies of all endpoints of the tenant.
+func (t *tenant) list() []hook.Endpoint {
 	var all []hook.Endpoint
-	for _, e := range s.tenantOf(id).endpoints {
+	for _, e := range t.endpoints {
 		all = append(all, copyEndpoint(e))
 	}
 	slices.SortFunc(all, func(a, b hook.Endpoint) int { return strings.Compare(string(a.ID), string(b.ID)) })
-	return all, nil
+	return all
 }
 
 // put stores a copy of the endpoint, and the material of its TLS settings.

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"surehook/internal/admin/eventtype"
+	"surehook/internal/delivery/ingest"
 	"surehook/internal/hook"
 )
 
@@ -28,18 +29,18 @@ func (s *Store) EventType(ctx context.Context, name string) (hook.EventType, err
 	return copyEventType(t), nil
 }
 
-// EventTypes returns copies of the known types.
-func (s *Store) EventTypes(ctx context.Context, eventTypes []string) ([]hook.EventType, error) {
+// TypeListing returns copies of the known types. A listing is never torn.
+func (s *Store) TypeListing(ctx context.Context, eventTypes []string) (ingest.TypeListing, error) {
 	if err := available(ctx, "read event types"); err != nil {
-		return nil, err
+		return ingest.TypeListing{}, err
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 
-	var found []hook.EventType
+	found := ingest.TypeListing{Catalogue: s.catalogue}
 	for _, name := range eventTypes {
 		if t, ok := s.eventTypes[name]; ok {
-			found = append(found, copyEventType(t))
+			found.Types = append(found.Types, copyEventType(t))
 		}
 	}
 	return found, nil

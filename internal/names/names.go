@@ -119,6 +119,7 @@ const (
 	MetricReceives     = "put_back_receives"     // receives of one message put back
 	MetricSentOn       = "messages_circling"     // tokens, circuit checks and job messages sent on hook.MaxHops times or more
 	MetricUnreadable   = "span_lines_unreadable" // log lines without a span by a fault
+	MetricUnread       = "records_unreadable"    // records that a list or a batch left out, because a later build wrote them
 	MetricUnnotified   = "notifications_failed"
 	MetricRegion       = LogRegion             // second dimension of MetricFallbacks and MetricAnswersLost: the region of a sender
 	MetricFallbacks    = "sender_fallbacks"    // attempts from the own region, because the sender of the endpoint's region did not run
@@ -191,6 +192,7 @@ const (
 	LogLate          = "late"    // the retry lane is late
 	LogOverdue       = "overdue"
 	LogSwept         = "deliveries_swept"
+	LogRecord        = "record"
 	LogSpans         = "spans"
 	LogAudit         = "audit_id"
 	LogAction        = "action"

@@ -77,11 +77,8 @@ func (s *Store) PutKey(ctx context.Context, k hook.APIKey) error {
 // Keys reads all keys in one query per 1 MB. People create keys by hand, so the
 // number is small.
 func (s *Store) Keys(ctx context.Context) ([]hook.APIKey, error) {
-	var items []apiKeyItem
-	if err := s.list(ctx, apiKeysPartition, apiKeyPrefix, &items, "list keys"); err != nil {
-		return nil, err
-	}
-	return fromItems(items, fromAPIKeyItem, "list keys")
+	items, err := s.listItems(ctx, apiKeysPartition, apiKeyPrefix)
+	return readable(ctx, s, items, fromAPIKeyItem), translate(err, "list keys")
 }
 
 // KeyByHash reads one item.

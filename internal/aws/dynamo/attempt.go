@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
 	"surehook/internal/hook"
@@ -64,24 +65,11 @@ func (s *Store) Attempts(ctx context.Context, deliveries []hook.Delivery) ([]hoo
 	recorded := slices.DeleteFunc(slices.Clone(deliveries), func(d hook.Delivery) bool {
 		return d.State == hook.StateDelivered && d.Attempts == 1
 	})
-	return s.allAttempts(ctx, recorded)
-}
-
-// allAttempts also reads the attempt of a success at the first attempt: of two tokens of the
-// attempt, the one may have recorded a failure before the success of the other.
-func (s *Store) allAttempts(ctx context.Context, deliveries []hook.Delivery) ([]hook.Attempt, error) {
-	op := fmt.Sprintf("list attempts of %d deliveries", len(deliveries))
-	var keys []key
-	for _, d := range deliveries {
-		for number := 1; number <= d.Attempts; number++ {
-			keys = append(keys, attemptKey(d.Ref(), number))
-		}
-	}
-	items, err := s.batchGet(ctx, keys)
+	items, err := s.batchGet(ctx, attemptKeys(recorded))
 	if err != nil {
-		return nil, translate(err, op)
+		return nil, translate(err, fmt.Sprintf("list attempts of %d deliveries", len(deliveries)))
 	}
-	attempts, err := decodeAll(items, fromAttemptItem)
+	attempts := readable(ctx, s, items, fromAttemptItem)
 	slices.SortFunc(attempts, func(a, b hook.Attempt) int {
 		return cmp.Or(
 			cmp.Compare(a.Delivery.Endpoint, b.Delivery.Endpoint),
@@ -89,28 +77,46 @@ func (s *Store) allAttempts(ctx context.Context, deliveries []hook.Delivery) ([]
 			cmp.Compare(a.Number, b.Number),
 		)
 	})
-	return attempts, translate(err, op)
+	return attempts, nil
 }
 
-// EraseAttempts reads the attempts and makes one update for each attempt with a body.
-func (s *Store) EraseAttempts(ctx context.Context, deliveries []hook.Delivery) error {
-	attempts, err := s.allAttempts(ctx, deliveries)
-	if err != nil {
-		return err
+// attemptKeys also has the attempt of a success at the first attempt: of two tokens of the
+// attempt, the one may have recorded a failure before the success of the other.
+func attemptKeys(deliveries []hook.Delivery) (keys []key) {
+	for _, d := range deliveries {
+		for number := 1; number <= d.Attempts; number++ {
+			keys = append(keys, attemptKey(d.Ref(), number))
+		}
 	}
-	for _, a := range attempts {
-		if len(a.Outcome.Body) == 0 {
+	return keys
+}
+
+// EraseAttempts reads the attempts and makes one update for each attempt with a body, or
+// with an outcome that this build cannot read.
+func (s *Store) EraseAttempts(ctx context.Context, deliveries []hook.Delivery) error {
+	keys := attemptKeys(deliveries)
+	items, err := s.batchGet(ctx, keys)
+	if err != nil {
+		return translate(err, fmt.Sprintf("read attempts of %d deliveries", len(deliveries)))
+	}
+	for _, item := range items {
+		a, err := decode(item, fromAttemptItem)
+		if err == nil && len(a.Outcome.Body) == 0 {
 			continue
 		}
-		_, err := s.db.UpdateItem(ctx, &dynamodb.UpdateItemInput{
+		var k key
+		if err := attributevalue.UnmarshalMap(item, &k); err != nil {
+			return translate(err, "erase attempt")
+		}
+		_, err = s.db.UpdateItem(ctx, &dynamodb.UpdateItemInput{
 			TableName:                s.table,
-			Key:                      attemptKey(a.Delivery, a.Number).attributes(),
+			Key:                      k.attributes(),
 			UpdateExpression:         aws.String("REMOVE outcome.#body"),
-			ConditionExpression:      aws.String("attribute_exists(pk)"),
+			ConditionExpression:      aws.String("attribute_exists(outcome)"),
 			ExpressionAttributeNames: map[string]string{"#body": "body"},
 		})
 		if err != nil && codeOf(err) != hook.CodeConflict { // the table expired the attempt
-			return translate(err, fmt.Sprintf("erase attempt %d of delivery %s", a.Number, a.Delivery))
+			return translate(err, "erase "+k.SK)
 		}
 	}
 	return nil

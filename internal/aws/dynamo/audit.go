@@ -93,7 +93,7 @@ func (s *Store) AuditRecords(
 	if err := attributevalue.UnmarshalListOfMaps(out.Items, &items); err != nil {
 		return nil, "", translate(err, op)
 	}
-	for _, it := range items {
+	for i, it := range items {
 		position := it.SK[len(auditPrefix):]
 		if position == cursor {
 			continue
@@ -103,7 +103,9 @@ func (s *Store) AuditRecords(
 		}
 		r, err := fromAuditItem(it)
 		if err != nil {
-			return nil, "", translate(err, op)
+			s.unreadable(ctx, out.Items[i], err)
+			next = position
+			continue
 		}
 		page, next = append(page, r), position
 	}

@@ -146,11 +146,11 @@ func (s *Store) Circuit(ctx context.Context, tenant hook.TenantID, endpoint hook
 // SaveCircuit makes one conditional write.
 func (s *Store) SaveCircuit(ctx context.Context, r gate.Record) error {
 	op := "save circuit " + string(r.Endpoint)
-	put, err := s.put(toCircuitItem(r), asRead(r.Version))
+	next, err := s.next(toCircuitItem(r), r.Version)
 	if err != nil {
 		return translate(err, op)
 	}
-	return translate(s.write(ctx, put), op)
+	return translate(s.writeNext(ctx, next), op)
 }
 
 // maxDue is the maximum number of circuits of DueCircuits.

@@ -10,21 +10,16 @@ import (
 
 // CircuitsOf makes one batch read per 100 endpoints.
 func (s *Store) CircuitsOf(ctx context.Context, endpoints []hook.EndpointID) (map[hook.EndpointID]gate.Record, error) {
-	const op = "read circuits"
 	var keys []key
 	for _, id := range slices.Compact(slices.Sorted(slices.Values(endpoints))) { // BatchGetItem rejects a repeated key
 		keys = append(keys, circuitKey(id))
 	}
 	items, err := s.batchGet(ctx, keys)
 	if err != nil {
-		return nil, translate(err, op)
+		return nil, translate(err, "read circuits")
 	}
 	records := make(map[hook.EndpointID]gate.Record, len(items))
-	for _, item := range items {
-		r, err := decode(item, fromCircuitItem)
-		if err != nil {
-			return nil, translate(err, op)
-		}
+	for _, r := range readable(ctx, s, items, fromCircuitItem) {
 		records[r.Endpoint] = r
 	}
 	return records, nil

@@ -242,7 +242,8 @@ func (s *Store) Deliveries(ctx context.Context, e hook.Event) ([]hook.Delivery, 
 	return all, nil
 }
 
-// DeliveriesByRef makes one batch read per 100 distinct refs.
+// DeliveriesByRef makes one batch read per 100 distinct refs. A record that this build
+// cannot read has the state 0 and the version 0, so that no write replaces the record.
 func (s *Store) DeliveriesByRef(ctx context.Context, refs []hook.DeliveryRef) ([]hook.Delivery, error) {
 	op := fmt.Sprintf("read %d deliveries", len(refs))
 	wanted := make(map[key]struct{}, len(refs))
@@ -253,8 +254,19 @@ func (s *Store) DeliveriesByRef(ctx context.Context, refs []hook.DeliveryRef) ([
 	if err != nil {
 		return nil, translate(err, op)
 	}
-	found, err := decodeAll(items, fromDeliveryItem)
-	return found, translate(err, op)
+	found := make([]hook.Delivery, 0, len(items))
+	for _, item := range items {
+		d, err := decode(item, fromDeliveryItem)
+		if err != nil {
+			ref, refErr := refOf(s.unreadable(ctx, item, err))
+			if refErr != nil {
+				return nil, translate(refErr, op)
+			}
+			d = hook.Delivery{}.At(ref)
+		}
+		found = append(found, d)
+	}
+	return found, nil
 }
 
 // SaveDelivery makes one conditional write, or one transaction with the attempt.
@@ -262,16 +274,16 @@ func (s *Store) DeliveriesByRef(ctx context.Context, refs []hook.DeliveryRef) ([
 // call made the write.
 func (s *Store) SaveDelivery(ctx context.Context, d hook.Delivery, attempt *hook.Attempt) error {
 	op := "save delivery " + d.ID.String()
-	delivery, err := s.put(toDeliveryItem(d), asRead(d.Version))
+	delivery, err := s.next(toDeliveryItem(d), d.Version)
 	if err != nil {
 		return translate(err, op)
 	}
 	if attempt == nil {
-		return translate(s.write(ctx, delivery), op)
+		return translate(s.writeNext(ctx, delivery), op)
 	}
 	made, err := s.put(toAttemptItem(*attempt, d.Tenant), condition{})
 	if err != nil {
 		return translate(err, op)
 	}
-	return translate(s.transact(ctx, types.TransactWriteItem{Put: delivery}, types.TransactWriteItem{Put: made}), op)
+	return translate(s.transact(ctx, delivery, types.TransactWriteItem{Put: made}), op)
 }

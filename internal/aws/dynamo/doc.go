@@ -61,6 +61,14 @@
 // all shards of a list and merge the rows in the order of the list. One failing shard
 // fails the list.
 //
+// # Builds
+//
+// During a deployment, and after a rollback, an older build meets records of a later
+// one. A new fact is an attribute of its own, and never changes the meaning of another
+// attribute. A write of a further version keeps the attributes that the build does not
+// know; see next. A word or an attribute that the build cannot read fails its record
+// alone: see Store.Unreadable.
+//
 // # Consistency
 //
 // The condition of a new endpoint compares the tenant's number of endpoints with the
@@ -74,8 +82,9 @@
 //
 // The list of a tenant's endpoints is two reads: the rows, then the endpoints. The
 // reads are consistent, so the result has every endpoint created before the call
-// and not deleted. The key of an endpoint does not name the tenant: reads and
-// writes compare the tenant.
+// and not deleted. A Query and a BatchGetItem may see half of a transaction. So whoever
+// keeps a list under a version reads both in TransactGetItems: see asOfOneMoment. The
+// key of an endpoint does not name the tenant: reads and writes compare the tenant.
 //
 // # Expiry
 //

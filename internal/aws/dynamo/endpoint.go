@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
@@ -132,7 +131,7 @@ func (s *Store) MoveEndpoint(ctx context.Context, e hook.Endpoint, from string) 
 // transaction. from is the stored URL.
 func (s *Store) changeEndpoint(ctx context.Context, e hook.Endpoint, from string, further ...types.TransactWriteItem) error {
 	op := "update endpoint " + string(e.ID)
-	endpoint, err := s.put(toEndpointItem(e), unchanged(e, from))
+	endpoint, err := s.nextIf(toEndpointItem(e), e.Version, unchanged(e, from))
 	if err != nil {
 		return translate(err, op)
 	}
@@ -140,7 +139,7 @@ func (s *Store) changeEndpoint(ctx context.Context, e hook.Endpoint, from string
 	if at := atTenantVersion(tenant, e); at != "" {
 		tenant.ConditionExpression = &at
 	}
-	writes := []types.TransactWriteItem{endpointWrite: {Put: endpoint}, tenantWrite: {Update: tenant}}
+	writes := []types.TransactWriteItem{endpointWrite: endpoint, tenantWrite: {Update: tenant}}
 	material, err := s.writeMaterial(e)
 	if err != nil {
 		return translate(err, op)
@@ -251,15 +250,21 @@ func endpointChanged(err error, op string) error {
 
 // TenantVersion reads one item.
 func (s *Store) TenantVersion(ctx context.Context, tenant hook.TenantID) (int64, error) {
+	it, err := s.tenant(ctx, tenant)
+	return it.Version, err
+}
+
+// tenant reads the item of a tenant; the zero item for an unknown tenant.
+func (s *Store) tenant(ctx context.Context, tenant hook.TenantID) (tenantItem, error) {
 	var it tenantItem
 	err := s.get(ctx, tenantKey(tenant), &it, "tenant", string(tenant))
 	if err != nil && hook.CodeOf(err) != hook.CodeNotFound {
-		return 0, err
+		return tenantItem{}, err
 	}
 	if it.Closing != "" {
-		return 0, fmt.Errorf("read tenant %s: %w", tenant, hook.TenantClosing(tenant))
+		return tenantItem{}, fmt.Errorf("read tenant %s: %w", tenant, hook.TenantClosing(tenant))
 	}
-	return it.Version, nil
+	return it, nil
 }
 
 // Endpoint reads one item. An endpoint of another tenant is CodeNotFound.
@@ -289,23 +294,13 @@ func (s *Store) EndpointByUID(ctx context.Context, tenant hook.TenantID, uid str
 // read per 100. An endpoint deleted between the two reads is absent.
 func (s *Store) Endpoints(ctx context.Context, tenant hook.TenantID) ([]hook.Endpoint, error) {
 	op := "list endpoints of tenant " + string(tenant)
-	var rows []endpointRowItem
-	if err := s.list(ctx, tenantPartition(tenant), endpointPrefix, &rows, op); err != nil {
+	keys, err := s.endpointKeys(ctx, tenant, op)
+	if err != nil {
 		return nil, err
-	}
-	keys := make([]key, len(rows))
-	for i, row := range rows {
-		keys[i] = endpointKey(hook.EndpointID(strings.TrimPrefix(row.SK, endpointPrefix)))
 	}
 	items, err := s.batchGet(ctx, keys)
 	if err != nil {
 		return nil, translate(err, op)
 	}
-	endpoints, err := decodeAll(items, fromEndpointItem)
-	if err != nil {
-		return nil, translate(err, op)
-	}
-	endpoints = slices.DeleteFunc(endpoints, func(e hook.Endpoint) bool { return e.Tenant != tenant })
-	slices.SortFunc(endpoints, func(a, b hook.Endpoint) int { return strings.Compare(string(a.ID), string(b.ID)) })
-	return endpoints, nil
+	return s.endpoints(ctx, ownedBy(items, tenant)), nil
 }

@@ -120,22 +120,22 @@ func storedErasure(e erasure.Erasure) erasure.Erasure {
 // SaveErasure makes one conditional write.
 func (s *Store) SaveErasure(ctx context.Context, e erasure.Erasure) error {
 	op := "save erasure " + string(e.ID)
-	put, err := s.put(toErasureItem(e), asRead(e.Version))
+	next, err := s.next(toErasureItem(e), e.Version)
 	if err != nil {
 		return translate(err, op)
 	}
-	return translate(s.write(ctx, put), op)
+	return translate(s.writeNext(ctx, next), op)
 }
 
 // FinishErasure makes one transaction.
 func (s *Store) FinishErasure(ctx context.Context, e erasure.Erasure) error {
 	op := "finish erasure " + string(e.ID)
-	put, err := s.put(toErasureItem(e), asRead(e.Version))
+	next, err := s.next(toErasureItem(e), e.Version)
 	if err != nil {
 		return translate(err, op)
 	}
 	err = s.transact(ctx,
-		types.TransactWriteItem{Put: put},
+		next,
 		types.TransactWriteItem{Delete: &types.Delete{TableName: s.table, Key: dataKeyKey(e.Tenant).attributes()}},
 		types.TransactWriteItem{Delete: &types.Delete{
 			TableName:                 s.table,

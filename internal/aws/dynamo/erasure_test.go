@@ -75,7 +75,7 @@ func TestStore_FinishErasure_Writes(t *testing.T) {
 	}
 	r := w.only(t)
 	for path, want := range map[string]any{
-		"0 Put Item sk S": "erasure#" + string(erasureID), "0 Put Item version N": "5", "0 Put ExpressionAttributeValues :version N": "4",
+		"0 Update Key sk S": "erasure#" + string(erasureID), "0 Update ExpressionAttributeValues :version N": "4",
 		"1 Delete Key pk S": "tenant#acme", "1 Delete Key sk S": "datakey",
 		"2 Delete Key pk S": "tenant#acme", "2 Delete Key sk S": "tenant", "2 Delete ConditionExpression": "closing = :closing",
 		"2 Delete ExpressionAttributeValues :closing S": string(erasureID), "3": nil,

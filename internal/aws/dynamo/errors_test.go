@@ -36,8 +36,12 @@ func TestStore_TranslatesErrors(t *testing.T) {
 		_, _, err := s.Select(ctx, dead())
 		return err
 	}
-	jobs := func(ctx context.Context, s *dynamo.Store) error {
-		_, err := s.Jobs(ctx, "acme", "", 1)
+	readJob := func(ctx context.Context, s *dynamo.Store) error {
+		_, err := s.Job(ctx, "acme", jobID)
+		return err
+	}
+	read := func(ctx context.Context, s *dynamo.Store) error {
+		_, err := s.Endpoint(ctx, "acme", endpointID)
 		return err
 	}
 	const failed, none = "ConditionalCheckFailed", "None"
@@ -64,13 +68,13 @@ func TestStore_TranslatesErrors(t *testing.T) {
 		{name: "a selection past the capacity", call: selection, answer: failure(400, "ProvisionedThroughputExceededException", ""), want: hook.CodeUnavailable, message: ""},
 		{name: "an invalid selection", call: selection, answer: failure(400, "ValidationException", ""), want: hook.CodeInternal, message: ""},
 		{
-			name: "a stored job with an unknown state", call: jobs,
-			answer: answer{body: `{"Items":[{"state":{"S":"asleep"}}]}`},
+			name: "a stored job with an unknown state", call: readJob,
+			answer: answer{body: `{"Item":{"state":{"S":"asleep"}}}`},
 			want:   hook.CodeInternal, message: "",
 		},
 		{
-			name: "a stored job with an invalid delivery id", call: jobs,
-			answer: answer{body: `{"Items":[{"state":{"S":"running"},"pending":{"L":[{"S":"x"}]}}]}`},
+			name: "a stored job with an invalid delivery id", call: readJob,
+			answer: answer{body: `{"Item":{"state":{"S":"running"},"pending":{"L":[{"S":"x"}]}}}`},
 			want:   hook.CodeInternal, message: "",
 		},
 		{name: "a concurrent transaction", call: update, answer: canceled(none, "TransactionConflict"), want: hook.CodeUnavailable, message: "try again"},
@@ -88,13 +92,13 @@ func TestStore_TranslatesErrors(t *testing.T) {
 		{name: "an invalid request", call: putEvent, answer: failure(400, "ValidationException", ""), want: hook.CodeInternal, message: ""},
 		{name: "a role without permission", call: load, answer: failure(400, "AccessDeniedException", ""), want: hook.CodeInternal, message: ""},
 		{
-			name: "an unknown stored name", call: list,
-			answer: listed(`{"id":{"S":"ep_0123456789abcdef"},"status":{"S":"asleep"}}`),
+			name: "an unknown stored name", call: read,
+			answer: answer{body: `{"Item":{"id":{"S":"ep_0123456789abcdef"},"tenant":{"S":"acme"},"status":{"S":"asleep"}}}`},
 			want:   hook.CodeInternal, message: "",
 		},
 		{
-			name: "a stored attribute of another type", call: list,
-			answer: listed(`{"version":{"S":"two"}}`),
+			name: "a stored attribute of another type", call: read,
+			answer: answer{body: `{"Item":{"tenant":{"S":"acme"},"version":{"S":"two"}}}`},
 			want:   hook.CodeInternal, message: "",
 		},
 	}
@@ -110,12 +114,6 @@ func TestStore_TranslatesErrors(t *testing.T) {
 			}
 		})
 	}
-}
-
-// listed is the answer to a query of a tenant's list, and to the batch read of the
-// endpoint.
-func listed(item string) answer {
-	return answer{body: `{"Items":[{"pk":{"S":"tenant#acme"},"sk":{"S":"endpoint#ep_0123456789abcdef"}}],"Responses":{"table":[` + item + `]}}`}
 }
 
 func TestStore_ErrorsNameOperationAndID(t *testing.T) {
@@ -183,16 +181,17 @@ func TestStore_Load_GivesUpWhenKeysStayUnprocessed(t *testing.T) {
 	t.Parallel()
 
 	w, store := newWire(t, answer{
-		body: `{"UnprocessedKeys":{"table":{"Keys":[{"pk":{"S":"event#x"},"sk":{"S":"event"}}],"ConsistentRead":true}}}`,
+		body: `{"UnprocessedKeys":{"table":{"Keys":[{"pk":{"S":"event#` + string(eventID) + `"},"sk":{"S":"event"}}],"ConsistentRead":true}}}`,
 	})
 	var waits int
 	store.Wait = func(context.Context, time.Duration) error {
 		waits++
 		return nil
 	}
-	_, err := store.Load(t.Context(), []hook.Token{hook.NewToken("acme", delivery(0).Ref(), 1)})
-	if hook.CodeOf(err) != hook.CodeUnavailable {
-		t.Errorf("Load(never complete) = %v; want unavailable", err)
+	token := hook.NewToken("acme", delivery(0).Ref(), 1)
+	snapshot, err := store.Load(t.Context(), []hook.Token{token})
+	if err != nil || hook.CodeOf(snapshot.Faults[token]) != hook.CodeUnavailable {
+		t.Errorf("Load(never complete) = %v, with the faults %v; want the token unavailable", err, snapshot.Faults)
 	}
 	if len(w.sent()) != 10 || waits != 9 {
 		t.Errorf("Load(never complete) sent %d requests with %d waits; want 10 and 9", len(w.sent()), waits)

@@ -5,9 +5,11 @@ import (
 	"fmt"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
+	"surehook/internal/delivery/ingest"
 	"surehook/internal/hook"
 )
 
@@ -65,19 +67,46 @@ func (s *Store) EventType(ctx context.Context, name string) (hook.EventType, err
 	return t, translate(err, "read event type "+name)
 }
 
-// EventTypes makes one batch read per 100 names.
-func (s *Store) EventTypes(ctx context.Context, eventTypes []string) ([]hook.EventType, error) {
+// TypeListing makes one transaction per 24 names.
+func (s *Store) TypeListing(ctx context.Context, eventTypes []string) (ingest.TypeListing, error) {
 	const op = "read event types"
 	keys := make([]key, len(eventTypes))
 	for i, name := range eventTypes {
 		keys[i] = eventTypeKey(name)
 	}
-	items, err := s.batchGet(ctx, keys)
+	var m moment
+	torn, err := s.untorn(ctx, func() (err error) {
+		m, err = s.asOfOneMoment(ctx, catalogueKey(), keys)
+		return err
+	})
 	if err != nil {
-		return nil, translate(err, op)
+		return ingest.TypeListing{}, translate(err, op)
 	}
-	found, err := decodeAll(items, fromEventTypeItem)
-	return found, translate(err, op)
+	found := ingest.TypeListing{Torn: torn}
+	if torn {
+		if found.Catalogue, err = s.Catalogue(ctx); err != nil {
+			return ingest.TypeListing{}, err
+		}
+		if m.items, err = s.batchGet(ctx, keys); err != nil {
+			return ingest.TypeListing{}, translate(err, op)
+		}
+	} else {
+		var it catalogueItem
+		if err := attributevalue.UnmarshalMap(m.head, &it); err != nil {
+			return ingest.TypeListing{}, translate(err, op)
+		}
+		found.Catalogue = hook.Catalogue(it)
+	}
+	for _, item := range m.items {
+		t, err := decode(item, fromEventTypeItem)
+		if err != nil {
+			s.unreadable(ctx, item, err)
+		}
+		if t.Name != "" { // without the unknown word the environment's validation applies
+			found.Types = append(found.Types, t)
+		}
+	}
+	return found, nil
 }
 
 // EventTypesAfter makes one query. A page of large types is shorter: one query reads 1 MB.
@@ -97,8 +126,7 @@ func (s *Store) EventTypesAfter(ctx context.Context, after string, limit int) (p
 	if err != nil {
 		return nil, false, translate(err, op)
 	}
-	page, err = decodeAll(out.Items, fromEventTypeItem)
-	return page, len(out.LastEvaluatedKey) > 0, translate(err, op)
+	return readable(ctx, s, out.Items, fromEventTypeItem), len(out.LastEvaluatedKey) > 0, nil
 }
 
 // Catalogue reads one item.
@@ -121,7 +149,7 @@ const (
 func (s *Store) PutEventType(ctx context.Context, before, after hook.EventType) error {
 	op := "put event type " + after.Name
 	after.Version = before.Version + 1
-	put, err := s.put(toEventTypeItem(after), asRead(before.Version))
+	next, err := s.next(toEventTypeItem(after), before.Version)
 	if err != nil {
 		return translate(err, op)
 	}
@@ -130,7 +158,7 @@ func (s *Store) PutEventType(ctx context.Context, before, after hook.EventType) 
 		catalogue.ConditionExpression = aws.String("attribute_not_exists(#types) OR #types < :most")
 		catalogue.ExpressionAttributeValues[":most"] = number(hook.MaxTypesPerEnvironment)
 	}
-	err = s.transact(ctx, []types.TransactWriteItem{eventTypeWrite: {Put: put}, catalogueWrite: {Update: catalogue}}...)
+	err = s.transact(ctx, []types.TransactWriteItem{eventTypeWrite: next, catalogueWrite: {Update: catalogue}}...)
 	if conditionFailed(err, catalogueWrite) && !conditionFailed(err, eventTypeWrite) {
 		return fmt.Errorf("%s: %w", op, hook.TooManyTypes())
 	}

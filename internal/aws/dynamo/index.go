@@ -21,6 +21,7 @@ type indexRow struct {
 
 // current reads the records of the rows, in the order of the rows. current drops
 // stale rows: the record is gone or has another position, or no position, in the list.
+// current also drops records that this build cannot read.
 func current[I, T any](
 	ctx context.Context, s *Store, rows []indexRow, from func(I) (T, error), position func(T) string,
 ) ([]T, error) {
@@ -36,12 +37,8 @@ func current[I, T any](
 	if err != nil {
 		return nil, err
 	}
-	unordered, err := decodeAll(items, from)
-	if err != nil {
-		return nil, err
-	}
-	found := make(map[string]T, len(unordered))
-	for _, record := range unordered {
+	found := make(map[string]T, len(items))
+	for _, record := range readable(ctx, s, items, from) {
 		found[position(record)] = record
 	}
 	records := make([]T, 0, len(rows))

@@ -5,7 +5,6 @@ import (
 	"fmt"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
@@ -177,7 +176,7 @@ func (s *Store) Job(ctx context.Context, tenant hook.TenantID, id hook.JobID) (r
 // transactions with the set of the tenant's open jobs.
 func (s *Store) SaveJob(ctx context.Context, j replay.Job) error {
 	op := "save replay " + string(j.ID)
-	put, err := s.put(toJobItem(j), asRead(j.Version))
+	next, err := s.next(toJobItem(j), j.Version)
 	if err != nil {
 		return translate(err, op)
 	}
@@ -194,9 +193,9 @@ func (s *Store) SaveJob(ctx context.Context, j replay.Job) error {
 		open.ConditionExpression = aws.String("attribute_not_exists(jobs) OR size(jobs) < :most")
 		open.ExpressionAttributeValues[":most"] = number(replay.MaxOpenJobs)
 	default:
-		return translate(s.write(ctx, put), op)
+		return translate(s.writeNext(ctx, next), op)
 	}
-	err = s.transact(ctx, types.TransactWriteItem{Put: put}, types.TransactWriteItem{Update: open})
+	err = s.transact(ctx, next, types.TransactWriteItem{Update: open})
 	if conditionFailed(err, 1) && !conditionFailed(err, 0) {
 		return fmt.Errorf("%s: %w", op, replay.ErrOpenJobs())
 	}
@@ -223,9 +222,5 @@ func (s *Store) Jobs(ctx context.Context, tenant hook.TenantID, before hook.JobI
 	if err != nil {
 		return nil, translate(err, op)
 	}
-	var items []jobItem
-	if err := attributevalue.UnmarshalListOfMaps(out.Items, &items); err != nil {
-		return nil, translate(err, op)
-	}
-	return fromItems(items, fromJobItem, op)
+	return readable(ctx, s, out.Items, fromJobItem), nil
 }

@@ -31,7 +31,8 @@ func (s *Store) DeliveryRows(ctx context.Context, part status.Part, span status.
 	for _, item := range items {
 		row, err := deliveryRow(item, part.State)
 		if err != nil {
-			return nil, false, translate(err, op)
+			s.unreadable(ctx, item, err)
+			continue
 		}
 		rows = append(rows, row)
 	}
@@ -147,8 +148,7 @@ func (s *Store) EventHeads(ctx context.Context, ids []hook.EventID) ([]hook.Even
 	if err != nil {
 		return nil, translate(err, op)
 	}
-	heads, err := decodeAll(items, s.payload.fromEventItem)
-	return heads, translate(err, op)
+	return readable(ctx, s, items, s.payload.fromEventItem), nil
 }
 
 // headRequest reads all attributes of an event but the payload and the nonce.

@@ -2,6 +2,7 @@ package dynamo
 
 import (
 	"context"
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -24,39 +25,56 @@ func (s *Store) Load(ctx context.Context, tokens []hook.Token) (deliver.Snapshot
 	const op = "load tokens"
 	wanted := make(map[key]struct{})
 	owned := make(map[owner]bool)
-	limits := make(map[hook.EndpointID]gate.Limits)
-	for _, t := range tokens {
-		wanted[eventKey(t.Delivery.Event)] = struct{}{}
-		wanted[endpointKey(t.Delivery.Endpoint)] = struct{}{}
-		owned[owner{t.Tenant, t.Delivery.Endpoint}] = true
-		wanted[circuitKey(t.Delivery.Endpoint)] = struct{}{}
-		wanted[deliveryKey(t.Delivery)] = struct{}{}
-		if before, ok := t.Delivery.Predecessor(); ok {
-			wanted[deliveryKey(before)] = struct{}{}
-		}
-		if t.Slot {
-			wanted[limitsKey(t.Delivery.Endpoint)] = struct{}{}
-			limits[t.Delivery.Endpoint] = gate.Limits{}
-		}
-	}
-	items, err := s.batchGet(ctx, slices.Collect(maps.Keys(wanted)))
-	if err != nil {
-		return deliver.Snapshot{}, translate(err, op)
-	}
 	snapshot := deliver.Snapshot{
 		Events:     make(map[hook.EventID]*hook.Event),
 		Endpoints:  make(map[hook.EndpointID]*hook.Endpoint),
 		Circuits:   make(map[hook.EndpointID]gate.Record),
 		Deliveries: make(map[hook.DeliveryRef]*hook.Delivery),
-		Limits:     limits,
+		Limits:     make(map[hook.EndpointID]gate.Limits),
+	}
+	for _, t := range tokens {
+		for _, k := range keysOf(t) {
+			wanted[k] = struct{}{}
+		}
+		owned[owner{t.Tenant, t.Delivery.Endpoint}] = true
+		if t.Slot {
+			snapshot.Limits[t.Delivery.Endpoint] = gate.Limits{}
+		}
+	}
+	items, faults, err := s.batchGetEach(ctx, slices.Collect(maps.Keys(wanted)), types.KeysAndAttributes{ConsistentRead: aws.Bool(true)})
+	if err != nil {
+		return deliver.Snapshot{}, translate(err, op)
 	}
 	for _, item := range items {
 		if err := s.add(&snapshot, item); err != nil {
-			return deliver.Snapshot{}, translate(err, op)
+			faults[s.unreadable(ctx, item, err)] = err
+		}
+	}
+	for _, t := range tokens {
+		for _, k := range keysOf(t) {
+			if err := faults[k]; err != nil {
+				if snapshot.Faults == nil {
+					snapshot.Faults = make(map[hook.Token]error)
+				}
+				snapshot.Faults[t] = translate(fmt.Errorf("%s %s: %w", k.PK, k.SK, err), op)
+				break
+			}
 		}
 	}
 	maps.DeleteFunc(snapshot.Endpoints, func(id hook.EndpointID, e *hook.Endpoint) bool { return !owned[owner{e.Tenant, id}] })
 	return snapshot, nil
+}
+
+// keysOf returns the keys of the records for the token.
+func keysOf(t hook.Token) []key {
+	keys := []key{eventKey(t.Delivery.Event), endpointKey(t.Delivery.Endpoint), circuitKey(t.Delivery.Endpoint), deliveryKey(t.Delivery)}
+	if before, ok := t.Delivery.Predecessor(); ok {
+		keys = append(keys, deliveryKey(before))
+	}
+	if t.Slot {
+		keys = append(keys, limitsKey(t.Delivery.Endpoint))
+	}
+	return keys
 }
 
 // owner is a tenant and an endpoint named by a token.
@@ -116,30 +134,29 @@ func decode[I, T any](item map[string]types.AttributeValue, from func(I) (T, err
 	return from(it)
 }
 
-// decodeAll decodes items by way of their struct.
-func decodeAll[I, T any](items []map[string]types.AttributeValue, from func(I) (T, error)) ([]T, error) {
+// unreadable reports an item that this build cannot read, and returns the key.
+func (s *Store) unreadable(ctx context.Context, item map[string]types.AttributeValue, err error) key {
+	var k key
+	_ = attributevalue.UnmarshalMap(item, &k) // the empty key names no item
+	if s.Unreadable != nil {
+		s.Unreadable(ctx, k.PK+" "+k.SK, err)
+	}
+	return k
+}
+
+// readable decodes the items of a list by way of their struct, without those that this
+// build cannot read: Store.Unreadable learns of them.
+func readable[I, T any](ctx context.Context, s *Store, items []map[string]types.AttributeValue, from func(I) (T, error)) []T {
 	records := make([]T, 0, len(items))
 	for _, item := range items {
 		record, err := decode(item, from)
 		if err != nil {
-			return nil, err
+			s.unreadable(ctx, item, err)
+			continue
 		}
 		records = append(records, record)
 	}
-	return records, nil
-}
-
-// fromItems decodes the items of list.
-func fromItems[I, T any](items []I, from func(I) (T, error), op string) ([]T, error) {
-	records := make([]T, 0, len(items))
-	for _, it := range items {
-		record, err := from(it)
-		if err != nil {
-			return nil, translate(err, op)
-		}
-		records = append(records, record)
-	}
-	return records, nil
+	return records
 }
 
 // Bounds of batchGet.
@@ -163,13 +180,25 @@ func (s *Store) batchGet(ctx context.Context, keys []key) ([]map[string]types.At
 
 // batchGetAs is batchGet with the consistency and the attributes of the request.
 func (s *Store) batchGetAs(ctx context.Context, keys []key, as types.KeysAndAttributes) ([]map[string]types.AttributeValue, error) {
-	var items []map[string]types.AttributeValue
+	items, faults, err := s.batchGetEach(ctx, keys, as)
+	for _, fault := range faults {
+		return nil, fault
+	}
+	return items, err
+}
+
+// batchGetEach is batchGetAs with a fault for each key that could not be read: one
+// throttled partition keeps no other from its items. An error means that no key was read.
+func (s *Store) batchGetEach(
+	ctx context.Context, keys []key, as types.KeysAndAttributes,
+) (items []map[string]types.AttributeValue, faults map[key]error, err error) {
+	faults = make(map[key]error)
 	for chunk := range slices.Chunk(keys, maxBatchKeys) {
 		request := as
 		for _, k := range chunk {
 			request.Keys = append(request.Keys, k.attributes())
 		}
-		err := hook.Persist(ctx, s.Wait, maxRounds, func() error {
+		fault := hook.Persist(ctx, s.Wait, maxRounds, func() error {
 			got, err := s.db.BatchGetItem(ctx, &dynamodb.BatchGetItemInput{
 				RequestItems: map[string]types.KeysAndAttributes{*s.table: request},
 			})
@@ -182,9 +211,19 @@ func (s *Store) batchGetAs(ctx context.Context, keys []key, as types.KeysAndAttr
 			}
 			return nil
 		})
-		if err != nil {
-			return nil, err //nolint:wrapcheck // the caller translates
+		if fault == nil {
+			continue
+		}
+		for _, unread := range request.Keys {
+			var k key
+			if err := attributevalue.UnmarshalMap(unread, &k); err != nil {
+				return nil, nil, err //nolint:wrapcheck // the caller translates
+			}
+			faults[k], err = fault, fault
 		}
 	}
-	return items, nil
+	if len(faults) < len(keys) && ctx.Err() == nil {
+		err = nil
+	}
+	return items, faults, err
 }

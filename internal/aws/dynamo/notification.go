@@ -71,7 +71,7 @@ func (s *Store) Notifications(ctx context.Context, endpoint hook.EndpointID, cur
 	if err := attributevalue.UnmarshalListOfMaps(out.Items, &items); err != nil {
 		return nil, "", translate(err, op)
 	}
-	for _, it := range items {
+	for i, it := range items {
 		order := it.SK[len(historyPrefix):]
 		if order == cursor {
 			continue
@@ -84,7 +84,8 @@ func (s *Store) Notifications(ctx context.Context, endpoint hook.EndpointID, cur
 		}
 		if it.Delivery != "" {
 			if n.Delivery, err = hook.ParseDeliveryID(it.Delivery); err != nil {
-				return nil, "", translate(err, op)
+				s.unreadable(ctx, out.Items[i], err)
+				continue
 			}
 		}
 		page = append(page, n)

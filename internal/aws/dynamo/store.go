@@ -3,6 +3,7 @@ package dynamo
 import (
 	"context"
 	"fmt"
+	"sync"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
@@ -36,11 +37,15 @@ import (
 type Store struct {
 	// Wait blocks between two requests for unprocessed keys; nil: by the real clock.
 	Wait hook.Wait
+	// Unreadable is called for each record that a list or a batch leaves out, because this
+	// build does not know a word or a form in the record; nil: nobody is told.
+	Unreadable func(ctx context.Context, record string, err error)
 
 	db      *dynamodb.Client
 	table   *string
 	payload codec
 	types   typeCache
+	structs sync.Map // attributes of items, by the type of the struct
 }
 
 // New returns the store in the table.
@@ -67,7 +72,16 @@ func (s *Store) get(ctx context.Context, k key, out any, what, id string) error 
 // list reads all items of a partition with the sort key prefix, in the order of
 // the sort key, into out, a pointer to a slice of structs.
 func (s *Store) list(ctx context.Context, partition, prefix string, out any, op string) error {
-	var items []map[string]types.AttributeValue
+	items, err := s.listItems(ctx, partition, prefix)
+	if err != nil {
+		return translate(err, op)
+	}
+	return translate(attributevalue.UnmarshalListOfMaps(items, out), op)
+}
+
+// listItems reads all items of a partition with the sort key prefix, in the order of
+// the sort key.
+func (s *Store) listItems(ctx context.Context, partition, prefix string) (items []map[string]types.AttributeValue, err error) {
 	pages := dynamodb.NewQueryPaginator(s.db, &dynamodb.QueryInput{
 		TableName:                 s.table,
 		ConsistentRead:            aws.Bool(true),
@@ -77,11 +91,11 @@ func (s *Store) list(ctx context.Context, partition, prefix string, out any, op 
 	for pages.HasMorePages() {
 		page, err := pages.NextPage(ctx)
 		if err != nil {
-			return translate(err, op)
+			return nil, err //nolint:wrapcheck // the caller translates
 		}
 		items = append(items, page.Items...)
 	}
-	return translate(attributevalue.UnmarshalListOfMaps(items, out), op)
+	return items, nil
 }
 
 // condition guards a write.

@@ -120,12 +120,12 @@ func (s *Store) Tenants(ctx context.Context, prefix string, after hook.TenantID,
 	if err != nil {
 		return nil, "", translate(err, op)
 	}
-	page, err = decodeAll(items, fromTenantItem)
+	page = readable(ctx, s, items, fromTenantItem)
 	slices.SortFunc(page, func(a, b tenant.Tenant) int { return strings.Compare(string(a.ID), string(b.ID)) })
 	if len(rows) > 0 && len(out.LastEvaluatedKey) > 0 { // also when the tenants of all rows are gone
 		next = hook.TenantID(rows[len(rows)-1].StateSK)
 	}
-	return page, next, translate(err, op)
+	return page, next, nil
 }
 
 func fromTenantItem(it tenantItem) (tenant.Tenant, error) {

@@ -176,6 +176,8 @@ func (r *letterRun) needlessLetters(
 // the dead delivery may follow.
 func (r *letterRun) letterOver(ctx context.Context, d hook.Delivery, letter hook.DeadLetter) (bool, error) {
 	switch {
+	case d.State == 0: // this build cannot read the record
+		return false, nil
 	case !d.State.Settled():
 		return r.Now().Sub(letter.DiedAt) > maxLetterLead, nil
 	case d.State != hook.StateDead:

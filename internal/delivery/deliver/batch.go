@@ -141,7 +141,7 @@ func (d *Deliverer) processJobs(ctx context.Context, jobs []*job) {
 		failAll(jobs, err)
 		return
 	}
-	jobs = d.recordReplays(ctx, jobs, snapshot)
+	jobs = d.recordReplays(ctx, loadedJobs(jobs, &snapshot), snapshot)
 	now := d.Now()
 	made := &results{all: make([]gate.Result, 0, len(jobs))}
 	byEndpoint := make(map[hook.EndpointID][]*job)
@@ -179,6 +179,16 @@ func (d *Deliverer) loadSnapshot(ctx context.Context, jobs []*job) (Snapshot, er
 	}
 	snapshot.capTimeouts() // now: the jobs of an endpoint share its record
 	return snapshot, nil
+}
+
+// loadedJobs fails the jobs without all their records, and returns the others.
+func loadedJobs(jobs []*job, snapshot *Snapshot) []*job {
+	return slices.DeleteFunc(jobs, func(j *job) bool {
+		if fault, ok := snapshot.Faults[j.token]; ok {
+			j.err = fmt.Errorf("load the records of %s: %w", j.token.Delivery, fault)
+		}
+		return j.err != nil
+	})
 }
 
 // judgeJob finds the job's records and returns the next step.

@@ -28,7 +28,8 @@ type Loader interface {
 	// Load returns the events, endpoints, circuits and deliveries named by the
 	// tokens. For a delivery of generation 2 or later, Load also returns the
 	// delivery of the generation before, and for a token with a claimed slot the limits
-	// of the endpoint.
+	// of the endpoint. A record that cannot be read fails the tokens that name the record,
+	// in Snapshot.Faults, and no other token. An error means that nothing was read.
 	Load(ctx context.Context, tokens []hook.Token) (Snapshot, error)
 }
 

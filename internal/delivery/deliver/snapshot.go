@@ -14,6 +14,10 @@ type Snapshot struct {
 	Circuits   map[hook.EndpointID]gate.Record
 	Deliveries map[hook.DeliveryRef]*hook.Delivery
 	Limits     map[hook.EndpointID]gate.Limits // of the endpoints of tokens with a claimed slot, also without a record
+
+	// Faults has the tokens with a record that could not be read: a throttled partition, or
+	// a word of a later build. The snapshot may lack records of these tokens.
+	Faults map[hook.Token]error
 }
 
 // capTimeouts applies the timeouts set by the review of slow endpoints.

@@ -9,7 +9,7 @@ import (
 // coalescing returns the endpoints that get the events of a window together; nil for none.
 func (l listing) coalescing() map[hook.EndpointID]hook.Endpoint {
 	var found map[hook.EndpointID]hook.Endpoint
-	for _, e := range l.endpoints {
+	for _, e := range l.Endpoints {
 		if !e.Coalesce.On() {
 			continue
 		}

@@ -15,7 +15,7 @@ import (
 const cachedTenants = 1000
 
 // Directory lists the endpoints of tenants, with the tenants' limits. The cache holds
-// a list under the tenant's version, and every call reads the version. So an event
+// a listing under the tenant's version, and every call reads the version. So an event
 // reaches every endpoint created before the post.
 type Directory struct {
 	store Store
@@ -23,10 +23,9 @@ type Directory struct {
 }
 
 type listing struct {
-	version   int64
-	endpoints []hook.Endpoint
-	filters   map[hook.EndpointID]*filter.Filter // of the endpoints with a filter
-	limits    hook.TenantLimits
+	Listing
+
+	filters map[hook.EndpointID]*filter.Filter // of the endpoints with a filter
 }
 
 // NewDirectory returns a Directory of the store with an empty cache.
@@ -38,6 +37,9 @@ func NewDirectory(store Store) (*Directory, error) {
 	return &Directory{store: store, cache: cache}, nil
 }
 
+// list returns the listing of the tenant. A torn listing serves this call alone: the
+// change under way is not acknowledged yet, so the call may miss the change, and a
+// later call may not.
 func (d *Directory) list(ctx context.Context, tenant hook.TenantID) (listing, error) {
 	version, err := d.store.TenantVersion(ctx, tenant)
 	if err != nil {
@@ -46,21 +48,17 @@ func (d *Directory) list(ctx context.Context, tenant hook.TenantID) (listing, er
 	if version == 0 {
 		return listing{}, nil
 	}
-	if known, ok := d.cache.Get(tenant); ok && known.version == version {
+	if known, ok := d.cache.Get(tenant); ok && known.Version == version {
 		return known, nil
 	}
-	// The version is read before the endpoints and the limits, so the cached list is at
-	// least as new as the version.
-	endpoints, err := d.store.Endpoints(ctx, tenant)
+	read, err := d.store.Listing(ctx, tenant)
 	if err != nil {
-		return listing{}, fmt.Errorf("read endpoints: %w", err)
+		return listing{}, fmt.Errorf("read endpoints and limits: %w", err)
 	}
-	limits, err := d.store.TenantLimits(ctx, tenant)
-	if err != nil {
-		return listing{}, fmt.Errorf("read limits: %w", err)
+	found := listing{Listing: read, filters: parseFilters(read.Endpoints)}
+	if !read.Torn {
+		d.cache.Add(tenant, found)
 	}
-	found := listing{version: version, endpoints: endpoints, filters: parseFilters(endpoints), limits: limits}
-	d.cache.Add(tenant, found)
 	return found, nil
 }
 
@@ -86,7 +84,7 @@ func parseFilters(endpoints []hook.Endpoint) map[hook.EndpointID]*filter.Filter 
 func (l listing) targets(eventType string, payload []byte, left *int) ([]hook.Target, error) {
 	document := sync.OnceValue(func() filter.Document { return filter.NewDocument(eventType, payload) })
 	var targets []hook.Target
-	for _, e := range l.endpoints {
+	for _, e := range l.Endpoints {
 		if !e.Subscribes(eventType) {
 			continue
 		}

@@ -94,10 +94,10 @@ func (a *Acceptor) AcceptBatch(ctx context.Context, tenant hook.TenantID, reques
 	now := a.Now()
 	posts := make([]post, len(requests))
 	for i, r := range requests {
-		posts[i] = a.preparePost(tenant, known.limits, r, now)
+		posts[i] = a.preparePost(tenant, known.Limits, r, now)
 	}
 	types := a.Types.find(ctx, posts, now)
-	a.spend(ctx, tenant, known.limits, posts, now)
+	a.spend(ctx, tenant, known.Limits, posts, now)
 	left := newBudget()
 	for i := range posts {
 		if posts[i].err == nil {
@@ -115,8 +115,8 @@ func (p *post) judge(known listing, types types, left *budget) {
 	if p.refusal == nil {
 		types.check(p, &left.checks)
 	}
-	if n := len(p.event.Targets); p.refusal == nil && known.limits.DeliveriesPerEvent > 0 && n > known.limits.DeliveriesPerEvent {
-		p.refusal = known.limits.TooManyDeliveries(n)
+	if n := len(p.event.Targets); p.refusal == nil && known.Limits.DeliveriesPerEvent > 0 && n > known.limits.DeliveriesPerEvent {
+		p.refusal = known.Limits.TooManyDeliveries(n)
 	}
 }
 
@@ -124,7 +124,7 @@ func (p *post) judge(known listing, types types, left *budget) {
 // After a crash, the tenant is known and has no event.
 func (a *Acceptor) register(ctx context.Context, tenant hook.TenantID, known listing, posts []post) {
 	valid := slices.ContainsFunc(posts, func(p post) bool { return p.err == nil })
-	if known.version != 0 || !valid {
+	if known.Version != 0 || !valid {
 		return
 	}
 	if err := a.Store.RegisterTenant(ctx, tenant); err != nil {
@@ -145,9 +145,9 @@ func (a *Acceptor) AcceptFor(ctx context.Context, e hook.Endpoint, eventType str
 		return Result{}, fmt.Errorf("find limits of tenant %s: %w", e.Tenant, err)
 	}
 	now := a.Now()
-	posts := []post{a.newPost(e.Tenant, known.limits, Request{Type: eventType, Payload: payload}, now)}
+	posts := []post{a.newPost(e.Tenant, known.Limits, Request{Type: eventType, Payload: payload}, now)}
 	posts[0].event.Targets = []hook.Target{e.Target()}
-	a.spend(ctx, e.Tenant, known.limits, posts, now)
+	a.spend(ctx, e.Tenant, known.Limits, posts, now)
 	result := a.storeAndSend(ctx, known, posts)[0]
 	return result, result.Err
 }
@@ -169,7 +169,7 @@ func (a *Acceptor) AcceptOurs(
 		return Result{}, fmt.Errorf("find endpoints of tenant %s: %w", tenant, err)
 	}
 	r := Request{Type: eventType, Payload: payload, IdempotencyKey: ourKeys + key}
-	p := a.newPost(tenant, known.limits, r, a.Now())
+	p := a.newPost(tenant, known.Limits, r, a.Now())
 	p.ours = true
 	left := newBudget()
 	if p.event.Targets, p.err = known.targets(eventType, payload, &left.filters); len(p.event.Targets) == 0 {

@@ -132,9 +132,9 @@ type countingStore struct {
 	reads int
 }
 
-func (s *countingStore) Endpoints(ctx context.Context, tenant hook.TenantID) ([]hook.Endpoint, error) {
+func (s *countingStore) Listing(ctx context.Context, tenant hook.TenantID) (ingest.Listing, error) {
 	s.reads++
-	return s.Store.Endpoints(ctx, tenant)
+	return s.Store.Listing(ctx, tenant)
 }
 
 func TestAccept_CachesUnchangedEndpoints(t *testing.T) {

@@ -8,19 +8,18 @@ import (
 	"surehook/internal/hook"
 )
 
-// Store keeps events and the endpoints of tenants. Every read sees every write
+// Store keeps events and tenants. Every read sees every write
 // acknowledged before the read began.
 type Store interface {
 	// PutEvent stores a new event, or returns CodeConflict when the id exists.
 	// The new event replaces an event expired at the new event's acceptance.
 	PutEvent(ctx context.Context, e hook.Event) error
 	settle.EventReader
-	settle.EndpointLister
 	Tenants
 }
 
-// Tenants keeps the versions and the limits of tenants. Every read sees every write
-// acknowledged before the read began.
+// Tenants keeps the versions, limits and endpoints of tenants. Every read sees every
+// write acknowledged before the read began.
 type Tenants interface {
 	// RegisterTenant makes the tenant known, and its version at least 1. Repeated calls
 	// change nothing that matters.
@@ -28,12 +27,22 @@ type Tenants interface {
 	// TenantVersion returns a number that changes with every change of the tenant's
 	// endpoints and limits; 0 for an unknown tenant.
 	TenantVersion(ctx context.Context, tenant hook.TenantID) (int64, error)
-	// TenantLimits returns the limits of the tenant; the zero limits for a tenant
-	// without limits.
-	TenantLimits(ctx context.Context, tenant hook.TenantID) (hook.TenantLimits, error)
+	// Listing returns the tenant's version, limits and endpoints.
+	Listing(ctx context.Context, tenant hook.TenantID) (Listing, error)
 	// Spend applies Spend.After to the stored next-free time of the tenant. Two
 	// concurrent calls never spend the same units. A wait above 0 means a refusal.
 	Spend(ctx context.Context, tenant hook.TenantID, s hook.Spend) (wait time.Duration, err error)
+}
+
+// Listing is what ingest knows of a tenant.
+type Listing struct {
+	Version   int64             // 0 for an unknown tenant
+	Limits    hook.TenantLimits // zero without limits
+	Endpoints []hook.Endpoint   // all of the tenant, in the order of their ids
+	// Torn means that changes went on during the read. The endpoints show every change
+	// acknowledged before the read, and perhaps not every change that Version counts. A
+	// listing that is not torn is the tenant at one moment.
+	Torn bool
 }
 
 // Queue carries tokens.

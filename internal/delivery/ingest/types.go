@@ -26,9 +26,19 @@ const (
 type TypeStore interface {
 	// Catalogue returns the state of all event types.
 	Catalogue(ctx context.Context) (hook.Catalogue, error)
-	// EventTypes returns the event types with the names, without unknown names, in any
-	// order. The names are distinct, at most hook.MaxBatchEvents.
-	EventTypes(ctx context.Context, names []string) ([]hook.EventType, error)
+	// TypeListing returns the event types with the names. The names are distinct, at most
+	// hook.MaxBatchEvents.
+	TypeListing(ctx context.Context, names []string) (TypeListing, error)
+}
+
+// TypeListing is event types, with the state of all event types.
+type TypeListing struct {
+	Catalogue hook.Catalogue
+	Types     []hook.EventType // without unknown names, in any order
+	// Torn means that changes went on during the read. The types show every change
+	// acknowledged before the read, and perhaps not every change that Catalogue counts.
+	// A listing that is not torn is of one moment.
+	Torn bool
 }
 
 // Types checks events against event types. The catalogue is read again after TypesAge,
@@ -152,25 +162,27 @@ func (t *Types) known(ctx context.Context, posts []post, now time.Time) (map[str
 		cached, ok := t.cache.Get(name)
 		if !ok || cached.catalogue != t.current.Version {
 			missing = append(missing, name)
-			cached = knownType{catalogue: t.current.Version}
 		}
 		found[name] = cached
 	}
 	return found, t.load(ctx, missing, found)
 }
 
-// load reads the missing types into found and into the cache. The catalogue was read
-// before, so each type is at least as new as the catalogue.
+// load reads the missing types into found, and into the cache unless a change is under
+// way: a torn listing serves this call alone, as in Directory.
 func (t *Types) load(ctx context.Context, missing []string, found map[string]knownType) error {
 	if len(missing) == 0 {
 		return nil
 	}
-	stored, err := t.store.EventTypes(ctx, missing)
+	read, err := t.store.TypeListing(ctx, missing)
 	if err != nil {
 		return fmt.Errorf("read event types: %w", err)
 	}
-	for _, s := range stored {
-		k := knownType{catalogue: t.current.Version, exists: true, eventType: s}
+	for _, name := range missing {
+		found[name] = knownType{catalogue: read.Catalogue.Version}
+	}
+	for _, s := range read.Types {
+		k := knownType{catalogue: read.Catalogue.Version, exists: true, eventType: s}
 		if len(s.Schema) > 0 {
 			var wrong []hook.FieldError
 			if k.schema, wrong = schema.Compile(s.Schema, "schema"); len(wrong) > 0 { // PUT of another build had other bounds
@@ -180,6 +192,10 @@ func (t *Types) load(ctx context.Context, missing []string, found map[string]kno
 		k.eventType.Schema, k.eventType.Example = nil, nil
 		found[s.Name] = k
 	}
+	if read.Torn {
+		return nil
+	}
+	t.current = read.Catalogue // at least as new
 	for _, name := range missing {
 		t.cache.Add(name, found[name])
 	}

@@ -27,9 +27,9 @@ func (c *countedTypes) Catalogue(ctx context.Context) (hook.Catalogue, error) {
 	return c.TypeStore.Catalogue(ctx)
 }
 
-func (c *countedTypes) EventTypes(ctx context.Context, names []string) ([]hook.EventType, error) {
+func (c *countedTypes) TypeListing(ctx context.Context, names []string) (ingest.TypeListing, error) {
 	c.types++
-	return c.TypeStore.EventTypes(ctx, names)
+	return c.TypeStore.TypeListing(ctx, names)
 }
 
 // checked makes the acceptor check events and returns the reads.

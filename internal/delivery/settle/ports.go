@@ -24,7 +24,8 @@ type DeliveryStore interface {
 // DeliveriesReader reads the records of several deliveries. Every read sees every
 // write acknowledged before the read began.
 type DeliveriesReader interface {
-	// DeliveriesByRef returns the existing records, in no particular order.
+	// DeliveriesByRef returns the existing records, in no particular order. A record of a
+	// later build with unknown words has the state 0 and the version 0.
 	DeliveriesByRef(ctx context.Context, refs []hook.DeliveryRef) ([]hook.Delivery, error)
 }
 

@@ -32,6 +32,9 @@ func (l *Ledger) recordTable(ctx context.Context, op string, in, out any, err er
 	case *dynamodb.BatchGetItemInput:
 		o, _ := out.(*dynamodb.BatchGetItemOutput)
 		l.readBatch(op, in, o)
+	case *dynamodb.TransactGetItemsInput:
+		o, _ := out.(*dynamodb.TransactGetItemsOutput)
+		l.readTransaction(op, in, o)
 	case *dynamodb.QueryInput:
 		o, _ := out.(*dynamodb.QueryOutput)
 		size := 0
@@ -71,6 +74,19 @@ func (l *Ledger) readBatch(op string, in *dynamodb.BatchGetItemInput, out *dynam
 		for _, item := range out.Responses[table] {
 			units += ReadUnits(ItemSize(item), aws.ToBool(ask.ConsistentRead))
 		}
+	}
+	l.read(op, "", units)
+}
+
+// readTransaction counts each item as a consistent read with the factor of a transaction.
+func (l *Ledger) readTransaction(op string, in *dynamodb.TransactGetItemsInput, out *dynamodb.TransactGetItemsOutput) {
+	units := 0.0
+	for i := range in.TransactItems {
+		size := 0
+		if out != nil && i < len(out.Responses) {
+			size = ItemSize(out.Responses[i].Item)
+		}
+		units += transactional * ReadUnits(size, true)
 	}
 	l.read(op, "", units)
 }

@@ -6,9 +6,11 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
+	"surehook/internal/delivery/ingest"
 	"surehook/internal/hook"
 )
 
@@ -327,20 +329,43 @@ func endpointOfOneTenant(t *testing.T, s StoreUnderTest) {
 }
 
 // listAfterChange changes endpoints of one tenant at the same time. An event must
-// reach an endpoint that exists when the event is posted.
+// reach an endpoint that exists when the event is posted, and a listing that is not torn
+// is of one moment: two of one version are the same.
 func listAfterChange(t *testing.T, s StoreUnderTest) {
+	var mu sync.Mutex
+	ofVersion := make(map[int64]string)
 	has := func(ctx context.Context, id hook.EndpointID, version int64) error {
 		all, err := s.Endpoints(ctx, "acme")
 		if err != nil {
 			return err
 		}
-		i := slices.IndexFunc(all, func(e hook.Endpoint) bool { return e.ID == id })
-		switch {
-		case version == 0 && i >= 0:
-			t.Errorf("Endpoints() after the delete of %s has the endpoint", id)
-		case version > 0 && (i < 0 || all[i].Version != version):
-			t.Errorf("Endpoints() after the write of version %d of %s does not have the version", version, id)
+		l, err := s.Listing(ctx, "acme")
+		if err != nil {
+			return err
 		}
+		for call, all := range map[string][]hook.Endpoint{"Endpoints": all, "Listing": l.Endpoints} {
+			i := slices.IndexFunc(all, func(e hook.Endpoint) bool { return e.ID == id })
+			switch {
+			case version == 0 && i >= 0:
+				t.Errorf("%s() after the delete of %s has the endpoint", call, id)
+			case version > 0 && (i < 0 || all[i].Version != version):
+				t.Errorf("%s() after the write of version %d of %s does not have the version", call, version, id)
+			}
+		}
+		if l.Torn {
+			return nil
+		}
+		var text strings.Builder
+		for _, e := range l.Endpoints {
+			fmt.Fprintf(&text, " %s/%d", e.ID, e.Version)
+		}
+		mu.Lock()
+		defer mu.Unlock()
+
+		if other, ok := ofVersion[l.Version]; ok && other != text.String() {
+			t.Errorf("Listing() of version %d has%s and%s", l.Version, other, text.String())
+		}
+		ofVersion[l.Version] = text.String()
 		return nil
 	}
 	race(t, 10, func(ctx context.Context, _ int) error {
@@ -367,13 +392,22 @@ func listAfterChange(t *testing.T, s StoreUnderTest) {
 }
 
 func endpointsInOrder(t *testing.T, s StoreUnderTest) {
+	limits := hook.TenantLimits{EventsPerSecond: 7}
+	check(t, s.SetTenantLimits(t.Context(), "acme", limits))
+	create(t, s, sampleEndpoint("globex"))
 	var want []hook.Endpoint
-	for range 20 {
+	for range 60 { // several transactions
 		want = append(want, create(t, s, sampleEndpoint("acme")))
 	}
 	slices.SortFunc(want, func(a, b hook.Endpoint) int { return strings.Compare(string(a.ID), string(b.ID)) })
 	got, err := s.Endpoints(t.Context(), "acme")
 	wantSame(t, "Endpoints(acme)", want, got, err)
+	version, err := s.TenantVersion(t.Context(), "acme")
+	check(t, err)
+	l, err := s.Listing(t.Context(), "acme")
+	wantSame(t, "Listing(acme)", ingest.Listing{Version: version, Limits: limits, Endpoints: want}, l, err)
+	l, err = s.Listing(t.Context(), "initech")
+	wantSame(t, "Listing(unknown)", ingest.Listing{}, l, err)
 }
 
 func endpointLimit(t *testing.T, s StoreUnderTest) {

@@ -178,8 +178,10 @@ func contextDone(t *testing.T, s StoreUnderTest) {
 			_, err := s.Spend(ctx, "acme", hook.NewSpend(1, 1, storeEpoch()))
 			return err
 		},
-		"Endpoints": func() error { _, err := s.Endpoints(ctx, "acme"); return err },
-		"Keys":      func() error { _, err := s.Keys(ctx); return err },
+		"Endpoints":   func() error { _, err := s.Endpoints(ctx, "acme"); return err },
+		"Listing":     func() error { _, err := s.Listing(ctx, "acme"); return err },
+		"TypeListing": func() error { _, err := s.TypeListing(ctx, []string{"order.paid"}); return err },
+		"Keys":        func() error { _, err := s.Keys(ctx); return err },
 		"DeliveryRows": func() error {
 			_, _, err := s.DeliveryRows(ctx, status.Part{Endpoint: endpoint.ID}, status.Span{}, 1)
 			return err

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"surehook/internal/delivery/ingest"
 	"surehook/internal/hook"
 )
 
@@ -54,9 +55,10 @@ func eventTypeComesBack(t *testing.T, s StoreUnderTest) {
 	if got.Schema != nil || got.Example != nil {
 		t.Errorf("EventType(small) = %+v; want no schema and no example", got)
 	}
-	found, err := s.EventTypes(t.Context(), []string{"small", "order.paid", "order.sent"})
-	slices.SortFunc(found, func(a, b hook.EventType) int { return strings.Compare(a.Name, b.Name) })
-	wantSame(t, "EventTypes()", []hook.EventType{want, small}, found, err)
+	found, err := s.TypeListing(t.Context(), []string{"small", "order.paid", "order.sent"})
+	slices.SortFunc(found.Types, func(a, b hook.EventType) int { return strings.Compare(a.Name, b.Name) })
+	catalogue := hook.Catalogue{Version: 2, Types: 2, Checked: 1}
+	wantSame(t, "TypeListing()", ingest.TypeListing{Catalogue: catalogue, Types: []hook.EventType{want, small}}, found, err)
 
 	_, err = s.EventType(t.Context(), "order.sent")
 	wantCode(t, "EventType(unknown)", err, hook.CodeNotFound)

@@ -41,6 +41,7 @@ type checker struct {
 	early     map[hook.DeliveryRef]bool // redriven by hand between dead letter and death
 	removed   map[hook.DeliveryRef]bool // by the TTL of the table
 
+	commits  map[hook.TenantID]commit // the last one of each tenant
 	statuses map[hook.EndpointID]status
 	circuits map[hook.EndpointID]circuits
 	wire     map[hook.EndpointID][]*post
@@ -79,6 +80,7 @@ type status struct {
 
 	created   time.Time
 	deleted   time.Time
+	committed time.Time         // the end of the deletion's commit
 	active    time.Time         // the last time with status active
 	inactive  time.Time         // the last time with another status
 	changed   time.Time         // the last write
@@ -127,6 +129,7 @@ func newChecker() checker {
 		early:    make(map[hook.DeliveryRef]bool),
 		removed:  make(map[hook.DeliveryRef]bool),
 		statuses: make(map[hook.EndpointID]status),
+		commits:  make(map[hook.TenantID]commit),
 		circuits: make(map[hook.EndpointID]circuits),
 		wire:     make(map[hook.EndpointID][]*post),
 	}
@@ -144,7 +147,7 @@ func (w *simulation) checkTargets(p *process, e hook.Event) {
 			continue
 		}
 		throughout := s.created.Before(p.started) && s.deleted.IsZero()
-		ever := s.deleted.IsZero() || !s.deleted.Before(p.started)
+		ever := s.deleted.IsZero() || !s.committed.Before(p.started)
 		if _, has := e.Ref(s.ID, 1); throughout && s.Subscribes(e.Type) && !has {
 			w.fail(checkTargets, "event %s is not for endpoint %s, which exists and subscribes to it", e.ID, s.ID)
 		} else if has && (!ever || !s.Subscribes(e.Type)) {
@@ -181,8 +184,26 @@ func (w *simulation) sawEndpoint(e hook.Endpoint, deleted bool) {
 		s.coalesced = append(s.coalesced, e.Coalesce)
 	}
 	if deleted {
-		s.deleted = w.now
+		s.deleted, s.committed = w.now, w.now
 	}
+	w.statuses[e.ID] = s
+}
+
+// commit is a transaction whose tenant is written. Other items may not be written yet.
+type commit struct {
+	before []hook.Endpoint
+	until  time.Time
+}
+
+// sawCommit draws the time until the whole deletion is to be seen.
+func (w *simulation) sawCommit(e hook.Endpoint, before []hook.Endpoint) {
+	if w.calm || w.quiet {
+		return
+	}
+	c := commit{before: before, until: w.now.Add(w.within(longestCommit))}
+	w.commits[e.Tenant] = c
+	s := w.statuses[e.ID]
+	s.committed = c.until
 	w.statuses[e.ID] = s
 }
 

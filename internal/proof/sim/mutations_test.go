@@ -71,6 +71,10 @@ func mutations() []mutation {
 			old: "failed = append(failed, j.message.ID)", bug: "_ = append(failed, j.message.ID)",
 		},
 		{
+			name: "a token without its records is attempted", file: "delivery/deliver/batch.go", by: []check{checkSettled, checkDuplicate, checkGenerations},
+			old: "if fault, ok := snapshot.Faults[j.token]; ok {", bug: "if fault, ok := snapshot.Faults[j.token]; ok && len(jobs) > 1000 {",
+		},
+		{
 			name: "a repeated post sends no tokens", file: "delivery/ingest/ingest.go", by: []check{checkLost},
 			old: "a.sendTokens(ctx, posts, coalescing, true)", bug: "_ = healDelay",
 		},
@@ -147,7 +151,11 @@ func mutations() []mutation {
 		},
 		{
 			name: "ingest trusts its cached endpoints", file: "delivery/ingest/directory.go", by: []check{checkTargets},
-			old: "ok && known.version == version", bug: "ok && known.version <= version",
+			old: "ok && known.Version == version", bug: "ok && known.Version <= version",
+		},
+		{
+			name: "ingest keeps a torn listing", file: "delivery/ingest/directory.go", by: []check{checkTargets},
+			old: "if !read.Torn {", bug: "if !read.Torn || read.Torn {",
 		},
 		{
 			name: "results of an earlier generation count", file: "rule/circuit/circuit.go", by: []check{checkResult},

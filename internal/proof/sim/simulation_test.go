@@ -22,6 +22,8 @@ const (
 	maxSteps    = 400_000          // per seed; more steps are a livelock
 	suffering   = 25 * time.Minute // duration of faults, events and operators, from the start
 	drainAtMost = 6 * time.Hour    // from the end of the faults until all deliveries are settled
+
+	longestCommit = 20 * time.Second // of a transaction, from the first item to the last
 )
 
 // simulation is the run of one seed. Its clock, its queues' faults and its deaths

@@ -10,6 +10,7 @@ import (
 
 	"surehook/internal/delivery/deliver"
 	"surehook/internal/delivery/gate"
+	"surehook/internal/delivery/ingest"
 	"surehook/internal/delivery/replay"
 	"surehook/internal/hook"
 	"surehook/internal/memory"
@@ -64,8 +65,18 @@ func (s ports) TenantVersion(ctx context.Context, id hook.TenantID) (int64, erro
 	return effect(s.p, "read version", string(id), read, func() (int64, error) { return s.Store.TenantVersion(ctx, id) })
 }
 
-func (s ports) Endpoints(ctx context.Context, id hook.TenantID) ([]hook.Endpoint, error) {
-	return effect(s.p, "list endpoints", string(id), read, func() ([]hook.Endpoint, error) { return s.Store.Endpoints(ctx, id) })
+// Listing is torn during the commit of a change, and may then miss the change.
+func (s ports) Listing(ctx context.Context, id hook.TenantID) (ingest.Listing, error) {
+	return effect(s.p, "list endpoints", string(id), read, func() (ingest.Listing, error) {
+		l, err := s.Store.Listing(ctx, id)
+		if c := s.p.commits[id]; err == nil && s.p.now.Before(c.until) {
+			if l.Torn = true; s.p.chance(0.5) {
+				s.p.count("torn listings")
+				l.Endpoints = c.before
+			}
+		}
+		return l, err
+	})
 }
 
 func (s ports) Endpoint(ctx context.Context, t hook.TenantID, id hook.EndpointID) (hook.Endpoint, error) {
@@ -94,16 +105,29 @@ func (s ports) DisableEndpoint(ctx context.Context, e hook.Endpoint, r hook.Audi
 
 func (s ports) DeleteEndpoint(ctx context.Context, e hook.Endpoint) error {
 	return done(s.p, "delete endpoint", string(e.ID), conditional, func() error {
+		before, _ := s.Store.Endpoints(ctx, e.Tenant)
 		err := s.Store.DeleteEndpoint(ctx, e)
 		if err == nil {
 			s.p.sawEndpoint(e, true)
+			s.p.sawCommit(e, before)
 		}
 		return err
 	})
 }
 
 func (s ports) Load(ctx context.Context, tokens []hook.Token) (deliver.Snapshot, error) {
-	return effect(s.p, "load", strconv.Itoa(len(tokens)), read, func() (deliver.Snapshot, error) { return s.Store.Load(ctx, tokens) })
+	return effect(s.p, "load", strconv.Itoa(len(tokens)), read, func() (deliver.Snapshot, error) {
+		snapshot, err := s.Store.Load(ctx, tokens)
+		snapshot.Faults = make(map[hook.Token]error)
+		for _, t := range tokens {
+			if err == nil && s.p.chance(s.p.rates.refuse/2) {
+				snapshot.Faults[t] = unavailable("an unprocessed key")
+				delete(snapshot.Deliveries, t.Delivery)
+				s.p.suffer("unprocessed key")
+			}
+		}
+		return snapshot, err
+	})
 }
 
 func (s ports) Delivery(ctx context.Context, id hook.DeliveryRef) (hook.Delivery, error) {

@@ -1,0 +1,24 @@
+package wire
+
+import (
+	"context"
+	"log/slog"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+
+	"surehook/internal/aws/dynamo"
+	"surehook/internal/emf"
+	"surehook/internal/names"
+)
+
+// Store returns the store in the table. Records that the build cannot read have a line
+// each, and are counted when metrics has an environment.
+func Store(sdk aws.Config, table string, metrics emf.Set, log *slog.Logger, now func() time.Time) *dynamo.Store {
+	store := dynamo.New(sdk, table)
+	store.Unreadable = func(ctx context.Context, record string, err error) {
+		line := []slog.Attr{slog.String(names.LogRecord, record), slog.Any(names.LogError, err)}
+		log.LogAttrs(ctx, slog.LevelError, "record.unreadable", metrics.Append(line, now(), emf.Count(names.MetricUnread, 1))...)
+	}
+	return store
+}

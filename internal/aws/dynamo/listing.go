@@ -1,0 +1,100 @@
+package dynamo
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"surehook/internal/delivery/ingest"
+	"surehook/internal/hook"
+)
+
+// Listing makes one query of the tenant's list, and one transaction per 24 endpoints.
+// The tenant counts its endpoints, so a list that lacks a new row is torn, too.
+func (s *Store) Listing(ctx context.Context, tenant hook.TenantID) (ingest.Listing, error) {
+	op := "list endpoints of tenant " + string(tenant)
+	var it tenantItem
+	var items []map[string]types.AttributeValue
+	torn, err := s.untorn(ctx, func() error {
+		keys, err := s.endpointKeys(ctx, tenant, op)
+		if err != nil {
+			return err
+		}
+		m, err := s.asOfOneMoment(ctx, tenantKey(tenant), keys)
+		if err != nil {
+			return err
+		}
+		it, items = tenantItem{}, ownedBy(m.items, tenant)
+		if err := attributevalue.UnmarshalMap(m.head, &it); err != nil {
+			return err //nolint:wrapcheck // translated below
+		}
+		if it.Endpoints != int64(len(items)) {
+			return errTorn
+		}
+		return nil
+	})
+	if err != nil {
+		return ingest.Listing{}, translate(err, op)
+	}
+	if torn {
+		return s.tornListing(ctx, tenant)
+	}
+	if it.Closing != "" {
+		return ingest.Listing{}, fmt.Errorf("%s: %w", op, hook.TenantClosing(tenant))
+	}
+	return ingest.Listing{Version: it.Version, Limits: hook.TenantLimits(it.Limits), Endpoints: s.endpoints(ctx, items)}, nil
+}
+
+// tornListing reads the tenant, and then the endpoints.
+func (s *Store) tornListing(ctx context.Context, tenant hook.TenantID) (ingest.Listing, error) {
+	it, err := s.tenant(ctx, tenant)
+	if err != nil {
+		return ingest.Listing{}, err
+	}
+	endpoints, err := s.Endpoints(ctx, tenant)
+	return ingest.Listing{Version: it.Version, Limits: hook.TenantLimits(it.Limits), Endpoints: endpoints, Torn: true}, err
+}
+
+// endpointKeys reads the tenant's list of endpoints.
+func (s *Store) endpointKeys(ctx context.Context, tenant hook.TenantID, op string) ([]key, error) {
+	var rows []endpointRowItem
+	if err := s.list(ctx, tenantPartition(tenant), endpointPrefix, &rows, op); err != nil {
+		return nil, err
+	}
+	keys := make([]key, len(rows))
+	for i, row := range rows {
+		keys[i] = endpointKey(hook.EndpointID(strings.TrimPrefix(row.SK, endpointPrefix)))
+	}
+	return keys, nil
+}
+
+// ownedBy returns the items of the tenant. The key of an endpoint does not name the
+// tenant.
+func ownedBy(items []map[string]types.AttributeValue, tenant hook.TenantID) []map[string]types.AttributeValue {
+	return slices.DeleteFunc(items, func(item map[string]types.AttributeValue) bool {
+		owner, _ := item["tenant"].(*types.AttributeValueMemberS)
+		return owner == nil || owner.Value != string(tenant)
+	})
+}
+
+// endpoints decodes endpoints of a list, in the order of their ids. A word that this
+// build does not know is absent from the endpoint: the endpoint still gets its events,
+// and Load fails the tokens of the endpoint alone.
+func (s *Store) endpoints(ctx context.Context, items []map[string]types.AttributeValue) []hook.Endpoint {
+	endpoints := make([]hook.Endpoint, 0, len(items))
+	for _, item := range items {
+		e, err := decode(item, fromEndpointItem)
+		if err != nil {
+			s.unreadable(ctx, item, err)
+		}
+		if e.ID != "" { // empty: an attribute has another form
+			endpoints = append(endpoints, e)
+		}
+	}
+	slices.SortFunc(endpoints, func(a, b hook.Endpoint) int { return strings.Compare(string(a.ID), string(b.ID)) })
+	return endpoints
+}

@@ -1,0 +1,86 @@
+package dynamo
+
+import (
+	"context"
+	"maps"
+	"reflect"
+	"strconv"
+	"strings"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"surehook/internal/names"
+)
+
+// next returns the write of an item read in the version, given as the struct of the next
+// version; version 0 creates the item. A further version updates all attributes of the
+// struct and keeps the others, so that an older build drops no attribute of a later one.
+// A map inside of an item is written whole: a new setting is an attribute of its own.
+func (s *Store) next(item any, version int64) (types.TransactWriteItem, error) {
+	return s.nextIf(item, version, asRead(version))
+}
+
+// nextIf is next with another condition, which must hold for an item of the version only.
+func (s *Store) nextIf(item any, version int64, guard condition) (types.TransactWriteItem, error) {
+	put, err := s.put(item, guard)
+	if err != nil || version == 0 {
+		return types.TransactWriteItem{Put: put}, err
+	}
+	update := &types.Update{
+		TableName: s.table, Key: make(map[string]types.AttributeValue), ConditionExpression: put.ConditionExpression,
+		ExpressionAttributeNames: make(map[string]string), ExpressionAttributeValues: make(map[string]types.AttributeValue),
+	}
+	maps.Copy(update.ExpressionAttributeNames, put.ExpressionAttributeNames)
+	maps.Copy(update.ExpressionAttributeValues, put.ExpressionAttributeValues)
+	var set, remove []string
+	for i, attribute := range s.fields(reflect.TypeOf(item)) {
+		value, ok := put.Item[attribute]
+		n := strconv.Itoa(i)
+		switch {
+		case attribute == names.PartitionKey || attribute == names.SortKey:
+			update.Key[attribute] = value
+			continue
+		case ok:
+			set = append(set, "#f"+n+" = :f"+n)
+			update.ExpressionAttributeValues[":f"+n] = value
+		default:
+			remove = append(remove, "#f"+n)
+		}
+		update.ExpressionAttributeNames["#f"+n] = attribute
+	}
+	expression := "SET " + strings.Join(set, ", ")
+	if len(remove) > 0 {
+		expression += " REMOVE " + strings.Join(remove, ", ")
+	}
+	update.UpdateExpression = &expression
+	return types.TransactWriteItem{Update: update}, nil
+}
+
+// writeNext makes a single write of next.
+func (s *Store) writeNext(ctx context.Context, w types.TransactWriteItem) error {
+	if w.Put != nil {
+		return s.write(ctx, w.Put)
+	}
+	u := w.Update
+	_, err := s.db.UpdateItem(ctx, &dynamodb.UpdateItemInput{
+		TableName: u.TableName, Key: u.Key, UpdateExpression: u.UpdateExpression, ConditionExpression: u.ConditionExpression,
+		ExpressionAttributeNames: u.ExpressionAttributeNames, ExpressionAttributeValues: u.ExpressionAttributeValues,
+	})
+	return err //nolint:wrapcheck // the caller translates
+}
+
+// fields returns the names of the attributes of an item's struct.
+func (s *Store) fields(item reflect.Type) []string {
+	if known, ok := s.structs.Load(item); ok {
+		return known.([]string) //nolint:forcetypeassert // stored below
+	}
+	var all []string
+	for _, f := range reflect.VisibleFields(item) {
+		if name, _, _ := strings.Cut(f.Tag.Get("dynamodbav"), ","); name != "" {
+			all = append(all, name)
+		}
+	}
+	s.structs.Store(item, all)
+	return all
+}

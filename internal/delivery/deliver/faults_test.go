@@ -1,0 +1,59 @@
+package deliver_test
+
+import (
+	"context"
+	"testing"
+
+	"surehook/internal/delivery/deliver"
+	"surehook/internal/hook"
+	"surehook/internal/proof/world"
+)
+
+// unread has records that cannot be read: those of one endpoint.
+type unread struct {
+	deliver.Store
+
+	endpoint hook.EndpointID
+}
+
+func (s unread) Load(ctx context.Context, tokens []hook.Token) (deliver.Snapshot, error) {
+	snapshot, err := s.Store.Load(ctx, tokens)
+	snapshot.Faults = make(map[hook.Token]error)
+	for _, t := range tokens {
+		if t.Delivery.Endpoint == s.endpoint {
+			snapshot.Faults[t] = &hook.Error{Code: hook.CodeUnavailable, Message: "a throttled partition"}
+			delete(snapshot.Endpoints, s.endpoint) // without the fault, the delivery would be cancelled
+		}
+	}
+	return snapshot, err
+}
+
+// A token whose records cannot be read returns, and the other tokens are processed.
+func TestProcessBatch_aTokenWithoutItsRecordsReturns(t *testing.T) {
+	t.Parallel()
+
+	w := setup(t)
+	w.Answer = world.Always(200)
+	healthy, flooded := w.Endpoint(nil), w.Endpoint(nil)
+	w.Post(healthy, flooded)
+	messages := batchOf(w.Queue.Receive(hook.LaneLive, 10)...)
+	d := w.Deliverer()
+	d.Store = unread{Store: d.Store, endpoint: flooded.ID}
+	failed := d.ProcessBatch(t.Context(), messages)
+	delivered := 0
+	for _, m := range messages {
+		token, err := hook.DecodeToken(m.Body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if token.Delivery.Endpoint == healthy.ID && w.Delivery(token.Delivery).State == hook.StateDelivered {
+			delivered++
+		}
+		if token.Delivery.Endpoint == flooded.ID && (len(failed) != 1 || failed[0] != m.ID) {
+			t.Errorf("failed messages: %v; want the one of the endpoint without records", failed)
+		}
+	}
+	if len(messages) != 2 || delivered != 1 {
+		t.Errorf("%d of %d messages are delivered; want 1 of 2", delivered, len(messages))
+	}
+}
