@@ -115,7 +115,7 @@ func (p *post) judge(known listing, types types, left *budget) {
 	if p.refusal == nil {
 		types.check(p, &left.checks)
 	}
-	if n := len(p.event.Targets); p.refusal == nil && known.Limits.DeliveriesPerEvent > 0 && n > known.limits.DeliveriesPerEvent {
+	if n := len(p.event.Targets); p.refusal == nil && known.Limits.DeliveriesPerEvent > 0 && n > known.Limits.DeliveriesPerEvent {
 		p.refusal = known.Limits.TooManyDeliveries(n)
 	}
 }
