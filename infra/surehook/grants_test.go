@@ -122,7 +122,7 @@ func TestGrants_services(t *testing.T) {
 			// The schedules that deliver makes.
 			deliver := variables(tpl.get(t, "AWS::Lambda::Function", "Deliver"))
 			need(deliver[names.EnvScheduleRole], deliver[names.EnvRetryQueueARN], "sqs:SendMessage")
-			need(deliver[names.EnvScheduleRole], deliver[names.EnvUndeliverableARN], "sqs:SendMessage")
+			need(deliver[names.EnvScheduleRole], deliver[names.EnvUndeliverableRetryARN], "sqs:SendMessage")
 
 			got := grantsOf(t, tpl)
 			for role, grants := range want {
