@@ -16,7 +16,6 @@ import (
 
 	"surehook/internal/admin/audit"
 	"surehook/internal/admin/erasure"
-	"surehook/internal/delivery/gate"
 	"surehook/internal/delivery/replay"
 	"surehook/internal/delivery/settle"
 	"surehook/internal/hook"
@@ -407,43 +406,6 @@ func (q lostSend) Send(ctx context.Context, lane hook.Lane, tokens []hook.Token,
 		errs[i] = &hook.Error{Code: hook.CodeUnavailable, Message: "no answer"}
 	}
 	return errs
-}
-
-// TestAudit_lostCircuit: the answer to the write of a circuit is lost, and the repetition is refused.
-func TestAudit_lostCircuit(t *testing.T) {
-	t.Parallel()
-
-	for _, action := range []string{"open", "reset"} {
-		e := furnish(t)
-		before := "closed"
-		if action == "reset" {
-			e.do(t, chief, "POST", endpoints+"/crm/circuit/open", "")
-			e.now = e.now.Add(time.Second)
-			before = "open"
-		}
-		e.admin.Circuits = &lostCircuit{Store: e.store}
-		if w := e.do(t, chief, "POST", endpoints+"/crm/circuit/"+action, ""); w.Code != 200 {
-			t.Fatalf("%s = %d %s", action, w.Code, w.Body)
-		}
-		got := e.recorded(t)[0].Changes["circuit_state"]
-		if got["old"] != before || got["new"] == before {
-			t.Errorf("circuit/%s: changes = %v; want a change from %s", action, got, before)
-		}
-	}
-}
-
-// lostCircuit saves a circuit, and answers the first save like the repetition after a lost answer.
-type lostCircuit struct {
-	*memory.Store
-	saves int
-}
-
-func (s *lostCircuit) SaveCircuit(ctx context.Context, r gate.Record) error {
-	err := s.Store.SaveCircuit(ctx, r)
-	if s.saves++; s.saves == 1 && err == nil {
-		return hook.Conflict("the condition failed")
-	}
-	return err
 }
 
 // TestAudit_erasedTwice: the second call starts nothing.

@@ -99,27 +99,21 @@ func (a *Admin) release(ctx context.Context, e hook.Endpoint) error {
 }
 
 // save reads the endpoint's record, calls step and writes the result, if the
-// record changed. save starts again after a version conflict. The conflict may be with the
-// own write, when the answer to the write was lost.
+// record changed. save starts again after a version conflict.
 func (a *Admin) save(ctx context.Context, e hook.Endpoint, step func(gate.Record, time.Time) gate.Record) (gate.Record, error) {
 	var before, after gate.Record
 	err := hook.OnConflict(ctx, a.Wait, maxCircuitAttempts, func() error {
-		stored, err := a.circuit(ctx, e)
-		if err != nil {
+		var err error
+		if before, err = a.circuit(ctx, e); err != nil {
 			return err
 		}
-		if after.Version > 0 && shows(stored, after) {
-			return nil
-		}
-		before = stored
 		if after = step(before, a.now()); after == before {
 			return nil
 		}
-		write := after
-		after.Version++
-		if err := a.Circuits.SaveCircuit(ctx, write); err != nil {
+		if err := a.Circuits.SaveCircuit(ctx, after); err != nil {
 			return fmt.Errorf("write circuit of endpoint %s: %w", e.ID, err)
 		}
+		after.Version++
 		return nil
 	})
 	if hook.CodeOf(err) == hook.CodeConflict {
@@ -132,14 +126,6 @@ func (a *Admin) save(ctx context.Context, e hook.Endpoint, step func(gate.Record
 		a.CircuitChanged(before, after)
 	}
 	return after, nil
-}
-
-// shows reports whether the stored record is the written one, with times as stored. Other
-// writers write other records, up to callers with one change in one millisecond: each of them
-// reports the change.
-func shows(stored, written gate.Record) bool {
-	written.ProbeAt, written.AttendAt = written.ProbeAt.Truncate(time.Millisecond), written.AttendAt.Truncate(time.Millisecond)
-	return stored == written
 }
 
 func (a *Admin) circuit(ctx context.Context, e hook.Endpoint) (gate.Record, error) {

@@ -486,24 +486,6 @@ func TestAdmin_circuitOfAnotherWriter(t *testing.T) {
 			},
 			changes: 0,
 		},
-		{
-			name: "the client repeats the write after a lost answer", from: nil,
-			other: func(r gate.Record) gate.Record {
-				return r.Trip(circuit.Settings{CircuitSettings: hook.CircuitSettings{Cooldown: time.Second + 1}}, opened.Add(30*time.Minute))
-			},
-			do: func(b *bundle, ctx context.Context, ref string) error {
-				_, err := b.OpenCircuit(ctx, tenant, ref)
-				return err
-			},
-			want: func(b *bundle, r gate.Record) gate.Record {
-				r.Circuit = circuit.Circuit{
-					State: circuit.Open, Generation: 1, Cooldown: time.Second + 1, OpenedAt: b.now, ProbeAt: b.now.Add(time.Second), Version: 1,
-				}
-				r.AttendAt = r.ProbeAt
-				return r
-			},
-			changes: 1,
-		},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -145,12 +145,7 @@ func (s *Store) Circuit(ctx context.Context, tenant hook.TenantID, endpoint hook
 
 // SaveCircuit makes one conditional write.
 func (s *Store) SaveCircuit(ctx context.Context, r gate.Record) error {
-	op := "save circuit " + string(r.Endpoint)
-	next, err := s.next(toCircuitItem(r), r.Version)
-	if err != nil {
-		return translate(err, op)
-	}
-	return translate(s.writeNext(ctx, next), op)
+	return translate(s.saveNext(ctx, toCircuitItem(r), r.Version), "save circuit "+string(r.Endpoint))
 }
 
 // maxDue is the maximum number of circuits of DueCircuits.

@@ -119,12 +119,7 @@ func storedErasure(e erasure.Erasure) erasure.Erasure {
 
 // SaveErasure makes one conditional write.
 func (s *Store) SaveErasure(ctx context.Context, e erasure.Erasure) error {
-	op := "save erasure " + string(e.ID)
-	next, err := s.next(toErasureItem(e), e.Version)
-	if err != nil {
-		return translate(err, op)
-	}
-	return translate(s.writeNext(ctx, next), op)
+	return translate(s.saveNext(ctx, toErasureItem(e), e.Version), "save erasure "+string(e.ID))
 }
 
 // FinishErasure makes one transaction.

@@ -176,10 +176,6 @@ func (s *Store) Job(ctx context.Context, tenant hook.TenantID, id hook.JobID) (r
 // transactions with the set of the tenant's open jobs.
 func (s *Store) SaveJob(ctx context.Context, j replay.Job) error {
 	op := "save replay " + string(j.ID)
-	next, err := s.next(toJobItem(j), j.Version)
-	if err != nil {
-		return translate(err, op)
-	}
 	open := &types.Update{
 		TableName:                 s.table,
 		Key:                       openJobsKey(j.Tenant).attributes(),
@@ -193,7 +189,11 @@ func (s *Store) SaveJob(ctx context.Context, j replay.Job) error {
 		open.ConditionExpression = aws.String("attribute_not_exists(jobs) OR size(jobs) < :most")
 		open.ExpressionAttributeValues[":most"] = number(replay.MaxOpenJobs)
 	default:
-		return translate(s.writeNext(ctx, next), op)
+		return translate(s.saveNext(ctx, toJobItem(j), j.Version), op)
+	}
+	next, err := s.next(toJobItem(j), j.Version)
+	if err != nil {
+		return translate(err, op)
 	}
 	err = s.transact(ctx, next, types.TransactWriteItem{Update: open})
 	if conditionFailed(err, 1) && !conditionFailed(err, 0) {

@@ -2,6 +2,7 @@ package dynamo
 
 import (
 	"context"
+	"errors"
 	"maps"
 	"reflect"
 	"strconv"
@@ -10,6 +11,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
+	"surehook/internal/hook"
 	"surehook/internal/names"
 )
 
@@ -62,12 +64,48 @@ func (s *Store) writeNext(ctx context.Context, w types.TransactWriteItem) error 
 	if w.Put != nil {
 		return s.write(ctx, w.Put)
 	}
-	u := w.Update
 	_, err := s.db.UpdateItem(ctx, &dynamodb.UpdateItemInput{
-		TableName: u.TableName, Key: u.Key, UpdateExpression: u.UpdateExpression, ConditionExpression: u.ConditionExpression,
-		ExpressionAttributeNames: u.ExpressionAttributeNames, ExpressionAttributeValues: u.ExpressionAttributeValues,
+		TableName: w.Update.TableName, Key: w.Update.Key, UpdateExpression: w.Update.UpdateExpression, ConditionExpression: w.Update.ConditionExpression,
+		ExpressionAttributeNames: w.Update.ExpressionAttributeNames, ExpressionAttributeValues: w.Update.ExpressionAttributeValues,
+		ReturnValuesOnConditionCheckFailure: w.Update.ReturnValuesOnConditionCheckFailure,
 	})
 	return err //nolint:wrapcheck // the caller translates
+}
+
+const (
+	writerPrefix = "w"
+	// writers is how many versions of an item name their writer: w0 to w7, by the version.
+	// While an answer is lost, for 2 s, others may write.
+	writers = 8
+	// writerLength is 40 random bits: only the writers of one version are told apart.
+	writerLength = 8
+)
+
+// saveNext makes a single write of next. The SDK repeats a request without an answer, and
+// the condition of the repetition fails on the own write. So each version names its
+// writer, and a repetition that finds the own name has succeeded.
+func (s *Store) saveNext(ctx context.Context, item any, version int64) error {
+	w, err := s.next(item, version)
+	if err != nil {
+		return err
+	}
+	slot, own := writerPrefix+strconv.FormatInt((version+1)%writers, 10), hook.NewNonce()[:writerLength]
+	if w.Put != nil {
+		w.Put.Item[slot] = text(own)
+		w.Put.ReturnValuesOnConditionCheckFailure = types.ReturnValuesOnConditionCheckFailureAllOld
+	} else {
+		set := "SET #fw = :fw, " + strings.TrimPrefix(*w.Update.UpdateExpression, "SET ")
+		w.Update.UpdateExpression = &set
+		w.Update.ExpressionAttributeNames["#fw"], w.Update.ExpressionAttributeValues[":fw"] = slot, text(own)
+		w.Update.ReturnValuesOnConditionCheckFailure = types.ReturnValuesOnConditionCheckFailureAllOld
+	}
+	err = s.writeNext(ctx, w)
+	if failed, ok := errors.AsType[*types.ConditionalCheckFailedException](err); ok {
+		if stored, ok := failed.Item[slot].(*types.AttributeValueMemberS); ok && stored.Value == own {
+			return nil
+		}
+	}
+	return err
 }
 
 // fields returns the names of the attributes of an item's struct.

@@ -101,7 +101,7 @@ func TestStore_NextVersion(t *testing.T) {
 				t.Fatal(err)
 			}
 			set, removed := updated(w.only(t), tt.pk)
-			for _, k := range []string{"pk", "sk", "version"} {
+			for _, k := range []string{"pk", "sk", "version", "w1"} {
 				delete(first, k)
 				delete(set, k)
 			}

@@ -30,10 +30,11 @@ import (
 //
 // # Lost answers
 //
-// The SDK retries a request after a lost answer. The retry of a conditional
-// write can then meet its own first write and return CodeConflict. Callers read
-// the record again and decide anew. PutEvent and SaveDelivery let callers
-// recognize their own write by the event's nonce and the delivery's token.
+// The SDK retries a request after a lost answer. The retry of a conditional write then
+// meets its own first write. A transaction has a token of the SDK. Circuits, jobs and
+// erasures name the writer of each version, and their writes recognize themselves.
+// PutEvent, SaveDelivery and ChangeLimits return CodeConflict, and let callers recognize
+// their own write by the event's nonce, the delivery's token and the lease.
 type Store struct {
 	// Wait blocks between two requests for unprocessed keys; nil: by the real clock.
 	Wait hook.Wait
@@ -144,6 +145,8 @@ func (s *Store) write(ctx context.Context, put *types.Put) error {
 		ConditionExpression:       put.ConditionExpression,
 		ExpressionAttributeValues: put.ExpressionAttributeValues,
 		ExpressionAttributeNames:  put.ExpressionAttributeNames,
+
+		ReturnValuesOnConditionCheckFailure: put.ReturnValuesOnConditionCheckFailure,
 	})
 	return err //nolint:wrapcheck // the caller translates
 }

@@ -10,6 +10,9 @@ import (
 
 // disableEndpoint disables an endpoint after an answer 410 Gone. An endpoint
 // changed by the owner after the answer stays as the owner set it.
+//
+// An endpoint that this answer disabled is notified about again, under the same key: the
+// answer to the write was lost, or the process of the write died before the notification.
 func (d *Deliverer) disableEndpoint(ctx context.Context, recorded *hook.Delivery) error {
 	disabled := false
 	err := hook.OnConflict(ctx, d.Wait, maxSaveAttempts, func() error {
@@ -17,6 +20,10 @@ func (d *Deliverer) disableEndpoint(ctx context.Context, recorded *hook.Delivery
 		deleted := err != nil && hook.CodeOf(err) == hook.CodeNotFound
 		if err != nil && !deleted {
 			return fmt.Errorf("read endpoint %s: %w", recorded.ID.Endpoint, err)
+		}
+		if !deleted && e.Status == hook.StatusDisabled && e.Reason == hook.ReasonGone && e.StatusSince.UnixMilli() == recorded.UpdatedAt.UnixMilli() {
+			disabled = true
+			return nil
 		}
 		if deleted || e.Status == hook.StatusDisabled || e.UpdatedAt.After(recorded.UpdatedAt) {
 			return nil
@@ -42,13 +49,12 @@ func (d *Deliverer) disableEndpoint(ctx context.Context, recorded *hook.Delivery
 	return nil
 }
 
-// notifyGone reports the disabled endpoint. A crash before notifyGone loses the
-// notification, and the log names a failure; the endpoint's reason still shows the
-// cause.
+// notifyGone reports the disabled endpoint. The log names a failure; the endpoint's
+// reason still shows the cause.
 func (d *Deliverer) notifyGone(ctx context.Context, recorded *hook.Delivery) {
 	settle.Notify(ctx, d.Notifier, d.Log, hook.Notification{
 		Type: hook.NotificationDisabled, Tenant: recorded.Tenant, Endpoint: recorded.ID.Endpoint, Delivery: recorded.ID,
 		At: recorded.UpdatedAt, Reason: "The endpoint answered 410 Gone and wants no more deliveries.",
-		Key: hook.NotificationDisabled + "/" + recorded.ID.String(),
+		Key: fmt.Sprintf("%s/%s/%d", hook.NotificationDisabled, recorded.ID.Endpoint, recorded.UpdatedAt.UnixMilli()),
 	})
 }

@@ -9,7 +9,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
+	"surehook/internal/delivery/deliver"
 	"surehook/internal/hook"
+	"surehook/internal/memory"
 	"surehook/internal/names"
 	"surehook/internal/proof/world"
 )
@@ -44,6 +46,59 @@ func TestProcessBatch_SettlesGoneWithoutTheNotification(t *testing.T) {
 		if !strings.Contains(w.Log.String(), want) {
 			t.Errorf("the log does not contain %s:\n%s", want, w.Log)
 		}
+	}
+}
+
+// afterDisabling fails the first answer about a disabling that is written.
+type afterDisabling struct {
+	deliver.Store
+
+	fail error // nil: no failure
+}
+
+func (s *afterDisabling) DisableEndpoint(ctx context.Context, e hook.Endpoint, r hook.AuditRecord) error {
+	err := s.Store.DisableEndpoint(ctx, e, r)
+	if err == nil && s.fail != nil {
+		err, s.fail = s.fail, nil
+	}
+	return err
+}
+
+// The owner hears of the disabling, in whatever way the answer to the write was lost.
+func TestProcessBatch_TellsOfADisablingWithoutAnAnswer(t *testing.T) {
+	t.Parallel()
+
+	for name, fail := range map[string]error{
+		"an answer": nil, "a repetition by the client": hook.Conflict("changed meanwhile"),
+		"a timeout, and the message returns": &hook.Error{Code: hook.CodeUnavailable, Message: "no answer"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+
+			w := setup(t)
+			w.Answer = world.Always(410)
+			w.Post(w.Endpoint(nil))
+			d := w.Deliverer()
+			d.Store = &afterDisabling{Store: d.Store, fail: fail}
+			notifications := &memory.Notifications{}
+			d.Notifier = notifications
+			messages := batchOf(w.Queue.Receive(hook.LaneLive, 1)...)
+			if failed := d.ProcessBatch(t.Context(), messages); len(failed) > 0 {
+				failed = d.ProcessBatch(t.Context(), messages)
+				if len(failed) > 0 {
+					t.Fatalf("the message fails again: %v", failed)
+				}
+			}
+			told := 0
+			for _, n := range notifications.Sent() {
+				if n.Type == hook.NotificationDisabled {
+					told++
+				}
+			}
+			if told != 1 {
+				t.Errorf("%d notifications of the disabling; want 1", told)
+			}
+		})
 	}
 }
 

@@ -23,7 +23,8 @@ type CircuitStore interface {
 	Circuit(ctx context.Context, tenant hook.TenantID, endpoint hook.EndpointID) (Record, error)
 	// SaveCircuit writes r as version r.Version+1. When the stored version is not
 	// r.Version, SaveCircuit writes nothing and returns CodeConflict; version 0
-	// means "no record".
+	// means "no record". A conflict is always with another call: a request that the
+	// client repeats after a lost answer is one write.
 	SaveCircuit(ctx context.Context, r Record) error
 }
 

@@ -57,7 +57,7 @@ func (r *Replayer) end(ctx context.Context, tenant hook.TenantID, id hook.Delive
 			return err
 		}
 		if d.State == to.to && d.Reason == hook.ReasonManual {
-			if shows(d, written) {
+			if written.Token != "" && d.Token == written.Token {
 				r.reportEnded(ctx, before, d)
 			}
 			return nil
@@ -67,8 +67,9 @@ func (r *Replayer) end(ctx context.Context, tenant hook.TenantID, id hook.Delive
 			return nil
 		}
 		before = d
-		// No token made this decision, so the record names no token.
-		d.Token, d.NextAttemptAt, d.UpdatedAt = "", time.Time{}, r.now()
+		// No token made this decision: the record has a nonce of its own, which also
+		// tells a later try of this call who wrote the record.
+		d.Token, d.NextAttemptAt, d.UpdatedAt = hook.NewNonce(), time.Time{}, r.now()
 		d.State, d.Reason = to.to, hook.ReasonManual
 		d.By, d.Note = to.by, to.note
 		written = d
@@ -89,11 +90,6 @@ func (r *Replayer) end(ctx context.Context, tenant hook.TenantID, id hook.Delive
 		return hook.Delivery{}, refused
 	}
 	return d, r.completeSettlement(ctx, d)
-}
-
-// shows reports whether the stored record is the written one: the answer to the write was lost.
-func shows(stored, written hook.Delivery) bool {
-	return stored.Version == written.Version && stored.By == written.By && stored.UpdatedAt.Equal(written.UpdatedAt)
 }
 
 // reportEnded reports an ending that was written.

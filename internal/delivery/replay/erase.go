@@ -101,12 +101,12 @@ func (r *Replayer) eraseDelivery(ctx context.Context, queued hook.Delivery, by h
 			return fmt.Errorf("read delivery %s: %w", queued.ID, err)
 		}
 		if d.Erased {
-			ended = ended && shows(d, written)
+			ended = ended && d.Token == written.Token
 			return nil
 		}
 		ended = !d.State.Settled()
 		if d = d.Erase(r.now()); ended {
-			d.By = by
+			d.By, d.Token = by, hook.NewNonce() // no token made this decision
 		}
 		written = d
 		written.Version++

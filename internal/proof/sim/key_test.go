@@ -65,7 +65,7 @@ func (w *simulation) overloaded(c *call) bool {
 // contended reports whether the table refuses a conditional write, because another request
 // writes the same item at the same time.
 func (w *simulation) contended(c *call) bool {
-	if c.kind != conditional || w.rates.contend == 0 {
+	if c.kind != conditional && c.kind != recognized || w.rates.contend == 0 {
 		return false
 	}
 	id, _, _ := strings.Cut(c.about, " ")

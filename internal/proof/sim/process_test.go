@@ -35,6 +35,7 @@ const (
 	read        kind = iota + 1 // may be refused
 	write                       // may be refused, or its answer lost
 	conditional                 // and repeated
+	recognized                  // conditional, and the store recognizes a repetition
 	batch                       // and partial
 	local                       // death only
 )

@@ -160,7 +160,7 @@ func (s ports) Circuit(ctx context.Context, t hook.TenantID, id hook.EndpointID)
 
 func (s ports) SaveCircuit(ctx context.Context, r gate.Record) error {
 	about := string(r.Endpoint) + " " + r.State.String() + " wave " + strconv.Itoa(r.Wave) + " waiting " + strconv.FormatBool(r.Waiting)
-	return done(s.p, "save circuit", about, conditional, func() error {
+	return done(s.p, "save circuit", about, recognized, func() error {
 		err := s.Store.SaveCircuit(ctx, r)
 		if err == nil {
 			s.p.sawCircuit(s.p, r)
@@ -266,7 +266,7 @@ func (s ports) Job(ctx context.Context, t hook.TenantID, id hook.JobID) (replay.
 }
 
 func (s ports) SaveJob(ctx context.Context, j replay.Job) error {
-	return done(s.p, "save job", string(j.ID)+" "+j.State.String()+" "+strconv.Itoa(len(j.Pending)), conditional, func() error {
+	return done(s.p, "save job", string(j.ID)+" "+j.State.String()+" "+strconv.Itoa(len(j.Pending)), recognized, func() error {
 		err := s.Store.SaveJob(ctx, j)
 		if err == nil {
 			s.p.sawJob(j)
