@@ -2316,7 +2316,7 @@ type Circuit struct {
 	// Cooldown A duration with units, in the grammar of Go's time.ParseDuration.
 	Cooldown *Duration `json:"cooldown,omitempty"`
 
-	// Failures The consecutive failures to open the circuit, 1 to 100. Default: 5.
+	// Failures The consecutive failures that open the circuit of a healthy endpoint, 1 to 100. After other failures in the last ten minutes more are needed, up to 25. Default: 5.
 	Failures *int `json:"failures,omitempty"`
 
 	// MaxCooldown A duration with units, in the grammar of Go's time.ParseDuration.
@@ -2325,7 +2325,7 @@ type Circuit struct {
 	// Minimum The minimum number of attempts in ten minutes for the failure rate to count, 1 to 1000. Default: 10.
 	Minimum *int `json:"minimum,omitempty"`
 
-	// Rate The failure rate over ten minutes to open the circuit, 0.01 to 1. Default: 0.5.
+	// Rate The failure rate over ten minutes that opens the circuit, 0.01 to 1: the lower end of its 95 % confidence interval, or all attempts. Default: 0.5.
 	Rate *float64 `json:"rate,omitempty"`
 }
 
@@ -2342,7 +2342,7 @@ type CircuitState struct {
 	NextProbeAt *Time `json:"next_probe_at,omitempty"`
 	OpenedAt    *Time `json:"opened_at,omitempty"`
 
-	// State closed: all attempts pass. open: no attempt passes. half_open: one probe is in flight.
+	// State closed: attempts pass, a few at a time after an outage. open: no attempt passes. half_open: one probe is in flight.
 	State          CircuitStateState `json:"state"`
 	ThrottledUntil *Time             `json:"throttled_until,omitempty"`
 
@@ -2350,7 +2350,7 @@ type CircuitState struct {
 	Waiting bool `json:"waiting"`
 }
 
-// CircuitStateState closed: all attempts pass. open: no attempt passes. half_open: one probe is in flight.
+// CircuitStateState closed: attempts pass, a few at a time after an outage. open: no attempt passes. half_open: one probe is in flight.
 type CircuitStateState string
 
 // Coalesce Delivers the events of a window in common requests, as batches (see the webhook `batch`). Replaced as a whole; a window of 0s ends the coalescing. Absent without coalescing. Not together with max_in_flight.

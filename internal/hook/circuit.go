@@ -8,8 +8,8 @@ import (
 
 // CircuitSettings are the thresholds of an endpoint's circuit. A zero field means the default.
 type CircuitSettings struct {
-	Failures    int           // consecutive transient failures to open; default 5
-	Rate        float64       // share of failures in ten minutes to open; default 0.5
+	Failures    int           // consecutive transient failures that open, without other failures in ten minutes; default 5
+	Rate        float64       // share of failures in ten minutes that opens; default 0.5
 	Minimum     int           // attempts in ten minutes before Rate applies; default 10
 	Cooldown    time.Duration // from opening to the first probe; default 5 m
 	MaxCooldown time.Duration // upper bound of the doubled cooldown; default 1 h, or Cooldown if longer

@@ -2327,11 +2327,11 @@ export interface components {
          *     }
          */
         Circuit: {
-            /** @description The consecutive failures to open the circuit, 1 to 100. Default: 5. */
+            /** @description The consecutive failures that open the circuit of a healthy endpoint, 1 to 100. After other failures in the last ten minutes more are needed, up to 25. Default: 5. */
             failures?: number;
             /**
              * Format: double
-             * @description The failure rate over ten minutes to open the circuit, 0.01 to 1. Default: 0.5.
+             * @description The failure rate over ten minutes that opens the circuit, 0.01 to 1: the lower end of its 95 % confidence interval, or all attempts. Default: 0.5.
              */
             rate?: number;
             /** @description The minimum number of attempts in ten minutes for the failure rate to count, 1 to 1000. Default: 10. */
@@ -2433,7 +2433,7 @@ export interface components {
          */
         CircuitState: {
             /**
-             * @description closed: all attempts pass. open: no attempt passes. half_open: one probe is in flight.
+             * @description closed: attempts pass, a few at a time after an outage. open: no attempt passes. half_open: one probe is in flight.
              * @enum {string}
              */
             state: "closed" | "open" | "half_open";

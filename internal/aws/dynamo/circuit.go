@@ -23,6 +23,8 @@ type circuitItem struct {
 	Generation     int64           `dynamodbav:"generation,omitempty"`
 	Failures       int             `dynamodbav:"failures,omitempty"`
 	FailedIn       int64           `dynamodbav:"failed_in,omitempty"`
+	Row            int             `dynamodbav:"row,omitempty"`
+	AtOnce         int             `dynamodbav:"at_once,omitempty"`
 	Cooldown       time.Duration   `dynamodbav:"cooldown_ns,omitempty"`
 	OpenedAt       int64           `dynamodbav:"opened_at,omitempty"`
 	ProbeAt        int64           `dynamodbav:"probe_at,omitempty"`
@@ -58,6 +60,8 @@ func toCircuitItem(r gate.Record) circuitItem {
 		Generation:     r.Generation,
 		Failures:       r.Failures,
 		FailedIn:       r.FailedIn,
+		Row:            r.Row,
+		AtOnce:         r.AtOnce,
 		Cooldown:       r.Cooldown,
 		OpenedAt:       millis(r.OpenedAt),
 		ProbeAt:        millis(r.ProbeAt),
@@ -103,6 +107,8 @@ func fromCircuitItem(it circuitItem) (gate.Record, error) {
 			Generation: it.Generation,
 			Failures:   it.Failures,
 			FailedIn:   it.FailedIn,
+			Row:        it.Row,
+			AtOnce:     it.AtOnce,
 			Cooldown:   it.Cooldown,
 			OpenedAt:   fromMillis(it.OpenedAt),
 			ProbeAt:    fromMillis(it.ProbeAt),

@@ -97,7 +97,11 @@ func TestCoalesce_BoundsHoldWhenTheCircuitClosesMeanwhile(t *testing.T) {
 	}
 	d := w.Deliverer()
 	d.Gate = &lateGate{Gate: d.Gate, change: func() {
-		save(func(r gate.Record) gate.Record { return r.Reset(w.Clock.Now()) })
+		save(func(r gate.Record) gate.Record {
+			r = r.Reset(w.Clock.Now())
+			r.AtOnce = 0 // the endpoint has recovered
+			return r
+		})
 	}}
 	if failed := d.ProcessBatch(t.Context(), batch); len(failed) > 0 {
 		t.Errorf("%d messages fail", len(failed))

@@ -30,7 +30,8 @@
 // Endpoints that are not fast, and endpoints with a limit of attempts in flight, need
 // in-flight slots. An endpoint becomes fast by a score of its answers (package speed),
 // and slow when five attempts take more than a second within a minute: Late counts them
-// while they are in flight. After an outage an endpoint is unproven, as a new one.
+// while they are in flight. After an outage an endpoint is unproven, as a new one, and has
+// one slot at first: each success doubles the slots (Circuit.AtOnce).
 //
 // # Counts of busy endpoints
 //

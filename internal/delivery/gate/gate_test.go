@@ -256,15 +256,42 @@ func TestGate_OpensByRate(t *testing.T) {
 	t.Parallel()
 
 	w := setup(t)
-	for i := range 4 {
-		w.settle(w.admit(w.query(active(), 2*i, 2)), hook.ClassUnavailable, hook.ClassDelivered)
+	const failed, delivered = hook.ClassUnavailable, hook.ClassDelivered
+	for i, c := range []hook.Class{failed, failed, failed, failed, delivered, failed, failed, failed, failed} {
+		w.settle(w.admit(w.query(active(), i, 1)), c)
 	}
 	if got := w.record().State; got != circuit.Closed {
-		t.Fatalf("4 of 8 failed: %s; want closed, below the minimum", got)
+		t.Fatalf("8 of 9 failed: %s; want closed, below the minimum", got)
 	}
-	w.settle(w.admit(w.query(active(), 8, 2)), hook.ClassDelivered, hook.ClassUnavailable)
-	if got := w.record().State; got != circuit.Open {
-		t.Errorf("5 of 10 failed: %s; want open", got)
+	w.settle(w.admit(w.query(active(), 9, 1)), failed)
+	if got := w.record(); got.State != circuit.Open || got.Failures != 5 {
+		t.Errorf("9 of 10 failed: %s after %d in a row; want open, by the rate", got.State, got.Failures)
+	}
+}
+
+// A row of failures opens the circuit of an endpoint that fails now and then only when the
+// row is longer than chance explains.
+func TestGate_ARowByChanceOpensNothing(t *testing.T) {
+	t.Parallel()
+
+	w := setup(t)
+	attempt := func(i int, c hook.Class) { w.settle(w.admit(w.query(active(), i, 1)), c) }
+	for i := range 100 {
+		c := hook.ClassDelivered
+		if i%10 < 3 {
+			c = hook.ClassUnavailable
+		}
+		attempt(i, c)
+	}
+	for i := range 11 {
+		attempt(100+i, hook.ClassUnavailable)
+	}
+	if got := w.record(); got.State != circuit.Closed || got.Failures != 11 {
+		t.Errorf("after 30 failures of 100, 11 in a row: %s with %d in a row; want closed", got.State, got.Failures)
+	}
+	attempt(111, hook.ClassUnavailable)
+	if got := w.record(); got.State != circuit.Open || got.Failures != 12 {
+		t.Errorf("12 in a row: %s with %d in a row; want open", got.State, got.Failures)
 	}
 }
 
@@ -311,13 +338,13 @@ func TestGate_RateLimitReserves(t *testing.T) {
 
 	w := setup(t)
 	e := active()
-	e.RatePerSecond = 10
+	e.RatePerSecond = 1
 	a := w.admit(w.query(e, 0, 3))
 	if got := decisions(a); got != "admit delay delay" {
 		t.Fatalf("Admit() = %s; want one now", got)
 	}
 	for i, v := range a.Verdicts[1:] {
-		if want := start.Add(time.Duration(i+1) * 100 * time.Millisecond); !v.Until.Equal(want) {
+		if want := start.Add(time.Duration(i+1) * time.Second); !v.Until.Equal(want) {
 			t.Errorf("verdict %d = %+v; want the slot at %v", i+1, v, want)
 		}
 	}

@@ -88,9 +88,10 @@ func (l Limits) End(held ...Held) Limits {
 // Reserve reserves a slot at perSecond and returns the time of the slot, not before
 // now. Slots reserved at another rate are free again: a changed rate applies at once.
 //
-// Reserve is the generic cell rate algorithm (ITU-T I.371) without a burst. Where
-// GCRA refuses, Reserve reserves a later slot: a delivery returning at the reserved
-// time passes. So the endpoint is paced, not polled.
+// Reserve is the generic cell rate algorithm (ITU-T I.371). Where GCRA refuses, Reserve
+// reserves a later slot: a delivery returning at the reserved time passes. So the endpoint
+// is paced, not polled. The queue delays by whole seconds, so a slot within the next half
+// second is now: otherwise a delivery would wait a second for a slot a millisecond away.
 func (l Limits) Reserve(perSecond float64, now time.Time) (next Limits, slot time.Time) {
 	slot = l.RateSlot
 	if slot.Before(now) || l.Rate != perSecond {
@@ -98,8 +99,15 @@ func (l Limits) Reserve(perSecond float64, now time.Time) (next Limits, slot tim
 	}
 	l.Rate = perSecond
 	l.RateSlot = slot.Add(time.Duration(float64(time.Second) / perSecond)).Round(0)
+	if slot.Sub(now) < nearSlot {
+		slot = now
+	}
 	return l, slot
 }
+
+// nearSlot is the wait from which a delivery waits for its rate slot: half of the second in
+// which the queue delays.
+const nearSlot = time.Second / 2
 
 // Reserved returns the number of deliveries that wait for a reserved rate slot: the
 // slots after now up to the last reserved slot. A slot whose delivery has ended counts

@@ -34,10 +34,12 @@ func TestLimits_Reserve(t *testing.T) {
 		want []time.Duration
 	}{
 		{name: "an idle endpoint has room now", slot: -time.Hour, rate: 10, n: 1, want: []time.Duration{0}},
-		{name: "the second waits for its slot", slot: -time.Hour, rate: 10, n: 3, want: []time.Duration{0, tenth, 2 * tenth}},
+		{name: "slots within half a second are now", slot: -time.Hour, rate: 10, n: 7, want: []time.Duration{0, 0, 0, 0, 0, 5 * tenth, 6 * tenth}},
+		{name: "half a second less than the last digit", slot: 5*tenth - 1, rate: 10, n: 1, want: []time.Duration{0}},
+		{name: "half a second", slot: 5 * tenth, rate: 10, n: 1, want: []time.Duration{5 * tenth}},
 		{name: "a busy endpoint has room later", slot: time.Second, rate: 10, n: 2, want: []time.Duration{time.Second, time.Second + tenth}},
 		{name: "exactly now is now", slot: 0, rate: 10, n: 1, want: []time.Duration{0}},
-		{name: "slots of another rate are free again", slot: time.Hour, rate: 0.01, n: 2, want: []time.Duration{0, tenth}},
+		{name: "slots of another rate are free again", slot: time.Hour, rate: 0.01, n: 2, want: []time.Duration{0, 0}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -47,7 +49,11 @@ func TestLimits_Reserve(t *testing.T) {
 			if diff := cmp.Diff(tt.want, got); diff != "" {
 				t.Errorf("Reserve() differs (-want +got):\n%s", diff)
 			}
-			if want := tt.want[tt.n-1] + tenth; next.RateSlot.Sub(start) != want || next.Rate != 10 {
+			first := tt.slot
+			if first < 0 || tt.rate != 10 {
+				first = 0
+			}
+			if want := first + time.Duration(tt.n)*tenth; next.RateSlot.Sub(start) != want || next.Rate != 10 {
 				t.Errorf("the next slot is %s at %v; want %s at 10", next.RateSlot.Sub(start), next.Rate, want)
 			}
 		})

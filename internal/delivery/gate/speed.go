@@ -34,15 +34,20 @@ func (r *Record) SpeedAtNow(now time.Time) speed.Class {
 
 func (r *Record) silent(now time.Time) bool { return now.Sub(r.SeenAt) > speed.Silence+speed.SeenEvery }
 
-// Slots returns the number of in-flight slots of the endpoint; 0: an attempt needs no slot.
+// Slots returns the number of in-flight slots of the endpoint; 0: an attempt needs no
+// slot. A recovering endpoint has fewer.
 func (r *Record) Slots(e *hook.Endpoint, now time.Time) int {
+	slots := 0
 	switch {
 	case e.MaxInFlight > 0:
-		return e.MaxInFlight
+		slots = e.MaxInFlight
 	case r.SpeedAtNow(now) != speed.Fast:
-		return speed.Slots
+		slots = speed.Slots
 	}
-	return 0
+	if r.AtOnce > 0 && (slots == 0 || r.AtOnce < slots) {
+		return r.AtOnce
+	}
+	return slots
 }
 
 // Width returns the number of slots in which parked deliveries are sent; 0: in waves. The

@@ -1,6 +1,7 @@
 package gate_test
 
 import (
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -10,6 +11,7 @@ import (
 	"surehook/internal/delivery/gate"
 	"surehook/internal/hook"
 	"surehook/internal/proof/world"
+	"surehook/internal/rule/circuit"
 	"surehook/internal/rule/review"
 	"surehook/internal/rule/speed"
 )
@@ -77,6 +79,10 @@ func TestRecord_Slots(t *testing.T) {
 	t.Parallel()
 
 	fast := gate.Record{Speed: speed.Fast, SeenAt: start}
+	recovering := func(r gate.Record, atOnce int) gate.Record {
+		r.AtOnce = atOnce
+		return r
+	}
 	tests := []struct {
 		name        string
 		record      gate.Record
@@ -95,6 +101,11 @@ func TestRecord_Slots(t *testing.T) {
 		{name: "a fast endpoint with a limit", record: fast, maxInFlight: 7, slots: 7, width: 7},
 		{name: "a slow endpoint with a limit", record: gate.Record{Speed: speed.Slow}, maxInFlight: 7, slots: 7, width: 7},
 		{name: "a fast endpoint with a rate", record: fast, rate: 1, width: 20},
+		{name: "a recovering endpoint", record: recovering(fast, 2), slots: 2, width: 2},
+		{name: "a recovering endpoint with a lower limit", record: recovering(fast, 8), maxInFlight: 7, slots: 7, width: 7},
+		{name: "a recovering endpoint with a higher limit", record: recovering(fast, 4), maxInFlight: 7, slots: 4, width: 4},
+		{name: "a recovering endpoint that is not fast", record: recovering(gate.NewRecord(tenant, endpoint), 8), slots: 5, width: 5},
+		{name: "a recovering endpoint with a rate", record: recovering(fast, 4), rate: 50, slots: 4, width: 4},
 		{name: "a new endpoint with a rate", record: gate.NewRecord(tenant, endpoint), rate: 1, slots: 5, width: 5},
 	}
 	for _, tt := range tests {
@@ -107,6 +118,44 @@ func TestRecord_Slots(t *testing.T) {
 				t.Errorf("Slots(), Width() = %d, %d; want %d, %d", slots, width, tt.slots, tt.width)
 			}
 		})
+	}
+}
+
+// After an outage the endpoint gets one attempt at a time, and each answer doubles the number.
+func TestGate_RecoversByItsAnswers(t *testing.T) {
+	t.Parallel()
+
+	w := setup(t)
+	w.settle(w.admit(w.query(active(), 0, 5)), slices.Repeat([]hook.Class{hook.ClassUnavailable}, 5)...)
+	opened := w.record()
+	w.Clock.Until(opened.NextProbe())
+	w.settle(w.admit(w.overflowQuery(active(), 0, 1)), hook.ClassDelivered)
+	if got := w.record(); got.State != circuit.Closed || got.AtOnce != 1 {
+		t.Fatalf("after the probe: %s with %d attempts at a time; want closed with 1", got.State, got.AtOnce)
+	}
+	claimed := func(first, n int) gate.Query {
+		q := w.overflowQuery(active(), first, n)
+		for i := range q.Due {
+			q.Due[i].Slot = true
+		}
+		return q
+	}
+	one := w.admit(claimed(5, 3))
+	if got := decisions(one); got != "admit park park" {
+		t.Errorf("after the probe: %s; want one attempt", got)
+	}
+	if got := decisions(w.admit(w.query(active(), 8, 1))); got != "park" {
+		t.Errorf("a new delivery meanwhile: %s; want parked", got)
+	}
+	w.settle(one, hook.ClassDelivered)
+	for want := 2; want <= 64; want *= 2 {
+		if got := w.record().AtOnce; got != want {
+			t.Errorf("%d attempts at a time; want %d", got, want)
+		}
+		w.settle(w.admit(claimed(10*want, 1)), hook.ClassDelivered)
+	}
+	if got := w.record().AtOnce; got != 0 {
+		t.Errorf("in the end %d attempts at a time; want any number", got)
 	}
 }
 

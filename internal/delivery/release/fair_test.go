@@ -63,45 +63,6 @@ func TestHandOver_AfterAFailureToAYoungerDelivery(t *testing.T) {
 	}
 }
 
-// Retries that always fail gather among the oldest. While the last attempts failed, of the
-// slot or of another, the slot goes on to a new delivery behind its last one, if any.
-func TestHandOver_ANewDeliveryDecides(t *testing.T) {
-	t.Parallel()
-
-	const retries = 30
-	for _, tt := range []struct {
-		name     string
-		failures int // of the endpoint, in a row
-		failed   bool
-		last     int // the delivery of the slot
-		more     []int
-		want     string
-	}{
-		{name: "after a success the oldest is next", last: retries, more: []int{0, 0}, want: "0"},
-		{name: "another slot failed", failures: 1, last: retries, more: []int{0, 0}, want: "30"},
-		{name: "its own attempt failed, and none are younger than halfway", failed: true, last: retries, more: []int{0}, want: "30"},
-		{name: "only retries are behind", failures: 1, last: retries, more: []int{1, 1}, want: "0"},
-		{name: "no new delivery is near", failures: 1, last: 0, more: []int{0, 0}, want: "0"},
-	} {
-		t.Run(tt.name, func(t *testing.T) {
-			t.Parallel()
-
-			w := setup(t, func(e *hook.Endpoint, r *gate.Record) {
-				e.MaxInFlight, r.Failures = 1, tt.failures
-			})
-			w.park(append(slices.Repeat([]int{1}, retries), tt.more...)...)
-			w.clock.Pass(time.Hour) // the retries have aged
-			s := release.Slots{
-				Tenant: w.endpoint.Tenant, ID: w.endpoint.ID, Endpoint: &w.endpoint, Held: []gate.Held{w.lease(-1, time.Minute)},
-				Width: 1, Last: w.parked[tt.last].CreatedAt, Failed: tt.failed,
-			}
-			if err := w.HandOver(t.Context(), s); err != nil || w.sent() != tt.want {
-				t.Errorf("HandOver() sent %q, %v; want %s", w.sent(), err, tt.want)
-			}
-		})
-	}
-}
-
 // After an outage, the deliveries about the last probe take turns with the oldest.
 func TestFill_AfterAnOutage(t *testing.T) {
 	t.Parallel()

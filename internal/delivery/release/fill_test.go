@@ -188,7 +188,7 @@ func TestFill_WaitsForRateSlots(t *testing.T) {
 			change: func(e *hook.Endpoint, _ *gate.Record) { e.RatePerSecond = 2 },
 		},
 		{
-			name: "as many at a time as the rate", sent: "0 1@1s 2@1s 3@1s 4@1s 5@1s 6@1s 7@1s 8@1s 9@1s 10@1s 11@1s 12@1s 13@1s 14@1s 15@1s 16@1s 17@1s 18@1s 19@1s",
+			name: "as many at a time as the rate, and those within half a second now", sent: "0 1 2 3 4 5 6 7 8 9 10@1s 11@1s 12@1s 13@1s 14@1s 15@1s 16@1s 17@1s 18@1s 19@1s",
 			change: func(e *hook.Endpoint, r *gate.Record) { e.RatePerSecond = 20; fast(r) },
 		},
 	}

@@ -318,27 +318,13 @@ func (c *claim) parkedSince(ctx context.Context, since time.Time, limit int) ([]
 //
 // After an outage, the deliveries about the successful probe take turns with the oldest:
 // when the oldest always fail, the others keep the circuit closed.
-//
-// While the last attempts failed, the deliveries without an attempt are first, also those
-// behind the last delivery of the slot: their failures say that the endpoint fails. The
-// retries of deliveries that always fail gather among the oldest.
 func (c *claim) candidates(ctx context.Context) ([]hook.Delivery, error) {
 	listed, err := c.listOnce(ctx)
 	if err != nil {
 		return nil, err
 	}
 	oldest := c.inOrder(slices.Concat(listed, c.parked))
-	now := c.Now()
-	if len(c.ended) > 0 && c.doubtful() && !beginsNew(oldest) {
-		next, err := c.parkedSince(ctx, c.last, len(c.limits.Leases)+choice)
-		if err != nil {
-			return nil, err
-		}
-		if next = c.inOrder(next); beginsNew(next) {
-			return next, nil
-		}
-	}
-	if len(c.ended) > 0 || len(listed) < page || c.record.ProbedFrom.IsZero() || now.Sub(c.record.ClosedAt) >= circuit.Window {
+	if len(c.ended) > 0 || len(listed) < page || c.record.ProbedFrom.IsZero() || c.Now().Sub(c.record.ClosedAt) >= circuit.Window {
 		return oldest, nil
 	}
 	probed, err := c.parkedSince(ctx, c.record.ProbedFrom, page)
@@ -360,14 +346,14 @@ func interleaved(a, b []hook.Delivery) []hook.Delivery {
 // inOrder returns the deliveries without a lease: fewest attempts first, so that
 // deliveries that always fail do not hold up the others, and then the oldest first. A
 // delivery that waited a minute per attempt counts as one without attempts, unless the
-// last attempts failed: new deliveries do not hold up the retries. The time of an
+// attempt of the slot failed: new deliveries do not hold up the retries. The time of an
 // outage does not count, because the delivery waited behind no other: the deliveries
 // that opened the circuit would be the first again.
 func (c *claim) inOrder(listed []hook.Delivery) []hook.Delivery {
 	now := c.Now()
 	attempts := func(d hook.Delivery) int {
 		waited := min(now.Sub(d.UpdatedAt), now.Sub(c.record.ClosedAt))
-		if !c.doubtful() && waited >= time.Duration(d.Attempts)*ageAfter {
+		if !c.failed && waited >= time.Duration(d.Attempts)*ageAfter {
 			return 0
 		}
 		return d.Attempts
@@ -378,13 +364,6 @@ func (c *claim) inOrder(listed []hook.Delivery) []hook.Delivery {
 	})
 	return free
 }
-
-// doubtful reports whether the last attempt of the slot failed, or the last attempts of
-// the endpoint.
-func (c *claim) doubtful() bool { return c.failed || c.record.Failures > 0 }
-
-// beginsNew reports whether the first of the deliveries in order has no attempt yet.
-func beginsNew(ordered []hook.Delivery) bool { return len(ordered) > 0 && ordered[0].Attempts == 0 }
 
 // free returns the deliveries without a lease, each once.
 func (c *claim) free(listed []hook.Delivery) []hook.Delivery {

@@ -76,10 +76,10 @@ func hangs(t *testing.T, s setup) (measured string) {
 		l.until(time.Hour, func() bool { return l.delivered(e) == proved+1 })
 		before := len(l.at(e).arrivals)
 		time.Sleep(10 * time.Minute)
-		most := l.at(e).most
-		s.want(t, l.delivered(e) == proved+1 && most <= 10,
-			"%d answered after the outage, %d requests at once; want the probe answered, and at most 10 at once", l.delivered(e)-proved, most)
-		measured = fmt.Sprintf("%d at once, %d in the 10 minutes after the probe", most, len(l.at(e).arrivals)-before)
+		most, all := l.at(e).most, len(l.at(e).arrivals)-before
+		s.want(t, l.delivered(e) == proved+1 && most == 1 && all <= 10,
+			"%d answered after the outage, %d requests at once, and %d in all; want the probe answered, and then at most 10, one at a time", l.delivered(e)-proved, most, all)
+		measured = fmt.Sprintf("%d at once, %d in the 10 minutes after the probe", most, all)
 	})
 	return measured
 }
@@ -108,5 +108,47 @@ func randomFailures(t *testing.T, s setup) (measured string) {
 		s.want(t, g == 0, "the circuit changed %d times; want never", g)
 		measured = fmt.Sprintf("%d changes of the circuit in %d s", g, events/rate)
 	})
+	return measured
+}
+
+// halfHealthy measures an endpoint with random failures that its retries outlast: 95 % of
+// the events need three attempts at most, and the third is after 3 s.
+func halfHealthy(t *testing.T, s setup) (measured string) {
+	t.Helper()
+
+	const share, within = 0.3, 4 * time.Second
+	quick := hook.RetryPolicy{Schedule: []time.Duration{time.Second, 2 * time.Second, 4 * time.Second, 8 * time.Second}, Jitter: hook.JitterNone}
+	for _, rate := range []int{20, 200} {
+		events := rate * s.of(5, 60, 600)
+		s.run(t, func(l *lab) {
+			dice := rand.New(rand.NewPCG(1, uint64(rate)))
+			var took []time.Duration
+			e := l.endpoint("acme", func(r send.Request) (time.Duration, int) {
+				if dice.Float64() < share {
+					return healthyAfter, 502
+				}
+				took = append(took, time.Since(r.Event.AcceptedAt))
+				return healthyAfter, 200
+			}, func(e *hook.Endpoint) { e.Retry = quick })
+			begin := time.Now()
+			for i := range events {
+				time.Sleep(time.Until(begin.Add(time.Duration(i) * time.Second / time.Duration(rate))))
+				l.post(e, "order.paid")
+			}
+			time.Sleep(20 * time.Second)
+			g := l.record(e).Generation
+			s.want(t, g == 0, "%d events a second: the circuit changed %d times; want never", rate, g)
+			for range events - len(took) {
+				took = append(took, time.Hour) // dead
+			}
+			p95 := percentile(took, 95)
+			s.want(t, p95 <= within, "%d events a second: 95 %% arrived within %s; want within %s", rate, p95, within)
+			if measured != "" {
+				measured += "; "
+			}
+			measured += fmt.Sprintf("at %d a second 95 %% within %s, %d changes of the circuit, %.1f writes per event",
+				rate, seconds(p95), g, float64(l.calls.writes.Load())/float64(events))
+		})
+	}
 	return measured
 }

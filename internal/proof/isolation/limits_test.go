@@ -3,6 +3,7 @@ package isolation_test
 import (
 	"fmt"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"surehook/internal/admin/endpoint"
@@ -84,6 +85,30 @@ func rateRaised(t *testing.T, s setup) (measured string) {
 		measured = fmt.Sprintf("the next after %s, all after %s", seconds(next), seconds(all))
 	})
 	return measured
+}
+
+// In one process an attempt ends before the next rate slot, a millisecond later: no claim may
+// wait a second of the queue for that. An event posted right after the raise is behind a
+// hundred others.
+func TestRateRaised_InOneProcess(t *testing.T) {
+	t.Parallel()
+
+	const events, inQueue, within = 100, 3, 2 * time.Second // in the queue: slots of the old rate, 20, 40 and 60 s away
+	synctest.Test(t, func(t *testing.T) {
+		l := newLab(t, setup{clock: true}, production())
+		e := l.endpoint("acme", after(time.Millisecond), func(e *hook.Endpoint) { e.RatePerSecond = 0.05 })
+		l.postMany(e, events)
+		time.Sleep(5 * time.Second)
+		raised := 1000.0
+		l.change(e, endpoint.Fields{RatePerSecond: &raised})
+		l.post(e, "order.paid")
+		took := l.until(time.Minute, func() bool { return l.delivered(e) >= events+1-inQueue })
+		if took > within {
+			t.Errorf("%d of %d events after %s; want within %s", l.delivered(e), events+1-inQueue, took, within)
+		}
+		l.stop()
+		time.Sleep(invocationLimit) // until the invocations have ended
+	})
 }
 
 // rateBacklog measures how fast a fast endpoint with a rate gets its waiting deliveries:

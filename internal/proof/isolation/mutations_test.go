@@ -20,7 +20,7 @@ func mutations() []mutation {
 	return []mutation{
 		{
 			rule: "new and slow endpoints share invocations", file: "delivery/gate/speed.go", row: "slow neighbour",
-			old: "case r.SpeedAtNow(now) != speed.Fast:\n\t\treturn speed.Slots", bug: "case r.SpeedAtNow(now) > 100:\n\t\treturn speed.Slots",
+			old: "case r.SpeedAtNow(now) != speed.Fast:\n", bug: "case r.SpeedAtNow(now) > 100:\n",
 		},
 		{
 			rule: "an endpoint that turns slow stays fast", file: "delivery/deliver/slots.go", row: "turns slow",
@@ -47,7 +47,7 @@ func mutations() []mutation {
 			old: "return now.Sub(r.SeenAt) > speed.Silence+speed.SeenEvery }", bug: "return now.Sub(r.SeenAt) > 100*speed.Silence }",
 		},
 		{
-			rule: "an outage leaves an endpoint fast", file: "delivery/gate/outcome.go", row: "hangs after the probe",
+			rule: "an outage leaves an endpoint fast", file: "delivery/gate/outcome.go", test: "delivery/gate TestGate_AnOutageEndsTheProof",
 			old: "r = r.as(speed.Unproven, now)", bug: "r = r.as(speed.Fast, now)",
 		},
 		{
@@ -84,7 +84,7 @@ func mutations() []mutation {
 		},
 		{
 			rule: "a retry never ages", file: "delivery/release/release.go", row: "retry behind new",
-			old: "if !c.doubtful() && waited >=", bug: "if !c.doubtful() && waited < 0 && waited >=",
+			old: "if !c.failed && waited >=", bug: "if !c.failed && waited < 0 && waited >=",
 		},
 		{
 			rule: "any token is the probe while deliveries are parked", file: "delivery/gate/probe.go", test: "delivery/gate TestGate_OpensAfterFiveFailuresAndClosesAfterAProbe",
@@ -124,23 +124,31 @@ func mutations() []mutation {
 		},
 		{
 			rule: "a fast endpoint needs a slot", file: "delivery/gate/speed.go", row: "fast",
-			old: "\t\treturn speed.Slots\n\t}\n\treturn 0", bug: "\t\treturn speed.Slots\n\t}\n\treturn 500",
+			old: "\tslots := 0\n", bug: "\tslots := 500\n",
 		},
 		{
 			rule: "failures in flight together count each", file: "rule/circuit/circuit.go", test: "rule/circuit TestCircuit_SlotsFailTogether",
 			old: "admitted.Version >= c.FailedIn:", bug: "admitted.Version >= 0:",
 		},
 		{
-			rule: "retries decide about the circuit", file: "delivery/release/release.go", test: "delivery/release TestHandOver_ANewDeliveryDecides",
-			old: "func (c *claim) doubtful() bool { return c.failed || c.record.Failures > 0 }", bug: "func (c *claim) doubtful() bool { return c.failed }",
-		},
-		{
-			rule: "new deliveries behind the oldest are not found", file: "delivery/release/release.go", test: "delivery/release TestHandOver_ANewDeliveryDecides",
-			old: "len(c.ended) > 0 && c.doubtful() && !beginsNew(oldest)", bug: "len(c.ended) < 0 && c.doubtful() && !beginsNew(oldest)",
-		},
-		{
 			rule: "a success leaves the failures before it in the count", file: "rule/circuit/circuit.go", row: "random failures",
-			old: "c.Failures, c.FailedIn = r.Trailing, 0", bug: "c.Failures += r.Failed",
+			old: "c.Failures, c.FailedIn, c.Row = r.Trailing, 0, 0", bug: "c.Failures += r.Failed",
+		},
+		{
+			rule: "a row of failures by chance opens the circuit", file: "rule/circuit/circuit.go", row: "half healthy",
+			old: "for n < longestRow && ", bug: "for n < 0 && ",
+		},
+		{
+			rule: "the rate opens the circuit by luck", file: "rule/circuit/circuit.go", test: "proof/reliability TestHalfHealthy_opensByLuck",
+			old: "lowerBound(w.Failed, total) >= s.Rate", bug: "float64(w.Failed) >= s.Rate*float64(total)",
+		},
+		{
+			rule: "a recovering endpoint gets all at once", file: "delivery/gate/speed.go", row: "hangs after the probe",
+			old: "if r.AtOnce > 0 && ", bug: "if r.AtOnce > 1000 && ",
+		},
+		{
+			rule: "a recovering endpoint's row has the history of the outage", file: "rule/circuit/circuit.go", test: "rule/circuit TestCircuit_Settled",
+			old: "if c.AtOnce > 0 || before.OK == 0 {", bug: "if before.OK == 0 {",
 		},
 	}
 }

@@ -40,6 +40,8 @@ func sampleRecord(endpoint hook.EndpointID) gate.Record {
 			Generation: 3,
 			Failures:   4,
 			FailedIn:   7,
+			Row:        14,
+			AtOnce:     8,
 			Cooldown:   7*time.Minute + time.Nanosecond,
 			OpenedAt:   storeEpoch(),
 			ProbeAt:    storeEpoch().Add(time.Millisecond),

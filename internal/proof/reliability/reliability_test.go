@@ -85,7 +85,7 @@ func TestReliability(t *testing.T) {
 		}
 	}
 	if *update {
-		if err := os.WriteFile("../../../docs/reliability.md", report(all, ours, theirs, days), 0o600); err != nil {
+		if err := os.WriteFile("../../../docs/reliability.md", report(all, ours, theirs, days, measureHalves(t)), 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -101,15 +101,15 @@ func TestReport_document(t *testing.T) {
 		t.Fatal(err)
 	}
 	all := classes()
-	want := report(all, make([]figures, len(all)), make([]figures, len(all)), wholeDays)
+	want := report(all, make([]figures, len(all)), make([]figures, len(all)), wholeDays, halves{})
 	if diff := cmp.Diff(text(want), text(committed)); diff != "" {
 		t.Errorf("docs/reliability.md is not as `make reliability` writes it (-code +document):\n%s", diff)
 	}
 }
 
-// text returns the document without the rows of its table.
+// text returns the document without the rows of its tables.
 func text(document []byte) string {
-	return regexp.MustCompile(`(?m)^\| \w+ \| \d.*\n`).ReplaceAllString(string(document), "")
+	return regexp.MustCompile(`(?m)^\| [\w %]+ \| [\d.]+ .*\n`).ReplaceAllString(string(document), "")
 }
 
 // TestCalibration checks the outages against the known rates of each class.
@@ -142,7 +142,7 @@ func TestCalibration(t *testing.T) {
 }
 
 // report returns docs/reliability.md.
-func report(all []class, ours, theirs []figures, days int) []byte {
+func report(all []class, ours, theirs []figures, days int, half halves) []byte {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, `# Reliability
 
@@ -156,7 +156,7 @@ of the number of parked deliveries. The times up and down are exponentially dist
 success rates of the class: of first attempts, and of the reference policy in the end.
 
 The reference policy makes 8 attempts: after 0, 30 s, 2 m, 10 m, 30 m, 1 h, 4 h and 8 h, without a breaker and without parking. Surehook's default is
-the preset `+"`standard`"+`: 7 attempts over 35 h, max_age 72 h, and a circuit. The circuit opens after 5 failures, and probes after 5 minutes, doubling to
+the preset `+"`standard`"+`: 7 attempts over 35 h, max_age 72 h, and a circuit. The circuit opens after 5 failures in a row or more, and probes after 5 minutes, doubling to
 an hour. Surehook disables an endpoint when more than half of its deliveries die within a day, and notifies its owner. No owner in the simulation
 enables an endpoint again. Later deliveries of a disabled endpoint count as dead, although enabling the endpoint within three days would deliver them.
 
@@ -172,6 +172,7 @@ enables an endpoint again. Later deliveries of a disabled endpoint count as dead
 An undelivered event was undeliverable for three days, or used all attempts during repeated outages of its endpoint. Each such delivery is a dead
 letter, and a replay sends the event after the outage.
 `)
+	half.write(&b)
 	return b.Bytes()
 }
 

@@ -26,8 +26,10 @@ type site struct {
 	class    int
 	endpoint hook.Endpoint
 	outages  timeline
+	fails    func(r send.Request) bool // the answer is 503
 
 	posted, requests, wasted, delivered, dead int
+	took                                      map[time.Time]time.Duration // of the delivered events, by their acceptance
 }
 
 // trial runs the real use cases for the sites. Its clock goes from event to event.
@@ -94,28 +96,29 @@ func (w *trial) count(d hook.Delivery) {
 	switch d.State {
 	case hook.StateDelivered:
 		s.delivered++
+		s.took[d.CreatedAt] = w.clock.Now().Sub(d.CreatedAt)
 	case hook.StateDead:
 		s.dead++
 	case hook.StateQueued, hook.StateRetrying, hook.StateParked, hook.StateDiscarded, hook.StateCancelled:
 	}
 }
 
-// Send is the endpoint: the answer is 200 while up, and 503 while down.
+// Send is the endpoint: the answer is 200, or 503 when it fails.
 func (w *trial) Send(_ context.Context, r send.Request) hook.Outcome {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 
 	s := w.sites[r.Endpoint.ID]
 	s.requests++
-	if s.outages.down(w.clock.Now().Sub(start)) {
+	if s.fails(r) {
 		s.wasted++
 		return hook.Outcome{Class: hook.ClassUnavailable, Status: 503, Duration: 50 * time.Millisecond}
 	}
 	return hook.Outcome{Class: hook.ClassDelivered, Status: 200, Duration: 50 * time.Millisecond}
 }
 
-// add creates an endpoint with all defaults, alone in its tenant.
-func (w *trial) add(t *testing.T, tenant string, class int, outages timeline) *site {
+// add creates an endpoint with all defaults but the changes, alone in its tenant.
+func (w *trial) add(t *testing.T, tenant string, class int, outages timeline, changes ...func(e *hook.Endpoint)) *site {
 	t.Helper()
 
 	e, err := world.EndpointWith(t.Context(), w.ids.Endpoint(), world.Secret, start)
@@ -126,10 +129,14 @@ func (w *trial) add(t *testing.T, tenant string, class int, outages timeline) *s
 	if e.Secrets[0].Sealed, err = (memory.Vault{}).Seal(t.Context(), world.Secret, e.Tenant, e.ID); err != nil {
 		t.Fatal(err)
 	}
+	for _, change := range changes {
+		change(&e)
+	}
 	if err := w.store.CreateEndpoint(t.Context(), e); err != nil {
 		t.Fatal(err)
 	}
-	s := &site{class: class, endpoint: e, outages: outages}
+	s := &site{class: class, endpoint: e, outages: outages, took: make(map[time.Time]time.Duration)}
+	s.fails = func(send.Request) bool { return s.outages.down(w.clock.Now().Sub(start)) }
 	w.sites[e.ID] = s
 	w.order = append(w.order, s)
 	return s

@@ -1,6 +1,7 @@
 package circuit
 
 import (
+	"math"
 	"time"
 
 	"surehook/internal/hook"
@@ -54,6 +55,8 @@ type Circuit struct {
 	Generation int64 // each opening, closing and reset adds 1
 	Failures   int   // consecutive transient failures; when not closed, until the opening, and 0 after Trip
 	FailedIn   int64 // when closed: the version of the record with the first of the Failures; 0 without
+	Row        int   // when closed: the number of Failures that opens, by the window before the first; 0 without Failures
+	AtOnce     int   // when closed: attempts at a time while the endpoint recovers from an outage; 0: no limit
 	Cooldown   time.Duration
 	OpenedAt   time.Time
 	ProbeAt    time.Time // when open: the earliest time of a probe
@@ -89,14 +92,16 @@ func (c Circuit) Settled(r Results, window Counts, admitted Circuit, s Settings,
 	}
 	switch {
 	case r.Alive:
-		c.Failures, c.FailedIn = r.Trailing, 0
+		c.Failures, c.FailedIn, c.Row = r.Trailing, 0, 0
+		c.AtOnce = widened(c.AtOnce)
 	case c.Failures == 0 || admitted.Version >= c.FailedIn:
 		c.Failures += r.Failed
 	}
 	if c.Failures > 0 && c.FailedIn == 0 {
 		c.FailedIn = c.Version + 1
+		c.Row = c.row(Counts{OK: window.OK, Failed: max(0, window.Failed-c.Failures)}, s)
 	}
-	if r.Failed > 0 && (c.Failures >= s.threshold() || c.rateApplies(now) && s.rateExceeded(window)) {
+	if r.Failed > 0 && (c.Failures >= max(c.Row, s.threshold()) || c.rateApplies(now) && s.rateExceeded(window)) {
 		next := c.open(s.Cooldown, now)
 		next.Failures = c.Failures
 		return next
@@ -159,9 +164,14 @@ func (c Circuit) Probed(r ProbeResult, s Settings, now time.Time) Circuit {
 	return next
 }
 
-// Reset returns the circuit closed, from any state.
+// Reset returns the circuit closed, from any state. After an outage the endpoint begins
+// with one attempt at a time.
 func (c Circuit) Reset(now time.Time) Circuit {
-	return Circuit{State: Closed, Generation: c.Generation + 1, ClosedAt: now, Version: c.Version}
+	next := Circuit{State: Closed, Generation: c.Generation + 1, ClosedAt: now, AtOnce: c.AtOnce, Version: c.Version}
+	if c.State != Closed {
+		next.AtOnce = 1
+	}
+	return next
 }
 
 // Trip returns the circuit open, from any state. A probe may be in flight: the next
@@ -208,7 +218,61 @@ func (s Settings) threshold() int {
 	return s.Failures
 }
 
+// Without history an endpoint counts as one that fails in 1 of 25 attempts.
+const (
+	priorFailures = 1
+	priorAttempts = 25
+)
+
+// longestRow is the longest row of failures that chance explains, whatever the history.
+const longestRow = 25
+
+// row returns the number of failures in a row that opens the circuit, by the counts before
+// the row: as many as are no more likely, at the rate of the window, than the configured
+// number without history. A recovering endpoint gets the configured number, because the
+// window holds the failures of the outage; and an endpoint without a success, because its
+// failures may be of attempts in flight with the first.
+func (c Circuit) row(before Counts, s Settings) int {
+	n := s.threshold()
+	if c.AtOnce > 0 || before.OK == 0 {
+		return n
+	}
+	rate := float64(before.Failed+priorFailures) / float64(before.OK+before.Failed+priorAttempts)
+	unlikely := math.Pow(float64(priorFailures)/priorAttempts, float64(n))
+	for n < longestRow && math.Pow(rate, float64(n)) > unlikely {
+		n++
+	}
+	return n
+}
+
+// mostAtOnce is the number of attempts at a time from which a recovery is over: no limit
+// of attempts in flight is higher.
+const mostAtOnce = hook.MaxMaxInFlight
+
+// widened returns the attempts at a time after an answer.
+func widened(atOnce int) int {
+	if atOnce *= 2; atOnce > mostAtOnce {
+		return 0
+	}
+	return atOnce
+}
+
+// rateExceeded reports whether the share of failures reached the configured rate, and not
+// by luck: the lower bound of its confidence interval did, or every attempt failed.
 func (s Settings) rateExceeded(w Counts) bool {
 	total := w.OK + w.Failed
-	return total >= s.Minimum && float64(w.Failed) >= s.Rate*float64(total)
+	return total >= s.Minimum && (w.OK == 0 || lowerBound(w.Failed, total) >= s.Rate)
+}
+
+// confidence is the quantile of the normal distribution of an interval of 95 %.
+const confidence = 1.96
+
+// lowerBound returns the lower bound of the share of n in total, by Wilson's score interval
+// (E. B. Wilson, Probable inference, the law of succession, and statistical inference,
+// Journal of the American Statistical Association 22, 1927).
+func lowerBound(n, total int) float64 {
+	const z2 = confidence * confidence
+	of := float64(total)
+	p := float64(n) / of
+	return (p + z2/(2*of) - confidence*math.Sqrt((p*(1-p)+z2/(4*of))/of)) / (1 + z2/of)
 }

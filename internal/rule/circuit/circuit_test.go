@@ -1,6 +1,10 @@
 package circuit_test
 
 import (
+	"os"
+	"regexp"
+	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -22,13 +26,14 @@ func closed(failures int) circuit.Circuit {
 // failing returns a closed circuit with failures, the first in its stored version.
 func failing(failures int) circuit.Circuit {
 	c := closed(failures)
-	c.FailedIn = 7
+	c.FailedIn, c.Row = 7, 5
 	return c
 }
 
 // begun returns the circuit with its first failures, to be stored as the next version.
-func begun(c circuit.Circuit, failures int) circuit.Circuit {
-	c.Failures, c.FailedIn = failures, c.Version+1
+// A row of so many opens it.
+func begun(c circuit.Circuit, failures, row int) circuit.Circuit {
+	c.Failures, c.FailedIn, c.Row = failures, c.Version+1, row
 	return c
 }
 
@@ -52,8 +57,18 @@ func halfOpen() circuit.Circuit {
 func TestCircuit_Settled(t *testing.T) {
 	t.Parallel()
 
-	slow := settings
+	slow, every := settings, settings
 	slow.Slow = true
+	every.Rate = 1
+	of := func(c circuit.Circuit, row int) circuit.Circuit {
+		c.Row = row
+		return c
+	}
+	recovering := func(atOnce int) circuit.Circuit {
+		c := closed(0)
+		c.AtOnce = atOnce
+		return c
+	}
 	opened := func(failures int) circuit.Circuit {
 		c := open()
 		c.Failures = failures
@@ -69,26 +84,37 @@ func TestCircuit_Settled(t *testing.T) {
 		settings circuit.Settings
 		want     circuit.Circuit
 	}{
-		{name: "one failure is counted", from: closed(0), results: circuit.Results{Failed: 1}, window: circuit.Counts{Failed: 1}, gen: 3, settings: settings, want: begun(closed(0), 1)},
+		{name: "one failure is counted", from: closed(0), results: circuit.Results{Failed: 1}, window: circuit.Counts{Failed: 1}, gen: 3, settings: settings, want: begun(closed(0), 1, 5)},
 		{name: "the fourth does not open", from: failing(3), results: circuit.Results{Failed: 1}, window: circuit.Counts{Failed: 4}, gen: 3, settings: settings, want: failing(4)},
+		{name: "nor the fifth of a longer row", from: of(failing(4), 14), results: circuit.Results{Failed: 1}, window: circuit.Counts{OK: 70, Failed: 35}, gen: 3, settings: settings, want: of(failing(5), 14)},
+		{name: "the last of a longer row opens", from: of(failing(13), 14), results: circuit.Results{Failed: 1}, window: circuit.Counts{OK: 70, Failed: 44}, gen: 3, settings: settings, want: opened(14)},
 		{name: "the fifth opens", from: failing(4), results: circuit.Results{Failed: 1}, window: circuit.Counts{Failed: 5}, gen: 3, settings: settings, want: opened(5)},
 		{name: "five at once open", from: closed(0), results: circuit.Results{Failed: 5}, window: circuit.Counts{Failed: 5}, gen: 3, settings: settings, want: opened(5)},
 		{name: "another result resets the count", from: failing(4), results: circuit.Results{Alive: true}, window: circuit.Counts{}, gen: 3, settings: settings, want: closed(0)},
-		{name: "failures after the last other result count", from: failing(4), results: circuit.Results{Failed: 4, Alive: true, Trailing: 2}, window: circuit.Counts{Failed: 4}, gen: 3, settings: settings, want: begun(closed(0), 2)},
+		{name: "failures after the last other result count", from: failing(4), results: circuit.Results{Failed: 4, Alive: true, Trailing: 2}, window: circuit.Counts{OK: 1, Failed: 4}, gen: 3, settings: settings, want: begun(closed(0), 2, 8)},
 		{name: "a failure in flight before the first does not count", from: failing(4), results: circuit.Results{Failed: 1}, window: circuit.Counts{OK: 9, Failed: 5}, earlier: 1, gen: 3, settings: settings, want: failing(4)},
 		{name: "many of them do not", from: failing(1), results: circuit.Results{Failed: 10}, window: circuit.Counts{OK: 90, Failed: 11}, earlier: 1, gen: 3, settings: settings, want: failing(1)},
-		{name: "but they open by the rate", from: failing(1), results: circuit.Results{Failed: 1}, window: circuit.Counts{OK: 5, Failed: 5}, earlier: 1, gen: 3, settings: settings, want: opened(1)},
+		{name: "but they open by the rate", from: failing(1), results: circuit.Results{Failed: 1}, window: circuit.Counts{OK: 1, Failed: 9}, earlier: 1, gen: 3, settings: settings, want: opened(1)},
 		{name: "a success in flight before the first resets the count", from: failing(4), results: circuit.Results{Alive: true}, window: circuit.Counts{OK: 9}, earlier: 1, gen: 3, settings: settings, want: closed(0)},
-		{name: "the first failure counts whenever admitted", from: closed(0), results: circuit.Results{Failed: 1}, window: circuit.Counts{Failed: 1}, earlier: 5, gen: 3, settings: settings, want: begun(closed(0), 1)},
+		{name: "the first failure counts whenever admitted", from: closed(0), results: circuit.Results{Failed: 1}, window: circuit.Counts{Failed: 1}, earlier: 5, gen: 3, settings: settings, want: begun(closed(0), 1, 5)},
 		{name: "failures of a record from before count", from: closed(4), results: circuit.Results{Failed: 1}, window: circuit.Counts{Failed: 5}, gen: 3, settings: settings, want: opened(5)},
-		{name: "a slow endpoint opens at the third", from: failing(2), results: circuit.Results{Failed: 1}, window: circuit.Counts{Failed: 3}, gen: 3, settings: slow, want: opened(3)},
+		{name: "a slow endpoint opens at the third", from: of(failing(2), 3), results: circuit.Results{Failed: 1}, window: circuit.Counts{Failed: 3}, gen: 3, settings: slow, want: opened(3)},
 		{name: "a slow endpoint does not at the second", from: failing(1), results: circuit.Results{Failed: 1}, window: circuit.Counts{Failed: 2}, gen: 3, settings: slow, want: failing(2)},
-		{name: "half of ten open", from: closed(0), results: circuit.Results{Failed: 1, Alive: true, Trailing: 1}, window: circuit.Counts{OK: 5, Failed: 5}, gen: 3, settings: settings, want: opened(1)},
-		{name: "less than half of ten do not", from: closed(0), results: circuit.Results{Failed: 1, Alive: true, Trailing: 1}, window: circuit.Counts{OK: 6, Failed: 4}, gen: 3, settings: settings, want: begun(closed(0), 1)},
-		{name: "half of nine do not", from: closed(0), results: circuit.Results{Failed: 1, Alive: true, Trailing: 1}, window: circuit.Counts{OK: 4, Failed: 5}, gen: 3, settings: settings, want: begun(closed(0), 1)},
+		{name: "a slow endpoint's row begins with fewer", from: closed(0), results: circuit.Results{Failed: 1}, window: circuit.Counts{OK: 60, Failed: 1}, gen: 3, settings: slow, want: begun(closed(0), 1, 3)},
+		{name: "nine of ten open", from: closed(0), results: circuit.Results{Failed: 1, Alive: true, Trailing: 1}, window: circuit.Counts{OK: 1, Failed: 9}, gen: 3, settings: settings, want: opened(1)},
+		{name: "eight of ten are luck", from: closed(0), results: circuit.Results{Failed: 1, Alive: true, Trailing: 1}, window: circuit.Counts{OK: 2, Failed: 8}, gen: 3, settings: settings, want: begun(closed(0), 1, 12)},
+		{name: "60 of 100 open", from: closed(0), results: circuit.Results{Failed: 1, Alive: true, Trailing: 1}, window: circuit.Counts{OK: 40, Failed: 60}, gen: 3, settings: settings, want: opened(1)},
+		{name: "59 of 100 are luck", from: closed(0), results: circuit.Results{Failed: 1, Alive: true, Trailing: 1}, window: circuit.Counts{OK: 41, Failed: 59}, gen: 3, settings: settings, want: begun(closed(0), 1, 22)},
+		{name: "nine of nine are too few", from: failing(4), results: circuit.Results{Failed: 1}, window: circuit.Counts{Failed: 9}, earlier: 1, gen: 3, settings: settings, want: failing(4)},
+		{name: "all of ten open at any rate", from: failing(4), results: circuit.Results{Failed: 1}, window: circuit.Counts{Failed: 10}, earlier: 1, gen: 3, settings: every, want: opened(4)},
+		{name: "all but one do not open at a rate of 1", from: failing(4), results: circuit.Results{Failed: 1}, window: circuit.Counts{OK: 1, Failed: 999}, earlier: 1, gen: 3, settings: every, want: failing(4)},
 		{name: "a rate alone, without a failure now, does not", from: closed(0), results: circuit.Results{Alive: true}, window: circuit.Counts{OK: 1, Failed: 99}, gen: 3, settings: settings, want: closed(0)},
-		{name: "a rate with the last outage in the window does not", from: since(circuit.Window - 1), results: circuit.Results{Failed: 1, Alive: true, Trailing: 1}, window: circuit.Counts{OK: 5, Failed: 5}, gen: 3, settings: settings, want: begun(since(circuit.Window-1), 1)},
-		{name: "a rate without the last outage in the window does", from: since(circuit.Window), results: circuit.Results{Failed: 1, Alive: true, Trailing: 1}, window: circuit.Counts{OK: 5, Failed: 5}, gen: 3, settings: settings, want: opened(1)},
+		{name: "a rate with the last outage in the window does not", from: since(circuit.Window - 1), results: circuit.Results{Failed: 1, Alive: true, Trailing: 1}, window: circuit.Counts{OK: 1, Failed: 9}, gen: 3, settings: settings, want: begun(since(circuit.Window-1), 1, 13)},
+		{name: "a rate without the last outage in the window does", from: since(circuit.Window), results: circuit.Results{Failed: 1, Alive: true, Trailing: 1}, window: circuit.Counts{OK: 1, Failed: 9}, gen: 3, settings: settings, want: opened(1)},
+		{name: "a recovering endpoint's row has no history", from: recovering(4), results: circuit.Results{Failed: 1}, window: circuit.Counts{OK: 100, Failed: 100}, gen: 3, settings: settings, want: begun(recovering(4), 1, 5)},
+		{name: "a success doubles its attempts at a time", from: recovering(4), results: circuit.Results{Alive: true}, window: circuit.Counts{OK: 1}, gen: 3, settings: settings, want: recovering(8)},
+		{name: "once for the answers of a batch", from: recovering(1), results: circuit.Results{Failed: 3, Alive: true, Trailing: 2}, window: circuit.Counts{OK: 1, Failed: 8}, gen: 3, settings: settings, want: begun(recovering(2), 2, 5)},
+		{name: "until no limit is as high", from: recovering(64), results: circuit.Results{Alive: true}, window: circuit.Counts{OK: 7}, gen: 3, settings: settings, want: closed(0)},
 		{name: "results of an earlier generation change nothing", from: failing(4), results: circuit.Results{Failed: 9}, window: circuit.Counts{Failed: 99}, gen: 2, settings: settings, want: failing(4)},
 		{name: "an open circuit is unchanged", from: open(), results: circuit.Results{Alive: true}, window: circuit.Counts{}, gen: 4, settings: settings, want: open()},
 		{name: "a half-open circuit too", from: halfOpen(), results: circuit.Results{Failed: 9}, window: circuit.Counts{Failed: 9}, gen: 4, settings: settings, want: halfOpen()},
@@ -132,6 +158,86 @@ func TestCircuit_SlotsFailTogether(t *testing.T) {
 			if want := i == 3 && !alive; (c.State == circuit.Open) != want {
 				t.Errorf("a success (%t), and %d failures later: %s with %d failures; want open: %t", alive, i+1, c.State, c.Failures, want)
 			}
+		}
+	}
+}
+
+// The length of the row that opens a circuit, by the attempts of ten minutes before it.
+// docs/circuit.md shows these rows.
+func TestCircuit_Row(t *testing.T) {
+	t.Parallel()
+
+	tests := []struct {
+		ok, failed int
+		failures   int // configured
+		want       int
+	}{
+		{0, 0, 5, 5},
+		{100, 0, 5, 5},
+		{99, 1, 5, 5},
+		{95, 5, 5, 6},
+		{90, 10, 5, 7},
+		{80, 20, 5, 10},
+		{70, 30, 5, 12},
+		{60, 40, 5, 15},
+		{50, 50, 5, 18},
+		{700_000, 300_000, 5, 14},
+		{400_000, 600_000, 5, 25},
+		{1, 999_999, 5, 25},
+		{0, 1_000_000, 5, 5},
+		{70, 30, 2, 5},
+		{70, 30, 10, 24},
+		{1, 100, 30, 30},
+		{0, 0, 100, 100},
+	}
+	for _, tt := range tests {
+		s := settings
+		s.Failures = tt.failures
+		from := since(0) // the rate does not apply
+		window := circuit.Counts{OK: tt.ok, Failed: tt.failed + 1}
+		got := from.Settled(circuit.Results{Failed: 1}, window, from, s, start).Row
+		if got != tt.want {
+			t.Errorf("after %d successes and %d failures a row of %d opens (configured: %d); want %d", tt.ok, tt.failed, got, tt.failures, tt.want)
+		}
+	}
+}
+
+// The table of docs/circuit.md is what the rules give.
+func TestCircuit_Document(t *testing.T) {
+	t.Parallel()
+
+	text, err := os.ReadFile("../../../docs/circuit.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows := regexp.MustCompile(`(?m)^\| ([\d,]+) \| ([\d,]+) \| (\d+) \| (\d+) \|(?: ([\d,]+) of ([\d,]+))? \|$`).FindAllStringSubmatch(string(text), -1)
+	if len(rows) < 5 {
+		t.Fatalf("docs/circuit.md has %d rows with rows of failures; want the table", len(rows))
+	}
+	for _, cells := range rows {
+		var n [7]int
+		for i, cell := range cells[1:] {
+			n[i+1], _ = strconv.Atoi(strings.ReplaceAll(cell, ",", ""))
+		}
+		attempts, failed := n[1], n[2]
+		for i, failures := range []int{5, 3} {
+			s := settings
+			s.Failures = failures
+			from := since(0)
+			got := from.Settled(circuit.Results{Failed: 1}, circuit.Counts{OK: attempts - failed, Failed: failed + 1}, from, s, start).Row
+			if got != n[3+i] {
+				t.Errorf("after %d failures of %d a row of %d opens with %d failures; the document says %d", failed, attempts, got, failures, n[3+i])
+			}
+		}
+		if attempts == 0 {
+			continue
+		}
+		opens := func(failed int) bool {
+			r := circuit.Results{Failed: 1, Alive: true, Trailing: 1}
+			return closed(0).Settled(r, circuit.Counts{OK: attempts - failed, Failed: failed}, closed(0), settings, start).State == circuit.Open
+		}
+		if n[6] != attempts || opens(n[5]-1) || !opens(n[5]) {
+			t.Errorf("%d failures of %d open: %t, and one less: %t; the document says that %d of %d do, and no less", n[5], attempts, opens(n[5]), opens(n[5]-1), n[5], n[6])
 		}
 	}
 }
@@ -196,7 +302,7 @@ func TestCircuit_Probed(t *testing.T) {
 		c.ProbeAt = start.Add(until)
 		return c
 	}
-	reset := circuit.Circuit{State: circuit.Closed, Generation: 5, ClosedAt: now, Version: 7}
+	reset := circuit.Circuit{State: circuit.Closed, Generation: 5, ClosedAt: now, AtOnce: 1, Version: 7}
 	tests := []struct {
 		name    string
 		from    circuit.Circuit
@@ -244,6 +350,9 @@ func TestCircuit_ByHand(t *testing.T) {
 		reset := from.Reset(start)
 		if reset.State != circuit.Closed || reset.Generation != from.Generation+1 || reset.Failures != 0 || reset.Holder != "" || reset.Version != from.Version {
 			t.Errorf("%s.Reset() = %+v", from.State, reset)
+		}
+		if outage := from.State != circuit.Closed; outage != (reset.AtOnce == 1) {
+			t.Errorf("%s.Reset() = %+v; want one attempt at a time after an outage, and any number otherwise", from.State, reset)
 		}
 		tripped, probeAt := from.Trip(settings, start), start.Add(settings.Cooldown)
 		if from.State == circuit.HalfOpen { // the probe may be in flight
@@ -331,8 +440,14 @@ func checkInvariants(t *testing.T, i int, before, c circuit.Circuit) {
 		t.Fatalf("op %d: open with a lease or a cooldown out of bounds: %+v", i, c)
 	case c.State == circuit.HalfOpen && c.Holder == "":
 		t.Fatalf("op %d: half-open without a holder: %+v", i, c)
-	case (c.State == circuit.Closed && c.Failures > 0) != (c.FailedIn > 0):
-		t.Fatalf("op %d: %d failures since version %d: %+v", i, c.Failures, c.FailedIn, c)
+	case (c.State == circuit.Closed && c.Failures > 0) != (c.FailedIn > 0), (c.FailedIn > 0) != (c.Row > 0):
+		t.Fatalf("op %d: %d failures since version %d, of %d: %+v", i, c.Failures, c.FailedIn, c.Row, c)
+	case c.State != circuit.Closed && c.AtOnce != 0:
+		t.Fatalf("op %d: %d attempts at a time of a circuit that is not closed: %+v", i, c.AtOnce, c)
+	case c.State == circuit.Closed && before.State != circuit.Closed && c.AtOnce != 1:
+		t.Fatalf("op %d: closed with %d attempts at a time: %+v", i, c.AtOnce, c)
+	case c.State == circuit.Open && before.State == circuit.Closed && before.Failures < settings.Failures-1 && before.Row > 0 && c.Failures > 0:
+		t.Fatalf("op %d: opened by %d failures: %+v", i, c.Failures, c)
 	case c.Generation < before.Generation:
 		t.Fatalf("op %d: the generation went back from %d to %d", i, before.Generation, c.Generation)
 	case c.Generation == before.Generation && c.State != circuit.Closed && before.State != circuit.Closed && c.Cooldown < before.Cooldown:

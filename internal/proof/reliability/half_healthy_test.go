@@ -1,0 +1,249 @@
+package reliability_test
+
+import (
+	"bytes"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+	"time"
+
+	"surehook/internal/hook"
+	"surehook/internal/rule/circuit"
+)
+
+// The half-healthy endpoints of the bounds: an hour of events, of which a share fails at random.
+func shares() []float64 { return []float64{0.1, 0.3, 0.5, 0.7, 0.9, 1} }
+func rates() []float64  { return []float64{0.1, 1, 20, 200} }
+
+// quick is a retry schedule that outlives random failures within seconds.
+func quick() []time.Duration {
+	return []time.Duration{time.Second, 2 * time.Second, 4 * time.Second, 8 * time.Second}
+}
+
+// cell is one share of failures at one rate.
+type cell struct {
+	share, rate     float64
+	open            float64 // share of the hour
+	plain, p95      time.Duration
+	plainSent, sent float64 // requests in the hour, without a circuit and with it
+}
+
+func measure(share, rate float64, seeds int) cell {
+	const span = time.Hour
+	c := cell{share: share, rate: rate}
+	var plain, ours []time.Duration
+	var open time.Duration
+	var posted int
+	for n := range seeds {
+		one := func(on bool) result {
+			rng := rand.New(rand.NewPCG(seed, uint64(n)))
+			return newModel(quick(), on, bernoulli(rng, share)).run(poisson(rng, rate), span)
+		}
+		without, with := one(false), one(true)
+		plain, ours = append(plain, without.took...), append(ours, with.took...)
+		open += with.open
+		posted += with.posted
+		c.sent += float64(with.requests) / float64(seeds)
+		c.plainSent += float64(without.requests) / float64(seeds)
+	}
+	c.open = float64(open) / float64(seeds) / float64(span)
+	c.plain, c.p95 = percentile(plain, posted, 0.95), percentile(ours, posted, 0.95)
+	return c
+}
+
+// seedsOf returns the number of seeds: fewer of many events, and more for the document.
+func seedsOf(rate float64) int {
+	seeds := 50
+	switch {
+	case rate >= 100:
+		seeds = 1
+	case rate >= 10:
+		seeds = 5
+	}
+	if *update {
+		return 10 * seeds
+	}
+	return seeds
+}
+
+// An endpoint with random failures below a third keeps its circuit closed, and its
+// deliveries arrive as by the retry schedule alone.
+func TestHalfHealthy(t *testing.T) {
+	t.Parallel()
+
+	for _, share := range shares() {
+		for _, rate := range rates() {
+			t.Run(fmt.Sprintf("%.0f %% at %v a second", 100*share, rate), func(t *testing.T) {
+				t.Parallel()
+
+				c := measure(share, rate, seedsOf(rate))
+				t.Logf("open %.2f %%, p95 %v of %v, %.0f requests of %.0f", 100*c.open, c.p95, c.plain, c.sent, c.plainSent)
+				if share <= 0.3 && c.open >= 0.02 {
+					t.Errorf("open %.1f %% of the time; want below 2 %%", 100*c.open)
+				}
+				if share <= 0.3 && float64(c.p95) > 1.3*float64(c.plain) {
+					t.Errorf("p95 %v; want at most 1.3 times %v", c.p95, c.plain)
+				}
+				if share == 1 && math.Round(c.sent) > 5+3 { // the row, and probes after 5, 15 and 35 minutes
+					t.Errorf("%.1f requests in an hour; want at most 8", c.sent)
+				}
+			})
+		}
+	}
+}
+
+// An endpoint that fails nearly always opens its circuit soon.
+func TestHalfHealthy_opens(t *testing.T) {
+	t.Parallel()
+
+	for _, share := range sick() {
+		for _, rate := range slices.Insert(rates(), 0, 0) {
+			want := 25
+			if rate == 0 {
+				want = 15
+			}
+			got := attemptsToOpen(share, rate, 2000)
+			t.Logf("%.0f %% fail after ten minutes of %v a second: open after %d attempts", 100*share, rate, got)
+			if got > want {
+				t.Errorf("%.0f %% fail after ten minutes of %v a second: open after %d attempts in 95 %% of the seeds; want %d", 100*share, rate, got, want)
+			}
+		}
+	}
+}
+
+// An endpoint with random failures below a third, and no history, does not open its
+// circuit with its first attempts.
+func TestHalfHealthy_opensByLuck(t *testing.T) {
+	t.Parallel()
+
+	const seeds, attempts = 2000, 50
+	opened := 0
+	for _, n := range firstOpenings(0.3, 0, seeds) {
+		if n <= attempts {
+			opened++
+		}
+	}
+	if most := seeds / 50; opened > most {
+		t.Errorf("30 %% fail: open within %d attempts in %d of %d seeds; want at most %d", attempts, opened, seeds, most)
+	}
+}
+
+// attemptsToOpen returns the attempts until the opening in 95 % of the seeds, after ten
+// minutes of successes.
+func attemptsToOpen(share, rate float64, seeds int) int {
+	all := firstOpenings(share, rate, seeds)
+	slices.Sort(all)
+	return all[seeds*95/100]
+}
+
+// firstOpenings returns the attempts until the opening for each seed, after ten minutes of
+// successes; 1000 without an opening.
+func firstOpenings(share, rate float64, seeds int) []int {
+	settings := circuit.Settings{CircuitSettings: hook.CircuitSettings{}.WithDefaults()}
+	all := make([]int, seeds)
+	for n := range all {
+		rng := rand.New(rand.NewPCG(seed, uint64(n)))
+		c, counts := circuit.New(), circuit.Counts{OK: int(rate * circuit.Window.Seconds())}
+		for c.State == circuit.Closed && all[n] < 1000 {
+			all[n]++
+			r := circuit.Results{Failed: 1, Trailing: 1}
+			if rng.Float64() >= share {
+				r = circuit.Results{Alive: true}
+				counts.OK++
+			}
+			counts.Failed += r.Failed
+			if next := c.Settled(r, counts, c, settings, start); next != c {
+				c = next
+				c.Version++
+			}
+		}
+	}
+	return all
+}
+
+// halves are the figures of half-healthy endpoints in the document.
+type halves struct {
+	cells    []cell
+	openings []opening
+	places   []place
+}
+
+// opening is the attempts until the circuit opens, after ten minutes of successes at a rate.
+type opening struct {
+	share, rate float64
+	attempts    int
+}
+
+// sick are the shares of failures with which an endpoint counts as down.
+func sick() []float64 { return []float64{0.9, 0.95, 1} }
+
+// measureHalves measures what the document shows.
+func measureHalves(t *testing.T) (h halves) {
+	t.Helper()
+
+	for _, share := range shares() {
+		for _, rate := range rates() {
+			h.cells = append(h.cells, measure(share, rate, seedsOf(rate)))
+		}
+	}
+	for _, share := range sick() {
+		for _, rate := range append([]float64{0}, rates()...) {
+			h.openings = append(h.openings, opening{share, rate, attemptsToOpen(share, rate, 2000)})
+		}
+	}
+	h.places = inPlace(t, 1, 20)
+	return h
+}
+
+// write writes the part of the document.
+func (h halves) write(b *bytes.Buffer) {
+	fmt.Fprint(b, `
+## Half-healthy endpoints
+
+Endpoints that fail at random, for an hour. The retries come after 1, 2, 4 and 8 s, without jitter. The rule of the [circuit](circuit.md) alone decides here: answers
+take no time, and a release after an outage takes 4 ms a delivery at least. "Never" means that less than 95 % were delivered a quarter of an hour after the last event: their attempts
+were used up, or they wait. With half of the attempts or more failing an endpoint counts as down, so its deliveries wait for probes. Every run of the tests asserts that
+the circuit is open for less than 2 % of the time at 10 % and 30 %, that the 95th percentile of the time to the delivery is at most 1.3 times that of the schedule alone,
+and that an endpoint that always fails gets at most 8 requests.
+
+`)
+	fmt.Fprintln(b, "| attempts that fail | events a second | circuit open | p95, schedule alone | p95, Surehook | requests an hour, schedule alone | requests an hour, Surehook |")
+	fmt.Fprintln(b, "|---|---|---|---|---|---|---|")
+	for _, c := range h.cells {
+		fmt.Fprintf(b, "| %.0f %% | %v | %.2f %% | %s | %s | %.0f | %.0f |\n", 100*c.share, c.rate, 100*c.open, shown(c.plain), shown(c.p95), c.plainSent, c.sent)
+	}
+	fmt.Fprint(b, `
+Attempts until the circuit opens, in 95 % of 2,000 seeds, one after another. The rate is that of the successes in the ten minutes before; 0 is an endpoint without
+history. The tests assert at most 15 without history, and at most 25 after successes.
+
+`)
+	fmt.Fprintln(b, "| attempts that fail | events a second before | attempts until open |")
+	fmt.Fprintln(b, "|---|---|---|")
+	for _, o := range h.openings {
+		fmt.Fprintf(b, "| %.0f %% | %v | %d |\n", 100*o.share, o.rate, o.attempts)
+	}
+	fmt.Fprint(b, `
+The same rule in the real use cases, for an hour. Random failures have the schedule from above. The deploys have the preset `+"`standard`"+`, and there the percentile is of
+the events posted during a deploy. Events of the minutes after a deploy wait for the rest of the cooldown, too; an endpoint with many deploys is better off with a shorter
+`+"`circuit.cooldown`"+`. The tests assert at most 1.3 times, and 1.5 times with deploys, at 1 event a second.
+
+`)
+	fmt.Fprintln(b, "| endpoint | events a second | openings | p95, schedule alone | p95, Surehook |")
+	fmt.Fprintln(b, "|---|---|---|---|---|")
+	for _, p := range h.places {
+		fmt.Fprintf(b, "| %s | %v | %d | %s | %s |\n", p.text, p.rate, p.openings, shown(p.plain), shown(p.p95))
+	}
+}
+
+// shown returns the duration in the document.
+func shown(d time.Duration) string {
+	switch {
+	case d == never:
+		return "never"
+	case d < time.Minute:
+		return fmt.Sprintf("%.1f s", d.Seconds())
+	}
+	return fmt.Sprintf("%.1f min", d.Minutes())
+}
