@@ -133,15 +133,26 @@ func attemptOf(t hook.Token) attempt { return attempt{t.Delivery, t.Attempt} }
 // and either resumes or is dropped.
 var errOtherToken = errors.New("another token, or a copy of the token, may make the attempt")
 
-// processJobs loads the records, records new replays, and processes the tokens of each
-// endpoint together.
+// processJobs loads the records of the jobs and processes the jobs: all at once, or in
+// parts when the events are large.
 func (d *Deliverer) processJobs(ctx context.Context, jobs []*job) {
-	snapshot, err := d.loadSnapshot(ctx, jobs)
-	if err != nil {
-		failAll(jobs, err)
-		return
+	for first := true; len(jobs) > 0; first = false {
+		if !first && !d.hasTime(ctx, hook.MaxTimeout) {
+			failAll(jobs, errNoTime)
+			return
+		}
+		loaded, snapshot, rest := d.loadPart(ctx, jobs)
+		d.processLoaded(ctx, slices.Clone(loaded), snapshot)
+		for _, j := range loaded {
+			j.event = nil // the next part needs the memory
+		}
+		jobs = rest
 	}
-	jobs = d.recordReplays(ctx, loadedJobs(jobs, &snapshot), snapshot)
+}
+
+// processLoaded records new replays, and processes the tokens of each endpoint together.
+func (d *Deliverer) processLoaded(ctx context.Context, jobs []*job, snapshot Snapshot) {
+	jobs = d.recordReplays(ctx, readable(jobs, &snapshot), snapshot)
 	now := d.Now()
 	made := &results{all: make([]gate.Result, 0, len(jobs))}
 	byEndpoint := make(map[hook.EndpointID][]*job)
@@ -165,24 +176,8 @@ func runAll(work []func()) {
 	})
 }
 
-func (d *Deliverer) loadSnapshot(ctx context.Context, jobs []*job) (Snapshot, error) {
-	if len(jobs) == 0 {
-		return Snapshot{}, nil
-	}
-	tokens := make([]hook.Token, len(jobs))
-	for i, j := range jobs {
-		tokens[i] = j.token
-	}
-	snapshot, err := d.Store.Load(ctx, tokens)
-	if err != nil {
-		return Snapshot{}, fmt.Errorf("load the records of %d tokens: %w", len(tokens), err)
-	}
-	snapshot.capTimeouts() // now: the jobs of an endpoint share its record
-	return snapshot, nil
-}
-
-// loadedJobs fails the jobs without all their records, and returns the others.
-func loadedJobs(jobs []*job, snapshot *Snapshot) []*job {
+// readable fails the jobs without all their records, and returns the others.
+func readable(jobs []*job, snapshot *Snapshot) []*job {
 	return slices.DeleteFunc(jobs, func(j *job) bool {
 		if fault, ok := snapshot.Faults[j.token]; ok {
 			j.err = fmt.Errorf("load the records of %s: %w", j.token.Delivery, fault)

@@ -1,0 +1,67 @@
+package deliver
+
+import (
+	"context"
+	"fmt"
+	"maps"
+
+	"surehook/internal/hook"
+)
+
+const (
+	// loadAtOnce is the number of tokens whose records are loaded by one call: 6.25 MB of
+	// payloads at most. The size of an event is known after the call.
+	loadAtOnce = 25
+	// maxLoaded ends a part, in bytes of payloads. A batch of the lane coalesce has up to
+	// 25 MB of them, and a request needs each once more: too much for a function with
+	// 160 MB, which would die with the batch until its tokens are undeliverable.
+	maxLoaded = 4 << 20
+)
+
+// loadPart loads the records of the first jobs, until the payloads have maxLoaded bytes, and
+// returns the loaded jobs and the rest. The jobs of a failed call fail, and are neither.
+func (d *Deliverer) loadPart(ctx context.Context, jobs []*job) (loaded []*job, snapshot Snapshot, rest []*job) {
+	loaded = make([]*job, 0, len(jobs))
+	for bytes := 0; len(jobs) > 0 && bytes < maxLoaded; {
+		next := jobs[:min(len(jobs), loadAtOnce)]
+		jobs = jobs[len(next):]
+		found, err := d.Store.Load(ctx, tokensOf(next))
+		if err != nil {
+			failAll(next, fmt.Errorf("load the records of %d tokens: %w", len(next), err))
+			continue
+		}
+		for _, e := range found.Events {
+			bytes += len(e.Payload)
+		}
+		loaded = append(loaded, next...)
+		snapshot = snapshot.with(found)
+	}
+	snapshot.capTimeouts() // now: the jobs of an endpoint share its record
+	return loaded, snapshot, jobs
+}
+
+func tokensOf(jobs []*job) []hook.Token {
+	tokens := make([]hook.Token, len(jobs))
+	for i, j := range jobs {
+		tokens[i] = j.token
+	}
+	return tokens
+}
+
+// with returns the records of both snapshots. Of a record in both, the later counts.
+func (s Snapshot) with(later Snapshot) Snapshot {
+	if s.Events == nil {
+		return later
+	}
+	if s.Faults == nil {
+		s.Faults = later.Faults
+	} else {
+		maps.Copy(s.Faults, later.Faults)
+	}
+	maps.Copy(s.Events, later.Events)
+	maps.Copy(s.Endpoints, later.Endpoints)
+	maps.Copy(s.Circuits, later.Circuits)
+	maps.Copy(s.Deliveries, later.Deliveries)
+	maps.Copy(s.Limits, later.Limits)
+	return s
+}
