@@ -1,4 +1,4 @@
-package lambdafn //nolint:testpackage // the settings are not exported
+package lambdafn
 
 import (
 	"context"
@@ -130,7 +130,7 @@ func TestShared_boundsTheWaits(t *testing.T) {
 	cfg, s := setup(t, time.Nanosecond, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusServiceUnavailable) })
 	var waits []time.Duration
 	retryer := cfg.Retryer
-	cfg.Retryer = func() aws.Retryer { return &recorder{retryer().(aws.RetryerV2), &waits} } //nolint:errcheck // the standard retryer has the method
+	cfg.Retryer = func() aws.Retryer { return &recorder{retryer(), &waits} }
 	all := calls(cfg)
 	for name, call := range all {
 		if err := call(t.Context()); err == nil {
@@ -154,12 +154,13 @@ func TestShared_boundsTheWaits(t *testing.T) {
 
 // recorder records the waits, and waits for none.
 type recorder struct {
-	aws.RetryerV2
+	aws.Retryer
+
 	waits *[]time.Duration
 }
 
 func (r *recorder) RetryDelay(attempt int, err error) (time.Duration, error) {
-	wait, err := r.RetryerV2.RetryDelay(attempt, err)
+	wait, err := r.Retryer.RetryDelay(attempt, err)
 	*r.waits = append(*r.waits, wait)
 	return 0, err
 }
