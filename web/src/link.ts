@@ -3,14 +3,15 @@
 
 export type Link = { tenant: string; code: string }
 
-/** Takes the link from the address; null without a link. */
+/** Takes the link from the address; null without a link. A text that is no tenant's id, which the page would show, is empty. */
 export function takeLink(): Link | null {
   if (!/^\/portal(\/|$)/.test(location.pathname)) return null
   const given = new URLSearchParams(location.hash.slice(1))
   const code = given.get('code')
   if (code === null) return null
   history.replaceState(history.state, '', location.pathname + location.search)
-  return { tenant: given.get('tenant') ?? '', code }
+  const tenant = given.get('tenant') ?? ''
+  return { tenant: /^[\w.-]{1,64}$/.test(tenant) ? tenant : '', code }
 }
 
 export const firstLink = takeLink()

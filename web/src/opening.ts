@@ -31,7 +31,8 @@ export function followLinks() {
 function follow(link: Link) {
   const open = session()
   if (open?.link && link.code.startsWith(open.link.id.replace('key_', 'shl_'))) return // a frame that loads again
-  if (open && open.tenant !== link.tenant) set({ link, at: 'asks' })
+  if (!link.tenant) fail(link, new ApiError(404, {}))
+  else if (open && open.tenant !== link.tenant) set({ link, at: 'asks' })
   else void openLink(link)
 }
 
@@ -49,11 +50,14 @@ export async function openLink(link: Link) {
     signIn({ key, tenant, link: { id, scopes, ends: Date.now() + Date.parse(expires_at) - sent } })
     if (before) void revoke(before.key, before.tenant).catch(() => {}) // ends by itself in a day
   } catch (failure) {
-    const error = failure as ApiError
-    const end = error.code === 'conflict' ? 'used' : error.status === 404 || error.status === 400 ? 'unknown' : undefined
-    if (end && !session()) tellEmbedder(end, link.tenant)
-    set({ link, at: 'failed', error, end })
+    fail(link, failure as ApiError)
   }
+}
+
+function fail(link: Link, error: ApiError) {
+  const end = error.code === 'conflict' ? 'used' : error.status === 404 || error.status === 400 ? 'unknown' : undefined
+  if (end && !session()) tellEmbedder(end, link.tenant)
+  set({ link, at: 'failed', error, end })
 }
 
 /** Forgets the link, and shows the session. */

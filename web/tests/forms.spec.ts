@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Page } from '@playwright/test'
-import { accessible, type Backend, expect, signIn, test } from './world'
+import { accessible, expect, openPortal, signIn, test, type Backend } from './world'
 
 const more = 'Authentication, coalescing, limits and more'
 
@@ -36,7 +36,7 @@ async function authorization(backend: Backend, tenant: string, requests: { heade
 for (const app of ['console', 'portal'] as const) {
   test(`${app}: the authentication of an endpoint is set, refused at the field, kept, replaced and removed`, async ({ page, backend, receiver, tenant }) => {
     if (app === 'portal') {
-      await page.goto((await backend.portal(tenant)).url)
+      await openPortal(page, backend, tenant)
       await expect(page.getByRole('heading', { name: 'Overview' })).toBeVisible()
     } else await signIn(page, backend, `/t/${tenant}`)
     await page.getByRole('link', { name: 'New endpoint' }).click()
@@ -242,7 +242,7 @@ test('a test event has a type and an example of the catalogue, or a payload of t
   await backend.call('PUT', `/v1/event-types/${plain}`, { description: 'Without an example.' })
   try {
     const endpoint = await backend.endpoint(tenant, { url: receiver.url('/hook'), uid: 'crm', event_types: ['other.*'] })
-    await page.goto((await backend.portal(tenant)).url)
+    await openPortal(page, backend, tenant)
     const sends = async (fill: () => Promise<void>) => {
       await page.goto(`${backend.address}/portal/t/${tenant}/endpoints/${endpoint}`)
       await page.getByRole('button', { name: 'Send test' }).click()

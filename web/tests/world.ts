@@ -122,6 +122,12 @@ export async function signIn(page: Page, backend: Backend, path = '') {
   if (path) await page.goto(`${backend.address}/console${path}`)
 }
 
+/** Opens the portal by a new link. */
+export async function openPortal(page: Page, backend: Backend, tenant: string) {
+  await page.goto((await backend.portal(tenant)).url)
+  await expect(page.getByRole('navigation', { name: 'Main' }).getByText(tenant)).toBeVisible()
+}
+
 /** Checks the page with axe: WCAG 2.1 A and AA. Colors on their way from one to another do not count. */
 export async function accessible(page: Page) {
   await page.evaluate(() => document.fonts.ready)
