@@ -3,10 +3,13 @@
 package localstack_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"flag"
 	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -26,11 +29,13 @@ func fullRun() bool {
 
 // everyGrantNeeded checks that no grant of a function can be taken away unnoticed: without
 // the grant, a call of the run would have been refused. The exceptions are the grants that
-// Lambda itself uses. Infra's TestGrants_services holds these to the template.
+// Lambda itself uses. Infra's TestGrants_services holds these to the template. The file
+// permissions.txt of the run says how many calls each grant carried alone.
 //
 // The emulator refused every call that the grants do not permit. So both directions
 // together say that the grants are those that the code needs.
 func everyGrantNeeded(ctx context.Context) error {
+	var report bytes.Buffer
 	var unneeded []string
 	for _, region := range []string{world.stack.AWS.Region, stack.SenderRegion} {
 		client := lambda.NewFromConfig(world.stack.AWS, func(o *lambda.Options) { o.Region = region })
@@ -54,14 +59,17 @@ func everyGrantNeeded(ctx context.Context) error {
 			for _, source := range sources.EventSourceMappings {
 				queues = append(queues, aws.ToString(source.EventSourceArn))
 			}
-			used := world.emulator.Front.Used(role.Name)
-			for _, g := range role.Unneeded(used) {
-				if !usedByLambda(g, queues) {
+			refused := role.Refused(world.emulator.Front.Used(role.Name))
+			for i, g := range role.Grants {
+				fmt.Fprintf(&report, "%8d %s: %s\n", refused[i], *f.FunctionName, g)
+				if refused[i] == 0 && !usedByLambda(g, queues) {
 					unneeded = append(unneeded, fmt.Sprintf("\n\t%s: %s", *f.FunctionName, g))
 				}
 			}
-			fmt.Printf("%s: %d grants, %d different calls\n", *f.FunctionName, len(role.Grants), len(used))
 		}
+	}
+	if err := os.WriteFile(filepath.Join(world.emulator.Dir, "permissions.txt"), report.Bytes(), 0o600); err != nil {
+		return fmt.Errorf("write the report of the permissions: %w", err)
 	}
 	if len(unneeded) > 0 {
 		return errors.New("no call of this run needs these grants (add a flow, or take the grant away):" + strings.Join(unneeded, ""))

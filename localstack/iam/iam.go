@@ -55,17 +55,19 @@ func (r *Role) Allows(c Call) bool {
 	return slices.ContainsFunc(r.Grants, func(g Grant) bool { return g.allows(c) })
 }
 
-// Unneeded returns the grants that can be taken from the role, each by itself, without
-// a refused call.
-func (r *Role) Unneeded(calls []Call) []Grant {
-	var unneeded []Grant
-	for i, g := range r.Grants {
+// Refused returns for each grant the number of the calls that the role could not make
+// without the grant. Nobody needs a grant with 0.
+func (r *Role) Refused(calls map[Call]int) []int {
+	refused := make([]int, len(r.Grants))
+	for i := range r.Grants {
 		rest := Role{Grants: slices.Delete(slices.Clone(r.Grants), i, i+1)}
-		if !slices.ContainsFunc(calls, func(c Call) bool { return r.Allows(c) && !rest.Allows(c) }) {
-			unneeded = append(unneeded, g)
+		for c, n := range calls {
+			if r.Allows(c) && !rest.Allows(c) {
+				refused[i] += n
+			}
 		}
 	}
-	return unneeded
+	return refused
 }
 
 // errForm marks a statement of another form than the template's.

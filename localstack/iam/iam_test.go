@@ -44,25 +44,25 @@ func TestRole_Allows(t *testing.T) {
 	}
 }
 
-func TestRole_Unneeded(t *testing.T) {
+func TestRole_Refused(t *testing.T) {
 	t.Parallel()
 
-	query := iam.Call{Action: "dynamodb:Query", Resource: table}
+	calls := map[iam.Call]int{{Action: "dynamodb:Query", Resource: table}: 3}
 	wild := iam.Grant{Action: "dynamodb:Query", Resource: table + "*"}
 	exact := iam.Grant{Action: "dynamodb:Query", Resource: table}
 	scan := iam.Grant{Action: "dynamodb:Scan", Resource: table}
 	for _, tt := range []struct {
 		name   string
 		grants []iam.Grant
-		want   []iam.Grant
+		want   []int
 	}{
-		{name: "the only one for a call", grants: []iam.Grant{exact}},
-		{name: "one without a call", grants: []iam.Grant{exact, scan}, want: []iam.Grant{scan}},
-		{name: "two for one call", grants: []iam.Grant{wild, exact}, want: []iam.Grant{wild, exact}},
+		{name: "the only one for a call", grants: []iam.Grant{exact}, want: []int{3}},
+		{name: "one without a call", grants: []iam.Grant{exact, scan}, want: []int{3, 0}},
+		{name: "two for one call", grants: []iam.Grant{wild, exact}, want: []int{0, 0}},
 	} {
 		r := iam.Role{Grants: tt.grants}
-		if diff := cmp.Diff(tt.want, r.Unneeded([]iam.Call{query})); diff != "" {
-			t.Errorf("%s: unneeded (-want +got):\n%s", tt.name, diff)
+		if diff := cmp.Diff(tt.want, r.Refused(calls)); diff != "" {
+			t.Errorf("%s: refused calls (-want +got):\n%s", tt.name, diff)
 		}
 	}
 }

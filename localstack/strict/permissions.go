@@ -16,18 +16,18 @@ import (
 // The emulator evaluates the policies of a request's role. The front adds what MiniStack
 // leaves out or asks wrongly (see [unjudged]), and records what each role did.
 
-// uses are the permitted calls of each role, by the role's name.
+// uses count the permitted calls of each role, by the role's name.
 type uses struct {
 	mu   sync.Mutex
-	done map[string]map[iam.Call]bool
+	done map[string]map[iam.Call]int
 }
 
-// Used returns the calls of the role that were permitted so far.
-func (f *Front) Used(role string) []iam.Call {
+// Used returns the calls of the role that were permitted so far, with their numbers.
+func (f *Front) Used(role string) map[iam.Call]int {
 	f.uses.mu.Lock()
 	defer f.uses.mu.Unlock()
 
-	return slices.SortedFunc(maps.Keys(f.uses.done[role]), func(a, b iam.Call) int { return cmp.Compare(a.String(), b.String()) })
+	return maps.Clone(f.uses.done[role])
 }
 
 func (u *uses) add(role string, calls []iam.Call) {
@@ -35,13 +35,13 @@ func (u *uses) add(role string, calls []iam.Call) {
 	defer u.mu.Unlock()
 
 	if u.done == nil {
-		u.done = map[string]map[iam.Call]bool{}
+		u.done = map[string]map[iam.Call]int{}
 	}
 	if u.done[role] == nil {
-		u.done[role] = map[iam.Call]bool{}
+		u.done[role] = map[iam.Call]int{}
 	}
 	for _, c := range calls {
-		u.done[role][c] = true
+		u.done[role][c]++
 	}
 }
 
