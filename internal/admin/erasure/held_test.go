@@ -1,0 +1,41 @@
+package erasure_test
+
+import (
+	"testing"
+	"time"
+
+	"surehook/internal/delivery/gate"
+	"surehook/internal/hook"
+	"surehook/internal/rule/stats"
+)
+
+// A warm function deliver holds successes of a busy endpoint back, is frozen, and thaws for
+// another tenant after the erasure. The late write makes no record of the erased tenant.
+func TestEraser_heldCounts(t *testing.T) {
+	t.Parallel()
+
+	w := setup(t)
+	sandbox := &gate.Gate{Store: w.Store, Now: func() time.Time { return w.now }, Places: 5}
+	succeed := func(e hook.Endpoint) {
+		q := &gate.Query{Tenant: e.Tenant, ID: e.ID, Endpoint: &e, Record: gate.NewRecord(e.Tenant, e.ID), Due: make([]gate.Due, 1)}
+		a, err := sandbox.Admit(t.Context(), q)
+		check(w, err)
+		check(w, sandbox.Settle(t.Context(), a, []gate.Result{{Attempt: stats.Attempt{
+			Class: hook.ClassDelivered, Number: 1, State: hook.StateDelivered, Duration: time.Millisecond, Age: time.Second,
+		}}}))
+	}
+	busy := hook.Endpoint{ID: w.acme.Endpoints[0].ID, Tenant: "acme", Status: hook.StatusActive, Shards: 1}
+	_, err := w.Count(t.Context(), busy.Tenant, busy.ID, &stats.Counts{OK: 1000, Delivered: 1000}, w.now)
+	check(w, err)
+	for range 4 { // the first is written, and the others are held
+		succeed(busy)
+	}
+	id := w.start()
+	w.run(false)
+	w.wantErased(id)
+	w.now = w.now.Add(time.Hour)
+	succeed(hook.Endpoint{ID: hook.NewEndpointID(), Tenant: "globex", Status: hook.StatusActive, Shards: 1})
+	if left := w.Remains("acme"); len(left) > 0 {
+		t.Errorf("the erased tenant has records again: %v", left)
+	}
+}
