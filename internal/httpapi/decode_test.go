@@ -1,6 +1,7 @@
 package httpapi_test
 
 import (
+	"fmt"
 	"net/http"
 	"strings"
 	"testing"
@@ -124,12 +125,68 @@ func TestProblems_together(t *testing.T) {
 	}
 }
 
-// TestProblems_atMost checks that an answer names at most 20 fields of a wrong form.
+// TestProblems_atMost checks that an answer names at most 20 fields: of a wrong form, and of
+// wrong values.
 func TestProblems_atMost(t *testing.T) {
 	t.Parallel()
 
-	w := setup(t).do(t, owner, http.MethodPost, endpoints, `{"event_types":[`+strings.TrimSuffix(strings.Repeat("1,", 50), ",")+`]}`)
-	if named := strings.Count(w.Body.String(), `"field":`); w.Code != http.StatusBadRequest || named != 20 {
-		t.Errorf("POST = %d with %d fields; want 400 with 20", w.Code, named)
+	for _, value := range []string{`1`, `"a b"`} {
+		w := setup(t).do(t, owner, http.MethodPost, endpoints, `{"url":"https://example.com/","event_types":[`+strings.Repeat(value+",", 49)+value+`]}`)
+		if named := strings.Count(w.Body.String(), `"field":`); w.Code != http.StatusBadRequest || named != 20 {
+			t.Errorf("POST of %s = %d with %d fields; want 400 with 20", value, w.Code, named)
+		}
 	}
+}
+
+// TestProblems_large checks that the first wrong field of a large body ends the search, and
+// that arrays and maps have a bound before any other check.
+func TestProblems_large(t *testing.T) {
+	t.Parallel()
+
+	large := strings.Repeat(" ", 64<<10)
+	tests := []struct{ name, method, path, body, want string }{
+		{
+			name: "one of two wrong fields", method: "POST", path: eventsURL, body: `{"event_type":1,"payload":1,"x":1}` + large,
+			want: invalid("event_type", "must be a string"),
+		},
+		{
+			name: "events", method: "POST", path: eventsURL + "/batch", body: `{"events":[` + strings.Repeat(`{},`, 1000) + `{},{"x":1}]}`,
+			want: invalid("events", "has more than 1000 entries"),
+		},
+		{
+			name: "headers", method: "POST", path: endpoints, body: `{"headers":{` + many(`"x%d":"y"`, 1001) + `}}`,
+			want: invalid("headers", "has more than 1000 entries"),
+		},
+		{
+			name: "fewer headers", method: "POST", path: endpoints, body: `{"url":"https://example.com/","headers":{` + many(`"x%d":"\u0001"`, 1000) + `}}`,
+			want: invalid("headers", "must have at most 20 entries"),
+		},
+		{
+			name: "a long duration", method: "POST", path: eventsURL, body: `{"event_type":"a","payload":1,"retain_for":"` + strings.Repeat("1h", 60) + `"}`,
+			want: invalid("retain_for", duration),
+		},
+		{
+			name: "a long name", method: "POST", path: eventsURL, body: `{"event_type":"a","payload":1,"` + strings.Repeat("a~/", 100) + `":1}`,
+			want: invalid(strings.Repeat("a~/", 66)+"a~...", "is not a known field"),
+		},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+
+			w := setup(t).do(t, owner, tt.method, tt.path, tt.body)
+			if w.Code != http.StatusBadRequest || w.Body.String() != tt.want {
+				t.Errorf("%s = %d %.500s; want 400 %s", tt.method, w.Code, w.Body, tt.want)
+			}
+		})
+	}
+}
+
+// many returns n parts of the format, with the number of each.
+func many(format string, n int) string {
+	all := make([]string, n)
+	for i := range all {
+		all[i] = fmt.Sprintf(format, i)
+	}
+	return strings.Join(all, ",")
 }

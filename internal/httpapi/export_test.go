@@ -5,6 +5,8 @@ import (
 	"log/slog"
 	"net/http"
 	"reflect"
+
+	"surehook/internal/hook"
 )
 
 // Docs returns the handler of the documentation over the files.
@@ -89,3 +91,6 @@ func Views() map[string]reflect.Type {
 		"Problem":            reflect.TypeFor[problem](),
 	}
 }
+
+// Unmarshal decodes a body.
+func Unmarshal(body []byte, v any) ([]hook.FieldError, error) { return unmarshal(body, v) }

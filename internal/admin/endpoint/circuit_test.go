@@ -155,6 +155,9 @@ func TestAdmin_ResetCircuit(t *testing.T) {
 			want := gate.NewRecord(tenant, e.ID)
 			want.Generation, want.Version, want.ThrottledUntil = before.Generation+1, before.Version+1, tt.until
 			want.ClosedAt = b.now
+			if before.State != circuit.Closed {
+				want.AtOnce = 1
+			}
 			var messages []message
 			if tt.waiting {
 				want.Waiting, want.Wave, want.AttendAt = true, 1, b.now.Add(gate.AttendAfter)

@@ -42,7 +42,7 @@ func kinds() map[string]kind {
 		"TLS.ID", "TLS.CA", "TLS.Client", "TLS.Subject", "TLS.NotAfter", "TLS.Material.ID", "TLS.Material.CA", "TLS.Material.Certificate",
 		"RetryOn", "GiveUpOn", "Timeout", "MaxAge", "RatePerSecond", "MaxInFlight", "Shards", "ShardsEver",
 		"Circuit.Failures", "Circuit.Rate", "Circuit.Minimum", "Circuit.Cooldown", "Circuit.MaxCooldown",
-		"Coalesce.Window", "Coalesce.MaxEvents", "Coalesce.MaxBytes", "Coalesce.Key", "AutoDisable", "Style", "Region", "Fixed", "Schemes",
+		"Coalesce.Window", "Coalesce.MaxEvents", "Coalesce.MaxBytes", "AutoDisable", "Style", "Region", "Fixed", "Schemes",
 		"Secrets.Scheme", "Secrets.Public", "Secrets.CreatedAt", "Secrets.ExpiresAt",
 		"Status", "Reason", "StatusSince", "CreatedAt", "UpdatedAt", "Version", "TenantVersion",
 	} {
