@@ -41,7 +41,7 @@ type place struct {
 type notSettled struct{ deliver.Gate }
 
 func (g notSettled) Settle(ctx context.Context, a gate.Admission, _ []gate.Result) error {
-	return g.Gate.Settle(ctx, a, nil) //nolint:wrapcheck // the gate itself
+	return g.Gate.Settle(ctx, a, nil)
 }
 
 // attempted returns the openings of the circuit, and the 95th percentile of the time to the
@@ -88,7 +88,7 @@ func attempted(t *testing.T, rate float64, deploying, circuits bool) (p95 time.D
 // order of attempts at the same time changes nothing.
 func draw(r send.Request) float64 {
 	h := fnv.New64a()
-	fmt.Fprint(h, r.Event.ID, r.Attempt)
+	_, _ = fmt.Fprint(h, r.Event.ID, r.Attempt)
 	return rand.New(rand.NewPCG(h.Sum64(), seed)).Float64()
 }
 
