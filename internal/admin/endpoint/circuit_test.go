@@ -468,7 +468,7 @@ func TestAdmin_circuitOfAnotherWriter(t *testing.T) {
 				return err
 			},
 			want: func(b *bundle, r gate.Record) gate.Record {
-				r.Circuit = circuit.Circuit{State: circuit.Closed, Generation: r.Generation + 2, ClosedAt: b.now, Version: r.Version + 2}
+				r.Circuit = circuit.Circuit{State: circuit.Closed, Generation: r.Generation + 2, ClosedAt: b.now, AtOnce: 1, Version: r.Version + 2}
 				return r
 			},
 			changes: 0,
