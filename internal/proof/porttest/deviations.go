@@ -42,6 +42,8 @@ func deviations() []deviation {
 				"of 20 racing first saves of jobs exactly 10 win",
 				"of 20 racers that record a key's use on one day, one wins",
 				"20 racers do not restore a key deleted by one of them",
+				"of 20 racers that open a portal link, one wins",
+				"a portal link opened and removed by racers leaves no key",
 				"of 20 racers that put a tenant's data key, one wins",
 				"of 20 racing marks of a tenant one wins, and all name the winner",
 				"50 racing outcomes of a job all count",
