@@ -86,7 +86,7 @@ func read(c *call, limit int64) ([]byte, error) {
 // the fields of a wrong form. An error means that the body is not one JSON object, or has
 // as many wrong fields as an answer names.
 func unmarshal(body []byte, v any) (fieldErrors, error) {
-	dec := decoders.Get().(*jsontext.Decoder) //nolint:forcetypeassert // nothing else is in the pool
+	dec := decoders.Get().(*jsontext.Decoder) //nolint:errcheck,forcetypeassert // nothing else is in the pool
 	defer decoders.Put(dec)
 	dec.Reset(bytes.NewBuffer(body))
 	f := form{dec: dec, most: maxWrong}
@@ -288,7 +288,7 @@ var shapes sync.Map //nolint:gochecknoglobals // a function of the type
 // fieldsOf returns the places of the struct's fields, by their names in JSON.
 func fieldsOf(t reflect.Type) map[string][]int {
 	if known, ok := shapes.Load(t); ok {
-		return known.(map[string][]int) //nolint:forcetypeassert // set below
+		return known.(map[string][]int) //nolint:errcheck,forcetypeassert // set below
 	}
 	fields := make(map[string][]int)
 	for _, f := range reflect.VisibleFields(t) {

@@ -25,10 +25,10 @@ import (
 // disturbance only makes a run longer, so the shortest run of each body counts, and a row
 // past the bound is measured again. Most rows are below twice the valid body; a search
 // that grows with the square of the body is a hundred times over the bound.
-func TestHostileBodies(t *testing.T) {
+func TestHostileBodies(t *testing.T) { //nolint:paralleltest // a body at a time, for equal memory
 	const bound = 3.0
 
-	for _, w := range worlds() {
+	for _, w := range worlds() { //nolint:paralleltest // as above
 		t.Run(w.name, func(t *testing.T) {
 			b := setup(t)
 			if w.prepare != nil {
@@ -195,6 +195,16 @@ func worlds() []world {
 				{name: "chain", body: strings.Replace(event(`[`+fill(eventSize-200, "1,")+`1]`), "order.paid", "chain", 1)},
 				{name: "oneOf", body: strings.Replace(event(`[`+fill(eventSize-200, "1,")+`1]`), "order.paid", "oneOf", 1)},
 				{name: "errors", body: strings.Replace(event(`[`+fill(eventSize-200, "1,")+`1]`), "order.paid", "errors", 1)},
+				{name: "unevaluated items", body: strings.Replace(event(`[`+fill(eventSize-200, "1,")+`1]`), "order.paid", "items", 1)},
+				{name: "pairs", body: strings.Replace(event(`[`+strings.Repeat(`[`+fill(eventSize/20-100, "1,")+`1],`, 19)+`[1]]`), "order.paid", "pairs", 1)},
+				{name: "equal texts", body: strings.Replace(event(`[`+fill(eventSize-200, `"a",`)+`1]`), "order.paid", "pairs", 1)},
+				{name: "a constant", body: strings.Replace(event(`[`+strings.Repeat(`[`+many(`%d`, 3900)+`],`, 13)+`1]`), "order.paid", "constant", 1)},
+				{name: "property names", body: strings.Replace(event(`{`+many(`"abxabxabxabxabxabxabxabx%d":1`, 6000)+`}`), "order.paid", "property", 1)},
+				{name: "content", body: strings.Replace(event(`"`+fill(eventSize-100, "W1td")+`"`), "order.paid", "content", 1)},
+				{name: "conditions", body: strings.Replace(event(`[`+fill(eventSize-200, "1,")+`1]`), "order.paid", "conditions", 1)},
+				{name: "dynamic references", body: strings.Replace(event(`[`+fill(eventSize-200, nest("[", "1", "]", 50)+",")+`1]`), "order.paid", "dynamic", 1)},
+				{name: "contained", body: strings.Replace(event(`[`+fill(eventSize-200, "1,")+`1]`), "order.paid", "contained", 1)},
+				{name: "dependent schemas", body: strings.Replace(event(`{`+many(`"x%d":1`, 3000)+`}`), "order.paid", "dependent", 1)},
 				{name: "additional", body: strings.Replace(event(`{`+many(`"x%d":1`, 12000)+`}`), "order.paid", "additional", 1)},
 			},
 		},
@@ -287,6 +297,15 @@ func hostileSchemas(t *testing.T, b *bundle) {
 		"oneOf":       `{"items":{"oneOf":[` + many(`{"minimum":%d}`, 500) + `]}}`,
 		"numbers":     `{"items":{"type":"integer","minimum":0}}`,
 		"errors":      `{"items":false}`,
+		"items":       `{"unevaluatedItems":{"type":"integer"},"anyOf":[{"prefixItems":[true]},{"contains":{"minimum":5}}]}`,
+		"pairs":       `{"uniqueItems":true,"items":{"uniqueItems":true}}`,
+		"constant":    `{"items":{"const":[` + many(`%d`, 3900) + `]}}`,
+		"property":    `{"propertyNames":{"pattern":"^(a|b|x)*([a-z]{0,200})*q$"}}`,
+		"content":     `{"contentEncoding":"base64","contentMediaType":"application/json","minLength":1}`,
+		"conditions":  `{"items":` + nest(`{"if":{"minimum":5},"then":false,"else":`, "true", "}", 50) + `}`,
+		"dynamic":     `{"$dynamicAnchor":"n","items":{"$dynamicRef":"#n"},"anyOf":[{"type":"array"},{"type":"integer"}]}`,
+		"contained":   `{"contains":{"type":"integer"},"maxContains":1}`,
+		"dependent":   `{"dependentSchemas":{` + many(`"x%d":{"minProperties":5}`, 1000) + `}}`,
 		"additional":  `{"allOf":[` + strings.TrimSuffix(strings.Repeat(`{"additionalProperties":false},`, 20), ",") + `]}`,
 	} {
 		b.checked(t, name, schema)
@@ -374,6 +393,16 @@ func hostileTypes() []body {
 		{name: "a circle", body: schema(`{"$defs":{` + many(`"a%d":{"allOf":[{"$ref":"#/$defs/a1"},{"$ref":"#/$defs/a2"}]}`, 400) + `},"$ref":"#/$defs/a0"}`)},
 		{name: "doubled references", body: `{"schema":` + chainOf("anyOf", 60) + `,"example":{}}`},
 		{name: "anchors", body: schema(`{"$defs":{` + many(`"a%d":{"$dynamicAnchor":"x%[1]d"}`, 700) + `},"$dynamicRef":"#x1"}`)},
+		{name: "a long reference", body: schema(`{"$ref":"#/` + fill(30000, "%41/") + `"}`)},
+		{name: "many unknown references", body: schema(`{"allOf":[` + many(`{"$ref":"#/$defs/a%d"}`, 900) + `]}`)},
+		{name: "a reference of names", body: schema(`{"$ref":"#` + fill(30000, "/~1") + `"}`)},
+		{name: "nested groups", body: schema(`{"pattern":"` + nest("(", "a", ")", 900) + `"}`)},
+		{name: "nested loops", body: schema(`{"pattern":"` + nest("(", "a", "{1})", 900) + `"}`)},
+		{name: "alternatives", body: schema(`{"pattern":"` + fill(30000, "a|") + `"}`)},
+		{name: "named classes", body: schema(`{"pattern":"` + fill(30000, "[[:^alpha:]]") + `"}`)},
+		{name: "a large identifier", body: schema(`{"$id":"https://example.com/` + fill(30000, "../") + `","$ref":"#/"}`)},
+		{name: "conditions", body: schema(nest(`{"if":true,"then":`, "true", "}", 60))},
+		{name: "formats", body: schema(`{"allOf":[` + fill(28000, `{"format":"regex"},`) + `true]}`)},
 		{name: "required", body: schema(`{"required":[` + many(`"r%d"`, 3000) + `]}`)},
 		{name: "dependencies", body: schema(`{"dependentRequired":{` + many(`"a%d":["b"]`, 1000) + `}}`)},
 	}

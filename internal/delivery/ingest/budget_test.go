@@ -1,6 +1,7 @@
 package ingest_test
 
 import (
+	"errors"
 	"slices"
 	"strings"
 	"testing"
@@ -67,8 +68,8 @@ func TestAcceptBatch_checkSteps(t *testing.T) {
 		requests := slices.Repeat([]ingest.Request{order(`[` + strings.Repeat("1,", 999) + `1]`)}, ingest.MaxCheckSteps/schema.MaxSteps+2)
 		for i, result := range w.acceptor.AcceptBatch(t.Context(), "acme", requests) {
 			got := result.Warnings
-			if result.Err != nil {
-				got = result.Err.(*hook.Error).Fields //nolint:errorlint,forcetypeassert // as returned
+			if refusal, ok := errors.AsType[*hook.Error](result.Err); ok {
+				got = refusal.Fields
 			}
 			want := "is too large for the schema"
 			if i >= ingest.MaxCheckSteps/schema.MaxSteps {
@@ -83,7 +84,7 @@ func TestAcceptBatch_checkSteps(t *testing.T) {
 
 // TestAcceptBatch_limitFirst: a batch past the tenant's limit asks no filter and no schema.
 // A payload decoded for them would take an allocation for each of its values.
-func TestAcceptBatch_limitFirst(t *testing.T) {
+func TestAcceptBatch_limitFirst(t *testing.T) { //nolint:paralleltest // AllocsPerRun counts those of all goroutines
 	w := setup(t)
 	payload := w.costly()
 	w.checked(hook.ValidationReject)

@@ -81,7 +81,7 @@ func validateFilter(f Filter, rate float64, now time.Time) []hook.FieldError {
 	if len(f.Types) > MaxTypes {
 		add("filter.event_types", "must name at most %d types", MaxTypes)
 	}
-	for i, pattern := range f.Types {
+	for i, pattern := range f.Types[:min(len(f.Types), MaxTypes)] {
 		if !hook.ValidPattern(pattern) {
 			add(fmt.Sprintf("filter.event_types[%d]", i), `must be a type such as "order.paid", a prefix such as "order.*", or "*"`)
 		}
