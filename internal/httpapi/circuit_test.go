@@ -117,8 +117,8 @@ func TestCircuit_byHand(t *testing.T) {
 		}
 	}
 	b.now = b.now.Add(30 * time.Second)
-	if asked := b.asked.Receive(10); len(asked) != 1 || asked[0].Check != (hook.CircuitCheck{Tenant: "acme", Endpoint: hook.EndpointID(id)}) {
-		t.Errorf("asked %v; want one look, for the probe", asked)
+	if asked := b.asked.Receive(10); len(asked) != 3 || asked[2].Check != (hook.CircuitCheck{Tenant: "acme", Endpoint: hook.EndpointID(id)}) {
+		t.Errorf("asked %v; want one check for each reset, and one for the probe", asked)
 	}
 	b.create(t, `{"url":"https://example.com/","uid":"erp","max_in_flight":2}`)
 	if w := b.do(t, owner, "POST", endpoints+"/erp/circuit/reset", ""); !strings.Contains(w.Body.String(), `"in_flight":0,`) {

@@ -1,8 +1,10 @@
 package memory
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"surehook/internal/delivery/gate"
@@ -39,7 +41,7 @@ func (s *Store) SaveCircuit(ctx context.Context, r gate.Record) error {
 		return fmt.Errorf("%s: %w", op, hook.Conflict("the circuit was changed meanwhile"))
 	}
 	r.Version++
-	for _, at := range []*time.Time{&r.OpenedAt, &r.ProbeAt, &r.LeaseUntil, &r.ClosedAt, &r.ThrottledUntil, &r.EmptySince, &r.SpeedAt, &r.SeenAt, &r.AttendAt} {
+	for _, at := range []*time.Time{&r.OpenedAt, &r.ProbeAt, &r.LeaseUntil, &r.ClosedAt, &r.ThrottledUntil, &r.EmptySince, &r.SpeedAt, &r.SeenAt, &r.LookFrom, &r.LookAt, &r.AttendAt} {
 		*at = storedTime(*at)
 	}
 	s.circuits[r.Endpoint] = r
@@ -68,6 +70,30 @@ func (s *Store) DueCircuits(ctx context.Context, now time.Time, limit int) ([]ho
 		if r.AttendAt.After(now) || len(checks) == min(max(limit, 1), maxDue) {
 			break
 		}
+		checks = append(checks, hook.CircuitCheck{Tenant: r.Tenant, Endpoint: r.Endpoint, Wave: r.Wave})
+	}
+	return checks, nil
+}
+
+// DueLooks cuts limit to 1 to 1000. The result never lags.
+func (s *Store) DueLooks(ctx context.Context, now time.Time, limit int) ([]hook.CircuitCheck, error) {
+	if err := available(ctx, "list due looks"); err != nil {
+		return nil, err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+
+	var due []gate.Record
+	for _, r := range s.circuits {
+		if r.AttendAt.IsZero() && !r.LookAt.IsZero() && !r.LookAt.After(now) {
+			due = append(due, r)
+		}
+	}
+	slices.SortFunc(due, func(a, b gate.Record) int {
+		return cmp.Or(a.LookAt.Compare(b.LookAt), cmp.Compare(a.Endpoint, b.Endpoint))
+	})
+	var checks []hook.CircuitCheck
+	for _, r := range due[:min(len(due), listLimit(limit))] {
 		checks = append(checks, hook.CircuitCheck{Tenant: r.Tenant, Endpoint: r.Endpoint, Wave: r.Wave})
 	}
 	return checks, nil

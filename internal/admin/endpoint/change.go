@@ -107,6 +107,10 @@ func (a *Admin) Delete(ctx context.Context, tenant hook.TenantID, ref string, ve
 	if err != nil {
 		return err
 	}
+	record, err := a.circuit(ctx, e)
+	if err != nil || record.Version == 0 { // no record: no delivery was ever parked
+		return err
+	}
 	return a.release(ctx, e)
 }
 

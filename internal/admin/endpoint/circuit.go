@@ -50,14 +50,12 @@ func (a *Admin) ResetCircuit(ctx context.Context, tenant hook.TenantID, ref stri
 	if err != nil {
 		return Status{}, err
 	}
-	record, err := a.save(ctx, e, gate.Record.Reset)
+	record, err := a.save(ctx, e, func(record gate.Record, now time.Time) gate.Record { return record.Suspect(now).Reset(now) })
 	if err != nil {
 		return Status{}, err
 	}
-	if record.Waiting {
-		if err := a.enqueue(ctx, record, 0); err != nil {
-			return Status{}, err
-		}
+	if err := a.enqueue(ctx, record, 0); err != nil {
+		return Status{}, err
 	}
 	return a.statusOf(ctx, e, record)
 }
@@ -83,16 +81,14 @@ func (a *Admin) OpenCircuit(ctx context.Context, tenant hook.TenantID, ref strin
 }
 
 // release starts the release of parked deliveries after the endpoint became
-// active, got other limits or was deleted. The record is saved before the message is sent: if the
-// message is lost, the breaker's tick starts the release.
+// active, got other limits or was deleted. The record may know of no parked delivery, because
+// the breaker may have forgotten one, so the breaker asks the index in any case. The record is
+// saved before the message is sent: if the message is lost, the breaker's tick starts the release.
 func (a *Admin) release(ctx context.Context, e hook.Endpoint) error {
 	record, err := a.save(ctx, e, func(record gate.Record, now time.Time) gate.Record {
-		if !record.Waiting {
-			return record
-		}
-		return record.Release(now)
+		return record.Suspect(now).Release(now)
 	})
-	if err != nil || !record.Waiting {
+	if err != nil {
 		return err
 	}
 	return a.enqueue(ctx, record, 0)

@@ -158,11 +158,14 @@ func TestAdmin_ResetCircuit(t *testing.T) {
 			if before.State != circuit.Closed {
 				want.AtOnce = 1
 			}
-			var messages []message
-			if tt.waiting {
-				want.Waiting, want.Wave, want.AttendAt = true, 1, b.now.Add(gate.AttendAfter)
-				messages = []message{{Wave: 1, Delay: 0}}
+			want.Waiting, want.Wave, want.AttendAt = true, 1, b.now.Add(gate.AttendAfter)
+			if tt.until.After(want.AttendAt) {
+				want.AttendAt = tt.until
 			}
+			if !tt.waiting { // the index knows better than the record
+				want.EmptySince = b.now
+			}
+			messages := []message{{Wave: 1, Delay: 0}}
 			got, err := b.ResetCircuit(t.Context(), tenant, string(e.ID))
 			if err != nil {
 				t.Fatalf("ResetCircuit = %v", err)
@@ -249,17 +252,18 @@ func TestAdmin_release(t *testing.T) {
 		wave   int
 		attend func(*bundle) time.Time // nil: nothing is asked or written
 	}{
-		{name: "resume without parked deliveries", status: paused, from: nil, do: resume, wave: 0, attend: nil},
-		{name: "resume without parked deliveries and an open circuit", status: paused, from: open, do: resume, wave: 0, attend: nil},
+		{name: "resume without parked deliveries", status: paused, from: nil, do: resume, wave: 1, attend: soon},
+		{name: "resume without parked deliveries and an open circuit", status: paused, from: open, do: resume, wave: 0, attend: probe},
 		{name: "resume with parked deliveries", status: paused, from: waiting, do: resume, wave: 1, attend: soon},
 		{name: "resume with parked deliveries and an open circuit", status: paused, from: all(open, waiting), do: resume, wave: 0, attend: probe},
 		{name: "resume again", status: active, from: waiting, do: resume, wave: 1, attend: soon},
 		{name: "resume while a release goes on", status: active, from: all(waiting, func(r *gate.Record) { r.Wave = 5 }), do: resume, wave: 1, attend: soon},
-		{name: "enable without parked deliveries", status: disabled, from: nil, do: enable, wave: 0, attend: nil},
+		{name: "enable without parked deliveries", status: disabled, from: nil, do: enable, wave: 1, attend: soon},
 		{name: "enable with parked deliveries", status: disabled, from: all(failing, waiting), do: enable, wave: 1, attend: soon},
 		{name: "enable with parked deliveries and an open circuit", status: disabled, from: all(open, waiting), do: enable, wave: 0, attend: probe},
 		{name: "enable again", status: active, from: waiting, do: enable, wave: 1, attend: soon},
 		{name: "delete without parked deliveries", status: active, from: nil, do: remove, wave: 0, attend: nil},
+		{name: "delete without known parked deliveries", status: active, from: failing, do: remove, wave: 1, attend: soon},
 		{name: "delete with parked deliveries", status: paused, from: waiting, do: remove, wave: 1, attend: soon},
 		{name: "delete with parked deliveries and an open circuit", status: active, from: all(open, waiting), do: remove, wave: 0, attend: probe},
 	}
@@ -277,6 +281,9 @@ func TestAdmin_release(t *testing.T) {
 			var checks []hook.CircuitCheck
 			if tt.attend != nil {
 				want.Wave, want.AttendAt, want.Version = tt.wave, tt.attend(b), want.Version+1
+				if !want.Waiting { // the breaker may have forgotten a parked delivery
+					want.Waiting, want.EmptySince = true, b.now
+				}
 				checks = []hook.CircuitCheck{{Tenant: tenant, Endpoint: e.ID, Wave: tt.wave}}
 			}
 			if err := tt.do(b, t.Context(), string(e.ID)); err != nil {
@@ -469,6 +476,7 @@ func TestAdmin_circuitOfAnotherWriter(t *testing.T) {
 			},
 			want: func(b *bundle, r gate.Record) gate.Record {
 				r.Circuit = circuit.Circuit{State: circuit.Closed, Generation: r.Generation + 2, ClosedAt: b.now, AtOnce: 1, Version: r.Version + 2}
+				r.Waiting, r.EmptySince, r.Wave, r.AttendAt = true, b.now, 1, b.now.Add(gate.AttendAfter)
 				return r
 			},
 			changes: 0,

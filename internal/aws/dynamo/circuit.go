@@ -12,7 +12,7 @@ import (
 )
 
 // circuitItem has the keys of the index by_state only while the circuit has an
-// AttendAt.
+// AttendAt or a LookAt. AttendAt comes first.
 type circuitItem struct {
 	key
 	StatePK        string          `dynamodbav:"state_pk,omitempty"` // names.ByStateHash
@@ -46,6 +46,8 @@ type circuitItem struct {
 	SeenAt         int64           `dynamodbav:"seen_at,omitempty"`
 	ProbeType      string          `dynamodbav:"probe_type,omitempty"`
 	ProbedFrom     int64           `dynamodbav:"probed_from,omitempty"`
+	LookFrom       int64           `dynamodbav:"look_from,omitempty"`
+	LookAt         int64           `dynamodbav:"look_at,omitempty"`
 	AttendAt       int64           `dynamodbav:"attend_at,omitempty"`
 	Version        int64           `dynamodbav:"version"`
 }
@@ -83,11 +85,16 @@ func toCircuitItem(r gate.Record) circuitItem {
 		SeenAt:         millis(r.SeenAt),
 		ProbeType:      r.ProbeType,
 		ProbedFrom:     millis(r.ProbedFrom),
+		LookFrom:       millis(r.LookFrom),
+		LookAt:         millis(r.LookAt),
 		AttendAt:       millis(r.AttendAt),
 		Version:        r.Version + 1,
 	}
-	if !r.AttendAt.IsZero() {
+	switch {
+	case !r.AttendAt.IsZero():
 		it.StatePK, it.StateSK = circuitShard(r.Endpoint), circuitRange(r)
+	case !r.LookAt.IsZero():
+		it.StatePK, it.StateSK = shard(lookList, hook.ShardOf(r.Endpoint, endpointShards)), lookRange(r)
 	}
 	return it
 }
@@ -131,6 +138,8 @@ func fromCircuitItem(it circuitItem) (gate.Record, error) {
 		SeenAt:     fromMillis(it.SeenAt),
 		ProbeType:  it.ProbeType,
 		ProbedFrom: fromMillis(it.ProbedFrom),
+		LookFrom:   fromMillis(it.LookFrom),
+		LookAt:     fromMillis(it.LookAt),
 		AttendAt:   fromMillis(it.AttendAt),
 	}, nil
 }
@@ -161,8 +170,20 @@ const maxDue = 10_000
 // batch read per 100 circuits; at most 5 requests for each. limit is cut to 1 to
 // 10,000. A circuit saved just now may be absent.
 func (s *Store) DueCircuits(ctx context.Context, now time.Time, limit int) ([]hook.CircuitCheck, error) {
+	return s.dueChecks(ctx, circuitList, now, min(limit, maxDue), circuitRange)
+}
+
+// DueLooks makes the requests of DueCircuits. limit is cut to 1 to 1000. A circuit saved
+// just now may be absent.
+func (s *Store) DueLooks(ctx context.Context, now time.Time, limit int) ([]hook.CircuitCheck, error) {
+	return s.dueChecks(ctx, lookList, now, min(limit, maxRows), lookRange)
+}
+
+func (s *Store) dueChecks(
+	ctx context.Context, list string, now time.Time, limit int, position func(gate.Record) string,
+) ([]hook.CircuitCheck, error) {
 	later := now.Add(time.Millisecond).UTC().Format(indexTime)
-	due, err := pageThrough(ctx, s, shardQueries(circuitList, endpointShards, "state_sk < :value", later), min(limit, maxDue), fromCircuitItem, circuitRange)
+	due, err := pageThrough(ctx, s, shardQueries(list, endpointShards, "state_sk < :value", later), limit, fromCircuitItem, position)
 	if err != nil {
 		return nil, translate(err, "list due circuits")
 	}
@@ -178,6 +199,15 @@ func (s *Store) DueCircuits(ctx context.Context, now time.Time, limit int) ([]ho
 func (s *Store) Attended(ctx context.Context, limit int) ([]gate.Record, error) {
 	records, err := pageThrough(ctx, s, shardQueries(circuitList, endpointShards, "", ""), min(limit, maxRows), fromCircuitItem, circuitRange)
 	return records, translate(err, "list attended circuits")
+}
+
+// lookRange returns the range key of a circuit without an AttendAt in the index by_state;
+// empty for another circuit.
+func lookRange(r gate.Record) string {
+	if !r.AttendAt.IsZero() {
+		return ""
+	}
+	return attendRange(r.LookAt, r.Endpoint)
 }
 
 // circuitRange returns the range key of the circuit in the index by_state.

@@ -48,6 +48,7 @@
 //	index        hash key             range key                   lists
 //	by_endpoint  endpoint#E#SS (pk)   <state>#<created>#V#GGGG    deliveries of an endpoint by state and time
 //	by_state     circuit#NN           <when>#<endpoint>           circuits with an AttendAt, by time
+//	by_state     look#NN              <when>#<endpoint>           circuits with a LookAt and no AttendAt, by time
 //	by_state     active#<UTC hour>#NN <tenant>#<endpoint>         endpoints with counts in the hour
 //	by_state     due#NN               <overdue from>#<delivery>   retrying deliveries, by time of the next attempt or of the next sweep
 //

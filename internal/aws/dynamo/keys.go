@@ -261,6 +261,9 @@ func untargetedList(tenant hook.TenantID) string { return "untargeted#" + string
 // circuitList is the name of the list of circuits with an AttendAt.
 const circuitList = "circuit"
 
+// lookList is the name of the list of circuits with a LookAt and without an AttendAt.
+const lookList = "look"
+
 // circuitShard returns the hash key of the circuit in the index by_state.
 func circuitShard(id hook.EndpointID) string {
 	return shard(circuitList, hook.ShardOf(id, endpointShards))

@@ -26,6 +26,9 @@ type Circuits interface {
 	// DueCircuits returns a check for each endpoint with an AttendAt not after now,
 	// the earliest first, at most limit (1 to 10,000). The index may lag a moment.
 	DueCircuits(ctx context.Context, now time.Time, limit int) ([]hook.CircuitCheck, error)
+	// DueLooks returns a check for each endpoint without an AttendAt and with a LookAt not
+	// after now, the earliest first, at most limit (1 to 1000). The index may lag a moment.
+	DueLooks(ctx context.Context, now time.Time, limit int) ([]hook.CircuitCheck, error)
 	CircuitLister
 }
 

@@ -23,6 +23,11 @@ const (
 	emptyPeriod = 2 * time.Minute
 	// maxRest is the longest time between two checks of a paused or disabled endpoint.
 	maxRest = time.Hour
+	// firstLook is the time from the forgetting of an endpoint to the next question to the
+	// index. Each further look doubles the time, until the age of the oldest delivery that
+	// the index may have missed is above max_age, and above leastLooks.
+	firstLook  = 15 * time.Minute
+	leastLooks = time.Hour
 	// probeChoice is the number of parked deliveries among which the breaker chooses a probe.
 	probeChoice = 50
 	// maxPlaces is the number of places in the list of parked deliveries where the breaker
@@ -175,6 +180,7 @@ func (r *reconciliation) forgetEndpoint(ctx context.Context, next gate.Record) e
 	case !next.Waiting:
 		r.decision = decideIdle
 		next.AttendAt = time.Time{}
+		next = r.planLook(next)
 	case next.EmptySince.IsZero():
 		r.decision = decideEmpty
 		next.EmptySince = r.now
@@ -185,8 +191,30 @@ func (r *reconciliation) forgetEndpoint(ctx context.Context, next gate.Record) e
 	default:
 		r.decision = decideForget
 		next.Waiting, next.EmptySince, next.AttendAt = false, time.Time{}, time.Time{}
+		next.LookFrom, next.LookAt = r.now, r.now.Add(firstLook)
 	}
 	return r.saveCircuit(ctx, next)
+}
+
+// planLook plans the look after a look without a parked delivery. No look follows the
+// first one at which every delivery missed before the forgetting is expired: such a
+// delivery would have ended with its letter.
+func (r *reconciliation) planLook(next gate.Record) gate.Record {
+	oldest := hook.MaxMaxAge
+	if r.endpoint != nil {
+		oldest = max(r.endpoint.MaxAge, leastLooks)
+	}
+	last := next.LookFrom.Add(oldest)
+	switch age := r.now.Sub(next.LookFrom); {
+	case next.LookAt.IsZero() || r.now.Before(next.LookAt): // no look
+	case age >= oldest:
+		next.LookFrom, next.LookAt = time.Time{}, time.Time{}
+	case age >= oldest/2:
+		next.LookAt = last
+	default:
+		next.LookAt = r.now.Add(age)
+	}
+	return next
 }
 
 // sendProbe sends the token of a parked delivery, and names the token the probe: the gate

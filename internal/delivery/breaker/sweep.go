@@ -30,11 +30,33 @@ const (
 	maxVisible = 100
 )
 
-// Sweep sends a token in place of a lost token: for each retrying delivery overdue by
-// more than sweepAfter, at most once an hour and maxSwept deliveries a run. Sweep does
+// maxLooks bounds the endpoints of one run of Look. With a sweep every 5 minutes, 12,000
+// looks an hour are made.
+const maxLooks = 1000
+
+// Sweep looks for what every other way has lost: tokens, and parked deliveries of
+// forgotten endpoints.
+func (b *Breaker) Sweep(ctx context.Context) error {
+	return errors.Join(b.SweepTokens(ctx), b.Look(ctx))
+}
+
+// Look asks the index again for parked deliveries of endpoints that the breaker has
+// forgotten: the index may have lagged longer than emptyPeriod. A check finds such a
+// delivery, and releases or ends it like any other; planLook has the times. An error for
+// one endpoint does not stop the others.
+func (b *Breaker) Look(ctx context.Context) error {
+	checks, err := b.Store.DueLooks(ctx, b.Now(), maxLooks)
+	if err != nil {
+		return fmt.Errorf("list forgotten endpoints: %w", err)
+	}
+	return errors.Join(forEach(len(checks), func(i int) error { return b.Reconcile(ctx, checks[i]) })...)
+}
+
+// SweepTokens sends a token in place of a lost token: for each retrying delivery overdue by
+// more than sweepAfter, at most once an hour and maxSwept deliveries a run. SweepTokens does
 // nothing while the retry lane is late, because a late token is not lost.
 //
-// Sweep marks a delivery on the condition of the version read, and then sends the
+// SweepTokens marks a delivery on the condition of the version read, and then sends the
 // token. Of two sweeps, one marks the delivery. After a crash, or a refused token, the
 // delivery is overdue again hook.SweepPause later, so no delivery is lost. In the
 // reverse order a failing write would repeat the token at each sweep. A token that was
@@ -42,7 +64,7 @@ const (
 //
 // The gate delays a token by at most gate.MaxRateWait, so no token of an overdue
 // delivery waits for the gate.
-func (b *Breaker) Sweep(ctx context.Context) error {
+func (b *Breaker) SweepTokens(ctx context.Context) error {
 	r := sweepRun{Breaker: b, now: b.Now()}
 	err := r.sweep(ctx)
 	r.logRun(ctx, err)

@@ -29,6 +29,8 @@ type Record struct {
 	SeenAt         time.Time    // a time with attempts, at most speed.SeenEvery before the last; only of fast endpoints
 	ProbeType      string       // the event type of the last probe sent by the breaker
 	ProbedFrom     time.Time    // the creation of the delivery of the last probe sent by the breaker; zero: none yet
+	LookFrom       time.Time    // the last time when the breaker forgot the endpoint; zero: no look is planned
+	LookAt         time.Time    // the next time when the breaker asks the index again for parked deliveries; zero: never
 	AttendAt       time.Time    // the latest time of the next check by the breaker's tick; zero: never
 }
 
@@ -57,16 +59,26 @@ func OpenByTenant(records []Record) map[hook.TenantID]int {
 	return open
 }
 
-// parks reports whether parked deliveries are known to wait.
-func (r *Record) parks() bool { return r.Waiting && r.EmptySince.IsZero() }
+// Parks reports whether parked deliveries are known to wait.
+func (r *Record) Parks() bool { return r.Waiting && r.EmptySince.IsZero() }
 
 // Wait returns the record with Waiting set, EmptySince zero and a planned check.
 // With Waiting set and EmptySince zero already, the record is returned unchanged.
 func (r Record) Wait(now time.Time) Record {
-	if r.parks() {
+	if r.Parks() {
 		return r
 	}
 	r.Waiting, r.EmptySince = true, time.Time{}
+	return r.planCheck(now)
+}
+
+// Suspect returns the record with Waiting set and a planned check, but without the
+// knowledge that deliveries are parked: the breaker asks the index.
+func (r Record) Suspect(now time.Time) Record {
+	if r.Waiting {
+		return r
+	}
+	r.Waiting, r.EmptySince = true, now
 	return r.planCheck(now)
 }
 

@@ -25,6 +25,7 @@ func circuitCases() []storeCase {
 		{name: "of 50 racing saves of a circuit exactly one wins", run: circuitRace},
 		{name: "50 racers that each add a failure are all counted", run: failuresRace},
 		{name: "due circuits are listed earliest first", run: circuitsDue},
+		{name: "looks are due at their time, the earliest first, without attended circuits", run: looksDue},
 		{name: "150 circuits of as many endpoints are listed earliest first, at most limit", run: manyCircuits},
 		{name: "a circuit is due from its time on", run: circuitDueFrom},
 		{name: "a rescheduled circuit is due at its new time only", run: circuitRescheduled},
@@ -61,6 +62,10 @@ func sampleRecord(endpoint hook.EndpointID) gate.Record {
 		SeenAt:         storeEpoch().Add(8 * time.Minute),
 		ProbeType:      "order.paid",
 		ProbedFrom:     storeEpoch().Add(9 * time.Minute),
+		LookFrom:       storeEpoch().Add(10 * time.Minute),
+		LookAt:         storeEpoch().Add(11 * time.Minute),
+		LookFrom:       storeEpoch().Add(10 * time.Minute),
+		LookAt:         storeEpoch().Add(11 * time.Minute),
 		AttendAt:       storeEpoch().Add(5 * time.Minute),
 	}
 }
@@ -199,6 +204,33 @@ func circuitsDue(t *testing.T, s StoreUnderTest) {
 		got, err := s.DueCircuits(t.Context(), storeEpoch(), limit)
 		wantSame(t, fmt.Sprintf("DueCircuits(limit %d)", limit), want[:min(limit, len(want))], got, err)
 	}
+}
+
+// looksDue plans looks: a circuit with an AttendAt has no look.
+func looksDue(t *testing.T, s StoreUnderTest) {
+	none, err := s.DueLooks(t.Context(), storeEpoch(), 10)
+	wantSame(t, "DueLooks(none)", []hook.CircuitCheck(nil), none, err)
+	look := func(at, attend time.Time) gate.Record {
+		r := sampleRecord(hook.NewEndpointID())
+		r.LookFrom, r.LookAt, r.AttendAt = storeEpoch().Add(-24*time.Hour), at, attend
+		return saveRecord(t, s, r)
+	}
+	second, first := look(storeEpoch(), time.Time{}), look(storeEpoch().Add(-time.Hour), time.Time{})
+	look(storeEpoch().Add(time.Millisecond), time.Time{})
+	attended := look(storeEpoch().Add(-2*time.Hour), storeEpoch().Add(time.Hour))
+	want := []hook.CircuitCheck{checkOf(first), checkOf(second)}
+	for _, limit := range []int{1, 2, 100} {
+		got, err := s.DueLooks(t.Context(), storeEpoch(), limit)
+		wantSame(t, fmt.Sprintf("DueLooks(limit %d)", limit), want[:min(limit, 2)], got, err)
+	}
+	attended.AttendAt = time.Time{}
+	attended = saveRecord(t, s, attended)
+	got, err := s.DueLooks(t.Context(), storeEpoch(), 10)
+	wantSame(t, "DueLooks(no longer attended)", append([]hook.CircuitCheck{checkOf(attended)}, want...), got, err)
+	attended.LookAt = time.Time{}
+	saveRecord(t, s, attended)
+	got, err = s.DueLooks(t.Context(), storeEpoch(), 10)
+	wantSame(t, "DueLooks(no further look)", want, got, err)
 }
 
 // manyCircuits lists more circuits than a request of a store reads, over all keys

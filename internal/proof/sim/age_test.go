@@ -44,6 +44,7 @@ func (w *simulation) age() bool {
 // functions starts the schedules of the functions.
 func (w *simulation) functions() {
 	w.every(time.Minute, "tick", func(ctx context.Context, p *process) { _ = p.wiring().Breaker().Tick(ctx) })
+	w.every(5*time.Minute, "look", func(ctx context.Context, p *process) { _ = p.wiring().Breaker().Look(ctx) })
 	w.every(5*time.Minute, "reconcile", func(ctx context.Context, p *process) {
 		_ = p.wiring().Breaker().ReconcileDeadLetters(ctx)
 	})

@@ -34,7 +34,7 @@ func levels() []level {
 			receives: 8, blackouts: time.Minute, herds: 30 * time.Minute, oldest: 2 * time.Hour, crowds: 200, operators: 24,
 		},
 		{
-			name: "brutal", faults: 3, skew: 3 * time.Second, lag: time.Minute, functions: 48, tenants: 3,
+			name: "brutal", faults: 3, skew: 3 * time.Second, lag: 5 * time.Minute, functions: 48, tenants: 3,
 			receives: 4, blackouts: 8 * time.Minute, herds: 2 * time.Hour, oldest: 3 * time.Hour, crowds: 100, operators: 40,
 		},
 	}

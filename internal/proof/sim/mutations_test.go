@@ -128,6 +128,10 @@ func mutations() []mutation {
 			old: "next := r.Wait(now)\n\tif next == r {", bug: "next := r.Wait(now)\n\tif next.Endpoint == r.Endpoint {",
 		},
 		{
+			name: "a forgotten endpoint is never looked at again", file: "delivery/breaker/reconcile.go", by: []check{checkLost, checkLate},
+			old: "next.LookFrom, next.LookAt = r.now, r.now.Add(firstLook)", bug: "_ = firstLook",
+		},
+		{
 			name: "the tick checks no circuit", file: "delivery/breaker/tick.go", by: []check{checkLost, checkLate},
 			old: "append(faults, forEach(len(own), ", bug: "append(faults, forEach(0, ",
 		},

@@ -184,6 +184,15 @@ func (s ports) DueCircuits(ctx context.Context, now time.Time, limit int) ([]hoo
 	})
 }
 
+// DueLooks leaves out recent changes: the index lags.
+func (s ports) DueLooks(ctx context.Context, now time.Time, limit int) ([]hook.CircuitCheck, error) {
+	return effect(s.p, "list due looks", "", read, func() ([]hook.CircuitCheck, error) {
+		checks, err := s.Store.DueLooks(ctx, now, limit)
+		s.p.counts["looks"] += len(checks)
+		return slices.DeleteFunc(checks, func(c hook.CircuitCheck) bool { return s.p.lag(s.p.circuits[c.Endpoint].changed) }), err
+	})
+}
+
 func (s ports) Limits(ctx context.Context, id hook.EndpointID) (gate.Limits, error) {
 	return effect(s.p, "read limits", string(id), read, func() (gate.Limits, error) { return s.Store.Limits(ctx, id) })
 }

@@ -1,0 +1,159 @@
+package breaker_test
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	adminendpoint "surehook/internal/admin/endpoint"
+	"surehook/internal/delivery/breaker"
+	"surehook/internal/delivery/egress"
+	"surehook/internal/hook"
+	"surehook/internal/memory"
+	"surehook/internal/proof/world"
+)
+
+// lagging is a store whose index lists no parked delivery before the time.
+type lagging struct {
+	breaker.Store
+
+	now   func() time.Time
+	until time.Time
+}
+
+func (s lagging) Parked(ctx context.Context, target hook.Target, since time.Time, limit int) ([]hook.Delivery, error) {
+	if s.now().Before(s.until) {
+		return nil, nil
+	}
+	return s.Store.Parked(ctx, target, since, limit)
+}
+
+// The breaker forgets an endpoint while the index lags, looks again, and finds the
+// delivery. So the delivery ends at max_age, and with a letter.
+func TestLook_findsAForgottenDelivery(t *testing.T) {
+	t.Parallel()
+
+	for _, tt := range []struct {
+		lag    time.Duration
+		maxAge time.Duration
+		status hook.Status
+	}{
+		{lag: time.Minute, maxAge: 3 * time.Hour, status: hook.StatusPaused}, // not forgotten
+		{lag: 5 * time.Minute, maxAge: 3 * time.Hour, status: hook.StatusPaused},
+		{lag: 5 * time.Minute, maxAge: 10 * time.Minute, status: hook.StatusPaused}, // below the first look
+		{lag: 50 * time.Minute, maxAge: 3 * time.Hour, status: hook.StatusPaused},
+		{lag: 170 * time.Minute, maxAge: 3 * time.Hour, status: hook.StatusPaused},
+		{lag: 5 * time.Minute, maxAge: 3 * time.Hour, status: hook.StatusActive},
+	} {
+		t.Run(tt.lag.String()+" "+tt.maxAge.String()+" "+tt.status.String(), func(t *testing.T) {
+			t.Parallel()
+
+			w := setup(t)
+			e := w.Endpoint(func(e *hook.Endpoint) { e.MaxAge, e.Status = tt.maxAge, tt.status })
+			id := w.park(e, time.Second)[0]
+			w.open(e)
+			b := w.Breaker()
+			b.Store = lagging{Store: b.Store, now: w.Clock.Now, until: w.Clock.Now().Add(tt.lag)}
+			w.CircuitQueue = memory.NewCircuitQueue(w.Clock.Now) // all messages are lost
+			for minute := range int(tt.maxAge/time.Minute) + 60 {
+				if err := b.Tick(t.Context()); err != nil {
+					t.Fatal(err)
+				}
+				if minute%5 == 0 {
+					if err := b.Look(t.Context()); err != nil {
+						t.Fatal(err)
+					}
+				}
+				if tt.status == hook.StatusActive && len(w.Queue.Receive(hook.LaneRetry, 1)) > 0 {
+					return // the probe
+				}
+				w.Clock.Pass(time.Minute)
+			}
+			if d := w.Delivery(id); d.State != hook.StateDead || d.Reason != hook.ReasonExpired || len(w.DeadLetters.Letters()) != 1 {
+				t.Errorf("%s (%s) with %d letters; want dead and expired with 1", d.State, d.Reason, len(w.DeadLetters.Letters()))
+			}
+			if r := w.Circuit(e); r.State.String() == "closed" && !r.LookAt.IsZero() && r.LookAt.Before(w.Clock.Now()) {
+				t.Errorf("a look is planned for %s, which is past", r.LookAt)
+			}
+		})
+	}
+}
+
+// Looks end: an endpoint without parked deliveries leaves the list.
+func TestLook_ends(t *testing.T) {
+	t.Parallel()
+
+	w := setup(t)
+	e := w.Endpoint(func(e *hook.Endpoint) { e.MaxAge = 72 * time.Hour })
+	w.open(e)
+	b, looks := w.Breaker(), 0
+	for range 80 * 12 {
+		due, err := w.Store.DueLooks(t.Context(), w.Clock.Now(), 10)
+		if err != nil {
+			t.Fatal(err)
+		}
+		looks += len(due)
+		if err := b.Look(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if err := b.Tick(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		w.Clock.Pass(5 * time.Minute)
+	}
+	if r := w.Circuit(e); looks < 8 || looks > 12 || !r.LookAt.IsZero() || !r.LookFrom.IsZero() {
+		t.Errorf("%d looks in 80 hours, the next at %s; want about 10, and none left", looks, r.LookAt)
+	}
+}
+
+// Whoever resumes, enables or deletes an endpoint, or resets its circuit, makes the breaker
+// ask the index, whatever the record says.
+func TestAdmin_findsAForgottenDelivery(t *testing.T) {
+	t.Parallel()
+
+	for name, tt := range map[string]struct {
+		from hook.Status
+		want string
+		do   func(ctx context.Context, a *adminendpoint.Admin, e hook.Endpoint) error
+	}{
+		"resume": {from: hook.StatusPaused, want: "1 delivered", do: func(ctx context.Context, a *adminendpoint.Admin, e hook.Endpoint) error {
+			_, err := a.Resume(ctx, e.Tenant, string(e.ID))
+			return err
+		}},
+		"enable": {from: hook.StatusDisabled, want: "1 delivered", do: func(ctx context.Context, a *adminendpoint.Admin, e hook.Endpoint) error {
+			_, err := a.Enable(ctx, e.Tenant, string(e.ID))
+			return err
+		}},
+		"reset": {from: hook.StatusActive, want: "1 delivered", do: func(ctx context.Context, a *adminendpoint.Admin, e hook.Endpoint) error {
+			_, err := a.ResetCircuit(ctx, e.Tenant, string(e.ID))
+			return err
+		}},
+		"delete": {from: hook.StatusActive, want: "1 cancelled endpoint_deleted", do: func(ctx context.Context, a *adminendpoint.Admin, e hook.Endpoint) error {
+			return a.Delete(ctx, e.Tenant, string(e.ID), 0)
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+
+			w := setup(t)
+			e := w.Endpoint(func(e *hook.Endpoint) { e.Status = tt.from })
+			ids := w.park(e, time.Minute)
+			record := w.Circuit(e)
+			record.Waiting, record.AttendAt, record.EmptySince = false, time.Time{}, time.Time{} // forgotten
+			if err := w.Store.SaveCircuit(t.Context(), record); err != nil {
+				t.Fatal(err)
+			}
+			admin := &adminendpoint.Admin{
+				Store: w.Store, Circuits: w.Store, CircuitQueue: w.CircuitQueue, History: w.Store,
+				Vault: memory.Vault{}, Policy: egress.Policy{}, Now: w.Clock.Now, Wait: world.NoWait,
+			}
+			if err := tt.do(t.Context(), admin, e); err != nil {
+				t.Fatal(err)
+			}
+			w.RunFor(10 * time.Minute)
+			if got := w.States(ids); got != tt.want {
+				t.Errorf("after the %s: %s; want %s", name, got, tt.want)
+			}
+		})
+	}
+}
