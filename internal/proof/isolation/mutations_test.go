@@ -111,6 +111,10 @@ func mutations() []mutation {
 			old: "|| l.Rate != perSecond {", bug: "{",
 		},
 		{
+			rule: "a rate slot a millisecond away takes a second", file: "delivery/gate/limits.go", test: "proof/isolation TestRateRaised_InOneProcess",
+			old: "if slot.Sub(now) < nearSlot {", bug: "if slot.Sub(now) < 0 {",
+		},
+		{
 			rule: "a change of the limits releases nothing", file: "admin/endpoint/change.go", row: "rate raised",
 			old: "if err != nil || !limited {", bug: "if err != nil || limited || !limited {",
 		},

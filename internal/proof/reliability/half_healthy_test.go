@@ -63,7 +63,7 @@ func seedsOf(rate float64) int {
 		seeds = 5
 	}
 	if *update {
-		return 10 * seeds
+		return 4 * seeds
 	}
 	return seeds
 }
