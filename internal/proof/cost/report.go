@@ -236,6 +236,9 @@ func (r Report) idle(b *strings.Builder) {
 		"a new table has. The sum does not have this charge: look up the price of a unit under \"Warm throughput\" at <https://aws.amazon.com/dynamodb/pricing/on-demand/>.\n"+
 		"`WarmThroughput` in `infra/surehook/environments.go` can be empty: DynamoDB then grows with the traffic.\n\n",
 		warmTables*(warmWrites-newWrites), warmTables*(warmReads-newReads))
+	b.WriteString("Dead letters cost little more while they are open: the breaker reads 200 of them every 15 minutes, and up to 20,000 at each run of the first hour of a day\n" +
+		"(UTC). 10,000 open letters add about 0.29 a month, and any number above 20,000 about 0.50\n" +
+		"([ADR 0126](adr/0126-reconciliation-reads-in-proportion-to-what-it-removes.md)).\n\n")
 	fmt.Fprintf(b, "The archive of prod (an export a day) is not in the sum, because the time of an export decides the number of polls: %d to %d state transitions a day, %.2f\n"+
 		"to %.2f a month at %.2f per million. DynamoDB charges an export by the size of the changes, and S3 by the size of the files.\n",
 		leastTransitions, mostTransitions, transitions(leastTransitions), transitions(mostTransitions), transitionPrice)
