@@ -303,7 +303,7 @@ func TestForManage_EndpointsPerHost(t *testing.T) {
 
 	env := maps.Clone(deliverEnv)
 	env[names.EnvReplayQueue], env[names.EnvReplayJobsQueue] = "https://sqs/replay", "https://sqs/replay-jobs"
-	env[names.EnvUndeliverable] = "https://sqs/undeliverable"
+	env[names.EnvUndeliverable], env[names.EnvUndeliverableRetry] = "https://sqs/undeliverable", "https://sqs/undeliverable-retry"
 	for value, want := range map[string]int{"": 0, "1": 1, "20": 20} {
 		env[names.EnvEndpointsPerHost] = value
 		if got, err := config.ForManage(lookup(env)); err != nil || got.EndpointsPerHost != want {

@@ -64,8 +64,6 @@ func sampleRecord(endpoint hook.EndpointID) gate.Record {
 		ProbedFrom:     storeEpoch().Add(9 * time.Minute),
 		LookFrom:       storeEpoch().Add(10 * time.Minute),
 		LookAt:         storeEpoch().Add(11 * time.Minute),
-		LookFrom:       storeEpoch().Add(10 * time.Minute),
-		LookAt:         storeEpoch().Add(11 * time.Minute),
 		AttendAt:       storeEpoch().Add(5 * time.Minute),
 	}
 }

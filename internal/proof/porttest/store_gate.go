@@ -157,7 +157,8 @@ func inFlightRace(t *testing.T, s StoreUnderTest) {
 
 func slotRace(t *testing.T, s StoreUnderTest) {
 	e := smallEndpoint("acme")
-	e.RatePerSecond = 1000
+	const apart = 500 * time.Millisecond // a nearer slot is taken at once
+	e.RatePerSecond = float64(time.Second / apart)
 	g, _ := newGate(s, storeEpoch())
 	r := gate.NewRecord(e.Tenant, e.ID)
 	r.Speed, r.SeenAt = speed.Fast, storeEpoch() // needs no slot
@@ -171,11 +172,11 @@ func slotRace(t *testing.T, s StoreUnderTest) {
 		slots[v.Until] = true
 	}
 	for i := range answers {
-		if at := storeEpoch().Add(time.Duration(i) * time.Millisecond); !slots[at] {
-			t.Errorf("no delivery has the slot %d ms after the first; slots: %v", i, slots)
+		if at := storeEpoch().Add(time.Duration(i) * apart); !slots[at] {
+			t.Errorf("no delivery has the slot %d after the first; slots: %v", i, slots)
 		}
 	}
-	want := storeEpoch().Add(20 * time.Millisecond)
+	want := storeEpoch().Add(20 * apart)
 	if l, err := s.Limits(t.Context(), e.ID); err != nil || l.RateSlot != want {
 		t.Errorf("Limits() = slot %s, %v; want %s", l.RateSlot, err, want)
 	}
