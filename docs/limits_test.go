@@ -42,6 +42,7 @@ func TestLimits(t *testing.T) {
 		"schema of an event type":       {hook.MaxSchema / kib, schema.MaxValues, schema.MaxDepth, schema.MaxPatterns, schema.MaxDepth},
 		"example of an event type":      {hook.MaxExample / kib},
 		"group of an event type":        {hook.MaxGroup},
+		"wrong fields of an answer": {
 		"check of a payload":            {schema.MaxSteps, schema.MaxErrors},
 		"filters of all endpoints for the events of a request": {ingest.MaxFilterSteps},
 		"checks of the events of a request":                    {ingest.MaxCheckSteps},
