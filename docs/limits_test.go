@@ -43,6 +43,8 @@ func TestLimits(t *testing.T) {
 		"example of an event type":      {hook.MaxExample / kib},
 		"group of an event type":        {hook.MaxGroup},
 		"wrong fields of an answer": {
+			written(t, "internal/httpapi", `maxWrong = (\d+)`), written(t, "internal/httpapi", `maxBody += (\d+) << 10`), 1,
+		},
 		"check of a payload":            {schema.MaxSteps, schema.MaxErrors},
 		"filters of all endpoints for the events of a request": {ingest.MaxFilterSteps},
 		"checks of the events of a request":                    {ingest.MaxCheckSteps},
