@@ -45,7 +45,7 @@ func TestLimits(t *testing.T) {
 		"wrong fields of an answer": {
 			written(t, "internal/httpapi", `maxWrong = (\d+)`), written(t, "internal/httpapi", `maxBody += (\d+) << 10`), 1,
 		},
-		"check of a payload":            {schema.MaxSteps, schema.MaxErrors},
+		"check of a payload": {schema.MaxSteps, schema.MaxErrors},
 		"filters of all endpoints for the events of a request": {ingest.MaxFilterSteps},
 		"checks of the events of a request":                    {ingest.MaxCheckSteps},
 		"array or map of a body, except a payload":             {written(t, "internal/httpapi", `maxElements = (\d+)`)},
