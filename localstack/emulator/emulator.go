@@ -40,6 +40,7 @@ func ParseKind(name string) (Kind, error) {
 		return MiniStack, nil
 	case MiniStack, Moto, LocalStack, LocalStackPackage:
 		return kind, nil
+	case LocalEmu: // runs already, see URLVariable
 	}
 	return "", fmt.Errorf("EMULATOR is %q, not ministack or localstack", name)
 }
@@ -131,6 +132,8 @@ func Start(ctx context.Context, kind Kind, opts Options) (*Emulator, error) {
 		err = e.startLocalStack(ctx)
 	case LocalStackPackage:
 		err = e.startLocalStackPackage(ctx)
+	case LocalEmu:
+		err = fmt.Errorf("%s is %w by make: start it, and say %s", kind, ErrNotInstalled, URLVariable)
 	}
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("start %s: %w", kind, err), e.Stop())

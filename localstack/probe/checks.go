@@ -2,6 +2,7 @@ package probe
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -24,6 +25,12 @@ import (
 const (
 	answer  = "surehook-probe"
 	message = `{"probe":"` + answer + `"}`
+)
+
+var (
+	errOtherText   = errors.New("the decrypted text is another")
+	errEmptySecret = errors.New("the generated secret is empty")
+	errNotTaken    = errors.New("the function takes no message from the queue")
 )
 
 // object is a part of a template.
@@ -156,7 +163,7 @@ func useTable(ctx context.Context, s Server, out map[string]string) error {
 		return plain("Query", err)
 	}
 	if found.Count != 1 {
-		return fmt.Errorf("Query of the index finds %d items of one", found.Count)
+		return fmt.Errorf("the index has %d items of one", found.Count)
 	}
 	return nil
 }
@@ -172,7 +179,7 @@ func useKey(ctx context.Context, s Server, out map[string]string) error {
 		return plain("Decrypt", err)
 	}
 	if string(opened.Plaintext) != answer {
-		return fmt.Errorf("Decrypt returns another text")
+		return errOtherText
 	}
 	return nil
 }
@@ -183,7 +190,7 @@ func useSecret(ctx context.Context, s Server, out map[string]string) error {
 		return plain("GetSecretValue", err)
 	}
 	if aws.ToString(got.SecretString) == "" {
-		return fmt.Errorf("the generated secret is empty")
+		return errEmptySecret
 	}
 	return nil
 }
@@ -204,7 +211,7 @@ func useFunction(ctx context.Context, s Server, out map[string]string) error {
 	}
 	switch text := string(got.Payload); {
 	case got.FunctionError != nil || !strings.Contains(text, answer):
-		return fmt.Errorf("Invoke answers %d %.200s", got.StatusCode, text)
+		return fmt.Errorf("the function answers %d %.200s", got.StatusCode, text)
 	case !strings.Contains(text, answer+" http"):
 		return fmt.Errorf("functions have no AWS_ENDPOINT_URL: start the server with AWS_ENDPOINT_URL=%s", aws.ToString(s.AWS.BaseEndpoint))
 	}
@@ -233,7 +240,7 @@ func useSource(ctx context.Context, s Server, out map[string]string) error {
 			return fmt.Errorf("wait for the function: %w", context.Cause(ctx))
 		}
 	}
-	return fmt.Errorf("the function takes no message from the queue")
+	return errNotTaken
 }
 
 func useAPI(ctx context.Context, s Server, out map[string]string) error {

@@ -101,13 +101,13 @@ func (r Results) Why(services ...string) string {
 // Write prints the results as a table.
 func (r Results) Write(out io.Writer) error {
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "service\ttried\tresult")
+	fmt.Fprintln(w, "service\ttried\tresult") //nolint:errcheck // Flush returns the error
 	for _, result := range r {
 		text := "yes"
 		if result.Err != nil {
 			text = "NO: " + result.Err.Error()
 		}
-		fmt.Fprintf(w, "%s\t%s\t%s\n", result.Service, result.Calls, text)
+		fmt.Fprintf(w, "%s\t%s\t%s\n", result.Service, result.Calls, text) //nolint:errcheck // as above
 	}
 	if err := w.Flush(); err != nil {
 		return fmt.Errorf("print the table: %w", err)

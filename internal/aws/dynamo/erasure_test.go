@@ -12,8 +12,8 @@ import (
 
 const erasureID hook.ErasureID = "era_01jgjb5c8weyrv1tzv2x3fjq7h"
 
-func begun(tenant hook.TenantID) erasure.Erasure {
-	return erasure.Erasure{ID: erasureID, Tenant: tenant, By: "key_1", CreatedAt: epoch, UpdatedAt: epoch, Stage: erasure.StageStop}
+func begun() erasure.Erasure {
+	return erasure.Erasure{ID: erasureID, Tenant: "acme", By: "key_1", CreatedAt: epoch, UpdatedAt: epoch, Stage: erasure.StageStop}
 }
 
 // TestStore_BeginErasure_Writes checks that the mark and the job are one transaction, and
@@ -22,7 +22,7 @@ func TestStore_BeginErasure_Writes(t *testing.T) {
 	t.Parallel()
 
 	w, store := newWire(t)
-	if _, err := store.BeginErasure(t.Context(), begun("acme")); err != nil {
+	if _, err := store.BeginErasure(t.Context(), begun()); err != nil {
 		t.Fatal(err)
 	}
 	r := w.only(t)
@@ -44,7 +44,7 @@ func TestStore_BeginErasure_Writes(t *testing.T) {
 		answer{400, `{"__type":"com.amazonaws.dynamodb.v20120810#TransactionCanceledException","CancellationReasons":[` +
 			`{"Code":"ConditionalCheckFailed","Item":{"closing":{"S":"era_earlier"}}},{"Code":"None"}]}`},
 		answer{0, `{"Item":{"id":{"S":"era_earlier"},"tenant":{"S":"acme"},"stage":{"S":"walk"},"version":{"N":"7"}}}`})
-	if got, err := store.BeginErasure(t.Context(), begun("acme")); err != nil || got.ID != "era_earlier" || got.Stage != erasure.StageWalk || got.Version != 7 {
+	if got, err := store.BeginErasure(t.Context(), begun()); err != nil || got.ID != "era_earlier" || got.Stage != erasure.StageWalk || got.Version != 7 {
 		t.Errorf("BeginErasure() of a marked tenant = %+v, %v; want its job", got, err)
 	}
 	if sent := w.sent(); len(sent) != 2 || sent[1].op != "GetItem" || sent[1].body.at("Key", "sk", "S") != "erasure#era_earlier" || sent[1].body["ConsistentRead"] != true {
@@ -68,7 +68,7 @@ func TestStore_FinishErasure_Writes(t *testing.T) {
 	t.Parallel()
 
 	w, store := newWire(t)
-	e := begun("acme")
+	e := begun()
 	e.Stage, e.Version = erasure.StageDone, 4
 	if err := store.FinishErasure(t.Context(), e); err != nil {
 		t.Fatal(err)

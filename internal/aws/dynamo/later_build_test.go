@@ -87,7 +87,9 @@ func TestLoad_aFaultFailsItsTokensAlone(t *testing.T) {
 		return a
 	}
 	class := recorded(t, saving(mine))
-	class["last"].(map[string]any)["M"].(map[string]any)["class"] = said("quantum")
+	last, _ := class["last"].(map[string]any)
+	outcome, _ := last["M"].(map[string]any)
+	outcome["class"] = said("quantum")
 	scheme := recorded(t, creating)
 	scheme["schemes"] = map[string]any{"L": []any{said("v2")}}
 	state := recorded(t, savingCircuit)

@@ -34,7 +34,7 @@ func TestStore_aLostAnswerIsNoConflict(t *testing.T) {
 		{name: "eighth circuit", slot: "w0", save: func(ctx context.Context, s *dynamo.Store) error { return s.SaveCircuit(ctx, record(7)) }},
 		{name: "job", slot: "w5", save: func(ctx context.Context, s *dynamo.Store) error { return s.SaveJob(ctx, job(4)) }},
 		{name: "erasure", slot: "w5", save: func(ctx context.Context, s *dynamo.Store) error {
-			e := begun("acme")
+			e := begun()
 			e.Version = 4
 			return s.SaveErasure(ctx, e)
 		}},

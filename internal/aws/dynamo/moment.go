@@ -33,7 +33,7 @@ func (s *Store) untorn(ctx context.Context, read func() error) (torn bool, err e
 	if errors.Is(err, errTorn) && ctx.Err() == nil {
 		return true, nil
 	}
-	return false, err
+	return false, err //nolint:wrapcheck // of read, whose errors are complete
 }
 
 // moment is a versioned item, and the items whose every change changes the version.

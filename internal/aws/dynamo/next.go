@@ -111,7 +111,8 @@ func (s *Store) saveNext(ctx context.Context, item any, version int64) error {
 // fields returns the names of the attributes of an item's struct.
 func (s *Store) fields(item reflect.Type) []string {
 	if known, ok := s.structs.Load(item); ok {
-		return known.([]string) //nolint:forcetypeassert // stored below
+		names, _ := known.([]string) // stored below
+		return names
 	}
 	var all []string
 	for _, f := range reflect.VisibleFields(item) {

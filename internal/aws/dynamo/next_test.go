@@ -50,7 +50,7 @@ func TestStore_NextVersion(t *testing.T) {
 
 	changedEndpoint := endpoint("")
 	changedEndpoint.Version = 3
-	ended := begun("acme")
+	ended := begun()
 	for _, tt := range []struct {
 		name, pk string
 		save     func(ctx context.Context, s *dynamo.Store, version int64) error

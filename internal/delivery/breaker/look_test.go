@@ -5,12 +5,9 @@ import (
 	"testing"
 	"time"
 
-	adminendpoint "surehook/internal/admin/endpoint"
 	"surehook/internal/delivery/breaker"
-	"surehook/internal/delivery/egress"
 	"surehook/internal/hook"
 	"surehook/internal/memory"
-	"surehook/internal/proof/world"
 )
 
 // lagging is a store whose index lists no parked delivery before the time.
@@ -103,57 +100,5 @@ func TestLook_ends(t *testing.T) {
 	}
 	if r := w.Circuit(e); looks < 8 || looks > 12 || !r.LookAt.IsZero() || !r.LookFrom.IsZero() {
 		t.Errorf("%d looks in 80 hours, the next at %s; want about 10, and none left", looks, r.LookAt)
-	}
-}
-
-// Whoever resumes, enables or deletes an endpoint, or resets its circuit, makes the breaker
-// ask the index, whatever the record says.
-func TestAdmin_findsAForgottenDelivery(t *testing.T) {
-	t.Parallel()
-
-	for name, tt := range map[string]struct {
-		from hook.Status
-		want string
-		do   func(ctx context.Context, a *adminendpoint.Admin, e hook.Endpoint) error
-	}{
-		"resume": {from: hook.StatusPaused, want: "1 delivered", do: func(ctx context.Context, a *adminendpoint.Admin, e hook.Endpoint) error {
-			_, err := a.Resume(ctx, e.Tenant, string(e.ID))
-			return err
-		}},
-		"enable": {from: hook.StatusDisabled, want: "1 delivered", do: func(ctx context.Context, a *adminendpoint.Admin, e hook.Endpoint) error {
-			_, err := a.Enable(ctx, e.Tenant, string(e.ID))
-			return err
-		}},
-		"reset": {from: hook.StatusActive, want: "1 delivered", do: func(ctx context.Context, a *adminendpoint.Admin, e hook.Endpoint) error {
-			_, err := a.ResetCircuit(ctx, e.Tenant, string(e.ID))
-			return err
-		}},
-		"delete": {from: hook.StatusActive, want: "1 cancelled endpoint_deleted", do: func(ctx context.Context, a *adminendpoint.Admin, e hook.Endpoint) error {
-			return a.Delete(ctx, e.Tenant, string(e.ID), 0)
-		}},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-
-			w := setup(t)
-			e := w.Endpoint(func(e *hook.Endpoint) { e.Status = tt.from })
-			ids := w.park(e, time.Minute)
-			record := w.Circuit(e)
-			record.Waiting, record.AttendAt, record.EmptySince = false, time.Time{}, time.Time{} // forgotten
-			if err := w.Store.SaveCircuit(t.Context(), record); err != nil {
-				t.Fatal(err)
-			}
-			admin := &adminendpoint.Admin{
-				Store: w.Store, Circuits: w.Store, CircuitQueue: w.CircuitQueue, History: w.Store,
-				Vault: memory.Vault{}, Policy: egress.Policy{}, Now: w.Clock.Now, Wait: world.NoWait,
-			}
-			if err := tt.do(t.Context(), admin, e); err != nil {
-				t.Fatal(err)
-			}
-			w.RunFor(10 * time.Minute)
-			if got := w.States(ids); got != tt.want {
-				t.Errorf("after the %s: %s; want %s", name, got, tt.want)
-			}
-		})
 	}
 }

@@ -105,7 +105,7 @@ func (s ports) DisableEndpoint(ctx context.Context, e hook.Endpoint, r hook.Audi
 
 func (s ports) DeleteEndpoint(ctx context.Context, e hook.Endpoint) error {
 	return done(s.p, "delete endpoint", string(e.ID), conditional, func() error {
-		before, _ := s.Store.Endpoints(ctx, e.Tenant)
+		before, _ := s.Endpoints(ctx, e.Tenant)
 		err := s.Store.DeleteEndpoint(ctx, e)
 		if err == nil {
 			s.p.sawEndpoint(e, true)
