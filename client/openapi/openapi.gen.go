@@ -2346,7 +2346,7 @@ type CircuitState struct {
 	State          CircuitStateState `json:"state"`
 	ThrottledUntil *Time             `json:"throttled_until,omitempty"`
 
-	// Waiting Deliveries are parked, or were parked until a moment ago.
+	// Waiting Deliveries are known to be parked.
 	Waiting bool `json:"waiting"`
 }
 

@@ -2449,7 +2449,7 @@ export interface components {
             throttled_until?: components["schemas"]["Time"];
             /** @description Attempts in flight; only with max_in_flight. An attempt of a crashed function counts for 2 minutes. */
             in_flight?: number;
-            /** @description Deliveries are parked, or were parked until a moment ago. */
+            /** @description Deliveries are known to be parked. */
             waiting: boolean;
         };
         /**
