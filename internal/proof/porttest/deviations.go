@@ -51,6 +51,7 @@ func deviations() []deviation {
 				"20 racers create as many endpoints as the limit",
 				"20 racers spend as many units as the limit",
 				"of 20 racers that change an event type, one wins",
+				"of 20 racing creates for one version of the tenant exactly one wins",
 			},
 			reason: "moto_server handles requests in threads, without a lock around the check of a condition and the write",
 		},
