@@ -121,7 +121,11 @@ func (s ports) Load(ctx context.Context, tokens []hook.Token) (deliver.Snapshot,
 		snapshot.Faults = make(map[hook.Token]error)
 		for _, t := range tokens {
 			if err == nil && s.p.chance(s.p.rates.refuse/2) {
-				snapshot.Faults[t] = unavailable("an unprocessed key")
+				for _, other := range tokens { // the key is the delivery's, and so is the fault
+					if other.Delivery == t.Delivery {
+						snapshot.Faults[other] = unavailable("an unprocessed key")
+					}
+				}
 				delete(snapshot.Deliveries, t.Delivery)
 				s.p.suffer("unprocessed key")
 			}
