@@ -42,7 +42,7 @@ type Store struct {
 	// build does not know a word or a form in the record; nil: nobody is told.
 	Unreadable func(ctx context.Context, record string, err error)
 
-	db      *dynamodb.Client
+	db      Requests
 	table   *string
 	payload codec
 	types   typeCache
@@ -50,8 +50,11 @@ type Store struct {
 }
 
 // New returns the store in the table.
-func New(cfg aws.Config, table string) *Store {
-	return &Store{db: newClient(cfg), table: &table, payload: newCodec()}
+func New(cfg aws.Config, table string) *Store { return Over(newClient(cfg), table) }
+
+// Over returns the store in the table, with other requests than the SDK's.
+func Over(db Requests, table string) *Store {
+	return &Store{db: db, table: &table, payload: newCodec()}
 }
 
 // get reads an item into out, a pointer to a struct. what and id name the item in

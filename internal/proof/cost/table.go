@@ -9,6 +9,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"surehook/internal/table"
 )
 
 // change is one write of a request: the key and the item after it.
@@ -28,7 +30,7 @@ func (l *Ledger) recordTable(ctx context.Context, op string, in, out any, err er
 	switch in := in.(type) {
 	case *dynamodb.GetItemInput:
 		o, _ := out.(*dynamodb.GetItemOutput)
-		l.read(op, l.kind(in.Key), ReadUnits(ItemSize(o.Item), aws.ToBool(in.ConsistentRead)))
+		l.read(op, l.kind(in.Key), ReadUnits(table.ItemSize(o.Item), aws.ToBool(in.ConsistentRead)))
 	case *dynamodb.BatchGetItemInput:
 		o, _ := out.(*dynamodb.BatchGetItemOutput)
 		l.readBatch(op, in, o)
@@ -39,7 +41,7 @@ func (l *Ledger) recordTable(ctx context.Context, op string, in, out any, err er
 		o, _ := out.(*dynamodb.QueryOutput)
 		size := 0
 		for _, item := range o.Items {
-			size += ItemSize(item)
+			size += table.ItemSize(item)
 		}
 		l.read(op, "", ReadUnits(size, aws.ToBool(in.ConsistentRead)))
 	case *dynamodb.PutItemInput:
@@ -68,11 +70,11 @@ func (l *Ledger) updated(ctx context.Context, in *dynamodb.UpdateItemInput, out 
 // readBatch counts each item, and each key without an item, as a separate read.
 func (l *Ledger) readBatch(op string, in *dynamodb.BatchGetItemInput, out *dynamodb.BatchGetItemOutput) {
 	units := 0.0
-	for table, ask := range in.RequestItems {
-		missing := len(ask.Keys) - len(out.Responses[table]) - len(out.UnprocessedKeys[table].Keys)
+	for name, ask := range in.RequestItems {
+		missing := len(ask.Keys) - len(out.Responses[name]) - len(out.UnprocessedKeys[name].Keys)
 		units += float64(missing) * ReadUnits(0, aws.ToBool(ask.ConsistentRead))
-		for _, item := range out.Responses[table] {
-			units += ReadUnits(ItemSize(item), aws.ToBool(ask.ConsistentRead))
+		for _, item := range out.Responses[name] {
+			units += ReadUnits(table.ItemSize(item), aws.ToBool(ask.ConsistentRead))
 		}
 	}
 	l.read(op, "", units)
@@ -84,7 +86,7 @@ func (l *Ledger) readTransaction(op string, in *dynamodb.TransactGetItemsInput, 
 	for i := range in.TransactItems {
 		size := 0
 		if out != nil && i < len(out.Responses) {
-			size = ItemSize(out.Responses[i].Item)
+			size = table.ItemSize(out.Responses[i].Item)
 		}
 		units += transactional * ReadUnits(size, true)
 	}
@@ -151,7 +153,7 @@ func (l *Ledger) apply(c change, refused bool, times float64) {
 		l.usage[BackedByte] += float64(table - tableBefore)
 	}
 	kind := l.kind(c.key)
-	l.sizes[kind] = max(l.sizes[kind], ItemSize(c.after))
+	l.sizes[kind] = max(l.sizes[kind], table.ItemSize(c.after))
 	l.units["write "+kind] += units
 	l.usage[WriteUnit] += units
 }

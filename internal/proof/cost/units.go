@@ -1,6 +1,13 @@
 package cost
 
-import "reflect"
+import (
+	"reflect"
+
+	"surehook/internal/table"
+)
+
+// Item is an item in the types of the SDK.
+type Item = table.Item
 
 // Sizes of one unit, and the factor of a transaction.
 // https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/read-write-operations.html
@@ -25,7 +32,7 @@ type Table struct {
 // row, and two for a changed key: a delete and a put.
 // https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/GSI.html#GSI.ThroughputConsiderations.Writes
 func (t Table) WriteUnits(before, after Item) float64 {
-	units := ceil(max(ItemSize(before), ItemSize(after)), writeUnitBytes)
+	units := ceil(max(table.ItemSize(before), table.ItemSize(after)), writeUnitBytes)
 	for _, index := range t.Indexes {
 		units += indexUnits(t.row(index, before), t.row(index, after))
 	}
@@ -39,23 +46,23 @@ const overheadBytes = 100
 // Stored returns the stored bytes of the item, and of these the bytes outside of indexes:
 // point-in-time recovery charges for the table alone.
 // https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/PointInTimeRecovery_Howitworks.html
-func (t Table) Stored(item Item) (all, table int) {
+func (t Table) Stored(item Item) (all, outside int) {
 	if item == nil {
 		return 0, 0
 	}
-	table = ItemSize(item) + overheadBytes
-	all = table
+	outside = table.ItemSize(item) + overheadBytes
+	all = outside
 	for _, index := range t.Indexes {
 		if row := t.row(index, item); row != nil {
-			all += ItemSize(row) + overheadBytes
+			all += table.ItemSize(row) + overheadBytes
 		}
 	}
-	return all, table
+	return all, outside
 }
 
 // RefusedUnits returns the write units of a write with a failed condition: the
 // units of the stored item, at least one.
-func (t Table) RefusedUnits(there Item) float64 { return ceil(ItemSize(there), writeUnitBytes) }
+func (t Table) RefusedUnits(there Item) float64 { return ceil(table.ItemSize(there), writeUnitBytes) }
 
 // TransactUnits is WriteUnits in a transaction, with a prepare and a commit. The
 // rules are silent about index rows in a transaction. Here the rows count twice,
@@ -69,11 +76,11 @@ func indexUnits(before, after Item) float64 {
 	case before == nil && after == nil, reflect.DeepEqual(before, after):
 		return 0
 	case before == nil:
-		return ceil(ItemSize(after), writeUnitBytes)
+		return ceil(table.ItemSize(after), writeUnitBytes)
 	case after == nil:
-		return ceil(ItemSize(before), writeUnitBytes)
+		return ceil(table.ItemSize(before), writeUnitBytes)
 	}
-	return ceil(ItemSize(before), writeUnitBytes) + ceil(ItemSize(after), writeUnitBytes)
+	return ceil(table.ItemSize(before), writeUnitBytes) + ceil(table.ItemSize(after), writeUnitBytes)
 }
 
 // row returns the index row of the item; nil if the item lacks a key of the index.

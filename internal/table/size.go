@@ -1,13 +1,10 @@
-package cost
+package table
 
 import (
 	"strings"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 )
-
-// Item is an item of DynamoDB in the types of the SDK.
-type Item = map[string]types.AttributeValue
 
 // Bytes of an item's size, besides names and contents.
 // https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/CapacityUnitCalculations.html

@@ -1,0 +1,240 @@
+package table
+
+import (
+	"cmp"
+	"context"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"github.com/tidwall/btree"
+)
+
+// Key is a primary key. Keys order by Hash, and then by Sort.
+type Key struct{ Hash, Sort string }
+
+// String returns the key for logs.
+func (k Key) String() string { return k.Hash + " " + k.Sort }
+
+// Index is a global secondary index with the projection KEYS_ONLY. Items without one of
+// the attributes are not in the index.
+type Index struct{ Name, Hash, Sort string }
+
+// Schema names the attributes of the keys. All are strings.
+type Schema struct {
+	Hash, Sort string
+	Indexes    []Index
+	TTL        string // the attribute with the time of expiry, in seconds since 1970
+}
+
+// maxKnown bounds the parsed expressions that a table keeps.
+const maxKnown = 1000
+
+// Table is one table of DynamoDB in one process. It satisfies the part of the SDK's
+// client that reads and writes items. Table is safe for concurrent use. Calls take effect
+// one after the other.
+//
+// Values given to a table are copied. Values that it returns are shared with other
+// readers: callers do not change them. The table never does.
+type Table struct {
+	// Now is the clock of the index lag and of the tokens of transactions; nil: the real
+	// clock.
+	Now func() time.Time
+	// Around is called around each request, and may let it fail: see Call; nil: nothing
+	// fails.
+	Around func(ctx context.Context, c *Call, do func() error) error
+	// Wrote is called after each write of an item, in the order of the writes, with the
+	// item before and after; nil stands for no item. The table is locked meanwhile; nil:
+	// nobody is told.
+	Wrote func(k Key, before, after Item)
+
+	schema Schema
+
+	mu      sync.Mutex
+	items   *btree.BTreeG[*row]
+	indexes []*btree.BTreeG[*row]
+	lagging []lagging
+	known   map[string]*expression
+	tokens  map[string]token // of transactions
+	hidden  map[Key]*hidden  // of transactions under way
+}
+
+// row is an item in the table, or a row of an index.
+type row struct {
+	hash, sort string
+	key        Key
+	item       Item // nil: a bound of a query
+	bytes      int
+}
+
+func order(a, b *row) bool {
+	return cmp.Or(
+		strings.Compare(a.hash, b.hash), strings.Compare(a.sort, b.sort),
+		strings.Compare(a.key.Hash, b.key.Hash), strings.Compare(a.key.Sort, b.key.Sort),
+	) < 0
+}
+
+// New returns an empty table.
+func New(schema Schema) *Table {
+	t := &Table{
+		schema: schema, items: newTree(), known: make(map[string]*expression),
+		tokens: make(map[string]token), hidden: make(map[Key]*hidden),
+	}
+	for range schema.Indexes {
+		t.indexes = append(t.indexes, newTree())
+	}
+	return t
+}
+
+func newTree() *btree.BTreeG[*row] {
+	return btree.NewBTreeGOptions(order, btree.Options{NoLocks: true})
+}
+
+func (t *Table) now() time.Time {
+	if t.Now == nil {
+		return time.Now()
+	}
+	return t.Now()
+}
+
+// at returns the item with the key; nil: there is none.
+func (t *Table) at(k Key) Item {
+	found, ok := t.items.Get(&row{hash: k.Hash, sort: k.Sort, key: k})
+	if !ok {
+		return nil
+	}
+	return found.item
+}
+
+// write replaces the item with the key; nil removes it. lag is the time until the indexes
+// follow.
+func (t *Table) write(k Key, after Item, lag time.Duration) {
+	r := &row{hash: k.Hash, sort: k.Sort, key: k, item: after, bytes: ItemSize(after)}
+	var before Item
+	var old *row
+	if after == nil {
+		old, _ = t.items.Delete(r)
+	} else {
+		old, _ = t.items.Set(r)
+	}
+	if old != nil {
+		before = old.item
+	}
+	if before == nil && after == nil {
+		return
+	}
+	for i, index := range t.schema.Indexes {
+		t.follow(i, t.indexRow(index, k, before), t.indexRow(index, k, after), lag)
+	}
+	if t.Wrote != nil {
+		t.Wrote(k, before, after)
+	}
+}
+
+// indexRow returns the row of the item in the index; nil: the item is not in the index.
+func (t *Table) indexRow(index Index, k Key, item Item) *row {
+	hash, ok := item[index.Hash].(*types.AttributeValueMemberS)
+	sort, ok2 := item[index.Sort].(*types.AttributeValueMemberS)
+	if !ok || !ok2 {
+		return nil
+	}
+	projected := Item{index.Hash: hash, index.Sort: sort, t.schema.Hash: item[t.schema.Hash], t.schema.Sort: item[t.schema.Sort]}
+	return &row{hash: hash.Value, sort: sort.Value, key: k, item: projected, bytes: ItemSize(projected)}
+}
+
+// lagging is a change of an index that is not visible yet.
+type lagging struct {
+	at           time.Time
+	index        int
+	gone, coming *row
+}
+
+// follow changes the index after the lag. The changes of one item stay in their order.
+func (t *Table) follow(index int, gone, coming *row, lag time.Duration) {
+	if gone == nil && coming == nil || gone != nil && coming != nil && !order(gone, coming) && !order(coming, gone) {
+		return // the row stays
+	}
+	at := t.now().Add(lag)
+	key := cmp.Or(coming, gone).key
+	waits := lag > 0
+	for _, earlier := range t.lagging {
+		if earlier.index == index && cmp.Or(earlier.coming, earlier.gone).key == key {
+			if waits = true; earlier.at.After(at) {
+				at = earlier.at
+			}
+		}
+	}
+	change := lagging{at, index, gone, coming}
+	if waits {
+		t.lagging = append(t.lagging, change)
+		return
+	}
+	t.catchUp(change)
+}
+
+func (t *Table) catchUp(c lagging) {
+	if c.gone != nil {
+		t.indexes[c.index].Delete(c.gone)
+	}
+	if c.coming != nil {
+		t.indexes[c.index].Set(c.coming)
+	}
+}
+
+// settle makes the changes of the indexes whose lag has passed.
+func (t *Table) settle() {
+	if len(t.lagging) == 0 {
+		return
+	}
+	now := t.now()
+	var later []lagging
+	for _, c := range t.lagging {
+		if c.at.After(now) {
+			later = append(later, c)
+			continue
+		}
+		t.catchUp(c)
+	}
+	t.lagging = later
+}
+
+// Expire removes expired items, like the time to live of a table: an item stays until
+// pick returns true for it, which AWS does in any order, and days late; nil picks every
+// one. Expire returns the number of removed items. Its cost grows with the table.
+func (t *Table) Expire(now time.Time, pick func(Key) bool) int {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+
+	var expired []Key
+	t.items.Scan(func(r *row) bool {
+		at, ok := r.item[t.schema.TTL].(*types.AttributeValueMemberN)
+		if !ok {
+			return true
+		}
+		if seconds, ok := small(at.Value); ok && seconds <= now.Unix() && (pick == nil || pick(r.key)) {
+			expired = append(expired, r.key)
+		}
+		return true
+	})
+	for _, k := range expired {
+		t.write(k, nil, 0)
+	}
+	return len(expired)
+}
+
+// Remove removes an item, as the time to live does.
+func (t *Table) Remove(k Key) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+
+	t.write(k, nil, 0)
+}
+
+// Each calls f with every item, in the order of the keys, until f returns false.
+func (t *Table) Each(f func(Key, Item) bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+
+	t.items.Scan(func(r *row) bool { return f(r.key, r.item) })
+}

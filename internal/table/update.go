@@ -1,0 +1,230 @@
+package table
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+)
+
+// path is the path of an attribute.
+type path []step
+
+// step is a name, or an index of a list when the name is empty.
+type step struct {
+	name  name
+	index int
+}
+
+// in returns the value at the path; nil: the item has none.
+func (p path) in(s *scope) types.AttributeValue {
+	v := s.item[p[0].name.in(s)]
+	for _, step := range p[1:] {
+		v = step.of(v, s)
+	}
+	return v
+}
+
+func (st step) of(v types.AttributeValue, s *scope) types.AttributeValue {
+	switch v := v.(type) {
+	case *types.AttributeValueMemberM:
+		if st.name != "" {
+			return v.Value[st.name.in(s)]
+		}
+	case *types.AttributeValueMemberL:
+		if st.name == "" && st.index < len(v.Value) {
+			return v.Value[st.index]
+		}
+	}
+	return nil
+}
+
+// overlaps reports whether one path is a part of the other.
+func (p path) overlaps(other path, s *scope) bool {
+	for i := range min(len(p), len(other)) {
+		if p[i].name.in(s) != other[i].name.in(s) || p[i].index != other[i].index {
+			return false
+		}
+	}
+	return true
+}
+
+// apply returns the item after the actions. Every operand is read before the first
+// change. The item given stays as it is.
+func (s *scope) apply(actions []action) Item {
+	type change struct {
+		action
+
+		value types.AttributeValue
+	}
+	changes := make([]change, len(actions))
+	for i, a := range actions {
+		for _, other := range actions[:i] {
+			if a.path.overlaps(other.path, s) {
+				s.fail("Two document paths overlap with each other; must remove or rewrite one of these paths")
+			}
+		}
+		changes[i].action = a
+		if a.value != nil {
+			changes[i].value = a.value(s)
+		}
+	}
+	// The last element of a list goes first, so that the indices of the others stay.
+	slices.SortStableFunc(changes, func(a, b change) int {
+		return cmp.Compare(b.path[len(b.path)-1].index, a.path[len(a.path)-1].index)
+	})
+	after := maps.Clone(s.item)
+	if after == nil {
+		after = make(Item)
+	}
+	for _, c := range changes {
+		value := c.value
+		switch c.clause {
+		case set, remove:
+		case add:
+			value = s.added(c.path.in(s), value)
+		case deleteFrom:
+			if value = s.without(c.path.in(s), value); value == nil && c.path.in(s) == nil {
+				continue
+			}
+		}
+		if s.err != nil {
+			return nil
+		}
+		after = s.replaced(after, c.path, value)
+	}
+	return after
+}
+
+// replaced returns a copy of the map with the value at the path; nil removes it.
+func (s *scope) replaced(in Item, p path, value types.AttributeValue) Item {
+	name := p[0].name.in(s)
+	out := maps.Clone(in)
+	if len(p) > 1 {
+		value = s.inside(in[name], p[1:], value)
+	}
+	if value == nil {
+		delete(out, name)
+	} else {
+		out[name] = value
+	}
+	return out
+}
+
+// inside returns a copy of a map or a list with the value at the path.
+func (s *scope) inside(parent types.AttributeValue, p path, value types.AttributeValue) types.AttributeValue {
+	switch parent := parent.(type) {
+	case *types.AttributeValueMemberM:
+		if p[0].name != "" {
+			return &types.AttributeValueMemberM{Value: s.replaced(parent.Value, p, value)}
+		}
+	case *types.AttributeValueMemberL:
+		if p[0].name == "" {
+			return &types.AttributeValueMemberL{Value: s.element(parent.Value, p, value)}
+		}
+	}
+	s.fail("The document path provided in the update expression is invalid for update")
+	return parent
+}
+
+func (s *scope) element(list []types.AttributeValue, p path, value types.AttributeValue) []types.AttributeValue {
+	i, out := p[0].index, slices.Clone(list)
+	if len(p) > 1 {
+		if i >= len(list) {
+			s.fail("The document path provided in the update expression is invalid for update")
+			return out
+		}
+		out[i] = s.inside(list[i], p[1:], value)
+		return out
+	}
+	switch {
+	case value == nil && i < len(out):
+		return slices.Delete(out, i, i+1)
+	case value == nil:
+		return out
+	case i < len(out):
+		out[i] = value
+		return out
+	}
+	return append(out, value)
+}
+
+// plus returns the sum or the difference of two numbers.
+func (s *scope) plus(a, b types.AttributeValue, minus bool) types.AttributeValue {
+	x, ok := a.(*types.AttributeValueMemberN)
+	y, ok2 := b.(*types.AttributeValueMemberN)
+	if !ok || !ok2 {
+		s.fail("An operand in the update expression has an incorrect data type")
+		return nil
+	}
+	sum, err := plus(x.Value, y.Value, minus)
+	if err != nil && s.err == nil {
+		s.err = err
+	}
+	return &types.AttributeValueMemberN{Value: sum}
+}
+
+// concat is the function list_append.
+func (s *scope) concat(a, b types.AttributeValue) types.AttributeValue {
+	x, ok := a.(*types.AttributeValueMemberL)
+	y, ok2 := b.(*types.AttributeValueMemberL)
+	if !ok || !ok2 {
+		s.fail("An operand in the update expression has an incorrect data type")
+		return nil
+	}
+	return &types.AttributeValueMemberL{Value: slices.Concat(x.Value, y.Value)}
+}
+
+// added is the clause ADD: of a number, or of elements of a set. Nothing counts as 0, or
+// as an empty set.
+func (s *scope) added(v, more types.AttributeValue) types.AttributeValue {
+	if n, ok := more.(*types.AttributeValueMemberN); ok {
+		if v == nil {
+			return n
+		}
+		return s.plus(v, n, false)
+	}
+	added, ok := elements(more)
+	if v == nil && ok {
+		return more
+	}
+	set, ok2 := elements(v)
+	if !ok || !ok2 || set.kind != added.kind {
+		s.fail("An operand in the update expression has an incorrect data type")
+		return nil
+	}
+	all := slices.Clone(set.all)
+	for _, e := range added.all {
+		if !slices.Contains(all, e) {
+			all = append(all, e)
+		}
+	}
+	return setOf{set.kind, all}.value()
+}
+
+// without is the clause DELETE: the set without the elements. An empty set is removed.
+func (s *scope) without(v, gone types.AttributeValue) types.AttributeValue {
+	removed, ok := elements(gone)
+	if v == nil && ok {
+		return nil
+	}
+	set, ok2 := elements(v)
+	if !ok || !ok2 || set.kind != removed.kind {
+		s.fail("An operand in the update expression has an incorrect data type")
+		return nil
+	}
+	all := slices.DeleteFunc(slices.Clone(set.all), func(e string) bool { return slices.Contains(removed.all, e) })
+	return setOf{set.kind, all}.value()
+}
+
+// projected returns the attributes at the paths of one name.
+func (s *scope) projected(paths []path) Item {
+	out := make(Item, len(paths))
+	for _, p := range paths {
+		if v := p.in(s); v != nil {
+			out[p[0].name.in(s)] = v
+		}
+	}
+	return out
+}
