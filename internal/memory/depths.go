@@ -39,6 +39,6 @@ func (q *standardQueue[T]) depth() status.Depth {
 	defer q.mu.Unlock()
 
 	q.show(q.now())
-	hidden := q.hidden.len()
+	hidden := q.hidden.Len()
 	return status.Depth{Visible: len(q.all) - hidden, InFlight: q.load.inFlight, Delayed: hidden - q.load.inFlight}
 }

@@ -44,14 +44,16 @@ func (l load) exceeds(all load, now time.Time) bool {
 // messages.
 func (q *standardQueue[T]) chooseFairly(now time.Time) (e *entry[T], ok bool) {
 	var least *group[T]
-	for g := range q.heads.all() {
+	q.heads.Scan(func(g *group[T]) bool {
 		if !q.isNoisy(g, now) {
-			return g.head, true
+			least = g
+			return false
 		}
 		if least == nil || g.load.inFlight < least.load.inFlight {
 			least = g
 		}
-	}
+		return true
+	})
 	if least == nil {
 		return nil, false
 	}

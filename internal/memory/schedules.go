@@ -8,6 +8,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/tidwall/btree"
+
 	"surehook/internal/delivery/deliver"
 	"surehook/internal/hook"
 )
@@ -25,9 +27,9 @@ type Schedules struct {
 	now   func() time.Time
 
 	mu    sync.Mutex
-	plans *ordered[plan]  // not fired, by time
-	fired *ordered[plan]  // fired less than Linger ago, by time
-	names map[string]plan // of plans and fired
+	plans *btree.BTreeG[plan] // not fired, by time
+	fired *btree.BTreeG[plan] // fired less than Linger ago, by time
+	names map[string]plan     // of plans and fired
 }
 
 // defaultLinger is the time of a fired schedule until its deletion. EventBridge
@@ -79,7 +81,7 @@ func (s *Schedules) At(_ context.Context, token hook.Token, at time.Time) error 
 	}
 	p := plan{Plan{Token: token, At: at}, name}
 	s.names[name] = p
-	s.plans.add(p)
+	s.plans.Set(p)
 	return nil
 }
 
@@ -90,9 +92,10 @@ func (s *Schedules) Plans() []Plan {
 
 	s.forget()
 	var plans []Plan
-	for p := range s.plans.all() {
+	s.plans.Scan(func(p plan) bool {
 		plans = append(plans, p.Plan)
-	}
+		return true
+	})
 	return plans
 }
 
@@ -100,12 +103,12 @@ func (s *Schedules) Plans() []Plan {
 // schedules fired at least Linger ago.
 func (s *Schedules) forget() {
 	now := s.now()
-	for p, ok := s.plans.first(); ok && !p.At.After(now); p, ok = s.plans.first() {
-		s.plans.remove(p)
-		s.fired.add(p)
+	for p, ok := s.plans.Min(); ok && !p.At.After(now); p, ok = s.plans.Min() {
+		s.plans.Delete(p)
+		s.fired.Set(p)
 	}
-	for p, ok := s.fired.first(); ok && !p.At.Add(s.Linger).After(now); p, ok = s.fired.first() {
-		s.fired.remove(p)
+	for p, ok := s.fired.Min(); ok && !p.At.Add(s.Linger).After(now); p, ok = s.fired.Min() {
+		s.fired.Delete(p)
 		delete(s.names, p.name)
 	}
 }

@@ -1,6 +1,7 @@
 package table_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
@@ -56,3 +57,5 @@ func TestItemSize_FollowsThePublishedRules(t *testing.T) {
 }
 
 func str(s string) types.AttributeValue { return &types.AttributeValueMemberS{Value: s} }
+
+func number(s string) types.AttributeValue { return &types.AttributeValueMemberN{Value: s} }

@@ -164,7 +164,7 @@ func (w *world) wantErased(id hook.ErasureID) {
 		w.Errorf("left of acme: %v", left)
 	}
 	if kept := w.Remains("globex"); !slices.Equal(kept, w.others) {
-		w.Errorf("left of globex: %v; want %v", kept, w.others)
+		w.Errorf("left of globex: %q; want %q", kept, w.others)
 	}
 	e, err := w.Erasure(w.Context(), "acme", id)
 	if err != nil || e.State() != "finished" || e.EndedAt.IsZero() || e.Passes < 2 {

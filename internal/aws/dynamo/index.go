@@ -25,13 +25,9 @@ type indexRow struct {
 func current[I, T any](
 	ctx context.Context, s *Store, rows []indexRow, from func(I) (T, error), position func(T) string,
 ) ([]T, error) {
-	keys := make([]key, 0, len(rows))
-	seen := make(map[key]bool, len(rows))
-	for _, row := range rows {
-		if !seen[row.key] { // the index may list a moved row at both positions
-			seen[row.key] = true
-			keys = append(keys, row.key)
-		}
+	keys := make([]key, len(rows))
+	for i, row := range rows {
+		keys[i] = row.key // twice, when the index lists a moved row at both positions
 	}
 	items, err := s.batchGet(ctx, keys)
 	if err != nil {

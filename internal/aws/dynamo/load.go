@@ -172,7 +172,7 @@ const (
 var errUnprocessed = &hook.Error{Code: hook.CodeUnavailable, Message: "keys of a batch read are unprocessed"}
 
 // batchGet reads the existing items, with consistent reads, in no particular
-// order. Keys must not repeat. batchGet requests unprocessed keys again, after a
+// order. Keys may repeat. batchGet requests unprocessed keys again, after a
 // jittered wait, up to maxRounds times, and then returns errUnprocessed.
 func (s *Store) batchGet(ctx context.Context, keys []key) ([]map[string]types.AttributeValue, error) {
 	return s.batchGetAs(ctx, keys, types.KeysAndAttributes{ConsistentRead: aws.Bool(true)})
@@ -193,6 +193,12 @@ func (s *Store) batchGetEach(
 	ctx context.Context, keys []key, as types.KeysAndAttributes,
 ) (items []map[string]types.AttributeValue, faults map[key]error, err error) {
 	faults = make(map[key]error)
+	once := make(map[key]bool, len(keys)) // DynamoDB refuses a batch with one key twice
+	keys = slices.DeleteFunc(slices.Clone(keys), func(k key) bool {
+		again := once[k]
+		once[k] = true
+		return again
+	})
 	for chunk := range slices.Chunk(keys, maxBatchKeys) {
 		request := as
 		for _, k := range chunk {

@@ -73,7 +73,6 @@ type bench struct {
 	store     *memory.Store
 	endpoints []hook.EndpointID
 	payload   []byte
-	stored    []hook.Event
 
 	received *atomic.Int64 // requests
 
@@ -165,7 +164,6 @@ func (w *bench) messages(b *testing.B) []deliver.Message {
 		if err != nil {
 			b.Fatal(err)
 		}
-		w.stored = append(w.stored, e)
 		token := hook.NewToken("acme", hook.QueuedDelivery(e, e.Targets[0]).Ref(), 1)
 		body, err := token.Encode()
 		if err != nil {
@@ -176,14 +174,10 @@ func (w *bench) messages(b *testing.B) []deliver.Message {
 	return messages
 }
 
-// forget removes the delivered events from the store: a function keeps no records either,
+// forget removes the delivered events and all that expires: a function keeps no records either,
 // and the collection of the kept ones would count as work of a delivery.
 func (w *bench) forget() {
-	for _, e := range w.stored {
-		w.store.RemoveDelivery(hook.QueuedDelivery(e, e.Targets[0]).Ref())
-		w.store.RemoveEvent(e.ID)
-	}
-	w.stored = w.stored[:0]
+	w.store.Expire(time.Now().AddDate(1, 0, 0))
 }
 
 func (w *bench) deliver(b *testing.B, messages []deliver.Message) {

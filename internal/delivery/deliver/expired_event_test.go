@@ -1,11 +1,13 @@
 package deliver_test
 
 import (
+	"strings"
 	"testing"
 	"time"
 
 	"surehook/internal/hook"
 	"surehook/internal/proof/world"
+	"surehook/internal/table"
 )
 
 // The table removes expired records in any order. The record of a settled delivery is
@@ -16,7 +18,7 @@ func TestProcessBatch_DropsTokensOfExpiredEvents(t *testing.T) {
 	w := setup(t)
 	id := w.Post(w.Endpoint(nil))[0]
 	w.Run()
-	w.Store.RemoveDelivery(id)
+	w.Store.Table.Expire(start.Add(2*world.Retention), func(k table.Key) bool { return strings.HasPrefix(k.Sort, "delivery#") })
 	w.Clock.Until(start.Add(world.Retention))
 	w.Enqueue(hook.LaneLive, hook.NewToken("acme", id, 1))
 	w.Run()

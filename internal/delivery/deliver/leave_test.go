@@ -8,6 +8,7 @@ import (
 
 	"surehook/internal/hook"
 	"surehook/internal/proof/world"
+	"surehook/internal/table"
 )
 
 // A token of the lane slot that ends without a question to the gate leaves its place at
@@ -79,7 +80,7 @@ func TestProcessBatch_ClaimWithoutEvent(t *testing.T) {
 	gone := hook.QueuedDelivery(w.Event("order.paid", w.Clock.Now(), endpoint), endpoint.Target())
 	claimed := hook.NewToken(world.Tenant, gone.Ref(), 1)
 	claimed.Slot = true
-	w.Store.RemoveEvent(gone.ID.Event)
+	w.Store.Table.Expire(start.Add(2*world.Retention), func(k table.Key) bool { return k.Hash == "event#"+string(gone.ID.Event) })
 	d := hook.QueuedDelivery(w.Event("order.paid", w.Clock.Now(), endpoint), endpoint.Target())
 	w.Enqueue(hook.LaneLive, claimed)
 	w.Enqueue(hook.LaneLive, hook.NewToken(world.Tenant, d.Ref(), 1))

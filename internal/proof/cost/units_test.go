@@ -9,10 +9,10 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"surehook/internal/proof/cost"
+	"surehook/internal/table"
 )
 
-func text(s string) types.AttributeValue   { return &types.AttributeValueMemberS{Value: s} }
-func number(s string) types.AttributeValue { return &types.AttributeValueMemberN{Value: s} }
+func text(s string) types.AttributeValue { return &types.AttributeValueMemberS{Value: s} }
 
 // sized returns an item of so many bytes in all.
 func sized(bytes int, more cost.Item) cost.Item {
@@ -20,14 +20,14 @@ func sized(bytes int, more cost.Item) cost.Item {
 	for name, value := range more {
 		item[name] = value
 	}
-	item["filler"] = text(strings.Repeat("x", bytes-cost.ItemSize(item)))
+	item["filler"] = text(strings.Repeat("x", bytes-table.ItemSize(item)))
 	return item
 }
 
 func TestTable_WriteUnits(t *testing.T) {
 	t.Parallel()
 
-	table := cost.Table{Hash: "pk", Range: "sk", Indexes: []cost.Index{{Hash: "h", Range: "r"}, {Hash: "h2", Range: "r2"}}}
+	paid := cost.Table{Hash: "pk", Range: "sk", Indexes: []cost.Index{{Hash: "h", Range: "r"}, {Hash: "h2", Range: "r2"}}}
 	row := func(r string) cost.Item { return cost.Item{"h": text("e"), "r": text(r)} }
 	tests := []struct {
 		name          string
@@ -55,10 +55,10 @@ func TestTable_WriteUnits(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 
-			if got := table.WriteUnits(tt.before, tt.after); got != tt.want {
+			if got := paid.WriteUnits(tt.before, tt.after); got != tt.want {
 				t.Errorf("WriteUnits() = %g; want %g", got, tt.want)
 			}
-			if got := table.TransactUnits(tt.before, tt.after); got != 2*tt.want {
+			if got := paid.TransactUnits(tt.before, tt.after); got != 2*tt.want {
 				t.Errorf("TransactUnits() = %g; want %g", got, 2*tt.want)
 			}
 		})
@@ -123,12 +123,12 @@ func TestUsage_Bill(t *testing.T) {
 func TestTable_Stored(t *testing.T) {
 	t.Parallel()
 
-	table := cost.Table{Hash: "pk", Range: "sk", Indexes: []cost.Index{{Hash: "h", Range: "r"}, {Hash: "h2", Range: "sk"}}}
+	paid := cost.Table{Hash: "pk", Range: "sk", Indexes: []cost.Index{{Hash: "h", Range: "r"}, {Hash: "h2", Range: "sk"}}}
 	item := cost.Item{"pk": text("p"), "sk": text("s"), "h": text("h"), "r": text("r"), "data": text("0123456789")}
-	if all, alone := table.Stored(item); alone != 3+3+2+2+14+100 || all != alone+3+3+2+2+100 {
+	if all, alone := paid.Stored(item); alone != 3+3+2+2+14+100 || all != alone+3+3+2+2+100 {
 		t.Errorf("Stored() = %d, %d in the table; want 234, 124", all, alone)
 	}
-	if all, alone := table.Stored(nil); all != 0 || alone != 0 {
+	if all, alone := paid.Stored(nil); all != 0 || alone != 0 {
 		t.Errorf("Stored(nothing) = %d, %d; want nothing", all, alone)
 	}
 }

@@ -6,7 +6,9 @@ import (
 	"time"
 
 	"surehook/internal/delivery/ingest"
+	"surehook/internal/hook"
 	"surehook/internal/proof/world"
+	"surehook/internal/table"
 )
 
 // lateLife is the duration of a run's second part.
@@ -67,27 +69,17 @@ func (w *simulation) postAgain() {
 	}}})
 }
 
-// removeExpired removes some of the expired records.
+// removeExpired removes some of the expired records, in any order.
 func (w *simulation) removeExpired() {
-	for _, e := range w.posted {
-		if !w.expired(e.ExpiresAt) || w.posted[w.byID[e.ID]].AcceptedAt != e.AcceptedAt {
-			continue
-		}
-		w.store.RemoveEvent(e.ID)
-		w.note("event %s is removed", e.ID)
-		w.count("records removed")
+	removed := w.store.Table.Expire(w.now, func(table.Key) bool { return w.chance(w.late) })
+	w.counts["records removed"] += removed
+	if removed == 0 {
+		return
 	}
 	for _, id := range w.recorded {
-		if !w.removed[id] && w.expired(w.records[id].ExpiresAt) {
-			w.store.RemoveDelivery(id)
+		if _, err := w.store.Delivery(w.ctx, id); !w.removed[id] && hook.CodeOf(err) == hook.CodeNotFound {
 			w.removed[id] = true
 			w.note("delivery %s is removed", id)
-			w.count("records removed")
 		}
 	}
-}
-
-// expired reports whether the table removes a record with the expiry time now.
-func (w *simulation) expired(at time.Time) bool {
-	return at.Before(w.now) && w.chance(w.late)
 }
