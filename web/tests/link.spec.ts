@@ -122,6 +122,38 @@ test('a link asks before it replaces the session of another tenant', async ({ pa
   expect(page.url()).not.toContain('code')
 })
 
+test('of two links that come at once the later one opens, and the key of the other ends', async ({ page, backend, tenant }) => {
+  const [first, second] = [await backend.portal(tenant), await backend.portal(`${tenant}-second`)]
+  let answer!: () => void
+  const held = new Promise<void>((release) => (answer = release))
+  let late = ''
+  await page.route(`**/v1/tenants/${tenant}/portal-session`, async (route) => {
+    if (route.request().method() !== 'POST') return route.continue()
+    const response = await route.fetch()
+    late = ((await response.json()) as { key: string }).key
+    await held
+    await route.fulfill({ response })
+  })
+  await page.goto(first.url)
+  await expect.poll(() => late).not.toBe('')
+  await page.evaluate((hash) => (location.hash = hash), fragment(second.url))
+  const shown = page.getByRole('navigation', { name: 'Main' }).getByText(`${tenant}-second`)
+  await expect(shown).toBeVisible()
+  answer()
+  await expect.poll(async () => (await backend.call('GET', `/v1/tenants/${tenant}/endpoints`, undefined, late)).httpStatus, 'the key that nobody asked for ends').toBe(401)
+  await expect(shown).toBeVisible()
+  expect(await page.evaluate(() => sessionStorage.getItem('surehook-portal'))).toContain(second.key_id)
+})
+
+test('a refused code does not end the session before', async ({ page, backend, tenant }) => {
+  await page.goto((await backend.portal(tenant)).url)
+  await expect(page.getByRole('heading', { name: 'Overview' })).toBeVisible()
+  await page.route('**/portal-session', (route) => route.fulfill({ status: 403, json: { message: 'Forbidden' } })) // a firewall
+  await page.evaluate((hash) => (location.hash = hash), fragment((await backend.portal(tenant)).url))
+  await page.getByRole('button', { name: `Stay with ${tenant}` }).click()
+  await expect(page.getByRole('heading', { name: 'Overview' })).toBeVisible()
+})
+
 test('signing out ends the key', async ({ page, backend, tenant }) => {
   await page.goto((await backend.portal(tenant)).url)
   await expect(page.getByRole('heading', { name: 'Overview' })).toBeVisible()
