@@ -4,7 +4,7 @@
 import { api, ApiError, ask } from './api/client'
 import { tellEmbedder } from './embed'
 import { firstLink, takeLink, type Link } from './link'
-import { changed, type End, ended, endSession, session, signIn } from './session'
+import { changed, type End, endSession, session, signIn, tellNoSession } from './session'
 
 export type Opening = { link: Link } & ({ at: 'asks' } | { at: 'opens' } | { at: 'failed'; error: ApiError; end?: End })
 
@@ -21,7 +21,7 @@ function set(next: Opening | null) {
 /** Follows the link in the address, and each link that comes into the address later. */
 export function followLinks() {
   if (firstLink) follow(firstLink)
-  else if (!session()) tellEmbedder(ended() ?? 'none', '')
+  else if (!session()) tellNoSession()
   addEventListener('hashchange', () => {
     const link = takeLink()
     if (link) follow(link)

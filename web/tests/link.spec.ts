@@ -275,6 +275,24 @@ test('the embedding page of the documents renews the link, also without storage'
   }
 })
 
+test('a frame that loads again after the end of its key names the tenant', async ({ browser, backend, tenant }) => {
+  const page = await browser.newPage()
+  const embedding = await host(Number(new URL(embedder()).port), `<iframe src="${backend.address}/portal"></iframe>`)
+  await page.addInitScript((kept) => {
+    const all: unknown[] = ((window as unknown as { messages: unknown[] }).messages = [])
+    addEventListener('message', (e) => all.push(e.data))
+    if (window.parent !== window) Object.defineProperty(window, 'sessionStorage', { value: { getItem: () => kept, removeItem() {} } })
+  }, JSON.stringify({ key: 'shk_', tenant, link: { id: 'key_', scopes: ['read'], ends: 1 } }))
+  try {
+    await page.goto(embedding.url)
+    await expect(page.frameLocator('iframe').getByRole('heading', { name: 'Your session has ended' })).toBeVisible()
+    await expect.poll(() => page.evaluate(() => (window as unknown as { messages: unknown[] }).messages)).toEqual([{ type: 'surehook.portal.ended', reason: 'expired', tenant }])
+  } finally {
+    await page.close()
+    embedding.stop()
+  }
+})
+
 test('a page of another origin gets no message', async ({ browser, backend, tenant }) => {
   const link = await backend.portal(tenant)
   const stranger = await host(0, `<iframe src="${link.url.replaceAll('&', '&amp;')}"></iframe>`)
