@@ -293,6 +293,35 @@ test('a frame that loads again after the end of its key names the tenant', async
   }
 })
 
+test('a page of an origin that a wildcard permits gets one message', async ({ browser, backend }) => {
+  const page = await browser.newPage()
+  const embedding = await host(Number(new URL(embedder()).port), `<iframe src="${backend.address}/portal"></iframe>`)
+  await page.addInitScript(() => {
+    const all: unknown[] = ((window as unknown as { messages: unknown[] }).messages = [])
+    addEventListener('message', (e) => all.push(e.data))
+  })
+  try {
+    // The origin of the page stands for one below *.example.com: the browser has compared it with the policy of the answer.
+    for (const embedders of [`https://*.example.com ${embedder()}`, 'https://*.example.com']) {
+      await page.unrouteAll()
+      await page.route(`${backend.address}/portal`, async (route) => {
+        const response = await route.fetch()
+        const body = await response.text()
+        expect(body).toContain(`data-embedders="${embedder()}`)
+        await route.fulfill({ response, body: body.replace(`data-embedders="${embedder()}`, `data-embedders="${embedders}`) })
+      })
+      await page.goto(embedding.url)
+      await expect(page.frameLocator('iframe').getByRole('heading', { name: 'The portal needs a link' })).toBeVisible()
+      await page.frames()[1]!.evaluate((origin) => window.parent.postMessage('last', origin), embedder())
+      const messages = () => page.evaluate(() => (window as unknown as { messages: unknown[] }).messages)
+      await expect.poll(messages, embedders).toEqual([{ type: 'surehook.portal.ended', reason: 'none', tenant: '' }, 'last'])
+    }
+  } finally {
+    await page.close()
+    embedding.stop()
+  }
+})
+
 test('a page of another origin gets no message', async ({ browser, backend, tenant }) => {
   const link = await backend.portal(tenant)
   const stranger = await host(0, `<iframe src="${link.url.replaceAll('&', '&amp;')}"></iframe>`)
