@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"surehook/internal/hook"
 	"surehook/localstack/dev"
 	"surehook/localstack/receiver"
 )
@@ -64,5 +65,22 @@ until [ "$(curl -sS --fail-with-body "$API/v1/tenants/acme/deliveries/$DELIVERY"
 	cmd.Env = append(os.Environ(), "API="+server.URL, "KEY="+server.Key, "URL="+hooks.URL+"/hooks", "NO_PROXY=127.0.0.1", "no_proxy=127.0.0.1")
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Errorf("the commands of docs/api.md end with %v:\n%s", err, strings.ReplaceAll(string(out), server.Key, "$KEY"))
+	}
+}
+
+// The names that docs/api.md gives as refused are refused.
+func TestAPI_headers(t *testing.T) {
+	t.Parallel()
+
+	_, text, found := strings.Cut(read(t, "docs/api.md"), "names that servers take for the word of a proxy")
+	text, _, _ = strings.Cut(text, "\n\n")
+	names := regexp.MustCompile("`([A-Z][A-Za-z-]+)`").FindAllStringSubmatch(text, -1)
+	if !found || len(names) < 10 {
+		t.Fatalf("docs/api.md names %v; want 10 or more", names)
+	}
+	for _, name := range names {
+		if !hook.ReservedHeader(name[1]) {
+			t.Errorf("docs/api.md says that %s is refused", name[1])
+		}
 	}
 }

@@ -120,6 +120,9 @@ func (s settings) address() (*url.URL, error) {
 	if err != nil || u.Host == "" || (u.Scheme != "http" && u.Scheme != "https") {
 		return nil, usagef("the address of the API is %q: say an address such as https://abc.execute-api.eu-west-1.amazonaws.com", s.URL)
 	}
+	if u.User != nil { // perhaps with a password, which no text may show
+		return nil, usagef("the address of the API has a user name: say it without")
+	}
 	if u.Scheme == "http" && !loopback(u.Hostname()) {
 		return nil, usagef("the address of the API is %q: say https, because the key would cross the network unencrypted", s.URL)
 	}

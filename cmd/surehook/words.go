@@ -37,6 +37,9 @@ func arguments(c *cobra.Command, args []string) error {
 func flagError(c *cobra.Command, err error) error {
 	if unknown, ok := errors.AsType[*pflag.NotExistError](err); ok {
 		name := unknown.GetSpecifiedName()
+		if name == "url" && strings.HasSuffix(c.Use, " URL") {
+			return usagef("the URL is an argument: %s", c.UseLine())
+		}
 		if name == "url" {
 			return usagef("%s has no --url; the address of the API is --api-url", c.CommandPath())
 		}

@@ -294,11 +294,15 @@ func TestValidateEndpoint_reservedHeaders(t *testing.T) {
 		"X-Client-IP", "True-Client-IP", "Fastly-Client-IP", "Fly-Client-IP", "X-Cluster-Client-IP", "WL-Proxy-Client-IP", "Client-IP",
 		"X-Azure-ClientIP", "X-Azure-SocketIP", "X-Azure-FDID", "CloudFront-Viewer-Address", "X-Envoy-External-Address", "DO-Connecting-IP",
 		"X-Appengine-User-IP", "Appengine-User-IP", "X-Remote-IP", "X-Remote-Addr", "X-Originating-IP", "X-Forwarded", "Forwarded-For",
+		"X-Vercel-Forwarded-For", "X-NF-Client-Connection-IP", "Proxy", "X-Scheme", "X-Url-Scheme", "Front-End-Https", "X-Middleware-Subrequest",
+		"Remote-User", "X-Remote-User", "X-Remote-Group", "X-Remote-Extra-Scopes", "X-Auth-Request-Email", "X-WEBAUTH-USER", "Tailscale-User-Login",
+		"X-Amzn-Oidc-Data", "X-Amzn-Mtls-Clientcert", "X-Goog-Authenticated-User-Email", "X-Goog-IAP-JWT-Assertion", "X-MS-CLIENT-PRINCIPAL", "X-MS-CLIENT-PRINCIPAL-ID",
+		"Client-Cert", "Client-Cert-Chain", "X-Client-Cert", "X-SSL-Client-Verify", "SSL-Client-Cert", "X-ARR-ClientCert", "X-ARR-SSL",
 		"Webhook-Id", "Webhook-Signature", "Webhook-Anything", "X-Webhook-Signature", "X-Webhook-Delivery", "X-Event-Id", "X-Idempotency-Key",
 		"Svix-Id", "Svix-Signature", "Surehook-Anything",
 	}
 	free := []string{
-		"Authorization", "X-Api-Key", "X-Shop", "Idempotency-Key", "Accept", "X-Request-Id", "X-Forward", "X-Client-Id", "X-Originator", "X-IP", "Hosts", "Webhook", "Svix", "X-Cf-Ray",
+		"Authorization", "X-Api-Key", "X-Shop", "Idempotency-Key", "Accept", "X-Request-Id", "X-Forward", "X-Client-Id", "X-Originator", "X-IP", "X-Client-Certificate-Id", "X-Goog-Api-Key", "X-Amzn-Trace-Id", "X-Auth-Token", "Hosts", "Webhook", "Svix", "X-Cf-Ray",
 	}
 	check := func(name, field string) {
 		t.Run(name, func(t *testing.T) {

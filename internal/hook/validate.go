@@ -178,7 +178,7 @@ func validateHeaders(headers map[string]string) []FieldError {
 		case !headerName.MatchString(name):
 			errs = append(errs, FieldError{"headers", fmt.Sprintf("names must be 1 to %d characters of an HTTP token", MaxHeaderName)})
 		case ReservedHeader(name):
-			errs = append(errs, FieldError{field, "is set by Surehook or by HTTP itself"})
+			errs = append(errs, FieldError{field, "is set by Surehook, HTTP or proxies"})
 		case len(value) > MaxHeaderValue || !headerValue.MatchString(value):
 			errs = append(errs, FieldError{field, fmt.Sprintf("must be 1 to %d visible ASCII characters, spaces inside", MaxHeaderValue)})
 		}

@@ -154,8 +154,8 @@ func TestProblems_endpoints(t *testing.T) {
 		{name: "null in a list", body: `{` + url + `,"event_types":[null]}`, want: invalid("event_types[0]", "must not be null")},
 		{name: "null as metadata", body: `{` + url + `,"metadata":{"a":null}}`, want: invalid("metadata.a", "must not be null")},
 		{name: "several reserved headers", body: `{` + url + `,"headers":{"Host":"a","Date":"b","Via":"c"}}`, want: invalid(
-			"headers.Date", "is set by Surehook or by HTTP itself", "headers.Host", "is set by Surehook or by HTTP itself",
-			"headers.Via", "is set by Surehook or by HTTP itself",
+			"headers.Date", "is set by Surehook, HTTP or proxies", "headers.Host", "is set by Surehook, HTTP or proxies",
+			"headers.Via", "is set by Surehook, HTTP or proxies",
 		)},
 		{name: "a rate in words", body: `{` + url + `,"rate_per_second":"10"}`, want: invalid("rate_per_second", "must be a number")},
 		{name: "null as a rate", body: `{` + url + `,"rate_per_second":null}`, want: invalid("rate_per_second", "must not be null")},

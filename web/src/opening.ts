@@ -4,7 +4,7 @@
 import { api, ApiError, ask } from './api/client'
 import { tellEmbedder } from './embed'
 import { firstLink, takeLink, type Link } from './link'
-import { changed, type End, ended, endSession, session, signIn } from './session'
+import { changed, type End, endSession, session, signIn, tellNoSession } from './session'
 
 export type Opening = { link: Link } & ({ at: 'asks' } | { at: 'opens' } | { at: 'failed'; error: ApiError; end?: End })
 
@@ -21,7 +21,7 @@ function set(next: Opening | null) {
 /** Follows the link in the address, and each link that comes into the address later. */
 export function followLinks() {
   if (firstLink) follow(firstLink)
-  else if (!session()) tellEmbedder(ended() ?? 'none', '')
+  else if (!session()) tellNoSession()
   addEventListener('hashchange', () => {
     const link = takeLink()
     if (link) follow(link)
@@ -31,17 +31,19 @@ export function followLinks() {
 function follow(link: Link) {
   const open = session()
   if (open?.link && link.code.startsWith(open.link.id.replace('key_', 'shl_'))) return // a frame that loads again
+  if (now?.at === 'opens' && now.link.code === link.code) return // as above, before the answer
   if (!link.tenant) fail(link, new ApiError(404, {}))
   else if (open && open.tenant !== link.tenant) set({ link, at: 'asks' })
   else void openLink(link)
 }
 
-/** Takes the code of the link for its key. The key of the session before ends. */
+/** Takes the code of the link for its key. The key of the session before ends; so does this key if another link came meanwhile. */
 export async function openLink(link: Link) {
   set({ link, at: 'opens' })
   try {
     const call = api('').POST('/v1/tenants/{tenant}/portal-session', { params: { path: { tenant: link.tenant } }, body: { code: link.code } })
-    const { key, key_id: id, tenant, scopes, expires_at } = await ask(call)
+    const { key, key_id: id, tenant, scopes, expires_at } = await ask(call, '')
+    if (now?.link !== link) return void revoke(key, tenant).catch(() => {}) // as below
     // By the clock of the API, which may differ from the clock of this machine. The header has whole seconds.
     const sent = Date.parse((await call).response.headers.get('date') ?? '') + 1_000 || Date.now()
     const before = session()
@@ -50,7 +52,7 @@ export async function openLink(link: Link) {
     signIn({ key, tenant, link: { id, scopes, ends: Date.now() + Date.parse(expires_at) - sent } })
     if (before) void revoke(before.key, before.tenant).catch(() => {}) // ends by itself in a day
   } catch (failure) {
-    fail(link, failure as ApiError)
+    if (now?.link === link) fail(link, failure as ApiError)
   }
 }
 

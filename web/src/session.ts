@@ -23,6 +23,7 @@ export const isPortal = mode === 'portal'
 
 const slot = `surehook-${mode}`
 let end: End | undefined
+let endOf = '' // the tenant of the session that was stored, and had ended
 let timer: ReturnType<typeof setTimeout> | undefined
 let current = stored()
 watch()
@@ -43,6 +44,7 @@ function stored(): Session | null {
     const kept = text ? (JSON.parse(text) as Session) : null
     if (!kept?.link || kept.link.ends > Date.now()) return kept
     end = 'expired'
+    endOf = kept.tenant
     store(null)
     return null
   } catch {
@@ -82,6 +84,9 @@ export function session(): Session | null {
 
 /** Why there is no session; undefined before the first. */
 export const ended = () => end
+
+/** Tells the page around a frame that the frame has loaded without a session. */
+export const tellNoSession = () => tellEmbedder(end ?? 'none', endOf)
 
 export function signIn(next: Session) {
   current = next

@@ -122,6 +122,38 @@ test('a link asks before it replaces the session of another tenant', async ({ pa
   expect(page.url()).not.toContain('code')
 })
 
+test('of two links that come at once the later one opens, and the key of the other ends', async ({ page, backend, tenant }) => {
+  const [first, second] = [await backend.portal(tenant), await backend.portal(`${tenant}-second`)]
+  let answer!: () => void
+  const held = new Promise<void>((release) => (answer = release))
+  let late = ''
+  await page.route(`**/v1/tenants/${tenant}/portal-session`, async (route) => {
+    if (route.request().method() !== 'POST') return route.continue()
+    const response = await route.fetch()
+    late = ((await response.json()) as { key: string }).key
+    await held
+    await route.fulfill({ response })
+  })
+  await page.goto(first.url)
+  await expect.poll(() => late).not.toBe('')
+  await page.evaluate((hash) => (location.hash = hash), fragment(second.url))
+  const shown = page.getByRole('navigation', { name: 'Main' }).getByText(`${tenant}-second`)
+  await expect(shown).toBeVisible()
+  answer()
+  await expect.poll(async () => (await backend.call('GET', `/v1/tenants/${tenant}/endpoints`, undefined, late)).httpStatus, 'the key that nobody asked for ends').toBe(401)
+  await expect(shown).toBeVisible()
+  expect(await page.evaluate(() => sessionStorage.getItem('surehook-portal'))).toContain(second.key_id)
+})
+
+test('a refused code does not end the session before', async ({ page, backend, tenant }) => {
+  await page.goto((await backend.portal(tenant)).url)
+  await expect(page.getByRole('heading', { name: 'Overview' })).toBeVisible()
+  await page.route('**/portal-session', (route) => route.fulfill({ status: 403, json: { message: 'Forbidden' } })) // a firewall
+  await page.evaluate((hash) => (location.hash = hash), fragment((await backend.portal(tenant)).url))
+  await page.getByRole('button', { name: `Stay with ${tenant}` }).click()
+  await expect(page.getByRole('heading', { name: 'Overview' })).toBeVisible()
+})
+
 test('signing out ends the key', async ({ page, backend, tenant }) => {
   await page.goto((await backend.portal(tenant)).url)
   await expect(page.getByRole('heading', { name: 'Overview' })).toBeVisible()
@@ -237,6 +269,53 @@ test('the embedding page of the documents renews the link, also without storage'
     await expect(frame.getByRole('heading', { name: 'You are signed out' })).toBeVisible()
     expect((await messages()).at(-1)).toEqual({ origin: backend.address, data: { type: 'surehook.portal.ended', reason: 'signed_out', tenant } })
     expect(links.length).toBe(3)
+  } finally {
+    await page.close()
+    embedding.stop()
+  }
+})
+
+test('a frame that loads again after the end of its key names the tenant', async ({ browser, backend, tenant }) => {
+  const page = await browser.newPage()
+  const embedding = await host(Number(new URL(embedder()).port), `<iframe src="${backend.address}/portal"></iframe>`)
+  await page.addInitScript((kept) => {
+    const all: unknown[] = ((window as unknown as { messages: unknown[] }).messages = [])
+    addEventListener('message', (e) => all.push(e.data))
+    if (window.parent !== window) Object.defineProperty(window, 'sessionStorage', { value: { getItem: () => kept, removeItem() {} } })
+  }, JSON.stringify({ key: 'shk_', tenant, link: { id: 'key_', scopes: ['read'], ends: 1 } }))
+  try {
+    await page.goto(embedding.url)
+    await expect(page.frameLocator('iframe').getByRole('heading', { name: 'Your session has ended' })).toBeVisible()
+    await expect.poll(() => page.evaluate(() => (window as unknown as { messages: unknown[] }).messages)).toEqual([{ type: 'surehook.portal.ended', reason: 'expired', tenant }])
+  } finally {
+    await page.close()
+    embedding.stop()
+  }
+})
+
+test('a page of an origin that a wildcard permits gets one message', async ({ browser, backend }) => {
+  const page = await browser.newPage()
+  const embedding = await host(Number(new URL(embedder()).port), `<iframe src="${backend.address}/portal"></iframe>`)
+  await page.addInitScript(() => {
+    const all: unknown[] = ((window as unknown as { messages: unknown[] }).messages = [])
+    addEventListener('message', (e) => all.push(e.data))
+  })
+  try {
+    // The origin of the page stands for one below *.example.com: the browser has compared it with the policy of the answer.
+    for (const embedders of [`https://*.example.com ${embedder()}`, 'https://*.example.com']) {
+      await page.unrouteAll()
+      await page.route(`${backend.address}/portal`, async (route) => {
+        const response = await route.fetch()
+        const body = await response.text()
+        expect(body).toContain(`data-embedders="${embedder()}`)
+        await route.fulfill({ response, body: body.replace(`data-embedders="${embedder()}`, `data-embedders="${embedders}`) })
+      })
+      await page.goto(embedding.url)
+      await expect(page.frameLocator('iframe').getByRole('heading', { name: 'The portal needs a link' })).toBeVisible()
+      await page.frames()[1]!.evaluate((origin) => window.parent.postMessage('last', origin), embedder())
+      const messages = () => page.evaluate(() => (window as unknown as { messages: unknown[] }).messages)
+      await expect.poll(messages, embedders).toEqual([{ type: 'surehook.portal.ended', reason: 'none', tenant: '' }, 'last'])
+    }
   } finally {
     await page.close()
     embedding.stop()

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"reflect"
+	"slices"
 
 	"surehook/internal/hook"
 )
@@ -34,7 +35,7 @@ func (a *Admin) Change(ctx context.Context, tenant hook.TenantID, ref string, ve
 		if err != nil {
 			return false, err
 		}
-		errs = append(errs, a.check(*e)...)
+		errs = slices.Concat(errs, f.checkNames(), a.check(*e))
 		if !hasField(errs, "url") {
 			errs = append(errs, checkOrigin(before, *e)...)
 		}

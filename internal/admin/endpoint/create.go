@@ -3,6 +3,7 @@ package endpoint
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"surehook/internal/hook"
 	"surehook/internal/rule/retry"
@@ -41,7 +42,7 @@ func (a *Admin) Create(ctx context.Context, tenant hook.TenantID, f Fields, secr
 	if err != nil {
 		return hook.Endpoint{}, "", fmt.Errorf("create endpoint %s: %w", e.ID, err)
 	}
-	errs = append(errs, a.check(e)...)
+	errs = slices.Concat(errs, f.checkNames(), a.check(e))
 	secret, wrong := chosenSecret(secret)
 	if errs = hook.AlsoWrong(f.Wrong, append(errs, wrong...)); len(errs) > 0 {
 		return hook.Endpoint{}, "", hook.Invalid(errs...)

@@ -13,9 +13,9 @@ import (
 // empty text removes the header, hook.Masked keeps the stored value, so a response
 // can be sent back, and all other headers stay. The given values are
 // in e.Headers until sealHeaders. Header names are case-insensitive (RFC 9110,
-// section 5.1).
+// section 5.1); of a header that is given twice none is set, see checkNames.
 func (f Fields) applyHeaders(e *hook.Endpoint) {
-	if f.Headers == nil {
+	if f.Headers == nil || len(f.checkNames()) > 0 {
 		return
 	}
 	e.Headers, e.SealedHeaders = maps.Clone(*f.Headers), maps.Clone(e.SealedHeaders)
@@ -29,6 +29,21 @@ func (f Fields) applyHeaders(e *hook.Endpoint) {
 			delete(e.Headers, name)
 		}
 	}
+}
+
+// checkNames refuses a header that is given twice.
+func (f Fields) checkNames() []hook.FieldError {
+	if f.Headers == nil {
+		return nil
+	}
+	seen := make(map[string]bool, len(*f.Headers))
+	for name := range *f.Headers {
+		seen[strings.ToLower(name)] = true
+	}
+	if len(seen) < len(*f.Headers) {
+		return []hook.FieldError{{Field: "headers", Message: "names a header twice"}}
+	}
+	return nil
 }
 
 func hasHeader[V any](headers map[string]V, name string) bool {
@@ -46,15 +61,10 @@ func checkHeaders(e hook.Endpoint) []hook.FieldError {
 	if len(e.Headers) <= hook.MaxHeaders && len(e.Headers)+len(e.SealedHeaders) > hook.MaxHeaders {
 		errs = append(errs, hook.FieldError{Field: "headers", Message: fmt.Sprintf("must have at most %d entries with the stored headers", hook.MaxHeaders)})
 	}
-	seen := make(map[string]bool, len(e.Headers))
 	for name, value := range e.Headers {
 		if value == hook.Masked {
 			errs = append(errs, hook.FieldError{Field: "headers." + name, Message: hook.Masked + " stands for a stored value, and there is none"})
 		}
-		if seen[strings.ToLower(name)] {
-			return append(errs, hook.FieldError{Field: "headers", Message: "names a header twice"})
-		}
-		seen[strings.ToLower(name)] = true
 	}
 	return errs
 }

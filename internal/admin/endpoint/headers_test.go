@@ -3,6 +3,8 @@ package endpoint_test
 import (
 	"bytes"
 	"fmt"
+	"maps"
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -99,5 +101,27 @@ func TestHeaderValue_ofAnotherHeader(t *testing.T) {
 	}
 	if value, ok := hook.HeaderValue("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw", "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"); ok {
 		t.Errorf("HeaderValue(a secret) = %q; want none", value)
+	}
+}
+
+// A header that is given twice is refused, whatever the values and the order of the map.
+func TestAdmin_Change_headerTwice(t *testing.T) {
+	t.Parallel()
+
+	b := setup(t)
+	e, _ := b.create(t, func(f *endpoint.Fields) { f.Headers = &map[string]string{"X-Api-Key": "theirs"} })
+	values := []string{"***", "", "mine"}
+	for _, one := range values {
+		for _, other := range values {
+			for range 20 { // orders of the map
+				_, err := b.Change(t.Context(), tenant, string(e.ID), 0, endpoint.Fields{Headers: &map[string]string{"X-Api-Key": one, "x-api-key": other}})
+				if got := fieldsOf(t, err); !slices.Equal(got, []string{"headers"}) {
+					t.Fatalf("Change with %q and %q = %v, naming %v; want headers", one, other, err, got)
+				}
+			}
+		}
+	}
+	if got := headersOf(t, b.stored(t, e.ID)); !maps.Equal(got, map[string]string{"X-Api-Key": "theirs"}) {
+		t.Errorf("the headers are %v; want the stored one", got)
 	}
 }
