@@ -136,7 +136,7 @@ func explainCompile(err error, field string) []hook.FieldError {
 		return []hook.FieldError{{Field: field, Message: errRemote.Error()}}
 	}
 	message := strings.ReplaceAll(err.Error(), place+"#", "#")
-	return []hook.FieldError{{Field: field, Message: short("cannot be compiled: " + message)}}
+	return []hook.FieldError{{Field: field, Message: short("cannot be compiled: "+message, maxMessage)}}
 }
 
 func isLoad(err error) bool {
