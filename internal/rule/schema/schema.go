@@ -42,7 +42,7 @@ const (
 	MaxPatterns = 8192
 	// MaxSteps bounds one check. A step is a subschema that meets a value, or 32
 	// instructions of a pattern that meet a byte, and a computation with a number has 2 or
-	// more: at most about 0.5 us, and 200 bytes of memory. TestHostileBodies of package
+	// more: at most about 0.5 us, and 120 bytes of memory. TestHostileBodies of package
 	// httpapi holds the most expensive checks to the time of a usual one.
 	MaxSteps = 1 << 19
 )
