@@ -4150,7 +4150,7 @@ type ListKeysParams struct {
 
 // GetDocumentWithTypesParams defines parameters for GetDocumentWithTypes.
 type GetDocumentWithTypesParams struct {
-	// EventTypes true: `webhooks` has one more entry for each event type that is not archived, with schema and example. At most 1 MiB of schemas and examples.
+	// EventTypes true: `webhooks` has one more entry for each event type that is not archived, with schema and example. Types past the largest response are left out.
 	EventTypes *WithTypes `form:"event_types,omitempty" json:"event_types,omitempty"`
 }
 

@@ -2,10 +2,12 @@ package httpapi
 
 import (
 	"context"
+	jsonv1 "encoding/json"
 	"fmt"
 	"io/fs"
 	"net/url"
 	"strings"
+	"sync"
 
 	"github.com/go-json-experiment/json"
 	"github.com/oasdiff/yaml"
@@ -28,12 +30,12 @@ func (h *manage) documentWithTypes(ctx context.Context, c *call) (reply, error) 
 	if values.Has("event_types") && with != "true" && with != "false" {
 		return reply{}, hook.Invalid(hook.FieldError{Field: "event_types", Message: "must be true or false"})
 	}
-	raw, err := fs.ReadFile(api.Files, "openapi.yaml")
+	raw, err := contract()
 	if err != nil {
-		return reply{}, fmt.Errorf("read contract: %w", err)
+		return reply{}, err
 	}
 	var doc map[string]any
-	if _, err := yaml.Unmarshal(raw, &doc, yaml.DecodeOpts{}); err != nil {
+	if err := json.Unmarshal(raw, &doc); err != nil {
 		return reply{}, fmt.Errorf("decode contract: %w", err)
 	}
 	if with == "true" {
@@ -44,11 +46,25 @@ func (h *manage) documentWithTypes(ctx context.Context, c *call) (reply, error) 
 	return ok(doc), nil
 }
 
-// maxTypes bounds the schemas and examples in a contract, in bytes.
-const maxTypes = 1024 << 10
+// contract returns the contract as JSON. To read the YAML takes 50 ms of a processor.
+var contract = sync.OnceValues(func() ([]byte, error) { //nolint:gochecknoglobals // a function of the build
+	raw, err := fs.ReadFile(api.Files, "openapi.yaml")
+	if err != nil {
+		return nil, fmt.Errorf("read contract: %w", err)
+	}
+	var doc map[string]any
+	if _, err := yaml.Unmarshal(raw, &doc, yaml.DecodeOpts{}); err != nil {
+		return nil, fmt.Errorf("decode contract: %w", err)
+	}
+	return marshal(doc)
+})
 
-// addTypes adds the webhooks of the event types, in the order of their names, until their
-// schemas and examples take maxTypes: a response has a maximum size.
+// maxTypes bounds the event types in a contract, in bytes of a response of Lambda. The
+// contract itself takes less than the rest of its 6 MB.
+const maxTypes = 5120 << 10
+
+// addTypes adds the webhooks of the event types, in the order of their names, until they
+// take maxTypes.
 func (h *manage) addTypes(ctx context.Context, doc map[string]any) error {
 	webhooks, _ := doc["webhooks"].(map[string]any)
 	components, _ := doc["components"].(map[string]any)
@@ -65,12 +81,26 @@ func (h *manage) addTypes(ctx context.Context, doc map[string]any) error {
 			return fmt.Errorf("list event types: %w", err)
 		}
 		for _, t := range list.Data {
-			if size += len(t.Schema) + len(t.Example); size > maxTypes {
-				return nil
-			}
-			webhook, err := webhookOf(t, post, schemas)
+			webhook, err := webhookOf(t, post)
 			if err != nil {
 				return err
+			}
+			schema, err := schemaOf(t)
+			if err != nil {
+				return err
+			}
+			for _, part := range []any{webhook, schema} {
+				quoted, err := quotedSize(part)
+				if err != nil {
+					return err
+				}
+				size += quoted
+			}
+			if size > maxTypes {
+				return nil
+			}
+			if schema != nil {
+				schemas[schemaName(t)] = schema
 			}
 			name := t.Name
 			for webhooks[name] != nil { // the contract has webhooks, too
@@ -83,9 +113,38 @@ func (h *manage) addTypes(ctx context.Context, doc map[string]any) error {
 	return nil
 }
 
+// quotedSize returns the bytes of a part of a response in a response of Lambda: JSON in a
+// JSON string, with up to six bytes for one.
+func quotedSize(part any) (int, error) {
+	text, err := marshal(part)
+	if err != nil {
+		return 0, err
+	}
+	quoted, err := jsonv1.Marshal(string(text)) // as Lambda's library does
+	return len(quoted), err
+}
+
+func schemaName(t hook.EventType) string { return "event." + t.Name }
+
+func schemaPlace(t hook.EventType) string {
+	return "#/components/schemas/" + url.PathEscape(schemaName(t))
+}
+
+// schemaOf returns the type's schema for the contract; nil for none.
+func schemaOf(t hook.EventType) (any, error) {
+	if len(t.Schema) == 0 {
+		return nil, nil //nolint:nilnil // there is none
+	}
+	var schema any
+	if err := json.Unmarshal(t.Schema, &schema); err != nil {
+		return nil, fmt.Errorf("decode schema of event type %s: %w", t.Name, err)
+	}
+	return moved(schema, schemaPlace(t)), nil
+}
+
 // webhookOf returns the operation of the type: the contract's operation of any event with
-// the type's description, schema and example. The schema goes to schemas.
-func webhookOf(t hook.EventType, post, schemas map[string]any) (map[string]any, error) {
+// the type's description and example, and a reference to the schema.
+func webhookOf(t hook.EventType, post map[string]any) (map[string]any, error) {
 	webhook := make(map[string]any, len(post))
 	for name, value := range post {
 		webhook[name] = value
@@ -95,13 +154,7 @@ func webhookOf(t hook.EventType, post, schemas map[string]any) (map[string]any, 
 	webhook["description"] = t.Description
 	content := map[string]any{}
 	if len(t.Schema) > 0 {
-		var schema any
-		if err := json.Unmarshal(t.Schema, &schema); err != nil {
-			return nil, fmt.Errorf("decode schema of event type %s: %w", t.Name, err)
-		}
-		name := "event." + t.Name
-		schemas[name] = moved(schema, "#/components/schemas/"+url.PathEscape(name))
-		content["schema"] = map[string]any{"$ref": "#/components/schemas/" + url.PathEscape(name)}
+		content["schema"] = map[string]any{"$ref": schemaPlace(t)}
 	}
 	if len(t.Example) > 0 {
 		var example any

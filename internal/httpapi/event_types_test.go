@@ -266,6 +266,38 @@ func TestEventTypes_testEvent(t *testing.T) {
 	}
 }
 
+// TestDocumentWithTypes_large: the most event types, in the worst encoding of Lambda, stay
+// below its 6 MB. Types without schema and example take space, too.
+func TestDocumentWithTypes_large(t *testing.T) {
+	t.Parallel()
+
+	for name, fill := range map[string]func(*hook.EventType){
+		"nothing":      func(*hook.EventType) {},
+		"descriptions": func(e *hook.EventType) { e.Description = strings.Repeat("<", hook.MaxDescription) },
+		"examples":     func(e *hook.EventType) { e.Example = []byte(`"` + strings.Repeat("<", 2000) + `"`) },
+		"schemas":      func(e *hook.EventType) { e.Schema = []byte(`{"title":"` + strings.Repeat("&", 30_000) + `"}`) },
+	} {
+		b := setup(t)
+		for i := range hook.MaxTypesPerEnvironment {
+			e := hook.EventType{Name: fmt.Sprint("type", i)}
+			fill(&e)
+			if err := b.store.PutEventType(t.Context(), hook.EventType{}, e); err != nil {
+				t.Fatal(err)
+			}
+		}
+		_, w := b.ask(t, reader, "GET", "/v1/openapi.json?event_types=true", "")
+		body, err := json.Marshal(w.Body.String())
+		if err != nil || w.Code != 200 {
+			t.Fatalf("GET = %d, %v", w.Code, err)
+		}
+		types := strings.Count(w.Body.String(), `"Receive type`)
+		t.Logf("%s: %d types in %d bytes", name, types, len(body))
+		if len(body) > 6_000_000 || types == 0 || name == "nothing" && types != hook.MaxTypesPerEnvironment {
+			t.Errorf("%s: the response of Lambda has %d bytes and %d types; want at most 6 MB", name, len(body), types)
+		}
+	}
+}
+
 func TestDocumentWithTypes(t *testing.T) {
 	t.Parallel()
 

@@ -120,6 +120,7 @@ type body struct{ name, body, valid string }
 const (
 	eventSize = hook.MaxPayload
 	batchSize = 1 << 20 // a third of the limit, for the time of the test
+	largest   = hook.MaxBatchBytes - 10<<10
 	smallSize = 63 << 10
 )
 
@@ -140,6 +141,14 @@ func batch(event string) string {
 }
 
 func fill(size int, s string) string { return strings.Repeat(s, size/len(s)) }
+
+// batchOf is a batch of 12 events with an array of the items, with white space up to the
+// largest size.
+func batchOf(eventType string, n int, item string) string {
+	e := strings.Replace(event(`[`+strings.Repeat(item, n-100)+`1]`), "order.paid", eventType, 1)
+	body := `{"events":[` + strings.Repeat(e+",", 11) + e + `]}`
+	return body + fill(largest-len(body), " ")
+}
 
 func nest(open, inner, end string, n int) string {
 	return strings.Repeat(open, n) + inner + strings.Repeat(end, n)
@@ -184,7 +193,7 @@ func worlds() []world {
 			},
 		},
 		{
-			name: "event with hostile schemas", method: "POST", path: eventsURL, valid: manySteps, prepare: hostileSchemas,
+			name: "event with hostile schemas", method: "POST", path: eventsURL, valid: func(int) string { return numbers(eventSize - 200) }, prepare: hostileSchemas,
 			hostile: []body{
 				{name: "pattern", body: strings.Replace(event(`"`+fill(eventSize-100, "a")+`"`), "order.paid", "pattern", 1)},
 				{name: "names", body: strings.Replace(event(`{`+many(`"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa%d":1`, 3000)+`}`), "order.paid", "names", 1)},
@@ -205,7 +214,24 @@ func worlds() []world {
 				{name: "dynamic references", body: strings.Replace(event(`[`+fill(eventSize-200, nest("[", "1", "]", 50)+",")+`1]`), "order.paid", "dynamic", 1)},
 				{name: "contained", body: strings.Replace(event(`[`+fill(eventSize-200, "1,")+`1]`), "order.paid", "contained", 1)},
 				{name: "dependent schemas", body: strings.Replace(event(`{`+many(`"x%d":1`, 3000)+`}`), "order.paid", "dependent", 1)},
+				{name: "short numbers", body: strings.Replace(event(`[`+fill(eventSize*14/25, "1,")+`1]`), "order.paid", "numbers", 1)},
+				{name: "all bounds of a number", body: strings.Replace(event(`[`+fill(eventSize*7/20, "3,")+`1]`), "order.paid", "bounds", 1)},
+				{name: "short numbers in an enumeration", body: strings.Replace(event(`[`+fill(1000, "399,")+`1]`), "order.paid", "short", 1)},
+				{name: "wrong types", body: strings.Replace(event(`[`+fill(eventSize-200, "1,")+`1]`), "order.paid", "types", 1)},
+				{name: "few wrong types", body: strings.Replace(event(`[`+fill(1000, "1,")+`1]`), "order.paid", "types", 1)},
+				{name: "a long pattern", body: strings.Replace(event(`"`+fill(3500, "a")+`"`), "order.paid", "pattern", 1)},
 				{name: "additional", body: strings.Replace(event(`{`+many(`"x%d":1`, 12000)+`}`), "order.paid", "additional", 1)},
+			},
+		},
+		{
+			name: "batch with hostile schemas", method: "POST", path: eventsURL + "/batch", valid: usualBatch, prepare: hostileSchemas,
+			hostile: []body{ // of the largest size, because the bound of a request does not depend on its size
+				{name: "short numbers", body: batchOf("numbers", 70_000, "1,")},
+				{name: "all bounds of a number", body: batchOf("bounds", 45_000, "3,")},
+				{name: "short numbers in an enumeration", body: batchOf("short", 250, "399,")},
+				{name: "wrong types", body: batchOf("types", 240, "1,")},
+				{name: "chain", body: batchOf("chain", 1000, "1,")},
+				{name: "contained", body: batchOf("contained", largest/12/2, "1,")},
 			},
 		},
 		{name: "endpoint", method: "PATCH", path: endpoints + "/crm", prepare: crm, valid: usualEndpoint, hostile: hostileEndpoints()},
@@ -269,9 +295,10 @@ func usualSchema(t *testing.T, b *bundle) {
 	b.checked(t, "order.paid", usualSchemaOf)
 }
 
-// manySteps is an event that takes most of the steps of a check.
-func manySteps(size int) string {
-	return `{"event_type":"numbers","payload":[` + strings.Repeat("1,", 80_000) + fill(max(size-160_100, 1), " ") + `1]}`
+// numbers is an event of orders with many numbers, the slowest values of a usual schema.
+func numbers(size int) string {
+	const line = `{"id":"ord_1","total":5,"lines":[1,2,3,4,5,6,7,8,9],"email":"a@example.com"},`
+	return `{"event_type":"orders","payload":[` + strings.Repeat(line, size/len(line)) + `{"id":"ord_1","total":5}]}` + fill(100, " ")
 }
 
 func hostileSchemas(t *testing.T, b *bundle) {
@@ -295,18 +322,23 @@ func hostileSchemas(t *testing.T, b *bundle) {
 		"unevaluated": `{"unevaluatedProperties":true,"allOf":[` + strings.TrimSuffix(strings.Repeat(`{"type":"string"},`, 1000), ",") + `]}`,
 		"chain":       `{"items":{"$ref":"#/$defs/a0"},` + refs("true") + `}`,
 		"oneOf":       `{"items":{"oneOf":[` + many(`{"minimum":%d}`, 500) + `]}}`,
-		"numbers":     `{"items":{"type":"integer","minimum":0}}`,
-		"errors":      `{"items":false}`,
-		"items":       `{"unevaluatedItems":{"type":"integer"},"anyOf":[{"prefixItems":[true]},{"contains":{"minimum":5}}]}`,
-		"pairs":       `{"uniqueItems":true,"items":{"uniqueItems":true}}`,
-		"constant":    `{"items":{"const":[` + many(`%d`, 3900) + `]}}`,
-		"property":    `{"propertyNames":{"pattern":"^(a|b|x)*([a-z]{0,200})*q$"}}`,
-		"content":     `{"contentEncoding":"base64","contentMediaType":"application/json","minLength":1}`,
-		"conditions":  `{"items":` + nest(`{"if":{"minimum":5},"then":false,"else":`, "true", "}", 50) + `}`,
-		"dynamic":     `{"$dynamicAnchor":"n","items":{"$dynamicRef":"#n"},"anyOf":[{"type":"array"},{"type":"integer"}]}`,
-		"contained":   `{"contains":{"type":"integer"},"maxContains":1}`,
-		"dependent":   `{"dependentSchemas":{` + many(`"x%d":{"minProperties":5}`, 1000) + `}}`,
-		"additional":  `{"allOf":[` + strings.TrimSuffix(strings.Repeat(`{"additionalProperties":false},`, 20), ",") + `]}`,
+		"orders": `{"items":{"type":"object","required":["id","total"],"properties":{"id":{"type":"string","pattern":"^ord_"},"total":{"$ref":"#/$defs/amount"},` +
+			`"lines":{"type":"array","items":{"$ref":"#/$defs/amount"}},"email":{"type":"string"}},"additionalProperties":false},"$defs":{"amount":{"type":"integer","minimum":0}}}`,
+		"numbers":    `{"items":{"type":"integer","minimum":0}}`,
+		"short":      `{"items":{"enum":[` + many(`%d`, 400) + `]}}`,
+		"bounds":     `{"items":{"type":"integer","minimum":0,"maximum":9,"exclusiveMinimum":0,"exclusiveMaximum":9,"multipleOf":1}}`,
+		"types":      `{"items":{"anyOf":[` + many(`{"type":["object","null"],"minimum":%d}`, 500) + `]}}`,
+		"errors":     `{"items":false}`,
+		"items":      `{"unevaluatedItems":{"type":"integer"},"anyOf":[{"prefixItems":[true]},{"contains":{"minimum":5}}]}`,
+		"pairs":      `{"uniqueItems":true,"items":{"uniqueItems":true}}`,
+		"constant":   `{"items":{"const":[` + many(`%d`, 3900) + `]}}`,
+		"property":   `{"propertyNames":{"pattern":"^(a|b|x)*([a-z]{0,200})*q$"}}`,
+		"content":    `{"contentEncoding":"base64","contentMediaType":"application/json","minLength":1}`,
+		"conditions": `{"items":` + nest(`{"if":{"minimum":5},"then":false,"else":`, "true", "}", 50) + `}`,
+		"dynamic":    `{"$dynamicAnchor":"n","items":{"$dynamicRef":"#n"},"anyOf":[{"type":"array"},{"type":"integer"}]}`,
+		"contained":  `{"contains":{"type":"integer"},"maxContains":1}`,
+		"dependent":  `{"dependentSchemas":{` + many(`"x%d":{"minProperties":5}`, 1000) + `}}`,
+		"additional": `{"allOf":[` + strings.TrimSuffix(strings.Repeat(`{"additionalProperties":false},`, 20), ",") + `]}`,
 	} {
 		b.checked(t, name, schema)
 	}

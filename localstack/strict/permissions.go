@@ -154,7 +154,7 @@ func (c *call) questions(region, account string) []iam.Call {
 	case "sns":
 		return []iam.Call{{Action: "sns:" + strings.TrimSuffix(c.operation, "Batch"), Resource: in.text("TopicArn")}}
 	case "sqs":
-		return []iam.Call{{Action: "sqs:" + strings.TrimSuffix(c.operation, "Batch"), Resource: on("sqs", queueName(in.text("QueueUrl")))}}
+		return []iam.Call{{Action: "sqs:" + strings.TrimSuffix(c.operation, "Batch"), Resource: on("sqs", cmp.Or(queueName(in.text("QueueUrl")), in.text("QueueName")))}}
 	}
 	return nil
 }

@@ -52,6 +52,7 @@ func allAsked() []asked {
 		}}, needs: append(call("dynamodb:DeleteItem", tableARN), call("dynamodb:PutItem", tableARN)...)},
 		{name: "a message", service: "sqs", operation: "SendMessage", input: in{"QueueUrl": queue, "MessageBody": "x"}, needs: call("sqs:SendMessage", queueARN)},
 		{name: "a batch of messages", service: "sqs", operation: "SendMessageBatch", input: in{"QueueUrl": queue, "Entries": entries}, needs: call("sqs:SendMessage", queueARN), ours: true},
+		{name: "the URL of a queue", service: "sqs", operation: "GetQueueUrl", input: in{"QueueName": "live"}, needs: call("sqs:GetQueueUrl", queueARN)},
 		{name: "a notification", service: "sns", operation: "Publish", input: in{"TopicArn": topicARN, "Message": "x"}, needs: call("sns:Publish", topicARN)},
 		{name: "an encryption", service: "kms", operation: "Encrypt", input: in{"KeyId": keyARN, "Plaintext": blob(1)}, needs: call("kms:Encrypt", keyARN)},
 		{name: "a secret by its name", service: "secretsmanager", operation: "GetSecretValue", input: in{"SecretId": "name"}, needs: call("secretsmanager:GetSecretValue", "name"), ours: true},

@@ -4261,7 +4261,7 @@ export interface components {
         StatusClass: "none" | "2xx" | "3xx" | "4xx" | "5xx";
         /** @description Only the event with the idempotency key. */
         KeyFilter: string;
-        /** @description true: `webhooks` has one more entry for each event type that is not archived, with schema and example. At most 1 MiB of schemas and examples. */
+        /** @description true: `webhooks` has one more entry for each event type that is not archived, with schema and example. Types past the largest response are left out. */
         WithTypes: boolean;
         /**
          * @description The name of the event type.
@@ -4364,7 +4364,7 @@ export interface operations {
     getDocumentWithTypes: {
         parameters: {
             query?: {
-                /** @description true: `webhooks` has one more entry for each event type that is not archived, with schema and example. At most 1 MiB of schemas and examples. */
+                /** @description true: `webhooks` has one more entry for each event type that is not archived, with schema and example. Types past the largest response are left out. */
                 event_types?: components["parameters"]["WithTypes"];
             };
             header?: never;

@@ -96,8 +96,8 @@ func (a *Acceptor) AcceptBatch(ctx context.Context, tenant hook.TenantID, reques
 	for i, r := range requests {
 		posts[i] = a.preparePost(tenant, known.Limits, r, now)
 	}
-	types := a.Types.find(ctx, posts, now)
 	a.spend(ctx, tenant, known.Limits, posts, now)
+	types := a.Types.find(ctx, posts, now)
 	left := newBudget()
 	for i := range posts {
 		if posts[i].err == nil {
@@ -123,8 +123,7 @@ func (p *post) judge(known listing, types types, left *budget) {
 // register makes an unknown tenant known before its first event: one write per tenant.
 // After a crash, the tenant is known and has no event.
 func (a *Acceptor) register(ctx context.Context, tenant hook.TenantID, known listing, posts []post) {
-	valid := slices.ContainsFunc(posts, func(p post) bool { return p.err == nil })
-	if known.Version != 0 || !valid {
+	if known.Version != 0 || !anyValid(posts) {
 		return
 	}
 	if err := a.Store.RegisterTenant(ctx, tenant); err != nil {
@@ -188,6 +187,10 @@ type post struct {
 	refusal   error // of a new event
 	warnings  []hook.FieldError
 	err       error
+}
+
+func anyValid(posts []post) bool {
+	return slices.ContainsFunc(posts, func(p post) bool { return p.err == nil })
 }
 
 func (a *Acceptor) preparePost(tenant hook.TenantID, l hook.TenantLimits, r Request, now time.Time) post {

@@ -8,8 +8,8 @@ import (
 	"surehook/internal/hook"
 )
 
-// spend counts the valid posts before their filters and schemas run, and before anything is
-// stored: past EventsPerSecond every valid post fails. Only a tenant with the limit costs a
+// spend counts the valid posts before their event types are read, before their filters and
+// schemas run, and before anything is stored: past EventsPerSecond every valid post fails. Only a tenant with the limit costs a
 // write. Repeats of accepted events count too: a repeat reads and sends as much as a new
 // event.
 func (a *Acceptor) spend(ctx context.Context, tenant hook.TenantID, l hook.TenantLimits, posts []post, now time.Time) {

@@ -82,7 +82,7 @@ type types struct {
 // find returns the types of the valid posts. Without the types nobody knows what to refuse,
 // so all valid posts fail.
 func (t *Types) find(ctx context.Context, posts []post, now time.Time) types {
-	if t == nil {
+	if t == nil || !anyValid(posts) {
 		return types{}
 	}
 	known, err := t.known(ctx, posts, now)

@@ -230,6 +230,25 @@ func TestAccept_typesOfAnExpiredKey(t *testing.T) {
 	}
 }
 
+// TestAccept_typesAfterTheLimit: a refused post reads and compiles no event types.
+func TestAccept_typesAfterTheLimit(t *testing.T) {
+	t.Parallel()
+
+	w := setup(t)
+	w.endpoint("acme", "*")
+	w.limit(hook.TenantLimits{EventsPerSecond: 1})
+	if _, err := w.acceptor.Accept(t.Context(), "acme", order(`{}`)); err != nil {
+		t.Fatal(err)
+	}
+	reads := w.checked(hook.ValidationWarn)
+	if _, err := w.acceptor.Accept(t.Context(), "acme", order(`{}`)); hook.CodeOf(err) != hook.CodeThrottled {
+		t.Errorf("Accept = %v; want the limit", err)
+	}
+	if reads.catalogues+reads.types > 0 {
+		t.Errorf("%d reads of the catalogue and %d of types; want none past the limit", reads.catalogues, reads.types)
+	}
+}
+
 // TestAccept_withoutItsTypesIsUnavailable: nobody knows what to refuse.
 func TestAccept_withoutItsTypesIsUnavailable(t *testing.T) {
 	t.Parallel()

@@ -25,7 +25,7 @@ func read(raw []byte, field string) (any, *hook.FieldError) {
 		return nil, &hook.FieldError{Field: field, Message: message}
 	}
 	if at, message := unfit(doc, 0); message != "" {
-		return nil, &hook.FieldError{Field: field + at, Message: message}
+		return nil, &hook.FieldError{Field: field + short(at, maxPlace), Message: message}
 	}
 	return doc, nil
 }
@@ -78,7 +78,7 @@ func checkDocument(doc any, field string) *hook.FieldError {
 	}
 	values := 0
 	if at, message := refuse(doc, true, &values); message != "" {
-		return &hook.FieldError{Field: field + at, Message: message}
+		return &hook.FieldError{Field: field + short(at, maxPlace), Message: message}
 	}
 	return nil
 }

@@ -13,8 +13,12 @@ import (
 	"surehook/internal/hook"
 )
 
-// maxMessage bounds a message, in bytes: a schema can name long values.
-const maxMessage = 300
+// Bounds of an error, in bytes: a schema can name long values, and a payload can have long
+// names. All errors of a batch must fit into a response.
+const (
+	maxMessage = 300
+	maxPlace   = 150
+)
 
 // explain returns the errors with the places of the wrong values, at most MaxErrors, in
 // the order of the places. With alternatives, the errors of all alternatives are named.
@@ -23,7 +27,7 @@ func explain(err *jsonschema.ValidationError, field string, alternatives bool) [
 	printer := message.NewPrinter(language.English)
 	var all []hook.FieldError
 	for _, e := range found {
-		f := hook.FieldError{Field: field + hook.Pointer(e.InstanceLocation...), Message: short(text(e.ErrorKind, printer))}
+		f := hook.FieldError{Field: field + pointer(e.InstanceLocation), Message: short(text(e.ErrorKind, printer), maxMessage)}
 		if !slices.Contains(all, f) { // two references can lead to one error
 			all = append(all, f)
 		}
@@ -106,18 +110,27 @@ func text(k jsonschema.ErrorKind, p *message.Printer) string {
 	case *kind.Enum:
 		k.Want = k.Want[:min(len(k.Want), maxMessage)]
 	case *kind.Pattern:
-		k.Got = short(k.Got)
+		k.Got = short(k.Got, maxMessage)
 	case *kind.PropertyNames:
-		k.Property = short(k.Property)
+		k.Property = short(k.Property, maxMessage)
 	}
 	return k.LocalizedString(p)
 }
 
-// short cuts a message to maxMessage bytes of valid UTF-8.
-func short(s string) string {
+// pointer returns the JSON pointer to the place, cut to maxPlace.
+func pointer(names []string) string {
+	at := ""
+	for i := 0; i < len(names) && len(at) <= maxPlace; i++ {
+		at += hook.Pointer(names[i][:min(len(names[i]), maxPlace+1)])
+	}
+	return short(at, maxPlace)
+}
+
+// short cuts a text to most bytes of valid UTF-8.
+func short(s string, most int) string {
 	s = strings.ToValidUTF8(s, "\ufffd")
-	if len(s) <= maxMessage {
+	if len(s) <= most {
 		return s
 	}
-	return strings.ToValidUTF8(s[:maxMessage], "") + "…"
+	return strings.ToValidUTF8(s[:most], "") + "…"
 }

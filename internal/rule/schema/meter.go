@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -85,6 +86,7 @@ func chain(s *jsonschema.Schema, known map[*jsonschema.Schema]int) (int, error) 
 // After the end of the rest no subschema looks into a value, and the check ends soon.
 func (s *Schema) charge(sub *jsonschema.Schema) func(any) error {
 	here, inside := priceOf(inPlace(sub)...), priceOf(each(sub)...)
+	here.subschemas *= 2 // an error of each is kept until the last is known
 	properties := make(map[string]price, len(sub.Properties))
 	for name, property := range sub.Properties {
 		properties[name] = priceOf(property)
@@ -98,6 +100,9 @@ func (s *Schema) charge(sub *jsonschema.Schema) func(any) error {
 		names += 1 + len(required)
 	}
 	return func(v any) error {
+		if s.left < 0 { // names and items take time to count, too
+			return errWork
+		}
 		steps := 1 + here.of(v)
 		switch v := v.(type) {
 		case map[string]any:
@@ -123,7 +128,11 @@ func (s *Schema) charge(sub *jsonschema.Schema) func(any) error {
 				}
 			}
 			if sub.UniqueItems {
-				steps += size(v) * min(len(v), 20) // the library compares up to 20 items in pairs
+				times := 2 // a hash, and a comparison with an equal hash
+				if len(v) <= 20 {
+					times = len(v) // the library compares these in pairs
+				}
+				steps += size(v) * times
 			}
 		case string:
 			steps += len(v) / 256 // to count the characters
@@ -203,8 +212,8 @@ func priceOf(subs ...*jsonschema.Schema) (p price) {
 		if s.MultipleOf != nil {
 			p.numbers += 2
 		}
-		if s.Types != nil {
-			p.numbers++ // the type integer
+		if s.Types != nil && slices.Contains(s.Types.ToStrings(), "integer") {
+			p.numbers++
 		}
 	}
 	return p
@@ -215,8 +224,10 @@ func (p price) of(v any) int {
 	return p.subschemas + p.values + p.numbers*digits(v)
 }
 
-// digits returns the steps of a computation with a number, beside those of a short number;
-// 0 for another value.
+// fraction is the steps to make an exact fraction of a short number.
+const fraction = 2
+
+// digits returns the steps of a computation with a number; 0 for another value.
 func digits(v any) int {
 	n, ok := v.(json.Number)
 	if !ok {
@@ -226,7 +237,7 @@ func digits(v any) int {
 	if i := strings.IndexAny(n.String(), "eE"); i >= 0 {
 		exponent, _ = strconv.Atoi(n.String()[i+1:]) // fits has checked the exponent
 	}
-	return (len(n) + max(exponent, -exponent)) / 16
+	return fraction + (len(n)+max(exponent, -exponent))/16
 }
 
 // size returns the steps of a comparison with v.

@@ -92,5 +92,5 @@ func stepsOf(p jsonschema.Regexp, size int) int {
 	if !ok { // not possible: compile made the pattern
 		return MaxSteps
 	}
-	return 1 + size*known.size/128
+	return 1 + size*known.size/32
 }
