@@ -62,6 +62,8 @@ func checkValue(v types.AttributeValue, depth int) error {
 		return invalid("Nesting Levels have exceeded supported limits")
 	}
 	switch v := v.(type) {
+	case *types.AttributeValueMemberS, *types.AttributeValueMemberB, *types.AttributeValueMemberBOOL:
+		return nil
 	case nil:
 		return invalid("Supplied AttributeValue is empty, must contain exactly one of the supported datatypes")
 	case *types.AttributeValueMemberN:
@@ -140,11 +142,10 @@ func keyText(item Item, name string, most int) (string, error) {
 type expressions struct {
 	scope
 
-	t                      *Table
-	usedNames, usedValues  map[string]bool
-	inCondition, inUpdate  *expression
-	inFilter, inProjection *expression
-	inKey                  *expression
+	t   *Table
+	all []*expression
+
+	inCondition, inUpdate, inFilter, inProjection, inKey *expression
 }
 
 func (t *Table) expressions(names map[string]string, values Item) (*expressions, error) {
@@ -153,9 +154,7 @@ func (t *Table) expressions(names map[string]string, values Item) (*expressions,
 			return nil, fmt.Errorf("value %s: %w", name, err)
 		}
 	}
-	return &expressions{
-		t: t, scope: scope{names: names, values: values}, usedNames: make(map[string]bool), usedValues: make(map[string]bool),
-	}, nil
+	return &expressions{t: t, scope: scope{names: names, values: values}}, nil
 }
 
 // parse parses the text, or returns nil for none.
@@ -169,15 +168,16 @@ func (e *expressions) parse(text *string, kind string, g grammar) *expression {
 		return nil
 	}
 	for name := range made.names {
-		if e.usedNames[name] = true; e.names[name] == "" {
+		if e.names[name] == "" {
 			e.err = invalid("Invalid %s: An expression attribute name used in the document path is not defined; attribute name: %s", kind, name)
 		}
 	}
 	for name := range made.values {
-		if e.usedValues[name] = true; e.values[name] == nil {
+		if e.values[name] == nil {
 			e.err = invalid("Invalid %s: An expression attribute value used in expression is not defined; attribute value: %s", kind, name)
 		}
 	}
+	e.all = append(e.all, made)
 	return made
 }
 
@@ -185,12 +185,12 @@ func (e *expressions) parse(text *string, kind string, g grammar) *expression {
 // no expression uses.
 func (e *expressions) complete() error {
 	for name := range e.names {
-		if e.err == nil && !e.usedNames[name] {
+		if e.err == nil && !slices.ContainsFunc(e.all, func(x *expression) bool { return x.names[name] }) {
 			e.err = invalid("Value provided in ExpressionAttributeNames unused in expressions: keys: {%s}", name)
 		}
 	}
 	for name := range e.values {
-		if e.err == nil && !e.usedValues[name] {
+		if e.err == nil && !slices.ContainsFunc(e.all, func(x *expression) bool { return x.values[name] }) {
 			e.err = invalid("Value provided in ExpressionAttributeValues unused in expressions: keys: {%s}", name)
 		}
 	}
@@ -205,7 +205,7 @@ func (t *Table) parsed(text, kind string, g grammar) (*expression, error) {
 	if text == "" {
 		return nil, fmt.Errorf("The expression can not be empty;") //nolint:staticcheck,revive // as AWS writes it
 	}
-	id := kind + " " + text
+	id := known{kind, text}
 	if made, ok := t.known[id]; ok {
 		return made, nil
 	}

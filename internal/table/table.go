@@ -28,6 +28,9 @@ type Schema struct {
 	TTL        string // the attribute with the time of expiry, in seconds since 1970
 }
 
+// known names a parsed expression.
+type known struct{ kind, text string }
+
 // maxKnown bounds the parsed expressions that a table keeps.
 const maxKnown = 1000
 
@@ -55,7 +58,7 @@ type Table struct {
 	items   *btree.BTreeG[*row]
 	indexes []*btree.BTreeG[*row]
 	lagging []lagging
-	known   map[string]*expression
+	known   map[known]*expression
 	tokens  map[string]token // of transactions
 	hidden  map[Key]*hidden  // of transactions under way
 }
@@ -78,7 +81,7 @@ func order(a, b *row) bool {
 // New returns an empty table.
 func New(schema Schema) *Table {
 	t := &Table{
-		schema: schema, items: newTree(), known: make(map[string]*expression),
+		schema: schema, items: newTree(), known: make(map[known]*expression),
 		tokens: make(map[string]token), hidden: make(map[Key]*hidden),
 	}
 	for range schema.Indexes {

@@ -3,15 +3,10 @@ package endpoint
 import (
 	"context"
 	"fmt"
-	"unicode/utf8"
 
 	"surehook/internal/admin/page"
 	"surehook/internal/hook"
 )
-
-// maxPosition is the maximum length in bytes of a position in the history.
-// Stores make shorter positions.
-const maxPosition = 512
 
 // Notifications returns a page of the notifications about the tenant's endpoint
 // with ref as the id or the uid, newest first.
@@ -24,9 +19,6 @@ func (a *Admin) Notifications(ctx context.Context, tenant hook.TenantID, ref str
 	after, err := page.OpenCursor(list, p.Cursor)
 	if err != nil {
 		return page.List[hook.Notification]{}, err
-	}
-	if len(after) > maxPosition || !utf8.ValidString(after) { // forged: not a valid key of any store
-		return page.List[hook.Notification]{}, page.InvalidCursor()
 	}
 	data, next, err := a.History.Notifications(ctx, e.ID, after, p.Limit)
 	if err != nil {

@@ -19,6 +19,7 @@ import (
 	"encoding/base64"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"surehook/internal/hook"
 )
@@ -100,6 +101,10 @@ func Scope(parts ...string) string { return strings.Join(parts, "\x00") }
 // cursorTag is the number of hash bytes in a cursor.
 const cursorTag = 8
 
+// maxPosition bounds positions in bytes: a position is a part of a key of the store, which
+// has 1,024 bytes at most.
+const maxPosition = 512
+
 // NewCursor returns the cursor of the list for the items after the position;
 // empty for an empty position, the end of the list.
 func NewCursor(scope, position string) string {
@@ -120,7 +125,10 @@ func OpenCursor(scope, cursor string) (position string, err error) {
 	if err != nil || len(raw) <= cursorTag || cursor != NewCursor(scope, string(raw[cursorTag:])) {
 		return "", InvalidCursor()
 	}
-	return string(raw[cursorTag:]), nil
+	if position = string(raw[cursorTag:]); len(position) > maxPosition || !utf8.ValidString(position) {
+		return "", InvalidCursor() // forged: not a valid key of any store
+	}
+	return position, nil
 }
 
 // InvalidCursor returns the CodeInvalid error for a cursor of another list.

@@ -124,11 +124,13 @@ func fromJobItem(it jobItem) (replay.Job, error) {
 	if err != nil {
 		return replay.Job{}, err
 	}
-	pending := make([]hook.DeliveryRef, len(it.Pending))
-	for i, ref := range it.Pending {
-		if err := pending[i].UnmarshalText([]byte(ref)); err != nil {
+	var pending []hook.DeliveryRef
+	for _, text := range it.Pending {
+		var ref hook.DeliveryRef
+		if err := ref.UnmarshalText([]byte(text)); err != nil {
 			return replay.Job{}, err //nolint:wrapcheck // the caller names the operation
 		}
+		pending = append(pending, ref)
 	}
 	return replay.Job{
 		ID:     it.ID,
