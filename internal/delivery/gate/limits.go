@@ -152,58 +152,6 @@ type Delta struct {
 	Late     bool // Late and LateAt differ
 }
 
-// Applies reports whether the stored limits are as before, as far as the change goes,
-// and hold no more leases than most after the change. Stores use Applies as the condition of
-// the write.
-//
-// Limits that were read without a lease ever begun are as before only without one: a
-// store may have to write the first lease in another way.
-func (d Delta) Applies(before, stored Limits, most int) bool {
-	if len(d.Added) > 0 && before.Leases == nil && stored.Leases != nil {
-		return false
-	}
-	for key := range d.Added {
-		if _, taken := stored.Leases[key]; taken {
-			return false
-		}
-	}
-	for _, changed := range []map[string]Lease{d.Removed, d.Changed} {
-		for key := range changed {
-			if current, has := stored.Leases[key]; !has || !current.same(before.Leases[key]) {
-				return false
-			}
-		}
-	}
-	if len(d.Added) > 0 && len(stored.Leases)+len(d.Added)-len(d.Removed) > most {
-		return false
-	}
-	return !d.RateSlot || stored.RateSlot.Equal(before.RateSlot) && stored.Rate == before.Rate
-}
-
-// Apply returns the stored limits with the change to after.
-func (d Delta) Apply(stored, after Limits) Limits {
-	next := stored
-	if len(d.Removed)+len(d.Changed)+len(d.Added) > 0 {
-		next.Leases = make(map[string]Lease, len(stored.Leases)+len(d.Added))
-		maps.Copy(next.Leases, stored.Leases)
-		for key := range d.Removed {
-			delete(next.Leases, key)
-		}
-		maps.Copy(next.Leases, d.Changed)
-		maps.Copy(next.Leases, d.Added)
-	}
-	if d.RateSlot {
-		next.RateSlot, next.Rate = after.RateSlot, after.Rate
-	}
-	if d.Score {
-		next.Score, next.ScoreAt = after.Score, after.ScoreAt
-	}
-	if d.Late {
-		next.Late, next.LateAt = after.Late, after.LateAt
-	}
-	return next
-}
-
 // Empty reports whether nothing differs.
 func (d Delta) Empty() bool {
 	return len(d.Removed)+len(d.Changed)+len(d.Added) == 0 && !d.RateSlot && !d.Score && !d.Late

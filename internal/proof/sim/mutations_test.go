@@ -27,16 +27,16 @@ func mutations() []mutation {
 			old: "case !errors.Is(err, send.ErrNotSent):", bug: "case false && !errors.Is(err, send.ErrNotSent):",
 		},
 		{
-			name: "deliveries are written without a condition", file: "memory/store_delivery.go", by: []check{checkState, checkRecord, checkGenerations, checkWrites},
-			old: "if version != d.Version {", bug: "if version > d.Version+1000 {",
+			name: "deliveries are written without a condition", file: "aws/dynamo/delivery.go", by: []check{checkState, checkRecord, checkGenerations, checkWrites},
+			old: "s.next(toDeliveryItem(d), d.Version)", bug: "s.nextIf(toDeliveryItem(d), d.Version, condition{})",
 		},
 		{
-			name: "circuits are written without a condition: the same wave twice, two probes, a lost wave or throttle", file: "memory/store_circuit.go", by: []check{checkRetryAfter, checkWave, checkClosing, checkProbe, checkProbeToken, checkResult},
-			old: "if stored.Version != r.Version {", bug: "if stored.Version > r.Version+1000 {",
+			name: "circuits and jobs are written without a condition: the same wave twice, two probes, a lost wave or throttle", file: "aws/dynamo/next.go", by: []check{checkRetryAfter, checkWave, checkClosing, checkProbe, checkProbeToken, checkResult},
+			old: "w, err := s.next(item, version)", bug: "w, err := s.nextIf(item, version, condition{})",
 		},
 		{
-			name: "limits are written without a condition", file: "memory/store_limits.go", by: []check{checkInFlight, checkRate},
-			old: "case !delta.Applies(before, stored, most):", bug: "case false:",
+			name: "limits are written without a condition", file: "aws/dynamo/limits.go", by: []check{checkInFlight, checkRate},
+			old: `aws.String(strings.Join(u.conditions, " AND "))`, bug: `aws.String("attribute_exists(pk) OR attribute_not_exists(pk) OR (" + strings.Join(u.conditions, " AND ") + ")")`,
 		},
 		{
 			name: "in-flight slots are granted without a check of the taken slots", file: "delivery/gate/grant.go", by: []check{checkInFlight},
