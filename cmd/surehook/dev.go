@@ -90,7 +90,6 @@ func (p *program) dev() *cobra.Command {
 
 // runDev runs Surehook until ctx ends.
 func (p *program) runDev(ctx context.Context, o dev.Options) error {
-	dev.TuneCollector()
 	s, err := dev.Start(context.WithoutCancel(ctx), o)
 	if err != nil {
 		return failure(err.Error())

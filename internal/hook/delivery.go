@@ -10,7 +10,7 @@ type Delivery struct {
 	Tenant        TenantID
 	EventType     string
 	State         State
-	Shard         int16  // part of the place of the record
+	Shard         int    // part of the place of the record
 	Erased        bool   // the payload of the event was erased: the records have no response bodies, and get none
 	Reason        Reason // of state parked, dead, discarded or cancelled
 	Attempts      int    // recorded HTTP requests
@@ -33,7 +33,7 @@ type Delivery struct {
 
 // Ref returns the place of the record.
 func (d Delivery) Ref() DeliveryRef {
-	return DeliveryRef{DeliveryID: d.ID, AcceptedAt: d.AcceptedAt, Shard: int(d.Shard)}
+	return DeliveryRef{DeliveryID: d.ID, AcceptedAt: d.AcceptedAt, Shard: d.Shard}
 }
 
 // Erase returns the delivery without the response body, marked as erased. An unsettled
@@ -63,7 +63,7 @@ func (d Delivery) OverdueFrom() time.Time {
 
 // At returns the delivery with the id and the place.
 func (d Delivery) At(ref DeliveryRef) Delivery {
-	d.ID, d.AcceptedAt, d.Shard = ref.DeliveryID, ref.AcceptedAt, int16(ref.Shard) //nolint:gosec // below MaxShards
+	d.ID, d.AcceptedAt, d.Shard = ref.DeliveryID, ref.AcceptedAt, ref.Shard
 	return d
 }
 

@@ -9,7 +9,6 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
-	"runtime/debug"
 	"strconv"
 	"sync"
 	"time"
@@ -43,11 +42,6 @@ type Server struct {
 	stop    context.CancelFunc
 	workers sync.WaitGroup
 }
-
-// TuneCollector makes collections of garbage rare in this process, which must do nothing
-// but Start: at 600 % of the live memory. All data lives in memory, so a collection is long
-// and frees little. A developer's machine has enough memory.
-func TuneCollector() { debug.SetGCPercent(600) }
 
 // Start runs Surehook until Stop is called. The workers end with ctx.
 func Start(ctx context.Context, o Options) (*Server, error) {

@@ -45,7 +45,6 @@ func Each(n, limit int, f func(i int) error) []error {
 	others.SetLimit(limit - 1)
 	for i := range n - 1 {
 		others.Go(func() error {
-			growStack(i)
 			call(i)
 			return nil // errs holds the error of each call
 		})

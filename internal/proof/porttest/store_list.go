@@ -151,7 +151,7 @@ func rowsLimits(t *testing.T, s StoreUnderTest) {
 	next := d
 	next.ID.Generation, next.Version = 2, 0
 	check(t, s.SaveDelivery(t.Context(), next, nil)) // in the same shard
-	part := status.Part{Endpoint: d.ID.Endpoint, Shard: int(d.Shard)}
+	part := status.Part{Endpoint: d.ID.Endpoint, Shard: d.Shard}
 	for look, want := range map[int]int{-1: 1, 0: 1, 1: 1, 2: 2, 1 << 40: 2} {
 		rows, more, err := s.DeliveryRows(t.Context(), part, status.Span{}, look)
 		if err != nil || len(rows) != want || want == 1 && !more {

@@ -36,7 +36,6 @@ type started struct {
 // serve runs Surehook under the named load. The process prints its addresses, and its
 // usage for each input line until the end of the input.
 func serve(ctx context.Context, name string, in io.Reader, out io.Writer) error {
-	dev.TuneCollector() // as `make dev`
 	s, err := dev.Start(ctx, dev.Options{})
 	if err != nil {
 		return err //nolint:wrapcheck // the error is complete
