@@ -1,0 +1,15 @@
+package memory_test
+
+import (
+	"testing"
+
+	"surehook/internal/memory"
+	"surehook/internal/proof/porttest"
+)
+
+// TestStore runs the suite of the store over a table in this process.
+func TestStore(t *testing.T) {
+	t.Parallel()
+
+	porttest.Store(t, func(*testing.T) porttest.StoreUnderTest { return memory.NewStore() })
+}
