@@ -400,7 +400,7 @@ func TestReader_Deliveries_tooManyShards(t *testing.T) {
 func TestReader_lists_requests(t *testing.T) {
 	t.Parallel()
 
-	const endpoints, deliveries = 500, 200_000
+	const endpoints, deliveries = 500, 80_000
 	s := memory.NewStore()
 	for range endpoints {
 		id := hook.NewEndpointID()
