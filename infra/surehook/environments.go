@@ -149,13 +149,13 @@ type Throttles struct {
 //
 // Deliver, breaker and replay together take the sum of the queues from the account's
 // concurrency. Leave room for the functions behind the API: an invocation of ingest
-// lasts about 0.1 s, so 1,000 requests per second need 100, and API Gateway caches the
-// results of authorize. A reservation takes its executions from all other functions of
+// lasts about 0.1 s, and 1 s with a batch, so 1,000 posts and 50 batches a second need
+// 150. API Gateway caches the results of authorize. A reservation takes its executions from all other functions of
 // the account and region, used or not:
 //
-//	dev       38 of queues +   5 of the API +  30 of sender-fixed
-//	staging  105 of queues +  20 of the API +  75 of sender-fixed
-//	prod     600 of queues + 100 of the API + 300 of sender-fixed
+//	dev       38 of queues +  10 of the API +  30 of sender-fixed
+//	staging  105 of queues +  30 of the API +  75 of sender-fixed
+//	prod     600 of queues + 150 of the API + 250 of sender-fixed
 type Concurrency struct {
 	Live, Retry, Replay int // lanes of deliver
 	Slots               int // of deliver: in-flight slots, the lanes slot and overflow together, 4 to 1,000
@@ -216,10 +216,10 @@ func (e Environment) reserved() int {
 }
 
 // executions returns the concurrent executions of the environment: the queues at their
-// limits, the API at its throttle or its floors, and the ceiling of sender-fixed.
+// limits, ingest at its throttles, or the API at its floors, and the ceiling of sender-fixed.
 func (e Environment) executions() int {
 	floors := e.Concurrency.Ingest + e.Concurrency.Authorize
-	api := max(e.Throttles.Default.PerSecond/postsPerExecution, floors)
+	api := max(e.Throttles.ingest(), floors)
 	return e.Concurrency.queues() + api + e.reserved() - floors
 }
 
@@ -331,7 +331,7 @@ func environments(localArch string) []Environment {
 				Public:  Throttle{PerSecond: 10, Burst: 20},
 				Pages:   Throttle{PerSecond: 50, Burst: 100},
 			},
-			Concurrency: Concurrency{Live: 200, Retry: 100, Replay: 50, Slots: 200, Coalesce: 20, Circuits: 20, ReplayJobs: 10, FixedSender: 300, Account: 1000},
+			Concurrency: Concurrency{Live: 200, Retry: 100, Replay: 50, Slots: 200, Coalesce: 20, Circuits: 20, ReplayJobs: 10, FixedSender: 250, Account: 1000},
 			BreakerTick: time.Minute,
 			Review:      15 * time.Minute,
 			Reconcile:   15 * time.Minute,

@@ -88,7 +88,7 @@ func TestEnvironment_Validate(t *testing.T) {
 		{name: "a thousand and one slots are too many", env: "dev", change: func(e *Environment) { e.Concurrency.Slots = 1001 }, want: "slots"},
 		{name: "fixed addresses fit in prod's account", env: "prod", change: func(e *Environment) { e.FixedZones = 2 }},
 		{name: "a ceiling above the rest of the account is refused", env: "prod", change: func(e *Environment) {
-			e.FixedZones, e.Concurrency.FixedSender = 2, 301
+			e.FixedZones, e.Concurrency.FixedSender = 2, 251
 		}, want: "take 1001 concurrent executions, and the account has 1000"},
 		{name: "the ceiling counts with fixed addresses only", env: "prod", change: func(e *Environment) { e.Concurrency.FixedSender = 900 }},
 		{name: "sender-fixed may have no ceiling", env: "prod", change: func(e *Environment) { e.FixedZones, e.Concurrency.FixedSender = 2, 0 }},
@@ -105,7 +105,7 @@ func TestEnvironment_Validate(t *testing.T) {
 		{name: "floors are no negative numbers", env: "prod", change: func(e *Environment) { e.Concurrency.Ingest = -1 }, want: "-1 executions for ingest"},
 		{name: "floors take from the account", env: "prod", change: func(e *Environment) {
 			e.FixedZones, e.Concurrency.Ingest, e.Concurrency.Authorize = 2, 150, 100
-		}, want: "take 1150 concurrent executions"},
+		}, want: "take 1100 concurrent executions"},
 		{name: "floors fit in a larger account", env: "prod", change: func(e *Environment) {
 			e.FixedZones, e.Concurrency.Ingest, e.Concurrency.Authorize, e.Concurrency.Account = 2, 150, 100, 1150
 		}},
@@ -210,7 +210,7 @@ func TestConcurrency_slots(t *testing.T) {
 func TestConcurrency_total(t *testing.T) {
 	t.Parallel()
 
-	want := map[string]int{"dev": 38 + 5 + 30, "staging": 105 + 20 + 75, "prod": 600 + 100 + 300, "local": 24 + 100 + 15}
+	want := map[string]int{"dev": 38 + 10 + 30, "staging": 105 + 30 + 75, "prod": 600 + 150 + 250, "local": 24 + 150 + 15}
 	for _, env := range environments("arm64") {
 		env.FixedZones = 2
 		if got := env.executions(); got != want[env.Name] || got > 1000 || env.Concurrency.Account != 1000 {

@@ -17,7 +17,7 @@ const (
 	dueCircuits    = 10_000
 	maxShards      = 16  // of an endpoint, package hook
 	maxEndpoints   = 500 // of a tenant, docs/limits.md
-	apiConcurrency = 100.0
+	apiConcurrency = 150.0
 )
 
 // workloads returns the columns of the document.
