@@ -400,6 +400,9 @@ func TestReader_Deliveries_tooManyShards(t *testing.T) {
 func TestReader_lists_requests(t *testing.T) {
 	t.Parallel()
 
+	if testing.Short() {
+		t.Skip("the requests are the same under the race detector")
+	}
 	const endpoints, deliveries = 500, 80_000
 	s := memory.NewStore()
 	for range endpoints {

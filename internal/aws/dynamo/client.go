@@ -39,7 +39,7 @@ func newClient(cfg aws.Config) *dynamodb.Client {
 }
 
 // Requests are the requests of the store: a part of the SDK's client.
-type Requests interface {
+type Requests interface { //nolint:interfacebloat // the requests of one table
 	GetItem(ctx context.Context, in *dynamodb.GetItemInput, options ...func(*dynamodb.Options)) (*dynamodb.GetItemOutput, error)
 	BatchGetItem(ctx context.Context, in *dynamodb.BatchGetItemInput, options ...func(*dynamodb.Options)) (*dynamodb.BatchGetItemOutput, error)
 	TransactGetItems(ctx context.Context, in *dynamodb.TransactGetItemsInput, options ...func(*dynamodb.Options)) (*dynamodb.TransactGetItemsOutput, error)
