@@ -172,7 +172,7 @@ test: need/go need/node ## Prove everything that needs no emulator
 
 .PHONY: test/race
 test/race: need/go need/node ## The same under the race detector, with fewer repetitions
-	@go test -race -short ./internal/... ./functions/... ./localstack/...
+	@go test -race -short -timeout 20m ./internal/... ./functions/... ./localstack/...
 
 .PHONY: test/integration integration
 test/integration integration: need/go need/python $(VENV)/installed ## Port suites on two AWS emulators

@@ -28,9 +28,6 @@ import (
 func TestHostileBodies(t *testing.T) { //nolint:paralleltest // a body at a time, for equal memory
 	const bound = 3.0
 
-	if testing.Short() {
-		t.Skip("the race detector adds its own time")
-	}
 	for _, w := range worlds() { //nolint:paralleltest // as above
 		t.Run(w.name, func(t *testing.T) {
 			b := setup(t)

@@ -24,6 +24,10 @@ import (
 func TestTick_SharesOutAMassOutage(t *testing.T) {
 	t.Parallel()
 
+	if testing.Short() {
+		t.Skip("thousands of endpoints")
+	}
+
 	const endpoints = 5000
 	w := setup(t)
 	cooldown := circuit.Settings{CircuitSettings: hook.CircuitSettings{}.WithDefaults()}
@@ -248,6 +252,10 @@ func (b *busy) Hours(ctx context.Context, _ hook.EndpointID, _ time.Time) ([]sta
 // invocation finishes within the time limit of the function.
 func TestReview_SharesOutFiftyThousandEndpoints(t *testing.T) {
 	t.Parallel()
+
+	if testing.Short() {
+		t.Skip("thousands of endpoints")
+	}
 
 	synctest.Test(t, func(t *testing.T) {
 		const endpoints = 50_000

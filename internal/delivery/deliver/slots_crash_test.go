@@ -179,7 +179,7 @@ func TestSlots_SurviveACrash(t *testing.T) {
 				if effects < 4 {
 					t.Fatalf("the undisturbed flow has %d effects; want some", effects)
 				}
-				for at := 1; at <= effects; at += stride() {
+				for at := 1; at <= effects; at += world.Stride() {
 					for _, after := range []bool{false, true} {
 						t.Run(fmt.Sprintf("effect %d, after it: %t", at, after), func(t *testing.T) {
 							t.Parallel()
@@ -243,7 +243,7 @@ func eachCall(t *testing.T, more int, disturb func(w *slotRun, call string)) {
 			t.Parallel()
 
 			calls := run(t, 0)
-			for at := int32(0); at < calls; at += int32(stride()) {
+			for at := int32(0); at < calls; at += int32(world.Stride()) {
 				t.Run(fmt.Sprintf("call %d", at+1), func(t *testing.T) {
 					t.Parallel()
 
@@ -252,13 +252,4 @@ func eachCall(t *testing.T, more int, disturb func(w *slotRun, call string)) {
 			}
 		})
 	}
-}
-
-// stride is the distance between two places of a disturbance: all places, or a few of them
-// with -short, for the race detector.
-func stride() int {
-	if testing.Short() {
-		return 7
-	}
-	return 1
 }

@@ -3,6 +3,7 @@ package world
 import (
 	"errors"
 	"sync"
+	"testing"
 )
 
 // ErrDead is the error of every port of a dead process.
@@ -84,6 +85,15 @@ func (c *Crash) arm(n int, after, again bool) {
 	if n > 0 {
 		c.at = c.effects + n
 	}
+}
+
+// Stride is the distance between the places of a disturbance in tables of crashes: 1, or a
+// few places with -short, for the race detector.
+func Stride() int {
+	if testing.Short() {
+		return 7
+	}
+	return 1
 }
 
 // do makes the effect, unless the process is dead or dies before the effect.
