@@ -11,7 +11,7 @@ import (
 
 func schema() table.Schema {
 	return table.Schema{
-		Hash: names.PartitionKey, Sort: names.SortKey, TTL: names.ExpiresAt,
+		Name: "surehook", Hash: names.PartitionKey, Sort: names.SortKey, TTL: names.ExpiresAt,
 		Indexes: []table.Index{
 			{Name: names.IndexByEndpoint, Hash: names.ByEndpointHash, Sort: names.ByEndpointRange},
 			{Name: names.IndexByState, Hash: names.ByStateHash, Sort: names.ByStateRange},
