@@ -28,14 +28,14 @@ func throttled() error {
 func (t *Table) BatchGetItem(
 	ctx context.Context, in *dynamodb.BatchGetItemInput, _ ...Options,
 ) (*dynamodb.BatchGetItemOutput, error) {
-	if err := only(in, "RequestItems"); err != nil {
+	if err := t.only(in, "RequestItems"); err != nil {
 		return nil, err
 	}
 	request, err := single(t, in.RequestItems)
 	if err != nil {
 		return nil, err
 	}
-	if err := only(&request, "Keys", "ConsistentRead", "ProjectionExpression", "ExpressionAttributeNames"); err != nil {
+	if err := t.only(&request, "Keys", "ConsistentRead", "ProjectionExpression", "ExpressionAttributeNames"); err != nil {
 		return nil, err
 	}
 	e, err := t.reader(request.ProjectionExpression, nil, request.ExpressionAttributeNames, nil)
@@ -104,7 +104,7 @@ func (t *Table) batch(c *Call, e *expressions, keys []Item) (items, left []Item)
 func (t *Table) BatchWriteItem(
 	ctx context.Context, in *dynamodb.BatchWriteItemInput, _ ...Options,
 ) (*dynamodb.BatchWriteItemOutput, error) {
-	if err := only(in, "RequestItems"); err != nil {
+	if err := t.only(in, "RequestItems"); err != nil {
 		return nil, err
 	}
 	requests, err := single(t, in.RequestItems)

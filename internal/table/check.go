@@ -149,7 +149,11 @@ func (t *Table) exactKey(attributes Item) (Key, error) {
 }
 
 func keyText(item Item, name string, most int) (string, error) {
-	v, ok := item[name].(*types.AttributeValueMemberS)
+	return keyValue(item[name], name, most)
+}
+
+func keyValue(value types.AttributeValue, name string, most int) (string, error) {
+	v, ok := value.(*types.AttributeValueMemberS)
 	switch {
 	case !ok:
 		return "", invalid("One or more parameter values were invalid: Missing the key %s in the item, or another type", name)

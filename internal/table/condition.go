@@ -69,7 +69,7 @@ func (p *parser) not() condition {
 	}
 	c := p.either()
 	if p.group == (span{open + 1, p.at - 1}) && p.err == nil {
-		p.err = fmt.Errorf("The expression has redundant parentheses;") //nolint:staticcheck,revive // as AWS writes it
+		p.err = fmt.Errorf("The expression has redundant parentheses;") //nolint:staticcheck // as AWS writes it
 	}
 	p.want(")")
 	p.group = span{open, p.at - 1}

@@ -61,7 +61,7 @@ func TestCondition(t *testing.T) {
 		// precedence: NOT before AND before OR
 		"n = :1 AND n = :1 OR n = :5": true, "n = :5 OR n = :1 AND n = :1": true, "(n = :5 OR n = :1) AND n = :1": false,
 		"NOT n = :5 AND n = :1": false, "NOT (n = :5 AND n = :1)": true, "NOT n = :1 OR n = :5": true, "NOT n = :5 OR n = :5": true,
-		"NOT attribute_exists(gone) AND attribute_exists(n)": true, "not n = :1 and n = :5 or n = :1": true, "NOT NOT n = :5": true,
+		"NOT attribute_exists(gone) AND attribute_exists(n)": true, "not n = :1 and n = :5 or n = :1": true, "NOT (NOT n = :5)": true,
 		// BETWEEN and IN
 		"n BETWEEN :1 AND :7 AND n = :5": true, "n BETWEEN :5 AND :5": true, "n BETWEEN :7 AND :9": false, "n BETWEEN #count AND #d": true,
 		":5 BETWEEN #count AND #d": true, "NOT n BETWEEN :7 AND :9": true,

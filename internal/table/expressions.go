@@ -7,14 +7,14 @@ import (
 )
 
 const (
-	maxKnown     = 1000 // parsed expressions that a table keeps
+	maxKnown     = 1000 // parsed expressions of a kind that a table keeps
 	maxPlacename = 255  // bytes of a name as #name or :value
 )
 
 // known keeps parsed expressions by their kind and text.
 type known struct {
 	mu  sync.Mutex
-	all map[[2]string]*expression
+	all map[string]map[string]*expression
 }
 
 // parsed returns the parsed text, from an earlier request if there was one.
@@ -23,23 +23,25 @@ func (k *known) parsed(text, kind string, g grammar) (*expression, error) {
 		return nil, fmt.Errorf("Expression size has exceeded the maximum allowed size; expression size: %d", len(text)) //nolint:staticcheck // as AWS writes it
 	}
 	if text == "" {
-		return nil, fmt.Errorf("The expression can not be empty;") //nolint:staticcheck,revive // as AWS writes it
+		return nil, fmt.Errorf("The expression can not be empty;") //nolint:staticcheck // as AWS writes it
 	}
 	k.mu.Lock()
 	defer k.mu.Unlock()
 
-	id := [2]string{kind, text}
-	if made, ok := k.all[id]; ok {
+	if made, ok := k.all[kind][text]; ok {
 		return made, nil
 	}
 	made, err := parse(text, g)
 	if err != nil {
 		return nil, err
 	}
-	if len(k.all) >= maxKnown || k.all == nil {
-		k.all = make(map[[2]string]*expression)
+	if k.all == nil {
+		k.all = make(map[string]map[string]*expression)
 	}
-	k.all[id] = made
+	if len(k.all[kind]) >= maxKnown || k.all[kind] == nil {
+		k.all[kind] = make(map[string]*expression)
+	}
+	k.all[kind][text] = made
 	return made, nil
 }
 

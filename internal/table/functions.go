@@ -52,7 +52,7 @@ func contains(v, part types.AttributeValue) bool {
 
 // sizeOf is the function size: characters, bytes or elements. Other types have no size.
 func sizeOf(v types.AttributeValue) types.AttributeValue {
-	n := 0
+	var n int
 	switch v := v.(type) {
 	case *types.AttributeValueMemberS:
 		n = utf8.RuneCountInString(v.Value)

@@ -134,3 +134,6 @@ func read(v any) string {
 	}
 	return fmt.Sprintf("%T", v)
 }
+
+// plain returns the text of a string or a number.
+func plain(v types.AttributeValue) string { return strings.Trim(read(v), `"`) }

@@ -1,7 +1,6 @@
 package table_test
 
 import (
-	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -109,7 +108,7 @@ func TestNumbers(t *testing.T) {
 			refused(t, err, "")
 			continue
 		}
-		if got := get(t, tb, key("p", "s")); err != nil || got["n"].(*types.AttributeValueMemberN).Value != want {
+		if got := get(t, tb, key("p", "s")); err != nil || plain(got["n"]) != want {
 			t.Errorf("number %q is read as %v, %v; want %q", given, got["n"], err, want)
 		}
 	}
@@ -196,152 +195,4 @@ func TestTransactions_HoldAtMost4MB(t *testing.T) {
 	refused(t, err, "exceeded the maximum")
 	_, err = tb.TransactGetItems(t.Context(), &dynamodb.TransactGetItemsInput{TransactItems: gets})
 	refused(t, err, "exceeded the maximum")
-}
-
-// No request may set what the table would ignore.
-func TestRequests_NameTheTableAndNoFieldThatIsIgnored(t *testing.T) {
-	t.Parallel()
-
-	tb := table.New(schema())
-	ctx := t.Context()
-	k, other := key("p", "s"), aws.String("other")
-	missing := func(err error) bool { return errors.As(err, new(*types.ResourceNotFoundException)) }
-	calls := []func(table *string) error{
-		func(n *string) error {
-			_, err := tb.GetItem(ctx, &dynamodb.GetItemInput{TableName: n, Key: k})
-			return err
-		},
-		func(n *string) error {
-			_, err := tb.PutItem(ctx, &dynamodb.PutItemInput{TableName: n, Item: k})
-			return err
-		},
-		func(n *string) error {
-			_, err := tb.UpdateItem(ctx, &dynamodb.UpdateItemInput{TableName: n, Key: k})
-			return err
-		},
-		func(n *string) error { _, err := tb.Query(ctx, &dynamodb.QueryInput{TableName: n}); return err },
-		func(n *string) error { _, err := tb.Scan(ctx, &dynamodb.ScanInput{TableName: n}); return err },
-		func(n *string) error {
-			_, err := tb.BatchGetItem(ctx, &dynamodb.BatchGetItemInput{RequestItems: map[string]types.KeysAndAttributes{aws.ToString(n): {Keys: []item{k}}}})
-			return err
-		},
-		func(n *string) error {
-			_, err := tb.BatchWriteItem(ctx, &dynamodb.BatchWriteItemInput{RequestItems: map[string][]types.WriteRequest{aws.ToString(n): {{PutRequest: &types.PutRequest{Item: k}}}}})
-			return err
-		},
-		func(n *string) error {
-			return transact(tb, types.TransactWriteItem{Put: &types.Put{TableName: n, Item: k}})
-		},
-		func(n *string) error {
-			return transact(tb, types.TransactWriteItem{Update: &types.Update{TableName: n, Key: k, UpdateExpression: aws.String("REMOVE a")}})
-		},
-		func(n *string) error {
-			return transact(tb, types.TransactWriteItem{Delete: &types.Delete{TableName: n, Key: k}})
-		},
-		func(n *string) error {
-			return transact(tb, types.TransactWriteItem{ConditionCheck: &types.ConditionCheck{TableName: n, Key: k, ConditionExpression: aws.String("attribute_exists(pk)")}})
-		},
-		func(n *string) error {
-			_, err := tb.TransactGetItems(ctx, &dynamodb.TransactGetItemsInput{TransactItems: []types.TransactGetItem{{Get: &types.Get{TableName: n, Key: k}}}})
-			return err
-		},
-	}
-	for i, call := range calls {
-		if err := call(other); !missing(err) {
-			t.Errorf("call %d of another table: error = %v", i, err)
-		}
-		refused(t, call(nil), "TableName")
-	}
-
-	total, size := types.ReturnConsumedCapacityTotal, types.ReturnItemCollectionMetricsSize
-	twoTables := map[string]types.KeysAndAttributes{"surehook": {Keys: []item{k}}, "other": {Keys: []item{k}}}
-	_, errs := tb.BatchGetItem(ctx, &dynamodb.BatchGetItemInput{RequestItems: twoTables})
-	refused(t, errs, "names one table")
-	expected := map[string]types.ExpectedAttributeValue{"a": {Exists: aws.Bool(false)}}
-	for field, err := range map[string]func() error{
-		"AttributesToGet of GetItemInput": func() error {
-			_, err := tb.GetItem(ctx, &dynamodb.GetItemInput{TableName: name(), Key: k, AttributesToGet: []string{"a"}})
-			return err
-		},
-		"ReturnConsumedCapacity of GetItemInput": func() error {
-			_, err := tb.GetItem(ctx, &dynamodb.GetItemInput{TableName: name(), Key: k, ReturnConsumedCapacity: total})
-			return err
-		},
-		"ReturnValues of PutItemInput": func() error {
-			_, err := tb.PutItem(ctx, &dynamodb.PutItemInput{TableName: name(), Item: k, ReturnValues: types.ReturnValueAllOld})
-			return err
-		},
-		"Expected of PutItemInput": func() error {
-			_, err := tb.PutItem(ctx, &dynamodb.PutItemInput{TableName: name(), Item: k, Expected: expected})
-			return err
-		},
-		"ConditionalOperator": func() error {
-			_, err := tb.PutItem(ctx, &dynamodb.PutItemInput{TableName: name(), Item: k, ConditionalOperator: types.ConditionalOperatorOr})
-			return err
-		},
-		"returns ALL_NEW": func() error {
-			_, err := tb.UpdateItem(ctx, &dynamodb.UpdateItemInput{TableName: name(), Key: k, ReturnValues: types.ReturnValueUpdatedNew})
-			return err
-		},
-		"AttributeUpdates": func() error {
-			_, err := tb.UpdateItem(ctx, &dynamodb.UpdateItemInput{TableName: name(), Key: k, AttributeUpdates: map[string]types.AttributeValueUpdate{}})
-			return err
-		},
-		"ReturnItemCollectionMetrics": func() error {
-			_, err := tb.UpdateItem(ctx, &dynamodb.UpdateItemInput{TableName: name(), Key: k, ReturnItemCollectionMetrics: size})
-			return err
-		},
-		"shows ALL_OLD": func() error {
-			_, err := tb.UpdateItem(ctx, &dynamodb.UpdateItemInput{TableName: name(), Key: k, ReturnValuesOnConditionCheckFailure: "ALL_NEW"})
-			return err
-		},
-		"ReturnConsumedCapacity of Batch": func() error {
-			_, err := tb.BatchGetItem(ctx, &dynamodb.BatchGetItemInput{RequestItems: twoTables, ReturnConsumedCapacity: total})
-			return err
-		},
-		"ReturnItemCollectionMetrics of Batch": func() error {
-			_, err := tb.BatchWriteItem(ctx, &dynamodb.BatchWriteItemInput{ReturnItemCollectionMetrics: size})
-			return err
-		},
-		"AttributesToGet of Keys": func() error {
-			_, err := tb.BatchGetItem(ctx, &dynamodb.BatchGetItemInput{RequestItems: map[string]types.KeysAndAttributes{"surehook": {Keys: []item{k}, AttributesToGet: []string{"a"}}}})
-			return err
-		},
-		"ReturnConsumedCapacity of TransactW": func() error {
-			_, err := tb.TransactWriteItems(ctx, &dynamodb.TransactWriteItemsInput{ReturnConsumedCapacity: total})
-			return err
-		},
-		"ReturnConsumedCapacity of TransactG": func() error {
-			_, err := tb.TransactGetItems(ctx, &dynamodb.TransactGetItemsInput{ReturnConsumedCapacity: total})
-			return err
-		},
-		"part of a transaction": func() error { return transact(tb, types.TransactWriteItem{}) },
-		"one of a put": func() error {
-			return transact(tb, types.TransactWriteItem{Put: &types.Put{TableName: name(), Item: k}, Delete: &types.Delete{TableName: name(), Key: k}})
-		},
-		"an update with an": func() error {
-			return transact(tb, types.TransactWriteItem{Update: &types.Update{TableName: name(), Key: k}})
-		},
-		"a check with a": func() error {
-			return transact(tb, types.TransactWriteItem{ConditionCheck: &types.ConditionCheck{TableName: name(), Key: k}})
-		},
-		"is a Get": func() error {
-			_, err := tb.TransactGetItems(ctx, &dynamodb.TransactGetItemsInput{TransactItems: []types.TransactGetItem{{}}})
-			return err
-		},
-		"does not match the schema": func() error {
-			_, err := tb.GetItem(ctx, &dynamodb.GetItemInput{TableName: name(), Key: with(k, item{"a": str("x")})})
-			return err
-		},
-		"a put or a delete": func() error {
-			_, err := tb.BatchWriteItem(ctx, &dynamodb.BatchWriteItemInput{RequestItems: map[string][]types.WriteRequest{"surehook": {{}}}})
-			return err
-		},
-	} {
-		refused(t, err(), field)
-	}
-	tb.Each(func(k table.Key, _ table.Item) bool {
-		t.Errorf("a refused request wrote %v", k)
-		return true
-	})
 }

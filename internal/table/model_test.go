@@ -139,7 +139,7 @@ func (m *model) query() {
 			m.t.Fatal(err)
 		}
 		for _, it := range out.Items {
-			k := table.Key{Hash: it["pk"].(*types.AttributeValueMemberS).Value, Sort: it["sk"].(*types.AttributeValueMemberS).Value}
+			k := table.Key{Hash: plain(it["pk"]), Sort: plain(it["sk"])}
 			got = append(got, k.String())
 			if x := m.there[k]; !index && read(it) != read(x.item(k)) {
 				m.t.Fatalf("item %v = %s; want %s", k, read(it), read(x.item(k)))

@@ -32,8 +32,8 @@ func (t *Table) startOf(index int, start Item) (*row, error) {
 // page is the answer to a Query or a Scan.
 type page struct {
 	items   []Item
-	matched int
-	scanned int
+	matched int32
+	scanned int32
 	last    Item // the key to go on after; nil: the end
 }
 

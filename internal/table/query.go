@@ -17,8 +17,8 @@ type query struct {
 	high    string // the sort keys are lower
 	after   *row   // the last row of the page before
 	forward bool
-	limit   int  // 0: none
-	count   bool // no items
+	limit   int32 // 0: none
+	count   bool  // no items
 }
 
 const (
@@ -67,11 +67,11 @@ func (t *Table) query(in *dynamodb.QueryInput) (*expressions, *query, error) {
 }
 
 // limit returns the limit of a page; 0: none.
-func limit(given *int32) (int, error) {
+func limit(given *int32) (int32, error) {
 	if given != nil && *given < 1 {
 		return 0, invalid("Value %d at 'limit' failed to satisfy constraint: Member must have value greater than or equal to 1", *given)
 	}
-	return int(aws.ToInt32(given)), nil
+	return aws.ToInt32(given), nil
 }
 
 // fits returns an error for a filter of the keys, which belong to the key condition:
@@ -116,12 +116,12 @@ func (q *query) narrow(e *expressions, hash, sort string) error {
 		return invalid("Query condition missed key schema element: %s and %s", hash, sort)
 	}
 	var err error
-	if q.hash, err = keyText(Item{hash: e.values[k.value]}, hash, maxHashBytes); err != nil || k.sort == "" {
+	if q.hash, err = keyValue(e.values[k.value], hash, maxHashBytes); err != nil || k.sort == "" {
 		return err
 	}
-	bounds := make([]string, len(k.bounds))
+	var bounds [2]string
 	for i, name := range k.bounds {
-		if bounds[i], err = keyText(Item{sort: e.values[name]}, sort, maxSortBytes); err != nil {
+		if bounds[i], err = keyValue(e.values[name], sort, maxSortBytes); err != nil {
 			return err
 		}
 	}

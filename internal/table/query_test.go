@@ -1,7 +1,6 @@
 package table_test
 
 import (
-	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -222,35 +221,6 @@ func TestQuery_Refused(t *testing.T) {
 	}
 	for want, values := range map[string]item{"empty string": {":p": str("p"), ":a": str(""), ":b": str("b")}, "another type": {":p": str("p"), ":a": number("1"), ":b": str("b")}, "upper bound": {":p": str("p"), ":a": str("b"), ":b": str("a")}, "1024": {":p": str("p"), ":a": str("a"), ":b": str(strings.Repeat("x", 1025))}} {
 		_, err := tb.Query(t.Context(), &dynamodb.QueryInput{TableName: name(), KeyConditionExpression: aws.String("pk = :p AND sk BETWEEN :a AND :b"), ExpressionAttributeValues: values})
-		refused(t, err, want)
-	}
-}
-
-func TestScan(t *testing.T) {
-	t.Parallel()
-
-	tb := letters(t)
-	in := &dynamodb.ScanInput{TableName: name(), Limit: aws.Int32(2), FilterExpression: aws.String("contains(pk, :p) OR begins_with(sk, :z)"), ExpressionAttributeValues: item{":p": str("p"), ":z": str("z")}}
-	got := ""
-	for {
-		out, err := tb.Scan(t.Context(), in)
-		if err != nil {
-			t.Fatalf("Scan() error = %v", err)
-		}
-		got += sorts(out.Items) + "|"
-		if in.ExclusiveStartKey = out.LastEvaluatedKey; in.ExclusiveStartKey == nil {
-			break
-		}
-	}
-	if want := "z a|ab abc|b c|ca d||"; got != want {
-		t.Errorf("pages = %q; want %q", got, want)
-	}
-	for want, in := range map[string]dynamodb.ScanInput{
-		"IndexName": {IndexName: aws.String("by_state")}, "Segment": {Segment: aws.Int32(1), TotalSegments: aws.Int32(2)}, "Select": {Select: types.SelectCount}, "ScanFilter": {ScanFilter: map[string]types.Condition{}},
-		"limit": {Limit: aws.Int32(-1)}, "starting key": {ExclusiveStartKey: with(key("p", "a"), item{"x": str("y")})},
-	} {
-		in.TableName = name()
-		_, err := tb.Scan(context.Background(), &in)
 		refused(t, err, want)
 	}
 }

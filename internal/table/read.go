@@ -46,7 +46,7 @@ func (t *Table) reader(projection, filter *string, names map[string]string, valu
 func (t *Table) TransactGetItems(
 	ctx context.Context, in *dynamodb.TransactGetItemsInput, _ ...Options,
 ) (*dynamodb.TransactGetItemsOutput, error) {
-	if err := only(in, "TransactItems"); err != nil {
+	if err := t.only(in, "TransactItems"); err != nil {
 		return nil, err
 	}
 	reads := make([]*expressions, len(in.TransactItems))
@@ -99,7 +99,7 @@ func (t *Table) Query(ctx context.Context, in *dynamodb.QueryInput, _ ...Options
 	}); err != nil {
 		return nil, err
 	}
-	return &dynamodb.QueryOutput{Items: p.items, Count: int32(p.matched), ScannedCount: int32(p.scanned), LastEvaluatedKey: p.last}, nil
+	return &dynamodb.QueryOutput{Items: p.items, Count: p.matched, ScannedCount: p.scanned, LastEvaluatedKey: p.last}, nil
 }
 
 // Scan reads a page of the whole table. Partitions come in the order of their names: in
@@ -129,5 +129,5 @@ func (t *Table) Scan(ctx context.Context, in *dynamodb.ScanInput, _ ...Options) 
 	}); err != nil {
 		return nil, err
 	}
-	return &dynamodb.ScanOutput{Items: p.items, Count: int32(p.matched), ScannedCount: int32(p.scanned), LastEvaluatedKey: p.last}, nil
+	return &dynamodb.ScanOutput{Items: p.items, Count: p.matched, ScannedCount: p.scanned, LastEvaluatedKey: p.last}, nil
 }

@@ -23,9 +23,13 @@ func schema() table.Schema {
 func TestStore(t *testing.T) {
 	t.Parallel()
 
-	porttest.Store(t, func(t *testing.T) porttest.StoreUnderTest {
-		t.Helper()
+	t.Run("table", func(t *testing.T) { // the name in the list of deviations
+		t.Parallel()
 
-		return dynamo.Over(table.New(schema()), "surehook")
+		porttest.Store(t, func(t *testing.T) porttest.StoreUnderTest {
+			t.Helper()
+
+			return dynamo.Over(table.New(schema()), schema().Name)
+		})
 	})
 }

@@ -16,15 +16,23 @@ func invalid(format string, args ...any) error {
 }
 
 // only returns an error for a request that sets a field besides those named. in is a
-// pointer to a struct.
-func only(in any, fields ...string) error {
+// pointer to a struct; requests of one type name the same fields.
+func (t *Table) only(in any, fields ...string) error {
 	v := reflect.ValueOf(in).Elem()
-	for i := range v.NumField() {
-		if v.Field(i).IsZero() {
-			continue
+	others, ok := t.others.Load(v.Type())
+	if !ok {
+		var all []int
+		for i := range v.NumField() {
+			if !slices.Contains(fields, v.Type().Field(i).Name) {
+				all = append(all, i)
+			}
 		}
-		if name := v.Type().Field(i).Name; !slices.Contains(fields, name) {
-			return invalid("this table does not support %s of %s", name, v.Type().Name())
+		others, _ = t.others.LoadOrStore(v.Type(), all)
+	}
+	all, _ := others.([]int)
+	for _, i := range all {
+		if !v.Field(i).IsZero() {
+			return invalid("this table does not support %s of %s", v.Type().Field(i).Name, v.Type().Name())
 		}
 	}
 	return nil
@@ -46,5 +54,5 @@ func (t *Table) request(name *string, in any, fields ...string) error {
 	if err := t.named(name); err != nil {
 		return err
 	}
-	return only(in, fields...)
+	return t.only(in, fields...)
 }

@@ -64,19 +64,21 @@ func TestValues_AreCopiedOnWrite(t *testing.T) {
 	inner := item{"k": number("1")}
 	elements := []types.AttributeValue{str("a"), str("b")}
 	blob, set := []byte("abc"), []string{"a", "b"}
-	given := with(key("p", "s"), item{"m": dict(inner), "l": list(elements...), "b": &types.AttributeValueMemberB{Value: blob}, "tags": texts(set...)})
+	sort := &types.AttributeValueMemberS{Value: "s"}
+	given := with(item{"pk": str("p"), "sk": sort}, item{"m": dict(inner), "l": list(elements...), "b": &types.AttributeValueMemberB{Value: blob}, "tags": texts(set...)})
 	mustPut(t, tb, given)
 	before := get(t, tb, key("p", "s"))
 	text := read(before)
 
 	inner["k"], elements[0], blob[0], set[0] = number("9"), str("z"), 'z', "z"
 	given["more"] = str("x")
-	given["sk"].(*types.AttributeValueMemberS).Value = "t"
+	sort.Value = "t"
 	if got := read(get(t, tb, key("p", "s"))); got != text {
 		t.Errorf("the caller's input changed the table: %s; want %s", got, text)
 	}
 
-	values := item{":1": number("1"), ":x": list(str("x")), ":s": texts("c")}
+	more, tags := &types.AttributeValueMemberL{Value: []types.AttributeValue{str("x")}}, &types.AttributeValueMemberSS{Value: []string{"c"}}
+	values := item{":1": number("1"), ":x": more, ":s": tags}
 	if _, err := tb.UpdateItem(t.Context(), &dynamodb.UpdateItemInput{
 		TableName: name(), Key: key("p", "s"), UpdateExpression: aws.String("SET m.k = m.k + :1, m.n = :x, l[0] = :x ADD tags :s REMOVE b"), ExpressionAttributeValues: values,
 	}); err != nil {
@@ -86,8 +88,7 @@ func TestValues_AreCopiedOnWrite(t *testing.T) {
 		t.Errorf("a later write changed what a reader holds: %s; want %s", read(before), text)
 	}
 	after := read(get(t, tb, key("p", "s")))
-	values[":x"].(*types.AttributeValueMemberL).Value[0] = str("changed")
-	values[":s"].(*types.AttributeValueMemberSS).Value[0] = "changed"
+	more.Value[0], tags.Value[0] = str("changed"), "changed"
 	if got := read(get(t, tb, key("p", "s"))); got != after {
 		t.Errorf("values of an update changed the table: %s; want %s", got, after)
 	}

@@ -32,7 +32,7 @@ func (t *Table) TransactWriteItems(
 	ctx context.Context, in *dynamodb.TransactWriteItemsInput, _ ...Options,
 ) (*dynamodb.TransactWriteItemsOutput, error) {
 	id := aws.ToString(in.ClientRequestToken)
-	if err := only(in, "TransactItems", "ClientRequestToken"); err != nil {
+	if err := t.only(in, "TransactItems", "ClientRequestToken"); err != nil {
 		return nil, err
 	}
 	if n := len(in.TransactItems); n == 0 || n > maxTransaction || len(id) > maxTokenBytes {

@@ -36,12 +36,11 @@ func changed(t *testing.T, tb *table.Table, k item, update string) (item, error)
 	return out.Attributes, nil
 }
 
-// https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/Expressions.UpdateExpressions.html
-func TestUpdate(t *testing.T) {
-	t.Parallel()
-
-	before := item{"n": number("5"), "l": list(number("0"), number("1"), number("2")), "m": dict(item{"k": number("7"), "l": list(str("a"))}), "tags": texts("a", "b"), "odd": numbers("1", "3"), "o": list(dict(item{"a": number("1"), "b": number("2")}), dict(item{"a": number("3"), "b": number("4")}))}
-	tests := []struct{ update, want string }{
+// updates returns an item, and updates with the attributes that they change: "n:6" stands
+// for a new value, and "-n" for a removed attribute. "!" is refused.
+func updates() (before item, tests []struct{ update, want string }) {
+	before = item{"n": number("5"), "l": list(number("0"), number("1"), number("2")), "m": dict(item{"k": number("7"), "l": list(str("a"))}), "tags": texts("a", "b"), "odd": numbers("1", "3"), "o": list(dict(item{"a": number("1"), "b": number("2")}), dict(item{"a": number("3"), "b": number("4")}))}
+	return before, []struct{ update, want string }{
 		{"SET a = :x", "a:x"},
 		{"set #n = :x", "n:x"},
 		{"SET n = n + :1", "n:6"},
@@ -83,6 +82,13 @@ func TestUpdate(t *testing.T) {
 		{"DELETE gone :ab", ""},
 		{"DELETE tags :b ADD n :1 REMOVE l SET a = l[2]", "tags:[a] n:6 -l a:2"},
 	}
+}
+
+// https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/Expressions.UpdateExpressions.html
+func TestUpdate(t *testing.T) {
+	t.Parallel()
+
+	before, tests := updates()
 	for _, tt := range tests {
 		t.Run(tt.update, func(t *testing.T) {
 			t.Parallel()
