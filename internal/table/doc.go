@@ -26,7 +26,7 @@
 //
 //	condition  = and { "OR" and }
 //	and        = not { "AND" not }
-//	not        = "NOT" not | "(" condition ")" | basic
+//	not        = "NOT" not | basic | "(" condition ")"
 //	basic      = "attribute_exists" "(" path ")" | "attribute_not_exists" "(" path ")"
 //	           | "begins_with" "(" path "," operand ")" | "contains" "(" path "," operand ")"
 //	           | operand comparator operand

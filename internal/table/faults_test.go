@@ -33,7 +33,7 @@ func TestAround_ErrorBeforeAndLostAnswer(t *testing.T) {
 		})
 		_, err2 := tb.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: name(), Item: key("p", "i")})
 		batch, err3 := tb.BatchWriteItem(t.Context(), &dynamodb.BatchWriteItemInput{RequestItems: map[string][]types.WriteRequest{"surehook": {{PutRequest: &types.PutRequest{Item: key("p", "b")}}}}})
-		err4 := transact(tb, part)
+		err4 := transact(t.Context(), tb, part)
 		read, err5 := tb.GetItem(t.Context(), &dynamodb.GetItemInput{TableName: name(), Key: key("p", "u")})
 		if out != nil || batch != nil || read != nil {
 			t.Errorf("answers = %v, %v, %v; want none", out, batch, read)
@@ -65,7 +65,7 @@ func TestAround_RepeatsARequest(t *testing.T) {
 		return do()
 	}
 	part := add("t")
-	if err := transact(tb, part); err != nil {
+	if err := transact(t.Context(), tb, part); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := tb.UpdateItem(t.Context(), &dynamodb.UpdateItemInput{ // has no token: it counts twice
@@ -102,7 +102,7 @@ func TestAround_SeesTheKeys(t *testing.T) {
 		got = *c
 		return do()
 	}
-	_ = transact(tb, add("b"), add("a"))
+	_ = transact(t.Context(), tb, add("b"), add("a"))
 	if want := (table.Call{Operation: "TransactWriteItems", Write: true, Keys: []table.Key{{Hash: "p", Sort: "b"}, {Hash: "p", Sort: "a"}}}); !reflect.DeepEqual(got, want) {
 		t.Errorf("call = %+v; want %+v", got, want)
 	}

@@ -14,10 +14,11 @@ import (
 )
 
 // views reads one item in every way: as "get,transaction,batch,query,scan".
-func views(t *testing.T, tb *table.Table, sort string) [5]string {
+func views(ctx context.Context, t *testing.T, tb *table.Table, sort string) [5]string {
 	t.Helper()
 
-	ctx, k := context.WithValue(t.Context(), inside{}, true), key("p", sort)
+	k := key("p", sort)
+	ctx = context.WithValue(ctx, inside{}, true)
 	one, err := tb.GetItem(ctx, &dynamodb.GetItemInput{TableName: name(), Key: k})
 	tx, err2 := tb.TransactGetItems(ctx, &dynamodb.TransactGetItemsInput{TransactItems: []types.TransactGetItem{{Get: &types.Get{TableName: name(), Key: k}}}})
 	batch, err3 := tb.BatchGetItem(ctx, &dynamodb.BatchGetItemInput{RequestItems: map[string]types.KeysAndAttributes{"surehook": {Keys: []item{k}}}})
@@ -38,7 +39,7 @@ func views(t *testing.T, tb *table.Table, sort string) [5]string {
 type inside struct{}
 
 // https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/transaction-apis.html#transaction-isolation
-func TestAround_HidesWritesOfATransaction(t *testing.T) { //nolint:contextcheck // readers beside the transaction have a context of their own
+func TestAround_HidesWritesOfATransaction(t *testing.T) {
 	t.Parallel()
 
 	tb := table.New(schema())
@@ -53,11 +54,11 @@ func TestAround_HidesWritesOfATransaction(t *testing.T) { //nolint:contextcheck 
 		err := do()
 		between = map[string][5]string{}
 		for _, sort := range []string{"old", "new", "gone", "seen"} {
-			between[sort] = views(t, tb, sort)
+			between[sort] = views(ctx, t, tb, sort)
 		}
 		return err
 	}
-	err := transact(tb, add("old"), add("new"), add("seen"), types.TransactWriteItem{Delete: &types.Delete{TableName: name(), Key: key("p", "gone")}})
+	err := transact(t.Context(), tb, add("old"), add("new"), add("seen"), types.TransactWriteItem{Delete: &types.Delete{TableName: name(), Key: key("p", "gone")}})
 	want := map[string][5]string{
 		"old": {"[n:2]", "[n:2]", "[n:1]", "[n:1]", "[n:1]"}, "new": {"[n:1]", "[n:1]", "[]", "[]", "[]"},
 		"gone": {"[]", "[]", "[n:1]", "[n:1]", "[n:1]"}, "seen": {"[n:1]", "[n:1]", "[n:1]", "[n:1]", "[n:1]"},
@@ -66,13 +67,13 @@ func TestAround_HidesWritesOfATransaction(t *testing.T) { //nolint:contextcheck 
 		t.Errorf("within the transaction: %v, %v; want %v", between, err, want)
 	}
 	tb.Around = nil
-	if got := views(t, tb, "gone"); got != [5]string{"[]", "[]", "[]", "[]", "[]"} {
+	if got := views(t.Context(), t, tb, "gone"); got != [5]string{"[]", "[]", "[]", "[]", "[]"} {
 		t.Errorf("after the transaction: %v", got)
 	}
 }
 
 // A write that was answered is seen by every reader, and so are those before it.
-func TestAround_AnswersEndTheHiding(t *testing.T) { //nolint:contextcheck // readers beside the transaction have a context of their own
+func TestAround_AnswersEndTheHiding(t *testing.T) {
 	t.Parallel()
 
 	k := table.Key{Hash: "p", Sort: "a"}
@@ -87,22 +88,22 @@ func TestAround_AnswersEndTheHiding(t *testing.T) { //nolint:contextcheck // rea
 			c.Hidden = map[table.Key]bool{k: true}
 			err := do()
 			if depth++; depth > 1 {
-				both = views(t, tb, "a")
+				both = views(ctx, t, tb, "a")
 				return err
 			}
 			switch second {
 			case "transaction":
-				_ = transact(tb, add("a"))
+				_ = transact(ctx, tb, add("a"))
 			case "put":
 				mustPut(t, tb, with(key("p", "a"), item{"n": number("2")}))
 			case "removal":
 				tb.Remove(k)
 			}
-			first = views(t, tb, "a")
+			first = views(ctx, t, tb, "a")
 			return err
 		}
 		mustPut(t, tb, with(key("p", "a"), item{"n": number("0")}))
-		if err := transact(tb, add("a")); err != nil {
+		if err := transact(t.Context(), tb, add("a")); err != nil {
 			t.Fatal(err)
 		}
 		want := map[string]string{"transaction": "[n:2]", "put": "[n:2]", "removal": "[]"}[second]

@@ -80,7 +80,7 @@ func (m *model) update() {
 func (m *model) remove() {
 	a, b := m.key(), m.key()
 	err := transact(
-		m.tb, types.TransactWriteItem{Delete: &types.Delete{TableName: name(), Key: key(a.Hash, a.Sort), ConditionExpression: aws.String("attribute_exists(n)")}},
+		m.t.Context(), m.tb, types.TransactWriteItem{Delete: &types.Delete{TableName: name(), Key: key(a.Hash, a.Sort), ConditionExpression: aws.String("attribute_exists(n)")}},
 		types.TransactWriteItem{Delete: &types.Delete{TableName: name(), Key: key(b.Hash, b.Sort)}},
 	)
 	_, ok := m.there[a]

@@ -51,16 +51,16 @@ func everyCall(ctx context.Context, tb *table.Table) []func(table *string) error
 			return err
 		},
 		func(n *string) error {
-			return transact(tb, types.TransactWriteItem{Put: &types.Put{TableName: n, Item: k}})
+			return transact(ctx, tb, types.TransactWriteItem{Put: &types.Put{TableName: n, Item: k}})
 		},
 		func(n *string) error {
-			return transact(tb, types.TransactWriteItem{Update: &types.Update{TableName: n, Key: k, UpdateExpression: aws.String("REMOVE a")}})
+			return transact(ctx, tb, types.TransactWriteItem{Update: &types.Update{TableName: n, Key: k, UpdateExpression: aws.String("REMOVE a")}})
 		},
 		func(n *string) error {
-			return transact(tb, types.TransactWriteItem{Delete: &types.Delete{TableName: n, Key: k}})
+			return transact(ctx, tb, types.TransactWriteItem{Delete: &types.Delete{TableName: n, Key: k}})
 		},
 		func(n *string) error {
-			return transact(tb, types.TransactWriteItem{ConditionCheck: &types.ConditionCheck{TableName: n, Key: k, ConditionExpression: aws.String("attribute_exists(pk)")}})
+			return transact(ctx, tb, types.TransactWriteItem{ConditionCheck: &types.ConditionCheck{TableName: n, Key: k, ConditionExpression: aws.String("attribute_exists(pk)")}})
 		},
 		func(n *string) error {
 			_, err := tb.TransactGetItems(ctx, &dynamodb.TransactGetItemsInput{TransactItems: []types.TransactGetItem{{Get: &types.Get{TableName: n, Key: k}}}})
@@ -151,15 +151,15 @@ func ignored(ctx context.Context, tb *table.Table) map[string]func() error {
 			_, err := tb.TransactGetItems(ctx, &dynamodb.TransactGetItemsInput{ReturnConsumedCapacity: total})
 			return err
 		},
-		"part of a transaction": func() error { return transact(tb, types.TransactWriteItem{}) },
+		"part of a transaction": func() error { return transact(ctx, tb, types.TransactWriteItem{}) },
 		"one of a put": func() error {
-			return transact(tb, types.TransactWriteItem{Put: &types.Put{TableName: name(), Item: k}, Delete: &types.Delete{TableName: name(), Key: k}})
+			return transact(ctx, tb, types.TransactWriteItem{Put: &types.Put{TableName: name(), Item: k}, Delete: &types.Delete{TableName: name(), Key: k}})
 		},
 		"an update with an": func() error {
-			return transact(tb, types.TransactWriteItem{Update: &types.Update{TableName: name(), Key: k}})
+			return transact(ctx, tb, types.TransactWriteItem{Update: &types.Update{TableName: name(), Key: k}})
 		},
 		"a check with a": func() error {
-			return transact(tb, types.TransactWriteItem{ConditionCheck: &types.ConditionCheck{TableName: name(), Key: k}})
+			return transact(ctx, tb, types.TransactWriteItem{ConditionCheck: &types.ConditionCheck{TableName: name(), Key: k}})
 		},
 		"is a Get": func() error {
 			_, err := tb.TransactGetItems(ctx, &dynamodb.TransactGetItemsInput{TransactItems: []types.TransactGetItem{{}}})

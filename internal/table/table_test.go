@@ -117,7 +117,7 @@ func TestRacers(t *testing.T) {
 	for i := range 8 {
 		racers.Go(func() {
 			for range 50 {
-				_ = transact(tb, add("a"), add(fmt.Sprint(i)))
+				_ = transact(t.Context(), tb, add("a"), add(fmt.Sprint(i)))
 				_ = read(get(t, tb, key("p", "a")))
 				_, _ = tb.Query(t.Context(), &dynamodb.QueryInput{TableName: name(), KeyConditionExpression: aws.String("pk = :p"), ExpressionAttributeValues: item{":p": str("p")}})
 			}

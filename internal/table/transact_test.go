@@ -15,8 +15,8 @@ import (
 	"surehook/internal/table"
 )
 
-func transact(tb *table.Table, parts ...types.TransactWriteItem) error {
-	_, err := tb.TransactWriteItems(context.Background(), &dynamodb.TransactWriteItemsInput{TransactItems: parts})
+func transact(ctx context.Context, tb *table.Table, parts ...types.TransactWriteItem) error {
+	_, err := tb.TransactWriteItems(ctx, &dynamodb.TransactWriteItemsInput{TransactItems: parts})
 	return err
 }
 
@@ -35,7 +35,7 @@ func TestTransaction_ReasonsComeInOrder(t *testing.T) {
 	mustPut(t, tb, there)
 	all, exists, gone := types.ReturnValuesOnConditionCheckFailureAllOld, aws.String("attribute_exists(pk)"), aws.String("attribute_not_exists(pk)")
 	err := transact(
-		tb, add("fine"),
+		t.Context(), tb, add("fine"),
 		types.TransactWriteItem{Put: &types.Put{TableName: name(), Item: key("p", "there"), ConditionExpression: gone, ReturnValuesOnConditionCheckFailure: all}},
 		types.TransactWriteItem{ConditionCheck: &types.ConditionCheck{TableName: name(), Key: key("p", "none"), ConditionExpression: exists, ReturnValuesOnConditionCheckFailure: all}},
 		types.TransactWriteItem{Delete: &types.Delete{TableName: name(), Key: key("p", "none2"), ConditionExpression: exists}},
@@ -59,7 +59,7 @@ func TestTransaction_ReasonsComeInOrder(t *testing.T) {
 	if it := get(t, tb, key("p", "fine")); it != nil {
 		t.Errorf("a cancelled transaction wrote %v", it)
 	}
-	err = transact(tb, types.TransactWriteItem{Update: &types.Update{TableName: name(), Key: key("p", "there"), UpdateExpression: aws.String("SET b = filler")}})
+	err = transact(t.Context(), tb, types.TransactWriteItem{Update: &types.Update{TableName: name(), Key: key("p", "there"), UpdateExpression: aws.String("SET b = filler")}})
 	if !errors.As(err, &cancelled) || aws.ToString(cancelled.CancellationReasons[0].Code) != "ValidationError" {
 		t.Errorf("an item above 400 KB: error = %v", err)
 	}
@@ -69,9 +69,9 @@ func TestTransaction_Refused(t *testing.T) {
 	t.Parallel()
 
 	tb := table.New(schema())
-	refused(t, transact(tb, add("a"), add("b"), add("a")), "multiple operations on one item")
-	refused(t, transact(tb, add("a"), types.TransactWriteItem{ConditionCheck: &types.ConditionCheck{TableName: name(), Key: key("p", "a"), ConditionExpression: aws.String("attribute_exists(a)")}}), "multiple operations")
-	refused(t, transact(tb, add("a"), types.TransactWriteItem{Update: &types.Update{TableName: name(), Key: key("p", "b"), UpdateExpression: aws.String("SET a")}}), "Syntax error")
+	refused(t, transact(t.Context(), tb, add("a"), add("b"), add("a")), "multiple operations on one item")
+	refused(t, transact(t.Context(), tb, add("a"), types.TransactWriteItem{ConditionCheck: &types.ConditionCheck{TableName: name(), Key: key("p", "a"), ConditionExpression: aws.String("attribute_exists(a)")}}), "multiple operations")
+	refused(t, transact(t.Context(), tb, add("a"), types.TransactWriteItem{Update: &types.Update{TableName: name(), Key: key("p", "b"), UpdateExpression: aws.String("SET a")}}), "Syntax error")
 	_, err := tb.TransactWriteItems(t.Context(), &dynamodb.TransactWriteItemsInput{TransactItems: []types.TransactWriteItem{add("a")}, ClientRequestToken: aws.String(strings.Repeat("x", 37))})
 	refused(t, err, "token")
 	get := types.TransactGetItem{Get: &types.Get{TableName: name(), Key: key("p", "a")}}
