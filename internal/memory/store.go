@@ -22,13 +22,13 @@ type Store struct {
 // NewStore returns an empty store.
 func NewStore() *Store {
 	t := table.New(Schema())
-	return &Store{Store: dynamo.Over(t, "surehook"), Table: t}
+	return &Store{Store: dynamo.Over(t, Schema().Name), Table: t}
 }
 
 // Schema returns the schema of the table of a deployment.
 func Schema() table.Schema {
 	return table.Schema{
-		Hash: names.PartitionKey, Sort: names.SortKey, TTL: names.ExpiresAt,
+		Name: "surehook", Hash: names.PartitionKey, Sort: names.SortKey, TTL: names.ExpiresAt,
 		Indexes: []table.Index{
 			{Name: names.IndexByEndpoint, Hash: names.ByEndpointHash, Sort: names.ByEndpointRange},
 			{Name: names.IndexByState, Hash: names.ByStateHash, Sort: names.ByStateRange},

@@ -2,6 +2,7 @@ package table
 
 import (
 	"context"
+	"slices"
 	"time"
 )
 
@@ -23,20 +24,19 @@ type Call struct {
 	// Lag is the time until the indexes follow the writes.
 	Lag time.Duration
 	// Left are keys of a batch that the answer lists as unprocessed. A batch leaves out
-	// further keys past 16 MB.
+	// further keys past 16 MB. A batch with no other keys is throttled:
+	// https://docs.aws.amazon.com/amazondynamodb/latest/APIReference/API_BatchGetItem.html
 	Left map[Key]bool
 	// Hidden are keys of a transaction whose writes Query, Scan and BatchGetItem do not see
 	// before Around returns. The isolation of DynamoDB allows that:
 	// https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/transaction-apis.html#transaction-isolation
 	Hidden map[Key]bool
-
-	hid []Key // the hidden items
 }
 
-// hidden is an item before the transactions under way that hide their write.
+// hidden is an item before a transaction under way that hides its write.
 type hidden struct {
+	call   *Call
 	before Item
-	times  int
 }
 
 // around makes the call, as Around decides.
@@ -58,30 +58,42 @@ func (t *Table) around(ctx context.Context, c *Call, do func() error) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 
-	for _, k := range c.hid {
-		if t.hidden[k].times--; t.hidden[k].times == 0 {
-			delete(t.hidden, k)
-		}
+	for k := range c.Hidden {
+		t.reveal(c, k)
 	}
 	return err
 }
 
-// hide keeps the item for readers that see half of a transaction.
-func (t *Table) hide(c *Call, k Key, before Item) {
-	if !c.Hidden[k] {
+// hide writes the item, and keeps the item before for readers that see half of the
+// transaction.
+func (t *Table) hide(c *Call, k Key, before, after Item) {
+	earlier := t.hidden[k]
+	t.write(k, after, c.Lag)
+	if c.Hidden[k] {
+		t.hidden[k] = append(earlier, hidden{c, before})
+	}
+}
+
+// reveal shows the write of the item, and the writes before it.
+func (t *Table) reveal(c *Call, k Key) {
+	all := t.hidden[k]
+	i := slices.IndexFunc(all, func(h hidden) bool { return h.call == c })
+	if i+1 < len(all) {
+		t.hidden[k] = all[i+1:]
 		return
 	}
-	if t.hidden[k] == nil {
-		t.hidden[k] = &hidden{before: before}
+	if i >= 0 {
+		delete(t.hidden, k)
 	}
-	t.hidden[k].times++
-	c.hid = append(c.hid, k)
 }
 
 // committed returns the item as Query, Scan and BatchGetItem see it.
 func (t *Table) committed(k Key, item Item) Item {
-	if h := t.hidden[k]; h != nil {
-		return h.before
+	if len(t.hidden) == 0 {
+		return item
+	}
+	if all := t.hidden[k]; len(all) > 0 {
+		return all[0].before
 	}
 	return item
 }

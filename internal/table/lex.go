@@ -38,7 +38,9 @@ func lex(text string) ([]word, error) {
 			continue
 		case c == '#' || c == ':' || isLetter(c) || isDigit(c):
 			w := word{kind: kindOf(c), at: at}
-			for at++; at < len(text) && (isLetter(text[at]) || isDigit(text[at])); at++ {
+			at++
+			for at < len(text) && (isLetter(text[at]) || isDigit(text[at])) {
+				at++
 			}
 			w.text = text[w.at:at]
 			if w.kind != digits && w.kind != bare && len(w.text) == 1 {

@@ -13,167 +13,121 @@ type Options = func(*dynamodb.Options)
 
 // GetItem reads one item.
 func (t *Table) GetItem(ctx context.Context, in *dynamodb.GetItemInput, _ ...Options) (*dynamodb.GetItemOutput, error) {
+	if err := t.request(in.TableName, in, "TableName", "Key", "ConsistentRead", "ProjectionExpression", "ExpressionAttributeNames"); err != nil {
+		return nil, err
+	}
 	k, err := t.exactKey(in.Key)
 	if err != nil {
 		return nil, err
 	}
-	out := &dynamodb.GetItemOutput{}
-	return out, t.around(ctx, &Call{Operation: "GetItem", Keys: []Key{k}}, func() error {
-		e, err := t.reader(in.ProjectionExpression, nil, in.ExpressionAttributeNames, nil)
-		if err != nil {
-			return err
-		}
-		out.Item = e.shown(t.at(k))
-		return nil
-	})
-}
-
-// reader returns the expressions of a read.
-func (t *Table) reader(projection, filter *string, names map[string]string, values Item) (*expressions, error) {
-	e, err := t.expressions(names, values)
+	e, err := t.reader(in.ProjectionExpression, nil, in.ExpressionAttributeNames, nil)
 	if err != nil {
 		return nil, err
 	}
-	e.inProjection = e.parse(projection, "ProjectionExpression", projectionExpression)
-	e.inFilter = e.parse(filter, "FilterExpression", conditionExpression)
-	return e, e.complete()
-}
-
-// BatchGetItem reads up to 100 items, and at most 16 MB.
-func (t *Table) BatchGetItem(
-	ctx context.Context, in *dynamodb.BatchGetItemInput, _ ...Options,
-) (*dynamodb.BatchGetItemOutput, error) {
-	if len(in.RequestItems) != 1 {
-		return nil, invalid("a batch of this table names one table, not %d", len(in.RequestItems))
-	}
-	out := &dynamodb.BatchGetItemOutput{Responses: make(map[string][]Item), UnprocessedKeys: make(map[string]types.KeysAndAttributes)}
-	for name, request := range in.RequestItems {
-		c := &Call{Operation: "BatchGetItem"}
-		for _, attributes := range request.Keys {
-			k, err := t.exactKey(attributes)
-			if err != nil {
-				return nil, err
-			}
-			c.Keys = append(c.Keys, k)
-		}
-		if n := len(c.Keys); n == 0 || n > maxBatchKeys {
-			return nil, invalid("Too many items requested for the BatchGetItem call, or none: %d", n)
-		}
-		if duplicated(c.Keys) {
-			return nil, invalid("Provided list of item keys contains duplicates")
-		}
-		return out, t.around(ctx, c, func() error {
-			items, left, err := t.batch(c, request)
-			out.Responses[name] = items
-			if left != nil {
-				request.Keys = left
-				out.UnprocessedKeys[name] = request
-			}
-			return err
-		})
+	out := &dynamodb.GetItemOutput{}
+	if err := t.around(ctx, &Call{Operation: "GetItem", Keys: []Key{k}}, func() error {
+		out.Item = e.shown(t.at(k))
+		return nil
+	}); err != nil {
+		return nil, err
 	}
 	return out, nil
 }
 
-func (t *Table) batch(c *Call, request types.KeysAndAttributes) (items, left []Item, err error) {
-	e, err := t.reader(request.ProjectionExpression, nil, request.ExpressionAttributeNames, nil)
-	if err != nil {
-		return nil, nil, err
-	}
-	bytes := 0
-	for i, k := range c.Keys {
-		item := t.committed(k, t.at(k))
-		bytes += ItemSize(item)
-		if c.Left[k] || bytes > maxBatchBytes {
-			left = append(left, request.Keys[i])
-		} else if item != nil {
-			items = append(items, e.shown(item))
-		}
-	}
-	return items, left, nil
+// reader returns the expressions of a read.
+func (t *Table) reader(projection, filter *string, names map[string]string, values Item) (*expressions, error) {
+	e := t.expressions(names, values)
+	e.inProjection = e.parse(projection, "ProjectionExpression", projectionExpression)
+	e.inFilter = e.parse(filter, "FilterExpression", conditionExpression)
+	return e, e.complete()
 }
 
 // TransactGetItems reads up to 100 items as of one moment, and at most 4 MB.
 func (t *Table) TransactGetItems(
 	ctx context.Context, in *dynamodb.TransactGetItemsInput, _ ...Options,
 ) (*dynamodb.TransactGetItemsOutput, error) {
+	if err := t.only(in, "TransactItems"); err != nil {
+		return nil, err
+	}
+	reads := make([]*expressions, len(in.TransactItems))
 	c := &Call{Operation: "TransactGetItems"}
-	for _, get := range in.TransactItems {
-		k, err := t.exactKey(get.Get.Key)
-		if err != nil {
-			return nil, err
+	var err error
+	if c.Keys, err = t.batchKeys(len(reads), maxTransaction, func(i int) (Key, error) {
+		get := in.TransactItems[i].Get
+		if get == nil {
+			return Key{}, invalid("a part of a transaction of reads is a Get")
 		}
-		c.Keys = append(c.Keys, k)
-	}
-	if n := len(c.Keys); n == 0 || n > maxTransaction {
-		return nil, invalid("Member must have length less than or equal to %d, and at least 1: %d", maxTransaction, n)
-	}
-	if duplicated(c.Keys) {
-		return nil, invalid("Transaction request cannot include multiple operations on one item")
+		if err := t.request(get.TableName, get, "TableName", "Key", "ProjectionExpression", "ExpressionAttributeNames"); err != nil {
+			return Key{}, err
+		}
+		var err error
+		if reads[i], err = t.reader(get.ProjectionExpression, nil, get.ExpressionAttributeNames, nil); err != nil {
+			return Key{}, err
+		}
+		return t.exactKey(get.Key)
+	}); err != nil {
+		return nil, err
 	}
 	out := &dynamodb.TransactGetItemsOutput{}
-	return out, t.around(ctx, c, func() error {
+	if err := t.around(ctx, c, func() error {
 		out.Responses = make([]types.ItemResponse, len(c.Keys))
 		bytes := 0
 		for i, k := range c.Keys {
-			get := in.TransactItems[i].Get
-			e, err := t.reader(get.ProjectionExpression, nil, get.ExpressionAttributeNames, nil)
-			if err != nil {
-				return err
-			}
 			item := t.at(k)
 			if bytes += ItemSize(item); bytes > maxTransactBytes {
 				return invalid("Transaction request has exceeded the maximum allowed size of %d bytes", maxTransactBytes)
 			}
-			out.Responses[i].Item = e.shown(item)
+			out.Responses[i].Item = reads[i].shown(item)
 		}
 		return nil
-	})
+	}); err != nil {
+		return nil, err
+	}
+	return out, nil
 }
 
 // Query reads a page of rows of one partition, of the table or of an index.
 func (t *Table) Query(ctx context.Context, in *dynamodb.QueryInput, _ ...Options) (*dynamodb.QueryOutput, error) {
-	c := &Call{Operation: "Query", Index: aws.ToString(in.IndexName)}
 	e, q, err := t.query(in)
 	if err != nil {
 		return nil, err
 	}
-	c.Hash = q.hash
-	out := &dynamodb.QueryOutput{}
-	return out, t.around(ctx, c, func() error {
-		p, err := t.page(e, q)
-		if err != nil {
-			return err
-		}
-		out.Items, out.Count, out.ScannedCount, out.LastEvaluatedKey = p.items, int32(p.matched), int32(p.scanned), p.last
+	var p page
+	if err := t.around(ctx, &Call{Operation: "Query", Index: aws.ToString(in.IndexName), Hash: q.hash}, func() error {
+		p = t.page(e, q)
 		return nil
-	})
+	}); err != nil {
+		return nil, err
+	}
+	return &dynamodb.QueryOutput{Items: p.items, Count: p.matched, ScannedCount: p.scanned, LastEvaluatedKey: p.last}, nil
 }
 
-// Scan reads a page of the whole table.
+// Scan reads a page of the whole table. Partitions come in the order of their names: in
+// DynamoDB they have no such order.
 func (t *Table) Scan(ctx context.Context, in *dynamodb.ScanInput, _ ...Options) (*dynamodb.ScanOutput, error) {
-	if in.IndexName != nil || in.Segment != nil {
-		return nil, invalid("this table scans neither an index nor a segment")
+	if err := t.request(in.TableName, in, "TableName", "ConsistentRead", "FilterExpression", "ProjectionExpression",
+		"ExpressionAttributeNames", "ExpressionAttributeValues", "Limit", "ExclusiveStartKey"); err != nil {
+		return nil, err
 	}
-	t.mu.Lock()
 	e, err := t.reader(in.ProjectionExpression, in.FilterExpression, in.ExpressionAttributeNames, in.ExpressionAttributeValues)
-	t.mu.Unlock()
 	if err != nil {
 		return nil, err
 	}
-	q := &query{index: -1, forward: true, whole: true, limit: int(aws.ToInt32(in.Limit))}
+	q := &query{index: -1, forward: true, whole: true}
+	if q.limit, err = limit(in.Limit); err != nil {
+		return nil, err
+	}
 	if in.ExclusiveStartKey != nil {
 		if q.after, err = t.startOf(-1, in.ExclusiveStartKey); err != nil {
 			return nil, err
 		}
 	}
-	out := &dynamodb.ScanOutput{}
-	return out, t.around(ctx, &Call{Operation: "Scan"}, func() error {
-		p, err := t.page(e, q)
-		if err != nil {
-			return err
-		}
-		out.Items, out.Count, out.ScannedCount, out.LastEvaluatedKey = p.items, int32(p.matched), int32(p.scanned), p.last
+	var p page
+	if err := t.around(ctx, &Call{Operation: "Scan"}, func() error {
+		p = t.page(e, q)
 		return nil
-	})
+	}); err != nil {
+		return nil, err
+	}
+	return &dynamodb.ScanOutput{Items: p.items, Count: p.matched, ScannedCount: p.scanned, LastEvaluatedKey: p.last}, nil
 }

@@ -21,18 +21,13 @@ func (k Key) String() string { return k.Hash + " " + k.Sort }
 // the attributes are not in the index.
 type Index struct{ Name, Hash, Sort string }
 
-// Schema names the attributes of the keys. All are strings.
+// Schema names the table, and the attributes of the keys. All are strings.
 type Schema struct {
+	Name       string
 	Hash, Sort string
 	Indexes    []Index
 	TTL        string // the attribute with the time of expiry, in seconds since 1970
 }
-
-// known names a parsed expression.
-type known struct{ kind, text string }
-
-// maxKnown bounds the parsed expressions that a table keeps.
-const maxKnown = 1000
 
 // Table is one table of DynamoDB in one process. It satisfies the part of the SDK's
 // client that reads and writes items. Table is safe for concurrent use. Calls take effect
@@ -53,14 +48,15 @@ type Table struct {
 	Wrote func(k Key, before, after Item)
 
 	schema Schema
+	known  known
+	others sync.Map // fields that the table does not support, by the type of a request
 
 	mu      sync.Mutex
 	items   *btree.BTreeG[*row]
 	indexes []*btree.BTreeG[*row]
 	lagging []lagging
-	known   map[known]*expression
 	tokens  map[string]token // of transactions
-	hidden  map[Key]*hidden  // of transactions under way
+	hidden  map[Key][]hidden // of transactions under way
 }
 
 // row is an item in the table, or a row of an index.
@@ -81,8 +77,7 @@ func order(a, b *row) bool {
 // New returns an empty table.
 func New(schema Schema) *Table {
 	t := &Table{
-		schema: schema, items: newTree(), known: make(map[known]*expression),
-		tokens: make(map[string]token), hidden: make(map[Key]*hidden),
+		schema: schema, items: newTree(), tokens: make(map[string]token), hidden: make(map[Key][]hidden),
 	}
 	for range schema.Indexes {
 		t.indexes = append(t.indexes, newTree())
@@ -96,7 +91,7 @@ func newTree() *btree.BTreeG[*row] {
 
 func (t *Table) now() time.Time {
 	if t.Now == nil {
-		return time.Now()
+		return time.Now() //nolint:forbidigo // a table without a clock, as of make dev
 	}
 	return t.Now()
 }
@@ -113,6 +108,7 @@ func (t *Table) at(k Key) Item {
 // write replaces the item with the key; nil removes it. lag is the time until the indexes
 // follow.
 func (t *Table) write(k Key, after Item, lag time.Duration) {
+	delete(t.hidden, k) // readers that see this write see those before it
 	r := &row{hash: k.Hash, sort: k.Sort, key: k, item: after, bytes: ItemSize(after)}
 	var before Item
 	var old *row
@@ -135,76 +131,11 @@ func (t *Table) write(k Key, after Item, lag time.Duration) {
 	}
 }
 
-// indexRow returns the row of the item in the index; nil: the item is not in the index.
-func (t *Table) indexRow(index Index, k Key, item Item) *row {
-	hash, ok := item[index.Hash].(*types.AttributeValueMemberS)
-	sort, ok2 := item[index.Sort].(*types.AttributeValueMemberS)
-	if !ok || !ok2 {
-		return nil
-	}
-	projected := Item{index.Hash: hash, index.Sort: sort, t.schema.Hash: item[t.schema.Hash], t.schema.Sort: item[t.schema.Sort]}
-	return &row{hash: hash.Value, sort: sort.Value, key: k, item: projected, bytes: ItemSize(projected)}
-}
-
-// lagging is a change of an index that is not visible yet.
-type lagging struct {
-	at           time.Time
-	index        int
-	gone, coming *row
-}
-
-// follow changes the index after the lag. The changes of one item stay in their order.
-func (t *Table) follow(index int, gone, coming *row, lag time.Duration) {
-	if gone == nil && coming == nil || gone != nil && coming != nil && !order(gone, coming) && !order(coming, gone) {
-		return // the row stays
-	}
-	at := t.now().Add(lag)
-	key := cmp.Or(coming, gone).key
-	waits := lag > 0
-	for _, earlier := range t.lagging {
-		if earlier.index == index && cmp.Or(earlier.coming, earlier.gone).key == key {
-			if waits = true; earlier.at.After(at) {
-				at = earlier.at
-			}
-		}
-	}
-	change := lagging{at, index, gone, coming}
-	if waits {
-		t.lagging = append(t.lagging, change)
-		return
-	}
-	t.catchUp(change)
-}
-
-func (t *Table) catchUp(c lagging) {
-	if c.gone != nil {
-		t.indexes[c.index].Delete(c.gone)
-	}
-	if c.coming != nil {
-		t.indexes[c.index].Set(c.coming)
-	}
-}
-
-// settle makes the changes of the indexes whose lag has passed.
-func (t *Table) settle() {
-	if len(t.lagging) == 0 {
-		return
-	}
-	now := t.now()
-	var later []lagging
-	for _, c := range t.lagging {
-		if c.at.After(now) {
-			later = append(later, c)
-			continue
-		}
-		t.catchUp(c)
-	}
-	t.lagging = later
-}
-
 // Expire removes expired items, like the time to live of a table: an item stays until
 // pick returns true for it, which AWS does in any order, and days late; nil picks every
-// one. Expire returns the number of removed items. Its cost grows with the table.
+// one. An item that expired five years ago stays. Expire returns the number of removed
+// items. Its cost grows with the table.
+// https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/howitworks-ttl.html
 func (t *Table) Expire(now time.Time, pick func(Key) bool) int {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -215,7 +146,8 @@ func (t *Table) Expire(now time.Time, pick func(Key) bool) int {
 		if !ok {
 			return true
 		}
-		if seconds, ok := small(at.Value); ok && seconds <= now.Unix() && (pick == nil || pick(r.key)) {
+		seconds, ok := small(at.Value)
+		if ok && seconds <= now.Unix() && seconds > now.AddDate(-5, 0, 0).Unix() && (pick == nil || pick(r.key)) {
 			expired = append(expired, r.key)
 		}
 		return true

@@ -2,143 +2,175 @@ package table
 
 import (
 	"context"
-	"crypto/rand"
+	"errors"
+	"maps"
 	"reflect"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"github.com/aws/smithy-go"
 )
 
-// tokenKept is how long a repeated transaction with the same token changes nothing.
+// A repeated transaction with the same token changes nothing for so long.
 // https://docs.aws.amazon.com/amazondynamodb/latest/APIReference/API_TransactWriteItems.html
-const tokenKept = 10 * time.Minute
+const (
+	tokenKept     = 10 * time.Minute
+	maxTokenBytes = 36
+)
 
 // token is the token of a transaction that was made.
 type token struct {
-	items []types.TransactWriteItem
+	parts []change // without what is parsed
 	at    time.Time
 }
 
-// TransactWriteItems makes up to 100 writes, or none.
+// TransactWriteItems makes up to 100 writes, or none. Without a token it has one of its
+// own, as the SDK gives it, so that Around may repeat it.
 func (t *Table) TransactWriteItems(
 	ctx context.Context, in *dynamodb.TransactWriteItemsInput, _ ...Options,
 ) (*dynamodb.TransactWriteItemsOutput, error) {
+	id := aws.ToString(in.ClientRequestToken)
+	if err := t.only(in, "TransactItems", "ClientRequestToken"); err != nil {
+		return nil, err
+	}
+	if n := len(in.TransactItems); n == 0 || n > maxTransaction || len(id) > maxTokenBytes {
+		return nil, invalid("a transaction has 1 to %d parts, and a token of at most %d bytes: %d, %q", maxTransaction, maxTokenBytes, n, id)
+	}
 	call := &Call{Operation: "TransactWriteItems", Write: true}
-	var changes []change
-	bytes := 0
-	for _, item := range in.TransactItems {
-		c, err := t.changeOf(item)
+	changes := make([]change, len(in.TransactItems))
+	for i, item := range in.TransactItems {
+		c, err := t.part(item)
 		if err != nil {
 			return nil, err
 		}
-		changes, call.Keys = append(changes, c), append(call.Keys, c.key)
-		bytes += ItemSize(c.item)
-	}
-	if n := len(changes); n == 0 || n > maxTransaction {
-		return nil, invalid("Member must have length less than or equal to %d, and at least 1: %d", maxTransaction, n)
+		changes[i], call.Keys = c, append(call.Keys, c.key)
 	}
 	if duplicated(call.Keys) {
 		return nil, invalid("Transaction request cannot include multiple operations on one item")
 	}
-	if bytes > maxTransactBytes {
-		return nil, invalid("Transaction request has exceeded the maximum allowed size of %d bytes", maxTransactBytes)
-	}
-	id := aws.ToString(in.ClientRequestToken)
-	if id == "" { // as the SDK does, once for all tries
-		id = rand.Text()
-		defer t.forget(id)
-	}
+	made := false // this call, before
 	err := t.around(ctx, call, func() error {
-		if made, ok := t.tokens[id]; ok && t.now().Sub(made.at) < tokenKept {
-			if !reflect.DeepEqual(made.items, in.TransactItems) {
-				return &types.IdempotentParameterMismatchException{Message: aws.String("the token is of another transaction")}
-			}
-			return nil
+		if same, err := t.repeated(id, changes); made || same || err != nil {
+			return err
 		}
 		if err := t.commit(call, changes); err != nil {
 			return err
 		}
-		t.tokens[id] = token{in.TransactItems, t.now()}
+		if made = true; id != "" {
+			t.tokens[id] = token{unparsed(changes), t.now()}
+		}
 		return nil
 	})
-	return &dynamodb.TransactWriteItemsOutput{}, err
+	if err != nil {
+		return nil, err
+	}
+	return &dynamodb.TransactWriteItemsOutput{}, nil
 }
 
-func (t *Table) forget(token string) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-
-	delete(t.tokens, token)
+// repeated reports whether the transaction of the token was made.
+func (t *Table) repeated(id string, changes []change) (bool, error) {
+	if id == "" {
+		return false, nil
+	}
+	now := t.now()
+	maps.DeleteFunc(t.tokens, func(_ string, made token) bool { return now.Sub(made.at) >= tokenKept })
+	made, ok := t.tokens[id]
+	if ok && !reflect.DeepEqual(made.parts, unparsed(changes)) {
+		return false, &types.IdempotentParameterMismatchException{Message: aws.String("the token is of another transaction")}
+	}
+	return ok, nil
 }
 
-// commit makes all changes, or none when a condition fails. The reasons have the order of
-// the changes.
-func (t *Table) commit(call *Call, changes []change) error {
-	all := make([]prepared, len(changes))
-	reasons := make([]types.CancellationReason, len(changes))
-	failed := false
+func unparsed(changes []change) []change {
+	all := make([]change, len(changes))
 	for i, c := range changes {
-		p, refused, err := t.prepare(c)
-		if err != nil {
-			return err
-		}
-		all[i] = p
+		all[i] = c
+		all[i].made = nil
+	}
+	return all
+}
+
+// commit makes all changes, or none when one fails. The reasons have the order of the
+// changes.
+func (t *Table) commit(call *Call, changes []change) error {
+	before, after := make([]Item, len(changes)), make([]Item, len(changes))
+	reasons := make([]types.CancellationReason, len(changes))
+	failed, bytes := false, 0
+	for i, c := range changes {
+		before[i] = t.at(c.key)
+		made, refused, err := t.prepare(c, before[i])
 		reasons[i].Code = aws.String("None")
-		if refused {
+		if refused || err != nil {
 			failed = true
-			reasons[i] = types.CancellationReason{
-				Code: aws.String("ConditionalCheckFailed"), Message: aws.String("The conditional request failed"),
-			}
-			if c.showOld {
-				reasons[i].Item = p.before
-			}
+			reasons[i] = reason(c, before[i], err)
 		}
+		after[i] = made
+		bytes += max(ItemSize(made), ItemSize(c.item))
 	}
 	if failed {
 		return &types.TransactionCanceledException{
 			Message: aws.String("Transaction cancelled, please refer cancellation reasons for specific reasons"), CancellationReasons: reasons,
 		}
 	}
-	for _, p := range all {
-		if !p.check {
-			t.hide(call, p.key, p.before)
-			t.write(p.key, p.after, call.Lag)
+	if bytes > maxTransactBytes {
+		return invalid("Transaction request has exceeded the maximum allowed size of %d bytes", maxTransactBytes)
+	}
+	for i, c := range changes {
+		if c.verb != check {
+			t.hide(call, c.key, before[i], after[i])
 		}
 	}
 	return nil
 }
 
-// changeOf returns a part of a transaction.
-func (t *Table) changeOf(w types.TransactWriteItem) (c change, err error) {
-	switch {
-	case w.Put != nil:
-		c = change{
-			item: w.Put.Item, where: w.Put.ConditionExpression, names: w.Put.ExpressionAttributeNames,
-			values: w.Put.ExpressionAttributeValues, showOld: showsOld(w.Put.ReturnValuesOnConditionCheckFailure),
-		}
-		c.key, err = t.keyOf(w.Put.Item)
-	case w.Update != nil:
-		c = change{
-			update: w.Update.UpdateExpression, where: w.Update.ConditionExpression, names: w.Update.ExpressionAttributeNames,
-			values: w.Update.ExpressionAttributeValues, showOld: showsOld(w.Update.ReturnValuesOnConditionCheckFailure),
-		}
-		c.key, err = t.exactKey(w.Update.Key)
-	case w.Delete != nil:
-		c = change{
-			delete: true, where: w.Delete.ConditionExpression, names: w.Delete.ExpressionAttributeNames,
-			values: w.Delete.ExpressionAttributeValues, showOld: showsOld(w.Delete.ReturnValuesOnConditionCheckFailure),
-		}
-		c.key, err = t.exactKey(w.Delete.Key)
-	case w.ConditionCheck != nil:
-		c = change{
-			check: true, where: w.ConditionCheck.ConditionExpression, names: w.ConditionCheck.ExpressionAttributeNames,
-			values: w.ConditionCheck.ExpressionAttributeValues, showOld: showsOld(w.ConditionCheck.ReturnValuesOnConditionCheckFailure),
-		}
-		c.key, err = t.exactKey(w.ConditionCheck.Key)
-	default:
-		err = invalid("a part of a transaction is a put, an update, a delete or a check")
+// reason returns why a change fails: of an error, or of its condition. The message of an
+// error that depends on the item is a reason, too:
+// https://docs.aws.amazon.com/amazondynamodb/latest/APIReference/API_TransactWriteItems.html
+func reason(c change, before Item, err error) types.CancellationReason {
+	var invalid *smithy.GenericAPIError
+	if errors.As(err, &invalid) {
+		return types.CancellationReason{Code: aws.String("ValidationError"), Message: aws.String(invalid.Message)}
 	}
-	return c, err
+	why := types.CancellationReason{Code: aws.String("ConditionalCheckFailed"), Message: aws.String("The conditional request failed")}
+	if c.terms.shows != "" {
+		why.Item = before
+	}
+	return why
+}
+
+// part returns a part of a transaction.
+func (t *Table) part(w types.TransactWriteItem) (change, error) {
+	fields := []string{"TableName", "ConditionExpression", "ExpressionAttributeNames", "ExpressionAttributeValues", "ReturnValuesOnConditionCheckFailure"}
+	set := 0
+	for _, given := range []bool{w.Put != nil, w.Update != nil, w.Delete != nil, w.ConditionCheck != nil} {
+		if given {
+			set++
+		}
+	}
+	switch p, u, d, c := w.Put, w.Update, w.Delete, w.ConditionCheck; {
+	case set != 1:
+	case p != nil:
+		if err := t.request(p.TableName, p, append(fields, "Item")...); err != nil {
+			return change{}, err
+		}
+		return t.change(put, p.Item, terms{nil, p.ConditionExpression, p.ExpressionAttributeNames, p.ExpressionAttributeValues, p.ReturnValuesOnConditionCheckFailure})
+	case u != nil && u.UpdateExpression != nil:
+		if err := t.request(u.TableName, u, append(fields, "Key", "UpdateExpression")...); err != nil {
+			return change{}, err
+		}
+		return t.change(update, u.Key, terms{u.UpdateExpression, u.ConditionExpression, u.ExpressionAttributeNames, u.ExpressionAttributeValues, u.ReturnValuesOnConditionCheckFailure})
+	case d != nil:
+		if err := t.request(d.TableName, d, append(fields, "Key")...); err != nil {
+			return change{}, err
+		}
+		return t.change(drop, d.Key, terms{nil, d.ConditionExpression, d.ExpressionAttributeNames, d.ExpressionAttributeValues, d.ReturnValuesOnConditionCheckFailure})
+	case c != nil && c.ConditionExpression != nil:
+		if err := t.request(c.TableName, c, append(fields, "Key")...); err != nil {
+			return change{}, err
+		}
+		return t.change(check, c.Key, terms{nil, c.ConditionExpression, c.ExpressionAttributeNames, c.ExpressionAttributeValues, c.ReturnValuesOnConditionCheckFailure})
+	}
+	return change{}, invalid("a part of a transaction is one of a put, an update with an expression, a delete, and a check with a condition")
 }

@@ -8,50 +8,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 )
 
-// path is the path of an attribute.
-type path []step
-
-// step is a name, or an index of a list when the name is empty.
-type step struct {
-	name  name
-	index int
-}
-
-// in returns the value at the path; nil: the item has none.
-func (p path) in(s *scope) types.AttributeValue {
-	v := s.item[p[0].name.in(s)]
-	for _, step := range p[1:] {
-		v = step.of(v, s)
-	}
-	return v
-}
-
-func (st step) of(v types.AttributeValue, s *scope) types.AttributeValue {
-	switch v := v.(type) {
-	case *types.AttributeValueMemberM:
-		if st.name != "" {
-			return v.Value[st.name.in(s)]
-		}
-	case *types.AttributeValueMemberL:
-		if st.name == "" && st.index < len(v.Value) {
-			return v.Value[st.index]
-		}
-	}
-	return nil
-}
-
-// overlaps reports whether one path is a part of the other.
-func (p path) overlaps(other path, s *scope) bool {
-	for i := range min(len(p), len(other)) {
-		if p[i].name.in(s) != other[i].name.in(s) || p[i].index != other[i].index {
-			return false
-		}
-	}
-	return true
-}
-
 // apply returns the item after the actions. Every operand is read before the first
-// change. The item given stays as it is.
+// change, and indices of lists are those before it. The item given stays as it is.
 func (s *scope) apply(actions []action) Item {
 	type change struct {
 		action
@@ -60,56 +18,65 @@ func (s *scope) apply(actions []action) Item {
 	}
 	changes := make([]change, len(actions))
 	for i, a := range actions {
-		for _, other := range actions[:i] {
-			if a.path.overlaps(other.path, s) {
-				s.fail("Two document paths overlap with each other; must remove or rewrite one of these paths")
-			}
-		}
 		changes[i].action = a
 		if a.value != nil {
 			changes[i].value = a.value(s)
 		}
 	}
-	// The last element of a list goes first, so that the indices of the others stay.
+	// New elements of a list come in the order of their indices. Removals follow, the last
+	// element first, so that the indices of the others stay.
 	slices.SortStableFunc(changes, func(a, b change) int {
-		return cmp.Compare(b.path[len(b.path)-1].index, a.path[len(a.path)-1].index)
+		switch first, second := a.clause == remove, b.clause == remove; {
+		case first && second:
+			return compareIndices(b.path, a.path)
+		case first:
+			return 1
+		case second:
+			return -1
+		}
+		return compareIndices(a.path, b.path)
 	})
-	after := maps.Clone(s.item)
-	if after == nil {
-		after = make(Item)
-	}
+	after := cloneMap(s.item)
 	for _, c := range changes {
 		value := c.value
 		switch c.clause {
 		case set, remove:
 		case add:
-			value = s.added(c.path.in(s), value)
+			value = s.sum(c.path.in(s), value)
 		case deleteFrom:
-			if value = s.without(c.path.in(s), value); value == nil && c.path.in(s) == nil {
-				continue
-			}
+			value = s.without(c.path.in(s), value)
 		}
 		if s.err != nil {
 			return nil
 		}
-		after = s.replaced(after, c.path, value)
+		s.put(after, c.path, value)
 	}
 	return after
 }
 
-// replaced returns a copy of the map with the value at the path; nil removes it.
-func (s *scope) replaced(in Item, p path, value types.AttributeValue) Item {
+// cloneMap returns a copy that shares the values, which never change; never nil.
+func cloneMap(item Item) Item {
+	if item == nil {
+		return make(Item)
+	}
+	return maps.Clone(item)
+}
+
+func compareIndices(a, b path) int {
+	return slices.CompareFunc(a, b, func(a, b step) int { return cmp.Compare(a.index, b.index) })
+}
+
+// put sets the value at the path in the map; nil removes it.
+func (s *scope) put(in Item, p path, value types.AttributeValue) {
 	name := p[0].name.in(s)
-	out := maps.Clone(in)
 	if len(p) > 1 {
 		value = s.inside(in[name], p[1:], value)
 	}
 	if value == nil {
-		delete(out, name)
+		delete(in, name)
 	} else {
-		out[name] = value
+		in[name] = value
 	}
-	return out
 }
 
 // inside returns a copy of a map or a list with the value at the path.
@@ -117,7 +84,9 @@ func (s *scope) inside(parent types.AttributeValue, p path, value types.Attribut
 	switch parent := parent.(type) {
 	case *types.AttributeValueMemberM:
 		if p[0].name != "" {
-			return &types.AttributeValueMemberM{Value: s.replaced(parent.Value, p, value)}
+			copied := cloneMap(parent.Value)
+			s.put(copied, p, value)
+			return &types.AttributeValueMemberM{Value: copied}
 		}
 	case *types.AttributeValueMemberL:
 		if p[0].name == "" {
@@ -176,9 +145,9 @@ func (s *scope) concat(a, b types.AttributeValue) types.AttributeValue {
 	return &types.AttributeValueMemberL{Value: slices.Concat(x.Value, y.Value)}
 }
 
-// added is the clause ADD: of a number, or of elements of a set. Nothing counts as 0, or
+// sum is the clause ADD: of a number, or of elements of a set. Nothing counts as 0, or
 // as an empty set.
-func (s *scope) added(v, more types.AttributeValue) types.AttributeValue {
+func (s *scope) sum(v, more types.AttributeValue) types.AttributeValue {
 	if n, ok := more.(*types.AttributeValueMemberN); ok {
 		if v == nil {
 			return n

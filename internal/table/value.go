@@ -3,9 +3,7 @@ package table
 import (
 	"bytes"
 	"slices"
-	"strconv"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 )
@@ -92,7 +90,8 @@ func sameItem(a, b Item) bool {
 	return true
 }
 
-// setOf is a set: the elements as text, and their type "S", "N" or "B".
+// setOf is a set: the elements as text, numbers in their normal form, and their type "S",
+// "N" or "B".
 type setOf struct {
 	kind string
 	all  []string
@@ -104,7 +103,11 @@ func elements(v types.AttributeValue) (set setOf, ok bool) {
 	case *types.AttributeValueMemberSS:
 		return setOf{"S", v.Value}, true
 	case *types.AttributeValueMemberNS:
-		return setOf{"N", v.Value}, true
+		all := make([]string, len(v.Value))
+		for i, n := range v.Value {
+			all[i] = normal(n)
+		}
+		return setOf{"N", all}, true
 	case *types.AttributeValueMemberBS:
 		all := make([]string, len(v.Value))
 		for i, b := range v.Value {
@@ -132,109 +135,27 @@ func (s setOf) value() types.AttributeValue {
 	return &types.AttributeValueMemberBS{Value: all}
 }
 
-// beginsWith is the function begins_with of strings and binary values.
-func beginsWith(v, prefix types.AttributeValue) bool {
-	switch v := v.(type) {
+// kindOfValue returns the type of a value as requests name it.
+func kindOfValue(v types.AttributeValue) string {
+	switch v.(type) {
 	case *types.AttributeValueMemberS:
-		prefix, ok := prefix.(*types.AttributeValueMemberS)
-		return ok && strings.HasPrefix(v.Value, prefix.Value)
-	case *types.AttributeValueMemberB:
-		prefix, ok := prefix.(*types.AttributeValueMemberB)
-		return ok && bytes.HasPrefix(v.Value, prefix.Value)
-	}
-	return false
-}
-
-// contains is the function contains: a part of a string, or an element of a set or list.
-func contains(v, part types.AttributeValue) bool {
-	switch v := v.(type) {
-	case *types.AttributeValueMemberS:
-		part, ok := part.(*types.AttributeValueMemberS)
-		return ok && strings.Contains(v.Value, part.Value)
-	case *types.AttributeValueMemberB:
-		part, ok := part.(*types.AttributeValueMemberB)
-		return ok && bytes.Contains(v.Value, part.Value)
-	case *types.AttributeValueMemberL:
-		return slices.ContainsFunc(v.Value, func(e types.AttributeValue) bool { return equal(e, part) })
-	}
-	set, ok := elements(v)
-	if !ok {
-		return false
-	}
-	switch part := part.(type) {
-	case *types.AttributeValueMemberS:
-		return set.kind == "S" && slices.Contains(set.all, part.Value)
+		return "S"
 	case *types.AttributeValueMemberN:
-		return set.kind == "N" && slices.ContainsFunc(set.all, func(e string) bool { return compareNumbers(e, part.Value) == 0 })
+		return "N"
 	case *types.AttributeValueMemberB:
-		return set.kind == "B" && slices.Contains(set.all, string(part.Value))
-	}
-	return false
-}
-
-// sizeOf is the function size: characters, bytes or elements. Other types have no size.
-func sizeOf(v types.AttributeValue) types.AttributeValue {
-	n := 0
-	switch v := v.(type) {
-	case *types.AttributeValueMemberS:
-		n = utf8.RuneCountInString(v.Value)
-	case *types.AttributeValueMemberB:
-		n = len(v.Value)
-	case *types.AttributeValueMemberL:
-		n = len(v.Value)
-	case *types.AttributeValueMemberM:
-		n = len(v.Value)
-	default:
-		set, ok := elements(v)
-		if !ok {
-			return nil
-		}
-		n = len(set.all)
-	}
-	return &types.AttributeValueMemberN{Value: strconv.Itoa(n)}
-}
-
-// clone returns a deep copy, with numbers in their normal form.
-func clone(v types.AttributeValue) types.AttributeValue {
-	switch v := v.(type) {
-	case *types.AttributeValueMemberS:
-		return &types.AttributeValueMemberS{Value: v.Value}
-	case *types.AttributeValueMemberN:
-		return &types.AttributeValueMemberN{Value: normal(v.Value)}
-	case *types.AttributeValueMemberB:
-		return &types.AttributeValueMemberB{Value: bytes.Clone(v.Value)}
-	case *types.AttributeValueMemberL:
-		all := make([]types.AttributeValue, len(v.Value))
-		for i, e := range v.Value {
-			all[i] = clone(e)
-		}
-		return &types.AttributeValueMemberL{Value: all}
-	case *types.AttributeValueMemberM:
-		return &types.AttributeValueMemberM{Value: cloneItem(v.Value)}
-	case *types.AttributeValueMemberNS:
-		all := make([]string, len(v.Value))
-		for i, e := range v.Value {
-			all[i] = normal(e)
-		}
-		return &types.AttributeValueMemberNS{Value: all}
+		return "B"
 	case *types.AttributeValueMemberSS:
-		return &types.AttributeValueMemberSS{Value: slices.Clone(v.Value)}
+		return "SS"
+	case *types.AttributeValueMemberNS:
+		return "NS"
 	case *types.AttributeValueMemberBS:
-		all := make([][]byte, len(v.Value))
-		for i, e := range v.Value {
-			all[i] = bytes.Clone(e)
-		}
-		return &types.AttributeValueMemberBS{Value: all}
+		return "BS"
+	case *types.AttributeValueMemberL:
+		return "L"
+	case *types.AttributeValueMemberM:
+		return "M"
 	case *types.AttributeValueMemberBOOL:
-		return &types.AttributeValueMemberBOOL{Value: v.Value}
+		return "BOOL"
 	}
-	return &types.AttributeValueMemberNULL{Value: true}
-}
-
-func cloneItem(item Item) Item {
-	copied := make(Item, len(item))
-	for name, v := range item {
-		copied[name] = clone(v)
-	}
-	return copied
+	return "NULL"
 }

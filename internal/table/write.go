@@ -2,195 +2,194 @@ package table
 
 import (
 	"context"
+	"maps"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 )
 
-// change is one write: of PutItem, UpdateItem, or a part of a transaction.
+// verb is what a change does.
+type verb int
+
+const (
+	put verb = iota
+	update
+	drop
+	check // a condition without a write
+)
+
+// terms are the expressions of a change as the request gives them.
+type terms struct {
+	update, condition *string
+	names             map[string]string
+	values            Item
+	shows             types.ReturnValuesOnConditionCheckFailure
+}
+
+// copied returns terms that share nothing with the request.
+func (w terms) copied() terms {
+	if w.update != nil {
+		w.update = aws.String(*w.update)
+	}
+	if w.condition != nil {
+		w.condition = aws.String(*w.condition)
+	}
+	w.names = maps.Clone(w.names)
+	if w.values != nil {
+		w.values = cloneItem(w.values)
+	}
+	return w
+}
+
+// change is one write: of PutItem, UpdateItem, or a part of a transaction. It shares
+// nothing with the request.
 type change struct {
-	key     Key
-	item    Item    // of a put
-	update  *string // of an update
-	delete  bool
-	check   bool // no write
-	where   *string
-	names   map[string]string
-	values  Item
-	showOld bool // with a failed condition
+	verb  verb
+	key   Key
+	item  Item // of a put
+	terms terms
+
+	made *expressions
 }
 
-// prepared is a change whose condition is met.
-type prepared struct {
-	key           Key
-	before, after Item
-	check         bool
-}
-
-// prepare checks the change against the table. refused means that the condition fails, and
-// before is the item then.
-func (t *Table) prepare(c change) (p prepared, refused bool, err error) {
-	p = prepared{key: c.key, before: t.at(c.key), check: c.check}
-	e, err := t.expressions(c.names, c.values)
+// change checks all of a write that needs no item of the table. attributes are the key, or
+// the item of a put.
+func (t *Table) change(v verb, attributes Item, w terms) (c change, err error) {
+	c = change{verb: v}
+	if v == put {
+		if err := t.checkItem(attributes); err != nil {
+			return c, err
+		}
+		c.item = cloneItem(attributes)
+		c.key, err = t.keyOf(attributes)
+	} else {
+		c.key, err = t.exactKey(attributes)
+	}
 	if err != nil {
-		return p, false, err
+		return c, err
 	}
-	e.inCondition = e.parse(c.where, "ConditionExpression", conditionExpression)
-	e.inUpdate = e.parse(c.update, "UpdateExpression", updateExpression)
-	if err := e.complete(); err != nil {
-		return p, false, err
+	if w.shows != "" && w.shows != types.ReturnValuesOnConditionCheckFailureAllOld {
+		return c, invalid("a failed condition of this table shows ALL_OLD, and not %s", w.shows)
 	}
-	if !e.meets(e.inCondition, p.before) {
-		return p, true, nil
+	made := t.expressions(w.names, w.values)
+	if made.err != nil {
+		return c, made.err
 	}
-	switch {
-	case c.check || c.delete:
-	case c.item != nil:
-		p.after = cloneItem(c.item)
-	default:
-		if p.after, err = t.updated(e, c.key, p.before); err != nil {
-			return p, false, err
-		}
+	c.terms = w.copied()
+	made.names, made.values = c.terms.names, c.terms.values
+	made.inCondition = made.parse(w.condition, "ConditionExpression", conditionExpression)
+	made.inUpdate = made.parse(w.update, "UpdateExpression", updateExpression)
+	if err := made.complete(); err != nil {
+		return c, err
 	}
-	if p.after != nil {
-		err = t.checkItem(p.after)
-	}
-	return p, false, err
+	c.made = made
+	return c, t.keepsKey(made)
 }
 
-// updated returns the item after the update, or a new item.
-func (t *Table) updated(e *expressions, k Key, before Item) (Item, error) {
-	e.item = before
-	var actions []action
-	if e.inUpdate != nil {
-		actions = e.inUpdate.updates
+// keepsKey returns an error for an update of the primary key.
+func (t *Table) keepsKey(e *expressions) error {
+	if e.inUpdate == nil {
+		return nil
 	}
-	for _, a := range actions {
+	for _, a := range e.inUpdate.updates {
 		if name := a.path[0].name.in(&e.scope); name == t.schema.Hash || name == t.schema.Sort {
-			return nil, invalid("One or more parameter values were invalid: Cannot update attribute %s. This attribute is part of the key", name)
+			return invalid("One or more parameter values were invalid: Cannot update attribute %s. This attribute is part of the key", name)
 		}
 	}
-	after := e.apply(actions)
-	if e.err != nil {
-		return nil, e.err
-	}
-	after = cloneItem(after)
-	after[t.schema.Hash] = &types.AttributeValueMemberS{Value: k.Hash}
-	after[t.schema.Sort] = &types.AttributeValueMemberS{Value: k.Sort}
-	return after, nil
+	return nil
 }
 
-// one makes a single write.
-func (t *Table) one(ctx context.Context, operation string, c change) (p prepared, err error) {
+// prepare makes the item after the change; nil: none. refused means that the condition
+// fails.
+func (t *Table) prepare(c change, before Item) (after Item, refused bool, err error) {
+	switch {
+	case !c.made.meets(c.made.inCondition, before):
+		return nil, true, nil
+	case c.verb == put:
+		return c.item, false, nil
+	case c.verb != update:
+		return nil, false, nil
+	}
+	s := c.made.scope
+	s.item = before
+	var actions []action
+	if c.made.inUpdate != nil {
+		actions = c.made.inUpdate.updates
+	}
+	if after = s.apply(actions); s.err != nil {
+		return nil, false, s.err
+	}
+	after[t.schema.Hash] = &types.AttributeValueMemberS{Value: c.key.Hash}
+	after[t.schema.Sort] = &types.AttributeValueMemberS{Value: c.key.Sort}
+	return after, false, t.checkItem(after)
+}
+
+// one makes a single write, and returns the item after it.
+func (t *Table) one(ctx context.Context, operation string, c change) (after Item, err error) {
 	call := &Call{Operation: operation, Keys: []Key{c.key}, Write: true}
-	return p, t.around(ctx, call, func() error {
-		made, refused, err := t.prepare(c)
+	err = t.around(ctx, call, func() error {
+		before := t.at(c.key)
+		made, refused, err := t.prepare(c, before)
 		switch {
 		case err != nil:
 			return err
 		case refused:
 			failed := &types.ConditionalCheckFailedException{Message: aws.String("The conditional request failed")}
-			if c.showOld {
-				failed.Item = made.before
+			if c.terms.shows != "" {
+				failed.Item = before
 			}
 			return failed
 		}
-		p = made
-		t.write(p.key, p.after, call.Lag)
+		after = made
+		t.write(c.key, after, call.Lag)
 		return nil
 	})
-}
-
-func showsOld(v types.ReturnValuesOnConditionCheckFailure) bool {
-	return v == types.ReturnValuesOnConditionCheckFailureAllOld
+	return after, err
 }
 
 // PutItem writes a whole item.
 func (t *Table) PutItem(ctx context.Context, in *dynamodb.PutItemInput, _ ...Options) (*dynamodb.PutItemOutput, error) {
-	k, err := t.keyOf(in.Item)
+	if err := t.request(in.TableName, in, "TableName", "Item", "ConditionExpression", "ExpressionAttributeNames",
+		"ExpressionAttributeValues", "ReturnValuesOnConditionCheckFailure"); err != nil {
+		return nil, err
+	}
+	c, err := t.change(put, in.Item, terms{
+		condition: in.ConditionExpression, names: in.ExpressionAttributeNames,
+		values: in.ExpressionAttributeValues, shows: in.ReturnValuesOnConditionCheckFailure,
+	})
 	if err != nil {
 		return nil, err
 	}
-	if in.ReturnValues != "" {
-		return nil, invalid("PutItem of this table returns no values")
+	if _, err := t.one(ctx, "PutItem", c); err != nil {
+		return nil, err
 	}
-	_, err = t.one(ctx, "PutItem", change{
-		key: k, item: in.Item, where: in.ConditionExpression, names: in.ExpressionAttributeNames,
-		values: in.ExpressionAttributeValues, showOld: showsOld(in.ReturnValuesOnConditionCheckFailure),
-	})
-	return &dynamodb.PutItemOutput{}, err
+	return &dynamodb.PutItemOutput{}, nil
 }
 
 // UpdateItem changes attributes of an item, or creates it.
 func (t *Table) UpdateItem(ctx context.Context, in *dynamodb.UpdateItemInput, _ ...Options) (*dynamodb.UpdateItemOutput, error) {
-	k, err := t.exactKey(in.Key)
-	if err != nil {
+	if err := t.request(in.TableName, in, "TableName", "Key", "UpdateExpression", "ConditionExpression", "ExpressionAttributeNames",
+		"ExpressionAttributeValues", "ReturnValues", "ReturnValuesOnConditionCheckFailure"); err != nil {
 		return nil, err
 	}
 	if in.ReturnValues != "" && in.ReturnValues != types.ReturnValueAllNew {
 		return nil, invalid("UpdateItem of this table returns ALL_NEW, and not %s", in.ReturnValues)
 	}
-	p, err := t.one(ctx, "UpdateItem", change{
-		key: k, update: in.UpdateExpression, where: in.ConditionExpression, names: in.ExpressionAttributeNames,
-		values: in.ExpressionAttributeValues, showOld: showsOld(in.ReturnValuesOnConditionCheckFailure),
+	c, err := t.change(update, in.Key, terms{
+		update: in.UpdateExpression, condition: in.ConditionExpression, names: in.ExpressionAttributeNames,
+		values: in.ExpressionAttributeValues, shows: in.ReturnValuesOnConditionCheckFailure,
 	})
+	if err != nil {
+		return nil, err
+	}
+	after, err := t.one(ctx, "UpdateItem", c)
+	if err != nil {
+		return nil, err
+	}
 	out := &dynamodb.UpdateItemOutput{}
 	if in.ReturnValues == types.ReturnValueAllNew {
-		out.Attributes = p.after
-	}
-	return out, err
-}
-
-// BatchWriteItem puts and deletes up to 25 items. It is no transaction.
-func (t *Table) BatchWriteItem(
-	ctx context.Context, in *dynamodb.BatchWriteItemInput, _ ...Options,
-) (*dynamodb.BatchWriteItemOutput, error) {
-	if len(in.RequestItems) != 1 {
-		return nil, invalid("a batch of this table names one table, not %d", len(in.RequestItems))
-	}
-	out := &dynamodb.BatchWriteItemOutput{UnprocessedItems: make(map[string][]types.WriteRequest)}
-	for name, requests := range in.RequestItems {
-		c := &Call{Operation: "BatchWriteItem", Write: true}
-		for _, r := range requests {
-			k, err := t.keyOfRequest(r)
-			if err != nil {
-				return nil, err
-			}
-			c.Keys = append(c.Keys, k)
-		}
-		if n := len(c.Keys); n == 0 || n > maxBatchWrites {
-			return nil, invalid("Too many items requested for the BatchWriteItem call, or none: %d", n)
-		}
-		if duplicated(c.Keys) {
-			return nil, invalid("Provided list of item keys contains duplicates")
-		}
-		return out, t.around(ctx, c, func() error {
-			delete(out.UnprocessedItems, name)
-			for i, k := range c.Keys {
-				if c.Left[k] {
-					out.UnprocessedItems[name] = append(out.UnprocessedItems[name], requests[i])
-				} else if put := requests[i].PutRequest; put != nil {
-					t.write(k, cloneItem(put.Item), c.Lag)
-				} else {
-					t.write(k, nil, c.Lag)
-				}
-			}
-			return nil
-		})
+		out.Attributes = after
 	}
 	return out, nil
-}
-
-func (t *Table) keyOfRequest(r types.WriteRequest) (Key, error) {
-	switch {
-	case r.PutRequest != nil && r.DeleteRequest == nil:
-		if err := t.checkItem(r.PutRequest.Item); err != nil {
-			return Key{}, err
-		}
-		return t.keyOf(r.PutRequest.Item)
-	case r.DeleteRequest != nil && r.PutRequest == nil:
-		return t.exactKey(r.DeleteRequest.Key)
-	}
-	return Key{}, invalid("a write is a put or a delete")
 }

@@ -6,8 +6,10 @@ import (
 	"testing"
 )
 
-// deviation lists cases with a difference between an emulator and AWS. The cases
-// are skipped on the emulator only.
+// deviation lists cases with a difference between an engine and AWS. The cases are
+// skipped on the engine only. Engines of the store's suite are the emulators, and "table",
+// the table in one process, which must have no deviation: proofs rest on it. What the table
+// leaves out is in the documentation of its package.
 type deviation struct {
 	emulator string // a component of the test's name, such as "moto" in TestStore/moto/...
 	cases    []string

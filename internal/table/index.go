@@ -1,0 +1,75 @@
+package table
+
+import (
+	"cmp"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+)
+
+// indexRow returns the row of the item in the index; nil: the item is not in the index.
+func (t *Table) indexRow(index Index, k Key, item Item) *row {
+	hash, ok := item[index.Hash].(*types.AttributeValueMemberS)
+	sort, ok2 := item[index.Sort].(*types.AttributeValueMemberS)
+	if !ok || !ok2 {
+		return nil
+	}
+	projected := Item{index.Hash: hash, index.Sort: sort, t.schema.Hash: item[t.schema.Hash], t.schema.Sort: item[t.schema.Sort]}
+	return &row{hash: hash.Value, sort: sort.Value, key: k, item: projected, bytes: ItemSize(projected)}
+}
+
+// lagging is a change of an index that is not visible yet.
+type lagging struct {
+	at           time.Time
+	index        int
+	gone, coming *row
+}
+
+// follow changes the index after the lag. The changes of one item stay in their order.
+func (t *Table) follow(index int, gone, coming *row, lag time.Duration) {
+	if gone == nil && coming == nil || gone != nil && coming != nil && !order(gone, coming) && !order(coming, gone) {
+		return // the row stays
+	}
+	at := t.now().Add(lag)
+	key := cmp.Or(coming, gone).key
+	waits := lag > 0
+	for _, earlier := range t.lagging {
+		if earlier.index == index && cmp.Or(earlier.coming, earlier.gone).key == key {
+			if waits = true; earlier.at.After(at) {
+				at = earlier.at
+			}
+		}
+	}
+	change := lagging{at, index, gone, coming}
+	if waits {
+		t.lagging = append(t.lagging, change)
+		return
+	}
+	t.catchUp(change)
+}
+
+func (t *Table) catchUp(c lagging) {
+	if c.gone != nil {
+		t.indexes[c.index].Delete(c.gone)
+	}
+	if c.coming != nil {
+		t.indexes[c.index].Set(c.coming)
+	}
+}
+
+// settle makes the changes of the indexes whose lag has passed.
+func (t *Table) settle() {
+	if len(t.lagging) == 0 {
+		return
+	}
+	now := t.now()
+	var later []lagging
+	for _, c := range t.lagging {
+		if c.at.After(now) {
+			later = append(later, c)
+			continue
+		}
+		t.catchUp(c)
+	}
+	t.lagging = later
+}
