@@ -15,8 +15,8 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 )
 
-// The SDK understands the stub services: items of all kinds, a failed condition with the item, and the sums
-// of messages.
+// The SDK understands the stub services: items of all kinds, the last page of a list, a failed condition
+// with the item, and the sums of messages.
 func TestServices(t *testing.T) {
 	t.Parallel()
 
@@ -48,6 +48,12 @@ func TestServices(t *testing.T) {
 	)
 	if diff := cmp.Diff(item, got.Item, same); diff != "" {
 		t.Errorf("GetItem() differs (-want +got):\n%s", diff)
+	}
+	page, err := db.Query(t.Context(), &dynamodb.QueryInput{
+		TableName: aws.String("t"), KeyConditionExpression: aws.String("pk = :pk"), ExpressionAttributeValues: map[string]types.AttributeValue{":pk": key["pk"]},
+	})
+	if err != nil || len(page.Items) != 1 || page.LastEvaluatedKey != nil {
+		t.Errorf("Query() = %v, %v; want one item, and no further page", page, err)
 	}
 	put.ConditionExpression, put.ReturnValuesOnConditionCheckFailure = aws.String("attribute_not_exists(pk)"), types.ReturnValuesOnConditionCheckFailureAllOld
 	_, err = db.PutItem(t.Context(), put)
