@@ -271,7 +271,7 @@ picture: need/go need/node need/python local ## Draw the dashboard with the metr
 	@go run ./localstack/cmd/picture
 
 .PHONY: bench
-bench: need/go ## Measure throughput, latency, cold starts and functions; writes docs/performance.md (DURATION=10s)
+bench: need/go ## Measure the CPU time of the path, cold starts and packages; writes docs/performance.md
 	@go run ./localstack/cmd/bench
 
 .PHONY: lint

@@ -6,13 +6,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
-	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"runtime"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -29,7 +28,7 @@ var errNotReady = errors.New("the function did not ask for work")
 
 // functions measures the functions' binaries: the size, and the time from exec
 // to the first request for work.
-func functions(ctx context.Context, _ options) (string, error) {
+func functions(ctx context.Context) (string, error) {
 	mains, err := filepath.Glob(filepath.Join("functions", "*", "main.go"))
 	if err != nil || len(mains) == 0 {
 		return "", errors.New("no functions found: run bench from the repository's folder")
@@ -48,7 +47,7 @@ func functions(ctx context.Context, _ options) (string, error) {
 	var rows [][]string
 	for _, path := range mains {
 		name := filepath.Base(filepath.Dir(path))
-		row, err := function(ctx, api, name, filepath.Join(folder, name))
+		row, err := coldStart(ctx, api, name, filepath.Join(folder, name))
 		if err != nil {
 			return "", fmt.Errorf("measure function %s: %w", name, err)
 		}
@@ -60,12 +59,10 @@ func functions(ctx context.Context, _ options) (string, error) {
 		table([]string{"Function", "cold start", "memory", "zip", "binary"}, rows), nil
 }
 
-// function measures one function, built to the file.
-func function(ctx context.Context, api *runtimeAPI, name, file string) ([]string, error) {
-	build := exec.CommandContext(ctx, "go", "build", "-trimpath", "-tags", "lambda.norpc", "-ldflags", "-s -w", "-o", file, "./functions/"+name)
-	build.Env = append(os.Environ(), "CGO_ENABLED=0")
-	if out, err := build.CombinedOutput(); err != nil {
-		return nil, fmt.Errorf("build: %w\n%s", err, out)
+// coldStart measures one function, built to the file.
+func coldStart(ctx context.Context, api *runtimeAPI, name, file string) ([]string, error) {
+	if err := build(ctx, file, "./functions/"+name, "-trimpath", "-tags", "lambda.norpc", "-ldflags", "-s -w"); err != nil {
+		return nil, err
 	}
 	binary, err := os.ReadFile(file)
 	if err != nil {
@@ -92,6 +89,16 @@ func function(ctx context.Context, api *runtimeAPI, name, file string) ([]string
 	}, nil
 }
 
+// build builds the program in the folder to the file.
+func build(ctx context.Context, file, folder string, flags ...string) error {
+	command := exec.CommandContext(ctx, "go", slices.Concat([]string{"build", "-o", file}, flags, []string{folder})...)
+	command.Env = append(os.Environ(), "CGO_ENABLED=0")
+	if out, err := command.CombinedOutput(); err != nil {
+		return fmt.Errorf("build %s: %w\n%s", folder, err, out)
+	}
+	return nil
+}
+
 // zipSize returns the size of the upload archive.
 func zipSize(binary []byte) (int, error) {
 	var b bytes.Buffer
@@ -104,33 +111,6 @@ func zipSize(binary []byte) (int, error) {
 		return 0, fmt.Errorf("zip the binary: %w", err)
 	}
 	return b.Len(), nil
-}
-
-// runtimeAPI is the functions' source of work. There is no work.
-type runtimeAPI struct {
-	address string
-	server  *http.Server
-	asked   chan time.Time
-}
-
-func startRuntime(ctx context.Context) (*runtimeAPI, error) {
-	var lc net.ListenConfig
-	l, err := lc.Listen(ctx, "tcp", "127.0.0.1:0")
-	if err != nil {
-		return nil, fmt.Errorf("start a runtime API: %w", err)
-	}
-	api := &runtimeAPI{address: l.Addr().String(), asked: make(chan time.Time, 1)}
-	api.server = &http.Server{Handler: api, ReadHeaderTimeout: time.Minute}
-	go func() { _ = api.server.Serve(l) }() // Serve ends with the program
-	return api, nil
-}
-
-// ServeHTTP reports the request for work and never answers.
-func (a *runtimeAPI) ServeHTTP(_ http.ResponseWriter, r *http.Request) {
-	if strings.HasSuffix(r.URL.Path, "/runtime/invocation/next") {
-		a.asked <- time.Now()
-	}
-	<-r.Context().Done()
 }
 
 // start starts the function, and kills the function after the first request for
@@ -194,7 +174,22 @@ func functionEnvironment(runtimeAPI string) []string {
 		names.EnvLiveQueue, names.EnvRetryQueue, names.EnvReplayQueue, names.EnvReplayJobsQueue, names.EnvCircuitsQueue,
 		names.EnvDeadLettersQueue, names.EnvUndeliverable, names.EnvUndeliverableRetry, names.EnvSlotQueue, names.EnvOverflowQueue, names.EnvCoalesceQueue,
 	} {
-		env = append(env, queue+"=https://sqs.us-east-1.amazonaws.com/123456789012/queue")
+		env = append(env, queue+"=https://sqs.us-east-1.amazonaws.com/123456789012/"+queue) // the name tells the lane
 	}
 	return env
 }
+
+// resident returns the process's resident memory in bytes.
+func resident(pid int) (int64, error) {
+	out, err := exec.Command("ps", "-o", "rss=", "-p", strconv.Itoa(pid)).Output() //nolint:noctx // ps ends at once
+	if err != nil {
+		return 0, fmt.Errorf("ask for the memory of process %d: %w", pid, err)
+	}
+	kilobytes, err := strconv.ParseInt(strings.TrimSpace(string(out)), 10, 64)
+	if err != nil {
+		return 0, fmt.Errorf("ask for the memory of process %d: ps says %q", pid, out)
+	}
+	return kilobytes << 10, nil
+}
+
+func megabytes(n int64) string { return fmt.Sprintf("%.0f MB", float64(n)/1e6) }

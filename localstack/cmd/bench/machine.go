@@ -13,7 +13,7 @@ import (
 )
 
 // machine describes the machine of the figures.
-func machine(ctx context.Context, o options) (string, error) {
+func machine(ctx context.Context) (string, error) {
 	commit, err := cleanCommit(ctx, ".")
 	if err != nil { // run checks for a clean commit before writing the document
 		commit = "unknown"
@@ -24,7 +24,7 @@ func machine(ctx context.Context, o options) (string, error) {
 	return table([]string{"Measured", ""}, [][]string{
 		{"on", time.Now().UTC().Format(time.DateOnly)},
 		{"of", "commit " + commit},
-		{"with", "`make bench`" + fmt.Sprintf(" (DURATION=%s)", o.duration)},
+		{"with", "`make bench`"},
 		{"machine", fmt.Sprintf("%s, %d cores for all processes together", processor(ctx), runtime.NumCPU())},
 		{"system", runtime.GOOS + "/" + runtime.GOARCH},
 		{"Go", runtime.Version()},

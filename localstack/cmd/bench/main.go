@@ -1,14 +1,12 @@
-// Command bench measures Surehook on this machine and writes
-// docs/performance.md: the packages' benchmarks, the functions' cold starts and
-// sizes, and an HTTP load on the process of `make dev`, with publisher and
-// receiver on the same machine.
+// Command bench measures Surehook on this machine and writes docs/performance.md: the CPU
+// time of the path as deployed, the functions' cold starts and sizes, the packages'
+// benchmarks, and the process of `make dev`.
 //
-// DURATION is the length of each part of the load, 10s by default. CPUPROFILE is the
-// name of files for CPU profiles of Surehook's process: .saturated and .half, by the
-// load. Arguments name single parts (machine, load, functions, packages): bench runs
-// only these parts and prints the figures instead of writing the document. The
-// document names its commit, so bench refuses to write the document while the
-// working tree has changes.
+// CPUPROFILE is the name of files for CPU profiles of the functions of the path: .ingest and
+// .deliver. Arguments name single parts (machine, path, functions, dev, packages): bench
+// runs only these parts and prints the figures instead of writing the document. The document
+// names its commit, so bench refuses to write the document while the working tree has
+// changes.
 package main
 
 import (
@@ -21,19 +19,16 @@ import (
 	"slices"
 	"strings"
 	"syscall"
-	"time"
 )
 
 // document is the output file.
 const document = "docs/performance.md"
 
-const defaultDuration = 10 * time.Second
-
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	var err error
-	if len(os.Args) == 3 && os.Args[1] == serveArgument {
-		err = serve(ctx, os.Args[2], os.Stdin, os.Stdout)
+	if len(os.Args) == 4 && os.Args[1] == bareArgument {
+		err = postBare(ctx, os.Args[2], os.Args[3], os.Stdout)
 	} else {
 		err = run(ctx, os.Args[1:])
 	}
@@ -47,30 +42,16 @@ func main() {
 // part is a chapter of the document.
 type part struct {
 	name    string
-	measure func(ctx context.Context, o options) (string, error)
+	measure func(ctx context.Context) (string, error)
 }
 
-// options are the inputs of the parts.
-type options struct {
-	duration time.Duration
-	progress io.Writer
-}
-
-// parts are in the order of the document. The load is early, because the
+// parts are in the order of the document. The path is early, because the
 // packages' benchmarks heat the machine up.
 func parts() []part {
-	return []part{{"machine", machine}, {"load", load}, {"functions", functions}, {"packages", packages}}
+	return []part{{"machine", machine}, {"path", paths}, {"functions", functions}, {"dev", dev}, {"packages", packages}}
 }
 
 func run(ctx context.Context, only []string) error {
-	o := options{duration: defaultDuration, progress: os.Stderr}
-	if text := os.Getenv("DURATION"); text != "" {
-		d, err := time.ParseDuration(text)
-		if err != nil || d <= 0 {
-			return fmt.Errorf(`DURATION is %q, not a positive duration such as "10s"`, text)
-		}
-		o.duration = d
-	}
 	if len(only) == 0 {
 		// The check is before the measurements, because measurements take
 		// minutes.
@@ -84,8 +65,8 @@ func run(ctx context.Context, only []string) error {
 		if len(only) > 0 && !slices.Contains(only, p.name) {
 			continue
 		}
-		fmt.Fprintf(o.progress, "measuring: %s\n", p.name)
-		chapter, err := p.measure(ctx, o)
+		fmt.Fprintf(os.Stderr, "measuring: %s\n", p.name)
+		chapter, err := p.measure(ctx)
 		if err != nil {
 			return fmt.Errorf("measure %s: %w", p.name, err)
 		}
@@ -98,11 +79,12 @@ func run(ctx context.Context, only []string) error {
 	if err := os.WriteFile(filepath.FromSlash(document), []byte(text.String()), 0o644); err != nil {
 		return fmt.Errorf("write the figures: %w", err)
 	}
-	fmt.Fprintln(o.progress, document)
+	fmt.Fprintln(os.Stderr, document)
 	return nil
 }
 
 const head = `# Performance
 
-The speed of Surehook's own code, without AWS. On AWS, memory sizes and the latencies of the services determine the speed.
-` + "`make bench` measures again and rewrites this file. A busy machine gives lower figures.\n"
+The speed of Surehook's own code, without AWS. On AWS, memory sizes and the latencies of the services determine the time of a
+delivery, and CPU time determines what it costs.
+` + "`make bench` measures again and rewrites this file. A busy machine gives worse figures.\n"

@@ -15,7 +15,7 @@ import (
 )
 
 // packages runs the packages' benchmarks, with the collector of garbage set as in the functions.
-func packages(ctx context.Context, _ options) (string, error) {
+func packages(ctx context.Context) (string, error) {
 	command := exec.CommandContext(ctx, "go", "test", "-run", "^$", "-bench", ".", "-benchmem", "./internal/...")
 	command.Env = append(os.Environ(), names.EnvGarbage+"="+names.CollectAt)
 	var faults bytes.Buffer
@@ -63,38 +63,13 @@ func parse(output string) []result {
 	return results
 }
 
-// unitOfRatio is the unit of the ratio between a batch and the bare loop.
-const unitOfRatio = "of-bare"
-
-// unitOfMemory is the unit of the heap that a stored delivery takes.
-const unitOfMemory = "B/stored"
-
-// describePackages converts the output of go test into two chapters.
+// describePackages converts the output of go test into a chapter.
 func describePackages(output string) string {
-	var rows, ratios, stored [][]string
+	var rows [][]string
 	for _, r := range parse(output) {
-		if ratio, ok := r.figures[unitOfRatio]; ok {
-			_, name, _ := strings.Cut(r.name, "ratio/")
-			ratios = append(ratios, []string{name, fmt.Sprintf("%.2f", ratio), ">= 0.75"})
-			continue
-		}
-		if held, ok := r.figures[unitOfMemory]; ok {
-			_, name, _ := strings.Cut(r.name, "/")
-			stored = append(stored, []string{name, fmt.Sprintf("%.0f bytes", held)})
-			continue
-		}
 		rows = append(rows, []string{r.pkg + "." + r.name, duration(r.figures["ns/op"]), count(r.figures["B/op"]), count(r.figures["allocs/op"])})
 	}
-	return "## A batch next to the bare loop\n\n" +
-		"The throughput of a batch of ten deliveries over memory, to a receiver on loopback, as a share of the throughput of ten bare, concurrent,\n" +
-		"signed POSTs of an `http.Client` with the same headers. Both run in one process, by turns, with garbage collected as in the functions\n" +
-		"(GOGC=" + names.CollectAt + ").\n\n" +
-		table([]string{"Batch", "share", "goal"}, ratios) +
-		"\n## Memory per stored delivery\n\n" +
-		"The heap of the store in memory per settled delivery, after a garbage collection, indexes and event included: alone with its event of a payload of\n" +
-		"500 bytes, or as one of ten deliveries of such an event.\n\n" +
-		table([]string{"Stored", "heap"}, stored) +
-		"\n## Packages\n\n" + table([]string{"Benchmark", "time", "bytes", "allocations"}, rows)
+	return "## Packages\n\n" + table([]string{"Benchmark", "time", "bytes", "allocations"}, rows)
 }
 
 func count(n float64) string { return strconv.FormatFloat(n, 'f', -1, 64) }

@@ -1,0 +1,447 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/aws/aws-lambda-go/events"
+
+	"surehook/internal/aws/apigateway"
+	"surehook/internal/hook"
+	"surehook/internal/names"
+	"surehook/localstack/cmd/bench/usage"
+)
+
+const (
+	// perRound is the number of deliveries of a round.
+	perRound = 1000
+	// rounds is the number of rounds of each row. The result is the median by CPU.
+	rounds = 3
+	// toWarm is the number of deliveries before the measured ones. 20 to each endpoint make it
+	// fast, so that its tokens stay on lane live.
+	toWarm = 400
+	// most is the number of messages of a batch, and of tenants.
+	most = 10
+)
+
+// payload is the payload of each event, of 500 bytes.
+var payload = `{"text":"` + strings.Repeat("x", 489) + `"}` //nolint:gochecknoglobals // a constant
+
+// goalCPU is the goal of both functions together, in CPU seconds per 1,000 deliveries.
+const goalCPU = 0.4
+
+// observer is the file that a measured function has more than a deployed one.
+const observer = `package main
+
+import (
+	"os"
+
+	"surehook/localstack/cmd/bench/usage"
+)
+
+func init() {
+	go func() {
+		if err := usage.Answer(os.Stdin, os.NewFile(3, "answers")); err != nil {
+			panic(err)
+		}
+		os.Exit(0)
+	}()
+}
+`
+
+// function is a running function.
+type function struct {
+	*runtimeAPI
+
+	command *exec.Cmd
+	ask     io.WriteCloser
+	answers *json.Decoder
+}
+
+// startFunction builds and starts the function, with the observer.
+func startFunction(ctx context.Context, folder, name string, env []string) (*function, error) {
+	source, overlay, file := filepath.Join(folder, "observer.go"), filepath.Join(folder, name+".json"), filepath.Join(folder, name)
+	working, err := os.Getwd()
+	if err != nil {
+		return nil, fmt.Errorf("find the repository: %w", err)
+	}
+	replaced, err := json.Marshal(map[string]map[string]string{"Replace": {filepath.Join(working, "functions", name, "observer.go"): source}})
+	if err != nil {
+		return nil, fmt.Errorf("write an overlay: %w", err)
+	}
+	if err := errors.Join(os.WriteFile(source, []byte(observer), 0o600), os.WriteFile(overlay, replaced, 0o600)); err != nil {
+		return nil, fmt.Errorf("write an overlay: %w", err)
+	}
+	if err := build(ctx, file, "./functions/"+name, "-trimpath", "-tags", "lambda.norpc", "-overlay", overlay); err != nil {
+		return nil, err
+	}
+	f := &function{command: exec.CommandContext(ctx, file)}
+	if f.runtimeAPI, err = startRuntime(ctx); err != nil {
+		return nil, err
+	}
+	f.command.Env = append(functionEnvironment(f.address), env...)
+	if profile := os.Getenv("CPUPROFILE"); profile != "" {
+		f.command.Env = append(f.command.Env, usage.EnvProfile+"="+profile+"."+name)
+	}
+	if f.ask, err = f.command.StdinPipe(); err != nil {
+		return nil, fmt.Errorf("start function %s: %w", name, err)
+	}
+	out, answers, err := os.Pipe()
+	if err != nil {
+		return nil, fmt.Errorf("start function %s: %w", name, err)
+	}
+	f.command.ExtraFiles, f.command.Stderr = []*os.File{answers}, os.Stderr
+	f.answers = json.NewDecoder(out)
+	err = f.command.Start()
+	if err = errors.Join(err, answers.Close()); err != nil {
+		return nil, fmt.Errorf("start function %s: %w", name, err)
+	}
+	return f, nil
+}
+
+// used asks the function for its usage.
+func (f *function) used() (u usage.Usage, err error) {
+	if _, err = io.WriteString(f.ask, "\n"); err == nil {
+		err = f.answers.Decode(&u)
+	}
+	if err != nil {
+		return usage.Usage{}, fmt.Errorf("ask the function for its usage: %w", err)
+	}
+	return u, nil
+}
+
+func (f *function) stop() error {
+	err := errors.Join(f.ask.Close(), f.command.Wait(), f.server.Close())
+	if err != nil {
+		return fmt.Errorf("stop the function: %w", err)
+	}
+	return nil
+}
+
+// deployed is the deployed path: the functions over stub services.
+type deployed struct {
+	services *services
+	receiver *receiver
+	ingest   *function
+	deliver  *function
+	stops    []func() error
+}
+
+func (d *deployed) stop() error {
+	var errs []error
+	for _, stop := range slices.Backward(d.stops) {
+		errs = append(errs, stop())
+	}
+	return errors.Join(errs...)
+}
+
+// deploy starts everything, with one endpoint for each tenant.
+func deploy(ctx context.Context, folder string) (d *deployed, err error) {
+	d = &deployed{services: newServices()}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, d.stop())
+		}
+	}()
+	authority, err := newAuthority(filepath.Join(folder, "roots.pem"))
+	if err != nil {
+		return d, err
+	}
+	aws := authority.serve(d.services)
+	d.stops = append(d.stops, func() error { aws.Close(); return nil })
+	d.receiver = &receiver{}
+	sink := authority.serve(d.receiver)
+	d.stops = append(d.stops, func() error { sink.Close(); return nil })
+	d.receiver.url, d.receiver.env = sink.URL, authority.env()
+
+	env := append(authority.env(), "AWS_ENDPOINT_URL="+aws.URL, names.EnvEgress+"="+names.EgressLoopback)
+	start := func(name string) (*function, error) {
+		f, err := startFunction(ctx, folder, name, env)
+		if err == nil {
+			d.stops = append(d.stops, f.stop)
+		}
+		return f, err
+	}
+	manage, err := start("manage")
+	if err != nil {
+		return d, err
+	}
+	for n := range most {
+		body := fmt.Sprintf(`{"url":"%s/%d","event_types":["*"]}`, sink.URL, n)
+		if err := manage.request(ctx, tenantOf(n), "/endpoints", body, http.StatusCreated); err != nil {
+			return d, err
+		}
+	}
+	if d.ingest, err = start("ingest"); err != nil {
+		return d, err
+	}
+	d.deliver, err = start("deliver")
+	return d, err
+}
+
+func tenantOf(n int) string { return "tenant-" + strconv.Itoa(n) }
+
+// request posts as API Gateway does.
+func (f *function) request(ctx context.Context, tenant, path, body string, status int) error {
+	e := events.APIGatewayV2HTTPRequest{
+		Version: "2.0", RouteKey: "$default", RawPath: "/v1/tenants/" + tenant + path,
+		Headers: map[string]string{
+			"accept": "*/*", "accept-encoding": "gzip", "authorization": "Bearer whk_0123456789abcdefghijklmnopqrstuvwxyz", "content-length": strconv.Itoa(len(body)),
+			"content-type": "application/json", "host": "a1b2c3d4e5.execute-api.us-east-1.amazonaws.com", "user-agent": "shop/1.0",
+			"x-amzn-trace-id": "Root=1-5bef4de7-ad49b0e87f6ef6c87fc2e700", "x-forwarded-for": "198.51.100.7", "x-forwarded-port": "443", "x-forwarded-proto": "https",
+		},
+		RequestContext: events.APIGatewayV2HTTPRequestContext{
+			RouteKey: "$default", AccountID: "123456789012", Stage: "$default", RequestID: "JKJaXmPLvHcESHA=", APIID: "a1b2c3d4e5",
+			Authorizer: &events.APIGatewayV2HTTPRequestContextAuthorizerDescription{Lambda: apigateway.Authorizer(hook.Principal{
+				Key: "key_01h455vb4pex5vsknk084sn02q", Name: "shop", Tenant: hook.TenantID(tenant), Scopes: []hook.Scope{hook.ScopeAdmin},
+			})},
+			HTTP: events.APIGatewayV2HTTPRequestContextHTTPDescription{Method: http.MethodPost, Path: "/v1/tenants/" + tenant + path, Protocol: "HTTP/1.1", SourceIP: "198.51.100.7", UserAgent: "shop/1.0"},
+		},
+		Body: body,
+	}
+	event, err := json.Marshal(e)
+	if err != nil {
+		return fmt.Errorf("write a request: %w", err)
+	}
+	response, err := f.invoke(ctx, event)
+	if err != nil {
+		return err
+	}
+	var answer events.APIGatewayV2HTTPResponse
+	if err := json.Unmarshal(response, &answer); err != nil || answer.StatusCode != status {
+		return fmt.Errorf("POST %s: %s", e.RawPath, response)
+	}
+	return nil
+}
+
+// post posts a number of events of one tenant at once.
+func (d *deployed) post(ctx context.Context, tenant string, events int) error {
+	event := `{"event_type":"order.paid","payload":` + payload + `}`
+	if events == 1 {
+		return d.ingest.request(ctx, tenant, "/events", event, http.StatusAccepted)
+	}
+	return d.ingest.request(ctx, tenant, "/events/batch", `{"events":[`+strings.Repeat(event+",", events-1)+event+`]}`, http.StatusAccepted)
+}
+
+// receive gives a batch of a queue to function deliver, as SQS does.
+func (d *deployed) receive(ctx context.Context, queue string, batch []message) error {
+	var e events.SQSEvent
+	for n, m := range batch {
+		e.Records = append(e.Records, events.SQSMessage{
+			MessageId: "059f36b4-87a3-44ab-83d2-66197" + strconv.Itoa(1000000+n), ReceiptHandle: strings.Repeat("AQEBwJnKyrHigUMZj6rYigCgxlaS3SLy0a", 8), Body: m.body,
+			Attributes: map[string]string{
+				"ApproximateReceiveCount": "1", "SentTimestamp": "1545082649183", "SenderId": "AIDAIENQZJOLO23YVJ4VO", "ApproximateFirstReceiveTimestamp": "1545082649185", "MessageGroupId": m.group,
+			},
+			EventSource: "aws:sqs", EventSourceARN: "arn:aws:sqs:us-east-1:123456789012:" + queue, AWSRegion: "us-east-1",
+		})
+	}
+	event, err := json.Marshal(e)
+	if err != nil {
+		return fmt.Errorf("write a batch: %w", err)
+	}
+	response, err := d.deliver.invoke(ctx, event)
+	if err != nil {
+		return err
+	}
+	var answer events.SQSEventResponse
+	if err := json.Unmarshal(response, &answer); err != nil || len(answer.BatchItemFailures) > 0 {
+		return fmt.Errorf("a batch of %s failed: %s", queue, response)
+	}
+	return nil
+}
+
+// load is what one row of the table measures.
+type load struct{ batch, endpoints int }
+
+// round is what the functions use for one round of a load.
+type round struct{ ingest, deliver usage.Usage }
+
+func (r round) cpu() float64 { return perThousand(r.ingest) + perThousand(r.deliver) }
+
+// run posts and delivers n events.
+func (d *deployed) run(ctx context.Context, l load, n int) (r round, lanes int, err error) {
+	before, err := d.ingest.used()
+	if err != nil {
+		return r, 0, err
+	}
+	for i := range n / l.batch {
+		if err := d.post(ctx, tenantOf(i%l.endpoints), l.batch); err != nil {
+			return r, 0, err
+		}
+	}
+	after, err := d.ingest.used()
+	if err != nil {
+		return r, 0, err
+	}
+	r.ingest = after.Sub(before)
+
+	if before, err = d.deliver.used(); err != nil {
+		return r, 0, err
+	}
+	came := d.receiver.count.Load()
+	for sent := d.services.take(); len(sent) > 0; sent = d.services.take() {
+		for queue, messages := range sent {
+			lanes++
+			for batch := range slices.Chunk(mixed(messages), l.batch) {
+				if err := d.receive(ctx, queue, batch); err != nil {
+					return r, 0, err
+				}
+			}
+		}
+	}
+	if after, err = d.deliver.used(); err != nil {
+		return r, 0, err
+	}
+	r.deliver = after.Sub(before)
+	if came = d.receiver.count.Load() - came; came != int64(n) {
+		return r, 0, fmt.Errorf("%d of %d events came", came, n)
+	}
+	return r, lanes, nil
+}
+
+// mixed returns the messages of all groups by turns, as a fair queue does.
+func mixed(messages []message) []message {
+	byGroup := make(map[string][]message)
+	var order []string
+	for _, m := range messages {
+		if byGroup[m.group] == nil {
+			order = append(order, m.group)
+		}
+		byGroup[m.group] = append(byGroup[m.group], m)
+	}
+	var out []message
+	for n := 0; len(out) < len(messages); n++ {
+		for _, group := range order {
+			if n < len(byGroup[group]) {
+				out = append(out, byGroup[group][n])
+			}
+		}
+	}
+	return out
+}
+
+// measure returns the median round of a load.
+func (d *deployed) measure(ctx context.Context, l load) (round, error) {
+	var all []round
+	for range rounds {
+		r, lanes, err := d.run(ctx, l, perRound)
+		if err != nil {
+			return r, err
+		}
+		if lanes > 1 {
+			return r, errors.New("the tokens moved to another lane")
+		}
+		all = append(all, r)
+	}
+	slices.SortFunc(all, func(a, b round) int { return cmp.Compare(a.cpu(), b.cpu()) })
+	return all[rounds/2], nil
+}
+
+// paths measures the functions of the path as deployed.
+func paths(ctx context.Context) (text string, err error) {
+	folder, err := os.MkdirTemp("", "surehook-bench-")
+	if err != nil {
+		return "", fmt.Errorf("make a folder: %w", err)
+	}
+	defer os.RemoveAll(folder) //nolint:errcheck // the system clears its temporary folder
+	d, err := deploy(ctx, folder)
+	if err != nil {
+		return "", err
+	}
+	defer func() { err = errors.Join(err, d.stop()) }()
+	for _, l := range []load{{1, most}, {most, most}} {
+		if _, _, err := d.run(ctx, l, toWarm); err != nil {
+			return "", err
+		}
+	}
+	var rows [][]string
+	for _, l := range []load{{1, 1}, {1, most}, {most, 1}, {most, most}} {
+		calls := d.services.count()
+		r, err := d.measure(ctx, l)
+		if err != nil {
+			return "", err
+		}
+		goal := ""
+		if l.batch == most {
+			goal = fmt.Sprintf("<= %.1f s", goalCPU)
+		}
+		rows = append(rows, []string{
+			strconv.Itoa(l.batch), strconv.Itoa(l.endpoints), seconds(r.ingest), seconds(r.deliver), fmt.Sprintf("%.3f s", r.cpu()), goal,
+			allocated(r.ingest), allocated(r.deliver), fmt.Sprintf("%.1f", float64(d.services.count()-calls)/rounds/perRound),
+		})
+	}
+	kept, err := d.beside(ctx)
+	if err != nil {
+		return "", err
+	}
+	d.receiver.closes.Store(true)
+	fresh, err := d.beside(ctx)
+	if err != nil {
+		return "", err
+	}
+	return fmt.Sprintf(pathText, perRound, rounds) +
+		table([]string{"batch", "endpoints", "ingest", "deliver", "together", "goal", "allocated by ingest", "by deliver", "requests"}, rows) +
+		bareText + table([]string{"connections", "deliver", "bare posts", "share"}, [][]string{append([]string{"kept"}, kept...), append([]string{"new"}, fresh...)}) +
+		peersText, nil
+}
+
+// beside measures function deliver beside bare posts: batches of ten to ten endpoints.
+func (d *deployed) beside(ctx context.Context) ([]string, error) {
+	ours, err := d.measure(ctx, load{most, most})
+	if err != nil {
+		return nil, err
+	}
+	bare, err := d.receiver.bare(ctx, perRound/most)
+	if err != nil {
+		return nil, err
+	}
+	return []string{seconds(ours.deliver), seconds(bare), fmt.Sprintf("%.2f", bare.CPU.Seconds()/ours.deliver.CPU.Seconds())}, nil
+}
+
+// perThousand returns the CPU seconds per 1,000 deliveries of a round.
+func perThousand(u usage.Usage) float64 { return u.CPU.Seconds() / perRound * 1000 }
+
+func seconds(u usage.Usage) string { return fmt.Sprintf("%.3f s", perThousand(u)) }
+
+// allocated returns the allocations per delivery of a round.
+func allocated(u usage.Usage) string {
+	return fmt.Sprintf("%d, %.0f KB", u.Objects/perRound, float64(u.Bytes)/perRound/1e3)
+}
+
+const pathText = `## The path, as deployed
+
+CPU time of functions ` + "`ingest` and `deliver`" + ` per 1,000 deliveries. The binaries of ` + "`make build`" + ` run in processes of their own, with Lambda's runtime API, the AWS SDK and
+TLS, and with garbage collected as on Lambda. DynamoDB (the table of ` + "`internal/table`" + `), SQS, KMS and the receiver answer over loopback from another process, whose CPU is not
+counted. An event has a payload of 500 bytes and one delivery. "Batch" is the number of events of a post, and the number of tokens that ` + "`deliver`" + ` gets at once;
+"endpoints" is the number of endpoints, each of a tenant of its own, that share a batch of tokens. "Allocated" is objects and bytes per delivery, "requests" is requests to
+DynamoDB, SQS and KMS per delivery. Each row is the median of %[2]d rounds of %[1]d deliveries. Connections are kept: handshakes are below. Function ` + "`authorize`" + ` is apart, because
+API Gateway keeps its answers.
+
+`
+
+const bareText = `
+Function ` + "`deliver`" + ` with batches of ten to ten endpoints, beside batches of ten bare, concurrent, signed POSTs of an ` + "`http.Client`" + ` with the same headers: CPU time per 1,000 over TLS,
+over kept connections and over a new connection each. The share is the part of a delivery that is the post itself. New less kept is the cost of a TLS handshake (P-256).
+
+`
+
+const peersText = `
+Other servers for webhooks, per 1,000 deliveries, measured by us on another, slower machine:
+
+| Server | CPU | with its databases |
+| --- | --- | --- |
+| Outpost | 0.53 to 0.58 s | 0.9 to 1.2 s |
+| Convoy | 3.0 s | 6.1 to 6.4 s |
+| Svix |  | 0.75 to 1.07 s |
+`
