@@ -11,7 +11,7 @@ import (
 //   - call do, and return another error: the answer is lost;
 //   - call do twice: a client that lost the answer repeats the request, with the same
 //     token of a transaction;
-//   - change Lag, Left and Hidden before do;
+//   - change Lag, Left, Hidden and Admit before do;
 //   - block, before and after do.
 type Call struct {
 	Operation string // of DynamoDB, as "PutItem"
@@ -19,6 +19,7 @@ type Call struct {
 	Keys      []Key  // of the items that the request names, in its order
 	Hash      string // of a Query: the partition
 	Write     bool
+	Input     any // of the SDK, as *dynamodb.PutItemInput
 
 	// Lag is the time until the indexes follow the writes.
 	Lag time.Duration
@@ -29,8 +30,40 @@ type Call struct {
 	// before Around returns. The isolation of DynamoDB allows that:
 	// https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/transaction-apis.html#transaction-isolation
 	Hidden map[Key]bool
+	// Admit is asked with the partitions that the request is about to write, and its error
+	// throttles the request; nil: all may be written. The table is locked meanwhile.
+	Admit func([]Partition) error
 
 	hid []Key // the hidden items
+}
+
+// Partition is a partition of the table, or of an index.
+type Partition struct{ Index, Hash string }
+
+// admit asks whether the partitions take the writes.
+func (t *Table) admit(c *Call, all ...prepared) error {
+	if c.Admit == nil {
+		return nil
+	}
+	var written []Partition
+	for _, p := range all {
+		if p.check {
+			continue
+		}
+		written = append(written, Partition{Hash: p.key.Hash})
+		for _, index := range t.schema.Indexes {
+			gone, coming := t.indexRow(index, p.key, p.before), t.indexRow(index, p.key, p.after)
+			if same(gone, coming) {
+				continue
+			}
+			for _, r := range []*row{gone, coming} {
+				if r != nil {
+					written = append(written, Partition{index.Name, r.hash})
+				}
+			}
+		}
+	}
+	return c.Admit(written)
 }
 
 // hidden is an item before the transactions under way that hide their write.

@@ -18,7 +18,7 @@ func (t *Table) GetItem(ctx context.Context, in *dynamodb.GetItemInput, _ ...Opt
 		return nil, err
 	}
 	out := &dynamodb.GetItemOutput{}
-	return out, t.around(ctx, &Call{Operation: "GetItem", Keys: []Key{k}}, func() error {
+	return out, t.around(ctx, &Call{Operation: "GetItem", Keys: []Key{k}, Input: in}, func() error {
 		e, err := t.reader(in.ProjectionExpression, nil, in.ExpressionAttributeNames, nil)
 		if err != nil {
 			return err
@@ -48,7 +48,7 @@ func (t *Table) BatchGetItem(
 	}
 	out := &dynamodb.BatchGetItemOutput{Responses: make(map[string][]Item), UnprocessedKeys: make(map[string]types.KeysAndAttributes)}
 	for name, request := range in.RequestItems {
-		c := &Call{Operation: "BatchGetItem"}
+		c := &Call{Operation: "BatchGetItem", Input: in}
 		for _, attributes := range request.Keys {
 			k, err := t.exactKey(attributes)
 			if err != nil {
@@ -97,7 +97,7 @@ func (t *Table) batch(c *Call, request types.KeysAndAttributes) (items, left []I
 func (t *Table) TransactGetItems(
 	ctx context.Context, in *dynamodb.TransactGetItemsInput, _ ...Options,
 ) (*dynamodb.TransactGetItemsOutput, error) {
-	c := &Call{Operation: "TransactGetItems"}
+	c := &Call{Operation: "TransactGetItems", Input: in}
 	for _, get := range in.TransactItems {
 		k, err := t.exactKey(get.Get.Key)
 		if err != nil {
@@ -133,7 +133,7 @@ func (t *Table) TransactGetItems(
 
 // Query reads a page of rows of one partition, of the table or of an index.
 func (t *Table) Query(ctx context.Context, in *dynamodb.QueryInput, _ ...Options) (*dynamodb.QueryOutput, error) {
-	c := &Call{Operation: "Query", Index: aws.ToString(in.IndexName)}
+	c := &Call{Operation: "Query", Index: aws.ToString(in.IndexName), Input: in}
 	e, q, err := t.query(in)
 	if err != nil {
 		return nil, err
@@ -168,7 +168,7 @@ func (t *Table) Scan(ctx context.Context, in *dynamodb.ScanInput, _ ...Options) 
 		}
 	}
 	out := &dynamodb.ScanOutput{}
-	return out, t.around(ctx, &Call{Operation: "Scan"}, func() error {
+	return out, t.around(ctx, &Call{Operation: "Scan", Input: in}, func() error {
 		p, err := t.page(e, q)
 		if err != nil {
 			return err

@@ -146,6 +146,11 @@ func (t *Table) indexRow(index Index, k Key, item Item) *row {
 	return &row{hash: hash.Value, sort: sort.Value, key: k, item: projected, bytes: ItemSize(projected)}
 }
 
+// same reports whether the row of an index stays.
+func same(gone, coming *row) bool {
+	return gone == nil && coming == nil || gone != nil && coming != nil && !order(gone, coming) && !order(coming, gone)
+}
+
 // lagging is a change of an index that is not visible yet.
 type lagging struct {
 	at           time.Time
@@ -155,8 +160,8 @@ type lagging struct {
 
 // follow changes the index after the lag. The changes of one item stay in their order.
 func (t *Table) follow(index int, gone, coming *row, lag time.Duration) {
-	if gone == nil && coming == nil || gone != nil && coming != nil && !order(gone, coming) && !order(coming, gone) {
-		return // the row stays
+	if same(gone, coming) {
+		return
 	}
 	at := t.now().Add(lag)
 	key := cmp.Or(coming, gone).key

@@ -25,7 +25,7 @@ type token struct {
 func (t *Table) TransactWriteItems(
 	ctx context.Context, in *dynamodb.TransactWriteItemsInput, _ ...Options,
 ) (*dynamodb.TransactWriteItemsOutput, error) {
-	call := &Call{Operation: "TransactWriteItems", Write: true}
+	call := &Call{Operation: "TransactWriteItems", Write: true, Input: in}
 	var changes []change
 	bytes := 0
 	for _, item := range in.TransactItems {
@@ -100,6 +100,9 @@ func (t *Table) commit(call *Call, changes []change) error {
 		return &types.TransactionCanceledException{
 			Message: aws.String("Transaction cancelled, please refer cancellation reasons for specific reasons"), CancellationReasons: reasons,
 		}
+	}
+	if err := t.admit(call, all...); err != nil {
+		return err
 	}
 	for _, p := range all {
 		if !p.check {

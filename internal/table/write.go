@@ -82,8 +82,8 @@ func (t *Table) updated(e *expressions, k Key, before Item) (Item, error) {
 }
 
 // one makes a single write.
-func (t *Table) one(ctx context.Context, operation string, c change) (p prepared, err error) {
-	call := &Call{Operation: operation, Keys: []Key{c.key}, Write: true}
+func (t *Table) one(ctx context.Context, operation string, in any, c change) (p prepared, err error) {
+	call := &Call{Operation: operation, Keys: []Key{c.key}, Write: true, Input: in}
 	return p, t.around(ctx, call, func() error {
 		made, refused, err := t.prepare(c)
 		switch {
@@ -95,6 +95,9 @@ func (t *Table) one(ctx context.Context, operation string, c change) (p prepared
 				failed.Item = made.before
 			}
 			return failed
+		}
+		if err := t.admit(call, made); err != nil {
+			return err
 		}
 		p = made
 		t.write(p.key, p.after, call.Lag)
@@ -115,7 +118,7 @@ func (t *Table) PutItem(ctx context.Context, in *dynamodb.PutItemInput, _ ...Opt
 	if in.ReturnValues != "" {
 		return nil, invalid("PutItem of this table returns no values")
 	}
-	_, err = t.one(ctx, "PutItem", change{
+	_, err = t.one(ctx, "PutItem", in, change{
 		key: k, item: in.Item, where: in.ConditionExpression, names: in.ExpressionAttributeNames,
 		values: in.ExpressionAttributeValues, showOld: showsOld(in.ReturnValuesOnConditionCheckFailure),
 	})
@@ -131,7 +134,7 @@ func (t *Table) UpdateItem(ctx context.Context, in *dynamodb.UpdateItemInput, _ 
 	if in.ReturnValues != "" && in.ReturnValues != types.ReturnValueAllNew {
 		return nil, invalid("UpdateItem of this table returns ALL_NEW, and not %s", in.ReturnValues)
 	}
-	p, err := t.one(ctx, "UpdateItem", change{
+	p, err := t.one(ctx, "UpdateItem", in, change{
 		key: k, update: in.UpdateExpression, where: in.ConditionExpression, names: in.ExpressionAttributeNames,
 		values: in.ExpressionAttributeValues, showOld: showsOld(in.ReturnValuesOnConditionCheckFailure),
 	})
@@ -151,7 +154,7 @@ func (t *Table) BatchWriteItem(
 	}
 	out := &dynamodb.BatchWriteItemOutput{UnprocessedItems: make(map[string][]types.WriteRequest)}
 	for name, requests := range in.RequestItems {
-		c := &Call{Operation: "BatchWriteItem", Write: true}
+		c := &Call{Operation: "BatchWriteItem", Write: true, Input: in}
 		for _, r := range requests {
 			k, err := t.keyOfRequest(r)
 			if err != nil {
