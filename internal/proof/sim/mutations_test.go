@@ -162,6 +162,18 @@ func mutations() []mutation {
 			old: "if !read.Torn {", bug: "if !read.Torn || read.Torn {",
 		},
 		{
+			name: "the store calls a torn listing whole", file: "aws/dynamo/listing.go", by: []check{checkTargets},
+			old: "Endpoints: endpoints, Torn: true}", bug: "Endpoints: endpoints}",
+		},
+		{
+			name: "an unprocessed key fails all tokens of a batch", file: "aws/dynamo/load.go", by: []check{checkOthers},
+			old: "if len(faults) < len(keys) && ctx.Err() == nil {", bug: "if len(faults) == 0 {",
+		},
+		{
+			name: "the gate takes its own write for another's after a lost answer", file: "aws/dynamo/next.go", by: []check{checkTold, checkClosing},
+			old: "ok && stored.Value == own {", bug: "ok && stored.Value == own && version < 0 {",
+		},
+		{
 			name: "results of an earlier generation count", file: "rule/circuit/circuit.go", by: []check{checkResult},
 			old: "if c.State != Closed || c.Generation != admitted.Generation {", bug: "if c.State != Closed || admitted.Generation < 0 {",
 		},
