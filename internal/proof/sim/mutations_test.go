@@ -31,7 +31,7 @@ func mutations() []mutation {
 			old: "s.next(toDeliveryItem(d), d.Version)", bug: "s.nextIf(toDeliveryItem(d), d.Version, condition{})",
 		},
 		{
-			name: "circuits and jobs are written without a condition: the same wave twice, two probes, a lost wave or throttle", file: "aws/dynamo/next.go", by: []check{checkRetryAfter, checkWave, checkClosing, checkProbe, checkProbeToken, checkResult},
+			name: "circuits and jobs are written without a condition: the same wave twice, two probes, a lost wave or throttle", file: "aws/dynamo/next.go", by: []check{checkRetryAfter, checkWave, checkClosing, checkProbe, checkProbeToken, checkResult, checkTold},
 			old: "w, err := s.next(item, version)", bug: "w, err := s.nextIf(item, version, condition{})",
 		},
 		{

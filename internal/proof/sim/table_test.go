@@ -107,13 +107,22 @@ func (p *process) contents(r *table.Call) string {
 	if ref, ok := deliveryOf(r.Keys[0]); ok && p.messages(ref) > 1 {
 		about += p.tokens(r)
 	}
-	in, ok := r.Input.(*dynamodb.UpdateItemInput)
-	switch {
-	case !ok:
-	case strings.HasPrefix(about, "places#"):
-		about += " of " + p.holders(in)
-	case strings.HasPrefix(about, "job#"):
-		about += " " + texts(in.ExpressionAttributeValues)
+	switch in := r.Input.(type) {
+	case *dynamodb.UpdateItemInput:
+		if strings.HasPrefix(about, "places#") {
+			about += " of " + p.holders(in)
+		}
+		if strings.HasPrefix(about, "job#") {
+			about += " " + texts(in.ExpressionAttributeValues)
+		}
+	case *dynamodb.TransactWriteItemsInput: // two answers 410 disable an endpoint
+		if first := in.TransactItems[0]; first.Update != nil && r.Keys[0].Sort == "endpoint" {
+			for name, attribute := range first.Update.ExpressionAttributeNames {
+				if since, ok := first.Update.ExpressionAttributeValues[":"+name[1:]].(*types.AttributeValueMemberN); ok && attribute == "status_since" {
+					about += " since " + since.Value
+				}
+			}
+		}
 	}
 	return about
 }
