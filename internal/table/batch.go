@@ -42,7 +42,7 @@ func (t *Table) BatchGetItem(
 	if err != nil {
 		return nil, err
 	}
-	c := &Call{Operation: "BatchGetItem"}
+	c := &Call{Operation: "BatchGetItem", Input: in}
 	if c.Keys, err = t.batchKeys(len(request.Keys), maxBatchKeys, func(i int) (Key, error) { return t.exactKey(request.Keys[i]) }); err != nil {
 		return nil, err
 	}
@@ -111,7 +111,7 @@ func (t *Table) BatchWriteItem(
 	if err != nil {
 		return nil, err
 	}
-	c := &Call{Operation: "BatchWriteItem", Write: true}
+	c := &Call{Operation: "BatchWriteItem", Write: true, Input: in}
 	if c.Keys, err = t.batchKeys(len(requests), maxBatchWrites, func(i int) (Key, error) { return t.keyOfRequest(requests[i]) }); err != nil {
 		return nil, err
 	}

@@ -12,7 +12,7 @@ import (
 //   - call do, and return another error: the answer is lost;
 //   - call do twice: a client that lost the answer repeats the request, with the same
 //     token of a transaction;
-//   - change Lag, Left and Hidden before do;
+//   - change Lag, Left, Hidden and Admit before do;
 //   - block, before and after do.
 type Call struct {
 	Operation string // of DynamoDB, as "PutItem"
@@ -20,6 +20,7 @@ type Call struct {
 	Keys      []Key  // of the items that the request names, in its order
 	Hash      string // of a Query: the partition
 	Write     bool
+	Input     any // of the SDK, as *dynamodb.PutItemInput
 
 	// Lag is the time until the indexes follow the writes.
 	Lag time.Duration
@@ -31,6 +32,10 @@ type Call struct {
 	// before Around returns. The isolation of DynamoDB allows that:
 	// https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/transaction-apis.html#transaction-isolation
 	Hidden map[Key]bool
+	// Admit is asked with the partitions that the request is about to write, and its error
+	// throttles the request; nil: all may be written. Batches ask nobody. The table is
+	// locked meanwhile.
+	Admit func([]Partition) error
 }
 
 // hidden is an item before a transaction under way that hides its write.

@@ -18,6 +18,40 @@ func (t *Table) indexRow(index Index, k Key, item Item) *row {
 	return &row{hash: hash.Value, sort: sort.Value, key: k, item: projected, bytes: ItemSize(projected)}
 }
 
+// same reports whether the row of an index stays.
+func same(gone, coming *row) bool {
+	return gone == nil && coming == nil || gone != nil && coming != nil && !order(gone, coming) && !order(coming, gone)
+}
+
+// Partition is a partition of the table, or of an index.
+type Partition struct{ Index, Hash string }
+
+// admit asks whether the partitions take the writes.
+func (t *Table) admit(call *Call, changes []change, before, after []Item) error {
+	if call.Admit == nil {
+		return nil
+	}
+	var written []Partition
+	for i, c := range changes {
+		if c.verb == check {
+			continue
+		}
+		written = append(written, Partition{Hash: c.key.Hash})
+		for _, index := range t.schema.Indexes {
+			gone, coming := t.indexRow(index, c.key, before[i]), t.indexRow(index, c.key, after[i])
+			if same(gone, coming) {
+				continue
+			}
+			for _, r := range []*row{gone, coming} {
+				if r != nil {
+					written = append(written, Partition{index.Name, r.hash})
+				}
+			}
+		}
+	}
+	return call.Admit(written)
+}
+
 // lagging is a change of an index that is not visible yet.
 type lagging struct {
 	at           time.Time
@@ -27,8 +61,8 @@ type lagging struct {
 
 // follow changes the index after the lag. The changes of one item stay in their order.
 func (t *Table) follow(index int, gone, coming *row, lag time.Duration) {
-	if gone == nil && coming == nil || gone != nil && coming != nil && !order(gone, coming) && !order(coming, gone) {
-		return // the row stays
+	if same(gone, coming) {
+		return
 	}
 	at := t.now().Add(lag)
 	key := cmp.Or(coming, gone).key

@@ -25,7 +25,7 @@ func (t *Table) GetItem(ctx context.Context, in *dynamodb.GetItemInput, _ ...Opt
 		return nil, err
 	}
 	out := &dynamodb.GetItemOutput{}
-	if err := t.around(ctx, &Call{Operation: "GetItem", Keys: []Key{k}}, func() error {
+	if err := t.around(ctx, &Call{Operation: "GetItem", Keys: []Key{k}, Input: in}, func() error {
 		out.Item = e.shown(t.at(k))
 		return nil
 	}); err != nil {
@@ -50,7 +50,7 @@ func (t *Table) TransactGetItems(
 		return nil, err
 	}
 	reads := make([]*expressions, len(in.TransactItems))
-	c := &Call{Operation: "TransactGetItems"}
+	c := &Call{Operation: "TransactGetItems", Input: in}
 	var err error
 	if c.Keys, err = t.batchKeys(len(reads), maxTransaction, func(i int) (Key, error) {
 		get := in.TransactItems[i].Get
@@ -93,7 +93,7 @@ func (t *Table) Query(ctx context.Context, in *dynamodb.QueryInput, _ ...Options
 		return nil, err
 	}
 	var p page
-	if err := t.around(ctx, &Call{Operation: "Query", Index: aws.ToString(in.IndexName), Hash: q.hash}, func() error {
+	if err := t.around(ctx, &Call{Operation: "Query", Index: aws.ToString(in.IndexName), Hash: q.hash, Input: in}, func() error {
 		p = t.page(e, q)
 		return nil
 	}); err != nil {
@@ -123,7 +123,7 @@ func (t *Table) Scan(ctx context.Context, in *dynamodb.ScanInput, _ ...Options) 
 		}
 	}
 	var p page
-	if err := t.around(ctx, &Call{Operation: "Scan"}, func() error {
+	if err := t.around(ctx, &Call{Operation: "Scan", Input: in}, func() error {
 		p = t.page(e, q)
 		return nil
 	}); err != nil {

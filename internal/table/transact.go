@@ -38,7 +38,7 @@ func (t *Table) TransactWriteItems(
 	if n := len(in.TransactItems); n == 0 || n > maxTransaction || len(id) > maxTokenBytes {
 		return nil, invalid("a transaction has 1 to %d parts, and a token of at most %d bytes: %d, %q", maxTransaction, maxTokenBytes, n, id)
 	}
-	call := &Call{Operation: "TransactWriteItems", Write: true}
+	call := &Call{Operation: "TransactWriteItems", Write: true, Input: in}
 	changes := make([]change, len(in.TransactItems))
 	for i, item := range in.TransactItems {
 		c, err := t.part(item)
@@ -116,6 +116,9 @@ func (t *Table) commit(call *Call, changes []change) error {
 	}
 	if bytes > maxTransactBytes {
 		return invalid("Transaction request has exceeded the maximum allowed size of %d bytes", maxTransactBytes)
+	}
+	if err := t.admit(call, changes, before, after); err != nil {
+		return err
 	}
 	for i, c := range changes {
 		if c.verb != check {

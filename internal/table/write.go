@@ -126,8 +126,8 @@ func (t *Table) prepare(c change, before Item) (after Item, refused bool, err er
 }
 
 // one makes a single write, and returns the item after it.
-func (t *Table) one(ctx context.Context, operation string, c change) (after Item, err error) {
-	call := &Call{Operation: operation, Keys: []Key{c.key}, Write: true}
+func (t *Table) one(ctx context.Context, operation string, in any, c change) (after Item, err error) {
+	call := &Call{Operation: operation, Keys: []Key{c.key}, Write: true, Input: in}
 	err = t.around(ctx, call, func() error {
 		before := t.at(c.key)
 		made, refused, err := t.prepare(c, before)
@@ -140,6 +140,9 @@ func (t *Table) one(ctx context.Context, operation string, c change) (after Item
 				failed.Item = before
 			}
 			return failed
+		}
+		if err := t.admit(call, []change{c}, []Item{before}, []Item{made}); err != nil {
+			return err
 		}
 		after = made
 		t.write(c.key, after, call.Lag)
@@ -161,7 +164,7 @@ func (t *Table) PutItem(ctx context.Context, in *dynamodb.PutItemInput, _ ...Opt
 	if err != nil {
 		return nil, err
 	}
-	if _, err := t.one(ctx, "PutItem", c); err != nil {
+	if _, err := t.one(ctx, "PutItem", in, c); err != nil {
 		return nil, err
 	}
 	return &dynamodb.PutItemOutput{}, nil
@@ -183,7 +186,7 @@ func (t *Table) UpdateItem(ctx context.Context, in *dynamodb.UpdateItemInput, _ 
 	if err != nil {
 		return nil, err
 	}
-	after, err := t.one(ctx, "UpdateItem", c)
+	after, err := t.one(ctx, "UpdateItem", in, c)
 	if err != nil {
 		return nil, err
 	}

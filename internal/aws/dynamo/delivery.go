@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"maps"
 	"slices"
 	"time"
 
@@ -246,11 +245,11 @@ func (s *Store) Deliveries(ctx context.Context, e hook.Event) ([]hook.Delivery, 
 // cannot read has the state 0 and the version 0, so that no write replaces the record.
 func (s *Store) DeliveriesByRef(ctx context.Context, refs []hook.DeliveryRef) ([]hook.Delivery, error) {
 	op := fmt.Sprintf("read %d deliveries", len(refs))
-	wanted := make(map[key]struct{}, len(refs))
-	for _, ref := range refs {
-		wanted[deliveryKey(ref)] = struct{}{}
+	keys := make([]key, len(refs))
+	for i, ref := range refs {
+		keys[i] = deliveryKey(ref)
 	}
-	items, err := s.batchGet(ctx, slices.Collect(maps.Keys(wanted)))
+	items, err := s.batchGet(ctx, keys)
 	if err != nil {
 		return nil, translate(err, op)
 	}

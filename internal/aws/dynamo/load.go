@@ -23,7 +23,7 @@ import (
 // tokens' own.
 func (s *Store) Load(ctx context.Context, tokens []hook.Token) (deliver.Snapshot, error) {
 	const op = "load tokens"
-	wanted := make(map[key]struct{})
+	var wanted []key
 	owned := make(map[owner]bool)
 	snapshot := deliver.Snapshot{
 		Events:     make(map[hook.EventID]*hook.Event),
@@ -33,15 +33,13 @@ func (s *Store) Load(ctx context.Context, tokens []hook.Token) (deliver.Snapshot
 		Limits:     make(map[hook.EndpointID]gate.Limits),
 	}
 	for _, t := range tokens {
-		for _, k := range keysOf(t) {
-			wanted[k] = struct{}{}
-		}
+		wanted = append(wanted, keysOf(t)...)
 		owned[owner{t.Tenant, t.Delivery.Endpoint}] = true
 		if t.Slot {
 			snapshot.Limits[t.Delivery.Endpoint] = gate.Limits{}
 		}
 	}
-	items, faults, err := s.batchGetEach(ctx, slices.Collect(maps.Keys(wanted)), types.KeysAndAttributes{ConsistentRead: aws.Bool(true)})
+	items, faults, err := s.batchGetEach(ctx, wanted, types.KeysAndAttributes{ConsistentRead: aws.Bool(true)})
 	if err != nil {
 		return deliver.Snapshot{}, translate(err, op)
 	}

@@ -18,10 +18,20 @@ import (
 // bill is the requests of a process.
 type bill struct {
 	effects   int
+	last      *call // the last effect
 	faults    int
 	conflicts map[hook.DeliveryRef]int // writes of a delivery that met another writer
 	refused   int                      // conflicts at all records
 	sent      map[hook.DeliveryRef]int // tokens
+}
+
+// charge adds the effect to the bill. A list makes several requests, some at once, and counts once.
+func (b *bill) charge(c *call) {
+	lists := func(c *call) bool { return c != nil && c.request != nil && c.request.Index != "" }
+	if !lists(c) || !lists(b.last) {
+		b.effects++
+	}
+	b.last = c
 }
 
 // checkMessages: a receipt sends one token. After a fault or a conflict, a process may do

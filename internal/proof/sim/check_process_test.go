@@ -2,6 +2,7 @@ package sim_test
 
 import (
 	"slices"
+	"strings"
 	"time"
 
 	"surehook/internal/delivery/gate"
@@ -23,6 +24,26 @@ func (w *simulation) checkDone(p *process) {
 	w.checkSlots(p)
 	for id := range p.closed {
 		w.fail(checkClosing, "%s closed the circuit of %s, and asked for no release", p.name, id)
+	}
+	for what := range p.owes {
+		w.fail(checkTold, "%s tells nobody: %s", p.name, what)
+	}
+}
+
+// checkOthers: after a read that left keys unprocessed, the tokens of other keys go on.
+func (p *process) checkOthers(failed []string) {
+	if last := p.last; p.dead || last.op != "BatchGetItem" || len(last.left) == 0 || len(failed) < len(p.batch) {
+		return
+	}
+	for _, m := range p.batch {
+		d := m.Token.Delivery
+		concerned := false
+		for k := range p.last.left {
+			concerned = concerned || k.Hash == "event#"+string(d.Event) || strings.HasPrefix(k.Hash, "endpoint#"+string(d.Endpoint))
+		}
+		if !concerned {
+			p.fail(checkOthers, "%s fails %s, whose keys were read", p.name, d)
+		}
 	}
 }
 
@@ -69,6 +90,13 @@ func (w *simulation) checkSlots(p *process) {
 // of a message of a dead process, and some minutes for the way.
 const longestWait = visibility + 6*time.Minute
 
+// The breaker forgets an endpoint whose parked deliveries the index does not list for
+// emptyPeriod, and asks the index again after firstLook.
+const (
+	emptyPeriod = 2 * time.Minute
+	firstLook   = 15 * time.Minute
+)
+
 // checkLateness: a delivery waits only for the end of its endpoint's trouble, for its turn,
 // and for the time that its last fault costs.
 func (w *simulation) checkLateness() {
@@ -90,6 +118,9 @@ func (w *simulation) checkLateness() {
 		since := common
 		for _, t := range []time.Time{w.moved[id], w.hit[id], w.troubled[id.Endpoint], d.NextAttemptAt, s.inactive, s.active, c.opened, c.ThrottledUntil} {
 			since = later(since, t)
+		}
+		if seen := w.listed[id]; seen.Sub(w.moved[id]) > emptyPeriod && seen.After(s.inactive) {
+			since = later(since, seen.Add(firstLook))
 		}
 		if wait := w.now.Sub(since) - longestWait - w.mostSkew(); wait > 0 && wait > w.turn(id.Endpoint, since) {
 			w.fail(checkLate, "%s is %s (%s) for %s without a reason", id, d.State, d.Reason, w.now.Sub(since))
@@ -129,20 +160,20 @@ func (p *process) disturb() {
 }
 
 // checkLease: a lease ends within two minutes.
-func (w *simulation) checkLease(p *process, id hook.EndpointID, until time.Time) {
-	if until.Sub(w.now) > leaseFor+2*w.mostSkew() {
-		w.fail(checkLease, "%s leases until %s from now at %s", p.name, until.Sub(w.now), id)
+func (w *simulation) checkLease(p *process, id hook.EndpointID, until, made time.Time) {
+	if until.Sub(made) > leaseFor+2*w.mostSkew() {
+		w.fail(checkLease, "%s leases until %s from now at %s", p.name, until.Sub(made), id)
 	}
 }
 
 // checkClaims: a claim takes no lease from another token. The other token would find
 // the lease of a stranger and return, and a delivery claimed again and again is never sent.
-func (w *simulation) checkClaims(p *process, id hook.EndpointID, before gate.Limits, delta gate.Delta) {
+func (w *simulation) checkClaims(p *process, id hook.EndpointID, before gate.Limits, delta gate.Delta, made time.Time) {
 	for key, next := range delta.Changed {
 		old := before.Leases[key]
 		own := old.Nonce == next.Nonce || slices.ContainsFunc(p.batch, func(m memory.Message) bool { return m.Token.Nonce == old.Nonce })
-		if !own && w.now.Add(2*w.mostSkew()).Before(old.Until) {
-			w.fail(checkClaim, "%s takes the slot %s of %s from a token that may use it until %s from now", p.name, key, id, old.Until.Sub(w.now))
+		if !own && made.Add(2*w.mostSkew()).Before(old.Until) {
+			w.fail(checkClaim, "%s takes the slot %s of %s from a token that may use it until %s from now", p.name, key, id, old.Until.Sub(made))
 		}
 	}
 }
@@ -154,9 +185,15 @@ const leaseFor = 2 * time.Minute
 func (w *simulation) checkChange(p *process, c circuits, r gate.Record) {
 	id := r.Endpoint
 	wasOpen := c.State == circuit.Open || c.State == circuit.HalfOpen
+	if r.State == circuit.Open && !wasOpen {
+		p.owe(hook.NotificationOpened, id)
+	}
+	if r.State == circuit.Closed && wasOpen {
+		p.owe(hook.NotificationClosed, id)
+	}
 	switch {
 	case r.State == circuit.HalfOpen:
-		w.checkLease(p, id, r.LeaseUntil)
+		w.checkLease(p, id, r.LeaseUntil, w.now)
 	case wasOpen && r.State == circuit.Closed && r.Waiting:
 		p.closed[id] = true
 	case !wasOpen && (r.State == circuit.Open || r.Failures != c.Failures) && p.batch != nil && !w.madeSince(p, id, c.began):
@@ -165,6 +202,13 @@ func (w *simulation) checkChange(p *process, c circuits, r gate.Record) {
 		if p.waves[id] = r.Wave - 1; p.check.Wave != 0 && p.check.Wave != p.waves[id] {
 			w.fail(checkWave, "%s releases wave %d of %s, and was asked for wave %d", p.name, p.waves[id], id, p.check.Wave)
 		}
+	}
+}
+
+// owe notes what a process of function deliver has to tell about the endpoint.
+func (p *process) owe(what string, id hook.EndpointID) {
+	if p.batch != nil {
+		p.owes[what+" "+string(id)] = true
 	}
 }
 

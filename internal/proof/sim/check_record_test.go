@@ -9,7 +9,7 @@ import (
 	"surehook/internal/rule/retry"
 )
 
-// sawDelivery checks a write of the record. d.Version is the version before the write.
+// sawDelivery checks a write of the record.
 func (w *simulation) sawDelivery(p *process, d hook.Delivery, a *hook.Attempt) {
 	old := w.records[d.Ref()]
 	if old.Version == 0 {
@@ -35,9 +35,6 @@ func (w *simulation) sawDelivery(p *process, d hook.Delivery, a *hook.Attempt) {
 	}
 	w.sawWrite(p, old, d)
 	w.written[d.Ref()] = w.now
-	d.Version++
-	d.NextAttemptAt = d.NextAttemptAt.Truncate(time.Millisecond)
-	d.Replayed.At = d.Replayed.At.Truncate(time.Millisecond)
 	w.records[d.Ref()] = d
 }
 
@@ -105,6 +102,7 @@ func (w *simulation) checkAttempt(p *process, old, d hook.Delivery, a *hook.Atte
 	if !last {
 		low, high = spread(e.Retry.Jitter, e.delays[d.Attempts-1])
 		low, high = max(low, o.RetryAfter), max(high, o.RetryAfter)+sent.coalesce.Window // until the end of the next window
+		low, high = low-time.Millisecond, high+time.Millisecond                          // the precision of the record
 	}
 	delay, age := d.NextAttemptAt.Sub(d.UpdatedAt), d.UpdatedAt.Sub(d.CreatedAt)
 	right := false

@@ -2,11 +2,13 @@ package sim_test
 
 import (
 	"slices"
+	"strings"
 	"time"
 
 	"surehook/internal/delivery/gate"
 	"surehook/internal/hook"
 	"surehook/internal/rule/circuit"
+	"surehook/internal/table"
 )
 
 // tolerance is the documented lead of an attempt before its planned time.
@@ -25,6 +27,7 @@ type checker struct {
 	moved     map[hook.DeliveryRef]time.Time         // time of the last change of state
 	settled   map[hook.DeliveryRef]time.Time         // time of the settlement
 	written   map[hook.DeliveryRef]time.Time         // time of the last write
+	listed    map[hook.DeliveryRef]time.Time         // time from which the indexes follow all writes
 	attempts  map[hook.DeliveryRef]map[int]time.Time // time of the record of the attempt
 	posts     map[hook.DeliveryRef][]*post
 	makers    map[attempt]int                // tokens of the attempt, made by others than function deliver
@@ -41,7 +44,6 @@ type checker struct {
 	early     map[hook.DeliveryRef]bool // redriven by hand between dead letter and death
 	removed   map[hook.DeliveryRef]bool // by the TTL of the table
 
-	commits  map[hook.TenantID]commit // the last one of each tenant
 	statuses map[hook.EndpointID]status
 	circuits map[hook.EndpointID]circuits
 	wire     map[hook.EndpointID][]*post
@@ -80,7 +82,6 @@ type status struct {
 
 	created   time.Time
 	deleted   time.Time
-	committed time.Time         // the end of the deletion's commit
 	active    time.Time         // the last time with status active
 	inactive  time.Time         // the last time with another status
 	changed   time.Time         // the last write
@@ -115,6 +116,7 @@ func newChecker() checker {
 		moved:    make(map[hook.DeliveryRef]time.Time),
 		settled:  make(map[hook.DeliveryRef]time.Time),
 		written:  make(map[hook.DeliveryRef]time.Time),
+		listed:   make(map[hook.DeliveryRef]time.Time),
 		attempts: make(map[hook.DeliveryRef]map[int]time.Time),
 		posts:    make(map[hook.DeliveryRef][]*post),
 		makers:   make(map[attempt]int),
@@ -129,7 +131,6 @@ func newChecker() checker {
 		early:    make(map[hook.DeliveryRef]bool),
 		removed:  make(map[hook.DeliveryRef]bool),
 		statuses: make(map[hook.EndpointID]status),
-		commits:  make(map[hook.TenantID]commit),
 		circuits: make(map[hook.EndpointID]circuits),
 		wire:     make(map[hook.EndpointID][]*post),
 	}
@@ -147,7 +148,7 @@ func (w *simulation) checkTargets(p *process, e hook.Event) {
 			continue
 		}
 		throughout := s.created.Before(p.started) && s.deleted.IsZero()
-		ever := s.deleted.IsZero() || !s.committed.Before(p.started)
+		ever := s.deleted.IsZero() || !s.deleted.Before(p.started)
 		if _, has := e.Ref(s.ID, 1); throughout && s.Subscribes(e.Type) && !has {
 			w.fail(checkTargets, "event %s is not for endpoint %s, which exists and subscribes to it", e.ID, s.ID)
 		} else if has && (!ever || !s.Subscribes(e.Type)) {
@@ -184,27 +185,47 @@ func (w *simulation) sawEndpoint(e hook.Endpoint, deleted bool) {
 		s.coalesced = append(s.coalesced, e.Coalesce)
 	}
 	if deleted {
-		s.deleted, s.committed = w.now, w.now
+		s.deleted = w.now
 	}
 	w.statuses[e.ID] = s
 }
 
-// commit is a transaction whose tenant is written. Other items may not be written yet.
-type commit struct {
-	before []hook.Endpoint
-	until  time.Time
-}
+// unseen is the time of a change that some readers do not see yet.
+var unseen = start.Add(100 * 365 * 24 * time.Hour)
 
-// sawCommit draws the time until the whole deletion is to be seen.
-func (w *simulation) sawCommit(e hook.Endpoint, before []hook.Endpoint) {
-	if w.calm || w.quiet {
-		return
+// shift moves the time of the changes of a transaction: while it is torn, nobody has to have
+// seen them.
+func (w *simulation) shift(r *table.Call, from, to time.Time) {
+	move := func(t *time.Time) {
+		if t.Equal(from) {
+			*t = to
+		}
 	}
-	c := commit{before: before, until: w.now.Add(w.within(longestCommit))}
-	w.commits[e.Tenant] = c
-	s := w.statuses[e.ID]
-	s.committed = c.until
-	w.statuses[e.ID] = s
+	moveIn := func(times map[hook.DeliveryRef]time.Time, d hook.DeliveryRef) {
+		if times[d].Equal(from) {
+			times[d] = to
+		}
+	}
+	for _, k := range r.Keys {
+		if d, ok := deliveryOf(k); ok {
+			moveIn(w.moved, d)
+			moveIn(w.written, d)
+			for n, at := range w.attempts[d] {
+				move(&at)
+				w.attempts[d][n] = at
+			}
+			for i := range w.writes[d] {
+				move(&w.writes[d][i])
+			}
+		}
+		id := hook.EndpointID(strings.TrimPrefix(k.Hash, "endpoint#"))
+		if s, ok := w.statuses[id]; ok && k.Sort == "endpoint" {
+			for _, t := range []*time.Time{&s.deleted, &s.active, &s.inactive} {
+				move(t)
+			}
+			w.statuses[id] = s
+		}
+	}
 }
 
 func (w *simulation) sawCircuit(p *process, r gate.Record) {

@@ -1,13 +1,15 @@
 // Package sim proves that no delivery is lost under any fault. The simulator runs
-// the real use cases over the ports in memory, with a virtual clock, and draws
-// every order of events from one seed.
+// the real use cases and the deployed store over a table and queues in memory, with a
+// virtual clock, and draws every order of events from one seed.
 //
 // # Effects
 //
-// Every call of a port is an effect. A process waits until the scheduler grants
-// its effect. Exactly one goroutine runs at any time. The seed chooses the next
-// effect, and its fault: refused, answer lost, or death of the process before or
-// after the effect. So a run repeats itself exactly:
+// Every request to the table is an effect, and so is every call of another port. A process
+// waits until the scheduler grants its effect. Exactly one process runs at any time. The
+// seed chooses the next effect, and its fault: refused, answer lost, repeated by the
+// client, or death of the process before or after the effect. Effects have names without
+// random parts: equal reads of one process are granted together, and so are the requests of
+// one list. So a run repeats itself exactly:
 //
 //	make sim SEED=4711 LEVEL=rough   prints the whole run
 //	make sim SEEDS=3000 FIRST=n      the run of the CI, at all levels in turn
@@ -17,9 +19,8 @@
 //
 // The levels mild, rough and brutal are one table: level_test.go. The world has
 // messages handed out twice, late, or too often (maxReceiveCount, and the redrive by an
-// operator), stale receipts, schedules that linger, come late or twice, indices that
-// lag, clocks seconds apart, throttled partitions, transaction conflicts, lost requests,
-// times without the table, killed processes, some tenants, crowds of endpoints and of events, and receivers with
+// operator), stale receipts, schedules that linger, come late or twice, clocks seconds
+// apart, lost requests, times without the table, killed processes, some tenants, crowds of endpoints and of events, and receivers with
 // outages, slow times, poison events and herds of 429. Operators pause, resume, change,
 // rotate, disable and delete, open and reset circuits, replay, cancel, discard and
 // redrive, erase events and add endpoints to events meanwhile.
@@ -41,11 +42,17 @@
 // limits and lateness are checked in every seed. A fault moves the start of a wait to
 // its own time, so a level with many faults checks lateness less.
 //
-// # What the world leaves out
+// # The table
 //
-// The partitions of the table are those of package dynamo without
-// the shards of deliveries, and take a hundredth of DynamoDB's limits: key_test.go.
-// Lists over several partitions are throttled at random only.
+// The faults of the table lie below the store: table_test.go. A partition of the table or of
+// an index takes a hundredth of DynamoDB's limits, by the keys that a request reads and
+// writes. A batch leaves the keys of throttled partitions unprocessed. Transactions
+// conflict with what meets them. Until a commit ends, lists and batches may see a half of
+// its items as before. An index follows each write after a lag of its own. Expired items
+// go in any order, or stay.
+//
+// The checks see what the store reads back after each write, whether or not the process
+// lives to see its answer: observe_test.go.
 //
 // # Mutations
 //
@@ -57,7 +64,6 @@
 //
 // # Shared parts
 //
-// The use cases are built by package world. The queues, the store's faults and
-// the clock are the simulator's own, because here the seed decides on each
-// effect, and world's Crash decides on one.
+// The use cases are built by package world. The faults and the clock are the simulator's
+// own, because here the seed decides on each effect, and world's Crash decides on one.
 package sim

@@ -222,7 +222,7 @@ func (s wire) Send(_ context.Context, r send.Request) hook.Outcome {
 	case dying:
 		p.die()
 		return cut
-	case granted, refused, lost, repeated, partial:
+	case granted, refused, lost, repeated, partial, unprocessed:
 	}
 	sent.ended = p.now
 	return sent.outcome

@@ -1,10 +1,6 @@
 package sim_test
 
-import (
-	"time"
-
-	"surehook/internal/hook"
-)
+import "surehook/internal/hook"
 
 // judge returns the verdict on an effect.
 func (w *simulation) judge(c *call) verdict {
@@ -12,17 +8,19 @@ func (w *simulation) judge(c *call) verdict {
 		return dead
 	}
 	switch {
-	case w.chance(w.rates.die / 2):
+	case c.kind != local && (w.dark() || w.chance(w.rates.refuse)), c.request != nil && c.kind != local && (w.contended(c) || w.throttled(c)):
+		return refused
+	case c.kind != read && w.chance(w.rates.die/2):
 		return dying
 	case c.kind == local:
 		return granted
-	case w.dark() || w.overloaded(c) || w.contended(c) || w.chance(w.rates.refuse):
-		return refused
+	case len(c.left) > 0:
+		return unprocessed
 	case c.kind == read:
 		return granted
 	case w.chance(w.rates.lose):
 		return lost
-	case c.kind == conditional && w.chance(w.rates.repeat):
+	case c.request != nil && w.chance(w.rates.repeat):
 		return repeated
 	case c.kind == batch && w.chance(w.rates.partial):
 		return partial
@@ -47,11 +45,6 @@ func (w *simulation) calmDown() {
 	w.note("the faults stop")
 }
 
-// lag reports whether an index still lacks a change made at the time.
-func (w *simulation) lag(changed time.Time) bool {
-	return w.now.Sub(changed) < w.level.lag && w.chance(w.rates.stale)
-}
-
 // blame notes that the fault may give the deliveries one receipt more.
 func (w *simulation) blame(fault string, all ...hook.DeliveryRef) {
 	w.count("receipts by fault: " + fault)
@@ -59,6 +52,15 @@ func (w *simulation) blame(fault string, all ...hook.DeliveryRef) {
 		w.blamed[d] = append(w.blamed[d], fault)
 		w.hit[d] = w.now
 	}
+}
+
+// fault notes a fault of the process. A repeated write harms nothing, because its answer
+// comes in the end.
+func (p *process) fault(v verdict) {
+	p.hurt = p.hurt || v != repeated
+	p.faults++
+	p.suffer(v.String())
+	p.count("effects " + v.String())
 }
 
 // suffer notes a fault of the process. A message that its process does not delete comes

@@ -77,7 +77,7 @@ func (p *process) acknowledge(remove func()) {
 	remove()
 }
 
-// wiring returns the process's ports: the ports of package memory, with every fault.
+// wiring returns the process's ports, with every fault.
 func (p *process) wiring() world.Wiring {
 	ports := p.ports()
 	return world.Wiring{
@@ -139,6 +139,7 @@ func (w *simulation) deliver() {
 	w.spawn("deliver", workTimeout, about, func(p *process) {
 		p.lane, p.hops, p.batch, p.suffered, p.early = lane, hops+1, batch, early, early
 		failed := p.wiring().Deliverer().ProcessBatch(p.context(), messages)
+		p.checkOthers(failed)
 		p.acknowledge(func() {
 			for i, m := range batch {
 				if w.valid(receipts[i]) {
@@ -246,8 +247,12 @@ func (w *simulation) every(d time.Duration, what string, do func(ctx context.Con
 			if reason == "" {
 				return
 			}
-			if w.now.Sub(w.quietAt) > drainAtMost {
-				w.fail(c, "%s after the faults stopped: %s", drainAtMost, reason)
+			most := drainAtMost
+			if c == checkLetters && len(w.deadLetters.Letters()) > lettersOfRun {
+				most = drainOverNight
+			}
+			if w.now.Sub(w.quietAt) > most {
+				w.fail(c, "%s after the faults stopped: %s", most, reason)
 				return
 			}
 		}
@@ -257,8 +262,6 @@ func (w *simulation) every(d time.Duration, what string, do func(ctx context.Con
 
 // container is an execution environment of function ingest, with its cache.
 type container struct {
-	ports // of its current process
-
 	directory *ingest.Directory
 	taken     bool
 }
@@ -273,12 +276,11 @@ func (w *simulation) container() *container {
 			return w.containers[i]
 		}
 	}
-	c := &container{}
-	directory, err := ingest.NewDirectory(c)
+	directory, err := ingest.NewDirectory(w.store)
 	if err != nil {
 		w.fail(checkSetup, "make directory: %v", err)
 	}
-	c.directory = directory
+	c := &container{directory: directory}
 	w.containers = append(w.containers, c)
 	return c
 }
@@ -292,16 +294,22 @@ type client struct {
 	tries    int
 }
 
+// postIn plans the post of a new event.
+func (w *simulation) postIn(tenant hook.TenantID, after time.Duration) {
+	w.posting++
+	c := &client{tenant: tenant, keyed: true, requests: []ingest.Request{{
+		Type: "order.paid", Payload: []byte(`{}`), IdempotencyKey: fmt.Sprintf("planned-%d-%s", w.spawned, after),
+	}}}
+	w.plan.add(w.now.Add(after), func() { w.post(c) })
+}
+
 func (w *simulation) post(c *client) {
 	c.tries++
 	box := w.container()
 	box.taken = true
 	var results []ingest.Result
 	w.spawn("post", apiTimeout, nil, func(p *process) {
-		box.ports = p.ports()
-		wiring := p.wiring()
-		wiring.Store, wiring.Queue = box, box // the directory reads through the box
-		a := wiring.AcceptorOf(box.directory)
+		a := p.wiring().AcceptorOf(box.directory)
 		all := a.AcceptBatch(p.context(), c.tenant, c.requests)
 		if v := p.enter("respond", "", local, 0); v != dead {
 			results = all

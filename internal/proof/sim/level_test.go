@@ -45,10 +45,11 @@ type rates struct {
 	die      float64 // a process, before or after an effect
 	refuse   float64 // an effect: a throttled key, a transaction conflict
 	lose     float64 // an answer
-	repeat   float64 // a conditional write by the client, after a lost answer
+	repeat   float64 // a write by the client, after a lost answer
 	partial  float64 // of a batch of messages
 	hot      bool    // partitions of the table take few requests a second
-	contend  float64 // a conditional write beside another of the same item
+	contend  float64 // a request beside another of the same item, if one of them is a transaction
+	tear     float64 // a transaction, whose items others see one by one
 	stall    float64 // a process, before an effect, for up to 40 s
 	hesitate float64 // a process with a batch that comes again soon, before its first effect, for up to 20 s
 
@@ -59,7 +60,7 @@ type rates struct {
 
 	lateSchedule  float64 // by up to 3 minutes
 	twiceSchedule float64
-	stale         float64 // an index lacks the changes of the last moments
+	stale         float64 // an index lacks a change for a while
 	redeploy      float64 // all caches are dropped, at a post
 
 	skew time.Duration // the maximum error of a process's clock, in both directions
@@ -82,7 +83,7 @@ func (w *simulation) drawRates() {
 		lateSchedule: draw(0.5), twiceSchedule: draw(0.3), stale: draw(0.7), redeploy: draw(0.3),
 		skew: time.Duration(draw(1/w.level.faults) * float64(w.level.skew)),
 	}
-	w.rates.hot, w.rates.contend = w.chance(0.3), draw(0.3)
+	w.rates.hot, w.rates.contend, w.rates.tear = w.chance(0.3), draw(0.3), draw(0.3)
 	defer w.drawFlaps()
 	if w.level.blackouts > 0 && w.chance(0.3) {
 		for range 1 + w.rng.IntN(2) {

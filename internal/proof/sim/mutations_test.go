@@ -31,7 +31,7 @@ func mutations() []mutation {
 			old: "s.next(toDeliveryItem(d), d.Version)", bug: "s.nextIf(toDeliveryItem(d), d.Version, condition{})",
 		},
 		{
-			name: "circuits and jobs are written without a condition: the same wave twice, two probes, a lost wave or throttle", file: "aws/dynamo/next.go", by: []check{checkRetryAfter, checkWave, checkClosing, checkProbe, checkProbeToken, checkResult},
+			name: "circuits and jobs are written without a condition: the same wave twice, two probes, a lost wave or throttle", file: "aws/dynamo/next.go", by: []check{checkRetryAfter, checkWave, checkClosing, checkProbe, checkProbeToken, checkResult, checkTold},
 			old: "w, err := s.next(item, version)", bug: "w, err := s.nextIf(item, version, condition{})",
 		},
 		{
@@ -160,6 +160,18 @@ func mutations() []mutation {
 		{
 			name: "ingest keeps a torn listing", file: "delivery/ingest/directory.go", by: []check{checkTargets},
 			old: "if !read.Torn {", bug: "if !read.Torn || read.Torn {",
+		},
+		{
+			name: "the store calls a torn listing whole", file: "aws/dynamo/listing.go", by: []check{checkTargets},
+			old: "Endpoints: endpoints, Torn: true}", bug: "Endpoints: endpoints}",
+		},
+		{
+			name: "an unprocessed key fails all tokens of a batch", file: "aws/dynamo/load.go", by: []check{checkOthers},
+			old: "if len(faults) < len(keys) && ctx.Err() == nil {", bug: "if len(faults) == 0 {",
+		},
+		{
+			name: "the gate takes its own write for another's after a lost answer", file: "aws/dynamo/next.go", by: []check{checkTold, checkClosing},
+			old: "ok && stored.Value == own {", bug: "ok && stored.Value == own && version < 0 {",
 		},
 		{
 			name: "results of an earlier generation count", file: "rule/circuit/circuit.go", by: []check{checkResult},

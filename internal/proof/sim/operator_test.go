@@ -70,6 +70,9 @@ func (w *simulation) operateEndpoint(n int, e *endpoint) {
 	case 4:
 		if w.chance(0.5) {
 			of("delete", func(ctx context.Context, a *adminendpoint.Admin) error { return a.Delete(ctx, e.Tenant, ref, 0) })
+			for _, after := range []time.Duration{0, longestCommit / 2, longestCommit} { // while its commit is under way, and later
+				w.postIn(e.Tenant, after+w.within(longestCommit/2))
+			}
 		}
 	case 5:
 		of("reset circuit", func(ctx context.Context, a *adminendpoint.Admin) error {

@@ -1,6 +1,7 @@
 package sim_test
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math/rand/v2"
@@ -9,35 +10,35 @@ import (
 	"surehook/internal/delivery/gate"
 	"surehook/internal/hook"
 	"surehook/internal/memory"
+	"surehook/internal/table"
 )
 
 // verdict is the fate of one effect.
 type verdict uint8
 
 const (
-	granted  verdict = iota + 1
-	refused          // not done, with an error: a throttle
-	lost             // done, and the answer is lost: a timeout
-	repeated         // done, the answer lost, and the client's own retry fails on its condition
-	partial          // a batch: some refused, some with a lost answer
-	dying            // done, and then the process dies
-	dead             // the process died before it
+	granted     verdict = iota + 1
+	refused             // not done, with an error: a throttle
+	lost                // done, and the answer is lost: a timeout
+	repeated            // done, the answer lost, and done again by the client's own retry
+	partial             // a batch of messages: some refused, some with a lost answer
+	unprocessed         // a batch of keys: some are left
+	dying               // done, and then the process dies
+	dead                // the process died before it
 )
 
 func (v verdict) String() string {
-	return [...]string{"?", "", "refused", "answer lost", "repeated by the client", "partial", "then dies", "dead"}[v]
+	return [...]string{"?", "", "refused", "answer lost", "repeated by the client", "partial", "unprocessed keys", "then dies", "dead"}[v]
 }
 
 // kind is the possible faults of an effect.
 type kind uint8
 
 const (
-	read        kind = iota + 1 // may be refused
-	write                       // may be refused, or its answer lost
-	conditional                 // and repeated
-	recognized                  // conditional, and the store recognizes a repetition
-	batch                       // and partial
-	local                       // death only
+	read  kind = iota + 1 // may be refused
+	write                 // may be refused, or its answer lost
+	batch                 // and partial
+	local                 // death only
 )
 
 // process is one invocation of a function, or one request of a client. Its clock
@@ -69,6 +70,7 @@ type process struct {
 	saved  map[hook.EndpointID]time.Time // its last write of each circuit
 	probed map[hook.EndpointID]time.Time // the last probe token before that write
 	closed map[hook.EndpointID]bool      // circuits that it closed, without a request for the release
+	owes   map[string]bool               // what it has to tell about endpoints
 	done   bool                          // it came to its end
 
 	bill // its requests
@@ -81,9 +83,27 @@ type call struct {
 	kind      kind
 	at        time.Time // earliest time of the grant
 	grant     chan verdict
+	twins     []*call // the same read by other goroutines of the process, at the same time
+
+	request  *table.Call        // to the table; nil: of another port
+	left     map[table.Key]bool // unprocessed keys
+	conflict bool               // refused because of a transaction
+	commit   time.Duration      // the time in which others see the transaction one by one
 }
 
-func (c *call) key() string { return c.p.name + " " + c.op + " " + c.about }
+func (c *call) compare(o *call) int {
+	return cmp.Or(cmp.Compare(c.p.name, o.p.name), cmp.Compare(c.op, o.op), cmp.Compare(c.about, o.about))
+}
+
+// decide ends the wait of the call and of its twins.
+func (c *call) decide(v verdict) {
+	for _, twin := range append(c.twins, c) {
+		if twin.conflict = c.conflict; c.request != nil {
+			twin.request.Left = c.left
+		}
+		twin.grant <- v
+	}
+}
 
 var errDead = &hook.Error{Code: hook.CodeInternal, Message: "the process is dead"}
 
@@ -108,25 +128,33 @@ func (w *simulation) visible() {
 type invocation struct {
 	context.Context
 
-	deadline time.Time
+	p *process
 }
 
-func (i invocation) Deadline() (time.Time, bool) { return i.deadline, true }
+func (i invocation) Deadline() (time.Time, bool) { return i.p.deadline.Add(i.p.skew), true }
 
-func (p *process) context() context.Context {
-	return invocation{p.ctx, p.deadline.Add(p.skew)}
+func (i invocation) Value(key any) any {
+	if key == (processKey{}) {
+		return i.p
+	}
+	return i.Context.Value(key)
 }
+
+func (p *process) context() context.Context { return invocation{p.ctx, p} }
 
 // enter waits for the verdict on the effect, and at least for the duration wait.
 func (p *process) enter(op, about string, k kind, wait time.Duration) verdict {
-	c := &call{p: p, op: op, about: about, kind: k, at: p.now.Add(wait), grant: make(chan verdict, 1)}
+	return p.await(&call{p: p, op: op, about: about, kind: k, at: p.now.Add(wait), grant: make(chan verdict, 1)})
+}
+
+// await waits for the verdict on the call.
+func (p *process) await(c *call) verdict {
 	p.mu.Lock()
 	if p.dead {
 		p.mu.Unlock()
 		return dead
 	}
 	p.arrived = append(p.arrived, c)
-	p.effects++
 	p.mu.Unlock()
 	return <-c.grant
 }
@@ -141,23 +169,18 @@ func effect[T any](p *process, op, about string, k kind, apply func() (T, error)
 		return none, errDead
 	case refused:
 		return none, unavailable("throttled")
-	case granted, lost, repeated, partial, dying:
+	case granted, lost, repeated, partial, unprocessed, dying:
 	}
 	x, err := apply()
-	if hook.CodeOf(err) == hook.CodeConflict {
-		p.refused++
-	}
 	if p.verbose {
 		p.note("%s %s %s: %s %s", p.name, op, about, told(err), v)
 	}
-	switch {
-	case v == dying:
+	switch v { //nolint:exhaustive // the other verdicts have the answer
+	case dying:
 		p.die()
 		return none, errDead
-	case v == lost:
+	case lost:
 		return none, unavailable("no answer")
-	case v == repeated && err == nil:
-		return none, hook.Conflict("it was changed meanwhile")
 	}
 	return x, err
 }
@@ -192,7 +215,7 @@ func (w *simulation) spawn(what string, timeout time.Duration, about []hook.Deli
 	w.spawned++
 	p := &process{
 		simulation: w, name: fmt.Sprintf("%s-%d", what, w.spawned), started: w.now, deadline: w.now.Add(timeout), about: about,
-		rng: rand.New(rand.NewPCG(w.seed, uint64(w.spawned))), waves: make(map[hook.EndpointID]int), saved: make(map[hook.EndpointID]time.Time), probed: make(map[hook.EndpointID]time.Time), closed: make(map[hook.EndpointID]bool),
+		rng: rand.New(rand.NewPCG(w.seed, uint64(w.spawned))), waves: make(map[hook.EndpointID]int), saved: make(map[hook.EndpointID]time.Time), probed: make(map[hook.EndpointID]time.Time), closed: make(map[hook.EndpointID]bool), owes: make(map[string]bool),
 		bill: bill{conflicts: make(map[hook.DeliveryRef]int), sent: make(map[hook.DeliveryRef]int)},
 	}
 	if s := int64(w.rates.skew); s > 0 {

@@ -15,6 +15,15 @@ import (
 // visibility is the visibility timeout: six timeouts of the functions, 6 x 60 s.
 const visibility = 6 * time.Minute
 
+// ports are the store, whose faults are below it, and the queues of one process.
+type ports struct {
+	*memory.Store
+
+	p *process
+}
+
+func (p *process) ports() ports { return ports{p.store, p} }
+
 // Send puts tokens on a lane. Each token may be refused, duplicated or late.
 func (s ports) Send(ctx context.Context, lane hook.Lane, tokens []hook.Token, delay time.Duration) []error {
 	p := s.p
@@ -56,7 +65,7 @@ func (s ports) sendOne(ctx context.Context, v verdict, lane hook.Lane, t hook.To
 		return errDead
 	case refused:
 		return unavailable("throttled")
-	case granted, lost, repeated, partial, dying:
+	case granted, lost, repeated, partial, unprocessed, dying:
 	}
 	p.sawToken(p, t, lane)
 	if p.loses(t) {
@@ -85,7 +94,7 @@ func (s ports) sendOne(ctx context.Context, v verdict, lane hook.Lane, t hook.To
 		return unavailable("no answer")
 	case dying:
 		return errDead
-	case granted, refused, repeated, partial, dead:
+	case granted, refused, repeated, partial, unprocessed, dead:
 	}
 	return nil
 }
@@ -197,5 +206,8 @@ func (s ports) Continue(ctx context.Context, m replay.Message, delay time.Durati
 }
 
 func (s ports) Notify(_ context.Context, n hook.Notification) error {
-	return done(s.p, "tell", n.Key, write, func() error { return nil })
+	return done(s.p, "tell", n.Key, write, func() error {
+		delete(s.p.owes, n.Type+" "+string(n.Endpoint))
+		return nil
+	})
 }

@@ -14,6 +14,7 @@ import (
 
 	"surehook/internal/memory"
 	"surehook/internal/proof/world"
+	"surehook/internal/table"
 )
 
 var start = world.Start()
@@ -23,7 +24,8 @@ const (
 	suffering   = 25 * time.Minute // duration of faults, events and operators, from the start
 	drainAtMost = 6 * time.Hour    // from the end of the faults until all deliveries are settled
 
-	longestCommit = 20 * time.Second // of a transaction, from the first item to the last
+	lettersOfRun   = 200            // dead letters that a reconciliation reads by day
+	drainOverNight = 20 * time.Hour // until the second ones of more letters are removed
 )
 
 // simulation is the run of one seed. Its clock, its queues' faults and its deaths
@@ -37,6 +39,7 @@ type simulation struct {
 	log *slog.Logger
 
 	store       *memory.Store
+	recordings  *memory.Store // of attempts, for the checks
 	queue       *memory.Queue
 	deadLetters *memory.DeadLetters
 	schedules   *memory.Schedules
@@ -45,7 +48,7 @@ type simulation struct {
 
 	rates      rates
 	blackouts  []span
-	partitions map[string]partition
+	partitions map[table.Partition]partition
 	hops       map[string]int // invocations of the chain before each message
 	quietAt    time.Time
 	redriven   time.Time // the last redrive of undeliverable messages
@@ -67,6 +70,8 @@ type simulation struct {
 	startedJobs []startedJob
 
 	checker
+
+	items []written // by the current request
 
 	mu      sync.Mutex // guards arrived and ended, and the death of processes
 	arrived []*call
@@ -97,10 +102,12 @@ type options struct {
 // run runs the seed to its end, inside a synctest bubble.
 func run(ctx context.Context, o options) *simulation {
 	w := &simulation{
-		ctx: ctx, options: o, rng: rand.New(rand.NewPCG(o.seed, 0)), hops: make(map[string]int), partitions: make(map[string]partition), now: start, log: slog.New(slog.DiscardHandler),
-		store: memory.NewStore(), running: make(map[*process]func(*process)), bodies: make(chan func()), counts: make(map[string]int), receipts: make(map[string]int), checker: newChecker(),
+		ctx: ctx, options: o, rng: rand.New(rand.NewPCG(o.seed, 0)), hops: make(map[string]int), partitions: make(map[table.Partition]partition), now: start, log: slog.New(slog.DiscardHandler),
+		store: memory.NewStore(), recordings: memory.NewStore(), running: make(map[*process]func(*process)), bodies: make(chan func()), counts: make(map[string]int), receipts: make(map[string]int), checker: newChecker(),
 	}
 	clock := func() time.Time { return w.now }
+	w.store.Wait = world.NoWait
+	w.store.Table.Now, w.store.Table.Around, w.store.Table.Wrote = clock, w.around, w.wrote
 	w.queue = memory.NewQueue(clock)
 	w.deadLetters = memory.NewDeadLetters(w.queue)
 	w.schedules = memory.NewSchedules(w.queue, clock)
@@ -177,7 +184,7 @@ func (w *simulation) settle() {
 			after(p)
 		}
 		w.ended = w.ended[:0]
-		slices.SortStableFunc(w.arrived, func(a, b *call) int { return cmp.Compare(a.key(), b.key()) })
+		w.arrange()
 		for _, c := range w.arrived {
 			if w.chance(w.rates.stall) {
 				w.count("stalls")
@@ -192,7 +199,7 @@ func (w *simulation) settle() {
 		released := false
 		w.waiting = slices.DeleteFunc(w.waiting, func(c *call) bool {
 			if c.p.dead {
-				c.grant <- dead
+				c.decide(dead)
 				released = true
 			}
 			return c.p.dead
@@ -201,6 +208,31 @@ func (w *simulation) settle() {
 			return
 		}
 	}
+}
+
+// arrange sorts the new calls, and joins the same reads of one process: they are of its
+// goroutines, which nothing else tells apart.
+func (w *simulation) arrange() {
+	slices.SortStableFunc(w.arrived, (*call).compare)
+	var last *call
+	w.arrived = slices.DeleteFunc(w.arrived, func(c *call) bool {
+		if c.request == nil || last == nil || last.request == nil || last.compare(c) != 0 {
+			last = c
+			c.p.charge(c)
+			return false
+		}
+		if c.kind == read {
+			last.twins = append(last.twins, c)
+			return true
+		}
+		k := c.request.Keys[0]
+		ref, delivery := deliveryOf(k)
+		if alike := k.Sort == "endpoint" || delivery && c.p.messages(ref) > 1; !alike { // for copies of a token, or answers at one time
+			w.fail(checkSetup, "%s makes the request %s %s twice at once", c.p.name, c.op, c.about)
+		}
+		c.p.charge(c)
+		return false
+	})
 }
 
 // grant gives the call its verdict.
@@ -212,15 +244,15 @@ func (w *simulation) grant(i int) {
 		c.p.die()
 	}
 	if v != granted {
-		c.p.hurt = true
-		c.p.faults++
-		c.p.suffer(v.String())
-		w.count("effects " + v.String())
+		c.p.fault(v)
 	}
 	if w.verbose && (v == dead || v == refused) {
 		w.note("%s %s %s: %s", c.p.name, c.op, c.about, v)
 	}
-	c.grant <- v
+	if c.request != nil {
+		w.prepare(c)
+	}
+	c.decide(v)
 }
 
 // next returns the time of the next option.
