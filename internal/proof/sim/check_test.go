@@ -220,7 +220,7 @@ func (w *simulation) shift(r *table.Call, from, to time.Time) {
 		}
 		id := hook.EndpointID(strings.TrimPrefix(k.Hash, "endpoint#"))
 		if s, ok := w.statuses[id]; ok && k.Sort == "endpoint" {
-			for _, t := range []*time.Time{&s.deleted, &s.active, &s.inactive} {
+			for _, t := range []*time.Time{&s.created, &s.deleted, &s.active, &s.inactive} {
 				move(t)
 			}
 			w.statuses[id] = s

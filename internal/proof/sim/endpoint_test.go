@@ -103,9 +103,6 @@ func (w *simulation) newEndpoint() {
 	if e.ID[7]%4 == 0 {
 		e.RetryOn, e.GiveUpOn = []int{400}, []int{500}
 	}
-	if err := w.store.CreateEndpoint(w.ctx, e.Endpoint); err != nil {
-		w.fail(checkSetup, "create endpoint: %v", err)
-	}
 	if w.chance(0.5) { // a fast endpoint: batches, waves, and no slots without a limit
 		record := gate.NewRecord(e.Tenant, e.id)
 		record.Speed, record.SpeedAt, record.SeenAt = speed.Fast, w.now, w.now
@@ -114,6 +111,13 @@ func (w *simulation) newEndpoint() {
 		}
 	}
 	w.endpoints = append(w.endpoints, e)
+	if w.now.After(start) {
+		w.hand("create "+string(e.id), func(ctx context.Context, p *process) error { return p.store.CreateEndpoint(ctx, e.Endpoint) })
+		return
+	}
+	if err := w.store.CreateEndpoint(w.ctx, e.Endpoint); err != nil {
+		w.fail(checkSetup, "create endpoint: %v", err)
+	}
 	w.sawEndpoint(e.Endpoint, false)
 }
 

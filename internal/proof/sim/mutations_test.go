@@ -71,7 +71,7 @@ func mutations() []mutation {
 			old: "failed = append(failed, j.message.ID)", bug: "_ = append(failed, j.message.ID)",
 		},
 		{
-			name: "a token without its records is attempted", file: "delivery/deliver/batch.go", by: []check{checkSettled, checkDuplicate, checkGenerations},
+			name: "a token without its records is attempted", file: "delivery/deliver/batch.go", by: []check{checkSettled, checkDuplicate, checkGenerations, checkState},
 			old: "if fault, ok := snapshot.Faults[j.token]; ok {", bug: "if fault, ok := snapshot.Faults[j.token]; ok && len(jobs) > 1000 {",
 		},
 		{

@@ -67,7 +67,13 @@ func (p *process) write(r *table.Call, made time.Time, do func() error) error {
 func (p *process) saw(item written, r *table.Call) {
 	kind, rest, _ := strings.Cut(item.key.Sort, "#")
 	_, id, _ := strings.Cut(item.key.Hash, "#")
-	endpoint := p.statuses[hook.EndpointID(id)].Endpoint
+	var endpoint hook.Endpoint
+	for _, e := range p.endpoints {
+		if id == string(e.id) {
+			endpoint = e.Endpoint
+		}
+	}
+	before := p.statuses[endpoint.ID].Status
 	var err error
 	switch kind {
 	case "event":
@@ -79,9 +85,8 @@ func (p *process) saw(item written, r *table.Call) {
 		switch {
 		case rest != "": // a row of the tenant's list
 		case item.gone:
-			p.sawEndpoint(endpoint, true)
+			p.sawEndpoint(p.statuses[endpoint.ID].Endpoint, true)
 		default:
-			before := endpoint.Status
 			if endpoint, err = p.store.Endpoint(p.ctx, endpoint.Tenant, endpoint.ID); err == nil {
 				p.sawEndpoint(endpoint, false)
 			}
