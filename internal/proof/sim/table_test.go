@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -112,6 +113,9 @@ func (p *process) contents(r *table.Call) string {
 		if strings.HasPrefix(about, "places#") {
 			about += " of " + p.holders(in)
 		}
+		if r.Keys[0].Sort == "limits" && strings.HasPrefix(about, "endpoint#") { // leases are by delivery
+			about += " of " + strings.Join(slices.Sorted(maps.Keys(signs(in))), ", ")
+		}
 		if strings.HasPrefix(about, "job#") {
 			about += " " + texts(in.ExpressionAttributeValues)
 		}
@@ -169,9 +173,8 @@ func texts(all table.Item) string {
 	return strings.Join(list, " ")
 }
 
-// holders returns the deliveries of the process's tokens in a change of places, with + or -.
-// The names of holders have random nonces.
-func (p *process) holders(in *dynamodb.UpdateItemInput) string {
+// signs returns the holders of the leases in a change, each with + or -.
+func signs(in *dynamodb.UpdateItemInput) map[string]string {
 	signs := make(map[string]string)
 	if leases, first := in.ExpressionAttributeValues[":leases"].(*types.AttributeValueMemberM); first {
 		for holder := range leases.Value {
@@ -184,6 +187,13 @@ func (p *process) holders(in *dynamodb.UpdateItemInput) string {
 			signs[holder] = "+"
 		}
 	}
+	return signs
+}
+
+// holders returns the deliveries of the process's tokens in a change of places, with + or -.
+// The names of holders have random nonces.
+func (p *process) holders(in *dynamodb.UpdateItemInput) string {
+	signs := signs(in)
 	var all []string
 	for _, m := range p.batch {
 		due := gate.Due{Delivery: m.Token.Delivery.DeliveryID, Attempt: m.Token.Attempt, Nonce: m.Token.Nonce}
