@@ -176,7 +176,7 @@ test/race: need/go need/node ## The same under the race detector, with fewer rep
 
 .PHONY: test/integration integration
 test/integration integration: need/go need/python $(VENV)/installed ## Port suites on two AWS emulators
-	@go run ./localstack/cmd/emulators -- go test -tags integration -count=1 -timeout 20m ./internal/...
+	@go run ./localstack/cmd/emulators -- go test -tags integration -count=1 -timeout 20m ./internal/aws/...
 
 .PHONY: test/web
 test/web: need/node need/chromium $(DOCS) $(WEB) ## Prove the console and the portal in a browser
