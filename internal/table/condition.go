@@ -2,6 +2,7 @@ package table
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
@@ -169,12 +170,7 @@ func (p *parser) oneOf(left operand) condition {
 		p.distinct("IN", left, one)
 	}
 	return func(s *scope) bool {
-		for _, one := range all {
-			if compares("=", left.read(s), one.read(s)) {
-				return true
-			}
-		}
-		return false
+		return slices.ContainsFunc(all, func(one operand) bool { return equal(left.read(s), one.read(s)) })
 	}
 }
 
@@ -198,10 +194,8 @@ func (p *parser) scalar(operator string, o operand, kinds ...string) {
 	}
 	p.check(func(s *scope) error {
 		kind := kindOfValue(s.values[o.value])
-		for _, one := range kinds {
-			if one == kind {
-				return nil
-			}
+		if slices.Contains(kinds, kind) {
+			return nil
 		}
 		return fmt.Errorf("Incorrect operand type for operator or function; operator or function: %s, operand type: %s", operator, kind) //nolint:staticcheck // as AWS writes it
 	})

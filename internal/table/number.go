@@ -1,6 +1,7 @@
 package table
 
 import (
+	"cmp"
 	"fmt"
 	"math/big"
 	"strconv"
@@ -38,13 +39,7 @@ func compareNumbers(a, b string) int {
 	n, ok := small(a)
 	m, ok2 := small(b)
 	if ok && ok2 {
-		switch {
-		case n < m:
-			return -1
-		case n > m:
-			return 1
-		}
-		return 0
+		return cmp.Compare(n, m)
 	}
 	x, ok := exact(a)
 	y, ok2 := exact(b)

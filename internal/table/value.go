@@ -2,6 +2,7 @@ package table
 
 import (
 	"bytes"
+	"maps"
 	"slices"
 	"strings"
 
@@ -71,23 +72,11 @@ func equal(a, b types.AttributeValue) bool {
 		return ok && slices.EqualFunc(a.Value, b.Value, equal)
 	case *types.AttributeValueMemberM:
 		b, ok := b.(*types.AttributeValueMemberM)
-		return ok && sameItem(a.Value, b.Value)
+		return ok && maps.EqualFunc(a.Value, b.Value, equal)
 	}
 	one, ok := elements(a)
 	other, ok2 := elements(b)
 	return ok && ok2 && one.kind == other.kind && len(one.all) == len(other.all) && !slices.ContainsFunc(one.all, func(e string) bool { return !slices.Contains(other.all, e) })
-}
-
-func sameItem(a, b Item) bool {
-	if len(a) != len(b) {
-		return false
-	}
-	for name, v := range a {
-		if !equal(v, b[name]) {
-			return false
-		}
-	}
-	return true
 }
 
 // setOf is a set: the elements as text, numbers in their normal form, and their type "S",
