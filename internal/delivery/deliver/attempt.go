@@ -10,6 +10,7 @@ import (
 	"surehook/internal/delivery/gate"
 	"surehook/internal/delivery/send"
 	"surehook/internal/hook"
+	"surehook/internal/rule/settlement"
 	"surehook/internal/rule/sign"
 )
 
@@ -55,7 +56,7 @@ func (d *Deliverer) opener(ctx context.Context, e *hook.Endpoint) func() (*opene
 
 // makeAttempt sends the request and settles the outcome.
 func (d *Deliverer) makeAttempt(ctx context.Context, s *subject, open func() (*opened, error)) (gate.Result, error) {
-	a, err := d.sendRequest(ctx, s, s.event, open)
+	a, err := d.sendRequest(ctx, s, s.Event, open)
 	if err != nil {
 		return gate.Result{}, err
 	}
@@ -70,7 +71,7 @@ type request struct {
 
 // sendRequest sends the content to the endpoint of the delivery.
 func (d *Deliverer) sendRequest(ctx context.Context, s *subject, content *hook.Event, open func() (*opened, error)) (*request, error) {
-	if !d.hasTime(ctx, timeOf(s.endpoint)) {
+	if !d.hasTime(ctx, timeOf(s.Endpoint)) {
 		return nil, errNoTime
 	}
 	started := d.Now()
@@ -79,14 +80,14 @@ func (d *Deliverer) sendRequest(ctx context.Context, s *subject, content *hook.E
 		return nil, err
 	}
 	outcome, err := d.send(ctx, s, send.Request{
-		Endpoint: s.endpoint,
+		Endpoint: s.Endpoint,
 		Own:      secret.own,
 		Keys:     secret.keys,
 		Grant:    secret.grant,
 		TLS:      secret.tls,
 		Event:    content,
-		Delivery: s.token.Delivery.DeliveryID,
-		Attempt:  s.token.Attempt,
+		Delivery: s.Token.Delivery.DeliveryID,
+		Attempt:  s.Token.Attempt,
 	})
 	if err != nil {
 		return nil, err
@@ -96,7 +97,7 @@ func (d *Deliverer) sendRequest(ctx context.Context, s *subject, content *hook.E
 
 // settleAttempt settles the delivery after the request.
 func (d *Deliverer) settleAttempt(ctx context.Context, s *subject, r *request) (gate.Result, error) {
-	written, err := d.settleDelivery(ctx, s, attemptOutcome(s, r))
+	written, err := d.settleDelivery(ctx, s, settlement.Attempted(&r.outcome, r.started, r.ended))
 	d.logAttempted(ctx, s, &r.outcome, written.record, r.ended)
 	return resultOf(s, &r.outcome, written, r.ended), err
 }

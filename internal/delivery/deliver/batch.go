@@ -13,6 +13,7 @@ import (
 	"surehook/internal/emf"
 	"surehook/internal/hook"
 	"surehook/internal/names"
+	"surehook/internal/rule/settlement"
 )
 
 // Message is an encoded token, as received from the queue.
@@ -92,7 +93,7 @@ func decodeMessages(messages []Message) []*job {
 	for i, m := range messages {
 		j := &room[i]
 		j.message = m
-		if j.token, j.err = hook.DecodeToken(m.Body); j.err != nil {
+		if j.Token, j.err = hook.DecodeToken(m.Body); j.err != nil {
 			j.err = fmt.Errorf("decode message: %w", j.err)
 		}
 		jobs[i] = j
@@ -108,7 +109,7 @@ func uniqueJobs(jobs []*job) []*job {
 	unique := make([]*job, 0, len(jobs))
 	for _, j := range jobs {
 		same := func(other *job) bool {
-			return other.token.Nonce == j.token.Nonce && attemptOf(other.token) == attemptOf(j.token)
+			return other.Token.Nonce == j.Token.Nonce && attemptOf(other.Token) == attemptOf(j.Token)
 		}
 		if j.err == nil && !slices.ContainsFunc(unique, same) {
 			unique = append(unique, j)
@@ -144,7 +145,7 @@ func (d *Deliverer) processJobs(ctx context.Context, jobs []*job) {
 		loaded, snapshot, rest := d.loadPart(ctx, jobs)
 		d.processLoaded(ctx, slices.Clone(loaded), snapshot)
 		for _, j := range loaded {
-			j.event = nil // the next part needs the memory
+			j.Event = nil // the next part needs the memory
 		}
 		jobs = rest
 	}
@@ -157,7 +158,7 @@ func (d *Deliverer) processLoaded(ctx context.Context, jobs []*job, snapshot Sna
 	made := &results{all: make([]gate.Result, 0, len(jobs))}
 	byEndpoint := make(map[hook.EndpointID][]*job)
 	for _, j := range jobs {
-		id := j.token.Delivery.Endpoint
+		id := j.Token.Delivery.Endpoint
 		byEndpoint[id] = append(byEndpoint[id], j)
 	}
 	work := make([]func(), 0, len(byEndpoint)) // at the same time
@@ -179,28 +180,28 @@ func runAll(work []func()) {
 // readable fails the jobs without all their records, and returns the others.
 func readable(jobs []*job, snapshot *Snapshot) []*job {
 	return slices.DeleteFunc(jobs, func(j *job) bool {
-		if fault, ok := snapshot.Faults[j.token]; ok {
-			j.err = fmt.Errorf("load the records of %s: %w", j.token.Delivery, fault)
+		if fault, ok := snapshot.Faults[j.Token]; ok {
+			j.err = fmt.Errorf("load the records of %s: %w", j.Token.Delivery, fault)
 		}
 		return j.err != nil
 	})
 }
 
 // judgeJob finds the job's records and returns the next step.
-func (d *Deliverer) judgeJob(ctx context.Context, j *job, snapshot *Snapshot, now time.Time) step {
-	found, ok, err := findSubject(j.token, snapshot, now)
+func (d *Deliverer) judgeJob(ctx context.Context, j *job, snapshot *Snapshot, now time.Time) settlement.Step {
+	found, ok, err := findSubject(j.Token, snapshot, now)
 	if err != nil {
-		j.err = fmt.Errorf("find delivery %s: %w", j.token.Delivery, err)
-		return stepDrop
+		j.err = fmt.Errorf("find delivery %s: %w", j.Token.Delivery, err)
+		return settlement.Drop
 	}
 	if !ok {
-		d.logDropped(ctx, j.token, "the event is gone, or no replay is recorded")
-		return stepDrop
+		d.logDropped(ctx, j.Token, "the event is gone, or no replay is recorded")
+		return settlement.Drop
 	}
 	j.subject = found
-	st, reason := judgeToken(&j.subject, now)
-	if st == stepDrop {
-		d.logDropped(ctx, j.token, reason)
+	st, reason := settlement.Judge(&j.subject, now)
+	if st == settlement.Drop {
+		d.logDropped(ctx, j.Token, reason)
 	}
 	return st
 }

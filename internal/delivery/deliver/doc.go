@@ -14,17 +14,8 @@
 //	                                     +-- delay ---> same token, later
 //	                                     +-- admit ---> POST --> outcome (a) --> (b)
 //
-// # Crash safety
-//
-// A delivery is settled in three steps, in this order:
-//
-//	(a) write the decision, on the condition that the record has not changed since the read
-//	(b) send the token of the next attempt, or the dead letter
-//	(c) return: the queue deletes the received token
-//
-// A crash before (a) repeats the attempt. A crash between (a) and (c) brings the
-// same token back. The token finds its own nonce in the record and resumes at (b).
-// No crash between two steps can lose a delivery.
+// Package settlement decides, and holds the argument why no crash between two steps loses a
+// delivery: (a) is the write of the decision, and (b) the work that follows.
 //
 // # Duplicate tokens
 //
@@ -39,11 +30,11 @@
 // A token carries the number of parks of its delivery. A token older than the last
 // park is dropped, unless its attempt is recorded: a copy of the token may have parked
 // the delivery and deleted the message. The breaker's token makes the attempt. The
-// argument is at judgeToken.
+// argument is at settlement.Judge.
 //
 // If the delivery is parked during the attempt, the outcome replaces the park. If
 // another token records a failure of the attempt first, an answer 2xx replaces the
-// record. The write is then the last step: replaceRecord holds the argument.
+// record. The write is then the last step: settlement.FollowFirst holds the argument.
 //
 // A token sent back to wait keeps its nonce. Two functions may receive the same
 // message: the first records the attempt and dies before (b), while the second

@@ -28,10 +28,10 @@ func contentOf(jobs []*job, leader *job) (*hook.Batch, *hook.Event) {
 	members := make([]hook.DeliveryID, len(jobs))
 	size := 0
 	for i, j := range jobs {
-		members[i] = j.token.Delivery.DeliveryID
-		size += len(j.event.Payload) + documentRoom
+		members[i] = j.Token.Delivery.DeliveryID
+		size += len(j.Event.Payload) + documentRoom
 	}
-	batch := hook.NewBatch(members, leader.token.Delivery.DeliveryID)
+	batch := hook.NewBatch(members, leader.Token.Delivery.DeliveryID)
 	text := make([]byte, 0, size)
 	text = fmt.Appendf(text, `{"type":%q,"id":%q,"events":[`, hook.BatchEventType, batch.ID)
 	for i, j := range jobs {
@@ -39,7 +39,7 @@ func contentOf(jobs []*job, leader *job) (*hook.Batch, *hook.Event) {
 			text = append(text, ',')
 		}
 		text = append(text, memberHead(j)...)
-		text = append(append(append(text, `,"payload":`...), j.event.Payload...), '}')
+		text = append(append(append(text, `,"payload":`...), j.Event.Payload...), '}')
 	}
 	text = append(text, "]}"...)
 	return batch, &hook.Event{ID: hook.EventID(batch.ID), Type: hook.BatchEventType, Payload: text}
@@ -51,12 +51,12 @@ const documentRoom = 320
 // memberHead returns the JSON of the member without the closing brace.
 func memberHead(j *job) []byte {
 	head, _ := json.Marshal(documentEvent{ //nolint:errchkjson // strings and numbers only: no error
-		ID:          j.event.ID,
-		Type:        j.event.Type,
-		AcceptedAt:  j.event.AcceptedAt.UTC().Format(documentTime),
-		Delivery:    j.token.Delivery.String(),
-		Attempt:     j.token.Attempt,
-		TraceParent: trace.Header(j.event, j.token.Delivery.DeliveryID, j.token.Attempt),
+		ID:          j.Event.ID,
+		Type:        j.Event.Type,
+		AcceptedAt:  j.Event.AcceptedAt.UTC().Format(documentTime),
+		Delivery:    j.Token.Delivery.String(),
+		Attempt:     j.Token.Attempt,
+		TraceParent: trace.Header(j.Event, j.Token.Delivery.DeliveryID, j.Token.Attempt),
 	})
 	return head[:len(head)-1]
 }

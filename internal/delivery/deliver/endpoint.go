@@ -12,6 +12,7 @@ import (
 	"surehook/internal/delivery/gate"
 	"surehook/internal/hook"
 	"surehook/internal/names"
+	"surehook/internal/rule/settlement"
 	"surehook/internal/rule/speed"
 )
 
@@ -25,12 +26,12 @@ func (d *Deliverer) processEndpoint(ctx context.Context, jobs []*job, snapshot *
 	)
 	for _, j := range jobs {
 		st := d.judgeJob(ctx, j, snapshot, now)
-		if st != stepAttempt && j.err == nil {
-			j.lease = claimOf(j.token)
+		if st != settlement.Attempt && j.err == nil {
+			j.lease = claimOf(j.Token)
 			decided = append(decided, j)
 		}
-		if st == stepAttempt || st == stepExpire || st == stepErase {
-			key := attemptOf(j.token)
+		if st == settlement.Attempt || st == settlement.Expire || st == settlement.Erase {
+			key := attemptOf(j.Token)
 			if slices.Contains(taken, key) {
 				j.err = errOtherToken
 				continue
@@ -38,12 +39,12 @@ func (d *Deliverer) processEndpoint(ctx context.Context, jobs []*job, snapshot *
 			taken = append(taken, key)
 		}
 		switch st {
-		case stepDrop:
-		case stepResume, stepDefer, stepExpire, stepErase:
+		case settlement.Drop:
+		case settlement.Resume, settlement.Defer, settlement.Expire, settlement.Erase:
 			work = append(work, func() {
 				made.run(j, func() (gate.Result, error) { return d.applyStep(ctx, &j.subject, st, now) })
 			})
-		case stepAttempt:
+		case settlement.Attempt:
 			due = append(due, j)
 		}
 	}
@@ -52,7 +53,7 @@ func (d *Deliverer) processEndpoint(ctx context.Context, jobs []*job, snapshot *
 	}
 	runAll(work)
 	for _, j := range decided {
-		d.handOver(ctx, []*job{j}, snapshot.circuit(j.token.Tenant, j.token.Delivery.Endpoint))
+		d.handOver(ctx, []*job{j}, snapshot.circuit(j.Token.Tenant, j.Token.Delivery.Endpoint))
 		d.leavePlace(ctx, j)
 	}
 }
@@ -66,7 +67,7 @@ func (d *Deliverer) processDue(ctx context.Context, jobs []*job, snapshot *Snaps
 	for i, members := range groups {
 		g, err := d.askGate(ctx, members, snapshot)
 		if err != nil {
-			failAll(members, fmt.Errorf("ask gate of endpoint %s: %w", members[0].token.Delivery.Endpoint, err))
+			failAll(members, fmt.Errorf("ask gate of endpoint %s: %w", members[0].Token.Delivery.Endpoint, err))
 			continue
 		}
 		if i == len(groups)-1 {
@@ -88,14 +89,14 @@ type group struct {
 
 // askGate asks the gate about the jobs of one group.
 func (d *Deliverer) askGate(ctx context.Context, jobs []*job, snapshot *Snapshot) (*group, error) {
-	id := jobs[0].token.Delivery.Endpoint
-	record := snapshot.circuit(jobs[0].token.Tenant, id)
+	id := jobs[0].Token.Delivery.Endpoint
+	record := snapshot.circuit(jobs[0].Token.Tenant, id)
 	g := &group{jobs: jobs, Query: gate.Query{
-		Tenant: record.Tenant, ID: id, Endpoint: jobs[0].endpoint, Record: record, Limits: snapshot.limits(id), Lane: jobs[0].message.Lane,
+		Tenant: record.Tenant, ID: id, Endpoint: jobs[0].Endpoint, Record: record, Limits: snapshot.limits(id), Lane: jobs[0].message.Lane,
 		Due: make([]gate.Due, len(jobs)),
 	}}
 	for i, j := range jobs {
-		g.Due[i] = dueOf(j.token)
+		g.Due[i] = dueOf(j.Token)
 	}
 	var err error
 	g.Admission, err = d.Gate.Admit(ctx, &g.Query)
@@ -113,7 +114,7 @@ func (d *Deliverer) processGroup(ctx context.Context, g *group, made *results) {
 		work     []func() // of the others, at the same time
 	)
 	for i, j := range g.jobs {
-		j.lease = leaseOf(j.token, g.Verdicts[i])
+		j.lease = leaseOf(j.Token, g.Verdicts[i])
 		if g.Verdicts[i].Decision == gate.Admit && g.Endpoint.Coalesce.On() {
 			together = append(together, j)
 			continue
@@ -234,25 +235,25 @@ func (d *Deliverer) applyVerdict(
 		// Write also when the delivery is parked for the same reason. A concurrent
 		// release may have sent the token without updating the record yet. The write
 		// makes the update of the release conflict, so the delivery stays parked.
-		return d.settleUnattempted(ctx, s, settleAs(s, hook.StateParked, v.Reason, d.Now()))
+		return d.settleUnattempted(ctx, s, settlement.Unattempted(hook.StateParked, v.Reason, d.Now()))
 	case gate.Cancel:
-		return d.settleUnattempted(ctx, s, settleAs(s, hook.StateCancelled, v.Reason, d.Now()))
+		return d.settleUnattempted(ctx, s, settlement.Unattempted(hook.StateCancelled, v.Reason, d.Now()))
 	case gate.Delay:
-		token := sameToken(s.token)
+		token := settlement.SameToken(s.Token)
 		token.Reserved = true
 		if lane != hook.LaneOverflow {
 			lane = cmp.Or(v.Lane, hook.LaneRetry) // in the lane slot, the place ends during the wait
 		}
 		d.logDelayed(ctx, s, v.Until)
-		return gate.Result{}, d.sendToken(ctx, lane, token, v.Until)
+		return gate.Result{}, d.sendToken(ctx, settlement.Sending{Token: token, Lane: lane, At: v.Until})
 	case gate.Move:
-		token := sameToken(s.token)
-		token.Reserved, token.Slot, token.Probe = s.token.Reserved, s.token.Slot, v.Probe
-		return gate.Result{}, d.sendToken(ctx, v.Lane, token, v.Until)
+		token := settlement.SameToken(s.Token)
+		token.Reserved, token.Slot, token.Probe = s.Token.Reserved, s.Token.Slot, v.Probe
+		return gate.Result{}, d.sendToken(ctx, settlement.Sending{Token: token, Lane: v.Lane, At: v.Until})
 	case gate.Busy:
 		return gate.Result{}, errOtherToken
 	case gate.Admit:
 		return d.makeAttempt(ctx, s, open)
 	}
-	return gate.Result{}, fmt.Errorf("unknown decision %d of the gate for delivery %s", v.Decision, s.token.Delivery)
+	return gate.Result{}, fmt.Errorf("unknown decision %d of the gate for delivery %s", v.Decision, s.Token.Delivery)
 }

@@ -114,7 +114,7 @@ func TestProcessBatch_LateSuccessOfACopy(t *testing.T) {
 		{name: "retrying", state: hook.StateRetrying},
 		{name: "dead", state: hook.StateDead},
 		{name: "retrying, a write fails", state: hook.StateRetrying, faults: 1},
-		{name: "dead, 15 writes fail", state: hook.StateDead, faults: 15},
+		{name: "dead, 14 writes fail", state: hook.StateDead, faults: 14},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -22,11 +22,11 @@ func (d *Deliverer) logAttempted(ctx context.Context, s *subject, o *hook.Outcom
 		return
 	}
 	var room [maxAttrs]slog.Attr
-	attrs := append(s.appendAttrs(room[:0]),
+	attrs := append(appendSubject(room[:0], s),
 		slog.String(names.LogOutcome, o.Class.String()),
 		slog.Int(names.LogStatus, o.Status),
 		slog.Int64(names.LogDuration, o.Duration.Milliseconds()),
-		slog.Int64(names.LogLatency, now.Sub(s.delivery.CreatedAt).Milliseconds()),
+		slog.Int64(names.LogLatency, now.Sub(s.Delivery.CreatedAt).Milliseconds()),
 	)
 	if o.Region != "" {
 		attrs = append(attrs, slog.String(names.LogRegion, o.Region))
@@ -39,11 +39,11 @@ func (d *Deliverer) logAttempted(ctx context.Context, s *subject, o *hook.Outcom
 
 func (d *Deliverer) logDecided(ctx context.Context, s *subject, recorded *hook.Delivery) {
 	var room [maxAttrs]slog.Attr
-	d.Log.LogAttrs(ctx, slog.LevelInfo, lineDecided, appendDecision(s.appendAttrs(room[:0]), recorded)...)
+	d.Log.LogAttrs(ctx, slog.LevelInfo, lineDecided, appendDecision(appendSubject(room[:0], s), recorded)...)
 }
 
 func (d *Deliverer) logDelayed(ctx context.Context, s *subject, until time.Time) {
-	d.Log.LogAttrs(ctx, slog.LevelInfo, "delivery.delayed", append(s.appendAttrs(nil), slog.Time(names.LogNext, until))...)
+	d.Log.LogAttrs(ctx, slog.LevelInfo, "delivery.delayed", append(appendSubject(nil, s), slog.Time(names.LogNext, until))...)
 }
 
 func (d *Deliverer) logDropped(ctx context.Context, t hook.Token, reason string) {
@@ -68,16 +68,17 @@ func (d *Deliverer) logCircling(ctx context.Context, t hook.Token) {
 // maxAttrs is the room for the attributes of an attempt.
 const maxAttrs = 16
 
-func (s *subject) appendAttrs(attrs []slog.Attr) []slog.Attr {
+// appendSubject appends what every line about the subject names.
+func appendSubject(attrs []slog.Attr, s *subject) []slog.Attr {
 	attrs = append(attrs,
-		slog.String(names.LogTenant, string(s.token.Tenant)),
-		slog.String(names.LogEvent, string(s.token.Delivery.Event)),
-		slog.String(names.LogEventType, s.event.Type),
-		slog.String(names.LogEndpoint, string(s.token.Delivery.Endpoint)),
-		slog.String(names.LogDelivery, s.token.Delivery.String()),
-		slog.Int(names.LogAttempt, s.token.Attempt),
+		slog.String(names.LogTenant, string(s.Token.Tenant)),
+		slog.String(names.LogEvent, string(s.Token.Delivery.Event)),
+		slog.String(names.LogEventType, s.Event.Type),
+		slog.String(names.LogEndpoint, string(s.Token.Delivery.Endpoint)),
+		slog.String(names.LogDelivery, s.Token.Delivery.String()),
+		slog.Int(names.LogAttempt, s.Token.Attempt),
 	)
-	if t, given := trace.Parse(s.event.TraceParent); given {
+	if t, given := trace.Parse(s.Event.TraceParent); given {
 		attrs = append(attrs, slog.String(names.LogTrace, t.String()))
 	}
 	return attrs

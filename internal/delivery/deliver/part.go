@@ -43,7 +43,7 @@ func (d *Deliverer) loadPart(ctx context.Context, jobs []*job) (loaded []*job, s
 func tokensOf(jobs []*job) []hook.Token {
 	tokens := make([]hook.Token, len(jobs))
 	for i, j := range jobs {
-		tokens[i] = j.token
+		tokens[i] = j.Token
 	}
 	return tokens
 }

@@ -84,6 +84,6 @@ func lostOutcome(e *hook.Endpoint, err error, took time.Duration) hook.Outcome {
 
 // logPlace logs and counts a fault of a sender.
 func (d *Deliverer) logPlace(ctx context.Context, message string, s *subject, err error, metric string) {
-	line := append(s.appendAttrs(nil), slog.String(names.LogRegion, s.endpoint.Region), slog.Any(names.LogError, err))
-	d.Log.LogAttrs(ctx, slog.LevelWarn, message, d.Metrics.Append(line, d.Now(), emf.Count(metric, 1).By(emf.Region(s.endpoint.Region)))...) //nolint:sloglint // a constant of the caller
+	line := append(appendSubject(nil, s), slog.String(names.LogRegion, s.Endpoint.Region), slog.Any(names.LogError, err))
+	d.Log.LogAttrs(ctx, slog.LevelWarn, message, d.Metrics.Append(line, d.Now(), emf.Count(metric, 1).By(emf.Region(s.Endpoint.Region)))...) //nolint:sloglint // a constant of the caller
 }

@@ -24,15 +24,15 @@ func (d *Deliverer) recordReplays(ctx context.Context, jobs []*job, snapshot Sna
 	)
 	now := d.Now()
 	for _, j := range jobs {
-		if earlyRedrive(j.token, snapshot, now) {
+		if earlyRedrive(j.Token, snapshot, now) {
 			j.err = errEarlyRedrive
-		} else if old, ok := unrecordedReplay(j.token, snapshot); ok {
+		} else if old, ok := unrecordedReplay(j.Token, snapshot); ok {
 			unrecorded, replayed = append(unrecorded, j), append(replayed, *old)
 		}
 	}
 	parallel.Each(len(unrecorded), len(unrecorded), func(i int) error {
 		j := unrecorded[i]
-		replayed[i], j.err = d.recordReplay(ctx, replayed[i], j.token.ReplayRequest)
+		replayed[i], j.err = d.recordReplay(ctx, replayed[i], j.Token.ReplayRequest)
 		return nil // each job holds its own error
 	})
 	for i, j := range unrecorded {

@@ -18,17 +18,17 @@ import (
 // resultOf returns the result of an attempt, or of a decision without an attempt
 // (class 0). When another decision stands, or a copy of the token made the decision and
 // counts the delivery, the state is 0 and the result holds only the endpoint's answer.
-func resultOf(s *subject, o *hook.Outcome, written write, now time.Time) gate.Result {
+func resultOf(s *subject, o *hook.Outcome, w written, now time.Time) gate.Result {
 	r := gate.Result{
-		Attempt:    stats.Attempt{Type: s.event.Type, Class: o.Class, Number: s.token.Attempt, Duration: o.Duration},
+		Attempt:    stats.Attempt{Type: s.Event.Type, Class: o.Class, Number: s.Token.Attempt, Duration: o.Duration},
 		RetryAfter: o.RetryAfter,
 	}
-	r.Shared = o.Batch.Several() && o.Batch.Leader != s.token.Delivery.DeliveryID
-	if !written.made {
+	r.Shared = o.Batch.Several() && o.Batch.Leader != s.Token.Delivery.DeliveryID
+	if !w.made {
 		return r
 	}
-	r.State, r.Age = written.record.State, now.Sub(written.record.CreatedAt)
-	if o.Class != 0 && s.token.Attempt == 1 && written.record.Parks == 0 {
+	r.State, r.Age = w.record.State, now.Sub(w.record.CreatedAt)
+	if o.Class != 0 && s.Token.Attempt == 1 && w.record.Parks == 0 {
 		r.Queued = max(r.Age-o.Duration, 0)
 	}
 	return r
@@ -90,9 +90,9 @@ func recoverPanic(f func() error) (err error) {
 // other dead deliveries. n is 1, or -1 to take a death back. No decision depends on the
 // count, so countDead only logs an error.
 func (d *Deliverer) countDead(ctx context.Context, s *subject, n int, at time.Time) {
-	_, err := d.Store.Count(ctx, s.token.Tenant, s.token.Delivery.Endpoint, stats.Deaths(s.event.Type, n), at)
+	_, err := d.Store.Count(ctx, s.Token.Tenant, s.Token.Delivery.Endpoint, stats.Deaths(s.Event.Type, n), at)
 	if err != nil {
 		d.Log.ErrorContext(ctx, "dead_count.failed",
-			slog.String(names.LogDelivery, s.token.Delivery.String()), slog.Any(names.LogError, err))
+			slog.String(names.LogDelivery, s.Token.Delivery.String()), slog.Any(names.LogError, err))
 	}
 }

@@ -18,17 +18,17 @@ import (
 // leases end by themselves, and the breaker's tick fills the slots.
 func (d *Deliverer) handOver(ctx context.Context, jobs []*job, record gate.Record) {
 	first := jobs[0]
-	s := release.Slots{Tenant: first.token.Tenant, ID: first.token.Delivery.Endpoint, Endpoint: first.endpoint}
+	s := release.Slots{Tenant: first.Token.Tenant, ID: first.Token.Delivery.Endpoint, Endpoint: first.Endpoint}
 	for _, j := range jobs {
 		if j.lease.Key == "" {
 			continue
 		}
 		s.Held = append(s.Held, j.lease)
-		if j.token.Slot && j.endpoint != nil { // the delivery waited, and probably others wait
-			s.Width = record.Width(j.endpoint, d.Now())
+		if j.Token.Slot && j.Endpoint != nil { // the delivery waited, and probably others wait
+			s.Width = record.Width(j.Endpoint, d.Now())
 		}
-		if j.delivery != nil { // nil: the event is gone
-			s.Last = j.delivery.CreatedAt
+		if j.Delivery != nil { // nil: the event is gone
+			s.Last = j.Delivery.CreatedAt
 		}
 		s.Failed = s.Failed || j.result.Class != 0 && j.result.Class != hook.ClassDelivered
 		if took, ok := answerTime(j.result); ok {
@@ -49,8 +49,8 @@ func (d *Deliverer) leavePlace(ctx context.Context, j *job) {
 	if j.err != nil || j.message.Lane != hook.LaneSlot {
 		return
 	}
-	if err := d.Gate.Leave(ctx, j.token.Tenant, dueOf(j.token)); err != nil {
-		d.Log.ErrorContext(ctx, "gate.leave_failed", slog.String(names.LogEndpoint, string(j.token.Delivery.Endpoint)), slog.Any(names.LogError, err))
+	if err := d.Gate.Leave(ctx, j.Token.Tenant, dueOf(j.Token)); err != nil {
+		d.Log.ErrorContext(ctx, "gate.leave_failed", slog.String(names.LogEndpoint, string(j.Token.Delivery.Endpoint)), slog.Any(names.LogError, err))
 	}
 }
 
@@ -80,14 +80,14 @@ func answerTime(r gate.Result) (took time.Duration, ok bool) {
 func (d *Deliverer) askOnceMore(ctx context.Context, jobs []*job, record gate.Record) {
 	var parked []hook.Delivery
 	for _, j := range jobs {
-		if j.err == nil && j.result.State == hook.StateParked && j.delivery.Reason == hook.ReasonInFlight {
-			parked = append(parked, *j.delivery)
+		if j.err == nil && j.result.State == hook.StateParked && j.Delivery.Reason == hook.ReasonInFlight {
+			parked = append(parked, *j.Delivery)
 		}
 	}
 	if len(parked) == 0 {
 		return
 	}
-	if _, err := d.Releaser.Fill(ctx, *jobs[0].endpoint, record, parked...); err != nil {
+	if _, err := d.Releaser.Fill(ctx, *jobs[0].Endpoint, record, parked...); err != nil {
 		d.Log.ErrorContext(ctx, "slot.fill_failed", slog.String(names.LogEndpoint, string(record.Endpoint)), slog.Any(names.LogError, err))
 	}
 }

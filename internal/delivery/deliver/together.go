@@ -18,12 +18,12 @@ const settleTogether = 20
 // with an open circuit: the circuit may close before the gate decides. All other jobs are
 // one group.
 func groupsOf(jobs []*job) [][]*job {
-	e := jobs[0].endpoint
+	e := jobs[0].Endpoint
 	if e == nil || !e.Coalesce.On() || jobs[0].message.Lane != hook.LaneCoalesce {
 		return [][]*job{jobs}
 	}
 	slices.SortFunc(jobs, func(a, b *job) int {
-		return cmp.Or(a.event.AcceptedAt.Compare(b.event.AcceptedAt), cmp.Compare(a.event.ID, b.event.ID))
+		return cmp.Or(a.Event.AcceptedAt.Compare(b.Event.AcceptedAt), cmp.Compare(a.Event.ID, b.Event.ID))
 	})
 	var (
 		groups [][]*job
@@ -31,8 +31,8 @@ func groupsOf(jobs []*job) [][]*job {
 		bytes  int
 	)
 	for _, j := range jobs {
-		size := len(j.event.Payload)
-		if alone(e, j.delivery) {
+		size := len(j.Event.Payload)
+		if alone(e, j.Delivery) {
 			groups = append(groups, []*job{j})
 			continue
 		}
@@ -75,7 +75,7 @@ func (d *Deliverer) attemptTogether(ctx context.Context, jobs []*job, open func(
 		j := jobs[i]
 		own.run(j, func() (r gate.Result, err error) {
 			one := *made
-			one.outcome.Batch = batch.Of(j.token.Delivery.DeliveryID)
+			one.outcome.Batch = batch.Of(j.Token.Delivery.DeliveryID)
 			j.result, err = d.settleAttempt(ctx, &j.subject, &one)
 			return j.result, err
 		})

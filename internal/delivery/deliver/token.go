@@ -8,11 +8,13 @@ import (
 	"time"
 
 	"surehook/internal/hook"
+	"surehook/internal/rule/settlement"
 )
 
 // sendToken puts the token on the lane at the given time, and counts a token sent on too
 // often. A schedule puts the token on the retry lane.
-func (d *Deliverer) sendToken(ctx context.Context, lane hook.Lane, token hook.Token, at time.Time) error {
+func (d *Deliverer) sendToken(ctx context.Context, send settlement.Sending) error {
+	token, at := send.Token, send.At
 	if token.Hops >= hook.MaxHops {
 		d.logCircling(ctx, token)
 	}
@@ -23,7 +25,7 @@ func (d *Deliverer) sendToken(ctx context.Context, lane hook.Lane, token hook.To
 		}
 		return nil
 	}
-	if errs := d.Queue.Send(ctx, lane, []hook.Token{token}, delay); errs != nil {
+	if errs := d.Queue.Send(ctx, send.Lane, []hook.Token{token}, delay); errs != nil {
 		return fmt.Errorf("send token of attempt %d of %s: %w", token.Attempt, token.Delivery, errs[0])
 	}
 	return nil
@@ -49,20 +51,4 @@ const scheduleHash = 16
 func ScheduleName(token hook.Token, at time.Time) string {
 	sum := sha256.Sum256(fmt.Appendf(nil, "%s %d %s %d", token.Delivery, token.Attempt, token.Nonce, at.Unix()))
 	return string(token.Delivery.Event) + "_" + hex.EncodeToString(sum[:scheduleHash])
-}
-
-// requeue sends a token received too early again, for the planned time.
-func (d *Deliverer) requeue(ctx context.Context, s *subject) error {
-	lane, at := s.endpoint.LaneAt(hook.LaneRetry, s.delivery.NextAttemptAt)
-	return d.sendToken(ctx, lane, sameToken(s.token), at)
-}
-
-// sameToken returns a token for the same attempt with the same nonce and one more
-// hop. Suppose that
-// the queue hands one message to two functions. The first function makes the
-// attempt and dies before (b). The second function sends the token back to wait.
-// The returning token finds its own nonce recorded and resumes at (b); a token
-// with a new nonce would be dropped, and the delivery would be lost.
-func sameToken(t hook.Token) hook.Token {
-	return hook.Token{Delivery: t.Delivery, Tenant: t.Tenant, Attempt: t.Attempt, Nonce: t.Nonce, Hops: t.Hops + 1, Parks: t.Parks}
 }

@@ -18,9 +18,8 @@ type mutation struct {
 func mutations() []mutation {
 	return []mutation{
 		{
-			name: "deliver follows up before the write of the decision", file: "delivery/deliver/settle.go", by: []check{checkOrder},
-			old: "err := d.Store.SaveDelivery(ctx, *next, attempt)\n\tif err == nil {\n\t\treturn write{record: next, own: true, made: true}, nil\n\t}",
-			bug: "err := d.followUp(ctx, s, next)\n\tif err == nil {\n\t\terr = d.Store.SaveDelivery(ctx, *next, attempt)\n\t}\n\tif err == nil {\n\t\treturn write{record: next}, nil\n\t}",
+			name: "deliver follows up before the write of the decision", file: "rule/settlement/decision.go", by: []check{checkOrder},
+			old: "return Plan{Order: WriteFirst,", bug: "return Plan{Order: FollowFirst,",
 		},
 		{
 			name: "after a lost answer of a sender, the own region sends again", file: "delivery/deliver/remote.go", by: []check{checkDuplicate},
@@ -55,16 +54,16 @@ func mutations() []mutation {
 			old: "if free <= 0 ||", bug: "if free <= 1000 ||",
 		},
 		{
-			name: "Retry-After is forgotten", file: "delivery/deliver/decision.go", by: []check{checkRecord},
-			old: "afterFailure(d, s.endpoint, o.RetryAfter, now)", bug: "afterFailure(d, s.endpoint, 0, now)",
+			name: "Retry-After is forgotten", file: "rule/settlement/decision.go", by: []check{checkRecord},
+			old: "afterFailure(next, s.Endpoint, o.RetryAfter, d.at)", bug: "afterFailure(next, s.Endpoint, 0, d.at)",
 		},
 		{
-			name: "max_age is forgotten when the next attempt is planned", file: "delivery/deliver/decision.go", by: []check{checkRecord},
+			name: "max_age is forgotten when the next attempt is planned", file: "rule/settlement/decision.go", by: []check{checkRecord},
 			old: "if retry.Expired(*d, next, e.MaxAge) {", bug: "if retry.Expired(*d, next, 100*e.MaxAge) {",
 		},
 		{
-			name: "max_age is forgotten when a token arrives", file: "delivery/deliver/judge.go", by: []check{checkAge},
-			old: "case s.endpoint != nil && retry.Expired(*d, now, s.endpoint.MaxAge):", bug: "case s.endpoint != nil && retry.Expired(*d, now, 100*s.endpoint.MaxAge):",
+			name: "max_age is forgotten when a token arrives", file: "rule/settlement/judge.go", by: []check{checkAge},
+			old: "retry.Expired(*d, now, s.Endpoint.MaxAge):", bug: "retry.Expired(*d, now, 100*s.Endpoint.MaxAge):",
 		},
 		{
 			name: "a failed message is acknowledged", file: "delivery/deliver/batch.go", by: []check{checkLost, checkLate},
@@ -72,7 +71,7 @@ func mutations() []mutation {
 		},
 		{
 			name: "a token without its records is attempted", file: "delivery/deliver/batch.go", by: []check{checkSettled, checkDuplicate, checkGenerations, checkState},
-			old: "if fault, ok := snapshot.Faults[j.token]; ok {", bug: "if fault, ok := snapshot.Faults[j.token]; ok && len(jobs) > 1000 {",
+			old: "if fault, ok := snapshot.Faults[j.Token]; ok {", bug: "if fault, ok := snapshot.Faults[j.Token]; ok && len(jobs) > 1000 {",
 		},
 		{
 			name: "a repeated post sends no tokens", file: "delivery/ingest/ingest.go", by: []check{checkLost},
@@ -109,18 +108,18 @@ func mutations() []mutation {
 		},
 		{
 			name: "a token that moves to another lane passes without a rate slot", file: "delivery/deliver/endpoint.go", by: []check{checkRate},
-			old: "token.Reserved, token.Slot, token.Probe = s.token.Reserved,", bug: "token.Reserved, token.Slot, token.Probe = true,",
+			old: "token.Reserved, token.Slot, token.Probe = s.Token.Reserved,", bug: "token.Reserved, token.Slot, token.Probe = true,",
 		},
 		{
 			name: "every delivery may probe", file: "rule/circuit/circuit.go", by: []check{checkProbe},
 			old: "renewal := c.State == HalfOpen && c.Holder == holder", bug: "renewal := c.State == HalfOpen",
 		},
 		{
-			name: "no process resumes after its own decision", file: "delivery/deliver/judge.go", by: []check{checkLost, checkLetters, checkLate},
+			name: "no process resumes after its own decision", file: "rule/settlement/judge.go", by: []check{checkLost, checkLetters, checkLate},
 			old: "own := d.Token == t.Nonce", bug: "own := d.Token == t.Nonce && d.Attempts > 1000",
 		},
 		{
-			name: "the own token of a cancelled delivery does not resume", file: "delivery/deliver/judge.go", by: []check{checkLetters, checkJobs},
+			name: "the own token of a cancelled delivery does not resume", file: "rule/settlement/judge.go", by: []check{checkLetters, checkJobs},
 			old: "d.State.Settled() && own:", bug: "d.State == hook.StateDead && own:",
 		},
 		{
@@ -202,11 +201,11 @@ func mutations() []mutation {
 			old: "min(1<<min(n-1, 10), maxWave)", bug: "max(n, maxWave)",
 		},
 		{
-			name: "410 does not disable the endpoint", file: "delivery/deliver/settle.go", by: []check{checkGone},
-			old: "if recorded.Reason == hook.ReasonGone {", bug: "if recorded.Reason == hook.ReasonGone && recorded.Attempts < 0 {",
+			name: "410 does not disable the endpoint", file: "rule/settlement/follow.go", by: []check{checkGone},
+			old: "Disable: d.Reason == hook.ReasonGone,", bug: "Disable: d.Reason == hook.ReasonGone && d.Attempts < 0,",
 		},
 		{
-			name: "a token sent on has a new nonce", file: "delivery/deliver/token.go", by: []check{checkNonce},
+			name: "a token sent on has a new nonce", file: "rule/settlement/follow.go", by: []check{checkNonce},
 			old: "Attempt: t.Attempt, Nonce: t.Nonce, Hops", bug: "Attempt: t.Attempt, Nonce: hook.NewNonce(), Hops",
 		},
 		{
@@ -214,11 +213,15 @@ func mutations() []mutation {
 			old: "if after.Waiting {", bug: "if after.Waiting && now.IsZero() {",
 		},
 		{
-			name: "a token older than the last park is attempted", file: "delivery/deliver/judge.go", by: []check{checkLost, checkLate, checkLetters},
+			name: "a token older than the last park is attempted", file: "rule/settlement/judge.go", by: []check{checkState, checkLost, checkLate, checkLetters},
 			old: "case t.Parks < d.Parks:", bug: "case t.Parks < d.Parks-1000:",
 		},
 		{
-			name: "early tokens are attempted", file: "delivery/deliver/judge.go", by: []check{checkEarly},
+			name: "a decision is written over a park that its token does not know", file: "rule/settlement/decision.go", by: []check{checkLost, checkLate, checkLetters},
+			old: "s.Token.Parks >= current.Parks", bug: "s.Token.Parks+1000 >= current.Parks",
+		},
+		{
+			name: "early tokens are attempted", file: "rule/settlement/judge.go", by: []check{checkEarly},
 			old: "now.Before(d.NextAttemptAt.Add(-earlyTolerance)):", bug: "now.Before(d.NextAttemptAt.Add(-earlyTolerance)) && now.IsZero():",
 		},
 		{
@@ -231,7 +234,7 @@ func mutations() []mutation {
 		},
 		{
 			name: "a decision is written again on the same record after a conflict", file: "delivery/deliver/settle.go", by: []check{checkWrites},
-			old: "\t\tnext, attempt = decide(written.record)\n\t\treturn err", bug: "\t\treturn err",
+			old: "plan = decision.On(s, conflict)", bug: "if next := decision.On(s, conflict); next.Order != plan.Order {\n\t\t\t\tplan = next\n\t\t\t}",
 		},
 		{
 			name: "every message of a job continues the job", file: "delivery/replay/chain.go", by: []check{checkMessages},
@@ -243,7 +246,7 @@ func mutations() []mutation {
 			bug: "own.run(j, func() (r gate.Result, err error) {\n\t\t\t\tif j != leader && made.outcome.Class != hook.ClassDelivered {\n\t\t\t\t\treturn r, nil\n\t\t\t\t}\n\t\t\tone := *made",
 		},
 		{
-			name: "a rejected event takes the others of its request with it", file: "delivery/deliver/decision.go", by: []check{checkRecord},
+			name: "a rejected event takes the others of its request with it", file: "rule/settlement/decision.go", by: []check{checkRecord},
 			old: "if o.Batch.Several() && result", bug: "if o.Batch.Several() && false && result",
 		},
 		{

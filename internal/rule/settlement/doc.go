@@ -1,0 +1,26 @@
+// Package settlement decides what happens to a delivery: from a token, the newest
+// record and the outcome of an attempt to the record to write and the work that follows.
+// The package knows no stores or queues: package deliver reads, writes, and asks again
+// after a conflict.
+//
+// # Three questions
+//
+//   - [Judge]: what does a token that came from the queue do next?
+//   - [Decision.On]: what does a decision write over the newest record, and in which order?
+//   - [FollowUpOf]: what work follows from a record?
+//
+// # Crash safety
+//
+// A delivery is settled in three steps:
+//
+//	(a) write the decision, on the condition that the record has not changed since the read
+//	(b) send the token of the next attempt, or the dead letter
+//	(c) acknowledge the token that came
+//
+// A crash before (a) repeats the attempt. A crash between (a) and (c) brings the same token
+// back: the token finds its own nonce in the record, and resumes at (b). So no crash
+// between two steps loses a delivery.
+//
+// Only a decision over the record of another token goes the other way, (b) before (a):
+// see [FollowFirst].
+package settlement

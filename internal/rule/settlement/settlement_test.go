@@ -1,0 +1,228 @@
+package settlement_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"surehook/internal/hook"
+	"surehook/internal/rule/settlement"
+)
+
+var now = time.Date(2026, 11, 25, 12, 0, 0, 0, time.UTC)
+
+// subject returns the token of the delivery's first attempt, and a record as the edits say.
+func subject(edit func(s *settlement.Subject)) *settlement.Subject {
+	s := &settlement.Subject{
+		Token:    hook.Token{Tenant: "acme", Attempt: 1, Nonce: "own"},
+		Event:    &hook.Event{Tenant: "acme", Payload: []byte("1"), AcceptedAt: now},
+		Endpoint: &hook.Endpoint{Retry: hook.RetryPolicy{Schedule: []time.Duration{10 * time.Second}, Jitter: hook.JitterNone}, MaxAge: time.Hour},
+		Delivery: &hook.Delivery{Tenant: "acme", State: hook.StateQueued, CreatedAt: now},
+	}
+	if edit != nil {
+		edit(s)
+	}
+	return s
+}
+
+func TestJudge(t *testing.T) {
+	t.Parallel()
+
+	record := func(state hook.State, attempts int, token string) func(s *settlement.Subject) {
+		return func(s *settlement.Subject) {
+			s.Delivery.State, s.Delivery.Attempts, s.Delivery.Token = state, attempts, token
+		}
+	}
+	tests := []struct {
+		name string
+		edit func(s *settlement.Subject)
+		want settlement.Step
+	}{
+		{name: "a queued delivery is due", want: settlement.Attempt},
+		{name: "the own attempt failed", edit: record(hook.StateRetrying, 1, "own"), want: settlement.Resume},
+		{name: "the own attempt succeeded", edit: record(hook.StateDelivered, 1, "own"), want: settlement.Resume},
+		{name: "the own token cancelled without an attempt", edit: record(hook.StateCancelled, 0, "own"), want: settlement.Resume},
+		{name: "another token made the attempt", edit: record(hook.StateRetrying, 1, "other"), want: settlement.Drop},
+		{name: "another token made the next attempt", edit: record(hook.StateRetrying, 2, "other"), want: settlement.Drop},
+		{name: "settled by another without the attempt", edit: record(hook.StateCancelled, 0, "other"), want: settlement.Drop},
+		{name: "parked after the token was made", edit: func(s *settlement.Subject) {
+			record(hook.StateParked, 0, "other")(s)
+			s.Delivery.Parks = 1
+		}, want: settlement.Drop},
+		{name: "parked, with the token of the breaker", edit: func(s *settlement.Subject) {
+			record(hook.StateParked, 0, "other")(s)
+			s.Delivery.Parks, s.Token.Parks = 1, 1
+		}, want: settlement.Attempt},
+		{name: "the attempt before is not recorded", edit: func(s *settlement.Subject) { s.Token.Attempt = 2 }, want: settlement.Drop},
+		{name: "the payload was erased", edit: func(s *settlement.Subject) { s.Event.Payload, s.Event.ErasedAt = nil, now }, want: settlement.Erase},
+		{name: "1 s before the time, as the clocks may differ", edit: func(s *settlement.Subject) {
+			record(hook.StateRetrying, 1, "other")(s)
+			s.Token.Attempt, s.Delivery.NextAttemptAt = 2, now.Add(time.Second)
+		}, want: settlement.Attempt},
+		{name: "more than 1 s before the time", edit: func(s *settlement.Subject) {
+			record(hook.StateRetrying, 1, "other")(s)
+			s.Token.Attempt, s.Delivery.NextAttemptAt = 2, now.Add(time.Second+1)
+		}, want: settlement.Defer},
+		{name: "older than max_age", edit: func(s *settlement.Subject) { s.Delivery.CreatedAt = now.Add(-time.Hour - 1) }, want: settlement.Expire},
+		{name: "older than the max_age of a deleted endpoint", edit: func(s *settlement.Subject) {
+			s.Delivery.CreatedAt, s.Endpoint = now.Add(-time.Hour-1), nil
+		}, want: settlement.Attempt},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+
+			if got, reason := settlement.Judge(subject(tt.edit), now); got != tt.want || got == settlement.Drop && reason == "" {
+				t.Errorf("Judge() = %d, %q; want %d", got, reason, tt.want)
+			}
+		})
+	}
+}
+
+// written is the part of a plan that the tables compare.
+type written struct {
+	Order   settlement.Order
+	State   hook.State
+	Reason  hook.Reason
+	Token   string
+	Next    time.Time
+	Attempt bool
+	Made    bool
+	Undone  time.Time
+}
+
+// TestDecision_On is the table of decisions: the outcome, and the newest record.
+func TestDecision_On(t *testing.T) {
+	t.Parallel()
+
+	attempt := func(class hook.Class, status int) settlement.Decision {
+		return settlement.Attempted(&hook.Outcome{Class: class, Status: status}, now, now)
+	}
+	ok, failed, refused, gone := attempt(hook.ClassDelivered, 200), attempt(hook.ClassUnavailable, 503), attempt(hook.ClassRefused, 404), attempt(hook.ClassGone, 410)
+	park := settlement.Unattempted(hook.StateParked, hook.ReasonPaused, now)
+	retryAt := now.Add(10 * time.Second)
+	tests := []struct {
+		name     string
+		decision settlement.Decision
+		edit     func(s *settlement.Subject) // of the newest record and of the endpoint
+		want     written
+	}{
+		// Nobody else wrote.
+		{name: "a success of the first attempt needs no record of the attempt", decision: ok, want: written{Order: settlement.WriteFirst, State: hook.StateDelivered, Token: "own"}},
+		{name: "a success of a later attempt", decision: ok, edit: func(s *settlement.Subject) { s.Token.Attempt, s.Delivery.Attempts = 2, 1 },
+			want: written{Order: settlement.WriteFirst, State: hook.StateDelivered, Token: "own", Attempt: true}},
+		{name: "a failure", decision: failed, want: written{Order: settlement.WriteFirst, State: hook.StateRetrying, Token: "own", Next: retryAt, Attempt: true}},
+		{name: "the last failure", decision: failed, edit: func(s *settlement.Subject) { s.Token.Attempt, s.Delivery.Attempts = 2, 1 },
+			want: written{Order: settlement.WriteFirst, State: hook.StateDead, Reason: hook.ReasonExhausted, Token: "own", Attempt: true}},
+		{name: "a failure whose retry would come after max_age", decision: failed, edit: func(s *settlement.Subject) { s.Endpoint.MaxAge = time.Second },
+			want: written{Order: settlement.WriteFirst, State: hook.StateDead, Reason: hook.ReasonExpired, Token: "own", Attempt: true}},
+		{name: "a refusal", decision: refused, want: written{Order: settlement.WriteFirst, State: hook.StateDead, Reason: hook.ReasonRejected, Token: "own", Attempt: true}},
+		{name: "a refusal in retry_on", decision: refused, edit: func(s *settlement.Subject) { s.Endpoint.RetryOn = []int{404} },
+			want: written{Order: settlement.WriteFirst, State: hook.StateRetrying, Token: "own", Next: retryAt, Attempt: true}},
+		{name: "a failure in give_up_on", decision: failed, edit: func(s *settlement.Subject) { s.Endpoint.GiveUpOn = []int{503} },
+			want: written{Order: settlement.WriteFirst, State: hook.StateDead, Reason: hook.ReasonRejected, Token: "own", Attempt: true}},
+		{name: "410 Gone", decision: gone, want: written{Order: settlement.WriteFirst, State: hook.StateDead, Reason: hook.ReasonGone, Token: "own", Attempt: true}},
+		{name: "a park", decision: park, want: written{Order: settlement.WriteFirst, State: hook.StateParked, Reason: hook.ReasonPaused, Token: "own"}},
+		{name: "a park of a delivery that is parked", decision: park, edit: newest(hook.StateParked, 0, "other"),
+			want: written{Order: settlement.WriteFirst, State: hook.StateParked, Reason: hook.ReasonPaused, Token: "own"}},
+		{name: "an expiry", decision: settlement.Expired(now), want: written{Order: settlement.WriteFirst, State: hook.StateDead, Reason: hook.ReasonExpired, Token: "own"}},
+		{name: "an erasure", decision: settlement.Erased(now), want: written{Order: settlement.WriteFirst, State: hook.StateCancelled, Reason: hook.ReasonErased, Token: "own"}},
+
+		// The record shows the own decision: the answer was lost, or a copy of the token wrote.
+		{name: "the own success", decision: ok, edit: newest(hook.StateDelivered, 1, "own"), want: written{Order: settlement.FollowOnly, State: hook.StateDelivered, Token: "own", Made: true}},
+		{name: "the failure of a copy", decision: refused, edit: newest(hook.StateRetrying, 1, "own"), want: written{Order: settlement.FollowOnly, State: hook.StateRetrying, Token: "own"}},
+		{name: "the own park", decision: park, edit: func(s *settlement.Subject) { newest(hook.StateParked, 0, "own")(s); s.Delivery.Parks = 1 },
+			want: written{Order: settlement.FollowOnly, State: hook.StateParked, Token: "own", Made: true}},
+
+		// Another token recorded the attempt, or another decision.
+		{name: "a success over a failure", decision: ok, edit: newest(hook.StateRetrying, 1, "other"), want: written{Order: settlement.FollowFirst, State: hook.StateDelivered, Token: "own"}},
+		{name: "a success over the failure of a copy", decision: ok, edit: newest(hook.StateRetrying, 1, "own"), want: written{Order: settlement.FollowFirst, State: hook.StateDelivered, Token: "own"}},
+		{name: "a success over a death", decision: ok, edit: newest(hook.StateDead, 2, "other"), want: written{Order: settlement.FollowFirst, State: hook.StateDelivered, Token: "own", Undone: now}},
+		{name: "a success over a death without the attempt", decision: ok, edit: newest(hook.StateDead, 0, "other"), want: written{Order: settlement.FollowFirst, State: hook.StateDelivered, Token: "own", Undone: now}},
+		{name: "a success over a replayed death", decision: ok, edit: func(s *settlement.Subject) {
+			newest(hook.StateDead, 1, "other")(s)
+			s.Delivery.Replayed.Generation = 2
+		}, want: written{Order: settlement.Leave, State: hook.StateDead, Token: "other"}},
+		{name: "a success over a cancellation", decision: ok, edit: newest(hook.StateCancelled, 0, "other"), want: written{Order: settlement.Leave, State: hook.StateCancelled, Token: "other"}},
+		{name: "a failure over a failure", decision: failed, edit: newest(hook.StateRetrying, 1, "other"), want: written{Order: settlement.Leave, State: hook.StateRetrying, Token: "other"}},
+		{name: "a park over a death", decision: park, edit: newest(hook.StateDead, 1, "other"), want: written{Order: settlement.Leave, State: hook.StateDead, Token: "other"}},
+
+		// The delivery was parked after the token was made.
+		{name: "a success over a park", decision: ok, edit: parked(hook.StateParked), want: written{Order: settlement.FollowFirst, State: hook.StateDelivered, Token: "own"}},
+		{name: "a failure over a park stays parked", decision: failed, edit: parked(hook.StateParked), want: written{Order: settlement.FollowFirst, State: hook.StateParked, Token: "own", Attempt: true}},
+		{name: "a failure after the release", decision: failed, edit: parked(hook.StateRetrying), want: written{Order: settlement.Leave, State: hook.StateRetrying, Token: "other"}},
+		{name: "a park over a park", decision: park, edit: parked(hook.StateParked), want: written{Order: settlement.Leave, State: hook.StateParked, Token: "other"}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+
+			s := subject(tt.edit)
+			before := *s.Delivery
+			plan := tt.decision.On(s, s.Delivery)
+			got := written{
+				Order: plan.Order, State: plan.Record.State, Reason: plan.Record.Reason, Token: plan.Record.Token,
+				Next: plan.Record.NextAttemptAt, Attempt: plan.Attempt != nil, Made: plan.Made, Undone: plan.Undone,
+			}
+			if diff := cmp.Diff(tt.want, got); diff != "" {
+				t.Errorf("plan (-want +got):\n%s", diff)
+			}
+			if diff := cmp.Diff(before, *s.Delivery); diff != "" {
+				t.Errorf("the record has changed (-before +after):\n%s", diff)
+			}
+		})
+	}
+}
+
+// newest edits the newest record.
+func newest(state hook.State, attempts int, token string) func(s *settlement.Subject) {
+	return func(s *settlement.Subject) {
+		s.Delivery.State, s.Delivery.Attempts, s.Delivery.Token, s.Delivery.UpdatedAt = state, attempts, token, now
+	}
+}
+
+// parked is a record parked after the token was made, and perhaps released since.
+func parked(state hook.State) func(s *settlement.Subject) {
+	return func(s *settlement.Subject) {
+		newest(state, 0, "other")(s)
+		s.Delivery.Parks = 1
+	}
+}
+
+func TestFollowUpOf(t *testing.T) {
+	t.Parallel()
+
+	coalescing := &hook.Endpoint{Coalesce: hook.Coalescing{Window: time.Second, MaxEvents: 10, MaxBytes: 1 << 20}}
+	tests := []struct {
+		name string
+		d    hook.Delivery
+		e    *hook.Endpoint
+		want settlement.FollowUp
+		lane hook.Lane // of the token; 0: none
+	}{
+		{name: "retrying", d: hook.Delivery{State: hook.StateRetrying, NextAttemptAt: now}, e: &hook.Endpoint{}, lane: hook.LaneRetry},
+		{name: "retrying, coalesced", d: hook.Delivery{State: hook.StateRetrying, NextAttemptAt: now}, e: coalescing, lane: hook.LaneCoalesce},
+		{name: "delivered", d: hook.Delivery{State: hook.StateDelivered}, want: settlement.FollowUp{Complete: true}},
+		{name: "cancelled", d: hook.Delivery{State: hook.StateCancelled}, want: settlement.FollowUp{Complete: true}},
+		{name: "discarded", d: hook.Delivery{State: hook.StateDiscarded}, want: settlement.FollowUp{Complete: true}},
+		{name: "dead", d: hook.Delivery{State: hook.StateDead, Reason: hook.ReasonExhausted}, want: settlement.FollowUp{Letter: true, Complete: true}},
+		{name: "gone", d: hook.Delivery{State: hook.StateDead, Reason: hook.ReasonGone}, want: settlement.FollowUp{Disable: true, Letter: true, Complete: true}},
+		{name: "parked", d: hook.Delivery{State: hook.StateParked}},
+		{name: "queued", d: hook.Delivery{State: hook.StateQueued}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+
+			got := settlement.FollowUpOf(&tt.d, tt.e)
+			var lane hook.Lane
+			if got.Token != nil {
+				lane, got.Token = got.Token.Lane, nil
+			}
+			if diff := cmp.Diff(tt.want, got); diff != "" || lane != tt.lane {
+				t.Errorf("lane %v, want %v; follow-up (-want +got):\n%s", lane, tt.lane, diff)
+			}
+		})
+	}
+}
