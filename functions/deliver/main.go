@@ -17,6 +17,7 @@ import (
 	"surehook/internal/aws/scheduler"
 	"surehook/internal/aws/sqs"
 	"surehook/internal/config"
+	"surehook/internal/delivery/attempt"
 	"surehook/internal/delivery/deliver"
 	"surehook/internal/delivery/egress"
 	"surehook/internal/delivery/gate"
@@ -67,9 +68,10 @@ func newHandler(cfg config.Deliver, sdk aws.Config, log *slog.Logger) (any, erro
 			DeadLetterARN: cfg.UndeliverableRetryARN,
 		}),
 		DeadLetters: sqs.NewDeadLetters(sdk, cfg.DeadLettersQueue),
-		Vault:       vault,
-		Sender:      sender,
-		Remote:      &remote.Sender{Signer: sender, Invoker: senders, Now: time.Now},
+		Attempts: &attempt.Maker{
+			Store: store, Vault: vault, Sender: sender, Remote: &remote.Sender{Signer: sender, Invoker: senders, Now: time.Now},
+			Metrics: metrics, Log: log, Now: time.Now,
+		},
 		Gate: &gate.Gate{
 			Store:        store,
 			CircuitQueue: circuits,

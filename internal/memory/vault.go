@@ -8,13 +8,13 @@ import (
 	"sync"
 
 	"surehook/internal/admin/endpoint"
-	"surehook/internal/delivery/deliver"
+	"surehook/internal/delivery/attempt"
 	"surehook/internal/hook"
 )
 
 var (
 	_ endpoint.Vault = Vault{}
-	_ deliver.Vault  = Vault{}
+	_ attempt.Vault  = Vault{}
 )
 
 // Vault encrypts with a public key constant, so sealed secrets are not secret. As

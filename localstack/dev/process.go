@@ -18,6 +18,7 @@ import (
 	"surehook/internal/admin/eventtype"
 	"surehook/internal/admin/status"
 	"surehook/internal/admin/tenant"
+	"surehook/internal/delivery/attempt"
 	"surehook/internal/delivery/breaker"
 	"surehook/internal/delivery/deliver"
 	"surehook/internal/delivery/egress"
@@ -107,15 +108,16 @@ func (p *process) wireDelivery(policy egress.Policy) {
 		Queue:       p.queue,
 		Schedules:   memory.NewSchedules(p.queue, time.Now),
 		DeadLetters: p.deadLetters,
-		Vault:       memory.Vault{},
-		Sender:      sender,
-		Remote:      &remote.Sender{Signer: sender, Invoker: senders(sender), Now: time.Now},
-		Gate:        &gate.Gate{Store: p.store, CircuitQueue: p.circuits, Notifier: notifier, Now: time.Now, Places: tenantPlaces},
-		Releaser:    releaser,
-		Settlement:  after,
-		Notifier:    notifier,
-		Log:         p.log,
-		Now:         time.Now,
+		Attempts: &attempt.Maker{
+			Store: p.store, Vault: memory.Vault{}, Sender: sender, Remote: &remote.Sender{Signer: sender, Invoker: senders(sender), Now: time.Now},
+			Log: p.log, Now: time.Now,
+		},
+		Gate:       &gate.Gate{Store: p.store, CircuitQueue: p.circuits, Notifier: notifier, Now: time.Now, Places: tenantPlaces},
+		Releaser:   releaser,
+		Settlement: after,
+		Notifier:   notifier,
+		Log:        p.log,
+		Now:        time.Now,
 	}
 	p.breaker = &breaker.Breaker{
 		Store:        p.store,

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"surehook/internal/delivery/attempt"
 	"surehook/internal/delivery/gate"
 	"surehook/internal/delivery/parallel"
 	"surehook/internal/emf"
@@ -30,9 +31,7 @@ type Deliverer struct {
 	Queue       Queue
 	Schedules   Schedules
 	DeadLetters DeadLetters
-	Vault       Vault
-	Sender      Sender
-	Remote      Remote // nil: all attempts are made here
+	Attempts    Attempter
 	Gate        Gate
 	Releaser    Releaser
 	Settlement  Settlement
@@ -43,8 +42,7 @@ type Deliverer struct {
 	Wait        hook.Wait // between two tries of a write; nil: by the real clock
 	AfterFunc   AfterFunc // nil: time.AfterFunc
 
-	credits   credits
-	materials materials
+	credits credits
 }
 
 // ProcessBatch processes the messages concurrently and returns the ids of the
@@ -118,14 +116,14 @@ func uniqueJobs(jobs []*job) []*job {
 	return unique
 }
 
-// attempt identifies one attempt of one delivery.
-type attempt struct {
+// attemptKey identifies one attempt of one delivery.
+type attemptKey struct {
 	hook.DeliveryRef
 
 	number int
 }
 
-func attemptOf(t hook.Token) attempt { return attempt{t.Delivery, t.Attempt} }
+func attemptOf(t hook.Token) attemptKey { return attemptKey{t.Delivery, t.Attempt} }
 
 // errOtherToken fails a token beside another token of the same attempt, in the batch or
 // with the delivery's in-flight slot. The failed
@@ -138,8 +136,8 @@ var errOtherToken = errors.New("another token, or a copy of the token, may make 
 // parts when the events are large.
 func (d *Deliverer) processJobs(ctx context.Context, jobs []*job) {
 	for first := true; len(jobs) > 0; first = false {
-		if !first && !d.hasTime(ctx, hook.MaxTimeout) {
-			failAll(jobs, errNoTime)
+		if !first && !attempt.HasTime(ctx, d.Now(), hook.MaxTimeout) {
+			failAll(jobs, attempt.ErrNoTime)
 			return
 		}
 		loaded, snapshot, rest := d.loadPart(ctx, jobs)

@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"surehook/internal/delivery/attempt"
 	"surehook/internal/delivery/gate"
 	"surehook/internal/hook"
 	"surehook/internal/names"
@@ -22,7 +23,7 @@ func (d *Deliverer) processEndpoint(ctx context.Context, jobs []*job, snapshot *
 	var (
 		work         []func() // at the same time
 		due, decided []*job   // by the gate, and without the gate
-		taken        []attempt
+		taken        []attemptKey
 	)
 	for _, j := range jobs {
 		st := d.judgeJob(ctx, j, snapshot, now)
@@ -108,7 +109,7 @@ func (d *Deliverer) askGate(ctx context.Context, jobs []*job, snapshot *Snapshot
 func (d *Deliverer) processGroup(ctx context.Context, g *group, made *results) {
 	own := results{all: make([]gate.Result, 0, len(g.jobs))}
 	watch := d.watch(ctx, g)
-	open := d.opener(ctx, g.Endpoint)
+	open := d.Attempts.Opener(ctx, g.Endpoint)
 	var (
 		together []*job   // in one request
 		work     []func() // of the others, at the same time
@@ -228,7 +229,7 @@ func (d *Deliverer) watch(ctx context.Context, g *group) *lateWatch {
 
 // applyVerdict acts on the gate's verdict about one delivery, whose token came in the lane.
 func (d *Deliverer) applyVerdict(
-	ctx context.Context, s *subject, v gate.Verdict, lane hook.Lane, open func() (*opened, error),
+	ctx context.Context, s *subject, v gate.Verdict, lane hook.Lane, open attempt.Opener,
 ) (gate.Result, error) {
 	switch v.Decision {
 	case gate.Park:
@@ -256,4 +257,20 @@ func (d *Deliverer) applyVerdict(
 		return d.makeAttempt(ctx, s, open)
 	}
 	return gate.Result{}, fmt.Errorf("unknown decision %d of the gate for delivery %s", v.Decision, s.Token.Delivery)
+}
+
+// makeAttempt makes the attempt and settles the outcome.
+func (d *Deliverer) makeAttempt(ctx context.Context, s *subject, open attempt.Opener) (gate.Result, error) {
+	made, err := d.Attempts.Make(ctx, s, s.Event, open)
+	if err != nil {
+		return gate.Result{}, err //nolint:wrapcheck // the line of the message names it
+	}
+	return d.settleAttempt(ctx, s, made)
+}
+
+// settleAttempt settles the delivery after the request.
+func (d *Deliverer) settleAttempt(ctx context.Context, s *subject, a *attempt.Attempt) (gate.Result, error) {
+	written, err := d.settleDelivery(ctx, s, settlement.Attempted(&a.Outcome, a.Started, a.Ended))
+	d.logAttempted(ctx, s, &a.Outcome, written.record, a.Ended)
+	return resultOf(s, &a.Outcome, written, a.Ended), err
 }

@@ -5,11 +5,11 @@ import (
 	"log/slog"
 	"time"
 
+	"surehook/internal/delivery/attempt"
 	"surehook/internal/delivery/gate"
 	"surehook/internal/emf"
 	"surehook/internal/hook"
 	"surehook/internal/names"
-	"surehook/internal/rule/trace"
 )
 
 const (
@@ -22,7 +22,7 @@ func (d *Deliverer) logAttempted(ctx context.Context, s *subject, o *hook.Outcom
 		return
 	}
 	var room [maxAttrs]slog.Attr
-	attrs := append(appendSubject(room[:0], s),
+	attrs := append(attempt.Attrs(room[:0], s),
 		slog.String(names.LogOutcome, o.Class.String()),
 		slog.Int(names.LogStatus, o.Status),
 		slog.Int64(names.LogDuration, o.Duration.Milliseconds()),
@@ -39,11 +39,11 @@ func (d *Deliverer) logAttempted(ctx context.Context, s *subject, o *hook.Outcom
 
 func (d *Deliverer) logDecided(ctx context.Context, s *subject, recorded *hook.Delivery) {
 	var room [maxAttrs]slog.Attr
-	d.Log.LogAttrs(ctx, slog.LevelInfo, lineDecided, appendDecision(appendSubject(room[:0], s), recorded)...)
+	d.Log.LogAttrs(ctx, slog.LevelInfo, lineDecided, appendDecision(attempt.Attrs(room[:0], s), recorded)...)
 }
 
 func (d *Deliverer) logDelayed(ctx context.Context, s *subject, until time.Time) {
-	d.Log.LogAttrs(ctx, slog.LevelInfo, "delivery.delayed", append(appendSubject(nil, s), slog.Time(names.LogNext, until))...)
+	d.Log.LogAttrs(ctx, slog.LevelInfo, "delivery.delayed", append(attempt.Attrs(nil, s), slog.Time(names.LogNext, until))...)
 }
 
 func (d *Deliverer) logDropped(ctx context.Context, t hook.Token, reason string) {
@@ -67,22 +67,6 @@ func (d *Deliverer) logCircling(ctx context.Context, t hook.Token) {
 
 // maxAttrs is the room for the attributes of an attempt.
 const maxAttrs = 16
-
-// appendSubject appends what every line about the subject names.
-func appendSubject(attrs []slog.Attr, s *subject) []slog.Attr {
-	attrs = append(attrs,
-		slog.String(names.LogTenant, string(s.Token.Tenant)),
-		slog.String(names.LogEvent, string(s.Token.Delivery.Event)),
-		slog.String(names.LogEventType, s.Event.Type),
-		slog.String(names.LogEndpoint, string(s.Token.Delivery.Endpoint)),
-		slog.String(names.LogDelivery, s.Token.Delivery.String()),
-		slog.Int(names.LogAttempt, s.Token.Attempt),
-	)
-	if t, given := trace.Parse(s.Event.TraceParent); given {
-		attrs = append(attrs, slog.String(names.LogTrace, t.String()))
-	}
-	return attrs
-}
 
 func appendDecision(attrs []slog.Attr, recorded *hook.Delivery) []slog.Attr {
 	attrs = append(attrs, slog.String(names.LogDecision, recorded.State.String()))

@@ -5,14 +5,14 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"surehook/internal/delivery/deliver"
+	"surehook/internal/delivery/attempt"
 	"surehook/internal/hook"
 	"surehook/internal/proof/world"
 )
 
 // countingVault counts the texts that it opens.
 type countingVault struct {
-	deliver.Vault
+	attempt.Vault
 
 	opened atomic.Int64
 }
@@ -31,8 +31,9 @@ func TestProcessBatch_OpensASecretOncePerEndpoint(t *testing.T) {
 	w.Post(endpoint)
 	w.Post(endpoint)
 	d := w.Deliverer()
-	vault := &countingVault{Vault: d.Vault}
-	d.Vault = vault
+	maker, _ := d.Attempts.(*attempt.Maker)
+	vault := &countingVault{Vault: maker.Vault}
+	maker.Vault = vault
 	failed := d.ProcessBatch(t.Context(), batchOf(w.Queue.Receive(hook.LaneLive, 2)...))
 	if opened := vault.opened.Load(); failed != nil || len(w.Posts) != 2 || opened != 1 {
 		t.Errorf("ProcessBatch() = %v with %d requests, opened %d secrets; want 2 requests and one opened secret", failed, len(w.Posts), opened)

@@ -4,11 +4,12 @@ import (
 	"context"
 	"time"
 
+	"surehook/internal/delivery/attempt"
 	"surehook/internal/delivery/gate"
 	"surehook/internal/delivery/release"
-	"surehook/internal/delivery/send"
 	"surehook/internal/delivery/settle"
 	"surehook/internal/hook"
+	"surehook/internal/rule/settlement"
 )
 
 // Store keeps events, endpoints, circuits and deliveries. Every read sees every
@@ -18,9 +19,6 @@ type Store interface {
 	settle.DeliveryStore
 	settle.EndpointDisabler
 	gate.Counter
-	// TLSMaterial returns the stored material of the endpoint's TLS settings;
-	// CodeNotFound without.
-	TLSMaterial(ctx context.Context, tenant hook.TenantID, id hook.EndpointID) (hook.Material, error)
 }
 
 // Loader reads the records of a batch.
@@ -63,26 +61,12 @@ type Notifier interface {
 	settle.Notifier
 }
 
-// Vault decrypts signing secrets, header values and secrets of the authentication.
-type Vault interface {
-	// Open returns the text form of a secret sealed for the tenant and endpoint.
-	Open(ctx context.Context, sealed []byte, tenant hook.TenantID, endpoint hook.EndpointID) (string, error)
-}
-
-// Sender makes attempts.
-type Sender interface {
-	// Send makes one attempt within the endpoint's timeout and returns the
-	// outcome.
-	Send(ctx context.Context, r send.Request) hook.Outcome
-}
-
-// Remote makes attempts at other places than the deliverer's: in the endpoint's region,
-// or with the fixed addresses of the own region.
-type Remote interface {
-	// Send makes one attempt within the endpoint's timeout and returns the outcome.
-	// The error wraps send.ErrNotSent if no request was made. After any other error, the
-	// endpoint may have received the request.
-	Send(ctx context.Context, r send.Request) (hook.Outcome, error)
+// Attempter makes attempts. attempt.Maker is the implementation.
+type Attempter interface {
+	// Opener returns a function that opens the endpoint's secrets at its first call.
+	Opener(ctx context.Context, e *hook.Endpoint) attempt.Opener
+	// Make sends the content to the endpoint. An error means that no request was made.
+	Make(ctx context.Context, s *settlement.Subject, content *hook.Event, open attempt.Opener) (*attempt.Attempt, error)
 }
 
 // Gate decides whether attempts may start now.

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"surehook/internal/delivery/deliver"
+	"surehook/internal/delivery/attempt"
 	"surehook/internal/delivery/send"
 	"surehook/internal/hook"
 	"surehook/internal/proof/world"
@@ -75,7 +75,7 @@ func TestProcessBatch_sendsFromTheEndpointsPlace(t *testing.T) {
 func TestProcessBatch_fallsBackBeforeTheSenderRan(t *testing.T) {
 	t.Parallel()
 
-	for name, remote := range map[string]deliver.Remote{"throttled": &place{err: errThrottled}, "no senders": nil} {
+	for name, remote := range map[string]attempt.Remote{"throttled": &place{err: errThrottled}, "no senders": nil} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 

@@ -5,6 +5,7 @@ import (
 	"context"
 	"slices"
 
+	"surehook/internal/delivery/attempt"
 	"surehook/internal/delivery/gate"
 	"surehook/internal/delivery/parallel"
 	"surehook/internal/hook"
@@ -59,12 +60,16 @@ func alone(e *hook.Endpoint, d *hook.Delivery) bool {
 //
 // After a crash, each token returns that was not settled. The returned tokens make a
 // request of their own, perhaps with other members: the receiver recognises the events.
-func (d *Deliverer) attemptTogether(ctx context.Context, jobs []*job, open func() (*opened, error), own *results) {
+func (d *Deliverer) attemptTogether(ctx context.Context, jobs []*job, open attempt.Opener, own *results) {
 	leader := jobs[max(0, slices.IndexFunc(jobs, func(j *job) bool { return j.lease.Key != "" }))]
-	batch, content := contentOf(jobs, leader)
-	var made *request
+	members := make([]*subject, len(jobs))
+	for i, j := range jobs {
+		members[i] = &j.subject
+	}
+	batch, content := attempt.Document(members, &leader.subject)
+	var made *attempt.Attempt
 	err := recoverPanic(func() (err error) {
-		made, err = d.sendRequest(ctx, &leader.subject, content, open)
+		made, err = d.Attempts.Make(ctx, &leader.subject, content, open)
 		return err
 	})
 	if err != nil {
@@ -75,7 +80,7 @@ func (d *Deliverer) attemptTogether(ctx context.Context, jobs []*job, open func(
 		j := jobs[i]
 		own.run(j, func() (r gate.Result, err error) {
 			one := *made
-			one.outcome.Batch = batch.Of(j.Token.Delivery.DeliveryID)
+			one.Outcome.Batch = batch.Of(j.Token.Delivery.DeliveryID)
 			j.result, err = d.settleAttempt(ctx, &j.subject, &one)
 			return j.result, err
 		})

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"surehook/internal/admin/endpoint"
-	"surehook/internal/delivery/deliver"
+	"surehook/internal/delivery/attempt"
 	"surehook/internal/hook"
 )
 
@@ -18,7 +18,7 @@ const (
 // SecretVault seals and opens secrets.
 type SecretVault interface {
 	endpoint.Vault
-	deliver.Vault
+	attempt.Vault
 }
 
 // Vault tests an implementation of both ports.

@@ -22,7 +22,7 @@ func mutations() []mutation {
 			old: "return Plan{Order: WriteFirst,", bug: "return Plan{Order: FollowFirst,",
 		},
 		{
-			name: "after a lost answer of a sender, the own region sends again", file: "delivery/deliver/remote.go", by: []check{checkDuplicate},
+			name: "after a lost answer of a sender, the own region sends again", file: "delivery/attempt/remote.go", by: []check{checkDuplicate},
 			old: "case !errors.Is(err, send.ErrNotSent):", bug: "case false && !errors.Is(err, send.ErrNotSent):",
 		},
 		{

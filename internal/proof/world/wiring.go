@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"time"
 
+	"surehook/internal/delivery/attempt"
 	"surehook/internal/delivery/breaker"
 	"surehook/internal/delivery/deliver"
 	"surehook/internal/delivery/gate"
@@ -23,6 +24,7 @@ const Retention = 90 * 24 * time.Hour
 // Store is the store of all use cases.
 type Store interface { //nolint:interfacebloat // the ports of all use cases together
 	ingest.Store
+	attempt.Store
 	deliver.Store
 	gate.Store
 	breaker.Store
@@ -45,9 +47,9 @@ type Wiring struct {
 	Notifier     deliver.Notifier
 	Settlement   deliver.Settlement
 	Gate         deliver.Gate // of Deliverer; nil: NewGate
-	Vault        deliver.Vault
-	Sender       deliver.Sender
-	Remote       deliver.Remote // of Deliverer; nil: no senders
+	Vault        attempt.Vault
+	Sender       attempt.Sender
+	Remote       attempt.Remote // of Deliverer; nil: no senders
 	Metrics      emf.Set
 	Log          *slog.Logger
 	Now          func() time.Time
@@ -110,8 +112,9 @@ func (w Wiring) Deliverer() *deliver.Deliverer {
 		admission = w.NewGate()
 	}
 	d := &deliver.Deliverer{
-		Store: w.Store, Queue: w.Queue, Schedules: w.Schedules, DeadLetters: w.DeadLetters, Vault: w.Vault, Sender: w.Sender, Remote: w.Remote,
-		Gate: admission, Releaser: w.NewReleaser(), Settlement: w.Settlement, Notifier: w.Notifier, Metrics: w.Metrics, Log: w.Log, Now: w.Now, Wait: w.wait(),
+		Store: w.Store, Queue: w.Queue, Schedules: w.Schedules, DeadLetters: w.DeadLetters,
+		Attempts: &attempt.Maker{Store: w.Store, Vault: w.Vault, Sender: w.Sender, Remote: w.Remote, Metrics: w.Metrics, Log: w.Log, Now: w.Now},
+		Gate:     admission, Releaser: w.NewReleaser(), Settlement: w.Settlement, Notifier: w.Notifier, Metrics: w.Metrics, Log: w.Log, Now: w.Now, Wait: w.wait(),
 	}
 	if !w.RealTime {
 		d.AfterFunc = NoTimer

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"surehook/internal/delivery/attempt"
 	"surehook/internal/delivery/breaker"
 	"surehook/internal/delivery/deliver"
 	"surehook/internal/delivery/ingest"
@@ -72,7 +73,7 @@ type World struct {
 	// Answer is the receiver of every endpoint; Always(200) at first.
 	Answer func(r send.Request) hook.Outcome
 	// Remote makes the attempts at other places; nil: there are no senders.
-	Remote deliver.Remote
+	Remote attempt.Remote
 	// Posts are the requests that the receivers got, in their order.
 	Posts []Post
 	// Checks are the circuit checks that functions asked for, in their order.

@@ -1,10 +1,11 @@
-package deliver
+package attempt
 
 import (
 	"encoding/json"
 	"fmt"
 
 	"surehook/internal/hook"
+	"surehook/internal/rule/settlement"
 	"surehook/internal/rule/trace"
 )
 
@@ -21,25 +22,25 @@ type documentEvent struct {
 	TraceParent string       `json:"traceparent,omitempty"`
 }
 
-// contentOf returns the batch of the jobs and its document, in the form of an event: the
+// Document returns the batch of the members and its document, in the form of an event: the
 // document is signed and sent as the payload of an event is. The payloads of the members
 // are in the document byte for byte.
-func contentOf(jobs []*job, leader *job) (*hook.Batch, *hook.Event) {
-	members := make([]hook.DeliveryID, len(jobs))
+func Document(all []*settlement.Subject, leader *settlement.Subject) (*hook.Batch, *hook.Event) {
+	members := make([]hook.DeliveryID, len(all))
 	size := 0
-	for i, j := range jobs {
-		members[i] = j.Token.Delivery.DeliveryID
-		size += len(j.Event.Payload) + documentRoom
+	for i, s := range all {
+		members[i] = s.Token.Delivery.DeliveryID
+		size += len(s.Event.Payload) + documentRoom
 	}
 	batch := hook.NewBatch(members, leader.Token.Delivery.DeliveryID)
 	text := make([]byte, 0, size)
 	text = fmt.Appendf(text, `{"type":%q,"id":%q,"events":[`, hook.BatchEventType, batch.ID)
-	for i, j := range jobs {
+	for i, s := range all {
 		if i > 0 {
 			text = append(text, ',')
 		}
-		text = append(text, memberHead(j)...)
-		text = append(append(append(text, `,"payload":`...), j.Event.Payload...), '}')
+		text = append(text, memberHead(s)...)
+		text = append(append(append(text, `,"payload":`...), s.Event.Payload...), '}')
 	}
 	text = append(text, "]}"...)
 	return batch, &hook.Event{ID: hook.EventID(batch.ID), Type: hook.BatchEventType, Payload: text}
@@ -49,14 +50,14 @@ func contentOf(jobs []*job, leader *job) (*hook.Batch, *hook.Event) {
 const documentRoom = 320
 
 // memberHead returns the JSON of the member without the closing brace.
-func memberHead(j *job) []byte {
+func memberHead(s *settlement.Subject) []byte {
 	head, _ := json.Marshal(documentEvent{ //nolint:errchkjson // strings and numbers only: no error
-		ID:          j.Event.ID,
-		Type:        j.Event.Type,
-		AcceptedAt:  j.Event.AcceptedAt.UTC().Format(documentTime),
-		Delivery:    j.Token.Delivery.String(),
-		Attempt:     j.Token.Attempt,
-		TraceParent: trace.Header(j.Event, j.Token.Delivery.DeliveryID, j.Token.Attempt),
+		ID:          s.Event.ID,
+		Type:        s.Event.Type,
+		AcceptedAt:  s.Event.AcceptedAt.UTC().Format(documentTime),
+		Delivery:    s.Token.Delivery.String(),
+		Attempt:     s.Token.Attempt,
+		TraceParent: trace.Header(s.Event, s.Token.Delivery.DeliveryID, s.Token.Attempt),
 	})
 	return head[:len(head)-1]
 }

@@ -1,4 +1,4 @@
-package deliver
+package attempt
 
 import (
 	"context"
@@ -50,24 +50,24 @@ func (m *materials) add(id string, settings send.TLS) {
 // openTLS returns the TLS settings of the endpoint. A process reads and opens a material
 // once. If the endpoint was changed since it was loaded, the error returns the messages to
 // the queue, and the next attempt loads the endpoint anew.
-func (d *Deliverer) openTLS(ctx context.Context, e *hook.Endpoint) (send.TLS, error) {
+func (m *Maker) openTLS(ctx context.Context, e *hook.Endpoint) (send.TLS, error) {
 	if !e.TLS.On() {
 		return send.TLS{}, nil
 	}
 	id := string(e.ID) + " " + e.TLS.ID
-	if settings, ok := d.materials.get(id); ok {
+	if settings, ok := m.materials.get(id); ok {
 		return settings, nil
 	}
-	m, err := d.Store.TLSMaterial(ctx, e.Tenant, e.ID)
+	stored, err := m.Store.TLSMaterial(ctx, e.Tenant, e.ID)
 	if err != nil {
 		return send.TLS{}, fmt.Errorf("read: %w", err)
 	}
-	if m.ID != e.TLS.ID {
+	if stored.ID != e.TLS.ID {
 		return send.TLS{}, errOtherTLS
 	}
-	settings := send.TLS{CA: m.CA, Certificate: m.Certificate}
-	if len(m.Sealed) > 0 {
-		text, err := d.Vault.Open(ctx, m.Sealed, e.Tenant, e.ID)
+	settings := send.TLS{CA: stored.CA, Certificate: stored.Certificate}
+	if len(stored.Sealed) > 0 {
+		text, err := m.Vault.Open(ctx, stored.Sealed, e.Tenant, e.ID)
 		if err != nil {
 			return send.TLS{}, fmt.Errorf("open: %w", err)
 		}
@@ -76,6 +76,6 @@ func (d *Deliverer) openTLS(ctx context.Context, e *hook.Endpoint) (send.TLS, er
 			return send.TLS{}, errNoKey
 		}
 	}
-	d.materials.add(id, settings)
+	m.materials.add(id, settings)
 	return settings, nil
 }

@@ -1,4 +1,4 @@
-package deliver
+package attempt
 
 import (
 	"context"
@@ -11,6 +11,7 @@ import (
 	"surehook/internal/emf"
 	"surehook/internal/hook"
 	"surehook/internal/names"
+	"surehook/internal/rule/settlement"
 )
 
 // transit is the longest way to another place and back, beside the attempt itself: a
@@ -39,35 +40,35 @@ func timeOf(e *hook.Endpoint) time.Duration {
 // If the answer of a sender is lost, the endpoint may have received the request. The
 // attempt counts as a failure, so that the delivery is not lost. The retry may be a
 // duplicate for the endpoint, as after a lost answer of the endpoint itself.
-func (d *Deliverer) send(ctx context.Context, s *subject, r send.Request) (hook.Outcome, error) {
+func (m *Maker) send(ctx context.Context, s *settlement.Subject, r send.Request) (hook.Outcome, error) {
 	if !r.Endpoint.Remote() {
-		return d.Sender.Send(ctx, r), nil
+		return m.Sender.Send(ctx, r), nil
 	}
-	started := d.Now()
-	outcome, err := d.sendRemote(ctx, r)
+	started := m.Now()
+	outcome, err := m.sendRemote(ctx, r)
 	switch {
 	case err == nil:
 		return outcome, nil
 	case !errors.Is(err, send.ErrNotSent):
-		d.logPlace(ctx, "sender.answer_lost", s, err, names.MetricAnswersLost)
-		return lostOutcome(r.Endpoint, err, d.Now().Sub(started)), nil
+		m.logPlace(ctx, "sender.answer_lost", s, err, names.MetricAnswersLost)
+		return lostOutcome(r.Endpoint, err, m.Now().Sub(started)), nil
 	case r.Endpoint.Fixed:
 		return hook.Outcome{}, fmt.Errorf("send from fixed addresses: %w", err)
 	}
-	d.logPlace(ctx, "sender.fell_back", s, err, names.MetricFallbacks)
-	if !d.hasTime(ctx, r.Endpoint.Timeout) {
-		return hook.Outcome{}, errNoTime
+	m.logPlace(ctx, "sender.fell_back", s, err, names.MetricFallbacks)
+	if !HasTime(ctx, m.Now(), r.Endpoint.Timeout) {
+		return hook.Outcome{}, ErrNoTime
 	}
-	return d.Sender.Send(ctx, r), nil
+	return m.Sender.Send(ctx, r), nil
 }
 
-func (d *Deliverer) sendRemote(ctx context.Context, r send.Request) (hook.Outcome, error) {
-	if d.Remote == nil {
+func (m *Maker) sendRemote(ctx context.Context, r send.Request) (hook.Outcome, error) {
+	if m.Remote == nil {
 		return hook.Outcome{}, fmt.Errorf("%w: %w", send.ErrNotSent, errNoSender)
 	}
 	ctx, cancel := context.WithTimeoutCause(ctx, timeOf(r.Endpoint), errTransit)
 	defer cancel()
-	return d.Remote.Send(ctx, r) //nolint:wrapcheck // send decides by the error
+	return m.Remote.Send(ctx, r) //nolint:wrapcheck // send decides by the error
 }
 
 // lostOutcome is the outcome of an attempt without an answer of the sender.
@@ -83,7 +84,7 @@ func lostOutcome(e *hook.Endpoint, err error, took time.Duration) hook.Outcome {
 }
 
 // logPlace logs and counts a fault of a sender.
-func (d *Deliverer) logPlace(ctx context.Context, message string, s *subject, err error, metric string) {
-	line := append(appendSubject(nil, s), slog.String(names.LogRegion, s.Endpoint.Region), slog.Any(names.LogError, err))
-	d.Log.LogAttrs(ctx, slog.LevelWarn, message, d.Metrics.Append(line, d.Now(), emf.Count(metric, 1).By(emf.Region(s.Endpoint.Region)))...) //nolint:sloglint // a constant of the caller
+func (m *Maker) logPlace(ctx context.Context, message string, s *settlement.Subject, err error, metric string) {
+	line := append(Attrs(nil, s), slog.String(names.LogRegion, s.Endpoint.Region), slog.Any(names.LogError, err))
+	m.Log.LogAttrs(ctx, slog.LevelWarn, message, m.Metrics.Append(line, m.Now(), emf.Count(metric, 1).By(emf.Region(s.Endpoint.Region)))...) //nolint:sloglint // a constant of the caller
 }

@@ -1,0 +1,37 @@
+package attempt
+
+import (
+	"context"
+
+	"surehook/internal/delivery/send"
+	"surehook/internal/hook"
+)
+
+// Store keeps the TLS settings of endpoints.
+type Store interface {
+	// TLSMaterial returns the stored material of the endpoint's TLS settings;
+	// CodeNotFound without.
+	TLSMaterial(ctx context.Context, tenant hook.TenantID, id hook.EndpointID) (hook.Material, error)
+}
+
+// Vault decrypts signing secrets, header values and secrets of the authentication.
+type Vault interface {
+	// Open returns the text form of a secret sealed for the tenant and endpoint.
+	Open(ctx context.Context, sealed []byte, tenant hook.TenantID, endpoint hook.EndpointID) (string, error)
+}
+
+// Sender makes requests from here.
+type Sender interface {
+	// Send makes one attempt within the endpoint's timeout and returns the
+	// outcome.
+	Send(ctx context.Context, r send.Request) hook.Outcome
+}
+
+// Remote makes requests from other places: in the endpoint's region, or with the fixed
+// addresses of the own region.
+type Remote interface {
+	// Send makes one attempt within the endpoint's timeout and returns the outcome.
+	// The error wraps send.ErrNotSent if no request was made. After any other error, the
+	// endpoint may have received the request.
+	Send(ctx context.Context, r send.Request) (hook.Outcome, error)
+}
