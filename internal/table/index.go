@@ -7,14 +7,22 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 )
 
+// Row returns what the index projects of the item; nil: the item is not in the index.
+func (s Schema) Row(index Index, item Item) Item {
+	if item[index.Hash] == nil || item[index.Sort] == nil {
+		return nil
+	}
+	return Item{s.Hash: item[s.Hash], s.Sort: item[s.Sort], index.Hash: item[index.Hash], index.Sort: item[index.Sort]}
+}
+
 // indexRow returns the row of the item in the index; nil: the item is not in the index.
 func (t *Table) indexRow(index Index, k Key, item Item) *row {
-	hash, ok := item[index.Hash].(*types.AttributeValueMemberS)
-	sort, ok2 := item[index.Sort].(*types.AttributeValueMemberS)
+	projected := t.schema.Row(index, item)
+	hash, ok := projected[index.Hash].(*types.AttributeValueMemberS)
+	sort, ok2 := projected[index.Sort].(*types.AttributeValueMemberS)
 	if !ok || !ok2 {
 		return nil
 	}
-	projected := Item{index.Hash: hash, index.Sort: sort, t.schema.Hash: item[t.schema.Hash], t.schema.Sort: item[t.schema.Sort]}
 	return &row{hash: hash.Value, sort: sort.Value, key: k, item: projected, bytes: ItemSize(projected)}
 }
 

@@ -102,7 +102,7 @@ type Report struct {
 func (r Report) String() string {
 	var b strings.Builder
 	b.WriteString("# What a delivery costs\n\n" +
-		"`make cost` writes this document. The command runs the real use cases and adapters on an emulator, counts every request, and prices each request.\n" +
+		"`make cost` writes this document. The command runs the real use cases and adapters over a table in one process, counts every request, and prices each request.\n" +
 		"The command fails when a figure exceeds its bound (`internal/proof/cost`).\n\n" +
 		"## USD per million deliveries\n\n")
 	r.bills(&b)

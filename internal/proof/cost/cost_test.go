@@ -1,20 +1,24 @@
-//go:build integration
-
 package cost_test
 
 import (
 	"flag"
 	"fmt"
 	"os"
+	"slices"
+	"strings"
 	"testing"
 	"time"
+
+	"github.com/google/go-cmp/cmp"
 
 	"surehook/internal/delivery/send"
 	"surehook/internal/hook"
 	"surehook/internal/proof/cost"
 )
 
-var write = flag.String("write", "", "write the report to this file")
+var write = flag.Bool("write", false, "write docs/cost.md")
+
+const document = "../../../docs/cost.md"
 
 const tenant hook.TenantID = "acme"
 
@@ -31,8 +35,13 @@ const (
 	readTenant = "read GetItem tenant"
 )
 
-// TestCost runs the scenarios in turn, checks their bounds and writes the report.
-func TestCost(t *testing.T) { //nolint:paralleltest // one report
+// TestCost runs the scenarios in turn, and checks their bounds and the document.
+func TestCost(t *testing.T) {
+	t.Parallel()
+
+	if testing.Short() {
+		t.Skip("thousands of deliveries, without concurrency of interest to the race detector")
+	}
 	single := busy(t, "an event posted alone", 1)
 	unproven := newEndpoints(t)
 	singleWorst := healthy(t, "an event posted alone, delivered alone", one, 1, 20)
@@ -76,16 +85,32 @@ func TestCost(t *testing.T) { //nolint:paralleltest // one report
 	}
 	text := report.String()
 	t.Log("\n" + text)
-	if *write != "" {
-		if err := os.WriteFile(*write, []byte(text), 0o600); err != nil {
+	if *write {
+		if err := os.WriteFile(document, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
+	}
+	written, err := os.ReadFile(document)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(steady(string(written)), steady(text)); diff != "" {
+		t.Errorf("docs/cost.md is not what `make cost` writes (-document +code):\n%s", diff)
 	}
 	for _, bound := range report.Bounds {
 		if !bound.Kept() {
 			t.Errorf("%s: %.4f; want at most %g", bound.What, bound.Got, bound.Promised)
 		}
 	}
+}
+
+// steady returns the document without the parts that differ a little from run to run: the
+// rows of the mix, and where the money goes.
+func steady(document string) []string {
+	before, rest, _ := strings.Cut(document, "\n## Where the money goes")
+	_, after, _ := strings.Cut(rest, "\nWhat no change")
+	lines := strings.Split(before+after, "\n")
+	return slices.DeleteFunc(lines, func(line string) bool { return strings.HasPrefix(line, "| the mix") })
 }
 
 // scenario returns the counts since warm, a line of the report.

@@ -1,5 +1,3 @@
-//go:build integration
-
 package cost_test
 
 import (
@@ -19,6 +17,7 @@ import (
 
 	"surehook/internal/aws/dynamo"
 	"surehook/internal/aws/lambdalog"
+	"surehook/internal/aws/sns"
 	"surehook/internal/aws/sqs"
 	"surehook/internal/delivery/breaker"
 	"surehook/internal/delivery/deliver"
@@ -31,6 +30,7 @@ import (
 	"surehook/internal/memory"
 	"surehook/internal/proof/cost"
 	"surehook/internal/proof/world"
+	"surehook/internal/table"
 )
 
 // Concurrency of the functions. The number of requests of one kind, divided by the
@@ -71,12 +71,11 @@ type message struct {
 	due   time.Time
 }
 
-// start is the start time of every scenario. The far future keeps emulators from
-// expiring records and from running schedules.
+// start is the start time of every scenario.
 var start = time.Date(2036, time.March, 4, 5, 50, 0, 0, time.UTC)
 
-// bundle is the shared wiring over the real adapters on an emulator, with all
-// requests in the ledger. Its clock is virtual: the bundle hands over the messages
+// bundle is the shared wiring over the real adapters, with all requests in the ledger,
+// and answered in this process. Its clock is virtual: the bundle hands over the messages
 // that the ledger saw, so no run waits for a retry. The crash injector and the
 // ports in memory stay out, because the adapters' requests are the subject.
 type bundle struct {
@@ -135,20 +134,20 @@ func newBundle(t *testing.T, batch, processes int) *bundle {
 	t.Helper()
 
 	w := &bundle{t: t, batch: batch, perMinute: 40, names: make(map[string]queue), connections: make(map[connection]kept), now: start, ids: world.NewIDs("ledger"), random: rand.NewChaCha8([32]byte{}), answer: answers(200)}
-	plain := emulator(t)
-	table := newTable(t, plain)
-	w.ledger = cost.NewLedger(keys(), peek(plain, table), w.take)
-	cfg := w.ledger.Config(plain)
+	aws := services{table.New(memory.Schema())}
+	aws.table.Now = w.clock
+	w.ledger = cost.NewLedger(memory.Schema(), aws.peek, w.take)
+	cfg := aws.config(w.ledger)
 	log := slog.New(dated{lambdalog.New(w).Handler()})
 
-	w.store = dynamo.New(cfg, table)
-	urls := sqs.URLs{Live: w.queue(plain, live), Retry: w.queue(plain, retrying), Slot: w.queue(plain, slot), Overflow: w.queue(plain, overflow), Coalesce: w.queue(plain, windows)}
-	tokens, dead := sqs.New(cfg, urls), sqs.NewDeadLetters(cfg, w.queue(plain, letters))
+	w.store = dynamo.New(cfg, memory.Schema().Name)
+	urls := sqs.URLs{Live: w.queue(live), Retry: w.queue(retrying), Slot: w.queue(slot), Overflow: w.queue(overflow), Coalesce: w.queue(windows)}
+	tokens, dead := sqs.New(cfg, urls), sqs.NewDeadLetters(cfg, w.queue(letters))
 	metrics := emf.Set{Environment: "prod"}
-	notifier := &notify.Notifier{History: w.store, Topic: w.topic(plain, cfg), Metrics: metrics, Log: log}
+	notifier := &notify.Notifier{History: w.store, Topic: sns.New(cfg, "arn:aws:sns:us-east-1:000000000000:cost"), Metrics: metrics, Log: log}
 	wiring := world.Wiring{
-		Store: w.store, Queue: tokens, Schedules: w.schedules(plain, cfg), DeadLetters: dead,
-		CircuitQueue: sqs.NewCircuitQueue(cfg, w.queue(plain, circuits)), Notifier: notifier,
+		Store: w.store, Queue: tokens, Schedules: w.schedules(cfg), DeadLetters: dead,
+		CircuitQueue: sqs.NewCircuitQueue(cfg, w.queue(circuits)), Notifier: notifier,
 		Settlement: settle.Settlement{Store: w.store, Notifier: notifier, Log: log},
 		Vault:      memory.Vault{}, Sender: w, Remote: abroad{w}, Metrics: metrics, Log: log, Now: w.clock, NewEventID: w.ids.Event,
 	}
