@@ -33,7 +33,7 @@ func TestProcessBatch_OpensASecretOncePerEndpoint(t *testing.T) {
 	d := w.Deliverer()
 	vault := &countingVault{Vault: d.Vault}
 	d.Vault = vault
-	failed := d.ProcessBatch(t.Context(), batchOf(w.Queue.Receive(hook.LaneLive, 2)...))
+	failed := d.ProcessBatch(w.Context(), batchOf(w.Queue.Receive(hook.LaneLive, 2)...))
 	if opened := vault.opened.Load(); failed != nil || len(w.Posts) != 2 || opened != 1 {
 		t.Errorf("ProcessBatch() = %v with %d requests, opened %d secrets; want 2 requests and one opened secret", failed, len(w.Posts), opened)
 	}
