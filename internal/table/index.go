@@ -7,15 +7,29 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 )
 
-// indexRow returns the row of the item in the index; nil: the item is not in the index.
-func (t *Table) indexRow(index Index, k Key, item Item) *row {
+// Row returns the row of the item in the index; nil: the item is not in the index.
+func (s *Schema) Row(index Index, item Item) Item {
 	hash, ok := item[index.Hash].(*types.AttributeValueMemberS)
 	sort, ok2 := item[index.Sort].(*types.AttributeValueMemberS)
 	if !ok || !ok2 {
 		return nil
 	}
-	projected := Item{index.Hash: hash, index.Sort: sort, t.schema.Hash: item[t.schema.Hash], t.schema.Sort: item[t.schema.Sort]}
-	return &row{hash: hash.Value, sort: sort.Value, key: k, item: projected, bytes: ItemSize(projected)}
+	return Item{index.Hash: hash, index.Sort: sort, s.Hash: item[s.Hash], s.Sort: item[s.Sort]}
+}
+
+// indexRow returns the row of the item with the key; nil: the item is not in the index.
+func (t *Table) indexRow(index Index, k Key, item Item) *row {
+	projected := t.schema.Row(index, item)
+	if projected == nil {
+		return nil
+	}
+	return &row{hash: plain(projected[index.Hash]), sort: plain(projected[index.Sort]), key: k, item: projected, bytes: ItemSize(projected)}
+}
+
+// plain returns the text of a key's attribute.
+func plain(v types.AttributeValue) string {
+	s, _ := v.(*types.AttributeValueMemberS)
+	return s.Value
 }
 
 // same reports whether the row of an index stays.

@@ -137,7 +137,7 @@ func newBundle(t *testing.T, batch, processes int) *bundle {
 	w := &bundle{t: t, batch: batch, perMinute: 40, names: make(map[string]queue), connections: make(map[connection]kept), now: start, ids: world.NewIDs("ledger"), random: rand.NewChaCha8([32]byte{}), answer: answers(200)}
 	plain := emulator(t)
 	table := newTable(t, plain)
-	w.ledger = cost.NewLedger(keys(), peek(plain, table), w.take)
+	w.ledger = cost.NewLedger(memory.Schema(), peek(plain, table), w.take)
 	cfg := w.ledger.Config(plain)
 	log := slog.New(dated{lambdalog.New(w).Handler()})
 

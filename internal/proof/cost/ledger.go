@@ -10,6 +10,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	awsmiddleware "github.com/aws/aws-sdk-go-v2/aws/middleware"
 	"github.com/aws/smithy-go/middleware"
+
+	"surehook/internal/table"
 )
 
 // Ledger counts the billed units of the SDK's requests. It is safe for
@@ -19,9 +21,9 @@ import (
 // A request counts once, with its answer. The SDK's own retries after a network
 // fault do not count.
 type Ledger struct {
-	table Table
-	peek  Peek
-	sent  func(Message)
+	schema table.Schema
+	peek   Peek
+	sent   func(Message)
 
 	mu       sync.Mutex
 	items    map[string]Item
@@ -44,8 +46,8 @@ type Message struct {
 }
 
 // NewLedger returns the ledger of the table. The ledger calls sent with every message.
-func NewLedger(table Table, peek Peek, sent func(Message)) *Ledger {
-	l := &Ledger{table: table, peek: peek, sent: sent, items: make(map[string]Item)}
+func NewLedger(schema table.Schema, peek Peek, sent func(Message)) *Ledger {
+	l := &Ledger{schema: schema, peek: peek, sent: sent, items: make(map[string]Item)}
 	l.Reset()
 	return l
 }

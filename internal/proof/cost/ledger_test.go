@@ -17,6 +17,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"surehook/internal/proof/cost"
+	"surehook/internal/table"
 )
 
 // setup returns a ledger and a config whose every request is answered so.
@@ -33,8 +34,8 @@ func setup(t *testing.T, status int, answer string) (*cost.Ledger, aws.Config, *
 
 	var sent []cost.Message
 	peek := func(context.Context, cost.Item) (cost.Item, error) { return sized(1500, nil), nil }
-	table := cost.Table{Hash: "pk", Range: "sk", Indexes: []cost.Index{{Hash: "h", Range: "r"}}}
-	ledger := cost.NewLedger(table, peek, func(m cost.Message) { sent = append(sent, m) })
+	schema := table.Schema{Hash: "pk", Sort: "sk", Indexes: []table.Index{{Hash: "h", Sort: "r"}}}
+	ledger := cost.NewLedger(schema, peek, func(m cost.Message) { sent = append(sent, m) })
 	return ledger, ledger.Config(aws.Config{
 		Region:       "us-east-1",
 		Credentials:  credentials.NewStaticCredentialsProvider("id", "key", ""),

@@ -23,7 +23,7 @@ import (
 
 	"surehook/internal/aws/scheduler"
 	"surehook/internal/aws/sns"
-	"surehook/internal/names"
+	"surehook/internal/memory"
 	"surehook/internal/proof/cost"
 	"surehook/internal/proof/porttest"
 )
@@ -91,13 +91,6 @@ func (c plainBodies) Do(r *http.Request) (*http.Response, error) {
 	return c.client.Do(r)
 }
 
-func keys() cost.Table {
-	return cost.Table{
-		Hash: names.PartitionKey, Range: names.SortKey,
-		Indexes: []cost.Index{{Hash: names.ByEndpointHash, Range: names.ByEndpointRange}, {Hash: names.ByStateHash, Range: names.ByStateRange}},
-	}
-}
-
 func peek(cfg aws.Config, table string) cost.Peek {
 	client := dynamodb.NewFromConfig(cfg)
 	return func(ctx context.Context, key cost.Item) (cost.Item, error) {
@@ -113,18 +106,18 @@ func peek(cfg aws.Config, table string) cost.Peek {
 func newTable(t *testing.T, cfg aws.Config) string {
 	t.Helper()
 
-	table := "cost-" + strings.ToLower(rand.Text())
+	of, table := memory.Schema(), "cost-"+strings.ToLower(rand.Text())
 	schema := func(hash, sort string) []types.KeySchemaElement {
 		return []types.KeySchemaElement{{AttributeName: &hash, KeyType: types.KeyTypeHash}, {AttributeName: &sort, KeyType: types.KeyTypeRange}}
 	}
 	in := &dynamodb.CreateTableInput{
-		TableName: &table, BillingMode: types.BillingModePayPerRequest, KeySchema: schema(keys().Hash, keys().Range),
+		TableName: &table, BillingMode: types.BillingModePayPerRequest, KeySchema: schema(of.Hash, of.Sort),
 	}
-	attributes := []string{keys().Hash, keys().Range}
-	for i, index := range keys().Indexes {
-		attributes = append(attributes, index.Hash, index.Range)
+	attributes := []string{of.Hash, of.Sort}
+	for _, index := range of.Indexes {
+		attributes = append(attributes, index.Hash, index.Sort)
 		in.GlobalSecondaryIndexes = append(in.GlobalSecondaryIndexes, types.GlobalSecondaryIndex{
-			IndexName: aws.String([]string{names.IndexByEndpoint, names.IndexByState}[i]), KeySchema: schema(index.Hash, index.Range),
+			IndexName: &index.Name, KeySchema: schema(index.Hash, index.Sort),
 			Projection: &types.Projection{ProjectionType: types.ProjectionTypeKeysOnly},
 		})
 	}

@@ -143,14 +143,14 @@ func (l *Ledger) transact(ctx context.Context, op string, cancelled bool, in *dy
 func (l *Ledger) apply(c change, refused bool, times float64) {
 	id := l.identity(c.key)
 	before := l.items[id]
-	units := l.table.RefusedUnits(before) * times
+	units := RefusedUnits(before) * times
 	if !refused {
-		units = l.table.WriteUnits(before, c.after) * times
+		units = WriteUnits(&l.schema, before, c.after) * times
 		l.items[id] = c.after
-		all, table := l.table.Stored(c.after)
-		allBefore, tableBefore := l.table.Stored(before)
+		all, alone := Stored(&l.schema, c.after)
+		allBefore, aloneBefore := Stored(&l.schema, before)
 		l.usage[StoredByte] += float64(all - allBefore)
-		l.usage[BackedByte] += float64(table - tableBefore)
+		l.usage[BackedByte] += float64(alone - aloneBefore)
 	}
 	kind := l.kind(c.key)
 	l.sizes[kind] = max(l.sizes[kind], table.ItemSize(c.after))
@@ -159,12 +159,12 @@ func (l *Ledger) apply(c change, refused bool, times float64) {
 }
 
 func (l *Ledger) identity(key Item) string {
-	return word(key[l.table.Hash]) + "\x00" + word(key[l.table.Range])
+	return word(key[l.schema.Hash]) + "\x00" + word(key[l.schema.Sort])
 }
 
 // kind returns the start of the item's sort key, such as "event" or "delivery".
 func (l *Ledger) kind(key Item) string {
-	kind, _, _ := strings.Cut(word(key[l.table.Range]), "#")
+	kind, _, _ := strings.Cut(word(key[l.schema.Sort]), "#")
 	return kind
 }
 

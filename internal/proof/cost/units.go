@@ -9,7 +9,9 @@ import (
 // Item is an item in the types of the SDK.
 type Item = table.Item
 
-// Sizes of one unit, and the factor of a transaction.
+// Sizes of one unit, and the factor of a transaction, with a prepare and a commit. The rules
+// are silent about index rows in a transaction. Here the rows count twice, the more
+// expensive reading.
 // https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/read-write-operations.html
 const (
 	writeUnitBytes = 1 << 10
@@ -17,24 +19,15 @@ const (
 	transactional  = 2
 )
 
-// Index is an index with the projection KEYS_ONLY.
-type Index struct{ Hash, Range string }
-
-// Table names the key attributes.
-type Table struct {
-	Hash, Range string
-	Indexes     []Index
-}
-
 // WriteUnits returns the write units of one write, from the item before to the
 // item after; nil stands for no item. The larger item counts, with at least one
 // unit. Index rows add none for an unchanged row, one write for a new or deleted
 // row, and two for a changed key: a delete and a put.
 // https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/GSI.html#GSI.ThroughputConsiderations.Writes
-func (t Table) WriteUnits(before, after Item) float64 {
+func WriteUnits(schema *table.Schema, before, after Item) float64 {
 	units := ceil(max(table.ItemSize(before), table.ItemSize(after)), writeUnitBytes)
-	for _, index := range t.Indexes {
-		units += indexUnits(t.row(index, before), t.row(index, after))
+	for _, index := range schema.Indexes {
+		units += indexUnits(schema.Row(index, before), schema.Row(index, after))
 	}
 	return units
 }
@@ -46,14 +39,14 @@ const overheadBytes = 100
 // Stored returns the stored bytes of the item, and of these the bytes outside of indexes:
 // point-in-time recovery charges for the table alone.
 // https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/PointInTimeRecovery_Howitworks.html
-func (t Table) Stored(item Item) (all, outside int) {
+func Stored(schema *table.Schema, item Item) (all, outside int) {
 	if item == nil {
 		return 0, 0
 	}
 	outside = table.ItemSize(item) + overheadBytes
 	all = outside
-	for _, index := range t.Indexes {
-		if row := t.row(index, item); row != nil {
+	for _, index := range schema.Indexes {
+		if row := schema.Row(index, item); row != nil {
 			all += table.ItemSize(row) + overheadBytes
 		}
 	}
@@ -62,14 +55,7 @@ func (t Table) Stored(item Item) (all, outside int) {
 
 // RefusedUnits returns the write units of a write with a failed condition: the
 // units of the stored item, at least one.
-func (t Table) RefusedUnits(there Item) float64 { return ceil(table.ItemSize(there), writeUnitBytes) }
-
-// TransactUnits is WriteUnits in a transaction, with a prepare and a commit. The
-// rules are silent about index rows in a transaction. Here the rows count twice,
-// the more expensive reading.
-func (t Table) TransactUnits(before, after Item) float64 {
-	return transactional * t.WriteUnits(before, after)
-}
+func RefusedUnits(there Item) float64 { return ceil(table.ItemSize(there), writeUnitBytes) }
 
 func indexUnits(before, after Item) float64 {
 	switch {
@@ -81,18 +67,6 @@ func indexUnits(before, after Item) float64 {
 		return ceil(table.ItemSize(before), writeUnitBytes)
 	}
 	return ceil(table.ItemSize(before), writeUnitBytes) + ceil(table.ItemSize(after), writeUnitBytes)
-}
-
-// row returns the index row of the item; nil if the item lacks a key of the index.
-func (t Table) row(index Index, item Item) Item {
-	if item[index.Hash] == nil || item[index.Range] == nil {
-		return nil
-	}
-	row := make(Item)
-	for _, name := range []string{t.Hash, t.Range, index.Hash, index.Range} {
-		row[name] = item[name]
-	}
-	return row
 }
 
 // ReadUnits returns the read units of the bytes of one read: one item of GetItem

@@ -24,10 +24,10 @@ func sized(bytes int, more cost.Item) cost.Item {
 	return item
 }
 
-func TestTable_WriteUnits(t *testing.T) {
+func TestWriteUnits(t *testing.T) {
 	t.Parallel()
 
-	paid := cost.Table{Hash: "pk", Range: "sk", Indexes: []cost.Index{{Hash: "h", Range: "r"}, {Hash: "h2", Range: "r2"}}}
+	paid := table.Schema{Hash: "pk", Sort: "sk", Indexes: []table.Index{{Hash: "h", Sort: "r"}, {Hash: "h2", Sort: "r2"}}}
 	row := func(r string) cost.Item { return cost.Item{"h": text("e"), "r": text(r)} }
 	tests := []struct {
 		name          string
@@ -55,11 +55,8 @@ func TestTable_WriteUnits(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 
-			if got := paid.WriteUnits(tt.before, tt.after); got != tt.want {
+			if got := cost.WriteUnits(&paid, tt.before, tt.after); got != tt.want {
 				t.Errorf("WriteUnits() = %g; want %g", got, tt.want)
-			}
-			if got := paid.TransactUnits(tt.before, tt.after); got != 2*tt.want {
-				t.Errorf("TransactUnits() = %g; want %g", got, 2*tt.want)
 			}
 		})
 	}
@@ -120,15 +117,15 @@ func TestUsage_Bill(t *testing.T) {
 
 // An item has 100 bytes more in the table, and each of its index rows, too. A refused write
 // stores nothing.
-func TestTable_Stored(t *testing.T) {
+func TestStored(t *testing.T) {
 	t.Parallel()
 
-	paid := cost.Table{Hash: "pk", Range: "sk", Indexes: []cost.Index{{Hash: "h", Range: "r"}, {Hash: "h2", Range: "sk"}}}
+	paid := table.Schema{Hash: "pk", Sort: "sk", Indexes: []table.Index{{Hash: "h", Sort: "r"}, {Hash: "h2", Sort: "sk"}}}
 	item := cost.Item{"pk": text("p"), "sk": text("s"), "h": text("h"), "r": text("r"), "data": text("0123456789")}
-	if all, alone := paid.Stored(item); alone != 3+3+2+2+14+100 || all != alone+3+3+2+2+100 {
+	if all, alone := cost.Stored(&paid, item); alone != 3+3+2+2+14+100 || all != alone+3+3+2+2+100 {
 		t.Errorf("Stored() = %d, %d in the table; want 234, 124", all, alone)
 	}
-	if all, alone := paid.Stored(nil); all != 0 || alone != 0 {
+	if all, alone := cost.Stored(&paid, nil); all != 0 || alone != 0 {
 		t.Errorf("Stored(nothing) = %d, %d; want nothing", all, alone)
 	}
 }
