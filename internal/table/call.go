@@ -19,6 +19,7 @@ type Call struct {
 	Index     string // of a Query; empty: the table
 	Keys      []Key  // of the items that the request names, in its order
 	Hash      string // of a Query: the partition
+	Low       string // of a Query: the least sort key
 	Write     bool
 	Input     any // of the SDK, as *dynamodb.PutItemInput
 

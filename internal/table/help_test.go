@@ -1,6 +1,7 @@
 package table_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -78,6 +79,15 @@ func mustPut(t *testing.T, tb *table.Table, items ...item) {
 		if _, err := tb.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: name(), Item: i}); err != nil {
 			t.Fatalf("PutItem() error = %v", err)
 		}
+	}
+}
+
+func mustDelete(ctx context.Context, t *testing.T, tb *table.Table, k item) {
+	t.Helper()
+
+	in := &dynamodb.BatchWriteItemInput{RequestItems: map[string][]types.WriteRequest{*name(): {{DeleteRequest: &types.DeleteRequest{Key: k}}}}}
+	if _, err := tb.BatchWriteItem(ctx, in); err != nil {
+		t.Fatalf("BatchWriteItem() error = %v", err)
 	}
 }
 

@@ -59,7 +59,8 @@ func TestIndex_Lags(t *testing.T) {
 	if got := states(); got != "a2 b4 " {
 		t.Errorf("after all changes: %q", got)
 	}
-	tb.Remove(table.Key{Hash: "p", Sort: "a"})
+	lag = 0
+	mustDelete(t.Context(), t, tb, key("p", "a"))
 	if got := states(); got != "b4 " {
 		t.Errorf("after the removal: %q", got)
 	}

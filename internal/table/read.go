@@ -93,7 +93,7 @@ func (t *Table) Query(ctx context.Context, in *dynamodb.QueryInput, _ ...Options
 		return nil, err
 	}
 	var p page
-	if err := t.around(ctx, &Call{Operation: "Query", Index: aws.ToString(in.IndexName), Hash: q.hash, Input: in}, func() error {
+	if err := t.around(ctx, &Call{Operation: "Query", Index: aws.ToString(in.IndexName), Hash: q.hash, Low: q.low, Input: in}, func() error {
 		p = t.page(e, q)
 		return nil
 	}); err != nil {

@@ -158,14 +158,6 @@ func (t *Table) Expire(now time.Time, pick func(Key) bool) int {
 	return len(expired)
 }
 
-// Remove removes an item, as the time to live does.
-func (t *Table) Remove(k Key) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-
-	t.write(k, nil, 0)
-}
-
 // Each calls f with every item, in the order of the keys, until f returns false.
 func (t *Table) Each(f func(Key, Item) bool) {
 	t.mu.Lock()

@@ -37,8 +37,8 @@ func TestExpire(t *testing.T) {
 	if n := tb.Expire(now, nil); n != 1 {
 		t.Errorf("Expire() = %d; want 1", n)
 	}
-	tb.Remove(table.Key{Hash: "p", Sort: "never"})
-	tb.Remove(table.Key{Hash: "p", Sort: "never"})
+	mustDelete(t.Context(), t, tb, key("p", "never"))
+	mustDelete(t.Context(), t, tb, key("p", "never"))
 	if want := []string{"p past true false", "p late true false", "p never true false"}; !reflect.DeepEqual(told, want) {
 		t.Errorf("told %v; want %v", told, want)
 	}

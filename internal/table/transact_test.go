@@ -118,7 +118,7 @@ func TestTransaction_CancelledLeavesItsToken(t *testing.T) {
 	if _, err := tb.TransactWriteItems(t.Context(), in); err == nil {
 		t.Fatal("no error")
 	}
-	tb.Remove(table.Key{Hash: "p", Sort: "a"})
+	mustDelete(t.Context(), t, tb, key("p", "a"))
 	if _, err := tb.TransactWriteItems(t.Context(), in); err != nil || get(t, tb, key("p", "a")) == nil {
 		t.Errorf("TransactWriteItems() error = %v", err)
 	}

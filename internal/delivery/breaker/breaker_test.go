@@ -17,7 +17,7 @@ func TestReconcile_DoesNothingWithoutTime(t *testing.T) {
 	e := w.Endpoint(nil)
 	ids := w.park(e, ages(1)...)
 	w.record(e, closed(0, 0))
-	ctx, cancel := context.WithDeadline(t.Context(), time.Now().Add(time.Hour))
+	ctx, cancel := context.WithDeadline(w.Context(), time.Now().Add(time.Hour))
 	defer cancel()
 	deadline, _ := ctx.Deadline()
 	b := w.Breaker()
@@ -54,13 +54,13 @@ func TestReconcile_RepeatsAfterAConflict(t *testing.T) {
 			w.record(e, closed(2, time.Minute))
 			writes := 0
 			w.Calls.Fail = func(verb string, _ hook.EndpointID) error {
-				if verb == "save circuit" && writes < tt.writes {
+				if verb == "write circuit" && writes < tt.writes {
 					writes++
 					w.record(e, func(r gate.Record) gate.Record { r.Failures++; return r })
 				}
 				return nil
 			}
-			err := w.Breaker().Reconcile(t.Context(), hook.CircuitCheck{Tenant: e.Tenant, Endpoint: e.ID, Wave: 2})
+			err := w.Breaker().Reconcile(w.Context(), hook.CircuitCheck{Tenant: e.Tenant, Endpoint: e.ID, Wave: 2})
 			if (err == nil) != tt.ok || w.States(ids) != tt.states || writes > 5 {
 				t.Errorf("Reconcile() = %v with %d concurrent writes, and deliveries are %s; want ok: %t, at most 5, %s", err, writes, w.States(ids), tt.ok, tt.states)
 			}
@@ -74,9 +74,9 @@ func TestTick_UsesTheWaveOfTheRecord(t *testing.T) {
 	w := setup(t)
 	e := w.Endpoint(nil)
 	ids := w.park(e, ages(6)...)
-	w.record(e, closed(3, 0))
-	w.Calls.WaveLag = 1
-	if err := w.Breaker().Tick(t.Context()); err != nil || w.States(ids) != "2 parked circuit_open, 4 retrying" {
+	w.record(e, closed(2, 0))
+	w.Calls.Before("read circuit", func() { w.record(e, closed(3, 0)) }) // after the list of due circuits
+	if err := w.Breaker().Tick(w.Context()); err != nil || w.States(ids) != "2 parked circuit_open, 4 retrying" {
 		t.Errorf("Tick() = %v and deliveries are %s; want wave 3 released", err, w.States(ids))
 	}
 }
@@ -97,12 +97,12 @@ func TestTick_ContinuesAfterABadEndpoint(t *testing.T) {
 		if id != bad {
 			return nil
 		}
-		if verb == "list parked" {
+		if verb == "read circuit" {
 			panic("bad")
 		}
 		return nil
 	}
-	err := w.Breaker().Tick(t.Context())
+	err := w.Breaker().Tick(w.Context())
 	if err == nil || !strings.Contains(err.Error(), string(bad)) {
 		t.Errorf("Tick() = %v; want an error with %s", err, bad)
 	}

@@ -60,7 +60,7 @@ func TestReconcile_CountsChecksSentOnTooOften(t *testing.T) {
 			e := w.Endpoint(nil)
 			w.park(e, tt.parked...)
 			tt.given(w, e)
-			_ = w.Breaker().Reconcile(t.Context(), hook.CircuitCheck{Tenant: e.Tenant, Endpoint: e.ID, Hops: tt.hops}) // an error for refused tokens
+			_ = w.Breaker().Reconcile(w.Context(), hook.CircuitCheck{Tenant: e.Tenant, Endpoint: e.ID, Hops: tt.hops}) // an error for refused tokens
 			w.Clock.Pass(time.Minute)
 			sent := w.CircuitQueue.Receive(10)
 			if len(sent) != 1 || sent[0].Check.Hops != tt.next {
@@ -91,7 +91,7 @@ func TestReconcile_StaysBelowTheBoundWhileAnEndpointIsDown(t *testing.T) {
 		w.Clock.Pass(hook.MaxQueueDelay)
 		for _, m := range w.CircuitQueue.Receive(10) {
 			most = max(most, m.Check.Hops)
-			if err := w.Breaker().Reconcile(t.Context(), m.Check); err != nil {
+			if err := w.Breaker().Reconcile(w.Context(), m.Check); err != nil {
 				t.Fatal(err)
 			}
 			w.CircuitQueue.Delete(m.ID)

@@ -30,7 +30,7 @@ func TestEnding_IsNotStartedTwice(t *testing.T) {
 	w.record(e, closed(0, -time.Minute))
 	b := w.Breaker()
 	for i := range 2 {
-		if err := b.Tick(t.Context()); err != nil {
+		if err := b.Tick(w.Context()); err != nil {
 			t.Fatalf("Tick() = %v", err)
 		}
 		if len(w.Checks) != 1 {
@@ -63,11 +63,11 @@ func TestEnding_IsContinuedByTheTick(t *testing.T) {
 		}
 		return nil
 	}
-	if err := w.Breaker().Tick(t.Context()); !errors.Is(err, errBroken) {
+	if err := w.Breaker().Tick(w.Context()); !errors.Is(err, errBroken) {
 		t.Fatalf("Tick() = %v; want %v", err, errBroken)
 	}
 	w.Clock.Pass(gate.AttendAfter)
-	if err := w.Breaker().Tick(t.Context()); err != nil || w.States(ids) != "600 dead expired" {
+	if err := w.Breaker().Tick(w.Context()); err != nil || w.States(ids) != "600 dead expired" {
 		t.Errorf("Tick() = %v, deliveries are %s; want 600 dead expired", err, w.States(ids))
 	}
 }

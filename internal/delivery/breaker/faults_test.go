@@ -91,7 +91,7 @@ func TestReconcile_GoesOnAfterAFailingDelivery(t *testing.T) {
 				broken = append(broken, ids[i])
 			}
 			b, _ := w.breakSettlement(tt.err, broken...)
-			err := b.Reconcile(t.Context(), hook.CircuitCheck{Tenant: e.Tenant, Endpoint: e.ID, Wave: tt.wave})
+			err := b.Reconcile(w.Context(), hook.CircuitCheck{Tenant: e.Tenant, Endpoint: e.ID, Wave: tt.wave})
 			if !tt.silent && !errors.Is(err, tt.err) || tt.silent && err != nil {
 				t.Errorf("Reconcile() = %v; want the error of the delivery: %t", err, !tt.silent)
 			}
@@ -143,7 +143,7 @@ func TestReconcile_PanicOfADelivery(t *testing.T) {
 	w.record(e, closed(0, 0))
 	b := w.Breaker()
 	b.Settlement = panicking{b.Settlement, ids[1]} // the first of several at the same time
-	if err := b.Reconcile(t.Context(), hook.CircuitCheck{Tenant: e.Tenant, Endpoint: e.ID}); err == nil || !strings.Contains(err.Error(), "panic: bad") {
+	if err := b.Reconcile(w.Context(), hook.CircuitCheck{Tenant: e.Tenant, Endpoint: e.ID}); err == nil || !strings.Contains(err.Error(), "panic: bad") {
 		t.Errorf("Reconcile() = %v; want the panic", err)
 	}
 	if got, want := w.States(ids), "4 dead expired, 1 parked circuit_open"; got != want {
@@ -163,14 +163,14 @@ func TestReconcile_ASlowFaultSendsOneProbe(t *testing.T) {
 	w.record(e, open(0, 0))
 	b, s := w.breakSettlement(errBroken, bad...)
 	s.before = func() { w.Clock.Pass(time.Minute) }
-	if err := b.Reconcile(t.Context(), hook.CircuitCheck{Tenant: e.Tenant, Endpoint: e.ID}); !errors.Is(err, errBroken) {
+	if err := b.Reconcile(w.Context(), hook.CircuitCheck{Tenant: e.Tenant, Endpoint: e.ID}); !errors.Is(err, errBroken) {
 		t.Errorf("Reconcile() = %v; want the error of the delivery", err)
 	}
 	s.before = nil
 	if want := start.Add(2 * time.Minute); !w.Circuit(e).AttendAt.Equal(want) {
 		t.Errorf("AttendAt = %s; want %s, a minute after the check", w.Circuit(e).AttendAt, want)
 	}
-	_ = b.Tick(t.Context()) // at once; returns the error of the delivery, if due
+	_ = b.Tick(w.Context()) // at once; returns the error of the delivery, if due
 	if n := len(w.Queue.Receive(hook.LaneRetry, 10)); n != 1 {
 		t.Errorf("%d tokens for the probe; want 1", n)
 	}
@@ -199,7 +199,7 @@ func TestReconcile_SlowReadsSendOneProbe(t *testing.T) {
 	w.record(e, open(0, 0))
 	b := w.Breaker()
 	b.Store = slowList{Store: b.Store, pass: w.Clock.Pass}
-	if err := b.Reconcile(t.Context(), hook.CircuitCheck{Tenant: e.Tenant, Endpoint: e.ID}); err != nil {
+	if err := b.Reconcile(w.Context(), hook.CircuitCheck{Tenant: e.Tenant, Endpoint: e.ID}); err != nil {
 		t.Fatal(err)
 	}
 	if want := w.Clock.Now().Add(time.Minute); !w.Circuit(e).AttendAt.Equal(want) {
@@ -234,7 +234,7 @@ func TestReconcile_EndsManyBesideFailingDeliveries(t *testing.T) {
 			ids := w.park(e, append(expired(tt.expired), time.Second)...)
 			w.record(e, closed(1, 0))
 			b, s := w.breakSettlement(errBroken, ids[:tt.broken]...)
-			if err := b.Reconcile(t.Context(), hook.CircuitCheck{Tenant: e.Tenant, Endpoint: e.ID, Wave: 1}); !errors.Is(err, errBroken) {
+			if err := b.Reconcile(w.Context(), hook.CircuitCheck{Tenant: e.Tenant, Endpoint: e.ID, Wave: 1}); !errors.Is(err, errBroken) {
 				t.Errorf("Reconcile() = %v; want the errors of the deliveries", err)
 			}
 			if got := w.States(ids); got != tt.states || s.calls != tt.calls {
@@ -261,7 +261,7 @@ func TestReconcile_FailingDeliveryIsEndedLater(t *testing.T) {
 	w.record(e, closed(1, 0))
 	b, s := w.breakSettlement(errBroken, bad...)
 	for range 30 {
-		_ = b.Tick(t.Context()) // returns the error of the delivery
+		_ = b.Tick(w.Context()) // returns the error of the delivery
 		w.InvokeAll()
 		w.Clock.Pass(time.Minute)
 	}
@@ -269,7 +269,7 @@ func TestReconcile_FailingDeliveryIsEndedLater(t *testing.T) {
 		t.Errorf("the other deliveries are %s; want %s", got, want)
 	}
 	clear(s.broken)
-	if err := b.Tick(t.Context()); err != nil || w.States(bad) != "1 dead expired" {
+	if err := b.Tick(w.Context()); err != nil || w.States(bad) != "1 dead expired" {
 		t.Errorf("Tick() = %v, the delivery is %s; want it dead", err, w.States(bad))
 	}
 }

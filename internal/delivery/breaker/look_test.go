@@ -53,11 +53,11 @@ func TestLook_findsAForgottenDelivery(t *testing.T) {
 			b.Store = lagging{Store: b.Store, now: w.Clock.Now, until: w.Clock.Now().Add(tt.lag)}
 			w.CircuitQueue = memory.NewCircuitQueue(w.Clock.Now) // all messages are lost
 			for minute := range int(tt.maxAge/time.Minute) + 60 {
-				if err := b.Tick(t.Context()); err != nil {
+				if err := b.Tick(w.Context()); err != nil {
 					t.Fatal(err)
 				}
 				if minute%5 == 0 {
-					if err := b.Look(t.Context()); err != nil {
+					if err := b.Look(w.Context()); err != nil {
 						t.Fatal(err)
 					}
 				}
@@ -90,10 +90,10 @@ func TestLook_ends(t *testing.T) {
 			t.Fatal(err)
 		}
 		looks += len(due)
-		if err := b.Look(t.Context()); err != nil {
+		if err := b.Look(w.Context()); err != nil {
 			t.Fatal(err)
 		}
-		if err := b.Tick(t.Context()); err != nil {
+		if err := b.Tick(w.Context()); err != nil {
 			t.Fatal(err)
 		}
 		w.Clock.Pass(5 * time.Minute)

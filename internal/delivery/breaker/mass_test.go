@@ -39,12 +39,12 @@ func TestTick_SharesOutAMassOutage(t *testing.T) {
 	w.Clock.Pass(cooldown.Cooldown)
 	probed := make(map[hook.EndpointID]bool)
 	for len(probed) < endpoints && w.Clock.Now().Before(start.Add(2*cooldown.Cooldown)) {
-		if err := w.Breaker().Tick(t.Context()); err != nil {
+		if err := w.Breaker().Tick(w.Context()); err != nil {
 			t.Fatalf("Tick() = %v; want nil", err)
 		}
 		for received := w.CircuitQueue.Receive(10); len(received) > 0; received = w.CircuitQueue.Receive(10) {
 			for _, m := range received {
-				if err := w.Breaker().Reconcile(t.Context(), m.Check); err != nil {
+				if err := w.Breaker().Reconcile(w.Context(), m.Check); err != nil {
 					t.Fatalf("Reconcile() = %v; want nil", err)
 				}
 				w.CircuitQueue.Delete(m.ID)
@@ -77,7 +77,7 @@ func TestTick_SharesOutBeyondItsOwnEndpoints(t *testing.T) {
 			w.park(e, time.Second)
 		}
 		w.Clock.Pass(settings.Cooldown)
-		if err := w.Breaker().Tick(t.Context()); err != nil {
+		if err := w.Breaker().Tick(w.Context()); err != nil {
 			t.Fatalf("Tick() = %v; want nil", err)
 		}
 		received := w.CircuitQueue.Receive(10)
@@ -86,7 +86,7 @@ func TestTick_SharesOutBeyondItsOwnEndpoints(t *testing.T) {
 		}
 		for _, m := range received {
 			for range 2 {
-				if err := w.Breaker().Reconcile(t.Context(), m.Check); err != nil {
+				if err := w.Breaker().Reconcile(w.Context(), m.Check); err != nil {
 					t.Fatalf("Reconcile() = %v; want nil", err)
 				}
 			}
@@ -126,7 +126,7 @@ func TestReviewPage_Repeats(t *testing.T) {
 			page := hook.ReviewPage{At: w.Clock.Now(), Endpoints: []hook.CircuitCheck{{Tenant: e.Tenant, Endpoint: e.ID}}}
 			w.Clock.Pass(tt.late)
 			for range tt.calls {
-				if err := w.Breaker().ReviewPage(t.Context(), page); err != nil {
+				if err := w.Breaker().ReviewPage(w.Context(), page); err != nil {
 					t.Fatalf("ReviewPage() = %v; want nil", err)
 				}
 			}
@@ -148,11 +148,11 @@ func TestReviewPage_LosesNothingInACrash(t *testing.T) {
 	w.count(e, 0, slowly())
 	page := hook.ReviewPage{At: w.Clock.Now(), Endpoints: []hook.CircuitCheck{{Tenant: e.Tenant, Endpoint: e.ID}}}
 	w.Crash.Arm(1, true)
-	if err := w.Breaker().ReviewPage(t.Context(), page); err == nil || !w.Crash.Restart() {
+	if err := w.Breaker().ReviewPage(w.Context(), page); err == nil || !w.Crash.Restart() {
 		t.Fatalf("ReviewPage() = %v; want a crash", err)
 	}
 	w.Clock.Pass(time.Minute)
-	if err := w.Breaker().ReviewPage(t.Context(), page); err != nil {
+	if err := w.Breaker().ReviewPage(w.Context(), page); err != nil {
 		t.Fatalf("ReviewPage() = %v; want nil", err)
 	}
 	if sent := w.Notifications.Sent(); len(sent) != 2 || sent[0].Key != sent[1].Key || !w.Circuit(e).Review.Slow {
@@ -178,7 +178,7 @@ func TestReview_RefusedPages(t *testing.T) {
 		}
 		return nil
 	}
-	if err := w.Breaker().Review(t.Context()); err == nil || len(w.Notifications.Sent()) != 100 {
+	if err := w.Breaker().Review(w.Context()); err == nil || len(w.Notifications.Sent()) != 100 {
 		t.Errorf("Review() = %v, %d notifications; want the error, and 100 endpoints judged", err, len(w.Notifications.Sent()))
 	}
 	refused = false

@@ -29,7 +29,7 @@ func closed(wave int, attendIn time.Duration) func(r gate.Record) gate.Record {
 
 func open(probeIn, attendIn time.Duration) func(r gate.Record) gate.Record {
 	return func(r gate.Record) gate.Record {
-		r.Circuit = circuit.Circuit{State: circuit.Open, Generation: 1, Cooldown: 5 * time.Minute, OpenedAt: start.Add(-time.Hour), ProbeAt: start.Add(probeIn)}
+		r.Circuit = circuit.Circuit{Version: r.Version, State: circuit.Open, Generation: 1, Cooldown: 5 * time.Minute, OpenedAt: start.Add(-time.Hour), ProbeAt: start.Add(probeIn)}
 		r.Waiting, r.AttendAt = true, start.Add(attendIn)
 		return r
 	}
@@ -205,7 +205,7 @@ func TestReconcile_DecidesByState(t *testing.T) {
 			ids := w.park(e, tt.parked...)
 			w.record(e, tt.record)
 			check := hook.CircuitCheck{Tenant: e.Tenant, Endpoint: e.ID, Wave: tt.check}
-			if err := w.Breaker().Reconcile(t.Context(), check); err != nil {
+			if err := w.Breaker().Reconcile(w.Context(), check); err != nil {
 				t.Fatalf("Reconcile(%+v) = %v", check, err)
 			}
 
@@ -295,7 +295,7 @@ func TestReconcile_RefusesAnotherTenantsEndpoint(t *testing.T) {
 	e := w.Endpoint(nil)
 	ids := w.park(e, time.Minute)
 	w.open(e)
-	err := w.Breaker().Reconcile(t.Context(), hook.CircuitCheck{Tenant: "other", Endpoint: e.ID})
+	err := w.Breaker().Reconcile(w.Context(), hook.CircuitCheck{Tenant: "other", Endpoint: e.ID})
 	if err == nil || hook.CodeOf(err) != hook.CodeNotFound || w.States(ids) != "1 parked circuit_open" {
 		t.Errorf("Reconcile(another tenant's) = %v and deliveries are %s; want not_found and no change", err, w.States(ids))
 	}
@@ -313,7 +313,7 @@ func TestReconcile_LimitsEndedDeliveries(t *testing.T) {
 	}
 	ids := w.park(e, old...)
 	w.record(e, closed(0, 0))
-	if err := w.Breaker().Reconcile(t.Context(), hook.CircuitCheck{Tenant: e.Tenant, Endpoint: e.ID}); err != nil {
+	if err := w.Breaker().Reconcile(w.Context(), hook.CircuitCheck{Tenant: e.Tenant, Endpoint: e.ID}); err != nil {
 		t.Fatalf("Reconcile() = %v", err)
 	}
 	if got, want := w.States(ids), "501 dead expired, 699 parked circuit_open"; got != want {
@@ -343,7 +343,7 @@ func TestReconcile_LeavesRefusedTokensParked(t *testing.T) {
 		}
 		return nil
 	}
-	if err := w.Breaker().Reconcile(t.Context(), hook.CircuitCheck{Tenant: e.Tenant, Endpoint: e.ID, Wave: 3}); err == nil {
+	if err := w.Breaker().Reconcile(w.Context(), hook.CircuitCheck{Tenant: e.Tenant, Endpoint: e.ID, Wave: 3}); err == nil {
 		t.Error("Reconcile() = nil when two of four tokens were refused; want their error")
 	}
 	if got, want := w.States(ids), "8 parked circuit_open, 2 retrying"; got != want {

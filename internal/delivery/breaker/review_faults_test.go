@@ -33,7 +33,7 @@ func TestReview_GoesOnAfterAFailingNotification(t *testing.T) {
 		}
 		return nil
 	}
-	if err := w.Breaker().Review(t.Context()); !errors.Is(err, errBroken) {
+	if err := w.Breaker().Review(w.Context()); !errors.Is(err, errBroken) {
 		t.Errorf("Review() = %v; want %v", err, errBroken)
 	}
 	want := w.notified(all[0])

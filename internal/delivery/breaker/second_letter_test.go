@@ -85,7 +85,7 @@ func TestReconcileDeadLetters_KeepsTheLetterWithTheLowestID(t *testing.T) {
 			}
 			b := w.Breaker()
 			b.DeadLetters = s
-			if err := b.ReconcileDeadLetters(t.Context()); err != nil {
+			if err := b.ReconcileDeadLetters(w.Context()); err != nil {
 				t.Errorf("ReconcileDeadLetters() = %v; want nil", err)
 			}
 			slices.Sort(s.removed)

@@ -157,25 +157,20 @@ func TestFillSlots_OthersAtAnyCall(t *testing.T) {
 	}
 	for _, d := range disturbances {
 		for flow, tt := range slotFlows {
-			run := func(t *testing.T, at int32) (calls int32) {
+			run := func(t *testing.T, at int) int {
 				t.Helper()
 
-				var n atomic.Int32
+				var calls func() int
 				runSlots(t, flow, d.more, func(w *slotRun) {
-					w.Calls.Fail = func(call string, _ hook.EndpointID) error {
-						if n.Add(1) == at {
-							d.disturb(w, call)
-						}
-						return nil
-					}
+					calls = w.Calls.Disturb(at, func(call string) { d.disturb(w, call) })
 				})
-				return n.Load()
+				return calls()
 			}
 			t.Run(d.name+", "+tt.name, func(t *testing.T) {
 				t.Parallel()
 
 				calls := run(t, 0)
-				for at := int32(0); at < calls; at += int32(world.Stride()) {
+				for at := 0; at < calls; at += world.Stride() {
 					t.Run(fmt.Sprintf("call %d", at+1), func(t *testing.T) {
 						t.Parallel()
 

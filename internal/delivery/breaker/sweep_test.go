@@ -31,7 +31,7 @@ func (w *bundle) lose(e hook.Endpoint, overdue ...time.Duration) []hook.Delivery
 func (w *bundle) sweep(b *breaker.Breaker) {
 	w.T.Helper()
 
-	if err := b.Sweep(w.T.Context()); err != nil {
+	if err := b.Sweep(w.Context()); err != nil {
 		w.T.Errorf("Sweep() = %v; want nil", err)
 	}
 }
@@ -160,7 +160,7 @@ func TestSweep_MarksOnTheVersionRead(t *testing.T) {
 
 	w := setup(t)
 	ids := w.lose(w.Endpoint(nil), time.Hour)
-	w.Calls.Before("save delivery", func() {
+	w.Calls.Before("write delivery", func() {
 		d := w.Delivery(ids[0])
 		d.State, d.NextAttemptAt = hook.StateDelivered, time.Time{}
 		if err := w.Store.SaveDelivery(t.Context(), d, nil); err != nil {
@@ -187,7 +187,7 @@ func TestSweep_MarksOnTheVersionRead(t *testing.T) {
 func TestSweep_GoesOnAfterAFault(t *testing.T) {
 	t.Parallel()
 
-	faults := []string{"read lane", "list overdue", "save delivery", "send"}
+	faults := []string{"read lane", "list due", "write delivery", "send"}
 	for _, fault := range faults {
 		t.Run(fault, func(t *testing.T) {
 			t.Parallel()
@@ -195,14 +195,14 @@ func TestSweep_GoesOnAfterAFault(t *testing.T) {
 			w := setup(t)
 			bad, good := w.Endpoint(nil), w.Endpoint(nil)
 			ids := append(w.lose(bad, repeat(time.Hour, 10)...), w.lose(good, repeat(50*time.Minute, 10)...)...)
-			whole := fault == "read lane" || fault == "list overdue"
+			whole := fault == "read lane" || fault == "list due"
 			w.Calls.Fail = func(call string, id hook.EndpointID) error {
 				if call == fault && (id == bad.ID || whole) {
 					return errBroken
 				}
 				return nil
 			}
-			if err := w.Breaker().Sweep(t.Context()); !errors.Is(err, errBroken) {
+			if err := w.Breaker().Sweep(w.Context()); !errors.Is(err, errBroken) {
 				t.Errorf("Sweep() = %v; want %v", err, errBroken)
 			}
 			w.InvokeAll()
@@ -239,7 +239,7 @@ func TestSweep_StopsInTime(t *testing.T) {
 
 	w := setup(t)
 	w.lose(w.Endpoint(nil), time.Hour)
-	ctx := endingContext{t.Context(), w.Clock.Now().Add(9 * time.Second)}
+	ctx := endingContext{w.Context(), w.Clock.Now().Add(9 * time.Second)}
 	if err := w.Breaker().Sweep(ctx); err == nil || len(w.Queue.Receive(hook.LaneRetry, 10)) > 0 || w.swept("skipped") != 1.0 {
 		t.Errorf("Sweep() = %v, skipped %v; want an error and no token", err, w.swept("skipped"))
 	}
@@ -256,7 +256,7 @@ func TestSweep_SurvivesACrash(t *testing.T) {
 		w := setup(t)
 		ids := w.lose(w.Endpoint(nil), repeat(time.Hour, 12)...)
 		w.Crash.Arm(at, after)
-		if err := w.Breaker().Sweep(t.Context()); (err != nil) != (at > 0) {
+		if err := w.Breaker().Sweep(w.Context()); (err != nil) != (at > 0) {
 			t.Errorf("Sweep() = %v; want an error after a crash only", err)
 		}
 		w.Crash.Restart()

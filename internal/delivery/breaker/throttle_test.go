@@ -54,7 +54,7 @@ func TestReconcile_SendsNothingWithinRetryAfter(t *testing.T) {
 			e := w.Endpoint(nil)
 			w.park(e, ages(9)...)
 			w.record(e, tt.record)
-			if err := w.Breaker().Reconcile(t.Context(), hook.CircuitCheck{Tenant: e.Tenant, Endpoint: e.ID, Wave: tt.wave}); err != nil {
+			if err := w.Breaker().Reconcile(w.Context(), hook.CircuitCheck{Tenant: e.Tenant, Endpoint: e.ID, Wave: tt.wave}); err != nil {
 				t.Fatalf("Reconcile() = %v", err)
 			}
 			if diff := cmp.Diff([]any{tt.decision}, w.attended("decision")); diff != "" {

@@ -33,7 +33,7 @@ func TestProcessBatch_ResumesBesideAnotherTokenOfTheAttempt(t *testing.T) {
 			id := w.Post(w.Endpoint(nil))[0]
 			a := w.Queue.Receive(hook.LaneLive, 1)[0]
 			w.Crash.Arm(1, true)
-			w.Deliverer().ProcessBatch(t.Context(), batchOf(a))
+			w.Deliverer().ProcessBatch(w.Context(), batchOf(a))
 			if !w.Crash.Restart() || w.Delivery(id).State != hook.StateRetrying {
 				t.Fatal("the process did not die between (a) and (b)")
 			}
@@ -44,7 +44,7 @@ func TestProcessBatch_ResumesBesideAnotherTokenOfTheAttempt(t *testing.T) {
 			if order == "B before A" {
 				batch = batchOf(b, a)
 			}
-			if failed := w.Deliverer().ProcessBatch(t.Context(), batch); failed != nil {
+			if failed := w.Deliverer().ProcessBatch(w.Context(), batch); failed != nil {
 				t.Errorf("ProcessBatch() = %v; want none failed", failed)
 			}
 			w.Queue.Delete(a.ID)
@@ -66,11 +66,11 @@ func TestProcessBatch_OneTokenMakesTheAttempt(t *testing.T) {
 	id := w.Post(w.Endpoint(nil))[0]
 	w.Enqueue(hook.LaneLive, hook.NewToken("acme", id, 1), hook.NewToken("acme", id, 1))
 	all := w.Queue.Receive(hook.LaneLive, 3)
-	failed := w.Deliverer().ProcessBatch(t.Context(), batchOf(all...))
+	failed := w.Deliverer().ProcessBatch(w.Context(), batchOf(all...))
 	if len(failed) != 2 || failed[0] != all[1].ID || failed[1] != all[2].ID || len(w.Posts) != 1 {
 		t.Errorf("ProcessBatch() = %v after %d POSTs; want the second and the third message, 1", failed, len(w.Posts))
 	}
-	if failed := w.Deliverer().ProcessBatch(t.Context(), batchOf(all[1:]...)); failed != nil || len(w.Posts) != 1 {
+	if failed := w.Deliverer().ProcessBatch(w.Context(), batchOf(all[1:]...)); failed != nil || len(w.Posts) != 1 {
 		t.Errorf("ProcessBatch() again = %v after %d POSTs; want none failed, 1", failed, len(w.Posts))
 	}
 	if d := w.Delivery(id); d.State != hook.StateDelivered || d.Token != all[0].Token.Nonce {
@@ -87,7 +87,7 @@ func TestProcessBatch_OneTokenExpiresTheDelivery(t *testing.T) {
 	w.Enqueue(hook.LaneLive, hook.NewToken("acme", id, 1))
 	w.Clock.Pass(hook.DefaultMaxAge + 1)
 	all := w.Queue.Receive(hook.LaneLive, 2)
-	if failed := w.Deliverer().ProcessBatch(t.Context(), batchOf(all...)); len(failed) != 1 || failed[0] != all[1].ID {
+	if failed := w.Deliverer().ProcessBatch(w.Context(), batchOf(all...)); len(failed) != 1 || failed[0] != all[1].ID {
 		t.Errorf("ProcessBatch() = %v; want the second message", failed)
 	}
 	if n := len(w.DeadLetters.Letters()); n != 1 || w.Delivery(id).State != hook.StateDead {
@@ -104,7 +104,7 @@ func TestProcessBatch_EqualTokensAreOne(t *testing.T) {
 	first := w.Queue.Receive(hook.LaneLive, 1)[0]
 	w.Enqueue(hook.LaneLive, first.Token)
 	second := w.Queue.Receive(hook.LaneLive, 1)[0]
-	if failed := w.Deliverer().ProcessBatch(t.Context(), batchOf(first, second)); failed != nil || len(w.Posts) != 1 {
+	if failed := w.Deliverer().ProcessBatch(w.Context(), batchOf(first, second)); failed != nil || len(w.Posts) != 1 {
 		t.Errorf("ProcessBatch() = %v after %d POSTs; want none failed, 1", failed, len(w.Posts))
 	}
 	if d := w.Delivery(id); d.State != hook.StateDelivered {

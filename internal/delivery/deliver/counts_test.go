@@ -105,12 +105,12 @@ func TestProcessBatch_ALateSuccessTakesTheDeathBack(t *testing.T) {
 	process := w.Deliverer()
 	process.Store = &racingStore{Store: process.Store, race: func() {
 		w.Answer = world.Always(404)
-		if failed := w.Deliverer().ProcessBatch(t.Context(), batchOf(second)); failed != nil {
+		if failed := w.Deliverer().ProcessBatch(w.Context(), batchOf(second)); failed != nil {
 			t.Fatal(failed)
 		}
 	}}
 	w.Answer = world.Always(200)
-	process.ProcessBatch(t.Context(), batchOf(first))
+	process.ProcessBatch(w.Context(), batchOf(first))
 	c := w.counts(e.ID)
 	if state := w.Delivery(id).State; state != hook.StateDelivered || c.Delivered != 1 || c.Dead != 0 || c.Types.Named[0].Dead != 0 {
 		t.Errorf("the delivery is %s, counted %d times as delivered and %d times as dead; want once as delivered", state, c.Delivered, c.Dead)
@@ -131,11 +131,11 @@ func TestProcessBatch_ACopyOfATokenCountsNoSecondDelivery(t *testing.T) {
 		process := w.Deliverer()
 		process.Store = &racingStore{Store: process.Store, race: func() {
 			w.Clock.Pass(time.Millisecond)
-			if failed := w.Deliverer().ProcessBatch(t.Context(), batchOf(message)); failed != nil {
+			if failed := w.Deliverer().ProcessBatch(w.Context(), batchOf(message)); failed != nil {
 				t.Fatal(failed)
 			}
 		}}
-		process.ProcessBatch(t.Context(), batchOf(message))
+		process.ProcessBatch(w.Context(), batchOf(message))
 		if c := w.counts(e.ID); c.Delivered+c.Dead != 1 || c.Attempts() != 2 {
 			t.Errorf("answer %d: counted %d delivered, %d dead, %d attempts; want 1 delivery and 2 attempts", status, c.Delivered, c.Dead, c.Attempts())
 		}

@@ -103,7 +103,7 @@ func TestProcessBatch_DuplicatesDoNotMultiply(t *testing.T) {
 				t.Fatal(err)
 			}
 			for range 2 {
-				if failed := w.Deliverer().ProcessBatch(t.Context(), []deliver.Message{{ID: m.ID, Body: body}}); failed != nil {
+				if failed := w.Deliverer().ProcessBatch(w.Context(), []deliver.Message{{ID: m.ID, Body: body}}); failed != nil {
 					t.Errorf("Batch() = %v; want none failed", failed)
 				}
 			}
@@ -292,7 +292,7 @@ func TestProcessBatch_DelayedTokenKeepsItsNonce(t *testing.T) {
 	message := w.Queue.Receive(hook.LaneLive, 1)[0]
 	batch := []deliver.Message{{ID: message.ID, Body: message.Body}}
 
-	if failed := w.Deliverer().ProcessBatch(t.Context(), batch); len(failed) > 0 {
+	if failed := w.Deliverer().ProcessBatch(w.Context(), batch); len(failed) > 0 {
 		t.Fatal("the token was not sent on")
 	}
 	d := hook.Delivery{
@@ -317,7 +317,7 @@ func TestProcessBatch_ThrottledTokensPark(t *testing.T) {
 
 	w := setup(t)
 	endpoint := w.Endpoint(func(e *hook.Endpoint) { e.RatePerSecond = 1 })
-	record := gate.NewRecord("acme", endpoint.ID)
+	record := w.Circuit(endpoint)
 	record.ThrottledUntil = w.Clock.Now().Add(time.Minute)
 	if err := w.Store.SaveCircuit(t.Context(), record); err != nil {
 		t.Fatal(err)
@@ -408,14 +408,14 @@ func TestProcessBatch_BadRecordDoesNotFailItsNeighbours(t *testing.T) {
 	// The foreign token names the same attempt as a good one, and comes first here.
 	messages[0], messages[4] = messages[4], messages[0]
 
-	failed := w.Deliverer().ProcessBatch(t.Context(), messages[1:])
+	failed := w.Deliverer().ProcessBatch(w.Context(), messages[1:])
 	if diff := cmp.Diff([]string{"2", "3", "garbage", "stray"}, failed); diff != "" {
 		t.Errorf("failed differ (-want +got):\n%s", diff)
 	}
 	if d := w.Delivery(good); d.State != hook.StateDelivered {
 		t.Errorf("good neighbour is %s; want delivered", d.State)
 	}
-	if failed := w.Deliverer().ProcessBatch(t.Context(), messages[:1]); len(failed) != 1 {
+	if failed := w.Deliverer().ProcessBatch(w.Context(), messages[:1]); len(failed) != 1 {
 		t.Errorf("a token of another tenant: failed = %v; want it to come again", failed)
 	}
 }
@@ -451,11 +451,11 @@ func TestProcessBatch_LeavesTimeToSettle(t *testing.T) {
 		t.Fatal(err)
 	}
 	need := hook.DefaultTimeout + 5*time.Second
-	ctx := invocation{t.Context(), w.Clock.Now().Add(need - 1)}
+	ctx := invocation{w.Context(), w.Clock.Now().Add(need - 1)}
 	if failed := w.Deliverer().ProcessBatch(ctx, []deliver.Message{{ID: m.ID, Body: body}}); len(failed) != 1 || len(w.Posts) != 0 {
 		t.Errorf("failed %v after %d POSTs; want the message to come again untried", failed, len(w.Posts))
 	}
-	ctx = invocation{t.Context(), w.Clock.Now().Add(need)}
+	ctx = invocation{w.Context(), w.Clock.Now().Add(need)}
 	if failed := w.Deliverer().ProcessBatch(ctx, []deliver.Message{{ID: m.ID, Body: body}}); failed != nil || len(w.Posts) != 1 {
 		t.Errorf("failed %v after %d POSTs; want it tried with just enough time", failed, len(w.Posts))
 	}
@@ -493,7 +493,7 @@ func TestProcessBatch_FailingGateSettlePostponesNone(t *testing.T) {
 	t.Parallel()
 
 	w := setup(t)
-	w.Gate = deafGate{w.Gate}
+	w.Gate = deafGate{w.Deliverer().Gate}
 	id := w.Post(w.Endpoint(nil))[0]
 	if received, failed := w.Invoke(hook.LaneLive); received != 1 || failed != 0 || w.Delivery(id).State != hook.StateDelivered {
 		t.Errorf("received %d, failed %d, delivery %s; want 1, 0, delivered", received, failed, w.Delivery(id).State)
@@ -539,9 +539,7 @@ func TestProcessBatch_ClosesAndOpensCircuits(t *testing.T) {
 	probe := w.Delivery(parked[1]).NextToken()
 	probe.Probe = true
 	w.Enqueue(hook.LaneRetry, hook.NewToken("acme", parked[0], 1), probe)
-	for range 4 { // the retries of the first five came due meanwhile
-		w.Invoke(hook.LaneRetry)
-	}
+	w.InvokeAll() // the retries of the first five came due meanwhile
 	if d := w.Delivery(parked[1]); len(w.Posts) != 6 || d.State != hook.StateDelivered {
 		t.Errorf("%d POSTs, and the probe is %s; want one more, the probe", len(w.Posts), d.State)
 	}
@@ -613,7 +611,6 @@ func TestProcessBatch_SettlesOnConcurrentWrites(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			w.Fast(id.Endpoint)
 			m := w.Queue.Receive(hook.LaneLive, 1)[0]
 			body, err := m.Token.Encode()
 			if err != nil {
@@ -627,7 +624,7 @@ func TestProcessBatch_SettlesOnConcurrentWrites(t *testing.T) {
 					t.Errorf("SaveDelivery() = %v", err)
 				}
 			}}
-			if failed := d.ProcessBatch(t.Context(), []deliver.Message{{ID: m.ID, Body: body}}); failed != nil {
+			if failed := d.ProcessBatch(w.Context(), []deliver.Message{{ID: m.ID, Body: body}}); failed != nil {
 				t.Errorf("Batch() = %v; want none failed", failed)
 			}
 			w.Queue.Delete(m.ID)
@@ -667,7 +664,7 @@ func TestProcessBatch_RecognisesItsOwnWrite(t *testing.T) {
 	}
 	d := w.Deliverer()
 	d.Store = &forgetfulStore{Store: w.Store}
-	if failed := d.ProcessBatch(t.Context(), []deliver.Message{{ID: m.ID, Body: body}}); failed != nil {
+	if failed := d.ProcessBatch(w.Context(), []deliver.Message{{ID: m.ID, Body: body}}); failed != nil {
 		t.Errorf("Batch() = %v; want none failed", failed)
 	}
 	w.Queue.Delete(m.ID)

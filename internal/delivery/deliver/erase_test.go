@@ -53,7 +53,7 @@ func TestProcessBatch_ErasedDuringTheAttempt(t *testing.T) {
 					t.Errorf("Erase() = %v", err)
 				}
 			}}
-			if failed := process.ProcessBatch(t.Context(), batchOf(message)); failed != nil {
+			if failed := process.ProcessBatch(w.Context(), batchOf(message)); failed != nil {
 				t.Errorf("ProcessBatch() = %v; want none failed", failed)
 			}
 			w.Run()

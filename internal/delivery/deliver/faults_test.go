@@ -39,7 +39,7 @@ func TestProcessBatch_aTokenWithoutItsRecordsReturns(t *testing.T) {
 	messages := batchOf(w.Queue.Receive(hook.LaneLive, 10)...)
 	d := w.Deliverer()
 	d.Store = unread{Store: d.Store, endpoint: flooded.ID}
-	failed := d.ProcessBatch(t.Context(), messages)
+	failed := d.ProcessBatch(w.Context(), messages)
 	delivered := 0
 	for _, m := range messages {
 		token, err := hook.DecodeToken(m.Body)

@@ -33,7 +33,7 @@ func TestProcessBatch_SettlesGoneWithoutTheNotification(t *testing.T) {
 	message := w.Queue.Receive(hook.LaneLive, 1)[0]
 	process := w.Deliverer()
 	process.Notifier = broken{}
-	if failed := process.ProcessBatch(t.Context(), batchOf(message)); failed != nil {
+	if failed := process.ProcessBatch(w.Context(), batchOf(message)); failed != nil {
 		t.Errorf("ProcessBatch() = %v; want none failed", failed)
 	}
 	if n := len(w.DeadLetters.Letters()); n != 1 || w.Delivery(id).State != hook.StateDead {
@@ -83,8 +83,8 @@ func TestProcessBatch_TellsOfADisablingWithoutAnAnswer(t *testing.T) {
 			notifications := &memory.Notifications{}
 			d.Notifier = notifications
 			messages := batchOf(w.Queue.Receive(hook.LaneLive, 1)...)
-			if failed := d.ProcessBatch(t.Context(), messages); len(failed) > 0 {
-				failed = d.ProcessBatch(t.Context(), messages)
+			if failed := d.ProcessBatch(w.Context(), messages); len(failed) > 0 {
+				failed = d.ProcessBatch(w.Context(), messages)
 				if len(failed) > 0 {
 					t.Fatalf("the message fails again: %v", failed)
 				}

@@ -48,7 +48,7 @@ func TestCoalesce_GroupsAskTheGateInTurn(t *testing.T) {
 		d := w.Deliverer()
 		busy := &busyGate{Gate: d.Gate}
 		d.Gate = busy
-		if failed := d.ProcessBatch(t.Context(), batch); len(failed) > 0 {
+		if failed := d.ProcessBatch(w.Context(), batch); len(failed) > 0 {
 			t.Errorf("%d messages fail", len(failed))
 		}
 		if busy.questions.Load() != 40 || busy.most.Load() != 1 {
@@ -103,7 +103,7 @@ func TestCoalesce_BoundsHoldWhenTheCircuitClosesMeanwhile(t *testing.T) {
 			return r
 		})
 	}}
-	if failed := d.ProcessBatch(t.Context(), batch); len(failed) > 0 {
+	if failed := d.ProcessBatch(w.Context(), batch); len(failed) > 0 {
 		t.Errorf("%d messages fail", len(failed))
 	}
 	if got := w.States(refs); got != "10 delivered" {
@@ -135,7 +135,7 @@ func TestCoalesce_AllGroupsHaveTheTimeoutOfTheReview(t *testing.T) {
 	for _, m := range w.Queue.Receive(hook.LaneCoalesce, 100) {
 		batch = append(batch, deliver.Message{ID: m.ID, Body: m.Body, Lane: hook.LaneCoalesce})
 	}
-	w.Deliverer().ProcessBatch(t.Context(), batch)
+	w.Deliverer().ProcessBatch(w.Context(), batch)
 	for _, p := range w.Posts {
 		if p.Endpoint.Timeout != most {
 			t.Errorf("a request has the timeout %s; want %s", p.Endpoint.Timeout, most)

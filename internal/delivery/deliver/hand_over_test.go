@@ -89,7 +89,7 @@ func deliverParked(t *testing.T, w *bundle) (r *timedReleaser, began time.Time) 
 	r = &timedReleaser{Releaser: d.Releaser}
 	d.Gate, d.Releaser = slowGate{d.Gate}, r
 	began = time.Now()
-	if failed := d.ProcessBatch(t.Context(), []deliver.Message{{ID: "1", Body: body, Lane: hook.LaneOverflow}}); len(failed) > 0 {
+	if failed := d.ProcessBatch(w.Context(), []deliver.Message{{ID: "1", Body: body, Lane: hook.LaneOverflow}}); len(failed) > 0 {
 		t.Fatalf("ProcessBatch() = %v; want no failed message", failed)
 	}
 	return r, began

@@ -37,7 +37,7 @@ func TestProcessBatch_LateSuccess(t *testing.T) {
 		{name: "a rejection changes nothing", status: 404, edit: func(*hook.Delivery) {}, state: hook.StateRetrying},
 	}
 	for _, tt := range tests {
-		for at := range 7 { // 0: no death; a flow has at most 3 effects
+		for at := range 9 { // 0: no death; a flow has at most 4 effects
 			name := tt.name
 			if at > 0 {
 				name = fmt.Sprintf("%s/dies %s effect %d", tt.name, map[int]string{0: "after", 1: "before"}[at%2], (at+1)/2)
@@ -52,7 +52,7 @@ func TestProcessBatch_LateSuccess(t *testing.T) {
 				process := w.Deliverer()
 				process.Store = &racingStore{Store: process.Store, race: func() { w.failBy(id, tt.edit) }}
 				w.Crash.Arm((at+1)/2, at%2 == 0)
-				failed := process.ProcessBatch(t.Context(), batchOf(message))
+				failed := process.ProcessBatch(w.Context(), batchOf(message))
 				died := w.Crash.Restart()
 				w.Crash.Disarm()
 
@@ -76,8 +76,8 @@ func TestProcessBatch_LateSuccess(t *testing.T) {
 				if !died && d.State == hook.StateDelivered && (d.Attempts != attempts || d.Last.Status != 200 || !d.NextAttemptAt.IsZero()) {
 					t.Errorf("delivered after %d attempts, last %d, next at %v; want %d, 200, none", d.Attempts, d.Last.Status, d.NextAttemptAt, attempts)
 				}
-				if at == 0 && w.Crash.Effects() > 3 {
-					t.Errorf("%d effects; the deaths cover 3", w.Crash.Effects())
+				if at == 0 && w.Crash.Effects() > 4 {
+					t.Errorf("%d effects; the deaths cover 4", w.Crash.Effects())
 				}
 			})
 		}
@@ -125,19 +125,19 @@ func TestProcessBatch_LateSuccessOfACopy(t *testing.T) {
 			message := w.Queue.Receive(hook.LaneLive, 1)[0]
 			writes := 0 // the first meets the failure
 			w.Calls.Fail = func(call string, _ hook.EndpointID) error {
-				if call != "save delivery" {
+				if call != "write delivery" {
 					return nil
 				}
 				if writes++; writes == 1 || writes > 1+tt.faults {
 					return nil
 				}
-				return &hook.Error{Code: hook.CodeUnavailable, Message: "the store throttles"}
+				return world.ErrThrottled
 			}
 			process := w.Deliverer()
 			process.Store = &racingStore{Store: process.Store, race: func() {
 				w.failBy(id, func(d *hook.Delivery) { d.State, d.Token = tt.state, message.Token.Nonce })
 			}}
-			if failed := process.ProcessBatch(t.Context(), batchOf(message)); failed != nil {
+			if failed := process.ProcessBatch(w.Context(), batchOf(message)); failed != nil {
 				t.Errorf("failed %v; want none", failed)
 			}
 			if d := w.Delivery(id); d.State != hook.StateDelivered || d.Attempts != 1 || d.Last.Status != 200 {

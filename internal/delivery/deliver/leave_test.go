@@ -29,7 +29,7 @@ func TestProcessBatch_LeavesThePlace(t *testing.T) {
 		{"a failed token", func(w *bundle, _ hook.Delivery) {
 			w.Clock.Pass(time.Minute)
 			w.Calls.Fail = func(call string, _ hook.EndpointID) error {
-				if strings.Contains(call, "save delivery") {
+				if strings.Contains(call, "write delivery") {
 					return errors.New("no answer")
 				}
 				return nil

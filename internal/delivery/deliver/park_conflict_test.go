@@ -35,7 +35,7 @@ func TestProcessBatch_OutcomeReplacesThePark(t *testing.T) {
 	}
 	for i, tt := range append(tests, tests...) {
 		copied := i < len(tests) // a copy of the token parks the delivery, or another token
-		for at := range 9 {      // 0: no death; a flow has at most 4 effects
+		for at := range 13 {     // 0: no death; a flow has at most 6 effects
 			name := fmt.Sprintf("%s/parked by a copy: %t", tt.name, copied)
 			if at > 0 {
 				name = fmt.Sprintf("%s/dies %s effect %d", name, map[int]string{0: "after", 1: "before"}[at%2], (at+1)/2)
@@ -54,7 +54,7 @@ func TestProcessBatch_OutcomeReplacesThePark(t *testing.T) {
 				process := w.Deliverer()
 				process.Store = &racingStore{Store: process.Store, race: func() { w.parkBy(id, nonce, tt.released) }}
 				w.Crash.Arm((at+1)/2, at%2 == 0)
-				failed := process.ProcessBatch(t.Context(), batchOf(message))
+				failed := process.ProcessBatch(w.Context(), batchOf(message))
 				died := w.Crash.Restart()
 				w.Crash.Disarm()
 
@@ -67,8 +67,8 @@ func TestProcessBatch_OutcomeReplacesThePark(t *testing.T) {
 					if e, err := w.Store.Endpoint(t.Context(), "acme", id.Endpoint); err != nil || (e.Status == hook.StatusDisabled) != tt.disabled {
 						t.Errorf("endpoint is %s, %v; want disabled: %t", e.Status, err, tt.disabled)
 					}
-					if at == 0 && w.Crash.Effects() > 4 {
-						t.Errorf("%d effects; the deaths cover 4", w.Crash.Effects())
+					if at == 0 && w.Crash.Effects() > 6 {
+						t.Errorf("%d effects; the deaths cover 6", w.Crash.Effects())
 					}
 				}
 
@@ -124,7 +124,7 @@ func TestProcessBatch_SecondParkOfATokenChangesNothing(t *testing.T) {
 	message := w.Queue.Receive(hook.LaneLive, 1)[0]
 	process := w.Deliverer()
 	process.Store = &racingStore{Store: w.Store, race: func() { w.parkBy(id, message.Token.Nonce, true) }}
-	if failed := process.ProcessBatch(t.Context(), batchOf(message)); failed != nil {
+	if failed := process.ProcessBatch(w.Context(), batchOf(message)); failed != nil {
 		t.Errorf("ProcessBatch() = %v; want none failed", failed)
 	}
 	if d := w.Delivery(id); d.State != hook.StateRetrying || d.Attempts != 0 || d.Version != 2 {
@@ -139,10 +139,10 @@ func TestProcessBatch_SecondParkOfATokenChangesNothing(t *testing.T) {
 func TestProcessBatch_CountsThePark(t *testing.T) {
 	t.Parallel()
 
-	for _, lost := range []string{"", "save delivery"} {
+	for _, lost := range []string{"", "write delivery"} {
 		w := setup(t)
 		w.Post(w.Endpoint(func(e *hook.Endpoint) { e.Status = hook.StatusPaused }))
-		w.Calls.LoseAnswer = lost
+		w.Calls.Lose(lost)
 		w.Run()
 		if !strings.Contains(w.Log.String(), `"`+names.MetricParked+`":1`) {
 			t.Errorf("lost answer: %q: the log counts no parked delivery:\n%s", lost, w.Log)

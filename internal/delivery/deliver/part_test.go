@@ -73,7 +73,7 @@ func TestProcessBatch_LargeEventsAreLoadedInParts(t *testing.T) {
 		sent += len(parseDocument(t, r.Event).Events) * hook.MaxPayload
 		return world.Always(200)(r)
 	}
-	if failed := d.ProcessBatch(t.Context(), batch); len(failed) > 0 {
+	if failed := d.ProcessBatch(w.Context(), batch); len(failed) > 0 {
 		t.Errorf("%d of %d messages fail", len(failed), len(batch))
 	}
 	if got := w.States(refs); got != "100 delivered" {
@@ -89,7 +89,7 @@ func TestProcessBatch_SmallEventsShareARequest(t *testing.T) {
 	t.Parallel()
 
 	w, s, d, batch, refs := window(t, 1<<10)
-	if failed := d.ProcessBatch(t.Context(), batch); len(failed) > 0 || len(w.Posts) != 1 || s.loads != 4 {
+	if failed := d.ProcessBatch(w.Context(), batch); len(failed) > 0 || len(w.Posts) != 1 || s.loads != 4 {
 		t.Errorf("%d messages fail after %d requests and %d loads; want none, 1 and 4", len(failed), len(w.Posts), s.loads)
 	}
 	if got := w.States(refs); got != "100 delivered" {
@@ -102,7 +102,7 @@ func TestProcessBatch_AFailedLoadFailsItsTokensAlone(t *testing.T) {
 
 	w, s, d, batch, refs := window(t, 1<<10)
 	s.fail = 2
-	if failed := d.ProcessBatch(t.Context(), batch); len(failed) != 25 || len(w.Posts) != 1 {
+	if failed := d.ProcessBatch(w.Context(), batch); len(failed) != 25 || len(w.Posts) != 1 {
 		t.Errorf("%d messages fail after %d requests; want 25 and 1", len(failed), len(w.Posts))
 	}
 	w.Run()
@@ -116,7 +116,7 @@ func TestProcessBatch_APartWithoutTimeReturns(t *testing.T) {
 	t.Parallel()
 
 	w, s, d, batch, refs := window(t, hook.MaxPayload)
-	ctx := invocation{t.Context(), w.Clock.Now().Add(60 * time.Second)}
+	ctx := invocation{w.Context(), w.Clock.Now().Add(60 * time.Second)}
 	d.Now = func() time.Time { return w.Clock.Now().Add(time.Duration(min(s.loads, 1)) * 40 * time.Second) }
 	if failed := d.ProcessBatch(ctx, batch); len(failed) != 75 || s.loads != 1 {
 		t.Errorf("%d of %d messages fail after %d loads; want 75 after 1", len(failed), len(batch), s.loads)

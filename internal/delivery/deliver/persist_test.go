@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"surehook/internal/hook"
+	"surehook/internal/proof/world"
 )
 
 // TestProcessBatch_PersistsTheOutcomeOfARequest checks that a
@@ -12,7 +13,6 @@ import (
 func TestProcessBatch_PersistsTheOutcomeOfARequest(t *testing.T) {
 	t.Parallel()
 
-	unavailable := &hook.Error{Code: hook.CodeUnavailable, Message: "the store throttles"}
 	tests := []struct {
 		name     string
 		endpoint func(*hook.Endpoint)
@@ -32,11 +32,11 @@ func TestProcessBatch_PersistsTheOutcomeOfARequest(t *testing.T) {
 			w.Post(w.Endpoint(tt.endpoint))
 			left := tt.faults
 			w.Calls.Fail = func(call string, _ hook.EndpointID) error {
-				if call != "save delivery" || left == 0 {
+				if call != "write delivery" || left == 0 {
 					return nil
 				}
 				left--
-				return unavailable
+				return world.ErrThrottled
 			}
 			if _, failed := w.Invoke(hook.LaneLive); failed != tt.failed || len(w.Posts) != tt.posts {
 				t.Errorf("%d messages failed after %d requests; want %d and %d", failed, len(w.Posts), tt.failed, tt.posts)

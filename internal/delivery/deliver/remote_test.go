@@ -166,10 +166,10 @@ func TestProcessBatch_remoteLeavesTimeToSettle(t *testing.T) {
 	w.Post(w.Endpoint(elsewhere))
 	m := w.Queue.Receive(hook.LaneLive, 1)[0]
 	need := hook.DefaultTimeout + 10*time.Second
-	if failed := w.Deliverer().ProcessBatch(invocation{t.Context(), w.Clock.Now().Add(need - 1)}, batchOf(m)); len(failed) != 1 || p.calls != 0 {
+	if failed := w.Deliverer().ProcessBatch(invocation{w.Context(), w.Clock.Now().Add(need - 1)}, batchOf(m)); len(failed) != 1 || p.calls != 0 {
 		t.Errorf("failed %v after %d calls; want the message to come again untried", failed, p.calls)
 	}
-	if failed := w.Deliverer().ProcessBatch(invocation{t.Context(), w.Clock.Now().Add(need)}, batchOf(m)); failed != nil || p.calls != 1 {
+	if failed := w.Deliverer().ProcessBatch(invocation{w.Context(), w.Clock.Now().Add(need)}, batchOf(m)); failed != nil || p.calls != 1 {
 		t.Errorf("failed %v after %d calls; want the attempt with just enough time", failed, p.calls)
 	}
 }
@@ -191,7 +191,7 @@ func TestProcessBatch_fallsBackOnlyInTime(t *testing.T) {
 	w.Remote = slowRefusal{w.World}
 	w.Post(w.Endpoint(elsewhere))
 	m := w.Queue.Receive(hook.LaneLive, 1)[0]
-	ctx := invocation{t.Context(), w.Clock.Now().Add(hook.DefaultTimeout + 10*time.Second)}
+	ctx := invocation{w.Context(), w.Clock.Now().Add(hook.DefaultTimeout + 10*time.Second)}
 	if failed := w.Deliverer().ProcessBatch(ctx, batchOf(m)); len(failed) != 1 || len(w.Posts) != 0 {
 		t.Errorf("failed %v after %d posts; want the message to come again, without a post", failed, len(w.Posts))
 	}

@@ -32,7 +32,7 @@ func (w *bundle) batch(d *deliver.Deliverer, bodies ...string) {
 	for i, body := range bodies {
 		messages[i] = deliver.Message{ID: fmt.Sprint("m", i), Body: body}
 	}
-	if failed := d.ProcessBatch(w.T.Context(), messages); failed != nil {
+	if failed := d.ProcessBatch(w.Context(), messages); failed != nil {
 		w.T.Errorf("Batch(%q) = %v; want none failed", bodies, failed)
 	}
 }
@@ -120,7 +120,7 @@ func TestReplay_TokenAndMarkInAnyOrder(t *testing.T) {
 		}},
 		{name: "two tokens of one order", play: func(w *bundle, id hook.DeliveryRef) {
 			first, second := w.body(replayOf(id, order)), w.body(replayOf(id, order))
-			failed := w.Deliverer().ProcessBatch(w.T.Context(), []deliver.Message{{ID: "m0", Body: first}, {ID: "m1", Body: second}})
+			failed := w.Deliverer().ProcessBatch(w.Context(), []deliver.Message{{ID: "m0", Body: first}, {ID: "m1", Body: second}})
 			if !slices.Equal(failed, []string{"m1"}) {
 				w.T.Errorf("ProcessBatch() = %v; want the second token to come again", failed)
 			}
@@ -285,7 +285,7 @@ func TestReplay_BeforeTheRecordOfTheDeath(t *testing.T) {
 			id := w.dead()
 			letter := []deliver.Message{{ID: "letter", Body: w.letter()}}
 			tt.before(w, w.Delivery(id))
-			if failed := w.Deliverer().ProcessBatch(t.Context(), letter); len(failed) != 1 || len(w.Posts) > 0 {
+			if failed := w.Deliverer().ProcessBatch(w.Context(), letter); len(failed) != 1 || len(w.Posts) > 0 {
 				t.Errorf("a letter before the death: failed %v after %d POSTs; want the letter to come again", failed, len(w.Posts))
 			}
 			change(func(d *hook.Delivery) { d.State = hook.StateDead })(w, w.Delivery(id))
@@ -314,7 +314,7 @@ func TestReplay_BeforeTheFirstRecord(t *testing.T) {
 		failed int
 	}{{hook.MaxMaxAge - 1, 1}, {hook.MaxMaxAge, 0}} { // then the record was there, and was removed
 		w.Clock.Until(time.UnixMilli(id.AcceptedAt).Add(tt.age))
-		if failed := w.Deliverer().ProcessBatch(t.Context(), []deliver.Message{{ID: "letter", Body: body}}); len(failed) != tt.failed || len(w.Posts) > 0 {
+		if failed := w.Deliverer().ProcessBatch(w.Context(), []deliver.Message{{ID: "letter", Body: body}}); len(failed) != tt.failed || len(w.Posts) > 0 {
 			t.Errorf("after %v: failed %v after %d POSTs; want %d failed", tt.age, failed, len(w.Posts), tt.failed)
 		}
 	}
@@ -329,7 +329,7 @@ func TestReplay_OfAnotherTenantsDelivery(t *testing.T) {
 	before := w.Delivery(id)
 	foreign := replayOf(id, hook.ReplayRequest{Force: true})
 	foreign.Tenant = "other"
-	failed := w.Deliverer().ProcessBatch(t.Context(), []deliver.Message{{ID: "foreign", Body: w.body(foreign)}})
+	failed := w.Deliverer().ProcessBatch(w.Context(), []deliver.Message{{ID: "foreign", Body: w.body(foreign)}})
 	if diff := cmp.Diff(before, w.Delivery(id)); diff != "" || len(failed) != 1 || len(w.Posts) > 0 {
 		t.Errorf("failed %v after %d POSTs; want it to come again; the record changed (-want +got):\n%s", failed, len(w.Posts), diff)
 	}
@@ -397,11 +397,11 @@ func TestReplay_ARefusedRedriveReturnsTheLetter(t *testing.T) {
 				return nil
 			}
 			message := deliver.Message{ID: "m", Body: body, Lane: hook.LaneRetry}
-			if failed := w.Deliverer().ProcessBatch(t.Context(), []deliver.Message{message}); len(failed) != tt.letters {
+			if failed := w.Deliverer().ProcessBatch(w.Context(), []deliver.Message{message}); len(failed) != tt.letters {
 				t.Errorf("without the dead letters %v fail; want %d messages", failed, tt.letters)
 			}
 			w.Calls.Fail = nil
-			if failed := w.Deliverer().ProcessBatch(t.Context(), []deliver.Message{message}); len(failed) != 0 {
+			if failed := w.Deliverer().ProcessBatch(w.Context(), []deliver.Message{message}); len(failed) != 0 {
 				t.Errorf("%v fail; want none", failed)
 			}
 			left := w.DeadLetters.Letters()

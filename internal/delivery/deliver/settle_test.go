@@ -31,73 +31,73 @@ var flows = []struct {
 	first  int
 	old    hook.State
 }{
-	{name: "delivered at once", answers: []int{200}, state: hook.StateDelivered, posts: 1, effects: 1},
+	{name: "delivered at once", answers: []int{200}, state: hook.StateDelivered, posts: 1, effects: 2},
 	{
 		name: "delivered after a short wait", answers: []int{503, 200}, state: hook.StateDelivered, posts: 2,
-		attempts: []string{"1 unavailable", "2 delivered"}, effects: 3,
+		attempts: []string{"1 unavailable", "2 delivered"}, effects: 7,
 	},
 	{
 		name: "delivered after a long wait", answers: []int{503, 503, 200}, state: hook.StateDelivered, posts: 3,
-		attempts: []string{"1 unavailable", "2 unavailable", "3 delivered"}, effects: 5,
+		attempts: []string{"1 unavailable", "2 unavailable", "3 delivered"}, effects: 11,
 	},
 	{
 		name: "exhausted", answers: []int{503}, state: hook.StateDead, reason: hook.ReasonExhausted, posts: 3,
-		attempts: []string{"1 unavailable", "2 unavailable", "3 unavailable"}, letters: 1, effects: 6,
+		attempts: []string{"1 unavailable", "2 unavailable", "3 unavailable"}, letters: 1, effects: 12,
 	},
 	{
 		name: "rejected", answers: []int{404}, state: hook.StateDead, reason: hook.ReasonRejected, posts: 1,
-		attempts: []string{"1 refused"}, letters: 1, effects: 2,
+		attempts: []string{"1 refused"}, letters: 1, effects: 3,
 	},
 	{
 		name: "a refusal that the endpoint wants retried", endpoint: func(e *hook.Endpoint) { e.RetryOn = []int{404} },
-		answers: []int{404, 200}, state: hook.StateDelivered, posts: 2, attempts: []string{"1 refused", "2 delivered"}, effects: 3,
+		answers: []int{404, 200}, state: hook.StateDelivered, posts: 2, attempts: []string{"1 refused", "2 delivered"}, effects: 5,
 	},
 	{
 		name: "a failure that the endpoint gives up", endpoint: func(e *hook.Endpoint) { e.GiveUpOn = []int{503} },
 		answers: []int{503}, state: hook.StateDead, reason: hook.ReasonRejected, posts: 1,
-		attempts: []string{"1 unavailable"}, letters: 1, effects: 2,
+		attempts: []string{"1 unavailable"}, letters: 1, effects: 4,
 	},
 	{
 		name: "gone", answers: []int{410}, state: hook.StateDead, reason: hook.ReasonGone, posts: 1,
-		attempts: []string{"1 gone"}, letters: 1, effects: 3, disabled: true,
+		attempts: []string{"1 gone"}, letters: 1, effects: 5, disabled: true,
 	},
 	{
 		name: "past its max_age at the next attempt", endpoint: func(e *hook.Endpoint) { e.MaxAge = 20 * time.Minute },
 		answers: []int{503}, state: hook.StateDead, reason: hook.ReasonExpired, posts: 2,
-		attempts: []string{"1 unavailable", "2 unavailable"}, letters: 1, effects: 4,
+		attempts: []string{"1 unavailable", "2 unavailable"}, letters: 1, effects: 8,
 	},
 	{
 		name: "parked", endpoint: func(e *hook.Endpoint) { e.Status = hook.StatusPaused },
-		state: hook.StateParked, reason: hook.ReasonPaused, effects: 1,
+		state: hook.StateParked, reason: hook.ReasonPaused, effects: 2,
 	},
 	{
 		name: "parked for a disabled endpoint", endpoint: func(e *hook.Endpoint) { e.Status, e.UpdatedAt = hook.StatusDisabled, start },
-		state: hook.StateParked, reason: hook.ReasonDisabled, effects: 1, disabled: true,
+		state: hook.StateParked, reason: hook.ReasonDisabled, effects: 2, disabled: true,
 	},
 	{
 		name: "replay delivered at once", replay: &hook.ReplayRequest{By: "key_a"}, first: 404, old: hook.StateDiscarded,
-		answers: []int{200}, state: hook.StateDelivered, posts: 1, effects: 4,
+		answers: []int{200}, state: hook.StateDelivered, posts: 1, effects: 5,
 	},
 	{
 		name: "replay by a job", replay: &hook.ReplayRequest{Job: someJob, JobIndex: 3}, first: 404, old: hook.StateDiscarded,
-		answers: []int{503, 200}, state: hook.StateDelivered, posts: 2, attempts: []string{"1 unavailable", "2 delivered"}, effects: 7,
+		answers: []int{503, 200}, state: hook.StateDelivered, posts: 2, attempts: []string{"1 unavailable", "2 delivered"}, effects: 11,
 	},
 	{
 		name: "replay dead in its place", replay: &hook.ReplayRequest{Job: someJob}, first: 404, old: hook.StateDiscarded,
-		answers: []int{404}, state: hook.StateDead, reason: hook.ReasonRejected, posts: 1, attempts: []string{"1 refused"}, letters: 1, effects: 6,
+		answers: []int{404}, state: hook.StateDead, reason: hook.ReasonRejected, posts: 1, attempts: []string{"1 refused"}, letters: 1, effects: 7,
 	},
 	{
 		name: "replay of what was delivered", replay: &hook.ReplayRequest{Job: someJob}, first: 200, old: hook.StateDelivered,
-		answers: []int{200}, state: hook.StateDelivered, posts: 1, effects: 3,
+		answers: []int{200}, state: hook.StateDelivered, posts: 1, effects: 4,
 	},
 	{
 		name: "replay in the place of one in progress", replay: &hook.ReplayRequest{Force: true}, first: 503, old: hook.StateCancelled,
 		endpoint: func(e *hook.Endpoint) { e.Retry.Schedule = []time.Duration{10 * time.Minute} },
-		answers:  []int{200}, state: hook.StateDelivered, posts: 1, effects: 2,
+		answers:  []int{200}, state: hook.StateDelivered, posts: 1, effects: 4,
 	},
 	{
 		name: "redrive", replay: &hook.ReplayRequest{Redrive: true}, first: 404, old: hook.StateDiscarded,
-		answers: []int{200}, state: hook.StateDelivered, posts: 1, effects: 4,
+		answers: []int{200}, state: hook.StateDelivered, posts: 1, effects: 5,
 	},
 }
 

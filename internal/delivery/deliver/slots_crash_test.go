@@ -75,7 +75,6 @@ func startSlots(t *testing.T, flow int) *slotRun {
 	w := &slotRun{bundle: &bundle{world.New(t, world.Options{
 		Function: world.Deliver, Delays: []time.Duration{10 * time.Second, time.Minute, time.Minute, time.Minute}, Circuits: true, Unproven: true,
 	})}}
-	w.Gate = nil // a gate of each process, which dies with the process
 	w.endpoint = w.Endpoint(tt.endpoint)
 	answer := world.InTurn(tt.answers...)
 	w.Answer = func(r send.Request) hook.Outcome {
@@ -225,25 +224,19 @@ func eachCall(t *testing.T, more int, disturb func(w *slotRun, call string)) {
 	t.Helper()
 
 	for flow, tt := range slotFlows {
-		run := func(t *testing.T, at int32) (calls int32) {
+		run := func(t *testing.T, at int) int {
 			t.Helper()
 
 			w := startSlots(t, flow)
-			var n atomic.Int32
-			w.Calls.Fail = func(call string, _ hook.EndpointID) error {
-				if n.Add(1) == at {
-					disturb(w, call)
-				}
-				return nil
-			}
+			calls := w.Calls.Disturb(at, func(call string) { disturb(w, call) })
 			w.finish(flow, more)
-			return n.Load()
+			return calls()
 		}
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 
 			calls := run(t, 0)
-			for at := int32(0); at < calls; at += int32(world.Stride()) {
+			for at := 0; at < calls; at += world.Stride() {
 				t.Run(fmt.Sprintf("call %d", at+1), func(t *testing.T) {
 					t.Parallel()
 

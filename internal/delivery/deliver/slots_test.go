@@ -38,7 +38,6 @@ func TestProcessBatch_CountsLateAttempts(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				w := setup(t)
 				e := w.Endpoint(nil)
-				w.Fast(e.ID)
 				hang := make(map[hook.DeliveryRef]bool)
 				for i, id := range w.PostMany(e, tt.batch) {
 					hang[id] = i < tt.late
@@ -63,7 +62,7 @@ func TestProcessBatch_CountsLateAttempts(t *testing.T) {
 				for _, m := range w.Queue.Receive(hook.LaneLive, tt.batch) {
 					batch = append(batch, deliver.Message{ID: m.ID, Body: m.Body, Lane: hook.LaneLive})
 				}
-				if failed := d.ProcessBatch(t.Context(), batch); len(failed) > 0 || len(w.Posts) != tt.batch {
+				if failed := d.ProcessBatch(w.Context(), batch); len(failed) > 0 || len(w.Posts) != tt.batch {
 					t.Errorf("%d messages failed after %d POSTs; want none after %d", len(failed), len(w.Posts), tt.batch)
 				}
 				limits, err := w.Store.Limits(t.Context(), e.ID)
@@ -90,7 +89,7 @@ func TestSlots_AsksOnceMore(t *testing.T) {
 	}
 	change(none, taken)
 	id := w.Post(e)[0]
-	w.Calls.Before("save delivery", func() { change(taken, none) })
+	w.Calls.Before("write delivery", func() { change(taken, none) })
 	w.InvokeAll()
 	if d := w.Delivery(id); d.State != hook.StateDelivered || d.Parks != 1 {
 		t.Errorf("delivery is %s after %d parks; want it delivered after one", d.State, d.Parks)

@@ -17,7 +17,7 @@ func (w *bundle) parkedMessage() (hook.DeliveryRef, memory.Message) {
 	endpoint := w.Endpoint(func(e *hook.Endpoint) { e.Status = hook.StatusPaused })
 	id := w.Post(endpoint)[0]
 	message := w.Queue.Receive(hook.LaneLive, 1)[0]
-	w.Deliverer().ProcessBatch(w.T.Context(), batchOf(message))
+	w.Deliverer().ProcessBatch(w.Context(), batchOf(message))
 	w.Queue.Delete(message.ID)
 	endpoint.Status = hook.StatusActive
 	if err := w.Store.UpdateEndpoint(w.T.Context(), endpoint); err != nil {
@@ -58,7 +58,7 @@ func TestProcessBatch_DropsTheCopyOfAParkedToken(t *testing.T) {
 				w.Save(d)
 			}
 			w.Crash.Arm(1, true)
-			if failed := w.Deliverer().ProcessBatch(t.Context(), batchOf(message)); failed != nil {
+			if failed := w.Deliverer().ProcessBatch(w.Context(), batchOf(message)); failed != nil {
 				t.Errorf("ProcessBatch() = %v; want the copy dropped", failed)
 			}
 			w.Crash.Restart()

@@ -49,9 +49,9 @@ func (w *bundle) transition() (opened, closed error) {
 	for i := range failed {
 		failed[i] = gate.Result{Attempt: stats.Attempt{Class: hook.ClassDNS}}
 	}
-	opened = w.Gate.Settle(w.T.Context(), w.admit(w.query(active(), 0, 5)), failed)
+	opened = w.Gate.Settle(w.Context(), w.admit(w.query(active(), 0, 5)), failed)
 	w.Clock.Until(start.Add(hook.DefaultCooldown))
-	closed = w.Gate.Settle(w.T.Context(), w.admit(w.query(active(), 0, 2)), []gate.Result{{Attempt: stats.Attempt{Class: hook.ClassDelivered}}})
+	closed = w.Gate.Settle(w.Context(), w.admit(w.query(active(), 0, 2)), []gate.Result{{Attempt: stats.Attempt{Class: hook.ClassDelivered}}})
 	return opened, closed
 }
 

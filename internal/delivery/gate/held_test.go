@@ -59,9 +59,9 @@ func (w *bundle) report(g *gate.Gate, id hook.EndpointID, results ...gate.Result
 	}
 	e := active()
 	e.ID = id
-	a, err := g.Admit(w.T.Context(), &gate.Query{Tenant: tenant, ID: id, Endpoint: e, Record: record, Due: make([]gate.Due, len(results))})
+	a, err := g.Admit(w.Context(), &gate.Query{Tenant: tenant, ID: id, Endpoint: e, Record: record, Due: make([]gate.Due, len(results))})
 	if err == nil {
-		err = g.Settle(w.T.Context(), a, results)
+		err = g.Settle(w.Context(), a, results)
 	}
 	if err != nil {
 		w.T.Fatalf("Admit and Settle = %v", err)
@@ -194,13 +194,13 @@ func TestGate_FailedWriteOfTheEarlierHourKeepsTheFailure(t *testing.T) {
 	w.Clock.Pass(4 * time.Second)
 	refused := errors.New("refused")
 	w.Calls.Fail = func(call string, _ hook.EndpointID) error {
-		if call == "count" {
+		if call == "write stats" {
 			w.Calls.Fail = nil
 			return refused
 		}
 		return nil
 	}
-	err := w.Gate.Settle(t.Context(), w.admit(w.query(active(), 0, 1)), []gate.Result{failure})
+	err := w.Gate.Settle(w.Context(), w.admit(w.query(active(), 0, 1)), []gate.Result{failure})
 	if got := w.record().Failures; got != 1 || !errors.Is(err, refused) {
 		t.Errorf("Settle() = %v, and the circuit has %d failures; want the error of the earlier hour, and 1 failure", err, got)
 	}
@@ -216,7 +216,7 @@ func TestGate_FailedLateWriteIsReported(t *testing.T) {
 	w.Clock.Pass(stats.HoldFor)
 	refused := errors.New("refused")
 	w.Calls.Fail = func(call string, id hook.EndpointID) error {
-		if call == "count" && id == endpoint {
+		if call == "write stats" && id == endpoint {
 			return refused
 		}
 		return nil
@@ -224,11 +224,11 @@ func TestGate_FailedLateWriteIsReported(t *testing.T) {
 	const other hook.EndpointID = "ep_fedcba9876543210"
 	e := active()
 	e.ID = other
-	a, err := w.Gate.Admit(t.Context(), &gate.Query{Tenant: tenant, ID: other, Endpoint: e, Record: gate.NewRecord(tenant, other), Due: make([]gate.Due, 1)})
+	a, err := w.Gate.Admit(w.Context(), &gate.Query{Tenant: tenant, ID: other, Endpoint: e, Record: gate.NewRecord(tenant, other), Due: make([]gate.Due, 1)})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := w.Gate.Settle(t.Context(), a, []gate.Result{success}); !errors.Is(err, refused) {
+	if err := w.Gate.Settle(w.Context(), a, []gate.Result{success}); !errors.Is(err, refused) {
 		t.Errorf("Settle() = %v; want the error of the late write", err)
 	}
 }

@@ -247,7 +247,7 @@ func TestGate_InFlightLimit(t *testing.T) {
 	for i := range 40 {
 		q := w.overflowQuery(e, i, 1)
 		wg.Go(func() {
-			a, err := w.Gate.Admit(t.Context(), &q)
+			a, err := w.Gate.Admit(w.Context(), &q)
 			if err != nil || a.Verdicts[0].Decision != gate.Admit {
 				return // too many concurrent changes, or parked
 			}
@@ -331,10 +331,10 @@ func TestGate_AClaimIsStartedOnce(t *testing.T) {
 func TestGate_OwnLeaseWithALostAnswer(t *testing.T) {
 	t.Parallel()
 
-	for _, call := range []string{"change limits", "change places"} {
+	for _, call := range []string{"write limits", "write places"} {
 		w := setup(t)
 		w.Clock.Pass(time.Nanosecond) // finer than the store
-		w.Calls.LoseAnswer = call
+		w.Calls.Lose(call)
 		e := active()
 		e.MaxInFlight = 1
 		a := w.admit(w.slotQuery(e, 0, 1))
@@ -387,7 +387,7 @@ func TestGate_Late(t *testing.T) {
 	late := func(n int, want speed.Class) {
 		t.Helper()
 
-		if err := w.Gate.Late(t.Context(), tenant, endpoint, n); err != nil {
+		if err := w.Gate.Late(w.Context(), tenant, endpoint, n); err != nil {
 			t.Fatal(err)
 		}
 		if got := w.record().Speed; got != want {

@@ -17,7 +17,7 @@ func (w *bundle) throttle(a gate.Admission, retryAfter time.Duration) {
 	w.T.Helper()
 
 	results := []gate.Result{{Attempt: stats.Attempt{Class: hook.ClassThrottled}, RetryAfter: retryAfter}}
-	if err := w.Gate.Settle(w.T.Context(), a, results); err != nil {
+	if err := w.Gate.Settle(w.Context(), a, results); err != nil {
 		w.T.Fatalf("Settle() = %v", err)
 	}
 }

@@ -20,7 +20,7 @@ func TestEvent_AddedEndpoint(t *testing.T) {
 	for _, targets := range [][]hook.Endpoint{nil, {first}} {
 		e := w.Event("order.paid", start.Add(-60*24*time.Hour), targets...)
 		added := w.Endpoint(func(e *hook.Endpoint) { e.UID, e.EventTypes = "late"+string(e.ID), []string{"other"} })
-		results, err := w.Replayer().Event(t.Context(), "acme", e.ID, replay.Request{By: "key_0000000000000001", Endpoint: added.UID})
+		results, err := w.Replayer().Event(w.Context(), "acme", e.ID, replay.Request{By: "key_0000000000000001", Endpoint: added.UID})
 		if err != nil || len(results) != 1 || results[0].Err != nil || results[0].Delivery.ID.Endpoint != added.ID || results[0].Delivery.ID.Generation != 2 {
 			t.Fatalf("Event(endpoint) = %+v, %v; want generation 2 of %s", results, err, added.ID)
 		}
@@ -38,7 +38,7 @@ func TestEvent_AddedEndpoint(t *testing.T) {
 			t.Errorf("generation 1 = %+v; want it cancelled without an attempt", d)
 		}
 		// A second request replays the second generation.
-		results, err = w.Replayer().Event(t.Context(), "acme", e.ID, replay.Request{Endpoint: string(added.ID)})
+		results, err = w.Replayer().Event(w.Context(), "acme", e.ID, replay.Request{Endpoint: string(added.ID)})
 		if err != nil || len(results) != 1 || results[0].Err != nil || results[0].Delivery.ID.Generation != 3 {
 			t.Errorf("Event(endpoint again) = %+v, %v; want generation 3", results, err)
 		}
@@ -68,7 +68,7 @@ func TestEvent_AddedEndpoint_Refused(t *testing.T) {
 		{tenant: "globex", event: e.ID, to: string(added.ID), want: hook.CodeNotFound},
 		{tenant: "acme", event: old.ID, to: string(added.ID), want: hook.CodeConflict}, // expires too soon
 	} {
-		_, err := w.Replayer().Event(t.Context(), tt.tenant, tt.event, replay.Request{Endpoint: tt.to})
+		_, err := w.Replayer().Event(w.Context(), tt.tenant, tt.event, replay.Request{Endpoint: tt.to})
 		if err == nil || hook.CodeOf(err) != tt.want {
 			t.Errorf("Event(%s to %s) = %v; want %s", tt.event, tt.to, err, tt.want)
 		}
@@ -92,7 +92,7 @@ func TestEvent_AddedEndpoint_KilledAtAnyEffect(t *testing.T) {
 			e, added := w.Event("order.paid", start.Add(-60*24*time.Hour)), w.Endpoint(nil)
 			ask := replay.Request{By: "key_0000000000000001", Endpoint: string(added.ID)}
 			w.Crash.Arm(n, after)
-			_, _ = w.Replayer().Event(t.Context(), "acme", e.ID, ask)
+			_, _ = w.Replayer().Event(w.Context(), "acme", e.ID, ask)
 			if !w.Crash.Restart() {
 				if n < 5 {
 					t.Fatalf("the request has %d effects; want at least 4: record, target, token, replay", n-1)
@@ -100,7 +100,7 @@ func TestEvent_AddedEndpoint_KilledAtAnyEffect(t *testing.T) {
 				break
 			}
 			name := fmt.Sprintf("killed at effect %d (after: %t)", n, after)
-			results, err := w.Replayer().Event(t.Context(), "acme", e.ID, ask)
+			results, err := w.Replayer().Event(w.Context(), "acme", e.ID, ask)
 			if err != nil || len(results) != 1 || results[0].Err != nil && hook.CodeOf(results[0].Err) != hook.CodeReplayed && hook.CodeOf(results[0].Err) != hook.CodeInProgress {
 				t.Errorf("%s: the repeated request = %+v, %v", name, results, err)
 			}
@@ -220,11 +220,11 @@ func TestEvent_AddedEndpoint_ShardedMeanwhile(t *testing.T) {
 		if err := w.Store.UpdateEndpoint(t.Context(), changed); err != nil {
 			t.Fatal(err)
 		}
-		if got, err := w.Replayer().Event(t.Context(), "acme", e.ID, replay.Request{Endpoint: string(added.ID)}); err != nil || got[0].Err != nil {
+		if got, err := w.Replayer().Event(w.Context(), "acme", e.ID, replay.Request{Endpoint: string(added.ID)}); err != nil || got[0].Err != nil {
 			t.Fatalf("the second request = %+v, %v", got, err)
 		}
 	}}
-	if _, err := first.Event(t.Context(), "acme", e.ID, replay.Request{Endpoint: string(added.ID)}); err != nil {
+	if _, err := first.Event(w.Context(), "acme", e.ID, replay.Request{Endpoint: string(added.ID)}); err != nil {
 		t.Errorf("the first request = %v; want nil", err)
 	}
 	stored, err := w.Store.Event(t.Context(), e.ID)

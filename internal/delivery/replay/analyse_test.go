@@ -37,7 +37,7 @@ func TestAnalyse(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 
-			got, err := w.Replayer().Analyse(t.Context(), tt.tenant, tt.period)
+			got, err := w.Replayer().Analyse(w.Context(), tt.tenant, tt.period)
 			if err != nil || got.Total != tt.want || !got.Complete || got.Period != tt.period {
 				t.Errorf("Analyse(%s) = %d, complete %t, %v; want all %d", tt.period, got.Total, got.Complete, err, tt.want)
 			}
@@ -51,7 +51,7 @@ func TestAnalyse(t *testing.T) {
 		})
 	}
 	for _, period := range []time.Duration{-time.Hour, 0, replay.MinPeriod - 1, replay.MaxPeriod + 1} {
-		if _, err := w.Replayer().Analyse(t.Context(), "acme", period); hook.CodeOf(err) != hook.CodeInvalid {
+		if _, err := w.Replayer().Analyse(w.Context(), "acme", period); hook.CodeOf(err) != hook.CodeInvalid {
 			t.Errorf("Analyse(%s) = %v; want invalid", period, err)
 		}
 	}
@@ -73,7 +73,7 @@ func TestAnalyse_ReadsAtMostMaxAnalysed(t *testing.T) {
 
 			w := setup(t)
 			w.past(w.Endpoint(nil), hook.StateDead, tt.n)
-			got, err := w.Replayer().Analyse(t.Context(), "acme", 24*time.Hour)
+			got, err := w.Replayer().Analyse(w.Context(), "acme", 24*time.Hour)
 			if err != nil || got.Total != replay.MaxAnalysed || got.Complete != tt.complete {
 				t.Errorf("Analyse() of %d = %d, complete %t, %v; want %d, %t", tt.n, got.Total, got.Complete, err, replay.MaxAnalysed, tt.complete)
 			}

@@ -29,7 +29,7 @@ func TestWork_CopiesDoNotMultiply(t *testing.T) {
 				t.Fatalf("%d messages for %d of %d pages; want at most 4 a page", received, w.job(j.ID).Enqueued, pages)
 			}
 			for range 2 {
-				if err := w.Replayer().Work(t.Context(), m.Job); err != nil {
+				if err := w.Replayer().Work(w.Context(), m.Job); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -65,7 +65,7 @@ func TestWork_CopiesOfAMissingJobStayFew(t *testing.T) {
 				t.Fatalf("more than %d messages; want no more", received-1)
 			}
 			for range 2 {
-				if err := w.Replayer().Work(t.Context(), m.Job); err != nil {
+				if err := w.Replayer().Work(w.Context(), m.Job); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -80,7 +80,7 @@ func TestWork_CopiesOfAMissingJobStayFew(t *testing.T) {
 func TestWork_CopyAcknowledgedBeforeADeath(t *testing.T) {
 	t.Parallel()
 
-	for _, effect := range []string{"select", "save job", "send", "save delivery", "continue"} {
+	for _, effect := range []string{"list dead", "write replay", "send", "write delivery", "continue"} {
 		for _, after := range []bool{false, true} {
 			t.Run(fmt.Sprintf("second worker before %s, death after %t", effect, after), func(t *testing.T) {
 				t.Parallel()
@@ -96,14 +96,14 @@ func TestWork_CopyAcknowledgedBeforeADeath(t *testing.T) {
 					}
 					w.Calls.Before(effect, func() {
 						w.Clock.Pass(time.Millisecond) // otherwise both writes are equal
-						if err := w.Replayer().Work(t.Context(), m[0].Job); err != nil {
+						if err := w.Replayer().Work(w.Context(), m[0].Job); err != nil {
 							t.Errorf("second Work() = %v", err)
 						}
 						w.Jobs.Delete(m[0].ID)
 						w.Clock.Pass(time.Millisecond)
 						w.Crash.Arm(n, after)
 					})
-					err := w.Replayer().Work(t.Context(), m[0].Job)
+					err := w.Replayer().Work(w.Context(), m[0].Job)
 					w.Crash.Disarm()
 					died := w.Crash.Restart()
 					if !died && err != nil {

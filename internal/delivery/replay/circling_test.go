@@ -45,7 +45,7 @@ func TestWork_CountsMessagesSentOnTooOften(t *testing.T) {
 				}
 			}
 			m := replay.Message{Tenant: "acme", Job: id, Until: start.Add(time.Hour), Hops: tt.hops}
-			if err := w.Replayer().Work(t.Context(), m); err != nil {
+			if err := w.Replayer().Work(w.Context(), m); err != nil {
 				t.Fatal(err)
 			}
 			w.Clock.Pass(time.Minute)

@@ -118,12 +118,12 @@ func TestStart_KilledAtAnyEffect(t *testing.T) {
 			w := setup(t)
 			w.past(w.Endpoint(nil), hook.StateDead, 3)
 			w.Crash.Arm(tt.at, tt.after)
-			if _, err := w.Replayer().Start(t.Context(), "acme", replay.JobRequest{Rate: 1}); err == nil {
+			if _, err := w.Replayer().Start(w.Context(), "acme", replay.JobRequest{Rate: 1}); err == nil {
 				t.Fatal("Start() with a crash = nil; want an error")
 			}
 			w.Crash.Restart()
 			w.Run()
-			jobs, err := w.Replayer().List(t.Context(), "acme", "", 100)
+			jobs, err := w.Replayer().List(w.Context(), "acme", "", 100)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -165,7 +165,7 @@ func TestDelivery_KilledAtAnyEffect(t *testing.T) {
 					ids := w.past(w.Endpoint(nil), tt.state, 1)
 					w.Crash.Arm(n, after)
 					ask := replay.Request{By: "key_0000000000000001", Force: tt.force}
-					d, err := w.Replayer().Delivery(t.Context(), "acme", ids[0].DeliveryID, ask)
+					d, err := w.Replayer().Delivery(w.Context(), "acme", ids[0].DeliveryID, ask)
 					if !w.Crash.Restart() {
 						if n < 3 {
 							t.Fatalf("the replay has %d effects; want at least 2", n-1)
@@ -178,7 +178,7 @@ func TestDelivery_KilledAtAnyEffect(t *testing.T) {
 					if tt.late {
 						w.Run()
 					}
-					_, err = w.Replayer().Delivery(t.Context(), "acme", ids[0].DeliveryID, ask)
+					_, err = w.Replayer().Delivery(w.Context(), "acme", ids[0].DeliveryID, ask)
 					if code := hook.CodeOf(err); err != nil && code != hook.CodeReplayed {
 						t.Errorf("killed at effect %d, repeated: %v", n, err)
 					}
@@ -226,12 +226,12 @@ func TestEnd_KilledAtAnyEffect(t *testing.T) {
 						end = w.Replayer().Discard
 					}
 					w.Crash.Arm(n, after)
-					_, err := end(t.Context(), "acme", second.DeliveryID, "key_0000000000000001", "")
+					_, err := end(w.Context(), "acme", second.DeliveryID, "key_0000000000000001", "")
 					w.Crash.Disarm()
 					if died := w.Crash.Restart(); died != (n <= effects) || died == (err == nil) {
 						t.Fatalf("died %t, %v; want %d effects", died, err, effects)
 					}
-					d, err := end(t.Context(), "acme", second.DeliveryID, "key_0000000000000001", "")
+					d, err := end(w.Context(), "acme", second.DeliveryID, "key_0000000000000001", "")
 					if err != nil || d.Reason != hook.ReasonManual {
 						t.Fatalf("repeated: %s %s, %v; want manual", d.State, d.Reason, err)
 					}

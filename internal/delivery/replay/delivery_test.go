@@ -50,7 +50,7 @@ func TestDelivery(t *testing.T) {
 
 			w := setup(t)
 			ids := w.past(w.Endpoint(nil), tt.state, 1)
-			d, err := w.Replayer().Delivery(t.Context(), "acme", ids[0].DeliveryID, replay.Request{By: asked.By, Force: tt.force})
+			d, err := w.Replayer().Delivery(w.Context(), "acme", ids[0].DeliveryID, replay.Request{By: asked.By, Force: tt.force})
 			if got := w.states(ids, 1); got != tt.record {
 				t.Errorf("the record is %s; want %s", got, tt.record)
 			}
@@ -70,15 +70,15 @@ func TestDelivery(t *testing.T) {
 			if tt.next == 2 && (d.By != asked.By || tokens[0].Token.ReplayRequest.By != asked.By || !d.CreatedAt.Equal(start)) {
 				t.Errorf("%+v with token %+v; want them by %s, of now", d, tokens[0].Token, asked.By)
 			}
-			_, err = w.Replayer().Delivery(t.Context(), "acme", ids[0].DeliveryID, asked)
+			_, err = w.Replayer().Delivery(w.Context(), "acme", ids[0].DeliveryID, asked)
 			if want := map[int]hook.Code{1: hook.CodeInProgress, 2: hook.CodeReplayed}[tt.next]; hook.CodeOf(err) != want {
 				t.Errorf("asked again: %v; want %s", err, want)
 			}
-			_, err = w.Replayer().Delivery(t.Context(), "acme", d.ID, asked)
+			_, err = w.Replayer().Delivery(w.Context(), "acme", d.ID, asked)
 			if hook.CodeOf(err) != hook.CodeInProgress {
 				t.Errorf("asked for the new one: %v; want in progress", err)
 			}
-			if again, err := w.Replayer().Delivery(t.Context(), "acme", d.ID, forced(asked)); err != nil || again.ID != d.ID {
+			if again, err := w.Replayer().Delivery(w.Context(), "acme", d.ID, forced(asked)); err != nil || again.ID != d.ID {
 				t.Errorf("asked for the new one with force: %s, %v; want itself", again.ID, err)
 			}
 		})
@@ -115,7 +115,7 @@ func TestDelivery_Unknown(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 
-			if _, err := w.Replayer().Delivery(t.Context(), tt.tenant, tt.id.DeliveryID, forced(asked)); hook.CodeOf(err) != tt.want {
+			if _, err := w.Replayer().Delivery(w.Context(), tt.tenant, tt.id.DeliveryID, forced(asked)); hook.CodeOf(err) != tt.want {
 				t.Errorf("Delivery(%s) = %v; want %s", tt.id, err, tt.want)
 			}
 		})
@@ -129,7 +129,7 @@ func TestDelivery_RecordsOnlySentTokens(t *testing.T) {
 	id := w.past(w.Endpoint(nil), hook.StateDead, 1)[0]
 	refusal := &hook.Error{Code: hook.CodeUnavailable, Message: "no queue"}
 	w.Calls.Refuse = func(int, hook.Token) error { return refusal }
-	if _, err := w.Replayer().Delivery(t.Context(), "acme", id.DeliveryID, asked); !errors.Is(err, refusal) {
+	if _, err := w.Replayer().Delivery(w.Context(), "acme", id.DeliveryID, asked); !errors.Is(err, refusal) {
 		t.Errorf("Delivery() = %v; want %v", err, refusal)
 	}
 	if d := w.Delivery(id); d.Replayed.Generation != 0 || d.Version != 1 {
@@ -144,12 +144,12 @@ func TestDelivery_ConcurrentRequests(t *testing.T) {
 
 	w := setup(t)
 	ids := w.past(w.Endpoint(nil), hook.StateDead, 1)
-	w.Calls.Before("save delivery", func() {
-		if _, err := w.Replayer().Delivery(t.Context(), "acme", ids[0].DeliveryID, replay.Request{By: "key_0000000000000002"}); err != nil {
+	w.Calls.Before("write delivery", func() {
+		if _, err := w.Replayer().Delivery(w.Context(), "acme", ids[0].DeliveryID, replay.Request{By: "key_0000000000000002"}); err != nil {
 			t.Errorf("second Delivery() = %v", err)
 		}
 	})
-	if _, err := w.Replayer().Delivery(t.Context(), "acme", ids[0].DeliveryID, asked); hook.CodeOf(err) != hook.CodeReplayed {
+	if _, err := w.Replayer().Delivery(w.Context(), "acme", ids[0].DeliveryID, asked); hook.CodeOf(err) != hook.CodeReplayed {
 		t.Errorf("Delivery() = %v; want replayed", err)
 	}
 	w.Run()
@@ -171,14 +171,14 @@ func TestEvent(t *testing.T) {
 		d.State = state
 		w.Save(d)
 	}
-	if _, err := w.Replayer().Delivery(t.Context(), "acme", hook.DeliveryID{Event: e.ID, Endpoint: again.ID, Generation: 1}, asked); err != nil {
+	if _, err := w.Replayer().Delivery(w.Context(), "acme", hook.DeliveryID{Event: e.ID, Endpoint: again.ID, Generation: 1}, asked); err != nil {
 		t.Fatal(err)
 	}
 	w.Run() // the second generation of again is delivered
 	if err := w.Store.DeleteEndpoint(t.Context(), gone); err != nil {
 		t.Fatal(err)
 	}
-	results, err := w.Replayer().Event(t.Context(), "acme", e.ID, asked)
+	results, err := w.Replayer().Event(w.Context(), "acme", e.ID, asked)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -201,7 +201,7 @@ func TestEvent(t *testing.T) {
 	if diff := cmp.Diff(want, got, cmp.AllowUnexported(line{})); diff != "" {
 		t.Errorf("Event() (-want +got):\n%s", diff)
 	}
-	if _, err := w.Replayer().Event(t.Context(), "other", e.ID, asked); hook.CodeOf(err) != hook.CodeNotFound {
+	if _, err := w.Replayer().Event(w.Context(), "other", e.ID, asked); hook.CodeOf(err) != hook.CodeNotFound {
 		t.Errorf("Event() of another tenant = %v; want not found", err)
 	}
 }
@@ -233,7 +233,7 @@ func TestDiscardAndCancel(t *testing.T) {
 				if discard {
 					end, can, to = w.Replayer().Discard, tt.discard, hook.StateDiscarded
 				}
-				d, err := end(t.Context(), "acme", id.DeliveryID, asked.By, "known outage")
+				d, err := end(w.Context(), "acme", id.DeliveryID, asked.By, "known outage")
 				if !can {
 					if hook.CodeOf(err) != hook.CodeConflict || !strings.Contains(err.Error(), tt.state.String()) {
 						t.Errorf("discard %t = %v; want a conflict with %s", discard, err, tt.state)
@@ -262,7 +262,7 @@ func TestCancel_StopsTheTokenOfAQueuedDelivery(t *testing.T) {
 	if errs := w.Queue.Send(t.Context(), hook.LaneLive, []hook.Token{hook.NewToken("acme", id, 1)}, 0); errs != nil {
 		t.Fatal(errs)
 	}
-	if _, err := w.Replayer().Cancel(t.Context(), "acme", id.DeliveryID, asked.By, ""); err != nil {
+	if _, err := w.Replayer().Cancel(w.Context(), "acme", id.DeliveryID, asked.By, ""); err != nil {
 		t.Fatal(err)
 	}
 	w.Run()
@@ -289,12 +289,12 @@ func TestCancel_DecidesAgainAfterAConflict(t *testing.T) {
 
 			w := setup(t)
 			id := w.past(w.Endpoint(nil), hook.StateRetrying, 1)[0]
-			w.Calls.Before("save delivery", func() {
+			w.Calls.Before("write delivery", func() {
 				d := w.Delivery(id)
 				d.State, d.Reason = tt.to, hook.ReasonNone
 				w.Save(d)
 			})
-			d, err := w.Replayer().Cancel(t.Context(), "acme", id.DeliveryID, asked.By, "")
+			d, err := w.Replayer().Cancel(w.Context(), "acme", id.DeliveryID, asked.By, "")
 			if tt.want != 0 && hook.CodeOf(err) != tt.want || tt.want == 0 && (err != nil || d.State != hook.StateCancelled) {
 				t.Errorf("Cancel() = %s, %v; want code %d", d.State, err, tt.want)
 			}
@@ -313,10 +313,10 @@ func TestCancel_ReportsItsOwnWrite(t *testing.T) {
 
 			w := setup(t)
 			id := w.past(w.Endpoint(nil), hook.StateRetrying, 1)[0]
-			w.Calls.LoseAnswer = "save delivery"
+			w.Calls.Lose("write delivery")
 			if other {
-				w.Calls.LoseAnswer = ""
-				w.Calls.Before("save delivery", func() {
+				w.Calls.Lose("")
+				w.Calls.Before("write delivery", func() {
 					d := w.Delivery(id)
 					d.State, d.Reason, d.By, d.UpdatedAt = hook.StateCancelled, hook.ReasonManual, "key_0000000000000002", w.Clock.Now()
 					w.Save(d)
@@ -326,7 +326,7 @@ func TestCancel_ReportsItsOwnWrite(t *testing.T) {
 			r.Ended = func(before, after hook.Delivery) {
 				ended = append(ended, before.State.String()+" to "+after.State.String())
 			}
-			d, err := r.Cancel(t.Context(), "acme", id.DeliveryID, asked.By, "")
+			d, err := r.Cancel(w.Context(), "acme", id.DeliveryID, asked.By, "")
 			if err != nil || d.State != hook.StateCancelled {
 				t.Fatalf("Cancel() = %s, %v; want cancelled", d.State, err)
 			}
@@ -346,7 +346,7 @@ func TestDiscard_RefusesLongNotes(t *testing.T) {
 
 	w := setup(t)
 	id := w.past(w.Endpoint(nil), hook.StateDead, 1)[0]
-	_, err := w.Replayer().Discard(t.Context(), "acme", id.DeliveryID, asked.By, strings.Repeat("n", hook.MaxNote+1))
+	_, err := w.Replayer().Discard(w.Context(), "acme", id.DeliveryID, asked.By, strings.Repeat("n", hook.MaxNote+1))
 	if fault, ok := errors.AsType[*hook.Error](err); !ok || fault.Code != hook.CodeInvalid || fault.Fields[0].Field != "note" {
 		t.Errorf("Discard() = %v; want invalid note", err)
 	}
@@ -369,7 +369,7 @@ func TestDelivery_ForcedCountsTheCancelled(t *testing.T) {
 	w.Clock.Until(start.Add(time.Second))
 	w.Work()
 	w.Invoke(hook.LaneReplay) // the delivery is retrying
-	d, err := w.Replayer().Delivery(t.Context(), "acme", ids[0].Successor().DeliveryID, forced(asked))
+	d, err := w.Replayer().Delivery(w.Context(), "acme", ids[0].Successor().DeliveryID, forced(asked))
 	if err != nil || d.ID.Generation != 3 {
 		t.Fatalf("Delivery() = generation %d, %v; want 3", d.ID.Generation, err)
 	}

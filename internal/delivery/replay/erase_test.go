@@ -120,7 +120,7 @@ func killErasure(t *testing.T, n int, after bool) (died bool) {
 	w.Answer = world.Always(200)
 	event, ids := w.furnished()
 	w.Crash.Arm(n, after)
-	_, err := w.Replayer().Erase(t.Context(), "acme", event.ID, "key_1")
+	_, err := w.Replayer().Erase(w.Context(), "acme", event.ID, "key_1")
 	died = w.Crash.Restart()
 	w.Crash.Disarm()
 	if died == (err == nil) {
@@ -136,7 +136,7 @@ func killErasure(t *testing.T, n int, after bool) (died bool) {
 			t.Errorf("effect %d: %d POSTs after the erasure; want none", n, len(w.Posts))
 		}
 	}
-	if _, err := w.Replayer().Erase(t.Context(), "acme", event.ID, "key_1"); err != nil {
+	if _, err := w.Replayer().Erase(w.Context(), "acme", event.ID, "key_1"); err != nil {
 		t.Errorf("effect %d: Erase() again = %v", n, err)
 	}
 	w.wantErased(event, ids)
@@ -153,11 +153,11 @@ func TestErase_CountsItsOwnWrite(t *testing.T) {
 
 	w := setup(t)
 	id := w.past(w.Endpoint(nil), hook.StateRetrying, 1)[0]
-	w.Calls.LoseAnswer = "save delivery"
-	if got, err := w.Replayer().Erase(t.Context(), "acme", id.Event, "key_1"); err != nil || got.Cancelled != 1 {
+	w.Calls.Lose("write delivery")
+	if got, err := w.Replayer().Erase(w.Context(), "acme", id.Event, "key_1"); err != nil || got.Cancelled != 1 {
 		t.Errorf("Erase() = %d cancelled, %v; want 1", got.Cancelled, err)
 	}
-	if again, err := w.Replayer().Erase(t.Context(), "acme", id.Event, "key_1"); err != nil || again.Cancelled != 0 {
+	if again, err := w.Replayer().Erase(w.Context(), "acme", id.Event, "key_1"); err != nil || again.Cancelled != 0 {
 		t.Errorf("Erase() again = %d cancelled, %v; want 0", again.Cancelled, err)
 	}
 }
@@ -169,7 +169,7 @@ func TestErase(t *testing.T) {
 	w.Answer = world.Always(200)
 	event, ids := w.furnished()
 	r := w.Replayer()
-	got, err := r.Erase(t.Context(), "acme", event.ID, "key_1")
+	got, err := r.Erase(w.Context(), "acme", event.ID, "key_1")
 	if err != nil || got.Cancelled != 4 || !got.Event.ErasedAt.Equal(start) {
 		t.Errorf("Erase() = %+v, %v; want 4 cancelled at %s", got, err, start)
 	}
@@ -178,25 +178,25 @@ func TestErase(t *testing.T) {
 		t.Errorf("cancelled by %q; want key_1", d.By)
 	}
 	w.Clock.Pass(time.Minute)
-	again, err := r.Erase(t.Context(), "acme", event.ID, "key_2")
+	again, err := r.Erase(w.Context(), "acme", event.ID, "key_2")
 	if err != nil || again.Cancelled != 0 || !again.Event.ErasedAt.Equal(start) {
 		t.Errorf("Erase() again = %+v, %v; want nothing cancelled, and the first time", again, err)
 	}
 
 	// Nothing is replayed without a payload.
 	for _, id := range ids {
-		if _, err := r.Delivery(t.Context(), "acme", id.DeliveryID, replay.Request{Force: true}); err == nil {
+		if _, err := r.Delivery(w.Context(), "acme", id.DeliveryID, replay.Request{Force: true}); err == nil {
 			t.Errorf("Delivery(%s) = nil; want a refusal", id)
 		}
 		if _, err := w.Delivery(id).Replay(hook.ReplayRequest{Force: true}, start); w.Delivery(id).Replayed.Generation == 0 && hook.CodeOf(err) != hook.CodeConflict {
 			t.Errorf("Replay of %s = %v; want a conflict", id, err)
 		}
 	}
-	if _, err := r.Event(t.Context(), "acme", event.ID, replay.Request{Force: true}); hook.CodeOf(err) != hook.CodeConflict {
+	if _, err := r.Event(w.Context(), "acme", event.ID, replay.Request{Force: true}); hook.CodeOf(err) != hook.CodeConflict {
 		t.Errorf("Event() = %v; want a conflict", err)
 	}
 	for name, id := range map[hook.TenantID]hook.EventID{"globex": event.ID, "acme": hook.KeyedEventID("acme", "unknown")} {
-		if _, err := r.Erase(t.Context(), name, id, "key_1"); hook.CodeOf(err) != hook.CodeNotFound {
+		if _, err := r.Erase(w.Context(), name, id, "key_1"); hook.CodeOf(err) != hook.CodeNotFound {
 			t.Errorf("Erase(%s, %s) = %v; want CodeNotFound", name, id, err)
 		}
 	}
@@ -229,12 +229,12 @@ func TestErase_AnEndpointAddedMeanwhile(t *testing.T) {
 		e, added := w.Event("order.paid", start.Add(-time.Hour)), w.Endpoint(nil)
 		eraser := w.Replayer()
 		eraser.Store = &eraseRace{Store: eraser.Store, race: func() {
-			if _, err := w.Replayer().Event(t.Context(), "acme", e.ID, replay.Request{Endpoint: string(added.ID)}); err != nil {
+			if _, err := w.Replayer().Event(w.Context(), "acme", e.ID, replay.Request{Endpoint: string(added.ID)}); err != nil {
 				t.Error(err)
 			}
 			w.InvokeAll() // the first attempt
 		}}
-		if _, err := eraser.Erase(t.Context(), "acme", e.ID, "key_1"); err != nil {
+		if _, err := eraser.Erase(w.Context(), "acme", e.ID, "key_1"); err != nil {
 			t.Fatal(err)
 		}
 		w.Run()
@@ -262,11 +262,11 @@ func TestEvent_AddedEndpoint_ErasedMeanwhile(t *testing.T) {
 	e, added := w.Event("order.paid", start.Add(-time.Hour)), w.Endpoint(nil)
 	r := w.Replayer()
 	r.Store = &addRace{Store: r.Store, race: func() {
-		if _, err := w.Replayer().Erase(t.Context(), "acme", e.ID, "key_1"); err != nil {
+		if _, err := w.Replayer().Erase(w.Context(), "acme", e.ID, "key_1"); err != nil {
 			t.Fatal(err)
 		}
 	}}
-	_, err := r.Event(t.Context(), "acme", e.ID, replay.Request{Endpoint: string(added.ID)})
+	_, err := r.Event(w.Context(), "acme", e.ID, replay.Request{Endpoint: string(added.ID)})
 	if stored, readErr := w.Store.Event(t.Context(), e.ID); hook.CodeOf(err) != hook.CodeConflict || len(stored.Targets) > 0 || readErr != nil {
 		t.Errorf("Event(endpoint) = %v, the event has %d targets, %v; want the refusal of an erased event, and none", err, len(stored.Targets), readErr)
 	}

@@ -14,7 +14,7 @@ func TestExpiredEvent_IsNotFound(t *testing.T) {
 	w := setup(t)
 	id := w.one(w.Endpoint(nil), hook.StateQueued, "order.paid", start)
 	w.Clock.Until(start.Add(world.Retention))
-	if _, err := w.Replayer().Cancel(t.Context(), "acme", id.DeliveryID, "key_a", ""); hook.CodeOf(err) != hook.CodeNotFound {
+	if _, err := w.Replayer().Cancel(w.Context(), "acme", id.DeliveryID, "key_a", ""); hook.CodeOf(err) != hook.CodeNotFound {
 		t.Errorf("Cancel() = %v; want not found", err)
 	}
 }

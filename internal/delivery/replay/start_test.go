@@ -64,8 +64,8 @@ func TestStart_ChecksTheRequest(t *testing.T) {
 
 			w := setup(t)
 			w.Endpoint(func(same *hook.Endpoint) { same.ID, same.UID = e.ID, e.UID })
-			_, startErr := w.Replayer().Start(t.Context(), "acme", tt.q)
-			_, dryErr := w.Replayer().DryRun(t.Context(), "acme", tt.q)
+			_, startErr := w.Replayer().Start(w.Context(), "acme", tt.q)
+			_, dryErr := w.Replayer().DryRun(w.Context(), "acme", tt.q)
 			for _, err := range []error{startErr, dryErr} {
 				var got []string
 				if fault, ok := errors.AsType[*hook.Error](err); ok {
@@ -86,11 +86,11 @@ func TestStart_MakesNoJobWithoutAQueue(t *testing.T) {
 
 	w := setup(t)
 	w.Crash.Arm(1, false)
-	_, err := w.Replayer().Start(t.Context(), "acme", replay.JobRequest{Rate: 1})
+	_, err := w.Replayer().Start(w.Context(), "acme", replay.JobRequest{Rate: 1})
 	if hook.CodeOf(err) != hook.CodeUnavailable {
 		t.Errorf("Start() = %v; want unavailable", err)
 	}
-	if jobs, err := w.Replayer().List(t.Context(), "acme", "", 10); err != nil || len(jobs) > 0 {
+	if jobs, err := w.Replayer().List(w.Context(), "acme", "", 10); err != nil || len(jobs) > 0 {
 		t.Errorf("List() = %d jobs, %v; want none", len(jobs), err)
 	}
 }
@@ -101,7 +101,7 @@ func TestStart_SlowSave(t *testing.T) {
 
 	w := setup(t)
 	ids := w.past(w.Endpoint(nil), hook.StateDead, 3)
-	w.Calls.Before("save job", func() {
+	w.Calls.Before("write replay", func() {
 		for w.Clock.Now().Before(start.Add(30 * time.Second)) {
 			w.Step()
 		}
@@ -153,7 +153,7 @@ func TestDryRun(t *testing.T) {
 			t.Parallel()
 
 			tt.q.Rate = 1
-			p, err := w.Replayer().DryRun(t.Context(), "acme", tt.q)
+			p, err := w.Replayer().DryRun(w.Context(), "acme", tt.q)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -181,7 +181,7 @@ func TestDryRun(t *testing.T) {
 			}
 		})
 	}
-	if jobs, err := w.Replayer().List(t.Context(), "acme", "", 10); err != nil || len(jobs) > 0 {
+	if jobs, err := w.Replayer().List(w.Context(), "acme", "", 10); err != nil || len(jobs) > 0 {
 		t.Errorf("jobs after dry runs: %d, %v; want none", len(jobs), err)
 	}
 }
@@ -197,7 +197,7 @@ func TestDryRun_ReportsAnIncompleteResult(t *testing.T) {
 		reads++
 		return start.Add(time.Duration(reads) * 6 * time.Second)
 	}
-	p, err := r.DryRun(t.Context(), "acme", replay.JobRequest{Types: []string{"order.*"}, Rate: 1})
+	p, err := r.DryRun(w.Context(), "acme", replay.JobRequest{Types: []string{"order.*"}, Rate: 1})
 	if err != nil || p.Complete || p.Total == 0 || p.Total >= 400 || len(p.Sample) != replay.SampleSize {
 		t.Errorf("DryRun() = %d, complete %t, %d shown, %v; want some, not complete", p.Total, p.Complete, len(p.Sample), err)
 	}
@@ -210,7 +210,7 @@ func TestList_PagesOfJobs(t *testing.T) {
 	var want []hook.JobID
 	for range 105 {
 		j := w.start(replay.JobRequest{})
-		if _, err := w.Replayer().CancelJob(t.Context(), "acme", j.ID); err != nil {
+		if _, err := w.Replayer().CancelJob(w.Context(), "acme", j.ID); err != nil {
 			t.Fatal(err)
 		}
 		want = append([]hook.JobID{j.ID}, want...)
@@ -219,7 +219,7 @@ func TestList_PagesOfJobs(t *testing.T) {
 	for _, limit := range []int{1, 100, 101, 200} {
 		var got []hook.JobID
 		for before := hook.JobID(""); ; {
-			page, err := w.Replayer().List(t.Context(), "acme", before, limit)
+			page, err := w.Replayer().List(w.Context(), "acme", before, limit)
 			if err != nil || len(page) > limit {
 				t.Fatalf("List(%d) = %d jobs, %v", limit, len(page), err)
 			}
@@ -235,7 +235,7 @@ func TestList_PagesOfJobs(t *testing.T) {
 			t.Errorf("jobs in pages of %d (-want +got):\n%s", limit, diff)
 		}
 	}
-	if _, err := w.Replayer().Job(t.Context(), "other", want[0]); hook.CodeOf(err) != hook.CodeNotFound {
+	if _, err := w.Replayer().Job(w.Context(), "other", want[0]); hook.CodeOf(err) != hook.CodeNotFound {
 		t.Errorf("Job() of another tenant = %v; want not found", err)
 	}
 }
@@ -247,7 +247,7 @@ func TestCancelJob(t *testing.T) {
 	w.past(w.Endpoint(nil), hook.StateDead, 300)
 	j := w.start(replay.JobRequest{})
 	for range 2 {
-		p, err := w.Replayer().CancelJob(t.Context(), "acme", j.ID)
+		p, err := w.Replayer().CancelJob(w.Context(), "acme", j.ID)
 		if err != nil || p.State != replay.JobCancelled || !p.EndedAt.Equal(start) || !p.ExpiresAt.Equal(start.Add(replay.KeepJobs)) {
 			t.Errorf("CancelJob() = %+v, %v; want cancelled now, kept for %s", p, err, replay.KeepJobs)
 		}
@@ -258,10 +258,10 @@ func TestCancelJob(t *testing.T) {
 	}
 	done := w.start(replay.JobRequest{Types: []string{"none"}})
 	w.Run()
-	if _, err := w.Replayer().CancelJob(t.Context(), "acme", done.ID); hook.CodeOf(err) != hook.CodeConflict {
+	if _, err := w.Replayer().CancelJob(w.Context(), "acme", done.ID); hook.CodeOf(err) != hook.CodeConflict {
 		t.Errorf("CancelJob() of a finished job = %v; want a conflict", err)
 	}
-	if _, err := w.Replayer().CancelJob(t.Context(), "other", j.ID); hook.CodeOf(err) != hook.CodeNotFound {
+	if _, err := w.Replayer().CancelJob(w.Context(), "other", j.ID); hook.CodeOf(err) != hook.CodeNotFound {
 		t.Errorf("CancelJob() of another tenant = %v; want not found", err)
 	}
 }
@@ -271,7 +271,7 @@ func TestCancelJob(t *testing.T) {
 func TestCancelJob_EndsWithThePage(t *testing.T) {
 	t.Parallel()
 
-	for _, effect := range []string{"send", "save delivery", "save job"} {
+	for _, effect := range []string{"send", "write delivery", "write replay"} {
 		for _, dies := range []bool{false, true} {
 			t.Run(fmt.Sprintf("at %s, the worker dies %t", effect, dies), func(t *testing.T) {
 				t.Parallel()
@@ -284,7 +284,7 @@ func TestCancelJob_EndsWithThePage(t *testing.T) {
 				}
 				before := w.job(j.ID)
 				w.Calls.Before(effect, func() {
-					if _, err := w.Replayer().CancelJob(t.Context(), "acme", j.ID); err != nil {
+					if _, err := w.Replayer().CancelJob(w.Context(), "acme", j.ID); err != nil {
 						t.Errorf("CancelJob() = %v", err)
 					}
 					if dies {

@@ -156,10 +156,10 @@ func TestWork_SkipsChangedDeliveries(t *testing.T) {
 	if got := w.job(j.ID); got.Selected != 4 || len(got.Pending) != 4 {
 		t.Fatalf("%d selected, %d pending; want 4", got.Selected, len(got.Pending))
 	}
-	if _, err := w.Replayer().Delivery(t.Context(), "acme", ids[1].DeliveryID, asked); err != nil {
+	if _, err := w.Replayer().Delivery(w.Context(), "acme", ids[1].DeliveryID, asked); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := w.Replayer().Discard(t.Context(), "acme", ids[2].DeliveryID, asked.By, "not wanted"); err != nil {
+	if _, err := w.Replayer().Discard(w.Context(), "acme", ids[2].DeliveryID, asked.By, "not wanted"); err != nil {
 		t.Fatal(err)
 	}
 	w.Run()
@@ -202,7 +202,7 @@ func TestWork_RepeatsRefusedTokens(t *testing.T) {
 func TestWork_OfTwoWorkers(t *testing.T) {
 	t.Parallel()
 
-	for _, effect := range []string{"select", "save job", "send", "save delivery", "continue"} {
+	for _, effect := range []string{"list dead", "write replay", "send", "write delivery", "continue"} {
 		t.Run("second worker before "+effect, func(t *testing.T) {
 			t.Parallel()
 
@@ -210,7 +210,7 @@ func TestWork_OfTwoWorkers(t *testing.T) {
 			ids := w.past(w.Endpoint(nil), hook.StateDead, 250)
 			j := w.start(replay.JobRequest{})
 			w.Calls.Before(effect, func() {
-				if err := w.Replayer().Work(t.Context(), w.next(j)); err != nil {
+				if err := w.Replayer().Work(w.Context(), w.next(j)); err != nil {
 					t.Errorf("second Work() = %v", err)
 				}
 				w.Clock.Until(w.Clock.Now().Add(time.Millisecond)) // otherwise both writes are equal
@@ -230,10 +230,10 @@ func TestWork_OfTwoWorkersWithTheSameMessage(t *testing.T) {
 	w := setup(t)
 	ids := w.past(w.Endpoint(nil), hook.StateDead, 250)
 	j := w.start(replay.JobRequest{})
-	w.Calls.Before("save job", func() {
+	w.Calls.Before("write replay", func() {
 		w.Clock.Until(w.Clock.Now().Add(time.Millisecond)) // otherwise both writes are equal
 		w.Calls.Refuse = func(int, hook.Token) error { return &hook.Error{Code: hook.CodeUnavailable, Message: "busy"} }
-		if err := w.Replayer().Work(t.Context(), w.next(j)); err == nil {
+		if err := w.Replayer().Work(w.Context(), w.next(j)); err == nil {
 			t.Error("second Work() = nil; want an error, because no token was sent")
 		}
 		w.Calls.Refuse = nil
@@ -252,7 +252,7 @@ func TestWork_OfManyWorkersAtOnce(t *testing.T) {
 		var wg sync.WaitGroup
 		for range 4 {
 			wg.Go(func() {
-				if err := w.Replayer().Work(t.Context(), w.next(j)); err != nil {
+				if err := w.Replayer().Work(w.Context(), w.next(j)); err != nil {
 					t.Errorf("Work() = %v", err)
 				}
 			})
@@ -289,14 +289,14 @@ func (w *bundle) exactly(j replay.Job, ids []hook.DeliveryRef) {
 func TestWork_ContinuesAfterALostResponse(t *testing.T) {
 	t.Parallel()
 
-	for _, effect := range []string{"save job", "save delivery"} {
+	for _, effect := range []string{"write replay", "write delivery"} {
 		t.Run(effect, func(t *testing.T) {
 			t.Parallel()
 
 			w := setup(t)
 			ids := w.past(w.Endpoint(nil), hook.StateDead, 5)
 			j := w.start(replay.JobRequest{})
-			w.Calls.LoseAnswer = effect
+			w.Calls.Lose(effect)
 			w.Run()
 			w.exactly(j, ids)
 		})
@@ -311,14 +311,14 @@ func TestWork_StopsInTime(t *testing.T) {
 	j := w.start(replay.JobRequest{Rate: replay.MaxRate})
 	w.Clock.Until(start.Add(time.Second))
 	// The context's deadline is compared with the clock of the world, without waiting.
-	ctx := deadline{t.Context(), start.Add(10 * time.Second)}
+	ctx := deadline{w.Context(), start.Add(10 * time.Second)}
 	if err := w.Replayer().Work(ctx, w.next(j)); err != nil {
 		t.Fatal(err)
 	}
 	if got := w.job(j.ID); got.Enqueued != replay.PageSize {
 		t.Errorf("%d enqueued with 9 s left; want one page", got.Enqueued)
 	}
-	if err := w.Replayer().Work(t.Context(), w.next(j)); err != nil {
+	if err := w.Replayer().Work(w.Context(), w.next(j)); err != nil {
 		t.Fatal(err)
 	}
 	if got := w.job(j.ID); got.Enqueued <= 2*replay.PageSize {

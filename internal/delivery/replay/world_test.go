@@ -70,7 +70,7 @@ func (w *bundle) change(id hook.DeliveryRef, edit func(*hook.Delivery)) {
 func (w *bundle) job(id hook.JobID) replay.Progress {
 	w.T.Helper()
 
-	p, err := w.Replayer().Job(w.T.Context(), "acme", id)
+	p, err := w.Replayer().Job(w.Context(), "acme", id)
 	if err != nil {
 		w.T.Fatalf("job %s: %v", id, err)
 	}
@@ -91,7 +91,7 @@ func (w *bundle) start(q replay.JobRequest) replay.Job {
 		q.Rate = replay.DefaultRate
 	}
 	q.By = "key_0000000000000001"
-	j, err := w.Replayer().Start(w.T.Context(), "acme", q)
+	j, err := w.Replayer().Start(w.Context(), "acme", q)
 	if err != nil {
 		w.T.Fatalf("Start(%+v) = %v", q, err)
 	}

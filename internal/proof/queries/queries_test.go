@@ -91,7 +91,7 @@ func written(t *testing.T) lines {
 	b.PostMany(failing, 20)
 	b.RunFor(10 * time.Minute)
 	b.Calls.Fail = func(string, hook.EndpointID) error { return errors.New("no table") }
-	if err := b.Breaker().Reconcile(t.Context(), hook.CircuitCheck{Tenant: world.Tenant, Endpoint: failing.ID}); err == nil {
+	if err := b.Breaker().Reconcile(b.Context(), hook.CircuitCheck{Tenant: world.Tenant, Endpoint: failing.ID}); err == nil {
 		t.Error("Reconcile() without a table succeeds; want the line of a fault")
 	}
 	all.add(t, b.Log.String())
@@ -179,7 +179,7 @@ func TestEventTypes_everyDeath(t *testing.T) {
 	parked := hook.QueuedDelivery(b.Event("order.paid", b.Clock.Now().Add(-hook.DefaultMaxAge-time.Minute), e), e.Target())
 	parked.State, parked.Reason, parked.Token = hook.StateParked, hook.ReasonCircuit, hook.NewNonce()
 	b.Save(parked)
-	if err := b.Breaker().Reconcile(t.Context(), hook.CircuitCheck{Tenant: world.Tenant, Endpoint: e.ID}); err != nil {
+	if err := b.Breaker().Reconcile(b.Context(), hook.CircuitCheck{Tenant: world.Tenant, Endpoint: e.ID}); err != nil {
 		t.Fatal(err)
 	}
 	if state := b.States([]hook.DeliveryRef{parked.Ref()}); state != "1 dead expired" {

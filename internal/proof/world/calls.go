@@ -1,16 +1,17 @@
 package world
 
 import (
-	"fmt"
 	"maps"
 	"strings"
 	"sync"
+	"testing"
 
 	"surehook/internal/hook"
 )
 
-// Calls counts the calls of the ports by name, such as "save delivery". The
-// functions beside the function under test have a prefix: "deliver: load".
+// Calls counts the calls of the functions by name: the requests to the table, such as
+// "write delivery", and the calls of the other ports, such as "send". The functions beside
+// the function under test have a prefix: "deliver: read batch". requestOf names requests.
 //
 // Calls also holds the faults other than death. Tests set them before or
 // between invocations, or in a function of Before.
@@ -21,20 +22,14 @@ type Calls struct {
 	// in the request; nil: the queue takes every token.
 	Refuse func(i int, token hook.Token) error
 	// Twice lets the queue deliver each token of the function under test twice.
-	Twice bool
-	// LoseAnswer names a call. Its next effect is made, and the caller gets a conflict,
-	// as from a client's own retry after a lost answer.
-	LoseAnswer string
-	// WaveLag is how many waves the index of due circuits is behind the records.
-	WaveLag int
-
-	mu      sync.Mutex
-	n       map[string]int
-	largest map[string]int
-	before  map[string]func()
+	Twice  bool
+	mu     sync.Mutex
+	n      map[string]int
+	before map[string]func()
+	lost   string // the call whose next answer is lost
 }
 
-// Before runs f once, before the next such call.
+// Before runs f once, before the next such call. A test without such a call fails.
 func (c *Calls) Before(call string, f func()) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -45,12 +40,66 @@ func (c *Calls) Before(call string, f func()) {
 	c.before[call] = f
 }
 
-// Lose loses the answer of the next such effect: see LoseAnswer.
+// Lose loses the answer of the next such effect: the client repeats the call, and the
+// function gets the second answer.
 func (c *Calls) Lose(call string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 
-	c.LoseAnswer = call
+	c.lost = call
+}
+
+// end checks that Before met its calls. It also forgets the faults: package testing keeps
+// what a cleanup names until the parents of the test end, and a fault names its world.
+func (c *Calls) end(t *testing.T) func() {
+	return func() {
+		for call := range c.before {
+			t.Errorf("there was no call %q", call)
+		}
+		c.Fail, c.Refuse, c.before = nil, nil, nil
+	}
+}
+
+// Disturb calls f once, before the n-th call of the function under test, and returns the
+// number of its calls so far. The queries of one list are one call.
+func (c *Calls) Disturb(n int, f func(call string)) (calls func() int) {
+	var mu sync.Mutex
+	var made int
+	var last string
+	c.Fail = func(call string, _ hook.EndpointID) error {
+		mu.Lock()
+		if call != last || !strings.HasPrefix(call, "list ") {
+			made++
+		}
+		last = call
+		now := made == n
+		if now {
+			n = 0
+		}
+		mu.Unlock()
+		if now {
+			f(call)
+		}
+		return nil
+	}
+	return func() int {
+		mu.Lock()
+		defer mu.Unlock()
+
+		return made
+	}
+}
+
+// loses reports whether the answer is still to be lost, and forgets that.
+func (c *Calls) loses(call string) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+
+	if c.lost != call {
+		return false
+	}
+	c.lost = ""
+	return true
 }
 
 // Of returns the number of such calls.
@@ -85,15 +134,6 @@ func (c *Calls) Total() int {
 	return n
 }
 
-// Largest returns the largest page of such calls: deliveries of "select",
-// pending deliveries of "save job", tokens of "send".
-func (c *Calls) Largest(call string) int {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-
-	return c.largest[call]
-}
-
 // count counts the call, and runs a function of Before.
 func (c *Calls) count(call string) {
 	c.mu.Lock()
@@ -109,34 +149,10 @@ func (c *Calls) count(call string) {
 	}
 }
 
-func (c *Calls) size(call string, n int) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-
-	if c.largest == nil {
-		c.largest = make(map[string]int)
-	}
-	c.largest[call] = max(c.largest[call], n)
-}
-
 // fail returns the fault of the call, or nil.
 func (c *Calls) fail(call string, id hook.EndpointID) error {
 	if c.Fail == nil {
 		return nil
 	}
 	return c.Fail(call, id)
-}
-
-// answer returns the error of an effect that was made, or the conflict after its lost answer.
-func (c *Calls) answer(call string, err error) error {
-	c.mu.Lock()
-	lost := c.LoseAnswer == call
-	if lost {
-		c.LoseAnswer = ""
-	}
-	c.mu.Unlock()
-	if lost && err == nil {
-		return fmt.Errorf("write again: %w", hook.Conflict("it was written"))
-	}
-	return err
 }

@@ -54,16 +54,18 @@ func (w *World) Endpoint(change func(e *hook.Endpoint)) hook.Endpoint {
 	if err := w.Store.CreateEndpoint(w.T.Context(), e); err != nil {
 		w.T.Fatal(err)
 	}
+	if !w.options.Unproven {
+		w.fast(e.Tenant, e.ID)
+	}
 	e.Version = 1
 	return e
 }
 
-// Fast makes the endpoint fast in the store, for tests that read the store without the
-// ports of the world.
-func (w *World) Fast(id hook.EndpointID) {
+// fast makes the endpoint fast.
+func (w *World) fast(tenant hook.TenantID, id hook.EndpointID) {
 	w.T.Helper()
 
-	record := gate.NewRecord(Tenant, id)
+	record := gate.NewRecord(tenant, id)
 	record.Speed, record.SeenAt = speed.Fast, w.Clock.Now()
 	if err := w.Store.SaveCircuit(w.T.Context(), record); err != nil {
 		w.T.Fatal(err)

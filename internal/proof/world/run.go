@@ -35,7 +35,7 @@ func (w *World) Invoke(lane hook.Lane) (received, failed int) {
 	for i, m := range batch {
 		messages[i] = deliver.Message{ID: m.ID, Body: m.Body, Lane: lane}
 	}
-	kept := w.Deliverer().ProcessBatch(w.T.Context(), messages)
+	kept := w.Deliverer().ProcessBatch(w.as(Deliver), messages)
 	if w.options.Function == Deliver && w.Crash.Restart() {
 		return len(batch), len(batch)
 	}
@@ -67,7 +67,7 @@ func (w *World) Work() bool {
 	if len(received) == 0 {
 		return false
 	}
-	err := w.Replayer().Work(w.T.Context(), received[0].Job)
+	err := w.Replayer().Work(w.as(Replay), received[0].Job)
 	if died := w.Crash.Restart(); !died && err == nil {
 		w.Jobs.Delete(received[0].ID)
 	}
@@ -82,7 +82,7 @@ func (w *World) Tick() {
 		return
 	}
 	w.ticked = w.Clock.Now()
-	if err := w.Breaker().Tick(w.T.Context()); err != nil && !w.Crash.Restart() {
+	if err := w.Breaker().Tick(w.as(Breaker)); err != nil && !w.Crash.Restart() {
 		w.T.Errorf("Tick() = %v", err)
 	}
 }
@@ -111,9 +111,9 @@ func (w *World) CheckCircuits() {
 // checkCircuit gives the message to a new process of the breaker.
 func (w *World) checkCircuit(m memory.CircuitMessage) error {
 	if m.Review != nil {
-		return w.Breaker().ReviewPage(w.T.Context(), *m.Review)
+		return w.Breaker().ReviewPage(w.as(Breaker), *m.Review)
 	}
-	return w.Breaker().Reconcile(w.T.Context(), m.Check)
+	return w.Breaker().Reconcile(w.as(Breaker), m.Check)
 }
 
 // Now runs everything that is due now.

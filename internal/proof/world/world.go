@@ -23,8 +23,8 @@ import (
 // Function is one of the functions in a World.
 type Function uint8
 
-// The functions. The gate is a part of function deliver, with a life of its own
-// in tests. The zero Function is none.
+// The functions. Gate is the gate of function deliver, in tests of the gate alone. The
+// zero Function is none.
 const (
 	Ingest Function = iota + 1
 	Gate
@@ -47,9 +47,8 @@ type Options struct {
 	Circuits bool
 	// Jobs lets Run run function replay on each job message.
 	Jobs bool
-	// Unproven leaves the speed class of the endpoints as stored. By default the
-	// functions read unproven endpoints as fast, so that tests without a concern for
-	// speed see no slots.
+	// Unproven lets endpoints begin unproven. By default they begin fast, so that tests
+	// without a concern for speed see no slots.
 	Unproven bool
 }
 
@@ -64,11 +63,11 @@ type World struct {
 	Schedules     *memory.Schedules
 	CircuitQueue  *memory.CircuitQueue
 	Jobs          *memory.JobQueue
-	Notifications *memory.Notifications // of the breaker, as the function under test
-	Log           *Log                  // of the function under test
+	Notifications *memory.Notifications
+	Log           *Log // of the function under test
 	Crash         *Crash
 	Calls         *Calls
-	Gate          deliver.Gate // of function deliver; tests may replace the gate
+	Gate          deliver.Gate // of function deliver; nil: one of each process
 
 	// Answer is the receiver of every endpoint; Always(200) at first.
 	Answer func(r send.Request) hook.Outcome
@@ -97,31 +96,31 @@ func New(t *testing.T, options Options) *World {
 		T: t, Clock: NewClock(Start()), Store: memory.NewStore(), Notifications: &memory.Notifications{}, Log: &Log{},
 		Crash: &Crash{}, Calls: &Calls{}, Answer: Always(200), options: options, ticked: Start(),
 	}
+	w.Store.Wait, w.Store.Table.Now, w.Store.Table.Around = NoWait, w.Clock.Now, w.around
 	w.Queue = memory.NewQueue(w.Clock.Now)
 	w.DeadLetters = memory.NewDeadLetters(w.Queue)
 	w.Schedules = memory.NewSchedules(w.Queue, w.Clock.Now)
 	w.CircuitQueue = memory.NewCircuitQueue(w.Clock.Now)
 	w.Jobs = memory.NewJobQueue(w.Clock.Now)
-	w.Gate = w.wiring(Gate).NewGate()
+	if options.Function == Gate {
+		w.Gate = w.wiring(Gate).NewGate()
+	}
+	t.Cleanup(w.Calls.end(t))
 	return w
 }
 
 // wiring returns the ports of a function.
 func (w *World) wiring(f Function) Wiring {
-	p := ports{Store: w.Store, w: w, prefix: f.String() + ": "}
 	log := slog.New(slog.DiscardHandler)
 	if f == w.options.Function {
-		p.prefix, log = "", slog.New(slog.NewJSONHandler(w.Log, nil))
+		log = slog.New(slog.NewJSONHandler(w.Log, nil))
 	}
-	wiring := Wiring{
-		Store: p, Queue: p, Schedules: p, DeadLetters: deadLetters{p}, CircuitQueue: p, JobQueue: p, Notifier: p,
-		Settlement: settle.Settlement{Store: p, Wait: NoWait}, Gate: w.Gate, Vault: memory.Vault{}, Sender: receiver{w}, Remote: w.Remote,
+	p := ports{w}
+	return Wiring{
+		Store: w.Store, Queue: p, Schedules: p, DeadLetters: deadLetters{w}, CircuitQueue: p, JobQueue: p, Notifier: p,
+		Settlement: settle.Settlement{Store: w.Store, Wait: NoWait}, Gate: w.Gate, Vault: memory.Vault{}, Sender: receiver{w}, Remote: w.Remote,
 		Metrics: emf.Set{Environment: "test"}, Log: log, Now: w.Clock.Now, NewEventID: hook.NewEventID, NewJobID: hook.NewJobID,
 	}
-	if f != Breaker { // a notification is an effect of the breaker only
-		wiring.Notifier = &memory.Notifications{}
-	}
-	return wiring
 }
 
 // Acceptor returns a new process of function ingest.
