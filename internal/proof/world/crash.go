@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// ErrDead is the error of every port of a dead process.
+// ErrDead is the error of each effect of a dead process.
 var ErrDead = errors.New("the process is dead")
 
 // Crash counts the effects of the function under test, and ends the function

@@ -1,5 +1,6 @@
-// Package world is the test world of the use cases: the in-memory stack, a clock
-// that tests move, receivers with scripted answers, and one crash injector.
+// Package world is the test world of the use cases: the deployed store over a table in
+// memory, queues in memory, a clock that tests move, receivers with scripted answers, and
+// one crash injector.
 // Only tests import the package.
 //
 // # Parts
@@ -7,14 +8,16 @@
 // Wiring builds the use cases from ports. The other proofs with ports of their
 // own (package sim, cost and reliability) reuse Wiring and NewEndpoint.
 //
-// World is a Wiring over package memory. Each invocation gets new use cases.
+// World is a Wiring over package memory. Each invocation gets new use cases, and a context
+// that names its function: Calls and Crash tell the function under test by it. Tests that
+// call a use case themselves give it World.Context.
 //
 // # Crashes
 //
 // Crash counts the effects of the function under test, and ends the function
-// before or after the n-th effect. An effect is a write to the store or a
-// message. A dead function makes no more effects: each later call of its ports
-// returns ErrDead. Its messages become visible again after a minute, as on SQS.
+// before or after the n-th effect. An effect is a request that writes to the table, or a
+// message. A dead function makes no more effects: each later one returns ErrDead. Its
+// messages become visible again after a minute, as on SQS.
 //
 // # What a restart forgets
 //
