@@ -15,7 +15,13 @@ import (
 func (w *simulation) checkDone(p *process) {
 	w.checkBill(p)
 	w.checkFewRequests(p)
-	if p.dead || p.hurt || !p.done || w.now.After(p.deadline) {
+	if p.dead || !p.done || w.now.After(p.deadline) {
+		return
+	}
+	for _, sent := range p.made {
+		w.checkPersists(p, sent)
+	}
+	if p.hurt {
 		return
 	}
 	for _, sent := range p.made {

@@ -18,7 +18,6 @@ type endpoint struct {
 	hook.Endpoint
 
 	id       hook.EndpointID
-	delays   []time.Duration // of its policy
 	temper   temper
 	troubles []span
 }
@@ -65,13 +64,11 @@ func (w *simulation) newEndpoint() {
 		id[i] = letters[w.rng.IntN(len(letters))]
 	}
 	e := &endpoint{id: hook.EndpointID(id), temper: pick(w, w.tempers()...)}
-	for range 1 + w.rng.IntN(4) {
-		e.delays = append(e.delays, pick(w, time.Second, 5*time.Second, 30*time.Second, 2*time.Minute, 10*time.Minute, 20*time.Minute))
-	}
+	delays := w.drawDelays()
 	e.troubles = w.drawTroubles()
 	if w.flapping && len(w.endpoints) < 2 {
 		e.temper, e.troubles = temper{unavailable: 0.8}, nil
-		e.delays = []time.Duration{5 * time.Second, 5 * time.Second, 30 * time.Second, 30 * time.Second, 2 * time.Minute}
+		delays = []time.Duration{5 * time.Second, 5 * time.Second, 30 * time.Second, 30 * time.Second, 2 * time.Minute}
 	}
 	const secret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
 	record, err := world.EndpointWith(w.ctx, e.id, secret, w.now)
@@ -83,12 +80,9 @@ func (w *simulation) newEndpoint() {
 	if record.Secrets[0].Sealed, err = (memory.Vault{}).Seal(w.ctx, secret, record.Tenant, e.id); err != nil {
 		w.fail(checkSetup, "seal: %v", err)
 	}
-	record.EventTypes = pick(w, []string{"*"}, []string{"*"}, []string{"order.*"}, []string{"order.paid", "user.gone"})
-	record.Retry = hook.RetryPolicy{
-		Schedule: e.delays, Jitter: pick(w, hook.JitterFull, hook.JitterEqual, hook.JitterProportional, hook.JitterNone),
-	}
+	record.EventTypes, record.Filter, record.Retry = w.drawTypes(), w.drawFilter(), w.drawRetry(delays)
 	record.Timeout = pick(w, 2*time.Second, 10*time.Second, 20*time.Second)
-	record.MaxAge = pick(w, 3*time.Minute, 10*time.Minute, 40*time.Minute, w.level.oldest)
+	record.MaxAge = w.drawMaxAge()
 	record.Circuit = hook.CircuitSettings{
 		Failures: pick(w, 2, 3, 5, 8), Cooldown: pick(w, 10*time.Second, time.Minute, 5*time.Minute), MaxCooldown: 10 * time.Minute,
 	}
@@ -100,8 +94,9 @@ func (w *simulation) newEndpoint() {
 		e.MaxInFlight = 1 + w.rng.IntN(3)
 	}
 	coalesce(&e.Endpoint)
-	if e.ID[7]%4 == 0 {
-		e.RetryOn, e.GiveUpOn = []int{400}, []int{500}
+	e.RetryOn, e.GiveUpOn = w.drawStatuses()
+	if wrong := hook.ValidateEndpoint(e.Endpoint); len(wrong) > 0 { // events would die while they wait
+		e.MaxAge = 10 * time.Minute
 	}
 	if w.chance(0.5) { // a fast endpoint: batches, waves, and no slots without a limit
 		record := gate.NewRecord(e.Tenant, e.id)
@@ -118,6 +113,7 @@ func (w *simulation) newEndpoint() {
 	if err := w.store.CreateEndpoint(w.ctx, e.Endpoint); err != nil {
 		w.fail(checkSetup, "create endpoint: %v", err)
 	}
+	e.Version = 1
 	w.sawEndpoint(e.Endpoint, false)
 }
 
@@ -203,7 +199,10 @@ func (r reply) after(d time.Duration, timeout hook.Outcome) hook.Outcome {
 }
 
 // wire is the network of one process.
-type wire struct{ p *process }
+type wire struct {
+	p    *process
+	away bool // the process is a sender of another place
+}
 
 func (s wire) Send(_ context.Context, r send.Request) hook.Outcome {
 	p := s.p
@@ -214,7 +213,7 @@ func (s wire) Send(_ context.Context, r send.Request) hook.Outcome {
 	if v == dead {
 		return cut
 	}
-	sent := p.sawPost(p, r)
+	sent := p.sawPost(p, r, s.away)
 	p.note("%s POST %s: %s after %s, retry after %s %s", p.name, about, sent.outcome.Class, sent.outcome.Duration, sent.outcome.RetryAfter, v)
 	if v == dying {
 		p.die()

@@ -82,7 +82,7 @@ func (p *process) wiring() world.Wiring {
 	ports := p.ports()
 	return world.Wiring{
 		Store: ports, Queue: ports, Schedules: ports, DeadLetters: p.letters(), CircuitQueue: ports, JobQueue: ports, Notifier: ports,
-		Settlement: settle.Settlement{Store: ports, Notifier: ports, Log: p.log, Wait: world.NoWait}, Vault: memory.Vault{}, Sender: wire{p}, Remote: senders{p},
+		Settlement: settle.Settlement{Store: ports, Notifier: ports, Log: p.log, Wait: world.NoWait}, Vault: memory.Vault{}, Sender: wire{p: p}, Remote: senders{p},
 		Log: p.log, Now: p.clock,
 		NewEventID: func() (hook.EventID, error) {
 			p.events++
@@ -298,7 +298,7 @@ type client struct {
 func (w *simulation) postIn(tenant hook.TenantID, after time.Duration) {
 	w.posting++
 	c := &client{tenant: tenant, keyed: true, requests: []ingest.Request{{
-		Type: "order.paid", Payload: []byte(`{}`), IdempotencyKey: fmt.Sprintf("planned-%d-%s", w.spawned, after),
+		Type: "order.paid", Payload: []byte(`{"n":1}`), IdempotencyKey: fmt.Sprintf("planned-%d-%s", w.spawned, after),
 	}}}
 	w.plan.add(w.now.Add(after), func() { w.post(c) })
 }

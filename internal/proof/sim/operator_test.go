@@ -17,16 +17,21 @@ const operator = hook.KeyID("key_0000000000000001")
 func (p *process) admin() *adminendpoint.Admin {
 	return &adminendpoint.Admin{
 		Store: p.ports(), Circuits: p.ports(), CircuitQueue: p.ports(), History: p.ports(),
-		Vault: memory.Vault{}, Policy: egress.Policy{}, Now: p.clock, Wait: world.NoWait,
+		Vault: memory.Vault{}, Policy: egress.Policy{}, Places: adminendpoint.Places{Regions: []string{otherRegion}, Addresses: fixedAddresses},
+		Now: p.clock, Wait: world.NoWait,
 	}
 }
 
 // operate runs a random operation of an operator.
 func (w *simulation) operate() {
 	e := pick(w, w.endpoints...)
-	switch n := w.rng.IntN(26); n {
-	case 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 20, 21:
+	switch n := w.rng.IntN(34); n {
+	case 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 20, 21, 28, 29, 30, 31:
 		w.operateEndpoint(n, e)
+	case 26, 27:
+		w.sample(e)
+	case 32, 33:
+		w.unsettle(e.Tenant)
 	case 10, 11:
 		q := replay.JobRequest{State: pick(w, hook.StateDead, hook.StateDead, hook.StateParked, hook.StateDelivered), Rate: pick(w, 0.3, 2, 50), By: operator}
 		w.hand("job", func(ctx context.Context, p *process) error {
@@ -82,12 +87,10 @@ func (w *simulation) operateEndpoint(n int, e *endpoint) {
 		of("open circuit", func(ctx context.Context, a *adminendpoint.Admin) error {
 			return second(a.OpenCircuit(ctx, e.Tenant, ref))
 		})
-	case 7, 8:
-		timeout, failures := pick(w, 2*time.Second, 10*time.Second), pick(w, 2, 5)
-		of("change", func(ctx context.Context, a *adminendpoint.Admin) error {
-			return second(a.Change(ctx, e.Tenant, ref, 0, adminendpoint.Fields{
-				Timeout: &timeout, Circuit: adminendpoint.CircuitFields{Failures: &failures},
-			}))
+	case 7, 8, 28, 29, 30, 31:
+		what, fields := w.drawFields()
+		of("change the "+what+" of", func(ctx context.Context, a *adminendpoint.Admin) error {
+			return second(a.Change(ctx, e.Tenant, ref, 0, fields))
 		})
 	case 20:
 		shards := pick(w, 1, 2, 3, hook.MaxShards)

@@ -49,6 +49,7 @@ func (w *simulation) around(ctx context.Context, r *table.Call, do func() error)
 	case dead:
 		return errDead
 	case refused:
+		p.failed(r)
 		return c.refusal()
 	case granted, lost, repeated, partial, unprocessed, dying:
 	}
@@ -72,6 +73,16 @@ func (w *simulation) around(ctx context.Context, r *table.Call, do func() error)
 		return context.DeadlineExceeded
 	}
 	return err
+}
+
+// failed notes a write that failed.
+func (p *process) failed(r *table.Call) {
+	if !r.Write {
+		return
+	}
+	if ref, ok := deliveryOf(r.Keys[0]); ok {
+		p.tries[ref]++
+	}
 }
 
 // linger waits within a request.
