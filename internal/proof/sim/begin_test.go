@@ -21,6 +21,7 @@ func (w *simulation) begin() {
 	for range endpoints {
 		w.newEndpoint()
 	}
+	w.planErasure()
 	if w.crowded {
 		w.planCrowd()
 	}

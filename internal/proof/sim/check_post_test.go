@@ -19,6 +19,9 @@ func (w *simulation) sawPost(p *process, r send.Request, away bool) *exchange {
 	e := w.endpoints[i]
 	members := w.membersOf(p, r)
 	x := &exchange{p: p, at: w.now, outcome: w.answer(e, r, members), by: *r.Endpoint}
+	if w.lapses(id) {
+		return w.sawLast(p, x, r, members)
+	}
 	w.checkSettings(p, r)
 	w.checkPlace(p, r, away)
 	if r.Endpoint.Coalesce.On() {

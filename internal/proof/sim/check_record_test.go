@@ -34,6 +34,7 @@ func (w *simulation) sawDelivery(p *process, d hook.Delivery, a *hook.Attempt) {
 	if r := old.Replayed; r.Generation != 0 && r != d.Replayed {
 		w.fail(checkGenerations, "%s: %s was replayed by %+v, now by %+v", p.name, d.ID, r, d.Replayed)
 	}
+	w.checkBody(p, d, a)
 	w.sawWrite(p, old, d)
 	w.written[d.Ref()] = w.now
 	w.records[d.Ref()] = d

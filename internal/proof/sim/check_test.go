@@ -224,6 +224,7 @@ func (w *simulation) shift(r *table.Call, from, to time.Time) {
 			times[d] = to
 		}
 	}
+	move(&w.doomed.marked)
 	for _, k := range r.Keys {
 		if d, ok := deliveryOf(k); ok {
 			moveIn(w.moved, d)
@@ -305,6 +306,9 @@ func (w *simulation) checkNonce(p *process, t hook.Token) {
 //
 // lane is zero for a schedule.
 func (w *simulation) sawToken(p *process, t hook.Token, lane hook.Lane) {
+	if w.lapses(t.Delivery.Endpoint) {
+		return
+	}
 	a := attempt{t.Delivery, t.Attempt}
 	w.checkNonce(p, t)
 	if lane != 0 {

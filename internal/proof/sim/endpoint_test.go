@@ -56,7 +56,9 @@ func (w *simulation) tempers() []temper {
 }
 
 // newEndpoint creates an endpoint by the seed's choice.
-func (w *simulation) newEndpoint() {
+func (w *simulation) newEndpoint() { w.newEndpointOf(pick(w, w.tenants()...)) }
+
+func (w *simulation) newEndpointOf(tenant hook.TenantID) {
 	w.note("a new endpoint")
 	const letters = "0123456789abcdefghjkmnpqrstvwxyz"
 	id := []byte("ep_0000000000000000")
@@ -76,7 +78,7 @@ func (w *simulation) newEndpoint() {
 		w.fail(checkSetup, "make endpoint: %v", err)
 	}
 	place(&record)
-	record.Tenant = pick(w, w.tenants()...)
+	record.Tenant = tenant
 	if record.Secrets[0].Sealed, err = (memory.Vault{}).Seal(w.ctx, secret, record.Tenant, e.id); err != nil {
 		w.fail(checkSetup, "seal: %v", err)
 	}
@@ -94,12 +96,15 @@ func (w *simulation) newEndpoint() {
 		e.MaxInFlight = 1 + w.rng.IntN(3)
 	}
 	coalesce(&e.Endpoint)
+	if e.ID[8]%3 == 0 {
+		e.Endpoint = e.Sharded(4)
+	}
 	e.RetryOn, e.GiveUpOn = w.drawStatuses()
 	if wrong := hook.ValidateEndpoint(e.Endpoint); len(wrong) > 0 { // events would die while they wait
 		e.MaxAge = 10 * time.Minute
 	}
 	if w.chance(0.5) { // a fast endpoint: batches, waves, and no slots without a limit
-		record := gate.NewRecord(e.Tenant, e.id)
+		record := gate.NewRecord(tenant, e.id)
 		record.Speed, record.SpeedAt, record.SeenAt = speed.Fast, w.now, w.now
 		if err := w.store.SaveCircuit(w.ctx, record); err != nil {
 			w.fail(checkSetup, "save the speed of an endpoint: %v", err)
@@ -107,7 +112,7 @@ func (w *simulation) newEndpoint() {
 	}
 	w.endpoints = append(w.endpoints, e)
 	if w.now.After(start) {
-		w.hand("create "+string(e.id), func(ctx context.Context, p *process) error { return p.store.CreateEndpoint(ctx, e.Endpoint) })
+		w.handIn(tenant, "create "+string(e.id), func(ctx context.Context, p *process) error { return p.store.CreateEndpoint(ctx, e.Endpoint) })
 		return
 	}
 	if err := w.store.CreateEndpoint(w.ctx, e.Endpoint); err != nil {
@@ -181,7 +186,7 @@ func (w *simulation) answer(e *endpoint, r send.Request, members []member) hook.
 type reply struct{ hook.Outcome }
 
 func (w *simulation) status(e *endpoint, n int) reply {
-	return reply{hook.Outcome{Class: hook.ClassOfStatus(n), Status: n, URL: e.URL, Duration: time.Millisecond + w.within(300*time.Millisecond)}}
+	return reply{hook.Outcome{Class: hook.ClassOfStatus(n), Status: n, URL: e.URL, Body: []byte("ok"), Duration: time.Millisecond + w.within(300*time.Millisecond)}}
 }
 
 func (r reply) retry(after time.Duration) hook.Outcome {

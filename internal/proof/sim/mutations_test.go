@@ -324,6 +324,26 @@ func mutations() []mutation {
 			old: "target = r.endpoint.Widest()", bug: "target = r.endpoint.Target()",
 		},
 		{
+			name: "an erasure stops at the first generation", file: "delivery/replay/erase.go", by: []check{checkErased},
+			old: "if erased.Replayed.Generation == 0 {", bug: "if erased.Replayed.Generation >= 0 {",
+		},
+		{
+			name: "an outcome after the erasure keeps its body", file: "delivery/deliver/decision.go", by: []check{checkErased},
+			old: "if d.Erased { // during the attempt", bug: "if d.Erased && d.Attempts < 0 {",
+		},
+		{
+			name: "a tenant in erasure takes events", file: "aws/dynamo/listing.go", by: []check{checkErasure},
+			old: "if it.Closing != \"\" {", bug: "if it.Closing == \"none\" {",
+		},
+		{
+			name: "the erasure of a tenant waits for no process", file: "admin/erasure/eraser.go", by: []check{checkErasure},
+			old: "e.NotBefore = now.Add(Quiet)", bug: "e.NotBefore = now",
+		},
+		{
+			name: "the erasure of a tenant does not look again after a removal", file: "admin/erasure/eraser.go", by: []check{checkErasure},
+			old: "\t\tif dirty {\n", bug: "\t\tif dirty && e.Passes > 1000 {\n",
+		},
+		{
 			name: "a slot is leased for an hour", file: "delivery/gate/limits.go", by: []check{checkLease},
 			old: "const LeaseFor = 2 * time.Minute", bug: "const LeaseFor = time.Hour",
 		},

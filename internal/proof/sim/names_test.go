@@ -34,6 +34,8 @@ const (
 	checkRequests      check = "requests"      // a batch takes a bounded number of requests to the store and the queues
 	checkInFlight      check = "in flight"     // max_in_flight
 	checkRate          check = "rate"          // rate_per_second
+	checkErased        check = "erased"        // the erasure of an event leaves no body of any generation
+	checkErasure       check = "erasure"       // nothing is sent, and no record is left, after the erasure of a tenant
 	checkState         check = "state"         // the diagram of states
 	checkRecord        check = "record"        // the record shows the outcome, and the policy's decision
 	checkResult        check = "result"        // results change only the circuit of their generation

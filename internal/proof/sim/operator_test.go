@@ -34,7 +34,7 @@ func (w *simulation) operate() {
 		w.unsettle(e.Tenant)
 	case 10, 11:
 		q := replay.JobRequest{State: pick(w, hook.StateDead, hook.StateDead, hook.StateParked, hook.StateDelivered), Rate: pick(w, 0.3, 2, 50), By: operator}
-		w.hand("job", func(ctx context.Context, p *process) error {
+		w.handIn(e.Tenant, "job", func(ctx context.Context, p *process) error {
 			p.tenant = e.Tenant
 			_, err := p.wiring().Replayer().Start(ctx, e.Tenant, q)
 			return once(err)
@@ -42,7 +42,7 @@ func (w *simulation) operate() {
 	case 12:
 		if n := len(w.startedJobs); n > 0 {
 			j := w.startedJobs[w.rng.IntN(n)]
-			w.hand("cancel job", func(ctx context.Context, p *process) error {
+			w.handIn(j.tenant, "cancel job", func(ctx context.Context, p *process) error {
 				return second(p.wiring().Replayer().CancelJob(ctx, j.tenant, j.id))
 			})
 		}
@@ -59,7 +59,7 @@ func (w *simulation) operate() {
 func (w *simulation) operateEndpoint(n int, e *endpoint) {
 	ref := string(e.id)
 	of := func(what string, do func(ctx context.Context, a *adminendpoint.Admin) error) {
-		w.hand(what+" "+ref, func(ctx context.Context, p *process) error { return do(ctx, p.admin()) })
+		w.handIn(e.Tenant, what+" "+ref, func(ctx context.Context, p *process) error { return do(ctx, p.admin()) })
 	}
 	resume := func(ctx context.Context, a *adminendpoint.Admin) error { return second(a.Resume(ctx, e.Tenant, ref)) }
 	switch n {
@@ -94,6 +94,9 @@ func (w *simulation) operateEndpoint(n int, e *endpoint) {
 		})
 	case 20:
 		shards := pick(w, 1, 2, 3, hook.MaxShards)
+		if w.statuses[e.id].Shards > 1 { // parked deliveries stay in shards without new ones
+			shards = 1
+		}
 		of("shard", func(ctx context.Context, a *adminendpoint.Admin) error {
 			return second(a.Change(ctx, e.Tenant, ref, 0, adminendpoint.Fields{Shards: &shards}))
 		})
@@ -115,7 +118,7 @@ func (w *simulation) operateEndpoint(n int, e *endpoint) {
 
 func (w *simulation) operateDelivery(n int, d hook.DeliveryID, tenant hook.TenantID) {
 	of := func(what string, do func(ctx context.Context, r *replay.Replayer) error) {
-		w.hand(what+" "+d.String(), func(ctx context.Context, p *process) error { return do(ctx, p.wiring().Replayer()) })
+		w.handIn(tenant, what+" "+d.String(), func(ctx context.Context, p *process) error { return do(ctx, p.wiring().Replayer()) })
 	}
 	request := replay.Request{By: operator, Force: w.chance(0.4)}
 	switch n {
@@ -128,8 +131,16 @@ func (w *simulation) operateDelivery(n int, d hook.DeliveryID, tenant hook.Tenan
 			return second(r.Event(ctx, tenant, d.Event, request))
 		})
 	case 22, 23:
+		if id, owner, ok := w.someReplayed(); ok && n == 22 {
+			d.Event, tenant = id, owner
+		}
 		of("erase event of", func(ctx context.Context, r *replay.Replayer) error {
-			return second(r.Erase(ctx, tenant, d.Event, operator))
+			_, err := r.Erase(ctx, tenant, d.Event, operator)
+			if err == nil {
+				w.count("events erased")
+				w.checkErased(tenant, d.Event)
+			}
+			return err //nolint:wrapcheck // the operator's answer
 		})
 	case 24, 25:
 		var others []*endpoint
@@ -232,7 +243,11 @@ func (w *simulation) someDelivery() (d hook.DeliveryRef, tenant hook.TenantID, o
 
 // tenants returns the tenants of the seed.
 func (w *simulation) tenants() []hook.TenantID {
-	return []hook.TenantID{"acme", "globex", "initech"}[:w.level.tenants]
+	all := []hook.TenantID{"acme", "globex", "initech"}[:w.level.tenants]
+	if w.doomed.tenant != "" && w.doomed.marked.IsZero() {
+		all = append(all, w.doomed.tenant)
+	}
+	return all
 }
 
 // wakeUp resumes and enables half of the endpoints, after the end of the faults. The
@@ -245,8 +260,8 @@ func (w *simulation) wakeUp() {
 	for _, e := range w.endpoints {
 		ref := string(e.id)
 		if w.chance(0.5) {
-			w.hand("resume "+ref, func(ctx context.Context, p *process) error { return second(p.admin().Resume(ctx, e.Tenant, ref)) })
-			w.hand("enable "+ref, func(ctx context.Context, p *process) error { return second(p.admin().Enable(ctx, e.Tenant, ref)) })
+			w.handIn(e.Tenant, "resume "+ref, func(ctx context.Context, p *process) error { return second(p.admin().Resume(ctx, e.Tenant, ref)) })
+			w.handIn(e.Tenant, "enable "+ref, func(ctx context.Context, p *process) error { return second(p.admin().Enable(ctx, e.Tenant, ref)) })
 		}
 	}
 }

@@ -10,7 +10,7 @@ import (
 // sample sends a test event to the endpoint, of its own type or of another.
 func (w *simulation) sample(e *endpoint) {
 	eventType := pick(w, adminendpoint.SampleType, "order.paid", "user.gone")
-	w.hand("test "+string(e.id), func(ctx context.Context, p *process) error {
+	w.handIn(e.Tenant, "test "+string(e.id), func(ctx context.Context, p *process) error {
 		sample, err := p.admin().Sample(ctx, e.Tenant, string(e.id), eventType, nil)
 		if err != nil {
 			return fmt.Errorf("make test event: %w", err)

@@ -127,7 +127,7 @@ func (w *simulation) drawStatuses() (retryOn, giveUpOn []int) {
 
 // drawFields returns a change of one part of the endpoint's settings.
 func (w *simulation) drawFields() (what string, f adminendpoint.Fields) {
-	switch w.rng.IntN(6) {
+	switch w.rng.IntN(7) {
 	case 0:
 		f.Retry, what = new(w.drawRetry(w.drawDelays())), "retry policy"
 	case 1:
@@ -139,6 +139,8 @@ func (w *simulation) drawFields() (what string, f adminendpoint.Fields) {
 	case 4:
 		retryOn, giveUpOn := w.drawStatuses()
 		f.RetryOn, f.GiveUpOn, what = &retryOn, &giveUpOn, "statuses"
+	case 5:
+		f.Shards, what = new(pick(w, 1, 1, 3)), "shards"
 	default:
 		timeout, failures := pick(w, 2*time.Second, 10*time.Second), pick(w, 2, 5)
 		f.Timeout, f.Circuit.Failures, what = &timeout, &failures, "timeout"
@@ -158,7 +160,7 @@ func (w *simulation) unsettle(tenant hook.TenantID) {
 	for range 4 {
 		e, filter := pick(w, all...), w.drawFilter()
 		w.plan.add(w.now.Add(w.within(time.Second)), func() {
-			w.hand("change the filter of "+string(e.id), func(ctx context.Context, p *process) error {
+			w.handIn(tenant, "change the filter of "+string(e.id), func(ctx context.Context, p *process) error {
 				return second(p.admin().Change(ctx, tenant, string(e.id), 0, adminendpoint.Fields{Filter: &filter}))
 			})
 		})

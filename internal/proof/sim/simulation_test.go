@@ -54,9 +54,10 @@ type simulation struct {
 	redriven   time.Time // the last redrive of undeliverable messages
 	calm       bool      // no faults
 	flapping   bool      // endpoints are paused and resumed all the time
-	crowded    bool      // more than a full wave of events for one endpoint
-	late       float64   // how soon the table removes an expired record; 0 before the second part
-	quiet      bool      // the faults have stopped
+	doomed     doomed
+	crowded    bool    // more than a full wave of events for one endpoint
+	late       float64 // how soon the table removes an expired record; 0 before the second part
+	quiet      bool    // the faults have stopped
 	plan       timeline
 	spawned    int
 	busy       int // batches in progress at function deliver
