@@ -58,7 +58,7 @@ func (w *simulation) checkLane(p *process, t hook.Token, lane hook.Lane) {
 	case hook.LaneSlot:
 		right = p.maker() == ofAttempts && on && alone
 	case hook.LaneOverflow:
-		right = t.Slot && !on || p.maker() == ofAttempts && on && alone
+		right = t.Slot && !on || p.maker() == ofAttempts && on // the endpoint may coalesce since: a probe moves there
 	case hook.LaneRetry:
 		right = p.maker() == ofAttempts && (on || alone) || p.maker() == ofParked
 	case hook.LaneCoalesce:

@@ -332,8 +332,8 @@ func mutations() []mutation {
 			old: "if d.Erased { // during the attempt", bug: "if d.Erased && d.Attempts < 0 {",
 		},
 		{
-			name: "a tenant in erasure takes events", file: "aws/dynamo/listing.go", by: []check{checkErasure},
-			old: "if it.Closing != \"\" {", bug: "if it.Closing == \"none\" {",
+			name: "a tenant in erasure takes events", file: "aws/dynamo/erasure.go", by: []check{checkErasure},
+			old: "changeTenant + \", closing = :closing\"", bug: "changeTenant + \", closed = :closing\"",
 		},
 		{
 			name: "the erasure of a tenant waits for no process", file: "admin/erasure/eraser.go", by: []check{checkErasure},
