@@ -35,6 +35,9 @@ func (w *simulation) planErasure() {
 	}
 	w.plan.add(start.Add(3*time.Minute+w.within(suffering-6*time.Minute)), func() {
 		w.count("tenants erased")
+		for range 8 {
+			w.postIn(w.doomed.tenant, w.within(time.Second/2))
+		}
 		w.hand("erase tenant "+string(w.doomed.tenant), func(ctx context.Context, p *process) error {
 			_, _, err := p.eraser().Start(ctx, w.doomed.tenant, operator)
 			return err //nolint:wrapcheck // the operator's answer
@@ -138,6 +141,32 @@ func (w *simulation) auditErasure() (reason string) {
 		return !back
 	})
 	return reason
+}
+
+// lingers reports whether the effect of a process comes late that began before the mark: a
+// process that read the tenant writes as late as it can.
+func (w *simulation) lingers(p *process) bool {
+	return !w.doomed.marked.IsZero() && w.doomed.ended.IsZero() && p.started.Before(w.doomed.marked) && w.chance(0.3)
+}
+
+// eraseEvent erases the payload of an event.
+func (w *simulation) eraseEvent(tenant hook.TenantID, id hook.EventID) {
+	w.handIn(tenant, "erase event "+string(id), func(ctx context.Context, p *process) error {
+		_, err := p.wiring().Replayer().Erase(ctx, tenant, id, operator)
+		if err == nil {
+			w.count("events erased")
+			w.checkErased(tenant, id)
+		}
+		return err //nolint:wrapcheck // the operator's answer
+	})
+}
+
+// eraseMeanwhile erases the event of some slow attempts that are under way.
+func (w *simulation) eraseMeanwhile(sent *post) {
+	if w.quiet || w.calm || sent.outcome.Duration < time.Second || len(sent.outcome.Body) == 0 || !w.chance(0.1) {
+		return
+	}
+	w.eraseEvent(sent.by.Tenant, sent.of.Event)
 }
 
 // someReplayed returns an event with a replay, if there is one.

@@ -340,10 +340,6 @@ func mutations() []mutation {
 			old: "e.NotBefore = now.Add(Quiet)", bug: "e.NotBefore = now",
 		},
 		{
-			name: "the erasure of a tenant does not look again after a removal", file: "admin/erasure/eraser.go", by: []check{checkErasure},
-			old: "\t\tif dirty {\n", bug: "\t\tif dirty && e.Passes > 1000 {\n",
-		},
-		{
 			name: "a slot is leased for an hour", file: "delivery/gate/limits.go", by: []check{checkLease},
 			old: "const LeaseFor = 2 * time.Minute", bug: "const LeaseFor = time.Hour",
 		},

@@ -134,14 +134,7 @@ func (w *simulation) operateDelivery(n int, d hook.DeliveryID, tenant hook.Tenan
 		if id, owner, ok := w.someReplayed(); ok && n == 22 {
 			d.Event, tenant = id, owner
 		}
-		of("erase event of", func(ctx context.Context, r *replay.Replayer) error {
-			_, err := r.Erase(ctx, tenant, d.Event, operator)
-			if err == nil {
-				w.count("events erased")
-				w.checkErased(tenant, d.Event)
-			}
-			return err //nolint:wrapcheck // the operator's answer
-		})
+		w.eraseEvent(tenant, d.Event)
 	case 24, 25:
 		var others []*endpoint
 		for _, e := range w.endpoints {

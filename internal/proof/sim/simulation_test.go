@@ -191,6 +191,9 @@ func (w *simulation) settle() {
 				w.count("stalls")
 				c.at = later(c.at, w.now).Add(time.Duration(w.rng.IntN(40_000)) * time.Millisecond)
 			}
+			if w.lingers(c.p) {
+				c.at = later(c.at, w.now).Add(w.within(25 * time.Second))
+			}
 			if c.p.early && c.p.effects == 1 && w.chance(w.rates.hesitate) {
 				c.at = later(c.at, w.now).Add(w.within(20 * time.Second))
 			}
