@@ -23,6 +23,7 @@ func (w *simulation) unfinished() (c check, reason string) {
 		{checkUnseen, w.auditSuccesses},
 		{checkLetters, w.auditLetters},
 		{checkJobs, w.auditJobs},
+		{checkErasure, w.auditErasure},
 	} {
 		if reason := audit.run(); reason != "" {
 			return audit.check, reason
@@ -34,6 +35,9 @@ func (w *simulation) unfinished() (c check, reason string) {
 // auditDeliveries: each accepted event has one settled delivery per endpoint.
 func (w *simulation) auditDeliveries() string {
 	for _, e := range w.posted {
+		if e.Tenant == w.doomed.tenant && !w.doomed.marked.IsZero() {
+			continue
+		}
 		for _, target := range e.Targets {
 			id := hook.QueuedDelivery(e, target).Ref()
 			for {
@@ -61,6 +65,9 @@ func (w *simulation) auditDeliveries() string {
 // after a fault may not have seen the answer. A delivery ended by a person stays so.
 func (w *simulation) auditSuccesses() string {
 	for _, id := range w.recorded {
+		if w.lapses(id.Endpoint) {
+			continue
+		}
 		for _, s := range w.posts[id] {
 			if s.outcome.Class == hook.ClassDelivered && !s.ended.IsZero() && s.p.done && !s.p.dead && !s.p.hurt && !s.ended.After(s.p.deadline) &&
 				(w.records[id].State == hook.StateDead && w.records[id].Replayed.Generation == 0 ||
@@ -71,7 +78,7 @@ func (w *simulation) auditSuccesses() string {
 	}
 	for _, id := range w.recorded {
 		d := w.records[id]
-		if d.State == hook.StateDelivered && !slices.ContainsFunc(w.posts[d.Ref()], func(s *post) bool { return s.outcome.Class == hook.ClassDelivered }) {
+		if d.State == hook.StateDelivered && !w.lapses(id.Endpoint) && !slices.ContainsFunc(w.posts[d.Ref()], func(s *post) bool { return s.outcome.Class == hook.ClassDelivered }) {
 			return fmt.Sprintf("%s is delivered, and its receiver never said so", d.ID)
 		}
 	}
@@ -112,12 +119,18 @@ func (w *simulation) auditLetters() string {
 	letters := make(map[hook.DeliveryRef]int)
 	for _, l := range w.deadLetters.Letters() {
 		letters[l.Delivery]++
+		if w.lapses(l.Delivery.Endpoint) {
+			return fmt.Sprintf("%s has a letter, and its tenant is erased", l.Delivery)
+		}
 		if d := w.records[l.Delivery]; d.State != hook.StateDead {
 			return fmt.Sprintf("%s has a letter and is %s", l.Delivery, d.State)
 		}
 	}
 	for _, id := range w.recorded {
 		d := w.records[id]
+		if w.lapses(id.Endpoint) {
+			continue
+		}
 		if n := letters[d.Ref()]; d.State == hook.StateDead && n != 1 && !w.now.After(d.ClosesAt()) && (n != 0 || !w.early[d.Ref()]) {
 			return fmt.Sprintf("%s is dead (%s) and has %d letters", d.ID, d.Reason, n)
 		}
@@ -131,6 +144,9 @@ func (w *simulation) auditLetters() string {
 // auditJobs: the totals of jobs are exact.
 func (w *simulation) auditJobs() string {
 	for _, s := range w.startedJobs {
+		if s.tenant == w.doomed.tenant && !w.doomed.marked.IsZero() {
+			continue
+		}
 		id := s.id
 		j, err := w.store.Job(w.ctx, s.tenant, id)
 		if hook.CodeOf(err) == hook.CodeNotFound {

@@ -21,6 +21,7 @@ func (w *simulation) begin() {
 	for range endpoints {
 		w.newEndpoint()
 	}
+	w.planErasure()
 	if w.crowded {
 		w.planCrowd()
 	}
@@ -72,7 +73,7 @@ func (w *simulation) planCrowd() {
 		c := &client{tenant: e.Tenant, keyed: true}
 		for i := range 100 {
 			c.requests = append(c.requests, ingest.Request{
-				Type: "order.paid", Payload: []byte(`{}`), IdempotencyKey: fmt.Sprintf("crowd-%d-%d", n, i),
+				Type: "order.paid", Payload: []byte(`{"n":1}`), IdempotencyKey: fmt.Sprintf("crowd-%d-%d", n, i),
 			})
 		}
 		w.posting++

@@ -23,6 +23,7 @@ type bill struct {
 	conflicts map[hook.DeliveryRef]int // writes of a delivery that met another writer
 	refused   int                      // conflicts at all records
 	sent      map[hook.DeliveryRef]int // tokens
+	tries     map[hook.DeliveryRef]int // writes that failed
 }
 
 // charge adds the effect to the bill. A list makes several requests, some at once, and counts once.

@@ -13,19 +13,24 @@ import (
 
 // sawPost checks the request, and draws the answer of the endpoint. Each delivery of a
 // batch has an attempt of its own, with the answer to the batch.
-func (w *simulation) sawPost(p *process, r send.Request) *exchange {
+func (w *simulation) sawPost(p *process, r send.Request, away bool) *exchange {
 	id := r.Delivery.Endpoint
 	i := slices.IndexFunc(w.endpoints, func(e *endpoint) bool { return e.id == id })
 	e := w.endpoints[i]
 	members := w.membersOf(p, r)
-	x := &exchange{p: p, at: w.now, outcome: w.answer(e, r, members), coalesce: r.Endpoint.Coalesce}
+	x := &exchange{p: p, at: w.now, outcome: w.answer(e, r, members), by: *r.Endpoint}
+	if w.lapses(id) {
+		return w.sawLast(p, x, r, members)
+	}
+	w.checkSettings(p, r)
+	w.checkPlace(p, r, away)
 	if r.Endpoint.Coalesce.On() {
 		w.checkBatch(p, r, members)
 		w.count("batches")
 	}
 	for _, m := range members {
-		sent := &post{exchange: x, of: m.of, asked: w.askedOf(p, m.of), alone: w.goesAlone(w.records[m.of.DeliveryRef])}
-		w.checkDue(p, e, m.of)
+		sent := &post{exchange: x, of: m.of, asked: w.askedOf(p, m.of), alone: w.goesAlone(r.Endpoint, w.records[m.of.DeliveryRef])}
+		w.checkDue(p, r.Endpoint, m.of)
 		w.checkTwice(p, sent)
 		x.members = append(x.members, sent)
 	}
@@ -45,10 +50,14 @@ func (w *simulation) sawPost(p *process, r send.Request) *exchange {
 }
 
 // checkDue: the delivery is not settled, the attempt is new, in time and within the policy, and the endpoint is active.
-func (w *simulation) checkDue(p *process, e *endpoint, of attempt) {
-	d, s := w.records[of.DeliveryRef], w.statuses[e.id]
+func (w *simulation) checkDue(p *process, e *hook.Endpoint, of attempt) {
+	d, s := w.records[of.DeliveryRef], w.statuses[e.ID]
 	made, was := w.attempts[of.DeliveryRef][of.number]
 	apart := 2 * w.mostSkew()
+	most := 0 // an attempt may be planned by an earlier policy
+	for _, known := range s.settings {
+		most = max(most, len(known.Retry.Schedule)+1)
+	}
 	created := w.created(of.DeliveryRef)
 	switch {
 	case d.State.Settled() && w.moved[of.DeliveryRef].Before(p.started):
@@ -57,8 +66,8 @@ func (w *simulation) checkDue(p *process, e *endpoint, of attempt) {
 		w.fail(checkSettled, "%s: attempt %d of %s, which is recorded already", p.name, of.number, of.DeliveryID)
 	case d.Attempts < of.number-1:
 		w.fail(checkOrder, "%s: attempt %d of %s after %d", p.name, of.number, of.DeliveryID, d.Attempts)
-	case of.number > len(e.delays)+1:
-		w.fail(checkPolicy, "%s: attempt %d of %s; its policy has %d", p.name, of.number, of.DeliveryID, len(e.delays)+1)
+	case of.number > most:
+		w.fail(checkPolicy, "%s: attempt %d of %s; its policy has %d", p.name, of.number, of.DeliveryID, most)
 	case d.State == hook.StateRetrying && d.Attempts == of.number-1 && w.written[of.DeliveryRef].Before(p.started) &&
 		p.clock().Before(d.NextAttemptAt.Add(-tolerance)):
 		w.fail(checkEarly, "%s: attempt %d of %s is made %s before its time", p.name, of.number, of.DeliveryID, d.NextAttemptAt.Sub(p.clock()))

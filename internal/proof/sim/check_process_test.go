@@ -13,9 +13,18 @@ import (
 
 // checkDone checks the traces of a process that came to its end without a fault.
 func (w *simulation) checkDone(p *process) {
+	if slices.ContainsFunc(p.batch, func(m memory.Message) bool { return w.lapses(m.Token.Delivery.Endpoint) }) {
+		return
+	}
 	w.checkBill(p)
 	w.checkFewRequests(p)
-	if p.dead || p.hurt || !p.done || w.now.After(p.deadline) {
+	if p.dead || !p.done || w.now.After(p.deadline) {
+		return
+	}
+	for _, sent := range p.made {
+		w.checkPersists(p, sent)
+	}
+	if p.hurt {
 		return
 	}
 	for _, sent := range p.made {
@@ -32,7 +41,7 @@ func (w *simulation) checkDone(p *process) {
 
 // checkOthers: after a read that left keys unprocessed, the tokens of other keys go on.
 func (p *process) checkOthers(failed []string) {
-	if last := p.last; p.dead || last.op != "BatchGetItem" || len(last.left) == 0 || len(failed) < len(p.batch) {
+	if last := p.last; p.dead || len(p.made) > 0 || last.op != "BatchGetItem" || len(last.left) == 0 || len(failed) < len(p.batch) {
 		return
 	}
 	for _, m := range p.batch {
@@ -112,7 +121,7 @@ func (w *simulation) checkLateness() {
 	for _, id := range w.recorded {
 		d := w.records[id]
 		s, c := w.statuses[id.Endpoint], w.circuits[id.Endpoint]
-		if d.State.Settled() || s.Status != hook.StatusActive || c.State == circuit.Open || c.State == circuit.HalfOpen {
+		if d.State.Settled() || w.lapses(id.Endpoint) || s.Status != hook.StatusActive || c.State == circuit.Open || c.State == circuit.HalfOpen {
 			continue
 		}
 		since := common
@@ -227,7 +236,7 @@ func (w *simulation) madeSince(p *process, id hook.EndpointID, began time.Time) 
 func (w *simulation) checkSent(p *process, tokens []hook.Token) {
 	id := tokens[0].Delivery.Endpoint
 	c := w.circuits[id]
-	if tokens[0].Slot { // of the endpoint's in-flight slots
+	if tokens[0].Slot || w.lapses(id) { // of the endpoint's in-flight slots
 		return
 	}
 	if wave := p.waves[id]; wave > 0 {

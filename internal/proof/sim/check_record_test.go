@@ -17,6 +17,7 @@ func (w *simulation) sawDelivery(p *process, d hook.Delivery, a *hook.Attempt) {
 		old.State = hook.StateQueued
 	}
 	w.checkState(p, old, d)
+	w.checkNextWindow(p, old, d)
 	if d.Attempts != old.Attempts {
 		w.checkAttempt(p, old, d, a)
 	}
@@ -33,6 +34,7 @@ func (w *simulation) sawDelivery(p *process, d hook.Delivery, a *hook.Attempt) {
 	if r := old.Replayed; r.Generation != 0 && r != d.Replayed {
 		w.fail(checkGenerations, "%s: %s was replayed by %+v, now by %+v", p.name, d.ID, r, d.Replayed)
 	}
+	w.checkBody(p, d, a)
 	w.sawWrite(p, old, d)
 	w.written[d.Ref()] = w.now
 	w.records[d.Ref()] = d
@@ -70,7 +72,7 @@ func (w *simulation) checkState(p *process, old, d hook.Delivery) {
 	case d.State == hook.StateCancelled && d.Reason == hook.ReasonDeleted && s.deleted.IsZero():
 		w.fail(checkState, "%s: %s is cancelled, and its endpoint exists", p.name, d.ID)
 	case d.State == hook.StateDead && old.State != hook.StateDead && d.Reason == hook.ReasonExpired && d.Attempts == old.Attempts &&
-		!retry.Expired(d, w.now.Add(w.mostSkew()), s.MaxAge):
+		!retry.Expired(d, w.now.Add(w.mostSkew()), s.leastAge(p.started)):
 		w.fail(checkAge, "%s: %s is dead of age after %s", p.name, d.ID, w.now.Sub(d.CreatedAt))
 	}
 }
@@ -95,14 +97,14 @@ func (w *simulation) checkAttempt(p *process, old, d hook.Delivery, a *hook.Atte
 		w.fail(checkRecord, "%s: attempt %d of %s is recorded without its outcome", p.name, d.Attempts, d.ID)
 	}
 	sent := w.posts[d.Ref()][i]
-	o, result := sent.outcome, sent.result(w.statuses[d.ID.Endpoint])
-	e := w.endpoints[slices.IndexFunc(w.endpoints, func(e *endpoint) bool { return e.id == d.ID.Endpoint })]
-	last := d.Attempts > len(e.delays)
+	o, result := sent.outcome, sent.result()
+	e, delays := sent.by, sent.by.Retry.Schedule
+	last := d.Attempts > len(delays)
 	var low, high time.Duration
 	if !last {
-		low, high = spread(e.Retry.Jitter, e.delays[d.Attempts-1])
-		low, high = max(low, o.RetryAfter), max(high, o.RetryAfter)+sent.coalesce.Window // until the end of the next window
-		low, high = low-time.Millisecond, high+time.Millisecond                          // the precision of the record
+		low, high = spread(e.Retry.Jitter, delays[d.Attempts-1])
+		low, high = max(low, o.RetryAfter), max(high, o.RetryAfter)+e.Coalesce.Window // until the end of the next window
+		low, high = low-time.Millisecond, high+time.Millisecond                       // the precision of the record
 	}
 	delay, age := d.NextAttemptAt.Sub(d.UpdatedAt), d.UpdatedAt.Sub(d.CreatedAt)
 	right := false
@@ -124,9 +126,10 @@ func (w *simulation) checkAttempt(p *process, old, d hook.Delivery, a *hook.Atte
 	if a != nil {
 		recorded = cmp.Or(a.Outcome.Batch, recorded)
 	}
-	if size := len(sent.members); sent.coalesce.On() && (inLast.Size != size || len(recorded.Members) != 0 && len(recorded.Members) != size) {
+	if size := len(sent.members); e.Coalesce.On() && (inLast.Size != size || len(recorded.Members) != 0 && len(recorded.Members) != size) {
 		w.fail(checkRecord, "%s: attempt %d of %s was in a request with %d events, and its record says %+v", p.name, d.Attempts, d.ID, size, inLast)
 	}
+	w.checkStatuses(p, sent, d)
 	if !right {
 		w.fail(checkRecord, "%s: attempt %d of %s came to %s (retry after %s), and it is %s %s at the age of %s, again after %s; its policy says %s to %s, %s at most",
 			p.name, d.Attempts, d.ID, o.Class, o.RetryAfter, d.State, d.Reason, age, delay, low, high, e.MaxAge)
@@ -135,8 +138,8 @@ func (w *simulation) checkAttempt(p *process, old, d hook.Delivery, a *hook.Atte
 
 // result returns what the answer means for the delivery. An answer that rejects several
 // events rejects none of them: each goes alone.
-func (s *post) result(e status) hook.Result {
-	r := e.ResultOf(&s.outcome)
+func (s *post) result() hook.Result {
+	r := meaning(&s.by, &s.outcome)
 	if r == hook.ResultRejected && len(s.members) > 1 && s.outcome.Class != hook.ClassGone {
 		return hook.ResultTransient
 	}

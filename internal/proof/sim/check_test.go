@@ -57,12 +57,12 @@ type attempt struct {
 
 // exchange is one request at its receiver.
 type exchange struct {
-	p        *process
-	at       time.Time
-	ended    time.Time // zero: in progress, or the process died
-	outcome  hook.Outcome
-	coalesce hook.Coalescing // of the endpoint, as the process knew it
-	members  []*post         // one, or those of a batch
+	p       *process
+	at      time.Time
+	ended   time.Time // zero: in progress, or the process died
+	outcome hook.Outcome
+	by      hook.Endpoint // as the process knew it
+	members []*post       // one, or those of a batch
 }
 
 // post is one delivery of a request.
@@ -86,6 +86,7 @@ type status struct {
 	inactive  time.Time         // the last time with another status
 	changed   time.Time         // the last write
 	coalesced []hook.Coalescing // all settings so far, without none
+	settings  []setting         // all versions
 }
 
 // circuits is an endpoint's circuit record, with its history.
@@ -140,6 +141,12 @@ func newChecker() checker {
 func (w *simulation) checkTargets(p *process, e hook.Event) {
 	w.byID[e.ID] = len(w.posted)
 	w.posted = append(w.posted, e)
+	if p.samples != "" {
+		if len(e.Targets) != 1 || e.Targets[0].Endpoint != p.samples {
+			w.fail(checkTargets, "test event %s of endpoint %s is for %v", e.ID, p.samples, e.Targets)
+		}
+		return
+	}
 	for _, s := range w.statuses {
 		if s.Tenant != e.Tenant {
 			if _, has := e.Ref(s.ID, 1); has {
@@ -149,9 +156,18 @@ func (w *simulation) checkTargets(p *process, e hook.Event) {
 		}
 		throughout := s.created.Before(p.started) && s.deleted.IsZero()
 		ever := s.deleted.IsZero() || !s.deleted.Before(p.started)
-		if _, has := e.Ref(s.ID, 1); throughout && s.Subscribes(e.Type) && !has {
+		_, has := e.Ref(s.ID, 1)
+		all, some, filtered := true, false, false // of the versions that the process may know
+		for _, known := range s.known(p.started) {
+			subscribes, passes := wants(known.Endpoint, e)
+			all, some, filtered = all && subscribes && passes, some || subscribes && passes, filtered || subscribes && !passes
+		}
+		switch {
+		case throughout && all && !has:
 			w.fail(checkTargets, "event %s is not for endpoint %s, which exists and subscribes to it", e.ID, s.ID)
-		} else if has && (!ever || !s.Subscribes(e.Type)) {
+		case has && ever && !some && filtered:
+			w.fail(checkFilter, "event %s is for endpoint %s, whose filter refuses it", e.ID, s.ID)
+		case has && (!ever || !some):
 			w.fail(checkTargets, "event %s is for endpoint %s, which does not exist or does not subscribe to it", e.ID, s.ID)
 		}
 	}
@@ -186,6 +202,8 @@ func (w *simulation) sawEndpoint(e hook.Endpoint, deleted bool) {
 	}
 	if deleted {
 		s.deleted = w.now
+	} else {
+		s.settings = append(s.settings, setting{e, w.now})
 	}
 	w.statuses[e.ID] = s
 }
@@ -206,6 +224,7 @@ func (w *simulation) shift(r *table.Call, from, to time.Time) {
 			times[d] = to
 		}
 	}
+	move(&w.doomed.marked)
 	for _, k := range r.Keys {
 		if d, ok := deliveryOf(k); ok {
 			moveIn(w.moved, d)
@@ -223,6 +242,7 @@ func (w *simulation) shift(r *table.Call, from, to time.Time) {
 			for _, t := range []*time.Time{&s.created, &s.deleted, &s.active, &s.inactive} {
 				move(t)
 			}
+			move(&s.settings[len(s.settings)-1].from)
 			w.statuses[id] = s
 		}
 	}
@@ -283,9 +303,17 @@ func (w *simulation) checkNonce(p *process, t hook.Token) {
 }
 
 // sawToken: before a token of an attempt, the attempt before is recorded.
+//
+// lane is zero for a schedule.
 func (w *simulation) sawToken(p *process, t hook.Token, lane hook.Lane) {
+	if w.lapses(t.Delivery.Endpoint) {
+		return
+	}
 	a := attempt{t.Delivery, t.Attempt}
 	w.checkNonce(p, t)
+	if lane != 0 {
+		w.checkLane(p, t, lane)
+	}
 	if p.batch == nil || p.claims(t) {
 		w.makers[a]++
 	} else {

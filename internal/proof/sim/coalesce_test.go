@@ -83,7 +83,7 @@ func (w *simulation) checkBatch(p *process, r send.Request, members []member) {
 			w.fail(checkBatch, "%s sends %s twice in one request", p.name, m.Delivery)
 		case i < 0 || m.of.Event != m.ID || w.posted[i].Type != m.Type || !bytes.Equal(w.posted[i].Payload, m.Payload):
 			w.fail(checkBatch, "%s sends %s as %s %s %s", p.name, m.Delivery, m.ID, m.Type, m.Payload)
-		case len(members) > 1 && w.goesAlone(d) && w.written[m.of.DeliveryRef].Before(p.started):
+		case len(members) > 1 && w.goesAlone(r.Endpoint, d) && w.written[m.of.DeliveryRef].Before(p.started):
 			w.fail(checkBatch, "%s sends %s with %d others, and the endpoint rejected it in a request with others", p.name, m.Delivery, len(members)-1)
 		}
 		seen[m.Delivery] = true
@@ -95,9 +95,8 @@ func (w *simulation) checkBatch(p *process, r send.Request, members []member) {
 }
 
 // goesAlone reports whether the endpoint rejected the delivery together with others.
-func (w *simulation) goesAlone(d hook.Delivery) bool {
-	e := w.statuses[d.ID.Endpoint]
-	return d.Last.Batch.Several() && e.ResultOf(&d.Last) == hook.ResultRejected
+func (w *simulation) goesAlone(e *hook.Endpoint, d hook.Delivery) bool {
+	return d.Last.Batch.Several() && meaning(e, &d.Last) == hook.ResultRejected
 }
 
 // leaderOf returns the member with the rate slot of the request; the member that the
@@ -120,7 +119,7 @@ func (w *simulation) checkFewRequests(p *process) {
 	rooms := make(map[hook.EndpointID]room)
 	seen := make(map[*exchange]bool)
 	for _, sent := range p.made {
-		if !sent.coalesce.On() || seen[sent.exchange] || sent.apart || len(sent.members) >= sent.coalesce.MaxEvents {
+		if !sent.by.Coalesce.On() || seen[sent.exchange] || sent.apart || len(sent.members) >= sent.by.Coalesce.MaxEvents {
 			continue
 		}
 		seen[sent.exchange] = true

@@ -18,7 +18,6 @@ type endpoint struct {
 	hook.Endpoint
 
 	id       hook.EndpointID
-	delays   []time.Duration // of its policy
 	temper   temper
 	troubles []span
 }
@@ -57,7 +56,9 @@ func (w *simulation) tempers() []temper {
 }
 
 // newEndpoint creates an endpoint by the seed's choice.
-func (w *simulation) newEndpoint() {
+func (w *simulation) newEndpoint() { w.newEndpointOf(pick(w, w.tenants()...)) }
+
+func (w *simulation) newEndpointOf(tenant hook.TenantID) {
 	w.note("a new endpoint")
 	const letters = "0123456789abcdefghjkmnpqrstvwxyz"
 	id := []byte("ep_0000000000000000")
@@ -65,13 +66,11 @@ func (w *simulation) newEndpoint() {
 		id[i] = letters[w.rng.IntN(len(letters))]
 	}
 	e := &endpoint{id: hook.EndpointID(id), temper: pick(w, w.tempers()...)}
-	for range 1 + w.rng.IntN(4) {
-		e.delays = append(e.delays, pick(w, time.Second, 5*time.Second, 30*time.Second, 2*time.Minute, 10*time.Minute, 20*time.Minute))
-	}
+	delays := w.drawDelays()
 	e.troubles = w.drawTroubles()
 	if w.flapping && len(w.endpoints) < 2 {
 		e.temper, e.troubles = temper{unavailable: 0.8}, nil
-		e.delays = []time.Duration{5 * time.Second, 5 * time.Second, 30 * time.Second, 30 * time.Second, 2 * time.Minute}
+		delays = []time.Duration{5 * time.Second, 5 * time.Second, 30 * time.Second, 30 * time.Second, 2 * time.Minute}
 	}
 	const secret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
 	record, err := world.EndpointWith(w.ctx, e.id, secret, w.now)
@@ -79,16 +78,13 @@ func (w *simulation) newEndpoint() {
 		w.fail(checkSetup, "make endpoint: %v", err)
 	}
 	place(&record)
-	record.Tenant = pick(w, w.tenants()...)
+	record.Tenant = tenant
 	if record.Secrets[0].Sealed, err = (memory.Vault{}).Seal(w.ctx, secret, record.Tenant, e.id); err != nil {
 		w.fail(checkSetup, "seal: %v", err)
 	}
-	record.EventTypes = pick(w, []string{"*"}, []string{"*"}, []string{"order.*"}, []string{"order.paid", "user.gone"})
-	record.Retry = hook.RetryPolicy{
-		Schedule: e.delays, Jitter: pick(w, hook.JitterFull, hook.JitterEqual, hook.JitterProportional, hook.JitterNone),
-	}
+	record.EventTypes, record.Filter, record.Retry = w.drawTypes(), w.drawFilter(), w.drawRetry(delays)
 	record.Timeout = pick(w, 2*time.Second, 10*time.Second, 20*time.Second)
-	record.MaxAge = pick(w, 3*time.Minute, 10*time.Minute, 40*time.Minute, w.level.oldest)
+	record.MaxAge = w.drawMaxAge()
 	record.Circuit = hook.CircuitSettings{
 		Failures: pick(w, 2, 3, 5, 8), Cooldown: pick(w, 10*time.Second, time.Minute, 5*time.Minute), MaxCooldown: 10 * time.Minute,
 	}
@@ -100,11 +96,15 @@ func (w *simulation) newEndpoint() {
 		e.MaxInFlight = 1 + w.rng.IntN(3)
 	}
 	coalesce(&e.Endpoint)
-	if e.ID[7]%4 == 0 {
-		e.RetryOn, e.GiveUpOn = []int{400}, []int{500}
+	if e.ID[8]%3 == 0 {
+		e.Endpoint = e.Sharded(4)
+	}
+	e.RetryOn, e.GiveUpOn = w.drawStatuses()
+	if wrong := hook.ValidateEndpoint(e.Endpoint); len(wrong) > 0 { // events would die while they wait
+		e.MaxAge = 10 * time.Minute
 	}
 	if w.chance(0.5) { // a fast endpoint: batches, waves, and no slots without a limit
-		record := gate.NewRecord(e.Tenant, e.id)
+		record := gate.NewRecord(tenant, e.id)
 		record.Speed, record.SpeedAt, record.SeenAt = speed.Fast, w.now, w.now
 		if err := w.store.SaveCircuit(w.ctx, record); err != nil {
 			w.fail(checkSetup, "save the speed of an endpoint: %v", err)
@@ -112,12 +112,13 @@ func (w *simulation) newEndpoint() {
 	}
 	w.endpoints = append(w.endpoints, e)
 	if w.now.After(start) {
-		w.hand("create "+string(e.id), func(ctx context.Context, p *process) error { return p.store.CreateEndpoint(ctx, e.Endpoint) })
+		w.handIn(tenant, "create "+string(e.id), func(ctx context.Context, p *process) error { return p.store.CreateEndpoint(ctx, e.Endpoint) })
 		return
 	}
 	if err := w.store.CreateEndpoint(w.ctx, e.Endpoint); err != nil {
 		w.fail(checkSetup, "create endpoint: %v", err)
 	}
+	e.Version = 1
 	w.sawEndpoint(e.Endpoint, false)
 }
 
@@ -185,7 +186,7 @@ func (w *simulation) answer(e *endpoint, r send.Request, members []member) hook.
 type reply struct{ hook.Outcome }
 
 func (w *simulation) status(e *endpoint, n int) reply {
-	return reply{hook.Outcome{Class: hook.ClassOfStatus(n), Status: n, URL: e.URL, Duration: time.Millisecond + w.within(300*time.Millisecond)}}
+	return reply{hook.Outcome{Class: hook.ClassOfStatus(n), Status: n, URL: e.URL, Body: []byte("ok"), Duration: time.Millisecond + w.within(300*time.Millisecond)}}
 }
 
 func (r reply) retry(after time.Duration) hook.Outcome {
@@ -203,7 +204,10 @@ func (r reply) after(d time.Duration, timeout hook.Outcome) hook.Outcome {
 }
 
 // wire is the network of one process.
-type wire struct{ p *process }
+type wire struct {
+	p    *process
+	away bool // the process is a sender of another place
+}
 
 func (s wire) Send(_ context.Context, r send.Request) hook.Outcome {
 	p := s.p
@@ -214,7 +218,8 @@ func (s wire) Send(_ context.Context, r send.Request) hook.Outcome {
 	if v == dead {
 		return cut
 	}
-	sent := p.sawPost(p, r)
+	sent := p.sawPost(p, r, s.away)
+	p.eraseMeanwhile(sent.members[0])
 	p.note("%s POST %s: %s after %s, retry after %s %s", p.name, about, sent.outcome.Class, sent.outcome.Duration, sent.outcome.RetryAfter, v)
 	if v == dying {
 		p.die()

@@ -28,10 +28,10 @@ func (w *simulation) planFlaps() {
 		ref := string(e.id)
 		for at := start.Add(w.within(time.Minute)); at.Before(start.Add(suffering)); at = at.Add(5*time.Second + w.within(25*time.Second)) {
 			w.plan.add(at, func() {
-				w.hand("pause "+ref, func(ctx context.Context, p *process) error { return second(p.admin().Pause(ctx, e.Tenant, ref)) })
+				w.handIn(e.Tenant, "pause "+ref, func(ctx context.Context, p *process) error { return second(p.admin().Pause(ctx, e.Tenant, ref)) })
 			})
 			w.plan.add(at.Add(time.Second+w.within(6*time.Second)), func() {
-				w.hand("resume "+ref, func(ctx context.Context, p *process) error { return second(p.admin().Resume(ctx, e.Tenant, ref)) })
+				w.handIn(e.Tenant, "resume "+ref, func(ctx context.Context, p *process) error { return second(p.admin().Resume(ctx, e.Tenant, ref)) })
 			})
 		}
 	}

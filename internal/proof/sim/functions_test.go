@@ -82,7 +82,7 @@ func (p *process) wiring() world.Wiring {
 	ports := p.ports()
 	return world.Wiring{
 		Store: ports, Queue: ports, Schedules: ports, DeadLetters: p.letters(), CircuitQueue: ports, JobQueue: ports, Notifier: ports,
-		Settlement: settle.Settlement{Store: ports, Notifier: ports, Log: p.log, Wait: world.NoWait}, Vault: memory.Vault{}, Sender: wire{p}, Remote: senders{p},
+		Settlement: settle.Settlement{Store: ports, Notifier: ports, Log: p.log, Wait: world.NoWait}, Vault: memory.Vault{}, Sender: wire{p: p}, Remote: senders{p},
 		Log: p.log, Now: p.clock,
 		NewEventID: func() (hook.EventID, error) {
 			p.events++
@@ -210,7 +210,11 @@ func (w *simulation) work() {
 	for _, m := range w.jobs.Receive(1) {
 		r := w.received("job", m.ID, m.ReceiveCount)
 		w.spawn("work", workTimeout, nil, func(p *process) {
-			err := p.wiring().Replayer().Work(p.context(), m.Job)
+			worker := p.wiring().Replayer().Work
+			if m.Job.Erasure != "" {
+				worker = p.eraser().Work
+			}
+			err := worker(p.context(), m.Job)
 			p.acknowledge(func() {
 				if w.valid(r) {
 					p.answer(m.ID, m.ReceiveCount, err != nil, w.jobs)
@@ -298,7 +302,7 @@ type client struct {
 func (w *simulation) postIn(tenant hook.TenantID, after time.Duration) {
 	w.posting++
 	c := &client{tenant: tenant, keyed: true, requests: []ingest.Request{{
-		Type: "order.paid", Payload: []byte(`{}`), IdempotencyKey: fmt.Sprintf("planned-%d-%s", w.spawned, after),
+		Type: "order.paid", Payload: []byte(`{"n":1}`), IdempotencyKey: fmt.Sprintf("planned-%d-%d", w.spawned, after),
 	}}}
 	w.plan.add(w.now.Add(after), func() { w.post(c) })
 }
@@ -333,6 +337,8 @@ func (w *simulation) answered(c *client, results []ingest.Result) {
 			w.sawAccepted(results[i].ID, results[i].Deliveries)
 		case hook.CodeOf(results[i].Err) == hook.CodeUnavailable:
 			left = append(left, r)
+		case hook.CodeOf(results[i].Err) == hook.CodeTenantClosing && c.tenant == w.doomed.tenant:
+			w.count("posts to a closing tenant")
 		case strings.Contains(results[i].Err.Error(), "payload was erased"):
 			w.count("erased posts")
 		default:

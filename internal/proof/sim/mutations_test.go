@@ -262,6 +262,87 @@ func mutations() []mutation {
 			old: "len(last) == e.Coalesce.MaxEvents ||", bug: "len(last) == 2*e.Coalesce.MaxEvents ||",
 		},
 		{
+			name: "the directory reads the version after the list", file: "delivery/ingest/directory.go", by: []check{checkTargets, checkFilter},
+			old: "found := listing{Listing: read,", bug: "if read.Version, err = d.store.TenantVersion(ctx, tenant); err != nil {\n\t\treturn listing{}, err\n\t}\n\tfound := listing{Listing: read,",
+		},
+		{
+			name: "events go to endpoints whose filter refuses them", file: "delivery/ingest/directory.go", by: []check{checkFilter},
+			old: "if *left -= steps; !matches {", bug: "if *left -= steps; !matches && *left < 0 {",
+		},
+		{
+			name: "a test event goes to all subscribers", file: "delivery/ingest/ingest.go", by: []check{checkTargets},
+			old: "posts[0].event.Targets = []hook.Target{e.Target()}", bug: "posts[0].event.Targets, _ = known.targets(eventType, payload, new(1000))",
+		},
+		{
+			name: "the first token of a coalescing endpoint skips its window", file: "delivery/ingest/coalesce.go", by: []check{checkWindow},
+			old: "at := e.Coalesce.End(event.AcceptedAt)", bug: "at := earliest",
+		},
+		{
+			name: "retries at a coalescing endpoint skip their window", file: "hook/coalesce.go", by: []check{checkWindow},
+			old: "\t\tdue = end\n", bug: "\t\t_ = end\n",
+		},
+		{
+			name: "retries go to the lane live", file: "delivery/deliver/settle.go", by: []check{checkLane},
+			old: "LaneAt(hook.LaneRetry,", bug: "LaneAt(hook.LaneLive,",
+		},
+		{
+			name: "a wave goes to the lane live", file: "delivery/breaker/release.go", by: []check{checkLane},
+			old: "LaneAt(hook.LaneRetry,", bug: "LaneAt(hook.LaneLive,",
+		},
+		{
+			name: "replays go to the lane live", file: "delivery/replay/enqueue.go", by: []check{checkLane},
+			old: "Send(ctx, hook.LaneReplay,", bug: "Send(ctx, hook.LaneLive,",
+		},
+		{
+			name: "a fixed endpoint falls back to other addresses", file: "delivery/deliver/remote.go", by: []check{checkPlace},
+			old: "case r.Endpoint.Fixed:", bug: "case r.Endpoint.Fixed && r.Attempt < 0:",
+		},
+		{
+			name: "requests of another region are made at home", file: "delivery/deliver/remote.go", by: []check{checkPlace},
+			old: "if !r.Endpoint.Remote() {", bug: "if !r.Endpoint.Fixed {",
+		},
+		{
+			name: "an outcome is written three times only", file: "delivery/deliver/settle.go", by: []check{checkPersist},
+			old: "hook.Persist, maxPersistAttempts\n", bug: "hook.Persist, maxSaveAttempts\n",
+		},
+		{
+			name: "a status of retry_on is not retried", file: "hook/status.go", by: []check{checkStatuses},
+			old: "case slices.Contains(e.RetryOn, o.Status):", bug: "case len(e.RetryOn) > MaxStatuses:",
+		},
+		{
+			name: "a status of give_up_on is retried", file: "hook/status.go", by: []check{checkStatuses},
+			old: "case slices.Contains(e.GiveUpOn, o.Status):", bug: "case len(e.GiveUpOn) > MaxStatuses:",
+		},
+		{
+			name: "deliver keeps the endpoints that it read first", file: "delivery/deliver/snapshot.go", by: []check{checkSettings, checkStatus},
+			old: "func (s Snapshot) capTimeouts() {\n",
+			bug: "var kept = make(chan map[hook.EndpointID]*hook.Endpoint, 1)\n\nfunc init() { kept <- make(map[hook.EndpointID]*hook.Endpoint) }\n\nfunc (s Snapshot) capTimeouts() {\n\tfirst := <-kept\n\tfor id, e := range s.Endpoints {\n\t\tif first[id] == nil {\n\t\t\tfirst[id] = e\n\t\t}\n\t\ts.Endpoints[id] = first[id]\n\t}\n\tkept <- first\n",
+		},
+		{
+			name: "a slot is given to deliveries of the current shards only", file: "delivery/release/release.go", by: []check{checkLate, checkLost},
+			old: "c.endpoint.Widest(), since", bug: "c.endpoint.Target(), since",
+		},
+		{
+			name: "a wave releases deliveries of the current shards only", file: "delivery/breaker/expire.go", by: []check{checkLate, checkLost},
+			old: "target = r.endpoint.Widest()", bug: "target = r.endpoint.Target()",
+		},
+		{
+			name: "an erasure stops at the first generation", file: "delivery/replay/erase.go", by: []check{checkErased},
+			old: "if erased.Replayed.Generation == 0 {", bug: "if erased.Replayed.Generation >= 0 {",
+		},
+		{
+			name: "an outcome after the erasure keeps its body", file: "delivery/deliver/decision.go", by: []check{checkErased},
+			old: "if d.Erased { // during the attempt", bug: "if d.Erased && d.Attempts < 0 {",
+		},
+		{
+			name: "a tenant in erasure takes events", file: "aws/dynamo/erasure.go", by: []check{checkErasure},
+			old: "changeTenant + \", closing = :closing\"", bug: "changeTenant + \", closed = :closing\"",
+		},
+		{
+			name: "the erasure of a tenant waits for no process", file: "admin/erasure/eraser.go", by: []check{checkErasure},
+			old: "e.NotBefore = now.Add(Quiet)", bug: "e.NotBefore = now",
+		},
+		{
 			name: "a slot is leased for an hour", file: "delivery/gate/limits.go", by: []check{checkLease},
 			old: "const LeaseFor = 2 * time.Minute", bug: "const LeaseFor = time.Hour",
 		},

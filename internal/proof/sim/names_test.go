@@ -16,6 +16,13 @@ const (
 	checkPolicy        check = "policy"        // no more attempts than the policy has
 	checkEarly         check = "early"         // no attempt before its time
 	checkAge           check = "age"           // no attempt after max_age, and no death of age before
+	checkSettings      check = "settings"      // an attempt obeys the settings at the start of its process, or later ones
+	checkPlace         check = "place"         // requests of fixed addresses come from them, and those of a region from there
+	checkFilter        check = "filter"        // no event gets to an endpoint whose filter refuses it
+	checkStatuses      check = "statuses"      // give_up_on ends a delivery at once, and retry_on retries it
+	checkPersist       check = "persist"       // the outcome of a request is written until it stands
+	checkLane          check = "lane"          // a token is on a lane of its kind
+	checkWindow        check = "window"        // tokens of a coalescing endpoint wait for the end of their window
 	checkStatus        check = "status"        // no attempt at a deleted, disabled or paused endpoint
 	checkGenerations   check = "generations"   // at most one generation in progress
 	checkThrottled     check = "throttled"     // no attempt during a Retry-After
@@ -27,6 +34,8 @@ const (
 	checkRequests      check = "requests"      // a batch takes a bounded number of requests to the store and the queues
 	checkInFlight      check = "in flight"     // max_in_flight
 	checkRate          check = "rate"          // rate_per_second
+	checkErased        check = "erased"        // the erasure of an event leaves no body of any generation
+	checkErasure       check = "erasure"       // nothing is sent, and no record is left, after the erasure of a tenant
 	checkState         check = "state"         // the diagram of states
 	checkRecord        check = "record"        // the record shows the outcome, and the policy's decision
 	checkResult        check = "result"        // results change only the circuit of their generation

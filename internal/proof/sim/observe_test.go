@@ -8,6 +8,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
+	"surehook/internal/admin/erasure"
 	"surehook/internal/delivery/gate"
 	"surehook/internal/hook"
 	"surehook/internal/memory"
@@ -49,12 +50,12 @@ func (p *process) write(r *table.Call, made time.Time, do func() error) error {
 		p.refused++
 	}
 	for _, k := range r.Keys {
-		if ref, ok := deliveryOf(k); ok && failsCondition(err) {
+		if ref, ok := deliveryOf(k); ok && failsCondition(err) && !p.lapses(ref.Endpoint) {
 			p.sawConflict(p, ref)
 		}
 	}
 	for _, item := range p.items {
-		if limited {
+		if limited && !p.lapses(hook.EndpointID(endpoint)) {
 			p.sawLimits(p, hook.EndpointID(endpoint), limits, made)
 		} else {
 			p.saw(item, r)
@@ -67,6 +68,9 @@ func (p *process) write(r *table.Call, made time.Time, do func() error) error {
 func (p *process) saw(item written, r *table.Call) {
 	kind, rest, _ := strings.Cut(item.key.Sort, "#")
 	_, id, _ := strings.Cut(item.key.Hash, "#")
+	if kind != "endpoint" && (item.gone || p.lapsesAt(item.key) && kind != "erasure") {
+		return // by an erasure
+	}
 	var endpoint hook.Endpoint
 	for _, e := range p.endpoints {
 		if id == string(e.id) {
@@ -79,7 +83,13 @@ func (p *process) saw(item written, r *table.Call) {
 	case "event":
 		var e hook.Event
 		if e, err = p.store.Event(p.ctx, hook.EventID(id)); err == nil {
+			p.checkMark(p, e)
 			p.sawEvent(p, e)
+		}
+	case "erasure":
+		var e erasure.Erasure
+		if e, err = p.store.Erasure(p.ctx, hook.TenantID(id), hook.ErasureID(rest)); err == nil {
+			p.sawErasure(e)
 		}
 	case "endpoint":
 		switch {

@@ -17,19 +17,24 @@ const operator = hook.KeyID("key_0000000000000001")
 func (p *process) admin() *adminendpoint.Admin {
 	return &adminendpoint.Admin{
 		Store: p.ports(), Circuits: p.ports(), CircuitQueue: p.ports(), History: p.ports(),
-		Vault: memory.Vault{}, Policy: egress.Policy{}, Now: p.clock, Wait: world.NoWait,
+		Vault: memory.Vault{}, Policy: egress.Policy{}, Places: adminendpoint.Places{Regions: []string{otherRegion}, Addresses: fixedAddresses},
+		Now: p.clock, Wait: world.NoWait,
 	}
 }
 
 // operate runs a random operation of an operator.
 func (w *simulation) operate() {
 	e := pick(w, w.endpoints...)
-	switch n := w.rng.IntN(26); n {
-	case 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 20, 21:
+	switch n := w.rng.IntN(34); n {
+	case 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 20, 21, 28, 29, 30, 31:
 		w.operateEndpoint(n, e)
+	case 26, 27:
+		w.sample(e)
+	case 32, 33:
+		w.unsettle(e.Tenant)
 	case 10, 11:
 		q := replay.JobRequest{State: pick(w, hook.StateDead, hook.StateDead, hook.StateParked, hook.StateDelivered), Rate: pick(w, 0.3, 2, 50), By: operator}
-		w.hand("job", func(ctx context.Context, p *process) error {
+		w.handIn(e.Tenant, "job", func(ctx context.Context, p *process) error {
 			p.tenant = e.Tenant
 			_, err := p.wiring().Replayer().Start(ctx, e.Tenant, q)
 			return once(err)
@@ -37,7 +42,7 @@ func (w *simulation) operate() {
 	case 12:
 		if n := len(w.startedJobs); n > 0 {
 			j := w.startedJobs[w.rng.IntN(n)]
-			w.hand("cancel job", func(ctx context.Context, p *process) error {
+			w.handIn(j.tenant, "cancel job", func(ctx context.Context, p *process) error {
 				return second(p.wiring().Replayer().CancelJob(ctx, j.tenant, j.id))
 			})
 		}
@@ -54,7 +59,7 @@ func (w *simulation) operate() {
 func (w *simulation) operateEndpoint(n int, e *endpoint) {
 	ref := string(e.id)
 	of := func(what string, do func(ctx context.Context, a *adminendpoint.Admin) error) {
-		w.hand(what+" "+ref, func(ctx context.Context, p *process) error { return do(ctx, p.admin()) })
+		w.handIn(e.Tenant, what+" "+ref, func(ctx context.Context, p *process) error { return do(ctx, p.admin()) })
 	}
 	resume := func(ctx context.Context, a *adminendpoint.Admin) error { return second(a.Resume(ctx, e.Tenant, ref)) }
 	switch n {
@@ -82,15 +87,16 @@ func (w *simulation) operateEndpoint(n int, e *endpoint) {
 		of("open circuit", func(ctx context.Context, a *adminendpoint.Admin) error {
 			return second(a.OpenCircuit(ctx, e.Tenant, ref))
 		})
-	case 7, 8:
-		timeout, failures := pick(w, 2*time.Second, 10*time.Second), pick(w, 2, 5)
-		of("change", func(ctx context.Context, a *adminendpoint.Admin) error {
-			return second(a.Change(ctx, e.Tenant, ref, 0, adminendpoint.Fields{
-				Timeout: &timeout, Circuit: adminendpoint.CircuitFields{Failures: &failures},
-			}))
+	case 7, 8, 28, 29, 30, 31:
+		what, fields := w.drawFields()
+		of("change the "+what+" of", func(ctx context.Context, a *adminendpoint.Admin) error {
+			return second(a.Change(ctx, e.Tenant, ref, 0, fields))
 		})
 	case 20:
 		shards := pick(w, 1, 2, 3, hook.MaxShards)
+		if w.statuses[e.id].Shards > 1 { // parked deliveries stay in shards without new ones
+			shards = 1
+		}
 		of("shard", func(ctx context.Context, a *adminendpoint.Admin) error {
 			return second(a.Change(ctx, e.Tenant, ref, 0, adminendpoint.Fields{Shards: &shards}))
 		})
@@ -112,7 +118,7 @@ func (w *simulation) operateEndpoint(n int, e *endpoint) {
 
 func (w *simulation) operateDelivery(n int, d hook.DeliveryID, tenant hook.TenantID) {
 	of := func(what string, do func(ctx context.Context, r *replay.Replayer) error) {
-		w.hand(what+" "+d.String(), func(ctx context.Context, p *process) error { return do(ctx, p.wiring().Replayer()) })
+		w.handIn(tenant, what+" "+d.String(), func(ctx context.Context, p *process) error { return do(ctx, p.wiring().Replayer()) })
 	}
 	request := replay.Request{By: operator, Force: w.chance(0.4)}
 	switch n {
@@ -125,9 +131,10 @@ func (w *simulation) operateDelivery(n int, d hook.DeliveryID, tenant hook.Tenan
 			return second(r.Event(ctx, tenant, d.Event, request))
 		})
 	case 22, 23:
-		of("erase event of", func(ctx context.Context, r *replay.Replayer) error {
-			return second(r.Erase(ctx, tenant, d.Event, operator))
-		})
+		if id, owner, ok := w.someReplayed(); ok && n == 22 {
+			d.Event, tenant = id, owner
+		}
+		w.eraseEvent(tenant, d.Event)
 	case 24, 25:
 		var others []*endpoint
 		for _, e := range w.endpoints {
@@ -229,7 +236,11 @@ func (w *simulation) someDelivery() (d hook.DeliveryRef, tenant hook.TenantID, o
 
 // tenants returns the tenants of the seed.
 func (w *simulation) tenants() []hook.TenantID {
-	return []hook.TenantID{"acme", "globex", "initech"}[:w.level.tenants]
+	all := []hook.TenantID{"acme", "globex", "initech"}[:w.level.tenants]
+	if w.doomed.tenant != "" && w.doomed.marked.IsZero() {
+		all = append(all, w.doomed.tenant)
+	}
+	return all
 }
 
 // wakeUp resumes and enables half of the endpoints, after the end of the faults. The
@@ -242,8 +253,8 @@ func (w *simulation) wakeUp() {
 	for _, e := range w.endpoints {
 		ref := string(e.id)
 		if w.chance(0.5) {
-			w.hand("resume "+ref, func(ctx context.Context, p *process) error { return second(p.admin().Resume(ctx, e.Tenant, ref)) })
-			w.hand("enable "+ref, func(ctx context.Context, p *process) error { return second(p.admin().Enable(ctx, e.Tenant, ref)) })
+			w.handIn(e.Tenant, "resume "+ref, func(ctx context.Context, p *process) error { return second(p.admin().Resume(ctx, e.Tenant, ref)) })
+			w.handIn(e.Tenant, "enable "+ref, func(ctx context.Context, p *process) error { return second(p.admin().Enable(ctx, e.Tenant, ref)) })
 		}
 	}
 }

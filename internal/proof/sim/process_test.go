@@ -54,11 +54,13 @@ type process struct {
 	rng      *rand.Rand
 	about    []hook.DeliveryRef // deliveries whose attempts a fault may repeat
 	dead     bool
-	hurt     bool          // a fault hit the process
-	early    bool          // its batch comes again soon
-	suffered bool          // the fault is in blamed
-	hops     int           // invocations of its chain before the process
-	tenant   hook.TenantID // of an operator
+	hurt     bool            // a fault hit the process
+	early    bool            // its batch comes again soon
+	suffered bool            // the fault is in blamed
+	hops     int             // invocations of its chain before the process
+	tenant   hook.TenantID   // of an operator
+	samples  hook.EndpointID // the endpoint of its test event
+	refusals int             // by senders of other places
 
 	batch  []memory.Message              // of function deliver
 	check  hook.CircuitCheck             // of function breaker
@@ -216,7 +218,7 @@ func (w *simulation) spawn(what string, timeout time.Duration, about []hook.Deli
 	p := &process{
 		simulation: w, name: fmt.Sprintf("%s-%d", what, w.spawned), started: w.now, deadline: w.now.Add(timeout), about: about,
 		rng: rand.New(rand.NewPCG(w.seed, uint64(w.spawned))), waves: make(map[hook.EndpointID]int), saved: make(map[hook.EndpointID]time.Time), probed: make(map[hook.EndpointID]time.Time), closed: make(map[hook.EndpointID]bool), owes: make(map[string]bool),
-		bill: bill{conflicts: make(map[hook.DeliveryRef]int), sent: make(map[hook.DeliveryRef]int)},
+		bill: bill{conflicts: make(map[hook.DeliveryRef]int), sent: make(map[hook.DeliveryRef]int), tries: make(map[hook.DeliveryRef]int)},
 	}
 	if s := int64(w.rates.skew); s > 0 {
 		p.skew = time.Duration(w.rng.Int64N(2*s) - s)

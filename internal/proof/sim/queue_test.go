@@ -39,6 +39,9 @@ func (s ports) Send(ctx context.Context, lane hook.Lane, tokens []hook.Token, de
 	for i, t := range tokens {
 		if v != dead && v != refused {
 			p.sawAsked(t, p.askedAt(made, delay))
+			if lane == hook.LaneCoalesce {
+				p.checkFirstWindow(p, t, made.Add(p.skew+delay))
+			}
 		}
 		errs[i] = s.sendOne(ctx, v, lane, t, delay)
 		failed = failed || errs[i] != nil
@@ -108,7 +111,7 @@ func (s ports) Visible(ctx context.Context, lane hook.Lane) (int, error) {
 func (s ports) At(ctx context.Context, t hook.Token, at time.Time) error {
 	p := s.p
 	return done(p, "schedule", t.Delivery.String()+" "+strconv.Itoa(t.Attempt), write, func() error {
-		p.sawToken(p, t, hook.LaneRetry)
+		p.sawToken(p, t, 0)
 		p.sawAsked(t, at)
 		if p.loses(t) {
 			return nil

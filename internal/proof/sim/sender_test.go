@@ -4,10 +4,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/netip"
 
 	"surehook/internal/delivery/send"
 	"surehook/internal/hook"
 )
+
+const otherRegion = "us-east-1"
+
+var fixedAddresses = []netip.Addr{netip.MustParseAddr("192.0.2.1")}
 
 var errNoAnswer = errors.New("the answer of the sender is lost")
 
@@ -16,7 +21,7 @@ var errNoAnswer = errors.New("the answer of the sender is lost")
 func place(e *hook.Endpoint) {
 	switch e.ID[len(e.ID)-1] % 4 {
 	case 0:
-		e.Region = "us-east-1"
+		e.Region = otherRegion
 	case 1:
 		e.Fixed = true
 	}
@@ -41,6 +46,7 @@ func (s senders) Send(ctx context.Context, r send.Request) (hook.Outcome, error)
 			return nil
 		}
 		p.count("refusals of senders")
+		p.refusals++
 		if r.Endpoint.Fixed {
 			p.suffer("sender refused")
 		}
@@ -49,7 +55,7 @@ func (s senders) Send(ctx context.Context, r send.Request) (hook.Outcome, error)
 	if err != nil {
 		return hook.Outcome{}, err
 	}
-	outcome := wire(s).Send(ctx, r)
+	outcome := wire{p, true}.Send(ctx, r)
 	outcome.Region = r.Endpoint.Region
 	if !loses || len(p.made) == made {
 		return outcome, nil

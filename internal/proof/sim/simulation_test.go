@@ -54,9 +54,10 @@ type simulation struct {
 	redriven   time.Time // the last redrive of undeliverable messages
 	calm       bool      // no faults
 	flapping   bool      // endpoints are paused and resumed all the time
-	crowded    bool      // more than a full wave of events for one endpoint
-	late       float64   // how soon the table removes an expired record; 0 before the second part
-	quiet      bool      // the faults have stopped
+	doomed     doomed
+	crowded    bool    // more than a full wave of events for one endpoint
+	late       float64 // how soon the table removes an expired record; 0 before the second part
+	quiet      bool    // the faults have stopped
 	plan       timeline
 	spawned    int
 	busy       int // batches in progress at function deliver
@@ -189,6 +190,9 @@ func (w *simulation) settle() {
 			if w.chance(w.rates.stall) {
 				w.count("stalls")
 				c.at = later(c.at, w.now).Add(time.Duration(w.rng.IntN(40_000)) * time.Millisecond)
+			}
+			if w.lingers(c.p) {
+				c.at = later(c.at, w.now).Add(w.within(25 * time.Second))
 			}
 			if c.p.early && c.p.effects == 1 && w.chance(w.rates.hesitate) {
 				c.at = later(c.at, w.now).Add(w.within(20 * time.Second))

@@ -49,11 +49,15 @@ func (w *simulation) around(ctx context.Context, r *table.Call, do func() error)
 	case dead:
 		return errDead
 	case refused:
+		p.sawFailed(r)
 		return c.refusal()
 	case granted, lost, repeated, partial, unprocessed, dying:
 	}
 	err := p.write(r, made, do)
 	p.tell(c, err, v)
+	if err != nil || v == lost {
+		p.sawFailed(r)
+	}
 	switch {
 	case v == dying:
 		p.die()
@@ -72,6 +76,16 @@ func (w *simulation) around(ctx context.Context, r *table.Call, do func() error)
 		return context.DeadlineExceeded
 	}
 	return err
+}
+
+// sawFailed counts a write of a delivery that failed, as its process knows.
+func (p *process) sawFailed(r *table.Call) {
+	if !r.Write {
+		return
+	}
+	if ref, ok := deliveryOf(r.Keys[0]); ok {
+		p.tries[ref]++
+	}
 }
 
 // linger waits within a request.
@@ -99,12 +113,15 @@ func (p *process) contents(r *table.Call) string {
 	}
 	var keys []string
 	for _, k := range r.Keys {
-		if !strings.HasPrefix(k.Sort, "audit#") { // a random id
+		if !strings.HasPrefix(k.Sort, "audit#") && !strings.HasPrefix(k.Sort, "erasure#") { // random ids
 			keys = append(keys, k.String())
 		}
 	}
 	slices.Sort(keys)
 	about := strings.Join(keys, ", ")
+	if len(r.Keys) == 0 { // a scan
+		return about
+	}
 	if ref, ok := deliveryOf(r.Keys[0]); ok && p.messages(ref) > 1 {
 		about += p.tokens(r)
 	}
@@ -313,8 +330,8 @@ func (w *simulation) throttled(c *call) bool {
 		return w.rates.hot && w.overloaded(table.Partition{Index: r.Index, Hash: r.Hash}, false)
 	}
 	batch := strings.HasPrefix(r.Operation, "Batch")
-	if r.Write && !batch {
-		return false // see prepare
+	if r.Write && !batch || r.Operation == "Scan" {
+		return false // see prepare; a scan reads all partitions
 	}
 	var hashes []string
 	for _, k := range r.Keys {

@@ -1,0 +1,30 @@
+package sim_test
+
+import (
+	"context"
+	"fmt"
+
+	adminendpoint "surehook/internal/admin/endpoint"
+)
+
+// sample sends a test event to the endpoint, of its own type or of another.
+func (w *simulation) sample(e *endpoint) {
+	eventType := pick(w, adminendpoint.SampleType, "order.paid", "user.gone")
+	w.handIn(e.Tenant, "test "+string(e.id), func(ctx context.Context, p *process) error {
+		sample, err := p.admin().Sample(ctx, e.Tenant, string(e.id), eventType, nil)
+		if err != nil {
+			return fmt.Errorf("make test event: %w", err)
+		}
+		acceptor, err := p.wiring().Acceptor()
+		if err != nil {
+			return fmt.Errorf("make acceptor: %w", err)
+		}
+		p.samples = e.id
+		result, err := acceptor.AcceptFor(ctx, sample.Endpoint, sample.Type, sample.Payload)
+		if err == nil && !p.dead {
+			w.count("test events")
+			w.sawAccepted(result.ID, result.Deliveries)
+		}
+		return once(err)
+	})
+}
