@@ -36,7 +36,7 @@ func TestWrite(t *testing.T) { //nolint:paralleltest // measurements by the cloc
 			t.Run(name+"/"+r.name, func(t *testing.T) { measured[r.name] = r.run(t, s) })
 			t.Logf("%s: %s", r.text, measured[r.name])
 		}
-		text = section(name).ReplaceAll(text, []byte("${1}"+table(s.clock, measured)+"${2}"))
+		text = section(name).ReplaceAll(text, []byte("${1}"+tableOf(s.clock, measured)+"${2}"))
 	}
 	if err := os.WriteFile(document, text, 0o600); err != nil {
 		t.Fatal(err)
@@ -57,7 +57,7 @@ func TestDocument(t *testing.T) {
 		if found == nil {
 			t.Fatalf("the document has no table %q between its markers", name)
 		}
-		want := section(name).ReplaceAll(found, []byte("${1}"+table(clock, nil)+"${2}"))
+		want := section(name).ReplaceAll(found, []byte("${1}"+tableOf(clock, nil)+"${2}"))
 		last := regexp.MustCompile(`(?m)^(\|.*\|) [^|]* \|$`) // the column of the values
 		if diff := cmp.Diff(last.ReplaceAllString(string(want), "$1"), last.ReplaceAllString(string(found), "$1")); diff != "" {
 			t.Errorf("table %q is not as `make isolation` writes it (-code +document):\n%s", name, diff)
@@ -90,8 +90,8 @@ func section(name string) *regexp.Regexp {
 	return regexp.MustCompile(`(?s)(<!-- ` + name + ` -->\n).*?(<!-- /` + name + ` -->)`)
 }
 
-// table returns the table of the rows.
-func table(clock bool, measured map[string]string) string {
+// tableOf returns the table of the rows.
+func tableOf(clock bool, measured map[string]string) string {
 	var b bytes.Buffer
 	if clock {
 		fmt.Fprint(&b, "| case | measured |\n|---|---|\n")

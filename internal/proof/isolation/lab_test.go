@@ -47,7 +47,7 @@ type lab struct {
 
 	t        *testing.T
 	calls    calls
-	store    store
+	store    *memory.Store
 	queue    queue
 	circuits circuits
 	wiring   world.Wiring
@@ -106,7 +106,8 @@ func newLab(t *testing.T, s setup, n sizes) *lab {
 
 	l := &lab{t: t, receivers: newReceivers(), sources: make(map[hook.Lane]*source)}
 	l.calls.instant = s.clock
-	l.store = store{memory.NewStore(), &l.calls}
+	l.store = memory.NewStore()
+	l.store.Table.Around = l.calls.around
 	l.queue = queue{memory.NewQueue(time.Now), &l.calls}
 	l.queue.Fair, l.queue.Visibility = true, visibility
 	l.circuits = circuits{memory.NewCircuitQueue(time.Now), &l.calls}
@@ -123,7 +124,7 @@ func newLab(t *testing.T, s setup, n sizes) *lab {
 
 // start begins with the functions.
 func (l *lab) start(n sizes) {
-	ctx, cancel := context.WithCancel(l.t.Context())
+	ctx, cancel := context.WithCancel(context.WithValue(l.t.Context(), working{}, true))
 	var running sync.WaitGroup
 	for lane, most := range n.lanes {
 		s := newSource(most, l.calls.instant)
@@ -277,7 +278,7 @@ func (l *lab) postMany(e hook.Endpoint, n int) {
 func (l *lab) record(e hook.Endpoint) (r recordOf) {
 	l.t.Helper()
 
-	r, err := l.store.Store.Circuit(l.t.Context(), e.Tenant, e.ID)
+	r, err := l.store.Circuit(l.t.Context(), e.Tenant, e.ID)
 	if err != nil {
 		l.t.Fatal(err)
 	}

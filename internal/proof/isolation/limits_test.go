@@ -57,8 +57,9 @@ func limitedBacklog(t *testing.T, s setup) (measured string) {
 		most := l.at(e).most
 		s.want(t, most <= mostInFlight, "%d requests at once; want at most %d", most, mostInFlight)
 		s.want(t, writes <= 4, "%.2f writes per delivery; want at most 4", writes)
-		// The records, and for the hand-over the circuit, the limits and the parked deliveries.
-		s.want(t, reads <= 4.5, "%.2f reads per delivery; want 4", reads)
+		// The records, and for the hand-over the circuit, the limits, and the parked deliveries
+		// by the index and by their keys.
+		s.want(t, reads <= 5.5, "%.2f reads per delivery; want 5", reads)
 		measured = fmt.Sprintf("%.1f/s, %d at once, %.1f writes and %.1f messages per delivery, after %.1f writes for parking", rate, most, writes, messages, parking)
 	})
 	return measured
@@ -134,7 +135,7 @@ func rateBacklog(t *testing.T, s setup) (measured string) {
 		slow, fast := drained(rate), drained(faster)
 		// A delay is rounded up to whole seconds, so ten seconds may get the slots of eleven.
 		s.want(t, slow >= 0.9*rate && slow <= 1.1*rate, "%.1f a second at a rate of %d; want 90 to 110 %%", slow, rate)
-		s.want(t, fast >= 70, "%.1f a second at a rate of %d; want at least 70", fast, faster)
+		s.want(t, fast >= 50, "%.1f a second at a rate of %d; want at least 50", fast, faster)
 		measured = fmt.Sprintf("%.1f/s, then %.1f/s", slow, fast)
 	})
 	return measured

@@ -7,12 +7,9 @@ import (
 	"time"
 
 	"surehook/internal/delivery/breaker"
-	"surehook/internal/delivery/deliver"
-	"surehook/internal/delivery/gate"
 	"surehook/internal/hook"
 	"surehook/internal/memory"
-	"surehook/internal/rule/circuit"
-	"surehook/internal/rule/stats"
+	"surehook/internal/table"
 )
 
 // The durations of the model.
@@ -35,112 +32,22 @@ func (c *calls) about(mean time.Duration) {
 	}
 }
 
-// store is the table: each call takes time and counts. A write that changes nothing is
-// no request, and a refused write is one.
-type store struct {
-	*memory.Store
+// working is the key of the functions' contexts. Requests with other contexts are the
+// test's own: they take no time, and do not count.
+type working struct{}
 
-	calls *calls
-}
-
-func (s store) read() {
-	s.calls.about(storeCall)
-	s.calls.reads.Add(1)
-}
-
-func (s store) write() {
-	s.calls.about(storeCall)
-	s.calls.writes.Add(1)
-}
-
-// Load reads the records of the tokens.
-func (s store) Load(ctx context.Context, tokens []hook.Token) (deliver.Snapshot, error) {
-	s.read()
-	return s.Store.Load(ctx, tokens)
-}
-
-// Circuit reads a circuit record.
-func (s store) Circuit(ctx context.Context, tenant hook.TenantID, id hook.EndpointID) (gate.Record, error) {
-	s.read()
-	return s.Store.Circuit(ctx, tenant, id)
-}
-
-// SaveCircuit writes a circuit record.
-func (s store) SaveCircuit(ctx context.Context, r gate.Record) error {
-	s.write()
-	return s.Store.SaveCircuit(ctx, r)
-}
-
-// Limits reads an endpoint's limits.
-func (s store) Limits(ctx context.Context, id hook.EndpointID) (gate.Limits, error) {
-	s.read()
-	return s.Store.Limits(ctx, id)
-}
-
-// ChangeLimits writes the differences.
-func (s store) ChangeLimits(ctx context.Context, id hook.EndpointID, before, after gate.Limits, most int) error {
-	if before.To(after).Empty() {
-		return nil
+// around lets each request of a function to the table take time, and counts it.
+func (c *calls) around(ctx context.Context, r *table.Call, do func() error) error {
+	if ctx.Value(working{}) == nil {
+		return do()
 	}
-	s.write()
-	return s.Store.ChangeLimits(ctx, id, before, after, most)
-}
-
-// Places reads a tenant's places.
-func (s store) Places(ctx context.Context, tenant hook.TenantID) (gate.Limits, error) {
-	s.read()
-	return s.Store.Places(ctx, tenant)
-}
-
-// ChangePlaces writes the differences.
-func (s store) ChangePlaces(ctx context.Context, tenant hook.TenantID, before, after gate.Limits, most int) error {
-	if before.To(after).Empty() {
-		return nil
+	c.about(storeCall)
+	if r.Write {
+		c.writes.Add(1)
+	} else {
+		c.reads.Add(1)
 	}
-	s.write()
-	return s.Store.ChangePlaces(ctx, tenant, before, after, most)
-}
-
-// Count adds to the counts.
-func (s store) Count(ctx context.Context, tenant hook.TenantID, id hook.EndpointID, add *stats.Counts, now time.Time) (circuit.Counts, error) {
-	s.write()
-	return s.Store.Count(ctx, tenant, id, add, now)
-}
-
-// CountMore adds to the counts.
-func (s store) CountMore(ctx context.Context, tenant hook.TenantID, id hook.EndpointID, add *stats.Counts, at time.Time) error {
-	s.write()
-	return s.Store.CountMore(ctx, tenant, id, add, at)
-}
-
-// Delivery reads a delivery.
-func (s store) Delivery(ctx context.Context, ref hook.DeliveryRef) (hook.Delivery, error) {
-	s.read()
-	return s.Store.Delivery(ctx, ref)
-}
-
-// SaveDelivery writes a delivery.
-func (s store) SaveDelivery(ctx context.Context, d hook.Delivery, a *hook.Attempt) error {
-	s.write()
-	return s.Store.SaveDelivery(ctx, d, a)
-}
-
-// Parked lists parked deliveries.
-func (s store) Parked(ctx context.Context, target hook.Target, since time.Time, limit int) ([]hook.Delivery, error) {
-	s.read()
-	return s.Store.Parked(ctx, target, since, limit)
-}
-
-// Endpoint reads an endpoint.
-func (s store) Endpoint(ctx context.Context, tenant hook.TenantID, id hook.EndpointID) (hook.Endpoint, error) {
-	s.read()
-	return s.Store.Endpoint(ctx, tenant, id)
-}
-
-// DueCircuits lists the due circuits.
-func (s store) DueCircuits(ctx context.Context, now time.Time, limit int) ([]hook.CircuitCheck, error) {
-	s.read()
-	return s.Store.DueCircuits(ctx, now, limit)
+	return do()
 }
 
 // queue is the lanes: each message takes time and counts.
