@@ -69,11 +69,15 @@ func (w *simulation) planClient(n int, bursts []time.Duration) {
 func (w *simulation) planCrowd() {
 	e := w.endpoints[0]
 	e.troubles = []span{{from: start, to: start.Add(10 * time.Minute)}}
+	payload := []byte(`{"n":1}`)
+	if !filterPasses(e.Filter, payload) {
+		payload = []byte(`{"n":2}`)
+	}
 	for n := range 11 {
 		c := &client{tenant: e.Tenant, keyed: true}
 		for i := range 100 {
 			c.requests = append(c.requests, ingest.Request{
-				Type: "order.paid", Payload: []byte(`{"n":1}`), IdempotencyKey: fmt.Sprintf("crowd-%d-%d", n, i),
+				Type: "order.paid", Payload: payload, IdempotencyKey: fmt.Sprintf("crowd-%d-%d", n, i),
 			})
 		}
 		w.posting++

@@ -33,11 +33,14 @@ func (w *simulation) planErasure() {
 	for range 1 + w.rng.IntN(2) {
 		w.newEndpointOf(w.doomed.tenant)
 	}
-	w.plan.add(start.Add(3*time.Minute+w.within(suffering-6*time.Minute)), func() {
-		w.count("tenants erased")
-		for range 8 {
-			w.postIn(w.doomed.tenant, w.within(time.Second/2))
+	at := start.Add(3*time.Minute + w.within(suffering-6*time.Minute))
+	w.plan.add(at.Add(-100*time.Millisecond), func() {
+		for range 8 { // some read the tenant before the mark
+			w.postIn(w.doomed.tenant, w.within(100*time.Millisecond))
 		}
+	})
+	w.plan.add(at, func() {
+		w.count("tenants erased")
 		w.hand("erase tenant "+string(w.doomed.tenant), func(ctx context.Context, p *process) error {
 			_, _, err := p.eraser().Start(ctx, w.doomed.tenant, operator)
 			return err //nolint:wrapcheck // the operator's answer

@@ -302,7 +302,7 @@ type client struct {
 func (w *simulation) postIn(tenant hook.TenantID, after time.Duration) {
 	w.posting++
 	c := &client{tenant: tenant, keyed: true, requests: []ingest.Request{{
-		Type: "order.paid", Payload: []byte(`{"n":1}`), IdempotencyKey: fmt.Sprintf("planned-%d-%d", w.spawned, after),
+		Type: "order.paid", Payload: fmt.Appendf(nil, `{"n":%d}`, pick(w, 1, 2)), IdempotencyKey: fmt.Sprintf("planned-%d-%d", w.spawned, after),
 	}}}
 	w.plan.add(w.now.Add(after), func() { w.post(c) })
 }

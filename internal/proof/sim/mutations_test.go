@@ -331,10 +331,6 @@ func mutations() []mutation {
 			old: "if erased.Replayed.Generation == 0 {", bug: "if erased.Replayed.Generation >= 0 {",
 		},
 		{
-			name: "an outcome after the erasure keeps its body", file: "delivery/deliver/decision.go", by: []check{checkErased},
-			old: "if d.Erased { // during the attempt", bug: "if d.Erased && d.Attempts < 0 {",
-		},
-		{
 			name: "a tenant in erasure takes events", file: "aws/dynamo/erasure.go", by: []check{checkErasure},
 			old: "changeTenant + \", closing = :closing\"", bug: "changeTenant + \", closed = :closing\"",
 		},

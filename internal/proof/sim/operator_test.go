@@ -25,13 +25,15 @@ func (p *process) admin() *adminendpoint.Admin {
 // operate runs a random operation of an operator.
 func (w *simulation) operate() {
 	e := pick(w, w.endpoints...)
-	switch n := w.rng.IntN(34); n {
+	switch n := w.rng.IntN(36); n {
 	case 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 20, 21, 28, 29, 30, 31:
 		w.operateEndpoint(n, e)
 	case 26, 27:
 		w.sample(e)
 	case 32, 33:
 		w.unsettle(e.Tenant)
+	case 34, 35:
+		w.narrow()
 	case 10, 11:
 		q := replay.JobRequest{State: pick(w, hook.StateDead, hook.StateDead, hook.StateParked, hook.StateDelivered), Rate: pick(w, 0.3, 2, 50), By: operator}
 		w.handIn(e.Tenant, "job", func(ctx context.Context, p *process) error {
@@ -89,14 +91,9 @@ func (w *simulation) operateEndpoint(n int, e *endpoint) {
 		})
 	case 7, 8, 28, 29, 30, 31:
 		what, fields := w.drawFields()
-		of("change the "+what+" of", func(ctx context.Context, a *adminendpoint.Admin) error {
-			return second(a.Change(ctx, e.Tenant, ref, 0, fields))
-		})
+		w.change(e, what, fields)
 	case 20:
 		shards := pick(w, 1, 2, 3, hook.MaxShards)
-		if w.statuses[e.id].Shards > 1 { // parked deliveries stay in shards without new ones
-			shards = 1
-		}
 		of("shard", func(ctx context.Context, a *adminendpoint.Admin) error {
 			return second(a.Change(ctx, e.Tenant, ref, 0, adminendpoint.Fields{Shards: &shards}))
 		})

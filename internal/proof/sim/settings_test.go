@@ -112,7 +112,7 @@ func (w *simulation) drawTypes() []string {
 }
 
 func (w *simulation) drawFilter() []byte {
-	return []byte(pick(w, "", "", `{"payload":{"n":[1]}}`, `{"payload":{"n":[1,3]}}`))
+	return []byte(pick(w, "", "", `{"payload":{"n":[2]}}`, `{"payload":{"n":[1,3]}}`))
 }
 
 func (w *simulation) drawStatuses() (retryOn, giveUpOn []int) {
@@ -148,8 +148,9 @@ func (w *simulation) drawFields() (what string, f adminendpoint.Fields) {
 	return what, f
 }
 
-// unsettle changes the subscriptions of a tenant's endpoints in quick succession, while events
-// are posted. The later events show what the processes keep of the endpoints.
+// unsettle changes the subscriptions of a tenant twice. Events are posted during the second
+// change, by processes that do not know the first one yet. The later events show what these
+// processes keep of the endpoints.
 func (w *simulation) unsettle(tenant hook.TenantID) {
 	var all []*endpoint
 	for _, e := range w.endpoints {
@@ -157,16 +158,35 @@ func (w *simulation) unsettle(tenant hook.TenantID) {
 			all = append(all, e)
 		}
 	}
-	for range 4 {
+	during := longestCommit + 5*time.Second
+	for _, after := range []time.Duration{0, during} {
 		e, filter := pick(w, all...), w.drawFilter()
-		w.plan.add(w.now.Add(w.within(time.Second)), func() {
-			w.handIn(tenant, "change the filter of "+string(e.id), func(ctx context.Context, p *process) error {
-				return second(p.admin().Change(ctx, tenant, string(e.id), 0, adminendpoint.Fields{Filter: &filter}))
-			})
-		})
+		w.plan.add(w.now.Add(after), func() { w.change(e, "filter", adminendpoint.Fields{Filter: &filter}) })
 	}
 	for range 6 {
-		w.postIn(tenant, w.within(time.Second))
-		w.postIn(tenant, longestCommit+w.within(longestCommit))
+		w.postIn(tenant, during-w.within(60*time.Millisecond))
+		w.postIn(tenant, during+longestCommit+w.within(longestCommit))
+	}
+}
+
+func (w *simulation) change(e *endpoint, what string, to adminendpoint.Fields) {
+	w.handIn(e.Tenant, "change the "+what+" of "+string(e.id), func(ctx context.Context, p *process) error {
+		return second(p.admin().Change(ctx, e.Tenant, string(e.id), 0, to))
+	})
+}
+
+// narrow sends the new deliveries of an endpoint to one shard, while others wait in its other
+// shards.
+func (w *simulation) narrow() {
+	var all []*endpoint
+	for _, e := range w.endpoints {
+		if slices.ContainsFunc(w.recorded, func(d hook.DeliveryRef) bool {
+			return d.Endpoint == e.id && d.Shard > 0 && w.records[d].State == hook.StateParked
+		}) {
+			all = append(all, e)
+		}
+	}
+	if len(all) > 0 {
+		w.change(pick(w, all...), "shards", adminendpoint.Fields{Shards: new(1)})
 	}
 }
