@@ -79,7 +79,7 @@ func bound(t time.Time) string {
 // delivered), one per 100 endpoints, and moreRequests. A page that needs more ends
 // early, even empty, with a cursor that goes on there.
 //
-// Errors: CodeInvalid for StateQueued, because queued deliveries have no record; for
+// Errors: CodeInvalid for StateQueued, because most queued deliveries have no record; for
 // endpoints with more than maxParts shards together, half of maxParts for state delivered; and for a cursor of another list.
 // CodeNotFound for an unknown endpoint, and for a deleted endpoint without deliveries.
 func (r *Reader) Deliveries(ctx context.Context, tenant hook.TenantID, f DeliveryFilter, p page.Request) (page.List[hook.Delivery], error) {

@@ -315,11 +315,19 @@ func (p ports) Visible(ctx context.Context, lane hook.Lane) (int, error) {
 }
 
 // Overdue lists overdue deliveries.
-func (p ports) Overdue(ctx context.Context, before time.Time, limit int) ([]hook.Delivery, error) {
+func (p ports) Overdue(ctx context.Context, state hook.State, before time.Time, limit int) ([]hook.Delivery, error) {
 	if err := p.read("list overdue", ""); err != nil {
 		return nil, err
 	}
-	return p.Store.Overdue(ctx, before, limit)
+	return p.Store.Overdue(ctx, state, before, limit)
+}
+
+// Unrecorded looks for begun deliveries.
+func (p ports) Unrecorded(ctx context.Context, refs []hook.DeliveryRef) ([]hook.DeliveryRef, error) {
+	if err := p.read("look for deliveries", refs[0].Endpoint); err != nil {
+		return nil, err
+	}
+	return p.Store.Unrecorded(ctx, refs)
 }
 
 // At is an effect.
