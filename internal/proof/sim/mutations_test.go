@@ -259,6 +259,22 @@ func mutations() []mutation {
 			old: "len(last) == e.Coalesce.MaxEvents ||", bug: "len(last) == 2*e.Coalesce.MaxEvents ||",
 		},
 		{
+			name: "the sweeper's token forgets Parks", file: "delivery/breaker/sweep.go", by: []check{checkLost},
+			old: "tokens = append(tokens, d.NextToken())", bug: "tokens = append(tokens, hook.NewToken(d.Tenant, d.Ref(), d.Attempts+1))",
+		},
+		{
+			name: "the sweeper knows no queued delivery", file: "delivery/breaker/sweep.go", by: []check{checkLost},
+			old: "[]hook.State{hook.StateRetrying, hook.StateQueued}", bug: "[]hook.State{hook.StateRetrying}",
+		},
+		{
+			name: "a queued delivery gets no record", file: "delivery/breaker/record.go", by: []check{checkLost},
+			old: "if made, err = r.saveDelivery(ctx, d); made {", bug: "if made, err = false, nil; made {",
+		},
+		{
+			name: "a queued replay gets no record", file: "aws/dynamo/stream.go", by: []check{checkLost, checkJobs},
+			old: "it.Replayed != nil:", bug: "it.Replayed != nil && it.AcceptedAt > 0:",
+		},
+		{
 			name: "a slot is leased for an hour", file: "delivery/gate/limits.go", by: []check{checkLease},
 			old: "const LeaseFor = 2 * time.Minute", bug: "const LeaseFor = time.Hour",
 		},
