@@ -268,7 +268,7 @@ func mutations() []mutation {
 		},
 		{
 			name: "a queued delivery gets no record", file: "delivery/breaker/record.go", by: []check{checkLost},
-			old: "if made, err = r.saveDelivery(ctx, d); made {", bug: "if made, err = false, nil; made {",
+			old: "if made, err = r.saveDelivery(ctx, d); made {", bug: "if made, err = d.Version > 0, nil; made {",
 		},
 		{
 			name: "a queued replay gets no record", file: "aws/dynamo/stream.go", by: []check{checkLost, checkJobs},
