@@ -78,13 +78,14 @@ func everyGrantNeeded(ctx context.Context) error {
 }
 
 // usedByLambda reports whether Lambda uses the grant: to write the function's log, and to
-// receive from the function's queues.
-func usedByLambda(g iam.Grant, queues []string) bool {
+// receive from the function's queues and from its stream.
+func usedByLambda(g iam.Grant, sources []string) bool {
 	switch g.Action {
 	case "logs:CreateLogStream", "logs:PutLogEvents":
 		return true
-	case "sqs:ChangeMessageVisibility", "sqs:DeleteMessage", "sqs:GetQueueAttributes", "sqs:GetQueueUrl", "sqs:ReceiveMessage":
-		return slices.Contains(queues, g.Resource)
+	case "sqs:ChangeMessageVisibility", "sqs:DeleteMessage", "sqs:GetQueueAttributes", "sqs:GetQueueUrl", "sqs:ReceiveMessage",
+		"dynamodb:DescribeStream", "dynamodb:GetRecords", "dynamodb:GetShardIterator", "dynamodb:ListStreams":
+		return slices.Contains(sources, g.Resource)
 	}
 	return false
 }

@@ -4875,7 +4875,7 @@ type ClientInterface interface {
 	//
 	// Newest first, of all endpoints of the tenant. Deliveries of a deleted endpoint are listed with the filter
 	// `endpoint` only, until the deliveries expire. A delivery is listed as soon as its first attempt, or its parking,
-	// is recorded; the list may lag by a moment. Queued deliveries have no record and are not listed, except with
+	// is recorded; the list may lag by a moment. Queued deliveries are not listed, except with
 	// `idempotency_key`, which reads the deliveries of one event.
 	//
 	// Without `state`, the time of a delivery is the acceptance of its event. With `state`, the time is `created_at`;
@@ -5881,7 +5881,7 @@ func (c *Client) AnalyseDeadLetters(ctx context.Context, tenant TenantRef, param
 //
 // Newest first, of all endpoints of the tenant. Deliveries of a deleted endpoint are listed with the filter
 // `endpoint` only, until the deliveries expire. A delivery is listed as soon as its first attempt, or its parking,
-// is recorded; the list may lag by a moment. Queued deliveries have no record and are not listed, except with
+// is recorded; the list may lag by a moment. Queued deliveries are not listed, except with
 // `idempotency_key`, which reads the deliveries of one event.
 //
 // Without `state`, the time of a delivery is the acceptance of its event. With `state`, the time is `created_at`;
@@ -11214,7 +11214,7 @@ type ClientWithResponsesInterface interface {
 	//
 	// Newest first, of all endpoints of the tenant. Deliveries of a deleted endpoint are listed with the filter
 	// `endpoint` only, until the deliveries expire. A delivery is listed as soon as its first attempt, or its parking,
-	// is recorded; the list may lag by a moment. Queued deliveries have no record and are not listed, except with
+	// is recorded; the list may lag by a moment. Queued deliveries are not listed, except with
 	// `idempotency_key`, which reads the deliveries of one event.
 	//
 	// Without `state`, the time of a delivery is the acceptance of its event. With `state`, the time is `created_at`;
@@ -14949,7 +14949,7 @@ func (c *ClientWithResponses) AnalyseDeadLettersWithResponse(ctx context.Context
 //
 // Newest first, of all endpoints of the tenant. Deliveries of a deleted endpoint are listed with the filter
 // `endpoint` only, until the deliveries expire. A delivery is listed as soon as its first attempt, or its parking,
-// is recorded; the list may lag by a moment. Queued deliveries have no record and are not listed, except with
+// is recorded; the list may lag by a moment. Queued deliveries are not listed, except with
 // `idempotency_key`, which reads the deliveries of one event.
 //
 // Without `state`, the time of a delivery is the acceptance of its event. With `state`, the time is `created_at`;

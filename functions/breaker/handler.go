@@ -2,12 +2,16 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
+	"log/slog"
 
 	"github.com/aws/aws-lambda-go/events"
 
 	"surehook/functions/internal/lambdafn"
+	"surehook/internal/aws/dynamo"
 	"surehook/internal/hook"
+	"surehook/internal/names"
 )
 
 // reconciler reconciles and reviews endpoints.
@@ -18,30 +22,55 @@ type reconciler interface {
 	ReviewPage(ctx context.Context, page hook.ReviewPage) error
 	ReconcileDeadLetters(ctx context.Context) error
 	Sweep(ctx context.Context) error
+	Record(ctx context.Context, begun []hook.DeliveryRef) error
 }
 
 type handler struct {
 	breaker reconciler
 	batches lambdafn.Batches
+	log     *slog.Logger
 }
 
-// input is an event of the function: a batch of the circuits queue, or
-// {"tick": true}, {"review": true}, {"reconcile": true} or {"sweep": true} from a
-// schedule.
+// input is an event of the function: a batch of the circuits queue or of the table's
+// stream, or {"tick": true}, {"review": true}, {"reconcile": true} or {"sweep": true}
+// from a schedule.
 type input struct {
-	events.SQSEvent
+	Records   []record
 	Tick      bool `json:"tick"`
 	Review    bool `json:"review"`
 	Reconcile bool `json:"reconcile"`
 	Sweep     bool `json:"sweep"`
 }
 
+// record is a message of the queue or, from the eventSource of streams, a change of the
+// table.
+type record struct {
+	events.SQSMessage
+	EventID string `json:"eventID"`
+	Change  struct {
+		NewImage json.RawMessage
+	} `json:"dynamodb"`
+}
+
+// eventSourceStream is the eventSource of a record of the table's stream.
+const eventSourceStream = "aws:dynamodb"
+
 // Handle processes one event. SQS deletes the messages of a batch, and delivers
-// failed messages again within seconds at first.
+// failed messages again within seconds at first. After an error, Lambda repeats the batch
+// of a stream, and halves the batch each time, until the records leave the stream.
 func (h *handler) Handle(ctx context.Context, in input) (any, error) {
 	switch {
+	case len(in.Records) > 0 && in.Records[0].EventSource == eventSourceStream:
+		if err := h.breaker.Record(ctx, h.begun(ctx, in.Records)); err != nil {
+			return nil, fmt.Errorf("record deliveries: %w", err)
+		}
+		return nil, nil
 	case in.Records != nil:
-		return lambdafn.EachMessage(ctx, h.batches, in.Records, "circuit_check.decode_failed", hook.DecodeCircuitTask, h.work), nil
+		messages := make([]events.SQSMessage, len(in.Records))
+		for i, r := range in.Records {
+			messages[i] = r.SQSMessage
+		}
+		return lambdafn.EachMessage(ctx, h.batches, messages, "circuit_check.decode_failed", hook.DecodeCircuitTask, h.work), nil
 	case in.Tick:
 		if err := h.breaker.Tick(ctx); err != nil {
 			return nil, fmt.Errorf("tick: %w", err)
@@ -63,7 +92,21 @@ func (h *handler) Handle(ctx context.Context, in input) (any, error) {
 		}
 		return nil, nil
 	}
-	return nil, &hook.Error{Code: hook.CodeInvalid, Message: "the event is neither a batch of the circuits queue nor an event of a schedule"}
+	return nil, &hook.Error{Code: hook.CodeInvalid, Message: "the event is no batch of the circuits queue or of the table's stream, and no event of a schedule"}
+}
+
+// begun returns the deliveries that the changes make queued. A change that this build cannot
+// read is left out, with a line: repeated, it would hold up all others for a day.
+func (h *handler) begun(ctx context.Context, changes []record) []hook.DeliveryRef {
+	var all []hook.DeliveryRef
+	for _, r := range changes {
+		refs, err := dynamo.Begun(r.Change.NewImage)
+		if err != nil {
+			h.log.ErrorContext(ctx, "change.decode_failed", slog.String(names.LogMessage, r.EventID), slog.Any(names.LogError, err))
+		}
+		all = append(all, refs...)
+	}
+	return all
 }
 
 // work processes one message of the circuits queue.

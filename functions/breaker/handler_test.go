@@ -36,6 +36,7 @@ type recorder struct {
 	reviews    int
 	reconciles int
 	sweeps     int
+	begun      []hook.DeliveryRef
 }
 
 func (a *recorder) Reconcile(_ context.Context, check hook.CircuitCheck) error {
@@ -87,6 +88,63 @@ func (a *recorder) Sweep(context.Context) error {
 		return errNo
 	}
 	return nil
+}
+
+func (a *recorder) Record(_ context.Context, begun []hook.DeliveryRef) error {
+	a.begun = begun
+	if a.failsTimed {
+		return errNo
+	}
+	return nil
+}
+
+// TestHandle_Stream decodes records of the table's stream.
+func TestHandle_Stream(t *testing.T) {
+	t.Parallel()
+
+	const event = "evt_01h455vb4pex5vsknk084sn02q"
+	at := time.Date(2026, time.January, 2, 3, 4, 5, 678e6, time.UTC).UnixMilli()
+	ref := func(endpoint hook.EndpointID, generation, shard int) hook.DeliveryRef {
+		return hook.DeliveryRef{DeliveryID: hook.DeliveryID{Event: event, Endpoint: endpoint, Generation: generation}, AcceptedAt: at, Shard: shard}
+	}
+	tests := []struct {
+		name  string
+		event string
+		fails bool
+		want  []hook.DeliveryRef
+	}{
+		{name: "an event with two endpoints, and a replayed delivery", event: "stream", want: []hook.DeliveryRef{
+			ref("ep_0123456789abcdef", 1, 0), ref("ep_fedcba9876543210", 1, hook.ShardOf(hook.EventID(event), 4)), ref("ep_0123456789abcdef", 3, 0),
+		}},
+		{name: "an unreadable change affects no other", event: "stream-poisoned", want: []hook.DeliveryRef{ref("ep_0123456789abcdef", 1, 0)}},
+		{name: "a failed batch is an error, and comes again", event: "stream", fails: true},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+
+			raw, err := os.ReadFile(filepath.Join("testdata", tt.event+".event.json"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			var in input
+			if err := json.Unmarshal(raw, &in); err != nil {
+				t.Fatal(err)
+			}
+			var lines bytes.Buffer
+			breaker := &recorder{failsTimed: tt.fails}
+			h := &handler{breaker: breaker, log: slog.New(slog.NewJSONHandler(&lines, nil))}
+			if response, err := h.Handle(t.Context(), in); response != nil || (err != nil) != tt.fails {
+				t.Errorf("Handle(%s) = %v, %v; want nil, an error: %t", tt.event, response, err, tt.fails)
+			}
+			if diff := cmp.Diff(tt.want, breaker.begun); diff != "" && !tt.fails {
+				t.Errorf("begun deliveries differ (-want +got):\n%s", diff)
+			}
+			if got, want := bytes.Contains(lines.Bytes(), []byte("change.decode_failed")), tt.event == "stream-poisoned"; got != want {
+				t.Errorf("logged an unreadable change: %t; want %t: %s", got, want, &lines)
+			}
+		})
+	}
 }
 
 // TestHandle_Answers decodes events of SQS and the schedules, and compares the

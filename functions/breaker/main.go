@@ -1,7 +1,8 @@
 // Function breaker reconciles endpoints with parked deliveries or with a circuit
 // that is not closed: for every message of the circuits queue, and every minute.
 // The function also reviews active endpoints, reconciles dead letters with
-// deliveries, and sends tokens in place of lost tokens.
+// deliveries, records deliveries that are still queued some minutes after their event,
+// and sends tokens in place of lost tokens.
 package main
 
 import (
@@ -41,7 +42,7 @@ func newHandler(cfg config.Breaker, sdk aws.Config, log *slog.Logger) (any, erro
 	if err != nil {
 		return nil, fmt.Errorf("wire notifier: %w", err)
 	}
-	queue := sqs.New(sdk, sqs.URLs{Retry: cfg.RetryQueue, Slot: cfg.SlotQueue, Overflow: cfg.OverflowQueue, Coalesce: cfg.CoalesceQueue})
+	queue := sqs.New(sdk, sqs.URLs{Live: cfg.LiveQueue, Retry: cfg.RetryQueue, Replay: cfg.ReplayQueue, Slot: cfg.SlotQueue, Overflow: cfg.OverflowQueue, Coalesce: cfg.CoalesceQueue})
 	circuits := sqs.NewCircuitQueue(sdk, cfg.CircuitsQueue)
 	h := &handler{
 		breaker: &breaker.Breaker{
@@ -57,6 +58,7 @@ func newHandler(cfg config.Breaker, sdk aws.Config, log *slog.Logger) (any, erro
 			Now:          time.Now,
 		},
 		batches: wire.Batches(sdk, metrics, log, time.Now),
+		log:     log,
 	}
 	return h.Handle, nil
 }

@@ -22,7 +22,7 @@ func RunbookSections() []string {
 		"dead-letters-growing", "undeliverable", "oldest-pending", "breaker-silent", "success-rate", "ingest-errors",
 		"function-errors", "function-throttles", "table-throttles", "schedule-failures", "archive-failed",
 		"put-back", "recursion-stopped", "messages-circling", "notifications-failed",
-		"deliveries-swept", "sender-failing",
+		"deliveries-swept", "stream-late", "sender-failing",
 	}
 }
 
@@ -146,6 +146,11 @@ func deliveryAlarms(p MonitorProps) []alarm {
 			metric: p.own(names.MetricSwept, "Sum", metricPeriod), limit: 0,
 		},
 	}
+	all = append(all, alarm{
+		id: "StreamLate", name: "stream-late", section: "stream-late",
+		means:  "The breaker is late with the table's stream, which keeps a change for a day. Deliveries go on, but a queued delivery of this time is lost if its token is lost, too. First run the query errors for deliveries.recorded in the log of breaker.",
+		metric: p.Functions.Breaker.Metric(jsii.String("IteratorAge"), options("Maximum", metricPeriod)), limit: float64(streamLate.Milliseconds()),
+	}.lasting())
 	all = append(all, senderAlarms(p)...)
 	all = append(all, pendingAlarms(p)...)
 	if !p.emulated() {
@@ -178,6 +183,10 @@ func senderAlarms(p MonitorProps) []alarm {
 		}.lasting(),
 	}
 }
+
+// streamLate is the age of a change in the stream that pages somebody: a change waits for
+// streamGather at most, and leaves the stream after 24 hours.
+const streamLate = time.Hour
 
 // maxDelay is the longest delay of an SQS message.
 const maxDelay = 15 * time.Minute

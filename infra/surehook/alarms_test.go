@@ -44,6 +44,7 @@ func TestAlarms_thresholds(t *testing.T) {
 				"messages-circling":    0,
 				"notifications-failed": 0,
 				"deliveries-swept":     0,
+				"stream-late":          float64(time.Hour.Milliseconds()),
 			}
 			for _, f := range []string{"deliver", "breaker", "replay"} {
 				want[f+"-recursion"] = 0
@@ -123,6 +124,9 @@ func TestAlarms_what(t *testing.T) {
 		{name: "notifications-failed", path: "MetricName", want: "notifications_failed"},
 		{name: "deliveries-swept", path: "MetricName", want: "deliveries_swept"},
 		{name: "deliveries-swept", path: "EvaluationPeriods", want: 1},
+		{name: "stream-late", path: "MetricName", want: "IteratorAge"},
+		{name: "stream-late", path: "Namespace", want: "AWS/Lambda"},
+		{name: "stream-late", path: "Statistic", want: "Maximum"},
 		{name: "undeliverable", path: "EvaluationPeriods", want: 1},
 		{name: "schedule-lost", path: "EvaluationPeriods", want: 1},
 		{name: "schedule-errors", path: "MetricName", want: "TargetErrorCount"},

@@ -59,6 +59,11 @@ const (
 	coalesceBatch = 100
 	// coalesceGather is the wait for the tokens of a window: hook.CoalesceGather.
 	coalesceGather = 2 * time.Second
+	// streamBatch is the most that Lambda allows: the breaker looks at an event once, and
+	// the later, the fewer deliveries are still queued. A batch has 6 MB at most.
+	streamBatch = 10_000
+	// streamGather is the longest that Lambda allows, for the same reason.
+	streamGather = 5 * time.Minute
 	// jobBatch is one page of one job. The page has the invocation's whole
 	// time.
 	jobBatch = 1
@@ -122,6 +127,7 @@ func NewFunctions(scope constructs.Construct, p FunctionsProps) Functions {
 		ReportBatchItemFailures: jsii.Bool(true),
 	}))
 	addQueue(f.Breaker, p.Queues.Circuits, messageBatch, atOnce.Circuits)
+	addStream(f.Breaker, p.Table)
 	addQueue(f.Replay, p.Queues.ReplayJobs, jobBatch, atOnce.ReplayJobs)
 	if p.Environment.Traces != "" {
 		f.Export = newExport(scope, p, f)
@@ -137,6 +143,27 @@ func addQueue(f awslambda.Function, queue awssqs.Queue, batch, concurrency int) 
 		MaxConcurrency:          jsii.Number(concurrency),
 		ReportBatchItemFailures: jsii.Bool(true),
 	}))
+}
+
+// addStream connects the function to the changes of the table that make deliveries queued:
+// stored events, and deliveries with a replay. Lambda reads the stream for free, and filters
+// before it invokes. Failed records come again until they leave the stream after a day.
+func addStream(f awslambda.Function, table awsdynamodb.ITableV2) {
+	written := awslambda.FilterRule_Or(jsii.String("INSERT"), jsii.String("MODIFY"))
+	event := map[string]any{"Keys": map[string]any{names.SortKey: map[string]any{"S": awslambda.FilterRule_IsEqual("event")}}}
+	replayed := map[string]any{"NewImage": map[string]any{"replayed": map[string]any{"M": map[string]any{"generation": map[string]any{"N": awslambda.FilterRule_Exists()}}}}}
+	var filters []*map[string]any
+	for _, change := range []map[string]any{event, replayed} {
+		filters = append(filters, awslambda.FilterCriteria_Filter(&map[string]any{"eventName": written, "dynamodb": change}))
+	}
+	f.AddEventSourceMapping(jsii.String("Stream"), &awslambda.EventSourceMappingOptions{
+		EventSourceArn:     table.TableStreamArn(),
+		StartingPosition:   awslambda.StartingPosition_TRIM_HORIZON,
+		BatchSize:          jsii.Number(streamBatch),
+		MaxBatchingWindow:  seconds(streamGather),
+		BisectBatchOnError: jsii.Bool(true),
+		Filters:            &filters,
+	})
 }
 
 // functionProps holds the differences between the functions.

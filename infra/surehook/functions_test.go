@@ -157,7 +157,7 @@ func TestFunctions_environment(t *testing.T) {
 				},
 				"Breaker": {
 					names.EnvTable: "${Table}", names.EnvLiveQueue: "${Live}", names.EnvRetryQueue: "${Retry}", names.EnvSlotQueue: "${Slot}",
-					names.EnvOverflowQueue: "${Overflow}", names.EnvCoalesceQueue: "${Coalesce}",
+					names.EnvReplayQueue: "${Replay}", names.EnvOverflowQueue: "${Overflow}", names.EnvCoalesceQueue: "${Coalesce}",
 					names.EnvDeadLettersQueue: "${DeadLetters}", names.EnvCircuitsQueue: "${Circuits}",
 					names.EnvTopic: "${Topic}", names.EnvRetention: retention[env.Name],
 				},

@@ -80,8 +80,9 @@ func grantDeliver(role awsiam.Role, p FunctionsProps) {
 // grantBreaker: find due circuits and parked deliveries; release the deliveries
 // or let them die; enqueue further circuit checks; review active endpoints and
 // notify as deliver does; count the dead letters and remove the dead letters of
-// settled deliveries; measure the lanes of later attempts before a sweep. Permissions to
-// receive from the circuits queue come with the event source.
+// settled deliveries; measure the lanes before a sweep; read the table's stream, by Lambda
+// in the function's name. Permissions to receive from the circuits queue come with the
+// event source.
 func grantBreaker(role awsiam.Role, p FunctionsProps) {
 	allow(role, "dynamodb:BatchGetItem", "dynamodb:GetItem", "dynamodb:PutItem", "dynamodb:Query", "dynamodb:UpdateItem").
 		on(p.Table.TableArn())
@@ -90,7 +91,9 @@ func grantBreaker(role awsiam.Role, p FunctionsProps) {
 		on(p.Queues.Live.QueueArn(), p.Queues.Retry.QueueArn(), p.Queues.Overflow.QueueArn(), p.Queues.Coalesce.QueueArn(),
 			p.Queues.DeadLetters.QueueArn(), p.Queues.Circuits.QueueArn())
 	allow(role, "sqs:DeleteMessage", "sqs:GetQueueAttributes", "sqs:ReceiveMessage").on(p.Queues.DeadLetters.QueueArn())
-	allow(role, "sqs:GetQueueAttributes").on(p.Queues.Retry.QueueArn(), p.Queues.Slot.QueueArn(), p.Queues.Overflow.QueueArn(), p.Queues.Coalesce.QueueArn())
+	allow(role, "sqs:GetQueueAttributes").on(p.Queues.Live.QueueArn(), p.Queues.Retry.QueueArn(), p.Queues.Replay.QueueArn(),
+		p.Queues.Slot.QueueArn(), p.Queues.Overflow.QueueArn(), p.Queues.Coalesce.QueueArn())
+	allow(role, "dynamodb:DescribeStream", "dynamodb:GetRecords", "dynamodb:GetShardIterator", "dynamodb:ListStreams").on(p.Table.TableStreamArn())
 	allow(role, "sns:Publish").on(p.Topic.TopicArn())
 }
 

@@ -105,6 +105,11 @@ func TestGrants_services(t *testing.T) {
 			}
 			for _, source := range tpl.all("AWS::Lambda::EventSourceMapping") {
 				function := strings.Trim(show(source.at("FunctionName")), "${}")
+				if source.at("StartingPosition") != nil {
+					need(function+"Role", show(source.at("EventSourceArn")),
+						"dynamodb:DescribeStream", "dynamodb:GetRecords", "dynamodb:GetShardIterator", "dynamodb:ListStreams")
+					continue
+				}
 				need(function+"Role", show(source.at("EventSourceArn")),
 					"sqs:ChangeMessageVisibility", "sqs:DeleteMessage", "sqs:GetQueueAttributes", "sqs:GetQueueUrl", "sqs:ReceiveMessage")
 			}
@@ -195,7 +200,7 @@ func TestGrants_wildcards(t *testing.T) {
 
 			owned := []string{schedulesOfGroup}
 			for logical := range tpl.Resources {
-				owned = append(owned, "${"+short(logical)+"}", "${"+short(logical)+".Arn}")
+				owned = append(owned, "${"+short(logical)+"}", "${"+short(logical)+".Arn}", "${"+short(logical)+".StreamArn}")
 			}
 			checked := 0
 			for id, r := range tpl.Resources {

@@ -176,8 +176,8 @@ func TestQueues_eventSources(t *testing.T) {
 				source.check(t, "FunctionResponseTypes", []any{"ReportBatchItemFailures"})
 				source.check(t, "ScalingConfig.MaximumConcurrency", concurrency[env.Name][queue])
 			}
-			if len(sources) != len(workers()) {
-				t.Errorf("%d event sources; want one per queue", len(sources))
+			if len(sources) != len(workers())+1 {
+				t.Errorf("%d event sources; want one per queue, and the stream", len(sources))
 			}
 		})
 	}

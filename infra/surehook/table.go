@@ -21,6 +21,9 @@ type TableProps struct {
 // price of a plain table. CloudFormation cannot change a plain table into a
 // global table, but can add replicas to this table later.
 //
+// The stream tells the breaker of accepted events and of replays; see addStream. A table
+// with replicas has this type of stream in any case.
+//
 // The encryption key is DynamoDB's AWS-managed KMS key, not the stack's own key.
 // DynamoDB would use the stack's key in the caller's name, so every function
 // would need kms:Decrypt on the key of the endpoints' secrets.
@@ -31,6 +34,7 @@ func NewTable(scope constructs.Construct, id string, props TableProps) awsdynamo
 		SortKey:             attribute(names.SortKey),
 		Billing:             awsdynamodb.Billing_OnDemand(nil),
 		TimeToLiveAttribute: jsii.String(names.ExpiresAt),
+		DynamoStream:        awsdynamodb.StreamViewType_NEW_AND_OLD_IMAGES,
 		Encryption:          awsdynamodb.TableEncryptionV2_AwsManagedKey(),
 		PointInTimeRecoverySpecification: &awsdynamodb.PointInTimeRecoverySpecification{
 			PointInTimeRecoveryEnabled: &env.PointInTimeRecovery,

@@ -28,7 +28,7 @@ func TestTable(t *testing.T) {
 			table.check(t, "KeySchema", keys(names.PartitionKey, names.SortKey))
 			table.check(t, "TimeToLiveSpecification", map[string]any{"AttributeName": names.ExpiresAt, "Enabled": true})
 			table.check(t, "SSESpecification", map[string]any{"SSEEnabled": true, "SSEType": "KMS"})
-			table.check(t, "StreamSpecification", nil)
+			table.check(t, "StreamSpecification", map[string]any{"StreamViewType": "NEW_AND_OLD_IMAGES"})
 			table.check(t, "TableName", nil)
 			table.check(t, "WarmThroughput", warm[env.Name])
 			table.check(t, "GlobalSecondaryIndexes", []any{
@@ -81,6 +81,34 @@ func TestWarmThroughput_coversThrottles(t *testing.T) {
 			if read < 5*events || write < 3*events {
 				t.Errorf("the table starts at %d read and %d write units a second; want %d and %d for %d events", read, write, 5*events, 3*events, events)
 			}
+		})
+	}
+}
+
+// TestTable_stream checks that the breaker gets stored events and replays as late as
+// possible, and gets them again until they leave the stream. The filters repeat the names of
+// the items of internal/aws/dynamo.
+func TestTable_stream(t *testing.T) {
+	t.Parallel()
+
+	for env, tpl := range every(t) {
+		t.Run(env.Name, func(t *testing.T) {
+			t.Parallel()
+
+			source := tpl.get(t, "AWS::Lambda::EventSourceMapping", "BreakerStream")
+			if got, want := show(source.at("FunctionName"))+show(source.at("EventSourceArn")), "${Breaker}${Table.StreamArn}"; got != want {
+				t.Errorf("the mapping leads to %s; want %s", got, want)
+			}
+			source.check(t, "BatchSize", 10_000)
+			source.check(t, "MaximumBatchingWindowInSeconds", 300)
+			source.check(t, "BisectBatchOnFunctionError", true)
+			source.check(t, "StartingPosition", "TRIM_HORIZON")
+			source.check(t, "MaximumRecordAgeInSeconds", nil)
+			source.check(t, "MaximumRetryAttempts", nil)
+			source.check(t, "FilterCriteria.Filters", []any{
+				map[string]any{"Pattern": `{"dynamodb":{"Keys":{"sk":{"S":["event"]}}},"eventName":["INSERT","MODIFY"]}`},
+				map[string]any{"Pattern": `{"dynamodb":{"NewImage":{"replayed":{"M":{"generation":{"N":[{"exists":true}]}}}}},"eventName":["INSERT","MODIFY"]}`},
+			})
 		})
 	}
 }

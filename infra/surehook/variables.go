@@ -74,6 +74,7 @@ func breakerEnv(p FunctionsProps) map[string]*string {
 	return map[string]*string{
 		names.EnvTable:            p.Table.TableName(),
 		names.EnvRetryQueue:       p.Queues.Retry.QueueUrl(),
+		names.EnvReplayQueue:      p.Queues.Replay.QueueUrl(),
 		names.EnvSlotQueue:        p.Queues.Slot.QueueUrl(),
 		names.EnvOverflowQueue:    p.Queues.Overflow.QueueUrl(),
 		names.EnvCoalesceQueue:    p.Queues.Coalesce.QueueUrl(),

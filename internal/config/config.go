@@ -83,6 +83,7 @@ type Breaker struct {
 	Table            string
 	LiveQueue        string // URL
 	RetryQueue       string // URL
+	ReplayQueue      string // URL
 	SlotQueue        string // URL
 	OverflowQueue    string // URL
 	CoalesceQueue    string // URL
@@ -231,6 +232,7 @@ func ForBreaker(lookup Lookup) (Breaker, error) {
 		Table:            r.text(names.EnvTable),
 		LiveQueue:        r.text(names.EnvLiveQueue),
 		RetryQueue:       r.text(names.EnvRetryQueue),
+		ReplayQueue:      r.text(names.EnvReplayQueue),
 		SlotQueue:        r.text(names.EnvSlotQueue),
 		OverflowQueue:    r.text(names.EnvOverflowQueue),
 		CoalesceQueue:    r.text(names.EnvCoalesceQueue),

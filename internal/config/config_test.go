@@ -72,9 +72,11 @@ func TestForDeliver(t *testing.T) {
 func TestForBreaker(t *testing.T) {
 	t.Parallel()
 
-	got, err := config.ForBreaker(lookup(deliverEnv)) // Breaker needs fewer variables
+	env := maps.Clone(deliverEnv)
+	env[names.EnvReplayQueue] = "https://sqs/replay"
+	got, err := config.ForBreaker(lookup(env)) // Breaker needs fewer variables
 	want := config.Breaker{
-		Environment: "prod", Table: "table", LiveQueue: "https://sqs/live", RetryQueue: "https://sqs/retry",
+		Environment: "prod", Table: "table", LiveQueue: "https://sqs/live", RetryQueue: "https://sqs/retry", ReplayQueue: "https://sqs/replay",
 		SlotQueue: "https://sqs/slot", OverflowQueue: "https://sqs/overflow", CoalesceQueue: "https://sqs/coalesce", DeadLettersQueue: "https://sqs/dead-letters", CircuitsQueue: "https://sqs/circuits",
 		TopicARN: "arn:aws:sns:eu-west-1:111122223333:topic", Retention: 90 * 24 * time.Hour,
 	}
@@ -178,7 +180,7 @@ func TestFor_NamesEveryMissingVariable(t *testing.T) {
 			names.EnvSlotQueue, names.EnvOverflowQueue, names.EnvCoalesceQueue,
 		}},
 		{name: "breaker", read: func(l config.Lookup) error { _, err := config.ForBreaker(l); return err }, want: []string{
-			names.EnvTable, names.EnvRetryQueue, names.EnvSlotQueue, names.EnvOverflowQueue, names.EnvCoalesceQueue, names.EnvDeadLettersQueue, names.EnvCircuitsQueue,
+			names.EnvTable, names.EnvRetryQueue, names.EnvReplayQueue, names.EnvSlotQueue, names.EnvOverflowQueue, names.EnvCoalesceQueue, names.EnvDeadLettersQueue, names.EnvCircuitsQueue,
 			names.EnvEnvironment, names.EnvLiveQueue, names.EnvTopic, names.EnvRetention,
 		}},
 		{name: "replay", read: func(l config.Lookup) error { _, err := config.ForReplay(l); return err }, want: []string{

@@ -3,7 +3,8 @@ package hook
 import "time"
 
 // Delivery is one event for one endpoint, in one generation. A delivery
-// without a record is queued: the event names the endpoint as a target.
+// without a record is queued: the event names the endpoint as a target. The breaker
+// records a delivery that is queued for some minutes.
 type Delivery struct {
 	ID            DeliveryID
 	AcceptedAt    int64 // of the stored event, in milliseconds since 1970; part of the place of the record
@@ -47,18 +48,23 @@ func (d Delivery) Erase(now time.Time) Delivery {
 	return d
 }
 
-// SweepPause is how long after a look of the sweeper a retrying delivery is overdue
+// SweepPause is how long after a look of the sweeper a delivery is overdue
 // again. The sweeper takes deliveries overdue by 15 minutes, so the sweeper looks at a
 // delivery at most once an hour.
 const SweepPause = 45 * time.Minute
 
-// OverdueFrom returns the time from which a retrying delivery is overdue: NextAttemptAt,
-// or SweepPause after SweptAt, whichever is later.
+// OverdueFrom returns the time from which a retrying or queued delivery is overdue: the
+// time of its token, or SweepPause after SweptAt, whichever is later. The token of a
+// retrying delivery is for NextAttemptAt, and the first token is as old as the delivery.
 func (d Delivery) OverdueFrom() time.Time {
-	if again := d.SweptAt.Add(SweepPause); !d.SweptAt.IsZero() && again.After(d.NextAttemptAt) {
+	from := d.NextAttemptAt
+	if d.State == StateQueued {
+		from = d.CreatedAt
+	}
+	if again := d.SweptAt.Add(SweepPause); !d.SweptAt.IsZero() && again.After(from) {
 		return again
 	}
-	return d.NextAttemptAt
+	return from
 }
 
 // At returns the delivery with the id and the place.

@@ -58,7 +58,7 @@
 //
 // # States of a delivery
 //
-// A queued delivery has no record.
+// A queued delivery has no record, until the breaker finds it still queued some minutes later.
 //
 //	            +--------- gate parks -----------+
 //	            |                                v

@@ -7,7 +7,7 @@ type State uint8
 
 // The states. The zero State is not valid.
 const (
-	StateQueued    State = iota + 1 // the first token is in a lane; no record exists
+	StateQueued    State = iota + 1 // the first token is in a lane; usually no record exists
 	StateRetrying                   // at least one attempt failed; the next attempt is planned
 	StateParked                     // the endpoint is paused, disabled or has an open circuit; no token exists
 	StateDelivered                  // the endpoint answered 2xx

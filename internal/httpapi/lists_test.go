@@ -94,7 +94,7 @@ func TestLists_invalid(t *testing.T) {
 	for target, want := range map[string]string{
 		"/deliveries?event_type=":             invalid("event_type", "must be an exact type of events"),
 		"/deliveries?event_type=order.*":      invalid("event_type", "must be an exact type of events"),
-		"/deliveries?state=queued":            invalid("state", "queued deliveries have no record yet; look at their event's deliveries"),
+		"/deliveries?state=queued":            invalid("state", "queued deliveries are not listed; look at their event's deliveries"),
 		"/deliveries?state=":                  invalid("state", "must be one of retrying, parked, delivered, dead, discarded, cancelled"),
 		"/deliveries?status_class=6xx":        invalid("status_class", "must be one of none, 2xx, 3xx, 4xx, 5xx"),
 		"/deliveries?endpoint=":               invalid("endpoint", "must not be empty"),

@@ -236,7 +236,7 @@ func TestProblems_requests(t *testing.T) {
 		},
 		{
 			name: "the state queued", p: owner, method: "GET", target: unknownEndpoint + "/deliveries?state=queued", headers: nil, status: 400,
-			want: invalid("state", "queued deliveries have no record yet; look at their event's deliveries"), header: "",
+			want: invalid("state", "queued deliveries are not listed; look at their event's deliveries"), header: "",
 		},
 		{
 			name: "a malformed If-Match", p: owner, method: "DELETE", target: unknownEndpoint,

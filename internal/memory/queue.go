@@ -110,6 +110,10 @@ func (q *Queue) Delete(id string) {
 	}
 }
 
+// Purge removes the messages of the lane that nobody has received yet, also delayed ones,
+// and returns them in no particular order. PurgeQueue of SQS removes all messages.
+func (q *Queue) Purge(lane hook.Lane) []Message { return messages(q.lane(lane).purge()) }
+
 // ChangeVisibility makes a received message visible again after d, rounded up to whole
 // seconds, as ChangeMessageVisibility of SQS. ChangeVisibility ignores an unknown id.
 func (q *Queue) ChangeVisibility(id string, d time.Duration) {

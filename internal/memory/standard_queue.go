@@ -352,3 +352,18 @@ func (q *standardQueue[T]) len() int {
 
 	return len(q.all)
 }
+
+// purge removes the messages never received, and returns copies.
+func (q *standardQueue[T]) purge() (removed []entry[T]) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+
+	for id, e := range q.all {
+		if e.received == 0 {
+			q.unlink(e)
+			delete(q.all, id)
+			removed = append(removed, *e)
+		}
+	}
+	return removed
+}

@@ -188,8 +188,11 @@ const (
 	LogNotifications = "notifications"
 	LogQueue         = "queue"
 	LogHops          = "hops"
-	LogVisible       = "visible" // tokens of the retry lane
-	LogLate          = "late"    // the retry lane is late
+	LogVisible       = "visible"       // tokens of the lanes of later attempts
+	LogVisibleFirst  = "visible_first" // tokens of the lanes of first attempts
+	LogLate          = "late"          // the lanes of later attempts are late, or those of first attempts
+	LogBegun         = "begun"         // deliveries of accepted events and of replays
+	LogRecorded      = "recorded"      // deliveries still queued, with a new record
 	LogOverdue       = "overdue"
 	LogSwept         = "deliveries_swept"
 	LogRecord        = "record"

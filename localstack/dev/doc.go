@@ -4,5 +4,6 @@
 //
 // The package is for receiver development and for load generators. Package dev
 // does not model AWS: no throughput and concurrency limits, no service
-// latencies, no permissions. Package stack runs the real stack on this machine.
+// latencies, no permissions, and no stream of the table: its queues end with its table, so
+// no token is lost alone. Package stack runs the real stack on this machine.
 package dev

@@ -675,7 +675,7 @@ export interface paths {
          * List a tenant's deliveries
          * @description Newest first, of all endpoints of the tenant. Deliveries of a deleted endpoint are listed with the filter
          *     `endpoint` only, until the deliveries expire. A delivery is listed as soon as its first attempt, or its parking,
-         *     is recorded; the list may lag by a moment. Queued deliveries have no record and are not listed, except with
+         *     is recorded; the list may lag by a moment. Queued deliveries are not listed, except with
          *     `idempotency_key`, which reads the deliveries of one event.
          *
          *     Without `state`, the time of a delivery is the acceptance of its event. With `state`, the time is `created_at`;

@@ -79,7 +79,9 @@ func bound(t time.Time) string {
 // delivered), one per 100 endpoints, and moreRequests. A page that needs more ends
 // early, even empty, with a cursor that goes on there.
 //
-// Errors: CodeInvalid for StateQueued, because queued deliveries have no record; for
+// No list has queued deliveries: most have no record.
+//
+// Errors: CodeInvalid for StateQueued; for
 // endpoints with more than maxParts shards together, half of maxParts for state delivered; and for a cursor of another list.
 // CodeNotFound for an unknown endpoint, and for a deleted endpoint without deliveries.
 func (r *Reader) Deliveries(ctx context.Context, tenant hook.TenantID, f DeliveryFilter, p page.Request) (page.List[hook.Delivery], error) {
@@ -88,7 +90,7 @@ func (r *Reader) Deliveries(ctx context.Context, tenant hook.TenantID, f Deliver
 	}
 	if f.State == hook.StateQueued {
 		return page.List[hook.Delivery]{}, hook.Invalid(hook.FieldError{
-			Field: "state", Message: "queued deliveries have no record yet; look at their event's deliveries",
+			Field: "state", Message: "queued deliveries are not listed; look at their event's deliveries",
 		})
 	}
 	targets, endpoint, err := r.listed(ctx, tenant, f.Endpoint)
@@ -291,7 +293,7 @@ func (l deliveryPage) records(ctx context.Context, rows []Row) ([]hook.Delivery,
 // lists reports whether the list holds the record at the row. A row of an index may be
 // stale: the record is gone, or has another state.
 func (l deliveryPage) lists(row Row, d hook.Delivery) bool {
-	if d.Version == 0 || d.Tenant != l.tenant || l.expired(d.ExpiresAt) || !l.filter.selects(d) {
+	if d.Version == 0 || d.State == hook.StateQueued || d.Tenant != l.tenant || l.expired(d.ExpiresAt) || !l.filter.selects(d) {
 		return false
 	}
 	return l.filter.State == 0 || d.CreatedAt.UnixMilli() == row.At

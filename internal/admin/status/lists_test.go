@@ -74,7 +74,7 @@ func newCrowd(t *testing.T, seed uint64) crowd {
 		}
 		c.endpoints = append(c.endpoints, e)
 	}
-	states := []hook.State{hook.StateDelivered, hook.StateDelivered, hook.StateDead, hook.StateRetrying, hook.StateParked, hook.StateDiscarded}
+	states := []hook.State{hook.StateDelivered, hook.StateDelivered, hook.StateDead, hook.StateRetrying, hook.StateParked, hook.StateDiscarded, hook.StateQueued}
 	for n := range 60 {
 		e := hook.Event{
 			ID: hook.KeyedEventID(tenant, fmt.Sprint(n)), IdempotencyKey: fmt.Sprint(n), Tenant: tenant, Type: []string{"a", "b"}[random.IntN(2)], Payload: []byte("1"),
@@ -95,7 +95,9 @@ func newCrowd(t *testing.T, seed uint64) crowd {
 				if err := c.store.SaveDelivery(t.Context(), d, nil); err != nil {
 					t.Fatalf("SaveDelivery = %v", err)
 				}
-				c.stored = append(c.stored, d)
+				if d.State != hook.StateQueued { // no list has it
+					c.stored = append(c.stored, d)
+				}
 			}
 		}
 	}

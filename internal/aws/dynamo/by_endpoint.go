@@ -29,16 +29,18 @@ func (s *Store) Parked(ctx context.Context, target hook.Target, since time.Time,
 	return parked, translate(err, "list parked deliveries of endpoint "+string(target.Endpoint))
 }
 
-// Overdue queries the 64 shards of the list of retrying deliveries. limit is cut to 1
-// to 1000. The index may lag a moment, but every returned delivery is retrying.
-func (s *Store) Overdue(ctx context.Context, before time.Time, limit int) ([]hook.Delivery, error) {
+// Overdue queries the shards of the list: 64 of retrying and 16 of queued deliveries. limit
+// is cut to 1 to 1000. The index may lag a moment, but every returned delivery is in the
+// state.
+func (s *Store) Overdue(ctx context.Context, state hook.State, before time.Time, limit int) ([]hook.Delivery, error) {
 	position := func(d hook.Delivery) string {
-		if d.State != hook.StateRetrying {
+		if d.State != state {
 			return ""
 		}
 		return dueRange(d)
 	}
-	sources := shardQueries(dueList, dueShards, "state_sk < :value", timeBound(before))
+	name, shards := dueListOf(state)
+	sources := shardQueries(name, shards, "state_sk < :value", timeBound(before))
 	overdue, err := pageThrough(ctx, s, sources, min(limit, maxRows), fromDeliveryItem, position)
 	return overdue, translate(err, "list overdue deliveries")
 }

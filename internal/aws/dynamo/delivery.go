@@ -7,17 +7,22 @@ import (
 	"slices"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"surehook/internal/hook"
+	"surehook/internal/names"
 )
 
 // deliveryItem omits the id, which is part of the key: the item of a delivery that
 // succeeds at once must fit into one write unit of 1 KB.
 //
 // EndpointSK lists the delivery in the index by_endpoint. The first generation of a
-// delivered delivery has no row there, because its key is its position in the list.
-// StatePK and StateSK list a retrying delivery by the time of hook.Delivery.OverdueFrom.
+// delivered delivery has no row there, because its key is its position in the list; a
+// queued delivery has none, because no list of an endpoint shows it.
+// StatePK and StateSK list a retrying or queued delivery by the time of
+// hook.Delivery.OverdueFrom.
 type deliveryItem struct {
 	key
 	EndpointSK    string        `dynamodbav:"endpoint_sk,omitempty"` // names.ByEndpointRange
@@ -70,11 +75,11 @@ func toDeliveryItem(d hook.Delivery) deliveryItem {
 		By:            d.By,
 		Note:          d.Note,
 	}
-	if d.State != hook.StateDelivered || millis(d.CreatedAt) != d.AcceptedAt {
+	if d.State != hook.StateQueued && (d.State != hook.StateDelivered || millis(d.CreatedAt) != d.AcceptedAt) {
 		it.EndpointSK = indexPrefix(d.State) + position(d.CreatedAt, d.ID)
 	}
-	if d.State == hook.StateRetrying {
-		it.StatePK, it.StateSK = dueShard(d.ID), dueRange(d)
+	if list, shards := dueListOf(d.State); shards > 0 {
+		it.StatePK, it.StateSK = shard(list, hook.ShardOf(d.ID.Event, shards)), dueRange(d)
 	}
 	return it
 }
@@ -266,6 +271,31 @@ func (s *Store) DeliveriesByRef(ctx context.Context, refs []hook.DeliveryRef) ([
 		found = append(found, d)
 	}
 	return found, nil
+}
+
+// Unrecorded makes one batch read per 100 distinct refs, at half of the price of a
+// consistent read.
+func (s *Store) Unrecorded(ctx context.Context, refs []hook.DeliveryRef) ([]hook.DeliveryRef, error) {
+	op := fmt.Sprintf("look for %d deliveries", len(refs))
+	keys := make([]key, len(refs))
+	for i, ref := range refs {
+		keys[i] = deliveryKey(ref)
+	}
+	items, err := s.batchGetAs(ctx, keys, types.KeysAndAttributes{
+		ConsistentRead: aws.Bool(false), ProjectionExpression: aws.String(names.PartitionKey + ", " + names.SortKey),
+	})
+	if err != nil {
+		return nil, translate(err, op)
+	}
+	recorded := make(map[key]bool, len(items))
+	for _, item := range items {
+		var k key
+		if err := attributevalue.UnmarshalMap(item, &k); err != nil {
+			return nil, translate(err, op)
+		}
+		recorded[k] = true
+	}
+	return slices.DeleteFunc(slices.Clone(refs), func(ref hook.DeliveryRef) bool { return recorded[deliveryKey(ref)] }), nil
 }
 
 // SaveDelivery makes one conditional write, or one transaction with the attempt.

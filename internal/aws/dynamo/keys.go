@@ -148,13 +148,20 @@ func refOf(k key) (hook.DeliveryRef, error) {
 	}, nil
 }
 
-// dueList is the name of the list of retrying deliveries by the time from which they are overdue.
-const dueList = "due"
+// dueListOf returns the name and the number of shards of the list of deliveries in the
+// state by the time from which they are overdue; 0 shards for a state without a token.
+func dueListOf(state hook.State) (name string, shards int) {
+	switch state {
+	case hook.StateQueued:
+		return "queued", queuedShards
+	case hook.StateRetrying:
+		return "due", dueShards
+	case hook.StateParked, hook.StateDelivered, hook.StateDead, hook.StateDiscarded, hook.StateCancelled:
+	}
+	return "", 0
+}
 
-// dueShard returns the hash key of a retrying delivery in the index by_state.
-func dueShard(id hook.DeliveryID) string { return shard(dueList, hook.ShardOf(id.Event, dueShards)) }
-
-// dueRange returns the range key of a retrying delivery in the index by_state.
+// dueRange returns the range key of a retrying or queued delivery in the index by_state.
 func dueRange(d hook.Delivery) string {
 	return d.OverdueFrom().UTC().Format(indexTime) + "#" + d.ID.String()
 }

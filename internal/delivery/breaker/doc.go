@@ -71,8 +71,11 @@
 //
 // # Sweep
 //
-// Sweep finds retrying deliveries whose token is lost, of whatever cause, and sends
-// new tokens. Parked deliveries have no token: Tick finds their endpoints.
+// Sweep finds retrying and queued deliveries whose token is lost, of whatever cause, and
+// sends new tokens. Parked deliveries have no token: Tick finds their endpoints.
+//
+// A queued delivery has no record for Sweep to find. So Record looks at each delivery once,
+// some minutes after its event or replay, and records what is still queued.
 //
 // # Review
 //

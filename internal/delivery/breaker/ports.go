@@ -66,10 +66,21 @@ type Deliveries interface {
 	// parked just now may be absent, but every returned delivery is parked.
 	Parked(ctx context.Context, target hook.Target, since time.Time, limit int) ([]hook.Delivery, error)
 	settle.DeliveriesReader
-	// Overdue returns retrying deliveries of all endpoints with an OverdueFrom before
-	// the time, the earliest first, at most limit (1 to 1000). The index may lag a
-	// moment, but every returned delivery is retrying.
-	Overdue(ctx context.Context, before time.Time, limit int) ([]hook.Delivery, error)
+	Tokens
+}
+
+// Tokens finds deliveries whose token may be lost.
+type Tokens interface {
+	// Overdue returns deliveries of all endpoints in the state, retrying or queued, with
+	// an OverdueFrom before the time, the earliest first, at most limit (1 to 1000). The
+	// index may lag a moment, but every returned delivery is in the state.
+	Overdue(ctx context.Context, state hook.State, before time.Time, limit int) ([]hook.Delivery, error)
+	// Unrecorded returns the refs without a record, in their order. A record written a
+	// moment ago may be missed.
+	Unrecorded(ctx context.Context, refs []hook.DeliveryRef) ([]hook.DeliveryRef, error)
+	// Event returns the event with the payload, or CodeNotFound. Event sees every write
+	// acknowledged before.
+	Event(ctx context.Context, id hook.EventID) (hook.Event, error)
 }
 
 // CircuitQueue carries circuit checks, and pages of reviews.

@@ -28,6 +28,10 @@ const (
 	// in the worst case: the lowest concurrency of an event source is 2 batches, of 10
 	// tokens each, and a batch takes at most 60 s. So 100 tokens take 5 minutes.
 	maxVisible = 100
+	// maxFirst is the number of visible tokens on the lanes of first tokens above which
+	// they are late. A busy lane that keeps up holds some hundreds at any time, so the
+	// bound is higher than maxVisible. A token too many is sent at most once an hour.
+	maxFirst = 1000
 )
 
 // maxLooks bounds the endpoints of one run of Look. With a sweep every 5 minutes, 12,000
@@ -52,9 +56,11 @@ func (b *Breaker) Look(ctx context.Context) error {
 	return errors.Join(forEach(len(checks), func(i int) error { return b.Reconcile(ctx, checks[i]) })...)
 }
 
-// SweepTokens sends a token in place of a lost token: for each retrying delivery overdue by
-// more than sweepAfter, at most once an hour and maxSwept deliveries a run. SweepTokens does
-// nothing while the retry lane is late, because a late token is not lost.
+// SweepTokens sends a token in place of a lost token: for each retrying or recorded queued
+// delivery overdue by more than sweepAfter, at most once an hour and maxSwept deliveries a
+// run. SweepTokens does nothing while the lanes of later attempts are late, and nothing for
+// queued deliveries while the lanes of first attempts are late, because a late token is not
+// lost.
 //
 // SweepTokens marks a delivery on the condition of the version read, and then sends the
 // token. Of two sweeps, one marks the delivery. After a crash, or a refused token, the
@@ -76,26 +82,23 @@ type sweepRun struct {
 	*Breaker
 
 	now     time.Time
-	visible int
+	visible int // tokens on the lanes of later attempts
+	first   int // tokens on the lanes of first attempts only
 	overdue int
 
 	saved, skipped atomic.Int64
 }
 
 func (r *sweepRun) sweep(ctx context.Context) (err error) {
-	for _, lane := range []hook.Lane{hook.LaneRetry, hook.LaneSlot, hook.LaneOverflow, hook.LaneCoalesce} { // the lanes of later attempts
-		visible, err := r.Queue.Visible(ctx, lane)
-		if err != nil {
-			return fmt.Errorf("measure the lane %s: %w", lane, err)
-		}
-		r.visible += visible
+	if r.visible, err = r.measure(ctx, hook.LaneRetry, hook.LaneSlot, hook.LaneOverflow, hook.LaneCoalesce); err != nil {
+		return err
 	}
-	if r.visible > maxVisible {
-		return nil
+	if r.first, err = r.measure(ctx, hook.LaneLive, hook.LaneReplay); err != nil {
+		return err
 	}
-	overdue, err := r.Store.Overdue(ctx, r.now.Add(-sweepAfter), maxSwept)
+	overdue, err := r.listOverdue(ctx)
 	if err != nil {
-		return fmt.Errorf("list overdue deliveries: %w", err)
+		return err
 	}
 	r.overdue = len(overdue)
 	chunks := slices.Collect(slices.Chunk(overdue, sweepChunk))
@@ -104,6 +107,34 @@ func (r *sweepRun) sweep(ctx context.Context) (err error) {
 		faults = append(faults, fmt.Errorf("%d overdue deliveries were not swept: %w", n, errNoTime))
 	}
 	return errors.Join(faults...)
+}
+
+// measure returns the number of visible tokens on the lanes.
+func (r *sweepRun) measure(ctx context.Context, lanes ...hook.Lane) (sum int, err error) {
+	for _, lane := range lanes {
+		visible, err := r.Queue.Visible(ctx, lane)
+		if err != nil {
+			return 0, fmt.Errorf("measure the lane %s: %w", lane, err)
+		}
+		sum += visible
+	}
+	return sum, nil
+}
+
+// listOverdue returns the deliveries whose token is not late, retrying ones first. The two
+// states have lists of their own, so that a late lane of first tokens hides no retry.
+func (r *sweepRun) listOverdue(ctx context.Context) (all []hook.Delivery, err error) {
+	for _, state := range []hook.State{hook.StateRetrying, hook.StateQueued} {
+		if r.visible > maxVisible || state == hook.StateQueued && r.first > maxFirst || len(all) == maxSwept {
+			break
+		}
+		overdue, err := r.Store.Overdue(ctx, state, r.now.Add(-sweepAfter), maxSwept-len(all))
+		if err != nil {
+			return nil, fmt.Errorf("list overdue deliveries: %w", err)
+		}
+		all = append(all, overdue...)
+	}
+	return all, nil
 }
 
 // sweepChunk marks the deliveries, and sends the tokens of those marked.
@@ -151,7 +182,8 @@ func (r *sweepRun) logRun(ctx context.Context, err error) {
 	saved := int(r.saved.Load())
 	attrs := []slog.Attr{
 		slog.Int(names.LogVisible, r.visible),
-		slog.Bool(names.LogLate, r.visible > maxVisible),
+		slog.Int(names.LogVisibleFirst, r.first),
+		slog.Bool(names.LogLate, r.visible > maxVisible || r.first > maxFirst),
 		slog.Int(names.LogOverdue, r.overdue),
 		slog.Int(names.LogSwept, saved),
 		slog.Int64(names.LogSkipped, r.skipped.Load()),

@@ -317,7 +317,7 @@ func (a *Acceptor) sendTokens(ctx context.Context, posts []post, coalescing map[
 }
 
 // unrecordedTargets returns the targets in possible need of a first token: all targets
-// of a new event, and the targets without a delivery record of a duplicate.
+// of a new event, and the targets of a duplicate without a record of a decision.
 func (a *Acceptor) unrecordedTargets(ctx context.Context, p *post) ([]hook.Target, error) {
 	if !p.duplicate {
 		return p.event.Targets, nil
@@ -328,7 +328,7 @@ func (a *Acceptor) unrecordedTargets(ctx context.Context, p *post) ([]hook.Targe
 	}
 	recorded := make(map[hook.EndpointID]bool, len(deliveries))
 	for _, d := range deliveries {
-		recorded[d.ID.Endpoint] = true
+		recorded[d.ID.Endpoint] = recorded[d.ID.Endpoint] || d.State != hook.StateQueued
 	}
 	var missing []hook.Target
 	for _, target := range p.event.Targets {

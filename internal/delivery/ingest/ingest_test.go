@@ -210,7 +210,7 @@ func TestAccept_RepeatedPostSendsMissingTokens(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w.tokens() // a crash loses both tokens; one delivery has a record
+	w.tokens() // a crash loses both tokens; one delivery is decided
 	event, err := w.Store.Event(t.Context(), first.ID)
 	if err != nil {
 		t.Fatal(err)
@@ -218,6 +218,10 @@ func TestAccept_RepeatedPostSendsMissingTokens(t *testing.T) {
 	recorded := hook.QueuedDelivery(event, done.Target())
 	recorded.State = hook.StateDelivered
 	if err := w.Store.SaveDelivery(t.Context(), recorded, nil); err != nil {
+		t.Fatal(err)
+	}
+	queued := hook.QueuedDelivery(event, lost.Target()) // the breaker found no record meanwhile
+	if err := w.Store.SaveDelivery(t.Context(), queued, nil); err != nil {
 		t.Fatal(err)
 	}
 	w.endpoint("acme", "*") // created after the post: not a target of the event

@@ -28,6 +28,7 @@ func TestDelivery(t *testing.T) {
 	tests := []struct {
 		name   string
 		state  hook.State
+		kept   bool // the breaker recorded the queued delivery
 		force  bool
 		want   hook.Code // 0: no error
 		next   int       // returned generation
@@ -40,6 +41,8 @@ func TestDelivery(t *testing.T) {
 		{name: "a parked delivery is in progress", state: hook.StateParked, force: false, want: hook.CodeInProgress, next: 0, record: "1 parked paused"},
 		{name: "a retrying delivery is in progress", state: hook.StateRetrying, force: false, want: hook.CodeInProgress, next: 0, record: "1 retrying"},
 		{name: "a queued delivery is in progress", state: hook.StateQueued, force: false, want: hook.CodeInProgress, next: 0, record: "1 none"},
+		{name: "a recorded queued delivery is in progress", state: hook.StateQueued, kept: true, force: false, want: hook.CodeInProgress, next: 0, record: "1 queued"},
+		{name: "force sends the token of a recorded queued delivery again", state: hook.StateQueued, kept: true, force: true, want: 0, next: 1, record: "1 queued"},
 		{name: "force cancels a parked delivery", state: hook.StateParked, force: true, want: 0, next: 2, record: "1 cancelled replayed"},
 		{name: "force cancels a retrying delivery", state: hook.StateRetrying, force: true, want: 0, next: 2, record: "1 cancelled replayed"},
 		{name: "force sends the token of a queued delivery again", state: hook.StateQueued, force: true, want: 0, next: 1, record: "1 none"},
@@ -50,6 +53,9 @@ func TestDelivery(t *testing.T) {
 
 			w := setup(t)
 			ids := w.past(w.Endpoint(nil), tt.state, 1)
+			if tt.kept {
+				w.keep(ids[0])
+			}
 			d, err := w.Replayer().Delivery(w.Context(), "acme", ids[0].DeliveryID, replay.Request{By: asked.By, Force: tt.force})
 			if got := w.states(ids, 1); got != tt.record {
 				t.Errorf("the record is %s; want %s", got, tt.record)

@@ -30,9 +30,11 @@ type candidate struct {
 	failed  error // a port failed; the request may be repeated
 }
 
-// queued reports whether the delivery has no record. A replay of a queued delivery
+// queued reports whether the delivery is queued, with a record or without. A replay of a queued delivery
 // sends the first token again and makes no new generation.
-func (c *candidate) queued() bool { return c.delivery.Version == 0 }
+func (c *candidate) queued() bool {
+	return c.delivery.Version == 0 || c.delivery.State == hook.StateQueued
+}
 
 // recordedIn reports whether the record d names this request as its replay. The
 // writer is a Replayer, or function deliver with the request from the token.

@@ -58,6 +58,15 @@ func (w *bundle) one(e hook.Endpoint, state hook.State, eventType string, at tim
 	return d.Ref()
 }
 
+// keep records the queued delivery, as the breaker does when its token is late.
+func (w *bundle) keep(id hook.DeliveryRef) {
+	w.T.Helper()
+
+	if err := w.Breaker().Record(w.T.Context(), []hook.DeliveryRef{id}); err != nil {
+		w.T.Fatal(err)
+	}
+}
+
 // change changes the record of the delivery.
 func (w *bundle) change(id hook.DeliveryRef, edit func(*hook.Delivery)) {
 	w.T.Helper()

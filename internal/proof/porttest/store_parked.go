@@ -2,6 +2,7 @@ package porttest
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 	"time"
 
@@ -15,6 +16,8 @@ func parkedCases() []storeCase {
 		{name: "a delivery in another state is not listed", run: parkedNoMore},
 		{name: "overdue deliveries are listed by the time of the next attempt", run: overdueEarliestFirst},
 		{name: "only retrying deliveries are overdue", run: overdueRetryingOnly},
+		{name: "recorded queued deliveries are overdue in a list of their own, and parked in none", run: overdueQueued},
+		{name: "deliveries without a record are found in their order", run: unrecorded},
 		{name: "a swept delivery is overdue after the pause", run: overdueAfterSweep},
 	}
 }
@@ -99,7 +102,7 @@ func waiting(t *testing.T, s StoreUnderTest, n int) []hook.Delivery {
 func wantOverdue(t *testing.T, s StoreUnderTest, before time.Time, limit int, want []hook.Delivery) {
 	t.Helper()
 
-	got, err := s.Overdue(t.Context(), before, limit)
+	got, err := s.Overdue(t.Context(), hook.StateRetrying, before, limit)
 	wantSame(t, fmt.Sprintf("Overdue(%s, limit %d)", before, limit), want, got, err)
 }
 
@@ -143,4 +146,52 @@ func overdueAfterSweep(t *testing.T, s StoreUnderTest) {
 	check(t, s.SaveDelivery(t.Context(), later, nil))
 	wantOverdue(t, s, later.NextAttemptAt, 10, all[1:])
 	wantOverdue(t, s, later.NextAttemptAt.Add(time.Millisecond), 10, []hook.Delivery{all[1], all[2], saved(later)})
+}
+
+func overdueQueued(t *testing.T, s StoreUnderTest) {
+	endpoint := hook.NewEndpointID()
+	all := make([]hook.Delivery, 4)
+	for i := range all {
+		d := sampleDelivery(newEventID(t), endpoint, 1)
+		d.State, d.Attempts, d.Token, d.NextAttemptAt, d.Last = hook.StateQueued, 0, "", time.Time{}, hook.Outcome{}
+		d.CreatedAt = storeEpoch().Add(time.Duration(i) * time.Second)
+		check(t, s.SaveDelivery(t.Context(), d, nil))
+		all[i] = saved(d)
+	}
+	want := func(before time.Time, want ...hook.Delivery) {
+		t.Helper()
+
+		got, err := s.Overdue(t.Context(), hook.StateQueued, before, 10)
+		wantSame(t, fmt.Sprintf("Overdue(queued, %s)", before), want, got, err)
+	}
+	want(all[3].CreatedAt, all[:3]...)
+	wantOverdue(t, s, storeExpiry(), 10, nil)
+	wantParked(t, s, endpoint, 10, nil)
+
+	swept := all[0]
+	swept.SweptAt = all[3].CreatedAt
+	check(t, s.SaveDelivery(t.Context(), swept, nil))
+	parked := all[1]
+	parked.State, parked.Reason, parked.Parks = hook.StateParked, hook.ReasonPaused, 1
+	check(t, s.SaveDelivery(t.Context(), parked, nil))
+	want(storeExpiry(), all[2], all[3], saved(swept))
+	wantParked(t, s, endpoint, 10, []hook.Delivery{saved(parked)})
+}
+
+func unrecorded(t *testing.T, s StoreUnderTest) {
+	var refs, want []hook.DeliveryRef
+	for i := range 130 {
+		d := sampleDelivery(newEventID(t), hook.NewEndpointID(), 1+i%3)
+		refs = append(refs, d.Ref())
+		if i%2 == 0 {
+			want = append(want, d.Ref())
+			continue
+		}
+		check(t, s.SaveDelivery(t.Context(), d, nil))
+	}
+	got, err := s.Unrecorded(t.Context(), append(refs, refs[0]))
+	check(t, err)
+	if want = append(want, refs[0]); !slices.Equal(got, want) {
+		t.Errorf("Unrecorded() = %v; want %v", got, want)
+	}
 }

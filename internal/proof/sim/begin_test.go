@@ -31,6 +31,9 @@ func (w *simulation) begin() {
 	if w.flapping {
 		w.planFlaps()
 	}
+	if w.purging() {
+		w.planPurges()
+	}
 	bursts := []time.Duration{w.within(suffering), w.within(suffering), w.within(suffering)}
 	for n := range 8 + w.rng.IntN(14) {
 		w.planClient(n, bursts)

@@ -43,7 +43,7 @@ func (w *simulation) sawDelivery(p *process, d hook.Delivery, a *hook.Attempt) {
 // checkState checks the transition against the diagram of package hook.
 func (w *simulation) checkState(p *process, old, d hook.Delivery) {
 	may := map[hook.State][]hook.State{
-		hook.StateQueued:    {hook.StateRetrying, hook.StateParked, hook.StateDelivered, hook.StateDead, hook.StateCancelled},
+		hook.StateQueued:    {hook.StateQueued, hook.StateRetrying, hook.StateParked, hook.StateDelivered, hook.StateDead, hook.StateCancelled},
 		hook.StateRetrying:  {hook.StateRetrying, hook.StateParked, hook.StateDelivered, hook.StateDead, hook.StateCancelled},
 		hook.StateParked:    {hook.StateRetrying, hook.StateParked, hook.StateDelivered, hook.StateDead, hook.StateCancelled},
 		hook.StateDead:      {hook.StateDead, hook.StateDiscarded, hook.StateDelivered},

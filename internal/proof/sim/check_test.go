@@ -41,7 +41,7 @@ type checker struct {
 	asked     map[hook.Token]time.Time  // when the sender wanted the token to arrive
 	named     map[hook.JobID][]named    // the messages that continue the job, in the order of their saves
 	copies    int                       // second tokens of schedules, to come
-	early     map[hook.DeliveryRef]bool // redriven by hand between dead letter and death
+	early     map[hook.DeliveryRef]bool // redriven by hand between dead letter and death, or purged after a redrive
 	removed   map[hook.DeliveryRef]bool // by the TTL of the table
 
 	statuses map[hook.EndpointID]status

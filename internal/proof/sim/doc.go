@@ -35,7 +35,9 @@
 // names_test.go. They run at every effect, at the end of every process without a
 // fault, every minute, and after all work has ended. One seed in eight has no faults.
 // In another seed in eight, endpoints are paused and resumed all the time:
-// flap_test.go.
+// flap_test.go. In another, tokens get lost, an operator purges lanes, and the sweeper
+// brings all back: sweeper_test.go and stream_test.go. The others run without the sweeper,
+// which would hide lost tokens.
 //
 // Requests, messages and writes of a delivery have bounds: check_bounds_test.go. Every
 // repeated request has a named fault, or a second token, of its own. Rates, in-flight

@@ -282,8 +282,8 @@ func mutations() []mutation {
 			old: "\t\tdue = end\n", bug: "\t\t_ = end\n",
 		},
 		{
-			name: "retries go to the lane live", file: "delivery/deliver/settle.go", by: []check{checkLane},
-			old: "LaneAt(hook.LaneRetry,", bug: "LaneAt(hook.LaneLive,",
+			name: "retries go to the lane live", file: "rule/settlement/follow.go", by: []check{checkLane},
+			old: "LaneAt(hook.LaneRetry, d.NextAttemptAt)", bug: "LaneAt(hook.LaneLive, d.NextAttemptAt)",
 		},
 		{
 			name: "a wave goes to the lane live", file: "delivery/breaker/release.go", by: []check{checkLane},
@@ -294,11 +294,11 @@ func mutations() []mutation {
 			old: "Send(ctx, hook.LaneReplay,", bug: "Send(ctx, hook.LaneLive,",
 		},
 		{
-			name: "a fixed endpoint falls back to other addresses", file: "delivery/deliver/remote.go", by: []check{checkPlace},
+			name: "a fixed endpoint falls back to other addresses", file: "delivery/attempt/remote.go", by: []check{checkPlace},
 			old: "case r.Endpoint.Fixed:", bug: "case r.Endpoint.Fixed && r.Attempt < 0:",
 		},
 		{
-			name: "requests of another region are made at home", file: "delivery/deliver/remote.go", by: []check{checkPlace},
+			name: "requests of another region are made at home", file: "delivery/attempt/remote.go", by: []check{checkPlace},
 			old: "if !r.Endpoint.Remote() {", bug: "if !r.Endpoint.Fixed {",
 		},
 		{
@@ -337,6 +337,22 @@ func mutations() []mutation {
 		{
 			name: "the erasure of a tenant waits for no process", file: "admin/erasure/eraser.go", by: []check{checkErasure},
 			old: "e.NotBefore = now.Add(Quiet)", bug: "e.NotBefore = now",
+		},
+		{
+			name: "the sweeper's token forgets Parks", file: "delivery/breaker/sweep.go", by: []check{checkLost},
+			old: "tokens = append(tokens, d.NextToken())", bug: "tokens = append(tokens, hook.NewToken(d.Tenant, d.Ref(), d.Attempts+1))",
+		},
+		{
+			name: "the sweeper knows no queued delivery", file: "delivery/breaker/sweep.go", by: []check{checkLost},
+			old: "[]hook.State{hook.StateRetrying, hook.StateQueued}", bug: "[]hook.State{hook.StateRetrying}",
+		},
+		{
+			name: "a queued delivery gets no record", file: "delivery/breaker/record.go", by: []check{checkLost},
+			old: "if made, err = r.saveDelivery(ctx, d); made {", bug: "if made, err = d.Version > 0, nil; made {",
+		},
+		{
+			name: "a queued replay gets no record", file: "aws/dynamo/stream.go", by: []check{checkLost, checkJobs},
+			old: "it.Replayed != nil:", bug: "it.Replayed != nil && it.AcceptedAt > 0:",
 		},
 		{
 			name: "a slot is leased for an hour", file: "delivery/gate/limits.go", by: []check{checkLease},

@@ -25,6 +25,7 @@ type written struct {
 // attempts by BatchGetItem, which may not see them yet: they have a table without faults.
 func (w *simulation) wrote(k table.Key, _, after table.Item) {
 	w.items = append(w.items, written{k, after == nil})
+	w.sawChange(k, after)
 	if after == nil || !strings.HasPrefix(k.Sort, "attempt#") {
 		return
 	}

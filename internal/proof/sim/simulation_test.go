@@ -69,6 +69,7 @@ type simulation struct {
 	receipts    map[string]int // the last receive count of each message
 	operations  int            // open operations of operators
 	startedJobs []startedJob
+	changes     []change // of the table, in its stream
 
 	checker
 
@@ -96,8 +97,8 @@ type options struct {
 	level   level
 	verbose bool // keep the trace
 	limited bool // Lambda ends chains of invocations after recursionLimit
-	sweeper bool // the sweeper runs
-	losing  bool // tokens are lost; see sweeper_test.go
+	sweeper bool // the sweeper and the stream run; see sweeper_test.go
+	losing  bool // tokens are lost
 }
 
 // run runs the seed to its end, inside a synctest bubble.
@@ -117,6 +118,7 @@ func run(ctx context.Context, o options) *simulation {
 	w.queue.Fair = w.chance(0.5)
 	w.attention.Visibility, w.jobs.Visibility = visibility, visibility
 	w.drawRates()
+	w.drawLosses()
 	w.mostBusy = 2 + w.rng.IntN(w.level.functions-1)
 	if w.calm {
 		w.mostBusy = 64

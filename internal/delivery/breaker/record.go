@@ -1,0 +1,114 @@
+package breaker
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
+	"sync/atomic"
+
+	"surehook/internal/hook"
+	"surehook/internal/names"
+)
+
+// recordChunk is the number of deliveries looked for in one request.
+const recordChunk = 100
+
+// Record writes a record of each begun delivery that is still queued: its token is late, or
+// lost. From the record SweepTokens knows the delivery, so a delivery lasts without its
+// token. begun are the deliveries of accepted events and of replays, some minutes later.
+//
+// A begun delivery may come twice, late and in any order. Record reads the event again, and
+// creates the record on the condition that none exists, so nothing ended comes back. After
+// an error the caller repeats Record; what was recorded is left out then.
+func (b *Breaker) Record(ctx context.Context, begun []hook.DeliveryRef) error {
+	r := recording{Breaker: b}
+	err := r.record(ctx, begun)
+	level, attrs := slog.LevelInfo, []slog.Attr{slog.Int(names.LogBegun, len(begun)), slog.Int64(names.LogRecorded, r.recorded.Load())}
+	if err != nil {
+		level, attrs = slog.LevelError, append(attrs, slog.Any(names.LogError, err))
+	}
+	b.Log.LogAttrs(ctx, level, "deliveries.recorded", attrs...)
+	return err
+}
+
+// recording is one call of Record.
+type recording struct {
+	*Breaker
+
+	recorded atomic.Int64
+}
+
+func (r *recording) record(ctx context.Context, begun []hook.DeliveryRef) error {
+	chunks := slices.Collect(slices.Chunk(begun, recordChunk))
+	found := make([][]hook.DeliveryRef, len(chunks))
+	faults := forEach(len(chunks), func(i int) (err error) {
+		if found[i], err = r.Store.Unrecorded(ctx, chunks[i]); err != nil {
+			return fmt.Errorf("look for begun deliveries: %w", err)
+		}
+		return nil
+	})
+	missing := slices.Concat(found...)
+	slices.SortStableFunc(missing, func(a, b hook.DeliveryRef) int { return cmp.Compare(a.Event, b.Event) })
+	var events [][]hook.DeliveryRef
+	for i, ref := range missing {
+		if i == 0 || ref.Event != missing[i-1].Event {
+			events = append(events, nil)
+		}
+		events[len(events)-1] = append(events[len(events)-1], ref)
+	}
+	faults = append(faults, forEach(len(events), func(i int) error { return r.recordEvent(ctx, events[i]) })...)
+	return errors.Join(faults...)
+}
+
+// recordEvent records the queued deliveries of one event. Of an event that is expired,
+// erased or gone, nothing is recorded. Whoever erases everything of a tenant waits for the
+// processes that read before, so an event read here and its record go together.
+func (r *recording) recordEvent(ctx context.Context, refs []hook.DeliveryRef) error {
+	if deadline, ok := ctx.Deadline(); ok && deadline.Sub(r.Now()) < reconcileReserve {
+		return errNoTime
+	}
+	e, err := r.Store.Event(ctx, refs[0].Event)
+	switch {
+	case hook.CodeOf(err) == hook.CodeNotFound:
+		return nil
+	case err != nil:
+		return fmt.Errorf("read event %s: %w", refs[0].Event, err)
+	case e.Erased(), e.Expired(r.Now()):
+		return nil
+	}
+	var faults []error
+	for _, ref := range refs {
+		d, queued, err := r.queued(ctx, e, ref)
+		if err == nil && queued {
+			var made bool
+			if made, err = r.saveDelivery(ctx, d); made {
+				r.recorded.Add(1)
+			}
+		}
+		faults = append(faults, err)
+	}
+	return errors.Join(faults...)
+}
+
+// queued returns the delivery as queued. ok is false for a delivery that the event, or the
+// record of the generation before, does not name: another event has the id by now.
+func (r *recording) queued(ctx context.Context, e hook.Event, ref hook.DeliveryRef) (d hook.Delivery, ok bool, err error) {
+	if own, target := e.Ref(ref.Endpoint, ref.Generation); !target || own != ref {
+		return d, false, nil
+	}
+	before, replay := ref.Predecessor()
+	if !replay {
+		return hook.QueuedDelivery(e, hook.Target{Endpoint: ref.Endpoint}).At(ref), true, nil
+	}
+	old, err := r.Store.Delivery(ctx, before)
+	if err != nil {
+		if hook.CodeOf(err) == hook.CodeNotFound {
+			return d, false, nil
+		}
+		return d, false, fmt.Errorf("read delivery %s: %w", before.DeliveryID, err)
+	}
+	return hook.QueuedReplay(e, old), old.Replayed.Generation == ref.Generation, nil
+}

@@ -1,0 +1,309 @@
+package breaker_test
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"surehook/internal/hook"
+)
+
+// accept stores an event for the endpoints, whose first tokens are lost.
+func (w *bundle) accept(endpoints ...hook.Endpoint) []hook.DeliveryRef {
+	w.T.Helper()
+
+	return begun(w.Event("order.paid", w.Clock.Now(), endpoints...))
+}
+
+// begun returns the first generations of the event's deliveries.
+func begun(e hook.Event) []hook.DeliveryRef {
+	var refs []hook.DeliveryRef
+	for _, target := range e.Targets {
+		refs = append(refs, hook.QueuedDelivery(e, target).Ref())
+	}
+	return refs
+}
+
+func (w *bundle) keep(refs ...hook.DeliveryRef) {
+	w.T.Helper()
+
+	if err := w.Breaker().Record(w.T.Context(), refs); err != nil {
+		w.T.Errorf("Record() = %v; want nil", err)
+	}
+}
+
+// sweepFor sweeps every 5 minutes, and delivers what there is.
+func (w *bundle) sweepFor(d time.Duration) {
+	w.T.Helper()
+
+	for end := w.Clock.Now().Add(d); w.Clock.Now().Before(end); {
+		w.Clock.Pass(5 * time.Minute)
+		w.sweep(w.Breaker())
+		w.InvokeAll()
+	}
+}
+
+// The token of each first attempt is lost: one token comes within the bound of the sweeper.
+func TestRecord_LostFirstTokensComeBack(t *testing.T) {
+	t.Parallel()
+
+	tests := []struct {
+		name     string
+		given    func(w *bundle, e hook.Endpoint)
+		want     string
+		requests int
+	}{
+		{name: "an endpoint that works", want: "1 delivered", requests: 1},
+		{name: "a paused endpoint: the token parks the delivery", given: func(w *bundle, e hook.Endpoint) {
+			e.Status, e.Reason = hook.StatusPaused, hook.ReasonManual
+			if err := w.Store.UpdateEndpoint(w.T.Context(), e); err != nil {
+				w.T.Fatal(err)
+			}
+		}, want: "1 parked paused"},
+		{name: "a deleted endpoint: the token ends the delivery", given: func(w *bundle, e hook.Endpoint) {
+			if err := w.Store.DeleteEndpoint(w.T.Context(), e); err != nil {
+				w.T.Fatal(err)
+			}
+		}, want: "1 cancelled endpoint_deleted"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+
+			w := setup(t)
+			e := w.Endpoint(nil)
+			ids := w.accept(e)
+			w.Clock.Pass(5 * time.Minute)
+			w.keep(ids...)
+			w.keep(ids...)
+			if d := w.Delivery(ids[0]); d.State != hook.StateQueued || d.Version != 1 || d.Attempts != 0 {
+				t.Fatalf("record is %s in version %d; want queued, 1", d.State, d.Version)
+			}
+			if tt.given != nil {
+				tt.given(w, e)
+			}
+			w.sweepFor(10 * time.Minute)
+			if got := w.States(ids); got != "1 queued" {
+				t.Errorf("after 15 minutes the delivery is %s; want queued: the token may be late", got)
+			}
+			w.sweepFor(5 * time.Minute)
+			if got := w.States(ids); got != tt.want || len(w.Posts) != tt.requests {
+				t.Errorf("after 20 minutes the delivery is %s with %d requests; want %s, %d", got, len(w.Posts), tt.want, tt.requests)
+			}
+		})
+	}
+}
+
+// A token that was late makes the only attempt, and the sweeper sends none.
+func TestRecord_LateTokensMakeTheAttempt(t *testing.T) {
+	t.Parallel()
+
+	w := setup(t)
+	ids := w.Post(w.Endpoint(nil))
+	w.keep(ids...)
+	w.InvokeAll()
+	w.sweepFor(2 * time.Hour)
+	if d := w.Delivery(ids[0]); d.State != hook.StateDelivered || d.Attempts != 1 || d.Parks != 0 || len(w.Posts) != 1 {
+		t.Errorf("delivery is %s after %d attempts and %d requests; want delivered, 1, 1", d.State, d.Attempts, len(w.Posts))
+	}
+}
+
+// Nothing is recorded of what has begun no more.
+func TestRecord_BringsNothingBack(t *testing.T) {
+	t.Parallel()
+
+	tests := []struct {
+		name  string
+		given func(w *bundle, e hook.Event)
+		ref   func(ref hook.DeliveryRef) hook.DeliveryRef
+	}{
+		{name: "an erased event", given: func(w *bundle, e hook.Event) {
+			e.ErasedAt = w.Clock.Now()
+			if err := w.Store.EraseEvent(w.T.Context(), e); err != nil {
+				w.T.Fatal(err)
+			}
+		}},
+		{name: "an expired event", given: func(w *bundle, e hook.Event) { w.Clock.Pass(e.ExpiresAt.Sub(w.Clock.Now())) }},
+		{name: "an unknown event", ref: func(ref hook.DeliveryRef) hook.DeliveryRef {
+			ref.Event = hook.KeyedEventID("acme", "other")
+			return ref
+		}},
+		{name: "an endpoint that is no target", ref: func(ref hook.DeliveryRef) hook.DeliveryRef {
+			ref.Endpoint = hook.NewEndpointID()
+			return ref
+		}},
+		{name: "an earlier event of the key", ref: func(ref hook.DeliveryRef) hook.DeliveryRef {
+			ref.AcceptedAt--
+			return ref
+		}},
+		{name: "a replay of a delivery without a record", ref: hook.DeliveryRef.Successor},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+
+			w := setup(t)
+			e := w.Event("order.paid", w.Clock.Now(), w.Endpoint(nil))
+			ref := begun(e)[0]
+			if tt.given != nil {
+				tt.given(w, e)
+			}
+			if tt.ref != nil {
+				ref = tt.ref(ref)
+			}
+			w.keep(ref)
+			if _, err := w.Store.Delivery(t.Context(), ref); hook.CodeOf(err) != hook.CodeNotFound {
+				t.Errorf("Delivery() = %v; want no record", err)
+			}
+		})
+	}
+}
+
+// The token of a replay is lost: the replay has its own record, with the request.
+func TestRecord_LostReplaysComeBack(t *testing.T) {
+	t.Parallel()
+
+	w := setup(t)
+	e := w.Event("order.paid", w.Clock.Now(), w.Endpoint(nil))
+	dead := hook.QueuedDelivery(e, e.Targets[0])
+	dead.State, dead.Reason, dead.Attempts, dead.Token = hook.StateDead, hook.ReasonRejected, 1, "n"
+	dead.Last = hook.Outcome{Class: hook.ClassRefused, Status: 400}
+	w.Save(dead)
+	w.keep(dead.Successor())
+	if _, err := w.Store.Delivery(t.Context(), dead.Successor()); hook.CodeOf(err) != hook.CodeNotFound {
+		t.Fatalf("Delivery() = %v; want no record before the replay", err)
+	}
+	replayed, err := w.Delivery(dead.Ref()).Replay(hook.ReplayRequest{By: "key_1"}, w.Clock.Now())
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.Save(replayed)
+	w.keep(dead.Successor())
+	if d := w.Delivery(dead.Successor()); d.State != hook.StateQueued || d.By != "key_1" || !d.CreatedAt.Equal(replayed.Replayed.At) {
+		t.Errorf("replay is %+v; want queued, by key_1, since the request", d)
+	}
+	w.sweepFor(20 * time.Minute)
+	if got := w.States([]hook.DeliveryRef{dead.Ref(), dead.Successor()}); got != "1 delivered, 1 discarded replayed" || len(w.Posts) != 1 {
+		t.Errorf("deliveries are %s after %d requests; want 1 delivered, 1 discarded, one request", got, len(w.Posts))
+	}
+}
+
+// A delivery that is decided between the look and the write stays as decided.
+func TestRecord_NeverReplacesARecord(t *testing.T) {
+	t.Parallel()
+
+	w := setup(t)
+	ids := w.Post(w.Endpoint(nil))
+	w.Calls.Before("save delivery", w.InvokeAll)
+	w.keep(ids...)
+	if d := w.Delivery(ids[0]); d.State != hook.StateDelivered || d.Version != 1 {
+		t.Errorf("record is %s in version %d; want delivered, 1", d.State, d.Version)
+	}
+}
+
+// A fault of one endpoint keeps no other from its record, and the caller hears of the fault.
+func TestRecord_GoesOnAfterAFault(t *testing.T) {
+	t.Parallel()
+
+	w := setup(t)
+	bad, good := w.Endpoint(nil), w.Endpoint(nil)
+	ids := slices.Concat(w.accept(bad, good), w.accept(good))
+	w.Calls.Fail = func(call string, id hook.EndpointID) error {
+		if call == "save delivery" && id == bad.ID {
+			return errBroken
+		}
+		return nil
+	}
+	if err := w.Breaker().Record(t.Context(), ids); !errors.Is(err, errBroken) {
+		t.Errorf("Record() = %v; want %v", err, errBroken)
+	}
+	if got := w.States(ids[1:]); got != "2 queued" {
+		t.Errorf("the other deliveries are %s; want 2 queued", got)
+	}
+	w.Calls.Fail = nil
+	w.keep(ids...)
+	if got := w.States(ids); got != "3 queued" {
+		t.Errorf("after the repetition the deliveries are %s; want 3 queued", got)
+	}
+	if line := w.lines("deliveries.recorded"); line[0]["recorded"] != 2.0 || line[0]["level"] != "ERROR" || line[1]["recorded"] != 1.0 || line[1]["begun"] != 3.0 {
+		t.Errorf("lines are %v; want 2 of 3 recorded with an error, then 1 of 3", line)
+	}
+}
+
+// No event is begun with when the invocation is about to end.
+func TestRecord_StopsInTime(t *testing.T) {
+	t.Parallel()
+
+	w := setup(t)
+	ids := w.accept(w.Endpoint(nil))
+	ctx := endingContext{t.Context(), w.Clock.Now().Add(9 * time.Second)}
+	if err := w.Breaker().Record(ctx, ids); err == nil {
+		t.Error("Record() = nil; want an error, so that the batch comes again")
+	}
+}
+
+// The process dies before and after each effect, and the batch comes again.
+func TestRecord_SurvivesACrash(t *testing.T) {
+	t.Parallel()
+
+	const deliveries = 3
+	for at := 1; at <= deliveries; at++ {
+		for _, after := range []bool{false, true} {
+			t.Run(fmt.Sprintf("effect %d, after it: %t", at, after), func(t *testing.T) {
+				t.Parallel()
+
+				w := setup(t)
+				ids := slices.Concat(w.accept(w.Endpoint(nil)), w.accept(w.Endpoint(nil), w.Endpoint(nil)))
+				w.Crash.Arm(at, after)
+				if err := w.Breaker().Record(t.Context(), ids); err == nil || !w.Crash.Restart() {
+					t.Errorf("Record() = %v; want the death", err)
+				}
+				w.keep(ids...)
+				w.sweepFor(20 * time.Minute)
+				if got := w.States(ids); got != "3 delivered" || len(w.Posts) != deliveries {
+					t.Errorf("deliveries are %s after %d requests; want 3 delivered, one request each", got, len(w.Posts))
+				}
+			})
+		}
+	}
+}
+
+// While a lane of first tokens is late, queued deliveries get no token, and retries do.
+func TestSweep_WaitsForTheLanesOfFirstTokens(t *testing.T) {
+	t.Parallel()
+
+	for _, waiting := range []int{1000, 1001} {
+		for _, lane := range []hook.Lane{hook.LaneLive, hook.LaneReplay} {
+			t.Run(fmt.Sprintf("%d tokens in lane %s", waiting, lane), func(t *testing.T) {
+				t.Parallel()
+
+				w := setup(t)
+				e := w.Endpoint(nil)
+				queued := w.accept(e)
+				w.keep(queued...)
+				w.Clock.Pass(16 * time.Minute)
+				retrying := w.lose(e, time.Hour)
+				tokens := make([]hook.Token, waiting)
+				for i := range tokens {
+					tokens[i] = hook.NewToken(e.Tenant, queued[0], 1)
+				}
+				w.Enqueue(lane, tokens...)
+				w.sweep(w.Breaker())
+				var got []hook.DeliveryRef
+				for _, m := range w.Queue.Receive(hook.LaneRetry, 10) {
+					got = append(got, m.Token.Delivery)
+				}
+				slices.SortFunc(got, func(a, b hook.DeliveryRef) int { return int(a.AcceptedAt - b.AcceptedAt) })
+				want, late := append(retrying, queued...), waiting > 1000
+				if late {
+					want = retrying
+				}
+				if !slices.Equal(got, want) || w.swept("late") != late || w.swept("visible_first") != float64(waiting) {
+					t.Errorf("tokens of %v, late is %v; want tokens of %v, late %t", got, w.swept("late"), want, late)
+				}
+			})
+		}
+	}
+}
