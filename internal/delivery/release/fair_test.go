@@ -57,7 +57,7 @@ func TestHandOver_AfterAFailureToAYoungerDelivery(t *testing.T) {
 		if failed {
 			s.Failed, s.Last, want = true, w.parked[0].CreatedAt, "40"
 		}
-		if err := w.HandOver(t.Context(), s); err != nil || w.sent() != want {
+		if err := w.HandOver(w.world.Context(), s); err != nil || w.sent() != want {
 			t.Errorf("after a failure (%t) HandOver() sent %q, %v; want %s", failed, w.sent(), err, want)
 		}
 	}

@@ -1,6 +1,7 @@
 package release_test
 
 import (
+	"context"
 	"errors"
 	"slices"
 	"sync"
@@ -14,6 +15,7 @@ import (
 	"surehook/internal/hook"
 	"surehook/internal/rule/circuit"
 	"surehook/internal/rule/speed"
+	"surehook/internal/table"
 )
 
 func TestFill_ClaimsTheFreeSlots(t *testing.T) {
@@ -156,8 +158,11 @@ func TestFill_TakesDeliveriesInHand(t *testing.T) {
 	t.Parallel()
 
 	w := setup(t, func(_ *hook.Endpoint, r *gate.Record) { r.Waiting = false })
+	w.store.Table.Around = func(_ context.Context, c *table.Call, do func() error) error {
+		c.Lag = time.Hour
+		return do()
+	}
 	w.park(0)
-	w.store.lag = true
 	if released, err := w.fill(w.parked[0]); released != 1 || err != nil || w.sent() != "0" {
 		t.Errorf("Fill() = %d, %v, and sent %q; want the delivery in hand", released, err, w.sent())
 	}
@@ -231,10 +236,10 @@ func TestFill_RefusedToken(t *testing.T) {
 func TestFill_FailingStoreSendsNothing(t *testing.T) {
 	t.Parallel()
 
-	for _, call := range []string{"read limits", "list parked", "change limits"} {
+	for _, call := range []string{"read limits", "list parked", "write limits"} {
 		w := setup(t, nil)
 		w.park(0)
-		w.store.down = call
+		w.down(call)
 		if released, err := w.fill(); released != 0 || !errors.Is(err, errDown) || w.sent() != "" {
 			t.Errorf("%s fails: Fill() = %d, %v, and sent %q; want the error", call, released, err, w.sent())
 		}
@@ -248,8 +253,8 @@ func TestFill_WithoutAFreeSlotReadsNoIndex(t *testing.T) {
 	w := setup(t, func(e *hook.Endpoint, _ *gate.Record) { e.MaxInFlight = 1 })
 	w.park(0)
 	w.lease(-1, time.Minute)
-	if _, err := w.fill(); err != nil || w.store.called("list parked") {
-		t.Errorf("Fill() = %v, and listed parked deliveries: %t; want no list", err, w.store.called("list parked"))
+	if _, err := w.fill(); err != nil || w.world.Calls.Of("list parked") > 0 {
+		t.Errorf("Fill() = %v after %v; want no list of parked deliveries", err, w.world.Calls.Own())
 	}
 }
 
@@ -262,11 +267,14 @@ func TestFill_MeetsOtherWriters(t *testing.T) {
 		w := setup(t, func(e *hook.Endpoint, _ *gate.Record) { e.MaxInFlight = 21 })
 		w.park(make([]int, 30)...)
 		n := 0
-		w.store.before = func() error {
+		w.world.Calls.Fail = func(call string, _ hook.EndpointID) error {
+			if call != "write limits" {
+				return nil
+			}
 			if n++; n <= conflicts {
 				other := w.limits()
 				held := gate.Held{Key: gate.LeaseKey(w.parked[n-1].ID), Lease: gate.Lease{Nonce: "other", Until: start.Add(time.Minute)}}
-				return w.store.Store.ChangeLimits(t.Context(), w.endpoint.ID, other, other.Begin(held), 100)
+				return w.store.ChangeLimits(t.Context(), w.endpoint.ID, other, other.Begin(held), 100)
 			}
 			return nil
 		}
@@ -290,7 +298,7 @@ func TestFill_ByManyAtOnce(t *testing.T) {
 	record := w.record()
 	for range 8 {
 		others.Go(func() {
-			if _, err := w.Fill(t.Context(), w.endpoint, record); err != nil {
+			if _, err := w.Fill(w.world.Context(), w.endpoint, record); err != nil {
 				t.Errorf("Fill() = %v", err)
 			}
 		})

@@ -108,7 +108,7 @@ func TestHandOver_LostAnswer(t *testing.T) {
 	w.park(0, 0, 0)
 	held := []gate.Held{w.lease(-1, time.Minute), w.lease(-2, time.Minute)}
 	w.clock.Pass(time.Nanosecond) // finer than the store
-	w.store.lose = true
+	w.world.Calls.Lose("write limits")
 	if err := w.handOver(held, time.Second, time.Second); err != nil || w.sent() != "0 1@1s" || w.leased() != 2 {
 		t.Errorf("HandOver() = %v, and sent %q with %d leases; want two tokens, one second apart", err, w.sent(), w.leased())
 	}
@@ -127,7 +127,7 @@ func TestHandOver_DeletedEndpoint(t *testing.T) {
 	w.park(0)
 	held := w.lease(-1, time.Minute)
 	s := release.Slots{Tenant: world.Tenant, ID: w.endpoint.ID, Held: []gate.Held{held}}
-	if err := w.HandOver(t.Context(), s); err != nil || w.sent() != "" || w.leased() != 0 {
+	if err := w.HandOver(w.world.Context(), s); err != nil || w.sent() != "" || w.leased() != 0 {
 		t.Errorf("HandOver() = %v, and sent %q with %d leases; want the slot free", err, w.sent(), w.leased())
 	}
 }
@@ -212,10 +212,11 @@ func TestHandOver_LastTwoSlotsAtOnce(t *testing.T) {
 
 	w := setup(t, nil)
 	first, second := w.lease(-1, time.Minute), w.lease(-2, time.Minute)
-	w.store.before = func() error {
-		w.store.before = nil
-		return w.handOver([]gate.Held{second})
-	}
+	w.world.Calls.Before("write limits", func() {
+		if err := w.handOver([]gate.Held{second}); err != nil {
+			t.Errorf("HandOver() at the same time = %v", err)
+		}
+	})
 	if err := w.handOver([]gate.Held{first}); err != nil || w.leased() != 0 || len(w.circuits.checks) == 0 {
 		t.Errorf("HandOver() = %v, %d leases and checks %v; want a check", err, w.leased(), w.circuits.checks)
 	}
@@ -283,11 +284,11 @@ func TestHandOver_NewClassNewScore(t *testing.T) {
 func TestHandOver_Errors(t *testing.T) {
 	t.Parallel()
 
-	for _, call := range []string{"read circuit", "read limits", "list parked", "change limits"} {
+	for _, call := range []string{"read circuit", "read limits", "list parked", "write limits"} {
 		w := setup(t, nil)
 		w.park(0)
 		held := []gate.Held{w.lease(-1, time.Minute)}
-		w.store.down = call
+		w.down(call)
 		if err := w.handOver(held); !errors.Is(err, errDown) || w.sent() != "" || w.leased() != 1 {
 			t.Errorf("%s fails: HandOver() = %v, and sent %q with %d leases; want the error, and the lease in place", call, err, w.sent(), w.leased())
 		}

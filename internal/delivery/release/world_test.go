@@ -21,12 +21,14 @@ import (
 
 var start = world.Start()
 
-// bundle is a Releaser over the store in memory, with queues that note what they take.
+// bundle is a Releaser of function deliver in its world, with queues that note what they
+// take.
 type bundle struct {
 	*release.Releaser
 
 	t        *testing.T
-	store    *store
+	world    *world.World
+	store    *memory.Store
 	clock    *world.Clock
 	queue    *queue
 	circuits *circuitQueue
@@ -38,7 +40,8 @@ type bundle struct {
 func setup(t *testing.T, change func(e *hook.Endpoint, r *gate.Record)) *bundle {
 	t.Helper()
 
-	w := &bundle{t: t, clock: world.NewClock(start), queue: &queue{}, circuits: &circuitQueue{}, store: &store{Store: memory.NewStore()}}
+	of := world.New(t, world.Options{Function: world.Deliver})
+	w := &bundle{t: t, world: of, store: of.Store, clock: of.Clock, queue: &queue{}, circuits: &circuitQueue{}}
 	var err error
 	if w.endpoint, err = world.NewEndpoint(t.Context(), start); err != nil {
 		t.Fatal(err)
@@ -91,7 +94,7 @@ func (w *bundle) lease(i int, left time.Duration) gate.Held {
 func (w *bundle) limits() gate.Limits {
 	w.t.Helper()
 
-	l, err := w.store.Store.Limits(w.t.Context(), w.endpoint.ID)
+	l, err := w.store.Limits(w.t.Context(), w.endpoint.ID)
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -101,7 +104,7 @@ func (w *bundle) limits() gate.Limits {
 func (w *bundle) record() gate.Record {
 	w.t.Helper()
 
-	r, err := w.store.Store.Circuit(w.t.Context(), world.Tenant, w.endpoint.ID)
+	r, err := w.store.Circuit(w.t.Context(), world.Tenant, w.endpoint.ID)
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -112,14 +115,14 @@ func (w *bundle) record() gate.Record {
 func (w *bundle) fill(parked ...hook.Delivery) (int, error) {
 	w.t.Helper()
 
-	return w.Fill(w.t.Context(), w.endpoint, w.record(), parked...)
+	return w.Fill(w.world.Context(), w.endpoint, w.record(), parked...)
 }
 
 // handOver hands over the leases of attempts that the endpoint answered after the times.
 func (w *bundle) handOver(held []gate.Held, answers ...time.Duration) error {
 	w.t.Helper()
 
-	return w.HandOver(w.t.Context(), release.Slots{Tenant: world.Tenant, ID: w.endpoint.ID, Endpoint: &w.endpoint, Held: held, Answers: answers})
+	return w.HandOver(w.world.Context(), release.Slots{Tenant: world.Tenant, ID: w.endpoint.ID, Endpoint: &w.endpoint, Held: held, Answers: answers})
 }
 
 // sent returns the positions of the deliveries whose tokens were sent, with the delays:
@@ -152,75 +155,14 @@ func open(r *gate.Record) {
 
 var errDown = errors.New("the store is down")
 
-// store fails calls, and lets another writer change the limits before a write.
-type store struct {
-	*memory.Store
-
-	down   string       // the call that fails
-	lag    bool         // the index lists no delivery yet
-	before func() error // before each change of limits; an error is returned
-	lose   bool         // the answer to the next change of limits is lost: the client repeats the write
-	calls  sync.Map     // call to true
-}
-
-func (s *store) fail(call string) error {
-	s.calls.Store(call, true)
-	if s.down == call {
-		return errDown
-	}
-	return nil
-}
-
-// called reports whether there was such a call.
-func (s *store) called(call string) bool {
-	_, ok := s.calls.Load(call)
-	return ok
-}
-
-// Circuit reads a record.
-func (s *store) Circuit(ctx context.Context, tenant hook.TenantID, id hook.EndpointID) (gate.Record, error) {
-	if err := s.fail("read circuit"); err != nil {
-		return gate.Record{}, err
-	}
-	return s.Store.Circuit(ctx, tenant, id)
-}
-
-// Limits reads limits.
-func (s *store) Limits(ctx context.Context, id hook.EndpointID) (gate.Limits, error) {
-	if err := s.fail("read limits"); err != nil {
-		return gate.Limits{}, err
-	}
-	return s.Store.Limits(ctx, id)
-}
-
-// ChangeLimits writes limits.
-func (s *store) ChangeLimits(ctx context.Context, id hook.EndpointID, before, after gate.Limits, most int) error {
-	if err := s.fail("change limits"); err != nil {
-		return err
-	}
-	if s.before != nil {
-		if err := s.before(); err != nil {
-			return err
+// down lets the requests fail.
+func (w *bundle) down(request string) {
+	w.world.Calls.Fail = func(call string, _ hook.EndpointID) error {
+		if call == request {
+			return errDown
 		}
+		return nil
 	}
-	if s.lose {
-		s.lose = false
-		if err := s.Store.ChangeLimits(ctx, id, before, after, most); err != nil {
-			return err
-		}
-	}
-	return s.Store.ChangeLimits(ctx, id, before, after, most)
-}
-
-// Parked lists deliveries.
-func (s *store) Parked(ctx context.Context, target hook.Target, since time.Time, limit int) ([]hook.Delivery, error) {
-	if err := s.fail("list parked"); err != nil {
-		return nil, err
-	}
-	if s.lag {
-		return nil, nil
-	}
-	return s.Store.Parked(ctx, target, since, limit)
 }
 
 type sentToken struct {
