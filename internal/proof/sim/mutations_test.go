@@ -154,15 +154,15 @@ func mutations() []mutation {
 			bug: "if saved, err := r.saveDelivery(ctx, d); err != nil || !saved {\n\t\treturn saved, err\n\t}\n\tif d.State == hook.StateDead {\n\t\tif err := r.DeadLetters.Send(",
 		},
 		{
-			name: "ingest trusts its cached endpoints", file: "delivery/ingest/directory.go", by: []check{checkTargets},
+			name: "ingest trusts its cached endpoints", file: "delivery/ingest/directory.go", by: []check{checkTargets, checkFilter},
 			old: "ok && known.Version == version", bug: "ok && known.Version <= version",
 		},
 		{
-			name: "ingest keeps a torn listing", file: "delivery/ingest/directory.go", by: []check{checkTargets},
+			name: "ingest keeps a torn listing", file: "delivery/ingest/directory.go", by: []check{checkTargets, checkFilter},
 			old: "if !read.Torn {", bug: "if !read.Torn || read.Torn {",
 		},
 		{
-			name: "the store calls a torn listing whole", file: "aws/dynamo/listing.go", by: []check{checkTargets},
+			name: "the store calls a torn listing whole", file: "aws/dynamo/listing.go", by: []check{checkTargets, checkFilter},
 			old: "Endpoints: endpoints, Torn: true}", bug: "Endpoints: endpoints}",
 		},
 		{
