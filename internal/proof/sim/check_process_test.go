@@ -46,7 +46,7 @@ func (p *process) checkOthers(failed []string) {
 	}
 	for _, m := range p.batch {
 		d := m.Token.Delivery
-		concerned := false
+		concerned := m.Token.ReplayRequest.Redrive // a letter may come before the record of the death, and then returns
 		for k := range p.last.left {
 			concerned = concerned || k.Hash == "event#"+string(d.Event) || strings.HasPrefix(k.Hash, "endpoint#"+string(d.Endpoint))
 		}

@@ -21,9 +21,14 @@
 // messages handed out twice, late, or too often (maxReceiveCount, and the redrive by an
 // operator), stale receipts, schedules that linger, come late or twice, clocks seconds
 // apart, lost requests, times without the table, killed processes, some tenants, crowds of endpoints and of events, and receivers with
-// outages, slow times, poison events and herds of 429. Operators pause, resume, change,
-// rotate, disable and delete, open and reset circuits, replay, cancel, discard and
-// redrive, erase events and add endpoints to events meanwhile.
+// outages, slow times, poison events and herds of 429. Operators pause, resume,
+// rotate, disable and delete, open and reset circuits, send test events, replay, cancel,
+// discard and redrive, erase events and add endpoints to events meanwhile.
+//
+// They also change what an attempt depends on: retry policies, max_age, retry_on, give_up_on,
+// filters, event types and shards. An attempt obeys a version of the endpoint that its process
+// may know: settings_test.go. One seed in eight erases a tenant with all that is under way:
+// erasure_test.go.
 //
 // Some endpoints coalesce, and operators turn coalescing on and
 // off: coalesce_test.go.
@@ -38,6 +43,9 @@
 // flap_test.go. In another, tokens get lost, an operator purges lanes, and the sweeper
 // brings all back: sweeper_test.go and stream_test.go. The others run without the sweeper,
 // which would hide lost tokens.
+//
+// Each token is on a lane of its kind, and waits for the end of a window where events
+// coalesce: check_lane_test.go.
 //
 // Requests, messages and writes of a delivery have bounds: check_bounds_test.go. Every
 // repeated request has a named fault, or a second token, of its own. Rates, in-flight

@@ -153,15 +153,15 @@ func mutations() []mutation {
 			bug: "if saved, err := r.saveDelivery(ctx, d); err != nil || !saved {\n\t\treturn saved, err\n\t}\n\tif d.State == hook.StateDead {\n\t\tif err := r.DeadLetters.Send(",
 		},
 		{
-			name: "ingest trusts its cached endpoints", file: "delivery/ingest/directory.go", by: []check{checkTargets},
+			name: "ingest trusts its cached endpoints", file: "delivery/ingest/directory.go", by: []check{checkTargets, checkFilter, checkLane},
 			old: "ok && known.Version == version", bug: "ok && known.Version <= version",
 		},
 		{
-			name: "ingest keeps a torn listing", file: "delivery/ingest/directory.go", by: []check{checkTargets},
+			name: "ingest keeps a torn listing", file: "delivery/ingest/directory.go", by: []check{checkTargets, checkFilter, checkLane},
 			old: "if !read.Torn {", bug: "if !read.Torn || read.Torn {",
 		},
 		{
-			name: "the store calls a torn listing whole", file: "aws/dynamo/listing.go", by: []check{checkTargets},
+			name: "the store calls a torn listing whole", file: "aws/dynamo/listing.go", by: []check{checkTargets, checkFilter, checkLane},
 			old: "Endpoints: endpoints, Torn: true}", bug: "Endpoints: endpoints}",
 		},
 		{
@@ -262,7 +262,7 @@ func mutations() []mutation {
 			old: "len(last) == e.Coalesce.MaxEvents ||", bug: "len(last) == 2*e.Coalesce.MaxEvents ||",
 		},
 		{
-			name: "the directory reads the version after the list", file: "delivery/ingest/directory.go", by: []check{checkTargets, checkFilter},
+			name: "the directory reads the version after the list", file: "delivery/ingest/directory.go", by: []check{checkTargets, checkFilter, checkLane},
 			old: "found := listing{Listing: read,", bug: "if read.Version, err = d.store.TenantVersion(ctx, tenant); err != nil {\n\t\treturn listing{}, err\n\t}\n\tfound := listing{Listing: read,",
 		},
 		{
