@@ -37,7 +37,8 @@ const (
 	checkRetryAfter    check = "retry after"   // 429 throttles the endpoint
 	checkClosing       check = "closing"       // who closes a circuit asks for the release
 	checkTold          check = "told"          // who opens or closes a circuit, or disables an endpoint, tells so
-	checkOthers        check = "others"        // an unprocessed key fails no token of other keys
+	checkOthers        check = "others"        // an unprocessed key, or a word of a later build, fails no token of other keys
+	checkKept          check = "kept"          // a write keeps the attributes of a later build
 	checkBatch         check = "batch"         // a request has the events of the tokens, within the bounds, and few requests have room
 	checkLate          check = "late"          // a delivery waits no longer than its endpoint's trouble explains
 	checkOperator      check = "operator"      // an operator gets an answer
