@@ -3,6 +3,7 @@ package formats_test
 import (
 	"fmt"
 	"maps"
+	"os"
 	"reflect"
 	"regexp"
 	"slices"
@@ -194,6 +195,35 @@ func TestComplete_lanes(t *testing.T) {
 	for _, lane := range hook.Lanes() {
 		if messages["token "+lane.String()] == "" {
 			t.Errorf("the lane %s has no token", lane)
+		}
+	}
+}
+
+// TestComplete_documented compares the kinds of items with the table of package dynamo's
+// documentation.
+func TestComplete_documented(t *testing.T) {
+	t.Parallel() // after TestWritten, which may write the folder
+
+	doc, err := os.ReadFile("../../aws/dynamo/doc.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	items, _, _ := strings.Cut(string(doc), "# Indexes")
+	documented := make(map[string]bool)
+	for _, row := range regexp.MustCompile(`(?m)^//\t[^\t]+? {2,}(\S+) +(\S+) {2,}[^\t]*$`).FindAllStringSubmatch(items, -1) {
+		if row[1] != "pk" {
+			documented[kindOf(table.Key{Hash: row[1], Sort: strings.Trim(row[2], `"`)})] = true
+		}
+	}
+	stored := read(t, unreleased).items
+	for kind := range stored {
+		if !documented[kind] {
+			t.Errorf("package dynamo does not document %s", kind)
+		}
+	}
+	for kind := range documented {
+		if stored[kind] == nil {
+			t.Errorf("package dynamo documents %s, and no fixture has the kind", kind)
 		}
 	}
 }
