@@ -20,6 +20,7 @@ import (
 	adminTenant "surehook/internal/admin/tenant"
 	"surehook/internal/delivery/egress"
 	"surehook/internal/delivery/replay"
+	"surehook/internal/delivery/settle"
 	"surehook/internal/hook"
 	"surehook/internal/httpapi"
 	"surehook/internal/memory"
@@ -42,8 +43,8 @@ func listPaths() map[string]string {
 	return paths
 }
 
-// api returns the API over the store, for a caller with every scope.
-func api(s *memory.Store) http.Handler {
+// api returns the API over the store. Only replays need a queue.
+func api(s *memory.Store, queue *memory.Queue) http.Handler {
 	log := slog.New(slog.DiscardHandler)
 	endpoints := &endpoint.Admin{Store: s, Circuits: s, History: s, Vault: memory.Vault{}, Policy: egress.Policy{}, Now: now}
 	record, guard := &audit.Log{Store: s, Log: log, Now: now}, erasure.Guard{Tenants: s}
@@ -52,7 +53,7 @@ func api(s *memory.Store) http.Handler {
 		Status:  &status.Reader{Endpoints: endpoints, Circuits: s, History: s, Lists: s, Stats: s, Index: s, Now: now},
 		Tenants: &adminTenant.Admin{Store: s, Retention: 90 * 24 * time.Hour}, Types: &eventtype.Admin{Store: s, Now: now}, Guard: guard, Audit: record,
 	}
-	jobs := httpapi.Jobs{Replayer: &replay.Replayer{Store: s, Index: s, Endpoints: s, Jobs: s, Now: now, Log: log}, Guard: guard, Audit: record}
+	jobs := httpapi.Jobs{Replayer: &replay.Replayer{Store: s, Index: s, Endpoints: s, Jobs: s, Queue: queue, Settlement: settle.Settlement{Store: s}, Now: now, Log: log}, Guard: guard, Audit: record}
 	return httpapi.All(nil, jobs, admin, log)
 }
 
@@ -96,7 +97,7 @@ func cursors(t *testing.T, s *memory.Store) map[string]string {
 	s.Table.Now = now
 	all := make(map[string]string)
 	for name, path := range listPaths() {
-		p, problem := get(t, api(s), with(path, "limit", "1"))
+		p, problem := get(t, api(s, nil), with(path, "limit", "1"))
 		if problem != "" || p.Next == nil {
 			t.Fatalf("%s: %+v %s; want a page with a cursor", path, p, problem)
 		}
@@ -117,7 +118,7 @@ func cursors(t *testing.T, s *memory.Store) map[string]string {
 // lists reads the rest of each list.
 func (r *reader) lists(cursors map[string]string) map[string]any {
 	shown := make(map[string]any)
-	h, paths := api(r.Store), listPaths()
+	h, paths := api(r.Store, nil), listPaths()
 	widest := hook.Target{Endpoint: first, Shards: hook.MaxShards}
 	for name, cursor := range cursors {
 		switch {

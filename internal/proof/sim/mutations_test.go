@@ -186,6 +186,10 @@ func mutations() []mutation {
 			old: `if e.ID != "" {`, bug: `if e.ID != "" && err == nil {`,
 		},
 		{
+			name: "a delivery with a word of a later build is replayed without its record", file: "hook/replay.go", by: []check{checkTenant},
+			old: "case d.Unreadable():", bug: "case d.Unreadable() && now.IsZero():",
+		},
+		{
 			name: "a token with a field of a later build is invalid", file: "hook/token.go", by: []check{checkLost, checkLate, checkUndeliverable},
 			old: "json.Unmarshal([]byte(body), &t)", bug: "json.Unmarshal([]byte(body), &struct {\n\t\t*Token\n\t\tLater string `json:\"later_build\"`\n\t}{Token: &t})",
 		},

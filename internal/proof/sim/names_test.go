@@ -9,6 +9,7 @@ const (
 	checkAccepted      check = "accepted"      // an accepted event is stored, for the same number of endpoints
 	checkTargets       check = "targets"       // an endpoint gets the events posted during its existence
 	checkOrder         check = "order"         // a token comes after the record of the attempt before
+	checkTenant        check = "tenant"        // a token names the tenant of its event
 	checkNonce         check = "nonce"         // a token sent on keeps its nonce
 	checkWave          check = "wave"          // a wave is released once, and is no larger than documented
 	checkProbeToken    check = "probe token"   // one token per probe
