@@ -89,19 +89,19 @@ func (w *simulation) body(text string) string {
 func (w *simulation) sentCheck(c hook.CircuitCheck) (hook.CircuitCheck, error) {
 	body, err := c.Encode()
 	if err != nil {
-		return c, err //nolint:wrapcheck // of the message
+		return c, err
 	}
 	task, err := hook.DecodeCircuitTask(w.body(body))
-	return task.Check, err //nolint:wrapcheck // of the message
+	return task.Check, err
 }
 
 // sentJob returns the message of a job as its body says.
 func (w *simulation) sentJob(m replay.Message) (replay.Message, error) {
 	body, err := m.Encode()
 	if err != nil {
-		return m, err //nolint:wrapcheck // of the message
+		return m, err
 	}
-	return replay.DecodeMessage(w.body(body)) //nolint:wrapcheck // of the message
+	return replay.DecodeMessage(w.body(body))
 }
 
 // builds are the requests of both builds to the table. The checks read as the later one.
@@ -116,7 +116,7 @@ func (b builds) GetItem(ctx context.Context, in *dynamodb.GetItemInput, options 
 	if err == nil {
 		out.Item = b.w.readAs(ctx, out.Item)
 	}
-	return out, err //nolint:wrapcheck // as the table
+	return out, err
 }
 
 func (b builds) BatchGetItem(ctx context.Context, in *dynamodb.BatchGetItemInput, options ...func(*dynamodb.Options)) (*dynamodb.BatchGetItemOutput, error) {
@@ -126,7 +126,7 @@ func (b builds) BatchGetItem(ctx context.Context, in *dynamodb.BatchGetItemInput
 			b.w.readAllAs(ctx, items)
 		}
 	}
-	return out, err //nolint:wrapcheck // as the table
+	return out, err
 }
 
 func (b builds) TransactGetItems(
@@ -138,7 +138,7 @@ func (b builds) TransactGetItems(
 			out.Responses[i].Item = b.w.readAs(ctx, out.Responses[i].Item)
 		}
 	}
-	return out, err //nolint:wrapcheck // as the table
+	return out, err
 }
 
 func (b builds) Query(ctx context.Context, in *dynamodb.QueryInput, options ...func(*dynamodb.Options)) (*dynamodb.QueryOutput, error) {
@@ -146,7 +146,7 @@ func (b builds) Query(ctx context.Context, in *dynamodb.QueryInput, options ...f
 	if err == nil {
 		b.w.readAllAs(ctx, out.Items)
 	}
-	return out, err //nolint:wrapcheck // as the table
+	return out, err
 }
 
 func (b builds) PutItem(ctx context.Context, in *dynamodb.PutItemInput, options ...func(*dynamodb.Options)) (*dynamodb.PutItemOutput, error) {
@@ -155,7 +155,7 @@ func (b builds) PutItem(ctx context.Context, in *dynamodb.PutItemInput, options 
 		put.Item = p.adds(put.Item)
 		in = &put
 	}
-	return b.Requests.PutItem(ctx, in, options...) //nolint:wrapcheck // as the table
+	return b.Requests.PutItem(ctx, in, options...)
 }
 
 func (b builds) UpdateItem(ctx context.Context, in *dynamodb.UpdateItemInput, options ...func(*dynamodb.Options)) (*dynamodb.UpdateItemOutput, error) {
@@ -165,7 +165,7 @@ func (b builds) UpdateItem(ctx context.Context, in *dynamodb.UpdateItemInput, op
 			update.Key, *in.UpdateExpression, in.ExpressionAttributeNames, in.ExpressionAttributeValues)
 		in = &update
 	}
-	return b.Requests.UpdateItem(ctx, in, options...) //nolint:wrapcheck // as the table
+	return b.Requests.UpdateItem(ctx, in, options...)
 }
 
 func (b builds) TransactWriteItems(
@@ -189,7 +189,7 @@ func (b builds) TransactWriteItems(
 		}
 		in = &all
 	}
-	return b.Requests.TransactWriteItems(ctx, in, options...) //nolint:wrapcheck // as the table
+	return b.Requests.TransactWriteItems(ctx, in, options...)
 }
 
 // ofLater returns the process of the context, if it is of the later build.
@@ -246,7 +246,7 @@ func (p *process) sets(
 // goroutines ask in any order, so no random number decides.
 func (p *process) speaks(k table.Key) bool {
 	h := fnv.New32a()
-	fmt.Fprint(h, p.seed, p.name, k)
+	_, _ = fmt.Fprint(h, p.seed, p.name, k) // a hash accepts every write
 	return h.Sum32()%100 < laterWords
 }
 
@@ -334,7 +334,7 @@ func (p *process) puzzled(k table.Key) {
 	p.troubled[hook.EndpointID(endpoint)] = p.now
 	for _, m := range p.batch {
 		if d := m.Token.Delivery; concerns(k, d.DeliveryID) {
-			p.simulation.blame("later build", d)
+			p.blame("later build", d)
 		}
 	}
 }

@@ -190,7 +190,7 @@ func mutations() []mutation {
 			old: "case d.Unreadable():", bug: "case d.Unreadable() && now.IsZero():",
 		},
 		{
-			name: "a token with a field of a later build is invalid", file: "hook/token.go", by: []check{checkLost, checkLate, checkUndeliverable},
+			name: "a token with a field of a later build is invalid", file: "hook/token.go", by: []check{checkLeak, checkLost, checkLate},
 			old: "json.Unmarshal([]byte(body), &t)", bug: "json.Unmarshal([]byte(body), &struct {\n\t\t*Token\n\t\tLater string `json:\"later_build\"`\n\t}{Token: &t})",
 		},
 		{
