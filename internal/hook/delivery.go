@@ -1,6 +1,9 @@
 package hook
 
-import "time"
+import (
+	"fmt"
+	"time"
+)
 
 // Delivery is one event for one endpoint, in one generation. A delivery
 // without a record is queued: the event names the endpoint as a target. The breaker
@@ -30,6 +33,16 @@ type Delivery struct {
 	JobIndex int      // the number in the job, from 0
 	By       KeyID    // the API key of the replay, discard or cancellation
 	Note     string   // the caller's comment
+}
+
+// Unreadable reports whether the store has a record of the delivery that this build cannot
+// read: a later build wrote a word that is not known. Only the place of the delivery is
+// known then.
+func (d Delivery) Unreadable() bool { return d.State == 0 }
+
+// ErrUnreadable returns the error for a request about an unreadable delivery.
+func ErrUnreadable(id DeliveryID) *Error {
+	return &Error{Code: CodeInternal, Message: fmt.Sprintf("the record of %s is of a later version", id)}
 }
 
 // Ref returns the place of the record.

@@ -53,7 +53,7 @@ type Replayed struct {
 // delivery keeps its state. An unsettled delivery becomes cancelled, so at most
 // one generation is in progress.
 //
-// Errors: CodeReplayed for a delivery with a newer generation (replay the newer
+// Errors: CodeInternal for an unreadable delivery, CodeReplayed for a delivery with a newer generation (replay the newer
 // generation instead), CodeInProgress for an unsettled delivery without Force,
 // CodeConflict for the redrive of a delivery in another state than dead, CodeConflict
 // less than MaxMaxAge before the end of the event, because the new generation may
@@ -61,6 +61,8 @@ type Replayed struct {
 // MaxGeneration.
 func (d Delivery) Replay(o ReplayRequest, now time.Time) (Delivery, error) {
 	switch {
+	case d.Unreadable():
+		return d, ErrUnreadable(d.ID)
 	case d.Replayed.Generation != 0:
 		return d, &Error{Code: CodeReplayed, Message: fmt.Sprintf("the delivery was already replayed as %s", d.Successor())}
 	case !d.State.Settled() && !o.Force:

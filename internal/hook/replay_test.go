@@ -47,13 +47,14 @@ func someDelivery(generation int, state hook.State) hook.Delivery {
 func TestDelivery_Replay(t *testing.T) {
 	t.Parallel()
 
-	const refused, inProgress, replayed hook.Code = hook.CodeConflict, hook.CodeInProgress, hook.CodeReplayed
+	const refused, inProgress, replayed, unreadable hook.Code = hook.CodeConflict, hook.CodeInProgress, hook.CodeReplayed, hook.CodeInternal
 	manual, force := hook.ReplayRequest{By: "key_a", Job: "rpl_a", JobIndex: 7}, hook.ReplayRequest{By: "key_a", Force: true}
 	redrive, both := hook.ReplayRequest{Redrive: true}, hook.ReplayRequest{Redrive: true, Force: true}
 	tests := []struct {
 		state hook.State
 		codes [5]hook.Code // manual, forced, redrive, forced redrive, and forced after an earlier replay; 0: no error
 	}{
+		{state: 0, codes: [5]hook.Code{unreadable, unreadable, unreadable, unreadable, unreadable}},
 		{state: hook.StateQueued, codes: [5]hook.Code{inProgress, 0, inProgress, refused, replayed}},
 		{state: hook.StateRetrying, codes: [5]hook.Code{inProgress, 0, inProgress, refused, replayed}},
 		{state: hook.StateParked, codes: [5]hook.Code{inProgress, 0, inProgress, refused, replayed}},

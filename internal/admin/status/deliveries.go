@@ -202,7 +202,7 @@ func (r *Reader) keyedDeliveries(ctx context.Context, tenant hook.TenantID, f De
 	}
 	all = slices.DeleteFunc(all, func(d hook.Delivery) bool {
 		place := f.place(d)
-		return !f.selects(d) || endpoint != "" && d.ID.Endpoint != endpoint || r.expired(d.ExpiresAt) || after != nil && place.Compare(*after) <= 0 ||
+		return d.Unreadable() || !f.selects(d) || endpoint != "" && d.ID.Endpoint != endpoint || r.expired(d.ExpiresAt) || after != nil && place.Compare(*after) <= 0 ||
 			place.Time().Before(f.Since) || !f.Until.IsZero() && !place.Time().Before(f.Until)
 	})
 	slices.SortFunc(all, func(a, b hook.Delivery) int { return f.place(a).Compare(f.place(b)) })

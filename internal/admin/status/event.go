@@ -34,6 +34,7 @@ func (r *Reader) EventDeliveries(ctx context.Context, tenant hook.TenantID, id h
 	if err != nil {
 		return page.List[hook.Delivery]{}, err
 	}
+	all = slices.DeleteFunc(all, hook.Delivery.Unreadable)
 	return page.Of(all, page.Scope("deliveries", string(tenant), string(id)), p, func(d hook.Delivery) string { return deliveryOrder(d.ID) })
 }
 
@@ -75,6 +76,9 @@ func (r *Reader) Delivery(ctx context.Context, tenant hook.TenantID, id hook.Del
 	if i < 0 {
 		return DeliveryDetail{}, hook.NotFound("delivery")
 	}
+	if all[i].Unreadable() {
+		return DeliveryDetail{}, hook.ErrUnreadable(id)
+	}
 	attempts, err := r.attempts(ctx, all[i:i+1])
 	if err != nil {
 		return DeliveryDetail{}, err
@@ -86,8 +90,8 @@ func (r *Reader) Delivery(ctx context.Context, tenant hook.TenantID, id hook.Del
 	return DeliveryDetail{Delivery: all[i], Attempts: attempts, Planned: planned}, nil
 }
 
-// eventDeliveries returns all generations of the event's deliveries, in no
-// particular order; CodeNotFound if the tenant has no such event.
+// eventDeliveries returns all generations of the event's deliveries, unreadable ones
+// included, in no particular order; CodeNotFound if the tenant has no such event.
 func (r *Reader) eventDeliveries(ctx context.Context, tenant hook.TenantID, id hook.EventID) ([]hook.Delivery, error) {
 	e, err := r.Event(ctx, tenant, id)
 	if err != nil {

@@ -20,9 +20,12 @@
 //	data key           tenant#T      datakey               once, before the tenant's first secret
 //	endpoint, listed   tenant#T      endpoint#E            in the transactions that create and delete the endpoint; keys only
 //	uid                tenant#T      uid#U                 in the same transaction: reserves the alias
+//	URL                tenant#T      url#H                 in the same transaction, and with each move: the number of endpoints with the receiver of hash H
 //	endpoint           endpoint#E    endpoint              in a transaction with the tenant
+//	TLS settings       endpoint#E    tls                   in the same transaction, when they change
 //	circuit            endpoint#E    circuit               per decision, version by version; absent: closed, never failed
 //	limits             endpoint#E    limits                per decision, version by version; only for endpoints with limits
+//	places             places#T      limits                the same, for the places of the tenant in the lane slot
 //	stats              endpoint#E    stats#HHHH            one addition per batch; HHHH is the UTC hour, attributes count per minute
 //	notification       endpoint#E    history#W#N           once per time W and key N
 //	change             audit#T       audit#W#C             when change C begins at time W, and when the change ends; T is * for changes outside of the tenants
@@ -31,6 +34,7 @@
 //	delivery           endpoint#E#SS delivery#A#V#GGGG     per decision, version by version
 //	attempt            endpoint#E#SS attempt#A#V#GGGG#NNN  in a transaction with its delivery
 //	replay job         tenant#T      replay#R              per page of the job, version by version
+//	open replays       tenant#T      open-replays          in a transaction with the first and the last version of a job
 //	outcomes           job#R         outcomes#NNNNNN       one addition per settled delivery; 100 deliveries per item
 //	API key            key#H         key                   once, H is the SHA-256 of the key; for a portal link, K in no list
 //	API key, listed    keys          key#K                 in a transaction with the key
@@ -68,7 +72,8 @@
 // one. A new fact is an attribute of its own, and never changes the meaning of another
 // attribute. A write of a further version keeps the attributes that the build does not
 // know; see next. A word or an attribute that the build cannot read fails its record
-// alone: see Store.Unreadable.
+// alone: see Store.Unreadable. Package internal/proof/formats has an item of every kind,
+// and CONTRIBUTING.md says how the form of items changes.
 //
 // # Consistency
 //

@@ -176,7 +176,7 @@ func (r *letterRun) needlessLetters(
 // the dead delivery may follow.
 func (r *letterRun) letterOver(ctx context.Context, d hook.Delivery, letter hook.DeadLetter) (bool, error) {
 	switch {
-	case d.State == 0: // this build cannot read the record
+	case d.Unreadable():
 		return false, nil
 	case !d.State.Settled():
 		return r.Now().Sub(letter.DiedAt) > maxLetterLead, nil

@@ -24,8 +24,9 @@ type DeliveryStore interface {
 // DeliveriesReader reads the records of several deliveries. Every read sees every
 // write acknowledged before the read began.
 type DeliveriesReader interface {
-	// DeliveriesByRef returns the existing records, in no particular order. A record of a
-	// later build with unknown words has the state 0 and the version 0.
+	// DeliveriesByRef returns the existing records, in no particular order. The
+	// delivery of an unreadable record has the version 0 and its place alone; see
+	// hook.Delivery.Unreadable.
 	DeliveriesByRef(ctx context.Context, refs []hook.DeliveryRef) ([]hook.Delivery, error)
 }
 
@@ -35,8 +36,8 @@ type EventReader interface {
 	// Event returns the event with the payload, or CodeNotFound.
 	Event(ctx context.Context, id hook.EventID) (hook.Event, error)
 	// Deliveries returns the recorded deliveries of the event, as read from the store,
-	// in the order of endpoint and generation. The record of a replayed delivery names
-	// the next generation.
+	// in the order of endpoint and generation, with unreadable ones. The record of a
+	// replayed delivery names the next generation.
 	Deliveries(ctx context.Context, e hook.Event) ([]hook.Delivery, error)
 }
 

@@ -1,6 +1,7 @@
 package sim_test
 
 import (
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -9,6 +10,7 @@ import (
 	"surehook/internal/hook"
 	"surehook/internal/memory"
 	"surehook/internal/rule/circuit"
+	"surehook/internal/table"
 )
 
 // checkDone checks the traces of a process that came to its end without a fault.
@@ -28,29 +30,39 @@ func (w *simulation) checkDone(p *process) {
 		return
 	}
 	for _, sent := range p.made {
-		w.checkAnswer(p, sent)
+		if p.reads(sent.of.DeliveryID) {
+			w.checkAnswer(p, sent)
+		}
 	}
 	w.checkSlots(p)
 	for id := range p.closed {
-		w.fail(checkClosing, "%s closed the circuit of %s, and asked for no release", p.name, id)
+		if p.reads(hook.DeliveryID{Endpoint: id}) {
+			w.fail(checkClosing, "%s closed the circuit of %s, and asked for no release", p.name, id)
+		}
 	}
 	for what := range p.owes {
-		w.fail(checkTold, "%s tells nobody: %s", p.name, what)
+		_, id, _ := strings.Cut(what, " ")
+		if p.reads(hook.DeliveryID{Endpoint: hook.EndpointID(id)}) {
+			w.fail(checkTold, "%s tells nobody: %s", p.name, what)
+		}
 	}
 }
 
-// checkOthers: after a read that left keys unprocessed, the tokens of other keys go on.
+// checkOthers: after a read that left keys unprocessed, or that met words of a later build,
+// the tokens of other keys go on.
 func (p *process) checkOthers(failed []string) {
-	if last := p.last; p.dead || len(p.made) > 0 || last.op != "BatchGetItem" || len(last.left) == 0 || len(failed) < len(p.batch) {
+	if p.dead || len(p.made) > 0 || len(failed) < len(p.batch) || p.last == nil {
 		return
 	}
+	left := p.last.op == "BatchGetItem" && len(p.last.left) > 0
+	if !left && (p.hurt || len(p.unknown) == 0) {
+		return
+	}
+	unread := slices.AppendSeq(slices.Clone(p.unknown), maps.Keys(p.last.left))
 	for _, m := range p.batch {
 		d := m.Token.Delivery
-		concerned := m.Token.ReplayRequest.Redrive // a letter may come before the record of the death, and then returns
-		for k := range p.last.left {
-			concerned = concerned || k.Hash == "event#"+string(d.Event) || strings.HasPrefix(k.Hash, "endpoint#"+string(d.Endpoint))
-		}
-		if !concerned {
+		early := m.Token.ReplayRequest.Redrive // a letter may come before the record of the death, and then returns
+		if !early && !slices.ContainsFunc(unread, func(k table.Key) bool { return concerns(k, d.DeliveryID) }) {
 			p.fail(checkOthers, "%s fails %s, whose keys were read", p.name, d)
 		}
 	}
@@ -75,7 +87,7 @@ func (w *simulation) checkAnswer(p *process, sent *post) {
 func (w *simulation) checkSlots(p *process) {
 	for _, m := range p.batch {
 		of := attempt{m.Token.Delivery, m.Token.Attempt}
-		if !slices.ContainsFunc(p.made, func(s *post) bool { return s.of == of }) {
+		if !slices.ContainsFunc(p.made, func(s *post) bool { return s.of == of }) || !p.reads(of.DeliveryID) {
 			continue
 		}
 		limits, err := w.store.Limits(w.ctx, of.Endpoint)

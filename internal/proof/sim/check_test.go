@@ -320,10 +320,12 @@ func (w *simulation) sawToken(p *process, t hook.Token, lane hook.Lane) {
 		w.checkMessages(p, t)
 	}
 	before, replay := t.Delivery.Predecessor()
-	_, stored := w.byID[t.Delivery.Event]
+	i, stored := w.byID[t.Delivery.Event]
 	switch {
 	case !stored:
 		w.fail(checkOrder, "%s sends a token of %s, whose event is not stored", p.name, t.Delivery)
+	case t.Tenant != w.posted[i].Tenant:
+		w.fail(checkTenant, "%s sends a token of %s with the tenant %q", p.name, t.Delivery, t.Tenant)
 	case t.Attempt > 1 && w.records[t.Delivery].Attempts < t.Attempt-1:
 		w.fail(checkOrder, "%s sends a token for attempt %d of %s, and %d are recorded", p.name, t.Attempt, t.Delivery, w.records[t.Delivery].Attempts)
 	case replay && w.records[before].Version == 0:

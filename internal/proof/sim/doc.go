@@ -33,6 +33,8 @@
 // Some endpoints coalesce, and operators turn coalescing on and
 // off: coalesce_test.go.
 //
+// In one seed in sixteen, an earlier and a later build run side by side: builds_test.go.
+//
 // # Checks
 //
 // A seed has three to six endpoints, or 50, and some dozens of events, or more than a

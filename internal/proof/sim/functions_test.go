@@ -127,7 +127,7 @@ func (w *simulation) deliver() {
 	receipts := make([]receipt, len(batch))
 	for i, m := range batch {
 		receipts[i] = w.received("lane", m.ID, m.ReceiveCount)
-		messages[i] = deliver.Message{ID: m.ID, Body: m.Body, Lane: lane}
+		messages[i] = deliver.Message{ID: m.ID, Body: w.body(m.Body), Lane: lane}
 		about = append(about, m.Token.Delivery)
 		w.note("received %s attempt %d, the %d. time", m.Token.Delivery, m.Token.Attempt, m.ReceiveCount)
 	}
@@ -193,7 +193,10 @@ func (w *simulation) look() {
 		}
 		w.spawn("look", workTimeout, nil, func(p *process) {
 			p.hops, p.check = hops+1, m.Check
-			err := p.wiring().Breaker().Reconcile(p.context(), m.Check)
+			check, err := w.sentCheck(m.Check)
+			if err == nil {
+				err = p.wiring().Breaker().Reconcile(p.context(), check)
+			}
 			p.acknowledge(func() {
 				if w.valid(r) {
 					p.answer(m.ID, m.ReceiveCount, err != nil, w.attention)
@@ -214,7 +217,10 @@ func (w *simulation) work() {
 			if m.Job.Erasure != "" {
 				worker = p.eraser().Work
 			}
-			err := worker(p.context(), m.Job)
+			job, err := w.sentJob(m.Job)
+			if err == nil {
+				err = worker(p.context(), job)
+			}
 			p.acknowledge(func() {
 				if w.valid(r) {
 					p.answer(m.ID, m.ReceiveCount, err != nil, w.jobs)
@@ -268,6 +274,7 @@ func (w *simulation) every(d time.Duration, what string, do func(ctx context.Con
 type container struct {
 	directory *ingest.Directory
 	taken     bool
+	later     bool // of the later build
 }
 
 func (w *simulation) container() *container {
@@ -275,8 +282,9 @@ func (w *simulation) container() *container {
 		w.count("caches dropped")
 		w.containers = nil
 	}
+	later := w.isLater()
 	for _, i := range w.rng.Perm(len(w.containers)) {
-		if !w.containers[i].taken {
+		if !w.containers[i].taken && w.containers[i].later == later {
 			return w.containers[i]
 		}
 	}
@@ -284,7 +292,7 @@ func (w *simulation) container() *container {
 	if err != nil {
 		w.fail(checkSetup, "make directory: %v", err)
 	}
-	c := &container{directory: directory}
+	c := &container{directory: directory, later: later}
 	w.containers = append(w.containers, c)
 	return c
 }
@@ -313,6 +321,7 @@ func (w *simulation) post(c *client) {
 	box.taken = true
 	var results []ingest.Result
 	w.spawn("post", apiTimeout, nil, func(p *process) {
+		p.later = box.later
 		a := p.wiring().AcceptorOf(box.directory)
 		all := a.AcceptBatch(p.context(), c.tenant, c.requests)
 		if v := p.enter("respond", "", local, 0); v != dead {
@@ -335,7 +344,7 @@ func (w *simulation) answered(c *client, results []ingest.Result) {
 			left = append(left, r)
 		case results[i].Err == nil:
 			w.sawAccepted(results[i].ID, results[i].Deliveries)
-		case hook.CodeOf(results[i].Err) == hook.CodeUnavailable:
+		case hook.CodeOf(results[i].Err) == hook.CodeUnavailable, w.mixed && hook.CodeOf(results[i].Err) == hook.CodeInternal:
 			left = append(left, r)
 		case hook.CodeOf(results[i].Err) == hook.CodeTenantClosing && c.tenant == w.doomed.tenant:
 			w.count("posts to a closing tenant")

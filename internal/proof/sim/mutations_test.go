@@ -173,6 +173,26 @@ func mutations() []mutation {
 			old: "ok && stored.Value == own {", bug: "ok && stored.Value == own && version < 0 {",
 		},
 		{
+			name: "an update replaces the item, and drops the attributes of a later build", file: "aws/dynamo/next.go", by: []check{checkKept},
+			old: "if err != nil || version == 0 {", bug: "if err != nil || version >= 0 {",
+		},
+		{
+			name: "a record with a word of a later build fails all tokens of a batch", file: "aws/dynamo/load.go", by: []check{checkOthers},
+			old: "faults[s.unreadable(ctx, item, err)] = err", bug: "return deliver.Snapshot{}, translate(err, op)",
+		},
+		{
+			name: "endpoints with a word of a later build get no events", file: "aws/dynamo/listing.go", by: []check{checkTargets},
+			old: `if e.ID != "" {`, bug: `if e.ID != "" && err == nil {`,
+		},
+		{
+			name: "a delivery with a word of a later build is replayed without its record", file: "hook/replay.go", by: []check{checkTenant},
+			old: "case d.Unreadable():", bug: "case d.Unreadable() && now.IsZero():",
+		},
+		{
+			name: "a token with a field of a later build is invalid", file: "hook/token.go", by: []check{checkLeak, checkLost, checkLate},
+			old: "json.Unmarshal([]byte(body), &t)", bug: "json.Unmarshal([]byte(body), &struct {\n\t\t*Token\n\t\tLater string `json:\"later_build\"`\n\t}{Token: &t})",
+		},
+		{
 			name: "results of an earlier generation count", file: "rule/circuit/circuit.go", by: []check{checkResult},
 			old: "if c.State != Closed || c.Generation != admitted.Generation {", bug: "if c.State != Closed || admitted.Generation < 0 {",
 		},

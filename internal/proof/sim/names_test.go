@@ -9,6 +9,7 @@ const (
 	checkAccepted      check = "accepted"      // an accepted event is stored, for the same number of endpoints
 	checkTargets       check = "targets"       // an endpoint gets the events posted during its existence
 	checkOrder         check = "order"         // a token comes after the record of the attempt before
+	checkTenant        check = "tenant"        // a token names the tenant of its event
 	checkNonce         check = "nonce"         // a token sent on keeps its nonce
 	checkWave          check = "wave"          // a wave is released once, and is no larger than documented
 	checkProbeToken    check = "probe token"   // one token per probe
@@ -46,7 +47,8 @@ const (
 	checkRetryAfter    check = "retry after"   // 429 throttles the endpoint
 	checkClosing       check = "closing"       // who closes a circuit asks for the release
 	checkTold          check = "told"          // who opens or closes a circuit, or disables an endpoint, tells so
-	checkOthers        check = "others"        // an unprocessed key fails no token of other keys
+	checkOthers        check = "others"        // an unprocessed key, or a word of a later build, fails no token of other keys
+	checkKept          check = "kept"          // a write keeps the attributes of a later build
 	checkBatch         check = "batch"         // a request has the events of the tokens, within the bounds, and few requests have room
 	checkLate          check = "late"          // a delivery waits no longer than its endpoint's trouble explains
 	checkOperator      check = "operator"      // an operator gets an answer

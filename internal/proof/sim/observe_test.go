@@ -23,7 +23,8 @@ type written struct {
 
 // wrote is called for each write of an item, while the table is locked. The store reads
 // attempts by BatchGetItem, which may not see them yet: they have a table without faults.
-func (w *simulation) wrote(k table.Key, _, after table.Item) {
+func (w *simulation) wrote(k table.Key, before, after table.Item) {
+	w.checkKept(k, before, after)
 	w.items = append(w.items, written{k, after == nil})
 	w.sawChange(k, after)
 	if after == nil || !strings.HasPrefix(k.Sort, "attempt#") {

@@ -57,6 +57,8 @@ type process struct {
 	hurt     bool            // a fault hit the process
 	early    bool            // its batch comes again soon
 	suffered bool            // the fault is in blamed
+	later    bool            // of the later build
+	unknown  []table.Key     // records with words that its build does not know
 	hops     int             // invocations of its chain before the process
 	tenant   hook.TenantID   // of an operator
 	samples  hook.EndpointID // the endpoint of its test event
@@ -223,6 +225,7 @@ func (w *simulation) spawn(what string, timeout time.Duration, about []hook.Deli
 	if s := int64(w.rates.skew); s > 0 {
 		p.skew = time.Duration(w.rng.Int64N(2*s) - s)
 	}
+	p.later = w.isLater()
 	w.running[p] = after
 	if w.verbose {
 		w.note("%s starts, %s off", p.name, p.skew)

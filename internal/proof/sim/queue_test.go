@@ -159,7 +159,13 @@ func (s letters) Send(ctx context.Context, l hook.DeadLetter) error {
 }
 
 func (s letters) Receive(ctx context.Context) ([]breaker.Letter, error) {
-	return effect(s.p, "receive letters", "", read, func() ([]breaker.Letter, error) { return s.DeadLetters.Receive(ctx) })
+	return effect(s.p, "receive letters", "", read, func() ([]breaker.Letter, error) {
+		all, err := s.DeadLetters.Receive(ctx)
+		for i := range all {
+			all[i].Body = s.p.body(all[i].Body)
+		}
+		return all, err
+	})
 }
 
 func (s letters) Remove(ctx context.Context, all []breaker.Letter) error {

@@ -46,23 +46,25 @@ type simulation struct {
 	attention   *memory.CircuitQueue
 	jobs        *memory.JobQueue
 
-	rates      rates
-	blackouts  []span
-	partitions map[table.Partition]partition
-	hops       map[string]int // invocations of the chain before each message
-	quietAt    time.Time
-	redriven   time.Time // the last redrive of undeliverable messages
-	calm       bool      // no faults
-	flapping   bool      // endpoints are paused and resumed all the time
-	doomed     doomed
-	crowded    bool    // more than a full wave of events for one endpoint
-	late       float64 // how soon the table removes an expired record; 0 before the second part
-	quiet      bool    // the faults have stopped
-	plan       timeline
-	spawned    int
-	busy       int // batches in progress at function deliver
-	mostBusy   int
-	steps      int
+	rates       rates
+	blackouts   []span
+	partitions  map[table.Partition]partition
+	hops        map[string]int // invocations of the chain before each message
+	quietAt     time.Time
+	redriven    time.Time // the last redrive of undeliverable messages
+	calm        bool      // no faults
+	flapping    bool      // endpoints are paused and resumed all the time
+	mixed       bool      // an earlier and a later build run
+	crowded     bool      // more than a full wave of events for one endpoint
+	deployments []span    // of the later build, of the earlier, and of the later again
+	late        float64   // how soon the table removes an expired record; 0 before the second part
+	quiet       bool      // the faults have stopped
+	plan        timeline
+	spawned     int
+	busy        int // batches in progress at function deliver
+	mostBusy    int
+	steps       int
+	doomed      doomed
 
 	endpoints   []*endpoint
 	containers  []*container
@@ -119,6 +121,7 @@ func run(ctx context.Context, o options) *simulation {
 	w.attention.Visibility, w.jobs.Visibility = visibility, visibility
 	w.drawRates()
 	w.drawLosses()
+	w.drawBuilds()
 	w.mostBusy = 2 + w.rng.IntN(w.level.functions-1)
 	if w.calm {
 		w.mostBusy = 64
