@@ -14,15 +14,20 @@ import (
 	"surehook/internal/names"
 )
 
-// reconciler reconciles and reviews endpoints.
+// reconciler reconciles and reviews endpoints, and records begun deliveries.
 type reconciler interface {
+	scheduled
 	Reconcile(ctx context.Context, check hook.CircuitCheck) error
+	ReviewPage(ctx context.Context, page hook.ReviewPage) error
+	Record(ctx context.Context, begun []hook.DeliveryRef) error
+}
+
+// scheduled is the work of the schedules.
+type scheduled interface {
 	Tick(ctx context.Context) error
 	Review(ctx context.Context) error
-	ReviewPage(ctx context.Context, page hook.ReviewPage) error
 	ReconcileDeadLetters(ctx context.Context) error
 	Sweep(ctx context.Context) error
-	Record(ctx context.Context, begun []hook.DeliveryRef) error
 }
 
 type handler struct {
@@ -35,11 +40,11 @@ type handler struct {
 // stream, or {"tick": true}, {"review": true}, {"reconcile": true} or {"sweep": true}
 // from a schedule.
 type input struct {
-	Records   []record
-	Tick      bool `json:"tick"`
-	Review    bool `json:"review"`
-	Reconcile bool `json:"reconcile"`
-	Sweep     bool `json:"sweep"`
+	Records   []record `json:"Records"`
+	Tick      bool     `json:"tick"`
+	Review    bool     `json:"review"`
+	Reconcile bool     `json:"reconcile"`
+	Sweep     bool     `json:"sweep"`
 }
 
 // record is a message of the queue or, from the eventSource of streams, a change of the
@@ -48,7 +53,7 @@ type record struct {
 	events.SQSMessage
 	EventID string `json:"eventID"`
 	Change  struct {
-		NewImage json.RawMessage
+		NewImage json.RawMessage `json:"NewImage"`
 	} `json:"dynamodb"`
 }
 
