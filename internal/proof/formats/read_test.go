@@ -194,8 +194,10 @@ func (r *reader) indexes() map[string]any {
 	shown["attended"] = r.show(ids(attended, func(c gate.Record) string { return string(c.Endpoint) }), err)
 	active, err := r.Active(r.ctx, at(45), hook.CircuitCheck{}, 100)
 	shown["active"] = r.show(active, err)
-	overdue, err := r.Overdue(r.ctx, now(), 100)
-	shown["overdue"] = r.show(ids(overdue, refOf), err)
+	for _, state := range []hook.State{hook.StateRetrying, hook.StateQueued} {
+		overdue, err := r.Overdue(r.ctx, state, now(), 100)
+		shown["overdue "+state.String()] = r.show(ids(overdue, refOf), err)
+	}
 	widest := hook.Target{Endpoint: first, Shards: hook.MaxShards}
 	parked, err := r.Parked(r.ctx, widest, time.Time{}, 100)
 	shown["parked"] = r.show(ids(parked, refOf), err)

@@ -52,7 +52,8 @@ func (w *simulation) checkLane(p *process, t hook.Token, lane hook.Lane) {
 	right := false
 	switch lane {
 	case hook.LaneLive:
-		right = p.maker() == ofPosts && first && !replay && alone
+		// After conflicts of the list's read, the list may lack a new endpoint.
+		right = p.maker() == ofPosts && first && !replay && (alone || p.hurt)
 	case hook.LaneReplay:
 		right = p.maker() == ofReplays && first // of a delivery without a record, too: its first token is sent again
 	case hook.LaneSlot:
