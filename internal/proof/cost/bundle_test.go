@@ -47,6 +47,7 @@ type queue string
 const (
 	live     queue = "live"
 	retrying queue = "retry"
+	replays  queue = "replay"
 	slot     queue = "slot"
 	overflow queue = "overflow"
 	windows  queue = "coalesce"
@@ -141,7 +142,7 @@ func newBundle(t *testing.T, batch, processes int) *bundle {
 	log := slog.New(dated{lambdalog.New(w).Handler()})
 
 	w.store = dynamo.New(cfg, memory.Schema().Name)
-	urls := sqs.URLs{Live: w.queue(live), Retry: w.queue(retrying), Slot: w.queue(slot), Overflow: w.queue(overflow), Coalesce: w.queue(windows)}
+	urls := sqs.URLs{Live: w.queue(live), Retry: w.queue(retrying), Replay: w.queue(replays), Slot: w.queue(slot), Overflow: w.queue(overflow), Coalesce: w.queue(windows)}
 	tokens, dead := sqs.New(cfg, urls), sqs.NewDeadLetters(cfg, w.queue(letters))
 	metrics := emf.Set{Environment: "prod"}
 	notifier := &notify.Notifier{History: w.store, Topic: sns.New(cfg, "arn:aws:sns:us-east-1:000000000000:cost"), Metrics: metrics, Log: log}

@@ -107,6 +107,19 @@ func (l *Ledger) Account() (Account, error) {
 	return a, nil
 }
 
+// Plus returns the sum of the account and n times the other account.
+func (a Account) Plus(other Account, n float64) Account {
+	a.Usage = a.Usage.Plus(other.Usage.Times(n))
+	a.Requests, a.Units = maps.Clone(a.Requests), maps.Clone(a.Units)
+	for request, made := range other.Requests {
+		a.Requests[request] += n * made
+	}
+	for kind, units := range other.Units {
+		a.Units[kind] += n * units
+	}
+	return a
+}
+
 // Writes returns the number of writes to items of the kind; empty: of all kinds.
 func (a Account) Writes(kind string) float64 {
 	sum := 0.0

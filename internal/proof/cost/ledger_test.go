@@ -180,3 +180,20 @@ func TestLedger_DoesNotPassOverWhatItCannotPrice(t *testing.T) {
 		t.Errorf("Account() = %v after a scan; want an error that names it", err)
 	}
 }
+
+func TestAccount_Plus(t *testing.T) {
+	t.Parallel()
+
+	a := cost.Account{Usage: cost.Usage{cost.ReadUnit: 2}, Requests: map[string]float64{"BatchGetItem": 1}, Units: map[string]float64{"read BatchGetItem": 2}}
+	got := a.Plus(cost.Account{Usage: cost.Usage{cost.ReadUnit: 8, cost.Invocation: 4}, Requests: map[string]float64{"BatchGetItem": 4, "Query": 4}, Units: map[string]float64{"read BatchGetItem": 8}}, 0.25)
+	want := cost.Account{
+		Usage:    cost.Usage{cost.ReadUnit: 4, cost.Invocation: 1},
+		Requests: map[string]float64{"BatchGetItem": 2, "Query": 1}, Units: map[string]float64{"read BatchGetItem": 4},
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("Plus() differs (-want +got):\n%s", diff)
+	}
+	if a.Usage[cost.ReadUnit] != 2 || a.Requests["BatchGetItem"] != 1 {
+		t.Errorf("the account changed: %+v", a)
+	}
+}

@@ -191,7 +191,7 @@ const month = 30
 // its price for each of its metrics.
 func fixed() []monthly {
 	return []monthly{
-		{"metrics of alarms", 51, 0.10},
+		{"metrics of alarms", 52, 0.10},
 		{"gauges of the breaker, custom metrics", 2, 0.30},
 		{"dashboard", 1, 3.00},
 		{"KMS key", 1, 1.00},
@@ -295,6 +295,10 @@ func assumptions(b *strings.Builder) {
 - An event source receives each batch with one request and deletes the batch with one. Batches are full (10) or, as the worst case, of one message.
   The event source of the live lane waits for no batch, so batches are full only when messages arrive faster than invocations take them. The rows with
   batches of 10 hold at such a rate. At a low rate, a delivery is alone in its batch: the rows "delivered alone" apply. Other rates cost between the two.
+- The breaker looks at each delivery once, some minutes after its event, in batches of 1,000 changes of the table's stream: half a read unit, and 0.01 for the
+  invocation. Lambda reads the stream for free. A delivery that is still queued then, because a lane is late or its window is long, gets a record: 3.00 write
+  units more, 1.88 per million of such deliveries ([ADR 0128](adr/0128-the-breaker-records-what-is-still-queued.md)). At a low rate a batch is smaller, of the changes of 5
+  minutes in a shard of the stream: with 4 shards at most 0.02 a month.
 - Every request about messages with a group id has the surcharge of fair queues, including receives and deletes. A cheaper reading of the price list
   is possible. The surcharge comes from a secondary source: check the price list.
 - DynamoDB's units are computed from the items (`+"`internal/proof/cost/units.go`"+`). Index rows in a transaction count twice. A cheaper

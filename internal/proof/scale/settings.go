@@ -114,6 +114,9 @@ func (s *Settings) readSource(properties json.RawMessage) error {
 	if err := json.Unmarshal(properties, &p); err != nil {
 		return err //nolint:wrapcheck // the caller names the resource
 	}
+	if len(p.EventSourceArn.GetAtt) == 2 && p.EventSourceArn.GetAtt[1] == "StreamArn" {
+		return nil // off the path: the breaker looks at what was stored minutes ago
+	}
 	if len(p.EventSourceArn.GetAtt) == 0 || p.BatchSize == 0 || p.ScalingConfig.MaximumConcurrency == 0 {
 		return fmt.Errorf("no queue, batch size or concurrency in %s", properties)
 	}
