@@ -243,6 +243,10 @@ isolation/mutations: need/go ## Prove that the rows and tests of isolation find 
 chaos: need/go need/node need/python local ## Kill the functions of the local stack while 500 events are on their way (CHAOS_SEED=n)
 	@E2E_FOLDER=chaos go test -tags e2e,chaos -count=1 -timeout 20m -run '^TestChaos$$' -v ./localstack
 
+.PHONY: upgrade
+upgrade: need/go need/node need/python need/aws local ## Roll the local stack back to a version without a lane, and upgrade it again
+	@E2E_FOLDER=upgrade go test -tags e2e,upgrade -count=1 -timeout 25m -run '^TestUpgrade$$' -v ./localstack
+
 .PHONY: fuzz
 fuzz: need/go ## Fuzz every parser and rule, for FUZZBUDGET seconds (300) altogether
 	@.ci/fuzz $${FUZZBUDGET:-300}

@@ -91,18 +91,27 @@ type deployment struct {
 	log       string // output of the tools
 }
 
+// newDeployment removes the files of an earlier deployment.
 func newDeployment(ctx context.Context, e *emulator.Emulator, opts Options) (*deployment, error) {
-	base := filepath.Join(e.Dir, "cdk")
-	d := &deployment{opts: opts, emulator: e, dist: filepath.Join(base, "functions"), work: base, log: base + ".log"}
+	base := filesOf(e)
 	if err := os.RemoveAll(base); err != nil {
 		return nil, fmt.Errorf("clear %s: %w", base, err)
 	}
 	if err := os.MkdirAll(base, 0o750); err != nil {
 		return nil, fmt.Errorf("make %s: %w", base, err)
 	}
-	if err := os.WriteFile(d.log, nil, 0o600); err != nil {
+	if err := os.WriteFile(base+".log", nil, 0o600); err != nil {
 		return nil, fmt.Errorf("open the log: %w", err)
 	}
+	return openDeployment(ctx, e, opts)
+}
+
+func filesOf(e *emulator.Emulator) string { return filepath.Join(e.Dir, "cdk") }
+
+// openDeployment goes on with the files of a deployment.
+func openDeployment(ctx context.Context, e *emulator.Emulator, opts Options) (*deployment, error) {
+	base := filesOf(e)
+	d := &deployment{opts: opts, emulator: e, dist: filepath.Join(base, "functions"), work: base, log: base + ".log"}
 	if _, err := os.Stat(d.cdk()); err != nil {
 		return nil, fmt.Errorf("%s is %w: run `make local`, which needs Node.js 20 or newer", d.cdk(), emulator.ErrNotInstalled)
 	}

@@ -34,7 +34,7 @@ func (d *deployment) steps() []step {
 	}
 	context := []string{
 		"-c", "env=local", "-c", "arch=" + d.arch, "-c", "dist=" + d.dist, "-c", "senders=" + SenderRegion,
-		"--output", filepath.Join(d.work, "cdk.out"),
+		"--output", d.assembly(),
 	}
 	if host, _ := d.emulator.HostName(); host != "127.0.0.1" {
 		context = append(context, "-c", "host="+host)
@@ -42,12 +42,7 @@ func (d *deployment) steps() []step {
 	for _, setting := range d.opts.Context {
 		context = append(context, "-c", setting)
 	}
-	cdkEnv := append(d.emulator.ClientEnv(),
-		"JSII_SILENCE_WARNING_END_OF_LIFE_NODE_VERSION=20",
-		"CDK_DISABLE_CLI_TELEMETRY=true",
-		"CDK_DEFAULT_ACCOUNT="+emulator.Account,
-		"CDK_DEFAULT_REGION="+emulator.Region,
-	)
+	cdkEnv := d.cdkEnv()
 	target := func(region string) string { return fmt.Sprintf("aws://%s/%s", emulator.Account, region) }
 	bootstrap := slices.Concat([]string{d.cdk(), "bootstrap", target(emulator.Region), target(SenderRegion), "--no-notices"}, context)
 	deploy := slices.Concat([]string{
@@ -66,6 +61,16 @@ func (d *deployment) steps() []step {
 		{title: "bootstrap CDK", dir: "infra", env: cdkEnv, commands: [][]string{bootstrap}},
 		{title: "deploy " + Name, dir: "infra", env: cdkEnv, commands: [][]string{deploy}},
 	}...)
+}
+
+// cdkEnv is the environment of the CDK command line.
+func (d *deployment) cdkEnv() []string {
+	return append(d.emulator.ClientEnv(),
+		"JSII_SILENCE_WARNING_END_OF_LIFE_NODE_VERSION=20",
+		"CDK_DISABLE_CLI_TELEMETRY=true",
+		"CDK_DEFAULT_ACCOUNT="+emulator.Account,
+		"CDK_DEFAULT_REGION="+emulator.Region,
+	)
 }
 
 // run runs one step and reports progress: a line at the end, and a line every

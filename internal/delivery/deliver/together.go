@@ -70,7 +70,7 @@ func (d *Deliverer) attemptTogether(ctx context.Context, jobs []*job, open attem
 	var made *attempt.Attempt
 	err := recoverPanic(func() (err error) {
 		made, err = d.Attempts.Make(ctx, &leader.subject, content, open)
-		return err
+		return err //nolint:wrapcheck // the line of the message names it
 	})
 	if err != nil {
 		failAll(jobs, err)

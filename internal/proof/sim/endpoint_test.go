@@ -219,7 +219,7 @@ func (s wire) Send(_ context.Context, r send.Request) hook.Outcome {
 		return cut
 	}
 	sent := p.sawPost(p, r, s.away)
-	p.eraseMeanwhile(sent.members[0])
+	p.eraseMeanwhile(sent.members[0]) //nolint:contextcheck // processes have the simulation's own
 	p.note("%s POST %s: %s after %s, retry after %s %s", p.name, about, sent.outcome.Class, sent.outcome.Duration, sent.outcome.RetryAfter, v)
 	if v == dying {
 		p.die()

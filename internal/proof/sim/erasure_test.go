@@ -43,7 +43,7 @@ func (w *simulation) planErasure() {
 		w.count("tenants erased")
 		w.hand("erase tenant "+string(w.doomed.tenant), func(ctx context.Context, p *process) error {
 			_, _, err := p.eraser().Start(ctx, w.doomed.tenant, operator)
-			return err //nolint:wrapcheck // the operator's answer
+			return err
 		})
 	})
 }
@@ -60,7 +60,7 @@ func (w *simulation) handIn(tenant hook.TenantID, what string, do func(ctx conte
 				return nil
 			}
 			if err := (erasure.Guard{Tenants: p.ports()}).Check(ctx, tenant); err != nil {
-				return err //nolint:wrapcheck // the operator's answer
+				return err
 			}
 		}
 		return do(ctx, p)
@@ -160,7 +160,7 @@ func (w *simulation) eraseEvent(tenant hook.TenantID, id hook.EventID) {
 			w.count("events erased")
 			w.checkErased(tenant, id)
 		}
-		return err //nolint:wrapcheck // the operator's answer
+		return err
 	})
 }
 

@@ -61,8 +61,14 @@ func filterPasses(filter, payload []byte) bool {
 	if len(filter) == 0 {
 		return true
 	}
-	var wanted struct{ Payload struct{ N []int } }
-	var sent struct{ N int }
+	var wanted struct {
+		Payload struct {
+			N []int `json:"n"`
+		} `json:"payload"`
+	}
+	var sent struct {
+		N int `json:"n"`
+	}
 	return json.Unmarshal(filter, &wanted) == nil && json.Unmarshal(payload, &sent) == nil && slices.Contains(wanted.Payload.N, sent.N)
 }
 

@@ -37,11 +37,10 @@ func (w *World) around(ctx context.Context, c *table.Call, do func() error) erro
 // call makes a call, as the faults allow. An effect is fatal for a function that is to die.
 func (w *World) call(ctx context.Context, name string, id hook.EndpointID, effect bool, do func() error) error {
 	f, _ := ctx.Value(functionKey{}).(Function)
-	switch f {
-	case 0:
+	if f == 0 {
 		return do()
-	case w.options.Function:
-	default:
+	}
+	if f != w.options.Function {
 		w.Calls.count(f.String() + ": " + name)
 		return do()
 	}

@@ -110,30 +110,44 @@ func TestDecision_On(t *testing.T) {
 	}{
 		// Nobody else wrote.
 		{name: "a success of the first attempt needs no record of the attempt", decision: ok, want: written{Order: settlement.WriteFirst, State: hook.StateDelivered, Token: "own"}},
-		{name: "a success of a later attempt", decision: ok, edit: func(s *settlement.Subject) { s.Token.Attempt, s.Delivery.Attempts = 2, 1 },
-			want: written{Order: settlement.WriteFirst, State: hook.StateDelivered, Token: "own", Attempt: true}},
+		{
+			name: "a success of a later attempt", decision: ok, edit: func(s *settlement.Subject) { s.Token.Attempt, s.Delivery.Attempts = 2, 1 },
+			want: written{Order: settlement.WriteFirst, State: hook.StateDelivered, Token: "own", Attempt: true},
+		},
 		{name: "a failure", decision: failed, want: written{Order: settlement.WriteFirst, State: hook.StateRetrying, Token: "own", Next: retryAt, Attempt: true}},
-		{name: "the last failure", decision: failed, edit: func(s *settlement.Subject) { s.Token.Attempt, s.Delivery.Attempts = 2, 1 },
-			want: written{Order: settlement.WriteFirst, State: hook.StateDead, Reason: hook.ReasonExhausted, Token: "own", Attempt: true}},
-		{name: "a failure whose retry would come after max_age", decision: failed, edit: func(s *settlement.Subject) { s.Endpoint.MaxAge = time.Second },
-			want: written{Order: settlement.WriteFirst, State: hook.StateDead, Reason: hook.ReasonExpired, Token: "own", Attempt: true}},
+		{
+			name: "the last failure", decision: failed, edit: func(s *settlement.Subject) { s.Token.Attempt, s.Delivery.Attempts = 2, 1 },
+			want: written{Order: settlement.WriteFirst, State: hook.StateDead, Reason: hook.ReasonExhausted, Token: "own", Attempt: true},
+		},
+		{
+			name: "a failure whose retry would come after max_age", decision: failed, edit: func(s *settlement.Subject) { s.Endpoint.MaxAge = time.Second },
+			want: written{Order: settlement.WriteFirst, State: hook.StateDead, Reason: hook.ReasonExpired, Token: "own", Attempt: true},
+		},
 		{name: "a refusal", decision: refused, want: written{Order: settlement.WriteFirst, State: hook.StateDead, Reason: hook.ReasonRejected, Token: "own", Attempt: true}},
-		{name: "a refusal in retry_on", decision: refused, edit: func(s *settlement.Subject) { s.Endpoint.RetryOn = []int{404} },
-			want: written{Order: settlement.WriteFirst, State: hook.StateRetrying, Token: "own", Next: retryAt, Attempt: true}},
-		{name: "a failure in give_up_on", decision: failed, edit: func(s *settlement.Subject) { s.Endpoint.GiveUpOn = []int{503} },
-			want: written{Order: settlement.WriteFirst, State: hook.StateDead, Reason: hook.ReasonRejected, Token: "own", Attempt: true}},
+		{
+			name: "a refusal in retry_on", decision: refused, edit: func(s *settlement.Subject) { s.Endpoint.RetryOn = []int{404} },
+			want: written{Order: settlement.WriteFirst, State: hook.StateRetrying, Token: "own", Next: retryAt, Attempt: true},
+		},
+		{
+			name: "a failure in give_up_on", decision: failed, edit: func(s *settlement.Subject) { s.Endpoint.GiveUpOn = []int{503} },
+			want: written{Order: settlement.WriteFirst, State: hook.StateDead, Reason: hook.ReasonRejected, Token: "own", Attempt: true},
+		},
 		{name: "410 Gone", decision: gone, want: written{Order: settlement.WriteFirst, State: hook.StateDead, Reason: hook.ReasonGone, Token: "own", Attempt: true}},
 		{name: "a park", decision: park, want: written{Order: settlement.WriteFirst, State: hook.StateParked, Reason: hook.ReasonPaused, Token: "own"}},
-		{name: "a park of a delivery that is parked", decision: park, edit: newest(hook.StateParked, 0, "other"),
-			want: written{Order: settlement.WriteFirst, State: hook.StateParked, Reason: hook.ReasonPaused, Token: "own"}},
+		{
+			name: "a park of a delivery that is parked", decision: park, edit: newest(hook.StateParked, 0, "other"),
+			want: written{Order: settlement.WriteFirst, State: hook.StateParked, Reason: hook.ReasonPaused, Token: "own"},
+		},
 		{name: "an expiry", decision: settlement.Expired(now), want: written{Order: settlement.WriteFirst, State: hook.StateDead, Reason: hook.ReasonExpired, Token: "own"}},
 		{name: "an erasure", decision: settlement.Erased(now), want: written{Order: settlement.WriteFirst, State: hook.StateCancelled, Reason: hook.ReasonErased, Token: "own"}},
 
 		// The record shows the own decision: the answer was lost, or a copy of the token wrote.
 		{name: "the own success", decision: ok, edit: newest(hook.StateDelivered, 1, "own"), want: written{Order: settlement.FollowOnly, State: hook.StateDelivered, Token: "own", Made: true}},
 		{name: "the failure of a copy", decision: refused, edit: newest(hook.StateRetrying, 1, "own"), want: written{Order: settlement.FollowOnly, State: hook.StateRetrying, Token: "own"}},
-		{name: "the own park", decision: park, edit: func(s *settlement.Subject) { newest(hook.StateParked, 0, "own")(s); s.Delivery.Parks = 1 },
-			want: written{Order: settlement.FollowOnly, State: hook.StateParked, Token: "own", Made: true}},
+		{
+			name: "the own park", decision: park, edit: func(s *settlement.Subject) { newest(hook.StateParked, 0, "own")(s); s.Delivery.Parks = 1 },
+			want: written{Order: settlement.FollowOnly, State: hook.StateParked, Token: "own", Made: true},
+		},
 
 		// Another token recorded the attempt, or another decision.
 		{name: "a success over a failure", decision: ok, edit: newest(hook.StateRetrying, 1, "other"), want: written{Order: settlement.FollowFirst, State: hook.StateDelivered, Token: "own"}},

@@ -1,0 +1,272 @@
+//go:build e2e && upgrade
+
+package localstack_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/sqs"
+	"github.com/aws/aws-sdk-go-v2/service/sqs/types"
+
+	"surehook/localstack/stack"
+)
+
+// upgradeLimit bounds the whole test.
+const upgradeLimit = 15 * time.Minute
+
+var errUpgradeTooLong = errors.New("the test of upgrades exceeded its time limit")
+
+// TestUpgrade rolls the stack back to a version without the lane coalesce, and upgrades it
+// again. The only token of a delivery is in the lane: the rollback keeps the queue, the
+// second upgrade succeeds beside it, and the procedure of docs/deploying.md brings the
+// token to the new lane.
+func TestUpgrade(t *testing.T) { //nolint:paralleltest // the test changes the stack
+	if world.emulator.Attached {
+		t.Skip("the test changes the stack, whose files a server that ran before does not have")
+	}
+	b := setup(t)
+	ctx, cancel := context.WithTimeoutCause(b.Context(), upgradeLimit, errUpgradeTooLong)
+	defer cancel()
+	b.ctx = ctx
+	b.redeploy("keep queues, as prod does", keepQueues)
+
+	lane := world.stack.CoalesceQueueURL
+	window := windowOf(time.Now().UTC(), 2*time.Minute)
+	b.endpoint("together", map[string]any{"coalesce": map[string]any{"window": window.String()}})
+	posted := b.post("order.created", `{"n":1}`)
+	if n := b.held(lane); n != 1 {
+		t.Fatalf("the lane holds %d tokens; want the one of the event, delayed for the window of %s", n, window)
+	}
+
+	b.redeploy("roll back", func(template stack.Template) error {
+		return errors.Join(keepQueues(template), removeQueue(template, "CoalesceQueueUrl"))
+	})
+	kept := b.keptQueues()
+	if len(kept) != 1 || path.Base(kept[0]) != path.Base(lane) {
+		t.Fatalf("after the rollback the queues %v are in no stack; want %s", kept, lane)
+	}
+	if n := b.held(lane); n != 1 {
+		t.Fatalf("after the rollback the kept queue holds %d tokens; want 1", n)
+	}
+
+	b.redeploy("upgrade again", keepQueues)
+	if again := b.keptQueues(); !slices.Equal(again, kept) {
+		t.Fatalf("after the upgrade the queues %v are in no stack; want %s: the stack has a new one", again, kept)
+	}
+	b.until("the token is visible in the kept queue", func() bool { return b.count(lane, types.QueueAttributeNameApproximateNumberOfMessages) == 1 })
+	if got := world.receiver.Requests(b.path("together")); len(got) != 0 {
+		t.Fatalf("the endpoint got %d requests, and nobody reads the kept queue; want none", len(got))
+	}
+	b.documented("make redrive", kept[0])
+	b.arrivals("together", 1)
+	b.await(b.one(posted), "delivered")
+	b.until("the kept queue is empty", func() bool { return b.held(lane) == 0 })
+	b.documented("aws sqs delete-queue", kept[0])
+	if kept = b.keptQueues(); len(kept) != 0 {
+		t.Errorf("the queues %v are in no stack; want none after the removal", kept)
+	}
+}
+
+// windowOf returns a window that ends at least the duration after now. Windows begin at
+// the zero time.
+func windowOf(now time.Time, least time.Duration) time.Duration {
+	for window := least; ; window += time.Second {
+		if now.Truncate(window).Add(window).Sub(now) >= least {
+			return window
+		}
+	}
+}
+
+func (b *bench) redeploy(title string, edit func(stack.Template) error) {
+	b.Helper()
+	options := stack.Options{Root: "..", Env: os.Environ(), Progress: os.Stderr}
+	if err := stack.Redeploy(b.ctx, world.emulator, options, title, edit); err != nil {
+		b.Fatal(err)
+	}
+}
+
+// held returns the number of tokens in the queue: visible, delayed and in flight.
+func (b *bench) held(url string) int {
+	b.Helper()
+	return b.count(url, types.QueueAttributeNameApproximateNumberOfMessages, types.QueueAttributeNameApproximateNumberOfMessagesDelayed,
+		types.QueueAttributeNameApproximateNumberOfMessagesNotVisible)
+}
+
+func (b *bench) count(url string, names ...types.QueueAttributeName) (n int) {
+	b.Helper()
+	out, err := sqs.NewFromConfig(world.stack.AWS).GetQueueAttributes(b.ctx, &sqs.GetQueueAttributesInput{QueueUrl: &url, AttributeNames: names})
+	if err != nil {
+		b.Fatal(err)
+	}
+	for _, value := range out.Attributes {
+		var one int
+		if _, err := fmt.Sscan(value, &one); err != nil {
+			b.Fatal(err)
+		}
+		n += one
+	}
+	return n
+}
+
+// keptQueues compares the answers of the two documented commands.
+func (b *bench) keptQueues() []string {
+	b.Helper()
+	var all struct {
+		URLs []string `json:"QueueUrls"`
+	}
+	var own []string
+	if err := json.Unmarshal(b.documented("aws sqs list-queues", ""), &all); err != nil {
+		b.Fatal(err)
+	}
+	if err := json.Unmarshal(b.documented("aws cloudformation describe-stack-resources", ""), &own); err != nil {
+		b.Fatal(err)
+	}
+	return slices.DeleteFunc(all.URLs, func(url string) bool {
+		return slices.ContainsFunc(own, func(id string) bool { return path.Base(id) == path.Base(url) })
+	})
+}
+
+// toEmulator sends the commands to the emulator: version 1 of the AWS CLI ignores
+// AWS_ENDPOINT_URL for SQS.
+const toEmulator = `aws() { command aws --endpoint-url "$AWS_ENDPOINT_URL" "$@"; }; export -f aws; `
+
+// documented runs the one command of docs/deploying.md that begins so, for this stack and
+// the kept queue.
+func (b *bench) documented(begin, kept string) []byte {
+	b.Helper()
+	text, err := os.ReadFile("../docs/deploying.md")
+	if err != nil {
+		b.Fatal(err)
+	}
+	lines := regexp.MustCompile(`(?m)^`+regexp.QuoteMeta(begin)+` .*$`).FindAllString(string(text), -1)
+	if len(lines) == 0 {
+		b.Fatalf("docs/deploying.md has no command %q", begin)
+	}
+	command := strings.NewReplacer("surehook-prod", stack.Name, "ENV=prod", "ENV=local").Replace(strings.Join(lines, "\n"))
+	command = regexp.MustCompile(`https://sqs\S+Coalesce\S+`).ReplaceAllLiteralString(command, kept)
+	command = regexp.MustCompile(`https://sqs\S+/`).ReplaceAllLiteralString(command, strings.TrimSuffix(kept, path.Base(kept)))
+	cmd := exec.CommandContext(b.ctx, "bash", "-euo", "pipefail", "-c", toEmulator+command)
+	cmd.Dir, cmd.Env = "..", world.emulator.ClientEnv()
+	cmd.Stderr = os.Stderr
+	out, err := cmd.Output()
+	if err != nil {
+		b.Fatalf("%s: %v\n%s", command, err, out)
+	}
+	return out
+}
+
+// keepQueues gives the queues the policies of prod: the queues of this stack go with it.
+func keepQueues(template stack.Template) error {
+	for _, r := range resources(template) {
+		if r["Type"] == "AWS::SQS::Queue" {
+			r["DeletionPolicy"], r["UpdateReplacePolicy"] = "Retain", "Retain"
+		}
+	}
+	return nil
+}
+
+// removeQueue makes the template of a version before the queue, whose URL is an output. The
+// functions of today need the name of a queue: they get the lane live.
+func removeQueue(template stack.Template, output string) error {
+	outputs, _ := template["Outputs"].(map[string]any)
+	queue, live := referred(outputs[output]), referred(outputs["LiveQueueUrl"])
+	if queue == "" || live == "" {
+		return fmt.Errorf("the template has no queue with the output %s", output)
+	}
+	delete(outputs, output)
+	all := resources(template)
+	var gone []string
+	for id, r := range all {
+		properties, _ := r["Properties"].(map[string]any)
+		ofQueue := r["Type"] == "AWS::SQS::QueuePolicy" && referred(properties["Queues"]) == queue ||
+			r["Type"] == "AWS::Lambda::EventSourceMapping" && referred(properties["EventSourceArn"]) == queue
+		if id == queue || ofQueue {
+			gone = append(gone, id)
+		}
+	}
+	if len(gone) != 3 {
+		return fmt.Errorf("the queue %s has the resources %v; want the queue, its policy and its event source mapping", queue, gone)
+	}
+	named, _ := template["Resources"].(map[string]any)
+	for _, id := range gone {
+		delete(named, id)
+	}
+	for id := range named {
+		named[id] = without(named[id], gone, live)
+	}
+	for id := range outputs {
+		outputs[id] = without(outputs[id], gone, live)
+	}
+	return nil
+}
+
+func resources(template stack.Template) map[string]map[string]any {
+	all := make(map[string]map[string]any)
+	named, _ := template["Resources"].(map[string]any)
+	for id, r := range named {
+		all[id], _ = r.(map[string]any)
+	}
+	return all
+}
+
+// referred returns the first resource that the value refers to.
+func referred(value any) string {
+	switch v := value.(type) {
+	case []any:
+		for _, one := range v {
+			if id := referred(one); id != "" {
+				return id
+			}
+		}
+	case map[string]any:
+		if id, ok := v["Ref"].(string); ok {
+			return id
+		}
+		if of, ok := v["Fn::GetAtt"].([]any); ok {
+			id, _ := of[0].(string)
+			return id
+		}
+		return referred(v["Value"])
+	}
+	return ""
+}
+
+// without returns the value with references to another resource in place of those that are
+// gone.
+func without(value any, gone []string, instead string) any {
+	isGone := func(id any) bool {
+		name, _ := id.(string)
+		return slices.Contains(gone, name)
+	}
+	switch v := value.(type) {
+	case []any:
+		for i := range v {
+			v[i] = without(v[i], gone, instead)
+		}
+	case map[string]any:
+		if isGone(v["Ref"]) {
+			v["Ref"] = instead
+		}
+		if of, ok := v["Fn::GetAtt"].([]any); ok && isGone(of[0]) {
+			of[0] = instead
+		}
+		if all, ok := v["DependsOn"].([]any); ok {
+			v["DependsOn"] = slices.DeleteFunc(all, isGone)
+		}
+		for name := range v {
+			v[name] = without(v[name], gone, instead)
+		}
+	}
+	return value
+}
