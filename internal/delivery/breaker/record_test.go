@@ -29,7 +29,7 @@ func begun(e hook.Event) []hook.DeliveryRef {
 func (w *bundle) keep(refs ...hook.DeliveryRef) {
 	w.T.Helper()
 
-	if err := w.Breaker().Record(w.T.Context(), refs); err != nil {
+	if err := w.Breaker().Record(w.Context(), refs); err != nil {
 		w.T.Errorf("Record() = %v; want nil", err)
 	}
 }
@@ -196,7 +196,7 @@ func TestRecord_NeverReplacesARecord(t *testing.T) {
 
 	w := setup(t)
 	ids := w.Post(w.Endpoint(nil))
-	w.Calls.Before("save delivery", w.InvokeAll)
+	w.Calls.Before("write delivery", w.InvokeAll)
 	w.keep(ids...)
 	if d := w.Delivery(ids[0]); d.State != hook.StateDelivered || d.Version != 1 {
 		t.Errorf("record is %s in version %d; want delivered, 1", d.State, d.Version)
@@ -211,12 +211,12 @@ func TestRecord_GoesOnAfterAFault(t *testing.T) {
 	bad, good := w.Endpoint(nil), w.Endpoint(nil)
 	ids := slices.Concat(w.accept(bad, good), w.accept(good))
 	w.Calls.Fail = func(call string, id hook.EndpointID) error {
-		if call == "save delivery" && id == bad.ID {
+		if call == "write delivery" && id == bad.ID {
 			return errBroken
 		}
 		return nil
 	}
-	if err := w.Breaker().Record(t.Context(), ids); !errors.Is(err, errBroken) {
+	if err := w.Breaker().Record(w.Context(), ids); !errors.Is(err, errBroken) {
 		t.Errorf("Record() = %v; want %v", err, errBroken)
 	}
 	if got := w.States(ids[1:]); got != "2 queued" {
@@ -257,7 +257,7 @@ func TestRecord_SurvivesACrash(t *testing.T) {
 				w := setup(t)
 				ids := slices.Concat(w.accept(w.Endpoint(nil)), w.accept(w.Endpoint(nil), w.Endpoint(nil)))
 				w.Crash.Arm(at, after)
-				if err := w.Breaker().Record(t.Context(), ids); err == nil || !w.Crash.Restart() {
+				if err := w.Breaker().Record(w.Context(), ids); err == nil || !w.Crash.Restart() {
 					t.Errorf("Record() = %v; want the death", err)
 				}
 				w.keep(ids...)
