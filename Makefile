@@ -168,7 +168,7 @@ weekly: ## The long proofs: chaos, mutations, long fuzzing
 
 .PHONY: test
 test: need/go need/node ## Prove everything that needs no emulator
-	@go test ./...
+	@go test -timeout 20m ./...
 
 .PHONY: test/race
 test/race: need/go need/node ## The same under the race detector, with fewer repetitions, and without the proofs over days
