@@ -16,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/service/cloudformation"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 	"github.com/aws/aws-sdk-go-v2/service/sqs/types"
 
@@ -60,7 +61,9 @@ func TestUpgrade(t *testing.T) { //nolint:paralleltest // the test changes the s
 		t.Fatalf("after the rollback the kept queue holds %d tokens; want 1", n)
 	}
 
-	b.redeploy("upgrade again", keepQueues)
+	b.redeploy("upgrade again", func(template stack.Template) error {
+		return errors.Join(keepQueues(template), renewQueue(template, "CoalesceQueueUrl"))
+	})
 	if again := b.keptQueues(); !slices.Equal(again, kept) {
 		t.Fatalf("after the upgrade the queues %v are in no stack; want %s: the stack has a new one", again, kept)
 	}
@@ -68,7 +71,7 @@ func TestUpgrade(t *testing.T) { //nolint:paralleltest // the test changes the s
 	if got := world.receiver.Requests(b.path("together")); len(got) != 0 {
 		t.Fatalf("the endpoint got %d requests, and nobody reads the kept queue; want none", len(got))
 	}
-	b.documented("make redrive", kept[0])
+	b.move(strings.Fields(string(b.documented("make redrive", kept[0]))), kept[0])
 	b.arrivals("together", 1)
 	b.await(b.one(posted), "delivered")
 	b.until("the kept queue is empty", func() bool { return b.held(lane) == 0 })
@@ -138,8 +141,57 @@ func (b *bench) keptQueues() []string {
 }
 
 // toEmulator sends the commands to the emulator: version 1 of the AWS CLI ignores
-// AWS_ENDPOINT_URL for SQS.
-const toEmulator = `aws() { command aws --endpoint-url "$AWS_ENDPOINT_URL" "$@"; }; export -f aws; `
+// AWS_ENDPOINT_URL for SQS. MiniStack has no StartMessageMoveTask: its arguments are the
+// output, for move.
+const toEmulator = `aws() {
+	if [ "$1 $2" = "sqs start-message-move-task" ]; then echo "${@:3}"; else command aws --endpoint-url "$AWS_ENDPOINT_URL" "$@"; fi
+}
+export -f aws
+`
+
+// move does what SQS does after StartMessageMoveTask with the arguments, for one message: it
+// moves messages only out of a dead-letter queue.
+func (b *bench) move(task []string, from string) {
+	b.Helper()
+	client := sqs.NewFromConfig(world.stack.AWS)
+	to := b.output("CoalesceQueueUrl")
+	if want := []string{"--source-arn", b.queueARN(from), "--destination-arn", b.queueARN(to)}; !slices.Equal(task, want) {
+		b.Fatalf("make redrive starts a move %v; want %v", task, want)
+	}
+	policy, err := client.GetQueueAttributes(b.ctx, &sqs.GetQueueAttributesInput{
+		QueueUrl: new(strings.TrimSuffix(from, path.Base(from)) + stack.Name + "-move"), AttributeNames: []types.QueueAttributeName{types.QueueAttributeNameRedrivePolicy},
+	})
+	if err != nil {
+		b.Fatal(err)
+	}
+	if redrive := policy.Attributes[string(types.QueueAttributeNameRedrivePolicy)]; !strings.Contains(redrive, `"`+task[1]+`"`) {
+		b.Fatalf("the queue %s-move has the redrive policy %s; want the kept queue as the dead-letter queue", stack.Name, redrive)
+	}
+	got, err := client.ReceiveMessage(b.ctx, &sqs.ReceiveMessageInput{QueueUrl: &from})
+	if err != nil || len(got.Messages) != 1 {
+		b.Fatalf("receive from the kept queue: %v, %v; want one message", got, err)
+	}
+	kept := deadLetters{client: client, url: from}
+	if err := kept.move(b.ctx, got.Messages[0], to); err != nil {
+		b.Fatal(err)
+	}
+}
+
+// output returns an output of the stack now.
+func (b *bench) output(key string) string {
+	b.Helper()
+	out, err := cloudformation.NewFromConfig(world.stack.AWS).DescribeStacks(b.ctx, &cloudformation.DescribeStacksInput{StackName: new(stack.Name)})
+	if err != nil {
+		b.Fatal(err)
+	}
+	for _, one := range out.Stacks[0].Outputs {
+		if *one.OutputKey == key {
+			return *one.OutputValue
+		}
+	}
+	b.Fatalf("the stack has no output %s", key)
+	return ""
+}
 
 // documented runs the one command of docs/deploying.md that begins so, for this stack and
 // the kept queue.
@@ -174,6 +226,20 @@ func keepQueues(template stack.Template) error {
 		}
 	}
 	return nil
+}
+
+// renewQueue gives the queue another logical id. CloudFormation gives a new queue a new
+// name; MiniStack derives the name from the id, and would take the kept queue for the new
+// one.
+func renewQueue(template stack.Template, output string) error {
+	outputs, _ := template["Outputs"].(map[string]any)
+	queue := referred(outputs[output])
+	text, err := json.Marshal(template)
+	if err != nil || queue == "" {
+		return fmt.Errorf("renew the queue %q: %w", queue, err)
+	}
+	clear(template)
+	return json.Unmarshal([]byte(strings.ReplaceAll(string(text), `"`+queue+`"`, `"`+queue+`New"`)), &template)
 }
 
 // removeQueue makes the template of a version before the queue, whose URL is an output. The
