@@ -36,55 +36,32 @@ type estate struct {
 	key       string
 }
 
-// erasure is the state between the two tests of an erasure.
-var erasure struct {
-	erased, kept estate
-	before       []string // keys of the items of the other tenant
-	job          string
-}
-
-// TestAnErasureBegins erases a tenant. Another tenant's name begins with the name of the
-// tenant. An erasure is mostly pauses, so it begins before the tests that keep the machine
-// busy, and TestAnErasedTenantIsGone waits for its end.
-func TestAnErasureBegins(t *testing.T) { //nolint:paralleltest // see above
-	b := setup(t)
-	neighbour := *b
-	neighbour.tenant += "2"
-	erasure.erased, erasure.kept = furnish(b), furnish(&neighbour)
-	erasure.before = keptItems(b, neighbour.tenant)
-
-	b.renew()
-	var job struct {
-		ID string `json:"id"`
-	}
-	b.call(http.MethodDelete, "", nil, http.StatusAccepted, &job)
-	b.refusedAs(http.StatusConflict, "tenant_closing", "/events", []byte(`{"event_type": "t", "payload": 1}`))
-	erasure.job = job.ID
-}
-
-// TestAnErasedTenantIsGone reads the whole table after the erasure.
+// TestAnErasedTenantIsGone erases a tenant, and reads the whole table. Another tenant's
+// name begins with the name of the tenant.
 func TestAnErasedTenantIsGone(t *testing.T) {
 	t.Parallel()
 
-	if erasure.job == "" {
-		t.Skip("TestAnErasureBegins did not run, or failed")
-	}
-	erased, kept, before := erasure.erased, erasure.kept, erasure.before
 	b := setup(t)
-	b.tenant = erased.tenant
 	neighbour := *b
-	neighbour.tenant = kept.tenant
-	ctx, cancel := context.WithTimeoutCause(t.Context(), erasureLimit, errTooLong)
-	t.Cleanup(cancel)
-	b.ctx = ctx
+	neighbour.tenant += "2"
+	erased, kept := furnish(b), furnish(&neighbour)
+	before := keptItems(b, neighbour.tenant)
+
+	b.renew()
 	var job struct {
+		ID      string         `json:"id"`
 		State   string         `json:"state"`
 		Removed map[string]int `json:"removed"`
 	}
+	b.call(http.MethodDelete, "", nil, http.StatusAccepted, &job)
+	b.refusedAs(http.StatusConflict, "tenant_closing", "/events", []byte(`{"event_type": "t", "payload": 1}`))
+	ctx, cancel := context.WithTimeoutCause(t.Context(), erasureLimit, errTooLong)
+	t.Cleanup(cancel)
+	b.ctx = ctx
 	for job.State != "finished" {
 		select {
 		case <-time.After(erasurePoll):
-			b.call(http.MethodGet, "/erasures/"+erasure.job, nil, http.StatusOK, &job)
+			b.call(http.MethodGet, "/erasures/"+job.ID, nil, http.StatusOK, &job)
 		case <-ctx.Done():
 			t.Fatalf("the erasure is %+v: %v", job, context.Cause(ctx))
 		}

@@ -27,8 +27,7 @@ const exampleURL = "https://example.com/hooks/surehook"
 // description, no accepted invalid request, no answered request without a key.
 // The settings are in schemathesis.toml.
 //
-// The test runs before the concurrent tests, because it keeps the machine busy, and after
-// TestAnErasureBegins, which waits meanwhile.
+// The test runs before the concurrent tests, because it keeps the machine busy.
 func TestTheContractHolds(t *testing.T) { //nolint:paralleltest // see above
 	needs(t)
 	program, err := filepath.Abs(filepath.Join("..", ".venv", "bin", "schemathesis"))
