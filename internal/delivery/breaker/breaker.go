@@ -43,6 +43,12 @@ type Breaker struct {
 	Wait         hook.Wait // between two tries of a write; nil: by the real clock
 }
 
+// hasTime reports whether the invocation has so much time left.
+func (b *Breaker) hasTime(ctx context.Context, reserve time.Duration) bool {
+	deadline, ok := ctx.Deadline()
+	return !ok || deadline.Sub(b.Now()) >= reserve
+}
+
 // Reconcile reads the endpoint of the check and does the first applicable row of
 // the table in the package documentation. After an error the caller may repeat
 // Reconcile; otherwise Tick repeats the check.
@@ -61,7 +67,7 @@ func (b *Breaker) Reconcile(ctx context.Context, check hook.CircuitCheck) (err e
 		}
 		r.logReconciliation(ctx, err)
 	}()
-	if deadline, ok := ctx.Deadline(); ok && deadline.Sub(b.Now()) < reconcileReserve {
+	if !b.hasTime(ctx, reconcileReserve) {
 		return errNoTime
 	}
 	err = hook.OnConflict(ctx, b.Wait, maxSaveAttempts, func() error { return r.reconcileEndpoint(ctx) })

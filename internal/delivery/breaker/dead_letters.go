@@ -69,7 +69,7 @@ type letterRun struct {
 // read enough, or less than receiveReserve is left.
 func (r *letterRun) receiveLetters(ctx context.Context) error {
 	for r.readsOn() {
-		if deadline, ok := ctx.Deadline(); ok && deadline.Sub(r.Now()) < receiveReserve {
+		if !r.hasTime(ctx, receiveReserve) {
 			return nil
 		}
 		letters, err := r.DeadLetters.Receive(ctx)

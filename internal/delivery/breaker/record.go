@@ -67,7 +67,7 @@ func (r *recording) record(ctx context.Context, begun []hook.DeliveryRef) error 
 // erased or gone, nothing is recorded. Whoever erases everything of a tenant waits for the
 // processes that read before, so an event read here and its record go together.
 func (r *recording) recordEvent(ctx context.Context, refs []hook.DeliveryRef) error {
-	if deadline, ok := ctx.Deadline(); ok && deadline.Sub(r.Now()) < reconcileReserve {
+	if !r.hasTime(ctx, reconcileReserve) {
 		return errNoTime
 	}
 	e, err := r.Store.Event(ctx, refs[0].Event)

@@ -136,7 +136,7 @@ func (r *reviewRun) reviewEndpoint(ctx context.Context, check hook.CircuitCheck)
 			err = fmt.Errorf("review endpoint %s: %w", check.Endpoint, err)
 		}
 	}()
-	if deadline, ok := ctx.Deadline(); ok && deadline.Sub(r.Now()) < reconcileReserve {
+	if !r.hasTime(ctx, reconcileReserve) {
 		r.skipped.Add(1)
 		return nil
 	}

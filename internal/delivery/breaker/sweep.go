@@ -142,7 +142,7 @@ func (r *sweepRun) sweepChunk(ctx context.Context, chunk []hook.Delivery) error 
 	var tokens []hook.Token
 	var faults []error
 	for _, d := range chunk {
-		if deadline, ok := ctx.Deadline(); ok && deadline.Sub(r.Now()) < reconcileReserve {
+		if !r.hasTime(ctx, reconcileReserve) {
 			r.skipped.Add(1)
 			continue
 		}
