@@ -98,6 +98,20 @@ func (a *recorder) Record(_ context.Context, begun []hook.DeliveryRef) error {
 	return nil
 }
 
+// eventOf decodes the event of the name in testdata.
+func eventOf(t *testing.T, name string) (in input) {
+	t.Helper()
+
+	raw, err := os.ReadFile(filepath.Join("testdata", name+".event.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := json.Unmarshal(raw, &in); err != nil {
+		t.Fatal(err)
+	}
+	return in
+}
+
 // TestHandle_Stream decodes records of the table's stream.
 func TestHandle_Stream(t *testing.T) {
 	t.Parallel()
@@ -123,14 +137,7 @@ func TestHandle_Stream(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 
-			raw, err := os.ReadFile(filepath.Join("testdata", tt.event+".event.json"))
-			if err != nil {
-				t.Fatal(err)
-			}
-			var in input
-			if err := json.Unmarshal(raw, &in); err != nil {
-				t.Fatal(err)
-			}
+			in := eventOf(t, tt.event)
 			var lines bytes.Buffer
 			breaker := &recorder{failsTimed: tt.fails}
 			h := &handler{breaker: breaker, log: slog.New(slog.NewJSONHandler(&lines, nil))}
@@ -180,14 +187,7 @@ func TestHandle_Answers(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 
-			raw, err := os.ReadFile(filepath.Join("testdata", tt.event+".event.json"))
-			if err != nil {
-				t.Fatal(err)
-			}
-			var in input
-			if err := json.Unmarshal(raw, &in); err != nil {
-				t.Fatal(err)
-			}
+			in := eventOf(t, tt.event)
 			response, err := (&handler{breaker: tt.breaker, batches: lambdafn.Batches{Visibility: unchanged{}, Rand: rand.Float64, Log: slog.New(slog.DiscardHandler), Now: time.Now}}).Handle(t.Context(), in)
 			if (err != nil) != (tt.golden == "") {
 				t.Errorf("Handle(%s) = %v; want an error: %t", tt.event, err, tt.golden == "")
