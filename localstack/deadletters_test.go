@@ -96,25 +96,30 @@ func decodeDeadLetter(m types.Message) (deadLetter, error) {
 }
 
 // depth returns the number of messages in the queue, including hidden messages.
-func (l *deadLetters) depth(ctx context.Context) (int, error) {
-	counts := []types.QueueAttributeName{
+func (l *deadLetters) depth(ctx context.Context) (int, error) { return depth(ctx, l.client, l.url) }
+
+// depth returns the number of messages in the queue: visible, delayed and in flight.
+func depth(ctx context.Context, client *sqs.Client, url string) (int, error) {
+	return count(ctx, client, url,
 		types.QueueAttributeNameApproximateNumberOfMessages,
 		types.QueueAttributeNameApproximateNumberOfMessagesNotVisible,
-		types.QueueAttributeNameApproximateNumberOfMessagesDelayed,
-	}
-	out, err := l.client.GetQueueAttributes(ctx, &sqs.GetQueueAttributesInput{QueueUrl: &l.url, AttributeNames: counts})
+		types.QueueAttributeNameApproximateNumberOfMessagesDelayed)
+}
+
+// count returns the sum of the counts of messages in the queue.
+func count(ctx context.Context, client *sqs.Client, url string, counts ...types.QueueAttributeName) (sum int, err error) {
+	out, err := client.GetQueueAttributes(ctx, &sqs.GetQueueAttributesInput{QueueUrl: &url, AttributeNames: counts})
 	if err != nil {
-		return 0, fmt.Errorf("count the dead letters: %w", err)
+		return 0, fmt.Errorf("count the messages of %s: %w", url, err)
 	}
-	depth := 0
 	for _, name := range counts {
 		n, err := strconv.Atoi(out.Attributes[string(name)])
 		if err != nil {
-			return 0, fmt.Errorf("count the dead letters: %s: %w", name, err)
+			return 0, fmt.Errorf("count the messages of %s: %s: %w", url, name, err)
 		}
-		depth += n
+		sum += n
 	}
-	return depth, nil
+	return sum, nil
 }
 
 // redrive moves n dead letters of the endpoint to a lane, as SQS's own redrive

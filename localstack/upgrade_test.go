@@ -67,7 +67,7 @@ func TestUpgrade(t *testing.T) { //nolint:paralleltest // the test changes the s
 	if again := b.keptQueues(); !slices.Equal(again, kept) {
 		t.Fatalf("after the upgrade the queues %v are in no stack; want %s: the stack has a new one", again, kept)
 	}
-	b.until("the token is visible in the kept queue", func() bool { return b.count(lane, types.QueueAttributeNameApproximateNumberOfMessages) == 1 })
+	b.until("the token is visible in the kept queue", func() bool { return b.visible(lane) == 1 })
 	if got := world.receiver.Requests(b.path("together")); len(got) != 0 {
 		t.Fatalf("the endpoint got %d requests, and nobody reads the kept queue; want none", len(got))
 	}
@@ -102,22 +102,19 @@ func (b *bench) redeploy(title string, edit func(stack.Template) error) {
 // held returns the number of tokens in the queue: visible, delayed and in flight.
 func (b *bench) held(url string) int {
 	b.Helper()
-	return b.count(url, types.QueueAttributeNameApproximateNumberOfMessages, types.QueueAttributeNameApproximateNumberOfMessagesDelayed,
-		types.QueueAttributeNameApproximateNumberOfMessagesNotVisible)
-}
-
-func (b *bench) count(url string, names ...types.QueueAttributeName) (n int) {
-	b.Helper()
-	out, err := sqs.NewFromConfig(world.stack.AWS).GetQueueAttributes(b.ctx, &sqs.GetQueueAttributesInput{QueueUrl: &url, AttributeNames: names})
+	n, err := depth(b.ctx, sqs.NewFromConfig(world.stack.AWS), url)
 	if err != nil {
 		b.Fatal(err)
 	}
-	for _, value := range out.Attributes {
-		var one int
-		if _, err := fmt.Sscan(value, &one); err != nil {
-			b.Fatal(err)
-		}
-		n += one
+	return n
+}
+
+// visible returns the number of visible tokens in the queue.
+func (b *bench) visible(url string) int {
+	b.Helper()
+	n, err := count(b.ctx, sqs.NewFromConfig(world.stack.AWS), url, types.QueueAttributeNameApproximateNumberOfMessages)
+	if err != nil {
+		b.Fatal(err)
 	}
 	return n
 }
