@@ -61,7 +61,7 @@ func TestSecurity_queues(t *testing.T) {
 	t.Parallel()
 
 	var grants map[string]map[string][]string // role, resource, actions
-	if err := json.Unmarshal([]byte(read(t, "infra/surehook/testdata/grants.json")), &grants); err != nil {
+	if err := json.Unmarshal([]byte(read(t, "internal/smoke/grants.json")), &grants); err != nil {
 		t.Fatal(err)
 	}
 	sends, receives := make(map[string][]string), make(map[string][]string)

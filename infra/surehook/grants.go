@@ -10,7 +10,7 @@ import (
 
 // Every grant is a list of actions on named resources. CDK's own grants of a
 // table, a key or a queue allow more than the functions need (every index,
-// kms:ReEncrypt*, sqs:GetQueueUrl). testdata/grants.json lists all grants for
+// kms:ReEncrypt*, sqs:GetQueueUrl). internal/smoke/grants.json lists all grants for
 // reviewers.
 
 // grant is the first half of a permission: the role and the actions.

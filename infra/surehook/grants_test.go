@@ -16,7 +16,7 @@ import (
 func TestGrants_table(t *testing.T) {
 	t.Parallel()
 
-	checkGolden(t, "grants.json", grantsOf(t, templateOf(t, "prod")))
+	checkGolden(t, "../../../internal/smoke/grants.json", grantsOf(t, templateOf(t, "prod")))
 
 	for env, tpl := range every(t) {
 		t.Run(env.Name, func(t *testing.T) {

@@ -53,6 +53,7 @@ func newOutputs(stack awscdk.Stack, s Surehook) {
 		"ApiUrl":                s.API.URL,
 		"AdminKeySecretArn":     s.Secrets.AdminKey.SecretArn(),
 		"TableName":             s.Table.TableName(),
+		"StreamArn":             s.Table.TableStreamArn(),
 		"KeyArn":                s.Secrets.Key.KeyArn(),
 		"LiveQueueUrl":          s.Queues.Live.QueueUrl(),
 		"RetryQueueUrl":         s.Queues.Retry.QueueUrl(),

@@ -25,7 +25,7 @@ func TestStack_outputs(t *testing.T) {
 
 			want := []string{
 				"AdminKeySecretArn", "ApiUrl", "CircuitsQueueUrl", "CoalesceQueueUrl", "DeadLettersUrl", "KeyArn", "LiveQueueUrl",
-				"OverflowQueueUrl", "ReplayJobsQueueUrl", "ReplayQueueUrl", "RetryQueueUrl", "ScheduleGroupName", "SlotQueueUrl", "TableName", "TopicArn", "UndeliverableRetryUrl", "UndeliverableUrl",
+				"OverflowQueueUrl", "ReplayJobsQueueUrl", "ReplayQueueUrl", "RetryQueueUrl", "ScheduleGroupName", "SlotQueueUrl", "StreamArn", "TableName", "TopicArn", "UndeliverableRetryUrl", "UndeliverableUrl",
 			}
 			if diff := cmp.Diff(want, slices.Sorted(maps.Keys(tpl.Outputs))); diff != "" {
 				t.Errorf("outputs (-want +got):\n%s", diff)

@@ -74,7 +74,7 @@ func discover(ctx context.Context, cfg aws.Config, stack string) (deployment, er
 			d.resources[aws.ToString(r.LogicalResourceId)] = resource{Type: aws.ToString(r.ResourceType), Physical: aws.ToString(r.PhysicalResourceId)}
 		}
 	}
-	for _, name := range []string{"ApiUrl", "AdminKeySecretArn", "KeyArn", "TopicArn", "TableName", "ScheduleGroupName"} {
+	for _, name := range []string{"ApiUrl", "AdminKeySecretArn", "KeyArn", "StreamArn", "TopicArn", "TableName", "ScheduleGroupName"} {
 		if d.outputs[name] == "" {
 			return d, fmt.Errorf("the stack %s has no output %s: is it a Surehook?", stack, name)
 		}

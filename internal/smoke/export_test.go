@@ -44,7 +44,6 @@ var (
 	Simulation       = simulation
 	AllowedError     = allowed
 	ReceiverPython   = receiverPython
-	GrantsJSON       = grantsJSON
 	RunChecks        = run
 	Summary          = summary
 )

@@ -19,8 +19,8 @@ import (
 	"surehook/internal/names"
 )
 
-// The reviewed grants, as the tests of infra write the file: role -> resource,
-// and condition -> actions. A test holds the copy to the original.
+// The reviewed grants: role -> resource, and condition -> actions. The tests of
+// infra compare the templates with this file.
 //
 //go:embed grants.json
 var grantsJSON []byte
@@ -88,7 +88,7 @@ func (d deployment) resolve(ref string) (string, error) {
 
 // arnOutputs are the references whose ARN is an output of the stack.
 func arnOutputs() map[string]string {
-	return map[string]string{"AdminKey": "AdminKeySecretArn", "Key.Arn": "KeyArn", "Topic": "TopicArn"}
+	return map[string]string{"AdminKey": "AdminKeySecretArn", "Key.Arn": "KeyArn", "Table.StreamArn": "StreamArn", "Topic": "TopicArn"}
 }
 
 // permissions compares the roles' policies with the reviewed grants.

