@@ -22,7 +22,7 @@ func mutations() []mutation {
 			old: "return Plan{Order: WriteFirst,", bug: "return Plan{Order: FollowFirst,",
 		},
 		{
-			name: "after a lost answer of a sender, the own region sends again", file: "delivery/attempt/remote.go", by: []check{checkDuplicate},
+			name: "after a lost answer of a sender, the own region sends again", file: "delivery/attempt/remote.go", by: []check{checkDuplicate, checkPlace},
 			old: "case !errors.Is(err, send.ErrNotSent):", bug: "case false && !errors.Is(err, send.ErrNotSent):",
 		},
 		{
@@ -34,7 +34,7 @@ func mutations() []mutation {
 			old: "w, err := s.next(item, version)", bug: "w, err := s.nextIf(item, version, condition{})",
 		},
 		{
-			name: "limits are written without a condition", file: "aws/dynamo/limits.go", by: []check{checkInFlight, checkRate},
+			name: "limits are written without a condition", file: "aws/dynamo/limits.go", by: []check{checkInFlight, checkRate, checkClaim},
 			old: `aws.String(strings.Join(u.conditions, " AND "))`, bug: `aws.String("attribute_exists(pk) OR attribute_not_exists(pk) OR (" + strings.Join(u.conditions, " AND ") + ")")`,
 		},
 		{
