@@ -18,7 +18,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 	sqstypes "github.com/aws/aws-sdk-go-v2/service/sqs/types"
 
-	"surehook/internal/delivery/deliver"
+	"surehook/internal/delivery/settle"
 	"surehook/internal/hook"
 	"surehook/internal/names"
 	"surehook/localstack/probe"
@@ -51,7 +51,7 @@ func TestARetryBeyondTheQueuesDelayIsASchedule(t *testing.T) {
 	if err != nil || token.Delivery.String() != id || token.Attempt != 2 {
 		t.Fatalf("the schedule's token = %+v, %v; want attempt 2 of %s", token, err, id)
 	}
-	if want := deliver.ScheduleName(token, at); aws.ToString(made.Name) != want || made.ActionAfterCompletion != types.ActionAfterCompletionDelete {
+	if want := settle.ScheduleName(token, at); aws.ToString(made.Name) != want || made.ActionAfterCompletion != types.ActionAfterCompletionDelete {
 		t.Errorf("schedule = %s, then %s; want %s, then DELETE", aws.ToString(made.Name), made.ActionAfterCompletion, want)
 	}
 	if queue := b.queueARN(world.stack.RetryQueueURL); aws.ToString(made.Target.Arn) != queue {

@@ -51,7 +51,7 @@ func newHandler(cfg config.Breaker, sdk aws.Config, log *slog.Logger) (any, erro
 			DeadLetters:  sqs.NewDeadLetters(sdk, cfg.DeadLettersQueue),
 			CircuitQueue: circuits,
 			Releaser:     &release.Releaser{Store: store, Queue: queue, CircuitQueue: circuits, Now: time.Now},
-			Settlement:   settle.Settlement{Store: store, Notifier: notifier, Log: log},
+			Completer:    settle.Completion{Store: store, Notifier: notifier, Log: log},
 			Notifier:     notifier,
 			Metrics:      metrics,
 			Log:          log,

@@ -60,14 +60,6 @@ func newHandler(cfg config.Deliver, sdk aws.Config, log *slog.Logger) (any, erro
 	circuits := sqs.NewCircuitQueue(sdk, cfg.CircuitsQueue)
 	h := &handler{batches: wire.Batches(sdk, metrics, log, time.Now), lanes: lanesOf(cfg), deliverer: &deliver.Deliverer{
 		Store: store,
-		Queue: queue,
-		Schedules: scheduler.New(sdk, scheduler.Config{
-			Group:         cfg.ScheduleGroup,
-			RoleARN:       cfg.ScheduleRoleARN,
-			TargetARN:     cfg.RetryQueueARN,
-			DeadLetterARN: cfg.UndeliverableRetryARN,
-		}),
-		DeadLetters: sqs.NewDeadLetters(sdk, cfg.DeadLettersQueue),
 		Attempts: &attempt.Maker{
 			Store: store, Vault: vault, Sender: sender, Remote: &remote.Sender{Signer: sender, Invoker: senders, Now: time.Now},
 			Metrics: metrics, Log: log, Now: time.Now,
@@ -79,12 +71,26 @@ func newHandler(cfg config.Deliver, sdk aws.Config, log *slog.Logger) (any, erro
 			Now:          time.Now,
 			Places:       cfg.TenantPlaces,
 		},
-		Releaser:   &release.Releaser{Store: store, Queue: queue, CircuitQueue: circuits, Now: time.Now},
-		Settlement: settle.Settlement{Store: store, Notifier: notifier, Log: log},
-		Notifier:   notifier,
-		Metrics:    metrics,
-		Log:        log,
-		Now:        time.Now,
+		Settler: &settle.Settler{
+			Store: store,
+			Queue: queue,
+			Schedules: scheduler.New(sdk, scheduler.Config{
+				Group:         cfg.ScheduleGroup,
+				RoleARN:       cfg.ScheduleRoleARN,
+				TargetARN:     cfg.RetryQueueARN,
+				DeadLetterARN: cfg.UndeliverableRetryARN,
+			}),
+			DeadLetters: sqs.NewDeadLetters(sdk, cfg.DeadLettersQueue),
+			Completer:   settle.Completion{Store: store, Notifier: notifier, Log: log},
+			Notifier:    notifier,
+			Metrics:     metrics,
+			Log:         log,
+			Now:         time.Now,
+		},
+		Releaser: &release.Releaser{Store: store, Queue: queue, CircuitQueue: circuits, Now: time.Now},
+		Metrics:  metrics,
+		Log:      log,
+		Now:      time.Now,
 	}}
 	return h.Handle, nil
 }

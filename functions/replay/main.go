@@ -36,17 +36,17 @@ func newHandler(cfg config.Replay, sdk aws.Config, log *slog.Logger) (any, error
 	store := wire.Store(sdk, cfg.Table, metrics, log, time.Now)
 	jobs := sqs.NewJobQueue(sdk, cfg.ReplayJobsQueue)
 	r := &replay.Replayer{
-		Store:      store,
-		Index:      store,
-		Endpoints:  store,
-		Jobs:       store,
-		Queue:      sqs.New(sdk, sqs.URLs{Replay: cfg.ReplayQueue}),
-		JobQueue:   jobs,
-		Settlement: settle.Settlement{Store: store},
-		Metrics:    metrics,
-		Log:        log,
-		Now:        time.Now,
-		NewID:      hook.NewJobID,
+		Store:     store,
+		Index:     store,
+		Endpoints: store,
+		Jobs:      store,
+		Queue:     sqs.New(sdk, sqs.URLs{Replay: cfg.ReplayQueue}),
+		JobQueue:  jobs,
+		Completer: settle.Completion{Store: store},
+		Metrics:   metrics,
+		Log:       log,
+		Now:       time.Now,
+		NewID:     hook.NewJobID,
 	}
 	e := &erasure.Eraser{Store: store, Queue: jobs, Metrics: metrics, Log: log, Now: time.Now}
 	api := httpapi.Replay(httpapi.Jobs{

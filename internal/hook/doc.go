@@ -49,7 +49,7 @@
 // The end of a delivery:
 //
 //   - Settled: delivered, dead, discarded or cancelled. Surehook makes no more attempts.
-//   - Settlement: the work after a delivery settles: retire the replayed delivery, count for the job, notify the owner.
+//   - Completion: the work after a delivery settles: retire the replayed delivery, count for the job, notify the owner.
 //   - Replay: the next generation of a delivery.
 //   - Replay request: the order for a replay. The first token of the new generation carries the request.
 //   - Redrive: a replay by SQS, which moves dead letters back to a lane.

@@ -109,7 +109,7 @@ func bounded(tb testing.TB, pageBytes int) *bundle {
 	b.eraser = &erasure.Eraser{Store: b.store, Queue: b.jobs, Log: log, Now: now}
 	b.replays = httpapi.Replay(httpapi.Jobs{PageBytes: pageBytes, Eraser: b.eraser, Guard: guard, Audit: changes, Replayer: &replay.Replayer{
 		Store: b.store, Index: b.store, Endpoints: b.store, Jobs: b.store, Queue: b.queue, JobQueue: b.jobs,
-		Settlement: settle.Settlement{Store: b.store}, Log: log, Now: now, NewID: hook.NewJobID,
+		Completer: settle.Completion{Store: b.store}, Log: log, Now: now, NewID: hook.NewJobID,
 	}}, log)
 	b.manage = httpapi.Manage(httpapi.Admin{PageBytes: pageBytes, Endpoints: b.admin, Status: b.status, Keys: b.keys, Links: b.links, Tenants: &tenant.Admin{Store: b.store, Retention: 90 * 24 * time.Hour}, Types: b.types, Tester: acceptor, Guard: guard, Audit: changes}, log)
 	return b

@@ -382,7 +382,7 @@ func TestAudit_replayOfAnEvent(t *testing.T) {
 					Eraser: p.eraser, Guard: erasure.Guard{Tenants: p.store}, Audit: &audit.Log{Store: p.changes, Log: log, Now: now},
 					Replayer: &replay.Replayer{
 						Store: p.store, Index: p.store, Endpoints: p.store, Jobs: p.store, Queue: lostSend{p.queue}, JobQueue: p.jobs,
-						Settlement: settle.Settlement{Store: p.store}, Log: log, Now: now, NewID: hook.NewJobID,
+						Completer: settle.Completion{Store: p.store}, Log: log, Now: now, NewID: hook.NewJobID,
 					},
 				}, log)
 			}

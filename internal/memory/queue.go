@@ -7,13 +7,13 @@ import (
 	"time"
 
 	"surehook/internal/delivery/breaker"
-	"surehook/internal/delivery/deliver"
+	"surehook/internal/delivery/settle"
 	"surehook/internal/hook"
 )
 
 var (
-	_ deliver.Queue = (*Queue)(nil)
-	_ breaker.Queue = (*Queue)(nil)
+	_ settle.TokenQueue = (*Queue)(nil)
+	_ breaker.Queue     = (*Queue)(nil)
 )
 
 // Queue is the lanes. As with SQS, a received message is hidden, and visible again

@@ -10,11 +10,11 @@ import (
 
 	"github.com/tidwall/btree"
 
-	"surehook/internal/delivery/deliver"
+	"surehook/internal/delivery/settle"
 	"surehook/internal/hook"
 )
 
-var _ deliver.Schedules = (*Schedules)(nil)
+var _ settle.Schedules = (*Schedules)(nil)
 
 // Schedules puts tokens on the retry lane of a queue at their times. Schedules is
 // safe for concurrent use.
@@ -67,7 +67,7 @@ func NewSchedules(q *Queue, now func() time.Time) *Schedules {
 // on AWS, a schedule keeps its name for some minutes after the schedule fired.
 func (s *Schedules) At(_ context.Context, token hook.Token, at time.Time) error {
 	at = at.UTC().Add(time.Second - 1).Truncate(time.Second)
-	name := deliver.ScheduleName(token, at)
+	name := settle.ScheduleName(token, at)
 
 	s.mu.Lock()
 	defer s.mu.Unlock()

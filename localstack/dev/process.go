@@ -100,31 +100,30 @@ func newProcess(o Options, address string) (*process, error) {
 
 func (p *process) wireDelivery(policy egress.Policy) {
 	notifier := notify.Notifier{History: p.store, Poster: p.acceptor, Topic: topic{p.log}, Log: p.log}
-	after := settle.Settlement{Store: p.store, Notifier: notifier, Log: p.log}
+	after := settle.Completion{Store: p.store, Notifier: notifier, Log: p.log}
 	releaser := &release.Releaser{Store: p.store, Queue: p.queue, CircuitQueue: p.circuits, Now: time.Now}
 	sender := &send.Sender{Client: newClient(policy), Policy: policy, Tokens: send.NewTokens(), Transports: send.NewTransports(), UserAgent: names.UserAgent(), Now: time.Now}
 	p.deliverer = &deliver.Deliverer{
-		Store:       p.store,
-		Queue:       p.queue,
-		Schedules:   memory.NewSchedules(p.queue, time.Now),
-		DeadLetters: p.deadLetters,
+		Store: p.store,
 		Attempts: &attempt.Maker{
 			Store: p.store, Vault: memory.Vault{}, Sender: sender, Remote: &remote.Sender{Signer: sender, Invoker: senders(sender), Now: time.Now},
 			Log: p.log, Now: time.Now,
 		},
-		Gate:       &gate.Gate{Store: p.store, CircuitQueue: p.circuits, Notifier: notifier, Now: time.Now, Places: tenantPlaces},
-		Releaser:   releaser,
-		Settlement: after,
-		Notifier:   notifier,
-		Log:        p.log,
-		Now:        time.Now,
+		Gate: &gate.Gate{Store: p.store, CircuitQueue: p.circuits, Notifier: notifier, Now: time.Now, Places: tenantPlaces},
+		Settler: &settle.Settler{
+			Store: p.store, Queue: p.queue, Schedules: memory.NewSchedules(p.queue, time.Now), DeadLetters: p.deadLetters,
+			Completer: after, Notifier: notifier, Log: p.log, Now: time.Now,
+		},
+		Releaser: releaser,
+		Log:      p.log,
+		Now:      time.Now,
 	}
 	p.breaker = &breaker.Breaker{
 		Store:        p.store,
 		Queue:        p.queue,
 		DeadLetters:  p.deadLetters,
 		CircuitQueue: p.circuits,
-		Settlement:   after,
+		Completer:    after,
 		Releaser:     releaser,
 		Notifier:     notifier,
 		Log:          p.log,
@@ -164,16 +163,16 @@ func newClient(policy egress.Policy) *http.Client {
 
 func (p *process) wireManagement(policy egress.Policy) {
 	p.replayer = &replay.Replayer{
-		Store:      p.store,
-		Index:      p.store,
-		Endpoints:  p.store,
-		Jobs:       p.store,
-		Queue:      p.queue,
-		JobQueue:   p.jobs,
-		Settlement: settle.Settlement{Store: p.store},
-		Log:        p.log,
-		Now:        time.Now,
-		NewID:      hook.NewJobID,
+		Store:     p.store,
+		Index:     p.store,
+		Endpoints: p.store,
+		Jobs:      p.store,
+		Queue:     p.queue,
+		JobQueue:  p.jobs,
+		Completer: settle.Completion{Store: p.store},
+		Log:       p.log,
+		Now:       time.Now,
+		NewID:     hook.NewJobID,
 	}
 	p.eraser = &erasure.Eraser{Store: p.store, Queue: p.jobs, Log: p.log, Now: time.Now}
 	endpoints := &endpoint.Admin{

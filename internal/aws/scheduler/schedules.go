@@ -3,7 +3,7 @@
 //
 // The package maps tokens to schedules. Callers choose the time, and function
 // deliver receives the tokens from the retry lane. The contract of [Schedules] is
-// documented at the port deliver.Schedules.
+// documented at the port settle.Schedules.
 package scheduler
 
 import (
@@ -16,11 +16,11 @@ import (
 	awsscheduler "github.com/aws/aws-sdk-go-v2/service/scheduler"
 	"github.com/aws/aws-sdk-go-v2/service/scheduler/types"
 
-	"surehook/internal/delivery/deliver"
+	"surehook/internal/delivery/settle"
 	"surehook/internal/hook"
 )
 
-var _ deliver.Schedules = (*Schedules)(nil)
+var _ settle.Schedules = (*Schedules)(nil)
 
 const (
 	callTimeout = 10 * time.Second // per request, retries of the SDK included
@@ -70,7 +70,7 @@ func (s *Schedules) At(ctx context.Context, token hook.Token, at time.Time) erro
 	defer cancel()
 
 	_, err = s.client.CreateSchedule(ctx, &awsscheduler.CreateScheduleInput{
-		Name:                       aws.String(deliver.ScheduleName(token, at)),
+		Name:                       aws.String(settle.ScheduleName(token, at)),
 		GroupName:                  aws.String(s.cfg.Group),
 		ScheduleExpression:         aws.String(at.Format("at(2006-01-02T15:04:05)")),
 		ScheduleExpressionTimezone: aws.String("UTC"),

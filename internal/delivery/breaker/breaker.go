@@ -34,7 +34,7 @@ type Breaker struct {
 	Queue        Queue
 	DeadLetters  DeadLetters
 	CircuitQueue CircuitQueue
-	Settlement   Settlement
+	Completer    Completer
 	Releaser     Releaser
 	Notifier     gate.Notifier
 	Metrics      emf.Set

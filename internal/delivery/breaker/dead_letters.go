@@ -205,7 +205,7 @@ func (r *letterRun) retireDelivery(ctx context.Context, d hook.Delivery) (bool, 
 	if !replay.State.Settled() {
 		return false, nil
 	}
-	if err := r.Settlement.Complete(ctx, replay); err != nil {
+	if err := r.Completer.Complete(ctx, replay); err != nil {
 		return false, fmt.Errorf("complete settlement of delivery %s: %w", replay.ID, err)
 	}
 	d, err := r.Store.Delivery(ctx, d.Ref())

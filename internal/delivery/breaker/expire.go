@@ -172,7 +172,7 @@ func (r *reconciliation) endDelivery(ctx context.Context, d hook.Delivery) (save
 			return false, fmt.Errorf("send dead letter of delivery %s: %w", d.ID, err)
 		}
 	}
-	if err := r.Settlement.Complete(ctx, d); err != nil {
+	if err := r.Completer.Complete(ctx, d); err != nil {
 		return false, fmt.Errorf("complete settlement of delivery %s: %w", d.ID, err)
 	}
 	return r.saveDelivery(ctx, d)

@@ -13,9 +13,9 @@ import (
 	"surehook/internal/hook"
 )
 
-// brokenSettlement fails the settlement of some deliveries.
-type brokenSettlement struct {
-	breaker.Settlement
+// brokenCompleter fails the settlement of some deliveries.
+type brokenCompleter struct {
+	breaker.Completer
 
 	mu     sync.Mutex
 	broken map[hook.DeliveryRef]error
@@ -23,7 +23,7 @@ type brokenSettlement struct {
 	calls  int
 }
 
-func (s *brokenSettlement) Complete(ctx context.Context, d hook.Delivery) error {
+func (s *brokenCompleter) Complete(ctx context.Context, d hook.Delivery) error {
 	s.mu.Lock()
 	err := s.broken[d.Ref()]
 	s.calls++
@@ -34,17 +34,17 @@ func (s *brokenSettlement) Complete(ctx context.Context, d hook.Delivery) error 
 	if err != nil {
 		return err
 	}
-	return s.Settlement.Complete(ctx, d)
+	return s.Completer.Complete(ctx, d)
 }
 
-// breakSettlement returns a breaker that cannot end the deliveries.
-func (w *bundle) breakSettlement(err error, ids ...hook.DeliveryRef) (*breaker.Breaker, *brokenSettlement) {
+// breakCompleter returns a breaker that cannot end the deliveries.
+func (w *bundle) breakCompleter(err error, ids ...hook.DeliveryRef) (*breaker.Breaker, *brokenCompleter) {
 	b := w.Breaker()
-	s := &brokenSettlement{Settlement: b.Settlement, broken: make(map[hook.DeliveryRef]error)}
+	s := &brokenCompleter{Completer: b.Completer, broken: make(map[hook.DeliveryRef]error)}
 	for _, id := range ids {
 		s.broken[id] = err
 	}
-	b.Settlement = s
+	b.Completer = s
 	return b, s
 }
 
@@ -90,7 +90,7 @@ func TestReconcile_GoesOnAfterAFailingDelivery(t *testing.T) {
 			for _, i := range tt.broken {
 				broken = append(broken, ids[i])
 			}
-			b, _ := w.breakSettlement(tt.err, broken...)
+			b, _ := w.breakCompleter(tt.err, broken...)
 			err := b.Reconcile(w.Context(), hook.CircuitCheck{Tenant: e.Tenant, Endpoint: e.ID, Wave: tt.wave})
 			if !tt.silent && !errors.Is(err, tt.err) || tt.silent && err != nil {
 				t.Errorf("Reconcile() = %v; want the error of the delivery: %t", err, !tt.silent)
@@ -120,7 +120,7 @@ func TestReconcile_GoesOnAfterAFailingDelivery(t *testing.T) {
 
 // panicking panics at the settlement of one delivery.
 type panicking struct {
-	breaker.Settlement
+	breaker.Completer
 
 	at hook.DeliveryRef
 }
@@ -129,7 +129,7 @@ func (p panicking) Complete(ctx context.Context, d hook.Delivery) error {
 	if d.Ref() == p.at {
 		panic("bad")
 	}
-	return p.Settlement.Complete(ctx, d)
+	return p.Completer.Complete(ctx, d)
 }
 
 // A panic about one of several expired deliveries is the error of the check: the other
@@ -142,7 +142,7 @@ func TestReconcile_PanicOfADelivery(t *testing.T) {
 	ids := w.park(e, expired(5)...)
 	w.record(e, closed(0, 0))
 	b := w.Breaker()
-	b.Settlement = panicking{b.Settlement, ids[1]} // the first of several at the same time
+	b.Completer = panicking{b.Completer, ids[1]} // the first of several at the same time
 	if err := b.Reconcile(w.Context(), hook.CircuitCheck{Tenant: e.Tenant, Endpoint: e.ID}); err == nil || !strings.Contains(err.Error(), "panic: bad") {
 		t.Errorf("Reconcile() = %v; want the panic", err)
 	}
@@ -161,7 +161,7 @@ func TestReconcile_ASlowFaultSendsOneProbe(t *testing.T) {
 	bad := w.park(e, expired(1)...)
 	w.park(e, ages(2)...)
 	w.record(e, open(0, 0))
-	b, s := w.breakSettlement(errBroken, bad...)
+	b, s := w.breakCompleter(errBroken, bad...)
 	s.before = func() { w.Clock.Pass(time.Minute) }
 	if err := b.Reconcile(w.Context(), hook.CircuitCheck{Tenant: e.Tenant, Endpoint: e.ID}); !errors.Is(err, errBroken) {
 		t.Errorf("Reconcile() = %v; want the error of the delivery", err)
@@ -233,7 +233,7 @@ func TestReconcile_EndsManyBesideFailingDeliveries(t *testing.T) {
 			e := w.Endpoint(nil)
 			ids := w.park(e, append(expired(tt.expired), time.Second)...)
 			w.record(e, closed(1, 0))
-			b, s := w.breakSettlement(errBroken, ids[:tt.broken]...)
+			b, s := w.breakCompleter(errBroken, ids[:tt.broken]...)
 			if err := b.Reconcile(w.Context(), hook.CircuitCheck{Tenant: e.Tenant, Endpoint: e.ID, Wave: 1}); !errors.Is(err, errBroken) {
 				t.Errorf("Reconcile() = %v; want the errors of the deliveries", err)
 			}
@@ -259,7 +259,7 @@ func TestReconcile_FailingDeliveryIsEndedLater(t *testing.T) {
 	bad := w.park(e, expired(1)...)
 	ids := w.park(e, ages(40)...)
 	w.record(e, closed(1, 0))
-	b, s := w.breakSettlement(errBroken, bad...)
+	b, s := w.breakCompleter(errBroken, bad...)
 	for range 30 {
 		_ = b.Tick(w.Context()) // returns the error of the delivery
 		w.InvokeAll()

@@ -124,7 +124,7 @@ type Releaser interface {
 	Fill(ctx context.Context, e hook.Endpoint, record gate.Record, parked ...hook.Delivery) (released int, err error)
 }
 
-// Settlement completes settlements.
-type Settlement interface {
+// Completer completes settlements.
+type Completer interface {
 	settle.Completer
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"slices"
 	"time"
 
@@ -27,20 +28,16 @@ type Message struct {
 // Deliverer processes batches of tokens. All fields without a remark must be set. With an empty
 // environment in Metrics, no metrics are written.
 type Deliverer struct {
-	Store       Store
-	Queue       Queue
-	Schedules   Schedules
-	DeadLetters DeadLetters
-	Attempts    Attempter
-	Gate        Gate
-	Releaser    Releaser
-	Settlement  Settlement
-	Notifier    Notifier
-	Metrics     emf.Set
-	Log         *slog.Logger
-	Now         func() time.Time
-	Wait        hook.Wait // between two tries of a write; nil: by the real clock
-	AfterFunc   AfterFunc // nil: time.AfterFunc
+	Store     Store
+	Gate      Gate
+	Attempts  Attempter
+	Settler   Settler
+	Releaser  Releaser
+	Metrics   emf.Set
+	Log       *slog.Logger
+	Now       func() time.Time
+	Wait      hook.Wait // between two tries of a write; nil: by the real clock
+	AfterFunc AfterFunc // nil: time.AfterFunc
 
 	credits credits
 }
@@ -73,10 +70,11 @@ func levelOf(err error) slog.Level {
 // job is one message of a batch.
 type job struct {
 	message Message
-	subject             // only the token until judgeJob finds the records
-	lease   gate.Held   // the in-flight slot to hand over; zero: none
-	result  gate.Result // of the attempt
-	err     error       // not nil: the message fails
+	subject                 // only the token until judge finds the records
+	step    settlement.Step // what happens to the token next
+	lease   gate.Held       // the in-flight slot to hand over; zero: none
+	result  gate.Result     // of the attempt
+	err     error           // not nil: the message fails
 }
 
 // failAll fails the jobs with the error: their messages return.
@@ -159,20 +157,12 @@ func (d *Deliverer) processLoaded(ctx context.Context, jobs []*job, snapshot Sna
 		id := j.Token.Delivery.Endpoint
 		byEndpoint[id] = append(byEndpoint[id], j)
 	}
-	work := make([]func(), 0, len(byEndpoint)) // at the same time
-	for _, same := range byEndpoint {
-		work = append(work, func() { d.processEndpoint(ctx, same, &snapshot, now, made) })
-	}
-	runAll(work)
-	d.logMetrics(ctx, made.all)
-}
-
-// runAll calls the functions at the same time.
-func runAll(work []func()) {
-	parallel.Each(len(work), len(work), func(i int) error {
-		work[i]()
-		return nil
+	groups := slices.Collect(maps.Values(byEndpoint))
+	parallel.Each(len(groups), len(groups), func(i int) error {
+		d.processEndpoint(ctx, groups[i], &snapshot, now, made)
+		return nil // each job holds its own error
 	})
+	d.logMetrics(ctx, made.all)
 }
 
 // readable fails the jobs without all their records, and returns the others.
@@ -183,23 +173,4 @@ func readable(jobs []*job, snapshot *Snapshot) []*job {
 		}
 		return j.err != nil
 	})
-}
-
-// judgeJob finds the job's records and returns the next step.
-func (d *Deliverer) judgeJob(ctx context.Context, j *job, snapshot *Snapshot, now time.Time) settlement.Step {
-	found, ok, err := findSubject(j.Token, snapshot, now)
-	if err != nil {
-		j.err = fmt.Errorf("find delivery %s: %w", j.Token.Delivery, err)
-		return settlement.Drop
-	}
-	if !ok {
-		d.logDropped(ctx, j.Token, "the event is gone, or no replay is recorded")
-		return settlement.Drop
-	}
-	j.subject = found
-	st, reason := settlement.Judge(&j.subject, now)
-	if st == settlement.Drop {
-		d.logDropped(ctx, j.Token, reason)
-	}
-	return st
 }

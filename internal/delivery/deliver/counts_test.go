@@ -103,12 +103,12 @@ func TestProcessBatch_ALateSuccessTakesTheDeathBack(t *testing.T) {
 	second := first
 	second.Token.Nonce = hook.NewNonce() // an event posted twice has two tokens
 	process := w.Deliverer()
-	process.Store = &racingStore{Store: process.Store, race: func() {
+	writeTo(process, &racingStore{store: w.Store, race: func() {
 		w.Answer = world.Always(404)
 		if failed := w.Deliverer().ProcessBatch(w.Context(), batchOf(second)); failed != nil {
 			t.Fatal(failed)
 		}
-	}}
+	}})
 	w.Answer = world.Always(200)
 	process.ProcessBatch(w.Context(), batchOf(first))
 	c := w.counts(e.ID)
@@ -129,12 +129,12 @@ func TestProcessBatch_ACopyOfATokenCountsNoSecondDelivery(t *testing.T) {
 		message := w.Queue.Receive(hook.LaneLive, 1)[0]
 		w.Answer = world.Always(status)
 		process := w.Deliverer()
-		process.Store = &racingStore{Store: process.Store, race: func() {
+		writeTo(process, &racingStore{store: w.Store, race: func() {
 			w.Clock.Pass(time.Millisecond)
 			if failed := w.Deliverer().ProcessBatch(w.Context(), batchOf(message)); failed != nil {
 				t.Fatal(failed)
 			}
-		}}
+		}})
 		process.ProcessBatch(w.Context(), batchOf(message))
 		if c := w.counts(e.ID); c.Delivered+c.Dead != 1 || c.Attempts() != 2 {
 			t.Errorf("answer %d: counted %d delivered, %d dead, %d attempts; want 1 delivery and 2 attempts", status, c.Delivered, c.Dead, c.Attempts())

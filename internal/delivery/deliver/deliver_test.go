@@ -572,14 +572,14 @@ func TestProcessBatch_DelayedTokensKeepTheirSlot(t *testing.T) {
 
 // racingStore runs race, a concurrent write, between the read and the first write.
 type racingStore struct {
-	deliver.Store
+	store
 	once sync.Once
 	race func()
 }
 
 func (s *racingStore) SaveDelivery(ctx context.Context, d hook.Delivery, a *hook.Attempt) error {
 	s.once.Do(s.race)
-	return s.Store.SaveDelivery(ctx, d, a)
+	return s.store.SaveDelivery(ctx, d, a)
 }
 
 func TestProcessBatch_SettlesOnConcurrentWrites(t *testing.T) {
@@ -617,13 +617,13 @@ func TestProcessBatch_SettlesOnConcurrentWrites(t *testing.T) {
 				t.Fatal(err)
 			}
 			d := w.Deliverer()
-			d.Store = &racingStore{Store: w.Store, race: func() {
+			writeTo(d, &racingStore{store: w.Store, race: func() {
 				theirs := hook.QueuedDelivery(event, hook.Target{Endpoint: id.Endpoint, Shards: 1})
 				tt.race(&theirs)
 				if err := w.Store.SaveDelivery(t.Context(), theirs, nil); err != nil {
 					t.Errorf("SaveDelivery() = %v", err)
 				}
-			}}
+			}})
 			if failed := d.ProcessBatch(w.Context(), []deliver.Message{{ID: m.ID, Body: body}}); failed != nil {
 				t.Errorf("Batch() = %v; want none failed", failed)
 			}
@@ -641,12 +641,12 @@ func TestProcessBatch_SettlesOnConcurrentWrites(t *testing.T) {
 
 // forgetfulStore loses the answer to the first write.
 type forgetfulStore struct {
-	deliver.Store
+	store
 	once sync.Once
 }
 
 func (s *forgetfulStore) SaveDelivery(ctx context.Context, d hook.Delivery, a *hook.Attempt) error {
-	err := s.Store.SaveDelivery(ctx, d, a)
+	err := s.store.SaveDelivery(ctx, d, a)
 	s.once.Do(func() { err = hook.Conflict("the write was sent again by the SDK") })
 	return err
 }
@@ -663,7 +663,7 @@ func TestProcessBatch_RecognisesItsOwnWrite(t *testing.T) {
 		t.Fatal(err)
 	}
 	d := w.Deliverer()
-	d.Store = &forgetfulStore{Store: w.Store}
+	writeTo(d, &forgetfulStore{store: w.Store})
 	if failed := d.ProcessBatch(w.Context(), []deliver.Message{{ID: m.ID, Body: body}}); failed != nil {
 		t.Errorf("Batch() = %v; want none failed", failed)
 	}

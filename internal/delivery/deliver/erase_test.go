@@ -45,14 +45,14 @@ func TestProcessBatch_ErasedDuringTheAttempt(t *testing.T) {
 			id := w.Post(w.Endpoint(nil))[0]
 			message := w.Queue.Receive(hook.LaneLive, 1)[0]
 			process := w.Deliverer()
-			process.Store = &racingStore{Store: process.Store, race: func() {
+			writeTo(process, &racingStore{store: w.Store, race: func() {
 				if tt.edit != nil {
 					w.failBy(id, tt.edit)
 				}
 				if _, err := w.Replayer().Erase(t.Context(), "acme", id.Event, "key_1"); err != nil {
 					t.Errorf("Erase() = %v", err)
 				}
-			}}
+			}})
 			if failed := process.ProcessBatch(w.Context(), batchOf(message)); failed != nil {
 				t.Errorf("ProcessBatch() = %v; want none failed", failed)
 			}

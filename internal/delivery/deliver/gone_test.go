@@ -9,7 +9,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
-	"surehook/internal/delivery/deliver"
 	"surehook/internal/hook"
 	"surehook/internal/memory"
 	"surehook/internal/names"
@@ -32,7 +31,7 @@ func TestProcessBatch_SettlesGoneWithoutTheNotification(t *testing.T) {
 	id := w.Post(w.Endpoint(nil))[0]
 	message := w.Queue.Receive(hook.LaneLive, 1)[0]
 	process := w.Deliverer()
-	process.Notifier = broken{}
+	settlerOf(process).Notifier = broken{}
 	if failed := process.ProcessBatch(w.Context(), batchOf(message)); failed != nil {
 		t.Errorf("ProcessBatch() = %v; want none failed", failed)
 	}
@@ -51,13 +50,13 @@ func TestProcessBatch_SettlesGoneWithoutTheNotification(t *testing.T) {
 
 // afterDisabling fails the first answer about a disabling that is written.
 type afterDisabling struct {
-	deliver.Store
+	store
 
 	fail error // nil: no failure
 }
 
 func (s *afterDisabling) DisableEndpoint(ctx context.Context, e hook.Endpoint, r hook.AuditRecord) error {
-	err := s.Store.DisableEndpoint(ctx, e, r)
+	err := s.store.DisableEndpoint(ctx, e, r)
 	if err == nil && s.fail != nil {
 		err, s.fail = s.fail, nil
 	}
@@ -79,9 +78,9 @@ func TestProcessBatch_TellsOfADisablingWithoutAnAnswer(t *testing.T) {
 			w.Answer = world.Always(410)
 			w.Post(w.Endpoint(nil))
 			d := w.Deliverer()
-			d.Store = &afterDisabling{Store: d.Store, fail: fail}
+			writeTo(d, &afterDisabling{store: w.Store, fail: fail})
 			notifications := &memory.Notifications{}
-			d.Notifier = notifications
+			settlerOf(d).Notifier = notifications
 			messages := batchOf(w.Queue.Receive(hook.LaneLive, 1)...)
 			if failed := d.ProcessBatch(w.Context(), messages); len(failed) > 0 {
 				failed = d.ProcessBatch(w.Context(), messages)

@@ -50,7 +50,7 @@ func TestProcessBatch_LateSuccess(t *testing.T) {
 				id := w.Post(w.Endpoint(nil))[0]
 				message := w.Queue.Receive(hook.LaneLive, 1)[0]
 				process := w.Deliverer()
-				process.Store = &racingStore{Store: process.Store, race: func() { w.failBy(id, tt.edit) }}
+				writeTo(process, &racingStore{store: w.Store, race: func() { w.failBy(id, tt.edit) }})
 				w.Crash.Arm((at+1)/2, at%2 == 0)
 				failed := process.ProcessBatch(w.Context(), batchOf(message))
 				died := w.Crash.Restart()
@@ -134,9 +134,9 @@ func TestProcessBatch_LateSuccessOfACopy(t *testing.T) {
 				return world.ErrThrottled
 			}
 			process := w.Deliverer()
-			process.Store = &racingStore{Store: process.Store, race: func() {
+			writeTo(process, &racingStore{store: w.Store, race: func() {
 				w.failBy(id, func(d *hook.Delivery) { d.State, d.Token = tt.state, message.Token.Nonce })
-			}}
+			}})
 			if failed := process.ProcessBatch(w.Context(), batchOf(message)); failed != nil {
 				t.Errorf("failed %v; want none", failed)
 			}

@@ -10,6 +10,7 @@ import (
 	"surehook/internal/emf"
 	"surehook/internal/hook"
 	"surehook/internal/names"
+	"surehook/internal/rule/settlement"
 )
 
 const (
@@ -42,8 +43,11 @@ func (d *Deliverer) logDecided(ctx context.Context, s *subject, recorded *hook.D
 	d.Log.LogAttrs(ctx, slog.LevelInfo, lineDecided, appendDecision(attempt.Attrs(room[:0], s), recorded)...)
 }
 
-func (d *Deliverer) logDelayed(ctx context.Context, s *subject, until time.Time) {
-	d.Log.LogAttrs(ctx, slog.LevelInfo, "delivery.delayed", append(attempt.Attrs(nil, s), slog.Time(names.LogNext, until))...)
+// logDelayed logs that a token waits for its reserved rate slot.
+func (d *Deliverer) logDelayed(ctx context.Context, s *subject, send settlement.Sending) {
+	if send.Token.Reserved && !send.At.IsZero() {
+		d.Log.LogAttrs(ctx, slog.LevelInfo, "delivery.delayed", append(attempt.Attrs(nil, s), slog.Time(names.LogNext, send.At))...)
+	}
 }
 
 func (d *Deliverer) logDropped(ctx context.Context, t hook.Token, reason string) {
@@ -51,18 +55,6 @@ func (d *Deliverer) logDropped(ctx context.Context, t hook.Token, reason string)
 		slog.String(names.LogDelivery, t.Delivery.String()),
 		slog.Int(names.LogAttempt, t.Attempt),
 		slog.String(names.LogReason, reason))
-}
-
-// logCircling counts a token sent on hook.MaxHops times or more.
-func (d *Deliverer) logCircling(ctx context.Context, t hook.Token) {
-	line := []slog.Attr{
-		slog.String(names.LogTenant, string(t.Tenant)),
-		slog.String(names.LogEndpoint, string(t.Delivery.Endpoint)),
-		slog.String(names.LogDelivery, t.Delivery.String()),
-		slog.Int(names.LogAttempt, t.Attempt),
-		slog.Int(names.LogHops, t.Hops),
-	}
-	d.Log.LogAttrs(ctx, slog.LevelWarn, "token.circling", d.Metrics.Append(line, d.Now(), emf.Count(names.MetricSentOn, 1))...)
 }
 
 // maxAttrs is the room for the attributes of an attempt.

@@ -52,7 +52,7 @@ func TestProcessBatch_OutcomeReplacesThePark(t *testing.T) {
 					nonce = hook.NewNonce()
 				}
 				process := w.Deliverer()
-				process.Store = &racingStore{Store: process.Store, race: func() { w.parkBy(id, nonce, tt.released) }}
+				writeTo(process, &racingStore{store: w.Store, race: func() { w.parkBy(id, nonce, tt.released) }})
 				w.Crash.Arm((at+1)/2, at%2 == 0)
 				failed := process.ProcessBatch(w.Context(), batchOf(message))
 				died := w.Crash.Restart()
@@ -123,7 +123,7 @@ func TestProcessBatch_SecondParkOfATokenChangesNothing(t *testing.T) {
 	id := w.Post(w.Endpoint(func(e *hook.Endpoint) { e.Status = hook.StatusPaused }))[0]
 	message := w.Queue.Receive(hook.LaneLive, 1)[0]
 	process := w.Deliverer()
-	process.Store = &racingStore{Store: w.Store, race: func() { w.parkBy(id, message.Token.Nonce, true) }}
+	writeTo(process, &racingStore{store: w.Store, race: func() { w.parkBy(id, message.Token.Nonce, true) }})
 	if failed := process.ProcessBatch(w.Context(), batchOf(message)); failed != nil {
 		t.Errorf("ProcessBatch() = %v; want none failed", failed)
 	}

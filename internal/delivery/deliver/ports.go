@@ -2,7 +2,6 @@ package deliver
 
 import (
 	"context"
-	"time"
 
 	"surehook/internal/delivery/attempt"
 	"surehook/internal/delivery/gate"
@@ -12,13 +11,11 @@ import (
 	"surehook/internal/rule/settlement"
 )
 
-// Store keeps events, endpoints, circuits and deliveries. Every read sees every
-// write acknowledged before the read began.
+// Store reads the records of a batch, and records replays. Every read sees every write
+// acknowledged before the read began.
 type Store interface {
 	Loader
 	settle.DeliveryStore
-	settle.EndpointDisabler
-	gate.Counter
 }
 
 // Loader reads the records of a batch.
@@ -31,34 +28,17 @@ type Loader interface {
 	Load(ctx context.Context, tokens []hook.Token) (Snapshot, error)
 }
 
-// Queue carries tokens due within 15 minutes.
-type Queue interface {
-	settle.TokenQueue
-}
-
-// Schedules hold tokens due later than the longest delay of a queue.
-type Schedules interface {
-	// At puts the token on the retry lane at the given time, rounded up to a whole
-	// second. The time is more than 15 minutes away. Repeated calls with the same
-	// token and time make one schedule; ScheduleName is the identity. Every other
-	// call makes another schedule, also during the minutes until the deletion of a
-	// fired schedule.
-	At(ctx context.Context, token hook.Token, at time.Time) error
-}
-
-// DeadLetters takes a message about each dead delivery.
-type DeadLetters interface {
-	settle.DeadLetters
-}
-
-// Settlement completes settled deliveries.
-type Settlement interface {
-	settle.Completer
-}
-
-// Notifier sends notifications about disabled endpoints.
-type Notifier interface {
-	settle.Notifier
+// Settler writes what was decided about deliveries, and does the work that follows.
+// settle.Settler is the implementation.
+type Settler interface {
+	// Settle writes the decision and follows up. With an error, Written tells what was done.
+	Settle(ctx context.Context, s *settlement.Subject, decision settlement.Decision) (settle.Written, error)
+	// FollowUp does the work that follows from the recorded decision.
+	FollowUp(ctx context.Context, s *settlement.Subject, recorded *hook.Delivery) error
+	// Send sends the token at its time.
+	Send(ctx context.Context, send settlement.Sending) error
+	// SendLetter sends the letter of a dead delivery.
+	SendLetter(ctx context.Context, dead *hook.Delivery) error
 }
 
 // Attempter makes attempts. attempt.Maker is the implementation.

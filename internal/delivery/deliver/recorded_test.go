@@ -43,7 +43,7 @@ func TestProcessBatch_RecordedQueuedDelivery(t *testing.T) {
 				}
 				process := w.Deliverer()
 				if during {
-					process.Store = &racingStore{Store: process.Store, race: record}
+					writeTo(process, &racingStore{store: w.Store, race: record})
 				} else {
 					record()
 				}

@@ -85,6 +85,10 @@ func unrecordedReplay(t hook.Token, from Snapshot) (old *hook.Delivery, ok bool)
 	return old, ok && old.Tenant == t.Tenant && old.Replayed.Generation == 0
 }
 
+// maxSaveAttempts limits the writes of a replay request. Each conflict means that another
+// writer succeeded, so 3 attempts tolerate 2 concurrent writers.
+const maxSaveAttempts = 3
+
 // recordReplay writes the replay request into the delivery and returns the new
 // record. A delivery whose state refuses the replay is returned unchanged.
 func (d *Deliverer) recordReplay(ctx context.Context, old hook.Delivery, request hook.ReplayRequest) (hook.Delivery, error) {
@@ -122,8 +126,5 @@ func (d *Deliverer) returnLetter(ctx context.Context, dead *hook.Delivery, reque
 	if !request.Redrive || dead.State != hook.StateDead || dead.Replayed.Generation != 0 {
 		return nil
 	}
-	if err := d.DeadLetters.Send(ctx, hook.DeadLetterOf(*dead)); err != nil {
-		return fmt.Errorf("return the dead letter of delivery %s: %w", dead.ID, err)
-	}
-	return nil
+	return d.Settler.SendLetter(ctx, dead) //nolint:wrapcheck // the message is complete
 }

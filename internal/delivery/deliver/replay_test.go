@@ -97,16 +97,16 @@ func TestReplay_TokenAndMarkInAnyOrder(t *testing.T) {
 		}},
 		{name: "both at once, and the mark wins", play: func(w *bundle, id hook.DeliveryRef) {
 			d := w.Deliverer()
-			d.Store = &racingStore{Store: w.Store, race: func() {
+			writeTo(d, &racingStore{store: w.Store, race: func() {
 				if err := w.mark(id, order); err != nil {
 					w.T.Errorf("mark = %v; want nil", err)
 				}
-			}}
+			}})
 			w.batch(d, w.body(replayOf(id, order)))
 		}},
 		{name: "both at once, and the answer to the token's mark is lost", play: func(w *bundle, id hook.DeliveryRef) {
 			d := w.Deliverer()
-			d.Store = &forgetfulStore{Store: w.Store}
+			writeTo(d, &forgetfulStore{store: w.Store})
 			w.batch(d, w.body(replayOf(id, order)))
 		}},
 		{name: "a token twice, one after the other", play: func(w *bundle, id hook.DeliveryRef) {

@@ -1,34 +1,32 @@
 package deliver
 
 import (
-	"context"
 	"fmt"
-	"log/slog"
 	"runtime/debug"
 	"slices"
 	"sync"
 	"time"
 
 	"surehook/internal/delivery/gate"
+	"surehook/internal/delivery/settle"
 	"surehook/internal/hook"
-	"surehook/internal/names"
 	"surehook/internal/rule/stats"
 )
 
 // resultOf returns the result of an attempt, or of a decision without an attempt
 // (class 0). When another decision stands, or a copy of the token made the decision and
 // counts the delivery, the state is 0 and the result holds only the endpoint's answer.
-func resultOf(s *subject, o *hook.Outcome, w written, now time.Time) gate.Result {
+func resultOf(s *subject, o *hook.Outcome, w settle.Written, now time.Time) gate.Result {
 	r := gate.Result{
 		Attempt:    stats.Attempt{Type: s.Event.Type, Class: o.Class, Number: s.Token.Attempt, Duration: o.Duration},
 		RetryAfter: o.RetryAfter,
 	}
 	r.Shared = o.Batch.Several() && o.Batch.Leader != s.Token.Delivery.DeliveryID
-	if !w.made {
+	if !w.Made {
 		return r
 	}
-	r.State, r.Age = w.record.State, now.Sub(w.record.CreatedAt)
-	if o.Class != 0 && s.Token.Attempt == 1 && w.record.Parks == 0 {
+	r.State, r.Age = w.Record.State, now.Sub(w.Record.CreatedAt)
+	if o.Class != 0 && s.Token.Attempt == 1 && w.Record.Parks == 0 {
 		r.Queued = max(r.Age-o.Duration, 0)
 	}
 	return r
@@ -84,15 +82,4 @@ func recoverPanic(f func() error) (err error) {
 		}
 	}()
 	return f()
-}
-
-// countDead counts a death without an attempt at the time; the gate counts the
-// other dead deliveries. n is 1, or -1 to take a death back. No decision depends on the
-// count, so countDead only logs an error.
-func (d *Deliverer) countDead(ctx context.Context, s *subject, n int, at time.Time) {
-	_, err := d.Store.Count(ctx, s.Token.Tenant, s.Token.Delivery.Endpoint, stats.Deaths(s.Event.Type, n), at)
-	if err != nil {
-		d.Log.ErrorContext(ctx, "dead_count.failed",
-			slog.String(names.LogDelivery, s.Token.Delivery.String()), slog.Any(names.LogError, err))
-	}
 }

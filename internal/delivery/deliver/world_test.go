@@ -4,6 +4,8 @@ import (
 	"testing"
 	"time"
 
+	"surehook/internal/delivery/deliver"
+	"surehook/internal/delivery/settle"
 	"surehook/internal/proof/world"
 )
 
@@ -18,4 +20,19 @@ func setup(t *testing.T) *bundle {
 	t.Helper()
 
 	return &bundle{world.New(t, world.Options{Function: world.Deliver, Delays: []time.Duration{10 * time.Second, 20 * time.Minute}})}
+}
+
+// store is what a process writes to.
+type store interface {
+	deliver.Store
+	settle.Store
+}
+
+// writeTo lets the process write to the store.
+func writeTo(process *deliver.Deliverer, s store) {
+	process.Store, settlerOf(process).Store = s, s
+}
+
+func settlerOf(process *deliver.Deliverer) *settle.Settler {
+	return process.Settler.(*settle.Settler) //nolint:forcetypeassert // a panic names the type
 }

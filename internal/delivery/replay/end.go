@@ -89,7 +89,7 @@ func (r *Replayer) end(ctx context.Context, tenant hook.TenantID, id hook.Delive
 	case refused != nil:
 		return hook.Delivery{}, refused
 	}
-	return d, r.completeSettlement(ctx, d)
+	return d, r.completeSettled(ctx, d)
 }
 
 // reportEnded reports an ending that was written.

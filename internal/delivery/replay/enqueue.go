@@ -159,11 +159,11 @@ func (r *Replayer) settleReplaced(ctx context.Context, d hook.Delivery) error {
 	if !d.CancelledByReplay() {
 		return nil
 	}
-	return r.completeSettlement(ctx, d)
+	return r.completeSettled(ctx, d)
 }
 
-func (r *Replayer) completeSettlement(ctx context.Context, d hook.Delivery) error {
-	if err := r.Settlement.Complete(ctx, d); err != nil {
+func (r *Replayer) completeSettled(ctx context.Context, d hook.Delivery) error {
+	if err := r.Completer.Complete(ctx, d); err != nil {
 		return fmt.Errorf("complete settlement of delivery %s: %w", d.ID, err)
 	}
 	return nil

@@ -75,7 +75,7 @@ func (r *Replayer) eraseDeliveries(ctx context.Context, d hook.Delivery, e hook.
 			return ended, fmt.Errorf("erase attempts of delivery %s: %w", erased.ID, err)
 		}
 		if erased.Reason == hook.ReasonErased {
-			if err := r.completeSettlement(ctx, erased); err != nil {
+			if err := r.completeSettled(ctx, erased); err != nil {
 				return ended, err
 			}
 		}

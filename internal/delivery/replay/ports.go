@@ -116,7 +116,7 @@ type JobQueue interface {
 	Continue(ctx context.Context, m Message, delay time.Duration) error
 }
 
-// Settlement completes settlements.
-type Settlement interface {
+// Completer completes settlements.
+type Completer interface {
 	settle.Completer
 }

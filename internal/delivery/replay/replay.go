@@ -11,18 +11,18 @@ import (
 // Replayer replays, discards and cancels deliveries, and runs replay jobs. All
 // fields but Metrics, Wait and Ended are required.
 type Replayer struct {
-	Store      Store
-	Index      Index
-	Endpoints  Endpoints
-	Jobs       Jobs
-	Queue      Queue
-	JobQueue   JobQueue
-	Settlement Settlement
-	Metrics    emf.Set // without an environment: no metrics
-	Log        *slog.Logger
-	Now        func() time.Time
-	NewID      func() (hook.JobID, error)
-	Wait       hook.Wait // between two tries of a write; nil: by the real clock
+	Store     Store
+	Index     Index
+	Endpoints Endpoints
+	Jobs      Jobs
+	Queue     Queue
+	JobQueue  JobQueue
+	Completer Completer
+	Metrics   emf.Set // without an environment: no metrics
+	Log       *slog.Logger
+	Now       func() time.Time
+	NewID     func() (hook.JobID, error)
+	Wait      hook.Wait // between two tries of a write; nil: by the real clock
 
 	// Ended is called after each delivery ended by Discard and Cancel, before the
 	// settlement. nil: no call.

@@ -12,7 +12,7 @@ import (
 
 // notifyDead reports a dead delivery. The delivery of a notification is not
 // reported, so that no notification causes another notification.
-func (s Settlement) notifyDead(ctx context.Context, d hook.Delivery) {
+func (s Completion) notifyDead(ctx context.Context, d hook.Delivery) {
 	if d.State != hook.StateDead || s.Notifier == nil || strings.HasPrefix(d.EventType, hook.SystemPrefix) {
 		return
 	}

@@ -32,14 +32,14 @@ func (n *topic) Notify(context.Context, hook.Notification) error {
 
 // A broken notifier must not stop a settlement: the deliveries are counted and
 // retired, and the log names the failure at level ERROR, for the query "errors".
-func TestSettlement_CompleteWithoutTheNotification(t *testing.T) {
+func TestCompletion_CompleteWithoutTheNotification(t *testing.T) {
 	t.Parallel()
 
 	var log bytes.Buffer
 	s := store{Store: memory.NewStore()}
 	d := s.record(t, "dead", "replaced", "dead")
 	broken := &topic{err: errors.New("the topic is gone")}
-	settlement := settle.Settlement{Store: s, Notifier: broken, Log: slog.New(slog.NewJSONHandler(&log, nil))}
+	settlement := settle.Completion{Store: s, Notifier: broken, Log: slog.New(slog.NewJSONHandler(&log, nil))}
 	if err := settlement.Complete(t.Context(), d); err != nil {
 		t.Errorf("Complete() = %v; want nil", err)
 	}
@@ -65,7 +65,7 @@ func TestSettlement_CompleteWithoutTheNotification(t *testing.T) {
 
 // The notification comes last: a notifier without an answer must not use up the time
 // of the settlement. After a fault of the settlement the next call notifies.
-func TestSettlement_CompleteNotifiesLast(t *testing.T) {
+func TestCompletion_CompleteNotifiesLast(t *testing.T) {
 	t.Parallel()
 
 	s := store{Store: memory.NewStore()}
@@ -83,7 +83,7 @@ func TestSettlement_CompleteNotifiesLast(t *testing.T) {
 			t.Errorf("at the notification the predecessor is %s; want discarded", got)
 		}
 	}
-	settlement := settle.Settlement{Store: s, Notifier: working, Log: slog.New(slog.DiscardHandler)}
+	settlement := settle.Completion{Store: s, Notifier: working, Log: slog.New(slog.DiscardHandler)}
 	if err := settlement.Complete(t.Context(), d); err == nil || working.sent != 0 {
 		t.Errorf("Complete() with a fault = %v after %d notifications; want an error after 0", err, working.sent)
 	}

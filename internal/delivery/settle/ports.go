@@ -100,6 +100,16 @@ type TokenQueue interface {
 	Send(ctx context.Context, lane hook.Lane, tokens []hook.Token, delay time.Duration) []error
 }
 
+// Schedules hold tokens due later than the longest delay of a queue.
+type Schedules interface {
+	// At puts the token on the retry lane at the given time, rounded up to a whole
+	// second. The time is more than 15 minutes away. Repeated calls with the same
+	// token and time make one schedule; ScheduleName is the identity. Every other
+	// call makes another schedule, also during the minutes until the deletion of a
+	// fired schedule.
+	At(ctx context.Context, token hook.Token, at time.Time) error
+}
+
 // DeadLetters takes a message about each dead delivery.
 type DeadLetters interface {
 	// Send sends one message about the delivery.
@@ -114,7 +124,7 @@ type Notifier interface {
 	Notify(ctx context.Context, n hook.Notification) error
 }
 
-// Completer completes settlements. Settlement is the implementation.
+// Completer completes settlements. Completion is the implementation.
 type Completer interface {
 	// Complete does the work that follows from the settled delivery d, as
 	// recorded. Repeated calls are harmless.

@@ -149,8 +149,8 @@ func newBundle(t *testing.T, batch, processes int) *bundle {
 	wiring := world.Wiring{
 		Store: w.store, Queue: tokens, Schedules: w.schedules(cfg), DeadLetters: dead,
 		CircuitQueue: sqs.NewCircuitQueue(cfg, w.queue(circuits)), Notifier: notifier,
-		Settlement: settle.Settlement{Store: w.store, Notifier: notifier, Log: log},
-		Vault:      memory.Vault{}, Sender: w, Remote: abroad{w}, Metrics: metrics, Log: log, Now: w.clock, NewEventID: w.ids.Event,
+		Completer: settle.Completion{Store: w.store, Notifier: notifier, Log: log},
+		Vault:     memory.Vault{}, Sender: w, Remote: abroad{w}, Metrics: metrics, Log: log, Now: w.clock, NewEventID: w.ids.Event,
 	}
 	acceptor, err := wiring.Acceptor()
 	if err != nil {

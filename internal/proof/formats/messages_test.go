@@ -16,13 +16,13 @@ import (
 	"github.com/aws/aws-lambda-go/events"
 
 	"surehook/internal/aws/apigateway"
-	"surehook/internal/delivery/deliver"
 	"surehook/internal/delivery/egress"
 	"surehook/internal/delivery/ingest"
 	"surehook/internal/delivery/notify"
 	"surehook/internal/delivery/remote"
 	"surehook/internal/delivery/replay"
 	"surehook/internal/delivery/send"
+	"surehook/internal/delivery/settle"
 	"surehook/internal/hook"
 	"surehook/internal/httpapi"
 	"surehook/internal/memory"
@@ -47,7 +47,7 @@ func messages(t *testing.T) map[string]string {
 	for name, token := range tokens() {
 		add("token " + name)(token.Encode())
 	}
-	all["name of a schedule"] = deliver.ScheduleName(tokens()["retry"], at(101))
+	all["name of a schedule"] = settle.ScheduleName(tokens()["retry"], at(101))
 	d, _ := recorded(0, hook.StateDead, hook.ClassUnavailable)
 	add("letter")(hook.DeadLetterOf(d).Encode())
 	check := hook.CircuitCheck{Tenant: tenant, Endpoint: first, Wave: 3, Hops: 2}

@@ -114,7 +114,7 @@ func newLab(t *testing.T, s setup, n sizes) *lab {
 	l.circuits.Visibility = visibility
 	l.wiring = world.Wiring{
 		Store: l.store, Queue: l.queue, Schedules: memory.NewSchedules(l.queue.Queue, time.Now), DeadLetters: memory.NewDeadLetters(l.queue.Queue),
-		CircuitQueue: l.circuits, Notifier: &memory.Notifications{}, Settlement: settle.Settlement{Store: l.store}, Vault: memory.Vault{},
+		CircuitQueue: l.circuits, Notifier: &memory.Notifications{}, Completer: settle.Completion{Store: l.store}, Vault: memory.Vault{},
 		Sender: l.receivers, Log: slog.New(slog.DiscardHandler), Now: time.Now, RealTime: true,
 	}
 	l.breaker = l.wiring.Breaker()

@@ -9,7 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"surehook/internal/delivery/deliver"
+	"surehook/internal/delivery/settle"
 	"surehook/internal/hook"
 )
 
@@ -21,14 +21,14 @@ type Message struct {
 
 // QueueBench is a queue under test.
 type QueueBench struct {
-	Queue deliver.Queue
+	Queue settle.TokenQueue
 	// Receive receives and deletes visible messages of the lane. Receive may leave
 	// some messages for the next call.
 	Receive func(ctx context.Context, lane hook.Lane) ([]Message, error)
 	Clock   Clock
 }
 
-// Queue tests an implementation of the port deliver.Queue. Each call of newBench
+// Queue tests an implementation of the port settle.TokenQueue. Each call of newBench
 // returns a queue with empty lanes of its own.
 func Queue(t *testing.T, newBench func(t *testing.T) QueueBench) {
 	t.Helper()

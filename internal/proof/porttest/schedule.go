@@ -8,7 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"surehook/internal/delivery/deliver"
+	"surehook/internal/delivery/settle"
 	"surehook/internal/hook"
 )
 
@@ -20,7 +20,7 @@ type Plan struct {
 
 // SchedulesBench is an implementation of schedules under test.
 type SchedulesBench struct {
-	Schedules deliver.Schedules
+	Schedules settle.Schedules
 	// Plans returns all schedules, in any order.
 	Plans func(ctx context.Context) ([]Plan, error)
 	// Receive receives and deletes visible messages of the retry lane. nil: the
@@ -29,7 +29,7 @@ type SchedulesBench struct {
 	Clock   Clock
 }
 
-// Schedules tests an implementation of the port deliver.Schedules. Each call of
+// Schedules tests an implementation of the port settle.Schedules. Each call of
 // newBench returns an implementation without schedules, with an empty retry lane of
 // its own.
 func Schedules(t *testing.T, newBench func(t *testing.T) SchedulesBench) {

@@ -60,7 +60,7 @@ func newTrial(t *testing.T) *trial {
 	w.queue, w.circuits = memory.NewQueue(w.clock.Now), memory.NewCircuitQueue(w.clock.Now)
 	wiring := world.Wiring{
 		Store: w.store, Queue: w.queue, Schedules: memory.NewSchedules(w.queue, w.clock.Now), DeadLetters: memory.NewDeadLetters(w.queue),
-		CircuitQueue: w.circuits, Notifier: silent{}, Settlement: ending{settle.Settlement{Store: w.store, Wait: world.NoWait}, w},
+		CircuitQueue: w.circuits, Notifier: silent{}, Completer: ending{settle.Completion{Store: w.store, Wait: world.NoWait}, w},
 		Vault: memory.Vault{}, Sender: w, Log: slog.New(slog.DiscardHandler), Now: w.clock.Now, NewEventID: w.ids.Event,
 	}
 	var err error
@@ -79,13 +79,13 @@ func (silent) Notify(context.Context, hook.Notification) error { return nil }
 
 // ending counts settled deliveries.
 type ending struct {
-	settle.Settlement
+	settle.Completion
 	w *trial
 }
 
 func (e ending) Complete(ctx context.Context, d hook.Delivery) error {
 	e.w.count(d)
-	return e.Settlement.Complete(ctx, d)
+	return e.Completion.Complete(ctx, d)
 }
 
 func (w *trial) count(d hook.Delivery) {

@@ -82,7 +82,7 @@ func (p *process) wiring() world.Wiring {
 	ports := p.ports()
 	return world.Wiring{
 		Store: ports, Queue: ports, Schedules: ports, DeadLetters: p.letters(), CircuitQueue: ports, JobQueue: ports, Notifier: ports,
-		Settlement: settle.Settlement{Store: ports, Notifier: ports, Log: p.log, Wait: world.NoWait}, Vault: memory.Vault{}, Sender: wire{p: p}, Remote: senders{p},
+		Completer: settle.Completion{Store: ports, Notifier: ports, Log: p.log, Wait: world.NoWait}, Vault: memory.Vault{}, Sender: wire{p: p}, Remote: senders{p},
 		Log: p.log, Now: p.clock,
 		NewEventID: func() (hook.EventID, error) {
 			p.events++

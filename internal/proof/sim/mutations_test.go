@@ -107,7 +107,7 @@ func mutations() []mutation {
 			old: "after = next", bug: "_ = next",
 		},
 		{
-			name: "a token that moves to another lane passes without a rate slot", file: "delivery/deliver/endpoint.go", by: []check{checkRate},
+			name: "a token that moves to another lane passes without a rate slot", file: "delivery/deliver/plan.go", by: []check{checkRate},
 			old: "token.Reserved, token.Slot, token.Probe = s.Token.Reserved,", bug: "token.Reserved, token.Slot, token.Probe = true,",
 		},
 		{
@@ -253,8 +253,8 @@ func mutations() []mutation {
 			old: "Verdict{Decision: Park, Reason: hook.ReasonThrottled}), g.markWaiting(ctx, q.Record, now)", bug: "Verdict{Decision: Delay, Until: now.Add(2 * time.Second)}), nil",
 		},
 		{
-			name: "a decision is written again on the same record after a conflict", file: "delivery/deliver/settle.go", by: []check{checkWrites},
-			old: "plan = decision.On(s, conflict)", bug: "if next := decision.On(s, conflict); next.Order != plan.Order {\n\t\t\t\tplan = next\n\t\t\t}",
+			name: "a decision is written again on the same record after a conflict", file: "delivery/settle/settler.go", by: []check{checkWrites},
+			old: "plan = decision.On(about, conflict)", bug: "if next := decision.On(about, conflict); next.Order != plan.Order {\n\t\t\t\tplan = next\n\t\t\t}",
 		},
 		{
 			name: "every message of a job continues the job", file: "delivery/replay/chain.go", by: []check{checkMessages},
@@ -263,7 +263,7 @@ func mutations() []mutation {
 		{
 			name: "only the leader of a failed request is settled", file: "delivery/deliver/together.go", by: []check{checkLost, checkLate},
 			old: "own.run(j, func() (r gate.Result, err error) {\n\t\t\tone := *made",
-			bug: "own.run(j, func() (r gate.Result, err error) {\n\t\t\t\tif j != leader && made.outcome.Class != hook.ClassDelivered {\n\t\t\t\t\treturn r, nil\n\t\t\t\t}\n\t\t\tone := *made",
+			bug: "own.run(j, func() (r gate.Result, err error) {\n\t\t\t\tif j != leader && made.Outcome.Class != hook.ClassDelivered {\n\t\t\t\t\treturn r, nil\n\t\t\t\t}\n\t\t\tone := *made",
 		},
 		{
 			name: "a rejected event takes the others of its request with it", file: "rule/settlement/decision.go", by: []check{checkRecord},
@@ -322,7 +322,7 @@ func mutations() []mutation {
 			old: "if !r.Endpoint.Remote() {", bug: "if !r.Endpoint.Fixed {",
 		},
 		{
-			name: "an outcome is written three times only", file: "delivery/deliver/settle.go", by: []check{checkPersist},
+			name: "an outcome is written three times only", file: "delivery/settle/settler.go", by: []check{checkPersist},
 			old: "hook.Persist, maxPersistAttempts\n", bug: "hook.Persist, maxSaveAttempts\n",
 		},
 		{

@@ -40,12 +40,12 @@ type Store interface { //nolint:interfacebloat // the ports of all use cases tog
 type Wiring struct {
 	Store        Store
 	Queue        breaker.Queue
-	Schedules    deliver.Schedules
+	Schedules    settle.Schedules
 	DeadLetters  breaker.DeadLetters
 	CircuitQueue breaker.CircuitQueue
 	JobQueue     replay.JobQueue
-	Notifier     deliver.Notifier
-	Settlement   deliver.Settlement
+	Notifier     settle.Notifier
+	Completer    settle.Completer
 	Gate         deliver.Gate // of Deliverer; nil: NewGate
 	Vault        attempt.Vault
 	Sender       attempt.Sender
@@ -105,6 +105,14 @@ func (w Wiring) NewReleaser() *release.Releaser {
 	return &release.Releaser{Store: w.Store, Queue: w.Queue, CircuitQueue: w.CircuitQueue, Now: w.Now, Wait: w.wait()}
 }
 
+// NewSettler returns a new settler of function deliver.
+func (w Wiring) NewSettler() *settle.Settler {
+	return &settle.Settler{
+		Store: w.Store, Queue: w.Queue, Schedules: w.Schedules, DeadLetters: w.DeadLetters, Completer: w.Completer, Notifier: w.Notifier,
+		Metrics: w.Metrics, Log: w.Log, Now: w.Now, Wait: w.wait(),
+	}
+}
+
 // Deliverer returns a new function deliver.
 func (w Wiring) Deliverer() *deliver.Deliverer {
 	admission := w.Gate
@@ -112,9 +120,9 @@ func (w Wiring) Deliverer() *deliver.Deliverer {
 		admission = w.NewGate()
 	}
 	d := &deliver.Deliverer{
-		Store: w.Store, Queue: w.Queue, Schedules: w.Schedules, DeadLetters: w.DeadLetters,
+		Store:    w.Store,
 		Attempts: &attempt.Maker{Store: w.Store, Vault: w.Vault, Sender: w.Sender, Remote: w.Remote, Metrics: w.Metrics, Log: w.Log, Now: w.Now},
-		Gate:     admission, Releaser: w.NewReleaser(), Settlement: w.Settlement, Notifier: w.Notifier, Metrics: w.Metrics, Log: w.Log, Now: w.Now, Wait: w.wait(),
+		Gate:     admission, Releaser: w.NewReleaser(), Settler: w.NewSettler(), Metrics: w.Metrics, Log: w.Log, Now: w.Now, Wait: w.wait(),
 	}
 	if !w.RealTime {
 		d.AfterFunc = NoTimer
@@ -125,7 +133,7 @@ func (w Wiring) Deliverer() *deliver.Deliverer {
 // Breaker returns a new function breaker.
 func (w Wiring) Breaker() *breaker.Breaker {
 	return &breaker.Breaker{
-		Store: w.Store, Queue: w.Queue, DeadLetters: w.DeadLetters, CircuitQueue: w.CircuitQueue, Settlement: w.Settlement, Releaser: w.NewReleaser(),
+		Store: w.Store, Queue: w.Queue, DeadLetters: w.DeadLetters, CircuitQueue: w.CircuitQueue, Completer: w.Completer, Releaser: w.NewReleaser(),
 		Notifier: w.Notifier, Metrics: w.Metrics, Log: w.Log, Now: w.Now, Wait: w.wait(),
 	}
 }
@@ -134,6 +142,6 @@ func (w Wiring) Breaker() *breaker.Breaker {
 func (w Wiring) Replayer() *replay.Replayer {
 	return &replay.Replayer{
 		Store: w.Store, Index: w.Store, Endpoints: w.Store, Jobs: w.Store, Queue: w.Queue, JobQueue: w.JobQueue,
-		Settlement: w.Settlement, Metrics: w.Metrics, Log: w.Log, Now: w.Now, NewID: w.NewJobID, Wait: w.wait(),
+		Completer: w.Completer, Metrics: w.Metrics, Log: w.Log, Now: w.Now, NewID: w.NewJobID, Wait: w.wait(),
 	}
 }

@@ -118,7 +118,7 @@ func (w *World) wiring(f Function) Wiring {
 	p := ports{w}
 	return Wiring{
 		Store: w.Store, Queue: p, Schedules: p, DeadLetters: deadLetters{w}, CircuitQueue: p, JobQueue: p, Notifier: p,
-		Settlement: settle.Settlement{Store: w.Store, Wait: NoWait}, Gate: w.Gate, Vault: memory.Vault{}, Sender: receiver{w}, Remote: w.Remote,
+		Completer: settle.Completion{Store: w.Store, Wait: NoWait}, Gate: w.Gate, Vault: memory.Vault{}, Sender: receiver{w}, Remote: w.Remote,
 		Metrics: emf.Set{Environment: "test"}, Log: log, Now: w.Clock.Now, NewEventID: hook.NewEventID, NewJobID: hook.NewJobID,
 	}
 }

@@ -39,8 +39,8 @@ func FollowUpOf(d *hook.Delivery, e *hook.Endpoint) FollowUp {
 	return FollowUp{}
 }
 
-// Wait returns the token of a delivery that came too early, for the planned time.
-func Wait(s *Subject) Sending {
+// wait returns the token of a delivery that came too early, for the planned time.
+func wait(s *Subject) Sending {
 	lane, at := s.Endpoint.LaneAt(hook.LaneRetry, s.Delivery.NextAttemptAt)
 	return Sending{Token: SameToken(s.Token), Lane: lane, At: at}
 }

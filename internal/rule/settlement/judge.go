@@ -15,24 +15,34 @@ type Subject struct {
 	Delivery *hook.Delivery // as read before the attempt
 }
 
-// Step is the next step for a token, according to the records.
-type Step uint8
+// Step is what happens to a token next.
+type Step struct {
+	Do       Action
+	Reason   string   // of Drop and Resume, for the log
+	Sending  Sending  // of Send
+	Decision Decision // of Settle
+}
 
-// The steps.
+// Action is the kind of a step.
+type Action uint8
+
+// The actions.
 const (
-	Drop    Step = iota + 1 // nothing is left to do
-	Resume                  // the token's own decision is recorded: only (b) is left
-	Defer                   // the token came too early
-	Expire                  // the delivery is older than max_age
-	Erase                   // the payload was erased
-	Attempt                 // the delivery is due
+	Drop    Action = iota + 1 // nothing is left to do
+	Resume                    // the token's own decision is recorded: only (b) is left
+	Send                      // the token goes on: to another lane, or at a later time
+	Settle                    // the decision is written, without an attempt
+	Attempt                   // the delivery is due
 )
+
+// Decides reports whether the step ends in a decision about the token's attempt.
+func (s Step) Decides() bool { return s.Do == Attempt || s.Do == Settle }
 
 // earlyTolerance is the accepted difference between the clocks of two machines: a
 // token is due from this long before the planned time.
 const earlyTolerance = time.Second
 
-// Judge returns the next step for the token, and the reason for the log.
+// Judge returns the next step for the token, according to the records.
 //
 // A token with its own nonce in the record has decided: the attempt is recorded, or
 // the delivery is settled. The token resumes at (b).
@@ -44,27 +54,27 @@ const earlyTolerance = time.Second
 // the attempt recorded. The drop loses nothing. While the delivery is parked, the
 // breaker sends another token. A release sends its token before it ends the park.
 // All other writes leave Parks as the token knows it.
-func Judge(s *Subject, now time.Time) (step Step, reason string) {
+func Judge(s *Subject, now time.Time) Step {
 	t, d := s.Token, s.Delivery
 	own := d.Token == t.Nonce
 	switch {
 	case t.Attempt == d.Attempts && own,
 		d.State.Settled() && own: // expired or cancelled: decided without an attempt
-		return Resume, "own decision is recorded"
+		return Step{Do: Resume, Reason: "own decision is recorded"}
 	case t.Attempt <= d.Attempts:
-		return Drop, "attempt is recorded already"
+		return Step{Do: Drop, Reason: "attempt is recorded already"}
 	case d.State.Settled():
-		return Drop, "delivery is " + d.State.String()
+		return Step{Do: Drop, Reason: "delivery is " + d.State.String()}
 	case t.Parks < d.Parks:
-		return Drop, "the delivery was parked after the token was made"
+		return Step{Do: Drop, Reason: "the delivery was parked after the token was made"}
 	case t.Attempt > d.Attempts+1:
-		return Drop, "the attempt before is not recorded"
+		return Step{Do: Drop, Reason: "the attempt before is not recorded"}
 	case s.Event.Erased():
-		return Erase, "the payload was erased"
+		return Step{Do: Settle, Decision: Erased(now)}
 	case d.State == hook.StateRetrying && now.Before(d.NextAttemptAt.Add(-earlyTolerance)):
-		return Defer, "too early"
+		return Step{Do: Send, Sending: wait(s)}
 	case s.Endpoint != nil && retry.Expired(*d, now, s.Endpoint.MaxAge):
-		return Expire, "older than max_age"
+		return Step{Do: Settle, Decision: Expired(now)}
 	}
-	return Attempt, ""
+	return Step{Do: Attempt}
 }

@@ -37,7 +37,10 @@ func TestJudge(t *testing.T) {
 	tests := []struct {
 		name string
 		edit func(s *settlement.Subject)
-		want settlement.Step
+		want settlement.Action
+
+		decision settlement.Decision // of Settle
+		at       time.Time           // of Send
 	}{
 		{name: "a queued delivery is due", want: settlement.Attempt},
 		{name: "the own attempt failed", edit: record(hook.StateRetrying, 1, "own"), want: settlement.Resume},
@@ -55,7 +58,7 @@ func TestJudge(t *testing.T) {
 			s.Delivery.Parks, s.Token.Parks = 1, 1
 		}, want: settlement.Attempt},
 		{name: "the attempt before is not recorded", edit: func(s *settlement.Subject) { s.Token.Attempt = 2 }, want: settlement.Drop},
-		{name: "the payload was erased", edit: func(s *settlement.Subject) { s.Event.Payload, s.Event.ErasedAt = nil, now }, want: settlement.Erase},
+		{name: "the payload was erased", edit: func(s *settlement.Subject) { s.Event.Payload, s.Event.ErasedAt = nil, now }, want: settlement.Settle, decision: settlement.Erased(now)},
 		{name: "1 s before the time, as the clocks may differ", edit: func(s *settlement.Subject) {
 			record(hook.StateRetrying, 1, "other")(s)
 			s.Token.Attempt, s.Delivery.NextAttemptAt = 2, now.Add(time.Second)
@@ -63,8 +66,8 @@ func TestJudge(t *testing.T) {
 		{name: "more than 1 s before the time", edit: func(s *settlement.Subject) {
 			record(hook.StateRetrying, 1, "other")(s)
 			s.Token.Attempt, s.Delivery.NextAttemptAt = 2, now.Add(time.Second+1)
-		}, want: settlement.Defer},
-		{name: "older than max_age", edit: func(s *settlement.Subject) { s.Delivery.CreatedAt = now.Add(-time.Hour - 1) }, want: settlement.Expire},
+		}, want: settlement.Send, at: now.Add(time.Second + 1)},
+		{name: "older than max_age", edit: func(s *settlement.Subject) { s.Delivery.CreatedAt = now.Add(-time.Hour - 1) }, want: settlement.Settle, decision: settlement.Expired(now)},
 		{name: "older than the max_age of a deleted endpoint", edit: func(s *settlement.Subject) {
 			s.Delivery.CreatedAt, s.Endpoint = now.Add(-time.Hour-1), nil
 		}, want: settlement.Attempt},
@@ -73,8 +76,9 @@ func TestJudge(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 
-			if got, reason := settlement.Judge(subject(tt.edit), now); got != tt.want || got == settlement.Drop && reason == "" {
-				t.Errorf("Judge() = %d, %q; want %d", got, reason, tt.want)
+			got := settlement.Judge(subject(tt.edit), now)
+			if got.Do != tt.want || got.Decision != tt.decision || !got.Sending.At.Equal(tt.at) || got.Do == settlement.Drop && got.Reason == "" {
+				t.Errorf("Judge() = %+v; want %d, %+v at %s", got, tt.want, tt.decision, tt.at)
 			}
 		})
 	}

@@ -134,7 +134,7 @@ func (s store) outcomes(t *testing.T, id hook.JobID) replay.Outcomes {
 	return outcomes
 }
 
-func TestSettlement_Complete(t *testing.T) {
+func TestCompletion_Complete(t *testing.T) {
 	t.Parallel()
 
 	delivered, dead, cancelled := replay.Outcomes{Delivered: 1}, replay.Outcomes{Dead: 1}, replay.Outcomes{Cancelled: 1}
@@ -173,7 +173,7 @@ func TestSettlement_Complete(t *testing.T) {
 			generations := strings.Split(tt.generations, " > ")
 			d := s.record(t, generations...)
 			for range 2 { // the second call changes nothing
-				if err := (settle.Settlement{Store: s}).Complete(t.Context(), d); err != nil {
+				if err := (settle.Completion{Store: s}).Complete(t.Context(), d); err != nil {
 					t.Fatalf("Complete(%s) = %v; want nil", d.ID, err)
 				}
 				if diff := cmp.Diff(strings.Split(tt.want, " > "), s.states(t, len(generations))); diff != "" {
@@ -187,14 +187,14 @@ func TestSettlement_Complete(t *testing.T) {
 	}
 }
 
-func TestSettlement_CompleteLeavesUnreplayedDeadDelivery(t *testing.T) {
+func TestCompletion_CompleteLeavesUnreplayedDeadDelivery(t *testing.T) {
 	t.Parallel()
 
 	s := store{Store: memory.NewStore()}
 	s.record(t, "dead")
 	d := hook.Delivery{ID: first.DeliveryID, AcceptedAt: first.AcceptedAt, State: hook.StateDelivered}
 	d.ID.Generation = 2
-	if err := (settle.Settlement{Store: s}).Complete(t.Context(), d); err != nil {
+	if err := (settle.Completion{Store: s}).Complete(t.Context(), d); err != nil {
 		t.Errorf("Complete(%s) = %v; want nil", d.ID, err)
 	}
 	if got := s.states(t, 1); got[0] != "dead" {
@@ -203,7 +203,7 @@ func TestSettlement_CompleteLeavesUnreplayedDeadDelivery(t *testing.T) {
 }
 
 // With a fault of any request, Complete returns the error, and the next call completes.
-func TestSettlement_CompleteRepeatsAfterAnyFault(t *testing.T) {
+func TestCompletion_CompleteRepeatsAfterAnyFault(t *testing.T) {
 	t.Parallel()
 
 	for at := 1; at <= 5; at++ { // count, read the predecessor, count the predecessor, read the dead generation, save the dead generation
@@ -219,7 +219,7 @@ func TestSettlement_CompleteRepeatsAfterAnyFault(t *testing.T) {
 				}
 				return nil
 			}
-			a := settle.Settlement{Store: s}
+			a := settle.Completion{Store: s}
 			if err := a.Complete(t.Context(), d); err == nil || hook.CodeOf(err) != hook.CodeUnavailable {
 				t.Errorf("Complete() without an answer to request %d = %v; want unavailable", at, err)
 			}
@@ -236,7 +236,7 @@ func TestSettlement_CompleteRepeatsAfterAnyFault(t *testing.T) {
 	}
 }
 
-func TestSettlement_CompleteAfterConcurrentWrites(t *testing.T) {
+func TestCompletion_CompleteAfterConcurrentWrites(t *testing.T) {
 	t.Parallel()
 
 	tests := []struct {
@@ -270,7 +270,7 @@ func TestSettlement_CompleteAfterConcurrentWrites(t *testing.T) {
 				theirs.State = tt.state
 				return s.Store.SaveDelivery(t.Context(), theirs, nil)
 			}
-			err := (settle.Settlement{Store: s}).Complete(t.Context(), d)
+			err := (settle.Completion{Store: s}).Complete(t.Context(), d)
 			if (err == nil) != tt.ok || err != nil && hook.CodeOf(err) != hook.CodeUnavailable {
 				t.Errorf("Complete() = %v; want ok: %t, else to be called again", err, tt.ok)
 			}
@@ -282,7 +282,7 @@ func TestSettlement_CompleteAfterConcurrentWrites(t *testing.T) {
 }
 
 // The deaths of an hour, as counted for the review and the statistics of the endpoint.
-func TestSettlement_CompleteTakesTheDeathBack(t *testing.T) {
+func TestCompletion_CompleteTakesTheDeathBack(t *testing.T) {
 	t.Parallel()
 
 	tests := []struct {
@@ -309,7 +309,7 @@ func TestSettlement_CompleteTakesTheDeathBack(t *testing.T) {
 				t.Fatal(err)
 			}
 			for range 2 { // the second call changes nothing
-				if err := (settle.Settlement{Store: s}).Complete(t.Context(), d); err != nil {
+				if err := (settle.Completion{Store: s}).Complete(t.Context(), d); err != nil {
 					t.Fatalf("Complete() = %v; want nil", err)
 				}
 			}

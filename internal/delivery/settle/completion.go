@@ -10,26 +10,28 @@ import (
 	"surehook/internal/rule/stats"
 )
 
-// maxSaveAttempts limits the writes of a retirement. Each conflict means that
-// another writer succeeded, so 3 attempts tolerate 2 concurrent writers.
+// maxSaveAttempts limits the writes of one change. Each conflict means that another writer
+// succeeded, so 3 attempts tolerate 2 concurrent writers. After the third conflict of a
+// decision the message fails, and the queue brings the token back.
 const maxSaveAttempts = 3
 
-// Store keeps deliveries, the counts of replay jobs and the counts of endpoints.
+// Store keeps deliveries, endpoints, the counts of replay jobs and the counts of endpoints.
 type Store interface {
 	DeliveryStore
+	EndpointDisabler
 	OutcomeRecorder
 	Counter
 }
 
-// Settlement completes settled deliveries.
-type Settlement struct {
+// Completion completes settled deliveries.
+type Completion struct {
 	Store    Store
 	Notifier Notifier     // nil: no delivery dies in this process
 	Log      *slog.Logger // set with Notifier
 	Wait     hook.Wait    // between two tries of a write; nil: by the real clock
 }
 
-var _ Completer = Settlement{}
+var _ Completer = Completion{}
 
 // Complete does the work that follows from the settled delivery, as recorded. A
 // delivery cancelled by its replay updates only its own job count: the successor's settlement
@@ -39,7 +41,7 @@ var _ Completer = Settlement{}
 // the settlement. A failed notification is logged and fails nothing. A crash or an
 // error before the notification repeats Complete, so the owner is notified at least
 // once if the notifier works.
-func (s Settlement) Complete(ctx context.Context, d hook.Delivery) error {
+func (s Completion) Complete(ctx context.Context, d hook.Delivery) error {
 	if err := s.recordOutcome(ctx, d); err != nil || d.CancelledByReplay() {
 		return err
 	}
@@ -52,7 +54,7 @@ func (s Settlement) Complete(ctx context.Context, d hook.Delivery) error {
 
 // retirePredecessors retires the newest predecessor with an outcome of its own, and
 // counts the generations cancelled by their replays after that predecessor.
-func (s Settlement) retirePredecessors(ctx context.Context, d hook.Delivery) error {
+func (s Completion) retirePredecessors(ctx context.Context, d hook.Delivery) error {
 	before, ok := d.Ref().Predecessor()
 	for ok {
 		replayed, err := s.retire(ctx, before, d.UpdatedAt)
@@ -69,7 +71,7 @@ func (s Settlement) retirePredecessors(ctx context.Context, d hook.Delivery) err
 }
 
 // recordOutcome counts the delivery for the delivery's job.
-func (s Settlement) recordOutcome(ctx context.Context, d hook.Delivery) error {
+func (s Completion) recordOutcome(ctx context.Context, d hook.Delivery) error {
 	if d.Job == "" {
 		return nil
 	}
@@ -81,7 +83,7 @@ func (s Settlement) recordOutcome(ctx context.Context, d hook.Delivery) error {
 
 // retire discards a dead delivery after the settlement of its replay at the time
 // settledAt, and returns the record; without a record, the zero Delivery.
-func (s Settlement) retire(ctx context.Context, ref hook.DeliveryRef, settledAt time.Time) (record hook.Delivery, err error) {
+func (s Completion) retire(ctx context.Context, ref hook.DeliveryRef, settledAt time.Time) (record hook.Delivery, err error) {
 	var died bool
 	err = hook.OnConflict(ctx, s.Wait, maxSaveAttempts, func() error {
 		d, err := s.Store.Delivery(ctx, ref)
@@ -116,7 +118,7 @@ func (s Settlement) retire(ctx context.Context, ref hook.DeliveryRef, settledAt 
 // counts in its place. The call follows the write, so no repetition takes a death
 // back twice. After a crash or an error between the two, the death stays in the
 // counts of its hour; the next Complete does not count again.
-func (s Settlement) uncountDead(ctx context.Context, d hook.Delivery) error {
+func (s Completion) uncountDead(ctx context.Context, d hook.Delivery) error {
 	if _, err := s.Store.Count(ctx, d.Tenant, d.ID.Endpoint, stats.Deaths(d.EventType, -1), d.UpdatedAt); err != nil {
 		return fmt.Errorf("take back the death of delivery %s: %w", d.ID, err)
 	}

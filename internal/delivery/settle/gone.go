@@ -1,10 +1,9 @@
-package deliver
+package settle
 
 import (
 	"context"
 	"fmt"
 
-	"surehook/internal/delivery/settle"
 	"surehook/internal/hook"
 )
 
@@ -13,10 +12,10 @@ import (
 //
 // An endpoint that this answer disabled is notified about again, under the same key: the
 // answer to the write was lost, or the process of the write died before the notification.
-func (d *Deliverer) disableEndpoint(ctx context.Context, recorded *hook.Delivery) error {
+func (s *Settler) disableEndpoint(ctx context.Context, recorded *hook.Delivery) error {
 	disabled := false
-	err := hook.OnConflict(ctx, d.Wait, maxSaveAttempts, func() error {
-		e, err := d.Store.Endpoint(ctx, recorded.Tenant, recorded.ID.Endpoint)
+	err := hook.OnConflict(ctx, s.Wait, maxSaveAttempts, func() error {
+		e, err := s.Store.Endpoint(ctx, recorded.Tenant, recorded.ID.Endpoint)
 		deleted := err != nil && hook.CodeOf(err) == hook.CodeNotFound
 		if err != nil && !deleted {
 			return fmt.Errorf("read endpoint %s: %w", recorded.ID.Endpoint, err)
@@ -33,7 +32,7 @@ func (d *Deliverer) disableEndpoint(ctx context.Context, recorded *hook.Delivery
 		if err != nil {
 			return err //nolint:wrapcheck // the message is complete
 		}
-		if err := d.Store.DisableEndpoint(ctx, after, record); err != nil {
+		if err := s.Store.DisableEndpoint(ctx, after, record); err != nil {
 			return fmt.Errorf("disable endpoint %s: %w", e.ID, err)
 		}
 		disabled = true
@@ -45,14 +44,14 @@ func (d *Deliverer) disableEndpoint(ctx context.Context, recorded *hook.Delivery
 	if err != nil || !disabled {
 		return err
 	}
-	d.notifyGone(ctx, recorded)
+	s.notifyGone(ctx, recorded)
 	return nil
 }
 
 // notifyGone reports the disabled endpoint. The log names a failure; the endpoint's
 // reason still shows the cause.
-func (d *Deliverer) notifyGone(ctx context.Context, recorded *hook.Delivery) {
-	settle.Notify(ctx, d.Notifier, d.Log, hook.Notification{
+func (s *Settler) notifyGone(ctx context.Context, recorded *hook.Delivery) {
+	Notify(ctx, s.Notifier, s.Log, hook.Notification{
 		Type: hook.NotificationDisabled, Tenant: recorded.Tenant, Endpoint: recorded.ID.Endpoint, Delivery: recorded.ID,
 		At: recorded.UpdatedAt, Reason: "The endpoint answered 410 Gone and wants no more deliveries.",
 		Key: fmt.Sprintf("%s/%s/%d", hook.NotificationDisabled, recorded.ID.Endpoint, recorded.UpdatedAt.UnixMilli()),

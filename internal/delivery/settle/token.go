@@ -1,34 +1,49 @@
-package deliver
+package settle
 
 import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"log/slog"
 	"time"
 
+	"surehook/internal/emf"
 	"surehook/internal/hook"
+	"surehook/internal/names"
 	"surehook/internal/rule/settlement"
 )
 
-// sendToken puts the token on the lane at the given time, and counts a token sent on too
+// Send puts the token on the lane at the given time, and counts a token sent on too
 // often. A schedule puts the token on the retry lane.
-func (d *Deliverer) sendToken(ctx context.Context, send settlement.Sending) error {
+func (s *Settler) Send(ctx context.Context, send settlement.Sending) error {
 	token, at := send.Token, send.At
 	if token.Hops >= hook.MaxHops {
-		d.logCircling(ctx, token)
+		s.logCircling(ctx, token)
 	}
-	delay := max(0, at.Sub(d.Now()))
+	delay := max(0, at.Sub(s.Now()))
 	if delay > hook.MaxQueueDelay {
-		if err := d.Schedules.At(ctx, token, at); err != nil {
+		if err := s.Schedules.At(ctx, token, at); err != nil {
 			return fmt.Errorf("schedule attempt %d of %s: %w", token.Attempt, token.Delivery, err)
 		}
 		return nil
 	}
-	if errs := d.Queue.Send(ctx, send.Lane, []hook.Token{token}, delay); errs != nil {
+	if errs := s.Queue.Send(ctx, send.Lane, []hook.Token{token}, delay); errs != nil {
 		return fmt.Errorf("send token of attempt %d of %s: %w", token.Attempt, token.Delivery, errs[0])
 	}
 	return nil
+}
+
+// logCircling counts a token sent on hook.MaxHops times or more.
+func (s *Settler) logCircling(ctx context.Context, t hook.Token) {
+	line := []slog.Attr{
+		slog.String(names.LogTenant, string(t.Tenant)),
+		slog.String(names.LogEndpoint, string(t.Delivery.Endpoint)),
+		slog.String(names.LogDelivery, t.Delivery.String()),
+		slog.Int(names.LogAttempt, t.Attempt),
+		slog.Int(names.LogHops, t.Hops),
+	}
+	s.Log.LogAttrs(ctx, slog.LevelWarn, "token.circling", s.Metrics.Append(line, s.Now(), emf.Count(names.MetricSentOn, 1))...)
 }
 
 // scheduleHash is the number of bytes of the hash in the name of a schedule.

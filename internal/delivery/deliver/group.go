@@ -1,0 +1,48 @@
+package deliver
+
+import (
+	"cmp"
+	"slices"
+
+	"surehook/internal/hook"
+)
+
+// groupsOf returns the due jobs of one endpoint, cut into the groups about which the gate
+// decides. A coalescing endpoint gets a request for each group of the lane coalesce, also
+// with an open circuit: the circuit may close before the gate decides. All other jobs are
+// one group.
+func groupsOf(jobs []*job) [][]*job {
+	e := jobs[0].Endpoint
+	if e == nil || !e.Coalesce.On() || jobs[0].message.Lane != hook.LaneCoalesce {
+		return [][]*job{jobs}
+	}
+	slices.SortFunc(jobs, func(a, b *job) int {
+		return cmp.Or(a.Event.AcceptedAt.Compare(b.Event.AcceptedAt), cmp.Compare(a.Event.ID, b.Event.ID))
+	})
+	var (
+		groups [][]*job
+		last   []*job // not full yet
+		bytes  int
+	)
+	for _, j := range jobs {
+		size := len(j.Event.Payload)
+		if alone(e, j.Delivery) {
+			groups = append(groups, []*job{j})
+			continue
+		}
+		if len(last) > 0 && (len(last) == e.Coalesce.MaxEvents || bytes+size > e.Coalesce.MaxBytes) {
+			groups, last, bytes = append(groups, last), nil, 0
+		}
+		last, bytes = append(last, j), bytes+size
+	}
+	if len(last) > 0 {
+		groups = append(groups, last)
+	}
+	return groups
+}
+
+// alone reports whether the delivery needs a request of its own: the endpoint rejected a
+// request with several events, and only an answer to one event can reject it.
+func alone(e *hook.Endpoint, d *hook.Delivery) bool {
+	return d.Last.Batch.Several() && e.ResultOf(&d.Last) == hook.ResultRejected
+}

@@ -1,0 +1,217 @@
+package deliver
+
+import (
+	"context"
+	"log/slog"
+	"slices"
+	"sync"
+	"time"
+
+	"surehook/internal/delivery/attempt"
+	"surehook/internal/delivery/gate"
+	"surehook/internal/delivery/parallel"
+	"surehook/internal/hook"
+	"surehook/internal/names"
+	"surehook/internal/rule/settlement"
+	"surehook/internal/rule/speed"
+)
+
+// processEndpoint plans the steps of one endpoint's tokens, and takes them at the same time.
+func (d *Deliverer) processEndpoint(ctx context.Context, jobs []*job, snapshot *Snapshot, now time.Time, made *results) {
+	decided, due := d.plan(ctx, jobs, snapshot, now)
+	n := len(decided)
+	if len(due) > 0 {
+		n++
+	}
+	parallel.Each(n, n, func(i int) error {
+		if i == len(decided) {
+			d.processDue(ctx, due, snapshot, made)
+			return nil
+		}
+		j := decided[i]
+		made.run(j, func() (gate.Result, error) { return d.take(ctx, j, nil) })
+		return nil // each job holds its own error
+	})
+	for _, j := range decided {
+		d.handOver(ctx, []*job{j}, snapshot.circuit(j.Token.Tenant, j.Token.Delivery.Endpoint))
+		d.leavePlace(ctx, j)
+	}
+}
+
+// processDue asks the gate about the groups of the due jobs of one endpoint, one group
+// after the other: groups that ask together would compete for the endpoint's limits. The
+// admitted groups are processed concurrently.
+func (d *Deliverer) processDue(ctx context.Context, jobs []*job, snapshot *Snapshot, made *results) {
+	groups := groupsOf(jobs)
+	var wg sync.WaitGroup
+	for i, members := range groups {
+		g, err := d.ask(ctx, members, snapshot)
+		if err != nil {
+			failAll(members, err)
+			continue
+		}
+		if i == len(groups)-1 {
+			d.processGroup(ctx, g, made) // here, as in package parallel
+			break
+		}
+		wg.Go(func() { d.processGroup(ctx, g, made) })
+	}
+	wg.Wait()
+}
+
+// processGroup takes the steps of a group at the same time, reports the results to the gate
+// and adds them to made.
+func (d *Deliverer) processGroup(ctx context.Context, g *group, made *results) {
+	own := results{all: make([]gate.Result, 0, len(g.jobs))}
+	watch := d.watch(ctx, g)
+	open := d.Attempts.Opener(ctx, g.Endpoint)
+	units := g.units()
+	parallel.Each(len(units), len(units), func(i int) error {
+		watch.running.Add(1)
+		defer watch.running.Add(-1)
+		if members := units[i]; g.together(members[0]) {
+			d.attemptTogether(ctx, members, open, &own)
+		} else if j := members[0]; j.err == nil {
+			own.run(j, func() (gate.Result, error) { return d.take(ctx, j, open) })
+		}
+		return nil // each job holds its own error
+	})
+	attempts := own.attempts()
+	requests := requestsOf(attempts)
+	watch.end(requests)
+	if !g.Lane.Single() {
+		d.credits.earn(g.ID, inTime(requests), d.Now())
+	}
+	made.add(own.all...)
+	d.askOnceMore(ctx, g.jobs, g.Record)
+	d.settleEndpoint(ctx, g, attempts)
+}
+
+// together reports whether the job's event is sent with others.
+func (g *group) together(j *job) bool {
+	return j.step.Do == settlement.Attempt && j.err == nil && g.Endpoint.Coalesce.On()
+}
+
+// units returns the jobs that take their steps together: one request of a coalescing
+// endpoint, or one job.
+func (g *group) units() [][]*job {
+	var (
+		units = make([][]*job, 0, len(g.jobs))
+		one   []*job // request
+	)
+	for i, j := range g.jobs {
+		if g.together(j) {
+			one = append(one, j)
+		} else {
+			units = append(units, g.jobs[i:i+1])
+		}
+	}
+	if len(one) > 0 {
+		units = append(units, one)
+	}
+	return units
+}
+
+// settleEndpoint reports the results to the gate, and hands the slots over. An attempt
+// that failed may have opened the circuit: then no slot is handed over. An attempt that
+// succeeded never opens the circuit, so a parked delivery need not wait for the counts.
+func (d *Deliverer) settleEndpoint(ctx context.Context, g *group, attempts []gate.Result) {
+	settle := func() {
+		// Deliveries are already settled, so log and continue. Later attempts correct
+		// the circuit, and leases expire.
+		if err := d.Gate.Settle(ctx, g.Admission, attempts); err != nil {
+			d.Log.ErrorContext(ctx, "gate.settle_failed",
+				slog.String(names.LogEndpoint, string(g.ID)), slog.Any(names.LogError, err))
+		}
+	}
+	if !allSucceeded(attempts) || !holdsSlot(g.jobs) {
+		settle()
+		d.handOver(ctx, g.jobs, g.Record)
+		return
+	}
+	var settled sync.WaitGroup
+	settled.Go(settle)
+	d.handOver(ctx, g.jobs, g.Record)
+	settled.Wait()
+}
+
+// holdsSlot reports whether a job has an in-flight slot to hand over.
+func holdsSlot(jobs []*job) bool {
+	return slices.ContainsFunc(jobs, func(j *job) bool { return j.lease.Key != "" })
+}
+
+// allSucceeded reports whether the endpoint answered each attempt with 2xx; false without
+// attempts.
+func allSucceeded(attempts []gate.Result) bool {
+	return len(attempts) > 0 && !slices.ContainsFunc(attempts, func(r gate.Result) bool { return r.Class != hook.ClassDelivered })
+}
+
+// watch watches the attempts of a fast endpoint in a lane of batches.
+func (d *Deliverer) watch(ctx context.Context, g *group) *lateWatch {
+	admitted := 0
+	for _, v := range g.Verdicts {
+		if v.Decision == gate.Admit {
+			admitted++
+		}
+	}
+	if admitted > 0 && g.Endpoint.Coalesce.On() {
+		admitted = 1 // request
+	}
+	return watchLate(d.AfterFunc, admitted, func(late int) {
+		if g.Lane.Single() || g.Record.SpeedAtNow(d.Now()) != speed.Fast {
+			return
+		}
+		if late = d.credits.forgive(g.ID, late, d.Now()); late == 0 {
+			return
+		}
+		if err := d.Gate.Late(ctx, g.Tenant, g.ID, late); err != nil {
+			d.Log.ErrorContext(ctx, "gate.late_failed", slog.String(names.LogEndpoint, string(g.ID)), slog.Any(names.LogError, err))
+		}
+	})
+}
+
+// take takes the step of one job.
+func (d *Deliverer) take(ctx context.Context, j *job, open attempt.Opener) (r gate.Result, err error) {
+	s := &j.subject
+	switch j.step.Do {
+	case settlement.Drop:
+	case settlement.Resume:
+		return r, d.Settler.FollowUp(ctx, s, s.Delivery) //nolint:wrapcheck // the line of the message names it
+	case settlement.Send:
+		d.logDelayed(ctx, s, j.step.Sending)
+		return r, d.Settler.Send(ctx, j.step.Sending) //nolint:wrapcheck // the line of the message names it
+	case settlement.Settle:
+		j.result, err = d.settleUnattempted(ctx, s, j.step.Decision)
+		return j.result, err
+	case settlement.Attempt:
+		j.result, err = d.makeAttempt(ctx, s, open)
+		return j.result, err
+	}
+	return r, nil
+}
+
+// makeAttempt makes the attempt and settles the outcome.
+func (d *Deliverer) makeAttempt(ctx context.Context, s *subject, open attempt.Opener) (gate.Result, error) {
+	made, err := d.Attempts.Make(ctx, s, s.Event, open)
+	if err != nil {
+		return gate.Result{}, err //nolint:wrapcheck // the line of the message names it
+	}
+	return d.settleAttempt(ctx, s, made)
+}
+
+// settleAttempt settles the delivery after the request.
+func (d *Deliverer) settleAttempt(ctx context.Context, s *subject, a *attempt.Attempt) (gate.Result, error) {
+	written, err := d.Settler.Settle(ctx, s, settlement.Attempted(&a.Outcome, a.Started, a.Ended))
+	d.logAttempted(ctx, s, &a.Outcome, written.Record, a.Ended)
+	return resultOf(s, &a.Outcome, written, a.Ended), err //nolint:wrapcheck // the line of the message names it
+}
+
+// settleUnattempted settles a delivery without an attempt.
+func (d *Deliverer) settleUnattempted(ctx context.Context, s *subject, decision settlement.Decision) (gate.Result, error) {
+	written, err := d.Settler.Settle(ctx, s, decision)
+	if written.Own {
+		s.Delivery = written.Record
+	}
+	d.logDecided(ctx, s, written.Record)
+	return resultOf(s, new(hook.Outcome), written, d.Now()), err //nolint:wrapcheck // the line of the message names it
+}

@@ -1,0 +1,159 @@
+package settle
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"surehook/internal/emf"
+	"surehook/internal/hook"
+	"surehook/internal/names"
+	"surehook/internal/rule/settlement"
+	"surehook/internal/rule/stats"
+)
+
+// maxPersistAttempts limits the writes of the decision after an attempt. Without the
+// write the next token repeats the request. So the writes go on through conflicts and
+// throttles for 2 s on average and 3.8 s at most: a caller keeps that time.
+const maxPersistAttempts = 16
+
+// Settler settles deliveries by the decisions of their tokens. All fields but Wait must be
+// set. With an empty environment in Metrics, no metrics are written.
+type Settler struct {
+	Store       Store
+	Queue       TokenQueue
+	Schedules   Schedules
+	DeadLetters DeadLetters
+	Completer   Completer
+	Notifier    Notifier
+	Metrics     emf.Set
+	Log         *slog.Logger
+	Now         func() time.Time
+	Wait        hook.Wait // between two tries of a write; nil: by the real clock
+}
+
+// Written is how a delivery was settled.
+type Written struct {
+	Record *hook.Delivery // the decision, or the record of another that stands
+	Own    bool           // the record shows this decision, or the decision of a copy of the token
+	Made   bool           // this process wrote the decision
+}
+
+// Settle writes the decision (a) and follows up (b), in the order of the plan, and repeats on
+// conflict with the newest record. When another decision stands, it does nothing. With an
+// error, Written tells what was done before; the queue brings the token back.
+func (s *Settler) Settle(ctx context.Context, about *settlement.Subject, decision settlement.Decision) (Written, error) {
+	repeat, tries := hook.OnConflict, maxSaveAttempts
+	if decision.HasAttempt() {
+		repeat, tries = hook.Persist, maxPersistAttempts
+	}
+	var (
+		plan     = decision.On(about, about.Delivery)
+		saved    bool
+		followed bool
+		undone   time.Time // of the death that the decision replaces
+		fault    error     // of a follow-up before the write
+	)
+	err := repeat(ctx, s.Wait, tries, func() error {
+		switch plan.Order {
+		case settlement.FollowOnly, settlement.Leave:
+			return nil
+		case settlement.FollowFirst:
+			if fault = s.FollowUp(ctx, about, plan.Record); fault != nil {
+				return nil //nolint:nilerr // returned below: a conflict of the follow-up is no conflict of this write
+			}
+			followed, undone = true, plan.Undone
+		case settlement.WriteFirst:
+		}
+		conflict, err := s.save(ctx, plan)
+		if saved = err == nil; conflict != nil {
+			plan = decision.On(about, conflict)
+		}
+		return err
+	})
+	own := saved || plan.Order == settlement.FollowOnly
+	done := Written{Record: plan.Record, Own: own, Made: saved || plan.Made}
+	if err = cmp.Or(err, fault); err != nil {
+		return done, contentionOf(err, about)
+	}
+	if done.Made && !undone.IsZero() {
+		s.countDead(ctx, about, -1, undone) // the success counts in its place
+	}
+	if done.Made && !decision.HasAttempt() && done.Record.State == hook.StateDead {
+		s.countDead(ctx, about, 1, s.Now()) // the gate counts the deaths after attempts
+	}
+	if own && !followed {
+		err = s.FollowUp(ctx, about, done.Record)
+	}
+	return done, err
+}
+
+// save writes the plan's record. After a conflict, save returns the newest record with the
+// error.
+func (s *Settler) save(ctx context.Context, plan settlement.Plan) (newest *hook.Delivery, err error) {
+	err = s.Store.SaveDelivery(ctx, *plan.Record, plan.Attempt)
+	if err == nil {
+		return nil, nil //nolint:nilnil // no conflict
+	}
+	err = fmt.Errorf("save delivery %s: %w", plan.Record.ID, err)
+	if hook.CodeOf(err) != hook.CodeConflict {
+		return nil, err
+	}
+	current, readErr := s.Store.Delivery(ctx, plan.Record.Ref())
+	if readErr != nil {
+		return nil, fmt.Errorf("read delivery %s: %w", plan.Record.ID, readErr)
+	}
+	return &current, err
+}
+
+func contentionOf(err error, about *settlement.Subject) error {
+	if err == nil || hook.CodeOf(err) != hook.CodeConflict {
+		return err
+	}
+	return hook.Conflict(fmt.Sprintf("delivery %s changed in every try of the settlement", about.Token.Delivery))
+}
+
+// FollowUp does the work that follows from the recorded decision (b). Repeated calls are
+// harmless.
+func (s *Settler) FollowUp(ctx context.Context, about *settlement.Subject, recorded *hook.Delivery) error {
+	work := settlement.FollowUpOf(recorded, about.Endpoint)
+	if work.Token != nil {
+		return s.Send(ctx, *work.Token)
+	}
+	if work.Disable {
+		if err := s.disableEndpoint(ctx, recorded); err != nil {
+			return err
+		}
+	}
+	if work.Letter {
+		if err := s.SendLetter(ctx, recorded); err != nil {
+			return err
+		}
+	}
+	if work.Complete {
+		if err := s.Completer.Complete(ctx, *recorded); err != nil {
+			return fmt.Errorf("complete settlement of delivery %s: %w", recorded.ID, err)
+		}
+	}
+	return nil
+}
+
+// SendLetter sends the letter of a dead delivery.
+func (s *Settler) SendLetter(ctx context.Context, dead *hook.Delivery) error {
+	if err := s.DeadLetters.Send(ctx, hook.DeadLetterOf(*dead)); err != nil {
+		return fmt.Errorf("send dead letter of delivery %s: %w", dead.ID, err)
+	}
+	return nil
+}
+
+// countDead counts a death without an attempt at the time. n is 1, or -1 to take a death
+// back. No decision depends on the count, so countDead only logs an error.
+func (s *Settler) countDead(ctx context.Context, about *settlement.Subject, n int, at time.Time) {
+	_, err := s.Store.Count(ctx, about.Token.Tenant, about.Token.Delivery.Endpoint, stats.Deaths(about.Event.Type, n), at)
+	if err != nil {
+		s.Log.ErrorContext(ctx, "dead_count.failed",
+			slog.String(names.LogDelivery, about.Token.Delivery.String()), slog.Any(names.LogError, err))
+	}
+}
