@@ -9,6 +9,7 @@ import (
 	"surehook/internal/delivery/gate"
 	"surehook/internal/hook"
 	"surehook/internal/rule/circuit"
+	"surehook/internal/rule/isolation"
 )
 
 // TestCircuit_patch checks that absent settings of the circuit keep the stored
@@ -81,8 +82,8 @@ func TestCircuit_state(t *testing.T) {
 			if err := b.store.SaveCircuit(t.Context(), r); err != nil {
 				t.Fatalf("SaveCircuit = %v", err)
 			}
-			limits := gate.Limits{Leases: map[string]gate.Lease{"dlv_1": {Nonce: "n", Until: now.Add(gate.LeaseFor)}}}
-			if err := b.store.ChangeLimits(t.Context(), id, gate.Limits{}, limits, 1); err != nil {
+			limits := isolation.Limits{Leases: map[string]isolation.Lease{"dlv_1": {Nonce: "n", Until: now.Add(isolation.LeaseFor)}}}
+			if err := b.store.ChangeLimits(t.Context(), id, isolation.Limits{}, limits, 1); err != nil {
 				t.Fatalf("ChangeLimits = %v", err)
 			}
 			w := b.do(t, reader, "GET", endpoints+"/"+string(id), "")

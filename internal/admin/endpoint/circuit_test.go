@@ -15,6 +15,7 @@ import (
 	"surehook/internal/hook"
 	"surehook/internal/memory"
 	"surehook/internal/rule/circuit"
+	"surehook/internal/rule/isolation"
 )
 
 // message is a message of the circuits queue.
@@ -71,9 +72,9 @@ func (c *circuits) SaveCircuit(ctx context.Context, r gate.Record) error {
 	return c.Store.SaveCircuit(ctx, r)
 }
 
-func (c *circuits) Limits(ctx context.Context, id hook.EndpointID) (gate.Limits, error) {
+func (c *circuits) Limits(ctx context.Context, id hook.EndpointID) (isolation.Limits, error) {
 	if c.grant != nil {
-		return gate.Limits{}, c.grant
+		return isolation.Limits{}, c.grant
 	}
 	return c.Store.Limits(ctx, id)
 }
@@ -371,8 +372,8 @@ func TestAdmin_Status(t *testing.T) {
 		{name: "half-open", maxInFlight: 0, from: halfOpen, later: 0, probe: opened.Add(31 * time.Minute), throttled: false, inFlight: 0},
 		{name: "throttled", maxInFlight: 0, from: throttled, later: 30*time.Minute - time.Millisecond, probe: time.Time{}, throttled: true, inFlight: 0},
 		{name: "after the end of throttling", maxInFlight: 0, from: throttled, later: 30 * time.Minute, probe: time.Time{}, throttled: false, inFlight: 0},
-		{name: "with two in flight", maxInFlight: 2, from: nil, later: gate.LeaseFor - time.Millisecond, probe: time.Time{}, throttled: false, inFlight: 2},
-		{name: "with two expired leases", maxInFlight: 2, from: nil, later: gate.LeaseFor, probe: time.Time{}, throttled: false, inFlight: 0},
+		{name: "with two in flight", maxInFlight: 2, from: nil, later: isolation.LeaseFor - time.Millisecond, probe: time.Time{}, throttled: false, inFlight: 2},
+		{name: "with two expired leases", maxInFlight: 2, from: nil, later: isolation.LeaseFor, probe: time.Time{}, throttled: false, inFlight: 0},
 		{name: "without max_in_flight any more", maxInFlight: 0, from: nil, later: 0, probe: time.Time{}, throttled: false, inFlight: 0},
 	}
 	for _, tt := range tests {
@@ -385,9 +386,9 @@ func TestAdmin_Status(t *testing.T) {
 			if !tt.throttled {
 				want.Gate.ThrottledUntil = time.Time{}
 			}
-			lease := gate.Lease{Nonce: "n", Until: b.now.Add(gate.LeaseFor)}
-			limits := gate.Limits{Leases: map[string]gate.Lease{"dlv_1": lease, "dlv_2": lease}}
-			if err := b.store.ChangeLimits(t.Context(), e.ID, gate.Limits{}, limits, 2); err != nil {
+			lease := isolation.Lease{Nonce: "n", Until: b.now.Add(isolation.LeaseFor)}
+			limits := isolation.Limits{Leases: map[string]isolation.Lease{"dlv_1": lease, "dlv_2": lease}}
+			if err := b.store.ChangeLimits(t.Context(), e.ID, isolation.Limits{}, limits, 2); err != nil {
 				t.Fatalf("ChangeLimits = %v", err)
 			}
 			b.now = b.now.Add(tt.later)

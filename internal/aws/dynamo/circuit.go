@@ -7,8 +7,8 @@ import (
 	"surehook/internal/delivery/gate"
 	"surehook/internal/hook"
 	"surehook/internal/rule/circuit"
+	"surehook/internal/rule/isolation"
 	"surehook/internal/rule/review"
-	"surehook/internal/rule/speed"
 )
 
 // circuitItem has the keys of the index by_state only while the circuit has an
@@ -104,7 +104,7 @@ func fromCircuitItem(it circuitItem) (gate.Record, error) {
 	if err != nil {
 		return gate.Record{}, err
 	}
-	class, err := parse[speed.Class](it.Speed)
+	class, err := parse[isolation.Class](it.Speed)
 	if err != nil {
 		return gate.Record{}, err
 	}

@@ -6,9 +6,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"surehook/internal/delivery/gate"
 	"surehook/internal/hook"
 	"surehook/internal/rule/circuit"
+	"surehook/internal/rule/isolation"
 	"surehook/internal/rule/stats"
 )
 
@@ -52,24 +52,26 @@ func TestStore_SaveCircuit_WritesTheIndexKeysOnlyWithAnAttendAt(t *testing.T) {
 func TestStore_ChangeLimits_IsOneConditionalUpdate(t *testing.T) {
 	t.Parallel()
 
-	lease := func(nonce string) gate.Lease { return gate.Lease{Nonce: nonce, Until: epoch.Add(2 * time.Minute)} }
-	stored := gate.Limits{RateSlot: epoch, Rate: 0.5, Leases: map[string]gate.Lease{"dlv_1": lease("n1"), "dlv_2": lease("n2")}}
-	handed := gate.Limits{Leases: map[string]gate.Lease{"dlv_2": {Nonce: "n2", Until: epoch.Add(3 * time.Minute), Run: "r"}, "dlv_3": lease("n3")}}
+	lease := func(nonce string) isolation.Lease {
+		return isolation.Lease{Nonce: nonce, Until: epoch.Add(2 * time.Minute)}
+	}
+	stored := isolation.Limits{RateSlot: epoch, Rate: 0.5, Leases: map[string]isolation.Lease{"dlv_1": lease("n1"), "dlv_2": lease("n2")}}
+	handed := isolation.Limits{Leases: map[string]isolation.Lease{"dlv_2": {Nonce: "n2", Until: epoch.Add(3 * time.Minute), Run: "r"}, "dlv_3": lease("n3")}}
 	handed.RateSlot, handed.Rate = stored.RateSlot, stored.Rate
 	handed.Score, handed.ScoreAt = 7, epoch
-	ended := stored.End(gate.Held{Key: "dlv_1", Lease: lease("n1")})
+	ended := stored.End(isolation.Held{Key: "dlv_1", Lease: lease("n1")})
 	late := stored.CountLate(2, epoch)
 	reserved, _ := stored.Reserve(0.5, epoch)
-	first, _ := gate.Limits{}.Reserve(1000, epoch)
+	first, _ := isolation.Limits{}.Reserve(1000, epoch)
 	tests := []struct {
 		name              string
-		before, after     gate.Limits
+		before, after     isolation.Limits
 		condition, update string
 		names             map[string]any
 		values            map[string]any
 	}{
 		{
-			name: "the first lease writes the map, and is kept a day after its end", after: gate.Limits{Leases: map[string]gate.Lease{"dlv_1": lease("n1")}},
+			name: "the first lease writes the map, and is kept a day after its end", after: isolation.Limits{Leases: map[string]isolation.Lease{"dlv_1": lease("n1")}},
 			condition: "attribute_not_exists(leases)", update: "SET leases = :leases, expires_at = :expires",
 			values: map[string]any{":leases": map[string]any{"M": map[string]any{"dlv_1": s("1767323165678 n1 ")}}, ":expires": n("1767409565")},
 		},

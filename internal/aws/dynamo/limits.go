@@ -14,9 +14,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
-	"surehook/internal/delivery/gate"
 	"surehook/internal/hook"
-	"surehook/internal/rule/speed"
+	"surehook/internal/rule/isolation"
 )
 
 // limitsKept is the time to keep limits after the last reserved slot and the last
@@ -35,52 +34,52 @@ type limitsItem struct {
 }
 
 // Limits reads one item.
-func (s *Store) Limits(ctx context.Context, endpoint hook.EndpointID) (gate.Limits, error) {
+func (s *Store) Limits(ctx context.Context, endpoint hook.EndpointID) (isolation.Limits, error) {
 	return s.readLimits(ctx, limitsKey(endpoint), string(endpoint))
 }
 
 // ChangeLimits makes one conditional update, or none without a difference.
-func (s *Store) ChangeLimits(ctx context.Context, endpoint hook.EndpointID, before, after gate.Limits, most int) error {
+func (s *Store) ChangeLimits(ctx context.Context, endpoint hook.EndpointID, before, after isolation.Limits, most int) error {
 	return s.changeLimits(ctx, limitsKey(endpoint), "change limits "+string(endpoint), before, after, most)
 }
 
 // Places reads one item.
-func (s *Store) Places(ctx context.Context, tenant hook.TenantID) (gate.Limits, error) {
+func (s *Store) Places(ctx context.Context, tenant hook.TenantID) (isolation.Limits, error) {
 	return s.readLimits(ctx, placesKey(tenant), string(tenant))
 }
 
 // ChangePlaces makes one conditional update, or none without a difference.
-func (s *Store) ChangePlaces(ctx context.Context, tenant hook.TenantID, before, after gate.Limits, most int) error {
+func (s *Store) ChangePlaces(ctx context.Context, tenant hook.TenantID, before, after isolation.Limits, most int) error {
 	return s.changeLimits(ctx, placesKey(tenant), "change places "+string(tenant), before, after, most)
 }
 
-func (s *Store) readLimits(ctx context.Context, k key, id string) (gate.Limits, error) {
+func (s *Store) readLimits(ctx context.Context, k key, id string) (isolation.Limits, error) {
 	var it limitsItem
 	err := s.get(ctx, k, &it, "limits", id)
 	if hook.CodeOf(err) == hook.CodeNotFound {
-		return gate.Limits{}, nil
+		return isolation.Limits{}, nil
 	}
 	if err != nil {
-		return gate.Limits{}, err
+		return isolation.Limits{}, err
 	}
 	l, err := fromLimitsItem(it)
 	return l, translate(err, "read limits "+id)
 }
 
-func fromLimitsItem(it limitsItem) (gate.Limits, error) {
-	l := gate.Limits{
-		Rate: it.Rate, Score: speed.Score(it.Score), ScoreAt: fromMillis(it.ScoreAt), Late: it.Late, LateAt: fromMillis(it.LateAt),
+func fromLimitsItem(it limitsItem) (isolation.Limits, error) {
+	l := isolation.Limits{
+		Rate: it.Rate, Score: isolation.Score(it.Score), ScoreAt: fromMillis(it.ScoreAt), Late: it.Late, LateAt: fromMillis(it.LateAt),
 	}
 	if it.Slot != 0 {
 		l.RateSlot = time.Unix(0, it.Slot).UTC()
 	}
 	if it.Leases != nil {
-		l.Leases = make(map[string]gate.Lease, len(it.Leases))
+		l.Leases = make(map[string]isolation.Lease, len(it.Leases))
 	}
 	for key, stored := range it.Leases {
 		lease, err := parseLease(stored)
 		if err != nil {
-			return gate.Limits{}, err
+			return isolation.Limits{}, err
 		}
 		l.Leases[key] = lease
 	}
@@ -89,20 +88,20 @@ func fromLimitsItem(it limitsItem) (gate.Limits, error) {
 
 // leaseText returns the stored form of a lease: the end in milliseconds, the nonce, and
 // the run or nothing. A string is a third of the size of a map.
-func leaseText(l gate.Lease) string {
+func leaseText(l isolation.Lease) string {
 	return strconv.FormatInt(millis(l.Until), 10) + " " + l.Nonce + " " + l.Run
 }
 
-func parseLease(s string) (gate.Lease, error) {
+func parseLease(s string) (isolation.Lease, error) {
 	parts := strings.Split(s, " ")
 	if len(parts) != 3 {
-		return gate.Lease{}, fmt.Errorf("read lease %q: %d parts", s, len(parts))
+		return isolation.Lease{}, fmt.Errorf("read lease %q: %d parts", s, len(parts))
 	}
 	until, err := strconv.ParseInt(parts[0], 10, 64)
 	if err != nil {
-		return gate.Lease{}, fmt.Errorf("read lease %q: %w", s, err)
+		return isolation.Lease{}, fmt.Errorf("read lease %q: %w", s, err)
 	}
-	return gate.Lease{Until: fromMillis(until), Nonce: parts[1], Run: parts[2]}, nil
+	return isolation.Lease{Until: fromMillis(until), Nonce: parts[1], Run: parts[2]}, nil
 }
 
 // limitsUpdate builds the update of one change.
@@ -112,7 +111,7 @@ type limitsUpdate struct {
 	values                  map[string]types.AttributeValue
 }
 
-func (s *Store) changeLimits(ctx context.Context, k key, op string, before, after gate.Limits, most int) error {
+func (s *Store) changeLimits(ctx context.Context, k key, op string, before, after isolation.Limits, most int) error {
 	delta := before.To(after)
 	if delta.Empty() {
 		return nil
@@ -146,7 +145,7 @@ func (s *Store) changeLimits(ctx context.Context, k key, op string, before, afte
 
 // changeLeases adds the change of the leases. An update cannot add to a map that does
 // not exist, so the first update writes the map.
-func (u *limitsUpdate) changeLeases(delta gate.Delta, before gate.Limits, most int) error {
+func (u *limitsUpdate) changeLeases(delta isolation.Delta, before isolation.Limits, most int) error {
 	if before.Leases == nil && len(delta.Added) > 0 {
 		leases := make(map[string]string, len(delta.Added))
 		for key, lease := range delta.Added {
@@ -180,7 +179,7 @@ func (u *limitsUpdate) changeLeases(delta gate.Delta, before gate.Limits, most i
 }
 
 // eachLease names the leases in the order of their keys, so that a change has one request.
-func (u *limitsUpdate) eachLease(leases map[string]gate.Lease, f func(path, n, key string)) {
+func (u *limitsUpdate) eachLease(leases map[string]isolation.Lease, f func(path, n, key string)) {
 	for _, key := range slices.Sorted(maps.Keys(leases)) {
 		n := strconv.Itoa(len(u.names))
 		u.names["#l"+n] = key
@@ -188,13 +187,13 @@ func (u *limitsUpdate) eachLease(leases map[string]gate.Lease, f func(path, n, k
 	}
 }
 
-func (u *limitsUpdate) asBefore(path, n string, lease gate.Lease) {
+func (u *limitsUpdate) asBefore(path, n string, lease isolation.Lease) {
 	u.conditions = append(u.conditions, path+" = :old"+n)
 	u.values[":old"+n] = text(leaseText(lease))
 }
 
 // changeCounts adds the change of the rate slot, the score and the late attempts.
-func (u *limitsUpdate) changeCounts(delta gate.Delta, before, after gate.Limits) {
+func (u *limitsUpdate) changeCounts(delta isolation.Delta, before, after isolation.Limits) {
 	if delta.RateSlot {
 		u.assign("rate_slot_ns", ":slot", number(after.RateSlot.UnixNano()))
 		u.assign("rate", ":rate", decimal(after.Rate))
@@ -233,7 +232,7 @@ func (u *limitsUpdate) expression() string {
 
 // lastOf returns the end of the last changed lease or reserved slot, or of the minute
 // of late attempts; zero when the time of removal stays.
-func lastOf(after gate.Limits, delta gate.Delta) time.Time {
+func lastOf(after isolation.Limits, delta isolation.Delta) time.Time {
 	var last time.Time
 	consider := func(at time.Time) {
 		if at.After(last) {

@@ -5,9 +5,8 @@ import (
 	"testing"
 	"time"
 
-	"surehook/internal/delivery/gate"
-	"surehook/internal/delivery/release"
 	"surehook/internal/hook"
+	"surehook/internal/rule/isolation"
 )
 
 // All processes of an endpoint with the most slots died. The claims in their place remove the ended
@@ -16,14 +15,14 @@ func TestStore_ChangeLimits_ExpressionFits(t *testing.T) {
 	t.Parallel()
 
 	const expressionLimit = 4096 // bytes
-	before := gate.Limits{RateSlot: epoch, Rate: 1, Leases: make(map[string]gate.Lease)}
+	before := isolation.Limits{RateSlot: epoch, Rate: 1, Leases: make(map[string]isolation.Lease)}
 	for i := range hook.MaxMaxInFlight {
-		before.Leases[fmt.Sprint("ended", i)] = gate.Lease{Nonce: "n", Until: epoch}
+		before.Leases[fmt.Sprint("ended", i)] = isolation.Lease{Nonce: "n", Until: epoch}
 	}
 	after := before.Live(epoch).CountLate(1, epoch).Answered(time.Second, epoch)
-	for i := range release.MaxClaims {
+	for i := range isolation.MaxClaims {
 		after, _ = after.Reserve(1, epoch)
-		after = after.Begin(gate.Held{Key: fmt.Sprint("claim", i), Lease: gate.Lease{Nonce: "n", Until: epoch.Add(time.Minute)}})
+		after = after.Begin(isolation.Held{Key: fmt.Sprint("claim", i), Lease: isolation.Lease{Nonce: "n", Until: epoch.Add(time.Minute)}})
 	}
 	w, store := newWire(t)
 	if err := store.ChangeLimits(t.Context(), endpointID, before, after, hook.MaxMaxInFlight); err != nil {

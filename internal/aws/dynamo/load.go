@@ -15,6 +15,7 @@ import (
 	"surehook/internal/delivery/deliver"
 	"surehook/internal/delivery/gate"
 	"surehook/internal/hook"
+	"surehook/internal/rule/isolation"
 )
 
 // Load makes one batch read per 100 items: a token needs 4 items, and one more each for a
@@ -30,13 +31,13 @@ func (s *Store) Load(ctx context.Context, tokens []hook.Token) (deliver.Snapshot
 		Endpoints:  make(map[hook.EndpointID]*hook.Endpoint),
 		Circuits:   make(map[hook.EndpointID]gate.Record),
 		Deliveries: make(map[hook.DeliveryRef]*hook.Delivery),
-		Limits:     make(map[hook.EndpointID]gate.Limits),
+		Limits:     make(map[hook.EndpointID]isolation.Limits),
 	}
 	for _, t := range tokens {
 		wanted = append(wanted, keysOf(t)...)
 		owned[owner{t.Tenant, t.Delivery.Endpoint}] = true
 		if t.Slot {
-			snapshot.Limits[t.Delivery.Endpoint] = gate.Limits{}
+			snapshot.Limits[t.Delivery.Endpoint] = isolation.Limits{}
 		}
 	}
 	items, faults, err := s.batchGetEach(ctx, wanted, types.KeysAndAttributes{ConsistentRead: aws.Bool(true)})

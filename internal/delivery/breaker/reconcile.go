@@ -13,6 +13,7 @@ import (
 	"surehook/internal/hook"
 	"surehook/internal/names"
 	"surehook/internal/rule/circuit"
+	"surehook/internal/rule/isolation"
 )
 
 const (
@@ -276,13 +277,13 @@ func (r *reconciliation) probes(ctx context.Context, now time.Time) ([]hook.Deli
 // withoutSlot returns parked deliveries without one of the leases, created at or after
 // since, the oldest first. The token of a delivery with a lease is on its way, or its
 // attempt is in flight.
-func (r *reconciliation) withoutSlot(ctx context.Context, leases map[string]gate.Lease, since time.Time, limit int) ([]hook.Delivery, error) {
+func (r *reconciliation) withoutSlot(ctx context.Context, leases map[string]isolation.Lease, since time.Time, limit int) ([]hook.Delivery, error) {
 	parked, err := r.listParked(ctx, since, limit+len(leases))
 	if err != nil {
 		return nil, err
 	}
 	parked = slices.DeleteFunc(parked, func(d hook.Delivery) bool {
-		_, leased := leases[gate.LeaseKey(d.ID)]
+		_, leased := leases[isolation.LeaseKey(d.ID)]
 		return leased
 	})
 	return parked[:min(limit, len(parked))], nil

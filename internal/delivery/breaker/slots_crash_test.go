@@ -11,7 +11,7 @@ import (
 	"surehook/internal/delivery/send"
 	"surehook/internal/hook"
 	"surehook/internal/proof/world"
-	"surehook/internal/rule/speed"
+	"surehook/internal/rule/isolation"
 )
 
 // slotFlows are releases of parked deliveries in in-flight slots.
@@ -32,7 +32,7 @@ var slotFlows = []struct {
 	{
 		name: "a fast endpoint with a rate", parked: 30, most: 20, endpoint: func(e *hook.Endpoint) { e.RatePerSecond = 10 },
 		record: func(r gate.Record) gate.Record {
-			r.Speed, r.SeenAt = speed.Fast, start
+			r.Speed, r.SeenAt = isolation.Fast, start
 			return closed(0, time.Minute)(r)
 		},
 	},

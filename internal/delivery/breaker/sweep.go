@@ -68,7 +68,7 @@ func (b *Breaker) Look(ctx context.Context) error {
 // reverse order a failing write would repeat the token at each sweep. A token that was
 // not lost repeats the attempt, or finds the attempt recorded.
 //
-// The gate delays a token by at most gate.MaxRateWait, so no token of an overdue
+// The gate delays a token by at most isolation.MaxRateWait, so no token of an overdue
 // delivery waits for the gate.
 func (b *Breaker) SweepTokens(ctx context.Context) error {
 	r := sweepRun{Breaker: b, now: b.Now()}

@@ -15,6 +15,7 @@ import (
 	"surehook/internal/emf"
 	"surehook/internal/hook"
 	"surehook/internal/names"
+	"surehook/internal/rule/isolation"
 	"surehook/internal/rule/settlement"
 )
 
@@ -72,7 +73,7 @@ type job struct {
 	message Message
 	subject                 // only the token until judge finds the records
 	step    settlement.Step // what happens to the token next
-	lease   gate.Held       // the in-flight slot to hand over; zero: none
+	lease   isolation.Held  // the in-flight slot to hand over; zero: none
 	result  gate.Result     // of the attempt
 	err     error           // not nil: the message fails
 }

@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"surehook/internal/hook"
-	"surehook/internal/rule/speed"
+	"surehook/internal/rule/isolation"
 )
 
 const (
@@ -26,7 +26,7 @@ type credits struct {
 }
 
 type credit struct {
-	speed.Credit
+	isolation.Credit
 
 	at time.Time // of the last answer in time
 }

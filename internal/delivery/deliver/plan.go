@@ -10,6 +10,7 @@ import (
 
 	"surehook/internal/delivery/gate"
 	"surehook/internal/hook"
+	"surehook/internal/rule/isolation"
 	"surehook/internal/rule/settlement"
 )
 
@@ -161,7 +162,7 @@ func dueOf(t hook.Token) gate.Due {
 
 // leaseOf returns the slot to hand over after the verdict is applied. A moved token
 // keeps the claim, and the token of a busy delivery returns.
-func leaseOf(t hook.Token, v gate.Verdict) gate.Held {
+func leaseOf(t hook.Token, v gate.Verdict) isolation.Held {
 	switch v.Decision {
 	case gate.Admit:
 		if v.Lease.Key != "" {
@@ -172,5 +173,5 @@ func leaseOf(t hook.Token, v gate.Verdict) gate.Held {
 		return claimOf(t)
 	case gate.Move, gate.Busy:
 	}
-	return gate.Held{}
+	return isolation.Held{}
 }

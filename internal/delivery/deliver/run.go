@@ -12,8 +12,8 @@ import (
 	"surehook/internal/delivery/parallel"
 	"surehook/internal/hook"
 	"surehook/internal/names"
+	"surehook/internal/rule/isolation"
 	"surehook/internal/rule/settlement"
-	"surehook/internal/rule/speed"
 )
 
 // processEndpoint plans the steps of one endpoint's tokens, and takes them at the same time.
@@ -158,7 +158,7 @@ func (d *Deliverer) watch(ctx context.Context, g *group) *lateWatch {
 		admitted = 1 // request
 	}
 	return watchLate(d.AfterFunc, admitted, func(late int) {
-		if g.Lane.Single() || g.Record.SpeedAtNow(d.Now()) != speed.Fast {
+		if g.Lane.Single() || g.Record.SpeedAtNow(d.Now()) != isolation.Fast {
 			return
 		}
 		if late = d.credits.forgive(g.ID, late, d.Now()); late == 0 {

@@ -10,7 +10,7 @@ import (
 	"surehook/internal/delivery/release"
 	"surehook/internal/hook"
 	"surehook/internal/names"
-	"surehook/internal/rule/speed"
+	"surehook/internal/rule/isolation"
 )
 
 // handOver hands over the in-flight slots of the settled jobs of one endpoint. Jobs
@@ -55,11 +55,11 @@ func (d *Deliverer) leavePlace(ctx context.Context, j *job) {
 }
 
 // claimOf returns the lease that the sender of the token claimed; zero for none.
-func claimOf(t hook.Token) gate.Held {
+func claimOf(t hook.Token) isolation.Held {
 	if !t.Slot {
-		return gate.Held{}
+		return isolation.Held{}
 	}
-	return gate.Held{Key: gate.LeaseKey(t.Delivery.DeliveryID), Lease: gate.Lease{Nonce: t.Nonce}}
+	return isolation.Held{Key: isolation.LeaseKey(t.Delivery.DeliveryID), Lease: isolation.Lease{Nonce: t.Nonce}}
 }
 
 // answerTime returns the time that the endpoint took; ok is false without an answer.
@@ -69,7 +69,7 @@ func answerTime(r gate.Result) (took time.Duration, ok bool) {
 	case hook.ClassDelivered, hook.ClassUnavailable, hook.ClassThrottled, hook.ClassGone, hook.ClassRefused, hook.ClassRedirect:
 		return r.Duration, true
 	case hook.ClassTimeout:
-		return max(r.Duration, speed.LateAfter), true
+		return max(r.Duration, isolation.LateAfter), true
 	case hook.ClassDNS, hook.ClassConnect, hook.ClassReset, hook.ClassTLS, hook.ClassBlocked, hook.ClassToken:
 	}
 	return 0, false
@@ -108,7 +108,7 @@ type AfterFunc func(d time.Duration, f func()) (stop func() bool)
 // realTimer is AfterFunc by the real clock.
 func realTimer(d time.Duration, f func()) (stop func() bool) { return time.AfterFunc(d, f).Stop }
 
-// watchLate reports, speed.LateAfter after the begin, the number of attempts in flight:
+// watchLate reports, isolation.LateAfter after the begin, the number of attempts in flight:
 // the endpoint may be slow. Half of the batch's attempts must be late. So an endpoint
 // with a few slow answers among many does not count, and an endpoint that hangs counts
 // with its first batches: the caller forgives some late attempts after many answers in
@@ -119,7 +119,7 @@ func watchLate(after AfterFunc, admitted int, report func(late int)) *lateWatch 
 		after = realTimer
 	}
 	w := &lateWatch{admitted: admitted, report: report, fired: make(chan struct{})}
-	w.stop = after(speed.LateAfter, func() {
+	w.stop = after(isolation.LateAfter, func() {
 		defer close(w.fired)
 		w.count(int(w.running.Load()))
 	})
@@ -140,7 +140,7 @@ func (w *lateWatch) end(results []gate.Result) {
 	}
 	late := 0
 	for _, r := range results {
-		if r.Duration >= speed.LateAfter {
+		if r.Duration >= isolation.LateAfter {
 			late++
 		}
 	}
@@ -151,7 +151,7 @@ func (w *lateWatch) end(results []gate.Result) {
 func inTime(results []gate.Result) int {
 	n := 0
 	for _, r := range results {
-		if took, ok := answerTime(r); ok && took < speed.LateAfter {
+		if took, ok := answerTime(r); ok && took < isolation.LateAfter {
 			n++
 		}
 	}

@@ -6,10 +6,10 @@ import (
 	"testing"
 	"time"
 
-	"surehook/internal/delivery/gate"
 	"surehook/internal/delivery/send"
 	"surehook/internal/hook"
 	"surehook/internal/proof/world"
+	"surehook/internal/rule/isolation"
 )
 
 // slotFlows are complete lives of deliveries to an endpoint with in-flight slots. While
@@ -119,7 +119,7 @@ func (w *slotRun) finish(flow, more int) {
 	if got := int(w.most.Load()); got > tt.most || got < min(tt.most, tt.events) && more == 0 && tt.endpoint == nil {
 		w.T.Errorf("%d requests at once; want %d", got, tt.most)
 	}
-	if most := gate.LeaseFor + 2*time.Second; w.longest > most {
+	if most := isolation.LeaseFor + 2*time.Second; w.longest > most {
 		w.T.Errorf("a lease of %s; want at most %s", w.longest, most)
 	}
 	w.checkIdle()

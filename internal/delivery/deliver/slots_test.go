@@ -7,10 +7,9 @@ import (
 	"time"
 
 	"surehook/internal/delivery/deliver"
-	"surehook/internal/delivery/gate"
 	"surehook/internal/delivery/send"
 	"surehook/internal/hook"
-	"surehook/internal/rule/speed"
+	"surehook/internal/rule/isolation"
 )
 
 // A second after the begin of a batch some attempts are in flight. They count when they
@@ -21,15 +20,15 @@ func TestProcessBatch_CountsLateAttempts(t *testing.T) {
 	tests := []struct {
 		batch, late int
 		counted     int
-		class       speed.Class
+		class       isolation.Class
 	}{
-		{batch: 10, late: 0, counted: 0, class: speed.Fast},
-		{batch: 10, late: 4, counted: 0, class: speed.Fast},
-		{batch: 10, late: 5, counted: 5, class: speed.Slow},
-		{batch: 9, late: 4, counted: 0, class: speed.Fast},
-		{batch: 8, late: 4, counted: 4, class: speed.Fast},
-		{batch: 1, late: 1, counted: 1, class: speed.Fast},
-		{batch: 10, late: 10, counted: 10, class: speed.Slow},
+		{batch: 10, late: 0, counted: 0, class: isolation.Fast},
+		{batch: 10, late: 4, counted: 0, class: isolation.Fast},
+		{batch: 10, late: 5, counted: 5, class: isolation.Slow},
+		{batch: 9, late: 4, counted: 0, class: isolation.Fast},
+		{batch: 8, late: 4, counted: 4, class: isolation.Fast},
+		{batch: 1, late: 1, counted: 1, class: isolation.Fast},
+		{batch: 10, late: 10, counted: 10, class: isolation.Slow},
 	}
 	for _, tt := range tests {
 		t.Run(fmt.Sprintf("%d of %d", tt.late, tt.batch), func(t *testing.T) {
@@ -81,8 +80,8 @@ func TestSlots_AsksOnceMore(t *testing.T) {
 
 	w := setup(t)
 	e := w.Endpoint(func(e *hook.Endpoint) { e.MaxInFlight = 1 })
-	none, taken := gate.Limits{}, gate.Limits{}.Begin(gate.Held{Key: "other", Lease: gate.Lease{Nonce: "n", Until: start.Add(time.Minute)}})
-	change := func(before, after gate.Limits) {
+	none, taken := isolation.Limits{}, isolation.Limits{}.Begin(isolation.Held{Key: "other", Lease: isolation.Lease{Nonce: "n", Until: start.Add(time.Minute)}})
+	change := func(before, after isolation.Limits) {
 		if err := w.Store.ChangeLimits(t.Context(), e.ID, before, after, 1); err != nil {
 			t.Fatal(err)
 		}

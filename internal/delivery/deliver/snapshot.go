@@ -3,6 +3,7 @@ package deliver
 import (
 	"surehook/internal/delivery/gate"
 	"surehook/internal/hook"
+	"surehook/internal/rule/isolation"
 )
 
 // Snapshot holds the records for a batch of tokens, read at one moment. Missing
@@ -13,7 +14,7 @@ type Snapshot struct {
 	Endpoints  map[hook.EndpointID]*hook.Endpoint
 	Circuits   map[hook.EndpointID]gate.Record
 	Deliveries map[hook.DeliveryRef]*hook.Delivery
-	Limits     map[hook.EndpointID]gate.Limits // of the endpoints of tokens with a claimed slot, also without a record
+	Limits     map[hook.EndpointID]isolation.Limits // of the endpoints of tokens with a claimed slot, also without a record
 
 	// Faults has the tokens with a record that could not be read: a throttled partition, or
 	// a word of a later build. The snapshot may lack records of these tokens.
@@ -37,7 +38,7 @@ func (s Snapshot) circuit(tenant hook.TenantID, endpoint hook.EndpointID) gate.R
 }
 
 // limits returns the endpoint's limits; nil when not read.
-func (s Snapshot) limits(endpoint hook.EndpointID) *gate.Limits {
+func (s Snapshot) limits(endpoint hook.EndpointID) *isolation.Limits {
 	if l, ok := s.Limits[endpoint]; ok {
 		return &l
 	}

@@ -28,7 +28,7 @@
 // # Speed
 //
 // Endpoints that are not fast, and endpoints with a limit of attempts in flight, need
-// in-flight slots. An endpoint becomes fast by a score of its answers (package speed),
+// in-flight slots. An endpoint becomes fast by a score of its answers (package isolation),
 // and slow when five attempts take more than a second within a minute: Late counts them
 // while they are in flight. After an outage an endpoint is unproven, as a new one, and has
 // one slot at first: each success doubles the slots (Circuit.AtOnce).

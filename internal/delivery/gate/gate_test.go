@@ -12,9 +12,11 @@ import (
 	"surehook/internal/hook"
 	"surehook/internal/proof/world"
 	"surehook/internal/rule/circuit"
-	"surehook/internal/rule/speed"
+	"surehook/internal/rule/isolation"
 	"surehook/internal/rule/stats"
 )
+
+var start = world.Start()
 
 const (
 	tenant   hook.TenantID   = "acme"
@@ -49,8 +51,8 @@ func (w *bundle) query(e *hook.Endpoint, first, n int) gate.Query {
 	w.T.Helper()
 
 	q := gate.Query{Tenant: tenant, ID: endpoint, Endpoint: e, Record: w.record()}
-	if q.Record.Speed == speed.Unproven {
-		q.Record.Speed, q.Record.SeenAt = speed.Fast, w.Clock.Now()
+	if q.Record.Speed == isolation.Unproven {
+		q.Record.Speed, q.Record.SeenAt = isolation.Fast, w.Clock.Now()
 	}
 	for i := range n {
 		q.Due = append(q.Due, gate.Due{Delivery: delivery(first + i), Attempt: 1, Nonce: fmt.Sprint(first + i)})

@@ -7,11 +7,8 @@ import (
 	"time"
 
 	"surehook/internal/hook"
+	"surehook/internal/rule/isolation"
 )
-
-// MaxRateWait is the longest wait of a token for a reserved rate slot. A delivery with
-// a longer wait is parked, so a changed rate soon applies to all.
-const MaxRateWait = time.Minute
 
 // applyLimits reserves rate slots, and takes in-flight slots.
 func (g *Gate) applyLimits(ctx context.Context, q *Query, now time.Time) (a Admission, err error) {
@@ -33,7 +30,7 @@ func (g *Gate) applyLimits(ctx context.Context, q *Query, now time.Time) (a Admi
 		switch {
 		case v.Decision == Park && v.Reason == hook.ReasonRate:
 			// The reserved rate slots end then, and none of their attempts hands a slot over.
-			return a, g.giveBack(ctx, a, g.markWaitingUntil(ctx, q.Record, now.Add(MaxRateWait), now))
+			return a, g.giveBack(ctx, a, g.markWaitingUntil(ctx, q.Record, now.Add(isolation.MaxRateWait), now))
 		case v.Decision == Park:
 			return a, g.giveBack(ctx, a, g.markWaiting(ctx, q.Record, now))
 		}
@@ -49,7 +46,8 @@ func (g *Gate) giveBack(ctx context.Context, a Admission, err error) error {
 	}
 	for _, v := range a.Verdicts {
 		if v.Lease.Key != "" {
-			_ = g.endLease(ctx, a.query.ID, v.Lease) // otherwise the lease ends by itself
+			// After an error the lease ends by itself.
+			_ = g.updateLimits(ctx, a.query, 0, func(before isolation.Limits) isolation.Limits { return before.End(v.Lease) })
 		}
 	}
 	return err
@@ -58,11 +56,7 @@ func (g *Gate) giveBack(ctx context.Context, a Admission, err error) error {
 // reserve reserves a rate slot for each due delivery without a slot. Behind parked
 // deliveries, and for a wait of more than MaxRateWait, the delivery is parked.
 func (g *Gate) reserve(ctx context.Context, q *Query, now time.Time, a *Admission) error {
-	err := hook.OnConflict(ctx, g.Wait, maxSaveAttempts, func() error {
-		before, err := g.Store.Limits(ctx, q.ID)
-		if err != nil {
-			return fmt.Errorf("read limits of %s: %w", q.ID, err)
-		}
+	return g.updateLimits(ctx, q, 0, func(before isolation.Limits) isolation.Limits {
 		after := before
 		for i, due := range q.Due {
 			if due.Reserved {
@@ -70,7 +64,7 @@ func (g *Gate) reserve(ctx context.Context, q *Query, now time.Time, a *Admissio
 			}
 			next, slot := after.Reserve(q.Endpoint.RatePerSecond, now)
 			switch {
-			case q.Record.Backlog() && !due.Slot, slot.Sub(now) > MaxRateWait:
+			case q.Record.Backlog() && !due.Slot, slot.Sub(now) > isolation.MaxRateWait:
 				a.Verdicts[i] = Verdict{Decision: Park, Reason: hook.ReasonRate}
 				continue
 			case slot.After(now):
@@ -80,9 +74,8 @@ func (g *Gate) reserve(ctx context.Context, q *Query, now time.Time, a *Admissio
 			}
 			after = next
 		}
-		return g.changeLimits(ctx, q.ID, before, after, 0)
+		return after
 	})
-	return contentionOf(err, q.ID)
 }
 
 // takeSlot takes an in-flight slot of the endpoint for the token, and returns the verdict.
@@ -94,55 +87,41 @@ func (g *Gate) takeSlot(ctx context.Context, q *Query, due Due, now time.Time) (
 }
 
 // startLease leases a slot to the token, or starts the lease that the sender of the
-// token claimed. An earlier lease of the delivery means that another process may make
-// the attempt: the token is busy until the lease ends.
-func (g *Gate) startLease(ctx context.Context, q *Query, due Due, now time.Time) (v Verdict, err error) {
-	own := Held{LeaseKey(due.Delivery), Lease{Nonce: due.Nonce, Until: leaseEnd(now), Run: hook.NewNonce()}}
+// token claimed.
+func (g *Gate) startLease(ctx context.Context, q *Query, due Due, now time.Time) (Verdict, error) {
+	own := isolation.Held{
+		Key: isolation.LeaseKey(due.Delivery), Lease: isolation.Lease{Nonce: due.Nonce, Until: isolation.LeaseEnd(now), Run: hook.NewNonce()},
+	}
 	most := max(q.Record.Width(q.Endpoint, now), q.slots(now))
-	err = hook.OnConflict(ctx, g.Wait, maxSaveAttempts, func() error {
-		before, err := g.limitsOf(ctx, q)
-		if err != nil {
-			return err
-		}
-		live := before.Live(now)
-		current, leased := live.Leases[own.Key]
-		claimed := leased && current.Nonce == own.Nonce && current.Run == ""
-		switch {
-		case leased && current.same(own.Lease): // the answer to the write was lost
-			v = Verdict{Decision: Admit, Lease: own}
-			return nil
-		case leased && !claimed:
-			v = Verdict{Decision: Busy}
-			return nil
-		case !leased && len(live.Leases) >= most:
-			v = Verdict{Decision: Park, Reason: hook.ReasonInFlight}
-			return nil
-		}
-		v = Verdict{Decision: Admit, Lease: own}
-		return g.changeLimits(ctx, q.ID, before, live.Begin(own), most)
+	var answer isolation.Answer
+	err := g.updateLimits(ctx, q, most, func(before isolation.Limits) (after isolation.Limits) {
+		after, answer = before.Start(own, most, now)
+		return after
 	})
-	return v, contentionOf(err, q.ID)
+	switch answer {
+	case isolation.Started, isolation.Running:
+		return Verdict{Decision: Admit, Lease: own}, err
+	case isolation.Busy:
+		return Verdict{Decision: Busy}, err
+	case isolation.Full:
+		return Verdict{Decision: Park, Reason: hook.ReasonInFlight}, err
+	}
+	return Verdict{}, err
 }
 
-// limitsOf returns the limits read with the query, once, and then reads them anew.
-func (g *Gate) limitsOf(ctx context.Context, q *Query) (Limits, error) {
-	if read := q.Limits; read != nil {
-		q.Limits = nil
-		return *read, nil
-	}
-	limits, err := g.Store.Limits(ctx, q.ID)
-	if err != nil {
-		return limits, fmt.Errorf("read limits of %s: %w", q.ID, err)
-	}
-	return limits, nil
-}
-
-func (g *Gate) endLease(ctx context.Context, id hook.EndpointID, own Held) error {
-	return contentionOf(hook.OnConflict(ctx, g.Wait, maxSaveAttempts, func() error {
-		before, err := g.Store.Limits(ctx, id)
-		if err != nil {
-			return fmt.Errorf("read limits of %s: %w", id, err)
+// updateLimits reads the endpoint's limits and writes the change, and repeats on conflict. The
+// limits read with the query are used once. Without a difference nothing is written.
+func (g *Gate) updateLimits(ctx context.Context, q *Query, most int, change func(before isolation.Limits) (after isolation.Limits)) error {
+	return contentionOf(hook.OnConflict(ctx, g.Wait, maxSaveAttempts, func() (err error) {
+		var before isolation.Limits
+		if q.Limits != nil {
+			before, q.Limits = *q.Limits, nil
+		} else if before, err = g.Store.Limits(ctx, q.ID); err != nil {
+			return fmt.Errorf("read limits of %s: %w", q.ID, err)
 		}
-		return g.changeLimits(ctx, id, before, before.End(own), 0)
-	}), id)
+		if err := g.Store.ChangeLimits(ctx, q.ID, before, change(before), most); err != nil {
+			return fmt.Errorf("change limits of %s: %w", q.ID, err)
+		}
+		return nil
+	}), q.ID)
 }

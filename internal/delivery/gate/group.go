@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"surehook/internal/hook"
+	"surehook/internal/rule/isolation"
 )
 
 // admitGroup decides about the tokens of one request to a coalescing endpoint: the request
@@ -64,22 +65,18 @@ func leaderOf(all []Due) int {
 // that the slot is now. Slots are reserved MaxRateWait ahead at most, so a changed rate
 // soon applies to all: beyond, the group asks again at the end of a later window.
 func (g *Gate) reserveGroup(ctx context.Context, q *Query, leader int, now time.Time) (wait Admission, err error) {
-	err = hook.OnConflict(ctx, g.Wait, maxSaveAttempts, func() error {
-		wait = Admission{}
-		before, err := g.Store.Limits(ctx, q.ID)
-		if err != nil {
-			return err //nolint:wrapcheck // the adapter names the endpoint
-		}
+	err = g.updateLimits(ctx, q, 0, func(before isolation.Limits) isolation.Limits {
 		after, slot := before.Reserve(q.Endpoint.RatePerSecond, now)
-		if slot.Sub(now) > MaxRateWait {
-			wait = later(q, q.Endpoint.Coalesce.End(now.Add(MaxRateWait)))
-			return nil
-		}
-		if slot.After(now) {
+		wait = Admission{}
+		switch {
+		case slot.Sub(now) > isolation.MaxRateWait:
+			wait = later(q, q.Endpoint.Coalesce.End(now.Add(isolation.MaxRateWait)))
+			return before
+		case slot.After(now):
 			wait = later(q, slot)
 			wait.Verdicts[leader].Decision = Delay
 		}
-		return g.changeLimits(ctx, q.ID, before, after, 0)
+		return after
 	})
-	return wait, contentionOf(err, q.ID)
+	return wait, err
 }

@@ -5,7 +5,7 @@ import (
 
 	"surehook/internal/hook"
 	"surehook/internal/rule/circuit"
-	"surehook/internal/rule/speed"
+	"surehook/internal/rule/isolation"
 	"surehook/internal/rule/stats"
 )
 
@@ -88,7 +88,7 @@ func (r Record) afterOutcomes(a Admission, o outcomes, window circuit.Counts, no
 	case r.State == circuit.Closed:
 		return r.Release(now)
 	case before.State == circuit.Closed: // after an outage the endpoint must prove its speed again
-		r = r.as(speed.Unproven, now)
+		r = r.as(isolation.Unproven, now)
 		r.ProbeType = ""
 	}
 	return r.planCheck(now)

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"surehook/internal/hook"
+	"surehook/internal/rule/isolation"
 )
 
 // move moves the tokens from a lane of batches to the lane slot, as far as the tenant has
@@ -27,31 +28,18 @@ func (g *Gate) move(ctx context.Context, q *Query, now time.Time) (Admission, er
 }
 
 // takePlaces takes places of the tenant for the tokens, and reports which tokens have a
-// place. A copy of a token shares the place.
-func (g *Gate) takePlaces(ctx context.Context, tenant hook.TenantID, all []Due, now time.Time) ([]bool, error) {
-	var has []bool
-	err := hook.OnConflict(ctx, g.Wait, maxSaveAttempts, func() error {
-		before, err := g.Store.Places(ctx, tenant)
-		if err != nil {
-			return fmt.Errorf("read places of tenant %s: %w", tenant, err)
-		}
-		after := before.Live(now)
-		has = make([]bool, len(all))
-		taken := false
-		for i, due := range all {
-			_, has[i] = after.Leases[due.PlaceKey()]
-			if !has[i] && len(after.Leases) < g.Places {
-				has[i], taken = true, true
-				after = after.Begin(due.place(leaseEnd(now)))
-			}
-		}
-		if !taken {
-			return nil // the end of other places needs no write
-		}
-		return g.changePlaces(ctx, tenant, before, after)
+// place. A tenant with as many conflicts is as busy as one without a free place.
+func (g *Gate) takePlaces(ctx context.Context, tenant hook.TenantID, all []Due, now time.Time) (has []bool, err error) {
+	wanted := make([]isolation.Held, len(all))
+	for i, due := range all {
+		wanted[i] = due.place(isolation.LeaseEnd(now))
+	}
+	err = g.updatePlaces(ctx, tenant, func(before isolation.Limits) (after isolation.Limits) {
+		after, has = before.Take(wanted, g.Places, now)
+		return after
 	})
 	if hook.CodeOf(err) == hook.CodeConflict {
-		return make([]bool, len(all)), nil // as busy as a tenant without a free place
+		return make([]bool, len(all)), nil
 	}
 	return has, err
 }
@@ -61,8 +49,8 @@ func (g *Gate) takePlaces(ctx context.Context, tenant hook.TenantID, all []Due, 
 func (d Due) PlaceKey() string { return string(d.Delivery.Endpoint) + "_" + d.Holder() }
 
 // place returns the place of the token.
-func (d Due) place(until time.Time) Held {
-	return Held{d.PlaceKey(), Lease{Nonce: d.Nonce, Until: until}}
+func (d Due) place(until time.Time) isolation.Held {
+	return isolation.Held{Key: d.PlaceKey(), Lease: isolation.Lease{Nonce: d.Nonce, Until: until}}
 }
 
 // hasPlace reports whether the token may stay in its lane. A place ends when the token
@@ -102,22 +90,24 @@ func (g *Gate) Leave(ctx context.Context, tenant hook.TenantID, due Due) error {
 
 // leavePlaces gives the places of tokens of an endpoint back. Places of a dead process end
 // by themselves.
-func (g *Gate) leavePlaces(ctx context.Context, tenant hook.TenantID, id hook.EndpointID, places ...Held) error {
+func (g *Gate) leavePlaces(ctx context.Context, tenant hook.TenantID, id hook.EndpointID, places ...isolation.Held) error {
 	if len(places) == 0 {
 		return nil
 	}
-	return contentionOf(hook.OnConflict(ctx, g.Wait, maxSaveAttempts, func() error {
+	return contentionOf(g.updatePlaces(ctx, tenant, func(before isolation.Limits) isolation.Limits { return before.End(places...) }), id)
+}
+
+// updatePlaces is updateLimits for the places of a tenant; CodeConflict after a conflict in
+// every try.
+func (g *Gate) updatePlaces(ctx context.Context, tenant hook.TenantID, change func(before isolation.Limits) (after isolation.Limits)) error {
+	return hook.OnConflict(ctx, g.Wait, maxSaveAttempts, func() error {
 		before, err := g.Store.Places(ctx, tenant)
 		if err != nil {
 			return fmt.Errorf("read places of tenant %s: %w", tenant, err)
 		}
-		return g.changePlaces(ctx, tenant, before, before.End(places...))
-	}), id)
-}
-
-func (g *Gate) changePlaces(ctx context.Context, tenant hook.TenantID, before, after Limits) error {
-	if err := g.Store.ChangePlaces(ctx, tenant, before, after, g.Places); err != nil {
-		return fmt.Errorf("change places of tenant %s: %w", tenant, err)
-	}
-	return nil
+		if err := g.Store.ChangePlaces(ctx, tenant, before, change(before), g.Places); err != nil {
+			return fmt.Errorf("change places of tenant %s: %w", tenant, err)
+		}
+		return nil
+	})
 }

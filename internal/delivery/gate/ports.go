@@ -6,6 +6,7 @@ import (
 
 	"surehook/internal/delivery/settle"
 	"surehook/internal/hook"
+	"surehook/internal/rule/isolation"
 	"surehook/internal/rule/stats"
 )
 
@@ -37,17 +38,17 @@ type LimitStore interface {
 	// and the endpoint would have more than most leases, ChangeLimits writes nothing and
 	// returns CodeConflict. Score and Late are written as they are: a lost update of two
 	// writers loses a count. Without a difference nothing is written.
-	ChangeLimits(ctx context.Context, endpoint hook.EndpointID, before, after Limits, most int) error
+	ChangeLimits(ctx context.Context, endpoint hook.EndpointID, before, after isolation.Limits, most int) error
 	// Places returns the tenant's places in the lane slot, or the zero Limits.
-	Places(ctx context.Context, tenant hook.TenantID) (Limits, error)
+	Places(ctx context.Context, tenant hook.TenantID) (isolation.Limits, error)
 	// ChangePlaces is ChangeLimits for the tenant's places.
-	ChangePlaces(ctx context.Context, tenant hook.TenantID, before, after Limits, most int) error
+	ChangePlaces(ctx context.Context, tenant hook.TenantID, before, after isolation.Limits, most int) error
 }
 
 // LimitReader reads the limits of endpoints.
 type LimitReader interface {
 	// Limits returns the endpoint's limits, or the zero Limits without a stored record.
-	Limits(ctx context.Context, endpoint hook.EndpointID) (Limits, error)
+	Limits(ctx context.Context, endpoint hook.EndpointID) (isolation.Limits, error)
 }
 
 // Counter counts attempts and deliveries of endpoints.

@@ -5,8 +5,8 @@ import (
 
 	"surehook/internal/hook"
 	"surehook/internal/rule/circuit"
+	"surehook/internal/rule/isolation"
 	"surehook/internal/rule/review"
-	"surehook/internal/rule/speed"
 )
 
 // AttendAfter is the time for the breaker to process a queued circuit check. After
@@ -19,24 +19,24 @@ type Record struct {
 
 	Endpoint       hook.EndpointID
 	Tenant         hook.TenantID
-	ThrottledUntil time.Time    // the endpoint answered 429: no attempt starts before this time
-	Waiting        bool         // deliveries are parked for the endpoint, or about to be parked
-	EmptySince     time.Time    // the breaker found no parked delivery; zero: parked deliveries were found, or a delivery was about to be parked since
-	Wave           int          // the next wave of the release, from 1; 0: no release in progress
-	Review         review.Flags // findings of the last review
-	Speed          speed.Class  // of the endpoint; see SpeedAt
-	SpeedAt        time.Time    // the last change of Speed; zero: never
-	SeenAt         time.Time    // a time with attempts, at most speed.SeenEvery before the last; only of fast endpoints
-	ProbeType      string       // the event type of the last probe sent by the breaker
-	ProbedFrom     time.Time    // the creation of the delivery of the last probe sent by the breaker; zero: none yet
-	LookFrom       time.Time    // the last time when the breaker forgot the endpoint; zero: no look is planned
-	LookAt         time.Time    // the next time when the breaker asks the index again for parked deliveries; zero: never
-	AttendAt       time.Time    // the latest time of the next check by the breaker's tick; zero: never
+	ThrottledUntil time.Time       // the endpoint answered 429: no attempt starts before this time
+	Waiting        bool            // deliveries are parked for the endpoint, or about to be parked
+	EmptySince     time.Time       // the breaker found no parked delivery; zero: parked deliveries were found, or a delivery was about to be parked since
+	Wave           int             // the next wave of the release, from 1; 0: no release in progress
+	Review         review.Flags    // findings of the last review
+	Speed          isolation.Class // of the endpoint; see SpeedAt
+	SpeedAt        time.Time       // the last change of Speed; zero: never
+	SeenAt         time.Time       // a time with attempts, at most isolation.SeenEvery before the last; only of fast endpoints
+	ProbeType      string          // the event type of the last probe sent by the breaker
+	ProbedFrom     time.Time       // the creation of the delivery of the last probe sent by the breaker; zero: none yet
+	LookFrom       time.Time       // the last time when the breaker forgot the endpoint; zero: no look is planned
+	LookAt         time.Time       // the next time when the breaker asks the index again for parked deliveries; zero: never
+	AttendAt       time.Time       // the latest time of the next check by the breaker's tick; zero: never
 }
 
 // NewRecord returns the record of an endpoint without a stored record.
 func NewRecord(tenant hook.TenantID, endpoint hook.EndpointID) Record {
-	return Record{Circuit: circuit.New(), Tenant: tenant, Endpoint: endpoint, Speed: speed.Unproven}
+	return Record{Circuit: circuit.New(), Tenant: tenant, Endpoint: endpoint, Speed: isolation.Unproven}
 }
 
 // CountOpen returns the number of open and half-open circuits.

@@ -3,83 +3,57 @@ package gate
 import (
 	"context"
 	"fmt"
-	"math"
 	"time"
 
 	"surehook/internal/hook"
 	"surehook/internal/rule/circuit"
-	"surehook/internal/rule/speed"
-)
-
-// The parked deliveries of a fast endpoint with a rate are sent in as many slots as the
-// rate has deliveries a second: a token waits for its rate slot for up to a second, the
-// unit of the queue, and holds an in-flight slot meanwhile. The limits hold each lease in
-// about 70 bytes, so the slots are at most 50.
-const (
-	minDrainSlots = 20
-	maxDrainSlots = 50
+	"surehook/internal/rule/isolation"
 )
 
 // SpeedAtNow returns the class in force: slow if the review found so, and unproven
 // after a long silence.
-func (r *Record) SpeedAtNow(now time.Time) speed.Class {
+func (r *Record) SpeedAtNow(now time.Time) isolation.Class {
 	switch {
 	case r.Review.Slow:
-		return speed.Slow
-	case r.Speed == speed.Fast && r.silent(now):
-		return speed.Unproven
+		return isolation.Slow
+	case r.Speed == isolation.Fast && r.silent(now):
+		return isolation.Unproven
 	}
 	return r.Speed
 }
 
-func (r *Record) silent(now time.Time) bool { return now.Sub(r.SeenAt) > speed.Silence+speed.SeenEvery }
-
-// Slots returns the number of in-flight slots of the endpoint; 0: an attempt needs no
-// slot. A recovering endpoint has fewer.
-func (r *Record) Slots(e *hook.Endpoint, now time.Time) int {
-	slots := 0
-	switch {
-	case e.MaxInFlight > 0:
-		slots = e.MaxInFlight
-	case r.SpeedAtNow(now) != speed.Fast:
-		slots = speed.Slots
-	}
-	if r.AtOnce > 0 && (slots == 0 || r.AtOnce < slots) {
-		return r.AtOnce
-	}
-	return slots
+func (r *Record) silent(now time.Time) bool {
+	return now.Sub(r.SeenAt) > isolation.Silence+isolation.SeenEvery
 }
 
-// Width returns the number of slots in which parked deliveries are sent; 0: in waves. The
-// deliveries of a coalescing endpoint have no slot each, and are sent in waves.
+// Slots returns the number of in-flight slots of the endpoint now; 0: an attempt needs no
+// slot. A recovering endpoint has fewer.
+func (r *Record) Slots(e *hook.Endpoint, now time.Time) int {
+	return isolation.Slots(e, r.SpeedAtNow(now), r.AtOnce)
+}
+
+// Width returns the number of slots in which parked deliveries are sent now; 0: in waves.
 func (r *Record) Width(e *hook.Endpoint, now time.Time) int {
-	if e.Coalesce.On() {
-		return 0
-	}
-	slots := r.Slots(e, now)
-	if slots == 0 && e.RatePerSecond > 0 {
-		return int(min(max(math.Ceil(e.RatePerSecond), minDrainSlots), maxDrainSlots))
-	}
-	return slots
+	return isolation.Width(e, r.SpeedAtNow(now), r.AtOnce)
 }
 
 // Backlog reports whether parked deliveries are known to wait for a closed circuit.
 func (r *Record) Backlog() bool { return r.Parks() && r.State == circuit.Closed }
 
 // Promoted returns the record of a fast endpoint, if the score proves the speed.
-func (r Record) Promoted(l Limits, now time.Time) Record {
-	rested := r.Speed != speed.Slow || now.Sub(r.SpeedAt) >= speed.SlowRest
-	if r.Speed != speed.Fast && rested && l.Score.Proven() && l.ScoreAt.Equal(r.SpeedAt) {
-		return r.as(speed.Fast, now)
+func (r Record) Promoted(l isolation.Limits, now time.Time) Record {
+	rested := r.Speed != isolation.Slow || now.Sub(r.SpeedAt) >= isolation.SlowRest
+	if r.Speed != isolation.Fast && rested && l.Score.Proven() && l.ScoreAt.Equal(r.SpeedAt) {
+		return r.as(isolation.Fast, now)
 	}
 	return r
 }
 
 // as returns the record with the class.
-func (r Record) as(c speed.Class, now time.Time) Record {
+func (r Record) as(c isolation.Class, now time.Time) Record {
 	now = now.UTC().Truncate(time.Millisecond)
 	r.Speed, r.SpeedAt, r.SeenAt = c, now, time.Time{}
-	if c == speed.Fast {
+	if c == isolation.Fast {
 		r.SeenAt = now
 	}
 	return r
@@ -88,46 +62,35 @@ func (r Record) as(c speed.Class, now time.Time) Record {
 // seen returns the record with attempts now.
 func (r Record) seen(now time.Time) Record {
 	switch {
-	case r.Speed != speed.Fast:
+	case r.Speed != isolation.Fast:
 		return r
 	case r.silent(now):
-		return r.as(speed.Unproven, now)
-	case now.Sub(r.SeenAt) > speed.SeenEvery:
+		return r.as(isolation.Unproven, now)
+	case now.Sub(r.SeenAt) > isolation.SeenEvery:
 		r.SeenAt = now.UTC().Truncate(time.Millisecond)
 	}
 	return r
 }
 
 // Late counts n late attempts of a fast endpoint that may still be in flight. The
-// speed.MaxLate-th in a minute makes the endpoint slow.
+// isolation.MaxLate-th in a minute makes the endpoint slow.
 func (g *Gate) Late(ctx context.Context, tenant hook.TenantID, id hook.EndpointID, n int) error {
-	var late Limits
-	err := hook.OnConflict(ctx, g.Wait, maxSaveAttempts, func() error {
-		before, err := g.Store.Limits(ctx, id)
-		if err != nil {
-			return fmt.Errorf("read limits of %s: %w", id, err)
-		}
+	var late isolation.Limits
+	err := g.updateLimits(ctx, &Query{ID: id}, 0, func(before isolation.Limits) isolation.Limits {
 		late = before.CountLate(n, g.Now())
-		return g.changeLimits(ctx, id, before, late, 0)
+		return late
 	})
-	if err != nil || late.Late < speed.MaxLate {
-		return contentionOf(err, id)
+	if err != nil || late.Late < isolation.MaxLate {
+		return err
 	}
 	return contentionOf(hook.OnConflict(ctx, g.Wait, maxSaveAttempts, func() error {
 		record, err := g.Store.Circuit(ctx, tenant, id)
 		if err != nil {
 			return fmt.Errorf("read circuit of %s: %w", id, err)
 		}
-		if record.Speed != speed.Fast {
+		if record.Speed != isolation.Fast {
 			return nil
 		}
-		return g.saveCircuit(ctx, record.as(speed.Slow, g.Now()))
+		return g.saveCircuit(ctx, record.as(isolation.Slow, g.Now()))
 	}), id)
-}
-
-func (g *Gate) changeLimits(ctx context.Context, id hook.EndpointID, before, after Limits, most int) error {
-	if err := g.Store.ChangeLimits(ctx, id, before, after, most); err != nil {
-		return fmt.Errorf("change limits of %s: %w", id, err)
-	}
-	return nil
 }

@@ -12,8 +12,8 @@ import (
 	"surehook/internal/hook"
 	"surehook/internal/proof/world"
 	"surehook/internal/rule/circuit"
+	"surehook/internal/rule/isolation"
 	"surehook/internal/rule/review"
-	"surehook/internal/rule/speed"
 )
 
 // slotQuery is query in the lane slot, with the class of the endpoint as stored. The
@@ -78,7 +78,7 @@ func (w *bundle) places() int {
 func TestRecord_Slots(t *testing.T) {
 	t.Parallel()
 
-	fast := gate.Record{Speed: speed.Fast, SeenAt: start}
+	fast := gate.Record{Speed: isolation.Fast, SeenAt: start}
 	recovering := func(r gate.Record, atOnce int) gate.Record {
 		r.AtOnce = atOnce
 		return r
@@ -96,10 +96,10 @@ func TestRecord_Slots(t *testing.T) {
 		{name: "a fast endpoint", record: fast},
 		{name: "a fast endpoint, silent for 8 days", record: fast, later: 8 * 24 * time.Hour},
 		{name: "a fast endpoint, silent for longer", record: fast, later: 8*24*time.Hour + 1, slots: 5, width: 5},
-		{name: "a slow endpoint", record: gate.Record{Speed: speed.Slow}, slots: 5, width: 5},
-		{name: "a fast endpoint that the review found slow", record: gate.Record{Speed: speed.Fast, SeenAt: start, Review: review.Flags{Slow: true}}, slots: 5, width: 5},
+		{name: "a slow endpoint", record: gate.Record{Speed: isolation.Slow}, slots: 5, width: 5},
+		{name: "a fast endpoint that the review found slow", record: gate.Record{Speed: isolation.Fast, SeenAt: start, Review: review.Flags{Slow: true}}, slots: 5, width: 5},
 		{name: "a fast endpoint with a limit", record: fast, maxInFlight: 7, slots: 7, width: 7},
-		{name: "a slow endpoint with a limit", record: gate.Record{Speed: speed.Slow}, maxInFlight: 7, slots: 7, width: 7},
+		{name: "a slow endpoint with a limit", record: gate.Record{Speed: isolation.Slow}, maxInFlight: 7, slots: 7, width: 7},
 		{name: "a fast endpoint with a rate", record: fast, rate: 1, width: 20},
 		{name: "a recovering endpoint", record: recovering(fast, 2), slots: 2, width: 2},
 		{name: "a recovering endpoint with a lower limit", record: recovering(fast, 8), maxInFlight: 7, slots: 7, width: 7},
@@ -260,7 +260,7 @@ func TestGate_InFlightLimit(t *testing.T) {
 	if highest == 0 || highest > 2 {
 		t.Errorf("%d were in flight at once; want 1 or 2", highest)
 	}
-	w.Clock.Pass(gate.LeaseFor) // nobody handed the slots over
+	w.Clock.Pass(isolation.LeaseFor) // nobody handed the slots over
 	w.empty()
 	if got := decisions(w.admit(w.overflowQuery(e, 100, 3))); got != "admit admit park" {
 		t.Errorf("after the leases expired: %s; want two admitted", got)
@@ -293,7 +293,7 @@ func TestGate_OneAttemptOfADeliveryAtATime(t *testing.T) {
 	if got := decisions(w.admit(w.slotQuery(active(), 0, 1))); got != "admit" {
 		t.Errorf("after the attempt: %s; want admit", got)
 	}
-	w.Clock.Pass(gate.LeaseFor) // the process is dead
+	w.Clock.Pass(isolation.LeaseFor) // the process is dead
 	if got := decisions(w.admit(w.slotQuery(active(), 0, 1))); got != "admit" {
 		t.Errorf("after the lease: %s; want admit", got)
 	}
@@ -306,8 +306,8 @@ func TestGate_AClaimIsStartedOnce(t *testing.T) {
 	w := setup(t)
 	e := active()
 	e.MaxInFlight = 1
-	claim := gate.Held{Key: gate.LeaseKey(delivery(0)), Lease: gate.Lease{Nonce: "0", Until: start.Add(time.Second)}}
-	if err := w.Store.ChangeLimits(t.Context(), endpoint, gate.Limits{}, gate.Limits{}.Begin(claim), 1); err != nil {
+	claim := isolation.Held{Key: isolation.LeaseKey(delivery(0)), Lease: isolation.Lease{Nonce: "0", Until: start.Add(time.Second)}}
+	if err := w.Store.ChangeLimits(t.Context(), endpoint, isolation.Limits{}, isolation.Limits{}.Begin(claim), 1); err != nil {
 		t.Fatal(err)
 	}
 	q := w.overflowQuery(e, 0, 1)
@@ -321,7 +321,7 @@ func TestGate_AClaimIsStartedOnce(t *testing.T) {
 	if got := decisions(w.admit(q)); got != "busy" {
 		t.Errorf("a copy of the token: %s; want busy", got)
 	}
-	w.Clock.Pass(gate.LeaseFor - 1)
+	w.Clock.Pass(isolation.LeaseFor - 1)
 	w.empty()
 	if got := decisions(w.admit(w.overflowQuery(e, 1, 1))); got != "park" {
 		t.Errorf("until the attempt may have ended: %s; want parked: the start renews the lease", got)
@@ -380,11 +380,11 @@ func TestGate_Late(t *testing.T) {
 
 	w := setup(t)
 	r := gate.NewRecord(tenant, endpoint)
-	r.Speed, r.SeenAt = speed.Fast, start
+	r.Speed, r.SeenAt = isolation.Fast, start
 	if err := w.Store.SaveCircuit(t.Context(), r); err != nil {
 		t.Fatal(err)
 	}
-	late := func(n int, want speed.Class) {
+	late := func(n int, want isolation.Class) {
 		t.Helper()
 
 		if err := w.Gate.Late(w.Context(), tenant, endpoint, n); err != nil {
@@ -394,14 +394,14 @@ func TestGate_Late(t *testing.T) {
 			t.Errorf("after %d late attempts more: %s; want %s", n, got, want)
 		}
 	}
-	late(4, speed.Fast)
+	late(4, isolation.Fast)
 	w.Clock.Pass(time.Minute)
-	late(2, speed.Fast)
-	late(2, speed.Fast)
-	late(1, speed.Slow)
+	late(2, isolation.Fast)
+	late(2, isolation.Fast)
+	late(1, isolation.Slow)
 	since := w.record().SpeedAt
 	w.Clock.Pass(time.Second)
-	late(9, speed.Slow)
+	late(9, isolation.Slow)
 	if got := w.record().SpeedAt; !got.Equal(since) {
 		t.Errorf("slow since %s; want since %s", got, since)
 	}
@@ -410,30 +410,30 @@ func TestGate_Late(t *testing.T) {
 func TestRecord_Promoted(t *testing.T) {
 	t.Parallel()
 
-	at := func(c speed.Class) gate.Record { return gate.Record{Speed: c, SpeedAt: start} }
-	proof := gate.Limits{}
+	at := func(c isolation.Class) gate.Record { return gate.Record{Speed: c, SpeedAt: start} }
+	proof := isolation.Limits{}
 	for range 20 {
 		proof = proof.Answered(time.Millisecond, start)
 	}
 	tests := []struct {
 		name   string
 		record gate.Record
-		limits gate.Limits
+		limits isolation.Limits
 		later  time.Duration
-		want   speed.Class
+		want   isolation.Class
 	}{
-		{name: "a proof", record: at(speed.Unproven), limits: proof, want: speed.Fast},
-		{name: "no proof", record: at(speed.Unproven), limits: gate.Limits{Score: 19, ScoreAt: start}, want: speed.Unproven},
-		{name: "a proof from before the outage", record: gate.Record{Speed: speed.Unproven, SpeedAt: start.Add(1)}, limits: proof, want: speed.Unproven},
-		{name: "slow for less than a minute", record: at(speed.Slow), limits: proof, later: time.Minute - 1, want: speed.Slow},
-		{name: "slow for a minute", record: at(speed.Slow), limits: proof, later: time.Minute, want: speed.Fast},
+		{name: "a proof", record: at(isolation.Unproven), limits: proof, want: isolation.Fast},
+		{name: "no proof", record: at(isolation.Unproven), limits: isolation.Limits{Score: 19, ScoreAt: start}, want: isolation.Unproven},
+		{name: "a proof from before the outage", record: gate.Record{Speed: isolation.Unproven, SpeedAt: start.Add(1)}, limits: proof, want: isolation.Unproven},
+		{name: "slow for less than a minute", record: at(isolation.Slow), limits: proof, later: time.Minute - 1, want: isolation.Slow},
+		{name: "slow for a minute", record: at(isolation.Slow), limits: proof, later: time.Minute, want: isolation.Fast},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 
 			got := tt.record.Promoted(tt.limits, start.Add(tt.later))
-			if got.Speed != tt.want || got.Speed == speed.Fast && !got.SeenAt.Equal(start.Add(tt.later)) {
+			if got.Speed != tt.want || got.Speed == isolation.Fast && !got.SeenAt.Equal(start.Add(tt.later)) {
 				t.Errorf("Promoted() = %s, seen %s; want %s", got.Speed, got.SeenAt, tt.want)
 			}
 		})
@@ -448,7 +448,7 @@ func TestGate_AnOutageEndsTheProof(t *testing.T) {
 	failed := []hook.Class{hook.ClassDNS, hook.ClassDNS, hook.ClassDNS, hook.ClassDNS, hook.ClassDNS}
 	w.settle(w.admit(w.query(active(), 0, 5)), failed...)
 	r := w.record()
-	if r.Speed != speed.Unproven || !r.SpeedAt.Equal(start) {
+	if r.Speed != isolation.Unproven || !r.SpeedAt.Equal(start) {
 		t.Errorf("record = %+v; want unproven since now", r)
 	}
 	w.Clock.Until(r.NextProbe())
@@ -502,7 +502,7 @@ func TestGate_Places(t *testing.T) {
 		t.Errorf("%s, %d places after an attempt; want %d", decisions(first), got, world.Places-1)
 	}
 	for i := range 2 { // one without a place, and one whose place has ended
-		w.Clock.Pass(time.Duration(i) * gate.LeaseFor)
+		w.Clock.Pass(time.Duration(i) * isolation.LeaseFor)
 		late := admit(world.Places - i)
 		if diff := cmp.Diff([]gate.Verdict{{Decision: gate.Move, Lane: hook.LaneOverflow}}, late.Verdicts); diff != "" {
 			t.Errorf("Admit() without a place differs (-want +got):\n%s", diff)

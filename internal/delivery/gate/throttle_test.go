@@ -9,6 +9,7 @@ import (
 	"surehook/internal/delivery/gate"
 	"surehook/internal/hook"
 	"surehook/internal/rule/circuit"
+	"surehook/internal/rule/isolation"
 	"surehook/internal/rule/stats"
 )
 
@@ -87,7 +88,7 @@ func TestGate_CheckAfterTheReservedRateSlots(t *testing.T) {
 	if got, want := decisions(w.admit(w.query(e, 0, 62)))[len("admit "):][:len("delay")], "delay"; got != want {
 		t.Fatalf("second verdict = %s; want %s", got, want)
 	}
-	if diff := cmp.Diff([]string{queuedCheck(0, gate.MaxRateWait)}, w.checks()); diff != "" {
+	if diff := cmp.Diff([]string{queuedCheck(0, isolation.MaxRateWait)}, w.checks()); diff != "" {
 		t.Errorf("circuit checks differ (-want +got):\n%s", diff)
 	}
 	w.admit(w.query(e, 62, 1))

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"surehook/internal/hook"
+	"surehook/internal/rule/isolation"
 )
 
 // Decision is the gate's answer for a due delivery.
@@ -43,11 +44,11 @@ func (d Decision) String() string {
 // Verdict is the gate's decision about one delivery.
 type Verdict struct {
 	Decision Decision
-	Reason   hook.Reason // of Park and Cancel
-	Until    time.Time   // of Delay: the reserved rate slot, when the token returns; of Move: the arrival in the lane, zero: now
-	Lane     hook.Lane   // of Move; of Delay: zero for the retry lane
-	Probe    bool        // of Move: the token is the probe
-	Lease    Held        // of Admit: the in-flight slot of the attempt; zero: none needed
+	Reason   hook.Reason    // of Park and Cancel
+	Until    time.Time      // of Delay: the reserved rate slot, when the token returns; of Move: the arrival in the lane, zero: now
+	Lane     hook.Lane      // of Move; of Delay: zero for the retry lane
+	Probe    bool           // of Move: the token is the probe
+	Lease    isolation.Held // of Admit: the in-flight slot of the attempt; zero: none needed
 }
 
 // Due is the token of a delivery waiting for admission.
@@ -67,17 +68,17 @@ type Due struct {
 // The endpoint of the record completes the name, so the name leaves the endpoint
 // out: about 48 characters.
 func (d Due) Holder() string {
-	return LeaseKey(d.Delivery) + "_" + strconv.Itoa(d.Attempt) + "_" + d.Nonce
+	return isolation.LeaseKey(d.Delivery) + "_" + strconv.Itoa(d.Attempt) + "_" + d.Nonce
 }
 
 // Query asks about the due deliveries of one endpoint.
 type Query struct {
 	Tenant   hook.TenantID
 	ID       hook.EndpointID
-	Endpoint *hook.Endpoint // nil: deleted
-	Record   Record         // read together with the endpoint
-	Limits   *Limits        // read together with the endpoint; nil: not read
-	Lane     hook.Lane      // of the tokens; zero stands for a lane of batches
+	Endpoint *hook.Endpoint    // nil: deleted
+	Record   Record            // read together with the endpoint
+	Limits   *isolation.Limits // read together with the endpoint; nil: not read
+	Lane     hook.Lane         // of the tokens; zero stands for a lane of batches
 	Due      []Due
 }
 
@@ -95,9 +96,9 @@ type Admission struct {
 	Verdicts []Verdict
 
 	query       *Query
-	probe       string // the token holding the probe's lease; empty: no probe
-	sharedProbe bool   // another receipt of the message holds the probe's lease, too
-	places      []Held // the tenant's places of the tokens, to leave in Settle
+	probe       string           // the token holding the probe's lease; empty: no probe
+	sharedProbe bool             // another receipt of the message holds the probe's lease, too
+	places      []isolation.Held // the tenant's places of the tokens, to leave in Settle
 }
 
 func sameVerdict(q *Query, v Verdict) Admission {

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"surehook/internal/hook"
+	"surehook/internal/rule/isolation"
 )
 
 // group is tokens for the same second.
@@ -15,15 +16,15 @@ type group struct {
 
 // bySecond groups the tokens by the time rounded up to whole seconds from now: the unit
 // of the queue. The times are in order.
-func bySecond(all []sending, now time.Time) iter.Seq[group] {
-	at := func(s sending) time.Time {
-		return now.Add((max(0, s.at.Sub(now)) + time.Second - 1).Truncate(time.Second))
+func bySecond(all []isolation.Claim, now time.Time) iter.Seq[group] {
+	at := func(s isolation.Claim) time.Time {
+		return now.Add((max(0, s.At.Sub(now)) + time.Second - 1).Truncate(time.Second))
 	}
 	return func(yield func(group) bool) {
 		for len(all) > 0 {
 			g := group{at: at(all[0])}
 			for len(all) > 0 && at(all[0]).Equal(g.at) {
-				g.tokens = append(g.tokens, all[0].token)
+				g.tokens = append(g.tokens, all[0].Token)
 				all = all[1:]
 			}
 			if !yield(g) {

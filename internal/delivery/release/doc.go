@@ -23,7 +23,7 @@
 // that was sent between the read and the claim is claimed once more: function deliver
 // drops the token and hands the slot over.
 //
-// If a process dies after the claim, the lease ends after gate.LeaseFor, and the tick
+// If a process dies after the claim, the lease ends after isolation.LeaseFor, and the tick
 // of the breaker fills the slot again. The tick finds the endpoint because the record
 // says that deliveries wait.
 //

@@ -8,6 +8,7 @@ import (
 	"surehook/internal/delivery/gate"
 	"surehook/internal/delivery/release"
 	"surehook/internal/hook"
+	"surehook/internal/rule/isolation"
 )
 
 // A retry waits behind new deliveries for a minute per attempt, and then no longer.
@@ -52,7 +53,7 @@ func TestHandOver_AfterAFailureToAYoungerDelivery(t *testing.T) {
 		attempts[40] = 0
 		w.park(attempts...)
 		slot := w.lease(-1, time.Minute)
-		s := release.Slots{Tenant: w.endpoint.Tenant, ID: w.endpoint.ID, Endpoint: &w.endpoint, Held: []gate.Held{slot}, Width: 1}
+		s := release.Slots{Tenant: w.endpoint.Tenant, ID: w.endpoint.ID, Endpoint: &w.endpoint, Held: []isolation.Held{slot}, Width: 1}
 		want := "0"
 		if failed {
 			s.Failed, s.Last, want = true, w.parked[0].CreatedAt, "40"

@@ -11,10 +11,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"surehook/internal/delivery/gate"
-	"surehook/internal/delivery/release"
 	"surehook/internal/hook"
 	"surehook/internal/rule/circuit"
-	"surehook/internal/rule/speed"
+	"surehook/internal/rule/isolation"
 	"surehook/internal/table"
 )
 
@@ -39,7 +38,7 @@ func TestFill_ClaimsTheFreeSlots(t *testing.T) {
 		{name: "a limit", change: func(e *hook.Endpoint, _ *gate.Record) { e.MaxInFlight = 7 }, parked: 9, sent: "0 1 2 3 4 5 6"},
 		{name: "a fast endpoint with a limit", change: func(e *hook.Endpoint, r *gate.Record) { e.MaxInFlight = 2; fast(r) }, parked: 9, sent: "0 1"},
 		{name: "a fast endpoint without limits: in waves", change: func(_ *hook.Endpoint, r *gate.Record) { fast(r) }, parked: 9},
-		{name: "a slow endpoint", change: func(_ *hook.Endpoint, r *gate.Record) { r.Speed = speed.Slow }, parked: 9, sent: "0 1 2 3 4"},
+		{name: "a slow endpoint", change: func(_ *hook.Endpoint, r *gate.Record) { r.Speed = isolation.Slow }, parked: 9, sent: "0 1 2 3 4"},
 		{name: "a paused endpoint", change: func(e *hook.Endpoint, _ *gate.Record) { e.Status = hook.StatusPaused }, parked: 9},
 		{name: "a disabled endpoint", change: func(e *hook.Endpoint, _ *gate.Record) { e.Status = hook.StatusDisabled }, parked: 9},
 		{name: "an open circuit", change: func(_ *hook.Endpoint, r *gate.Record) { open(r) }, parked: 9},
@@ -76,12 +75,12 @@ func TestFill_ClaimsInParts(t *testing.T) {
 	t.Parallel()
 
 	w := setup(t, func(e *hook.Endpoint, _ *gate.Record) { e.MaxInFlight = hook.MaxMaxInFlight })
-	w.park(make([]int, release.MaxClaims+10)...)
-	if released, err := w.fill(); released != release.MaxClaims || err != nil {
-		t.Fatalf("Fill() = %d, %v; want %d", released, err, release.MaxClaims)
+	w.park(make([]int, isolation.MaxClaims+10)...)
+	if released, err := w.fill(); released != isolation.MaxClaims || err != nil {
+		t.Fatalf("Fill() = %d, %v; want %d", released, err, isolation.MaxClaims)
 	}
-	key := gate.LeaseKey(w.parked[0].ID)
-	if err := w.handOver([]gate.Held{{Key: key, Lease: w.limits().Leases[key]}}); err != nil || w.leased() != len(w.parked) {
+	key := isolation.LeaseKey(w.parked[0].ID)
+	if err := w.handOver([]isolation.Held{{Key: key, Lease: w.limits().Leases[key]}}); err != nil || w.leased() != len(w.parked) {
 		t.Errorf("HandOver() = %v with %d leases; want %d", err, w.leased(), len(w.parked))
 	}
 }
@@ -104,7 +103,7 @@ func TestFill_ClaimsForTheToken(t *testing.T) {
 			t.Errorf("token in lane %s differs (-want +got):\n%s", s.lane, diff)
 		}
 		at := start.Add(time.Duration(i) * time.Second / 2)
-		if diff := cmp.Diff(gate.Lease{Nonce: s.token.Nonce, Until: at.Add(gate.LeaseFor)}, leases[gate.LeaseKey(d.ID)]); diff != "" {
+		if diff := cmp.Diff(isolation.Lease{Nonce: s.token.Nonce, Until: at.Add(isolation.LeaseFor)}, leases[isolation.LeaseKey(d.ID)]); diff != "" {
 			t.Errorf("lease differs (-want +got):\n%s", diff)
 		}
 		after, err := w.store.Delivery(t.Context(), d.Ref())
@@ -223,7 +222,7 @@ func TestFill_RefusedToken(t *testing.T) {
 		t.Errorf("Fill() = %d, %v, sent %q with %d leases; want 2 and the refusal", released, err, w.sent(), w.leased())
 	}
 	w.queue.refuse = hook.DeliveryRef{}
-	w.clock.Pass(gate.LeaseFor - 1)
+	w.clock.Pass(isolation.LeaseFor - 1)
 	if _, err := w.fill(); err != nil || w.sent() != "0 2" {
 		t.Errorf("before the end of the claims Fill() sent %q, %v; want nothing more", w.sent(), err)
 	}
@@ -273,7 +272,7 @@ func TestFill_MeetsOtherWriters(t *testing.T) {
 			}
 			if n++; n <= conflicts {
 				other := w.limits()
-				held := gate.Held{Key: gate.LeaseKey(w.parked[n-1].ID), Lease: gate.Lease{Nonce: "other", Until: start.Add(time.Minute)}}
+				held := isolation.Held{Key: isolation.LeaseKey(w.parked[n-1].ID), Lease: isolation.Lease{Nonce: "other", Until: start.Add(time.Minute)}}
 				return w.store.ChangeLimits(t.Context(), w.endpoint.ID, other, other.Begin(held), 100)
 			}
 			return nil

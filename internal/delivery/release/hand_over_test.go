@@ -12,7 +12,7 @@ import (
 	"surehook/internal/delivery/release"
 	"surehook/internal/hook"
 	"surehook/internal/proof/world"
-	"surehook/internal/rule/speed"
+	"surehook/internal/rule/isolation"
 )
 
 // Two attempts end, of an endpoint with another attempt in flight. The slots go to the
@@ -44,7 +44,7 @@ func TestHandOver_ClaimsTheEndedSlots(t *testing.T) {
 
 			w := setup(t, tt.change)
 			w.park(make([]int, tt.parked)...)
-			held := []gate.Held{w.lease(-1, time.Minute), w.lease(-2, time.Minute)}
+			held := []isolation.Held{w.lease(-1, time.Minute), w.lease(-2, time.Minute)}
 			w.lease(-3, time.Minute)
 			if err := w.handOver(held); err != nil || w.sent() != tt.sent {
 				t.Errorf("HandOver() = %v, and sent %q; want %q", err, w.sent(), tt.sent)
@@ -69,17 +69,17 @@ func TestHandOver_ClaimsTheEndedSlots(t *testing.T) {
 func TestHandOver_EndsNoLeaseOfAnother(t *testing.T) {
 	t.Parallel()
 
-	for _, change := range []func(h *gate.Held){
-		func(h *gate.Held) { h.Run = "another process" },
-		func(h *gate.Held) { h.Run = "" },
-		func(h *gate.Held) { h.Nonce = "another token" },
-		func(h *gate.Held) { h.Key = "another delivery" },
+	for _, change := range []func(h *isolation.Held){
+		func(h *isolation.Held) { h.Run = "another process" },
+		func(h *isolation.Held) { h.Run = "" },
+		func(h *isolation.Held) { h.Nonce = "another token" },
+		func(h *isolation.Held) { h.Key = "another delivery" },
 	} {
 		w := setup(t, func(e *hook.Endpoint, _ *gate.Record) { e.MaxInFlight = 1 })
 		w.park(0)
 		held := w.lease(-1, time.Minute)
 		change(&held)
-		if err := w.handOver([]gate.Held{held}); err != nil || w.leased() != 1 || w.sent() != "" {
+		if err := w.handOver([]isolation.Held{held}); err != nil || w.leased() != 1 || w.sent() != "" {
 			t.Errorf("HandOver(%+v) = %v, and sent %q with %d leases; want the lease in place", held, err, w.sent(), w.leased())
 		}
 	}
@@ -91,7 +91,7 @@ func TestHandOver_Twice(t *testing.T) {
 
 	w := setup(t, func(e *hook.Endpoint, _ *gate.Record) { e.MaxInFlight = 1 })
 	w.park(0, 0, 0)
-	held := []gate.Held{w.lease(-1, time.Minute)}
+	held := []isolation.Held{w.lease(-1, time.Minute)}
 	for range 2 {
 		if err := w.handOver(held); err != nil || w.sent() != "0" || w.leased() != 1 {
 			t.Errorf("HandOver() = %v, and sent %q with %d leases; want one claim", err, w.sent(), w.leased())
@@ -106,14 +106,14 @@ func TestHandOver_LostAnswer(t *testing.T) {
 
 	w := setup(t, func(e *hook.Endpoint, _ *gate.Record) { e.MaxInFlight, e.RatePerSecond = 2, 2 })
 	w.park(0, 0, 0)
-	held := []gate.Held{w.lease(-1, time.Minute), w.lease(-2, time.Minute)}
+	held := []isolation.Held{w.lease(-1, time.Minute), w.lease(-2, time.Minute)}
 	w.clock.Pass(time.Nanosecond) // finer than the store
 	w.world.Calls.Lose("write limits")
 	if err := w.handOver(held, time.Second, time.Second); err != nil || w.sent() != "0 1@1s" || w.leased() != 2 {
 		t.Errorf("HandOver() = %v, and sent %q with %d leases; want two tokens, one second apart", err, w.sent(), w.leased())
 	}
 	for _, s := range w.queue.sent {
-		if lease := w.limits().Leases[gate.LeaseKey(s.token.Delivery.DeliveryID)]; lease.Nonce != s.token.Nonce {
+		if lease := w.limits().Leases[isolation.LeaseKey(s.token.Delivery.DeliveryID)]; lease.Nonce != s.token.Nonce {
 			t.Errorf("the lease %+v is not of the token %+v", lease, s.token)
 		}
 	}
@@ -126,7 +126,7 @@ func TestHandOver_DeletedEndpoint(t *testing.T) {
 	w := setup(t, nil)
 	w.park(0)
 	held := w.lease(-1, time.Minute)
-	s := release.Slots{Tenant: world.Tenant, ID: w.endpoint.ID, Held: []gate.Held{held}}
+	s := release.Slots{Tenant: world.Tenant, ID: w.endpoint.ID, Held: []isolation.Held{held}}
 	if err := w.HandOver(w.world.Context(), s); err != nil || w.sent() != "" || w.leased() != 0 {
 		t.Errorf("HandOver() = %v, and sent %q with %d leases; want the slot free", err, w.sent(), w.leased())
 	}
@@ -138,7 +138,7 @@ func TestHandOver_FewestAttemptsFirst(t *testing.T) {
 
 	w := setup(t, func(e *hook.Endpoint, _ *gate.Record) { e.MaxInFlight = 2 })
 	w.park(append(slices.Repeat([]int{4}, 13), 0, 0)...)
-	if err := w.handOver([]gate.Held{w.lease(-1, time.Minute)}); err != nil || w.sent() != "13 14" {
+	if err := w.handOver([]isolation.Held{w.lease(-1, time.Minute)}); err != nil || w.sent() != "13 14" {
 		t.Errorf("HandOver() sent %q, %v; want the deliveries without an attempt", w.sent(), err)
 	}
 }
@@ -172,7 +172,7 @@ func TestHandOver_LastSlot(t *testing.T) {
 
 			w := setup(t, tt.change)
 			w.park(make([]int, tt.parked)...)
-			held := []gate.Held{w.lease(-1, time.Minute)}
+			held := []isolation.Held{w.lease(-1, time.Minute)}
 			if tt.another {
 				w.lease(-2, time.Minute)
 			}
@@ -195,9 +195,9 @@ func TestHandOver_LastSlotOfAPacedEndpoint(t *testing.T) {
 	if _, err := w.fill(); err != nil || w.sent() != "0" {
 		t.Fatalf("Fill() sent %q, %v; want the first delivery", w.sent(), err)
 	}
-	held := gate.Held{Key: gate.LeaseKey(w.parked[0].ID), Lease: gate.Lease{Nonce: w.queue.sent[0].token.Nonce}}
+	held := isolation.Held{Key: isolation.LeaseKey(w.parked[0].ID), Lease: isolation.Lease{Nonce: w.queue.sent[0].token.Nonce}}
 	w.clock.Pass(time.Second)
-	if err := w.handOver([]gate.Held{held}); err != nil || w.sent() != "0" || w.leased() != 0 {
+	if err := w.handOver([]isolation.Held{held}); err != nil || w.sent() != "0" || w.leased() != 0 {
 		t.Errorf("HandOver() = %v, and sent %q with %d leases; want no slot kept", err, w.sent(), w.leased())
 	}
 	if diff := cmp.Diff([]string{"wave 0 in 9s"}, w.circuits.checks); diff != "" {
@@ -213,11 +213,11 @@ func TestHandOver_LastTwoSlotsAtOnce(t *testing.T) {
 	w := setup(t, nil)
 	first, second := w.lease(-1, time.Minute), w.lease(-2, time.Minute)
 	w.world.Calls.Before("write limits", func() {
-		if err := w.handOver([]gate.Held{second}); err != nil {
+		if err := w.handOver([]isolation.Held{second}); err != nil {
 			t.Errorf("HandOver() at the same time = %v", err)
 		}
 	})
-	if err := w.handOver([]gate.Held{first}); err != nil || w.leased() != 0 || len(w.circuits.checks) == 0 {
+	if err := w.handOver([]isolation.Held{first}); err != nil || w.leased() != 0 || len(w.circuits.checks) == 0 {
 		t.Errorf("HandOver() = %v, %d leases and checks %v; want a check", err, w.leased(), w.circuits.checks)
 	}
 }
@@ -227,22 +227,22 @@ func TestHandOver_CountsTheAnswers(t *testing.T) {
 	t.Parallel()
 
 	slow := func(ago time.Duration) func(_ *hook.Endpoint, r *gate.Record) {
-		return func(_ *hook.Endpoint, r *gate.Record) { r.Speed, r.SpeedAt = speed.Slow, start.Add(-ago) }
+		return func(_ *hook.Endpoint, r *gate.Record) { r.Speed, r.SpeedAt = isolation.Slow, start.Add(-ago) }
 	}
-	inTime := slices.Repeat([]time.Duration{speed.LateAfter - 1}, 20)
+	inTime := slices.Repeat([]time.Duration{isolation.LateAfter - 1}, 20)
 	tests := []struct {
 		name    string
 		change  func(e *hook.Endpoint, r *gate.Record)
 		answers []time.Duration
-		want    speed.Class
-		score   speed.Score
+		want    isolation.Class
+		score   isolation.Score
 	}{
-		{name: "no answer", want: speed.Unproven},
-		{name: "19 answers", answers: inTime[1:], want: speed.Unproven, score: 19},
-		{name: "20 answers", answers: inTime, want: speed.Fast, score: 20},
-		{name: "a late answer among them", answers: slices.Concat(inTime[1:], []time.Duration{speed.LateAfter}), want: speed.Unproven, score: 0},
-		{name: "a slow endpoint too early", change: slow(speed.SlowRest - time.Millisecond), answers: inTime, want: speed.Slow, score: 20},
-		{name: "a slow endpoint after a minute", change: slow(speed.SlowRest), answers: inTime, want: speed.Fast, score: 20},
+		{name: "no answer", want: isolation.Unproven},
+		{name: "19 answers", answers: inTime[1:], want: isolation.Unproven, score: 19},
+		{name: "20 answers", answers: inTime, want: isolation.Fast, score: 20},
+		{name: "a late answer among them", answers: slices.Concat(inTime[1:], []time.Duration{isolation.LateAfter}), want: isolation.Unproven, score: 0},
+		{name: "a slow endpoint too early", change: slow(isolation.SlowRest - time.Millisecond), answers: inTime, want: isolation.Slow, score: 20},
+		{name: "a slow endpoint after a minute", change: slow(isolation.SlowRest), answers: inTime, want: isolation.Fast, score: 20},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -250,7 +250,7 @@ func TestHandOver_CountsTheAnswers(t *testing.T) {
 
 			w := setup(t, tt.change)
 			for _, answer := range tt.answers {
-				if err := w.handOver([]gate.Held{w.lease(-1, time.Minute)}, answer); err != nil {
+				if err := w.handOver([]isolation.Held{w.lease(-1, time.Minute)}, answer); err != nil {
 					t.Fatalf("HandOver() = %v", err)
 				}
 			}
@@ -267,7 +267,7 @@ func TestHandOver_NewClassNewScore(t *testing.T) {
 
 	w := setup(t, nil)
 	answers := slices.Repeat([]time.Duration{0}, 19)
-	if err := w.handOver([]gate.Held{w.lease(-1, time.Minute)}, answers...); err != nil {
+	if err := w.handOver([]isolation.Held{w.lease(-1, time.Minute)}, answers...); err != nil {
 		t.Fatalf("HandOver() = %v", err)
 	}
 	r := w.record()
@@ -275,7 +275,7 @@ func TestHandOver_NewClassNewScore(t *testing.T) {
 	if err := w.store.SaveCircuit(t.Context(), r); err != nil {
 		t.Fatal(err)
 	}
-	if err := w.handOver([]gate.Held{w.lease(-1, time.Minute)}, 0); err != nil || w.record().Speed != speed.Unproven || w.limits().Score != 1 {
+	if err := w.handOver([]isolation.Held{w.lease(-1, time.Minute)}, 0); err != nil || w.record().Speed != isolation.Unproven || w.limits().Score != 1 {
 		t.Errorf("HandOver() = %v, the endpoint is %s with a score of %d; want unproven with 1", err, w.record().Speed, w.limits().Score)
 	}
 }
@@ -287,7 +287,7 @@ func TestHandOver_Errors(t *testing.T) {
 	for _, call := range []string{"read circuit", "read limits", "list parked", "write limits"} {
 		w := setup(t, nil)
 		w.park(0)
-		held := []gate.Held{w.lease(-1, time.Minute)}
+		held := []isolation.Held{w.lease(-1, time.Minute)}
 		w.down(call)
 		if err := w.handOver(held); !errors.Is(err, errDown) || w.sent() != "" || w.leased() != 1 {
 			t.Errorf("%s fails: HandOver() = %v, and sent %q with %d leases; want the error, and the lease in place", call, err, w.sent(), w.leased())
@@ -295,7 +295,7 @@ func TestHandOver_Errors(t *testing.T) {
 	}
 	w := setup(t, nil)
 	w.circuits.err = errDown
-	if err := w.handOver([]gate.Held{w.lease(-1, time.Minute)}); !errors.Is(err, errDown) || w.leased() != 0 {
+	if err := w.handOver([]isolation.Held{w.lease(-1, time.Minute)}); !errors.Is(err, errDown) || w.leased() != 0 {
 		t.Errorf("the check fails: HandOver() = %v with %d leases; want the error, and the slot free", err, w.leased())
 	}
 }

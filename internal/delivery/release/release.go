@@ -1,7 +1,6 @@
 package release
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -14,6 +13,7 @@ import (
 	"surehook/internal/delivery/settle"
 	"surehook/internal/hook"
 	"surehook/internal/rule/circuit"
+	"surehook/internal/rule/isolation"
 )
 
 const (
@@ -25,20 +25,12 @@ const (
 	// choice is the number of the oldest parked deliveries without a lease among which
 	// HandOver chooses. The store reads each of them, so choice is a part of the cost.
 	choice = 15
-	// ageAfter is the wait per attempt after which a parked delivery is as good as a
-	// delivery without an attempt.
-	ageAfter = time.Minute
 	// recheck is the delay of the circuit check after the last slot.
 	recheck = time.Second
 	// maxSlotWait is the longest wait for a rate slot with a claim. A waiting claim holds an
 	// in-flight slot: with long waits the deliveries whose rate slot is now find none free.
 	maxSlotWait = 2 * time.Second
 )
-
-// MaxClaims is the most claims of one Fill or HandOver. The write of the claims also ends the leases
-// of dead processes, as many as an endpoint has slots, and must fit into one expression of
-// DynamoDB. The next hand-over claims the slots that are left.
-const MaxClaims = 30
 
 // Store keeps deliveries, circuits and limits.
 type Store interface {
@@ -73,7 +65,7 @@ type Slots struct {
 	Tenant   hook.TenantID
 	ID       hook.EndpointID
 	Endpoint *hook.Endpoint // nil: deleted
-	Held     []gate.Held
+	Held     []isolation.Held
 	Answers  []time.Duration // of the attempts that the endpoint answered, or that timed out
 	Last     time.Time       // the creation of the last delivery
 	Failed   bool            // an attempt failed
@@ -138,7 +130,7 @@ func (c *claim) prefetch(ctx context.Context, s Slots) error {
 }
 
 // promote saves the class of an endpoint with a proof of speed.
-func (r *Releaser) promote(ctx context.Context, record gate.Record, l gate.Limits) error {
+func (r *Releaser) promote(ctx context.Context, record gate.Record, l isolation.Limits) error {
 	err := hook.OnConflict(ctx, r.Wait, maxClaimAttempts, func() error {
 		next := record.Promoted(l, r.Now())
 		if next == record {
@@ -169,36 +161,26 @@ type claim struct {
 	endpoint hook.Endpoint
 	record   gate.Record
 	parked   []hook.Delivery // not from the index
-	ended    []gate.Held
+	ended    []isolation.Held
 	answers  []time.Duration
-	last     time.Time       // see Slots
-	failed   bool            // see Slots
-	read     *gate.Limits    // the limits before the claim; nil: not read yet
-	listed   []hook.Delivery // the oldest parked deliveries; nil: not read yet
+	last     time.Time         // see Slots
+	failed   bool              // see Slots
+	read     *isolation.Limits // the limits before the claim; nil: not read yet
+	listed   []hook.Delivery   // the oldest parked deliveries; nil: not read yet
 
-	limits   gate.Limits   // after the claim
-	rateWait time.Duration // until the next rate slot, if no claim waits so long
+	limits   isolation.Limits // after the claim
+	rateWait time.Duration    // until the next rate slot, if no claim waits so long
 }
-
-// sending is a claimed delivery with its token.
-type sending struct {
-	token hook.Token
-	at    time.Time
-	lease gate.Held
-}
-
-// claimed reports whether the limits hold the claim.
-func (s sending) claimed(l gate.Limits) bool { return l.Leases[s.lease.Key].Nonce == s.lease.Nonce }
 
 // run writes the claims and sends the tokens.
 func (c *claim) run(ctx context.Context) (released int, err error) {
-	var chosen []sending
+	var chosen []isolation.Claim
 	err = hook.OnConflict(ctx, c.Wait, maxClaimAttempts, func() error {
 		before, err := c.current(ctx)
 		if err != nil {
 			return err
 		}
-		if len(chosen) > 0 && chosen[0].claimed(before) {
+		if len(chosen) > 0 && before.Holds(chosen[0]) {
 			return nil // the answer to the write was lost
 		}
 		now := c.Now()
@@ -221,7 +203,7 @@ func (c *claim) run(ctx context.Context) (released int, err error) {
 }
 
 // current returns the limits: read before, or read now after a conflict.
-func (c *claim) current(ctx context.Context) (gate.Limits, error) {
+func (c *claim) current(ctx context.Context) (isolation.Limits, error) {
 	if read := c.read; read != nil {
 		c.read = nil
 		return *read, nil
@@ -244,13 +226,13 @@ func (c *claim) width(now time.Time) int {
 // maxWait returns the longest wait of a claim for a rate slot.
 func (c *claim) maxWait(now time.Time) time.Duration {
 	if c.record.Slots(&c.endpoint, now) == 0 {
-		return gate.MaxRateWait
+		return isolation.MaxRateWait
 	}
 	return maxSlotWait
 }
 
 // choose adds leases for parked deliveries to the limits, and returns their tokens.
-func (c *claim) choose(ctx context.Context, now time.Time) (chosen []sending, err error) {
+func (c *claim) choose(ctx context.Context, now time.Time) (chosen []isolation.Claim, err error) {
 	free := c.width(now) - len(c.limits.Leases)
 	if free <= 0 || !c.record.Waiting && len(c.parked) == 0 {
 		return nil, nil
@@ -259,24 +241,7 @@ func (c *claim) choose(ctx context.Context, now time.Time) (chosen []sending, er
 	if err != nil {
 		return nil, err
 	}
-	for _, d := range candidates {
-		if len(chosen) == min(free, MaxClaims) {
-			break
-		}
-		at := now
-		next := c.limits
-		if c.endpoint.RatePerSecond > 0 {
-			if next, at = next.Reserve(c.endpoint.RatePerSecond, now); at.Sub(now) > c.maxWait(now) {
-				c.rateWait = at.Sub(now)
-				break
-			}
-		}
-		token := d.NextToken()
-		token.Slot, token.Reserved = true, c.endpoint.RatePerSecond > 0
-		lease := gate.Held{Key: gate.LeaseKey(d.ID), Lease: gate.Lease{Nonce: token.Nonce, Until: at.Add(gate.LeaseFor).UTC().Truncate(time.Millisecond)}}
-		c.limits = next.Begin(lease)
-		chosen = append(chosen, sending{token, at, lease})
-	}
+	c.limits, chosen, c.rateWait = c.limits.Claim(candidates, free, c.endpoint.RatePerSecond, c.maxWait(now), now)
 	return chosen, nil
 }
 
@@ -331,57 +296,17 @@ func (c *claim) candidates(ctx context.Context) ([]hook.Delivery, error) {
 	if err != nil {
 		return nil, err
 	}
-	return c.free(interleaved(c.inOrder(probed), oldest)), nil
+	return c.limits.Free(isolation.InTurns(c.inOrder(probed), oldest)), nil
 }
 
-// interleaved returns the deliveries of a and b in turns.
-func interleaved(a, b []hook.Delivery) []hook.Delivery {
-	all := make([]hook.Delivery, 0, len(a)+len(b))
-	for i := range max(len(a), len(b)) {
-		all = append(append(all, a[min(i, len(a)):min(i+1, len(a))]...), b[min(i, len(b)):min(i+1, len(b))]...)
-	}
-	return all
-}
-
-// inOrder returns the deliveries without a lease: fewest attempts first, so that
-// deliveries that always fail do not hold up the others, and then the oldest first. A
-// delivery that waited a minute per attempt counts as one without attempts, unless the
-// attempt of the slot failed: new deliveries do not hold up the retries. The time of an
-// outage does not count, because the delivery waited behind no other: the deliveries
-// that opened the circuit would be the first again.
 func (c *claim) inOrder(listed []hook.Delivery) []hook.Delivery {
-	now := c.Now()
-	attempts := func(d hook.Delivery) int {
-		waited := min(now.Sub(d.UpdatedAt), now.Sub(c.record.ClosedAt))
-		if !c.failed && waited >= time.Duration(d.Attempts)*ageAfter {
-			return 0
-		}
-		return d.Attempts
-	}
-	free := c.free(listed)
-	slices.SortStableFunc(free, func(a, b hook.Delivery) int {
-		return cmp.Or(cmp.Compare(attempts(a), attempts(b)), a.CreatedAt.Compare(b.CreatedAt))
-	})
-	return free
-}
-
-// free returns the deliveries without a lease, each once.
-func (c *claim) free(listed []hook.Delivery) []hook.Delivery {
-	var free []hook.Delivery
-	seen := make(map[hook.DeliveryRef]bool, len(listed))
-	for _, d := range listed {
-		if _, leased := c.limits.Leases[gate.LeaseKey(d.ID)]; !leased && !seen[d.Ref()] {
-			seen[d.Ref()] = true
-			free = append(free, d)
-		}
-	}
-	return free
+	return c.limits.Order(listed, c.failed, c.record.ClosedAt, c.Now())
 }
 
 // send sends the tokens of the claimed deliveries to the overflow: the places of the
 // lane slot are for deliveries that do not wait. The lease of a refused token ends by
 // itself, and the delivery stays parked.
-func (c *claim) send(ctx context.Context, chosen []sending) (released int, err error) {
+func (c *claim) send(ctx context.Context, chosen []isolation.Claim) (released int, err error) {
 	var errs []error
 	for group := range bySecond(chosen, c.Now()) {
 		delay := max(0, group.at.Sub(c.Now())) // now: the send before may have taken long

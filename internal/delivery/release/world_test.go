@@ -16,7 +16,7 @@ import (
 	"surehook/internal/memory"
 	"surehook/internal/proof/world"
 	"surehook/internal/rule/circuit"
-	"surehook/internal/rule/speed"
+	"surehook/internal/rule/isolation"
 )
 
 var start = world.Start()
@@ -77,12 +77,12 @@ func (w *bundle) park(attempts ...int) {
 }
 
 // lease begins a lease of the i-th parked delivery, or of another delivery for -1, -2 ...
-func (w *bundle) lease(i int, left time.Duration) gate.Held {
+func (w *bundle) lease(i int, left time.Duration) isolation.Held {
 	w.t.Helper()
 
-	held := gate.Held{Key: fmt.Sprint("other", i), Lease: gate.Lease{Nonce: "n", Run: "r", Until: w.clock.Now().Add(left)}}
+	held := isolation.Held{Key: fmt.Sprint("other", i), Lease: isolation.Lease{Nonce: "n", Run: "r", Until: w.clock.Now().Add(left)}}
 	if i >= 0 {
-		held.Key = gate.LeaseKey(w.parked[i].ID)
+		held.Key = isolation.LeaseKey(w.parked[i].ID)
 	}
 	before := w.limits()
 	if err := w.store.ChangeLimits(w.t.Context(), w.endpoint.ID, before, before.Begin(held), 1000); err != nil {
@@ -91,7 +91,7 @@ func (w *bundle) lease(i int, left time.Duration) gate.Held {
 	return held
 }
 
-func (w *bundle) limits() gate.Limits {
+func (w *bundle) limits() isolation.Limits {
 	w.t.Helper()
 
 	l, err := w.store.Limits(w.t.Context(), w.endpoint.ID)
@@ -119,7 +119,7 @@ func (w *bundle) fill(parked ...hook.Delivery) (int, error) {
 }
 
 // handOver hands over the leases of attempts that the endpoint answered after the times.
-func (w *bundle) handOver(held []gate.Held, answers ...time.Duration) error {
+func (w *bundle) handOver(held []isolation.Held, answers ...time.Duration) error {
 	w.t.Helper()
 
 	return w.HandOver(w.world.Context(), release.Slots{Tenant: world.Tenant, ID: w.endpoint.ID, Endpoint: &w.endpoint, Held: held, Answers: answers})
@@ -146,7 +146,7 @@ func (w *bundle) sent() string {
 func (w *bundle) leased() int { return w.limits().InFlight(w.clock.Now()) }
 
 // fast makes the endpoint fast.
-func fast(r *gate.Record) { r.Speed, r.SeenAt = speed.Fast, start }
+func fast(r *gate.Record) { r.Speed, r.SeenAt = isolation.Fast, start }
 
 // open opens the circuit.
 func open(r *gate.Record) {

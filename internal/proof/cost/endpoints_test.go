@@ -7,7 +7,7 @@ import (
 	"surehook/internal/delivery/gate"
 	"surehook/internal/hook"
 	"surehook/internal/proof/world"
-	"surehook/internal/rule/speed"
+	"surehook/internal/rule/isolation"
 	"surehook/internal/rule/stats"
 )
 
@@ -29,7 +29,7 @@ func (w *bundle) endpoint(change func(e *hook.Endpoint)) {
 	w.fill(e)
 	if !w.unproven {
 		record := gate.NewRecord(e.Tenant, e.ID)
-		record.Speed, record.SpeedAt, record.SeenAt = speed.Fast, w.clock(), w.clock()
+		record.Speed, record.SpeedAt, record.SeenAt = isolation.Fast, w.clock(), w.clock()
 		if err := w.store.SaveCircuit(w.t.Context(), record); err != nil {
 			w.t.Fatal(err)
 		}

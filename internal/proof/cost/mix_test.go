@@ -14,7 +14,7 @@ import (
 	"surehook/internal/proof/cost"
 	"surehook/internal/proof/world"
 	"surehook/internal/rule/circuit"
-	"surehook/internal/rule/speed"
+	"surehook/internal/rule/isolation"
 	"surehook/internal/rule/stats"
 )
 
@@ -121,9 +121,9 @@ func (m *mix) create(e hook.Endpoint, rank int) {
 		m.t.Error(err)
 	}
 	record := gate.NewRecord(e.Tenant, e.ID)
-	record.Speed, record.SpeedAt, record.SeenAt = speed.Fast, now, now
+	record.Speed, record.SpeedAt, record.SeenAt = isolation.Fast, now, now
 	if slowRank(rank) {
-		record.Speed = speed.Slow
+		record.Speed = isolation.Slow
 	}
 	if err := m.store.SaveCircuit(ctx, record); err != nil {
 		m.t.Error(err)

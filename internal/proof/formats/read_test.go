@@ -15,10 +15,11 @@ import (
 	"surehook/internal/delivery/replay"
 	"surehook/internal/hook"
 	"surehook/internal/memory"
+	"surehook/internal/rule/isolation"
 	"surehook/internal/table"
 )
 
-func noLimits() gate.Limits { return gate.Limits{} }
+func noLimits() isolation.Limits { return isolation.Limits{} }
 
 // reader reads a store as use cases do. Errors are part of the meaning.
 type reader struct {

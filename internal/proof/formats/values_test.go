@@ -11,9 +11,9 @@ import (
 	"surehook/internal/delivery/replay"
 	"surehook/internal/hook"
 	"surehook/internal/rule/circuit"
+	"surehook/internal/rule/isolation"
 	"surehook/internal/rule/latency"
 	"surehook/internal/rule/review"
-	"surehook/internal/rule/speed"
 	"surehook/internal/rule/stats"
 )
 
@@ -147,17 +147,17 @@ func circuits() []gate.Record {
 		},
 		Endpoint: first, Tenant: tenant, ThrottledUntil: at(30), Waiting: true, EmptySince: at(31), Wave: 4,
 		Review: review.Flags{Slow: true, Fragile: true, Timeout: 5 * time.Second, Warned: review.WarnedOnce, WarnedAt: at(32), Certificate: "m1 30"},
-		Speed:  speed.Slow, SpeedAt: at(33), SeenAt: at(34), ProbeType: "order.paid", ProbedFrom: at(35), LookFrom: at(36), LookAt: at(37), AttendAt: at(38),
+		Speed:  isolation.Slow, SpeedAt: at(33), SeenAt: at(34), ProbeType: "order.paid", ProbedFrom: at(35), LookFrom: at(36), LookAt: at(37), AttendAt: at(38),
 	}
 	half, closed := full, gate.NewRecord(tenant, third)
-	half.Endpoint, half.State, half.Speed, half.AttendAt = second, circuit.HalfOpen, speed.Fast, time.Time{} // in the list of looks
+	half.Endpoint, half.State, half.Speed, half.AttendAt = second, circuit.HalfOpen, isolation.Fast, time.Time{} // in the list of looks
 	closed.AttendAt = at(39)
 	return []gate.Record{full, half, closed}
 }
 
-func limits(key string) gate.Limits {
-	return gate.Limits{
-		Leases: map[string]gate.Lease{
+func limits(key string) isolation.Limits {
+	return isolation.Limits{
+		Leases: map[string]isolation.Lease{
 			key:       {Nonce: "token", Until: at(40), Run: "run"},
 			key + "_": {Nonce: "other", Until: at(41)},
 		},

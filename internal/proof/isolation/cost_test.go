@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"surehook/internal/hook"
-	"surehook/internal/rule/speed"
+	"surehook/internal/rule/isolation"
 )
 
 // fastCost counts the requests for an event at a time to a fast endpoint.
@@ -52,7 +52,7 @@ func (l *lab) prove(e hook.Endpoint) {
 		l.post(e, "order.paid")
 		time.Sleep(time.Second)
 	}
-	if c := l.record(e).Speed; c != speed.Fast {
+	if c := l.record(e).Speed; c != isolation.Fast {
 		l.t.Fatalf("the endpoint is %s after 30 answers in time; want fast", c)
 	}
 }

@@ -19,8 +19,8 @@ type mutation struct {
 func mutations() []mutation {
 	return []mutation{
 		{
-			rule: "new and slow endpoints share invocations", file: "delivery/gate/speed.go", row: "slow neighbour",
-			old: "case r.SpeedAtNow(now) != speed.Fast:\n", bug: "case r.SpeedAtNow(now) > 100:\n",
+			rule: "new and slow endpoints share invocations", file: "rule/isolation/slots.go", row: "slow neighbour",
+			old: "case c != Fast:\n", bug: "case c > 100:\n",
 		},
 		{
 			rule: "an endpoint that turns slow stays fast", file: "delivery/deliver/slots.go", row: "turns slow",
@@ -31,24 +31,24 @@ func mutations() []mutation {
 			old: "if late > 0 && 2*late >= w.admitted {", bug: "if late > 0 {",
 		},
 		{
-			rule: "answers in time forgive no late attempt", file: "rule/speed/speed.go", test: "proof/isolation TestFewLateAnswers",
+			rule: "answers in time forgive no late attempt", file: "rule/isolation/speed.go", test: "proof/isolation TestFewLateAnswers",
 			old: "forgiven := min(late, int(c/lateCost))", bug: "forgiven := 0",
 		},
 		{
-			rule: "a late answer costs no more than an answer in time adds", file: "rule/speed/speed.go", test: "rule/speed TestScore",
+			rule: "a late answer costs no more than an answer in time adds", file: "rule/isolation/speed.go", test: "rule/isolation TestScore",
 			old: "const latePenalty = 19", bug: "const latePenalty = 1",
 		},
 		{
 			rule: "a slow endpoint is fast again at once", file: "delivery/gate/speed.go", test: "delivery/release TestHandOver_CountsTheAnswers",
-			old: "now.Sub(r.SpeedAt) >= speed.SlowRest", bug: "now.Sub(r.SpeedAt) >= 0",
+			old: "now.Sub(r.SpeedAt) >= isolation.SlowRest", bug: "now.Sub(r.SpeedAt) >= 0",
 		},
 		{
 			rule: "a fast endpoint stays fast in silence", file: "delivery/gate/speed.go", test: "delivery/gate TestRecord_Slots",
-			old: "return now.Sub(r.SeenAt) > speed.Silence+speed.SeenEvery }", bug: "return now.Sub(r.SeenAt) > 100*speed.Silence }",
+			old: "return now.Sub(r.SeenAt) > isolation.Silence+isolation.SeenEvery\n", bug: "return now.Sub(r.SeenAt) > 100*isolation.Silence\n",
 		},
 		{
 			rule: "an outage leaves an endpoint fast", file: "delivery/gate/outcome.go", test: "delivery/gate TestGate_AnOutageEndsTheProof",
-			old: "r = r.as(speed.Unproven, now)", bug: "r = r.as(speed.Fast, now)",
+			old: "r = r.as(isolation.Unproven, now)", bug: "r = r.as(isolation.Fast, now)",
 		},
 		{
 			rule: "slots are granted without a count", file: "delivery/gate/grant.go", row: "limited backlog",
@@ -67,7 +67,7 @@ func mutations() []mutation {
 			old: "if len(left.Live(r.Now()).Leases) == 0 {", bug: "if len(left.Live(r.Now()).Leases) < 0 {",
 		},
 		{
-			rule: "a process ends the lease of another", file: "delivery/gate/limits.go", test: "delivery/release TestHandOver_EndsNoLeaseOfAnother",
+			rule: "a process ends the lease of another", file: "rule/isolation/limits.go", test: "delivery/release TestHandOver_EndsNoLeaseOfAnother",
 			old: "lease.Nonce == h.Nonce && lease.Run == h.Run {", bug: "lease.Nonce == h.Nonce {",
 		},
 		{
@@ -75,16 +75,16 @@ func mutations() []mutation {
 			old: "if len(parked) == 0 {", bug: "if len(parked) >= 0 {",
 		},
 		{
-			rule: "deliveries that always fail come first", file: "delivery/release/release.go", test: "delivery/release TestFill_FewestAttemptsFirst",
+			rule: "deliveries that always fail come first", file: "rule/isolation/claim.go", test: "delivery/release TestFill_FewestAttemptsFirst",
 			old: "return cmp.Or(cmp.Compare(attempts(a), attempts(b)), a.CreatedAt", bug: "return cmp.Or(0*cmp.Compare(attempts(a), attempts(b)), a.CreatedAt",
 		},
 		{
-			rule: "an outage ages the deliveries that opened the circuit", file: "delivery/release/release.go", test: "delivery/release TestFill_AnOutageDoesNotAge",
-			old: "min(now.Sub(d.UpdatedAt), now.Sub(c.record.ClosedAt))", bug: "now.Sub(d.UpdatedAt)",
+			rule: "an outage ages the deliveries that opened the circuit", file: "rule/isolation/claim.go", test: "delivery/release TestFill_AnOutageDoesNotAge",
+			old: "min(now.Sub(d.UpdatedAt), now.Sub(closedAt))", bug: "now.Sub(d.UpdatedAt)",
 		},
 		{
-			rule: "a retry never ages", file: "delivery/release/release.go", row: "retry behind new",
-			old: "if !c.failed && waited >=", bug: "if !c.failed && waited < 0 && waited >=",
+			rule: "a retry never ages", file: "rule/isolation/claim.go", row: "retry behind new",
+			old: "if !failed && waited >=", bug: "if !failed && waited < 0 && waited >=",
 		},
 		{
 			rule: "any token is the probe while deliveries are parked", file: "delivery/gate/probe.go", test: "delivery/gate TestGate_OpensAfterFiveFailuresAndClosesAfterAProbe",
@@ -99,19 +99,19 @@ func mutations() []mutation {
 			old: "cmp.Or(cmp.Compare(repeats(a), repeats(b)), cmp.Compare(a.Attempts, b.Attempts), a.CreatedAt", bug: "cmp.Or(0*repeats(a), a.CreatedAt",
 		},
 		{
-			rule: "a tenant takes the whole reserve", file: "delivery/gate/place.go", row: "slow tenant",
-			old: "len(after.Leases) < g.Places {", bug: "len(after.Leases) < 1000*g.Places {",
+			rule: "a tenant takes the whole reserve", file: "rule/isolation/slots.go", row: "slow tenant",
+			old: "len(next.Leases) < most {", bug: "len(next.Leases) < 1000*most {",
 		},
 		{
 			rule: "nobody uses the reserve", file: "delivery/gate/place.go", row: "slow tenant",
 			old: "a.Verdicts[i].Lane = hook.LaneSlot", bug: "a.Verdicts[i].Lane = hook.LaneOverflow",
 		},
 		{
-			rule: "a raised rate does not help those who wait", file: "delivery/gate/limits.go", row: "rate raised",
+			rule: "a raised rate does not help those who wait", file: "rule/isolation/limits.go", row: "rate raised",
 			old: "|| l.Rate != perSecond {", bug: "{",
 		},
 		{
-			rule: "a rate slot a millisecond away takes a second", file: "delivery/gate/limits.go", test: "proof/isolation TestRateRaised_InOneProcess",
+			rule: "a rate slot a millisecond away takes a second", file: "rule/isolation/limits.go", test: "proof/isolation TestRateRaised_InOneProcess",
 			old: "if slot.Sub(now) < nearSlot {", bug: "if slot.Sub(now) < 0 {",
 		},
 		{
@@ -120,14 +120,14 @@ func mutations() []mutation {
 		},
 		{
 			rule: "tokens wait in the queue as long as the rate asks", file: "delivery/gate/grant.go", row: "rate raised",
-			old: "slot.Sub(now) > MaxRateWait:", bug: "slot.Sub(now) > 1000*MaxRateWait:",
+			old: "slot.Sub(now) > isolation.MaxRateWait:", bug: "slot.Sub(now) > 1000*isolation.MaxRateWait:",
 		},
 		{
 			rule: "a claim waits for a far rate slot", file: "delivery/release/release.go", test: "delivery/release TestFill_WaitsForRateSlots",
-			old: "\treturn maxSlotWait\n", bug: "\treturn gate.MaxRateWait\n",
+			old: "\treturn maxSlotWait\n", bug: "\treturn isolation.MaxRateWait\n",
 		},
 		{
-			rule: "a fast endpoint needs a slot", file: "delivery/gate/speed.go", row: "fast",
+			rule: "a fast endpoint needs a slot", file: "rule/isolation/slots.go", row: "fast",
 			old: "\tslots := 0\n", bug: "\tslots := 500\n",
 		},
 		{
@@ -147,8 +147,8 @@ func mutations() []mutation {
 			old: "lowerBound(w.Failed, total) >= s.Rate", bug: "float64(w.Failed) >= s.Rate*float64(total)",
 		},
 		{
-			rule: "a recovering endpoint gets all at once", file: "delivery/gate/speed.go", row: "hangs after the probe",
-			old: "if r.AtOnce > 0 && ", bug: "if r.AtOnce > 1000 && ",
+			rule: "a recovering endpoint gets all at once", file: "rule/isolation/slots.go", row: "hangs after the probe",
+			old: "if atOnce > 0 && ", bug: "if atOnce > 1000 && ",
 		},
 		{
 			rule: "a recovering endpoint's row has the history of the outage", file: "rule/circuit/circuit.go", test: "rule/circuit TestCircuit_Settled",

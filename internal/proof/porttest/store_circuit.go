@@ -12,8 +12,8 @@ import (
 	"surehook/internal/delivery/gate"
 	"surehook/internal/hook"
 	"surehook/internal/rule/circuit"
+	"surehook/internal/rule/isolation"
 	"surehook/internal/rule/review"
-	"surehook/internal/rule/speed"
 )
 
 func circuitCases() []storeCase {
@@ -57,7 +57,7 @@ func sampleRecord(endpoint hook.EndpointID) gate.Record {
 		EmptySince:     storeEpoch().Add(4 * time.Minute),
 		Wave:           5,
 		Review:         review.Flags{Slow: true, Fragile: true, Timeout: 6*time.Second + time.Nanosecond, Warned: review.WarnedTwice, WarnedAt: storeEpoch(), Certificate: "2026-12-31T12:00:00Z/30"},
-		Speed:          speed.Slow,
+		Speed:          isolation.Slow,
 		SpeedAt:        storeEpoch().Add(7 * time.Minute),
 		SeenAt:         storeEpoch().Add(8 * time.Minute),
 		ProbeType:      "order.paid",

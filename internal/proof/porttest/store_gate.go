@@ -10,7 +10,7 @@ import (
 	"surehook/internal/hook"
 	"surehook/internal/memory"
 	"surehook/internal/rule/circuit"
-	"surehook/internal/rule/speed"
+	"surehook/internal/rule/isolation"
 	"surehook/internal/rule/stats"
 )
 
@@ -151,7 +151,7 @@ func inFlightRace(t *testing.T, s StoreUnderTest) {
 		if places, err := s.Places(t.Context(), e.Tenant); err != nil || len(places.Leases) != 0 {
 			t.Fatalf("Places(all settled) = %+v, %v; want none", places, err)
 		}
-		check(t, s.ChangeLimits(t.Context(), e.ID, l, gate.Limits{}, 0))
+		check(t, s.ChangeLimits(t.Context(), e.ID, l, isolation.Limits{}, 0))
 	}
 }
 
@@ -161,7 +161,7 @@ func slotRace(t *testing.T, s StoreUnderTest) {
 	e.RatePerSecond = float64(time.Second / apart)
 	g, _ := newGate(s, storeEpoch())
 	r := gate.NewRecord(e.Tenant, e.ID)
-	r.Speed, r.SeenAt = speed.Fast, storeEpoch() // needs no slot
+	r.Speed, r.SeenAt = isolation.Fast, storeEpoch() // needs no slot
 	_, answers := admit(t, g, e, r, 20)
 	slots := make(map[time.Time]bool)
 	for _, a := range answers {

@@ -7,14 +7,14 @@ import (
 	"testing"
 	"time"
 
-	"surehook/internal/delivery/gate"
 	"surehook/internal/hook"
+	"surehook/internal/rule/isolation"
 )
 
 // limitsOf is the part of a store with one kind of limits.
 type limitsOf struct {
-	read   func(ctx context.Context, id string) (gate.Limits, error)
-	change func(ctx context.Context, id string, before, after gate.Limits, most int) error
+	read   func(ctx context.Context, id string) (isolation.Limits, error)
+	change func(ctx context.Context, id string, before, after isolation.Limits, most int) error
 }
 
 func limitsCases() []storeCase {
@@ -36,8 +36,10 @@ func limitsCases() []storeCase {
 	for _, c := range cases {
 		all = append(all, storeCase{name: "limits " + c.name, run: func(t *testing.T, s StoreUnderTest) {
 			c.run(t, limitsOf{
-				read: func(ctx context.Context, id string) (gate.Limits, error) { return s.Limits(ctx, hook.EndpointID(id)) },
-				change: func(ctx context.Context, id string, before, after gate.Limits, most int) error {
+				read: func(ctx context.Context, id string) (isolation.Limits, error) {
+					return s.Limits(ctx, hook.EndpointID(id))
+				},
+				change: func(ctx context.Context, id string, before, after isolation.Limits, most int) error {
 					return s.ChangeLimits(ctx, hook.EndpointID(id), before, after, most)
 				},
 			})
@@ -46,10 +48,10 @@ func limitsCases() []storeCase {
 	return append(all, storeCase{name: "places of a tenant are limits of their own", run: placesAreApart})
 }
 
-func sampleLimits() gate.Limits {
-	return gate.Limits{
+func sampleLimits() isolation.Limits {
+	return isolation.Limits{
 		RateSlot: storeEpoch().Add(123456789 * time.Nanosecond), Rate: 0.25,
-		Leases: map[string]gate.Lease{
+		Leases: map[string]isolation.Lease{
 			"dlv_1":    {Nonce: "n1", Until: storeEpoch()},
 			"dlv_2.ü#": {Nonce: "n2", Until: storeEpoch().Add(time.Millisecond), Run: "run"},
 		},
@@ -58,12 +60,12 @@ func sampleLimits() gate.Limits {
 }
 
 // lease returns the limits with the lease.
-func lease(l gate.Limits, key, nonce string) gate.Limits {
-	return l.Begin(gate.Held{Key: key, Lease: gate.Lease{Nonce: nonce, Until: storeEpoch().Add(time.Hour)}})
+func lease(l isolation.Limits, key, nonce string) isolation.Limits {
+	return l.Begin(isolation.Held{Key: key, Lease: isolation.Lease{Nonce: nonce, Until: storeEpoch().Add(time.Hour)}})
 }
 
 // saved writes the change, and returns the stored limits.
-func (l limitsOf) saved(t *testing.T, id string, before, after gate.Limits) gate.Limits {
+func (l limitsOf) saved(t *testing.T, id string, before, after isolation.Limits) isolation.Limits {
 	t.Helper()
 
 	check(t, l.change(t.Context(), id, before, after, 100))
@@ -74,20 +76,20 @@ func (l limitsOf) saved(t *testing.T, id string, before, after gate.Limits) gate
 
 func limitsComeBack(t *testing.T, l limitsOf) {
 	id := string(hook.NewEndpointID())
-	got := l.saved(t, id, gate.Limits{}, sampleLimits())
+	got := l.saved(t, id, isolation.Limits{}, sampleLimits())
 	got = l.saved(t, id, got, got) // nothing differs
-	got = l.saved(t, id, got, gate.Limits{RateSlot: storeEpoch(), Rate: 1000.0 / 3, LateAt: got.LateAt})
+	got = l.saved(t, id, got, isolation.Limits{RateSlot: storeEpoch(), Rate: 1000.0 / 3, LateAt: got.LateAt})
 	l.saved(t, id, got, sampleLimits())
 }
 
 func limitsChange(t *testing.T, l limitsOf) {
 	id := string(hook.NewEndpointID())
-	before := l.saved(t, id, gate.Limits{}, sampleLimits())
+	before := l.saved(t, id, isolation.Limits{}, sampleLimits())
 	other := lease(before, "dlv_3", "n3")
 	l.saved(t, id, before, other)
 
 	// Another writer has added dlv_3, so the change is written beside it.
-	after := before.End(gate.Held{Key: "dlv_1", Lease: gate.Lease{Nonce: "n1"}})
+	after := before.End(isolation.Held{Key: "dlv_1", Lease: isolation.Lease{Nonce: "n1"}})
 	after = lease(after, "dlv_2.ü#", "n4")
 	after = lease(after, "dlv_4", "n5")
 	after.Score, after.Late = 5, 7
@@ -99,7 +101,7 @@ func limitsChange(t *testing.T, l limitsOf) {
 
 func slotIsExact(t *testing.T, l limitsOf) {
 	id, slot := string(hook.NewEndpointID()), storeEpoch()
-	var limits gate.Limits
+	var limits isolation.Limits
 	for range 10 {
 		next, _ := limits.Reserve(1000.0/3, slot)
 		limits = l.saved(t, id, limits, next)
@@ -110,14 +112,14 @@ func slotIsExact(t *testing.T, l limitsOf) {
 }
 
 func limitsAreZero(t *testing.T, l limitsOf) {
-	l.saved(t, string(hook.NewEndpointID()), gate.Limits{}, sampleLimits())
+	l.saved(t, string(hook.NewEndpointID()), isolation.Limits{}, sampleLimits())
 	got, err := l.read(t.Context(), string(hook.NewEndpointID()))
-	wantSame(t, "limits of an unknown endpoint", gate.Limits{}, got, err)
+	wantSame(t, "limits of an unknown endpoint", isolation.Limits{}, got, err)
 }
 
 func limitsAreCopies(t *testing.T, l limitsOf) {
 	id, given := string(hook.NewEndpointID()), sampleLimits()
-	check(t, l.change(t.Context(), id, gate.Limits{}, given, 100))
+	check(t, l.change(t.Context(), id, isolation.Limits{}, given, 100))
 	delete(given.Leases, "dlv_1")
 	for range 2 {
 		got, err := l.read(t.Context(), id)
@@ -128,29 +130,31 @@ func limitsAreCopies(t *testing.T, l limitsOf) {
 
 func limitsConflict(t *testing.T, l limitsOf) {
 	id := string(hook.NewEndpointID())
-	stored := l.saved(t, id, gate.Limits{}, sampleLimits())
-	with := func(change func(*gate.Limits)) gate.Limits {
+	stored := l.saved(t, id, isolation.Limits{}, sampleLimits())
+	with := func(change func(*isolation.Limits)) isolation.Limits {
 		other := sampleLimits()
 		other.Leases = maps.Clone(other.Leases)
 		change(&other)
 		return other
 	}
-	none := with(func(o *gate.Limits) { delete(o.Leases, "dlv_1") })
-	for name, c := range map[string]struct{ before, after gate.Limits }{
-		"a lease as in no record":    {gate.Limits{}, lease(gate.Limits{}, "dlv_3", "n3")},
+	none := with(func(o *isolation.Limits) { delete(o.Leases, "dlv_1") })
+	for name, c := range map[string]struct{ before, after isolation.Limits }{
+		"a lease as in no record":    {isolation.Limits{}, lease(isolation.Limits{}, "dlv_3", "n3")},
 		"a lease that another began": {none, lease(none, "dlv_1", "n9")},
 		"the end of a lease of another nonce": {
-			with(func(o *gate.Limits) { o.Leases["dlv_1"] = gate.Lease{Nonce: "n9", Until: storeEpoch()} }), none,
+			with(func(o *isolation.Limits) { o.Leases["dlv_1"] = isolation.Lease{Nonce: "n9", Until: storeEpoch()} }), none,
 		},
 		"the end of a lease that another began again": {
-			with(func(o *gate.Limits) { o.Leases["dlv_1"] = gate.Lease{Nonce: "n1", Until: storeEpoch().Add(-time.Hour)} }), none,
+			with(func(o *isolation.Limits) {
+				o.Leases["dlv_1"] = isolation.Lease{Nonce: "n1", Until: storeEpoch().Add(-time.Hour)}
+			}), none,
 		},
 		"the start of a lease that another ended": {lease(stored, "dlv_3", "n3"), lease(stored, "dlv_3", "n4")},
 		"a rate slot that another reserved": {
-			with(func(o *gate.Limits) { o.RateSlot = storeEpoch() }), with(func(o *gate.Limits) { o.RateSlot = storeEpoch().Add(time.Hour) }),
+			with(func(o *isolation.Limits) { o.RateSlot = storeEpoch() }), with(func(o *isolation.Limits) { o.RateSlot = storeEpoch().Add(time.Hour) }),
 		},
 		"the first rate slot": {
-			with(func(o *gate.Limits) { o.RateSlot = time.Time{} }), with(func(o *gate.Limits) { o.RateSlot = storeEpoch().Add(time.Hour) }),
+			with(func(o *isolation.Limits) { o.RateSlot = time.Time{} }), with(func(o *isolation.Limits) { o.RateSlot = storeEpoch().Add(time.Hour) }),
 		},
 	} {
 		wantCode(t, name, l.change(t.Context(), id, c.before, c.after, 100), hook.CodeConflict)
@@ -161,15 +165,15 @@ func limitsConflict(t *testing.T, l limitsOf) {
 
 func leasesBound(t *testing.T, l limitsOf) {
 	id := string(hook.NewEndpointID())
-	stored := gate.Limits{}
+	stored := isolation.Limits{}
 	wantCode(t, "a lease with no slot", l.change(t.Context(), id, stored, lease(stored, "dlv_1", "n"), 0), hook.CodeConflict)
 	for i := range 3 {
 		stored = l.saved(t, id, stored, lease(stored, fmt.Sprintf("dlv_%d", i), "n"))
 	}
 	wantCode(t, "a fourth lease in 3 slots", l.change(t.Context(), id, stored, lease(stored, "dlv_4", "n"), 3), hook.CodeConflict)
-	handed := lease(stored.End(gate.Held{Key: "dlv_0", Lease: gate.Lease{Nonce: "n"}}), "dlv_4", "n")
+	handed := lease(stored.End(isolation.Held{Key: "dlv_0", Lease: isolation.Lease{Nonce: "n"}}), "dlv_4", "n")
 	check(t, l.change(t.Context(), id, stored, handed, 3))
-	ended := handed.End(gate.Held{Key: "dlv_1", Lease: gate.Lease{Nonce: "n"}})
+	ended := handed.End(isolation.Held{Key: "dlv_1", Lease: isolation.Lease{Nonce: "n"}})
 	check(t, l.change(t.Context(), id, handed, ended, 0)) // leases may end in fewer slots
 	got, err := l.read(t.Context(), id)
 	wantSame(t, "limits after an end", ended, got, err)
@@ -197,7 +201,7 @@ func leasesRace(t *testing.T, l limitsOf) {
 		if len(winners) != slots || len(got.Leases) != slots {
 			t.Fatalf("racers with a slot: %v, limits %+v; want %d", winners, got, slots)
 		}
-		check(t, l.change(t.Context(), id, got, gate.Limits{}, 0))
+		check(t, l.change(t.Context(), id, got, isolation.Limits{}, 0))
 	}
 }
 
@@ -211,7 +215,7 @@ func cmpConflict(err error) error {
 
 func rateSlotRace(t *testing.T, l limitsOf) {
 	id := string(hook.NewEndpointID())
-	var stored gate.Limits
+	var stored isolation.Limits
 	for range 3 { // at first without a record
 		winners := race(t, 50, func(ctx context.Context, _ int) error {
 			next, _ := stored.Reserve(1000, storeEpoch())
@@ -227,11 +231,11 @@ func rateSlotRace(t *testing.T, l limitsOf) {
 
 func placesAreApart(t *testing.T, s StoreUnderTest) {
 	tenant, id := hook.TenantID("places-"+hook.NewNonce()), hook.NewEndpointID()
-	check(t, s.ChangePlaces(t.Context(), tenant, gate.Limits{}, sampleLimits(), 2))
-	check(t, s.ChangeLimits(t.Context(), id, gate.Limits{}, lease(gate.Limits{}, "dlv_9", "n"), 1))
+	check(t, s.ChangePlaces(t.Context(), tenant, isolation.Limits{}, sampleLimits(), 2))
+	check(t, s.ChangeLimits(t.Context(), id, isolation.Limits{}, lease(isolation.Limits{}, "dlv_9", "n"), 1))
 	got, err := s.Places(t.Context(), tenant)
 	wantSame(t, "Places()", sampleLimits(), got, err)
 	wantCode(t, "ChangePlaces(a third place of 2)", s.ChangePlaces(t.Context(), tenant, got, lease(got, "dlv_3", "n"), 2), hook.CodeConflict)
 	got, err = s.Places(t.Context(), tenant+"x")
-	wantSame(t, "Places(another tenant)", gate.Limits{}, got, err)
+	wantSame(t, "Places(another tenant)", isolation.Limits{}, got, err)
 }

@@ -6,6 +6,7 @@ import (
 	"surehook/internal/delivery/deliver"
 	"surehook/internal/delivery/gate"
 	"surehook/internal/hook"
+	"surehook/internal/rule/isolation"
 )
 
 func loadCases() []storeCase {
@@ -23,7 +24,7 @@ func emptySnapshot() deliver.Snapshot {
 		Endpoints:  map[hook.EndpointID]*hook.Endpoint{},
 		Circuits:   map[hook.EndpointID]gate.Record{},
 		Deliveries: map[hook.DeliveryRef]*hook.Delivery{},
-		Limits:     map[hook.EndpointID]gate.Limits{},
+		Limits:     map[hook.EndpointID]isolation.Limits{},
 	}
 }
 
@@ -41,7 +42,7 @@ func loadNamed(t *testing.T, s StoreUnderTest) {
 	check(t, s.PutEvent(t.Context(), sampleEvent(t)))
 	check(t, s.CreateEndpoint(t.Context(), sampleEndpoint("acme")))
 	saveRecord(t, s, sampleRecord(hook.NewEndpointID()))
-	check(t, s.ChangeLimits(t.Context(), endpoint.ID, gate.Limits{}, sampleLimits(), 9))
+	check(t, s.ChangeLimits(t.Context(), endpoint.ID, isolation.Limits{}, sampleLimits(), 9))
 	check(t, s.SaveDelivery(t.Context(), sampleDelivery(e.ID, endpoint.ID, 2), nil))
 	endpoint.Version = 1
 	want.Events[e.ID], want.Endpoints[endpoint.ID], want.Deliveries[d.Ref()] = &e, &endpoint, new(saved(d))
@@ -87,12 +88,12 @@ func loadNothing(t *testing.T, s StoreUnderTest) {
 func loadLimits(t *testing.T, s StoreUnderTest) {
 	want := emptySnapshot()
 	limited, fresh, other := hook.NewEndpointID(), hook.NewEndpointID(), hook.NewEndpointID()
-	check(t, s.ChangeLimits(t.Context(), limited, gate.Limits{}, sampleLimits(), 9))
-	check(t, s.ChangeLimits(t.Context(), other, gate.Limits{}, sampleLimits(), 9))
+	check(t, s.ChangeLimits(t.Context(), limited, isolation.Limits{}, sampleLimits(), 9))
+	check(t, s.ChangeLimits(t.Context(), other, isolation.Limits{}, sampleLimits(), 9))
 	var err error
 	want.Limits[limited], err = s.Limits(t.Context(), limited)
 	check(t, err)
-	want.Limits[fresh] = gate.Limits{}
+	want.Limits[fresh] = isolation.Limits{}
 
 	event := sampleEvent(t).ID
 	token := func(id hook.EndpointID, slot bool) hook.Token {

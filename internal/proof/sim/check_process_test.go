@@ -10,6 +10,7 @@ import (
 	"surehook/internal/hook"
 	"surehook/internal/memory"
 	"surehook/internal/rule/circuit"
+	"surehook/internal/rule/isolation"
 	"surehook/internal/table"
 )
 
@@ -91,7 +92,7 @@ func (w *simulation) checkSlots(p *process) {
 			continue
 		}
 		limits, err := w.store.Limits(w.ctx, of.Endpoint)
-		key := gate.LeaseKey(of.DeliveryID)
+		key := isolation.LeaseKey(of.DeliveryID)
 		lease, ok := limits.Leases[key]
 		if err != nil || ok && lease.Run != "" && lease.Run == p.slots[key].Run && w.now.Before(lease.Until) {
 			w.fail(checkSlot, "%s kept its slot of %s until %s (%v)", p.name, of.Endpoint, lease.Until.Sub(start), err)
@@ -189,7 +190,7 @@ func (w *simulation) checkLease(p *process, id hook.EndpointID, until, made time
 
 // checkClaims: a claim takes no lease from another token. The other token would find
 // the lease of a stranger and return, and a delivery claimed again and again is never sent.
-func (w *simulation) checkClaims(p *process, id hook.EndpointID, before gate.Limits, delta gate.Delta, made time.Time) {
+func (w *simulation) checkClaims(p *process, id hook.EndpointID, before isolation.Limits, delta isolation.Delta, made time.Time) {
 	for key, next := range delta.Changed {
 		old := before.Leases[key]
 		own := old.Nonce == next.Nonce || slices.ContainsFunc(p.batch, func(m memory.Message) bool { return m.Token.Nonce == old.Nonce })

@@ -10,7 +10,7 @@ import (
 	"surehook/internal/hook"
 	"surehook/internal/memory"
 	"surehook/internal/proof/world"
-	"surehook/internal/rule/speed"
+	"surehook/internal/rule/isolation"
 )
 
 // endpoint is a receiver with its own temper.
@@ -105,7 +105,7 @@ func (w *simulation) newEndpointOf(tenant hook.TenantID) {
 	}
 	if w.chance(0.5) { // a fast endpoint: batches, waves, and no slots without a limit
 		record := gate.NewRecord(tenant, e.id)
-		record.Speed, record.SpeedAt, record.SeenAt = speed.Fast, w.now, w.now
+		record.Speed, record.SpeedAt, record.SeenAt = isolation.Fast, w.now, w.now
 		if err := w.store.SaveCircuit(w.ctx, record); err != nil {
 			w.fail(checkSetup, "save the speed of an endpoint: %v", err)
 		}

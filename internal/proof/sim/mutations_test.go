@@ -46,7 +46,7 @@ func mutations() []mutation {
 			old: "if len(places) == 0 {", bug: "if len(places) >= 0 {",
 		},
 		{
-			name: "a parked delivery is claimed twice", file: "delivery/release/release.go", by: []check{checkClaim},
+			name: "a parked delivery is claimed twice", file: "rule/isolation/claim.go", by: []check{checkClaim},
 			old: "!leased && !seen[d.Ref()]", bug: "(leased || !leased) && !seen[d.Ref()]",
 		},
 		{
@@ -274,11 +274,11 @@ func mutations() []mutation {
 			old: "return d.returnLetter(ctx, &old, request)", bug: "return nil",
 		},
 		{
-			name: "a status of give_up_on leaves the events of a request together", file: "delivery/deliver/together.go", by: []check{checkBatch},
+			name: "a status of give_up_on leaves the events of a request together", file: "delivery/deliver/group.go", by: []check{checkBatch},
 			old: "e.ResultOf(&d.Last)", bug: "new(hook.Endpoint).ResultOf(&d.Last)",
 		},
 		{
-			name: "a request has more events than max_events", file: "delivery/deliver/together.go", by: []check{checkBatch},
+			name: "a request has more events than max_events", file: "delivery/deliver/group.go", by: []check{checkBatch},
 			old: "len(last) == e.Coalesce.MaxEvents ||", bug: "len(last) == 2*e.Coalesce.MaxEvents ||",
 		},
 		{
@@ -375,7 +375,7 @@ func mutations() []mutation {
 			old: "it.Replayed != nil:", bug: "it.Replayed != nil && it.AcceptedAt > 0:",
 		},
 		{
-			name: "a slot is leased for an hour", file: "delivery/gate/limits.go", by: []check{checkLease},
+			name: "a slot is leased for an hour", file: "rule/isolation/limits.go", by: []check{checkLease},
 			old: "const LeaseFor = 2 * time.Minute", bug: "const LeaseFor = time.Hour",
 		},
 		{

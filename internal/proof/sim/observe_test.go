@@ -12,6 +12,7 @@ import (
 	"surehook/internal/delivery/gate"
 	"surehook/internal/hook"
 	"surehook/internal/memory"
+	"surehook/internal/rule/isolation"
 	"surehook/internal/table"
 )
 
@@ -41,7 +42,7 @@ func (p *process) write(r *table.Call, made time.Time, do func() error) error {
 	if !r.Write {
 		return do()
 	}
-	var limits gate.Limits
+	var limits isolation.Limits
 	endpoint, limited := strings.CutPrefix(r.Keys[0].Hash, "endpoint#")
 	if limited = limited && r.Keys[0].Sort == "limits"; limited {
 		limits, _ = p.store.Limits(p.ctx, hook.EndpointID(endpoint))
@@ -176,14 +177,14 @@ func (w *simulation) sawEvent(p *process, e hook.Event) {
 }
 
 // sawLimits checks the new leases. A claim may wait for its rate slot first.
-func (w *simulation) sawLimits(p *process, id hook.EndpointID, before gate.Limits, made time.Time) {
+func (w *simulation) sawLimits(p *process, id hook.EndpointID, before isolation.Limits, made time.Time) {
 	after, err := w.store.Limits(w.ctx, id)
 	if err != nil {
 		w.fail(checkSetup, "read limits of %s: %v", id, err)
 	}
 	delta := before.To(after)
 	if p.slots == nil {
-		p.slots = make(map[string]gate.Lease)
+		p.slots = make(map[string]isolation.Lease)
 	}
 	w.checkClaims(p, id, before, delta, made)
 	for key, lease := range delta.Changed {
@@ -193,7 +194,7 @@ func (w *simulation) sawLimits(p *process, id hook.EndpointID, before gate.Limit
 		p.slots[key] = lease
 		until := lease.Until
 		if lease.Run == "" {
-			until = until.Add(-gate.MaxRateWait)
+			until = until.Add(-isolation.MaxRateWait)
 		}
 		w.checkLease(p, id, until, made)
 	}

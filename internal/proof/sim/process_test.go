@@ -7,9 +7,9 @@ import (
 	"math/rand/v2"
 	"time"
 
-	"surehook/internal/delivery/gate"
 	"surehook/internal/hook"
 	"surehook/internal/memory"
+	"surehook/internal/rule/isolation"
 	"surehook/internal/table"
 )
 
@@ -68,7 +68,7 @@ type process struct {
 	check  hook.CircuitCheck             // of function breaker
 	ticks  bool                          // the schedule of function breaker
 	made   []*post                       // its attempts
-	slots  map[string]gate.Lease         // the in-flight slots that it took
+	slots  map[string]isolation.Lease    // the in-flight slots that it took
 	lane   hook.Lane                     // of the batch
 	waves  map[hook.EndpointID]int       // the waves it released
 	saved  map[hook.EndpointID]time.Time // its last write of each circuit

@@ -8,8 +8,8 @@ import (
 	"surehook/internal/delivery/gate"
 	"surehook/internal/hook"
 	"surehook/internal/memory"
+	"surehook/internal/rule/isolation"
 	"surehook/internal/rule/sign"
-	"surehook/internal/rule/speed"
 )
 
 // Tenant is the tenant of every endpoint and event of a World.
@@ -66,7 +66,7 @@ func (w *World) fast(tenant hook.TenantID, id hook.EndpointID) {
 	w.T.Helper()
 
 	record := gate.NewRecord(tenant, id)
-	record.Speed, record.SeenAt = speed.Fast, w.Clock.Now()
+	record.Speed, record.SeenAt = isolation.Fast, w.Clock.Now()
 	if err := w.Store.SaveCircuit(w.T.Context(), record); err != nil {
 		w.T.Fatal(err)
 	}

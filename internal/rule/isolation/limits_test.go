@@ -1,4 +1,4 @@
-package gate_test
+package isolation_test
 
 import (
 	"testing"
@@ -6,14 +6,13 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"surehook/internal/delivery/gate"
-	"surehook/internal/proof/world"
+	"surehook/internal/rule/isolation"
 )
 
-var start = world.Start()
+var start = time.Date(2026, 11, 25, 12, 0, 0, 0, time.UTC)
 
 // reserve reserves n slots, and returns their times after the start.
-func reserve(l gate.Limits, n int, perSecond float64) (next gate.Limits, slots []time.Duration) {
+func reserve(l isolation.Limits, n int, perSecond float64) (next isolation.Limits, slots []time.Duration) {
 	for range n {
 		var at time.Time
 		l, at = l.Reserve(perSecond, start)
@@ -45,7 +44,7 @@ func TestLimits_Reserve(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 
-			next, got := reserve(gate.Limits{RateSlot: start.Add(tt.slot), Rate: tt.rate}, tt.n, 10)
+			next, got := reserve(isolation.Limits{RateSlot: start.Add(tt.slot), Rate: tt.rate}, tt.n, 10)
 			if diff := cmp.Diff(tt.want, got); diff != "" {
 				t.Errorf("Reserve() differs (-want +got):\n%s", diff)
 			}
@@ -65,7 +64,7 @@ func TestLimits_ReservePaces(t *testing.T) {
 	t.Parallel()
 
 	perSecond := map[int]int{}
-	_, slots := reserve(gate.Limits{}, 1000, 10)
+	_, slots := reserve(isolation.Limits{}, 1000, 10)
 	for _, at := range slots {
 		perSecond[int(at/time.Second)]++
 	}
@@ -100,7 +99,7 @@ func TestLimits_Reserved(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 
-			l, _ := reserve(gate.Limits{}, tt.n, 10)
+			l, _ := reserve(isolation.Limits{}, tt.n, 10)
 			if got := l.Reserved(tt.rate, start.Add(tt.at)); got != tt.want {
 				t.Errorf("Reserved(%v, %s later) = %d; want %d", tt.rate, tt.at, got, tt.want)
 			}
@@ -111,15 +110,15 @@ func TestLimits_Reserved(t *testing.T) {
 func TestLimits_Leases(t *testing.T) {
 	t.Parallel()
 
-	held := func(key, nonce string) gate.Held {
-		return gate.Held{Key: key, Lease: gate.Lease{Nonce: nonce, Until: start.Add(gate.LeaseFor)}}
+	held := func(key, nonce string) isolation.Held {
+		return isolation.Held{Key: key, Lease: isolation.Lease{Nonce: nonce, Until: start.Add(isolation.LeaseFor)}}
 	}
-	one := gate.Limits{}.Begin(held("a", "1"))
+	one := isolation.Limits{}.Begin(held("a", "1"))
 	two := one.Begin(held("b", "2"))
 	if one.InFlight(start) != 1 || two.InFlight(start) != 2 {
 		t.Errorf("in flight: %d and %d; want 1, and 2 in a copy", one.InFlight(start), two.InFlight(start))
 	}
-	for at, want := range map[time.Duration]int{gate.LeaseFor - 1: 2, gate.LeaseFor: 0} {
+	for at, want := range map[time.Duration]int{isolation.LeaseFor - 1: 2, isolation.LeaseFor: 0} {
 		if got := two.InFlight(start.Add(at)); got != want || len(two.Live(start.Add(at)).Leases) != want {
 			t.Errorf("InFlight(%s later) = %d; want %d", at, got, want)
 		}
@@ -136,7 +135,7 @@ func TestLimits_CountLate(t *testing.T) {
 	t.Parallel()
 
 	start := start.Truncate(time.Minute)
-	l := gate.Limits{}.CountLate(2, start).CountLate(3, start.Add(time.Minute-1))
+	l := isolation.Limits{}.CountLate(2, start).CountLate(3, start.Add(time.Minute-1))
 	if l.Late != 5 || !l.LateAt.Equal(start) {
 		t.Errorf("in one minute: %d since %s; want 5 since %s", l.Late, l.LateAt, start)
 	}
@@ -149,16 +148,16 @@ func TestLimits_CountLate(t *testing.T) {
 func TestLimits_EndLeavesTheLeaseOfACopy(t *testing.T) {
 	t.Parallel()
 
-	lease := gate.Lease{Nonce: "n", Until: start.Add(gate.LeaseFor), Run: "of the copy"}
-	l := gate.Limits{}.Begin(gate.Held{Key: "a", Lease: lease})
+	lease := isolation.Lease{Nonce: "n", Until: start.Add(isolation.LeaseFor), Run: "of the copy"}
+	l := isolation.Limits{}.Begin(isolation.Held{Key: "a", Lease: lease})
 	for _, run := range []string{"", "own"} {
 		other := lease
 		other.Run = run
-		if got := l.End(gate.Held{Key: "a", Lease: other}); got.InFlight(start) != 1 {
+		if got := l.End(isolation.Held{Key: "a", Lease: other}); got.InFlight(start) != 1 {
 			t.Errorf("End() of run %q = %+v; want the lease of the copy kept", run, got)
 		}
 	}
-	if got := l.End(gate.Held{Key: "a", Lease: lease}); got.InFlight(start) != 0 {
+	if got := l.End(isolation.Held{Key: "a", Lease: lease}); got.InFlight(start) != 0 {
 		t.Errorf("End() of the own lease = %+v; want none", got)
 	}
 }

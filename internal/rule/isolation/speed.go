@@ -1,7 +1,4 @@
-// Package speed classifies endpoints by the time that they take to answer. The class
-// decides whether an endpoint shares invocations with other endpoints, or needs
-// in-flight slots of its own. The package knows no stores, lanes or circuits.
-package speed
+package isolation
 
 import "time"
 
@@ -29,8 +26,8 @@ func (c Class) String() string {
 }
 
 const (
-	// Slots is the number of in-flight slots of an endpoint that is not fast.
-	Slots = 5
+	// SlowSlots is the number of in-flight slots of an endpoint that is not fast.
+	SlowSlots = 5
 	// LateAfter is the duration from which an attempt is late.
 	LateAfter = time.Second
 	// MaxLate is the number of late attempts in a minute that make a fast endpoint slow.

@@ -1,4 +1,4 @@
-package gate
+package isolation
 
 import (
 	"maps"
@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"surehook/internal/hook"
-	"surehook/internal/rule/speed"
 )
 
 // LeaseFor is the duration of a lease on an in-flight slot. An attempt and the
@@ -34,7 +33,7 @@ type Limits struct {
 	Leases   map[string]Lease // by LeaseKey
 	RateSlot time.Time        // the first free rate slot
 	Rate     float64          // events per second of the reserved slots
-	Score    speed.Score      // of the answers since ScoreAt
+	Score    Score            // of the answers since ScoreAt
 	ScoreAt  time.Time        // the SpeedAt of the record when the score began
 	Late     int              // late attempts in the minute of LateAt
 	LateAt   time.Time        // the begin of a minute; zero: none
@@ -53,8 +52,8 @@ func LeaseKey(d hook.DeliveryID) string {
 	return strings.TrimPrefix(string(d.Event), "evt_") + "_" + strconv.Itoa(d.Generation)
 }
 
-// leaseEnd returns the end of a lease that begins at the time, in the precision of the store.
-func leaseEnd(at time.Time) time.Time { return at.Add(LeaseFor).Truncate(time.Millisecond) }
+// LeaseEnd returns the end of a lease that begins at the time, in the precision of the store.
+func LeaseEnd(at time.Time) time.Time { return at.Add(LeaseFor).Truncate(time.Millisecond) }
 
 // Live returns the limits without the leases that have ended by now.
 func (l Limits) Live(now time.Time) Limits {
@@ -104,6 +103,10 @@ func (l Limits) Reserve(perSecond float64, now time.Time) (next Limits, slot tim
 	}
 	return l, slot
 }
+
+// MaxRateWait is the longest wait of a token for a reserved rate slot. A delivery with
+// a longer wait is parked, so a changed rate soon applies to all.
+const MaxRateWait = time.Minute
 
 // nearSlot is the wait from which a delivery waits for its rate slot: half of the second in
 // which the queue delays.

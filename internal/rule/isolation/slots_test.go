@@ -1,0 +1,184 @@
+package isolation_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"surehook/internal/hook"
+	"surehook/internal/rule/isolation"
+)
+
+// held is a lease of the delivery evt_<name>, generation 1.
+func held(name, nonce, run string, until time.Duration) isolation.Held {
+	return isolation.Held{Key: name + "_1", Lease: isolation.Lease{Nonce: nonce, Run: run, Until: start.Add(until)}}
+}
+
+// limitsOf returns limits with the leases.
+func limitsOf(all ...isolation.Held) isolation.Limits {
+	var l isolation.Limits
+	for _, h := range all {
+		l = l.Begin(h)
+	}
+	return l
+}
+
+func TestLimits_Start(t *testing.T) {
+	t.Parallel()
+
+	own := held("own", "nonce", "run", isolation.LeaseFor)
+	tests := []struct {
+		name   string
+		before isolation.Limits
+		want   isolation.Answer
+	}{
+		{name: "a free endpoint", want: isolation.Started},
+		{name: "a slot is left", before: limitsOf(held("a", "n", "r", time.Minute)), want: isolation.Started},
+		{name: "no slot is left", before: limitsOf(held("a", "n", "r", time.Minute), held("b", "n", "r", time.Minute)), want: isolation.Full},
+		{name: "an ended lease is a free slot", before: limitsOf(held("a", "n", "r", 0), held("b", "n", "r", time.Minute)), want: isolation.Started},
+		{name: "the sender claimed the slot", before: limitsOf(held("own", "nonce", "", time.Minute), held("b", "n", "r", time.Minute)), want: isolation.Started},
+		{name: "the sender claimed it for another token", before: limitsOf(held("own", "other", "", time.Minute)), want: isolation.Busy},
+		{name: "a copy of the token runs", before: limitsOf(held("own", "nonce", "copy", time.Minute)), want: isolation.Busy},
+		{name: "the answer to the write was lost", before: limitsOf(own), want: isolation.Running},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+
+			after, got := tt.before.Start(own, 2, start)
+			if got != tt.want {
+				t.Errorf("Start() = %d; want %d", got, tt.want)
+			}
+			if has := after.Leases[own.Key] == own.Lease; has != (got == isolation.Started || got == isolation.Running) {
+				t.Errorf("after the answer %d the limits hold the lease: %t", got, has)
+			}
+			if change := tt.before.To(after); got != isolation.Started && !change.Empty() {
+				t.Errorf("the answer %d changes %+v; want nothing", got, change)
+			}
+		})
+	}
+}
+
+func TestLimits_Take(t *testing.T) {
+	t.Parallel()
+
+	a, b, c := held("a", "n", "", time.Minute), held("b", "n", "", time.Minute), held("c", "n", "", time.Minute)
+	tests := []struct {
+		name   string
+		before isolation.Limits
+		want   []bool
+		change bool
+	}{
+		{name: "two places for three tokens", want: []bool{true, true, false}, change: true},
+		{name: "a copy shares the place", before: limitsOf(b), want: []bool{true, true, false}, change: true},
+		{name: "all places are taken", before: limitsOf(held("x", "n", "", time.Minute), held("y", "n", "", time.Minute)), want: []bool{false, false, false}},
+		{name: "an ended place is free", before: limitsOf(held("x", "n", "", 0), held("y", "n", "", time.Minute)), want: []bool{true, false, false}, change: true},
+		{name: "copies alone need no write", before: limitsOf(a, b), want: []bool{true, true, false}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+
+			after, got := tt.before.Take([]isolation.Held{a, b, c}, 2, start)
+			if diff := cmp.Diff(tt.want, got); diff != "" {
+				t.Errorf("Take() differs (-want +got):\n%s", diff)
+			}
+			if change := tt.before.To(after); change.Empty() == tt.change {
+				t.Errorf("Take() changes %+v; want a change: %t", change, tt.change)
+			}
+		})
+	}
+}
+
+// parked is a parked delivery of the event, with attempts, parked at the time after start.
+func parked(event string, attempts int, at time.Duration) hook.Delivery {
+	return hook.Delivery{
+		ID: hook.DeliveryID{Event: hook.EventID("evt_" + event), Endpoint: "ep", Generation: 1}, State: hook.StateParked, Attempts: attempts,
+		CreatedAt: start.Add(at), UpdatedAt: start.Add(at),
+	}
+}
+
+// events returns the events of the deliveries.
+func events(all []hook.Delivery) string {
+	text := ""
+	for _, d := range all {
+		text += string(d.ID.Event[len("evt_"):])
+	}
+	return text
+}
+
+func TestLimits_Order(t *testing.T) {
+	t.Parallel()
+
+	long := 10 * time.Minute
+	tests := []struct {
+		name     string
+		leased   []isolation.Held
+		listed   []hook.Delivery
+		failed   bool
+		closedAt time.Duration // before now, long after start
+		want     string
+	}{
+		{name: "the oldest first", listed: []hook.Delivery{parked("b", 0, 2), parked("a", 0, 1)}, closedAt: long, want: "ab"},
+		{name: "the fewest attempts first", listed: []hook.Delivery{parked("a", 1, long-time.Second), parked("b", 0, long)}, closedAt: long, want: "ba"},
+		{name: "a minute per attempt is as good as none", listed: []hook.Delivery{parked("a", 1, long-time.Minute), parked("b", 0, long)}, closedAt: long, want: "ab"},
+		{name: "but not after a failed attempt", failed: true, listed: []hook.Delivery{parked("a", 1, long-time.Minute), parked("b", 0, long)}, closedAt: long, want: "ba"},
+		{name: "and not in an outage", listed: []hook.Delivery{parked("a", 1, 0), parked("b", 0, long)}, closedAt: time.Second, want: "ba"},
+		{name: "without the leased ones, each once", leased: []isolation.Held{held("a", "n", "", 2*long)}, listed: []hook.Delivery{parked("a", 0, 1), parked("b", 0, 2), parked("b", 0, 2)}, closedAt: long, want: "b"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+
+			now := start.Add(long)
+			if got := events(limitsOf(tt.leased...).Order(tt.listed, tt.failed, now.Add(-tt.closedAt), now)); got != tt.want {
+				t.Errorf("Order() = %s; want %s", got, tt.want)
+			}
+		})
+	}
+}
+
+func TestLimits_Claim(t *testing.T) {
+	t.Parallel()
+
+	waiting := []hook.Delivery{parked("a", 0, 0), parked("b", 0, 0), parked("c", 0, 0)}
+	tests := []struct {
+		name   string
+		free   int
+		rate   float64
+		want   []time.Duration // of the claims, after now
+		waited time.Duration
+	}{
+		{name: "one free slot", free: 1, want: []time.Duration{0}},
+		{name: "more slots than deliveries", free: 9, want: []time.Duration{0, 0, 0}},
+		{name: "a delivery a second", free: 9, rate: 1, want: []time.Duration{0, time.Second, 2 * time.Second}},
+		{name: "a far rate slot takes no slot", free: 9, rate: 0.5, want: []time.Duration{0, 2 * time.Second}, waited: 4 * time.Second},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+
+			next, claims, waited := isolation.Limits{}.Claim(waiting, tt.free, tt.rate, 2*time.Second, start)
+			var got []time.Duration
+			for _, c := range claims {
+				got = append(got, c.At.Sub(start))
+				if !next.Holds(c) || !c.Token.Slot || c.Token.Reserved != (tt.rate > 0) {
+					t.Errorf("the claim %+v is not held, or its token does not say what it has", c)
+				}
+			}
+			if diff := cmp.Diff(tt.want, got); diff != "" || waited != tt.waited || len(next.Leases) != len(claims) {
+				t.Errorf("Claim() waits %s, with %d leases; want %s with %d (-want +got):\n%s", waited, len(next.Leases), tt.waited, len(claims), diff)
+			}
+		})
+	}
+}
+
+func TestInTurns(t *testing.T) {
+	t.Parallel()
+
+	a, b := []hook.Delivery{parked("a", 0, 0), parked("c", 0, 0), parked("d", 0, 0)}, []hook.Delivery{parked("b", 0, 0)}
+	if got := events(isolation.InTurns(a, b)); got != "abcd" {
+		t.Errorf("InTurns() = %s; want abcd", got)
+	}
+}
