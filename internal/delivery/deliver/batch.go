@@ -15,8 +15,6 @@ import (
 	"surehook/internal/emf"
 	"surehook/internal/hook"
 	"surehook/internal/names"
-	"surehook/internal/rule/isolation"
-	"surehook/internal/rule/settlement"
 )
 
 // Message is an encoded token, as received from the queue.
@@ -68,23 +66,6 @@ func levelOf(err error) slog.Level {
 	return slog.LevelError
 }
 
-// job is one message of a batch.
-type job struct {
-	message Message
-	subject                 // only the token until judge finds the records
-	step    settlement.Step // what happens to the token next
-	lease   isolation.Held  // the in-flight slot to hand over; zero: none
-	result  gate.Result     // of the attempt
-	err     error           // not nil: the message fails
-}
-
-// failAll fails the jobs with the error: their messages return.
-func failAll(jobs []*job, err error) {
-	for _, j := range jobs {
-		j.err = err
-	}
-}
-
 func decodeMessages(messages []Message) []*job {
 	jobs, room := make([]*job, len(messages)), make([]job, len(messages))
 	for i, m := range messages {
@@ -114,22 +95,6 @@ func uniqueJobs(jobs []*job) []*job {
 	}
 	return unique
 }
-
-// attemptKey identifies one attempt of one delivery.
-type attemptKey struct {
-	hook.DeliveryRef
-
-	number int
-}
-
-func attemptOf(t hook.Token) attemptKey { return attemptKey{t.Delivery, t.Attempt} }
-
-// errOtherToken fails a token beside another token of the same attempt, in the batch or
-// with the delivery's in-flight slot. The failed
-// token cannot be dropped yet: another process may have received the same message,
-// and may die after recording the attempt. On return the token meets the record,
-// and either resumes or is dropped.
-var errOtherToken = errors.New("another token, or a copy of the token, may make the attempt")
 
 // processJobs loads the records of the jobs and processes the jobs: all at once, or in
 // parts when the events are large.

@@ -155,11 +155,6 @@ func admitted(s *subject, v gate.Verdict, lane hook.Lane, now time.Time) (settle
 	return settlement.Step{}, fmt.Errorf("unknown decision %d of the gate for delivery %s", v.Decision, s.Token.Delivery)
 }
 
-// dueOf returns the token as the gate sees it.
-func dueOf(t hook.Token) gate.Due {
-	return gate.Due{Delivery: t.Delivery.DeliveryID, Attempt: t.Attempt, Nonce: t.Nonce, Reserved: t.Reserved, Slot: t.Slot, Probe: t.Probe}
-}
-
 // leaseOf returns the slot to hand over after the verdict is applied. A moved token
 // keeps the claim, and the token of a busy delivery returns.
 func leaseOf(t hook.Token, v gate.Verdict) isolation.Held {

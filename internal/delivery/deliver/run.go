@@ -7,12 +7,10 @@ import (
 	"sync"
 	"time"
 
-	"surehook/internal/delivery/attempt"
 	"surehook/internal/delivery/gate"
 	"surehook/internal/delivery/parallel"
 	"surehook/internal/hook"
 	"surehook/internal/names"
-	"surehook/internal/rule/isolation"
 	"surehook/internal/rule/settlement"
 )
 
@@ -144,74 +142,4 @@ func holdsSlot(jobs []*job) bool {
 // attempts.
 func allSucceeded(attempts []gate.Result) bool {
 	return len(attempts) > 0 && !slices.ContainsFunc(attempts, func(r gate.Result) bool { return r.Class != hook.ClassDelivered })
-}
-
-// watch watches the attempts of a fast endpoint in a lane of batches.
-func (d *Deliverer) watch(ctx context.Context, g *group) *lateWatch {
-	admitted := 0
-	for _, v := range g.Verdicts {
-		if v.Decision == gate.Admit {
-			admitted++
-		}
-	}
-	if admitted > 0 && g.Endpoint.Coalesce.On() {
-		admitted = 1 // request
-	}
-	return watchLate(d.AfterFunc, admitted, func(late int) {
-		if g.Lane.Single() || g.Record.SpeedAtNow(d.Now()) != isolation.Fast {
-			return
-		}
-		if late = d.credits.forgive(g.ID, late, d.Now()); late == 0 {
-			return
-		}
-		if err := d.Gate.Late(ctx, g.Tenant, g.ID, late); err != nil {
-			d.Log.ErrorContext(ctx, "gate.late_failed", slog.String(names.LogEndpoint, string(g.ID)), slog.Any(names.LogError, err))
-		}
-	})
-}
-
-// take takes the step of one job.
-func (d *Deliverer) take(ctx context.Context, j *job, open attempt.Opener) (r gate.Result, err error) {
-	s := &j.subject
-	switch j.step.Do {
-	case settlement.Drop:
-	case settlement.Resume:
-		return r, d.Settler.FollowUp(ctx, s, s.Delivery) //nolint:wrapcheck // the line of the message names it
-	case settlement.Send:
-		d.logDelayed(ctx, s, j.step.Sending)
-		return r, d.Settler.Send(ctx, j.step.Sending) //nolint:wrapcheck // the line of the message names it
-	case settlement.Settle:
-		j.result, err = d.settleUnattempted(ctx, s, j.step.Decision)
-		return j.result, err
-	case settlement.Attempt:
-		j.result, err = d.makeAttempt(ctx, s, open)
-		return j.result, err
-	}
-	return r, nil
-}
-
-// makeAttempt makes the attempt and settles the outcome.
-func (d *Deliverer) makeAttempt(ctx context.Context, s *subject, open attempt.Opener) (gate.Result, error) {
-	made, err := d.Attempts.Make(ctx, s, s.Event, open)
-	if err != nil {
-		return gate.Result{}, err //nolint:wrapcheck // the line of the message names it
-	}
-	return d.settleAttempt(ctx, s, made)
-}
-
-// settleAttempt settles the delivery after the request.
-func (d *Deliverer) settleAttempt(ctx context.Context, s *subject, a *attempt.Attempt) (gate.Result, error) {
-	written, err := d.Settler.Settle(ctx, s, settlement.Attempted(&a.Outcome, a.Started, a.Ended))
-	d.logAttempted(ctx, s, &a.Outcome, written.Record, a.Ended)
-	return resultOf(s, &a.Outcome, written, a.Ended), err //nolint:wrapcheck // the line of the message names it
-}
-
-// settleUnattempted settles a delivery without an attempt.
-func (d *Deliverer) settleUnattempted(ctx context.Context, s *subject, decision settlement.Decision) (gate.Result, error) {
-	written, err := d.Settler.Settle(ctx, s, decision)
-	if written.Own {
-		s.Delivery = written.Record
-	}
-	d.logDecided(ctx, s, written.Record)
-	return resultOf(s, new(hook.Outcome), written, d.Now()), err //nolint:wrapcheck // the line of the message names it
 }

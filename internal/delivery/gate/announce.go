@@ -38,14 +38,6 @@ func (g *Gate) announceTransition(ctx context.Context, before, after Record, win
 	return nil
 }
 
-func (g *Gate) enqueueCheck(ctx context.Context, r Record, delay time.Duration) error {
-	check := hook.CircuitCheck{Tenant: r.Tenant, Endpoint: r.Endpoint, Wave: r.Wave}
-	if err := g.CircuitQueue.Enqueue(ctx, check, delay); err != nil {
-		return fmt.Errorf("enqueue circuit check of %s: %w", r.Endpoint, err)
-	}
-	return nil
-}
-
 // notifyTransition reports that the circuit opened or closed. A crash before
 // notifyTransition loses the notification; the circuit's state still shows the
 // transition.

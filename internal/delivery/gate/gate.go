@@ -73,12 +73,3 @@ func (g *Gate) decideAdmission(ctx context.Context, q *Query) (Admission, error)
 	}
 	return g.applyLimits(ctx, q, now)
 }
-
-// contentionOf returns err, but CodeUnavailable in place of CodeConflict: all
-// attempts met other writers.
-func contentionOf(err error, id hook.EndpointID) error {
-	if err == nil || hook.CodeOf(err) != hook.CodeConflict {
-		return err
-	}
-	return &hook.Error{Code: hook.CodeUnavailable, Message: fmt.Sprintf("too many concurrent changes of endpoint %s", id)}
-}

@@ -2,7 +2,6 @@ package gate
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"time"
 
@@ -107,21 +106,4 @@ func (g *Gate) startLease(ctx context.Context, q *Query, due Due, now time.Time)
 		return Verdict{Decision: Park, Reason: hook.ReasonInFlight}, err
 	}
 	return Verdict{}, err
-}
-
-// updateLimits reads the endpoint's limits and writes the change, and repeats on conflict. The
-// limits read with the query are used once. Without a difference nothing is written.
-func (g *Gate) updateLimits(ctx context.Context, q *Query, most int, change func(before isolation.Limits) (after isolation.Limits)) error {
-	return contentionOf(hook.OnConflict(ctx, g.Wait, maxSaveAttempts, func() (err error) {
-		var before isolation.Limits
-		if q.Limits != nil {
-			before, q.Limits = *q.Limits, nil
-		} else if before, err = g.Store.Limits(ctx, q.ID); err != nil {
-			return fmt.Errorf("read limits of %s: %w", q.ID, err)
-		}
-		if err := g.Store.ChangeLimits(ctx, q.ID, before, change(before), most); err != nil {
-			return fmt.Errorf("change limits of %s: %w", q.ID, err)
-		}
-		return nil
-	}), q.ID)
 }

@@ -96,18 +96,3 @@ func (g *Gate) leavePlaces(ctx context.Context, tenant hook.TenantID, id hook.En
 	}
 	return contentionOf(g.updatePlaces(ctx, tenant, func(before isolation.Limits) isolation.Limits { return before.End(places...) }), id)
 }
-
-// updatePlaces is updateLimits for the places of a tenant; CodeConflict after a conflict in
-// every try.
-func (g *Gate) updatePlaces(ctx context.Context, tenant hook.TenantID, change func(before isolation.Limits) (after isolation.Limits)) error {
-	return hook.OnConflict(ctx, g.Wait, maxSaveAttempts, func() error {
-		before, err := g.Store.Places(ctx, tenant)
-		if err != nil {
-			return fmt.Errorf("read places of tenant %s: %w", tenant, err)
-		}
-		if err := g.Store.ChangePlaces(ctx, tenant, before, change(before), g.Places); err != nil {
-			return fmt.Errorf("change places of tenant %s: %w", tenant, err)
-		}
-		return nil
-	})
-}

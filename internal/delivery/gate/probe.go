@@ -2,11 +2,9 @@ package gate
 
 import (
 	"context"
-	"fmt"
 	"time"
 
 	"surehook/internal/hook"
-	"surehook/internal/rule/circuit"
 )
 
 // admitProbe admits one probe if due, and parks the other deliveries. While the
@@ -66,36 +64,4 @@ func (g *Gate) moveProbe(ctx context.Context, q *Query, due Due, now time.Time) 
 		return Verdict{Decision: Move, Lane: hook.LaneOverflow, Probe: true}, err
 	}
 	return Verdict{}, nil
-}
-
-// markWaiting records that deliveries wait for the endpoint. The write comes before
-// the first delivery is parked, so that the breaker misses no parked delivery.
-//
-// The first delivery that waits for the end of a throttle also enqueues a circuit check
-// for that time. Without the check, or after an error, the breaker's tick releases the
-// deliveries.
-func (g *Gate) markWaiting(ctx context.Context, r Record, now time.Time) error {
-	return g.markWaitingUntil(ctx, r, r.ThrottledUntil, now)
-}
-
-// markWaitingUntil is markWaiting for deliveries that can be sent from the given time on.
-func (g *Gate) markWaitingUntil(ctx context.Context, r Record, until, now time.Time) error {
-	next := r.Wait(now)
-	if next == r {
-		return nil
-	}
-	if err := g.saveCircuit(ctx, next); err != nil {
-		return err
-	}
-	if wait := until.Sub(now); wait > 0 && r.State == circuit.Closed {
-		return g.enqueueCheck(ctx, next, wait)
-	}
-	return nil
-}
-
-func (g *Gate) saveCircuit(ctx context.Context, r Record) error {
-	if err := g.Store.SaveCircuit(ctx, r); err != nil {
-		return fmt.Errorf("save circuit of %s: %w", r.Endpoint, err)
-	}
-	return nil
 }

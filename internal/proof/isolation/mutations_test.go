@@ -23,11 +23,11 @@ func mutations() []mutation {
 			old: "case c != Fast:\n", bug: "case c > 100:\n",
 		},
 		{
-			rule: "an endpoint that turns slow stays fast", file: "delivery/deliver/slots.go", row: "turns slow",
+			rule: "an endpoint that turns slow stays fast", file: "delivery/deliver/late.go", row: "turns slow",
 			old: "if late > 0 && 2*late >= w.admitted {", bug: "if late > 1000 && 2*late >= w.admitted {",
 		},
 		{
-			rule: "a few late attempts among many make an endpoint slow", file: "delivery/deliver/slots.go", test: "delivery/deliver TestProcessBatch_CountsLateAttempts",
+			rule: "a few late attempts among many make an endpoint slow", file: "delivery/deliver/late.go", test: "delivery/deliver TestProcessBatch_CountsLateAttempts",
 			old: "if late > 0 && 2*late >= w.admitted {", bug: "if late > 0 {",
 		},
 		{
@@ -55,11 +55,11 @@ func mutations() []mutation {
 			old: "most := max(q.Record.Width(q.Endpoint, now), q.slots(now))", bug: "most := 100 + max(q.Record.Width(q.Endpoint, now), q.slots(now))",
 		},
 		{
-			rule: "a hand-over claims more slots than the endpoint has", file: "delivery/release/release.go", test: "delivery/release TestHandOver_ClaimsTheEndedSlots",
+			rule: "a hand-over claims more slots than the endpoint has", file: "delivery/release/claim.go", test: "delivery/release TestHandOver_ClaimsTheEndedSlots",
 			old: "free := c.width(now) - len(c.limits.Leases)", bug: "free := c.width(now)",
 		},
 		{
-			rule: "slots are not handed over", file: "delivery/release/release.go", row: "limited backlog",
+			rule: "slots are not handed over", file: "delivery/release/claim.go", row: "limited backlog",
 			old: "if free <= 0 || !c.record.Waiting && len(c.parked) == 0 {", bug: "if free <= 0 || len(c.ended) > 0 {",
 		},
 		{
@@ -123,7 +123,7 @@ func mutations() []mutation {
 			old: "slot.Sub(now) > isolation.MaxRateWait:", bug: "slot.Sub(now) > 1000*isolation.MaxRateWait:",
 		},
 		{
-			rule: "a claim waits for a far rate slot", file: "delivery/release/release.go", test: "delivery/release TestFill_WaitsForRateSlots",
+			rule: "a claim waits for a far rate slot", file: "delivery/release/claim.go", test: "delivery/release TestFill_WaitsForRateSlots",
 			old: "\treturn maxSlotWait\n", bug: "\treturn isolation.MaxRateWait\n",
 		},
 		{

@@ -50,7 +50,7 @@ func mutations() []mutation {
 			old: "!leased && !seen[d.Ref()]", bug: "(leased || !leased) && !seen[d.Ref()]",
 		},
 		{
-			name: "parked deliveries are never sent in slots", file: "delivery/release/release.go", by: []check{checkLate, checkLost},
+			name: "parked deliveries are never sent in slots", file: "delivery/release/claim.go", by: []check{checkLate, checkLost},
 			old: "if free <= 0 ||", bug: "if free <= 1000 ||",
 		},
 		{
@@ -123,7 +123,7 @@ func mutations() []mutation {
 			old: "d.State.Settled() && own:", bug: "d.State == hook.StateDead && own:",
 		},
 		{
-			name: "no record says that deliveries wait for an endpoint", file: "delivery/gate/probe.go", by: []check{checkLost, checkLate},
+			name: "no record says that deliveries wait for an endpoint", file: "delivery/gate/write.go", by: []check{checkLost, checkLate},
 			old: "next := r.Wait(now)\n\tif next == r {", bug: "next := r.Wait(now)\n\tif next.Endpoint == r.Endpoint {",
 		},
 		{
@@ -339,7 +339,7 @@ func mutations() []mutation {
 			bug: "var kept = make(chan map[hook.EndpointID]*hook.Endpoint, 1)\n\nfunc init() { kept <- make(map[hook.EndpointID]*hook.Endpoint) }\n\nfunc (s Snapshot) capTimeouts() {\n\tfirst := <-kept\n\tfor id, e := range s.Endpoints {\n\t\tif first[id] == nil {\n\t\t\tfirst[id] = e\n\t\t}\n\t\ts.Endpoints[id] = first[id]\n\t}\n\tkept <- first\n",
 		},
 		{
-			name: "a slot is given to deliveries of the current shards only", file: "delivery/release/release.go", by: []check{checkLate, checkLost},
+			name: "a slot is given to deliveries of the current shards only", file: "delivery/release/claim.go", by: []check{checkLate, checkLost},
 			old: "c.endpoint.Widest(), since", bug: "c.endpoint.Target(), since",
 		},
 		{

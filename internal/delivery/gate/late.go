@@ -1,0 +1,32 @@
+package gate
+
+import (
+	"context"
+	"fmt"
+
+	"surehook/internal/hook"
+	"surehook/internal/rule/isolation"
+)
+
+// Late counts n late attempts of a fast endpoint that may still be in flight. The
+// isolation.MaxLate-th in a minute makes the endpoint slow.
+func (g *Gate) Late(ctx context.Context, tenant hook.TenantID, id hook.EndpointID, n int) error {
+	var late isolation.Limits
+	err := g.updateLimits(ctx, &Query{ID: id}, 0, func(before isolation.Limits) isolation.Limits {
+		late = before.CountLate(n, g.Now())
+		return late
+	})
+	if err != nil || late.Late < isolation.MaxLate {
+		return err
+	}
+	return contentionOf(hook.OnConflict(ctx, g.Wait, maxSaveAttempts, func() error {
+		record, err := g.Store.Circuit(ctx, tenant, id)
+		if err != nil {
+			return fmt.Errorf("read circuit of %s: %w", id, err)
+		}
+		if record.Speed != isolation.Fast {
+			return nil
+		}
+		return g.saveCircuit(ctx, record.as(isolation.Slow, g.Now()))
+	}), id)
+}

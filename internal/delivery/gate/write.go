@@ -1,0 +1,92 @@
+package gate
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"surehook/internal/hook"
+	"surehook/internal/rule/circuit"
+	"surehook/internal/rule/isolation"
+)
+
+// markWaiting records that deliveries wait for the endpoint. The write comes before
+// the first delivery is parked, so that the breaker misses no parked delivery.
+//
+// The first delivery that waits for the end of a throttle also enqueues a circuit check
+// for that time. Without the check, or after an error, the breaker's tick releases the
+// deliveries.
+func (g *Gate) markWaiting(ctx context.Context, r Record, now time.Time) error {
+	return g.markWaitingUntil(ctx, r, r.ThrottledUntil, now)
+}
+
+// markWaitingUntil is markWaiting for deliveries that can be sent from the given time on.
+func (g *Gate) markWaitingUntil(ctx context.Context, r Record, until, now time.Time) error {
+	next := r.Wait(now)
+	if next == r {
+		return nil
+	}
+	if err := g.saveCircuit(ctx, next); err != nil {
+		return err
+	}
+	if wait := until.Sub(now); wait > 0 && r.State == circuit.Closed {
+		return g.enqueueCheck(ctx, next, wait)
+	}
+	return nil
+}
+
+func (g *Gate) saveCircuit(ctx context.Context, r Record) error {
+	if err := g.Store.SaveCircuit(ctx, r); err != nil {
+		return fmt.Errorf("save circuit of %s: %w", r.Endpoint, err)
+	}
+	return nil
+}
+
+func (g *Gate) enqueueCheck(ctx context.Context, r Record, delay time.Duration) error {
+	check := hook.CircuitCheck{Tenant: r.Tenant, Endpoint: r.Endpoint, Wave: r.Wave}
+	if err := g.CircuitQueue.Enqueue(ctx, check, delay); err != nil {
+		return fmt.Errorf("enqueue circuit check of %s: %w", r.Endpoint, err)
+	}
+	return nil
+}
+
+// updateLimits reads the endpoint's limits and writes the change, and repeats on conflict. The
+// limits read with the query are used once. Without a difference nothing is written.
+func (g *Gate) updateLimits(ctx context.Context, q *Query, most int, change func(before isolation.Limits) (after isolation.Limits)) error {
+	return contentionOf(hook.OnConflict(ctx, g.Wait, maxSaveAttempts, func() (err error) {
+		var before isolation.Limits
+		if q.Limits != nil {
+			before, q.Limits = *q.Limits, nil
+		} else if before, err = g.Store.Limits(ctx, q.ID); err != nil {
+			return fmt.Errorf("read limits of %s: %w", q.ID, err)
+		}
+		if err := g.Store.ChangeLimits(ctx, q.ID, before, change(before), most); err != nil {
+			return fmt.Errorf("change limits of %s: %w", q.ID, err)
+		}
+		return nil
+	}), q.ID)
+}
+
+// updatePlaces is updateLimits for the places of a tenant; CodeConflict after a conflict in
+// every try.
+func (g *Gate) updatePlaces(ctx context.Context, tenant hook.TenantID, change func(before isolation.Limits) (after isolation.Limits)) error {
+	return hook.OnConflict(ctx, g.Wait, maxSaveAttempts, func() error {
+		before, err := g.Store.Places(ctx, tenant)
+		if err != nil {
+			return fmt.Errorf("read places of tenant %s: %w", tenant, err)
+		}
+		if err := g.Store.ChangePlaces(ctx, tenant, before, change(before), g.Places); err != nil {
+			return fmt.Errorf("change places of tenant %s: %w", tenant, err)
+		}
+		return nil
+	})
+}
+
+// contentionOf returns err, but CodeUnavailable in place of CodeConflict: all
+// attempts met other writers.
+func contentionOf(err error, id hook.EndpointID) error {
+	if err == nil || hook.CodeOf(err) != hook.CodeConflict {
+		return err
+	}
+	return &hook.Error{Code: hook.CodeUnavailable, Message: fmt.Sprintf("too many concurrent changes of endpoint %s", id)}
+}

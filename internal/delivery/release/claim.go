@@ -1,0 +1,208 @@
+package release
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"surehook/internal/delivery/gate"
+	"surehook/internal/hook"
+	"surehook/internal/rule/circuit"
+	"surehook/internal/rule/isolation"
+)
+
+// claim is one Fill or HandOver.
+type claim struct {
+	*Releaser
+
+	endpoint hook.Endpoint
+	record   gate.Record
+	parked   []hook.Delivery // not from the index
+	ended    []isolation.Held
+	answers  []time.Duration
+	last     time.Time         // see Slots
+	failed   bool              // see Slots
+	read     *isolation.Limits // the limits before the claim; nil: not read yet
+	listed   []hook.Delivery   // the oldest parked deliveries; nil: not read yet
+
+	limits   isolation.Limits // after the claim
+	rateWait time.Duration    // until the next rate slot, if no claim waits so long
+}
+
+// run writes the claims and sends the tokens.
+func (c *claim) run(ctx context.Context) (released int, err error) {
+	var chosen []isolation.Claim
+	err = hook.OnConflict(ctx, c.Wait, maxClaimAttempts, func() error {
+		before, err := c.current(ctx)
+		if err != nil {
+			return err
+		}
+		if len(chosen) > 0 && before.Holds(chosen[0]) {
+			return nil // the answer to the write was lost
+		}
+		now := c.Now()
+		c.limits = before.Live(now).End(c.ended...)
+		for _, took := range c.answers {
+			c.limits = c.limits.Answered(took, c.record.SpeedAt)
+		}
+		if chosen, err = c.choose(ctx, now); err != nil {
+			return err
+		}
+		if err := c.Store.ChangeLimits(ctx, c.record.Endpoint, before, c.limits, c.width(now)); err != nil {
+			return fmt.Errorf("change limits: %w", err)
+		}
+		return nil
+	})
+	if err != nil {
+		return 0, fmt.Errorf("claim slots of endpoint %s: %w", c.record.Endpoint, err)
+	}
+	return c.send(ctx, chosen)
+}
+
+// current returns the limits: read before, or read now after a conflict.
+func (c *claim) current(ctx context.Context) (isolation.Limits, error) {
+	if read := c.read; read != nil {
+		c.read = nil
+		return *read, nil
+	}
+	limits, err := c.Store.Limits(ctx, c.record.Endpoint)
+	if err != nil {
+		return limits, fmt.Errorf("read limits: %w", err)
+	}
+	return limits, nil
+}
+
+// width returns the number of slots for parked deliveries now.
+func (c *claim) width(now time.Time) int {
+	if c.endpoint.Status != hook.StatusActive || c.record.State != circuit.Closed || now.Before(c.record.ThrottledUntil) {
+		return 0
+	}
+	return c.record.Width(&c.endpoint, now)
+}
+
+// maxWait returns the longest wait of a claim for a rate slot.
+func (c *claim) maxWait(now time.Time) time.Duration {
+	if c.record.Slots(&c.endpoint, now) == 0 {
+		return isolation.MaxRateWait
+	}
+	return maxSlotWait
+}
+
+// choose adds leases for parked deliveries to the limits, and returns their tokens.
+func (c *claim) choose(ctx context.Context, now time.Time) (chosen []isolation.Claim, err error) {
+	free := c.width(now) - len(c.limits.Leases)
+	if free <= 0 || !c.record.Waiting && len(c.parked) == 0 {
+		return nil, nil
+	}
+	candidates, err := c.candidates(ctx)
+	if err != nil {
+		return nil, err
+	}
+	c.limits, chosen, c.rateWait = c.limits.Claim(candidates, free, c.endpoint.RatePerSecond, c.maxWait(now), now)
+	return chosen, nil
+}
+
+// listOnce returns the parked deliveries listed before, or lists them now.
+func (c *claim) listOnce(ctx context.Context) ([]hook.Delivery, error) {
+	if listed := c.listed; listed != nil {
+		c.listed = nil
+		return listed, nil
+	}
+	limit := len(c.limits.Leases) + choice
+	if len(c.ended) == 0 {
+		limit = page
+	}
+	return c.list(ctx, limit)
+}
+
+// list returns the oldest parked deliveries. After a failed attempt, list returns the
+// deliveries from halfway between the failed delivery and now on, if any: a burst of
+// deliveries that always fail gets at most every second attempt of a slot.
+func (c *claim) list(ctx context.Context, limit int) ([]hook.Delivery, error) {
+	if c.failed {
+		younger, err := c.parkedSince(ctx, c.last.Add(c.Now().Sub(c.last)/2), limit)
+		if err != nil || len(younger) > 0 {
+			return younger, err
+		}
+	}
+	return c.parkedSince(ctx, time.Time{}, limit)
+}
+
+func (c *claim) parkedSince(ctx context.Context, since time.Time, limit int) ([]hook.Delivery, error) {
+	listed, err := c.Store.Parked(ctx, c.endpoint.Widest(), since, limit)
+	if err != nil {
+		return nil, fmt.Errorf("list parked deliveries: %w", err)
+	}
+	return listed, nil
+}
+
+// candidates returns parked deliveries without a lease, in the order of their claims.
+//
+// After an outage, the deliveries about the successful probe take turns with the oldest:
+// when the oldest always fail, the others keep the circuit closed.
+func (c *claim) candidates(ctx context.Context) ([]hook.Delivery, error) {
+	listed, err := c.listOnce(ctx)
+	if err != nil {
+		return nil, err
+	}
+	oldest := c.inOrder(slices.Concat(listed, c.parked))
+	if len(c.ended) > 0 || len(listed) < page || c.record.ProbedFrom.IsZero() || c.Now().Sub(c.record.ClosedAt) >= circuit.Window {
+		return oldest, nil
+	}
+	probed, err := c.parkedSince(ctx, c.record.ProbedFrom, page)
+	if err != nil {
+		return nil, err
+	}
+	return c.limits.Free(isolation.InTurns(c.inOrder(probed), oldest)), nil
+}
+
+func (c *claim) inOrder(listed []hook.Delivery) []hook.Delivery {
+	return c.limits.Order(listed, c.failed, c.record.ClosedAt, c.Now())
+}
+
+// send sends the tokens of the claimed deliveries to the overflow: the places of the
+// lane slot are for deliveries that do not wait. The lease of a refused token ends by
+// itself, and the delivery stays parked.
+func (c *claim) send(ctx context.Context, chosen []isolation.Claim) (released int, err error) {
+	var errs []error
+	for group := range bySecond(chosen, c.Now()) {
+		delay := max(0, group.at.Sub(c.Now())) // now: the send before may have taken long
+		for i, err := range c.Queue.Send(ctx, hook.LaneOverflow, group.tokens, delay) {
+			if err != nil {
+				released--
+				errs = append(errs, fmt.Errorf("send token of %s: %w", group.tokens[i].Delivery, err))
+			}
+		}
+		released += len(group.tokens)
+	}
+	return released, errors.Join(errs...)
+}
+
+// prefetch reads the endpoint's circuit and limits, and with a backlog the oldest parked
+// deliveries, at the same time: a parked delivery waits for the hand-over.
+func (c *claim) prefetch(ctx context.Context, s Slots) error {
+	group, groupCtx := errgroup.WithContext(ctx)
+	if s.Width > 0 {
+		group.Go(func() (err error) {
+			c.listed, err = c.list(groupCtx, s.Width+choice)
+			return err
+		})
+	}
+	group.Go(func() (err error) {
+		c.record, err = c.Store.Circuit(groupCtx, s.Tenant, s.ID)
+		return err //nolint:wrapcheck // below
+	})
+	group.Go(func() error {
+		limits, err := c.Store.Limits(groupCtx, s.ID)
+		c.read = &limits
+		return err //nolint:wrapcheck // below
+	})
+	if err := group.Wait(); err != nil {
+		return fmt.Errorf("read the circuit, the limits and the parked deliveries of %s: %w", s.ID, err)
+	}
+	return nil
+}

@@ -1,0 +1,208 @@
+package layers_test
+
+import (
+	"bufio"
+	"bytes"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"surehook/internal/delivery/attempt"
+	"surehook/internal/delivery/breaker"
+	"surehook/internal/delivery/deliver"
+	"surehook/internal/delivery/gate"
+	"surehook/internal/delivery/release"
+	"surehook/internal/delivery/replay"
+	"surehook/internal/delivery/settle"
+)
+
+// room is a package on the way of a token, with its files in the order of the way.
+type room struct {
+	folder string // below internal/
+	files  []string
+}
+
+// way is the way of a token, from the batch to the settled delivery. A reader goes down the
+// list: each file uses what comes after.
+func way() []room {
+	return []room{
+		{"delivery/deliver", []string{
+			"batch", "part", "replay", "run", "plan", "group", "late", "credit", "together", "take", "slots", "result", "log", "snapshot", "job", "ports",
+		}},
+		{"rule/settlement", []string{"judge", "decision", "follow"}},
+		{"delivery/gate", []string{
+			"gate", "probe", "group", "grant", "settle", "place", "late", "outcome", "held", "announce", "write", "speed", "record", "verdict", "ports",
+		}},
+		{"delivery/attempt", []string{"maker", "document", "open", "tls", "remote", "time", "log", "ports"}},
+		{"delivery/settle", []string{"settler", "gone", "token", "completion", "dead", "ports"}},
+		{"delivery/release", []string{"release", "claim", "delay"}},
+		{"rule/isolation", []string{"claim", "slots", "limits", "speed"}},
+	}
+}
+
+// The bounds of a file and of a function, in lines.
+const (
+	maxFile     = 250
+	maxFunction = 60
+)
+
+// source is a file of a room.
+type source struct {
+	name string
+	ast  *ast.File
+	set  *token.FileSet
+	raw  []byte
+}
+
+func parse(t *testing.T, r room) (all []source) {
+	t.Helper()
+
+	paths, err := filepath.Glob(filepath.Join("../..", r.folder, "*.go"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range paths {
+		name := strings.TrimSuffix(filepath.Base(path), ".go")
+		if strings.HasSuffix(name, "_test") || name == "doc" {
+			continue
+		}
+		raw, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s := source{name: name, set: token.NewFileSet(), raw: raw}
+		if s.ast, err = parser.ParseFile(s.set, path, raw, parser.ParseComments); err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, s)
+	}
+	return all
+}
+
+// TestTheWay_GoesDown checks that the files of the way are short, and that no file uses a
+// function of a file before it.
+func TestTheWay_GoesDown(t *testing.T) {
+	t.Parallel()
+
+	for _, r := range way() {
+		sources := parse(t, r)
+		at := make(map[string]int) // function or method -> the number of its file
+		for _, s := range sources {
+			n := slices.Index(r.files, s.name)
+			if n < 0 {
+				t.Errorf("%s/%s.go is not on the way: name the place where a reader meets it", r.folder, s.name)
+			}
+			for _, f := range functions(s.ast) {
+				at[f.Name.Name] = n
+			}
+		}
+		for _, s := range sources {
+			if lines := lineCount(s.raw); lines > maxFile {
+				t.Errorf("%s/%s.go has %d lines; want at most %d", r.folder, s.name, lines, maxFile)
+			}
+			for _, f := range functions(s.ast) {
+				if lines := s.set.Position(f.End()).Line - s.set.Position(f.Pos()).Line + 1; lines > maxFunction {
+					t.Errorf("%s of %s/%s.go has %d lines; want at most %d", f.Name.Name, r.folder, s.name, lines, maxFunction)
+				}
+				for _, used := range uses(f) {
+					if n, ours := at[used]; ours && n < slices.Index(r.files, s.name) {
+						t.Errorf("%s of %s/%s.go returns to %s of %s.go", f.Name.Name, r.folder, s.name, used, r.files[n])
+					}
+				}
+			}
+		}
+	}
+}
+
+func functions(f *ast.File) (all []*ast.FuncDecl) {
+	for _, d := range f.Decls {
+		if f, ok := d.(*ast.FuncDecl); ok {
+			all = append(all, f)
+		}
+	}
+	return all
+}
+
+// uses returns the names that the function calls: plain calls, and calls of methods of its
+// own receiver's fields are calls of other packages.
+func uses(f *ast.FuncDecl) (names []string) {
+	ast.Inspect(f.Body, func(n ast.Node) bool {
+		call, ok := n.(*ast.CallExpr)
+		if !ok {
+			return true
+		}
+		switch fun := call.Fun.(type) {
+		case *ast.Ident:
+			names = append(names, fun.Name)
+		case *ast.SelectorExpr:
+			if x, ok := fun.X.(*ast.Ident); ok && x.Obj != nil && receiver(f) == x.Name {
+				names = append(names, fun.Sel.Name)
+			}
+		}
+		return true
+	})
+	return names
+}
+
+func receiver(f *ast.FuncDecl) string {
+	if f.Recv == nil || len(f.Recv.List[0].Names) == 0 {
+		return ""
+	}
+	return f.Recv.List[0].Names[0].Name
+}
+
+func lineCount(raw []byte) (n int) {
+	for s := bufio.NewScanner(bytes.NewReader(raw)); s.Scan(); n++ {
+	}
+	return n
+}
+
+// maxCollaborators bounds what a reader must know to read a use case.
+const maxCollaborators = 8
+
+// TestTheWay_FewCollaborators counts the interfaces of the use cases, those of their own
+// structs included.
+func TestTheWay_FewCollaborators(t *testing.T) {
+	t.Parallel()
+
+	for _, use := range []any{
+		deliver.Deliverer{}, gate.Gate{}, attempt.Maker{}, settle.Settler{}, settle.Completion{}, release.Releaser{}, breaker.Breaker{}, replay.Replayer{},
+	} {
+		if names := collaborators(reflect.TypeOf(use)); len(names) > maxCollaborators {
+			t.Errorf("%T has the %d collaborators %v; want at most %d", use, len(names), names, maxCollaborators)
+		}
+	}
+}
+
+// collaborators returns the fields of interface types, also within structs of the same room.
+func collaborators(of reflect.Type) (names []string) {
+	for f := range fieldsOf(of) {
+		kind := f.Type
+		if kind.Kind() == reflect.Pointer {
+			kind = kind.Elem()
+		}
+		switch {
+		case kind.Kind() == reflect.Interface:
+			names = append(names, f.Name)
+		case kind.Kind() == reflect.Struct && strings.HasPrefix(kind.PkgPath(), "surehook/internal/delivery/") && f.IsExported():
+			names = append(names, collaborators(kind)...)
+		}
+	}
+	return names
+}
+
+func fieldsOf(of reflect.Type) func(yield func(reflect.StructField) bool) {
+	return func(yield func(reflect.StructField) bool) {
+		for i := range of.NumField() {
+			if !yield(of.Field(i)) {
+				return
+			}
+		}
+	}
+}
