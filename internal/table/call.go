@@ -30,7 +30,9 @@ type Call struct {
 	// https://docs.aws.amazon.com/amazondynamodb/latest/APIReference/API_BatchGetItem.html
 	Left map[Key]bool
 	// Hidden are keys of a transaction whose writes Query, Scan and BatchGetItem do not see
-	// before Around returns. The isolation of DynamoDB allows that:
+	// before Around returns, or before another request answers with the write or changes
+	// the item: each single read is serializable, also of a batch. The isolation of DynamoDB
+	// allows that:
 	// https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/transaction-apis.html#transaction-isolation
 	Hidden map[Key]bool
 	// Admit is asked with the partitions that the request is about to write, and its error
@@ -91,6 +93,12 @@ func (t *Table) reveal(c *Call, k Key) {
 	if i >= 0 {
 		delete(t.hidden, k)
 	}
+}
+
+// answered returns the item for an answer: after the answer, all readers see it.
+func (t *Table) answered(k Key) Item {
+	delete(t.hidden, k)
+	return t.at(k)
 }
 
 // committed returns the item as Query, Scan and BatchGetItem see it.

@@ -19,11 +19,11 @@ func views(ctx context.Context, t *testing.T, tb *table.Table, sort string) [5]s
 
 	k := key("p", sort)
 	ctx = context.WithValue(ctx, inside{}, true)
-	one, err := tb.GetItem(ctx, &dynamodb.GetItemInput{TableName: name(), Key: k})
-	tx, err2 := tb.TransactGetItems(ctx, &dynamodb.TransactGetItemsInput{TransactItems: []types.TransactGetItem{{Get: &types.Get{TableName: name(), Key: k}}}})
-	batch, err3 := tb.BatchGetItem(ctx, &dynamodb.BatchGetItemInput{RequestItems: map[string]types.KeysAndAttributes{"surehook": {Keys: []item{k}}}})
+	batch, err3 := readBatch(ctx, tb, k)
 	query, err4 := tb.Query(ctx, &dynamodb.QueryInput{TableName: name(), KeyConditionExpression: aws.String("pk = :p AND sk = :s"), ExpressionAttributeValues: item{":p": str("p"), ":s": str(sort)}, ScanIndexForward: aws.Bool(false)})
 	scan, err5 := tb.Scan(ctx, &dynamodb.ScanInput{TableName: name(), FilterExpression: aws.String("sk = :s"), ExpressionAttributeValues: item{":s": str(sort)}})
+	one, err := tb.GetItem(ctx, &dynamodb.GetItemInput{TableName: name(), Key: k}) // ends the hiding, so it comes last
+	tx, err2 := tb.TransactGetItems(ctx, &dynamodb.TransactGetItemsInput{TransactItems: []types.TransactGetItem{{Get: &types.Get{TableName: name(), Key: k}}}})
 	if err := errors.Join(err, err2, err3, err4, err5); err != nil {
 		t.Fatal(err)
 	}
@@ -34,6 +34,10 @@ func views(ctx context.Context, t *testing.T, tb *table.Table, sort string) [5]s
 		}
 	}
 	return all
+}
+
+func readBatch(ctx context.Context, tb *table.Table, k item) (*dynamodb.BatchGetItemOutput, error) {
+	return tb.BatchGetItem(ctx, &dynamodb.BatchGetItemInput{RequestItems: map[string]types.KeysAndAttributes{"surehook": {Keys: []item{k}}}})
 }
 
 type inside struct{}
@@ -112,6 +116,44 @@ func TestAround_AnswersEndTheHiding(t *testing.T) {
 		}
 		if second == "transaction" && both != [5]string{"[n:2]", "[n:2]", "[n:0]", "[n:0]", "[n:0]"} {
 			t.Errorf("within both transactions: %v", both)
+		}
+	}
+}
+
+// A write that a serializable read answered is seen by every later reader.
+func TestAround_AReadEndsTheHiding(t *testing.T) {
+	t.Parallel()
+
+	k := key("p", "a")
+	reads := map[string]func(ctx context.Context, tb *table.Table) error{
+		"GetItem": func(ctx context.Context, tb *table.Table) error {
+			_, err := tb.GetItem(ctx, &dynamodb.GetItemInput{TableName: name(), Key: k})
+			return err //nolint:wrapcheck // for the test
+		},
+		"TransactGetItems": func(ctx context.Context, tb *table.Table) error {
+			_, err := tb.TransactGetItems(ctx, &dynamodb.TransactGetItemsInput{TransactItems: []types.TransactGetItem{{Get: &types.Get{TableName: name(), Key: k}}}})
+			return err //nolint:wrapcheck // for the test
+		},
+	}
+	for name, read := range reads {
+		tb := table.New(schema())
+		tb.Around = func(ctx context.Context, c *table.Call, do func() error) error {
+			if ctx.Value(inside{}) != nil {
+				return do()
+			}
+			c.Hidden = map[table.Key]bool{{Hash: "p", Sort: "a"}: true}
+			err := do()
+			ctx = context.WithValue(ctx, inside{}, true)
+			before, err2 := readBatch(ctx, tb, k)
+			err3 := read(ctx, tb)
+			after, err4 := readBatch(ctx, tb, k)
+			if err := errors.Join(err2, err3, err4); err != nil || len(before.Responses["surehook"]) != 0 || len(after.Responses["surehook"]) != 1 {
+				t.Errorf("%s: a batch has %v before and %v after, %v; want none, and the item", name, before, after, err)
+			}
+			return err
+		}
+		if err := transact(t.Context(), tb, add("a")); err != nil {
+			t.Fatal(err)
 		}
 	}
 }

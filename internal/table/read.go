@@ -26,7 +26,7 @@ func (t *Table) GetItem(ctx context.Context, in *dynamodb.GetItemInput, _ ...Opt
 	}
 	out := &dynamodb.GetItemOutput{}
 	if err := t.around(ctx, &Call{Operation: "GetItem", Keys: []Key{k}, Input: in}, func() error {
-		out.Item = e.shown(t.at(k))
+		out.Item = e.shown(t.answered(k))
 		return nil
 	}); err != nil {
 		return nil, err
@@ -73,7 +73,7 @@ func (t *Table) TransactGetItems(
 		out.Responses = make([]types.ItemResponse, len(c.Keys))
 		bytes := 0
 		for i, k := range c.Keys {
-			item := t.at(k)
+			item := t.answered(k)
 			if bytes += ItemSize(item); bytes > maxTransactBytes {
 				return invalid("Transaction request has exceeded the maximum allowed size of %d bytes", maxTransactBytes)
 			}
