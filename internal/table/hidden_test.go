@@ -128,11 +128,11 @@ func TestAround_AReadEndsTheHiding(t *testing.T) {
 	reads := map[string]func(ctx context.Context, tb *table.Table) error{
 		"GetItem": func(ctx context.Context, tb *table.Table) error {
 			_, err := tb.GetItem(ctx, &dynamodb.GetItemInput{TableName: name(), Key: k})
-			return err //nolint:wrapcheck // for the test
+			return err
 		},
 		"TransactGetItems": func(ctx context.Context, tb *table.Table) error {
 			_, err := tb.TransactGetItems(ctx, &dynamodb.TransactGetItemsInput{TransactItems: []types.TransactGetItem{{Get: &types.Get{TableName: name(), Key: k}}}})
-			return err //nolint:wrapcheck // for the test
+			return err
 		},
 	}
 	for name, read := range reads {

@@ -42,7 +42,7 @@ func (d *Deliverer) makeAttempt(ctx context.Context, s *subject, open attempt.Op
 func (d *Deliverer) settleAttempt(ctx context.Context, s *subject, a *attempt.Attempt) (gate.Result, error) {
 	written, err := d.Settler.Settle(ctx, s, settlement.Attempted(&a.Outcome, a.Started, a.Ended))
 	d.logAttempted(ctx, s, &a.Outcome, written.Record, a.Ended)
-	return resultOf(s, &a.Outcome, written, a.Ended), err //nolint:wrapcheck // the line of the message names it
+	return resultOf(s, &a.Outcome, written, a.Ended), err
 }
 
 // settleUnattempted settles a delivery without an attempt.
@@ -52,5 +52,5 @@ func (d *Deliverer) settleUnattempted(ctx context.Context, s *subject, decision 
 		s.Delivery = written.Record
 	}
 	d.logDecided(ctx, s, written.Record)
-	return resultOf(s, new(hook.Outcome), written, d.Now()), err //nolint:wrapcheck // the line of the message names it
+	return resultOf(s, new(hook.Outcome), written, d.Now()), err
 }

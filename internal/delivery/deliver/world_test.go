@@ -34,5 +34,5 @@ func writeTo(process *deliver.Deliverer, s store) {
 }
 
 func settlerOf(process *deliver.Deliverer) *settle.Settler {
-	return process.Settler.(*settle.Settler) //nolint:forcetypeassert // a panic names the type
+	return process.Settler.(*settle.Settler) //nolint:forcetypeassert,errcheck // a panic names the type
 }

@@ -1,7 +1,6 @@
 package layers_test
 
 import (
-	"bufio"
 	"bytes"
 	"go/ast"
 	"go/parser"
@@ -103,7 +102,7 @@ func TestTheWay_GoesDown(t *testing.T) {
 			}
 		}
 		for _, s := range sources {
-			if lines := lineCount(s.raw); lines > maxFile {
+			if lines := bytes.Count(s.raw, []byte("\n")); lines > maxFile {
 				t.Errorf("%s/%s.go has %d lines; want at most %d", r.folder, s.name, lines, maxFile)
 			}
 			for _, f := range functions(s.ast) {
@@ -155,12 +154,6 @@ func receiver(f *ast.FuncDecl) string {
 		return ""
 	}
 	return f.Recv.List[0].Names[0].Name
-}
-
-func lineCount(raw []byte) (n int) {
-	for s := bufio.NewScanner(bytes.NewReader(raw)); s.Scan(); n++ {
-	}
-	return n
 }
 
 // maxCollaborators bounds what a reader must know to read a use case.
