@@ -52,7 +52,7 @@ func newHandler(cfg config.Manage, sdk aws.Config, log *slog.Logger) (any, error
 		History:      store,
 		Vault:        vault,
 		Policy:       wire.Policy(cfg.Egress),
-		Places:       endpoint.Places{Regions: cfg.SenderRegions, Addresses: cfg.Addresses},
+		Origins:      endpoint.Origins{Regions: cfg.SenderRegions, Addresses: cfg.Addresses},
 		PerHost:      cfg.EndpointsPerHost,
 		Now:          time.Now,
 	}

@@ -66,7 +66,7 @@ func AddedDelivery(e Event, target Target, now time.Time) Delivery {
 	return d
 }
 
-// Ref returns the place of the event's delivery to the endpoint in the generation.
+// Ref returns the ref of the event's delivery to the endpoint in the generation.
 // ok is false when the endpoint is no target of the event.
 func (e Event) Ref(endpoint EndpointID, generation int) (ref DeliveryRef, ok bool) {
 	for _, target := range e.Targets {
@@ -77,7 +77,7 @@ func (e Event) Ref(endpoint EndpointID, generation int) (ref DeliveryRef, ok boo
 	return DeliveryRef{}, false
 }
 
-// refOf returns the place of the event's delivery to the target.
+// refOf returns the ref of the event's delivery to the target.
 func (e Event) refOf(target Target, generation int) DeliveryRef {
 	return DeliveryRef{
 		DeliveryID: DeliveryID{Event: e.ID, Endpoint: target.Endpoint, Generation: generation},

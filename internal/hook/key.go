@@ -118,3 +118,11 @@ func (p Principal) May(scope Scope) bool {
 func (p Principal) ActsFor(tenant TenantID) bool {
 	return p.Tenant == AllTenants || p.Tenant == tenant
 }
+
+// ParseKeyID checks s.
+func ParseKeyID(s string) (KeyID, error) {
+	if suffix, ok := strings.CutPrefix(s, keyPrefix); !ok || !isSuffix(suffix) {
+		return "", NotFound("key")
+	}
+	return KeyID(s), nil
+}

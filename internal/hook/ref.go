@@ -1,23 +1,89 @@
 package hook
 
-import "strings"
+import (
+	"bytes"
+	"hash/fnv"
+	"strconv"
+	"strings"
+)
 
-// ValidUID reports whether s can be an endpoint's uid: 1 to MaxUID letters,
-// digits, underscores, dots and hyphens, without the prefix of endpoint ids, and
-// not a dot segment.
-func ValidUID(s string) bool {
-	return isOf(s, nameChars, MaxUID) && !dotSegment(s) && !strings.HasPrefix(s, endpointPrefix)
+// MaxShards bounds the shards of an endpoint's deliveries. A partition takes about
+// 500 deliveries a second.
+const MaxShards = 16
+
+// DeliveryRef is the key of a delivery's record: the delivery is stored with the
+// endpoint, in a shard, at the time of acceptance. A reused idempotency key gives the
+// same DeliveryID again after the end of the first event, and another DeliveryRef.
+// Refs are comparable. String returns the id alone.
+type DeliveryRef struct {
+	DeliveryID
+
+	AcceptedAt int64 // of the stored event, in milliseconds since 1970
+	Shard      int   // from 0
 }
 
-// dotSegment reports whether s is a dot segment (RFC 3986, section 5.2.4). HTTP
-// clients and proxies remove dot segments from paths, so such a name in a path
-// would lead to another resource.
-func dotSegment(s string) bool { return s == "." || s == ".." }
-
-// ParseKeyID checks s.
-func ParseKeyID(s string) (KeyID, error) {
-	if suffix, ok := strings.CutPrefix(s, keyPrefix); !ok || !isSuffix(suffix) {
-		return "", NotFound("key")
+// ShardOf returns the shard of the id, from 0; 0 for fewer than 2 shards. The two halves
+// of the hash are combined, because the low bits of FNV-1a depend on the low bits of the
+// input only. The hash is a part of the table's layout.
+func ShardOf[ID ~string](id ID, shards int) int {
+	if shards <= 1 {
+		return 0
 	}
-	return KeyID(s), nil
+	h := fnv.New32a()
+	_, _ = h.Write([]byte(id)) // never fails
+	sum := h.Sum32()
+	return int(sum>>16^sum) % shards
+}
+
+// Successor returns the ref of the next generation.
+func (r DeliveryRef) Successor() DeliveryRef {
+	r.Generation++
+	return r
+}
+
+// Predecessor returns the ref of the previous generation; ok is false for the
+// first generation.
+func (r DeliveryRef) Predecessor() (before DeliveryRef, ok bool) {
+	r.Generation--
+	return r, r.Generation > 0
+}
+
+// maxRef is the room for the text of a DeliveryRef.
+const maxRef = 96
+
+// MarshalText returns <id>@<accepted at>, and /<shard> after shard 0.
+func (r DeliveryRef) MarshalText() ([]byte, error) { return r.appendText(make([]byte, 0, maxRef)), nil }
+
+func (r DeliveryRef) appendText(text []byte) []byte {
+	text = append(append(text, r.String()...), '@')
+	text = strconv.AppendInt(text, r.AcceptedAt, 10)
+	if r.Shard != 0 {
+		text = strconv.AppendInt(append(text, '/'), int64(r.Shard), 10)
+	}
+	return text
+}
+
+// UnmarshalText is the inverse of MarshalText.
+func (r *DeliveryRef) UnmarshalText(text []byte) error {
+	id, place, _ := strings.Cut(string(text), "@")
+	parsed, err := ParseDeliveryID(id)
+	if err != nil {
+		return err
+	}
+	ref := DeliveryRef{DeliveryID: parsed}
+	accepted, shard, sharded := strings.Cut(place, "/")
+	if ref.AcceptedAt, err = strconv.ParseInt(accepted, 10, 64); err != nil {
+		return NotFound("delivery")
+	}
+	if sharded {
+		if ref.Shard, err = strconv.Atoi(shard); err != nil {
+			return NotFound("delivery")
+		}
+	}
+	var again [maxRef]byte
+	if ref.AcceptedAt <= 0 || ref.Shard < 0 || ref.Shard >= MaxShards || !bytes.Equal(ref.appendText(again[:0]), text) {
+		return NotFound("delivery")
+	}
+	*r = ref
+	return nil
 }

@@ -87,7 +87,7 @@ func (d Delivery) Replay(o ReplayRequest, now time.Time) (Delivery, error) {
 // ErrErased returns the error for a replay without a payload.
 func ErrErased() *Error { return Conflict("the payload of the event was erased") }
 
-// Successor returns the place of the next generation, whether or not the
+// Successor returns the ref of the next generation, whether or not the
 // generation exists.
 func (d Delivery) Successor() DeliveryRef { return d.Ref().Successor() }
 

@@ -91,7 +91,7 @@ func bounded(tb testing.TB, pageBytes int) *bundle {
 	}
 	b.admin = &endpoint.Admin{
 		Store: b.store, Circuits: b.store, CircuitQueue: b.asked, History: b.store,
-		Vault: memory.Vault{}, Policy: egress.Policy{}, Places: places(), Now: now, Wait: func(context.Context, time.Duration) error { return nil },
+		Vault: memory.Vault{}, Policy: egress.Policy{}, Origins: origins(), Now: now, Wait: func(context.Context, time.Duration) error { return nil },
 	}
 	b.status = &status.Reader{
 		Endpoints: b.admin, Circuits: b.store, History: b.store, Lists: b.store,
@@ -115,9 +115,9 @@ func bounded(tb testing.TB, pageBytes int) *bundle {
 	return b
 }
 
-// places are the regions and fixed addresses of the deployment.
-func places() endpoint.Places {
-	return endpoint.Places{Regions: []string{"us-east-1", "ap-southeast-2"}, Addresses: []netip.Addr{netip.MustParseAddr("203.0.113.10")}}
+// origins are the regions and fixed addresses of the deployment.
+func origins() endpoint.Origins {
+	return endpoint.Origins{Regions: []string{"us-east-1", "ap-southeast-2"}, Addresses: []netip.Addr{netip.MustParseAddr("203.0.113.10")}}
 }
 
 // do makes a request and checks request and response against the contract; headers are "Name: value".

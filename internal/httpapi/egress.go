@@ -32,12 +32,12 @@ type egressView struct {
 	Addresses []netip.Addr `json:"addresses"`
 }
 
-// getEgress responds with the places of requests. The places are settings of the
+// getEgress responds with the origins of requests. The origins are settings of the
 // deployment, so getEgress reads nothing.
 func (h *manage) getEgress(context.Context, *call) (reply, error) {
-	places := h.Endpoints.Places
+	origins := h.Endpoints.Origins
 	return ok(egressView{
-		Regions:   append([]string{}, places.Regions...),
-		Addresses: append([]netip.Addr{}, places.Addresses...),
+		Regions:   append([]string{}, origins.Regions...),
+		Addresses: append([]netip.Addr{}, origins.Addresses...),
 	}), nil
 }

@@ -131,15 +131,15 @@ func (p *process) wireDelivery(policy egress.Policy) {
 	}
 }
 
-// places are the choices of this process: two regions, and the loopback address.
-func places() endpoint.Places {
-	return endpoint.Places{Regions: []string{"us-east-1", "ap-southeast-2"}, Addresses: []netip.Addr{netip.AddrFrom4([4]byte{127, 0, 0, 1})}}
+// origins are the choices of this process: two regions, and the loopback address.
+func origins() endpoint.Origins {
+	return endpoint.Origins{Regions: []string{"us-east-1", "ap-southeast-2"}, Addresses: []netip.Addr{netip.AddrFrom4([4]byte{127, 0, 0, 1})}}
 }
 
 // senders are the senders of all places, in this process.
 func senders(sender *send.Sender) memory.Senders {
 	all := memory.Senders{"": remote.Handler{Sender: sender}}
-	for _, region := range places().Regions {
+	for _, region := range origins().Regions {
 		all[region] = remote.Handler{Sender: sender}
 	}
 	return all
@@ -182,7 +182,7 @@ func (p *process) wireManagement(policy egress.Policy) {
 		History:      p.store,
 		Vault:        memory.Vault{},
 		Policy:       policy,
-		Places:       places(),
+		Origins:      origins(),
 		Now:          time.Now,
 	}
 	p.admin = httpapi.Admin{

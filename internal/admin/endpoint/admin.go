@@ -31,7 +31,7 @@ type Admin struct {
 	History      History
 	Vault        Vault
 	Policy       egress.Policy // URLs allowed for endpoints
-	Places       Places        // of requests; zero: the own region only
+	Origins      Origins       // of requests; zero: the own region only
 	PerHost      int           // endpoints of a tenant with one host at most; 0: no limit
 	Now          func() time.Time
 	Wait         hook.Wait // between two tries of a write; nil: by the real clock

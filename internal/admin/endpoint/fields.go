@@ -108,7 +108,7 @@ func (a *Admin) check(e hook.Endpoint) []hook.FieldError {
 			errs = append(errs, hook.FieldError{Field: fmt.Sprintf("signature_schemes[%d]", i), Message: "is named twice"})
 		}
 	}
-	errs = append(errs, a.Places.check(e)...)
+	errs = append(errs, a.Origins.check(e)...)
 	errs = append(errs, a.checkAuth(e)...)
 	return append(errs, checkHeaders(e)...)
 }

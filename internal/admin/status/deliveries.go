@@ -201,19 +201,19 @@ func (r *Reader) keyedDeliveries(ctx context.Context, tenant hook.TenantID, f De
 		return page.List[hook.Delivery]{}, err
 	}
 	all = slices.DeleteFunc(all, func(d hook.Delivery) bool {
-		place := f.place(d)
-		return d.Unreadable() || !f.selects(d) || endpoint != "" && d.ID.Endpoint != endpoint || r.expired(d.ExpiresAt) || after != nil && place.Compare(*after) <= 0 ||
-			place.Time().Before(f.Since) || !f.Until.IsZero() && !place.Time().Before(f.Until)
+		position := f.position(d)
+		return d.Unreadable() || !f.selects(d) || endpoint != "" && d.ID.Endpoint != endpoint || r.expired(d.ExpiresAt) || after != nil && position.Compare(*after) <= 0 ||
+			position.Time().Before(f.Since) || !f.Until.IsZero() && !position.Time().Before(f.Until)
 	})
-	slices.SortFunc(all, func(a, b hook.Delivery) int { return f.place(a).Compare(f.place(b)) })
+	slices.SortFunc(all, func(a, b hook.Delivery) int { return f.position(a).Compare(f.position(b)) })
 	if len(all) <= p.Limit {
 		return page.List[hook.Delivery]{Data: all}, nil
 	}
-	return page.List[hook.Delivery]{Data: all[:p.Limit], Next: newCursor(scope, new(f.place(all[p.Limit-1])))}, nil
+	return page.List[hook.Delivery]{Data: all[:p.Limit], Next: newCursor(scope, new(f.position(all[p.Limit-1])))}, nil
 }
 
-// place returns the place of the delivery in the list.
-func (f DeliveryFilter) place(d hook.Delivery) Position {
+// position returns the position of the delivery in the list.
+func (f DeliveryFilter) position(d hook.Delivery) Position {
 	if f.State == 0 {
 		return Position{At: d.AcceptedAt, DeliveryID: d.ID}
 	}
@@ -232,7 +232,7 @@ type deliveryPage struct {
 // read returns at most limit deliveries, and the position for the next page; nil at
 // the end.
 func (l deliveryPage) read(ctx context.Context, limit int) (data []hook.Delivery, next *Position, err error) {
-	var places []Position // of data
+	var positions []Position // of data
 	for len(data) <= limit {
 		want := limit + 1 - len(data)
 		rows, err := l.merge.take(ctx, want)
@@ -245,7 +245,7 @@ func (l deliveryPage) read(ctx context.Context, limit int) (data []hook.Delivery
 		}
 		for i, d := range records {
 			if l.lists(rows[i], d) {
-				data, places = append(data, d), append(places, rows[i].Position)
+				data, positions = append(data, d), append(positions, rows[i].Position)
 			}
 		}
 		if at, more := l.merge.rest(); len(data) <= limit && len(rows) < want {
@@ -258,11 +258,11 @@ func (l deliveryPage) read(ctx context.Context, limit int) (data []hook.Delivery
 			return data, &rows[len(rows)-1].Position, nil
 		}
 	}
-	return data[:limit], &places[limit-1], nil
+	return data[:limit], &positions[limit-1], nil
 }
 
 // records returns the deliveries of the rows, in order. The zero Delivery stands for a
-// missing record. Rows of an index hold the place only: one request reads the records.
+// missing record. Rows of an index hold the position only: one request reads the records.
 func (l deliveryPage) records(ctx context.Context, rows []Row) ([]hook.Delivery, error) {
 	var refs []hook.DeliveryRef
 	for _, row := range rows {

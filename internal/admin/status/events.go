@@ -112,11 +112,11 @@ type eventPage struct {
 func (l eventPage) read(ctx context.Context, limit int) (data []hook.Event, next *Position, err error) {
 	var last Position // of the last event looked at
 	for len(data) <= limit {
-		places, short, err := l.take(ctx, limit+1-len(data), &last)
+		positions, short, err := l.take(ctx, limit+1-len(data), &last)
 		if err != nil {
 			return nil, nil, err
 		}
-		events, err := l.heads(ctx, places)
+		events, err := l.heads(ctx, positions)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -138,46 +138,46 @@ func (l eventPage) read(ctx context.Context, limit int) (data []hook.Event, next
 			return data, &last, nil
 		}
 	}
-	return data[:limit], new(eventPlace(data[limit-1])), nil
+	return data[:limit], new(eventPosition(data[limit-1])), nil
 }
 
-func eventPlace(e hook.Event) Position {
+func eventPosition(e hook.Event) Position {
 	return Position{At: e.AcceptedAt.UnixMilli(), DeliveryID: hook.DeliveryID{Event: e.ID}}
 }
 
-// take returns the places of the next events, at most n. short means the end of the
-// list, or the end of the requests. last is the place of the last event looked at.
-func (l eventPage) take(ctx context.Context, n int, last *Position) (places []Position, short bool, err error) {
-	for len(places) < n && !short {
-		want := n - len(places)
+// take returns the positions of the next events, at most n. short means the end of the
+// list, or the end of the requests. last is the position of the last event looked at.
+func (l eventPage) take(ctx context.Context, n int, last *Position) (positions []Position, short bool, err error) {
+	for len(positions) < n && !short {
+		want := n - len(positions)
 		rows, err := l.merge.take(ctx, want)
 		if err != nil {
 			return nil, false, err
 		}
 		short = len(rows) < want
 		for _, row := range rows {
-			place := Position{At: row.At, DeliveryID: hook.DeliveryID{Event: row.Event}}
-			if place == *last {
+			position := Position{At: row.At, DeliveryID: hook.DeliveryID{Event: row.Event}}
+			if position == *last {
 				continue
 			}
-			*last = place
+			*last = position
 			if d := row.Delivery; d.Version == 0 || d.Tenant == l.tenant && (l.filter.Type == "" || d.EventType == l.filter.Type) {
-				places = append(places, place)
+				positions = append(positions, position)
 			}
 		}
 	}
-	return places, short, nil
+	return positions, short, nil
 }
 
-// heads returns the selected events at the places, in order. An event of another time
+// heads returns the selected events at the positions, in order. An event of another time
 // of acceptance has the same idempotency key, and is another event.
-func (l eventPage) heads(ctx context.Context, places []Position) ([]hook.Event, error) {
-	if len(places) == 0 {
+func (l eventPage) heads(ctx context.Context, positions []Position) ([]hook.Event, error) {
+	if len(positions) == 0 {
 		return nil, nil
 	}
-	ids := make([]hook.EventID, len(places))
-	for i, place := range places {
-		ids[i] = place.Event
+	ids := make([]hook.EventID, len(positions))
+	for i, position := range positions {
+		ids[i] = position.Event
 	}
 	l.merge.left -= (len(ids) + 99) / 100
 	found, err := l.Lists.EventHeads(ctx, ids)
@@ -186,11 +186,11 @@ func (l eventPage) heads(ctx context.Context, places []Position) ([]hook.Event, 
 	}
 	at := make(map[Position]hook.Event, len(found))
 	for _, e := range found {
-		at[eventPlace(e)] = e
+		at[eventPosition(e)] = e
 	}
 	var events []hook.Event
-	for _, place := range places {
-		if e, ok := at[place]; ok && e.Tenant == l.tenant && l.filter.selects(e) && !l.expired(e.ExpiresAt) {
+	for _, position := range positions {
+		if e, ok := at[position]; ok && e.Tenant == l.tenant && l.filter.selects(e) && !l.expired(e.ExpiresAt) {
 			events = append(events, e)
 		}
 	}

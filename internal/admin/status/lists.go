@@ -24,7 +24,7 @@ type Part struct {
 type Row struct {
 	Position
 
-	// Delivery is the record. With Version 0, the row has the place only, or the row is
+	// Delivery is the record. With Version 0, the row has the position only, or the row is
 	// an event without a target.
 	Delivery hook.Delivery
 }

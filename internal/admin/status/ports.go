@@ -36,7 +36,7 @@ type History interface {
 type Lists interface {
 	// DeliveryRows looks at the next rows of the part in the span, newest first, at most
 	// look (1 to 1000). Rows of all states have the record, and rows in a state have the
-	// place only. more is true when the part may have rows after the last.
+	// position only. more is true when the part may have rows after the last.
 	DeliveryRows(ctx context.Context, part Part, span Span, look int) (rows []Row, more bool, err error)
 	// UntargetedRows looks at the tenant's events without a target, in the shard of
 	// hook.UntargetedShards, like DeliveryRows.

@@ -10,8 +10,8 @@ import (
 	"surehook/internal/hook"
 )
 
-// Position is a place in a list, newest first. In a list of events, the generation is 0
-// and the endpoint is empty: the place is after all deliveries of the event.
+// Position is a position in a list, newest first. In a list of events, the generation is 0
+// and the endpoint is empty: the position is after all deliveries of the event.
 type Position struct {
 	hook.DeliveryID
 

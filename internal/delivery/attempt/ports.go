@@ -27,7 +27,7 @@ type Sender interface {
 	Send(ctx context.Context, r send.Request) hook.Outcome
 }
 
-// Remote makes requests from other places: in the endpoint's region, or with the fixed
+// Remote makes requests from other origins: in the endpoint's region, or with the fixed
 // addresses of the own region.
 type Remote interface {
 	// Send makes one attempt within the endpoint's timeout and returns the outcome.

@@ -14,7 +14,7 @@ import (
 	"surehook/internal/rule/settlement"
 )
 
-// transit is the longest way to another place and back, beside the attempt itself: a
+// transit is the longest way to another origin and back, beside the attempt itself: a
 // cold start of the sender and two crossings of an ocean take about a second.
 const transit = 5 * time.Second
 
@@ -31,10 +31,10 @@ func timeOf(e *hook.Endpoint) time.Duration {
 	return e.Timeout
 }
 
-// send makes the attempt at the endpoint's place.
+// send makes the attempt at the endpoint's origin.
 //
 // If the sender of the endpoint's region did not run, the endpoint received nothing,
-// and the attempt is made here. With fixed addresses there is no other place: the error
+// and the attempt is made here. With fixed addresses there is no other origin: the error
 // returns the message to the queue, and the delivery waits for the sender.
 //
 // If the answer of a sender is lost, the endpoint may have received the request. The
@@ -50,12 +50,12 @@ func (m *Maker) send(ctx context.Context, s *settlement.Subject, r send.Request)
 	case err == nil:
 		return outcome, nil
 	case !errors.Is(err, send.ErrNotSent):
-		m.logPlace(ctx, "sender.answer_lost", s, err, names.MetricAnswersLost)
+		m.logSender(ctx, "sender.answer_lost", s, err, names.MetricAnswersLost)
 		return lostOutcome(r.Endpoint, err, m.Now().Sub(started)), nil
 	case r.Endpoint.Fixed:
 		return hook.Outcome{}, fmt.Errorf("send from fixed addresses: %w", err)
 	}
-	m.logPlace(ctx, "sender.fell_back", s, err, names.MetricFallbacks)
+	m.logSender(ctx, "sender.fell_back", s, err, names.MetricFallbacks)
 	if !HasTime(ctx, m.Now(), r.Endpoint.Timeout) {
 		return hook.Outcome{}, ErrNoTime
 	}
@@ -83,8 +83,8 @@ func lostOutcome(e *hook.Endpoint, err error, took time.Duration) hook.Outcome {
 	}
 }
 
-// logPlace logs and counts a fault of a sender.
-func (m *Maker) logPlace(ctx context.Context, message string, s *settlement.Subject, err error, metric string) {
+// logSender logs and counts a fault of a sender.
+func (m *Maker) logSender(ctx context.Context, message string, s *settlement.Subject, err error, metric string) {
 	line := append(Attrs(nil, s), slog.String(names.LogRegion, s.Endpoint.Region), slog.Any(names.LogError, err))
 	m.Log.LogAttrs(ctx, slog.LevelWarn, message, m.Metrics.Append(line, m.Now(), emf.Count(metric, 1).By(emf.Region(s.Endpoint.Region)))...) //nolint:sloglint // a constant of the caller
 }

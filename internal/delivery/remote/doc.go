@@ -1,8 +1,8 @@
-// Package remote makes an attempt from another place: another region, or a network
+// Package remote makes an attempt from another origin: another region, or a network
 // with fixed source addresses. A Sender signs the request and gives the signed request
-// to the place; a Handler there posts the request and returns the outcome.
+// to the origin; a Handler there posts the request and returns the outcome.
 //
-// The place holds no key and no permission. The message carries one signed request,
+// The origin holds no key and no permission. The message carries one signed request,
 // and the answer carries the outcome. The Handler applies the egress policy to the URL
 // and to every redirect, and judges every address at the dial, like an attempt here.
 //

@@ -6,9 +6,9 @@ import (
 	"surehook/internal/delivery/send"
 )
 
-// Handler runs messages at the place of the process.
+// Handler runs messages at the origin of the process.
 type Handler struct {
-	Sender *send.Sender // with the strict policy of the place
+	Sender *send.Sender // with the strict policy of the origin
 }
 
 // Handle posts the request of the message and returns the answer. Handle refuses a

@@ -105,10 +105,10 @@ func (c crossing) Invoke(ctx context.Context, _ string, message []byte) ([]byte,
 	return io.ReadAll(w.Body)
 }
 
-// BenchmarkPlaces measures an attempt to a receiver 90 ms away over delayed loopback: from
+// BenchmarkOrigins measures an attempt to a receiver 90 ms away over delayed loopback: from
 // here, and through a sender beside the receiver; with a new connection to the receiver
 // for each attempt, and with a kept one. docs/regions.md has the arithmetic.
-func BenchmarkPlaces(b *testing.B) {
+func BenchmarkOrigins(b *testing.B) {
 	receiver := httptest.NewTLSServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { _, _ = io.Copy(io.Discard, r.Body) }))
 	b.Cleanup(receiver.Close)
 	address := receiver.Listener.Addr().String()
@@ -133,10 +133,10 @@ func BenchmarkPlaces(b *testing.B) {
 			}
 		})
 		b.Run("from the receiver's region/"+name, func(b *testing.B) {
-			place := sender(b)
+			origin := sender(b)
 			function := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 				message, _ := io.ReadAll(r.Body)
-				answer, _ := (remote.Handler{Sender: place}).Handle(r.Context(), message)
+				answer, _ := (remote.Handler{Sender: origin}).Handle(r.Context(), message)
 				_, _ = w.Write(answer)
 			}))
 			b.Cleanup(function.Close)
@@ -148,7 +148,7 @@ func BenchmarkPlaces(b *testing.B) {
 			}
 			for b.Loop() {
 				if !kept {
-					place.Client.CloseIdleConnections()
+					origin.Client.CloseIdleConnections()
 				}
 				if outcome, err := s.Send(b.Context(), r); err != nil || outcome.Status != http.StatusOK {
 					b.Fatalf("Send() = %+v, %v; want 200", outcome, err)

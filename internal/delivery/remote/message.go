@@ -11,7 +11,7 @@ import (
 	"surehook/internal/hook"
 )
 
-// version is the form of messages and answers. During a deployment, two places may
+// version is the form of messages and answers. During a deployment, two origins may
 // have different builds; a Handler refuses every other version.
 const version = 1
 

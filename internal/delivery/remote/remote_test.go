@@ -108,9 +108,9 @@ func request(tb testing.TB, url string) send.Request {
 
 var loopback = egress.Policy{Loopback: true}
 
-// The endpoint cannot tell the place: same headers, same bytes, same names of headers
+// The endpoint cannot tell the origin: same headers, same bytes, same names of headers
 // on the wire.
-func TestSender_Send_sameRequestFromEveryPlace(t *testing.T) {
+func TestSender_Send_sameRequestFromEveryOrigin(t *testing.T) {
 	t.Parallel()
 
 	server, received := receiver(t, func(w http.ResponseWriter, _ *http.Request) {
@@ -123,10 +123,10 @@ func TestSender_Send_sameRequestFromEveryPlace(t *testing.T) {
 		r := request(t, server.URL+"/hook")
 		r.Endpoint.Style = style
 		direct := signer.Send(t.Context(), r)
-		place := here(t, loopback, server)
-		place.UserAgent = ""
+		origin := here(t, loopback, server)
+		origin.UserAgent = ""
 		var region string
-		s := remote.Sender{Signer: signer, Invoker: elsewhere{handler: remote.Handler{Sender: place}, region: &region}, Now: signer.Now}
+		s := remote.Sender{Signer: signer, Invoker: elsewhere{handler: remote.Handler{Sender: origin}, region: &region}, Now: signer.Now}
 		outcome, err := s.Send(t.Context(), r)
 		if err != nil || region != "us-east-1" {
 			t.Fatalf("Send() = %v in %q; want us-east-1", err, region)
@@ -146,8 +146,8 @@ func TestSender_Send_sameRequestFromEveryPlace(t *testing.T) {
 	}
 }
 
-// The place gets the access token: the token endpoint and the endpoint see one source.
-func TestSender_Send_accessTokenFromThePlace(t *testing.T) {
+// The origin gets the access token: the token endpoint and the endpoint see one source.
+func TestSender_Send_accessTokenFromTheOrigin(t *testing.T) {
 	t.Parallel()
 
 	server, received := receiver(t, func(w http.ResponseWriter, r *http.Request) {
@@ -156,10 +156,10 @@ func TestSender_Send_accessTokenFromThePlace(t *testing.T) {
 			_, _ = io.WriteString(w, `{"access_token":"t1","token_type":"Bearer","expires_in":3600}`)
 		}
 	})
-	place := here(t, loopback, server)
-	place.UserAgent = ""
+	origin := here(t, loopback, server)
+	origin.UserAgent = ""
 	var message []byte
-	s := remote.Sender{Signer: here(t, loopback), Invoker: elsewhere{handler: remote.Handler{Sender: place}, message: &message}, Now: time.Now}
+	s := remote.Sender{Signer: here(t, loopback), Invoker: elsewhere{handler: remote.Handler{Sender: origin}, message: &message}, Now: time.Now}
 	r := request(t, server.URL+"/hook")
 	r.Own = nil
 	r.Grant = &send.Grant{For: "ep_1", Secret: "hush", OAuth: hook.OAuth{
@@ -184,12 +184,12 @@ func TestSender_Send_accessTokenFromThePlace(t *testing.T) {
 	}
 	r.Grant.TokenURL = server.URL[:len(server.URL)-1] + "x"
 	if outcome, err := s.Send(t.Context(), r); err != nil || outcome.Class != hook.ClassToken {
-		t.Errorf("Send() = %+v, %v; want the class token from the place", outcome, err)
+		t.Errorf("Send() = %+v, %v; want the class token from the origin", outcome, err)
 	}
 }
 
-// The TLS settings travel with the message: the place trusts the endpoint's authority.
-func TestSender_Send_tlsSettingsOfThePlace(t *testing.T) {
+// The TLS settings travel with the message: the origin trusts the endpoint's authority.
+func TestSender_Send_tlsSettingsOfTheOrigin(t *testing.T) {
 	t.Parallel()
 
 	server, received := receiver(t, func(http.ResponseWriter, *http.Request) {})
@@ -234,21 +234,21 @@ func TestSender_Send_messageHoldsNoKey(t *testing.T) {
 	}
 }
 
-// The egress policy holds at the place: for the URL, for redirects, for dialed
+// The egress policy holds at the origin: for the URL, for redirects, for dialed
 // addresses, and for the hosts of the API that the message names.
 func TestHandler_Handle_guards(t *testing.T) {
 	t.Parallel()
 
 	tests := []struct {
 		name   string
-		place  egress.Policy
+		origin egress.Policy
 		own    bool // the receiver is the API of the signer's deployment
 		reason string
 		posts  int
 	}{
-		{name: "a strict place refuses what the signer allows", place: egress.Policy{}, reason: "must not lead to a private", posts: 0},
-		{name: "a redirect to instance metadata", place: loopback, reason: "redirected to a URL that is refused", posts: 1},
-		{name: "the API of the deployment", place: loopback, own: true, reason: "must not", posts: 0},
+		{name: "a strict origin refuses what the signer allows", origin: egress.Policy{}, reason: "must not lead to a private", posts: 0},
+		{name: "a redirect to instance metadata", origin: loopback, reason: "redirected to a URL that is refused", posts: 1},
+		{name: "the API of the deployment", origin: loopback, own: true, reason: "must not", posts: 0},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -261,7 +261,7 @@ func TestHandler_Handle_guards(t *testing.T) {
 			if tt.own {
 				signer.Policy.Own = []string{strings.TrimPrefix(server.URL, "https://")}
 			}
-			s := remote.Sender{Signer: signer, Invoker: elsewhere{handler: remote.Handler{Sender: here(t, tt.place, server)}}, Now: time.Now}
+			s := remote.Sender{Signer: signer, Invoker: elsewhere{handler: remote.Handler{Sender: here(t, tt.origin, server)}}, Now: time.Now}
 			outcome, err := s.Send(t.Context(), request(t, server.URL))
 			if err != nil || outcome.Class != hook.ClassBlocked || !strings.Contains(outcome.Error, tt.reason) || len(received) != tt.posts {
 				t.Errorf("Send() = %+v, %v after %d posts; want blocked, %q, after %d", outcome, err, len(received), tt.reason, tt.posts)

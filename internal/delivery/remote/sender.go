@@ -9,7 +9,7 @@ import (
 	"surehook/internal/hook"
 )
 
-// Invoker runs messages at other places.
+// Invoker runs messages at other origins.
 type Invoker interface {
 	// Invoke runs the message once: in the region, or, for an empty region, in the
 	// network with fixed addresses of the own region. Invoke never repeats a message.
@@ -17,7 +17,7 @@ type Invoker interface {
 	Invoke(ctx context.Context, region string, message []byte) (answer []byte, err error)
 }
 
-// Sender makes attempts at other places. All fields are required.
+// Sender makes attempts at other origins. All fields are required.
 type Sender struct {
 	Signer  *send.Sender // signs; its policy names the hosts of Surehook's API
 	Invoker Invoker
@@ -26,7 +26,7 @@ type Sender struct {
 
 // Send makes one attempt from the endpoint's region, or from the fixed addresses.
 //
-// The duration of the outcome includes the way to the place and back, because the
+// The duration of the outcome includes the way to the origin and back, because the
 // attempt holds the caller for this time.
 //
 // An error wraps send.ErrNotSent if no request was made. After any other error, the

@@ -28,8 +28,8 @@ type Request struct {
 	Attempt  int // from 1
 }
 
-// Prepared is a signed request, ready to be sent from any place. The place needs no
-// key: all requests of an attempt carry the same headers. With a Grant, the place gets
+// Prepared is a signed request, ready to be sent from any origin. The origin needs no
+// key: all requests of an attempt carry the same headers. With a Grant, the origin gets
 // the access token.
 type Prepared struct {
 	URL     string
@@ -53,7 +53,7 @@ type Sender struct {
 }
 
 // ErrNotSent means that no request of the attempt was made: the endpoint received
-// nothing, and the attempt can be made from another place.
+// nothing, and the attempt can be made from another origin.
 var ErrNotSent = errors.New("no request was made")
 
 // errDeadline is the cause of a context after the endpoint's timeout.

@@ -8,7 +8,7 @@ import (
 	"surehook/internal/hook"
 )
 
-// refOf returns the place of a delivery of an event accepted at replayedAt.
+// refOf returns the ref of a delivery of an event accepted at replayedAt.
 func refOf(event hook.EventID, endpoint hook.EndpointID, generation int) hook.DeliveryRef {
 	return hook.DeliveryRef{
 		DeliveryID: hook.DeliveryID{Event: event, Endpoint: endpoint, Generation: generation}, AcceptedAt: replayedAt.UnixMilli(),

@@ -8,17 +8,17 @@ import (
 	"surehook/internal/hook"
 )
 
-// Places are the places of requests that a deployment has beside its own region with
+// Origins are the origins of requests that a deployment has beside its own region with
 // changing addresses.
-type Places struct {
+type Origins struct {
 	Regions   []string     // other regions with a sender
 	Addresses []netip.Addr // fixed source addresses of the own region; none: no fixed egress
 }
 
-// check returns the fields with places that the deployment does not have. An endpoint
-// keeps its place when the place is taken from the deployment. The next change of the
-// endpoint must then name another place.
-func (p Places) check(e hook.Endpoint) []hook.FieldError {
+// check returns the fields with origins that the deployment does not have. An endpoint
+// keeps its origin when the origin is taken from the deployment. The next change of the
+// endpoint must then name another origin.
+func (p Origins) check(e hook.Endpoint) []hook.FieldError {
 	var errs []hook.FieldError
 	if e.Region != "" && !slices.Contains(p.Regions, e.Region) {
 		message := "must be empty: this deployment sends from its own region only"
