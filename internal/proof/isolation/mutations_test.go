@@ -95,7 +95,7 @@ func mutations() []mutation {
 			old: "a.Verdicts[0].Probe = true", bug: "a.Verdicts[0].Probe = false",
 		},
 		{
-			rule: "the oldest delivery is the probe", file: "delivery/breaker/reconcile.go", row: "poison",
+			rule: "the oldest delivery is the probe", file: "delivery/breaker/probe.go", row: "poison",
 			old: "cmp.Or(cmp.Compare(repeats(a), repeats(b)), cmp.Compare(a.Attempts, b.Attempts), a.CreatedAt", bug: "cmp.Or(0*repeats(a), a.CreatedAt",
 		},
 		{
@@ -139,11 +139,11 @@ func mutations() []mutation {
 			old: "c.Failures, c.FailedIn, c.Row = r.Trailing, 0, 0", bug: "c.Failures += r.Failed",
 		},
 		{
-			rule: "a row of failures by chance opens the circuit", file: "rule/circuit/circuit.go", row: "half healthy",
+			rule: "a row of failures by chance opens the circuit", file: "rule/circuit/threshold.go", row: "half healthy",
 			old: "for n < longestRow && ", bug: "for n < 0 && ",
 		},
 		{
-			rule: "the rate opens the circuit by luck", file: "rule/circuit/circuit.go", test: "proof/reliability TestHalfHealthy_opensByLuck",
+			rule: "the rate opens the circuit by luck", file: "rule/circuit/threshold.go", test: "proof/reliability TestHalfHealthy_opensByLuck",
 			old: "lowerBound(w.Failed, total) >= s.Rate", bug: "float64(w.Failed) >= s.Rate*float64(total)",
 		},
 		{
@@ -151,7 +151,7 @@ func mutations() []mutation {
 			old: "if atOnce > 0 && ", bug: "if atOnce > 1000 && ",
 		},
 		{
-			rule: "a recovering endpoint's row has the history of the outage", file: "rule/circuit/circuit.go", test: "rule/circuit TestCircuit_Settled",
+			rule: "a recovering endpoint's row has the history of the outage", file: "rule/circuit/threshold.go", test: "rule/circuit TestCircuit_Settled",
 			old: "if c.AtOnce > 0 || before.OK == 0 {", bug: "if before.OK == 0 {",
 		},
 	}

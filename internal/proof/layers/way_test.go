@@ -84,8 +84,33 @@ func parse(t *testing.T, r room) (all []source) {
 	return all
 }
 
-// TestTheWay_GoesDown checks that the files of the way are short, and that no file uses a
-// function of a file before it.
+// TestShortFiles checks the files and functions of the rooms below the use cases.
+func TestShortFiles(t *testing.T) {
+	t.Parallel()
+
+	folders := []string{"../../hook"}
+	for _, room := range []string{"../../rule/*", "../../delivery/*"} {
+		more, err := filepath.Glob(room)
+		if err != nil || len(more) < 10 {
+			t.Fatalf("Glob(%s) = %v, %v", room, more, err)
+		}
+		folders = append(folders, more...)
+	}
+	for _, folder := range folders {
+		for _, s := range parse(t, room{folder: strings.TrimPrefix(folder, "../../")}) {
+			if lines := bytes.Count(s.raw, []byte("\n")); lines > maxFile {
+				t.Errorf("%s/%s.go has %d lines; want at most %d", folder, s.name, lines, maxFile)
+			}
+			for _, f := range functions(s.ast) {
+				if lines := s.set.Position(f.End()).Line - s.set.Position(f.Pos()).Line + 1; lines > maxFunction {
+					t.Errorf("%s of %s/%s.go has %d lines; want at most %d", f.Name.Name, folder, s.name, lines, maxFunction)
+				}
+			}
+		}
+	}
+}
+
+// TestTheWay_GoesDown checks that no file of the way uses a function of a file before it.
 func TestTheWay_GoesDown(t *testing.T) {
 	t.Parallel()
 
@@ -102,13 +127,7 @@ func TestTheWay_GoesDown(t *testing.T) {
 			}
 		}
 		for _, s := range sources {
-			if lines := bytes.Count(s.raw, []byte("\n")); lines > maxFile {
-				t.Errorf("%s/%s.go has %d lines; want at most %d", r.folder, s.name, lines, maxFile)
-			}
 			for _, f := range functions(s.ast) {
-				if lines := s.set.Position(f.End()).Line - s.set.Position(f.Pos()).Line + 1; lines > maxFunction {
-					t.Errorf("%s of %s/%s.go has %d lines; want at most %d", f.Name.Name, r.folder, s.name, lines, maxFunction)
-				}
 				for _, used := range uses(f) {
 					if n, ours := at[used]; ours && n < slices.Index(r.files, s.name) {
 						t.Errorf("%s of %s/%s.go returns to %s of %s.go", f.Name.Name, r.folder, s.name, used, r.files[n])

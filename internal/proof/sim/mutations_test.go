@@ -74,7 +74,7 @@ func mutations() []mutation {
 			old: "if fault, ok := snapshot.Faults[j.Token]; ok {", bug: "if fault, ok := snapshot.Faults[j.Token]; ok && len(jobs) > 1000 {",
 		},
 		{
-			name: "a repeated post sends no tokens", file: "delivery/ingest/ingest.go", by: []check{checkLost},
+			name: "a repeated post sends no tokens", file: "delivery/ingest/store.go", by: []check{checkLost},
 			old: "a.sendTokens(ctx, posts, coalescing, true)", bug: "_ = healDelay",
 		},
 		{
@@ -95,11 +95,11 @@ func mutations() []mutation {
 			old: "d.State, d.Reason = StateCancelled, ReasonReplayed", bug: "_ = StateCancelled",
 		},
 		{
-			name: "reconciliation removes the dead letters of dead deliveries", file: "delivery/breaker/dead_letters.go", by: []check{checkLetters},
+			name: "reconciliation removes the dead letters of dead deliveries", file: "delivery/breaker/letter_over.go", by: []check{checkLetters},
 			old: "case d.Replayed.Generation == 0:\n\t\treturn false, nil", bug: "case d.Replayed.Generation == 0:\n\t\treturn true, nil",
 		},
 		{
-			name: "reconciliation leaves second dead letters", file: "delivery/breaker/dead_letters.go", by: []check{checkLetters},
+			name: "reconciliation leaves second dead letters", file: "delivery/breaker/letter_over.go", by: []check{checkLetters},
 			old: "needless = append(needless, second)", bug: "_ = second",
 		},
 		{
@@ -205,7 +205,7 @@ func mutations() []mutation {
 			old: "case r.check.Wave != 0 && r.check.Wave != wave:", bug: "case r.check.Wave > 1000:",
 		},
 		{
-			name: "every look sends another token for the probe", file: "delivery/breaker/reconcile.go", by: []check{checkProbeToken},
+			name: "every look sends another token for the probe", file: "delivery/breaker/probe.go", by: []check{checkProbeToken},
 			old: "left > 0 && left <= gate.AttendAfter {", bug: "left > 0 && left <= 0 {",
 		},
 		{

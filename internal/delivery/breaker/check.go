@@ -1,0 +1,76 @@
+package breaker
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"surehook/internal/emf"
+	"surehook/internal/hook"
+	"surehook/internal/names"
+)
+
+// nextHops returns the hops of the next check of the chain. A check that released or
+// ended a delivery begins the count anew, so a release or an ending of any size stays
+// below the bound.
+func (r *reconciliation) nextHops() int {
+	if r.released+r.expired+r.cancelled > 0 {
+		return 0
+	}
+	return r.check.Hops + 1
+}
+
+// logCircling counts a check sent on hook.MaxHops times or more.
+func (r *reconciliation) logCircling(ctx context.Context, c hook.CircuitCheck) {
+	if c.Hops < hook.MaxHops {
+		return
+	}
+	line := []slog.Attr{
+		slog.String(names.LogTenant, string(c.Tenant)),
+		slog.String(names.LogEndpoint, string(c.Endpoint)),
+		slog.String(names.LogDecision, r.decision),
+		slog.Int(names.LogWave, c.Wave),
+		slog.Int(names.LogHops, c.Hops),
+	}
+	r.Log.LogAttrs(ctx, slog.LevelWarn, "circuit_check.circling", r.Metrics.Append(line, r.Now(), emf.Count(names.MetricSentOn, 1))...)
+}
+
+// checkAgain enqueues the same check. With a fault of a delivery, checkAgain does
+// nothing: the message of the failed check returns, and the tick checks within
+// AttendAfter. Otherwise each return of the message would add another message.
+func (r *reconciliation) checkAgain(ctx context.Context, wave int, delay time.Duration) error {
+	if len(r.faults) > 0 {
+		return nil
+	}
+	return r.enqueueCheck(ctx, wave, delay)
+}
+
+func (r *reconciliation) enqueueCheck(ctx context.Context, wave int, delay time.Duration) error {
+	next := hook.CircuitCheck{Tenant: r.check.Tenant, Endpoint: r.check.Endpoint, Wave: wave, Hops: r.nextHops()}
+	r.logCircling(ctx, next)
+	if err := r.CircuitQueue.Enqueue(ctx, next, delay); err != nil {
+		return fmt.Errorf("enqueue next circuit check: %w", err)
+	}
+	return nil
+}
+
+func (r *reconciliation) logReconciliation(ctx context.Context, err error) {
+	level := slog.LevelInfo
+	attrs := []slog.Attr{
+		slog.String(names.LogTenant, string(r.check.Tenant)),
+		slog.String(names.LogEndpoint, string(r.check.Endpoint)),
+		slog.String(names.LogCircuit, r.record.State.String()),
+		slog.String(names.LogDecision, r.decision),
+		slog.Int(names.LogWave, r.check.Wave),
+		slog.Int(names.LogReleased, r.released),
+		slog.Int(names.LogExpired, r.expired),
+		slog.Int(names.LogCancelled, r.cancelled),
+	}
+	if err != nil {
+		level = slog.LevelError
+		attrs = append(attrs, slog.Any(names.LogError, err))
+	}
+	r.Log.LogAttrs(ctx, level, "circuit.reconciled",
+		r.Metrics.Append(attrs, r.Now(), emf.Count(names.MetricDead, r.expired))...)
+}

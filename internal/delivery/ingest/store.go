@@ -1,0 +1,128 @@
+package ingest
+
+import (
+	"context"
+	"fmt"
+
+	"surehook/internal/delivery/parallel"
+	"surehook/internal/hook"
+	"surehook/internal/rule/trace"
+)
+
+// storeAndSend stores the events, sends the tokens and returns the results.
+func (a *Acceptor) storeAndSend(ctx context.Context, known listing, posts []post) []Result {
+	parallel.Each(len(posts), concurrentWrites, func(i int) error {
+		if posts[i].err == nil {
+			posts[i].err = a.storeEvent(ctx, &posts[i])
+		}
+		return nil // each post holds its own error
+	})
+	coalescing := known.coalescing()
+	a.sendTokens(ctx, posts, coalescing, false)
+	a.sendTokens(ctx, posts, coalescing, true)
+	results := make([]Result, 0, len(posts))
+	for _, p := range posts {
+		result := Result{Err: p.err}
+		if p.err == nil {
+			result = Result{ID: p.event.ID, Deliveries: len(p.event.Targets), Duplicate: p.duplicate, Trace: trace.Of(&p.event), Warnings: p.warnings}
+		}
+		results = append(results, result)
+	}
+	return results
+}
+
+// storeEvent writes the event. When the id exists, the stored event replaces the event
+// of the post. The stored event is a duplicate, or the write of this call after a
+// lost response. The nonce tells the difference.
+//
+// A post with a refusal writes nothing. When the event is stored already, the post is a
+// repeat and can send missing tokens.
+func (a *Acceptor) storeEvent(ctx context.Context, p *post) error {
+	if p.refusal != nil && p.event.IdempotencyKey == "" { // a new id: no event is stored
+		return p.refusal
+	}
+	if p.refusal == nil {
+		err := a.Store.PutEvent(ctx, p.event)
+		if err == nil {
+			return nil
+		}
+		if hook.CodeOf(err) != hook.CodeConflict {
+			return fmt.Errorf("store event %s: %w", p.event.ID, err)
+		}
+	}
+	stored, err := a.Store.Event(ctx, p.event.ID)
+	if p.refusal != nil && (hook.CodeOf(err) == hook.CodeNotFound || err == nil && stored.Expired(p.event.AcceptedAt)) {
+		return p.refusal // PutEvent would have stored a new event
+	}
+	if err != nil {
+		return fmt.Errorf("read event %s: %w", p.event.ID, err)
+	}
+	if stored.Erased() { // nothing is left to compare
+		return hook.Conflict("the idempotency key was used before, and the payload was erased")
+	}
+	if stored.Hash() != p.event.Hash() && (!p.ours || stored.Type != p.event.Type) {
+		return hook.Conflict("the idempotency key was used before with another type or payload")
+	}
+	p.duplicate = stored.Nonce != p.event.Nonce
+	p.event = stored
+	return nil
+}
+
+// sendTokens sends the tokens of new events immediately, or the possibly missing
+// tokens of duplicates after healDelay.
+func (a *Acceptor) sendTokens(ctx context.Context, posts []post, coalescing map[hook.EndpointID]hook.Endpoint, duplicates bool) {
+	now := a.Now()
+	earliest := now
+	if duplicates {
+		earliest = now.Add(healDelay)
+	}
+	var sendings []sending
+	for i := range posts {
+		p := &posts[i]
+		if p.err != nil || p.duplicate != duplicates {
+			continue
+		}
+		missing, err := a.unrecordedTargets(ctx, p)
+		if err != nil {
+			p.err = err
+			continue
+		}
+		for _, target := range missing {
+			to := destination{lane: hook.LaneLive, at: earliest}
+			if e, ok := coalescing[target.Endpoint]; ok {
+				to = coalesced(e, p.event, earliest)
+			}
+			sendings = to.add(sendings, hook.QueuedDelivery(p.event, target).NextToken(), p)
+		}
+	}
+	for _, s := range sendings {
+		for i, err := range a.Queue.Send(ctx, s.to.lane, s.tokens, max(0, s.to.at.Sub(now))) {
+			if err != nil && s.owners[i].err == nil {
+				s.owners[i].err = fmt.Errorf("send token of %s: %w", s.tokens[i].Delivery, err)
+			}
+		}
+	}
+}
+
+// unrecordedTargets returns the targets in possible need of a first token: all targets
+// of a new event, and the targets of a duplicate without a record of a decision.
+func (a *Acceptor) unrecordedTargets(ctx context.Context, p *post) ([]hook.Target, error) {
+	if !p.duplicate {
+		return p.event.Targets, nil
+	}
+	deliveries, err := a.Store.Deliveries(ctx, p.event)
+	if err != nil {
+		return nil, fmt.Errorf("read deliveries of event %s: %w", p.event.ID, err)
+	}
+	recorded := make(map[hook.EndpointID]bool, len(deliveries))
+	for _, d := range deliveries {
+		recorded[d.ID.Endpoint] = recorded[d.ID.Endpoint] || d.State != hook.StateQueued
+	}
+	var missing []hook.Target
+	for _, target := range p.event.Targets {
+		if !recorded[target.Endpoint] {
+			missing = append(missing, target)
+		}
+	}
+	return missing, nil
+}

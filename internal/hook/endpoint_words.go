@@ -1,0 +1,110 @@
+package hook
+
+import "time"
+
+// Status tells whether Surehook sends requests to an endpoint.
+type Status uint8
+
+// The statuses. The zero Status is not valid.
+const (
+	StatusActive   Status = iota + 1
+	StatusPaused          // paused by a caller; deliveries are parked
+	StatusDisabled        // disabled by a caller or by a rule; deliveries are parked
+)
+
+// String returns the status as it appears in the API and in logs.
+func (s Status) String() string {
+	switch s {
+	case StatusActive:
+		return "active"
+	case StatusPaused:
+		return "paused"
+	case StatusDisabled:
+		return "disabled"
+	}
+	return "unknown"
+}
+
+// HeaderStyle selects the header names for signature and ids.
+type HeaderStyle uint8
+
+// The header styles. The zero HeaderStyle is not valid.
+const (
+	StyleStandard HeaderStyle = iota + 1 // Standard Webhooks: webhook-id, webhook-timestamp, webhook-signature
+	StyleClassic                         // X-Webhook-Signature: sha256=<hex> and companions
+)
+
+// String returns the style as it appears in the API.
+func (h HeaderStyle) String() string {
+	switch h {
+	case StyleStandard:
+		return "standard"
+	case StyleClassic:
+		return "classic"
+	}
+	return "unknown"
+}
+
+// Scheme is a signature scheme of Standard Webhooks.
+type Scheme uint8
+
+// The schemes. The zero Scheme is not valid.
+const (
+	SchemeV1  Scheme = iota + 1 // HMAC-SHA256 under a shared secret
+	SchemeV1a                   // ed25519; the receiver holds only the public key
+)
+
+// String returns the scheme as it appears in the API and in the signature header.
+func (s Scheme) String() string {
+	switch s {
+	case SchemeV1:
+		return "v1"
+	case SchemeV1a:
+		return "v1a"
+	}
+	return "unknown"
+}
+
+// RetryPolicy determines the delays between attempts: a preset by name, a
+// schedule of delays, or exponential growth. Package retry does the arithmetic.
+type RetryPolicy struct {
+	Preset      string          // "standard", "minute", "exponential" or "day"; empty with Schedule or Exponential
+	Schedule    []time.Duration // delay after each failure; attempts = delays + 1
+	Exponential Exponential     // zero for none
+	Jitter      Jitter          // spread of the delays; zero with a preset, because presets define the jitter
+}
+
+// Exponential is a delay of Base x Factor^n after failure n+1, at most Cap.
+type Exponential struct {
+	Base     time.Duration
+	Factor   float64
+	Cap      time.Duration
+	Attempts int // total, including the first
+}
+
+// Jitter is the spread of a delay d. The spread separates the retries of
+// deliveries with simultaneous failures.
+type Jitter uint8
+
+// The jitters. The zero Jitter is not valid.
+const (
+	JitterFull         Jitter = iota + 1 // uniform in [0, d]
+	JitterEqual                          // uniform in [d/2, d]
+	JitterProportional                   // uniform in [0.9 d, 1.1 d]
+	JitterNone                           // d
+)
+
+// String returns the jitter as it appears in the API.
+func (j Jitter) String() string {
+	switch j {
+	case JitterFull:
+		return "full"
+	case JitterEqual:
+		return "equal"
+	case JitterProportional:
+		return "proportional"
+	case JitterNone:
+		return "none"
+	}
+	return "unknown"
+}
