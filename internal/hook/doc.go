@@ -22,7 +22,6 @@
 //   - Class: the kind of outcome, such as delivered, timeout or gone.
 //   - Result: the meaning of a class for the delivery: delivered, transient or rejected.
 //   - Trigger: the cause of an attempt: event, retry or replay.
-//
 //   - Origin: where the requests of an endpoint come from: the own region, another region, or fixed addresses.
 //   - Sender: the function that makes the requests of an origin elsewhere.
 //

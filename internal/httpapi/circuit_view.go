@@ -49,7 +49,7 @@ func viewCircuitState(s endpoint.Status) circuitStateView {
 		Cooldown:       duration(s.Gate.Cooldown),
 		NextProbeAt:    stamp(s.NextProbe()),
 		ThrottledUntil: stamp(s.Gate.ThrottledUntil),
-		Waiting:        s.Gate.Parks(),
+		Waiting:        s.Gate.HasParked(),
 	}
 	if s.Endpoint.MaxInFlight > 0 {
 		v.InFlight = &s.InFlight

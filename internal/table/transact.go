@@ -104,7 +104,7 @@ func (t *Table) commit(call *Call, changes []change) error {
 		reasons[i].Code = aws.String("None")
 		if refused || err != nil {
 			failed = true
-			reasons[i] = reason(c, before[i], err)
+			reasons[i] = reason(c, t.answered(c.key), err)
 		}
 		after[i] = made
 		bytes += max(ItemSize(made), ItemSize(c.item))

@@ -135,6 +135,7 @@ func (t *Table) one(ctx context.Context, operation string, in any, c change) (af
 		case err != nil:
 			return err
 		case refused:
+			t.answered(c.key)
 			failed := &types.ConditionalCheckFailedException{Message: aws.String("The conditional request failed")}
 			if c.terms.shows != "" {
 				failed.Item = before

@@ -21,7 +21,7 @@ import (
 type Message struct {
 	ID   string
 	Body string
-	Lane hook.Lane // of the queue; zero stands for a lane of batches
+	Lane hook.Lane // of the queue; zero stands for a lane of batches: live, retry and replay
 }
 
 // Deliverer processes batches of tokens. All fields without a remark must be set. With an empty
@@ -57,7 +57,7 @@ func (d *Deliverer) ProcessBatch(ctx context.Context, messages []Message) (faile
 }
 
 // levelOf returns the log level of a failed message. Two tokens of one attempt are
-// normal: a repeated post and a repeated step (b) send a second token. A redriven
+// normal: a repeated post and a repeated follow-up send a second token. A redriven
 // letter before the record of the death is normal, too.
 func levelOf(err error) slog.Level {
 	if errors.Is(err, errOtherToken) || errors.Is(err, errEarlyRedrive) {

@@ -14,7 +14,7 @@ type job struct {
 	message Message
 	subject                 // only the token until judge finds the records
 	step    settlement.Step // what happens to the token next
-	lease   isolation.Held  // the in-flight slot to hand over; zero: none
+	lease   isolation.Held  // the in-flight slot to hand over, or the claim of one, without a Run; zero: none
 	result  gate.Result     // of the attempt
 	err     error           // not nil: the message fails
 }

@@ -11,7 +11,8 @@ import (
 	"surehook/internal/rule/isolation"
 )
 
-// watch watches the attempts of a fast endpoint in a lane of batches.
+// watch watches the attempts of a group. Only those of a fast endpoint in a lane of batches
+// count.
 func (d *Deliverer) watch(ctx context.Context, g *group) *lateWatch {
 	admitted := 0
 	for _, v := range g.Verdicts {

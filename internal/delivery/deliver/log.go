@@ -10,7 +10,6 @@ import (
 	"surehook/internal/emf"
 	"surehook/internal/hook"
 	"surehook/internal/names"
-	"surehook/internal/rule/settlement"
 )
 
 const (
@@ -43,11 +42,8 @@ func (d *Deliverer) logDecided(ctx context.Context, s *subject, recorded *hook.D
 	d.Log.LogAttrs(ctx, slog.LevelInfo, lineDecided, appendDecision(attempt.Attrs(room[:0], s), recorded)...)
 }
 
-// logDelayed logs that a token waits for its reserved rate slot.
-func (d *Deliverer) logDelayed(ctx context.Context, s *subject, send settlement.Sending) {
-	if send.Token.Reserved && !send.At.IsZero() {
-		d.Log.LogAttrs(ctx, slog.LevelInfo, "delivery.delayed", append(attempt.Attrs(nil, s), slog.Time(names.LogNext, send.At))...)
-	}
+func (d *Deliverer) logDelayed(ctx context.Context, s *subject, until time.Time) {
+	d.Log.LogAttrs(ctx, slog.LevelInfo, "delivery.delayed", append(attempt.Attrs(nil, s), slog.Time(names.LogNext, until))...)
 }
 
 func (d *Deliverer) logDropped(ctx context.Context, t hook.Token, reason string) {

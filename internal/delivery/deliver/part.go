@@ -36,7 +36,7 @@ func (d *Deliverer) loadPart(ctx context.Context, jobs []*job) (loaded []*job, s
 		loaded = append(loaded, next...)
 		snapshot = snapshot.with(found)
 	}
-	snapshot.capTimeouts() // now: the jobs of an endpoint share its record
+	snapshot.capTimeouts() // after the last load: the jobs of an endpoint share its record
 	return loaded, snapshot, jobs
 }
 

@@ -1,16 +1,13 @@
 package deliver
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"slices"
 	"time"
 
-	"surehook/internal/delivery/gate"
 	"surehook/internal/hook"
-	"surehook/internal/rule/isolation"
 	"surehook/internal/rule/settlement"
 )
 
@@ -94,79 +91,4 @@ func findSubject(t hook.Token, from *Snapshot, now time.Time) (s subject, ok boo
 	}
 	s.Delivery = new(hook.QueuedReplay(*event, *replayed))
 	return s, replayed.Replayed.Generation == t.Delivery.Generation, nil
-}
-
-// group is a group of jobs, with the question to the gate and its answer.
-type group struct {
-	gate.Query
-	gate.Admission
-
-	jobs []*job
-}
-
-// ask asks the gate about the jobs of one group, and gives each job its step.
-func (d *Deliverer) ask(ctx context.Context, jobs []*job, snapshot *Snapshot) (*group, error) {
-	id := jobs[0].Token.Delivery.Endpoint
-	record := snapshot.circuit(jobs[0].Token.Tenant, id)
-	g := &group{jobs: jobs, Query: gate.Query{
-		Tenant: record.Tenant, ID: id, Endpoint: jobs[0].Endpoint, Record: record, Limits: snapshot.limits(id), Lane: jobs[0].message.Lane,
-		Due: make([]gate.Due, len(jobs)),
-	}}
-	for i, j := range jobs {
-		g.Due[i] = dueOf(j.Token)
-	}
-	var err error
-	if g.Admission, err = d.Gate.Admit(ctx, &g.Query); err != nil {
-		return nil, fmt.Errorf("ask gate of endpoint %s: %w", id, err)
-	}
-	for i, j := range jobs {
-		j.lease = leaseOf(j.Token, g.Verdicts[i])
-		j.step, j.err = admitted(&j.subject, g.Verdicts[i], g.Lane, d.Now())
-	}
-	return g, nil
-}
-
-// admitted returns the step that follows from the verdict about a token of the lane.
-func admitted(s *subject, v gate.Verdict, lane hook.Lane, now time.Time) (settlement.Step, error) {
-	switch v.Decision {
-	case gate.Park:
-		// Write also when the delivery is parked for the same reason. A concurrent
-		// release may have sent the token without updating the record yet. The write
-		// makes the update of the release conflict, so the delivery stays parked.
-		return settlement.Step{Do: settlement.Settle, Decision: settlement.Unattempted(hook.StateParked, v.Reason, now)}, nil
-	case gate.Cancel:
-		return settlement.Step{Do: settlement.Settle, Decision: settlement.Unattempted(hook.StateCancelled, v.Reason, now)}, nil
-	case gate.Delay:
-		token := settlement.SameToken(s.Token)
-		token.Reserved = true
-		if lane != hook.LaneOverflow {
-			lane = cmp.Or(v.Lane, hook.LaneRetry) // in the lane slot, the place ends during the wait
-		}
-		return settlement.Step{Do: settlement.Send, Sending: settlement.Sending{Token: token, Lane: lane, At: v.Until}}, nil
-	case gate.Move:
-		token := settlement.SameToken(s.Token)
-		token.Reserved, token.Slot, token.Probe = s.Token.Reserved, s.Token.Slot, v.Probe
-		return settlement.Step{Do: settlement.Send, Sending: settlement.Sending{Token: token, Lane: v.Lane, At: v.Until}}, nil
-	case gate.Busy:
-		return settlement.Step{}, errOtherToken
-	case gate.Admit:
-		return settlement.Step{Do: settlement.Attempt}, nil
-	}
-	return settlement.Step{}, fmt.Errorf("unknown decision %d of the gate for delivery %s", v.Decision, s.Token.Delivery)
-}
-
-// leaseOf returns the slot to hand over after the verdict is applied. A moved token
-// keeps the claim, and the token of a busy delivery returns.
-func leaseOf(t hook.Token, v gate.Verdict) isolation.Held {
-	switch v.Decision {
-	case gate.Admit:
-		if v.Lease.Key != "" {
-			return v.Lease
-		}
-		return claimOf(t) // a probe needs no slot: the circuit opened after the claim
-	case gate.Park, gate.Delay, gate.Cancel:
-		return claimOf(t)
-	case gate.Move, gate.Busy:
-	}
-	return isolation.Held{}
 }

@@ -14,7 +14,7 @@ import (
 // recordReplays records the new replays of a batch in their predecessors, because
 // the sender of the tokens may have died before the write. recordReplays adds the
 // written records to the snapshot and returns the jobs without failures, in order. A
-// refused replay is not recorded, and judgeJob drops the token. If the token was a redriven
+// refused replay is not recorded, and the plan drops the token. If the token was a redriven
 // letter and the delivery stays dead, its letter returns to the dead letters. A redriven
 // letter of a delivery in progress fails, and comes again: the delivery may still die.
 func (d *Deliverer) recordReplays(ctx context.Context, jobs []*job, snapshot Snapshot) []*job {
@@ -126,5 +126,8 @@ func (d *Deliverer) returnLetter(ctx context.Context, dead *hook.Delivery, reque
 	if !request.Redrive || dead.State != hook.StateDead || dead.Replayed.Generation != 0 {
 		return nil
 	}
-	return d.Settler.SendLetter(ctx, dead) //nolint:wrapcheck // the message is complete
+	if err := d.Settler.SendLetter(ctx, dead); err != nil {
+		return fmt.Errorf("return the letter of a refused redrive: %w", err)
+	}
+	return nil
 }

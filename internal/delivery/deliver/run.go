@@ -65,9 +65,12 @@ func (d *Deliverer) processGroup(ctx context.Context, g *group, made *results) {
 	open := d.Attempts.Opener(ctx, g.Endpoint)
 	units := g.units()
 	parallel.Each(len(units), len(units), func(i int) error {
-		watch.running.Add(1)
-		defer watch.running.Add(-1)
-		if members := units[i]; g.together(members[0]) {
+		members := units[i]
+		if members[0].step.Do == settlement.Attempt {
+			watch.running.Add(1)
+			defer watch.running.Add(-1)
+		}
+		if g.together(members[0]) {
 			d.attemptTogether(ctx, members, open, &own)
 		} else if j := members[0]; j.err == nil {
 			own.run(j, func() (gate.Result, error) { return d.take(ctx, j, open) })
@@ -83,31 +86,6 @@ func (d *Deliverer) processGroup(ctx context.Context, g *group, made *results) {
 	made.add(own.all...)
 	d.askOnceMore(ctx, g.jobs, g.Record)
 	d.settleEndpoint(ctx, g, attempts)
-}
-
-// together reports whether the job's event is sent with others.
-func (g *group) together(j *job) bool {
-	return j.step.Do == settlement.Attempt && j.err == nil && g.Endpoint.Coalesce.On()
-}
-
-// units returns the jobs that take their steps together: one request of a coalescing
-// endpoint, or one job.
-func (g *group) units() [][]*job {
-	var (
-		units = make([][]*job, 0, len(g.jobs))
-		one   []*job // request
-	)
-	for i, j := range g.jobs {
-		if g.together(j) {
-			one = append(one, j)
-		} else {
-			units = append(units, g.jobs[i:i+1])
-		}
-	}
-	if len(one) > 0 {
-		units = append(units, one)
-	}
-	return units
 }
 
 // settleEndpoint reports the results to the gate, and hands the slots over. An attempt

@@ -17,8 +17,10 @@ func (d *Deliverer) take(ctx context.Context, j *job, open attempt.Opener) (r ga
 	case settlement.Resume:
 		return r, d.Settler.FollowUp(ctx, s, s.Delivery) //nolint:wrapcheck // the line of the message names it
 	case settlement.Send:
-		d.logDelayed(ctx, s, j.step.Sending)
-		return r, d.Settler.Send(ctx, j.step.Sending) //nolint:wrapcheck // the line of the message names it
+		if j.step.Reason != "" {
+			d.logDelayed(ctx, s, j.step.Sending.At)
+		}
+		return r, d.Settler.Send(ctx, *j.step.Sending) //nolint:wrapcheck // the line of the message names it
 	case settlement.Settle:
 		j.result, err = d.settleUnattempted(ctx, s, j.step.Decision)
 		return j.result, err

@@ -92,7 +92,7 @@ func (g *Gate) startLease(ctx context.Context, q *Query, due Due, now time.Time)
 		Key: isolation.LeaseKey(due.Delivery), Lease: isolation.Lease{Nonce: due.Nonce, Until: isolation.LeaseEnd(now), Run: hook.NewNonce()},
 	}
 	most := max(q.Record.Width(q.Endpoint, now), q.slots(now))
-	var answer isolation.Answer
+	var answer isolation.Grant
 	err := g.updateLimits(ctx, q, most, func(before isolation.Limits) (after isolation.Limits) {
 		after, answer = before.Start(own, most, now)
 		return after
@@ -103,6 +103,9 @@ func (g *Gate) startLease(ctx context.Context, q *Query, due Due, now time.Time)
 	case isolation.Busy:
 		return Verdict{Decision: Busy}, err
 	case isolation.Full:
+		if most == 0 { // the claim ended on the way, and the endpoint is fast by now
+			return Verdict{Decision: Admit}, err
+		}
 		return Verdict{Decision: Park, Reason: hook.ReasonInFlight}, err
 	}
 	return Verdict{}, err

@@ -12,9 +12,9 @@ import (
 	"surehook/internal/rule/stats"
 )
 
-// maxLate bounds the late writes of one Settle, so that the writes fit into the time
+// maxOverdue bounds the overdue writes of one Settle, so that the writes fit into the time
 // kept for settling.
-const maxLate = 10
+const maxOverdue = 10
 
 // heldCounts holds successes of busy endpoints between two writes. No timer writes the
 // counts, because a frozen process runs no timers: each Settle also writes the overdue
@@ -75,9 +75,9 @@ func (h *heldCounts) dueBy(writtenAt time.Time) {
 	}
 }
 
-// takeLate removes the overdue values and returns at most maxLate values with counts.
-// Most calls look at no value: each settlement of a batch calls takeLate.
-func (h *heldCounts) takeLate(now time.Time) []*endpointCounts {
+// takeOverdue removes the overdue values and returns at most maxOverdue values with counts.
+// Most calls look at no value: each settlement of a batch calls takeOverdue.
+func (h *heldCounts) takeOverdue(now time.Time) []*endpointCounts {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 
@@ -85,22 +85,22 @@ func (h *heldCounts) takeLate(now time.Time) []*endpointCounts {
 		return nil
 	}
 	h.due = time.Time{}
-	var late []*endpointCounts
+	var overdue []*endpointCounts
 	for id, held := range h.all {
 		if !held.Overdue(now) {
 			h.dueBy(held.WrittenAt)
 			continue
 		}
 		if held.OK > 0 {
-			if len(late) == maxLate {
+			if len(overdue) == maxOverdue {
 				h.dueBy(held.WrittenAt)
 				continue
 			}
-			late = append(late, held)
+			overdue = append(overdue, held)
 		}
 		delete(h.all, id)
 	}
-	return late
+	return overdue
 }
 
 // wrote remembers a write and the successes in the window. Another goroutine may have
@@ -149,24 +149,24 @@ func (g *Gate) count(ctx context.Context, q *Query, add *stats.Counts, now time.
 // count then reads them as a part of the window.
 func (g *Gate) writeEarlier(ctx context.Context, id hook.EndpointID, now time.Time) error {
 	if held := g.held.takeEarlier(id, now); held != nil && held.OK > 0 {
-		return g.countLate(ctx, held)
+		return g.countOverdue(ctx, held)
 	}
 	return nil
 }
 
-// writeLate writes the overdue counts of all endpoints.
-func (g *Gate) writeLate(ctx context.Context, now time.Time) error {
+// writeOverdue writes the overdue counts of all endpoints.
+func (g *Gate) writeOverdue(ctx context.Context, now time.Time) error {
 	var errs []error
-	for _, held := range g.held.takeLate(now) {
-		errs = append(errs, g.countLate(ctx, held))
+	for _, held := range g.held.takeOverdue(now) {
+		errs = append(errs, g.countOverdue(ctx, held))
 	}
 	return errors.Join(errs...)
 }
 
-// countLate writes held counts under the time of the last success. The hour has counts: the
+// countOverdue writes held counts under the time of the last success. The hour has counts: the
 // process wrote some before it held these. If not, the tenant was erased meanwhile, perhaps
 // while the process was frozen, and must not get a record again.
-func (g *Gate) countLate(ctx context.Context, held *endpointCounts) error {
+func (g *Gate) countOverdue(ctx context.Context, held *endpointCounts) error {
 	if err := g.Store.CountMore(ctx, held.tenant, held.id, &held.Counts, held.At); err != nil {
 		return fmt.Errorf("count %d held successes of %s: %w", held.OK, held.id, err)
 	}

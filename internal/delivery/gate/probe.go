@@ -22,7 +22,7 @@ func (g *Gate) admitProbe(ctx context.Context, q *Query, now time.Time) (Admissi
 		// The first such token takes a free lease. The holder of a lease may return
 		// and renew the lease. Another token of the probing delivery is parked.
 		probed, ok := q.Record.Probe(due.Holder(), now)
-		if !ok || !due.Probe && q.Record.Parks() && q.Record.Holder != due.Holder() {
+		if !ok || !due.Probe && q.Record.HasParked() && q.Record.Holder != due.Holder() {
 			continue
 		}
 		if moved, err := g.moveProbe(ctx, q, due, now); err != nil {

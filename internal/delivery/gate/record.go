@@ -59,13 +59,13 @@ func OpenByTenant(records []Record) map[hook.TenantID]int {
 	return open
 }
 
-// Parks reports whether parked deliveries are known to wait.
-func (r *Record) Parks() bool { return r.Waiting && r.EmptySince.IsZero() }
+// HasParked reports whether parked deliveries are known to wait.
+func (r *Record) HasParked() bool { return r.Waiting && r.EmptySince.IsZero() }
 
 // Wait returns the record with Waiting set, EmptySince zero and a planned check.
 // With Waiting set and EmptySince zero already, the record is returned unchanged.
 func (r Record) Wait(now time.Time) Record {
-	if r.Parks() {
+	if r.HasParked() {
 		return r
 	}
 	r.Waiting, r.EmptySince = true, time.Time{}

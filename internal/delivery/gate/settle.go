@@ -23,7 +23,7 @@ func (g *Gate) Settle(ctx context.Context, a Admission, results []Result) error 
 	}
 	defer g.counts.Put(counts)
 	return errors.Join(err, g.writeEarlier(ctx, a.query.ID, g.Now()),
-		g.recordOutcomes(ctx, a, aggregate(results, counts)), g.writeLate(ctx, g.Now()))
+		g.recordOutcomes(ctx, a, aggregate(results, counts)), g.writeOverdue(ctx, g.Now()))
 }
 
 // recordOutcomes counts the results and changes the circuit.

@@ -36,7 +36,7 @@ func (r *Record) Width(e *hook.Endpoint, now time.Time) int {
 }
 
 // Backlog reports whether parked deliveries are known to wait for a closed circuit.
-func (r *Record) Backlog() bool { return r.Parks() && r.State == circuit.Closed }
+func (r *Record) Backlog() bool { return r.HasParked() && r.State == circuit.Closed }
 
 // Promoted returns the record of a fast endpoint, if the score proves the speed.
 func (r Record) Promoted(l isolation.Limits, now time.Time) Record {

@@ -121,6 +121,24 @@ func TestRecord_Slots(t *testing.T) {
 	}
 }
 
+// A claim may end while its token is on the way. If the endpoint is fast without limits by
+// then, the attempt needs no slot.
+func TestGate_ALateClaimOfAFastEndpointNeedsNoSlot(t *testing.T) {
+	t.Parallel()
+
+	w := setup(t)
+	r := gate.NewRecord(tenant, endpoint)
+	r.Speed, r.SeenAt = isolation.Fast, start
+	if err := w.Store.SaveCircuit(t.Context(), r); err != nil {
+		t.Fatal(err)
+	}
+	q := w.overflowQuery(active(), 0, 1)
+	q.Due[0].Slot = true
+	if v := w.admit(q).Verdicts[0]; v.Decision != gate.Admit || v.Lease.Key != "" {
+		t.Errorf("the verdict is %+v; want an attempt without a slot", v)
+	}
+}
+
 // After an outage the endpoint gets one attempt at a time, and each answer doubles the number.
 func TestGate_RecoversByItsAnswers(t *testing.T) {
 	t.Parallel()

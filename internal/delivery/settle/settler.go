@@ -58,7 +58,7 @@ func (s *Settler) Settle(ctx context.Context, about *settlement.Subject, decisio
 	)
 	err := repeat(ctx, s.Wait, tries, func() error {
 		switch plan.Order {
-		case settlement.FollowOnly, settlement.Leave:
+		case settlement.FollowOnly, settlement.Stand:
 			return nil
 		case settlement.FollowFirst:
 			if fault = s.FollowUp(ctx, about, plan.Record); fault != nil {
@@ -75,14 +75,14 @@ func (s *Settler) Settle(ctx context.Context, about *settlement.Subject, decisio
 	})
 	own := saved || plan.Order == settlement.FollowOnly
 	done := Written{Record: plan.Record, Own: own, Made: saved || plan.Made}
+	if done.Made && !decision.HasAttempt() && done.Record.State == hook.StateDead {
+		s.countDead(ctx, about, 1, s.Now()) // the gate counts the deaths after attempts
+	}
 	if err = cmp.Or(err, fault); err != nil {
 		return done, contentionOf(err, about)
 	}
 	if done.Made && !undone.IsZero() {
 		s.countDead(ctx, about, -1, undone) // the success counts in its place
-	}
-	if done.Made && !decision.HasAttempt() && done.Record.State == hook.StateDead {
-		s.countDead(ctx, about, 1, s.Now()) // the gate counts the deaths after attempts
 	}
 	if own && !followed {
 		err = s.FollowUp(ctx, about, done.Record)

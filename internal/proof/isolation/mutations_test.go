@@ -88,7 +88,7 @@ func mutations() []mutation {
 		},
 		{
 			rule: "any token is the probe while deliveries are parked", file: "delivery/gate/probe.go", test: "delivery/gate TestGate_OpensAfterFiveFailuresAndClosesAfterAProbe",
-			old: "!due.Probe && q.Record.Parks()", bug: "!due.Probe && q.Record.Version < 0",
+			old: "!due.Probe && q.Record.HasParked()", bug: "!due.Probe && q.Record.Version < 0",
 		},
 		{
 			rule: "a moved probe is a probe no more", file: "delivery/gate/probe.go", test: "delivery/gate TestGate_AnOutageEndsTheProof",

@@ -32,7 +32,7 @@ type room struct {
 func way() []room {
 	return []room{
 		{"delivery/deliver", []string{
-			"batch", "part", "replay", "run", "plan", "group", "late", "credit", "together", "take", "slots", "result", "log", "snapshot", "job", "ports",
+			"batch", "part", "replay", "run", "plan", "group", "ask", "late", "credit", "together", "take", "slots", "result", "log", "snapshot", "job", "ports",
 		}},
 		{"rule/settlement", []string{"judge", "decision", "follow"}},
 		{"delivery/gate", []string{

@@ -107,7 +107,7 @@ func mutations() []mutation {
 			old: "after = next", bug: "_ = next",
 		},
 		{
-			name: "a token that moves to another lane passes without a rate slot", file: "delivery/deliver/plan.go", by: []check{checkRate},
+			name: "a token that moves to another lane passes without a rate slot", file: "delivery/deliver/ask.go", by: []check{checkRate},
 			old: "token.Reserved, token.Slot, token.Probe = s.Token.Reserved,", bug: "token.Reserved, token.Slot, token.Probe = true,",
 		},
 		{

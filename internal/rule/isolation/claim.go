@@ -28,7 +28,7 @@ func (l Limits) Holds(c Claim) bool { return l.Leases[c.Lease.Key].Nonce == c.Le
 // is the time until then.
 func (l Limits) Claim(waiting []hook.Delivery, free int, perSecond float64, maxWait time.Duration, now time.Time) (next Limits, claims []Claim, rateWait time.Duration) {
 	next = l
-	for _, d := range waiting[:min(len(waiting), free, MaxClaims)] {
+	for _, d := range waiting[:max(0, min(len(waiting), free, MaxClaims))] {
 		at, reserved := now, next
 		if perSecond > 0 {
 			if reserved, at = next.Reserve(perSecond, now); at.Sub(now) > maxWait {

@@ -45,21 +45,21 @@ func Width(e *hook.Endpoint, c Class, atOnce int) int {
 	return slots
 }
 
-// Answer is the answer to a token that asks for a slot.
-type Answer uint8
+// Grant is the answer to a token that asks for a slot.
+type Grant uint8
 
-// The answers.
+// The grants.
 const (
-	Started Answer = iota + 1 // the token has the slot
-	Running                   // the token has the slot already: the answer to the write was lost
-	Busy                      // another token of the delivery, or a copy of the token, may make the attempt
-	Full                      // no slot is free
+	Started Grant = iota + 1 // the token has the slot
+	Running                  // the token has the slot already: the answer to the write was lost
+	Busy                     // another token of the delivery, or a copy of the token, may make the attempt
+	Full                     // no slot is free
 )
 
 // Start begins the lease of a token, or starts the lease that the sender of the token
 // claimed, if the endpoint has fewer than most leases. An earlier lease of the delivery
 // means that another process may make the attempt: the token is busy until the lease ends.
-func (l Limits) Start(own Held, most int, now time.Time) (Limits, Answer) {
+func (l Limits) Start(own Held, most int, now time.Time) (Limits, Grant) {
 	live := l.Live(now)
 	current, leased := live.Leases[own.Key]
 	claimed := leased && current.Nonce == own.Nonce && current.Run == ""

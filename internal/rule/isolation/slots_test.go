@@ -31,7 +31,7 @@ func TestLimits_Start(t *testing.T) {
 	tests := []struct {
 		name   string
 		before isolation.Limits
-		want   isolation.Answer
+		want   isolation.Grant
 	}{
 		{name: "a free endpoint", want: isolation.Started},
 		{name: "a slot is left", before: limitsOf(held("a", "n", "r", time.Minute)), want: isolation.Started},

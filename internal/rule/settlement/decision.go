@@ -58,14 +58,14 @@ const (
 	FollowFirst
 	// FollowOnly follows up (b): the record shows this decision.
 	FollowOnly
-	// Leave does nothing: another decision stands.
-	Leave
+	// Stand does nothing: another decision stands.
+	Stand
 )
 
 // Plan is what a decision does to a record.
 type Plan struct {
 	Order   Order
-	Record  *hook.Delivery // to be written; with FollowOnly and Leave: the record as it is
+	Record  *hook.Delivery // to be written; with FollowOnly and Stand: the record as it is
 	Attempt *hook.Attempt  // to be written in the same transaction; nil: none
 	// Undone is the time of the death that a success replaces; zero for none.
 	Undone time.Time
@@ -102,7 +102,7 @@ func (d Decision) On(s *Subject, current *hook.Delivery) Plan {
 	if decided && own {
 		return Plan{Order: FollowOnly, Record: current, Made: same(current, next)}
 	}
-	return Plan{Order: Leave, Record: current}
+	return Plan{Order: Stand, Record: current}
 }
 
 // same reports whether the record shows the decision of this process.

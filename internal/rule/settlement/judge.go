@@ -18,8 +18,8 @@ type Subject struct {
 // Step is what happens to a token next.
 type Step struct {
 	Do       Action
-	Reason   string   // of Drop and Resume, for the log
-	Sending  Sending  // of Send
+	Reason   string   // of Drop, and of Send for a rate slot, for the log
+	Sending  *Sending // of Send
 	Decision Decision // of Settle
 }
 
@@ -60,7 +60,7 @@ func Judge(s *Subject, now time.Time) Step {
 	switch {
 	case t.Attempt == d.Attempts && own,
 		d.State.Settled() && own: // expired or cancelled: decided without an attempt
-		return Step{Do: Resume, Reason: "own decision is recorded"}
+		return Step{Do: Resume}
 	case t.Attempt <= d.Attempts:
 		return Step{Do: Drop, Reason: "attempt is recorded already"}
 	case d.State.Settled():
@@ -72,7 +72,7 @@ func Judge(s *Subject, now time.Time) Step {
 	case s.Event.Erased():
 		return Step{Do: Settle, Decision: Erased(now)}
 	case d.State == hook.StateRetrying && now.Before(d.NextAttemptAt.Add(-earlyTolerance)):
-		return Step{Do: Send, Sending: wait(s)}
+		return Step{Do: Send, Sending: new(wait(s))}
 	case s.Endpoint != nil && retry.Expired(*d, now, s.Endpoint.MaxAge):
 		return Step{Do: Settle, Decision: Expired(now)}
 	}

@@ -77,7 +77,11 @@ func TestJudge(t *testing.T) {
 			t.Parallel()
 
 			got := settlement.Judge(subject(tt.edit), now)
-			if got.Do != tt.want || got.Decision != tt.decision || !got.Sending.At.Equal(tt.at) || got.Do == settlement.Drop && got.Reason == "" {
+			var at time.Time
+			if got.Sending != nil {
+				at = got.Sending.At
+			}
+			if got.Do != tt.want || got.Decision != tt.decision || !at.Equal(tt.at) || got.Do == settlement.Drop && got.Reason == "" {
 				t.Errorf("Judge() = %+v; want %d, %+v at %s", got, tt.want, tt.decision, tt.at)
 			}
 		})
@@ -161,16 +165,16 @@ func TestDecision_On(t *testing.T) {
 		{name: "a success over a replayed death", decision: ok, edit: func(s *settlement.Subject) {
 			newest(hook.StateDead, 1, "other")(s)
 			s.Delivery.Replayed.Generation = 2
-		}, want: written{Order: settlement.Leave, State: hook.StateDead, Token: "other"}},
-		{name: "a success over a cancellation", decision: ok, edit: newest(hook.StateCancelled, 0, "other"), want: written{Order: settlement.Leave, State: hook.StateCancelled, Token: "other"}},
-		{name: "a failure over a failure", decision: failed, edit: newest(hook.StateRetrying, 1, "other"), want: written{Order: settlement.Leave, State: hook.StateRetrying, Token: "other"}},
-		{name: "a park over a death", decision: park, edit: newest(hook.StateDead, 1, "other"), want: written{Order: settlement.Leave, State: hook.StateDead, Token: "other"}},
+		}, want: written{Order: settlement.Stand, State: hook.StateDead, Token: "other"}},
+		{name: "a success over a cancellation", decision: ok, edit: newest(hook.StateCancelled, 0, "other"), want: written{Order: settlement.Stand, State: hook.StateCancelled, Token: "other"}},
+		{name: "a failure over a failure", decision: failed, edit: newest(hook.StateRetrying, 1, "other"), want: written{Order: settlement.Stand, State: hook.StateRetrying, Token: "other"}},
+		{name: "a park over a death", decision: park, edit: newest(hook.StateDead, 1, "other"), want: written{Order: settlement.Stand, State: hook.StateDead, Token: "other"}},
 
 		// The delivery was parked after the token was made.
 		{name: "a success over a park", decision: ok, edit: parked(hook.StateParked), want: written{Order: settlement.FollowFirst, State: hook.StateDelivered, Token: "own"}},
 		{name: "a failure over a park stays parked", decision: failed, edit: parked(hook.StateParked), want: written{Order: settlement.FollowFirst, State: hook.StateParked, Token: "own", Attempt: true}},
-		{name: "a failure after the release", decision: failed, edit: parked(hook.StateRetrying), want: written{Order: settlement.Leave, State: hook.StateRetrying, Token: "other"}},
-		{name: "a park over a park", decision: park, edit: parked(hook.StateParked), want: written{Order: settlement.Leave, State: hook.StateParked, Token: "other"}},
+		{name: "a failure after the release", decision: failed, edit: parked(hook.StateRetrying), want: written{Order: settlement.Stand, State: hook.StateRetrying, Token: "other"}},
+		{name: "a park over a park", decision: park, edit: parked(hook.StateParked), want: written{Order: settlement.Stand, State: hook.StateParked, Token: "other"}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
