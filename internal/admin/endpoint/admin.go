@@ -18,6 +18,7 @@ package endpoint
 import (
 	"time"
 
+	"surehook/internal/conflict"
 	"surehook/internal/delivery/egress"
 	"surehook/internal/delivery/gate"
 	"surehook/internal/hook"
@@ -34,7 +35,7 @@ type Admin struct {
 	Origins      Origins       // of requests; zero: the own region only
 	PerHost      int           // endpoints of a tenant with one host at most; 0: no limit
 	Now          func() time.Time
-	Wait         hook.Wait // between two tries of a write; nil: by the real clock
+	Wait         conflict.Wait // between two tries of a write; nil: by the real clock
 
 	// Changed is called after each written change of an endpoint, before the release of
 	// deliveries. A new endpoint has no before, a deleted endpoint no after. nil: no call.

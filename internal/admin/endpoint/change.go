@@ -6,6 +6,7 @@ import (
 	"reflect"
 	"slices"
 
+	"surehook/internal/conflict"
 	"surehook/internal/hook"
 )
 
@@ -165,7 +166,7 @@ func (a *Admin) write(
 		before, e hook.Endpoint
 		refusal   error // final: only a conflict of put starts again
 	)
-	err := hook.OnConflict(ctx, a.Wait, maxChangeAttempts, func() error {
+	err := conflict.Repeat(ctx, a.Wait, maxChangeAttempts, func() error {
 		var changed bool
 		if before, e, changed, refusal = a.edited(ctx, tenant, ref, version, edit); !changed {
 			return nil // done, or refused

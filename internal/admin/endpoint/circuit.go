@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"surehook/internal/conflict"
 	"surehook/internal/delivery/gate"
 	"surehook/internal/hook"
 	"surehook/internal/rule/circuit"
@@ -98,7 +99,7 @@ func (a *Admin) release(ctx context.Context, e hook.Endpoint) error {
 // record changed. save starts again after a version conflict.
 func (a *Admin) save(ctx context.Context, e hook.Endpoint, step func(gate.Record, time.Time) gate.Record) (gate.Record, error) {
 	var before, after gate.Record
-	err := hook.OnConflict(ctx, a.Wait, maxCircuitAttempts, func() error {
+	err := conflict.Repeat(ctx, a.Wait, maxCircuitAttempts, func() error {
 		var err error
 		if before, err = a.circuit(ctx, e); err != nil {
 			return err

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"surehook/internal/conflict"
 	"surehook/internal/hook"
 	"surehook/internal/rule/retry"
 )
@@ -65,7 +66,7 @@ func (a *Admin) Create(ctx context.Context, tenant hook.TenantID, f Fields, secr
 	if err := a.completeSecrets(ctx, &e); err != nil {
 		return hook.Endpoint{}, "", fmt.Errorf("create endpoint %s: %w", e.ID, err)
 	}
-	err = hook.OnConflict(ctx, a.Wait, a.placeAttempts(), func() error {
+	err = conflict.Repeat(ctx, a.Wait, a.placeAttempts(), func() error {
 		if err := a.place(ctx, &e, ""); err != nil {
 			return err
 		}

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"surehook/internal/admin/page"
+	"surehook/internal/conflict"
 	"surehook/internal/hook"
 	"surehook/internal/rule/schema"
 )
@@ -37,7 +38,7 @@ type Store interface {
 type Admin struct {
 	Store Store
 	Now   func() time.Time
-	Wait  hook.Wait // between two tries of a write; nil: by the real clock
+	Wait  conflict.Wait // between two tries of a write; nil: by the real clock
 }
 
 // maxChangeAttempts limits retries after a version conflict, as for endpoints.
@@ -70,7 +71,7 @@ func (a *Admin) Put(
 		return hook.EventType{}, hook.EventType{}, hook.Invalid(wrong...)
 	}
 	var final error // only a conflict of the write starts again
-	err = hook.OnConflict(ctx, a.Wait, maxChangeAttempts, func() error {
+	err = conflict.Repeat(ctx, a.Wait, maxChangeAttempts, func() error {
 		before, final = a.Store.EventType(ctx, t.Name)
 		if hook.CodeOf(final) == hook.CodeNotFound && final != nil {
 			before, final = hook.EventType{}, nil
@@ -108,7 +109,7 @@ func (a *Admin) Put(
 // version conflicts.
 func (a *Admin) Delete(ctx context.Context, name string, version int64) (t hook.EventType, err error) {
 	var final error // only a conflict of the write starts again
-	err = hook.OnConflict(ctx, a.Wait, maxChangeAttempts, func() error {
+	err = conflict.Repeat(ctx, a.Wait, maxChangeAttempts, func() error {
 		if t, final = a.Get(ctx, name); final == nil && version != 0 && version != t.Version {
 			final = stale()
 		}

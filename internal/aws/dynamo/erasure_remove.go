@@ -10,6 +10,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"surehook/internal/admin/erasure"
+	"surehook/internal/conflict"
 	"surehook/internal/hook"
 )
 
@@ -33,7 +34,7 @@ func (s *Store) RemoveRecords(ctx context.Context, tenant hook.TenantID, records
 }
 
 func (s *Store) remove(ctx context.Context, deletes []types.WriteRequest) error {
-	return hook.Persist(ctx, s.Wait, maxRounds, func() error { //nolint:wrapcheck // the caller translates
+	return conflict.Persist(ctx, s.Wait, maxRounds, func() error { //nolint:wrapcheck // the caller translates
 		out, err := s.db.BatchWriteItem(ctx, &dynamodb.BatchWriteItemInput{
 			RequestItems: map[string][]types.WriteRequest{*s.table: deletes},
 		})

@@ -12,6 +12,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
+	"surehook/internal/conflict"
 	"surehook/internal/delivery/deliver"
 	"surehook/internal/delivery/gate"
 	"surehook/internal/hook"
@@ -203,7 +204,7 @@ func (s *Store) batchGetEach(
 		for _, k := range chunk {
 			request.Keys = append(request.Keys, k.attributes())
 		}
-		fault := hook.Persist(ctx, s.Wait, maxRounds, func() error {
+		fault := conflict.Persist(ctx, s.Wait, maxRounds, func() error {
 			got, err := s.db.BatchGetItem(ctx, &dynamodb.BatchGetItemInput{
 				RequestItems: map[string]types.KeysAndAttributes{*s.table: request},
 			})

@@ -11,6 +11,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"golang.org/x/sync/errgroup"
 
+	"surehook/internal/conflict"
 	"surehook/internal/hook"
 )
 
@@ -29,7 +30,7 @@ var errTorn = &hook.Error{Code: hook.CodeUnavailable, Message: "a transaction ch
 // untorn repeats a read as of one moment while transactions change the items. torn
 // means that the items changed during every try.
 func (s *Store) untorn(ctx context.Context, read func() error) (torn bool, err error) {
-	err = hook.Persist(ctx, s.Wait, maxMomentTries, read)
+	err = conflict.Persist(ctx, s.Wait, maxMomentTries, read)
 	if errors.Is(err, errTorn) && ctx.Err() == nil {
 		return true, nil
 	}

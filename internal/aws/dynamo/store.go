@@ -10,6 +10,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
+	"surehook/internal/conflict"
 	"surehook/internal/hook"
 )
 
@@ -37,7 +38,7 @@ import (
 // their own write by the event's nonce, the delivery's token and the lease.
 type Store struct {
 	// Wait blocks between two requests for unprocessed keys; nil: by the real clock.
-	Wait hook.Wait
+	Wait conflict.Wait
 	// Unreadable is called for each record that a list or a batch leaves out, because this
 	// build does not know a word or a form in the record; nil: nobody is told.
 	Unreadable func(ctx context.Context, record string, err error)

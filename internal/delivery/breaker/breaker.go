@@ -8,6 +8,7 @@ import (
 	"runtime/debug"
 	"time"
 
+	"surehook/internal/conflict"
 	"surehook/internal/delivery/gate"
 	"surehook/internal/delivery/parallel"
 	"surehook/internal/emf"
@@ -40,7 +41,7 @@ type Breaker struct {
 	Metrics      emf.Set
 	Log          *slog.Logger
 	Now          func() time.Time
-	Wait         hook.Wait // between two tries of a write; nil: by the real clock
+	Wait         conflict.Wait // between two tries of a write; nil: by the real clock
 }
 
 // hasTime reports whether the invocation has so much time left.
@@ -70,7 +71,7 @@ func (b *Breaker) Reconcile(ctx context.Context, check hook.CircuitCheck) (err e
 	if !b.hasTime(ctx, reconcileReserve) {
 		return errNoTime
 	}
-	err = hook.OnConflict(ctx, b.Wait, maxSaveAttempts, func() error { return r.reconcileEndpoint(ctx) })
+	err = conflict.Repeat(ctx, b.Wait, maxSaveAttempts, func() error { return r.reconcileEndpoint(ctx) })
 	if r.decision == decideStale {
 		return err // the check of the current wave reports the faults
 	}

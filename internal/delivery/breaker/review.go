@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"surehook/internal/conflict"
 	"surehook/internal/delivery/gate"
 	"surehook/internal/hook"
 	"surehook/internal/names"
@@ -140,7 +141,7 @@ func (r *reviewRun) reviewEndpoint(ctx context.Context, check hook.CircuitCheck)
 		r.skipped.Add(1)
 		return nil
 	}
-	return hook.OnConflict(ctx, r.Wait, maxSaveAttempts, func() error { return r.judgeEndpoint(ctx, check) })
+	return conflict.Repeat(ctx, r.Wait, maxSaveAttempts, func() error { return r.judgeEndpoint(ctx, check) })
 }
 
 // judgeEndpoint reads the facts about the endpoint and applies the verdict:

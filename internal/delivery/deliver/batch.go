@@ -9,6 +9,7 @@ import (
 	"slices"
 	"time"
 
+	"surehook/internal/conflict"
 	"surehook/internal/delivery/attempt"
 	"surehook/internal/delivery/gate"
 	"surehook/internal/delivery/parallel"
@@ -35,8 +36,8 @@ type Deliverer struct {
 	Metrics   emf.Set
 	Log       *slog.Logger
 	Now       func() time.Time
-	Wait      hook.Wait // between two tries of a write; nil: by the real clock
-	AfterFunc AfterFunc // nil: time.AfterFunc
+	Wait      conflict.Wait // between two tries of a write; nil: by the real clock
+	AfterFunc AfterFunc     // nil: time.AfterFunc
 
 	credits credits
 }

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"surehook/internal/conflict"
 	"surehook/internal/delivery/parallel"
 	"surehook/internal/hook"
 )
@@ -92,7 +93,7 @@ const maxSaveAttempts = 3
 // recordReplay writes the replay request into the delivery and returns the new
 // record. A delivery whose state refuses the replay is returned unchanged.
 func (d *Deliverer) recordReplay(ctx context.Context, old hook.Delivery, request hook.ReplayRequest) (hook.Delivery, error) {
-	err := hook.OnConflict(ctx, d.Wait, maxSaveAttempts, func() error {
+	err := conflict.Repeat(ctx, d.Wait, maxSaveAttempts, func() error {
 		replayed, refused := old.Replay(request, d.Now())
 		if refused != nil {
 			return d.returnLetter(ctx, &old, request)

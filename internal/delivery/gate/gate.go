@@ -6,6 +6,7 @@ import (
 	"sync"
 	"time"
 
+	"surehook/internal/conflict"
 	"surehook/internal/hook"
 	"surehook/internal/rule/circuit"
 )
@@ -22,8 +23,8 @@ type Gate struct {
 	CircuitQueue CircuitQueue
 	Notifier     Notifier
 	Now          func() time.Time
-	Places       int       // places of a tenant in the lane slot, at least 1
-	Wait         hook.Wait // between two tries of a write; nil: by the real clock
+	Places       int           // places of a tenant in the lane slot, at least 1
+	Wait         conflict.Wait // between two tries of a write; nil: by the real clock
 
 	held   heldCounts
 	counts sync.Pool // of *stats.Counts: new counts of 6 kB for each batch would be a third of the garbage of a delivery
@@ -32,19 +33,19 @@ type Gate struct {
 // Admit returns a verdict for each due delivery. A fast endpoint without limits costs
 // no request.
 func (g *Gate) Admit(ctx context.Context, q *Query) (a Admission, err error) {
-	err = hook.OnConflict(ctx, g.Wait, maxSaveAttempts, func() error {
-		decided, conflict := g.decideAdmission(ctx, q)
-		if conflict == nil || hook.CodeOf(conflict) != hook.CodeConflict {
+	err = conflict.Repeat(ctx, g.Wait, maxSaveAttempts, func() error {
+		decided, refused := g.decideAdmission(ctx, q)
+		if refused == nil || hook.CodeOf(refused) != hook.CodeConflict {
 			a = decided.withPlaces(q)
-			return conflict
+			return refused
 		}
-		again := *q // the caller keeps its query
+		again := *q // the caller keeps its record
 		var err error
 		if again.Record, err = g.Store.Circuit(ctx, q.Tenant, q.ID); err != nil {
 			return fmt.Errorf("read circuit of %s: %w", q.ID, err)
 		}
 		q = &again
-		return conflict
+		return refused
 	})
 	return a, contentionOf(err, q.ID)
 }

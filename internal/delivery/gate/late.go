@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"surehook/internal/conflict"
 	"surehook/internal/hook"
 	"surehook/internal/rule/isolation"
 )
@@ -19,7 +20,7 @@ func (g *Gate) Late(ctx context.Context, tenant hook.TenantID, id hook.EndpointI
 	if err != nil || late.Late < isolation.MaxLate {
 		return err
 	}
-	return contentionOf(hook.OnConflict(ctx, g.Wait, maxSaveAttempts, func() error {
+	return contentionOf(conflict.Repeat(ctx, g.Wait, maxSaveAttempts, func() error {
 		record, err := g.Store.Circuit(ctx, tenant, id)
 		if err != nil {
 			return fmt.Errorf("read circuit of %s: %w", id, err)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"surehook/internal/conflict"
 	"surehook/internal/hook"
 	"surehook/internal/rule/stats"
 )
@@ -38,7 +39,7 @@ func (g *Gate) recordOutcomes(ctx context.Context, a Admission, o outcomes) erro
 	}
 	before := a.query.Record
 	after := before
-	err = hook.OnConflict(ctx, g.Wait, maxSaveAttempts, func() error {
+	err = conflict.Repeat(ctx, g.Wait, maxSaveAttempts, func() error {
 		if after = before.afterOutcomes(a, o, window, now); after == before {
 			return nil
 		}

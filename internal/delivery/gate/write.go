@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"surehook/internal/conflict"
 	"surehook/internal/hook"
 	"surehook/internal/rule/circuit"
 	"surehook/internal/rule/isolation"
@@ -53,7 +54,7 @@ func (g *Gate) enqueueCheck(ctx context.Context, r Record, delay time.Duration) 
 // updateLimits reads the endpoint's limits and writes the change, and repeats on conflict. The
 // limits read with the query are used once. Without a difference nothing is written.
 func (g *Gate) updateLimits(ctx context.Context, q *Query, most int, change func(before isolation.Limits) (after isolation.Limits)) error {
-	return contentionOf(hook.OnConflict(ctx, g.Wait, maxSaveAttempts, func() (err error) {
+	return contentionOf(conflict.Repeat(ctx, g.Wait, maxSaveAttempts, func() (err error) {
 		var before isolation.Limits
 		if q.Limits != nil {
 			before, q.Limits = *q.Limits, nil
@@ -70,7 +71,7 @@ func (g *Gate) updateLimits(ctx context.Context, q *Query, most int, change func
 // updatePlaces is updateLimits for the places of a tenant; CodeConflict after a conflict in
 // every try.
 func (g *Gate) updatePlaces(ctx context.Context, tenant hook.TenantID, change func(before isolation.Limits) (after isolation.Limits)) error {
-	return hook.OnConflict(ctx, g.Wait, maxSaveAttempts, func() error {
+	return conflict.Repeat(ctx, g.Wait, maxSaveAttempts, func() error {
 		before, err := g.Store.Places(ctx, tenant)
 		if err != nil {
 			return fmt.Errorf("read places of tenant %s: %w", tenant, err)

@@ -9,6 +9,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"surehook/internal/conflict"
 	"surehook/internal/delivery/gate"
 	"surehook/internal/hook"
 	"surehook/internal/rule/circuit"
@@ -36,7 +37,7 @@ type claim struct {
 // run writes the claims and sends the tokens.
 func (c *claim) run(ctx context.Context) (released int, err error) {
 	var chosen []isolation.Claim
-	err = hook.OnConflict(ctx, c.Wait, maxClaimAttempts, func() error {
+	err = conflict.Repeat(ctx, c.Wait, maxClaimAttempts, func() error {
 		before, err := c.current(ctx)
 		if err != nil {
 			return err

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"surehook/internal/conflict"
 	"surehook/internal/delivery/gate"
 	"surehook/internal/delivery/settle"
 	"surehook/internal/hook"
@@ -45,7 +46,7 @@ type Releaser struct {
 	Queue        settle.TokenQueue
 	CircuitQueue gate.CircuitQueue
 	Now          func() time.Time
-	Wait         hook.Wait // between two tries of a write; nil: by the real clock
+	Wait         conflict.Wait // between two tries of a write; nil: by the real clock
 }
 
 // Fill claims the free slots of the endpoint for parked deliveries, and sends their
@@ -102,7 +103,7 @@ func (r *Releaser) HandOver(ctx context.Context, s Slots) error {
 
 // promote saves the class of an endpoint with a proof of speed.
 func (r *Releaser) promote(ctx context.Context, record gate.Record, l isolation.Limits) error {
-	err := hook.OnConflict(ctx, r.Wait, maxClaimAttempts, func() error {
+	err := conflict.Repeat(ctx, r.Wait, maxClaimAttempts, func() error {
 		next := record.Promoted(l, r.Now())
 		if next == record {
 			return nil

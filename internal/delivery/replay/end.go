@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"time"
 
+	"surehook/internal/conflict"
 	"surehook/internal/hook"
 	"surehook/internal/names"
 )
@@ -52,7 +53,7 @@ func (r *Replayer) end(ctx context.Context, tenant hook.TenantID, id hook.Delive
 	}
 	var d, before, written hook.Delivery // written: by the last try; the answer may be lost
 	var refused error                    // outside of OnConflict: a refusal has CodeConflict, too
-	err := hook.OnConflict(ctx, r.Wait, maxSaveAttempts, func() (err error) {
+	err := conflict.Repeat(ctx, r.Wait, maxSaveAttempts, func() (err error) {
 		if _, d, err = r.findDelivery(ctx, tenant, id); err != nil {
 			return err
 		}

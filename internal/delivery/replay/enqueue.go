@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"surehook/internal/conflict"
 	"surehook/internal/delivery/parallel"
 	"surehook/internal/hook"
 )
@@ -111,7 +112,7 @@ func (r *Replayer) sendTokens(ctx context.Context, candidates []*candidate) {
 // a replay by another request refuses the candidate.
 func (r *Replayer) recordReplay(ctx context.Context, c *candidate, now time.Time) {
 	d := c.delivery
-	err := hook.OnConflict(ctx, r.Wait, maxSaveAttempts, func() error {
+	err := conflict.Repeat(ctx, r.Wait, maxSaveAttempts, func() error {
 		if c.recordedIn(d) {
 			c.delivery = d
 			c.failed = r.settleReplaced(ctx, d)

@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"sync/atomic"
 
+	"surehook/internal/conflict"
 	"surehook/internal/hook"
 	"surehook/internal/names"
 )
@@ -90,7 +91,7 @@ func (r *Replayer) eraseDeliveries(ctx context.Context, d hook.Delivery, e hook.
 // call ended the delivery.
 func (r *Replayer) eraseDelivery(ctx context.Context, queued hook.Delivery, by hook.KeyID) (d hook.Delivery, ended bool, err error) {
 	var written hook.Delivery // by the last try; the answer may be lost
-	err = hook.OnConflict(ctx, r.Wait, maxSaveAttempts, func() error {
+	err = conflict.Repeat(ctx, r.Wait, maxSaveAttempts, func() error {
 		stored, err := r.Store.Delivery(ctx, queued.Ref())
 		switch {
 		case err == nil:

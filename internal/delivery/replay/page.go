@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"surehook/internal/conflict"
 	"surehook/internal/hook"
 )
 
@@ -196,7 +197,7 @@ func (w *jobRun) pendingReplays(ctx context.Context) ([]*candidate, error) {
 // cancelled job counts the page, too.
 func (w *jobRun) countPage(ctx context.Context, enqueued, skipped int) error {
 	page := w.job.Pending
-	err := hook.OnConflict(ctx, w.Wait, maxJobSaveAttempts, func() error {
+	err := conflict.Repeat(ctx, w.Wait, maxJobSaveAttempts, func() error {
 		j := w.job
 		j.Enqueued += enqueued
 		j.Skipped += skipped

@@ -4,6 +4,7 @@ import (
 	"log/slog"
 	"time"
 
+	"surehook/internal/conflict"
 	"surehook/internal/emf"
 	"surehook/internal/hook"
 )
@@ -22,7 +23,7 @@ type Replayer struct {
 	Log       *slog.Logger
 	Now       func() time.Time
 	NewID     func() (hook.JobID, error)
-	Wait      hook.Wait // between two tries of a write; nil: by the real clock
+	Wait      conflict.Wait // between two tries of a write; nil: by the real clock
 
 	// Ended is called after each delivery ended by Discard and Cancel, before the
 	// settlement. nil: no call.

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"surehook/internal/conflict"
 	"surehook/internal/hook"
 	"surehook/internal/names"
 )
@@ -102,7 +103,7 @@ func (r *Replayer) CancelJob(ctx context.Context, tenant hook.TenantID, id hook.
 		j        Job
 		finished bool
 	)
-	err := hook.OnConflict(ctx, r.Wait, maxJobSaveAttempts, func() (err error) {
+	err := conflict.Repeat(ctx, r.Wait, maxJobSaveAttempts, func() (err error) {
 		if j, err = r.Jobs.Job(ctx, tenant, id); err != nil {
 			return fmt.Errorf("read job %s: %w", id, err)
 		}

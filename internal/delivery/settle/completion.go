@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"time"
 
+	"surehook/internal/conflict"
 	"surehook/internal/hook"
 	"surehook/internal/rule/stats"
 )
@@ -26,9 +27,9 @@ type Store interface {
 // Completion completes settled deliveries.
 type Completion struct {
 	Store    Store
-	Notifier Notifier     // nil: no delivery dies in this process
-	Log      *slog.Logger // set with Notifier
-	Wait     hook.Wait    // between two tries of a write; nil: by the real clock
+	Notifier Notifier      // nil: no delivery dies in this process
+	Log      *slog.Logger  // set with Notifier
+	Wait     conflict.Wait // between two tries of a write; nil: by the real clock
 }
 
 var _ Completer = Completion{}
@@ -85,7 +86,7 @@ func (s Completion) recordOutcome(ctx context.Context, d hook.Delivery) error {
 // settledAt, and returns the record; without a record, the zero Delivery.
 func (s Completion) retire(ctx context.Context, ref hook.DeliveryRef, settledAt time.Time) (record hook.Delivery, err error) {
 	var died bool
-	err = hook.OnConflict(ctx, s.Wait, maxSaveAttempts, func() error {
+	err = conflict.Repeat(ctx, s.Wait, maxSaveAttempts, func() error {
 		d, err := s.Store.Delivery(ctx, ref)
 		if hook.CodeOf(err) == hook.CodeNotFound {
 			return nil

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"surehook/internal/conflict"
 	"surehook/internal/hook"
 )
 
@@ -14,7 +15,7 @@ import (
 // answer to the write was lost, or the process of the write died before the notification.
 func (s *Settler) disableEndpoint(ctx context.Context, recorded *hook.Delivery) error {
 	disabled := false
-	err := hook.OnConflict(ctx, s.Wait, maxSaveAttempts, func() error {
+	err := conflict.Repeat(ctx, s.Wait, maxSaveAttempts, func() error {
 		e, err := s.Store.Endpoint(ctx, recorded.Tenant, recorded.ID.Endpoint)
 		deleted := err != nil && hook.CodeOf(err) == hook.CodeNotFound
 		if err != nil && !deleted {

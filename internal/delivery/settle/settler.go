@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"time"
 
+	"surehook/internal/conflict"
 	"surehook/internal/emf"
 	"surehook/internal/hook"
 	"surehook/internal/names"
@@ -31,7 +32,7 @@ type Settler struct {
 	Metrics     emf.Set
 	Log         *slog.Logger
 	Now         func() time.Time
-	Wait        hook.Wait // between two tries of a write; nil: by the real clock
+	Wait        conflict.Wait // between two tries of a write; nil: by the real clock
 }
 
 // Written is how a delivery was settled.
@@ -45,9 +46,9 @@ type Written struct {
 // conflict with the newest record. When another decision stands, it does nothing. With an
 // error, Written tells what was done before; the queue brings the token back.
 func (s *Settler) Settle(ctx context.Context, about *settlement.Subject, decision settlement.Decision) (Written, error) {
-	repeat, tries := hook.OnConflict, maxSaveAttempts
+	repeat, tries := conflict.Repeat, maxSaveAttempts
 	if decision.HasAttempt() {
-		repeat, tries = hook.Persist, maxPersistAttempts
+		repeat, tries = conflict.Persist, maxPersistAttempts
 	}
 	var (
 		plan     = decision.On(about, about.Delivery)
@@ -67,9 +68,9 @@ func (s *Settler) Settle(ctx context.Context, about *settlement.Subject, decisio
 			followed, undone = true, plan.Undone
 		case settlement.WriteFirst:
 		}
-		conflict, err := s.save(ctx, plan)
-		if saved = err == nil; conflict != nil {
-			plan = decision.On(about, conflict)
+		newest, err := s.save(ctx, plan)
+		if saved = err == nil; newest != nil {
+			plan = decision.On(about, newest)
 		}
 		return err
 	})

@@ -254,7 +254,7 @@ func mutations() []mutation {
 		},
 		{
 			name: "a decision is written again on the same record after a conflict", file: "delivery/settle/settler.go", by: []check{checkWrites},
-			old: "plan = decision.On(about, conflict)", bug: "if next := decision.On(about, conflict); next.Order != plan.Order {\n\t\t\t\tplan = next\n\t\t\t}",
+			old: "plan = decision.On(about, newest)", bug: "if next := decision.On(about, newest); next.Order != plan.Order {\n\t\t\t\tplan = next\n\t\t\t}",
 		},
 		{
 			name: "every message of a job continues the job", file: "delivery/replay/chain.go", by: []check{checkMessages},
@@ -323,7 +323,7 @@ func mutations() []mutation {
 		},
 		{
 			name: "an outcome is written three times only", file: "delivery/settle/settler.go", by: []check{checkPersist},
-			old: "hook.Persist, maxPersistAttempts\n", bug: "hook.Persist, maxSaveAttempts\n",
+			old: "conflict.Persist, maxPersistAttempts\n", bug: "conflict.Persist, maxSaveAttempts\n",
 		},
 		{
 			name: "a status of retry_on is not retried", file: "hook/status.go", by: []check{checkStatuses},

@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"time"
 
+	"surehook/internal/conflict"
 	"surehook/internal/delivery/attempt"
 	"surehook/internal/delivery/breaker"
 	"surehook/internal/delivery/deliver"
@@ -62,7 +63,7 @@ type Wiring struct {
 }
 
 // wait returns the wait between two tries of a write.
-func (w Wiring) wait() hook.Wait {
+func (w Wiring) wait() conflict.Wait {
 	if w.RealTime {
 		return nil
 	}

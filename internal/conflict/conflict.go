@@ -1,9 +1,12 @@
-package hook
+// Package conflict repeats writes whose condition failed because another writer came first.
+package conflict
 
 import (
 	"context"
 	"math/rand/v2"
 	"time"
+
+	"surehook/internal/hook"
 )
 
 // Wait blocks for d. Wait returns an error when ctx ends first. The nil Wait
@@ -17,33 +20,33 @@ const (
 	maxConflictDoubling = 5 // 10 ms x 2^5 = 320 ms
 )
 
-// OnConflict calls write until write returns no CodeConflict, at most tries
+// Repeat calls write until write returns no CodeConflict, at most tries
 // times (1 or more), and returns the last error. Each call of write must read
 // the record again, decide, and write the decision on condition of the version
 // read. Each conflict means success of another writer, so n tries tolerate
-// n-1 concurrent writers. OnConflict waits between two tries: at most 30 ms in
-// all with 3 tries, 5.2 s with 20 tries, and half of that on average. OnConflict
+// n-1 concurrent writers. Repeat waits between two tries: at most 30 ms in
+// all with 3 tries, 5.2 s with 20 tries, and half of that on average. Repeat
 // stops between two tries when ctx is done.
 //
 // An error with CodeConflict means a conflict in every try.
-func OnConflict(ctx context.Context, wait Wait, tries int, write func() error) error {
-	return wait.repeat(ctx, tries, write, func(c Code) bool { return c == CodeConflict })
+func Repeat(ctx context.Context, wait Wait, tries int, write func() error) error {
+	return wait.repeat(ctx, tries, write, func(c hook.Code) bool { return c == hook.CodeConflict })
 }
 
-// Persist is OnConflict, and also calls write again after CodeUnavailable. Persist
+// Persist is Repeat, and also calls write again after CodeUnavailable. Persist
 // is for the record of an effect outside of the store: without the record, the
 // effect happens twice.
 func Persist(ctx context.Context, wait Wait, tries int, write func() error) error {
-	return wait.repeat(ctx, tries, write, func(c Code) bool { return c == CodeConflict || c == CodeUnavailable })
+	return wait.repeat(ctx, tries, write, func(c hook.Code) bool { return c == hook.CodeConflict || c == hook.CodeUnavailable })
 }
 
-func (w Wait) repeat(ctx context.Context, tries int, write func() error, again func(Code) bool) error {
+func (w Wait) repeat(ctx context.Context, tries int, write func() error, again func(hook.Code) bool) error {
 	if w == nil {
 		w = realWait
 	}
 	for try := 1; ; try++ {
 		err := write()
-		if err == nil || !again(CodeOf(err)) || try >= tries || ctx.Err() != nil {
+		if err == nil || !again(hook.CodeOf(err)) || try >= tries || ctx.Err() != nil {
 			return err
 		}
 		d := firstConflictWait << min(try-1, maxConflictDoubling)

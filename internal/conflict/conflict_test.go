@@ -1,4 +1,4 @@
-package hook_test
+package conflict_test
 
 import (
 	"context"
@@ -7,13 +7,14 @@ import (
 	"testing/synctest"
 	"time"
 
+	"surehook/internal/conflict"
 	"surehook/internal/hook"
 )
 
-func TestOnConflict(t *testing.T) {
+func TestRepeat(t *testing.T) {
 	t.Parallel()
 
-	conflict := hook.Conflict("another writer came first")
+	changed := hook.Conflict("another writer came first")
 	unavailable := &hook.Error{Code: hook.CodeUnavailable, Message: "the store did not answer"}
 	other := errors.New("no answer")
 	tests := []struct {
@@ -21,21 +22,21 @@ func TestOnConflict(t *testing.T) {
 		answers   []error // of the calls, in order
 		cancelled bool    // the context is done before the first call
 		interrupt bool    // the context ends during the first wait
-		persist   bool    // Persist instead of OnConflict
+		persist   bool    // Persist instead of Repeat
 		wantCalls int
 		want      error
 	}{
 		{name: "the first write succeeds", answers: []error{nil}, wantCalls: 1},
-		{name: "a conflict is tried again", answers: []error{conflict, nil}, wantCalls: 2},
-		{name: "the last try may succeed", answers: []error{conflict, conflict, nil}, wantCalls: 3},
-		{name: "conflicts in all tries are returned", answers: []error{conflict, conflict, conflict}, wantCalls: 3, want: conflict},
-		{name: "another error ends the tries", answers: []error{conflict, other}, wantCalls: 2, want: other},
+		{name: "a conflict is tried again", answers: []error{changed, nil}, wantCalls: 2},
+		{name: "the last try may succeed", answers: []error{changed, changed, nil}, wantCalls: 3},
+		{name: "conflicts in all tries are returned", answers: []error{changed, changed, changed}, wantCalls: 3, want: changed},
+		{name: "another error ends the tries", answers: []error{changed, other}, wantCalls: 2, want: other},
 		{name: "an unavailable store ends the tries", answers: []error{unavailable}, wantCalls: 1, want: unavailable},
-		{name: "a finished context ends the tries", answers: []error{conflict}, cancelled: true, wantCalls: 1, want: conflict},
-		{name: "the end of the context during a wait ends the tries", answers: []error{conflict}, interrupt: true, wantCalls: 1, want: conflict},
-		{name: "Persist tries again after a conflict", answers: []error{conflict, nil}, persist: true, wantCalls: 2},
-		{name: "Persist tries again after an unavailable store", answers: []error{unavailable, conflict, nil}, persist: true, wantCalls: 3},
-		{name: "Persist returns the last error", answers: []error{conflict, conflict, unavailable}, persist: true, wantCalls: 3, want: unavailable},
+		{name: "a finished context ends the tries", answers: []error{changed}, cancelled: true, wantCalls: 1, want: changed},
+		{name: "the end of the context during a wait ends the tries", answers: []error{changed}, interrupt: true, wantCalls: 1, want: changed},
+		{name: "Persist tries again after a conflict", answers: []error{changed, nil}, persist: true, wantCalls: 2},
+		{name: "Persist tries again after an unavailable store", answers: []error{unavailable, changed, nil}, persist: true, wantCalls: 3},
+		{name: "Persist returns the last error", answers: []error{changed, changed, unavailable}, persist: true, wantCalls: 3, want: unavailable},
 		{name: "another error ends Persist", answers: []error{other}, persist: true, wantCalls: 1, want: other},
 	}
 	for _, tt := range tests {
@@ -53,9 +54,9 @@ func TestOnConflict(t *testing.T) {
 				}
 				return ctx.Err()
 			}
-			repeat := hook.OnConflict
+			repeat := conflict.Repeat
 			if tt.persist {
-				repeat = hook.Persist
+				repeat = conflict.Persist
 			}
 			calls := 0
 			err := repeat(ctx, wait, 3, func() error {
@@ -69,15 +70,15 @@ func TestOnConflict(t *testing.T) {
 	}
 }
 
-// TestOnConflict_Waits checks that the waits are random, and double up to 320 ms.
-func TestOnConflict_Waits(t *testing.T) {
+// TestRepeat_Waits checks that the waits are random, and double up to 320 ms.
+func TestRepeat_Waits(t *testing.T) {
 	t.Parallel()
 
 	const tries, runs = 9, 200
 	most := make([]time.Duration, 0, tries-1)
 	for range runs {
 		n := 0
-		_ = hook.OnConflict(t.Context(), func(_ context.Context, d time.Duration) error {
+		_ = conflict.Repeat(t.Context(), func(_ context.Context, d time.Duration) error {
 			if n == len(most) {
 				most = append(most, 0)
 			}
@@ -98,12 +99,12 @@ func TestOnConflict_Waits(t *testing.T) {
 	}
 }
 
-func TestOnConflict_WaitsByTheRealClockWithoutAWait(t *testing.T) {
+func TestRepeat_WaitsByTheRealClockWithoutAWait(t *testing.T) {
 	t.Parallel()
 
 	synctest.Test(t, func(t *testing.T) {
 		begin := time.Now()
-		_ = hook.OnConflict(t.Context(), nil, 20, func() error { return hook.Conflict("again") })
+		_ = conflict.Repeat(t.Context(), nil, 20, func() error { return hook.Conflict("again") })
 		if took := time.Since(begin); took == 0 || took > 6*time.Second {
 			t.Errorf("20 tries took %s; want more than nothing and at most 6 s", took)
 		}
