@@ -66,7 +66,7 @@ func TestConstants(t *testing.T) {
 		"internal/delivery/breaker/release.go": {"maxWave      = 500 ", "waveInterval = 2 * time.Second"},
 		"internal/delivery/breaker/review.go":  {"reviewPage = 100", "20 s of the 60 s of an invocation"},
 		"internal/delivery/breaker/tick.go":    {"maxDueCircuits = 10_000"},
-		"internal/hook/place.go":               {"MaxShards = 16"},
+		"internal/hook/ref.go":                 {"MaxShards = 16"},
 		"docs/limits.md":                       {"| endpoints of a tenant | 500 |"},
 		"infra/surehook/environments.go":       {"prod     600 of queues + 150 of the API + 250 of sender-fixed", "FixedSender: 250", "postsPerExecution   = 10 ", "batchesPerExecution = 1 "},
 	} {
