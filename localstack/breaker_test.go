@@ -28,7 +28,7 @@ func TestAnOutageParksAndReleases(t *testing.T) {
 	replies = append(replies, receiver.Status(http.StatusOK))
 	e := b.endpoint("a", map[string]any{
 		"retry":   schedule("5s", "5s", "5s", "5s"),
-		"circuit": map[string]any{"failures": failures, "cooldown": "8s", "max_cooldown": "60s"},
+		"circuit": map[string]any{"failures": failures, "cooldown": "15s", "max_cooldown": "60s"},
 	}, replies...)
 
 	var events []string // by age
@@ -49,8 +49,8 @@ func TestAnOutageParksAndReleases(t *testing.T) {
 	requests := b.arrivals("a", failures+1+len(events))
 	b.awaitCircuit(e.ID, "closed")
 	arrived := requests[failures+1:]
-	if gap := arrived[0].At.Sub(requests[failures].At); gap < 16*time.Second {
-		t.Errorf("second probe %v after the first; want the doubled cooldown of 16 s", gap)
+	if gap := arrived[0].At.Sub(requests[failures].At); gap < 30*time.Second {
+		t.Errorf("second probe %v after the first; want the doubled cooldown of 30 s", gap)
 	}
 	b.eachOnce(events, arrived)
 
