@@ -92,6 +92,9 @@ func (g *group) together(j *job) bool {
 	return j.step.Do == settlement.Attempt && j.err == nil && g.Endpoint.Coalesce.On()
 }
 
+// attempts reports whether the unit makes a request.
+func attempts(unit []*job) bool { return unit[0].step.Do == settlement.Attempt }
+
 // units returns the jobs that take their steps together: one request of a coalescing
 // endpoint, or one job.
 func (g *group) units() [][]*job {

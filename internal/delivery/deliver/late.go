@@ -13,15 +13,12 @@ import (
 
 // watch watches the attempts of a group. Only those of a fast endpoint in a lane of batches
 // count.
-func (d *Deliverer) watch(ctx context.Context, g *group) *lateWatch {
+func (d *Deliverer) watch(ctx context.Context, g *group, units [][]*job) *lateWatch {
 	admitted := 0
-	for _, v := range g.Verdicts {
-		if v.Decision == gate.Admit {
+	for _, members := range units {
+		if attempts(members) {
 			admitted++
 		}
-	}
-	if admitted > 0 && g.Endpoint.Coalesce.On() {
-		admitted = 1 // request
 	}
 	return watchLate(d.AfterFunc, admitted, func(late int) {
 		if g.Lane.Single() || g.Record.SpeedAtNow(d.Now()) != isolation.Fast {

@@ -38,11 +38,12 @@ type results struct {
 	all []gate.Result
 }
 
-// run calls f for the job, keeps the result and sets the job's error.
+// run calls f for the job, keeps the result, and sets the job's result and error.
 func (r *results) run(j *job, f func() (gate.Result, error)) {
 	j.err = recoverPanic(func() error {
-		one, err := f()
-		r.add(one)
+		var err error
+		j.result, err = f()
+		r.add(j.result)
 		return err
 	})
 }

@@ -11,7 +11,6 @@ import (
 	"surehook/internal/delivery/parallel"
 	"surehook/internal/hook"
 	"surehook/internal/names"
-	"surehook/internal/rule/settlement"
 )
 
 // processEndpoint plans the steps of one endpoint's tokens, and takes them at the same time.
@@ -61,12 +60,12 @@ func (d *Deliverer) processDue(ctx context.Context, jobs []*job, snapshot *Snaps
 // and adds them to made.
 func (d *Deliverer) processGroup(ctx context.Context, g *group, made *results) {
 	own := results{all: make([]gate.Result, 0, len(g.jobs))}
-	watch := d.watch(ctx, g)
-	open := d.Attempts.Opener(ctx, g.Endpoint)
 	units := g.units()
+	watch := d.watch(ctx, g, units)
+	open := d.Attempts.Opener(ctx, g.Endpoint)
 	parallel.Each(len(units), len(units), func(i int) error {
 		members := units[i]
-		if members[0].step.Do == settlement.Attempt {
+		if attempts(members) {
 			watch.running.Add(1)
 			defer watch.running.Add(-1)
 		}
@@ -77,15 +76,15 @@ func (d *Deliverer) processGroup(ctx context.Context, g *group, made *results) {
 		}
 		return nil // each job holds its own error
 	})
-	attempts := own.attempts()
-	requests := requestsOf(attempts)
+	attempted := own.attempts()
+	requests := requestsOf(attempted)
 	watch.end(requests)
 	if !g.Lane.Single() {
 		d.credits.earn(g.ID, inTime(requests), d.Now())
 	}
 	made.add(own.all...)
 	d.askOnceMore(ctx, g.jobs, g.Record)
-	d.settleEndpoint(ctx, g, attempts)
+	d.settleEndpoint(ctx, g, attempted)
 }
 
 // settleEndpoint reports the results to the gate, and hands the slots over. An attempt

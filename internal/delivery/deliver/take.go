@@ -22,11 +22,9 @@ func (d *Deliverer) take(ctx context.Context, j *job, open attempt.Opener) (r ga
 		}
 		return r, d.Settler.Send(ctx, *j.step.Sending) //nolint:wrapcheck // the line of the message names it
 	case settlement.Settle:
-		j.result, err = d.settleUnattempted(ctx, s, j.step.Decision)
-		return j.result, err
+		return d.settleUnattempted(ctx, s, j.step.Decision)
 	case settlement.Attempt:
-		j.result, err = d.makeAttempt(ctx, s, open)
-		return j.result, err
+		return d.makeAttempt(ctx, s, open)
 	}
 	return r, nil
 }

@@ -36,11 +36,10 @@ func (d *Deliverer) attemptTogether(ctx context.Context, jobs []*job, open attem
 	}
 	parallel.Each(len(jobs), settleTogether, func(i int) error {
 		j := jobs[i]
-		own.run(j, func() (r gate.Result, err error) {
+		own.run(j, func() (gate.Result, error) {
 			one := *made
 			one.Outcome.Batch = batch.Of(j.Token.Delivery.DeliveryID)
-			j.result, err = d.settleAttempt(ctx, &j.subject, &one)
-			return j.result, err
+			return d.settleAttempt(ctx, &j.subject, &one)
 		})
 		return nil // each job holds its own error
 	})

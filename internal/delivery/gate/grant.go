@@ -92,12 +92,12 @@ func (g *Gate) startLease(ctx context.Context, q *Query, due Due, now time.Time)
 		Key: isolation.LeaseKey(due.Delivery), Lease: isolation.Lease{Nonce: due.Nonce, Until: isolation.LeaseEnd(now), Run: hook.NewNonce()},
 	}
 	most := max(q.Record.Width(q.Endpoint, now), q.slots(now))
-	var answer isolation.Grant
+	var granted isolation.Grant
 	err := g.updateLimits(ctx, q, most, func(before isolation.Limits) (after isolation.Limits) {
-		after, answer = before.Start(own, most, now)
+		after, granted = before.Start(own, most, now)
 		return after
 	})
-	switch answer {
+	switch granted {
 	case isolation.Started, isolation.Running:
 		return Verdict{Decision: Admit, Lease: own}, err
 	case isolation.Busy:

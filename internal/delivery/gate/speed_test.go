@@ -48,6 +48,17 @@ func (w *bundle) empty() {
 	}
 }
 
+// fast stores a fast endpoint.
+func (w *bundle) fast() {
+	w.T.Helper()
+
+	r := gate.NewRecord(tenant, endpoint)
+	r.Speed, r.SeenAt = isolation.Fast, start
+	if err := w.Store.SaveCircuit(w.T.Context(), r); err != nil {
+		w.T.Fatal(err)
+	}
+}
+
 // end ends the leases of the admission, as package release does.
 func (w *bundle) end(a gate.Admission) {
 	w.T.Helper()
@@ -127,11 +138,7 @@ func TestGate_ALateClaimOfAFastEndpointNeedsNoSlot(t *testing.T) {
 	t.Parallel()
 
 	w := setup(t)
-	r := gate.NewRecord(tenant, endpoint)
-	r.Speed, r.SeenAt = isolation.Fast, start
-	if err := w.Store.SaveCircuit(t.Context(), r); err != nil {
-		t.Fatal(err)
-	}
+	w.fast()
 	q := w.overflowQuery(active(), 0, 1)
 	q.Due[0].Slot = true
 	if v := w.admit(q).Verdicts[0]; v.Decision != gate.Admit || v.Lease.Key != "" {
@@ -397,11 +404,7 @@ func TestGate_Late(t *testing.T) {
 	t.Parallel()
 
 	w := setup(t)
-	r := gate.NewRecord(tenant, endpoint)
-	r.Speed, r.SeenAt = isolation.Fast, start
-	if err := w.Store.SaveCircuit(t.Context(), r); err != nil {
-		t.Fatal(err)
-	}
+	w.fast()
 	late := func(n int, want isolation.Class) {
 		t.Helper()
 

@@ -147,8 +147,8 @@ func functions(f *ast.File) (all []*ast.FuncDecl) {
 	return all
 }
 
-// uses returns the names that the function calls: plain calls, and calls of methods of its
-// own receiver's fields are calls of other packages.
+// uses returns the names that the function calls: functions, and methods of its receiver.
+// Calls of the receiver's fields are calls of other packages.
 func uses(f *ast.FuncDecl) (names []string) {
 	ast.Inspect(f.Body, func(n ast.Node) bool {
 		call, ok := n.(*ast.CallExpr)
@@ -159,7 +159,7 @@ func uses(f *ast.FuncDecl) (names []string) {
 		case *ast.Ident:
 			names = append(names, fun.Name)
 		case *ast.SelectorExpr:
-			if x, ok := fun.X.(*ast.Ident); ok && x.Obj != nil && receiver(f) == x.Name {
+			if x, ok := fun.X.(*ast.Ident); ok && receiver(f) == x.Name {
 				names = append(names, fun.Sel.Name)
 			}
 		}
@@ -194,7 +194,7 @@ func TestTheWay_FewCollaborators(t *testing.T) {
 
 // collaborators returns the fields of interface types, also within structs of the same room.
 func collaborators(of reflect.Type) (names []string) {
-	for f := range fieldsOf(of) {
+	for f := range of.Fields() {
 		kind := f.Type
 		if kind.Kind() == reflect.Pointer {
 			kind = kind.Elem()
@@ -207,14 +207,4 @@ func collaborators(of reflect.Type) (names []string) {
 		}
 	}
 	return names
-}
-
-func fieldsOf(of reflect.Type) func(yield func(reflect.StructField) bool) {
-	return func(yield func(reflect.StructField) bool) {
-		for i := range of.NumField() {
-			if !yield(of.Field(i)) {
-				return
-			}
-		}
-	}
 }

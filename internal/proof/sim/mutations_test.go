@@ -262,8 +262,8 @@ func mutations() []mutation {
 		},
 		{
 			name: "only the leader of a failed request is settled", file: "delivery/deliver/together.go", by: []check{checkLost, checkLate},
-			old: "own.run(j, func() (r gate.Result, err error) {\n\t\t\tone := *made",
-			bug: "own.run(j, func() (r gate.Result, err error) {\n\t\t\t\tif j != leader && made.Outcome.Status/100 != 2 {\n\t\t\t\t\treturn r, nil\n\t\t\t\t}\n\t\t\tone := *made",
+			old: "own.run(j, func() (gate.Result, error) {\n\t\t\tone := *made",
+			bug: "own.run(j, func() (gate.Result, error) {\n\t\t\t\tif j != leader && made.Outcome.Status/100 != 2 {\n\t\t\t\t\treturn gate.Result{}, nil\n\t\t\t\t}\n\t\t\tone := *made",
 		},
 		{
 			name: "a rejected event takes the others of its request with it", file: "rule/settlement/decision.go", by: []check{checkRecord},
