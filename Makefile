@@ -27,6 +27,8 @@ CLIENTS   := clients/ts
 CONTEXT = -c env=$(ENV) -c prefix=$(STACK) -c dist=../$(DIST) -c version=$(VERSION)
 CONTEXT += $(if $(ALARM_EMAIL),-c email=$(ALARM_EMAIL))
 CONTEXT += $(if $(TRACES),-c traces=$(TRACES))
+CONTEXT += $(if $(EVENT_BUS),-c event_bus=$(EVENT_BUS) -c event_pattern='$(EVENT_PATTERN)')
+CONTEXT += $(if $(TENANT_PATH),-c tenant_path=$(TENANT_PATH))
 CONTEXT += $(if $(VALIDATION),-c validation=$(VALIDATION))
 CONTEXT += $(if $(ENDPOINTS_PER_HOST),-c endpoints_per_host=$(ENDPOINTS_PER_HOST))
 CONTEXT += $(if $(SENDERS),-c senders=$(SENDERS)) $(if $(FIXED),-c fixed=$(FIXED))

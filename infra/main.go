@@ -12,6 +12,9 @@
 //	-c version=VERSION              the tag surehook:version of the resources
 //	-c email=ADDRESS                the recipient of alarms and operational events; default: nobody
 //	-c traces=xray|URL              the destination of spans: X-Ray or an OTLP endpoint; default: none
+//	-c event_bus=NAME|ARN           a bus of EventBridge with events for Surehook, together with
+//	-c event_pattern=JSON           the event pattern of the rule on the bus
+//	-c tenant_path=PATH             the tenant in an event of the bus; default: detail.tenant
 //	-c validation=off|warn|reject   what happens to events that do not fit their event type; default: off
 //	-c endpoints_per_host=N         the most endpoints of a tenant with one host; default: no limit
 //	-c senders=REGION,...           other regions that can send requests, a stack in each; default: none
@@ -54,6 +57,7 @@ func run() error {
 	env.EgressHost = contextOf(app, "host", "")
 	env.AlarmEmail = contextOf(app, "email", "")
 	env.Traces = contextOf(app, "traces", "")
+	env.Events = surehook.EventBus{Bus: contextOf(app, "event_bus", ""), Pattern: contextOf(app, "event_pattern", ""), TenantPath: contextOf(app, "tenant_path", "")}
 	env.Validation = contextOf(app, "validation", "")
 	env.Domain = surehook.Domain{Name: contextOf(app, "domain", ""), CertificateARN: contextOf(app, "certificate", "")}
 	env.Portal = surehook.Portal{Name: contextOf(app, "portal_name", ""), Accent: contextOf(app, "portal_accent", "")}

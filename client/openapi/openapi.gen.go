@@ -118,6 +118,7 @@ const (
 	AuditActionPortalLinkEnd        AuditAction = "portal_link.end"
 	AuditActionPortalSessionEnd     AuditAction = "portal_session.end"
 	AuditActionPortalSessionOpen    AuditAction = "portal_session.open"
+	AuditActionRejectsRedrive       AuditAction = "rejects.redrive"
 	AuditActionReplayCancel         AuditAction = "replay.cancel"
 	AuditActionReplayStart          AuditAction = "replay.start"
 	AuditActionTenantErase          AuditAction = "tenant.erase"
@@ -177,6 +178,8 @@ func (e AuditAction) Valid() bool {
 	case AuditActionPortalSessionEnd:
 		return true
 	case AuditActionPortalSessionOpen:
+		return true
+	case AuditActionRejectsRedrive:
 		return true
 	case AuditActionReplayCancel:
 		return true
@@ -1742,19 +1745,19 @@ func (e TLSViewKey) Valid() bool {
 
 // Defines values for Validation.
 const (
-	Off    Validation = "off"
-	Reject Validation = "reject"
-	Warn   Validation = "warn"
+	ValidationOff    Validation = "off"
+	ValidationReject Validation = "reject"
+	ValidationWarn   Validation = "warn"
 )
 
 // Valid indicates whether the value is a known member of the Validation enum.
 func (e Validation) Valid() bool {
 	switch e {
-	case Off:
+	case ValidationOff:
 		return true
-	case Reject:
+	case ValidationReject:
 		return true
-	case Warn:
+	case ValidationWarn:
 		return true
 	default:
 		return false
@@ -3621,11 +3624,17 @@ type Queues struct {
 	// DeadLetters The approximate number of messages in a queue.
 	DeadLetters Depth `json:"dead_letters"`
 
+	// Events The approximate number of messages in a queue.
+	Events Depth `json:"events"`
+
 	// Live The approximate number of messages in a queue.
 	Live Depth `json:"live"`
 
 	// Overflow The approximate number of messages in a queue.
 	Overflow Depth `json:"overflow"`
+
+	// Rejects The approximate number of messages in a queue.
+	Rejects Depth `json:"rejects"`
 
 	// Replay The approximate number of messages in a queue.
 	Replay Depth `json:"replay"`
@@ -3643,10 +3652,50 @@ type Queues struct {
 	Undeliverable Depth `json:"undeliverable"`
 }
 
+// Redriven defines model for Redriven.
+type Redriven struct {
+	// More true: call again for the rest.
+	More bool `json:"more"`
+
+	// Redriven The number of messages sent to the events queue.
+	Redriven int `json:"redriven"`
+}
+
 // Refused defines model for Refused.
 type Refused struct {
 	// Error A problem document (RFC 9457). `code` identifies the problem.
 	Error Problem `json:"error"`
+}
+
+// Reject defines model for Reject.
+type Reject struct {
+	// Body At most 4 KiB of the body.
+	Body string `json:"body"`
+
+	// Cut true: the body is longer.
+	Cut bool `json:"cut"`
+
+	// EventType The attribute of the message.
+	EventType *string `json:"event_type,omitempty"`
+
+	// Id The id of the first message with this content.
+	Id string `json:"id"`
+
+	// IdempotencyKey The attribute of the message.
+	IdempotencyKey *string `json:"idempotency_key,omitempty"`
+
+	// Reason What is wrong. Absent after a thousand failures of Surehook.
+	Reason     *string `json:"reason,omitempty"`
+	RejectedAt Time    `json:"rejected_at"`
+	SentAt     Time    `json:"sent_at"`
+
+	// Tenant The attribute of the message.
+	Tenant *string `json:"tenant,omitempty"`
+}
+
+// RejectList defines model for RejectList.
+type RejectList struct {
+	Data []Reject `json:"data"`
 }
 
 // Replay A replay job.
@@ -4152,6 +4201,12 @@ type ListKeysParams struct {
 type GetDocumentWithTypesParams struct {
 	// EventTypes true: `webhooks` has one more entry for each event type that is not archived, with schema and example. Types past the largest response are left out.
 	EventTypes *WithTypes `form:"event_types,omitempty" json:"event_types,omitempty"`
+}
+
+// ListRejectsParams defines parameters for ListRejects.
+type ListRejectsParams struct {
+	// Limit The most items of the page. A page also ends when its items take 1000 KiB: only a `next_cursor` of null is the end of the list.
+	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
 }
 
 // GetPipelineStatsParams defines parameters for GetPipelineStats.
@@ -4810,6 +4865,23 @@ type ClientInterface interface {
 	//
 	// Corresponds with GET /v1/openapi.yaml (the `GetDocument` operationId).
 	GetDocument(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ListRejects List wrong messages of the events queue
+	//
+	// Rejects are messages of the events queue whose events were not accepted. They stay for 14 days. SQS has no list of
+	// a queue: the call receives messages and makes them visible again, in no particular order.
+	// So there is no second page; the health of the pipeline has the number of rejects.
+	//
+	// Corresponds with GET /v1/rejects (the `ListRejects` operationId).
+	ListRejects(ctx context.Context, params *ListRejectsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// RedriveRejects Send all rejects to the events queue again
+	//
+	// Sends the rejects of before the call, at most 1,000 and for at most 15 s. A message that is still wrong becomes a
+	// reject again. A message that is redriven twice is accepted once.
+	//
+	// Corresponds with POST /v1/rejects/redrive (the `RedriveRejects` operationId).
+	RedriveRejects(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// GetPipelineStats Read the statistics of all tenants
 	//
@@ -5747,6 +5819,43 @@ func (c *Client) GetDocumentWithTypes(ctx context.Context, params *GetDocumentWi
 // Corresponds with GET /v1/openapi.yaml (the `GetDocument` operationId).
 func (c *Client) GetDocument(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewGetDocumentRequest(c.Server)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ListRejects List wrong messages of the events queue
+//
+// Rejects are messages of the events queue whose events were not accepted. They stay for 14 days. SQS has no list of
+// a queue: the call receives messages and makes them visible again, in no particular order.
+// So there is no second page; the health of the pipeline has the number of rejects.
+//
+// Corresponds with GET /v1/rejects (the `ListRejects` operationId).
+func (c *Client) ListRejects(ctx context.Context, params *ListRejectsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewListRejectsRequest(c.Server, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// RedriveRejects Send all rejects to the events queue again
+//
+// Sends the rejects of before the call, at most 1,000 and for at most 15 s. A message that is still wrong becomes a
+// reject again. A message that is redriven twice is accepted once.
+//
+// Corresponds with POST /v1/rejects/redrive (the `RedriveRejects` operationId).
+func (c *Client) RedriveRejects(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewRedriveRejectsRequest(c.Server)
 	if err != nil {
 		return nil, err
 	}
@@ -7764,6 +7873,87 @@ func NewGetDocumentRequest(server string) (*http.Request, error) {
 	}
 
 	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewListRejectsRequest constructs an http.Request for the ListRejects method
+func NewListRejectsRequest(server string, params *ListRejectsParams) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/rejects")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Limit != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "limit", *params.Limit, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewRedriveRejectsRequest constructs an http.Request for the RedriveRejects method
+func NewRedriveRejectsRequest(server string) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/rejects/redrive")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), nil)
 	if err != nil {
 		return nil, err
 	}
@@ -11138,6 +11328,27 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with GET /v1/openapi.yaml (the `GetDocument` operationId).
 	GetDocumentWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*GetDocumentResult, error)
 
+	// ListRejectsWithResponse List wrong messages of the events queue
+	//
+	// Rejects are messages of the events queue whose events were not accepted. They stay for 14 days. SQS has no list of
+	// a queue: the call receives messages and makes them visible again, in no particular order.
+	// So there is no second page; the health of the pipeline has the number of rejects.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v1/rejects (the `ListRejects` operationId).
+	ListRejectsWithResponse(ctx context.Context, params *ListRejectsParams, reqEditors ...RequestEditorFn) (*ListRejectsResult, error)
+
+	// RedriveRejectsWithResponse Send all rejects to the events queue again
+	//
+	// Sends the rejects of before the call, at most 1,000 and for at most 15 s. A message that is still wrong becomes a
+	// reject again. A message that is redriven twice is accepted once.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/rejects/redrive (the `RedriveRejects` operationId).
+	RedriveRejectsWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*RedriveRejectsResult, error)
+
 	// GetPipelineStatsWithResponse Read the statistics of all tenants
 	//
 	// Rates, retries and latency of the last 25 clock hours in UTC, in total or by the hour, of all tenants together or
@@ -12439,6 +12650,88 @@ func (r GetDocumentResult) StatusCode() int {
 
 // ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
 func (r GetDocumentResult) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type ListRejectsResult struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *RejectList
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r ListRejectsResult) GetJSON200() *RejectList {
+	return r.JSON200
+}
+
+// GetBody returns the raw response body bytes
+func (r ListRejectsResult) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r ListRejectsResult) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ListRejectsResult) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ListRejectsResult) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type RedriveRejectsResult struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *Redriven
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r RedriveRejectsResult) GetJSON200() *Redriven {
+	return r.JSON200
+}
+
+// GetBody returns the raw response body bytes
+func (r RedriveRejectsResult) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r RedriveRejectsResult) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r RedriveRejectsResult) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r RedriveRejectsResult) ContentType() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Header.Get("Content-Type")
 	}
@@ -14837,6 +15130,39 @@ func (c *ClientWithResponses) GetDocumentWithResponse(ctx context.Context, reqEd
 	return ParseGetDocumentResult(rsp)
 }
 
+// ListRejectsWithResponse List wrong messages of the events queue
+//
+// Rejects are messages of the events queue whose events were not accepted. They stay for 14 days. SQS has no list of
+// a queue: the call receives messages and makes them visible again, in no particular order.
+// So there is no second page; the health of the pipeline has the number of rejects.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v1/rejects (the `ListRejects` operationId).
+func (c *ClientWithResponses) ListRejectsWithResponse(ctx context.Context, params *ListRejectsParams, reqEditors ...RequestEditorFn) (*ListRejectsResult, error) {
+	rsp, err := c.ListRejects(ctx, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseListRejectsResult(rsp)
+}
+
+// RedriveRejectsWithResponse Send all rejects to the events queue again
+//
+// Sends the rejects of before the call, at most 1,000 and for at most 15 s. A message that is still wrong becomes a
+// reject again. A message that is redriven twice is accepted once.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/rejects/redrive (the `RedriveRejects` operationId).
+func (c *ClientWithResponses) RedriveRejectsWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*RedriveRejectsResult, error) {
+	rsp, err := c.RedriveRejects(ctx, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseRedriveRejectsResult(rsp)
+}
+
 // GetPipelineStatsWithResponse Read the statistics of all tenants
 //
 // Rates, retries and latency of the last 25 clock hours in UTC, in total or by the hour, of all tenants together or
@@ -16375,6 +16701,58 @@ func ParseGetDocumentResult(rsp *http.Response) (*GetDocumentResult, error) {
 			headers.ReferrerPolicy = &value
 		}
 		response.Headers200 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseListRejectsResult parses an HTTP response from a ListRejectsWithResponse call
+func ParseListRejectsResult(rsp *http.Response) (*ListRejectsResult, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ListRejectsResult{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest RejectList
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseRedriveRejectsResult parses an HTTP response from a RedriveRejectsWithResponse call
+func ParseRedriveRejectsResult(rsp *http.Response) (*RedriveRejectsResult, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &RedriveRejectsResult{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest Redriven
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
 	}
 
 	return response, nil

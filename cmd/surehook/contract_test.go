@@ -23,7 +23,7 @@ func TestOperations_Contract(t *testing.T) {
 	commanded := []string{ // by commands that are no operation
 		"postEvent", "postEvents", "startReplay", "analyseDeadLetters", "listDeadLetters", "getHealth", "getStats", "getEndpointStats", "getPipelineStats",
 	}
-	for _, o := range slices.Concat(p.eventOperations(), p.deliveryOperations(), p.endpointOperations(), p.eventTypeOperations(), p.tenantOperations(), p.keyOperations(), p.auditOperations(), p.replayOperations()) {
+	for _, o := range slices.Concat(p.eventOperations(), p.deliveryOperations(), p.endpointOperations(), p.eventTypeOperations(), p.tenantOperations(), p.rejectOperations(), p.keyOperations(), p.auditOperations(), p.replayOperations()) {
 		for _, path := range []string{o.path, o.wide} {
 			if path == "" {
 				continue

@@ -36,6 +36,7 @@ func (p *program) resources() []*cobra.Command {
 		p.group("endpoints", "Endpoints: URLs with their event types, secrets and limits", p.endpointOperations()),
 		p.group("event-types", "Event types: the catalog of the environment", p.eventTypeOperations()),
 		p.group("tenants", "Tenants and their limits", p.tenantOperations()),
+		p.group("rejects", "Wrong messages of the events queue, with a key for all tenants", p.rejectOperations()),
 		p.group("keys", "API keys, with a key for all tenants", p.keyOperations()),
 		p.group("audit", "Changes: who, what, when and from where", p.auditOperations()),
 		p.group("replays", "Replay jobs", p.replayOperations()),
@@ -209,6 +210,16 @@ func (p *program) eventTypeOperations() []operation {
 			use: "document", short: "Print the document of the API as JSON", method: get, path: "/v1/openapi.json",
 			query: []option{{name: "event_types", usage: "true: with the schemas of the event types as webhooks"}},
 		},
+	}
+}
+
+func (p *program) rejectOperations() []operation {
+	return []operation{
+		{
+			use: "list", short: "List rejects with their reasons", method: get, path: "/v1/rejects",
+			list: columns("MESSAGE=id", "REASON=reason", "TENANT=tenant", "EVENT TYPE=event_type", "REJECTED=rejected_at"),
+		},
+		{use: "redrive", short: "Send all rejects to the events queue again, after their fault was corrected", method: post, path: "/v1/rejects/redrive"},
 	}
 }
 

@@ -1,10 +1,11 @@
-// Function ingest accepts events over HTTP.
+// Function ingest accepts events over HTTP, and from the events queue.
 package main
 
 import (
 	"context"
 	"fmt"
 	"log/slog"
+	"math/rand/v2"
 	"os"
 	"time"
 
@@ -13,8 +14,10 @@ import (
 	"surehook/functions/internal/lambdafn"
 	"surehook/functions/internal/wire"
 	"surehook/internal/aws/apigateway"
+	"surehook/internal/aws/sqs"
 	"surehook/internal/config"
 	"surehook/internal/delivery/ingest"
+	"surehook/internal/delivery/source"
 	"surehook/internal/emf"
 	"surehook/internal/hook"
 	"surehook/internal/httpapi"
@@ -40,5 +43,19 @@ func newHandler(cfg config.Ingest, sdk aws.Config, log *slog.Logger) (any, error
 	if acceptor.Types, err = ingest.NewTypes(store, usual, ingest.TypesAge); err != nil {
 		return nil, fmt.Errorf("make event types: %w", err)
 	}
-	return apigateway.Handle(httpapi.Events(acceptor, log)), nil
+	metrics := emf.Set{Environment: cfg.Environment}
+	h := &handler{
+		api: apigateway.Handle(httpapi.Events(acceptor, log)),
+		source: &source.Source{
+			Reader:   source.Reader{Tenant: cfg.TenantPath, Body: httpapi.ReadEvent},
+			Acceptor: acceptor,
+			Queue:    sqs.NewEventQueue(sdk, cfg.EventsQueue, cfg.RejectsQueue),
+			Rand:     rand.Float64,
+			Metrics:  metrics,
+			Log:      log,
+			Now:      time.Now,
+		},
+		batches: wire.Batches(sdk, metrics, log, time.Now),
+	}
+	return h.Handle, nil
 }

@@ -18,6 +18,7 @@ import (
 	"surehook/internal/admin/endpoint"
 	"surehook/internal/admin/erasure"
 	"surehook/internal/admin/eventtype"
+	"surehook/internal/admin/reject"
 	"surehook/internal/admin/status"
 	"surehook/internal/admin/tenant"
 	"surehook/internal/aws/apigateway"
@@ -73,6 +74,7 @@ func newHandler(cfg config.Manage, sdk aws.Config, log *slog.Logger) (any, error
 		Links:     &apikey.Links{Store: store, Now: time.Now},
 		Tenants:   &tenant.Admin{Store: store, Retention: cfg.Retention},
 		Types:     &eventtype.Admin{Store: store, Now: time.Now},
+		Rejects:   &reject.Admin{Queue: sqs.NewEventQueue(sdk, cfg.EventsQueue, cfg.RejectsQueue), Now: time.Now},
 		Tester:    acceptor,
 		Guard:     erasure.Guard{Tenants: store},
 		Audit:     &audit.Log{Store: store, Log: log, Now: time.Now},

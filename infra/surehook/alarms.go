@@ -22,7 +22,7 @@ func RunbookSections() []string {
 		"dead-letters-growing", "undeliverable", "oldest-pending", "breaker-silent", "success-rate", "ingest-errors",
 		"function-errors", "function-throttles", "table-throttles", "schedule-failures", "archive-failed",
 		"put-back", "recursion-stopped", "messages-circling", "notifications-failed",
-		"deliveries-swept", "stream-late", "sender-failing",
+		"deliveries-swept", "stream-late", "sender-failing", "rejects", "events-waiting",
 	}
 }
 
@@ -152,6 +152,7 @@ func deliveryAlarms(p MonitorProps) []alarm {
 		metric: p.Functions.Breaker.Metric(jsii.String("IteratorAge"), options("Maximum", metricPeriod)), limit: float64(streamLate.Milliseconds()),
 	}.lasting())
 	all = append(all, senderAlarms(p)...)
+	all = append(all, sourceAlarms(p)...)
 	all = append(all, pendingAlarms(p)...)
 	if !p.emulated() {
 		all = append(all, alarm{
@@ -181,6 +182,30 @@ func senderAlarms(p MonitorProps) []alarm {
 			means:  "Senders do not report the outcome of attempts. The attempts count as failures of their endpoints, and receivers may get duplicates." + first,
 			metric: p.own(names.MetricAnswersLost, "Sum", metricPeriod), limit: float64(p.Environment.Thresholds.FunctionErrors),
 		}.lasting(),
+	}
+}
+
+// eventsWaiting is the wait of an event for its tenant's limit that pages somebody.
+const eventsWaiting = day
+
+// sourceAlarms returns the alarms about the queue of events.
+func sourceAlarms(p MonitorProps) []alarm {
+	return []alarm{
+		{
+			id: "Rejects", name: "rejects", section: "rejects",
+			means:  "Messages of the events queue are wrong, and wait in the queue rejects for 14 days. Their events are not accepted. First read the reasons with surehook rejects list, have the producer or the limits corrected, then run surehook rejects redrive.",
+			metric: p.Queues.Rejects.MetricApproximateNumberOfMessagesVisible(options("Maximum", metricPeriod)),
+		},
+		{
+			id: "EventsWaiting", name: "events-waiting", section: "events-waiting",
+			means:  "An event of the events queue has waited for its tenant's limit of events per second for more than a day. Nothing is lost, and the events wait on. First find the tenant in the lines event.returned of the log of ingest, then raise the limit or ask the tenant.",
+			metric: p.own(names.MetricEventWait, "Maximum", metricPeriod), limit: float64(eventsWaiting.Milliseconds()),
+		},
+		{
+			id: "OldestPendingEvents", name: "oldest-pending-events", section: "oldest-pending",
+			means:  "A message of the events queue has waited too long. First check on the dashboard whether the queue's depth grows. If the depth grows, ingest is too slow, throttled or at its maximum concurrency. If not, ingest fails with single messages: run the query errors.",
+			metric: p.Queues.Events.MetricApproximateAgeOfOldestMessage(options("Maximum", metricPeriod)), limit: (p.Environment.Thresholds.OldestPending + maxDelay).Seconds(),
+		},
 	}
 }
 

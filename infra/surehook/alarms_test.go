@@ -44,15 +44,17 @@ func TestAlarms_thresholds(t *testing.T) {
 				"messages-circling":    0,
 				"notifications-failed": 0,
 				"deliveries-swept":     0,
+				"rejects":              0,
+				"events-waiting":       float64((24 * time.Hour).Milliseconds()),
 				"stream-late":          float64(time.Hour.Milliseconds()),
 			}
-			for _, f := range []string{"deliver", "breaker", "replay"} {
+			for _, f := range []string{"ingest", "deliver", "breaker", "replay"} {
 				want[f+"-recursion"] = 0
 			}
-			for _, queue := range []string{"live", "retry", "replay", "slot", "overflow", "coalesce", "circuits", "replay-jobs"} {
+			for _, queue := range []string{"live", "retry", "replay", "slot", "overflow", "coalesce", "events", "circuits", "replay-jobs"} {
 				want["put-back-"+queue] = 9
 			}
-			for lane, age := range map[string]time.Duration{"live": 30 * time.Minute, "retry": 45 * time.Minute, "replay": 30 * time.Minute, "slot": 30 * time.Minute, "overflow": 30 * time.Minute, "coalesce": 45 * time.Minute} {
+			for lane, age := range map[string]time.Duration{"live": 30 * time.Minute, "retry": 45 * time.Minute, "replay": 30 * time.Minute, "slot": 30 * time.Minute, "overflow": 30 * time.Minute, "coalesce": 45 * time.Minute, "events": 45 * time.Minute} {
 				want["oldest-pending-"+lane] = age.Seconds()
 			}
 			for _, f := range []string{"ingest", "deliver", "breaker", "replay", "manage", "authorize"} {

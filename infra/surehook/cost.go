@@ -152,7 +152,7 @@ func pricedQueues(p MonitorProps) []awssqs.Queue {
 	for _, q := range p.work() {
 		all = append(all, q.resource)
 	}
-	return append(all, p.Queues.DeadLetters, p.Queues.Undeliverable, p.Queues.UndeliverableRetry)
+	return append(all, p.Queues.Rejects, p.Queues.DeadLetters, p.Queues.Undeliverable, p.Queues.UndeliverableRetry)
 }
 
 func capacity(p MonitorProps, kind string) []awscloudwatch.Metric {

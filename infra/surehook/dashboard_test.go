@@ -83,10 +83,10 @@ func TestDashboard_metrics(t *testing.T) {
 		count int
 		want  string // of a metric's JSON
 	}{
-		{title: "Queue depth", count: 8, want: `"QueueName","${ReplayJobs.QueueName}"`},
+		{title: "Queue depth", count: 9, want: `"QueueName","${ReplayJobs.QueueName}"`},
 		{title: "Oldest live message, s", count: 1, want: `"ApproximateAgeOfOldestMessage","QueueName","${Live.QueueName}"`},
-		{title: "Oldest message", count: 8, want: `"ApproximateAgeOfOldestMessage","QueueName","${Retry.QueueName}"`},
-		{title: "Messages put back after a failure", count: 8, want: `"messages_put_back","environment","surehook-prod","queue","${ReplayJobs.QueueName}"`},
+		{title: "Oldest message", count: 9, want: `"ApproximateAgeOfOldestMessage","QueueName","${Retry.QueueName}"`},
+		{title: "Messages put back after a failure", count: 9, want: `"messages_put_back","environment","surehook-prod","queue","${ReplayJobs.QueueName}"`},
 		{title: "Circuits open", count: 1, want: `"Surehook","circuits_open","environment","surehook-prod"`},
 		{title: "Delivery latency, event to success", count: 3, want: `"Surehook","latency_ms","environment","surehook-prod",{"label":"p99","stat":"p99"}`},
 		{title: "Attempt duration", count: 3, want: `"duration_ms"`},
@@ -188,8 +188,8 @@ func TestDashboard_cost(t *testing.T) {
 		`lambda6n5]) * 0.2 / 1000000`,
 		`dynamodb0n2]) * 0.125 / 1000000`,
 		`dynamodb1n2]) * 0.625 / 1000000`,
-		`sqs0n32]) * 0.5 / 1000000`, // three kinds of requests about messages with a group id, to each of eleven queues
-		`sqs1n10]) * 0.4 / 1000000`, // empty receives
+		`sqs0n38]) * 0.5 / 1000000`, // three kinds of requests about messages with a group id, to each of thirteen queues
+		`sqs1n12]) * 0.4 / 1000000`, // empty receives
 		`SUM([scheduler0n0]) * 1 / 1000000`,
 		`logs0n5]) * 0.5 / 1073741824`,
 	} {

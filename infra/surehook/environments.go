@@ -59,6 +59,9 @@ type Environment struct {
 	// PointInTimeRecovery.
 	Archive bool
 
+	// Events are the events of EventBridge.
+	Events EventBus
+
 	// Validation is what happens to events that do not fit their event type, for
 	// event types without a validation of their own: names.ValidationOff, also
 	// when empty, names.ValidationWarn or names.ValidationReject.
@@ -93,6 +96,17 @@ type Environment struct {
 	EgressHost string
 	// Portal is the appearance of the tenants' portal, and its place.
 	Portal Portal
+}
+
+// EventBus is a bus of EventBridge with events for Surehook. The zero EventBus is none.
+type EventBus struct {
+	// Bus is the bus's name or ARN, in the stack's account and region.
+	Bus string
+	// Pattern is the event pattern of the rule, in JSON, such as {"source": ["com.example.orders"]}.
+	Pattern string
+	// TenantPath is the path of the tenant in the events, names with dots between; empty
+	// for detail.tenant.
+	TenantPath string
 }
 
 // Portal is the appearance of the tenants' portal. The zero Portal has Surehook's
@@ -153,11 +167,12 @@ type Throttles struct {
 // 150. API Gateway caches the results of authorize. A reservation takes its executions from all other functions of
 // the account and region, used or not:
 //
-//	dev       38 of queues +  10 of the API +  30 of sender-fixed
-//	staging  105 of queues +  30 of the API +  75 of sender-fixed
-//	prod     600 of queues + 150 of the API + 250 of sender-fixed
+//	dev       38 of queues +  12 of ingest  +  30 of sender-fixed
+//	staging  105 of queues +  35 of ingest  +  75 of sender-fixed
+//	prod     600 of queues + 170 of ingest  + 230 of sender-fixed
 type Concurrency struct {
 	Live, Retry, Replay int // lanes of deliver
+	Events              int // of ingest: the events queue
 	Slots               int // of deliver: in-flight slots, the lanes slot and overflow together, 4 to 1,000
 	Coalesce            int // of deliver: the lane coalesce
 	Circuits            int // of breaker
@@ -197,11 +212,15 @@ func (t Throttles) ingest() int {
 	return t.Events.PerSecond/postsPerExecution + t.Batch.PerSecond/batchesPerExecution
 }
 
+// ingest returns the executions of ingest: those that the throttles let through, and those of
+// the events queue.
+func (e Environment) ingest() int { return e.Throttles.ingest() + e.Concurrency.Events }
+
 // authorize returns the executions of authorize that the throttles let through, with no
 // answer in the cache.
 func (t Throttles) authorize() int { return t.Default.PerSecond / postsPerExecution }
 
-// queues returns the executions of the queues at their limits.
+// queues returns the executions of the queues at their limits, without that of ingest.
 func (c Concurrency) queues() int {
 	return c.Live + c.Retry + c.Replay + c.Slots + c.Coalesce + c.Circuits + c.ReplayJobs
 }
@@ -216,10 +235,11 @@ func (e Environment) reserved() int {
 }
 
 // executions returns the concurrent executions of the environment: the queues at their
-// limits, ingest at its throttles, or the API at its floors, and the ceiling of sender-fixed.
+// limits, ingest at its throttles and its queue, or the API at its floors, and the ceiling of
+// sender-fixed.
 func (e Environment) executions() int {
 	floors := e.Concurrency.Ingest + e.Concurrency.Authorize
-	api := max(e.Throttles.ingest(), floors)
+	api := max(e.ingest(), floors)
 	return e.Concurrency.queues() + api + e.reserved() - floors
 }
 
@@ -281,7 +301,7 @@ func environments(localArch string) []Environment {
 				Public:  Throttle{PerSecond: 5, Burst: 10},
 				Pages:   Throttle{PerSecond: 25, Burst: 50},
 			},
-			Concurrency: Concurrency{Live: 5, Retry: 2, Replay: 2, Slots: 20, Coalesce: 2, Circuits: 5, ReplayJobs: 2, FixedSender: 30, Account: 1000},
+			Concurrency: Concurrency{Events: 2, Live: 5, Retry: 2, Replay: 2, Slots: 20, Coalesce: 2, Circuits: 5, ReplayJobs: 2, FixedSender: 30, Account: 1000},
 			BreakerTick: time.Minute,
 			Review:      15 * time.Minute,
 			Reconcile:   15 * time.Minute,
@@ -305,7 +325,7 @@ func environments(localArch string) []Environment {
 				Public:  Throttle{PerSecond: 10, Burst: 20},
 				Pages:   Throttle{PerSecond: 50, Burst: 100},
 			},
-			Concurrency: Concurrency{Live: 20, Retry: 10, Replay: 5, Slots: 50, Coalesce: 5, Circuits: 10, ReplayJobs: 5, FixedSender: 75, Account: 1000},
+			Concurrency: Concurrency{Events: 5, Live: 20, Retry: 10, Replay: 5, Slots: 50, Coalesce: 5, Circuits: 10, ReplayJobs: 5, FixedSender: 75, Account: 1000},
 			BreakerTick: time.Minute,
 			Review:      15 * time.Minute,
 			Reconcile:   15 * time.Minute,
@@ -331,7 +351,7 @@ func environments(localArch string) []Environment {
 				Public:  Throttle{PerSecond: 10, Burst: 20},
 				Pages:   Throttle{PerSecond: 50, Burst: 100},
 			},
-			Concurrency: Concurrency{Live: 200, Retry: 100, Replay: 50, Slots: 200, Coalesce: 20, Circuits: 20, ReplayJobs: 10, FixedSender: 250, Account: 1000},
+			Concurrency: Concurrency{Events: 20, Live: 200, Retry: 100, Replay: 50, Slots: 200, Coalesce: 20, Circuits: 20, ReplayJobs: 10, FixedSender: 230, Account: 1000},
 			BreakerTick: time.Minute,
 			Review:      15 * time.Minute,
 			Reconcile:   15 * time.Minute,
@@ -355,7 +375,7 @@ func environments(localArch string) []Environment {
 				Public:  Throttle{PerSecond: 100, Burst: 200},
 				Pages:   Throttle{PerSecond: 100, Burst: 200},
 			},
-			Concurrency: Concurrency{Live: 4, Retry: 2, Replay: 2, Slots: 10, Coalesce: 2, Circuits: 2, ReplayJobs: 2, FixedSender: 15, Account: 1000},
+			Concurrency: Concurrency{Events: 2, Live: 4, Retry: 2, Replay: 2, Slots: 10, Coalesce: 2, Circuits: 2, ReplayJobs: 2, FixedSender: 15, Account: 1000},
 			BreakerTick: time.Minute,
 			Review:      15 * time.Minute,
 			Reconcile:   15 * time.Minute,

@@ -88,7 +88,7 @@ func TestEnvironment_Validate(t *testing.T) {
 		{name: "a thousand and one slots are too many", env: "dev", change: func(e *Environment) { e.Concurrency.Slots = 1001 }, want: "slots"},
 		{name: "fixed addresses fit in prod's account", env: "prod", change: func(e *Environment) { e.FixedZones = 2 }},
 		{name: "a ceiling above the rest of the account is refused", env: "prod", change: func(e *Environment) {
-			e.FixedZones, e.Concurrency.FixedSender = 2, 251
+			e.FixedZones, e.Concurrency.FixedSender = 2, 231
 		}, want: "take 1001 concurrent executions, and the account has 1000"},
 		{name: "the ceiling counts with fixed addresses only", env: "prod", change: func(e *Environment) { e.Concurrency.FixedSender = 900 }},
 		{name: "sender-fixed may have no ceiling", env: "prod", change: func(e *Environment) { e.FixedZones, e.Concurrency.FixedSender = 2, 0 }},
@@ -98,16 +98,16 @@ func TestEnvironment_Validate(t *testing.T) {
 		}, want: "AWS keeps 100 unreserved"},
 		{name: "a new account fits no environment", env: "dev", change: func(e *Environment) { e.Concurrency.Account = 10 }, want: "the account has 10: raise its quota"},
 		{name: "floors let through what the throttles do", env: "prod", change: func(e *Environment) {
-			e.Concurrency.Ingest, e.Concurrency.Authorize = 150, 100
+			e.Concurrency.Ingest, e.Concurrency.Authorize = 170, 100
 		}},
-		{name: "a floor of ingest below its throttles is a ceiling", env: "prod", change: func(e *Environment) { e.Concurrency.Ingest = 149 }, want: "149 executions for ingest is a ceiling, and the throttles let 150"},
+		{name: "a floor of ingest below its throttles and its queue is a ceiling", env: "prod", change: func(e *Environment) { e.Concurrency.Ingest = 169 }, want: "169 executions for ingest is a ceiling, and the throttles and the events queue let 170"},
 		{name: "a floor of authorize below its throttles is a ceiling", env: "prod", change: func(e *Environment) { e.Concurrency.Authorize = 99 }, want: "99 executions for authorize"},
 		{name: "floors are no negative numbers", env: "prod", change: func(e *Environment) { e.Concurrency.Ingest = -1 }, want: "-1 executions for ingest"},
 		{name: "floors take from the account", env: "prod", change: func(e *Environment) {
-			e.FixedZones, e.Concurrency.Ingest, e.Concurrency.Authorize = 2, 150, 100
+			e.FixedZones, e.Concurrency.Ingest, e.Concurrency.Authorize = 2, 170, 100
 		}, want: "take 1100 concurrent executions"},
 		{name: "floors fit in a larger account", env: "prod", change: func(e *Environment) {
-			e.FixedZones, e.Concurrency.Ingest, e.Concurrency.Authorize, e.Concurrency.Account = 2, 150, 100, 1150
+			e.FixedZones, e.Concurrency.Ingest, e.Concurrency.Authorize, e.Concurrency.Account = 2, 170, 100, 1150
 		}},
 		{name: "a minute is the shortest tick", env: "local", change: func(e *Environment) { e.BreakerTick = time.Minute }},
 		{name: "a shorter tick is refused", env: "local", change: func(e *Environment) { e.BreakerTick = time.Minute - 1 }, want: "tick"},
@@ -135,6 +135,14 @@ func TestEnvironment_Validate(t *testing.T) {
 		{name: "alarms go to an address", env: "prod", change: func(e *Environment) { e.AlarmEmail = "oncall@example.com" }},
 		{name: "an address is not a name with an address", env: "prod", change: func(e *Environment) { e.AlarmEmail = "On Call <oncall@example.com>" }, want: "not an e-mail address"},
 		{name: "an address has an at sign", env: "prod", change: func(e *Environment) { e.AlarmEmail = "oncall" }, want: "not an e-mail address"},
+		{name: "events come from a bus", env: "prod", change: func(e *Environment) {
+			e.Events = EventBus{Bus: "default", Pattern: `{"source": ["com.example.orders"]}`, TenantPath: "detail.customer.id"}
+		}},
+		{name: "a bus without a pattern would bring all of its events", env: "prod", change: func(e *Environment) { e.Events.Bus = "default" }, want: "needs both"},
+		{name: "a pattern is JSON", env: "prod", change: func(e *Environment) { e.Events = EventBus{Bus: "default", Pattern: "orders"} }, want: "not a JSON object"},
+		{name: "a pattern names a field", env: "prod", change: func(e *Environment) { e.Events = EventBus{Bus: "default", Pattern: "{}"} }, want: "not a JSON object"},
+		{name: "a tenant path is no JSON path", env: "prod", change: func(e *Environment) { e.Events.TenantPath = "$.detail.tenant" }, want: "tenant path"},
+		{name: "the concurrency of the events queue is bounded too", env: "dev", change: func(e *Environment) { e.Concurrency.Events = 1 }, want: "concurrency"},
 		{name: "events are checked", env: "prod", change: func(e *Environment) { e.Validation = "reject" }},
 		{name: "another validation is unknown", env: "prod", change: func(e *Environment) { e.Validation = "strict" }, want: "is not off, warn or reject"},
 		{name: "spans go to X-Ray", env: "prod", change: func(e *Environment) { e.Traces = "xray" }},
@@ -210,7 +218,7 @@ func TestConcurrency_slots(t *testing.T) {
 func TestConcurrency_total(t *testing.T) {
 	t.Parallel()
 
-	want := map[string]int{"dev": 38 + 10 + 30, "staging": 105 + 30 + 75, "prod": 600 + 150 + 250, "local": 24 + 150 + 15}
+	want := map[string]int{"dev": 38 + 12 + 30, "staging": 105 + 35 + 75, "prod": 600 + 170 + 230, "local": 24 + 152 + 15}
 	for _, env := range environments("arm64") {
 		env.FixedZones = 2
 		if got := env.executions(); got != want[env.Name] || got > 1000 || env.Concurrency.Account != 1000 {

@@ -115,6 +115,7 @@ func NewFunctions(scope constructs.Construct, p FunctionsProps) Functions {
 		Authorize: newFunction(scope, "Authorize", p, functionProps{name: "authorize", timeout: authorizeTimeout, memory: authorizeMemory, env: authorizeEnv(p), grant: grantAuthorize, reserved: p.Environment.Concurrency.Authorize}),
 	}
 	atOnce := p.Environment.Concurrency
+	addQueue(f.Ingest, p.Queues.Events, messageBatch, atOnce.Events)
 	addQueue(f.Deliver, p.Queues.Live, messageBatch, atOnce.Live)
 	addQueue(f.Deliver, p.Queues.Retry, messageBatch, atOnce.Retry)
 	addQueue(f.Deliver, p.Queues.Replay, messageBatch, atOnce.Replay)
@@ -181,13 +182,14 @@ type functionProps struct {
 	groups   *[]awsec2.ISecurityGroup
 }
 
-// chained returns the functions fed by a queue or a schedule. A delivery's tokens
+// chained returns the functions fed by a queue or a schedule. An event past a tenant's limit
+// goes round in the events queue, and a delivery's tokens
 // pass through such a function once per attempt, and more often under limits.
 // Lambda stops a chain of queue and function after about 16 rounds and moves the
 // message to the queue's dead-letter queue, unless the function allows recursion.
 // Surehook bounds the chains itself: see hook.MaxHops.
 // https://docs.aws.amazon.com/lambda/latest/dg/invocation-recursion.html
-func chained() []string { return []string{"deliver", "breaker", "replay"} }
+func chained() []string { return []string{"ingest", "deliver", "breaker", "replay"} }
 
 // recursion allows the chained functions, and the senders: deliver calls a sender once
 // per attempt of the chain.

@@ -27,7 +27,7 @@ func TestFunctions(t *testing.T) {
 				timeout, memory int
 				recursion       string
 			}{
-				"Ingest":    {name: "ingest", timeout: 29, memory: 160, recursion: "Terminate"},
+				"Ingest":    {name: "ingest", timeout: 29, memory: 160, recursion: "Allow"},
 				"Deliver":   {name: "deliver", timeout: 60, memory: 160, recursion: "Allow"},
 				"Breaker":   {name: "breaker", timeout: 60, memory: 512, recursion: "Allow"},
 				"Replayer":  {name: "replay", timeout: 60, memory: 512, recursion: "Allow"},
@@ -143,7 +143,7 @@ func TestFunctions_environment(t *testing.T) {
 			want := map[string]map[string]string{
 				"Ingest": {
 					names.EnvTable: "${Table}", names.EnvLiveQueue: "${Live}", names.EnvCoalesceQueue: "${Coalesce}", names.EnvRetention: retention[env.Name],
-					names.EnvValidation: names.ValidationOff,
+					names.EnvValidation: names.ValidationOff, names.EnvEventsQueue: "${Events}", names.EnvRejectsQueue: "${Rejects}", names.EnvTenantPath: "detail.tenant",
 				},
 				"Deliver": {
 					names.EnvTable: "${Table}", names.EnvKey: "${Key.Arn}",
@@ -165,7 +165,7 @@ func TestFunctions_environment(t *testing.T) {
 					names.EnvTable: "${Table}", names.EnvReplayQueue: "${Replay}", names.EnvReplayJobsQueue: "${ReplayJobs}",
 				},
 				"Manage": {
-					names.EnvTable: "${Table}", names.EnvKey: "${Key.Arn}", names.EnvLiveQueue: "${Live}",
+					names.EnvTable: "${Table}", names.EnvKey: "${Key.Arn}", names.EnvLiveQueue: "${Live}", names.EnvEventsQueue: "${Events}", names.EnvRejectsQueue: "${Rejects}",
 					names.EnvCircuitsQueue: "${Circuits}", names.EnvRetention: retention[env.Name], names.EnvEgress: egress[env.Name], names.EnvAPIHosts: apiHost,
 					names.EnvRetryQueue: "${Retry}", names.EnvReplayQueue: "${Replay}", names.EnvReplayJobsQueue: "${ReplayJobs}",
 					names.EnvSlotQueue: "${Slot}", names.EnvOverflowQueue: "${Overflow}", names.EnvCoalesceQueue: "${Coalesce}",

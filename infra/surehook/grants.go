@@ -41,12 +41,14 @@ func (g grant) on(arns ...*string) {
 }
 
 // grantIngest: store the event or find the stored event, send the event's tokens, and
-// count the events of tenants with a limit of events per second.
+// count the events of tenants with a limit of events per second. A message of the events
+// queue returns there, or moves to the rejects. Permissions to receive come with the event
+// source.
 func grantIngest(role awsiam.Role, p FunctionsProps) {
 	// The endpoints of a tenant are a list and a batch read.
 	allow(role, "dynamodb:BatchGetItem", "dynamodb:GetItem", "dynamodb:PutItem", "dynamodb:Query", "dynamodb:UpdateItem").
 		on(p.Table.TableArn())
-	allow(role, "sqs:SendMessage").on(p.Queues.Live.QueueArn(), p.Queues.Coalesce.QueueArn())
+	allow(role, "sqs:SendMessage").on(p.Queues.Live.QueueArn(), p.Queues.Coalesce.QueueArn(), p.Queues.Events.QueueArn(), p.Queues.Rejects.QueueArn())
 }
 
 // grantDeliver: record attempts, send tokens of later attempts, update the
@@ -110,7 +112,7 @@ func grantReplay(role awsiam.Role, p FunctionsProps) {
 }
 
 // grantManage: store endpoints and keys, read deliveries and queue depths, send
-// the tokens of test events, and enqueue circuit checks.
+// the tokens of test events, enqueue circuit checks, and list and redrive rejects.
 func grantManage(role awsiam.Role, p FunctionsProps) {
 	allow(role, "dynamodb:BatchGetItem", "dynamodb:DeleteItem", "dynamodb:GetItem",
 		"dynamodb:PutItem", "dynamodb:Query", "dynamodb:UpdateItem").on(p.Table.TableArn())
@@ -119,6 +121,8 @@ func grantManage(role awsiam.Role, p FunctionsProps) {
 	queues := p.Queues
 	allow(role, "sqs:GetQueueAttributes").on(queues.Live.QueueArn(), queues.Retry.QueueArn(), queues.Replay.QueueArn(),
 		queues.Slot.QueueArn(), queues.Overflow.QueueArn(), queues.Coalesce.QueueArn(), queues.Circuits.QueueArn(), queues.ReplayJobs.QueueArn(), queues.DeadLetters.QueueArn(), queues.Undeliverable.QueueArn(), queues.UndeliverableRetry.QueueArn())
+	allow(role, "sqs:GetQueueAttributes", "sqs:SendMessage").on(queues.Events.QueueArn())
+	allow(role, "sqs:ChangeMessageVisibility", "sqs:DeleteMessage", "sqs:GetQueueAttributes", "sqs:ReceiveMessage").on(queues.Rejects.QueueArn())
 	allow(role, "kms:Encrypt").on(p.Secrets.Key.KeyArn())
 }
 

@@ -106,6 +106,7 @@ func (p MonitorProps) lanes() []watched[awssqs.Queue] {
 // work returns the queues with a consumer. Healthy queues drain.
 func (p MonitorProps) work() []watched[awssqs.Queue] {
 	return append(p.lanes(),
+		watched[awssqs.Queue]{"events", "Events", p.Queues.Events},
 		watched[awssqs.Queue]{"circuits", "Circuits", p.Queues.Circuits},
 		watched[awssqs.Queue]{"replay jobs", "ReplayJobs", p.Queues.ReplayJobs},
 	)

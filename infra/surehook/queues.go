@@ -24,11 +24,20 @@ const (
 	// keeps the time of sending, so SQS keeps the message in undeliverable for the
 	// rest of queueRetention: about 7 days.
 	maxReceives = 1000
+	// maxEventMessage is the size of a message of Events, in bytes: the largest payload,
+	// hook.MaxPayload, and 16 KiB for the rest.
+	maxEventMessage = 272 << 10
 )
 
-// Queues are the lanes of deliver, the queues of breaker and replay, and the
-// three dead ends.
+// Queues are the queue of events, the lanes of deliver, the queues of breaker and replay,
+// and the dead ends.
 type Queues struct {
+	// Events holds events of backends and of EventBridge, with their payloads.
+	Events awssqs.Queue
+	// Rejects holds wrong messages of Events with the reason, and messages that Surehook
+	// could not process.
+	Rejects awssqs.Queue
+
 	Live, Retry, Replay awssqs.Queue
 	// Slot and Overflow are the lanes of single tokens: an invocation is an
 	// in-flight slot. A tenant without a free place in Slot goes on in Overflow.
@@ -77,8 +86,16 @@ func NewQueues(scope constructs.Construct, props QueuesProps) Queues {
 			DeadLetterQueue:   &awssqs.DeadLetterQueue{Queue: aside, MaxReceiveCount: jsii.Number(maxReceives)},
 		})
 	}
+	rejects := newOne("Rejects", awssqs.QueueProps{})
 	deadLetters := newOne("DeadLetters", awssqs.QueueProps{})
 	return Queues{
+		Events: newOne("Events", awssqs.QueueProps{
+			VisibilityTimeout: seconds(visibilityTimeouts * apiTimeout),
+			DeadLetterQueue:   &awssqs.DeadLetterQueue{Queue: rejects, MaxReceiveCount: jsii.Number(maxReceives)},
+			// SQS refuses a larger message, so the producer has the error at once.
+			MaxMessageSizeBytes: jsii.Number(maxEventMessage),
+		}),
+		Rejects:       rejects,
 		Live:          work("Live", deliverTimeout, undeliverable),
 		Retry:         work("Retry", deliverTimeout, ofRetry),
 		Replay:        work("Replay", deliverTimeout, undeliverable),
@@ -104,7 +121,9 @@ func NewQueues(scope constructs.Construct, props QueuesProps) Queues {
 }
 
 // newQueue adds the settings of all queues. The encryption is SQS's own, free
-// of charge: tokens and dead letters hold ids, never payloads or secrets.
+// of charge: tokens and dead letters hold ids, never payloads or secrets. Events and Rejects
+// hold payloads, and EventBridge could not send to a queue under a key of KMS without a
+// permission in the key.
 func newQueue(scope constructs.Construct, id string, env Environment, props awssqs.QueueProps) awssqs.Queue {
 	props.RemovalPolicy = keep(env)
 	props.Encryption = awssqs.QueueEncryption_SQS_MANAGED

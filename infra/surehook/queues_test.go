@@ -22,6 +22,9 @@ func TestQueues_work(t *testing.T) {
 				if id == "Retry" {
 					aside = "${UndeliverableRetry.Arn}"
 				}
+				if id == "Events" {
+					aside = "${Rejects.Arn}"
+				}
 				timeout, _ := tpl.get(t, "AWS::Lambda::Function", worker).at("Timeout").(float64)
 				queue := tpl.get(t, "AWS::SQS::Queue", id)
 				queue.check(t, "RedrivePolicy.maxReceiveCount", 1000)
@@ -32,7 +35,7 @@ func TestQueues_work(t *testing.T) {
 					t.Errorf("%s hides messages for %v s; want six times the timeout of %v s or more", id, got, timeout)
 				}
 			}
-			for _, id := range []string{"DeadLetters", "Undeliverable", "UndeliverableRetry"} {
+			for _, id := range []string{"Rejects", "DeadLetters", "Undeliverable", "UndeliverableRetry"} {
 				tpl.get(t, "AWS::SQS::Queue", id).check(t, "RedrivePolicy", nil)
 			}
 		})
@@ -82,7 +85,7 @@ func TestQueues_scheduler(t *testing.T) {
 func workers() map[string]string {
 	return map[string]string{
 		"Live": "Deliver", "Retry": "Deliver", "Replay": "Deliver", "Slot": "Deliver", "Overflow": "Deliver", "Coalesce": "Deliver",
-		"Circuits": "Breaker", "ReplayJobs": "Replayer",
+		"Events": "Ingest", "Circuits": "Breaker", "ReplayJobs": "Replayer",
 	}
 }
 
@@ -94,8 +97,8 @@ func TestQueues_all(t *testing.T) {
 			t.Parallel()
 
 			queues := tpl.all("AWS::SQS::Queue")
-			if len(queues) != 12 {
-				t.Errorf("%d queues; want 12", len(queues))
+			if len(queues) != 14 {
+				t.Errorf("%d queues; want 14", len(queues))
 			}
 			policies := map[string][]map[string]any{}
 			for _, policy := range tpl.all("AWS::SQS::QueuePolicy") {
@@ -141,10 +144,10 @@ func TestQueues_eventSources(t *testing.T) {
 	t.Parallel()
 
 	concurrency := map[string]map[string]int{
-		"dev":     {"Live": 5, "Retry": 2, "Replay": 2, "Slot": 2, "Overflow": 18, "Coalesce": 2, "Circuits": 5, "ReplayJobs": 2},
-		"staging": {"Live": 20, "Retry": 10, "Replay": 5, "Slot": 5, "Overflow": 45, "Coalesce": 5, "Circuits": 10, "ReplayJobs": 5},
-		"prod":    {"Live": 200, "Retry": 100, "Replay": 50, "Slot": 20, "Overflow": 180, "Coalesce": 20, "Circuits": 20, "ReplayJobs": 10},
-		"local":   {"Live": 4, "Retry": 2, "Replay": 2, "Slot": 2, "Overflow": 8, "Coalesce": 2, "Circuits": 2, "ReplayJobs": 2},
+		"dev":     {"Events": 2, "Live": 5, "Retry": 2, "Replay": 2, "Slot": 2, "Overflow": 18, "Coalesce": 2, "Circuits": 5, "ReplayJobs": 2},
+		"staging": {"Events": 5, "Live": 20, "Retry": 10, "Replay": 5, "Slot": 5, "Overflow": 45, "Coalesce": 5, "Circuits": 10, "ReplayJobs": 5},
+		"prod":    {"Events": 20, "Live": 200, "Retry": 100, "Replay": 50, "Slot": 20, "Overflow": 180, "Coalesce": 20, "Circuits": 20, "ReplayJobs": 10},
+		"local":   {"Events": 2, "Live": 4, "Retry": 2, "Replay": 2, "Slot": 2, "Overflow": 8, "Coalesce": 2, "Circuits": 2, "ReplayJobs": 2},
 	}
 	for env, tpl := range every(t) {
 		t.Run(env.Name, func(t *testing.T) {

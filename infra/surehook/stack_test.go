@@ -24,8 +24,8 @@ func TestStack_outputs(t *testing.T) {
 			t.Parallel()
 
 			want := []string{
-				"AdminKeySecretArn", "ApiUrl", "CircuitsQueueUrl", "CoalesceQueueUrl", "DeadLettersUrl", "KeyArn", "LiveQueueUrl",
-				"OverflowQueueUrl", "ReplayJobsQueueUrl", "ReplayQueueUrl", "RetryQueueUrl", "ScheduleGroupName", "SlotQueueUrl", "StreamArn", "TableName", "TopicArn", "UndeliverableRetryUrl", "UndeliverableUrl",
+				"AdminKeySecretArn", "ApiUrl", "CircuitsQueueUrl", "CoalesceQueueUrl", "DeadLettersUrl", "EventsQueueArn", "EventsQueueUrl", "KeyArn", "LiveQueueUrl",
+				"OverflowQueueUrl", "RejectsQueueUrl", "ReplayJobsQueueUrl", "ReplayQueueUrl", "RetryQueueUrl", "ScheduleGroupName", "SlotQueueUrl", "StreamArn", "TableName", "TopicArn", "UndeliverableRetryUrl", "UndeliverableUrl",
 			}
 			if diff := cmp.Diff(want, slices.Sorted(maps.Keys(tpl.Outputs))); diff != "" {
 				t.Errorf("outputs (-want +got):\n%s", diff)

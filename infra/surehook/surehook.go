@@ -7,6 +7,7 @@ import (
 
 	"github.com/aws/aws-cdk-go/awscdk/v2"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsdynamodb"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awsiam"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awssns"
 	"github.com/aws/constructs-go/constructs/v10"
 	"github.com/aws/jsii-runtime-go"
@@ -85,6 +86,7 @@ func New(scope constructs.Construct, id string, props Props) (Surehook, error) {
 	s := Surehook{Construct: constructs.NewConstruct(scope, &id)}
 	s.Table = NewTable(s.Construct, "Table", TableProps{Environment: env})
 	s.Queues = NewQueues(s.Construct, QueuesProps{Environment: env})
+	newEventRule(s.Construct, prefix, env.Events, s.Queues)
 	s.Secrets = NewSecrets(s.Construct, SecretsProps{Prefix: prefix, Environment: env})
 	s.Schedules = NewSchedules(s.Construct, SchedulesProps{Prefix: prefix, Retry: s.Queues.Retry, Undeliverable: s.Queues.UndeliverableRetry})
 	s.Topic = NewTopic(s.Construct, TopicProps{Prefix: prefix, Environment: env})
@@ -121,6 +123,14 @@ func New(scope constructs.Construct, id string, props Props) (Surehook, error) {
 		awscdk.Tags_Of(s.Construct).Add(jsii.String("surehook:version"), &props.Version, nil)
 	}
 	return s, nil
+}
+
+// GrantSend lets the grantee, such as the role of a backend, send events to the queue of
+// events. A grantee of another account needs the permission in its own account, too.
+func (s Surehook) GrantSend(grantee awsiam.IGrantable) awsiam.Grant {
+	return awsiam.Grant_AddToPrincipalOrResource(&awsiam.GrantWithResourceOptions{
+		Grantee: grantee, Actions: jsii.Strings("sqs:SendMessage"), ResourceArns: &[]*string{s.Queues.Events.QueueArn()}, Resource: s.Queues.Events,
+	})
 }
 
 // removal returns the policy for data after deletion of the stack.

@@ -1,10 +1,12 @@
 package surehook
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"net/mail"
 	"net/url"
+	"regexp"
 	"strings"
 	"time"
 
@@ -35,6 +37,7 @@ func (e Environment) Validate() error {
 	e.Thresholds.check(&f)
 	e.Domain.check(&f)
 	e.Portal.check(&f)
+	e.Events.check(&f)
 	e.checkSenders(&f)
 	e.checkConcurrency(&f)
 	f.addEvery("breaker tick", e.BreakerTick)
@@ -53,7 +56,7 @@ func (e Environment) Validate() error {
 // would refuse requests that the throttles admit.
 func (e Environment) checkConcurrency(f *faults) {
 	c := e.Concurrency
-	for _, n := range []int{c.Live, c.Retry, c.Replay, c.Coalesce, c.Circuits, c.ReplayJobs} {
+	for _, n := range []int{c.Events, c.Live, c.Retry, c.Replay, c.Coalesce, c.Circuits, c.ReplayJobs} {
 		f.add(n < leastConcurrency || n > mostConcurrency, "concurrency of a queue is %d: Lambda takes 2 to 1000", n)
 	}
 	f.add(c.Slots < 2*leastConcurrency || c.Slots > mostConcurrency, "%d slots: the lanes slot and overflow share 4 to 1000", c.Slots)
@@ -61,8 +64,8 @@ func (e Environment) checkConcurrency(f *faults) {
 	for _, floor := range []struct {
 		name       string
 		has, needs int
-	}{{"ingest", c.Ingest, e.Throttles.ingest()}, {"authorize", c.Authorize, e.Throttles.authorize()}} {
-		f.add(floor.has != 0 && floor.has < floor.needs, "a reservation of %d executions for %s is a ceiling, and the throttles let %d through", floor.has, floor.name, floor.needs)
+	}{{"ingest", c.Ingest, e.ingest()}, {"authorize", c.Authorize, e.Throttles.authorize()}} {
+		f.add(floor.has != 0 && floor.has < floor.needs, "a reservation of %d executions for %s is a ceiling, and the throttles and the events queue let %d through", floor.has, floor.name, floor.needs)
 	}
 	f.add(e.reserved() > 0 && e.reserved() > c.Account-unreservedConcurrency,
 		"%d reserved executions of the account's %d: AWS keeps %d unreserved", e.reserved(), c.Account, unreservedConcurrency)
@@ -104,6 +107,18 @@ func (p Portal) check(f *faults) {
 	for _, origin := range p.Embedders {
 		f.add(!names.ValidOrigin(origin), "%q of the portal's embedders is not an https origin", origin)
 	}
+}
+
+// tenantPaths matches paths of names with dots between.
+var tenantPaths = regexp.MustCompile(`^[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]+)*$`)
+
+// check reports a bus without a pattern, which would bring every event of the bus, and a
+// path that names nothing.
+func (b EventBus) check(f *faults) {
+	f.add((b.Bus == "") != (b.Pattern == ""), "a bus needs both its name and the event pattern of its rule")
+	var pattern map[string]any
+	f.add(b.Pattern != "" && (json.Unmarshal([]byte(b.Pattern), &pattern) != nil || len(pattern) == 0), "the event pattern %q is not a JSON object with a field", b.Pattern)
+	f.add(b.TenantPath != "" && !tenantPaths.MatchString(b.TenantPath), "the tenant path %q is not names with dots between, such as detail.tenant", b.TenantPath)
 }
 
 // check reports thresholds with a constant alarm and thresholds without any

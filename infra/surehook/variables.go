@@ -18,6 +18,9 @@ func ingestEnv(p FunctionsProps) map[string]*string {
 		names.EnvTable:         p.Table.TableName(),
 		names.EnvLiveQueue:     p.Queues.Live.QueueUrl(),
 		names.EnvCoalesceQueue: p.Queues.Coalesce.QueueUrl(),
+		names.EnvEventsQueue:   p.Queues.Events.QueueUrl(),
+		names.EnvRejectsQueue:  p.Queues.Rejects.QueueUrl(),
+		names.EnvTenantPath:    jsii.String(cmp.Or(p.Environment.Events.TenantPath, defaultTenantPath)),
 		names.EnvRetention:     jsii.String(p.Environment.Retention.String()),
 		names.EnvValidation:    jsii.String(cmp.Or(p.Environment.Validation, names.ValidationOff)),
 	}
@@ -100,6 +103,8 @@ func manageEnv(p FunctionsProps) map[string]*string {
 		names.EnvKey:                p.Secrets.Key.KeyArn(),
 		names.EnvLiveQueue:          p.Queues.Live.QueueUrl(),
 		names.EnvCircuitsQueue:      p.Queues.Circuits.QueueUrl(),
+		names.EnvEventsQueue:        p.Queues.Events.QueueUrl(),
+		names.EnvRejectsQueue:       p.Queues.Rejects.QueueUrl(),
 		names.EnvRetention:          jsii.String(p.Environment.Retention.String()),
 		names.EnvRetryQueue:         p.Queues.Retry.QueueUrl(),
 		names.EnvReplayQueue:        p.Queues.Replay.QueueUrl(),

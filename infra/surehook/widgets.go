@@ -53,10 +53,11 @@ func nowRow(p MonitorProps) []Widget {
 	}
 }
 
-// undeliverable returns the messages of the two queues of our own faults.
+// undeliverable returns the messages set aside: of our own faults, and rejects.
 func (p MonitorProps) undeliverable() metrics {
 	return metrics{
 		labelled("undeliverable", p.Queues.Undeliverable.MetricApproximateNumberOfMessagesVisible(options("Maximum", metricPeriod))),
+		labelled("rejects", p.Queues.Rejects.MetricApproximateNumberOfMessagesVisible(options("Maximum", metricPeriod))),
 		labelled("undeliverable-retry", p.Queues.UndeliverableRetry.MetricApproximateNumberOfMessagesVisible(options("Maximum", metricPeriod))),
 	}
 }

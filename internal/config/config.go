@@ -18,9 +18,13 @@ type Lookup func(name string) (value string, ok bool)
 
 // Ingest configures functions/ingest.
 type Ingest struct {
+	Environment   string
 	Table         string
 	LiveQueue     string // URL
 	CoalesceQueue string // URL
+	EventsQueue   string // URL
+	RejectsQueue  string // URL
+	TenantPath    string // in an event of EventBridge, names with dots between
 	Retention     time.Duration
 	Validation    string // names.ValidationOff, ValidationWarn or ValidationReject
 }
@@ -55,6 +59,8 @@ type Manage struct {
 	LiveQueue     string            // URL
 	CoalesceQueue string            // URL
 	CircuitsQueue string            // URL
+	EventsQueue   string            // URL
+	RejectsQueue  string            // URL
 	Queues        map[string]string // URLs of all queues, by name in the API
 	Retention     time.Duration
 	Egress        Egress
@@ -125,9 +131,13 @@ type Egress struct {
 func ForIngest(lookup Lookup) (Ingest, error) {
 	r := reader{lookup: lookup}
 	c := Ingest{
+		Environment:   r.text(names.EnvEnvironment),
 		Table:         r.text(names.EnvTable),
 		LiveQueue:     r.text(names.EnvLiveQueue),
 		CoalesceQueue: r.text(names.EnvCoalesceQueue),
+		EventsQueue:   r.text(names.EnvEventsQueue),
+		RejectsQueue:  r.text(names.EnvRejectsQueue),
+		TenantPath:    r.text(names.EnvTenantPath),
 		Retention:     r.retention(),
 		Validation:    r.validation(),
 	}
@@ -184,7 +194,11 @@ func ForManage(lookup Lookup) (Manage, error) {
 		LiveQueue:     r.text(names.EnvLiveQueue),
 		CoalesceQueue: r.text(names.EnvCoalesceQueue),
 		CircuitsQueue: r.text(names.EnvCircuitsQueue),
+		EventsQueue:   r.text(names.EnvEventsQueue),
+		RejectsQueue:  r.text(names.EnvRejectsQueue),
 		Queues: map[string]string{
+			"events":              r.text(names.EnvEventsQueue),
+			"rejects":             r.text(names.EnvRejectsQueue),
 			"live":                r.text(names.EnvLiveQueue),
 			"retry":               r.text(names.EnvRetryQueue),
 			"replay":              r.text(names.EnvReplayQueue),

@@ -25,6 +25,9 @@ var deliverEnv = map[string]string{
 	names.EnvTable:                 "table",
 	names.EnvKey:                   "arn:aws:kms:eu-west-1:111122223333:key/k",
 	names.EnvLiveQueue:             "https://sqs/live",
+	names.EnvEventsQueue:           "https://sqs/events",
+	names.EnvRejectsQueue:          "https://sqs/rejects",
+	names.EnvTenantPath:            "detail.tenant",
 	names.EnvRetryQueue:            "https://sqs/retry",
 	names.EnvRetryQueueARN:         "arn:aws:sqs:eu-west-1:111122223333:retry",
 	names.EnvSlotQueue:             "https://sqs/slot",
@@ -94,6 +97,7 @@ func TestForManage_Queues(t *testing.T) {
 	env[names.EnvUndeliverableRetry] = "https://sqs/undeliverable-retry"
 	got, err := config.ForManage(lookup(env))
 	want := map[string]string{
+		"events": "https://sqs/events", "rejects": "https://sqs/rejects",
 		"live": "https://sqs/live", "retry": "https://sqs/retry", "replay": "https://sqs/replay", "replay_jobs": "https://sqs/replay-jobs",
 		"slot": "https://sqs/slot", "overflow": "https://sqs/overflow", "coalesce": "https://sqs/coalesce",
 		"circuits": "https://sqs/circuits", "dead_letters": "https://sqs/dead-letters", "undeliverable": "https://sqs/undeliverable", "undeliverable_retry": "https://sqs/undeliverable-retry",
@@ -165,6 +169,7 @@ func TestFor_NamesEveryMissingVariable(t *testing.T) {
 	}{
 		{name: "ingest", read: func(l config.Lookup) error { _, err := config.ForIngest(l); return err }, want: []string{
 			names.EnvTable, names.EnvLiveQueue, names.EnvCoalesceQueue, names.EnvRetention, names.EnvValidation,
+			names.EnvEnvironment, names.EnvEventsQueue, names.EnvRejectsQueue, names.EnvTenantPath,
 		}},
 		{name: "deliver", read: func(l config.Lookup) error { _, err := config.ForDeliver(l); return err }, want: []string{
 			names.EnvTable, names.EnvKey, names.EnvLiveQueue, names.EnvRetryQueue, names.EnvRetryQueueARN, names.EnvDeadLettersQueue,
@@ -175,7 +180,7 @@ func TestFor_NamesEveryMissingVariable(t *testing.T) {
 		}},
 		{name: "manage", read: func(l config.Lookup) error { _, err := config.ForManage(l); return err }, want: []string{
 			names.EnvTable, names.EnvKey, names.EnvLiveQueue, names.EnvCircuitsQueue, names.EnvRetention, names.EnvEgress,
-			names.EnvAPIHosts,
+			names.EnvAPIHosts, names.EnvEventsQueue, names.EnvRejectsQueue,
 			names.EnvRetryQueue, names.EnvReplayQueue, names.EnvReplayJobsQueue, names.EnvDeadLettersQueue, names.EnvUndeliverable, names.EnvUndeliverableRetry,
 			names.EnvSlotQueue, names.EnvOverflowQueue, names.EnvCoalesceQueue,
 		}},
@@ -229,7 +234,7 @@ func TestForIngest_Retention(t *testing.T) {
 			t.Parallel()
 
 			got, err := config.ForIngest(lookup(map[string]string{
-				names.EnvEnvironment: "prod", names.EnvTable: "t", names.EnvLiveQueue: "q", names.EnvCoalesceQueue: "c", names.EnvRetention: tt.value, names.EnvValidation: "off",
+				names.EnvEnvironment: "prod", names.EnvTable: "t", names.EnvLiveQueue: "q", names.EnvCoalesceQueue: "c", names.EnvEventsQueue: "e", names.EnvRejectsQueue: "r", names.EnvTenantPath: "p", names.EnvRetention: tt.value, names.EnvValidation: "off",
 			}))
 			if (err == nil) != tt.ok || tt.ok && got.Retention != tt.want {
 				t.Errorf("ForIngest(%s) = %v, %v; want %v, ok: %t", tt.value, got.Retention, err, tt.want, tt.ok)
@@ -263,7 +268,7 @@ func TestForIngest_validation(t *testing.T) {
 	t.Parallel()
 
 	for value, valid := range map[string]bool{"off": true, "warn": true, "reject": true, "Reject": false, "on": false} {
-		env := map[string]string{names.EnvTable: "t", names.EnvLiveQueue: "q", names.EnvCoalesceQueue: "c", names.EnvRetention: "2160h", names.EnvValidation: value}
+		env := map[string]string{names.EnvEnvironment: "prod", names.EnvTable: "t", names.EnvLiveQueue: "q", names.EnvCoalesceQueue: "c", names.EnvEventsQueue: "e", names.EnvRejectsQueue: "r", names.EnvTenantPath: "p", names.EnvRetention: "2160h", names.EnvValidation: value}
 		got, err := config.ForIngest(lookup(env))
 		if (err == nil) != valid || valid && got.Validation != value {
 			t.Errorf("ForIngest(%s) = %+v, %v; want valid: %t", value, got, err, valid)

@@ -98,6 +98,8 @@ func operations() []operation {
 		{name: "GET /v1/event-types/{type}", scope: "read" + ofAny, status: 200, body: ""},
 		{name: "PUT /v1/event-types/{type}", scope: "admin" + forAll, status: 200, body: `{"description":"d"}`},
 		{name: "DELETE /v1/event-types/{type}", scope: "admin" + forAll, status: 204, body: ""},
+		{name: "GET /v1/rejects", scope: "admin" + forAll, status: 200, body: ""},
+		{name: "POST /v1/rejects/redrive", scope: "admin" + forAll, status: 200, body: ""},
 		{name: "POST /v1/keys", scope: "admin" + forAll, status: 201, body: `{"name":"a","tenant":"acme","scopes":["read"]}`},
 		{name: "GET /v1/keys", scope: "admin" + forAll, status: 200, body: ""},
 		{name: "DELETE /v1/keys/{key}", scope: "admin" + forAll, status: 204, body: ""},

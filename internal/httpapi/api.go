@@ -37,6 +37,7 @@ import (
 	"surehook/internal/admin/endpoint"
 	"surehook/internal/admin/erasure"
 	"surehook/internal/admin/eventtype"
+	"surehook/internal/admin/reject"
 	"surehook/internal/admin/status"
 	"surehook/internal/admin/tenant"
 	"surehook/internal/delivery/ingest"
@@ -92,6 +93,7 @@ type Admin struct {
 	Links     *apikey.Links
 	Tenants   *tenant.Admin
 	Types     *eventtype.Admin
+	Rejects   *reject.Admin
 	Tester    Tester
 	Guard     erasure.Guard
 	Audit     *audit.Log
@@ -151,6 +153,7 @@ const (
 	sessionPath    = tenantPath + "/portal-session"
 	eventTypesPath = "/v1/event-types"
 	eventTypePath  = eventTypesPath + "/{type}"
+	rejectsPath    = "/v1/rejects"
 	keysPath       = "/v1/keys"
 	keyPath        = keysPath + "/{key}"
 	documentPath   = "/v1/openapi.yaml"
@@ -241,6 +244,8 @@ func manageRoutes(h *manage) []route {
 		admin(http.MethodPut, eventTypePath, "event_type.set", h.putEventType),
 		admin(http.MethodDelete, eventTypePath, "event_type.delete", h.deleteEventType),
 		admin(http.MethodGet, "/v1"+statsPath, "", h.getPipelineStats),
+		admin(http.MethodGet, rejectsPath, "", h.listRejects),
+		admin(http.MethodPost, rejectsPath+"/redrive", "rejects.redrive", h.redriveRejects),
 		admin(http.MethodPost, keysPath, "key.create", h.createKey),
 		admin(http.MethodGet, keysPath, "", h.listKeys),
 		admin(http.MethodDelete, keyPath, "key.revoke", h.revokeKey),

@@ -18,6 +18,7 @@ import (
 	"surehook/internal/admin/endpoint"
 	"surehook/internal/admin/erasure"
 	"surehook/internal/admin/eventtype"
+	"surehook/internal/admin/reject"
 	"surehook/internal/admin/status"
 	"surehook/internal/admin/tenant"
 	"surehook/internal/delivery/egress"
@@ -54,6 +55,7 @@ type bundle struct {
 	keys     *apikey.Issuer
 	links    *apikey.Links
 	types    *eventtype.Admin
+	sources  *memory.EventQueue
 	acceptor httpapi.Acceptor
 	eraser   *erasure.Eraser
 	events   http.Handler
@@ -99,6 +101,7 @@ func bounded(tb testing.TB, pageBytes int) *bundle {
 	}
 	b.keys = &apikey.Issuer{Store: b.store, Now: now}
 	b.links = &apikey.Links{Store: b.store, Now: now}
+	b.sources = memory.NewEventQueue(now)
 	b.types = &eventtype.Admin{Store: b.store, Now: now, Wait: b.admin.Wait}
 	b.acceptor = acceptor
 	log := slog.New(slog.NewJSONHandler(b.log, nil))
@@ -111,7 +114,7 @@ func bounded(tb testing.TB, pageBytes int) *bundle {
 		Store: b.store, Index: b.store, Endpoints: b.store, Jobs: b.store, Queue: b.queue, JobQueue: b.jobs,
 		Completer: settle.Completion{Store: b.store}, Log: log, Now: now, NewID: hook.NewJobID,
 	}}, log)
-	b.manage = httpapi.Manage(httpapi.Admin{PageBytes: pageBytes, Endpoints: b.admin, Status: b.status, Keys: b.keys, Links: b.links, Tenants: &tenant.Admin{Store: b.store, Retention: 90 * 24 * time.Hour}, Types: b.types, Tester: acceptor, Guard: guard, Audit: changes}, log)
+	b.manage = httpapi.Manage(httpapi.Admin{PageBytes: pageBytes, Endpoints: b.admin, Status: b.status, Keys: b.keys, Links: b.links, Tenants: &tenant.Admin{Store: b.store, Retention: 90 * 24 * time.Hour}, Types: b.types, Rejects: &reject.Admin{Queue: b.sources, Now: now}, Tester: acceptor, Guard: guard, Audit: changes}, log)
 	return b
 }
 

@@ -223,7 +223,7 @@ func (h *manage) testEndpoint(ctx context.Context, c *call) (reply, error) {
 	c.target(string(sample.Endpoint.ID))
 	c.changed(nil, testedView{result.ID})
 	// The metric of accepted events counts events of the customer's backend, not test events.
-	h.log.LogAttrs(ctx, slog.LevelInfo, lineIngested, ingested(c, sample.Type, result)...)
+	h.log.LogAttrs(ctx, slog.LevelInfo, lineIngested, result.Attrs(c.tenant, sample.Type)...)
 	return reply{status: http.StatusAccepted, body: viewAccepted(result)}, nil
 }
 

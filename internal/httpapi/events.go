@@ -38,6 +38,13 @@ type eventBody struct {
 	RetainFor      *string        `json:"retain_for"` // a duration; as text, so that a batch refuses the event alone
 }
 
+// messageBody is the body of a post in a message of the events queue.
+type messageBody struct {
+	eventBody
+
+	Tenant string `json:"tenant"`
+}
+
 type batchBody struct {
 	Events []eventBody `json:"events"`
 }
@@ -72,7 +79,7 @@ func (h *events) post(ctx context.Context, c *call) (reply, error) {
 		}
 		body.IdempotencyKey = &key
 	}
-	r, err := body.request(c, wrong)
+	r, err := body.request(c.r.Header.Get("Traceparent"), wrong)
 	if err != nil {
 		return reply{}, err
 	}
@@ -115,7 +122,7 @@ func (h *events) postBatch(ctx context.Context, c *call) (reply, error) {
 		position []int // of each request in the batch
 	)
 	for i, e := range body.Events {
-		r, err := e.request(c, nil)
+		r, err := e.request(c.r.Header.Get("Traceparent"), nil)
 		if err != nil {
 			results[i].Err = err
 			continue
@@ -155,10 +162,21 @@ func (h *events) refused(ctx context.Context, tenant hook.TenantID, err error) r
 	return refusedView{Error: p}
 }
 
+// ReadEvent reads the body of a post with the field tenant. Fields of a wrong form are in
+// the request. An error means that the body is no JSON object, or is too large.
+func ReadEvent(body []byte, traceParent string) (tenant string, r ingest.Request, err error) {
+	var m messageBody
+	wrong, err := unmarshal(body, &m)
+	if err == nil {
+		r, err = m.request(traceParent, wrong)
+	}
+	return m.Tenant, r, err
+}
+
 // request translates the body and checks the size of the payload and the forms of
 // the key and the retention. The acceptor checks the rest. wrong are the fields of a
 // wrong form.
-func (b eventBody) request(c *call, wrong fieldErrors) (ingest.Request, error) {
+func (b eventBody) request(traceParent string, wrong fieldErrors) (ingest.Request, error) {
 	if len(b.Payload) > hook.MaxPayload {
 		return ingest.Request{}, &hook.Error{
 			Code:    hook.CodeTooLarge,
@@ -166,7 +184,7 @@ func (b eventBody) request(c *call, wrong fieldErrors) (ingest.Request, error) {
 			Fields:  []hook.FieldError{{Field: "payload", Message: fmt.Sprintf("must be at most %d bytes", hook.MaxPayload)}},
 		}
 	}
-	r := ingest.Request{Type: b.Type, Payload: b.Payload}
+	r := ingest.Request{Type: b.Type, Payload: b.Payload, TraceParent: trace.Received(traceParent)}
 	r.IdempotencyKey = wrong.text("idempotency_key", b.IdempotencyKey)
 	if b.RetainFor != nil {
 		var given duration
@@ -174,9 +192,6 @@ func (b eventBody) request(c *call, wrong fieldErrors) (ingest.Request, error) {
 			wrong.add("retain_for", durationForm)
 		}
 		r.RetainFor = time.Duration(limitOf(&given))
-	}
-	if given, ok := trace.Parse(c.r.Header.Get("Traceparent")); ok {
-		r.TraceParent = given.Under(given.Parent)
 	}
 	r.Wrong = wrong
 	return r, nil
@@ -194,25 +209,6 @@ func viewAccepted(r ingest.Result) acceptedView {
 // of one event.
 func (h *events) logIngested(ctx context.Context, c *call, eventType string, r ingest.Result, more ...slog.Attr) {
 	if h.log.Enabled(ctx, slog.LevelInfo) {
-		h.log.LogAttrs(ctx, slog.LevelInfo, lineIngested, append(ingested(c, eventType, r), more...)...)
+		h.log.LogAttrs(ctx, slog.LevelInfo, lineIngested, append(r.Attrs(c.tenant, eventType), more...)...)
 	}
-}
-
-func ingested(c *call, eventType string, r ingest.Result) []slog.Attr {
-	attrs := []slog.Attr{
-		slog.String(names.LogTenant, string(c.tenant)),
-		slog.String(names.LogEvent, string(r.ID)),
-		slog.String(names.LogEventType, eventType),
-		slog.Int(names.LogDeliveries, r.Deliveries),
-	}
-	if r.Duplicate { // the metric of accepted events counts the lines without the field
-		attrs = append(attrs, slog.Bool(names.LogDuplicate, true))
-	}
-	if len(r.Warnings) > 0 { // the metric of warned events counts the lines with the field; a message may hold parts of the payload
-		attrs = append(attrs, slog.Int(names.LogWarnings, len(r.Warnings)))
-	}
-	if r.Trace.Given() {
-		attrs = append(attrs, slog.String(names.LogTrace, r.Trace.String()))
-	}
-	return attrs
 }

@@ -68,6 +68,8 @@ func Views() map[string]reflect.Type {
 		"EventType":          reflect.TypeFor[eventTypeView](),
 		"EventTypeList":      reflect.TypeFor[listView[eventTypeView]](),
 		"KeyWithText":        reflect.TypeFor[newKeyView](),
+		"RejectList":         reflect.TypeFor[rejectsView](),
+		"Redriven":           reflect.TypeFor[redrivenView](),
 		"KeyList":            reflect.TypeFor[listView[keyView]](),
 		"EventReplay":        reflect.TypeFor[replayedView](),
 		"NotReplayed":        reflect.TypeFor[notReplayedView](),

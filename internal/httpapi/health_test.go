@@ -136,7 +136,7 @@ func TestHealth_pipeline(t *testing.T) {
 	b := setup(t)
 	w := b.do(t, admin, "GET", "/v1/health", "")
 	want := `{"at":"2026-11-21T09:30:00.000Z","complete":true,"queued":4,"retrying":0,"in_flight":2,"parked":0,"dead":0,"open_circuits":0,"open_circuits_by_tenant":[],` +
-		`"last_hour":{"since":"2026-11-21T08:00:00.000Z","delivered":0,"failed":0,"dead":0},"queues":{"live":{"visible":3,"in_flight":2,"delayed":1},` +
+		`"last_hour":{"since":"2026-11-21T08:00:00.000Z","delivered":0,"failed":0,"dead":0},"queues":{"events":{"visible":0,"in_flight":0,"delayed":0},"rejects":{"visible":0,"in_flight":0,"delayed":0},"live":{"visible":3,"in_flight":2,"delayed":1},` +
 		`"retry":` + idle + `,"replay":` + idle + `,` + rest + `,"dead_letters":` + idle + `,"undeliverable":` + idle + `}}`
 	if w.Code != 200 || w.Body.String() != want {
 		t.Errorf("GET of nothing = %d\n%s; want 200\n%s", w.Code, w.Body, want)
@@ -165,7 +165,7 @@ func TestHealth_pipeline(t *testing.T) {
 	w = e.do(t, admin, "GET", "/v1/health", "")
 	want = fmt.Sprintf(`{"at":"2026-11-21T09:30:01.500Z","complete":true,"queued":0,"retrying":1,"in_flight":3,"parked":0,"dead":1,`+
 		`"oldest_pending":{"delivery_id":%q,"tenant":"acme","state":"retrying","created_at":"2026-11-21T09:30:00.000Z","age":"1.5s"},"open_circuits":12,"open_circuits_by_tenant":[%s],`+
-		`"last_hour":{"since":"2026-11-21T08:00:00.000Z","delivered":2,"failed":2,"dead":1,"mean_delivery_time":"5.5s"},"queues":{"live":%s,`+
+		`"last_hour":{"since":"2026-11-21T08:00:00.000Z","delivered":2,"failed":2,"dead":1,"mean_delivery_time":"5.5s"},"queues":{"events":{"visible":0,"in_flight":0,"delayed":0},"rejects":{"visible":0,"in_flight":0,"delayed":0},"live":%s,`+
 		`"retry":{"visible":0,"in_flight":3,"delayed":1},"replay":%s,%s,"dead_letters":{"visible":1,"in_flight":0,"delayed":0},`+
 		`"undeliverable":{"visible":9,"in_flight":0,"delayed":0}}}`, e.delivery, strings.Join(tenants, ","), idle, idle, rest)
 	if w.Code != 200 || w.Body.String() != want {

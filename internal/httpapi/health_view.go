@@ -114,6 +114,8 @@ type lastHourView struct {
 
 // queuesView holds the queues by the names of package config.
 type queuesView struct {
+	Events        depthView `json:"events"`
+	Rejects       depthView `json:"rejects"`
 	Live          depthView `json:"live"`
 	Retry         depthView `json:"retry"`
 	Replay        depthView `json:"replay"`
@@ -229,6 +231,8 @@ func viewPipeline(p status.Pipeline) pipelineView {
 			MeanDelivery: viewMean(p.Hour),
 		},
 		Queues: queuesView{
+			Events:        depthView(p.Queues["events"]),
+			Rejects:       depthView(p.Queues["rejects"]),
 			Live:          depthView(p.Queues["live"]),
 			Retry:         depthView(p.Queues["retry"]),
 			Replay:        depthView(p.Queues["replay"]),

@@ -11,6 +11,7 @@ var _ status.Queues = Queues{}
 
 // Queues is the set of all queues. All fields must be set.
 type Queues struct {
+	Events      *EventQueue
 	Lanes       *Queue
 	DeadLetters *DeadLetters
 	Circuits    *CircuitQueue
@@ -20,6 +21,8 @@ type Queues struct {
 // Depths returns exact depths.
 func (q Queues) Depths(context.Context) (map[string]status.Depth, error) {
 	return map[string]status.Depth{
+		"events":        q.Events.events.depth(),
+		"rejects":       q.Events.rejects.depth(),
 		"live":          q.Lanes.lane(hook.LaneLive).depth(),
 		"retry":         q.Lanes.lane(hook.LaneRetry).depth(),
 		"replay":        q.Lanes.lane(hook.LaneReplay).depth(),

@@ -18,7 +18,7 @@ func TestQueues_Depths_CountsMessagesByVisibility(t *testing.T) {
 	now := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	clock := func() time.Time { return now }
 	lanes := memory.NewQueue(clock)
-	q := memory.Queues{Lanes: lanes, DeadLetters: memory.NewDeadLetters(lanes), Circuits: memory.NewCircuitQueue(clock), Jobs: memory.NewJobQueue(clock)}
+	q := memory.Queues{Events: memory.NewEventQueue(clock), Lanes: lanes, DeadLetters: memory.NewDeadLetters(lanes), Circuits: memory.NewCircuitQueue(clock), Jobs: memory.NewJobQueue(clock)}
 	send(t, q.Lanes, tokensOf("ep_1", 5), 0)
 	send(t, q.Lanes, tokensOf("ep_2", 1), time.Second)
 	send(t, q.Lanes, tokensOf("ep_3", 1), time.Minute)
@@ -38,7 +38,7 @@ func TestQueues_Depths_CountsMessagesByVisibility(t *testing.T) {
 
 	got, err := q.Depths(t.Context())
 	want := map[string]status.Depth{
-		"live": {Visible: 4, InFlight: 2, Delayed: 1}, "retry": {}, "replay": {},
+		"events": {}, "rejects": {}, "live": {Visible: 4, InFlight: 2, Delayed: 1}, "retry": {}, "replay": {},
 		"slot": {}, "overflow": {}, "coalesce": {}, "replay_jobs": {Visible: 1}, "circuits": {Delayed: 1}, "dead_letters": {Visible: 1}, "undeliverable": {},
 	}
 	if diff := cmp.Diff(want, got); diff != "" || err != nil {

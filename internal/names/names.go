@@ -9,6 +9,9 @@ const (
 	EnvTable                 = "SUREHOOK_TABLE"                   // DynamoDB table name
 	EnvKey                   = "SUREHOOK_KMS_KEY_ARN"             // KMS key for the encryption of endpoint secrets
 	EnvLiveQueue             = "SUREHOOK_LIVE_QUEUE_URL"          // lane of first attempts
+	EnvEventsQueue           = "SUREHOOK_EVENTS_QUEUE_URL"        // events of backends and of EventBridge
+	EnvRejectsQueue          = "SUREHOOK_REJECTS_QUEUE_URL"       // wrong messages of the events queue
+	EnvTenantPath            = "SUREHOOK_TENANT_PATH"             // of the tenant in an event of EventBridge, names with dots between
 	EnvRetryQueue            = "SUREHOOK_RETRY_QUEUE_URL"         // lane of later attempts
 	EnvRetryQueueARN         = "SUREHOOK_RETRY_QUEUE_ARN"         // lane of later attempts, as a schedule's target
 	EnvSlotQueue             = "SUREHOOK_SLOT_QUEUE_URL"          // lane of single tokens: the reserve of in-flight slots
@@ -124,6 +127,8 @@ const (
 	MetricRegion       = LogRegion             // second dimension of MetricFallbacks and MetricAnswersLost: the region of a sender
 	MetricFallbacks    = "sender_fallbacks"    // attempts from the own region, because the sender of the endpoint's region did not run
 	MetricAnswersLost  = "sender_answers_lost" // attempts of senders without an answer; the endpoint may have received the request
+	MetricRejected     = "events_rejected"     // wrong messages of the events queue
+	MetricEventWait    = "event_wait_ms"       // since the first message, of an event that waits for a limit of its tenant
 	MetricSwept        = LogSwept              // deliveries with a new token in place of a lost token
 )
 

@@ -16,6 +16,7 @@ import (
 	"surehook/internal/admin/endpoint"
 	"surehook/internal/admin/erasure"
 	"surehook/internal/admin/eventtype"
+	"surehook/internal/admin/reject"
 	"surehook/internal/admin/status"
 	"surehook/internal/admin/tenant"
 	"surehook/internal/delivery/attempt"
@@ -47,6 +48,7 @@ type process struct {
 	deadLetters *memory.DeadLetters
 	circuits    *memory.CircuitQueue
 	jobs        *memory.JobQueue
+	sources     *memory.EventQueue // empty: nothing sends to the queues of the process
 
 	authenticator *apikey.Authenticator
 	acceptor      *ingest.Acceptor
@@ -67,6 +69,7 @@ func newProcess(o Options, address string) (*process, error) {
 		queue:    memory.NewQueue(time.Now),
 		circuits: memory.NewCircuitQueue(time.Now),
 		jobs:     memory.NewJobQueue(time.Now),
+		sources:  memory.NewEventQueue(time.Now),
 		log:      o.Log,
 	}
 	p.deadLetters = memory.NewDeadLetters(p.queue)
@@ -196,13 +199,14 @@ func (p *process) wireManagement(policy egress.Policy) {
 			Lists:     p.store,
 			Stats:     p.store,
 			Index:     p.store,
-			Queues:    memory.Queues{Lanes: p.queue, DeadLetters: p.deadLetters, Circuits: p.circuits, Jobs: p.jobs},
+			Queues:    memory.Queues{Events: p.sources, Lanes: p.queue, DeadLetters: p.deadLetters, Circuits: p.circuits, Jobs: p.jobs},
 			Now:       time.Now,
 		},
 		Keys:    &apikey.Issuer{Store: p.store, Now: time.Now},
 		Links:   &apikey.Links{Store: p.store, Now: time.Now},
 		Tenants: &tenant.Admin{Store: p.store, Retention: retention},
 		Types:   &eventtype.Admin{Store: p.store, Now: time.Now},
+		Rejects: &reject.Admin{Queue: p.sources, Now: time.Now},
 		Tester:  p.acceptor,
 	}
 }

@@ -1420,6 +1420,49 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/rejects": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List wrong messages of the events queue
+         * @description Rejects are messages of the events queue whose events were not accepted. They stay for 14 days. SQS has no list of
+         *     a queue: the call receives messages and makes them visible again, in no particular order.
+         *     So there is no second page; the health of the pipeline has the number of rejects.
+         */
+        get: operations["listRejects"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/rejects/redrive": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Send all rejects to the events queue again
+         * @description Sends the rejects of before the call, at most 1,000 and for at most 15 s. A message that is still wrong becomes a
+         *     reject again. A message that is redriven twice is accepted once.
+         */
+        post: operations["redriveRejects"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/keys": {
         parameters: {
             query?: never;
@@ -3491,7 +3534,7 @@ export interface components {
             /** @description The address of the caller's connection. */
             source_ip?: string;
             /** @enum {string} */
-            action: "circuit.open" | "circuit.reset" | "delivery.cancel" | "delivery.discard" | "delivery.replay" | "endpoint.change" | "endpoint.create" | "endpoint.delete" | "endpoint.disable" | "endpoint.enable" | "endpoint.pause" | "endpoint.resume" | "endpoint.rotate_secret" | "endpoint.test" | "event.erase" | "event.replay" | "event_type.delete" | "event_type.set" | "key.create" | "key.revoke" | "limits.delete" | "limits.set" | "portal_link.create" | "portal_link.end" | "portal_session.end" | "portal_session.open" | "replay.cancel" | "replay.start" | "tenant.erase";
+            action: "circuit.open" | "circuit.reset" | "delivery.cancel" | "delivery.discard" | "delivery.replay" | "endpoint.change" | "endpoint.create" | "endpoint.delete" | "endpoint.disable" | "endpoint.enable" | "endpoint.pause" | "endpoint.resume" | "endpoint.rotate_secret" | "endpoint.test" | "event.erase" | "event.replay" | "event_type.delete" | "event_type.set" | "key.create" | "key.revoke" | "limits.delete" | "limits.set" | "portal_link.create" | "portal_link.end" | "portal_session.end" | "portal_session.open" | "rejects.redrive" | "replay.cancel" | "replay.start" | "tenant.erase";
             /** @description The id of the changed resource. For a refused change: as the caller named the resource. */
             target?: string;
             /** @description The body of the request. Secrets and values of headers are ***. Of the schema and the example of an event type, the hash and the size. Of a refused request at most 2 KiB: in place of the largest values stand their sizes. */
@@ -3519,6 +3562,55 @@ export interface components {
         AuditList: {
             data: components["schemas"]["Audit"][];
             next_cursor: string | null;
+        };
+        Reject: {
+            /** @description The id of the first message with this content. */
+            id: string;
+            /** @description What is wrong. Absent after a thousand failures of Surehook. */
+            reason?: string;
+            /** @description When the producer sent the message. */
+            sent_at: components["schemas"]["Time"];
+            rejected_at: components["schemas"]["Time"];
+            /** @description The attribute of the message. */
+            tenant?: string;
+            /** @description The attribute of the message. */
+            event_type?: string;
+            /** @description The attribute of the message. */
+            idempotency_key?: string;
+            /** @description At most 4 KiB of the body. */
+            body: string;
+            /** @description true: the body is longer. */
+            cut: boolean;
+        };
+        /**
+         * @example {
+         *       "data": [
+         *         {
+         *           "id": "5fea7756-0ea4-451a-a703-a558b933e274",
+         *           "reason": "the request is not valid; event_type: is missing",
+         *           "sent_at": "2026-11-21T09:30:00.000Z",
+         *           "rejected_at": "2026-11-21T09:30:00.120Z",
+         *           "tenant": "acme",
+         *           "body": "{\"order\":1042}",
+         *           "cut": false
+         *         }
+         *       ]
+         *     }
+         */
+        RejectList: {
+            data: components["schemas"]["Reject"][];
+        };
+        /**
+         * @example {
+         *       "redriven": 12,
+         *       "more": false
+         *     }
+         */
+        Redriven: {
+            /** @description The number of messages sent to the events queue. */
+            redriven: number;
+            /** @description true: call again for the rest. */
+            more: boolean;
         };
         /**
          * @example {
@@ -3551,6 +3643,16 @@ export interface components {
          *         "mean_delivery_time": "1.204s"
          *       },
          *       "queues": {
+         *         "events": {
+         *           "visible": 3,
+         *           "in_flight": 10,
+         *           "delayed": 0
+         *         },
+         *         "rejects": {
+         *           "visible": 0,
+         *           "in_flight": 0,
+         *           "delayed": 0
+         *         },
          *         "live": {
          *           "visible": 10,
          *           "in_flight": 4,
@@ -3650,6 +3752,8 @@ export interface components {
         };
         /** @description The depth of every queue. The queue undeliverable must be empty. */
         Queues: {
+            events: components["schemas"]["Depth"];
+            rejects: components["schemas"]["Depth"];
             live: components["schemas"]["Depth"];
             retry: components["schemas"]["Depth"];
             replay: components["schemas"]["Depth"];
@@ -7063,6 +7167,60 @@ export interface operations {
             404: components["responses"]["NotFound"];
             409: components["responses"]["Conflict"];
             412: components["responses"]["Stale"];
+            429: components["responses"]["Throttled"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listRejects: {
+        parameters: {
+            query?: {
+                /** @description The most items of the page. A page also ends when its items take 1000 KiB: only a `next_cursor` of null is the end of the list. */
+                limit?: components["parameters"]["Limit"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Rejects. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RejectList"];
+                };
+            };
+            400: components["responses"]["Invalid"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            429: components["responses"]["Throttled"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    redriveRejects: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The rejects are on the events queue. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Redriven"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
             429: components["responses"]["Throttled"];
             500: components["responses"]["Internal"];
             503: components["responses"]["Unavailable"];

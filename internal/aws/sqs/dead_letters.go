@@ -2,14 +2,11 @@ package sqs
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"strconv"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	awssqs "github.com/aws/aws-sdk-go-v2/service/sqs"
-	"github.com/aws/aws-sdk-go-v2/service/sqs/types"
 
 	"surehook/internal/aws/awserr"
 	"surehook/internal/delivery/breaker"
@@ -80,26 +77,12 @@ func (d *DeadLetters) Depth(ctx context.Context) (int, error) {
 // Remove makes one request. The error joins one error for each letter still on the
 // queue.
 func (d *DeadLetters) Remove(ctx context.Context, letters []breaker.Letter) error {
-	if len(letters) == 0 {
-		return nil
-	}
-	ctx, cancel := context.WithTimeoutCause(ctx, callTimeout, errNoAnswer)
-	defer cancel()
-
-	entries := make([]types.DeleteMessageBatchRequestEntry, len(letters))
+	receipts := make([]string, len(letters))
 	for i, letter := range letters {
-		entries[i] = types.DeleteMessageBatchRequestEntry{Id: aws.String(strconv.Itoa(i)), ReceiptHandle: aws.String(letter.Receipt)}
+		receipts[i] = letter.Receipt
 	}
-	out, err := d.mailbox.client.DeleteMessageBatch(ctx, &awssqs.DeleteMessageBatchInput{
-		QueueUrl: aws.String(d.mailbox.url),
-		Entries:  entries,
-	})
-	if err != nil {
-		return fmt.Errorf("remove %d dead letters: %w", len(letters), awserr.Of(ctx, err, service))
+	if err := d.mailbox.remove(ctx, receipts); err != nil {
+		return fmt.Errorf("remove dead letters: %w", err)
 	}
-	var errs []error
-	for _, f := range out.Failed {
-		errs = append(errs, fmt.Errorf("remove dead letter %s of %d: %w", aws.ToString(f.Id), len(letters), translateEntry(f)))
-	}
-	return errors.Join(errs...)
+	return nil
 }

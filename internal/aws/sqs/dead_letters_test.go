@@ -92,7 +92,7 @@ func TestDeadLetters_Remove_ReportsFailedEntries(t *testing.T) {
 				}
 			}
 			err := b.deadLetters.Remove(t.Context(), []breaker.Letter{{Receipt: "r1"}, {Receipt: "r2"}})
-			if err == nil || hook.CodeOf(err) != tt.want || !strings.Contains(err.Error(), "dead letter 1 of 2") {
+			if err == nil || hook.CodeOf(err) != tt.want || !strings.Contains(err.Error(), "message 1 of 2") {
 				t.Errorf("Remove(1 of 2 fails) = %v; want %s, naming the letter", err, tt.want)
 			}
 		})

@@ -102,6 +102,26 @@ func TestJobQueue_OnEmulators(t *testing.T) {
 	})
 }
 
+func TestEventQueue_OnEmulators(t *testing.T) {
+	t.Parallel()
+
+	onEmulators(t, func(t *testing.T, cfg aws.Config) {
+		t.Helper()
+
+		porttest.EventQueue(t, func(t *testing.T) porttest.EventQueueBench {
+			t.Helper()
+
+			client := awssqs.NewFromConfig(cfg)
+			events := create(t, client, "events")
+			return porttest.EventQueueBench{
+				Queue: sqs.NewEventQueue(cfg, events, create(t, client, "rejects")),
+				Take:  func(ctx context.Context) ([]porttest.Message, error) { return receive(ctx, client, events) },
+				Clock: porttest.RealClock(time.Now),
+			}
+		})
+	})
+}
+
 func TestDepths_OnEmulators(t *testing.T) {
 	t.Parallel()
 

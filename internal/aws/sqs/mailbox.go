@@ -2,37 +2,86 @@ package sqs
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"strconv"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	awssqs "github.com/aws/aws-sdk-go-v2/service/sqs"
+	"github.com/aws/aws-sdk-go-v2/service/sqs/types"
 
 	"surehook/internal/aws/awserr"
 	"surehook/internal/hook"
 )
 
-// mailbox sends single messages to one queue.
+// mailbox sends single messages to one queue, and removes messages.
 type mailbox struct {
 	client *awssqs.Client
 	url    string
 }
 
-// send sends the message with the delay, rounded up to whole seconds and cut to 0
+// message is a message to send.
+type message struct {
+	body       string
+	attributes map[string]string // texts, none empty
+	group      string            // empty for none
+	delay      time.Duration
+}
+
+// send sends a message without attributes.
+func (m mailbox) send(ctx context.Context, body, group string, delay time.Duration) error {
+	return m.sendMessage(ctx, message{body: body, group: group, delay: delay})
+}
+
+// sendMessage sends the message with its delay, rounded up to whole seconds and cut to 0
 // to hook.MaxQueueDelay.
 //
 // A delay of 0 is the default delay of the queue, so the queue's default must be 0.
-func (m mailbox) send(ctx context.Context, body, group string, delay time.Duration) error {
+func (m mailbox) sendMessage(ctx context.Context, message message) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, callTimeout, errNoAnswer)
 	defer cancel()
 
-	_, err := m.client.SendMessage(ctx, &awssqs.SendMessageInput{
-		QueueUrl:       aws.String(m.url),
-		MessageBody:    aws.String(body),
-		MessageGroupId: aws.String(group),
-		DelaySeconds:   seconds(min(max(delay, 0), hook.MaxQueueDelay)),
-	})
-	if err != nil {
+	in := awssqs.SendMessageInput{
+		QueueUrl:     aws.String(m.url),
+		MessageBody:  aws.String(message.body),
+		DelaySeconds: seconds(min(max(message.delay, 0), hook.MaxQueueDelay)),
+	}
+	if message.group != "" {
+		in.MessageGroupId = aws.String(message.group)
+	}
+	if len(message.attributes) > 0 {
+		in.MessageAttributes = make(map[string]types.MessageAttributeValue, len(message.attributes))
+		for name, value := range message.attributes {
+			in.MessageAttributes[name] = types.MessageAttributeValue{DataType: aws.String("String"), StringValue: aws.String(value)}
+		}
+	}
+	if _, err := m.client.SendMessage(ctx, &in); err != nil {
 		return awserr.Of(ctx, err, service)
 	}
 	return nil
+}
+
+// remove removes at most batchSize received messages. The error joins one error for each
+// message still on the queue.
+func (m mailbox) remove(ctx context.Context, receipts []string) error {
+	if len(receipts) == 0 {
+		return nil
+	}
+	ctx, cancel := context.WithTimeoutCause(ctx, callTimeout, errNoAnswer)
+	defer cancel()
+
+	entries := make([]types.DeleteMessageBatchRequestEntry, len(receipts))
+	for i, receipt := range receipts {
+		entries[i] = types.DeleteMessageBatchRequestEntry{Id: aws.String(strconv.Itoa(i)), ReceiptHandle: aws.String(receipt)}
+	}
+	out, err := m.client.DeleteMessageBatch(ctx, &awssqs.DeleteMessageBatchInput{QueueUrl: aws.String(m.url), Entries: entries})
+	if err != nil {
+		return fmt.Errorf("remove %d messages: %w", len(receipts), awserr.Of(ctx, err, service))
+	}
+	var errs []error
+	for _, f := range out.Failed {
+		errs = append(errs, fmt.Errorf("remove message %s of %d: %w", aws.ToString(f.Id), len(receipts), translateEntry(f)))
+	}
+	return errors.Join(errs...)
 }

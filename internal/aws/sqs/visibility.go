@@ -41,6 +41,11 @@ func (v *Visibility) Change(ctx context.Context, queueARN string, after map[stri
 	if err != nil {
 		return err
 	}
+	return changeVisibility(ctx, v.client, url, after)
+}
+
+// changeVisibility is Change for the queue at the URL.
+func changeVisibility(ctx context.Context, client *awssqs.Client, url string, after map[string]time.Duration) error {
 	entries := make([]types.ChangeMessageVisibilityBatchRequestEntry, 0, len(after))
 	for receipt, d := range after {
 		entries = append(entries, types.ChangeMessageVisibilityBatchRequestEntry{
@@ -49,7 +54,7 @@ func (v *Visibility) Change(ctx context.Context, queueARN string, after map[stri
 	}
 	var errs []error
 	for batch := range slices.Chunk(entries, batchSize) {
-		out, err := v.client.ChangeMessageVisibilityBatch(ctx, &awssqs.ChangeMessageVisibilityBatchInput{QueueUrl: &url, Entries: batch})
+		out, err := client.ChangeMessageVisibilityBatch(ctx, &awssqs.ChangeMessageVisibilityBatchInput{QueueUrl: &url, Entries: batch})
 		if err != nil {
 			errs = append(errs, fmt.Errorf("change visibility of %d messages: %w", len(batch), awserr.Of(ctx, err, service)))
 			continue

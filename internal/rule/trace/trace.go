@@ -65,6 +65,14 @@ func decode(to []byte, digits string) bool {
 	return err == nil && n == len(to) && hex.EncodeToString(to) == digits
 }
 
+// Received returns the header of a caller in the form to store; empty for an invalid one.
+func Received(header string) string {
+	if t, ok := Parse(header); ok {
+		return t.Under(t.Parent)
+	}
+	return ""
+}
+
 // Of returns the given trace of the event or the trace begun with the event. An event
 // without a valid id has no trace.
 func Of(e *hook.Event) Trace {

@@ -1,0 +1,42 @@
+package surehook
+
+import (
+	"encoding/json"
+
+	"github.com/aws/aws-cdk-go/awscdk/v2/awsevents"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awsiam"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awssqs"
+	"github.com/aws/constructs-go/constructs/v10"
+	"github.com/aws/jsii-runtime-go"
+)
+
+// defaultTenantPath is the path of the tenant in an event of EventBridge.
+const defaultTenantPath = "detail.tenant"
+
+// newEventRule sends the matching events of the bus to the queue of events. EventBridge tries
+// for 24 hours, and then sends the event to the rejects. Without a bus there is no rule.
+func newEventRule(scope constructs.Construct, prefix string, from EventBus, queues Queues) {
+	if from.Bus == "" {
+		return
+	}
+	var pattern map[string]any
+	_ = json.Unmarshal([]byte(from.Pattern), &pattern) // Validate has read it
+	rule := awsevents.NewCfnRule(scope, jsii.String("EventRule"), &awsevents.CfnRuleProps{
+		Name:         jsii.String(prefix + "-events"),
+		Description:  jsii.String("Events for Surehook"),
+		EventBusName: &from.Bus,
+		EventPattern: pattern,
+		Targets: &[]*awsevents.CfnRule_TargetProperty{{
+			Id: jsii.String("events"), Arn: queues.Events.QueueArn(),
+			DeadLetterConfig: &awsevents.CfnRule_DeadLetterConfigProperty{Arn: queues.Rejects.QueueArn()},
+		}},
+	})
+	for _, queue := range []awssqs.Queue{queues.Events, queues.Rejects} {
+		queue.AddToResourcePolicy(awsiam.NewPolicyStatement(&awsiam.PolicyStatementProps{
+			Actions:    jsii.Strings("sqs:SendMessage"),
+			Principals: &[]awsiam.IPrincipal{awsiam.NewServicePrincipal(jsii.String("events.amazonaws.com"), nil)},
+			Resources:  &[]*string{queue.QueueArn()},
+			Conditions: &map[string]any{"ArnEquals": map[string]any{"aws:SourceArn": rule.AttrArn()}},
+		}))
+	}
+}

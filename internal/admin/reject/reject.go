@@ -1,0 +1,116 @@
+// Package reject lists wrong messages of the events queue, and sends them there again after
+// the fault was corrected.
+//
+// SQS has no list of a queue: a call receives messages, and then makes them visible again.
+// So two calls at once may each see a part.
+package reject
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"surehook/internal/delivery/source"
+)
+
+// Bounds of a redrive.
+const (
+	MaxRedrive = 1000
+	// redriveTime ends a redrive before the caller's 29 s.
+	redriveTime = 15 * time.Second
+)
+
+// Queue holds the rejects and the events. Its messages are hidden for a minute after Receive.
+type Queue interface {
+	// Receive returns up to 10 rejects; none when the queue is empty.
+	Receive(ctx context.Context) ([]source.Message, error)
+	// Release makes received rejects visible at once.
+	Release(ctx context.Context, messages []source.Message) error
+	// Remove deletes at most 10 received rejects.
+	Remove(ctx context.Context, messages []source.Message) error
+	// Return sends a message to the events queue.
+	Return(ctx context.Context, m source.Message, delay time.Duration) error
+}
+
+// Admin lists and redrives rejects. All fields are required.
+type Admin struct {
+	Queue Queue
+	Now   func() time.Time
+}
+
+// List returns up to limit rejects.
+func (a *Admin) List(ctx context.Context, limit int) ([]source.Message, error) {
+	var found []source.Message
+	for len(found) < limit {
+		received, err := a.Queue.Receive(ctx)
+		if err != nil {
+			return nil, errors.Join(fmt.Errorf("list rejects: %w", err), a.release(ctx, found))
+		}
+		if len(received) == 0 {
+			break
+		}
+		found = append(found, received...)
+	}
+	if err := a.release(ctx, found); err != nil {
+		return nil, err
+	}
+	return found[:min(len(found), limit)], nil
+}
+
+// Redriven is the result of a redrive.
+type Redriven struct {
+	Sent int  // to the events queue
+	More bool // the call ended at its bounds
+}
+
+// Redrive sends the rejects of before the call to the events queue, at most MaxRedrive, and
+// removes them. A reject is sent before it is removed, so a crash leaves it in both queues:
+// it has one idempotency key, and is accepted once.
+func (a *Admin) Redrive(ctx context.Context) (Redriven, error) {
+	began := a.Now()
+	var (
+		done  Redriven
+		later []source.Message // rejected again since the call began
+	)
+	for done.Sent < MaxRedrive {
+		if a.Now().Sub(began) > redriveTime {
+			done.More = true
+			break
+		}
+		received, err := a.Queue.Receive(ctx)
+		if err != nil {
+			return done, errors.Join(fmt.Errorf("redrive rejects: %w", err), a.release(ctx, later))
+		}
+		if len(received) == 0 {
+			break
+		}
+		var sent []source.Message
+		for _, m := range received {
+			if m.SentAt.After(began) {
+				later = append(later, m)
+				continue
+			}
+			if err := a.Queue.Return(ctx, m.Again(), 0); err != nil {
+				return done, errors.Join(fmt.Errorf("redrive reject %s: %w", m.ID, err), a.Queue.Remove(ctx, sent), a.release(ctx, later))
+			}
+			sent = append(sent, m)
+		}
+		if err := a.Queue.Remove(ctx, sent); err != nil {
+			return done, errors.Join(fmt.Errorf("redrive rejects: %w", err), a.release(ctx, later))
+		}
+		done.Sent += len(sent)
+		if len(sent) == 0 { // all that remain came back
+			break
+		}
+	}
+	done.More = done.More || done.Sent >= MaxRedrive
+	return done, a.release(ctx, later)
+}
+
+func (a *Admin) release(ctx context.Context, messages []source.Message) error {
+	if err := a.Queue.Release(ctx, messages); err != nil {
+		return fmt.Errorf("release rejects: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,141 @@
+package reject_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+	"time"
+
+	"surehook/internal/admin/reject"
+	"surehook/internal/delivery/source"
+	"surehook/internal/memory"
+)
+
+type bundle struct {
+	*memory.EventQueue
+
+	admin *reject.Admin
+	now   time.Time
+	after func(sent int) error // of Return
+	sent  int
+}
+
+func (b *bundle) Return(ctx context.Context, m source.Message, delay time.Duration) error {
+	if err := b.EventQueue.Return(ctx, m, delay); err != nil {
+		return err //nolint:wrapcheck // of a test
+	}
+	b.sent++
+	return b.after(b.sent)
+}
+
+func setup(t *testing.T, rejects int) *bundle {
+	t.Helper()
+
+	b := &bundle{now: time.Date(2026, 11, 21, 9, 30, 0, 0, time.UTC), after: func(int) error { return nil }}
+	clock := func() time.Time { return b.now }
+	b.EventQueue = memory.NewEventQueue(clock)
+	b.admin = &reject.Admin{Queue: b, Now: clock}
+	for i := range rejects {
+		b.reject(t, fmt.Sprint(i))
+	}
+	return b
+}
+
+func (b *bundle) reject(t *testing.T, id string) {
+	t.Helper()
+
+	m := source.Message{Body: "{", Attributes: map[string]string{source.AttrID: id, source.AttrReason: "wrong"}}
+	if err := b.Reject(t.Context(), m); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestList checks that a list hides nothing from the next call.
+func TestList(t *testing.T) {
+	t.Parallel()
+
+	b := setup(t, 25)
+	for _, tt := range []struct{ limit, want int }{{1, 1}, {10, 10}, {24, 24}, {25, 25}, {100, 25}} {
+		got, err := b.admin.List(t.Context(), tt.limit)
+		if err != nil || len(got) != tt.want || got[0].Reason() != "wrong" {
+			t.Errorf("List(%d) = %d rejects, %v; want %d", tt.limit, len(got), err, tt.want)
+		}
+	}
+}
+
+// TestRedrive checks that each reject is sent once, with the id of its first message and
+// without the reason.
+func TestRedrive(t *testing.T) {
+	t.Parallel()
+
+	b := setup(t, 25)
+	done, err := b.admin.Redrive(t.Context())
+	if err != nil || done != (reject.Redriven{Sent: 25}) || b.Rejects() != 0 {
+		t.Errorf("Redrive() = %+v, %v, and %d are left; want all 25 sent", done, err, b.Rejects())
+	}
+	ids := map[string]bool{}
+	for _, m := range b.Events(100) {
+		id, _ := m.First()
+		ids[id] = true
+		if m.Reason() != "" || m.Body != "{" {
+			t.Errorf("message %+v; want the body alone", m)
+		}
+	}
+	if len(ids) != 25 {
+		t.Errorf("%d events; want 25", len(ids))
+	}
+	if done, err := b.admin.Redrive(t.Context()); err != nil || done != (reject.Redriven{}) {
+		t.Errorf("Redrive() = %+v, %v; want nothing to do", done, err)
+	}
+}
+
+// TestRedrive_stillWrong checks that a redrive ends although its messages come back.
+func TestRedrive_stillWrong(t *testing.T) {
+	t.Parallel()
+
+	b := setup(t, 5)
+	b.after = func(n int) error {
+		b.now = b.now.Add(time.Millisecond)
+		b.reject(t, fmt.Sprint("again", n))
+		return nil
+	}
+	done, err := b.admin.Redrive(t.Context())
+	if err != nil || done != (reject.Redriven{Sent: 5}) {
+		t.Errorf("Redrive() = %+v, %v; want the 5 of before", done, err)
+	}
+	if got, err := b.admin.List(t.Context(), 100); err != nil || len(got) != 5 {
+		t.Errorf("List() = %d rejects, %v; want the 5 that came back visible", len(got), err)
+	}
+}
+
+// TestRedrive_bounds checks that a call ends at its bounds, and says so.
+func TestRedrive_bounds(t *testing.T) {
+	t.Parallel()
+
+	b := setup(t, reject.MaxRedrive+1)
+	if done, err := b.admin.Redrive(t.Context()); err != nil || done != (reject.Redriven{Sent: reject.MaxRedrive, More: true}) {
+		t.Errorf("Redrive() = %+v, %v; want %d, and more", done, err, reject.MaxRedrive)
+	}
+	b = setup(t, 100)
+	b.after = func(int) error { b.now = b.now.Add(time.Second); return nil }
+	if done, err := b.admin.Redrive(t.Context()); err != nil || done.Sent >= 100 || !done.More {
+		t.Errorf("Redrive() = %+v, %v; want a part, and more", done, err)
+	}
+}
+
+// TestRedrive_fails checks that what was sent is removed, and the rest stays.
+func TestRedrive_fails(t *testing.T) {
+	t.Parallel()
+
+	b, failure := setup(t, 5), errors.New("no")
+	b.after = func(n int) error {
+		if n == 3 {
+			return failure
+		}
+		return nil
+	}
+	if _, err := b.admin.Redrive(t.Context()); !errors.Is(err, failure) || b.Rejects() != 3 {
+		t.Errorf("Redrive() = %v, and %d are left; want the failure and 3", err, b.Rejects())
+	}
+}

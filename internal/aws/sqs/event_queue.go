@@ -1,0 +1,108 @@
+package sqs
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	awssqs "github.com/aws/aws-sdk-go-v2/service/sqs"
+	"github.com/aws/aws-sdk-go-v2/service/sqs/types"
+
+	"surehook/internal/admin/reject"
+	"surehook/internal/aws/awserr"
+	"surehook/internal/delivery/source"
+)
+
+var (
+	_ source.Queue = (*EventQueue)(nil)
+	_ reject.Queue = (*EventQueue)(nil)
+)
+
+// rejectVisibility hides received rejects from other receivers. A caller that ends without
+// Release leaves them hidden for this time.
+const rejectVisibility = time.Minute
+
+// EventQueue is the queue of events, and the queue of rejects. EventQueue is safe for
+// concurrent use.
+type EventQueue struct {
+	events, rejects mailbox
+}
+
+// NewEventQueue returns the queues at the URLs.
+func NewEventQueue(cfg aws.Config, events, rejects string) *EventQueue {
+	client := awssqs.NewFromConfig(cfg)
+	return &EventQueue{mailbox{client, events}, mailbox{client, rejects}}
+}
+
+// Return sends the message in the group of its tenant, so that the messages of a tenant
+// delay no others.
+func (q *EventQueue) Return(ctx context.Context, m source.Message, delay time.Duration) error {
+	if err := q.events.sendMessage(ctx, message{body: m.Body, attributes: m.Attributes, group: m.Attributes[source.AttrTenant], delay: delay}); err != nil {
+		return fmt.Errorf("send event: %w", err)
+	}
+	return nil
+}
+
+// Reject sends the message to the rejects.
+func (q *EventQueue) Reject(ctx context.Context, m source.Message) error {
+	if err := q.rejects.sendMessage(ctx, message{body: m.Body, attributes: m.Attributes}); err != nil {
+		return fmt.Errorf("send reject: %w", err)
+	}
+	return nil
+}
+
+// Receive makes one request. On an empty queue, Receive waits one second for a message.
+func (q *EventQueue) Receive(ctx context.Context) ([]source.Message, error) {
+	ctx, cancel := context.WithTimeoutCause(ctx, callTimeout, errNoAnswer)
+	defer cancel()
+
+	out, err := q.rejects.client.ReceiveMessage(ctx, &awssqs.ReceiveMessageInput{
+		QueueUrl:                    aws.String(q.rejects.url),
+		MaxNumberOfMessages:         batchSize,
+		VisibilityTimeout:           seconds(rejectVisibility),
+		WaitTimeSeconds:             seconds(letterWait),
+		MessageAttributeNames:       []string{"All"},
+		MessageSystemAttributeNames: []types.MessageSystemAttributeName{types.MessageSystemAttributeNameSentTimestamp},
+	})
+	if err != nil {
+		return nil, fmt.Errorf("receive rejects: %w", awserr.Of(ctx, err, service))
+	}
+	messages := make([]source.Message, len(out.Messages))
+	for i, m := range out.Messages {
+		attributes := make(map[string]string, len(m.MessageAttributes))
+		for name, value := range m.MessageAttributes {
+			attributes[name] = aws.ToString(value.StringValue)
+		}
+		sent, _ := strconv.ParseInt(m.Attributes[string(types.MessageSystemAttributeNameSentTimestamp)], 10, 64) // SQS's own
+		messages[i] = source.Message{
+			ID: aws.ToString(m.MessageId), Body: aws.ToString(m.Body), Attributes: attributes, SentAt: time.UnixMilli(sent), Receipt: aws.ToString(m.ReceiptHandle),
+		}
+	}
+	return messages, nil
+}
+
+// Release makes one request for ten messages. The error joins one error for each message that stays hidden.
+func (q *EventQueue) Release(ctx context.Context, messages []source.Message) error {
+	after := make(map[string]time.Duration, len(messages))
+	for _, m := range messages {
+		after[m.Receipt] = 0
+	}
+	ctx, cancel := context.WithTimeoutCause(ctx, callTimeout, errNoAnswer)
+	defer cancel()
+	return changeVisibility(ctx, q.rejects.client, q.rejects.url, after)
+}
+
+// Remove makes one request, for at most ten messages. The error joins one error for each
+// message still on the queue.
+func (q *EventQueue) Remove(ctx context.Context, messages []source.Message) error {
+	receipts := make([]string, len(messages))
+	for i, m := range messages {
+		receipts[i] = m.Receipt
+	}
+	if err := q.rejects.remove(ctx, receipts); err != nil {
+		return fmt.Errorf("remove rejects: %w", err)
+	}
+	return nil
+}

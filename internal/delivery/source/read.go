@@ -1,0 +1,119 @@
+package source
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"surehook/internal/delivery/ingest"
+	"surehook/internal/hook"
+	"surehook/internal/rule/trace"
+)
+
+// DefaultTenant is the path of the tenant in an event of EventBridge.
+const DefaultTenant = "detail.tenant"
+
+// Reader reads the three forms of a message.
+//
+//   - With the attribute tenant or event_type: the body is the payload, byte for byte.
+//   - An event of EventBridge: detail-type is the event type, detail the payload, byte for
+//     byte, and id the idempotency key.
+//   - All others: the body of a post to the API, with the field tenant.
+type Reader struct {
+	// Tenant is the path of the tenant in an event of EventBridge: names with dots between.
+	Tenant string
+	// Body reads the third form. Fields of a wrong form are in the request.
+	Body func(body []byte, traceParent string) (tenant string, r ingest.Request, err error)
+}
+
+// read returns the event of the message. The error names the wrong field.
+func (r Reader) read(m Message) (hook.TenantID, ingest.Request, error) {
+	tenant, request, err := r.form(m)
+	if err != nil {
+		return "", ingest.Request{}, err
+	}
+	if request.IdempotencyKey == "" {
+		request.IdempotencyKey, _ = m.First()
+	}
+	id, err := hook.ParseTenantID(tenant)
+	if err != nil {
+		wrong := hook.FieldError{Field: "tenant", Message: "is missing"}
+		if invalid, ok := errors.AsType[*hook.Error](err); ok && tenant != "" {
+			wrong = invalid.Fields[0]
+		}
+		return "", ingest.Request{}, hook.Invalid(append(request.Wrong, wrong)...)
+	}
+	return id, request, nil
+}
+
+func (r Reader) form(m Message) (tenant string, request ingest.Request, err error) {
+	parent := m.Attributes[AttrTraceParent]
+	if m.Attributes[AttrTenant] != "" || m.Attributes[AttrEventType] != "" {
+		return payload(m, parent)
+	}
+	var envelope map[string]jsontext.Value
+	if json.Unmarshal([]byte(m.Body), &envelope) == nil && envelope["detail-type"] != nil && envelope["detail"] != nil {
+		return r.envelope(envelope)
+	}
+	return r.Body([]byte(m.Body), parent)
+}
+
+func payload(m Message, parent string) (string, ingest.Request, error) {
+	body := jsontext.Value(m.Body)
+	if len(body) > hook.MaxPayload {
+		return "", ingest.Request{}, tooLarge()
+	}
+	if !body.IsValid() {
+		return "", ingest.Request{}, hook.Invalid(hook.FieldError{Field: "payload", Message: "the body is not valid JSON in UTF-8"})
+	}
+	return m.Attributes[AttrTenant], ingest.Request{
+		Type: m.Attributes[AttrEventType], Payload: body, IdempotencyKey: m.Attributes[AttrIdempotencyKey], TraceParent: trace.Received(parent),
+	}, nil
+}
+
+// envelope reads an event of EventBridge.
+// https://docs.aws.amazon.com/eventbridge/latest/ref/overiew-event-structure.html
+func (r Reader) envelope(e map[string]jsontext.Value) (string, ingest.Request, error) {
+	if len(e["detail"]) > hook.MaxPayload {
+		return "", ingest.Request{}, tooLarge()
+	}
+	tenant, err := textAt(e, r.Tenant)
+	if err != nil {
+		return "", ingest.Request{}, err
+	}
+	eventType, err := textAt(e, "detail-type")
+	if err != nil {
+		return "", ingest.Request{}, err
+	}
+	id, err := textAt(e, "id")
+	if err != nil {
+		return "", ingest.Request{}, err
+	}
+	return tenant, ingest.Request{Type: eventType, Payload: e["detail"], IdempotencyKey: id}, nil
+}
+
+// textAt returns the text at the path.
+func textAt(object map[string]jsontext.Value, path string) (text string, err error) {
+	name, rest, deeper := strings.Cut(path, ".")
+	for ; deeper && err == nil; name, rest, deeper = strings.Cut(rest, ".") {
+		var inner map[string]jsontext.Value
+		err = json.Unmarshal(object[name], &inner)
+		object = inner
+	}
+	if err == nil {
+		err = json.Unmarshal(object[name], &text)
+	}
+	if err != nil || text == "" {
+		return "", hook.Invalid(hook.FieldError{Field: path, Message: "must be a string, and not empty"})
+	}
+	return text, nil
+}
+
+func tooLarge() error {
+	return &hook.Error{Code: hook.CodeTooLarge, Message: "the event is too large", Fields: []hook.FieldError{
+		{Field: "payload", Message: fmt.Sprintf("must be at most %d bytes", hook.MaxPayload)},
+	}}
+}

@@ -1,0 +1,147 @@
+package source
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"surehook/internal/delivery/ingest"
+	"surehook/internal/delivery/parallel"
+	"surehook/internal/emf"
+	"surehook/internal/hook"
+	"surehook/internal/names"
+	"surehook/internal/rule/retry"
+)
+
+// concurrency limits the tenants, and the messages sent again, at the same time.
+const concurrency = 16
+
+// Acceptor accepts events. It is *ingest.Acceptor.
+type Acceptor interface {
+	AcceptBatch(ctx context.Context, tenant hook.TenantID, requests []ingest.Request) []ingest.Result
+}
+
+// Queue holds messages to accept.
+type Queue interface {
+	// Return sends the message to the events queue, after the delay of at most
+	// hook.MaxQueueDelay.
+	Return(ctx context.Context, m Message, delay time.Duration) error
+	// Reject sends the message to the rejects.
+	Reject(ctx context.Context, m Message) error
+}
+
+// Source accepts the events of messages. All fields are required.
+type Source struct {
+	Reader   Reader
+	Acceptor Acceptor
+	Queue    Queue
+	Rand     func() float64 // in [0, 1)
+	Metrics  emf.Set
+	Log      *slog.Logger
+	Now      func() time.Time
+}
+
+// post is a message with its event and its result.
+type post struct {
+	message Message
+	tenant  hook.TenantID
+	request ingest.Request
+	result  ingest.Result
+	err     error // of the form, of the acceptance, or of the end
+}
+
+// ProcessBatch accepts the events of the messages, and returns the ids of the messages for
+// another delivery.
+func (s *Source) ProcessBatch(ctx context.Context, messages []Message) (failed []string) {
+	posts := make([]post, len(messages))
+	tenants := make(map[hook.TenantID][]*post)
+	var order []hook.TenantID
+	for i, m := range messages {
+		p := &posts[i]
+		p.message = m
+		if p.tenant, p.request, p.err = s.Reader.read(m); p.err != nil {
+			continue
+		}
+		if tenants[p.tenant] == nil {
+			order = append(order, p.tenant)
+		}
+		tenants[p.tenant] = append(tenants[p.tenant], p)
+	}
+	parallel.Each(len(order), concurrency, func(i int) error {
+		s.accept(ctx, order[i], tenants[order[i]])
+		return nil // each post holds its own error
+	})
+	parallel.Each(len(posts), concurrency, func(i int) error {
+		posts[i].err = s.end(ctx, posts[i])
+		return nil // as above
+	})
+	for _, p := range posts {
+		if p.err != nil {
+			failed = append(failed, p.message.ID)
+		}
+	}
+	return failed
+}
+
+// accept accepts the events of one tenant. The events of a batch share the steps of filters
+// and schemas, so an event refused among others is tried again alone.
+func (s *Source) accept(ctx context.Context, tenant hook.TenantID, posts []*post) {
+	requests := make([]ingest.Request, len(posts))
+	for i, p := range posts {
+		requests[i] = p.request
+	}
+	for i, result := range s.Acceptor.AcceptBatch(ctx, tenant, requests) {
+		if code := hook.CodeOf(result.Err); len(posts) > 1 && result.Err != nil && (code == hook.CodeTooLarge || code == hook.CodeMismatch) {
+			result = s.Acceptor.AcceptBatch(ctx, tenant, requests[i:i+1])[0]
+		}
+		posts[i].result, posts[i].err = result, result.Err
+	}
+}
+
+// end ends a message, or returns the reason for another delivery.
+func (s *Source) end(ctx context.Context, p post) error {
+	if p.err == nil {
+		s.Log.LogAttrs(ctx, slog.LevelInfo, names.LineIngested, p.result.Attrs(p.tenant, p.request.Type)...)
+		return nil
+	}
+	switch hook.CodeOf(p.err) { //nolint:exhaustive // all other codes are wrong messages
+	case hook.CodeThrottled:
+		return s.wait(ctx, p)
+	case hook.CodeUnavailable, hook.CodeInternal:
+		s.log(ctx, slog.LevelError, "event.failed", p, p.err)
+		return p.err
+	}
+	if err := s.Queue.Reject(ctx, p.message.rejected(p.err.Error())); err != nil {
+		err = fmt.Errorf("reject message %s: %w", p.message.ID, err)
+		s.log(ctx, slog.LevelError, "event.failed", p, err)
+		return err
+	}
+	s.log(ctx, slog.LevelWarn, "event.rejected", p, p.err, emf.Count(names.MetricRejected, 1))
+	return nil
+}
+
+// wait sends a message past the tenant's limit to the queue again. A repetition after a crash
+// between the two messages is accepted once: both have one idempotency key.
+func (s *Source) wait(ctx context.Context, p post) error {
+	delay := min(retry.Redelivery(p.message.returns()+1, s.Rand()), hook.MaxQueueDelay)
+	if err := s.Queue.Return(ctx, p.message.returned(), delay); err != nil {
+		err = fmt.Errorf("return message %s: %w", p.message.ID, err)
+		s.log(ctx, slog.LevelError, "event.failed", p, err)
+		return err
+	}
+	_, at := p.message.First()
+	s.log(ctx, slog.LevelInfo, "event.returned", p, nil, emf.Milliseconds(names.MetricEventWait, s.Now().Sub(at)))
+	return nil
+}
+
+func (s *Source) log(ctx context.Context, level slog.Level, line string, p post, err error, metrics ...emf.Metric) {
+	attrs := []slog.Attr{slog.String(names.LogMessage, p.message.ID)}
+	if p.tenant != "" {
+		attrs = append(attrs, slog.String(names.LogTenant, string(p.tenant)))
+	}
+	if err != nil {
+		attrs = append(attrs, slog.Any(names.LogError, err))
+	}
+	s.Log.LogAttrs(ctx, level, line, s.Metrics.Append(attrs, s.Now(), metrics...)...) //nolint:sloglint // a constant of the caller
+}

@@ -1,0 +1,297 @@
+package source_test
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"surehook/internal/delivery/ingest"
+	"surehook/internal/delivery/source"
+	"surehook/internal/emf"
+	"surehook/internal/hook"
+	"surehook/internal/httpapi"
+	"surehook/internal/memory"
+)
+
+// bundle is a source over the store in memory. It is its own queue, with a failure.
+type bundle struct {
+	*source.Source
+
+	store    *memory.Store
+	tokens   *memory.Queue
+	queue    *memory.EventQueue
+	lines    strings.Builder
+	now      time.Time
+	fails    error // of Return and Reject
+	acceptor *ingest.Acceptor
+}
+
+func (b *bundle) Return(ctx context.Context, m source.Message, delay time.Duration) error {
+	return errors.Join(b.fails, b.queue.Return(ctx, m, delay))
+}
+
+func (b *bundle) Reject(ctx context.Context, m source.Message) error {
+	if b.fails != nil {
+		return b.fails
+	}
+	return b.queue.Reject(ctx, m)
+}
+
+func setup(t *testing.T) *bundle {
+	t.Helper()
+
+	b := &bundle{store: memory.NewStore(), now: time.Date(2026, 11, 21, 9, 30, 0, 0, time.UTC)}
+	now := func() time.Time { return b.now }
+	b.tokens, b.queue = memory.NewQueue(now), memory.NewEventQueue(now)
+	directory, err := ingest.NewDirectory(b.store)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.acceptor = &ingest.Acceptor{Store: b.store, Queue: b.tokens, Directory: directory, Retention: 90 * 24 * time.Hour, Now: now, NewID: hook.NewEventID}
+	b.Source = &source.Source{
+		Reader: source.Reader{Tenant: source.DefaultTenant, Body: httpapi.ReadEvent}, Acceptor: b.acceptor, Queue: b,
+		Rand: func() float64 { return 0 }, Metrics: emf.Set{Environment: "prod"}, Log: slog.New(slog.NewJSONHandler(&b.lines, nil)), Now: now,
+	}
+	for _, tenant := range []hook.TenantID{"acme", "globex"} {
+		e := hook.Endpoint{ID: hook.NewEndpointID(), Tenant: tenant, URL: "https://example.com/" + string(tenant), EventTypes: []string{"*"}, Status: hook.StatusActive}
+		if err := b.store.CreateEndpoint(t.Context(), e); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return b
+}
+
+func (b *bundle) message(id, body string, attributes ...string) source.Message {
+	m := source.Message{ID: id, Body: body, SentAt: b.now.Add(-time.Minute), Attributes: map[string]string{}}
+	for i := 0; i+1 < len(attributes); i += 2 {
+		m.Attributes[attributes[i]] = attributes[i+1]
+	}
+	return m
+}
+
+// event returns the event under the key, as type and payload.
+func (b *bundle) event(t *testing.T, tenant hook.TenantID, key string) string {
+	t.Helper()
+
+	e, err := b.store.Event(t.Context(), hook.KeyedEventID(tenant, key))
+	if err != nil {
+		return err.Error()
+	}
+	return e.Type + " " + string(e.Payload)
+}
+
+// rejects returns the reasons.
+func (b *bundle) rejects(t *testing.T) (reasons []string) {
+	t.Helper()
+
+	received, err := b.queue.Receive(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range received {
+		reasons = append(reasons, m.Reason())
+	}
+	return reasons
+}
+
+// TestProcessBatch_forms checks the three forms of a message, and their keys.
+func TestProcessBatch_forms(t *testing.T) {
+	t.Parallel()
+
+	const parent = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
+	for _, tt := range []struct {
+		name, body string
+		attributes []string
+		key        string
+		want       string
+	}{
+		{"a post with its tenant", `{"tenant":"acme","event_type":"order.paid","payload":{"a": 1.0}}`, nil, "m1", `order.paid {"a": 1.0}`},
+		{"a post with a key", `{"tenant":"acme","event_type":"order.paid","payload":1,"idempotency_key":"k","retain_for":"672h"}`, nil, "k", `order.paid 1`},
+		{"a payload with attributes", ` {"a": 1e2} `, []string{"tenant", "acme", "event_type", "order.paid", "traceparent", parent}, "m1", `order.paid  {"a": 1e2} `},
+		{"a payload with a key", `7`, []string{"tenant", "acme", "event_type", "order.paid", "idempotency_key", "k"}, "k", `order.paid 7`},
+		{"the first message of a redrive", `7`, []string{"tenant", "acme", "event_type", "order.paid", "surehook_id", "m0", "surehook_reason", "wrong"}, "m0", `order.paid 7`},
+		{
+			"an event of EventBridge", `{"version":"0","id":"e1","detail-type":"order.paid","source":"shop","account":"1","time":"2026-11-21T09:30:00Z","region":"eu-west-1","resources":[],"detail":{"tenant":"acme", "n": 12345678901234567890}}`,
+			nil, "e1", `order.paid {"tenant":"acme", "n": 12345678901234567890}`,
+		},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+
+			b := setup(t)
+			for range 2 { // SQS may deliver a message twice
+				if failed := b.ProcessBatch(t.Context(), []source.Message{b.message("m1", tt.body, tt.attributes...)}); len(failed) != 0 {
+					t.Fatalf("ProcessBatch() fails %v: %s", failed, b.lines.String())
+				}
+			}
+			if got := b.event(t, "acme", tt.key); got != tt.want {
+				t.Errorf("event = %s; want %s", got, tt.want)
+			}
+			if reasons := b.rejects(t); reasons != nil || strings.Count(b.lines.String(), `"duplicate":true`) != 1 {
+				t.Errorf("rejects = %v, lines = %s; want none, and one duplicate", reasons, b.lines.String())
+			}
+		})
+	}
+}
+
+// TestProcessBatch_rejects checks that a wrong message moves to the rejects with its reason,
+// and that the others of its batch are accepted.
+func TestProcessBatch_rejects(t *testing.T) {
+	t.Parallel()
+
+	for _, tt := range []struct {
+		name, body string
+		attributes []string
+		want       []string // parts of the reason
+	}{
+		{"no JSON", `order`, nil, []string{"body", "not valid JSON"}},
+		{"no tenant", `{"event_type":"a","payload":1}`, nil, []string{"tenant: is missing"}},
+		{"every wrong field", `{"tenant":"acme","event_type":"","payload":1,"more":2,"retain_for":"x"}`, nil, []string{"more: is not a known field", "event_type: is missing", "retain_for: must be a duration"}},
+		{"no name of a tenant", `{"tenant":"..","event_type":"a","payload":1}`, nil, []string{"tenant: must be 1 to 64"}},
+		{"a tenant that is no text", `{"tenant":7,"event_type":"a","payload":1}`, nil, []string{"tenant: must be a string"}},
+		{"a payload that is no JSON", `{`, []string{"tenant", "acme", "event_type", "a"}, []string{"payload: the body is not valid JSON"}},
+		{"an event type without a tenant", `1`, []string{"event_type", "a"}, []string{"tenant: is missing"}},
+		{"a tenant without an event type", `1`, []string{"tenant", "acme"}, []string{"event_type: is missing"}},
+		{"a key with a space", `1`, []string{"tenant", "acme", "event_type", "a", "idempotency_key", "a b"}, []string{"idempotency_key"}},
+		{"a large payload", `"` + strings.Repeat("x", hook.MaxPayload) + `"`, []string{"tenant", "acme", "event_type", "a"}, []string{"payload: must be at most 262144 bytes"}},
+		{"a bus without a tenant", `{"id":"e","detail-type":"a","detail":{}}`, nil, []string{"detail.tenant: must be a string"}},
+		{"a bus with another detail", `{"id":"e","detail-type":"a","detail":7}`, nil, []string{"detail.tenant: must be a string"}},
+		{"a type with spaces", `{"id":"e","detail-type":"Order Paid","detail":{"tenant":"acme"}}`, nil, []string{"event_type: must be 1 to 128"}},
+		{"names that SQS refuses", "{\"tenant\":\"acme\",\"event_type\":\"a\",\"payload\":1,\"\\u0001\\uffff\":1}", nil, []string{": is not a known field"}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+
+			b := setup(t)
+			failed := b.ProcessBatch(t.Context(), []source.Message{b.message("m1", tt.body, tt.attributes...), b.message("m2", `2`, "tenant", "acme", "event_type", "a")})
+			if len(failed) != 0 || b.event(t, "acme", "m2") != "a 2" {
+				t.Errorf("ProcessBatch() fails %v, and the other event is %s; want both ended", failed, b.event(t, "acme", "m2"))
+			}
+			reasons := b.rejects(t)
+			if len(reasons) != 1 {
+				t.Fatalf("rejects = %q; want one: %s", reasons, b.lines.String())
+			}
+			for _, part := range tt.want {
+				if !strings.Contains(reasons[0], part) {
+					t.Errorf("the reason is %q; want %q in it", reasons[0], part)
+				}
+			}
+			if strings.ContainsAny(reasons[0], "\x01\uffff") || !strings.Contains(b.lines.String(), `"events_rejected":1`) {
+				t.Errorf("the reason is %q, and the lines are %s; want text for SQS, and a count", reasons[0], b.lines.String())
+			}
+		})
+	}
+}
+
+// TestProcessBatch_limit checks that the events of a tenant past its limit wait with a growing
+// delay and without end, and that the events of another tenant do not.
+func TestProcessBatch_limit(t *testing.T) {
+	t.Parallel()
+
+	b := setup(t)
+	b.Acceptor = limited{b.acceptor}
+	batch := []source.Message{b.message("a1", `1`, "tenant", "acme", "event_type", "a"), b.message("g1", `1`, "tenant", "globex", "event_type", "a")}
+	if failed := b.ProcessBatch(t.Context(), batch); len(failed) != 0 || b.event(t, "globex", "g1") != "a 1" {
+		t.Fatalf("ProcessBatch() fails %v, the event of the other tenant is %s", failed, b.event(t, "globex", "g1"))
+	}
+	var delays []time.Duration
+	for range 1200 { // more than SQS's most receives
+		at, _ := b.queue.Next()
+		delays = append(delays, at.Sub(b.now))
+		b.now = at
+		received := b.queue.Events(10)
+		if failed := b.ProcessBatch(t.Context(), received); len(failed) != 0 || len(received) != 1 {
+			t.Fatalf("ProcessBatch(%v) fails %v", received, failed)
+		}
+		b.queue.Delete(received[0].ID)
+	}
+	if !slices.IsSorted(delays) || delays[0] != time.Second || delays[len(delays)-1] != 5*time.Minute {
+		t.Errorf("delays = %v; want them to grow from a second to 5 minutes", delays[:12])
+	}
+	b.Acceptor = b.acceptor
+	at, _ := b.queue.Next()
+	b.now = at
+	if failed := b.ProcessBatch(t.Context(), b.queue.Events(10)); len(failed) != 0 || b.event(t, "acme", "a1") != "a 1" {
+		t.Errorf("the event is %s; want it accepted under the id of its first message", b.event(t, "acme", "a1"))
+	}
+	if !strings.Contains(b.lines.String(), `"event_wait_ms":61000`) {
+		t.Error("no line has the wait since the first message")
+	}
+}
+
+// limited accepts no event of acme.
+type limited struct{ source.Acceptor }
+
+func (l limited) AcceptBatch(ctx context.Context, tenant hook.TenantID, requests []ingest.Request) []ingest.Result {
+	if tenant == "acme" {
+		return fails{&hook.Error{Code: hook.CodeThrottled}}.AcceptBatch(ctx, tenant, requests)
+	}
+	return l.Acceptor.AcceptBatch(ctx, tenant, requests)
+}
+
+// TestProcessBatch_failures checks that SQS keeps what could not be ended.
+func TestProcessBatch_failures(t *testing.T) {
+	t.Parallel()
+
+	failure := errors.New("no")
+	for _, tt := range []struct {
+		name   string
+		fail   func(*bundle)
+		failed []string
+	}{
+		{"nothing fails", func(*bundle) {}, nil},
+		{"a wrong message that cannot be moved stays", func(b *bundle) { b.fails = failure }, []string{"wrong"}},
+		{"an event that cannot be stored stays", func(b *bundle) { b.Acceptor = fails{&hook.Error{Code: hook.CodeUnavailable, Err: failure}} }, []string{"right"}},
+		{"an event with a fault of ours stays", func(b *bundle) { b.Acceptor = fails{failure} }, []string{"right"}},
+		{"a message that cannot wait stays", func(b *bundle) {
+			b.Acceptor, b.fails = fails{&hook.Error{Code: hook.CodeThrottled}}, failure
+		}, []string{"wrong", "right"}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+
+			b := setup(t)
+			tt.fail(b)
+			got := b.ProcessBatch(t.Context(), []source.Message{b.message("wrong", `{`), b.message("right", `1`, "tenant", "acme", "event_type", "a")})
+			if diff := cmp.Diff(tt.failed, got); diff != "" {
+				t.Errorf("failed (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// fails is an acceptor that accepts nothing.
+type fails struct{ err error }
+
+func (f fails) AcceptBatch(_ context.Context, _ hook.TenantID, requests []ingest.Request) []ingest.Result {
+	return slices.Repeat([]ingest.Result{{Err: f.err}}, len(requests))
+}
+
+// TestProcessBatch_alone checks that an event refused for the others of its batch is tried alone.
+func TestProcessBatch_alone(t *testing.T) {
+	t.Parallel()
+
+	b := setup(t)
+	b.Acceptor = alone{}
+	batch := []source.Message{b.message("m1", `1`, "tenant", "acme", "event_type", "a"), b.message("m2", `2`, "tenant", "acme", "event_type", "a")}
+	if failed := b.ProcessBatch(t.Context(), batch); len(failed) != 0 || b.rejects(t) != nil {
+		t.Errorf("ProcessBatch() fails %v: %s", failed, b.lines.String())
+	}
+}
+
+// alone accepts one event, and refuses more.
+type alone struct{}
+
+func (alone) AcceptBatch(_ context.Context, _ hook.TenantID, requests []ingest.Request) []ingest.Result {
+	results := make([]ingest.Result, len(requests))
+	if len(requests) > 1 {
+		results[1].Err = &hook.Error{Code: hook.CodeTooLarge, Message: "post the event again in a smaller batch"}
+	}
+	return results
+}

@@ -1,0 +1,81 @@
+package httpapi
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"surehook/internal/delivery/source"
+	"surehook/internal/hook"
+)
+
+// maxExcerpt limits the body of a reject in a list, in bytes.
+const maxExcerpt = 4 << 10
+
+// rejectView is a wrong message of the events queue. The fields are those of its attributes.
+type rejectView struct {
+	ID             string `json:"id"` // of the first message
+	Reason         string `json:"reason,omitzero"`
+	SentAt         stamp  `json:"sent_at"`
+	RejectedAt     stamp  `json:"rejected_at"`
+	Tenant         string `json:"tenant,omitzero"`
+	EventType      string `json:"event_type,omitzero"`
+	IdempotencyKey string `json:"idempotency_key,omitzero"`
+	Body           string `json:"body"`
+	Cut            bool   `json:"cut"` // the body is longer
+}
+
+func viewReject(m source.Message) rejectView {
+	id, at := m.First()
+	v := rejectView{
+		ID: id, SentAt: stamp(at), RejectedAt: stamp(m.SentAt), Reason: m.Reason(), Tenant: m.Attributes[source.AttrTenant],
+		EventType: m.Attributes[source.AttrEventType], IdempotencyKey: m.Attributes[source.AttrIdempotencyKey], Body: m.Body,
+	}
+	if len(v.Body) > maxExcerpt {
+		v.Body, v.Cut = strings.ToValidUTF8(v.Body[:maxExcerpt], ""), true
+	}
+	return v
+}
+
+type rejectsView struct {
+	Data []rejectView `json:"data"`
+}
+
+// listRejects responds with rejects in no particular order. A queue has no pages.
+func (h *manage) listRejects(ctx context.Context, c *call) (reply, error) {
+	req, values, err := pageRequest(c)
+	if err != nil {
+		return reply{}, err
+	}
+	if values.Has("cursor") {
+		return reply{}, hook.Invalid(hook.FieldError{Field: "cursor", Message: "is not a known parameter"})
+	}
+	found, err := h.Rejects.List(ctx, req.Limit)
+	if err != nil {
+		return reply{}, fmt.Errorf("list rejects: %w", err)
+	}
+	view := rejectsView{Data: make([]rejectView, len(found))}
+	for i, m := range found {
+		view.Data[i] = viewReject(m)
+	}
+	return ok(view), nil
+}
+
+type redrivenView struct {
+	Redriven int  `json:"redriven"`
+	More     bool `json:"more"`
+}
+
+// redriveRejects sends the rejects to the events queue again.
+func (h *manage) redriveRejects(ctx context.Context, c *call) (reply, error) {
+	if err := c.begin(ctx, "rejects", nil); err != nil {
+		return reply{}, err
+	}
+	done, err := h.Rejects.Redrive(ctx)
+	if err != nil {
+		return reply{}, fmt.Errorf("redrive rejects: %w", err)
+	}
+	view := redrivenView{Redriven: done.Sent, More: done.More}
+	c.changed(nil, view)
+	return ok(view), nil
+}

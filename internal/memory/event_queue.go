@@ -1,0 +1,89 @@
+package memory
+
+import (
+	"context"
+	"sync/atomic"
+	"time"
+
+	"surehook/internal/admin/reject"
+	"surehook/internal/delivery/source"
+)
+
+var (
+	_ source.Queue = (*EventQueue)(nil)
+	_ reject.Queue = (*EventQueue)(nil)
+)
+
+// EventQueue is the queue of events, and the queue of rejects. EventQueue is safe for
+// concurrent use.
+type EventQueue struct {
+	now             func() time.Time
+	events, rejects *standardQueue[source.Message]
+}
+
+// NewEventQueue returns empty queues with the clock now.
+func NewEventQueue(now func() time.Time) *EventQueue {
+	numbers := new(atomic.Int64)
+	return &EventQueue{now: now, events: newStandardQueue[source.Message](now, numbers), rejects: newStandardQueue[source.Message](now, numbers)}
+}
+
+// Return sends the message in the group of its tenant.
+func (q *EventQueue) Return(_ context.Context, m source.Message, delay time.Duration) error {
+	m.SentAt = q.now()
+	q.events.put(m.Attributes[source.AttrTenant], m, q.now().Add(queueDelay(delay)))
+	return nil
+}
+
+// Reject sends the message to the rejects.
+func (q *EventQueue) Reject(_ context.Context, m source.Message) error {
+	m.SentAt = q.now()
+	q.rejects.put("", m, q.now())
+	return nil
+}
+
+// Events returns at most limit visible messages of the events queue, and hides them for a minute.
+func (q *EventQueue) Events(limit int) []source.Message {
+	return eventMessages(q.events.receive(limit, defaultVisibility, 0, true))
+}
+
+// Delete removes a message of the events queue. Delete ignores an unknown id.
+func (q *EventQueue) Delete(id string) { q.events.delete(id) }
+
+// ChangeVisibility makes a received message of the events queue visible again after d.
+func (q *EventQueue) ChangeVisibility(id string, d time.Duration) { q.events.changeVisibility(id, d) }
+
+// Next returns the earliest time of visibility of the events; ok is false without any.
+func (q *EventQueue) Next() (at time.Time, ok bool) { return q.events.next() }
+
+// Rejects returns the number of rejects.
+func (q *EventQueue) Rejects() int { return q.rejects.len() }
+
+// Receive returns up to 10 rejects.
+func (q *EventQueue) Receive(context.Context) ([]source.Message, error) {
+	return eventMessages(q.rejects.receive(letterBatch, defaultVisibility, 0, false)), nil
+}
+
+// Release makes received rejects visible at once.
+func (q *EventQueue) Release(_ context.Context, messages []source.Message) error {
+	for _, m := range messages {
+		q.rejects.changeVisibility(m.Receipt, 0)
+	}
+	return nil
+}
+
+// Remove ignores rejects already removed.
+func (q *EventQueue) Remove(_ context.Context, messages []source.Message) error {
+	for _, m := range messages {
+		q.rejects.delete(m.Receipt)
+	}
+	return nil
+}
+
+func eventMessages(entries []entry[source.Message]) []source.Message {
+	all := make([]source.Message, len(entries))
+	for i, e := range entries {
+		all[i] = e.value
+		all[i].ID, all[i].Receipt = e.id, e.id
+	}
+	return all
+}
