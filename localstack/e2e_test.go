@@ -76,7 +76,9 @@ func run(ctx context.Context, m *testing.M) (code int, err error) {
 		return m.Run(), nil // each flow is printed with the reason why it is skipped
 	}
 
-	if world.stack, err = stack.Deploy(ctx, e, stack.Options{Root: root, Env: os.Environ(), Progress: os.Stderr}); err != nil {
+	if world.stack, err = stack.Deploy(ctx, e, stack.Options{Root: root, Env: os.Environ(), Progress: os.Stderr, Context: []string{
+		"event_bus=default", `event_pattern={"source":["com.example.shop"]}`, "tenant_path=detail.customer.id",
+	}}); err != nil {
 		return 1, err
 	}
 	name, bind := e.HostName()

@@ -35,6 +35,7 @@ func (d *deployment) stack(ctx context.Context) (*Stack, error) {
 		APIURL:                out.get("ApiUrl"),
 		Address:               d.emulator.URL,
 		TableName:             out.get("TableName"),
+		EventsQueueURL:        out.get("EventsQueueUrl"),
 		LiveQueueURL:          out.get("LiveQueueUrl"),
 		RetryQueueURL:         out.get("RetryQueueUrl"),
 		SlotQueueURL:          out.get("SlotQueueUrl"),

@@ -36,6 +36,7 @@ type Stack struct {
 	SlotQueueURL          string
 	OverflowQueueURL      string
 	CoalesceQueueURL      string
+	EventsQueueURL        string
 	ReplayJobsQueueURL    string
 	DeadLettersURL        string
 	UndeliverableURL      string

@@ -24,6 +24,7 @@ import (
 	"surehook/internal/delivery/notify"
 	"surehook/internal/delivery/send"
 	"surehook/internal/delivery/settle"
+	"surehook/internal/delivery/source"
 	"surehook/internal/emf"
 	"surehook/internal/hook"
 	"surehook/internal/httpapi"
@@ -84,6 +85,7 @@ type bundle struct {
 	ledger    *cost.Ledger
 	store     *dynamo.Store
 	api       http.Handler
+	source    *source.Source
 	processes []*deliver.Deliverer // each processes a batch, in turn
 	breaker   *breaker.Breaker
 	names     map[string]queue // by URL and by ARN
@@ -158,6 +160,10 @@ func newBundle(t *testing.T, batch, processes int) *bundle {
 	}
 	notifier.Poster = acceptor
 	w.api = httpapi.Events(acceptor, log)
+	w.source = &source.Source{
+		Reader: source.Reader{Tenant: source.DefaultTenant, Body: httpapi.ReadEvent}, Acceptor: acceptor, // no message returns or is wrong
+		Rand: rand.Float64, Metrics: metrics, Log: log, Now: w.clock,
+	}
 	for range processes {
 		w.processes = append(w.processes, wiring.Deliverer())
 	}

@@ -48,6 +48,7 @@ func TestCost(t *testing.T) {
 	singleWorst := healthy(t, "an event posted alone, delivered alone", one, 1, 20)
 	batch := busy(t, "a batch of 100 events", 100)
 	batchWorst := healthy(t, "a batch of 100 events, each delivered alone", one, 100, 100)
+	queue, queueBatch := queued(t, "an event through the queue, sent alone", 1), queued(t, "an event through the queue, sent in batches of 10", full)
 	crossing := elsewhere(t)
 	together := coalesced(t)
 	fan := fanOut(t)
@@ -62,7 +63,7 @@ func TestCost(t *testing.T) {
 		s.Parts = true
 	}
 	for _, s := range []*cost.Scenario{
-		&single, &singleWorst, &batch, &batchWorst, &mixed, &mixedBatch, &flaky, &flakyBatch, &together, &crossing, &fan, &unproven, &failing, &dead, &hour, &twice, &long, &flood,
+		&single, &singleWorst, &batch, &batchWorst, &queue, &queueBatch, &mixed, &mixedBatch, &flaky, &flakyBatch, &together, &crossing, &fan, &unproven, &failing, &dead, &hour, &twice, &long, &flood,
 	} {
 		s.Account = s.Account.Plus(look, float64(s.Deliveries)/streamBatch)
 	}
@@ -70,7 +71,7 @@ func TestCost(t *testing.T) {
 	parked := float64(twice.Deliveries - hour.Deliveries)
 	writes := (twice.Account.Writes("delivery") - hour.Account.Writes("delivery")) / parked
 	report := cost.Report{
-		Scenarios: []cost.Scenario{single, singleWorst, batch, batchWorst, mixed, mixedBatch, flaky, flakyBatch, together, crossing, fan, unproven, failing, dead, hour, twice, long, flood},
+		Scenarios: []cost.Scenario{single, singleWorst, batch, batchWorst, queue, queueBatch, mixed, mixedBatch, flaky, flakyBatch, together, crossing, fan, unproven, failing, dead, hour, twice, long, flood},
 		Idle:      idle(t),
 		Bounds: []cost.Bound{
 			{What: "write units of a first-try success, the shared stats aside", Got: single.WriteUnits() - single.Units("write stats"), Promised: 3, Slack: slack},
@@ -81,6 +82,8 @@ func TestCost(t *testing.T) {
 			{What: "read units of a post: the version of the tenant", Got: singleWorst.Units(readTenant), Promised: 1, Slack: slack},
 			{What: "USD per million single posts, without storage", Got: single.USD(), Promised: 4.10, Slack: cent},
 			{What: "USD per million in batches of 100", Got: batch.USD(), Promised: 2.20},
+			{What: "USD per million events through the queue, sent alone", Got: queue.USD(), Promised: 2.90},
+			{What: "USD per million events through the queue, sent in batches of 10", Got: queueBatch.USD(), Promised: 2.30, Slack: cent},
 			{What: "USD per million of the mix, posted alone", Got: mixed.USD(), Promised: 5.00},
 			{What: "USD per million of the mix, in batches of 100", Got: mixedBatch.USD(), Promised: 3.20},
 			{What: "USD per million events of a coalescing endpoint, 100 a request", Got: together.USD(), Promised: 2.10},

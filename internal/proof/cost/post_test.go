@@ -3,10 +3,14 @@ package cost_test
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"slices"
+	"testing"
+	"time"
 
+	"surehook/internal/delivery/source"
 	"surehook/internal/hook"
 	"surehook/internal/httpapi"
 	"surehook/internal/proof/cost"
@@ -57,4 +61,47 @@ func (w *bundle) payload() string {
 		head += w.text()
 	}
 	return head[:497] + `"]}`
+}
+
+// queued runs ten seconds of events through the events queue to one busy endpoint, sent singly
+// or in batches of ten. Function ingest takes them in batches of ten.
+func queued(t *testing.T, name string, sent int) cost.Scenario {
+	t.Helper()
+
+	w := newBundle(t, full, mixProcesses)
+	w.perMinute = 60 * busyRate
+	w.endpoint(nil)
+	w.warm()
+	const deliveries = 10 * busyRate
+	for i := range deliveries / full {
+		w.acceptQueued(full, sent)
+		w.drain((i + 1) * full)
+		w.now = w.now.Add(full * time.Second / busyRate)
+	}
+	w.wantDelivered(deliveries)
+	return w.scenario(name, fmt.Sprintf("%d a second to one endpoint, batches of %d for ingest and deliver", busyRate, full), deliveries)
+}
+
+// acceptQueued sends n messages, and has one batch accepted. Messages without a group id cost
+// no surcharge.
+func (w *bundle) acceptQueued(n, sent int) {
+	w.t.Helper()
+
+	messages, size := make([]source.Message, n), 0
+	for i := range messages {
+		messages[i] = source.Message{ID: w.text(), Body: w.payload(), SentAt: w.clock(), Attributes: map[string]string{
+			source.AttrTenant: string(tenant), source.AttrEventType: "order.paid",
+		}}
+		size += len(messages[i].Body)
+	}
+	for range n / sent {
+		w.ledger.Add(cost.QueueUsage(size*sent/n, false))
+	}
+	w.ledger.Add(cost.QueueUsage(size, false)) // the receive
+	w.ledger.Add(cost.QueueUsage(0, false))    // the delete
+	w.invoke(n, ingestAtOnce, func() {
+		if failed := w.source.ProcessBatch(w.t.Context(), messages); len(failed) > 0 {
+			w.t.Fatalf("ProcessBatch() fails %v:\n%s", failed, w.lines.String())
+		}
+	})
 }
