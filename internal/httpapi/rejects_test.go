@@ -38,7 +38,7 @@ func TestRejects(t *testing.T) {
 			t.Errorf("redrive = %d %s; want 200", w.Code, w.Body)
 		}
 	}
-	if got := b.sources.Events(10); len(got) != 2 || b.sources.Rejects() != 0 {
-		t.Errorf("%d events and %d rejects; want 2 and none", len(got), b.sources.Rejects())
+	if got := b.sources.Events(10); len(got) != 2 || len(b.sources.AllRejects()) != 0 {
+		t.Errorf("%d events and %d rejects; want 2 and none", len(got), len(b.sources.AllRejects()))
 	}
 }

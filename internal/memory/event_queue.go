@@ -17,14 +17,24 @@ var (
 // EventQueue is the queue of events, and the queue of rejects. EventQueue is safe for
 // concurrent use.
 type EventQueue struct {
+	// Visibility is the visibility timeout of received events; by default a minute.
+	Visibility time.Duration
+
 	now             func() time.Time
 	events, rejects *standardQueue[source.Message]
+}
+
+// EventMessage is a received message of the events queue.
+type EventMessage struct {
+	source.Message
+
+	ReceiveCount int // this receipt included
 }
 
 // NewEventQueue returns empty queues with the clock now.
 func NewEventQueue(now func() time.Time) *EventQueue {
 	numbers := new(atomic.Int64)
-	return &EventQueue{now: now, events: newStandardQueue[source.Message](now, numbers), rejects: newStandardQueue[source.Message](now, numbers)}
+	return &EventQueue{Visibility: defaultVisibility, now: now, events: newStandardQueue[source.Message](now, numbers), rejects: newStandardQueue[source.Message](now, numbers)}
 }
 
 // Return sends the message in the group of its tenant.
@@ -41,9 +51,15 @@ func (q *EventQueue) Reject(_ context.Context, m source.Message) error {
 	return nil
 }
 
-// Events returns at most limit visible messages of the events queue, and hides them for a minute.
-func (q *EventQueue) Events(limit int) []source.Message {
-	return eventMessages(q.events.receive(limit, defaultVisibility, 0, true))
+// Events returns at most limit visible messages of the events queue, and hides them
+// for Visibility.
+func (q *EventQueue) Events(limit int) []EventMessage {
+	entries := q.events.receive(limit, q.Visibility, 0, true)
+	all := make([]EventMessage, len(entries))
+	for i, m := range eventMessages(entries) {
+		all[i] = EventMessage{Message: m, ReceiveCount: entries[i].received}
+	}
+	return all
 }
 
 // Delete removes a message of the events queue. Delete ignores an unknown id.
@@ -55,8 +71,8 @@ func (q *EventQueue) ChangeVisibility(id string, d time.Duration) { q.events.cha
 // Next returns the earliest time of visibility of the events; ok is false without any.
 func (q *EventQueue) Next() (at time.Time, ok bool) { return q.events.next() }
 
-// Rejects returns the number of rejects.
-func (q *EventQueue) Rejects() int { return q.rejects.len() }
+// AllRejects returns all rejects, hidden or not, in the order of Reject.
+func (q *EventQueue) AllRejects() []source.Message { return eventMessages(q.rejects.list()) }
 
 // Receive returns up to 10 rejects.
 func (q *EventQueue) Receive(context.Context) ([]source.Message, error) {

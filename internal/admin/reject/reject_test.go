@@ -71,8 +71,8 @@ func TestRedrive(t *testing.T) {
 
 	b := setup(t, 25)
 	done, err := b.admin.Redrive(t.Context())
-	if err != nil || done != (reject.Redriven{Sent: 25}) || b.Rejects() != 0 {
-		t.Errorf("Redrive() = %+v, %v, and %d are left; want all 25 sent", done, err, b.Rejects())
+	if err != nil || done != (reject.Redriven{Sent: 25}) || len(b.AllRejects()) != 0 {
+		t.Errorf("Redrive() = %+v, %v, and %d are left; want all 25 sent", done, err, len(b.AllRejects()))
 	}
 	ids := map[string]bool{}
 	for _, m := range b.Events(100) {
@@ -135,7 +135,7 @@ func TestRedrive_fails(t *testing.T) {
 		}
 		return nil
 	}
-	if _, err := b.admin.Redrive(t.Context()); !errors.Is(err, failure) || b.Rejects() != 3 {
-		t.Errorf("Redrive() = %v, and %d are left; want the failure and 3", err, b.Rejects())
+	if _, err := b.admin.Redrive(t.Context()); !errors.Is(err, failure) || len(b.AllRejects()) != 3 {
+		t.Errorf("Redrive() = %v, and %d are left; want the failure and 3", err, len(b.AllRejects()))
 	}
 }

@@ -24,6 +24,7 @@ func (w *simulation) unfinished() (c check, reason string) {
 		{checkLetters, w.auditLetters},
 		{checkJobs, w.auditJobs},
 		{checkErasure, w.auditErasure},
+		{checkAccepted, w.auditRejects},
 	} {
 		if reason := audit.run(); reason != "" {
 			return audit.check, reason

@@ -33,6 +33,8 @@
 // Some endpoints coalesce, and operators turn coalescing on and
 // off: coalesce_test.go.
 //
+// In one seed in eight, the events come by the queue: source_test.go.
+//
 // In one seed in sixteen, an earlier and a later build run side by side: builds_test.go.
 //
 // # Checks

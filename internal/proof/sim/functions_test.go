@@ -37,6 +37,9 @@ func (w *simulation) starts(all []func(*simulation)) []func(*simulation) {
 	if due(w.jobs.Next()) {
 		all = append(all, (*simulation).work)
 	}
+	if due(w.sources.queue.Next()) {
+		all = append(all, (*simulation).take)
+	}
 	return all
 }
 
@@ -316,6 +319,10 @@ func (w *simulation) postIn(tenant hook.TenantID, after time.Duration) {
 }
 
 func (w *simulation) post(c *client) {
+	if w.sources.on {
+		w.produce(c)
+		return
+	}
 	c.tries++
 	box := w.container()
 	box.taken = true

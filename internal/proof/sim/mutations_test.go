@@ -22,6 +22,28 @@ func mutations() []mutation {
 			old: "return Plan{Order: WriteFirst,", bug: "return Plan{Order: FollowFirst,",
 		},
 		{
+			name: "a message of the events queue is deleted although its event is not stored", file: "delivery/source/source.go", by: []check{checkAccepted},
+			old: `s.log(ctx, slog.LevelError, "event.failed", p, p.err)
+		return p.err`, bug: `s.log(ctx, slog.LevelError, "event.failed", p, p.err)
+		return nil`,
+		},
+		{
+			name: "an event past its tenant's limit is deleted and not returned", file: "delivery/source/source.go", by: []check{checkAccepted},
+			old: "if err := s.Queue.Return(ctx, p.message.returned(), delay); err != nil {", bug: "if err := error(nil); err != nil && delay > 0 {",
+		},
+		{
+			name: "a message sent again forgets its first id", file: "delivery/source/message.go", by: []check{checkAccepted},
+			old: `if first := m.Attributes[AttrID]; first != "" {`, bug: `if first := m.Attributes[AttrID]; first == "never" {`,
+		},
+		{
+			name: "a wrong message is deleted", file: "delivery/source/source.go", by: []check{checkAccepted},
+			old: "if err := s.Queue.Reject(ctx, p.message.rejected(p.err.Error())); err != nil {", bug: "if err := error(nil); err != nil {",
+		},
+		{
+			name: "a redrive removes the rejects before it sends them", file: "admin/reject/reject.go", by: []check{checkAccepted, checkEnd},
+			old: "			if err := a.Queue.Return(ctx, m.Again(), 0); err != nil {", bug: "			_ = a.Queue.Remove(ctx, []source.Message{m})\n			if err := a.Queue.Return(ctx, m.Again(), 0); err != nil {",
+		},
+		{
 			name: "after a lost answer of a sender, the own region sends again", file: "delivery/attempt/remote.go", by: []check{checkDuplicate, checkPlace},
 			old: "case !errors.Is(err, send.ErrNotSent):", bug: "case false && !errors.Is(err, send.ErrNotSent):",
 		},

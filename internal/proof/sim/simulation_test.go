@@ -45,6 +45,7 @@ type simulation struct {
 	schedules   *memory.Schedules
 	attention   *memory.CircuitQueue
 	jobs        *memory.JobQueue
+	sources     producers
 
 	rates       rates
 	blackouts   []span
@@ -117,11 +118,13 @@ func run(ctx context.Context, o options) *simulation {
 	w.schedules = memory.NewSchedules(w.queue, clock)
 	w.attention = memory.NewCircuitQueue(clock)
 	w.jobs = memory.NewJobQueue(clock)
+	w.sources = producers{queue: memory.NewEventQueue(clock), events: make(map[string]*produced)}
 	w.queue.Fair = w.chance(0.5)
 	w.attention.Visibility, w.jobs.Visibility = visibility, visibility
 	w.drawRates()
 	w.drawLosses()
 	w.drawBuilds()
+	w.drawProducers()
 	w.mostBusy = 2 + w.rng.IntN(w.level.functions-1)
 	if w.calm {
 		w.mostBusy = 64
@@ -236,7 +239,7 @@ func (w *simulation) arrange() {
 		}
 		k := c.request.Keys[0]
 		ref, delivery := deliveryOf(k)
-		if alike := k.Sort == "endpoint" || delivery && c.p.messages(ref) > 1; !alike { // for copies of a token, or answers at one time
+		if alike := k.Sort == "endpoint" || k.Sort == "event" && w.sources.on || delivery && c.p.messages(ref) > 1; !alike { // for copies of a token or a message, or answers at one time
 			w.fail(checkSetup, "%s makes the request %s %s twice at once", c.p.name, c.op, c.about)
 		}
 		c.p.charge(c)
@@ -279,6 +282,7 @@ func (w *simulation) next() (at time.Time, ok bool) {
 	}
 	consider(w.attention.Next())
 	consider(w.jobs.Next())
+	consider(w.sources.queue.Next())
 	consider(w.plan.next())
 	return later(at, w.now), ok
 }
