@@ -296,6 +296,9 @@ lint/templates: $(VENV)/installed $(CDK) bin/infra ## Check the synthesised Clou
 	@echo "cfn-lint the receiver's stack of make smoke"
 	@go run ./cmd/surehook smoke --template > infra/cdk.out/smoke.template.json
 	@$(VENV)/bin/cfn-lint --config-file infra/.cfnlintrc.yaml infra/cdk.out/smoke.template.json
+	@echo "cfn-lint prod with events of a bus, and the templates of examples"
+	@$(MAKE) synth ENV=prod PREFIX= EVENT_BUS=orders EVENT_PATTERN='{"source":["com.example.orders"]}' > /dev/null
+	@$(VENV)/bin/cfn-lint --config-file infra/.cfnlintrc.yaml infra/cdk.out/surehook-prod.template.json $(wildcard examples/*/template.yaml)
 
 .PHONY: lint/contract
 lint/contract: need/node $(CLIENTS)/node_modules ## Check the style of the contract

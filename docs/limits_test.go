@@ -13,6 +13,7 @@ import (
 	"surehook/internal/admin/audit"
 	"surehook/internal/admin/erasure"
 	lists "surehook/internal/admin/page"
+	"surehook/internal/admin/reject"
 	"surehook/internal/delivery/ingest"
 	"surehook/internal/delivery/replay"
 	"surehook/internal/hook"
@@ -57,17 +58,20 @@ func TestLimits(t *testing.T) {
 		"deliveries_per_event":                                 {1, hook.MaxDeliveriesPerEvent},
 		"endpoints":                                            {1, hook.MaxEndpointsPerTenant},
 		"retain_for":                                           {days(hook.MinRetention)},
-		"endpoints of a tenant with one URL":                   {hook.MaxEndpointsPerURL},
-		"running replay jobs of a tenant":                      {replay.MaxOpenJobs},
-		"URL":                                                  {hook.MaxURL, 443, 8443, 80, 8080},
-		"event types of an endpoint":                           {hook.MaxEventTypes},
-		"filter of an endpoint":                                {filter.MaxBytes, filter.MaxDepth, filter.MaxValues, filter.MaxSteps},
-		"uid":                                                  {hook.MaxUID},
-		"description":                                          {hook.MaxDescription},
-		"metadata":                                             {hook.MaxMetadata, hook.MaxMetadataKey, hook.MaxMetadataValue},
-		"headers":                                              {hook.MaxHeaders, hook.MaxHeaderName, hook.MaxHeaderValue},
-		"TLS settings":                                         {hook.MaxTLSCA / kib, hook.MaxTLSCertificate / kib, hook.MaxTLSKey / kib, hook.MaxTLSRSA, 256, 384, 25519},
-		"endpoints of a tenant with one host":                  {403},
+		"message of the events queue":                          {written(t, "infra/surehook", `maxEventMessage = (\d+) << 10`)},
+		"wait of a message past `events_per_second`":           {written(t, "internal/rule/retry", `maxRedelivery\s+= (\d+) \* time\.Minute`)},
+		"rejects":                             {written(t, "infra/surehook", `queueRetention = (\d+) \* day`), lists.MaxLimit, reject.MaxRedrive, written(t, "internal/admin/reject", `redriveTime = (\d+) \* time\.Second`)},
+		"endpoints of a tenant with one URL":  {hook.MaxEndpointsPerURL},
+		"running replay jobs of a tenant":     {replay.MaxOpenJobs},
+		"URL":                                 {hook.MaxURL, 443, 8443, 80, 8080},
+		"event types of an endpoint":          {hook.MaxEventTypes},
+		"filter of an endpoint":               {filter.MaxBytes, filter.MaxDepth, filter.MaxValues, filter.MaxSteps},
+		"uid":                                 {hook.MaxUID},
+		"description":                         {hook.MaxDescription},
+		"metadata":                            {hook.MaxMetadata, hook.MaxMetadataKey, hook.MaxMetadataValue},
+		"headers":                             {hook.MaxHeaders, hook.MaxHeaderName, hook.MaxHeaderValue},
+		"TLS settings":                        {hook.MaxTLSCA / kib, hook.MaxTLSCertificate / kib, hook.MaxTLSKey / kib, hook.MaxTLSRSA, 256, 384, 25519},
+		"endpoints of a tenant with one host": {403},
 		"authentication": {
 			hook.MaxAuthUsername, hook.MaxAuthPassword, hook.MaxAuthToken, hook.MaxClientID, hook.MaxAuthToken, hook.MaxOAuthScope,
 			8 * kib, written(t, "internal/delivery/send", `maxTokenAnswer += (\d+) << 10`),

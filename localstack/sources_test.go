@@ -140,8 +140,10 @@ func TestEventsComeFromABus(t *testing.T) {
 	put(fmt.Sprintf(`{"customer":{"id":%q},"total":12345678901234567890}`, b.tenant))
 	got := b.arrivals("a", 1)[0]
 	var payload struct {
-		Customer struct{ ID string }
-		Total    json.Number
+		Customer struct {
+			ID string `json:"id"`
+		} `json:"customer"`
+		Total json.Number `json:"total"`
 	}
 	if err := json.Unmarshal(got.Body, &payload); err != nil || payload.Customer.ID != b.tenant || payload.Total != "12345678901234567890" || got.Header.Get("X-Webhook-Event") != "order.paid" {
 		t.Errorf("the endpoint got %s of %s; want the detail", got.Body, got.Header.Get("X-Webhook-Event"))

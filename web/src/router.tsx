@@ -11,6 +11,7 @@ import { EventTypePage, NewEventType } from './pages/event-type'
 import { EventTypes, mayChangeTypes } from './pages/event-types'
 import { Keys } from './pages/keys'
 import { Overview } from './pages/overview'
+import { Rejects } from './pages/rejects'
 import { ReplayPage, Replays } from './pages/replays'
 import { TenantOverview } from './pages/tenant'
 import { Tenants } from './pages/tenants'
@@ -58,6 +59,7 @@ const event = createRoute({
 })
 
 const keys = createRoute({ getParentRoute: () => root, path: '/keys', component: Keys, beforeLoad: operatorsOnly, validateSearch: texts('cursor') })
+const rejects = createRoute({ getParentRoute: () => root, path: '/rejects', component: Rejects, beforeLoad: operatorsOnly })
 const types = createRoute({ getParentRoute: () => root, path: '/event-types', component: EventTypes, validateSearch: texts('group', 'archived', 'cursor') })
 const type = createRoute({ getParentRoute: () => root, path: '/event-types/$type', component: EventTypePage })
 const newType = createRoute({
@@ -83,7 +85,7 @@ const changes = createRoute({ getParentRoute: () => root, path: '/t/$tenant/chan
 
 
 export const router = createRouter({
-  routeTree: root.addChildren([overview, tenant, endpoints, newEndpoint, endpoint, deliveries, events, event, deadLetters, replays, replay, tenants, keys, changes, types, type, newType]),
+  routeTree: root.addChildren([overview, tenant, endpoints, newEndpoint, endpoint, deliveries, events, event, deadLetters, replays, replay, tenants, keys, rejects, changes, types, type, newType]),
   basepath: `/${mode}`,
   // Filters in the URL are plain text: people read, change and share them.
   parseSearch: (text) => Object.fromEntries(new URLSearchParams(text)),

@@ -219,6 +219,7 @@ test('every page fits a phone', async ({ page, backend, receiver, tenant }) => {
     '',
     '/tenants',
     '/keys',
+    '/rejects',
     '/event-types',
     `/event-types/${tenant}`,
     '/new-event-type',

@@ -23,7 +23,7 @@ type bundle struct {
 
 func (b *bundle) Return(ctx context.Context, m source.Message, delay time.Duration) error {
 	if err := b.EventQueue.Return(ctx, m, delay); err != nil {
-		return err //nolint:wrapcheck // of a test
+		return err
 	}
 	b.sent++
 	return b.after(b.sent)

@@ -102,7 +102,8 @@ func (s *Source) accept(ctx context.Context, tenant hook.TenantID, posts []*post
 // end ends a message, or returns the reason for another delivery.
 func (s *Source) end(ctx context.Context, p post) error {
 	if p.err == nil {
-		s.Log.LogAttrs(ctx, slog.LevelInfo, names.LineIngested, p.result.Attrs(p.tenant, p.request.Type)...)
+		const line = names.LineIngested
+		s.Log.LogAttrs(ctx, slog.LevelInfo, line, p.result.Attrs(p.tenant, p.request.Type)...)
 		return nil
 	}
 	switch hook.CodeOf(p.err) { //nolint:exhaustive // all other codes are wrong messages

@@ -60,7 +60,7 @@ const (
 	reviewsADay    = 24 * 4
 	reconcilesADay = 24 * 4
 	sweepsADay     = 24 * 12
-	queues         = 8 // with a function behind them
+	queues         = 9 // with a function behind them
 	pollers        = 5 // of each
 	pollsADay      = 24 * 60 * 3
 )
@@ -191,7 +191,7 @@ const month = 30
 // its price for each of its metrics.
 func fixed() []monthly {
 	return []monthly{
-		{"metrics of alarms", 52, 0.10},
+		{"metrics of alarms", 57, 0.10},
 		{"gauges of the breaker, custom metrics", 2, 0.30},
 		{"dashboard", 1, 3.00},
 		{"KMS key", 1, 1.00},
@@ -216,7 +216,7 @@ func (r Report) idle(b *strings.Builder) {
 		{every("reviews", reviewsADay), r.Idle.Review.Times(reviewsADay)},
 		{every("reconciliations", reconcilesADay), r.Idle.Reconcile.Times(reconcilesADay)},
 		{every("sweeps", sweepsADay), r.Idle.Sweep.Times(sweepsADay)},
-		{"polls of eight empty queues", Polls()},
+		{"polls of nine empty queues", Polls()},
 		{"requests to KMS for the key of the table", TableKey()},
 	}
 	b.WriteString("| item | USD in 30 days |\n|---|--:|\n")

@@ -49,7 +49,7 @@ func (w *simulation) drawProducers() {
 	w.sources.queue.Visibility = visibility
 	if w.chance(0.7) {
 		limit := hook.TenantLimits{EventsPerSecond: pick(w, 1, 2, 5)}
-		if err := w.store.Store.SetTenantLimits(w.ctx, w.tenants()[0], limit); err != nil {
+		if err := w.store.SetTenantLimits(w.ctx, w.tenants()[0], limit); err != nil {
 			w.fail(checkSetup, "set limits: %v", err)
 		}
 	}
@@ -173,7 +173,9 @@ func (o *observed) AcceptBatch(ctx context.Context, tenant hook.TenantID, reques
 	results := o.acceptor.AcceptBatch(ctx, tenant, requests)
 	for i, r := range requests {
 		o.mu.Lock()
-		o.results[string(tenant)+" "+r.IdempotencyKey] = results[i]
+		if name := string(tenant) + " " + r.IdempotencyKey; results[i].Err == nil || o.results[name].ID == "" { // a batch may have copies
+			o.results[name] = results[i]
+		}
 		o.mu.Unlock()
 	}
 	return results

@@ -75,6 +75,10 @@ function Needs({ of: h, tenants }: { of: Health; tenants: StatsRow[] }) {
   if (undeliverable > 0) {
     items.push(<Need key="u" icon={<AlertTriangle size={17} className="bad" />} title={t.needUndeliverable(undeliverable)} detail={t.needUndeliverableText} />)
   }
+  const rejects = h.queues.rejects.visible + h.queues.rejects.in_flight
+  if (rejects > 0) {
+    items.push(<Need key="r" icon={<AlertTriangle size={17} className="bad" />} title={t.needRejects(rejects)} detail={t.needRejectsText} to="/rejects" />)
+  }
   if (h.dead > 0) {
     items.push(
       <Need

@@ -4,7 +4,7 @@ import { Card } from './page'
 import { Pager } from './pager'
 import { Data, Empty } from './states'
 
-type Page<T> = { data: T[]; next_cursor: string | null }
+type Page<T> = { data: T[]; next_cursor?: string | null }
 type Column = string | { name: ReactNode; end: true }
 
 type ListProps<T> = {

@@ -1,5 +1,5 @@
 import { Link, Outlet, useParams, useRouterState } from '@tanstack/react-router'
-import { Activity, BookOpen, Building2, History, Inbox, KeyRound, LayoutDashboard, LogOut, Monitor, Moon, RotateCcw, Send, Skull, Sun, Webhook } from 'lucide-react'
+import { Activity, BookOpen, Building2, FileX, History, Inbox, KeyRound, LayoutDashboard, LogOut, Monitor, Moon, RotateCcw, Send, Skull, Sun, Webhook } from 'lucide-react'
 import { type ReactNode, useEffect, useRef, useState } from 'react'
 import { signOutOfPortal } from '../opening'
 import { endSession, isPortal, may, portalName, session } from '../session'
@@ -46,6 +46,9 @@ export function Shell() {
               </Item>
               <Item to="/event-types" icon={<BookOpen size={15} />}>
                 {text.nav.types}
+              </Item>
+              <Item to="/rejects" icon={<FileX size={15} />}>
+                {text.nav.rejects}
               </Item>
               <Item to="/keys" icon={<KeyRound size={15} />}>
                 {text.nav.keys}
