@@ -1,4 +1,4 @@
-import { accessible, expect, signIn, test } from './world'
+import { accessible, canary, expect, signIn, test } from './world'
 
 test('a wrong key is refused at the field', async ({ page, backend }) => {
   await page.goto(`${backend.address}/console/tenants`)
@@ -391,4 +391,34 @@ test('an endpoint sends from another region or from fixed addresses', async ({ p
   await page.getByRole('option', { name: 'The own region' }).click()
   await page.getByRole('button', { name: 'Create endpoint' }).click()
   await expect(page.getByText(/^whsec_/)).toBeVisible()
+})
+
+// The process of the tests has no events queue, so the answers are the contract's.
+test('rejects are listed and redriven', async ({ page, backend }) => {
+  const reject = {
+    id: '5fea7756-0ea4-451a-a703-a558b933e274',
+    reason: 'the request is not valid; event_type: is missing',
+    sent_at: '2026-11-21T09:30:00.000Z',
+    rejected_at: '2026-11-21T09:30:00.120Z',
+    body: canary,
+    cut: false,
+  }
+  let left = [reject, { ...reject, id: 'b', reason: undefined, tenant: 'acme', event_type: 'order.paid', body: '{"order":1042}' }]
+  let calls = 0
+  await page.route('**/v1/rejects?*', (route) => route.fulfill({ json: { data: left } }))
+  await page.route('**/v1/rejects/redrive', (route) => {
+    calls++
+    if (calls === 2) left = []
+    return route.fulfill({ json: { redriven: 1, more: calls === 1 } })
+  })
+  await signIn(page, backend, '/rejects')
+  await expect(page.getByText('event_type: is missing')).toBeVisible()
+  await expect(page.getByText('Surehook failed a thousand times')).toBeVisible()
+  await accessible(page)
+  await page.getByRole('button', { name: 'Redrive all' }).click()
+  await page.getByRole('alertdialog').getByRole('button', { name: 'Redrive all' }).click()
+  await expect(page.getByText('Sent 2 messages to the events queue.')).toBeVisible()
+  await expect(page.getByText('No rejects')).toBeVisible()
+  expect(calls).toBe(2)
+  expect(await page.evaluate(() => 'broken' in window)).toBe(false)
 })

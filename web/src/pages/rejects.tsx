@@ -48,10 +48,12 @@ function Row({ of: r }: { of: Schemas['Reject'] }) {
   return (
     <tr>
       <td>
-        <div>{r.reason ?? t.noReason}</div>
-        <span className="soft small">
-          <Id value={r.id} />
-        </span>
+        <div>
+          {r.reason ?? t.noReason}
+          <div className="soft small">
+            <Id value={r.id} />
+          </div>
+        </div>
       </td>
       <td className={r.tenant ? '' : 'blank'} data-label={t.tenant}>
         {r.tenant ?? <span className="soft">–</span>}
@@ -60,9 +62,9 @@ function Row({ of: r }: { of: Schemas['Reject'] }) {
         {r.event_type ?? <span className="soft">–</span>}
       </td>
       <td data-label={t.body}>
-        <code className="clip" title={r.body}>
-          {r.body}
-        </code>
+        <div className="clip" title={r.body}>
+          <code>{r.body}</code>
+        </div>
       </td>
       <td data-label={t.at}>
         <Time at={r.rejected_at} />
