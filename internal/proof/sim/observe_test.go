@@ -170,6 +170,7 @@ func deliveryOf(k table.Key) (hook.DeliveryRef, bool) {
 // sawEvent checks a new event, and notes the endpoints of a known one.
 func (w *simulation) sawEvent(p *process, e hook.Event) {
 	if i, known := w.byID[e.ID]; known && w.posted[i].AcceptedAt.Equal(e.AcceptedAt) {
+		w.widened[e.ID] += max(0, len(e.Targets)-len(w.posted[i].Targets))
 		w.posted[i].Targets = e.Targets
 		return
 	}
