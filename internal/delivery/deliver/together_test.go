@@ -323,6 +323,9 @@ func TestCoalesce_APanicOfTheRequestFailsAllMembers(t *testing.T) {
 // A storm of 10,000 events in one second at one endpoint, with and without coalescing.
 func TestCoalesce_AStormIsAHundredRequests(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("10,000 events, without concurrency of interest to the race detector")
+	}
 
 	const events, posts = 10_000, 100
 	storm := func(change func(e *hook.Endpoint)) *world.World {
