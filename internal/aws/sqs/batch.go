@@ -22,7 +22,7 @@ const (
 // batch is at most batchSize tokens for one queue.
 type batch struct {
 	queue  *Queue
-	to     destination
+	to     route
 	tokens []hook.Token
 	errs   []error // one per token; nil: sent
 }

@@ -79,7 +79,7 @@ func (q *Queue) Send(ctx context.Context, lane hook.Lane, tokens []hook.Token, d
 		return nil
 	}
 	errs := make([]error, len(tokens))
-	to, err := q.destination(lane, delay)
+	to, err := q.route(lane, delay)
 	if err != nil {
 		for i := range errs {
 			errs[i] = err
@@ -109,7 +109,7 @@ func (q *Queue) Send(ctx context.Context, lane hook.Lane, tokens []hook.Token, d
 
 // Visible makes one request. The number lags by up to a minute.
 func (q *Queue) Visible(ctx context.Context, lane hook.Lane) (int, error) {
-	to, err := q.destination(lane, 0)
+	to, err := q.route(lane, 0)
 	if err != nil {
 		return 0, err
 	}
@@ -120,15 +120,15 @@ func (q *Queue) Visible(ctx context.Context, lane hook.Lane) (int, error) {
 	return depth.Visible, nil
 }
 
-// destination is the queue and the delay of one Send.
-type destination struct {
+// route is the queue and the delay of one Send.
+type route struct {
 	lane  hook.Lane
 	url   string
 	delay int32 // seconds
 }
 
-func (q *Queue) destination(lane hook.Lane, delay time.Duration) (destination, error) {
-	to := destination{lane: lane}
+func (q *Queue) route(lane hook.Lane, delay time.Duration) (route, error) {
+	to := route{lane: lane}
 	switch lane {
 	case hook.LaneLive:
 		to.url = q.urls.Live

@@ -21,37 +21,37 @@ func (l listing) coalescing() map[hook.EndpointID]hook.Endpoint {
 	return found
 }
 
-// destination is a lane and the time of a token's arrival.
-type destination struct {
+// arrival is a lane and the time of a token's arrival.
+type arrival struct {
 	lane hook.Lane
 	at   time.Time
 }
 
-// coalesced returns the destination of an event's token to a coalescing endpoint: all
+// coalesced returns the arrival of an event's token to a coalescing endpoint: all
 // tokens of a window arrive at its end, and never before earliest.
-func coalesced(e hook.Endpoint, event hook.Event, earliest time.Time) destination {
+func coalesced(e hook.Endpoint, event hook.Event, earliest time.Time) arrival {
 	at := e.Coalesce.End(event.AcceptedAt)
 	if at.Before(earliest) {
 		_, at = e.LaneAt(hook.LaneCoalesce, earliest)
 	}
-	return destination{lane: hook.LaneCoalesce, at: at}
+	return arrival{lane: hook.LaneCoalesce, at: at}
 }
 
-// sending is the tokens with one destination, and their posts.
+// sending is the tokens with one arrival, and their posts.
 type sending struct {
-	to     destination
+	to     arrival
 	tokens []hook.Token
 	owners []*post
 }
 
-// add adds a token to the sending of its destination. The destinations are few: a window
+// add adds a token to the sending of its arrival. The arrivals are few: a window
 // has one end.
-func (d destination) add(all []sending, token hook.Token, owner *post) []sending {
+func (a arrival) add(all []sending, token hook.Token, owner *post) []sending {
 	for i := range all {
-		if s := &all[i]; s.to.lane == d.lane && s.to.at.Equal(d.at) {
+		if s := &all[i]; s.to.lane == a.lane && s.to.at.Equal(a.at) {
 			s.tokens, s.owners = append(s.tokens, token), append(s.owners, owner)
 			return all
 		}
 	}
-	return append(all, sending{to: d, tokens: []hook.Token{token}, owners: []*post{owner}})
+	return append(all, sending{to: a, tokens: []hook.Token{token}, owners: []*post{owner}})
 }

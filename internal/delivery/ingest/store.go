@@ -88,7 +88,7 @@ func (a *Acceptor) sendTokens(ctx context.Context, posts []post, coalescing map[
 			continue
 		}
 		for _, target := range missing {
-			to := destination{lane: hook.LaneLive, at: earliest}
+			to := arrival{lane: hook.LaneLive, at: earliest}
 			if e, ok := coalescing[target.Endpoint]; ok {
 				to = coalesced(e, p.event, earliest)
 			}
