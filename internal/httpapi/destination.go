@@ -4,10 +4,9 @@ import "surehook/internal/hook"
 
 // destinationBody replaces the destination as a whole. Absent fields are nil.
 type destinationBody struct {
-	Type       *string `json:"type"`
-	RoleARN    *string `json:"role_arn"`
-	Source     *string `json:"source"`
-	ExternalID *string `json:"external_id"` // as shown, so that a response can be sent back; the stored one stays
+	Type    *string `json:"type"`
+	RoleARN *string `json:"role_arn"`
+	Source  *string `json:"source"`
 }
 
 // destination translates the body. Package hook checks the content.
