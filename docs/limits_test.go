@@ -67,6 +67,7 @@ func TestLimits(t *testing.T) {
 		"metadata":                                             {hook.MaxMetadata, hook.MaxMetadataKey, hook.MaxMetadataValue},
 		"headers":                                              {hook.MaxHeaders, hook.MaxHeaderName, hook.MaxHeaderValue},
 		"TLS settings":                                         {hook.MaxTLSCA / kib, hook.MaxTLSCertificate / kib, hook.MaxTLSKey / kib, hook.MaxTLSRSA, 256, 384, 25519},
+		"destination in AWS":                                   {hook.MaxDestinationSource, hook.MaxBusCoalesceBytes / kib, written(t, "internal/aws/destination", `maxMessage = (\d+) << 20`)},
 		"endpoints of a tenant with one host":                  {403},
 		"authentication": {
 			hook.MaxAuthUsername, hook.MaxAuthPassword, hook.MaxAuthToken, hook.MaxClientID, hook.MaxAuthToken, hook.MaxOAuthScope,
