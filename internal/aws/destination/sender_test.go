@@ -36,7 +36,26 @@ type call struct {
 	region    string // of the signature
 	key       string // that signed
 	values    url.Values
-	input     map[string]any
+	input     input
+}
+
+// input is the body of a request in JSON.
+type input struct {
+	QueueURL   string               `json:"QueueUrl"`
+	Body       string               `json:"MessageBody"`
+	Attributes map[string]attribute `json:"MessageAttributes"`
+	Entries    []entry              `json:"Entries"`
+}
+
+type attribute struct {
+	Value string `json:"StringValue"`
+}
+
+type entry struct {
+	Bus        string `json:"EventBusName"`
+	Source     string `json:"Source"`
+	DetailType string `json:"DetailType"`
+	Detail     string `json:"Detail"`
 }
 
 // reply is an answer with an error code; none with an empty code.
@@ -184,12 +203,12 @@ func TestSender_Send_queue(t *testing.T) {
 		t.Errorf("signed by %s in %s, then by %s in %s; want the own key here, then the session's in the queue's region", role.key, role.region, message.key, message.region)
 	}
 	attributes := map[string]string{}
-	for name, value := range message.input["MessageAttributes"].(map[string]any) { //nolint:forcetypeassert // fails the test
-		attributes[name] = value.(map[string]any)["StringValue"].(string) //nolint:forcetypeassert // fails the test
+	for name, a := range message.input.Attributes {
+		attributes[name] = a.Value
 	}
-	body, _ := message.input["MessageBody"].(string)
-	if body != payload || message.input["QueueUrl"] != queueURL {
-		t.Errorf("message %q to %v; want the same bytes to the queue", body, message.input["QueueUrl"])
+	body := message.input.Body
+	if body != payload || message.input.QueueURL != queueURL {
+		t.Errorf("message %q to %s; want the same bytes to the queue", body, message.input.QueueURL)
 	}
 	verify(t, body, attributes["webhook-id"], attributes["webhook-timestamp"], attributes["webhook-signature"])
 	delete(attributes, "webhook-timestamp")
@@ -213,15 +232,20 @@ func TestSender_Send_bus(t *testing.T) {
 		t.Fatalf("Send() = %+v; want delivered", got)
 	}
 	event := f.calls[1]
-	entry := event.input["Entries"].([]any)[0].(map[string]any) //nolint:forcetypeassert // fails the test
-	if event.region != "us-west-2" || entry["EventBusName"] != busARN || entry["Source"] != "com.example.shop" || entry["DetailType"] != "order.paid" {
-		t.Errorf("PutEvents in %s has %v", event.region, entry)
+	put := event.input.Entries[0]
+	if event.region != "us-west-2" || put.Bus != busARN || put.Source != "com.example.shop" || put.DetailType != "order.paid" {
+		t.Errorf("PutEvents in %s has %v", event.region, put)
 	}
 	var detail struct {
-		ID, Timestamp, Signature, Delivery, Attempt, Body string
-		Payload                                           map[string]any
+		ID        string         `json:"id"`
+		Timestamp string         `json:"timestamp"`
+		Signature string         `json:"signature"`
+		Delivery  string         `json:"delivery"`
+		Attempt   string         `json:"attempt"`
+		Body      string         `json:"body"`
+		Payload   map[string]any `json:"payload"`
 	}
-	text, _ := entry["Detail"].(string)
+	text := put.Detail
 	if err := json.Unmarshal([]byte(text), &detail); err != nil {
 		t.Fatal(err)
 	}
@@ -318,9 +342,10 @@ func TestSender_Send_sessions(t *testing.T) {
 	attempt(hook.ClassDelivered)
 	r.Endpoint.ID = "ep_2"
 	attempt(hook.ClassDelivered)
-	const want = "AssumeRole SendMessage SendMessage SendMessage SendMessage AssumeRole AssumeRole SendMessage SendMessage AssumeRole SendMessage AssumeRole SendMessage"
-	if got := f.operations(); got != want {
-		t.Errorf("requests:\n%s; want\n%s", got, want)
+	const assume, put = "AssumeRole", "SendMessage"
+	want := []string{assume, put, put, put, put, assume, assume, put, put, assume, put, assume, put}
+	if diff := cmp.Diff(want, strings.Fields(f.operations())); diff != "" {
+		t.Errorf("requests differ (-want +got):\n%s", diff)
 	}
 }
 

@@ -12,7 +12,7 @@ type destinationItem struct {
 
 // toDestinationItem returns nil for an endpoint that never had a destination in AWS.
 func toDestinationItem(d hook.Destination) *destinationItem {
-	if d.ExternalID == "" {
+	if d == (hook.Destination{}) {
 		return nil
 	}
 	return &destinationItem{Type: word(d.Type), RoleARN: d.RoleARN, Source: d.Source, ExternalID: d.ExternalID}
