@@ -32,6 +32,7 @@ CONTEXT += $(if $(TENANT_PATH),-c tenant_path=$(TENANT_PATH))
 CONTEXT += $(if $(VALIDATION),-c validation=$(VALIDATION))
 CONTEXT += $(if $(ENDPOINTS_PER_HOST),-c endpoints_per_host=$(ENDPOINTS_PER_HOST))
 CONTEXT += $(if $(SENDERS),-c senders=$(SENDERS)) $(if $(FIXED),-c fixed=$(FIXED))
+CONTEXT += $(if $(DESTINATIONS),-c destinations=$(DESTINATIONS))
 CONTEXT += $(if $(PORTAL_NAME),-c portal_name="$(PORTAL_NAME)")
 CONTEXT += $(if $(PORTAL_ACCENT),-c portal_accent="$(PORTAL_ACCENT)")
 CONTEXT += $(if $(PORTAL_EMBEDDERS),-c portal_embedders="$(PORTAL_EMBEDDERS)")
@@ -293,6 +294,9 @@ lint/templates: $(VENV)/installed $(CDK) bin/infra ## Check the synthesised Clou
 	@echo "cfn-lint prod with senders in other regions and fixed addresses"
 	@$(MAKE) synth ENV=prod PREFIX= SENDERS=us-east-1 FIXED=2 > /dev/null
 	@$(VENV)/bin/cfn-lint --config-file infra/.cfnlintrc.yaml infra/cdk.out/surehook-prod.template.json infra/cdk.out/surehook-prod-sender-us-east-1.template.json
+	@echo "cfn-lint prod with destinations in AWS, and the role of a customer"
+	@$(MAKE) synth ENV=prod PREFIX= DESTINATIONS=/surehook/ > /dev/null
+	@$(VENV)/bin/cfn-lint --config-file infra/.cfnlintrc.yaml infra/cdk.out/surehook-prod.template.json examples/destinations/role.yaml
 	@echo "cfn-lint the receiver's stack of make smoke"
 	@go run ./cmd/surehook smoke --template > infra/cdk.out/smoke.template.json
 	@$(VENV)/bin/cfn-lint --config-file infra/.cfnlintrc.yaml infra/cdk.out/smoke.template.json

@@ -72,6 +72,7 @@ func TestLimits(t *testing.T) {
 		"headers":                             {hook.MaxHeaders, hook.MaxHeaderName, hook.MaxHeaderValue},
 		"TLS settings":                        {hook.MaxTLSCA / kib, hook.MaxTLSCertificate / kib, hook.MaxTLSKey / kib, hook.MaxTLSRSA, 256, 384, 25519},
 		"endpoints of a tenant with one host": {403},
+		"destination in AWS":                  {hook.MaxDestinationSource, hook.MaxBusCoalesceBytes / kib, written(t, "internal/aws/destination", `maxMessage = (\d+) << 20`)},
 		"authentication": {
 			hook.MaxAuthUsername, hook.MaxAuthPassword, hook.MaxAuthToken, hook.MaxClientID, hook.MaxAuthToken, hook.MaxOAuthScope,
 			8 * kib, written(t, "internal/delivery/send", `maxTokenAnswer += (\d+) << 10`),

@@ -19,6 +19,7 @@
 //	-c endpoints_per_host=N         the most endpoints of a tenant with one host; default: no limit
 //	-c senders=REGION,...           other regions that can send requests, a stack in each; default: none
 //	-c fixed=ZONES                  fixed source addresses in 1 or 2 zones, with a NAT gateway each; default: 0
+//	-c destinations=PATH            the path of roles for deliveries to SQS and EventBridge, such as /surehook/; default: HTTP only
 //	-c domain=NAME                  a custom domain for the API, together with
 //	-c certificate=ARN              the domain's ACM certificate in the stack's region
 //	-c portal_name=TEXT             the title of the tenants' portal
@@ -59,6 +60,7 @@ func run() error {
 	env.Traces = contextOf(app, "traces", "")
 	env.Events = surehook.EventBus{Bus: contextOf(app, "event_bus", ""), Pattern: contextOf(app, "event_pattern", ""), TenantPath: contextOf(app, "tenant_path", "")}
 	env.Validation = contextOf(app, "validation", "")
+	env.Destinations = contextOf(app, "destinations", "")
 	env.Domain = surehook.Domain{Name: contextOf(app, "domain", ""), CertificateARN: contextOf(app, "certificate", "")}
 	env.Portal = surehook.Portal{Name: contextOf(app, "portal_name", ""), Accent: contextOf(app, "portal_accent", "")}
 	if origins := contextOf(app, "portal_embedders", ""); origins != "" {

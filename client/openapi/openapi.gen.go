@@ -687,6 +687,48 @@ func (e DeliveryDetailState) Valid() bool {
 	}
 }
 
+// Defines values for DestinationType.
+const (
+	DestinationTypeEventbridge DestinationType = "eventbridge"
+	DestinationTypeHttp        DestinationType = "http"
+	DestinationTypeSqs         DestinationType = "sqs"
+)
+
+// Valid indicates whether the value is a known member of the DestinationType enum.
+func (e DestinationType) Valid() bool {
+	switch e {
+	case DestinationTypeEventbridge:
+		return true
+	case DestinationTypeHttp:
+		return true
+	case DestinationTypeSqs:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for DestinationViewType.
+const (
+	DestinationViewTypeEventbridge DestinationViewType = "eventbridge"
+	DestinationViewTypeHttp        DestinationViewType = "http"
+	DestinationViewTypeSqs         DestinationViewType = "sqs"
+)
+
+// Valid indicates whether the value is a known member of the DestinationViewType enum.
+func (e DestinationViewType) Valid() bool {
+	switch e {
+	case DestinationViewTypeEventbridge:
+		return true
+	case DestinationViewTypeHttp:
+		return true
+	case DestinationViewTypeSqs:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for EndpointEgress.
 const (
 	EndpointEgressFixed  EndpointEgress = "fixed"
@@ -2577,6 +2619,31 @@ type Depth struct {
 	Visible int `json:"visible"`
 }
 
+// Destination Where the deliveries go. The address is `url`: the URL of a standard queue of SQS, or the ARN of an event bus of EventBridge. A change replaces the whole. A destination in AWS excludes headers, auth, tls, region, egress fixed and classic signature headers; its requests are from the role, with the external id that the endpoint gets. Only where `getEgress` has destinations.
+type Destination struct {
+	// RoleArn Of sqs and eventbridge: the role that may send. Its path begins with the role_path of `getEgress`, and its trust policy names the principal and the external_id.
+	RoleArn *string `json:"role_arn,omitempty"`
+
+	// Source Of eventbridge: the Source of the events, without aws. in front.
+	Source *string         `json:"source,omitempty"`
+	Type   DestinationType `json:"type"`
+}
+
+// DestinationType defines model for Destination.Type.
+type DestinationType string
+
+// DestinationView Where the deliveries go. Absent for an endpoint that never had another destination than http.
+type DestinationView struct {
+	// ExternalId The sts:ExternalId for the trust policy of the role. Of this endpoint alone, and never changed.
+	ExternalId string              `json:"external_id"`
+	RoleArn    *string             `json:"role_arn,omitempty"`
+	Source     *string             `json:"source,omitempty"`
+	Type       DestinationViewType `json:"type"`
+}
+
+// DestinationViewType defines model for DestinationView.Type.
+type DestinationViewType string
+
 // DiscardRequest defines model for DiscardRequest.
 type DiscardRequest struct {
 	// Note At most 200 bytes, on one line.
@@ -2594,8 +2661,21 @@ type Egress struct {
 	// Addresses The source addresses of endpoints with `egress: fixed`. Empty: the deployment has no fixed addresses.
 	Addresses []string `json:"addresses"`
 
+	// Destinations The destinations in AWS. Absent in a deployment that sends HTTP only.
+	Destinations *EgressDestinations `json:"destinations,omitempty"`
+
 	// Regions Other regions with a sender, for `region` of an endpoint. Empty: all requests come from the deployment's own region.
 	Regions []string `json:"regions"`
+}
+
+// EgressDestinations The destinations in AWS. Absent in a deployment that sends HTTP only.
+type EgressDestinations struct {
+	// Principal The principal for the trust policy of the role.
+	Principal string `json:"principal"`
+
+	// RolePath The beginning of the path of every role.
+	RolePath string   `json:"role_path"`
+	Types    []string `json:"types"`
 }
 
 // Endpoint defines model for Endpoint.
@@ -2613,6 +2693,9 @@ type Endpoint struct {
 	Coalesce    *Coalescing `json:"coalesce,omitempty"`
 	CreatedAt   Time        `json:"created_at"`
 	Description string      `json:"description"`
+
+	// Destination Where the deliveries go. Absent for an endpoint that never had another destination than http.
+	Destination *DestinationView `json:"destination,omitempty"`
 
 	// Egress The source addresses of the requests. shared: any address of AWS. fixed: the addresses of `getEgress` alone, in the deployment's own region; without its sender, the deliveries wait.
 	Egress EndpointEgress `json:"egress"`
@@ -2674,7 +2757,7 @@ type Endpoint struct {
 	Uid       string `json:"uid"`
 	UpdatedAt Time   `json:"updated_at"`
 
-	// Url https, a public host, port 443, 8443, 80 or 8080.
+	// Url https, a public host, port 443, 8443, 80 or 8080. With another destination than http, its address: the URL of a queue, or the ARN of an event bus.
 	Url     string `json:"url"`
 	Version int    `json:"version"`
 }
@@ -2714,6 +2797,9 @@ type EndpointCreate struct {
 	// Coalesce Delivers the events of a window in common requests, as batches (see the webhook `batch`). Replaced as a whole; a window of 0s ends the coalescing. Absent without coalescing. Not together with max_in_flight.
 	Coalesce    *Coalesce `json:"coalesce,omitempty"`
 	Description *string   `json:"description,omitempty"`
+
+	// Destination Where the deliveries go. The address is `url`: the URL of a standard queue of SQS, or the ARN of an event bus of EventBridge. A change replaces the whole. A destination in AWS excludes headers, auth, tls, region, egress fixed and classic signature headers; its requests are from the role, with the external id that the endpoint gets. Only where `getEgress` has destinations.
+	Destination *Destination `json:"destination,omitempty"`
 
 	// Egress The source addresses of the requests. shared: any address of AWS. fixed: the addresses of `getEgress` alone, in the deployment's own region; without its sender, the deliveries wait. Default: shared.
 	Egress *EndpointCreateEgress `json:"egress,omitempty"`
@@ -2770,7 +2856,7 @@ type EndpointCreate struct {
 	// Uid An alias chosen by the caller, unique in the tenant, usable in paths; empty for none. Cannot be changed.
 	Uid *string `json:"uid,omitempty"`
 
-	// Url https, a public host, port 443, 8443, 80 or 8080.
+	// Url https, a public host, port 443, 8443, 80 or 8080. With another destination than http, its address: the URL of a queue, or the ARN of an event bus.
 	Url string `json:"url"`
 }
 
@@ -2799,6 +2885,9 @@ type EndpointDetail struct {
 	Coalesce    *Coalescing `json:"coalesce,omitempty"`
 	CreatedAt   Time        `json:"created_at"`
 	Description string      `json:"description"`
+
+	// Destination Where the deliveries go. Absent for an endpoint that never had another destination than http.
+	Destination *DestinationView `json:"destination,omitempty"`
 
 	// Egress The source addresses of the requests. shared: any address of AWS. fixed: the addresses of `getEgress` alone, in the deployment's own region; without its sender, the deliveries wait.
 	Egress EndpointDetailEgress `json:"egress"`
@@ -2863,7 +2952,7 @@ type EndpointDetail struct {
 	Uid       string `json:"uid"`
 	UpdatedAt Time   `json:"updated_at"`
 
-	// Url https, a public host, port 443, 8443, 80 or 8080.
+	// Url https, a public host, port 443, 8443, 80 or 8080. With another destination than http, its address: the URL of a queue, or the ARN of an event bus.
 	Url     string `json:"url"`
 	Version int    `json:"version"`
 }
@@ -2897,6 +2986,9 @@ type EndpointFields struct {
 	// Coalesce Delivers the events of a window in common requests, as batches (see the webhook `batch`). Replaced as a whole; a window of 0s ends the coalescing. Absent without coalescing. Not together with max_in_flight.
 	Coalesce    *Coalesce `json:"coalesce,omitempty"`
 	Description *string   `json:"description,omitempty"`
+
+	// Destination Where the deliveries go. The address is `url`: the URL of a standard queue of SQS, or the ARN of an event bus of EventBridge. A change replaces the whole. A destination in AWS excludes headers, auth, tls, region, egress fixed and classic signature headers; its requests are from the role, with the external id that the endpoint gets. Only where `getEgress` has destinations.
+	Destination *Destination `json:"destination,omitempty"`
 
 	// Egress The source addresses of the requests. shared: any address of AWS. fixed: the addresses of `getEgress` alone, in the deployment's own region; without its sender, the deliveries wait.
 	Egress *EndpointFieldsEgress `json:"egress,omitempty"`
@@ -2948,7 +3040,7 @@ type EndpointFields struct {
 	// Uid An alias chosen by the caller, unique in the tenant, usable in paths; empty for none. Cannot be changed.
 	Uid *string `json:"uid,omitempty"`
 
-	// Url https, a public host, port 443, 8443, 80 or 8080.
+	// Url https, a public host, port 443, 8443, 80 or 8080. With another destination than http, its address: the URL of a queue, or the ARN of an event bus.
 	Url *string `json:"url,omitempty"`
 }
 
@@ -3038,6 +3130,9 @@ type EndpointWithSecret struct {
 	CreatedAt   Time        `json:"created_at"`
 	Description string      `json:"description"`
 
+	// Destination Where the deliveries go. Absent for an endpoint that never had another destination than http.
+	Destination *DestinationView `json:"destination,omitempty"`
+
 	// Egress The source addresses of the requests. shared: any address of AWS. fixed: the addresses of `getEgress` alone, in the deployment's own region; without its sender, the deliveries wait.
 	Egress EndpointWithSecretEgress `json:"egress"`
 
@@ -3101,7 +3196,7 @@ type EndpointWithSecret struct {
 	Uid       string `json:"uid"`
 	UpdatedAt Time   `json:"updated_at"`
 
-	// Url https, a public host, port 443, 8443, 80 or 8080.
+	// Url https, a public host, port 443, 8443, 80 or 8080. With another destination than http, its address: the URL of a queue, or the ARN of an event bus.
 	Url     string `json:"url"`
 	Version int    `json:"version"`
 }
@@ -5037,10 +5132,11 @@ type ClientInterface interface {
 	// Corresponds with POST /v1/tenants/{tenant}/deliveries/{delivery}/replay (the `ReplayDelivery` operationId).
 	ReplayDelivery(ctx context.Context, tenant TenantRef, delivery DeliveryRef, body ReplayDeliveryJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// GetEgress Read where requests can come from
+	// GetEgress Read where requests can come from, and where deliveries can go
 	//
 	// The choices for `region` and `egress` of an endpoint. A receiver with a firewall admits the addresses, and the
-	// endpoint gets `egress: fixed`. Both lists are settings of the deployment.
+	// endpoint gets `egress: fixed`. Both lists are settings of the deployment. So are the destinations in AWS, with
+	// what the role of a customer needs.
 	//
 	// Corresponds with GET /v1/tenants/{tenant}/egress (the `GetEgress` operationId).
 	GetEgress(ctx context.Context, tenant TenantRef, reqEditors ...RequestEditorFn) (*http.Response, error)
@@ -6160,10 +6256,11 @@ func (c *Client) ReplayDelivery(ctx context.Context, tenant TenantRef, delivery 
 	return c.Client.Do(req)
 }
 
-// GetEgress Read where requests can come from
+// GetEgress Read where requests can come from, and where deliveries can go
 //
 // The choices for `region` and `egress` of an endpoint. A receiver with a firewall admits the addresses, and the
-// endpoint gets `egress: fixed`. Both lists are settings of the deployment.
+// endpoint gets `egress: fixed`. Both lists are settings of the deployment. So are the destinations in AWS, with
+// what the role of a customer needs.
 //
 // Corresponds with GET /v1/tenants/{tenant}/egress (the `GetEgress` operationId).
 func (c *Client) GetEgress(ctx context.Context, tenant TenantRef, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -11519,10 +11616,11 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with POST /v1/tenants/{tenant}/deliveries/{delivery}/replay (the `ReplayDelivery` operationId).
 	ReplayDeliveryWithResponse(ctx context.Context, tenant TenantRef, delivery DeliveryRef, body ReplayDeliveryJSONRequestBody, reqEditors ...RequestEditorFn) (*ReplayDeliveryResult, error)
 
-	// GetEgressWithResponse Read where requests can come from
+	// GetEgressWithResponse Read where requests can come from, and where deliveries can go
 	//
 	// The choices for `region` and `egress` of an endpoint. A receiver with a firewall admits the addresses, and the
-	// endpoint gets `egress: fixed`. Both lists are settings of the deployment.
+	// endpoint gets `egress: fixed`. Both lists are settings of the deployment. So are the destinations in AWS, with
+	// what the role of a customer needs.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -15417,10 +15515,11 @@ func (c *ClientWithResponses) ReplayDeliveryWithResponse(ctx context.Context, te
 	return ParseReplayDeliveryResult(rsp)
 }
 
-// GetEgressWithResponse Read where requests can come from
+// GetEgressWithResponse Read where requests can come from, and where deliveries can go
 //
 // The choices for `region` and `egress` of an endpoint. A receiver with a firewall admits the addresses, and the
-// endpoint gets `egress: fixed`. Both lists are settings of the deployment.
+// endpoint gets `egress: fixed`. Both lists are settings of the deployment. So are the destinations in AWS, with
+// what the role of a customer needs.
 //
 // Returns a wrapper object for the known response body format(s).
 //

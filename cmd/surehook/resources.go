@@ -129,6 +129,9 @@ func endpointFields() []option {
 		{name: "signature_schemes", usage: "v1 or v1a", kind: list},
 		{name: "region", usage: "AWS region that sends the requests; endpoints egress lists the choices", kind: text},
 		{name: "egress", usage: "shared, or fixed: requests come from fixed addresses only", kind: text},
+		{name: "destination.type", usage: "http, sqs or eventbridge; the url is then of the queue, or the ARN of the bus", kind: text},
+		{name: "destination.role_arn", usage: "role that may send to the queue or bus", kind: text},
+		{name: "destination.source", usage: "Source of the events, of the type eventbridge", kind: text},
 	}
 }
 
@@ -143,7 +146,7 @@ func (p *program) endpointOperations() []operation {
 			list: columns("ENDPOINT=id", "UID=uid", "URL=url", "EVENT TYPES=event_types", "STATUS=status", "REASON=reason", "VERSION=version"),
 		},
 		{use: "get ENDPOINT", short: "Show an endpoint with the state of its circuit", method: get, path: one},
-		{use: "egress", short: "Show the regions that can send, and the fixed addresses for firewalls", method: get, path: "/v1/tenants/{tenant}/egress"},
+		{use: "egress", short: "Show the regions that can send, the fixed addresses for firewalls, and the destinations in AWS", method: get, path: "/v1/tenants/{tenant}/egress"},
 		{
 			use: "test-filter TYPE", short: "Show whether a filter matches an event of the type", method: post, path: "/v1/tenants/{tenant}/filters/test",
 			body: []option{

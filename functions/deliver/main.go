@@ -12,6 +12,7 @@ import (
 
 	"surehook/functions/internal/lambdafn"
 	"surehook/functions/internal/wire"
+	"surehook/internal/aws/destination"
 	"surehook/internal/aws/kms"
 	"surehook/internal/aws/lambda"
 	"surehook/internal/aws/scheduler"
@@ -26,6 +27,7 @@ import (
 	"surehook/internal/delivery/send"
 	"surehook/internal/delivery/settle"
 	"surehook/internal/emf"
+	"surehook/internal/hook"
 	"surehook/internal/names"
 )
 
@@ -56,14 +58,18 @@ func newHandler(cfg config.Deliver, sdk aws.Config, log *slog.Logger) (any, erro
 	senders := lambda.New(sdk, lambda.Config{
 		Regional: names.Sender(cfg.Environment), Regions: cfg.SenderRegions, Fixed: names.FixedSender(cfg.Environment),
 	})
+	maker := &attempt.Maker{
+		Store: store, Vault: vault, Sender: sender, Remote: &remote.Sender{Signer: sender, Invoker: senders, Now: time.Now},
+		Metrics: metrics, Log: log, Now: time.Now,
+	}
+	if allowed := hook.Destinations(cfg.Destinations); allowed.RolePath != "" {
+		maker.AWS = destination.New(sdk, sender, allowed)
+	}
 	queue := sqs.New(sdk, sqs.URLs{Retry: cfg.RetryQueue, Slot: cfg.SlotQueue, Overflow: cfg.OverflowQueue, Coalesce: cfg.CoalesceQueue})
 	circuits := sqs.NewCircuitQueue(sdk, cfg.CircuitsQueue)
 	h := &handler{batches: wire.Batches(sdk, metrics, log, time.Now), lanes: lanesOf(cfg), deliverer: &deliver.Deliverer{
-		Store: store,
-		Attempts: &attempt.Maker{
-			Store: store, Vault: vault, Sender: sender, Remote: &remote.Sender{Signer: sender, Invoker: senders, Now: time.Now},
-			Metrics: metrics, Log: log, Now: time.Now,
-		},
+		Store:    store,
+		Attempts: maker,
 		Gate: &gate.Gate{
 			Store:        store,
 			CircuitQueue: circuits,

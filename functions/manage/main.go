@@ -26,6 +26,7 @@ import (
 	"surehook/internal/aws/sqs"
 	"surehook/internal/config"
 	"surehook/internal/emf"
+	"surehook/internal/hook"
 	"surehook/internal/httpapi"
 )
 
@@ -54,6 +55,7 @@ func newHandler(cfg config.Manage, sdk aws.Config, log *slog.Logger) (any, error
 		Vault:        vault,
 		Policy:       wire.Policy(cfg.Egress),
 		Origins:      endpoint.Origins{Regions: cfg.SenderRegions, Addresses: cfg.Addresses},
+		Destinations: hook.Destinations(cfg.Destinations),
 		PerHost:      cfg.EndpointsPerHost,
 		Now:          time.Now,
 	}

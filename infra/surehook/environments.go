@@ -79,6 +79,9 @@ type Environment struct {
 	// Senders are other AWS regions with a function that sends, for the field region of
 	// endpoints: a stack in each region, from NewSenders.
 	Senders []string
+	// Destinations turns destinations in AWS on: the path of the roles of customers that
+	// function deliver may assume, such as "/surehook/". Empty for HTTP only.
+	Destinations string
 	// FixedZones is the number of availability zones, 0 to 2, with a fixed source address
 	// for the field egress of endpoints. Each zone costs a NAT gateway, about $33 a month
 	// and more with its traffic.

@@ -65,6 +65,10 @@ func TestEnvironment_Validate(t *testing.T) {
 		{name: "the architecture has Go's name", env: "dev", change: func(e *Environment) { e.Architecture = "x86_64" }, want: "x86_64"},
 		{name: "28 days of data are the least", env: "dev", change: func(e *Environment) { e.Retention = 28 * day }},
 		{name: "less than 28 days of data are refused", env: "dev", change: func(e *Environment) { e.Retention = 28*day - 1 }, want: "retention"},
+		{name: "destinations in AWS have a path of roles", env: "prod", change: func(e *Environment) { e.Destinations = "/surehook/prod/" }},
+		{name: "the roles of everybody are no path", env: "prod", change: func(e *Environment) { e.Destinations = "/" }, want: "path of roles"},
+		{name: "a path ends with a slash", env: "prod", change: func(e *Environment) { e.Destinations = "/surehook" }, want: "path of roles"},
+		{name: "a path has no wildcard", env: "prod", change: func(e *Environment) { e.Destinations = "/*/" }, want: "path of roles"},
 		{name: "endpoints per host may have a limit", env: "prod", change: func(e *Environment) { e.EndpointsPerHost = 1 }},
 		{name: "a limit of endpoints per host is no negative number", env: "prod", change: func(e *Environment) { e.EndpointsPerHost = -1 }, want: "per host"},
 		{name: "the portal has a name, a color and embedders", env: "prod", change: func(e *Environment) {

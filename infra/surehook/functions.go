@@ -114,6 +114,9 @@ func NewFunctions(scope constructs.Construct, p FunctionsProps) Functions {
 		Manage:    newFunction(scope, "Manage", p, functionProps{name: "manage", timeout: apiTimeout, memory: workMemory, env: manageEnv(p), grant: grantManage}),
 		Authorize: newFunction(scope, "Authorize", p, functionProps{name: "authorize", timeout: authorizeTimeout, memory: authorizeMemory, env: authorizeEnv(p), grant: grantAuthorize, reserved: p.Environment.Concurrency.Authorize}),
 	}
+	if p.Environment.Destinations != "" {
+		f.Manage.AddEnvironment(jsii.String(names.EnvPrincipal), f.Deliver.Role().RoleArn(), nil)
+	}
 	atOnce := p.Environment.Concurrency
 	addQueue(f.Ingest, p.Queues.Events, messageBatch, atOnce.Events)
 	addQueue(f.Deliver, p.Queues.Live, messageBatch, atOnce.Live)

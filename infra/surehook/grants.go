@@ -77,6 +77,7 @@ func grantDeliver(role awsiam.Role, p FunctionsProps) {
 		on(p.Schedules.Role.RoleArn())
 	allow(role, "sns:Publish").on(p.Topic.TopicArn())
 	grantSenders(role, p)
+	grantDestinations(role, p)
 }
 
 // grantBreaker: find due circuits and parked deliveries; release the deliveries

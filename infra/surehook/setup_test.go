@@ -114,6 +114,7 @@ func customised() Environment {
 	env.Traces = names.TracesXRay
 	env.Senders = []string{"us-east-1", "ap-southeast-2"}
 	env.FixedZones = 2
+	env.Destinations = "/surehook/"
 	env.EndpointsPerHost = 20
 	env.Concurrency.Ingest, env.Concurrency.Authorize = 12, 7
 	env.Domain = Domain{Name: "hooks.example.com", CertificateARN: "arn:aws:acm:eu-central-1:123456789012:certificate/1"}

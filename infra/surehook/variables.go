@@ -27,7 +27,7 @@ func ingestEnv(p FunctionsProps) map[string]*string {
 }
 
 func deliverEnv(p FunctionsProps) map[string]*string {
-	return withSenders(p, withEgress(p.Environment, map[string]*string{
+	return withDestinations(p, withSenders(p, withEgress(p.Environment, map[string]*string{
 		names.EnvTable:                 p.Table.TableName(),
 		names.EnvKey:                   p.Secrets.Key.KeyArn(),
 		names.EnvLiveQueue:             p.Queues.Live.QueueUrl(),
@@ -44,7 +44,7 @@ func deliverEnv(p FunctionsProps) map[string]*string {
 		names.EnvScheduleRole:          p.Schedules.Role.RoleArn(),
 		names.EnvTopic:                 p.Topic.TopicArn(),
 		names.EnvRetention:             jsii.String(p.Environment.Retention.String()),
-	}))
+	})))
 }
 
 // withSenders adds the regions of the senders, if there are any.
@@ -98,7 +98,7 @@ func replayEnv(p FunctionsProps) map[string]*string {
 }
 
 func manageEnv(p FunctionsProps) map[string]*string {
-	return withPerHost(p, withAddresses(p, withSenders(p, withPortal(p.Environment.Portal, withEgress(p.Environment, map[string]*string{
+	return withDestinations(p, withPerHost(p, withAddresses(p, withSenders(p, withPortal(p.Environment.Portal, withEgress(p.Environment, map[string]*string{
 		names.EnvTable:              p.Table.TableName(),
 		names.EnvKey:                p.Secrets.Key.KeyArn(),
 		names.EnvLiveQueue:          p.Queues.Live.QueueUrl(),
@@ -115,7 +115,7 @@ func manageEnv(p FunctionsProps) map[string]*string {
 		names.EnvDeadLettersQueue:   p.Queues.DeadLetters.QueueUrl(),
 		names.EnvUndeliverable:      p.Queues.Undeliverable.QueueUrl(),
 		names.EnvUndeliverableRetry: p.Queues.UndeliverableRetry.QueueUrl(),
-	})))))
+	}))))))
 }
 
 // withPerHost adds the limit of endpoints per host, if there is one.

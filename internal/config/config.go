@@ -50,6 +50,7 @@ type Deliver struct {
 	Retention             time.Duration
 	Egress                Egress
 	SenderRegions         []string // other regions with a sender; nil for none
+	Destinations          Destinations
 }
 
 // Manage configures functions/manage.
@@ -68,7 +69,16 @@ type Manage struct {
 	SenderRegions []string     // other regions with a sender; nil for none
 	Addresses     []netip.Addr // source addresses of the sender with fixed addresses; nil for none
 
+	Destinations Destinations
+
 	EndpointsPerHost int // endpoints of a tenant with one host at most; 0: no limit
+}
+
+// Destinations are the destinations in AWS. The zero Destinations has none.
+type Destinations struct {
+	RolePath  string
+	Account   string // the own
+	Principal string // ARN of the role that assumes the roles; of Manage only
 }
 
 // Sender configures functions/sender.
@@ -167,6 +177,7 @@ func ForDeliver(lookup Lookup) (Deliver, error) {
 		Retention:             r.retention(),
 		Egress:                r.egress(),
 		SenderRegions:         r.list(names.EnvSenderRegions),
+		Destinations:          r.destinations(),
 	}
 	r.requireAPIHosts(c.Egress)
 	return c, r.err()
@@ -216,8 +227,12 @@ func ForManage(lookup Lookup) (Manage, error) {
 		Portal:        r.portal(),
 		SenderRegions: r.list(names.EnvSenderRegions),
 		Addresses:     r.addresses(names.EnvFixedAddresses),
+		Destinations:  r.destinations(),
 
 		EndpointsPerHost: r.optionalCount(names.EnvEndpointsPerHost),
+	}
+	if c.Destinations.RolePath != "" {
+		c.Destinations.Principal = r.text(names.EnvPrincipal)
 	}
 	r.requireAPIHosts(c.Egress)
 	return c, r.err()
@@ -377,6 +392,15 @@ func (r *reader) list(name string) []string {
 		return nil
 	}
 	return strings.Split(value, ",")
+}
+
+// destinations returns the destinations in AWS, without the principal.
+func (r *reader) destinations() Destinations {
+	path, _ := r.lookup(names.EnvDestinations)
+	if path == "" {
+		return Destinations{}
+	}
+	return Destinations{RolePath: path, Account: r.text(names.EnvAccount)}
 }
 
 func (r *reader) addresses(name string) []netip.Addr {

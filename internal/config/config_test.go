@@ -305,6 +305,30 @@ func TestFor_Places(t *testing.T) {
 	}
 }
 
+func TestFor_Destinations(t *testing.T) {
+	t.Parallel()
+
+	env := maps.Clone(deliverEnv)
+	env[names.EnvReplayQueue], env[names.EnvReplayJobsQueue] = "https://sqs/replay", "https://sqs/replay-jobs"
+	env[names.EnvUndeliverable] = "https://sqs/undeliverable"
+	env[names.EnvUndeliverableRetry] = "https://sqs/undeliverable-retry"
+	env[names.EnvDestinations], env[names.EnvAccount] = "/surehook/", "111122223333"
+	if got, err := config.ForDeliver(lookup(env)); err != nil || got.Destinations != (config.Destinations{RolePath: "/surehook/", Account: "111122223333"}) {
+		t.Errorf("ForDeliver().Destinations = %+v, %v", got.Destinations, err)
+	}
+	if _, err := config.ForManage(lookup(env)); err == nil || !strings.Contains(err.Error(), names.EnvPrincipal) {
+		t.Errorf("ForManage() = %v; want an error that names %s", err, names.EnvPrincipal)
+	}
+	env[names.EnvPrincipal] = "arn"
+	if got, err := config.ForManage(lookup(env)); err != nil || got.Destinations.Principal != "arn" {
+		t.Errorf("ForManage().Destinations = %+v, %v", got.Destinations, err)
+	}
+	delete(env, names.EnvAccount)
+	if _, err := config.ForDeliver(lookup(env)); err == nil || !strings.Contains(err.Error(), names.EnvAccount) {
+		t.Errorf("ForDeliver() = %v; want an error that names %s", err, names.EnvAccount)
+	}
+}
+
 func TestForManage_EndpointsPerHost(t *testing.T) {
 	t.Parallel()
 

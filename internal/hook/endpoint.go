@@ -12,7 +12,7 @@ type Endpoint struct {
 	ID            EndpointID
 	Tenant        TenantID
 	UID           string // an alias chosen by the user, unique within the tenant; empty for none
-	URL           string
+	URL           string // or another address, see Destination
 	Description   string
 	EventTypes    []string // exact types, "prefix.*", or "*"
 	Filter        []byte   // JSON, see package filter; empty: every event of the types
@@ -34,6 +34,7 @@ type Endpoint struct {
 	Coalesce      Coalescing // zero: a request per event
 	AutoDisable   bool       // reviews may disable the endpoint for too many dead deliveries; an answer 410 disables in any case
 	Style         HeaderStyle
+	Destination   Destination
 	Region        string   // of the requests; empty for the deployment's own
 	Fixed         bool     // requests come from fixed addresses of the own region, or are not made
 	Schemes       []Scheme // signatures of every request, without duplicates; classic headers support v1 only

@@ -101,7 +101,7 @@ const (
 	ClassGone                         // 410
 	ClassRefused                      // any other 4xx
 	ClassRedirect                     // a redirect outside of the redirect policy
-	ClassToken                        // no access token for the request; the endpoint got no valid one
+	ClassToken                        // no access token for the request, or no access to a destination in AWS
 )
 
 // Classes is the number of classes and the zero Class: the length of arrays by class.

@@ -112,6 +112,7 @@ func ValidateEndpoint(e Endpoint) []FieldError {
 	}
 	errs = append(errs, validateHeaders(e.Headers)...)
 	errs = append(errs, validateAuth(e.Auth)...)
+	errs = append(errs, validateDestination(e)...)
 	errs = append(errs, validateStatuses(e)...)
 	errs = append(errs, validateLimits(e)...)
 	errs = append(errs, validateCoalescing(e)...)

@@ -251,10 +251,10 @@ func maskedText(text *string) *string {
 }
 
 // maskedURL masks the user name and the password. Only a request has any: no endpoint
-// is stored with a user name.
+// is stored with a user name. An ARN has none.
 func maskedURL(text string) string {
 	u, err := url.Parse(text)
-	if err != nil || u.Host == "" { // the user name may be in another part
+	if err != nil || u.Host == "" && u.Scheme != "arn" { // the user name may be in another part
 		return hook.Masked
 	}
 	if u.User != nil {

@@ -25,11 +25,14 @@ func egressOf(e hook.Endpoint) egress {
 	return egressShared
 }
 
-// egressView holds the choices for region and egress of an endpoint. Receivers put the
-// addresses into their firewalls.
+// egressView holds the choices for region, egress and destination of an endpoint.
+// Receivers put the addresses into their firewalls, and the principal into the trust
+// policy of their role.
 type egressView struct {
 	Regions   []string     `json:"regions"`
 	Addresses []netip.Addr `json:"addresses"`
+
+	Destinations *destinationsView `json:"destinations,omitzero"` // absent: the deployment sends HTTP only
 }
 
 // getEgress responds with the origins of requests. The origins are settings of the
@@ -39,5 +42,7 @@ func (h *manage) getEgress(context.Context, *call) (reply, error) {
 	return ok(egressView{
 		Regions:   append([]string{}, origins.Regions...),
 		Addresses: append([]netip.Addr{}, origins.Addresses...),
+
+		Destinations: viewDestinations(h.Endpoints.Destinations),
 	}), nil
 }

@@ -38,6 +38,7 @@ type endpointBody struct {
 	SignatureSchemes *[]string          `json:"signature_schemes"`
 	Region           *string            `json:"region"`
 	Egress           *string            `json:"egress"`
+	Destination      *destinationBody   `json:"destination"`
 }
 
 // createBody adds the fields allowed only at creation.
@@ -140,6 +141,12 @@ func (b endpointBody) fields(errs fieldErrors) endpoint.Fields {
 		chosen, wrong := choose("egress", *b.Egress, egressShared, egressFixed)
 		if errs = append(errs, wrong...); len(wrong) == 0 {
 			f.Fixed = new(chosen == egressFixed)
+		}
+	}
+	if b.Destination != nil {
+		destination, wrong := b.Destination.destination()
+		if errs = hook.AlsoWrong(errs, wrong); len(wrong) == 0 {
+			f.Destination = &destination
 		}
 	}
 	f.Wrong = errs

@@ -35,6 +35,7 @@ type endpointView struct {
 	SignatureSchemes []string          `json:"signature_schemes"`
 	Region           string            `json:"region"` // empty: the deployment's own
 	Egress           egress            `json:"egress"`
+	Destination      *destinationView  `json:"destination,omitzero"` // absent: http
 	PublicKey        string            `json:"public_key,omitzero"`
 	Status           string            `json:"status"`
 	Reason           hook.Reason       `json:"reason"`
@@ -108,6 +109,7 @@ func viewEndpoint(e hook.Endpoint) endpointView {
 		SignatureSchemes: schemes,
 		Region:           e.Region,
 		Egress:           egressOf(e),
+		Destination:      viewDestination(e.Destination),
 		PublicKey:        endpoint.PublicKey(e),
 		Status:           e.Status.String(),
 		Reason:           e.Reason,

@@ -41,6 +41,9 @@ const (
 	EnvPortalEmbedders       = "SUREHOOK_PORTAL_EMBEDDERS"        // origins that may embed the portal, separated by commas; unset for none
 	EnvSenderRegions         = "SUREHOOK_SENDER_REGIONS"          // other regions with a sender, separated by commas; unset for none
 	EnvFixedAddresses        = "SUREHOOK_FIXED_ADDRESSES"         // addresses of the sender with fixed addresses, separated by commas; unset for none
+	EnvDestinations          = "SUREHOOK_DESTINATIONS"            // path of the roles of destinations in AWS; unset for none
+	EnvAccount               = "SUREHOOK_ACCOUNT"                 // id of the own account, with EnvDestinations
+	EnvPrincipal             = "SUREHOOK_PRINCIPAL"               // ARN of the role that assumes the roles, with EnvDestinations
 	EnvEnvironment           = "SUREHOOK_ENVIRONMENT"             // prefix of the stack, a dimension of every metric
 	EnvRuntimeAPI            = "AWS_LAMBDA_RUNTIME_API"           // host:port of the Lambda runtime API, set by Lambda
 	EnvGarbage               = "GOGC"                             // CollectAt, read by the Go runtime

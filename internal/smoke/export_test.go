@@ -70,8 +70,8 @@ func Reviewed(prefix string, outputs map[string]string, resources map[string]Res
 	return deployment{stack: at, outputs: outputs, resources: resources}.reviewed(prefix)
 }
 
-// DropSenders removes the permission to call the senders.
-func DropSenders(g Grants, stack string) { g.dropSenders(stack) }
+// DropSettings removes the permissions of settings.
+func DropSettings(g Grants, stack string) { g.dropSettings(stack) }
 
 // Offset returns the difference of the receiver's clock.
 func (f *Flows) Offset(ctx context.Context) (ahead, within time.Duration, err error) {

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"maps"
 	"net/url"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -105,7 +106,7 @@ func (c cloud) permissions(ctx context.Context) (string, error) {
 			return "", allowed("read the policies of "+role, err)
 		}
 		if deliver, ok := c.deployment.named("DeliverRole"); ok && deliver.Physical == role {
-			got.dropSenders(c.stack)
+			got.dropSettings(c.stack)
 		}
 		faults = append(faults, judgePolicies(role, want[role], got, attached)...)
 	}
@@ -142,18 +143,23 @@ func policiesOf(ctx context.Context, client *iam.Client, role string) (got grant
 	return got, attached, nil
 }
 
-// dropSenders removes the permission to call the senders of the stack: the reviewed grants
-// are of an environment without other regions and fixed addresses.
-func (g grants) dropSenders(stack string) {
+// dropSettings removes the permissions to call the senders of the stack, and to assume the
+// roles of destinations in AWS: the reviewed grants are of an environment without these
+// settings. A path of roles is never "/", the roles of everybody.
+func (g grants) dropSettings(stack string) {
 	for on, actions := range g {
 		parsed, err := arn.Parse(on)
 		function, isFunction := strings.CutPrefix(parsed.Resource, "function:")
 		ours := err == nil && parsed.Service == "lambda" && isFunction && (function == names.Sender(stack) || function == names.FixedSender(stack))
-		if ours && slices.Equal(actions, []string{"lambda:InvokeFunction"}) {
+		theirs := err == nil && parsed.Service == "iam" && parsed.AccountID == "*" && customersRoles.MatchString(parsed.Resource)
+		if ours && slices.Equal(actions, []string{"lambda:InvokeFunction"}) || theirs && slices.Equal(actions, []string{"sts:AssumeRole"}) {
 			delete(g, on)
 		}
 	}
 }
+
+// customersRoles are all roles of a path.
+var customersRoles = regexp.MustCompile(`^role(/[^/*]+)+/\*$`)
 
 // oneOrMore is a JSON string, or a list of strings.
 type oneOrMore []string

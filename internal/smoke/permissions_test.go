@@ -127,21 +127,22 @@ func TestGrants_Add(t *testing.T) {
 	}
 }
 
-func TestGrants_DropSenders(t *testing.T) {
+func TestGrants_DropSettings(t *testing.T) {
 	t.Parallel()
 
 	const lambda = "arn:aws:lambda:eu-west-1:123456789012:function:"
 	got := smoke.Grants{
 		lambda + "shop-dev-sender": {"lambda:InvokeFunction"}, lambda + "shop-dev-sender-fixed": {"lambda:InvokeFunction"},
+		"arn:aws:iam::*:role/surehook/*": {"sts:AssumeRole"}, "arn:aws:iam::*:role/*": {"sts:AssumeRole"},
 		lambda + "shop-dev-manage": {"lambda:InvokeFunction"}, lambda + "shop-prod-sender": {"lambda:InvokeFunction"},
 		lambda + "shop-dev-sender:1": {"lambda:InvokeFunction"}, "arn:aws:sqs:eu-west-1:123456789012:shop-dev-sender": {"sqs:SendMessage"},
 	}
-	smoke.DropSenders(got, "shop-dev")
-	if len(got) != 4 || got[lambda+"shop-dev-sender"] != nil || got[lambda+"shop-dev-sender-fixed"] != nil {
+	smoke.DropSettings(got, "shop-dev")
+	if len(got) != 5 || got["arn:aws:iam::*:role/*"] == nil || got[lambda+"shop-dev-sender"] != nil || got[lambda+"shop-dev-sender-fixed"] != nil {
 		t.Errorf("grants = %v; want all but those for the senders of the stack", got)
 	}
 	other := smoke.Grants{lambda + "shop-dev-sender": {"lambda:*"}}
-	if smoke.DropSenders(other, "shop-dev"); len(other) != 1 {
+	if smoke.DropSettings(other, "shop-dev"); len(other) != 1 {
 		t.Error("a wider permission on the sender is dropped; want a finding")
 	}
 }

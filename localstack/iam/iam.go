@@ -2,7 +2,7 @@
 // says which permissions nobody needed.
 //
 // The package knows the policies that Surehook's template writes: allowing statements
-// with named actions, resources that may end in a wildcard, and conditions on
+// with named actions, resources that may end in a wildcard and be in any account, and conditions on
 // iam:PassedToService. [Parse] refuses any other statement.
 package iam
 
@@ -28,7 +28,7 @@ func (c Call) String() string { return c.Action + " on " + c.Resource }
 // Grant permits one action on one resource.
 type Grant struct {
 	Action   string
-	Resource string   // ARN, possibly with "*" at the end
+	Resource string   // ARN, possibly with "*" at the end, and as the account
 	PassedTo []string // the services of a condition on iam:PassedToService; nil: no condition
 }
 
@@ -37,11 +37,24 @@ func (g Grant) String() string { return g.Action + " on " + g.Resource }
 
 // allows reports whether the grant permits the call.
 func (g Grant) allows(c Call) bool {
-	prefix, wild := strings.CutSuffix(g.Resource, "*")
-	return g.Action == c.Action &&
-		(g.Resource == c.Resource || wild && strings.HasPrefix(c.Resource, prefix)) &&
+	return g.Action == c.Action && matches(g.Resource, c.Resource) &&
 		(g.PassedTo == nil || slices.Contains(g.PassedTo, c.PassedTo))
 }
+
+// matches reports whether the resource is the granted one: "*" is any text at the end, or
+// any account.
+func matches(granted, resource string) bool {
+	if service, rest, ok := strings.Cut(granted, anyAccount); ok {
+		before, after, found := strings.Cut(resource, "::")
+		_, name, _ := strings.Cut(after, ":")
+		return found && before == service && matches(rest, name)
+	}
+	prefix, wild := strings.CutSuffix(granted, "*")
+	return granted == resource || wild && strings.HasPrefix(resource, prefix)
+}
+
+// anyAccount is the part of the ARN of a role in any account.
+const anyAccount = "::*:"
 
 // Role is a role with its grants.
 type Role struct {
@@ -101,7 +114,7 @@ func Parse(document string) ([]Grant, error) {
 			return nil, fmt.Errorf("%w: %s %v %v", errForm, s.Effect, s.Action, s.Resource)
 		}
 		for _, resource := range s.Resource {
-			if strings.Contains(strings.TrimSuffix(resource, "*"), "*") {
+			if strings.Contains(strings.Replace(strings.TrimSuffix(resource, "*"), anyAccount, "", 1), "*") {
 				return nil, fmt.Errorf("%w: resource %s", errForm, resource)
 			}
 			for _, action := range s.Action {

@@ -19,7 +19,8 @@ func TestRole_Allows(t *testing.T) {
 	grants, err := iam.Parse(`{"Statement": [
 		{"Effect": "Allow", "Action": ["dynamodb:Query", "dynamodb:GetItem"], "Resource": "` + table + `"},
 		{"Effect": "Allow", "Action": "scheduler:CreateSchedule", "Resource": ["arn:aws:scheduler:us-east-1:000000000000:schedule/g/*"]},
-		{"Effect": "Allow", "Action": "iam:PassRole", "Resource": "` + role + `", "Condition": {"StringEquals": {"iam:PassedToService": "scheduler.amazonaws.com"}}}
+		{"Effect": "Allow", "Action": "iam:PassRole", "Resource": "` + role + `", "Condition": {"StringEquals": {"iam:PassedToService": "scheduler.amazonaws.com"}}},
+		{"Effect": "Allow", "Action": "sts:AssumeRole", "Resource": "arn:aws:iam::*:role/surehook/*"}
 	]}`)
 	if err != nil {
 		t.Fatal(err)
@@ -37,6 +38,9 @@ func TestRole_Allows(t *testing.T) {
 		{iam.Call{Action: "scheduler:CreateSchedule", Resource: "arn:aws:scheduler:us-east-1:000000000000:schedule/other/a"}, false},
 		{iam.Call{Action: "iam:PassRole", Resource: role, PassedTo: "scheduler.amazonaws.com"}, true},
 		{iam.Call{Action: "iam:PassRole", Resource: role, PassedTo: "lambda.amazonaws.com"}, false},
+		{iam.Call{Action: "sts:AssumeRole", Resource: "arn:aws:iam::111122223333:role/surehook/a/b"}, true},
+		{iam.Call{Action: "sts:AssumeRole", Resource: "arn:aws:iam::111122223333:role/other"}, false},
+		{iam.Call{Action: "sts:AssumeRole", Resource: "arn:aws:iam::a:b:role/surehook/a"}, false},
 	} {
 		if got := r.Allows(tt.call); got != tt.want {
 			t.Errorf("Allows(%s to %q) = %t; want %t", tt.call, tt.call.PassedTo, got, tt.want)

@@ -21,6 +21,9 @@ import (
 // Name is the stack's name in the environment "local".
 const Name = "surehook-local"
 
+// RolePath is the path of the roles of destinations in AWS.
+const RolePath = "/surehook/"
+
 // SenderRegion is another region with a sender.
 const SenderRegion = "eu-west-1"
 

@@ -141,7 +141,7 @@ func (b bundle) call(t *testing.T, service, operation string, input map[string]a
 		t.Fatal(err)
 	}
 	switch service {
-	case "sns":
+	case "sns", "sts":
 		form := url.Values{"Action": {operation}, "Version": {"2010-03-31"}}
 		for name, value := range input {
 			form.Set(name, fmt.Sprint(value))

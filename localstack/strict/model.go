@@ -17,7 +17,7 @@ import (
 // Services are the services with checked requests, by their names in botocore.
 // They are the services that Surehook's functions call.
 func Services() []string {
-	return []string{"dynamodb", "kms", "scheduler", "secretsmanager", "sns", "sqs"}
+	return []string{"dynamodb", "events", "kms", "scheduler", "secretsmanager", "sns", "sqs", "sts"}
 }
 
 // Rulebook holds the published rules.

@@ -69,11 +69,17 @@ func (f *Front) permit(w http.ResponseWriter, r *http.Request, c *call, forward 
 	}
 	status := &answer{ResponseWriter: w}
 	forward(status)
-	if status.code == http.StatusForbidden {
+	if status.code == http.StatusForbidden && !refusedByTrust(c, role, calls) {
 		f.denied(c, role, calls)
 		return
 	}
 	f.uses.add(role.Name, calls)
+}
+
+// refusedByTrust reports whether the trust policy of another role refused the call. The
+// role of a customer may do so.
+func refusedByTrust(c *call, role *iam.Role, calls []iam.Call) bool {
+	return c.service == "sts" && len(calls) > 0 && role.Allows(calls[0])
 }
 
 func (f *Front) role(r *http.Request) (*iam.Role, error) {
@@ -153,6 +159,8 @@ func (c *call) questions(region, account string) []iam.Call {
 		return []iam.Call{{Action: "secretsmanager:" + c.operation, Resource: in.text("SecretId")}}
 	case "sns":
 		return []iam.Call{{Action: "sns:" + strings.TrimSuffix(c.operation, "Batch"), Resource: in.text("TopicArn")}}
+	case "sts":
+		return []iam.Call{{Action: "sts:" + c.operation, Resource: in.text("RoleArn")}}
 	case "sqs":
 		return []iam.Call{{Action: "sqs:" + strings.TrimSuffix(c.operation, "Batch"), Resource: on("sqs", cmp.Or(queueName(in.text("QueueUrl")), in.text("QueueName")))}}
 	}

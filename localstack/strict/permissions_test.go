@@ -60,6 +60,7 @@ func allAsked() []asked {
 			"GroupName": "g", "ScheduleExpression": "at(2026-11-22T13:00:00)", "FlexibleTimeWindow": in{"Mode": "OFF"}, "ClientToken": "c",
 			"Target": in{"Arn": queueARN, "RoleArn": passedARN},
 		}, needs: []iam.Call{{Action: "iam:PassRole", Resource: passedARN, PassedTo: schedulers}, {Action: "scheduler:CreateSchedule", Resource: scheduleARN}}, ours: true},
+		{name: "a role", service: "sts", operation: "AssumeRole", input: in{"RoleArn": passedARN, "RoleSessionName": "ep_1"}, needs: call("sts:AssumeRole", passedARN)},
 		{name: "an invocation", service: "lambda", operation: "sender", needs: call("lambda:InvokeFunction", senderARN)},
 	}
 }
@@ -154,6 +155,12 @@ func TestFront_recordsTheEmulatorsRefusals(t *testing.T) {
 			b.upstream.status = http.StatusForbidden
 			if got := b.ask(t, tt); got.status != http.StatusForbidden {
 				t.Errorf("the answer is %d; want the emulator's 403", got.status)
+			}
+			if tt.service == "sts" { // the trust policy of the role refused
+				if got := b.Used("r"); len(got) != 1 || b.Stop() != nil {
+					t.Errorf("calls = %v; want the call, and no violation", got)
+				}
+				return
 			}
 			wantDenied(t, b, tt.needs[0])
 			if got := b.Used("r"); len(got) != 0 {

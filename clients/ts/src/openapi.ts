@@ -1182,9 +1182,10 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Read where requests can come from
+         * Read where requests can come from, and where deliveries can go
          * @description The choices for `region` and `egress` of an endpoint. A receiver with a firewall admits the addresses, and the
-         *     endpoint gets `egress: fixed`. Both lists are settings of the deployment.
+         *     endpoint gets `egress: fixed`. Both lists are settings of the deployment. So are the destinations in AWS, with
+         *     what the role of a customer needs.
          */
         get: operations["getEgress"];
         put?: never;
@@ -1843,6 +1844,30 @@ export interface components {
             not_after?: string;
         };
         /**
+         * @description Where the deliveries go. The address is `url`: the URL of a standard queue of SQS, or the ARN of an event bus of EventBridge. A change replaces the whole. A destination in AWS excludes headers, auth, tls, region, egress fixed and classic signature headers; its requests are from the role, with the external id that the endpoint gets. Only where `getEgress` has destinations.
+         * @example {
+         *       "type": "sqs",
+         *       "role_arn": "arn:aws:iam::111122223333:role/surehook/orders"
+         *     }
+         */
+        Destination: {
+            /** @enum {string} */
+            type: "http" | "sqs" | "eventbridge";
+            /** @description Of sqs and eventbridge: the role that may send. Its path begins with the role_path of `getEgress`, and its trust policy names the principal and the external_id. */
+            role_arn?: string;
+            /** @description Of eventbridge: the Source of the events, without aws. in front. */
+            source?: string;
+        };
+        /** @description Where the deliveries go. Absent for an endpoint that never had another destination than http. */
+        DestinationView: {
+            /** @enum {string} */
+            type: "http" | "sqs" | "eventbridge";
+            role_arn?: string;
+            source?: string;
+            /** @description The sts:ExternalId for the trust policy of the role. Of this endpoint alone, and never changed. */
+            external_id: string;
+        };
+        /**
          * @example {
          *       "filter": {
          *         "payload": {
@@ -1883,7 +1908,7 @@ export interface components {
         EndpointFields: {
             /** @description An alias chosen by the caller, unique in the tenant, usable in paths; empty for none. Cannot be changed. */
             uid?: string;
-            /** @description https, a public host, port 443, 8443, 80 or 8080. */
+            /** @description https, a public host, port 443, 8443, 80 or 8080. With another destination than http, its address: the URL of a queue, or the ARN of an event bus. */
             url?: string;
             description?: string;
             /** @description Exact types, prefixes such as order.*, or *. Types of Surehook (surehook.) match only by name or prefix, not by *. */
@@ -1935,11 +1960,12 @@ export interface components {
              * @enum {string}
              */
             egress?: "shared" | "fixed";
+            destination?: components["schemas"]["Destination"];
         };
         EndpointCreate: {
             /** @description An alias chosen by the caller, unique in the tenant, usable in paths; empty for none. Cannot be changed. */
             uid?: string;
-            /** @description https, a public host, port 443, 8443, 80 or 8080. */
+            /** @description https, a public host, port 443, 8443, 80 or 8080. With another destination than http, its address: the URL of a queue, or the ARN of an event bus. */
             url: string;
             description?: string;
             /** @description Exact types, prefixes such as order.*, or *. Types of Surehook (surehook.) match only by name or prefix, not by *. Default: every type. */
@@ -1994,6 +2020,7 @@ export interface components {
              * @enum {string}
              */
             egress?: "shared" | "fixed";
+            destination?: components["schemas"]["Destination"];
             /** @description A v1 secret, whsec_ and the base64 of 24 to 64 bytes. */
             secret?: string;
         };
@@ -2048,7 +2075,7 @@ export interface components {
             id: components["schemas"]["EndpointID"];
             /** @description An alias chosen by the caller, unique in the tenant, usable in paths; empty for none. Cannot be changed. */
             uid: string;
-            /** @description https, a public host, port 443, 8443, 80 or 8080. */
+            /** @description https, a public host, port 443, 8443, 80 or 8080. With another destination than http, its address: the URL of a queue, or the ARN of an event bus. */
             url: string;
             description: string;
             /** @description Exact types, prefixes such as order.*, or *. Types of Surehook (surehook.) match only by name or prefix, not by *. */
@@ -2100,6 +2127,7 @@ export interface components {
              * @enum {string}
              */
             egress: "shared" | "fixed";
+            destination?: components["schemas"]["DestinationView"];
             /** @description whpk_..., of the newest v1a key pair. */
             public_key?: string;
             /** @enum {string} */
@@ -2172,7 +2200,7 @@ export interface components {
             id: components["schemas"]["EndpointID"];
             /** @description An alias chosen by the caller, unique in the tenant, usable in paths; empty for none. Cannot be changed. */
             uid: string;
-            /** @description https, a public host, port 443, 8443, 80 or 8080. */
+            /** @description https, a public host, port 443, 8443, 80 or 8080. With another destination than http, its address: the URL of a queue, or the ARN of an event bus. */
             url: string;
             description: string;
             /** @description Exact types, prefixes such as order.*, or *. Types of Surehook (surehook.) match only by name or prefix, not by *. */
@@ -2224,6 +2252,7 @@ export interface components {
              * @enum {string}
              */
             egress: "shared" | "fixed";
+            destination?: components["schemas"]["DestinationView"];
             /** @description whpk_..., of the newest v1a key pair. */
             public_key?: string;
             /** @enum {string} */
@@ -2290,7 +2319,7 @@ export interface components {
             id: components["schemas"]["EndpointID"];
             /** @description An alias chosen by the caller, unique in the tenant, usable in paths; empty for none. Cannot be changed. */
             uid: string;
-            /** @description https, a public host, port 443, 8443, 80 or 8080. */
+            /** @description https, a public host, port 443, 8443, 80 or 8080. With another destination than http, its address: the URL of a queue, or the ARN of an event bus. */
             url: string;
             description: string;
             /** @description Exact types, prefixes such as order.*, or *. Types of Surehook (surehook.) match only by name or prefix, not by *. */
@@ -2342,6 +2371,7 @@ export interface components {
              * @enum {string}
              */
             egress: "shared" | "fixed";
+            destination?: components["schemas"]["DestinationView"];
             /** @description whpk_..., of the newest v1a key pair. */
             public_key?: string;
             /** @enum {string} */
@@ -2701,6 +2731,15 @@ export interface components {
             regions: string[];
             /** @description The source addresses of endpoints with `egress: fixed`. Empty: the deployment has no fixed addresses. */
             addresses: string[];
+            destinations?: components["schemas"]["EgressDestinations"];
+        };
+        /** @description The destinations in AWS. Absent in a deployment that sends HTTP only. */
+        EgressDestinations: {
+            types: string[];
+            /** @description The beginning of the path of every role. */
+            role_path: string;
+            /** @description The principal for the trust policy of the role. */
+            principal: string;
         };
         /**
          * @example {

@@ -31,9 +31,10 @@ type Admin struct {
 	CircuitQueue gate.CircuitQueue // starts the release of parked deliveries
 	History      History
 	Vault        Vault
-	Policy       egress.Policy // URLs allowed for endpoints
-	Origins      Origins       // of requests; zero: the own region only
-	PerHost      int           // endpoints of a tenant with one host at most; 0: no limit
+	Policy       egress.Policy     // URLs allowed for endpoints
+	Origins      Origins           // of requests; zero: the own region only
+	Destinations hook.Destinations // in AWS; zero: none
+	PerHost      int               // endpoints of a tenant with one host at most; 0: no limit
 	Now          func() time.Time
 	Wait         conflict.Wait // between two tries of a write; nil: by the real clock
 

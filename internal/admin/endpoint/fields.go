@@ -1,6 +1,7 @@
 package endpoint
 
 import (
+	"crypto/rand"
 	"fmt"
 	"slices"
 	"time"
@@ -39,6 +40,7 @@ type Fields struct {
 	Schemes       *[]hook.Scheme
 	Region        *string
 	Fixed         *bool
+	Destination   *hook.Destination // without the external id
 	Wrong         []hook.FieldError // fields of a wrong form, and nil above: reported with the other wrong fields
 }
 
@@ -82,6 +84,19 @@ func (f Fields) apply(e *hook.Endpoint) {
 	set(&e.Schemes, f.Schemes)
 	set(&e.Region, f.Region)
 	set(&e.Fixed, f.Fixed)
+	f.applyDestination(e)
+}
+
+// applyDestination replaces the destination. The external id stays.
+func (f Fields) applyDestination(e *hook.Endpoint) {
+	if f.Destination == nil {
+		return
+	}
+	id := e.Destination.ExternalID
+	if e.Destination = *f.Destination; id == "" && e.Destination.On() {
+		id = rand.Text()
+	}
+	e.Destination.ExternalID = id
 }
 
 func set[T any](to, from *T) {
@@ -98,7 +113,7 @@ func (a *Admin) check(e hook.Endpoint) []hook.FieldError {
 		_, wrong := filter.Parse(e.Filter, "filter")
 		errs = append(errs, wrong...)
 	}
-	if e.URL != "" { // ValidateEndpoint reports an empty URL
+	if e.URL != "" && !e.Destination.On() { // ValidateEndpoint reports an empty URL, and the address of a destination
 		if message := a.Policy.CheckURL(e.URL); message != "" && !hasField(errs, "url") {
 			errs = append(errs, hook.FieldError{Field: "url", Message: message})
 		}
@@ -109,6 +124,7 @@ func (a *Admin) check(e hook.Endpoint) []hook.FieldError {
 		}
 	}
 	errs = append(errs, a.Origins.check(e)...)
+	errs = append(errs, a.Destinations.Check(&e)...)
 	errs = append(errs, a.checkAuth(e)...)
 	return append(errs, checkHeaders(e)...)
 }

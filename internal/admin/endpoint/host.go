@@ -12,7 +12,7 @@ import (
 // saw it: concurrent writes do not pass the limit together.
 func (a *Admin) place(ctx context.Context, e *hook.Endpoint, before string) error {
 	host := hook.Host(e.URL)
-	if a.PerHost == 0 || hook.Host(before) == host {
+	if a.PerHost == 0 || e.Destination.On() || hook.Host(before) == host {
 		return nil
 	}
 	version, err := a.Store.TenantVersion(ctx, e.Tenant)

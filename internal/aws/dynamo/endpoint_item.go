@@ -35,6 +35,7 @@ type endpointItem struct {
 	Style       string            `dynamodbav:"style"`
 	Region      string            `dynamodbav:"region,omitempty"`
 	Fixed       bool              `dynamodbav:"fixed,omitempty"`
+	Destination *destinationItem  `dynamodbav:"destination,omitempty"`
 	Schemes     []string          `dynamodbav:"schemes,omitempty"`
 	Secrets     []secretItem      `dynamodbav:"secrets,omitempty"`
 	Status      string            `dynamodbav:"status"`
@@ -108,6 +109,7 @@ func toEndpointItem(e hook.Endpoint) endpointItem {
 		Style:       word(e.Style),
 		Region:      e.Region,
 		Fixed:       e.Fixed,
+		Destination: toDestinationItem(e.Destination),
 		Status:      word(e.Status),
 		Reason:      e.Reason,
 		StatusSince: millis(e.StatusSince),
@@ -175,7 +177,8 @@ func fromEndpointItem(it endpointItem) (hook.Endpoint, error) {
 	status, statusErr := parse[hook.Status](it.Status)
 	jitter, jitterErr := parse[hook.Jitter](it.Retry.Jitter)
 	auth, authErr := fromAuthItem(it.Auth)
-	errs := []error{styleErr, statusErr, jitterErr, authErr}
+	destination, destinationErr := fromDestinationItem(it.Destination)
+	errs := []error{styleErr, statusErr, jitterErr, authErr, destinationErr}
 
 	e := hook.Endpoint{
 		ID:            it.ID,
@@ -211,6 +214,7 @@ func fromEndpointItem(it endpointItem) (hook.Endpoint, error) {
 		Style:         style,
 		Region:        it.Region,
 		Fixed:         it.Fixed,
+		Destination:   destination,
 		Status:        status,
 		Reason:        it.Reason,
 		StatusSince:   fromMillis(it.StatusSince),

@@ -18,6 +18,7 @@ type Maker struct {
 	Vault   Vault
 	Sender  Sender
 	Remote  Remote // nil: all attempts are made here
+	AWS     Sender // to destinations in AWS; nil: the deployment has none
 	Metrics emf.Set
 	Log     *slog.Logger
 	Now     func() time.Time

@@ -20,7 +20,7 @@ type Vault interface {
 	Open(ctx context.Context, sealed []byte, tenant hook.TenantID, endpoint hook.EndpointID) (string, error)
 }
 
-// Sender makes requests from here.
+// Sender makes requests from here: to URLs, or to destinations in AWS.
 type Sender interface {
 	// Send makes one attempt within the endpoint's timeout and returns the
 	// outcome.

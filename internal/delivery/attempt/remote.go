@@ -40,8 +40,16 @@ func timeOf(e *hook.Endpoint) time.Duration {
 // If the answer of a sender is lost, the endpoint may have received the request. The
 // attempt counts as a failure, so that the delivery is not lost. The retry may be a
 // duplicate for the endpoint, as after a lost answer of the endpoint itself.
+//
+// If the deployment gave up its destinations in AWS, an attempt at one fails, and the
+// deliveries are parked as in any outage.
 func (m *Maker) send(ctx context.Context, s *settlement.Subject, r send.Request) (hook.Outcome, error) {
-	if !r.Endpoint.Remote() {
+	switch {
+	case r.Endpoint.Destination.On() && m.AWS == nil:
+		return hook.Outcome{Class: hook.ClassBlocked, URL: r.Endpoint.URL, Error: "This deployment has no destinations in AWS."}, nil
+	case r.Endpoint.Destination.On():
+		return m.AWS.Send(ctx, r), nil
+	case !r.Endpoint.Remote():
 		return m.Sender.Send(ctx, r), nil
 	}
 	started := m.Now()

@@ -43,6 +43,14 @@ var (
 	errBroken    = errors.New("the connection broke")
 )
 
+// bus is a destination in AWS that takes every event.
+type bus struct{ w *world.World }
+
+func (b bus) Send(_ context.Context, r send.Request) hook.Outcome {
+	b.w.Posts = append(b.w.Posts, world.Post{Request: r, At: b.w.Clock.Now()})
+	return b.w.Answer(r)
+}
+
 func elsewhere(e *hook.Endpoint) { e.Region = "us-east-1" }
 func fixed(e *hook.Endpoint)     { e.Fixed = true }
 
@@ -112,6 +120,24 @@ func TestProcessBatch_fixedAddressesNeverFallBack(t *testing.T) {
 	w.Run()
 	if d := w.Delivery(id); d.State != hook.StateDelivered || d.Attempts != 1 || len(w.Posts) != 1 {
 		t.Errorf("%s after %d attempts and %d posts; want delivered by the first attempt", d.State, d.Attempts, len(w.Posts))
+	}
+}
+
+// A deployment that gave up its destinations in AWS loses no delivery: the attempts fail,
+// and a retry delivers when the destinations are back.
+func TestProcessBatch_destinationInAWS(t *testing.T) {
+	t.Parallel()
+
+	w := setup(t)
+	id := w.Post(w.Endpoint(func(e *hook.Endpoint) { e.Destination = hook.Destination{Type: hook.DestinationSQS, ExternalID: "x"} }))[0]
+	w.Invoke(hook.LaneLive)
+	if d := w.Delivery(id); d.State != hook.StateRetrying || d.Last.Class != hook.ClassBlocked || len(w.Posts) != 0 {
+		t.Fatalf("%s after %s and %d posts; want a retry after blocked, and no post", d.State, d.Last.Class, len(w.Posts))
+	}
+	w.AWS = bus{w.World}
+	w.Run()
+	if d := w.Delivery(id); d.State != hook.StateDelivered || len(w.Posts) != 1 {
+		t.Errorf("%s after %d posts; want delivered", d.State, len(w.Posts))
 	}
 }
 

@@ -1,6 +1,7 @@
 package send
 
 import (
+	"context"
 	"crypto/tls"
 	"crypto/x509"
 	"errors"
@@ -58,6 +59,12 @@ func classify(f failure) (hook.Class, string) {
 		}
 	}
 	return hook.ClassReset, "The connection broke, or the endpoint did not answer in HTTP."
+}
+
+// Unanswered returns the class of a request without a response, and a text for the
+// endpoint's owner. ctx is of Deadline.
+func Unanswered(ctx context.Context, err error) (hook.Class, string) {
+	return classify(failure{err: err, ended: context.Cause(ctx)})
 }
 
 // is reports whether err wraps an E.

@@ -88,9 +88,12 @@ func endpoints(secret []byte) []hook.Endpoint {
 			e.Retry = hook.RetryPolicy{Schedule: []time.Duration{time.Second}, Jitter: hook.JitterProportional}
 		}),
 		plain(fourth, func(e *hook.Endpoint) {
+			e.Destination = hook.Destination{Type: hook.DestinationSQS, RoleARN: "arn:aws:iam::111122223333:role/surehook/o", ExternalID: "X4"}
 			e.Retry = hook.RetryPolicy{Schedule: []time.Duration{time.Second}, Jitter: hook.JitterNone}
 		}),
-		plain(fifth, func(*hook.Endpoint) {}),
+		plain(fifth, func(e *hook.Endpoint) {
+			e.Destination = hook.Destination{Type: hook.DestinationEventBridge, RoleARN: "arn:aws:iam::111122223333:role/surehook/o", Source: "shop", ExternalID: "X5"}
+		}),
 	}
 }
 

@@ -116,9 +116,12 @@ func sampleEndpoint(tenant hook.TenantID) hook.Endpoint {
 		Circuit: hook.CircuitSettings{
 			Failures: 4, Rate: 0.25, Minimum: 20, Cooldown: 90 * time.Second, MaxCooldown: 2 * time.Hour,
 		},
-		Style:   hook.StyleStandard,
-		Region:  "us-east-1",
-		Fixed:   true,
+		Style:  hook.StyleStandard,
+		Region: "us-east-1",
+		Fixed:  true,
+		Destination: hook.Destination{
+			Type: hook.DestinationEventBridge, RoleARN: "arn:aws:iam::111122223333:role/surehook/o", Source: "shop", ExternalID: "X",
+		},
 		Schemes: []hook.Scheme{hook.SchemeV1, hook.SchemeV1a},
 		Secrets: []hook.Secret{
 			{Scheme: hook.SchemeV1, Sealed: []byte{0, 0xff, 1}, CreatedAt: storeEpoch()},

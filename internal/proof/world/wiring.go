@@ -51,6 +51,7 @@ type Wiring struct {
 	Vault        attempt.Vault
 	Sender       attempt.Sender
 	Remote       attempt.Remote // of Deliverer; nil: no senders
+	AWS          attempt.Sender // of Deliverer; nil: no destinations in AWS
 	Metrics      emf.Set
 	Log          *slog.Logger
 	Now          func() time.Time
@@ -122,7 +123,7 @@ func (w Wiring) Deliverer() *deliver.Deliverer {
 	}
 	d := &deliver.Deliverer{
 		Store:    w.Store,
-		Attempts: &attempt.Maker{Store: w.Store, Vault: w.Vault, Sender: w.Sender, Remote: w.Remote, Metrics: w.Metrics, Log: w.Log, Now: w.Now},
+		Attempts: &attempt.Maker{Store: w.Store, Vault: w.Vault, Sender: w.Sender, Remote: w.Remote, AWS: w.AWS, Metrics: w.Metrics, Log: w.Log, Now: w.Now},
 		Gate:     admission, Releaser: w.NewReleaser(), Settler: w.NewSettler(), Metrics: w.Metrics, Log: w.Log, Now: w.Now, Wait: w.wait(),
 	}
 	if !w.RealTime {

@@ -73,6 +73,8 @@ type World struct {
 	Answer func(r send.Request) hook.Outcome
 	// Remote makes the attempts at other places; nil: there are no senders.
 	Remote attempt.Remote
+	// AWS makes the attempts at destinations in AWS; nil: there are none.
+	AWS attempt.Sender
 	// Posts are the requests that the receivers got, in their order.
 	Posts []Post
 	// Checks are the circuit checks that functions asked for, in their order.
@@ -118,7 +120,7 @@ func (w *World) wiring(f Function) Wiring {
 	p := ports{w}
 	return Wiring{
 		Store: w.Store, Queue: p, Schedules: p, DeadLetters: deadLetters{w}, CircuitQueue: p, JobQueue: p, Notifier: p,
-		Completer: settle.Completion{Store: w.Store, Wait: NoWait}, Gate: w.Gate, Vault: memory.Vault{}, Sender: receiver{w}, Remote: w.Remote,
+		Completer: settle.Completion{Store: w.Store, Wait: NoWait}, Gate: w.Gate, Vault: memory.Vault{}, Sender: receiver{w}, Remote: w.Remote, AWS: w.AWS,
 		Metrics: emf.Set{Environment: "test"}, Log: log, Now: w.Clock.Now, NewEventID: hook.NewEventID, NewJobID: hook.NewJobID,
 	}
 }

@@ -31,8 +31,8 @@ func suggest(g Group) string {
 			"Raise max_age above what the retry policy and the longest outage or pause take together, then replay them."
 	case PatternCredentials:
 		if g.Class == hook.ClassToken {
-			return "The token endpoint of auth gives no access token. The errors of the attempts name its answer. " +
-				"Correct token_url, client_id, client_secret, scope or audience in auth, then replay these."
+			return "The token endpoint of auth gives no access token, or AWS denies the role of destination. The errors of the attempts name the answer. " +
+				"Correct token_url, client_id, client_secret, scope or audience in auth, or the role and the policies; then replay these."
 		}
 		return "The endpoint does not accept the sender: its credentials were probably rotated. " +
 			"Correct the credentials in auth or headers, or rotate the secret and hand it over; then replay these."

@@ -82,11 +82,36 @@ function EndpointForm({ of: e, submit, label }: { of?: Endpoint; submit: (fields
   const addresses = places?.addresses ?? []
   // The stored region stays a choice when the deployment no longer has it.
   const regions = [...new Set([...(places?.regions ?? []), ...(e?.region ? [e.region] : [])])]
+  const [destination, setDestination] = useState(e?.destination?.type ?? 'http')
   const retries = (Object.keys(t.retries) as Choice[]).filter((c) => c !== 'keep' || choiceOf(e) === 'keep')
   return (
     <Card pad>
       <Form submit={(values) => submit(fieldsOf(values, autoDisable, e))} label={label}>
-        <Field name="url" label={t.url} help={moved && hasSecrets(e) ? t.urlMoved : t.urlHelp}>
+        {(places?.destinations || e?.destination) && (
+          <>
+            <Field name="destination.type" label={t.destination}>
+              <Select label={t.destination} value={destination} onChange={setDestination} options={(['http', 'sqs', 'eventbridge'] as const).map((value) => ({ value, label: t.destinations[value] }))} />
+            </Field>
+            {destination !== 'http' && (
+              <div className="pair">
+                <Field name="destination.role_arn" label={t.roleARN} help={t.roleHelp(places?.destinations?.role_path ?? '', places?.destinations?.principal ?? '')}>
+                  <Input defaultValue={e?.destination?.role_arn} />
+                </Field>
+                {destination === 'eventbridge' && (
+                  <Field name="destination.source" label={t.source}>
+                    <Input defaultValue={e?.destination?.source} placeholder="com.example.shop" />
+                  </Field>
+                )}
+              </div>
+            )}
+            {e?.destination && (
+              <p className="help">
+                {t.externalID}: <code>{e.destination.external_id}</code>
+              </p>
+            )}
+          </>
+        )}
+        <Field name="url" label={t.url} help={destination === 'sqs' ? t.queueHelp : destination === 'eventbridge' ? t.busHelp : moved && hasSecrets(e) ? t.urlMoved : t.urlHelp}>
           <Input
             defaultValue={e?.url}
             placeholder="https://example.com/webhooks"
@@ -250,8 +275,18 @@ function fieldsOf(v: Values, autoDisable: boolean, of?: Endpoint): Fields {
     auto_disable: autoDisable,
     signature_headers: v.signature_headers as Fields['signature_headers'],
     ...(region !== undefined && region !== (of?.region ?? '') && { region }),
+    ...destinationOf(v, of),
     ...(egress !== undefined && egress !== (of?.egress ?? 'shared') && { egress }),
   }
+}
+
+function destinationOf(v: Values, of?: Endpoint): Pick<Fields, 'destination'> {
+  const type = v['destination.type'] as NonNullable<Fields['destination']>['type'] | undefined
+  const role = v['destination.role_arn']?.trim() ?? ''
+  const source = v['destination.source']?.trim() ?? ''
+  const before = of?.destination
+  if (!type || (type === (before?.type ?? 'http') && role === (before?.role_arn ?? '') && source === (before?.source ?? ''))) return {}
+  return { destination: { type, ...(type !== 'http' && { role_arn: role }), ...(type === 'eventbridge' && { source }) } }
 }
 
 function retryOf(v: Values, of?: Endpoint): Fields['retry'] {

@@ -1,0 +1,46 @@
+package surehook
+
+import (
+	"regexp"
+
+	"github.com/aws/aws-cdk-go/awscdk/v2"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awsiam"
+	"github.com/aws/jsii-runtime-go"
+
+	"surehook/internal/names"
+)
+
+// rolePath matches the paths of roles. The path "/" would be the roles of everybody.
+var rolePath = regexp.MustCompile(`^(/[A-Za-z0-9_+=,.@-]+)+/$`)
+
+// withDestinations adds the variables of destinations in AWS, if there are any.
+func withDestinations(p FunctionsProps, variables map[string]*string) map[string]*string {
+	if p.Environment.Destinations != "" {
+		variables[names.EnvDestinations] = &p.Environment.Destinations
+		variables[names.EnvAccount] = awscdk.Aws_ACCOUNT_ID()
+	}
+	return variables
+}
+
+// grantDestinations: assume the roles of the path, in any account. The code refuses the
+// own account, and the trust policy of a role admits the function.
+func grantDestinations(role awsiam.Role, p FunctionsProps) {
+	if path := p.Environment.Destinations; path != "" {
+		allow(role, "sts:AssumeRole").on(awscdk.Stack_Of(role).FormatArn(&awscdk.ArnComponents{
+			Service: jsii.String("iam"), Region: jsii.String(""), Account: jsii.String("*"),
+			Resource: jsii.String("role" + path + "*"), ArnFormat: awscdk.ArnFormat_NO_RESOURCE_NAME,
+		}))
+	}
+}
+
+// destinationSuppressions returns the accepted finding of the roles of customers.
+func destinationSuppressions(env Environment) []suppression {
+	if env.Destinations == "" {
+		return nil
+	}
+	return []suppression{{
+		path: "DeliverRole/DefaultPolicy", rule: "AwsSolutions-IAM5",
+		finding: `/^Resource::arn:.+:iam::\*:role` + regexp.QuoteMeta(env.Destinations) + `\*$/`,
+		reason:  "The accounts of customers are not known at deployment. Each role admits the function in its trust policy, with an external id.",
+	}}
+}

@@ -1,0 +1,34 @@
+package surehook
+
+import (
+	"slices"
+	"testing"
+
+	"surehook/internal/names"
+)
+
+// Deliver may assume the roles of the path, and no other function may assume a role.
+func TestDestinations(t *testing.T) {
+	t.Parallel()
+
+	tpl := templateOf(t, "custom")
+	for role, grants := range grantsOf(t, tpl) {
+		for on, actions := range grants {
+			if assumes := slices.Contains(actions, "sts:AssumeRole"); assumes != (on == "arn:${AWS::Partition}:iam::*:role/surehook/*") || assumes && role != "DeliverRole" {
+				t.Errorf("%s may %v on %s", role, actions, on)
+			}
+		}
+	}
+	for _, id := range []string{"Deliver", "Manage"} {
+		got := variables(tpl.get(t, "AWS::Lambda::Function", id))
+		if got[names.EnvDestinations] != "/surehook/" || got[names.EnvAccount] != "${AWS::AccountId}" {
+			t.Errorf("%s has the path %q and the account %q", id, got[names.EnvDestinations], got[names.EnvAccount])
+		}
+	}
+	if got := variables(tpl.get(t, "AWS::Lambda::Function", "Manage"))[names.EnvPrincipal]; got != "${DeliverRole.Arn}" {
+		t.Errorf("manage names the principal %s; want the role of deliver", got)
+	}
+	if len(grantsOf(t, tpl)["DeliverRole"]["arn:${AWS::Partition}:iam::*:role/surehook/*"]) != 1 {
+		t.Error("deliver may assume no role")
+	}
+}

@@ -1,0 +1,75 @@
+package destination
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/eventbridge"
+	"github.com/aws/aws-sdk-go-v2/service/eventbridge/types"
+	"github.com/aws/smithy-go"
+
+	"surehook/internal/delivery/send"
+	"surehook/internal/hook"
+)
+
+// maxEntry is one more than the size of an event, in bytes: source, type and detail.
+const maxEntry = 1 << 20
+
+// detail is the detail of an event. The body is the signed text: rules match the payload,
+// and receivers verify the body.
+type detail struct {
+	ID        string          `json:"id"`
+	Timestamp string          `json:"timestamp"`
+	Signature string          `json:"signature"`
+	Delivery  string          `json:"delivery"`
+	Attempt   string          `json:"attempt"`
+	Body      string          `json:"body"`
+	Payload   json.RawMessage `json:"payload"`
+}
+
+// newBus returns the client of event buses.
+func newBus(cfg aws.Config) put {
+	client := eventbridge.NewFromConfig(cfg)
+	return func(ctx context.Context, e *hook.Endpoint, p send.Prepared) (string, error) {
+		text, err := detailOf(p)
+		if err != nil {
+			return "", err
+		}
+		eventType := p.Header.Get("X-Webhook-Event")
+		if size := len(e.Destination.Source) + len(eventType) + len(text); size >= maxEntry {
+			return "", fmt.Errorf("%w: EventBridge takes events of less than %d bytes, and this one has %d, with the body twice", errContents, maxEntry, size)
+		}
+		out, err := client.PutEvents(ctx, &eventbridge.PutEventsInput{Entries: []types.PutEventsRequestEntry{{
+			EventBusName: &e.URL, Source: &e.Destination.Source, DetailType: &eventType, Detail: &text,
+		}}})
+		if err != nil {
+			return "", fmt.Errorf("put event: %w", err)
+		}
+		var entry types.PutEventsResultEntry
+		if len(out.Entries) > 0 {
+			entry = out.Entries[0]
+		}
+		if out.FailedEntryCount > 0 {
+			return "", &smithy.GenericAPIError{Code: aws.ToString(entry.ErrorCode), Message: aws.ToString(entry.ErrorMessage)}
+		}
+		return aws.ToString(entry.EventId), nil
+	}
+}
+
+func detailOf(p send.Prepared) (string, error) {
+	var text bytes.Buffer
+	encoder := json.NewEncoder(&text)
+	encoder.SetEscapeHTML(false) // an escape takes room
+	err := encoder.Encode(detail{
+		ID: p.Header.Get("Webhook-Id"), Timestamp: p.Header.Get("Webhook-Timestamp"), Signature: p.Header.Get("Webhook-Signature"),
+		Delivery: p.Header.Get(hook.DeliveryHeader), Attempt: p.Header.Get("X-Webhook-Attempt"),
+		Body: string(p.Body), Payload: p.Body,
+	})
+	if err != nil {
+		return "", fmt.Errorf("%w: %w", errContents, err)
+	}
+	return text.String(), nil
+}

@@ -1,0 +1,146 @@
+// Package destination makes attempts at resources of customers in AWS: queues of SQS and
+// buses of EventBridge. Each attempt is one request with the session of a role of the
+// customer.
+//
+// The contract of [Sender] is documented at the port attempt.Sender. The package knows
+// which answer of AWS is which outcome; package send signs.
+package destination
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"time"
+	"unicode/utf8"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	awshttp "github.com/aws/aws-sdk-go-v2/aws/transport/http"
+	"github.com/aws/aws-sdk-go-v2/credentials/stscreds"
+	"github.com/aws/aws-sdk-go-v2/service/sts"
+	lru "github.com/hashicorp/golang-lru/v2"
+
+	"surehook/internal/delivery/attempt"
+	"surehook/internal/delivery/send"
+	"surehook/internal/hook"
+)
+
+var _ attempt.Sender = (*Sender)(nil)
+
+const (
+	sessionLife   = 15 * time.Minute // the shortest that STS gives
+	sessionMargin = time.Minute      // before the end of a session
+	keptSessions  = 1000             // in one process; an unused session makes room for a newer one
+)
+
+// put sends a signed request to the endpoint's destination, and returns the id that AWS
+// gave to the message.
+type put func(ctx context.Context, e *hook.Endpoint, p send.Prepared) (id string, err error)
+
+// kinds has a client of each type of destination. A further type is a further line.
+func kinds() map[hook.DestinationType]func(aws.Config) put {
+	return map[hook.DestinationType]func(aws.Config) put{
+		hook.DestinationSQS:         newQueue,
+		hook.DestinationEventBridge: newBus,
+	}
+}
+
+// Sender makes attempts. Sender is safe for concurrent use.
+type Sender struct {
+	signer   *send.Sender
+	allowed  hook.Destinations
+	config   aws.Config
+	roles    *sts.Client
+	sessions *lru.Cache[sessionKey, *session]
+}
+
+// sessionKey names a session: no other endpoint uses it.
+type sessionKey struct {
+	endpoint    hook.EndpointID
+	destination hook.Destination
+	region      string
+}
+
+// session is a role of a customer, and the client that acts for it.
+type session struct {
+	credentials *aws.CredentialsCache
+	put         put
+}
+
+// New returns a sender. The clients never repeat a request: each is an attempt.
+func New(cfg aws.Config, signer *send.Sender, allowed hook.Destinations) *Sender {
+	client, ok := cfg.HTTPClient.(*awshttp.BuildableClient) // with the idle time of all clients
+	if !ok {
+		client = awshttp.NewBuildableClient()
+	}
+	cfg.HTTPClient = client.WithTimeout(hook.MaxTimeout) // a session is fetched without the end of the attempt
+	cfg.Retryer = func() aws.Retryer { return aws.NopRetryer{} }
+	cfg.RetryMaxAttempts = 0
+	sessions, _ := lru.New[sessionKey, *session](keptSessions) // an error for a size of 0 only
+	return &Sender{signer: signer, allowed: allowed, config: cfg, roles: sts.NewFromConfig(cfg), sessions: sessions}
+}
+
+// Send makes one attempt. The endpoint's timeout includes a request for the session.
+func (s *Sender) Send(ctx context.Context, r send.Request) hook.Outcome {
+	start := s.signer.Now()
+	ctx, cancel := send.Deadline(ctx, r.Endpoint.Timeout)
+	defer cancel()
+
+	outcome := s.send(ctx, r)
+	outcome.URL = r.Endpoint.URL
+	outcome.Duration = s.signer.Now().Sub(start)
+	return outcome
+}
+
+func (s *Sender) send(ctx context.Context, r send.Request) hook.Outcome {
+	e := r.Endpoint
+	address, ok := e.Address()
+	if !ok {
+		return hook.Outcome{Class: hook.ClassBlocked, Error: "The endpoint's url is not an address of its destination."}
+	}
+	if wrong := s.allowed.Check(e); len(wrong) > 0 {
+		return hook.Outcome{Class: hook.ClassBlocked, Error: "The endpoint's " + wrong[0].Field + " " + wrong[0].Message + "."}
+	}
+	if !utf8.Valid(r.Event.Payload) {
+		return outcomeOf(ctx, fmt.Errorf("%w: the payload is not UTF-8", errContents))
+	}
+	key := sessionKey{endpoint: e.ID, destination: e.Destination, region: address.Region}
+	session := s.session(key)
+	if _, err := session.credentials.Retrieve(ctx); err != nil {
+		s.sessions.Remove(key)
+		return ofRole(ctx, err)
+	}
+	id, err := session.put(ctx, e, s.signer.Prepare(r))
+	if err == nil {
+		return hook.Outcome{Class: hook.ClassDelivered, Status: http.StatusOK, Body: []byte(id)}
+	}
+	outcome := outcomeOf(ctx, err)
+	if outcome.Class == hook.ClassToken { // the next attempt asks for the role again
+		s.sessions.Remove(key)
+	}
+	return outcome
+}
+
+// session returns the kept session, or a new one. Concurrent attempts share a session.
+func (s *Sender) session(key sessionKey) *session {
+	if kept, ok := s.sessions.Get(key); ok {
+		return kept
+	}
+	role := stscreds.NewAssumeRoleProvider(s.roles, key.destination.RoleARN, func(o *stscreds.AssumeRoleOptions) {
+		o.ExternalID = aws.String(key.destination.ExternalID)
+		o.RoleSessionName = string(key.endpoint)
+		o.Duration = sessionLife
+	})
+	cfg := s.config.Copy()
+	cfg.Region = key.region
+	fresh := &session{credentials: aws.NewCredentialsCache(role, func(o *aws.CredentialsCacheOptions) { o.ExpiryWindow = sessionMargin })}
+	cfg.Credentials = fresh.credentials
+	fresh.put = kinds()[key.destination.Type](cfg)
+	if kept, ok, _ := s.sessions.PeekOrAdd(key, fresh); ok {
+		return kept
+	}
+	return fresh
+}
+
+// errContents is a message that AWS does not take, found before it is sent.
+var errContents = errors.New("AWS does not take the event")

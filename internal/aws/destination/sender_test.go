@@ -1,0 +1,421 @@
+package destination_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/credentials"
+	"github.com/google/go-cmp/cmp"
+	standard "github.com/standard-webhooks/standard-webhooks/libraries/go"
+
+	"surehook/internal/aws/destination"
+	"surehook/internal/delivery/send"
+	"surehook/internal/hook"
+	"surehook/internal/rule/sign"
+)
+
+const (
+	secret   = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
+	queueURL = "https://sqs.eu-west-1.amazonaws.com/111122223333/orders"
+	busARN   = "arn:aws:events:us-west-2:111122223333:event-bus/orders"
+	roleARN  = "arn:aws:iam::111122223333:role/surehook/orders"
+)
+
+// call is one request to the fake.
+type call struct {
+	operation string
+	region    string // of the signature
+	key       string // that signed
+	values    url.Values
+	input     input
+}
+
+// input is the body of a request in JSON.
+type input struct {
+	QueueURL   string               `json:"QueueUrl"`
+	Body       string               `json:"MessageBody"`
+	Attributes map[string]attribute `json:"MessageAttributes"`
+	Entries    []entry              `json:"Entries"`
+}
+
+type attribute struct {
+	Value string `json:"StringValue"`
+}
+
+type entry struct {
+	Bus        string `json:"EventBusName"`
+	Source     string `json:"Source"`
+	DetailType string `json:"DetailType"`
+	Detail     string `json:"Detail"`
+}
+
+// reply is an answer with an error code; none with an empty code.
+type reply struct {
+	status int
+	code   string
+}
+
+// fake is STS, SQS and EventBridge. Each session has a key with its number.
+type fake struct {
+	mu      sync.Mutex
+	calls   []call
+	replies map[string][]reply // by operation; success after the last
+}
+
+func (f *fake) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+
+	body, _ := io.ReadAll(r.Body)
+	_, scope, _ := strings.Cut(r.Header.Get("Authorization"), "Credential=")
+	parts := strings.Split(scope, "/")
+	c := call{key: parts[0], region: parts[2]}
+	if target := r.Header.Get("X-Amz-Target"); target != "" {
+		_, c.operation, _ = strings.Cut(target, ".")
+		_ = json.Unmarshal(body, &c.input)
+	} else {
+		c.values, _ = url.ParseQuery(string(body))
+		c.operation = c.values.Get("Action")
+	}
+	f.calls = append(f.calls, c)
+	var now reply
+	if next := f.replies[c.operation]; len(next) > 0 {
+		now, f.replies[c.operation] = next[0], next[1:]
+	}
+	sessions := 0
+	for _, c := range f.calls {
+		if c.operation == "AssumeRole" {
+			sessions++
+		}
+	}
+	w.Header().Set("Content-Type", r.Header.Get("Content-Type"))
+	switch {
+	case now.status == http.StatusOK && now.code != "": // an entry that failed
+		_, _ = fmt.Fprintf(w, `{"FailedEntryCount":1,"Entries":[{"ErrorCode":%q,"ErrorMessage":"no"}]}`, now.code)
+	case now.code != "" && c.operation == "AssumeRole":
+		w.WriteHeader(now.status)
+		_, _ = fmt.Fprintf(w, `<ErrorResponse><Error><Type>Sender</Type><Code>%s</Code><Message>no</Message></Error></ErrorResponse>`, now.code)
+	case now.code != "":
+		w.WriteHeader(now.status)
+		_, _ = fmt.Fprintf(w, `{"__type":"aws#%s","message":"no"}`, now.code)
+	case c.operation == "AssumeRole":
+		_, _ = fmt.Fprintf(w, `<AssumeRoleResponse><AssumeRoleResult><Credentials><AccessKeyId>ASIA%d</AccessKeyId><SecretAccessKey>s</SecretAccessKey><SessionToken>t</SessionToken><Expiration>2099-01-01T00:00:00Z</Expiration></Credentials></AssumeRoleResult></AssumeRoleResponse>`, sessions)
+	case c.operation == "SendMessage":
+		_, _ = io.WriteString(w, `{"MessageId":"m-1"}`)
+	default:
+		_, _ = io.WriteString(w, `{"FailedEntryCount":0,"Entries":[{"EventId":"e-1"}]}`)
+	}
+}
+
+func (f *fake) operations() string {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+
+	var all []string
+	for _, c := range f.calls {
+		all = append(all, c.operation)
+	}
+	return strings.Join(all, " ")
+}
+
+func setup(t *testing.T) (*destination.Sender, *fake) {
+	t.Helper()
+
+	f := &fake{replies: map[string][]reply{}}
+	server := httptest.NewServer(f)
+	t.Cleanup(server.Close)
+	return newSender(server.URL), f
+}
+
+func newSender(address string) *destination.Sender {
+	cfg := aws.Config{
+		Region: "eu-central-1", Credentials: credentials.NewStaticCredentialsProvider("OWN", "key", ""),
+		BaseEndpoint: &address, RetryMaxAttempts: 3,
+	}
+	signer := &send.Sender{UserAgent: "Surehook/1.2.3", Now: time.Now}
+	return destination.New(cfg, signer, hook.Destinations{RolePath: "/surehook/", Account: "999988887777"})
+}
+
+func request(t *testing.T, d hook.DestinationType, payload string) send.Request {
+	t.Helper()
+
+	id, err := hook.ParseDeliveryID("dlv_01h455vb4pex5vsknk084sn02q_0123456789abcdef_2")
+	if err != nil {
+		t.Fatal(err)
+	}
+	key, err := sign.Parse(secret)
+	if err != nil {
+		t.Fatal(err)
+	}
+	e := &hook.Endpoint{
+		ID: "ep_1", URL: queueURL, Timeout: hook.MaxTimeout, Style: hook.StyleStandard,
+		Destination: hook.Destination{Type: d, RoleARN: roleARN, ExternalID: "x-1"},
+	}
+	if d == hook.DestinationEventBridge {
+		e.URL, e.Destination.Source = busARN, "com.example.shop"
+	}
+	return send.Request{
+		Endpoint: e, Keys: []sign.Key{key}, Delivery: id, Attempt: 3,
+		Event: &hook.Event{ID: "evt_01h455vb4pex5vsknk084sn02q", Type: "order.paid", Payload: []byte(payload)},
+	}
+}
+
+// verify checks the signature with the library of Standard Webhooks.
+func verify(t *testing.T, body, id, timestamp, signature string) {
+	t.Helper()
+
+	webhook, err := standard.NewWebhook(secret)
+	if err != nil {
+		t.Fatal(err)
+	}
+	headers := http.Header{"Webhook-Id": {id}, "Webhook-Timestamp": {timestamp}, "Webhook-Signature": {signature}}
+	if err := webhook.Verify([]byte(body), headers); err != nil {
+		t.Errorf("Verify(%q) = %v", body, err)
+	}
+}
+
+func TestSender_Send_queue(t *testing.T) {
+	t.Parallel()
+
+	const payload = `{"b": 1,  "a":"<é & \u0001>"}`
+	s, f := setup(t)
+	got := s.Send(t.Context(), request(t, hook.DestinationSQS, payload))
+	got.Duration = 0
+	if diff := cmp.Diff(hook.Outcome{Class: hook.ClassDelivered, Status: 200, URL: queueURL, Body: []byte("m-1")}, got); diff != "" {
+		t.Fatalf("Send() differs (-want +got):\n%s", diff)
+	}
+	role, message := f.calls[0], f.calls[1]
+	for name, want := range map[string]string{"RoleArn": roleARN, "ExternalId": "x-1", "RoleSessionName": "ep_1", "DurationSeconds": "900"} {
+		if got := role.values.Get(name); got != want {
+			t.Errorf("AssumeRole has %s = %q; want %q", name, got, want)
+		}
+	}
+	if role.key != "OWN" || role.region != "eu-central-1" || message.key != "ASIA1" || message.region != "eu-west-1" {
+		t.Errorf("signed by %s in %s, then by %s in %s; want the own key here, then the session's in the queue's region", role.key, role.region, message.key, message.region)
+	}
+	attributes := map[string]string{}
+	for name, a := range message.input.Attributes {
+		attributes[name] = a.Value
+	}
+	body := message.input.Body
+	if body != payload || message.input.QueueURL != queueURL {
+		t.Errorf("message %q to %s; want the same bytes to the queue", body, message.input.QueueURL)
+	}
+	verify(t, body, attributes["webhook-id"], attributes["webhook-timestamp"], attributes["webhook-signature"])
+	delete(attributes, "webhook-timestamp")
+	delete(attributes, "webhook-signature")
+	want := map[string]string{
+		"webhook-id": "evt_01h455vb4pex5vsknk084sn02q", "x-webhook-event": "order.paid", "x-webhook-attempt": "3", "user-agent": "Surehook/1.2.3",
+		"x-webhook-delivery": "dlv_01h455vb4pex5vsknk084sn02q_0123456789abcdef_2", "content-type": "application/json",
+		"traceparent": attributes["traceparent"],
+	}
+	if diff := cmp.Diff(want, attributes); diff != "" {
+		t.Errorf("attributes differ (-want +got):\n%s", diff)
+	}
+}
+
+func TestSender_Send_bus(t *testing.T) {
+	t.Parallel()
+
+	const payload = `{"b": 1,  "a":"<é & \u0001 ` + "\u2028\uffff" + `>"}`
+	s, f := setup(t)
+	if got := s.Send(t.Context(), request(t, hook.DestinationEventBridge, payload)); got.Class != hook.ClassDelivered || string(got.Body) != "e-1" {
+		t.Fatalf("Send() = %+v; want delivered", got)
+	}
+	event := f.calls[1]
+	put := event.input.Entries[0]
+	if event.region != "us-west-2" || put.Bus != busARN || put.Source != "com.example.shop" || put.DetailType != "order.paid" {
+		t.Errorf("PutEvents in %s has %v", event.region, put)
+	}
+	var detail struct {
+		ID        string         `json:"id"`
+		Timestamp string         `json:"timestamp"`
+		Signature string         `json:"signature"`
+		Delivery  string         `json:"delivery"`
+		Attempt   string         `json:"attempt"`
+		Body      string         `json:"body"`
+		Payload   map[string]any `json:"payload"`
+	}
+	text := put.Detail
+	if err := json.Unmarshal([]byte(text), &detail); err != nil {
+		t.Fatal(err)
+	}
+	if detail.Body != payload || detail.Payload["b"] != 1.0 || detail.Attempt != "3" || detail.Delivery == "" {
+		t.Errorf("the detail is %s; want the signed body, and the payload beside it", text)
+	}
+	verify(t, detail.Body, detail.ID, detail.Timestamp, detail.Signature)
+}
+
+// TestSender_Send_outcomes is the table of docs/destinations.md.
+func TestSender_Send_outcomes(t *testing.T) {
+	t.Parallel()
+
+	const assume, message, event = "AssumeRole", "SendMessage", "PutEvents"
+	tests := []struct {
+		operation string
+		reply     reply
+		want      hook.Class
+		status    int
+	}{
+		{assume, reply{403, "AccessDenied"}, hook.ClassToken, 403},
+		{assume, reply{400, "ValidationError"}, hook.ClassToken, 403},
+		{assume, reply{403, "RegionDisabledException"}, hook.ClassToken, 403},
+		{assume, reply{400, "Throttling"}, hook.ClassThrottled, 429},
+		{assume, reply{500, "InternalFailure"}, hook.ClassUnavailable, 500},
+		{message, reply{403, "AccessDenied"}, hook.ClassToken, 403},
+		{message, reply{403, "AccessDeniedException"}, hook.ClassToken, 403},
+		{message, reply{400, "KmsAccessDenied"}, hook.ClassToken, 403},
+		{message, reply{400, "KmsDisabled"}, hook.ClassToken, 403},
+		{message, reply{403, "ExpiredToken"}, hook.ClassToken, 403},
+		{message, reply{403, "InvalidClientTokenId"}, hook.ClassToken, 403},
+		{message, reply{400, "QueueDoesNotExist"}, hook.ClassRefused, 404},
+		{message, reply{400, "AWS.SimpleQueueService.NonExistentQueue"}, hook.ClassRefused, 404},
+		{message, reply{400, "InvalidMessageContents"}, hook.ClassRefused, 400},
+		{message, reply{400, "InvalidParameterValue"}, hook.ClassRefused, 400},
+		{message, reply{400, "RequestThrottled"}, hook.ClassThrottled, 429},
+		{message, reply{400, "KmsThrottled"}, hook.ClassThrottled, 429},
+		{message, reply{503, "ServiceUnavailable"}, hook.ClassUnavailable, 503},
+		{message, reply{400, "Unheard"}, hook.ClassUnavailable, 503},
+		{event, reply{200, "AccessDeniedException"}, hook.ClassToken, 403},
+		{event, reply{200, "NotAuthorizedForSourceException"}, hook.ClassToken, 403},
+		{event, reply{200, "ThrottlingException"}, hook.ClassThrottled, 429},
+		{event, reply{200, "InternalFailure"}, hook.ClassUnavailable, 503},
+		{event, reply{200, "MalformedDetail"}, hook.ClassRefused, 400},
+		{event, reply{200, "InvalidArgument"}, hook.ClassRefused, 400},
+		{event, reply{400, "ResourceNotFoundException"}, hook.ClassRefused, 404},
+		{event, reply{400, "ValidationException"}, hook.ClassRefused, 400},
+		{event, reply{500, "InternalException"}, hook.ClassUnavailable, 500},
+	}
+	for _, tt := range tests {
+		t.Run(tt.operation+" "+tt.reply.code, func(t *testing.T) {
+			t.Parallel()
+
+			s, f := setup(t)
+			f.replies[tt.operation] = []reply{tt.reply}
+			d := hook.DestinationSQS
+			if tt.operation == event {
+				d = hook.DestinationEventBridge
+			}
+			got := s.Send(t.Context(), request(t, d, `{}`))
+			if got.Class != tt.want || got.Status != tt.status || got.Error == "" || !strings.Contains(string(got.Body), "no") {
+				t.Errorf("Send() = %s %d %q %q; want %s %d, with a text and AWS's answer", got.Class, got.Status, got.Error, got.Body, tt.want, tt.status)
+			}
+			if n := strings.Count(f.operations(), tt.operation); n != 1 {
+				t.Errorf("%d requests %s; want one", n, tt.operation)
+			}
+		})
+	}
+}
+
+// A session is kept, for its endpoint alone. The first denial drops it, so that a
+// repaired role is used at once.
+func TestSender_Send_sessions(t *testing.T) {
+	t.Parallel()
+
+	s, f := setup(t)
+	r := request(t, hook.DestinationSQS, `{}`)
+	attempt := func(want hook.Class) {
+		t.Helper()
+		if got := s.Send(t.Context(), r); got.Class != want {
+			t.Errorf("Send() = %s %q; want %s", got.Class, got.Error, want)
+		}
+	}
+	attempt(hook.ClassDelivered)
+	attempt(hook.ClassDelivered)
+	f.replies["SendMessage"] = []reply{{503, "ServiceUnavailable"}, {403, "AccessDenied"}}
+	attempt(hook.ClassUnavailable)
+	attempt(hook.ClassToken)
+	f.replies["AssumeRole"] = []reply{{403, "AccessDenied"}}
+	attempt(hook.ClassToken)
+	attempt(hook.ClassDelivered)
+	attempt(hook.ClassDelivered)
+	r.Endpoint.Destination.ExternalID = "x-2"
+	attempt(hook.ClassDelivered)
+	r.Endpoint.ID = "ep_2"
+	attempt(hook.ClassDelivered)
+	const assume, put = "AssumeRole", "SendMessage"
+	want := []string{assume, put, put, put, put, assume, assume, put, put, assume, put, assume, put}
+	if diff := cmp.Diff(want, strings.Fields(f.operations())); diff != "" {
+		t.Errorf("requests differ (-want +got):\n%s", diff)
+	}
+}
+
+// What AWS does not take, and what the deployment does not allow, makes no request to the
+// destination.
+func TestSender_Send_notSent(t *testing.T) {
+	t.Parallel()
+
+	sqs, bus := hook.DestinationSQS, hook.DestinationEventBridge
+	large := func(n int) string { return `"` + strings.Repeat("x", n-2) + `"` }
+	tests := []struct {
+		name    string
+		to      hook.DestinationType
+		payload string
+		edit    func(*hook.Endpoint)
+		want    hook.Class
+		text    string
+	}{
+		{name: "a character without a transport", to: sqs, payload: "{\"a\":\"\uffff\"}", want: hook.ClassRefused, text: "byte 6 begins a character"},
+		{name: "a broken character", to: sqs, payload: "\"\xff\"", want: hook.ClassRefused, text: "not UTF-8"},
+		{name: "a message that is too large", to: sqs, payload: large(1 << 20), want: hook.ClassRefused, text: "SQS takes messages of 1048576 bytes"},
+		{name: "an event that is too large", to: bus, payload: large(1 << 19), want: hook.ClassRefused, text: "EventBridge takes events of less than 1048576 bytes"},
+		{name: "an event that is just not too large", to: bus, payload: large(1<<19 - 300), want: hook.ClassDelivered},
+		{name: "a broken character for a bus", to: bus, payload: "\"\xff\"", want: hook.ClassRefused, text: "not UTF-8"},
+		{name: "the own account's queue", to: sqs, payload: "1", edit: func(e *hook.Endpoint) { e.URL = "https://sqs.eu-west-1.amazonaws.com/999988887777/live" }, want: hook.ClassBlocked, text: "url must not be in the account of Surehook"},
+		{name: "the own account's bus", to: bus, payload: "1", edit: func(e *hook.Endpoint) { e.URL = "arn:aws:events:eu-west-1:999988887777:event-bus/default" }, want: hook.ClassBlocked, text: "url must not be in the account of Surehook"},
+		{name: "the own account's role", to: sqs, payload: "1", edit: func(e *hook.Endpoint) { e.Destination.RoleARN = "arn:aws:iam::999988887777:role/surehook/x" }, want: hook.ClassBlocked, text: "role_arn must not be in the account"},
+		{name: "a role of another path", to: sqs, payload: "1", edit: func(e *hook.Endpoint) { e.Destination.RoleARN = "arn:aws:iam::111122223333:role/orders" }, want: hook.ClassBlocked, text: "a role with the path /surehook/"},
+		{name: "no address", to: sqs, payload: "1", edit: func(e *hook.Endpoint) { e.URL = "https://example.com/" }, want: hook.ClassBlocked, text: "url is not an address"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+
+			s, f := setup(t)
+			r := request(t, tt.to, tt.payload)
+			if tt.edit != nil {
+				tt.edit(r.Endpoint)
+			}
+			got := s.Send(t.Context(), r)
+			if got.Class != tt.want || !strings.Contains(got.Error, tt.text) {
+				t.Errorf("Send() = %s %q; want %s %q", got.Class, got.Error, tt.want, tt.text)
+			}
+			sent := strings.Contains(f.operations(), "SendMessage") || strings.Contains(f.operations(), "PutEvents")
+			if sent != (tt.want == hook.ClassDelivered) || tt.want == hook.ClassBlocked && f.operations() != "" {
+				t.Errorf("requests %q after %s", f.operations(), tt.want)
+			}
+		})
+	}
+}
+
+func TestSender_Send_unanswered(t *testing.T) {
+	t.Parallel()
+
+	server := httptest.NewServer(http.NotFoundHandler())
+	server.Close()
+	if got := newSender(server.URL).Send(t.Context(), request(t, hook.DestinationSQS, `{}`)); got.Class != hook.ClassConnect {
+		t.Errorf("Send(nobody) = %s %q; want connect", got.Class, got.Error)
+	}
+	hang := make(chan struct{})
+	slow := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		select {
+		case <-hang:
+		case <-r.Context().Done():
+		}
+	}))
+	t.Cleanup(func() { close(hang); slow.Close() })
+	r := request(t, hook.DestinationSQS, `{}`)
+	r.Endpoint.Timeout = time.Millisecond
+	if got := newSender(slow.URL).Send(t.Context(), r); got.Class != hook.ClassTimeout || got.Error != "The endpoint did not answer in time." {
+		t.Errorf("Send(slow) = %s %q; want timeout", got.Class, got.Error)
+	}
+}

@@ -1,0 +1,171 @@
+package hook
+
+import (
+	"regexp"
+	"strings"
+)
+
+// Destination is where the deliveries of an endpoint go. The zero Destination is an HTTP
+// request to the endpoint's URL. For all other types, the URL of the endpoint is the
+// address of a resource of AWS.
+type Destination struct {
+	Type    DestinationType
+	RoleARN string // of the customer's account; Surehook assumes the role to send
+	Source  string // eventbridge only: the field source of the events
+
+	// ExternalID is a text that the trust policy of the role asks for. The id belongs to
+	// the endpoint: nobody can use the role through another endpoint. Surehook chooses
+	// the id with the first type other than http, and the id stays for ever.
+	ExternalID string
+}
+
+// DestinationType is a kind of destination.
+type DestinationType uint8
+
+// The types of destinations. DestinationHTTP is the zero DestinationType.
+const (
+	DestinationHTTP        DestinationType = iota
+	DestinationSQS                         // a standard queue; the endpoint's URL is the URL of the queue
+	DestinationEventBridge                 // an event bus; the endpoint's URL is the ARN of the bus
+)
+
+// String returns the type as it appears in the API.
+func (t DestinationType) String() string {
+	switch t {
+	case DestinationHTTP:
+		return "http"
+	case DestinationSQS:
+		return "sqs"
+	case DestinationEventBridge:
+		return "eventbridge"
+	}
+	return "unknown"
+}
+
+// DestinationTypes returns the types in AWS.
+func DestinationTypes() []DestinationType {
+	return []DestinationType{DestinationSQS, DestinationEventBridge}
+}
+
+// Bounds of destinations. docs/limits.md lists the bounds.
+const (
+	MaxDestinationSource = 256
+	MaxBusCoalesceBytes  = 256 << 10 // of an eventbridge endpoint: an event has the body twice, and 1 MiB at most
+)
+
+const awsRegion = `([a-z]{2}(?:-[a-z]+)+-[0-9])`
+
+var (
+	queueURL = regexp.MustCompile(`^https://sqs\.` + awsRegion + `\.amazonaws\.com(?:\.cn)?/([0-9]{12})/([A-Za-z0-9_-]{1,80}|[A-Za-z0-9_-]{1,75}\.fifo)$`)
+	busARN   = regexp.MustCompile(`^arn:aws[a-z-]*:events:` + awsRegion + `:([0-9]{12}):event-bus/([A-Za-z0-9._/-]{1,256})$`)
+	roleARN  = regexp.MustCompile(`^arn:aws[a-z-]*:iam::([0-9]{12}):role(/(?:[A-Za-z0-9_+=,.@-]+/)*)[A-Za-z0-9_+=,.@-]{1,64}$`)
+	source   = regexp.MustCompile(`^[A-Za-z0-9._/-]{1,256}$`)
+)
+
+// maxRoleARN is IAM's limit for a path and a name, with the parts around them.
+const maxRoleARN = 640
+
+// On reports whether the deliveries go to a resource of AWS.
+func (d Destination) On() bool { return d.Type != DestinationHTTP }
+
+// Address is a resource of AWS.
+type Address struct {
+	Region, Account, Name string
+}
+
+// Address returns the resource that the endpoint's URL names; false if the URL is none of
+// the destination's type.
+func (e *Endpoint) Address() (Address, bool) {
+	form := queueURL
+	if e.Destination.Type == DestinationEventBridge {
+		form = busARN
+	}
+	m := form.FindStringSubmatch(e.URL)
+	if m == nil {
+		return Address{}, false
+	}
+	return Address{Region: m[1], Account: m[2], Name: m[3]}, true
+}
+
+// Destinations are the destinations in AWS that a deployment has. The zero Destinations
+// has none.
+type Destinations struct {
+	RolePath  string // of every role, such as "/surehook/"
+	Account   string // the deployment's own, which is no destination
+	Principal string // ARN of the role that assumes the roles
+}
+
+// Check returns the fields of the endpoint's destination that the deployment does not
+// allow. The own account is refused, because a delivery to a queue or bus of Surehook
+// could make further deliveries, and its roles are not the customers'.
+func (d Destinations) Check(e *Endpoint) []FieldError {
+	if !e.Destination.On() {
+		return nil
+	}
+	if d.RolePath == "" {
+		return []FieldError{{"destination.type", "must be http: this deployment has no destinations in AWS"}}
+	}
+	var errs []FieldError
+	if address, ok := e.Address(); ok && address.Account == d.Account {
+		errs = append(errs, FieldError{"url", "must not be in the account of Surehook"})
+	}
+	if m := roleARN.FindStringSubmatch(e.Destination.RoleARN); m != nil {
+		if m[1] == d.Account {
+			errs = append(errs, FieldError{"destination.role_arn", "must not be in the account of Surehook"})
+		}
+		if !strings.HasPrefix(m[2], d.RolePath) {
+			errs = append(errs, FieldError{"destination.role_arn", "must be a role with the path " + d.RolePath})
+		}
+	}
+	return errs
+}
+
+// validateDestination checks the destination, and refuses the settings of HTTP requests
+// beside a destination in AWS.
+func validateDestination(e Endpoint) []FieldError {
+	d := e.Destination
+	var errs []FieldError
+	add := func(wrong bool, field, message string) {
+		if wrong {
+			errs = append(errs, FieldError{field, message})
+		}
+	}
+	if !d.On() {
+		add(d.RoleARN != "", "destination.role_arn", "must be empty for http")
+		add(d.Source != "", "destination.source", "must be empty for http")
+		return errs
+	}
+	bus := d.Type == DestinationEventBridge
+	address, ok := e.Address()
+	switch {
+	case e.URL == "": // reported as missing
+	case bus:
+		add(!ok, "url", "must be the ARN of an event bus, such as arn:aws:events:eu-west-1:111122223333:event-bus/orders")
+	default:
+		add(!ok, "url", "must be the URL of a queue, such as https://sqs.eu-west-1.amazonaws.com/111122223333/orders")
+		add(strings.HasSuffix(address.Name, ".fifo"), "url", "must be a standard queue: FIFO queues are not supported")
+	}
+	if d.RoleARN == "" {
+		add(true, "destination.role_arn", "is missing")
+	} else {
+		add(len(d.RoleARN) > maxRoleARN || !roleARN.MatchString(d.RoleARN), "destination.role_arn", "must be the ARN of a role, such as arn:aws:iam::111122223333:role/surehook/orders")
+	}
+	switch {
+	case !bus:
+		add(d.Source != "", "destination.source", "must be empty: only eventbridge has a source")
+	case d.Source == "":
+		add(true, "destination.source", "is missing")
+	default:
+		add(!source.MatchString(d.Source), "destination.source", "must be 1 to 256 of A-Z a-z 0-9 . _ / -")
+		add(strings.HasPrefix(strings.ToLower(d.Source), "aws."), "destination.source", "must not begin with aws.: such events are made by AWS only")
+	}
+	const none = "must be removed: only http has "
+	add(len(e.Headers)+len(e.SealedHeaders) > 0, "headers", none+"headers")
+	add(e.Auth.Type != AuthNone, "auth", none+"an authentication")
+	add(e.TLS.On(), "tls", none+"TLS settings")
+	add(e.Region != "", "region", "must be empty: requests to AWS go to the region of the url")
+	add(e.Fixed, "egress", "must be shared: requests to AWS have no fixed addresses")
+	add(e.Style == StyleClassic, "signature_headers", "must be standard: only http has classic headers")
+	add(bus && e.Coalesce.On() && e.Coalesce.MaxBytes > MaxBusCoalesceBytes, "coalesce.max_bytes", "must be at most 262144 for eventbridge: an event has 1 MiB at most, and contains the body twice")
+	return errs
+}

@@ -1,0 +1,56 @@
+package httpapi
+
+import "surehook/internal/hook"
+
+// destinationBody replaces the destination as a whole. Absent fields are nil.
+type destinationBody struct {
+	Type    *string `json:"type"`
+	RoleARN *string `json:"role_arn"`
+	Source  *string `json:"source"`
+}
+
+// destination translates the body. Package hook checks the content.
+func (b destinationBody) destination() (d hook.Destination, wrong []hook.FieldError) {
+	if b.Type == nil {
+		return d, []hook.FieldError{{Field: "destination.type", Message: "is missing"}}
+	}
+	d.Type, wrong = choose("destination.type", *b.Type, append(hook.DestinationTypes(), hook.DestinationHTTP)...)
+	set(&d.RoleARN, b.RoleARN)
+	set(&d.Source, b.Source)
+	return d, wrong
+}
+
+// destinationView is the destination in a response.
+type destinationView struct {
+	Type       string `json:"type"`
+	RoleARN    string `json:"role_arn,omitzero"`
+	Source     string `json:"source,omitzero"`
+	ExternalID string `json:"external_id"`
+}
+
+// viewDestination returns nil for an endpoint that never had a destination in AWS.
+func viewDestination(d hook.Destination) *destinationView {
+	if d.ExternalID == "" {
+		return nil
+	}
+	return &destinationView{Type: d.Type.String(), RoleARN: d.RoleARN, Source: d.Source, ExternalID: d.ExternalID}
+}
+
+// destinationsView holds what a customer needs for the role of a destination in AWS.
+type destinationsView struct {
+	Types     []string `json:"types"`
+	RolePath  string   `json:"role_path"`
+	Principal string   `json:"principal"`
+}
+
+// viewDestinations returns nil for a deployment without destinations in AWS.
+func viewDestinations(d hook.Destinations) *destinationsView {
+	if d.RolePath == "" {
+		return nil
+	}
+	view := &destinationsView{RolePath: d.RolePath, Principal: d.Principal}
+	for _, t := range hook.DestinationTypes() {
+		view.Types = append(view.Types, t.String())
+	}
+	return view
+}
