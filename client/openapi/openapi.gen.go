@@ -3749,6 +3749,9 @@ type Queues struct {
 
 // Redriven defines model for Redriven.
 type Redriven struct {
+	// Failed The number of messages that the events queue does not take, such as those above its size. They stay rejects.
+	Failed int `json:"failed"`
+
 	// More true: call again for the rest.
 	More bool `json:"more"`
 

@@ -43,7 +43,7 @@ func (f *fake) AcceptBatch(_ context.Context, tenant hook.TenantID, requests []i
 	return results
 }
 
-func (f *fake) Return(context.Context, source.Message, time.Duration) error {
+func (f *fake) Return(context.Context, source.Message, string, time.Duration) error {
 	return errors.New("not here")
 }
 

@@ -144,6 +144,8 @@ func TestEnvironment_Validate(t *testing.T) {
 		}},
 		{name: "a bus without a pattern would bring all of its events", env: "prod", change: func(e *Environment) { e.Events.Bus = "default" }, want: "needs both"},
 		{name: "a pattern is JSON", env: "prod", change: func(e *Environment) { e.Events = EventBus{Bus: "default", Pattern: "orders"} }, want: "not a JSON object"},
+		{name: "a pattern has no null", env: "prod", change: func(e *Environment) { e.Events = EventBus{Bus: "default", Pattern: `{"a": [null, "b"]}`} }, want: "has a null"},
+		{name: "a pattern has no long number", env: "prod", change: func(e *Environment) { e.Events = EventBus{Bus: "default", Pattern: `{"a": [12345678901234567]}`} }, want: "beyond 2^53"},
 		{name: "a pattern names a field", env: "prod", change: func(e *Environment) { e.Events = EventBus{Bus: "default", Pattern: "{}"} }, want: "not a JSON object"},
 		{name: "a tenant path is no JSON path", env: "prod", change: func(e *Environment) { e.Events.TenantPath = "$.detail.tenant" }, want: "tenant path"},
 		{name: "the concurrency of the events queue is bounded too", env: "dev", change: func(e *Environment) { e.Concurrency.Events = 1 }, want: "concurrency"},

@@ -86,7 +86,8 @@ func NewQueues(scope constructs.Construct, props QueuesProps) Queues {
 			DeadLetterQueue:   &awssqs.DeadLetterQueue{Queue: aside, MaxReceiveCount: jsii.Number(maxReceives)},
 		})
 	}
-	rejects := newOne("Rejects", awssqs.QueueProps{})
+	// A reject has attributes more than its message, and EventBridge's own are larger.
+	rejects := newOne("Rejects", awssqs.QueueProps{MaxMessageSizeBytes: jsii.Number(1 << 20)})
 	deadLetters := newOne("DeadLetters", awssqs.QueueProps{})
 	return Queues{
 		Events: newOne("Events", awssqs.QueueProps{

@@ -4,9 +4,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"net/mail"
 	"net/url"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 
@@ -119,7 +121,21 @@ func (b EventBus) check(f *faults) {
 	f.add((b.Bus == "") != (b.Pattern == ""), "a bus needs both its name and the event pattern of its rule")
 	var pattern map[string]any
 	f.add(b.Pattern != "" && (json.Unmarshal([]byte(b.Pattern), &pattern) != nil || len(pattern) == 0), "the event pattern %q is not a JSON object with a field", b.Pattern)
+	f.add(pattern != nil && dropped(pattern), "the event pattern %q has a null, or a number beyond 2^53: CDK would change them", b.Pattern)
 	f.add(b.TenantPath != "" && !tenantPaths.MatchString(b.TenantPath), "the tenant path %q is not names with dots between, such as detail.tenant", b.TenantPath)
+}
+
+// dropped reports whether CDK's bridge to JavaScript changes a part of the value.
+func dropped(value any) bool {
+	switch value := value.(type) {
+	case map[string]any:
+		return slices.ContainsFunc(slices.Collect(maps.Values(value)), dropped)
+	case []any:
+		return slices.ContainsFunc(value, dropped)
+	case float64:
+		return value > 1<<53 || value < -1<<53
+	}
+	return value == nil
 }
 
 // check reports thresholds with a constant alarm and thresholds without any

@@ -9,8 +9,12 @@ import (
 	"surehook/internal/hook"
 )
 
-// maxExcerpt limits the body of a reject in a list, in bytes.
-const maxExcerpt = 4 << 10
+// Bytes of a reject in a list: of its body, of its reason, and of its other texts.
+const (
+	maxExcerpt = 4 << 10
+	maxReason  = 1000
+	maxName    = 200
+)
 
 // rejectView is a wrong message of the events queue. The fields are those of its attributes.
 type rejectView struct {
@@ -27,14 +31,16 @@ type rejectView struct {
 
 func viewReject(m source.Message) rejectView {
 	id, at := m.First()
-	v := rejectView{
-		ID: id, SentAt: stamp(at), RejectedAt: stamp(m.SentAt), Reason: m.Reason(), Tenant: m.Attributes[source.AttrTenant],
-		EventType: m.Attributes[source.AttrEventType], IdempotencyKey: m.Attributes[source.AttrIdempotencyKey], Body: m.Body,
+	return rejectView{
+		ID: cut(id, maxName), SentAt: stamp(at), RejectedAt: stamp(m.SentAt), Reason: cut(m.Reason(), maxReason), Tenant: cut(m.Attributes[source.AttrTenant], maxName),
+		EventType: cut(m.Attributes[source.AttrEventType], maxName), IdempotencyKey: cut(m.Attributes[source.AttrIdempotencyKey], 255),
+		Body: cut(m.Body, maxExcerpt), Cut: len(m.Body) > maxExcerpt,
 	}
-	if len(v.Body) > maxExcerpt {
-		v.Body, v.Cut = strings.ToValidUTF8(v.Body[:maxExcerpt], ""), true
-	}
-	return v
+}
+
+// cut returns at most so many bytes of a producer's text.
+func cut(text string, most int) string {
+	return strings.ToValidUTF8(text[:min(len(text), most)], "")
 }
 
 type rejectsView struct {
@@ -63,6 +69,7 @@ func (h *manage) listRejects(ctx context.Context, c *call) (reply, error) {
 
 type redrivenView struct {
 	Redriven int  `json:"redriven"`
+	Failed   int  `json:"failed"`
 	More     bool `json:"more"`
 }
 
@@ -75,7 +82,7 @@ func (h *manage) redriveRejects(ctx context.Context, c *call) (reply, error) {
 	if err != nil {
 		return reply{}, fmt.Errorf("redrive rejects: %w", err)
 	}
-	view := redrivenView{Redriven: done.Sent, More: done.More}
+	view := redrivenView{Redriven: done.Sent, Failed: done.Failed, More: done.More}
 	c.changed(nil, view)
 	return ok(view), nil
 }

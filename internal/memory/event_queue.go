@@ -28,7 +28,8 @@ type EventQueue struct {
 type EventMessage struct {
 	source.Message
 
-	ReceiveCount int // this receipt included
+	Group        string // empty for none
+	ReceiveCount int    // this receipt included
 }
 
 // NewEventQueue returns empty queues with the clock now.
@@ -37,10 +38,10 @@ func NewEventQueue(now func() time.Time) *EventQueue {
 	return &EventQueue{Visibility: defaultVisibility, now: now, events: newStandardQueue[source.Message](now, numbers), rejects: newStandardQueue[source.Message](now, numbers)}
 }
 
-// Return sends the message in the group of its tenant.
-func (q *EventQueue) Return(_ context.Context, m source.Message, delay time.Duration) error {
+// Return sends the message to the events queue.
+func (q *EventQueue) Return(_ context.Context, m source.Message, group string, delay time.Duration) error {
 	m.SentAt = q.now()
-	q.events.put(m.Attributes[source.AttrTenant], m, q.now().Add(queueDelay(delay)))
+	q.events.put(group, m, q.now().Add(queueDelay(delay)))
 	return nil
 }
 
@@ -57,7 +58,7 @@ func (q *EventQueue) Events(limit int) []EventMessage {
 	entries := q.events.receive(limit, q.Visibility, 0, true)
 	all := make([]EventMessage, len(entries))
 	for i, m := range eventMessages(entries) {
-		all[i] = EventMessage{Message: m, ReceiveCount: entries[i].received}
+		all[i] = EventMessage{Message: m, Group: entries[i].group.id, ReceiveCount: entries[i].received}
 	}
 	return all
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"testing"
 
-	"surehook/internal/delivery/source"
 	"surehook/internal/memory"
 	"surehook/internal/proof/porttest"
 )
@@ -20,7 +19,7 @@ func TestEventQueue(t *testing.T) {
 		return porttest.EventQueueBench{Queue: queue, Clock: clock, Take: func(context.Context) ([]porttest.Message, error) {
 			var taken []porttest.Message
 			for _, m := range queue.Events(10) {
-				taken = append(taken, porttest.Message{Body: m.Body, Group: m.Attributes[source.AttrTenant]})
+				taken = append(taken, porttest.Message{Body: m.Body, Group: m.Group})
 				queue.Delete(m.ID)
 			}
 			return taken, nil

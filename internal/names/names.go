@@ -164,6 +164,7 @@ const (
 	LogWarnings      = "warnings"  // of an event that does not fit its event type, where given; their number
 	LogDuplicate     = "duplicate" // only of a repeated post
 	LogError         = "error"
+	LogCode          = "code" // of a refusal
 	LogMessage       = "message_id"
 	LogMethod        = "method"
 	LogRoute         = "route"

@@ -3642,12 +3642,15 @@ export interface components {
         /**
          * @example {
          *       "redriven": 12,
+         *       "failed": 0,
          *       "more": false
          *     }
          */
         Redriven: {
             /** @description The number of messages sent to the events queue. */
             redriven: number;
+            /** @description The number of messages that the events queue does not take, such as those above its size. They stay rejects. */
+            failed: number;
             /** @description true: call again for the rest. */
             more: boolean;
         };

@@ -29,8 +29,8 @@ type Queue interface {
 	Release(ctx context.Context, messages []source.Message) error
 	// Remove deletes at most 10 received rejects.
 	Remove(ctx context.Context, messages []source.Message) error
-	// Return sends a message to the events queue.
-	Return(ctx context.Context, m source.Message, delay time.Duration) error
+	// Return sends a message to the events queue, in no group.
+	Return(ctx context.Context, m source.Message, group string, delay time.Duration) error
 }
 
 // Admin lists and redrives rejects. All fields are required.
@@ -60,51 +60,46 @@ func (a *Admin) List(ctx context.Context, limit int) ([]source.Message, error) {
 
 // Redriven is the result of a redrive.
 type Redriven struct {
-	Sent int  // to the events queue
-	More bool // the call ended at its bounds
+	Sent   int  // to the events queue
+	Failed int  // not taken by the events queue, and still rejects
+	More   bool // the call ended at its bounds
 }
 
 // Redrive sends the rejects of before the call to the events queue, at most MaxRedrive, and
 // removes them. A reject is sent before it is removed, so a crash leaves it in both queues:
-// it has one idempotency key, and is accepted once.
+// it has one idempotency key, and is accepted once. A reject that the queue does not take,
+// such as one above its size, stops no other.
 func (a *Admin) Redrive(ctx context.Context) (Redriven, error) {
 	began := a.Now()
 	var (
 		done  Redriven
 		later []source.Message // rejected again since the call began
 	)
-	for done.Sent < MaxRedrive {
-		if a.Now().Sub(began) > redriveTime {
-			done.More = true
-			break
-		}
+	for done.Sent < MaxRedrive && a.Now().Sub(began) < redriveTime {
 		received, err := a.Queue.Receive(ctx)
 		if err != nil {
 			return done, errors.Join(fmt.Errorf("redrive rejects: %w", err), a.release(ctx, later))
 		}
 		if len(received) == 0 {
-			break
+			return done, a.release(ctx, later)
 		}
 		var sent []source.Message
 		for _, m := range received {
-			if m.SentAt.After(began) {
-				later = append(later, m)
-				continue
+			switch {
+			case m.SentAt.After(began):
+				later = append(later, source.Message{ID: m.ID, Receipt: m.Receipt})
+			case a.Queue.Return(ctx, m.Again(), "", 0) != nil:
+				done.Failed++
+			default:
+				sent = append(sent, m)
 			}
-			if err := a.Queue.Return(ctx, m.Again(), 0); err != nil {
-				return done, errors.Join(fmt.Errorf("redrive reject %s: %w", m.ID, err), a.Queue.Remove(ctx, sent), a.release(ctx, later))
-			}
-			sent = append(sent, m)
 		}
 		if err := a.Queue.Remove(ctx, sent); err != nil {
 			return done, errors.Join(fmt.Errorf("redrive rejects: %w", err), a.release(ctx, later))
 		}
 		done.Sent += len(sent)
-		if len(sent) == 0 { // all that remain came back
-			break
-		}
 	}
-	done.More = done.More || done.Sent >= MaxRedrive
+	done.More = true
 	return done, a.release(ctx, later)
 }
 

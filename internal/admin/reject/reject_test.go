@@ -21,8 +21,8 @@ type bundle struct {
 	sent  int
 }
 
-func (b *bundle) Return(ctx context.Context, m source.Message, delay time.Duration) error {
-	if err := b.EventQueue.Return(ctx, m, delay); err != nil {
+func (b *bundle) Return(ctx context.Context, m source.Message, group string, delay time.Duration) error {
+	if err := b.EventQueue.Return(ctx, m, group, delay); err != nil {
 		return err
 	}
 	b.sent++
@@ -124,18 +124,40 @@ func TestRedrive_bounds(t *testing.T) {
 	}
 }
 
-// TestRedrive_fails checks that what was sent is removed, and the rest stays.
-func TestRedrive_fails(t *testing.T) {
+// TestRedrive_refused checks that a reject that the queue does not take stops no other.
+func TestRedrive_refused(t *testing.T) {
 	t.Parallel()
 
-	b, failure := setup(t, 5), errors.New("no")
+	b := setup(t, 25)
 	b.after = func(n int) error {
 		if n == 3 {
-			return failure
+			return errors.New("too large")
 		}
 		return nil
 	}
-	if _, err := b.admin.Redrive(t.Context()); !errors.Is(err, failure) || len(b.AllRejects()) != 3 {
-		t.Errorf("Redrive() = %v, and %d are left; want the failure and 3", err, len(b.AllRejects()))
+	if done, err := b.admin.Redrive(t.Context()); err != nil || done != (reject.Redriven{Sent: 24, Failed: 1}) || len(b.AllRejects()) != 1 {
+		t.Errorf("Redrive() = %+v, %v, and %d are left; want all but one", done, err, len(b.AllRejects()))
 	}
 }
+
+// TestRedrive_unavailable checks that a failure leaves the rejects there.
+func TestRedrive_unavailable(t *testing.T) {
+	t.Parallel()
+
+	b, failure := setup(t, 5), errors.New("no")
+	b.admin.Queue = broken{b, failure}
+	if _, err := b.admin.Redrive(t.Context()); !errors.Is(err, failure) || len(b.AllRejects()) != 5 {
+		t.Errorf("Redrive() = %v, and %d are left; want the failure and 5", err, len(b.AllRejects()))
+	}
+	if _, err := b.admin.List(t.Context(), 10); !errors.Is(err, failure) {
+		t.Errorf("List() = %v; want the failure", err)
+	}
+}
+
+type broken struct {
+	reject.Queue
+
+	err error
+}
+
+func (b broken) Receive(context.Context) ([]source.Message, error) { return nil, b.err }

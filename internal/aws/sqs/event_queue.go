@@ -36,10 +36,9 @@ func NewEventQueue(cfg aws.Config, events, rejects string) *EventQueue {
 	return &EventQueue{mailbox{client, events}, mailbox{client, rejects}}
 }
 
-// Return sends the message in the group of its tenant, so that the messages of a tenant
-// delay no others.
-func (q *EventQueue) Return(ctx context.Context, m source.Message, delay time.Duration) error {
-	if err := q.events.sendMessage(ctx, message{body: m.Body, attributes: m.Attributes, group: m.Attributes[source.AttrTenant], delay: delay}); err != nil {
+// Return sends the message to the events queue.
+func (q *EventQueue) Return(ctx context.Context, m source.Message, group string, delay time.Duration) error {
+	if err := q.events.sendMessage(ctx, message{body: m.Body, attributes: m.Attributes, group: group, delay: delay}); err != nil {
 		return fmt.Errorf("send event: %w", err)
 	}
 	return nil

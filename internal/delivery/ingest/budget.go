@@ -1,6 +1,7 @@
 package ingest
 
 import (
+	"errors"
 	"fmt"
 
 	"surehook/internal/hook"
@@ -26,9 +27,13 @@ type budget struct {
 
 func newBudget() *budget { return &budget{filters: MaxFilterSteps, checks: MaxCheckSteps} }
 
+// ErrSteps is the cause of a refusal for the other events of the request: the event may pass
+// in a smaller batch.
+var ErrSteps = errors.New("the events of the request take too many steps")
+
 // errFilters returns the refusal of an event past MaxFilterSteps.
 func errFilters() error {
-	return &hook.Error{Code: hook.CodeTooLarge, Message: fmt.Sprintf(
+	return &hook.Error{Code: hook.CodeTooLarge, Err: ErrSteps, Message: fmt.Sprintf(
 		"the filters of the endpoints take more than %d steps for the events of the request: post the event again in a smaller batch", MaxFilterSteps,
 	)}
 }

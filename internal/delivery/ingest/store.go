@@ -2,12 +2,16 @@ package ingest
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"surehook/internal/delivery/parallel"
 	"surehook/internal/hook"
 	"surehook/internal/rule/trace"
 )
+
+// ErrErased is the cause of the refusal of a copy of an event whose payload was erased.
+var ErrErased = errors.New("the event was erased")
 
 // storeAndSend stores the events, sends the tokens and returns the results.
 func (a *Acceptor) storeAndSend(ctx context.Context, known listing, posts []post) []Result {
@@ -58,7 +62,7 @@ func (a *Acceptor) storeEvent(ctx context.Context, p *post) error {
 		return fmt.Errorf("read event %s: %w", p.event.ID, err)
 	}
 	if stored.Erased() { // nothing is left to compare
-		return hook.Conflict("the idempotency key was used before, and the payload was erased")
+		return &hook.Error{Code: hook.CodeConflict, Message: "the idempotency key was used before, and the payload was erased", Err: ErrErased}
 	}
 	if stored.Hash() != p.event.Hash() && (!p.ours || stored.Type != p.event.Type) {
 		return hook.Conflict("the idempotency key was used before with another type or payload")

@@ -107,11 +107,15 @@ func (t types) check(p *post, left *int) {
 	if validation == hook.ValidationOff {
 		return
 	}
+	var cause error
+	if *left <= 0 {
+		cause = ErrSteps
+	}
 	wrong := known.check(p.event, left)
 	switch {
 	case len(wrong) == 0:
 	case validation == hook.ValidationReject:
-		p.refusal = &hook.Error{Code: hook.CodeMismatch, Message: "the event does not fit its event type", Fields: wrong}
+		p.refusal = &hook.Error{Code: hook.CodeMismatch, Message: "the event does not fit its event type", Fields: wrong, Err: cause}
 	default:
 		p.warnings = wrong
 	}

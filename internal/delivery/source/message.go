@@ -49,7 +49,9 @@ func (m Message) First() (id string, at time.Time) {
 		id = first
 	}
 	if ms, err := strconv.ParseInt(m.Attributes[AttrSentAt], 10, 64); err == nil {
-		at = time.UnixMilli(ms)
+		if first := time.UnixMilli(ms); ms > 0 && first.Before(at) {
+			at = first
+		}
 	}
 	return id, at
 }
@@ -62,6 +64,15 @@ func (m Message) Reason() string {
 
 func (m Message) returns() int {
 	n, _ := strconv.Atoi(m.Attributes[AttrReturns]) // 0 without
+	return max(n, 0)
+}
+
+// size returns the bytes of the message with the attributes that a copy keeps.
+func (m Message) size() int {
+	n := len(m.Body)
+	for name, value := range m.Attributes {
+		n += len(name) + len("String") + len(value)
+	}
 	return n
 }
 

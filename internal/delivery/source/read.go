@@ -16,6 +16,9 @@ import (
 // DefaultTenant is the path of the tenant in an event of EventBridge.
 const DefaultTenant = "detail.tenant"
 
+// maxMessage leaves 1 KiB of the 272 KiB of a message for the attributes of a return.
+const maxMessage = hook.MaxPayload + 15<<10
+
 // Reader reads the three forms of a message.
 //
 //   - With the attribute tenant or event_type: the body is the payload, byte for byte.
@@ -32,6 +35,9 @@ type Reader struct {
 // read returns the event of the message. The error names the wrong field.
 func (r Reader) read(m Message) (hook.TenantID, ingest.Request, error) {
 	tenant, request, err := r.form(m)
+	if m.size() > maxMessage {
+		err = &hook.Error{Code: hook.CodeTooLarge, Message: fmt.Sprintf("the message must be at most %d bytes with its attributes", maxMessage)}
+	}
 	if err != nil {
 		return "", ingest.Request{}, err
 	}

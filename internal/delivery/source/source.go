@@ -2,8 +2,10 @@ package source
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"time"
 
 	"surehook/internal/delivery/ingest"
@@ -24,9 +26,9 @@ type Acceptor interface {
 
 // Queue holds messages to accept.
 type Queue interface {
-	// Return sends the message to the events queue, after the delay of at most
-	// hook.MaxQueueDelay.
-	Return(ctx context.Context, m Message, delay time.Duration) error
+	// Return sends the message to the events queue in the group, after the delay of at most
+	// hook.MaxQueueDelay. An empty group is none.
+	Return(ctx context.Context, m Message, group string, delay time.Duration) error
 	// Reject sends the message to the rejects.
 	Reject(ctx context.Context, m Message) error
 }
@@ -84,17 +86,13 @@ func (s *Source) ProcessBatch(ctx context.Context, messages []Message) (failed [
 	return failed
 }
 
-// accept accepts the events of one tenant. The events of a batch share the steps of filters
-// and schemas, so an event refused among others is tried again alone.
+// accept accepts the events of one tenant.
 func (s *Source) accept(ctx context.Context, tenant hook.TenantID, posts []*post) {
 	requests := make([]ingest.Request, len(posts))
 	for i, p := range posts {
 		requests[i] = p.request
 	}
 	for i, result := range s.Acceptor.AcceptBatch(ctx, tenant, requests) {
-		if code := hook.CodeOf(result.Err); len(posts) > 1 && result.Err != nil && (code == hook.CodeTooLarge || code == hook.CodeMismatch) {
-			result = s.Acceptor.AcceptBatch(ctx, tenant, requests[i:i+1])[0]
-		}
 		posts[i].result, posts[i].err = result, result.Err
 	}
 }
@@ -106,10 +104,13 @@ func (s *Source) end(ctx context.Context, p post) error {
 		s.Log.LogAttrs(ctx, slog.LevelInfo, line, p.result.Attrs(p.tenant, p.request.Type)...)
 		return nil
 	}
-	switch hook.CodeOf(p.err) { //nolint:exhaustive // all other codes are wrong messages
-	case hook.CodeThrottled:
+	switch code := hook.CodeOf(p.err); {
+	case code == hook.CodeThrottled:
 		return s.wait(ctx, p)
-	case hook.CodeUnavailable, hook.CodeInternal:
+	case code == hook.CodeTenantClosing, errors.Is(p.err, ingest.ErrErased): // nothing may keep the payload
+		s.log(ctx, slog.LevelWarn, "event.dropped", p, nil)
+		return nil
+	case errors.Is(p.err, ingest.ErrSteps), !wrong(code):
 		s.log(ctx, slog.LevelError, "event.failed", p, p.err)
 		return p.err
 	}
@@ -118,15 +119,21 @@ func (s *Source) end(ctx context.Context, p post) error {
 		s.log(ctx, slog.LevelError, "event.failed", p, err)
 		return err
 	}
-	s.log(ctx, slog.LevelWarn, "event.rejected", p, p.err, emf.Count(names.MetricRejected, 1))
+	s.log(ctx, slog.LevelWarn, "event.rejected", p, nil, emf.Count(names.MetricRejected, 1))
 	return nil
+}
+
+// wrong reports whether the code means that the message never becomes right by itself. All
+// other errors bring the message again.
+func wrong(code hook.Code) bool {
+	return slices.Contains([]hook.Code{hook.CodeInvalid, hook.CodeMismatch, hook.CodeTooLarge, hook.CodeForbidden, hook.CodeConflict}, code)
 }
 
 // wait sends a message past the tenant's limit to the queue again. A repetition after a crash
 // between the two messages is accepted once: both have one idempotency key.
 func (s *Source) wait(ctx context.Context, p post) error {
 	delay := min(retry.Redelivery(p.message.returns()+1, s.Rand()), hook.MaxQueueDelay)
-	if err := s.Queue.Return(ctx, p.message.returned(), delay); err != nil {
+	if err := s.Queue.Return(ctx, p.message.returned(), string(p.tenant), delay); err != nil {
 		err = fmt.Errorf("return message %s: %w", p.message.ID, err)
 		s.log(ctx, slog.LevelError, "event.failed", p, err)
 		return err
@@ -136,6 +143,7 @@ func (s *Source) wait(ctx context.Context, p post) error {
 	return nil
 }
 
+// log names the code of a refusal: its text may hold parts of the payload.
 func (s *Source) log(ctx context.Context, level slog.Level, line string, p post, err error, metrics ...emf.Metric) {
 	attrs := []slog.Attr{slog.String(names.LogMessage, p.message.ID)}
 	if p.tenant != "" {
@@ -143,6 +151,8 @@ func (s *Source) log(ctx context.Context, level slog.Level, line string, p post,
 	}
 	if err != nil {
 		attrs = append(attrs, slog.Any(names.LogError, err))
+	} else if p.err != nil {
+		attrs = append(attrs, slog.String(names.LogCode, hook.CodeOf(p.err).String()))
 	}
 	s.Log.LogAttrs(ctx, level, line, s.Metrics.Append(attrs, s.Now(), metrics...)...) //nolint:sloglint // a constant of the caller
 }

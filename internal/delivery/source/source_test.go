@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"log/slog"
 	"maps"
 	"slices"
@@ -30,11 +31,13 @@ type bundle struct {
 	lines    strings.Builder
 	now      time.Time
 	fails    error // of Return and Reject
+	groups   []string
 	acceptor *ingest.Acceptor
 }
 
-func (b *bundle) Return(ctx context.Context, m source.Message, delay time.Duration) error {
-	return errors.Join(b.fails, b.queue.Return(ctx, m, delay))
+func (b *bundle) Return(ctx context.Context, m source.Message, group string, delay time.Duration) error {
+	b.groups = append(b.groups, group)
+	return errors.Join(b.fails, b.queue.Return(ctx, m, group, delay))
 }
 
 func (b *bundle) Reject(ctx context.Context, m source.Message) error {
@@ -246,6 +249,9 @@ func TestProcessBatch_limit(t *testing.T) {
 	if failed := b.ProcessBatch(t.Context(), b.received()); len(failed) != 0 || b.event(t, "acme", "a1") != "a 1" {
 		t.Errorf("the event is %s; want it accepted under the id of its first message", b.event(t, "acme", "a1"))
 	}
+	if slices.ContainsFunc(b.groups, func(g string) bool { return g != "acme" }) {
+		t.Errorf("groups = %v; want the tenant", b.groups[:3])
+	}
 	if !strings.Contains(b.lines.String(), `"event_wait_ms":61000`) {
 		t.Error("no line has the wait since the first message")
 	}
@@ -299,25 +305,61 @@ func (f fails) AcceptBatch(_ context.Context, _ hook.TenantID, requests []ingest
 	return slices.Repeat([]ingest.Result{{Err: f.err}}, len(requests))
 }
 
-// TestProcessBatch_alone checks that an event refused for the others of its batch is tried alone.
-func TestProcessBatch_alone(t *testing.T) {
+// TestProcessBatch_codes checks what each refusal does with its message.
+func TestProcessBatch_codes(t *testing.T) {
 	t.Parallel()
 
-	b := setup(t)
-	b.Acceptor = alone{}
-	batch := []source.Message{b.message("m1", `1`, "tenant", "acme", "event_type", "a"), b.message("m2", `2`, "tenant", "acme", "event_type", "a")}
-	if failed := b.ProcessBatch(t.Context(), batch); len(failed) != 0 || b.rejects(t) != nil {
-		t.Errorf("ProcessBatch() fails %v: %s", failed, b.lines.String())
+	for _, tt := range []struct {
+		name             string
+		err              error
+		failed, rejected bool
+	}{
+		{"wrong input", hook.Invalid(hook.FieldError{Field: "a", Message: "b"}), false, true},
+		{"another event type", &hook.Error{Code: hook.CodeMismatch}, false, true},
+		{"too large", &hook.Error{Code: hook.CodeTooLarge}, false, true},
+		{"past a limit", hook.OverLimit("x"), false, true},
+		{"another event with the key", hook.Conflict("x"), false, true},
+		{"too many steps for the others of the batch", &hook.Error{Code: hook.CodeTooLarge, Err: ingest.ErrSteps}, true, false},
+		{"unchecked for the others of the batch", &hook.Error{Code: hook.CodeMismatch, Err: ingest.ErrSteps}, true, false},
+		{"a record that vanished", hook.NotFound("event"), true, false},
+		{"an erased event", &hook.Error{Code: hook.CodeConflict, Err: ingest.ErrErased}, false, false},
+		{"a tenant under erasure", &hook.Error{Code: hook.CodeTenantClosing}, false, false},
+		{"a code of a later build", &hook.Error{Code: 200}, true, false},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+
+			b := setup(t)
+			b.Acceptor = fails{fmt.Errorf("accept: %w", tt.err)}
+			failed := b.ProcessBatch(t.Context(), []source.Message{b.message("m", `"secret"`, "tenant", "acme", "event_type", "a")})
+			if (len(failed) == 1) != tt.failed || (len(b.rejects(t)) == 1) != tt.rejected {
+				t.Errorf("ProcessBatch() fails %v; want failed %t, rejected %t", failed, tt.failed, tt.rejected)
+			}
+		})
 	}
 }
 
-// alone accepts one event, and refuses more.
-type alone struct{}
+// TestProcessBatch_lines checks that no line has a part of a wrong payload.
+func TestProcessBatch_lines(t *testing.T) {
+	t.Parallel()
 
-func (alone) AcceptBatch(_ context.Context, _ hook.TenantID, requests []ingest.Request) []ingest.Result {
-	results := make([]ingest.Result, len(requests))
-	if len(requests) > 1 {
-		results[1].Err = &hook.Error{Code: hook.CodeTooLarge, Message: "post the event again in a smaller batch"}
+	b := setup(t)
+	b.Acceptor = fails{hook.Invalid(hook.FieldError{Field: "payload", Message: "4111 is no card"})}
+	b.ProcessBatch(t.Context(), []source.Message{b.message("m", `"4111"`, "tenant", "acme", "event_type", "a"), b.message("n", `{"4111":1}`)})
+	if lines := b.lines.String(); strings.Contains(lines, "4111") || strings.Count(lines, `"code":"invalid"`) != 2 {
+		t.Errorf("lines = %s; want the code alone", lines)
 	}
-	return results
+}
+
+// TestProcessBatch_room checks that a message has room for the attributes of its return.
+func TestProcessBatch_room(t *testing.T) {
+	t.Parallel()
+
+	b := setup(t)
+	const most = 271 << 10
+	post := `{"tenant":"acme","event_type":"a","payload":1}`
+	b.ProcessBatch(t.Context(), []source.Message{b.message("m1", post+strings.Repeat(" ", most-len(post))), b.message("m2", post+strings.Repeat(" ", most-len(post)+1))})
+	if reasons := b.rejects(t); len(reasons) != 1 || !strings.Contains(reasons[0], "at most 277504 bytes") || b.event(t, "acme", "m1") != "a 1" {
+		t.Errorf("rejects = %q, event = %s; want the longer message alone", reasons, b.event(t, "acme", "m1"))
+	}
 }

@@ -33,7 +33,7 @@ func EventQueue(t *testing.T, newBench func(t *testing.T) EventQueueBench) {
 		t.Parallel()
 
 		b := newBench(t)
-		if err := b.Queue.Return(t.Context(), m, time.Second); err != nil {
+		if err := b.Queue.Return(t.Context(), m, "acme", time.Second); err != nil {
 			t.Fatalf("Return() = %v; want nil", err)
 		}
 		got := await(t, b.Clock, 1, b.Take)

@@ -29,7 +29,7 @@ func mutations() []mutation {
 		},
 		{
 			name: "an event past its tenant's limit is deleted and not returned", file: "delivery/source/source.go", by: []check{checkAccepted},
-			old: "if err := s.Queue.Return(ctx, p.message.returned(), delay); err != nil {", bug: "if err := error(nil); err != nil && delay > 0 {",
+			old: "if err := s.Queue.Return(ctx, p.message.returned(), string(p.tenant), delay); err != nil {", bug: "if err := error(nil); err != nil && delay > 0 {",
 		},
 		{
 			name: "a message sent again forgets its first id", file: "delivery/source/message.go", by: []check{checkAccepted},
@@ -41,7 +41,7 @@ func mutations() []mutation {
 		},
 		{
 			name: "a redrive removes the rejects before it sends them", file: "admin/reject/reject.go", by: []check{checkAccepted, checkEnd},
-			old: "			if err := a.Queue.Return(ctx, m.Again(), 0); err != nil {", bug: "			_ = a.Queue.Remove(ctx, []source.Message{m})\n			if err := a.Queue.Return(ctx, m.Again(), 0); err != nil {",
+			old: `case a.Queue.Return(ctx, m.Again(), "", 0) != nil:`, bug: `case a.Queue.Remove(ctx, []source.Message{m}) != nil || a.Queue.Return(ctx, m.Again(), "", 0) != nil:`,
 		},
 		{
 			name: "after a lost answer of a sender, the own region sends again", file: "delivery/attempt/remote.go", by: []check{checkDuplicate, checkPlace},
