@@ -198,7 +198,7 @@ func sourceAlarms(p MonitorProps) []alarm {
 		},
 		{
 			id: "EventsWaiting", name: "events-waiting", section: "events-waiting",
-			means:  "An event of the events queue has waited for its tenant's limit of events per second for more than a day. Nothing is lost, and the events wait on. First find the tenant in the lines event.returned of the log of ingest, then raise the limit or ask the tenant.",
+			means: "An event of the events queue has waited for its tenant's limit of events per second for more than a day. Nothing is lost, and the events wait on. First find the tenant in the lines event.returned of the log of ingest, then raise the limit or ask the tenant.",
 			// A message is measured once in 10 minutes.
 			metric: p.own(names.MetricEventWait, "Maximum", maxDelay), limit: float64(eventsWaiting.Milliseconds()),
 		},

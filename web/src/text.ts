@@ -594,7 +594,8 @@ export const text = {
     redrive: 'Redrive all',
     redriveTitle: 'Send all rejects to the events queue again?',
     redriveText: 'Do it after the fault was corrected. A message that is still wrong comes back.',
-    redriven: (n: number) => `Sent ${count(n)} ${n === 1 ? 'message' : 'messages'} to the events queue.`,
+    redriven: (n: number, failed: number) =>
+      `Sent ${count(n)} ${n === 1 ? 'message' : 'messages'} to the events queue.${failed ? ` It does not take ${count(failed)}: too large, for example.` : ''}`,
   },
 
   keys: {

@@ -409,7 +409,7 @@ test('rejects are listed and redriven', async ({ page, backend }) => {
   await page.route('**/v1/rejects/redrive', (route) => {
     calls++
     if (calls === 2) left = []
-    return route.fulfill({ json: { redriven: 1, more: calls === 1 } })
+    return route.fulfill({ json: { redriven: 1, failed: calls - 1, more: calls === 1 } })
   })
   await signIn(page, backend, '/rejects')
   await expect(page.getByText('event_type: is missing')).toBeVisible()
@@ -417,8 +417,27 @@ test('rejects are listed and redriven', async ({ page, backend }) => {
   await accessible(page)
   await page.getByRole('button', { name: 'Redrive all' }).click()
   await page.getByRole('alertdialog').getByRole('button', { name: 'Redrive all' }).click()
-  await expect(page.getByText('Sent 2 messages to the events queue.')).toBeVisible()
+  await expect(page.getByText('Sent 2 messages to the events queue. It does not take 1: too large, for example.')).toBeVisible()
   await expect(page.getByText('No rejects')).toBeVisible()
   expect(calls).toBe(2)
   expect(await page.evaluate(() => 'broken' in window)).toBe(false)
+})
+
+test('an endpoint delivers to an event bus', async ({ page, backend, tenant }) => {
+  const destinations = { types: ['sqs', 'eventbridge'], role_path: '/surehook/', principal: 'arn:aws:iam::999988887777:role/deliver' }
+  await page.route(`**/v1/tenants/${tenant}/egress`, (route) => route.fulfill({ json: { regions: [], addresses: [], destinations } }))
+  await signIn(page, backend, `/t/${tenant}`)
+  await page.getByRole('link', { name: 'New endpoint' }).click()
+  await page.getByRole('combobox', { name: 'Destination' }).click()
+  await page.getByRole('option', { name: 'An event bus (EventBridge)' }).click()
+  await expect(page.getByText('Its trust policy names arn:aws:iam::999988887777:role/deliver')).toBeVisible()
+  await page.getByLabel('URL').fill('arn:aws:events:eu-west-1:111122223333:event-bus/orders')
+  await page.getByLabel('Role').fill('arn:aws:iam::111122223333:role/surehook/orders')
+  await page.getByLabel('Source of the events').fill('com.example.shop')
+  const sent = page.waitForRequest((r) => r.method() === 'POST' && r.url().endsWith(`/v1/tenants/${tenant}/endpoints`))
+  await page.getByRole('button', { name: 'Create endpoint' }).click()
+  expect((await sent).postDataJSON()).toMatchObject({
+    url: 'arn:aws:events:eu-west-1:111122223333:event-bus/orders',
+    destination: { type: 'eventbridge', role_arn: 'arn:aws:iam::111122223333:role/surehook/orders', source: 'com.example.shop' },
+  })
 })

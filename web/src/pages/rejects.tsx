@@ -16,12 +16,14 @@ export function Rejects() {
   const list = useQuery({ queryKey: ['rejects'], queryFn: () => ask(api().GET('/v1/rejects', { params: { query: { limit: 100 } } })) })
   const redrive = async () => {
     let sent = 0
+    let failed = 0
     for (let more = true; more; ) {
       const done = await ask(api().POST('/v1/rejects/redrive'))
       sent += done.redriven
+      failed += done.failed
       more = done.more
     }
-    tell(t.redriven(sent))
+    tell(t.redriven(sent, failed))
     await cache.invalidateQueries({ queryKey: ['rejects'] })
   }
   const action = (
