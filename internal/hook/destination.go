@@ -12,10 +12,8 @@ type Destination struct {
 	Type    DestinationType
 	RoleARN string // of the customer's account; Surehook assumes the role to send
 	Source  string // eventbridge only: the field source of the events
-
-	// ExternalID is a text that the trust policy of the role asks for. The id belongs to
-	// the endpoint: nobody can use the role through another endpoint. Surehook chooses
-	// the id with the first type other than http, and the id stays for ever.
+	// ExternalID is asked for by the trust policy of the role: nobody can use the role
+	// through another endpoint. Surehook chooses the id with the first type but http.
 	ExternalID string
 }
 
@@ -53,7 +51,10 @@ const (
 	MaxBusCoalesceBytes  = 256 << 10 // of an eventbridge endpoint: an event has the body twice, and 1 MiB at most
 )
 
-const awsRegion = `([a-z]{2}(?:-[a-z]+)+-[0-9])`
+const (
+	awsRegion  = `([a-z]{2}(?:-[a-z]+)+-[0-9])`
+	maxRoleARN = 640 // IAM's limit for a path and a name, with the parts around them
+)
 
 var (
 	queueURL = regexp.MustCompile(`^https://sqs\.` + awsRegion + `\.amazonaws\.com(?:\.cn)?/([0-9]{12})/([A-Za-z0-9_-]{1,80}|[A-Za-z0-9_-]{1,75}\.fifo)$`)
@@ -61,9 +62,6 @@ var (
 	roleARN  = regexp.MustCompile(`^arn:aws[a-z-]*:iam::([0-9]{12}):role(/(?:[A-Za-z0-9_+=,.@-]+/)*)[A-Za-z0-9_+=,.@-]{1,64}$`)
 	source   = regexp.MustCompile(`^[A-Za-z0-9._/-]{1,256}$`)
 )
-
-// maxRoleARN is IAM's limit for a path and a name, with the parts around them.
-const maxRoleARN = 640
 
 // On reports whether the deliveries go to a resource of AWS.
 func (d Destination) On() bool { return d.Type != DestinationHTTP }
@@ -123,49 +121,36 @@ func (d Destinations) Check(e *Endpoint) []FieldError {
 // validateDestination checks the destination, and refuses the settings of HTTP requests
 // beside a destination in AWS.
 func validateDestination(e Endpoint) []FieldError {
-	d := e.Destination
+	d, on, bus := e.Destination, e.Destination.On(), e.Destination.Type == DestinationEventBridge
+	address, ok := e.Address()
+	noAddress := on && !ok && e.URL != ""
+	const role, src, none = "destination.role_arn", "destination.source", "must be removed: only http has "
 	var errs []FieldError
-	add := func(wrong bool, field, message string) {
-		if wrong {
-			errs = append(errs, FieldError{field, message})
+	for _, row := range []struct {
+		wrong          bool
+		field, message string
+	}{
+		{noAddress && bus, "url", "must be the ARN of an event bus, such as arn:aws:events:eu-west-1:111122223333:event-bus/orders"},
+		{noAddress && !bus, "url", "must be the URL of a queue, such as https://sqs.eu-west-1.amazonaws.com/111122223333/orders"},
+		{on && !bus && strings.HasSuffix(address.Name, ".fifo"), "url", "must be a standard queue: FIFO queues are not supported"},
+		{!on && d.RoleARN != "", role, "must be empty for http"},
+		{on && d.RoleARN == "", role, "is missing"},
+		{on && d.RoleARN != "" && (len(d.RoleARN) > maxRoleARN || !roleARN.MatchString(d.RoleARN)), role, "must be the ARN of a role, such as arn:aws:iam::111122223333:role/surehook/orders"},
+		{!bus && d.Source != "", src, "must be empty: only eventbridge has a source"},
+		{bus && d.Source == "", src, "is missing"},
+		{bus && d.Source != "" && !source.MatchString(d.Source), src, "must be 1 to 256 of A-Z a-z 0-9 . _ / -"},
+		{bus && strings.HasPrefix(strings.ToLower(d.Source), "aws."), src, "must not begin with aws.: such events are made by AWS only"},
+		{on && len(e.Headers)+len(e.SealedHeaders) > 0, "headers", none + "headers"},
+		{on && e.Auth.Type != AuthNone, "auth", none + "an authentication"},
+		{on && e.TLS.On(), "tls", none + "TLS settings"},
+		{on && e.Region != "", "region", "must be empty: requests to AWS go to the region of the url"},
+		{on && e.Fixed, "egress", "must be shared: requests to AWS have no fixed addresses"},
+		{on && e.Style == StyleClassic, "signature_headers", "must be standard: only http has classic headers"},
+		{bus && e.Coalesce.On() && e.Coalesce.MaxBytes > MaxBusCoalesceBytes, "coalesce.max_bytes", "must be at most 262144 for eventbridge: an event has 1 MiB at most, and contains the body twice"},
+	} {
+		if row.wrong {
+			errs = append(errs, FieldError{row.field, row.message})
 		}
 	}
-	if !d.On() {
-		add(d.RoleARN != "", "destination.role_arn", "must be empty for http")
-		add(d.Source != "", "destination.source", "must be empty for http")
-		return errs
-	}
-	bus := d.Type == DestinationEventBridge
-	address, ok := e.Address()
-	switch {
-	case e.URL == "": // reported as missing
-	case bus:
-		add(!ok, "url", "must be the ARN of an event bus, such as arn:aws:events:eu-west-1:111122223333:event-bus/orders")
-	default:
-		add(!ok, "url", "must be the URL of a queue, such as https://sqs.eu-west-1.amazonaws.com/111122223333/orders")
-		add(strings.HasSuffix(address.Name, ".fifo"), "url", "must be a standard queue: FIFO queues are not supported")
-	}
-	if d.RoleARN == "" {
-		add(true, "destination.role_arn", "is missing")
-	} else {
-		add(len(d.RoleARN) > maxRoleARN || !roleARN.MatchString(d.RoleARN), "destination.role_arn", "must be the ARN of a role, such as arn:aws:iam::111122223333:role/surehook/orders")
-	}
-	switch {
-	case !bus:
-		add(d.Source != "", "destination.source", "must be empty: only eventbridge has a source")
-	case d.Source == "":
-		add(true, "destination.source", "is missing")
-	default:
-		add(!source.MatchString(d.Source), "destination.source", "must be 1 to 256 of A-Z a-z 0-9 . _ / -")
-		add(strings.HasPrefix(strings.ToLower(d.Source), "aws."), "destination.source", "must not begin with aws.: such events are made by AWS only")
-	}
-	const none = "must be removed: only http has "
-	add(len(e.Headers)+len(e.SealedHeaders) > 0, "headers", none+"headers")
-	add(e.Auth.Type != AuthNone, "auth", none+"an authentication")
-	add(e.TLS.On(), "tls", none+"TLS settings")
-	add(e.Region != "", "region", "must be empty: requests to AWS go to the region of the url")
-	add(e.Fixed, "egress", "must be shared: requests to AWS have no fixed addresses")
-	add(e.Style == StyleClassic, "signature_headers", "must be standard: only http has classic headers")
-	add(bus && e.Coalesce.On() && e.Coalesce.MaxBytes > MaxBusCoalesceBytes, "coalesce.max_bytes", "must be at most 262144 for eventbridge: an event has 1 MiB at most, and contains the body twice")
 	return errs
 }

@@ -48,9 +48,9 @@ func viewDestinations(d hook.Destinations) *destinationsView {
 	if d.RolePath == "" {
 		return nil
 	}
-	view := &destinationsView{RolePath: d.RolePath, Principal: d.Principal}
+	types := make([]string, 0, len(hook.DestinationTypes()))
 	for _, t := range hook.DestinationTypes() {
-		view.Types = append(view.Types, t.String())
+		types = append(types, t.String())
 	}
-	return view
+	return &destinationsView{Types: types, RolePath: d.RolePath, Principal: d.Principal}
 }

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"maps"
 	"net/url"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -151,15 +150,12 @@ func (g grants) dropSettings(stack string) {
 		parsed, err := arn.Parse(on)
 		function, isFunction := strings.CutPrefix(parsed.Resource, "function:")
 		ours := err == nil && parsed.Service == "lambda" && isFunction && (function == names.Sender(stack) || function == names.FixedSender(stack))
-		theirs := err == nil && parsed.Service == "iam" && parsed.AccountID == "*" && customersRoles.MatchString(parsed.Resource)
+		theirs := err == nil && parsed.Service == "iam" && parsed.AccountID == "*" && strings.HasPrefix(parsed.Resource, "role/") && parsed.Resource != "role/*"
 		if ours && slices.Equal(actions, []string{"lambda:InvokeFunction"}) || theirs && slices.Equal(actions, []string{"sts:AssumeRole"}) {
 			delete(g, on)
 		}
 	}
 }
-
-// customersRoles are all roles of a path.
-var customersRoles = regexp.MustCompile(`^role(/[^/*]+)+/\*$`)
 
 // oneOrMore is a JSON string, or a list of strings.
 type oneOrMore []string

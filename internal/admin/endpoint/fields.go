@@ -84,19 +84,11 @@ func (f Fields) apply(e *hook.Endpoint) {
 	set(&e.Schemes, f.Schemes)
 	set(&e.Region, f.Region)
 	set(&e.Fixed, f.Fixed)
-	f.applyDestination(e)
-}
-
-// applyDestination replaces the destination. The external id stays.
-func (f Fields) applyDestination(e *hook.Endpoint) {
-	if f.Destination == nil {
-		return
+	id := e.Destination.ExternalID // stays
+	set(&e.Destination, f.Destination)
+	if e.Destination.ExternalID = id; id == "" && e.Destination.On() {
+		e.Destination.ExternalID = rand.Text()
 	}
-	id := e.Destination.ExternalID
-	if e.Destination = *f.Destination; id == "" && e.Destination.On() {
-		id = rand.Text()
-	}
-	e.Destination.ExternalID = id
 }
 
 func set[T any](to, from *T) {

@@ -83,7 +83,7 @@ func New(cfg aws.Config, signer *send.Sender, allowed hook.Destinations) *Sender
 // Send makes one attempt. The endpoint's timeout includes a request for the session.
 func (s *Sender) Send(ctx context.Context, r send.Request) hook.Outcome {
 	start := s.signer.Now()
-	ctx, cancel := send.Deadline(ctx, r.Endpoint.Timeout)
+	ctx, cancel := context.WithTimeoutCause(ctx, r.Endpoint.Timeout, send.ErrDeadline)
 	defer cancel()
 
 	outcome := s.send(ctx, r)

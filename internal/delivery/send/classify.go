@@ -31,7 +31,7 @@ func classify(f failure) (hook.Class, string) {
 	}{
 		{is[*egress.BlockedError](f.err), hook.ClassBlocked, "The URL's host leads to an address that may not be dialed."},
 
-		{f.ended == errDeadline, hook.ClassTimeout, "The endpoint did not answer in time."}, //nolint:errorlint // context.Cause returns the very value
+		{f.ended == ErrDeadline, hook.ClassTimeout, "The endpoint did not answer in time."}, //nolint:errorlint // context.Cause returns the very value
 		{f.ended != nil, hook.ClassTimeout, "The attempt was cut short before the endpoint answered."},
 
 		{hostNotFound(f.err), hook.ClassDNS, "The host name does not exist."},
@@ -62,7 +62,7 @@ func classify(f failure) (hook.Class, string) {
 }
 
 // Unanswered returns the class of a request without a response, and a text for the
-// endpoint's owner. ctx is of Deadline.
+// endpoint's owner. The timeout of ctx has the cause ErrDeadline.
 func Unanswered(ctx context.Context, err error) (hook.Class, string) {
 	return classify(failure{err: err, ended: context.Cause(ctx)})
 }

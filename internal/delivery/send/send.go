@@ -56,13 +56,8 @@ type Sender struct {
 // nothing, and the attempt can be made from another origin.
 var ErrNotSent = errors.New("no request was made")
 
-// errDeadline is the cause of a context after the endpoint's timeout.
-var errDeadline = errors.New("the endpoint's timeout is over")
-
-// Deadline returns the context of an attempt with the endpoint's timeout.
-func Deadline(ctx context.Context, timeout time.Duration) (context.Context, context.CancelFunc) {
-	return context.WithTimeoutCause(ctx, timeout, errDeadline)
-}
+// ErrDeadline is the cause of a context after the endpoint's timeout.
+var ErrDeadline = errors.New("the endpoint's timeout is over")
 
 // Send prepares an attempt and makes the attempt here: Prepare and Post.
 func (s *Sender) Send(ctx context.Context, r Request) hook.Outcome { return s.Post(ctx, s.Prepare(r)) }
@@ -97,7 +92,7 @@ func (s *Sender) Prepare(r Request) Prepared {
 // connection is closed, see stopHard.
 func (s *Sender) Post(ctx context.Context, p Prepared) hook.Outcome {
 	start := s.Now()
-	ctx, cancel := Deadline(ctx, p.Timeout)
+	ctx, cancel := context.WithTimeoutCause(ctx, p.Timeout, ErrDeadline)
 	defer cancel()
 
 	outcome := s.postPrepared(ctx, &p)

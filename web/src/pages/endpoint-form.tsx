@@ -93,25 +93,18 @@ function EndpointForm({ of: e, submit, label }: { of?: Endpoint; submit: (fields
               <Select label={t.destination} value={destination} onChange={setDestination} options={(['http', 'sqs', 'eventbridge'] as const).map((value) => ({ value, label: t.destinations[value] }))} />
             </Field>
             {destination !== 'http' && (
-              <div className="pair">
-                <Field name="destination.role_arn" label={t.roleARN} help={t.roleHelp(places?.destinations?.role_path ?? '', places?.destinations?.principal ?? '')}>
-                  <Input defaultValue={e?.destination?.role_arn} />
-                </Field>
-                {destination === 'eventbridge' && (
-                  <Field name="destination.source" label={t.source}>
-                    <Input defaultValue={e?.destination?.source} placeholder="com.example.shop" />
-                  </Field>
-                )}
-              </div>
+              <Field name="destination.role_arn" label={t.roleARN} help={t.roleHelp(places?.destinations?.role_path ?? '', places?.destinations?.principal ?? '', e?.destination?.external_id)}>
+                <Input defaultValue={e?.destination?.role_arn} />
+              </Field>
             )}
-            {e?.destination && (
-              <p className="help">
-                {t.externalID}: <code>{e.destination.external_id}</code>
-              </p>
+            {destination === 'eventbridge' && (
+              <Field name="destination.source" label={t.source}>
+                <Input defaultValue={e?.destination?.source} placeholder="com.example.shop" />
+              </Field>
             )}
           </>
         )}
-        <Field name="url" label={t.url} help={destination === 'sqs' ? t.queueHelp : destination === 'eventbridge' ? t.busHelp : moved && hasSecrets(e) ? t.urlMoved : t.urlHelp}>
+        <Field name="url" label={t.url} help={destination !== 'http' ? t.addressHelp[destination] : moved && hasSecrets(e) ? t.urlMoved : t.urlHelp}>
           <Input
             defaultValue={e?.url}
             placeholder="https://example.com/webhooks"
