@@ -112,7 +112,12 @@ func (w *simulation) newEndpointOf(tenant hook.TenantID) {
 	}
 	w.endpoints = append(w.endpoints, e)
 	if w.now.After(start) {
-		w.handIn(tenant, "create "+string(e.id), func(ctx context.Context, p *process) error { return p.store.CreateEndpoint(ctx, e.Endpoint) })
+		w.handIn(tenant, "create "+string(e.id), func(ctx context.Context, p *process) error {
+			if !w.statuses[e.id].created.IsZero() { // a repetition would have another id, and after a deletion it would bring this one back
+				return nil
+			}
+			return p.store.CreateEndpoint(ctx, e.Endpoint)
+		})
 		return
 	}
 	if err := w.store.CreateEndpoint(w.ctx, e.Endpoint); err != nil {
