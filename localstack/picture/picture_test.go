@@ -42,12 +42,12 @@ func TestReadBoard(t *testing.T) {
 	t.Parallel()
 
 	b := prod(t)
-	if depth := widget(t, b, "Queue depth"); len(depth.Left) != 8 || depth.Left[0].Dimensions["QueueName"] != "surehook-prod-live" {
-		t.Errorf("Queue depth = %+v; want eight metrics, the first of the queue surehook-prod-live", depth)
+	if depth := widget(t, b, "Queue depth"); len(depth.Left) != 9 || depth.Left[0].Dimensions["QueueName"] != "surehook-prod-live" {
+		t.Errorf("Queue depth = %+v; want nine metrics, the first of the queue surehook-prod-live", depth)
 	}
 	letters := widget(t, b, "Dead letters: by hour (left), open (right)")
-	if len(letters.Left) != 1 || len(letters.Right) != 4 || letters.Limit != 100 || letters.Left[0].Seconds != 3600 {
-		t.Errorf("Dead letters = %+v; want one metric of an hour left, four right, and the alarm's limit", letters)
+	if len(letters.Left) != 1 || len(letters.Right) != 5 || letters.Limit != 100 || letters.Left[0].Seconds != 3600 {
+		t.Errorf("Dead letters = %+v; want one metric of an hour left, five right, and the alarm's limit", letters)
 	}
 	rate := widget(t, b, "Success rate, last hour").Left
 	if len(rate) != 1 || rate[0].Expression == "" || rate[0].Inputs["dead"].Name != "dead" {

@@ -38,7 +38,7 @@ const (
 )
 
 // fixedSender is the ceiling of sender-fixed, of an environment with fixed addresses.
-const fixedSender = 250.0
+const fixedSender = 230.0
 
 // ingestTime is the duration of an invocation for a post of n events.
 func ingestTime(n float64) time.Duration {

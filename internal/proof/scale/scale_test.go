@@ -68,7 +68,7 @@ func TestConstants(t *testing.T) {
 		"internal/delivery/breaker/tick.go":    {"maxDueCircuits = 10_000"},
 		"internal/hook/ref.go":                 {"MaxShards = 16"},
 		"docs/limits.md":                       {"| endpoints of a tenant | 500 |"},
-		"infra/surehook/environments.go":       {"prod     600 of queues + 150 of the API + 250 of sender-fixed", "FixedSender: 250", "postsPerExecution   = 10 ", "batchesPerExecution = 1 "},
+		"infra/surehook/environments.go":       {"prod     600 of queues + 170 of ingest  + 230 of sender-fixed", "FixedSender: 230", "postsPerExecution   = 10 ", "batchesPerExecution = 1 "},
 	} {
 		text := read(t, file)
 		for _, want := range want {
@@ -124,7 +124,7 @@ func TestLimits(t *testing.T) {
 				"throttle of the route": 1000, "functions on the lane live": 2000 / 0.28362, "warm write units of the table": 9000,
 				"warm read units of the table": 10_000, "write units of a table": 20_000,
 				"functions for posts: what the event sources leave of the account": 700 / (0.03 + 0.01382),
-				"functions for posts in a stack with fixed addresses":              450 / (0.03 + 0.01382),
+				"functions for posts in a stack with fixed addresses":              470 / (0.03 + 0.01382),
 			},
 		},
 		{

@@ -341,7 +341,7 @@ func mutations() []mutation {
 		},
 		{
 			name: "requests of another region are made at home", file: "delivery/attempt/remote.go", by: []check{checkPlace},
-			old: "if !r.Endpoint.Remote() {", bug: "if !r.Endpoint.Fixed {",
+			old: "case !r.Endpoint.Remote():", bug: "case !r.Endpoint.Fixed:",
 		},
 		{
 			name: "an outcome is written three times only", file: "delivery/settle/settler.go", by: []check{checkPersist},

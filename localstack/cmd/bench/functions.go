@@ -166,12 +166,13 @@ func functionEnvironment(runtimeAPI string) []string {
 		names.EnvAPIHosts + "=a1b2c3d4e5.execute-api.us-east-1.amazonaws.com",
 		names.EnvRetryQueueARN + "=arn:aws:sqs:" + account + "retry",
 		names.EnvTenantPlaces + "=5",
+		names.EnvTenantPath + "=detail.tenant",
 		names.EnvTraces + "=" + names.TracesXRay,
 		names.EnvValidation + "=" + names.ValidationOff,
 		names.EnvUndeliverableRetryARN + "=arn:aws:sqs:" + account + "undeliverable-retry",
 	}
 	for _, queue := range []string{
-		names.EnvLiveQueue, names.EnvRetryQueue, names.EnvReplayQueue, names.EnvReplayJobsQueue, names.EnvCircuitsQueue,
+		names.EnvEventsQueue, names.EnvRejectsQueue, names.EnvLiveQueue, names.EnvRetryQueue, names.EnvReplayQueue, names.EnvReplayJobsQueue, names.EnvCircuitsQueue,
 		names.EnvDeadLettersQueue, names.EnvUndeliverable, names.EnvUndeliverableRetry, names.EnvSlotQueue, names.EnvOverflowQueue, names.EnvCoalesceQueue,
 	} {
 		env = append(env, queue+"=https://sqs.us-east-1.amazonaws.com/123456789012/"+queue) // the name tells the lane
