@@ -187,6 +187,9 @@ The executions of `+"`sender-fixed`"+` are reserved: nothing else in the account
 executions. Senders of other regions count in their regions, where a new account often has 10.
 
 `, number(s.concurrency("")), number(fixedSender), number(apiConcurrency), number(s.concurrency("")+fixedSender+apiConcurrency))
+	const batch = 10 // messages of the events queue
+	fmt.Fprintf(b, "\nThe events queue brings at most %s events a second: %s functions (`Concurrency.Events`) with batches of %d.\n",
+		number(s.concurrency("Ingest")*batch/ingestTime(batch).Seconds()), number(s.concurrency("Ingest")), batch)
 }
 
 func writeAssumptions(b *strings.Builder, s Settings) {
