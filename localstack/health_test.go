@@ -154,8 +154,8 @@ func (b *bench) wantPipeline(delivered, failed, dead int) {
 		b.Errorf("pipeline = %+v; want %d delivered, %d failed attempts and %d dead or more", got, delivered, failed, dead)
 	}
 	letters := got.Queues["dead_letters"]
-	if letters.Visible+letters.InFlight < dead || got.Queues["undeliverable"].Visible != 0 || len(got.Queues) != 10 {
-		b.Errorf("queues = %+v; want ten, with %d dead letters or more, and nothing undeliverable", got.Queues, dead)
+	if letters.Visible+letters.InFlight < dead || got.Queues["undeliverable"].Visible != 0 || len(got.Queues) != 12 {
+		b.Errorf("queues = %+v; want twelve, with %d dead letters or more, and nothing undeliverable", got.Queues, dead)
 	}
 }
 

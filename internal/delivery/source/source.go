@@ -38,7 +38,7 @@ type Source struct {
 	Reader   Reader
 	Acceptor Acceptor
 	Queue    Queue
-	Rand     func() float64 // in [0, 1)
+	Rand     func() float64 // in [0, 1); safe for concurrent use
 	Metrics  emf.Set
 	Log      *slog.Logger
 	Now      func() time.Time

@@ -164,8 +164,9 @@ type observed struct {
 }
 
 func (o *observed) source() *source.Source {
+	unit := o.rng.Float64() // one for all: the messages end at the same time
 	return &source.Source{
-		Reader: source.Reader{Tenant: "account", Body: httpapi.ReadEvent}, Acceptor: o, Queue: o, Rand: o.rng.Float64, Metrics: emf.Set{}, Log: o.log, Now: o.clock,
+		Reader: source.Reader{Tenant: "account", Body: httpapi.ReadEvent}, Acceptor: o, Queue: o, Rand: func() float64 { return unit }, Metrics: emf.Set{}, Log: o.log, Now: o.clock,
 	}
 }
 
