@@ -3,25 +3,15 @@ package sqs
 import (
 	"context"
 	"fmt"
-	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	awssqs "github.com/aws/aws-sdk-go-v2/service/sqs"
 
-	"surehook/internal/aws/awserr"
 	"surehook/internal/delivery/breaker"
 	"surehook/internal/hook"
 )
 
 var _ breaker.DeadLetters = (*DeadLetters)(nil)
-
-const (
-	// letterVisibility hides a received dead letter from other receivers.
-	letterVisibility = time.Minute
-	// letterWait makes SQS query all servers. A request without a wait queries a
-	// subset of the servers and may return nothing although messages exist.
-	letterWait = time.Second
-)
 
 // DeadLetters is the dead-letter queue. DeadLetters is safe for concurrent use.
 type DeadLetters struct{ mailbox mailbox }
@@ -46,20 +36,12 @@ func (d *DeadLetters) Send(ctx context.Context, letter hook.DeadLetter) error {
 // Receive makes one request. On an empty queue, Receive waits one second for a
 // message.
 func (d *DeadLetters) Receive(ctx context.Context) ([]breaker.Letter, error) {
-	ctx, cancel := context.WithTimeoutCause(ctx, callTimeout, errNoAnswer)
-	defer cancel()
-
-	out, err := d.mailbox.client.ReceiveMessage(ctx, &awssqs.ReceiveMessageInput{
-		QueueUrl:            aws.String(d.mailbox.url),
-		MaxNumberOfMessages: batchSize,
-		VisibilityTimeout:   seconds(letterVisibility),
-		WaitTimeSeconds:     seconds(letterWait),
-	})
+	received, err := d.mailbox.receive(ctx, awssqs.ReceiveMessageInput{})
 	if err != nil {
-		return nil, fmt.Errorf("receive dead letters: %w", awserr.Of(ctx, err, service))
+		return nil, fmt.Errorf("receive dead letters: %w", err)
 	}
-	letters := make([]breaker.Letter, len(out.Messages))
-	for i, m := range out.Messages {
+	letters := make([]breaker.Letter, len(received))
+	for i, m := range received {
 		letters[i] = breaker.Letter{ID: aws.ToString(m.MessageId), Receipt: aws.ToString(m.ReceiptHandle), Body: aws.ToString(m.Body)}
 	}
 	return letters, nil

@@ -11,7 +11,6 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/sqs/types"
 
 	"surehook/internal/admin/reject"
-	"surehook/internal/aws/awserr"
 	"surehook/internal/delivery/source"
 )
 
@@ -19,10 +18,6 @@ var (
 	_ source.Queue = (*EventQueue)(nil)
 	_ reject.Queue = (*EventQueue)(nil)
 )
-
-// rejectVisibility hides received rejects from other receivers. A caller that ends without
-// Release leaves them hidden for this time.
-const rejectVisibility = time.Minute
 
 // EventQueue is the queue of events, and the queue of rejects. EventQueue is safe for
 // concurrent use.
@@ -54,22 +49,15 @@ func (q *EventQueue) Reject(ctx context.Context, m source.Message) error {
 
 // Receive makes one request. On an empty queue, Receive waits one second for a message.
 func (q *EventQueue) Receive(ctx context.Context) ([]source.Message, error) {
-	ctx, cancel := context.WithTimeoutCause(ctx, callTimeout, errNoAnswer)
-	defer cancel()
-
-	out, err := q.rejects.client.ReceiveMessage(ctx, &awssqs.ReceiveMessageInput{
-		QueueUrl:                    aws.String(q.rejects.url),
-		MaxNumberOfMessages:         batchSize,
-		VisibilityTimeout:           seconds(rejectVisibility),
-		WaitTimeSeconds:             seconds(letterWait),
+	received, err := q.rejects.receive(ctx, awssqs.ReceiveMessageInput{
 		MessageAttributeNames:       []string{"All"},
 		MessageSystemAttributeNames: []types.MessageSystemAttributeName{types.MessageSystemAttributeNameSentTimestamp},
 	})
 	if err != nil {
-		return nil, fmt.Errorf("receive rejects: %w", awserr.Of(ctx, err, service))
+		return nil, fmt.Errorf("receive rejects: %w", err)
 	}
-	messages := make([]source.Message, len(out.Messages))
-	for i, m := range out.Messages {
+	messages := make([]source.Message, len(received))
+	for i, m := range received {
 		attributes := make(map[string]string, len(m.MessageAttributes))
 		for name, value := range m.MessageAttributes {
 			attributes[name] = aws.ToString(value.StringValue)

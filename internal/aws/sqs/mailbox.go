@@ -15,7 +15,15 @@ import (
 	"surehook/internal/hook"
 )
 
-// mailbox sends single messages to one queue, and removes messages.
+const (
+	// receiveVisibility hides received messages from other receivers.
+	receiveVisibility = time.Minute
+	// receiveWait makes SQS query all servers. A request without a wait queries a
+	// subset of the servers and may return nothing although messages exist.
+	receiveWait = time.Second
+)
+
+// mailbox sends single messages to one queue, and receives and removes messages.
 type mailbox struct {
 	client *awssqs.Client
 	url    string
@@ -60,6 +68,21 @@ func (m mailbox) sendMessage(ctx context.Context, message message) error {
 		return awserr.Of(ctx, err, service)
 	}
 	return nil
+}
+
+// receive makes one request for the wanted attributes of at most batchSize messages. On an
+// empty queue, receive waits for receiveWait.
+func (m mailbox) receive(ctx context.Context, wanted awssqs.ReceiveMessageInput) ([]types.Message, error) {
+	ctx, cancel := context.WithTimeoutCause(ctx, callTimeout, errNoAnswer)
+	defer cancel()
+
+	wanted.QueueUrl, wanted.MaxNumberOfMessages = aws.String(m.url), batchSize
+	wanted.VisibilityTimeout, wanted.WaitTimeSeconds = seconds(receiveVisibility), seconds(receiveWait)
+	out, err := m.client.ReceiveMessage(ctx, &wanted)
+	if err != nil {
+		return nil, awserr.Of(ctx, err, service)
+	}
+	return out.Messages, nil
 }
 
 // remove removes at most batchSize received messages. The error joins one error for each
