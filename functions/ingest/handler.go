@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"fmt"
 	"strconv"
 	"time"
 
@@ -11,7 +10,6 @@ import (
 	"surehook/functions/internal/lambdafn"
 	"surehook/internal/aws/apigateway"
 	"surehook/internal/delivery/source"
-	"surehook/internal/hook"
 )
 
 // batcher accepts the events of messages, and returns the ids of the messages for another delivery.
@@ -25,31 +23,19 @@ type handler struct {
 	batches lambdafn.Batches
 }
 
-// input is an event of the function: a batch of the events queue, or a request of the API.
-// The two have no field in common.
-type input struct {
-	events.SQSEvent
-	events.APIGatewayV2HTTPRequest
-}
-
 // Handle processes one event. SQS deletes the messages of a batch, and delivers failed
 // messages again within seconds at first.
-func (h *handler) Handle(ctx context.Context, in input) (any, error) {
-	switch {
-	case in.Records != nil:
-		messages := make([]source.Message, len(in.Records))
-		for i, r := range in.Records {
-			messages[i] = messageOf(r)
-		}
-		return h.batches.Respond(ctx, in.Records, h.source.ProcessBatch(ctx, messages)), nil
-	case in.RequestContext.HTTP.Method != "":
-		answer, err := h.api(ctx, in.APIGatewayV2HTTPRequest)
-		if err != nil {
-			return nil, fmt.Errorf("answer request: %w", err)
-		}
-		return answer, nil
+func (h *handler) Handle(ctx context.Context, in lambdafn.Input) (any, error) {
+	return in.Answer(ctx, "events", h.acceptAll, lambdafn.API(h.api)) //nolint:wrapcheck // the error is complete
+}
+
+// acceptAll accepts the events of a batch.
+func (h *handler) acceptAll(ctx context.Context, records []events.SQSMessage) events.SQSEventResponse {
+	messages := make([]source.Message, len(records))
+	for i, r := range records {
+		messages[i] = messageOf(r)
 	}
-	return nil, &hook.Error{Code: hook.CodeInvalid, Message: "the event is neither a batch of the events queue nor a request"}
+	return h.batches.Respond(ctx, records, h.source.ProcessBatch(ctx, messages))
 }
 
 func messageOf(r events.SQSMessage) source.Message {

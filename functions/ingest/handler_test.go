@@ -20,6 +20,7 @@ import (
 	"surehook/internal/emf"
 	"surehook/internal/hook"
 	"surehook/internal/httpapi"
+	"surehook/internal/names"
 )
 
 // fake accepts the events of acme, and keeps what else happens.
@@ -77,12 +78,12 @@ func TestHandle(t *testing.T) {
 	log := slog.New(slog.DiscardHandler)
 	h := &handler{
 		source: &source.Source{
-			Reader: source.Reader{Tenant: source.DefaultTenant, Body: httpapi.ReadEvent}, Acceptor: f, Queue: f,
+			Reader: source.Reader{Tenant: names.DefaultTenantPath, Body: httpapi.ReadEvent}, Acceptor: f, Queue: f,
 			Rand: func() float64 { return 0 }, Metrics: emf.Set{}, Log: log, Now: time.Now,
 		},
 		batches: lambdafn.Batches{Visibility: f, Rand: func() float64 { return 0 }, Log: log, Now: time.Now},
 	}
-	var in input
+	var in lambdafn.Input
 	if err := json.Unmarshal([]byte(batch), &in); err != nil {
 		t.Fatal(err)
 	}
@@ -116,13 +117,13 @@ func TestHandle_requests(t *testing.T) {
 	h := &handler{api: apigateway.Function(func(context.Context, events.APIGatewayV2HTTPRequest) (events.APIGatewayV2HTTPResponse, error) {
 		return events.APIGatewayV2HTTPResponse{StatusCode: http.StatusAccepted}, nil
 	})}
-	var in input
+	var in lambdafn.Input
 	in.RequestContext.HTTP.Method = "POST"
 	got, err := h.Handle(t.Context(), in)
 	if diff := cmp.Diff(events.APIGatewayV2HTTPResponse{StatusCode: http.StatusAccepted}, got); err != nil || diff != "" {
 		t.Errorf("Handle() = %v; answer of the API (-want +got):\n%s", err, diff)
 	}
-	if _, err := h.Handle(t.Context(), input{}); hook.CodeOf(err) != hook.CodeInvalid {
+	if _, err := h.Handle(t.Context(), lambdafn.Input{}); hook.CodeOf(err) != hook.CodeInvalid {
 		t.Errorf("Handle(nothing) = %v; want an error", err)
 	}
 }

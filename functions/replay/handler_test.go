@@ -86,7 +86,7 @@ func TestHandle_Answers(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			var in input
+			var in lambdafn.Input
 			if err := json.Unmarshal(raw, &in); err != nil {
 				t.Fatal(err)
 			}

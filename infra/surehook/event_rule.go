@@ -10,9 +10,6 @@ import (
 	"github.com/aws/jsii-runtime-go"
 )
 
-// defaultTenantPath is the path of the tenant in an event of EventBridge.
-const defaultTenantPath = "detail.tenant"
-
 // newEventRule sends the matching events of the bus to the queue of events. EventBridge tries
 // for 24 hours, and then sends the event to the rejects. Without a bus there is no rule.
 func newEventRule(scope constructs.Construct, prefix string, from EventBus, queues Queues) {

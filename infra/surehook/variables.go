@@ -20,7 +20,7 @@ func ingestEnv(p FunctionsProps) map[string]*string {
 		names.EnvCoalesceQueue: p.Queues.Coalesce.QueueUrl(),
 		names.EnvEventsQueue:   p.Queues.Events.QueueUrl(),
 		names.EnvRejectsQueue:  p.Queues.Rejects.QueueUrl(),
-		names.EnvTenantPath:    jsii.String(cmp.Or(p.Environment.Events.TenantPath, defaultTenantPath)),
+		names.EnvTenantPath:    jsii.String(cmp.Or(p.Environment.Events.TenantPath, names.DefaultTenantPath)),
 		names.EnvRetention:     jsii.String(p.Environment.Retention.String()),
 		names.EnvValidation:    jsii.String(cmp.Or(p.Environment.Validation, names.ValidationOff)),
 	}

@@ -136,6 +136,13 @@ func TooManyForHost(most int) *Error {
 	return OverLimit(fmt.Sprintf("a tenant has at most %d endpoints with one host", most))
 }
 
+// PayloadTooLarge returns the error for an event with a payload past MaxPayload.
+func PayloadTooLarge() *Error {
+	return &Error{Code: CodeTooLarge, Message: "the event is too large", Fields: []FieldError{
+		{Field: "payload", Message: fmt.Sprintf("must be at most %d bytes", MaxPayload)},
+	}}
+}
+
 // TenantChanged returns the error for a write that requires another version of the tenant.
 func TenantChanged() *Error {
 	return Conflict("the endpoints of the tenant are being changed by others; try again")

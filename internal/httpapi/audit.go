@@ -98,11 +98,7 @@ func (c *call) target(id string) {
 	if c.change == nil {
 		return
 	}
-	id = strings.ToValidUTF8(id, "�")
-	if len(id) > maxTarget {
-		id = strings.ToValidUTF8(id[:maxTarget], "")
-	}
-	c.change.record.Target = id
+	c.change.record.Target = cut(strings.ToValidUTF8(id, "�"), maxTarget)
 }
 
 // changed adds the fields with other values in after than in before to the record of

@@ -157,7 +157,7 @@ func (h *events) refused(ctx context.Context, tenant hook.TenantID, err error) r
 	p := problemOf(err)
 	if p.Status >= http.StatusInternalServerError {
 		h.log.LogAttrs(ctx, slog.LevelError, "event.refused",
-			slog.String(names.LogTenant, string(tenant)), slog.String(logCode, p.Code), slog.Any(names.LogError, err))
+			slog.String(names.LogTenant, string(tenant)), slog.String(names.LogCode, p.Code), slog.Any(names.LogError, err))
 	}
 	return refusedView{Error: p}
 }
@@ -178,11 +178,7 @@ func ReadEvent(body []byte, traceParent string) (tenant string, r ingest.Request
 // wrong form.
 func (b eventBody) request(traceParent string, wrong fieldErrors) (ingest.Request, error) {
 	if len(b.Payload) > hook.MaxPayload {
-		return ingest.Request{}, &hook.Error{
-			Code:    hook.CodeTooLarge,
-			Message: "the event is too large",
-			Fields:  []hook.FieldError{{Field: "payload", Message: fmt.Sprintf("must be at most %d bytes", hook.MaxPayload)}},
-		}
+		return ingest.Request{}, hook.PayloadTooLarge()
 	}
 	r := ingest.Request{Type: b.Type, Payload: b.Payload, TraceParent: trace.Received(traceParent)}
 	r.IdempotencyKey = wrong.text("idempotency_key", b.IdempotencyKey)

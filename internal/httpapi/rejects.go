@@ -38,7 +38,7 @@ func viewReject(m source.Message) rejectView {
 	}
 }
 
-// cut returns at most so many bytes of a producer's text.
+// cut returns at most so many bytes of a text, without a part of a character.
 func cut(text string, most int) string {
 	return strings.ToValidUTF8(text[:min(len(text), most)], "")
 }

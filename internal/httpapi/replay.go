@@ -130,7 +130,7 @@ func (h *replays) refused(ctx context.Context, tenant hook.TenantID, r replay.Re
 		h.log.LogAttrs(ctx, slog.LevelError, "replay.refused",
 			slog.String(names.LogTenant, string(tenant)),
 			slog.String(names.LogDelivery, r.Delivery.ID.String()),
-			slog.String(logCode, p.Code),
+			slog.String(names.LogCode, p.Code),
 			slog.Any(names.LogError, r.Err))
 	}
 	return notReplayedView{Delivery: r.Delivery.ID, Endpoint: r.Delivery.ID.Endpoint, Error: p}

@@ -16,9 +16,6 @@ import (
 	"surehook/internal/names"
 )
 
-// logCode is the log key of a problem's code.
-const logCode = "code"
-
 // route is an operation with its action.
 type route struct {
 	Route
@@ -108,7 +105,7 @@ func (s *resource) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		slog.String(names.LogKey, string(c.principal.Key)),
 		slog.Int(names.LogStatus, answer.status),
 		slog.Int64(names.LogDuration, time.Since(began).Milliseconds()), //nolint:forbidigo // as above
-		slog.String(logCode, code),
+		slog.String(names.LogCode, code),
 	}
 	if answer.status >= http.StatusInternalServerError {
 		level = slog.LevelError

@@ -58,6 +58,9 @@ const CollectAt = "400"
 // outlives its event, and at least half of the time remains for replays.
 const MinRetention = 28 * 24 * time.Hour
 
+// DefaultTenantPath is EnvTenantPath for a deployment that names none.
+const DefaultTenantPath = "detail.tenant"
+
 // Values of EnvEgress.
 const (
 	EgressPublic   = "public"   // https to public addresses only

@@ -13,9 +13,6 @@ import (
 	"surehook/internal/rule/trace"
 )
 
-// DefaultTenant is the path of the tenant in an event of EventBridge.
-const DefaultTenant = "detail.tenant"
-
 // maxMessage leaves 1 KiB of the 272 KiB of a message for the attributes of a return.
 const maxMessage = hook.MaxPayload + 15<<10
 
@@ -34,10 +31,10 @@ type Reader struct {
 
 // read returns the event of the message. The error names the wrong field.
 func (r Reader) read(m Message) (hook.TenantID, ingest.Request, error) {
-	tenant, request, err := r.form(m)
 	if m.size() > maxMessage {
-		err = &hook.Error{Code: hook.CodeTooLarge, Message: fmt.Sprintf("the message must be at most %d bytes with its attributes", maxMessage)}
+		return "", ingest.Request{}, &hook.Error{Code: hook.CodeTooLarge, Message: fmt.Sprintf("the message must be at most %d bytes with its attributes", maxMessage)}
 	}
+	tenant, request, err := r.form(m)
 	if err != nil {
 		return "", ingest.Request{}, err
 	}
@@ -70,7 +67,7 @@ func (r Reader) form(m Message) (tenant string, request ingest.Request, err erro
 func payload(m Message, parent string) (string, ingest.Request, error) {
 	body := jsontext.Value(m.Body)
 	if len(body) > hook.MaxPayload {
-		return "", ingest.Request{}, tooLarge()
+		return "", ingest.Request{}, hook.PayloadTooLarge()
 	}
 	if !body.IsValid() {
 		return "", ingest.Request{}, hook.Invalid(hook.FieldError{Field: "payload", Message: "the body is not valid JSON in UTF-8"})
@@ -84,7 +81,7 @@ func payload(m Message, parent string) (string, ingest.Request, error) {
 // https://docs.aws.amazon.com/eventbridge/latest/ref/overiew-event-structure.html
 func (r Reader) envelope(e map[string]jsontext.Value) (string, ingest.Request, error) {
 	if len(e["detail"]) > hook.MaxPayload {
-		return "", ingest.Request{}, tooLarge()
+		return "", ingest.Request{}, hook.PayloadTooLarge()
 	}
 	tenant, err := textAt(e, r.Tenant)
 	if err != nil {
@@ -116,10 +113,4 @@ func textAt(object map[string]jsontext.Value, path string) (text string, err err
 		return "", hook.Invalid(hook.FieldError{Field: path, Message: "must be a string, and not empty"})
 	}
 	return text, nil
-}
-
-func tooLarge() error {
-	return &hook.Error{Code: hook.CodeTooLarge, Message: "the event is too large", Fields: []hook.FieldError{
-		{Field: "payload", Message: fmt.Sprintf("must be at most %d bytes", hook.MaxPayload)},
-	}}
 }

@@ -19,6 +19,7 @@ import (
 	"surehook/internal/emf"
 	"surehook/internal/hook"
 	"surehook/internal/memory"
+	"surehook/internal/names"
 )
 
 // bundle is a source over the store in memory. It is its own queue, with a failure.
@@ -59,7 +60,7 @@ func setup(t *testing.T) *bundle {
 	}
 	b.acceptor = &ingest.Acceptor{Store: b.store, Queue: b.tokens, Directory: directory, Retention: 90 * 24 * time.Hour, Now: now, NewID: hook.NewEventID}
 	b.Source = &source.Source{
-		Reader: source.Reader{Tenant: source.DefaultTenant, Body: body}, Acceptor: b.acceptor, Queue: b,
+		Reader: source.Reader{Tenant: names.DefaultTenantPath, Body: body}, Acceptor: b.acceptor, Queue: b,
 		Rand: func() float64 { return 0 }, Metrics: emf.Set{Environment: "prod"}, Log: slog.New(slog.NewJSONHandler(&b.lines, nil)), Now: now,
 	}
 	for _, tenant := range []hook.TenantID{"acme", "globex"} {

@@ -29,6 +29,7 @@ import (
 	"surehook/internal/hook"
 	"surehook/internal/httpapi"
 	"surehook/internal/memory"
+	"surehook/internal/names"
 	"surehook/internal/proof/cost"
 	"surehook/internal/proof/world"
 	"surehook/internal/table"
@@ -161,7 +162,7 @@ func newBundle(t *testing.T, batch, processes int) *bundle {
 	notifier.Poster = acceptor
 	w.api = httpapi.Events(acceptor, log)
 	w.source = &source.Source{
-		Reader: source.Reader{Tenant: source.DefaultTenant, Body: httpapi.ReadEvent}, Acceptor: acceptor, // no message returns or is wrong
+		Reader: source.Reader{Tenant: names.DefaultTenantPath, Body: httpapi.ReadEvent}, Acceptor: acceptor, // no message returns or is wrong
 		Rand: rand.Float64, Metrics: metrics, Log: log, Now: w.clock,
 	}
 	for range processes {
