@@ -23,7 +23,11 @@ func TestOperations_Contract(t *testing.T) {
 	commanded := []string{ // by commands that are no operation
 		"postEvent", "postEvents", "startReplay", "analyseDeadLetters", "listDeadLetters", "getHealth", "getStats", "getEndpointStats", "getPipelineStats",
 	}
-	for _, o := range slices.Concat(p.eventOperations(), p.deliveryOperations(), p.endpointOperations(), p.eventTypeOperations(), p.tenantOperations(), p.rejectOperations(), p.keyOperations(), p.auditOperations(), p.replayOperations()) {
+	var operations []operation
+	for _, g := range p.groups() {
+		operations = append(operations, g.operations...)
+	}
+	for _, o := range operations {
 		for _, path := range []string{o.path, o.wide} {
 			if path == "" {
 				continue

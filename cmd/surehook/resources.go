@@ -28,18 +28,32 @@ func deliveryColumns() []column {
 		"ATTEMPTS=attempts", "LAST=last.class", "STATUS=last.status", "UPDATED=updated_at")
 }
 
-// resources returns the groups of commands with one call each.
+// commandGroup is the commands about one kind of resource, with one call each.
+type commandGroup struct {
+	use, short string
+	operations []operation
+}
+
+// resources returns the commands of the groups.
 func (p *program) resources() []*cobra.Command {
-	return []*cobra.Command{
-		p.group("events", "Events, and how their deliveries stand", p.eventOperations()),
-		p.group("deliveries", "Deliveries: one event for one endpoint", p.deliveryOperations()),
-		p.group("endpoints", "Endpoints: URLs with their event types, secrets and limits", p.endpointOperations()),
-		p.group("event-types", "Event types: the catalog of the environment", p.eventTypeOperations()),
-		p.group("tenants", "Tenants and their limits", p.tenantOperations()),
-		p.group("rejects", "Wrong messages of the events queue, with a key for all tenants", p.rejectOperations()),
-		p.group("keys", "API keys, with a key for all tenants", p.keyOperations()),
-		p.group("audit", "Changes: who, what, when and from where", p.auditOperations()),
-		p.group("replays", "Replay jobs", p.replayOperations()),
+	var all []*cobra.Command
+	for _, g := range p.groups() {
+		all = append(all, p.group(g.use, g.short, g.operations))
+	}
+	return all
+}
+
+func (p *program) groups() []commandGroup {
+	return []commandGroup{
+		{"events", "Events, and how their deliveries stand", p.eventOperations()},
+		{"deliveries", "Deliveries: one event for one endpoint", p.deliveryOperations()},
+		{"endpoints", "Endpoints: URLs with their event types, secrets and limits", p.endpointOperations()},
+		{"event-types", "Event types: the catalog of the environment", p.eventTypeOperations()},
+		{"tenants", "Tenants and their limits", p.tenantOperations()},
+		{"rejects", "Wrong messages of the events queue, with a key for all tenants", p.rejectOperations()},
+		{"keys", "API keys, with a key for all tenants", p.keyOperations()},
+		{"audit", "Changes: who, what, when and from where", p.auditOperations()},
+		{"replays", "Replay jobs", p.replayOperations()},
 	}
 }
 
