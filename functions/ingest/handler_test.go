@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"net/http"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -23,14 +24,18 @@ import (
 	"surehook/internal/names"
 )
 
-// fake accepts the events of acme, and keeps what else happens.
+// fake accepts the events of acme, and keeps what else happens. The tenants of a batch
+// come side by side.
 type fake struct {
+	mu      sync.Mutex
 	got     []string // tenant, type, key, payload, retention and trace
 	reasons []string
 	after   map[string]time.Duration
 }
 
 func (f *fake) AcceptBatch(_ context.Context, tenant hook.TenantID, requests []ingest.Request) []ingest.Result {
+	f.mu.Lock()
+	defer f.mu.Unlock()
 	results := make([]ingest.Result, len(requests))
 	for i, r := range requests {
 		f.got = append(f.got, strings.Join([]string{string(tenant), r.Type, r.IdempotencyKey, string(r.Payload), r.RetainFor.String(), r.TraceParent}, " "))
@@ -49,6 +54,8 @@ func (f *fake) Return(context.Context, source.Message, string, time.Duration) er
 }
 
 func (f *fake) Reject(_ context.Context, m source.Message) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
 	f.reasons = append(f.reasons, m.Reason())
 	return nil
 }
