@@ -32,6 +32,8 @@ CONTEXT += $(if $(TENANT_PATH),-c tenant_path=$(TENANT_PATH))
 CONTEXT += $(if $(VALIDATION),-c validation=$(VALIDATION))
 CONTEXT += $(if $(ENDPOINTS_PER_HOST),-c endpoints_per_host=$(ENDPOINTS_PER_HOST))
 CONTEXT += $(if $(SENDERS),-c senders=$(SENDERS)) $(if $(FIXED),-c fixed=$(FIXED))
+CONTEXT += $(if $(ENVELOPE),-c envelope=$(ENVELOPE))
+CONTEXT += $(if $(SIGNATURE_PROFILES),-c signature_profiles=$(abspath $(SIGNATURE_PROFILES))) $(if $(SIGNATURES),-c signatures=$(SIGNATURES))
 CONTEXT += $(if $(DESTINATIONS),-c destinations=$(DESTINATIONS))
 CONTEXT += $(if $(PORTAL_NAME),-c portal_name="$(PORTAL_NAME)")
 CONTEXT += $(if $(PORTAL_ACCENT),-c portal_accent="$(PORTAL_ACCENT)")
@@ -82,7 +84,7 @@ web: need/node $(WEB) ## Build the console and the portal
 local: $(VENV)/installed $(CDK) $(DOCS) $(WEB)
 
 .PHONY: tools
-tools: need/go need/node need/python local bin/infra localstack/verify/node_modules examples/receiver-node/node_modules $(RECEIVER)/installed $(SBOM)
+tools: need/go need/node need/python local bin/infra localstack/verify/node_modules examples/receiver-node/node_modules examples/profiles/node_modules $(RECEIVER)/installed $(SBOM)
 
 .PHONY: build
 build: need/go need/node $(DOCS) $(WEB) ## Build the functions as static Linux binaries (ARCH=arm64, or amd64)
@@ -144,7 +146,7 @@ $(WEB): web/node_modules web/index.html web/vite.config.ts web/tsconfig.json $(C
 	@echo "building the console and the portal into web/dist"
 	@npm --prefix web run --silent build
 
-localstack/verify/node_modules examples/receiver-node/node_modules $(CLIENTS)/node_modules: %/node_modules: %/package.json %/package-lock.json
+localstack/verify/node_modules examples/receiver-node/node_modules examples/profiles/node_modules $(CLIENTS)/node_modules: %/node_modules: %/package.json %/package-lock.json
 	@npm --prefix $* ci --ignore-scripts --no-audit --no-fund --loglevel=error
 	@touch $@
 
@@ -368,7 +370,7 @@ $(TOOLS)/golangci-lint:
 ## --- examples ----------------------------------------------------------
 
 .PHONY: examples
-examples: examples/cdk examples/receivers ## Build and try everything in examples/
+examples: examples/cdk examples/receivers examples/profiles ## Build and try everything in examples/
 
 .PHONY: examples/cdk
 examples/cdk: need/go need/node build $(CDK) ## Synthesise the CDK app that embeds Surehook
@@ -379,6 +381,10 @@ examples/cdk: need/go need/node build $(CDK) ## Synthesise the CDK app that embe
 .PHONY: examples/receivers
 examples/receivers: need/go need/node need/python examples/receiver-node/node_modules $(RECEIVER)/installed
 	@go test -tags examples -count=1 -timeout 5m -v ./examples
+
+.PHONY: examples/profiles
+examples/profiles: need/node examples/profiles/node_modules ## Verify requests with the libraries of GitHub, Shopify, Slack, Stripe and Svix
+	@cd examples/profiles && npm test
 
 ## --- release -----------------------------------------------------------
 

@@ -23,6 +23,7 @@ import (
 	"surehook/internal/rule/retry"
 	"surehook/internal/rule/review"
 	"surehook/internal/rule/schema"
+	"surehook/internal/rule/shape"
 	"surehook/internal/rule/stats"
 )
 
@@ -60,19 +61,25 @@ func TestLimits(t *testing.T) {
 		"retain_for":                                           {days(hook.MinRetention)},
 		"message of the events queue":                          {written(t, "infra/surehook", `maxEventMessage = (\d+) << 10`)},
 		"wait of a message past `events_per_second`":           {written(t, "internal/rule/retry", `maxRedelivery\s+= (\d+) \* time\.Minute`)},
-		"rejects":                             {written(t, "infra/surehook", `queueRetention = (\d+) \* day`), lists.MaxLimit, reject.MaxRedrive, written(t, "internal/admin/reject", `redriveTime = (\d+) \* time\.Second`)},
-		"endpoints of a tenant with one URL":  {hook.MaxEndpointsPerURL},
-		"running replay jobs of a tenant":     {replay.MaxOpenJobs},
-		"URL":                                 {hook.MaxURL, 443, 8443, 80, 8080},
-		"event types of an endpoint":          {hook.MaxEventTypes},
-		"filter of an endpoint":               {filter.MaxBytes, filter.MaxDepth, filter.MaxValues, filter.MaxSteps},
-		"uid":                                 {hook.MaxUID},
-		"description":                         {hook.MaxDescription},
-		"metadata":                            {hook.MaxMetadata, hook.MaxMetadataKey, hook.MaxMetadataValue},
-		"headers":                             {hook.MaxHeaders, hook.MaxHeaderName, hook.MaxHeaderValue},
-		"TLS settings":                        {hook.MaxTLSCA / kib, hook.MaxTLSCertificate / kib, hook.MaxTLSKey / kib, hook.MaxTLSRSA, 256, 384, 25519},
-		"endpoints of a tenant with one host": {403},
-		"destination in AWS":                  {hook.MaxDestinationSource, hook.MaxBusCoalesceBytes / kib, written(t, "internal/aws/destination", `maxMessage = (\d+) << 20`)},
+		"rejects":                                {written(t, "infra/surehook", `queueRetention = (\d+) \* day`), lists.MaxLimit, reject.MaxRedrive, written(t, "internal/admin/reject", `redriveTime = (\d+) \* time\.Second`)},
+		"endpoints of a tenant with one URL":     {hook.MaxEndpointsPerURL},
+		"running replay jobs of a tenant":        {replay.MaxOpenJobs},
+		"URL":                                    {hook.MaxURL, 443, 8443, 80, 8080},
+		"event types of an endpoint":             {hook.MaxEventTypes},
+		"filter of an endpoint":                  {filter.MaxBytes, filter.MaxDepth, filter.MaxValues, filter.MaxSteps},
+		"uid":                                    {hook.MaxUID},
+		"description":                            {hook.MaxDescription},
+		"metadata":                               {hook.MaxMetadata, hook.MaxMetadataKey, hook.MaxMetadataValue},
+		"headers":                                {hook.MaxHeaders, hook.MaxHeaderName, hook.MaxHeaderValue},
+		"TLS settings":                           {hook.MaxTLSCA / kib, hook.MaxTLSCertificate / kib, hook.MaxTLSKey / kib, hook.MaxTLSRSA, 256, 384, 25519},
+		"endpoints of a tenant with one host":    {403},
+		"expression":                             {shape.MaxExpression},
+		"steps of an evaluation":                 {written(t, "internal/rule/shape", `maxCost += (\d+)`), 1, written(t, "internal/rule/shape", `charactersPerStep = (\d+)`), 1},
+		"body":                                   {shape.MaxBody / kib, written(t, "internal/rule/shape", `maxDepth += (\d+)`)},
+		"text of a function":                     {written(t, "internal/rule/shape", `maxText = (\d+) << 10`), written(t, "internal/rule/shape", `maxEntries = (\d+)`)},
+		"own signature profiles of a deployment": {written(t, "infra/surehook", `maxProfilesText = (\d+)`), hook.MaxProfiles},
+		"template of a profile":                  {written(t, "internal/hook", `maxProfileText += (\d+)`), written(t, "internal/hook", `maxProfileHeaders += (\d+)`), written(t, "internal/hook", `maxProfilePart += (\d+)`)},
+		"destination in AWS":                     {hook.MaxDestinationSource, hook.MaxBusCoalesceBytes / kib, written(t, "internal/aws/destination", `maxMessage = (\d+) << 20`)},
 		"authentication": {
 			hook.MaxAuthUsername, hook.MaxAuthPassword, hook.MaxAuthToken, hook.MaxClientID, hook.MaxAuthToken, hook.MaxOAuthScope,
 			8 * kib, written(t, "internal/delivery/send", `maxTokenAnswer += (\d+) << 10`),

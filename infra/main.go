@@ -19,6 +19,9 @@
 //	-c endpoints_per_host=N         the most endpoints of a tenant with one host; default: no limit
 //	-c senders=REGION,...           other regions that can send requests, a stack in each; default: none
 //	-c fixed=ZONES                  fixed source addresses in 1 or 2 zones, with a NAT gateway each; default: 0
+//	-c envelope=standard|raw        the envelope of new endpoints that name none; default: standard
+//	-c signature_profiles=FILE      JSON of own signature profiles, by name; default: none
+//	-c signatures=NAME,...          the signature profiles of new endpoints that name none; default: standard
 //	-c destinations=PATH            the path of roles for deliveries to SQS and EventBridge, such as /surehook/; default: HTTP only
 //	-c domain=NAME                  a custom domain for the API, together with
 //	-c certificate=ARN              the domain's ACM certificate in the stack's region
@@ -28,6 +31,8 @@
 package main
 
 import (
+	"bytes"
+	"encoding/json"
 	"fmt"
 	"os"
 	"strconv"
@@ -60,6 +65,15 @@ func run() error {
 	env.Traces = contextOf(app, "traces", "")
 	env.Events = surehook.EventBus{Bus: contextOf(app, "event_bus", ""), Pattern: contextOf(app, "event_pattern", ""), TenantPath: contextOf(app, "tenant_path", "")}
 	env.Validation = contextOf(app, "validation", "")
+	env.Envelope = contextOf(app, "envelope", "")
+	if file := contextOf(app, "signature_profiles", ""); file != "" {
+		if env.SignatureProfiles, err = compactFile(file); err != nil {
+			return fmt.Errorf("read -c signature_profiles: %w", err)
+		}
+	}
+	if names := contextOf(app, "signatures", ""); names != "" {
+		env.Signatures = strings.Split(names, ",")
+	}
 	env.Destinations = contextOf(app, "destinations", "")
 	env.Domain = surehook.Domain{Name: contextOf(app, "domain", ""), CertificateARN: contextOf(app, "certificate", "")}
 	env.Portal = surehook.Portal{Name: contextOf(app, "portal_name", ""), Accent: contextOf(app, "portal_accent", "")}
@@ -112,4 +126,17 @@ func contextOf(app awscdk.App, key, fallback string) string {
 		return value
 	}
 	return fallback
+}
+
+// compactFile returns the JSON of a file without white space.
+func compactFile(path string) (string, error) {
+	text, err := os.ReadFile(path) //nolint:gosec // the operator names the file
+	if err != nil {
+		return "", err //nolint:wrapcheck // it names the file
+	}
+	var compact bytes.Buffer
+	if err := json.Compact(&compact, text); err != nil {
+		return "", fmt.Errorf("%s is not valid JSON: %w", path, err)
+	}
+	return compact.String(), nil
 }

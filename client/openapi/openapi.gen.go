@@ -20,19 +20,20 @@ import (
 
 // Defines values for AttemptClass.
 const (
-	AttemptClassBlocked     AttemptClass = "blocked"
-	AttemptClassConnect     AttemptClass = "connect"
-	AttemptClassDelivered   AttemptClass = "delivered"
-	AttemptClassDns         AttemptClass = "dns"
-	AttemptClassGone        AttemptClass = "gone"
-	AttemptClassRedirect    AttemptClass = "redirect"
-	AttemptClassRefused     AttemptClass = "refused"
-	AttemptClassReset       AttemptClass = "reset"
-	AttemptClassThrottled   AttemptClass = "throttled"
-	AttemptClassTimeout     AttemptClass = "timeout"
-	AttemptClassTls         AttemptClass = "tls"
-	AttemptClassToken       AttemptClass = "token"
-	AttemptClassUnavailable AttemptClass = "unavailable"
+	AttemptClassBlocked        AttemptClass = "blocked"
+	AttemptClassConnect        AttemptClass = "connect"
+	AttemptClassDelivered      AttemptClass = "delivered"
+	AttemptClassDns            AttemptClass = "dns"
+	AttemptClassGone           AttemptClass = "gone"
+	AttemptClassRedirect       AttemptClass = "redirect"
+	AttemptClassRefused        AttemptClass = "refused"
+	AttemptClassReset          AttemptClass = "reset"
+	AttemptClassThrottled      AttemptClass = "throttled"
+	AttemptClassTimeout        AttemptClass = "timeout"
+	AttemptClassTls            AttemptClass = "tls"
+	AttemptClassToken          AttemptClass = "token"
+	AttemptClassTransformation AttemptClass = "transformation"
+	AttemptClassUnavailable    AttemptClass = "unavailable"
 )
 
 // Valid indicates whether the value is a known member of the AttemptClass enum.
@@ -61,6 +62,8 @@ func (e AttemptClass) Valid() bool {
 	case AttemptClassTls:
 		return true
 	case AttemptClassToken:
+		return true
+	case AttemptClassTransformation:
 		return true
 	case AttemptClassUnavailable:
 		return true
@@ -386,19 +389,20 @@ func (e CircuitStateState) Valid() bool {
 
 // Defines values for DeadLetterGroupClass.
 const (
-	DeadLetterGroupClassBlocked     DeadLetterGroupClass = "blocked"
-	DeadLetterGroupClassConnect     DeadLetterGroupClass = "connect"
-	DeadLetterGroupClassDelivered   DeadLetterGroupClass = "delivered"
-	DeadLetterGroupClassDns         DeadLetterGroupClass = "dns"
-	DeadLetterGroupClassGone        DeadLetterGroupClass = "gone"
-	DeadLetterGroupClassRedirect    DeadLetterGroupClass = "redirect"
-	DeadLetterGroupClassRefused     DeadLetterGroupClass = "refused"
-	DeadLetterGroupClassReset       DeadLetterGroupClass = "reset"
-	DeadLetterGroupClassThrottled   DeadLetterGroupClass = "throttled"
-	DeadLetterGroupClassTimeout     DeadLetterGroupClass = "timeout"
-	DeadLetterGroupClassTls         DeadLetterGroupClass = "tls"
-	DeadLetterGroupClassToken       DeadLetterGroupClass = "token"
-	DeadLetterGroupClassUnavailable DeadLetterGroupClass = "unavailable"
+	DeadLetterGroupClassBlocked        DeadLetterGroupClass = "blocked"
+	DeadLetterGroupClassConnect        DeadLetterGroupClass = "connect"
+	DeadLetterGroupClassDelivered      DeadLetterGroupClass = "delivered"
+	DeadLetterGroupClassDns            DeadLetterGroupClass = "dns"
+	DeadLetterGroupClassGone           DeadLetterGroupClass = "gone"
+	DeadLetterGroupClassRedirect       DeadLetterGroupClass = "redirect"
+	DeadLetterGroupClassRefused        DeadLetterGroupClass = "refused"
+	DeadLetterGroupClassReset          DeadLetterGroupClass = "reset"
+	DeadLetterGroupClassThrottled      DeadLetterGroupClass = "throttled"
+	DeadLetterGroupClassTimeout        DeadLetterGroupClass = "timeout"
+	DeadLetterGroupClassTls            DeadLetterGroupClass = "tls"
+	DeadLetterGroupClassToken          DeadLetterGroupClass = "token"
+	DeadLetterGroupClassTransformation DeadLetterGroupClass = "transformation"
+	DeadLetterGroupClassUnavailable    DeadLetterGroupClass = "unavailable"
 )
 
 // Valid indicates whether the value is a known member of the DeadLetterGroupClass enum.
@@ -428,6 +432,8 @@ func (e DeadLetterGroupClass) Valid() bool {
 		return true
 	case DeadLetterGroupClassToken:
 		return true
+	case DeadLetterGroupClassTransformation:
+		return true
 	case DeadLetterGroupClassUnavailable:
 		return true
 	default:
@@ -437,18 +443,19 @@ func (e DeadLetterGroupClass) Valid() bool {
 
 // Defines values for DeadLetterGroupPattern.
 const (
-	DeadLetterGroupPatternBlocked     DeadLetterGroupPattern = "blocked"
-	DeadLetterGroupPatternCredentials DeadLetterGroupPattern = "credentials"
-	DeadLetterGroupPatternDown        DeadLetterGroupPattern = "down"
-	DeadLetterGroupPatternExpired     DeadLetterGroupPattern = "expired"
-	DeadLetterGroupPatternGone        DeadLetterGroupPattern = "gone"
-	DeadLetterGroupPatternOutage      DeadLetterGroupPattern = "outage"
-	DeadLetterGroupPatternRedirect    DeadLetterGroupPattern = "redirect"
-	DeadLetterGroupPatternRefused     DeadLetterGroupPattern = "refused"
-	DeadLetterGroupPatternThrottled   DeadLetterGroupPattern = "throttled"
-	DeadLetterGroupPatternTls         DeadLetterGroupPattern = "tls"
-	DeadLetterGroupPatternTrickle     DeadLetterGroupPattern = "trickle"
-	DeadLetterGroupPatternUnknown     DeadLetterGroupPattern = "unknown"
+	DeadLetterGroupPatternBlocked        DeadLetterGroupPattern = "blocked"
+	DeadLetterGroupPatternCredentials    DeadLetterGroupPattern = "credentials"
+	DeadLetterGroupPatternDown           DeadLetterGroupPattern = "down"
+	DeadLetterGroupPatternExpired        DeadLetterGroupPattern = "expired"
+	DeadLetterGroupPatternGone           DeadLetterGroupPattern = "gone"
+	DeadLetterGroupPatternOutage         DeadLetterGroupPattern = "outage"
+	DeadLetterGroupPatternRedirect       DeadLetterGroupPattern = "redirect"
+	DeadLetterGroupPatternRefused        DeadLetterGroupPattern = "refused"
+	DeadLetterGroupPatternThrottled      DeadLetterGroupPattern = "throttled"
+	DeadLetterGroupPatternTls            DeadLetterGroupPattern = "tls"
+	DeadLetterGroupPatternTransformation DeadLetterGroupPattern = "transformation"
+	DeadLetterGroupPatternTrickle        DeadLetterGroupPattern = "trickle"
+	DeadLetterGroupPatternUnknown        DeadLetterGroupPattern = "unknown"
 )
 
 // Valid indicates whether the value is a known member of the DeadLetterGroupPattern enum.
@@ -474,6 +481,8 @@ func (e DeadLetterGroupPattern) Valid() bool {
 		return true
 	case DeadLetterGroupPatternTls:
 		return true
+	case DeadLetterGroupPatternTransformation:
+		return true
 	case DeadLetterGroupPatternTrickle:
 		return true
 	case DeadLetterGroupPatternUnknown:
@@ -485,10 +494,11 @@ func (e DeadLetterGroupPattern) Valid() bool {
 
 // Defines values for DeadLetterGroupReason.
 const (
-	DeadLetterGroupReasonExhausted DeadLetterGroupReason = "exhausted"
-	DeadLetterGroupReasonExpired   DeadLetterGroupReason = "expired"
-	DeadLetterGroupReasonGone      DeadLetterGroupReason = "gone"
-	DeadLetterGroupReasonRejected  DeadLetterGroupReason = "rejected"
+	DeadLetterGroupReasonExhausted      DeadLetterGroupReason = "exhausted"
+	DeadLetterGroupReasonExpired        DeadLetterGroupReason = "expired"
+	DeadLetterGroupReasonGone           DeadLetterGroupReason = "gone"
+	DeadLetterGroupReasonRejected       DeadLetterGroupReason = "rejected"
+	DeadLetterGroupReasonTransformation DeadLetterGroupReason = "transformation"
 )
 
 // Valid indicates whether the value is a known member of the DeadLetterGroupReason enum.
@@ -501,6 +511,8 @@ func (e DeadLetterGroupReason) Valid() bool {
 	case DeadLetterGroupReasonGone:
 		return true
 	case DeadLetterGroupReasonRejected:
+		return true
+	case DeadLetterGroupReasonTransformation:
 		return true
 	default:
 		return false
@@ -524,6 +536,7 @@ const (
 	DeliveryReasonRejected        DeliveryReason = "rejected"
 	DeliveryReasonReplayed        DeliveryReason = "replayed"
 	DeliveryReasonThrottled       DeliveryReason = "throttled"
+	DeliveryReasonTransformation  DeliveryReason = "transformation"
 )
 
 // Valid indicates whether the value is a known member of the DeliveryReason enum.
@@ -558,6 +571,8 @@ func (e DeliveryReason) Valid() bool {
 	case DeliveryReasonReplayed:
 		return true
 	case DeliveryReasonThrottled:
+		return true
+	case DeliveryReasonTransformation:
 		return true
 	default:
 		return false
@@ -614,6 +629,7 @@ const (
 	DeliveryDetailReasonRejected        DeliveryDetailReason = "rejected"
 	DeliveryDetailReasonReplayed        DeliveryDetailReason = "replayed"
 	DeliveryDetailReasonThrottled       DeliveryDetailReason = "throttled"
+	DeliveryDetailReasonTransformation  DeliveryDetailReason = "transformation"
 )
 
 // Valid indicates whether the value is a known member of the DeliveryDetailReason enum.
@@ -648,6 +664,8 @@ func (e DeliveryDetailReason) Valid() bool {
 	case DeliveryDetailReasonReplayed:
 		return true
 	case DeliveryDetailReasonThrottled:
+		return true
+	case DeliveryDetailReasonTransformation:
 		return true
 	default:
 		return false
@@ -747,6 +765,27 @@ func (e EndpointEgress) Valid() bool {
 	}
 }
 
+// Defines values for EndpointEnvelope.
+const (
+	EndpointEnvelopeRaw      EndpointEnvelope = "raw"
+	EndpointEnvelopeStandard EndpointEnvelope = "standard"
+	EndpointEnvelopeThin     EndpointEnvelope = "thin"
+)
+
+// Valid indicates whether the value is a known member of the EndpointEnvelope enum.
+func (e EndpointEnvelope) Valid() bool {
+	switch e {
+	case EndpointEnvelopeRaw:
+		return true
+	case EndpointEnvelopeStandard:
+		return true
+	case EndpointEnvelopeThin:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for EndpointHeaders.
 const (
 	EndpointHeadersAsteriskAsteriskAsterisk EndpointHeaders = "***"
@@ -756,24 +795,6 @@ const (
 func (e EndpointHeaders) Valid() bool {
 	switch e {
 	case EndpointHeadersAsteriskAsteriskAsterisk:
-		return true
-	default:
-		return false
-	}
-}
-
-// Defines values for EndpointSignatureHeaders.
-const (
-	EndpointSignatureHeadersClassic  EndpointSignatureHeaders = "classic"
-	EndpointSignatureHeadersStandard EndpointSignatureHeaders = "standard"
-)
-
-// Valid indicates whether the value is a known member of the EndpointSignatureHeaders enum.
-func (e EndpointSignatureHeaders) Valid() bool {
-	switch e {
-	case EndpointSignatureHeadersClassic:
-		return true
-	case EndpointSignatureHeadersStandard:
 		return true
 	default:
 		return false
@@ -837,18 +858,21 @@ func (e EndpointCreateEgress) Valid() bool {
 	}
 }
 
-// Defines values for EndpointCreateSignatureHeaders.
+// Defines values for EndpointCreateEnvelope.
 const (
-	EndpointCreateSignatureHeadersClassic  EndpointCreateSignatureHeaders = "classic"
-	EndpointCreateSignatureHeadersStandard EndpointCreateSignatureHeaders = "standard"
+	EndpointCreateEnvelopeRaw      EndpointCreateEnvelope = "raw"
+	EndpointCreateEnvelopeStandard EndpointCreateEnvelope = "standard"
+	EndpointCreateEnvelopeThin     EndpointCreateEnvelope = "thin"
 )
 
-// Valid indicates whether the value is a known member of the EndpointCreateSignatureHeaders enum.
-func (e EndpointCreateSignatureHeaders) Valid() bool {
+// Valid indicates whether the value is a known member of the EndpointCreateEnvelope enum.
+func (e EndpointCreateEnvelope) Valid() bool {
 	switch e {
-	case EndpointCreateSignatureHeadersClassic:
+	case EndpointCreateEnvelopeRaw:
 		return true
-	case EndpointCreateSignatureHeadersStandard:
+	case EndpointCreateEnvelopeStandard:
+		return true
+	case EndpointCreateEnvelopeThin:
 		return true
 	default:
 		return false
@@ -891,6 +915,27 @@ func (e EndpointDetailEgress) Valid() bool {
 	}
 }
 
+// Defines values for EndpointDetailEnvelope.
+const (
+	EndpointDetailEnvelopeRaw      EndpointDetailEnvelope = "raw"
+	EndpointDetailEnvelopeStandard EndpointDetailEnvelope = "standard"
+	EndpointDetailEnvelopeThin     EndpointDetailEnvelope = "thin"
+)
+
+// Valid indicates whether the value is a known member of the EndpointDetailEnvelope enum.
+func (e EndpointDetailEnvelope) Valid() bool {
+	switch e {
+	case EndpointDetailEnvelopeRaw:
+		return true
+	case EndpointDetailEnvelopeStandard:
+		return true
+	case EndpointDetailEnvelopeThin:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for EndpointDetailHeaders.
 const (
 	EndpointDetailHeadersAsteriskAsteriskAsterisk EndpointDetailHeaders = "***"
@@ -900,24 +945,6 @@ const (
 func (e EndpointDetailHeaders) Valid() bool {
 	switch e {
 	case EndpointDetailHeadersAsteriskAsteriskAsterisk:
-		return true
-	default:
-		return false
-	}
-}
-
-// Defines values for EndpointDetailSignatureHeaders.
-const (
-	EndpointDetailSignatureHeadersClassic  EndpointDetailSignatureHeaders = "classic"
-	EndpointDetailSignatureHeadersStandard EndpointDetailSignatureHeaders = "standard"
-)
-
-// Valid indicates whether the value is a known member of the EndpointDetailSignatureHeaders enum.
-func (e EndpointDetailSignatureHeaders) Valid() bool {
-	switch e {
-	case EndpointDetailSignatureHeadersClassic:
-		return true
-	case EndpointDetailSignatureHeadersStandard:
 		return true
 	default:
 		return false
@@ -981,18 +1008,21 @@ func (e EndpointFieldsEgress) Valid() bool {
 	}
 }
 
-// Defines values for EndpointFieldsSignatureHeaders.
+// Defines values for EndpointFieldsEnvelope.
 const (
-	EndpointFieldsSignatureHeadersClassic  EndpointFieldsSignatureHeaders = "classic"
-	EndpointFieldsSignatureHeadersStandard EndpointFieldsSignatureHeaders = "standard"
+	EndpointFieldsEnvelopeRaw      EndpointFieldsEnvelope = "raw"
+	EndpointFieldsEnvelopeStandard EndpointFieldsEnvelope = "standard"
+	EndpointFieldsEnvelopeThin     EndpointFieldsEnvelope = "thin"
 )
 
-// Valid indicates whether the value is a known member of the EndpointFieldsSignatureHeaders enum.
-func (e EndpointFieldsSignatureHeaders) Valid() bool {
+// Valid indicates whether the value is a known member of the EndpointFieldsEnvelope enum.
+func (e EndpointFieldsEnvelope) Valid() bool {
 	switch e {
-	case EndpointFieldsSignatureHeadersClassic:
+	case EndpointFieldsEnvelopeRaw:
 		return true
-	case EndpointFieldsSignatureHeadersStandard:
+	case EndpointFieldsEnvelopeStandard:
+		return true
+	case EndpointFieldsEnvelopeThin:
 		return true
 	default:
 		return false
@@ -1098,6 +1128,27 @@ func (e EndpointWithSecretEgress) Valid() bool {
 	}
 }
 
+// Defines values for EndpointWithSecretEnvelope.
+const (
+	EndpointWithSecretEnvelopeRaw      EndpointWithSecretEnvelope = "raw"
+	EndpointWithSecretEnvelopeStandard EndpointWithSecretEnvelope = "standard"
+	EndpointWithSecretEnvelopeThin     EndpointWithSecretEnvelope = "thin"
+)
+
+// Valid indicates whether the value is a known member of the EndpointWithSecretEnvelope enum.
+func (e EndpointWithSecretEnvelope) Valid() bool {
+	switch e {
+	case EndpointWithSecretEnvelopeRaw:
+		return true
+	case EndpointWithSecretEnvelopeStandard:
+		return true
+	case EndpointWithSecretEnvelopeThin:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for EndpointWithSecretHeaders.
 const (
 	EndpointWithSecretHeadersAsteriskAsteriskAsterisk EndpointWithSecretHeaders = "***"
@@ -1107,24 +1158,6 @@ const (
 func (e EndpointWithSecretHeaders) Valid() bool {
 	switch e {
 	case EndpointWithSecretHeadersAsteriskAsteriskAsterisk:
-		return true
-	default:
-		return false
-	}
-}
-
-// Defines values for EndpointWithSecretSignatureHeaders.
-const (
-	EndpointWithSecretSignatureHeadersClassic  EndpointWithSecretSignatureHeaders = "classic"
-	EndpointWithSecretSignatureHeadersStandard EndpointWithSecretSignatureHeaders = "standard"
-)
-
-// Valid indicates whether the value is a known member of the EndpointWithSecretSignatureHeaders enum.
-func (e EndpointWithSecretSignatureHeaders) Valid() bool {
-	switch e {
-	case EndpointWithSecretSignatureHeadersClassic:
-		return true
-	case EndpointWithSecretSignatureHeadersStandard:
 		return true
 	default:
 		return false
@@ -1289,19 +1322,20 @@ func (e KeyWithTextScopes) Valid() bool {
 
 // Defines values for OutcomeClass.
 const (
-	OutcomeClassBlocked     OutcomeClass = "blocked"
-	OutcomeClassConnect     OutcomeClass = "connect"
-	OutcomeClassDelivered   OutcomeClass = "delivered"
-	OutcomeClassDns         OutcomeClass = "dns"
-	OutcomeClassGone        OutcomeClass = "gone"
-	OutcomeClassRedirect    OutcomeClass = "redirect"
-	OutcomeClassRefused     OutcomeClass = "refused"
-	OutcomeClassReset       OutcomeClass = "reset"
-	OutcomeClassThrottled   OutcomeClass = "throttled"
-	OutcomeClassTimeout     OutcomeClass = "timeout"
-	OutcomeClassTls         OutcomeClass = "tls"
-	OutcomeClassToken       OutcomeClass = "token"
-	OutcomeClassUnavailable OutcomeClass = "unavailable"
+	OutcomeClassBlocked        OutcomeClass = "blocked"
+	OutcomeClassConnect        OutcomeClass = "connect"
+	OutcomeClassDelivered      OutcomeClass = "delivered"
+	OutcomeClassDns            OutcomeClass = "dns"
+	OutcomeClassGone           OutcomeClass = "gone"
+	OutcomeClassRedirect       OutcomeClass = "redirect"
+	OutcomeClassRefused        OutcomeClass = "refused"
+	OutcomeClassReset          OutcomeClass = "reset"
+	OutcomeClassThrottled      OutcomeClass = "throttled"
+	OutcomeClassTimeout        OutcomeClass = "timeout"
+	OutcomeClassTls            OutcomeClass = "tls"
+	OutcomeClassToken          OutcomeClass = "token"
+	OutcomeClassTransformation OutcomeClass = "transformation"
+	OutcomeClassUnavailable    OutcomeClass = "unavailable"
 )
 
 // Valid indicates whether the value is a known member of the OutcomeClass enum.
@@ -1330,6 +1364,8 @@ func (e OutcomeClass) Valid() bool {
 	case OutcomeClassTls:
 		return true
 	case OutcomeClassToken:
+		return true
+	case OutcomeClassTransformation:
 		return true
 	case OutcomeClassUnavailable:
 		return true
@@ -1413,6 +1449,27 @@ func (e PortalSessionScopes) Valid() bool {
 	case PortalSessionScopesRead:
 		return true
 	case PortalSessionScopesReplay:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for PreviewRequestEnvelope.
+const (
+	PreviewRequestEnvelopeRaw      PreviewRequestEnvelope = "raw"
+	PreviewRequestEnvelopeStandard PreviewRequestEnvelope = "standard"
+	PreviewRequestEnvelopeThin     PreviewRequestEnvelope = "thin"
+)
+
+// Valid indicates whether the value is a known member of the PreviewRequestEnvelope enum.
+func (e PreviewRequestEnvelope) Valid() bool {
+	switch e {
+	case PreviewRequestEnvelopeRaw:
+		return true
+	case PreviewRequestEnvelopeStandard:
+		return true
+	case PreviewRequestEnvelopeThin:
 		return true
 	default:
 		return false
@@ -1517,20 +1574,21 @@ func (e ReplayState) Valid() bool {
 
 // Defines values for ReplayFilterClass.
 const (
-	ReplayFilterClassBlocked     ReplayFilterClass = "blocked"
-	ReplayFilterClassConnect     ReplayFilterClass = "connect"
-	ReplayFilterClassDelivered   ReplayFilterClass = "delivered"
-	ReplayFilterClassDns         ReplayFilterClass = "dns"
-	ReplayFilterClassGone        ReplayFilterClass = "gone"
-	ReplayFilterClassNone        ReplayFilterClass = "none"
-	ReplayFilterClassRedirect    ReplayFilterClass = "redirect"
-	ReplayFilterClassRefused     ReplayFilterClass = "refused"
-	ReplayFilterClassReset       ReplayFilterClass = "reset"
-	ReplayFilterClassThrottled   ReplayFilterClass = "throttled"
-	ReplayFilterClassTimeout     ReplayFilterClass = "timeout"
-	ReplayFilterClassTls         ReplayFilterClass = "tls"
-	ReplayFilterClassToken       ReplayFilterClass = "token"
-	ReplayFilterClassUnavailable ReplayFilterClass = "unavailable"
+	ReplayFilterClassBlocked        ReplayFilterClass = "blocked"
+	ReplayFilterClassConnect        ReplayFilterClass = "connect"
+	ReplayFilterClassDelivered      ReplayFilterClass = "delivered"
+	ReplayFilterClassDns            ReplayFilterClass = "dns"
+	ReplayFilterClassGone           ReplayFilterClass = "gone"
+	ReplayFilterClassNone           ReplayFilterClass = "none"
+	ReplayFilterClassRedirect       ReplayFilterClass = "redirect"
+	ReplayFilterClassRefused        ReplayFilterClass = "refused"
+	ReplayFilterClassReset          ReplayFilterClass = "reset"
+	ReplayFilterClassThrottled      ReplayFilterClass = "throttled"
+	ReplayFilterClassTimeout        ReplayFilterClass = "timeout"
+	ReplayFilterClassTls            ReplayFilterClass = "tls"
+	ReplayFilterClassToken          ReplayFilterClass = "token"
+	ReplayFilterClassTransformation ReplayFilterClass = "transformation"
+	ReplayFilterClassUnavailable    ReplayFilterClass = "unavailable"
 )
 
 // Valid indicates whether the value is a known member of the ReplayFilterClass enum.
@@ -1561,6 +1619,8 @@ func (e ReplayFilterClass) Valid() bool {
 	case ReplayFilterClassTls:
 		return true
 	case ReplayFilterClassToken:
+		return true
+	case ReplayFilterClassTransformation:
 		return true
 	case ReplayFilterClassUnavailable:
 		return true
@@ -1616,20 +1676,21 @@ func (e ReplayProgressState) Valid() bool {
 
 // Defines values for ReplaySelectionClass.
 const (
-	ReplaySelectionClassBlocked     ReplaySelectionClass = "blocked"
-	ReplaySelectionClassConnect     ReplaySelectionClass = "connect"
-	ReplaySelectionClassDelivered   ReplaySelectionClass = "delivered"
-	ReplaySelectionClassDns         ReplaySelectionClass = "dns"
-	ReplaySelectionClassGone        ReplaySelectionClass = "gone"
-	ReplaySelectionClassNone        ReplaySelectionClass = "none"
-	ReplaySelectionClassRedirect    ReplaySelectionClass = "redirect"
-	ReplaySelectionClassRefused     ReplaySelectionClass = "refused"
-	ReplaySelectionClassReset       ReplaySelectionClass = "reset"
-	ReplaySelectionClassThrottled   ReplaySelectionClass = "throttled"
-	ReplaySelectionClassTimeout     ReplaySelectionClass = "timeout"
-	ReplaySelectionClassTls         ReplaySelectionClass = "tls"
-	ReplaySelectionClassToken       ReplaySelectionClass = "token"
-	ReplaySelectionClassUnavailable ReplaySelectionClass = "unavailable"
+	ReplaySelectionClassBlocked        ReplaySelectionClass = "blocked"
+	ReplaySelectionClassConnect        ReplaySelectionClass = "connect"
+	ReplaySelectionClassDelivered      ReplaySelectionClass = "delivered"
+	ReplaySelectionClassDns            ReplaySelectionClass = "dns"
+	ReplaySelectionClassGone           ReplaySelectionClass = "gone"
+	ReplaySelectionClassNone           ReplaySelectionClass = "none"
+	ReplaySelectionClassRedirect       ReplaySelectionClass = "redirect"
+	ReplaySelectionClassRefused        ReplaySelectionClass = "refused"
+	ReplaySelectionClassReset          ReplaySelectionClass = "reset"
+	ReplaySelectionClassThrottled      ReplaySelectionClass = "throttled"
+	ReplaySelectionClassTimeout        ReplaySelectionClass = "timeout"
+	ReplaySelectionClassTls            ReplaySelectionClass = "tls"
+	ReplaySelectionClassToken          ReplaySelectionClass = "token"
+	ReplaySelectionClassTransformation ReplaySelectionClass = "transformation"
+	ReplaySelectionClassUnavailable    ReplaySelectionClass = "unavailable"
 )
 
 // Valid indicates whether the value is a known member of the ReplaySelectionClass enum.
@@ -1660,6 +1721,8 @@ func (e ReplaySelectionClass) Valid() bool {
 	case ReplaySelectionClassTls:
 		return true
 	case ReplaySelectionClassToken:
+		return true
+	case ReplaySelectionClassTransformation:
 		return true
 	case ReplaySelectionClassUnavailable:
 		return true
@@ -1734,6 +1797,63 @@ func (e RetryPreset) Valid() bool {
 	case RetryPresetMinute:
 		return true
 	case RetryPresetStandard:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for SignatureProfileAlgorithm.
+const (
+	Sha1   SignatureProfileAlgorithm = "sha1"
+	Sha256 SignatureProfileAlgorithm = "sha256"
+	Sha512 SignatureProfileAlgorithm = "sha512"
+)
+
+// Valid indicates whether the value is a known member of the SignatureProfileAlgorithm enum.
+func (e SignatureProfileAlgorithm) Valid() bool {
+	switch e {
+	case Sha1:
+		return true
+	case Sha256:
+		return true
+	case Sha512:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for SignatureProfileEncoding.
+const (
+	Base64 SignatureProfileEncoding = "base64"
+	Hex    SignatureProfileEncoding = "hex"
+)
+
+// Valid indicates whether the value is a known member of the SignatureProfileEncoding enum.
+func (e SignatureProfileEncoding) Valid() bool {
+	switch e {
+	case Base64:
+		return true
+	case Hex:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for SignatureProfileKey.
+const (
+	Decoded SignatureProfileKey = "decoded"
+	Text    SignatureProfileKey = "text"
+)
+
+// Valid indicates whether the value is a known member of the SignatureProfileKey enum.
+func (e SignatureProfileKey) Valid() bool {
+	switch e {
+	case Decoded:
+		return true
+	case Text:
 		return true
 	default:
 		return false
@@ -2164,7 +2284,10 @@ type Attempt struct {
 
 	// RetryAfter A duration with units, in the grammar of Go's time.ParseDuration.
 	RetryAfter *Duration `json:"retry_after,omitempty"`
-	StartedAt  Time      `json:"started_at"`
+
+	// Shape The envelope of the request, or the version of its transformation; absent: raw.
+	Shape     *string `json:"shape,omitempty"`
+	StartedAt Time    `json:"started_at"`
 
 	// Status The HTTP status; absent without a response.
 	Status  *int           `json:"status,omitempty"`
@@ -2666,6 +2789,9 @@ type Egress struct {
 
 	// Regions Other regions with a sender, for `region` of an endpoint. Empty: all requests come from the deployment's own region.
 	Regions []string `json:"regions"`
+
+	// SignatureProfiles For `signature_profiles` of an endpoint: Surehook's and the deployment's.
+	SignatureProfiles []SignatureProfile `json:"signature_profiles"`
 }
 
 // EgressDestinations The destinations in AWS. Absent in a deployment that sends HTTP only.
@@ -2699,6 +2825,9 @@ type Endpoint struct {
 
 	// Egress The source addresses of the requests. shared: any address of AWS. fixed: the addresses of `getEgress` alone, in the deployment's own region; without its sender, the deliveries wait.
 	Egress EndpointEgress `json:"egress"`
+
+	// Envelope The form of the body: the payload alone; type, timestamp and data; or id, type and timestamp.
+	Envelope EndpointEnvelope `json:"envelope"`
 
 	// EventTypes Exact types, prefixes such as order.*, or *. Types of Surehook (surehook.) match only by name or prefix, not by *.
 	EventTypes []string `json:"event_types"`
@@ -2739,10 +2868,12 @@ type Endpoint struct {
 	RetryOn []int `json:"retry_on"`
 
 	// Shards The partitions of the deliveries of later events: one for each 500 deliveries a second.
-	Shards           int                      `json:"shards"`
-	SignatureHeaders EndpointSignatureHeaders `json:"signature_headers"`
+	Shards int `json:"shards"`
 
-	// SignatureSchemes The signatures of every request. v1: HMAC-SHA256; v1a: ed25519. Other schemes do not sign. Classic headers carry v1 only.
+	// SignatureProfiles The names of the profiles of `getEgress`: what is signed, and in which headers. Two while a receiver moves from one to the other.
+	SignatureProfiles []string `json:"signature_profiles"`
+
+	// SignatureSchemes The signatures of every request. v1: HMAC-SHA256; v1a: ed25519. Other schemes do not sign. Only the profile standard carries v1a.
 	SignatureSchemes []EndpointSignatureSchemes `json:"signature_schemes"`
 	Status           EndpointStatus             `json:"status"`
 	StatusSince      Time                       `json:"status_since"`
@@ -2752,6 +2883,9 @@ type Endpoint struct {
 
 	// Tls The TLS settings of the requests, with *** for stored texts.
 	Tls *TLSView `json:"tls,omitempty"`
+
+	// Transformation An expression of CEL from event to body, headers and content_type, in place of the envelope. Empty: none.
+	Transformation string `json:"transformation"`
 
 	// Uid An alias chosen by the caller, unique in the tenant, usable in paths; empty for none. Cannot be changed.
 	Uid       string `json:"uid"`
@@ -2765,11 +2899,11 @@ type Endpoint struct {
 // EndpointEgress The source addresses of the requests. shared: any address of AWS. fixed: the addresses of `getEgress` alone, in the deployment's own region; without its sender, the deliveries wait.
 type EndpointEgress string
 
+// EndpointEnvelope The form of the body: the payload alone; type, timestamp and data; or id, type and timestamp.
+type EndpointEnvelope string
+
 // EndpointHeaders defines model for Endpoint.Headers.
 type EndpointHeaders string
-
-// EndpointSignatureHeaders defines model for Endpoint.SignatureHeaders.
-type EndpointSignatureHeaders string
 
 // EndpointSignatureSchemes defines model for Endpoint.SignatureSchemes.
 type EndpointSignatureSchemes string
@@ -2804,6 +2938,9 @@ type EndpointCreate struct {
 	// Egress The source addresses of the requests. shared: any address of AWS. fixed: the addresses of `getEgress` alone, in the deployment's own region; without its sender, the deliveries wait. Default: shared.
 	Egress *EndpointCreateEgress `json:"egress,omitempty"`
 
+	// Envelope The form of the body: the payload alone; type, timestamp and data; or id, type and timestamp. Default: standard, or as the deployment says.
+	Envelope *EndpointCreateEnvelope `json:"envelope,omitempty"`
+
 	// EventTypes Exact types, prefixes such as order.*, or *. Types of Surehook (surehook.) match only by name or prefix, not by *. Default: every type.
 	EventTypes *[]string `json:"event_types,omitempty"`
 
@@ -2835,16 +2972,16 @@ type EndpointCreate struct {
 	// RetryOn Statuses with a retry, beside 408, 425, 429 and 5xx: 400 to 599, without 410 and 429, which keep their meanings. The lists change nothing for the circuit. Default: none.
 	RetryOn *[]int `json:"retry_on,omitempty"`
 
-	// Secret A v1 secret, whsec_ and the base64 of 24 to 64 bytes.
+	// Secret A v1 secret: whsec_ and the base64 of 24 to 64 bytes, or text: and 16 to 128 characters of a secret from another system.
 	Secret *string `json:"secret,omitempty"`
 
 	// Shards The partitions of the deliveries of later events: one for each 500 deliveries a second. Default: 1.
 	Shards *int `json:"shards,omitempty"`
 
-	// SignatureHeaders Default: standard.
-	SignatureHeaders *EndpointCreateSignatureHeaders `json:"signature_headers,omitempty"`
+	// SignatureProfiles The names of the profiles of `getEgress`: what is signed, and in which headers. Two while a receiver moves from one to the other. Default: standard, or as the deployment says.
+	SignatureProfiles *[]string `json:"signature_profiles,omitempty"`
 
-	// SignatureSchemes The signatures of every request. v1: HMAC-SHA256; v1a: ed25519. Other schemes do not sign. Classic headers carry v1 only. Default: v1.
+	// SignatureSchemes The signatures of every request. v1: HMAC-SHA256; v1a: ed25519. Other schemes do not sign. Only the profile standard carries v1a. Default: v1.
 	SignatureSchemes *[]EndpointCreateSignatureSchemes `json:"signature_schemes,omitempty"`
 
 	// Timeout A duration with units, in the grammar of Go's time.ParseDuration.
@@ -2852,6 +2989,9 @@ type EndpointCreate struct {
 
 	// Tls The TLS settings of the requests: the authorities that Surehook trusts, and a client certificate with its key (mutual TLS). A change replaces the whole, and {} removes the settings; *** keeps what is stored, certificate and key together. Another origin of url needs certificate and key again. For the origin of the url only: after a redirect to another origin, requests use the roots of the system and no certificate.
 	Tls *TLS `json:"tls,omitempty"`
+
+	// Transformation An expression of CEL from event to body, headers and content_type, in place of the envelope. Empty: none.
+	Transformation *string `json:"transformation,omitempty"`
 
 	// Uid An alias chosen by the caller, unique in the tenant, usable in paths; empty for none. Cannot be changed.
 	Uid *string `json:"uid,omitempty"`
@@ -2863,8 +3003,8 @@ type EndpointCreate struct {
 // EndpointCreateEgress The source addresses of the requests. shared: any address of AWS. fixed: the addresses of `getEgress` alone, in the deployment's own region; without its sender, the deliveries wait. Default: shared.
 type EndpointCreateEgress string
 
-// EndpointCreateSignatureHeaders Default: standard.
-type EndpointCreateSignatureHeaders string
+// EndpointCreateEnvelope The form of the body: the payload alone; type, timestamp and data; or id, type and timestamp. Default: standard, or as the deployment says.
+type EndpointCreateEnvelope string
 
 // EndpointCreateSignatureSchemes defines model for EndpointCreate.SignatureSchemes.
 type EndpointCreateSignatureSchemes string
@@ -2891,6 +3031,9 @@ type EndpointDetail struct {
 
 	// Egress The source addresses of the requests. shared: any address of AWS. fixed: the addresses of `getEgress` alone, in the deployment's own region; without its sender, the deliveries wait.
 	Egress EndpointDetailEgress `json:"egress"`
+
+	// Envelope The form of the body: the payload alone; type, timestamp and data; or id, type and timestamp.
+	Envelope EndpointDetailEnvelope `json:"envelope"`
 
 	// EventTypes Exact types, prefixes such as order.*, or *. Types of Surehook (surehook.) match only by name or prefix, not by *.
 	EventTypes []string `json:"event_types"`
@@ -2931,10 +3074,12 @@ type EndpointDetail struct {
 	RetryOn []int `json:"retry_on"`
 
 	// Shards The partitions of the deliveries of later events: one for each 500 deliveries a second.
-	Shards           int                            `json:"shards"`
-	SignatureHeaders EndpointDetailSignatureHeaders `json:"signature_headers"`
+	Shards int `json:"shards"`
 
-	// SignatureSchemes The signatures of every request. v1: HMAC-SHA256; v1a: ed25519. Other schemes do not sign. Classic headers carry v1 only.
+	// SignatureProfiles The names of the profiles of `getEgress`: what is signed, and in which headers. Two while a receiver moves from one to the other.
+	SignatureProfiles []string `json:"signature_profiles"`
+
+	// SignatureSchemes The signatures of every request. v1: HMAC-SHA256; v1a: ed25519. Other schemes do not sign. Only the profile standard carries v1a.
 	SignatureSchemes []EndpointDetailSignatureSchemes `json:"signature_schemes"`
 
 	// Slow The last review found a 95th percentile of the latency over 2 s.
@@ -2948,6 +3093,9 @@ type EndpointDetail struct {
 	// Tls The TLS settings of the requests, with *** for stored texts.
 	Tls *TLSView `json:"tls,omitempty"`
 
+	// Transformation An expression of CEL from event to body, headers and content_type, in place of the envelope. Empty: none.
+	Transformation string `json:"transformation"`
+
 	// Uid An alias chosen by the caller, unique in the tenant, usable in paths; empty for none. Cannot be changed.
 	Uid       string `json:"uid"`
 	UpdatedAt Time   `json:"updated_at"`
@@ -2960,11 +3108,11 @@ type EndpointDetail struct {
 // EndpointDetailEgress The source addresses of the requests. shared: any address of AWS. fixed: the addresses of `getEgress` alone, in the deployment's own region; without its sender, the deliveries wait.
 type EndpointDetailEgress string
 
+// EndpointDetailEnvelope The form of the body: the payload alone; type, timestamp and data; or id, type and timestamp.
+type EndpointDetailEnvelope string
+
 // EndpointDetailHeaders defines model for EndpointDetail.Headers.
 type EndpointDetailHeaders string
-
-// EndpointDetailSignatureHeaders defines model for EndpointDetail.SignatureHeaders.
-type EndpointDetailSignatureHeaders string
 
 // EndpointDetailSignatureSchemes defines model for EndpointDetail.SignatureSchemes.
 type EndpointDetailSignatureSchemes string
@@ -2992,6 +3140,9 @@ type EndpointFields struct {
 
 	// Egress The source addresses of the requests. shared: any address of AWS. fixed: the addresses of `getEgress` alone, in the deployment's own region; without its sender, the deliveries wait.
 	Egress *EndpointFieldsEgress `json:"egress,omitempty"`
+
+	// Envelope The form of the body: the payload alone; type, timestamp and data; or id, type and timestamp. Default: standard, or as the deployment says.
+	Envelope *EndpointFieldsEnvelope `json:"envelope,omitempty"`
 
 	// EventTypes Exact types, prefixes such as order.*, or *. Types of Surehook (surehook.) match only by name or prefix, not by *.
 	EventTypes *[]string `json:"event_types,omitempty"`
@@ -3025,10 +3176,12 @@ type EndpointFields struct {
 	RetryOn *[]int `json:"retry_on,omitempty"`
 
 	// Shards The partitions of the deliveries of later events: one for each 500 deliveries a second.
-	Shards           *int                            `json:"shards,omitempty"`
-	SignatureHeaders *EndpointFieldsSignatureHeaders `json:"signature_headers,omitempty"`
+	Shards *int `json:"shards,omitempty"`
 
-	// SignatureSchemes The signatures of every request. v1: HMAC-SHA256; v1a: ed25519. Other schemes do not sign. Classic headers carry v1 only.
+	// SignatureProfiles The names of the profiles of `getEgress`: what is signed, and in which headers. Two while a receiver moves from one to the other.
+	SignatureProfiles *[]string `json:"signature_profiles,omitempty"`
+
+	// SignatureSchemes The signatures of every request. v1: HMAC-SHA256; v1a: ed25519. Other schemes do not sign. Only the profile standard carries v1a.
 	SignatureSchemes *[]EndpointFieldsSignatureSchemes `json:"signature_schemes,omitempty"`
 
 	// Timeout A duration with units, in the grammar of Go's time.ParseDuration.
@@ -3036,6 +3189,9 @@ type EndpointFields struct {
 
 	// Tls The TLS settings of the requests: the authorities that Surehook trusts, and a client certificate with its key (mutual TLS). A change replaces the whole, and {} removes the settings; *** keeps what is stored, certificate and key together. Another origin of url needs certificate and key again. For the origin of the url only: after a redirect to another origin, requests use the roots of the system and no certificate.
 	Tls *TLS `json:"tls,omitempty"`
+
+	// Transformation An expression of CEL from event to body, headers and content_type, in place of the envelope. Empty: none.
+	Transformation *string `json:"transformation,omitempty"`
 
 	// Uid An alias chosen by the caller, unique in the tenant, usable in paths; empty for none. Cannot be changed.
 	Uid *string `json:"uid,omitempty"`
@@ -3047,8 +3203,8 @@ type EndpointFields struct {
 // EndpointFieldsEgress The source addresses of the requests. shared: any address of AWS. fixed: the addresses of `getEgress` alone, in the deployment's own region; without its sender, the deliveries wait.
 type EndpointFieldsEgress string
 
-// EndpointFieldsSignatureHeaders defines model for EndpointFields.SignatureHeaders.
-type EndpointFieldsSignatureHeaders string
+// EndpointFieldsEnvelope The form of the body: the payload alone; type, timestamp and data; or id, type and timestamp. Default: standard, or as the deployment says.
+type EndpointFieldsEnvelope string
 
 // EndpointFieldsSignatureSchemes defines model for EndpointFields.SignatureSchemes.
 type EndpointFieldsSignatureSchemes string
@@ -3136,6 +3292,9 @@ type EndpointWithSecret struct {
 	// Egress The source addresses of the requests. shared: any address of AWS. fixed: the addresses of `getEgress` alone, in the deployment's own region; without its sender, the deliveries wait.
 	Egress EndpointWithSecretEgress `json:"egress"`
 
+	// Envelope The form of the body: the payload alone; type, timestamp and data; or id, type and timestamp.
+	Envelope EndpointWithSecretEnvelope `json:"envelope"`
+
 	// EventTypes Exact types, prefixes such as order.*, or *. Types of Surehook (surehook.) match only by name or prefix, not by *.
 	EventTypes []string `json:"event_types"`
 
@@ -3174,14 +3333,16 @@ type EndpointWithSecret struct {
 	// RetryOn Statuses with a retry, beside 408, 425, 429 and 5xx: 400 to 599, without 410 and 429, which keep their meanings. The lists change nothing for the circuit.
 	RetryOn []int `json:"retry_on"`
 
-	// Secret A v1 secret, whsec_ and the base64 of 24 to 64 bytes.
+	// Secret A v1 secret: whsec_ and the base64 of 24 to 64 bytes, or text: and 16 to 128 characters of a secret from another system.
 	Secret string `json:"secret"`
 
 	// Shards The partitions of the deliveries of later events: one for each 500 deliveries a second.
-	Shards           int                                `json:"shards"`
-	SignatureHeaders EndpointWithSecretSignatureHeaders `json:"signature_headers"`
+	Shards int `json:"shards"`
 
-	// SignatureSchemes The signatures of every request. v1: HMAC-SHA256; v1a: ed25519. Other schemes do not sign. Classic headers carry v1 only.
+	// SignatureProfiles The names of the profiles of `getEgress`: what is signed, and in which headers. Two while a receiver moves from one to the other.
+	SignatureProfiles []string `json:"signature_profiles"`
+
+	// SignatureSchemes The signatures of every request. v1: HMAC-SHA256; v1a: ed25519. Other schemes do not sign. Only the profile standard carries v1a.
 	SignatureSchemes []EndpointWithSecretSignatureSchemes `json:"signature_schemes"`
 	Status           EndpointWithSecretStatus             `json:"status"`
 	StatusSince      Time                                 `json:"status_since"`
@@ -3191,6 +3352,9 @@ type EndpointWithSecret struct {
 
 	// Tls The TLS settings of the requests, with *** for stored texts.
 	Tls *TLSView `json:"tls,omitempty"`
+
+	// Transformation An expression of CEL from event to body, headers and content_type, in place of the envelope. Empty: none.
+	Transformation string `json:"transformation"`
 
 	// Uid An alias chosen by the caller, unique in the tenant, usable in paths; empty for none. Cannot be changed.
 	Uid       string `json:"uid"`
@@ -3204,11 +3368,11 @@ type EndpointWithSecret struct {
 // EndpointWithSecretEgress The source addresses of the requests. shared: any address of AWS. fixed: the addresses of `getEgress` alone, in the deployment's own region; without its sender, the deliveries wait.
 type EndpointWithSecretEgress string
 
+// EndpointWithSecretEnvelope The form of the body: the payload alone; type, timestamp and data; or id, type and timestamp.
+type EndpointWithSecretEnvelope string
+
 // EndpointWithSecretHeaders defines model for EndpointWithSecret.Headers.
 type EndpointWithSecretHeaders string
-
-// EndpointWithSecretSignatureHeaders defines model for EndpointWithSecret.SignatureHeaders.
-type EndpointWithSecretSignatureHeaders string
 
 // EndpointWithSecretSignatureSchemes defines model for EndpointWithSecret.SignatureSchemes.
 type EndpointWithSecretSignatureSchemes string
@@ -3388,22 +3552,6 @@ type FieldError struct {
 	Message string `json:"message"`
 }
 
-// FilterMatch defines model for FilterMatch.
-type FilterMatch struct {
-	Matches bool `json:"matches"`
-}
-
-// FilterTest defines model for FilterTest.
-type FilterTest struct {
-	EventType string `json:"event_type"`
-
-	// Filter As the filter of an endpoint, with a field.
-	Filter map[string]interface{} `json:"filter"`
-
-	// Payload Any JSON value.
-	Payload json.RawMessage `json:"payload"`
-}
-
 // Health defines model for Health.
 type Health struct {
 	At Time `json:"at"`
@@ -3449,7 +3597,7 @@ type HealthWindow struct {
 	// AttemptsByNumber The number of first attempts, second attempts, and so on. All numbers except the first count retries.
 	AttemptsByNumber []int `json:"attempts_by_number"`
 
-	// AttemptsByOutcome The number of attempts by class of the outcome: delivered, unavailable, throttled, timeout, dns, connect, reset, tls, blocked, gone, refused, redirect, token.
+	// AttemptsByOutcome The number of attempts by class of the outcome: delivered, unavailable, throttled, timeout, dns, connect, reset, tls, blocked, gone, refused, redirect, token, transformation.
 	AttemptsByOutcome map[string]int `json:"attempts_by_outcome"`
 
 	// Dead The number of deliveries ended as dead.
@@ -3604,6 +3752,9 @@ type Outcome struct {
 	// RetryAfter A duration with units, in the grammar of Go's time.ParseDuration.
 	RetryAfter *Duration `json:"retry_after,omitempty"`
 
+	// Shape The envelope of the request, or the version of its transformation; absent: raw.
+	Shape *string `json:"shape,omitempty"`
+
 	// Status The HTTP status; absent without a response.
 	Status *int `json:"status,omitempty"`
 
@@ -3687,6 +3838,55 @@ type PortalSession struct {
 
 // PortalSessionScopes defines model for PortalSession.Scopes.
 type PortalSessionScopes string
+
+// Preview defines model for Preview.
+type Preview struct {
+	// Matches The filter lets the event pass.
+	Matches bool `json:"matches"`
+
+	// Problems What does not fit the schema of the event type.
+	Problems []FieldError `json:"problems"`
+	Request  struct {
+		Body string `json:"body"`
+
+		// Headers By name. Secret values read ***.
+		Headers map[string]string `json:"headers"`
+
+		// Method POST; of a destination in AWS, the operation.
+		Method string `json:"method"`
+		Url    string `json:"url"`
+	} `json:"request"`
+
+	// Secret The secret that signed, the same for all previews.
+	Secret string `json:"secret"`
+
+	// Shape The envelope, the version of the transformation, or surehook.batch.
+	Shape string `json:"shape"`
+
+	// Subscribed The endpoint gets events of the type.
+	Subscribed bool `json:"subscribed"`
+}
+
+// PreviewRequest defines model for PreviewRequest.
+type PreviewRequest struct {
+	Envelope *PreviewRequestEnvelope `json:"envelope,omitempty"`
+	EventId  *EventID                `json:"event_id,omitempty"`
+
+	// EventType In place of event_id: the type of an event.
+	EventType *string `json:"event_type,omitempty"`
+
+	// Filter A filter to try.
+	Filter *map[string]interface{} `json:"filter,omitempty"`
+
+	// Payload Any JSON value; without one, the example of the type.
+	Payload json.RawMessage `json:"payload,omitempty"`
+
+	// Transformation An expression to try; empty: the envelope.
+	Transformation *string `json:"transformation,omitempty"`
+}
+
+// PreviewRequestEnvelope defines model for PreviewRequest.Envelope.
+type PreviewRequestEnvelope string
 
 // Problem A problem document (RFC 9457). `code` identifies the problem.
 type Problem struct {
@@ -3986,9 +4186,44 @@ type RotateRequest struct {
 	// Overlap A duration with units, in the grammar of Go's time.ParseDuration.
 	Overlap *Duration `json:"overlap,omitempty"`
 
-	// Secret A v1 secret, whsec_ and the base64 of 24 to 64 bytes.
+	// Secret A v1 secret: whsec_ and the base64 of 24 to 64 bytes, or text: and 16 to 128 characters of a secret from another system.
 	Secret *string `json:"secret,omitempty"`
 }
+
+// SignatureProfile What is signed, and the headers that tell the receiver. The profile standard is Standard Webhooks, and has a name only.
+type SignatureProfile struct {
+	// Algorithm Of the HMAC.
+	Algorithm *SignatureProfileAlgorithm `json:"algorithm,omitempty"`
+	Encoding  *SignatureProfileEncoding  `json:"encoding,omitempty"`
+
+	// Headers Templates of the headers, with {id}, {timestamp}, {type}, {delivery}, {idempotency_key} and {signature}.
+	Headers *map[string]string `json:"headers,omitempty"`
+
+	// Key The key of the HMAC: the text of the secret, or its bytes.
+	Key  *SignatureProfileKey `json:"key,omitempty"`
+	Name string               `json:"name"`
+
+	// Prefix Before each signature.
+	Prefix *string `json:"prefix,omitempty"`
+
+	// Separator Between the signatures of several secrets; empty: the newest secret signs.
+	Separator *string `json:"separator,omitempty"`
+
+	// Signed Template of the signed text, with {id}, {timestamp}, {body}, {url} and {method}.
+	Signed *string `json:"signed,omitempty"`
+
+	// Warnings Weak choices.
+	Warnings []string `json:"warnings"`
+}
+
+// SignatureProfileAlgorithm Of the HMAC.
+type SignatureProfileAlgorithm string
+
+// SignatureProfileEncoding defines model for SignatureProfile.Encoding.
+type SignatureProfileEncoding string
+
+// SignatureProfileKey The key of the HMAC: the text of the secret, or its bytes.
+type SignatureProfileKey string
 
 // Stats defines model for Stats.
 type Stats struct {
@@ -4008,7 +4243,7 @@ type StatsRow struct {
 	// AttemptsByNumber The number of first attempts, second attempts, and so on.
 	AttemptsByNumber []int `json:"attempts_by_number"`
 
-	// AttemptsByOutcome The number of attempts by class of the outcome: delivered, unavailable, throttled, timeout, dns, connect, reset, tls, blocked, gone, refused, redirect, token. Absent for event types, and without attempts.
+	// AttemptsByOutcome The number of attempts by class of the outcome: delivered, unavailable, throttled, timeout, dns, connect, reset, tls, blocked, gone, refused, redirect, token, transformation. Absent for event types, and without attempts.
 	AttemptsByOutcome *map[string]int `json:"attempts_by_outcome,omitempty"`
 
 	// Dead The number of deliveries ended as dead, without those with a settled replay.
@@ -4625,6 +4860,9 @@ type CreateEndpointJSONRequestBody = EndpointCreate
 // ChangeEndpointJSONRequestBody defines body for ChangeEndpoint for application/json ContentType.
 type ChangeEndpointJSONRequestBody = EndpointFields
 
+// PreviewEndpointJSONRequestBody defines body for PreviewEndpoint for application/json ContentType.
+type PreviewEndpointJSONRequestBody = PreviewRequest
+
 // RotateSecretJSONRequestBody defines body for RotateSecret for application/json ContentType.
 type RotateSecretJSONRequestBody = RotateRequest
 
@@ -4639,9 +4877,6 @@ type PostEventsJSONRequestBody = BatchRequest
 
 // ReplayEventJSONRequestBody defines body for ReplayEvent for application/json ContentType.
 type ReplayEventJSONRequestBody = ReplayRequest
-
-// TestFilterJSONRequestBody defines body for TestFilter for application/json ContentType.
-type TestFilterJSONRequestBody = FilterTest
 
 // PutTenantLimitsJSONRequestBody defines body for PutTenantLimits for application/json ContentType.
 type PutTenantLimitsJSONRequestBody = TenantLimits
@@ -5284,6 +5519,28 @@ type ClientInterface interface {
 	// Corresponds with POST /v1/tenants/{tenant}/endpoints/{endpoint}/pause (the `PauseEndpoint` operationId).
 	PauseEndpoint(ctx context.Context, tenant TenantRef, endpoint EndpointRef, reqEditors ...RequestEditorFn) (*http.Response, error)
 
+	// PreviewEndpointWithBody Preview a request
+	//
+	// The exact request that the endpoint would get for an event, signed with the `secret` of the response in place of
+	// the endpoint's, and whether the endpoint would get the event. The body names a stored event by `event_id`, or a type with a
+	// payload. `filter`, `envelope` and `transformation` are tried in place of the endpoint's. Nothing is stored or sent.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /v1/tenants/{tenant}/endpoints/{endpoint}/preview (the `PreviewEndpoint` operationId).
+	PreviewEndpointWithBody(ctx context.Context, tenant TenantRef, endpoint EndpointRef, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// PreviewEndpoint Preview a request
+	//
+	// The exact request that the endpoint would get for an event, signed with the `secret` of the response in place of
+	// the endpoint's, and whether the endpoint would get the event. The body names a stored event by `event_id`, or a type with a
+	// payload. `filter`, `envelope` and `transformation` are tried in place of the endpoint's. Nothing is stored or sent.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /v1/tenants/{tenant}/endpoints/{endpoint}/preview (the `PreviewEndpoint` operationId).
+	PreviewEndpoint(ctx context.Context, tenant TenantRef, endpoint EndpointRef, body PreviewEndpointJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
 	// ResumeEndpoint Resume a paused endpoint
 	//
 	// Parked deliveries are released in waves, as soon as the circuit is closed. 409 for a disabled endpoint: enable
@@ -5489,24 +5746,6 @@ type ClientInterface interface {
 	//
 	// Corresponds with POST /v1/tenants/{tenant}/events/{event}/replay (the `ReplayEvent` operationId).
 	ReplayEvent(ctx context.Context, tenant TenantRef, event EventRef, params *ReplayEventParams, body ReplayEventJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
-
-	// TestFilterWithBody Test a filter
-	//
-	// Tells whether a filter of an endpoint matches an event. Nothing is stored or sent.
-	//
-	// Takes any type of body and a specified content type.
-	//
-	// Corresponds with POST /v1/tenants/{tenant}/filters/test (the `TestFilter` operationId).
-	TestFilterWithBody(ctx context.Context, tenant TenantRef, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
-
-	// TestFilter Test a filter
-	//
-	// Tells whether a filter of an endpoint matches an event. Nothing is stored or sent.
-	//
-	// Takes a body of the `application/json` content type.
-	//
-	// Corresponds with POST /v1/tenants/{tenant}/filters/test (the `TestFilter` operationId).
-	TestFilter(ctx context.Context, tenant TenantRef, body TestFilterJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// DeleteTenantLimits Remove all limits of a tenant
 	//
@@ -6568,6 +6807,48 @@ func (c *Client) PauseEndpoint(ctx context.Context, tenant TenantRef, endpoint E
 	return c.Client.Do(req)
 }
 
+// PreviewEndpointWithBody Preview a request
+//
+// The exact request that the endpoint would get for an event, signed with the `secret` of the response in place of
+// the endpoint's, and whether the endpoint would get the event. The body names a stored event by `event_id`, or a type with a
+// payload. `filter`, `envelope` and `transformation` are tried in place of the endpoint's. Nothing is stored or sent.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /v1/tenants/{tenant}/endpoints/{endpoint}/preview (the `PreviewEndpoint` operationId).
+func (c *Client) PreviewEndpointWithBody(ctx context.Context, tenant TenantRef, endpoint EndpointRef, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewPreviewEndpointRequestWithBody(c.Server, tenant, endpoint, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// PreviewEndpoint Preview a request
+//
+// The exact request that the endpoint would get for an event, signed with the `secret` of the response in place of
+// the endpoint's, and whether the endpoint would get the event. The body names a stored event by `event_id`, or a type with a
+// payload. `filter`, `envelope` and `transformation` are tried in place of the endpoint's. Nothing is stored or sent.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /v1/tenants/{tenant}/endpoints/{endpoint}/preview (the `PreviewEndpoint` operationId).
+func (c *Client) PreviewEndpoint(ctx context.Context, tenant TenantRef, endpoint EndpointRef, body PreviewEndpointJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewPreviewEndpointRequest(c.Server, tenant, endpoint, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
 // ResumeEndpoint Resume a paused endpoint
 //
 // Parked deliveries are released in waves, as soon as the circuit is closed. 409 for a disabled endpoint: enable
@@ -6944,44 +7225,6 @@ func (c *Client) ReplayEventWithBody(ctx context.Context, tenant TenantRef, even
 // Corresponds with POST /v1/tenants/{tenant}/events/{event}/replay (the `ReplayEvent` operationId).
 func (c *Client) ReplayEvent(ctx context.Context, tenant TenantRef, event EventRef, params *ReplayEventParams, body ReplayEventJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewReplayEventRequest(c.Server, tenant, event, params, body)
-	if err != nil {
-		return nil, err
-	}
-	req = req.WithContext(ctx)
-	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
-		return nil, err
-	}
-	return c.Client.Do(req)
-}
-
-// TestFilterWithBody Test a filter
-//
-// Tells whether a filter of an endpoint matches an event. Nothing is stored or sent.
-//
-// Takes any type of body and a specified content type.
-//
-// Corresponds with POST /v1/tenants/{tenant}/filters/test (the `TestFilter` operationId).
-func (c *Client) TestFilterWithBody(ctx context.Context, tenant TenantRef, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
-	req, err := NewTestFilterRequestWithBody(c.Server, tenant, contentType, body)
-	if err != nil {
-		return nil, err
-	}
-	req = req.WithContext(ctx)
-	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
-		return nil, err
-	}
-	return c.Client.Do(req)
-}
-
-// TestFilter Test a filter
-//
-// Tells whether a filter of an endpoint matches an event. Nothing is stored or sent.
-//
-// Takes a body of the `application/json` content type.
-//
-// Corresponds with POST /v1/tenants/{tenant}/filters/test (the `TestFilter` operationId).
-func (c *Client) TestFilter(ctx context.Context, tenant TenantRef, body TestFilterJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
-	req, err := NewTestFilterRequest(c.Server, tenant, body)
 	if err != nil {
 		return nil, err
 	}
@@ -9748,6 +9991,60 @@ func NewPauseEndpointRequest(server string, tenant TenantRef, endpoint EndpointR
 	return req, nil
 }
 
+// NewPreviewEndpointRequest calls the generic PreviewEndpoint builder with application/json body
+func NewPreviewEndpointRequest(server string, tenant TenantRef, endpoint EndpointRef, body PreviewEndpointJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewPreviewEndpointRequestWithBody(server, tenant, endpoint, "application/json", bodyReader)
+}
+
+// NewPreviewEndpointRequestWithBody constructs an http.Request for the PreviewEndpoint method, with any body, and a specified content type
+func NewPreviewEndpointRequestWithBody(server string, tenant TenantRef, endpoint EndpointRef, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "tenant", tenant, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam1 string
+
+	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "endpoint", endpoint, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/tenants/%s/endpoints/%s/preview", pathParam0, pathParam1)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	return req, nil
+}
+
 // NewResumeEndpointRequest constructs an http.Request for the ResumeEndpoint method
 func NewResumeEndpointRequest(server string, tenant TenantRef, endpoint EndpointRef) (*http.Request, error) {
 	var err error
@@ -10609,53 +10906,6 @@ func NewReplayEventRequestWithBody(server string, tenant TenantRef, event EventR
 			rawQueryFragments = append(rawQueryFragments, encoded)
 		}
 		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
-	}
-
-	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
-	if err != nil {
-		return nil, err
-	}
-
-	req.Header.Add("Content-Type", contentType)
-
-	return req, nil
-}
-
-// NewTestFilterRequest calls the generic TestFilter builder with application/json body
-func NewTestFilterRequest(server string, tenant TenantRef, body TestFilterJSONRequestBody) (*http.Request, error) {
-	var bodyReader io.Reader
-	buf, err := json.Marshal(body)
-	if err != nil {
-		return nil, err
-	}
-	bodyReader = bytes.NewReader(buf)
-	return NewTestFilterRequestWithBody(server, tenant, "application/json", bodyReader)
-}
-
-// NewTestFilterRequestWithBody constructs an http.Request for the TestFilter method, with any body, and a specified content type
-func NewTestFilterRequestWithBody(server string, tenant TenantRef, contentType string, body io.Reader) (*http.Request, error) {
-	var err error
-
-	var pathParam0 string
-
-	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "tenant", tenant, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
-	if err != nil {
-		return nil, err
-	}
-
-	serverURL, err := url.Parse(server)
-	if err != nil {
-		return nil, err
-	}
-
-	operationPath := fmt.Sprintf("/v1/tenants/%s/filters/test", pathParam0)
-	if operationPath[0] == '/' {
-		operationPath = "." + operationPath
-	}
-
-	queryURL, err := serverURL.Parse(operationPath)
-	if err != nil {
-		return nil, err
 	}
 
 	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
@@ -11792,6 +12042,28 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with POST /v1/tenants/{tenant}/endpoints/{endpoint}/pause (the `PauseEndpoint` operationId).
 	PauseEndpointWithResponse(ctx context.Context, tenant TenantRef, endpoint EndpointRef, reqEditors ...RequestEditorFn) (*PauseEndpointResult, error)
 
+	// PreviewEndpointWithBodyWithResponse Preview a request
+	//
+	// The exact request that the endpoint would get for an event, signed with the `secret` of the response in place of
+	// the endpoint's, and whether the endpoint would get the event. The body names a stored event by `event_id`, or a type with a
+	// payload. `filter`, `envelope` and `transformation` are tried in place of the endpoint's. Nothing is stored or sent.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/tenants/{tenant}/endpoints/{endpoint}/preview (the `PreviewEndpoint` operationId).
+	PreviewEndpointWithBodyWithResponse(ctx context.Context, tenant TenantRef, endpoint EndpointRef, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*PreviewEndpointResult, error)
+
+	// PreviewEndpointWithResponse Preview a request
+	//
+	// The exact request that the endpoint would get for an event, signed with the `secret` of the response in place of
+	// the endpoint's, and whether the endpoint would get the event. The body names a stored event by `event_id`, or a type with a
+	// payload. `filter`, `envelope` and `transformation` are tried in place of the endpoint's. Nothing is stored or sent.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/tenants/{tenant}/endpoints/{endpoint}/preview (the `PreviewEndpoint` operationId).
+	PreviewEndpointWithResponse(ctx context.Context, tenant TenantRef, endpoint EndpointRef, body PreviewEndpointJSONRequestBody, reqEditors ...RequestEditorFn) (*PreviewEndpointResult, error)
+
 	// ResumeEndpointWithResponse Resume a paused endpoint
 	//
 	// Parked deliveries are released in waves, as soon as the circuit is closed. 409 for a disabled endpoint: enable
@@ -12013,24 +12285,6 @@ type ClientWithResponsesInterface interface {
 	//
 	// Corresponds with POST /v1/tenants/{tenant}/events/{event}/replay (the `ReplayEvent` operationId).
 	ReplayEventWithResponse(ctx context.Context, tenant TenantRef, event EventRef, params *ReplayEventParams, body ReplayEventJSONRequestBody, reqEditors ...RequestEditorFn) (*ReplayEventResult, error)
-
-	// TestFilterWithBodyWithResponse Test a filter
-	//
-	// Tells whether a filter of an endpoint matches an event. Nothing is stored or sent.
-	//
-	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
-	//
-	// Corresponds with POST /v1/tenants/{tenant}/filters/test (the `TestFilter` operationId).
-	TestFilterWithBodyWithResponse(ctx context.Context, tenant TenantRef, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*TestFilterResult, error)
-
-	// TestFilterWithResponse Test a filter
-	//
-	// Tells whether a filter of an endpoint matches an event. Nothing is stored or sent.
-	//
-	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
-	//
-	// Corresponds with POST /v1/tenants/{tenant}/filters/test (the `TestFilter` operationId).
-	TestFilterWithResponse(ctx context.Context, tenant TenantRef, body TestFilterJSONRequestBody, reqEditors ...RequestEditorFn) (*TestFilterResult, error)
 
 	// DeleteTenantLimitsWithResponse Remove all limits of a tenant
 	//
@@ -13921,6 +14175,47 @@ func (r PauseEndpointResult) ContentType() string {
 	return ""
 }
 
+type PreviewEndpointResult struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *Preview
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r PreviewEndpointResult) GetJSON200() *Preview {
+	return r.JSON200
+}
+
+// GetBody returns the raw response body bytes
+func (r PreviewEndpointResult) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r PreviewEndpointResult) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r PreviewEndpointResult) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r PreviewEndpointResult) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
 // ResumeEndpointResult200Headers the declared response headers of an HTTP 200 response for ResumeEndpoint
 type ResumeEndpointResult200Headers struct {
 	ETag string
@@ -14476,47 +14771,6 @@ func (r ReplayEventResult) StatusCode() int {
 
 // ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
 func (r ReplayEventResult) ContentType() string {
-	if r.HTTPResponse != nil {
-		return r.HTTPResponse.Header.Get("Content-Type")
-	}
-	return ""
-}
-
-type TestFilterResult struct {
-	Body         []byte
-	HTTPResponse *http.Response
-	// JSON200 the response for an HTTP 200 `application/json` response
-	JSON200 *FilterMatch
-}
-
-// GetJSON200 returns the response for an HTTP 200 `application/json` response
-func (r TestFilterResult) GetJSON200() *FilterMatch {
-	return r.JSON200
-}
-
-// GetBody returns the raw response body bytes
-func (r TestFilterResult) GetBody() []byte {
-	return r.Body
-}
-
-// Status returns HTTPResponse.Status
-func (r TestFilterResult) Status() string {
-	if r.HTTPResponse != nil {
-		return r.HTTPResponse.Status
-	}
-	return http.StatusText(0)
-}
-
-// StatusCode returns HTTPResponse.StatusCode
-func (r TestFilterResult) StatusCode() int {
-	if r.HTTPResponse != nil {
-		return r.HTTPResponse.StatusCode
-	}
-	return 0
-}
-
-// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
-func (r TestFilterResult) ContentType() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Header.Get("Content-Type")
 	}
@@ -15787,6 +16041,40 @@ func (c *ClientWithResponses) PauseEndpointWithResponse(ctx context.Context, ten
 	return ParsePauseEndpointResult(rsp)
 }
 
+// PreviewEndpointWithBodyWithResponse Preview a request
+//
+// The exact request that the endpoint would get for an event, signed with the `secret` of the response in place of
+// the endpoint's, and whether the endpoint would get the event. The body names a stored event by `event_id`, or a type with a
+// payload. `filter`, `envelope` and `transformation` are tried in place of the endpoint's. Nothing is stored or sent.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/tenants/{tenant}/endpoints/{endpoint}/preview (the `PreviewEndpoint` operationId).
+func (c *ClientWithResponses) PreviewEndpointWithBodyWithResponse(ctx context.Context, tenant TenantRef, endpoint EndpointRef, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*PreviewEndpointResult, error) {
+	rsp, err := c.PreviewEndpointWithBody(ctx, tenant, endpoint, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParsePreviewEndpointResult(rsp)
+}
+
+// PreviewEndpointWithResponse Preview a request
+//
+// The exact request that the endpoint would get for an event, signed with the `secret` of the response in place of
+// the endpoint's, and whether the endpoint would get the event. The body names a stored event by `event_id`, or a type with a
+// payload. `filter`, `envelope` and `transformation` are tried in place of the endpoint's. Nothing is stored or sent.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/tenants/{tenant}/endpoints/{endpoint}/preview (the `PreviewEndpoint` operationId).
+func (c *ClientWithResponses) PreviewEndpointWithResponse(ctx context.Context, tenant TenantRef, endpoint EndpointRef, body PreviewEndpointJSONRequestBody, reqEditors ...RequestEditorFn) (*PreviewEndpointResult, error) {
+	rsp, err := c.PreviewEndpoint(ctx, tenant, endpoint, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParsePreviewEndpointResult(rsp)
+}
+
 // ResumeEndpointWithResponse Resume a paused endpoint
 //
 // Parked deliveries are released in waves, as soon as the circuit is closed. 409 for a disabled endpoint: enable
@@ -16115,36 +16403,6 @@ func (c *ClientWithResponses) ReplayEventWithResponse(ctx context.Context, tenan
 		return nil, err
 	}
 	return ParseReplayEventResult(rsp)
-}
-
-// TestFilterWithBodyWithResponse Test a filter
-//
-// Tells whether a filter of an endpoint matches an event. Nothing is stored or sent.
-//
-// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
-//
-// Corresponds with POST /v1/tenants/{tenant}/filters/test (the `TestFilter` operationId).
-func (c *ClientWithResponses) TestFilterWithBodyWithResponse(ctx context.Context, tenant TenantRef, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*TestFilterResult, error) {
-	rsp, err := c.TestFilterWithBody(ctx, tenant, contentType, body, reqEditors...)
-	if err != nil {
-		return nil, err
-	}
-	return ParseTestFilterResult(rsp)
-}
-
-// TestFilterWithResponse Test a filter
-//
-// Tells whether a filter of an endpoint matches an event. Nothing is stored or sent.
-//
-// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
-//
-// Corresponds with POST /v1/tenants/{tenant}/filters/test (the `TestFilter` operationId).
-func (c *ClientWithResponses) TestFilterWithResponse(ctx context.Context, tenant TenantRef, body TestFilterJSONRequestBody, reqEditors ...RequestEditorFn) (*TestFilterResult, error) {
-	rsp, err := c.TestFilter(ctx, tenant, body, reqEditors...)
-	if err != nil {
-		return nil, err
-	}
-	return ParseTestFilterResult(rsp)
 }
 
 // DeleteTenantLimitsWithResponse Remove all limits of a tenant
@@ -17624,6 +17882,32 @@ func ParsePauseEndpointResult(rsp *http.Response) (*PauseEndpointResult, error) 
 	return response, nil
 }
 
+// ParsePreviewEndpointResult parses an HTTP response from a PreviewEndpointWithResponse call
+func ParsePreviewEndpointResult(rsp *http.Response) (*PreviewEndpointResult, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &PreviewEndpointResult{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest Preview
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	}
+
+	return response, nil
+}
+
 // ParseResumeEndpointResult parses an HTTP response from a ResumeEndpointWithResponse call
 func ParseResumeEndpointResult(rsp *http.Response) (*ResumeEndpointResult, error) {
 	bodyBytes, err := io.ReadAll(rsp.Body)
@@ -17993,32 +18277,6 @@ func ParseReplayEventResult(rsp *http.Response) (*ReplayEventResult, error) {
 			return nil, err
 		}
 		response.JSON207 = &dest
-
-	}
-
-	return response, nil
-}
-
-// ParseTestFilterResult parses an HTTP response from a TestFilterWithResponse call
-func ParseTestFilterResult(rsp *http.Response) (*TestFilterResult, error) {
-	bodyBytes, err := io.ReadAll(rsp.Body)
-	defer func() { _ = rsp.Body.Close() }()
-	if err != nil {
-		return nil, err
-	}
-
-	response := &TestFilterResult{
-		Body:         bodyBytes,
-		HTTPResponse: rsp,
-	}
-
-	switch {
-	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
-		var dest FilterMatch
-		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
-			return nil, err
-		}
-		response.JSON200 = &dest
 
 	}
 

@@ -29,6 +29,7 @@ import (
 	"surehook/internal/emf"
 	"surehook/internal/hook"
 	"surehook/internal/names"
+	"surehook/internal/rule/shape"
 )
 
 func main() {
@@ -60,7 +61,7 @@ func newHandler(cfg config.Deliver, sdk aws.Config, log *slog.Logger) (any, erro
 	})
 	maker := &attempt.Maker{
 		Store: store, Vault: vault, Sender: sender, Remote: &remote.Sender{Signer: sender, Invoker: senders, Now: time.Now},
-		Metrics: metrics, Log: log, Now: time.Now,
+		Shaper: &shape.Shaper{PublicURL: cfg.PublicURL}, Metrics: metrics, Log: log, Now: time.Now,
 	}
 	if allowed := hook.Destinations(cfg.Destinations); allowed.RolePath != "" {
 		maker.AWS = destination.New(sdk, sender, allowed)

@@ -18,6 +18,7 @@ import (
 	"surehook/internal/admin/endpoint"
 	"surehook/internal/admin/erasure"
 	"surehook/internal/admin/eventtype"
+	"surehook/internal/admin/preview"
 	"surehook/internal/admin/reject"
 	"surehook/internal/admin/status"
 	"surehook/internal/admin/tenant"
@@ -25,9 +26,13 @@ import (
 	"surehook/internal/aws/kms"
 	"surehook/internal/aws/sqs"
 	"surehook/internal/config"
+	"surehook/internal/delivery/send"
 	"surehook/internal/emf"
 	"surehook/internal/hook"
 	"surehook/internal/httpapi"
+	"surehook/internal/names"
+	"surehook/internal/rule/shape"
+	"surehook/internal/rule/sign"
 )
 
 func main() {
@@ -47,6 +52,10 @@ func newHandler(cfg config.Manage, sdk aws.Config, log *slog.Logger) (any, error
 	if err != nil {
 		return nil, fmt.Errorf("wire acceptor: %w", err)
 	}
+	profiles, err := sign.ParseProfiles([]byte(cfg.Profiles))
+	if err != nil {
+		return nil, fmt.Errorf("read %s: %w", names.EnvSignatureProfiles, err)
+	}
 	endpoints := &endpoint.Admin{
 		Store:        store,
 		Circuits:     store,
@@ -56,6 +65,10 @@ func newHandler(cfg config.Manage, sdk aws.Config, log *slog.Logger) (any, error
 		Policy:       wire.Policy(cfg.Egress),
 		Origins:      endpoint.Origins{Regions: cfg.SenderRegions, Addresses: cfg.Addresses},
 		Destinations: hook.Destinations(cfg.Destinations),
+		Envelope:     envelopeOf(cfg.Envelope),
+		Profiles:     profiles,
+		NewProfiles:  cfg.NewProfiles,
+		Types:        store,
 		PerHost:      cfg.EndpointsPerHost,
 		Now:          time.Now,
 	}
@@ -69,17 +82,29 @@ func newHandler(cfg config.Manage, sdk aws.Config, log *slog.Logger) (any, error
 		Queues:    depths{sqs.NewDepths(sdk), cfg.Queues},
 		Now:       time.Now,
 	}
+	types := &eventtype.Admin{Store: store, Now: time.Now}
 	return apigateway.Handle(httpapi.Manage(httpapi.Admin{
 		Endpoints: endpoints,
 		Status:    reader,
 		Keys:      &apikey.Issuer{Store: store, Now: time.Now},
 		Links:     &apikey.Links{Store: store, Now: time.Now},
 		Tenants:   &tenant.Admin{Store: store, Retention: cfg.Retention},
-		Types:     &eventtype.Admin{Store: store, Now: time.Now},
+		Types:     types,
 		Rejects:   &reject.Admin{Queue: sqs.NewEventQueue(sdk, cfg.EventsQueue, cfg.RejectsQueue), Now: time.Now},
-		Tester:    acceptor,
-		Guard:     erasure.Guard{Tenants: store},
-		Audit:     &audit.Log{Store: store, Log: log, Now: time.Now},
-		Portal:    httpapi.Portal(cfg.Portal),
+		Previewer: &preview.Previewer{
+			Endpoints: endpoints, Events: reader, Types: types, Shaper: &shape.Shaper{PublicURL: cfg.PublicURL}, Signer: &send.Sender{UserAgent: names.UserAgent(), Now: time.Now},
+		},
+		Tester: acceptor,
+		Guard:  erasure.Guard{Tenants: store},
+		Audit:  &audit.Log{Store: store, Log: log, Now: time.Now},
+		Portal: httpapi.Portal(cfg.Portal),
 	}, log)), nil
+}
+
+// envelopeOf returns the envelope with the name of the configuration.
+func envelopeOf(name string) hook.Envelope {
+	if name == names.EnvelopeStandard {
+		return hook.EnvelopeStandard
+	}
+	return hook.EnvelopeRaw
 }

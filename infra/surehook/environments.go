@@ -79,6 +79,13 @@ type Environment struct {
 	// Senders are other AWS regions with a function that sends, for the field region of
 	// endpoints: a stack in each region, from NewSenders.
 	Senders []string
+	// Envelope is the envelope of new endpoints that name none: "standard" or "raw". Empty
+	// means standard. A change leaves the stored endpoints as they are.
+	Envelope string
+	// SignatureProfiles is the JSON of signature profiles beside Surehook's, by name, at most
+	// 1 KB. Signatures names the profiles of new endpoints that name none; nil means standard.
+	SignatureProfiles string
+	Signatures        []string
 	// Destinations turns destinations in AWS on: the path of the roles of customers that
 	// function deliver may assume, such as "/surehook/". Empty for HTTP only.
 	Destinations string

@@ -27,6 +27,8 @@ func (e Environment) Validate() error {
 	f.add(e.Architecture != "arm64" && e.Architecture != "amd64", "architecture %q is not arm64 or amd64", e.Architecture)
 	f.add(e.Validation != "" && e.Validation != names.ValidationOff && e.Validation != names.ValidationWarn && e.Validation != names.ValidationReject,
 		"validation %q is not off, warn or reject", e.Validation)
+	f.add(e.Envelope != "" && e.Envelope != names.EnvelopeStandard && e.Envelope != names.EnvelopeRaw, "envelope %q is not standard or raw", e.Envelope)
+	e.checkProfiles(&f)
 	f.add(e.Destinations != "" && !rolePath.MatchString(e.Destinations), `%q is not a path of roles, such as "/surehook/"`, e.Destinations)
 	f.add(e.EndpointsPerHost < 0, "%d endpoints per host: the limit is at least 1, or 0 for none", e.EndpointsPerHost)
 	f.add(e.Retention < names.MinRetention, "retention of %v is less than %v", e.Retention, names.MinRetention)

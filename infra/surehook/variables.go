@@ -27,7 +27,7 @@ func ingestEnv(p FunctionsProps) map[string]*string {
 }
 
 func deliverEnv(p FunctionsProps) map[string]*string {
-	return withDestinations(p, withSenders(p, withEgress(p.Environment, map[string]*string{
+	return withPublicURL(p, withDestinations(p, withSenders(p, withEgress(p.Environment, map[string]*string{
 		names.EnvTable:                 p.Table.TableName(),
 		names.EnvKey:                   p.Secrets.Key.KeyArn(),
 		names.EnvLiveQueue:             p.Queues.Live.QueueUrl(),
@@ -44,7 +44,15 @@ func deliverEnv(p FunctionsProps) map[string]*string {
 		names.EnvScheduleRole:          p.Schedules.Role.RoleArn(),
 		names.EnvTopic:                 p.Topic.TopicArn(),
 		names.EnvRetention:             jsii.String(p.Environment.Retention.String()),
-	})))
+	}))))
+}
+
+// withPublicURL adds the address of the API, if it has a domain.
+func withPublicURL(p FunctionsProps, variables map[string]*string) map[string]*string {
+	if domain := p.Environment.Domain.Name; domain != "" {
+		variables[names.EnvPublicURL] = jsii.String("https://" + domain)
+	}
+	return variables
 }
 
 // withSenders adds the regions of the senders, if there are any.
@@ -98,7 +106,7 @@ func replayEnv(p FunctionsProps) map[string]*string {
 }
 
 func manageEnv(p FunctionsProps) map[string]*string {
-	return withDestinations(p, withPerHost(p, withAddresses(p, withSenders(p, withPortal(p.Environment.Portal, withEgress(p.Environment, map[string]*string{
+	return withPublicURL(p, withProfiles(p.Environment, withDestinations(p, withPerHost(p, withAddresses(p, withSenders(p, withPortal(p.Environment.Portal, withEgress(p.Environment, map[string]*string{
 		names.EnvTable:              p.Table.TableName(),
 		names.EnvKey:                p.Secrets.Key.KeyArn(),
 		names.EnvLiveQueue:          p.Queues.Live.QueueUrl(),
@@ -113,9 +121,10 @@ func manageEnv(p FunctionsProps) map[string]*string {
 		names.EnvCoalesceQueue:      p.Queues.Coalesce.QueueUrl(),
 		names.EnvReplayJobsQueue:    p.Queues.ReplayJobs.QueueUrl(),
 		names.EnvDeadLettersQueue:   p.Queues.DeadLetters.QueueUrl(),
+		names.EnvEnvelope:           jsii.String(cmp.Or(p.Environment.Envelope, names.EnvelopeStandard)),
 		names.EnvUndeliverable:      p.Queues.Undeliverable.QueueUrl(),
 		names.EnvUndeliverableRetry: p.Queues.UndeliverableRetry.QueueUrl(),
-	}))))))
+	}))))))))
 }
 
 // withPerHost adds the limit of endpoints per host, if there is one.

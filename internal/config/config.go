@@ -48,6 +48,7 @@ type Deliver struct {
 	ScheduleRoleARN       string
 	TopicARN              string
 	Retention             time.Duration
+	PublicURL             string // of the API; empty without a domain
 	Egress                Egress
 	SenderRegions         []string // other regions with a sender; nil for none
 	Destinations          Destinations
@@ -70,6 +71,10 @@ type Manage struct {
 	Addresses     []netip.Addr // source addresses of the sender with fixed addresses; nil for none
 
 	Destinations Destinations
+	Envelope     string   // of a new endpoint that names none: names.EnvelopeStandard or names.EnvelopeRaw
+	Profiles     string   // JSON of the deployment's own signature profiles, by name; empty for none
+	PublicURL    string   // of the API; empty without a domain
+	NewProfiles  []string // of a new endpoint that names none; nil: standard
 
 	EndpointsPerHost int // endpoints of a tenant with one host at most; 0: no limit
 }
@@ -175,6 +180,7 @@ func ForDeliver(lookup Lookup) (Deliver, error) {
 		ScheduleRoleARN:       r.text(names.EnvScheduleRole),
 		TopicARN:              r.text(names.EnvTopic),
 		Retention:             r.retention(),
+		PublicURL:             r.optional(names.EnvPublicURL),
 		Egress:                r.egress(),
 		SenderRegions:         r.list(names.EnvSenderRegions),
 		Destinations:          r.destinations(),
@@ -228,6 +234,10 @@ func ForManage(lookup Lookup) (Manage, error) {
 		SenderRegions: r.list(names.EnvSenderRegions),
 		Addresses:     r.addresses(names.EnvFixedAddresses),
 		Destinations:  r.destinations(),
+		Envelope:      r.envelope(),
+		PublicURL:     r.optional(names.EnvPublicURL),
+		Profiles:      r.optional(names.EnvSignatureProfiles),
+		NewProfiles:   r.list(names.EnvSignatures),
 
 		EndpointsPerHost: r.optionalCount(names.EnvEndpointsPerHost),
 	}
@@ -353,6 +363,22 @@ func (r *reader) validation() string {
 	default:
 		r.faults = append(r.faults, fmt.Errorf("%s is %q, not off, warn or reject", names.EnvValidation, value))
 	}
+	return value
+}
+
+func (r *reader) envelope() string {
+	value := r.text(names.EnvEnvelope)
+	switch value {
+	case names.EnvelopeStandard, names.EnvelopeRaw, "":
+	default:
+		r.faults = append(r.faults, fmt.Errorf("%s is %q, not standard or raw", names.EnvEnvelope, value))
+	}
+	return value
+}
+
+// optional returns the text of a variable that may be unset.
+func (r *reader) optional(name string) string {
+	value, _ := r.lookup(name)
 	return value
 }
 

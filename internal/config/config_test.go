@@ -26,6 +26,7 @@ var deliverEnv = map[string]string{
 	names.EnvKey:                   "arn:aws:kms:eu-west-1:111122223333:key/k",
 	names.EnvLiveQueue:             "https://sqs/live",
 	names.EnvEventsQueue:           "https://sqs/events",
+	names.EnvEnvelope:              "standard",
 	names.EnvRejectsQueue:          "https://sqs/rejects",
 	names.EnvTenantPath:            "detail.tenant",
 	names.EnvRetryQueue:            "https://sqs/retry",
@@ -326,6 +327,26 @@ func TestFor_Destinations(t *testing.T) {
 	delete(env, names.EnvAccount)
 	if _, err := config.ForDeliver(lookup(env)); err == nil || !strings.Contains(err.Error(), names.EnvAccount) {
 		t.Errorf("ForDeliver() = %v; want an error that names %s", err, names.EnvAccount)
+	}
+}
+
+func TestForManage_Envelope(t *testing.T) {
+	t.Parallel()
+
+	env := maps.Clone(deliverEnv)
+	env[names.EnvReplayQueue], env[names.EnvReplayJobsQueue] = "https://sqs/replay", "https://sqs/replay-jobs"
+	env[names.EnvUndeliverable], env[names.EnvUndeliverableRetry] = "https://sqs/undeliverable", "https://sqs/undeliverable-retry"
+	for _, want := range []string{names.EnvelopeRaw, names.EnvelopeStandard} {
+		env[names.EnvEnvelope] = want
+		if got, err := config.ForManage(lookup(env)); err != nil || got.Envelope != want {
+			t.Errorf("ForManage().Envelope = %s, %v; want %s", got.Envelope, err, want)
+		}
+	}
+	for _, value := range []string{"", "thin", "Standard"} {
+		env[names.EnvEnvelope] = value
+		if _, err := config.ForManage(lookup(env)); err == nil || !strings.Contains(err.Error(), names.EnvEnvelope) {
+			t.Errorf("ForManage(%q) = %v; want an error that names %s", value, err, names.EnvEnvelope)
+		}
 	}
 }
 

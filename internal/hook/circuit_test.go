@@ -47,7 +47,7 @@ func TestValidateEndpoint_Limits(t *testing.T) {
 
 			e := hook.Endpoint{
 				URL: "https://example.com/hook", EventTypes: []string{"*"}, Timeout: hook.DefaultTimeout, Shards: 1,
-				MaxAge: hook.DefaultMaxAge, Style: hook.StyleStandard, Schemes: []hook.Scheme{hook.SchemeV1},
+				MaxAge: hook.DefaultMaxAge, Profiles: hook.ProfilesNamed(hook.ProfileStandard), Schemes: []hook.Scheme{hook.SchemeV1},
 			}
 			tt.change(&e)
 			assertFields(t, hook.ValidateEndpoint(e), tt.field)

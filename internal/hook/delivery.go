@@ -109,6 +109,7 @@ type Outcome struct {
 	Region     string        // of the sender; empty for the deployment's own
 	Duration   time.Duration // from the first dial to the end of the response, with the way to another region
 	RetryAfter time.Duration // the requested wait; 0 for none
+	Shape      string        // version of the shape of the request, see package shape; empty: raw
 	Batch      *Batch        // the request with several events; nil: the request had this event only
 }
 

@@ -145,7 +145,7 @@ func validateDestination(e Endpoint) []FieldError {
 		{on && e.TLS.On(), "tls", none + "TLS settings"},
 		{on && e.Region != "", "region", "must be empty: requests to AWS go to the region of the url"},
 		{on && e.Fixed, "egress", "must be shared: requests to AWS have no fixed addresses"},
-		{on && e.Style == StyleClassic, "signature_headers", "must be standard: only http has classic headers"},
+		{on && (len(e.Profiles) != 1 || e.Profiles[0].Name != ProfileStandard), "signature_profiles", "must be standard alone: only http has other headers"},
 		{bus && e.Coalesce.On() && e.Coalesce.MaxBytes > MaxBusCoalesceBytes, "coalesce.max_bytes", "must be at most 262144 for eventbridge: an event has 1 MiB at most, and contains the body twice"},
 	} {
 		if row.wrong {

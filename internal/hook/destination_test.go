@@ -17,7 +17,7 @@ const (
 // destined returns a valid endpoint with the destination.
 func destined(to hook.DestinationType) hook.Endpoint {
 	e := hook.Endpoint{
-		URL: ordersQueue, Shards: 1, EventTypes: []string{"*"}, Timeout: hook.DefaultTimeout, MaxAge: hook.DefaultMaxAge, Style: hook.StyleStandard, Schemes: []hook.Scheme{hook.SchemeV1},
+		URL: ordersQueue, Shards: 1, EventTypes: []string{"*"}, Timeout: hook.DefaultTimeout, MaxAge: hook.DefaultMaxAge, Profiles: hook.ProfilesNamed(hook.ProfileStandard), Schemes: []hook.Scheme{hook.SchemeV1},
 		Destination: hook.Destination{Type: to, RoleARN: ordersRole, ExternalID: "x"},
 	}
 	if to == hook.DestinationEventBridge {
@@ -86,7 +86,7 @@ func TestValidateEndpoint_destination(t *testing.T) {
 		{name: "TLS settings", to: bus, edit: func(e *hook.Endpoint) { e.TLS.ID = "t" }, want: "tls"},
 		{name: "a region", to: sqs, edit: func(e *hook.Endpoint) { e.Region = "us-east-1" }, want: "region"},
 		{name: "fixed addresses", to: sqs, edit: func(e *hook.Endpoint) { e.Fixed = true }, want: "egress"},
-		{name: "classic headers", to: sqs, edit: func(e *hook.Endpoint) { e.Style = hook.StyleClassic }, want: "signature_headers"},
+		{name: "profile classic", to: sqs, edit: func(e *hook.Endpoint) { e.Profiles = hook.ProfilesNamed(hook.ProfileClassic) }, want: "signature_profiles"},
 
 		{name: "a role of http", to: hook.DestinationHTTP, want: "destination.role_arn"},
 		{name: "a source of http", to: hook.DestinationHTTP, edit: func(e *hook.Endpoint) { e.Destination = hook.Destination{Source: "s"} }, want: "destination.source"},

@@ -9,42 +9,44 @@ import (
 // Endpoint is a receiver of a tenant's events: URL, subscription, limits, retry
 // policy and signing keys.
 type Endpoint struct {
-	ID            EndpointID
-	Tenant        TenantID
-	UID           string // an alias chosen by the user, unique within the tenant; empty for none
-	URL           string // or another address, see Destination
-	Description   string
-	EventTypes    []string // exact types, "prefix.*", or "*"
-	Filter        []byte   // JSON, see package filter; empty: every event of the types
-	Metadata      map[string]string
-	Headers       map[string]string // additional headers of every request, in clear: of requests only, never stored
-	SealedHeaders map[string][]byte // the same by name, each value encrypted as HeaderText, with the endpoint id as context
-	Auth          Auth              // of Surehook at the receiver
-	TLS           TLS
-	Retry         RetryPolicy
-	RetryOn       []int         // statuses with a retry beside the default ones; see ResultOf
-	GiveUpOn      []int         // statuses without a retry beside the default ones
-	Timeout       time.Duration // of one attempt, redirects included
-	MaxAge        time.Duration // an older unsettled delivery becomes dead
-	RatePerSecond float64       // maximum of attempts per second; 0: no limit
-	MaxInFlight   int           // maximum of concurrent attempts; 0: no limit
-	Shards        int           // of the deliveries of new events, 1 to MaxShards
-	ShardsEver    int           // the highest Shards so far
-	Circuit       CircuitSettings
-	Coalesce      Coalescing // zero: a request per event
-	AutoDisable   bool       // reviews may disable the endpoint for too many dead deliveries; an answer 410 disables in any case
-	Style         HeaderStyle
-	Destination   Destination
-	Region        string   // of the requests; empty for the deployment's own
-	Fixed         bool     // requests come from fixed addresses of the own region, or are not made
-	Schemes       []Scheme // signatures of every request, without duplicates; classic headers support v1 only
-	Secrets       []Secret // newest first
-	Status        Status
-	Reason        Reason // of status paused or disabled
-	StatusSince   time.Time
-	CreatedAt     time.Time
-	UpdatedAt     time.Time
-	Version       int64 // of the stored record; 0 for no record
+	ID             EndpointID
+	Tenant         TenantID
+	UID            string // an alias chosen by the user, unique within the tenant; empty for none
+	URL            string // or another address, see Destination
+	Description    string
+	EventTypes     []string // exact types, "prefix.*", or "*"
+	Filter         []byte   // JSON, see package filter; empty: every event of the types
+	Metadata       map[string]string
+	Headers        map[string]string // additional headers of every request, in clear: of requests only, never stored
+	SealedHeaders  map[string][]byte // the same by name, each value encrypted as HeaderText, with the endpoint id as context
+	Auth           Auth              // of Surehook at the receiver
+	TLS            TLS
+	Retry          RetryPolicy
+	RetryOn        []int         // statuses with a retry beside the default ones; see ResultOf
+	GiveUpOn       []int         // statuses without a retry beside the default ones
+	Timeout        time.Duration // of one attempt, redirects included
+	MaxAge         time.Duration // an older unsettled delivery becomes dead
+	RatePerSecond  float64       // maximum of attempts per second; 0: no limit
+	MaxInFlight    int           // maximum of concurrent attempts; 0: no limit
+	Shards         int           // of the deliveries of new events, 1 to MaxShards
+	ShardsEver     int           // the highest Shards so far
+	Circuit        CircuitSettings
+	Coalesce       Coalescing         // zero: a request per event
+	AutoDisable    bool               // reviews may disable the endpoint for too many dead deliveries; an answer 410 disables in any case
+	Profiles       []SignatureProfile // of every request, 1 or 2
+	Destination    Destination
+	Envelope       Envelope
+	Transformation string   // an expression of CEL that makes the requests, in place of the envelope; empty: none
+	Region         string   // of the requests; empty for the deployment's own
+	Fixed          bool     // requests come from fixed addresses of the own region, or are not made
+	Schemes        []Scheme // signatures of every request, without duplicates; only the profile standard carries v1a
+	Secrets        []Secret // newest first
+	Status         Status
+	Reason         Reason // of status paused or disabled
+	StatusSince    time.Time
+	CreatedAt      time.Time
+	UpdatedAt      time.Time
+	Version        int64 // of the stored record; 0 for no record
 
 	// TenantVersion is the version of the tenant that a creation, or a move to another
 	// URL, requires: no endpoint of the tenant has changed since. nil: any. Reads leave

@@ -25,26 +25,6 @@ func (s Status) String() string {
 	return "unknown"
 }
 
-// HeaderStyle selects the header names for signature and ids.
-type HeaderStyle uint8
-
-// The header styles. The zero HeaderStyle is not valid.
-const (
-	StyleStandard HeaderStyle = iota + 1 // Standard Webhooks: webhook-id, webhook-timestamp, webhook-signature
-	StyleClassic                         // X-Webhook-Signature: sha256=<hex> and companions
-)
-
-// String returns the style as it appears in the API.
-func (h HeaderStyle) String() string {
-	switch h {
-	case StyleStandard:
-		return "standard"
-	case StyleClassic:
-		return "classic"
-	}
-	return "unknown"
-}
-
 // Scheme is a signature scheme of Standard Webhooks.
 type Scheme uint8
 

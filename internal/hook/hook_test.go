@@ -259,10 +259,29 @@ func TestValidateEndpoint(t *testing.T) {
 		{name: "too many shards", change: func(e *hook.Endpoint) { e.Shards = 17 }, field: "shards"},
 		{name: "no shard", change: func(e *hook.Endpoint) { e.Shards = 0 }, field: "shards"},
 		{name: "no scheme", change: func(e *hook.Endpoint) { e.Schemes = nil }, field: "signature_schemes"},
-		{name: "classic headers with v1a", change: func(e *hook.Endpoint) {
-			e.Style, e.Schemes = hook.StyleClassic, []hook.Scheme{hook.SchemeV1a}
+		{name: "profile classic with v1a", change: func(e *hook.Endpoint) {
+			e.Profiles, e.Schemes = hook.ProfilesNamed(hook.ProfileClassic), []hook.Scheme{hook.SchemeV1a}
 		}, field: "signature_schemes"},
-		{name: "classic headers with v1", change: func(e *hook.Endpoint) { e.Style = hook.StyleClassic }, field: ""},
+		{name: "profile classic with v1a and v1", change: func(e *hook.Endpoint) {
+			e.Profiles, e.Schemes = hook.ProfilesNamed(hook.ProfileClassic), []hook.Scheme{hook.SchemeV1, hook.SchemeV1a}
+		}, field: "signature_schemes"},
+		{name: "two profiles with v1 and v1a", change: func(e *hook.Endpoint) {
+			e.Profiles, e.Schemes = hook.ProfilesNamed(hook.ProfileStandard, hook.ProfileClassic), []hook.Scheme{hook.SchemeV1, hook.SchemeV1a}
+		}, field: ""},
+		{name: "two profiles with v1a alone", change: func(e *hook.Endpoint) {
+			e.Profiles, e.Schemes = hook.ProfilesNamed(hook.ProfileStandard, hook.ProfileClassic), []hook.Scheme{hook.SchemeV1a}
+		}, field: "signature_schemes"},
+		{name: "profile classic with v1", change: func(e *hook.Endpoint) { e.Profiles = hook.ProfilesNamed(hook.ProfileClassic) }, field: ""},
+		{name: "no profile", change: func(e *hook.Endpoint) { e.Profiles = nil }, field: "signature_profiles"},
+		{name: "three profiles", change: func(e *hook.Endpoint) { e.Profiles = hook.ProfilesNamed(hook.ProfileStandard, "a", "b") }, field: "signature_profiles"},
+		{name: "a profile twice", change: func(e *hook.Endpoint) { e.Profiles = hook.ProfilesNamed(hook.ProfileStandard, hook.ProfileStandard) }, field: "signature_profiles"},
+		{name: "thin for single events", change: func(e *hook.Endpoint) { e.Envelope = hook.EnvelopeThin }, field: ""},
+		{name: "thin for several events", change: func(e *hook.Endpoint) {
+			e.Envelope, e.Coalesce = hook.EnvelopeThin, hook.Coalescing{Window: time.Second}.WithDefaults()
+		}, field: "envelope"},
+		{name: "a transformation for several events", change: func(e *hook.Endpoint) {
+			e.Transformation, e.Coalesce = "{}", hook.Coalescing{Window: time.Second}.WithDefaults()
+		}, field: "transformation"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -270,7 +289,7 @@ func TestValidateEndpoint(t *testing.T) {
 
 			e := hook.Endpoint{
 				URL: "https://example.com/hook", EventTypes: []string{"*"}, Timeout: hook.DefaultTimeout, Shards: 1,
-				MaxAge: hook.DefaultMaxAge, Style: hook.StyleStandard, Schemes: []hook.Scheme{hook.SchemeV1},
+				MaxAge: hook.DefaultMaxAge, Profiles: hook.ProfilesNamed(hook.ProfileStandard), Schemes: []hook.Scheme{hook.SchemeV1},
 			}
 			tt.change(&e)
 			assertFields(t, hook.ValidateEndpoint(e), tt.field)
@@ -310,7 +329,7 @@ func TestValidateEndpoint_reservedHeaders(t *testing.T) {
 
 			assertFields(t, hook.ValidateEndpoint(hook.Endpoint{
 				URL: "https://example.com/hook", EventTypes: []string{"*"}, Timeout: hook.DefaultTimeout, MaxAge: hook.DefaultMaxAge,
-				Style: hook.StyleStandard, Schemes: []hook.Scheme{hook.SchemeV1}, Shards: 1, Headers: map[string]string{name: "1"},
+				Profiles: hook.ProfilesNamed(hook.ProfileStandard), Schemes: []hook.Scheme{hook.SchemeV1}, Shards: 1, Headers: map[string]string{name: "1"},
 			}), field)
 		})
 	}

@@ -90,7 +90,7 @@ func FuzzSubscription(f *testing.F) {
 		}
 		e := hook.Endpoint{
 			URL: "https://example.com/", EventTypes: []string{pattern}, Timeout: hook.DefaultTimeout, Shards: 1,
-			MaxAge: hook.DefaultMaxAge, Style: hook.StyleStandard, Schemes: []hook.Scheme{hook.SchemeV1},
+			MaxAge: hook.DefaultMaxAge, Profiles: hook.ProfilesNamed(hook.ProfileStandard), Schemes: []hook.Scheme{hook.SchemeV1},
 		}
 		validPattern := len(hook.ValidateEndpoint(e)) == 0
 		exact := harmless.MatchString(pattern)

@@ -65,23 +65,24 @@ type Reason string
 
 // The reasons.
 const (
-	ReasonNone      Reason = ""
-	ReasonRejected  Reason = "rejected"         // dead: the response is final, and no retry can help
-	ReasonGone      Reason = "gone"             // dead, and the endpoint is disabled: response 410
-	ReasonExhausted Reason = "exhausted"        // dead: the last attempt of the retry policy failed
-	ReasonExpired   Reason = "expired"          // dead: older than the endpoint's max_age
-	ReasonPaused    Reason = "paused"           // parked: the endpoint is paused
-	ReasonDisabled  Reason = "disabled"         // parked: the endpoint is disabled
-	ReasonCircuit   Reason = "circuit_open"     // parked: the endpoint's circuit is open
-	ReasonInFlight  Reason = "in_flight"        // parked: all in-flight slots of the endpoint are in use
-	ReasonRate      Reason = "rate"             // parked: the endpoint's rate is used for more than a minute ahead
-	ReasonThrottled Reason = "throttled"        // parked: the endpoint answered 429
-	ReasonDeleted   Reason = "endpoint_deleted" // cancelled
-	ReasonAdded     Reason = "added"            // cancelled: the endpoint was added to the event later, and gets generation 2
-	ReasonReplayed  Reason = "replayed"         // discarded or cancelled: replaced by a newer generation
-	ReasonErased    Reason = "erased"           // cancelled: the payload of the event was erased
-	ReasonFailing   Reason = "failing"          // endpoint disabled: the dead rate is too high
-	ReasonManual    Reason = "manual"           // paused, disabled, discarded or cancelled through the API
+	ReasonNone           Reason = ""
+	ReasonRejected       Reason = "rejected"         // dead: the response is final, and no retry can help
+	ReasonGone           Reason = "gone"             // dead, and the endpoint is disabled: response 410
+	ReasonTransformation Reason = "transformation"   // dead: the endpoint's transformation cannot shape the event
+	ReasonExhausted      Reason = "exhausted"        // dead: the last attempt of the retry policy failed
+	ReasonExpired        Reason = "expired"          // dead: older than the endpoint's max_age
+	ReasonPaused         Reason = "paused"           // parked: the endpoint is paused
+	ReasonDisabled       Reason = "disabled"         // parked: the endpoint is disabled
+	ReasonCircuit        Reason = "circuit_open"     // parked: the endpoint's circuit is open
+	ReasonInFlight       Reason = "in_flight"        // parked: all in-flight slots of the endpoint are in use
+	ReasonRate           Reason = "rate"             // parked: the endpoint's rate is used for more than a minute ahead
+	ReasonThrottled      Reason = "throttled"        // parked: the endpoint answered 429
+	ReasonDeleted        Reason = "endpoint_deleted" // cancelled
+	ReasonAdded          Reason = "added"            // cancelled: the endpoint was added to the event later, and gets generation 2
+	ReasonReplayed       Reason = "replayed"         // discarded or cancelled: replaced by a newer generation
+	ReasonErased         Reason = "erased"           // cancelled: the payload of the event was erased
+	ReasonFailing        Reason = "failing"          // endpoint disabled: the dead rate is too high
+	ReasonManual         Reason = "manual"           // paused, disabled, discarded or cancelled through the API
 )
 
 // Class is the kind of outcome of an attempt.
@@ -89,23 +90,24 @@ type Class uint8
 
 // The classes. The zero Class is not valid.
 const (
-	ClassDelivered   Class = iota + 1 // 2xx
-	ClassUnavailable                  // 408, 425 or 5xx
-	ClassThrottled                    // 429
-	ClassTimeout                      // no complete response within the deadline
-	ClassDNS                          // the host name did not resolve
-	ClassConnect                      // no connection: refused, unreachable
-	ClassReset                        // the connection broke before the response, during or after the TLS handshake
-	ClassTLS                          // certificate not verifiable, or no common TLS version
-	ClassBlocked                      // the egress policy forbids the address
-	ClassGone                         // 410
-	ClassRefused                      // any other 4xx
-	ClassRedirect                     // a redirect outside of the redirect policy
-	ClassToken                        // no access token for the request, or no access to a destination in AWS
+	ClassDelivered      Class = iota + 1 // 2xx
+	ClassUnavailable                     // 408, 425 or 5xx
+	ClassThrottled                       // 429
+	ClassTimeout                         // no complete response within the deadline
+	ClassDNS                             // the host name did not resolve
+	ClassConnect                         // no connection: refused, unreachable
+	ClassReset                           // the connection broke before the response, during or after the TLS handshake
+	ClassTLS                             // certificate not verifiable, or no common TLS version
+	ClassBlocked                         // the egress policy forbids the address
+	ClassGone                            // 410
+	ClassRefused                         // any other 4xx
+	ClassRedirect                        // a redirect outside of the redirect policy
+	ClassToken                           // no access token for the request, or no access to a destination in AWS
+	ClassTransformation                  // the endpoint's transformation cannot shape the event: no request was made
 )
 
 // Classes is the number of classes and the zero Class: the length of arrays by class.
-const Classes = int(ClassToken) + 1
+const Classes = int(ClassTransformation) + 1
 
 // String returns the class as it appears in the API and in logs.
 func (c Class) String() string {
@@ -136,6 +138,8 @@ func (c Class) String() string {
 		return "redirect"
 	case ClassToken:
 		return "token"
+	case ClassTransformation:
+		return "transformation"
 	}
 	return "unknown"
 }
@@ -160,6 +164,10 @@ const (
 	ResultRejected                    // no further attempt can help
 )
 
+// Requested reports whether an outcome of the class is of a request: only then it says
+// something about the endpoint.
+func (c Class) Requested() bool { return c != 0 && c != ClassTransformation }
+
 // Failing reports whether an outcome of the class counts against the endpoint. Every
 // other answer proves that the endpoint works, including 429. The lists of statuses of
 // the endpoint have no influence: they decide about the delivery alone.
@@ -175,7 +183,7 @@ func (c Class) result() Result {
 		return ResultDelivered
 	case ClassUnavailable, ClassThrottled, ClassTimeout, ClassDNS, ClassConnect, ClassReset, ClassTLS, ClassBlocked, ClassToken:
 		return ResultTransient
-	case ClassGone, ClassRefused, ClassRedirect:
+	case ClassGone, ClassRefused, ClassRedirect, ClassTransformation:
 		return ResultRejected
 	}
 	return ResultTransient

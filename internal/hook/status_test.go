@@ -70,7 +70,7 @@ func TestValidateEndpoint_statuses(t *testing.T) {
 
 			e := hook.Endpoint{
 				URL: "https://example.com/", EventTypes: []string{"*"}, Timeout: hook.DefaultTimeout, MaxAge: hook.DefaultMaxAge, Shards: 1,
-				Schemes: []hook.Scheme{hook.SchemeV1}, Style: hook.StyleStandard, RetryOn: tt.retryOn, GiveUpOn: tt.giveUp,
+				Schemes: []hook.Scheme{hook.SchemeV1}, Profiles: hook.ProfilesNamed(hook.ProfileStandard), RetryOn: tt.retryOn, GiveUpOn: tt.giveUp,
 			}
 			if diff := cmp.Diff(tt.want, hook.ValidateEndpoint(e)); diff != "" {
 				t.Errorf("ValidateEndpoint() (-want +got):\n%s", diff)

@@ -110,9 +110,10 @@ func ValidateEndpoint(e Endpoint) []FieldError {
 			break
 		}
 	}
-	errs = append(errs, validateHeaders(e.Headers)...)
+	errs = append(errs, ValidateHeaders(e.Headers)...)
 	errs = append(errs, validateAuth(e.Auth)...)
 	errs = append(errs, validateDestination(e)...)
+	errs = append(errs, validateShape(e)...)
 	errs = append(errs, validateStatuses(e)...)
 	errs = append(errs, validateLimits(e)...)
 	errs = append(errs, validateCoalescing(e)...)
@@ -124,12 +125,7 @@ func ValidateEndpoint(e Endpoint) []FieldError {
 	} else {
 		errs = append(errs, validateWaits(e)...)
 	}
-	if len(e.Schemes) == 0 {
-		add("signature_schemes", "must name v1, v1a or both")
-	}
-	if e.Style == StyleClassic && (len(e.Schemes) != 1 || e.Schemes[0] != SchemeV1) {
-		add("signature_schemes", "classic headers carry v1 only")
-	}
+	errs = append(errs, validateProfiles(e)...)
 	return errs
 }
 
@@ -168,7 +164,8 @@ func ValidText(s string) bool {
 	return utf8.ValidString(s) && !strings.ContainsFunc(s, unicode.IsControl)
 }
 
-func validateHeaders(headers map[string]string) []FieldError {
+// ValidateHeaders checks the names and values of headers that users set.
+func ValidateHeaders(headers map[string]string) []FieldError {
 	if len(headers) > MaxHeaders {
 		return []FieldError{{"headers", fmt.Sprintf("must have at most %d entries", MaxHeaders)}}
 	}
@@ -180,15 +177,18 @@ func validateHeaders(headers map[string]string) []FieldError {
 			errs = append(errs, FieldError{"headers", fmt.Sprintf("names must be 1 to %d characters of an HTTP token", MaxHeaderName)})
 		case ReservedHeader(name):
 			errs = append(errs, FieldError{field, "is set by Surehook, HTTP or proxies"})
-		case len(value) > MaxHeaderValue || !headerValue.MatchString(value):
+		case len(value) > MaxHeaderValue || !ValidHeaderValue(value):
 			errs = append(errs, FieldError{field, fmt.Sprintf("must be 1 to %d visible ASCII characters, spaces inside", MaxHeaderValue)})
 		}
 	}
 	return errs
 }
 
-// DeliveryHeader is a header of every request to an endpoint, in both header
-// styles. The value is the delivery's id.
+// ValidHeaderValue reports whether s can be the value of a header: visible ASCII, with
+// spaces and tabs inside.
+func ValidHeaderValue(s string) bool { return headerValue.MatchString(s) }
+
+// DeliveryHeader is a header of every request to an endpoint. The value is the delivery's id.
 const DeliveryHeader = "X-Webhook-Delivery"
 
 // FormatDuration returns a duration with units and without trailing zero units:

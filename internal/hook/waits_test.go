@@ -36,7 +36,7 @@ func TestValidateEndpoint_EventsOutliveTheirWaits(t *testing.T) {
 
 			e := hook.Endpoint{
 				URL: "https://example.com/hook", EventTypes: []string{"*"}, Timeout: hook.DefaultTimeout, Shards: 1,
-				Style: hook.StyleStandard, Schemes: []hook.Scheme{hook.SchemeV1},
+				Profiles: hook.ProfilesNamed(hook.ProfileStandard), Schemes: []hook.Scheme{hook.SchemeV1},
 				MaxAge: tt.maxAge, RatePerSecond: tt.rate, Coalesce: hook.Coalescing{Window: tt.window}.WithDefaults(),
 			}
 			var got []string

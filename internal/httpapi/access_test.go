@@ -81,7 +81,7 @@ func operations() []operation {
 		{name: "POST " + job + "/cancel", scope: "replay", status: 200, body: ""},
 		{name: "GET /v1/tenants/{tenant}/dead-letters/analysis", scope: "read", status: 200, body: ""},
 		{name: "GET /v1/tenants/{tenant}/egress", scope: "read", status: 200, body: ""},
-		{name: "POST /v1/tenants/{tenant}/filters/test", scope: "read", status: 200, body: `{"filter":{"type":["a"]},"event_type":"a","payload":{}}`},
+		{name: "POST /v1/tenants/{tenant}/endpoints/{endpoint}/preview", scope: "read", status: 200, body: `{"event_type":"a","payload":{}}`},
 		{name: "GET /v1/tenants/{tenant}/limits", scope: "read", status: 200, body: ""},
 		{name: "PUT /v1/tenants/{tenant}/limits", scope: "admin" + forAll, status: 200, body: `{"endpoints":5}`},
 		{name: "DELETE /v1/tenants/{tenant}/limits", scope: "admin" + forAll, status: 204, body: ""},

@@ -37,6 +37,7 @@ import (
 	"surehook/internal/admin/endpoint"
 	"surehook/internal/admin/erasure"
 	"surehook/internal/admin/eventtype"
+	"surehook/internal/admin/preview"
 	"surehook/internal/admin/reject"
 	"surehook/internal/admin/status"
 	"surehook/internal/admin/tenant"
@@ -94,6 +95,7 @@ type Admin struct {
 	Tenants   *tenant.Admin
 	Types     *eventtype.Admin
 	Rejects   *reject.Admin
+	Previewer *preview.Previewer
 	Tester    Tester
 	Guard     erasure.Guard
 	Audit     *audit.Log
@@ -228,7 +230,7 @@ func manageRoutes(h *manage) []route {
 		read(deadPath, h.listDeadLetters),
 		read(tenantPath+statsPath, h.getStats),
 		read(egressPath, h.getEgress),
-		{Route{Method: http.MethodPost, Path: tenantPath + "/filters/test", Scope: hook.ScopeRead}, h.testFilter},
+		{Route{Method: http.MethodPost, Path: endpointPath + "/preview", Scope: hook.ScopeRead}, h.previewEndpoint},
 		admin(http.MethodGet, tenantsPath, "", h.listTenants),
 		read(limitsPath, h.getTenantLimits),
 		admin(http.MethodPut, limitsPath, "limits.set", h.putTenantLimits),

@@ -18,16 +18,19 @@ import (
 	"surehook/internal/admin/endpoint"
 	"surehook/internal/admin/erasure"
 	"surehook/internal/admin/eventtype"
+	"surehook/internal/admin/preview"
 	"surehook/internal/admin/reject"
 	"surehook/internal/admin/status"
 	"surehook/internal/admin/tenant"
 	"surehook/internal/delivery/egress"
 	"surehook/internal/delivery/ingest"
 	"surehook/internal/delivery/replay"
+	"surehook/internal/delivery/send"
 	"surehook/internal/delivery/settle"
 	"surehook/internal/hook"
 	"surehook/internal/httpapi"
 	"surehook/internal/memory"
+	"surehook/internal/rule/shape"
 )
 
 const endpoints = "/v1/tenants/acme/endpoints"
@@ -92,6 +95,7 @@ func bounded(tb testing.TB, pageBytes int) *bundle {
 		tb.Fatalf("NewTypes = %v", err)
 	}
 	b.admin = &endpoint.Admin{
+		Types: b.store,
 		Store: b.store, Circuits: b.store, CircuitQueue: b.asked, History: b.store,
 		Vault: memory.Vault{}, Policy: egress.Policy{}, Origins: origins(), Now: now, Wait: func(context.Context, time.Duration) error { return nil },
 	}
@@ -114,7 +118,8 @@ func bounded(tb testing.TB, pageBytes int) *bundle {
 		Store: b.store, Index: b.store, Endpoints: b.store, Jobs: b.store, Queue: b.queue, JobQueue: b.jobs,
 		Completer: settle.Completion{Store: b.store}, Log: log, Now: now, NewID: hook.NewJobID,
 	}}, log)
-	b.manage = httpapi.Manage(httpapi.Admin{PageBytes: pageBytes, Endpoints: b.admin, Status: b.status, Keys: b.keys, Links: b.links, Tenants: &tenant.Admin{Store: b.store, Retention: 90 * 24 * time.Hour}, Types: b.types, Rejects: &reject.Admin{Queue: b.sources, Now: now}, Tester: acceptor, Guard: guard, Audit: changes}, log)
+	previewer := &preview.Previewer{Endpoints: b.admin, Events: b.status, Types: b.types, Shaper: new(shape.Shaper), Signer: &send.Sender{UserAgent: "Surehook/1", Now: now}}
+	b.manage = httpapi.Manage(httpapi.Admin{Previewer: previewer, PageBytes: pageBytes, Endpoints: b.admin, Status: b.status, Keys: b.keys, Links: b.links, Tenants: &tenant.Admin{Store: b.store, Retention: 90 * 24 * time.Hour}, Types: b.types, Rejects: &reject.Admin{Queue: b.sources, Now: now}, Tester: acceptor, Guard: guard, Audit: changes}, log)
 	return b
 }
 

@@ -53,9 +53,9 @@ func (s *changeStore) AuditRecords(ctx context.Context, tenant hook.TenantID, sp
 // their own, by reason.
 func noChanges() map[string]string {
 	return map[string]string{
-		"POST /v1/tenants/{tenant}/events":       "the event is the record",
-		"POST /v1/tenants/{tenant}/events/batch": "the events are the record",
-		"POST /v1/tenants/{tenant}/filters/test": "nothing is stored",
+		"POST /v1/tenants/{tenant}/events":                       "the event is the record",
+		"POST /v1/tenants/{tenant}/events/batch":                 "the events are the record",
+		"POST /v1/tenants/{tenant}/endpoints/{endpoint}/preview": "nothing is stored",
 	}
 }
 

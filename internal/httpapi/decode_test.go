@@ -19,13 +19,13 @@ func TestProblems_together(t *testing.T) {
 		{
 			name: "a new endpoint", method: "POST", path: endpoints,
 			body: `{"url":7,"timeout":"soon","max_age":"1ms","colour":"red","event_types":["a",1,null,"b c"],"retry":{"schedule":["1s",2,"169h"],"more":1},` +
-				`"circuit":{"rate":"x","cooldown":"25h"},"signature_headers":"none","secret":""}`,
+				`"circuit":{"rate":"x","cooldown":"25h"},"envelope":"none","secret":""}`,
 			want: invalid(
 				"circuit.cooldown", "must be 1s to 24h", "circuit.max_cooldown", "must be circuit.cooldown to 24h", "circuit.rate", "must be a number",
-				"colour", unknown, "event_types[1]", text, "event_types[2]", null,
+				"colour", unknown, "envelope", "must be one of raw, standard, thin", "event_types[1]", text, "event_types[2]", null,
 				"event_types[3]", `must be a type such as "order.paid", a prefix such as "order.*", or "*"`, "max_age", "must be 1s to 336h",
 				"retry.more", unknown, "retry.schedule[1]", duration, "retry.schedule[2]", "must be 1s to 168h", "secret", "must not be empty",
-				"signature_headers", "must be one of standard, classic", "timeout", duration, "url", text,
+				"timeout", duration, "url", text,
 			),
 		},
 		{

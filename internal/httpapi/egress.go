@@ -2,7 +2,9 @@ package httpapi
 
 import (
 	"context"
+	"maps"
 	"net/netip"
+	"slices"
 
 	"surehook/internal/hook"
 )
@@ -25,7 +27,8 @@ func egressOf(e hook.Endpoint) egress {
 	return egressShared
 }
 
-// egressView holds the choices for region, egress and destination of an endpoint.
+// egressView holds the choices for region, egress, destination and signature profiles of
+// an endpoint.
 // Receivers put the addresses into their firewalls, and the principal into the trust
 // policy of their role.
 type egressView struct {
@@ -33,6 +36,38 @@ type egressView struct {
 	Addresses []netip.Addr `json:"addresses"`
 
 	Destinations *destinationsView `json:"destinations,omitzero"` // absent: the deployment sends HTTP only
+	Profiles     []profileView     `json:"signature_profiles"`
+}
+
+// profileView is a signature profile. The profile standard has a name only.
+type profileView struct {
+	Name      string            `json:"name"`
+	Signed    string            `json:"signed,omitzero"`
+	Algorithm string            `json:"algorithm,omitzero"`
+	Encoding  string            `json:"encoding,omitzero"`
+	Key       string            `json:"key,omitzero"`
+	Prefix    string            `json:"prefix,omitzero"`
+	Separator string            `json:"separator,omitzero"`
+	Headers   map[string]string `json:"headers,omitempty"`
+	Warnings  []string          `json:"warnings"` // of weak choices
+}
+
+// viewProfiles returns the profiles in the order of their names.
+func viewProfiles(all map[string]hook.SignatureProfile) []profileView {
+	views := make([]profileView, 0, len(all))
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		p := all[name]
+		view := profileView{
+			Name: name, Signed: p.Signed, Algorithm: p.Algorithm, Encoding: p.Encoding, Key: p.Key, Prefix: p.Prefix, Separator: p.Separator,
+			Headers: p.Headers, Warnings: []string{},
+		}
+		if p.Own() {
+			_, warnings := p.Check(name)
+			view.Warnings = append(view.Warnings, warnings...)
+		}
+		views = append(views, view)
+	}
+	return views
 }
 
 // getEgress responds with the origins of requests. The origins are settings of the
@@ -44,5 +79,6 @@ func (h *manage) getEgress(context.Context, *call) (reply, error) {
 		Addresses: append([]netip.Addr{}, origins.Addresses...),
 
 		Destinations: viewDestinations(h.Endpoints.Destinations),
+		Profiles:     viewProfiles(h.Endpoints.SignatureProfiles()),
 	}), nil
 }

@@ -1,9 +1,12 @@
 package httpapi_test
 
 import (
+	"encoding/json"
+	"strings"
 	"testing"
 
 	"surehook/internal/admin/endpoint"
+	"surehook/internal/hook"
 )
 
 func TestEgress(t *testing.T) {
@@ -11,11 +14,11 @@ func TestEgress(t *testing.T) {
 
 	const path = "/v1/tenants/acme/egress"
 	b := setup(t)
-	if w := b.do(t, reader, "GET", path, ""); w.Code != 200 || w.Body.String() != `{"regions":["us-east-1","ap-southeast-2"],"addresses":["203.0.113.10"]}` {
+	if w := b.do(t, reader, "GET", path, ""); w.Code != 200 || !strings.HasPrefix(w.Body.String(), `{"regions":["us-east-1","ap-southeast-2"],"addresses":["203.0.113.10"],"signature_profiles":[`) {
 		t.Errorf("GET = %d %s; want the regions and addresses of the deployment", w.Code, w.Body)
 	}
 	b.admin.Origins = endpoint.Origins{}
-	if w := b.do(t, reader, "GET", path, ""); w.Code != 200 || w.Body.String() != `{"regions":[],"addresses":[]}` {
+	if w := b.do(t, reader, "GET", path, ""); w.Code != 200 || !strings.HasPrefix(w.Body.String(), `{"regions":[],"addresses":[],`) {
 		t.Errorf("GET = %d %s; want empty lists", w.Code, w.Body)
 	}
 }
@@ -65,5 +68,62 @@ func TestEndpoints_leaveARegion(t *testing.T) {
 	e := get[object](t, b, owner, 200, "PATCH", endpoints+"/crm", `{"region":""}`)
 	if e["region"] != "" || e["version"] != 2.0 {
 		t.Errorf("PATCH = region %v, version %v; want the own region in version 2", e["region"], e["version"])
+	}
+}
+
+// TestEgress_profiles checks that the profiles of Surehook and of the deployment can be
+// named by endpoints, and that weak ones say so.
+func TestEgress_profiles(t *testing.T) {
+	t.Parallel()
+
+	b := setup(t)
+	b.admin.Profiles = map[string]hook.SignatureProfile{"acme": {
+		Name: "acme", Signed: "{body}", Algorithm: "sha1", Encoding: "hex", Key: "text", Headers: map[string]string{"X-Acme": "{signature}"},
+	}}
+	var got struct {
+		Profiles []struct {
+			Name     string   `json:"name"`
+			Warnings []string `json:"warnings"`
+		} `json:"signature_profiles"`
+	}
+	if err := json.Unmarshal(b.do(t, reader, "GET", "/v1/tenants/acme/egress", "").Body.Bytes(), &got); err != nil {
+		t.Fatal(err)
+	}
+	weak := map[string]int{"acme": 2, "classic": 1, "github": 1, "shopify": 1}
+	for _, p := range got.Profiles {
+		if len(p.Warnings) != weak[p.Name] {
+			t.Errorf("%s has the warnings %q; want %d", p.Name, p.Warnings, weak[p.Name])
+		}
+		b.create(t, `{"url":"https://example.com/`+p.Name+`","signature_profiles":["`+p.Name+`"]}`)
+	}
+	if len(got.Profiles) != 8 {
+		t.Errorf("profiles = %v; want 7 of Surehook, and acme", got.Profiles)
+	}
+	w := b.do(t, owner, "POST", endpoints, `{"url":"https://example.com/","signature_profiles":["none"]}`)
+	if w.Code != 400 || !strings.Contains(w.Body.String(), `"field":"signature_profiles[0]","message":"must be one of acme, classic, github, shopify, slack, standard, stripe, svix"`) {
+		t.Errorf("an unknown profile = %d %s", w.Code, w.Body)
+	}
+}
+
+// TestEndpoints_profileStays checks that an endpoint keeps the profile that it was saved
+// with: receivers rely on it.
+func TestEndpoints_profileStays(t *testing.T) {
+	t.Parallel()
+
+	b := setup(t)
+	acme := hook.SignatureProfile{Signed: "{timestamp}.{body}", Algorithm: "sha256", Encoding: "hex", Key: "text", Headers: map[string]string{"X-Acme": "{timestamp} {signature}"}}
+	b.admin.Profiles, b.admin.NewProfiles = map[string]hook.SignatureProfile{"acme": acme}, []string{"acme"}
+	b.create(t, `{"url":"https://example.com/","uid":"crm"}`)
+	b.admin.Profiles = nil
+	for _, body := range []string{`{"signature_profiles":["acme","standard"]}`, `{"description":"d"}`} {
+		get[object](t, b, owner, 200, "PATCH", endpoints+"/crm", body)
+	}
+	e, err := b.admin.Get(t.Context(), "acme", "crm")
+	if err != nil || len(e.Profiles) != 2 || e.Profiles[0].Signed != acme.Signed || e.Profiles[1].Own() {
+		t.Errorf("profiles = %+v, %v; want the one of the creation, and standard", e.Profiles, err)
+	}
+	got := get[shown](t, b, reader, 200, "POST", endpoints+"/crm/preview", `{"event_type":"a","payload":1}`)
+	if !strings.HasPrefix(got.Request.Headers["X-Acme"], "1795253400 ") || got.Request.Headers["Webhook-Signature"] == "" {
+		t.Errorf("headers = %v; want those of both profiles", got.Request.Headers)
 	}
 }

@@ -34,11 +34,13 @@ type endpointBody struct {
 	Circuit          circuitBody        `json:"circuit"`
 	Coalesce         *coalesceBody      `json:"coalesce"`
 	AutoDisable      *bool              `json:"auto_disable"`
-	SignatureHeaders *string            `json:"signature_headers"`
+	Profiles         *[]string          `json:"signature_profiles"`
 	SignatureSchemes *[]string          `json:"signature_schemes"`
 	Region           *string            `json:"region"`
 	Egress           *string            `json:"egress"`
 	Destination      *destinationBody   `json:"destination"`
+	Envelope         *string            `json:"envelope"`
+	Transformation   *string            `json:"transformation"`
 }
 
 // createBody adds the fields allowed only at creation.
@@ -89,6 +91,7 @@ func (b endpointBody) fields(errs fieldErrors) endpoint.Fields {
 		Filter:        filterOf(b.Filter),
 		Metadata:      b.Metadata,
 		Headers:       b.Headers,
+		Profiles:      b.Profiles,
 		RetryOn:       b.RetryOn,
 		GiveUpOn:      b.GiveUpOn,
 		Timeout:       (*time.Duration)(b.Timeout),
@@ -103,8 +106,9 @@ func (b endpointBody) fields(errs fieldErrors) endpoint.Fields {
 			Cooldown:    (*time.Duration)(b.Circuit.Cooldown),
 			MaxCooldown: (*time.Duration)(b.Circuit.MaxCooldown),
 		},
-		AutoDisable: b.AutoDisable,
-		Region:      b.Region,
+		AutoDisable:    b.AutoDisable,
+		Region:         b.Region,
+		Transformation: b.Transformation,
 	}
 	if b.Auth != nil {
 		auth, wrong := b.Auth.auth()
@@ -123,12 +127,6 @@ func (b endpointBody) fields(errs fieldErrors) endpoint.Fields {
 		policy, wrong := b.Retry.policy()
 		f.Retry, errs = &policy, hook.AlsoWrong(errs, wrong)
 	}
-	if b.SignatureHeaders != nil {
-		style, wrong := choose("signature_headers", *b.SignatureHeaders, hook.StyleStandard, hook.StyleClassic)
-		if errs = append(errs, wrong...); len(wrong) == 0 {
-			f.Style = &style
-		}
-	}
 	if b.SignatureSchemes != nil {
 		schemes := make([]hook.Scheme, len(*b.SignatureSchemes))
 		for i, name := range *b.SignatureSchemes {
@@ -141,6 +139,12 @@ func (b endpointBody) fields(errs fieldErrors) endpoint.Fields {
 		chosen, wrong := choose("egress", *b.Egress, egressShared, egressFixed)
 		if errs = append(errs, wrong...); len(wrong) == 0 {
 			f.Fixed = new(chosen == egressFixed)
+		}
+	}
+	if b.Envelope != nil {
+		envelope, wrong := choose("envelope", *b.Envelope, hook.EnvelopeRaw, hook.EnvelopeStandard, hook.EnvelopeThin)
+		if errs = append(errs, wrong...); len(wrong) == 0 {
+			f.Envelope = &envelope
 		}
 	}
 	if b.Destination != nil {

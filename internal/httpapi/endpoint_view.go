@@ -31,11 +31,13 @@ type endpointView struct {
 	Circuit          circuitView       `json:"circuit"`
 	Coalesce         *coalesceView     `json:"coalesce,omitzero"`
 	AutoDisable      bool              `json:"auto_disable"`
-	SignatureHeaders string            `json:"signature_headers"`
+	Profiles         []string          `json:"signature_profiles"`
 	SignatureSchemes []string          `json:"signature_schemes"`
 	Region           string            `json:"region"` // empty: the deployment's own
 	Egress           egress            `json:"egress"`
 	Destination      *destinationView  `json:"destination,omitzero"` // absent: http
+	Envelope         string            `json:"envelope"`
+	Transformation   string            `json:"transformation"` // empty: none
 	PublicKey        string            `json:"public_key,omitzero"`
 	Status           string            `json:"status"`
 	Reason           hook.Reason       `json:"reason"`
@@ -83,6 +85,10 @@ func viewEndpoint(e hook.Endpoint) endpointView {
 	for i, s := range e.Schemes {
 		schemes[i] = s.String()
 	}
+	profiles := make([]string, len(e.Profiles))
+	for i, p := range e.Profiles {
+		profiles[i] = p.Name
+	}
 	return endpointView{
 		ID:               e.ID,
 		UID:              e.UID,
@@ -105,8 +111,10 @@ func viewEndpoint(e hook.Endpoint) endpointView {
 		Circuit:          viewCircuit(e.Circuit.WithDefaults()),
 		Coalesce:         viewCoalescing(e.Coalesce),
 		AutoDisable:      e.AutoDisable,
-		SignatureHeaders: e.Style.String(),
+		Profiles:         profiles,
 		SignatureSchemes: schemes,
+		Envelope:         e.Envelope.String(),
+		Transformation:   e.Transformation,
 		Region:           e.Region,
 		Egress:           egressOf(e),
 		Destination:      viewDestination(e.Destination),

@@ -27,7 +27,7 @@ func TestEndpoints_create(t *testing.T) {
 	base := `{"id":"` + id + `","uid":"","url":"https://example.com/hooks","description":"","event_types":["*"],"filter":{},"metadata":{},"headers":{},"auth":{"type":"none"},` +
 		`"retry":{"preset":"standard"},"retry_on":[],"give_up_on":[],"timeout":"10s","max_age":"72h",` +
 		`"rate_per_second":0,"max_in_flight":0,"shards":1,"circuit":{"failures":5,"rate":0.5,"minimum":10,"cooldown":"5m","max_cooldown":"1h"},"auto_disable":true,` +
-		`"signature_headers":"standard","signature_schemes":["v1"],"region":"","egress":"shared",` +
+		`"signature_profiles":["standard"],"signature_schemes":["v1"],"region":"","egress":"shared","envelope":"raw","transformation":"",` +
 		`"status":"active","reason":"","status_since":` + at + `,"created_at":` + at + `,"updated_at":` + at + `,"version":1`
 	if want := base + `,"secret":"whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"}`; w.Body.String() != want {
 		t.Errorf("POST = %s; want %s", w.Body, want)
@@ -98,7 +98,7 @@ func TestEndpoints_roundTrip(t *testing.T) {
 			want: `{"failures":5,"rate":0.5,"minimum":10,"cooldown":"2h","max_cooldown":"2h"}`,
 		},
 		{name: "no disabling by a review", field: "auto_disable", value: `false`, want: ""},
-		{name: "classic headers", field: "signature_headers", value: `"classic"`, want: ""},
+		{name: "profile classic", field: "signature_profiles", value: `["classic"]`, want: ""},
 		{name: "both schemes", field: "signature_schemes", value: `["v1","v1a"]`, want: ""},
 		{name: "another region", field: "region", value: `"us-east-1"`, want: ""},
 		{name: "fixed addresses", field: "egress", value: `"fixed"`, want: ""},
@@ -185,7 +185,7 @@ func TestEndpoints_patchUnchanged(t *testing.T) {
 		`{"url":"https://example.com/","uid":"crm","description":"d","event_types":["a","b.*"],"filter":{"type": ["a"]},"metadata":{"a":"1"},"headers":{"X-A":"sesame"},` +
 			`"retry":{"schedule":["1m","1h"],"jitter":"equal"},"retry_on":[404],"give_up_on":[],"timeout":"5s","rate_per_second":2.5,"max_in_flight":3,"shards":4,` +
 			`"circuit":{"failures":7,"max_cooldown":"2h"},"auto_disable":false,"signature_schemes":["v1","v1a"]}`,
-		`{"url":"https://example.com/","uid":"crm","signature_headers":"classic","retry":{"exponential":{"base":"1s","factor":2,"cap":"1m","attempts":4}}}`,
+		`{"url":"https://example.com/","uid":"crm","signature_profiles":["classic"],"retry":{"exponential":{"base":"1s","factor":2,"cap":"1m","attempts":4}}}`,
 	} {
 		b := setup(t)
 		b.create(t, body)
@@ -194,7 +194,7 @@ func TestEndpoints_patchUnchanged(t *testing.T) {
 		whole := make(map[string]json.RawMessage)
 		for _, field := range []string{
 			"uid", "url", "description", "event_types", "filter", "metadata", "headers", "retry", "retry_on", "give_up_on", "timeout", "max_age", "rate_per_second", "max_in_flight",
-			"shards", "circuit", "auto_disable", "signature_headers", "signature_schemes", "region", "egress",
+			"shards", "circuit", "auto_disable", "signature_profiles", "signature_schemes", "region", "egress", "envelope", "transformation",
 		} {
 			whole[field] = stored[field]
 			one, _ := json.Marshal(map[string]json.RawMessage{field: stored[field]})

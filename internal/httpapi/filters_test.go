@@ -6,32 +6,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-func TestFilters_test(t *testing.T) {
-	t.Parallel()
-
-	const path = "/v1/tenants/acme/filters/test"
-	tests := []struct {
-		name, body, want string
-		status           int
-	}{
-		{name: "a match", body: `{"filter":{"payload":{"n":[{"numeric":[">",1]}]}},"event_type":"a","payload":{"n":2}}`, status: 200, want: `{"matches":true}`},
-		{name: "no match", body: `{"filter":{"type":["b"]},"event_type":"a","payload":"text"}`, status: 200, want: `{"matches":false}`},
-		{name: "nothing", body: `{}`, status: 400, want: ""},
-		{name: "a payload of null", body: `{"filter":{"type":["a"]},"event_type":"a","payload":null}`, status: 200, want: `{"matches":true}`},
-		{name: "no pattern", body: `{"filter":{},"event_type":"a","payload":{}}`, status: 400, want: ""},
-	}
-	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			t.Parallel()
-
-			w := setup(t).do(t, reader, "POST", path, tt.body)
-			if w.Code != tt.status || tt.want != "" && w.Body.String() != tt.want {
-				t.Errorf("POST %s = %d %s; want %d %s", tt.body, w.Code, w.Body, tt.status, tt.want)
-			}
-		})
-	}
-}
-
 // A wrong filter is refused with the place of the fault.
 func TestEndpoints_filterFaults(t *testing.T) {
 	t.Parallel()

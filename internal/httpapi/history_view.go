@@ -49,6 +49,7 @@ type outcomeView struct {
 	Region     string   `json:"region,omitzero"` // of the sender; absent: the deployment's own
 	Duration   duration `json:"duration"`
 	RetryAfter duration `json:"retry_after,omitzero"`
+	Shape      string   `json:"shape,omitzero"` // absent: raw
 	Body       string   `json:"body,omitzero"`
 }
 
@@ -148,6 +149,7 @@ func (c *call) viewOutcome(o hook.Outcome) outcomeView {
 		Region:     o.Region,
 		Duration:   duration(o.Duration.Truncate(time.Millisecond)),
 		RetryAfter: duration(o.RetryAfter),
+		Shape:      o.Shape,
 		Body:       string(o.Body),
 	}
 	if !c.principal.May(hook.ScopeRead) {

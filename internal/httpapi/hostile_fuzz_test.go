@@ -79,7 +79,7 @@ func FuzzPatchBody(f *testing.F) {
 		`{"retry":{"preset":"day"},"timeout":"30s","max_age":"336h","rate_per_second":1000,"max_in_flight":100}`,
 		`{"headers":{"0":"0"}}`, `{"auth":{"type":"basic","username":"a","password":"b"}}`, `{"auth":{"type":"bearer","token":"a"}}`,
 		`{"auth":{"type":"oauth2","token_url":"https://a.example.com/","client_id":"a","client_secret":"b","scope":"c","client_auth":"body"}}`,
-		`{"signature_headers":"classic","signature_schemes":["v1a"]}`, `{"signature_schemes":["v1a","v1"]}`, `{"circuit":{"cooldown":"24h"}}`,
+		`{"signature_profiles":["classic"],"envelope":"thin","transformation":"{}","signature_schemes":["v1a"]}`, `{"signature_schemes":["v1a","v1"]}`, `{"circuit":{"cooldown":"24h"}}`,
 	} {
 		f.Add(seed)
 	}

@@ -235,7 +235,7 @@ func worlds() []world {
 			},
 		},
 		{name: "endpoint", method: "PATCH", path: endpoints + "/crm", prepare: crm, valid: usualEndpoint, hostile: hostileEndpoints()},
-		{name: "filter", method: "POST", path: "/v1/tenants/acme/filters/test", valid: usualFilterTest, hostile: hostileFilterTests()},
+		{name: "filter", method: "POST", path: endpoints + "/crm/preview", prepare: crm, valid: usualFilterTest, hostile: hostileFilterTests()},
 		{name: "event type", method: "PUT", path: "/v1/event-types/order.paid", valid: usualType, hostile: hostileTypes()},
 	}
 }

@@ -175,7 +175,7 @@ func TestProblems_endpoints(t *testing.T) {
 			),
 		},
 		{name: "an unknown scheme", body: `{` + url + `,"signature_schemes":["v1","v2"]}`, want: invalid("signature_schemes[1]", "must be one of v1, v1a")},
-		{name: "unknown signature headers", body: `{` + url + `,"signature_headers":"none"}`, want: invalid("signature_headers", "must be one of standard, classic")},
+		{name: "unknown envelope", body: `{` + url + `,"envelope":"none"}`, want: invalid("envelope", "must be one of raw, standard, thin")},
 		{name: "an empty secret", body: `{` + url + `,"secret":""}`, want: invalid("secret", "must not be empty")},
 		{name: "a short secret", body: `{` + url + `,"secret":"whsec_AAAA"}`, want: invalid("secret", "must be whsec_ and the base64 of 24 to 64 bytes")},
 		{

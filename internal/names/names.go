@@ -41,6 +41,10 @@ const (
 	EnvPortalEmbedders       = "SUREHOOK_PORTAL_EMBEDDERS"        // origins that may embed the portal, separated by commas; unset for none
 	EnvSenderRegions         = "SUREHOOK_SENDER_REGIONS"          // other regions with a sender, separated by commas; unset for none
 	EnvFixedAddresses        = "SUREHOOK_FIXED_ADDRESSES"         // addresses of the sender with fixed addresses, separated by commas; unset for none
+	EnvEnvelope              = "SUREHOOK_ENVELOPE"                // of a new endpoint that names none: EnvelopeStandard or EnvelopeRaw
+	EnvSignatureProfiles     = "SUREHOOK_SIGNATURE_PROFILES"      // JSON of the deployment's own profiles, by name; unset for none
+	EnvSignatures            = "SUREHOOK_SIGNATURES"              // profiles of a new endpoint that names none, separated by commas; unset for standard
+	EnvPublicURL             = "SUREHOOK_PUBLIC_URL"              // of the API, for thin envelopes; unset without a domain
 	EnvDestinations          = "SUREHOOK_DESTINATIONS"            // path of the roles of destinations in AWS; unset for none
 	EnvAccount               = "SUREHOOK_ACCOUNT"                 // id of the own account, with EnvDestinations
 	EnvPrincipal             = "SUREHOOK_PRINCIPAL"               // ARN of the role that assumes the roles, with EnvDestinations
@@ -48,6 +52,12 @@ const (
 	EnvRuntimeAPI            = "AWS_LAMBDA_RUNTIME_API"           // host:port of the Lambda runtime API, set by Lambda
 	EnvGarbage               = "GOGC"                             // CollectAt, read by the Go runtime
 	EnvMemoryLimit           = "GOMEMLIMIT"                       // bytes, read by the Go runtime
+)
+
+// Values of EnvEnvelope, the words of hook.Envelope.
+const (
+	EnvelopeStandard = "standard"
+	EnvelopeRaw      = "raw"
 )
 
 // CollectAt is the value of EnvGarbage in the functions: the garbage at which the Go

@@ -16,6 +16,7 @@ import (
 	"surehook/internal/admin/endpoint"
 	"surehook/internal/admin/erasure"
 	"surehook/internal/admin/eventtype"
+	"surehook/internal/admin/preview"
 	"surehook/internal/admin/reject"
 	"surehook/internal/admin/status"
 	"surehook/internal/admin/tenant"
@@ -35,6 +36,7 @@ import (
 	"surehook/internal/httpapi"
 	"surehook/internal/memory"
 	"surehook/internal/names"
+	"surehook/internal/rule/shape"
 )
 
 // retention is the lifetime of events, bounded by the lifetime of the process.
@@ -109,7 +111,8 @@ func (p *process) wireDelivery(policy egress.Policy) {
 	p.deliverer = &deliver.Deliverer{
 		Store: p.store,
 		Attempts: &attempt.Maker{
-			Store: p.store, Vault: memory.Vault{}, Sender: sender, Remote: &remote.Sender{Signer: sender, Invoker: senders(sender), Now: time.Now},
+			Shaper: new(shape.Shaper),
+			Store:  p.store, Vault: memory.Vault{}, Sender: sender, Remote: &remote.Sender{Signer: sender, Invoker: senders(sender), Now: time.Now},
 			Log: p.log, Now: time.Now,
 		},
 		Gate: &gate.Gate{Store: p.store, CircuitQueue: p.circuits, Notifier: notifier, Now: time.Now, Places: tenantPlaces},
@@ -186,6 +189,8 @@ func (p *process) wireManagement(policy egress.Policy) {
 		Vault:        memory.Vault{},
 		Policy:       policy,
 		Origins:      origins(),
+		Envelope:     hook.EnvelopeStandard,
+		Types:        p.store,
 		Now:          time.Now,
 	}
 	p.admin = httpapi.Admin{
@@ -208,6 +213,9 @@ func (p *process) wireManagement(policy egress.Policy) {
 		Types:   &eventtype.Admin{Store: p.store, Now: time.Now},
 		Rejects: &reject.Admin{Queue: p.sources, Now: time.Now},
 		Tester:  p.acceptor,
+	}
+	p.admin.Previewer = &preview.Previewer{
+		Endpoints: endpoints, Events: p.admin.Status, Types: p.admin.Types, Shaper: new(shape.Shaper), Signer: &send.Sender{UserAgent: names.UserAgent(), Now: time.Now},
 	}
 }
 

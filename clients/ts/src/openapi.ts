@@ -380,6 +380,39 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/tenants/{tenant}/endpoints/{endpoint}/preview": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The tenant. A stack with one tenant uses `default`.
+                 * @example default
+                 */
+                tenant: components["parameters"]["TenantRef"];
+                /**
+                 * @description The endpoint's id or uid.
+                 * @example ep_4n8k2r7w1q5t9x3z
+                 */
+                endpoint: components["parameters"]["EndpointRef"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Preview a request
+         * @description The exact request that the endpoint would get for an event, signed with the `secret` of the response in place of
+         *     the endpoint's, and whether the endpoint would get the event. The body names a stored event by `event_id`, or a type with a
+         *     payload. `filter`, `envelope` and `transformation` are tried in place of the endpoint's. Nothing is stored or sent.
+         */
+        post: operations["previewEndpoint"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/tenants/{tenant}/endpoints/{endpoint}/pause": {
         parameters: {
             query?: never;
@@ -1142,32 +1175,6 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/v1/tenants/{tenant}/filters/test": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                /**
-                 * @description The tenant. A stack with one tenant uses `default`.
-                 * @example default
-                 */
-                tenant: components["parameters"]["TenantRef"];
-            };
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Test a filter
-         * @description Tells whether a filter of an endpoint matches an event. Nothing is stored or sent.
-         */
-        post: operations["testFilter"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
     "/v1/tenants/{tenant}/egress": {
         parameters: {
             query?: never;
@@ -1521,12 +1528,12 @@ export interface webhooks {
         put?: never;
         /**
          * Receive an event
-         * @description What the URL of an endpoint receives: the exact bytes of the posted payload, signed. Verify `webhook-signature` before anything else. A
+         * @description What the URL of an endpoint receives: the payload in the envelope of the endpoint, signed. Verify `webhook-signature` before anything else. A
          *     delivery may come more than once, with the same `webhook-id`.
          *
-         *     An endpoint with `signature_headers: classic` gets the headers `X-Webhook-Id`, `X-Webhook-Timestamp`, `X-Webhook-Signature`, `X-Event-Id`
+         *     An endpoint with the profile `classic` gets the headers `X-Webhook-Id`, `X-Webhook-Timestamp`, `X-Webhook-Signature`, `X-Event-Id`
          *     and `X-Idempotency-Key` in place of the three headers of [Standard Webhooks](https://www.standardwebhooks.com). The headers of the endpoint's
-         *     settings are added. The other headers come in both styles.
+         *     settings are added. The other headers come with every profile.
          */
         post: operations["receiveEvent"];
         delete?: never;
@@ -1869,40 +1876,65 @@ export interface components {
         };
         /**
          * @example {
-         *       "filter": {
-         *         "payload": {
-         *           "amount": [
-         *             {
-         *               "numeric": [
-         *                 ">",
-         *                 100
-         *               ]
-         *             }
-         *           ]
-         *         }
-         *       },
          *       "event_type": "order.paid",
          *       "payload": {
          *         "amount": 120
          *       }
          *     }
          */
-        FilterTest: {
-            /** @description As the filter of an endpoint, with a field. */
-            filter: {
+        PreviewRequest: {
+            event_id?: components["schemas"]["EventID"];
+            /** @description In place of event_id: the type of an event. */
+            event_type?: string;
+            /** @description Any JSON value; without one, the example of the type. */
+            payload?: unknown;
+            /** @description A filter to try. */
+            filter?: {
                 [key: string]: unknown;
             };
-            event_type: string;
-            /** @description Any JSON value. */
-            payload: unknown;
+            /** @enum {string} */
+            envelope?: "raw" | "standard" | "thin";
+            /** @description An expression to try; empty: the envelope. */
+            transformation?: string;
         };
         /**
          * @example {
-         *       "matches": true
+         *       "request": {
+         *         "method": "POST",
+         *         "url": "https://example.com/hooks/surehook",
+         *         "headers": {
+         *           "Content-Type": "application/json"
+         *         },
+         *         "body": "{\"text\":\"order.paid\"}"
+         *       },
+         *       "shape": "cel-1f0b2c3d4e5f",
+         *       "secret": "whsec_c3VyZWhvb2sgcHJldmlldyBwbGFjZWhvbGRlciAzMiE=",
+         *       "subscribed": true,
+         *       "matches": true,
+         *       "problems": []
          *     }
          */
-        FilterMatch: {
+        Preview: {
+            request: {
+                /** @description POST; of a destination in AWS, the operation. */
+                method: string;
+                url: string;
+                /** @description By name. Secret values read ***. */
+                headers: {
+                    [key: string]: string;
+                };
+                body: string;
+            };
+            /** @description The envelope, the version of the transformation, or surehook.batch. */
+            shape: string;
+            /** @description The secret that signed, the same for all previews. */
+            secret: string;
+            /** @description The endpoint gets events of the type. */
+            subscribed: boolean;
+            /** @description The filter lets the event pass. */
             matches: boolean;
+            /** @description What does not fit the schema of the event type. */
+            problems: components["schemas"]["FieldError"][];
         };
         /** @description The settings of an endpoint. */
         EndpointFields: {
@@ -1949,9 +1981,9 @@ export interface components {
             coalesce?: components["schemas"]["Coalesce"];
             /** @description Whether a review may disable the endpoint for too many dead deliveries. An answer 410 disables the endpoint in any case. */
             auto_disable?: boolean;
-            /** @enum {string} */
-            signature_headers?: "standard" | "classic";
-            /** @description The signatures of every request. v1: HMAC-SHA256; v1a: ed25519. Other schemes do not sign. Classic headers carry v1 only. */
+            /** @description The names of the profiles of `getEgress`: what is signed, and in which headers. Two while a receiver moves from one to the other. */
+            signature_profiles?: string[];
+            /** @description The signatures of every request. v1: HMAC-SHA256; v1a: ed25519. Other schemes do not sign. Only the profile standard carries v1a. */
             signature_schemes?: ("v1" | "v1a")[];
             /** @description The AWS region that sends the requests, one of `getEgress`; empty for the deployment's own. When the sender of the region does not take a request, the deployment's own region sends it. */
             region?: string;
@@ -1961,6 +1993,13 @@ export interface components {
              */
             egress?: "shared" | "fixed";
             destination?: components["schemas"]["Destination"];
+            /**
+             * @description The form of the body: the payload alone; type, timestamp and data; or id, type and timestamp. Default: standard, or as the deployment says.
+             * @enum {string}
+             */
+            envelope?: "raw" | "standard" | "thin";
+            /** @description An expression of CEL from event to body, headers and content_type, in place of the envelope. Empty: none. */
+            transformation?: string;
         };
         EndpointCreate: {
             /** @description An alias chosen by the caller, unique in the tenant, usable in paths; empty for none. Cannot be changed. */
@@ -2006,12 +2045,9 @@ export interface components {
             coalesce?: components["schemas"]["Coalesce"];
             /** @description Whether a review may disable the endpoint for too many dead deliveries. An answer 410 disables the endpoint in any case. Default: true. */
             auto_disable?: boolean;
-            /**
-             * @description Default: standard.
-             * @enum {string}
-             */
-            signature_headers?: "standard" | "classic";
-            /** @description The signatures of every request. v1: HMAC-SHA256; v1a: ed25519. Other schemes do not sign. Classic headers carry v1 only. Default: v1. */
+            /** @description The names of the profiles of `getEgress`: what is signed, and in which headers. Two while a receiver moves from one to the other. Default: standard, or as the deployment says. */
+            signature_profiles?: string[];
+            /** @description The signatures of every request. v1: HMAC-SHA256; v1a: ed25519. Other schemes do not sign. Only the profile standard carries v1a. Default: v1. */
             signature_schemes?: ("v1" | "v1a")[];
             /** @description The AWS region that sends the requests, one of `getEgress`; empty for the deployment's own. When the sender of the region does not take a request, the deployment's own region sends it. Default: empty. */
             region?: string;
@@ -2021,7 +2057,14 @@ export interface components {
              */
             egress?: "shared" | "fixed";
             destination?: components["schemas"]["Destination"];
-            /** @description A v1 secret, whsec_ and the base64 of 24 to 64 bytes. */
+            /**
+             * @description The form of the body: the payload alone; type, timestamp and data; or id, type and timestamp. Default: standard, or as the deployment says.
+             * @enum {string}
+             */
+            envelope?: "raw" | "standard" | "thin";
+            /** @description An expression of CEL from event to body, headers and content_type, in place of the envelope. Empty: none. */
+            transformation?: string;
+            /** @description A v1 secret: whsec_ and the base64 of 24 to 64 bytes, or text: and 16 to 128 characters of a secret from another system. */
             secret?: string;
         };
         /**
@@ -2057,7 +2100,11 @@ export interface components {
          *         "max_cooldown": "1h"
          *       },
          *       "auto_disable": true,
-         *       "signature_headers": "standard",
+         *       "signature_profiles": [
+         *         "standard"
+         *       ],
+         *       "envelope": "standard",
+         *       "transformation": "",
          *       "signature_schemes": [
          *         "v1"
          *       ],
@@ -2116,9 +2163,9 @@ export interface components {
             coalesce?: components["schemas"]["Coalescing"];
             /** @description Whether a review may disable the endpoint for too many dead deliveries. An answer 410 disables the endpoint in any case. */
             auto_disable: boolean;
-            /** @enum {string} */
-            signature_headers: "standard" | "classic";
-            /** @description The signatures of every request. v1: HMAC-SHA256; v1a: ed25519. Other schemes do not sign. Classic headers carry v1 only. */
+            /** @description The names of the profiles of `getEgress`: what is signed, and in which headers. Two while a receiver moves from one to the other. */
+            signature_profiles: string[];
+            /** @description The signatures of every request. v1: HMAC-SHA256; v1a: ed25519. Other schemes do not sign. Only the profile standard carries v1a. */
             signature_schemes: ("v1" | "v1a")[];
             /** @description The AWS region that sends the requests, one of `getEgress`; empty for the deployment's own. When the sender of the region does not take a request, the deployment's own region sends it. */
             region: string;
@@ -2128,6 +2175,13 @@ export interface components {
              */
             egress: "shared" | "fixed";
             destination?: components["schemas"]["DestinationView"];
+            /**
+             * @description The form of the body: the payload alone; type, timestamp and data; or id, type and timestamp.
+             * @enum {string}
+             */
+            envelope: "raw" | "standard" | "thin";
+            /** @description An expression of CEL from event to body, headers and content_type, in place of the envelope. Empty: none. */
+            transformation: string;
             /** @description whpk_..., of the newest v1a key pair. */
             public_key?: string;
             /** @enum {string} */
@@ -2173,7 +2227,11 @@ export interface components {
          *         "max_cooldown": "1h"
          *       },
          *       "auto_disable": true,
-         *       "signature_headers": "standard",
+         *       "signature_profiles": [
+         *         "standard"
+         *       ],
+         *       "envelope": "standard",
+         *       "transformation": "",
          *       "signature_schemes": [
          *         "v1"
          *       ],
@@ -2241,9 +2299,9 @@ export interface components {
             coalesce?: components["schemas"]["Coalescing"];
             /** @description Whether a review may disable the endpoint for too many dead deliveries. An answer 410 disables the endpoint in any case. */
             auto_disable: boolean;
-            /** @enum {string} */
-            signature_headers: "standard" | "classic";
-            /** @description The signatures of every request. v1: HMAC-SHA256; v1a: ed25519. Other schemes do not sign. Classic headers carry v1 only. */
+            /** @description The names of the profiles of `getEgress`: what is signed, and in which headers. Two while a receiver moves from one to the other. */
+            signature_profiles: string[];
+            /** @description The signatures of every request. v1: HMAC-SHA256; v1a: ed25519. Other schemes do not sign. Only the profile standard carries v1a. */
             signature_schemes: ("v1" | "v1a")[];
             /** @description The AWS region that sends the requests, one of `getEgress`; empty for the deployment's own. When the sender of the region does not take a request, the deployment's own region sends it. */
             region: string;
@@ -2253,6 +2311,13 @@ export interface components {
              */
             egress: "shared" | "fixed";
             destination?: components["schemas"]["DestinationView"];
+            /**
+             * @description The form of the body: the payload alone; type, timestamp and data; or id, type and timestamp.
+             * @enum {string}
+             */
+            envelope: "raw" | "standard" | "thin";
+            /** @description An expression of CEL from event to body, headers and content_type, in place of the envelope. Empty: none. */
+            transformation: string;
             /** @description whpk_..., of the newest v1a key pair. */
             public_key?: string;
             /** @enum {string} */
@@ -2300,7 +2365,11 @@ export interface components {
          *         "max_cooldown": "1h"
          *       },
          *       "auto_disable": true,
-         *       "signature_headers": "standard",
+         *       "signature_profiles": [
+         *         "standard"
+         *       ],
+         *       "envelope": "standard",
+         *       "transformation": "",
          *       "signature_schemes": [
          *         "v1"
          *       ],
@@ -2360,9 +2429,9 @@ export interface components {
             coalesce?: components["schemas"]["Coalescing"];
             /** @description Whether a review may disable the endpoint for too many dead deliveries. An answer 410 disables the endpoint in any case. */
             auto_disable: boolean;
-            /** @enum {string} */
-            signature_headers: "standard" | "classic";
-            /** @description The signatures of every request. v1: HMAC-SHA256; v1a: ed25519. Other schemes do not sign. Classic headers carry v1 only. */
+            /** @description The names of the profiles of `getEgress`: what is signed, and in which headers. Two while a receiver moves from one to the other. */
+            signature_profiles: string[];
+            /** @description The signatures of every request. v1: HMAC-SHA256; v1a: ed25519. Other schemes do not sign. Only the profile standard carries v1a. */
             signature_schemes: ("v1" | "v1a")[];
             /** @description The AWS region that sends the requests, one of `getEgress`; empty for the deployment's own. When the sender of the region does not take a request, the deployment's own region sends it. */
             region: string;
@@ -2372,6 +2441,13 @@ export interface components {
              */
             egress: "shared" | "fixed";
             destination?: components["schemas"]["DestinationView"];
+            /**
+             * @description The form of the body: the payload alone; type, timestamp and data; or id, type and timestamp.
+             * @enum {string}
+             */
+            envelope: "raw" | "standard" | "thin";
+            /** @description An expression of CEL from event to body, headers and content_type, in place of the envelope. Empty: none. */
+            transformation: string;
             /** @description whpk_..., of the newest v1a key pair. */
             public_key?: string;
             /** @enum {string} */
@@ -2382,7 +2458,7 @@ export interface components {
             created_at: components["schemas"]["Time"];
             updated_at: components["schemas"]["Time"];
             version: number;
-            /** @description A v1 secret, whsec_ and the base64 of 24 to 64 bytes. */
+            /** @description A v1 secret: whsec_ and the base64 of 24 to 64 bytes, or text: and 16 to 128 characters of a secret from another system. */
             secret: string;
         };
         EndpointList: {
@@ -2558,7 +2634,7 @@ export interface components {
             attempts: number;
         };
         RotateRequest: {
-            /** @description A v1 secret, whsec_ and the base64 of 24 to 64 bytes. */
+            /** @description A v1 secret: whsec_ and the base64 of 24 to 64 bytes, or text: and 16 to 128 characters of a secret from another system. */
             secret?: string;
             /** @description The time until old secrets expire, 0s to 168h. Default: 24h. */
             overlap?: components["schemas"]["Duration"];
@@ -2572,7 +2648,7 @@ export interface components {
         /** @description The outcome of the last attempt. */
         Outcome: {
             /** @enum {string} */
-            class: "delivered" | "unavailable" | "throttled" | "timeout" | "dns" | "connect" | "reset" | "tls" | "blocked" | "gone" | "refused" | "redirect" | "token";
+            class: "delivered" | "unavailable" | "throttled" | "timeout" | "dns" | "connect" | "reset" | "tls" | "blocked" | "gone" | "refused" | "redirect" | "token" | "transformation";
             /** @description The HTTP status; absent without a response. */
             status?: number;
             /** @description The error of a failed attempt. *** without the scope read. */
@@ -2583,6 +2659,8 @@ export interface components {
             region?: string;
             duration: components["schemas"]["Duration"];
             retry_after?: components["schemas"]["Duration"];
+            /** @description The envelope of the request, or the version of its transformation; absent: raw. */
+            shape?: string;
             /** @description The start of the response body, at most 1,000 bytes; U+FFFD replaces invalid UTF-8. *** without the scope read. */
             body?: string;
         };
@@ -2618,7 +2696,7 @@ export interface components {
             /** @enum {string} */
             state: "queued" | "retrying" | "parked" | "delivered" | "dead" | "discarded" | "cancelled";
             /** @enum {string} */
-            reason?: "rejected" | "gone" | "exhausted" | "expired" | "paused" | "disabled" | "circuit_open" | "in_flight" | "rate" | "throttled" | "endpoint_deleted" | "replayed" | "erased" | "added" | "manual";
+            reason?: "rejected" | "gone" | "transformation" | "exhausted" | "expired" | "paused" | "disabled" | "circuit_open" | "in_flight" | "rate" | "throttled" | "endpoint_deleted" | "replayed" | "erased" | "added" | "manual";
             /** @description The number of attempts made. */
             attempts: number;
             created_at: components["schemas"]["Time"];
@@ -2692,7 +2770,7 @@ export interface components {
             /** @enum {string} */
             state: "queued" | "retrying" | "parked" | "delivered" | "dead" | "discarded" | "cancelled";
             /** @enum {string} */
-            reason?: "rejected" | "gone" | "exhausted" | "expired" | "paused" | "disabled" | "circuit_open" | "in_flight" | "rate" | "throttled" | "endpoint_deleted" | "replayed" | "erased" | "added" | "manual";
+            reason?: "rejected" | "gone" | "transformation" | "exhausted" | "expired" | "paused" | "disabled" | "circuit_open" | "in_flight" | "rate" | "throttled" | "endpoint_deleted" | "replayed" | "erased" | "added" | "manual";
             /** @description The number of attempts made. */
             attempts: number;
             created_at: components["schemas"]["Time"];
@@ -2723,6 +2801,12 @@ export interface components {
          *       "addresses": [
          *         "203.0.113.10",
          *         "203.0.113.11"
+         *       ],
+         *       "signature_profiles": [
+         *         {
+         *           "name": "standard",
+         *           "warnings": []
+         *         }
          *       ]
          *     }
          */
@@ -2732,6 +2816,51 @@ export interface components {
             /** @description The source addresses of endpoints with `egress: fixed`. Empty: the deployment has no fixed addresses. */
             addresses: string[];
             destinations?: components["schemas"]["EgressDestinations"];
+            /** @description For `signature_profiles` of an endpoint: Surehook's and the deployment's. */
+            signature_profiles: components["schemas"]["SignatureProfile"][];
+        };
+        /**
+         * @description What is signed, and the headers that tell the receiver. The profile standard is Standard Webhooks, and has a name only.
+         * @example {
+         *       "name": "slack",
+         *       "signed": "v0:{timestamp}:{body}",
+         *       "algorithm": "sha256",
+         *       "encoding": "hex",
+         *       "key": "text",
+         *       "prefix": "v0=",
+         *       "headers": {
+         *         "X-Slack-Signature": "{signature}",
+         *         "X-Slack-Request-Timestamp": "{timestamp}"
+         *       },
+         *       "warnings": []
+         *     }
+         */
+        SignatureProfile: {
+            name: string;
+            /** @description Template of the signed text, with {id}, {timestamp}, {body}, {url} and {method}. */
+            signed?: string;
+            /**
+             * @description Of the HMAC.
+             * @enum {string}
+             */
+            algorithm?: "sha256" | "sha512" | "sha1";
+            /** @enum {string} */
+            encoding?: "hex" | "base64";
+            /**
+             * @description The key of the HMAC: the text of the secret, or its bytes.
+             * @enum {string}
+             */
+            key?: "text" | "decoded";
+            /** @description Before each signature. */
+            prefix?: string;
+            /** @description Between the signatures of several secrets; empty: the newest secret signs. */
+            separator?: string;
+            /** @description Templates of the headers, with {id}, {timestamp}, {type}, {delivery}, {idempotency_key} and {signature}. */
+            headers?: {
+                [key: string]: string;
+            };
+            /** @description Weak choices. */
+            warnings: string[];
         };
         /** @description The destinations in AWS. Absent in a deployment that sends HTTP only. */
         EgressDestinations: {
@@ -2765,7 +2894,7 @@ export interface components {
             trigger: "event" | "retry" | "replay";
             started_at: components["schemas"]["Time"];
             /** @enum {string} */
-            class: "delivered" | "unavailable" | "throttled" | "timeout" | "dns" | "connect" | "reset" | "tls" | "blocked" | "gone" | "refused" | "redirect" | "token";
+            class: "delivered" | "unavailable" | "throttled" | "timeout" | "dns" | "connect" | "reset" | "tls" | "blocked" | "gone" | "refused" | "redirect" | "token" | "transformation";
             /** @description The HTTP status; absent without a response. */
             status?: number;
             /** @description The error of a failed attempt. *** without the scope read. */
@@ -2776,6 +2905,8 @@ export interface components {
             region?: string;
             duration: components["schemas"]["Duration"];
             retry_after?: components["schemas"]["Duration"];
+            /** @description The envelope of the request, or the version of its transformation; absent: raw. */
+            shape?: string;
             /** @description The start of the response body, at most 1,000 bytes; U+FFFD replaces invalid UTF-8. *** without the scope read. */
             body?: string;
             next_attempt_at?: components["schemas"]["Time"];
@@ -2842,7 +2973,7 @@ export interface components {
              * @description The class of the last attempt, as in the groups of the dead letters; none: deliveries without an attempt. Not with add_to.
              * @enum {string}
              */
-            class?: "none" | "delivered" | "unavailable" | "throttled" | "timeout" | "dns" | "connect" | "reset" | "tls" | "blocked" | "gone" | "refused" | "redirect" | "token";
+            class?: "none" | "delivered" | "unavailable" | "throttled" | "timeout" | "dns" | "connect" | "reset" | "tls" | "blocked" | "gone" | "refused" | "redirect" | "token" | "transformation";
             /** @description The HTTP status of the last attempt. Not with add_to, nor with the class none. */
             status?: number;
         };
@@ -2855,7 +2986,7 @@ export interface components {
             since?: components["schemas"]["Time"];
             until?: components["schemas"]["Time"];
             /** @enum {string} */
-            class?: "none" | "delivered" | "unavailable" | "throttled" | "timeout" | "dns" | "connect" | "reset" | "tls" | "blocked" | "gone" | "refused" | "redirect" | "token";
+            class?: "none" | "delivered" | "unavailable" | "throttled" | "timeout" | "dns" | "connect" | "reset" | "tls" | "blocked" | "gone" | "refused" | "redirect" | "token" | "transformation";
             status?: number;
         };
         /**
@@ -3112,14 +3243,14 @@ export interface components {
              * @description The class of the last attempts; absent without attempts.
              * @enum {string}
              */
-            class?: "delivered" | "unavailable" | "throttled" | "timeout" | "dns" | "connect" | "reset" | "tls" | "blocked" | "gone" | "refused" | "redirect" | "token";
+            class?: "delivered" | "unavailable" | "throttled" | "timeout" | "dns" | "connect" | "reset" | "tls" | "blocked" | "gone" | "refused" | "redirect" | "token" | "transformation";
             /** @description The HTTP status of the last attempts; absent without a response. */
             status?: number;
             /**
              * @description The most common reason.
              * @enum {string}
              */
-            reason: "rejected" | "gone" | "exhausted" | "expired";
+            reason: "rejected" | "gone" | "transformation" | "exhausted" | "expired";
             count: number;
             /** @description The time of the first death. */
             first_at: components["schemas"]["Time"];
@@ -3133,7 +3264,7 @@ export interface components {
              * @description The detected pattern. New patterns may be added.
              * @enum {string}
              */
-            pattern: "outage" | "down" | "trickle" | "expired" | "credentials" | "throttled" | "refused" | "gone" | "tls" | "blocked" | "redirect" | "unknown";
+            pattern: "outage" | "down" | "trickle" | "expired" | "credentials" | "throttled" | "refused" | "gone" | "tls" | "blocked" | "redirect" | "transformation" | "unknown";
             /** @description A suggestion of one or two sentences. */
             suggestion: string;
         };
@@ -3401,7 +3532,7 @@ export interface components {
             latency?: components["schemas"]["Latency"];
             /** @description The mean time from the event to the delivery, retries and parking included; absent for event types, and without successful deliveries. */
             mean_delivery_time?: components["schemas"]["Duration"];
-            /** @description The number of attempts by class of the outcome: delivered, unavailable, throttled, timeout, dns, connect, reset, tls, blocked, gone, refused, redirect, token. Absent for event types, and without attempts. */
+            /** @description The number of attempts by class of the outcome: delivered, unavailable, throttled, timeout, dns, connect, reset, tls, blocked, gone, refused, redirect, token, transformation. Absent for event types, and without attempts. */
             attempts_by_outcome?: {
                 [key: string]: number;
             };
@@ -3461,7 +3592,7 @@ export interface components {
             latency?: components["schemas"]["Latency"];
             /** @description The mean time from the event to the delivery, retries and parking included; absent without successful deliveries. */
             mean_delivery_time?: components["schemas"]["Duration"];
-            /** @description The number of attempts by class of the outcome: delivered, unavailable, throttled, timeout, dns, connect, reset, tls, blocked, gone, refused, redirect, token. */
+            /** @description The number of attempts by class of the outcome: delivered, unavailable, throttled, timeout, dns, connect, reset, tls, blocked, gone, refused, redirect, token, transformation. */
             attempts_by_outcome: {
                 [key: string]: number;
             };
@@ -5297,6 +5428,58 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
+    previewEndpoint: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The tenant. A stack with one tenant uses `default`.
+                 * @example default
+                 */
+                tenant: components["parameters"]["TenantRef"];
+                /**
+                 * @description The endpoint's id or uid.
+                 * @example ep_4n8k2r7w1q5t9x3z
+                 */
+                endpoint: components["parameters"]["EndpointRef"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "event_type": "order.paid",
+                 *       "payload": {
+                 *         "amount": 120
+                 *       },
+                 *       "transformation": "{\"body\": {\"text\": event.type}}"
+                 *     }
+                 */
+                "application/json": components["schemas"]["PreviewRequest"];
+            };
+        };
+        responses: {
+            /** @description The request. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Preview"];
+                };
+            };
+            400: components["responses"]["Invalid"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            413: components["responses"]["TooLarge"];
+            429: components["responses"]["Throttled"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
     pauseEndpoint: {
         parameters: {
             query?: never;
@@ -6577,64 +6760,6 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
-    testFilter: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                /**
-                 * @description The tenant. A stack with one tenant uses `default`.
-                 * @example default
-                 */
-                tenant: components["parameters"]["TenantRef"];
-            };
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                /**
-                 * @example {
-                 *       "filter": {
-                 *         "payload": {
-                 *           "amount": [
-                 *             {
-                 *               "numeric": [
-                 *                 ">",
-                 *                 100
-                 *               ]
-                 *             }
-                 *           ]
-                 *         }
-                 *       },
-                 *       "event_type": "order.paid",
-                 *       "payload": {
-                 *         "amount": 120
-                 *       }
-                 *     }
-                 */
-                "application/json": components["schemas"]["FilterTest"];
-            };
-        };
-        responses: {
-            /** @description Whether the filter matches. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["FilterMatch"];
-                };
-            };
-            400: components["responses"]["Invalid"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            413: components["responses"]["TooLarge"];
-            429: components["responses"]["Throttled"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
     getEgress: {
         parameters: {
             query?: never;
@@ -7375,42 +7500,42 @@ export interface operations {
             query?: never;
             header: {
                 /**
-                 * @description The id of the event, equal in every attempt and replay. Standard style.
+                 * @description The id of the event, equal in every attempt and replay. Profile standard.
                  * @example evt_01jb2z8v9kfq6t3m5n7p9r1s2w
                  */
                 "webhook-id"?: string;
                 /**
-                 * @description The time of the attempt in Unix seconds. Standard style.
+                 * @description The time of the attempt in Unix seconds. Profile standard.
                  * @example 1795253400
                  */
                 "webhook-timestamp"?: string;
                 /**
-                 * @description One signature per active key, separated by spaces: v1, and the base64 of HMAC-SHA256, or v1a, and the base64 of ed25519, each of id.timestamp.body. Standard style.
+                 * @description One signature per active key, separated by spaces: v1, and the base64 of HMAC-SHA256, or v1a, and the base64 of ed25519, each of id.timestamp.body. Profile standard.
                  * @example v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4=
                  */
                 "webhook-signature"?: string;
                 /**
-                 * @description The id of the event. Classic style.
+                 * @description The id of the event. Profile classic.
                  * @example evt_01jb2z8v9kfq6t3m5n7p9r1s2w
                  */
                 "X-Webhook-Id"?: string;
                 /**
-                 * @description The time of the attempt in Unix seconds. Classic style.
+                 * @description The time of the attempt in Unix seconds. Profile classic.
                  * @example 1795253400
                  */
                 "X-Webhook-Timestamp"?: string;
                 /**
-                 * @description sha256= and the hex HMAC-SHA256 of the body, under the newest v1 secret. Classic style.
+                 * @description sha256= and the hex HMAC-SHA256 of the body, under the newest v1 secret. Profile classic.
                  * @example sha256=7d38cdd689735b008b3c702edd92eea23791c5f6e0f5b4a3c2b6d2b3f0a0b1c2
                  */
                 "X-Webhook-Signature"?: string;
                 /**
-                 * @description The id of the event. Classic style.
+                 * @description The id of the event. Profile classic.
                  * @example evt_01jb2z8v9kfq6t3m5n7p9r1s2w
                  */
                 "X-Event-Id"?: string;
                 /**
-                 * @description The idempotency key of the post, or the id of the event without a key. Classic style.
+                 * @description The idempotency key of the post, or the id of the event without a key. Profile classic.
                  * @example order-1042-paid
                  */
                 "X-Idempotency-Key"?: string;
@@ -7497,42 +7622,42 @@ export interface operations {
             query?: never;
             header: {
                 /**
-                 * @description The id of the event, equal in every attempt and replay. Standard style.
+                 * @description The id of the event, equal in every attempt and replay. Profile standard.
                  * @example evt_01jb2z8v9kfq6t3m5n7p9r1s2w
                  */
                 "webhook-id"?: string;
                 /**
-                 * @description The time of the attempt in Unix seconds. Standard style.
+                 * @description The time of the attempt in Unix seconds. Profile standard.
                  * @example 1795253400
                  */
                 "webhook-timestamp"?: string;
                 /**
-                 * @description One signature per active key, separated by spaces: v1, and the base64 of HMAC-SHA256, or v1a, and the base64 of ed25519, each of id.timestamp.body. Standard style.
+                 * @description One signature per active key, separated by spaces: v1, and the base64 of HMAC-SHA256, or v1a, and the base64 of ed25519, each of id.timestamp.body. Profile standard.
                  * @example v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4=
                  */
                 "webhook-signature"?: string;
                 /**
-                 * @description The id of the event. Classic style.
+                 * @description The id of the event. Profile classic.
                  * @example evt_01jb2z8v9kfq6t3m5n7p9r1s2w
                  */
                 "X-Webhook-Id"?: string;
                 /**
-                 * @description The time of the attempt in Unix seconds. Classic style.
+                 * @description The time of the attempt in Unix seconds. Profile classic.
                  * @example 1795253400
                  */
                 "X-Webhook-Timestamp"?: string;
                 /**
-                 * @description sha256= and the hex HMAC-SHA256 of the body, under the newest v1 secret. Classic style.
+                 * @description sha256= and the hex HMAC-SHA256 of the body, under the newest v1 secret. Profile classic.
                  * @example sha256=7d38cdd689735b008b3c702edd92eea23791c5f6e0f5b4a3c2b6d2b3f0a0b1c2
                  */
                 "X-Webhook-Signature"?: string;
                 /**
-                 * @description The id of the event. Classic style.
+                 * @description The id of the event. Profile classic.
                  * @example evt_01jb2z8v9kfq6t3m5n7p9r1s2w
                  */
                 "X-Event-Id"?: string;
                 /**
-                 * @description The idempotency key of the post, or the id of the event without a key. Classic style.
+                 * @description The idempotency key of the post, or the id of the event without a key. Profile classic.
                  * @example order-1042-paid
                  */
                 "X-Idempotency-Key"?: string;
@@ -7613,17 +7738,17 @@ export interface operations {
             query?: never;
             header: {
                 /**
-                 * @description The id of the batch. Standard style; the classic style has the same id in X-Webhook-Id, X-Event-Id and X-Idempotency-Key.
+                 * @description The id of the batch. Profile standard; the profile classic has the same id in X-Webhook-Id, X-Event-Id and X-Idempotency-Key.
                  * @example bat_4n8k2r7w1q5t9x3z4n8k2r7w1q
                  */
                 "webhook-id"?: string;
                 /**
-                 * @description The time of the attempt in Unix seconds. Standard style.
+                 * @description The time of the attempt in Unix seconds. Profile standard.
                  * @example 1795253400
                  */
                 "webhook-timestamp"?: string;
                 /**
-                 * @description As for an event. Standard style.
+                 * @description As for an event. Profile standard.
                  * @example v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4=
                  */
                 "webhook-signature"?: string;

@@ -34,9 +34,15 @@ type Admin struct {
 	Policy       egress.Policy     // URLs allowed for endpoints
 	Origins      Origins           // of requests; zero: the own region only
 	Destinations hook.Destinations // in AWS; zero: none
-	PerHost      int               // endpoints of a tenant with one host at most; 0: no limit
-	Now          func() time.Time
-	Wait         conflict.Wait // between two tries of a write; nil: by the real clock
+	Envelope     hook.Envelope     // of a new endpoint that names none
+	// Profiles are the deployment's own signature profiles, by name.
+	Profiles map[string]hook.SignatureProfile
+	// NewProfiles names the profiles of a new endpoint that names none; nil: standard.
+	NewProfiles []string
+	Types       Types // of the environment; nil: there are none
+	PerHost     int   // endpoints of a tenant with one host at most; 0: no limit
+	Now         func() time.Time
+	Wait        conflict.Wait // between two tries of a write; nil: by the real clock
 
 	// Changed is called after each written change of an endpoint, before the release of
 	// deliveries. A new endpoint has no before, a deleted endpoint no after. nil: no call.

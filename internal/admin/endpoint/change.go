@@ -31,12 +31,17 @@ func (a *Admin) Change(ctx context.Context, tenant hook.TenantID, ref string, ve
 	e, err := a.change(ctx, tenant, ref, version, func(e *hook.Endpoint) (bool, error) {
 		before := *e
 		f.apply(e)
+		wrongProfiles := a.applyProfiles(f.Profiles, e)
 		limited = e.RatePerSecond != before.RatePerSecond || e.MaxInFlight != before.MaxInFlight
 		errs, err := a.applyTLS(ctx, f, e)
 		if err != nil {
 			return false, err
 		}
-		errs = slices.Concat(errs, f.checkNames(), a.check(*e))
+		wrongShape, err := a.checkTransformation(ctx, f, *e)
+		if err != nil {
+			return false, err
+		}
+		errs = slices.Concat(errs, wrongShape, wrongProfiles, f.checkNames(), a.check(*e))
 		if !hasField(errs, "url") {
 			errs = append(errs, checkOrigin(before, *e)...)
 		}

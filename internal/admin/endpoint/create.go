@@ -31,7 +31,7 @@ func (a *Admin) Create(ctx context.Context, tenant hook.TenantID, f Fields, secr
 		Timeout:     hook.DefaultTimeout,
 		MaxAge:      hook.DefaultMaxAge,
 		AutoDisable: true,
-		Style:       hook.StyleStandard,
+		Envelope:    a.Envelope,
 		Schemes:     []hook.Scheme{hook.SchemeV1},
 		Status:      hook.StatusActive,
 		StatusSince: now,
@@ -39,11 +39,19 @@ func (a *Admin) Create(ctx context.Context, tenant hook.TenantID, f Fields, secr
 		UpdatedAt:   now,
 	}.Sharded(1)
 	f.apply(&e)
+	if f.Profiles == nil {
+		f.Profiles = new(a.newProfiles())
+	}
+	wrongProfiles := a.applyProfiles(f.Profiles, &e)
 	errs, err := a.applyTLS(ctx, f, &e)
 	if err != nil {
 		return hook.Endpoint{}, "", fmt.Errorf("create endpoint %s: %w", e.ID, err)
 	}
-	errs = slices.Concat(errs, f.checkNames(), a.check(e))
+	wrongShape, err := a.checkTransformation(ctx, f, e)
+	if err != nil {
+		return hook.Endpoint{}, "", fmt.Errorf("create endpoint %s: %w", e.ID, err)
+	}
+	errs = slices.Concat(errs, wrongShape, wrongProfiles, f.checkNames(), a.check(e))
 	secret, wrong := chosenSecret(secret)
 	if errs = hook.AlsoWrong(f.Wrong, append(errs, wrong...)); len(errs) > 0 {
 		return hook.Endpoint{}, "", hook.Invalid(errs...)

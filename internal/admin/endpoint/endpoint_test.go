@@ -32,7 +32,7 @@ func TestAdmin_Create(t *testing.T) {
 		MaxAge:      72 * time.Hour,
 		Shards:      1,
 		ShardsEver:  1,
-		Style:       hook.StyleStandard,
+		Profiles:    hook.ProfilesNamed(hook.ProfileStandard),
 		Schemes:     []hook.Scheme{hook.SchemeV1},
 		Status:      hook.StatusActive,
 		AutoDisable: true,

@@ -9,6 +9,7 @@ import (
 	"surehook/internal/hook"
 	"surehook/internal/rule/filter"
 	"surehook/internal/rule/retry"
+	"surehook/internal/rule/sign"
 )
 
 // Fields holds the settings of an endpoint given by a caller. Create replaces a
@@ -16,32 +17,34 @@ import (
 // replaced as a whole. Of the headers Change sets the given names, removes names
 // with an empty text, and keeps all others.
 type Fields struct {
-	UID           *string
-	URL           *string
-	Description   *string
-	EventTypes    *[]string
-	Filter        *[]byte // empty: none
-	Metadata      *map[string]string
-	Headers       *map[string]string
-	Auth          *hook.Auth     // with the secret in clear
-	TLS           *hook.Material // with the key in clear; zero: none
-	Retry         *hook.RetryPolicy
-	RetryOn       *[]int
-	GiveUpOn      *[]int
-	Timeout       *time.Duration
-	MaxAge        *time.Duration
-	RatePerSecond *float64 // 0: no limit
-	MaxInFlight   *int     // 0: no limit
-	Shards        *int     // of the deliveries of later events
-	Circuit       CircuitFields
-	Coalesce      *hook.Coalescing // zero: a request per event
-	AutoDisable   *bool
-	Style         *hook.HeaderStyle
-	Schemes       *[]hook.Scheme
-	Region        *string
-	Fixed         *bool
-	Destination   *hook.Destination // without the external id
-	Wrong         []hook.FieldError // fields of a wrong form, and nil above: reported with the other wrong fields
+	UID            *string
+	URL            *string
+	Description    *string
+	EventTypes     *[]string
+	Filter         *[]byte // empty: none
+	Metadata       *map[string]string
+	Headers        *map[string]string
+	Auth           *hook.Auth     // with the secret in clear
+	TLS            *hook.Material // with the key in clear; zero: none
+	Retry          *hook.RetryPolicy
+	RetryOn        *[]int
+	GiveUpOn       *[]int
+	Timeout        *time.Duration
+	MaxAge         *time.Duration
+	RatePerSecond  *float64 // 0: no limit
+	MaxInFlight    *int     // 0: no limit
+	Shards         *int     // of the deliveries of later events
+	Circuit        CircuitFields
+	Coalesce       *hook.Coalescing // zero: a request per event
+	AutoDisable    *bool
+	Profiles       *[]string // names
+	Schemes        *[]hook.Scheme
+	Region         *string
+	Fixed          *bool
+	Destination    *hook.Destination // without the external id
+	Envelope       *hook.Envelope
+	Transformation *string           // empty: none
+	Wrong          []hook.FieldError // fields of a wrong form, and nil above: reported with the other wrong fields
 }
 
 // CircuitFields holds the settings of an endpoint's circuit. Zero means the default.
@@ -80,10 +83,11 @@ func (f Fields) apply(e *hook.Endpoint) {
 	set(&e.Circuit.MaxCooldown, f.Circuit.MaxCooldown)
 	set(&e.Coalesce, f.Coalesce)
 	set(&e.AutoDisable, f.AutoDisable)
-	set(&e.Style, f.Style)
 	set(&e.Schemes, f.Schemes)
 	set(&e.Region, f.Region)
 	set(&e.Fixed, f.Fixed)
+	set(&e.Envelope, f.Envelope)
+	set(&e.Transformation, f.Transformation)
 	id := e.Destination.ExternalID // stays
 	set(&e.Destination, f.Destination)
 	if e.Destination.ExternalID = id; id == "" && e.Destination.On() {
@@ -99,7 +103,7 @@ func set[T any](to, from *T) {
 
 // check returns the invalid fields of an endpoint before a write.
 func (a *Admin) check(e hook.Endpoint) []hook.FieldError {
-	errs := hook.ValidateEndpoint(e)
+	errs := append(hook.ValidateEndpoint(e), sign.CheckProfiles(e.Profiles)...)
 	errs = append(errs, retry.Validate(e.Retry)...)
 	if len(e.Filter) > 0 {
 		_, wrong := filter.Parse(e.Filter, "filter")

@@ -43,7 +43,7 @@ func kinds() map[string]kind {
 		"RetryOn", "GiveUpOn", "Timeout", "MaxAge", "RatePerSecond", "MaxInFlight", "Shards", "ShardsEver",
 		"Circuit.Failures", "Circuit.Rate", "Circuit.Minimum", "Circuit.Cooldown", "Circuit.MaxCooldown",
 		"Coalesce.Window", "Coalesce.MaxEvents", "Coalesce.MaxBytes", "AutoDisable", "Style", "Region", "Fixed", "Schemes",
-		"Destination.Type", "Destination.RoleARN", "Destination.Source", "Destination.ExternalID", // the id is an answer to the confused deputy, and no secret
+		"Destination.Type", "Destination.RoleARN", "Destination.Source", "Destination.ExternalID", "Envelope", "Transformation", // the id is an answer to the confused deputy, and no secret
 
 		"Secrets.Scheme", "Secrets.Public", "Secrets.CreatedAt", "Secrets.ExpiresAt",
 		"Status", "Reason", "StatusSince", "CreatedAt", "UpdatedAt", "Version", "TenantVersion",

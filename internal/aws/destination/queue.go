@@ -28,7 +28,7 @@ func newQueue(cfg aws.Config) put {
 		}
 		attributes := make(map[string]types.MessageAttributeValue, len(p.Header))
 		size := len(body)
-		for name, values := range p.Header { // at most 9 of the standard style; SQS takes 10
+		for name, values := range p.Header { // at most 9 with the profile standard; SQS takes 10
 			name = strings.ToLower(name)
 			attributes[name] = types.MessageAttributeValue{DataType: aws.String("String"), StringValue: &values[0]}
 			size += len(name) + len("String") + len(values[0])

@@ -101,8 +101,11 @@ func (s *Sender) send(ctx context.Context, r send.Request) hook.Outcome {
 	if wrong := s.allowed.Check(e); len(wrong) > 0 {
 		return hook.Outcome{Class: hook.ClassBlocked, Error: "The endpoint's " + wrong[0].Field + " " + wrong[0].Message + "."}
 	}
-	if !utf8.Valid(r.Event.Payload) {
-		return outcomeOf(ctx, fmt.Errorf("%w: the payload is not UTF-8", errContents))
+	if !utf8.Valid(r.Content.Body) {
+		return outcomeOf(ctx, fmt.Errorf("%w: the body is not UTF-8", errContents))
+	}
+	if len(r.Content.Headers) > 0 {
+		return outcomeOf(ctx, fmt.Errorf("%w: its transformation has headers, and only http has headers", errContents))
 	}
 	key := sessionKey{endpoint: e.ID, destination: e.Destination, region: address.Region}
 	session := s.session(key)

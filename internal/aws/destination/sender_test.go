@@ -20,6 +20,7 @@ import (
 	"surehook/internal/aws/destination"
 	"surehook/internal/delivery/send"
 	"surehook/internal/hook"
+	"surehook/internal/rule/shape"
 	"surehook/internal/rule/sign"
 )
 
@@ -157,7 +158,7 @@ func request(t *testing.T, d hook.DestinationType, payload string) send.Request 
 		t.Fatal(err)
 	}
 	e := &hook.Endpoint{
-		ID: "ep_1", URL: queueURL, Timeout: hook.MaxTimeout, Style: hook.StyleStandard,
+		ID: "ep_1", URL: queueURL, Timeout: hook.MaxTimeout, Profiles: hook.ProfilesNamed(hook.ProfileStandard),
 		Destination: hook.Destination{Type: d, RoleARN: roleARN, ExternalID: "x-1"},
 	}
 	if d == hook.DestinationEventBridge {
@@ -165,7 +166,8 @@ func request(t *testing.T, d hook.DestinationType, payload string) send.Request 
 	}
 	return send.Request{
 		Endpoint: e, Keys: []sign.Key{key}, Delivery: id, Attempt: 3,
-		Event: &hook.Event{ID: "evt_01h455vb4pex5vsknk084sn02q", Type: "order.paid", Payload: []byte(payload)},
+		Event:   &hook.Event{ID: "evt_01h455vb4pex5vsknk084sn02q", Type: "order.paid", Payload: []byte(payload)},
+		Content: shape.Content{Body: []byte(payload), ContentType: shape.JSON},
 	}
 }
 

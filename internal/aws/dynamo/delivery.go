@@ -130,6 +130,7 @@ type outcomeItem struct {
 	Region     string        `dynamodbav:"region,omitempty"`
 	Duration   time.Duration `dynamodbav:"ns,omitempty"`
 	RetryAfter time.Duration `dynamodbav:"retry_after_ns,omitempty"`
+	Shape      string        `dynamodbav:"shape,omitempty"` // without: raw
 	Batch      *batchItem    `dynamodbav:"batch,omitempty"`
 }
 
@@ -147,6 +148,7 @@ func toOutcomeItem(o hook.Outcome) *outcomeItem {
 		Region:     o.Region,
 		Duration:   o.Duration,
 		RetryAfter: o.RetryAfter,
+		Shape:      o.Shape,
 		Batch:      toBatchItem(o.Batch),
 	}
 }
@@ -172,6 +174,7 @@ func fromOutcomeItem(it *outcomeItem) (hook.Outcome, error) {
 		Region:     it.Region,
 		Duration:   it.Duration,
 		RetryAfter: it.RetryAfter,
+		Shape:      it.Shape,
 		Batch:      batch,
 	}, nil
 }

@@ -32,10 +32,12 @@ type endpointItem struct {
 	Circuit     *settingsItem     `dynamodbav:"circuit,omitempty"`
 	Coalesce    *coalesceItem     `dynamodbav:"coalesce,omitempty"`
 	AutoDisable bool              `dynamodbav:"auto_disable"`
-	Style       string            `dynamodbav:"style"`
+	Profiles    []profileItem     `dynamodbav:"profiles"`
 	Region      string            `dynamodbav:"region,omitempty"`
 	Fixed       bool              `dynamodbav:"fixed,omitempty"`
 	Destination *destinationItem  `dynamodbav:"destination,omitempty"`
+	Envelope    string            `dynamodbav:"envelope,omitempty"` // without: raw
+	Expression  string            `dynamodbav:"transformation,omitempty"`
 	Schemes     []string          `dynamodbav:"schemes,omitempty"`
 	Secrets     []secretItem      `dynamodbav:"secrets,omitempty"`
 	Status      string            `dynamodbav:"status"`
@@ -54,6 +56,18 @@ type retryItem struct {
 	Cap      time.Duration   `dynamodbav:"cap_ns,omitempty"`
 	Attempts int             `dynamodbav:"attempts,omitempty"`
 	Jitter   string          `dynamodbav:"jitter,omitempty"`
+}
+
+// profileItem is a profile of Surehook, with a name only, or the copy of a deployment's.
+type profileItem struct {
+	Name      string            `dynamodbav:"name"`
+	Signed    string            `dynamodbav:"signed,omitempty"`
+	Algorithm string            `dynamodbav:"algorithm,omitempty"`
+	Encoding  string            `dynamodbav:"encoding,omitempty"`
+	Key       string            `dynamodbav:"key,omitempty"`
+	Prefix    string            `dynamodbav:"prefix,omitempty"`
+	Separator string            `dynamodbav:"separator,omitempty"`
+	Headers   map[string]string `dynamodbav:"headers,omitempty"`
 }
 
 // settingsItem omits default settings.
@@ -106,16 +120,20 @@ func toEndpointItem(e hook.Endpoint) endpointItem {
 		Circuit:     toSettingsItem(e.Circuit),
 		Coalesce:    toCoalesceItem(e.Coalesce),
 		AutoDisable: e.AutoDisable,
-		Style:       word(e.Style),
 		Region:      e.Region,
 		Fixed:       e.Fixed,
 		Destination: toDestinationItem(e.Destination),
+		Envelope:    word(e.Envelope),
+		Expression:  e.Transformation,
 		Status:      word(e.Status),
 		Reason:      e.Reason,
 		StatusSince: millis(e.StatusSince),
 		CreatedAt:   millis(e.CreatedAt),
 		UpdatedAt:   millis(e.UpdatedAt),
 		Version:     e.Version + 1,
+	}
+	for _, p := range e.Profiles {
+		it.Profiles = append(it.Profiles, profileItem(p))
 	}
 	for _, scheme := range e.Schemes {
 		it.Schemes = append(it.Schemes, word(scheme))
@@ -173,12 +191,12 @@ func fromCoalesceItem(it *coalesceItem) hook.Coalescing {
 }
 
 func fromEndpointItem(it endpointItem) (hook.Endpoint, error) {
-	style, styleErr := parse[hook.HeaderStyle](it.Style)
 	status, statusErr := parse[hook.Status](it.Status)
 	jitter, jitterErr := parse[hook.Jitter](it.Retry.Jitter)
 	auth, authErr := fromAuthItem(it.Auth)
 	destination, destinationErr := fromDestinationItem(it.Destination)
-	errs := []error{styleErr, statusErr, jitterErr, authErr, destinationErr}
+	envelope, envelopeErr := parse[hook.Envelope](it.Envelope)
+	errs := []error{envelopeErr, statusErr, jitterErr, authErr, destinationErr}
 
 	e := hook.Endpoint{
 		ID:            it.ID,
@@ -200,27 +218,31 @@ func fromEndpointItem(it endpointItem) (hook.Endpoint, error) {
 			},
 			Jitter: jitter,
 		},
-		RetryOn:       it.RetryOn,
-		GiveUpOn:      it.GiveUpOn,
-		Timeout:       it.Timeout,
-		MaxAge:        it.MaxAge,
-		RatePerSecond: it.Rate,
-		MaxInFlight:   it.MaxInFlight,
-		Shards:        it.Shards,
-		ShardsEver:    it.ShardsEver,
-		AutoDisable:   it.AutoDisable,
-		Circuit:       fromSettingsItem(it.Circuit),
-		Coalesce:      fromCoalesceItem(it.Coalesce),
-		Style:         style,
-		Region:        it.Region,
-		Fixed:         it.Fixed,
-		Destination:   destination,
-		Status:        status,
-		Reason:        it.Reason,
-		StatusSince:   fromMillis(it.StatusSince),
-		CreatedAt:     fromMillis(it.CreatedAt),
-		UpdatedAt:     fromMillis(it.UpdatedAt),
-		Version:       it.Version,
+		RetryOn:        it.RetryOn,
+		GiveUpOn:       it.GiveUpOn,
+		Timeout:        it.Timeout,
+		MaxAge:         it.MaxAge,
+		RatePerSecond:  it.Rate,
+		MaxInFlight:    it.MaxInFlight,
+		Shards:         it.Shards,
+		ShardsEver:     it.ShardsEver,
+		AutoDisable:    it.AutoDisable,
+		Circuit:        fromSettingsItem(it.Circuit),
+		Coalesce:       fromCoalesceItem(it.Coalesce),
+		Region:         it.Region,
+		Fixed:          it.Fixed,
+		Destination:    destination,
+		Envelope:       envelope,
+		Transformation: it.Expression,
+		Status:         status,
+		Reason:         it.Reason,
+		StatusSince:    fromMillis(it.StatusSince),
+		CreatedAt:      fromMillis(it.CreatedAt),
+		UpdatedAt:      fromMillis(it.UpdatedAt),
+		Version:        it.Version,
+	}
+	for _, p := range it.Profiles {
+		e.Profiles = append(e.Profiles, hook.SignatureProfile(p))
 	}
 	for _, s := range it.Schemes {
 		scheme, err := parse[hook.Scheme](s)

@@ -9,6 +9,7 @@ import (
 	"surehook/internal/emf"
 	"surehook/internal/hook"
 	"surehook/internal/rule/settlement"
+	"surehook/internal/rule/shape"
 )
 
 // Maker makes attempts. All fields without a remark must be set. A Maker is safe for
@@ -19,6 +20,7 @@ type Maker struct {
 	Sender  Sender
 	Remote  Remote // nil: all attempts are made here
 	AWS     Sender // to destinations in AWS; nil: the deployment has none
+	Shaper  *shape.Shaper
 	Metrics emf.Set
 	Log     *slog.Logger
 	Now     func() time.Time
@@ -39,6 +41,13 @@ func (m *Maker) Make(ctx context.Context, s *settlement.Subject, content *hook.E
 		return nil, ErrNoTime
 	}
 	started := m.Now()
+	shaped := shape.Content{Body: content.Payload, ContentType: shape.JSON} // of several events
+	if content == s.Event {
+		var err error
+		if shaped, err = m.Shaper.Shape(s.Endpoint, content); err != nil {
+			return &Attempt{Outcome: unshaped(s.Endpoint, err), Started: started, Ended: m.Now()}, nil
+		}
+	}
 	secret, err := open()
 	if err != nil {
 		return nil, err
@@ -50,11 +59,29 @@ func (m *Maker) Make(ctx context.Context, s *settlement.Subject, content *hook.E
 		Grant:    secret.grant,
 		TLS:      secret.tls,
 		Event:    content,
+		Content:  shaped,
 		Delivery: s.Token.Delivery.DeliveryID,
 		Attempt:  s.Token.Attempt,
 	})
 	if err != nil {
 		return nil, err
 	}
+	outcome.Shape = versionOf(shaped)
 	return &Attempt{Outcome: outcome, Started: started, Ended: m.Now()}, nil
+}
+
+// unshaped returns the outcome for an event that the transformation cannot shape.
+func unshaped(e *hook.Endpoint, err error) hook.Outcome {
+	return hook.Outcome{
+		Class: hook.ClassTransformation, URL: e.URL, Shape: shape.Version(e),
+		Error: "The transformation cannot shape the event: " + err.Error() + ".",
+	}
+}
+
+// versionOf returns the version of the shape as outcomes name it.
+func versionOf(c shape.Content) string {
+	if c.Version == hook.EnvelopeRaw.String() {
+		return ""
+	}
+	return c.Version
 }

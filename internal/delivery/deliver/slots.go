@@ -29,7 +29,7 @@ func (d *Deliverer) handOver(ctx context.Context, jobs []*job, record gate.Recor
 		if j.Delivery != nil { // nil: the event is gone
 			s.Last = j.Delivery.CreatedAt
 		}
-		s.Failed = s.Failed || j.result.Class != 0 && j.result.Class != hook.ClassDelivered
+		s.Failed = s.Failed || j.result.Class.Requested() && j.result.Class != hook.ClassDelivered
 		if took, ok := answerTime(j.result); ok {
 			s.Answers = append(s.Answers, took)
 		}
@@ -69,7 +69,7 @@ func answerTime(r gate.Result) (took time.Duration, ok bool) {
 		return r.Duration, true
 	case hook.ClassTimeout:
 		return max(r.Duration, isolation.LateAfter), true
-	case hook.ClassDNS, hook.ClassConnect, hook.ClassReset, hook.ClassTLS, hook.ClassBlocked, hook.ClassToken:
+	case hook.ClassDNS, hook.ClassConnect, hook.ClassReset, hook.ClassTLS, hook.ClassBlocked, hook.ClassToken, hook.ClassTransformation:
 	}
 	return 0, false
 }

@@ -25,6 +25,7 @@ type outcomes struct {
 	circuit.Results
 
 	counts     *stats.Counts
+	requested  bool // a result is of a request; otherwise nothing is known about the endpoint
 	throttled  bool
 	retryAfter time.Duration // the longest of the batch
 }
@@ -42,9 +43,10 @@ func aggregate(results []Result, counts *stats.Counts) outcomes {
 // count adds a result.
 func (o *outcomes) count(r Result) {
 	o.counts.Count(r.Attempt)
-	if r.Shared {
+	if r.Shared || !r.Class.Requested() {
 		return
 	}
+	o.requested = true
 	if r.Class.Failing() {
 		o.Failed++
 		o.Trailing++
@@ -62,6 +64,9 @@ func (o *outcomes) count(r Result) {
 
 // afterOutcomes returns the record after the outcomes of the admitted attempts.
 func (r Record) afterOutcomes(a Admission, o outcomes, window circuit.Counts, now time.Time) Record {
+	if !o.requested {
+		return r
+	}
 	settings := circuit.Settings{CircuitSettings: a.query.Endpoint.Circuit.WithDefaults(), Slow: r.Review.Fragile}
 	before := r.Circuit
 	if a.probe != "" {

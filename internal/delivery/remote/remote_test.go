@@ -20,6 +20,7 @@ import (
 	"surehook/internal/delivery/remote"
 	"surehook/internal/delivery/send"
 	"surehook/internal/hook"
+	"surehook/internal/rule/shape"
 	"surehook/internal/rule/sign"
 )
 
@@ -98,11 +99,12 @@ func request(tb testing.TB, url string) send.Request {
 	}
 	return send.Request{
 		Endpoint: &hook.Endpoint{
-			URL: url, Region: "us-east-1", Timeout: hook.MaxTimeout, Style: hook.StyleClassic,
+			URL: url, Region: "us-east-1", Timeout: hook.MaxTimeout, Profiles: hook.ProfilesNamed(hook.ProfileClassic),
 		},
 		Own:  map[string]string{"Authorization": "Bearer abc", "Idempotency-Key": "k"},
 		Keys: []sign.Key{key}, Delivery: id, Attempt: 3,
-		Event: &hook.Event{ID: "evt_01h455vb4pex5vsknk084sn02q", Type: "order.paid", Payload: []byte("{\"a\":\"\\u00e9 \xc3\xa9\"}\n")},
+		Event:   &hook.Event{ID: "evt_01h455vb4pex5vsknk084sn02q", Type: "order.paid", Payload: []byte("{}")},
+		Content: shape.Content{Body: []byte("{\"a\":\"\\u00e9 \xc3\xa9\"}\n"), ContentType: shape.JSON},
 	}
 }
 
@@ -118,10 +120,10 @@ func TestSender_Send_sameRequestFromEveryOrigin(t *testing.T) {
 		w.WriteHeader(http.StatusServiceUnavailable)
 		_, _ = io.WriteString(w, "down \xff")
 	})
-	for _, style := range []hook.HeaderStyle{hook.StyleStandard, hook.StyleClassic} {
+	for _, profile := range []string{hook.ProfileStandard, hook.ProfileClassic} {
 		signer := here(t, loopback, server)
 		r := request(t, server.URL+"/hook")
-		r.Endpoint.Style = style
+		r.Endpoint.Profiles = hook.ProfilesNamed(profile)
 		direct := signer.Send(t.Context(), r)
 		origin := here(t, loopback, server)
 		origin.UserAgent = ""
@@ -138,7 +140,7 @@ func TestSender_Send_sameRequestFromEveryOrigin(t *testing.T) {
 		}
 		first, second := <-received, <-received
 		if diff := cmp.Diff(first, second, cmp.AllowUnexported(got{})); diff != "" {
-			t.Errorf("request in style %s (-direct +remote):\n%s", style, diff)
+			t.Errorf("request in profile %s (-direct +remote):\n%s", profile, diff)
 		}
 		if second.header.Get("Authorization") != "Bearer abc" || second.header.Get("User-Agent") != "Surehook/1.2.3" {
 			t.Errorf("the endpoint got %v; want its own header and the user agent of the signer", second.header)
@@ -318,7 +320,7 @@ func TestMessage_largest(t *testing.T) {
 	var message []byte
 	s := remote.Sender{Signer: here(t, loopback), Now: time.Now, Invoker: elsewhere{handler: remote.Handler{Sender: here(t, egress.Policy{})}, message: &message}}
 	r := request(t, "https://example.com/"+strings.Repeat("a", hook.MaxURL-20))
-	r.Event.Payload = []byte(strings.Repeat("x", hook.MaxCoalesceBytes+hook.MaxCoalesceBytes/20))
+	r.Content.Body = []byte(strings.Repeat("x", hook.MaxCoalesceBytes+hook.MaxCoalesceBytes/20))
 	r.Own = map[string]string{}
 	for i := range hook.MaxHeaders {
 		r.Own[strings.Repeat("X", hook.MaxHeaderName-1)+string(rune('a'+i))] = strings.Repeat("v", hook.MaxHeaderValue)

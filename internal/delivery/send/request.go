@@ -2,7 +2,6 @@ package send
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"crypto/tls"
 	"net/http"
@@ -18,8 +17,8 @@ import (
 	"surehook/internal/rule/trace"
 )
 
-// maxHeaders is the largest number of headers set by Surehook: 5 always, the trace
-// parent, and 5 of the classic style.
+// maxHeaders is the number of headers set by Surehook for most endpoints: 5 always, the
+// trace parent, and 5 of the profile classic.
 const maxHeaders = 11
 
 // header returns the headers set by Surehook. All requests of an attempt carry the
@@ -32,7 +31,7 @@ func (s *Sender) header(r *Request, now time.Time) http.Header {
 		values = append(values, value)
 		h[name] = values[len(values)-1 : len(values) : len(values)]
 	}
-	add("Content-Type", "application/json")
+	add("Content-Type", r.Content.ContentType)
 	add("User-Agent", s.UserAgent)
 	add("X-Webhook-Event", r.Event.Type)
 	add(hook.DeliveryHeader, r.Delivery.String())
@@ -41,42 +40,38 @@ func (s *Sender) header(r *Request, now time.Time) http.Header {
 		add("Traceparent", parent)
 	}
 
-	seconds := strconv.FormatInt(now.Unix(), 10)
-	switch r.Endpoint.Style {
-	case hook.StyleStandard:
-		add("Webhook-Id", event)
-		add("Webhook-Timestamp", seconds)
-		add("Webhook-Signature", sign.Standard(r.Keys, sign.Message{ID: event, Timestamp: now, Body: r.Event.Payload}))
-	case hook.StyleClassic:
-		add("X-Webhook-Id", event)
-		add("X-Webhook-Timestamp", seconds)
-		add("X-Webhook-Signature", signClassic(r))
-		add("X-Event-Id", event)
-		add("x-idempotency-key", cmp.Or(r.Event.IdempotencyKey, event)) // in lower case, as in set
-	}
+	sign.Headers(r.Endpoint.Profiles, r.Keys, sign.Request{
+		ID: event, Type: r.Event.Type, IdempotencyKey: r.Event.IdempotencyKey, Delivery: r.Delivery.String(),
+		Timestamp: now, URL: r.Endpoint.URL, Body: r.Content.Body,
+	}, func(name, value string) { add(headerKey(name), value) })
 	return h
 }
 
-// set sets a header, in lower case for the names Idempotency-Key and
-// X-Idempotency-Key. net/http looks for both names in their canonical form: a POST
+// headerKey returns the canonical form of a name, and lower case for the names Idempotency-Key
+// and X-Idempotency-Key. net/http looks for both names in their canonical form: a POST
 // with such a header is sent again after the receiver closes a reused connection,
 // once for every idle connection to the receiver.
-func set(h http.Header, name, value string) {
+func headerKey(name string) string {
 	name = http.CanonicalHeaderKey(name)
 	if name == "Idempotency-Key" || name == "X-Idempotency-Key" {
 		name = strings.ToLower(name)
 	}
-	h[name] = []string{value}
+	return name
 }
 
-// signClassic signs with the newest v1 key: the header has room for one signature.
-func signClassic(r *Request) string {
-	for _, k := range r.Keys {
-		if k.Scheme() == hook.SchemeV1 {
-			return sign.Classic(k, r.Event.Payload)
+// ownHeaders returns the headers of the endpoint's owner. Those of the endpoint count
+// before those of its transformation: they may authenticate Surehook.
+func ownHeaders(r *Request) map[string]string {
+	if len(r.Content.Headers) == 0 {
+		return r.Own
+	}
+	own := make(map[string]string, len(r.Own)+len(r.Content.Headers))
+	for _, headers := range []map[string]string{r.Content.Headers, r.Own} {
+		for name, value := range headers {
+			own[http.CanonicalHeaderKey(name)] = value
 		}
 	}
-	return ""
+	return own
 }
 
 // withCustom returns the headers with the endpoint's own headers. Names reserved
@@ -88,7 +83,7 @@ func withCustom(ours http.Header, own map[string]string) http.Header {
 	h := make(http.Header, len(ours)+len(own))
 	for name, value := range own {
 		if !hook.ReservedHeader(name) {
-			set(h, name, value)
+			h[headerKey(name)] = []string{value}
 		}
 	}
 	for name, values := range ours {

@@ -13,17 +13,19 @@ import (
 
 	"surehook/internal/delivery/egress"
 	"surehook/internal/hook"
+	"surehook/internal/rule/shape"
 	"surehook/internal/rule/sign"
 )
 
 // Request is the input of one attempt.
 type Request struct {
-	Endpoint *hook.Endpoint    // Send reads URL, Timeout and Style
+	Endpoint *hook.Endpoint    // Send reads URL, Timeout and Profiles
 	Own      map[string]string // the endpoint's own headers, in clear
 	Keys     []sign.Key        // active keys, newest first
 	Grant    *Grant            // of the access token; nil: none is needed
 	TLS      TLS               // zero: the roots of the system, and no certificate
 	Event    *hook.Event
+	Content  shape.Content // the body, and headers of a transformation
 	Delivery hook.DeliveryID
 	Attempt  int // from 1
 }
@@ -67,8 +69,8 @@ func (s *Sender) Prepare(r Request) Prepared {
 	return Prepared{
 		URL:     r.Endpoint.URL,
 		Header:  s.header(&r, s.Now()),
-		Own:     r.Own,
-		Body:    r.Event.Payload,
+		Own:     ownHeaders(&r),
+		Body:    r.Content.Body,
 		Timeout: r.Endpoint.Timeout,
 		Grant:   r.Grant,
 		TLS:     r.TLS,

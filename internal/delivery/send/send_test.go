@@ -1,7 +1,11 @@
 package send_test
 
 import (
+	"crypto/hmac"
+	"crypto/sha256"
 	"crypto/x509"
+	"encoding/base64"
+	"encoding/hex"
 	"io"
 	"log"
 	"net"
@@ -21,6 +25,7 @@ import (
 	"surehook/internal/delivery/egress"
 	"surehook/internal/delivery/send"
 	"surehook/internal/hook"
+	"surehook/internal/rule/shape"
 	"surehook/internal/rule/sign"
 	"surehook/internal/rule/trace"
 )
@@ -61,9 +66,10 @@ func request(tb testing.TB, url string) send.Request {
 		tb.Fatalf("ParseDeliveryID: %v", err)
 	}
 	return send.Request{
-		Endpoint: &hook.Endpoint{URL: url, Timeout: hook.MaxTimeout, Style: hook.StyleStandard},
+		Endpoint: &hook.Endpoint{URL: url, Timeout: hook.MaxTimeout, Profiles: hook.ProfilesNamed(hook.ProfileStandard)},
 		Keys:     []sign.Key{key(tb, secret)},
 		Event:    &hook.Event{ID: eventID, Type: "order.paid", Payload: []byte(payload)},
+		Content:  shape.Content{Body: []byte(payload), ContentType: shape.JSON},
 		Delivery: id,
 		Attempt:  3,
 	}
@@ -140,7 +146,7 @@ func TestSender_Send_headers(t *testing.T) {
 	classic := http.Header{
 		"X-Webhook-Id":        {eventID},
 		"X-Webhook-Timestamp": {"1614265330"},
-		"X-Webhook-Signature": {sign.Classic(key(t, secret), []byte(payload))},
+		"X-Webhook-Signature": {"sha256=" + hexHMAC(t, secret, payload)},
 		"X-Event-Id":          {eventID},
 		"X-Idempotency-Key":   {eventID},
 	}
@@ -160,18 +166,35 @@ func TestSender_Send_headers(t *testing.T) {
 		change func(*send.Request)
 		want   []http.Header
 	}{
-		{name: "standard style", change: func(*send.Request) {}, want: []http.Header{standard}},
-		{name: "classic style", change: func(r *send.Request) { r.Endpoint.Style = hook.StyleClassic }, want: []http.Header{classic}},
+		{name: "profile standard", change: func(*send.Request) {}, want: []http.Header{standard}},
 		{
-			name:   "classic style with an idempotency key",
-			change: func(r *send.Request) { r.Endpoint.Style, r.Event.IdempotencyKey = hook.StyleClassic, "pay-1" },
-			want:   []http.Header{classic, {"X-Idempotency-Key": {"pay-1"}}},
+			name: "two profiles",
+			change: func(r *send.Request) {
+				r.Endpoint.Profiles = hook.ProfilesNamed(hook.ProfileStandard, hook.ProfileClassic)
+			},
+			want: []http.Header{standard, classic},
 		},
 		{
-			name: "classic style signs with the newest v1 key",
+			name: "content and headers of a transformation, below the endpoint's own",
+			change: func(r *send.Request) {
+				r.Content.ContentType, r.Content.Headers = "text/html", map[string]string{"x-shop": "9", "x-kind": "a"}
+				r.Own = map[string]string{"X-Shop": "7"}
+			},
+			want: []http.Header{standard, {"Content-Type": {"text/html"}, "X-Shop": {"7"}, "X-Kind": {"a"}}},
+		},
+		{name: "profile classic", change: func(r *send.Request) { r.Endpoint.Profiles = hook.ProfilesNamed(hook.ProfileClassic) }, want: []http.Header{classic}},
+		{
+			name: "profile classic with an idempotency key",
+			change: func(r *send.Request) {
+				r.Endpoint.Profiles, r.Event.IdempotencyKey = hook.ProfilesNamed(hook.ProfileClassic), "pay-1"
+			},
+			want: []http.Header{classic, {"X-Idempotency-Key": {"pay-1"}}},
+		},
+		{
+			name: "profile classic signs with the newest v1 key",
 			change: func(r *send.Request) {
 				private, _ := sign.NewKeyPair()
-				r.Endpoint.Style = hook.StyleClassic
+				r.Endpoint.Profiles = hook.ProfilesNamed(hook.ProfileClassic)
 				r.Keys = []sign.Key{key(t, private), key(t, secret), key(t, sign.NewSecret())}
 			},
 			want: []http.Header{classic},
@@ -311,10 +334,10 @@ func TestSender_Send_sendsNoRequestTwice(t *testing.T) {
 		name   string
 		change func(*send.Request)
 	}{
-		{name: "standard style", change: func(*send.Request) {}},
-		{name: "classic style", change: func(r *send.Request) { r.Endpoint.Style = hook.StyleClassic }},
+		{name: "profile standard", change: func(*send.Request) {}},
+		{name: "profile classic", change: func(r *send.Request) { r.Endpoint.Profiles = hook.ProfilesNamed(hook.ProfileClassic) }},
 		{name: "an event with an idempotency key", change: func(r *send.Request) {
-			r.Endpoint.Style, r.Event.IdempotencyKey = hook.StyleClassic, "pay-1"
+			r.Endpoint.Profiles, r.Event.IdempotencyKey = hook.ProfilesNamed(hook.ProfileClassic), "pay-1"
 		}},
 		{name: "an endpoint with a header Idempotency-Key", change: func(r *send.Request) {
 			r.Own = map[string]string{"idempotency-key": "always"}
@@ -367,4 +390,17 @@ func BenchmarkSender_Send(b *testing.B) {
 			b.Fatalf("Send(...) = %+v; want delivered", outcome)
 		}
 	}
+}
+
+// hexHMAC returns the signature of the profile classic without its prefix.
+func hexHMAC(tb testing.TB, secret, body string) string {
+	tb.Helper()
+
+	raw, err := base64.StdEncoding.DecodeString(strings.TrimPrefix(secret, "whsec_"))
+	if err != nil {
+		tb.Fatal(err)
+	}
+	mac := hmac.New(sha256.New, raw)
+	mac.Write([]byte(body))
+	return hex.EncodeToString(mac.Sum(nil))
 }

@@ -26,6 +26,7 @@ import (
 	"surehook/internal/hook"
 	"surehook/internal/httpapi"
 	"surehook/internal/memory"
+	"surehook/internal/rule/shape"
 	"surehook/internal/rule/sign"
 )
 
@@ -98,7 +99,7 @@ func sent(t *testing.T, all map[string]string) {
 	}
 	e, of := endpoints(nil)[0], event(0, target())
 	plain := send.Request{
-		Endpoint: &e, Own: map[string]string{"X-Env": "test"}, Keys: []sign.Key{key}, Event: &of, Delivery: hook.QueuedDelivery(of, target()).ID, Attempt: 2,
+		Endpoint: &e, Own: map[string]string{"X-Env": "test"}, Keys: []sign.Key{key}, Event: &of, Content: shape.Content{Body: of.Payload, ContentType: shape.JSON}, Delivery: hook.QueuedDelivery(of, target()).ID, Attempt: 2,
 	}
 	granted, secured := plain, plain
 	granted.Grant = &send.Grant{For: first, Secret: "client secret", OAuth: e.Auth.OAuth}

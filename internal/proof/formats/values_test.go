@@ -59,7 +59,7 @@ func endpoints(secret []byte) []hook.Endpoint {
 		RetryOn: []int{404}, GiveUpOn: []int{501}, Timeout: 11 * time.Second, MaxAge: 49 * time.Hour, RatePerSecond: 12.5, MaxInFlight: 3,
 		Circuit:  hook.CircuitSettings{Failures: 4, Rate: 0.25, Minimum: 20, Cooldown: 90 * time.Second, MaxCooldown: 2 * time.Hour},
 		Coalesce: hook.Coalescing{Window: 5 * time.Second, MaxEvents: 50, MaxBytes: 64 << 10}, AutoDisable: true,
-		Style: hook.StyleStandard, Region: "us-east-1", Schemes: []hook.Scheme{hook.SchemeV1, hook.SchemeV1a},
+		Profiles: hook.ProfilesNamed(hook.ProfileStandard), Region: "us-east-1", Schemes: []hook.Scheme{hook.SchemeV1, hook.SchemeV1a},
 		Secrets: []hook.Secret{
 			{Scheme: hook.SchemeV1, Sealed: secret, CreatedAt: at(1), ExpiresAt: at(2000)},
 			{Scheme: hook.SchemeV1a, Sealed: secret, Public: "whpk_AA==", CreatedAt: at(2)},
@@ -69,7 +69,7 @@ func endpoints(secret []byte) []hook.Endpoint {
 	plain := func(id hook.EndpointID, change func(*hook.Endpoint)) hook.Endpoint {
 		e := hook.Endpoint{
 			ID: id, Tenant: tenant, URL: "https://example.com/" + string(id), EventTypes: []string{"*"},
-			Retry: hook.RetryPolicy{Preset: "standard"}, Timeout: hook.DefaultTimeout, MaxAge: hook.DefaultMaxAge, Style: hook.StyleStandard,
+			Retry: hook.RetryPolicy{Preset: "standard"}, Timeout: hook.DefaultTimeout, MaxAge: hook.DefaultMaxAge, Profiles: hook.ProfilesNamed(hook.ProfileStandard),
 			Schemes: []hook.Scheme{hook.SchemeV1}, Status: hook.StatusActive, StatusSince: at(5), CreatedAt: at(5), UpdatedAt: at(5),
 		}.Sharded(1)
 		change(&e)
@@ -78,12 +78,14 @@ func endpoints(secret []byte) []hook.Endpoint {
 	return []hook.Endpoint{
 		e,
 		plain(second, func(e *hook.Endpoint) {
-			e.Style, e.Fixed, e.Auth = hook.StyleClassic, true, hook.Auth{Type: hook.AuthBasic, Username: "surehook", Sealed: secret}
+			e.Envelope = hook.EnvelopeThin
+			e.Profiles, e.Fixed, e.Auth = []hook.SignatureProfile{{Name: hook.ProfileClassic}, {Name: "own", Signed: "{timestamp}.{body}", Algorithm: "sha512", Encoding: "base64", Key: "text", Prefix: "v1=", Separator: ",", Headers: map[string]string{"X-Own": "{signature} {timestamp}"}}}, true, hook.Auth{Type: hook.AuthBasic, Username: "surehook", Sealed: secret}
 			e.Retry = hook.RetryPolicy{
 				Exponential: hook.Exponential{Base: 1500 * time.Millisecond, Factor: 1.7, Cap: time.Hour, Attempts: 8}, Jitter: hook.JitterFull,
 			}
 		}),
 		plain(third, func(e *hook.Endpoint) {
+			e.Envelope, e.Transformation = hook.EnvelopeStandard, "{}"
 			e.Status, e.Reason, e.Auth = hook.StatusDisabled, hook.ReasonGone, hook.Auth{Type: hook.AuthBearer, Sealed: secret}
 			e.Retry = hook.RetryPolicy{Schedule: []time.Duration{time.Second}, Jitter: hook.JitterProportional}
 		}),
@@ -116,6 +118,7 @@ func large(e hook.Event) hook.Event {
 // outcome returns the outcome of an attempt, in a request with another event.
 func outcome(class hook.Class, d hook.DeliveryID) hook.Outcome {
 	return hook.Outcome{
+		Shape: "cel-0123456789ab",
 		Class: class, Status: 503, Error: "the response is 503 Service Unavailable", URL: "https://example.com/hooks", Body: []byte("try later"),
 		Region: "us-east-1", Duration: 321 * time.Millisecond, RetryAfter: 40 * time.Second,
 		Batch: hook.NewBatch([]hook.DeliveryID{d, {Event: event(99).ID, Endpoint: d.Endpoint, Generation: 1}}, d),

@@ -20,6 +20,7 @@ import (
 	"surehook/internal/delivery/send"
 	"surehook/internal/hook"
 	"surehook/internal/proof/world"
+	"surehook/internal/rule/shape"
 )
 
 const (
@@ -104,12 +105,13 @@ func attempt(t *testing.T, trusted *x509.Certificate, attacks []attack) []result
 	results, requests := make([]result, len(attacks)), make([]atomic.Int64, len(attacks))
 	for i, a := range attacks {
 		r := send.Request{
-			Endpoint: &hook.Endpoint{URL: a.scheme() + listen(t, a.tls, &requests[i], a.script), Timeout: timeout, Style: hook.StyleClassic},
+			Endpoint: &hook.Endpoint{URL: a.scheme() + listen(t, a.tls, &requests[i], a.script), Timeout: timeout, Profiles: hook.ProfilesNamed(hook.ProfileClassic)},
 			Event:    &hook.Event{ID: "evt_01h455vb4pex5vsknk084sn02q", Type: "order.paid", Payload: []byte(`{"n": 1}`)},
+			Content:  shape.Content{Body: []byte(`{"n": 1}`), ContentType: shape.JSON},
 			Attempt:  1,
 		}
 		if a.large {
-			r.Event.Payload = large
+			r.Content.Body = large
 		}
 		running.Go(func() {
 			began := time.Now()

@@ -231,7 +231,7 @@ func (l *lab) endpoint(tenant hook.TenantID, answer answer, change func(e *hook.
 	}
 	e := hook.Endpoint{
 		ID: id, Tenant: tenant, URL: "https://example.com/" + string(id), EventTypes: []string{"*"}, Retry: hook.RetryPolicy{Preset: "standard"},
-		Timeout: hook.DefaultTimeout, MaxAge: hook.DefaultMaxAge, Style: hook.StyleStandard, Schemes: []hook.Scheme{hook.SchemeV1},
+		Timeout: hook.DefaultTimeout, MaxAge: hook.DefaultMaxAge, Profiles: hook.ProfilesNamed(hook.ProfileStandard), Schemes: []hook.Scheme{hook.SchemeV1},
 		Secrets: []hook.Secret{{Scheme: hook.SchemeV1, Sealed: sealed, CreatedAt: now}},
 		Status:  hook.StatusActive, StatusSince: now, CreatedAt: now, UpdatedAt: now,
 	}.Sharded(1)

@@ -55,6 +55,7 @@ func placeOf(event hook.EventID, endpoint hook.EndpointID, generation int) hook.
 
 func sampleOutcome() hook.Outcome {
 	return hook.Outcome{
+		Shape:      "standard",
 		Class:      hook.ClassThrottled,
 		Status:     429,
 		Error:      `429 "slow down" <é>`,

@@ -116,9 +116,14 @@ func sampleEndpoint(tenant hook.TenantID) hook.Endpoint {
 		Circuit: hook.CircuitSettings{
 			Failures: 4, Rate: 0.25, Minimum: 20, Cooldown: 90 * time.Second, MaxCooldown: 2 * time.Hour,
 		},
-		Style:  hook.StyleStandard,
-		Region: "us-east-1",
-		Fixed:  true,
+		Profiles: []hook.SignatureProfile{{Name: hook.ProfileStandard}, {
+			Name: "own", Signed: "{timestamp}.{body}", Algorithm: "sha512", Encoding: "base64", Key: "text", Prefix: "v1=", Separator: ",",
+			Headers: map[string]string{"X-Own": "{timestamp} {signature}"},
+		}},
+		Envelope:       hook.EnvelopeThin,
+		Transformation: `{"body": event.data}`,
+		Region:         "us-east-1",
+		Fixed:          true,
 		Destination: hook.Destination{
 			Type: hook.DestinationEventBridge, RoleARN: "arn:aws:iam::111122223333:role/surehook/o", Source: "shop", ExternalID: "X",
 		},
@@ -142,7 +147,7 @@ func smallEndpoint(tenant hook.TenantID) hook.Endpoint {
 	return hook.Endpoint{
 		ID: id, Tenant: tenant, URL: "https://example.com/" + string(id), EventTypes: []string{"*"},
 		Retry: hook.RetryPolicy{Schedule: []time.Duration{0, time.Second}}, Timeout: time.Second, MaxAge: time.Hour,
-		Style: hook.StyleClassic, Schemes: []hook.Scheme{hook.SchemeV1}, Status: hook.StatusActive,
+		Profiles: hook.ProfilesNamed(hook.ProfileClassic), Schemes: []hook.Scheme{hook.SchemeV1}, Status: hook.StatusActive,
 		CreatedAt: storeEpoch(), UpdatedAt: storeEpoch(),
 	}
 }

@@ -32,7 +32,7 @@ func EndpointWith(ctx context.Context, id hook.EndpointID, secret string, now ti
 	return hook.Endpoint{
 		ID: id, Tenant: Tenant, URL: "https://example.com/hook/" + string(id), EventTypes: []string{"*"},
 		Retry: hook.RetryPolicy{Preset: "standard"}, Timeout: hook.DefaultTimeout, MaxAge: hook.DefaultMaxAge,
-		Style: hook.StyleStandard, Schemes: []hook.Scheme{hook.SchemeV1},
+		Profiles: hook.ProfilesNamed(hook.ProfileStandard), Schemes: []hook.Scheme{hook.SchemeV1},
 		Secrets: []hook.Secret{{Scheme: hook.SchemeV1, Sealed: sealed, CreatedAt: now}},
 		Status:  hook.StatusActive, StatusSince: now, CreatedAt: now, UpdatedAt: now, AutoDisable: true,
 	}.Sharded(1), nil

@@ -17,6 +17,7 @@ import (
 	"surehook/internal/delivery/settle"
 	"surehook/internal/emf"
 	"surehook/internal/hook"
+	"surehook/internal/rule/shape"
 )
 
 // Retention is how long events are kept in a Wiring.
@@ -51,6 +52,7 @@ type Wiring struct {
 	Vault        attempt.Vault
 	Sender       attempt.Sender
 	Remote       attempt.Remote // of Deliverer; nil: no senders
+	Shaper       *shape.Shaper  // of Deliverer
 	AWS          attempt.Sender // of Deliverer; nil: no destinations in AWS
 	Metrics      emf.Set
 	Log          *slog.Logger
@@ -123,7 +125,7 @@ func (w Wiring) Deliverer() *deliver.Deliverer {
 	}
 	d := &deliver.Deliverer{
 		Store:    w.Store,
-		Attempts: &attempt.Maker{Store: w.Store, Vault: w.Vault, Sender: w.Sender, Remote: w.Remote, AWS: w.AWS, Metrics: w.Metrics, Log: w.Log, Now: w.Now},
+		Attempts: &attempt.Maker{Store: w.Store, Vault: w.Vault, Sender: w.Sender, Remote: w.Remote, AWS: w.AWS, Shaper: w.Shaper, Metrics: w.Metrics, Log: w.Log, Now: w.Now},
 		Gate:     admission, Releaser: w.NewReleaser(), Settler: w.NewSettler(), Metrics: w.Metrics, Log: w.Log, Now: w.Now, Wait: w.wait(),
 	}
 	if !w.RealTime {

@@ -18,6 +18,7 @@ import (
 	"surehook/internal/emf"
 	"surehook/internal/hook"
 	"surehook/internal/memory"
+	"surehook/internal/rule/shape"
 )
 
 // Function is one of the functions in a World.
@@ -75,6 +76,8 @@ type World struct {
 	Remote attempt.Remote
 	// AWS makes the attempts at destinations in AWS; nil: there are none.
 	AWS attempt.Sender
+	// Shaper shapes the requests.
+	Shaper shape.Shaper
 	// Posts are the requests that the receivers got, in their order.
 	Posts []Post
 	// Checks are the circuit checks that functions asked for, in their order.
@@ -120,7 +123,7 @@ func (w *World) wiring(f Function) Wiring {
 	p := ports{w}
 	return Wiring{
 		Store: w.Store, Queue: p, Schedules: p, DeadLetters: deadLetters{w}, CircuitQueue: p, JobQueue: p, Notifier: p,
-		Completer: settle.Completion{Store: w.Store, Wait: NoWait}, Gate: w.Gate, Vault: memory.Vault{}, Sender: receiver{w}, Remote: w.Remote, AWS: w.AWS,
+		Completer: settle.Completion{Store: w.Store, Wait: NoWait}, Gate: w.Gate, Vault: memory.Vault{}, Sender: receiver{w}, Remote: w.Remote, AWS: w.AWS, Shaper: &w.Shaper,
 		Metrics: emf.Set{Environment: "test"}, Log: log, Now: w.Clock.Now, NewEventID: hook.NewEventID, NewJobID: hook.NewJobID,
 	}
 }

@@ -19,17 +19,18 @@ type Pattern uint8
 
 // The patterns. The package comment lists the conditions; the zero Pattern is unknown.
 const (
-	PatternOutage      Pattern = iota + 1 // one outage, longer than the retries
-	PatternDown                           // the endpoint is unreachable, repeatedly
-	PatternTrickle                        // the endpoint fails occasionally
-	PatternExpired                        // max_age ended the deliveries before the last attempt
-	PatternCredentials                    // the endpoint rejects the credentials
-	PatternThrottled                      // the rate is above the endpoint's limit
-	PatternRefused                        // the endpoint rejects the content
-	PatternGone                           // the endpoint answers 410
-	PatternTLS                            // the certificate or the TLS version is invalid
-	PatternBlocked                        // the egress policy forbids the address
-	PatternRedirect                       // the URL has moved
+	PatternOutage         Pattern = iota + 1 // one outage, longer than the retries
+	PatternDown                              // the endpoint is unreachable, repeatedly
+	PatternTrickle                           // the endpoint fails occasionally
+	PatternExpired                           // max_age ended the deliveries before the last attempt
+	PatternCredentials                       // the endpoint rejects the credentials
+	PatternThrottled                         // the rate is above the endpoint's limit
+	PatternRefused                           // the endpoint rejects the content
+	PatternGone                              // the endpoint answers 410
+	PatternTLS                               // the certificate or the TLS version is invalid
+	PatternBlocked                           // the egress policy forbids the address
+	PatternRedirect                          // the URL has moved
+	PatternTransformation                    // the transformation cannot shape the events
 )
 
 // String returns the pattern as it appears in the API.
@@ -57,6 +58,8 @@ func (p Pattern) String() string {
 		return "blocked"
 	case PatternRedirect:
 		return "redirect"
+	case PatternTransformation:
+		return "transformation"
 	}
 	return "unknown"
 }
@@ -84,6 +87,8 @@ func recognize(g Group, inHour int) Pattern {
 		return failing(g, clustered, PatternDown)
 	case hook.ClassReset, hook.ClassTimeout, hook.ClassUnavailable:
 		return failing(g, clustered, PatternTrickle)
+	case hook.ClassTransformation:
+		return PatternTransformation
 	case hook.ClassToken:
 		return PatternCredentials
 	case hook.ClassDelivered:

@@ -80,6 +80,7 @@ func TestPattern(t *testing.T) {
 		{name: "410", letters: letters(1, 0, of(hook.ClassGone, 410, hook.ReasonGone)), want: deadletter.PatternGone, fields: "url"},
 		{name: "a certificate, at once", letters: letters(9, 0, of(hook.ClassTLS, 0, hook.ReasonExhausted)), want: deadletter.PatternTLS, fields: "url certificate"},
 		{name: "a private address", letters: letters(9, 0, of(hook.ClassBlocked, 0, hook.ReasonExhausted)), want: deadletter.PatternBlocked, fields: "url"},
+		{name: "a transformation", letters: letters(9, 0, of(hook.ClassTransformation, 0, hook.ReasonTransformation)), want: deadletter.PatternTransformation, fields: "transformation"},
 		{name: "a redirect", letters: letters(9, 0, of(hook.ClassRedirect, 303, hook.ReasonRejected)), want: deadletter.PatternRedirect, fields: "url"},
 		{name: "never attempted, and not expired: no rule", letters: letters(9, 0, of(0, 0, hook.ReasonExhausted)), want: 0, fields: ""},
 		{name: "delivered: no rule", letters: letters(9, 0, of(hook.ClassDelivered, 200, hook.ReasonExhausted)), want: 0, fields: ""},
@@ -105,7 +106,7 @@ func TestPattern(t *testing.T) {
 func TestPattern_String(t *testing.T) {
 	t.Parallel()
 
-	want := []string{"unknown", "outage", "down", "trickle", "expired", "credentials", "throttled", "refused", "gone", "tls", "blocked", "redirect", "unknown"}
+	want := []string{"unknown", "outage", "down", "trickle", "expired", "credentials", "throttled", "refused", "gone", "tls", "blocked", "redirect", "transformation", "unknown"}
 	for p, name := range want {
 		if got := deadletter.Pattern(p).String(); got != name {
 			t.Errorf("Pattern(%d).String() = %q; want %q", p, got, name)

@@ -50,6 +50,9 @@ func suggest(g Group) string {
 		return "The URL leads to a forbidden address or port, such as a private address. Set url to a public host, then replay these."
 	case PatternRedirect:
 		return "The endpoint answers with a redirect, and Surehook does not follow this redirect. Set url to the target of the redirect, then replay these."
+	case PatternTransformation:
+		return "The endpoint's transformation cannot shape these events. The errors of the attempts name the problem. " +
+			"Correct transformation, try it with a preview of one of these events, and replay them."
 	}
 	return "No rule matches this pattern: inspect the attempts of these deliveries."
 }

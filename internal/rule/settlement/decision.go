@@ -180,10 +180,7 @@ func (d Decision) applyAttempt(s *Subject, current *hook.Delivery) (*hook.Delive
 	case hook.ResultDelivered:
 		next.State = hook.StateDelivered
 	case hook.ResultRejected:
-		next.Reason = hook.ReasonRejected
-		if o.Class == hook.ClassGone {
-			next.Reason = hook.ReasonGone
-		}
+		next.Reason = reasonOf(o.Class)
 	case hook.ResultTransient:
 		next.State, next.Reason, next.NextAttemptAt = afterFailure(next, s.Endpoint, o.RetryAfter, d.at)
 	}
@@ -200,6 +197,17 @@ func (d Decision) applyAttempt(s *Subject, current *hook.Delivery) (*hook.Delive
 		ExpiresAt:     next.ExpiresAt,
 		Outcome:       o,
 	}
+}
+
+// reasonOf returns the reason of a delivery that no further attempt can help.
+func reasonOf(c hook.Class) hook.Reason {
+	switch c { //nolint:exhaustive // the others say that the receiver does not take the event
+	case hook.ClassGone:
+		return hook.ReasonGone
+	case hook.ClassTransformation:
+		return hook.ReasonTransformation
+	}
+	return hook.ReasonRejected
 }
 
 // resultOf returns the meaning of the outcome for a delivery. An answer that rejects a

@@ -1,6 +1,6 @@
 // Package sign computes the signatures of requests: the signatures of Standard
 // Webhooks (https://www.standardwebhooks.com), with one signature per key during a
-// rotation, and the classic single HMAC header.
+// rotation, and the signatures of other contracts, see [Profiles].
 //
 // The package knows keys and bytes. The package does not know the storage of keys
 // or their status, and does not verify signatures: receivers verify.
@@ -11,14 +11,8 @@
 //
 //	whsec_<base64>  v1   HMAC-SHA256 under a secret of 24 to 64 decoded bytes
 //	whsk_<base64>   v1a  ed25519 under a private key: 32 bytes of seed, or 64 of seed and public key
+//	text:<text>     v1   HMAC-SHA256 under the text, a secret from another system
 //	whpk_<base64>   v1a  32 bytes of public key, for receivers; cannot sign
 //
 // Base64 is the standard alphabet with padding.
-//
-// # Headers
-//
-// In both header styles the HMAC key is the decoded bytes and not the text. A
-// receiver of classic headers removes "whsec_", decodes the rest and computes
-//
-//	"sha256=" + hex(HMAC-SHA256(decoded, body))
 package sign

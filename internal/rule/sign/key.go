@@ -7,8 +7,10 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"fmt"
+	"hash"
 	"io"
 	"log/slog"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -17,6 +19,7 @@ import (
 
 const (
 	secretPrefix  = "whsec_"
+	textPrefix    = "text:"
 	privatePrefix = "whsk_"
 	publicPrefix  = "whpk_"
 
@@ -24,6 +27,10 @@ const (
 	minSecretLen = 24
 	maxSecretLen = 64
 	newSecretLen = 32 // the output length of SHA-256
+
+	// Characters of a text, which came from another system.
+	minTextLen = 16
+	maxTextLen = 128
 )
 
 // Key is a signing key, safe for concurrent use. The zero Key signs nothing. A
@@ -33,9 +40,12 @@ type Key struct {
 	scheme hook.Scheme
 	public string
 	sign   func(front, body []byte) []byte // of both together
+	// mac is the HMAC of the parts under the text of the secret, or under its bytes; nil
+	// for other keys than v1.
+	mac func(newHash func() hash.Hash, text bool, parts ...[]byte) []byte
 }
 
-// Parse parses the text form of a signing key, whsec_... or whsk_... (see the
+// Parse parses the text form of a signing key, whsec_..., whsk_... or text:... (see the
 // package comment). The error is a *hook.Error with CodeInvalid for the field
 // "secret" and does not repeat the text.
 func Parse(text string) (Key, error) {
@@ -44,7 +54,13 @@ func Parse(text string) (Key, error) {
 		if !ok || len(secret) < minSecretLen || len(secret) > maxSecretLen {
 			return Key{}, invalid("must be %s and the base64 of %d to %d bytes", secretPrefix, minSecretLen, maxSecretLen)
 		}
-		return Key{scheme: hook.SchemeV1, sign: func(front, body []byte) []byte { return mac(secret, front, body) }}, nil
+		return shared(secret, []byte(text)), nil
+	}
+	if secret, ok := strings.CutPrefix(text, textPrefix); ok {
+		if !textSecret.MatchString(secret) {
+			return Key{}, invalid("must be %s and %d to %d visible ASCII characters", textPrefix, minTextLen, maxTextLen)
+		}
+		return shared([]byte(secret), []byte(secret)), nil
 	}
 	if encoded, ok := strings.CutPrefix(text, privatePrefix); ok {
 		private, ok := privateKey(encoded)
@@ -57,7 +73,7 @@ func Parse(text string) (Key, error) {
 			sign:   func(front, body []byte) []byte { return ed25519.Sign(private, slices.Concat(front, body)) },
 		}, nil
 	}
-	return Key{}, invalid("must begin with %s or %s", secretPrefix, privatePrefix)
+	return Key{}, invalid("must begin with %s, %s or %s", secretPrefix, privatePrefix, textPrefix)
 }
 
 // NewSecret returns the text form of a fresh v1 key.
@@ -89,11 +105,25 @@ func (k Key) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, k.String()) 
 // LogValue returns String.
 func (k Key) LogValue() slog.Value { return slog.StringValue(k.String()) }
 
-func mac(secret, front, body []byte) []byte {
-	h := hmac.New(sha256.New, secret)
-	h.Write(front)
-	h.Write(body)
-	return h.Sum(nil)
+var textSecret = regexp.MustCompile(`^[\x21-\x7e]{16,128}$`)
+
+// shared returns the v1 key of a secret with the bytes and the text.
+func shared(secret, text []byte) Key {
+	mac := func(newHash func() hash.Hash, asText bool, parts ...[]byte) []byte {
+		key := secret
+		if asText {
+			key = text
+		}
+		h := hmac.New(newHash, key)
+		for _, part := range parts {
+			h.Write(part)
+		}
+		return h.Sum(nil)
+	}
+	return Key{
+		scheme: hook.SchemeV1, mac: mac,
+		sign: func(front, body []byte) []byte { return mac(sha256.New, false, front, body) },
+	}
 }
 
 // privateKey decodes a seed, or a seed and the public key. privateKey rejects a

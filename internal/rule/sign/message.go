@@ -2,11 +2,8 @@ package sign
 
 import (
 	"encoding/base64"
-	"encoding/hex"
 	"strconv"
 	"time"
-
-	"surehook/internal/hook"
 )
 
 // Message is the signed content of Standard Webhooks.
@@ -44,14 +41,4 @@ func Standard(keys []Key, m Message) string {
 		value = base64.StdEncoding.AppendEncode(value, k.sign(front, m.Body))
 	}
 	return string(value)
-}
-
-// Classic returns the value of the X-Webhook-Signature header: "sha256=" and the
-// hex HMAC-SHA256 of the body under the decoded secret. The value is empty for
-// other keys than v1.
-func Classic(k Key, body []byte) string {
-	if k.scheme != hook.SchemeV1 {
-		return ""
-	}
-	return "sha256=" + hex.EncodeToString(k.sign(nil, body))
 }

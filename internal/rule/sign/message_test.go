@@ -145,31 +145,6 @@ func verifyV1a(t *testing.T, public, signature string, m sign.Message) {
 }
 
 // The expected values come from OpenSSL: openssl dgst -sha256 -mac HMAC -macopt hexkey:<decoded secret>.
-func TestClassic(t *testing.T) {
-	t.Parallel()
-
-	tests := []struct {
-		name string
-		key  sign.Key
-		body string
-		want string
-	}{
-		{name: "v1", key: parse(t, knownSecret), body: `{"test": 2432232314}`, want: "sha256=e2cb4f5251572539d458bfb8a7adb533b08801e6a794467e06f771debbb0818b"},
-		{name: "v1, empty body", key: parse(t, knownSecret), body: "", want: "sha256=fd9de8dedd17b98b1f3d0def84ae1d8bf94dbfc3c77dbaf0c510fe56e7be79e6"},
-		{name: "v1a has no classic form", key: parse(t, knownPrivate), body: "{}", want: ""},
-		{name: "the zero key signs nothing", key: sign.Key{}, body: "{}", want: ""},
-	}
-	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			t.Parallel()
-
-			if got := sign.Classic(tt.key, []byte(tt.body)); got != tt.want {
-				t.Errorf("Classic(%v, %q) = %q; want %q", tt.key, tt.body, got, tt.want)
-			}
-		})
-	}
-}
-
 func BenchmarkStandard(b *testing.B) {
 	for _, text := range []string{knownSecret, knownPrivate} {
 		k := parse(b, text)
@@ -198,14 +173,4 @@ func ExampleStandard() {
 		Body:      []byte(`{"test": 2432232314}`),
 	}))
 	// Output: v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=
-}
-
-func ExampleClassic() {
-	key, err := sign.Parse("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw")
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	fmt.Println(sign.Classic(key, []byte(`{"test": 2432232314}`)))
-	// Output: sha256=e2cb4f5251572539d458bfb8a7adb533b08801e6a794467e06f771debbb0818b
 }

@@ -113,7 +113,7 @@ func timed(c hook.Class) bool {
 	switch c {
 	case hook.ClassDelivered, hook.ClassUnavailable, hook.ClassThrottled, hook.ClassTimeout, hook.ClassGone, hook.ClassRefused, hook.ClassRedirect:
 		return true
-	case hook.ClassDNS, hook.ClassConnect, hook.ClassReset, hook.ClassTLS, hook.ClassBlocked, hook.ClassToken:
+	case hook.ClassDNS, hook.ClassConnect, hook.ClassReset, hook.ClassTLS, hook.ClassBlocked, hook.ClassToken, hook.ClassTransformation:
 		return false
 	}
 	return false

@@ -101,7 +101,7 @@ func TestCounts_Count_TimesResponsesAndTimeouts(t *testing.T) {
 	timed := map[hook.Class]int{
 		hook.ClassDelivered: 1, hook.ClassUnavailable: 1, hook.ClassThrottled: 1, hook.ClassTimeout: 1,
 		hook.ClassGone: 1, hook.ClassRefused: 1, hook.ClassRedirect: 1,
-		hook.ClassDNS: 0, hook.ClassConnect: 0, hook.ClassReset: 0, hook.ClassTLS: 0, hook.ClassBlocked: 0, hook.ClassToken: 0,
+		hook.ClassDNS: 0, hook.ClassConnect: 0, hook.ClassReset: 0, hook.ClassTLS: 0, hook.ClassBlocked: 0, hook.ClassToken: 0, hook.ClassTransformation: 0,
 	}
 	for class := hook.ClassDelivered; int(class) < hook.Classes; class++ {
 		t.Run(class.String(), func(t *testing.T) {

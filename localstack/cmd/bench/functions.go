@@ -162,6 +162,7 @@ func functionEnvironment(runtimeAPI string) []string {
 		names.EnvScheduleGroup + "=surehook",
 		names.EnvScheduleRole + "=arn:aws:iam::123456789012:role/surehook",
 		names.EnvRetention + "=2160h",
+		names.EnvEnvelope + "=" + names.EnvelopeStandard,
 		names.EnvEgress + "=" + names.EgressPublic,
 		names.EnvAPIHosts + "=a1b2c3d4e5.execute-api.us-east-1.amazonaws.com",
 		names.EnvRetryQueueARN + "=arn:aws:sqs:" + account + "retry",

@@ -1,0 +1,51 @@
+package surehook
+
+import (
+	"strings"
+
+	"github.com/aws/jsii-runtime-go"
+
+	"surehook/internal/hook"
+	"surehook/internal/names"
+	"surehook/internal/rule/sign"
+)
+
+// maxProfilesText is the room for signature profiles in the environment of function manage,
+// in bytes: Lambda gives all variables together 4 KB.
+const maxProfilesText = 1024
+
+// checkProfiles checks the definitions, and that the profiles of new endpoints exist.
+func (e Environment) checkProfiles(f *faults) {
+	known := sign.Profiles()
+	known[hook.ProfileStandard] = hook.SignatureProfile{}
+	if text := e.SignatureProfiles; text != "" {
+		f.add(len(text) > maxProfilesText, "the signature profiles have %d bytes, and %d is the most", len(text), maxProfilesText)
+		own, err := sign.ParseProfiles([]byte(text))
+		f.add(err != nil, "signature profiles: %v", err)
+		for name, p := range own {
+			known[name] = p
+		}
+	}
+	f.add(len(e.Signatures) > hook.MaxProfiles, "new endpoints have %d signature profiles, and %d is the most", len(e.Signatures), hook.MaxProfiles)
+	profiles := make([]hook.SignatureProfile, len(e.Signatures))
+	for i, name := range e.Signatures {
+		p, ok := known[name]
+		f.add(!ok, "signature profile %q is unknown", name)
+		p.Name = name
+		profiles[i] = p
+	}
+	for _, wrong := range sign.CheckProfiles(profiles) {
+		f.add(true, "%s", wrong.Message)
+	}
+}
+
+// withProfiles adds the variables of signature profiles that are set.
+func withProfiles(e Environment, variables map[string]*string) map[string]*string {
+	if e.SignatureProfiles != "" {
+		variables[names.EnvSignatureProfiles] = &e.SignatureProfiles
+	}
+	if len(e.Signatures) > 0 {
+		variables[names.EnvSignatures] = jsii.String(strings.Join(e.Signatures, ","))
+	}
+	return variables
+}

@@ -1,0 +1,49 @@
+package endpoint
+
+import (
+	"context"
+	"fmt"
+
+	"surehook/internal/hook"
+	"surehook/internal/rule/shape"
+)
+
+// Types finds event types.
+type Types interface {
+	// EventType returns the type; CodeNotFound for an unknown name.
+	EventType(ctx context.Context, name string) (hook.EventType, error)
+}
+
+// checkTransformation compiles a given transformation, and tries it with the examples of
+// the event types that the endpoint names exactly.
+func (a *Admin) checkTransformation(ctx context.Context, f Fields, e hook.Endpoint) ([]hook.FieldError, error) {
+	if f.Transformation == nil || e.Transformation == "" {
+		return nil, nil
+	}
+	wrong := func(problem string) []hook.FieldError {
+		return []hook.FieldError{{Field: "transformation", Message: problem}}
+	}
+	if mistake := shape.Compile(e.Transformation); mistake != nil {
+		return wrong(mistake.Error()), nil
+	}
+	var shaper shape.Shaper
+	for _, name := range e.EventTypes {
+		if a.Types == nil || !hook.ValidEventType(name) {
+			continue
+		}
+		t, err := a.Types.EventType(ctx, name)
+		switch {
+		case hook.CodeOf(err) == hook.CodeNotFound && err != nil:
+			continue
+		case err != nil:
+			return nil, fmt.Errorf("read event type %s: %w", name, err)
+		case len(t.Example) == 0:
+			continue
+		}
+		example := hook.Event{ID: "evt_00000000000000000000000000", Tenant: e.Tenant, Type: name, Payload: t.Example, AcceptedAt: a.now()}
+		if _, unshaped := shaper.Shape(&e, &example); unshaped != nil {
+			return wrong("cannot shape the example of " + name + ": " + unshaped.Error()), nil //nolint:nilerr // the error is of the field
+		}
+	}
+	return nil, nil
+}

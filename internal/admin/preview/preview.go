@@ -1,0 +1,264 @@
+// Package preview shows the exact request that an endpoint would get for an event. Nothing
+// is stored or sent.
+package preview
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"time"
+
+	"surehook/internal/delivery/attempt"
+	"surehook/internal/delivery/send"
+	"surehook/internal/hook"
+	"surehook/internal/rule/filter"
+	"surehook/internal/rule/schema"
+	"surehook/internal/rule/settlement"
+	"surehook/internal/rule/shape"
+	"surehook/internal/rule/sign"
+)
+
+// Secret signs all previews in place of the endpoint's secrets, so a receiver can be tried
+// with a preview. PrivateKey is the same for the scheme v1a.
+const (
+	Secret     = "whsec_c3VyZWhvb2sgcHJldmlldyBwbGFjZWhvbGRlciAzMiE=" //nolint:gosec // known to everybody
+	PrivateKey = "whsk_c3VyZWhvb2sgcHJldmlldyBwbGFjZWhvbGRlciAzMiE="
+)
+
+// Endpoints finds endpoints.
+type Endpoints interface {
+	// Get returns the endpoint with the id or uid; CodeNotFound for an unknown one.
+	Get(ctx context.Context, tenant hook.TenantID, ref string) (hook.Endpoint, error)
+}
+
+// Events finds events.
+type Events interface {
+	// Event returns the event with its payload; CodeNotFound for an unknown id.
+	Event(ctx context.Context, tenant hook.TenantID, id hook.EventID) (hook.Event, error)
+}
+
+// Types finds event types.
+type Types interface {
+	// Get returns the type; CodeNotFound for an unknown name.
+	Get(ctx context.Context, name string) (hook.EventType, error)
+}
+
+// Previewer makes previews. All fields are required. A Previewer is safe for concurrent use.
+type Previewer struct {
+	Endpoints Endpoints
+	Events    Events
+	Types     Types
+	Shaper    *shape.Shaper
+	Signer    *send.Sender // signs only
+}
+
+// Query asks for a preview. nil keeps the endpoint's own setting.
+type Query struct {
+	Endpoint string       // id or uid
+	ID       hook.EventID // of a stored event; empty: of the type with the payload
+	Type     string
+	Payload  []byte // nil: the example of the type
+
+	Filter         *[]byte
+	Envelope       *hook.Envelope
+	Transformation *string
+}
+
+// Preview is the request for an event, and whether the endpoint would get the event.
+type Preview struct {
+	Endpoint   hook.Endpoint // with the settings of the query
+	Request    send.Prepared
+	Method     string // of HTTP, or the operation of AWS
+	Shape      string
+	Subscribed bool              // the endpoint gets events of the type
+	Matches    bool              // the filter lets the event pass
+	Problems   []hook.FieldError // what does not fit the event type
+}
+
+// Preview returns the preview. CodeInvalid names the wrong fields, transformation among
+// them, also if it cannot shape the event; CodeNotFound for an unknown endpoint or event.
+func (p *Previewer) Preview(ctx context.Context, tenant hook.TenantID, q Query) (Preview, error) {
+	e, err := p.Endpoints.Get(ctx, tenant, q.Endpoint)
+	if err != nil {
+		return Preview{}, fmt.Errorf("find endpoint: %w", err)
+	}
+	of, err := p.eventType(ctx, q)
+	if err != nil {
+		return Preview{}, err
+	}
+	event, err := p.event(ctx, tenant, &q, of)
+	if err != nil {
+		return Preview{}, err
+	}
+	q.apply(&e)
+	made := Preview{Endpoint: e, Method: methodOf(e.Destination.Type), Subscribed: e.Subscribes(event.Type)}
+	if made.Matches, err = matches(e.Filter, event); err != nil {
+		return Preview{}, err
+	}
+	if made.Problems, err = p.problems(ctx, event); err != nil {
+		return Preview{}, err
+	}
+	made.Request, made.Shape, err = p.request(&e, event)
+	return made, err
+}
+
+func (q *Query) apply(e *hook.Endpoint) {
+	if q.Filter != nil {
+		e.Filter = *q.Filter
+	}
+	if q.Envelope != nil {
+		e.Envelope = *q.Envelope
+	}
+	if q.Transformation != nil {
+		e.Transformation = *q.Transformation
+	}
+}
+
+// eventType returns the type of the query's event; the zero type for an unknown one, and
+// for a stored event.
+func (p *Previewer) eventType(ctx context.Context, q Query) (hook.EventType, error) {
+	if q.ID != "" || q.Payload != nil || !hook.ValidEventType(q.Type) {
+		return hook.EventType{}, nil
+	}
+	return p.knownType(ctx, q.Type)
+}
+
+// knownType returns the type, or the zero type for an unknown name.
+func (p *Previewer) knownType(ctx context.Context, name string) (hook.EventType, error) {
+	t, err := p.Types.Get(ctx, name)
+	if err != nil && hook.CodeOf(err) != hook.CodeNotFound {
+		return hook.EventType{}, fmt.Errorf("find event type: %w", err)
+	}
+	return t, nil
+}
+
+// event returns the stored event, or a new one.
+func (p *Previewer) event(ctx context.Context, tenant hook.TenantID, q *Query, of hook.EventType) (*hook.Event, error) {
+	if q.ID != "" {
+		event, err := p.Events.Event(ctx, tenant, q.ID)
+		if err != nil {
+			return nil, fmt.Errorf("find event: %w", err)
+		}
+		if event.Erased() {
+			return nil, hook.Invalid(hook.FieldError{Field: "event_id", Message: "is of an event whose payload was erased"})
+		}
+		return &event, nil
+	}
+	id, err := hook.NewEventID()
+	if err != nil {
+		return nil, fmt.Errorf("make event: %w", err)
+	}
+	event := &hook.Event{
+		ID: id, Tenant: tenant, Type: q.Type, Payload: q.Payload, AcceptedAt: p.Signer.Now().UTC().Truncate(time.Millisecond),
+	}
+	if event.Payload == nil {
+		event.Payload = of.Example
+	}
+	if wrong := hook.ValidateEvent(*event); len(wrong) > 0 {
+		return nil, hook.Invalid(wrong...)
+	}
+	return event, nil
+}
+
+// matches reports whether the filter lets the event pass.
+func matches(pattern []byte, event *hook.Event) (bool, error) {
+	if len(pattern) == 0 {
+		return true, nil
+	}
+	f, wrong := filter.Parse(pattern, "filter")
+	if len(wrong) > 0 {
+		return false, hook.Invalid(wrong...)
+	}
+	ok, _ := f.Matches(filter.NewDocument(event.Type, event.Payload))
+	return ok, nil
+}
+
+// problems returns what does not fit the type of the event; none for an unknown type.
+func (p *Previewer) problems(ctx context.Context, event *hook.Event) ([]hook.FieldError, error) {
+	t, err := p.knownType(ctx, event.Type)
+	if err != nil || len(t.Schema) == 0 {
+		return nil, err
+	}
+	checker, wrong := schema.Compile(t.Schema, "schema")
+	if len(wrong) > 0 {
+		return wrong, nil
+	}
+	unfit, _ := checker.Check(event.Payload, "payload")
+	return unfit, nil
+}
+
+// request returns the signed request.
+func (p *Previewer) request(e *hook.Endpoint, event *hook.Event) (send.Prepared, string, error) {
+	d := hook.QueuedDelivery(*event, e.Target())
+	token := hook.NewToken(event.Tenant, d.Ref(), 1)
+	subject := &settlement.Subject{Token: token, Event: event, Endpoint: e, Delivery: &d}
+	var content shape.Content
+	of := event
+	if e.Coalesce.On() {
+		_, of = attempt.Document([]*settlement.Subject{subject}, subject)
+		content = shape.Content{Body: of.Payload, ContentType: shape.JSON, Version: hook.BatchEventType}
+	} else {
+		shaped, err := p.Shaper.Shape(e, event)
+		if err != nil {
+			return send.Prepared{}, "", unshaped(err)
+		}
+		content = shaped
+	}
+	keys, err := placeholders(e.Schemes)
+	if err != nil {
+		return send.Prepared{}, "", err
+	}
+	prepared := p.Signer.Prepare(send.Request{
+		Endpoint: e, Own: masked(e), Keys: keys, Event: of, Content: content, Delivery: d.ID, Attempt: token.Attempt,
+	})
+	return prepared, content.Version, nil
+}
+
+// unshaped returns the error of a transformation as the error of its field.
+func unshaped(err error) error {
+	if problem, ok := errors.AsType[*shape.Error](err); ok {
+		return hook.Invalid(hook.FieldError{Field: "transformation", Message: problem.Error()})
+	}
+	return err
+}
+
+// placeholders returns a key for each scheme.
+func placeholders(schemes []hook.Scheme) ([]sign.Key, error) {
+	keys := make([]sign.Key, len(schemes))
+	for i, scheme := range schemes {
+		text := Secret
+		if scheme == hook.SchemeV1a {
+			text = PrivateKey
+		}
+		var err error
+		if keys[i], err = sign.Parse(text); err != nil {
+			return nil, fmt.Errorf("parse placeholder: %w", err)
+		}
+	}
+	return keys, nil
+}
+
+// masked returns the endpoint's own headers without their values.
+func masked(e *hook.Endpoint) map[string]string {
+	headers := make(map[string]string, len(e.SealedHeaders)+1)
+	for name := range e.SealedHeaders {
+		headers[name] = hook.Masked
+	}
+	if e.Auth.Type != hook.AuthNone {
+		headers[hook.AuthorizationHeader] = hook.Masked
+	}
+	return headers
+}
+
+// methodOf returns how the request is sent.
+func methodOf(t hook.DestinationType) string {
+	switch t {
+	case hook.DestinationSQS:
+		return "SendMessage"
+	case hook.DestinationEventBridge:
+		return "PutEvents"
+	case hook.DestinationHTTP:
+	}
+	return http.MethodPost
+}

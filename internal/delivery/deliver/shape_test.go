@@ -1,0 +1,102 @@
+package deliver_test
+
+import (
+	"strings"
+	"testing"
+
+	"surehook/internal/hook"
+	"surehook/internal/proof/world"
+	"surehook/internal/rule/circuit"
+)
+
+// failures open a circuit.
+const failures = 5
+
+// An event that the transformation cannot shape is dead at once, without a request and
+// without an effect on the circuit. After a correction a replay delivers it.
+func TestProcessBatch_Transformation(t *testing.T) {
+	t.Parallel()
+
+	w := setup(t)
+	endpoint := w.Endpoint(func(e *hook.Endpoint) { e.Transformation = `{"body": event.data.m}` })
+	for range 2 * failures {
+		w.Post(endpoint)
+	}
+	id := w.Post(endpoint)[0]
+	w.Invoke(hook.LaneLive)
+	w.Run()
+	d := w.Delivery(id)
+	if d.State != hook.StateDead || d.Reason != hook.ReasonTransformation || d.Attempts != 1 || len(w.Posts) != 0 {
+		t.Fatalf("%s %s after %d attempts and %d POSTs; want dead transformation after 1, 0", d.State, d.Reason, d.Attempts, len(w.Posts))
+	}
+	if d.Last.Class != hook.ClassTransformation || !strings.Contains(d.Last.Error, "no such key: m") || !strings.HasPrefix(d.Last.Shape, "cel-") {
+		t.Errorf("the last attempt is %+v; want the error and the version", d.Last)
+	}
+	if letters := w.DeadLetters.Letters(); len(letters) != 2*failures+1 {
+		t.Errorf("%d dead letters", len(letters))
+	}
+	if record := w.Circuit(endpoint); record.State != circuit.Closed || record.Failures != 0 {
+		t.Errorf("the circuit is %+v; want it untouched", record.Circuit)
+	}
+
+	endpoint.Transformation = `{"body": event.data.n}`
+	if err := w.Store.UpdateEndpoint(t.Context(), endpoint); err != nil {
+		t.Fatal(err)
+	}
+	w.batch(w.Deliverer(), w.body(replayOf(id, hook.ReplayRequest{By: "key_a"})))
+	w.Run()
+	if len(w.Posts) != 1 || string(w.Posts[0].Content.Body) != "1" || w.Delivery(id).State != hook.StateDiscarded {
+		t.Errorf("%d POSTs, and the delivery is %s; want the replay delivered", len(w.Posts), w.Delivery(id).State)
+	}
+}
+
+// A probe that the transformation cannot shape says nothing about the endpoint: the
+// circuit stays half-open, and another delivery is the probe.
+func TestProcessBatch_TransformationOfProbe(t *testing.T) {
+	t.Parallel()
+
+	w := setup(t)
+	w.Answer = world.Always(503)
+	endpoint := w.Endpoint(nil)
+	for range failures {
+		w.Post(endpoint)
+		w.Invoke(hook.LaneLive)
+	}
+	parked := w.Post(endpoint)[0]
+	w.Invoke(hook.LaneLive)
+	endpoint.Transformation = `{"body": event.data.m}`
+	if err := w.Store.UpdateEndpoint(t.Context(), endpoint); err != nil {
+		t.Fatal(err)
+	}
+	opened := w.Circuit(endpoint)
+	if opened.State == circuit.Closed {
+		t.Fatal("the circuit did not open")
+	}
+	w.Clock.Until(start.Add(hook.DefaultCooldown))
+	probe := w.Delivery(parked).NextToken()
+	probe.Probe = true
+	w.Enqueue(hook.LaneRetry, probe)
+	w.InvokeAll()
+	if d := w.Delivery(parked); d.Reason != hook.ReasonTransformation {
+		t.Errorf("the probe is %s %s; want dead transformation", d.State, d.Reason)
+	}
+	if got := w.Circuit(endpoint); got.State == circuit.Closed || got.Cooldown != opened.Cooldown {
+		t.Errorf("the circuit is %+v after %+v; want it neither closed nor opened again", got.Circuit, opened.Circuit)
+	}
+}
+
+// The shape of a request is the same at every attempt, and its version is in the record.
+func TestProcessBatch_EnvelopeAtEveryAttempt(t *testing.T) {
+	t.Parallel()
+
+	w := setup(t)
+	w.Answer = world.InTurn(503, 200)
+	id := w.Post(w.Endpoint(func(e *hook.Endpoint) { e.Envelope = hook.EnvelopeStandard }))[0]
+	w.Run()
+	if len(w.Posts) != 2 || string(w.Posts[0].Content.Body) != string(w.Posts[1].Content.Body) || !strings.HasSuffix(string(w.Posts[0].Content.Body), `"data":{"n": 1}}`) {
+		t.Errorf("posts = %v; want the same body twice", w.Posts)
+	}
+	if d := w.Delivery(id); d.Last.Shape != "standard" {
+		t.Errorf("the shape is %q; want standard", d.Last.Shape)
+	}
+}

@@ -1,0 +1,37 @@
+package hook
+
+// Envelope is the form in which an endpoint gets the payloads of its events. A request with
+// several events has a form of its own, with every envelope.
+type Envelope uint8
+
+// The envelopes. EnvelopeRaw is the zero Envelope.
+const (
+	EnvelopeRaw      Envelope = iota // the payload alone; the type of the event is not signed
+	EnvelopeStandard                 // of Standard Webhooks: type, timestamp and data
+	EnvelopeThin                     // id, type and timestamp, without the payload
+)
+
+// validateShape refuses a shape of single events for requests with several events.
+func validateShape(e Endpoint) []FieldError {
+	var errs []FieldError
+	if e.Coalesce.On() && e.Envelope == EnvelopeThin {
+		errs = append(errs, FieldError{"envelope", "must be raw or standard with coalesce: a request with several events has a form of its own"})
+	}
+	if e.Coalesce.On() && e.Transformation != "" {
+		errs = append(errs, FieldError{"transformation", "must be empty with coalesce: a request with several events has a form of its own"})
+	}
+	return errs
+}
+
+// String returns the envelope as it appears in the API.
+func (e Envelope) String() string {
+	switch e {
+	case EnvelopeRaw:
+		return "raw"
+	case EnvelopeStandard:
+		return "standard"
+	case EnvelopeThin:
+		return "thin"
+	}
+	return "unknown"
+}

@@ -1,0 +1,180 @@
+package hook
+
+import (
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// SignatureProfile is a contract about signatures: what is signed, how, and the headers
+// that tell the receiver. The profiles of Surehook have a name only, see package sign; a
+// profile of the deployment is copied into an endpoint when the endpoint is saved with it,
+// because receivers rely on it.
+type SignatureProfile struct {
+	Name      string            `json:"-"`
+	Signed    string            `json:"signed"`              // template of the signed text
+	Algorithm string            `json:"algorithm"`           // of the HMAC: sha256, sha512 or sha1
+	Encoding  string            `json:"encoding"`            // of a signature: hex or base64
+	Key       string            `json:"key"`                 // text: the text of the secret is the key; decoded: its bytes
+	Prefix    string            `json:"prefix,omitzero"`     // before each signature, such as "v1="
+	Separator string            `json:"separator,omitempty"` // between the signatures of several secrets; empty: the newest secret signs
+	Headers   map[string]string `json:"headers"`             // templates of the values, by name
+}
+
+// The profiles that have a meaning beyond their definition.
+const (
+	ProfileStandard = "standard" // Standard Webhooks, the only one for v1a
+	ProfileClassic  = "classic"
+)
+
+// Bounds of signature profiles. docs/limits.md lists the bounds.
+const (
+	MaxProfiles       = 2 // of an endpoint: the new one and the old one
+	maxProfileName    = 64
+	maxProfileText    = 256 // of a template
+	maxProfilePart    = 32  // of prefix and separator
+	maxProfileHeaders = 10
+)
+
+var (
+	profileName = regexp.MustCompile(`^[a-z0-9][a-z0-9-]{0,63}$`)
+	placeholder = regexp.MustCompile(`\{[^{}]*\}`)
+	visible     = regexp.MustCompile(`^[\x20-\x7e]*$`)
+)
+
+// Placeholders of templates. The URL is the endpoint's, also after a redirect.
+const (
+	PlaceID          = "{id}"
+	PlaceTimestamp   = "{timestamp}" // of the attempt, in seconds since 1970
+	PlaceBody        = "{body}"
+	PlaceURL         = "{url}"
+	PlaceMethod      = "{method}"
+	PlaceType        = "{type}"
+	PlaceDelivery    = "{delivery}"
+	PlaceIdempotency = "{idempotency_key}" // of the event, or else its id
+	PlaceSignature   = "{signature}"
+)
+
+// Own reports whether the profile has a definition of its own: it is the deployment's.
+func (p SignatureProfile) Own() bool { return p.Signed != "" }
+
+// Check returns the wrong fields of a definition, below the field, and warnings about weak
+// choices. A contract with MD5 is refused: its receivers need another one.
+func (p SignatureProfile) Check(field string) (wrong []FieldError, warnings []string) {
+	add := func(name, format string, args ...any) {
+		wrong = append(wrong, FieldError{field + name, fmt.Sprintf(format, args...)})
+	}
+	if !profileName.MatchString(p.Name) {
+		add("", "names must be 1 to %d of a-z 0-9 -", maxProfileName)
+	}
+	if len(p.Signed) > maxProfileText || strings.Count(p.Signed, PlaceBody) != 1 {
+		add(".signed", "must be a template of at most %d bytes with {body} once", maxProfileText)
+	}
+	checkPlaces(add, ".signed", p.Signed, PlaceID, PlaceTimestamp, PlaceBody, PlaceURL, PlaceMethod)
+	choice := func(name, value string, choices ...string) {
+		if !slices.Contains(choices, value) {
+			add(name, "must be one of %s", strings.Join(choices, ", "))
+		}
+	}
+	choice(".algorithm", p.Algorithm, "sha256", "sha512", "sha1")
+	choice(".encoding", p.Encoding, "hex", "base64")
+	choice(".key", p.Key, "text", "decoded")
+	if len(p.Prefix) > maxProfilePart || len(p.Separator) > maxProfilePart || !visible.MatchString(p.Prefix+p.Separator) {
+		add(".prefix", "and separator must be at most %d visible ASCII characters", maxProfilePart)
+	}
+	p.checkHeaders(add)
+	if p.Algorithm == "sha1" {
+		warnings = append(warnings, "SHA-1 is weak: use it for receivers only that know nothing else")
+	}
+	if !strings.Contains(p.Signed, PlaceTimestamp) {
+		warnings = append(warnings, "The time is not signed: the receiver cannot tell an old request that somebody sends again")
+	}
+	return wrong, warnings
+}
+
+// checkHeaders checks that a receiver can verify the signature from the headers.
+func (p SignatureProfile) checkHeaders(add func(name, format string, args ...any)) {
+	if len(p.Headers) == 0 || len(p.Headers) > maxProfileHeaders {
+		add(".headers", "must have 1 to %d entries", maxProfileHeaders)
+	}
+	var all strings.Builder
+	seen := make(map[string]bool)
+	for _, name := range slices.Sorted(maps.Keys(p.Headers)) {
+		value, lower := p.Headers[name], strings.ToLower(name)
+		switch {
+		case !headerName.MatchString(name) || seen[lower]:
+			add(".headers", "names must be different, and 1 to %d characters of an HTTP token", MaxHeaderName)
+		case ReservedHeader(name) && !signatureHeader(lower):
+			add(".headers."+name, "is set by Surehook, HTTP or proxies")
+		case value == "" || len(value) > maxProfileText || !visible.MatchString(value):
+			add(".headers."+name, "must be 1 to %d visible ASCII characters", maxProfileText)
+		}
+		seen[lower] = true
+		checkPlaces(add, ".headers."+name, value, PlaceID, PlaceTimestamp, PlaceType, PlaceDelivery, PlaceIdempotency, PlaceSignature)
+		all.WriteString(value)
+	}
+	if strings.Count(all.String(), PlaceSignature) != 1 {
+		add(".headers", "must have {signature} once")
+	}
+	for _, place := range []string{PlaceID, PlaceTimestamp} {
+		if strings.Contains(p.Signed, place) && !strings.Contains(all.String(), place) {
+			add(".headers", "must have %s: it is signed, and the receiver needs it", place)
+		}
+	}
+}
+
+// signatureHeader reports whether a reserved name, in lower case, is for signatures.
+func signatureHeader(name string) bool {
+	if name == "x-event-id" || name == "x-idempotency-key" {
+		return true
+	}
+	return slices.ContainsFunc([]string{"webhook-", "x-webhook-", "svix-"}, func(prefix string) bool { return strings.HasPrefix(name, prefix) })
+}
+
+// checkPlaces refuses placeholders that are not known.
+func checkPlaces(add func(name, format string, args ...any), field, template string, known ...string) {
+	for _, place := range placeholder.FindAllString(template, -1) {
+		if !slices.Contains(known, place) {
+			add(field, "%s is not one of %s", place, strings.Join(known, ", "))
+		}
+	}
+}
+
+// validateProfiles checks the names and the combination of an endpoint's profiles. Package
+// sign knows their headers.
+func validateProfiles(e Endpoint) []FieldError {
+	const field, schemes = "signature_profiles", "signature_schemes"
+	names := make([]string, len(e.Profiles))
+	for i, p := range e.Profiles {
+		names[i] = p.Name
+	}
+	var errs []FieldError
+	if len(names) == 0 || len(names) > MaxProfiles {
+		errs = append(errs, FieldError{field, fmt.Sprintf("must name 1 to %d profiles", MaxProfiles)})
+	}
+	standard := slices.Contains(names, ProfileStandard)
+	if len(names) > 1 && names[0] == names[1] {
+		errs = append(errs, FieldError{field, "names a profile twice"})
+	}
+	other := slices.ContainsFunc(names, func(name string) bool { return name != ProfileStandard })
+	switch {
+	case len(e.Schemes) == 0:
+		errs = append(errs, FieldError{schemes, "must name v1, v1a or both"})
+	case slices.Contains(e.Schemes, SchemeV1a) && !standard:
+		errs = append(errs, FieldError{schemes, "must be v1 alone: only the profile standard carries v1a"})
+	case !slices.Contains(e.Schemes, SchemeV1) && other:
+		errs = append(errs, FieldError{schemes, "must name v1: only the profile standard carries v1a"})
+	}
+	return errs
+}
+
+// ProfilesNamed returns profiles of Surehook.
+func ProfilesNamed(names ...string) []SignatureProfile {
+	profiles := make([]SignatureProfile, len(names))
+	for i, name := range names {
+		profiles[i].Name = name
+	}
+	return profiles
+}

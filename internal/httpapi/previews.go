@@ -1,0 +1,95 @@
+package httpapi
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"surehook/internal/admin/preview"
+	"surehook/internal/hook"
+)
+
+// requestPreviewBody is an event, and settings to try in place of the endpoint's. Absent fields
+// are nil.
+type requestPreviewBody struct {
+	Event          *string        `json:"event_id"`
+	Type           *string        `json:"event_type"`
+	Payload        jsontext.Value `json:"payload"`
+	Filter         jsontext.Value `json:"filter"`
+	Envelope       *string        `json:"envelope"`
+	Transformation *string        `json:"transformation"`
+}
+
+type requestPreview struct {
+	Request    requestView       `json:"request"`
+	Shape      string            `json:"shape"`
+	Secret     string            `json:"secret"`
+	Subscribed bool              `json:"subscribed"`
+	Matches    bool              `json:"matches"`
+	Problems   []hook.FieldError `json:"problems"`
+}
+
+type requestView struct {
+	Method  string            `json:"method"`
+	URL     string            `json:"url"`
+	Headers map[string]string `json:"headers"`
+	Body    string            `json:"body"`
+}
+
+// previewEndpoint shows the request that the endpoint would get for an event. Nothing is
+// stored or sent.
+func (h *manage) previewEndpoint(ctx context.Context, c *call) (reply, error) {
+	var body requestPreviewBody
+	wrong, err := decodeForm(c, maxEventBody, &body)
+	if err != nil {
+		return reply{}, err
+	}
+	q, wrong := body.query(wrong)
+	if len(wrong) > 0 {
+		return reply{}, hook.Invalid(wrong...)
+	}
+	q.Endpoint = c.r.PathValue("endpoint")
+	p, err := h.Previewer.Preview(ctx, c.tenant, q)
+	if err != nil {
+		return reply{}, fmt.Errorf("preview: %w", err)
+	}
+	return ok(viewPreview(p)), nil
+}
+
+func (b requestPreviewBody) query(errs fieldErrors) (preview.Query, fieldErrors) {
+	q := preview.Query{Payload: b.Payload, Filter: filterOf(b.Filter), Transformation: b.Transformation}
+	var wrong []hook.FieldError
+	switch {
+	case (b.Event != nil) == (b.Type != nil):
+		wrong = append(wrong, hook.FieldError{Field: "event_type", Message: "must be given, or event_id, and not both"})
+	case b.Event != nil && b.Payload != nil:
+		wrong = append(wrong, hook.FieldError{Field: "payload", Message: "must be absent with event_id"})
+	case len(b.Payload) > hook.MaxPayload:
+		wrong = append(wrong, hook.FieldError{Field: "payload", Message: fmt.Sprintf("must be at most %d bytes", hook.MaxPayload)})
+	}
+	if b.Event != nil {
+		q.ID = hook.EventID(*b.Event)
+	}
+	set(&q.Type, b.Type)
+	if b.Envelope != nil {
+		envelope, faults := choose("envelope", *b.Envelope, hook.EnvelopeRaw, hook.EnvelopeStandard, hook.EnvelopeThin)
+		q.Envelope, wrong = &envelope, append(wrong, faults...)
+	}
+	return q, hook.AlsoWrong(errs, wrong)
+}
+
+func viewPreview(p preview.Preview) requestPreview {
+	headers := make(map[string]string, len(p.Request.Header)+len(p.Request.Own))
+	for name, value := range p.Request.Own {
+		headers[http.CanonicalHeaderKey(name)] = value
+	}
+	for name, values := range p.Request.Header {
+		headers[http.CanonicalHeaderKey(name)] = values[0]
+	}
+	return requestPreview{
+		Request: requestView{Method: p.Method, URL: p.Request.URL, Headers: headers, Body: string(p.Request.Body)},
+		Shape:   p.Shape, Secret: preview.Secret, Subscribed: p.Subscribed, Matches: p.Matches, Problems: append([]hook.FieldError{}, p.Problems...),
+	}
+}

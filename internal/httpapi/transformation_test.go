@@ -1,0 +1,34 @@
+package httpapi_test
+
+import (
+	"strings"
+	"testing"
+)
+
+// TestEndpoints_transformation checks expressions when they are saved: their form, and
+// with the examples of the event types that the endpoint names.
+func TestEndpoints_transformation(t *testing.T) {
+	t.Parallel()
+
+	b := setup(t)
+	b.do(t, admin, "PUT", "/v1/event-types/order.paid", `{"example":{"total":7}}`)
+	b.do(t, admin, "PUT", "/v1/event-types/order.sent", `{}`)
+	tests := []struct{ name, fields, want string }{
+		{name: "fits the example", fields: `"event_types":["order.paid","order.sent","order.new"],"transformation":"{\"body\": event.data.total}"`},
+		{name: "does not fit the example", fields: `"event_types":["order.sent","order.paid"],"transformation":"{\"body\": event.data.sum}"`, want: "cannot shape the example of order.paid: no such key: sum"},
+		{name: "a prefix has no example", fields: `"event_types":["order.*"],"transformation":"{\"body\": event.data.sum}"`},
+		{name: "a mistake", fields: `"transformation":"{"`, want: "line 1, column 2: Syntax error"},
+		{name: "too long", fields: `"transformation":"` + strings.Repeat(" ", 8192) + `1"`, want: "must be at most 8192 bytes"},
+		{name: "none", fields: `"transformation":""`},
+	}
+	for _, tt := range tests {
+		w := b.do(t, owner, "POST", endpoints, `{"url":"https://example.com/`+strings.ReplaceAll(tt.name, " ", "-")+`",`+tt.fields+`}`)
+		if tt.want == "" && w.Code != 201 || tt.want != "" && (w.Code != 400 || !strings.Contains(w.Body.String(), `"field":"transformation","message":"`+tt.want)) {
+			t.Errorf("%s: %d %s; want %q", tt.name, w.Code, w.Body, tt.want)
+		}
+	}
+	b.create(t, `{"url":"https://example.com/","uid":"crm"}`)
+	if w := b.do(t, owner, "PATCH", endpoints+"/crm", `{"transformation":"{\"body\": 1"}`); w.Code != 400 {
+		t.Errorf("PATCH with a mistake = %d %s", w.Code, w.Body)
+	}
+}

@@ -1,0 +1,53 @@
+package shape_test
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"surehook/internal/hook"
+	"surehook/internal/rule/shape"
+)
+
+// TestPresets holds the expressions of examples/transformations to their results, also for
+// the largest payload.
+func TestPresets(t *testing.T) {
+	t.Parallel()
+
+	const id, at = "evt_01h455vb4pex5vsknk084sn02q", "2026-11-26T07:30:00.007Z"
+	want := map[string]string{
+		"cloudevents": `{"data":{"n":1},"datacontenttype":"application/json","id":"` + id + `","source":"/tenants/acme","specversion":"1.0","time":"` + at + `","type":"order.paid"}`,
+		"discord":     "{\"embeds\":[{\"description\":\"```json\\n{\\\"n\\\":1}\\n```\",\"footer\":{\"text\":\"" + id + `"},"timestamp":"` + at + `","title":"order.paid"}]}`,
+		"slack": "{\"blocks\":[{\"text\":{\"text\":\"order.paid\",\"type\":\"plain_text\"},\"type\":\"header\"},{\"text\":{\"text\":\"```{\\\"n\\\":1}```\",\"type\":\"mrkdwn\"},\"type\":\"section\"}," +
+			`{"elements":[{"text":"` + at + " · " + id + `","type":"mrkdwn"}],"type":"context"}],"text":"order.paid"}`,
+		"teams": `{"attachments":[{"content":{"body":[{"size":"Medium","text":"order.paid","type":"TextBlock","weight":"Bolder"},{"fontType":"Monospace","text":"{\"n\":1}","type":"TextBlock","wrap":true},` +
+			`{"isSubtle":true,"text":"` + at + " · " + id + `","type":"TextBlock"}],"type":"AdaptiveCard","version":"1.4"},"contentType":"application/vnd.microsoft.card.adaptive"}],"type":"message"}`,
+	}
+	// The largest body that the receiver takes, by its documentation.
+	most := map[string]int{"slack": 4000, "discord": 6000, "teams": 28 << 10, "cloudevents": shape.MaxBody}
+	files, err := filepath.Glob("../../../examples/transformations/*.cel")
+	if err != nil || len(files) != len(want) {
+		t.Fatalf("%d presets, %v; want %d", len(files), err, len(want))
+	}
+	large := `{"text": "` + strings.Repeat("<", hook.MaxPayload/8) + `"}`
+	var s shape.Shaper
+	for _, file := range files {
+		name := strings.TrimSuffix(filepath.Base(file), ".cel")
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		e := &hook.Endpoint{Transformation: string(text)}
+		got, err := s.Shape(e, event(`{"n": 1}`))
+		if diff := cmp.Diff(want[name], string(got.Body)); err != nil || diff != "" || !json.Valid(got.Body) {
+			t.Errorf("%s = %v (-want +got):\n%s", name, err, diff)
+		}
+		if got, err := s.Shape(e, event(large)); err != nil || name != "cloudevents" && len(got.Body) > most[name]*2 {
+			t.Errorf("%s of a large payload has %d bytes, %v; want at most %d", name, len(got.Body), err, most[name]*2)
+		}
+	}
+}

@@ -1,0 +1,70 @@
+package shape
+
+import (
+	"fmt"
+	"time"
+
+	"surehook/internal/hook"
+)
+
+// Content is what a request says about an event.
+type Content struct {
+	Body        []byte
+	ContentType string
+	Headers     map[string]string // of a transformation, beside the endpoint's own; nil for none
+	Version     string            // of the shape: the name of an envelope, or "cel-" and the hash of the expression
+}
+
+// JSON is the content type of every body, unless a transformation names another.
+const JSON = "application/json"
+
+// Shaper shapes events. A Shaper is safe for concurrent use.
+type Shaper struct {
+	PublicURL string // of the API, where the receiver of a thin envelope finds the event; empty: none
+
+	programs programs
+}
+
+// Shape returns the content for a request of the endpoint about the event. The error is an
+// *Error: the transformation cannot shape the event.
+func (s *Shaper) Shape(e *hook.Endpoint, event *hook.Event) (Content, error) {
+	if e.Transformation != "" {
+		return s.transform(e.Transformation, event)
+	}
+	return Content{Body: s.enveloped(e.Envelope, event), ContentType: JSON, Version: e.Envelope.String()}, nil
+}
+
+// Version returns the version of the endpoint's shape.
+func Version(e *hook.Endpoint) string {
+	if e.Transformation != "" {
+		return versionOf(e.Transformation)
+	}
+	return e.Envelope.String()
+}
+
+// Time is the form of times in envelopes and in transformations: RFC 3339 in UTC with
+// milliseconds, as in the API.
+const Time = "2006-01-02T15:04:05.000Z"
+
+// room is the room for an envelope without the payload.
+const room = 256
+
+// enveloped returns the payload in the envelope, byte for byte.
+func (s *Shaper) enveloped(envelope hook.Envelope, event *hook.Event) []byte {
+	text := make([]byte, 0, len(event.Payload)+room)
+	switch envelope {
+	case hook.EnvelopeStandard:
+		text = fmt.Appendf(text, `{"type":%q,"timestamp":%q,"data":`, event.Type, stamp(event.AcceptedAt))
+		return append(append(text, event.Payload...), '}')
+	case hook.EnvelopeThin:
+		text = fmt.Appendf(text, `{"type":%q,"timestamp":%q,"id":%q`, event.Type, stamp(event.AcceptedAt), event.ID)
+		if s.PublicURL != "" {
+			text = fmt.Appendf(text, `,"url":"%s/v1/tenants/%s/events/%s"`, s.PublicURL, event.Tenant, event.ID)
+		}
+		return append(text, '}')
+	case hook.EnvelopeRaw:
+	}
+	return event.Payload
+}
+
+func stamp(t time.Time) string { return t.UTC().Format(Time) }

@@ -1,0 +1,190 @@
+package sign
+
+import (
+	"bytes"
+	"crypto/sha1" //nolint:gosec // a deployment may have receivers that know nothing else; Check warns
+	"crypto/sha256"
+	"crypto/sha512"
+	"encoding/base64"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"hash"
+	"maps"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"surehook/internal/hook"
+)
+
+// Profiles returns the profiles of Surehook but standard, by name. The contracts are those
+// of the vendors' documentation:
+//
+//   - github: https://docs.github.com/en/webhooks/using-webhooks/validating-webhook-deliveries
+//   - shopify: https://shopify.dev/docs/apps/build/webhooks/subscribe/https
+//   - slack: https://api.slack.com/authentication/verifying-requests-from-slack
+//   - stripe: https://docs.stripe.com/webhooks#verify-manually
+//   - svix: https://docs.svix.com/receiving/verifying-payloads/how-manual
+func Profiles() map[string]hook.SignatureProfile {
+	return map[string]hook.SignatureProfile{
+		hook.ProfileClassic: {
+			Signed: "{body}", Algorithm: "sha256", Encoding: "hex", Key: "decoded", Prefix: "sha256=",
+			Headers: map[string]string{
+				"X-Webhook-Id": "{id}", "X-Webhook-Timestamp": "{timestamp}", "X-Webhook-Signature": "{signature}",
+				"X-Event-Id": "{id}", "X-Idempotency-Key": "{idempotency_key}",
+			},
+		},
+		"github": {
+			Signed: "{body}", Algorithm: "sha256", Encoding: "hex", Key: "text", Prefix: "sha256=",
+			Headers: map[string]string{"X-Hub-Signature-256": "{signature}", "X-GitHub-Event": "{type}", "X-GitHub-Delivery": "{id}"},
+		},
+		"shopify": {
+			Signed: "{body}", Algorithm: "sha256", Encoding: "base64", Key: "text",
+			Headers: map[string]string{"X-Shopify-Hmac-Sha256": "{signature}", "X-Shopify-Topic": "{type}", "X-Shopify-Webhook-Id": "{id}"},
+		},
+		"slack": {
+			Signed: "v0:{timestamp}:{body}", Algorithm: "sha256", Encoding: "hex", Key: "text", Prefix: "v0=",
+			Headers: map[string]string{"X-Slack-Signature": "{signature}", "X-Slack-Request-Timestamp": "{timestamp}"},
+		},
+		"stripe": {
+			Signed: "{timestamp}.{body}", Algorithm: "sha256", Encoding: "hex", Key: "text", Prefix: "v1=", Separator: ",",
+			Headers: map[string]string{"Stripe-Signature": "t={timestamp},{signature}"},
+		},
+		"svix": {
+			Signed: "{id}.{timestamp}.{body}", Algorithm: "sha256", Encoding: "base64", Key: "decoded", Prefix: "v1,", Separator: " ",
+			Headers: map[string]string{"Svix-Id": "{id}", "Svix-Timestamp": "{timestamp}", "Svix-Signature": "{signature}"},
+		},
+	}
+}
+
+// Request is what a profile signs and names.
+type Request struct {
+	ID             string // of the event
+	Type           string
+	IdempotencyKey string // of the event; empty: its id
+	Delivery       string
+	Timestamp      time.Time
+	URL            string
+	Body           []byte
+}
+
+// Headers calls set for each header of the profiles.
+func Headers(profiles []hook.SignatureProfile, keys []Key, r Request, set func(name, value string)) {
+	known := Profiles()
+	for _, p := range profiles {
+		switch {
+		case p.Own():
+			headersOf(p, keys, r, set)
+		case p.Name == hook.ProfileStandard:
+			set("Webhook-Id", r.ID)
+			set("Webhook-Timestamp", strconv.FormatInt(r.Timestamp.Unix(), 10))
+			set("Webhook-Signature", Standard(keys, Message{ID: r.ID, Timestamp: r.Timestamp, Body: r.Body}))
+		default:
+			headersOf(known[p.Name], keys, r, set)
+		}
+	}
+}
+
+func headersOf(p hook.SignatureProfile, keys []Key, r Request, set func(name, value string)) {
+	seconds := strconv.FormatInt(r.Timestamp.Unix(), 10)
+	key := r.IdempotencyKey
+	if key == "" {
+		key = r.ID
+	}
+	fill := strings.NewReplacer(
+		hook.PlaceID, r.ID, hook.PlaceTimestamp, seconds, hook.PlaceType, r.Type, hook.PlaceDelivery, r.Delivery,
+		hook.PlaceIdempotency, key, hook.PlaceSignature, signatureOf(p, keys, r, seconds),
+	)
+	for name, template := range p.Headers {
+		set(name, fill.Replace(template))
+	}
+}
+
+// signatureOf returns the signatures of the v1 keys, or of the newest of them.
+func signatureOf(p hook.SignatureProfile, keys []Key, r Request, seconds string) string {
+	front, back, _ := strings.Cut(p.Signed, hook.PlaceBody)
+	fill := strings.NewReplacer(
+		hook.PlaceID, r.ID, hook.PlaceTimestamp, seconds, hook.PlaceURL, r.URL, hook.PlaceMethod, http.MethodPost,
+	)
+	front, back = fill.Replace(front), fill.Replace(back)
+	var all []string
+	for _, k := range keys {
+		if k.scheme != hook.SchemeV1 {
+			continue
+		}
+		sum := k.mac(hashOf(p.Algorithm), p.Key == "text", []byte(front), r.Body, []byte(back))
+		if p.Encoding == "base64" {
+			all = append(all, p.Prefix+base64.StdEncoding.EncodeToString(sum))
+		} else {
+			all = append(all, p.Prefix+hex.EncodeToString(sum))
+		}
+		if p.Separator == "" {
+			break
+		}
+	}
+	return strings.Join(all, p.Separator)
+}
+
+func hashOf(algorithm string) func() hash.Hash {
+	switch algorithm {
+	case "sha512":
+		return sha512.New
+	case "sha1":
+		return sha1.New
+	}
+	return sha256.New
+}
+
+// CheckProfiles returns the error of profiles whose headers have one name: a request can
+// only carry one of them. names are those of all known profiles.
+func CheckProfiles(profiles []hook.SignatureProfile) []hook.FieldError {
+	known, seen := Profiles(), make(map[string]string)
+	for _, p := range profiles {
+		headers := p.Headers
+		if !p.Own() {
+			headers = known[p.Name].Headers
+		}
+		for name := range headers {
+			name = http.CanonicalHeaderKey(name)
+			if other, ok := seen[name]; ok && other != p.Name {
+				return []hook.FieldError{{
+					Field: "signature_profiles", Message: fmt.Sprintf("%s and %s both have the header %s", other, p.Name, name),
+				}}
+			}
+			seen[name] = p.Name
+		}
+	}
+	return nil
+}
+
+// ParseProfiles parses the deployment's own profiles: JSON of the definitions, by name. A
+// name of Surehook's own profiles is taken. No text is no profile. The error is a *hook.Error with CodeInvalid.
+func ParseProfiles(text []byte) (map[string]hook.SignatureProfile, error) {
+	if len(text) == 0 {
+		return nil, nil
+	}
+	decoder := json.NewDecoder(bytes.NewReader(text))
+	decoder.DisallowUnknownFields()
+	var own map[string]hook.SignatureProfile
+	if err := decoder.Decode(&own); err != nil {
+		return nil, hook.Invalid(hook.FieldError{Field: "signature_profiles", Message: "must be JSON of profiles by name: " + err.Error()})
+	}
+	taken := Profiles()
+	var wrong []hook.FieldError
+	for _, name := range slices.Sorted(maps.Keys(own)) {
+		p := own[name]
+		p.Name = name
+		faults, _ := p.Check(name)
+		if _, is := taken[name]; is || name == hook.ProfileStandard {
+			faults = append(faults, hook.FieldError{Field: name, Message: "is a profile of Surehook"})
+		}
+		wrong, own[name] = append(wrong, faults...), p
+	}
+	if len(wrong) > 0 {
+		return nil, hook.Invalid(wrong...)
+	}
+	return own, nil
+}
