@@ -198,7 +198,7 @@ func TestAReceiverWithMutualTLSGetsItsEvents(t *testing.T) {
 // created creates an endpoint as the method endpoint does, and keeps the answer.
 func (a *aviary) created(name string, settings map[string]any) (e stack.Endpoint) {
 	a.Helper()
-	in := map[string]any{"url": world.receiver.URL + a.path(name), "event_types": []string{"*"}, "retry": schedule("1s", "1s")}
+	in := map[string]any{"url": world.receiver.URL + a.path(name), "event_types": []string{"*"}, "retry": schedule("1s", "1s"), "envelope": "raw"}
 	for field, value := range settings {
 		in[field] = value
 	}

@@ -119,7 +119,7 @@ func (c *customer) launch(name, externalID, destination string) {
 // destined creates an endpoint, and returns it with its external id.
 func (c *customer) destined(address string, destination, more map[string]any) (stack.Endpoint, string) {
 	c.Helper()
-	in := map[string]any{"url": address, "retry": schedule("1s", "1s"), "destination": destination}
+	in := map[string]any{"url": address, "retry": schedule("1s", "1s"), "destination": destination, "envelope": "raw"}
 	for field, value := range more {
 		in[field] = value
 	}

@@ -172,6 +172,7 @@ func (b *bench) endpoint(name string, settings map[string]any, replies ...receiv
 		"url":         world.receiver.URL + b.path(name),
 		"event_types": []string{"*"},
 		"retry":       schedule("1s", "1s"),
+		"envelope":    "raw", // tests compare the payload
 	}
 	for field, value := range settings {
 		in[field] = value

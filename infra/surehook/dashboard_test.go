@@ -90,7 +90,7 @@ func TestDashboard_metrics(t *testing.T) {
 		{title: "Circuits open", count: 1, want: `"Surehook","circuits_open","environment","surehook-prod"`},
 		{title: "Delivery latency, event to success", count: 3, want: `"Surehook","latency_ms","environment","surehook-prod",{"label":"p99","stat":"p99"}`},
 		{title: "Attempt duration", count: 3, want: `"duration_ms"`},
-		{title: "Attempts by outcome", count: 13, want: `"Surehook","attempts","environment","surehook-prod","outcome","timeout"`},
+		{title: "Attempts by outcome", count: 14, want: `"Surehook","attempts","environment","surehook-prod","outcome","timeout"`},
 		{title: "Retries: attempts by number, over the time shown", count: 21, want: `"Surehook","attempts","environment","surehook-prod","number","21"`},
 		{title: "Circuits: open (left), opened (right)", count: 2, want: `"circuits_opened"`},
 		{title: "Function concurrency", count: 6, want: `"AWS/Lambda","ConcurrentExecutions"`},

@@ -170,6 +170,7 @@ func TestFunctions_environment(t *testing.T) {
 					names.EnvRetryQueue: "${Retry}", names.EnvReplayQueue: "${Replay}", names.EnvReplayJobsQueue: "${ReplayJobs}",
 					names.EnvSlotQueue: "${Slot}", names.EnvOverflowQueue: "${Overflow}", names.EnvCoalesceQueue: "${Coalesce}",
 					names.EnvDeadLettersQueue: "${DeadLetters}", names.EnvUndeliverable: "${Undeliverable}", names.EnvUndeliverableRetry: "${UndeliverableRetry}",
+					names.EnvEnvelope: names.EnvelopeStandard,
 				},
 				"Authorize": {names.EnvTable: "${Table}", names.EnvAdminKeySecret: "${AdminKey}"},
 			}

@@ -107,6 +107,8 @@ var templates = sync.OnceValues(func() (map[string]template, error) {
 
 // customised is an environment with all optional settings. every does not
 // return this environment.
+const acmeProfiles = `{"acme":{"signed":"{timestamp}.{body}","algorithm":"sha256","encoding":"hex","key":"text","headers":{"X-Acme":"t={timestamp} {signature}"}}}`
+
 func customised() Environment {
 	env := environments("arm64")[0]
 	env.Name = "custom"
@@ -115,6 +117,7 @@ func customised() Environment {
 	env.Senders = []string{"us-east-1", "ap-southeast-2"}
 	env.FixedZones = 2
 	env.Destinations = "/surehook/"
+	env.SignatureProfiles, env.Signatures = acmeProfiles, []string{"standard", "acme"}
 	env.EndpointsPerHost = 20
 	env.Concurrency.Ingest, env.Concurrency.Authorize = 12, 7
 	env.Domain = Domain{Name: "hooks.example.com", CertificateARN: "arn:aws:acm:eu-central-1:123456789012:certificate/1"}

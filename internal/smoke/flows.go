@@ -91,6 +91,7 @@ func (f *Flows) target(ctx context.Context, name string, settings map[string]any
 	for field, value := range settings {
 		in[field] = value
 	}
+	in["envelope"] = "raw" // the flows compare the payload
 	e, err := t.createEndpoint(ctx, in)
 	if err != nil {
 		return nil, err
