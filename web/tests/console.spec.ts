@@ -379,7 +379,7 @@ test('an endpoint sends from another region or from fixed addresses', async ({ p
   await signIn(page, backend, `/t/${tenant}`)
   await page.getByRole('link', { name: 'New endpoint' }).click()
   await page.getByLabel('URL').fill(receiver.url('/hook'))
-  await page.getByRole('button', { name: 'Authentication, coalescing, limits and more' }).click()
+  await page.getByRole('button', { name: 'Body, authentication, limits and more' }).click()
   await page.getByRole('combobox', { name: 'Sent from' }).click()
   await page.getByRole('option', { name: 'us-east-1' }).click()
   await page.getByRole('combobox', { name: 'Source addresses' }).click()

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import type { Page } from '@playwright/test'
 import { accessible, expect, openPortal, signIn, test, type Backend } from './world'
 
-const more = 'Authentication, coalescing, limits and more'
+const more = 'Body, authentication, limits and more'
 
 async function choose(page: Page, list: string, option: string) {
   await page.getByRole('combobox', { name: list }).click()

@@ -410,7 +410,7 @@ test('what is hidden is not shown, whatever its class', async ({ page, backend, 
     })
   })
   expect(shown).toEqual([])
-  const more = page.getByRole('button', { name: 'Authentication, coalescing, limits' })
+  const more = page.getByRole('button', { name: 'Body, authentication, limits' })
   for (const open of [false, true, false]) {
     await expect(page.getByLabel('Timeout')).toBeVisible({ visible: open })
     await more.click()

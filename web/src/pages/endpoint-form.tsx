@@ -13,6 +13,7 @@ import { SecretDialog } from '../ui/secret'
 import { tell } from '../ui/toast'
 import { AuthFields, authOf } from './endpoint-auth'
 import { CoalesceFields, coalesceOf } from './endpoint-coalesce'
+import { ProfileFields, ShapeFields, shapeOf } from './endpoint-shape'
 import { TLSFields, tlsOf } from './endpoint-tls'
 
 const t = text.form
@@ -78,7 +79,8 @@ function EndpointForm({ of: e, submit, label }: { of?: Endpoint; submit: (fields
   const [retry, setRetry] = useState<Choice>(choiceOf(e))
   const [autoDisable, setAutoDisable] = useState(e?.auto_disable ?? true)
   const [moved, setMoved] = useState(false) // to another origin: the API keeps no secret for it
-  const places = useEgress(useTenant()).data
+  const tenant = useTenant()
+  const places = useEgress(tenant).data
   const addresses = places?.addresses ?? []
   // The stored region stays a choice when the deployment no longer has it.
   const regions = [...new Set([...(places?.regions ?? []), ...(e?.region ? [e.region] : [])])]
@@ -134,15 +136,14 @@ function EndpointForm({ of: e, submit, label }: { of?: Endpoint; submit: (fields
               <Input defaultValue={e?.retry.schedule?.join(' ') ?? '30s 5m 1h'} />
             </Field>
           )}
-          <Field name="signature_headers" label={t.signature}>
-            <Select label={t.signature} defaultValue={e?.signature_headers ?? 'standard'} options={(['standard', 'classic'] as const).map((value) => ({ value, label: t.signatures[value] }))} />
-          </Field>
         </div>
+        {(destination === 'http' || e) && <ProfileFields of={e} profiles={places?.signature_profiles} />}
         <Collapsible.Root className="stack" defaultOpen={!!e}>
           <Collapsible.Trigger className="button quiet fold">
             <ChevronRight size={14} aria-hidden /> {t.advanced}
           </Collapsible.Trigger>
           <Collapsible.Panel className="stack" keepMounted>
+            <ShapeFields of={e} tenant={tenant} />
             <AuthFields of={e?.auth} moved={moved} />
             <TLSFields of={e?.tls} moved={moved} />
             <CoalesceFields of={e?.coalesce} />
@@ -266,7 +267,7 @@ function fieldsOf(v: Values, autoDisable: boolean, of?: Endpoint): Fields {
     ...(tls && { tls }),
     ...(coalesce && { coalesce }),
     auto_disable: autoDisable,
-    signature_headers: v.signature_headers as Fields['signature_headers'],
+    ...shapeOf(v),
     ...(region !== undefined && region !== (of?.region ?? '') && { region }),
     ...destinationOf(v, of),
     ...(egress !== undefined && egress !== (of?.egress ?? 'shared') && { egress }),
