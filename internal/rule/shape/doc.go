@@ -7,14 +7,18 @@
 // # Transformations
 //
 // A transformation is an expression in CEL (https://cel.dev) from "event" to a map with
-// "body", and perhaps "headers" and "content_type". Anybody who may change an endpoint may
-// write one, so a transformation is hostile code until proved otherwise:
+// "body", and perhaps "headers" and "content_type". Everybody who may change an endpoint
+// may write one, so a transformation is hostile code until proved otherwise.
 //
-//   - Every step costs, and every value costs by its size. See maxCost.
-//   - Two values are compared only if one of them is a text, a number, a bool, a time or
-//     null: the comparison of nested lists has no cost in CEL. See checkComparisons.
-//   - Functions whose result can be much larger than their arguments, and regular
-//     expressions, are left out. The functions of this package check the size of their
-//     result before they make it.
-//   - The result is bounded in depth and size. See writer.
+// The grammar is cel-go's. The evaluation is of this package, because each step must be
+// paid before it is done: cel-go charges a call after the call, checks types in a time that
+// grows exponentially with some expressions, and visits the keys of a map in a random order
+// (docs/adr/0131). The subset:
+//
+//   - Values are those of JSON, whole numbers of 64 bits among them, times, and optional
+//     values. Keys of maps are strings.
+//   - && and || are evaluated from the left. An error on the left is an error.
+//   - There are no types, messages, bytes or regular expressions.
+//
+// See evaluation for the bounds.
 package shape

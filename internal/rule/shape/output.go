@@ -10,225 +10,195 @@ import (
 	"mime"
 	"slices"
 	"strconv"
-
-	"github.com/google/cel-go/common/types"
-	"github.com/google/cel-go/common/types/ref"
-	"github.com/google/cel-go/common/types/traits"
+	"time"
 
 	"surehook/internal/hook"
+)
+
+// Bounds of a result. docs/limits.md lists the bounds.
+const (
+	MaxBody = 256 << 10 // bytes of a body
+
+	maxDepth       = 64 // of lists and maps
+	maxContentType = 128
 )
 
 // plain is the content type of a body that is a text.
 const plain = "text/plain; charset=utf-8"
 
-const maxContentType = 128
+var errTooLarge = fmt.Errorf("the body has more than %d bytes", MaxBody)
 
 // contentOf returns the content of a result: a map with "body", and perhaps "headers" and
 // "content_type".
-func contentOf(result ref.Val) (c Content, err error) {
-	entries, err := entriesOf(result, "the result")
-	if err != nil {
-		return c, err
+func contentOf(result any) (c Content, err error) {
+	entries, ok := result.(map[string]any)
+	if !ok {
+		return c, fmt.Errorf("the result is %s, and must be a map", typeOf(result))
 	}
 	body, ok := entries["body"]
 	if !ok {
 		return c, errors.New("the result has no body")
 	}
+	for _, name := range slices.Sorted(maps.Keys(entries)) {
+		if name != "body" && name != "headers" && name != "content_type" {
+			return c, fmt.Errorf("the result has %q; only body, headers and content_type are known", cleaned(name))
+		}
+	}
 	c.ContentType = JSON
-	if text, ok := body.(types.String); ok {
+	if text, ok := body.(string); ok {
 		c.Body, c.ContentType = []byte(text), plain
 		if len(c.Body) > MaxBody {
 			return c, errTooLarge
 		}
-	} else if c.Body, err = encode(body); err != nil {
-		return c, fmt.Errorf("body: %w", err)
+	} else {
+		var w writer
+		if err := w.write(body, 0); err != nil {
+			return c, fmt.Errorf("body: %w", err)
+		}
+		c.Body = w.text
 	}
-	delete(entries, "body")
 	if value, ok := entries["content_type"]; ok {
 		if c.ContentType, err = contentTypeOf(value); err != nil {
 			return c, err
 		}
-		delete(entries, "content_type")
 	}
 	if value, ok := entries["headers"]; ok {
-		if c.Headers, err = headersOf(value); err != nil {
-			return c, err
-		}
-		delete(entries, "headers")
+		c.Headers, err = headersOf(value)
 	}
-	for _, name := range slices.Sorted(maps.Keys(entries)) {
-		return c, fmt.Errorf("the result has %q; only body, headers and content_type are known", name)
-	}
-	return c, nil
+	return c, err
 }
 
-// maxEntries limits the entries of a map whose keys are read at once.
-const maxEntries = 100000
-
-// entriesOf returns the entries of a map with texts as keys.
-func entriesOf(value ref.Val, what string) (map[string]ref.Val, error) {
-	m, ok := value.(traits.Mapper)
-	if !ok {
-		return nil, fmt.Errorf("%s is %s, and must be a map", what, typeOf(value))
-	}
-	if size, ok := m.Size().(types.Int); !ok || size > maxEntries {
-		return nil, errTooLarge
-	}
-	entries := make(map[string]ref.Val)
-	for it := m.Iterator(); it.HasNext() == types.True; {
-		key := it.Next()
-		var name string
-		switch k := key.(type) {
-		case types.String:
-			name = string(k)
-		case types.Int:
-			name = strconv.FormatInt(int64(k), 10)
-		case types.Uint:
-			name = strconv.FormatUint(uint64(k), 10)
-		case types.Bool:
-			name = strconv.FormatBool(bool(k))
-		default:
-			return nil, fmt.Errorf("%s has a key that is %s", what, typeOf(key))
-		}
-		if _, twice := entries[name]; twice {
-			return nil, fmt.Errorf("%s has the key %q twice", what, name)
-		}
-		entries[name] = m.Get(key)
-	}
-	return entries, nil
-}
-
-func contentTypeOf(value ref.Val) (string, error) {
-	text, ok := value.(types.String)
-	if ok && len(text) <= maxContentType && hook.ValidHeaderValue(string(text)) {
-		if _, _, err := mime.ParseMediaType(string(text)); err == nil {
-			return string(text), nil
+func contentTypeOf(value any) (string, error) {
+	text, ok := value.(string)
+	if ok && len(text) <= maxContentType && hook.ValidHeaderValue(text) {
+		if _, _, err := mime.ParseMediaType(text); err == nil {
+			return text, nil
 		}
 	}
 	return "", errors.New(`content_type must be a media type, such as "application/json"`)
 }
 
-func headersOf(value ref.Val) (map[string]string, error) {
-	entries, err := entriesOf(value, "headers")
-	if err != nil {
-		return nil, err
+func headersOf(value any) (map[string]string, error) {
+	entries, ok := value.(map[string]any)
+	if !ok {
+		return nil, fmt.Errorf("headers is %s, and must be a map", typeOf(value))
 	}
 	headers := make(map[string]string, len(entries))
-	for name, value := range entries {
-		text, ok := value.(types.String)
+	for _, name := range slices.Sorted(maps.Keys(entries)) {
+		text, ok := entries[name].(string)
 		if !ok {
-			return nil, fmt.Errorf("the header %q is %s, and must be a string", name, typeOf(value))
+			return nil, fmt.Errorf("headers: every value must be a string, and one is %s", typeOf(entries[name]))
 		}
-		headers[name] = string(text)
+		headers[name] = text
 	}
-	if wrong := hook.ValidateHeaders(headers); len(wrong) > 0 {
+	wrong := hook.ValidateHeaders(headers)
+	slices.SortFunc(wrong, func(a, b hook.FieldError) int { return cmpFields(a, b) })
+	if len(wrong) > 0 {
 		return nil, fmt.Errorf("%s %s", wrong[0].Field, wrong[0].Message)
 	}
 	return headers, nil
 }
 
-var errTooLarge = fmt.Errorf("the body has more than %d bytes", MaxBody)
-
-// encode returns the value as JSON, with the keys of maps in their order.
-func encode(value ref.Val) ([]byte, error) {
-	var w writer
-	if err := w.write(value, 0); err != nil {
-		return nil, err
-	}
-	return w.text, nil
+func cmpFields(a, b hook.FieldError) int {
+	return bytes.Compare([]byte(a.Field), []byte(b.Field))
 }
 
-// writer writes JSON of at most MaxBody bytes and maxDepth levels. A value can be much
-// larger than all the work that made it: its lists may contain one list many times.
-type writer struct{ text []byte }
+// writer writes JSON of at most MaxBody bytes and maxDepth levels, with the keys of maps in
+// their order. A value can be much larger than all the work that made it: its lists may
+// contain one list many times.
+type writer struct {
+	text []byte
+	pay  func(bytes int) *fault // nil: the bound is enough
+}
 
-func (w *writer) write(value ref.Val, depth int) error {
+func (w *writer) write(value any, depth int) error {
 	if depth > maxDepth {
-		return fmt.Errorf("has more than %d levels of lists and maps", maxDepth)
+		return fmt.Errorf("more than %d levels of lists and maps", maxDepth)
 	}
+	before := len(w.text)
 	switch v := value.(type) {
-	case types.Null:
+	case nil:
 		w.text = append(w.text, "null"...)
-	case types.Bool:
-		w.text = strconv.AppendBool(w.text, bool(v))
-	case types.Int:
-		w.text = strconv.AppendInt(w.text, int64(v), 10)
-	case types.Uint:
-		w.text = strconv.AppendUint(w.text, uint64(v), 10)
-	case types.Double:
-		if math.IsNaN(float64(v)) || math.IsInf(float64(v), 0) {
-			return fmt.Errorf("the number %v is not in JSON", float64(v))
+	case bool:
+		w.text = strconv.AppendBool(w.text, v)
+	case int64:
+		w.text = strconv.AppendInt(w.text, v, 10)
+	case uint64:
+		w.text = strconv.AppendUint(w.text, v, 10)
+	case float64:
+		if math.IsNaN(v) || math.IsInf(v, 0) {
+			return errors.New("a number is infinite, or none")
 		}
-		return w.append(float64(v))
-	case types.String:
-		return w.append(string(v))
-	case types.Timestamp:
-		return w.append(stamp(v.Time))
-	case traits.Mapper:
+		w.append(v)
+	case string:
+		if len(w.text)+len(v) > MaxBody {
+			return errTooLarge
+		}
+		w.append(v)
+	case time.Time:
+		w.append(stamp(v))
+	case map[string]any:
 		return w.writeMap(v, depth)
-	case traits.Lister:
+	case []any:
 		return w.writeList(v, depth)
 	default:
 		return fmt.Errorf("%s is not in JSON", typeOf(value))
 	}
-	return w.bounded()
+	return w.bounded(len(w.text) - before)
 }
 
-func (w *writer) writeMap(m traits.Mapper, depth int) error {
-	entries, err := entriesOf(m, "a map")
-	if err != nil {
+func (w *writer) writeMap(fields map[string]any, depth int) error {
+	if err := w.bounded(len(fields)); err != nil {
 		return err
 	}
 	w.text = append(w.text, '{')
-	for i, name := range slices.Sorted(maps.Keys(entries)) {
+	for i, name := range slices.Sorted(maps.Keys(fields)) {
 		if i > 0 {
 			w.text = append(w.text, ',')
 		}
-		if err := w.append(name); err != nil {
+		if err := w.write(name, depth); err != nil {
 			return err
 		}
 		w.text = append(w.text, ':')
-		if err := w.write(entries[name], depth+1); err != nil {
+		if err := w.write(fields[name], depth+1); err != nil {
 			return err
 		}
 	}
 	w.text = append(w.text, '}')
-	return w.bounded()
+	return w.bounded(1)
 }
 
-func (w *writer) writeList(list traits.Lister, depth int) error {
+func (w *writer) writeList(list []any, depth int) error {
 	w.text = append(w.text, '[')
-	for it, i := list.Iterator(), 0; it.HasNext() == types.True; i++ {
+	for i, value := range list {
 		if i > 0 {
 			w.text = append(w.text, ',')
 		}
-		if err := w.write(it.Next(), depth+1); err != nil {
+		if err := w.write(value, depth+1); err != nil {
 			return err
 		}
 	}
 	w.text = append(w.text, ']')
-	return w.bounded()
+	return w.bounded(1)
 }
 
 // append writes a text or a number.
-func (w *writer) append(value any) error {
+func (w *writer) append(value any) {
 	var text bytes.Buffer
 	encoder := json.NewEncoder(&text)
 	encoder.SetEscapeHTML(false) // an escape takes room
-	if err := encoder.Encode(value); err != nil {
-		return fmt.Errorf("encode: %w", err)
-	}
+	_ = encoder.Encode(value) //nolint:errchkjson // texts and finite numbers have no error
 	w.text = append(w.text, bytes.TrimSuffix(text.Bytes(), []byte{'\n'})...)
-	return w.bounded()
 }
 
-func (w *writer) bounded() error {
+func (w *writer) bounded(more int) error {
 	if len(w.text) > MaxBody {
 		return errTooLarge
 	}
+	if w.pay != nil {
+		if f := w.pay(more); f != nil {
+			return errors.New(f.problem)
+		}
+	}
 	return nil
-}
-
-func typeOf(value ref.Val) string {
-	return "of type " + value.Type().TypeName()
 }

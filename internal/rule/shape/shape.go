@@ -22,7 +22,7 @@ const JSON = "application/json"
 type Shaper struct {
 	PublicURL string // of the API, where the receiver of a thin envelope finds the event; empty: none
 
-	programs programs
+	expressions expressions
 }
 
 // Shape returns the content for a request of the endpoint about the event. The error is an

@@ -3,12 +3,8 @@ package shape
 import (
 	"bytes"
 	"encoding/json"
-	"fmt"
+	"errors"
 	"strconv"
-
-	"github.com/google/cel-go/common/types"
-	"github.com/google/cel-go/common/types/ref"
-	"github.com/google/cel-go/common/types/traits"
 
 	"surehook/internal/hook"
 )
@@ -19,7 +15,7 @@ func eventOf(event *hook.Event) (map[string]any, error) {
 	decoder.UseNumber()
 	var data any
 	if err := decoder.Decode(&data); err != nil {
-		return nil, fmt.Errorf("the payload is not valid JSON: %w", err)
+		return nil, errors.New("the payload is not valid JSON")
 	}
 	return map[string]any{
 		"id":        string(event.ID),
@@ -35,7 +31,7 @@ func eventOf(event *hook.Event) (map[string]any, error) {
 func exact(value any) any {
 	switch v := value.(type) {
 	case json.Number:
-		return number(string(v))
+		return numberOf(string(v))
 	case []any:
 		for i := range v {
 			v[i] = exact(v[i])
@@ -48,7 +44,7 @@ func exact(value any) any {
 	return value
 }
 
-func number(text string) any {
+func numberOf(text string) any {
 	if n, err := strconv.ParseInt(text, 10, 64); err == nil {
 		return n
 	}
@@ -57,27 +53,4 @@ func number(text string) any {
 	}
 	f, _ := strconv.ParseFloat(text, 64) // infinite beyond the range, which no result may be
 	return f
-}
-
-// Characters and elements that cost as much as a step.
-const (
-	charactersPerStep = 10
-	// A comprehension adds its elements one by one to a list, and pays for the list each
-	// time. Lists are joined without a copy.
-	elementsPerStep = 100
-)
-
-// sizeOf returns the cost of a value.
-func sizeOf(value ref.Val) uint64 {
-	switch v := value.(type) {
-	case types.String:
-		return uint64(len(v)) / charactersPerStep
-	case types.Bytes:
-		return uint64(len(v)) / charactersPerStep
-	case traits.Sizer:
-		if size, ok := v.Size().(types.Int); ok && size > 0 {
-			return uint64(size) / elementsPerStep
-		}
-	}
-	return 0
 }

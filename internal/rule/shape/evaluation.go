@@ -1,0 +1,344 @@
+package shape
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/google/cel-go/common/ast"
+)
+
+// Bounds of an evaluation.
+const (
+	// maxSteps is the work of one evaluation. A node of the expression is a step, each time
+	// that it is evaluated; so is an element of a list or map that is copied or compared,
+	// and charactersPerStep characters of a text that is made, compared or searched. A step
+	// is paid before it is done, so no step is larger than what is left.
+	maxSteps          = 250000
+	charactersPerStep = 10
+)
+
+// evaluation evaluates one expression once.
+type evaluation struct {
+	left int // steps
+}
+
+// optional is a value that may be absent.
+type optional struct {
+	value any
+	ok    bool
+}
+
+// spend pays for work.
+func (v *evaluation) spend(steps int, at ast.Expr) *fault {
+	if v.left -= steps; v.left < 0 {
+		return wrongAt(at, "takes too many steps for this event")
+	}
+	return nil
+}
+
+// spendText pays for characters.
+func (v *evaluation) spendText(bytes int, at ast.Expr) *fault {
+	return v.spend(1+bytes/charactersPerStep, at)
+}
+
+// eval returns the value of the expression.
+func (v *evaluation) eval(e ast.Expr, names *scope) (any, *fault) {
+	if f := v.spend(1, e); f != nil {
+		return nil, f
+	}
+	switch e.Kind() {
+	case ast.LiteralKind:
+		value, _ := literal(e)
+		return value, nil
+	case ast.IdentKind:
+		found, _ := names.find(e.AsIdent())
+		return found.value, nil
+	case ast.SelectKind:
+		return v.selected(e, names)
+	case ast.CallKind:
+		return v.call(e, names)
+	case ast.ListKind:
+		return v.list(e, names)
+	case ast.MapKind:
+		return v.object(e, names)
+	case ast.StructKind, ast.ComprehensionKind, ast.UnspecifiedExprKind:
+	}
+	return nil, wrongAt(e, "is not supported")
+}
+
+// selected returns the field of a map, or of an optional map.
+func (v *evaluation) selected(e ast.Expr, names *scope) (any, *fault) {
+	name := e.AsSelect().FieldName()
+	operand, f := v.eval(e.AsSelect().Operand(), names)
+	if f != nil {
+		return nil, f
+	}
+	if o, ok := operand.(optional); ok {
+		return optionalField(o, name), nil
+	}
+	fields, ok := operand.(map[string]any)
+	if !ok {
+		return nil, wrongAt(e, "%s has no field %s", typeOf(operand), name)
+	}
+	value, ok := fields[name]
+	if !ok {
+		return nil, wrongAt(e, "no such key: %s", name)
+	}
+	return value, nil
+}
+
+// optionalField returns the field of an optional map; absent without the map or the field.
+func optionalField(o optional, name string) optional {
+	fields, ok := o.value.(map[string]any)
+	if !o.ok || !ok {
+		return optional{}
+	}
+	value, ok := fields[name]
+	return optional{value: value, ok: ok}
+}
+
+func (v *evaluation) list(e ast.Expr, names *scope) (any, *fault) {
+	list := make([]any, 0, e.AsList().Size())
+	for i, element := range e.AsList().Elements() {
+		value, f := v.eval(element, names)
+		if f != nil {
+			return nil, f
+		}
+		present := true
+		if e.AsList().IsOptional(int32(i)) {
+			if value, present, f = unpacked(value, element); f != nil {
+				return nil, f
+			}
+		}
+		if present {
+			list = append(list, value)
+		}
+	}
+	return list, nil
+}
+
+// unpacked returns the value of an optional, and whether it is present.
+func unpacked(value any, at ast.Expr) (any, bool, *fault) {
+	o, ok := value.(optional)
+	if !ok {
+		return nil, false, wrongAt(at, "must be an optional value, such as event.data.?name")
+	}
+	return o.value, o.ok, nil
+}
+
+func (v *evaluation) object(e ast.Expr, names *scope) (any, *fault) {
+	object := make(map[string]any, len(e.AsMap().Entries()))
+	for _, entry := range e.AsMap().Entries() {
+		pair := entry.AsMapEntry()
+		key, f := v.eval(pair.Key(), names)
+		if f != nil {
+			return nil, f
+		}
+		value, f := v.eval(pair.Value(), names)
+		if f != nil {
+			return nil, f
+		}
+		present := true
+		if pair.IsOptional() {
+			if value, present, f = unpacked(value, pair.Value()); f != nil {
+				return nil, f
+			}
+		}
+		if !present {
+			continue
+		}
+		if f := put(object, key, value, pair.Key()); f != nil {
+			return nil, f
+		}
+	}
+	return object, nil
+}
+
+// put adds an entry with a new key.
+func put(object map[string]any, key, value any, at ast.Expr) *fault {
+	name, ok := key.(string)
+	if !ok {
+		return wrongAt(at, "keys of maps must be strings, and this is %s", typeOf(key))
+	}
+	if _, twice := object[name]; twice {
+		return wrongAt(at, "the map has this key twice")
+	}
+	object[name] = value
+	return nil
+}
+
+// fold calls do for each element of a list with its index, or for each entry of a map in the
+// order of the keys.
+func (v *evaluation) fold(of any, at ast.Expr, do func(key, value any) (done bool, f *fault)) *fault {
+	switch values := of.(type) {
+	case []any:
+		for i, value := range values {
+			if done, f := v.foldOne(int64(i), value, at, do); done || f != nil {
+				return f
+			}
+		}
+		return nil
+	case map[string]any:
+		if f := v.spend(len(values), at); f != nil {
+			return f
+		}
+		for _, key := range slices.Sorted(maps.Keys(values)) {
+			if done, f := v.foldOne(key, values[key], at, do); done || f != nil {
+				return f
+			}
+		}
+		return nil
+	}
+	return wrongAt(at, "must be a list or a map, and this is %s", typeOf(of))
+}
+
+func (v *evaluation) foldOne(key, value any, at ast.Expr, do func(key, value any) (bool, *fault)) (bool, *fault) {
+	if f := v.spend(1, at); f != nil {
+		return true, f
+	}
+	return do(key, value)
+}
+
+// equal compares two values deeply. Numbers are equal across their types.
+func (v *evaluation) equal(a, b any, at ast.Expr) (bool, *fault) {
+	if f := v.spend(1, at); f != nil {
+		return false, f
+	}
+	switch a := a.(type) {
+	case []any:
+		b, ok := b.([]any)
+		if !ok || len(a) != len(b) {
+			return false, nil
+		}
+		for i := range a {
+			if same, f := v.equal(a[i], b[i], at); !same || f != nil {
+				return false, f
+			}
+		}
+		return true, nil
+	case map[string]any:
+		b, ok := b.(map[string]any)
+		if !ok || len(a) != len(b) {
+			return false, nil
+		}
+		for key := range a {
+			other, ok := b[key]
+			if !ok {
+				return false, nil
+			}
+			if same, f := v.equal(a[key], other, at); !same || f != nil {
+				return false, f
+			}
+		}
+		return true, nil
+	case string:
+		b, ok := b.(string)
+		if !ok || len(a) != len(b) {
+			return false, nil
+		}
+		return a == b, v.spendText(len(a), at)
+	case optional:
+		b, ok := b.(optional)
+		if !ok || a.ok != b.ok {
+			return false, nil
+		}
+		return v.equal(a.value, b.value, at)
+	}
+	if order, ok := compare(a, b); ok {
+		return order == 0, nil
+	}
+	return a == b && isPlain(a) && isPlain(b), nil
+}
+
+// isPlain reports whether the values of the type are compared by Go.
+func isPlain(value any) bool {
+	switch value.(type) {
+	case nil, bool, int64, uint64, float64, string:
+		return true
+	}
+	return false
+}
+
+// concat joins two texts or two lists.
+func (v *evaluation) concat(a, b any, at ast.Expr) (any, bool, *fault) {
+	switch a := a.(type) {
+	case string:
+		if b, ok := b.(string); ok {
+			if f := v.spendText(len(a)+len(b), at); f != nil {
+				return nil, true, f
+			}
+			return a + b, true, nil
+		}
+	case []any:
+		if b, ok := b.([]any); ok {
+			if f := v.spend(len(a)+len(b), at); f != nil {
+				return nil, true, f
+			}
+			return slices.Concat(a, b), true, nil
+		}
+	}
+	return nil, false, nil
+}
+
+// contains reports whether the list has the value, or the map the key.
+func (v *evaluation) contains(value, in any, at ast.Expr) (any, *fault) {
+	switch in := in.(type) {
+	case map[string]any:
+		key, ok := value.(string)
+		_, has := in[key]
+		return ok && has, nil
+	case []any:
+		for _, element := range in {
+			if same, f := v.equal(value, element, at); same || f != nil {
+				return same, f
+			}
+		}
+		return false, nil
+	}
+	return nil, wrongAt(at, "in needs a list or a map, and this is %s", typeOf(in))
+}
+
+// typeOf names the type of a value for people.
+func typeOf(value any) string {
+	switch value.(type) {
+	case nil:
+		return "null"
+	case bool:
+		return "a bool"
+	case int64:
+		return "an int"
+	case uint64:
+		return "a uint"
+	case float64:
+		return "a double"
+	case string:
+		return "a string"
+	case []any:
+		return "a list"
+	case map[string]any:
+		return "a map"
+	case optional:
+		return "an optional value"
+	}
+	return "a time"
+}
+
+// joined joins the texts of a list.
+func (v *evaluation) joined(list []any, separator string, at ast.Expr) (any, *fault) {
+	var b strings.Builder
+	for i, part := range list {
+		text, ok := part.(string)
+		if !ok {
+			return nil, wrongAt(at, "join needs strings, and element %d is %s", i, typeOf(part))
+		}
+		if f := v.spendText(len(text)+len(separator), at); f != nil {
+			return nil, f
+		}
+		if i > 0 {
+			b.WriteString(separator)
+		}
+		b.WriteString(text)
+	}
+	return b.String(), nil
+}

@@ -1,0 +1,294 @@
+package shape
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"strings"
+	"sync"
+	"unicode"
+
+	"github.com/google/cel-go/common"
+	"github.com/google/cel-go/common/ast"
+	"github.com/google/cel-go/common/types"
+	"github.com/google/cel-go/parser"
+	lru "github.com/hashicorp/golang-lru/v2"
+
+	"surehook/internal/hook"
+)
+
+// Bounds of expressions. docs/limits.md lists the bounds.
+const (
+	MaxExpression = 8 << 10 // bytes of an expression
+
+	maxNodes        = 1000 // of an expression
+	maxNesting      = 50   // of parentheses, lists, maps and calls
+	maxProblem      = 300  // characters of an error
+	keptExpressions = 100  // in one process
+	versionDigits   = 12
+)
+
+// Error is the error of a transformation.
+type Error struct {
+	Problem string // for people: one line, without values of the payload
+	Version string // of the expression
+	Line    int    // of the problem, from 1; 0: unknown
+	Column  int    // from 1
+}
+
+// Error returns the problem and its place.
+func (e *Error) Error() string {
+	if e.Line == 0 {
+		return e.Problem
+	}
+	return fmt.Sprintf("line %d, column %d: %s", e.Line, e.Column, e.Problem)
+}
+
+// Compile checks the form of an expression. The error is an *Error.
+func Compile(text string) error {
+	_, err := parse(text)
+	return err
+}
+
+// versionOf returns the name of an expression in attempts.
+func versionOf(text string) string {
+	sum := sha256.Sum256([]byte(text))
+	return "cel-" + hex.EncodeToString(sum[:])[:versionDigits]
+}
+
+// expression is a parsed expression whose names and functions are known.
+type expression struct {
+	version string
+	tree    *ast.AST
+}
+
+// expressions keeps parsed expressions. The zero expressions is empty.
+type expressions struct {
+	once sync.Once
+	kept *lru.Cache[string, *expression]
+}
+
+// get returns the kept expression, or parses the text. Two goroutines may parse one text.
+func (e *expressions) get(text string) (*expression, error) {
+	e.once.Do(func() {
+		e.kept, _ = lru.New[string, *expression](keptExpressions) // an error for a size of 0 only
+	})
+	if parsed, ok := e.kept.Get(text); ok {
+		return parsed, nil
+	}
+	parsed, err := parse(text)
+	if err != nil {
+		return nil, err
+	}
+	e.kept.Add(text, parsed)
+	return parsed, nil
+}
+
+// parse returns the expression of the text. The error is an *Error.
+func parse(text string) (*expression, error) {
+	e := &expression{version: versionOf(text)}
+	if len(text) > MaxExpression {
+		return nil, &Error{Problem: fmt.Sprintf("must be at most %d bytes", MaxExpression), Version: e.version}
+	}
+	p, err := parser.NewParser(
+		parser.Macros(), // evaluated here, see calls
+		parser.EnableOptionalSyntax(true),
+		parser.MaxRecursionDepth(maxNesting),
+		parser.ErrorReportingLimit(1),
+	)
+	if err != nil {
+		return nil, &Error{Problem: cleaned(err.Error()), Version: e.version}
+	}
+	tree, faults := p.Parse(common.NewTextSource(text))
+	if all := faults.GetErrors(); len(all) > 0 {
+		wrong := &Error{Problem: cleaned(all[0].Message), Version: e.version}
+		if line := all[0].Location.Line(); line > 0 {
+			wrong.Line, wrong.Column = line, all[0].Location.Column()+1
+		}
+		return nil, wrong
+	}
+	e.tree = tree
+	nodes := 0
+	ast.PreOrderVisit(tree.Expr(), ast.NewExprVisitor(func(ast.Expr) { nodes++ }))
+	if nodes > maxNodes {
+		return nil, &Error{Problem: fmt.Sprintf("has %d parts, and must have at most %d", nodes, maxNodes), Version: e.version}
+	}
+	names := &scope{name: eventName}
+	if fault := check(tree.Expr(), names); fault != nil {
+		return nil, e.wrong(fault)
+	}
+	return e, nil
+}
+
+// wrong returns the fault with its place.
+func (e *expression) wrong(f *fault) *Error {
+	wrong := &Error{Problem: cleaned(f.problem), Version: e.version}
+	if f.at != nil {
+		at := e.tree.SourceInfo().GetStartLocation(f.at.ID())
+		wrong.Line, wrong.Column = at.Line(), at.Column()+1
+	}
+	return wrong
+}
+
+// cleaned returns one line of maxProblem characters at most.
+func cleaned(text string) string {
+	runes := []rune(strings.Map(func(r rune) rune {
+		if !unicode.IsPrint(r) {
+			return ' '
+		}
+		return r
+	}, strings.TrimSpace(text)))
+	if len(runes) > maxProblem {
+		runes = append(runes[:maxProblem-1], '…')
+	}
+	return string(runes)
+}
+
+// fault is what is wrong with a part of an expression.
+type fault struct {
+	at      ast.Expr // nil: the whole
+	problem string
+}
+
+func wrongAt(at ast.Expr, format string, args ...any) *fault {
+	return &fault{at: at, problem: fmt.Sprintf(format, args...)}
+}
+
+// eventName is the name of the event.
+const eventName = "event"
+
+// scope is a name with its value, and the names around.
+type scope struct {
+	name   string
+	value  any
+	around *scope
+}
+
+func (s *scope) find(name string) (*scope, bool) {
+	for ; s != nil; s = s.around {
+		if s.name == name {
+			return s, true
+		}
+	}
+	return nil, false
+}
+
+// check returns the first unknown name or function of the expression.
+func check(e ast.Expr, names *scope) *fault {
+	switch e.Kind() {
+	case ast.LiteralKind:
+		if _, ok := literal(e); !ok {
+			return wrongAt(e, "bytes are not supported")
+		}
+	case ast.IdentKind:
+		if _, ok := names.find(e.AsIdent()); !ok {
+			return wrongAt(e, "undeclared reference to '%s'", e.AsIdent())
+		}
+	case ast.SelectKind:
+		return check(e.AsSelect().Operand(), names)
+	case ast.CallKind:
+		return checkCall(e, names)
+	case ast.ListKind:
+		return checkAll(e.AsList().Elements(), names)
+	case ast.MapKind:
+		for _, entry := range e.AsMap().Entries() {
+			if f := checkAll([]ast.Expr{entry.AsMapEntry().Key(), entry.AsMapEntry().Value()}, names); f != nil {
+				return f
+			}
+		}
+	case ast.StructKind, ast.ComprehensionKind, ast.UnspecifiedExprKind:
+		return wrongAt(e, "messages are not supported")
+	}
+	return nil
+}
+
+func checkAll(all []ast.Expr, names *scope) *fault {
+	for _, e := range all {
+		if f := check(e, names); f != nil {
+			return f
+		}
+	}
+	return nil
+}
+
+func checkCall(e ast.Expr, names *scope) *fault {
+	c, ok := callOf(e, names)
+	if !ok {
+		return wrongAt(e, "undeclared reference to '%s'", c.name)
+	}
+	if len(c.args) < c.least || len(c.args) > c.most {
+		return wrongAt(e, "%s has %d arguments, and must have %s", e.AsCall().FunctionName(), len(c.args), countOf(c.least, c.most))
+	}
+	if c.names == 0 {
+		return checkAll(c.all(), names)
+	}
+	if c.target != nil {
+		if f := check(c.target, names); f != nil {
+			return f
+		}
+	}
+	inner := names
+	for _, name := range c.args[:c.named()] {
+		if name.Kind() != ast.IdentKind {
+			return wrongAt(name, "must be a name")
+		}
+		inner = &scope{name: name.AsIdent(), around: inner}
+	}
+	rest := c.args[c.named():]
+	if c.bind { // the value does not know its name
+		if f := check(rest[0], names); f != nil {
+			return f
+		}
+		rest = rest[1:]
+	}
+	return checkAll(rest, inner)
+}
+
+func countOf(least, most int) string {
+	if least == most {
+		return fmt.Sprint(least)
+	}
+	return fmt.Sprintf("%d or %d", least, most)
+}
+
+// literal returns the value of a literal; false for bytes.
+func literal(e ast.Expr) (any, bool) {
+	switch v := e.AsLiteral().(type) {
+	case types.Null:
+		return nil, true
+	case types.Bool:
+		return bool(v), true
+	case types.Int:
+		return int64(v), true
+	case types.Uint:
+		return uint64(v), true
+	case types.Double:
+		return float64(v), true
+	case types.String:
+		return string(v), true
+	}
+	return nil, false
+}
+
+// transform returns the result of the expression for the event. The error is an *Error.
+func (s *Shaper) transform(text string, event *hook.Event) (Content, error) {
+	e, err := s.expressions.get(text)
+	if err != nil {
+		return Content{}, err
+	}
+	input, err := eventOf(event)
+	if err != nil {
+		return Content{}, &Error{Problem: err.Error(), Version: e.version}
+	}
+	v := evaluation{left: maxSteps}
+	result, f := v.eval(e.tree.Expr(), &scope{name: eventName, value: input})
+	if f != nil {
+		return Content{}, e.wrong(f)
+	}
+	content, err := contentOf(result)
+	if err != nil {
+		return Content{}, &Error{Problem: cleaned(err.Error()), Version: e.version}
+	}
+	content.Version = e.version
+	return content, nil
+}
