@@ -485,6 +485,7 @@ export const text = {
     previewFiltered: 'The filter of the endpoint keeps this event back.',
     previewUnsubscribed: 'The endpoint does not subscribe to this event type.',
     previewRequest: 'The request',
+    previewCurl: 'Copy as curl',
     previewSecret: (secret: string) => `Signed with the secret of all previews, ${secret}. Stored secrets stay hidden.`,
     auth: 'Authentication',
     auths: { none: 'None', basic: 'Basic: name and password', bearer: 'Bearer token', oauth2: 'OAuth 2.0 client credentials' },

@@ -5,7 +5,7 @@ import slack from '../../../examples/transformations/slack.cel?raw'
 import teams from '../../../examples/transformations/teams.cel?raw'
 import { type ApiError, askWith, type Schemas } from '../api/client'
 import { failureOf, text } from '../text'
-import { Button, Input, Select, TextArea } from '../ui/controls'
+import { Button, CopyButton, Input, Select, TextArea } from '../ui/controls'
 import { Field, requireJson, type Values } from '../ui/form'
 
 const t = text.form
@@ -57,7 +57,7 @@ export function ShapeFields({ of, tenant }: { of?: Endpoint; tenant: string }) {
         </Field>
       </div>
       <Field name="transformation" label={t.transformation} help={t.transformationHelp}>
-        <TextArea ref={area} rows={6} className="input code" value={expression} onChange={(change) => setExpression(change.target.value)} />
+        <TextArea ref={area} rows={8} value={expression} onChange={(change) => setExpression(change.target.value)} />
       </Field>
       {of && (
         <Preview
@@ -105,8 +105,8 @@ function Preview({ path, shape, at }: PreviewProps) {
     }
   }
   return (
-    <fieldset className="plain stack">
-      <legend className="label">{t.preview}</legend>
+    <section className="stack" aria-label={t.preview}>
+      <h3>{t.preview}</h3>
       <div className="pair">
         <Field name="preview.event_type" label={t.previewType}>
           <Input value={event.type} onChange={(change) => setEvent({ ...event, type: change.target.value })} />
@@ -125,17 +125,24 @@ function Preview({ path, shape, at }: PreviewProps) {
       )}
       {shown && (
         <>
-          <p role="status" className={shown.subscribed && shown.matches && shown.problems.length === 0 ? 'help' : 'notice warn'}>
+          <p role="status" className={shown.subscribed && shown.matches && shown.problems.length === 0 ? 'small soft' : 'notice warn'}>
             {shown.subscribed ? (shown.matches ? t.previewSent : t.previewFiltered) : t.previewUnsubscribed}{' '}
             {shown.problems.map((p) => `${p.field}: ${p.message}`).join('; ')}
           </p>
-          <pre className="code" tabIndex={0} aria-label={t.previewRequest}>
+          <pre className="code wrap" tabIndex={0} aria-label={t.previewRequest}>
             {requestText(shown.request)}
           </pre>
-          <p className="help">{t.previewSecret(shown.secret)}</p>
+          {shown.request.method === 'POST' && (
+            <p>
+              <span className="id">
+                {t.previewCurl} <CopyButton value={curlOf(shown.request)} label="curl" />
+              </span>
+            </p>
+          )}
+          <p className="small soft">{t.previewSecret(shown.secret)}</p>
         </>
       )}
-    </fieldset>
+    </section>
   )
 }
 
@@ -144,6 +151,13 @@ function requestText({ method, url, headers, body }: Schemas['Preview']['request
     .sort(([a], [b]) => (a < b ? -1 : 1))
     .map(([name, value]) => `${name}: ${value}`)
   return [`${method} ${url}`, ...lines, '', body].join('\n')
+}
+
+/** The request as a command, for a receiver at hand. */
+function curlOf({ url, headers, body }: Schemas['Preview']['request']): string {
+  const quoted = (value: string) => `'${value.replaceAll("'", `'\\''`)}'`
+  const lines = Object.entries(headers).map(([name, value]) => `-H ${quoted(`${name}: ${value}`)}`)
+  return [`curl -X POST ${quoted(url)}`, ...lines, `--data-binary ${quoted(body)}`].join(' \\\n  ')
 }
 
 /** Puts the cursor at the place of a mistake. */
