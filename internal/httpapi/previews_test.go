@@ -141,7 +141,7 @@ func TestPreview_refusals(t *testing.T) {
 		{name: "a type without an example", body: `{"event_type":"a"}`, status: 400, want: `"field":"payload","message":"is missing"`},
 		{name: "a wrong type", body: `{"event_type":"a b","payload":1}`, status: 400, want: `"field":"event_type"`},
 		{name: "a mistake in the expression", body: `{"event_type":"a","payload":1,"transformation":"{\"body\": evnt}"}`, status: 400, want: `"field":"transformation","message":"line 1, column 10: undeclared reference to 'evnt'`},
-		{name: "an event that it cannot shape", body: `{"event_type":"a","payload":{},"transformation":"{\"body\": event.data.n}"}`, status: 400, want: `"field":"transformation","message":"no such key: n"`},
+		{name: "an event that it cannot shape", body: `{"event_type":"a","payload":{},"transformation":"{\"body\": event.data.n}"}`, status: 400, want: `"field":"transformation","message":"line 1, column 20: no such key: n"`},
 		{name: "a wrong filter", body: `{"event_type":"a","payload":1,"filter":{"a":[1]}}`, status: 400, want: `"field":"filter/a"`},
 		{name: "a wrong envelope", body: `{"event_type":"a","payload":1,"envelope":"x"}`, status: 400, want: `"field":"envelope"`},
 	}

@@ -15,7 +15,7 @@ func TestEndpoints_transformation(t *testing.T) {
 	b.do(t, admin, "PUT", "/v1/event-types/order.sent", `{}`)
 	tests := []struct{ name, fields, want string }{
 		{name: "fits the example", fields: `"event_types":["order.paid","order.sent","order.new"],"transformation":"{\"body\": event.data.total}"`},
-		{name: "does not fit the example", fields: `"event_types":["order.sent","order.paid"],"transformation":"{\"body\": event.data.sum}"`, want: "cannot shape the example of order.paid: no such key: sum"},
+		{name: "does not fit the example", fields: `"event_types":["order.sent","order.paid"],"transformation":"{\"body\": event.data.sum}"`, want: "cannot shape the example of order.paid: line 1, column 20: no such key: sum"},
 		{name: "a prefix has no example", fields: `"event_types":["order.*"],"transformation":"{\"body\": event.data.sum}"`},
 		{name: "a mistake", fields: `"transformation":"{"`, want: "line 1, column 2: Syntax error"},
 		{name: "too long", fields: `"transformation":"` + strings.Repeat(" ", 8192) + `1"`, want: "must be at most 8192 bytes"},

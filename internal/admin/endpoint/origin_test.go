@@ -42,8 +42,9 @@ func kinds() map[string]kind {
 		"TLS.ID", "TLS.CA", "TLS.Client", "TLS.Subject", "TLS.NotAfter", "TLS.Material.ID", "TLS.Material.CA", "TLS.Material.Certificate",
 		"RetryOn", "GiveUpOn", "Timeout", "MaxAge", "RatePerSecond", "MaxInFlight", "Shards", "ShardsEver",
 		"Circuit.Failures", "Circuit.Rate", "Circuit.Minimum", "Circuit.Cooldown", "Circuit.MaxCooldown",
-		"Coalesce.Window", "Coalesce.MaxEvents", "Coalesce.MaxBytes", "AutoDisable", "Style", "Region", "Fixed", "Schemes",
-		"Destination.Type", "Destination.RoleARN", "Destination.Source", "Destination.ExternalID", "Envelope", "Transformation", // the id is an answer to the confused deputy, and no secret
+		"Coalesce.Window", "Coalesce.MaxEvents", "Coalesce.MaxBytes", "AutoDisable", "Region", "Fixed", "Schemes",
+		"Destination.Type", "Destination.RoleARN", "Destination.Source", "Destination.ExternalID", "Envelope", "Transformation",
+		"Profiles.Name", "Profiles.Signed", "Profiles.Algorithm", "Profiles.Encoding", "Profiles.Key", "Profiles.Prefix", "Profiles.Separator", "Profiles.Headers", // the id is an answer to the confused deputy, and no secret
 
 		"Secrets.Scheme", "Secrets.Public", "Secrets.CreatedAt", "Secrets.ExpiresAt",
 		"Status", "Reason", "StatusSince", "CreatedAt", "UpdatedAt", "Version", "TenantVersion",

@@ -187,7 +187,7 @@ func (w *writer) append(value any) {
 	var text bytes.Buffer
 	encoder := json.NewEncoder(&text)
 	encoder.SetEscapeHTML(false) // an escape takes room
-	_ = encoder.Encode(value) //nolint:errchkjson // texts and finite numbers have no error
+	_ = encoder.Encode(value)    //nolint:errchkjson // texts and finite numbers have no error
 	w.text = append(w.text, bytes.TrimSuffix(text.Bytes(), []byte{'\n'})...)
 }
 

@@ -1,0 +1,134 @@
+package shape
+
+import (
+	"fmt"
+
+	"github.com/google/cel-go/common/ast"
+	"github.com/google/cel-go/common/types"
+)
+
+// fault is what is wrong with a part of an expression.
+type fault struct {
+	at      ast.Expr // nil: the whole
+	problem string
+}
+
+func wrongAt(at ast.Expr, format string, args ...any) *fault {
+	return &fault{at: at, problem: fmt.Sprintf(format, args...)}
+}
+
+// eventName is the name of the event.
+const eventName = "event"
+
+// scope is a name with its value, and the names around.
+type scope struct {
+	name   string
+	value  any
+	around *scope
+}
+
+func (s *scope) find(name string) (*scope, bool) {
+	for ; s != nil; s = s.around {
+		if s.name == name {
+			return s, true
+		}
+	}
+	return nil, false
+}
+
+// check returns the first unknown name or function of the expression.
+func check(e ast.Expr, names *scope) *fault {
+	switch e.Kind() {
+	case ast.LiteralKind:
+		if _, ok := literal(e); !ok {
+			return wrongAt(e, "bytes are not supported")
+		}
+	case ast.IdentKind:
+		if _, ok := names.find(e.AsIdent()); !ok {
+			return wrongAt(e, "undeclared reference to '%s'", e.AsIdent())
+		}
+	case ast.SelectKind:
+		return check(e.AsSelect().Operand(), names)
+	case ast.CallKind:
+		return checkCall(e, names)
+	case ast.ListKind:
+		return checkAll(e.AsList().Elements(), names)
+	case ast.MapKind:
+		for _, entry := range e.AsMap().Entries() {
+			if f := checkAll([]ast.Expr{entry.AsMapEntry().Key(), entry.AsMapEntry().Value()}, names); f != nil {
+				return f
+			}
+		}
+	case ast.StructKind, ast.ComprehensionKind, ast.UnspecifiedExprKind:
+		return wrongAt(e, "messages are not supported")
+	}
+	return nil
+}
+
+func checkAll(all []ast.Expr, names *scope) *fault {
+	for _, e := range all {
+		if f := check(e, names); f != nil {
+			return f
+		}
+	}
+	return nil
+}
+
+func checkCall(e ast.Expr, names *scope) *fault {
+	c, ok := callOf(e, names)
+	if !ok {
+		return wrongAt(e, "undeclared reference to '%s'", c.name)
+	}
+	if len(c.args) < c.least || len(c.args) > c.most {
+		return wrongAt(e, "%s has %d arguments, and must have %s", e.AsCall().FunctionName(), len(c.args), countOf(c.least, c.most))
+	}
+	if c.names == 0 {
+		return checkAll(c.all(), names)
+	}
+	if c.target != nil {
+		if f := check(c.target, names); f != nil {
+			return f
+		}
+	}
+	inner := names
+	for _, name := range c.args[:c.named()] {
+		if name.Kind() != ast.IdentKind {
+			return wrongAt(name, "must be a name")
+		}
+		inner = &scope{name: name.AsIdent(), around: inner}
+	}
+	rest := c.args[c.named():]
+	if c.bind { // the value does not know its name
+		if f := check(rest[0], names); f != nil {
+			return f
+		}
+		rest = rest[1:]
+	}
+	return checkAll(rest, inner)
+}
+
+func countOf(least, most int) string {
+	if least == most {
+		return fmt.Sprint(least)
+	}
+	return fmt.Sprintf("%d or %d", least, most)
+}
+
+// literal returns the value of a literal; false for bytes.
+func literal(e ast.Expr) (any, bool) {
+	switch v := e.AsLiteral().(type) {
+	case types.Null:
+		return nil, true
+	case types.Bool:
+		return bool(v), true
+	case types.Int:
+		return int64(v), true
+	case types.Uint:
+		return uint64(v), true
+	case types.Double:
+		return float64(v), true
+	case types.String:
+		return string(v), true
+	}
+	return nil, false
+}
