@@ -23,7 +23,7 @@ import (
 
 const (
 	tenant  = "acme"
-	payload = `{"order": 4711}`
+	payload = `{"order":4711}`
 )
 
 // waitLimit bounds one test: the start of the programs and all waits.
@@ -182,18 +182,18 @@ func post(ctx context.Context, t *testing.T, url, secret, id string, at time.Tim
 	if err != nil {
 		t.Fatal(err)
 	}
-	signature, err := signer.Sign(id, at, []byte(payload))
+	body := `{"type":"order.test","timestamp":"2026-11-21T09:30:00.000Z","data":` + payload + "}"
+	signature, err := signer.Sign(id, at, []byte(body))
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := http.NewRequestWithContext(ctx, http.MethodPost, url, strings.NewReader(payload))
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, url, strings.NewReader(body))
 	if err != nil {
 		t.Fatal(err)
 	}
 	r.Header.Set("Webhook-Id", id)
 	r.Header.Set("Webhook-Timestamp", strconv.FormatInt(at.Unix(), 10))
 	r.Header.Set("Webhook-Signature", signature)
-	r.Header.Set("X-Webhook-Event", "order.test")
 	answer, err := (&http.Client{Transport: &http.Transport{DisableKeepAlives: true}}).Do(r)
 	if err != nil {
 		t.Fatal(err)

@@ -12,8 +12,9 @@ const webhook = new Webhook(process.env.SECRET ?? "");
 // delivers at least once, and this set is empty after a restart.
 const handled = new Set();
 
-function handle(event, type, body) {
-  console.log(`${type} ${event} ${body}`);
+// The body is {"type", "timestamp", "data"}: the envelope of Standard Webhooks.
+function handle(event, { type, data }) {
+  console.log(`${type} ${event} ${JSON.stringify(data)}`);
 }
 
 // read returns the exact bytes of the body: a signature covers the bytes and not the parsed JSON.
@@ -46,7 +47,7 @@ async function answer(request) {
   }
   const event = request.headers["webhook-id"];
   if (!handled.has(event)) {
-    handle(event, request.headers["x-webhook-event"], body);
+    handle(event, JSON.parse(body));
     handled.add(event); // after the work: a failure before this line brings the event again
   }
   return 204;

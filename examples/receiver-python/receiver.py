@@ -6,10 +6,12 @@ to a new event and to a repeated event.
     SECRET=whsec_... python receiver.py     (PORT=3000; 0 chooses a free port)
 """
 
+import json
 import os
 import sys
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Lock
+from typing import Any
 
 from standardwebhooks import Webhook, WebhookVerificationError
 
@@ -23,8 +25,9 @@ handled: set[str] = set()
 lock = Lock()
 
 
-def handle(event: str, kind: str | None, body: bytes) -> None:
-    print(kind, event, body.decode(), flush=True)
+def handle(event: str, message: dict[str, Any]) -> None:
+    # The envelope of Standard Webhooks: type, timestamp and data.
+    print(message["type"], event, json.dumps(message["data"], separators=(",", ":")), flush=True)
 
 
 class Receiver(BaseHTTPRequestHandler):
@@ -53,7 +56,7 @@ class Receiver(BaseHTTPRequestHandler):
         event = self.headers["webhook-id"]
         with lock:
             if event not in handled:
-                handle(event, self.headers["x-webhook-event"], body)
+                handle(event, json.loads(body))
                 handled.add(event)  # after the work: a failure before this line brings the event again
         return 204
 
