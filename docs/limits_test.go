@@ -95,7 +95,7 @@ func TestLimits(t *testing.T) {
 		"factor of exponential delays":                {1, hook.MaxExponentialFactor},
 		"retry_on, give_up_on":                        {hook.MaxStatuses},
 		"Retry-After":                                 {hours(retry.MaxRetryAfter)},
-		"response body kept":                          {hook.MaxResponseBody, hook.MaxLastBody},
+		"response body kept":                          {hook.MaxResponseBody / kib, hook.MaxSuccessBody, hook.MaxLastBody},
 		"rate_per_second":                             {hook.MinRatePerSecond, hook.MaxRatePerSecond},
 		"max_in_flight":                               {1, hook.MaxMaxInFlight},
 		"circuit.failures":                            {1, hook.MaxCircuitFailures, hook.DefaultCircuitFailures},

@@ -2265,7 +2265,7 @@ type Attempt struct {
 	// Batch The request of an attempt that had the events of a window.
 	Batch *Coalesced `json:"batch,omitempty"`
 
-	// Body The start of the response body, at most 1,000 bytes; U+FFFD replaces invalid UTF-8. *** without the scope read.
+	// Body The start of the response body: at most 16 KiB of a failed attempt, 1,000 bytes of a success, 200 bytes in a delivery. U+FFFD replaces invalid UTF-8. *** without the scope read.
 	Body       *string      `json:"body,omitempty"`
 	Class      AttemptClass `json:"class"`
 	DeliveryId DeliveryID   `json:"delivery_id"`
@@ -2281,6 +2281,9 @@ type Attempt struct {
 
 	// Region The region of the sender; absent for the deployment's own, also when the own region sent in its place.
 	Region *string `json:"region,omitempty"`
+
+	// ResponseHeaders Of the response to a failed attempt: those that help to find the cause, such as Server and X-Request-Id, 200 bytes each. Absent in a delivery, and without the scope read.
+	ResponseHeaders *map[string]string `json:"response_headers,omitempty"`
 
 	// RetryAfter A duration with units, in the grammar of Go's time.ParseDuration.
 	RetryAfter *Duration `json:"retry_after,omitempty"`
@@ -3736,7 +3739,7 @@ type NotReplayed struct {
 
 // Outcome The outcome of the last attempt.
 type Outcome struct {
-	// Body The start of the response body, at most 1,000 bytes; U+FFFD replaces invalid UTF-8. *** without the scope read.
+	// Body The start of the response body: at most 16 KiB of a failed attempt, 1,000 bytes of a success, 200 bytes in a delivery. U+FFFD replaces invalid UTF-8. *** without the scope read.
 	Body  *string      `json:"body,omitempty"`
 	Class OutcomeClass `json:"class"`
 
@@ -3748,6 +3751,9 @@ type Outcome struct {
 
 	// Region The region of the sender; absent for the deployment's own, also when the own region sent in its place.
 	Region *string `json:"region,omitempty"`
+
+	// ResponseHeaders Of the response to a failed attempt: those that help to find the cause, such as Server and X-Request-Id, 200 bytes each. Absent in a delivery, and without the scope read.
+	ResponseHeaders *map[string]string `json:"response_headers,omitempty"`
 
 	// RetryAfter A duration with units, in the grammar of Go's time.ParseDuration.
 	RetryAfter *Duration `json:"retry_after,omitempty"`

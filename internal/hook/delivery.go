@@ -102,21 +102,23 @@ func QueuedDelivery(e Event, target Target) Delivery {
 // Outcome is the result of one attempt.
 type Outcome struct {
 	Class      Class
-	Status     int           // final HTTP status; 0 for no response
-	Error      string        // the cause of the failure, for people; empty when delivered
-	URL        string        // the URL of the response, after redirects
-	Body       []byte        // the first bytes of the response, at most MaxResponseBody
-	Region     string        // of the sender; empty for the deployment's own
-	Duration   time.Duration // from the first dial to the end of the response, with the way to another region
-	RetryAfter time.Duration // the requested wait; 0 for none
-	Shape      string        // version of the shape of the request, see package shape; empty: raw
-	Batch      *Batch        // the request with several events; nil: the request had this event only
+	Status     int               // final HTTP status; 0 for no response
+	Error      string            // the cause of the failure, for people; empty when delivered
+	URL        string            // the URL of the response, after redirects
+	Body       []byte            // the first bytes of the response, at most MaxResponseBody
+	Headers    map[string]string // of the response to a failed attempt: a bounded choice
+	Region     string            // of the sender; empty for the deployment's own
+	Duration   time.Duration     // from the first dial to the end of the response, with the way to another region
+	RetryAfter time.Duration     // the requested wait; 0 for none
+	Shape      string            // version of the shape of the request, see package shape; empty: raw
+	Batch      *Batch            // the request with several events; nil: the request had this event only
 }
 
 // Bounds of a stored response body.
 const (
-	MaxResponseBody = 1000 // bytes in the record of a failed attempt
-	MaxLastBody     = 200  // bytes in the record of the delivery: the record stays within one write unit (1 KB)
+	MaxResponseBody = 16 << 10 // bytes in the record of a failed attempt
+	MaxSuccessBody  = 1000     // bytes in the record of a later attempt that succeeded
+	MaxLastBody     = 200      // bytes in the record of the delivery: the record stays within one write unit (1 KB)
 )
 
 // Attempt is the record of one HTTP request of a delivery. A delivery with

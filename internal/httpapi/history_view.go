@@ -42,15 +42,16 @@ type deliveryView struct {
 }
 
 type outcomeView struct {
-	Class      string   `json:"class"`
-	Status     int      `json:"status,omitzero"`
-	Error      string   `json:"error,omitzero"`
-	URL        string   `json:"url,omitzero"`
-	Region     string   `json:"region,omitzero"` // of the sender; absent: the deployment's own
-	Duration   duration `json:"duration"`
-	RetryAfter duration `json:"retry_after,omitzero"`
-	Shape      string   `json:"shape,omitzero"` // absent: raw
-	Body       string   `json:"body,omitzero"`
+	Class      string            `json:"class"`
+	Status     int               `json:"status,omitzero"`
+	Error      string            `json:"error,omitzero"`
+	URL        string            `json:"url,omitzero"`
+	Region     string            `json:"region,omitzero"` // of the sender; absent: the deployment's own
+	Duration   duration          `json:"duration"`
+	RetryAfter duration          `json:"retry_after,omitzero"`
+	Shape      string            `json:"shape,omitzero"` // absent: raw
+	Body       string            `json:"body,omitzero"`
+	Headers    map[string]string `json:"response_headers,omitempty"` // of a failed attempt
 }
 
 type attemptView struct {
@@ -151,9 +152,10 @@ func (c *call) viewOutcome(o hook.Outcome) outcomeView {
 		RetryAfter: duration(o.RetryAfter),
 		Shape:      o.Shape,
 		Body:       string(o.Body),
+		Headers:    o.Headers,
 	}
 	if !c.principal.May(hook.ScopeRead) {
-		v.Error, v.URL, v.Body = mask(v.Error), mask(v.URL), mask(v.Body)
+		v.Error, v.URL, v.Body, v.Headers = mask(v.Error), mask(v.URL), mask(v.Body), nil
 	}
 	return v
 }

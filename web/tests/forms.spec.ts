@@ -241,7 +241,7 @@ test('a test event has a type and an example of the catalogue, or a payload of t
   await backend.call('PUT', `/v1/event-types/${type}`, { description: 'An order was paid.', example: { order: 1042 } })
   await backend.call('PUT', `/v1/event-types/${plain}`, { description: 'Without an example.' })
   try {
-    const endpoint = await backend.endpoint(tenant, { url: receiver.url('/hook'), uid: 'crm', event_types: ['other.*'] })
+    const endpoint = await backend.endpoint(tenant, { url: receiver.url('/hook'), uid: 'crm', event_types: ['other.*'], envelope: 'raw' })
     await openPortal(page, backend, tenant)
     const sends = async (fill: () => Promise<void>) => {
       await page.goto(`${backend.address}/portal/t/${tenant}/endpoints/${endpoint}`)

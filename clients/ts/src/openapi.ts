@@ -2661,8 +2661,12 @@ export interface components {
             retry_after?: components["schemas"]["Duration"];
             /** @description The envelope of the request, or the version of its transformation; absent: raw. */
             shape?: string;
-            /** @description The start of the response body, at most 1,000 bytes; U+FFFD replaces invalid UTF-8. *** without the scope read. */
+            /** @description The start of the response body: at most 16 KiB of a failed attempt, 1,000 bytes of a success, 200 bytes in a delivery. U+FFFD replaces invalid UTF-8. *** without the scope read. */
             body?: string;
+            /** @description Of the response to a failed attempt: those that help to find the cause, such as Server and X-Request-Id, 200 bytes each. Absent in a delivery, and without the scope read. */
+            response_headers?: {
+                [key: string]: string;
+            };
         };
         /**
          * @example {
@@ -2907,8 +2911,12 @@ export interface components {
             retry_after?: components["schemas"]["Duration"];
             /** @description The envelope of the request, or the version of its transformation; absent: raw. */
             shape?: string;
-            /** @description The start of the response body, at most 1,000 bytes; U+FFFD replaces invalid UTF-8. *** without the scope read. */
+            /** @description The start of the response body: at most 16 KiB of a failed attempt, 1,000 bytes of a success, 200 bytes in a delivery. U+FFFD replaces invalid UTF-8. *** without the scope read. */
             body?: string;
+            /** @description Of the response to a failed attempt: those that help to find the cause, such as Server and X-Request-Id, 200 bytes each. Absent in a delivery, and without the scope read. */
+            response_headers?: {
+                [key: string]: string;
+            };
             next_attempt_at?: components["schemas"]["Time"];
             batch?: components["schemas"]["Coalesced"];
         };

@@ -25,7 +25,11 @@ type attemptItem struct {
 	Outcome       *outcomeItem  `dynamodbav:"outcome,omitempty"`
 }
 
-func toAttemptItem(a hook.Attempt, tenant hook.TenantID) attemptItem {
+func (c codec) toAttemptItem(a hook.Attempt, tenant hook.TenantID) attemptItem {
+	outcome := toOutcomeItem(a.Outcome)
+	if outcome != nil && len(outcome.Body) > hook.MaxSuccessBody {
+		outcome.Body, outcome.Encoding = c.encode(outcome.Body)
+	}
 	return attemptItem{
 		key:           attemptKey(a.Delivery, a.Number),
 		Tenant:        tenant,
@@ -34,11 +38,11 @@ func toAttemptItem(a hook.Attempt, tenant hook.TenantID) attemptItem {
 		StartedAt:     millis(a.StartedAt),
 		NextAttemptAt: millis(a.NextAttemptAt),
 		ExpiresAt:     ttl(a.ExpiresAt),
-		Outcome:       toOutcomeItem(a.Outcome),
+		Outcome:       outcome,
 	}
 }
 
-func fromAttemptItem(it attemptItem) (hook.Attempt, error) {
+func (c codec) fromAttemptItem(it attemptItem) (hook.Attempt, error) {
 	at := strings.TrimPrefix(it.SK[:max(strings.LastIndexByte(it.SK, '#'), 0)], attemptPrefix)
 	ref, err := refOf(key{it.PK, at})
 	if err != nil {
@@ -47,6 +51,11 @@ func fromAttemptItem(it attemptItem) (hook.Attempt, error) {
 	outcome, err := fromOutcomeItem(it.Outcome)
 	if err != nil {
 		return hook.Attempt{}, err
+	}
+	if it.Outcome != nil {
+		if outcome.Body, err = c.decode(it.Outcome.Body, it.Outcome.Encoding); err != nil {
+			return hook.Attempt{}, err
+		}
 	}
 	return hook.Attempt{
 		Delivery:      ref,
@@ -69,7 +78,7 @@ func (s *Store) Attempts(ctx context.Context, deliveries []hook.Delivery) ([]hoo
 	if err != nil {
 		return nil, translate(err, fmt.Sprintf("list attempts of %d deliveries", len(deliveries)))
 	}
-	attempts := readable(ctx, s, items, fromAttemptItem)
+	attempts := readable(ctx, s, items, s.payload.fromAttemptItem)
 	slices.SortFunc(attempts, func(a, b hook.Attempt) int {
 		return cmp.Or(
 			cmp.Compare(a.Delivery.Endpoint, b.Delivery.Endpoint),
@@ -91,7 +100,7 @@ func attemptKeys(deliveries []hook.Delivery) (keys []key) {
 	return keys
 }
 
-// EraseAttempts reads the attempts and makes one update for each attempt with a body, or
+// EraseAttempts reads the attempts and makes one update for each attempt with a body or headers, or
 // with an outcome that this build cannot read.
 func (s *Store) EraseAttempts(ctx context.Context, deliveries []hook.Delivery) error {
 	keys := attemptKeys(deliveries)
@@ -100,8 +109,8 @@ func (s *Store) EraseAttempts(ctx context.Context, deliveries []hook.Delivery) e
 		return translate(err, fmt.Sprintf("read attempts of %d deliveries", len(deliveries)))
 	}
 	for _, item := range items {
-		a, err := decode(item, fromAttemptItem)
-		if err == nil && len(a.Outcome.Body) == 0 {
+		a, err := decode(item, s.payload.fromAttemptItem)
+		if err == nil && len(a.Outcome.Body) == 0 && len(a.Outcome.Headers) == 0 {
 			continue
 		}
 		var k key
@@ -111,9 +120,9 @@ func (s *Store) EraseAttempts(ctx context.Context, deliveries []hook.Delivery) e
 		_, err = s.db.UpdateItem(ctx, &dynamodb.UpdateItemInput{
 			TableName:                s.table,
 			Key:                      k.attributes(),
-			UpdateExpression:         aws.String("REMOVE outcome.#body"),
+			UpdateExpression:         aws.String("REMOVE outcome.#body, outcome.#headers"),
 			ConditionExpression:      aws.String("attribute_exists(outcome)"),
-			ExpressionAttributeNames: map[string]string{"#body": "body"},
+			ExpressionAttributeNames: map[string]string{"#body": "body", "#headers": "headers"},
 		})
 		if err != nil && codeOf(err) != hook.CodeConflict { // the table expired the attempt
 			return translate(err, "erase "+k.SK)

@@ -122,16 +122,18 @@ func fromDeliveryItem(it deliveryItem) (hook.Delivery, error) {
 }
 
 type outcomeItem struct {
-	Class      string        `dynamodbav:"class"`
-	Status     int           `dynamodbav:"status,omitempty"`
-	Error      string        `dynamodbav:"error,omitempty"`
-	URL        string        `dynamodbav:"url,omitempty"`
-	Body       []byte        `dynamodbav:"body,omitempty"`
-	Region     string        `dynamodbav:"region,omitempty"`
-	Duration   time.Duration `dynamodbav:"ns,omitempty"`
-	RetryAfter time.Duration `dynamodbav:"retry_after_ns,omitempty"`
-	Shape      string        `dynamodbav:"shape,omitempty"` // without: raw
-	Batch      *batchItem    `dynamodbav:"batch,omitempty"`
+	Class      string            `dynamodbav:"class"`
+	Status     int               `dynamodbav:"status,omitempty"`
+	Error      string            `dynamodbav:"error,omitempty"`
+	URL        string            `dynamodbav:"url,omitempty"`
+	Body       []byte            `dynamodbav:"body,omitempty"`
+	Encoding   string            `dynamodbav:"encoding,omitempty"` // of the body
+	Headers    map[string]string `dynamodbav:"headers,omitempty"`
+	Region     string            `dynamodbav:"region,omitempty"`
+	Duration   time.Duration     `dynamodbav:"ns,omitempty"`
+	RetryAfter time.Duration     `dynamodbav:"retry_after_ns,omitempty"`
+	Shape      string            `dynamodbav:"shape,omitempty"` // without: raw
+	Batch      *batchItem        `dynamodbav:"batch,omitempty"`
 }
 
 // toOutcomeItem returns nil without an attempt.
@@ -145,6 +147,7 @@ func toOutcomeItem(o hook.Outcome) *outcomeItem {
 		Error:      o.Error,
 		URL:        o.URL,
 		Body:       o.Body,
+		Headers:    o.Headers,
 		Region:     o.Region,
 		Duration:   o.Duration,
 		RetryAfter: o.RetryAfter,
@@ -171,6 +174,7 @@ func fromOutcomeItem(it *outcomeItem) (hook.Outcome, error) {
 		Error:      it.Error,
 		URL:        it.URL,
 		Body:       it.Body,
+		Headers:    it.Headers,
 		Region:     it.Region,
 		Duration:   it.Duration,
 		RetryAfter: it.RetryAfter,
@@ -313,7 +317,7 @@ func (s *Store) SaveDelivery(ctx context.Context, d hook.Delivery, attempt *hook
 	if attempt == nil {
 		return translate(s.writeNext(ctx, delivery), op)
 	}
-	made, err := s.put(toAttemptItem(*attempt, d.Tenant), condition{})
+	made, err := s.put(s.payload.toAttemptItem(*attempt, d.Tenant), condition{})
 	if err != nil {
 		return translate(err, op)
 	}

@@ -7,6 +7,7 @@ import (
 	"surehook/internal/delivery/attempt"
 	"surehook/internal/delivery/gate"
 	"surehook/internal/delivery/parallel"
+	"surehook/internal/hook"
 )
 
 // settleTogether limits the members of a batch that are settled at the same time.
@@ -39,6 +40,9 @@ func (d *Deliverer) attemptTogether(ctx context.Context, jobs []*job, open attem
 		own.run(j, func() (gate.Result, error) {
 			one := *made
 			one.Outcome.Batch = batch.Of(j.Token.Delivery.DeliveryID)
+			if j != leader { // the record of the leader has the whole answer
+				one.Outcome.Body, one.Outcome.Headers = one.Outcome.Body[:min(len(one.Outcome.Body), hook.MaxSuccessBody)], nil
+			}
 			return d.settleAttempt(ctx, &j.subject, &one)
 		})
 		return nil // each job holds its own error

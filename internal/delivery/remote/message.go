@@ -59,13 +59,14 @@ type grant struct {
 
 // answer is an outcome, or the reason against a request.
 type answer struct {
-	Refused    string `json:"refused,omitempty"` // no request was made
-	Class      string `json:"class,omitempty"`
-	Status     int    `json:"status,omitempty"`
-	Error      string `json:"error,omitempty"`
-	URL        string `json:"url,omitempty"`
-	Body       []byte `json:"body,omitempty"` // at most hook.MaxResponseBody
-	RetryAfter int64  `json:"retry_after_ms,omitempty"`
+	Refused    string            `json:"refused,omitempty"` // no request was made
+	Class      string            `json:"class,omitempty"`
+	Status     int               `json:"status,omitempty"`
+	Error      string            `json:"error,omitempty"`
+	URL        string            `json:"url,omitempty"`
+	Body       []byte            `json:"body,omitempty"` // at most hook.MaxResponseBody
+	RetryAfter int64             `json:"retry_after_ms,omitempty"`
+	Headers    map[string]string `json:"headers,omitempty"`
 }
 
 func encodeMessage(p send.Prepared, apiHosts []string) ([]byte, error) {
@@ -114,7 +115,7 @@ func refusalOf(err error) answer { return answer{Refused: err.Error()} }
 
 func answerOf(o hook.Outcome) answer {
 	return answer{
-		Class: o.Class.String(), Status: o.Status, Error: o.Error, URL: o.URL, Body: o.Body, RetryAfter: o.RetryAfter.Milliseconds(),
+		Class: o.Class.String(), Status: o.Status, Error: o.Error, URL: o.URL, Body: o.Body, RetryAfter: o.RetryAfter.Milliseconds(), Headers: o.Headers,
 	}
 }
 
@@ -141,6 +142,6 @@ func decodeAnswer(text []byte) (hook.Outcome, error) {
 	}
 	return hook.Outcome{
 		Class: class, Status: a.Status, Error: a.Error, URL: a.URL, Body: a.Body,
-		RetryAfter: time.Duration(a.RetryAfter) * time.Millisecond,
+		RetryAfter: time.Duration(a.RetryAfter) * time.Millisecond, Headers: a.Headers,
 	}, nil
 }

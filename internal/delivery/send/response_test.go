@@ -22,6 +22,7 @@ import (
 func same(t *testing.T, got, want hook.Outcome) {
 	t.Helper()
 
+	got.Headers = nil // see TestSender_Send_keepsHeaders
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("Send(...) is another outcome (-want +got):\n%s", diff)
 	}
@@ -69,6 +70,31 @@ func TestSender_Send_readsTheAnswer(t *testing.T) {
 			tt.want.Status, tt.want.URL = tt.status, server.URL
 			same(t, sender(t).Send(t.Context(), request(t, server.URL)), tt.want)
 		})
+	}
+}
+
+// TestSender_Send_keepsHeaders checks what is kept of the response to a failed attempt, and
+// that nothing is kept of a success.
+func TestSender_Send_keepsHeaders(t *testing.T) {
+	t.Parallel()
+
+	for status, most := range map[int]int{200: 1000, 500: 16 << 10, 404: 16 << 10} {
+		server, _ := serve(t, func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Server", "nginx\u00e9")
+			w.Header().Set("X-Request-Id", strings.Repeat("a", 500))
+			w.Header().Set("Set-Cookie", "session=secret")
+			w.Header().Set("Content-Type", "text/html")
+			w.WriteHeader(status)
+			_, _ = io.WriteString(w, strings.Repeat("b", 20<<10))
+		}, nil)
+		got := sender(t).Send(t.Context(), request(t, server.URL))
+		want := map[string]string{"Server": "nginx??", "X-Request-Id": strings.Repeat("a", 200), "Content-Type": "text/html"}
+		if status == http.StatusOK {
+			want = nil
+		}
+		if diff := cmp.Diff(want, got.Headers); diff != "" || len(got.Body) != most {
+			t.Errorf("%d keeps %d bytes; want %d, and headers (-want +got):\n%s", status, len(got.Body), most, diff)
+		}
 	}
 }
 

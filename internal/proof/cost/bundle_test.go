@@ -228,6 +228,7 @@ func answers(status int) func(send.Request) hook.Outcome {
 		o := hook.Outcome{Class: hook.ClassOfStatus(status), Status: status, URL: "https://hooks.example.com/surehook/orders", Body: []byte(`{"ok":true}`)}
 		if o.Class != hook.ClassDelivered {
 			o.Body = []byte(`{"error":"service unavailable","request_id":"0123456789abcdef"}`)
+			o.Headers = map[string]string{"Content-Type": "application/json", "Server": "cloudflare", "Cf-Ray": "9a1b2c3d4e5f6a7b-FRA"}
 			o.Error = fmt.Sprintf("the endpoint answered %d", status)
 		}
 		return o

@@ -56,6 +56,7 @@ func placeOf(event hook.EventID, endpoint hook.EndpointID, generation int) hook.
 func sampleOutcome() hook.Outcome {
 	return hook.Outcome{
 		Shape:      "standard",
+		Headers:    map[string]string{"Server": "nginx"},
 		Class:      hook.ClassThrottled,
 		Status:     429,
 		Error:      `429 "slow down" <é>`,
