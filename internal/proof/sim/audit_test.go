@@ -13,6 +13,9 @@ func (w *simulation) unfinished() (c check, reason string) {
 	if w.posting > 0 || w.operations > 0 {
 		return checkEnd, fmt.Sprintf("%d clients and %d operators have no answer", w.posting, w.operations)
 	}
+	if len(w.changes) > 0 { // a change may record a delivery of an event that nobody got the id of
+		return checkEnd, fmt.Sprintf("%d changes of the stream have not arrived", len(w.changes))
+	}
 	for _, audit := range []struct {
 		check
 		run func() string
