@@ -31,7 +31,7 @@ func TestHandle(t *testing.T) {
 		t.Fatal(err)
 	}
 	answer, err := lambda.NewHandler(h.Handle).Invoke(t.Context(), message)
-	want := `{"class":"refused","status":418,"error":"The endpoint answered 418 I'm a teapot.","url":"` + server.URL + `","body":"dGVh"}`
+	want := `{"class":"refused","status":418,"error":"The endpoint answered 418 I'm a teapot.","url":"` + server.URL + `","body":"dGVh","headers":{"Content-Type":"text/plain; charset=utf-8"}}`
 	if err != nil || string(answer) != want {
 		t.Errorf("Handle() = %s, %v; want %s", answer, err, want)
 	}
