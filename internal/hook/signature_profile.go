@@ -91,6 +91,9 @@ func (p SignatureProfile) Check(field string) (wrong []FieldError, warnings []st
 	if !strings.Contains(p.Signed, PlaceTimestamp) {
 		warnings = append(warnings, "The time is not signed: the receiver cannot tell an old request that somebody sends again")
 	}
+	if strings.Contains(p.Signed, "}{") {
+		warnings = append(warnings, "Two parts are signed without a character between: one signature fits several pairs of them")
+	}
 	return wrong, warnings
 }
 

@@ -27,6 +27,7 @@ func TestSignatureProfile_Check(t *testing.T) {
 		{name: "MD5", change: func(p *hook.SignatureProfile) { p.Algorithm = "md5" }, field: "own.algorithm"},
 		{name: "SHA-1", change: func(p *hook.SignatureProfile) { p.Algorithm = "sha1" }, warning: "SHA-1"},
 		{name: "no time", change: func(p *hook.SignatureProfile) { p.Signed = "{body}" }, warning: "time"},
+		{name: "parts that touch", change: func(p *hook.SignatureProfile) { p.Signed = "{timestamp}{body}" }, warning: "without a character between"},
 		{name: "an unknown encoding", change: func(p *hook.SignatureProfile) { p.Encoding = "base32" }, field: "own.encoding"},
 		{name: "an unknown key", change: func(p *hook.SignatureProfile) { p.Key = "" }, field: "own.key"},
 		{name: "a line break in the prefix", change: func(p *hook.SignatureProfile) { p.Prefix = "a\r\n" }, field: "own.prefix"},

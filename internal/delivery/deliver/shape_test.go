@@ -85,6 +85,42 @@ func TestProcessBatch_TransformationOfProbe(t *testing.T) {
 	}
 }
 
+// Events that the transformation cannot shape end, and give back what they hold: within
+// limits, and after a death of the process at each step.
+func TestProcessBatch_TransformationWithinLimits(t *testing.T) {
+	t.Parallel()
+
+	for name, change := range map[string]func(*hook.Endpoint){
+		"none":   func(*hook.Endpoint) {},
+		"slots":  func(e *hook.Endpoint) { e.MaxInFlight = 1 },
+		"a rate": func(e *hook.Endpoint) { e.RatePerSecond = 1 },
+	} {
+		for crash := range 6 {
+			if name == "slots" && crash > 0 {
+				break // without the breaker, nobody releases what waits for a slot
+			}
+			w := setup(t)
+			endpoint := w.Endpoint(func(e *hook.Endpoint) {
+				change(e)
+				e.Transformation = `{"body": event.data.m}`
+			})
+			ids := []hook.DeliveryRef{w.Post(endpoint)[0], w.Post(endpoint)[0], w.Post(endpoint)[0]}
+			if crash > 0 {
+				w.Crash.Arm(crash, true)
+			}
+			w.Run()
+			for _, id := range ids {
+				if d := w.Delivery(id); d.State != hook.StateDead || d.Reason != hook.ReasonTransformation || d.Attempts != 1 {
+					t.Errorf("with %s, death %d: %s %s after %d attempts; want dead transformation after 1", name, crash, d.State, d.Reason, d.Attempts)
+				}
+			}
+			if len(w.Posts) > 0 || len(w.DeadLetters.Letters()) < len(ids) {
+				t.Errorf("with %s, death %d: %d POSTs and %d letters; want 0, 3", name, crash, len(w.Posts), len(w.DeadLetters.Letters()))
+			}
+		}
+	}
+}
+
 // The shape of a request is the same at every attempt, and its version is in the record.
 func TestProcessBatch_EnvelopeAtEveryAttempt(t *testing.T) {
 	t.Parallel()

@@ -90,6 +90,9 @@ func (v *evaluation) concat(a, b any, at ast.Expr) (any, bool, *fault) {
 
 // contains reports whether the list has the value, or the map the key.
 func (v *evaluation) contains(value, in any, at ast.Expr) (any, *fault) {
+	if f := v.spendValue(value, at); f != nil {
+		return nil, f
+	}
 	switch in := in.(type) {
 	case map[string]any:
 		key, ok := value.(string)

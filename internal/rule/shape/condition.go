@@ -58,7 +58,10 @@ func has(v *evaluation, c *call, names *scope) (any, *fault) {
 }
 
 // index returns an element of a list, or an entry of a map.
-func index(_ *evaluation, c *call, args []any) (any, *fault) {
+func index(v *evaluation, c *call, args []any) (any, *fault) {
+	if f := v.spendValue(args[1], c.at); f != nil {
+		return nil, f
+	}
 	if o, ok := args[0].(optional); ok {
 		return optionalAt(o, args[1]), nil
 	}
@@ -70,7 +73,10 @@ func index(_ *evaluation, c *call, args []any) (any, *fault) {
 }
 
 // optionalIndex is index for what may be absent.
-func optionalIndex(_ *evaluation, _ *call, args []any) (any, *fault) {
+func optionalIndex(v *evaluation, c *call, args []any) (any, *fault) {
+	if f := v.spendValue(args[1], c.at); f != nil {
+		return nil, f
+	}
 	if o, ok := args[0].(optional); ok {
 		return optionalAt(o, args[1]), nil
 	}

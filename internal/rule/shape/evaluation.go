@@ -41,6 +41,14 @@ func (v *evaluation) spendText(bytes int, at ast.Expr) *fault {
 	return v.spend(1+bytes/charactersPerStep, at)
 }
 
+// spendValue pays for a text that is hashed, counted or parsed; other values cost nothing.
+func (v *evaluation) spendValue(value any, at ast.Expr) *fault {
+	if text, ok := value.(string); ok {
+		return v.spendText(len(text), at)
+	}
+	return nil
+}
+
 // eval returns the value of the expression.
 func (v *evaluation) eval(e ast.Expr, names *scope) (any, *fault) {
 	if f := v.spend(1, e); f != nil {
@@ -147,7 +155,7 @@ func (v *evaluation) object(e ast.Expr, names *scope) (any, *fault) {
 		if !present {
 			continue
 		}
-		if f := put(object, key, value, pair.Key()); f != nil {
+		if f := v.put(object, key, value, pair.Key()); f != nil {
 			return nil, f
 		}
 	}
@@ -155,7 +163,10 @@ func (v *evaluation) object(e ast.Expr, names *scope) (any, *fault) {
 }
 
 // put adds an entry with a new key.
-func put(object map[string]any, key, value any, at ast.Expr) *fault {
+func (v *evaluation) put(object map[string]any, key, value any, at ast.Expr) *fault {
+	if f := v.spendValue(key, at); f != nil {
+		return f
+	}
 	name, ok := key.(string)
 	if !ok {
 		return wrongAt(at, "keys of maps must be strings, and this is %s", typeOf(key))

@@ -8,7 +8,13 @@ func conversionOf(name string) (function, bool) {
 	do, ok := map[string]func(v *evaluation, c *call, args []any) (any, *fault){
 		"size": size, "string": toString, "int": toInt, "uint": toUint, "double": toDouble, "bool": toBool, "timestamp": toTime, "json": toJSON,
 	}[name]
-	return function{least: 1, most: 1, do: do}, ok
+	paid := func(v *evaluation, c *call, args []any) (any, *fault) {
+		if f := v.spendValue(args[0], c.at); f != nil {
+			return nil, f
+		}
+		return do(v, c, args)
+	}
+	return function{least: 1, most: 1, do: paid}, ok
 }
 
 func namespacedOf(name string) (function, bool) {
@@ -59,7 +65,10 @@ func methodOf(name string) (function, bool) {
 	return function{}, false
 }
 
-func size(_ *evaluation, c *call, args []any) (any, *fault) {
+func size(v *evaluation, c *call, args []any) (any, *fault) {
+	if f := v.spendValue(args[0], c.at); f != nil {
+		return nil, f
+	}
 	switch of := args[0].(type) {
 	case string:
 		return int64(utf8.RuneCountInString(of)), nil

@@ -102,7 +102,7 @@ func transformedMap(v *evaluation, c *call, names *scope) (any, *fault) {
 		if f != nil {
 			return f
 		}
-		return put(object, key, value, c.target)
+		return v.put(object, key, value, c.target)
 	})
 	return object, f
 }

@@ -188,6 +188,10 @@ func TestShaper_Shape_hostile(t *testing.T) {
 		{name: "loops without a call", expression: `{"body": event.data.many.filter(a, event.data.many.filter(b, false) == [a])}`, want: steps},
 		{name: "errors behind an or", expression: `{"body": event.data.many.all(a, json(event.data.long) == "" || true)}`, want: steps},
 		{name: "joins in a loop", expression: `{"body": event.data.many.map(a, event.data.many.map(b, event.data.long).join("").size())}`, want: steps},
+		{name: "sizes of texts in a loop", expression: `{"body": event.data.many.map(a, event.data.long.size())}`, want: steps},
+		{name: "conversions in a loop", expression: `{"body": event.data.many.map(a, double(event.data.digits))}`, want: steps},
+		{name: "long keys in a loop", expression: `{"body": event.data.many.map(a, {event.data.long: 1})}`, want: steps},
+		{name: "long keys looked up in a loop", expression: `{"body": event.data.many.map(a, event.data[?event.data.long].orValue(1))}`, want: steps},
 		{name: "parts of texts in a loop", expression: `{"body": event.data.many.map(a, event.data.long.split(""))}`, want: steps},
 		{name: "no map", expression: `[event.data]`, want: "must be a map"},
 		{name: "no body", expression: `{"bdy": 1}`, want: "has no body"},
@@ -207,7 +211,7 @@ func TestShaper_Shape_hostile(t *testing.T) {
 		{name: "a content type in a content type", expression: "{\"body\": 1, \"content_type\": \"a/b\\r\\nX-B: y\"}", want: "content_type must be"},
 		{name: "a key twice", expression: `{"body": {"a": 2, event.data.a: 3}}`, want: `this key twice`},
 	}
-	hostile := `{"name": "Ada", "one": 1, "a": "a", "items": [1], "secret": "secret\u0000\u001b", "long": "` + strings.Repeat("x", 100_000) + `",
+	hostile := `{"name": "Ada", "one": 1, "a": "a", "items": [1], "secret": "secret\u0000\u001b", "digits": "0.` + strings.Repeat("1", 50_000) + `", "long": "` + strings.Repeat("x", 100_000) + `",
 		"many": [` + strings.Repeat("1,", 20_000) + `1], "deep": ` + strings.Repeat("[", 100) + strings.Repeat("]", 100) + `}`
 	var s shape.Shaper
 	for _, tt := range tests {
