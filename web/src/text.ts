@@ -284,6 +284,7 @@ export const text = {
     waitsUntil: 'at the latest checked',
     took: 'took',
     redirected: 'answered by',
+    shape: (shape: string) => (shape.startsWith('cel-') ? `Body by transformation ${shape}` : `Body in the envelope ${shape}`),
     show: 'Show timeline',
   },
 

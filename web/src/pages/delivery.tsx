@@ -162,7 +162,15 @@ function AttemptItem({ of: a }: { of: Schemas['Attempt'] }) {
           {t.redirected} <code>{a.url}</code>
         </p>
       )}
+      {a.response_headers && (
+        <p className="soft small break">
+          {Object.entries(a.response_headers)
+            .map(([name, value]) => `${name}: ${value}`)
+            .join(' · ')}
+        </p>
+      )}
       {a.body && <Answer body={a.body} />}
+      {a.shape && <p className="soft small">{t.shape(a.shape)}</p>}
     </Item>
   )
 }
