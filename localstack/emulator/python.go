@@ -56,13 +56,20 @@ func (e *Emulator) startMiniStack(ctx context.Context) error {
 	return p.await(ctx, e.URL+"/_ministack/health", startTimeout)
 }
 
+// motoServer runs Moto's server. Moto parses and copies update expressions recursively, and
+// one with many clauses is deeper than Python's limit of 1,000 calls.
+const motoServer = "import sys; sys.setrecursionlimit(10_000); from moto.server import main; main(sys.argv[1:])"
+
 // startMoto runs Moto's server.
 func (e *Emulator) startMoto(ctx context.Context) error {
-	server, err := e.tool("moto_server")
+	python, err := e.tool("python")
 	if err != nil {
 		return err
 	}
-	p, err := startProcess(e.LogPath, e.serverEnv("PYTHONUNBUFFERED=1"), server, "-H", "127.0.0.1", "-p", strconv.Itoa(e.Port))
+	if _, err := e.tool("moto_server"); err != nil {
+		return err
+	}
+	p, err := startProcess(e.LogPath, e.serverEnv("PYTHONUNBUFFERED=1"), python, "-c", motoServer, "-H", "127.0.0.1", "-p", strconv.Itoa(e.Port))
 	if err != nil {
 		return err
 	}
