@@ -109,7 +109,7 @@ func (p SignatureProfile) checkHeaders(add func(name, format string, args ...any
 		switch {
 		case !headerName.MatchString(name) || seen[lower]:
 			add(".headers", "names must be different, and 1 to %d characters of an HTTP token", MaxHeaderName)
-		case ReservedHeader(name) && !signatureHeader(lower):
+		case ReservedHeader(name) && !signatureHeader(lower), lower == "authorization":
 			add(".headers."+name, "is set by Surehook, HTTP or proxies")
 		case value == "" || len(value) > maxProfileText || !visible.MatchString(value):
 			add(".headers."+name, "must be 1 to %d visible ASCII characters", maxProfileText)
@@ -130,8 +130,11 @@ func (p SignatureProfile) checkHeaders(add func(name, format string, args ...any
 
 // signatureHeader reports whether a reserved name, in lower case, is for signatures.
 func signatureHeader(name string) bool {
-	if name == "x-event-id" || name == "x-idempotency-key" {
+	switch name {
+	case "x-event-id", "x-idempotency-key":
 		return true
+	case "x-webhook-event", "x-webhook-delivery", "x-webhook-attempt": // of every request
+		return false
 	}
 	return slices.ContainsFunc([]string{"webhook-", "x-webhook-", "svix-"}, func(prefix string) bool { return strings.HasPrefix(name, prefix) })
 }

@@ -39,6 +39,8 @@ func TestSignatureProfile_Check(t *testing.T) {
 		{name: "the body in a header", change: func(p *hook.SignatureProfile) { p.Headers["X-B"] = "{body}" }, field: "own.headers.X-B"},
 		{name: "a header of HTTP", change: func(p *hook.SignatureProfile) { p.Headers["Content-Length"] = "1" }, field: "own.headers.Content-Length"},
 		{name: "a header of proxies", change: func(p *hook.SignatureProfile) { p.Headers["X-Forwarded-For"] = "1" }, field: "own.headers.X-Forwarded-For"},
+		{name: "a header of every request", change: func(p *hook.SignatureProfile) { p.Headers["X-Webhook-Event"] = "{type}" }, field: "own.headers.X-Webhook-Event"},
+		{name: "the header of an authentication", change: func(p *hook.SignatureProfile) { p.Headers["Authorization"] = "{id}" }, field: "own.headers.Authorization"},
 		{name: "a header for signatures", change: func(p *hook.SignatureProfile) { p.Headers["X-Webhook-Id"] = "{id}" }},
 		{name: "a line break in a header", change: func(p *hook.SignatureProfile) { p.Headers["X-B"] = "a\nb" }, field: "own.headers.X-B"},
 		{name: "one header in two ways", change: func(p *hook.SignatureProfile) { p.Headers["x-a"] = "b" }, field: "own.headers"},

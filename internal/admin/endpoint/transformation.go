@@ -14,8 +14,11 @@ type Types interface {
 	EventType(ctx context.Context, name string) (hook.EventType, error)
 }
 
+// maxExamples limits the evaluations of one save.
+const maxExamples = 5
+
 // checkTransformation compiles a given transformation, and tries it with the examples of
-// the event types that the endpoint names exactly.
+// the first event types that the endpoint names exactly.
 func (a *Admin) checkTransformation(ctx context.Context, f Fields, e hook.Endpoint) ([]hook.FieldError, error) {
 	if f.Transformation == nil || e.Transformation == "" {
 		return nil, nil
@@ -27,9 +30,13 @@ func (a *Admin) checkTransformation(ctx context.Context, f Fields, e hook.Endpoi
 		return wrong(mistake.Error()), nil
 	}
 	var shaper shape.Shaper
+	tried := make(map[string]bool)
 	for _, name := range e.EventTypes {
-		if a.Types == nil || !hook.ValidEventType(name) {
+		if a.Types == nil || !hook.ValidEventType(name) || tried[name] {
 			continue
+		}
+		if tried[name] = true; len(tried) > maxExamples {
+			break
 		}
 		t, err := a.Types.EventType(ctx, name)
 		switch {

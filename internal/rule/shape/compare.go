@@ -1,6 +1,7 @@
 package shape
 
 import (
+	"maps"
 	"slices"
 	"strings"
 
@@ -29,7 +30,10 @@ func (v *evaluation) equal(a, b any, at ast.Expr) (bool, *fault) {
 		if !ok || len(a) != len(b) {
 			return false, nil
 		}
-		for key := range a {
+		for _, key := range slices.Sorted(maps.Keys(a)) { // each comparison takes the same steps
+			if f := v.spendText(sorted*len(key), at); f != nil {
+				return false, f
+			}
 			other, ok := b[key]
 			if !ok {
 				return false, nil

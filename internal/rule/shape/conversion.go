@@ -81,11 +81,14 @@ func toUint(_ *evaluation, c *call, args []any) (any, *fault) {
 	return nil, notConverted(c.at, args[0])
 }
 
-func toDouble(_ *evaluation, c *call, args []any) (any, *fault) {
+func toDouble(v *evaluation, c *call, args []any) (any, *fault) {
 	if n, ok := double(args[0]); ok {
 		return n, nil
 	}
 	if text, ok := args[0].(string); ok {
+		if f := v.spend(exactSteps, c.at); f != nil {
+			return nil, f
+		}
 		if n, err := strconv.ParseFloat(text, 64); err == nil {
 			return n, nil
 		}
@@ -106,7 +109,7 @@ func toBool(_ *evaluation, c *call, args []any) (any, *fault) {
 func toTime(_ *evaluation, c *call, args []any) (any, *fault) {
 	text, _ := args[0].(string)
 	at, err := time.Parse(time.RFC3339, text)
-	if err != nil {
+	if year := at.UTC().Year(); err != nil || year < 1 || year > 9999 { // the years that RFC 3339 writes
 		return nil, notConverted(c.at, args[0])
 	}
 	return at, nil

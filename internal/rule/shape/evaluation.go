@@ -15,6 +15,12 @@ const (
 	// is paid before it is done, so no step is larger than what is left.
 	maxSteps          = 250000
 	charactersPerStep = 10
+	// A key of a map is compared and hashed about as often when the keys are put in order.
+	sorted = 16
+	// A new map takes as much memory as some other values, without an entry.
+	mapSteps = 4
+	// A decimal of more digits than a double has may take exact arithmetic.
+	exactSteps = 200
 )
 
 // evaluation evaluates one expression once.
@@ -135,6 +141,9 @@ func unpacked(value any, at ast.Expr) (any, bool, *fault) {
 }
 
 func (v *evaluation) object(e ast.Expr, names *scope) (any, *fault) {
+	if f := v.spend(mapSteps, e); f != nil {
+		return nil, f
+	}
 	object := make(map[string]any, len(e.AsMap().Entries()))
 	for _, entry := range e.AsMap().Entries() {
 		pair := entry.AsMapEntry()
@@ -190,8 +199,10 @@ func (v *evaluation) fold(of any, at ast.Expr, do func(key, value any) (done boo
 		}
 		return nil
 	case map[string]any:
-		if f := v.spend(len(values), at); f != nil {
-			return f
+		for key := range values {
+			if f := v.spendText(sorted*len(key), at); f != nil {
+				return f
+			}
 		}
 		for _, key := range slices.Sorted(maps.Keys(values)) {
 			if done, f := v.foldOne(key, values[key], at, do); done || f != nil {

@@ -149,6 +149,8 @@ func (s *Shaper) transform(text string, event *hook.Event) (Content, error) {
 	if err != nil {
 		return Content{}, err
 	}
+	s.one.Lock() // the values of one evaluation may take some tens of megabytes
+	defer s.one.Unlock()
 	input, err := eventOf(event)
 	if err != nil {
 		return Content{}, &Error{Problem: err.Error(), Version: e.version}

@@ -8,6 +8,7 @@ import (
 	"maps"
 	"math"
 	"mime"
+	"net/http"
 	"slices"
 	"strconv"
 	"time"
@@ -41,7 +42,7 @@ func contentOf(result any) (c Content, err error) {
 	}
 	for _, name := range slices.Sorted(maps.Keys(entries)) {
 		if name != "body" && name != "headers" && name != "content_type" {
-			return c, fmt.Errorf("the result has %q; only body, headers and content_type are known", cleaned(name))
+			return c, errors.New("the result has another key than body, headers and content_type") // a name may be of the payload
 		}
 	}
 	c.ContentType = JSON
@@ -89,18 +90,16 @@ func headersOf(value any) (map[string]string, error) {
 		if !ok {
 			return nil, fmt.Errorf("headers: every value must be a string, and one is %s", typeOf(entries[name]))
 		}
-		headers[name] = text
+		canonical := http.CanonicalHeaderKey(name)
+		if _, twice := headers[canonical]; twice {
+			return nil, errors.New("headers: two names differ in their letters only")
+		}
+		headers[canonical] = text
 	}
-	wrong := hook.ValidateHeaders(headers)
-	slices.SortFunc(wrong, func(a, b hook.FieldError) int { return cmpFields(a, b) })
-	if len(wrong) > 0 {
-		return nil, fmt.Errorf("%s %s", wrong[0].Field, wrong[0].Message)
+	if len(hook.ValidateHeaders(headers)) > 0 { // a name may be of the payload
+		return nil, errors.New("headers: a name or a value is not allowed, see the limits of headers of an endpoint")
 	}
 	return headers, nil
-}
-
-func cmpFields(a, b hook.FieldError) int {
-	return bytes.Compare([]byte(a.Field), []byte(b.Field))
 }
 
 // writer writes JSON of at most MaxBody bytes and maxDepth levels, with the keys of maps in

@@ -2,6 +2,7 @@ package shape
 
 import (
 	"fmt"
+	"sync"
 	"time"
 
 	"surehook/internal/hook"
@@ -23,6 +24,7 @@ type Shaper struct {
 	PublicURL string // of the API, where the receiver of a thin envelope finds the event; empty: none
 
 	expressions expressions
+	one         sync.Mutex // held by the evaluation at work
 }
 
 // Shape returns the content for a request of the endpoint about the event. The error is an

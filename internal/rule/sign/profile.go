@@ -144,7 +144,10 @@ func CheckProfiles(profiles []hook.SignatureProfile) []hook.FieldError {
 	known, seen := Profiles(), make(map[string]string)
 	for _, p := range profiles {
 		headers := p.Headers
-		if !p.Own() {
+		switch {
+		case p.Name == hook.ProfileStandard:
+			headers = map[string]string{"Webhook-Id": "", "Webhook-Timestamp": "", "Webhook-Signature": ""}
+		case !p.Own():
 			headers = known[p.Name].Headers
 		}
 		for name := range headers {

@@ -136,6 +136,10 @@ func TestCheckProfiles(t *testing.T) {
 	if wrong := sign.CheckProfiles(append(hook.ProfilesNamed(hook.ProfileClassic), own)); len(wrong) != 1 || !strings.Contains(wrong[0].Message, "X-Webhook-Id") {
 		t.Errorf("CheckProfiles() = %v; want a header in both", wrong)
 	}
+	own.Headers = map[string]string{"Webhook-Signature": "{signature}"}
+	if wrong := sign.CheckProfiles(append(hook.ProfilesNamed(hook.ProfileStandard), own)); len(wrong) != 1 {
+		t.Errorf("CheckProfiles() = %v; want a header of standard in both", wrong)
+	}
 	for name := range sign.Profiles() {
 		if wrong := sign.CheckProfiles(hook.ProfilesNamed(hook.ProfileStandard, name)); len(wrong) > 0 {
 			t.Errorf("CheckProfiles(standard, %s) = %v", name, wrong)
