@@ -16,16 +16,11 @@ const maxProfilesText = 1024
 
 // checkProfiles checks the definitions, and that the profiles of new endpoints exist.
 func (e Environment) checkProfiles(f *faults) {
-	known := sign.Profiles()
-	known[hook.ProfileStandard] = hook.SignatureProfile{}
-	if text := e.SignatureProfiles; text != "" {
-		f.add(len(text) > maxProfilesText, "the signature profiles have %d bytes, and %d is the most", len(text), maxProfilesText)
-		own, err := sign.ParseProfiles([]byte(text))
-		f.add(err != nil, "signature profiles: %v", err)
-		for name, p := range own {
-			known[name] = p
-		}
-	}
+	text := e.SignatureProfiles
+	f.add(len(text) > maxProfilesText, "the signature profiles have %d bytes, and %d is the most", len(text), maxProfilesText)
+	own, err := sign.ParseProfiles([]byte(text))
+	f.add(err != nil, "signature profiles: %v", err)
+	known := sign.Known(own)
 	f.add(len(e.Signatures) > hook.MaxProfiles, "new endpoints have %d signature profiles, and %d is the most", len(e.Signatures), hook.MaxProfiles)
 	profiles := make([]hook.SignatureProfile, len(e.Signatures))
 	for i, name := range e.Signatures {

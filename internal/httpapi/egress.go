@@ -28,9 +28,8 @@ func egressOf(e hook.Endpoint) egress {
 }
 
 // egressView holds the choices for region, egress, destination and signature profiles of
-// an endpoint.
-// Receivers put the addresses into their firewalls, and the principal into the trust
-// policy of their role.
+// an endpoint. Receivers put the addresses into their firewalls, and the principal into the
+// trust policy of their role.
 type egressView struct {
 	Regions   []string     `json:"regions"`
 	Addresses []netip.Addr `json:"addresses"`

@@ -13,10 +13,7 @@ import (
 // SignatureProfiles returns the profiles that endpoints may name, Surehook's and the
 // deployment's.
 func (a *Admin) SignatureProfiles() map[string]hook.SignatureProfile {
-	all := sign.Profiles()
-	all[hook.ProfileStandard] = hook.SignatureProfile{}
-	maps.Copy(all, a.Profiles)
-	return all
+	return sign.Known(a.Profiles)
 }
 
 // newProfiles returns the names for a new endpoint.

@@ -73,19 +73,32 @@ type Request struct {
 
 // Headers calls set for each header of the profiles.
 func Headers(profiles []hook.SignatureProfile, keys []Key, r Request, set func(name, value string)) {
-	known := Profiles()
 	for _, p := range profiles {
-		switch {
-		case p.Own():
-			headersOf(p, keys, r, set)
-		case p.Name == hook.ProfileStandard:
+		if p.Name == hook.ProfileStandard {
 			set("Webhook-Id", r.ID)
 			set("Webhook-Timestamp", strconv.FormatInt(r.Timestamp.Unix(), 10))
 			set("Webhook-Signature", Standard(keys, Message{ID: r.ID, Timestamp: r.Timestamp, Body: r.Body}))
-		default:
-			headersOf(known[p.Name], keys, r, set)
+			continue
 		}
+		headersOf(defined(p), keys, r, set)
 	}
+}
+
+// defined returns the profile with its definition: its own, or Surehook's.
+func defined(p hook.SignatureProfile) hook.SignatureProfile {
+	if p.Own() {
+		return p
+	}
+	return Profiles()[p.Name]
+}
+
+// Known returns the profiles that endpoints may name: those of Surehook, standard without
+// a definition among them, and own ones.
+func Known(own map[string]hook.SignatureProfile) map[string]hook.SignatureProfile {
+	known := Profiles()
+	known[hook.ProfileStandard] = hook.SignatureProfile{}
+	maps.Copy(known, own)
+	return known
 }
 
 func headersOf(p hook.SignatureProfile, keys []Key, r Request, set func(name, value string)) {
@@ -139,16 +152,13 @@ func hashOf(algorithm string) func() hash.Hash {
 }
 
 // CheckProfiles returns the error of profiles whose headers have one name: a request can
-// only carry one of them. names are those of all known profiles.
+// only carry one of them.
 func CheckProfiles(profiles []hook.SignatureProfile) []hook.FieldError {
-	known, seen := Profiles(), make(map[string]string)
+	seen := make(map[string]string)
 	for _, p := range profiles {
-		headers := p.Headers
-		switch {
-		case p.Name == hook.ProfileStandard:
+		headers := defined(p).Headers
+		if p.Name == hook.ProfileStandard {
 			headers = map[string]string{"Webhook-Id": "", "Webhook-Timestamp": "", "Webhook-Signature": ""}
-		case !p.Own():
-			headers = known[p.Name].Headers
 		}
 		for name := range headers {
 			name = http.CanonicalHeaderKey(name)
@@ -164,7 +174,8 @@ func CheckProfiles(profiles []hook.SignatureProfile) []hook.FieldError {
 }
 
 // ParseProfiles parses the deployment's own profiles: JSON of the definitions, by name. A
-// name of Surehook's own profiles is taken. No text is no profile. The error is a *hook.Error with CodeInvalid.
+// name of Surehook's own profiles is taken. No text is no profile. The error is a
+// *hook.Error with CodeInvalid.
 func ParseProfiles(text []byte) (map[string]hook.SignatureProfile, error) {
 	if len(text) == 0 {
 		return nil, nil
@@ -175,13 +186,13 @@ func ParseProfiles(text []byte) (map[string]hook.SignatureProfile, error) {
 	if err := decoder.Decode(&own); err != nil {
 		return nil, hook.Invalid(hook.FieldError{Field: "signature_profiles", Message: "must be JSON of profiles by name: " + err.Error()})
 	}
-	taken := Profiles()
+	taken := Known(nil)
 	var wrong []hook.FieldError
 	for _, name := range slices.Sorted(maps.Keys(own)) {
 		p := own[name]
 		p.Name = name
 		faults, _ := p.Check(name)
-		if _, is := taken[name]; is || name == hook.ProfileStandard {
+		if _, is := taken[name]; is {
 			faults = append(faults, hook.FieldError{Field: name, Message: "is a profile of Surehook"})
 		}
 		wrong, own[name] = append(wrong, faults...), p
