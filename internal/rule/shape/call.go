@@ -43,29 +43,24 @@ func (c *call) all() []ast.Expr {
 func callOf(e ast.Expr, names *scope) (*call, bool) {
 	of := e.AsCall()
 	c := &call{at: e, name: of.FunctionName(), args: of.Args()}
-	if !of.IsMemberFunction() {
-		var ok bool
-		c.function, ok = globalOf(of.FunctionName())
-		return c, ok
-	}
-	target := of.Target()
-	if target.Kind() == ast.IdentKind {
-		if _, is := names.find(target.AsIdent()); !is {
-			var ok bool
-			c.name = target.AsIdent() + "." + c.name
-			c.function, ok = namespacedOf(c.name)
-			return c, ok
+	find := globalOf
+	if of.IsMemberFunction() {
+		c.target, find = of.Target(), methodOf
+		if c.target.Kind() == ast.IdentKind {
+			if _, is := names.find(c.target.AsIdent()); !is {
+				c.name = c.target.AsIdent() + "." + c.name
+				c.target, find = nil, namespacedOf
+			}
 		}
 	}
-	c.target = target
 	var ok bool
-	c.function, ok = methodOf(of.FunctionName())
+	c.function, ok = find(c.name)
 	return c, ok
 }
 
 // call evaluates a call.
 func (v *evaluation) call(e ast.Expr, names *scope) (any, *fault) {
-	c, _ := callOf(e, names)
+	c := v.calls[e.ID()]
 	if c.special != nil {
 		return c.special(v, c, names)
 	}

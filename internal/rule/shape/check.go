@@ -36,8 +36,12 @@ func (s *scope) find(name string) (*scope, bool) {
 	return nil, false
 }
 
-// check returns the first unknown name or function of the expression.
-func check(e ast.Expr, names *scope) *fault {
+// calls are the calls of an expression by the id of their node: functions are found once,
+// when the expression is parsed.
+type calls map[int64]*call
+
+// check returns the first unknown name or function of the expression, and keeps its calls.
+func (k calls) check(e ast.Expr, names *scope) *fault {
 	switch e.Kind() {
 	case ast.LiteralKind:
 		if _, ok := literal(e); !ok {
@@ -48,14 +52,14 @@ func check(e ast.Expr, names *scope) *fault {
 			return wrongAt(e, "undeclared reference to '%s'", e.AsIdent())
 		}
 	case ast.SelectKind:
-		return check(e.AsSelect().Operand(), names)
+		return k.check(e.AsSelect().Operand(), names)
 	case ast.CallKind:
-		return checkCall(e, names)
+		return k.checkCall(e, names)
 	case ast.ListKind:
-		return checkAll(e.AsList().Elements(), names)
+		return k.checkAll(e.AsList().Elements(), names)
 	case ast.MapKind:
 		for _, entry := range e.AsMap().Entries() {
-			if f := checkAll([]ast.Expr{entry.AsMapEntry().Key(), entry.AsMapEntry().Value()}, names); f != nil {
+			if f := k.checkAll([]ast.Expr{entry.AsMapEntry().Key(), entry.AsMapEntry().Value()}, names); f != nil {
 				return f
 			}
 		}
@@ -65,16 +69,16 @@ func check(e ast.Expr, names *scope) *fault {
 	return nil
 }
 
-func checkAll(all []ast.Expr, names *scope) *fault {
+func (k calls) checkAll(all []ast.Expr, names *scope) *fault {
 	for _, e := range all {
-		if f := check(e, names); f != nil {
+		if f := k.check(e, names); f != nil {
 			return f
 		}
 	}
 	return nil
 }
 
-func checkCall(e ast.Expr, names *scope) *fault {
+func (k calls) checkCall(e ast.Expr, names *scope) *fault {
 	c, ok := callOf(e, names)
 	if !ok {
 		return wrongAt(e, "undeclared reference to '%s'", c.name)
@@ -82,11 +86,12 @@ func checkCall(e ast.Expr, names *scope) *fault {
 	if len(c.args) < c.least || len(c.args) > c.most {
 		return wrongAt(e, "%s has %d arguments, and must have %s", e.AsCall().FunctionName(), len(c.args), countOf(c.least, c.most))
 	}
+	k[e.ID()] = c
 	if c.names == 0 {
-		return checkAll(c.all(), names)
+		return k.checkAll(c.all(), names)
 	}
 	if c.target != nil {
-		if f := check(c.target, names); f != nil {
+		if f := k.check(c.target, names); f != nil {
 			return f
 		}
 	}
@@ -99,12 +104,12 @@ func checkCall(e ast.Expr, names *scope) *fault {
 	}
 	rest := c.args[c.named():]
 	if c.bind { // the value does not know its name
-		if f := check(rest[0], names); f != nil {
+		if f := k.check(rest[0], names); f != nil {
 			return f
 		}
 		rest = rest[1:]
 	}
-	return checkAll(rest, inner)
+	return k.checkAll(rest, inner)
 }
 
 func countOf(least, most int) string {

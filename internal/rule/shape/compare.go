@@ -59,16 +59,7 @@ func (v *evaluation) equal(a, b any, at ast.Expr) (bool, *fault) {
 	if order, ok := compare(a, b); ok {
 		return order == 0, nil
 	}
-	return a == b && isPlain(a) && isPlain(b), nil
-}
-
-// isPlain reports whether the values of the type are compared by Go.
-func isPlain(value any) bool {
-	switch value.(type) {
-	case nil, bool, int64, uint64, float64, string:
-		return true
-	}
-	return false
+	return a == nil && b == nil, nil // all others are of two types, or no numbers
 }
 
 // concat joins two texts or two lists.

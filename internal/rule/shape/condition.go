@@ -59,13 +59,10 @@ func has(v *evaluation, c *call, names *scope) (any, *fault) {
 
 // index returns an element of a list, or an entry of a map.
 func index(v *evaluation, c *call, args []any) (any, *fault) {
-	if f := v.spendValue(args[1], c.at); f != nil {
-		return nil, f
+	found, f := v.lookup(c, args)
+	if _, is := args[0].(optional); is || f != nil {
+		return found, f
 	}
-	if o, ok := args[0].(optional); ok {
-		return optionalAt(o, args[1]), nil
-	}
-	found := optionalAt(optional{value: args[0], ok: true}, args[1])
 	if !found.ok {
 		return nil, wrongAt(c.at, "no such key or index")
 	}
@@ -74,13 +71,20 @@ func index(v *evaluation, c *call, args []any) (any, *fault) {
 
 // optionalIndex is index for what may be absent.
 func optionalIndex(v *evaluation, c *call, args []any) (any, *fault) {
+	found, f := v.lookup(c, args)
+	return found, f
+}
+
+// lookup returns the place in the value, or in the optional value.
+func (v *evaluation) lookup(c *call, args []any) (optional, *fault) {
 	if f := v.spendValue(args[1], c.at); f != nil {
-		return nil, f
+		return optional{}, f
 	}
-	if o, ok := args[0].(optional); ok {
-		return optionalAt(o, args[1]), nil
+	of, is := args[0].(optional)
+	if !is {
+		of = optional{value: args[0], ok: true}
 	}
-	return optionalAt(optional{value: args[0], ok: true}, args[1]), nil
+	return optionalAt(of, args[1]), nil
 }
 
 func optionalAt(of optional, place any) optional {

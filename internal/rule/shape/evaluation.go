@@ -25,7 +25,8 @@ const (
 
 // evaluation evaluates one expression once.
 type evaluation struct {
-	left int // steps
+	left  int // steps
+	calls calls
 }
 
 // optional is a value that may be absent.

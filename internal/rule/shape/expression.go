@@ -59,6 +59,7 @@ func versionOf(text string) string {
 type expression struct {
 	version string
 	tree    *ast.AST
+	calls   calls
 }
 
 // expressions keeps parsed expressions. The zero expressions is empty.
@@ -85,12 +86,12 @@ func (e *expressions) get(text string) (*expression, error) {
 
 // parse returns the expression of the text. The error is an *Error.
 func parse(text string) (*expression, error) {
-	e := &expression{version: versionOf(text)}
+	e := &expression{version: versionOf(text), calls: make(calls)}
 	if len(text) > MaxExpression {
 		return nil, &Error{Problem: fmt.Sprintf("must be at most %d bytes", MaxExpression), Version: e.version}
 	}
 	p, err := parser.NewParser(
-		parser.Macros(), // evaluated here, see calls
+		parser.Macros(), // evaluated here, see methodOf
 		parser.EnableOptionalSyntax(true),
 		parser.MaxRecursionDepth(maxNesting),
 		parser.ErrorReportingLimit(1),
@@ -112,8 +113,7 @@ func parse(text string) (*expression, error) {
 	if nodes > maxNodes {
 		return nil, &Error{Problem: fmt.Sprintf("has %d parts, and must have at most %d", nodes, maxNodes), Version: e.version}
 	}
-	names := &scope{name: eventName}
-	if fault := check(tree.Expr(), names); fault != nil {
+	if fault := e.calls.check(tree.Expr(), &scope{name: eventName}); fault != nil {
 		return nil, e.wrong(fault)
 	}
 	return e, nil
@@ -155,7 +155,7 @@ func (s *Shaper) transform(text string, event *hook.Event) (Content, error) {
 	if err != nil {
 		return Content{}, &Error{Problem: err.Error(), Version: e.version}
 	}
-	v := evaluation{left: maxSteps}
+	v := evaluation{left: maxSteps, calls: e.calls}
 	result, f := v.eval(e.tree.Expr(), &scope{name: eventName, value: input})
 	if f != nil {
 		return Content{}, e.wrong(f)

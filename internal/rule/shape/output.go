@@ -40,7 +40,7 @@ func contentOf(result any) (c Content, err error) {
 	if !ok {
 		return c, errors.New("the result has no body")
 	}
-	for _, name := range slices.Sorted(maps.Keys(entries)) {
+	for name := range entries {
 		if name != "body" && name != "headers" && name != "content_type" {
 			return c, errors.New("the result has another key than body, headers and content_type") // a name may be of the payload
 		}

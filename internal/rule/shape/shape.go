@@ -53,13 +53,12 @@ const room = 256
 
 // enveloped returns the payload in the envelope, byte for byte.
 func (s *Shaper) enveloped(envelope hook.Envelope, event *hook.Event) []byte {
-	text := make([]byte, 0, len(event.Payload)+room)
 	switch envelope {
 	case hook.EnvelopeStandard:
-		text = fmt.Appendf(text, `{"type":%q,"timestamp":%q,"data":`, event.Type, stamp(event.AcceptedAt))
+		text := fmt.Appendf(make([]byte, 0, len(event.Payload)+room), `{"type":%q,"timestamp":%q,"data":`, event.Type, stamp(event.AcceptedAt))
 		return append(append(text, event.Payload...), '}')
 	case hook.EnvelopeThin:
-		text = fmt.Appendf(text, `{"type":%q,"timestamp":%q,"id":%q`, event.Type, stamp(event.AcceptedAt), event.ID)
+		text := fmt.Appendf(nil, `{"type":%q,"timestamp":%q,"id":%q`, event.Type, stamp(event.AcceptedAt), event.ID)
 		if s.PublicURL != "" {
 			text = fmt.Appendf(text, `,"url":"%s/v1/tenants/%s/events/%s"`, s.PublicURL, event.Tenant, event.ID)
 		}
