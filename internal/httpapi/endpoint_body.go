@@ -141,12 +141,8 @@ func (b endpointBody) fields(errs fieldErrors) endpoint.Fields {
 			f.Fixed = new(chosen == egressFixed)
 		}
 	}
-	if b.Envelope != nil {
-		envelope, wrong := choose("envelope", *b.Envelope, hook.EnvelopeRaw, hook.EnvelopeStandard, hook.EnvelopeThin)
-		if errs = append(errs, wrong...); len(wrong) == 0 {
-			f.Envelope = &envelope
-		}
-	}
+	envelope, wrong := envelopeOf(b.Envelope)
+	f.Envelope, errs = envelope, append(errs, wrong...)
 	if b.Destination != nil {
 		destination, wrong := b.Destination.destination()
 		if errs = hook.AlsoWrong(errs, wrong); len(wrong) == 0 {
@@ -155,6 +151,18 @@ func (b endpointBody) fields(errs fieldErrors) endpoint.Fields {
 	}
 	f.Wrong = errs
 	return f
+}
+
+// envelopeOf returns the given envelope; nil without one, and for a wrong one.
+func envelopeOf(name *string) (*hook.Envelope, []hook.FieldError) {
+	if name == nil {
+		return nil, nil
+	}
+	envelope, wrong := choose("envelope", *name, hook.EnvelopeRaw, hook.EnvelopeStandard, hook.EnvelopeThin)
+	if len(wrong) > 0 {
+		return nil, wrong
+	}
+	return &envelope, nil
 }
 
 // settings returns the settings; a window of 0 is a request per event.

@@ -73,10 +73,8 @@ func (b requestPreviewBody) query(errs fieldErrors) (preview.Query, fieldErrors)
 		q.ID = hook.EventID(*b.Event)
 	}
 	set(&q.Type, b.Type)
-	if b.Envelope != nil {
-		envelope, faults := choose("envelope", *b.Envelope, hook.EnvelopeRaw, hook.EnvelopeStandard, hook.EnvelopeThin)
-		q.Envelope, wrong = &envelope, append(wrong, faults...)
-	}
+	envelope, faults := envelopeOf(b.Envelope)
+	q.Envelope, wrong = envelope, append(wrong, faults...)
 	return q, hook.AlsoWrong(errs, wrong)
 }
 

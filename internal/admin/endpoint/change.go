@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"reflect"
-	"slices"
 
 	"surehook/internal/conflict"
 	"surehook/internal/hook"
@@ -30,18 +29,11 @@ func (a *Admin) Change(ctx context.Context, tenant hook.TenantID, ref string, ve
 	var limited bool // the limits differ
 	e, err := a.change(ctx, tenant, ref, version, func(e *hook.Endpoint) (bool, error) {
 		before := *e
-		f.apply(e)
-		wrongProfiles := a.applyProfiles(f.Profiles, e)
+		errs, err := a.apply(ctx, f, e)
+		if err != nil {
+			return false, err
+		}
 		limited = e.RatePerSecond != before.RatePerSecond || e.MaxInFlight != before.MaxInFlight
-		errs, err := a.applyTLS(ctx, f, e)
-		if err != nil {
-			return false, err
-		}
-		wrongShape, err := a.checkTransformation(ctx, f, *e)
-		if err != nil {
-			return false, err
-		}
-		errs = slices.Concat(errs, wrongShape, wrongProfiles, f.checkNames(), a.check(*e))
 		if !hasField(errs, "url") {
 			errs = append(errs, checkOrigin(before, *e)...)
 		}

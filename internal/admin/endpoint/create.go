@@ -3,7 +3,6 @@ package endpoint
 import (
 	"context"
 	"fmt"
-	"slices"
 
 	"surehook/internal/conflict"
 	"surehook/internal/hook"
@@ -38,20 +37,13 @@ func (a *Admin) Create(ctx context.Context, tenant hook.TenantID, f Fields, secr
 		CreatedAt:   now,
 		UpdatedAt:   now,
 	}.Sharded(1)
-	f.apply(&e)
 	if f.Profiles == nil {
 		f.Profiles = new(a.newProfiles())
 	}
-	wrongProfiles := a.applyProfiles(f.Profiles, &e)
-	errs, err := a.applyTLS(ctx, f, &e)
+	errs, err := a.apply(ctx, f, &e)
 	if err != nil {
 		return hook.Endpoint{}, "", fmt.Errorf("create endpoint %s: %w", e.ID, err)
 	}
-	wrongShape, err := a.checkTransformation(ctx, f, e)
-	if err != nil {
-		return hook.Endpoint{}, "", fmt.Errorf("create endpoint %s: %w", e.ID, err)
-	}
-	errs = slices.Concat(errs, wrongShape, wrongProfiles, f.checkNames(), a.check(e))
 	secret, wrong := chosenSecret(secret)
 	if errs = hook.AlsoWrong(f.Wrong, append(errs, wrong...)); len(errs) > 0 {
 		return hook.Endpoint{}, "", hook.Invalid(errs...)

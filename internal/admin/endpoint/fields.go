@@ -1,6 +1,7 @@
 package endpoint
 
 import (
+	"context"
 	"crypto/rand"
 	"fmt"
 	"slices"
@@ -93,6 +94,21 @@ func (f Fields) apply(e *hook.Endpoint) {
 	if e.Destination.ExternalID = id; id == "" && e.Destination.On() {
 		e.Destination.ExternalID = rand.Text()
 	}
+}
+
+// apply sets the given fields of e, and returns the wrong fields of the result.
+func (a *Admin) apply(ctx context.Context, f Fields, e *hook.Endpoint) ([]hook.FieldError, error) {
+	f.apply(e)
+	wrongProfiles := a.applyProfiles(f.Profiles, e)
+	wrongTLS, err := a.applyTLS(ctx, f, e)
+	if err != nil {
+		return nil, err
+	}
+	wrongShape, err := a.checkTransformation(ctx, f, *e)
+	if err != nil {
+		return nil, err
+	}
+	return slices.Concat(wrongTLS, wrongShape, wrongProfiles, f.checkNames(), a.check(*e)), nil
 }
 
 func set[T any](to, from *T) {

@@ -6,11 +6,9 @@ import (
 
 	"surehook/internal/hook"
 	"surehook/internal/rule/settlement"
+	"surehook/internal/rule/shape"
 	"surehook/internal/rule/trace"
 )
-
-// documentTime is RFC 3339 in UTC with milliseconds, as in the API.
-const documentTime = "2006-01-02T15:04:05.000Z"
 
 // documentEvent is an event in the document of a batch. The payload follows.
 type documentEvent struct {
@@ -54,7 +52,7 @@ func memberHead(s *settlement.Subject) []byte {
 	head, _ := json.Marshal(documentEvent{ //nolint:errchkjson // strings and numbers only: no error
 		ID:          s.Event.ID,
 		Type:        s.Event.Type,
-		AcceptedAt:  s.Event.AcceptedAt.UTC().Format(documentTime),
+		AcceptedAt:  s.Event.AcceptedAt.UTC().Format(shape.Time),
 		Delivery:    s.Token.Delivery.String(),
 		Attempt:     s.Token.Attempt,
 		TraceParent: trace.Header(s.Event, s.Token.Delivery.DeliveryID, s.Token.Attempt),

@@ -44,8 +44,7 @@ func Version(e *hook.Endpoint) string {
 	return e.Envelope.String()
 }
 
-// Time is the form of times in envelopes and in transformations: RFC 3339 in UTC with
-// milliseconds, as in the API.
+// Time is the form of times in bodies: RFC 3339 in UTC with milliseconds, as in the API.
 const Time = "2006-01-02T15:04:05.000Z"
 
 // room is the room for an envelope without the payload.
