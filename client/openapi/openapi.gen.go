@@ -2282,6 +2282,9 @@ type Attempt struct {
 	// Region The region of the sender; absent for the deployment's own, also when the own region sent in its place.
 	Region *string `json:"region,omitempty"`
 
+	// RequestHeaders Of the request of a failed attempt; the values of the endpoint's own headers are ***. Absent in a delivery, and without the scope read.
+	RequestHeaders *map[string]string `json:"request_headers,omitempty"`
+
 	// ResponseHeaders Of the response to a failed attempt: those that help to find the cause, such as Server and X-Request-Id, 200 bytes each. Absent in a delivery, and without the scope read.
 	ResponseHeaders *map[string]string `json:"response_headers,omitempty"`
 
@@ -3751,6 +3754,9 @@ type Outcome struct {
 
 	// Region The region of the sender; absent for the deployment's own, also when the own region sent in its place.
 	Region *string `json:"region,omitempty"`
+
+	// RequestHeaders Of the request of a failed attempt; the values of the endpoint's own headers are ***. Absent in a delivery, and without the scope read.
+	RequestHeaders *map[string]string `json:"request_headers,omitempty"`
 
 	// ResponseHeaders Of the response to a failed attempt: those that help to find the cause, such as Server and X-Request-Id, 200 bytes each. Absent in a delivery, and without the scope read.
 	ResponseHeaders *map[string]string `json:"response_headers,omitempty"`

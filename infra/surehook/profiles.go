@@ -29,7 +29,7 @@ func (e Environment) checkProfiles(f *faults) {
 		p.Name = name
 		profiles[i] = p
 	}
-	for _, wrong := range sign.CheckProfiles(profiles) {
+	for _, wrong := range sign.CheckProfiles(&hook.Endpoint{Profiles: profiles}) {
 		f.add(true, "%s", wrong.Message)
 	}
 }

@@ -107,6 +107,7 @@ type Outcome struct {
 	URL        string            // the URL of the response, after redirects
 	Body       []byte            // the first bytes of the response, at most MaxResponseBody
 	Headers    map[string]string // of the response to a failed attempt: a bounded choice
+	Sent       map[string]string // headers of the failed request, the values of the owner's headers masked; nil: none was made
 	Region     string            // of the sender; empty for the deployment's own
 	Duration   time.Duration     // from the first dial to the end of the response, with the way to another region
 	RetryAfter time.Duration     // the requested wait; 0 for none

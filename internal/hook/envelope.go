@@ -11,8 +11,8 @@ const (
 	EnvelopeThin                     // id, type and timestamp, without the payload
 )
 
-// validateShape refuses a shape of single events for requests with several events.
-func validateShape(e Endpoint) []FieldError {
+// ValidateShape refuses a shape of single events for requests with several events.
+func ValidateShape(e Endpoint) []FieldError {
 	var errs []FieldError
 	if e.Coalesce.On() && e.Envelope == EnvelopeThin {
 		errs = append(errs, FieldError{"envelope", "must be raw or standard with coalesce: a request with several events has a form of its own"})

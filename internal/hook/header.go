@@ -44,18 +44,23 @@ var (
 	}
 )
 
-// ReservedHeader reports whether users cannot set the header: framing,
-// hop-by-hop and signature headers, and headers by which a proxy or a framework tells the
-// client's address, user or certificate, or changes the host, the path or the method. Many servers
-// read "_" in a header name as "-", and some every sign but letters and digits, so
-// ReservedHeader does, too.
-func ReservedHeader(name string) bool {
-	name = strings.Map(func(r rune) rune {
+// HeaderName returns the name as the least exact of receivers read it: in lower case, with
+// "-" for every sign but letters and digits.
+func HeaderName(name string) string {
+	return strings.Map(func(r rune) rune {
 		if r >= 'a' && r <= 'z' || r >= '0' && r <= '9' {
 			return r
 		}
 		return '-'
 	}, strings.ToLower(name))
+}
+
+// ReservedHeader reports whether users cannot set the header: framing,
+// hop-by-hop and signature headers, and headers by which a proxy or a framework tells the
+// client's address, user or certificate, or changes the host, the path or the method.
+// ReservedHeader compares as HeaderName does: many servers read "_" as "-".
+func ReservedHeader(name string) bool {
+	name = HeaderName(name)
 	return slices.Contains(reservedNames, name) ||
 		slices.ContainsFunc(reservedPrefixes, func(prefix string) bool { return strings.HasPrefix(name, prefix) }) ||
 		slices.ContainsFunc(reservedSuffixes, func(suffix string) bool { return strings.HasSuffix(name, suffix) })

@@ -42,6 +42,9 @@ var (
 	profileName = regexp.MustCompile(`^[a-z0-9][a-z0-9-]{0,63}$`)
 	placeholder = regexp.MustCompile(`\{[^{}]*\}`)
 	visible     = regexp.MustCompile(`^[\x20-\x7e]*$`)
+	separator   = regexp.MustCompile(`^[\x20-\x7a|~]*[^\w+/={}\x00-\x1f\x7f-\x{10ffff}][\x20-\x7a|~]*$`)
+	part        = regexp.MustCompile(`^([\x21-\x7a|~]([\x20-\x7a|~]*[\x21-\x7a|~])?)?$`) // no brace, and no space at an edge
+	joined      = regexp.MustCompile(`\}\w*\{`)                                          // ids and times have such characters, too
 )
 
 // Placeholders of templates. The URL is the endpoint's, also after a redirect.
@@ -81,8 +84,11 @@ func (p SignatureProfile) Check(field string) (wrong []FieldError, warnings []st
 	choice(".algorithm", p.Algorithm, "sha256", "sha512", "sha1")
 	choice(".encoding", p.Encoding, "hex", "base64")
 	choice(".key", p.Key, "text", "decoded")
-	if len(p.Prefix) > maxProfilePart || len(p.Separator) > maxProfilePart || !visible.MatchString(p.Prefix+p.Separator) {
-		add(".prefix", "and separator must be at most %d visible ASCII characters", maxProfilePart)
+	if len(p.Prefix) > maxProfilePart || !part.MatchString(p.Prefix) {
+		add(".prefix", "must be at most %d visible ASCII characters without { and }, and without a space at an edge", maxProfilePart)
+	}
+	if p.Separator != "" && (len(p.Separator) > maxProfilePart || !separator.MatchString(p.Separator)) {
+		add(".separator", "must be at most %d visible ASCII characters without { and }, one of them outside of A-Z a-z 0-9 + / =", maxProfilePart)
 	}
 	p.checkHeaders(add)
 	if p.Algorithm == "sha1" {
@@ -91,8 +97,8 @@ func (p SignatureProfile) Check(field string) (wrong []FieldError, warnings []st
 	if !strings.Contains(p.Signed, PlaceTimestamp) {
 		warnings = append(warnings, "The time is not signed: the receiver cannot tell an old request that somebody sends again")
 	}
-	if strings.Contains(p.Signed, "}{") {
-		warnings = append(warnings, "Two parts are signed without a character between: one signature fits several pairs of them")
+	if joined.MatchString(p.Signed) {
+		warnings = append(warnings, "Two parts are signed without a character between that neither can have: one signature fits several pairs of them")
 	}
 	return wrong, warnings
 }
@@ -105,14 +111,14 @@ func (p SignatureProfile) checkHeaders(add func(name, format string, args ...any
 	var all strings.Builder
 	seen := make(map[string]bool)
 	for _, name := range slices.Sorted(maps.Keys(p.Headers)) {
-		value, lower := p.Headers[name], strings.ToLower(name)
+		value, lower := p.Headers[name], HeaderName(name)
 		switch {
 		case !headerName.MatchString(name) || seen[lower]:
 			add(".headers", "names must be different, and 1 to %d characters of an HTTP token", MaxHeaderName)
 		case ReservedHeader(name) && !signatureHeader(lower), lower == "authorization":
 			add(".headers."+name, "is set by Surehook, HTTP or proxies")
-		case value == "" || len(value) > maxProfileText || !visible.MatchString(value):
-			add(".headers."+name, "must be 1 to %d visible ASCII characters", maxProfileText)
+		case value == "" || len(value) > maxProfileText || !visible.MatchString(value) || strings.TrimSpace(value) != value:
+			add(".headers."+name, "must be 1 to %d visible ASCII characters without a space at an edge", maxProfileText)
 		}
 		seen[lower] = true
 		checkPlaces(add, ".headers."+name, value, PlaceID, PlaceTimestamp, PlaceType, PlaceDelivery, PlaceIdempotency, PlaceSignature)

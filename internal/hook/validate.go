@@ -113,7 +113,7 @@ func ValidateEndpoint(e Endpoint) []FieldError {
 	errs = append(errs, ValidateHeaders(e.Headers)...)
 	errs = append(errs, validateAuth(e.Auth)...)
 	errs = append(errs, validateDestination(e)...)
-	errs = append(errs, validateShape(e)...)
+	errs = append(errs, ValidateShape(e)...)
 	errs = append(errs, validateStatuses(e)...)
 	errs = append(errs, validateLimits(e)...)
 	errs = append(errs, validateCoalescing(e)...)

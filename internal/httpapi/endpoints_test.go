@@ -300,7 +300,7 @@ func TestEndpoints_rotateSecret(t *testing.T) {
 		`{"overlap":"-1s"}`:  invalid("overlap", "must be 0s to 168h"),
 		`{"overlap":"1d"}`:   invalid("overlap", duration),
 		`{"overlap":3600}`:   invalid("overlap", duration),
-		`{"secret":"hush"}`:  invalid("secret", "must be whsec_ and the base64 of 24 to 64 bytes"),
+		`{"secret":"hush"}`:  invalid("secret", "must be whsec_ and the base64 of 24 to 64 bytes, or text: and 16 to 128 visible characters"),
 		`{"secret":""}`:      invalid("secret", "must not be empty"),
 	} {
 		if w := b.do(t, owner, "POST", path, body); w.Code != 400 || w.Body.String() != want {

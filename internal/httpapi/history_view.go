@@ -52,6 +52,7 @@ type outcomeView struct {
 	Shape      string            `json:"shape,omitzero"` // absent: raw
 	Body       string            `json:"body,omitzero"`
 	Headers    map[string]string `json:"response_headers,omitempty"` // of a failed attempt
+	Sent       map[string]string `json:"request_headers,omitempty"`  // of a failed attempt
 }
 
 type attemptView struct {
@@ -139,8 +140,8 @@ func (c *call) viewDelivery(d hook.Delivery) deliveryView {
 }
 
 // viewOutcome returns the outcome as shown to the caller. URL, error and body are
-// masked without the scope read: the three hold the endpoint's address and words
-// of the receiver.
+// masked without the scope read, and headers are left out: they hold the endpoint's address
+// and words of the receiver.
 func (c *call) viewOutcome(o hook.Outcome) outcomeView {
 	v := outcomeView{
 		Class:      o.Class.String(),
@@ -153,9 +154,11 @@ func (c *call) viewOutcome(o hook.Outcome) outcomeView {
 		Shape:      o.Shape,
 		Body:       string(o.Body),
 		Headers:    o.Headers,
+		Sent:       o.Sent,
 	}
 	if !c.principal.May(hook.ScopeRead) {
-		v.Error, v.URL, v.Body, v.Headers = mask(v.Error), mask(v.URL), mask(v.Body), nil
+		v.Error, v.URL, v.Body = mask(v.Error), mask(v.URL), mask(v.Body)
+		v.Headers, v.Sent = nil, nil
 	}
 	return v
 }

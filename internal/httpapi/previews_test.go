@@ -145,6 +145,14 @@ func TestPreview_refusals(t *testing.T) {
 		{name: "a wrong filter", body: `{"event_type":"a","payload":1,"filter":{"a":[1]}}`, status: 400, want: `"field":"filter/a"`},
 		{name: "a wrong envelope", body: `{"event_type":"a","payload":1,"envelope":"x"}`, status: 400, want: `"field":"envelope"`},
 	}
+	b.create(t, `{"url":"https://example.com/hook","uid":"window","coalesce":{"window":"10s"}}`)
+	for field, value := range map[string]string{"transformation": `{\"body\": 1}`, "envelope": "thin"} {
+		body := fmt.Sprintf(`{"event_type":"a","payload":1,%q:"%s"}`, field, value)
+		w := b.do(t, reader, "POST", endpoints+"/window/preview", body)
+		if want := fmt.Sprintf(`"field":%q`, field); w.Code != 400 || !strings.Contains(w.Body.String(), want) {
+			t.Errorf("preview of %s for an endpoint that coalesces = %d %s", field, w.Code, w.Body)
+		}
+	}
 	for _, tt := range tests {
 		if w := b.do(t, reader, "POST", endpoints+"/crm/preview", tt.body); w.Code != tt.status || !strings.Contains(w.Body.String(), tt.want) {
 			t.Errorf("%s: %d %s; want %d with %s", tt.name, w.Code, w.Body, tt.status, tt.want)

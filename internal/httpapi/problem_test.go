@@ -177,7 +177,7 @@ func TestProblems_endpoints(t *testing.T) {
 		{name: "an unknown scheme", body: `{` + url + `,"signature_schemes":["v1","v2"]}`, want: invalid("signature_schemes[1]", "must be one of v1, v1a")},
 		{name: "unknown envelope", body: `{` + url + `,"envelope":"none"}`, want: invalid("envelope", "must be one of raw, standard, thin")},
 		{name: "an empty secret", body: `{` + url + `,"secret":""}`, want: invalid("secret", "must not be empty")},
-		{name: "a short secret", body: `{` + url + `,"secret":"whsec_AAAA"}`, want: invalid("secret", "must be whsec_ and the base64 of 24 to 64 bytes")},
+		{name: "a short secret", body: `{` + url + `,"secret":"whsec_AAAA"}`, want: invalid("secret", "must be whsec_ and the base64 of 24 to 64 bytes, or text: and 16 to 128 visible characters")},
 		{
 			name: "a very long name", body: `{"` + strings.Repeat("x", 300) + `":1}`,
 			want: invalid("url", "is missing", strings.Repeat("x", 200)+"...", "is not a known field"),

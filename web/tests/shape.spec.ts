@@ -34,6 +34,25 @@ test('a transformation is written from a preset, previewed, corrected at its mis
   expect(receiver.requests[0]!.body).toBe('id 7')
 })
 
+test('a failed attempt shows its request, and copies it as curl', async ({ page, context, backend, receiver, tenant }) => {
+  await context.grantPermissions(['clipboard-read', 'clipboard-write'])
+  receiver.answers.set('/hook', { status: 404 })
+  await backend.endpoint(tenant, { url: receiver.url('/hook'), uid: 'crm', headers: { 'X-Key': 'hush' } })
+  const event = await backend.event(tenant, 'order.paid', { id: "it's 7" })
+  await expect.poll(() => receiver.requests.length).toBe(1)
+  await signIn(page, backend, `/t/${tenant}/events/${event}`)
+  await page.getByRole('button', { name: 'Request', exact: true }).click()
+  const request = page.getByLabel('Request', { exact: true })
+  for (const part of ['X-Key: ***', `Webhook-Id: ${event}`, '"data":{"id":"it\'s 7"}}']) {
+    await expect(request).toContainText(part)
+  }
+  await accessible(page)
+  await page.getByRole('button', { name: 'Copy curl' }).click()
+  const curl = await page.evaluate(() => navigator.clipboard.readText())
+  expect(curl).toContain(`-H 'Webhook-Signature: ${receiver.requests[0]!.headers['webhook-signature']}'`)
+  expect(curl).toContain(`"it'\\''s 7"`)
+})
+
 test('an endpoint signs with two profiles while its receiver moves', async ({ page, backend, receiver, tenant }) => {
   await signIn(page, backend, `/t/${tenant}`)
   await page.getByRole('link', { name: 'New endpoint' }).click()

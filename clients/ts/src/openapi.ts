@@ -2663,6 +2663,10 @@ export interface components {
             shape?: string;
             /** @description The start of the response body: at most 16 KiB of a failed attempt, 1,000 bytes of a success, 200 bytes in a delivery. U+FFFD replaces invalid UTF-8. *** without the scope read. */
             body?: string;
+            /** @description Of the request of a failed attempt; the values of the endpoint's own headers are ***. Absent in a delivery, and without the scope read. */
+            request_headers?: {
+                [key: string]: string;
+            };
             /** @description Of the response to a failed attempt: those that help to find the cause, such as Server and X-Request-Id, 200 bytes each. Absent in a delivery, and without the scope read. */
             response_headers?: {
                 [key: string]: string;
@@ -2913,6 +2917,10 @@ export interface components {
             shape?: string;
             /** @description The start of the response body: at most 16 KiB of a failed attempt, 1,000 bytes of a success, 200 bytes in a delivery. U+FFFD replaces invalid UTF-8. *** without the scope read. */
             body?: string;
+            /** @description Of the request of a failed attempt; the values of the endpoint's own headers are ***. Absent in a delivery, and without the scope read. */
+            request_headers?: {
+                [key: string]: string;
+            };
             /** @description Of the response to a failed attempt: those that help to find the cause, such as Server and X-Request-Id, 200 bytes each. Absent in a delivery, and without the scope read. */
             response_headers?: {
                 [key: string]: string;

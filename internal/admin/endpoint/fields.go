@@ -119,7 +119,7 @@ func set[T any](to, from *T) {
 
 // check returns the invalid fields of an endpoint before a write.
 func (a *Admin) check(e hook.Endpoint) []hook.FieldError {
-	errs := append(hook.ValidateEndpoint(e), sign.CheckProfiles(e.Profiles)...)
+	errs := append(hook.ValidateEndpoint(e), sign.CheckProfiles(&e)...)
 	errs = append(errs, retry.Validate(e.Retry)...)
 	if len(e.Filter) > 0 {
 		_, wrong := filter.Parse(e.Filter, "filter")

@@ -83,7 +83,7 @@ func chosenSecret(given string) (string, []hook.FieldError) {
 	}
 	key, err := sign.Parse(given)
 	if err != nil || key.Scheme() != hook.SchemeV1 {
-		return "", []hook.FieldError{{Field: "secret", Message: "must be whsec_ and the base64 of 24 to 64 bytes"}}
+		return "", []hook.FieldError{{Field: "secret", Message: "must be whsec_ and the base64 of 24 to 64 bytes, or text: and 16 to 128 visible characters"}}
 	}
 	return given, nil
 }

@@ -92,6 +92,9 @@ func (p *Previewer) Preview(ctx context.Context, tenant hook.TenantID, q Query) 
 		return Preview{}, err
 	}
 	q.apply(&e)
+	if wrong := hook.ValidateShape(e); len(wrong) > 0 {
+		return Preview{}, hook.Invalid(wrong...)
+	}
 	made := Preview{Endpoint: e, Method: methodOf(e.Destination.Type), Subscribed: e.Subscribes(event.Type)}
 	if made.Matches, err = matches(e.Filter, event); err != nil {
 		return Preview{}, err

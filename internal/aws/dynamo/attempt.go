@@ -110,7 +110,7 @@ func (s *Store) EraseAttempts(ctx context.Context, deliveries []hook.Delivery) e
 	}
 	for _, item := range items {
 		a, err := decode(item, s.payload.fromAttemptItem)
-		if err == nil && len(a.Outcome.Body) == 0 && len(a.Outcome.Headers) == 0 {
+		if err == nil && len(a.Outcome.Body) == 0 && len(a.Outcome.Headers) == 0 && len(a.Outcome.Sent) == 0 {
 			continue
 		}
 		var k key
@@ -120,7 +120,7 @@ func (s *Store) EraseAttempts(ctx context.Context, deliveries []hook.Delivery) e
 		_, err = s.db.UpdateItem(ctx, &dynamodb.UpdateItemInput{
 			TableName:                s.table,
 			Key:                      k.attributes(),
-			UpdateExpression:         aws.String("REMOVE outcome.#body, outcome.#headers"),
+			UpdateExpression:         aws.String("REMOVE outcome.#body, outcome.#headers, outcome.sent"),
 			ConditionExpression:      aws.String("attribute_exists(outcome)"),
 			ExpressionAttributeNames: map[string]string{"#body": "body", "#headers": "headers"},
 		})

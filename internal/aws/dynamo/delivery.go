@@ -129,6 +129,7 @@ type outcomeItem struct {
 	Body       []byte            `dynamodbav:"body,omitempty"`
 	Encoding   string            `dynamodbav:"encoding,omitempty"` // of the body
 	Headers    map[string]string `dynamodbav:"headers,omitempty"`
+	Sent       map[string]string `dynamodbav:"sent,omitempty"`
 	Region     string            `dynamodbav:"region,omitempty"`
 	Duration   time.Duration     `dynamodbav:"ns,omitempty"`
 	RetryAfter time.Duration     `dynamodbav:"retry_after_ns,omitempty"`
@@ -148,6 +149,7 @@ func toOutcomeItem(o hook.Outcome) *outcomeItem {
 		URL:        o.URL,
 		Body:       o.Body,
 		Headers:    o.Headers,
+		Sent:       o.Sent,
 		Region:     o.Region,
 		Duration:   o.Duration,
 		RetryAfter: o.RetryAfter,
@@ -175,6 +177,7 @@ func fromOutcomeItem(it *outcomeItem) (hook.Outcome, error) {
 		URL:        it.URL,
 		Body:       it.Body,
 		Headers:    it.Headers,
+		Sent:       it.Sent,
 		Region:     it.Region,
 		Duration:   it.Duration,
 		RetryAfter: it.RetryAfter,

@@ -569,6 +569,42 @@ func TestStore_FirstTrySuccessIsOneWriteUnit(t *testing.T) {
 	}
 }
 
+// TestStore_FailedAttemptIsOneWriteUnit checks that the record of a failed attempt takes
+// one write unit with the headers of the profile standard, two headers of the owner and a
+// short answer.
+func TestStore_FailedAttemptIsOneWriteUnit(t *testing.T) {
+	t.Parallel()
+
+	d := delivery(1)
+	d.Tenant, d.State = hook.TenantID(strings.Repeat("t", 36)), hook.StateRetrying
+	attempt := hook.Attempt{
+		Delivery: d.Ref(), Number: 1, Trigger: hook.TriggerRetry, StartedAt: d.CreatedAt, NextAttemptAt: d.CreatedAt, ExpiresAt: d.ExpiresAt,
+		Outcome: hook.Outcome{
+			Class: hook.ClassUnavailable, Status: 503, Duration: 12_345_678_901, Error: "The endpoint answered 503 Service Unavailable.",
+			URL: "https://hooks.customer-domain.example.com/integrations/surehook/v2/receive", Shape: "standard",
+			Body:    []byte(`{"error":"down for maintenance"}`),
+			Headers: map[string]string{"Server": "nginx/1.25.3", "Content-Type": "application/json", "X-Request-Id": "6f1c1c8e-5f0e-4f35-9d3a-0c8f6f1b2a3d"},
+			Sent: map[string]string{
+				"Content-Type": "application/json", "User-Agent": "Surehook/0.1.0", "X-Webhook-Event": "subscription.updated",
+				"X-Webhook-Delivery": d.ID.String(), "X-Webhook-Attempt": "1", "Webhook-Id": string(d.ID.Event), "Webhook-Timestamp": "1795000000",
+				"Webhook-Signature": "v1," + strings.Repeat("a", 44), "Authorization": hook.Masked, "X-Environment": hook.Masked,
+			},
+		},
+	}
+	w, store := newWire(t)
+	if err := store.SaveDelivery(t.Context(), d, &attempt); err != nil {
+		t.Fatal(err)
+	}
+	writes, _ := w.only(t).body.at("TransactItems").([]any)
+	for _, write := range writes {
+		put, _ := write.(map[string]any)["Put"].(map[string]any)
+		item, _ := put["Item"].(map[string]any)
+		if size := attributesSize(item); item["outcome"] != nil && (size < 700 || size > 1024) {
+			t.Errorf("attempt item has %d bytes; want 700 to 1024: %v", size, item)
+		}
+	}
+}
+
 // attributesSize returns the size of names and values in bytes.
 func attributesSize(attributes map[string]any) int {
 	size := 0

@@ -41,7 +41,8 @@ func (d *Deliverer) attemptTogether(ctx context.Context, jobs []*job, open attem
 			one := *made
 			one.Outcome.Batch = batch.Of(j.Token.Delivery.DeliveryID)
 			if j != leader { // the record of the leader has the whole answer
-				one.Outcome.Body, one.Outcome.Headers = one.Outcome.Body[:min(len(one.Outcome.Body), hook.MaxSuccessBody)], nil
+				one.Outcome.Body = one.Outcome.Body[:min(len(one.Outcome.Body), hook.MaxSuccessBody)]
+				one.Outcome.Headers, one.Outcome.Sent = nil, nil
 			}
 			return d.settleAttempt(ctx, &j.subject, &one)
 		})

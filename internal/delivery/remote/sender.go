@@ -33,7 +33,8 @@ type Sender struct {
 // endpoint may have received the request.
 func (s *Sender) Send(ctx context.Context, r send.Request) (hook.Outcome, error) {
 	start := s.Now()
-	message, err := encodeMessage(s.Signer.Prepare(r), s.Signer.Policy.Own)
+	prepared := s.Signer.Prepare(r)
+	message, err := encodeMessage(prepared, s.Signer.Policy.Own)
 	if err != nil {
 		return hook.Outcome{}, fmt.Errorf("%w: %w", send.ErrNotSent, err)
 	}
@@ -45,6 +46,7 @@ func (s *Sender) Send(ctx context.Context, r send.Request) (hook.Outcome, error)
 	if err != nil {
 		return hook.Outcome{}, fmt.Errorf("read sender: %w", err)
 	}
+	prepared.Describe(&outcome)
 	outcome.Region = r.Endpoint.Region
 	outcome.Duration = s.Now().Sub(start)
 	return outcome, nil

@@ -92,6 +92,27 @@ func withCustom(ours http.Header, own map[string]string) http.Header {
 	return h
 }
 
+// Describe sets the headers of the request in the outcome of a failed attempt. The values
+// of the owner's headers are masked, and so is an access token.
+func (p *Prepared) Describe(o *hook.Outcome) {
+	switch o.Class {
+	case hook.ClassDelivered, hook.ClassBlocked, hook.ClassToken:
+		return
+	}
+	own := make(map[string]string, len(p.Own)+1)
+	for name := range p.Own {
+		own[name] = hook.Masked
+	}
+	if p.Grant != nil {
+		own[hook.AuthorizationHeader] = hook.Masked
+	}
+	headers := withCustom(p.Header, own)
+	o.Sent = make(map[string]string, len(headers))
+	for name := range headers {
+		o.Sent[name] = strings.Join(headers[name], ", ")
+	}
+}
+
 // answer is the result of one request.
 type answer struct {
 	outcome  hook.Outcome

@@ -22,7 +22,7 @@ import (
 func same(t *testing.T, got, want hook.Outcome) {
 	t.Helper()
 
-	got.Headers = nil // see TestSender_Send_keepsHeaders
+	got.Headers, got.Sent = nil, nil // see TestSender_Send_keepsHeaders
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("Send(...) is another outcome (-want +got):\n%s", diff)
 	}
@@ -95,6 +95,46 @@ func TestSender_Send_keepsHeaders(t *testing.T) {
 		if diff := cmp.Diff(want, got.Headers); diff != "" || len(got.Body) != most {
 			t.Errorf("%d keeps %d bytes; want %d, and headers (-want +got):\n%s", status, len(got.Body), most, diff)
 		}
+	}
+}
+
+// TestSender_Send_describesTheRequest checks that a failed attempt tells the headers that
+// its receiver got, without the values of the owner's headers.
+func TestSender_Send_describesTheRequest(t *testing.T) {
+	t.Parallel()
+
+	for status, described := range map[int]bool{204: false, 500: true, 302: true} {
+		received := make(chan http.Header, 1)
+		server, _ := serve(t, func(w http.ResponseWriter, r *http.Request) {
+			received <- r.Header
+			w.WriteHeader(status)
+		}, nil)
+		r := request(t, server.URL)
+		r.Own = map[string]string{"X-Key": "hush", "X-Idempotency-Key": "not the owner's"}
+		r.Content.Headers = map[string]string{"x-kind": "order 7"}
+		got := sender(t).Send(t.Context(), r).Sent
+		want := make(map[string]string)
+		for name, values := range <-received {
+			want[name] = values[0]
+		}
+		for _, name := range []string{"Content-Length", "Accept-Encoding"} { // of HTTP
+			delete(want, name)
+		}
+		if want["X-Key"] != "hush" || want["X-Kind"] != "order 7" || want["Webhook-Signature"] == "" {
+			t.Fatalf("the receiver got %v", want)
+		}
+		want["X-Key"], want["X-Kind"] = hook.Masked, hook.Masked
+		if !described {
+			want = nil
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("Sent of an attempt with %d (-want +got):\n%s", status, diff)
+		}
+	}
+	r := request(t, "http://127.0.0.1:1")
+	r.Endpoint.URL = "http://10.0.0.1/"
+	if got := sender(t).Send(t.Context(), r); got.Class != hook.ClassBlocked || got.Sent != nil {
+		t.Errorf("blocked attempt = %+v; want no headers of a request", got)
 	}
 }
 

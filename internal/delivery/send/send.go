@@ -61,8 +61,13 @@ var ErrNotSent = errors.New("no request was made")
 // ErrDeadline is the cause of a context after the endpoint's timeout.
 var ErrDeadline = errors.New("the endpoint's timeout is over")
 
-// Send prepares an attempt and makes the attempt here: Prepare and Post.
-func (s *Sender) Send(ctx context.Context, r Request) hook.Outcome { return s.Post(ctx, s.Prepare(r)) }
+// Send prepares an attempt and makes the attempt here: Prepare, Post and Describe.
+func (s *Sender) Send(ctx context.Context, r Request) hook.Outcome {
+	prepared := s.Prepare(r)
+	outcome := s.Post(ctx, prepared)
+	prepared.Describe(&outcome)
+	return outcome
+}
 
 // Prepare signs the request at the current time. Prepare makes no request.
 func (s *Sender) Prepare(r Request) Prepared {

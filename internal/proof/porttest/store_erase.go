@@ -85,7 +85,7 @@ func eraseAttempts(t *testing.T, s StoreUnderTest) {
 	for range 2 {
 		check(t, s.EraseAttempts(t.Context(), []hook.Delivery{d, late}))
 	}
-	failure.Outcome.Headers = nil
+	failure.Outcome.Headers, failure.Outcome.Sent = nil, nil
 	late.State, failure.Outcome.Body = hook.StateRetrying, nil // a state whose attempts are read
 	erased, err := s.Attempts(t.Context(), []hook.Delivery{late})
 	wantSame(t, "Attempts(erased, of a late success)", []hook.Attempt{failure}, erased, err)
@@ -93,7 +93,7 @@ func eraseAttempts(t *testing.T, s StoreUnderTest) {
 		if len(want[i].Outcome.Body) == 0 {
 			t.Fatal("the sample has no body")
 		}
-		want[i].Outcome.Body, want[i].Outcome.Headers = nil, nil
+		want[i].Outcome.Body, want[i].Outcome.Headers, want[i].Outcome.Sent = nil, nil, nil
 	}
 	got, err := s.Attempts(t.Context(), []hook.Delivery{d})
 	wantSame(t, "Attempts(erased)", want, got, err)

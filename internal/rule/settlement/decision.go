@@ -169,12 +169,12 @@ func (d Decision) apply(s *Subject, current *hook.Delivery) (*hook.Delivery, *ho
 func (d Decision) applyAttempt(s *Subject, current *hook.Delivery) (*hook.Delivery, *hook.Attempt) {
 	next, o := new(*current), *d.outcome
 	if next.Erased { // during the attempt
-		o.Body, o.Headers = nil, nil
+		o.Body, o.Headers, o.Sent = nil, nil, nil
 	}
 	next.Attempts, next.Token = s.Token.Attempt, s.Token.Nonce
 	next.UpdatedAt, next.NextAttemptAt = d.at, time.Time{}
 	next.Last = o
-	next.Last.Headers = nil // the record of the attempt has them
+	next.Last.Headers, next.Last.Sent = nil, nil // the record of the attempt has them
 	next.Last.Body = o.Body[:min(len(o.Body), hook.MaxLastBody)]
 	next.State, next.Reason = hook.StateDead, hook.ReasonNone
 	switch resultOf(s.Endpoint, &o) {

@@ -1,13 +1,11 @@
 package sign
 
 import (
-	"bytes"
 	"crypto/sha1" //nolint:gosec // a deployment may have receivers that know nothing else; Check warns
 	"crypto/sha256"
 	"crypto/sha512"
 	"encoding/base64"
 	"encoding/hex"
-	"encoding/json"
 	"fmt"
 	"hash"
 	"maps"
@@ -16,6 +14,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/go-json-experiment/json"
 
 	"surehook/internal/hook"
 )
@@ -151,26 +151,33 @@ func hashOf(algorithm string) func() hash.Hash {
 	return sha256.New
 }
 
-// CheckProfiles returns the error of profiles whose headers have one name: a request can
-// only carry one of them.
-func CheckProfiles(profiles []hook.SignatureProfile) []hook.FieldError {
+// CheckProfiles returns the errors of profiles that have a header in common, or one with
+// the endpoint's own headers: a request can only carry one of them.
+func CheckProfiles(e *hook.Endpoint) (wrong []hook.FieldError) {
 	seen := make(map[string]string)
-	for _, p := range profiles {
+	for _, p := range e.Profiles {
 		headers := defined(p).Headers
 		if p.Name == hook.ProfileStandard {
 			headers = map[string]string{"Webhook-Id": "", "Webhook-Timestamp": "", "Webhook-Signature": ""}
 		}
-		for name := range headers {
-			name = http.CanonicalHeaderKey(name)
-			if other, ok := seen[name]; ok && other != p.Name {
-				return []hook.FieldError{{
+		for _, name := range slices.Sorted(maps.Keys(headers)) {
+			other, ok := seen[hook.HeaderName(name)]
+			if ok && other != p.Name && len(wrong) == 0 {
+				wrong = append(wrong, hook.FieldError{
 					Field: "signature_profiles", Message: fmt.Sprintf("%s and %s both have the header %s", other, p.Name, name),
-				}}
+				})
 			}
-			seen[name] = p.Name
+			seen[hook.HeaderName(name)] = p.Name
 		}
 	}
-	return nil
+	own := slices.Concat(slices.Collect(maps.Keys(e.Headers)), slices.Collect(maps.Keys(e.SealedHeaders)))
+	slices.Sort(own)
+	for _, name := range slices.Compact(own) {
+		if profile, ok := seen[hook.HeaderName(name)]; ok && !hook.ReservedHeader(name) {
+			wrong = append(wrong, hook.FieldError{Field: "headers." + name, Message: "is set by the signature profile " + profile})
+		}
+	}
+	return wrong
 }
 
 // ParseProfiles parses the deployment's own profiles: JSON of the definitions, by name. A
@@ -180,10 +187,8 @@ func ParseProfiles(text []byte) (map[string]hook.SignatureProfile, error) {
 	if len(text) == 0 {
 		return nil, nil
 	}
-	decoder := json.NewDecoder(bytes.NewReader(text))
-	decoder.DisallowUnknownFields()
 	var own map[string]hook.SignatureProfile
-	if err := decoder.Decode(&own); err != nil {
+	if err := json.Unmarshal(text, &own, json.RejectUnknownMembers(true)); err != nil {
 		return nil, hook.Invalid(hook.FieldError{Field: "signature_profiles", Message: "must be JSON of profiles by name: " + err.Error()})
 	}
 	taken := Known(nil)

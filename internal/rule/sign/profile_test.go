@@ -132,18 +132,37 @@ func hmacSHA512(key, text string) string {
 func TestCheckProfiles(t *testing.T) {
 	t.Parallel()
 
+	check := func(profiles ...hook.SignatureProfile) []hook.FieldError {
+		return sign.CheckProfiles(&hook.Endpoint{Profiles: profiles})
+	}
 	own := hook.SignatureProfile{Name: "own", Signed: "{body}", Headers: map[string]string{"x-webhook-id": "{id}"}}
-	if wrong := sign.CheckProfiles(append(hook.ProfilesNamed(hook.ProfileClassic), own)); len(wrong) != 1 || !strings.Contains(wrong[0].Message, "X-Webhook-Id") {
+	if wrong := check(append(hook.ProfilesNamed(hook.ProfileClassic), own)...); len(wrong) != 1 || !strings.Contains(wrong[0].Message, "x-webhook-id") {
 		t.Errorf("CheckProfiles() = %v; want a header in both", wrong)
 	}
 	own.Headers = map[string]string{"Webhook-Signature": "{signature}"}
-	if wrong := sign.CheckProfiles(append(hook.ProfilesNamed(hook.ProfileStandard), own)); len(wrong) != 1 {
+	if wrong := check(append(hook.ProfilesNamed(hook.ProfileStandard), own)...); len(wrong) != 1 {
 		t.Errorf("CheckProfiles() = %v; want a header of standard in both", wrong)
 	}
 	for name := range sign.Profiles() {
-		if wrong := sign.CheckProfiles(hook.ProfilesNamed(hook.ProfileStandard, name)); len(wrong) > 0 {
+		if wrong := check(hook.ProfilesNamed(hook.ProfileStandard, name)...); len(wrong) > 0 {
 			t.Errorf("CheckProfiles(standard, %s) = %v", name, wrong)
 		}
+	}
+}
+
+func TestCheckProfiles_ownHeaders(t *testing.T) {
+	t.Parallel()
+
+	e := hook.Endpoint{
+		Profiles: hook.ProfilesNamed("github", "slack"),
+		Headers:  map[string]string{"x_hub_signature_256": "a"}, SealedHeaders: map[string][]byte{"X-Slack-Signature": {1}, "X-Other": {1}},
+	}
+	var fields []string
+	for _, wrong := range sign.CheckProfiles(&e) {
+		fields = append(fields, wrong.Field)
+	}
+	if diff := cmp.Diff([]string{"headers.X-Slack-Signature", "headers.x_hub_signature_256"}, fields); diff != "" {
+		t.Errorf("CheckProfiles() (-want +got):\n%s", diff)
 	}
 }
 

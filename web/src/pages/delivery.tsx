@@ -7,7 +7,8 @@ import type { Delivery } from '../api/reads'
 import { duration, moment } from '../format'
 import { may } from '../session'
 import { text } from '../text'
-import { Button, Id } from '../ui/controls'
+import { Button, CopyButton, Id } from '../ui/controls'
+import { curlOf, requestText } from '../ui/curl'
 import { EndpointName, outcome, StateBadge, toneOf } from '../ui/delivery'
 import { Confirm } from '../ui/dialog'
 import type { Tone } from '../ui/page'
@@ -106,7 +107,9 @@ function Timeline({ tenant, delivery }: { tenant: string; delivery: Delivery }) 
           <ol className="timeline">
             <Item tone="calm" at={d.created_at} title={t.acceptedItem} />
             {d.history.map((a) => (
-              <AttemptItem key={a.number} of={a} />
+              <AttemptItem key={a.number} of={a}>
+                {a.request_headers && <Sent tenant={tenant} event={d.event_id} of={a} />}
+              </AttemptItem>
             ))}
             <Now tenant={tenant} of={d} />
             {d.planned_at.map((at, i) => (
@@ -141,7 +144,7 @@ function Item({ tone, at, title, note, planned, children }: ItemProps) {
   )
 }
 
-function AttemptItem({ of: a }: { of: Schemas['Attempt'] }) {
+function AttemptItem({ of: a, children }: { of: Schemas['Attempt']; children?: ReactNode }) {
   const ok = a.class === 'delivered'
   const trigger = t.triggers[a.trigger]
   return (
@@ -171,7 +174,47 @@ function AttemptItem({ of: a }: { of: Schemas['Attempt'] }) {
       )}
       {a.body && <Answer body={a.body} />}
       {a.shape && <p className="soft small">{t.shape(a.shape)}</p>}
+      {children}
     </Item>
+  )
+}
+
+type SentProps = { tenant: string; event: string; of: Schemas['Attempt'] }
+
+/** The request of a failed attempt. Its body is made again from the event. */
+function Sent({ tenant, event, of: a }: SentProps) {
+  const [open, setOpen] = useState(false)
+  const read = useQuery({
+    enabled: open && !a.batch,
+    queryKey: [tenant, 'sent', a.delivery_id],
+    queryFn: () => ask(api().POST('/v1/tenants/{tenant}/endpoints/{endpoint}/preview', { params: { path: { tenant, endpoint: a.endpoint_id } }, body: { event_id: event } })),
+  })
+  const same = read.data?.shape === (a.shape ?? 'raw')
+  const request = { method: 'POST', url: a.url ?? '', headers: a.request_headers ?? {}, body: same ? (read.data?.request.body ?? '') : '' }
+  return (
+    <>
+      {open && (
+        <>
+          <pre className="code wrap" tabIndex={0} aria-label={t.request}>
+            {requestText(request)}
+          </pre>
+          {same ? (
+            <p>
+              <span className="id">
+                {t.curl} <CopyButton value={curlOf(request)} label="curl" />
+              </span>
+            </p>
+          ) : (
+            !read.isFetching && <p className="soft small">{a.batch ? t.bodyOfBatch : t.bodyGone}</p>
+          )}
+        </>
+      )}
+      <div>
+        <Button tiny aria-expanded={open} onClick={() => setOpen(!open)}>
+          {open ? t.hideRequest : t.request}
+        </Button>
+      </div>
+    </>
   )
 }
 

@@ -6,6 +6,7 @@ import teams from '../../../examples/transformations/teams.cel?raw'
 import { type ApiError, askWith, type Schemas } from '../api/client'
 import { failureOf, text } from '../text'
 import { Button, CopyButton, Input, Select, TextArea } from '../ui/controls'
+import { curlOf, requestText } from '../ui/curl'
 import { Field, requireJson, type Values } from '../ui/form'
 
 const t = text.form
@@ -144,20 +145,6 @@ function Preview({ path, shape, at }: PreviewProps) {
       )}
     </section>
   )
-}
-
-function requestText({ method, url, headers, body }: Schemas['Preview']['request']): string {
-  const lines = Object.entries(headers)
-    .sort(([a], [b]) => (a < b ? -1 : 1))
-    .map(([name, value]) => `${name}: ${value}`)
-  return [`${method} ${url}`, ...lines, '', body].join('\n')
-}
-
-/** The request as a command, for a receiver at hand. */
-function curlOf({ url, headers, body }: Schemas['Preview']['request']): string {
-  const quoted = (value: string) => `'${value.replaceAll("'", `'\\''`)}'`
-  const lines = Object.entries(headers).map(([name, value]) => `-H ${quoted(`${name}: ${value}`)}`)
-  return [`curl -X POST ${quoted(url)}`, ...lines, `--data-binary ${quoted(body)}`].join(' \\\n  ')
 }
 
 /** Puts the cursor at the place of a mistake. */
