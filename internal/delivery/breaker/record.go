@@ -63,8 +63,9 @@ func (r *recording) record(ctx context.Context, begun []hook.DeliveryRef) error 
 	return errors.Join(faults...)
 }
 
-// recordEvent records the queued deliveries of one event. Of an event that is expired,
-// erased or gone, nothing is recorded. Whoever erases everything of a tenant waits for the
+// recordEvent records the queued deliveries of one event. Of an event that is expired or
+// gone, nothing is recorded. A delivery of an erased event has no record if its erasure was
+// interrupted: the next token cancels it. Whoever erases everything of a tenant waits for the
 // processes that read before, so an event read here and its record go together.
 func (r *recording) recordEvent(ctx context.Context, refs []hook.DeliveryRef) error {
 	if !r.hasTime(ctx, reconcileReserve) {
@@ -76,7 +77,7 @@ func (r *recording) recordEvent(ctx context.Context, refs []hook.DeliveryRef) er
 		return nil
 	case err != nil:
 		return fmt.Errorf("read event %s: %w", refs[0].Event, err)
-	case e.Erased(), e.Expired(r.Now()):
+	case e.Expired(r.Now()):
 		return nil
 	}
 	var faults []error

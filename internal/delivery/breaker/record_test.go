@@ -96,6 +96,26 @@ func TestRecord_LostFirstTokensComeBack(t *testing.T) {
 	}
 }
 
+// An erasure dies after the payload, and the token of the first attempt is lost: the
+// delivery ends nevertheless.
+func TestRecord_AnInterruptedErasureEnds(t *testing.T) {
+	t.Parallel()
+
+	w := setup(t)
+	e := w.Event("order.paid", w.Clock.Now(), w.Endpoint(nil))
+	e.ErasedAt = w.Clock.Now()
+	if err := w.Store.EraseEvent(t.Context(), e); err != nil {
+		t.Fatal(err)
+	}
+	ids := begun(e)
+	w.Clock.Pass(5 * time.Minute)
+	w.keep(ids...)
+	w.sweepFor(20 * time.Minute)
+	if got := w.States(ids); got != "1 cancelled erased" || len(w.Posts) > 0 {
+		t.Errorf("delivery is %s after %d requests; want cancelled without one", got, len(w.Posts))
+	}
+}
+
 // A token that was late makes the only attempt, and the sweeper sends none.
 func TestRecord_LateTokensMakeTheAttempt(t *testing.T) {
 	t.Parallel()
@@ -119,12 +139,6 @@ func TestRecord_BringsNothingBack(t *testing.T) {
 		given func(w *bundle, e hook.Event)
 		ref   func(ref hook.DeliveryRef) hook.DeliveryRef
 	}{
-		{name: "an erased event", given: func(w *bundle, e hook.Event) {
-			e.ErasedAt = w.Clock.Now()
-			if err := w.Store.EraseEvent(w.T.Context(), e); err != nil {
-				w.T.Fatal(err)
-			}
-		}},
 		{name: "an expired event", given: func(w *bundle, e hook.Event) { w.Clock.Pass(e.ExpiresAt.Sub(w.Clock.Now())) }},
 		{name: "an unknown event", ref: func(ref hook.DeliveryRef) hook.DeliveryRef {
 			ref.Event = hook.KeyedEventID("acme", "other")
