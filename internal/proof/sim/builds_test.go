@@ -55,10 +55,23 @@ func (w *simulation) drawBuilds() {
 		until := at.Add(w.within(3 * time.Minute))
 		w.deployments = append(w.deployments, span{from: at, to: until})
 		at = until.Add(time.Minute + w.within(4*time.Minute))
+		w.plan.add(at.Add(-w.within(4*time.Minute)), w.forcePuzzles)
 	}
 	for _, s := range []*memory.Store{w.store, w.recordings} {
 		s.Store = dynamo.Over(builds{s.Table, w}, memory.Schema().Name)
 		s.Wait = world.NoWait
+	}
+}
+
+// forcePuzzles replays an event with a record that an earlier build could not read, whatever
+// the state of its deliveries.
+func (w *simulation) forcePuzzles() {
+	for _, e := range w.posted {
+		if w.puzzles[e.ID] {
+			w.handIn(e.Tenant, "replay puzzling "+string(e.ID), func(ctx context.Context, p *process) error {
+				return second(p.wiring().Replayer().Event(ctx, e.Tenant, e.ID, replay.Request{By: operator, Force: true}))
+			})
+		}
 	}
 }
 
@@ -329,6 +342,10 @@ func (p *process) puzzled(k table.Key) {
 	defer p.mu.Unlock()
 
 	p.unknown = append(p.unknown, k)
+	if _, event, ok := strings.Cut(k.Sort, "#evt_"); ok {
+		id, _, _ := strings.Cut(event, "#")
+		p.puzzles["evt_"+hook.EventID(id)] = true
+	}
 	p.count(cannotRead)
 	endpoint, _, _ := strings.Cut(strings.TrimPrefix(k.Hash, "endpoint#"), "#")
 	p.troubled[hook.EndpointID(endpoint)] = p.now

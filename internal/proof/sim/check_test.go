@@ -35,6 +35,7 @@ type checker struct {
 	blamed    map[hook.DeliveryRef][]string  // faults that may repeat attempts: one receipt each
 	hit       map[hook.DeliveryRef]time.Time // time of the last fault
 	troubled  map[hook.EndpointID]time.Time  // time of the last fault of a circuit check
+	puzzles   map[hook.EventID]bool          // with a record that an earlier build could not read
 	disturbed time.Time                      // time of the last fault of another process
 	parks     map[attempt]int                // parks before the attempt: each took a token
 	writes    map[hook.DeliveryRef][]time.Time
@@ -128,6 +129,7 @@ func newChecker() checker {
 		parks:    make(map[attempt]int),
 		named:    make(map[hook.JobID][]named),
 		troubled: make(map[hook.EndpointID]time.Time),
+		puzzles:  make(map[hook.EventID]bool),
 		writes:   make(map[hook.DeliveryRef][]time.Time),
 		sentOn:   make(map[hook.DeliveryRef]int),
 		asked:    make(map[hook.Token]time.Time),
