@@ -75,6 +75,7 @@ func TestLimits(t *testing.T) {
 		"endpoints of a tenant with one host":    {403},
 		"expression":                             {shape.MaxExpression, written(t, "internal/rule/shape", `maxNodes += (\d+)`), written(t, "internal/rule/shape", `maxNesting += (\d+)`)},
 		"steps of an evaluation":                 {written(t, "internal/rule/shape", `maxSteps += (\d+)`), written(t, "internal/rule/shape", `charactersPerStep = (\d+)`)},
+		"memory of an evaluation":                {shape.MaxMemory >> 20},
 		"body of a transformation":               {shape.MaxBody / kib, written(t, "internal/rule/shape", `maxDepth += (\d+)`)},
 		"own signature profiles of a deployment": {written(t, "infra/surehook", `maxProfilesText = (\d+)`), hook.MaxProfiles},
 		"template of a profile":                  {written(t, "internal/hook", `maxProfileText += (\d+)`), written(t, "internal/hook", `maxProfileHeaders += (\d+)`), written(t, "internal/hook", `maxProfilePart += (\d+)`)},

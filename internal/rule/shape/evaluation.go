@@ -7,6 +7,9 @@ import (
 	"github.com/google/cel-go/common/ast"
 )
 
+// MaxMemory is what one evaluation of maxSteps allocates at most, in bytes.
+const MaxMemory = 64 << 20
+
 // Bounds of an evaluation.
 const (
 	// maxSteps is the work of one evaluation. A node of the expression is a step, each time

@@ -2,6 +2,7 @@ package shape_test
 
 import (
 	"errors"
+	"runtime"
 	"strconv"
 	"strings"
 	"testing"
@@ -232,6 +233,32 @@ func TestShaper_Shape_hostile(t *testing.T) {
 				t.Errorf("the problem is %q; want a short text without values of the payload", problem.Problem)
 			}
 		})
+	}
+}
+
+// TestShaper_Shape_memory holds the memory of an evaluation to a bound, with the largest
+// payload: function deliver has 120 MiB for everything. What is allocated in all is at least
+// what is held at once.
+func TestShaper_Shape_memory(t *testing.T) { //nolint:paralleltest // counts the allocations of the process
+	long := strings.Repeat("x", hook.MaxPayload/4)
+	payload := `{"long": "` + long + `", "many": [1` + strings.Repeat(",1", (hook.MaxPayload-len(long))/2-20) + `]}`
+	for _, body := range []string{
+		`event.data.many.map(a, [a])`, `event.data.many.map(a, [[[[a]]]])`, `event.data.many.map(a, {"a": a})`, `event.data.many.map(a, event.data.?many)`,
+		`event.data.many.map(a, string(a))`, `event.data.many.map(a, "a" + "b")`, `event.data.many.map(a, timestamp("2026-11-11T11:11:11Z"))`,
+		`event.data.many.map(a, json(event.data))`, `event.data.long.split("")`, `event.data.long.split("").map(a, a + a)`,
+		`event.data.many.map(a, 9223372036854775807)`, `event.data.many.map(a, event.data.many)`, `cel.bind(l, event.data.many + event.data.many, l + l)`,
+	} {
+		var s shape.Shaper
+		if _, err := s.Shape(&hook.Endpoint{Transformation: `{"body": 1}`}, event(payload)); err != nil {
+			t.Fatal(err)
+		}
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		_, _ = s.Shape(&hook.Endpoint{Transformation: `{"body": ` + body + `}`}, event(payload))
+		runtime.ReadMemStats(&after)
+		if got := after.TotalAlloc - before.TotalAlloc; got < 1<<20 || got > shape.MaxMemory {
+			t.Errorf("%s allocates %d MiB; want at most %d", body, got>>20, shape.MaxMemory>>20)
+		}
 	}
 }
 
