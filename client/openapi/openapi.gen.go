@@ -2279,6 +2279,10 @@ type Attempt struct {
 	NextAttemptAt *Time   `json:"next_attempt_at,omitempty"`
 	Number        int     `json:"number"`
 
+	// Phases Where the time of the last request of an attempt went; absent in a delivery. A phase that did not end is absent, and
+	// so are dns, connect and tls on a connection of an earlier request.
+	Phases *Phases `json:"phases,omitempty"`
+
 	// Region The region of the sender; absent for the deployment's own, also when the own region sent in its place.
 	Region *string `json:"region,omitempty"`
 
@@ -3752,6 +3756,10 @@ type Outcome struct {
 	// Error The error of a failed attempt. *** without the scope read.
 	Error *string `json:"error,omitempty"`
 
+	// Phases Where the time of the last request of an attempt went; absent in a delivery. A phase that did not end is absent, and
+	// so are dns, connect and tls on a connection of an earlier request.
+	Phases *Phases `json:"phases,omitempty"`
+
 	// Region The region of the sender; absent for the deployment's own, also when the own region sent in its place.
 	Region *string `json:"region,omitempty"`
 
@@ -3789,6 +3797,22 @@ type PendingDelivery struct {
 
 // PendingDeliveryState defines model for PendingDelivery.State.
 type PendingDeliveryState string
+
+// Phases Where the time of the last request of an attempt went; absent in a delivery. A phase that did not end is absent, and
+// so are dns, connect and tls on a connection of an earlier request.
+type Phases struct {
+	// Connect A duration with units, in the grammar of Go's time.ParseDuration.
+	Connect *Duration `json:"connect,omitempty"`
+
+	// Dns A duration with units, in the grammar of Go's time.ParseDuration.
+	Dns *Duration `json:"dns,omitempty"`
+
+	// FirstByte A duration with units, in the grammar of Go's time.ParseDuration.
+	FirstByte *Duration `json:"first_byte,omitempty"`
+
+	// Tls A duration with units, in the grammar of Go's time.ParseDuration.
+	Tls *Duration `json:"tls,omitempty"`
+}
 
 // PipelineStats defines model for PipelineStats.
 type PipelineStats struct {

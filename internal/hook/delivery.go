@@ -110,9 +110,19 @@ type Outcome struct {
 	Sent       map[string]string // headers of the failed request, the values of the owner's headers masked; nil: none was made
 	Region     string            // of the sender; empty for the deployment's own
 	Duration   time.Duration     // from the first dial to the end of the response, with the way to another region
+	Phases     Phases            // of the last request of the attempt
 	RetryAfter time.Duration     // the requested wait; 0 for none
 	Shape      string            // version of the shape of the request, see package shape; empty: raw
 	Batch      *Batch            // the request with several events; nil: the request had this event only
+}
+
+// Phases tell where the time of a request went. A phase that did not end is 0, and so are
+// the first three on a connection of an earlier request.
+type Phases struct {
+	DNS       time.Duration // the lookup of the host
+	Connect   time.Duration // the TCP handshake
+	TLS       time.Duration // the TLS handshake
+	FirstByte time.Duration // from the written request to the first byte of the response
 }
 
 // Bounds of a stored response body.

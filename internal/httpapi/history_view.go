@@ -48,11 +48,27 @@ type outcomeView struct {
 	URL        string            `json:"url,omitzero"`
 	Region     string            `json:"region,omitzero"` // of the sender; absent: the deployment's own
 	Duration   duration          `json:"duration"`
+	Phases     phasesView        `json:"phases,omitzero"` // of an attempt with a record of its own
 	RetryAfter duration          `json:"retry_after,omitzero"`
 	Shape      string            `json:"shape,omitzero"` // absent: raw
 	Body       string            `json:"body,omitzero"`
 	Headers    map[string]string `json:"response_headers,omitempty"` // of a failed attempt
 	Sent       map[string]string `json:"request_headers,omitempty"`  // of a failed attempt
+}
+
+type phasesView struct {
+	DNS       duration `json:"dns,omitzero"`
+	Connect   duration `json:"connect,omitzero"`
+	TLS       duration `json:"tls,omitzero"`
+	FirstByte duration `json:"first_byte,omitzero"`
+}
+
+func viewPhases(p hook.Phases) phasesView {
+	const least = 100 * time.Microsecond
+	return phasesView{
+		DNS: duration(p.DNS.Truncate(least)), Connect: duration(p.Connect.Truncate(least)), TLS: duration(p.TLS.Truncate(least)),
+		FirstByte: duration(p.FirstByte.Truncate(least)),
+	}
 }
 
 type attemptView struct {
@@ -150,6 +166,7 @@ func (c *call) viewOutcome(o hook.Outcome) outcomeView {
 		URL:        o.URL,
 		Region:     o.Region,
 		Duration:   duration(o.Duration.Truncate(time.Millisecond)),
+		Phases:     viewPhases(o.Phases),
 		RetryAfter: duration(o.RetryAfter),
 		Shape:      o.Shape,
 		Body:       string(o.Body),

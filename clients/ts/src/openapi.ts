@@ -2658,6 +2658,7 @@ export interface components {
             /** @description The region of the sender; absent for the deployment's own, also when the own region sent in its place. */
             region?: string;
             duration: components["schemas"]["Duration"];
+            phases?: components["schemas"]["Phases"];
             retry_after?: components["schemas"]["Duration"];
             /** @description The envelope of the request, or the version of its transformation; absent: raw. */
             shape?: string;
@@ -2671,6 +2672,17 @@ export interface components {
             response_headers?: {
                 [key: string]: string;
             };
+        };
+        /**
+         * @description Where the time of the last request of an attempt went; absent in a delivery. A phase that did not end is absent, and
+         *     so are dns, connect and tls on a connection of an earlier request.
+         */
+        Phases: {
+            dns?: components["schemas"]["Duration"];
+            connect?: components["schemas"]["Duration"];
+            tls?: components["schemas"]["Duration"];
+            /** @description From the written request to the first byte of the response. */
+            first_byte?: components["schemas"]["Duration"];
         };
         /**
          * @example {
@@ -2912,6 +2924,7 @@ export interface components {
             /** @description The region of the sender; absent for the deployment's own, also when the own region sent in its place. */
             region?: string;
             duration: components["schemas"]["Duration"];
+            phases?: components["schemas"]["Phases"];
             retry_after?: components["schemas"]["Duration"];
             /** @description The envelope of the request, or the version of its transformation; absent: raw. */
             shape?: string;

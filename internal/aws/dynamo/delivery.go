@@ -132,9 +132,33 @@ type outcomeItem struct {
 	Sent       map[string]string `dynamodbav:"sent,omitempty"`
 	Region     string            `dynamodbav:"region,omitempty"`
 	Duration   time.Duration     `dynamodbav:"ns,omitempty"`
+	Phases     *phasesItem       `dynamodbav:"phases,omitempty"`
 	RetryAfter time.Duration     `dynamodbav:"retry_after_ns,omitempty"`
 	Shape      string            `dynamodbav:"shape,omitempty"` // without: raw
 	Batch      *batchItem        `dynamodbav:"batch,omitempty"`
+}
+
+// phasesItem holds nanoseconds.
+type phasesItem struct {
+	DNS       time.Duration `dynamodbav:"dns,omitempty"`
+	Connect   time.Duration `dynamodbav:"connect,omitempty"`
+	TLS       time.Duration `dynamodbav:"tls,omitempty"`
+	FirstByte time.Duration `dynamodbav:"first_byte,omitempty"`
+}
+
+// toPhasesItem returns nil without a phase.
+func toPhasesItem(p hook.Phases) *phasesItem {
+	if p == (hook.Phases{}) {
+		return nil
+	}
+	return new(phasesItem(p))
+}
+
+func fromPhasesItem(it *phasesItem) hook.Phases {
+	if it == nil {
+		return hook.Phases{}
+	}
+	return hook.Phases(*it)
 }
 
 // toOutcomeItem returns nil without an attempt.
@@ -152,6 +176,7 @@ func toOutcomeItem(o hook.Outcome) *outcomeItem {
 		Sent:       o.Sent,
 		Region:     o.Region,
 		Duration:   o.Duration,
+		Phases:     toPhasesItem(o.Phases),
 		RetryAfter: o.RetryAfter,
 		Shape:      o.Shape,
 		Batch:      toBatchItem(o.Batch),
@@ -180,6 +205,7 @@ func fromOutcomeItem(it *outcomeItem) (hook.Outcome, error) {
 		Sent:       it.Sent,
 		Region:     it.Region,
 		Duration:   it.Duration,
+		Phases:     fromPhasesItem(it.Phases),
 		RetryAfter: it.RetryAfter,
 		Shape:      it.Shape,
 		Batch:      batch,

@@ -584,6 +584,7 @@ func TestStore_FailedAttemptIsOneWriteUnit(t *testing.T) {
 			URL: "https://hooks.customer-domain.example.com/integrations/surehook/v2/receive", Shape: "standard",
 			Body:    []byte(`{"error":"down for maintenance"}`),
 			Headers: map[string]string{"Server": "nginx/1.25.3", "Content-Type": "application/json", "X-Request-Id": "6f1c1c8e-5f0e-4f35-9d3a-0c8f6f1b2a3d"},
+			Phases:  hook.Phases{DNS: 1_234_567, Connect: 20_345_678, TLS: 40_456_789, FirstByte: 12_245_678_901},
 			Sent: map[string]string{
 				"Content-Type": "application/json", "User-Agent": "Surehook/0.1.0", "X-Webhook-Event": "subscription.updated",
 				"X-Webhook-Delivery": d.ID.String(), "X-Webhook-Attempt": "1", "Webhook-Id": string(d.ID.Event), "Webhook-Timestamp": "1795000000",

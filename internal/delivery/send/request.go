@@ -3,13 +3,10 @@ package send
 import (
 	"bytes"
 	"context"
-	"crypto/tls"
 	"net/http"
-	"net/http/httptrace"
 	"net/url"
 	"strconv"
 	"strings"
-	"sync/atomic"
 	"time"
 
 	"surehook/internal/hook"
@@ -120,25 +117,9 @@ type answer struct {
 	location *url.URL // redirect target; nil without a valid Location
 }
 
-// watch returns a context for one request. handshake tells whether the TLS handshake
-// failed. The connection of the request does not outlast ctx, see stopHard; the caller
-// must call release.
-func watch(ctx context.Context) (traced context.Context, handshake *atomic.Bool, release func()) {
-	handshake = new(atomic.Bool) // set by a goroutine of the transport
-	end := func() {}
-	traced = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
-		TLSHandshakeDone: func(_ tls.ConnectionState, err error) { handshake.Store(err != nil) },
-		GotConn: func(got httptrace.GotConnInfo) { // called by RoundTrip, again after a connection that took no byte
-			end()
-			end = stopHard(ctx, got.Conn)
-		},
-	})
-	return traced, handshake, func() { end() }
-}
-
 // post makes one request and reads the response.
 func (s *Sender) post(ctx context.Context, via http.RoundTripper, to string, h http.Header, body []byte) answer {
-	traced, handshake, release := watch(ctx)
+	traced, seen, release := watch(ctx, s.Now)
 	defer release()
 	req, err := http.NewRequestWithContext(traced, http.MethodPost, to, bytes.NewReader(body))
 	if err != nil {
@@ -148,12 +129,12 @@ func (s *Sender) post(ctx context.Context, via http.RoundTripper, to string, h h
 
 	resp, err := via.RoundTrip(req)
 	if err != nil {
-		class, text := classify(failure{err: err, ended: context.Cause(ctx), handshake: handshake.Load()})
-		return answer{outcome: hook.Outcome{Class: class, URL: to, Error: text}}
+		class, text := classify(failure{err: err, ended: context.Cause(ctx), handshake: seen.failedHandshake()})
+		return answer{outcome: hook.Outcome{Class: class, URL: to, Error: text, Phases: seen.phases()}}
 	}
 	defer func() { _ = resp.Body.Close() }()
 	a := answer{outcome: s.readOutcome(resp), from: req.URL}
-	a.outcome.URL = to
+	a.outcome.URL, a.outcome.Phases = to, seen.phases()
 	if location, err := resp.Location(); err == nil {
 		a.location = location
 	}

@@ -22,7 +22,7 @@ import (
 func same(t *testing.T, got, want hook.Outcome) {
 	t.Helper()
 
-	got.Headers, got.Sent = nil, nil // see TestSender_Send_keepsHeaders
+	got.Headers, got.Sent, got.Phases = nil, nil, hook.Phases{} // tests of their own
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("Send(...) is another outcome (-want +got):\n%s", diff)
 	}
@@ -135,6 +135,30 @@ func TestSender_Send_describesTheRequest(t *testing.T) {
 	r.Endpoint.URL = "http://10.0.0.1/"
 	if got := sender(t).Send(t.Context(), r); got.Class != hook.ClassBlocked || got.Sent != nil {
 		t.Errorf("blocked attempt = %+v; want no headers of a request", got)
+	}
+}
+
+// TestSender_Send_phases checks where the time of a request goes, by a clock that ticks at
+// each look.
+func TestSender_Send_phases(t *testing.T) {
+	t.Parallel()
+
+	server := httptest.NewTLSServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
+	t.Cleanup(server.Close)
+	s := sender(t, server)
+	var ticks atomic.Int64
+	s.Now = func() time.Time { return at.Add(time.Duration(ticks.Add(1)) * time.Millisecond) }
+	r := request(t, server.URL)
+	p := s.Send(t.Context(), r).Phases
+	if p.DNS != 0 || p.Connect <= 0 || p.TLS <= 0 || p.FirstByte <= 0 {
+		t.Errorf("phases of a new connection = %+v; want connect, TLS and first byte", p)
+	}
+	if p := s.Send(t.Context(), r).Phases; p.DNS != 0 || p.Connect != 0 || p.TLS != 0 || p.FirstByte <= 0 {
+		t.Errorf("phases of a kept connection = %+v; want the first byte alone", p)
+	}
+	r = request(t, strings.Replace(server.URL, "127.0.0.1", "localhost", 1)) // the certificate has no such name
+	if got := s.Send(t.Context(), r); got.Class != hook.ClassTLS || got.Phases.DNS <= 0 || got.Phases.Connect <= 0 || got.Phases.TLS != 0 {
+		t.Errorf("%s with phases %+v; want a failed handshake after DNS and connect", got.Class, got.Phases)
 	}
 }
 

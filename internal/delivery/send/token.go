@@ -152,7 +152,7 @@ func (s *Sender) fetch(ctx context.Context, g Grant, userAgent string) fetched {
 	if g.Audience != "" {
 		config.EndpointParams = url.Values{"audience": {g.Audience}}
 	}
-	traced, handshake, release := watch(ctx)
+	traced, seen, release := watch(ctx, s.Now)
 	defer release()
 	client := &http.Client{
 		Transport:     bounded{s.Client.Transport, userAgent},
@@ -162,7 +162,7 @@ func (s *Sender) fetch(ctx context.Context, g Grant, userAgent string) fetched {
 	token, err := config.Token(context.WithValue(traced, oauth2.HTTPClient, client))
 	switch {
 	case err != nil:
-		return fetched{problem: problemOf(err, context.Cause(ctx), handshake.Load())}
+		return fetched{problem: problemOf(err, context.Cause(ctx), seen.failedHandshake())}
 	case !strings.EqualFold(token.Type(), "Bearer"):
 		return fetched{problem: "the token endpoint answered with a token of another type than Bearer."}
 	case !hook.ValidAccessToken(token.AccessToken):

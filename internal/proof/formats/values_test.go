@@ -120,6 +120,7 @@ func outcome(class hook.Class, d hook.DeliveryID) hook.Outcome {
 	return hook.Outcome{
 		Shape:   "cel-0123456789ab",
 		Headers: map[string]string{"Server": "nginx"},
+		Phases:  hook.Phases{DNS: time.Millisecond, Connect: 20 * time.Millisecond, TLS: 40 * time.Millisecond, FirstByte: 250 * time.Millisecond},
 		Sent:    map[string]string{"X-Webhook-Attempt": "1", "X-Key": hook.Masked},
 		Class:   class, Status: 503, Error: "the response is 503 Service Unavailable", URL: "https://example.com/hooks", Body: []byte("try later"),
 		Region: "us-east-1", Duration: 321 * time.Millisecond, RetryAfter: 40 * time.Second,

@@ -57,6 +57,7 @@ func sampleOutcome() hook.Outcome {
 	return hook.Outcome{
 		Shape:      "standard",
 		Headers:    map[string]string{"Server": "nginx"},
+		Phases:     hook.Phases{DNS: 1, Connect: 2, TLS: 3, FirstByte: time.Second},
 		Sent:       map[string]string{"Webhook-Id": "evt_1", "X-Key": hook.Masked},
 		Class:      hook.ClassThrottled,
 		Status:     429,

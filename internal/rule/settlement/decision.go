@@ -174,7 +174,7 @@ func (d Decision) applyAttempt(s *Subject, current *hook.Delivery) (*hook.Delive
 	next.Attempts, next.Token = s.Token.Attempt, s.Token.Nonce
 	next.UpdatedAt, next.NextAttemptAt = d.at, time.Time{}
 	next.Last = o
-	next.Last.Headers, next.Last.Sent = nil, nil // the record of the attempt has them
+	next.Last.Headers, next.Last.Sent, next.Last.Phases = nil, nil, hook.Phases{} // the record of the attempt has them
 	next.Last.Body = o.Body[:min(len(o.Body), hook.MaxLastBody)]
 	next.State, next.Reason = hook.StateDead, hook.ReasonNone
 	switch resultOf(s.Endpoint, &o) {

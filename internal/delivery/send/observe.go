@@ -1,0 +1,107 @@
+package send
+
+import (
+	"context"
+	"crypto/tls"
+	"net/http/httptrace"
+	"sync"
+	"time"
+
+	"surehook/internal/hook"
+)
+
+// moment is a point in the course of a request.
+type moment int
+
+const (
+	lookup moment = iota
+	resolved
+	dialing
+	connected
+	shaking
+	shaken
+	written
+	answered
+	moments
+)
+
+// observed is what the transport tells about one request. It tells from several goroutines,
+// and a dial may outlast the request.
+type observed struct {
+	now func() time.Time
+
+	mu        sync.Mutex
+	at        [moments]time.Time // the first time of each
+	handshake bool               // failed
+	reused    bool               // the connection is of an earlier request
+}
+
+// watch returns a context for one request, and what the transport will tell about it. The
+// connection of the request does not outlast ctx, see stopHard; the caller must call release.
+func watch(ctx context.Context, now func() time.Time) (traced context.Context, seen *observed, release func()) {
+	seen = &observed{now: now}
+	end := func() {}
+	traced = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
+		DNSStart:     func(httptrace.DNSStartInfo) { seen.note(lookup, nil) },
+		DNSDone:      func(d httptrace.DNSDoneInfo) { seen.note(resolved, d.Err) },
+		ConnectStart: func(string, string) { seen.note(dialing, nil) },
+		ConnectDone:  func(_, _ string, err error) { seen.note(connected, err) },
+
+		TLSHandshakeStart: func() { seen.note(shaking, nil) },
+		TLSHandshakeDone:  func(_ tls.ConnectionState, err error) { seen.note(shaken, err) },
+		GotConn: func(got httptrace.GotConnInfo) { // called by RoundTrip, again after a connection that took no byte
+			end()
+			end = stopHard(ctx, got.Conn)
+			seen.got(got.Reused)
+		},
+		WroteRequest:         func(w httptrace.WroteRequestInfo) { seen.note(written, w.Err) },
+		GotFirstResponseByte: func() { seen.note(answered, nil) },
+	})
+	return traced, seen, func() { end() }
+}
+
+// note notes the time of a moment, or that the handshake failed.
+func (o *observed) note(m moment, err error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+
+	if m == shaken {
+		o.handshake = err != nil
+	}
+	if err == nil && o.at[m].IsZero() {
+		o.at[m] = o.now()
+	}
+}
+
+func (o *observed) got(reused bool) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+
+	o.reused = reused
+}
+
+// failedHandshake reports whether the last TLS handshake failed.
+func (o *observed) failedHandshake() bool {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+
+	return o.handshake
+}
+
+// phases returns where the time went so far.
+func (o *observed) phases() hook.Phases {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+
+	between := func(from, to moment) time.Duration {
+		if o.at[from].IsZero() || o.at[to].IsZero() {
+			return 0
+		}
+		return max(o.at[to].Sub(o.at[from]), 0)
+	}
+	p := hook.Phases{FirstByte: between(written, answered)}
+	if !o.reused {
+		p.DNS, p.Connect, p.TLS = between(lookup, resolved), between(dialing, connected), between(shaking, shaken)
+	}
+	return p
+}
