@@ -31,8 +31,8 @@ export function ago(at: string, now: number): string {
   return relative.format(Math.trunc(seconds), 'second')
 }
 
-const inUnit = (value: number, unit: string, digits: number) =>
-  new Intl.NumberFormat(locale, { style: 'unit', unit, unitDisplay: 'short', maximumFractionDigits: digits }).format(value)
+const inUnit = (value: number, unit: string, digits: number, unitDisplay: 'short' | 'long' = 'short') =>
+  new Intl.NumberFormat(locale, { style: 'unit', unit, unitDisplay, maximumFractionDigits: digits }).format(value)
 
 export function milliseconds(ms: number): string {
   if (ms < 1000) return inUnit(ms, 'millisecond', 0)
@@ -53,4 +53,4 @@ export function goDuration(text: string): number {
   return ms
 }
 
-export const bytes = (n: number) => (n < 1024 ? inUnit(n, 'byte', 0) : inUnit(n / 1024, 'kilobyte', 1))
+export const bytes = (n: number) => (n < 1024 ? inUnit(n, 'byte', 0, 'long') : inUnit(n / 1024, 'kilobyte', 1))

@@ -41,6 +41,7 @@ test('a failed attempt shows its request, and copies it as curl', async ({ page,
   const event = await backend.event(tenant, 'order.paid', { id: "it's 7" })
   await expect.poll(() => receiver.requests.length).toBe(1)
   await signIn(page, backend, `/t/${tenant}/events/${event}`)
+  await expect(page.getByText(/connect .* · first byte /)).toBeVisible()
   await page.getByRole('button', { name: 'Request', exact: true }).click()
   const request = page.getByLabel('Request', { exact: true })
   for (const part of ['X-Key: ***', `Webhook-Id: ${event}`, '"data":{"id":"it\'s 7"}}']) {
@@ -50,6 +51,13 @@ test('a failed attempt shows its request, and copies it as curl', async ({ page,
   await page.getByRole('button', { name: 'Copy curl' }).click()
   const curl = await page.evaluate(() => navigator.clipboard.readText())
   expect(curl).toContain(`-H 'Webhook-Signature: ${receiver.requests[0]!.headers['webhook-signature']}'`)
+  await backend.endpoint(tenant, { url: receiver.url('/other'), uid: 'other' })
+  await page.reload()
+  await page.getByRole('button', { name: 'Send to…' }).click()
+  await page.getByRole('combobox', { name: 'Endpoint' }).click()
+  await page.getByRole('option', { name: 'other' }).click()
+  await page.getByRole('button', { name: 'Send to', exact: true }).click()
+  await expect.poll(() => receiver.requests.at(-1)!.path).toBe('/other')
   expect(curl).toContain(`"it'\\''s 7"`)
 })
 

@@ -4,7 +4,7 @@ import { ChevronDown, ChevronRight } from 'lucide-react'
 import { type ReactNode, useState } from 'react'
 import { api, ask, type Schemas } from '../api/client'
 import type { Delivery } from '../api/reads'
-import { duration, moment } from '../format'
+import { duration, goDuration, moment } from '../format'
 import { may } from '../session'
 import { text } from '../text'
 import { Button, CopyButton, Id } from '../ui/controls'
@@ -113,7 +113,7 @@ function Timeline({ tenant, delivery }: { tenant: string; delivery: Delivery }) 
             ))}
             <Now tenant={tenant} of={d} />
             {d.planned_at.map((at, i) => (
-              <Item key={at} tone="calm" planned at={at} title={t.planned} note={i === 0 ? t.nextNote : t.plannedIf} />
+              <Item key={at} tone="calm" planned at={at} title={t.planned} note={i === 0 ? whyThen(d, at) : t.plannedIf} />
             ))}
           </ol>
           <div className="soft small">
@@ -160,6 +160,7 @@ function AttemptItem({ of: a, children }: { of: Schemas['Attempt']; children?: R
       }
     >
       {a.error && <p className="break">{a.error}</p>}
+      {a.phases && <Phases of={a.phases} total={a.duration} />}
       {a.url && (
         <p className="soft small break">
           {t.redirected} <code>{a.url}</code>
@@ -177,6 +178,30 @@ function AttemptItem({ of: a, children }: { of: Schemas['Attempt']; children?: R
       {children}
     </Item>
   )
+}
+
+/** Where the time of an attempt went. */
+function Phases({ of, total }: { of: Schemas['Phases']; total: string }) {
+  const parts = (['dns', 'connect', 'tls', 'first_byte'] as const).flatMap((phase) => (of[phase] ? [{ phase, took: of[phase] }] : []))
+  return (
+    <div className="phases">
+      <span className="strip" aria-hidden>
+        {parts.map(({ phase, took }) => (
+          <span key={phase} className={phase} style={{ flexGrow: goDuration(took) }} />
+        ))}
+        <span className="rest" style={{ flexGrow: Math.max(goDuration(total) - parts.reduce((sum, p) => sum + goDuration(p.took), 0), 0) }} />
+      </span>
+      <span className="soft small">{parts.map(({ phase, took }) => `${t.phases[phase]} ${duration(took)}`).join(' · ')}</span>
+    </div>
+  )
+}
+
+/** Why the next attempt comes when it comes. */
+function whyThen(d: Schemas['DeliveryDetail'], at: string): string {
+  const last = d.history.at(-1)
+  if (!last?.retry_after) return t.nextNote
+  const asked = new Date(last.started_at).getTime() + goDuration(last.retry_after)
+  return asked <= new Date(at).getTime() && goDuration(last.retry_after) > 0 ? t.nextAsked(duration(last.retry_after)) : t.nextNote
 }
 
 type SentProps = { tenant: string; event: string; of: Schemas['Attempt'] }

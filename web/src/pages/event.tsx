@@ -2,13 +2,14 @@ import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { Link, useNavigate, useSearch } from '@tanstack/react-router'
 import { Tabs } from '@base-ui/react/tabs'
 import { useParams } from '@tanstack/react-router'
-import { api, ask, type Schemas } from '../api/client'
-import { useTenant } from '../api/reads'
+import { useState } from 'react'
+import { api, ApiError, ask, type Schemas } from '../api/client'
+import { nameOf, useEndpoints, useTenant } from '../api/reads'
 import { bytes } from '../format'
 import { payloadOf } from '../json'
 import { isPortal, may } from '../session'
 import { text } from '../text'
-import { Button, CopyButton, Id } from '../ui/controls'
+import { Button, CopyButton, Id, Select } from '../ui/controls'
 import { Confirm } from '../ui/dialog'
 import { Json } from '../ui/json'
 import { Card, Facts, Page } from '../ui/page'
@@ -89,6 +90,7 @@ function Actions({ tenant, read: { event } }: { tenant: string; read: Read }) {
           {t.eraseText}
         </Confirm>
       )}
+      {may('replay') && <SendTo tenant={tenant} event={event} />}
       {event.endpoints.length > 1 && may('replay') && (
         <Confirm
           trigger={<Button>{t.replayAll}</Button>}
@@ -104,6 +106,37 @@ function Actions({ tenant, read: { event } }: { tenant: string; read: Read }) {
         </Confirm>
       )}
     </>
+  )
+}
+
+/** Sends the event to one endpoint, whether or not the event had it. */
+function SendTo({ tenant, event }: { tenant: string; event: Schemas['Event'] }) {
+  const cache = useQueryClient()
+  const known = useEndpoints(tenant).data?.data ?? []
+  const [chosen, setChosen] = useState('')
+  const first = known[0]
+  if (!first) return null
+  const to = chosen || first.id
+  return (
+    <Confirm
+      trigger={<Button>{t.sendTo}</Button>}
+      title={t.sendToTitle}
+      action={t.sendTo.replace('…', '')}
+      run={async () => {
+        const answer = await ask(
+          api().POST('/v1/tenants/{tenant}/events/{event}/replay', { params: { path: { tenant, event: event.id }, query: { endpoint: to } }, body: {} }),
+        )
+        const refused = answer.data.find((d) => 'error' in d)
+        if (refused && 'error' in refused) throw new ApiError(refused.error.status, refused.error)
+        tell(t.sent)
+        await cache.invalidateQueries({ queryKey: [tenant] })
+      }}
+    >
+      <div className="stack tight">
+        <p>{t.sendToText}</p>
+        <Select label={t.sendToEndpoint} value={to} options={known.map((e) => ({ value: e.id, label: nameOf(e) }))} onChange={setChosen} />
+      </div>
+    </Confirm>
   )
 }
 
