@@ -25,7 +25,7 @@ type handler struct {
 
 // Handle authenticates one request for API Gateway. API Gateway answers a request
 // with a malformed, unknown or expired key with 403, and starts no other function
-// (docs/adr/0033).
+// (docs/adr/18).
 func (h *handler) Handle(ctx context.Context, e events.APIGatewayV2CustomAuthorizerV2Request) (events.APIGatewayV2CustomAuthorizerSimpleResponse, error) {
 	header := strings.Join(e.IdentitySource, ",") // normally one value; two values joined are no valid key
 	var response events.APIGatewayV2CustomAuthorizerSimpleResponse

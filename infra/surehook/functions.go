@@ -37,7 +37,7 @@ const (
 const (
 	// pathMemory is for the functions on the path of every event. They wait for AWS and
 	// for endpoints: a post takes some 1.2 ms of a processor, and a delivery 0.45 ms.
-	// See docs/adr/0092.
+	// See docs/adr/31.
 	pathMemory = 160
 	// workMemory is for functions that read and write pages and waves of deliveries,
 	// or sort many records.

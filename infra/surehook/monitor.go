@@ -146,7 +146,7 @@ func (p MonitorProps) own(name, statistic string, every time.Duration, pairs ...
 // newLineMetric counts the lines of accepted events with the condition. A filter
 // costs nothing. In the Embedded Metric Format the metric would be a third of the line.
 // The metric of a filter has a dimension only from a field of the line, so the
-// stack's name is in the namespace. See docs/adr/0091.
+// stack's name is in the namespace. See docs/adr/31.
 func newLineMetric(scope constructs.Construct, p MonitorProps, id, name string, condition awslogs.JsonPattern) {
 	awslogs.NewMetricFilter(scope, &id, &awslogs.MetricFilterProps{
 		LogGroup: p.Functions.Ingest.LogGroup(),

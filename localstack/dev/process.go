@@ -220,7 +220,7 @@ func (p *process) wireManagement(policy egress.Policy) {
 }
 
 // handler serves the whole API. As behind API Gateway, authentication is first,
-// and then the route decides about access (docs/adr/0005).
+// and then the route decides about access (docs/adr/18).
 func (p *process) handler() http.Handler {
 	api := httpapi.All(p.acceptor, httpapi.Jobs{Replayer: p.replayer, Eraser: p.eraser, Guard: p.admin.Guard, Audit: p.admin.Audit}, p.admin, p.log)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

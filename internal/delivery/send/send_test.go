@@ -280,7 +280,7 @@ func TestSender_Send_isVerifiedByThePublicLibrary(t *testing.T) {
 	}
 }
 
-// A server that also offers h2 is a server of HTTP/1.1 (docs/adr/0030).
+// A server that also offers h2 is a server of HTTP/1.1 (docs/adr/07).
 func TestSender_Send_speaksHTTP1ToAServerOfBoth(t *testing.T) {
 	t.Parallel()
 

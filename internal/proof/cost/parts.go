@@ -73,10 +73,10 @@ What no change of the code takes away, for an event posted alone: the request of
 crash may come after either), the message (0.50 to send, and its share of a receive and a delete, 0.10), and 1.1 invocations (0.22). Together 3.07.
 The other parts, with the decisions that keep them:
 
-- Reads, 0.46: the version of the tenant ([ADR 0048](adr/0048-every-post-reads-the-version-of-the-tenant.md)), the event
-  ([ADR 0049](adr/0049-tokens-carry-no-payload.md)), the delivery before its attempt, a tenth of endpoint and circuit, and a look at the delivery
-  some minutes later ([ADR 0128](adr/0128-the-breaker-records-what-is-still-queued.md)).
-- GB-seconds, 0.16: mostly the wait for AWS and for the endpoint ([ADR 0092](adr/0092-the-functions-of-the-path-have-160-mb.md)).
+- Reads, 0.46: the version of the tenant ([decision 20](adr/20-version-every-post.md)), the event
+  ([decision 1](adr/01-token-record.md)), the delivery before its attempt, a tenth of endpoint and circuit, and a look at the delivery
+  some minutes later ([decision 5](adr/05-lost-tokens.md)).
+- GB-seconds, 0.16: mostly the wait for AWS and for the endpoint ([decision 31](adr/31-costs.md)).
 - Logs, with the access log: one line per post, one per event, one per attempt, and one with the metrics of a batch
-  ([ADR 0091](adr/0091-a-line-of-the-path-says-nothing-twice.md)).
+  ([decision 31](adr/31-costs.md)).
 `

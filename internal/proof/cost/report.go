@@ -237,8 +237,7 @@ func (r Report) idle(b *strings.Builder) {
 		"`WarmThroughput` in `infra/surehook/environments.go` can be empty: DynamoDB then grows with the traffic.\n\n",
 		warmTables*(warmWrites-newWrites), warmTables*(warmReads-newReads))
 	b.WriteString("Dead letters cost little more while they are open: the breaker reads 200 of them every 15 minutes, and up to 20,000 at each run of the first hour of a day\n" +
-		"(UTC). 10,000 open letters add about 0.29 a month, and any number above 20,000 about 0.50\n" +
-		"([ADR 0126](adr/0126-reconciliation-reads-in-proportion-to-what-it-removes.md)).\n\n")
+		"(UTC). 10,000 open letters add about 0.29 a month, and any number above 20,000 about 0.50.\n\n")
 	fmt.Fprintf(b, "The archive of prod (an export a day) is not in the sum, because the time of an export decides the number of polls: %d to %d state transitions a day, %.2f\n"+
 		"to %.2f a month at %.2f per million. DynamoDB charges an export by the size of the changes, and S3 by the size of the files.\n",
 		leastTransitions, mostTransitions, transitions(leastTransitions), transitions(mostTransitions), transitionPrice)
@@ -297,7 +296,7 @@ func assumptions(b *strings.Builder) {
   batches of 10 hold at such a rate. At a low rate, a delivery is alone in its batch: the rows "delivered alone" apply. Other rates cost between the two.
 - The breaker looks at each delivery once, some minutes after its event, in batches of 1,000 changes of the table's stream: half a read unit, and 0.01 for the
   invocation. Lambda reads the stream for free. A delivery that is still queued then, because a lane is late or its window is long, gets a record: 3.00 write
-  units more, 1.88 per million of such deliveries ([ADR 0128](adr/0128-the-breaker-records-what-is-still-queued.md)). At a low rate a batch is smaller, of the changes of 5
+  units more, 1.88 per million of such deliveries ([decision 5](adr/05-lost-tokens.md)). At a low rate a batch is smaller, of the changes of 5
   minutes in a shard of the stream: with 4 shards at most 0.02 a month.
 - Every request about messages with a group id has the surcharge of fair queues, including receives and deletes. A cheaper reading of the price list
   is possible. The surcharge comes from a secondary source: check the price list.

@@ -13,7 +13,7 @@
 // The grammar is cel-go's. The evaluation is of this package, because each step must be
 // paid before it is done: cel-go charges a call after the call, checks types in a time that
 // grows exponentially with some expressions, and visits the keys of a map in a random order
-// (docs/adr/0131). The subset:
+// (docs/adr/23). The subset:
 //
 //   - Values are those of JSON, whole numbers of 64 bits among them, times, and optional
 //     values. Keys of maps are strings.
