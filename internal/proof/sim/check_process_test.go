@@ -52,7 +52,7 @@ func (w *simulation) checkDone(p *process) {
 // checkOthers: after a read that left keys unprocessed, or that met words of a later build,
 // the tokens of other keys go on.
 func (p *process) checkOthers(failed []string) {
-	if p.dead || len(p.made) > 0 || len(failed) < len(p.batch) || p.last == nil {
+	if p.dead || len(p.made) > 0 || p.refusals > 0 || len(failed) < len(p.batch) || p.last == nil {
 		return
 	}
 	left := p.last.op == "BatchGetItem" && len(p.last.left) > 0
