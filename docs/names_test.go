@@ -137,8 +137,13 @@ func TestTestNames(t *testing.T) {
 func TestTargets(t *testing.T) {
 	t.Parallel()
 
-	targets := make(map[string]bool)
-	for _, line := range regexp.MustCompile(`(?m)^([a-z0-9/_ -]+):`).FindAllStringSubmatch(read(t, "Makefile"), -1) {
+	targets, makefiles := make(map[string]bool), ""
+	for _, file := range files(t) {
+		if file == "Makefile" || path.Ext(file) == ".mk" {
+			makefiles += read(t, file)
+		}
+	}
+	for _, line := range regexp.MustCompile(`(?m)^([a-z0-9/_ -]+):`).FindAllStringSubmatch(makefiles, -1) {
 		for target := range strings.FieldsSeq(line[1]) {
 			targets[target] = true
 		}

@@ -36,7 +36,7 @@ const pullTimeout = 10 * time.Minute
 func CanRunStack(kind Kind, env []string) error {
 	if kind == LocalStack && tokenless(lookup(env, "LOCALSTACK_TAG")) {
 		return fmt.Errorf("LocalStack %s has no HTTP API, no dashboards in CloudFormation, and its Scheduler never fires: "+
-			"the image is sufficient for `make integration` only. Images after %s need LOCALSTACK_AUTH_TOKEN of a plan with HTTP APIs (Base)",
+			"the image is sufficient for `make test/integration` only. Images after %s need LOCALSTACK_AUTH_TOKEN of a plan with HTTP APIs (Base)",
 			lookup(env, "LOCALSTACK_TAG"), TokenlessTag)
 	}
 	if kind == Moto || kind == LocalStackPackage {
@@ -66,7 +66,7 @@ func (e *Emulator) startLocalStack(ctx context.Context) error {
 	if NeedsToken(e.opts.Env) {
 		return fmt.Errorf("LOCALSTACK_AUTH_TOKEN is not set: LocalStack images after %s do not start without a token "+
 			"(the whole stack needs a plan with HTTP APIs: Base). LOCALSTACK_TAG=%s needs no token and is sufficient for "+
-			"`make integration` only: the image has no HTTP API, no dashboards in CloudFormation, and its Scheduler never fires", TokenlessTag, TokenlessTag)
+			"`make test/integration` only: the image has no HTTP API, no dashboards in CloudFormation, and its Scheduler never fires", TokenlessTag, TokenlessTag)
 	}
 	if _, err := exec.LookPath("docker"); err != nil {
 		return fmt.Errorf("docker is %w: LocalStack is a container. `make run` without EMULATOR needs no container", ErrNotInstalled)

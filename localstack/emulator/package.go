@@ -27,7 +27,7 @@ func (e *Emulator) startLocalStackPackage(ctx context.Context) error {
 	}
 	python := filepath.Join(e.opts.Root, filepath.FromSlash(packageVenv), "bin", "python")
 	if _, err := os.Stat(python); err != nil {
-		return fmt.Errorf("%s is %w: run `make integration/localstack`, which needs Python 3.13", python, ErrNotInstalled)
+		return fmt.Errorf("%s is %w: run `make test/localstack`, which needs Python 3.13", python, ErrNotInstalled)
 	}
 	// LocalStack writes to /var/lib/localstack in a container, and below its package
 	// elsewhere. A folder per run replaces both.
@@ -58,7 +58,7 @@ func onLoopbackOnly() error {
 	}
 	for _, i := range interfaces {
 		if i.Flags&net.FlagUp != 0 && i.Flags&net.FlagLoopback == 0 {
-			return fmt.Errorf("LocalStack would listen on the interface %s too: run `make integration/localstack`, "+
+			return fmt.Errorf("LocalStack would listen on the interface %s too: run `make test/localstack`, "+
 				"which uses a network namespace with loopback alone", i.Name)
 		}
 	}

@@ -1,0 +1,143 @@
+# Proofs beside `make test`. CI and the weekly run call them.
+
+.PHONY: test/race
+test/race: need/go need/node ## The same under the race detector, with fewer repetitions, and without the proofs over days
+	@go test -race -short -timeout 20m $$(go list ./internal/... ./functions/... ./localstack/... | grep -v '/proof/\(isolation\|reliability\)$$')
+
+.PHONY: test/integration
+test/integration: need/go need/python $(VENV)/installed ## Port suites on two AWS emulators
+	@go run ./localstack/cmd/emulators -- go test -tags integration -count=1 -timeout 20m ./internal/aws/...
+
+.PHONY: test/web
+test/web: need/node need/chromium $(DOCS) $(WEB) ## Prove the console and the portal in a browser
+	@$(MAKE) cli
+	@cd web && DEV=../bin/surehook CHROMIUM=$(CHROMIUM) node_modules/.bin/playwright test
+
+.PHONY: test/web/local
+test/web/local: need/go need/node need/python need/chromium local ## The same against the deployed local stack
+	@CHROMIUM=$(CHROMIUM) go run ./localstack/cmd/web
+
+.PHONY: first
+first: need/go ## Clone into a fresh folder, and time the way to the first verified webhook
+	@.ci/first
+
+# LocalStack listens on all interfaces, so it runs in a network namespace with
+# loopback alone, together with the tests. There is no network in it, so the first
+# two commands fetch and compile everything before.
+LOCALSTACK_SUITES := ./internal/aws/sqs ./internal/aws/kms ./internal/aws/scheduler
+NAMESPACE := unshare $(if $(filter-out 0,$(shell id -u)),--map-root-user) --net
+
+.PHONY: test/localstack
+test/localstack: need/go need/python need/localstack $(VENV)/installed $(LOCALSTACK)/installed ## Port suites of SQS, KMS and Scheduler on LocalStack 4.14.0, without Docker
+	@go build -o bin/emulators ./localstack/cmd/emulators
+	@go test -tags integration -run '^$$' $(LOCALSTACK_SUITES) > /dev/null
+	@EMULATOR=localstack-4.14.0 EMULATORS_FOLDER=localstack $(NAMESPACE) bash -c 'ip link set lo up; exec "$$@"' in-namespace \
+		bin/emulators -- go test -tags integration -count=1 -timeout 20m $(LOCALSTACK_SUITES)
+
+.PHONY: probe
+probe: need/go ## Print what the server at EMULATOR_URL has of what the stack needs
+	@go run ./localstack/cmd/probe
+
+.PHONY: test/e2e
+test/e2e: need/go need/node need/python local localstack/verify/node_modules ## Whole flows on the deployed local stack
+	@go test -tags e2e -count=1 -timeout 30m -v ./localstack/...
+
+.PHONY: sim
+sim: need/go ## Run everything under faults, each run from its own seed (SEEDS=3000 FIRST=1 LEVEL=mild|rough|brutal, or SEED=n: print one)
+	@export GOGC=400; if [ -n "$(SEED)" ]; then \
+		go test -count=1 -run '^TestSeed$$' -v ./internal/proof/sim -args -seed $(SEED) -level "$(LEVEL)"; \
+	else \
+		go test -count=1 -timeout 24h -run '^TestSeeds$$' -v ./internal/proof/sim -args -seeds $${SEEDS:-3000} -first $${FIRST:-1} -level "$(LEVEL)"; \
+	fi
+
+.PHONY: sim/mutations
+sim/mutations: need/go ## Prove that the simulator finds bugs that are put in on purpose
+	@go test -tags mutation -count=1 -timeout 2h -run '^TestMutations$$' -v ./internal/proof/sim
+
+.PHONY: isolation/mutations
+isolation/mutations: need/go ## Prove that the rows and tests of isolation find each rule that is taken out
+	@go test -tags mutation -count=1 -timeout 1h -run '^TestMutations$$' -v ./internal/proof/isolation
+
+.PHONY: chaos
+chaos: need/go need/node need/python local ## Kill the functions of the local stack while 500 events are on their way (CHAOS_SEED=n)
+	@E2E_FOLDER=chaos go test -tags e2e,chaos -count=1 -timeout 20m -run '^TestChaos$$' -v ./localstack
+
+.PHONY: upgrade
+upgrade: need/go need/node need/python need/aws local ## Roll the local stack back to a version without a lane, and upgrade it again
+	@E2E_FOLDER=upgrade go test -tags e2e,upgrade -count=1 -timeout 25m -run '^TestUpgrade$$' -v ./localstack
+
+.PHONY: fuzz
+fuzz: need/go ## Fuzz every parser and rule, for FUZZBUDGET seconds (300) altogether
+	@.ci/fuzz $${FUZZBUDGET:-300}
+
+.PHONY: lint/templates
+lint/templates: $(VENV)/installed $(CDK) bin/infra ## Check the synthesised CloudFormation templates
+	@for env in dev staging prod local; do \
+		$(MAKE) synth ENV=$$env PREFIX= > /dev/null; \
+		echo "cfn-lint surehook-$$env"; \
+		$(VENV)/bin/cfn-lint --config-file infra/.cfnlintrc.yaml infra/cdk.out/surehook-$$env.template.json; \
+	done
+	@echo "cfn-lint prod with senders in other regions and fixed addresses"
+	@$(MAKE) synth ENV=prod PREFIX= SENDERS=us-east-1 FIXED=2 > /dev/null
+	@$(VENV)/bin/cfn-lint --config-file infra/.cfnlintrc.yaml infra/cdk.out/surehook-prod.template.json infra/cdk.out/surehook-prod-sender-us-east-1.template.json
+	@echo "cfn-lint prod with destinations in AWS, and the role of a customer"
+	@$(MAKE) synth ENV=prod PREFIX= DESTINATIONS=/surehook/ > /dev/null
+	@$(VENV)/bin/cfn-lint --config-file infra/.cfnlintrc.yaml infra/cdk.out/surehook-prod.template.json examples/destinations/role.yaml
+	@echo "cfn-lint the receiver's stack of make smoke"
+	@go run ./cmd/surehook smoke --template > infra/cdk.out/smoke.template.json
+	@$(VENV)/bin/cfn-lint --config-file infra/.cfnlintrc.yaml infra/cdk.out/smoke.template.json
+	@echo "cfn-lint prod with events of a bus, and the templates of examples"
+	@$(MAKE) synth ENV=prod PREFIX= EVENT_BUS=orders EVENT_PATTERN='{"source":["com.example.orders"]}' > /dev/null
+	@$(VENV)/bin/cfn-lint --config-file infra/.cfnlintrc.yaml infra/cdk.out/surehook-prod.template.json $(wildcard examples/*/template.yaml)
+
+.PHONY: lint/contract
+lint/contract: need/node $(CLIENTS)/node_modules ## Check the style of the contract
+	@cd api && ../$(CLIENTS)/node_modules/.bin/redocly lint openapi.yaml
+
+.PHONY: verify/client
+verify/client: need/go ## Check that the Go client is what `make generate` writes
+	@mkdir -p bin
+	@cd client/openapi && $(OAPI_CODEGEN) --config config.yaml ../../api/openapi.yaml > ../../bin/openapi.gen
+	@diff -q client/openapi/openapi.gen.go bin/openapi.gen || { echo "the Go client is not what the contract says: run make generate"; exit 1; }
+
+.PHONY: clients
+clients: need/go need/node $(CLIENTS)/node_modules ## Generate, compile and run clients of the contract
+	@.ci/clients
+
+.PHONY: verify
+verify: tidy verify/golden verify/client ## Check that go.mod, the golden files and the Go client are current
+
+.PHONY: tidy
+tidy: need/go
+	@go mod tidy -diff
+	@go -C examples/cdk mod tidy -diff
+	@go mod verify > /dev/null
+
+.PHONY: verify/golden
+verify/golden: need/go need/node
+	@.ci/golden
+
+.PHONY: vulnerabilities
+vulnerabilities: need/go ## Look up known vulnerabilities in what is used (on the internet)
+	@go run golang.org/x/vuln/cmd/govulncheck@$(GOVULNCHECK_VERSION) ./...
+
+.PHONY: lint/workflows
+lint/workflows: need/go ## Check the GitHub workflows
+	@go run github.com/rhysd/actionlint/cmd/actionlint@$(ACTIONLINT_VERSION)
+
+.PHONY: examples
+examples: examples/cdk examples/receivers examples/profiles ## Build and try everything in examples/
+
+.PHONY: examples/cdk
+examples/cdk: need/go need/node build $(CDK) ## Synthesise the CDK app that embeds Surehook
+	@go -C examples/cdk vet ./...
+	@cd examples/cdk && rm -rf cdk.out && ../../$(CDK) synth --quiet
+	@cd examples/cdk && ls cdk.out/Shop.template.json cdk.out/shop-webhooks-sender-us-east-1.template.json
+
+.PHONY: examples/receivers
+examples/receivers: need/go need/node need/python examples/receiver-node/node_modules $(RECEIVER)/installed
+	@go test -tags examples -count=1 -timeout 5m -v ./examples
+
+.PHONY: examples/profiles
+examples/profiles: need/node examples/profiles/node_modules ## Verify requests with the libraries of GitHub, Shopify, Slack, Stripe and Svix
+	@cd examples/profiles && npm test

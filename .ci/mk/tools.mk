@@ -1,0 +1,96 @@
+# What the other targets need: tools and packages, installed into the project.
+
+.PHONY: web
+web: need/node $(WEB) ## Build the console and the portal
+
+.PHONY: local
+local: $(VENV)/installed $(CDK) $(DOCS) $(WEB)
+
+.PHONY: tools
+tools: need/go need/node need/python local bin/infra localstack/verify/node_modules examples/receiver-node/node_modules examples/profiles/node_modules $(RECEIVER)/installed $(SBOM)
+
+bin/infra: $(shell find infra internal/names -name '*.go' -not -name '*_test.go' 2>/dev/null) go.mod go.sum
+	@echo "building the CDK app (the first time takes about a minute)"
+	@go build -o $@ ./infra
+
+$(RECEIVER)/installed: examples/receiver-python/requirements.txt
+	@python3 -m venv $(RECEIVER)
+	@$(RECEIVER)/bin/pip install --quiet --disable-pip-version-check --require-hashes -r examples/receiver-python/requirements.txt
+	@touch $@
+
+$(VENV)/installed: localstack/requirements.txt
+	@echo "installing the emulators into $(VENV)"
+	@python3 -m venv $(VENV)
+	@$(VENV)/bin/pip install --quiet --disable-pip-version-check --require-hashes -r localstack/requirements.txt
+	@touch $@
+
+# The weekly run alone generates a client in Python.
+.PHONY: .venv/clients
+.venv/clients:
+	@[ -x .venv/clients/bin/openapi-python-client ] \
+		|| { python3 -m venv .venv/clients && .venv/clients/bin/pip install --quiet --disable-pip-version-check --require-hashes -r .ci/requirements/clients.txt; }
+
+.PHONY: .venv/terminal
+.venv/terminal:
+	@[ -x .venv/terminal/bin/python ] \
+		|| { python3 -m venv .venv/terminal && .venv/terminal/bin/pip install --quiet --disable-pip-version-check --require-hashes -r .ci/requirements/terminal.txt; }
+
+$(LOCALSTACK)/installed: localstack/python313/requirements.txt
+	@echo "installing LocalStack into $(LOCALSTACK)"
+	@$(PYTHON313) -m venv --clear $(LOCALSTACK)
+	@$(LOCALSTACK)/bin/pip install --quiet --disable-pip-version-check --require-hashes -r localstack/python313/requirements.txt
+	@touch $@
+
+$(CDK): infra/package.json infra/package-lock.json
+	@echo "installing the CDK CLI into infra/node_modules"
+	@npm --prefix infra ci --ignore-scripts --no-audit --no-fund --loglevel=error
+	@touch $@
+
+$(DOCS): api/docs/package.json api/docs/package-lock.json
+	@echo "installing the renderer of the API's document into api/docs/dist"
+	@npm --prefix api/docs ci --ignore-scripts --no-audit --no-fund --loglevel=error
+	@cp api/docs/node_modules/swagger-ui-dist/swagger-ui-bundle.js api/docs/node_modules/swagger-ui-dist/swagger-ui.css $(dir $(DOCS))
+	@touch $@
+
+web/node_modules: web/package.json web/package-lock.json
+	@echo "installing what the console is built with into web/node_modules"
+	@PLAYWRIGHT_SKIP_BROWSER_DOWNLOAD=1 npm --prefix web ci --ignore-scripts --no-audit --no-fund --loglevel=error
+	@touch $@
+
+$(WEB): web/node_modules web/index.html web/vite.config.ts web/tsconfig.json $(CLIENTS)/src/openapi.ts $(shell find web/src -type f)
+	@echo "building the console and the portal into web/dist"
+	@npm --prefix web run --silent build
+
+localstack/verify/node_modules examples/receiver-node/node_modules examples/profiles/node_modules $(CLIENTS)/node_modules: %/node_modules: %/package.json %/package-lock.json
+	@npm --prefix $* ci --ignore-scripts --no-audit --no-fund --loglevel=error
+	@touch $@
+
+# Not npm ci: npm ci refuses a lock file without the optional packages of every platform.
+# --no-save keeps the lock file as it is.
+$(SBOM): .ci/sbom/package.json .ci/sbom/package-lock.json
+	@npm --prefix .ci/sbom install --no-save --ignore-scripts --omit=optional --no-audit --no-fund --loglevel=error
+	@touch $@
+
+$(TOOLS)/golangci-lint:
+	@echo "building golangci-lint $(GOLANGCI_VERSION) (the first time takes some minutes)"
+	@GOBIN=$(CURDIR)/$(TOOLS) go install github.com/golangci/golangci-lint/v2/cmd/golangci-lint@$(GOLANGCI_VERSION)
+
+.PHONY: need/env need/go need/node need/python need/localstack need/aws need/chromium
+need/env:
+	@[ -n "$(ENV)" ] || { echo "say which environment: make ... ENV=dev|staging|prod|local"; exit 1; }
+need/aws:
+	@command -v aws > /dev/null || { echo "the AWS CLI is needed: https://docs.aws.amazon.com/cli/latest/userguide/getting-started-install.html"; exit 1; }
+need/go:
+	@command -v go > /dev/null || { echo "Go 1.26 or newer is needed: https://go.dev/doc/install"; exit 1; }
+need/node:
+	@command -v node > /dev/null && command -v npm > /dev/null || { echo "Node.js 20 or newer with npm is needed (the CDK runs on it): https://nodejs.org/en/download"; exit 1; }
+need/python:
+	@command -v python3 > /dev/null && python3 -c 'import venv, ensurepip, sys; sys.exit(sys.version_info < (3, 10))' 2> /dev/null \
+		|| { echo "Python 3.10 or newer with venv is needed (the AWS emulator runs on it): https://www.python.org/downloads"; exit 1; }
+need/chromium:
+	@[ -x "$(CHROMIUM)" ] || { echo "Chromium is needed (apt-get install chromium on Debian): put chromium on the path, or say CHROMIUM=path"; exit 1; }
+need/localstack:
+	@$(PYTHON313) -c 'import venv, ensurepip, sys; sys.exit(sys.version_info[:2] != (3, 13))' > /dev/null 2>&1 \
+		|| { echo "Python 3.13 with venv is needed (LocalStack 4.14.0 runs on it): put python3.13 on the path, or say PYTHON313=path"; exit 1; }
+	@$(NAMESPACE) ip link set lo up > /dev/null 2>&1 \
+		|| { echo "a network namespace is needed (LocalStack listens on all interfaces): Linux with unshare and ip, and root or unprivileged user namespaces"; exit 1; }
