@@ -104,6 +104,13 @@ verify/client: need/go ## Check that the Go client is what `make generate` write
 clients: need/go need/node $(CLIENTS)/node_modules ## Generate, compile and run clients of the contract
 	@.ci/clients
 
+.PHONY: clients/python
+clients/python: clients/python/surehook/openapi ## Write the wheel of the Python client to dist/python
+	@rm -rf dist/python clients/python/build && mkdir -p dist/python
+	@.venv/clients/bin/pip wheel --quiet --disable-pip-version-check --no-deps --no-build-isolation --wheel-dir dist/python ./clients/python
+	@rm -rf clients/python/build clients/python/*.egg-info
+	@ls dist/python
+
 .PHONY: verify
 verify: tidy verify/golden verify/client ## Check that go.mod, the golden files and the Go client are current
 

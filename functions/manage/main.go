@@ -31,8 +31,8 @@ import (
 	"surehook/internal/hook"
 	"surehook/internal/httpapi"
 	"surehook/internal/names"
+	"surehook/internal/rule/profiles"
 	"surehook/internal/rule/shape"
-	"surehook/internal/rule/sign"
 )
 
 func main() {
@@ -52,7 +52,7 @@ func newHandler(cfg config.Manage, sdk aws.Config, log *slog.Logger) (any, error
 	if err != nil {
 		return nil, fmt.Errorf("wire acceptor: %w", err)
 	}
-	profiles, err := sign.ParseProfiles([]byte(cfg.Profiles))
+	own, err := profiles.Parse([]byte(cfg.Profiles))
 	if err != nil {
 		return nil, fmt.Errorf("read %s: %w", names.EnvSignatureProfiles, err)
 	}
@@ -66,7 +66,7 @@ func newHandler(cfg config.Manage, sdk aws.Config, log *slog.Logger) (any, error
 		Origins:      endpoint.Origins{Regions: cfg.SenderRegions, Addresses: cfg.Addresses},
 		Destinations: hook.Destinations(cfg.Destinations),
 		Envelope:     envelopeOf(cfg.Envelope),
-		Profiles:     profiles,
+		Profiles:     own,
 		NewProfiles:  cfg.NewProfiles,
 		Types:        store,
 		PerHost:      cfg.EndpointsPerHost,

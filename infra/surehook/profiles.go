@@ -7,6 +7,7 @@ import (
 
 	"surehook/internal/hook"
 	"surehook/internal/names"
+	"surehook/internal/rule/profiles"
 	"surehook/internal/rule/sign"
 )
 
@@ -18,18 +19,18 @@ const maxProfilesText = 1024
 func (e Environment) checkProfiles(f *faults) {
 	text := e.SignatureProfiles
 	f.add(len(text) > maxProfilesText, "the signature profiles have %d bytes, and %d is the most", len(text), maxProfilesText)
-	own, err := sign.ParseProfiles([]byte(text))
+	own, err := profiles.Parse([]byte(text))
 	f.add(err != nil, "signature profiles: %v", err)
 	known := sign.Known(own)
 	f.add(len(e.Signatures) > hook.MaxProfiles, "new endpoints have %d signature profiles, and %d is the most", len(e.Signatures), hook.MaxProfiles)
-	profiles := make([]hook.SignatureProfile, len(e.Signatures))
+	named := make([]hook.SignatureProfile, len(e.Signatures))
 	for i, name := range e.Signatures {
 		p, ok := known[name]
 		f.add(!ok, "signature profile %q is unknown", name)
 		p.Name = name
-		profiles[i] = p
+		named[i] = p
 	}
-	for _, wrong := range sign.CheckProfiles(&hook.Endpoint{Profiles: profiles}) {
+	for _, wrong := range sign.CheckProfiles(&hook.Endpoint{Profiles: named}) {
 		f.add(true, "%s", wrong.Message)
 	}
 }

@@ -15,8 +15,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/go-json-experiment/json"
-
 	"surehook/internal/hook"
 )
 
@@ -178,32 +176,4 @@ func CheckProfiles(e *hook.Endpoint) (wrong []hook.FieldError) {
 		}
 	}
 	return wrong
-}
-
-// ParseProfiles parses the deployment's own profiles: JSON of the definitions, by name. A
-// name of Surehook's own profiles is taken. No text is no profile. The error is a
-// *hook.Error with CodeInvalid.
-func ParseProfiles(text []byte) (map[string]hook.SignatureProfile, error) {
-	if len(text) == 0 {
-		return nil, nil
-	}
-	var own map[string]hook.SignatureProfile
-	if err := json.Unmarshal(text, &own, json.RejectUnknownMembers(true)); err != nil {
-		return nil, hook.Invalid(hook.FieldError{Field: "signature_profiles", Message: "must be JSON of profiles by name: " + err.Error()})
-	}
-	taken := Known(nil)
-	var wrong []hook.FieldError
-	for _, name := range slices.Sorted(maps.Keys(own)) {
-		p := own[name]
-		p.Name = name
-		faults, _ := p.Check(name)
-		if _, is := taken[name]; is {
-			faults = append(faults, hook.FieldError{Field: name, Message: "is a profile of Surehook"})
-		}
-		wrong, own[name] = append(wrong, faults...), p
-	}
-	if len(wrong) > 0 {
-		return nil, hook.Invalid(wrong...)
-	}
-	return own, nil
 }
