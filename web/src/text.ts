@@ -343,14 +343,14 @@ export const text = {
     queued: 'Queued',
     retrying: 'Retrying',
     parked: 'Parked',
-    otherParked: 'Parked, other reasons',
+    otherParked: 'Other reasons',
     reasons: {
       paused: 'Endpoint paused',
       disabled: 'Endpoint disabled',
-      circuit_open: 'Circuit open',
-      in_flight: 'Attempts in flight',
+      circuit_open: 'Endpoint failing',
+      in_flight: 'In-flight limit',
       rate: 'Rate limit',
-      throttled: 'Throttled by the endpoint',
+      throttled: 'Throttled (429)',
     } as Record<string, string>,
   },
 

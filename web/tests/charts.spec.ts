@@ -200,6 +200,20 @@ test('tenants are sorted by failures and by volume, with a spark for those with 
   await expect(names).toHaveText(['a-loud'])
 })
 
+test('a page whose statistics fail says so, and shows the rest', async ({ page, backend, receiver, tenant }) => {
+  await backend.endpoint(tenant, { url: receiver.url('/hook'), uid: 'crm' })
+  let fail = true
+  await page.route((url) => url.pathname === `/v1/tenants/${tenant}/stats`, (route) => (fail ? route.fulfill({ status: 403, json: { code: 'forbidden', detail: 'the key may not read this' } }) : route.continue()))
+  await signIn(page, backend, `/t/${tenant}`)
+  const chart = card(page, 'Deliveries')
+  await expect(chart.getByText('the key may not read this')).toBeVisible()
+  await expect(page.getByRole('link', { name: 'crm' })).toBeVisible()
+  fail = false
+  await chart.getByRole('button', { name: 'Try again' }).click()
+  await expect(chart.getByText('Last 24 hours: no attempts')).toBeVisible()
+  await accessible(page)
+})
+
 test('what waits is one bar by reason', async ({ page, backend, receiver, tenant }) => {
   receiver.answers.set('/hook', { status: 503 })
   const endpoint = await backend.endpoint(tenant, { url: receiver.url('/hook'), circuit: { failures: 1, cooldown: '1h' }, retry: { schedule: ['1h'], jitter: 'none' } })
@@ -211,9 +225,9 @@ test('what waits is one bar by reason', async ({ page, backend, receiver, tenant
     await page.goto(`${backend.address}/console${path}`)
     const waiting = card(page, 'Waiting')
     await expect(figure(waiting, 'Retrying')).toContainText('1')
-    await expect(figure(waiting, 'Circuit open')).toContainText('1')
+    await expect(figure(waiting, 'Endpoint failing')).toContainText('1')
     await expect(waiting.locator('.bar span')).toHaveCount(2)
-    await figure(waiting, 'Circuit open').getByRole('link').click()
+    await figure(waiting, 'Endpoint failing').getByRole('link').click()
     await expect(page).toHaveURL(/state=parked/)
     await expect(page.getByRole('link', { name: 'order.paid' })).toHaveCount(1)
   }

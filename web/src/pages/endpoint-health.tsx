@@ -53,7 +53,7 @@ export function EndpointHealth({ tenant, of: e }: { tenant: string; of: Schemas[
               />
             </div>
             <Figures tenant={tenant} id={e.id} health={h} window={w} />
-            <LatencyChart of={activity.stats} />
+            <LatencyChart of={activity.read.data} />
             <div className="split">
               <Attempts of={w} />
               <Circuit tenant={tenant} health={h} />

@@ -33,7 +33,7 @@ export function Overview() {
       <Data of={health}>
         {(h) => (
           <>
-            <ActivityChart of={hourly.data} span={text.activity.today} link={hourPath} note={text.activity.byTenant} />
+            <ActivityChart of={hourly} span={text.activity.today} link={hourPath} note={text.activity.byTenant} />
             <WaitingCard of={h} note={h.complete ? undefined : t.lower} />
             <Needs of={h} tenants={tenants.data?.data ?? []} />
             <Figures of={h} />

@@ -72,7 +72,7 @@ export function TenantOverview() {
               <Table tenant={tenant} endpoints={shown} health={of} />
               {data.length > mostRows && <p className="soft small">{t.shown(mostRows)}</p>}
               <Failing tenant={tenant} />
-              <LatencyChart of={activity.stats} />
+              <LatencyChart of={activity.read.data} />
             </>
           )
         }

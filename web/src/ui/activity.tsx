@@ -1,3 +1,4 @@
+import type { UseQueryResult } from '@tanstack/react-query'
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { type MouseEvent, type ReactNode } from 'react'
 import { ApiError, type Schemas } from '../api/client'
@@ -9,6 +10,7 @@ import { Chart, type Plot, useWidth } from './chart'
 import { Choice } from './choice'
 import { useFilter } from './filters'
 import { Card } from './page'
+import { Data } from './states'
 
 const t = text.activity
 
@@ -24,34 +26,40 @@ export function useActivity(tenant: string, endpoint?: string) {
   const week = useHourlyStats(tenant, endpoint, { days: 7, enabled: wanted })
   const refused = wanted && week.error instanceof ApiError && week.error.status === 400
   const today = useHourlyStats(tenant, endpoint, { enabled: !wanted || refused })
-  const shown = wanted && !refused ? week.data : undefined
-  return { stats: shown ?? today.data, week: !!shown, wanted, refused, tenant, endpoint }
+  const read: UseQueryResult<Stats> = wanted && !refused && !(week.isPending && today.data) ? week : today
+  return { read, span: read === week ? t.week : t.today, wanted, refused, tenant, endpoint }
 }
 
 /** Deliveries by the hour, with the choice of 24 hours or 7 days. */
-export function ActivityCard({ of: { stats, week, wanted, refused, tenant, endpoint } }: { of: ReturnType<typeof useActivity> }) {
+export function ActivityCard({ of: { read, span, wanted, refused, tenant, endpoint } }: { of: ReturnType<typeof useActivity> }) {
   const set = useFilter()
-  const choice = (
-    <Choice label={t.span} value={wanted ? '7' : '1'} options={Object.entries(t.spans).map(([value, label]) => ({ value, label }))} onChange={(days) => set({ days: days === '7' ? days : undefined })} />
-  )
   return (
     <ActivityChart
-      of={stats}
-      span={week ? t.week : t.today}
+      of={read}
+      span={span}
       link={(part, from, until) => listPath(tenant, part, from, until, endpoint)}
-      aside={choice}
+      aside={
+        <Choice
+          label={t.span}
+          value={wanted ? '7' : '1'}
+          options={Object.entries(t.spans).map(([value, label]) => ({ value, label }))}
+          onChange={(days) => set({ days: days === '7' ? days : undefined })}
+        />
+      }
       note={refused ? t.refused : t.lists}
     />
   )
 }
 
-type ChartProps = { of?: Stats; span: string; link: (part: Part, from: number, until: number) => string; aside?: ReactNode; note?: string }
+type ChartProps = { of: UseQueryResult<Stats>; span: string; link: (part: Part, from: number, until: number) => string; aside?: ReactNode; note?: string }
 
 /** Stacked bars: deliveries, failed attempts and deaths. A part of a bar, and its figure, lead to link. */
 export function ActivityChart({ of, span, link, aside, note }: ChartProps) {
   return (
     <Card title={t.title} aside={aside} pad>
-      {of ? <Bars of={of} span={span} link={link} note={note} /> : <div className="chart" />}
+      <div className="bars-place">
+        <Data of={of}>{(stats) => <Bars of={stats} span={span} link={link} note={note} />}</Data>
+      </div>
     </Card>
   )
 }

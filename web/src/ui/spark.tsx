@@ -17,7 +17,7 @@ export function Spark({ hours }: { hours: Hour[] }) {
         let y = height
         return parts.map((part) => {
           if (h[part] === 0) return null
-          const high = Math.max(2, (h[part] / top) * height)
+          const high = Math.max(1.5, (h[part] / top) * height)
           y -= high
           return <rect key={`${i}${part}`} className={`mark ${part}`} x={i * step} y={Math.max(0, y)} width={step - 1} height={high} />
         })
