@@ -7,6 +7,8 @@ const share = new Intl.NumberFormat(locale, { style: 'percent', maximumFractionD
 const exactTime = new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeStyle: 'long' })
 const clock = new Intl.DateTimeFormat(locale, { month: 'short', day: 'numeric', hour: '2-digit', minute: '2-digit', second: '2-digit' })
 const hours = new Intl.DateTimeFormat(locale, { hour: '2-digit', minute: '2-digit' })
+const days = new Intl.DateTimeFormat(locale, { month: 'short', day: 'numeric' })
+const spans = new Intl.DateTimeFormat(locale, { weekday: 'short', month: 'short', day: 'numeric', hour: '2-digit', minute: '2-digit', timeZoneName: 'short' })
 const relative = new Intl.RelativeTimeFormat(locale, { numeric: 'auto', style: 'short' })
 
 export const count = (n: number) => whole.format(n)
@@ -14,6 +16,9 @@ export const compact = (n: number) => (n < 10_000 ? whole.format(n) : short.form
 export const percent = (n: number | undefined) => (n === undefined ? '–' : share.format(n))
 export const exact = (at: string) => exactTime.format(new Date(at))
 export const hour = (at: number) => hours.format(at)
+export const day = (at: number) => days.format(at)
+/** A span of time with its zone, to the last minute before until: "Thu 26 Nov, 23:00–23:59 GMT+1". */
+export const span = (from: number, until: number) => spans.formatRange(from, until - 1)
 export const moment = (at: string) => clock.format(new Date(at))
 
 const units: [Intl.RelativeTimeFormatUnit, number][] = [

@@ -32,6 +32,7 @@ const overview = createRoute({
   getParentRoute: () => root,
   path: '/',
   component: Overview,
+  validateSearch: texts('hour', 'part', 'sort'),
   beforeLoad: () => {
     const tenant = session()?.tenant
     if (tenant) throw redirect({ to: '/t/$tenant', params: { tenant }, replace: true })
@@ -45,8 +46,8 @@ const operatorsOnly = () => {
 const needs = (scope: Scope) => () => {
   if (!may(scope)) throw notFound()
 }
-const tenants = createRoute({ getParentRoute: () => root, path: '/tenants', component: Tenants, beforeLoad: operatorsOnly, validateSearch: texts('prefix', 'cursor') })
-const tenant = createRoute({ getParentRoute: () => root, path: '/t/$tenant', component: TenantOverview })
+const tenants = createRoute({ getParentRoute: () => root, path: '/tenants', component: Tenants, beforeLoad: operatorsOnly, validateSearch: texts('prefix', 'cursor', 'sort') })
+const tenant = createRoute({ getParentRoute: () => root, path: '/t/$tenant', component: TenantOverview, validateSearch: texts('days') })
 const list = texts('state', 'endpoint', 'event_type', 'status_class', 'idempotency_key', 'since', 'until', 'cursor')
 const deliveries = createRoute({ getParentRoute: () => root, path: '/t/$tenant/deliveries', component: Deliveries, validateSearch: list })
 const events = createRoute({ getParentRoute: () => root, path: '/t/$tenant/events', component: Events, validateSearch: texts('event_type', 'idempotency_key', 'since', 'until', 'cursor') })
@@ -76,7 +77,7 @@ const endpoint = createRoute({
   getParentRoute: () => root,
   path: '/t/$tenant/endpoints/$endpoint',
   component: EndpointPage,
-  validateSearch: texts('tab', 'state', 'event_type', 'status_class', 'idempotency_key', 'since', 'until', 'cursor'),
+  validateSearch: texts('tab', 'days', 'state', 'event_type', 'status_class', 'idempotency_key', 'since', 'until', 'cursor'),
 })
 const deadLetters = createRoute({ getParentRoute: () => root, path: '/t/$tenant/dead-letters', component: DeadLetters, validateSearch: texts('period') })
 const replays = createRoute({ getParentRoute: () => root, path: '/t/$tenant/replays', component: Replays, beforeLoad: needs('replay'), validateSearch: texts('cursor') })

@@ -1,5 +1,6 @@
 import type { ApiError } from './api/client'
 import { count } from './format'
+import type { Part } from './hours'
 import type { End } from './session'
 
 // All texts of the console and the portal, in one place for translation.
@@ -102,11 +103,7 @@ export const text = {
     calmText: 'Deliveries flow, no circuit is open, and there are no dead letters.',
     delivered: 'Delivered',
     failed: 'Failed attempts',
-    died: 'Died',
     since: 'in this and the last clock hour',
-    queued: 'Queued',
-    retrying: 'Retrying',
-    parked: 'Parked',
     dead: 'Dead letters',
     oldest: 'Oldest waiting',
     circuits: 'Open circuits',
@@ -131,11 +128,14 @@ export const text = {
     byTenant: 'Open a tenant to see which.',
     died24: 'Died in the last 24 hours:',
     tenants24: 'Tenants, last 24 hours',
-    p95: 'Latency 95 %',
+    tenantsOf: (span: string) => `Tenants, ${span}`,
+    allHours: 'Last 24 hours',
+    p95: 'p95 latency',
     success: 'Success',
     others: 'All others',
     sample: 'Of the 500 endpoints with the latest attempts.',
     quiet: 'No attempts in the last 24 hours',
+    quietHour: 'No attempts in this hour',
     quietText: 'Tenants appear here with their first attempt.',
   },
 
@@ -151,6 +151,14 @@ export const text = {
     emptyText: 'A tenant appears with its first endpoint or event. Open a tenant by its id to create an endpoint.',
     open: 'Open',
     openTenant: 'Open a tenant',
+    spark: 'Last 24 hours',
+    order: 'Sort by',
+    orders: { id: 'Id', failures: 'Failures', volume: 'Volume' },
+    active: 'Tenants with attempts in the last 24 hours. Sort by id to see all tenants.',
+    more: (n: number) => `The first ${count(n)} of these tenants. Enter the start of an id to see others.`,
+    sample: 'Counted from the 500 endpoints with the latest attempts.',
+    quiet: 'No attempts in the last 24 hours',
+    quietText: 'Sort by id to see all tenants.',
   },
 
   deliveries: {
@@ -314,12 +322,51 @@ export const text = {
     updated: 'Changed',
   },
 
+  chart: {
+    time: 'Time',
+    back: 'Show all',
+    soFar: (span: string) => `${span}, so far`,
+  },
+
+  activity: {
+    title: 'Deliveries',
+    label: 'Deliveries over time',
+    parts: { delivered: 'Delivered', failed: 'Failed attempts', dead: 'Dead' } as Record<Part, string>,
+    span: 'Time span',
+    spans: { '1': '24 hours', '7': '7 days' } as Record<string, string>,
+    today: 'Last 24 hours',
+    week: 'Last 7 days',
+    none: (span: string) => `${span}: no attempts`,
+    inAll: (figures: string) => `Last 24 hours: ${figures}`,
+    lists: 'Select a bar or a figure to list its deliveries, by the time of their event. Failed attempts list deliveries that are still retrying.',
+    byTenant: 'Select a bar or a figure to see its tenants.',
+    refused: 'This tenant has too many endpoints for 7 days. You see the last 24 hours.',
+  },
+
+  waiting: {
+    title: 'Waiting',
+    none: 'Nothing is waiting.',
+    some: (endpoints: number) => `Of the first ${count(endpoints)} endpoints.`,
+    queued: 'Queued',
+    retrying: 'Retrying',
+    parked: 'Parked',
+    otherParked: 'Other reasons',
+    reasons: {
+      paused: 'Endpoint paused',
+      disabled: 'Endpoint disabled',
+      circuit_open: 'Endpoint failing',
+      in_flight: 'In-flight limit',
+      rate: 'Rate limit',
+      throttled: 'Throttled (429)',
+    } as Record<string, string>,
+  },
+
   latency: {
-    time: 'Hour',
-    p50: 'Median',
-    p95: '95 %',
-    p99: '99 %',
-    byHour: 'Latency of attempts by the hour, last 24 hours',
+    title: 'Latency of attempts',
+    label: 'Latency of attempts by the hour',
+    p50: 'p50 latency',
+    p95: 'p95 latency',
+    p99: 'p99 latency',
   },
 
   types: {
@@ -390,7 +437,7 @@ export const text = {
     secretText: 'Copy it now: no later answer holds it. The receiver verifies signatures with it.',
     done: 'Done',
     success: 'Success rate',
-    ofAttempts: (n: number) => `of ${count(n)} attempts`,
+    ofAttempts: (n: number) => `of ${count(n)} ${n === 1 ? 'attempt' : 'attempts'}`,
     delivered: 'Delivered',
     dead: 'Dead',
     parked: 'Parked',
@@ -694,7 +741,7 @@ export const text = {
     since: 'since',
     endpoints: 'Endpoints',
     success: 'Success, 24 h',
-    p95: 'Latency 95 %, 24 h',
+    p95: 'p95 latency, 24 h',
     waiting: 'Waiting',
     failing: 'Not delivered yet, newest first',
     none: 'No endpoints yet',

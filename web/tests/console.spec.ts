@@ -265,11 +265,11 @@ test('the overview shows latency over time, and leads to the tenant with dead le
   await backend.endpoint(tenant, { url: receiver.url('/hook') })
   for (const n of [1, 2, 3, 4, 5]) await backend.settled(tenant, await backend.event(tenant, 'order.paid', { n }), 'dead')
   await signIn(page, backend)
-  await expect(page.getByRole('img', { name: 'Latency of attempts by the hour' })).toBeVisible()
+  await expect(page.getByRole('slider', { name: 'Latency of attempts by the hour' })).toBeVisible()
   await expect(page.getByRole('heading', { name: 'Queues' })).toBeVisible()
   await expect(page.getByRole('row', { name: new RegExp(tenant) })).toContainText('0%')
   await page.getByRole('link', { name: tenant, exact: true }).click()
-  await expect(page.getByRole('img', { name: 'Latency of attempts by the hour' })).toBeVisible()
+  await expect(page.getByRole('slider', { name: 'Latency of attempts by the hour' })).toBeVisible()
   await expect(page.getByRole('link', { name: /Look.*5 dead letters/ })).toBeVisible()
 })
 

@@ -2,10 +2,10 @@ import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import { api, ask, type Schemas } from '../api/client'
-import { useHourlyStats } from '../api/reads'
 import { compact, count, duration, percent } from '../format'
 import { may } from '../session'
 import { text } from '../text'
+import { ActivityCard, useActivity } from '../ui/activity'
 import { Button, Select } from '../ui/controls'
 import { Confirm } from '../ui/dialog'
 import { LatencyChart } from '../ui/latency'
@@ -13,6 +13,7 @@ import { Card, Facts, Stat } from '../ui/page'
 import { Data, Empty } from '../ui/states'
 import { Time } from '../ui/time'
 import { tell, tellFailure } from '../ui/toast'
+import { WaitingCard } from '../ui/waiting'
 
 const t = text.endpoint
 
@@ -25,7 +26,7 @@ export function EndpointHealth({ tenant, of: e }: { tenant: string; of: Schemas[
     queryKey: [tenant, 'health', e.id],
     queryFn: () => ask(api().GET('/v1/tenants/{tenant}/endpoints/{endpoint}/health', { params: { path: { tenant, endpoint: e.id } } })),
   })
-  const stats = useHourlyStats(tenant, e.id)
+  const activity = useActivity(tenant, e.id)
   return (
     <Data of={health}>
       {(h) => {
@@ -37,6 +38,12 @@ export function EndpointHealth({ tenant, of: e }: { tenant: string; of: Schemas[
                 {h.warned > 0 ? t.warned(h.warned) : t.slowText}
               </p>
             )}
+            <ActivityCard of={activity} />
+            <WaitingCard
+              of={{ queued: h.deliveries.queued_estimate, retrying: h.deliveries.retrying, parked: h.deliveries.parked, reasons: h.deliveries.parked_by_reason }}
+              list={(state) => `/t/${tenant}/deliveries?endpoint=${e.id}&state=${state}`}
+              note={h.complete ? undefined : t.lower}
+            />
             <div className="row">
               <Select
                 label={t.window}
@@ -46,8 +53,7 @@ export function EndpointHealth({ tenant, of: e }: { tenant: string; of: Schemas[
               />
             </div>
             <Figures tenant={tenant} id={e.id} health={h} window={w} />
-            {!h.complete && <p className="soft small">{t.lower}</p>}
-            <LatencyChart rows={stats.data?.data} />
+            <LatencyChart of={activity.read.data} />
             <div className="split">
               <Attempts of={w} />
               <Circuit tenant={tenant} health={h} />
@@ -70,12 +76,10 @@ function Figures({ tenant, id, health: h, window: w }: { tenant: string; id: str
   return (
     <div className="stats">
       <Stat name={t.success} value={percent(rate)} note={t.ofAttempts(w.attempts)} tone={tone} />
-      <Stat name={text.latency.p50} value={w.latency ? duration(w.latency.p50) : '–'} note={t.latency} />
-      <Stat name={text.latency.p95} value={w.latency ? duration(w.latency.p95) : '–'} note={t.latency} />
-      <Stat name={text.latency.p99} value={w.latency ? duration(w.latency.p99) : '–'} note={t.latency} />
+      <Stat name={text.latency.p50} value={w.latency ? duration(w.latency.p50) : '–'} />
+      <Stat name={text.latency.p95} value={w.latency ? duration(w.latency.p95) : '–'} />
+      <Stat name={text.latency.p99} value={w.latency ? duration(w.latency.p99) : '–'} />
       <Stat name={t.delivered} value={listed('delivered', w.delivered)} note={w.mean_delivery_time && `${duration(w.mean_delivery_time)} ${t.mean}`} />
-      <Stat name={t.retrying} value={listed('retrying', h.deliveries.retrying)} tone={h.deliveries.retrying ? 'warn' : undefined} />
-      <Stat name={t.parked} value={listed('parked', h.deliveries.parked)} tone={h.deliveries.parked ? 'wait' : undefined} />
       <Stat name={t.dead} value={listed('dead', h.deliveries.dead)} tone={h.deliveries.dead ? 'bad' : undefined} />
     </div>
   )

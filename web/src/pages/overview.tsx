@@ -1,17 +1,21 @@
 import { useQuery, type UseQueryResult } from '@tanstack/react-query'
-import { Link } from '@tanstack/react-router'
+import { Link, useSearch } from '@tanstack/react-router'
 import { AlertTriangle, CircleCheck, Clock, Skull, Unplug } from 'lucide-react'
-import { Fragment, type ReactNode } from 'react'
+import { Fragment, type ReactNode, useEffect, useRef } from 'react'
 import { api, ask, type Schemas } from '../api/client'
 import { usePipelineStats } from '../api/reads'
-import { compact, count, duration, goDuration, percent } from '../format'
+import { compact, count, duration, goDuration, span } from '../format'
+import { hoursByTenant, hourLong, type Part, parts } from '../hours'
 import { text } from '../text'
-import { Data, Empty } from '../ui/states'
+import { ActivityChart } from '../ui/activity'
+import { useFilter } from '../ui/filters'
 import { LatencyChart } from '../ui/latency'
-import { Table } from '../ui/list'
 import { Card, Page, Stat } from '../ui/page'
 import { deliveryPath } from '../ui/paths'
+import { Data, Empty } from '../ui/states'
 import { Time } from '../ui/time'
+import { WaitingCard } from '../ui/waiting'
+import { OrderChoice, ordered, TenantTable } from './tenant-table'
 
 type Health = Schemas['Health']
 type StatsRow = Schemas['StatsRow']
@@ -19,6 +23,7 @@ type StatsRow = Schemas['StatsRow']
 const mostTenants = 10
 const t = text.overview
 
+/** Reads: the health as it changes, and once a minute the statistics by the hour, by tenant, and by both. */
 export function Overview() {
   const health = useQuery({ queryKey: ['health'], queryFn: () => ask(api().GET('/v1/health')) })
   const hourly = usePipelineStats({ by: 'hour' })
@@ -28,20 +33,23 @@ export function Overview() {
       <Data of={health}>
         {(h) => (
           <>
+            <ActivityChart of={hourly} span={text.activity.today} link={hourPath} note={text.activity.byTenant} />
+            <WaitingCard of={h} note={h.complete ? undefined : t.lower} />
             <Needs of={h} tenants={tenants.data?.data ?? []} />
             <Figures of={h} />
-            {!h.complete && <p className="soft small">{t.lower}</p>}
-            <LatencyChart rows={hourly.data?.data} />
-            <div className="split">
-              <Tenants of={tenants} />
-              <Queues of={h} />
-            </div>
+            <Tenants of={tenants} />
+            <LatencyChart of={hourly.data} />
+            <Queues of={h} />
           </>
         )}
       </Data>
     </Page>
   )
 }
+
+// There is no list of the deliveries of all tenants, so an hour leads to its tenants. All hours lead to all tenants.
+const hourPath = (part: Part, from: number, until: number) =>
+  until - from > hourLong ? `/?part=${part}` : `/?${new URLSearchParams({ part, hour: new Date(from).toISOString() })}`
 
 type TenantCount = Schemas['TenantCount']
 
@@ -174,9 +182,6 @@ function Figures({ of: h }: { of: Health }) {
       <Stat name={t.delivered} value={compact(last.delivered)} note={t.since} tone={last.delivered > 0 ? 'good' : undefined} />
       <Stat name={t.failed} value={compact(last.failed)} note={t.since} />
       <Stat name={t.mean} value={last.mean_delivery_time ? duration(last.mean_delivery_time) : '–'} note={t.since} />
-      <Stat name={t.queued} value={compact(h.queued)} />
-      <Stat name={t.retrying} value={compact(h.retrying)} />
-      <Stat name={t.parked} value={compact(h.parked)} tone={h.parked > 0 ? 'wait' : undefined} />
       <Stat name={t.dead} value={compact(h.dead)} tone={h.dead > 0 ? 'bad' : undefined} />
       <Stat name={t.circuits} value={compact(h.open_circuits)} tone={h.open_circuits > 0 ? 'wait' : undefined} />
       <Stat
@@ -188,59 +193,53 @@ function Figures({ of: h }: { of: Health }) {
   )
 }
 
-const byDeaths = (rows: StatsRow[]) => [...rows].sort((a, b) => Number(!!a.other) - Number(!!b.other) || b.dead - a.dead || b.attempts - a.attempts)
-
-/** The tenants of the last 24 hours: those with the most deaths first, then those with the most attempts. */
+/** The tenants of the last 24 hours, or of the hour of the URL, in the order of the URL. */
 function Tenants({ of }: { of: UseQueryResult<Schemas['PipelineStats']> }) {
+  const search = useSearch({ from: '/' })
+  const set = useFilter()
+  const hourly = usePipelineStats({ by: 'hour', group: 'tenant' })
+  const hour = Date.parse(search.hour ?? '') || undefined
+  const part = parts.find((p) => p === search.part)
+  const order = search.sort === 'volume' ? 'volume' : 'failures'
+  const place = useRef<HTMLDivElement>(null)
+  useEffect(() => {
+    if (!part) return
+    place.current?.focus({ preventScroll: true })
+    place.current?.scrollIntoView({ block: 'nearest' })
+  }, [part, hour])
   return (
-    <Card title={t.tenants24} foot={of.data && !of.data.complete && <p className="soft small">{t.sample}</p>}>
-      <Data of={of}>
-        {({ data }) =>
-          data.length === 0 ? (
-            <Empty title={t.quiet}>
-              <p>{t.quietText}</p>
-              <Link className="button" to="/tenants">
-                {text.tenants.title}
+    <div ref={place} tabIndex={-1} className="place">
+      <Card
+        title={hour ? t.tenantsOf(span(hour, hour + hourLong)) : t.tenants24}
+        aside={
+          <div className="row">
+            {hour && (
+              <Link className="button tiny" to="/">
+                {t.allHours}
               </Link>
-            </Empty>
-          ) : (
-            <Table columns={[text.tenants.id, ...[t.success, t.p95, t.delivered, t.died].map((name) => ({ name, end: true as const }))]}>
-              {byDeaths(data).slice(0, mostTenants).map((r) => (
-                <TenantRow key={r.tenant ?? ''} of={r} />
-              ))}
-            </Table>
-          )
+            )}
+            <OrderChoice value={part ?? order} onChange={(sort) => set({ sort, part: undefined })} />
+          </div>
         }
-      </Data>
-    </Card>
-  )
-}
-
-function TenantRow({ of: r }: { of: StatsRow }) {
-  return (
-    <tr>
-      <td>
-        {r.tenant ? (
-          <Link className="strong" to="/t/$tenant" params={{ tenant: r.tenant }}>
-            {r.tenant}
-          </Link>
-        ) : (
-          t.others
-        )}
-      </td>
-      <td className="end" data-label={t.success}>
-        {percent(r.success_rate)}
-      </td>
-      <td className="end" data-label={t.p95}>
-        {r.latency ? duration(r.latency.p95) : '–'}
-      </td>
-      <td className="end" data-label={t.delivered}>
-        {compact(r.delivered)}
-      </td>
-      <td className={`end ${r.dead ? 'bad' : ''}`} data-label={t.died}>
-        {compact(r.dead)}
-      </td>
-    </tr>
+        foot={of.data && !of.data.complete && <p className="soft small">{t.sample}</p>}
+      >
+        <Data of={hour ? hourly : of}>
+          {({ data }) => {
+            const rows = ordered(hour ? data.filter((r) => Date.parse(r.hour ?? '') === hour) : data, part ?? order)
+            return rows.length === 0 ? (
+              <Empty title={hour ? t.quietHour : t.quiet}>
+                <p>{t.quietText}</p>
+                <Link className="button" to="/tenants">
+                  {text.tenants.title}
+                </Link>
+              </Empty>
+            ) : (
+              <TenantTable rows={hour ? rows : rows.slice(0, mostTenants)} sparks={hourly.data && hoursByTenant(hourly.data)} hour={hour} />
+            )
+          }}
+        </Data>
+      </Card>
+    </div>
   )
 }
 

@@ -3,16 +3,18 @@ import { Link } from '@tanstack/react-router'
 import { PauseCircle, Skull, Unplug } from 'lucide-react'
 import type { ReactNode } from 'react'
 import { api, ask, type Schemas } from '../api/client'
-import { type Endpoint, nameOf, useEndpoints, useHourlyStats, useTenant } from '../api/reads'
+import { type Endpoint, nameOf, useEndpoints, useTenant } from '../api/reads'
 import { compact, duration, percent } from '../format'
 import { isPortal, may, session } from '../session'
 import { text } from '../text'
+import { ActivityCard, useActivity } from '../ui/activity'
 import { DeliveryTable } from '../ui/delivery'
 import { CircuitBadge, EndpointStatus } from '../ui/endpoint'
 import { LatencyChart } from '../ui/latency'
 import { Card, Page } from '../ui/page'
 import { Data, Empty } from '../ui/states'
 import { Time } from '../ui/time'
+import { WaitingCard, type Waits } from '../ui/waiting'
 import { TenantLimits } from './limits'
 import { Calm, Need } from './overview'
 import { PortalLink } from './portal-link'
@@ -35,7 +37,7 @@ export function TenantOverview() {
       staleTime: 10_000,
     })),
   })
-  const stats = useHourlyStats(tenant)
+  const activity = useActivity(tenant)
   const of = new Map<string, Health>()
   for (const h of health) if (h.data) of.set(h.data.endpoint_id, h.data)
   return (
@@ -64,17 +66,32 @@ export function TenantOverview() {
             </Card>
           ) : (
             <>
+              <ActivityCard of={activity} />
+              <TenantWaiting tenant={tenant} of={of} read={shown.length} all={data.length} />
               <Needs tenant={tenant} endpoints={data} health={of} />
               <Table tenant={tenant} endpoints={shown} health={of} />
               {data.length > mostRows && <p className="soft small">{t.shown(mostRows)}</p>}
               <Failing tenant={tenant} />
-              <LatencyChart rows={stats.data?.data} />
+              <LatencyChart of={activity.read.data} />
             </>
           )
         }
       </Data>
     </Page>
   )
+}
+
+/** What waits for the endpoints whose health was read. */
+function TenantWaiting({ tenant, of, read, all }: { tenant: string; of: Map<string, Health>; read: number; all: number }) {
+  if (of.size < read) return null // not known yet
+  const waits: Required<Waits> = { queued: 0, retrying: 0, parked: 0, reasons: {} }
+  for (const { deliveries: d } of of.values()) {
+    waits.queued += d.queued_estimate
+    waits.retrying += d.retrying
+    waits.parked += d.parked
+    for (const [reason, n] of Object.entries(d.parked_by_reason)) waits.reasons[reason] = (waits.reasons[reason] ?? 0) + n
+  }
+  return <WaitingCard of={waits} list={(state) => `/t/${tenant}/deliveries?state=${state}`} note={read < all ? text.waiting.some(read) : undefined} />
 }
 
 function Needs({ tenant, endpoints, health }: { tenant: string; endpoints: Endpoint[]; health: Map<string, Health> }) {

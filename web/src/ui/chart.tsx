@@ -1,41 +1,210 @@
-import { useEffect, useRef } from 'react'
-import UPlot from 'uplot'
-import { hour } from '../format'
+import { Link } from '@tanstack/react-router'
+import { X } from 'lucide-react'
+import { type KeyboardEvent, type PointerEvent, type ReactNode, type RefObject, useEffect, useRef, useState } from 'react'
+import { day, hour, span } from '../format'
+import { hourLong } from '../hours'
 import { text } from '../text'
-import 'uplot/dist/uPlot.min.css'
 
-type Series = { label: string; color: string; values: (number | null)[] }
+const t = text.chart
 
-const span = 86_400 // seconds
+// In pixels.
+const height = 190
+const head = 10 // above the greatest value
+const foot = 24 // for the labels of the time axis
+const base = height - foot
 
-/** Lines over the last 24 hours. times are in seconds since 1970; label describes the chart to readers without sight. */
-export function Chart({ label, times, series, format }: { label: string; times: number[]; series: Series[]; format: (n: number) => string }) {
+/** look is the class of its color. A value is null where there is none. */
+export type Series = { name: string; look: string; values: (number | null)[]; link?: (from: number, until: number) => string }
+
+/** Where a chart draws, in pixels. The columns begin at left(0); y(0) is the base. */
+export type Plot = { left: (column: number) => number; column: number; y: (value: number) => number; shown: number | null }
+
+type ChartProps = {
+  label: string
+  /** The width of the host, of useWidth. */
+  host: RefObject<HTMLDivElement | null>
+  width: number
+  /** The start of the first column and the length of each, in milliseconds. */
+  from: number
+  step: number
+  series: Series[]
+  top: number
+  /** The least distance of two labels of the value axis. */
+  unit: number
+  format: (n: number) => string
+  /** The figures while no column is chosen: those of a column, or others with the name of their span. */
+  rest: number | { name: string; from: number; until: number; values: (number | null)[] }
+  note?: string
+  draw: (plot: Plot) => ReactNode
+}
+
+/**
+ * A chart over time without holes. The pointer, or the arrow keys, choose a column, and the legend has its figures; a press
+ * keeps the choice until Escape, so that a finger reaches the links of the legend. Readers without sight hear the
+ * columns as the values of a slider, and find them in a table.
+ */
+export function Chart({ label, host, width, from, step, series, top, unit, format, rest, note, draw }: ChartProps) {
+  const [hover, setHover] = useState<number | null>(null)
+  const [kept, setKept] = useState<number | null>(null)
+  const columns = series[0]?.values.length ?? 0
+  const chosen = [hover, kept].find((c) => c !== null && c < columns) ?? null
+  const ticks = ticksTo(top, unit)
+  const side = 12 + Math.max(...ticks.map((n) => format(n).length)) * 7
+  const column = Math.max(0, width - side) / columns
+  const greatest = ticks.at(-1)!
+  const plot: Plot = { left: (c) => side + c * column, column, y: (v) => base - (v / greatest) * (base - head), shown: chosen }
+  const at = (e: PointerEvent) => Math.min(columns - 1, Math.max(0, Math.floor((e.clientX - e.currentTarget.getBoundingClientRect().left - side) / column)))
+  const spanOf = (c: number): [number, number] => [from + c * step, from + (c + 1) * step]
+  const now = Date.now()
+  const nameOf = (c: number) => {
+    const [start, end] = spanOf(c)
+    return end > now ? t.soFar(span(start, end)) : span(start, end)
+  }
+  const keys = (e: KeyboardEvent) => {
+    const last = columns - 1
+    const next = { ArrowLeft: Math.max(0, (kept ?? columns) - 1), ArrowRight: Math.min(last, (kept ?? last) + 1), Home: 0, End: last, Escape: null }[e.key]
+    if (next === undefined) return
+    e.preventDefault()
+    setKept(next)
+  }
+  const read = (c: number) => ({ name: nameOf(c), from: spanOf(c)[0], until: spanOf(c)[1], values: series.map((s) => s.values[c]) })
+  const legend = chosen !== null ? read(chosen) : typeof rest === 'number' ? read(rest) : rest
+  const figures = series.map((s, i) => ({ ...s, value: legend.values[i] }))
+  const shown = (v: number | null | undefined) => (v == null ? '–' : format(v))
+  return (
+    <div className="chart" ref={host}>
+      <div className="reading">
+        <ul className="legend">
+          {figures.map((s) => (
+            <li key={s.name} className={s.look}>
+              <Figure name={s.name} value={shown(s.value)} to={s.value ? s.link?.(legend.from, legend.until) : undefined} />
+            </li>
+          ))}
+        </ul>
+        <p className="when">
+          {legend.name}
+          {kept !== null && (
+            <button type="button" className="button quiet tiny" onClick={() => setKept(null)}>
+              <X size={12} aria-hidden /> {t.back}
+            </button>
+          )}
+        </p>
+      </div>
+      {width > 0 && (
+        <svg
+          width={width}
+          height={height}
+          role="slider"
+          tabIndex={0}
+          aria-label={label}
+          aria-valuemin={0}
+          aria-valuemax={columns - 1}
+          aria-valuenow={chosen ?? columns - 1}
+          aria-valuetext={`${legend.name}: ${figures.map((s) => `${s.name} ${shown(s.value)}`).join(', ')}`}
+          onKeyDown={keys}
+          onFocus={(e) => e.currentTarget.matches(':focus-visible') && setKept((c) => c ?? columns - 1)}
+          onPointerMove={(e) => setHover(at(e))}
+          onPointerLeave={() => setHover(null)}
+          onPointerDown={(e) => setKept(at(e))}
+        >
+          {ticks.map((n) => (
+            <g key={n} className="axis">
+              <line x1={side} x2={width} y1={plot.y(n)} y2={plot.y(n)} className={n === 0 ? 'base' : undefined} />
+              <text x={side - 8} y={plot.y(n) + 4} textAnchor="end">
+                {format(n)}
+              </text>
+            </g>
+          ))}
+          <g className="axis">
+            {timesOf(from, from + columns * step, width - side).map((time) => {
+              const x = side + ((time - from) / step) * column
+              return (
+                x > side + 16 &&
+                x < width - 20 && (
+                  <text key={time} x={x} y={height - 6} textAnchor="middle">
+                    {new Date(time).getHours() === 0 ? day(time) : hour(time)}
+                  </text>
+                )
+              )
+            })}
+          </g>
+          {chosen !== null && <rect className="chosen" x={plot.left(chosen)} y={0} width={column} height={base} />}
+          {draw(plot)}
+        </svg>
+      )}
+      <div className="hidden">
+        <table>
+          <caption>{label}</caption>
+          <thead>
+            <tr>
+              <th>{t.time}</th>
+              {series.map((s) => (
+                <th key={s.name}>{s.name}</th>
+              ))}
+            </tr>
+          </thead>
+          <tbody>
+            {Array.from({ length: columns }, (_, c) => c)
+              .filter((c) => series.some((s) => s.values[c]))
+              .map((c) => (
+                <tr key={c}>
+                  <th>{nameOf(c)}</th>
+                  {series.map((s) => (
+                    <td key={s.name}>{shown(s.values[c])}</td>
+                  ))}
+                </tr>
+              ))}
+          </tbody>
+        </table>
+      </div>
+      {note && <p className="soft small">{note}</p>}
+    </div>
+  )
+}
+
+/** A figure of a legend, with the color of its list item. */
+export function Figure({ name, value, to, shade }: { name: string; value: string; to?: string; shade?: string }) {
+  const content = (
+    <>
+      <span className="swatch" style={{ opacity: shade }} aria-hidden />
+      <span className="soft">{name}</span> <strong>{value}</strong>
+    </>
+  )
+  return to ? <Link to={to}>{content}</Link> : <span>{content}</span>
+}
+
+/** The width of an element in pixels; 0 before it is known. */
+export function useWidth() {
   const host = useRef<HTMLDivElement>(null)
+  const [width, setWidth] = useState(0)
   useEffect(() => {
     const element = host.current
     if (!element) return
-    const style = getComputedStyle(element)
-    const ink = style.color
-    const line = style.borderTopColor
-    const axis = { stroke: ink, font: '11px Inter Variable, sans-serif', grid: { stroke: line, width: 1 }, ticks: { show: false } }
-    const plot = new UPlot(
-      {
-        width: element.clientWidth,
-        height: 200,
-        cursor: { y: false },
-        scales: { y: { range: (_, __, most) => [0, (most || 1) * 1.1] }, x: { range: () => [Date.now() / 1000 - span, Date.now() / 1000] } },
-        axes: [{ ...axis, values: (_, ticks) => ticks.map((s) => hour(s * 1000)) }, { ...axis, size: 64, values: (_, ticks) => ticks.map(format) }],
-        series: [{ label: text.latency.time, value: (_, v) => (v === null ? '–' : hour(v * 1000)) }, ...series.map((s) => ({ label: s.label, stroke: style.getPropertyValue(s.color) || ink, width: 1.5, points: { size: 5 }, value: (_: UPlot, v: number | null) => (v === null ? '–' : format(v)) }))],
-      },
-      [times, ...series.map((s) => s.values)],
-      element,
-    )
-    const resized = new ResizeObserver(() => plot.setSize({ width: element.clientWidth, height: 200 }))
-    resized.observe(element)
-    return () => {
-      resized.disconnect()
-      plot.destroy()
-    }
-  }, [times, series, format])
-  return <div className="chart" ref={host} role="img" aria-label={label} />
+    const observer = new ResizeObserver(() => setWidth(Math.floor(element.clientWidth)))
+    observer.observe(element)
+    return () => observer.disconnect()
+  }, [])
+  return [host, width] as const
+}
+
+/** The labels of a value axis: 0 and two to four round numbers, the last one not below top. */
+function ticksTo(top: number, unit: number): number[] {
+  let step = unit
+  for (let i = 0; top / step > 4; i++) step = unit * [2, 5, 10][i % 3]! * 10 ** Math.floor(i / 3)
+  const steps = Math.max(2, Math.ceil(top / step))
+  return Array.from({ length: steps + 1 }, (_, i) => i * step)
+}
+
+/** The times with a label: round hours or midnights of the reader's zone, at least 60 pixels apart. */
+function timesOf(from: number, until: number, width: number): number[] {
+  const hours = (until - from) / hourLong
+  const every = [2, 3, 6, 12, 24, 48].find((n) => (width * n) / hours >= 60) ?? 72
+  const times: number[] = []
+  let midnights = 0
+  for (let time = from; time < until; time += hourLong) {
+    const h = new Date(time).getHours()
+    if (h === 0) midnights++
+    if (every < 24 ? h % every === 0 : h === 0 && midnights % (every / 24) === 0) times.push(time)
+  }
+  return times
 }

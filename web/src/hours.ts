@@ -1,0 +1,51 @@
+import type { Schemas } from './api/client'
+
+export type StatsRow = Schemas['StatsRow']
+export type Part = 'delivered' | 'failed' | 'dead'
+export type Counts = Record<Part, number>
+/** What happened in a clock hour: deliveries that succeeded, attempts that failed, and deliveries that died. */
+export type Hour = { hour: string } & Counts
+
+export const parts = ['delivered', 'failed', 'dead'] as const
+export const hourLong = 3_600_000
+
+/** The counts of a row. The last failed attempt of a dead delivery counts in failed and in dead. */
+export const countsOf = (r?: StatsRow): Counts => ({
+  delivered: r?.delivered ?? 0,
+  failed: r ? r.attempts - (r.attempts_by_outcome?.delivered ?? 0) : 0,
+  dead: r?.dead ?? 0,
+})
+
+type Stats = { since: string; until: string; data: StatsRow[] }
+
+/** The rows of all clock hours from since to until; undefined for the empty hours, which answers leave out. */
+export function everyHour({ since, until, data }: Stats): { start: number; row?: StatsRow }[] {
+  const rows = new Map(data.map((r) => [Date.parse(r.hour ?? ''), r]))
+  const hours: { start: number; row?: StatsRow }[] = []
+  for (let start = Date.parse(since); start < Date.parse(until); start += hourLong) hours.push({ start, row: rows.get(start) })
+  return hours
+}
+
+export const hoursOf = (stats: Stats): Hour[] => everyHour(stats).map(({ start, row }) => ({ hour: new Date(start).toISOString(), ...countsOf(row) }))
+
+/** The hours of each tenant with rows of its own. */
+export function hoursByTenant({ since, until, data }: Stats): Map<string, Hour[]> {
+  const rows = new Map<string, StatsRow[]>()
+  for (const r of data) if (r.tenant) rows.set(r.tenant, [...(rows.get(r.tenant) ?? []), r])
+  return new Map([...rows].map(([tenant, of]) => [tenant, hoursOf({ since, until, data: of })]))
+}
+
+export const sum = (of: Counts[]): Counts => ({
+  delivered: of.reduce((n, c) => n + c.delivered, 0),
+  failed: of.reduce((n, c) => n + c.failed, 0),
+  dead: of.reduce((n, c) => n + c.dead, 0),
+})
+
+// A failed attempt is no state of a delivery: what it left open is retrying.
+const states: Record<Part, string> = { delivered: 'delivered', failed: 'retrying', dead: 'dead' }
+
+/** The list of the tenant's deliveries from events of the span, in the state that belongs to the part. */
+export function listPath(tenant: string, part: Part, from: number, until: number, endpoint?: string): string {
+  const search = new URLSearchParams({ state: states[part], since: new Date(from).toISOString(), until: new Date(until).toISOString(), ...(endpoint && { endpoint }) })
+  return `/t/${tenant}/deliveries?${search}`
+}

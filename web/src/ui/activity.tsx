@@ -1,0 +1,116 @@
+import type { UseQueryResult } from '@tanstack/react-query'
+import { useNavigate, useSearch } from '@tanstack/react-router'
+import { type MouseEvent, type ReactNode } from 'react'
+import { ApiError, type Schemas } from '../api/client'
+import { useHourlyStats } from '../api/reads'
+import { compact, count } from '../format'
+import { hourLong, hoursOf, listPath, type Part, parts, sum } from '../hours'
+import { text } from '../text'
+import { Chart, type Plot, useWidth } from './chart'
+import { Choice } from './choice'
+import { useFilter } from './filters'
+import { Card } from './page'
+import { Data } from './states'
+
+const t = text.activity
+
+type Stats = Pick<Schemas['Stats'], 'since' | 'until' | 'data'>
+
+/**
+ * The statistics of the tenant, or of one endpoint, over the days of the URL. The API refuses 7 days of many endpoints; their
+ * last 24 hours stand in. Reads: the statistics once a minute, and twice while 7 days are refused.
+ */
+export function useActivity(tenant: string, endpoint?: string) {
+  const { days }: { days?: string } = useSearch({ strict: false })
+  const wanted = days === '7'
+  const week = useHourlyStats(tenant, endpoint, { days: 7, enabled: wanted })
+  const refused = wanted && week.error instanceof ApiError && week.error.status === 400
+  const today = useHourlyStats(tenant, endpoint, { enabled: !wanted || refused })
+  const read: UseQueryResult<Stats> = wanted && !refused && !(week.isPending && today.data) ? week : today
+  return { read, span: read === week ? t.week : t.today, wanted, refused, tenant, endpoint }
+}
+
+/** Deliveries by the hour, with the choice of 24 hours or 7 days. */
+export function ActivityCard({ of: { read, span, wanted, refused, tenant, endpoint } }: { of: ReturnType<typeof useActivity> }) {
+  const set = useFilter()
+  return (
+    <ActivityChart
+      of={read}
+      span={span}
+      link={(part, from, until) => listPath(tenant, part, from, until, endpoint)}
+      aside={
+        <Choice
+          label={t.span}
+          value={wanted ? '7' : '1'}
+          options={Object.entries(t.spans).map(([value, label]) => ({ value, label }))}
+          onChange={(days) => set({ days: days === '7' ? days : undefined })}
+        />
+      }
+      note={refused ? t.refused : t.lists}
+    />
+  )
+}
+
+type ChartProps = { of: UseQueryResult<Stats>; span: string; link: (part: Part, from: number, until: number) => string; aside?: ReactNode; note?: string }
+
+/** Stacked bars: deliveries, failed attempts and deaths. A part of a bar, and its figure, lead to link. */
+export function ActivityChart({ of, span, link, aside, note }: ChartProps) {
+  return (
+    <Card title={t.title} aside={aside} pad>
+      <div className="bars-place">
+        <Data of={of}>{(stats) => <Bars of={stats} span={span} link={link} note={note} />}</Data>
+      </div>
+    </Card>
+  )
+}
+
+// The least width of a column in pixels. Narrower hours are joined.
+const narrowest = 4
+
+function Bars({ of, span, link, note }: Omit<ChartProps, 'of'> & { of: Stats }) {
+  const navigate = useNavigate()
+  const [host, width] = useWidth()
+  const hours = hoursOf(of)
+  const joined = [1, 3, 6, 12].find((n) => (width * n) / hours.length >= narrowest) ?? 24
+  const bars = Array.from({ length: Math.ceil(hours.length / joined) }, (_, i) => sum(hours.slice(i * joined, (i + 1) * joined)))
+  const from = Date.parse(of.since)
+  const step = joined * hourLong
+  const total = sum(hours)
+  const open = (e: MouseEvent, part: Part, bar: number) => {
+    // A finger would miss; its press chooses the column, and the legend has the links.
+    if ((e.nativeEvent as PointerEvent).pointerType !== 'touch') void navigate({ to: link(part, from + bar * step, from + (bar + 1) * step) })
+  }
+  const draw = ({ left, column, y }: Plot) => {
+    const gap = column >= 6 ? Math.min(column * 0.25, column - 3) : 1
+    const wide = Math.min(34, column - gap)
+    return bars.map((bar, i) => {
+      let top = y(0)
+      return (
+        <g key={i}>
+          {parts.map((part) => {
+            if (bar[part] === 0) return null
+            const high = Math.max(3, y(0) - y(bar[part])) // a single death among thousands of deliveries is seen
+            top -= high
+            return <rect key={part} className={`mark ${part}`} x={left(i) + (column - wide) / 2} y={top} width={wide} height={high - 1} onClick={(e) => open(e, part, i)} />
+          })}
+        </g>
+      )
+    })
+  }
+  return (
+    <Chart
+      label={t.label}
+      host={host}
+      width={width}
+      from={from}
+      step={step}
+      series={parts.map((part) => ({ name: t.parts[part], look: part, values: bars.map((b) => b[part]), link: (start, end) => link(part, start, end) }))}
+      top={Math.max(...bars.map((b) => b.delivered + b.failed + b.dead))}
+      unit={1}
+      format={(n) => (n < 10_000 ? count(n) : compact(n))}
+      rest={{ name: total.delivered + total.failed + total.dead === 0 ? t.none(span) : span, from, until: from + hours.length * hourLong, values: parts.map((part) => total[part]) }}
+      note={note}
+      draw={draw}
+    />
+  )
+}

@@ -1,0 +1,51 @@
+import { count } from '../format'
+import { text } from '../text'
+import { Figure } from './chart'
+import { Card } from './page'
+
+const t = text.waiting
+
+/** Deliveries that wait. reasons tells why some of the parked ones are parked. */
+export type Waits = { queued: number; retrying: number; parked: number; reasons?: Record<string, number> }
+
+type Wait = { name: string; look: string; n: number; shade?: string; to?: string }
+
+/** What waits, by reason, as one bar. list leads to the deliveries of a state. */
+export function WaitingCard({ of, list, note }: { of: Waits; list?: (state: 'retrying' | 'parked') => string; note?: string }) {
+  const waits = waitsOf(of, list).filter((w) => w.n > 0)
+  return (
+    <Card title={t.title} pad>
+      <div className="waiting">
+        <div className="bar" aria-hidden>
+          {waits.map((w) => (
+            <span key={w.name} className={w.look} style={{ flexGrow: w.n, opacity: w.shade }} />
+          ))}
+        </div>
+        {waits.length === 0 ? (
+          <p className="soft">{t.none}</p>
+        ) : (
+          <ul className="legend">
+            {waits.map((w) => (
+              <li key={w.name} className={w.look}>
+                <Figure name={w.name} value={count(w.n)} to={w.to} shade={w.shade} />
+              </li>
+            ))}
+          </ul>
+        )}
+        {note && <p className="soft small">{note}</p>}
+      </div>
+    </Card>
+  )
+}
+
+function waitsOf({ queued, retrying, parked, reasons = {} }: Waits, list?: (state: 'retrying' | 'parked') => string): Wait[] {
+  const known = Object.entries(reasons).sort(([, a], [, b]) => b - a)
+  const rest = parked - known.reduce((n, [, of]) => n + of, 0)
+  const shades = ['1', '0.72', '0.5', '0.36']
+  const shelved = [...known.map(([reason, n]) => ({ name: t.reasons[reason] ?? reason, n })), { name: known.length > 0 ? t.otherParked : t.parked, n: rest }]
+  return [
+    { name: t.queued, look: 'queued', n: queued },
+    { name: t.retrying, look: 'failed', n: retrying, to: list?.('retrying') },
+    ...shelved.map((w, i) => ({ ...w, look: 'waits', shade: shades[i] ?? shades.at(-1), to: list?.('parked') })),
+  ]
+}
