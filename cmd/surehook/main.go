@@ -12,6 +12,8 @@ import (
 	"os/signal"
 	"syscall"
 	"time"
+
+	"golang.org/x/term"
 )
 
 // requestTimeout bounds a request. API Gateway answers after 29 s at the latest.
@@ -24,10 +26,19 @@ func main() {
 	context.AfterFunc(ctx, stop)
 	p := &program{
 		In: os.Stdin, Out: os.Stdout, Err: os.Stderr,
-		Lookup: os.LookupEnv, Home: os.UserConfigDir, Cache: os.UserCacheDir, Now: time.Now,
+		Lookup: os.LookupEnv, Home: os.UserConfigDir, Cache: os.UserCacheDir, Now: time.Now, Width: terminalWidth,
 		HTTP: &http.Client{Timeout: requestTimeout},
 	}
 	code := p.run(ctx, os.Args[1:])
 	stop()
 	os.Exit(code)
+}
+
+// terminalWidth returns the width of the terminal behind standard output; 0 if there is none.
+func terminalWidth() int {
+	width, _, err := term.GetSize(int(os.Stdout.Fd()))
+	if err != nil {
+		return 0
+	}
+	return width
 }

@@ -31,6 +31,7 @@ type program struct {
 	Home     func() (string, error) // the folder of configurations
 	Cache    func() (string, error) // the folder of what can be found out again
 	Now      func() time.Time
+	Width    func() int // of the terminal behind Out, in characters; 0 or nil for none
 	HTTP     *http.Client
 
 	flags settings // as the command line has them

@@ -67,6 +67,8 @@ func kindOf(flagType string) string {
 	switch flagType {
 	case "bool":
 		return "true or false"
+	case "time":
+		return moments
 	case "duration":
 		return "a duration such as 30s or 5m"
 	case "uint16":
