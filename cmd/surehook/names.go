@@ -13,7 +13,7 @@ import (
 )
 
 // nameTimeout bounds the request for names, of which no command has need.
-const nameTimeout = 3 * time.Second
+const nameTimeout = 2 * time.Second
 
 // namer returns the names of the endpoints in the rows of a table, by id.
 type namer func(rows []json.RawMessage) map[string]string

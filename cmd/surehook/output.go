@@ -47,7 +47,10 @@ func (p *program) writeRows(out io.Writer, header []column, rows []json.RawMessa
 		named = names(rows)
 	}
 	for i, c := range header {
-		t.columns[i] = tableColumn{free: c.free, cells: []string{c.heading}}
+		t.columns[i].cells = []string{c.heading}
+		if c.free {
+			t.columns[i].least = max(leastText, len(c.heading))
+		}
 	}
 	for _, row := range rows {
 		fields, err := flatten(row)
@@ -61,7 +64,9 @@ func (p *program) writeRows(out io.Writer, header []column, rows []json.RawMessa
 			case c.path == "changes":
 				text = changed(row)
 			case c.ofEndpoint():
-				text = cmp.Or(named[text], text)
+				text = inWords(named, text)
+				id, _, _ := strings.Cut(text, " (") // the host may be cut
+				t.columns[i].least = max(t.columns[i].least, len(c.heading), len(id))
 			case isTime(c.path):
 				text = p.since(text)
 			}
@@ -71,12 +76,24 @@ func (p *program) writeRows(out io.Writer, header []column, rows []json.RawMessa
 	return t.write(out)
 }
 
-// ofEndpoint reports whether the value may be the id of an endpoint.
-func (c column) ofEndpoint() bool { return c.path == "endpoint_id" || c.path == "target" }
+// ofEndpoint reports whether the value may be the id of an endpoint, or a list of them.
+func (c column) ofEndpoint() bool {
+	return c.path == "endpoint_id" || c.path == "target" || c.path == "endpoints"
+}
+
+// inWords returns the ids of a list as names, where there is one.
+func inWords(names map[string]string, list string) string {
+	ids := strings.Split(list, ",")
+	for i, id := range ids {
+		ids[i] = cmp.Or(names[id], id)
+	}
+	return strings.Join(ids, ", ")
+}
 
 // isTime reports whether the API has times under the path.
 func isTime(path string) bool {
-	return path == "at" || strings.HasSuffix(path, "_at") || strings.HasSuffix(path, ".at")
+	words := strings.FieldsFunc(path, func(r rune) bool { return r == '.' || r == '_' })
+	return slices.Contains([]string{"at", "since", "until"}, words[len(words)-1])
 }
 
 // since returns the time relative to now; another text as it is.
@@ -102,7 +119,10 @@ const maxChange = 40
 // changed says what the record of a change changed, such as "headers, timeout: 10s → 5s".
 func changed(row json.RawMessage) string {
 	var record struct {
-		Changes map[string]struct{ Old, New json.RawMessage } `json:"changes"`
+		Changes map[string]struct {
+			Old json.RawMessage `json:"old"`
+			New json.RawMessage `json:"new"`
+		} `json:"changes"`
 	}
 	if json.Unmarshal(row, &record) != nil || len(record.Changes) == 0 {
 		return none

@@ -94,6 +94,29 @@ func TestWriteRows_FitsTheTerminal(t *testing.T) {
 	}
 }
 
+func TestWriteRows_CutsTheHostAndNotTheID(t *testing.T) {
+	t.Parallel()
+
+	rows := []json.RawMessage{[]byte(`{"endpoint_id": "ep_1", "endpoints": ["ep_1", "ep_2"]}`)}
+	names := func([]json.RawMessage) map[string]string {
+		return map[string]string{"ep_1": "ep_1 (hooks.example.com)", "ep_2": "orders"}
+	}
+	for width, want := range map[int]string{
+		0:  "ep_1 (hooks.example.com)  ep_1 (hooks.example.com), orders",
+		30: "ep_1 (hooks.e…  ep_1 (hooks.e…",
+		1:  "ep_1 (h…  ep_1 (ho…", // as wide as the headings
+	} {
+		var out bytes.Buffer
+		p := &program{Out: &out, Width: func() int { return width }}
+		if err := p.writeRows(&out, columns("ENDPOINT=endpoint_id", "ENDPOINTS=endpoints"), rows, names); err != nil {
+			t.Fatal(err)
+		}
+		if _, got, _ := strings.Cut(strings.TrimSuffix(out.String(), "\n"), "\n"); got != want {
+			t.Errorf("width %d = %q; want %q", width, got, want)
+		}
+	}
+}
+
 func TestChanged(t *testing.T) {
 	t.Parallel()
 

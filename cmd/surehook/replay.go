@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bufio"
 	"context"
 	"encoding/json"
 	"errors"
@@ -154,29 +153,16 @@ func (p *program) dryRun(ctx context.Context, api *client.Client, tenant, path s
 // confirm asks the question. Without an answer the command needs --yes.
 func (p *program) confirm(ctx context.Context, question string) error {
 	fmt.Fprintf(p.Err, "%s [y/N] ", question)
-	type reply struct {
-		text string
-		err  error
+	text, err := p.line(ctx)
+	switch answer := strings.ToLower(strings.TrimSpace(text)); {
+	case errors.Is(err, errInterrupted):
+		return err
+	case answer == "y", answer == "yes":
+		return nil
+	case answer == "" && err != nil:
+		return usagef("no answer on standard input: say --yes")
 	}
-	replies := make(chan reply, 1)
-	go func() { // a read from a terminal does not end with ctx
-		text, err := bufio.NewReader(p.In).ReadString('\n')
-		replies <- reply{text, err}
-	}()
-	select {
-	case <-ctx.Done():
-		return errInterrupted
-	case got := <-replies:
-		switch strings.ToLower(strings.TrimSpace(got.text)) {
-		case "y", "yes":
-			return nil
-		case "":
-			if got.err != nil {
-				return usagef("no answer on standard input: say --yes")
-			}
-		}
-		return failure("nothing was done")
-	}
+	return failure("nothing was done")
 }
 
 // startJob starts the job. The request is not repeated: an unknown result may be a

@@ -9,7 +9,7 @@ import (
 
 const (
 	columnGap = 2 // characters between two columns
-	minColumn = 8 // characters that a cut column keeps
+	leastText = 8 // characters that a cut keeps of free text
 )
 
 // table is text in columns of equal numbers of cells.
@@ -21,7 +21,7 @@ type table struct {
 // tableColumn is a column with its heading, if any, as the first cell.
 type tableColumn struct {
 	cells   []string
-	free    bool // may be cut
+	least   int  // characters that a cut keeps; 0: the column is never cut
 	numbers bool // has a number
 	texts   bool // has a value that is no number
 }
@@ -33,7 +33,7 @@ func (c *tableColumn) add(text string, number bool) {
 }
 
 // widths returns the widths of the columns. While the table is wider than the terminal, the
-// widest column of free text becomes narrower, but not below minColumn and its heading.
+// widest column that may be cut becomes narrower.
 func (t table) widths() []int {
 	all := make([]int, len(t.columns))
 	total := -columnGap
@@ -46,7 +46,7 @@ func (t table) widths() []int {
 	for ; t.width > 0 && total > t.width; total-- {
 		widest := -1
 		for i, c := range t.columns {
-			if least := max(minColumn, utf8.RuneCountInString(c.cells[0])); c.free && all[i] > least && (widest < 0 || all[i] > all[widest]) {
+			if c.least > 0 && all[i] > c.least && (widest < 0 || all[i] > all[widest]) {
 				widest = i
 			}
 		}
