@@ -2349,7 +2349,7 @@ type Audit struct {
 	// SourceIp The address of the caller's connection.
 	SourceIp *string `json:"source_ip,omitempty"`
 
-	// Target The id of the changed resource. For a refused change: as the caller named the resource.
+	// Target The id of the changed resource. For a refused change: as the caller named the resource, such as the uid of an endpoint.
 	Target *string `json:"target,omitempty"`
 }
 
@@ -4511,7 +4511,7 @@ type ListChangesParams struct {
 	// Action Only changes with this action.
 	Action *Action `form:"action,omitempty" json:"action,omitempty"`
 
-	// Target Only changes of the resource with this id.
+	// Target Only changes of the resource with this id. The id or the uid of an endpoint finds the changes under both, with at most two reads more; of a deleted endpoint only the id.
 	Target *Target `form:"target,omitempty" json:"target,omitempty"`
 
 	// Key Only changes by the key with this id.
@@ -4610,7 +4610,7 @@ type ListTenantChangesParams struct {
 	// Action Only changes with this action.
 	Action *Action `form:"action,omitempty" json:"action,omitempty"`
 
-	// Target Only changes of the resource with this id.
+	// Target Only changes of the resource with this id. The id or the uid of an endpoint finds the changes under both, with at most two reads more; of a deleted endpoint only the id.
 	Target *Target `form:"target,omitempty" json:"target,omitempty"`
 
 	// Key Only changes by the key with this id.

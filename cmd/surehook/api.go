@@ -75,7 +75,7 @@ func pages(ctx context.Context, c *client.Client, call client.Call, limit int) (
 func advice(p *client.Problem) string {
 	switch {
 	case p.Status == http.StatusUnauthorized, p.Status == http.StatusForbidden && p.Code == "": // API Gateway refuses an unknown key
-		return "check the key: --key-file, " + envKey + ", or the configuration file"
+		return "check the key: --key-file, " + envKey + ", or `surehook login`"
 	case p.Status == http.StatusForbidden:
 		return "use a key with the scope and the tenant of this command: surehook keys list"
 	case p.Code == openapi.ProblemCodePreconditionFailed:

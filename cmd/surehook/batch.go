@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"strconv"
 	"time"
 
@@ -70,11 +69,7 @@ func (g *progress) save() error {
 	if err != nil {
 		return fmt.Errorf("write the progress: %w", err)
 	}
-	next := filepath.Clean(g.file) + ".new"
-	if err := os.WriteFile(next, append(text, '\n'), 0o600); err != nil {
-		return usagef("write the progress: %w", err)
-	}
-	if err := os.Rename(next, g.file); err != nil {
+	if err := replaceFile(g.file, append(text, '\n')); err != nil {
 		return usagef("write the progress: %w", err)
 	}
 	return nil

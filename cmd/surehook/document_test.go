@@ -91,23 +91,51 @@ bin/surehook send order.paid '{"order": 4711}'   # listen prints the verified we
 
 ## Settings
 
-A flag comes before the environment, and the environment before the configuration file: ` + "`--config`" + `, ` + "`SUREHOOK_CONFIG`" + `, or
-surehook/config.json in the user's configuration folder (on Linux ` + "`~/.config`" + `).
+` + "```sh" + `
+surehook login --api-url https://hooks.example.com --context prod   # asks for the key, checks and stores it
+surehook context list                                               # and use, remove; logout removes the context in use
+` + "```" + `
 
-| flag | environment | field of the file |
+A context is a name for the settings of a deployment: address, key and tenant. ` + "`surehook login`" + ` stores a context in the configuration file, and its key in a file
+of its own, ` + "`keys/NAME`" + ` beside the configuration, which only the user can read. The word profile is left to the profiles of signatures.
+The configuration file is ` + "`--config`" + `, ` + "`SUREHOOK_CONFIG`" + `, or surehook/config.json in the user's configuration folder (on Linux ` + "`~/.config`" + `).
+
+Each setting comes from the first source that has it:
+
+1. a flag;
+2. the context of ` + "`--context`" + `;
+3. a variable of the environment;
+4. the context of ` + "`SUREHOOK_CONTEXT`" + `, or the one in use: ` + "`context`" + ` of the file. Without a context, the file's own fields.
+
+The key and the tenant of a context are for its own address: with another ` + "`--api-url`" + ` or ` + "`SUREHOOK_URL`" + ` they are not used.
+
+| flag | environment | field of the file or of a context |
 |---|---|---|
 | ` + "`--api-url`" + ` | ` + "`SUREHOOK_URL`" + ` | ` + "`url`" + ` |
 | ` + "`--key-file`" + `: a file with the key | ` + "`SUREHOOK_API_KEY`" + `: the key | ` + "`key_file`" + `, relative to the configuration, or ` + "`key_command`" + `: a program and its arguments |
 | ` + "`--tenant`" + ` | ` + "`SUREHOOK_TENANT`" + ` | ` + "`tenant`" + ` |
 | ` + "`--output`" + ` | ` + "`SUREHOOK_OUTPUT`" + ` | ` + "`output`" + ` |
+| ` + "`--context`" + ` | ` + "`SUREHOOK_CONTEXT`" + ` | ` + "`context`" + `, of the file |
 
 ` + "```json" + `
 {"url": "https://hooks.example.com", "key_command": ["pass", "show", "surehook"], "tenant": "acme"}
 ` + "```" + `
 
-No flag and no file of settings holds a key, and the program never prints the key of a request. The key goes to https addresses, and to http on loopback only.
+No flag and no configuration holds a key, and the program never prints the key of a request. The key goes to https addresses, and to http on loopback only.
 Before the first key goes to an address, the program reads ` + "`/v1/openapi.yaml`" + ` there without a key. If that is not the contract of Surehook, the program names the
 address and sends no key. It remembers the addresses that passed in ` + "`surehook/origins`" + ` of the user's cache folder (on Linux ` + "`~/.cache`" + `).
+
+## Tables, times and completion
+
+Tables are for people, and may change; scripts read ` + "`--output json`" + `. In a list, times are relative to now, numbers are right-aligned, and endpoints have their uid, or
+their id with the host of the URL. The names cost one request for the tenant's first 100 endpoints; others keep their ids. On a terminal, the widest column of free text
+is cut to the width. ` + "`get`" + ` shows a time both ways.
+
+` + "`--since` and `--until`" + ` take a time back such as ` + "`1h`, `2d` or `1d12h`" + `; ` + "`today` or `yesterday`" + `, at midnight; a time of day such as ` + "`10:00`" + `, of yesterday if today's is still to
+come; or a time such as 2026-11-01T00:00:00Z. Days and times of day are those of this machine's zone. Statistics cut them to whole hours.
+
+With the script of ` + "`surehook completion`" + `, the shell completes endpoints, tenants, event types and contexts. A tab costs one request of at most two seconds, runs no
+` + "`key_command`" + `, and says nothing when the request fails.
 
 ` + "`--output json`" + ` prints the API's JSON with all fields, and characters that a terminal would obey as escapes of JSON; ` + "`table`" + ` prints them as a
 replacement character.

@@ -5,13 +5,19 @@ package main
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"io"
 	"log"
 	"net/http"
 	"os"
+	"os/exec"
 	"os/signal"
+	"runtime"
 	"syscall"
 	"time"
+
+	"golang.org/x/term"
 )
 
 // requestTimeout bounds a request. API Gateway answers after 29 s at the latest.
@@ -24,10 +30,55 @@ func main() {
 	context.AfterFunc(ctx, stop)
 	p := &program{
 		In: os.Stdin, Out: os.Stdout, Err: os.Stderr,
-		Lookup: os.LookupEnv, Home: os.UserConfigDir, Cache: os.UserCacheDir, Now: time.Now,
+		Lookup: os.LookupEnv, Home: os.UserConfigDir, Cache: os.UserCacheDir, Now: time.Now, Width: terminalWidth, Browse: browse,
 		HTTP: &http.Client{Timeout: requestTimeout},
+	}
+	if term.IsTerminal(descriptor(os.Stdin)) {
+		p.Secret = readSecretLine
 	}
 	code := p.run(ctx, os.Args[1:])
 	stop()
 	os.Exit(code)
+}
+
+// descriptor returns the number of an open file, which is small.
+func descriptor(f *os.File) int { return int(f.Fd()) } //nolint:gosec // as above
+
+// terminalWidth returns the width of the terminal behind standard output; 0 if there is none.
+func terminalWidth() int {
+	width, _, err := term.GetSize(descriptor(os.Stdout))
+	if err != nil {
+		return 0
+	}
+	return width
+}
+
+// readSecretLine reads a line from the terminal without showing it.
+func readSecretLine(ctx context.Context) (string, error) {
+	terminal := descriptor(os.Stdin)
+	before, err := term.GetState(terminal)
+	if err != nil {
+		return "", err //nolint:wrapcheck // the caller asks for the line
+	}
+	defer fmt.Fprintln(os.Stderr) // the line end of the reader is not shown either
+	text, err := await(ctx, func() (string, error) {
+		line, err := term.ReadPassword(terminal)
+		return string(line), err
+	})
+	if errors.Is(err, errInterrupted) { // the read goes on, and would leave the terminal mute
+		_ = term.Restore(terminal, before)
+	}
+	return text, err
+}
+
+// browse starts the program of the platform that opens a URL.
+func browse(ctx context.Context, address string) error {
+	words := []string{"xdg-open"}
+	switch runtime.GOOS {
+	case "darwin":
+		words = []string{"open"}
+	case "windows":
+		words = []string{"rundll32", "url.dll,FileProtocolHandler"}
+	}
+	return exec.CommandContext(ctx, words[0], append(words[1:], address)...).Run() //nolint:gosec,wrapcheck // a fixed program; the caller wraps
 }

@@ -10,6 +10,7 @@ import (
 	"os"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -49,7 +50,8 @@ const (
 	numbers
 	object
 	yes
-	file // a text that must not be in the arguments of a command: the flag names a file
+	file    // a text that must not be in the arguments of a command: the flag names a file
+	instant // a time, of a query
 )
 
 func (o option) flag() string {
@@ -63,6 +65,12 @@ func (o option) flag() string {
 	return strings.NewReplacer("_", "-", ".", "-").Replace(name)
 }
 
+// The flags for times of many commands.
+const (
+	sinceUsage = "not before this time: 1h, 2d, today, yesterday, 10:00, or 2026-11-01T00:00:00Z"
+	untilUsage = "before this time, as of --since"
+)
+
 // The parameters of many lists.
 func filters(names ...string) []option {
 	usage := map[string]string{
@@ -71,21 +79,29 @@ func filters(names ...string) []option {
 		"state":           "retrying, parked, delivered, dead, discarded or cancelled",
 		"status_class":    "class of the last status: none, 2xx, 3xx, 4xx or 5xx",
 		"idempotency_key": "your own id of the event",
-		"since":           "not before this time, such as 2026-11-01T00:00:00Z",
-		"until":           "before this time",
+		"since":           sinceUsage,
+		"until":           untilUsage,
 	}
 	all := make([]option, 0, len(names))
 	for _, name := range names {
-		all = append(all, option{name: name, usage: usage[name], kind: text})
+		o := option{name: name, usage: usage[name], kind: text}
+		if name == "since" || name == "until" {
+			o.kind = instant
+		}
+		all = append(all, o)
 	}
 	return all
 }
 
 // command returns the command of the operation.
 func (p *program) command(o operation) *cobra.Command {
-	c := &cobra.Command{Use: o.use, Short: o.short, Args: arguments, ValidArgsFunction: cobra.NoFileCompletions}
+	c := &cobra.Command{Use: o.use, Short: o.short, Args: arguments}
 	for _, q := range o.query {
-		c.Flags().String(q.flag(), "", q.usage)
+		if q.kind == instant {
+			p.moment(c.Flags(), q.flag(), q.usage, time.Second)
+		} else {
+			c.Flags().String(q.flag(), "", q.usage)
+		}
 	}
 	for _, b := range o.body {
 		b.declare(c.Flags())
@@ -142,7 +158,7 @@ func (p *program) show(s settings, object json.RawMessage) error {
 	if s.Output == outputJSON {
 		return writeJSON(p.Out, object)
 	}
-	return writeFields(p.Out, object)
+	return p.writeFields(p.Out, object)
 }
 
 // declare adds the flag of a field.
@@ -165,6 +181,7 @@ func (o option) declare(flags *pflag.FlagSet) {
 		flags.Bool(o.flag(), false, o.usage)
 	case file:
 		flags.String(o.flag(), "", o.usage+"; FILE, or - for standard input")
+	case instant: // of a query only
 	}
 }
 
@@ -194,7 +211,7 @@ func (p *program) request(c *cobra.Command, o operation, s settings, args []stri
 	}
 	r.Path = client.Path(path, values)
 	for _, q := range o.query {
-		if value, _ := c.Flags().GetString(q.flag()); value != "" {
+		if value := c.Flags().Lookup(q.flag()).Value.String(); value != "" {
 			r.Query.Set(q.name, value)
 		}
 	}
@@ -318,7 +335,7 @@ func (o option) value(flags *pflag.FlagSet) any {
 	case yes:
 		v, _ := flags.GetBool(o.flag())
 		return v
-	case text, file:
+	case text, file, instant:
 	}
 	v, _ := flags.GetString(o.flag())
 	return v
@@ -346,41 +363,6 @@ func (p *program) data(what, given string) ([]byte, error) {
 		return nil, usagef("%s: want JSON, @FILE with JSON, or - for JSON on standard input", what)
 	}
 	return content, nil
-}
-
-// list prints a list, page by page until --limit.
-func (p *program) list(c *cobra.Command, api *client.Client, r client.Call, s settings, header []column) error {
-	limit, _ := c.Flags().GetInt("limit")
-	if limit < 0 {
-		return usagef("--limit is %d: say 1 or more, or 0 for all", limit)
-	}
-	if cursor, _ := c.Flags().GetString("cursor"); cursor != "" {
-		r.Query.Set("cursor", cursor)
-	}
-	all, err := pages(c.Context(), api, r, limit)
-	if err != nil {
-		return fmt.Errorf("%s: %w", strings.TrimPrefix(c.CommandPath(), "surehook "), err)
-	}
-	if s.Output == outputJSON {
-		return p.printJSON(struct {
-			Data []json.RawMessage `json:"data"`
-			Next *string           `json:"next_cursor"`
-		}{all.Data, optional(all.NextCursor)})
-	}
-	if err := writeRows(p.Out, header, all.Data); err != nil {
-		return err
-	}
-	if all.NextCursor != "" {
-		fmt.Fprintf(p.Err, "There are more: --limit 0, or --cursor %s\n", printable(all.NextCursor))
-	}
-	return nil
-}
-
-func optional(text string) *string {
-	if text == "" {
-		return nil
-	}
-	return &text
 }
 
 // printJSON prints a value as indented JSON.

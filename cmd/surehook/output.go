@@ -2,13 +2,16 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
-	"text/tabwriter"
+	"time"
 	"unicode"
 	"unicode/utf16"
 	"unicode/utf8"
@@ -16,56 +19,161 @@ import (
 
 // column is a column of a table: the heading, and the path of the value in a row,
 // such as "last.status".
-type column struct{ heading, path string }
+type column struct {
+	heading, path string
+	free          bool // free text, which may be cut on a narrow terminal
+}
 
-// columns makes columns of pairs "HEADING=path".
+// columns makes columns of pairs "HEADING=path", or "HEADING=~path" for free text.
 func columns(pairs ...string) []column {
 	all := make([]column, 0, len(pairs))
 	for _, pair := range pairs {
 		heading, path, _ := strings.Cut(pair, "=")
-		all = append(all, column{heading, path})
+		path, free := strings.CutPrefix(path, "~")
+		all = append(all, column{heading, path, free})
 	}
 	return all
 }
 
-// writeRows prints JSON objects as a table.
-func writeRows(out io.Writer, header []column, rows []json.RawMessage) error {
-	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-	cells := make([]string, len(header))
-	for i, c := range header {
-		cells[i] = c.heading
+// none is the cell of an absent value.
+const none = "-"
+
+// writeRows prints JSON objects as a table: times relative to now, numbers to the right,
+// and endpoints under their names. On a terminal, free text is cut to the width.
+func (p *program) writeRows(out io.Writer, header []column, rows []json.RawMessage, names namer) error {
+	t := table{columns: make([]tableColumn, len(header)), width: p.terminal(out)}
+	var named map[string]string
+	if slices.ContainsFunc(header, column.ofEndpoint) {
+		named = names(rows)
 	}
-	fmt.Fprintln(w, strings.Join(cells, "\t"))
+	for i, c := range header {
+		t.columns[i].cells = []string{c.heading}
+		if c.free {
+			t.columns[i].least = max(leastText, len(c.heading))
+		}
+	}
 	for _, row := range rows {
 		fields, err := flatten(row)
 		if err != nil {
 			return err
 		}
 		for i, c := range header {
-			cells[i] = cell(fields, c.path)
+			f := find(fields, c.path)
+			text := cmp.Or(f.value, none)
+			switch {
+			case c.path == "changes":
+				text = changed(row)
+			case c.ofEndpoint():
+				text = inWords(named, text)
+				id, _, _ := strings.Cut(text, " (") // the host may be cut
+				t.columns[i].least = max(t.columns[i].least, len(c.heading), len(id))
+			case isTime(c.path):
+				text = p.since(text)
+			}
+			t.columns[i].add(text, f.number)
 		}
-		fmt.Fprintln(w, strings.Join(cells, "\t"))
 	}
-	if err := w.Flush(); err != nil {
-		return fmt.Errorf("print the table: %w", err)
-	}
-	return nil
+	return t.write(out)
 }
 
-// writeFields prints one JSON object as a table of fields.
-func writeFields(out io.Writer, object json.RawMessage) error {
+// ofEndpoint reports whether the value may be the id of an endpoint, or a list of them.
+func (c column) ofEndpoint() bool {
+	return c.path == "endpoint_id" || c.path == "target" || c.path == "endpoints"
+}
+
+// inWords returns the ids of a list as names, where there is one.
+func inWords(names map[string]string, list string) string {
+	ids := strings.Split(list, ",")
+	for i, id := range ids {
+		ids[i] = cmp.Or(names[id], id)
+	}
+	return strings.Join(ids, ", ")
+}
+
+// isTime reports whether the API has times under the path.
+func isTime(path string) bool {
+	words := strings.FieldsFunc(path, func(r rune) bool { return r == '.' || r == '_' })
+	return slices.Contains([]string{"at", "since", "until"}, words[len(words)-1])
+}
+
+// since returns the time relative to now; another text as it is.
+func (p *program) since(text string) string {
+	at, err := time.Parse(time.RFC3339, text)
+	if err != nil {
+		return text
+	}
+	return relative(at, p.Now())
+}
+
+// terminal returns the width of the terminal behind out in characters; 0 if out is none.
+func (p *program) terminal(out io.Writer) int {
+	if out != p.Out || p.Width == nil {
+		return 0
+	}
+	return p.Width()
+}
+
+// maxChange bounds a value of a change in a table, in characters.
+const maxChange = 40
+
+// changed says what the record of a change changed, such as "headers, timeout: 10s → 5s".
+func changed(row json.RawMessage) string {
+	var record struct {
+		Changes map[string]struct {
+			Old json.RawMessage `json:"old"`
+			New json.RawMessage `json:"new"`
+		} `json:"changes"`
+	}
+	if json.Unmarshal(row, &record) != nil || len(record.Changes) == 0 {
+		return none
+	}
+	var all []string
+	added, removed := true, true
+	for _, name := range slices.Sorted(maps.Keys(record.Changes)) {
+		c := record.Changes[name]
+		added, removed = added && c.Old == nil, removed && c.New == nil
+		text := printable(name)
+		before, plainBefore := scalar(c.Old)
+		after, plainAfter := scalar(c.New)
+		if plainBefore && plainAfter {
+			text += ": " + cut(cmp.Or(before, none), maxChange) + " → " + cut(cmp.Or(after, none), maxChange)
+		}
+		all = append(all, text)
+	}
+	switch {
+	case added:
+		return "new"
+	case removed:
+		return "removed"
+	}
+	return strings.Join(all, ", ")
+}
+
+// scalar returns a value that is no object: a text, a number, or a list of these.
+func scalar(value json.RawMessage) (string, bool) {
+	fields, err := flatten(value)
+	if err != nil || len(fields) != 1 || fields[0].path != "" {
+		return "", false
+	}
+	return fields[0].value, true
+}
+
+// writeFields prints one JSON object as a table of fields. A time is also told relative to now.
+func (p *program) writeFields(out io.Writer, object json.RawMessage) error {
 	fields, err := flatten(object)
 	if err != nil {
 		return err
 	}
-	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	t := table{columns: make([]tableColumn, 2)}
 	for _, f := range fields {
-		fmt.Fprintf(w, "%s\t%s\n", printable(f.path), f.value)
+		text := f.value
+		if when := p.since(text); isTime(f.path) && when != text {
+			text += " (" + when + ")"
+		}
+		t.columns[0].add(printable(f.path), false)
+		t.columns[1].add(text, false)
 	}
-	if err := w.Flush(); err != nil {
-		return fmt.Errorf("print the fields: %w", err)
-	}
-	return nil
+	return t.write(out)
 }
 
 // writeJSON prints the API's JSON with indents.
@@ -110,17 +218,22 @@ func (e *badAnswerError) Error() string { return "read the answer of the API: " 
 func (e *badAnswerError) Unwrap() error { return e.err }
 
 // field is a value of a JSON object with its path.
-type field struct{ path, value string }
+type field struct {
+	path, value string
+	number      bool
+}
+
+// find returns the field with the path, or none.
+func find(fields []field, path string) field {
+	i := slices.IndexFunc(fields, func(f field) bool { return f.path == path })
+	if i < 0 {
+		return field{}
+	}
+	return fields[i]
+}
 
 // cell returns the value of a path, or "-".
-func cell(fields []field, path string) string {
-	for _, f := range fields {
-		if f.path == path && f.value != "" {
-			return f.value
-		}
-	}
-	return "-"
-}
+func cell(fields []field, path string) string { return cmp.Or(find(fields, path).value, none) }
 
 // flatten returns the values of a JSON object in the order of the text. Nested
 // names are joined with full stops; a list of plain values is one value.
@@ -146,7 +259,8 @@ func flattenValue(decoder *json.Decoder, path string, all *[]field) error {
 	}
 	delimiter, nested := token.(json.Delim)
 	if !nested {
-		*all = append(*all, field{path, plain(token)})
+		_, number := token.(json.Number)
+		*all = append(*all, field{path, plain(token), number})
 		return nil
 	}
 	var list []string
@@ -170,7 +284,7 @@ func flattenValue(decoder *json.Decoder, path string, all *[]field) error {
 		}
 	}
 	if scalars {
-		*all = append((*all)[:begin], field{path, strings.Join(list, ",")})
+		*all = append((*all)[:begin], field{path: path, value: strings.Join(list, ",")})
 	}
 	_, err = decoder.Token() // the closing delimiter
 	return err               //nolint:wrapcheck // flatten wraps the error

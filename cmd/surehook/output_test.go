@@ -4,8 +4,10 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"io"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -20,14 +22,118 @@ func TestWriteRows_AlignsAndHidesControlCharacters(t *testing.T) {
 		[]byte(`{"id": "dlv_20", "last": null, "types": []}`),
 	}
 	var out bytes.Buffer
-	if err := writeRows(&out, columns("ID=id", "STATUS=last.status", "ERROR=last.error", "TYPES=types", "N=count"), rows); err != nil {
+	if err := (&program{}).writeRows(&out, columns("ID=id", "STATUS=last.status", "ERROR=last.error", "TYPES=types", "N=count"), rows, nil); err != nil {
 		t.Fatal(err)
 	}
-	want := "ID      STATUS  ERROR           TYPES  N\n" +
-		"dlv_1   503     \ufffd[31mred\\nline  a,b    12345678901234567890\n" +
-		"dlv_20  -       -               -      -\n"
+	want := "ID      STATUS  ERROR           TYPES                     N\n" +
+		"dlv_1      503  \ufffd[31mred\\nline  a,b    12345678901234567890\n" +
+		"dlv_20       -  -               -                         -\n"
 	if diff := cmp.Diff(want, out.String()); diff != "" {
 		t.Error(diff)
+	}
+}
+
+// atTen is the clock of a program in these tests.
+func atTen() time.Time { return time.Date(2026, 11, 26, 10, 0, 0, 0, time.UTC) }
+
+func TestWriteRows_TellsTimesAndEndpointsInWords(t *testing.T) {
+	t.Parallel()
+
+	rows := []json.RawMessage{
+		[]byte(`{"at": "2026-11-26T09:57:00.000Z", "endpoint_id": "ep_1", "planned": {"at": "2026-11-26T12:00:00.000Z"}, "key": "2026-11-26T09:57:00Z"}`),
+		[]byte(`{"at": null, "endpoint_id": "ep_2", "key": "ep_1"}`),
+	}
+	names := func([]json.RawMessage) map[string]string { return map[string]string{"ep_1": "orders"} }
+	var out bytes.Buffer
+	p := &program{Now: atTen}
+	if err := p.writeRows(&out, columns("AT=at", "ENDPOINT=endpoint_id", "NEXT=planned.at", "KEY=key"), rows, names); err != nil {
+		t.Fatal(err)
+	}
+	want := "AT      ENDPOINT  NEXT   KEY\n" +
+		"3m ago  orders    in 2h  2026-11-26T09:57:00Z\n" +
+		"-       ep_2      -      ep_1\n"
+	if diff := cmp.Diff(want, out.String()); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestWriteRows_FitsTheTerminal(t *testing.T) {
+	t.Parallel()
+
+	row := `{"id": "ep_0123456789", "url": "https://example.com/a/b/c/d", "types": "order.paid,user.*", "n": 7}`
+	header := columns("ENDPOINT=id", "URL=~url", "EVENT TYPES=~types", "N=n")
+	tests := []struct {
+		name  string
+		width int
+		other bool // the output is not standard output
+		want  string
+	}{
+		{name: "no terminal", want: "ep_0123456789  https://example.com/a/b/c/d  order.paid,user.*  7"},
+		{name: "wide enough", width: 64, want: "ep_0123456789  https://example.com/a/b/c/d  order.paid,user.*  7"},
+		{name: "one too narrow", width: 63, want: "ep_0123456789  https://example.com/a/b/c…  order.paid,user.*  7"},
+		{name: "both free columns", width: 50, want: "ep_0123456789  https://exampl…  order.paid,use…  7"},
+		{name: "too narrow: ids stay whole", width: 10, want: "ep_0123456789  https:/…  order.paid…  7"},
+		{name: "another output", width: 10, other: true, want: "ep_0123456789  https://example.com/a/b/c/d  order.paid,user.*  7"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+
+			var out bytes.Buffer
+			p := &program{Out: &out, Width: func() int { return tt.width }}
+			if tt.other {
+				p.Out = io.Discard
+			}
+			if err := p.writeRows(&out, header, []json.RawMessage{[]byte(row)}, nil); err != nil {
+				t.Fatal(err)
+			}
+			if _, got, _ := strings.Cut(strings.TrimSuffix(out.String(), "\n"), "\n"); got != tt.want {
+				t.Errorf("width %d = %q; want %q", tt.width, got, tt.want)
+			}
+		})
+	}
+}
+
+func TestWriteRows_CutsTheHostAndNotTheID(t *testing.T) {
+	t.Parallel()
+
+	rows := []json.RawMessage{[]byte(`{"endpoint_id": "ep_1", "endpoints": ["ep_1", "ep_2"]}`)}
+	names := func([]json.RawMessage) map[string]string {
+		return map[string]string{"ep_1": "ep_1 (hooks.example.com)", "ep_2": "orders"}
+	}
+	for width, want := range map[int]string{
+		0:  "ep_1 (hooks.example.com)  ep_1 (hooks.example.com), orders",
+		30: "ep_1 (hooks.e…  ep_1 (hooks.e…",
+		1:  "ep_1 (h…  ep_1 (ho…", // as wide as the headings
+	} {
+		var out bytes.Buffer
+		p := &program{Out: &out, Width: func() int { return width }}
+		if err := p.writeRows(&out, columns("ENDPOINT=endpoint_id", "ENDPOINTS=endpoints"), rows, names); err != nil {
+			t.Fatal(err)
+		}
+		if _, got, _ := strings.Cut(strings.TrimSuffix(out.String(), "\n"), "\n"); got != want {
+			t.Errorf("width %d = %q; want %q", width, got, want)
+		}
+	}
+}
+
+func TestChanged(t *testing.T) {
+	t.Parallel()
+
+	long := strings.Repeat("x", 50)
+	for record, want := range map[string]string{
+		`{}`: "-",
+		`{"changes": {"url": {"new": "https://example.com"}, "headers": {"new": {}}}}`:              "new",
+		`{"changes": {"url": {"old": "https://example.com"}}}`:                                      "removed",
+		`{"changes": {"timeout": {"old": "10s", "new": "5s"}}}`:                                     "timeout: 10s → 5s",
+		`{"changes": {"reason": {"old": null, "new": "manual"}}}`:                                   "reason: - → manual",
+		`{"changes": {"retry_on": {"old": [], "new": [404, 409]}, "auth": {"old": {}, "new": {}}}}`: "auth, retry_on: - → 404,409",
+		`{"changes": {"tls": {"new": {"ca": "***"}}, "auto_disable": {"old": false, "new": true}}}`: "auto_disable: false → true, tls",
+		`{"changes": {"url": {"old": "` + long + `", "new": "b\u001b[0m"}}}`:                        "url: " + long[:39] + "… → b\ufffd[0m",
+	} {
+		if got := changed([]byte(record)); got != want {
+			t.Errorf("changed(%s) = %q; want %q", record, got, want)
+		}
 	}
 }
 
@@ -35,10 +141,11 @@ func TestWriteFields_NamesNestedValues(t *testing.T) {
 	t.Parallel()
 
 	var out bytes.Buffer
-	if err := writeFields(&out, []byte(`{"b": 1, "a": {"x": true, "list": [{"y": 2}, {"y": 3}]}, "none": {}}`)); err != nil {
+	p := &program{Now: atTen}
+	if err := p.writeFields(&out, []byte(`{"b": 1, "a": {"x": true, "list": [{"y": 2}, {"y": 3}]}, "none": {}, "created_at": "2026-11-26T09:00:00.000Z"}`)); err != nil {
 		t.Fatal(err)
 	}
-	want := "b           1\na.x         true\na.list.0.y  2\na.list.1.y  3\n"
+	want := "b           1\na.x         true\na.list.0.y  2\na.list.1.y  3\ncreated_at  2026-11-26T09:00:00.000Z (1h ago)\n"
 	if diff := cmp.Diff(want, out.String()); diff != "" {
 		t.Error(diff)
 	}

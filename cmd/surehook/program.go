@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bufio"
 	"context"
 	"errors"
 	"fmt"
@@ -31,10 +32,43 @@ type program struct {
 	Home     func() (string, error) // the folder of configurations
 	Cache    func() (string, error) // the folder of what can be found out again
 	Now      func() time.Time
+	Width    func() int // of the terminal behind Out, in characters; 0 or nil for none
 	HTTP     *http.Client
 
-	flags settings // as the command line has them
-	began bool     // a command runs: the command line was read
+	Browse func(ctx context.Context, address string) error // opens a page in the browser
+	Secret func(context.Context) (string, error)           // reads a line from a terminal without showing it; nil: In is no terminal
+
+	flags settings      // as the command line has them
+	began bool          // a command runs: the command line was read
+	lines *bufio.Reader // of In, once a question was asked
+}
+
+// line reads a line from In, until ctx ends.
+func (p *program) line(ctx context.Context) (string, error) {
+	if p.lines == nil {
+		p.lines = bufio.NewReader(p.In)
+	}
+	return await(ctx, func() (string, error) { return p.lines.ReadString('\n') })
+}
+
+// await returns what read returns, or errInterrupted at the end of ctx: a read from a terminal
+// does not end with ctx.
+func await(ctx context.Context, read func() (string, error)) (string, error) {
+	type reply struct {
+		text string
+		err  error
+	}
+	replies := make(chan reply, 1)
+	go func() {
+		text, err := read()
+		replies <- reply{text, err}
+	}()
+	select {
+	case <-ctx.Done():
+		return "", errInterrupted
+	case got := <-replies:
+		return got.text, got.err
+	}
 }
 
 // errInterrupted ends a command after Ctrl-C.
@@ -114,11 +148,13 @@ func (p *program) root() *cobra.Command {
 	flags.StringVar(&p.flags.KeyFile, "key-file", "", "file with the API key (SUREHOOK_API_KEY holds the key itself)")
 	flags.StringVarP(&p.flags.Tenant, "tenant", "t", "", "tenant (SUREHOOK_TENANT)")
 	flags.StringVarP(&p.flags.Output, "output", "o", "", "json or table (SUREHOOK_OUTPUT), default table")
+	flags.StringVar(&p.flags.context, "context", "", "context of the configuration file, before the environment (SUREHOOK_CONTEXT: after the environment)")
 	flags.StringVar(&p.flags.config, "config", "", "configuration file (SUREHOOK_CONFIG), default surehook/config.json in the user's configuration folder")
 	_ = root.RegisterFlagCompletionFunc("output", cobra.FixedCompletions([]string{outputJSON, outputTable}, cobra.ShellCompDirectiveNoFileComp)) // fails for an unknown flag only
 	root.AddCommand(p.dev(), p.listen(), p.send(), p.verify(), p.tail())
 	root.AddCommand(p.resources()...)
-	root.AddCommand(p.replay(), p.deadLetters(), p.health(), p.stats(), p.smoke())
+	root.AddCommand(p.replay(), p.deadLetters(), p.health(), p.stats(), p.smoke(), p.open(), p.login(), p.logout(), p.contexts())
+	p.complete(root)
 	p.note(root)
 	return root
 }

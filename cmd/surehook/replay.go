@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bufio"
 	"context"
 	"encoding/json"
 	"errors"
@@ -24,12 +23,12 @@ const (
 
 // replaying is the command line of replay.
 type replaying struct {
-	endpoint, state, since, until, addTo string
-	class                                string
-	status                               int
-	types                                []string
-	rate                                 float64
-	yes                                  bool
+	endpoint, state, class, addTo string
+	since, until                  *moment
+	status                        int
+	types                         []string
+	rate                          float64
+	yes                           bool
 }
 
 func (p *program) replay() *cobra.Command {
@@ -38,7 +37,7 @@ func (p *program) replay() *cobra.Command {
 		Use: "replay", Short: "Replay the deliveries of a filter: dry run, confirmation, progress", Args: arguments,
 		Long: "Show what a replay job would send, ask, start the job and show its progress.\n" +
 			"Ctrl-C leaves the job running, and says how to cancel it. `replays` lists, shows and cancels jobs.",
-		Example: "  surehook replay --endpoint orders --since 2026-11-20T00:00:00Z --rate 50",
+		Example: "  surehook replay --endpoint orders --since 2d --rate 50",
 	}
 	f := c.Flags()
 	f.StringVar(&r.endpoint, "endpoint", "", "only deliveries of this endpoint, by id or uid")
@@ -46,8 +45,8 @@ func (p *program) replay() *cobra.Command {
 	f.StringSliceVar(&r.types, "event-type", nil, "event type, such as order.*; repeatable")
 	f.StringVar(&r.class, "class", "", "only this class of the last attempt, such as timeout; none for no attempt")
 	f.IntVar(&r.status, "status", 0, "only this HTTP status of the last attempt")
-	f.StringVar(&r.since, "since", "", "not before this time, such as 2026-11-01T00:00:00Z")
-	f.StringVar(&r.until, "until", "", "before this time")
+	r.since = p.moment(f, "since", sinceUsage, time.Second)
+	r.until = p.moment(f, "until", untilUsage, time.Second)
 	f.Float64Var(&r.rate, "rate", 0, "deliveries per second; 0 for the API's default")
 	f.StringVar(&r.addTo, "add-to", "", "send the events to this endpoint instead, by id or uid")
 	f.BoolVarP(&r.yes, "yes", "y", false, "start without a question")
@@ -58,7 +57,7 @@ func (p *program) replay() *cobra.Command {
 // body returns the request of the job.
 func (r replaying) body(dry bool) ([]byte, error) {
 	filter := map[string]any{}
-	for name, value := range map[string]string{"endpoint": r.endpoint, "state": r.state, "since": r.since, "until": r.until, "class": r.class} {
+	for name, value := range map[string]string{"endpoint": r.endpoint, "state": r.state, "since": r.since.String(), "until": r.until.String(), "class": r.class} {
 		if value != "" {
 			filter[name] = value
 		}
@@ -100,7 +99,7 @@ func (p *program) runReplay(ctx context.Context, r replaying) error {
 		return err
 	}
 	path := client.Path(replaysPath, map[string]string{"tenant": tenant})
-	total, err := p.dryRun(ctx, api, path, r)
+	total, err := p.dryRun(ctx, api, tenant, path, r)
 	if err != nil || total == 0 {
 		return err
 	}
@@ -121,7 +120,7 @@ func (p *program) runReplay(ctx context.Context, r replaying) error {
 }
 
 // dryRun shows the selection and returns its number.
-func (p *program) dryRun(ctx context.Context, api *client.Client, path string, r replaying) (int, error) {
+func (p *program) dryRun(ctx context.Context, api *client.Client, tenant, path string, r replaying) (int, error) {
 	body, err := r.body(true)
 	if err != nil {
 		return 0, err
@@ -142,7 +141,7 @@ func (p *program) dryRun(ctx context.Context, api *client.Client, path string, r
 		fmt.Fprintln(p.Err, "The filter selects no delivery: there is nothing to replay.")
 		return 0, nil
 	}
-	if err := writeRows(p.Err, columns("ENDPOINT=endpoint_id", "DELIVERIES=count"), found.ByEndpoint); err != nil {
+	if err := p.writeRows(p.Err, columns("ENDPOINT=endpoint_id", "DELIVERIES=count"), found.ByEndpoint, p.endpointNames(ctx, api, tenant)); err != nil {
 		return 0, err
 	}
 	if !found.Complete {
@@ -154,29 +153,16 @@ func (p *program) dryRun(ctx context.Context, api *client.Client, path string, r
 // confirm asks the question. Without an answer the command needs --yes.
 func (p *program) confirm(ctx context.Context, question string) error {
 	fmt.Fprintf(p.Err, "%s [y/N] ", question)
-	type reply struct {
-		text string
-		err  error
+	text, err := p.line(ctx)
+	switch answer := strings.ToLower(strings.TrimSpace(text)); {
+	case errors.Is(err, errInterrupted):
+		return err
+	case answer == "y", answer == "yes":
+		return nil
+	case answer == "" && err != nil:
+		return usagef("no answer on standard input: say --yes")
 	}
-	replies := make(chan reply, 1)
-	go func() { // a read from a terminal does not end with ctx
-		text, err := bufio.NewReader(p.In).ReadString('\n')
-		replies <- reply{text, err}
-	}()
-	select {
-	case <-ctx.Done():
-		return errInterrupted
-	case got := <-replies:
-		switch strings.ToLower(strings.TrimSpace(got.text)) {
-		case "y", "yes":
-			return nil
-		case "":
-			if got.err != nil {
-				return usagef("no answer on standard input: say --yes")
-			}
-		}
-		return failure("nothing was done")
-	}
+	return failure("nothing was done")
 }
 
 // startJob starts the job. The request is not repeated: an unknown result may be a

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/url"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -33,7 +34,7 @@ func (p *program) deadLetters() *cobra.Command {
 }
 
 // writeAnalysis prints the groups, largest first.
-func (p *program) writeAnalysis(answer json.RawMessage) error {
+func (p *program) writeAnalysis(answer json.RawMessage, names namer) error {
 	var found struct {
 		Period   string            `json:"period"`
 		Total    int               `json:"total"`
@@ -43,8 +44,8 @@ func (p *program) writeAnalysis(answer json.RawMessage) error {
 	if err := json.Unmarshal(answer, &found); err != nil {
 		return &badAnswerError{err}
 	}
-	if err := writeRows(p.Out, columns("COUNT=count", "ENDPOINT=endpoint_id", "REASON=reason", "CLASS=class", "STATUS=status",
-		"PATTERN=pattern", "FIRST=first_at", "LAST=last_at", "SUGGESTION=suggestion"), found.Groups); err != nil {
+	if err := p.writeRows(p.Out, columns("COUNT=count", "ENDPOINT=endpoint_id", "REASON=reason", "CLASS=class", "STATUS=status",
+		"PATTERN=pattern", "FIRST=first_at", "LAST=last_at", "SUGGESTION=~suggestion"), found.Groups, names); err != nil {
 		return err
 	}
 	more := ""
@@ -59,20 +60,20 @@ func (p *program) health() *cobra.Command {
 	return &cobra.Command{
 		Use: "health", Short: "Show the health of the whole pipeline; endpoints health shows an endpoint", Args: arguments,
 		RunE: func(c *cobra.Command, _ []string) error {
-			return p.report(c.Context(), "/v1/health", url.Values{}, func(answer json.RawMessage) error { return writeFields(p.Out, answer) })
+			return p.report(c.Context(), "/v1/health", url.Values{}, func(answer json.RawMessage, _ namer) error { return p.writeFields(p.Out, answer) })
 		},
 	}
 }
 
 func (p *program) stats() *cobra.Command {
-	var endpoint, since, until, by, group string
+	var endpoint, by, group string
 	var all bool
 	c := &cobra.Command{
 		Use: "stats", Short: "Show rates, retries and latency of the tenant or of an endpoint", Args: arguments,
 	}
 	c.Flags().StringVar(&endpoint, "endpoint", "", "only this endpoint, by id or uid")
-	c.Flags().StringVar(&since, "since", "", "from this whole hour, default 24 h ago")
-	c.Flags().StringVar(&until, "until", "", "before this whole hour")
+	since := p.moment(c.Flags(), "since", "from this whole hour, default 24 h ago: 2d, today, yesterday, 10:00, or 2026-11-01T00:00:00Z", time.Hour)
+	until := p.moment(c.Flags(), "until", "before this whole hour, as of --since", time.Hour)
 	c.Flags().StringVar(&by, "by", "", "hour or total")
 	c.Flags().StringVar(&group, "group", "", "a row for each endpoint or type; with --all-tenants for each tenant")
 	c.Flags().BoolVar(&all, "all-tenants", false, "all tenants, last 24 h; needs a key for all tenants")
@@ -81,7 +82,7 @@ func (p *program) stats() *cobra.Command {
 			return err
 		}
 		query := url.Values{}
-		for name, value := range map[string]string{"since": since, "until": until, "by": by, "group": group} {
+		for name, value := range map[string]string{"since": since.String(), "until": until.String(), "by": by, "group": group} {
 			if value != "" {
 				query.Set(name, value)
 			}
@@ -93,20 +94,20 @@ func (p *program) stats() *cobra.Command {
 		if all {
 			path = "/v1/stats"
 		}
-		return p.report(c.Context(), path, query, func(answer json.RawMessage) error {
+		return p.report(c.Context(), path, query, func(answer json.RawMessage, names namer) error {
 			var found page
 			if err := json.Unmarshal(answer, &found); err != nil {
 				return &badAnswerError{err}
 			}
-			return writeRows(p.Out, columns("HOUR=hour", "TENANT=tenant", "ENDPOINT=endpoint_id", "EVENT TYPE=event_type", "ATTEMPTS=attempts", "DELIVERED=delivered", "DEAD=dead",
-				"SUCCESS=success_rate", "FIRST TRY=first_attempt_success_rate", "P50=latency.p50", "P95=latency.p95", "P99=latency.p99"), found.Data)
+			return p.writeRows(p.Out, columns("HOUR=hour", "TENANT=tenant", "ENDPOINT=endpoint_id", "EVENT TYPE=event_type", "ATTEMPTS=attempts", "DELIVERED=delivered", "DEAD=dead",
+				"SUCCESS=success_rate", "FIRST TRY=first_attempt_success_rate", "P50=latency.p50", "P95=latency.p95", "P99=latency.p99"), found.Data, names)
 		})
 	}
 	return c
 }
 
 // report reads one document, and prints the JSON or the table.
-func (p *program) report(ctx context.Context, path string, query url.Values, table func(json.RawMessage) error) error {
+func (p *program) report(ctx context.Context, path string, query url.Values, table func(answer json.RawMessage, names namer) error) error {
 	s, err := p.settings()
 	if err != nil {
 		return err
@@ -128,5 +129,5 @@ func (p *program) report(ctx context.Context, path string, query url.Values, tab
 	if s.Output == outputJSON {
 		return writeJSON(p.Out, answer)
 	}
-	return table(answer)
+	return table(answer, p.endpointNames(ctx, api, s.Tenant))
 }

@@ -24,7 +24,7 @@ const (
 )
 
 func deliveryColumns() []column {
-	return columns("DELIVERY=id", "EVENT TYPE=event_type", "ENDPOINT=endpoint_id", "STATE=state", "REASON=reason",
+	return columns("DELIVERY=id", "EVENT TYPE=~event_type", "ENDPOINT=endpoint_id", "STATE=state", "REASON=reason",
 		"ATTEMPTS=attempts", "LAST=last.class", "STATUS=last.status", "UPDATED=updated_at")
 }
 
@@ -72,13 +72,13 @@ func (p *program) eventOperations() []operation {
 		{
 			use: "list", short: "List the events of the tenant, newest first", method: get, path: eventsPath,
 			query: filters("event_type", "idempotency_key", "since", "until"),
-			list:  columns("EVENT=id", "EVENT TYPE=event_type", "KEY=idempotency_key", "ENDPOINTS=endpoints", "ACCEPTED=accepted_at"),
+			list:  columns("EVENT=id", "EVENT TYPE=event_type", "KEY=~idempotency_key", "ENDPOINTS=endpoints", "ACCEPTED=accepted_at"),
 		},
 		{use: "get EVENT", short: "Show an event with its payload", method: get, path: eventsPath + "/{event}"},
 		{use: "deliveries EVENT", short: "List the deliveries of an event", method: get, path: eventsPath + "/{event}/deliveries", list: deliveryColumns()},
 		{
 			use: "attempts EVENT", short: "List the attempts of an event", method: get, path: eventsPath + "/{event}/attempts",
-			list: columns("STARTED=started_at", "ENDPOINT=endpoint_id", "ATTEMPT=number", "TRIGGER=trigger", "CLASS=class", "STATUS=status", "DURATION=duration", "ERROR=error"),
+			list: columns("STARTED=started_at", "ENDPOINT=endpoint_id", "ATTEMPT=number", "TRIGGER=trigger", "CLASS=class", "STATUS=status", "DURATION=duration", "ERROR=~error"),
 		},
 		{
 			use: "replay EVENT", short: "Send an event again to its endpoints, or to one more endpoint", method: post, path: eventsPath + "/{event}/replay",
@@ -159,7 +159,7 @@ func (p *program) endpointOperations() []operation {
 	return []operation{
 		{
 			use: "list", short: "List the endpoints of the tenant", method: get, path: endpointsPath, query: []option{{name: "slow", usage: "true or false: only slow endpoints, or none"}},
-			list: columns("ENDPOINT=id", "UID=uid", "URL=url", "EVENT TYPES=event_types", "STATUS=status", "REASON=reason", "VERSION=version"),
+			list: columns("ENDPOINT=id", "UID=uid", "URL=~url", "EVENT TYPES=~event_types", "STATUS=status", "REASON=reason", "VERSION=version"),
 		},
 		{use: "get ENDPOINT", short: "Show an endpoint with the state of its circuit", method: get, path: one},
 		{use: "egress", short: "Show the choices for endpoints: regions, fixed addresses for firewalls, destinations in AWS, signature profiles", method: get, path: "/v1/tenants/{tenant}/egress"},
@@ -215,7 +215,7 @@ func (p *program) eventTypeOperations() []operation {
 		{
 			use: "list", short: "List the event types", method: get, path: "/v1/event-types",
 			query: []option{{name: "group", usage: "only event types of this group"}, {name: "archived", usage: "true or false: only archived event types, or none"}},
-			list:  columns("EVENT TYPE=event_type", "GROUP=group", "VALIDATION=validation", "ARCHIVED=archived", "VERSION=version", "DESCRIPTION=description"),
+			list:  columns("EVENT TYPE=event_type", "GROUP=group", "VALIDATION=validation", "ARCHIVED=archived", "VERSION=version", "DESCRIPTION=~description"),
 		},
 		{use: "get TYPE", short: "Show an event type with its schema", method: get, path: one},
 		{
@@ -239,7 +239,7 @@ func (p *program) rejectOperations() []operation {
 	return []operation{
 		{
 			use: "list", short: "List rejects with their reasons", method: get, path: "/v1/rejects",
-			list: columns("MESSAGE=id", "REASON=reason", "TENANT=tenant", "EVENT TYPE=event_type", "REJECTED=rejected_at"),
+			list: columns("MESSAGE=id", "REASON=~reason", "TENANT=tenant", "EVENT TYPE=event_type", "REJECTED=rejected_at"),
 		},
 		{use: "redrive", short: "Send all rejects to the events queue again, after their fault was corrected", method: post, path: "/v1/rejects/redrive"},
 	}
@@ -282,7 +282,7 @@ func (p *program) keyOperations() []operation {
 	return []operation{
 		{
 			use: "list", short: "List the keys", method: get, path: "/v1/keys",
-			list: columns("KEY=id", "NAME=name", "TENANT=tenant", "SCOPES=scopes", "CREATED=created_at", "EXPIRES=expires_at", "LAST USED=last_used_on"),
+			list: columns("KEY=id", "NAME=~name", "TENANT=tenant", "SCOPES=~scopes", "CREATED=created_at", "EXPIRES=expires_at", "LAST USED=last_used_on"),
 		},
 		{
 			use: "create NAME KEY-TENANT", short: "Create a key for a tenant, or for all with '*'; the answer shows the key, once", method: post, path: "/v1/keys", raw: true,
@@ -303,10 +303,10 @@ func (p *program) auditOperations() []operation {
 		use: "list", short: "List changes, newest first: of the tenant, or without a tenant of all keys", method: get, path: "/v1/tenants/{tenant}/audit", wide: "/v1/audit",
 		query: append([]option{
 			{name: "action", usage: "action, such as endpoint.change"},
-			{name: "target", usage: "id of the changed thing"},
+			{name: "target", usage: "id of the changed thing; of an endpoint also the uid"},
 			{name: "key", usage: "id of the caller's key"},
 		}, filters("since", "until")...),
-		list: columns("AT=at", "ACTION=action", "TARGET=target", "OUTCOME=outcome", "CODE=code", "ACTOR=actor", "KEY=key_name", "FROM=source_ip"),
+		list: columns("AT=at", "ACTION=action", "TARGET=target", "OUTCOME=outcome", "CODE=code", "CHANGED=~changes", "BY=key_name", "FROM=source_ip"),
 	}}
 }
 

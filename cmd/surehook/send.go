@@ -19,7 +19,7 @@ func (p *program) send() *cobra.Command {
 	var key, lines, resume string
 	var rate float64
 	c := &cobra.Command{
-		Use: "send [EVENT-TYPE PAYLOAD]", Short: "Send one event, or the events of a file", ValidArgsFunction: cobra.NoFileCompletions,
+		Use: "send [EVENT-TYPE PAYLOAD]", Short: "Send one event, or the events of a file",
 		Long: "Send one event: a type and a payload of JSON, @FILE, or - for standard input.\n" +
 			"Or send the events of a file with --lines: JSON lines with event_type, payload, and if wanted idempotency_key and retain_for.\n\n" +
 			"With --resume the command notes in a file how far it came. The same command continues there, and no event is sent twice:\n" +

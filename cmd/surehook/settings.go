@@ -1,29 +1,25 @@
 package main
 
 import (
-	"bytes"
 	"cmp"
 	"context"
-	"encoding/json"
-	"errors"
 	"fmt"
-	"io/fs"
 	"net/netip"
 	"net/url"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"strings"
 	"time"
 )
 
 // The variables of the environment.
 const (
-	envURL    = "SUREHOOK_URL"
-	envKey    = "SUREHOOK_API_KEY"
-	envTenant = "SUREHOOK_TENANT"
-	envOutput = "SUREHOOK_OUTPUT"
-	envConfig = "SUREHOOK_CONFIG"
+	envURL     = "SUREHOOK_URL"
+	envKey     = "SUREHOOK_API_KEY"
+	envTenant  = "SUREHOOK_TENANT"
+	envOutput  = "SUREHOOK_OUTPUT"
+	envConfig  = "SUREHOOK_CONFIG"
+	envContext = "SUREHOOK_CONTEXT"
 )
 
 // The forms of output.
@@ -44,77 +40,69 @@ type settings struct {
 	Tenant     string   `json:"tenant,omitempty"`
 	Output     string   `json:"output,omitempty"`
 
-	key    string // of the environment
-	config string // of the flags
+	key     string // of the environment, or asked for
+	config  string // of the flags
+	context string // of the flags
 }
 
-// settings returns the settings in effect: flags before the environment before
-// the configuration file.
+// env returns a variable of the environment, empty if absent.
+func (p *program) env(name string) string {
+	value, _ := p.Lookup(name)
+	return value
+}
+
+// settings returns the settings in effect: flags before the environment before the
+// configuration file. A context that a flag names comes before the environment.
 func (p *program) settings() (settings, error) {
-	env := func(name string) string { value, _ := p.Lookup(name); return value }
-	file, err := p.readConfig(cmp.Or(p.flags.config, env(envConfig)))
+	file, err := p.readConfig()
 	if err != nil {
 		return settings{}, err
 	}
-	s := settings{
-		URL:    strings.TrimRight(cmp.Or(p.flags.URL, env(envURL), file.URL), "/"),
-		Tenant: cmp.Or(p.flags.Tenant, env(envTenant), file.Tenant),
-		Output: cmp.Or(p.flags.Output, env(envOutput), file.Output, outputTable),
+	named := p.contextInUse(file)
+	stored, err := file.stored(named)
+	if err != nil {
+		return settings{}, err
 	}
-	switch { // one source of the key, so that a reference of another source is not read
-	case p.flags.KeyFile != "":
-		s.KeyFile = p.flags.KeyFile
-	case env(envKey) != "":
-		s.key = env(envKey)
-	default:
-		s.KeyFile, s.KeyCommand = file.KeyFile, file.KeyCommand
+	env := settings{URL: p.env(envURL), Tenant: p.env(envTenant), key: p.env(envKey)}
+	s := first(p.flags, env, stored)
+	if p.flags.context != "" {
+		s = first(p.flags, stored, env)
 	}
-	if s.Output != outputJSON && s.Output != outputTable {
-		return s, usagef("output is %q: say --output json or --output table", s.Output)
+	if named != "" && s.URL != first(stored).URL { // the key of a context is for its own address
+		s = first(p.flags, env)
 	}
-	return s, nil
+	s.Output, err = p.output(stored.Output, file.Output)
+	return s, err
 }
 
-// readConfig reads the configuration file. Without a name, the file of the
-// user's folder is read if the file exists.
-func (p *program) readConfig(name string) (settings, error) {
+// first returns each setting of the first source that has it. The key has one source, so that
+// a reference of another source is not read.
+func first(sources ...settings) settings {
 	var s settings
-	given := name != ""
-	if !given {
-		folder, err := p.Home()
-		if err != nil {
-			return s, nil //nolint:nilerr // without a home there is no default file
+	for _, source := range sources {
+		s.URL = cmp.Or(s.URL, strings.TrimRight(source.URL, "/"))
+		s.Tenant = cmp.Or(s.Tenant, source.Tenant)
+		if s.key == "" && s.KeyFile == "" && s.KeyCommand == nil {
+			s.key, s.KeyFile, s.KeyCommand = source.key, source.KeyFile, source.KeyCommand
 		}
-		name = filepath.Join(folder, "surehook", "config.json")
 	}
-	text, err := os.ReadFile(name) //nolint:gosec // the user names the file
-	if errors.Is(err, fs.ErrNotExist) && !given {
-		return s, nil
+	return s
+}
+
+// output returns the form of output in effect: a flag before the environment before the
+// configuration, which may have some or none.
+func (p *program) output(configured ...string) (string, error) {
+	form := cmp.Or(p.flags.Output, p.env(envOutput), cmp.Or(configured...), outputTable)
+	if form != outputJSON && form != outputTable {
+		return "", usagef("output is %q: say --output json or --output table", form)
 	}
-	if err != nil {
-		return s, usagef("read the configuration: %w", err)
-	}
-	decoder := json.NewDecoder(bytes.NewReader(text))
-	decoder.DisallowUnknownFields()
-	if err := decoder.Decode(&s); err != nil {
-		if strings.Contains(err.Error(), `unknown field "key"`) {
-			return s, usagef("%s: the file must not contain a key: say key_file or key_command", name)
-		}
-		return s, usagef("%s: %s; the fields are url, key_file, key_command, tenant and output", name, strings.TrimPrefix(plainly(err, err.Error()), "json: "))
-	}
-	if s.KeyFile != "" && s.KeyCommand != nil {
-		return s, usagef("%s: say key_file or key_command, not both", name)
-	}
-	if s.KeyFile != "" && !filepath.IsAbs(s.KeyFile) { // as seen from the configuration
-		s.KeyFile = filepath.Join(filepath.Dir(name), s.KeyFile)
-	}
-	return s, nil
+	return form, nil
 }
 
 // address returns the API's address. A key must not cross a network in the open.
 func (s settings) address() (*url.URL, error) {
 	if s.URL == "" {
-		return nil, usagef("the address of the API is missing: say --api-url, %s, or url in the configuration file; `surehook dev` prints an address", envURL)
+		return nil, usagef("the address of the API is missing: say --api-url or %s, or `surehook login`; `surehook dev` prints an address", envURL)
 	}
 	u, err := url.Parse(s.URL)
 	if err != nil || u.Host == "" || (u.Scheme != "http" && u.Scheme != "https") {
@@ -155,7 +143,7 @@ func (s settings) apiKey(ctx context.Context) (string, error) {
 		}
 		return "", usagef("key_command %s printed no key", s.KeyCommand[0])
 	default:
-		return "", usagef("the API key is missing: say --key-file, %s, or key_file or key_command in the configuration file", envKey)
+		return "", usagef("the API key is missing: say --key-file or %s, or `surehook login`", envKey)
 	}
 }
 

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -67,7 +68,8 @@ type tailing struct {
 	window   time.Duration
 	left     int // deliveries to print; 0 for no end
 
-	ended map[string]bool // the printed deliveries, by id and time of the end
+	ended map[string]bool   // the printed deliveries, by id and time of the end
+	names map[string]string // of endpoints, read with the first line
 }
 
 // run prints what ended between two reads. What ended before the command is not
@@ -82,7 +84,7 @@ func (t *tailing) run(ctx context.Context, interval time.Duration) error {
 		if err != nil {
 			return fmt.Errorf("read the deliveries: %w", err)
 		}
-		if done, err := t.print(rows, began); done || err != nil {
+		if done, err := t.print(ctx, rows, began); done || err != nil {
 			return err
 		}
 		if first {
@@ -106,7 +108,7 @@ func (t *tailing) read(ctx context.Context) ([]json.RawMessage, error) {
 }
 
 // print prints the deliveries that ended since began and were not printed.
-func (t *tailing) print(rows []json.RawMessage, began time.Time) (done bool, err error) {
+func (t *tailing) print(ctx context.Context, rows []json.RawMessage, began time.Time) (done bool, err error) {
 	seen := make(map[string]bool, len(rows))
 	for _, row := range rows {
 		var d struct {
@@ -124,6 +126,9 @@ func (t *tailing) print(rows []json.RawMessage, began time.Time) (done bool, err
 		seen[key] = true
 		if t.ended[key] {
 			continue
+		}
+		if t.names == nil && t.settings.Output == outputTable {
+			t.names = t.endpointNames(ctx, t.api, t.settings.Tenant)(rows)
 		}
 		if err := t.line(row); err != nil {
 			return false, err
@@ -151,7 +156,8 @@ func (t *tailing) line(row json.RawMessage) error {
 	}
 	cells := []string{cell(fields, "updated_at"), fmt.Sprintf("%-9s", cell(fields, "state"))}
 	for _, path := range []string{"event_type", "id", "endpoint_id", "attempts", "last.class", "last.status", "reason"} {
-		cells = append(cells, cell(fields, path))
+		text := cell(fields, path)
+		cells = append(cells, cmp.Or(t.names[text], text))
 	}
 	if _, err := fmt.Fprintln(t.Out, strings.Join(cells, "  ")); err != nil {
 		return fmt.Errorf("print the delivery: %w", err)

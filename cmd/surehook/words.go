@@ -3,7 +3,6 @@ package main
 import (
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io/fs"
 	"net"
 	"net/url"
@@ -24,17 +23,42 @@ func arguments(c *cobra.Command, args []string) error {
 	case len(words) > 0:
 		return usagef("say %s: surehook %s", strings.Join(words, " and "), strings.TrimPrefix(c.UseLine(), "surehook "))
 	case c.HasSubCommands():
-		text := fmt.Sprintf("there is no command %q", args[0])
-		if near := c.SuggestionsFor(args[0]); len(near) > 0 {
-			text += fmt.Sprintf(" (%s?)", strings.Join(near, ", "))
-		}
-		return usagef("%s: %s --help lists the commands", text, c.CommandPath())
+		return usagef("there is no command %q%s: %s --help lists the commands", args[0], didYouMean(suggestions(c, args[0]), ""), c.CommandPath())
 	}
 	return usagef("%s takes no argument, and %q is one", c.CommandPath(), args[0])
 }
 
+// suggestions returns the commands of c whose names are close to name.
+func suggestions(c *cobra.Command, name string) []string {
+	c.SuggestionsMinimumDistance = min(max(1, len(name)/3), 2) // changed letters: short names are all close to each other
+	return c.SuggestionsFor(name)
+}
+
+// didYouMean names at most three suggestions, each after the dashes; empty without any.
+func didYouMean(near []string, dashes string) string {
+	if len(near) == 0 {
+		return ""
+	}
+	near = near[:min(len(near), 3)]
+	return " (did you mean " + dashes + strings.Join(near, " or "+dashes) + "?)"
+}
+
+// nearFlags returns the flags of c whose names are close to name, by cobra's rule for commands.
+func nearFlags(c *cobra.Command, name string) []string {
+	rule := &cobra.Command{}
+	c.Flags().VisitAll(func(f *pflag.Flag) {
+		if !f.Hidden {
+			rule.AddCommand(&cobra.Command{Use: f.Name, Run: func(*cobra.Command, []string) {}})
+		}
+	})
+	return suggestions(rule, name)
+}
+
 // flagError puts an error of the flags into the words of this program.
 func flagError(c *cobra.Command, err error) error {
+	if args := c.Flags().Args(); c.HasSubCommands() && len(args) > 0 { // the flag belongs to the command that is meant
+		return arguments(c, args)
+	}
 	if unknown, ok := errors.AsType[*pflag.NotExistError](err); ok {
 		name := unknown.GetSpecifiedName()
 		if name == "url" && strings.HasSuffix(c.Use, " URL") {
@@ -43,11 +67,10 @@ func flagError(c *cobra.Command, err error) error {
 		if name == "url" {
 			return usagef("%s has no --url; the address of the API is --api-url", c.CommandPath())
 		}
-		dashes := "--"
 		if unknown.GetSpecifiedShortnames() != "" {
-			dashes = "-"
+			return usagef("%s has no -%s: %s --help lists the flags", c.CommandPath(), name, c.CommandPath())
 		}
-		return usagef("%s has no %s%s: %s --help lists the flags", c.CommandPath(), dashes, name, c.CommandPath())
+		return usagef("%s has no --%s%s: %s --help lists the flags", c.CommandPath(), name, didYouMean(nearFlags(c, name), "--"), c.CommandPath())
 	}
 	if missing, ok := errors.AsType[*pflag.ValueRequiredError](err); ok {
 		return usagef("--%s needs a value", missing.GetFlag().Name)
@@ -67,6 +90,8 @@ func kindOf(flagType string) string {
 	switch flagType {
 	case "bool":
 		return "true or false"
+	case "time":
+		return moments
 	case "duration":
 		return "a duration such as 30s or 5m"
 	case "uint16":

@@ -355,6 +355,50 @@ func TestAudit_targets(t *testing.T) {
 	}
 }
 
+// TestAudit_aliases: the records of an endpoint are found under its id and its uid, those of a
+// refused change too.
+func TestAudit_aliases(t *testing.T) {
+	t.Parallel()
+
+	e := furnish(t)
+	id := get[map[string]any](t, e.bundle, owner, 200, "GET", endpoints+"/crm", "")["id"].(string)
+	targets := func(target string) []string {
+		var all []string
+		for _, r := range get[struct{ Data []changeView }](t, e.bundle, owner, 200, "GET", "/v1/tenants/acme/audit?target="+target, "").Data {
+			all = append(all, r.Outcome+" "+r.Target)
+		}
+		slices.Sort(all)
+		return all
+	}
+	for _, ref := range []string{"crm", id} {
+		if w := e.do(t, chief, "PATCH", endpoints+"/"+ref, `{"description":"d"}`, `If-Match: "99"`); w.Code != 412 {
+			t.Fatalf("PATCH = %d %s; want 412", w.Code, w.Body)
+		}
+		if w := e.do(t, chief, "POST", endpoints+"/"+ref+"/pause", ""); w.Code != 200 {
+			t.Fatalf("POST = %d %s; want 200", w.Code, w.Body)
+		}
+	}
+	want := []string{"done " + id, "done " + id, "refused " + id, "refused crm"}
+	slices.Sort(want)
+	for _, target := range []string{"crm", id} {
+		if diff := cmp.Diff(want, targets(target)); diff != "" {
+			t.Errorf("the records of %s: %s", target, diff)
+		}
+	}
+	if got := targets("other"); len(got) != 0 {
+		t.Errorf("the records of other = %v; want none", got)
+	}
+	if w := e.do(t, owner, "DELETE", endpoints+"/crm", ""); w.Code != 204 {
+		t.Fatalf("DELETE = %d; want 204", w.Code)
+	}
+	if got := targets(id); len(got) != 4 {
+		t.Errorf("the records of the deleted endpoint's id = %v; want 4", got)
+	}
+	if got := targets("crm"); len(got) != 1 || got[0] != "refused crm" {
+		t.Errorf("the records of the deleted endpoint's uid = %v; want the refused one", got)
+	}
+}
+
 // TestAudit_replayOfAnEvent checks the outcome of a change that answers with results.
 func TestAudit_replayOfAnEvent(t *testing.T) {
 	t.Parallel()

@@ -2,6 +2,7 @@ package httpapi
 
 import (
 	"context"
+	"fmt"
 
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -45,10 +46,30 @@ func (h *manage) listChanges(ctx context.Context, c *call) (reply, error) {
 	tenant := c.tenant
 	if tenant == "" {
 		tenant = hook.AllTenants
+	} else if filter.Aliases, err = h.aliases(ctx, tenant, filter.Target); err != nil {
+		return reply{}, err
 	}
 	return viewList(req, func(req page.Request) (page.List[hook.AuditRecord], error) {
 		return h.Audit.List(ctx, tenant, filter, req)
 	}, viewAudit)
+}
+
+// aliases returns id and uid of the endpoint with the target as one of them: a refused change has
+// the name of its caller, all others have the id. At most two reads.
+func (h *manage) aliases(ctx context.Context, tenant hook.TenantID, target string) ([]string, error) {
+	if target == "" {
+		return nil, nil
+	}
+	e, err := h.Endpoints.Get(ctx, tenant, target)
+	switch {
+	case hook.CodeOf(err) == hook.CodeNotFound: // the target is something else, or deleted
+		return nil, nil
+	case err != nil:
+		return nil, fmt.Errorf("find the target: %w", err)
+	case e.UID == "":
+		return nil, nil
+	}
+	return []string{string(e.ID), e.UID}, nil
 }
 
 func viewAudit(r hook.AuditRecord) auditView {

@@ -3734,7 +3734,7 @@ export interface components {
             source_ip?: string;
             /** @enum {string} */
             action: "circuit.open" | "circuit.reset" | "delivery.cancel" | "delivery.discard" | "delivery.replay" | "endpoint.change" | "endpoint.create" | "endpoint.delete" | "endpoint.disable" | "endpoint.enable" | "endpoint.pause" | "endpoint.resume" | "endpoint.rotate_secret" | "endpoint.test" | "event.erase" | "event.replay" | "event_type.delete" | "event_type.set" | "key.create" | "key.revoke" | "limits.delete" | "limits.set" | "portal_link.create" | "portal_link.end" | "portal_session.end" | "portal_session.open" | "rejects.redrive" | "replay.cancel" | "replay.start" | "tenant.erase";
-            /** @description The id of the changed resource. For a refused change: as the caller named the resource. */
+            /** @description The id of the changed resource. For a refused change: as the caller named the resource, such as the uid of an endpoint. */
             target?: string;
             /** @description The body of the request. Secrets and values of headers are ***. Of the schema and the example of an event type, the hash and the size. Of a refused request at most 2 KiB: in place of the largest values stand their sizes. */
             request?: {
@@ -4533,7 +4533,7 @@ export interface components {
          */
         Action: string;
         /**
-         * @description Only changes of the resource with this id.
+         * @description Only changes of the resource with this id. The id or the uid of an endpoint finds the changes under both, with at most two reads more; of a deleted endpoint only the id.
          * @example ep_4n8k2r7w1q5t9x3z
          */
         Target: string;
@@ -7088,7 +7088,7 @@ export interface operations {
                  */
                 action?: components["parameters"]["Action"];
                 /**
-                 * @description Only changes of the resource with this id.
+                 * @description Only changes of the resource with this id. The id or the uid of an endpoint finds the changes under both, with at most two reads more; of a deleted endpoint only the id.
                  * @example ep_4n8k2r7w1q5t9x3z
                  */
                 target?: components["parameters"]["Target"];
@@ -7145,7 +7145,7 @@ export interface operations {
                  */
                 action?: components["parameters"]["Action"];
                 /**
-                 * @description Only changes of the resource with this id.
+                 * @description Only changes of the resource with this id. The id or the uid of an endpoint finds the changes under both, with at most two reads more; of a deleted endpoint only the id.
                  * @example ep_4n8k2r7w1q5t9x3z
                  */
                 target?: components["parameters"]["Target"];

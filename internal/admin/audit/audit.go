@@ -16,6 +16,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"time"
 
 	"surehook/internal/admin/page"
@@ -76,13 +77,16 @@ func (l *Log) End(ctx context.Context, r hook.AuditRecord) {
 // Filter selects records. An empty field selects all records.
 type Filter struct {
 	hook.AuditSpan
-	Action string
-	Target string
-	Key    hook.KeyID
+	Action  string
+	Target  string
+	Aliases []string // further names of the target, no part of the list's cursors
+	Key     hook.KeyID
 }
 
 func (f Filter) matches(r hook.AuditRecord) bool {
-	return (f.Action == "" || r.Action == f.Action) && (f.Target == "" || r.Target == f.Target) && (f.Key == "" || r.Key == f.Key)
+	return (f.Action == "" || r.Action == f.Action) &&
+		(f.Target == "" || r.Target == f.Target || slices.Contains(f.Aliases, r.Target)) &&
+		(f.Key == "" || r.Key == f.Key)
 }
 
 // MaxRead bounds the records read for one page: 10 reads of 100 records.
