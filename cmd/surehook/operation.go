@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -27,6 +28,7 @@ type operation struct {
 	raw          bool     // the command takes --data, the whole body
 	match        bool     // the command takes --version, for If-Match
 	list         []column // of a list; nil for one object
+	most         int      // rows of a list that one call answers whole; 0 for a list with pages
 	done         string   // printed after an answer without a body, with the arguments
 	ask          string   // the question before a call of great effect, with %s for the first argument; --yes answers
 }
@@ -101,7 +103,9 @@ func (p *program) command(o operation) *cobra.Command {
 	}
 	if o.list != nil {
 		c.Flags().Int("limit", 50, "most rows; 0 for all")
-		c.Flags().String("cursor", "", "continue after this cursor of a list")
+		if o.most == 0 {
+			c.Flags().String("cursor", "", "continue after this cursor of a list")
+		}
 	}
 	c.RunE = func(c *cobra.Command, args []string) error {
 		s, err := p.settings()
@@ -117,7 +121,7 @@ func (p *program) command(o operation) *cobra.Command {
 			return err
 		}
 		if o.list != nil {
-			return p.list(c, api, r, s, o.list)
+			return p.list(c, api, r, s, o)
 		}
 		if yes, _ := c.Flags().GetBool("yes"); o.ask != "" && !yes {
 			if err := p.confirm(c.Context(), fmt.Sprintf(o.ask, printable(args[0]))); err != nil {
@@ -349,7 +353,7 @@ func (p *program) data(what, given string) ([]byte, error) {
 }
 
 // list prints a list, page by page until --limit.
-func (p *program) list(c *cobra.Command, api *client.Client, r client.Call, s settings, header []column) error {
+func (p *program) list(c *cobra.Command, api *client.Client, r client.Call, s settings, o operation) error {
 	limit, _ := c.Flags().GetInt("limit")
 	if limit < 0 {
 		return usagef("--limit is %d: say 1 or more, or 0 for all", limit)
@@ -357,7 +361,7 @@ func (p *program) list(c *cobra.Command, api *client.Client, r client.Call, s se
 	if cursor, _ := c.Flags().GetString("cursor"); cursor != "" {
 		r.Query.Set("cursor", cursor)
 	}
-	all, err := pages(c.Context(), api, r, limit)
+	all, err := pages(c.Context(), api, r, limit, cmp.Or(o.most, maxPage))
 	if err != nil {
 		return fmt.Errorf("%s: %w", strings.TrimPrefix(c.CommandPath(), "surehook "), err)
 	}
@@ -367,7 +371,7 @@ func (p *program) list(c *cobra.Command, api *client.Client, r client.Call, s se
 			Next *string           `json:"next_cursor"`
 		}{all.Data, optional(all.NextCursor)})
 	}
-	if err := writeRows(p.Out, header, all.Data); err != nil {
+	if err := writeRows(p.Out, o.list, all.Data); err != nil {
 		return err
 	}
 	if all.NextCursor != "" {

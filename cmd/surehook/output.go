@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"strconv"
 	"strings"
 	"text/tabwriter"
@@ -15,7 +16,8 @@ import (
 )
 
 // column is a column of a table: the heading, and the path of the value in a row,
-// such as "last.status".
+// such as "last.status". "uid|url" is the first of them with a value, and "rate%" a
+// share of 0 to 1 in percent.
 type column struct{ heading, path string }
 
 // columns makes columns of pairs "HEADING=path".
@@ -112,10 +114,17 @@ func (e *badAnswerError) Unwrap() error { return e.err }
 // field is a value of a JSON object with its path.
 type field struct{ path, value string }
 
-// cell returns the value of a path, or "-".
+// cell returns the value of the path of a column, or "-".
 func cell(fields []field, path string) string {
-	for _, f := range fields {
-		if f.path == path && f.value != "" {
+	path, percent := strings.CutSuffix(path, "%")
+	for name := range strings.SplitSeq(path, "|") {
+		for _, f := range fields {
+			if f.path != name || f.value == "" {
+				continue
+			}
+			if share, err := strconv.ParseFloat(f.value, 64); percent && err == nil {
+				return strconv.FormatFloat(math.Floor(share*1000)/10, 'f', -1, 64) + " %"
+			}
 			return f.value
 		}
 	}
