@@ -1,11 +1,12 @@
 import { useQuery, type UseQueryResult } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
-import { AlertTriangle, CircleCheck, Clock, Skull, Unplug } from 'lucide-react'
+import { AlertTriangle, CircleCheck, Clock, PauseCircle, Skull, Unplug } from 'lucide-react'
 import { Fragment, type ReactNode } from 'react'
 import { api, ask, type Schemas } from '../api/client'
-import { usePipelineStats } from '../api/reads'
+import { nameOf, usePipelineStats } from '../api/reads'
 import { compact, count, duration, goDuration, percent } from '../format'
 import { text } from '../text'
+import { ConditionDetail, conditionTones } from '../ui/endpoint'
 import { Data, Empty } from '../ui/states'
 import { LatencyChart } from '../ui/latency'
 import { Table } from '../ui/list'
@@ -79,7 +80,8 @@ function Needs({ of: h, tenants }: { of: Health; tenants: StatsRow[] }) {
   if (rejects > 0) {
     items.push(<Need key="r" icon={<AlertTriangle size={17} className="bad" />} title={t.needRejects(rejects)} detail={t.needRejectsText} to="/rejects" />)
   }
-  if (h.dead > 0) {
+  for (const e of h.attention) items.push(<EndpointNeed key={e.endpoint_id} tenant={e.tenant} of={e} waiting={e.waiting} named />)
+  if (h.dead > h.attention.reduce((sum, e) => sum + e.dead, 0)) {
     items.push(
       <Need
         key="d"
@@ -136,6 +138,31 @@ function Needs({ of: h, tenants }: { of: Health; tenants: StatsRow[] }) {
         </div>
       )}
     </Card>
+  )
+}
+
+const needIcons: Record<string, typeof Skull> = { failing: AlertTriangle, degraded: AlertTriangle, disabled: PauseCircle, paused: PauseCircle }
+
+type EndpointNeedProps = { tenant: string; of: Pick<Schemas['EndpointSummary'], 'endpoint_id' | 'uid' | 'url' | 'condition' | 'dead'>; waiting?: number; named?: boolean }
+
+/** An endpoint that needs attention: with its tenant when named. Deaths lead to their causes. */
+export function EndpointNeed({ tenant, of: e, waiting = 0, named }: EndpointNeedProps) {
+  const name = nameOf(e)
+  const state = e.condition.state
+  const Icon = needIcons[state] ?? Skull
+  const facts = [named && tenant, e.condition.since && <ConditionDetail of={e.condition} />, e.dead > 0 && text.endpoints.dead(e.dead), waiting > 0 && text.endpoints.waiting(waiting)]
+  return (
+    <Need
+      icon={<Icon size={17} className={needIcons[state] ? conditionTones[state] : 'bad'} />}
+      title={text.endpoints.needs[state]?.(name) ?? text.endpoints.needDead(e.dead, name)}
+      detail={facts.filter(Boolean).map((fact, i) => (
+        <Fragment key={i}>
+          {i > 0 && ' · '}
+          {fact}
+        </Fragment>
+      ))}
+      to={e.dead > 0 ? `/t/${tenant}/dead-letters` : `/t/${tenant}/endpoints/${e.endpoint_id}`}
+    />
   )
 }
 
