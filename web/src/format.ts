@@ -7,6 +7,7 @@ const share = new Intl.NumberFormat(locale, { style: 'percent', maximumFractionD
 const exactTime = new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeStyle: 'long' })
 const clock = new Intl.DateTimeFormat(locale, { month: 'short', day: 'numeric', hour: '2-digit', minute: '2-digit', second: '2-digit' })
 const hours = new Intl.DateTimeFormat(locale, { hour: '2-digit', minute: '2-digit' })
+const days = new Intl.DateTimeFormat(locale, { month: 'short', day: 'numeric' })
 const relative = new Intl.RelativeTimeFormat(locale, { numeric: 'auto', style: 'short' })
 
 export const count = (n: number) => whole.format(n)
@@ -15,6 +16,9 @@ export const percent = (n: number | undefined) => (n === undefined ? '–' : sha
 export const exact = (at: string) => exactTime.format(new Date(at))
 export const hour = (at: number) => hours.format(at)
 export const moment = (at: string) => clock.format(new Date(at))
+
+/** "14:00" in the last 24 hours, "3 Mar" before. */
+export const since = (at: string, now: number) => (now - new Date(at).getTime() < 86_400_000 ? hours : days).format(new Date(at))
 
 const units: [Intl.RelativeTimeFormatUnit, number][] = [
   ['day', 86_400],

@@ -704,7 +704,7 @@ export const text = {
     title: 'Overview',
     endpoints: 'Endpoints',
     success: 'Success, 24 h',
-    p95: 'p95 latency, 24 h',
+    p95: 'p95, 24 h',
     failing: 'Not delivered yet, newest first',
     none: 'No endpoints yet',
     first: 'Create the first endpoint to receive events.',

@@ -1,7 +1,7 @@
 import { type Condition, type Endpoint, useEndpointHealth } from '../api/reads'
 import { text } from '../text'
 import { Badge, type Tone } from './page'
-import { Time } from './time'
+import { Since } from './time'
 
 // Only a condition is good: an active endpoint with a closed circuit may fail all the same.
 const tones: Record<string, Tone> = { paused: 'wait', disabled: 'bad' }
@@ -37,7 +37,7 @@ export function ConditionDetail({ of: c }: { of: Condition }) {
       {c.since && (
         <>
           {why && ', '}
-          {text.endpoints.since} <Time at={c.since} />
+          {text.endpoints.since} <Since at={c.since} />
         </>
       )}
     </>
