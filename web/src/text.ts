@@ -310,7 +310,6 @@ export const text = {
     name: 'Endpoint',
     url: 'URL',
     types: 'Event types',
-    status: 'Status',
     statuses: { active: 'Active', paused: 'Paused', disabled: 'Disabled' } as Record<string, string>,
     condition: 'Condition',
     since: 'since',
