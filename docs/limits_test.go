@@ -18,6 +18,7 @@ import (
 	"surehook/internal/delivery/replay"
 	"surehook/internal/hook"
 	"surehook/internal/rule/circuit"
+	"surehook/internal/rule/condition"
 	"surehook/internal/rule/filter"
 	"surehook/internal/rule/latency"
 	"surehook/internal/rule/retry"
@@ -128,10 +129,12 @@ func TestLimits(t *testing.T) {
 		"rows of statistics": {
 			written(t, "internal/admin/status", `maxTotalGroups += (\d+)`), written(t, "internal/admin/status", `maxHourlyGroups += (\d+)`),
 		},
-		"records of changes":              {days(hook.AuditKept), audit.MaxRead, written(t, "internal/httpapi", `maxRefused = (\d+) << 10`)},
-		"erasure of a tenant":             {written(t, "internal/aws/dynamo", `scannedPages\s+= (\d+)`), days(erasure.Keep)},
-		"shards":                          {1, hook.MaxShards, 1},
-		"in-flight slots of a deployment": {slots(t, "prod"), slots(t, "staging"), slots(t, "dev")},
+		"health of a tenant":                            {hook.MaxEndpointsPerTenant, int(hours(condition.Span)) + 1},
+		"endpoints that need attention, of all tenants": {written(t, "internal/admin/status", `maxAttention += (\d+)`)},
+		"records of changes":                            {days(hook.AuditKept), audit.MaxRead, written(t, "internal/httpapi", `maxRefused = (\d+) << 10`)},
+		"erasure of a tenant":                           {written(t, "internal/aws/dynamo", `scannedPages\s+= (\d+)`), days(erasure.Keep)},
+		"shards":                                        {1, hook.MaxShards, 1},
+		"in-flight slots of a deployment":               {slots(t, "prod"), slots(t, "staging"), slots(t, "dev")},
 		"events, deliveries and attempts": {
 			written(t, "infra/surehook", `Name: +"prod",\s+Retention: +(\d+) \* day`), written(t, "infra/surehook", `Name: +"dev",\s+Retention: +(\d+) \* day`),
 		},

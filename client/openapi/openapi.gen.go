@@ -368,19 +368,124 @@ func (e AuthViewType) Valid() bool {
 
 // Defines values for CircuitStateState.
 const (
-	Closed   CircuitStateState = "closed"
-	HalfOpen CircuitStateState = "half_open"
-	Open     CircuitStateState = "open"
+	CircuitStateStateClosed   CircuitStateState = "closed"
+	CircuitStateStateHalfOpen CircuitStateState = "half_open"
+	CircuitStateStateOpen     CircuitStateState = "open"
 )
 
 // Valid indicates whether the value is a known member of the CircuitStateState enum.
 func (e CircuitStateState) Valid() bool {
 	switch e {
-	case Closed:
+	case CircuitStateStateClosed:
 		return true
-	case HalfOpen:
+	case CircuitStateStateHalfOpen:
 		return true
-	case Open:
+	case CircuitStateStateOpen:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for ConditionClass.
+const (
+	ConditionClassBlocked        ConditionClass = "blocked"
+	ConditionClassConnect        ConditionClass = "connect"
+	ConditionClassDelivered      ConditionClass = "delivered"
+	ConditionClassDns            ConditionClass = "dns"
+	ConditionClassGone           ConditionClass = "gone"
+	ConditionClassRedirect       ConditionClass = "redirect"
+	ConditionClassRefused        ConditionClass = "refused"
+	ConditionClassReset          ConditionClass = "reset"
+	ConditionClassThrottled      ConditionClass = "throttled"
+	ConditionClassTimeout        ConditionClass = "timeout"
+	ConditionClassTls            ConditionClass = "tls"
+	ConditionClassToken          ConditionClass = "token"
+	ConditionClassTransformation ConditionClass = "transformation"
+	ConditionClassUnavailable    ConditionClass = "unavailable"
+)
+
+// Valid indicates whether the value is a known member of the ConditionClass enum.
+func (e ConditionClass) Valid() bool {
+	switch e {
+	case ConditionClassBlocked:
+		return true
+	case ConditionClassConnect:
+		return true
+	case ConditionClassDelivered:
+		return true
+	case ConditionClassDns:
+		return true
+	case ConditionClassGone:
+		return true
+	case ConditionClassRedirect:
+		return true
+	case ConditionClassRefused:
+		return true
+	case ConditionClassReset:
+		return true
+	case ConditionClassThrottled:
+		return true
+	case ConditionClassTimeout:
+		return true
+	case ConditionClassTls:
+		return true
+	case ConditionClassToken:
+		return true
+	case ConditionClassTransformation:
+		return true
+	case ConditionClassUnavailable:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for ConditionReason.
+const (
+	ConditionReasonFailing ConditionReason = "failing"
+	ConditionReasonGone    ConditionReason = "gone"
+	ConditionReasonManual  ConditionReason = "manual"
+)
+
+// Valid indicates whether the value is a known member of the ConditionReason enum.
+func (e ConditionReason) Valid() bool {
+	switch e {
+	case ConditionReasonFailing:
+		return true
+	case ConditionReasonGone:
+		return true
+	case ConditionReasonManual:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for ConditionState.
+const (
+	ConditionStateDegraded ConditionState = "degraded"
+	ConditionStateDisabled ConditionState = "disabled"
+	ConditionStateFailing  ConditionState = "failing"
+	ConditionStateHealthy  ConditionState = "healthy"
+	ConditionStatePaused   ConditionState = "paused"
+	ConditionStateQuiet    ConditionState = "quiet"
+)
+
+// Valid indicates whether the value is a known member of the ConditionState enum.
+func (e ConditionState) Valid() bool {
+	switch e {
+	case ConditionStateDegraded:
+		return true
+	case ConditionStateDisabled:
+		return true
+	case ConditionStateFailing:
+		return true
+	case ConditionStateHealthy:
+		return true
+	case ConditionStatePaused:
+		return true
+	case ConditionStateQuiet:
 		return true
 	default:
 		return false
@@ -1104,6 +1209,48 @@ func (e EndpointHealthWarned) Valid() bool {
 	case N25:
 		return true
 	case N40:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for EndpointSummaryCircuit.
+const (
+	EndpointSummaryCircuitClosed   EndpointSummaryCircuit = "closed"
+	EndpointSummaryCircuitHalfOpen EndpointSummaryCircuit = "half_open"
+	EndpointSummaryCircuitOpen     EndpointSummaryCircuit = "open"
+)
+
+// Valid indicates whether the value is a known member of the EndpointSummaryCircuit enum.
+func (e EndpointSummaryCircuit) Valid() bool {
+	switch e {
+	case EndpointSummaryCircuitClosed:
+		return true
+	case EndpointSummaryCircuitHalfOpen:
+		return true
+	case EndpointSummaryCircuitOpen:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for EndpointSummaryStatus.
+const (
+	EndpointSummaryStatusActive   EndpointSummaryStatus = "active"
+	EndpointSummaryStatusDisabled EndpointSummaryStatus = "disabled"
+	EndpointSummaryStatusPaused   EndpointSummaryStatus = "paused"
+)
+
+// Valid indicates whether the value is a known member of the EndpointSummaryStatus enum.
+func (e EndpointSummaryStatus) Valid() bool {
+	switch e {
+	case EndpointSummaryStatusActive:
+		return true
+	case EndpointSummaryStatusDisabled:
+		return true
+	case EndpointSummaryStatusPaused:
 		return true
 	default:
 		return false
@@ -2319,6 +2466,24 @@ type AttemptList struct {
 	NextCursor *string   `json:"next_cursor"`
 }
 
+// Attention An endpoint that needs attention.
+type Attention struct {
+	// Condition How the endpoint does, in one word.
+	Condition Condition `json:"condition"`
+
+	// Dead The number of dead deliveries of any age.
+	Dead       int        `json:"dead"`
+	EndpointId EndpointID `json:"endpoint_id"`
+	Tenant     string     `json:"tenant"`
+
+	// Uid Empty without an alias.
+	Uid string `json:"uid"`
+	Url string `json:"url"`
+
+	// Waiting The number of retrying and parked deliveries.
+	Waiting int `json:"waiting"`
+}
+
 // Audit defines model for Audit.
 type Audit struct {
 	Action AuditAction `json:"action"`
@@ -2566,6 +2731,28 @@ type Coalescing struct {
 	// Window A duration with units, in the grammar of Go's time.ParseDuration.
 	Window Duration `json:"window"`
 }
+
+// Condition How the endpoint does, in one word.
+type Condition struct {
+	// Class The most common outcome of the failed attempts since then, of a failing or degraded endpoint; never delivered. Absent without failed attempts.
+	Class *ConditionClass `json:"class,omitempty"`
+
+	// Reason Why the endpoint is paused or disabled.
+	Reason *ConditionReason `json:"reason,omitempty"`
+	Since  *Time            `json:"since,omitempty"`
+
+	// State failing: the circuit is not closed, no attempt of the last 25 clock hours succeeded, or fewer than half of the attempts succeed. degraded: fewer than 90 % succeed. Fewer than 3 failed attempts without a death are healthy. Recent hours count more: an hour n hours before the newest one with attempts counts 1/4ⁿ, and with at most 20 attempts. paused: the status, or a circuit opened by hand. quiet: no attempts in the last 25 clock hours.
+	State ConditionState `json:"state"`
+}
+
+// ConditionClass The most common outcome of the failed attempts since then, of a failing or degraded endpoint; never delivered. Absent without failed attempts.
+type ConditionClass string
+
+// ConditionReason Why the endpoint is paused or disabled.
+type ConditionReason string
+
+// ConditionState failing: the circuit is not closed, no attempt of the last 25 clock hours succeeded, or fewer than half of the attempts succeed. degraded: fewer than 90 % succeed. Fewer than 3 failed attempts without a death are healthy. Recent hours count more: an hour n hours before the newest one with attempts counts 1/4ⁿ, and with at most 20 attempts. paused: the status, or a circuit opened by hand. quiet: no attempts in the last 25 clock hours.
+type ConditionState string
 
 // DeadLetterAnalysis defines model for DeadLetterAnalysis.
 type DeadLetterAnalysis struct {
@@ -3225,7 +3412,10 @@ type EndpointHealth struct {
 	CircuitState CircuitState `json:"circuit_state"`
 
 	// Complete false: retrying, parked and dead are lower bounds, because 10 s were too short to count all deliveries.
-	Complete   bool           `json:"complete"`
+	Complete bool `json:"complete"`
+
+	// Condition How the endpoint does, in one word.
+	Condition  Condition      `json:"condition"`
 	Deliveries DeliveryCounts `json:"deliveries"`
 	EndpointId EndpointID     `json:"endpoint_id"`
 
@@ -3271,6 +3461,19 @@ type EndpointHealthStatus string
 // EndpointHealthWarned The last warning about dead deliveries, as the exceeded percentage of dead deliveries; 0 for none. After the second warning, a later review disables the endpoint above 50 percent, if no delivery succeeded in the current and the previous clock hour, and unless auto_disable is false.
 type EndpointHealthWarned int
 
+// EndpointHour defines model for EndpointHour.
+type EndpointHour struct {
+	// Dead The number of deliveries ended as dead.
+	Dead int `json:"dead"`
+
+	// Delivered The number of successful deliveries.
+	Delivered int `json:"delivered"`
+
+	// Failed The number of failed attempts.
+	Failed int  `json:"failed"`
+	Hour   Time `json:"hour"`
+}
+
 // EndpointID defines model for EndpointID.
 type EndpointID = string
 
@@ -3279,6 +3482,48 @@ type EndpointList struct {
 	Data       []Endpoint `json:"data"`
 	NextCursor *string    `json:"next_cursor"`
 }
+
+// EndpointSummary An endpoint in the health of its tenant. The counts cover the 25 clock hours.
+type EndpointSummary struct {
+	Attempts int `json:"attempts"`
+
+	// Attention true: someone should look at the endpoint. It is failing, disabled, degraded or paused, or deliveries died.
+	Attention bool                   `json:"attention"`
+	Circuit   EndpointSummaryCircuit `json:"circuit"`
+
+	// Condition How the endpoint does, in one word.
+	Condition Condition `json:"condition"`
+
+	// Dead The number of deliveries ended as dead, without those with a settled replay.
+	Dead int `json:"dead"`
+
+	// Delivered The number of successful deliveries.
+	Delivered  int        `json:"delivered"`
+	EndpointId EndpointID `json:"endpoint_id"`
+
+	// Failed The number of failed attempts.
+	Failed int `json:"failed"`
+
+	// Hours In order, for a small chart. Hours without counts are absent.
+	Hours []EndpointHour `json:"hours"`
+
+	// LatencyP95 A duration with units, in the grammar of Go's time.ParseDuration.
+	LatencyP95 *Duration             `json:"latency_p95,omitempty"`
+	Status     EndpointSummaryStatus `json:"status"`
+
+	// SuccessRate The share of successful attempts; absent without attempts.
+	SuccessRate *float64 `json:"success_rate,omitempty"`
+
+	// Uid Empty without an alias.
+	Uid string `json:"uid"`
+	Url string `json:"url"`
+}
+
+// EndpointSummaryCircuit defines model for EndpointSummary.Circuit.
+type EndpointSummaryCircuit string
+
+// EndpointSummaryStatus defines model for EndpointSummary.Status.
+type EndpointSummaryStatus string
 
 // EndpointWithSecret defines model for EndpointWithSecret.
 type EndpointWithSecret struct {
@@ -3565,6 +3810,9 @@ type FieldError struct {
 // Health defines model for Health.
 type Health struct {
 	At Time `json:"at"`
+
+	// Attention The endpoints that need attention, the worst first: failing, disabled, degraded and paused ones, and those with dead deliveries. Sorted as the health of a tenant, then by what waits.
+	Attention []Attention `json:"attention"`
 
 	// Complete false: the counts are lower bounds, because of more than 500 endpoints, more than 1,000 circuits, or more deliveries than countable in 10 s.
 	Complete bool `json:"complete"`
@@ -4368,6 +4616,18 @@ type TenantCount struct {
 	Tenant string `json:"tenant"`
 }
 
+// TenantHealth defines model for TenantHealth.
+type TenantHealth struct {
+	At Time `json:"at"`
+
+	// Data The worst first.
+	Data []EndpointSummary `json:"data"`
+
+	// Endpoints The number of the tenant's endpoints, also of those past the limit.
+	Endpoints int  `json:"endpoints"`
+	Since     Time `json:"since"`
+}
+
 // TenantLimits The operator's limits of a tenant. An absent field means no limit.
 type TenantLimits struct {
 	// DeliveriesPerEvent An event that matches more endpoints gets 403. Repeats of accepted events and operational events are exempt.
@@ -4845,6 +5105,12 @@ type ReplayEventParams struct {
 	Endpoint *ReplayTo `form:"endpoint,omitempty" json:"endpoint,omitempty"`
 }
 
+// GetTenantHealthParams defines parameters for GetTenantHealth.
+type GetTenantHealthParams struct {
+	// Limit The maximum number of rows.
+	Limit *int `form:"limit,omitempty" json:"limit,omitempty"`
+}
+
 // ListReplaysParams defines parameters for ListReplays.
 type ListReplaysParams struct {
 	// Limit The most items of the page. A page also ends when its items take 1000 KiB: only a `next_cursor` of null is the end of the list.
@@ -5186,9 +5452,12 @@ type ClientInterface interface {
 
 	// GetHealth Read the health of the pipeline
 	//
-	// The health of all deliveries. `retrying`, `parked`, `oldest_pending` and `last_hour` cover at most 500
+	// The health of all deliveries. `retrying`, `parked`, `oldest_pending`, `last_hour` and `attention` cover at most 500
 	// endpoints: endpoints with an open circuit or parked deliveries, and endpoints with attempts in the last 25
 	// hours. Counts may lag by a moment; queue depths come from SQS and may lag by a minute.
+	//
+	// The call reads the depth of each queue and the open circuits, makes 25 requests for the list of the endpoints, and at
+	// most seven for each endpoint, with one more for each page of deliveries to count. It ends the counting after 10 s.
 	//
 	// Corresponds with GET /v1/health (the `GetHealth` operationId).
 	GetHealth(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
@@ -5783,6 +6052,18 @@ type ClientInterface interface {
 	// Corresponds with POST /v1/tenants/{tenant}/events/{event}/replay (the `ReplayEvent` operationId).
 	ReplayEvent(ctx context.Context, tenant TenantRef, event EventRef, params *ReplayEventParams, body ReplayEventJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
+	// GetTenantHealth Read the health of a tenant's endpoints
+	//
+	// A row for each endpoint with its condition, circuit, rates and hourly counts over the last 25 clock hours in UTC, the
+	// current hour included. The rows are sorted by harm: failing endpoints that lost deliveries, other failing ones,
+	// then disabled, degraded, paused, healthy and quiet ones; among equals by `dead`, then by `failed`.
+	//
+	// The call makes one request for the list of the endpoints, two per hundred of them, and one for each endpoint,
+	// whatever the `limit`: at most 511. Counts lag and lose successes as in the health of an endpoint.
+	//
+	// Corresponds with GET /v1/tenants/{tenant}/health (the `GetTenantHealth` operationId).
+	GetTenantHealth(ctx context.Context, tenant TenantRef, params *GetTenantHealthParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
 	// DeleteTenantLimits Remove all limits of a tenant
 	//
 	// Corresponds with DELETE /v1/tenants/{tenant}/limits (the `DeleteTenantLimits` operationId).
@@ -6084,9 +6365,12 @@ func (c *Client) PutEventType(ctx context.Context, pType EventTypeRef, params *P
 
 // GetHealth Read the health of the pipeline
 //
-// The health of all deliveries. `retrying`, `parked`, `oldest_pending` and `last_hour` cover at most 500
+// The health of all deliveries. `retrying`, `parked`, `oldest_pending`, `last_hour` and `attention` cover at most 500
 // endpoints: endpoints with an open circuit or parked deliveries, and endpoints with attempts in the last 25
 // hours. Counts may lag by a moment; queue depths come from SQS and may lag by a minute.
+//
+// The call reads the depth of each queue and the open circuits, makes 25 requests for the list of the endpoints, and at
+// most seven for each endpoint, with one more for each page of deliveries to count. It ends the counting after 10 s.
 //
 // Corresponds with GET /v1/health (the `GetHealth` operationId).
 func (c *Client) GetHealth(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -7261,6 +7545,28 @@ func (c *Client) ReplayEventWithBody(ctx context.Context, tenant TenantRef, even
 // Corresponds with POST /v1/tenants/{tenant}/events/{event}/replay (the `ReplayEvent` operationId).
 func (c *Client) ReplayEvent(ctx context.Context, tenant TenantRef, event EventRef, params *ReplayEventParams, body ReplayEventJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewReplayEventRequest(c.Server, tenant, event, params, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// GetTenantHealth Read the health of a tenant's endpoints
+//
+// A row for each endpoint with its condition, circuit, rates and hourly counts over the last 25 clock hours in UTC, the
+// current hour included. The rows are sorted by harm: failing endpoints that lost deliveries, other failing ones,
+// then disabled, degraded, paused, healthy and quiet ones; among equals by `dead`, then by `failed`.
+//
+// The call makes one request for the list of the endpoints, two per hundred of them, and one for each endpoint,
+// whatever the `limit`: at most 511. Counts lag and lose successes as in the health of an endpoint.
+//
+// Corresponds with GET /v1/tenants/{tenant}/health (the `GetTenantHealth` operationId).
+func (c *Client) GetTenantHealth(ctx context.Context, tenant TenantRef, params *GetTenantHealthParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetTenantHealthRequest(c.Server, tenant, params)
 	if err != nil {
 		return nil, err
 	}
@@ -10954,6 +11260,67 @@ func NewReplayEventRequestWithBody(server string, tenant TenantRef, event EventR
 	return req, nil
 }
 
+// NewGetTenantHealthRequest constructs an http.Request for the GetTenantHealth method
+func NewGetTenantHealthRequest(server string, tenant TenantRef, params *GetTenantHealthParams) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "tenant", tenant, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/tenants/%s/health", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Limit != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "limit", *params.Limit, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
 // NewDeleteTenantLimitsRequest constructs an http.Request for the DeleteTenantLimits method
 func NewDeleteTenantLimitsRequest(server string, tenant TenantRef) (*http.Request, error) {
 	var err error
@@ -11655,9 +12022,12 @@ type ClientWithResponsesInterface interface {
 
 	// GetHealthWithResponse Read the health of the pipeline
 	//
-	// The health of all deliveries. `retrying`, `parked`, `oldest_pending` and `last_hour` cover at most 500
+	// The health of all deliveries. `retrying`, `parked`, `oldest_pending`, `last_hour` and `attention` cover at most 500
 	// endpoints: endpoints with an open circuit or parked deliveries, and endpoints with attempts in the last 25
 	// hours. Counts may lag by a moment; queue depths come from SQS and may lag by a minute.
+	//
+	// The call reads the depth of each queue and the open circuits, makes 25 requests for the list of the endpoints, and at
+	// most seven for each endpoint, with one more for each page of deliveries to count. It ends the counting after 10 s.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -12321,6 +12691,20 @@ type ClientWithResponsesInterface interface {
 	//
 	// Corresponds with POST /v1/tenants/{tenant}/events/{event}/replay (the `ReplayEvent` operationId).
 	ReplayEventWithResponse(ctx context.Context, tenant TenantRef, event EventRef, params *ReplayEventParams, body ReplayEventJSONRequestBody, reqEditors ...RequestEditorFn) (*ReplayEventResult, error)
+
+	// GetTenantHealthWithResponse Read the health of a tenant's endpoints
+	//
+	// A row for each endpoint with its condition, circuit, rates and hourly counts over the last 25 clock hours in UTC, the
+	// current hour included. The rows are sorted by harm: failing endpoints that lost deliveries, other failing ones,
+	// then disabled, degraded, paused, healthy and quiet ones; among equals by `dead`, then by `failed`.
+	//
+	// The call makes one request for the list of the endpoints, two per hundred of them, and one for each endpoint,
+	// whatever the `limit`: at most 511. Counts lag and lose successes as in the health of an endpoint.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v1/tenants/{tenant}/health (the `GetTenantHealth` operationId).
+	GetTenantHealthWithResponse(ctx context.Context, tenant TenantRef, params *GetTenantHealthParams, reqEditors ...RequestEditorFn) (*GetTenantHealthResult, error)
 
 	// DeleteTenantLimitsWithResponse Remove all limits of a tenant
 	//
@@ -14813,6 +15197,47 @@ func (r ReplayEventResult) ContentType() string {
 	return ""
 }
 
+type GetTenantHealthResult struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *TenantHealth
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r GetTenantHealthResult) GetJSON200() *TenantHealth {
+	return r.JSON200
+}
+
+// GetBody returns the raw response body bytes
+func (r GetTenantHealthResult) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r GetTenantHealthResult) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r GetTenantHealthResult) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r GetTenantHealthResult) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
 type DeleteTenantLimitsResult struct {
 	Body         []byte
 	HTTPResponse *http.Response
@@ -15420,9 +15845,12 @@ func (c *ClientWithResponses) PutEventTypeWithResponse(ctx context.Context, pTyp
 
 // GetHealthWithResponse Read the health of the pipeline
 //
-// The health of all deliveries. `retrying`, `parked`, `oldest_pending` and `last_hour` cover at most 500
+// The health of all deliveries. `retrying`, `parked`, `oldest_pending`, `last_hour` and `attention` cover at most 500
 // endpoints: endpoints with an open circuit or parked deliveries, and endpoints with attempts in the last 25
 // hours. Counts may lag by a moment; queue depths come from SQS and may lag by a minute.
+//
+// The call reads the depth of each queue and the open circuits, makes 25 requests for the list of the endpoints, and at
+// most seven for each endpoint, with one more for each page of deliveries to count. It ends the counting after 10 s.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -16439,6 +16867,26 @@ func (c *ClientWithResponses) ReplayEventWithResponse(ctx context.Context, tenan
 		return nil, err
 	}
 	return ParseReplayEventResult(rsp)
+}
+
+// GetTenantHealthWithResponse Read the health of a tenant's endpoints
+//
+// A row for each endpoint with its condition, circuit, rates and hourly counts over the last 25 clock hours in UTC, the
+// current hour included. The rows are sorted by harm: failing endpoints that lost deliveries, other failing ones,
+// then disabled, degraded, paused, healthy and quiet ones; among equals by `dead`, then by `failed`.
+//
+// The call makes one request for the list of the endpoints, two per hundred of them, and one for each endpoint,
+// whatever the `limit`: at most 511. Counts lag and lose successes as in the health of an endpoint.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v1/tenants/{tenant}/health (the `GetTenantHealth` operationId).
+func (c *ClientWithResponses) GetTenantHealthWithResponse(ctx context.Context, tenant TenantRef, params *GetTenantHealthParams, reqEditors ...RequestEditorFn) (*GetTenantHealthResult, error) {
+	rsp, err := c.GetTenantHealth(ctx, tenant, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseGetTenantHealthResult(rsp)
 }
 
 // DeleteTenantLimitsWithResponse Remove all limits of a tenant
@@ -18313,6 +18761,32 @@ func ParseReplayEventResult(rsp *http.Response) (*ReplayEventResult, error) {
 			return nil, err
 		}
 		response.JSON207 = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseGetTenantHealthResult parses an HTTP response from a GetTenantHealthWithResponse call
+func ParseGetTenantHealthResult(rsp *http.Response) (*GetTenantHealthResult, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &GetTenantHealthResult{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest TenantHealth
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
 
 	}
 

@@ -45,29 +45,29 @@ type page struct {
 	NextCursor string            `json:"next_cursor"` // empty at the end
 }
 
-// pages reads rows until limit, or all rows with 0.
-func pages(ctx context.Context, c *client.Client, call client.Call, limit int) (page, error) {
+// pages reads rows until limit, or all rows with 0, at most size in a call.
+func pages(ctx context.Context, c *client.Client, call client.Call, limit, size int) (page, error) {
 	all := page{Data: []json.RawMessage{}}
 	for {
-		size := maxPage
+		next := size
 		if limit > 0 {
-			size = min(maxPage, limit-len(all.Data))
+			next = min(size, limit-len(all.Data))
 		}
-		call.Query.Set("limit", strconv.Itoa(size))
+		call.Query.Set("limit", strconv.Itoa(next))
 		answer, err := c.Call(ctx, call)
 		if err != nil {
 			return all, err //nolint:wrapcheck // the caller names the list
 		}
-		var next page
-		if err := json.Unmarshal(answer, &next); err != nil {
+		var got page
+		if err := json.Unmarshal(answer, &got); err != nil {
 			return all, &badAnswerError{err}
 		}
-		all.Data = append(all.Data, next.Data...)
-		all.NextCursor = next.NextCursor
-		if next.NextCursor == "" || (limit > 0 && len(all.Data) >= limit) {
+		all.Data = append(all.Data, got.Data...)
+		all.NextCursor = got.NextCursor
+		if got.NextCursor == "" || (limit > 0 && len(all.Data) >= limit) {
 			return all, nil
 		}
-		call.Query.Set("cursor", next.NextCursor)
+		call.Query.Set("cursor", got.NextCursor)
 	}
 }
 

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -12,7 +13,7 @@ import (
 )
 
 // list prints a list, page by page until --limit.
-func (p *program) list(c *cobra.Command, api *client.Client, r client.Call, s settings, header []column) error {
+func (p *program) list(c *cobra.Command, api *client.Client, r client.Call, s settings, o operation) error {
 	limit, _ := c.Flags().GetInt("limit")
 	if limit < 0 {
 		return usagef("--limit is %d: say 1 or more, or 0 for all", limit)
@@ -20,7 +21,7 @@ func (p *program) list(c *cobra.Command, api *client.Client, r client.Call, s se
 	if cursor, _ := c.Flags().GetString("cursor"); cursor != "" {
 		r.Query.Set("cursor", cursor)
 	}
-	all, err := pages(c.Context(), api, r, limit)
+	all, err := pages(c.Context(), api, r, limit, cmp.Or(o.most, maxPage))
 	if err != nil {
 		return fmt.Errorf("%s: %w", strings.TrimPrefix(c.CommandPath(), "surehook "), err)
 	}
@@ -30,7 +31,7 @@ func (p *program) list(c *cobra.Command, api *client.Client, r client.Call, s se
 			Next *string           `json:"next_cursor"`
 		}{all.Data, optional(all.NextCursor)})
 	}
-	if err := p.writeRows(p.Out, header, all.Data, p.endpointNames(c.Context(), api, s.Tenant)); err != nil {
+	if err := p.writeRows(p.Out, o.list, all.Data, p.endpointNames(c.Context(), api, s.Tenant)); err != nil {
 		return err
 	}
 	if all.NextCursor != "" {

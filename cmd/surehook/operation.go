@@ -28,6 +28,7 @@ type operation struct {
 	raw          bool     // the command takes --data, the whole body
 	match        bool     // the command takes --version, for If-Match
 	list         []column // of a list; nil for one object
+	most         int      // rows of a list that one call answers whole; 0 for a list with pages
 	done         string   // printed after an answer without a body, with the arguments
 	ask          string   // the question before a call of great effect, with %s for the first argument; --yes answers
 }
@@ -117,7 +118,9 @@ func (p *program) command(o operation) *cobra.Command {
 	}
 	if o.list != nil {
 		c.Flags().Int("limit", 50, "most rows; 0 for all")
-		c.Flags().String("cursor", "", "continue after this cursor of a list")
+		if o.most == 0 {
+			c.Flags().String("cursor", "", "continue after this cursor of a list")
+		}
 	}
 	c.RunE = func(c *cobra.Command, args []string) error {
 		s, err := p.settings()
@@ -133,7 +136,7 @@ func (p *program) command(o operation) *cobra.Command {
 			return err
 		}
 		if o.list != nil {
-			return p.list(c, api, r, s, o.list)
+			return p.list(c, api, r, s, o)
 		}
 		if yes, _ := c.Flags().GetBool("yes"); o.ask != "" && !yes {
 			if err := p.confirm(c.Context(), fmt.Sprintf(o.ask, printable(args[0]))); err != nil {

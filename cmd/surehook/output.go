@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -18,7 +19,8 @@ import (
 )
 
 // column is a column of a table: the heading, and the path of the value in a row,
-// such as "last.status".
+// such as "last.status". "uid|url" is the first of them with a value, and "rate%" a
+// share of 0 to 1 in percent.
 type column struct {
 	heading, path string
 	free          bool // free text, which may be cut on a narrow terminal
@@ -58,7 +60,7 @@ func (p *program) writeRows(out io.Writer, header []column, rows []json.RawMessa
 			return err
 		}
 		for i, c := range header {
-			f := find(fields, c.path)
+			f := pick(fields, c.path)
 			text := cmp.Or(f.value, none)
 			switch {
 			case c.path == "changes":
@@ -232,8 +234,24 @@ func find(fields []field, path string) field {
 	return fields[i]
 }
 
-// cell returns the value of a path, or "-".
-func cell(fields []field, path string) string { return cmp.Or(find(fields, path).value, none) }
+// pick returns the field of the path of a column, or none.
+func pick(fields []field, path string) field {
+	path, percent := strings.CutSuffix(path, "%")
+	for name := range strings.SplitSeq(path, "|") {
+		f := find(fields, name)
+		if f.value == "" {
+			continue
+		}
+		if share, err := strconv.ParseFloat(f.value, 64); percent && err == nil {
+			f.value = strconv.FormatFloat(math.Floor(share*1000)/10, 'f', -1, 64) + " %"
+		}
+		return f
+	}
+	return field{}
+}
+
+// cell returns the value of the path of a column, or "-".
+func cell(fields []field, path string) string { return cmp.Or(pick(fields, path).value, none) }
 
 // flatten returns the values of a JSON object in the order of the text. Nested
 // names are joined with full stops; a list of plain values is one value.

@@ -137,6 +137,29 @@ func TestChanged(t *testing.T) {
 	}
 }
 
+func TestWriteRows_TakesTheFirstValueAndPercents(t *testing.T) {
+	t.Parallel()
+
+	rows := []json.RawMessage{
+		[]byte(`{"uid": "crm", "url": "https://example.com/", "rate": 0.99951}`),
+		[]byte(`{"uid": "", "url": "https://example.com/", "rate": 0}`),
+		[]byte(`{"url": "", "rate": 1}`),
+		[]byte(`{"uid": "x"}`),
+	}
+	var out bytes.Buffer
+	if err := (&program{}).writeRows(&out, columns("RATE=rate%", "NAME=uid|url"), rows, nil); err != nil {
+		t.Fatal(err)
+	}
+	want := "  RATE  NAME\n" +
+		"99.9 %  crm\n" +
+		"   0 %  https://example.com/\n" +
+		" 100 %  -\n" +
+		"     -  x\n"
+	if diff := cmp.Diff(want, out.String()); diff != "" {
+		t.Error(diff)
+	}
+}
+
 func TestWriteFields_NamesNestedValues(t *testing.T) {
 	t.Parallel()
 

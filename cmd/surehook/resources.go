@@ -23,6 +23,9 @@ const (
 	deadPath       = "/v1/tenants/{tenant}/dead-letters"
 )
 
+// mostEndpoints is the largest number of endpoints of a tenant.
+const mostEndpoints = 500
+
 func deliveryColumns() []column {
 	return columns("DELIVERY=id", "EVENT TYPE=~event_type", "ENDPOINT=endpoint_id", "STATE=state", "REASON=reason",
 		"ATTEMPTS=attempts", "LAST=last.class", "STATUS=last.status", "UPDATED=updated_at")
@@ -200,6 +203,11 @@ func (p *program) endpointOperations() []operation {
 		{
 			use: "deliveries ENDPOINT", short: "List the deliveries of an endpoint, also of a deleted one", method: get, path: one + "/deliveries",
 			query: filters("state", "event_type", "status_class", "idempotency_key", "since", "until"), list: deliveryColumns(),
+		},
+		{
+			use: "conditions", short: "Show how the endpoints of the tenant do, the worst first", method: get, path: "/v1/tenants/{tenant}/health", most: mostEndpoints,
+			list: columns("CONDITION=condition.state", "SINCE=condition.since", "CLASS=condition.class", "SUCCESS=success_rate%", "P95=latency_p95",
+				"DEAD=dead", "NAME=uid|url", "ENDPOINT=endpoint_id"),
 		},
 		{use: "health ENDPOINT", short: "Show rates, percentiles and what waits", method: get, path: one + "/health"},
 		{

@@ -102,7 +102,7 @@ func (t *tailing) read(ctx context.Context) ([]json.RawMessage, error) {
 	for name, values := range t.query {
 		query[name] = values
 	}
-	all, err := pages(ctx, t.api, client.Call{Method: get, Path: t.path, Query: query}, 0)
+	all, err := pages(ctx, t.api, client.Call{Method: get, Path: t.path, Query: query}, 0, maxPage)
 	slices.Reverse(all.Data)
 	return all.Data, err
 }

@@ -229,6 +229,7 @@ func manageRoutes(h *manage) []route {
 		read(deliveryPath, h.getDelivery),
 		read(deadPath, h.listDeadLetters),
 		read(tenantPath+statsPath, h.getStats),
+		read(tenantPath+"/health", h.getTenantHealth),
 		read(egressPath, h.getEgress),
 		{Route{Method: http.MethodPost, Path: endpointPath + "/preview", Scope: hook.ScopeRead}, h.previewEndpoint},
 		admin(http.MethodGet, tenantsPath, "", h.listTenants),

@@ -81,6 +81,7 @@ func Views() map[string]reflect.Type {
 		"ReplayPreview":      reflect.TypeFor[previewView](),
 		"DeadLetterAnalysis": reflect.TypeFor[analysisView](),
 		"EndpointHealth":     reflect.TypeFor[endpointHealthView](),
+		"TenantHealth":       reflect.TypeFor[tenantHealthView](),
 		"Stats":              reflect.TypeFor[statsView](),
 		"PipelineStats":      reflect.TypeFor[pipelineStatsView](),
 		"StatsRow":           reflect.TypeFor[statsRowView](),

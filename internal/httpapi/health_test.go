@@ -63,16 +63,18 @@ func TestHealth_endpoint(t *testing.T) {
 		name  string
 		ago   time.Duration // age of the attempts; 0: no attempts
 		flags review.Flags
-		want  string // JSON between status and complete
+		state string // JSON of the condition
+		want  string // JSON between condition and complete
 		hour  string
 		day   string
 	}{
-		{name: "without attempts", ago: 0, flags: review.Flags{}, want: closed, hour: quiet(hour), day: quiet(day)},
-		{name: "with attempts in the hour before", ago: time.Hour, flags: review.Flags{}, want: closed, hour: `{"since":"` + hour + `",` + busy, day: `{"since":"` + day + `",` + busy},
-		{name: "with attempts 23 hours ago", ago: 23 * time.Hour, flags: review.Flags{}, want: closed, hour: quiet(hour), day: `{"since":"` + day + `",` + busy},
-		{name: "with attempts 24 hours ago", ago: 24 * time.Hour, flags: review.Flags{}, want: closed, hour: quiet(hour), day: quiet(day)},
+		{name: "without attempts", ago: 0, flags: review.Flags{}, state: `"quiet"`, want: closed, hour: quiet(hour), day: quiet(day)},
+		{name: "with attempts in the hour before", ago: time.Hour, flags: review.Flags{}, state: `"degraded","since":"2026-11-21T08:00:00.000Z","class":"connect"`, want: closed, hour: `{"since":"` + hour + `",` + busy, day: `{"since":"` + day + `",` + busy},
+		{name: "with attempts 23 hours ago", ago: 23 * time.Hour, flags: review.Flags{}, state: `"degraded","since":"2026-11-20T10:00:00.000Z","class":"connect"`, want: closed, hour: quiet(hour), day: `{"since":"` + day + `",` + busy},
+		{name: "with attempts 24 hours ago", ago: 24 * time.Hour, flags: review.Flags{}, state: `"degraded","since":"2026-11-20T09:00:00.000Z","class":"connect"`, want: closed, hour: quiet(hour), day: quiet(day)},
 		{
 			name: "slow", ago: 0,
+			state: `"paused","since":"2026-11-21T09:30:00.000Z","reason":"manual"`,
 			flags: review.Flags{Slow: true, Fragile: true, Timeout: 7800 * time.Millisecond, Warned: review.WarnedTwice},
 			want: `"speed":"slow","slow":true,"fragile":true,"warned":40,"timeout":"7.8s","limits":{"rate_per_second":0,"max_in_flight":0},` +
 				`"circuit_state":{"state":"open","failures":0,"opened_at":"2026-11-21T09:30:00.000Z","cooldown":"5m","next_probe_at":"2026-11-21T09:35:00.000Z","waiting":true}`,
@@ -80,6 +82,7 @@ func TestHealth_endpoint(t *testing.T) {
 		},
 		{
 			name: "slow, with a timeout lowered later", ago: 0,
+			state: `"quiet"`,
 			flags: review.Flags{Timeout: time.Minute},
 			want:  strings.Replace(closed, `"failures":0`, `"failures":2`, 1),
 			hour:  quiet(hour), day: quiet(day),
@@ -108,9 +111,9 @@ func TestHealth_endpoint(t *testing.T) {
 			if strings.Contains(tt.day, `"delivered":2`) {
 				delivered = 2
 			}
-			want := fmt.Sprintf(`{"endpoint_id":%q,"at":"2026-11-21T09:30:00.000Z","status":"active",%s,`+
+			want := fmt.Sprintf(`{"endpoint_id":%q,"at":"2026-11-21T09:30:00.000Z","status":"active","condition":{"state":%s},%s,`+
 				`"deliveries":{"queued_estimate":0,"retrying":0,"parked":0,"parked_by_reason":{},"dead":0,"delivered":%d},"complete":true,"windows":{"1h":%s,"24h":%s}}`,
-				id, tt.want, delivered, tt.hour, tt.day)
+				id, tt.state, tt.want, delivered, tt.hour, tt.day)
 			if w := b.do(t, reader, "GET", endpoints+"/crm/health", ""); w.Code != 200 || w.Body.String() != want {
 				t.Errorf("GET = %d\n%s; want 200\n%s", w.Code, w.Body, want)
 			}
@@ -135,7 +138,7 @@ func TestHealth_pipeline(t *testing.T) {
 	const rest = `"slot":` + idle + `,"overflow":` + idle + `,"coalesce":` + idle + `,"replay_jobs":` + idle + `,"circuits":` + idle
 	b := setup(t)
 	w := b.do(t, admin, "GET", "/v1/health", "")
-	want := `{"at":"2026-11-21T09:30:00.000Z","complete":true,"queued":4,"retrying":0,"in_flight":2,"parked":0,"dead":0,"open_circuits":0,"open_circuits_by_tenant":[],` +
+	want := `{"at":"2026-11-21T09:30:00.000Z","complete":true,"queued":4,"retrying":0,"in_flight":2,"parked":0,"dead":0,"open_circuits":0,"open_circuits_by_tenant":[],"attention":[],` +
 		`"last_hour":{"since":"2026-11-21T08:00:00.000Z","delivered":0,"failed":0,"dead":0},"queues":{"events":{"visible":0,"in_flight":0,"delayed":0},"rejects":{"visible":0,"in_flight":0,"delayed":0},"live":{"visible":3,"in_flight":2,"delayed":1},` +
 		`"retry":` + idle + `,"replay":` + idle + `,` + rest + `,"dead_letters":` + idle + `,"undeliverable":` + idle + `}}`
 	if w.Code != 200 || w.Body.String() != want {
@@ -147,7 +150,7 @@ func TestHealth_pipeline(t *testing.T) {
 	e.count(t, string(e.delivery.Endpoint), e.now, mixed()...)
 	open := func(tenant hook.TenantID, endpoint hook.EndpointID) {
 		r := gate.NewRecord(tenant, endpoint)
-		r.State, r.AttendAt = circuit.HalfOpen, e.now
+		r.State, r.Failures, r.OpenedAt, r.AttendAt = circuit.HalfOpen, 5, e.now, e.now
 		if err := e.store.SaveCircuit(t.Context(), r); err != nil {
 			t.Fatalf("SaveCircuit = %v", err)
 		}
@@ -165,11 +168,41 @@ func TestHealth_pipeline(t *testing.T) {
 	w = e.do(t, admin, "GET", "/v1/health", "")
 	want = fmt.Sprintf(`{"at":"2026-11-21T09:30:01.500Z","complete":true,"queued":0,"retrying":1,"in_flight":3,"parked":0,"dead":1,`+
 		`"oldest_pending":{"delivery_id":%q,"tenant":"acme","state":"retrying","created_at":"2026-11-21T09:30:00.000Z","age":"1.5s"},"open_circuits":12,"open_circuits_by_tenant":[%s],`+
+		`"attention":[{"tenant":"acme","endpoint_id":%q,"uid":"crm","url":"https://example.com/","condition":{"state":"failing","since":"2026-11-21T09:30:00.000Z","class":"connect"},"dead":1,"waiting":1}],`+
 		`"last_hour":{"since":"2026-11-21T08:00:00.000Z","delivered":2,"failed":2,"dead":1,"mean_delivery_time":"5.5s"},"queues":{"events":{"visible":0,"in_flight":0,"delayed":0},"rejects":{"visible":0,"in_flight":0,"delayed":0},"live":%s,`+
 		`"retry":{"visible":0,"in_flight":3,"delayed":1},"replay":%s,%s,"dead_letters":{"visible":1,"in_flight":0,"delayed":0},`+
-		`"undeliverable":{"visible":9,"in_flight":0,"delayed":0}}}`, e.delivery, strings.Join(tenants, ","), idle, idle, rest)
+		`"undeliverable":{"visible":9,"in_flight":0,"delayed":0}}}`, e.delivery, strings.Join(tenants, ","), e.delivery.Endpoint, idle, idle, rest)
 	if w.Code != 200 || w.Body.String() != want {
 		t.Errorf("GET = %d\n%s; want 200\n%s", w.Code, w.Body, want)
+	}
+}
+
+func TestHealth_tenant(t *testing.T) {
+	t.Parallel()
+
+	b := setup(t)
+	quiet := idOf(t, b.create(t, `{"url":"https://example.com/quiet"}`))
+	busy := idOf(t, b.create(t, `{"url":"https://example.com/","uid":"crm"}`))
+	b.count(t, busy, b.now.Add(-time.Hour), mixed()...)
+	const head = `{"at":"2026-11-21T09:30:00.000Z","since":"2026-11-20T09:00:00.000Z","endpoints":2,"data":[`
+	first := fmt.Sprintf(`{"endpoint_id":%q,"uid":"crm","url":"https://example.com/","status":"active",`+
+		`"condition":{"state":"degraded","since":"2026-11-21T08:00:00.000Z","class":"connect"},"attention":true,"circuit":"closed",`+
+		`"attempts":4,"delivered":2,"failed":2,"dead":1,"success_rate":0.5,"latency_p95":"3.134693s",`+
+		`"hours":[{"hour":"2026-11-21T08:00:00.000Z","delivered":2,"failed":2,"dead":1}]}`, busy)
+	second := fmt.Sprintf(`{"endpoint_id":%q,"uid":"","url":"https://example.com/quiet","status":"active","condition":{"state":"quiet"},`+
+		`"attention":false,"circuit":"closed","attempts":0,"delivered":0,"failed":0,"dead":0,"hours":[]}`, quiet)
+	for query, rows := range map[string]string{"": first + "," + second, "?limit=500": first + "," + second, "?limit=1": first} {
+		if w := b.do(t, reader, "GET", "/v1/tenants/acme/health"+query, ""); w.Code != 200 || w.Body.String() != head+rows+"]}" {
+			t.Errorf("GET health%s = %d\n%s; want 200\n%s", query, w.Code, w.Body, head+rows+"]}")
+		}
+	}
+	for query, wrong := range map[string][2]string{
+		"?limit=0": {"limit", "must be 1 to 500"}, "?limit=501": {"limit", "must be 1 to 500"}, "?limit=x": {"limit", "must be 1 to 500"},
+		"?cursor=a": {"cursor", "is not a known parameter"},
+	} {
+		if w := b.do(t, reader, "GET", "/v1/tenants/acme/health"+query, ""); w.Code != 400 || w.Body.String() != invalid(wrong[0], wrong[1]) {
+			t.Errorf("GET health%s = %d %s; want 400: %s %s", query, w.Code, w.Body, wrong[0], wrong[1])
+		}
 	}
 }
 

@@ -16,6 +16,7 @@ type endpointHealthView struct {
 	Endpoint     hook.EndpointID  `json:"endpoint_id"`
 	At           stamp            `json:"at"`
 	Status       string           `json:"status"`
+	Condition    conditionView    `json:"condition"`
 	Speed        string           `json:"speed"` // the class that chooses the lane
 	Slow         bool             `json:"slow"`
 	Fragile      bool             `json:"fragile"`
@@ -86,6 +87,7 @@ type pipelineView struct {
 	Oldest       *pendingView      `json:"oldest_pending,omitzero"`
 	OpenCircuits int               `json:"open_circuits"`
 	OpenByTenant []tenantCountView `json:"open_circuits_by_tenant"`
+	Attention    []attentionView   `json:"attention"`
 	LastHour     lastHourView      `json:"last_hour"`
 	Queues       queuesView        `json:"queues"`
 }
@@ -147,6 +149,7 @@ func viewEndpointHealth(h status.Health) endpointHealthView {
 		Endpoint:     h.Status.Endpoint.ID,
 		At:           stamp(h.At),
 		Status:       h.Status.Endpoint.Status.String(),
+		Condition:    viewCondition(h.Condition),
 		Speed:        h.Status.Gate.SpeedAtNow(h.At).String(),
 		Slow:         flags.Slow,
 		Fragile:      flags.Fragile,
@@ -223,6 +226,7 @@ func viewPipeline(p status.Pipeline) pipelineView {
 		Parked:       p.Waiting.Parked,
 		Dead:         p.Dead,
 		OpenByTenant: viewOpen(p.OpenCircuits),
+		Attention:    viewAttention(p.Attention),
 		LastHour: lastHourView{
 			Since:        stamp(p.Hour.Since),
 			Delivered:    p.Hour.Delivered,

@@ -21,6 +21,9 @@ export const day = (at: number) => days.format(at)
 export const span = (from: number, until: number) => spans.formatRange(from, until - 1)
 export const moment = (at: string) => clock.format(new Date(at))
 
+/** "14:00" in the last 24 hours, "3 Mar" before. */
+export const since = (at: string, now: number) => (now - new Date(at).getTime() < 86_400_000 ? hours : days).format(new Date(at))
+
 const units: [Intl.RelativeTimeFormatUnit, number][] = [
   ['day', 86_400],
   ['hour', 3_600],

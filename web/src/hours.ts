@@ -28,6 +28,16 @@ export function everyHour({ since, until, data }: Stats): { start: number; row?:
 
 export const hoursOf = (stats: Stats): Hour[] => everyHour(stats).map(({ start, row }) => ({ hour: new Date(start).toISOString(), ...countsOf(row) }))
 
+/** The last 25 clock hours with the counts of an endpoint, whose empty hours are absent. */
+export function lastHours(of: Hour[]): Hour[] {
+  const known = new Map(of.map((h) => [Date.parse(h.hour), h]))
+  const now = Math.floor(Date.now() / hourLong) * hourLong
+  return Array.from({ length: 25 }, (_, i) => {
+    const start = now - (24 - i) * hourLong
+    return known.get(start) ?? { hour: new Date(start).toISOString(), delivered: 0, failed: 0, dead: 0 }
+  })
+}
+
 /** The hours of each tenant with rows of its own. */
 export function hoursByTenant({ since, until, data }: Stats): Map<string, Hour[]> {
   const rows = new Map<string, StatsRow[]>()

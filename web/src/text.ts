@@ -1,7 +1,7 @@
 import type { ApiError } from './api/client'
 import { count } from './format'
 import type { Part } from './hours'
-import type { End } from './session'
+import { type End, isPortal } from './session'
 
 // All texts of the console and the portal, in one place for translation.
 export const text = {
@@ -96,11 +96,21 @@ export const text = {
     cancelled: 'Cancelled',
   } as Record<string, string>,
 
+  // The portal's words are for people who do not run Surehook.
+  conditions: {
+    failing: 'Failing',
+    disabled: 'Disabled',
+    degraded: isPortal ? 'Partly failing' : 'Degraded',
+    paused: 'Paused',
+    healthy: 'Healthy',
+    quiet: isPortal ? 'No recent events' : 'Quiet',
+  } as Record<string, string>,
+
   overview: {
     title: 'Overview',
-    needs: 'Needs a person',
-    calm: 'Nothing needs a person now',
-    calmText: 'Deliveries flow, no circuit is open, and there are no dead letters.',
+    needs: 'Needs attention',
+    calm: 'All clear',
+    calmText: 'No endpoint fails, and no delivery was lost in the last 24 hours.',
     delivered: 'Delivered',
     failed: 'Failed attempts',
     since: 'in this and the last clock hour',
@@ -120,11 +130,11 @@ export const text = {
     needRejects: (n: number) => `${count(n)} wrong ${n === 1 ? 'message' : 'messages'} from producers`,
     needRejectsText: 'Messages of the events queue whose events were not accepted.',
     needDead: (n: number) => `${count(n)} dead ${n === 1 ? 'letter' : 'letters'}`,
-    needDeadText: 'Deliveries that ended without success. Mend the cause, then replay or discard them.',
+    needDeadText: 'Deliveries that ended without success. Fix the cause, then replay or discard them.',
     needCircuits: (n: number) => `${count(n)} open ${n === 1 ? 'circuit' : 'circuits'}`,
     needCircuitsText: 'Endpoints that fail. Surehook probes them, and parks their deliveries until a probe succeeds.',
     needOldest: 'A delivery waits for more than an hour',
-    look: 'Look',
+    look: 'View',
     byTenant: 'Open a tenant to see which.',
     died24: 'Died in the last 24 hours:',
     tenants24: 'Tenants, last 24 hours',
@@ -315,8 +325,19 @@ export const text = {
     name: 'Endpoint',
     url: 'URL',
     types: 'Event types',
-    status: 'Status',
     statuses: { active: 'Active', paused: 'Paused', disabled: 'Disabled' } as Record<string, string>,
+    condition: 'Condition',
+    since: 'since',
+    reasons: { manual: 'By hand', failing: 'Too many deliveries died', gone: 'Answered 410 Gone' } as Record<string, string>,
+    needs: {
+      failing: (name: string) => `${name} is failing`,
+      disabled: (name: string) => `${name} is disabled`,
+      degraded: (name: string) => `Many attempts at ${name} fail`,
+      paused: (name: string) => `${name} is paused`,
+    } as Record<string, (name: string) => string>,
+    needDead: (n: number, name: string) => `${count(n)} dead ${n === 1 ? 'letter' : 'letters'} of ${name}`,
+    dead: (n: number) => `${count(n)} dead ${n === 1 ? 'letter' : 'letters'}`,
+    waiting: (n: number) => `${count(n)} ${n === 1 ? 'delivery waits' : 'deliveries wait'}`,
     empty: 'No endpoints yet',
     emptyText: 'An endpoint is a URL that receives the events it subscribes to.',
     updated: 'Changed',
@@ -734,20 +755,13 @@ export const text = {
 
   tenant: {
     title: 'Overview',
-    needDisabled: (name: string) => `${name} is disabled`,
-    needPaused: (name: string) => `${name} is paused`,
-    needOpen: (name: string) => `${name} fails: its circuit is open`,
-    needDead: (n: number, name: string) => `${count(n)} dead ${n === 1 ? 'letter' : 'letters'} of ${name}`,
-    since: 'since',
     endpoints: 'Endpoints',
     success: 'Success, 24 h',
     p95: 'p95 latency, 24 h',
-    waiting: 'Waiting',
     failing: 'Not delivered yet, newest first',
     none: 'No endpoints yet',
     first: 'Create the first endpoint to receive events.',
-    probe: 'next probe',
-    shown: (n: number) => `The first ${count(n)} endpoints are shown.`,
+    shown: (n: number) => `The first ${count(n)} endpoints are shown: those that need attention most.`,
   },
 }
 

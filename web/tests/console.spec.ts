@@ -16,7 +16,7 @@ test('a stranger finds why a delivery failed, and replays it', async ({ page, ba
   await signIn(page, backend)
   await page.getByRole('link', { name: 'Tenants', exact: true }).click()
   await page.getByRole('link', { name: tenant }).click()
-  await page.getByRole('link', { name: /Look.*1 dead letter of billing/ }).click()
+  await page.getByRole('link', { name: /View.*billing is failing/ }).click()
   await expect(page.getByText('Credentials refused')).toBeVisible()
   await accessible(page)
   await page.getByRole('link', { name: 'List' }).click()
@@ -270,7 +270,7 @@ test('the overview shows latency over time, and leads to the tenant with dead le
   await expect(page.getByRole('row', { name: new RegExp(tenant) })).toContainText('0%')
   await page.getByRole('link', { name: tenant, exact: true }).click()
   await expect(page.getByRole('slider', { name: 'Latency of attempts by the hour' })).toBeVisible()
-  await expect(page.getByRole('link', { name: /Look.*5 dead letters/ })).toBeVisible()
+  await expect(page.getByRole('link', { name: /View.*is failing/ })).toBeVisible()
 })
 
 test('the overview names the tenants of open circuits', async ({ page, backend, receiver, tenant }) => {
@@ -286,7 +286,7 @@ test('the overview names the tenants of open circuits', async ({ page, backend, 
   for (const of of tenants) await expect(need.getByRole('link', { name: `${of} (1)` })).toBeVisible()
   await accessible(page)
   await need.getByRole('link', { name: `${tenant} (1)` }).click()
-  await expect(page.getByRole('link', { name: /Look.*its circuit is open/ })).toBeVisible()
+  await expect(page.getByRole('link', { name: /View.*is paused/ })).toBeVisible()
   for (const path of opened) await backend.call('POST', `${path}/reset`, {})
 })
 

@@ -1011,6 +1011,37 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/tenants/{tenant}/health": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The tenant. A stack with one tenant uses `default`.
+                 * @example default
+                 */
+                tenant: components["parameters"]["TenantRef"];
+            };
+            cookie?: never;
+        };
+        /**
+         * Read the health of a tenant's endpoints
+         * @description A row for each endpoint with its condition, circuit, rates and hourly counts over the last 25 clock hours in UTC, the
+         *     current hour included. The rows are sorted by harm: failing endpoints that lost deliveries, other failing ones,
+         *     then disabled, degraded, paused, healthy and quiet ones; among equals by `dead`, then by `failed`.
+         *
+         *     The call makes one request for the list of the endpoints, two per hundred of them, and one for each endpoint,
+         *     whatever the `limit`: at most 511. Counts lag and lose successes as in the health of an endpoint.
+         */
+        get: operations["getTenantHealth"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/tenants/{tenant}/stats": {
         parameters: {
             query?: never;
@@ -1116,9 +1147,12 @@ export interface paths {
         };
         /**
          * Read the health of the pipeline
-         * @description The health of all deliveries. `retrying`, `parked`, `oldest_pending` and `last_hour` cover at most 500
+         * @description The health of all deliveries. `retrying`, `parked`, `oldest_pending`, `last_hour` and `attention` cover at most 500
          *     endpoints: endpoints with an open circuit or parked deliveries, and endpoints with attempts in the last 25
          *     hours. Counts may lag by a moment; queue depths come from SQS and may lag by a minute.
+         *
+         *     The call reads the depth of each queue and the open circuits, makes 25 requests for the list of the endpoints, and at
+         *     most seven for each endpoint, with one more for each page of deliveries to count. It ends the counting after 10 s.
          */
         get: operations["getHealth"];
         put?: never;
@@ -3302,6 +3336,9 @@ export interface components {
          *       "endpoint_id": "ep_4n8k2r7w1q5t9x3z",
          *       "at": "2026-11-21T09:30:00.000Z",
          *       "status": "active",
+         *       "condition": {
+         *         "state": "healthy"
+         *       },
          *       "speed": "slow",
          *       "slow": true,
          *       "fragile": false,
@@ -3392,6 +3429,7 @@ export interface components {
             at: components["schemas"]["Time"];
             /** @enum {string} */
             status: "active" | "paused" | "disabled";
+            condition: components["schemas"]["Condition"];
             /**
              * @description fast: at least 95 % of the last answers came within a second. unproven (new, after an outage, or silent for 7 days) and slow: Surehook makes at most 5 attempts at once.
              * @enum {string}
@@ -3427,6 +3465,153 @@ export interface components {
             /** @description false: retrying, parked and dead are lower bounds, because 10 s were too short to count all deliveries. */
             complete: boolean;
             windows: components["schemas"]["HealthWindows"];
+        };
+        /**
+         * @description How the endpoint does, in one word.
+         * @example {
+         *       "state": "failing",
+         *       "since": "2026-11-21T07:00:00.000Z",
+         *       "class": "timeout"
+         *     }
+         */
+        Condition: {
+            /**
+             * @description failing: the circuit is not closed, no attempt of the last 25 clock hours succeeded, or fewer than half of the attempts succeed. degraded: fewer than 90 % succeed. Fewer than 3 failed attempts without a death are healthy. Recent hours count more: an hour n hours before the newest one with attempts counts 1/4ⁿ, and with at most 20 attempts. paused: the status, or a circuit opened by hand. quiet: no attempts in the last 25 clock hours.
+             * @enum {string}
+             */
+            state: "failing" | "disabled" | "degraded" | "paused" | "healthy" | "quiet";
+            /** @description Since when the endpoint is failing, degraded, paused or disabled. A time that follows from attempts is the start of a clock hour, at most 24 hours ago. Absent for healthy and quiet. */
+            since?: components["schemas"]["Time"];
+            /**
+             * @description The most common outcome of the failed attempts since then, of a failing or degraded endpoint; never delivered. Absent without failed attempts.
+             * @enum {string}
+             */
+            class?: "delivered" | "unavailable" | "throttled" | "timeout" | "dns" | "connect" | "reset" | "tls" | "blocked" | "gone" | "refused" | "redirect" | "token" | "transformation";
+            /**
+             * @description Why the endpoint is paused or disabled.
+             * @enum {string}
+             */
+            reason?: "manual" | "failing" | "gone";
+        };
+        /**
+         * @example {
+         *       "at": "2026-11-21T09:30:00.000Z",
+         *       "since": "2026-11-20T09:00:00.000Z",
+         *       "endpoints": 2,
+         *       "data": [
+         *         {
+         *           "endpoint_id": "ep_4n8k2r7w1q5t9x3z",
+         *           "uid": "orders",
+         *           "url": "https://example.com/hooks",
+         *           "status": "active",
+         *           "condition": {
+         *             "state": "failing",
+         *             "since": "2026-11-21T07:00:00.000Z",
+         *             "class": "refused"
+         *           },
+         *           "attention": true,
+         *           "circuit": "closed",
+         *           "attempts": 14,
+         *           "delivered": 2,
+         *           "failed": 12,
+         *           "dead": 12,
+         *           "success_rate": 0.14285714285714285,
+         *           "latency_p95": "412.207ms",
+         *           "hours": [
+         *             {
+         *               "hour": "2026-11-21T06:00:00.000Z",
+         *               "delivered": 2,
+         *               "failed": 0,
+         *               "dead": 0
+         *             },
+         *             {
+         *               "hour": "2026-11-21T07:00:00.000Z",
+         *               "delivered": 0,
+         *               "failed": 12,
+         *               "dead": 12
+         *             }
+         *           ]
+         *         },
+         *         {
+         *           "endpoint_id": "ep_7m2p4s6v8x0z1b3d",
+         *           "uid": "",
+         *           "url": "https://example.org/in",
+         *           "status": "active",
+         *           "condition": {
+         *             "state": "quiet"
+         *           },
+         *           "attention": false,
+         *           "circuit": "closed",
+         *           "attempts": 0,
+         *           "delivered": 0,
+         *           "failed": 0,
+         *           "dead": 0,
+         *           "hours": []
+         *         }
+         *       ]
+         *     }
+         */
+        TenantHealth: {
+            at: components["schemas"]["Time"];
+            /** @description The start of the first hour. */
+            since: components["schemas"]["Time"];
+            /** @description The number of the tenant's endpoints, also of those past the limit. */
+            endpoints: number;
+            /** @description The worst first. */
+            data: components["schemas"]["EndpointSummary"][];
+        };
+        /** @description An endpoint in the health of its tenant. The counts cover the 25 clock hours. */
+        EndpointSummary: {
+            endpoint_id: components["schemas"]["EndpointID"];
+            /** @description Empty without an alias. */
+            uid: string;
+            url: string;
+            /** @enum {string} */
+            status: "active" | "paused" | "disabled";
+            condition: components["schemas"]["Condition"];
+            /** @description true: someone should look at the endpoint. It is failing, disabled, degraded or paused, or deliveries died. */
+            attention: boolean;
+            /** @enum {string} */
+            circuit: "closed" | "open" | "half_open";
+            attempts: number;
+            /** @description The number of successful deliveries. */
+            delivered: number;
+            /** @description The number of failed attempts. */
+            failed: number;
+            /** @description The number of deliveries ended as dead, without those with a settled replay. */
+            dead: number;
+            /**
+             * Format: double
+             * @description The share of successful attempts; absent without attempts.
+             */
+            success_rate?: number;
+            /** @description The 95th percentile of attempts with a response or a timeout; absent without such attempts. */
+            latency_p95?: components["schemas"]["Duration"];
+            /** @description In order, for a small chart. Hours without counts are absent. */
+            hours: components["schemas"]["EndpointHour"][];
+        };
+        EndpointHour: {
+            /** @description The start of the clock hour. */
+            hour: components["schemas"]["Time"];
+            /** @description The number of successful deliveries. */
+            delivered: number;
+            /** @description The number of failed attempts. */
+            failed: number;
+            /** @description The number of deliveries ended as dead. */
+            dead: number;
+        };
+        /** @description An endpoint that needs attention. */
+        Attention: {
+            tenant: string;
+            endpoint_id: components["schemas"]["EndpointID"];
+            /** @description Empty without an alias. */
+            uid: string;
+            url: string;
+            condition: components["schemas"]["Condition"];
+            /** @description The number of dead deliveries of any age. */
+            dead: number;
+            /** @description The number of retrying and parked deliveries. */
+            waiting: number;
         };
         /**
          * @example {
@@ -3837,6 +4022,21 @@ export interface components {
          *           "count": 1
          *         }
          *       ],
+         *       "attention": [
+         *         {
+         *           "tenant": "acme",
+         *           "endpoint_id": "ep_4n8k2r7w1q5t9x3z",
+         *           "uid": "orders",
+         *           "url": "https://example.com/hooks",
+         *           "condition": {
+         *             "state": "failing",
+         *             "since": "2026-11-21T08:50:11.000Z",
+         *             "class": "timeout"
+         *           },
+         *           "dead": 2,
+         *           "waiting": 230
+         *         }
+         *       ],
          *       "last_hour": {
          *         "since": "2026-11-21T08:00:00.000Z",
          *         "delivered": 18240,
@@ -3927,6 +4127,8 @@ export interface components {
             open_circuits: number;
             /** @description The tenants of these circuits, most circuits first. */
             open_circuits_by_tenant: components["schemas"]["TenantCount"][];
+            /** @description The endpoints that need attention, the worst first: failing, disabled, degraded and paused ones, and those with dead deliveries. Sorted as the health of a tenant, then by what waits. */
+            attention: components["schemas"]["Attention"][];
             last_hour: components["schemas"]["LastHour"];
             queues: components["schemas"]["Queues"];
         };
@@ -6564,6 +6766,42 @@ export interface operations {
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
             409: components["responses"]["Conflict"];
+            429: components["responses"]["Throttled"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getTenantHealth: {
+        parameters: {
+            query?: {
+                /** @description The maximum number of rows. */
+                limit?: number;
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description The tenant. A stack with one tenant uses `default`.
+                 * @example default
+                 */
+                tenant: components["parameters"]["TenantRef"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The health of the endpoints, the worst first. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TenantHealth"];
+                };
+            };
+            400: components["responses"]["Invalid"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
             429: components["responses"]["Throttled"];
             500: components["responses"]["Internal"];
             503: components["responses"]["Unavailable"];

@@ -11,6 +11,7 @@ import (
 	"surehook/internal/admin/endpoint"
 	"surehook/internal/delivery/replay"
 	"surehook/internal/hook"
+	"surehook/internal/rule/condition"
 	"surehook/internal/rule/review"
 	"surehook/internal/rule/stats"
 )
@@ -32,15 +33,16 @@ type Window struct {
 
 // Health is the health of an endpoint.
 type Health struct {
-	Status   endpoint.Status
-	At       time.Time
-	Hour     Window // the current clock hour and the hour before
-	Day      Window // the clock hours started in the last 24 hours
-	Waiting  Waiting
-	Reasons  map[hook.Reason]int // of the oldest parked deliveries, at most maxReasons
-	Queued   float64             // mean number of queued deliveries over Hour
-	Dead     int                 // dead deliveries of any age
-	Complete bool                // false after a timeout: Waiting, Reasons and Dead are lower bounds
+	Status    endpoint.Status
+	At        time.Time
+	Condition condition.Condition
+	Hour      Window // the current clock hour and the hour before
+	Day       Window // the clock hours started in the last 24 hours
+	Waiting   Waiting
+	Reasons   map[hook.Reason]int // of the oldest parked deliveries, at most maxReasons
+	Queued    float64             // mean number of queued deliveries over Hour
+	Dead      int                 // dead deliveries of any age
+	Complete  bool                // false after a timeout: Waiting, Reasons and Dead are lower bounds
 }
 
 // maxReasons bounds the parked deliveries with a counted reason: one page of the index.
@@ -60,7 +62,7 @@ func (r *Reader) Health(ctx context.Context, tenant hook.TenantID, ref string) (
 		return Health{}, fmt.Errorf("find endpoint: %w", err)
 	}
 	now := r.now()
-	hours, err := r.Stats.Hours(ctx, s.Endpoint.ID, now.Add(-24*time.Hour))
+	hours, err := r.Stats.Hours(ctx, s.Endpoint.ID, judgedSince(now))
 	if err != nil {
 		return Health{}, fmt.Errorf("read hours of endpoint %s: %w", s.Endpoint.ID, err)
 	}
@@ -102,11 +104,12 @@ func (r *Reader) parkedReasons(ctx context.Context, target hook.Target) (map[hoo
 func healthOf(s endpoint.Status, hours []stats.Hour, now time.Time) Health {
 	recent := review.Recent(hours, now)
 	return Health{
-		Queued: recent.Queued.Seconds() / now.Sub(review.RecentSince(now)).Seconds(),
-		Status: s,
-		At:     now,
-		Hour:   Window{Since: review.RecentSince(now), Counts: recent},
-		Day:    Window{Since: now.Add(-24*time.Hour + time.Hour - 1).Truncate(time.Hour), Counts: review.Day(hours, time.Time{}, now)},
+		Queued:    recent.Queued.Seconds() / now.Sub(review.RecentSince(now)).Seconds(),
+		Status:    s,
+		At:        now,
+		Condition: judged(s.Endpoint, s.Gate.Circuit, hours),
+		Hour:      Window{Since: review.RecentSince(now), Counts: recent},
+		Day:       Window{Since: now.Add(-24*time.Hour + time.Hour - 1).Truncate(time.Hour), Counts: review.Day(hours, time.Time{}, now)},
 	}
 }
 

@@ -18,6 +18,7 @@ import (
 	"surehook/internal/delivery/replay"
 	"surehook/internal/hook"
 	"surehook/internal/memory"
+	"surehook/internal/rule/condition"
 	"surehook/internal/rule/latency"
 	"surehook/internal/rule/review"
 	"surehook/internal/rule/stats"
@@ -149,7 +150,8 @@ func TestReader_Health_counts(t *testing.T) {
 	hours, day := status.Window{Since: h.Hour.Since}, status.Window{Since: h.Day.Since}
 	want := status.Health{
 		Status: endpoint.Status{Endpoint: e, Gate: record}, At: b.now, Hour: hours, Day: day,
-		Waiting: status.Waiting{Retrying: 3, Parked: 2}, Reasons: map[hook.Reason]int{hook.ReasonNone: 2}, Dead: 4, Complete: true,
+		Condition: condition.Condition{State: condition.Paused, Since: record.OpenedAt, Reason: hook.ReasonManual},
+		Waiting:   status.Waiting{Retrying: 3, Parked: 2}, Reasons: map[hook.Reason]int{hook.ReasonNone: 2}, Dead: 4, Complete: true,
 	}
 	if diff := cmp.Diff(want, h, cmp.AllowUnexported(latency.Histogram{}, latency.Coarse{})); diff != "" {
 		t.Errorf("Health (-want +got):\n%s", diff)

@@ -1,8 +1,10 @@
 package status
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -11,15 +13,18 @@ import (
 	"surehook/internal/delivery/gate"
 	"surehook/internal/delivery/replay"
 	"surehook/internal/hook"
+	"surehook/internal/rule/circuit"
+	"surehook/internal/rule/condition"
 	"surehook/internal/rule/review"
 	"surehook/internal/rule/stats"
 )
 
 // Limits of one Pipeline call.
 const (
-	maxCounted  = 500  // endpoints
-	maxAttended = 1000 // circuits
-	activeHours = 25   // clock hours: more than 24 h, the longest retry delay of a preset
+	maxCounted   = 500  // endpoints
+	maxAttended  = 1000 // circuits
+	activeHours  = 25   // clock hours: more than 24 h, the longest retry delay of a preset
+	maxAttention = 10   // endpoints
 )
 
 // Pipeline is the health of the deliveries of all tenants.
@@ -31,7 +36,15 @@ type Pipeline struct {
 	Oldest       hook.Delivery         // the oldest delivery of Waiting; zero when none was found
 	Hour         Window                // the current clock hour and the hour before
 	OpenCircuits map[hook.TenantID]int // open and half-open circuits
+	Attention    []EndpointHarm        // of the counted endpoints, the worst maxAttention
 	Queues       map[string]Depth
+}
+
+// EndpointHarm is an endpoint that needs attention. Dead counts deliveries of any age.
+type EndpointHarm struct {
+	condition.Harm
+
+	Endpoint hook.Endpoint
 }
 
 // Queued returns the number of messages ready or delayed in all lanes but the retry
@@ -63,7 +76,11 @@ func (p *Pipeline) InFlight() int {
 // Dead is the sum of Health.Dead over the counted endpoints. The records count,
 // because the queue of dead letters forgets after 14 days. An endpoint without parked
 // deliveries, open circuit and attempts in activeHours is not counted: no list of all
-// endpoints exists, and the cost must not grow with the endpoints of all time.
+// endpoints exists, and the cost must not grow with the endpoints of all time. Such an
+// endpoint cannot need attention either, unless by old dead deliveries.
+//
+// The call makes 25 requests for the list of endpoints, and at most seven per endpoint, a
+// request per page of a count.
 func (r *Reader) Pipeline(ctx context.Context) (Pipeline, error) {
 	now := r.now()
 	p := Pipeline{At: now, Hour: Window{Since: review.RecentSince(now)}}
@@ -80,11 +97,20 @@ func (r *Reader) Pipeline(ctx context.Context) (Pipeline, error) {
 	if err != nil {
 		return Pipeline{}, err
 	}
+	// A circuit that is not closed is attended.
+	circuits := make(map[hook.EndpointID]circuit.Circuit, len(attended))
+	for _, record := range attended {
+		circuits[record.Endpoint] = record.Circuit
+	}
 	var mu sync.Mutex
 	counted, err := r.counting(ctx, func(ctx context.Context, group *errgroup.Group) {
 		for _, check := range busy[:min(len(busy), maxCounted)] {
 			group.Go(func() error {
-				part, err := r.part(ctx, check, p.Hour.Since)
+				c, known := circuits[check.Endpoint]
+				if !known {
+					c = circuit.New()
+				}
+				part, err := r.part(ctx, check, c, now)
 				mu.Lock()
 				defer mu.Unlock()
 				p.add(part)
@@ -92,6 +118,10 @@ func (r *Reader) Pipeline(ctx context.Context) (Pipeline, error) {
 			})
 		}
 	})
+	slices.SortFunc(p.Attention, func(a, b EndpointHarm) int {
+		return cmp.Or(condition.Compare(a.Harm, b.Harm), cmp.Compare(a.Endpoint.ID, b.Endpoint.ID))
+	})
+	p.Attention = p.Attention[:min(len(p.Attention), maxAttention)]
 	p.Complete = counted && len(busy) <= maxCounted && len(attended) < maxAttended
 	return p, err
 }
@@ -140,12 +170,13 @@ type part struct {
 	dead    int
 	oldest  hook.Delivery
 	counts  stats.Counts
+	harm    EndpointHarm // zero for a deleted endpoint
 }
 
 // part returns the share of the endpoint; with an error, the share counted so far.
-func (r *Reader) part(ctx context.Context, of hook.CircuitCheck, since time.Time) (part, error) {
+func (r *Reader) part(ctx context.Context, of hook.CircuitCheck, c circuit.Circuit, now time.Time) (part, error) {
 	var found part
-	hours, err := r.Stats.Hours(ctx, of.Endpoint, since)
+	hours, err := r.Stats.Hours(ctx, of.Endpoint, judgedSince(now))
 	if err != nil {
 		return found, fmt.Errorf("read hours of endpoint %s: %w", of.Endpoint, err)
 	}
@@ -154,10 +185,11 @@ func (r *Reader) part(ctx context.Context, of hook.CircuitCheck, since time.Time
 	switch {
 	case err == nil:
 		target = e.Widest()
+		found.harm = EndpointHarm{Endpoint: e, Harm: summary(e, c, hours).Harm}
 	case hook.CodeOf(err) != hook.CodeNotFound:
 		return found, fmt.Errorf("find endpoint %s: %w", of.Endpoint, err)
 	}
-	found.counts = stats.Sum(hours, since)
+	found.counts = review.Recent(hours, now)
 	for state, n := range map[hook.State]*int{hook.StateRetrying: &found.waiting.Retrying, hook.StateParked: &found.waiting.Parked} {
 		if *n, err = r.count(ctx, target, state); err != nil {
 			return found, err
@@ -179,6 +211,10 @@ func (r *Reader) part(ctx context.Context, of hook.CircuitCheck, since time.Time
 }
 
 func (p *Pipeline) add(found part) {
+	found.harm.Dead, found.harm.Waiting = found.dead, found.waiting.Retrying+found.waiting.Parked
+	if found.harm.State != 0 && found.harm.Attention() {
+		p.Attention = append(p.Attention, found.harm)
+	}
 	p.Waiting.Retrying += found.waiting.Retrying
 	p.Waiting.Parked += found.waiting.Parked
 	p.Dead += found.dead

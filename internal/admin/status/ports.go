@@ -5,6 +5,7 @@ import (
 
 	"surehook/internal/admin/endpoint"
 	"surehook/internal/delivery/breaker"
+	"surehook/internal/delivery/gate"
 	"surehook/internal/delivery/replay"
 	"surehook/internal/delivery/settle"
 	"surehook/internal/hook"
@@ -18,9 +19,11 @@ type Endpoints interface {
 	Status(ctx context.Context, tenant hook.TenantID, ref string) (endpoint.Status, error)
 }
 
-// Circuits lists the gate's records.
+// Circuits keeps the gate's records.
 type Circuits interface {
 	breaker.CircuitLister
+	// CircuitsOf returns the stored records of the endpoints.
+	CircuitsOf(ctx context.Context, endpoints []hook.EndpointID) (map[hook.EndpointID]gate.Record, error)
 }
 
 // History keeps events, deliveries and attempts.

@@ -5,6 +5,8 @@ import { api, ask, type Schemas } from './client'
 
 export type Delivery = Schemas['Delivery']
 export type Endpoint = Schemas['Endpoint']
+export type EndpointSummary = Schemas['EndpointSummary']
+export type Condition = Schemas['Condition']
 
 /** The tenant of the page. */
 export function useTenant(): string {
@@ -17,6 +19,23 @@ export function useEndpoints(tenant: string) {
     queryKey: [tenant, 'endpoints'],
     queryFn: () => ask(api().GET('/v1/tenants/{tenant}/endpoints', { params: { path: { tenant }, query: { limit: 100 } } })),
     staleTime: 15_000,
+  })
+}
+
+/** How all endpoints of the tenant do, the worst first. The API reads the counts of each of them. */
+export function useTenantHealth(tenant: string) {
+  return useQuery({
+    queryKey: [tenant, 'health'],
+    queryFn: () => ask(api().GET('/v1/tenants/{tenant}/health', { params: { path: { tenant }, query: { limit: 500 } } })),
+    refetchInterval: 30_000,
+    staleTime: 10_000,
+  })
+}
+
+export function useEndpointHealth(tenant: string, endpoint: string) {
+  return useQuery({
+    queryKey: [tenant, 'health', endpoint],
+    queryFn: () => ask(api().GET('/v1/tenants/{tenant}/endpoints/{endpoint}/health', { params: { path: { tenant, endpoint } } })),
   })
 }
 
@@ -44,8 +63,8 @@ export function useEventType(name: string, enabled = true) {
 }
 
 /** The name of an endpoint for people: the alias, or the host and path. */
-export function nameOf(e: Pick<Endpoint, 'id' | 'uid' | 'url'>): string {
-  return e.uid || e.url.replace(/^https?:\/\//, '') || e.id
+export function nameOf(e: Pick<Endpoint, 'uid' | 'url'>): string {
+  return e.uid || e.url.replace(/^https?:\/\//, '')
 }
 
 // Statistics change by the hour, so a minute is soon enough for a chart.

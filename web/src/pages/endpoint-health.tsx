@@ -1,7 +1,8 @@
-import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { useQueryClient } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import { api, ask, type Schemas } from '../api/client'
+import { useEndpointHealth } from '../api/reads'
 import { compact, count, duration, percent } from '../format'
 import { may } from '../session'
 import { text } from '../text'
@@ -22,10 +23,7 @@ type Window = '1h' | '24h'
 
 export function EndpointHealth({ tenant, of: e }: { tenant: string; of: Schemas['Endpoint'] }) {
   const [window, setWindow] = useState<Window>('24h')
-  const health = useQuery({
-    queryKey: [tenant, 'health', e.id],
-    queryFn: () => ask(api().GET('/v1/tenants/{tenant}/endpoints/{endpoint}/health', { params: { path: { tenant, endpoint: e.id } } })),
-  })
+  const health = useEndpointHealth(tenant, e.id)
   const activity = useActivity(tenant, e.id)
   return (
     <Data of={health}>

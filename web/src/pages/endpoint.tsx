@@ -8,7 +8,7 @@ import { isPortal, may } from '../session'
 import { text } from '../text'
 import { Button, Id } from '../ui/controls'
 import { Confirm } from '../ui/dialog'
-import { CircuitBadge, EndpointStatus } from '../ui/endpoint'
+import { ActiveCondition, CircuitBadge, EndpointStatus } from '../ui/endpoint'
 import { Json } from '../ui/json'
 import { Card, Page } from '../ui/page'
 import { SecretDialog } from '../ui/secret'
@@ -41,6 +41,7 @@ export function EndpointPage() {
       heading={
         <span className="row">
           {e ? nameOf(e) : text.endpoints.name}
+          {e && <ActiveCondition tenant={tenant} of={e} />}
           {e && <EndpointStatus of={e} />}
           {e && <CircuitBadge state={e.circuit_state.state} />}
         </span>

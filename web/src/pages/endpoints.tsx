@@ -2,10 +2,10 @@ import { useQuery } from '@tanstack/react-query'
 import { Link, useSearch } from '@tanstack/react-router'
 import { Plus } from 'lucide-react'
 import { api, ask } from '../api/client'
-import { nameOf, useTenant, type Endpoint } from '../api/reads'
+import { nameOf, useTenant, useTenantHealth, type Condition, type Endpoint } from '../api/reads'
 import { may } from '../session'
 import { text } from '../text'
-import { EndpointStatus } from '../ui/endpoint'
+import { ConditionBadge, ConditionDetail, EndpointStatus } from '../ui/endpoint'
 import { List, Table } from '../ui/list'
 import { Page } from '../ui/page'
 import { Time } from '../ui/time'
@@ -17,8 +17,10 @@ export function Endpoints() {
   const { cursor } = useSearch({ from: '/t/$tenant/endpoints' })
   const list = useQuery({
     queryKey: [tenant, 'endpoints', 'page', cursor],
-    queryFn: () => ask(api().GET('/v1/tenants/{tenant}/endpoints', { params: { path: { tenant }, query: { cursor } } })),
+    queryFn: () => ask(api().GET('/v1/tenants/{tenant}/endpoints', { params: { path: { tenant }, query: { cursor, limit: 100 } } })),
   })
+  const health = useTenantHealth(tenant)
+  const conditions = new Map(health.data?.data.map((h) => [h.endpoint_id, h.condition]))
   const create = may('endpoints:write') && (
     <Link className="button primary" to="/t/$tenant/new-endpoint" params={{ tenant }}>
       <Plus size={14} /> {t.create}
@@ -28,9 +30,9 @@ export function Endpoints() {
     <Page title={t.title} lead={t.lead} actions={create}>
       <List of={list} cursor={cursor} empty={{ title: t.empty, text: t.emptyText, action: create }}>
         {(data) => (
-          <Table columns={[t.name, t.status, t.url, t.types, t.updated]}>
-            {data.map((e) => (
-              <Row key={e.id} tenant={tenant} of={e} />
+          <Table columns={[t.name, t.condition, t.url, t.types, t.updated]}>
+            {byHarm(data, [...conditions.keys()]).map((e) => (
+              <Row key={e.id} tenant={tenant} of={e} condition={conditions.get(e.id)} />
             ))}
           </Table>
         )}
@@ -39,7 +41,13 @@ export function Endpoints() {
   )
 }
 
-function Row({ tenant, of: e }: { tenant: string; of: Endpoint }) {
+/** The endpoints in the API's order of harm; new ones without a place come last. */
+function byHarm(endpoints: Endpoint[], order: string[]): Endpoint[] {
+  const place = new Map(order.map((id, i) => [id, i]))
+  return [...endpoints].sort((a, b) => (place.get(a.id) ?? order.length) - (place.get(b.id) ?? order.length))
+}
+
+function Row({ tenant, of: e, condition }: { tenant: string; of: Endpoint; condition?: Condition }) {
   return (
     <tr>
       <td>
@@ -50,8 +58,17 @@ function Row({ tenant, of: e }: { tenant: string; of: Endpoint }) {
         </div>
         {e.description && <div className="soft small clip">{e.description}</div>}
       </td>
-      <td data-label={t.status}>
-        <EndpointStatus of={e} />
+      <td data-label={t.condition}>
+        {condition ? (
+          <div>
+            <ConditionBadge of={condition} />
+            <div className="soft small">
+              <ConditionDetail of={condition} />
+            </div>
+          </div>
+        ) : (
+          <EndpointStatus of={e} />
+        )}
       </td>
       <td data-label={t.url}>
         <div className="clip soft">{e.url}</div>

@@ -1,13 +1,14 @@
 import { useQuery, type UseQueryResult } from '@tanstack/react-query'
 import { Link, useSearch } from '@tanstack/react-router'
-import { AlertTriangle, CircleCheck, Clock, Skull, Unplug } from 'lucide-react'
+import { AlertTriangle, CircleCheck, Clock, PauseCircle, Skull, Unplug } from 'lucide-react'
 import { Fragment, type ReactNode, useEffect, useRef } from 'react'
 import { api, ask, type Schemas } from '../api/client'
-import { usePipelineStats } from '../api/reads'
+import { nameOf, usePipelineStats } from '../api/reads'
 import { compact, count, duration, goDuration, span } from '../format'
 import { hoursByTenant, hourLong, type Part, parts } from '../hours'
 import { text } from '../text'
 import { ActivityChart } from '../ui/activity'
+import { ConditionDetail, conditionTones } from '../ui/endpoint'
 import { useFilter } from '../ui/filters'
 import { LatencyChart } from '../ui/latency'
 import { Card, Page, Stat } from '../ui/page'
@@ -87,7 +88,8 @@ function Needs({ of: h, tenants }: { of: Health; tenants: StatsRow[] }) {
   if (rejects > 0) {
     items.push(<Need key="r" icon={<AlertTriangle size={17} className="bad" />} title={t.needRejects(rejects)} detail={t.needRejectsText} to="/rejects" />)
   }
-  if (h.dead > 0) {
+  for (const e of h.attention) items.push(<EndpointNeed key={e.endpoint_id} tenant={e.tenant} of={e} waiting={e.waiting} named />)
+  if (h.dead > h.attention.reduce((sum, e) => sum + e.dead, 0)) {
     items.push(
       <Need
         key="d"
@@ -144,6 +146,31 @@ function Needs({ of: h, tenants }: { of: Health; tenants: StatsRow[] }) {
         </div>
       )}
     </Card>
+  )
+}
+
+const needIcons: Record<string, typeof Skull> = { failing: AlertTriangle, degraded: AlertTriangle, disabled: PauseCircle, paused: PauseCircle }
+
+type EndpointNeedProps = { tenant: string; of: Pick<Schemas['EndpointSummary'], 'endpoint_id' | 'uid' | 'url' | 'condition' | 'dead'>; waiting?: number; named?: boolean }
+
+/** An endpoint that needs attention: with its tenant when named. Deaths lead to their causes. */
+export function EndpointNeed({ tenant, of: e, waiting = 0, named }: EndpointNeedProps) {
+  const name = nameOf(e)
+  const state = e.condition.state
+  const Icon = needIcons[state] ?? Skull
+  const facts = [named && tenant, e.condition.since && <ConditionDetail of={e.condition} />, e.dead > 0 && text.endpoints.dead(e.dead), waiting > 0 && text.endpoints.waiting(waiting)]
+  return (
+    <Need
+      icon={<Icon size={17} className={needIcons[state] ? conditionTones[state] : 'bad'} />}
+      title={text.endpoints.needs[state]?.(name) ?? text.endpoints.needDead(e.dead, name)}
+      detail={facts.filter(Boolean).map((fact, i) => (
+        <Fragment key={i}>
+          {i > 0 && ' · '}
+          {fact}
+        </Fragment>
+      ))}
+      to={e.dead > 0 ? `/t/${tenant}/dead-letters` : `/t/${tenant}/endpoints/${e.endpoint_id}`}
+    />
   )
 }
 

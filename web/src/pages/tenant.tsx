@@ -1,45 +1,32 @@
-import { useQueries, useQuery } from '@tanstack/react-query'
+import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
-import { PauseCircle, Skull, Unplug } from 'lucide-react'
-import type { ReactNode } from 'react'
-import { api, ask, type Schemas } from '../api/client'
-import { type Endpoint, nameOf, useEndpoints, useTenant } from '../api/reads'
+import { api, ask } from '../api/client'
+import { type EndpointSummary, nameOf, useTenant, useTenantHealth } from '../api/reads'
 import { compact, duration, percent } from '../format'
+import { lastHours } from '../hours'
 import { isPortal, may, session } from '../session'
 import { text } from '../text'
 import { ActivityCard, useActivity } from '../ui/activity'
 import { DeliveryTable } from '../ui/delivery'
-import { CircuitBadge, EndpointStatus } from '../ui/endpoint'
+import { ConditionBadge, ConditionDetail } from '../ui/endpoint'
 import { LatencyChart } from '../ui/latency'
+import { Table } from '../ui/list'
 import { Card, Page } from '../ui/page'
+import { Spark } from '../ui/spark'
 import { Data, Empty } from '../ui/states'
-import { Time } from '../ui/time'
-import { WaitingCard, type Waits } from '../ui/waiting'
 import { TenantLimits } from './limits'
-import { Calm, Need } from './overview'
+import { Calm, EndpointNeed } from './overview'
 import { PortalLink } from './portal-link'
 
 const t = text.tenant
 
-// Each row reads the health of one endpoint.
-const mostRows = 25
-
-type Health = Schemas['EndpointHealth']
+const mostRows = 100
+const mostNeeds = 10
 
 export function TenantOverview() {
   const tenant = useTenant()
-  const endpoints = useEndpoints(tenant)
-  const shown = (endpoints.data?.data ?? []).slice(0, mostRows)
-  const health = useQueries({
-    queries: shown.map((e) => ({
-      queryKey: [tenant, 'health', e.id],
-      queryFn: () => ask(api().GET('/v1/tenants/{tenant}/endpoints/{endpoint}/health', { params: { path: { tenant, endpoint: e.id } } })),
-      staleTime: 10_000,
-    })),
-  })
+  const health = useTenantHealth(tenant)
   const activity = useActivity(tenant)
-  const of = new Map<string, Health>()
-  for (const h of health) if (h.data) of.set(h.data.endpoint_id, h.data)
   return (
     <Page title={t.title} lead={!isPortal && tenant} actions={
         !isPortal &&
@@ -51,7 +38,7 @@ export function TenantOverview() {
         )
       }
     >
-      <Data of={endpoints}>
+      <Data of={health}>
         {({ data }) =>
           data.length === 0 ? (
             <Card>
@@ -67,9 +54,8 @@ export function TenantOverview() {
           ) : (
             <>
               <ActivityCard of={activity} />
-              <TenantWaiting tenant={tenant} of={of} read={shown.length} all={data.length} />
-              <Needs tenant={tenant} endpoints={data} health={of} />
-              <Table tenant={tenant} endpoints={shown} health={of} />
+              <Needs tenant={tenant} endpoints={data} />
+              <Endpoints tenant={tenant} endpoints={data.slice(0, mostRows)} />
               {data.length > mostRows && <p className="soft small">{t.shown(mostRows)}</p>}
               <Failing tenant={tenant} />
               <LatencyChart of={activity.read.data} />
@@ -81,122 +67,63 @@ export function TenantOverview() {
   )
 }
 
-/** What waits for the endpoints whose health was read. */
-function TenantWaiting({ tenant, of, read, all }: { tenant: string; of: Map<string, Health>; read: number; all: number }) {
-  if (of.size < read) return null // not known yet
-  const waits: Required<Waits> = { queued: 0, retrying: 0, parked: 0, reasons: {} }
-  for (const { deliveries: d } of of.values()) {
-    waits.queued += d.queued_estimate
-    waits.retrying += d.retrying
-    waits.parked += d.parked
-    for (const [reason, n] of Object.entries(d.parked_by_reason)) waits.reasons[reason] = (waits.reasons[reason] ?? 0) + n
-  }
-  return <WaitingCard of={waits} list={(state) => `/t/${tenant}/deliveries?state=${state}`} note={read < all ? text.waiting.some(read) : undefined} />
+/** The endpoints that need attention, in the API's order. */
+function Needs({ tenant, endpoints }: { tenant: string; endpoints: EndpointSummary[] }) {
+  const needing = endpoints.filter((e) => e.attention).slice(0, mostNeeds)
+  return (
+    <Card title={text.overview.needs}>
+      {needing.length > 0 ? (
+        <ul className="needs">
+          {needing.map((e) => (
+            <EndpointNeed key={e.endpoint_id} tenant={tenant} of={e} />
+          ))}
+        </ul>
+      ) : (
+        <Calm />
+      )}
+    </Card>
+  )
 }
 
-function Needs({ tenant, endpoints, health }: { tenant: string; endpoints: Endpoint[]; health: Map<string, Health> }) {
-  const items: ReactNode[] = []
-  for (const e of endpoints) {
-    const name = nameOf(e)
-    const to = `/t/${tenant}/endpoints/${e.id}`
-    const h = health.get(e.id)
-    if (e.status !== 'active') {
-      items.push(
-        <Need
-          key={`${e.id} status`}
-          icon={<PauseCircle size={17} className={e.status === 'disabled' ? 'bad' : 'wait'} />}
-          title={e.status === 'disabled' ? t.needDisabled(name) : t.needPaused(name)}
-          detail={
-            <>
-              {e.reason}, {t.since} <Time at={e.status_since} />
-            </>
-          }
-          to={to}
-        />,
-      )
-    }
-    if (h && h.circuit_state.state !== 'closed') {
-      items.push(
-        <Need
-          key={`${e.id} circuit`}
-          icon={<Unplug size={17} className="wait" />}
-          title={t.needOpen(name)}
-          detail={
-            h.circuit_state.next_probe_at && (
-              <>
-                {t.probe} <Time at={h.circuit_state.next_probe_at} />
-              </>
-            )
-          }
-          to={to}
-        />,
-      )
-    }
-    if (h && h.deliveries.dead > 0) {
-      items.push(
-        <Need key={`${e.id} dead`} icon={<Skull size={17} className="bad" />} title={t.needDead(h.deliveries.dead, name)} detail={text.overview.needDeadText} to={`/t/${tenant}/dead-letters`} />,
-      )
-    }
-  }
-  if (items.length === 0 && health.size < Math.min(endpoints.length, mostRows)) return null // not known yet
-  return <Card title={text.overview.needs}>{items.length ? <ul className="needs">{items}</ul> : <Calm />}</Card>
-}
-
-function Table({ tenant, endpoints, health }: { tenant: string; endpoints: Endpoint[]; health: Map<string, Health> }) {
+function Endpoints({ tenant, endpoints }: { tenant: string; endpoints: EndpointSummary[] }) {
   return (
     <Card title={t.endpoints}>
-      <table className="cards">
-        <thead>
-          <tr>
-            <th>{text.endpoints.name}</th>
-            <th>{text.endpoints.status}</th>
-            <th className="end">{t.success}</th>
-            <th className="end">{t.p95}</th>
-            <th className="end">{text.endpoint.delivered}</th>
-            <th className="end">{t.waiting}</th>
-            <th className="end">{text.endpoint.dead}</th>
+      <Table columns={[text.endpoints.name, text.endpoints.condition, text.activity.today, ...[t.success, t.p95, text.endpoint.delivered, text.endpoint.dead].map((name) => ({ name, end: true as const }))]}>
+        {endpoints.map((e) => (
+          <tr key={e.endpoint_id}>
+            <td>
+              <div className="clip">
+                <Link className="strong" to="/t/$tenant/endpoints/$endpoint" params={{ tenant, endpoint: e.endpoint_id }}>
+                  {nameOf(e)}
+                </Link>
+              </div>
+            </td>
+            <td data-label={text.endpoints.condition}>
+              <div>
+                <ConditionBadge of={e.condition} />
+                <div className="soft small">
+                  <ConditionDetail of={e.condition} />
+                </div>
+              </div>
+            </td>
+            <td data-label={text.activity.today}>
+              <Spark hours={lastHours(e.hours)} />
+            </td>
+            <td className="end" data-label={t.success}>
+              {percent(e.success_rate)}
+            </td>
+            <td className="end" data-label={t.p95}>
+              {e.latency_p95 ? duration(e.latency_p95) : '–'}
+            </td>
+            <td className="end" data-label={text.endpoint.delivered}>
+              {compact(e.delivered)}
+            </td>
+            <td className={`end ${e.dead ? 'bad' : ''}`} data-label={text.endpoint.dead}>
+              {compact(e.dead)}
+            </td>
           </tr>
-        </thead>
-        <tbody>
-          {endpoints.map((e) => {
-            const h = health.get(e.id)
-            const w = h?.windows['24h']
-            const waits = h ? h.deliveries.retrying + h.deliveries.parked : 0
-            return (
-              <tr key={e.id}>
-                <td>
-                  <div className="clip">
-                    <Link className="strong" to="/t/$tenant/endpoints/$endpoint" params={{ tenant, endpoint: e.id }}>
-                      {nameOf(e)}
-                    </Link>
-                  </div>
-                </td>
-                <td data-label={text.endpoints.status}>
-                  <span className="row">
-                    <EndpointStatus of={e} />
-                    {h && h.circuit_state.state !== 'closed' && <CircuitBadge state={h.circuit_state.state} />}
-                  </span>
-                </td>
-                <td className="end" data-label={t.success}>
-                  {percent(w?.success_rate)}
-                </td>
-                <td className="end" data-label={t.p95}>
-                  {w?.latency ? duration(w.latency.p95) : '–'}
-                </td>
-                <td className="end" data-label={text.endpoint.delivered}>
-                  {w ? compact(w.delivered) : '–'}
-                </td>
-                <td className={`end ${waits ? 'wait' : ''}`} data-label={t.waiting}>
-                  {h ? compact(waits) : '–'}
-                </td>
-                <td className={`end ${h?.deliveries.dead ? 'bad' : ''}`} data-label={text.endpoint.dead}>
-                  {h ? compact(h.deliveries.dead) : '–'}
-                </td>
-              </tr>
-            )
-          })}
-        </tbody>
-      </table>
+        ))}
+      </Table>
     </Card>
   )
 }

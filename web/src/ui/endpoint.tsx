@@ -1,8 +1,10 @@
-import type { Endpoint } from '../api/reads'
+import { type Condition, type Endpoint, useEndpointHealth } from '../api/reads'
 import { text } from '../text'
 import { Badge, type Tone } from './page'
+import { Since } from './time'
 
-const tones: Record<string, Tone> = { active: 'good', paused: 'wait', disabled: 'bad' }
+// Only a condition is good: an active endpoint with a closed circuit may fail all the same.
+const tones: Record<string, Tone> = { paused: 'wait', disabled: 'bad' }
 
 export function EndpointStatus({ of: e }: { of: Pick<Endpoint, 'status' | 'reason'> }) {
   return (
@@ -13,8 +15,37 @@ export function EndpointStatus({ of: e }: { of: Pick<Endpoint, 'status' | 'reaso
   )
 }
 
-const circuitTones: Record<string, Tone> = { closed: 'good', open: 'bad', half_open: 'warn' }
+const circuitTones: Record<string, Tone> = { open: 'bad', half_open: 'warn' }
 
 export function CircuitBadge({ state }: { state: string }) {
   return <Badge tone={circuitTones[state] ?? 'calm'}>{`${text.endpoint.circuit}: ${(text.endpoint.circuits[state] ?? state).toLowerCase()}`}</Badge>
+}
+
+/** The tones of conditions: good, degraded, bad, and neutral for what is stopped on purpose or silent. */
+export const conditionTones: Record<Condition['state'], Tone> = { failing: 'bad', disabled: 'bad', degraded: 'warn', paused: 'calm', healthy: 'good', quiet: 'calm' }
+
+export function ConditionBadge({ of: c }: { of: Condition }) {
+  return <Badge tone={conditionTones[c.state]}>{text.conditions[c.state]}</Badge>
+}
+
+/** Why the endpoint is in the condition, and since when; nothing for a condition without a beginning. */
+export function ConditionDetail({ of: c }: { of: Condition }) {
+  const why = c.class ? text.classes[c.class] : c.reason && text.endpoints.reasons[c.reason]
+  return (
+    <>
+      {why}
+      {c.since && (
+        <>
+          {why && ', '}
+          {text.endpoints.since} <Since at={c.since} />
+        </>
+      )}
+    </>
+  )
+}
+
+/** The condition of an active endpoint. The status says the rest. */
+export function ActiveCondition({ tenant, of: e }: { tenant: string; of: Pick<Endpoint, 'id' | 'status'> }) {
+  const health = useEndpointHealth(tenant, e.id)
+  return e.status === 'active' && health.data?.endpoint_id === e.id && <ConditionBadge of={health.data.condition} />
 }

@@ -1,5 +1,5 @@
 import { useSyncExternalStore } from 'react'
-import { ago, exact } from '../format'
+import { ago, exact, since } from '../format'
 
 // One clock for all relative times of a page.
 let now = Date.now()
@@ -21,6 +21,15 @@ export function Time({ at }: { at: string }) {
   return (
     <time dateTime={at} title={exact(at)}>
       {ago(at, useNow())}
+    </time>
+  )
+}
+
+/** When something began, to the hour or the day, with the exact time on hover. */
+export function Since({ at }: { at: string }) {
+  return (
+    <time dateTime={at} title={exact(at)}>
+      {since(at, useNow())}
     </time>
   )
 }

@@ -1,0 +1,114 @@
+package status
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"surehook/internal/delivery/gate"
+	"surehook/internal/hook"
+	"surehook/internal/rule/circuit"
+	"surehook/internal/rule/condition"
+	"surehook/internal/rule/stats"
+)
+
+// EndpointSummary is what a list shows of an endpoint's health. The counts cover the
+// hours of condition.Span.
+type EndpointSummary struct {
+	condition.Harm
+
+	Endpoint  hook.Endpoint
+	Circuit   circuit.State
+	Attempts  int
+	Successes int // attempts
+	Delivered int
+	P95       time.Duration // of the attempts with a response or a timeout; 0 without
+	Hours     []HourSummary // in order; hours without counts may be absent
+}
+
+// HourSummary holds the counts of one clock hour.
+type HourSummary struct {
+	Start           time.Time
+	Delivered, Dead int // deliveries
+	Failed          int // attempts
+}
+
+// TenantHealth is the health of all endpoints of a tenant.
+type TenantHealth struct {
+	At, Since time.Time // Since is the start of the first hour
+	Endpoints []EndpointSummary
+}
+
+// TenantHealth returns the health of the tenant's endpoints, by harm. The call makes a
+// request for the list of endpoints, two per 100 endpoints, and a request per endpoint.
+// The store bounds them: a tenant has at most hook.MaxEndpointsPerTenant endpoints.
+func (r *Reader) TenantHealth(ctx context.Context, tenant hook.TenantID) (TenantHealth, error) {
+	now := r.now()
+	h := TenantHealth{At: now, Since: judgedSince(now)}
+	endpoints, err := r.Lists.Endpoints(ctx, tenant)
+	if err != nil {
+		return TenantHealth{}, fmt.Errorf("list endpoints of tenant %s: %w", tenant, err)
+	}
+	ids := make([]hook.EndpointID, len(endpoints))
+	for i, e := range endpoints {
+		ids[i] = e.ID
+	}
+	records, err := r.Circuits.CircuitsOf(ctx, ids)
+	if err != nil {
+		return TenantHealth{}, fmt.Errorf("read circuits of tenant %s: %w", tenant, err)
+	}
+	h.Endpoints = make([]EndpointSummary, len(endpoints))
+	group, grouped := errgroup.WithContext(ctx)
+	group.SetLimit(concurrentReads)
+	for i, e := range endpoints {
+		group.Go(func() error {
+			hours, err := r.Stats.Hours(grouped, e.ID, h.Since)
+			if err != nil {
+				return fmt.Errorf("read hours of endpoint %s: %w", e.ID, err)
+			}
+			record, known := records[e.ID]
+			if !known {
+				record = gate.NewRecord(tenant, e.ID)
+			}
+			h.Endpoints[i] = summary(e, record.Circuit, hours)
+			return nil
+		})
+	}
+	if err := group.Wait(); err != nil {
+		return TenantHealth{}, err //nolint:wrapcheck // the functions name the operation
+	}
+	slices.SortStableFunc(h.Endpoints, func(a, b EndpointSummary) int { return condition.Compare(a.Harm, b.Harm) })
+	return h, nil
+}
+
+// summary returns the summary of the endpoint. The hours are too large to be kept.
+func summary(e hook.Endpoint, c circuit.Circuit, hours []stats.Hour) EndpointSummary {
+	sum := stats.Sum(hours, time.Time{})
+	attempts, successes := sum.Attempts(), sum.Classes[hook.ClassDelivered]
+	s := EndpointSummary{
+		Harm:     condition.Harm{Condition: judged(e, c, hours), Dead: sum.Dead, Failed: attempts - successes},
+		Endpoint: e, Circuit: c.State, Attempts: attempts, Successes: successes, Delivered: sum.Delivered,
+		Hours: make([]HourSummary, len(hours)),
+	}
+	if sum.Latency.Count() > 0 {
+		s.P95 = sum.Latency.Percentile(95)
+	}
+	for i := range hours {
+		h := &hours[i]
+		s.Hours[i] = HourSummary{
+			Start: h.Start, Delivered: h.Delivered, Dead: max(h.Dead, 0), Failed: h.Attempts() - h.Classes[hook.ClassDelivered],
+		}
+	}
+	return s
+}
+
+// judgedSince returns the start of the first hour for judged.
+func judgedSince(now time.Time) time.Time { return now.Add(-condition.Span).Truncate(time.Hour) }
+
+// judged returns the condition of the endpoint by its hours from judgedSince on.
+func judged(e hook.Endpoint, c circuit.Circuit, hours []stats.Hour) condition.Condition {
+	return condition.Of(condition.Facts{Status: e.Status, Reason: e.Reason, StatusSince: e.StatusSince, Circuit: c, Hours: hours})
+}

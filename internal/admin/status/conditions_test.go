@@ -1,0 +1,155 @@
+package status_test
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"surehook/internal/admin/endpoint"
+	"surehook/internal/delivery/gate"
+	"surehook/internal/hook"
+	"surehook/internal/rule/stats"
+)
+
+// createAt stores an endpoint with the path as its uid.
+func (b *bundle) createAt(t *testing.T, uid string) hook.Endpoint {
+	t.Helper()
+
+	e, _, err := b.admin.Create(t.Context(), tenant, endpoint.Fields{URL: new("https://example.com/" + uid), UID: new(uid)}, "")
+	if err != nil {
+		t.Fatalf("Create = %v", err)
+	}
+	return e
+}
+
+// TestReader_TenantHealth has an endpoint of each kind, and attempts a day ago, at the edge.
+func TestReader_TenantHealth(t *testing.T) {
+	t.Parallel()
+
+	b := setup(t) // 09:30
+	b.createAt(t, "quiet")
+	healthy, refusing, broken, paused := b.createAt(t, "healthy"), b.createAt(t, "refusing"), b.createAt(t, "broken"), b.createAt(t, "paused")
+	b.count(t, healthy, b.now.Add(-24*time.Hour), failure("a", 1, hook.StateRetrying), success("a", 2))
+	b.count(t, healthy, b.now.Add(-25*time.Hour), failure("a", 1, hook.StateDead))
+	b.count(t, healthy, b.now, success("a", 1), success("a", 1))
+	refused := stats.Attempt{Type: "a", Class: hook.ClassRefused, Number: 1, Duration: time.Second, State: hook.StateDead}
+	b.count(t, refusing, b.now.Add(-time.Hour), refused, refused)
+	b.count(t, refusing, b.now, refused)
+	b.count(t, broken, b.now, success("a", 1), failure("a", 1, hook.StateRetrying))
+	b.keepOpen(t, broken, func(r *gate.Record) { r.Failures = 5 })
+	b.count(t, stranger(), b.now, refused)
+	if _, err := b.admin.Pause(t.Context(), tenant, "paused"); err != nil {
+		t.Fatalf("Pause = %v", err)
+	}
+	got, err := b.TenantHealth(t.Context(), tenant)
+	if err != nil {
+		t.Fatalf("TenantHealth = %v", err)
+	}
+	var rows []string
+	for _, e := range got.Endpoints {
+		since := "-"
+		if !e.Since.IsZero() {
+			since = e.Since.Format("15:04")
+		}
+		hours := ""
+		for _, h := range e.Hours {
+			hours += fmt.Sprintf(" %s:%d/%d/%d", h.Start.Format("02T15"), h.Delivered, h.Failed, h.Dead)
+		}
+		rows = append(rows, fmt.Sprintf("%s %v since %s %v, circuit %v: %d attempts, %d succeeded, %d failed, %d delivered, %d dead, p95 %v,%s",
+			e.Endpoint.UID, e.State, since, e.Class, e.Circuit, e.Attempts, e.Successes, e.Failed, e.Delivered, e.Dead, e.P95.Round(100*time.Millisecond), hours))
+	}
+	want := []string{
+		"refusing failing since 08:00 refused, circuit closed: 3 attempts, 0 succeeded, 3 failed, 0 delivered, 3 dead, p95 1s, 21T08:0/2/2 21T09:0/1/1",
+		"broken failing since 09:00 timeout, circuit open: 2 attempts, 1 succeeded, 1 failed, 1 delivered, 0 dead, p95 10.4s, 21T09:1/1/0",
+		"paused paused since 09:30 unknown, circuit closed: 0 attempts, 0 succeeded, 0 failed, 0 delivered, 0 dead, p95 0s,",
+		"healthy healthy since - unknown, circuit closed: 4 attempts, 3 succeeded, 1 failed, 3 delivered, 0 dead, p95 10.4s, 20T09:1/1/0 21T09:2/0/0",
+		"quiet quiet since - unknown, circuit closed: 0 attempts, 0 succeeded, 0 failed, 0 delivered, 0 dead, p95 0s,",
+	}
+	if diff := cmp.Diff(want, rows); diff != "" {
+		t.Errorf("TenantHealth (-want +got):\n%s", diff)
+	}
+	if !got.At.Equal(b.now) || !got.Since.Equal(time.Date(2026, 11, 20, 9, 0, 0, 0, time.UTC)) || paused.ID == "" {
+		t.Errorf("TenantHealth = at %v since %v; want now, and the hour 24 hours ago", got.At, got.Since)
+	}
+	for i := range got.Endpoints[:2] {
+		e := &got.Endpoints[i]
+		h, err := b.Health(t.Context(), tenant, e.Endpoint.UID)
+		if err != nil || h.Condition != e.Condition {
+			t.Errorf("Health(%s) = %+v, %v; want %+v as in the list", e.Endpoint.UID, h.Condition, err, e.Condition)
+		}
+	}
+}
+
+func TestReader_TenantHealth_ofNothing(t *testing.T) {
+	t.Parallel()
+
+	got, err := setup(t).TenantHealth(t.Context(), tenant)
+	if err != nil || len(got.Endpoints) != 0 {
+		t.Errorf("TenantHealth = %+v, %v; want no endpoints", got, err)
+	}
+}
+
+// TestReader_TenantHealth_requests holds the call to a request per endpoint.
+func TestReader_TenantHealth_requests(t *testing.T) {
+	t.Parallel()
+
+	b := setup(t)
+	counted := &countedStats{Stats: b.Stats}
+	b.Stats = counted
+	const n = 30
+	for i := range n {
+		b.createAt(t, fmt.Sprintf("e%d", i))
+	}
+	if got, err := b.TenantHealth(t.Context(), tenant); err != nil || len(got.Endpoints) != n || counted.requests.Load() != n {
+		t.Errorf("TenantHealth = %d endpoints, %v with %d requests; want %d with a request each", len(got.Endpoints), err, counted.requests.Load(), n)
+	}
+}
+
+// TestReader_Pipeline_attention has an endpoint that fails and waits, one that loses
+// deliveries, one whose circuit was opened by hand, one with an old death, one that works,
+// a deleted one, and ten that fail a little.
+func TestReader_Pipeline_attention(t *testing.T) {
+	t.Parallel()
+
+	b := setup(t)
+	waiting, losing, byHand, old, works := b.createAt(t, "waiting"), b.createAt(t, "losing"), b.createAt(t, "by-hand"), b.createAt(t, "old"), b.createAt(t, "works")
+	timeout := failure("a", 1, hook.StateRetrying)
+	b.count(t, waiting, b.now.Add(-5*time.Hour), timeout)
+	b.keepOpen(t, waiting, func(r *gate.Record) { r.Failures, r.Waiting, r.AttendAt = 5, true, b.now })
+	b.deliver(t, waiting, hook.StateParked, b.now)
+	b.deliver(t, waiting, hook.StateRetrying, b.now)
+	b.count(t, losing, b.now, timeout)
+	b.deliver(t, losing, hook.StateDead, b.now)
+	b.keepOpen(t, byHand, func(r *gate.Record) { r.AttendAt = b.now })
+	b.count(t, old, b.now, success("a", 1))
+	b.deliver(t, old, hook.StateDead, b.now.Add(-480*time.Hour))
+	b.count(t, works, b.now, success("a", 1))
+	b.count(t, stranger(), b.now, timeout)
+	attention := func() (got []string) {
+		p, err := b.Pipeline(t.Context())
+		if err != nil || !p.Complete {
+			t.Fatalf("Pipeline = complete %t, %v", p.Complete, err)
+		}
+		for _, e := range p.Attention {
+			got = append(got, fmt.Sprintf("%s %v %s: %d dead, %d waiting", e.Endpoint.UID, e.State, e.Since.Format("15:04"), e.Dead, e.Waiting))
+		}
+		return got
+	}
+	want := []string{
+		"losing failing 09:00: 1 dead, 0 waiting",
+		"waiting failing 04:00: 0 dead, 2 waiting",
+		"by-hand paused 09:00: 0 dead, 0 waiting",
+		"old healthy 00:00: 1 dead, 0 waiting",
+	}
+	if diff := cmp.Diff(want, attention()); diff != "" {
+		t.Errorf("Attention (-want +got):\n%s", diff)
+	}
+	for i := range 10 {
+		b.count(t, b.createAt(t, fmt.Sprintf("e%d", i)), b.now, timeout)
+	}
+	if got := attention(); len(got) != 10 || got[0] != want[0] || got[1] != want[1] {
+		t.Errorf("Attention = %q; want the worst ten", got)
+	}
+}

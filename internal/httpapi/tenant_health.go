@@ -1,0 +1,139 @@
+package httpapi
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"time"
+
+	"surehook/internal/admin/status"
+	"surehook/internal/hook"
+	"surehook/internal/rule/condition"
+)
+
+// defaultEndpointRows is the number of rows of a tenant's health without limit.
+const defaultEndpointRows = 100
+
+// getTenantHealth responds with the health of a tenant's endpoints, the worst first.
+func (h *manage) getTenantHealth(ctx context.Context, c *call) (reply, error) {
+	values, err := query(c, "limit")
+	if err != nil {
+		return reply{}, err
+	}
+	limit := defaultEndpointRows
+	if values.Has("limit") {
+		limit, err = strconv.Atoi(values.Get("limit"))
+		if err != nil || limit < 1 || limit > hook.MaxEndpointsPerTenant {
+			return reply{}, hook.Invalid(hook.FieldError{Field: "limit", Message: fmt.Sprintf("must be 1 to %d", hook.MaxEndpointsPerTenant)})
+		}
+	}
+	health, err := h.Status.TenantHealth(ctx, c.tenant)
+	if err != nil {
+		return reply{}, fmt.Errorf("read health of tenant: %w", err)
+	}
+	return ok(viewTenantHealth(health, limit)), nil
+}
+
+// conditionView is the condition of an endpoint.
+type conditionView struct {
+	State  string      `json:"state"`
+	Since  stamp       `json:"since,omitzero"`
+	Class  string      `json:"class,omitzero"`
+	Reason hook.Reason `json:"reason,omitzero"`
+}
+
+// tenantHealthView is the health of a tenant's endpoints.
+type tenantHealthView struct {
+	At        stamp                 `json:"at"`
+	Since     stamp                 `json:"since"`
+	Endpoints int                   `json:"endpoints"` // also those without a row
+	Data      []endpointSummaryView `json:"data"`
+}
+
+// endpointSummaryView is an endpoint in the health of a tenant. Rates and times without
+// samples are left out.
+type endpointSummaryView struct {
+	Endpoint  hook.EndpointID    `json:"endpoint_id"`
+	UID       string             `json:"uid"`
+	URL       string             `json:"url"`
+	Status    string             `json:"status"`
+	Condition conditionView      `json:"condition"`
+	Attention bool               `json:"attention"`
+	Circuit   string             `json:"circuit"`
+	Attempts  int                `json:"attempts"`
+	Delivered int                `json:"delivered"`
+	Failed    int                `json:"failed"` // attempts
+	Dead      int                `json:"dead"`
+	Success   *float64           `json:"success_rate,omitzero"`
+	P95       *duration          `json:"latency_p95,omitzero"`
+	Hours     []endpointHourView `json:"hours"`
+}
+
+// endpointHourView holds the counts of one clock hour.
+type endpointHourView struct {
+	Hour      stamp `json:"hour"`
+	Delivered int   `json:"delivered"`
+	Failed    int   `json:"failed"` // attempts
+	Dead      int   `json:"dead"`
+}
+
+// attentionView is an endpoint of any tenant that needs attention.
+type attentionView struct {
+	Tenant    hook.TenantID   `json:"tenant"`
+	Endpoint  hook.EndpointID `json:"endpoint_id"`
+	UID       string          `json:"uid"`
+	URL       string          `json:"url"`
+	Condition conditionView   `json:"condition"`
+	Dead      int             `json:"dead"`    // of any age
+	Waiting   int             `json:"waiting"` // retrying and parked
+}
+
+func viewCondition(c condition.Condition) conditionView {
+	v := conditionView{State: c.State.String(), Since: stamp(c.Since), Reason: c.Reason}
+	if c.Class != 0 {
+		v.Class = c.Class.String()
+	}
+	return v
+}
+
+// viewTenantHealth returns at most limit rows.
+func viewTenantHealth(h status.TenantHealth, limit int) tenantHealthView {
+	v := tenantHealthView{At: stamp(h.At), Since: stamp(h.Since), Endpoints: len(h.Endpoints)}
+	v.Data = make([]endpointSummaryView, min(len(h.Endpoints), limit))
+	for i := range v.Data {
+		v.Data[i] = viewEndpointSummary(&h.Endpoints[i])
+	}
+	return v
+}
+
+func viewEndpointSummary(s *status.EndpointSummary) endpointSummaryView {
+	v := endpointSummaryView{
+		Endpoint: s.Endpoint.ID, UID: s.Endpoint.UID, URL: s.Endpoint.URL, Status: s.Endpoint.Status.String(),
+		Condition: viewCondition(s.Condition), Attention: s.Attention(), Circuit: s.Circuit.String(),
+		Attempts: s.Attempts, Delivered: s.Delivered, Failed: s.Failed, Dead: s.Dead, Hours: []endpointHourView{},
+	}
+	if s.Attempts > 0 {
+		v.Success = new(float64(s.Successes) / float64(s.Attempts))
+	}
+	if s.P95 > 0 {
+		v.P95 = new(duration(s.P95.Truncate(time.Microsecond)))
+	}
+	for _, h := range s.Hours {
+		if h.Delivered > 0 || h.Failed > 0 || h.Dead > 0 {
+			v.Hours = append(v.Hours, endpointHourView{Hour: stamp(h.Start), Delivered: h.Delivered, Failed: h.Failed, Dead: h.Dead})
+		}
+	}
+	return v
+}
+
+// viewAttention returns the endpoints in their order.
+func viewAttention(all []status.EndpointHarm) []attentionView {
+	v := make([]attentionView, len(all))
+	for i, e := range all {
+		v[i] = attentionView{
+			Tenant: e.Endpoint.Tenant, Endpoint: e.Endpoint.ID, UID: e.Endpoint.UID, URL: e.Endpoint.URL,
+			Condition: viewCondition(e.Condition), Dead: e.Dead, Waiting: e.Waiting,
+		}
+	}
+	return v
+}

@@ -1,0 +1,237 @@
+// Package condition says in one word how an endpoint does: from its attempts, and not
+// from its circuit alone. A circuit opens for an endpoint that does not answer. It stays
+// closed for one that refuses every event, and those events are lost all the same.
+//
+//	state     when
+//	disabled  the status is disabled
+//	paused    the status is paused; or the circuit was opened by hand, and the attempts
+//	          before did not fail
+//	failing   the circuit is open or half-open; or no attempt succeeded in all hours; or
+//	          less than 50 % of the attempts succeed
+//	degraded  less than 90 % of the attempts succeed
+//	quiet     no attempts in all hours
+//	healthy   otherwise
+//
+// The share of successful attempts is a mean over the hours. The newest hour with
+// attempts counts in full, and an hour n hours before counts 1/4ⁿ. More than 20 attempts
+// of an hour count as 20 with the same share, so a busy hour does not outvote the hours
+// after it:
+//
+//	hours, oldest first                       share  state
+//	500 failed, 20 succeeded                    80 %  degraded, in the hour of the recovery
+//	500 failed, 20 succeeded, 20 succeeded      95 %  healthy, an hour later
+//	500 failed, 23 hours of silence, 1 succeeded  100 %  healthy
+//	20 succeeded, 3 failed                      62 %  degraded
+//	20 succeeded, 20 failed                     20 %  failing
+//
+// Fewer than 3 failed attempts are no evidence: an attempt may fail, and its retry
+// succeeds. Those since the last hour with a success count in full, older ones 1/4ⁿ. Any
+// number is enough if a delivery died in the newest hour, or if no attempt succeeded.
+//
+// The package knows neither clocks nor storage.
+package condition
+
+import (
+	"time"
+
+	"surehook/internal/hook"
+	"surehook/internal/rule/circuit"
+	"surehook/internal/rule/stats"
+)
+
+// Span is the time before now of the hours to judge: an hour counts that begins at or
+// after the clock hour of Span ago, so the current hour makes 25.
+const Span = 24 * time.Hour
+
+// The thresholds of the package comment.
+const (
+	failingBelow  = 0.5
+	degradedBelow = 0.9
+	minFailed     = 3.0
+	fullHour      = 20 // attempts
+	fade          = 4.0
+)
+
+// State is the condition in one word. States are ordered by harm, worst first.
+type State uint8
+
+// The states. The zero State is not valid.
+const (
+	Failing State = iota + 1
+	Disabled
+	Degraded
+	Paused
+	Healthy
+	Quiet
+)
+
+// String returns the state as it appears in the API.
+func (s State) String() string {
+	switch s {
+	case Failing:
+		return "failing"
+	case Disabled:
+		return "disabled"
+	case Degraded:
+		return "degraded"
+	case Paused:
+		return "paused"
+	case Healthy:
+		return "healthy"
+	case Quiet:
+		return "quiet"
+	}
+	return "unknown"
+}
+
+// Facts are what the condition follows from.
+type Facts struct {
+	Status      hook.Status
+	Reason      hook.Reason // of status paused or disabled
+	StatusSince time.Time
+	Circuit     circuit.Circuit
+	Hours       []stats.Hour // of the Span, in order; hours without counts may be absent
+}
+
+// Condition is the condition of an endpoint.
+type Condition struct {
+	State  State
+	Since  time.Time   // of failing and degraded: to the clock hour, unless an opening of the circuit tells more; zero for healthy and quiet
+	Class  hook.Class  // of failing and degraded: the most common class of the failed attempts since then; 0 without failed attempts
+	Reason hook.Reason // of paused and disabled
+}
+
+// Of returns the condition.
+func Of(f Facts) Condition {
+	switch f.Status {
+	case hook.StatusPaused:
+		return Condition{State: Paused, Since: f.StatusSince, Reason: f.Reason}
+	case hook.StatusDisabled:
+		return Condition{State: Disabled, Since: f.StatusSince, Reason: f.Reason}
+	case hook.StatusActive:
+	}
+	state := judge(f.Hours)
+	switch {
+	case f.Circuit.State == circuit.Closed:
+	case f.Circuit.Failures == 0 && state != Failing && state != Degraded:
+		return Condition{State: Paused, Since: f.Circuit.OpenedAt, Reason: hook.ReasonManual}
+	default:
+		return stopped(f)
+	}
+	switch state {
+	case Failing:
+		return below(failingBelow, state, f.Hours)
+	case Degraded:
+		return below(degradedBelow, state, f.Hours)
+	case Disabled, Paused, Healthy, Quiet:
+	}
+	return Condition{State: state}
+}
+
+// stopped returns the condition with a circuit that is not closed. Attempts may have
+// failed for hours before the circuit opened.
+func stopped(f Facts) Condition {
+	c := below(failingBelow, Failing, f.Hours)
+	if opened := f.Circuit.OpenedAt; c.Since.IsZero() || !c.Since.Before(opened.Truncate(time.Hour)) {
+		c.Since, c.Class = opened, commonest(f.Hours, opened.Truncate(time.Hour))
+	}
+	return c
+}
+
+// judge returns the state by the attempts alone.
+func judge(hours []stats.Hour) State {
+	var newest, worked time.Time // hours with attempts, and with a success
+	var succeeded, failed, evidence float64
+	lost := 0
+	for i := len(hours) - 1; i >= 0; i-- {
+		h := &hours[i]
+		attempts, successes := results(h)
+		if newest.IsZero() {
+			lost += h.Dead // a death may count in the hour after its attempt
+		}
+		if attempts == 0 {
+			continue
+		}
+		if newest.IsZero() {
+			newest = h.Start
+		}
+		if successes > 0 && worked.IsZero() {
+			worked = h.Start
+		}
+		if worked.IsZero() {
+			evidence += float64(attempts)
+		} else {
+			evidence += float64(attempts-successes) * faded(worked.Sub(h.Start))
+		}
+		weight := faded(newest.Sub(h.Start)) * float64(min(attempts, fullHour)) / float64(attempts)
+		succeeded += float64(successes) * weight
+		failed += float64(attempts-successes) * weight
+	}
+	switch share := succeeded / (succeeded + failed); {
+	case newest.IsZero():
+		return Quiet
+	case succeeded == 0:
+		return Failing
+	case evidence < minFailed && lost <= 0:
+		return Healthy
+	case share < failingBelow:
+		return Failing
+	case share < degradedBelow:
+		return Degraded
+	}
+	return Healthy
+}
+
+// faded returns the weight of an hour before the newest.
+func faded(before time.Duration) float64 {
+	weight := 1.0
+	for ; before >= time.Hour; before -= time.Hour {
+		weight /= fade
+	}
+	return weight
+}
+
+// results returns the attempts of the hour, and the successful ones.
+func results(h *stats.Hour) (attempts, successes int) {
+	attempts = h.Attempts()
+	return attempts, min(h.Classes[hook.ClassDelivered], attempts)
+}
+
+// below returns the condition since the first of the latest hours below the share. Hours
+// without attempts do not end these hours.
+func below(share float64, state State, hours []stats.Hour) Condition {
+	c := Condition{State: state}
+	for i := len(hours) - 1; i >= 0; i-- {
+		attempts, successes := results(&hours[i])
+		switch {
+		case attempts == 0:
+		case float64(successes) < share*float64(attempts):
+			c.Since = hours[i].Start
+		case !c.Since.IsZero():
+			c.Class = commonest(hours, c.Since)
+			return c
+		}
+	}
+	c.Class = commonest(hours, c.Since)
+	return c
+}
+
+// commonest returns the most common class of the failed attempts since the hour.
+func commonest(hours []stats.Hour, since time.Time) hook.Class {
+	var counts [hook.Classes]int
+	for i := range hours {
+		if hours[i].Start.Before(since) {
+			continue
+		}
+		for class, n := range hours[i].Classes {
+			counts[class] += n
+		}
+	}
+	var most hook.Class
+	for class := hook.ClassDelivered + 1; int(class) < hook.Classes; class++ {
+		if counts[class] > counts[most] {
+			most = class
+		}
+	}
+	return most
+}

@@ -1,0 +1,197 @@
+package condition_test
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"surehook/internal/hook"
+	"surehook/internal/rule/circuit"
+	"surehook/internal/rule/condition"
+	"surehook/internal/rule/stats"
+)
+
+// now is in the hour that begins at nine.
+var now = time.Date(2026, 11, 21, 9, 30, 0, 0, time.UTC)
+
+func clock(hour int) time.Time { return time.Date(2026, 11, 21, hour, 0, 0, 0, time.UTC) }
+
+// counted is an hour with successful attempts and failed ones of a class.
+func counted(ago, succeeded, failed int, class hook.Class) stats.Hour {
+	h := stats.Hour{Start: now.Truncate(time.Hour).Add(-time.Duration(ago) * time.Hour)}
+	for range succeeded {
+		h.Count(stats.Attempt{Class: hook.ClassDelivered, Number: 1, State: hook.StateDelivered})
+	}
+	for range failed {
+		h.Count(stats.Attempt{Class: class, Number: 1, State: hook.StateRetrying})
+	}
+	return h
+}
+
+// at is an hour whose failed attempts timed out.
+func at(ago, succeeded, failed int) stats.Hour {
+	return counted(ago, succeeded, failed, hook.ClassTimeout)
+}
+
+// died is the hour with a death more.
+func died(h stats.Hour) stats.Hour {
+	h.Dead++
+	return h
+}
+
+func TestOf_attempts(t *testing.T) {
+	t.Parallel()
+
+	failing := func(hour int) condition.Condition {
+		return condition.Condition{State: condition.Failing, Since: clock(hour), Class: hook.ClassTimeout}
+	}
+	degraded := func(hour int) condition.Condition {
+		return condition.Condition{State: condition.Degraded, Since: clock(hour), Class: hook.ClassTimeout}
+	}
+	healthy, quiet := condition.Condition{State: condition.Healthy}, condition.Condition{State: condition.Quiet}
+	tests := []struct {
+		name  string
+		hours []stats.Hour
+		want  condition.Condition
+	}{
+		{name: "no hours are quiet", want: quiet},
+		{name: "deaths without attempts are quiet", hours: []stats.Hour{died(at(0, 0, 0))}, want: quiet},
+		{name: "one success is healthy", hours: []stats.Hour{at(0, 1, 0)}, want: healthy},
+		{name: "so is one of hours ago", hours: []stats.Hour{at(20, 1, 0)}, want: healthy},
+		{name: "one failure without a success is failing", hours: []stats.Hour{at(0, 0, 1)}, want: failing(9)},
+		{name: "a retried failure is healthy", hours: []stats.Hour{at(0, 1, 1)}, want: healthy},
+		{name: "two retried failures are healthy", hours: []stats.Hour{at(0, 1, 2)}, want: healthy},
+		{name: "three failures of four are failing", hours: []stats.Hour{at(0, 1, 3)}, want: failing(9)},
+		{name: "two failures count with a death", hours: []stats.Hour{died(at(0, 1, 2))}, want: failing(9)},
+		{name: "also with a death that counts in the hour after", hours: []stats.Hour{at(1, 1, 2), died(at(0, 0, 0))}, want: failing(8)},
+		{name: "but not with a death taken back", hours: []stats.Hour{died(at(1, 1, 2)), {Start: clock(9), Counts: stats.Counts{Dead: -1}}}, want: healthy},
+		{name: "nor with a death before the newest hour", hours: []stats.Hour{died(at(1, 9, 0)), at(0, 1, 2)}, want: healthy},
+		{name: "a death among many is healthy", hours: []stats.Hour{died(at(0, 9, 1))}, want: healthy},
+		{name: "half of the attempts are degraded", hours: []stats.Hour{at(0, 4, 4)}, want: degraded(9)},
+		{name: "fewer than half are failing", hours: []stats.Hour{at(0, 4, 5)}, want: failing(9)},
+		{name: "nine of ten are healthy", hours: []stats.Hour{at(0, 90, 10)}, want: healthy},
+		{name: "fewer are degraded", hours: []stats.Hour{at(0, 89, 10)}, want: degraded(9)},
+		{name: "in the hour of a recovery it is degraded", hours: []stats.Hour{at(1, 0, 500), at(0, 20, 0)}, want: degraded(8)},
+		{name: "an hour later it is healthy", hours: []stats.Hour{at(2, 0, 500), at(1, 20, 0), at(0, 20, 0)}, want: healthy},
+		{name: "failures of yesterday do not count against one success", hours: []stats.Hour{at(24, 0, 500), at(0, 1, 0)}, want: healthy},
+		{name: "successes of yesterday do not count for failures", hours: []stats.Hour{at(24, 500, 0), at(0, 0, 3)}, want: failing(9)},
+		{name: "two failures after successes are healthy", hours: []stats.Hour{at(3, 5, 0), at(0, 0, 2)}, want: healthy},
+		{name: "an hour before adds to the failures", hours: []stats.Hour{at(1, 4, 4), at(0, 1, 2)}, want: failing(9)},
+		{name: "failures since hours", hours: []stats.Hour{at(8, 50, 0), at(6, 0, 3), at(3, 0, 2), at(0, 0, 1)}, want: failing(3)},
+		{name: "a silent endpoint is what it was", hours: []stats.Hour{at(8, 50, 0), at(6, 0, 30), at(5, 0, 3)}, want: failing(3)},
+		{name: "an hour of successes ends the failures before", hours: []stats.Hour{at(5, 0, 9), at(4, 9, 0), at(1, 0, 9), at(0, 0, 9)}, want: failing(8)},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+
+			got := condition.Of(condition.Facts{Status: hook.StatusActive, Circuit: circuit.New(), Hours: tt.hours})
+			if diff := cmp.Diff(tt.want, got); diff != "" {
+				t.Errorf("Of (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestOf_class(t *testing.T) {
+	t.Parallel()
+
+	hours := []stats.Hour{
+		counted(3, 0, 90, hook.ClassTimeout), counted(2, 9, 0, hook.ClassTimeout),
+		counted(1, 0, 2, hook.ClassRefused), counted(1, 0, 3, hook.ClassDNS), counted(0, 0, 2, hook.ClassRefused),
+	}
+	got := condition.Of(condition.Facts{Status: hook.StatusActive, Circuit: circuit.New(), Hours: hours})
+	if want := (condition.Condition{State: condition.Failing, Since: clock(8), Class: hook.ClassRefused}); got != want {
+		t.Errorf("Of = %+v; want %+v: the most common class since the successes", got, want)
+	}
+}
+
+func TestOf_statusAndCircuit(t *testing.T) {
+	t.Parallel()
+
+	changed, opened := clock(7).Add(7*time.Minute), clock(9).Add(10*time.Minute)
+	broken := circuit.Circuit{State: circuit.Open, Failures: 5, OpenedAt: opened}
+	probing := circuit.Circuit{State: circuit.HalfOpen, Failures: 5, OpenedAt: opened}
+	byHand := circuit.Circuit{State: circuit.Open, OpenedAt: opened}
+	tests := []struct {
+		name    string
+		status  hook.Status
+		reason  hook.Reason
+		circuit circuit.Circuit
+		hours   []stats.Hour
+		want    condition.Condition
+	}{
+		{name: "paused, whatever the attempts", status: hook.StatusPaused, reason: hook.ReasonManual, circuit: broken, hours: []stats.Hour{at(0, 0, 9)}, want: condition.Condition{State: condition.Paused, Since: changed, Reason: hook.ReasonManual}},
+		{name: "disabled, whatever the attempts", status: hook.StatusDisabled, reason: hook.ReasonFailing, circuit: broken, hours: []stats.Hour{at(0, 9, 0)}, want: condition.Condition{State: condition.Disabled, Since: changed, Reason: hook.ReasonFailing}},
+		{name: "an open circuit is failing since the opening", circuit: broken, hours: []stats.Hour{at(1, 90, 0), at(0, 2, 5)}, want: condition.Condition{State: condition.Failing, Since: opened, Class: hook.ClassTimeout}},
+		{name: "so is a half-open one", circuit: probing, hours: []stats.Hour{at(0, 90, 5)}, want: condition.Condition{State: condition.Failing, Since: opened, Class: hook.ClassTimeout}},
+		{name: "attempts may have failed before the opening", circuit: broken, hours: []stats.Hour{at(3, 9, 0), at(2, 0, 1), at(0, 0, 4)}, want: condition.Condition{State: condition.Failing, Since: clock(7), Class: hook.ClassTimeout}},
+		{name: "an open circuit without attempts", circuit: broken, want: condition.Condition{State: condition.Failing, Since: opened}},
+		{name: "a circuit opened by hand is paused", circuit: byHand, hours: []stats.Hour{at(0, 9, 0)}, want: condition.Condition{State: condition.Paused, Since: opened, Reason: hook.ReasonManual}},
+		{name: "a silent one, too", circuit: byHand, want: condition.Condition{State: condition.Paused, Since: opened, Reason: hook.ReasonManual}},
+		{name: "but not when attempts fail", circuit: byHand, hours: []stats.Hour{at(0, 6, 4)}, want: condition.Condition{State: condition.Failing, Since: opened, Class: hook.ClassTimeout}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+
+			f := condition.Facts{Status: tt.status, Reason: tt.reason, StatusSince: changed, Circuit: tt.circuit, Hours: tt.hours}
+			if f.Status == 0 {
+				f.Status = hook.StatusActive
+			}
+			if diff := cmp.Diff(tt.want, condition.Of(f)); diff != "" {
+				t.Errorf("Of (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestState_String(t *testing.T) {
+	t.Parallel()
+
+	want := []string{"unknown", "failing", "disabled", "degraded", "paused", "healthy", "quiet", "unknown"}
+	for i, word := range want {
+		if got := condition.State(i).String(); got != word {
+			t.Errorf("State(%d) = %s; want %s", i, got, word)
+		}
+	}
+}
+
+func TestCompare(t *testing.T) {
+	t.Parallel()
+
+	harm := func(state condition.State, dead, waiting, failed, hour int) condition.Harm {
+		return condition.Harm{Condition: condition.Condition{State: state, Since: clock(hour)}, Dead: dead, Waiting: waiting, Failed: failed}
+	}
+	// Worst first.
+	sorted := []condition.Harm{
+		harm(condition.Failing, 2, 0, 0, 9),
+		harm(condition.Failing, 1, 9, 9, 0),
+		harm(condition.Failing, 0, 2, 0, 9),
+		harm(condition.Failing, 0, 1, 2, 9),
+		harm(condition.Failing, 0, 1, 1, 8),
+		harm(condition.Failing, 0, 1, 1, 9),
+		harm(condition.Disabled, 9, 0, 0, 0),
+		harm(condition.Degraded, 1, 0, 0, 0),
+		harm(condition.Degraded, 0, 0, 0, 0),
+		harm(condition.Paused, 1, 0, 0, 0),
+		harm(condition.Healthy, 1, 0, 0, 0),
+		harm(condition.Healthy, 0, 0, 3, 0),
+		harm(condition.Quiet, 1, 0, 0, 0),
+		harm(condition.Quiet, 0, 0, 0, 0),
+	}
+	got := slices.Clone(sorted)
+	slices.Reverse(got)
+	slices.SortStableFunc(got, condition.Compare)
+	if diff := cmp.Diff(sorted, got); diff != "" {
+		t.Errorf("sorted (-want +got):\n%s", diff)
+	}
+	attention := []bool{true, true, true, true, true, true, true, true, true, true, true, false, true, false}
+	for i, h := range sorted {
+		if h.Attention() != attention[i] {
+			t.Errorf("%v with %d dead needs attention: %t; want %t", h.State, h.Dead, h.Attention(), attention[i])
+		}
+	}
+}
