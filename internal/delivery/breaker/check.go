@@ -11,9 +11,9 @@ import (
 	"surehook/internal/names"
 )
 
-// nextHops returns the hops of the next check of the chain. A check that released or
-// ended a delivery begins the count anew, so a release or an ending of any size stays
-// below the bound.
+// nextHops returns the hops of the next check of the chain. A check that released or ended a
+// delivery made progress, and the count starts anew, so a release of any size stays below
+// MaxHops.
 func (r *reconciliation) nextHops() int {
 	if r.released+r.expired+r.cancelled > 0 {
 		return 0
@@ -36,9 +36,9 @@ func (r *reconciliation) logCircling(ctx context.Context, c hook.CircuitCheck) {
 	r.Log.LogAttrs(ctx, slog.LevelWarn, "circuit_check.circling", r.Metrics.Append(line, r.Now(), emf.Count(names.MetricSentOn, 1))...)
 }
 
-// checkAgain enqueues the same check. With a fault of a delivery, checkAgain does
-// nothing: the message of the failed check returns, and the tick checks within
-// AttendAfter. Otherwise each return of the message would add another message.
+// checkAgain enqueues the same check again. After a fault of a delivery it does nothing: the
+// message of the failed check comes again, and the tick checks within AttendAfter. Otherwise
+// every repeat of the message would add another one.
 func (r *reconciliation) checkAgain(ctx context.Context, wave int, delay time.Duration) error {
 	if len(r.faults) > 0 {
 		return nil

@@ -11,9 +11,8 @@ import (
 	"surehook/internal/rule/circuit"
 )
 
-// maxSaveAttempts limits retries after a version conflict. Each conflict means
-// that another writer succeeded, so 20 attempts tolerate 19 concurrent
-// writers at one endpoint.
+// maxSaveAttempts limits the tries of a write. After a conflict another writer has succeeded,
+// so 20 tries tolerate 19 concurrent writers at one endpoint.
 const maxSaveAttempts = 20
 
 // Gate decides whether attempts may start now. All fields but Wait must be set. A Gate
@@ -27,7 +26,7 @@ type Gate struct {
 	Wait         conflict.Wait // between two tries of a write; nil: by the real clock
 
 	held   heldCounts
-	counts sync.Pool // of *stats.Counts: new counts of 6 kB for each batch would be a third of the garbage of a delivery
+	counts sync.Pool // of *stats.Counts, which have 6 kB: without the pool they would be a third of the garbage
 }
 
 // Admit returns a verdict for each due delivery. A fast endpoint without limits costs
@@ -50,8 +49,8 @@ func (g *Gate) Admit(ctx context.Context, q *Query) (a Admission, err error) {
 	return a, contentionOf(err, q.ID)
 }
 
-// decideAdmission decides by the circuit in the query. CodeConflict means that the
-// stored circuit changed meanwhile.
+// decideAdmission decides by the circuit in the query. CodeConflict means that the stored
+// circuit has changed since.
 func (g *Gate) decideAdmission(ctx context.Context, q *Query) (Admission, error) {
 	now := g.Now()
 	switch {

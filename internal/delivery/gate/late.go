@@ -9,8 +9,8 @@ import (
 	"surehook/internal/rule/isolation"
 )
 
-// Late counts n late attempts of a fast endpoint that may still be in flight. The
-// isolation.MaxLate-th in a minute makes the endpoint slow.
+// Late counts n late attempts of a fast endpoint, which may still be in flight. With MaxLate of
+// them in one minute the endpoint becomes slow.
 func (g *Gate) Late(ctx context.Context, tenant hook.TenantID, id hook.EndpointID, n int) error {
 	var late isolation.Limits
 	err := g.updateLimits(ctx, &Query{ID: id}, 0, func(before isolation.Limits) isolation.Limits {
@@ -28,6 +28,6 @@ func (g *Gate) Late(ctx context.Context, tenant hook.TenantID, id hook.EndpointI
 		if record.Speed != isolation.Fast {
 			return nil
 		}
-		return g.saveCircuit(ctx, record.as(isolation.Slow, g.Now()))
+		return g.saveCircuit(ctx, record.withClass(isolation.Slow, g.Now()))
 	}), id)
 }

@@ -10,9 +10,9 @@ import (
 	"surehook/internal/rule/stats"
 )
 
-// Settle leaves the tenant's places of an Admission and reports the results of the
-// attempts, ordered by end, to the circuit. A crash before Settle loses no
-// delivery: places end by themselves, and later attempts correct the circuit.
+// Settle gives back the tenant's places of an Admission, and reports the results of the
+// attempts, ordered by their end, to the circuit. A crash before Settle loses no delivery:
+// places expire, and later attempts correct the circuit.
 func (g *Gate) Settle(ctx context.Context, a Admission, results []Result) error {
 	err := g.leavePlaces(ctx, a.query.Tenant, a.query.ID, a.places...)
 	if len(results) == 0 {

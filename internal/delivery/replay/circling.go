@@ -20,9 +20,9 @@ type Courier struct {
 	Now     func() time.Time
 }
 
-// SendOn enqueues the message of f, if f enqueues one, and counts a message sent on too
-// often. received is the message of the worker; moved reports whether the worker moved
-// the job, which starts the count of hops anew.
+// SendOn enqueues the message of f, if it has one, and counts a message that circles. received
+// is the worker's message. moved reports whether the worker made progress with the job, which
+// resets the count of hops.
 func (c Courier) SendOn(ctx context.Context, received Message, f Following, moved bool) error {
 	if !f.Enqueues {
 		return nil
@@ -51,8 +51,8 @@ func (c Courier) logCircling(ctx context.Context, m Message, decision string) {
 	c.Log.LogAttrs(ctx, slog.LevelWarn, "job_message.circling", c.Metrics.Append(line, c.Now(), emf.Count(names.MetricSentOn, 1))...)
 }
 
-// progressed reports whether this message moved the job: the position of the selection,
-// or the counts of deliveries. So a job of any size stays below hook.MaxHops.
+// progressed reports whether this message moved the job: the position of the selection, or the
+// counts of deliveries. So a job of any size stays below hook.MaxHops.
 func (w *jobRun) progressed() bool {
 	was, is := w.read, w.job
 	return is.Endpoint != was.Endpoint || is.Cursor != was.Cursor || is.Selected != was.Selected ||

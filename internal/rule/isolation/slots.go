@@ -52,7 +52,7 @@ type Grant uint8
 const (
 	Started Grant = iota + 1 // the token has the slot
 	Running                  // the token already has the slot: the response to the earlier write was lost
-	Busy                     // another token of the delivery, or a copy of the token, may make the attempt
+	Busy                     // another token of the delivery, or a copy of the token, may be making the attempt
 	Full                     // no slot is free
 )
 
