@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"time"
 
+	"surehook/internal/delivery/settle"
 	"surehook/internal/emf"
 	"surehook/internal/hook"
 	"surehook/internal/names"
@@ -32,23 +33,15 @@ func (c Courier) SendOn(ctx context.Context, received Message, f Following, move
 		m.Hops = 0
 	}
 	if m.Hops >= hook.MaxHops {
-		c.logCircling(ctx, m, f.Decision)
+		settle.LogCircling(ctx, c.Log, c.Metrics, c.Now(), "job_message.circling", m.Hops,
+			slog.String(names.LogTenant, string(m.Tenant)),
+			slog.String(names.LogJob, string(m.Job)+string(m.Erasure)), // a message has one of the two
+			slog.String(names.LogDecision, f.Decision))
 	}
 	if err := c.Queue.Continue(ctx, m, max(0, f.Delay)); err != nil {
 		return fmt.Errorf("enqueue next job message: %w", err)
 	}
 	return nil
-}
-
-// logCircling counts a message sent on hook.MaxHops times or more.
-func (c Courier) logCircling(ctx context.Context, m Message, decision string) {
-	line := []slog.Attr{
-		slog.String(names.LogTenant, string(m.Tenant)),
-		slog.String(names.LogJob, string(m.Job)+string(m.Erasure)), // a message has one of the two
-		slog.String(names.LogDecision, decision),
-		slog.Int(names.LogHops, m.Hops),
-	}
-	c.Log.LogAttrs(ctx, slog.LevelWarn, "job_message.circling", c.Metrics.Append(line, c.Now(), emf.Count(names.MetricSentOn, 1))...)
 }
 
 // progressed reports whether this message moved the job: the position of the selection, or the

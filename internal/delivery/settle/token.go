@@ -19,7 +19,11 @@ import (
 func (s *Settler) Send(ctx context.Context, send settlement.Sending) error {
 	token, at := send.Token, send.At
 	if token.Hops >= hook.MaxHops {
-		s.logCircling(ctx, token)
+		LogCircling(ctx, s.Log, s.Metrics, s.Now(), "token.circling", token.Hops,
+			slog.String(names.LogTenant, string(token.Tenant)),
+			slog.String(names.LogEndpoint, string(token.Delivery.Endpoint)),
+			slog.String(names.LogDelivery, token.Delivery.String()),
+			slog.Int(names.LogAttempt, token.Attempt))
 	}
 	delay := max(0, at.Sub(s.Now()))
 	if delay > hook.MaxQueueDelay {
@@ -34,16 +38,11 @@ func (s *Settler) Send(ctx context.Context, send settlement.Sending) error {
 	return nil
 }
 
-// logCircling counts a token sent on hook.MaxHops times or more.
-func (s *Settler) logCircling(ctx context.Context, t hook.Token) {
-	line := []slog.Attr{
-		slog.String(names.LogTenant, string(t.Tenant)),
-		slog.String(names.LogEndpoint, string(t.Delivery.Endpoint)),
-		slog.String(names.LogDelivery, t.Delivery.String()),
-		slog.Int(names.LogAttempt, t.Attempt),
-		slog.Int(names.LogHops, t.Hops),
-	}
-	s.Log.LogAttrs(ctx, slog.LevelWarn, "token.circling", s.Metrics.Append(line, s.Now(), emf.Count(names.MetricSentOn, 1))...)
+// LogCircling logs and counts a message that was sent on hook.MaxHops times or more. attrs name the
+// message.
+func LogCircling(ctx context.Context, log *slog.Logger, metrics emf.Set, now time.Time, line string, hops int, attrs ...slog.Attr) {
+	attrs = append(attrs, slog.Int(names.LogHops, hops))
+	log.LogAttrs(ctx, slog.LevelWarn, line, metrics.Append(attrs, now, emf.Count(names.MetricSentOn, 1))...) //nolint:sloglint // a constant of the caller
 }
 
 // scheduleHash is the number of bytes of the hash in the name of a schedule.
