@@ -95,26 +95,24 @@ const maxSaveAttempts = 3
 // recordReplay writes the replay request into the delivery and returns the new record. If the
 // state of the delivery forbids the replay, the delivery is returned unchanged.
 func (d *Deliverer) recordReplay(ctx context.Context, old hook.Delivery, request hook.ReplayRequest) (hook.Delivery, error) {
-	err := conflict.Repeat(ctx, d.Wait, maxSaveAttempts, func() error {
+	err := conflict.Update(ctx, d.Wait, maxSaveAttempts, &old, func() (hook.Delivery, error) {
+		read, err := d.Store.Delivery(ctx, old.Ref())
+		if err != nil {
+			return old, fmt.Errorf("read delivery %s: %w", old.ID, err)
+		}
+		return read, nil
+	}, func(read hook.Delivery) error {
+		old = read
 		replayed, refused := old.Replay(request, d.Now())
 		if refused != nil {
 			return d.returnLetter(ctx, &old, request)
 		}
-		saveErr := d.Store.SaveDelivery(ctx, replayed, nil)
-		if saveErr == nil {
-			old = replayed
-			old.Version++
-			return nil
+		if err := d.Store.SaveDelivery(ctx, replayed, nil); err != nil {
+			return fmt.Errorf("record replay of delivery %s: %w", old.ID, err)
 		}
-		saveErr = fmt.Errorf("record replay of delivery %s: %w", old.ID, saveErr)
-		if hook.CodeOf(saveErr) != hook.CodeConflict {
-			return saveErr
-		}
-		var err error
-		if old, err = d.Store.Delivery(ctx, replayed.Ref()); err != nil {
-			return fmt.Errorf("read delivery %s: %w", replayed.ID, err)
-		}
-		return saveErr
+		old = replayed
+		old.Version++
+		return nil
 	})
 	if err != nil && hook.CodeOf(err) == hook.CodeConflict {
 		return old, hook.Conflict(fmt.Sprintf("delivery %s changed %d times while its replay was being recorded", old.ID, maxSaveAttempts))

@@ -2,7 +2,6 @@ package gate
 
 import (
 	"context"
-	"fmt"
 	"sync"
 	"time"
 
@@ -32,19 +31,15 @@ type Gate struct {
 // Admit returns a verdict for each due delivery. A fast endpoint without limits costs
 // no request.
 func (g *Gate) Admit(ctx context.Context, q *Query) (a Admission, err error) {
-	err = conflict.Repeat(ctx, g.Wait, maxSaveAttempts, func() error {
-		decided, refused := g.decideAdmission(ctx, q)
-		if refused == nil || hook.CodeOf(refused) != hook.CodeConflict {
-			a = decided.withPlaces(q)
-			return refused
+	err = conflict.Update(ctx, g.Wait, maxSaveAttempts, &q.Record, g.circuitOf(ctx, q.Tenant, q.ID), func(record Record) error {
+		if record != q.Record {
+			again := *q // the caller keeps its record
+			again.Record = record
+			q = &again
 		}
-		again := *q // the caller keeps its record
-		var err error
-		if again.Record, err = g.Store.Circuit(ctx, q.Tenant, q.ID); err != nil {
-			return fmt.Errorf("read circuit of %s: %w", q.ID, err)
-		}
-		q = &again
-		return refused
+		decided, err := g.decideAdmission(ctx, q)
+		a = decided.withPlaces(q)
+		return err
 	})
 	return a, contentionOf(err, q.ID)
 }

@@ -2,7 +2,6 @@ package gate
 
 import (
 	"context"
-	"fmt"
 
 	"surehook/internal/conflict"
 	"surehook/internal/hook"
@@ -20,11 +19,7 @@ func (g *Gate) Late(ctx context.Context, tenant hook.TenantID, id hook.EndpointI
 	if err != nil || late.Late < isolation.MaxLate {
 		return err
 	}
-	return contentionOf(conflict.Repeat(ctx, g.Wait, maxSaveAttempts, func() error {
-		record, err := g.Store.Circuit(ctx, tenant, id)
-		if err != nil {
-			return fmt.Errorf("read circuit of %s: %w", id, err)
-		}
+	return contentionOf(conflict.Update(ctx, g.Wait, maxSaveAttempts, nil, g.circuitOf(ctx, tenant, id), func(record Record) error {
 		if record.Speed != isolation.Fast {
 			return nil
 		}

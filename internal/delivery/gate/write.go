@@ -35,6 +35,17 @@ func (g *Gate) markWaitingUntil(ctx context.Context, r Record, until, now time.T
 	return nil
 }
 
+// circuitOf returns a function that reads the endpoint's circuit record.
+func (g *Gate) circuitOf(ctx context.Context, tenant hook.TenantID, id hook.EndpointID) func() (Record, error) {
+	return func() (Record, error) {
+		record, err := g.Store.Circuit(ctx, tenant, id)
+		if err != nil {
+			return record, fmt.Errorf("read circuit of %s: %w", id, err)
+		}
+		return record, nil
+	}
+}
+
 func (g *Gate) saveCircuit(ctx context.Context, r Record) error {
 	if err := g.Store.SaveCircuit(ctx, r); err != nil {
 		return fmt.Errorf("save circuit of %s: %w", r.Endpoint, err)
@@ -53,13 +64,15 @@ func (g *Gate) enqueueCheck(ctx context.Context, r Record, delay time.Duration) 
 // updateLimits reads the endpoint's limits and writes the change, and repeats both on conflict.
 // The first try uses the limits that came with the query, if any.
 func (g *Gate) updateLimits(ctx context.Context, q *Query, most int, change func(before isolation.Limits) (after isolation.Limits)) error {
-	return contentionOf(conflict.Repeat(ctx, g.Wait, maxSaveAttempts, func() (err error) {
-		var before isolation.Limits
-		if q.Limits != nil {
-			before, q.Limits = *q.Limits, nil
-		} else if before, err = g.Store.Limits(ctx, q.ID); err != nil {
-			return fmt.Errorf("read limits of %s: %w", q.ID, err)
+	first := q.Limits
+	q.Limits = nil
+	return contentionOf(conflict.Update(ctx, g.Wait, maxSaveAttempts, first, func() (isolation.Limits, error) {
+		limits, err := g.Store.Limits(ctx, q.ID)
+		if err != nil {
+			return limits, fmt.Errorf("read limits of %s: %w", q.ID, err)
 		}
+		return limits, nil
+	}, func(before isolation.Limits) error {
 		if err := g.Store.ChangeLimits(ctx, q.ID, before, change(before), most); err != nil {
 			return fmt.Errorf("change limits of %s: %w", q.ID, err)
 		}
@@ -70,11 +83,13 @@ func (g *Gate) updateLimits(ctx context.Context, q *Query, most int, change func
 // updatePlaces is updateLimits for the places of a tenant. It returns CodeConflict if every try
 // met a conflict.
 func (g *Gate) updatePlaces(ctx context.Context, tenant hook.TenantID, change func(before isolation.Limits) (after isolation.Limits)) error {
-	return conflict.Repeat(ctx, g.Wait, maxSaveAttempts, func() error {
-		before, err := g.Store.Places(ctx, tenant)
+	return conflict.Update(ctx, g.Wait, maxSaveAttempts, nil, func() (isolation.Limits, error) {
+		places, err := g.Store.Places(ctx, tenant)
 		if err != nil {
-			return fmt.Errorf("read places of tenant %s: %w", tenant, err)
+			return places, fmt.Errorf("read places of tenant %s: %w", tenant, err)
 		}
+		return places, nil
+	}, func(before isolation.Limits) error {
 		if err := g.Store.ChangePlaces(ctx, tenant, before, change(before), g.Places); err != nil {
 			return fmt.Errorf("change places of tenant %s: %w", tenant, err)
 		}

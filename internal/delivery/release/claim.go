@@ -37,11 +37,7 @@ type claim struct {
 // run writes the claims, and then sends their tokens.
 func (c *claim) run(ctx context.Context) (released int, err error) {
 	var chosen []isolation.Claim
-	err = conflict.Repeat(ctx, c.Wait, maxClaimAttempts, func() error {
-		before, err := c.current(ctx)
-		if err != nil {
-			return err
-		}
+	err = conflict.Update(ctx, c.Wait, maxClaimAttempts, c.read, c.limitsNow(ctx), func(before isolation.Limits) (err error) {
 		if len(chosen) > 0 && before.Holds(chosen[0]) {
 			return nil // the response to the write was lost
 		}
@@ -64,17 +60,15 @@ func (c *claim) run(ctx context.Context) (released int, err error) {
 	return c.send(ctx, chosen)
 }
 
-// current returns the limits: read before, or read now after a conflict.
-func (c *claim) current(ctx context.Context) (isolation.Limits, error) {
-	if read := c.read; read != nil {
-		c.read = nil
-		return *read, nil
+// limitsNow returns a function that reads the endpoint's limits.
+func (c *claim) limitsNow(ctx context.Context) func() (isolation.Limits, error) {
+	return func() (isolation.Limits, error) {
+		limits, err := c.Store.Limits(ctx, c.record.Endpoint)
+		if err != nil {
+			return limits, fmt.Errorf("read limits: %w", err)
+		}
+		return limits, nil
 	}
-	limits, err := c.Store.Limits(ctx, c.record.Endpoint)
-	if err != nil {
-		return limits, fmt.Errorf("read limits: %w", err)
-	}
-	return limits, nil
 }
 
 // width returns through how many slots parked deliveries may be sent now.

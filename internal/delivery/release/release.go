@@ -103,22 +103,21 @@ func (r *Releaser) HandOver(ctx context.Context, s Slots) error {
 
 // promote makes the endpoint fast, if the limits prove its speed.
 func (r *Releaser) promote(ctx context.Context, record gate.Record, l isolation.Limits) error {
-	err := conflict.Repeat(ctx, r.Wait, maxClaimAttempts, func() error {
-		next := record.Promoted(l, r.Now())
-		if next == record {
+	err := conflict.Update(ctx, r.Wait, maxClaimAttempts, &record, func() (gate.Record, error) {
+		read, err := r.Store.Circuit(ctx, record.Tenant, record.Endpoint)
+		if err != nil {
+			return read, fmt.Errorf("read circuit of %s: %w", record.Endpoint, err)
+		}
+		return read, nil
+	}, func(before gate.Record) error {
+		after := before.Promoted(l, r.Now())
+		if after == before {
 			return nil
 		}
-		saveErr := r.Store.SaveCircuit(ctx, next)
-		if saveErr == nil {
-			return nil
+		if err := r.Store.SaveCircuit(ctx, after); err != nil {
+			return fmt.Errorf("save the speed of endpoint %s: %w", after.Endpoint, err)
 		}
-		if hook.CodeOf(saveErr) == hook.CodeConflict {
-			var err error
-			if record, err = r.Store.Circuit(ctx, record.Tenant, record.Endpoint); err != nil {
-				return fmt.Errorf("read circuit of %s: %w", next.Endpoint, err)
-			}
-		}
-		return fmt.Errorf("save the speed of endpoint %s: %w", next.Endpoint, saveErr)
+		return nil
 	})
 	if err != nil && hook.CodeOf(err) == hook.CodeConflict {
 		return &hook.Error{Code: hook.CodeUnavailable, Message: fmt.Sprintf("too many concurrent changes of endpoint %s", record.Endpoint)}

@@ -110,8 +110,14 @@ func (r *Replayer) sendTokens(ctx context.Context, candidates []*candidate) {
 // write is repeated after every conflict. The candidate is refused only if the record is
 // missing or no longer accepts the replay.
 func (r *Replayer) recordReplay(ctx context.Context, c *candidate, now time.Time) {
-	d := c.delivery
-	err := conflict.Repeat(ctx, r.Wait, maxSaveAttempts, func() error {
+	ref := c.delivery.Ref()
+	err := conflict.Update(ctx, r.Wait, maxSaveAttempts, &c.delivery, func() (hook.Delivery, error) {
+		stored, err := r.Store.Delivery(ctx, ref)
+		if err != nil {
+			return stored, fmt.Errorf("read delivery %s: %w", ref.DeliveryID, err)
+		}
+		return stored, nil
+	}, func(d hook.Delivery) error {
 		if c.recordedIn(d) {
 			c.delivery = d
 			c.failed = r.settleReplaced(ctx, d)
@@ -123,31 +129,18 @@ func (r *Replayer) recordReplay(ctx context.Context, c *candidate, now time.Time
 			return nil //nolint:nilerr // final: the candidate holds the refusal
 		}
 		c.delivery = next // function deliver writes the same record for the token
-		saveErr := r.Store.SaveDelivery(ctx, next, nil)
-		if saveErr == nil {
-			c.delivery.Version++
-			c.failed = r.settleReplaced(ctx, c.delivery)
-			return nil
+		if err := r.Store.SaveDelivery(ctx, next, nil); err != nil {
+			return fmt.Errorf("record replay of delivery %s: %w", d.ID, err)
 		}
-		saveErr = fmt.Errorf("record replay of delivery %s: %w", d.ID, saveErr)
-		if hook.CodeOf(saveErr) != hook.CodeConflict {
-			return saveErr
-		}
-		stored, err := r.Store.Delivery(ctx, next.Ref())
-		if err != nil {
-			err = fmt.Errorf("read delivery %s: %w", next.ID, err)
-			if hook.CodeOf(err) == hook.CodeNotFound {
-				c.refused = err
-				return nil
-			}
-			return err
-		}
-		d = stored
-		return saveErr
+		c.delivery.Version++
+		c.failed = r.settleReplaced(ctx, c.delivery)
+		return nil
 	})
 	switch {
 	case hook.CodeOf(err) == hook.CodeConflict:
-		c.failed = errBusy("delivery " + d.ID.String())
+		c.failed = errBusy("delivery " + ref.String())
+	case hook.CodeOf(err) == hook.CodeNotFound:
+		c.refused = err
 	case err != nil:
 		c.failed = err
 	}

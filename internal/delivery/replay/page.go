@@ -195,8 +195,17 @@ func (w *jobRun) pendingReplays(ctx context.Context) ([]*candidate, error) {
 // is cancelled.
 func (w *jobRun) countPage(ctx context.Context, enqueued, skipped int) error {
 	page := w.job.Pending
-	err := conflict.Repeat(ctx, w.Wait, maxJobSaveAttempts, func() error {
-		j := w.job
+	err := conflict.Update(ctx, w.Wait, maxJobSaveAttempts, &w.job, func() (Job, error) {
+		stored, err := w.Jobs.Job(ctx, w.job.Tenant, w.job.ID)
+		if err != nil {
+			return stored, fmt.Errorf("read job: %w", err)
+		}
+		if stored.Selected != w.job.Selected || !slices.Equal(stored.Pending, page) {
+			return stored, errTaken
+		}
+		return stored, nil // cancelled meanwhile: save again
+	}, func(j Job) error {
+		w.job = j
 		j.Enqueued += enqueued
 		j.Skipped += skipped
 		j.Pending = nil
@@ -208,29 +217,17 @@ func (w *jobRun) countPage(ctx context.Context, enqueued, skipped int) error {
 		if passes {
 			j.PassOn()
 		}
-		saveErr := w.saveJob(ctx, &j)
-		if saveErr == nil {
-			if passes {
-				next := w.message.successor(j.Next)
-				w.next = &next
-			}
-			w.job, w.records = j, nil
-			w.enqueued += enqueued
-			w.skipped += skipped
-			return nil
+		if err := w.saveJob(ctx, &j); err != nil {
+			return err
 		}
-		if hook.CodeOf(saveErr) != hook.CodeConflict {
-			return saveErr
+		if passes {
+			next := w.message.successor(j.Next)
+			w.next = &next
 		}
-		stored, err := w.Jobs.Job(ctx, j.Tenant, j.ID)
-		if err != nil {
-			return fmt.Errorf("read job: %w", err)
-		}
-		if stored.Selected != w.job.Selected || !slices.Equal(stored.Pending, page) {
-			return errTaken
-		}
-		w.job = stored // cancelled meanwhile: save again
-		return saveErr
+		w.job, w.records = j, nil
+		w.enqueued += enqueued
+		w.skipped += skipped
+		return nil
 	})
 	if hook.CodeOf(err) == hook.CodeConflict {
 		return errBusy("the replay")
