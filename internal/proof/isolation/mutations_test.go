@@ -67,7 +67,7 @@ func mutations() []mutation {
 			old: "if len(left.Live(r.Now()).Leases) == 0 {", bug: "if len(left.Live(r.Now()).Leases) < 0 {",
 		},
 		{
-			rule: "a process ends the lease of another", file: "rule/isolation/limits.go", test: "delivery/release TestHandOver_EndsNoLeaseOfAnother",
+			rule: "a process ends the lease of another", file: "rule/isolation/limits.go", test: "delivery/release TestHandOver_KeepsTheLeaseOfAnotherToken",
 			old: "lease.Nonce == h.Nonce && lease.Run == h.Run {", bug: "lease.Nonce == h.Nonce {",
 		},
 		{
