@@ -32,7 +32,7 @@ func Validate(p hook.RetryPolicy) []hook.FieldError {
 			v.add("retry.preset", "must be one of %s", strings.Join(Presets(), ", "))
 		}
 		if p.Jitter != 0 {
-			v.add("retry.jitter", "is only valid with schedule or exponential: a preset has its own jitter")
+			v.add("retry.jitter", "is only valid with schedule or exponential: a preset defines the jitter")
 		}
 		return v.errs
 	}
