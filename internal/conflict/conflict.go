@@ -56,6 +56,23 @@ func (w Wait) repeat(ctx context.Context, tries int, write func() error, again f
 	}
 }
 
+// Update reads a value and calls write with it, and repeats both as Repeat does. first replaces
+// the first read; nil: read.
+func Update[T any](ctx context.Context, wait Wait, tries int, first *T, read func() (T, error), write func(T) error) error {
+	return Repeat(ctx, wait, tries, func() error {
+		if first != nil {
+			value := *first
+			first = nil
+			return write(value)
+		}
+		value, err := read()
+		if err != nil {
+			return err
+		}
+		return write(value)
+	})
+}
+
 // realWait blocks by the real clock.
 func realWait(ctx context.Context, d time.Duration) error {
 	timer := time.NewTimer(d)

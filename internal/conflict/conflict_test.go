@@ -3,6 +3,7 @@ package conflict_test
 import (
 	"context"
 	"errors"
+	"slices"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -109,4 +110,48 @@ func TestRepeat_WaitsByTheRealClockWithoutAWait(t *testing.T) {
 			t.Errorf("20 tries took %s; want more than nothing and at most 6 s", took)
 		}
 	})
+}
+
+func TestUpdate(t *testing.T) {
+	t.Parallel()
+
+	noWait := func(context.Context, time.Duration) error { return nil }
+	gone := hook.NotFound("record")
+	tests := []struct {
+		name      string
+		first     *int
+		reads     []int // the stored values, as read in order
+		gone      bool  // the reads fail
+		conflicts int   // of the first writes
+		wrote     []int // the values of the writes, in order
+		want      error
+	}{
+		{name: "a first value is not read", first: new(1), wrote: []int{1}},
+		{name: "without a first value it is read", reads: []int{2}, wrote: []int{2}},
+		{name: "each conflict reads again", first: new(1), reads: []int{2, 3}, conflicts: 2, wrote: []int{1, 2, 3}},
+		{name: "a failed read ends the tries", first: new(1), gone: true, conflicts: 1, wrote: []int{1}, want: gone},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+
+			var wrote []int
+			err := conflict.Update(t.Context(), noWait, 3, tt.first, func() (int, error) {
+				if tt.gone {
+					return 0, gone
+				}
+				value := tt.reads[0]
+				tt.reads = tt.reads[1:]
+				return value, nil
+			}, func(value int) error {
+				if wrote = append(wrote, value); len(wrote) <= tt.conflicts {
+					return hook.Conflict("another writer came first")
+				}
+				return nil
+			})
+			if !errors.Is(err, tt.want) || !slices.Equal(wrote, tt.wrote) || len(tt.reads) != 0 {
+				t.Errorf("Update() = %v, wrote %v, %d values unread; want %v, %v, 0", err, wrote, len(tt.reads), tt.want, tt.wrote)
+			}
+		})
+	}
 }

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// AuditKept is the time to keep the record of a change.
+// AuditKept is how long the record of a change is kept.
 const AuditKept = 400 * 24 * time.Hour
 
 // AuditID is "aud_" and 16 random characters.
@@ -17,36 +17,36 @@ func NewAuditID() AuditID { return AuditID(auditPrefix + randomSuffix()) }
 
 const auditPrefix = "aud_"
 
-// AuditRecord is the record of a change: who changed what, when and from where. The
-// record holds no secret.
+// AuditRecord is the record of a change: who changed what, when and from where. It contains no
+// secrets.
 type AuditRecord struct {
 	ID        AuditID
-	Tenant    TenantID // AllTenants: a change outside of the tenants, such as a new key
+	Tenant    TenantID // AllTenants: a change that belongs to no tenant, such as a new key
 	At        time.Time
 	Key       KeyID  // of the caller; empty: Surehook itself
 	KeyName   string // at the time of the change
 	From      string // IP address of the caller; empty: Surehook itself
 	Action    string // such as "endpoint.change"
-	Target    string // id of the changed resource, or the name by which the caller named the resource
+	Target    string // id of the changed resource, or the name that the caller used for it
 	Request   []byte // the body of the request as JSON, secrets masked; empty for none
 	Changes   []byte // a JSON object: for each changed field {"old": ..., "new": ...}; empty for none
 	Outcome   AuditOutcome
-	Code      string // of the problem, with AuditRefused and AuditFailed
+	Code      string // code of the problem; only with AuditRefused and AuditFailed
 	ExpiresAt time.Time
 }
 
-// AuditSpan bounds the time of records. The zero AuditSpan has no bounds.
+// AuditSpan is a period of time. The zero AuditSpan has no bounds.
 type AuditSpan struct {
 	Since time.Time // inclusive
 	Until time.Time // exclusive
 }
 
-// AuditOutcome says what came of a change.
+// AuditOutcome is how a change ended.
 type AuditOutcome uint8
 
 // The outcomes. The zero AuditOutcome is not valid.
 const (
-	AuditPending AuditOutcome = iota + 1 // the change began, and the record of its end is missing
+	AuditPending AuditOutcome = iota + 1 // the change began; how it ended is not recorded (yet)
 	AuditDone                            // the change took effect
 	AuditRefused                         // the caller's request was refused
 	AuditFailed                          // Surehook failed: the change may have taken effect, in whole or in part
@@ -67,11 +67,11 @@ func (o AuditOutcome) String() string {
 	return "unknown"
 }
 
-// ActionDisable is the action of a disabled endpoint, by a caller or by Surehook.
+// ActionDisable is the action of disabling an endpoint, by a caller or by Surehook.
 const ActionDisable = "endpoint.disable"
 
-// AuditDisabling returns the record of the endpoint's disabling by Surehook. e is the
-// endpoint before the change, and after the endpoint as written.
+// AuditDisabling returns the record of Surehook disabling an endpoint. e is the endpoint before
+// the change, and after is the endpoint as written.
 func AuditDisabling(e, after Endpoint) (AuditRecord, error) {
 	type values struct {
 		Old string `json:"old"`

@@ -7,19 +7,19 @@ import (
 	"strings"
 )
 
-// Bounds of the authentication of an endpoint, in bytes. docs/limits.md lists the bounds.
+// Bounds of an endpoint's authentication, in bytes. docs/limits.md lists them.
 const (
 	MaxAuthUsername = 255
 	MaxAuthPassword = 512
-	MaxAuthToken    = 4096 // of a bearer token and of a client secret
+	MaxAuthToken    = 4096 // a bearer token, or a client secret
 	MaxClientID     = 255
-	MaxOAuthScope   = 1024 // of the scope, and of the audience
+	MaxOAuthScope   = 1024 // the scope, and the audience
 )
 
-// maxAccessToken bounds an access token in bytes: receivers take headers of 8 KiB.
+// maxAccessToken bounds an access token, in bytes: many receivers accept 8 KiB of headers.
 const maxAccessToken = 8 << 10
 
-// AuthorizationHeader is the header with the credentials of an Auth.
+// AuthorizationHeader is the header that carries the credentials of an Auth.
 const AuthorizationHeader = "Authorization"
 
 // The characters of RFC 6749, appendix A.
@@ -29,23 +29,24 @@ var (
 	oauthScope  = regexp.MustCompile(`^[!#-\[\]-~]+( [!#-\[\]-~]+)*$`)
 )
 
-// Auth is the authentication of Surehook at a receiver. The zero Auth is none.
+// Auth is how Surehook authenticates itself to a receiver. The zero Auth means without
+// authentication.
 type Auth struct {
 	Type     AuthType
 	Username string // basic only
 	OAuth    OAuth  // oauth2 only
-	Secret   string // password, token or client secret, in clear: of requests only, never stored
-	Sealed   []byte // AuthText of the secret, encrypted, with the endpoint id as context
+	Secret   string // password, token or client secret in plain text: only in requests, never stored
+	Sealed   []byte // AuthText of the secret, encrypted with the endpoint id as context
 }
 
-// OAuth describes the way to an access token by client credentials (RFC 6749, section
-// 4.4). The zero OAuth is none.
+// OAuth describes how to get an access token with client credentials (RFC 6749, section 4.4).
+// The zero OAuth means none.
 type OAuth struct {
-	TokenURL string // of the token endpoint
+	TokenURL string // URL of the token endpoint
 	ClientID string
 	Scope    string // words between single spaces; empty: the token endpoint chooses
-	Audience string // not in the RFC, but asked for by some token endpoints; empty: none
-	InBody   bool   // id and secret of the client are sent in the body, not by HTTP basic
+	Audience string // not in the RFC, but some token endpoints require it; empty: none
+	InBody   bool   // send the client's id and secret in the body instead of with HTTP basic
 }
 
 // AuthType is a scheme of authentication.
@@ -56,7 +57,7 @@ const (
 	AuthNone   AuthType = iota
 	AuthBasic           // RFC 7617: user name and password
 	AuthBearer          // RFC 6750: a token that does not change
-	AuthOAuth2          // RFC 6749, section 4.4: a token that the token endpoint gives to the client
+	AuthOAuth2          // RFC 6749, section 4.4: an access token from a token endpoint
 )
 
 // String returns the type as it appears in the API.
@@ -74,8 +75,8 @@ func (t AuthType) String() string {
 	return "unknown"
 }
 
-// AuthText returns the text to encrypt for a secret of the type. The beginning keeps a
-// ciphertext from serving as a secret of another type, as a header (no header name has a
+// AuthText returns the text to encrypt for a secret of the type. Its prefix ensures that the
+// ciphertext cannot be used as a secret of another type, as a header (no header name contains a
 // space) or as a signing secret.
 func AuthText(t AuthType, secret string) string { return "auth " + t.String() + ": " + secret }
 
@@ -84,7 +85,7 @@ func AuthSecret(t AuthType, text string) (string, bool) {
 	return strings.CutPrefix(text, AuthText(t, ""))
 }
 
-// AuthField returns the field of a request with the secret of the type; empty for AuthNone.
+// AuthField returns the request field that carries the secret of the type; empty for AuthNone.
 func AuthField(t AuthType) string {
 	switch t {
 	case AuthBasic:
@@ -98,8 +99,8 @@ func AuthField(t AuthType) string {
 	return ""
 }
 
-// Authorization returns the value of the header for the opened secret, of AuthOAuth2 for
-// the access token; empty for AuthNone.
+// Authorization returns the value of the Authorization header. secret is the decrypted secret,
+// or the access token for AuthOAuth2. The value is empty for AuthNone.
 func (a Auth) Authorization(secret string) string {
 	switch a.Type {
 	case AuthBasic:
@@ -111,7 +112,7 @@ func (a Auth) Authorization(secret string) string {
 	return ""
 }
 
-// validateAuth checks the given fields, and that there is a secret, given or sealed.
+// validateAuth checks the fields, and that there is a secret, new or stored.
 func validateAuth(a Auth) []FieldError {
 	var errs []FieldError
 	add := func(field, format string, args ...any) {
@@ -162,9 +163,9 @@ func validateAuth(a Auth) []FieldError {
 	return errs
 }
 
-// afterMask returns the further condition of a mask. A client secret is for one token
-// endpoint, client, scope and audience: a change must not give the stored secret another
-// use.
+// afterMask returns what else must stay unchanged for "***" to keep the stored secret. A client
+// secret is bound to one token endpoint, client, scope and audience: a change of these must not
+// send the stored secret elsewhere.
 func afterMask(t AuthType) string {
 	if t == AuthOAuth2 {
 		return " for this token_url, client_id, scope, audience and client_auth"

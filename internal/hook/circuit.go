@@ -8,11 +8,11 @@ import (
 
 // CircuitSettings are the thresholds of an endpoint's circuit. A zero field means the default.
 type CircuitSettings struct {
-	Failures    int           // consecutive transient failures that open, without other failures in ten minutes; default 5
-	Rate        float64       // share of failures in ten minutes that opens; default 0.5
-	Minimum     int           // attempts in ten minutes before Rate applies; default 10
-	Cooldown    time.Duration // from opening to the first probe; default 5 m
-	MaxCooldown time.Duration // upper bound of the doubled cooldown; default 1 h, or Cooldown if longer
+	Failures    int           // consecutive transient failures that open the circuit, if nothing else failed within ten minutes; default 5
+	Rate        float64       // share of failures within ten minutes that opens the circuit; default 0.5
+	Minimum     int           // attempts within ten minutes from which Rate applies; default 10
+	Cooldown    time.Duration // from the opening to the first probe; default 5 min
+	MaxCooldown time.Duration // upper bound when the cooldown doubles; default 1 h, or Cooldown if longer
 }
 
 // WithDefaults returns the settings with defaults in place of zero fields.
@@ -87,9 +87,9 @@ func validateLimits(e Endpoint) []FieldError {
 	return errs
 }
 
-// CircuitCheck is the message to the breaker to reconcile an endpoint. Wave is
-// the number of the due wave of a release, from 1; 0 for all other checks. Hops is the
-// number of checks of the chain before this one, since the last progress (see MaxHops).
+// CircuitCheck is the message that makes the breaker check an endpoint. Wave is the number of
+// the release wave that is due, from 1; 0 for all other checks. Hops is the number of earlier
+// checks of the same chain since the last progress (see MaxHops).
 type CircuitCheck struct {
 	Tenant   TenantID   `json:"tenant"`
 	Endpoint EndpointID `json:"endpoint"`
@@ -106,7 +106,7 @@ func (c CircuitCheck) Encode() (string, error) {
 	return string(b), nil
 }
 
-// DecodeCircuitCheck is the inverse of Encode. CodeInvalid for all other text.
+// DecodeCircuitCheck is the inverse of Encode. Any other text gives CodeInvalid.
 func DecodeCircuitCheck(body string) (CircuitCheck, error) {
 	var c CircuitCheck
 	if err := json.Unmarshal([]byte(body), &c); err != nil {

@@ -5,10 +5,10 @@ import (
 	"time"
 )
 
-// ReviewPage is the message to the breaker to review some endpoints. A page is one
-// share of a review of all active endpoints.
+// ReviewPage is the message that makes the breaker review some endpoints. A review of all
+// active endpoints is split into pages.
 type ReviewPage struct {
-	At        time.Time      `json:"at"` // of the review: all pages and all receipts judge as of this time
+	At        time.Time      `json:"at"` // time of the review: every page, however often it is received, is judged as of this time
 	Endpoints []CircuitCheck `json:"endpoints"`
 }
 
@@ -19,8 +19,8 @@ type CircuitTask struct {
 	Review *ReviewPage // nil: Check
 }
 
-// reviewBody is the form of a review page in the circuits queue. The key separates
-// pages from checks.
+// reviewBody is a review page as it is sent on the circuits queue. Its key distinguishes pages
+// from checks.
 type reviewBody struct {
 	Review *ReviewPage `json:"review"`
 }
@@ -31,8 +31,8 @@ func (p ReviewPage) Encode() (string, error) {
 	return string(b), err
 }
 
-// DecodeCircuitTask is the inverse of the methods Encode of CircuitCheck and
-// ReviewPage. CodeInvalid for all other text.
+// DecodeCircuitTask is the inverse of CircuitCheck.Encode and ReviewPage.Encode. Any other text
+// gives CodeInvalid.
 func DecodeCircuitTask(body string) (CircuitTask, error) {
 	var b reviewBody
 	if err := json.Unmarshal([]byte(body), &b); err != nil {

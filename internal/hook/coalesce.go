@@ -8,12 +8,12 @@ import (
 	"time"
 )
 
-// Coalescing holds the settings of an endpoint that gets the events of a window of time
-// in common requests. The zero value means a request per event.
+// Coalescing are the settings of an endpoint that receives the events of a time window together
+// in one request. The zero value means one request per event.
 type Coalescing struct {
-	Window    time.Duration // whole seconds, aligned to the clock; 0: a request per event
-	MaxEvents int           // of one request
-	MaxBytes  int           // of the payloads of one request; a larger payload goes alone
+	Window    time.Duration // whole seconds, aligned to the clock; 0: one request per event
+	MaxEvents int           // events in one request
+	MaxBytes  int           // payload bytes in one request; a larger payload is sent alone
 }
 
 // Bounds and defaults of Coalescing. MaxCoalesceWindow is below MaxQueueDelay, and
@@ -24,14 +24,14 @@ const (
 	MaxCoalesceEvents     = 100
 	DefaultCoalesceEvents = 100
 	MinCoalesceBytes      = 1 << 10
-	MaxCoalesceBytes      = 512 << 10 // with the other parts below verify.MaxBody
+	MaxCoalesceBytes      = 512 << 10 // stays below verify.MaxBody, including everything around the payloads
 	DefaultCoalesceBytes  = 256 << 10
 )
 
-// On reports whether events are delivered in common requests.
+// On reports whether events are coalesced.
 func (c Coalescing) On() bool { return c.Window > 0 }
 
-// WithDefaults returns the settings with defaults in place of zero bounds.
+// WithDefaults returns the settings with the default in place of each bound that is zero.
 func (c Coalescing) WithDefaults() Coalescing {
 	if !c.On() {
 		return c
@@ -45,15 +45,15 @@ func (c Coalescing) WithDefaults() Coalescing {
 	return c
 }
 
-// End returns the end of the window with the time: the first whole multiple of the window
-// after the time, counted from the year 1. So all processes agree on the windows.
+// End returns the end of the window that contains the time: the next whole multiple of the
+// window, counted from the year 1, so that all processes agree on the windows.
 func (c Coalescing) End(at time.Time) time.Time {
 	return at.UTC().Truncate(c.Window).Add(c.Window)
 }
 
-// LaneAt returns the lane and the time for a token of the endpoint due at the time: a
-// coalescing endpoint gets the token at the next end of a window, on the lane coalesce. A
-// time at an end stays. A nil endpoint is deleted.
+// LaneAt returns the lane and the time for a token of the endpoint that is due at the given
+// time. For a coalescing endpoint these are the lane coalesce and the next end of a window, or
+// the given time if a window ends then. A nil endpoint is a deleted one.
 func (e *Endpoint) LaneAt(lane Lane, due time.Time) (Lane, time.Time) {
 	if e == nil || !e.Coalesce.On() {
 		return lane, due
@@ -74,8 +74,9 @@ const (
 	BatchEventType = SystemPrefix + "batch"
 )
 
-// Batch is a request with several deliveries, as its members' records name it. A nil Batch
-// stands for a request of one delivery. Records share a Batch: nobody changes it.
+// Batch is a request with several deliveries, as named in the records of its members. A nil
+// Batch stands for a request with one delivery. Records share a Batch, so it must not be
+// changed.
 type Batch struct {
 	ID      BatchID
 	Size    int          // number of members
@@ -83,8 +84,8 @@ type Batch struct {
 	Members []DeliveryID // all, in the order of the request; nil in the records of the other members
 }
 
-// NewBatch returns the request for the deliveries. The id is a hash of the members, so
-// equal ids mean equal events: a receiver may drop a repetition.
+// NewBatch returns the batch of the deliveries. The id is a hash of the members, so equal ids
+// mean equal events, and a receiver can drop a duplicate request.
 func NewBatch(members []DeliveryID, leader DeliveryID) *Batch {
 	names := make([]string, len(members))
 	for i, d := range members {
@@ -95,7 +96,8 @@ func NewBatch(members []DeliveryID, leader DeliveryID) *Batch {
 	return &Batch{ID: BatchID(batchPrefix + crockford.EncodeToString(sum[:batchHash])), Size: len(members), Leader: leader, Members: members}
 }
 
-// Of returns the batch as the record of the delivery names it.
+// Of returns the batch as stored in the record of the delivery: with the members only in the
+// leader's record.
 func (b *Batch) Of(d DeliveryID) *Batch {
 	if d != b.Leader {
 		return b.Short()
@@ -133,7 +135,7 @@ func validateCoalescing(e Endpoint) []FieldError {
 		add(".max_bytes", "must be %d to %d", MinCoalesceBytes, MaxCoalesceBytes)
 	}
 	if e.MaxInFlight > 0 {
-		add("", "excludes max_in_flight: a window has few requests")
+		add("", "cannot be combined with max_in_flight: a window has few requests")
 	}
 	return errs
 }

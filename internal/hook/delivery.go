@@ -5,47 +5,47 @@ import (
 	"time"
 )
 
-// Delivery is one event for one endpoint, in one generation. A delivery
-// without a record is queued: the event names the endpoint as a target. The breaker
-// records a delivery that is queued for some minutes.
+// Delivery is one event for one endpoint, in one generation. A delivery without a record is
+// queued: the event names the endpoint as a target. The breaker writes a record for a delivery
+// that is still queued after some minutes.
 type Delivery struct {
 	ID            DeliveryID
-	AcceptedAt    int64 // of the stored event, in milliseconds since 1970; part of the place of the record
+	AcceptedAt    int64 // of the stored event, in milliseconds since 1970; part of the record's key
 	Tenant        TenantID
 	EventType     string
 	State         State
-	Shard         int    // part of the place of the record
-	Erased        bool   // the payload of the event was erased: the records have no response bodies, and get none
+	Shard         int    // part of the record's key
+	Erased        bool   // the event's payload was erased: the records have no response bodies, and later ones get none
 	Reason        Reason // of state parked, dead, discarded or cancelled
 	Attempts      int    // recorded HTTP requests
 	Version       int64  // of the stored record; 0 for no record
 	Token         string // nonce of the token of the last recorded attempt or decision
-	Parks         int    // times that the delivery was parked
+	Parks         int    // how often the delivery was parked
 	CreatedAt     time.Time
 	UpdatedAt     time.Time
 	NextAttemptAt time.Time // planned; only in state retrying
-	SweptAt       time.Time // the last look of the sweeper at the overdue delivery; zero for none
+	SweptAt       time.Time // when a sweep last marked the overdue delivery; zero: never
 	ExpiresAt     time.Time // when the record is deleted
 	Last          Outcome   // of the newest recorded attempt; zero for none
 
 	Replayed Replayed // the replay of this delivery; zero for none
 	Job      JobID    // the replay job of this generation; empty for none
-	JobIndex int      // the number in the job, from 0
+	JobIndex int      // its number within the job, from 0
 	By       KeyID    // the API key of the replay, discard or cancellation
-	Note     string   // the caller's comment
+	Note     string   // the comment of that caller
 }
 
 // Unreadable reports whether the store has a record of the delivery that this build cannot
-// read: a later build wrote a word that is not known. Only the place of the delivery is
+// read, because a later build wrote a value that is unknown here. Only the key of the record is
 // known then.
 func (d Delivery) Unreadable() bool { return d.State == 0 }
 
 // ErrUnreadable returns the error for a request about an unreadable delivery.
 func ErrUnreadable(id DeliveryID) *Error {
-	return &Error{Code: CodeInternal, Message: fmt.Sprintf("the record of %s is of a later version", id)}
+	return &Error{Code: CodeInternal, Message: fmt.Sprintf("the record of %s was written by a later version of Surehook", id)}
 }
 
-// Ref returns the place of the record.
+// Ref returns the key of the record.
 func (d Delivery) Ref() DeliveryRef {
 	return DeliveryRef{DeliveryID: d.ID, AcceptedAt: d.AcceptedAt, Shard: d.Shard}
 }
@@ -61,14 +61,13 @@ func (d Delivery) Erase(now time.Time) Delivery {
 	return d
 }
 
-// SweepPause is how long after a look of the sweeper a delivery is overdue
-// again. The sweeper takes deliveries overdue by 15 minutes, so the sweeper looks at a
-// delivery at most once an hour.
+// SweepPause is how long a swept delivery stays out of the sweep. The sweep takes deliveries
+// that are 15 minutes overdue, so it takes the same delivery at most once an hour.
 const SweepPause = 45 * time.Minute
 
-// OverdueFrom returns the time from which a retrying or queued delivery is overdue: the
-// time of its token, or SweepPause after SweptAt, whichever is later. The token of a
-// retrying delivery is for NextAttemptAt, and the first token is as old as the delivery.
+// OverdueFrom returns the time since when a retrying or queued delivery is overdue: the time of
+// its token (NextAttemptAt, or CreatedAt for a queued delivery), or SweepPause after SweptAt,
+// whichever is later.
 func (d Delivery) OverdueFrom() time.Time {
 	from := d.NextAttemptAt
 	if d.State == StateQueued {
@@ -80,14 +79,14 @@ func (d Delivery) OverdueFrom() time.Time {
 	return from
 }
 
-// At returns the delivery with the id and the place.
+// At returns the delivery with the key of the ref.
 func (d Delivery) At(ref DeliveryRef) Delivery {
 	d.ID, d.AcceptedAt, d.Shard = ref.DeliveryID, ref.AcceptedAt, ref.Shard
 	return d
 }
 
-// QueuedDelivery returns the first delivery of an accepted event to the target,
-// before the delivery has a record.
+// QueuedDelivery returns the first delivery of an accepted event to the target, as it is before
+// it has a record.
 func QueuedDelivery(e Event, target Target) Delivery {
 	return Delivery{
 		Tenant:    e.Tenant,
@@ -106,14 +105,14 @@ type Outcome struct {
 	Error      string            // the cause of the failure, for people; empty when delivered
 	URL        string            // the URL of the response, after redirects
 	Body       []byte            // the first bytes of the response, at most MaxResponseBody
-	Headers    map[string]string // of the response to a failed attempt: a bounded choice
-	Sent       map[string]string // headers of the failed request, the values of the owner's headers masked; nil: none was made
+	Headers    map[string]string // some headers of the response to a failed attempt
+	Sent       map[string]string // headers of the failed request, with the values of the owner's headers masked; nil: no request was made
 	Region     string            // of the sender; empty for the deployment's own
-	Duration   time.Duration     // from the first dial to the end of the response, with the way to another region
+	Duration   time.Duration     // from the first dial to the end of the response, including the way to another region
 	Phases     Phases            // of the last request of the attempt
 	RetryAfter time.Duration     // the requested wait; 0 for none
 	Shape      string            // version of the shape of the request, see package shape; empty: raw
-	Batch      *Batch            // the request with several events; nil: the request had this event only
+	Batch      *Batch            // the request with several events; nil: the request had only this event
 }
 
 // Phases tell where the time of a request went. A phase that did not end is 0, and so are
@@ -128,13 +127,12 @@ type Phases struct {
 // Bounds of a stored response body.
 const (
 	MaxResponseBody = 16 << 10 // bytes in the record of a failed attempt
-	MaxSuccessBody  = 1000     // bytes in the record of a later attempt that succeeded
+	MaxSuccessBody  = 1000     // bytes in the record of a later attempt that succeeded, and of a member of a batch other than its leader
 	MaxLastBody     = 200      // bytes in the record of the delivery: the record stays within one write unit (1 KB)
 )
 
-// Attempt is the record of one HTTP request of a delivery. A delivery with
-// success at the first attempt has no attempt record, because the record of the
-// delivery holds the same data.
+// Attempt is the record of one HTTP request of a delivery. If the first attempt succeeds, there
+// is no attempt record: the record of the delivery has the same data.
 type Attempt struct {
 	Delivery      DeliveryRef
 	Number        int // from 1
@@ -166,11 +164,11 @@ func TriggerOf(d DeliveryID, number int) Trigger {
 	return TriggerEvent
 }
 
-// closing is the time before the deletion of a delivery's records in which no attempt
-// begins. In this time the owner sees the end of the delivery.
+// closing is how long before the deletion of a delivery's records the attempts end, so that the
+// owner can see how the delivery ended.
 const closing = time.Hour
 
-// ClosesAt returns the end of the time for attempts; zero: never.
+// ClosesAt returns the time from which no attempt begins; zero: never.
 func (d Delivery) ClosesAt() time.Time {
 	if d.ExpiresAt.IsZero() {
 		return time.Time{}

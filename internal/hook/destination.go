@@ -6,14 +6,14 @@ import (
 )
 
 // Destination is where the deliveries of an endpoint go. The zero Destination is an HTTP
-// request to the endpoint's URL. For all other types, the URL of the endpoint is the
-// address of a resource of AWS.
+// request to the endpoint's URL. For all other types the endpoint's URL names an AWS resource.
 type Destination struct {
 	Type    DestinationType
-	RoleARN string // of the customer's account; Surehook assumes the role to send
-	Source  string // eventbridge only: the field source of the events
-	// ExternalID is asked for by the trust policy of the role: nobody can use the role
-	// through another endpoint. Surehook chooses the id with the first type but http.
+	RoleARN string // a role in the customer's account that Surehook assumes to send
+	Source  string // only with eventbridge: the source field of the events
+	// ExternalID is required by the role's trust policy, so that nobody can use the role
+	// through another endpoint. Surehook chooses it when the type first is something other than
+	// http.
 	ExternalID string
 }
 
@@ -48,7 +48,7 @@ func DestinationTypes() []DestinationType {
 // Bounds of destinations. docs/limits.md lists the bounds.
 const (
 	MaxDestinationSource = 256
-	MaxBusCoalesceBytes  = 256 << 10 // of an eventbridge endpoint: an event has the body twice, and 1 MiB at most
+	MaxBusCoalesceBytes  = 256 << 10 // of an eventbridge endpoint: an entry of up to 1 MiB contains the body twice
 )
 
 const (
@@ -63,16 +63,16 @@ var (
 	source   = regexp.MustCompile(`^[A-Za-z0-9._/-]{1,256}$`)
 )
 
-// On reports whether the deliveries go to a resource of AWS.
+// On reports whether the deliveries go to an AWS resource.
 func (d Destination) On() bool { return d.Type != DestinationHTTP }
 
-// Address is a resource of AWS.
+// Address names an AWS resource.
 type Address struct {
 	Region, Account, Name string
 }
 
-// Address returns the resource that the endpoint's URL names; false if the URL is none of
-// the destination's type.
+// Address returns the resource that the endpoint's URL names; false if the URL does not fit the
+// type of the destination.
 func (e *Endpoint) Address() (Address, bool) {
 	form := queueURL
 	if e.Destination.Type == DestinationEventBridge {
@@ -85,17 +85,16 @@ func (e *Endpoint) Address() (Address, bool) {
 	return Address{Region: m[1], Account: m[2], Name: m[3]}, true
 }
 
-// Destinations are the destinations in AWS that a deployment has. The zero Destinations
-// has none.
+// Destinations says which AWS destinations a deployment allows. The zero value allows none.
 type Destinations struct {
-	RolePath  string // of every role, such as "/surehook/"
-	Account   string // the deployment's own, which is no destination
+	RolePath  string // required path of every role, such as "/surehook/"
+	Account   string // the deployment's own account, which is not allowed as a destination
 	Principal string // ARN of the role that assumes the roles
 }
 
-// Check returns the fields of the endpoint's destination that the deployment does not
-// allow. The own account is refused, because a delivery to a queue or bus of Surehook
-// could make further deliveries, and its roles are not the customers'.
+// Check returns the fields of the endpoint's destination that the deployment does not allow.
+// Its own account is refused, because a delivery to a queue or bus of Surehook could cause
+// further deliveries, and because the roles there are not the customers'.
 func (d Destinations) Check(e *Endpoint) []FieldError {
 	if !e.Destination.On() {
 		return nil
@@ -118,8 +117,8 @@ func (d Destinations) Check(e *Endpoint) []FieldError {
 	return errs
 }
 
-// validateDestination checks the destination, and refuses the settings of HTTP requests
-// beside a destination in AWS.
+// validateDestination checks the destination, and refuses HTTP settings together with an AWS
+// destination.
 func validateDestination(e Endpoint) []FieldError {
 	d, on, bus := e.Destination, e.Destination.On(), e.Destination.Type == DestinationEventBridge
 	address, ok := e.Address()
@@ -139,14 +138,14 @@ func validateDestination(e Endpoint) []FieldError {
 		{!bus && d.Source != "", src, "must be empty: only eventbridge has a source"},
 		{bus && d.Source == "", src, "is missing"},
 		{bus && d.Source != "" && !source.MatchString(d.Source), src, "must be 1 to 256 of A-Z a-z 0-9 . _ / -"},
-		{bus && strings.HasPrefix(strings.ToLower(d.Source), "aws."), src, "must not begin with aws.: such events are made by AWS only"},
+		{bus && strings.HasPrefix(strings.ToLower(d.Source), "aws."), src, "must not begin with aws., which is reserved for AWS"},
 		{on && len(e.Headers)+len(e.SealedHeaders) > 0, "headers", none + "headers"},
 		{on && e.Auth.Type != AuthNone, "auth", none + "an authentication"},
 		{on && e.TLS.On(), "tls", none + "TLS settings"},
 		{on && e.Region != "", "region", "must be empty: requests to AWS go to the region of the url"},
 		{on && e.Fixed, "egress", "must be shared: requests to AWS have no fixed addresses"},
 		{on && (len(e.Profiles) != 1 || e.Profiles[0].Name != ProfileStandard), "signature_profiles", "must be standard alone: only http has other headers"},
-		{bus && e.Coalesce.On() && e.Coalesce.MaxBytes > MaxBusCoalesceBytes, "coalesce.max_bytes", "must be at most 262144 for eventbridge: an event has 1 MiB at most, and contains the body twice"},
+		{bus && e.Coalesce.On() && e.Coalesce.MaxBytes > MaxBusCoalesceBytes, "coalesce.max_bytes", "must be at most 262144 for eventbridge: an entry is limited to 1 MiB and contains the body twice"},
 	} {
 		if row.wrong {
 			errs = append(errs, FieldError{row.field, row.message})

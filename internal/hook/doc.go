@@ -6,90 +6,125 @@
 //
 // Who and what:
 //
-//   - Tenant: a customer of the user. A tenant owns endpoints and events.
-//   - Tenant limits: the operator's limits of a tenant: events per second, deliveries per event, endpoints.
-//   - Next-free time: the end of all units spent of a tenant's limit of events per second.
-//   - Endpoint: a URL of a tenant, with event types, limits, retry policy and signing keys.
-//   - Event: a JSON payload with a type, posted once by a backend, immutable.
+//   - User: whoever runs Surehook in their own AWS account. The user's backend posts events, and operators look after the deployment.
+//   - Environment: one deployment of Surehook, such as dev or prod.
+//   - Tenant: a customer of the user. A tenant owns endpoints and events. The owner of an endpoint is the tenant.
+//   - Tenant limits: what the operator allows a tenant: events per second, deliveries per event, endpoints, retention.
+//   - Next-free time: the time until which a tenant's limit of events per second is used up.
+//   - Endpoint: where a tenant receives events: a URL, with event types, limits, retry policy and signing keys.
+//   - Receiver: the server behind an endpoint's URL.
+//   - Destination: the kind of receiver: an HTTP server, or an SQS queue or EventBridge bus in the customer's AWS account.
+//   - Event: a JSON payload with a type, posted once by a backend. Only an erasure changes it.
+//   - Event type: the name of a kind of event, optionally with a schema. The catalogue is the list of all event types.
+//   - Target: an endpoint that an event goes to. The targets are chosen when the event is accepted.
 //   - Delivery: one event for one endpoint in one generation.
-//   - Generation: the number of a delivery among the replays of one event to one endpoint, from 1.
-//   - Principal: the API key of a request, with tenant and scopes.
+//   - Generation: the number of a delivery among the replays of one event to one endpoint, from 1. The generation of a
+//     circuit is another number: it grows with every opening, closing and reset.
+//   - Shard: one of up to 16 parts of the storage for an endpoint's deliveries.
+//   - Retention: how long an event and its deliveries are kept.
+//   - Erasure: the removal of an event's payload and of the response bodies of its deliveries, or of all data of a tenant.
+//   - Principal: the API key that makes a request, with its tenant and scopes.
+//   - Portal link: a link that opens a tenant's portal once, with an API key of its own.
+//   - Audit record: the record of a change that a caller, or Surehook itself, made.
 //
 // One attempt:
 //
-//   - Attempt: one HTTP request of a delivery, redirects included.
+//   - Attempt: one HTTP request of a delivery, including its redirects.
 //   - Outcome: the recorded result of an attempt: class, status, error, body and duration.
-//   - Class: the kind of outcome, such as delivered, timeout or gone.
-//   - Result: the meaning of a class for the delivery: delivered, transient or rejected.
+//   - Class: the kind of outcome, such as delivered, timeout or gone. The speed class of an endpoint is something else.
+//   - Result: what a class means for the delivery: delivered, transient or rejected.
 //   - Trigger: the cause of an attempt: event, retry or replay.
-//   - Origin: where the requests of an endpoint come from: the own region, another region, or fixed addresses.
-//   - Sender: the function that makes the requests of an origin elsewhere.
+//   - Origin: where the requests of an endpoint come from: the deployment's region, another region, or fixed addresses.
+//   - Sender: the function that makes the requests of another origin.
+//   - Shape: what the body of a request looks like: an envelope (raw, standard or thin), or the endpoint's transformation.
+//   - Signature profile: what is signed, how, and which headers carry the signature.
 //
 // Messages:
 //
 //   - Token: the message or schedule for the next attempt of a delivery.
-//   - Nonce: the random part of a token. A record with the nonce proves that this token settled the attempt.
-//   - Hop: one sending of a token that makes no attempt. After MaxHops hops a token is logged.
+//   - Nonce: the random part of a token. A record with the nonce proves that this token made the last decision.
+//   - Copy of a token: the same message received again, or by a second process at the same time. It has the same nonce.
+//   - Hop: each time a message is sent on without an attempt or other progress. A message past MaxHops circles: it is
+//     logged and counted, but still sent.
 //   - Lane: a queue of tokens: live (first attempts), retry (later attempts), replay (first attempts of replays), slot and
-//     overflow (attempts in an in-flight slot) or coalesce (attempts with the events of a window).
-//   - Batch: a request with the deliveries of a window. It lasts for one attempt; its leader's record has the members.
-//   - Circuit check: a message to the breaker to reconcile one endpoint.
-//   - Dead letter: the message in the dead-letters queue for a dead delivery. An open dead letter is a delivery
-//     in state dead: nobody has discarded the delivery, and no replay has settled.
+//     overflow (attempts in an in-flight slot), and coalesce (attempts of coalescing endpoints). An invocation receives up
+//     to 10 tokens of live, retry and replay, which are the lanes of batches, and one token of slot or overflow.
+//   - Coalescing endpoint: an endpoint that receives the events of a time window together in one request.
+//   - Window: the period of a coalescing endpoint, aligned to the clock. For the circuit, the window is the last ten minutes.
+//   - Batch: a request to a coalescing endpoint with the deliveries of a window, its members. It lasts for one attempt. The
+//     record of one member, the leader, lists all of them. A batch of tokens or messages is what one invocation receives.
+//   - Circuit check: a message that makes the breaker reconcile one endpoint.
+//   - Dead letter: the message in the dead-letter queue about a dead delivery. An open dead letter is a delivery in state
+//     dead: nobody has discarded it, and no replay of it has settled.
 //
 // The way of a token:
 //
 //   - Subject: a token with the records that it names.
 //   - Step: what happens to a token next: drop, resume, send, settle or attempt.
-//   - Group: the due tokens of one endpoint about which the gate decides at once.
-//   - Gate: the decision, per group, to admit, delay, move, park or cancel each delivery.
+//   - Group: due tokens of one endpoint that the gate decides about together. (A message group of SQS is something else.)
+//   - Gate: decides about a group: admit, delay, move, park or cancel each delivery, or let it come again.
 //   - Verdict: the gate's decision about one delivery.
-//   - Decision: what a token decided about its delivery: the outcome of an attempt, or an end without one.
+//   - Decision: what a token decided about its delivery: the outcome of an attempt, or an end or park without one.
 //   - Plan: what a decision does to the newest record: the record to write, and the order of write and follow-up.
-//   - Follow-up: the work after the write: the next token, the dead letter, the completion.
-//   - Sweep: the search for deliveries whose token is lost.
+//   - Follow-up: the work that belongs to a decision: send the next token or the dead letter, disable the endpoint,
+//     complete the delivery. Usually it comes after the write.
+//   - Breaker: the function that checks circuits, releases parked deliveries, reviews endpoints and sweeps.
+//   - Tick: the breaker's run every minute. It finds the endpoints whose circuit check was lost.
+//   - Sweep: the breaker's search for deliveries whose token was lost. Each gets a new token.
+//   - Look: the breaker's search for parked deliveries of an endpoint that it had forgotten, in case the index lagged.
 //
 // Protection of an endpoint:
 //
-//   - Circuit: the breaker of one endpoint: closed, open or half-open.
+//   - Circuit: the circuit breaker of one endpoint: closed, open or half-open.
 //   - Probe: the single attempt of a half-open circuit.
+//   - Cooldown: the time from the opening of a circuit, or from a failed probe, to the next probe.
+//   - Row: failures one after another, without a success between them. Attempts in flight together count once.
+//   - Throttle: the pause that an endpoint asks for with 429.
 //   - Rate slot: the time that the gate reserves for one attempt under rate_per_second.
 //   - In-flight slot: the permission for one of several concurrent attempts.
-//   - Lease: a permission with an end. Leases of probes and in-flight slots expire when the holder crashes.
-//   - Claim: the lease of a slot for a parked delivery, taken before its token is sent.
-//   - Hand-over: the end of a lease and the claim of its slot, in one write.
-//   - Park: hold a delivery back without a token, because the endpoint is paused, disabled, throttled or limited, or its circuit is open.
+//   - Lease: a probe, in-flight slot or place that is held until a given time, so that a crash cannot hold it forever.
+//   - Claim: the lease of an in-flight slot for a parked delivery, taken before its token is sent.
+//   - Hand-over: the end of a lease and the claim of its slot for a parked delivery, in one write.
+//   - Park: keep a delivery in the store without a token, because the endpoint is paused, disabled, throttled or at a
+//     limit, or because its circuit is open.
+//   - Backlog: parked deliveries that wait although the circuit is closed.
 //   - Release: send tokens for the parked deliveries of an endpoint, in slots or in waves.
 //   - Wave: one step of a release. Waves grow: 1, 2, 4 and so on, up to 500 deliveries.
+//   - Forget: stop checking an endpoint that has no parked deliveries.
+//   - Review: the regular judgement of an active endpoint by its counts of attempts and dead deliveries.
 //
 // Protection of the others:
 //
-//   - Speed class: fast, slow or unproven. Only fast endpoints share invocations.
-//   - Score: the balance of answers in time and late answers; 20 are the proof of speed.
-//   - Credit: the answers in time that one process saw of a fast endpoint lately. It forgives late attempts.
-//   - Place: the permission of a tenant for one token in the lane slot.
+//   - Speed class: fast, slow or unproven. Only attempts at fast and at coalescing endpoints share invocations.
+//   - Late attempt: an attempt of a second or more.
+//   - Score: counts an answer in time as +1 and a late one as -19. At 20 the endpoint has proved its speed.
+//   - Credit: answers in time that one process saw from an endpoint within the last seconds. Every 20 of them forgive one
+//     late attempt.
+//   - Place: a tenant's permission for one token in the lane slot.
 //
 // The end of a delivery:
 //
 //   - Settled: delivered, dead, discarded or cancelled. Surehook makes no more attempts.
 //   - Completion: the work after a delivery settles: retire the replayed delivery, count for the job, notify the owner.
+//   - Retire: turn a dead delivery into a discarded one when its replay has settled.
 //   - Replay: the next generation of a delivery.
-//   - Replay request: the order for a replay. The first token of the new generation carries the request.
+//   - Replay request: who asked for a replay, and how. The first token of the new generation carries it.
 //   - Redrive: a replay by SQS, which moves dead letters back to a lane.
-//   - Job: a replay of all deliveries that a filter selects.
+//   - Job: a replay of all deliveries that a filter selects, one page at a time.
+//   - Chain: the messages of a job, each of which sends the next one.
 //   - Notification: an operational event about an endpoint or a delivery, for the owner.
 //
 // # States of a delivery
 //
-// A queued delivery has no record, until the breaker finds it still queued some minutes later.
+// A queued delivery has no record until the breaker finds it still queued some minutes later.
 //
 //	            +--------- gate parks -----------+
 //	            |                                v
 //	queued --attempt--> retrying --gate----> parked
 //	  |  |                 |  ^                |  |
-//	  |  |                 |  +---- retry -----+  |
-//	  |  +----- 2xx -------+------- 2xx ----------+--> delivered
-//	  +---- rejected, exhausted, expired ---------+--> dead --> discarded
+//	  |  |                 |  +--- release ----+  |
+//	  |  +----- 2xx -------+------- 2xx ----------+--> delivered <-- late 2xx --+
+//	  +---- rejected, exhausted, expired ---------+--> dead --------------------+--> discarded
 //	  +---- endpoint deleted, cancelled, erased --+--> cancelled
 //
 // # Replays
@@ -97,6 +132,7 @@
 // A replay creates the next generation in state queued. The record of the old
 // generation names the new generation and keeps its state, with two exceptions:
 //
-//   - A dead delivery becomes discarded as soon as the new generation is delivered or dead.
-//   - A forced replay of an unsettled delivery cancels that delivery.
+//   - A dead delivery becomes discarded as soon as the new generation is settled.
+//   - A forced replay of an unsettled delivery cancels that delivery. If the delivery is still queued, there is no new
+//     generation: its first token is sent again.
 package hook

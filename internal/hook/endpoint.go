@@ -17,28 +17,28 @@ type Endpoint struct {
 	EventTypes     []string // exact types, "prefix.*", or "*"
 	Filter         []byte   // JSON, see package filter; empty: every event of the types
 	Metadata       map[string]string
-	Headers        map[string]string // additional headers of every request, in clear: of requests only, never stored
-	SealedHeaders  map[string][]byte // the same by name, each value encrypted as HeaderText, with the endpoint id as context
-	Auth           Auth              // of Surehook at the receiver
+	Headers        map[string]string // additional headers of every request in plain text: only in API requests, never stored
+	SealedHeaders  map[string][]byte // the same, by name; each value is encrypted as HeaderText with the endpoint id as context
+	Auth           Auth              // how Surehook authenticates itself to the receiver
 	TLS            TLS
 	Retry          RetryPolicy
-	RetryOn        []int         // statuses with a retry beside the default ones; see ResultOf
-	GiveUpOn       []int         // statuses without a retry beside the default ones
+	RetryOn        []int         // statuses that are retried in addition to the default ones; see ResultOf
+	GiveUpOn       []int         // statuses that are not retried, in addition to the default ones
 	Timeout        time.Duration // of one attempt, redirects included
 	MaxAge         time.Duration // an older unsettled delivery becomes dead
 	RatePerSecond  float64       // maximum of attempts per second; 0: no limit
 	MaxInFlight    int           // maximum of concurrent attempts; 0: no limit
-	Shards         int           // of the deliveries of new events, 1 to MaxShards
+	Shards         int           // shards of the deliveries of new events, 1 to MaxShards
 	ShardsEver     int           // the highest Shards so far
 	Circuit        CircuitSettings
-	Coalesce       Coalescing         // zero: a request per event
-	AutoDisable    bool               // reviews may disable the endpoint for too many dead deliveries; an answer 410 disables in any case
+	Coalesce       Coalescing         // zero: one request per event
+	AutoDisable    bool               // a review may disable the endpoint for too many dead deliveries; a 410 response disables it in any case
 	Profiles       []SignatureProfile // of every request, 1 or 2
 	Destination    Destination
 	Envelope       Envelope
-	Transformation string   // an expression of CEL that makes the requests, in place of the envelope; empty: none
+	Transformation string   // a CEL expression that shapes the requests, in place of the envelope; empty: none
 	Region         string   // of the requests; empty for the deployment's own
-	Fixed          bool     // requests come from fixed addresses of the own region, or are not made
+	Fixed          bool     // requests come from fixed addresses in the deployment's region, and from nowhere else
 	Schemes        []Scheme // signatures of every request, without duplicates; only the profile standard carries v1a
 	Secrets        []Secret // newest first
 	Status         Status
@@ -48,9 +48,9 @@ type Endpoint struct {
 	UpdatedAt      time.Time
 	Version        int64 // of the stored record; 0 for no record
 
-	// TenantVersion is the version of the tenant that a creation, or a move to another
-	// URL, requires: no endpoint of the tenant has changed since. nil: any. Reads leave
-	// it nil.
+	// TenantVersion is the version of the tenant on which the creation of the endpoint, or its
+	// move to another URL, is conditional: no endpoint of the tenant has changed since. nil: no
+	// condition. Reads leave it nil.
 	TenantVersion *int64
 }
 
@@ -58,7 +58,7 @@ type Endpoint struct {
 // secrets per scheme.
 type Secret struct {
 	Scheme    Scheme
-	Sealed    []byte // the text form of the key, encrypted, with the endpoint id as context
+	Sealed    []byte // the text form of the key, encrypted with the endpoint id as context
 	Public    string // public key of a v1a key, whpk_...
 	CreatedAt time.Time
 	ExpiresAt time.Time // zero: never
@@ -67,13 +67,11 @@ type Secret struct {
 // Masked stands for a hidden text in responses.
 const Masked = "***"
 
-// HeaderText returns the text to encrypt for a header. The name in front keeps a
-// ciphertext from serving as another header, and a signing secret from serving as a
-// header.
+// HeaderText returns the text to encrypt for a header. With the name in front, the ciphertext
+// cannot be used for another header, nor a signing secret as a header.
 func HeaderText(name, value string) string { return strings.ToLower(name) + ": " + value }
 
-// HeaderValue is the inverse of HeaderText; false for the text of another header, or
-// of no header.
+// HeaderValue is the inverse of HeaderText; false if the text is not that of this header.
 func HeaderValue(name, text string) (string, bool) {
 	return strings.CutPrefix(text, strings.ToLower(name)+": ")
 }
@@ -96,21 +94,20 @@ func (e Endpoint) Sharded(shards int) Endpoint {
 	return e
 }
 
-// Remote reports whether another place than the deliverer's makes the requests.
+// Remote reports whether the requests are made elsewhere than in function deliver.
 func (e *Endpoint) Remote() bool { return e.Region != "" || e.Fixed }
 
 // Target returns the endpoint as the target of a new event.
 func (e Endpoint) Target() Target { return Target{Endpoint: e.ID, Shards: max(e.Shards, 1)} }
 
-// Widest returns the endpoint with the highest number of shards so far: the shards of
-// all the endpoint's deliveries.
+// Widest returns the endpoint with the highest number of shards that it ever had: these contain
+// all its deliveries.
 func (e Endpoint) Widest() Target {
 	return Target{Endpoint: e.ID, Shards: max(e.Shards, e.ShardsEver, 1)}
 }
 
-// Signing returns the active secrets of the endpoint's signature schemes, newest
-// first. The endpoint may also have secrets of other schemes, for a later change of
-// the schemes.
+// Signing returns the active secrets of the endpoint's signature schemes, newest first. The
+// endpoint may also keep secrets of other schemes, for when its schemes change again.
 func (e *Endpoint) Signing(now time.Time) []Secret {
 	return slices.DeleteFunc(e.Active(now), func(s Secret) bool { return !slices.Contains(e.Schemes, s.Scheme) })
 }

@@ -2,7 +2,7 @@ package hook
 
 import "time"
 
-// Status tells whether Surehook sends requests to an endpoint.
+// Status says whether Surehook sends requests to an endpoint.
 type Status uint8
 
 // The statuses. The zero Status is not valid.
@@ -62,8 +62,8 @@ type Exponential struct {
 	Attempts int // total, including the first
 }
 
-// Jitter is the spread of a delay d. The spread separates the retries of
-// deliveries with simultaneous failures.
+// Jitter is how a delay d is spread, so that deliveries that failed together are not retried
+// together.
 type Jitter uint8
 
 // The jitters. The zero Jitter is not valid.

@@ -1,7 +1,7 @@
 package hook
 
-// Envelope is the form in which an endpoint gets the payloads of its events. A request with
-// several events has a form of its own, with every envelope.
+// Envelope is the form in which an endpoint receives the payload of an event. A request with
+// several events has its own form, whatever the envelope.
 type Envelope uint8
 
 // The envelopes. EnvelopeRaw is the zero Envelope.
@@ -11,7 +11,8 @@ const (
 	EnvelopeThin                     // id, type and timestamp, without the payload
 )
 
-// ValidateShape refuses a shape of single events for requests with several events.
+// ValidateShape refuses shapes of single events for an endpoint that receives several events in
+// one request.
 func ValidateShape(e Endpoint) []FieldError {
 	var errs []FieldError
 	if e.Coalesce.On() && e.Envelope == EnvelopeThin {

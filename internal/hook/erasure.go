@@ -21,7 +21,7 @@ func ParseErasureID(s string) (ErasureID, error) {
 	return ErasureID(s), nil
 }
 
-// TenantClosing returns the error for a change of a tenant that an erasure removes.
+// TenantClosing returns the error for a change of a tenant that is being erased.
 func TenantClosing(tenant TenantID) *Error {
-	return &Error{Code: CodeTenantClosing, Message: fmt.Sprintf("tenant %s is being erased; its name can be used again after the end of the erasure", tenant)}
+	return &Error{Code: CodeTenantClosing, Message: fmt.Sprintf("tenant %s is being erased; its name can be used again when the erasure is complete", tenant)}
 }

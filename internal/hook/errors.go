@@ -7,23 +7,23 @@ import (
 	"time"
 )
 
-// Code is the kind of an error. Callers decide by the code.
+// Code is the kind of an error. Callers decide by it.
 type Code uint8
 
 // The codes. The zero Code is not valid.
 const (
-	CodeInvalid       Code = iota + 1 // wrong input; a repetition cannot help
-	CodeMismatch                      // input that an event type of the environment does not allow
+	CodeInvalid       Code = iota + 1 // wrong input; repeating the call cannot help
+	CodeMismatch                      // an event that does not fit its event type
 	CodeTooLarge                      // input past a size limit
 	CodeUnauthorized                  // unknown caller
 	CodeForbidden                     // known caller without permission, or past a limit
-	CodeLoop                          // a request of Surehook's own to Surehook
+	CodeLoop                          // a request that Surehook sent to itself
 	CodeNotFound                      // no such resource, or the resource of another tenant
-	CodeConflict                      // the state of the resource forbids the operation, or another writer was first
-	CodeStale                         // the resource has another version than the caller requires
-	CodeInProgress                    // a conflict: replay of an unsettled delivery
-	CodeReplayed                      // a conflict: second replay of a delivery
-	CodeTenantClosing                 // a conflict: the erasure of the tenant is under way
+	CodeConflict                      // the state of the resource forbids the operation, or another writer came first
+	CodeStale                         // the resource does not have the version that the caller requires
+	CodeInProgress                    // a conflict: the delivery to replay is not settled
+	CodeReplayed                      // a conflict: the delivery was already replayed
+	CodeTenantClosing                 // a conflict: the tenant is being erased
 	CodeThrottled                     // too many requests; try again later
 	CodeUnavailable                   // a dependency did not respond; try again later
 	CodeInternal                      // a fault in Surehook
@@ -80,7 +80,7 @@ type Error struct {
 	Message string
 	Fields  []FieldError
 	Err     error
-	// RetryAfter is the time until a repetition can succeed; 0: unknown.
+	// RetryAfter is how long to wait until the call can succeed; 0: unknown.
 	RetryAfter time.Duration
 }
 
@@ -109,13 +109,12 @@ func CodeOf(err error) Code {
 	return CodeInternal
 }
 
-// NotFound returns the error for a missing resource. A resource of another tenant
-// gives the same error.
+// NotFound returns the error for a missing resource, and for a resource of another tenant.
 func NotFound(resource string) *Error {
 	return &Error{Code: CodeNotFound, Message: "no such " + resource}
 }
 
-// Conflict returns the error for an operation against the state or version of a resource.
+// Conflict returns the error for an operation that the state or version of a resource forbids.
 func Conflict(message string) *Error {
 	return &Error{Code: CodeConflict, Message: message}
 }

@@ -18,7 +18,7 @@ type Event struct {
 	AcceptedAt     time.Time
 	ExpiresAt      time.Time // when the record is deleted
 	ErasedAt       time.Time // when the payload was erased; zero: never
-	Nonce          string    // of the writing request: distinguishes a retried write from a duplicate event
+	Nonce          string    // random, per request: tells a retried write from a duplicate event
 }
 
 // UntargetedShards is the number of shards of a tenant's list of events without a target.
@@ -28,13 +28,14 @@ const UntargetedShards = 16
 // ends deliveries of an event without a payload.
 func (e Event) Erased() bool { return !e.ErasedAt.IsZero() }
 
-// Expired reports whether the record is to be deleted. The table may delete the records
-// of an expired event days later, and in any order, so nobody uses an expired event.
+// Expired reports whether the retention of the event is over. The table may delete the records
+// of an expired event days later, in any order, so an expired event must not be used.
 func (e Event) Expired(now time.Time) bool {
 	return !e.ExpiresAt.IsZero() && !now.Before(e.ExpiresAt)
 }
 
-// Hash returns the SHA-256 of type, 0, payload. Equal hashes mean equal content.
+// Hash returns the SHA-256 of the type, a zero byte and the payload. Equal hashes mean equal
+// content.
 func (e Event) Hash() [sha256.Size]byte {
 	h := sha256.New()
 	h.Write([]byte(e.Type))
@@ -43,31 +44,31 @@ func (e Event) Hash() [sha256.Size]byte {
 	return [sha256.Size]byte(h.Sum(nil))
 }
 
-// Target is an endpoint with the number of shards of its deliveries. The targets of
-// an event are fixed at acceptance: a later number of shards applies to later events.
+// Target is an endpoint with the number of shards of its deliveries. An event keeps the targets
+// of its acceptance: a later change of the shards applies to later events.
 type Target struct {
 	Endpoint EndpointID
 	Shards   int // 1 to MaxShards
 }
 
-// DeletedTarget returns the target for reads of a deleted endpoint's deliveries:
-// nobody knows the number of shards any more.
+// DeletedTarget returns the target for reading the deliveries of a deleted endpoint, whose
+// number of shards is no longer known.
 func DeletedTarget(id EndpointID) Target { return Target{Endpoint: id, Shards: MaxShards} }
 
-// MaxTargets bounds the targets of an event, with those added later.
+// MaxTargets bounds the targets of an event, including those added later.
 const MaxTargets = 2 * MaxEndpointsPerTenant
 
-// AddedDelivery returns the first generation of a delivery to an endpoint that is added
-// to a stored event: a settled record without an attempt. The replay of the record
-// is the first generation with attempts, so its age counts from the replay.
+// AddedDelivery returns the first generation of a delivery to an endpoint that is added to a
+// stored event: a settled record without an attempt. Its replay, generation 2, makes the first
+// attempt, so the age of the delivery counts from the replay.
 func AddedDelivery(e Event, target Target, now time.Time) Delivery {
 	d := QueuedDelivery(e, target)
 	d.State, d.Reason, d.UpdatedAt = StateCancelled, ReasonAdded, now
 	return d
 }
 
-// Ref returns the ref of the event's delivery to the endpoint in the generation.
-// ok is false when the endpoint is no target of the event.
+// Ref returns the key of the event's delivery to the endpoint in the generation. ok is false
+// when the endpoint is not a target of the event.
 func (e Event) Ref(endpoint EndpointID, generation int) (ref DeliveryRef, ok bool) {
 	for _, target := range e.Targets {
 		if target.Endpoint == endpoint {
@@ -77,7 +78,7 @@ func (e Event) Ref(endpoint EndpointID, generation int) (ref DeliveryRef, ok boo
 	return DeliveryRef{}, false
 }
 
-// refOf returns the ref of the event's delivery to the target.
+// refOf returns the key of the event's delivery to the target.
 func (e Event) refOf(target Target, generation int) DeliveryRef {
 	return DeliveryRef{
 		DeliveryID: DeliveryID{Event: e.ID, Endpoint: target.Endpoint, Generation: generation},

@@ -14,7 +14,7 @@ const (
 	MaxGroup               = 64
 )
 
-// Validation is what happens to an event that its event type does not allow.
+// Validation says what happens to an event that does not fit its event type.
 type Validation uint8
 
 // The validations. The zero Validation of an event type means the environment's.
@@ -66,13 +66,13 @@ func (t EventType) Checks() bool { return t.Validation > ValidationOff }
 
 // Catalogue is the state of all event types of an environment.
 type Catalogue struct {
-	Version int64 // changes with every change of an event type; 0: there was never an event type
+	Version int64 // grows with every change of an event type; 0: there never was an event type
 	Types   int   // number of event types
 	Checked int   // number of event types with Checks
 }
 
-// After returns the catalogue after the change of an event type. A new type has no
-// before, a deleted type no after: zero values.
+// After returns the catalogue after the change of an event type. before is zero for a new type,
+// and after is zero for a deleted type.
 func (c Catalogue) After(before, after EventType) Catalogue {
 	c.Version++
 	c.Types += count(after.Name != "") - count(before.Name != "")

@@ -2,9 +2,9 @@ package hook
 
 import "strings"
 
-// AlsoWrong returns the wrong fields of two checks of one input. A later check sees a
-// field with a wrong form as absent, so the errors of more about the fields of first,
-// of fields inside them or around them are left out.
+// AlsoWrong returns the wrong fields of two checks of the same input. The later check sees a
+// malformed field as absent, so its errors about the fields of first, or about fields inside or
+// around them, are left out.
 func AlsoWrong(first, more []FieldError) []FieldError {
 	all := append([]FieldError(nil), first...)
 	for _, m := range more {

@@ -5,17 +5,16 @@ import (
 	"strings"
 )
 
-// The names that users cannot set, as reserved reads them: in lower case, with "-" for
-// every other sign. Proxies and frameworks take the second part of each list for the word
-// of an intermediary: a receiver that trusts the address of Surehook would trust the
-// tenant. Sources:
+// The names that users cannot set, as HeaderName normalises them. Proxies and frameworks use
+// the headers of the second part of each list to report about the client: a receiver that
+// trusts Surehook's address would trust whatever the tenant puts there. Sources:
 //   - addresses of clients: the list of npm's request-ip, and the documentation of
 //     Cloudflare, Fastly, Akamai, Fly, Vercel, Netlify, Azure Front Door, CloudFront, App
 //     Engine and Envoy
 //   - paths, hosts and schemes: CVE-2018-14773 (X-Original-URL, X-Rewrite-URL), RFC 7239
 //     (Forwarded), X-Forwarded-*, and its older forms in the page of MDN on X-Forwarded-Proto
 //   - methods: the README of npm's method-override
-//   - the way through a program: CVE-2016-5385 (Proxy), CVE-2025-29927 (X-Middleware-Subrequest)
+//   - how a request passes through a program: CVE-2016-5385 (Proxy), CVE-2025-29927 (X-Middleware-Subrequest)
 //
 // The third part names a user or a client certificate that a proxy has checked: RFC 3875
 // (Remote-User), RFC 9440 (Client-Cert), and the documentation of Kubernetes, oauth2-proxy,
@@ -44,8 +43,8 @@ var (
 	}
 )
 
-// HeaderName returns the name as the least exact of receivers read it: in lower case, with
-// "-" for every sign but letters and digits.
+// HeaderName returns the name as the least exact receivers read it: in lower case, with "-" for
+// everything but letters and digits.
 func HeaderName(name string) string {
 	return strings.Map(func(r rune) rune {
 		if r >= 'a' && r <= 'z' || r >= '0' && r <= '9' {
@@ -55,10 +54,10 @@ func HeaderName(name string) string {
 	}, strings.ToLower(name))
 }
 
-// ReservedHeader reports whether users cannot set the header: framing,
-// hop-by-hop and signature headers, and headers by which a proxy or a framework tells the
-// client's address, user or certificate, or changes the host, the path or the method.
-// ReservedHeader compares as HeaderName does: many servers read "_" as "-".
+// ReservedHeader reports whether users cannot set the header: framing, hop-by-hop and signature
+// headers, and headers with which a proxy or a framework passes on the client's address, user
+// or certificate, or changes the host, the path or the method. Names are compared as by
+// HeaderName, because many servers read "_" as "-".
 func ReservedHeader(name string) bool {
 	name = HeaderName(name)
 	return slices.Contains(reservedNames, name) ||

@@ -79,7 +79,8 @@ func NewEndpointID() EndpointID { return EndpointID(endpointPrefix + randomSuffi
 // NewKeyID returns a fresh random id.
 func NewKeyID() KeyID { return KeyID(keyPrefix + randomSuffix()) }
 
-// NewNonce returns 16 random characters. The nonce distinguishes a token, or an accepted event, from duplicates.
+// NewNonce returns 16 random characters, which tell a token or an accepted event from its
+// duplicates.
 func NewNonce() string { return randomSuffix() }
 
 // randomSuffix returns 80 random bits as 16 characters of Crockford's base32.
@@ -118,8 +119,8 @@ func ParseEndpointID(s string) (EndpointID, error) {
 	return EndpointID(s), nil
 }
 
-// DeliveryID names one event for one endpoint in one generation. The parts are
-// the storage keys of the delivery, so no lookup table is necessary.
+// DeliveryID names one event for one endpoint in one generation. Its parts lead to the record
+// of the delivery, so no lookup table is needed.
 type DeliveryID struct {
 	Event      EventID
 	Endpoint   EndpointID

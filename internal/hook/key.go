@@ -19,7 +19,7 @@ const (
 	ScopeRead           Scope = "read"
 	ScopeReplay         Scope = "replay"
 	ScopeAudit          Scope = "audit"
-	ScopePortalWrite    Scope = "portal:write" // makes and ends portal links: keys of up to 24 hours for any tenant
+	ScopePortalWrite    Scope = "portal:write" // create and revoke portal links: keys for any tenant, valid for up to 24 hours
 	ScopeAdmin          Scope = "admin"        // all operations, including the management of keys
 )
 
@@ -28,13 +28,13 @@ func Scopes() []Scope {
 	return []Scope{ScopeEventsWrite, ScopeEndpointsWrite, ScopeRead, ScopeReplay, ScopeAudit, ScopePortalWrite, ScopeAdmin}
 }
 
-// AllTenants as the tenant of a key permits access to all tenants.
+// AllTenants as the tenant of a key gives access to all tenants.
 const AllTenants TenantID = "*"
 
 // APIKeyPrefix is the prefix of every API key.
 const APIKeyPrefix = "shk_"
 
-// APIKey is the record of an API key. The record holds a hash and not the key.
+// APIKey is the record of an API key. It contains a hash of the key, not the key itself.
 type APIKey struct {
 	ID        KeyID
 	Name      string
@@ -43,10 +43,10 @@ type APIKey struct {
 	Hash      string // HashKey of the key
 	CreatedAt time.Time
 	Restriction
-	// LastUsedOn is the UTC day of the last successful check, such as
-	// "2026-11-21"; empty before the first use. Days sort as text.
+	// LastUsedOn is the UTC day of the last successful use, such as "2026-11-21"; empty before
+	// the first one. Days sort as text.
 	LastUsedOn string
-	// OfLink marks the key of a portal link: in no list of keys, and without LastUsedOn.
+	// OfLink marks the key of a portal link: it is in no list of keys and has no LastUsedOn.
 	OfLink bool
 }
 
@@ -70,7 +70,7 @@ func HashKey(key string) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// Restriction bounds the use of an API key. The zero Restriction bounds nothing.
+// Restriction limits the use of an API key. The zero Restriction limits nothing.
 type Restriction struct {
 	ExpiresAt time.Time      // zero: never
 	Networks  []netip.Prefix // of callers, masked; empty: every network
@@ -97,8 +97,9 @@ type Principal struct {
 	Restriction
 }
 
-// Admit checks the restriction of the caller's key for a request from the address
-// at now: CodeUnauthorized for an expired key, CodeForbidden for another network.
+// Admit checks the restriction of the caller's key for a request from the address at now. It
+// returns CodeUnauthorized for an expired key, and CodeForbidden for an address in no allowed
+// network.
 func (p Principal) Admit(now time.Time, from netip.Addr) error {
 	switch {
 	case p.Expired(now):

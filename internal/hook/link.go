@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// PortalLink is the record of a link to the portal of a tenant. The link carries a code that
-// opens the portal once. The record holds hashes, and neither the code nor the key.
+// PortalLink is the record of a link to a tenant's portal. The link carries a code that opens
+// the portal once. The record contains only hashes of the code and of the key.
 type PortalLink struct {
 	ID        KeyID // of the link, and of the key
 	Tenant    TenantID
@@ -17,14 +17,14 @@ type PortalLink struct {
 	CreatedAt time.Time
 	ExpiresAt time.Time // of the key; the record is removed later
 	CodeHash  string    // HashKey of the code
-	OpenUntil time.Time // the code opens nothing from this time on
+	OpenUntil time.Time // when the code expires
 	KeyHash   string    // HashKey of the key; empty until the code is used
 }
 
 // Opened reports whether the code was used.
 func (l PortalLink) Opened() bool { return l.KeyHash != "" }
 
-// IsCode reports whether the code is the link's.
+// IsCode reports whether the code belongs to the link.
 func (l PortalLink) IsCode(code string) bool {
 	return subtle.ConstantTimeCompare([]byte(HashKey(code)), []byte(l.CodeHash)) == 1
 }
@@ -37,7 +37,7 @@ func (l PortalLink) APIKey() APIKey {
 	}
 }
 
-// PortalKeyName names the keys of portal links in records of changes.
+// PortalKeyName is the name of the keys of portal links in audit records.
 const PortalKeyName = "portal link"
 
 // linkCodePrefix is the prefix of every code of a portal link.

@@ -11,7 +11,7 @@ type Notification struct {
 	Delivery DeliveryID // zero for a notification about an endpoint
 	At       time.Time
 	Reason   string             // the explanation, one sentence
-	Figures  map[string]float64 // the numbers behind the decision, such as dead_rate 0.62
+	Figures  map[string]float64 // the numbers behind the decision, such as dead_rate: 0.62
 	// Key identifies the occurrence. Repeated notifications of one occurrence have
 	// equal keys; two occurrences have different keys.
 	Key string
@@ -21,7 +21,7 @@ type Notification struct {
 const (
 	NotificationFailing   = SystemPrefix + "endpoint.failing"              // the dead rate passed a warning level
 	NotificationSlow      = SystemPrefix + "endpoint.slow"                 // flagged as slow
-	NotificationDisabled  = SystemPrefix + "endpoint.disabled"             // by a response 410 or by the dead rate
+	NotificationDisabled  = SystemPrefix + "endpoint.disabled"             // after a 410 response, or because of the dead rate
 	NotificationRecovered = SystemPrefix + "endpoint.recovered"            // no longer failing, or no longer slow
 	NotificationExpiring  = SystemPrefix + "endpoint.certificate_expiring" // the client certificate ends within 30 or 7 days
 	NotificationDead      = SystemPrefix + "delivery.dead"                 // a delivery became dead
@@ -29,6 +29,6 @@ const (
 	NotificationClosed    = SystemPrefix + "circuit.closed"
 )
 
-// IsDecision reports whether the notification is listed as a decision about the
-// endpoint. Decisions about the endpoint do; the death of a single delivery does not.
+// IsDecision reports whether the notification is about a decision that concerns the endpoint.
+// Only the death of a single delivery is not.
 func (n Notification) IsDecision() bool { return n.Type != NotificationDead }

@@ -21,13 +21,13 @@ func Pointer(names ...string) string {
 	return b.String()
 }
 
-// DecodeValue decodes exactly one JSON value, with numbers as json.Number. The message
-// says what is wrong; empty: nothing.
+// DecodeValue decodes exactly one JSON value, with numbers as json.Number. message says what is
+// wrong, and is empty otherwise.
 func DecodeValue(raw []byte) (value any, message string) {
 	dec := json.NewDecoder(bytes.NewReader(raw))
 	dec.UseNumber()
 	if err := dec.Decode(&value); err != nil {
-		return nil, "must be JSON"
+		return nil, "must be valid JSON"
 	}
 	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
 		return nil, "must be one JSON value"

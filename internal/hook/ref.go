@@ -11,10 +11,10 @@ import (
 // 500 deliveries a second.
 const MaxShards = 16
 
-// DeliveryRef is the key of a delivery's record: the delivery is stored with the
-// endpoint, in a shard, at the time of acceptance. A reused idempotency key gives the
-// same DeliveryID again after the end of the first event, and another DeliveryRef.
-// Refs are comparable. String returns the id alone.
+// DeliveryRef is the key of a delivery's record: records are stored by endpoint, shard and time
+// of acceptance. When an idempotency key is used again after its event expired, the DeliveryID
+// is the same as before, but the DeliveryRef differs. Refs are comparable. String returns the
+// id alone.
 type DeliveryRef struct {
 	DeliveryID
 
@@ -22,9 +22,9 @@ type DeliveryRef struct {
 	Shard      int   // from 0
 }
 
-// ShardOf returns the shard of the id, from 0; 0 for fewer than 2 shards. The two halves
-// of the hash are combined, because the low bits of FNV-1a depend on the low bits of the
-// input only. The hash is a part of the table's layout.
+// ShardOf returns the shard of the id, from 0; 0 for fewer than 2 shards. The two halves of the
+// hash are combined, because the low bits of FNV-1a depend only on the low bits of the input.
+// The function is part of the layout of the table and must not change.
 func ShardOf[ID ~string](id ID, shards int) int {
 	if shards <= 1 {
 		return 0
@@ -48,7 +48,7 @@ func (r DeliveryRef) Predecessor() (before DeliveryRef, ok bool) {
 	return r, r.Generation > 0
 }
 
-// maxRef is the room for the text of a DeliveryRef.
+// maxRef is a sufficient capacity for the text of a DeliveryRef.
 const maxRef = 96
 
 // MarshalText returns <id>@<accepted at>, and /<shard> after shard 0.
@@ -65,13 +65,13 @@ func (r DeliveryRef) appendText(text []byte) []byte {
 
 // UnmarshalText is the inverse of MarshalText.
 func (r *DeliveryRef) UnmarshalText(text []byte) error {
-	id, place, _ := strings.Cut(string(text), "@")
+	id, key, _ := strings.Cut(string(text), "@")
 	parsed, err := ParseDeliveryID(id)
 	if err != nil {
 		return err
 	}
 	ref := DeliveryRef{DeliveryID: parsed}
-	accepted, shard, sharded := strings.Cut(place, "/")
+	accepted, shard, sharded := strings.Cut(key, "/")
 	if ref.AcceptedAt, err = strconv.ParseInt(accepted, 10, 64); err != nil {
 		return NotFound("delivery")
 	}

@@ -30,12 +30,12 @@ func ParseJobID(s string) (JobID, error) {
 	return JobID(s), nil
 }
 
-// ReplayRequest is the order for a replay. The first token of the new generation
-// carries the request, so the token alone is sufficient to create the generation.
+// ReplayRequest asks for a replay. The first token of the new generation carries the request,
+// so the token alone is enough to create the generation.
 type ReplayRequest struct {
 	By       KeyID `json:"by,omitempty"`    // the API key of the caller; empty for a redrive of the dead-letters queue
 	Job      JobID `json:"job,omitempty"`   // the replay job; empty for none
-	JobIndex int   `json:"slot,omitempty"`  // the number in the job, from 0
+	JobIndex int   `json:"slot,omitempty"`  // the delivery's number within the job, from 0
 	Force    bool  `json:"force,omitempty"` // cancel an unsettled delivery
 
 	Redrive bool `json:"redrive,omitempty"` // SQS moved the dead letter: replay only a dead delivery
@@ -49,16 +49,14 @@ type Replayed struct {
 	At         time.Time
 }
 
-// Replay returns the record of the delivery with the replay noted. A settled
-// delivery keeps its state. An unsettled delivery becomes cancelled, so at most
-// one generation is in progress.
+// Replay returns the record of the delivery with the replay noted. A settled delivery keeps its
+// state. An unsettled delivery becomes cancelled, so at most one generation is in progress.
 //
-// Errors: CodeInternal for an unreadable delivery, CodeReplayed for a delivery with a newer generation (replay the newer
-// generation instead), CodeInProgress for an unsettled delivery without Force,
-// CodeConflict for the redrive of a delivery in another state than dead, CodeConflict
-// less than MaxMaxAge before the end of the event, because the new generation may
-// wait for so long, CodeConflict after the erasure of the payload, and CodeConflict past
-// MaxGeneration.
+// Errors: CodeInternal for an unreadable delivery. CodeReplayed if there is a newer generation,
+// which can be replayed instead. CodeInProgress for an unsettled delivery without Force.
+// CodeConflict for the redrive of a delivery that is not dead, after the payload was erased, in
+// generation MaxGeneration, and less than MaxMaxAge before the event expires, because the new
+// generation may take that long.
 func (d Delivery) Replay(o ReplayRequest, now time.Time) (Delivery, error) {
 	switch {
 	case d.Unreadable():
@@ -87,12 +85,11 @@ func (d Delivery) Replay(o ReplayRequest, now time.Time) (Delivery, error) {
 // ErrErased returns the error for a replay without a payload.
 func ErrErased() *Error { return Conflict("the payload of the event was erased") }
 
-// Successor returns the ref of the next generation, whether or not the
-// generation exists.
+// Successor returns the key of the next generation, whether or not it exists.
 func (d Delivery) Successor() DeliveryRef { return d.Ref().Successor() }
 
-// QueuedReplay returns the next generation of old, a replayed delivery, before
-// the new generation has a record.
+// QueuedReplay returns the next generation of old, a replayed delivery, as it is before it has
+// a record.
 func QueuedReplay(e Event, old Delivery) Delivery {
 	d := QueuedDelivery(e, Target{Endpoint: old.ID.Endpoint}).At(old.Successor())
 	d.CreatedAt, d.UpdatedAt = old.Replayed.At, old.Replayed.At
@@ -100,9 +97,9 @@ func QueuedReplay(e Event, old Delivery) Delivery {
 	return d
 }
 
-// Retire discards a dead delivery with a settled replay: the delivery is no
-// longer an open dead letter. ok is false for a delivery in another state or
-// without a replay. Retire keeps the times of the record.
+// Retire discards a dead delivery whose replay is settled, so that it is no longer an open dead
+// letter. It keeps the times of the record. ok is false for a delivery that is not dead or was
+// not replayed.
 func (d Delivery) Retire() (retired Delivery, ok bool) {
 	if d.State != StateDead || d.Replayed.Generation == 0 {
 		return d, false
@@ -116,12 +113,12 @@ func (d Delivery) CancelledByReplay() bool {
 	return d.State == StateCancelled && d.Reason == ReasonReplayed
 }
 
-// redriveNonce is the nonce of all tokens from dead letters. Two receipts of one
-// dead letter give equal tokens.
+// redriveNonce is the nonce of all tokens made from dead letters, so that a dead letter
+// received twice gives the same token.
 const redriveNonce = "redrive"
 
-// Token returns the token of a dead letter on a lane: the first attempt of the
-// next generation. SQS puts dead letters on a lane in a redrive.
+// Token returns the token of a dead letter that SQS moved to a lane (a redrive): the first
+// attempt of the next generation.
 func (l DeadLetter) Token() Token {
 	return Token{
 		Delivery:      l.Delivery.Successor(),

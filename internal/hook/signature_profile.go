@@ -8,22 +8,21 @@ import (
 	"strings"
 )
 
-// SignatureProfile is a contract about signatures: what is signed, how, and the headers
-// that tell the receiver. The profiles of Surehook have a name only, see package sign; a
-// profile of the deployment is copied into an endpoint when the endpoint is saved with it,
-// because receivers rely on it.
+// SignatureProfile says what is signed, how, and which headers carry the signature. Surehook's
+// own profiles have only a name, see package sign. A profile defined by the deployment is
+// copied into each endpoint that is saved with it, because receivers rely on it.
 type SignatureProfile struct {
 	Name      string            `json:"-"`
 	Signed    string            `json:"signed"`              // template of the signed text
 	Algorithm string            `json:"algorithm"`           // of the HMAC: sha256, sha512 or sha1
 	Encoding  string            `json:"encoding"`            // of a signature: hex or base64
-	Key       string            `json:"key"`                 // text: the text of the secret is the key; decoded: its bytes
+	Key       string            `json:"key"`                 // text: the text of the secret is the key; decoded: the bytes that it encodes
 	Prefix    string            `json:"prefix,omitzero"`     // before each signature, such as "v1="
-	Separator string            `json:"separator,omitempty"` // between the signatures of several secrets; empty: the newest secret signs
+	Separator string            `json:"separator,omitempty"` // between the signatures of several secrets; empty: only the newest secret signs
 	Headers   map[string]string `json:"headers"`             // templates of the values, by name
 }
 
-// The profiles that have a meaning beyond their definition.
+// The profiles with a meaning beyond their definition.
 const (
 	ProfileStandard = "standard" // Standard Webhooks, the only one for v1a
 	ProfileClassic  = "classic"
@@ -31,7 +30,7 @@ const (
 
 // Bounds of signature profiles. docs/limits.md lists the bounds.
 const (
-	MaxProfiles       = 2 // of an endpoint: the new one and the old one
+	MaxProfiles       = 2 // of an endpoint: the new one and the old one during a migration
 	maxProfileName    = 64
 	maxProfileText    = 256 // of a template
 	maxProfilePart    = 32  // of prefix and separator
@@ -43,11 +42,11 @@ var (
 	placeholder = regexp.MustCompile(`\{[^{}]*\}`)
 	visible     = regexp.MustCompile(`^[\x20-\x7e]*$`)
 	separator   = regexp.MustCompile(`^[\x20-\x7a|~]*[^\w+/={}\x00-\x1f\x7f-\x{10ffff}][\x20-\x7a|~]*$`)
-	part        = regexp.MustCompile(`^([\x21-\x7a|~]([\x20-\x7a|~]*[\x21-\x7a|~])?)?$`) // no brace, and no space at an edge
-	joined      = regexp.MustCompile(`\}\w*\{`)                                          // ids and times have such characters, too
+	part        = regexp.MustCompile(`^([\x21-\x7a|~]([\x20-\x7a|~]*[\x21-\x7a|~])?)?$`) // no braces, and no space at either end
+	joined      = regexp.MustCompile(`\}\w*\{`)                                          // ids and times consist of such characters
 )
 
-// Placeholders of templates. The URL is the endpoint's, also after a redirect.
+// Placeholders of templates. The URL is that of the endpoint, even after a redirect.
 const (
 	PlaceID          = "{id}"
 	PlaceTimestamp   = "{timestamp}" // of the attempt, in seconds since 1970
@@ -56,15 +55,15 @@ const (
 	PlaceMethod      = "{method}"
 	PlaceType        = "{type}"
 	PlaceDelivery    = "{delivery}"
-	PlaceIdempotency = "{idempotency_key}" // of the event, or else its id
+	PlaceIdempotency = "{idempotency_key}" // the event's idempotency key, or else its id
 	PlaceSignature   = "{signature}"
 )
 
-// Own reports whether the profile has a definition of its own: it is the deployment's.
+// Own reports whether the deployment defines the profile.
 func (p SignatureProfile) Own() bool { return p.Signed != "" }
 
-// Check returns the wrong fields of a definition, below the field, and warnings about weak
-// choices. A contract with MD5 is refused: its receivers need another one.
+// Check returns the wrong fields of a definition, as paths below field, and warnings about weak
+// choices. MD5 is not among the algorithms: a receiver that needs it should change.
 func (p SignatureProfile) Check(field string) (wrong []FieldError, warnings []string) {
 	add := func(name, format string, args ...any) {
 		wrong = append(wrong, FieldError{field + name, fmt.Sprintf(format, args...)})
@@ -73,7 +72,7 @@ func (p SignatureProfile) Check(field string) (wrong []FieldError, warnings []st
 		add("", "names must be 1 to %d of a-z 0-9 -", maxProfileName)
 	}
 	if len(p.Signed) > maxProfileText || strings.Count(p.Signed, PlaceBody) != 1 {
-		add(".signed", "must be a template of at most %d bytes with {body} once", maxProfileText)
+		add(".signed", "must be a template of at most %d bytes that contains {body} once", maxProfileText)
 	}
 	checkPlaces(add, ".signed", p.Signed, PlaceID, PlaceTimestamp, PlaceBody, PlaceURL, PlaceMethod)
 	choice := func(name, value string, choices ...string) {
@@ -88,17 +87,17 @@ func (p SignatureProfile) Check(field string) (wrong []FieldError, warnings []st
 		add(".prefix", "must be at most %d visible ASCII characters without { and }, and without a space at an edge", maxProfilePart)
 	}
 	if p.Separator != "" && (len(p.Separator) > maxProfilePart || !separator.MatchString(p.Separator)) {
-		add(".separator", "must be at most %d visible ASCII characters without { and }, one of them outside of A-Z a-z 0-9 + / =", maxProfilePart)
+		add(".separator", "must be at most %d visible ASCII characters without { and }, at least one of them not in A-Z a-z 0-9 + / =", maxProfilePart)
 	}
 	p.checkHeaders(add)
 	if p.Algorithm == "sha1" {
-		warnings = append(warnings, "SHA-1 is weak: use it for receivers only that know nothing else")
+		warnings = append(warnings, "SHA-1 is weak: use it only for receivers that support nothing else")
 	}
 	if !strings.Contains(p.Signed, PlaceTimestamp) {
-		warnings = append(warnings, "The time is not signed: the receiver cannot tell an old request that somebody sends again")
+		warnings = append(warnings, "The time is not signed: the receiver cannot recognise an old request that somebody sends again")
 	}
 	if joined.MatchString(p.Signed) {
-		warnings = append(warnings, "Two parts are signed without a character between that neither can have: one signature fits several pairs of them")
+		warnings = append(warnings, "Two values are signed without a separator that neither can contain: one signature fits several pairs of values")
 	}
 	return wrong, warnings
 }
@@ -134,18 +133,18 @@ func (p SignatureProfile) checkHeaders(add func(name, format string, args ...any
 	}
 }
 
-// signatureHeader reports whether a reserved name, in lower case, is for signatures.
+// signatureHeader reports whether a reserved name, in lower case, may carry signatures.
 func signatureHeader(name string) bool {
 	switch name {
 	case "x-event-id", "x-idempotency-key":
 		return true
-	case "x-webhook-event", "x-webhook-delivery", "x-webhook-attempt": // of every request
+	case "x-webhook-event", "x-webhook-delivery", "x-webhook-attempt": // in every request
 		return false
 	}
 	return slices.ContainsFunc([]string{"webhook-", "x-webhook-", "svix-"}, func(prefix string) bool { return strings.HasPrefix(name, prefix) })
 }
 
-// checkPlaces refuses placeholders that are not known.
+// checkPlaces refuses unknown placeholders.
 func checkPlaces(add func(name, format string, args ...any), field, template string, known ...string) {
 	for _, place := range placeholder.FindAllString(template, -1) {
 		if !slices.Contains(known, place) {
@@ -154,8 +153,8 @@ func checkPlaces(add func(name, format string, args ...any), field, template str
 	}
 }
 
-// validateProfiles checks the names and the combination of an endpoint's profiles. Package
-// sign knows their headers.
+// validateProfiles checks the names and the combination of an endpoint's profiles. Package sign
+// checks their headers.
 func validateProfiles(e Endpoint) []FieldError {
 	const field, schemes = "signature_profiles", "signature_schemes"
 	names := make([]string, len(e.Profiles))
@@ -168,7 +167,7 @@ func validateProfiles(e Endpoint) []FieldError {
 	}
 	standard := slices.Contains(names, ProfileStandard)
 	if len(names) > 1 && names[0] == names[1] {
-		errs = append(errs, FieldError{field, "names a profile twice"})
+		errs = append(errs, FieldError{field, "must not name a profile twice"})
 	}
 	other := slices.ContainsFunc(names, func(name string) bool { return name != ProfileStandard })
 	switch {
@@ -182,7 +181,7 @@ func validateProfiles(e Endpoint) []FieldError {
 	return errs
 }
 
-// ProfilesNamed returns profiles of Surehook.
+// ProfilesNamed returns the profiles of Surehook with the names.
 func ProfilesNamed(names ...string) []SignatureProfile {
 	profiles := make([]SignatureProfile, len(names))
 	for i, name := range names {

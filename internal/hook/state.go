@@ -7,13 +7,13 @@ type State uint8
 
 // The states. The zero State is not valid.
 const (
-	StateQueued    State = iota + 1 // the first token is in a lane; usually no record exists
+	StateQueued    State = iota + 1 // the first token is in a lane; usually there is no record
 	StateRetrying                   // at least one attempt failed; the next attempt is planned
-	StateParked                     // the endpoint is paused, disabled or has an open circuit; no token exists
+	StateParked                     // held back by the gate, see the reasons; without a token until the release
 	StateDelivered                  // the endpoint answered 2xx
 	StateDead                       // final failure: rejected, exhausted or expired
-	StateDiscarded                  // was dead; discarded by a caller, or settled by a replay
-	StateCancelled                  // ended without delivery: endpoint deleted, replaced by a replay, payload erased, or by hand
+	StateDiscarded                  // was dead, and then discarded by a caller or replaced by a settled replay
+	StateCancelled                  // ended early: endpoint deleted, replaced by a replay, payload erased, or cancelled by a caller
 )
 
 // String returns the state as it appears in the API, in keys and in logs.
@@ -37,8 +37,8 @@ func (s State) String() string {
 	return "unknown"
 }
 
-// Settled reports whether the state is final for Surehook: only a caller or a
-// replay changes a settled delivery.
+// Settled reports whether Surehook makes no further attempts. A caller or a replay may still
+// change a settled delivery, and a late 2xx turns a dead delivery into a delivered one.
 func (s State) Settled() bool {
 	switch s {
 	case StateDelivered, StateDead, StateDiscarded, StateCancelled:
@@ -74,11 +74,11 @@ const (
 	ReasonPaused         Reason = "paused"           // parked: the endpoint is paused
 	ReasonDisabled       Reason = "disabled"         // parked: the endpoint is disabled
 	ReasonCircuit        Reason = "circuit_open"     // parked: the endpoint's circuit is open
-	ReasonInFlight       Reason = "in_flight"        // parked: all in-flight slots of the endpoint are in use
-	ReasonRate           Reason = "rate"             // parked: the endpoint's rate is used for more than a minute ahead
+	ReasonInFlight       Reason = "in_flight"        // parked: no in-flight slot is free, or other deliveries already wait
+	ReasonRate           Reason = "rate"             // parked: no rate slot within a minute, or other deliveries already wait
 	ReasonThrottled      Reason = "throttled"        // parked: the endpoint answered 429
 	ReasonDeleted        Reason = "endpoint_deleted" // cancelled
-	ReasonAdded          Reason = "added"            // cancelled: the endpoint was added to the event later, and gets generation 2
+	ReasonAdded          Reason = "added"            // cancelled: a placeholder for an endpoint that was added to the event later; generation 2 is sent
 	ReasonReplayed       Reason = "replayed"         // discarded or cancelled: replaced by a newer generation
 	ReasonErased         Reason = "erased"           // cancelled: the payload of the event was erased
 	ReasonFailing        Reason = "failing"          // endpoint disabled: the dead rate is too high
@@ -101,12 +101,12 @@ const (
 	ClassBlocked                         // the egress policy forbids the address
 	ClassGone                            // 410
 	ClassRefused                         // any other 4xx
-	ClassRedirect                        // a redirect outside of the redirect policy
-	ClassToken                           // no access token for the request, or no access to a destination in AWS
+	ClassRedirect                        // a redirect that the redirect policy does not allow
+	ClassToken                           // no access token for the request, or no access to the AWS destination
 	ClassTransformation                  // the endpoint's transformation cannot shape the event: no request was made
 )
 
-// Classes is the number of classes and the zero Class: the length of arrays by class.
+// Classes is the length of an array indexed by Class.
 const Classes = int(ClassTransformation) + 1
 
 // String returns the class as it appears in the API and in logs.
@@ -151,7 +151,7 @@ func ParseClass(s string) (Class, error) {
 			return class, nil
 		}
 	}
-	return 0, Invalid(FieldError{"class", fmt.Sprintf("%q is no class of an outcome", s)})
+	return 0, Invalid(FieldError{"class", fmt.Sprintf("%q is not an outcome class", s)})
 }
 
 // Result is the meaning of a class for the delivery.
@@ -164,19 +164,18 @@ const (
 	ResultRejected                    // no further attempt can help
 )
 
-// Requested reports whether an outcome of the class is of a request: only then it says
-// something about the endpoint.
+// Requested reports whether a request was made: only then does the outcome say something about
+// the endpoint.
 func (c Class) Requested() bool { return c != 0 && c != ClassTransformation }
 
-// Failing reports whether an outcome of the class counts against the endpoint. Every
-// other answer proves that the endpoint works, including 429. The lists of statuses of
-// the endpoint have no influence: they decide about the delivery alone.
+// Failing reports whether an outcome of the class counts against the endpoint. Every other
+// response, including 429, proves that the endpoint works. The endpoint's status lists make no
+// difference: they only decide about the delivery.
 func (c Class) Failing() bool { return c.result() == ResultTransient && c != ClassThrottled }
 
-// result returns the meaning of the class for the delivery, without the lists of its
-// endpoint: Endpoint.ResultOf asks both. ClassBlocked and ClassTLS are transient, because
-// the owner can repair DNS records and certificates. ClassToken is transient, too: the
-// owner can repair the credentials.
+// result returns what the class means for the delivery, without the endpoint's status lists
+// (see Endpoint.ResultOf). ClassBlocked, ClassTLS and ClassToken are transient, because the
+// owner can repair DNS records, certificates and credentials.
 func (c Class) result() Result {
 	switch c {
 	case ClassDelivered:
@@ -189,8 +188,8 @@ func (c Class) result() Result {
 	return ResultTransient
 }
 
-// ClassOfStatus returns the class of a final HTTP status. The statuses 300 to
-// 399 are redirects outside of the redirect policy.
+// ClassOfStatus returns the class of a final HTTP status. A final status of 300 to 399 is a
+// redirect that the redirect policy does not allow.
 func ClassOfStatus(status int) Class {
 	switch {
 	case status >= 200 && status <= 299:

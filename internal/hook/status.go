@@ -12,14 +12,13 @@ const MaxStatuses = 20
 const (
 	minListedStatus = 400
 	maxListedStatus = 599
-	statusGone      = 410 // disables the endpoint
-	statusThrottled = 429 // holds all deliveries of the endpoint back
+	statusGone      = 410 // disables the endpoint, so no list may name it
+	statusThrottled = 429 // holds back all deliveries of the endpoint, so no list may name it
 )
 
-// ResultOf returns the meaning of an outcome for a delivery to the endpoint. The lists
-// of the endpoint precede the class. The class stays, and with the class the meaning
-// for the circuit: the lists say what helps the delivery, and the class says whether
-// the endpoint works.
+// ResultOf returns what an outcome means for a delivery to the endpoint. The endpoint's status
+// lists take precedence over the class. They only decide about the delivery: for the circuit,
+// the class alone says whether the endpoint works.
 func (e *Endpoint) ResultOf(o *Outcome) Result {
 	switch {
 	case slices.Contains(e.RetryOn, o.Status):
@@ -36,7 +35,7 @@ func validateStatuses(e Endpoint) []FieldError {
 	errs = append(errs, validateStatusList("give_up_on", e.GiveUpOn)...)
 	for i, status := range e.GiveUpOn {
 		if slices.Contains(e.RetryOn, status) {
-			errs = append(errs, FieldError{fmt.Sprintf("give_up_on[%d]", i), "is in retry_on, too"})
+			errs = append(errs, FieldError{fmt.Sprintf("give_up_on[%d]", i), "is also in retry_on"})
 		}
 	}
 	return errs

@@ -62,7 +62,7 @@ func TestValidateEndpoint_statuses(t *testing.T) {
 			{Field: "retry_on[0]", Message: own}, {Field: "give_up_on[0]", Message: own},
 		}},
 		{name: "twice", retryOn: []int{404, 404}, giveUp: nil, want: []hook.FieldError{{Field: "retry_on[1]", Message: "is named twice"}}},
-		{name: "in both", retryOn: []int{404}, giveUp: []int{500, 404}, want: []hook.FieldError{{Field: "give_up_on[1]", Message: "is in retry_on, too"}}},
+		{name: "in both", retryOn: []int{404}, giveUp: []int{500, 404}, want: []hook.FieldError{{Field: "give_up_on[1]", Message: "is also in retry_on"}}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -7,22 +7,21 @@ import (
 
 // Bounds of a tenant's limits.
 const (
-	// MaxEventsPerSecond bounds the largest limit, not the rate of a tenant without a
-	// limit.
+	// MaxEventsPerSecond is the largest limit. A tenant without a limit may exceed it.
 	MaxEventsPerSecond    = 10000
 	MaxDeliveriesPerEvent = MaxEndpointsPerTenant
-	// MinRetention is the shortest retention of an event: no delivery outlives its event,
-	// and at least half of the time remains for replays.
+	// MinRetention is the shortest retention of an event. No delivery outlives its event, and
+	// at least half of the retention remains for replays.
 	MinRetention = 2 * MaxMaxAge
 )
 
-// TenantLimits are the operator's limits of a tenant. The zero TenantLimits limit
-// nothing beyond the bounds of every tenant.
+// TenantLimits are the operator's limits of a tenant. The zero TenantLimits add nothing to the
+// bounds that hold for every tenant.
 type TenantLimits struct {
-	EventsPerSecond    int // accepted events and their repeats, with a burst of one second; 0: no limit
-	DeliveriesPerEvent int // endpoints of one event; 0: no limit
+	EventsPerSecond    int // posted events, repeats included, with a burst of one second; 0: no limit
+	DeliveriesPerEvent int // endpoints that one event may go to; 0: no limit
 	Endpoints          int // endpoints of the tenant; 0: MaxEndpointsPerTenant
-	// RetainFor is the longest retention of later events; 0: the environment's.
+	// RetainFor is the longest retention of events accepted from now on; 0: the environment's.
 	RetainFor time.Duration
 }
 
@@ -48,8 +47,8 @@ func ValidateRetainFor(d, retention time.Duration) []FieldError {
 	return []FieldError{{"retain_for", fmt.Sprintf("must be %s to %s", FormatDuration(MinRetention), FormatDuration(retention))}}
 }
 
-// Retention returns the retention of an event: the shortest of the environment's, the
-// tenant's and the event's. asked is the event's; 0: none.
+// Retention returns the retention of an event: the shortest of the environment's, the tenant's
+// and asked, the one that the event asks for (0: none).
 func (l TenantLimits) Retention(environment, asked time.Duration) time.Duration {
 	for _, shorter := range []time.Duration{l.RetainFor, asked} {
 		if shorter > 0 {
@@ -59,8 +58,8 @@ func (l TenantLimits) Retention(environment, asked time.Duration) time.Duration 
 	return environment
 }
 
-// TooManyEvents returns the error for events past the limit EventsPerSecond. wait is
-// the time until the limit has room for the same events.
+// TooManyEvents returns the error for events past the limit EventsPerSecond. wait is how long
+// until the limit has room for these events.
 func (l TenantLimits) TooManyEvents(wait time.Duration) *Error {
 	return &Error{
 		Code:       CodeThrottled,
@@ -86,17 +85,17 @@ func (l TenantLimits) TooManyEndpoints() *Error {
 	return OverLimit(fmt.Sprintf("the tenant is limited to %d endpoints (endpoints)", l.Endpoints))
 }
 
-// Spend asks for units of a limit of events per second: the generic cell rate
-// algorithm (ITU-T I.371) with a burst of one second. The stored state is one time,
-// the next-free time of the tenant: the end of all spent units.
+// Spend is a request to count events against a limit of events per second. It is the generic
+// cell rate algorithm (ITU-T I.371) with a burst of one second. The only stored state is the
+// tenant's next-free time: the time until which the limit is used up.
 //
-// More events than fit into one second need an idle second before, and then keep the
-// tenant waiting for all of their units. So every batch passes, and the mean rate
-// stays below the limit.
+// A batch larger than one second's limit is accepted as soon as all earlier events are paid
+// for, and then keeps the tenant waiting until its own events are paid for. So every batch
+// passes eventually, and the mean rate stays below the limit.
 type Spend struct {
 	Now    time.Time
-	Latest time.Time     // the last next-free time with room for the events
-	Cost   time.Duration // of the events, at the limit
+	Latest time.Time     // the latest next-free time at which the events are still accepted
+	Cost   time.Duration // time that the events use up at the limit
 }
 
 // NewSpend returns the request for a number of events at the limit perSecond.
@@ -105,8 +104,8 @@ func NewSpend(events, perSecond int, now time.Time) Spend {
 	return Spend{Now: now, Latest: now.Add(time.Second - min(cost, time.Second)), Cost: cost}
 }
 
-// After returns the next-free time after the request, and the wait until there is
-// room. A wait above 0 means a refusal: the next-free time stays.
+// After returns the next-free time after the request, and how long to wait. A wait above 0
+// means that the events are refused and the next-free time stays the same.
 func (s Spend) After(free time.Time) (next time.Time, wait time.Duration) {
 	if free.After(s.Latest) {
 		return free, free.Sub(s.Latest)

@@ -20,47 +20,48 @@ const (
 	MaxTLSCA          = 16 << 10
 	MaxTLSCertificate = 16 << 10
 	MaxTLSKey         = 8 << 10
-	MaxTLSRSA         = 4096 // bits of the client's key; a signature of RSA-8192 takes 145 ms of each attempt
+	MaxTLSRSA         = 4096 // bits of the client's key; one signature with RSA-8192 takes 145 ms
 	maxTLSSubject     = 256
 )
 
-// TLS tells what the endpoint's TLS settings are. The material itself is a record of its
-// own, because every reader of endpoints would pay for its size. The zero TLS is none.
+// TLS describes the endpoint's TLS settings. The material itself is in a record of its own,
+// because every read of an endpoint would pay for its size. The zero TLS means no settings.
 type TLS struct {
-	ID       string    // of the material; another material has another id; empty: none
-	CA       bool      // the endpoint's own certificate authorities are trusted, and no others
-	Client   bool      // Surehook shows a client certificate
+	ID       string    // id of the material, new with each change; empty: no settings
+	CA       bool      // only the endpoint's own certificate authorities are trusted
+	Client   bool      // Surehook presents a client certificate
 	Subject  string    // of the client certificate
 	NotAfter time.Time // of the client certificate
 
-	// Material is to be written with the endpoint; nil: as stored. Reads leave it nil.
+	// Material is the material to write with the endpoint; nil: unchanged. Reads leave it nil.
 	Material *Material
 }
 
 // On reports whether the endpoint has TLS settings.
 func (t TLS) On() bool { return t.ID != "" }
 
-// Material is the content of TLS settings. The zero Material is none.
+// Material is the content of TLS settings: certificates and a private key. The zero Material is
+// empty.
 type Material struct {
 	ID          string
 	CA          string // PEM of certificates; empty: the roots of the system
-	Certificate string // PEM, the client certificate first and then its chain; empty: none
-	Key         string // PEM of the private key in clear: of requests only, never stored
-	Sealed      []byte // KeyText of the private key, encrypted, with the endpoint id as context
+	Certificate string // PEM of the client certificate, followed by its chain; empty: none
+	Key         string // PEM of the private key in plain text: only in API requests, never stored
+	Sealed      []byte // KeyText of the private key, encrypted with the endpoint id as context
 }
 
 const keyText = "tls key: "
 
-// KeyText returns the text to encrypt for a private key. The beginning keeps another
-// ciphertext from serving as a key.
+// KeyText returns the text to encrypt for a private key. Its prefix ensures that no other
+// ciphertext can be used as a key.
 func KeyText(key string) string { return keyText + key }
 
 // KeyOf is the inverse of KeyText; false for any other text.
 func KeyOf(text string) (string, bool) { return strings.CutPrefix(text, keyText) }
 
-// NewTLS returns the settings with the material under the id. A given key must be the key
-// of the certificate, and the certificate must be valid at now; a certificate with a
-// sealed key was checked before.
+// NewTLS returns the settings with the material under the id. A new key must fit the
+// certificate, and the certificate must be valid at now. A certificate with a sealed key was
+// checked before.
 func NewTLS(id string, m Material, now time.Time) (TLS, []FieldError) {
 	var errs []FieldError
 	add := func(field, format string, args ...any) {
@@ -103,7 +104,7 @@ func NewTLS(id string, m Material, now time.Time) (TLS, []FieldError) {
 	return t, errs
 }
 
-// checkPair checks a given key and its certificate.
+// checkPair checks a new key and its certificate.
 func checkPair(m Material, leaf *x509.Certificate, now time.Time) (errs []FieldError) {
 	add := func(field, message string) { errs = append(errs, FieldError{field, message}) }
 	usages := leaf.ExtKeyUsage
@@ -113,7 +114,7 @@ func checkPair(m Material, leaf *x509.Certificate, now time.Time) (errs []FieldE
 	case now.Before(leaf.NotBefore):
 		add("tls.certificate", "is not valid yet")
 	case len(usages) > 0 && !slices.Contains(usages, x509.ExtKeyUsageClientAuth) && !slices.Contains(usages, x509.ExtKeyUsageAny):
-		add("tls.certificate", "must be for the authentication of clients")
+		add("tls.certificate", "must allow client authentication")
 	}
 	if len(m.Key) > MaxTLSKey {
 		add("tls.key", fmt.Sprintf("must be at most %d bytes", MaxTLSKey))
@@ -124,13 +125,13 @@ func checkPair(m Material, leaf *x509.Certificate, now time.Time) (errs []FieldE
 		return errs
 	}
 	if _, err := tls.X509KeyPair([]byte(m.Certificate), []byte(m.Key)); err != nil {
-		add("tls.key", "must be PEM of the private key of the certificate, without a passphrase")
+		add("tls.key", "must be the PEM private key of the certificate, without a passphrase")
 	}
 	return errs
 }
 
-// cheap reports whether a signature with the other half of the key costs little: every
-// connection of an attempt makes one.
+// cheap reports whether signing with the private half of the key costs little: every connection
+// needs one signature.
 func cheap(public any) bool {
 	switch k := public.(type) {
 	case *rsa.PublicKey:
@@ -153,12 +154,12 @@ func checkCA(bundle string) string {
 	case len(all) == 0:
 		return "must be PEM of certificates"
 	case !slices.ContainsFunc(all, func(c *x509.Certificate) bool { return c.IsCA }):
-		return "must have the certificate of an authority"
+		return "must contain the certificate of a certificate authority"
 	}
 	return ""
 }
 
-// certificates returns the certificates of a PEM text; none if a block is anything else.
+// certificates returns the certificates of a PEM text; none if it contains anything else.
 func certificates(text string) []*x509.Certificate {
 	var all []*x509.Certificate
 	rest := []byte(strings.TrimSpace(text))

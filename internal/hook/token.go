@@ -8,8 +8,7 @@ import (
 	"time"
 )
 
-// MaxQueueDelay is the longest delay of a queued message: the limit of
-// DelaySeconds in SQS, 900 s.
+// MaxQueueDelay is the longest delay of a queued message: SQS allows 900 s.
 const MaxQueueDelay = 15 * time.Minute
 
 // Lane is a queue of tokens.
@@ -20,9 +19,9 @@ const (
 	LaneLive     Lane = iota + 1 // first attempts
 	LaneRetry                    // later attempts
 	LaneReplay                   // first attempts of replays
-	LaneSlot                     // attempts that need an in-flight slot: one token an invocation
-	LaneOverflow                 // the same, of tenants with their share of LaneSlot in use
-	LaneCoalesce                 // attempts of endpoints that get the events of a window together
+	LaneSlot                     // attempts that need an in-flight slot, one token per invocation; each has a place of its tenant
+	LaneOverflow                 // the same without a place: the tenant's are in use, or the delivery was parked before
+	LaneCoalesce                 // attempts of coalescing endpoints
 )
 
 // String returns the lane's name.
@@ -44,7 +43,7 @@ func (l Lane) String() string {
 	return "unknown"
 }
 
-// BatchSize returns the number of tokens that an invocation receives at most.
+// BatchSize returns how many tokens an invocation receives at most.
 func (l Lane) BatchSize() int {
 	switch l {
 	case LaneSlot, LaneOverflow:
@@ -56,46 +55,48 @@ func (l Lane) BatchSize() int {
 	return 10
 }
 
-// CoalesceGather is the time in which an invocation gathers tokens of the lane coalesce, at
-// most: the tokens of a window become visible within a second after its end, because the
-// queue delays a token by whole seconds.
+// CoalesceGather is how long an invocation gathers tokens of the lane coalesce. The tokens of a
+// window become visible within a second after its end, because the queue delays by whole
+// seconds.
 const CoalesceGather = 2 * time.Second
 
-// Single reports whether an invocation receives one token of the lane. Such an
-// invocation may last as long as the attempt, and delays no other token.
+// Single reports whether an invocation receives one token of the lane. Such an invocation may
+// take as long as the attempt without delaying another token.
 func (l Lane) Single() bool { return l == LaneSlot || l == LaneOverflow }
 
-// groupBuckets is the number of message groups of a tenant. A deployment with one
-// tenant needs several groups to be fair; a tenant with many endpoints must not have
-// as many groups.
+// groupBuckets is the number of message groups of a tenant: several, so that the queue is also
+// fair within a deployment with one tenant, and few, so that a tenant with many endpoints does
+// not count as many tenants.
 const groupBuckets = 8
 
-// Group returns the message group of the token: the tenant, and one of 8 buckets of the
-// tenant's endpoints. A fair queue keeps a group with many messages in flight from
-// delaying the other groups.
+// Group returns the token's message group in a fair queue: the tenant, and one of 8 buckets of
+// its endpoints. A fair queue ensures that a group with many messages in flight does not delay
+// the other groups.
 func (t Token) Group() string {
 	h := fnv.New32a()
 	_, _ = h.Write([]byte(t.Delivery.Endpoint)) // a hash accepts every write
 	return string(t.Tenant) + "." + strconv.Itoa(int(h.Sum32()%groupBuckets))
 }
 
-// Token is the message or schedule for the next attempt of a delivery. Two
-// tokens for the same attempt have different nonces. The record of the attempt
-// holds one nonce, so a repeated token is recognized as settled or outdated.
+// Token is the message or schedule for the next attempt of a delivery. Two tokens for the same
+// attempt have different nonces. The record of the delivery has the nonce of the token that
+// decided last, so that token, when received again, recognises its own decision, and any other
+// token sees that it is outdated.
 type Token struct {
 	Delivery      DeliveryRef   `json:"delivery"`
 	Tenant        TenantID      `json:"tenant"`
 	Attempt       int           `json:"attempt"`
 	Nonce         string        `json:"nonce"`
-	Reserved      bool          `json:"reserved,omitempty"` // the token waited for a reserved rate slot
+	Reserved      bool          `json:"reserved,omitempty"` // a rate slot is reserved for the token
 	Slot          bool          `json:"slot,omitempty"`     // the sender claimed an in-flight slot for the token
-	Probe         bool          `json:"probe,omitempty"`    // the breaker chose the delivery as the probe of the endpoint
+	Probe         bool          `json:"probe,omitempty"`    // the breaker chose the delivery as the probe of the circuit
 	ReplayRequest ReplayRequest `json:"replay,omitzero"`    // only in the first token of a replay
-	Hops          int           `json:"hops,omitempty"`     // times that the token was sent on without an attempt
-	Parks         int           `json:"parks,omitempty"`    // times that the delivery had been parked when the token was made
+	Hops          int           `json:"hops,omitempty"`     // how often the token was sent on without an attempt
+	Parks         int           `json:"parks,omitempty"`    // how often the delivery had been parked when the token was made
 }
 
-// NewToken returns a fresh token for attempt number of a delivery never parked.
+// NewToken returns a fresh token for the attempt with the number, of a delivery that was never
+// parked.
 func NewToken(tenant TenantID, d DeliveryRef, number int) Token {
 	return Token{Delivery: d, Tenant: tenant, Attempt: number, Nonce: NewNonce()}
 }
@@ -107,11 +108,11 @@ func (d Delivery) NextToken() Token {
 	return t
 }
 
-// MaxHops is the bound of Hops for a healthy token, circuit check or message of a
-// replay job. Messages beyond the bound are counted, and sent on all the same: no
-// delivery is lost. A token waits for a rate slot in one hop, and moves to another lane in
-// at most two. The longest cooldown, 24 h, takes 96 circuit checks of 15 minutes.
-// A job's first message asks for the job 60 times.
+// MaxHops bounds the Hops of a healthy token, circuit check or job message. A message past the
+// bound is logged and counted, but still sent, so no delivery is lost. Healthy messages stay
+// far below it: a token waits for a rate slot in one hop, and moves to another lane in at most
+// two; the longest cooldown, 24 h, takes 96 circuit checks of 15 minutes; the first message of
+// a job waits for the job in at most 60 hops.
 const MaxHops = 1000
 
 // Encode returns the token as a message body.
@@ -123,8 +124,8 @@ func (t Token) Encode() (string, error) {
 	return string(b), nil
 }
 
-// DecodeToken is the inverse of Encode. DecodeToken also accepts a dead letter
-// and returns the token of DeadLetter.Token. CodeInvalid for all other text.
+// DecodeToken is the inverse of Encode. It also accepts a dead letter, and returns its
+// DeadLetter.Token. Any other text gives CodeInvalid.
 func DecodeToken(body string) (Token, error) {
 	var t Token
 	if err := json.Unmarshal([]byte(body), &t); err != nil {
@@ -188,7 +189,7 @@ func (l DeadLetter) Encode() (string, error) {
 	return string(b), nil
 }
 
-// DecodeDeadLetter is the inverse of Encode. CodeInvalid for all other text.
+// DecodeDeadLetter is the inverse of Encode. Any other text gives CodeInvalid.
 func DecodeDeadLetter(body string) (DeadLetter, error) {
 	var l DeadLetter
 	if err := json.Unmarshal([]byte(body), &l); err != nil {

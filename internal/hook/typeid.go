@@ -6,9 +6,10 @@ import (
 	"github.com/gofrs/uuid/v5"
 )
 
-// A suffix of a TypeID is a UUID as a base32 number of 26 characters, with the 2 spare
-// bits in front (https://github.com/jetify-com/typeid/tree/main/spec). Package base32 has
-// the spare bits behind, so 4 bytes of 0 in front of the UUID fill 6 whole characters.
+// The suffix of a TypeID is a UUID as a base32 number of 26 characters, with the 2 spare bits
+// in front (https://github.com/jetify-com/typeid/tree/main/spec). Package base32 puts spare
+// bits at the end, so 4 zero bytes in front of the UUID make 6 whole characters, which are cut
+// off.
 const (
 	typeIDLen   = 26
 	typeIDFront = "000000"

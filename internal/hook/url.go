@@ -6,9 +6,9 @@ import (
 	"strings"
 )
 
-// Receiver returns the form of an endpoint's URL that tells receivers apart: host
-// in lower case, without the default port, and with "/" for an empty path. Paths
-// and queries stay, because both can name a receiver.
+// Receiver returns an endpoint's URL in the form that tells receivers apart: the host in lower
+// case, without the default port, and "/" for an empty path. Paths and queries are kept,
+// because both can name a receiver.
 func Receiver(rawURL string) string {
 	u, err := url.Parse(rawURL)
 	if err != nil {
@@ -22,8 +22,8 @@ func Receiver(rawURL string) string {
 	return u.String()
 }
 
-// Origin returns the scheme, host and port of a URL, with the host in lower case and with
-// the port also if it is the default one. URLs of one origin lead to the same server.
+// Origin returns the scheme, host and port of a URL, with the host in lower case and always
+// with the port. URLs with the same origin lead to the same server.
 func Origin(rawURL string) string {
 	u, err := url.Parse(rawURL)
 	if err != nil {
@@ -40,8 +40,8 @@ func Origin(rawURL string) string {
 	return u.Scheme + "://" + net.JoinHostPort(strings.ToLower(u.Hostname()), port)
 }
 
-// Host returns the host of a URL without the port, in lower case; the URL itself if it
-// has none.
+// Host returns the host of a URL in lower case, without the port; the URL itself if it has no
+// host.
 func Host(rawURL string) string {
 	u, err := url.Parse(rawURL)
 	if err != nil || u.Host == "" {

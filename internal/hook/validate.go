@@ -13,12 +13,12 @@ import (
 const (
 	MaxPayload     = 256 << 10 // bytes of one payload
 	MaxBatchEvents = 100
-	// MaxBatchBytes is the size of one batch request. Lambda takes events of 6 MiB, and
-	// the event holds the body as a JSON string: twice the size if the body has only
-	// quotes and backslashes. 6 MiB / 2, less 64 KiB for headers and context twice.
+	// MaxBatchBytes is the size of one batch request. Lambda accepts events of 6 MiB that
+	// contain the body as a JSON string, which is twice as long if the body consists of quotes
+	// and backslashes. So: half of 6 MiB, less 64 KiB for headers and context.
 	MaxBatchBytes          = 3<<20 - 64<<10
 	MaxEndpointsPerTenant  = 500
-	MaxEndpointsPerURL     = 10   // of a tenant: one event makes at most as many requests to one URL
+	MaxEndpointsPerURL     = 10   // of a tenant: so one event causes at most 10 requests to one URL
 	MaxURL                 = 2048 // bytes
 	MaxUID                 = 128
 	MaxDescription         = 1024
@@ -52,12 +52,12 @@ var (
 	idempotencyKey = regexp.MustCompile(`^[\x21-\x7e]{1,255}$`)
 )
 
-// ValidEventType reports whether s can be the type of an event, Surehook's own types
-// included: 1 to 128 letters, digits, underscores, dots and hyphens.
+// ValidEventType reports whether s can be the type of an event, including Surehook's own types:
+// 1 to 128 letters, digits, underscores, dots and hyphens.
 func ValidEventType(s string) bool { return isOf(s, nameChars, maxTypeLen) }
 
-// ValidateEvent checks type and idempotency key, and the presence of a payload.
-// The parser of the request checks the content of the payload.
+// ValidateEvent checks the type and the idempotency key, and that there is a payload. The
+// parser of the request checks the payload itself.
 func ValidateEvent(e Event) []FieldError {
 	var errs []FieldError
 	if e.Type == "" {
@@ -104,7 +104,7 @@ func ValidateEndpoint(e Endpoint) []FieldError {
 	if len(e.Metadata) > MaxMetadata {
 		add("metadata", "must have at most %d entries", MaxMetadata)
 	}
-	for k, v := range e.Metadata { // ends at the first error
+	for k, v := range e.Metadata { // one error is enough
 		if k == "" || len(k) > MaxMetadataKey || len(v) > MaxMetadataValue || !ValidText(k) || !ValidText(v) {
 			add("metadata", "keys must be 1 to %d bytes and values at most %d, without control characters", MaxMetadataKey, MaxMetadataValue)
 			break
@@ -129,14 +129,14 @@ func ValidateEndpoint(e Endpoint) []FieldError {
 	return errs
 }
 
-// The least max_age of an endpoint whose events wait before their first attempt.
+// The shortest max_age of an endpoint whose events wait before their first attempt.
 const (
 	MinMaxAgeAfterWindow = 10 * time.Second // the tokens of a window are gathered for CoalesceGather
 	MinMaxAgeOfRate      = 2 * time.Minute  // a token waits for its turn up to a minute
 )
 
-// validateWaits refuses settings with which events grow older than max_age before their
-// first attempt, although the receiver works. Both fields are named: a change gives either.
+// validateWaits refuses settings under which events get older than max_age while they wait for
+// their first attempt. It names both fields, because a change may set either.
 func validateWaits(e Endpoint) []FieldError {
 	window := e.Coalesce.Window
 	for _, wait := range []struct {
@@ -157,9 +157,9 @@ func validateWaits(e Endpoint) []FieldError {
 	return nil
 }
 
-// ValidText reports whether s can be stored and shown as free text: UTF-8 without
-// control characters (category Cc: C0, DEL and C1). Line breaks are control
-// characters, too: a text in a log, a terminal or a table stays on one line.
+// ValidText reports whether s can be stored and shown as free text: UTF-8 without control
+// characters (category Cc: C0, DEL and C1). Line breaks are control characters, so a text stays
+// on one line in logs, terminals and tables.
 func ValidText(s string) bool {
 	return utf8.ValidString(s) && !strings.ContainsFunc(s, unicode.IsControl)
 }
@@ -178,17 +178,17 @@ func ValidateHeaders(headers map[string]string) []FieldError {
 		case ReservedHeader(name):
 			errs = append(errs, FieldError{field, "is set by Surehook, HTTP or proxies"})
 		case len(value) > MaxHeaderValue || !ValidHeaderValue(value):
-			errs = append(errs, FieldError{field, fmt.Sprintf("must be 1 to %d visible ASCII characters, spaces inside", MaxHeaderValue)})
+			errs = append(errs, FieldError{field, fmt.Sprintf("must be 1 to %d visible ASCII characters, with spaces only inside", MaxHeaderValue)})
 		}
 	}
 	return errs
 }
 
-// ValidHeaderValue reports whether s can be the value of a header: visible ASCII, with
-// spaces and tabs inside.
+// ValidHeaderValue reports whether s can be the value of a header: visible ASCII, with spaces
+// and tabs only inside.
 func ValidHeaderValue(s string) bool { return headerValue.MatchString(s) }
 
-// DeliveryHeader is a header of every request to an endpoint. The value is the delivery's id.
+// DeliveryHeader carries the delivery's id in every request to an endpoint.
 const DeliveryHeader = "X-Webhook-Delivery"
 
 // FormatDuration returns a duration with units and without trailing zero units:

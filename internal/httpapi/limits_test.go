@@ -55,8 +55,8 @@ func TestLimits_endpoints(t *testing.T) {
 		{name: "the length of a metadata value", member: "metadata", at: entry(1, 512), past: entry(1, 513), field: "metadata", message: metadata},
 		{name: "the number of headers", member: "headers", at: entries(20), past: entries(21), field: "headers", message: "must have at most 20 entries"},
 		{name: "the length of a header name", member: "headers", at: entry(64, 1), past: entry(65, 1), field: "headers", message: "names must be 1 to 64 characters of an HTTP token"},
-		{name: "the length of a header value", member: "headers", at: `{"X":` + text(1024) + `}`, past: `{"X":` + text(1025) + `}`, field: "headers.X", message: "must be 1 to 1024 visible ASCII characters, spaces inside"},
-		{name: "an empty header value", member: "headers", at: `{"X":"a"}`, past: `{"X":""}`, field: "headers.X", message: "must be 1 to 1024 visible ASCII characters, spaces inside"},
+		{name: "the length of a header value", member: "headers", at: `{"X":` + text(1024) + `}`, past: `{"X":` + text(1025) + `}`, field: "headers.X", message: "must be 1 to 1024 visible ASCII characters, with spaces only inside"},
+		{name: "an empty header value", member: "headers", at: `{"X":"a"}`, past: `{"X":""}`, field: "headers.X", message: "must be 1 to 1024 visible ASCII characters, with spaces only inside"},
 		{name: "the longest timeout", member: "timeout", at: `"30s"`, past: `"30001ms"`, field: "timeout", message: "must be 1s to 30s"},
 		{name: "the shortest timeout", member: "timeout", at: `"1s"`, past: `"999ms"`, field: "timeout", message: "must be 1s to 30s"},
 		{name: "the longest max_age", member: "max_age", at: `"336h"`, past: `"336h1ns"`, field: "max_age", message: "must be 1s to 336h"},
@@ -190,7 +190,7 @@ func TestLimits_replays(t *testing.T) {
 		{name: "the state of a filter", method: "POST", target: replaysURL, at: filter(`"state":"discarded"`), past: filter(`"state":"retrying"`), want: invalid("filter.state", "must be one of dead, parked, delivered, discarded")},
 		{name: "an unknown state", method: "POST", target: replaysURL, at: filter(`"state":"parked"`), past: filter(`"state":""`), want: invalid("filter.state", "must be one of dead, parked, delivered, discarded")},
 		{name: "an endpoint", method: "POST", target: replaysURL, at: filter(`"endpoint":"crm"`), past: filter(`"endpoint":""`), want: invalid("filter.endpoint", "must not be empty")},
-		{name: "an endpoint there is", method: "POST", target: replaysURL, at: filter(`"endpoint":"crm"`), past: filter(`"endpoint":"erp"`), want: invalid("filter.endpoint", "is no endpoint of this tenant")},
+		{name: "an endpoint there is", method: "POST", target: replaysURL, at: filter(`"endpoint":"crm"`), past: filter(`"endpoint":"erp"`), want: invalid("filter.endpoint", "is not an endpoint of this tenant")},
 		{name: "a filter", method: "POST", target: replaysURL, at: `{"filter":{},"dry_run":true}`, past: `{"dry_run":true}`, want: invalid("filter", "is missing")},
 		{
 			name: "a time range", method: "POST", target: replaysURL, at: filter(`"since":"2026-11-21T09:29:59.999Z"`), past: filter(`"since":"2026-11-21T09:30:00.000Z"`),
@@ -317,7 +317,7 @@ func TestLimits_openReplays(t *testing.T) {
 		first = idOf(t, get[object](t, b, owner, http.StatusAccepted, http.MethodPost, replaysURL, `{"filter":{}}`))
 	}
 	w := b.do(t, owner, http.MethodPost, replaysURL, `{"filter":{}}`)
-	want := plain(429, "throttled", "at most 10 replays of a tenant run at once; wait for the end of one, or cancel one")
+	want := plain(429, "throttled", "a tenant can run at most 10 replays at once; wait until one ends, or cancel one")
 	if w.Code != http.StatusTooManyRequests || w.Body.String() != want || w.Header().Get("Retry-After") == "" {
 		t.Errorf("POST of replay 11 = %d %v %s; want 429 %s", w.Code, w.Header(), w.Body, want)
 	}

@@ -218,7 +218,7 @@ test('coalescing is set, refused at the field, changed and ended', async ({ page
   await page.getByRole('tab', { name: 'Settings' }).click()
   await page.getByLabel('At most in flight').fill('5')
   await save(page)
-  await expect(page.locator('.wrong')).toContainText('excludes max_in_flight')
+  await expect(page.locator('.wrong')).toContainText('cannot be combined with max_in_flight')
   await page.getByLabel('At most in flight').fill('0')
   await saved(page)
   expect(await stored()).toEqual({ window: '1s', max_events: 10, max_bytes: 262_144 })

@@ -1,5 +1,5 @@
-// Package attempt makes one attempt: it opens the secrets of the endpoint, makes the request
-// at the endpoint's origin (here, in a region, or from fixed addresses) and returns its
+// Package attempt makes one attempt: it decrypts the secrets of the endpoint, makes the request
+// at the endpoint's origin (here, in another region, or from fixed addresses) and returns its
 // outcome. Several events to a coalescing endpoint share a request: see [Document].
 //
 // The package knows no records of attempts, queues or circuits: package deliver decides

@@ -10,7 +10,7 @@ import (
 	"surehook/internal/rule/trace"
 )
 
-// documentEvent is an event in the document of a batch. The payload follows.
+// documentEvent is an event in the document of a batch, without its payload.
 type documentEvent struct {
 	ID          hook.EventID `json:"id"`
 	Type        string       `json:"type"`
@@ -20,9 +20,9 @@ type documentEvent struct {
 	TraceParent string       `json:"traceparent,omitempty"`
 }
 
-// Document returns the batch of the members and its document, in the form of an event: the
-// document is signed and sent as the payload of an event is. The payloads of the members
-// are in the document byte for byte.
+// Document returns the batch of the members, and its document as an event, because the document
+// is signed and sent like the payload of an event. It contains the members' payloads byte for
+// byte.
 func Document(all []*settlement.Subject, leader *settlement.Subject) (*hook.Batch, *hook.Event) {
 	members := make([]hook.DeliveryID, len(all))
 	size := 0
@@ -44,7 +44,7 @@ func Document(all []*settlement.Subject, leader *settlement.Subject) (*hook.Batc
 	return batch, &hook.Event{ID: hook.EventID(batch.ID), Type: hook.BatchEventType, Payload: text}
 }
 
-// documentRoom is the room for a member without its payload.
+// documentRoom is a sufficient number of bytes for a member without its payload.
 const documentRoom = 320
 
 // memberHead returns the JSON of the member without the closing brace.

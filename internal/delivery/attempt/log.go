@@ -8,7 +8,7 @@ import (
 	"surehook/internal/rule/trace"
 )
 
-// Attrs appends what every log line about the subject names.
+// Attrs appends the attributes of every log line about the subject.
 func Attrs(attrs []slog.Attr, s *settlement.Subject) []slog.Attr {
 	attrs = append(attrs,
 		slog.String(names.LogTenant, string(s.Token.Tenant)),

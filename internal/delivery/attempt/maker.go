@@ -18,8 +18,8 @@ type Maker struct {
 	Store   Store
 	Vault   Vault
 	Sender  Sender
-	Remote  Remote // nil: all attempts are made here
-	AWS     Sender // to destinations in AWS; nil: the deployment has none
+	Remote  Remote // nil: there are no other origins
+	AWS     Sender // for AWS destinations; nil: the deployment has none
 	Shaper  *shape.Shaper
 	Metrics emf.Set
 	Log     *slog.Logger
@@ -28,20 +28,20 @@ type Maker struct {
 	materials materials
 }
 
-// Attempt is a request that was made.
+// Attempt is the outcome of an attempt, and when it was made.
 type Attempt struct {
 	Outcome        hook.Outcome
 	Started, Ended time.Time
 }
 
-// Make sends the content to the endpoint of the delivery. An error means that no request
-// was made.
+// Make sends the content to the endpoint of the delivery. An error means that no request was
+// made and no outcome is known.
 func (m *Maker) Make(ctx context.Context, s *settlement.Subject, content *hook.Event, open Opener) (*Attempt, error) {
 	if !HasTime(ctx, m.Now(), timeOf(s.Endpoint)) {
 		return nil, ErrNoTime
 	}
 	started := m.Now()
-	shaped := shape.Content{Body: content.Payload, ContentType: shape.JSON} // of several events
+	shaped := shape.Content{Body: content.Payload, ContentType: shape.JSON} // the document of several events
 	if content == s.Event {
 		var err error
 		if shaped, err = m.Shaper.Shape(s.Endpoint, content); err != nil {
@@ -78,7 +78,7 @@ func unshaped(e *hook.Endpoint, err error) hook.Outcome {
 	}
 }
 
-// versionOf returns the version of the shape as outcomes name it.
+// versionOf returns the version of the shape as recorded in outcomes, where raw is empty.
 func versionOf(c shape.Content) string {
 	if c.Version == hook.EnvelopeRaw.String() {
 		return ""

@@ -17,20 +17,20 @@ var (
 	errNoAuth   = errors.New("the sealed text is not of this authentication")
 )
 
-// Opener opens the secrets and headers of an endpoint at its first call.
+// Opener decrypts the secrets and headers of an endpoint, at its first call.
 type Opener func() (*opened, error)
 
-// opened holds the opened secrets and headers of an endpoint.
+// opened holds the decrypted secrets and headers of an endpoint.
 type opened struct {
 	keys  []sign.Key        // valid at the first attempt of the batch, newest first
-	own   map[string]string // the endpoint's headers, and the header of an authentication by password or token
+	own   map[string]string // the endpoint's headers, including that of an authentication by password or token
 	grant *send.Grant       // nil: no access token is needed
 	tls   send.TLS
 }
 
-// Opener returns a function that opens the secrets and headers of the endpoint at its
-// first call, once for all attempts of a batch. An error is the error of all of them:
-// their messages return together.
+// Opener returns a function that decrypts the secrets and headers of the endpoint at its first
+// call, once for all attempts of a batch. If it fails, all of them fail and their messages come
+// again.
 func (m *Maker) Opener(ctx context.Context, e *hook.Endpoint) Opener {
 	return sync.OnceValues(func() (_ *opened, err error) {
 		o := new(opened)
@@ -84,9 +84,9 @@ func (m *Maker) openHeaders(ctx context.Context, e *hook.Endpoint) (map[string]s
 	return headers, nil
 }
 
-// openAuth adds the header of the endpoint's authentication, or the grant of an access
-// token. The header belongs to the endpoint's own headers: a redirect to another origin
-// leaves them out.
+// openAuth adds the header of the endpoint's authentication, or the grant for an access token.
+// The header is one of the endpoint's own headers, which a redirect to another origin leaves
+// out.
 func (m *Maker) openAuth(ctx context.Context, e *hook.Endpoint, o *opened) error {
 	if e.Auth.Type == hook.AuthNone {
 		return nil

@@ -9,12 +9,12 @@ import (
 
 // Store keeps the TLS settings of endpoints.
 type Store interface {
-	// TLSMaterial returns the stored material of the endpoint's TLS settings;
-	// CodeNotFound without.
+	// TLSMaterial returns the stored material of the endpoint's TLS settings, or CodeNotFound
+	// if there is none.
 	TLSMaterial(ctx context.Context, tenant hook.TenantID, id hook.EndpointID) (hook.Material, error)
 }
 
-// Vault decrypts signing secrets, header values and secrets of the authentication.
+// Vault decrypts signing secrets, header values, TLS keys and the secrets of authentications.
 type Vault interface {
 	// Open returns the text form of a secret sealed for the tenant and endpoint.
 	Open(ctx context.Context, sealed []byte, tenant hook.TenantID, endpoint hook.EndpointID) (string, error)
@@ -27,8 +27,7 @@ type Sender interface {
 	Send(ctx context.Context, r send.Request) hook.Outcome
 }
 
-// Remote makes requests from other origins: in the endpoint's region, or with the fixed
-// addresses of the own region.
+// Remote makes requests from other origins: in the endpoint's region, or from fixed addresses.
 type Remote interface {
 	// Send makes one attempt within the endpoint's timeout and returns the outcome.
 	// The error wraps send.ErrNotSent if no request was made. After any other error, the

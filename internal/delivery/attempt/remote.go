@@ -14,8 +14,8 @@ import (
 	"surehook/internal/rule/settlement"
 )
 
-// transit is the longest way to another origin and back, beside the attempt itself: a
-// cold start of the sender and two crossings of an ocean take about a second.
+// transit is the longest time of a request to another origin and back, beyond the attempt
+// itself: a cold start of the sender and two ocean crossings take about a second.
 const transit = 5 * time.Second
 
 var (
@@ -23,7 +23,7 @@ var (
 	errNoSender = errors.New("this deployment has no senders")
 )
 
-// timeOf returns the longest time of an attempt.
+// timeOf returns how long an attempt takes at most.
 func timeOf(e *hook.Endpoint) time.Duration {
 	if e.Remote() {
 		return e.Timeout + transit
@@ -33,16 +33,16 @@ func timeOf(e *hook.Endpoint) time.Duration {
 
 // send makes the attempt at the endpoint's origin.
 //
-// If the sender of the endpoint's region did not run, the endpoint received nothing,
-// and the attempt is made here. With fixed addresses there is no other origin: the error
-// returns the message to the queue, and the delivery waits for the sender.
+// If the sender in the endpoint's region did not run, the endpoint received nothing, and the
+// attempt is made here. With fixed addresses no other origin will do: the error returns the
+// message to the queue, and the delivery waits for the sender.
 //
-// If the answer of a sender is lost, the endpoint may have received the request. The
-// attempt counts as a failure, so that the delivery is not lost. The retry may be a
-// duplicate for the endpoint, as after a lost answer of the endpoint itself.
+// If the response of a sender is lost, the endpoint may have received the request. The attempt
+// counts as a failure, so that the delivery is not lost. The endpoint may then receive it
+// twice, just as when its own response is lost.
 //
-// If the deployment gave up its destinations in AWS, an attempt at one fails, and the
-// deliveries are parked as in any outage.
+// If the deployment no longer has AWS destinations, attempts at them fail, and their deliveries
+// are parked as in any outage.
 func (m *Maker) send(ctx context.Context, s *settlement.Subject, r send.Request) (hook.Outcome, error) {
 	switch {
 	case r.Endpoint.Destination.On() && m.AWS == nil:
@@ -79,7 +79,7 @@ func (m *Maker) sendRemote(ctx context.Context, r send.Request) (hook.Outcome, e
 	return m.Remote.Send(ctx, r) //nolint:wrapcheck // send decides by the error
 }
 
-// lostOutcome is the outcome of an attempt without an answer of the sender.
+// lostOutcome is the outcome of an attempt whose sender did not respond.
 func lostOutcome(e *hook.Endpoint, err error, took time.Duration) hook.Outcome {
 	class := hook.ClassReset
 	if errors.Is(err, context.DeadlineExceeded) {

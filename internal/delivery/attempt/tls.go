@@ -12,16 +12,16 @@ import (
 	"surehook/internal/hook"
 )
 
-// keptMaterials limits the opened TLS settings in one process.
+// keptMaterials limits the decrypted TLS settings that a process keeps.
 const keptMaterials = 200
 
 var (
-	errOtherTLS = errors.New("the TLS settings were changed meanwhile")
+	errOtherTLS = errors.New("the TLS settings were changed in the meantime")
 	errNoKey    = errors.New("the sealed text is not a TLS key")
 )
 
-// materials keeps the opened TLS settings of endpoints, by the id of the material. The
-// zero materials is empty.
+// materials keeps the decrypted TLS settings of endpoints, by the id of the material. The zero
+// value is empty.
 type materials struct {
 	mu   sync.Mutex
 	kept *simplelru.LRU[string, send.TLS]
@@ -47,9 +47,9 @@ func (m *materials) add(id string, settings send.TLS) {
 	m.kept.Add(id, settings)
 }
 
-// openTLS returns the TLS settings of the endpoint. A process reads and opens a material
-// once. If the endpoint was changed since it was loaded, the error returns the messages to
-// the queue, and the next attempt loads the endpoint anew.
+// openTLS returns the TLS settings of the endpoint. A process reads and decrypts a material
+// once. If the settings have changed since the endpoint was loaded, the error returns the
+// messages to the queue, and the next attempt loads the endpoint again.
 func (m *Maker) openTLS(ctx context.Context, e *hook.Endpoint) (send.TLS, error) {
 	if !e.TLS.On() {
 		return send.TLS{}, nil

@@ -16,11 +16,10 @@ import (
 )
 
 const (
-	// maxSaveAttempts limits retries after a version conflict on a circuit or an
-	// endpoint. Each conflict means that another writer succeeded, so 5 attempts
-	// tolerate 4 concurrent writers.
+	// maxSaveAttempts limits the tries of writing a circuit or an endpoint. After a conflict
+	// another writer has succeeded, so 5 tries tolerate 4 concurrent writers.
 	maxSaveAttempts = 5
-	// reconcileReserve is the time that an invocation needs to begin with another endpoint.
+	// reconcileReserve is the time that an invocation must have left to begin another endpoint.
 	reconcileReserve = 10 * time.Second
 	// maxParallel limits the endpoints, or the deliveries of one endpoint, processed at the same time.
 	maxParallel = 8
@@ -28,8 +27,8 @@ const (
 
 var errNoTime = errors.New("too little time left in this invocation")
 
-// Breaker reconciles and reviews endpoints. All fields but Wait are required. Without an
-// environment in Metrics, Breaker writes no metrics.
+// Breaker reconciles and reviews endpoints. All fields but Wait are required. With an empty
+// environment in Metrics, no metrics are written.
 type Breaker struct {
 	Store        Store
 	Queue        Queue
@@ -44,18 +43,18 @@ type Breaker struct {
 	Wait         conflict.Wait // between two tries of a write; nil: by the real clock
 }
 
-// hasTime reports whether the invocation has so much time left.
+// hasTime reports whether the invocation has at least the reserve left.
 func (b *Breaker) hasTime(ctx context.Context, reserve time.Duration) bool {
 	deadline, ok := ctx.Deadline()
 	return !ok || deadline.Sub(b.Now()) >= reserve
 }
 
-// Reconcile reads the endpoint of the check and does the first applicable row of
-// the table in the package documentation. After an error the caller may repeat
-// Reconcile; otherwise Tick repeats the check.
+// Reconcile reads the endpoint of the check and does the first applicable row of the table in
+// the package documentation. After an error the caller may call it again; if not, Tick repeats
+// the check.
 //
-// The error of a single delivery does not stop the check: Reconcile goes on with the
-// probe or the release, and returns the error at the end.
+// An error of a single delivery does not stop the check: Reconcile goes on with the probe or
+// the release, and returns the error at the end.
 func (b *Breaker) Reconcile(ctx context.Context, check hook.CircuitCheck) (err error) {
 	r := reconciliation{Breaker: b, check: check}
 	defer func() {

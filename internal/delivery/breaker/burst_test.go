@@ -13,7 +13,7 @@ import (
 // More deliveries that always fail wait than the breaker chooses a probe from. The
 // deliveries behind them are delivered all the same, with the burst of another event type
 // and of the same one.
-func TestProbe_PassesABurstOfPoison(t *testing.T) {
+func TestProbe_PassesABurstThatAlwaysFails(t *testing.T) {
 	t.Parallel()
 
 	for _, tt := range []struct {

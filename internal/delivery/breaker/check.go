@@ -6,14 +6,15 @@ import (
 	"log/slog"
 	"time"
 
+	"surehook/internal/delivery/settle"
 	"surehook/internal/emf"
 	"surehook/internal/hook"
 	"surehook/internal/names"
 )
 
-// nextHops returns the hops of the next check of the chain. A check that released or
-// ended a delivery begins the count anew, so a release or an ending of any size stays
-// below the bound.
+// nextHops returns the hops of the next check of the chain. A check that released or ended a
+// delivery made progress, and the count starts anew, so a release of any size stays below
+// MaxHops.
 func (r *reconciliation) nextHops() int {
 	if r.released+r.expired+r.cancelled > 0 {
 		return 0
@@ -21,24 +22,9 @@ func (r *reconciliation) nextHops() int {
 	return r.check.Hops + 1
 }
 
-// logCircling counts a check sent on hook.MaxHops times or more.
-func (r *reconciliation) logCircling(ctx context.Context, c hook.CircuitCheck) {
-	if c.Hops < hook.MaxHops {
-		return
-	}
-	line := []slog.Attr{
-		slog.String(names.LogTenant, string(c.Tenant)),
-		slog.String(names.LogEndpoint, string(c.Endpoint)),
-		slog.String(names.LogDecision, r.decision),
-		slog.Int(names.LogWave, c.Wave),
-		slog.Int(names.LogHops, c.Hops),
-	}
-	r.Log.LogAttrs(ctx, slog.LevelWarn, "circuit_check.circling", r.Metrics.Append(line, r.Now(), emf.Count(names.MetricSentOn, 1))...)
-}
-
-// checkAgain enqueues the same check. With a fault of a delivery, checkAgain does
-// nothing: the message of the failed check returns, and the tick checks within
-// AttendAfter. Otherwise each return of the message would add another message.
+// checkAgain enqueues the same check again. After a fault of a delivery it does nothing: the
+// message of the failed check comes again, and the tick checks within AttendAfter. Otherwise
+// every repeat of the message would add another one.
 func (r *reconciliation) checkAgain(ctx context.Context, wave int, delay time.Duration) error {
 	if len(r.faults) > 0 {
 		return nil
@@ -48,7 +34,13 @@ func (r *reconciliation) checkAgain(ctx context.Context, wave int, delay time.Du
 
 func (r *reconciliation) enqueueCheck(ctx context.Context, wave int, delay time.Duration) error {
 	next := hook.CircuitCheck{Tenant: r.check.Tenant, Endpoint: r.check.Endpoint, Wave: wave, Hops: r.nextHops()}
-	r.logCircling(ctx, next)
+	if next.Hops >= hook.MaxHops {
+		settle.LogCircling(ctx, r.Log, r.Metrics, r.Now(), "circuit_check.circling", next.Hops,
+			slog.String(names.LogTenant, string(next.Tenant)),
+			slog.String(names.LogEndpoint, string(next.Endpoint)),
+			slog.String(names.LogDecision, r.decision),
+			slog.Int(names.LogWave, next.Wave))
+	}
 	if err := r.CircuitQueue.Enqueue(ctx, next, delay); err != nil {
 		return fmt.Errorf("enqueue next circuit check: %w", err)
 	}

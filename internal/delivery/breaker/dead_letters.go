@@ -15,33 +15,33 @@ import (
 )
 
 const (
-	// receiveReserve is the time that an invocation needs to receive more dead letters.
+	// receiveReserve is the time that an invocation must have left to receive more dead
+	// letters.
 	receiveReserve = 15 * time.Second
-	// maxLetterLead is the longest time between a dead letter and the write of the
-	// dead delivery. The letter goes out first, and an invocation lasts at most 15 minutes.
+	// maxLetterLead is the longest time from sending a dead letter to writing the dead
+	// delivery. The letter goes out first, and an invocation lasts at most 15 minutes.
 	maxLetterLead = 15 * time.Minute
 
-	// lettersOfRun is the number of letters that a run reads in any case.
+	// lettersOfRun is the number of letters that every run reads.
 	lettersOfRun = 200
-	// lettersPerRemoved is the number of letters that a run reads more for each needless
-	// letter: many needless letters end soon, and open letters are not read over and over.
+	// lettersPerRemoved is the number of further letters that a run reads for each needless
+	// one: many needless letters are soon removed, and needed ones are not read over and over.
 	lettersPerRemoved = 50
-	// lettersOfNight is lettersOfRun in the first hour of a day, UTC: needless letters
-	// that are few, or behind many open ones, end within a day.
+	// lettersOfNight replaces lettersOfRun in the first hour of a day, UTC. So needless letters
+	// are removed within a day, even if they are few or behind many needed ones.
 	lettersOfNight = 20_000
 )
 
-// ReconcileDeadLetters reads dead letters and removes every needless letter. A run reads
-// lettersOfRun, more while needless letters turn up, and less when no unseen letter is
-// visible. A letter is needless when the
-// record is gone, the delivery is not dead, or the delivery has another letter.
-// The record of the delivery decides, never the letter alone. For a dead
-// delivery with a settled replay, ReconcileDeadLetters first completes the
-// settlement: the process that settled the replay died before this step.
+// ReconcileDeadLetters reads dead letters and removes the needless ones. A run reads
+// lettersOfRun, more while it finds needless letters, and fewer if no unseen letter is visible.
+// A letter is needless if the record is gone, if the delivery is not dead, or if the delivery
+// has another letter. The record of the delivery decides, never the letter alone. If a dead
+// delivery has a settled replay, its settlement is completed first: the process that settled
+// the replay died before it could.
 //
-// ReconcileDeadLetters may stop at any point and run concurrently. A letter
-// without a decision stays for the next run. The error covers faults of a whole
-// batch: receive, read, remove. The log names the faults of single letters.
+// A run may stop at any point, and runs may overlap. A letter without a decision stays for the
+// next run. The returned error is about whole batches: receive, read, remove. Faults of single
+// letters are logged.
 func (b *Breaker) ReconcileDeadLetters(ctx context.Context) error {
 	r := letterRun{Breaker: b, most: lettersOfRun, seen: make(map[string]bool), kept: make(map[hook.DeliveryRef]Letter)}
 	if b.Now().UTC().Hour() == 0 {
@@ -56,7 +56,7 @@ func (b *Breaker) ReconcileDeadLetters(ctx context.Context) error {
 type letterRun struct {
 	*Breaker
 
-	most int // letters to read, but for lettersPerRemoved
+	most int // letters to read, before lettersPerRemoved
 
 	mu      sync.Mutex
 	seen    map[string]bool             // letter ids
@@ -65,8 +65,8 @@ type letterRun struct {
 	failed  int
 }
 
-// receiveLetters reconciles letters until the queue returns no unseen letter, the run has
-// read enough, or less than receiveReserve is left.
+// receiveLetters reconciles letters until the queue returns no unseen letter, the run has read
+// enough, or less than receiveReserve is left.
 func (r *letterRun) receiveLetters(ctx context.Context) error {
 	for r.readsOn() {
 		if !r.hasTime(ctx, receiveReserve) {
@@ -87,7 +87,7 @@ func (r *letterRun) receiveLetters(ctx context.Context) error {
 	return nil
 }
 
-// readsOn reports whether the run may read more letters.
+// readsOn reports whether the run reads more letters.
 func (r *letterRun) readsOn() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -95,7 +95,7 @@ func (r *letterRun) readsOn() bool {
 	return len(r.seen) < r.most+lettersPerRemoved*r.removed
 }
 
-// unseenLetters returns the letters without an entry in seen, and adds them to seen.
+// unseenLetters returns the letters that this run has not seen, and marks them as seen.
 func (r *letterRun) unseenLetters(letters []Letter) []Letter {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -178,9 +178,9 @@ func TestReconcileDeadLetters_RemovesNeedlessLetters(t *testing.T) {
 	}
 }
 
-// TestReconcileDeadLetters_MakesTheDepthRight: after concurrent runs over many letters, one
+// TestReconcileDeadLetters_DepthFollowsTheRecords: after concurrent runs over many letters, one
 // letter of each open dead letter remains.
-func TestReconcileDeadLetters_MakesTheDepthRight(t *testing.T) {
+func TestReconcileDeadLetters_DepthFollowsTheRecords(t *testing.T) {
 	t.Parallel()
 
 	w := setup(t)

@@ -15,18 +15,16 @@ import (
 
 const (
 	endPage  = 100 // deliveries per read
-	maxEnded = 500 // deliveries ended by one check; the next check continues
+	maxEnded = 500 // deliveries that one check ends; the next check continues
 )
 
-// endParked ends the parked deliveries without a future: every delivery of a
-// deleted endpoint, otherwise the deliveries older than max_age. endParked
-// returns the oldest remaining delivery, or nil; more reports that deliveries
-// remain to be ended.
+// endParked ends the parked deliveries that can no longer be sent: all those of a deleted
+// endpoint, and otherwise those older than max_age. It returns the oldest remaining delivery,
+// or nil. more reports that deliveries remain to be ended.
 //
-// A delivery that cannot be ended stays parked, and endParked goes on with the
-// others: faults holds the error, and this check leaves the delivery alone. When
-// every delivery of a check fails, the next check would meet the same deliveries, so
-// endParked reports no more and looks for a delivery with a future.
+// If a delivery cannot be ended it stays parked, its error goes to faults, and this check
+// leaves it alone from then on. If every delivery of a check fails, the next check would only
+// find the same ones, so endParked reports no more and looks for a delivery that need not end.
 //
 // Usually the oldest delivery remains, so the first read has a limit of 1.
 func (r *reconciliation) endParked(ctx context.Context) (oldest *hook.Delivery, more bool, err error) {
@@ -84,14 +82,14 @@ func (r *reconciliation) mustEnd(d hook.Delivery) bool {
 	return r.endpoint == nil || retry.Expired(d, r.now, r.endpoint.MaxAge)
 }
 
-// expiresAt returns the first stored time, in milliseconds, at which the delivery
-// is expired.
+// expiresAt returns the first time, in the stored milliseconds, at which the delivery is
+// expired.
 func (r *reconciliation) expiresAt(d hook.Delivery) time.Time {
 	return retry.Deadline(d, r.endpoint.MaxAge).Add(time.Millisecond)
 }
 
-// endDeliveries ends the deliveries, and keeps the errors in faults. The error of one
-// delivery does not stop the others.
+// endDeliveries ends the deliveries, and adds the errors to faults. An error of one delivery
+// does not stop the others.
 func (r *reconciliation) endDeliveries(ctx context.Context, deliveries []hook.Delivery) {
 	ended := make([]bool, len(deliveries))
 	failed := make([]bool, len(deliveries))
@@ -134,8 +132,8 @@ func (r *reconciliation) endDeliveries(ctx context.Context, deliveries []hook.De
 
 const lineDecided = names.LineDecided
 
-// logDecided writes the line that function deliver writes for a decision without an
-// attempt: the saved queries count deaths in the lines.
+// logDecided writes the same line as function deliver for a decision without an attempt,
+// because the saved queries count deaths in these lines.
 func (r *reconciliation) logDecided(ctx context.Context, d hook.Delivery) {
 	r.Log.LogAttrs(ctx, slog.LevelInfo, lineDecided,
 		slog.String(names.LogTenant, string(d.Tenant)),
@@ -147,8 +145,8 @@ func (r *reconciliation) logDecided(ctx context.Context, d hook.Delivery) {
 		slog.String(names.LogReason, string(d.Reason)))
 }
 
-// countDead adds dead deliveries to the stats of the endpoint. A lost count
-// changes no delivery, so countDead logs the error and continues.
+// countDead adds dead deliveries to the counts of the endpoint. No delivery depends on the
+// counts, so an error is only logged.
 func (r *reconciliation) countDead(ctx context.Context, dead *stats.Counts) {
 	if dead.Dead == 0 {
 		return
@@ -158,14 +156,14 @@ func (r *reconciliation) countDead(ctx context.Context, dead *stats.Counts) {
 	}
 }
 
-// endDelivery sends the dead letter, completes the settlement, and then saves the
-// delivery, in this order: nobody processes a settled delivery again, so a crash
-// after the save would lose the letter and the settlement. A crash before the
-// save repeats both. saved is false when another writer changed the delivery
-// meanwhile. The repetition is then harmless: ReconcileDeadLetters removes the
-// letter, the job counts the delivery as delivered after the success, and the
-// previous generation retires early, because the delivery replaces the previous
-// generation in both cases.
+// endDelivery sends the dead letter, completes the settlement, and then saves the delivery. The
+// order matters: nobody processes a settled delivery again, so a crash after the save would
+// lose the letter and the completion, while a crash before the save only repeats them.
+//
+// saved is false if another writer has changed the delivery meanwhile. Then the first two steps
+// were premature but harmless: ReconcileDeadLetters removes the letter, the job counts the
+// delivery as delivered if it succeeds, and the previous generation, which this delivery
+// replaces anyway, is retired early.
 func (r *reconciliation) endDelivery(ctx context.Context, d hook.Delivery) (saved bool, err error) {
 	if d.State == hook.StateDead {
 		if err := r.DeadLetters.Send(ctx, hook.DeadLetterOf(d)); err != nil {
@@ -178,8 +176,8 @@ func (r *reconciliation) endDelivery(ctx context.Context, d hook.Delivery) (save
 	return r.saveDelivery(ctx, d)
 }
 
-// saveDelivery saves the delivery. After a version conflict the write of the
-// other process stands, and saved is false.
+// saveDelivery saves the delivery. saved is false after a conflict: the write of the other
+// process stands.
 func (b *Breaker) saveDelivery(ctx context.Context, d hook.Delivery) (saved bool, err error) {
 	err = b.Store.SaveDelivery(ctx, d, nil)
 	if err != nil && hook.CodeOf(err) != hook.CodeConflict {

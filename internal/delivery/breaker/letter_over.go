@@ -9,8 +9,8 @@ import (
 	"surehook/internal/names"
 )
 
-// needlessLetters returns the letters to remove, at most len(letters). The order of
-// letters is the order of decisions, so a simulation is deterministic.
+// needlessLetters returns the letters to remove, at most len(letters). It decides in the order
+// of letters, so that a simulation is deterministic.
 func (r *letterRun) needlessLetters(
 	ctx context.Context, letters []Letter, decoded map[Letter]hook.DeadLetter, records map[hook.DeliveryRef]hook.Delivery,
 ) []Letter {
@@ -42,9 +42,9 @@ func (r *letterRun) needlessLetters(
 	return needless
 }
 
-// letterOver reports whether the record proves that nobody needs the letter. The
-// letter of a delivery in progress stays for maxLetterLead, because the write of
-// the dead delivery may follow.
+// letterOver reports whether the record proves that nobody needs the letter. The letter of a
+// delivery in progress stays for maxLetterLead, because the record of the death may still be
+// written.
 func (r *letterRun) letterOver(ctx context.Context, d hook.Delivery, letter hook.DeadLetter) (bool, error) {
 	switch {
 	case d.Unreadable():
@@ -59,8 +59,8 @@ func (r *letterRun) letterOver(ctx context.Context, d hook.Delivery, letter hook
 	return r.retireDelivery(ctx, d)
 }
 
-// retireDelivery completes the settlement of the dead delivery's replay, if the
-// replay is settled, and reports whether the delivery is dead no more.
+// retireDelivery completes the settlement of the dead delivery's replay, if that has settled,
+// and reports whether the delivery is no longer dead.
 func (r *letterRun) retireDelivery(ctx context.Context, d hook.Delivery) (bool, error) {
 	replay := d
 	for ok := true; ok; ok = replay.CancelledByReplay() {
@@ -86,9 +86,8 @@ func (r *letterRun) retireDelivery(ctx context.Context, d hook.Delivery) (bool, 
 	return d.State != hook.StateDead, nil
 }
 
-// secondLetter returns the needless letter of a dead delivery with two letters.
-// The letter with the lowest id stays, in every order of receipt. So two
-// concurrent runs never remove both letters.
+// secondLetter returns the needless letter of a dead delivery with two letters. The letter with
+// the lowest id stays, whatever the order of receipt, so two concurrent runs never remove both.
 func (r *letterRun) secondLetter(letter Letter, delivery hook.DeliveryRef) (second Letter, ok bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

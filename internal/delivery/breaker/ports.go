@@ -23,16 +23,16 @@ type Store interface {
 // Circuits keeps the circuit records and an index of the records by AttendAt.
 type Circuits interface {
 	gate.CircuitStore
-	// DueCircuits returns a check for each endpoint with an AttendAt not after now,
-	// the earliest first, at most limit (1 to 10,000). The index may lag a moment.
+	// DueCircuits returns a check for each endpoint whose AttendAt has come by now, the
+	// earliest first, at most limit (1 to 10,000). The index may lag a moment.
 	DueCircuits(ctx context.Context, now time.Time, limit int) ([]hook.CircuitCheck, error)
-	// DueLooks returns a check for each endpoint without an AttendAt and with a LookAt not
-	// after now, the earliest first, at most limit (1 to 1000). The index may lag a moment.
+	// DueLooks returns a check for each endpoint that has no AttendAt and whose LookAt has come
+	// by now, the earliest first, at most limit (1 to 1000). The index may lag a moment.
 	DueLooks(ctx context.Context, now time.Time, limit int) ([]hook.CircuitCheck, error)
 	CircuitLister
 }
 
-// CircuitLister lists the circuit records with a time of the next check.
+// CircuitLister lists the circuit records for which a check is planned.
 type CircuitLister interface {
 	// Attended returns the records with an AttendAt, due or not, the earliest first,
 	// at most limit (1 to 1000). The index may lag a moment.
@@ -71,12 +71,12 @@ type Deliveries interface {
 
 // Tokens finds deliveries whose token may be lost.
 type Tokens interface {
-	// Overdue returns deliveries of all endpoints in the state, retrying or queued, with
-	// an OverdueFrom before the time, the earliest first, at most limit (1 to 1000). The
-	// index may lag a moment, but every returned delivery is in the state.
+	// Overdue returns deliveries of all endpoints in the state, retrying or queued, whose
+	// OverdueFrom is before the time, the earliest first, at most limit (1 to 1000). The index
+	// may lag a moment, but every returned delivery is in the state.
 	Overdue(ctx context.Context, state hook.State, before time.Time, limit int) ([]hook.Delivery, error)
-	// Unrecorded returns the refs without a record, in their order. A record written a
-	// moment ago may be missed.
+	// Unrecorded returns those of the refs that have no record, in their order. It may miss a
+	// record that was written a moment ago.
 	Unrecorded(ctx context.Context, refs []hook.DeliveryRef) ([]hook.DeliveryRef, error)
 	// Event returns the event with the payload, or CodeNotFound. Event sees every write
 	// acknowledged before.
@@ -101,8 +101,8 @@ type Queue interface {
 // DeadLetters is the dead-letter queue.
 type DeadLetters interface {
 	settle.DeadLetters
-	// Receive returns at most 10 letters and hides the letters from other receivers
-	// for a minute. An empty result does not prove an empty queue.
+	// Receive returns at most 10 letters and hides them from other receivers for a minute. An
+	// empty result does not prove that the queue is empty.
 	Receive(ctx context.Context) ([]Letter, error)
 	// Remove removes received letters, at most 10.
 	Remove(ctx context.Context, letters []Letter) error
@@ -117,7 +117,7 @@ type Letter struct {
 	Body    string // encoded hook.DeadLetter
 }
 
-// Releaser sends parked deliveries of endpoints with in-flight slots.
+// Releaser sends the parked deliveries of endpoints that are released in slots.
 type Releaser interface {
 	// Fill claims the free slots of the endpoint for parked deliveries, and sends their
 	// tokens. parked are deliveries that the index may not list yet.

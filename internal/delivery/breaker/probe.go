@@ -13,16 +13,16 @@ import (
 	"surehook/internal/rule/isolation"
 )
 
-// mustAwaitProbe reports whether the next probe needs another check: the circuit is
-// open before the end of the cooldown, or not closed before the end of the throttle.
+// mustAwaitProbe reports whether it is too early for a probe and nothing is under way: the
+// circuit is open before the end of its cooldown, or the endpoint of an open or half-open
+// circuit is throttled.
 func (r *reconciliation) mustAwaitProbe() bool {
 	throttled := r.record.State == circuit.HalfOpen && r.now.Before(r.record.ThrottledUntil)
 	return throttled || r.record.State == circuit.Open && r.now.Before(r.record.NextProbe())
 }
 
-// awaitProbe schedules a check for the time of the next probe. SQS delays a message
-// by at most 15 minutes, so a longer time takes several messages. Each of them also
-// ends the expired deliveries.
+// awaitProbe schedules a check for the time of the next probe. SQS delays a message by at most
+// 15 minutes, so a longer time takes several messages. Each check also ends expired deliveries.
 func (r *reconciliation) awaitProbe(ctx context.Context, next gate.Record) error {
 	r.decision = decideAwait
 	next.AttendAt = r.record.NextProbe()
@@ -32,14 +32,14 @@ func (r *reconciliation) awaitProbe(ctx context.Context, next gate.Record) error
 	return r.checkAgain(ctx, 0, next.AttendAt.Sub(r.now))
 }
 
-// sendProbe sends the token of a parked delivery, and names the token the probe: the gate
-// gives the lease to no other token while deliveries are parked. The delivery stays
-// parked until the token arrives. If the token is lost, Tick sends another token.
+// sendProbe sends the token of a parked delivery, marked as the probe: while deliveries are
+// parked, the gate gives the lease to no other token. The delivery stays parked until the token
+// arrives. If the token is lost, Tick sends another one.
 func (r *reconciliation) sendProbe(ctx context.Context, next gate.Record) error {
-	// Only a check with a probe sets AttendAt within the next minute. The gate sets
-	// AttendAt to the time of the next probe, and the check of a paused or
-	// disabled endpoint sets AttendAt farther in the future.
-	now := r.Now() // the reads may have taken most of the invocation
+	// Only a check that sent a probe sets AttendAt to within the next minute: the gate sets it
+	// to the time of the next probe, and the check of a paused or disabled endpoint sets it
+	// farther ahead.
+	now := r.Now() // not r.now: the reads may have taken most of the invocation
 	if left := r.record.AttendAt.Sub(now); left > 0 && left <= gate.AttendAfter {
 		r.decision = decideHeld
 		return nil
@@ -62,11 +62,11 @@ func (r *reconciliation) sendProbe(ctx context.Context, next gate.Record) error 
 	return nil
 }
 
-// probes returns the parked deliveries among which a probe is chosen: the oldest, when
-// they are all or no probe was sent yet, and otherwise deliveries from halfway between the
-// last probe and now on. Each failed probe leads to younger deliveries, until none are
-// younger, and then to the oldest again. So a burst of deliveries that always fail does
-// not hide the deliveries behind.
+// probes returns the parked deliveries among which a probe is chosen. These are the oldest, if
+// there are no more than probeChoice or no probe was sent yet. Otherwise they are deliveries
+// from halfway between the last probe's delivery and now: each failed probe leads to younger
+// deliveries, until there are none, and then to the oldest again. So a burst of deliveries that
+// always fail does not hide the ones behind it.
 func (r *reconciliation) probes(ctx context.Context, now time.Time) ([]hook.Delivery, error) {
 	limits, err := r.Store.Limits(ctx, r.check.Endpoint)
 	if err != nil {
@@ -78,7 +78,7 @@ func (r *reconciliation) probes(ctx context.Context, now time.Time) ([]hook.Deli
 		return oldest, err
 	}
 	span := now.Sub(r.record.ProbedFrom)
-	for range maxPlaces {
+	for range maxHalvings {
 		span /= 2
 		younger, err := r.withoutSlot(ctx, leases, r.record.ProbedFrom.Add(max(span, time.Millisecond)), probeChoice)
 		if err != nil || len(younger) > 0 {
@@ -88,9 +88,9 @@ func (r *reconciliation) probes(ctx context.Context, now time.Time) ([]hook.Deli
 	return oldest, nil
 }
 
-// withoutSlot returns parked deliveries without one of the leases, created at or after
-// since, the oldest first. The token of a delivery with a lease is on its way, or its
-// attempt is in flight.
+// withoutSlot returns parked deliveries created at or after since that have none of the leases,
+// the oldest first. If a delivery has a lease, its token is on its way or its attempt is in
+// flight.
 func (r *reconciliation) withoutSlot(ctx context.Context, leases map[string]isolation.Lease, since time.Time, limit int) ([]hook.Delivery, error) {
 	parked, err := r.listParked(ctx, since, limit+len(leases))
 	if err != nil {
@@ -103,9 +103,9 @@ func (r *reconciliation) withoutSlot(ctx context.Context, leases map[string]isol
 	return parked[:min(limit, len(parked))], nil
 }
 
-// likeliest returns the delivery with the best prospect as a probe: the fewest
-// attempts, then another type than the last probe, then the oldest. A delivery that
-// always fails, or a type of them, must not hold the circuit open.
+// likeliest returns the delivery with the best prospects as a probe: one of another event type
+// than the last probe, then with the fewest attempts, then the oldest. Deliveries that always
+// fail, or an event type that does, must not hold the circuit open.
 func likeliest(parked []hook.Delivery, last string) hook.Delivery {
 	return slices.MinFunc(parked, func(a, b hook.Delivery) int {
 		repeats := func(d hook.Delivery) int {

@@ -11,41 +11,42 @@ import (
 )
 
 const (
-	// emptyPeriod is how long the index must list no parked delivery before the
-	// breaker forgets the endpoint. A gate that already knows of waiting
-	// deliveries does not write the record again. So the period exceeds the time
-	// from the gate's decision to the entry in the index.
+	// emptyPeriod is how long the index must list no parked delivery before the breaker forgets
+	// the endpoint. A gate that knows of waiting deliveries does not write the record again, so
+	// the period must be longer than it takes from the gate's decision until the index lists
+	// the delivery.
 	emptyPeriod = 2 * time.Minute
 	// maxRest is the longest time between two checks of a paused or disabled endpoint.
 	maxRest = time.Hour
-	// firstLook is the time from the forgetting of an endpoint to the next question to the
-	// index. Each further look doubles the time, until the age of the oldest delivery that
-	// the index may have missed is above max_age, and above leastLooks.
+	// firstLook is the time from forgetting an endpoint to the first look in the index for
+	// deliveries that it missed. Each further look doubles the time since the endpoint was
+	// forgotten, until every missed delivery would be older than max_age, and at least
+	// leastLooks.
 	firstLook  = 15 * time.Minute
 	leastLooks = time.Hour
 	// probeChoice is the number of parked deliveries among which the breaker chooses a probe.
 	probeChoice = 50
-	// maxPlaces is the number of places in the list of parked deliveries where the breaker
-	// looks for younger deliveries than the last probe: 10 halvings of an hour are 3.5 s.
-	maxPlaces = 10
+	// maxHalvings limits how often the breaker halves the time to look for deliveries younger
+	// than the last probe's: 10 halvings of an hour are 3.5 s.
+	maxHalvings = 10
 )
 
 // The decisions, as logged.
 const (
-	decideEnd     = "end_more"  // more deliveries must end than the limit of one check
-	decideAwait   = "await"     // no probe yet: check again after the cooldown or the throttle
-	decideIdle    = "idle"      // nothing parked, and the record expects nothing
-	decideEmpty   = "empty"     // nothing parked: check again
-	decideForget  = "forget"    // nothing parked for emptyPeriod
-	decideFailed  = "failed"    // every parked delivery failed to end: try again
-	decideRest    = "rest"      // the endpoint is paused or disabled
-	decideHeld    = "held"      // a probe is under way
-	decideProbe   = "probe"     // send a parked delivery
-	decideStale   = "stale"     // an earlier check released the wave
-	decideUnder   = "under_way" // the message of the next wave is on the queue
-	decideRelease = "release"   // send the wave
-	decideFill    = "fill"      // send a delivery in each free in-flight slot
-	decidePause   = "throttled" // the endpoint is throttled: send the wave afterwards
+	decideEnd      = "end_more"  // more deliveries must end than the limit of one check
+	decideAwait    = "await"     // too early for a probe: check again after the cooldown or the throttle
+	decideIdle     = "idle"      // nothing parked, and the record expects nothing
+	decideEmpty    = "empty"     // nothing parked: check again after emptyPeriod
+	decideForget   = "forget"    // nothing parked for emptyPeriod
+	decideFailed   = "failed"    // every parked delivery failed to end: try again
+	decideRest     = "rest"      // the endpoint is paused or disabled
+	decideHeld     = "held"      // a probe is under way
+	decideProbe    = "probe"     // send a parked delivery
+	decideStale    = "stale"     // the wave of the check was already released
+	decideUnderWay = "under_way" // the message of the next wave is on the queue
+	decideRelease  = "release"   // send the wave
+	decideFill     = "fill"      // send a delivery through each free slot
+	decidePause    = "throttled" // the endpoint is throttled: send the wave afterwards
 )
 
 // reconciliation is one check of an endpoint.
@@ -64,9 +65,9 @@ type reconciliation struct {
 	released, expired, cancelled int
 }
 
-// reconcileEndpoint reads the endpoint and the record, and decides. CodeConflict
-// means a concurrent change of the record; every effect so far is repeatable. The
-// errors of single deliveries are in faults, and a conflict in faults repeats nothing.
+// reconcileEndpoint reads the endpoint and the record, decides and acts. CodeConflict means
+// that the record was changed concurrently: everything done so far may be repeated. The errors
+// of single deliveries go to faults; a conflict among them repeats nothing.
 func (r *reconciliation) reconcileEndpoint(ctx context.Context) error {
 	if err := r.readEndpoint(ctx); err != nil {
 		return err
@@ -77,7 +78,7 @@ func (r *reconciliation) reconcileEndpoint(ctx context.Context) error {
 	}
 	next := r.record
 	if oldest != nil || len(r.faults) > 0 {
-		next = next.Wait(r.now) // the gate skips this write for a delivery parked at the last moment
+		next = next.Wait(r.now) // the gate may have skipped this write for a delivery that it parked just now
 	}
 	active := r.endpoint != nil && r.endpoint.Status == hook.StatusActive
 	switch {
@@ -118,8 +119,8 @@ func (r *reconciliation) readEndpoint(ctx context.Context) error {
 		return fmt.Errorf("read circuit: %w", err)
 	}
 	if record.Tenant != r.check.Tenant {
-		// Under the wrong tenant the endpoint would look deleted, and Reconcile would
-		// cancel the deliveries of another tenant.
+		// Under the wrong tenant the endpoint would look deleted, and the deliveries of another
+		// tenant would be cancelled.
 		return fmt.Errorf("check of tenant %s for a circuit of tenant %s: %w", r.check.Tenant, record.Tenant, hook.NotFound("endpoint"))
 	}
 	r.record, r.endpoint = record, nil
@@ -133,11 +134,11 @@ func (r *reconciliation) readEndpoint(ctx context.Context) error {
 	return nil
 }
 
-// continueEnding asks for another check at once. Before, continueEnding moves AttendAt,
-// so that the tick begins no second ending beside this one. The time of the save
-// counts, because the ending may have taken most of the invocation. The last check of
-// an ending may then find AttendAt in the next minute, and the tick sends the probe: an
-// ending delays a probe by at most AttendAfter.
+// continueEnding asks for another check at once, to end more deliveries. First it moves
+// AttendAt, so that the tick does not start a second ending in parallel. AttendAt counts from
+// the save, because the ending may have taken most of the invocation. As a consequence the last
+// check of an ending may find AttendAt within the next minute and leave the probe to the tick:
+// an ending delays a probe by at most AttendAfter.
 func (r *reconciliation) continueEnding(ctx context.Context, next gate.Record) error {
 	r.decision = decideEnd
 	next = next.Wait(r.now)
@@ -148,8 +149,8 @@ func (r *reconciliation) continueEnding(ctx context.Context, next gate.Record) e
 	return r.checkAgain(ctx, r.check.Wave, 0)
 }
 
-// forgetEndpoint forgets the endpoint in two checks, emptyPeriod apart. An open
-// circuit stays open: the next new delivery is the probe.
+// forgetEndpoint forgets the endpoint in two checks that are emptyPeriod apart. An open circuit
+// stays open: the next new delivery is the probe.
 func (r *reconciliation) forgetEndpoint(ctx context.Context, next gate.Record) error {
 	next.Wave = 0
 	switch {
@@ -172,9 +173,9 @@ func (r *reconciliation) forgetEndpoint(ctx context.Context, next gate.Record) e
 	return r.saveCircuit(ctx, next)
 }
 
-// planLook plans the look after a look without a parked delivery. No look follows the
-// first one at which every delivery missed before the forgetting is expired: such a
-// delivery would have ended with its letter.
+// planLook plans the next look after one that found no parked delivery. There is a last look,
+// at which every delivery that was missed is expired: a missed delivery would be found there
+// and be ended.
 func (r *reconciliation) planLook(next gate.Record) gate.Record {
 	oldest := hook.MaxMaxAge
 	if r.endpoint != nil {
@@ -193,9 +194,9 @@ func (r *reconciliation) planLook(next gate.Record) gate.Record {
 	return next
 }
 
-// fillSlots sends a delivery in each free in-flight slot. The slots then hand
-// themselves over: see package release. The tick fills the slots again when all of
-// their tokens are lost, and as long as deliveries wait.
+// fillSlots sends a delivery through each free slot. From then on the slots are handed over
+// from one delivery to the next: see package release. As long as deliveries wait, the tick
+// fills the slots again, in case their tokens were lost.
 func (r *reconciliation) fillSlots(ctx context.Context, next gate.Record) error {
 	if r.now.Before(r.record.ThrottledUntil) {
 		return r.pauseRelease(ctx, next)
@@ -214,11 +215,11 @@ func (r *reconciliation) fillSlots(ctx context.Context, next gate.Record) error 
 	return nil
 }
 
-// saveCircuit saves the record, if changed. With a fault of a delivery, the next
-// check is due within AttendAfter.
+// saveCircuit saves the record if it has changed. After a fault of a delivery, the next check
+// is due within AttendAfter.
 func (r *reconciliation) saveCircuit(ctx context.Context, next gate.Record) error {
-	// Not from the begin of the check: a minute later the next check would send a second
-	// token for the probe at once.
+	// Counted from now, not from the start of the check: otherwise the next check could soon
+	// send a second token for the probe.
 	if soon := r.Now().Add(gate.AttendAfter); len(r.faults) > 0 && soon.Before(next.AttendAt) {
 		next.AttendAt = soon
 	}

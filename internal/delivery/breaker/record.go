@@ -13,16 +13,16 @@ import (
 	"surehook/internal/names"
 )
 
-// recordChunk is the number of deliveries looked for in one request.
+// recordChunk is the number of deliveries that one request looks up.
 const recordChunk = 100
 
-// Record writes a record of each begun delivery that is still queued: its token is late, or
-// lost. From the record SweepTokens knows the delivery, so a delivery lasts without its
+// Record writes a record for each begun delivery that is still queued, because its token is
+// late or lost. With a record SweepTokens finds the delivery, so it survives the loss of its
 // token. begun are the deliveries of accepted events and of replays, some minutes later.
 //
 // A begun delivery may come twice, late and in any order. Record reads the event again, and
-// creates the record on the condition that none exists, so nothing ended comes back. After
-// an error the caller repeats Record; what was recorded is left out then.
+// creates the record only if none exists, so it brings nothing back that has ended. After an
+// error the caller repeats Record, which skips what is recorded by then.
 func (b *Breaker) Record(ctx context.Context, begun []hook.DeliveryRef) error {
 	r := recording{Breaker: b}
 	err := r.record(ctx, begun)
@@ -63,10 +63,10 @@ func (r *recording) record(ctx context.Context, begun []hook.DeliveryRef) error 
 	return errors.Join(faults...)
 }
 
-// recordEvent records the queued deliveries of one event. Of an event that is expired or
-// gone, nothing is recorded. A delivery of an erased event has no record if its erasure was
-// interrupted: the next token cancels it. Whoever erases everything of a tenant waits for the
-// processes that read before, so an event read here and its record go together.
+// recordEvent records the queued deliveries of one event, unless the event is expired or gone.
+// The event may be erased: if its erasure was interrupted, a delivery may have no record yet,
+// and the next token cancels it. The erasure of a whole tenant waits for processes that read
+// data before, so no record written here outlives it.
 func (r *recording) recordEvent(ctx context.Context, refs []hook.DeliveryRef) error {
 	if !r.hasTime(ctx, reconcileReserve) {
 		return errNoTime
@@ -94,8 +94,8 @@ func (r *recording) recordEvent(ctx context.Context, refs []hook.DeliveryRef) er
 	return errors.Join(faults...)
 }
 
-// queued returns the delivery as queued. ok is false for a delivery that the event, or the
-// record of the generation before, does not name: another event has the id by now.
+// queued returns the delivery as it is while queued. ok is false if neither the event nor the
+// record of the previous generation names it, because another event has the id by now.
 func (r *recording) queued(ctx context.Context, e hook.Event, ref hook.DeliveryRef) (d hook.Delivery, ok bool, err error) {
 	if own, target := e.Ref(ref.Endpoint, ref.Generation); !target || own != ref {
 		return d, false, nil

@@ -21,8 +21,8 @@ const (
 // maxWave. 2^9 = 512, so wave 10 is the first wave of maxWave deliveries.
 func waveSize(n int) int { return min(1<<min(n-1, 10), maxWave) }
 
-// releaseWave sends the next wave. A check for another wave, or a check without
-// a wave during a release, sends nothing. Of a throttled endpoint no wave is sent.
+// releaseWave sends the next wave. It sends nothing for a check of another wave, for a check
+// without a wave during a release, and while the endpoint is throttled.
 func (r *reconciliation) releaseWave(ctx context.Context, next gate.Record) error {
 	wave := max(r.record.Wave, 1)
 	switch {
@@ -30,7 +30,7 @@ func (r *reconciliation) releaseWave(ctx context.Context, next gate.Record) erro
 		r.decision = decideStale
 		return r.saveCircuit(ctx, next)
 	case r.check.Wave == 0 && wave > 1 && r.now.Before(r.record.AttendAt):
-		r.decision = decideUnder
+		r.decision = decideUnderWay
 		return r.saveCircuit(ctx, next)
 	case r.now.Before(r.record.ThrottledUntil):
 		return r.pauseRelease(ctx, next)
@@ -51,21 +51,20 @@ func (r *reconciliation) releaseWave(ctx context.Context, next gate.Record) erro
 	if err != nil {
 		return err
 	}
-	// Fewest attempts first: deliveries that always fail would open the circuit again.
+	// Fewest attempts first: otherwise deliveries that always fail would open the circuit again.
 	slices.SortStableFunc(parked, func(a, b hook.Delivery) int { return cmp.Compare(a.Attempts, b.Attempts) })
 	parked = parked[:min(len(parked), waveSize(wave))]
 	if len(parked) == 0 {
 		return nil // Tick checks the endpoint again at AttendAt
 	}
-	// A delivery with a refused token stays parked, among the oldest of the next
-	// wave. So enqueue the next wave after an error, too: nobody repeats this wave.
+	// If the queue refuses a token, its delivery stays parked and is among the oldest of the
+	// next wave. So the next wave is enqueued even after an error: nobody repeats this one.
 	return errors.Join(r.sendTokens(ctx, parked), r.enqueueCheck(ctx, wave+1, waveInterval))
 }
 
-// pauseRelease schedules a check of the same wave for the end of the throttle. A
-// wave sent before would cost a token and a write per delivery, and the gate would
-// only delay the tokens. SQS delays a message by at most 15 minutes, so a longer
-// throttle takes several messages.
+// pauseRelease schedules a check of the same wave for the end of the throttle. A wave sent now
+// would cost a token and a write per delivery, and the gate would park them all again. SQS
+// delays a message by at most 15 minutes, so a longer throttle takes several messages.
 func (r *reconciliation) pauseRelease(ctx context.Context, next gate.Record) error {
 	r.decision = decidePause
 	next.AttendAt = r.record.ThrottledUntil
@@ -75,10 +74,9 @@ func (r *reconciliation) pauseRelease(ctx context.Context, next gate.Record) err
 	return r.checkAgain(ctx, r.record.Wave, next.AttendAt.Sub(r.now))
 }
 
-// sendTokens sends the tokens, and then saves the sent deliveries as retrying.
-// After a crash between the two steps a delivery is still parked: the token may
-// settle the delivery, or the next wave repeats the token. A delivery already
-// changed by its token stays as the token left it.
+// sendTokens sends the tokens, and then saves the sent deliveries as retrying. After a crash
+// between the two steps a delivery is still parked: its token may settle it, or the next wave
+// sends another one. If the token has already changed the delivery, that change stands.
 func (r *reconciliation) sendTokens(ctx context.Context, deliveries []hook.Delivery) error {
 	tokens := make([]hook.Token, len(deliveries))
 	for i, d := range deliveries {
@@ -95,8 +93,8 @@ func (r *reconciliation) sendTokens(ctx context.Context, deliveries []hook.Deliv
 	r.released = len(sent)
 	faults := forEach(len(sent), func(i int) error {
 		d := sent[i]
-		// Keep the token of the park decision in the record. With the new token in
-		// the record, deliver would take this write for the new token's decision.
+		// The record keeps the token that parked the delivery. With the new token in it,
+		// deliver would think that the new token had made this write.
 		d.State, d.Reason = hook.StateRetrying, hook.ReasonNone
 		d.NextAttemptAt, d.UpdatedAt = at, r.now
 		_, err := r.saveDelivery(ctx, d)

@@ -20,21 +20,20 @@ import (
 const (
 	// activePage is the number of endpoints per page of the list.
 	activePage = 1000
-	// reviewPage is the number of endpoints per message. Decoding the counts takes at
-	// most 20 ms of a function's share of a CPU per endpoint, so a batch of 10 pages
-	// takes 20 s of the 60 s of an invocation. A page has at most 16 KB: 160 bytes per
-	// endpoint.
+	// reviewPage is the number of endpoints per message. Decoding the counts of an endpoint
+	// takes at most 20 ms, so a batch of 10 pages takes 20 s of the 60 s of an invocation. A
+	// page has at most 16 KB: 160 bytes per endpoint.
 	reviewPage = 100
 )
 
-// Review judges the endpoints active in the current or the previous hour of the
-// clock, and applies the verdicts. An error for one endpoint does not stop the
-// others; Review returns all errors. Review may repeat and run concurrently: a
-// second review of an endpoint changes nothing.
+// Review judges the endpoints that were active in the current or the previous hour of the
+// clock, and applies the verdicts. An error for one endpoint does not stop the others; Review
+// returns all errors. Reviews may be repeated and may overlap: a second review of an endpoint
+// changes nothing.
 //
-// Review shares out the endpoints in pages of reviewPage: Review judges the first page,
-// and enqueues the others for ReviewPage. After a crash or an error before the last
-// message, the next review covers the endpoints.
+// The endpoints are split into pages of reviewPage: Review judges the first page itself, and
+// enqueues the others for ReviewPage. Endpoints missed because of a crash or an error are
+// covered by the next review.
 func (b *Breaker) Review(ctx context.Context) error {
 	r := reviewRun{Breaker: b, now: b.Now()}
 	checks, err := r.activeEndpoints(ctx)
@@ -46,11 +45,10 @@ func (b *Breaker) Review(ctx context.Context) error {
 	return r.reviewEndpoints(ctx, own, len(checks)-len(own), append(faults, err))
 }
 
-// ReviewPage judges the endpoints of one page as of the time of the review, so that
-// repeated notifications carry the same keys. Repeated and concurrent calls change
-// nothing. A page older than review.Every does nothing, because the next review
-// covers the active endpoints: an endpoint without an answer does not return for ever.
-// After a lost message, too, the next review covers the endpoints.
+// ReviewPage judges the endpoints of one page as of the time of the review, so that repeated
+// notifications have the same keys. Repeated and concurrent calls change nothing. A page older
+// than review.Every is dropped, because the next review covers its endpoints: so a page that
+// keeps failing does not come back forever.
 func (b *Breaker) ReviewPage(ctx context.Context, page hook.ReviewPage) error {
 	r := reviewRun{Breaker: b, now: page.At}
 	if late := b.Now().Sub(page.At); late >= review.Every {
@@ -61,8 +59,8 @@ func (b *Breaker) ReviewPage(ctx context.Context, page hook.ReviewPage) error {
 	return r.reviewEndpoints(ctx, page.Endpoints, 0, nil)
 }
 
-// reviewEndpoints judges the endpoints, and logs the result with the number of
-// endpoints shared out to other invocations.
+// reviewEndpoints judges the endpoints, and logs the result. shared is the number of endpoints
+// left to other invocations.
 func (r *reviewRun) reviewEndpoints(ctx context.Context, checks []hook.CircuitCheck, shared int, faults []error) error {
 	faults = append(faults, forEach(len(checks), func(i int) error { return r.reviewEndpoint(ctx, checks[i]) })...)
 	if n := r.skipped.Load(); n > 0 {
@@ -84,8 +82,8 @@ func (r *reviewRun) reviewEndpoints(ctx context.Context, checks []hook.CircuitCh
 	return err
 }
 
-// reviewRun is a review of all endpoints, or of one page. A run has one time, so the
-// notifications stay the same when a conflict repeats the review of an endpoint.
+// reviewRun is a review of all endpoints, or of one page. It has a single time, so that the
+// notifications stay the same if a conflict repeats the review of an endpoint.
 type reviewRun struct {
 	*Breaker
 
@@ -93,8 +91,8 @@ type reviewRun struct {
 	changed, skipped atomic.Int64
 }
 
-// activeEndpoints returns each endpoint to judge once. With an error the list may
-// be incomplete.
+// activeEndpoints returns the endpoints to judge, each once. With an error the list may be
+// incomplete.
 func (r *reviewRun) activeEndpoints(ctx context.Context) ([]hook.CircuitCheck, error) {
 	var checks []hook.CircuitCheck
 	listed := make(map[hook.CircuitCheck]bool)
@@ -120,8 +118,8 @@ func (r *reviewRun) activeEndpoints(ctx context.Context) ([]hook.CircuitCheck, e
 	if len(checks) == 0 {
 		return nil, nil
 	}
-	// Each review begins at another endpoint, so a shortage of time does not always
-	// skip the same endpoints.
+	// Each review begins with another endpoint, so that a lack of time does not always skip the
+	// same ones.
 	begin := int(r.now.UnixMilli() % int64(len(checks)))
 	return slices.Concat(checks[begin:], checks[:begin]), nil
 }
@@ -144,15 +142,14 @@ func (r *reviewRun) reviewEndpoint(ctx context.Context, check hook.CircuitCheck)
 	return conflict.Repeat(ctx, r.Wait, maxSaveAttempts, func() error { return r.judgeEndpoint(ctx, check) })
 }
 
-// judgeEndpoint reads the facts about the endpoint and applies the verdict:
-// notify first, then disable, then save the flags. After a crash before the
-// disabling, the next review reads the same facts, reaches the same verdict, and
-// repeats the notifications. Within the same quarter of an hour, repeated
-// notifications carry the same keys. After a crash before the flags, the next
-// review finds a disabled endpoint and saves the flags. Flags saved first would
-// lose the warning, and with the warning the right to disable.
+// judgeEndpoint reads the facts about the endpoint and applies the verdict: it notifies first,
+// then disables, and saves the flags last. After a crash before the disabling, the next review
+// reads the same facts, reaches the same verdict and repeats the notifications, with the same
+// keys if it is in the same quarter of an hour. After a crash before the flags are saved, the
+// next review finds a disabled endpoint and saves them. Flags saved first could lose the
+// warning, without which the endpoint must not be disabled.
 //
-// CodeConflict means a concurrent change of the endpoint or of the record.
+// CodeConflict means that the endpoint or the record was changed concurrently.
 func (r *reviewRun) judgeEndpoint(ctx context.Context, check hook.CircuitCheck) error {
 	endpoint, err := r.Store.Endpoint(ctx, check.Tenant, check.Endpoint)
 	if hook.CodeOf(err) == hook.CodeNotFound {

@@ -15,39 +15,39 @@ import (
 )
 
 const (
-	// sweepAfter is how long after the planned time of an attempt the token counts as
-	// lost.
+	// sweepAfter is how long after the planned time of an attempt its token counts as lost.
 	sweepAfter = 15 * time.Minute
-	// maxSwept bounds the deliveries of one sweep. With a sweep every 5 minutes, 12,000
-	// deliveries an hour get a token.
+	// maxSwept limits the deliveries of one sweep. With a sweep every 5 minutes, up to 12,000
+	// deliveries an hour get a new token.
 	maxSwept = 1000
-	// sweepChunk is the number of tokens per request of SQS. A process that dies between
-	// the marks and the tokens delays at most maxParallel chunks until the next look.
+	// sweepChunk is the number of tokens per request to SQS. If a process dies between marking
+	// and sending, at most maxParallel chunks wait until the next look.
 	sweepChunk = 10
-	// maxVisible is the number of visible tokens on a retry lane younger than 5 minutes,
-	// in the worst case: the lowest concurrency of an event source is 2 batches, of 10
-	// tokens each, and a batch takes at most 60 s. So 100 tokens take 5 minutes.
+	// maxVisible is the number of visible tokens on the lanes of later attempts above which
+	// they are late. In the worst case 100 tokens take 5 minutes: an event source runs at least
+	// 2 batches of 10 tokens at a time, and a batch takes at most 60 s.
 	maxVisible = 100
-	// maxFirst is the number of visible tokens on the lanes of first tokens above which
-	// they are late. A busy lane that keeps up holds some hundreds at any time, so the
-	// bound is higher than maxVisible. A token too many is sent at most once an hour.
+	// maxFirst is the number of visible tokens on the lanes of first attempts above which they
+	// are late. It is higher than maxVisible, because a busy lane that keeps up holds some
+	// hundreds at any time. If a token is not late after all, an unneeded one is sent at most
+	// once an hour.
 	maxFirst = 1000
 )
 
-// maxLooks bounds the endpoints of one run of Look. With a sweep every 5 minutes, 12,000
+// maxLooks limits the endpoints of one run of Look. With a sweep every 5 minutes, up to 12,000
 // looks an hour are made.
 const maxLooks = 1000
 
-// Sweep looks for what every other way has lost: tokens, and parked deliveries of
-// forgotten endpoints.
+// Sweep finds what was lost despite everything else: tokens, and parked deliveries of forgotten
+// endpoints.
 func (b *Breaker) Sweep(ctx context.Context) error {
 	return errors.Join(b.SweepTokens(ctx), b.Look(ctx))
 }
 
-// Look asks the index again for parked deliveries of endpoints that the breaker has
-// forgotten: the index may have lagged longer than emptyPeriod. A check finds such a
-// delivery, and releases or ends it like any other; planLook has the times. An error for
-// one endpoint does not stop the others.
+// Look looks in the index for parked deliveries of endpoints that the breaker has forgotten,
+// because the index may have lagged longer than emptyPeriod. The check then releases or ends
+// such a delivery like any other. planLook chooses the times. An error for one endpoint does
+// not stop the others.
 func (b *Breaker) Look(ctx context.Context) error {
 	checks, err := b.Store.DueLooks(ctx, b.Now(), maxLooks)
 	if err != nil {
@@ -56,20 +56,20 @@ func (b *Breaker) Look(ctx context.Context) error {
 	return errors.Join(forEach(len(checks), func(i int) error { return b.Reconcile(ctx, checks[i]) })...)
 }
 
-// SweepTokens sends a token in place of a lost token: for each retrying or recorded queued
-// delivery overdue by more than sweepAfter, at most once an hour and maxSwept deliveries a
-// run. SweepTokens does nothing while the lanes of later attempts are late, and nothing for
-// queued deliveries while the lanes of first attempts are late, because a late token is not
-// lost.
+// SweepTokens replaces lost tokens: it sends a new one for each retrying or recorded queued
+// delivery that is overdue by more than sweepAfter, at most once an hour per delivery and for
+// at most maxSwept deliveries a run. A late token is not lost, so it does nothing while the
+// lanes of later attempts are late, and nothing for queued deliveries while the lanes of first
+// attempts are late.
 //
-// SweepTokens marks a delivery on the condition of the version read, and then sends the
-// token. Of two sweeps, one marks the delivery. After a crash, or a refused token, the
-// delivery is overdue again hook.SweepPause later, so no delivery is lost. In the
-// reverse order a failing write would repeat the token at each sweep. A token that was
-// not lost repeats the attempt, or finds the attempt recorded.
+// It marks a delivery on the condition of the version read, and then sends the token, so of two
+// sweeps one marks the delivery. After a crash, or if the queue refuses the token, the delivery
+// is overdue again after hook.SweepPause, so none is lost. In the reverse order, a write that
+// keeps failing would send a token with each sweep. If the old token was not lost after all,
+// one of the two finds the attempt recorded.
 //
-// The gate delays a token by at most isolation.MaxRateWait, so no token of an overdue
-// delivery waits for the gate.
+// The gate delays a token by at most isolation.MaxRateWait, so no token of an overdue delivery
+// is waiting for a rate slot.
 func (b *Breaker) SweepTokens(ctx context.Context) error {
 	r := sweepRun{Breaker: b, now: b.Now()}
 	err := r.sweep(ctx)
@@ -82,8 +82,8 @@ type sweepRun struct {
 	*Breaker
 
 	now     time.Time
-	visible int // tokens on the lanes of later attempts
-	first   int // tokens on the lanes of first attempts only
+	visible int // visible tokens on the lanes of later attempts
+	first   int // visible tokens on the lanes of first attempts
 	overdue int
 
 	saved, skipped atomic.Int64
@@ -121,8 +121,8 @@ func (r *sweepRun) measure(ctx context.Context, lanes ...hook.Lane) (sum int, er
 	return sum, nil
 }
 
-// listOverdue returns the deliveries whose token is not late, retrying ones first. The two
-// states have lists of their own, so that a late lane of first tokens hides no retry.
+// listOverdue returns the overdue deliveries whose lanes are not late, retrying ones first. The
+// two states are listed separately, so that a late lane of first attempts hides no retry.
 func (r *sweepRun) listOverdue(ctx context.Context) (all []hook.Delivery, err error) {
 	for _, state := range []hook.State{hook.StateRetrying, hook.StateQueued} {
 		if r.visible > maxVisible || state == hook.StateQueued && r.first > maxFirst || len(all) == maxSwept {
@@ -137,7 +137,7 @@ func (r *sweepRun) listOverdue(ctx context.Context) (all []hook.Delivery, err er
 	return all, nil
 }
 
-// sweepChunk marks the deliveries, and sends the tokens of those marked.
+// sweepChunk marks the deliveries, and sends tokens for those that it could mark.
 func (r *sweepRun) sweepChunk(ctx context.Context, chunk []hook.Delivery) error {
 	var tokens []hook.Token
 	var faults []error
@@ -147,7 +147,7 @@ func (r *sweepRun) sweepChunk(ctx context.Context, chunk []hook.Delivery) error 
 			continue
 		}
 		d.SweptAt = r.now
-		// The record keeps the token of the last decision, as after a release.
+		// The record keeps the token of the last decision, as in sendTokens.
 		marked, err := r.saveDelivery(ctx, d)
 		switch {
 		case err != nil:

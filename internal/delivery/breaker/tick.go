@@ -12,33 +12,31 @@ import (
 )
 
 const (
-	// maxTickEndpoints limits the endpoints that a tick reconciles itself. A schedule
-	// runs Tick every minute.
+	// maxTickEndpoints limits the endpoints that a tick reconciles itself. A schedule runs Tick
+	// every minute.
 	maxTickEndpoints = 200
-	// maxDueCircuits limits the endpoints of one tick. A message for each of 9,800
-	// endpoints takes 12 s of the invocation: 8 requests of 10 ms at the same time.
+	// maxDueCircuits limits the endpoints of one tick. Sending a message for each of the other
+	// 9,800 takes 12 s of the invocation: 8 requests of 10 ms at a time.
 	maxDueCircuits = 10_000
 	// maxGaugeRecords limits the records read to count open circuits. Above 1,000
 	// open circuits the gauge is a lower bound.
 	maxGaugeRecords = 1000
 )
 
-// Tick reconciles the endpoints with a due AttendAt: endpoints with a lost
-// message, or without a message. An error for one endpoint does not stop the
-// others; Tick returns all errors.
+// Tick reconciles the endpoints whose AttendAt is due, because their message was lost or there
+// was none. An error for one endpoint does not stop the others; Tick returns all errors.
 //
-// Tick reconciles the first maxTickEndpoints endpoints, and enqueues a check for each
-// of the others. After a crash, or without the message, the endpoint is still due at
-// the next tick. A second message of a slow queue finds the endpoint no longer due.
-// Tick also writes the gauges: the number of
-// circuits not closed and the number of dead letters.
+// It reconciles the first maxTickEndpoints endpoints itself, and enqueues a check for each of
+// the others. If that message is lost, the endpoint is still due at the next tick. If a slow
+// queue delivers a second message, its endpoint is no longer due. Tick also writes the gauges:
+// the number of circuits that are not closed, and the number of dead letters.
 func (b *Breaker) Tick(ctx context.Context) error {
 	checks, err := b.Store.DueCircuits(ctx, b.Now(), maxDueCircuits)
 	if err != nil {
 		return fmt.Errorf("list due circuits: %w", err)
 	}
 	for i := range checks {
-		checks[i].Wave = 0 // the index may lag behind the record; any next wave in the record is due
+		checks[i].Wave = 0 // the index may lag; whichever wave the record names is due
 	}
 	own := checks[:min(len(checks), maxTickEndpoints)]
 	shared := checks[len(own):]
@@ -52,8 +50,8 @@ func (b *Breaker) Tick(ctx context.Context) error {
 	return errors.Join(append(faults, err)...)
 }
 
-// readGauges returns the gauges without a read error. An open circuit of a
-// forgotten endpoint does not count: no delivery waits for the endpoint.
+// readGauges returns those gauges that could be read. An open circuit of a forgotten endpoint
+// does not count, because no delivery waits for it.
 func (b *Breaker) readGauges(ctx context.Context) (gauges []emf.Metric, err error) {
 	records, err := b.Store.Attended(ctx, maxGaugeRecords)
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 	"surehook/internal/rule/settlement"
 )
 
-// group is a group of jobs, with the question to the gate and its answer.
+// group is a group of jobs, with the query to the gate and its answer.
 type group struct {
 	gate.Query
 	gate.Admission
@@ -20,7 +20,7 @@ type group struct {
 	jobs []*job
 }
 
-// ask asks the gate about the jobs of one group, and gives each job its step.
+// ask asks the gate about the jobs of one group, and gives each job its next step.
 func (d *Deliverer) ask(ctx context.Context, jobs []*job, snapshot *Snapshot) (*group, error) {
 	id := jobs[0].Token.Delivery.Endpoint
 	record := snapshot.circuit(jobs[0].Token.Tenant, id)
@@ -46,9 +46,9 @@ func (d *Deliverer) ask(ctx context.Context, jobs []*job, snapshot *Snapshot) (*
 func admitted(s *subject, v gate.Verdict, lane hook.Lane, now time.Time) (settlement.Step, error) {
 	switch v.Decision {
 	case gate.Park:
-		// Write also when the delivery is parked for the same reason. The breaker may be
-		// releasing it: it has sent a token, and has not updated the record yet. The write
-		// makes that update conflict, so the delivery stays parked.
+		// Write even if the delivery is already parked for the same reason: the breaker may be
+		// releasing it. It has sent a token and not yet updated the record. This write makes
+		// that update conflict, so the delivery stays parked.
 		return settlement.Step{Do: settlement.Settle, Decision: settlement.Unattempted(hook.StateParked, v.Reason, now)}, nil
 	case gate.Cancel:
 		return settlement.Step{Do: settlement.Settle, Decision: settlement.Unattempted(hook.StateCancelled, v.Reason, now)}, nil
@@ -56,7 +56,7 @@ func admitted(s *subject, v gate.Verdict, lane hook.Lane, now time.Time) (settle
 		token := settlement.SameToken(s.Token)
 		token.Reserved = true
 		if lane != hook.LaneOverflow {
-			lane = cmp.Or(v.Lane, hook.LaneRetry) // in the lane slot, the place ends during the wait
+			lane = cmp.Or(v.Lane, hook.LaneRetry) // not back to the lane slot: Settle gives the place back
 		}
 		return settlement.Step{Do: settlement.Send, Reason: "rate", Sending: &settlement.Sending{Token: token, Lane: lane, At: v.Until}}, nil
 	case gate.Move:
@@ -71,8 +71,8 @@ func admitted(s *subject, v gate.Verdict, lane hook.Lane, now time.Time) (settle
 	return settlement.Step{}, fmt.Errorf("unknown decision %d of the gate for delivery %s", v.Decision, s.Token.Delivery)
 }
 
-// leaseOf returns the slot to hand over after the verdict is applied. A moved token
-// keeps the claim, and the token of a busy delivery returns.
+// leaseOf returns the lease to hand over once the verdict is applied. A moved token keeps its
+// claim, and the token of a busy delivery comes again.
 func leaseOf(t hook.Token, v gate.Verdict) isolation.Held {
 	switch v.Decision {
 	case gate.Admit:
@@ -87,16 +87,16 @@ func leaseOf(t hook.Token, v gate.Verdict) isolation.Held {
 	return isolation.Held{}
 }
 
-// together reports whether the job's event is sent with others.
+// together reports whether the job's event is sent in one request with others.
 func (g *group) together(j *job) bool {
 	return j.step.Do == settlement.Attempt && j.err == nil && g.Endpoint.Coalesce.On()
 }
 
-// attempts reports whether the unit makes a request.
+// attempts reports whether the jobs of the unit are attempted.
 func attempts(unit []*job) bool { return unit[0].step.Do == settlement.Attempt }
 
-// units returns the jobs that take their steps together: one request of a coalescing
-// endpoint, or one job.
+// units returns the jobs in the units in which they take their steps: all jobs of one request
+// of a coalescing endpoint, or one job.
 func (g *group) units() [][]*job {
 	var (
 		units = make([][]*job, 0, len(g.jobs))

@@ -22,7 +22,7 @@ import (
 type Message struct {
 	ID   string
 	Body string
-	Lane hook.Lane // of the queue; zero stands for a lane of batches: live, retry and replay
+	Lane hook.Lane // of the queue; zero: one of the lanes of batches, live, retry and replay
 }
 
 // Deliverer processes batches of tokens. All fields without a remark must be set. With an empty
@@ -42,9 +42,8 @@ type Deliverer struct {
 	credits credits
 }
 
-// ProcessBatch processes the messages concurrently and returns the ids of the
-// failed messages, to be received again. A failed message does not affect the
-// other messages.
+// ProcessBatch processes the messages concurrently and returns the ids of the failed messages,
+// which must be received again. A failed message does not affect the others.
 func (d *Deliverer) ProcessBatch(ctx context.Context, messages []Message) (failed []string) {
 	jobs := decodeMessages(messages)
 	d.processJobs(ctx, uniqueJobs(jobs))
@@ -57,9 +56,9 @@ func (d *Deliverer) ProcessBatch(ctx context.Context, messages []Message) (faile
 	return failed
 }
 
-// levelOf returns the log level of a failed message. Two tokens of one attempt are
-// normal: a repeated post and a repeated follow-up send a second token. A redriven
-// letter before the record of the death is normal, too.
+// levelOf returns the log level of a failed message. Two tokens for one attempt are normal: a
+// repeated post or follow-up sends a second one. It is also normal that a redriven dead letter
+// comes before the record of the death.
 func levelOf(err error) slog.Level {
 	if errors.Is(err, errOtherToken) || errors.Is(err, errEarlyRedrive) {
 		return slog.LevelInfo
@@ -80,10 +79,9 @@ func decodeMessages(messages []Message) []*job {
 	return jobs
 }
 
-// uniqueJobs returns the decoded jobs, one per token. Further messages with the
-// same token succeed at once: the first message stays on the queue until the token
-// is processed. Tokens with different nonces are different jobs: the record decides
-// which of them resumes.
+// uniqueJobs returns the decoded jobs, one per token. A further message with the same token
+// succeeds at once, because the first message stays on the queue until the token is processed.
+// Tokens with different nonces are different jobs: the record decides which of them resumes.
 func uniqueJobs(jobs []*job) []*job {
 	unique := make([]*job, 0, len(jobs))
 	for _, j := range jobs {
@@ -97,8 +95,8 @@ func uniqueJobs(jobs []*job) []*job {
 	return unique
 }
 
-// processJobs loads the records of the jobs and processes the jobs: all at once, or in
-// parts when the events are large.
+// processJobs loads the records of the jobs and processes them: all at once, or in parts if the
+// events are large.
 func (d *Deliverer) processJobs(ctx context.Context, jobs []*job) {
 	for first := true; len(jobs) > 0; first = false {
 		if !first && !attempt.HasTime(ctx, d.Now(), hook.MaxTimeout) {
@@ -108,13 +106,13 @@ func (d *Deliverer) processJobs(ctx context.Context, jobs []*job) {
 		loaded, snapshot, rest := d.loadPart(ctx, jobs)
 		d.processLoaded(ctx, slices.Clone(loaded), snapshot)
 		for _, j := range loaded {
-			j.Event = nil // the next part needs the memory
+			j.Event = nil // free the memory for the next part
 		}
 		jobs = rest
 	}
 }
 
-// processLoaded records new replays, and processes the tokens of each endpoint together.
+// processLoaded records new replays, and then processes the tokens of each endpoint together.
 func (d *Deliverer) processLoaded(ctx context.Context, jobs []*job, snapshot Snapshot) {
 	jobs = d.recordReplays(ctx, readable(jobs, &snapshot), snapshot)
 	now := d.Now()
@@ -132,7 +130,7 @@ func (d *Deliverer) processLoaded(ctx context.Context, jobs []*job, snapshot Sna
 	d.logMetrics(ctx, made.all)
 }
 
-// readable fails the jobs without all their records, and returns the others.
+// readable fails the jobs whose records could not all be read, and returns the others.
 func readable(jobs []*job, snapshot *Snapshot) []*job {
 	return slices.DeleteFunc(jobs, func(j *job) bool {
 		if fault, ok := snapshot.Faults[j.Token]; ok {

@@ -9,17 +9,17 @@ import (
 )
 
 const (
-	// creditFor is how long a credit lasts after the last answer in time. At an endpoint
-	// that hangs, each process with a credit forgives late attempts, so the credit must
-	// not outlive the answers.
+	// creditFor is how long a credit lasts after the last answer in time. If the endpoint
+	// hangs, each process with a credit forgives late attempts, so a credit must end soon after
+	// the answers in time do.
 	creditFor = 10 * time.Second
-	// maxCredits is the number of credits from which the ended credits are removed.
+	// maxCredits is the number of credits from which expired ones are removed.
 	maxCredits = 1000
 )
 
-// credits are the credits of fast endpoints that this process earned. A process that ends
-// loses the credits: a late attempt more may count. The zero value is empty, and safe
-// for concurrent use.
+// credits are the credits that fast endpoints have with this process. If the process ends they
+// are lost, and a few more late attempts may count. The zero value is empty, and safe for
+// concurrent use.
 type credits struct {
 	mu  sync.Mutex
 	all map[hook.EndpointID]credit
@@ -56,7 +56,7 @@ func (c *credits) earn(id hook.EndpointID, n int, now time.Time) {
 	c.all[id] = credit{old.Earn(n), now}
 }
 
-// forgive returns the number of late attempts that the credit does not forgive.
+// forgive uses up credit, and returns the number of late attempts that it does not cover.
 func (c *credits) forgive(id hook.EndpointID, late int, now time.Time) (left int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

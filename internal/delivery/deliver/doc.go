@@ -1,7 +1,7 @@
-// Package deliver makes attempts. A Deliverer decodes a batch of tokens, loads
-// the records, asks the gate, sends the requests and settles the deliveries.
+// Package deliver makes attempts. A Deliverer decodes a batch of tokens, loads the records,
+// asks the gate, sends the requests and settles the deliveries.
 //
-// Queues, tables and HTTP are ports: the package knows none of them.
+// Queues, tables and HTTP are ports.
 //
 // # The path of a token
 //
@@ -14,35 +14,33 @@
 //	                                     +-- delay ---> same token, later
 //	                                     +-- admit ---> POST --> outcome (a) --> (b)
 //
-// Package settlement decides, and holds the argument why no crash between two steps loses a
-// delivery: (a) is the write of the decision, and (b) the work that follows.
+// (a) is the write of the decision, and (b) the follow-up. Package settlement decides, and
+// explains why no crash between two steps loses a delivery. Not shown: the gate can also move a
+// token to another lane, or let a busy one come again.
 //
 // # Duplicate tokens
 //
-// A token whose attempt is recorded under another nonce is a late duplicate. The
-// message of the recorded token takes care of (b), so the duplicate is dropped.
+// If the attempt of a token is recorded under another nonce, the token is a duplicate and is
+// dropped: the message of the other token takes care of (b).
 //
-// A batch may hold several tokens of one attempt. Each token is judged alone. If
-// several tokens are due, one token makes the attempt, and the other tokens return
-// to the queue. A due token cannot be acknowledged unseen: another process may hold
-// the same message, record the attempt under this nonce and die before (b).
+// A batch may contain several tokens for one attempt. Each is judged by itself. If several are
+// due, one makes the attempt, and the others fail and come again. They cannot be acknowledged
+// yet: another process may have received the same message, record the attempt under its nonce,
+// and die before (b).
 //
-// A token carries the number of parks of its delivery. A token older than the last
-// park is dropped, unless its attempt is recorded: a copy of the token may have parked
-// the delivery and deleted the message. The breaker's token makes the attempt. The
-// argument is at settlement.Judge.
+// A token carries how often its delivery had been parked. If the delivery has been parked
+// since, the token is dropped, unless its attempt is recorded: a copy of it may have parked the
+// delivery and deleted the message. The breaker's token then makes the attempt.
+// settlement.Judge explains why this loses nothing.
 //
-// If the delivery is parked during the attempt, the outcome replaces the park. If
-// another token records a failure of the attempt first, an answer 2xx replaces the
-// record. The write is then the last step: settlement.FollowFirst holds the argument.
+// If the delivery is parked during the attempt, the outcome replaces the park. If another token
+// first records a failure of the same attempt, a 2xx replaces it. In both cases the write comes
+// last: see settlement.FollowFirst.
 //
-// A token sent back to wait keeps its nonce. Two functions may receive the same
-// message: the first records the attempt and dies before (b), while the second
-// sends the token back to wait. The returning token then finds its own nonce and
-// resumes at (b).
+// A token that is sent back to wait keeps its nonce: see settlement.SameToken.
 //
 // # Replays
 //
-// The token of a replay carries the replay request. Before the first attempt,
-// the Deliverer records the replay in the predecessor if the record is missing.
+// The first token of a replay carries the replay request. Before the first attempt the
+// Deliverer records the replay in the replayed delivery, if the sender of the token did not.
 package deliver

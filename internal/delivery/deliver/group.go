@@ -7,10 +7,10 @@ import (
 	"surehook/internal/hook"
 )
 
-// groupsOf returns the due jobs of one endpoint, cut into the groups about which the gate
-// decides. A coalescing endpoint gets a request for each group of the lane coalesce, also
-// with an open circuit: the circuit may close before the gate decides. All other jobs are
-// one group.
+// groupsOf splits the due jobs of one endpoint into the groups that the gate decides about. On
+// the lane coalesce each group becomes one request, so it stays within the bounds of a request;
+// it is split the same way while the circuit is open, because the circuit may close before the
+// gate decides. All other jobs are one group.
 func groupsOf(jobs []*job) [][]*job {
 	e := jobs[0].Endpoint
 	if e == nil || !e.Coalesce.On() || jobs[0].message.Lane != hook.LaneCoalesce {
@@ -42,7 +42,8 @@ func groupsOf(jobs []*job) [][]*job {
 }
 
 // alone reports whether the delivery needs a request of its own: the endpoint rejected a
-// request with several events, and only an answer to one event can reject it.
+// request with several events, and only a request with one event shows which of them it
+// rejects.
 func alone(e *hook.Endpoint, d *hook.Delivery) bool {
 	return d.Last.Batch.Several() && e.ResultOf(&d.Last) == hook.ResultRejected
 }

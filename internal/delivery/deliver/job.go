@@ -12,14 +12,14 @@ import (
 // job is one message of a batch.
 type job struct {
 	message Message
-	subject                 // only the token until judge finds the records
+	subject                 // only the token, until judge finds the records
 	step    settlement.Step // what happens to the token next
-	lease   isolation.Held  // the in-flight slot to hand over, or the claim of one, without a Run; zero: none
+	lease   isolation.Held  // the in-flight slot, or the claim of one, to hand over afterwards; zero: none
 	result  gate.Result     // of the attempt
-	err     error           // not nil: the message fails
+	err     error           // if set, the message fails and comes again
 }
 
-// failAll fails the jobs with the error: their messages return.
+// failAll fails the jobs with the error, so that their messages come again.
 func failAll(jobs []*job, err error) {
 	for _, j := range jobs {
 		j.err = err
@@ -35,12 +35,12 @@ type attemptKey struct {
 
 func attemptOf(t hook.Token) attemptKey { return attemptKey{t.Delivery, t.Attempt} }
 
-// errOtherToken fails a token beside another token of the same attempt, in the batch or
-// with the delivery's in-flight slot. The failed
-// token cannot be dropped yet: another process may have received the same message,
-// and may die after recording the attempt. On return the token meets the record,
-// and either resumes or is dropped.
-var errOtherToken = errors.New("another token, or a copy of the token, may make the attempt")
+// errOtherToken fails a token while another token of the same attempt is in the batch, or while
+// another token or a copy holds the delivery's in-flight slot. The token must not be dropped
+// yet: another process may have received the same message, and may die after recording the
+// attempt. When the message comes again, the record shows whether the token resumes or is
+// dropped.
+var errOtherToken = errors.New("another token, or a copy of the token, may be making the attempt")
 
 // dueOf returns the token as the gate sees it.
 func dueOf(t hook.Token) gate.Due {

@@ -11,8 +11,8 @@ import (
 	"surehook/internal/rule/isolation"
 )
 
-// watch watches the attempts of a group. Only those of a fast endpoint in a lane of batches
-// count.
+// watch starts watching for late attempts of a group. They only count for a fast endpoint in a
+// lane of batches.
 func (d *Deliverer) watch(ctx context.Context, g *group, units [][]*job) *lateWatch {
 	admitted := 0
 	for _, members := range units {
@@ -33,7 +33,7 @@ func (d *Deliverer) watch(ctx context.Context, g *group, units [][]*job) *lateWa
 	})
 }
 
-// lateWatch watches the attempts of a fast endpoint in one batch.
+// lateWatch watches for late attempts at one endpoint in one batch.
 type lateWatch struct {
 	admitted int
 	running  atomic.Int32
@@ -42,19 +42,19 @@ type lateWatch struct {
 	fired    chan struct{}
 }
 
-// AfterFunc calls f in a goroutine after d, unless stop is called before. stop reports
-// whether the call prevented f.
+// AfterFunc calls f in a goroutine after d, unless stop is called before. stop reports whether
+// it prevented the call.
 type AfterFunc func(d time.Duration, f func()) (stop func() bool)
 
 // realTimer is AfterFunc by the real clock.
 func realTimer(d time.Duration, f func()) (stop func() bool) { return time.AfterFunc(d, f).Stop }
 
-// watchLate reports, isolation.LateAfter after the begin, the number of attempts in flight:
-// the endpoint may be slow. Half of the batch's attempts must be late. So an endpoint
-// with a few slow answers among many does not count, and an endpoint that hangs counts
-// with its first batches: the caller forgives some late attempts after many answers in
-// time, because batches are often of one or two attempts. A slow endpoint is found while
-// its attempts are in flight, because the invocation lasts until the slowest ends.
+// watchLate reports how many attempts are still in flight isolation.LateAfter after the start,
+// if that is at least half of the batch's attempts. So an endpoint with a few slow answers
+// among many is not reported, and an endpoint that hangs is reported with its first batches.
+// Since many batches have only one or two attempts, the caller also forgives some late ones by
+// credit. A slow endpoint must be found while its attempts are in flight, because the
+// invocation lasts as long as the slowest of them.
 func watchLate(after AfterFunc, admitted int, report func(late int)) *lateWatch {
 	if after == nil {
 		after = realTimer
@@ -73,10 +73,11 @@ func (w *lateWatch) count(late int) {
 	}
 }
 
-// end ends the watch. Attempts may take longer by their own clock than by the timer's.
+// end ends the watch. If the timer has not fired, it counts late attempts by their recorded
+// durations, which another clock measures.
 func (w *lateWatch) end(results []gate.Result) {
 	if !w.stop() {
-		<-w.fired // a frozen process must not hold the report back
+		<-w.fired // wait for the report: the process may be frozen after the batch
 		return
 	}
 	late := 0

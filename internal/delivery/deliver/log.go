@@ -31,7 +31,7 @@ func (d *Deliverer) logAttempted(ctx context.Context, s *subject, o *hook.Outcom
 	if o.Region != "" {
 		attrs = append(attrs, slog.String(names.LogRegion, o.Region))
 	}
-	if o.Class != hook.ClassDelivered || recorded.State != hook.StateDelivered { // the outcome says it
+	if o.Class != hook.ClassDelivered || recorded.State != hook.StateDelivered { // otherwise the outcome says it all
 		attrs = appendDecision(attrs, recorded)
 	}
 	d.Log.LogAttrs(ctx, slog.LevelInfo, lineAttempted, attrs...)
@@ -53,7 +53,7 @@ func (d *Deliverer) logDropped(ctx context.Context, t hook.Token, reason string)
 		slog.String(names.LogReason, reason))
 }
 
-// maxAttrs is the room for the attributes of an attempt.
+// maxAttrs is a sufficient capacity for the attributes of an attempt.
 const maxAttrs = 16
 
 func appendDecision(attrs []slog.Attr, recorded *hook.Delivery) []slog.Attr {
@@ -67,9 +67,8 @@ func appendDecision(attrs []slog.Attr, recorded *hook.Delivery) []slog.Attr {
 	return attrs
 }
 
-// logMetrics writes the metrics of a batch: one line with the totals, and one
-// line for each further pair of class and attempt number. Most batches have one
-// pair.
+// logMetrics writes the metrics of a batch: one line with the totals and the first pair of
+// class and attempt number, and one line for each further pair. Most batches have one pair.
 func (d *Deliverer) logMetrics(ctx context.Context, all []gate.Result) {
 	if d.Metrics.Environment == "" || len(all) == 0 {
 		return

@@ -9,17 +9,18 @@ import (
 )
 
 const (
-	// loadAtOnce is the number of tokens whose records are loaded by one call: 6.25 MB of
-	// payloads at most. The size of an event is known after the call.
+	// loadAtOnce is the number of tokens whose records one call loads, with at most 6.25 MB of
+	// payloads. Their size is only known after the call.
 	loadAtOnce = 25
-	// maxLoaded ends a part, in bytes of payloads. A batch of the lane coalesce has up to
-	// 25 MB of them, and a request needs each once more: too much for a function with
-	// 160 MB, which would die with the batch until its tokens are undeliverable.
+	// maxLoaded is the number of payload bytes after which a part is full. A batch of the lane
+	// coalesce has up to 25 MB of payloads, and a request needs them once more: too much for a
+	// function with 160 MB, which would die with the batch again and again until the queue
+	// gives up.
 	maxLoaded = 4 << 20
 )
 
-// loadPart loads the records of the first jobs, until the payloads have maxLoaded bytes, and
-// returns the loaded jobs and the rest. The jobs of a failed call fail, and are neither.
+// loadPart loads the records of the first jobs, until their payloads reach maxLoaded bytes, and
+// returns the loaded jobs and the rest. Jobs whose load failed are in neither.
 func (d *Deliverer) loadPart(ctx context.Context, jobs []*job) (loaded []*job, snapshot Snapshot, rest []*job) {
 	loaded = make([]*job, 0, len(jobs))
 	for bytes := 0; len(jobs) > 0 && bytes < maxLoaded; {
@@ -48,7 +49,7 @@ func tokensOf(jobs []*job) []hook.Token {
 	return tokens
 }
 
-// with returns the records of both snapshots. Of a record in both, the later counts.
+// with returns the records of both snapshots. A record in both is taken from the later one.
 func (s Snapshot) with(later Snapshot) Snapshot {
 	if s.Events == nil {
 		return later

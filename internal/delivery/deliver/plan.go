@@ -11,8 +11,9 @@ import (
 	"surehook/internal/rule/settlement"
 )
 
-// plan judges the jobs of one endpoint. decided have a step of their own; due ask the gate.
-// Per attempt, one token of the batch decides; the others fail and return.
+// plan judges the jobs of one endpoint. decided already know their step; due must ask the gate.
+// If several tokens of the batch are for one attempt, one of them decides, and the others fail
+// and come again.
 func (d *Deliverer) plan(ctx context.Context, jobs []*job, snapshot *Snapshot, now time.Time) (decided, due []*job) {
 	var taken []attemptKey
 	for _, j := range jobs {
@@ -57,10 +58,10 @@ var errForeignToken = errors.New("the token names a delivery unknown to the even
 
 type subject = settlement.Subject
 
-// findSubject returns the records for the token. ok is false when the event is
-// gone or expired, when another event took its id with a reused idempotency key, and when no
-// record confirms the replay named by the token. A token of another tenant, endpoint
-// or shard than the event's is an error.
+// findSubject returns the records for the token. ok is false if the event is gone or expired,
+// if another event has its id because an idempotency key was reused, or if no record confirms
+// the replay that the token names. It is an error if the token names another tenant, endpoint
+// or shard than the event.
 func findSubject(t hook.Token, from *Snapshot, now time.Time) (s subject, ok bool, err error) {
 	event, ok := from.Events[t.Delivery.Event]
 	if !ok || event.Expired(now) {
@@ -70,7 +71,7 @@ func findSubject(t hook.Token, from *Snapshot, now time.Time) (s subject, ok boo
 	switch {
 	case event.Tenant != t.Tenant:
 		return subject{}, false, errForeignToken
-	case event.AcceptedAt.UnixMilli() != t.Delivery.AcceptedAt: // the events may have other targets
+	case event.AcceptedAt.UnixMilli() != t.Delivery.AcceptedAt: // another event, which may have other targets
 		return subject{}, false, nil
 	case !target || ref != t.Delivery:
 		return subject{}, false, errForeignToken

@@ -20,32 +20,33 @@ type Store interface {
 
 // Loader reads the records of a batch.
 type Loader interface {
-	// Load returns the events, endpoints, circuits and deliveries named by the
-	// tokens. For a delivery of generation 2 or later, Load also returns the
-	// delivery of the generation before, and for a token with a claimed slot the limits
-	// of the endpoint. A record that cannot be read fails the tokens that name the record,
-	// in Snapshot.Faults, and no other token. An error means that nothing was read.
+	// Load returns the events, endpoints, circuits and deliveries that the tokens name. For a
+	// delivery of generation 2 or later it also returns the previous generation, and for a
+	// token with a claimed slot the limits of the endpoint. A record that cannot be read fails
+	// only the tokens that name it: see Snapshot.Faults. An error means that nothing was read.
 	Load(ctx context.Context, tokens []hook.Token) (Snapshot, error)
 }
 
-// Settler writes what was decided about deliveries, and does the work that follows.
-// settle.Settler is the implementation.
+// Settler writes decisions about deliveries, and does the work that follows. settle.Settler is
+// the implementation.
 type Settler interface {
-	// Settle writes the decision and follows up. With an error, Written tells what was done.
+	// Settle writes the decision and follows up. Even with an error, Written says what was
+	// done.
 	Settle(ctx context.Context, s *settlement.Subject, decision settlement.Decision) (settle.Written, error)
 	// FollowUp does the work that follows from the recorded decision.
 	FollowUp(ctx context.Context, s *settlement.Subject, recorded *hook.Delivery) error
 	// Send sends the token at its time.
 	Send(ctx context.Context, send settlement.Sending) error
-	// SendLetter sends the letter of a dead delivery.
+	// SendLetter sends the dead letter of a dead delivery.
 	SendLetter(ctx context.Context, dead *hook.Delivery) error
 }
 
 // Attempter makes attempts. attempt.Maker is the implementation.
 type Attempter interface {
-	// Opener returns a function that opens the endpoint's secrets at its first call.
+	// Opener returns a function that decrypts the endpoint's secrets at its first call.
 	Opener(ctx context.Context, e *hook.Endpoint) attempt.Opener
-	// Make sends the content to the endpoint. An error means that no request was made.
+	// Make sends the content to the endpoint. An error means that no request was made and no
+	// outcome is known.
 	Make(ctx context.Context, s *settlement.Subject, content *hook.Event, open attempt.Opener) (*attempt.Attempt, error)
 }
 
@@ -55,15 +56,15 @@ type Gate interface {
 	Admit(ctx context.Context, q *gate.Query) (gate.Admission, error)
 	// Settle reports the results of the admitted attempts, ordered by end.
 	Settle(ctx context.Context, a gate.Admission, results []gate.Result) error
-	// Leave gives the place of a token of the lane slot back that ended without Admit.
+	// Leave gives back the place of a token in the lane slot that ended without Admit.
 	Leave(ctx context.Context, tenant hook.TenantID, due gate.Due) error
 	// Late counts n late attempts of a fast endpoint, in flight or ended.
 	Late(ctx context.Context, tenant hook.TenantID, id hook.EndpointID, n int) error
 }
 
-// Releaser sends parked deliveries on in the slots of settled attempts.
+// Releaser sends parked deliveries through the slots of settled attempts.
 type Releaser interface {
-	// HandOver ends the slots and claims them for parked deliveries.
+	// HandOver ends the leases of the slots and claims the slots for parked deliveries.
 	HandOver(ctx context.Context, s release.Slots) error
 	// Fill claims the free slots of the endpoint for parked deliveries. parked are
 	// deliveries that the index may not list yet.

@@ -12,16 +12,18 @@ import (
 	"surehook/internal/hook"
 )
 
-// recordReplays records the new replays of a batch in their predecessors, because
-// the sender of the tokens may have died before the write. recordReplays adds the
-// written records to the snapshot and returns the jobs without failures, in order. A
-// refused replay is not recorded, and the plan drops the token. If the token was a redriven
-// letter and the delivery stays dead, its letter returns to the dead letters. A redriven
-// letter of a delivery in progress fails, and comes again: the delivery may still die.
+// recordReplays records the new replays of a batch in the replayed deliveries, because the
+// sender of the tokens may have died before it did. It adds the written records to the
+// snapshot, and returns the jobs that have not failed, in order.
+//
+// A refused replay is not recorded, and plan drops the token. If the token is a redriven dead
+// letter and its delivery stays dead, the letter is sent to the dead-letter queue again. If the
+// delivery is still in progress, the message fails and comes again, because the delivery may
+// still die.
 func (d *Deliverer) recordReplays(ctx context.Context, jobs []*job, snapshot Snapshot) []*job {
 	var (
 		unrecorded []*job
-		replayed   []hook.Delivery // of unrecorded: the records before the replay, and then with the replay
+		replayed   []hook.Delivery // for each of unrecorded: the replayed delivery, first as read and then as written
 	)
 	now := d.Now()
 	for _, j := range jobs {
@@ -44,15 +46,15 @@ func (d *Deliverer) recordReplays(ctx context.Context, jobs []*job, snapshot Sna
 	return slices.DeleteFunc(jobs, func(j *job) bool { return j.err != nil })
 }
 
-// errEarlyRedrive fails a redriven letter whose delivery is in progress: a letter goes out
-// before the record of the death. Nobody may drop the letter: another process may have
-// received the same message, may see the death later, and may die after recording the
-// replay. No token of the replay would be left.
+// errEarlyRedrive fails a redriven dead letter whose delivery is in progress: a letter is sent
+// before the death is recorded. The letter must not be dropped: another process may have
+// received the same message, may see the death a moment later, record the replay, and die. Then
+// no token of the replay would be left.
 var errEarlyRedrive = errors.New("the delivery to be replayed is in progress")
 
-// earlyRedrive reports whether the redriven letter came before the record of the death.
-// A delivery without any record may get one until the end of the longest max_age. Later,
-// the record was removed at the end of the retention.
+// earlyRedrive reports whether the redriven letter came before the record of the death. A
+// delivery without a record may still get one until the end of the longest max_age. After that,
+// a missing record means that it was removed at the end of the retention.
 func earlyRedrive(t hook.Token, from Snapshot, now time.Time) bool {
 	before, replay := t.Delivery.Predecessor()
 	if !replay || !t.ReplayRequest.Redrive {
@@ -72,8 +74,8 @@ func recorded(t hook.Token, from Snapshot) bool {
 	return ok
 }
 
-// unrecordedReplay returns the delivery to be replayed by the token. ok is false
-// when the token belongs to no replay, or the replay is recorded.
+// unrecordedReplay returns the delivery that the token replays. ok is false if the token
+// belongs to no replay, or if the replay is already recorded.
 func unrecordedReplay(t hook.Token, from Snapshot) (old *hook.Delivery, ok bool) {
 	before, replay := t.Delivery.Predecessor()
 	if !replay || t.Attempt != 1 {
@@ -86,49 +88,47 @@ func unrecordedReplay(t hook.Token, from Snapshot) (old *hook.Delivery, ok bool)
 	return old, ok && old.Tenant == t.Tenant && old.Replayed.Generation == 0
 }
 
-// maxSaveAttempts limits the writes of a replay request. Each conflict means that another
-// writer succeeded, so 3 attempts tolerate 2 concurrent writers.
+// maxSaveAttempts limits the tries of writing a replay request. After a conflict another writer
+// has succeeded, so 3 tries tolerate 2 concurrent writers.
 const maxSaveAttempts = 3
 
-// recordReplay writes the replay request into the delivery and returns the new
-// record. A delivery whose state refuses the replay is returned unchanged.
+// recordReplay writes the replay request into the delivery and returns the new record. If the
+// state of the delivery forbids the replay, the delivery is returned unchanged.
 func (d *Deliverer) recordReplay(ctx context.Context, old hook.Delivery, request hook.ReplayRequest) (hook.Delivery, error) {
-	err := conflict.Repeat(ctx, d.Wait, maxSaveAttempts, func() error {
+	err := conflict.Update(ctx, d.Wait, maxSaveAttempts, &old, func() (hook.Delivery, error) {
+		read, err := d.Store.Delivery(ctx, old.Ref())
+		if err != nil {
+			return old, fmt.Errorf("read delivery %s: %w", old.ID, err)
+		}
+		return read, nil
+	}, func(read hook.Delivery) error {
+		old = read
 		replayed, refused := old.Replay(request, d.Now())
 		if refused != nil {
 			return d.returnLetter(ctx, &old, request)
 		}
-		saveErr := d.Store.SaveDelivery(ctx, replayed, nil)
-		if saveErr == nil {
-			old = replayed
-			old.Version++
-			return nil
+		if err := d.Store.SaveDelivery(ctx, replayed, nil); err != nil {
+			return fmt.Errorf("record replay of delivery %s: %w", old.ID, err)
 		}
-		saveErr = fmt.Errorf("record replay of delivery %s: %w", old.ID, saveErr)
-		if hook.CodeOf(saveErr) != hook.CodeConflict {
-			return saveErr
-		}
-		var err error
-		if old, err = d.Store.Delivery(ctx, replayed.Ref()); err != nil {
-			return fmt.Errorf("read delivery %s: %w", replayed.ID, err)
-		}
-		return saveErr
+		old = replayed
+		old.Version++
+		return nil
 	})
 	if err != nil && hook.CodeOf(err) == hook.CodeConflict {
-		return old, hook.Conflict(fmt.Sprintf("delivery %s changed %d times during the recording of a replay", old.ID, maxSaveAttempts))
+		return old, hook.Conflict(fmt.Sprintf("delivery %s changed %d times while its replay was being recorded", old.ID, maxSaveAttempts))
 	}
 	return old, err
 }
 
-// returnLetter sends the letter of a delivery that stays dead after a refused redrive: SQS
-// has moved the letter, and the message ends with the batch. After a death of the process
-// the message comes again, and the breaker removes the second letter.
+// returnLetter sends the dead letter again, if the delivery stays dead after a refused redrive:
+// SQS has moved the letter, and the message ends with this batch. If the process dies in
+// between, the message comes again, and the breaker removes the second letter.
 func (d *Deliverer) returnLetter(ctx context.Context, dead *hook.Delivery, request hook.ReplayRequest) error {
 	if !request.Redrive || dead.State != hook.StateDead || dead.Replayed.Generation != 0 {
 		return nil
 	}
 	if err := d.Settler.SendLetter(ctx, dead); err != nil {
-		return fmt.Errorf("return the letter of a refused redrive: %w", err)
+		return fmt.Errorf("send the letter of a refused redrive again: %w", err)
 	}
 	return nil
 }

@@ -13,9 +13,9 @@ import (
 	"surehook/internal/rule/stats"
 )
 
-// resultOf returns the result of an attempt, or of a decision without an attempt
-// (class 0). When another decision stands, or a copy of the token made the decision and
-// counts the delivery, the state is 0 and the result holds only the endpoint's answer.
+// resultOf returns the result of an attempt, or of a decision without an attempt (class 0). If
+// another decision stands, or a copy of the token made the decision and counts the delivery,
+// the state is 0 and the result only says what the endpoint answered.
 func resultOf(s *subject, o *hook.Outcome, w settle.Written, now time.Time) gate.Result {
 	r := gate.Result{
 		Attempt:    stats.Attempt{Type: s.Event.Type, Class: o.Class, Number: s.Token.Attempt, Duration: o.Duration},
@@ -38,7 +38,7 @@ type results struct {
 	all []gate.Result
 }
 
-// run calls f for the job, keeps the result, and sets the job's result and error.
+// run calls f for the job, keeps its result, and sets the job's result and error.
 func (r *results) run(j *job, f func() (gate.Result, error)) {
 	j.err = recoverPanic(func() error {
 		var err error
@@ -65,7 +65,8 @@ func (r *results) attempts() []gate.Result {
 	return slices.DeleteFunc(slices.Clone(r.all), func(one gate.Result) bool { return one.Class == 0 })
 }
 
-// requestsOf returns the results of attempts, one for each request.
+// requestsOf returns the results with one per request: without those of the other members of a
+// batch.
 func requestsOf(attempts []gate.Result) []gate.Result {
 	shared := func(one gate.Result) bool { return one.Shared }
 	if !slices.ContainsFunc(attempts, shared) {

@@ -13,7 +13,8 @@ import (
 	"surehook/internal/names"
 )
 
-// processEndpoint plans the steps of one endpoint's tokens, and takes them at the same time.
+// processEndpoint plans the steps of one endpoint's tokens, and takes all steps at the same
+// time.
 func (d *Deliverer) processEndpoint(ctx context.Context, jobs []*job, snapshot *Snapshot, now time.Time, made *results) {
 	decided, due := d.plan(ctx, jobs, snapshot, now)
 	n := len(decided)
@@ -35,9 +36,9 @@ func (d *Deliverer) processEndpoint(ctx context.Context, jobs []*job, snapshot *
 	}
 }
 
-// processDue asks the gate about the groups of the due jobs of one endpoint, one group
-// after the other: groups that ask together would compete for the endpoint's limits. The
-// admitted groups are processed concurrently.
+// processDue asks the gate about the groups of due jobs of one endpoint, one after the other,
+// because groups that ask at the same time would compete for the endpoint's limits. Then the
+// groups are processed at the same time.
 func (d *Deliverer) processDue(ctx context.Context, jobs []*job, snapshot *Snapshot, made *results) {
 	groups := groupsOf(jobs)
 	var wg sync.WaitGroup
@@ -48,7 +49,7 @@ func (d *Deliverer) processDue(ctx context.Context, jobs []*job, snapshot *Snaps
 			continue
 		}
 		if i == len(groups)-1 {
-			d.processGroup(ctx, g, made) // here, as in package parallel
+			d.processGroup(ctx, g, made) // in this goroutine, as in package parallel
 			break
 		}
 		wg.Go(func() { d.processGroup(ctx, g, made) })
@@ -56,7 +57,7 @@ func (d *Deliverer) processDue(ctx context.Context, jobs []*job, snapshot *Snaps
 	wg.Wait()
 }
 
-// processGroup takes the steps of a group at the same time, reports the results to the gate
+// processGroup takes the steps of a group at the same time, reports the results to the gate,
 // and adds them to made.
 func (d *Deliverer) processGroup(ctx context.Context, g *group, made *results) {
 	own := results{all: make([]gate.Result, 0, len(g.jobs))}
@@ -83,17 +84,18 @@ func (d *Deliverer) processGroup(ctx context.Context, g *group, made *results) {
 		d.credits.earn(g.ID, inTime(requests), d.Now())
 	}
 	made.add(own.all...)
-	d.askOnceMore(ctx, g.jobs, g.Record)
+	d.fillAfterPark(ctx, g.jobs, g.Record)
 	d.settleEndpoint(ctx, g, attempted)
 }
 
-// settleEndpoint reports the results to the gate, and hands the slots over. An attempt
-// that failed may have opened the circuit: then no slot is handed over. An attempt that
-// succeeded never opens the circuit, so a parked delivery need not wait for the counts.
+// settleEndpoint reports the results to the gate, and hands the slots over. After a failed
+// attempt the report comes first: it may open the circuit, and then no slot is handed over.
+// After a success both happen at the same time, so that a parked delivery does not wait for the
+// counts.
 func (d *Deliverer) settleEndpoint(ctx context.Context, g *group, attempts []gate.Result) {
 	settle := func() {
-		// Deliveries are already settled, so log and continue. Later attempts correct
-		// the circuit, and leases expire.
+		// The deliveries are already settled, so an error is only logged. Later attempts
+		// correct the circuit, and leases expire.
 		if err := d.Gate.Settle(ctx, g.Admission, attempts); err != nil {
 			d.Log.ErrorContext(ctx, "gate.settle_failed",
 				slog.String(names.LogEndpoint, string(g.ID)), slog.Any(names.LogError, err))

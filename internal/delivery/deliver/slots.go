@@ -12,9 +12,9 @@ import (
 	"surehook/internal/rule/isolation"
 )
 
-// handOver hands over the in-flight slots of the settled jobs of one endpoint. Jobs
-// without a slot cost nothing. The deliveries are settled, so an error is logged only:
-// leases end by themselves, and the breaker's tick fills the slots.
+// handOver hands over the in-flight slots of the settled jobs of one endpoint. Jobs without a
+// slot cost nothing. The deliveries are already settled, so an error is only logged: leases
+// expire, and the breaker's tick fills the slots.
 func (d *Deliverer) handOver(ctx context.Context, jobs []*job, record gate.Record) {
 	first := jobs[0]
 	s := release.Slots{Tenant: first.Token.Tenant, ID: first.Token.Delivery.Endpoint, Endpoint: first.Endpoint}
@@ -42,8 +42,8 @@ func (d *Deliverer) handOver(ctx context.Context, jobs []*job, record gate.Recor
 	}
 }
 
-// leavePlace gives the place of a token back that ended without a question to the gate. A
-// failed token returns, and keeps its place. After an error the place ends by itself.
+// leavePlace gives back the place of a token that ended without asking the gate. If the message
+// failed it comes again, and the token keeps its place. After an error here the place expires.
 func (d *Deliverer) leavePlace(ctx context.Context, j *job) {
 	if j.err != nil || j.message.Lane != hook.LaneSlot {
 		return
@@ -61,8 +61,8 @@ func claimOf(t hook.Token) isolation.Held {
 	return isolation.Held{Key: isolation.LeaseKey(t.Delivery.DeliveryID), Lease: isolation.Lease{Nonce: t.Nonce}}
 }
 
-// answerTime returns the time that the endpoint took; ok is false without an answer.
-// Failures to connect say nothing about the speed.
+// answerTime returns how long the endpoint took to answer; ok is false without an answer.
+// Failures to connect say nothing about its speed.
 func answerTime(r gate.Result) (took time.Duration, ok bool) {
 	switch r.Class {
 	case hook.ClassDelivered, hook.ClassUnavailable, hook.ClassThrottled, hook.ClassGone, hook.ClassRefused, hook.ClassRedirect:
@@ -74,9 +74,9 @@ func answerTime(r gate.Result) (took time.Duration, ok bool) {
 	return 0, false
 }
 
-// askOnceMore claims slots for deliveries parked for want of a slot: the last slot may
-// have been given back before the deliveries were parked.
-func (d *Deliverer) askOnceMore(ctx context.Context, jobs []*job, record gate.Record) {
+// fillAfterPark calls Fill for deliveries that were parked because no slot was free: a slot may
+// have been freed just before the delivery was parked, and then nobody would pass one on to it.
+func (d *Deliverer) fillAfterPark(ctx context.Context, jobs []*job, record gate.Record) {
 	var parked []hook.Delivery
 	for _, j := range jobs {
 		if j.err == nil && j.result.State == hook.StateParked && j.Delivery.Reason == hook.ReasonInFlight {

@@ -22,7 +22,7 @@ var slotFlows = []struct {
 	most     int   // requests at once
 	posts    int
 	state    hook.State
-	probes   bool // a copy of a probe's message is a second probe: see TestGate_CopiesOfAMessageEndNoSharedProbe
+	probes   bool // a copy of a probe's message is a second probe: see TestGate_CopiesOfATokenShareTheProbe
 }{
 	{name: "one event", events: 1, answers: []int{200}, most: 1, posts: 1, state: hook.StateDelivered},
 	{name: "more events than slots", events: 8, answers: []int{200}, most: 5, posts: 8, state: hook.StateDelivered},

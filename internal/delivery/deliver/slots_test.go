@@ -75,7 +75,7 @@ func TestProcessBatch_CountsLateAttempts(t *testing.T) {
 
 // The last slot is given back between the gate's decision and the park. The delivery gets
 // the slot at once, before the breaker runs.
-func TestSlots_AsksOnceMore(t *testing.T) {
+func TestSlots_FillsAfterParking(t *testing.T) {
 	t.Parallel()
 
 	w := setup(t)

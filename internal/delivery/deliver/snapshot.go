@@ -6,22 +6,22 @@ import (
 	"surehook/internal/rule/isolation"
 )
 
-// Snapshot holds the records for a batch of tokens, read at one moment. Missing
-// records are absent from the maps. Tokens share the records, and nobody changes a payload, a
-// list or a map in them.
+// Snapshot holds the records for a batch of tokens. Missing records are absent from the maps.
+// Tokens share the records, so the payloads, lists and maps in them must not be changed.
 type Snapshot struct {
 	Events     map[hook.EventID]*hook.Event
 	Endpoints  map[hook.EndpointID]*hook.Endpoint
 	Circuits   map[hook.EndpointID]gate.Record
 	Deliveries map[hook.DeliveryRef]*hook.Delivery
-	Limits     map[hook.EndpointID]isolation.Limits // of the endpoints of tokens with a claimed slot, also without a record
+	Limits     map[hook.EndpointID]isolation.Limits // of the endpoints of tokens with a claimed slot; zero without a record
 
-	// Faults has the tokens with a record that could not be read: a throttled partition, or
-	// a word of a later build. The snapshot may lack records of these tokens.
+	// Faults has the tokens with a record that could not be read, because its partition is
+	// throttled or because a later build wrote it. The snapshot may lack records of these
+	// tokens.
 	Faults map[hook.Token]error
 }
 
-// capTimeouts applies the timeouts set by the review of slow endpoints.
+// capTimeouts applies the shorter timeouts that a review has set for slow endpoints.
 func (s Snapshot) capTimeouts() {
 	for id, e := range s.Endpoints {
 		if most := s.Circuits[id].Review.Timeout; most > 0 {
@@ -37,7 +37,7 @@ func (s Snapshot) circuit(tenant hook.TenantID, endpoint hook.EndpointID) gate.R
 	return gate.NewRecord(tenant, endpoint)
 }
 
-// limits returns the endpoint's limits; nil when not read.
+// limits returns the endpoint's limits; nil if they were not read.
 func (s Snapshot) limits(endpoint hook.EndpointID) *isolation.Limits {
 	if l, ok := s.Limits[endpoint]; ok {
 		return &l

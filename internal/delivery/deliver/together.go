@@ -10,15 +10,15 @@ import (
 	"surehook/internal/hook"
 )
 
-// settleTogether limits the members of a batch that are settled at the same time.
+// settleTogether limits how many members of a batch are settled at the same time.
 const settleTogether = 20
 
-// attemptTogether makes one request for the jobs, and settles each job by itself. The job
-// with the lease leads: its result is the result of the request for circuit, counts and
-// speed, and its record holds the members.
+// attemptTogether makes one request for the jobs, and settles each job by itself. The leader is
+// the job with the lease: its result stands for the request in the circuit, the counts and the
+// speed, and its record lists the members.
 //
-// After a crash, each token returns that was not settled. The returned tokens make a
-// request of their own, perhaps with other members: the receiver recognises the events.
+// After a crash, the tokens that were not settled come again and are sent in a new request,
+// perhaps with other members: the receiver recognises the events by their ids.
 func (d *Deliverer) attemptTogether(ctx context.Context, jobs []*job, open attempt.Opener, own *results) {
 	leader := jobs[max(0, slices.IndexFunc(jobs, func(j *job) bool { return j.lease.Key != "" }))]
 	members := make([]*subject, len(jobs))

@@ -140,7 +140,7 @@ func TestCoalesce_BoundsCutARequest(t *testing.T) {
 	}
 }
 
-func TestCoalesce_AnEventThatIsRejectedTakesNoOtherWithIt(t *testing.T) {
+func TestCoalesce_ARejectedEventDoesNotAffectTheOthers(t *testing.T) {
 	t.Parallel()
 
 	w := world.New(t, world.Options{Function: world.Deliver, Delays: []time.Duration{time.Second, time.Second}})

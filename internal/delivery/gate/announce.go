@@ -10,11 +10,10 @@ import (
 	"surehook/internal/rule/circuit"
 )
 
-// announceTransition enqueues a circuit check for the next probe, or for an
-// immediate release, and then notifies the owner. A failure of one does not prevent
-// the other. Without a transition, announceTransition does nothing. When a check is
-// lost, the breaker's tick finds the record by AttendAt. Nobody repeats a lost
-// notification. window holds the results of the ten minutes until the transition.
+// announceTransition enqueues a circuit check for the next probe or for an immediate release,
+// and then notifies the owner. It does both even if one fails, and nothing without a
+// transition. If the check is lost, the breaker's tick finds the record by AttendAt; a lost
+// notification stays lost. window has the results of the ten minutes before the transition.
 func (g *Gate) announceTransition(ctx context.Context, before, after Record, window circuit.Counts, now time.Time) error {
 	switch {
 	case after.State == circuit.Open && !after.ProbeAt.Equal(before.ProbeAt):
@@ -38,9 +37,8 @@ func (g *Gate) announceTransition(ctx context.Context, before, after Record, win
 	return nil
 }
 
-// notifyTransition reports that the circuit opened or closed. A crash before
-// notifyTransition loses the notification; the circuit's state still shows the
-// transition.
+// notifyTransition tells the owner that the circuit opened or closed. A crash before it loses
+// the notification, but the state of the circuit still shows the transition.
 func (g *Gate) notifyTransition(ctx context.Context, kind, reason string, r Record, now time.Time, figures map[string]float64) error {
 	n := hook.Notification{
 		Type: kind, Tenant: r.Tenant, Endpoint: r.Endpoint, At: now, Reason: reason,

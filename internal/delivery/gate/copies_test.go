@@ -12,7 +12,7 @@ import (
 // Two receipts of one message probe at the same time. The first failure opens the
 // circuit, but the next probe waits for the end of the shared lease. Simulator seed
 // 4195 shows the third probe.
-func TestGate_CopiesOfAMessageEndNoSharedProbe(t *testing.T) {
+func TestGate_CopiesOfATokenShareTheProbe(t *testing.T) {
 	t.Parallel()
 
 	for _, first := range []int{0, 1} {

@@ -1,62 +1,63 @@
-// Package gate decides whether attempts may start now, and learns from the
-// results of attempts.
+// Package gate decides whether attempts may start now, and learns from their results.
 //
-// Stores and queues are ports: the package knows no queues, tables or requests.
+// Stores and queues are ports.
 //
 // # Admission
 //
-// Function deliver asks once per endpoint and batch. Admit returns a verdict for
-// each due delivery. The first matching row decides:
+// Function deliver asks once per endpoint and batch, or once per request to a coalescing
+// endpoint. Admit returns a verdict for each due delivery. The first row that applies decides:
 //
 //	endpoint deleted               cancel
 //	paused, disabled               park
-//	circuit open or half-open      park, but admit one probe when due and not throttled:
-//	                               the breaker's choice while deliveries are parked
+//	circuit open or half-open      park, but admit one probe if it is due and the endpoint is not
+//	                               throttled; while deliveries are parked, the breaker chooses it
 //	throttled: answered 429        park
-//	coalescing endpoint           as a group, see admitGroup
-//	needs a slot, others wait      park, unless a slot was claimed for the token
-//	needs a slot, lane of batches  move to the lane slot with a place, or to the lane overflow
+//	coalescing endpoint            see admitGroup
+//	needs a slot, others wait      park, unless the token has a claim or a reserved rate slot
+//	needs a slot, lane of batches  move to the lane slot if the tenant has a place, or else to overflow
+//	rate, and others wait          park, unless the token has a claim or a reserved rate slot
 //	no rate slot within a minute   park
-//	no rate slot now               delay until the next slot, and reserve the slot
+//	no rate slot now               reserve the next one, and delay until then
 //	in the lane slot, no place     move to the lane overflow
+//	delivery already has a lease   busy: the message comes again
 //	no in-flight slot              park
 //	otherwise                      admit
 //
-// No verdict consumes an attempt. A fast endpoint without limits costs at most one
-// update per batch: Settle counts the results.
+// No verdict uses up an attempt. A fast endpoint without limits costs at most one update per
+// batch, when Settle counts the results.
 //
 // # Speed
 //
-// Endpoints that are not fast, and endpoints with a limit of attempts in flight, need
-// in-flight slots. An endpoint becomes fast by a score of its answers (package isolation),
-// and slow when five attempts take more than a second within a minute: Late counts them
-// while they are in flight. After an outage an endpoint is unproven, as a new one, and has
-// one slot at first: each success doubles the slots (Circuit.AtOnce).
+// Endpoints that are not fast, and endpoints with max_in_flight, need in-flight slots. An
+// endpoint becomes fast by its score (package isolation). It becomes slow when five attempts
+// within a minute take more than a second each; Late counts them while they are still in
+// flight. After an outage an endpoint is unproven, as a new one is, and has one slot at first:
+// each success doubles the slots (Circuit.AtOnce).
 //
 // # Counts of busy endpoints
 //
-// For a busy endpoint Settle holds successes back and writes several batches with one
-// update (stats.Held). Only successes are held, and only when the circuit is closed
-// without consecutive failures: the successes then decide nothing. Any other result is
-// written at once, together with the held successes.
+// For a busy endpoint, Settle holds successes back and writes those of several batches with one
+// update (stats.Held). It holds only successes, and only while the circuit is closed without
+// failures in a row, when they decide nothing. Any other result is written at once, together
+// with the held successes.
 //
 // # Leases
 //
-// A probe and an attempt in an in-flight slot hold a lease. The leases of a dead
-// process expire.
+// A probe, and an attempt in an in-flight slot, holds a lease. If the process dies, the lease
+// expires.
 //
-// The holder of a probe's lease is the token: delivery, attempt and nonce. A copy of the
-// message renews the lease.
+// The holder of a probe's lease is a token: delivery, attempt and nonce. A copy of the token
+// renews the lease.
 //
-// A slot has one lease per delivery. A second token of the delivery, and a copy of the
-// message, find the lease and return later. Package release hands the slots of settled
-// attempts over. The limit holds in the store: one conditional update begins a lease, if
-// the endpoint has fewer leases than slots.
+// A delivery has at most one lease on a slot. A second token of the delivery, or a copy of the
+// token, finds the lease and comes again later. Package release hands over the slots of settled
+// attempts. The store enforces the limit: one conditional update begins a lease if the endpoint
+// has fewer leases than slots.
 //
 // # Places
 //
-// A token of the lane slot also holds a place of its tenant, from before the token is
-// sent there until the attempt is settled. Places are the tenant's share of that lane. The
-// other tokens of the tenant go to the lane overflow at once, so in the lane slot a tenant
-// has a few tokens, and a function for the other tenants is free soon.
+// A token in the lane slot also holds a place of its tenant, from before it is sent there until
+// its attempt is settled. Places are the tenant's share of that lane. The tenant's other tokens
+// go to the lane overflow. So each tenant has only a few tokens in the lane slot, and the
+// tokens of other tenants soon find a free function there.
 package gate

@@ -2,7 +2,6 @@ package gate
 
 import (
 	"context"
-	"fmt"
 	"sync"
 	"time"
 
@@ -11,9 +10,8 @@ import (
 	"surehook/internal/rule/circuit"
 )
 
-// maxSaveAttempts limits retries after a version conflict. Each conflict means
-// that another writer succeeded, so 20 attempts tolerate 19 concurrent
-// writers at one endpoint.
+// maxSaveAttempts limits the tries of a write. After a conflict another writer has succeeded,
+// so 20 tries tolerate 19 concurrent writers at one endpoint.
 const maxSaveAttempts = 20
 
 // Gate decides whether attempts may start now. All fields but Wait must be set. A Gate
@@ -27,31 +25,27 @@ type Gate struct {
 	Wait         conflict.Wait // between two tries of a write; nil: by the real clock
 
 	held   heldCounts
-	counts sync.Pool // of *stats.Counts: new counts of 6 kB for each batch would be a third of the garbage of a delivery
+	counts sync.Pool // of *stats.Counts, which have 6 kB: without the pool they would be a third of the garbage
 }
 
 // Admit returns a verdict for each due delivery. A fast endpoint without limits costs
 // no request.
 func (g *Gate) Admit(ctx context.Context, q *Query) (a Admission, err error) {
-	err = conflict.Repeat(ctx, g.Wait, maxSaveAttempts, func() error {
-		decided, refused := g.decideAdmission(ctx, q)
-		if refused == nil || hook.CodeOf(refused) != hook.CodeConflict {
-			a = decided.withPlaces(q)
-			return refused
+	err = conflict.Update(ctx, g.Wait, maxSaveAttempts, &q.Record, g.circuitOf(ctx, q.Tenant, q.ID), func(record Record) error {
+		if record != q.Record {
+			again := *q // the caller keeps its record
+			again.Record = record
+			q = &again
 		}
-		again := *q // the caller keeps its record
-		var err error
-		if again.Record, err = g.Store.Circuit(ctx, q.Tenant, q.ID); err != nil {
-			return fmt.Errorf("read circuit of %s: %w", q.ID, err)
-		}
-		q = &again
-		return refused
+		decided, err := g.decideAdmission(ctx, q)
+		a = decided.withPlaces(q)
+		return err
 	})
 	return a, contentionOf(err, q.ID)
 }
 
-// decideAdmission decides by the circuit in the query. CodeConflict means that the
-// stored circuit changed meanwhile.
+// decideAdmission decides by the circuit in the query. CodeConflict means that the stored
+// circuit has changed since.
 func (g *Gate) decideAdmission(ctx context.Context, q *Query) (Admission, error) {
 	now := g.Now()
 	switch {

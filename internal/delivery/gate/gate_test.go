@@ -273,7 +273,7 @@ func TestGate_OpensByRate(t *testing.T) {
 
 // A row of failures opens the circuit of an endpoint that fails now and then only when the
 // row is longer than chance explains.
-func TestGate_ARowByChanceOpensNothing(t *testing.T) {
+func TestGate_ARowByChanceDoesNotOpenTheCircuit(t *testing.T) {
 	t.Parallel()
 
 	w := setup(t)

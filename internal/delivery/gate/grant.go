@@ -9,7 +9,7 @@ import (
 	"surehook/internal/rule/isolation"
 )
 
-// applyLimits reserves rate slots, and takes in-flight slots.
+// applyLimits reserves rate slots and takes in-flight slots for the due tokens.
 func (g *Gate) applyLimits(ctx context.Context, q *Query, now time.Time) (a Admission, err error) {
 	a = sameVerdict(q, Verdict{Decision: Admit})
 	if q.Endpoint.RatePerSecond > 0 && slices.ContainsFunc(q.Due, func(d Due) bool { return !d.Reserved }) {
@@ -28,7 +28,8 @@ func (g *Gate) applyLimits(ctx context.Context, q *Query, now time.Time) (a Admi
 	for _, v := range a.Verdicts {
 		switch {
 		case v.Decision == Park && v.Reason == hook.ReasonRate:
-			// The reserved rate slots end then, and none of their attempts hands a slot over.
+			// By then all reserved rate slots are used. Their attempts hand no slots over, so a
+			// check must release the parked deliveries.
 			return a, g.giveBack(ctx, a, g.markWaitingUntil(ctx, q.Record, now.Add(isolation.MaxRateWait), now))
 		case v.Decision == Park:
 			return a, g.giveBack(ctx, a, g.markWaiting(ctx, q.Record, now))
@@ -37,23 +38,23 @@ func (g *Gate) applyLimits(ctx context.Context, q *Query, now time.Time) (a Admi
 	return a, nil
 }
 
-// giveBack ends the leases of an admission that failed with the error. The tokens return,
-// and keep their places.
+// giveBack ends the leases of an admission that failed with the error. The messages come again,
+// so the tokens keep their places.
 func (g *Gate) giveBack(ctx context.Context, a Admission, err error) error {
 	if err == nil {
 		return nil
 	}
 	for _, v := range a.Verdicts {
 		if v.Lease.Key != "" {
-			// After an error the lease ends by itself.
+			// If this fails, the lease expires.
 			_ = g.updateLimits(ctx, a.query, 0, func(before isolation.Limits) isolation.Limits { return before.End(v.Lease) })
 		}
 	}
 	return err
 }
 
-// reserve reserves a rate slot for each due delivery without a slot. Behind parked
-// deliveries, and for a wait of more than MaxRateWait, the delivery is parked.
+// reserve reserves a rate slot for each due token that has none. If other deliveries already
+// wait, or if the slot is more than MaxRateWait away, the delivery is parked.
 func (g *Gate) reserve(ctx context.Context, q *Query, now time.Time, a *Admission) error {
 	return g.updateLimits(ctx, q, 0, func(before isolation.Limits) isolation.Limits {
 		after := before
@@ -77,7 +78,8 @@ func (g *Gate) reserve(ctx context.Context, q *Query, now time.Time, a *Admissio
 	})
 }
 
-// takeSlot takes an in-flight slot of the endpoint for the token, and returns the verdict.
+// takeSlot takes an in-flight slot of the endpoint for the token, unless the token has lost its
+// place.
 func (g *Gate) takeSlot(ctx context.Context, q *Query, due Due, now time.Time) (Verdict, error) {
 	if ok, err := g.hasPlace(ctx, q, due, now); err != nil || !ok {
 		return Verdict{Decision: Move, Lane: hook.LaneOverflow}, err
@@ -85,8 +87,8 @@ func (g *Gate) takeSlot(ctx context.Context, q *Query, due Due, now time.Time) (
 	return g.startLease(ctx, q, due, now)
 }
 
-// startLease leases a slot to the token, or starts the lease that the sender of the
-// token claimed.
+// startLease leases a slot to the token, or takes over the lease that the sender of the token
+// claimed.
 func (g *Gate) startLease(ctx context.Context, q *Query, due Due, now time.Time) (Verdict, error) {
 	own := isolation.Held{
 		Key: isolation.LeaseKey(due.Delivery), Lease: isolation.Lease{Nonce: due.Nonce, Until: isolation.LeaseEnd(now), Run: hook.NewNonce()},
@@ -103,7 +105,7 @@ func (g *Gate) startLease(ctx context.Context, q *Query, due Due, now time.Time)
 	case isolation.Busy:
 		return Verdict{Decision: Busy}, err
 	case isolation.Full:
-		if most == 0 { // the claim ended on the way, and the endpoint is fast by now
+		if most == 0 { // the claim expired on the way, and the endpoint has become fast
 			return Verdict{Decision: Admit}, err
 		}
 		return Verdict{Decision: Park, Reason: hook.ReasonInFlight}, err

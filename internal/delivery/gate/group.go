@@ -8,13 +8,13 @@ import (
 	"surehook/internal/rule/isolation"
 )
 
-// admitGroup decides about the tokens of one request to a coalescing endpoint: the request
-// takes one rate slot and one in-flight slot, both of the first token. A group that cannot
-// start now waits on the queue, for the next window or for its rate slot: a wait there
-// costs less than a park of each delivery, and the next window collects what waited.
+// admitGroup decides about the tokens of one request to a coalescing endpoint. The request
+// takes one rate slot and one in-flight slot, both held by the first token. A group that cannot
+// start now waits on the queue, for the next window or for its rate slot: that is cheaper than
+// parking each delivery, and the next window collects what waited.
 //
-// Of a group that waits for a rate slot, the first token has the slot. So however the
-// tokens return, one request uses the slot.
+// When the group waits for a rate slot, only the first token carries the reserved slot. So one
+// request uses it, whichever tokens come back together.
 func (g *Gate) admitGroup(ctx context.Context, q *Query, now time.Time) (Admission, error) {
 	window := q.Endpoint.Coalesce
 	if q.Lane != hook.LaneCoalesce {
@@ -46,12 +46,13 @@ func (g *Gate) admitGroup(ctx context.Context, q *Query, now time.Time) (Admissi
 	return wait, nil
 }
 
-// later returns the tokens to the lane coalesce at the time.
+// later sends all tokens back to the lane coalesce for the given time.
 func later(q *Query, at time.Time) Admission {
 	return sameVerdict(q, Verdict{Decision: Move, Lane: hook.LaneCoalesce, Until: at})
 }
 
-// leaderOf returns the first token with a reserved rate slot; the first token without one.
+// leaderOf returns the index of the first token with a reserved rate slot, or 0 if none has
+// one.
 func leaderOf(all []Due) int {
 	for i, due := range all {
 		if due.Reserved {
@@ -61,9 +62,9 @@ func leaderOf(all []Due) int {
 	return 0
 }
 
-// reserveGroup reserves a rate slot for the leader. An admission without verdicts means
-// that the slot is now. Slots are reserved MaxRateWait ahead at most, so a changed rate
-// soon applies to all: beyond, the group asks again at the end of a later window.
+// reserveGroup reserves a rate slot for the leader. An admission without verdicts means that
+// the slot is now. No slot is reserved more than MaxRateWait ahead, so that a changed rate soon
+// applies to everything: beyond that, the group asks again at the end of a later window.
 func (g *Gate) reserveGroup(ctx context.Context, q *Query, leader int, now time.Time) (wait Admission, err error) {
 	err = g.updateLimits(ctx, q, 0, func(before isolation.Limits) isolation.Limits {
 		after, slot := before.Reserve(q.Endpoint.RatePerSecond, now)

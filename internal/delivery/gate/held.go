@@ -12,18 +12,18 @@ import (
 	"surehook/internal/rule/stats"
 )
 
-// maxOverdue bounds the overdue writes of one Settle, so that the writes fit into the time
-// kept for settling.
+// maxOverdue limits the overdue counts that one Settle writes, so that they fit into the time
+// reserved for settling.
 const maxOverdue = 10
 
-// heldCounts holds successes of busy endpoints between two writes. No timer writes the
-// counts, because a frozen process runs no timers: each Settle also writes the overdue
-// counts of other endpoints. A process that ends loses the counts: statistics, and no
-// decision. The zero value is empty, and safe for concurrent use.
+// heldCounts keeps successes of busy endpoints between two writes. A timer could not write
+// them, because a frozen process runs no timers, so each Settle also writes the overdue counts
+// of other endpoints. If a process ends, its held counts are lost: the statistics lack them,
+// but no decision depends on them. The zero value is empty and safe for concurrent use.
 type heldCounts struct {
 	mu  sync.Mutex
 	all map[hook.EndpointID]*endpointCounts
-	due time.Time // no value is overdue before, except values without counts; zero: unknown
+	due time.Time // before this time no entry with counts is overdue; zero: unknown
 }
 
 type endpointCounts struct {
@@ -33,7 +33,7 @@ type endpointCounts struct {
 	id     hook.EndpointID
 }
 
-// hold keeps the counts, or reports that the counts must be written now.
+// hold keeps the counts and returns true, or returns false if they must be written now.
 func (h *heldCounts) hold(id hook.EndpointID, add *stats.Counts, now time.Time) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -42,7 +42,7 @@ func (h *heldCounts) hold(id hook.EndpointID, add *stats.Counts, now time.Time) 
 	return known && held.Hold(add, now)
 }
 
-// moveTo moves the endpoint's counts to another value.
+// moveTo adds the endpoint's held counts to another value and clears them.
 func (h *heldCounts) moveTo(to *stats.Counts, id hook.EndpointID) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -53,8 +53,8 @@ func (h *heldCounts) moveTo(to *stats.Counts, id hook.EndpointID) {
 	}
 }
 
-// takeEarlier removes and returns the endpoint's counts of an earlier hour; nil: there
-// are none.
+// takeEarlier removes and returns the endpoint's counts if they are of an earlier hour; nil
+// otherwise.
 func (h *heldCounts) takeEarlier(id hook.EndpointID, now time.Time) *endpointCounts {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -67,16 +67,16 @@ func (h *heldCounts) takeEarlier(id hook.EndpointID, now time.Time) *endpointCou
 	return held
 }
 
-// dueBy moves the next look at all values to the time when a value written at the given
-// time is overdue, unless the look is earlier anyway.
+// dueBy schedules the next look at all entries for the time when an entry written at the given
+// time is overdue, unless a look is due earlier.
 func (h *heldCounts) dueBy(writtenAt time.Time) {
 	if at := writtenAt.Add(stats.HoldFor); h.due.IsZero() || at.Before(h.due) {
 		h.due = at
 	}
 }
 
-// takeOverdue removes the overdue values and returns at most maxOverdue values with counts.
-// Most calls look at no value: each settlement of a batch calls takeOverdue.
+// takeOverdue removes the overdue entries, and returns up to maxOverdue of those with counts.
+// It is called for each batch, and usually returns without looking at any entry.
 func (h *heldCounts) takeOverdue(now time.Time) []*endpointCounts {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -103,8 +103,8 @@ func (h *heldCounts) takeOverdue(now time.Time) []*endpointCounts {
 	return overdue
 }
 
-// wrote remembers a write and the successes in the window. Another goroutine may have
-// written meanwhile, and may hold counts again: those stay.
+// wrote notes a write and the successes in the window. If another goroutine has written
+// meanwhile and holds counts again, they stay.
 func (h *heldCounts) wrote(q *Query, window circuit.Counts, now time.Time) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -124,17 +124,17 @@ func (h *heldCounts) wrote(q *Query, window circuit.Counts, now time.Time) {
 	h.dueBy(now)
 }
 
-// holdsBack holds the outcomes back when the endpoint is busy and the outcomes change
-// nothing in the circuit.
+// holdsBack holds the outcomes back and returns true, if the endpoint is busy and the outcomes
+// do not change the circuit.
 func (g *Gate) holdsBack(a Admission, o outcomes, now time.Time) bool {
 	before := a.query.Record
 	unchanged := before.afterOutcomes(a, o, circuit.Counts{}, now) == before
 	return unchanged && g.held.hold(a.query.ID, o.counts, now)
 }
 
-// count writes the counts together with the held counts of the endpoint, and returns
-// the window. So a failure never meets a window without the successes before the
-// failure. A failed write loses the held counts.
+// count writes the counts together with the held counts of the endpoint, and returns the
+// window. So when a failure is judged, the window contains the successes before it. If the
+// write fails, the held counts are lost.
 func (g *Gate) count(ctx context.Context, q *Query, add *stats.Counts, now time.Time) (circuit.Counts, error) {
 	g.held.moveTo(add, q.ID)
 	window, err := g.Store.Count(ctx, q.Tenant, q.ID, add, now)
@@ -145,8 +145,8 @@ func (g *Gate) count(ctx context.Context, q *Query, add *stats.Counts, now time.
 	return window, nil
 }
 
-// writeEarlier writes the endpoint's counts of an earlier hour to that hour. The next
-// count then reads them as a part of the window.
+// writeEarlier writes the endpoint's held counts of an earlier hour into that hour, so that the
+// next count finds them in the window.
 func (g *Gate) writeEarlier(ctx context.Context, id hook.EndpointID, now time.Time) error {
 	if held := g.held.takeEarlier(id, now); held != nil && held.OK > 0 {
 		return g.countOverdue(ctx, held)
@@ -163,9 +163,9 @@ func (g *Gate) writeOverdue(ctx context.Context, now time.Time) error {
 	return errors.Join(errs...)
 }
 
-// countOverdue writes held counts under the time of the last success. The hour has counts: the
-// process wrote some before it held these. If not, the tenant was erased meanwhile, perhaps
-// while the process was frozen, and must not get a record again.
+// countOverdue writes held counts under the time of the last success. That hour must already
+// have counts, because the process wrote some before it held these. If it has none, the tenant
+// was erased meanwhile, perhaps while the process was frozen, and must not get a new record.
 func (g *Gate) countOverdue(ctx context.Context, held *endpointCounts) error {
 	if err := g.Store.CountMore(ctx, held.tenant, held.id, &held.Counts, held.At); err != nil {
 		return fmt.Errorf("count %d held successes of %s: %w", held.OK, held.id, err)

@@ -2,15 +2,14 @@ package gate
 
 import (
 	"context"
-	"fmt"
 
 	"surehook/internal/conflict"
 	"surehook/internal/hook"
 	"surehook/internal/rule/isolation"
 )
 
-// Late counts n late attempts of a fast endpoint that may still be in flight. The
-// isolation.MaxLate-th in a minute makes the endpoint slow.
+// Late counts n late attempts of a fast endpoint, which may still be in flight. With MaxLate of
+// them in one minute the endpoint becomes slow.
 func (g *Gate) Late(ctx context.Context, tenant hook.TenantID, id hook.EndpointID, n int) error {
 	var late isolation.Limits
 	err := g.updateLimits(ctx, &Query{ID: id}, 0, func(before isolation.Limits) isolation.Limits {
@@ -20,14 +19,10 @@ func (g *Gate) Late(ctx context.Context, tenant hook.TenantID, id hook.EndpointI
 	if err != nil || late.Late < isolation.MaxLate {
 		return err
 	}
-	return contentionOf(conflict.Repeat(ctx, g.Wait, maxSaveAttempts, func() error {
-		record, err := g.Store.Circuit(ctx, tenant, id)
-		if err != nil {
-			return fmt.Errorf("read circuit of %s: %w", id, err)
-		}
+	return contentionOf(conflict.Update(ctx, g.Wait, maxSaveAttempts, nil, g.circuitOf(ctx, tenant, id), func(record Record) error {
 		if record.Speed != isolation.Fast {
 			return nil
 		}
-		return g.saveCircuit(ctx, record.as(isolation.Slow, g.Now()))
+		return g.saveCircuit(ctx, record.withClass(isolation.Slow, g.Now()))
 	}), id)
 }

@@ -9,28 +9,27 @@ import (
 	"surehook/internal/rule/stats"
 )
 
-// defaultThrottle is the pause of an endpoint after an answer 429 without
-// Retry-After.
+// defaultThrottle is how long an endpoint is left alone after a 429 without Retry-After.
 const defaultThrottle = 10 * time.Second
 
 // Result is the result of one admitted attempt.
 type Result struct {
 	stats.Attempt
 
-	RetryAfter time.Duration // requested by a throttling endpoint; 0: not requested
+	RetryAfter time.Duration // the wait that a 429 asked for; 0: none
 }
 
-// outcomes aggregates the results of a batch, ordered by end.
+// outcomes sums up the results of a batch, ordered by their end.
 type outcomes struct {
 	circuit.Results
 
 	counts     *stats.Counts
-	requested  bool // a result is of a request; otherwise nothing is known about the endpoint
+	requested  bool // at least one request was made; otherwise nothing is known about the endpoint
 	throttled  bool
 	retryAfter time.Duration // the longest of the batch
 }
 
-// aggregate returns the outcomes, with the counts in counts.
+// aggregate sums up the results. It resets and uses counts.
 func aggregate(results []Result, counts *stats.Counts) outcomes {
 	*counts = stats.Counts{}
 	o := outcomes{counts: counts}
@@ -92,8 +91,8 @@ func (r Record) afterOutcomes(a Admission, o outcomes, window circuit.Counts, no
 		return r
 	case r.State == circuit.Closed:
 		return r.Release(now)
-	case before.State == circuit.Closed: // after an outage the endpoint must prove its speed again
-		r = r.as(isolation.Unproven, now)
+	case before.State == circuit.Closed: // the circuit opened: the endpoint must prove its speed again
+		r = r.withClass(isolation.Unproven, now)
 		r.ProbeType = ""
 	}
 	return r.planCheck(now)

@@ -9,10 +9,10 @@ import (
 	"surehook/internal/rule/isolation"
 )
 
-// move moves the tokens from a lane of batches to the lane slot, as far as the tenant has
-// free places, and the others to the lane overflow. The place is taken before the token
-// is sent, so the lane slot never holds more tokens of a tenant than the tenant has
-// places: a tenant with thousands of tokens delays no token of another tenant there.
+// move moves the tokens from a lane of batches to the lane slot, as far as the tenant has free
+// places, and the others to the lane overflow. A place is taken before its token is sent, so
+// the lane slot never holds more tokens of a tenant than it has places, and a tenant with
+// thousands of tokens delays no other tenant there.
 func (g *Gate) move(ctx context.Context, q *Query, now time.Time) (Admission, error) {
 	a := sameVerdict(q, Verdict{Decision: Move, Lane: hook.LaneOverflow})
 	places, err := g.takePlaces(ctx, q.Tenant, q.Due, now)
@@ -27,8 +27,8 @@ func (g *Gate) move(ctx context.Context, q *Query, now time.Time) (Admission, er
 	return a, nil
 }
 
-// takePlaces takes places of the tenant for the tokens, and reports which tokens have a
-// place. A tenant with as many conflicts is as busy as one without a free place.
+// takePlaces takes places of the tenant for the tokens, and reports which tokens have one. If
+// every try meets a conflict, the tenant is so busy that it counts as having no free place.
 func (g *Gate) takePlaces(ctx context.Context, tenant hook.TenantID, all []Due, now time.Time) (has []bool, err error) {
 	wanted := make([]isolation.Held, len(all))
 	for i, due := range all {
@@ -44,8 +44,8 @@ func (g *Gate) takePlaces(ctx context.Context, tenant hook.TenantID, all []Due, 
 	return has, err
 }
 
-// PlaceKey returns the name of the token as the holder of a place. Two replays of one
-// event may have the same nonce, so the endpoint is a part of the name.
+// PlaceKey returns the key of the token's place. It contains the endpoint, because two replays
+// of one event may have the same nonce.
 func (d Due) PlaceKey() string { return string(d.Delivery.Endpoint) + "_" + d.Holder() }
 
 // place returns the place of the token.
@@ -53,8 +53,8 @@ func (d Due) place(until time.Time) isolation.Held {
 	return isolation.Held{Key: d.PlaceKey(), Lease: isolation.Lease{Nonce: d.Nonce, Until: until}}
 }
 
-// hasPlace reports whether the token may stay in its lane. A place ends when the token
-// waits for long in the lane slot.
+// hasPlace reports whether the token may stay in its lane. In the lane slot a place expires if
+// the token waits there for long.
 func (g *Gate) hasPlace(ctx context.Context, q *Query, due Due, now time.Time) (bool, error) {
 	if q.Lane != hook.LaneSlot {
 		return true, nil
@@ -67,9 +67,9 @@ func (g *Gate) hasPlace(ctx context.Context, q *Query, due Due, now time.Time) (
 	return ok, nil
 }
 
-// withPlaces returns the admission with the places that Settle leaves: of all tokens of
-// the lane slot, but for tokens without a place, and for busy tokens. A copy of a busy
-// token may use the place.
+// withPlaces returns the admission with the places for Settle to give back: those of all tokens
+// in the lane slot, except tokens that are moved, which have none, and busy ones,
+// because a copy of the token may be using the place.
 func (a Admission) withPlaces(q *Query) Admission {
 	if q.Lane != hook.LaneSlot {
 		return a
@@ -82,14 +82,14 @@ func (a Admission) withPlaces(q *Query) Admission {
 	return a
 }
 
-// Leave gives the place of a token of the lane slot back. The token has ended without a
-// question to the gate, so no Settle leaves the place. Without a place, Leave does nothing.
+// Leave gives back the place of a token in the lane slot that ended without asking the gate, so
+// that no Settle gives it back. Without a place it does nothing.
 func (g *Gate) Leave(ctx context.Context, tenant hook.TenantID, due Due) error {
 	return g.leavePlaces(ctx, tenant, due.Delivery.Endpoint, due.place(time.Time{}))
 }
 
-// leavePlaces gives the places of tokens of an endpoint back. Places of a dead process end
-// by themselves.
+// leavePlaces gives back places of tokens of an endpoint. If the process dies first, they
+// expire.
 func (g *Gate) leavePlaces(ctx context.Context, tenant hook.TenantID, id hook.EndpointID, places ...isolation.Held) error {
 	if len(places) == 0 {
 		return nil

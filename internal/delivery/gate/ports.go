@@ -22,10 +22,10 @@ type Store interface {
 type CircuitStore interface {
 	// Circuit returns the endpoint's record, or NewRecord without a stored record.
 	Circuit(ctx context.Context, tenant hook.TenantID, endpoint hook.EndpointID) (Record, error)
-	// SaveCircuit writes r as version r.Version+1. When the stored version is not
-	// r.Version, SaveCircuit writes nothing and returns CodeConflict; version 0
-	// means "no record". A conflict is always with another call: a request that the
-	// client repeats after a lost answer is one write.
+	// SaveCircuit writes r as version r.Version+1. If the stored version is not r.Version, it
+	// writes nothing and returns CodeConflict; version 0 means "no record". A conflict is
+	// always with another call: if a client repeats a request whose response was lost, that is
+	// still one write.
 	SaveCircuit(ctx context.Context, r Record) error
 }
 
@@ -33,11 +33,11 @@ type CircuitStore interface {
 // the places of tenants. Every read sees every write acknowledged before the read began.
 type LimitStore interface {
 	LimitReader
-	// ChangeLimits writes the differences between before and after. When a differing
-	// lease, or a differing rate slot, is no longer as in before, or when leases are added
-	// and the endpoint would have more than most leases, ChangeLimits writes nothing and
-	// returns CodeConflict. Score and Late are written as they are: a lost update of two
-	// writers loses a count. Without a difference nothing is written.
+	// ChangeLimits writes the differences between before and after. It writes nothing and
+	// returns CodeConflict if a lease or rate slot to be changed is no longer as in before, or
+	// if leases are added and the endpoint would have more than most leases. Score and Late are
+	// overwritten without a condition: two concurrent writers may lose a count. Without a
+	// difference nothing is written.
 	ChangeLimits(ctx context.Context, endpoint hook.EndpointID, before, after isolation.Limits, most int) error
 	// Places returns the tenant's places in the lane slot, or the zero Limits.
 	Places(ctx context.Context, tenant hook.TenantID) (isolation.Limits, error)
@@ -54,16 +54,16 @@ type LimitReader interface {
 // Counter counts attempts and deliveries of endpoints.
 type Counter interface {
 	settle.Counter
-	// CountMore adds to the counts of the hour and the minute of at, as Count does, if the
-	// hour has counts. Otherwise, as after the erasure of the tenant, CountMore does nothing.
+	// CountMore adds to the counts of the hour and the minute of at, as Count does, but only if
+	// the hour already has counts. After the erasure of the tenant, for example, it has none.
 	CountMore(ctx context.Context, tenant hook.TenantID, endpoint hook.EndpointID, add *stats.Counts, at time.Time) error
 }
 
 // CircuitQueue carries circuit checks to the breaker.
 type CircuitQueue interface {
-	// Enqueue makes the breaker check the endpoint's circuit after the delay, at
-	// most 15 minutes. A longer delay is cut to 15 minutes: a breaker called too
-	// early enqueues the check again.
+	// Enqueue makes the breaker check the endpoint's circuit after the delay. A delay longer
+	// than 15 minutes is cut to 15 minutes: a breaker that is called too early enqueues the
+	// check again.
 	Enqueue(ctx context.Context, check hook.CircuitCheck, delay time.Duration) error
 }
 

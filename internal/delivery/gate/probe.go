@@ -7,20 +7,20 @@ import (
 	"surehook/internal/hook"
 )
 
-// admitProbe admits one probe if due, and parks the other deliveries. While the
-// endpoint is throttled, admitProbe parks all deliveries: a probe is an attempt, too.
+// admitProbe admits one probe if it is due, and parks the other deliveries. While the endpoint
+// is throttled it parks all of them: a probe is an attempt, too.
 //
-// While deliveries are parked, the breaker chooses the probe: a new delivery, or a retry
-// that is due now, may be of a type that always fails. Without a parked delivery the
-// breaker sends no probe, so the first due token is the probe.
+// While deliveries are parked, the breaker chooses the probe, because a new delivery, or a
+// retry that happens to be due, may be of an event type that always fails. Without parked
+// deliveries the breaker sends no probe, so the first due token is the probe.
 func (g *Gate) admitProbe(ctx context.Context, q *Query, now time.Time) (Admission, error) {
 	a := sameVerdict(q, Verdict{Decision: Park, Reason: hook.ReasonCircuit})
 	if now.Before(q.Record.ThrottledUntil) {
 		return a, g.markWaiting(ctx, q.Record, now)
 	}
 	for i, due := range q.Due {
-		// The first such token takes a free lease. The holder of a lease may return
-		// and renew the lease. Another token of the probing delivery is parked.
+		// The first such token takes a free lease. If the holder of the lease comes again, it
+		// renews the lease. Another token of the same delivery is parked.
 		probed, ok := q.Record.Probe(due.Holder(), now)
 		if !ok || !due.Probe && q.Record.HasParked() && q.Record.Holder != due.Holder() {
 			continue
@@ -50,8 +50,8 @@ func (g *Gate) admitProbe(ctx context.Context, q *Query, now time.Time) (Admissi
 	return a, g.markWaiting(ctx, q.Record, now)
 }
 
-// moveProbe returns the verdict about a probe in the wrong lane; zero for the right lane.
-// The moved token stays the probe: deliveries may be parked before it arrives.
+// moveProbe returns the verdict about a probe in the wrong lane; zero in the right lane. The
+// moved token stays the probe, even if deliveries are parked before it arrives.
 func (g *Gate) moveProbe(ctx context.Context, q *Query, due Due, now time.Time) (Verdict, error) {
 	if q.slots(now) > 0 && !q.Lane.Single() && !q.Endpoint.Coalesce.On() {
 		one := *q

@@ -9,8 +9,8 @@ import (
 	"surehook/internal/rule/review"
 )
 
-// AttendAfter is the time for the breaker to process a queued circuit check. After
-// AttendAfter, the breaker's tick finds the endpoint without the check.
+// AttendAfter is how long the breaker has to process a queued circuit check. After that its
+// tick finds the endpoint without the check.
 const AttendAfter = time.Minute
 
 // Record is the stored circuit of an endpoint. Values compare with ==.
@@ -21,17 +21,17 @@ type Record struct {
 	Tenant         hook.TenantID
 	ThrottledUntil time.Time       // the endpoint answered 429: no attempt starts before this time
 	Waiting        bool            // deliveries are parked for the endpoint, or about to be parked
-	EmptySince     time.Time       // the breaker found no parked delivery; zero: parked deliveries were found, or a delivery was about to be parked since
+	EmptySince     time.Time       // since when the breaker has found no parked delivery; zero: it found some, or one was about to be parked since
 	Wave           int             // the next wave of the release, from 1; 0: no release in progress
 	Review         review.Flags    // findings of the last review
 	Speed          isolation.Class // of the endpoint; see SpeedAt
 	SpeedAt        time.Time       // the last change of Speed; zero: never
-	SeenAt         time.Time       // a time with attempts, at most isolation.SeenEvery before the last; only of fast endpoints
+	SeenAt         time.Time       // about when the last attempt was made, up to isolation.SeenEvery earlier; only of fast endpoints
 	ProbeType      string          // the event type of the last probe sent by the breaker
 	ProbedFrom     time.Time       // the creation of the delivery of the last probe sent by the breaker; zero: none yet
-	LookFrom       time.Time       // the last time when the breaker forgot the endpoint; zero: no look is planned
-	LookAt         time.Time       // the next time when the breaker asks the index again for parked deliveries; zero: never
-	AttendAt       time.Time       // the latest time of the next check by the breaker's tick; zero: never
+	LookFrom       time.Time       // when the breaker last forgot the endpoint; zero: no look is planned
+	LookAt         time.Time       // when the breaker next looks in the index for parked deliveries that it missed; zero: never
+	AttendAt       time.Time       // from when the breaker's tick checks the endpoint if no message did; zero: never
 }
 
 // NewRecord returns the record of an endpoint without a stored record.
@@ -62,8 +62,8 @@ func OpenByTenant(records []Record) map[hook.TenantID]int {
 // HasParked reports whether parked deliveries are known to wait.
 func (r *Record) HasParked() bool { return r.Waiting && r.EmptySince.IsZero() }
 
-// Wait returns the record with Waiting set, EmptySince zero and a planned check.
-// With Waiting set and EmptySince zero already, the record is returned unchanged.
+// Wait returns the record for deliveries that are about to be parked: Waiting set, EmptySince
+// zero and a check planned. If Waiting is set and EmptySince is zero already, nothing changes.
 func (r Record) Wait(now time.Time) Record {
 	if r.HasParked() {
 		return r
@@ -72,8 +72,8 @@ func (r Record) Wait(now time.Time) Record {
 	return r.planCheck(now)
 }
 
-// Suspect returns the record with Waiting set and a planned check, but without the
-// knowledge that deliveries are parked: the breaker asks the index.
+// Suspect returns the record for deliveries that may be parked: Waiting set and a check
+// planned, in which the breaker asks the index.
 func (r Record) Suspect(now time.Time) Record {
 	if r.Waiting {
 		return r
@@ -82,8 +82,8 @@ func (r Record) Suspect(now time.Time) Record {
 	return r.planCheck(now)
 }
 
-// Release returns the record with the first wave of a release, if deliveries wait
-// and the circuit is closed.
+// Release returns the record with the first wave of a release due, if deliveries wait and the
+// circuit is closed.
 func (r Record) Release(now time.Time) Record {
 	if r.Waiting && r.State == circuit.Closed {
 		r.Wave = 1
@@ -91,8 +91,8 @@ func (r Record) Release(now time.Time) Record {
 	return r.planCheck(now)
 }
 
-// Reset returns the record with a closed circuit, and with the first wave of a
-// release if deliveries wait.
+// Reset returns the record with a closed circuit, and with the first wave of a release due if
+// deliveries wait.
 func (r Record) Reset(now time.Time) Record {
 	r.Circuit = r.Circuit.Reset(now)
 	return r.Release(now)
@@ -123,8 +123,9 @@ func (r *Record) NextProbe() time.Time {
 	return at
 }
 
-// planCheck sets AttendAt: the time of the next probe, or for a closed circuit with
-// waiting deliveries AttendAfter from now, but not before the end of a throttle.
+// planCheck sets AttendAt: for an open or half-open circuit to the time of the next probe, and
+// for a closed circuit with waiting deliveries to AttendAfter from now or to the end of a
+// throttle, whichever is later.
 func (r Record) planCheck(now time.Time) Record {
 	switch r.State {
 	case circuit.Open, circuit.HalfOpen:

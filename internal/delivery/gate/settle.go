@@ -3,16 +3,14 @@ package gate
 import (
 	"context"
 	"errors"
-	"fmt"
 
 	"surehook/internal/conflict"
-	"surehook/internal/hook"
 	"surehook/internal/rule/stats"
 )
 
-// Settle leaves the tenant's places of an Admission and reports the results of the
-// attempts, ordered by end, to the circuit. A crash before Settle loses no
-// delivery: places end by themselves, and later attempts correct the circuit.
+// Settle gives back the tenant's places of an Admission, and reports the results of the
+// attempts, ordered by their end, to the circuit. A crash before Settle loses no delivery:
+// places expire, and later attempts correct the circuit.
 func (g *Gate) Settle(ctx context.Context, a Admission, results []Result) error {
 	err := g.leavePlaces(ctx, a.query.Tenant, a.query.ID, a.places...)
 	if len(results) == 0 {
@@ -37,21 +35,13 @@ func (g *Gate) recordOutcomes(ctx context.Context, a Admission, o outcomes) erro
 	if err != nil {
 		return err
 	}
-	before := a.query.Record
-	after := before
-	err = conflict.Repeat(ctx, g.Wait, maxSaveAttempts, func() error {
+	var before, after Record
+	err = conflict.Update(ctx, g.Wait, maxSaveAttempts, &a.query.Record, g.circuitOf(ctx, a.query.Tenant, a.query.ID), func(record Record) error {
+		before = record
 		if after = before.afterOutcomes(a, o, window, now); after == before {
 			return nil
 		}
-		saveErr := g.saveCircuit(ctx, after)
-		if saveErr == nil || hook.CodeOf(saveErr) != hook.CodeConflict {
-			return saveErr
-		}
-		var err error
-		if before, err = g.Store.Circuit(ctx, a.query.Tenant, a.query.ID); err != nil {
-			return fmt.Errorf("read circuit of %s: %w", a.query.ID, err)
-		}
-		return saveErr
+		return g.saveCircuit(ctx, after)
 	})
 	if err != nil {
 		return contentionOf(err, a.query.ID)

@@ -8,8 +8,8 @@ import (
 	"surehook/internal/rule/isolation"
 )
 
-// SpeedAtNow returns the class in force: slow if the review found so, and unproven
-// after a long silence.
+// SpeedAtNow returns the speed class in force: slow if the review says so, and unproven after a
+// week without an attempt.
 func (r *Record) SpeedAtNow(now time.Time) isolation.Class {
 	switch {
 	case r.Review.Slow:
@@ -24,31 +24,32 @@ func (r *Record) silent(now time.Time) bool {
 	return now.Sub(r.SeenAt) > isolation.Silence+isolation.SeenEvery
 }
 
-// Slots returns the number of in-flight slots of the endpoint now; 0: an attempt needs no
-// slot. A recovering endpoint has fewer.
+// Slots returns the number of in-flight slots that the endpoint has now; 0: an attempt needs no
+// slot. While the endpoint recovers from an outage it has fewer.
 func (r *Record) Slots(e *hook.Endpoint, now time.Time) int {
 	return isolation.Slots(e, r.SpeedAtNow(now), r.AtOnce)
 }
 
-// Width returns the number of slots in which parked deliveries are sent now; 0: in waves.
+// Width returns the number of slots through which parked deliveries are sent now; 0: they are
+// sent in waves.
 func (r *Record) Width(e *hook.Endpoint, now time.Time) int {
 	return isolation.Width(e, r.SpeedAtNow(now), r.AtOnce)
 }
 
-// Backlog reports whether parked deliveries are known to wait for a closed circuit.
+// Backlog reports whether deliveries are known to be parked although the circuit is closed.
 func (r *Record) Backlog() bool { return r.HasParked() && r.State == circuit.Closed }
 
-// Promoted returns the record of a fast endpoint, if the score proves the speed.
+// Promoted returns the record with the class fast, if the score proves the speed.
 func (r Record) Promoted(l isolation.Limits, now time.Time) Record {
 	rested := r.Speed != isolation.Slow || now.Sub(r.SpeedAt) >= isolation.SlowRest
 	if r.Speed != isolation.Fast && rested && l.Score.Proven() && l.ScoreAt.Equal(r.SpeedAt) {
-		return r.as(isolation.Fast, now)
+		return r.withClass(isolation.Fast, now)
 	}
 	return r
 }
 
-// as returns the record with the class.
-func (r Record) as(c isolation.Class, now time.Time) Record {
+// withClass returns the record with the speed class, which begins now.
+func (r Record) withClass(c isolation.Class, now time.Time) Record {
 	now = now.UTC().Truncate(time.Millisecond)
 	r.Speed, r.SpeedAt, r.SeenAt = c, now, time.Time{}
 	if c == isolation.Fast {
@@ -57,13 +58,13 @@ func (r Record) as(c isolation.Class, now time.Time) Record {
 	return r
 }
 
-// seen returns the record with attempts now.
+// seen returns the record after attempts that were made now.
 func (r Record) seen(now time.Time) Record {
 	switch {
 	case r.Speed != isolation.Fast:
 		return r
 	case r.silent(now):
-		return r.as(isolation.Unproven, now)
+		return r.withClass(isolation.Unproven, now)
 	case now.Sub(r.SeenAt) > isolation.SeenEvery:
 		r.SeenAt = now.UTC().Truncate(time.Millisecond)
 	}

@@ -9,7 +9,7 @@ import (
 	"surehook/internal/rule/isolation"
 )
 
-// Decision is the gate's answer for a due delivery.
+// Decision is what the gate decides about a due delivery.
 type Decision uint8
 
 // The decisions. The zero Decision is not valid.
@@ -17,8 +17,8 @@ const (
 	Admit  Decision = iota + 1 // the attempt may start
 	Park                       // not now: the delivery waits in the store, without a token
 	Delay                      // not now: the token returns at a known time
-	Move                       // not here: the token goes on in another lane
-	Busy                       // not now: another token of the delivery, or a copy of the token, may make the attempt
+	Move                       // not here: the token is sent to another lane
+	Busy                       // not now: another token of the delivery, or a copy of the token, may be making the attempt
 	Cancel                     // never: the endpoint was deleted
 )
 
@@ -41,11 +41,11 @@ func (d Decision) String() string {
 	return "unknown"
 }
 
-// Verdict is the gate's decision about one delivery.
+// Verdict is the gate's decision about one delivery, with its details.
 type Verdict struct {
 	Decision Decision
 	Reason   hook.Reason    // of Park and Cancel
-	Until    time.Time      // of Delay: the reserved rate slot, when the token returns; of Move: the arrival in the lane, zero: now
+	Until    time.Time      // of Delay: the time of the reserved rate slot; of Move: when the token arrives in the lane, zero: now
 	Lane     hook.Lane      // of Move; of Delay: zero for the retry lane
 	Probe    bool           // of Move: the token is the probe
 	Lease    isolation.Held // of Admit: the in-flight slot of the attempt; zero: none needed
@@ -56,17 +56,17 @@ type Due struct {
 	Delivery hook.DeliveryID
 	Attempt  int
 	Nonce    string
-	Reserved bool // the delivery waited for a reserved rate slot
+	Reserved bool // a rate slot is reserved for the token
 	Slot     bool // the sender of the token claimed an in-flight slot
 	Probe    bool // the breaker chose the delivery as the probe
 }
 
-// Holder returns the name of the token as the holder of a probe's lease. Two tokens of
-// one delivery are two holders: each may make an attempt, and the end of one attempt
-// must not end the lease of the other. A copy of a message is the same holder.
+// Holder returns the name of the token as the holder of a probe's lease. Two tokens of one
+// delivery are two holders: each may make an attempt, and when one ends, it must not end the
+// lease of the other. Copies of a token are the same holder.
 //
-// The endpoint of the record completes the name, so the name leaves the endpoint
-// out: about 48 characters.
+// The name leaves out the endpoint, because the record belongs to one endpoint. It has about 48
+// characters.
 func (d Due) Holder() string {
 	return isolation.LeaseKey(d.Delivery) + "_" + strconv.Itoa(d.Attempt) + "_" + d.Nonce
 }
@@ -82,23 +82,23 @@ type Query struct {
 	Due      []Due
 }
 
-// claimed reports whether a slot is claimed for a token, or a rate slot reserved: such a
-// token waits behind nobody.
+// claimed reports whether a token has a claimed slot or a reserved rate slot: its turn has
+// come, even if others wait.
 func (q *Query) claimed() bool {
 	return slices.ContainsFunc(q.Due, func(d Due) bool { return d.Slot || d.Reserved })
 }
 
 func (q *Query) slots(now time.Time) int { return q.Record.Slots(q.Endpoint, now) }
 
-// Admission holds one verdict per due delivery, in the order of the query. Settle
-// takes the same Admission after the attempts.
+// Admission has one verdict per due delivery, in the order of the query. After the attempts, it
+// is passed to Settle.
 type Admission struct {
 	Verdicts []Verdict
 
 	query       *Query
-	probe       string           // the token holding the probe's lease; empty: no probe
-	sharedProbe bool             // another receipt of the message holds the probe's lease, too
-	places      []isolation.Held // the tenant's places of the tokens, to leave in Settle
+	probe       string           // the Holder of the admitted probe; empty: none
+	sharedProbe bool             // a copy of the token was already admitted as the probe
+	places      []isolation.Held // the places of the tokens, which Settle gives back
 }
 
 func sameVerdict(q *Query, v Verdict) Admission {

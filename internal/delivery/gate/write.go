@@ -11,17 +11,16 @@ import (
 	"surehook/internal/rule/isolation"
 )
 
-// markWaiting records that deliveries wait for the endpoint. The write comes before
-// the first delivery is parked, so that the breaker misses no parked delivery.
+// markWaiting records that deliveries wait for the endpoint. It writes before the first
+// delivery is parked, so that the breaker misses none.
 //
-// The first delivery that waits for the end of a throttle also enqueues a circuit check
-// for that time. Without the check, or after an error, the breaker's tick releases the
-// deliveries.
+// If the deliveries wait for the end of a throttle, it also enqueues a circuit check for that
+// time. If that check is lost, the breaker's tick releases the deliveries.
 func (g *Gate) markWaiting(ctx context.Context, r Record, now time.Time) error {
 	return g.markWaitingUntil(ctx, r, r.ThrottledUntil, now)
 }
 
-// markWaitingUntil is markWaiting for deliveries that can be sent from the given time on.
+// markWaitingUntil is markWaiting for deliveries that can be sent from the given time.
 func (g *Gate) markWaitingUntil(ctx context.Context, r Record, until, now time.Time) error {
 	next := r.Wait(now)
 	if next == r {
@@ -34,6 +33,17 @@ func (g *Gate) markWaitingUntil(ctx context.Context, r Record, until, now time.T
 		return g.enqueueCheck(ctx, next, wait)
 	}
 	return nil
+}
+
+// circuitOf returns a function that reads the endpoint's circuit record.
+func (g *Gate) circuitOf(ctx context.Context, tenant hook.TenantID, id hook.EndpointID) func() (Record, error) {
+	return func() (Record, error) {
+		record, err := g.Store.Circuit(ctx, tenant, id)
+		if err != nil {
+			return record, fmt.Errorf("read circuit of %s: %w", id, err)
+		}
+		return record, nil
+	}
 }
 
 func (g *Gate) saveCircuit(ctx context.Context, r Record) error {
@@ -51,16 +61,18 @@ func (g *Gate) enqueueCheck(ctx context.Context, r Record, delay time.Duration) 
 	return nil
 }
 
-// updateLimits reads the endpoint's limits and writes the change, and repeats on conflict. The
-// limits read with the query are used once. Without a difference nothing is written.
+// updateLimits reads the endpoint's limits and writes the change, and repeats both on conflict.
+// The first try uses the limits that came with the query, if any.
 func (g *Gate) updateLimits(ctx context.Context, q *Query, most int, change func(before isolation.Limits) (after isolation.Limits)) error {
-	return contentionOf(conflict.Repeat(ctx, g.Wait, maxSaveAttempts, func() (err error) {
-		var before isolation.Limits
-		if q.Limits != nil {
-			before, q.Limits = *q.Limits, nil
-		} else if before, err = g.Store.Limits(ctx, q.ID); err != nil {
-			return fmt.Errorf("read limits of %s: %w", q.ID, err)
+	first := q.Limits
+	q.Limits = nil
+	return contentionOf(conflict.Update(ctx, g.Wait, maxSaveAttempts, first, func() (isolation.Limits, error) {
+		limits, err := g.Store.Limits(ctx, q.ID)
+		if err != nil {
+			return limits, fmt.Errorf("read limits of %s: %w", q.ID, err)
 		}
+		return limits, nil
+	}, func(before isolation.Limits) error {
 		if err := g.Store.ChangeLimits(ctx, q.ID, before, change(before), most); err != nil {
 			return fmt.Errorf("change limits of %s: %w", q.ID, err)
 		}
@@ -68,14 +80,16 @@ func (g *Gate) updateLimits(ctx context.Context, q *Query, most int, change func
 	}), q.ID)
 }
 
-// updatePlaces is updateLimits for the places of a tenant; CodeConflict after a conflict in
-// every try.
+// updatePlaces is updateLimits for the places of a tenant. It returns CodeConflict if every try
+// met a conflict.
 func (g *Gate) updatePlaces(ctx context.Context, tenant hook.TenantID, change func(before isolation.Limits) (after isolation.Limits)) error {
-	return conflict.Repeat(ctx, g.Wait, maxSaveAttempts, func() error {
-		before, err := g.Store.Places(ctx, tenant)
+	return conflict.Update(ctx, g.Wait, maxSaveAttempts, nil, func() (isolation.Limits, error) {
+		places, err := g.Store.Places(ctx, tenant)
 		if err != nil {
-			return fmt.Errorf("read places of tenant %s: %w", tenant, err)
+			return places, fmt.Errorf("read places of tenant %s: %w", tenant, err)
 		}
+		return places, nil
+	}, func(before isolation.Limits) error {
 		if err := g.Store.ChangePlaces(ctx, tenant, before, change(before), g.Places); err != nil {
 			return fmt.Errorf("change places of tenant %s: %w", tenant, err)
 		}
@@ -83,8 +97,8 @@ func (g *Gate) updatePlaces(ctx context.Context, tenant hook.TenantID, change fu
 	})
 }
 
-// contentionOf returns err, but CodeUnavailable in place of CodeConflict: all
-// attempts met other writers.
+// contentionOf returns err, with CodeUnavailable in place of CodeConflict: every try met
+// another writer.
 func contentionOf(err error, id hook.EndpointID) error {
 	if err == nil || hook.CodeOf(err) != hook.CodeConflict {
 		return err

@@ -11,34 +11,35 @@ import (
 
 // Bounds of the work of one request, in steps of the packages filter and schema.
 const (
-	// MaxFilterSteps bounds the filters of all endpoints for all events. The filters of one
-	// event always fit.
+	// MaxFilterSteps limits the filters of all endpoints for all events. For a single event it
+	// is always enough.
 	MaxFilterSteps = hook.MaxEndpointsPerTenant * filter.MaxSteps
-	// MaxCheckSteps bounds the checks of all events. The most expensive take 1.3 s of a
+	// MaxCheckSteps limits the checks of all events. The most expensive checks take 1.3 s of a
 	// processor, and ingest has 2.6 s before its timeout.
 	MaxCheckSteps = 5 * schema.MaxSteps
 )
 
-// budget is what is left for the events of a request. The filters and checks of an event
-// past the end do not run: the event gets an error and a smaller batch, or goes alone.
+// budget is the number of steps left for the events of a request. When it is used up, no
+// further filter or check runs: such an event gets an error, and can be posted in a smaller
+// batch or alone.
 type budget struct {
 	filters, checks int
 }
 
 func newBudget() *budget { return &budget{filters: MaxFilterSteps, checks: MaxCheckSteps} }
 
-// ErrSteps is the cause of a refusal for the other events of the request: the event may pass
-// in a smaller batch.
+// ErrSteps is the cause of refusing an event because the other events of the request used up
+// the steps: it may pass in a smaller batch.
 var ErrSteps = errors.New("the events of the request take too many steps")
 
-// errFilters returns the refusal of an event past MaxFilterSteps.
+// errFilters returns the refusal of an event when MaxFilterSteps are used up.
 func errFilters() error {
 	return &hook.Error{Code: hook.CodeTooLarge, Err: ErrSteps, Message: fmt.Sprintf(
 		"the filters of the endpoints take more than %d steps for the events of the request: post the event again in a smaller batch", MaxFilterSteps,
 	)}
 }
 
-// unchecked returns what is wrong with an event past MaxCheckSteps.
+// unchecked returns what is wrong with an event when MaxCheckSteps are used up.
 func unchecked() []hook.FieldError {
 	return []hook.FieldError{{Field: "payload", Message: fmt.Sprintf(
 		"is not checked: the checks of the events of the request take more than %d steps; post the event again in a smaller batch", MaxCheckSteps,

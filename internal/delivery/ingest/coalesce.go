@@ -6,7 +6,7 @@ import (
 	"surehook/internal/hook"
 )
 
-// coalescing returns the endpoints that get the events of a window together; nil for none.
+// coalescing returns the coalescing endpoints; nil if there are none.
 func (l listing) coalescing() map[hook.EndpointID]hook.Endpoint {
 	var found map[hook.EndpointID]hook.Endpoint
 	for _, e := range l.Endpoints {
@@ -21,14 +21,14 @@ func (l listing) coalescing() map[hook.EndpointID]hook.Endpoint {
 	return found
 }
 
-// arrival is a lane and the time of a token's arrival.
+// arrival is the lane of a token, and when it arrives there.
 type arrival struct {
 	lane hook.Lane
 	at   time.Time
 }
 
-// coalesced returns the arrival of an event's token to a coalescing endpoint: all
-// tokens of a window arrive at its end, and never before earliest.
+// coalesced returns the arrival of an event's token for a coalescing endpoint: all tokens of a
+// window arrive at its end, and none before earliest.
 func coalesced(e hook.Endpoint, event hook.Event, earliest time.Time) arrival {
 	at := e.Coalesce.End(event.AcceptedAt)
 	if at.Before(earliest) {
@@ -37,15 +37,15 @@ func coalesced(e hook.Endpoint, event hook.Event, earliest time.Time) arrival {
 	return arrival{lane: hook.LaneCoalesce, at: at}
 }
 
-// sending is the tokens with one arrival, and their posts.
+// sending is the tokens that arrive together, and the posts that they belong to.
 type sending struct {
 	to     arrival
 	tokens []hook.Token
 	owners []*post
 }
 
-// add adds a token to the sending of its arrival. The arrivals are few: a window
-// has one end.
+// add adds a token to the sending with its arrival. There are few arrivals, because all tokens
+// of a window share one.
 func (a arrival) add(all []sending, token hook.Token, owner *post) []sending {
 	for i := range all {
 		if s := &all[i]; s.to.lane == a.lane && s.to.at.Equal(a.at) {

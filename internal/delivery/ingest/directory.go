@@ -14,9 +14,9 @@ import (
 // cachedTenants limits the tenants in the cache of a Directory.
 const cachedTenants = 1000
 
-// Directory lists the endpoints of tenants, with the tenants' limits. The cache holds
-// a listing under the tenant's version, and every call reads the version. So an event
-// reaches every endpoint created before the post.
+// Directory lists the endpoints of tenants, with the tenants' limits. It caches a listing with
+// the tenant's version, and reads the version in every call. So an event reaches every endpoint
+// that was created before it was posted.
 type Directory struct {
 	store Store
 	cache *lru.Cache[hook.TenantID, listing]
@@ -37,9 +37,8 @@ func NewDirectory(store Store) (*Directory, error) {
 	return &Directory{store: store, cache: cache}, nil
 }
 
-// list returns the listing of the tenant. A torn listing serves this call alone: the
-// change under way is not acknowledged yet, so the call may miss the change, and a
-// later call may not.
+// list returns the listing of the tenant. A torn listing is used for this call only: the change
+// that is under way is not acknowledged yet, so this call may miss it, but a later one may not.
 func (d *Directory) list(ctx context.Context, tenant hook.TenantID) (listing, error) {
 	version, err := d.store.TenantVersion(ctx, tenant)
 	if err != nil {
@@ -62,9 +61,9 @@ func (d *Directory) list(ctx context.Context, tenant hook.TenantID) (listing, er
 	return found, nil
 }
 
-// parseFilters parses the filters once per version of the tenant. An endpoint with a
-// filter of a later build, after a rollback, gets every event of its types: an unwanted
-// delivery does less harm than a missing one.
+// parseFilters parses the filters, once per version of the tenant. After a rollback, an
+// endpoint may have a filter that only a later build can parse. It then gets every event of its
+// types: an unwanted delivery does less harm than a missing one.
 func parseFilters(endpoints []hook.Endpoint) map[hook.EndpointID]*filter.Filter {
 	filters := make(map[hook.EndpointID]*filter.Filter)
 	for _, e := range endpoints {
@@ -78,9 +77,9 @@ func parseFilters(endpoints []hook.Endpoint) map[hook.EndpointID]*filter.Filter 
 	return filters
 }
 
-// targets returns the endpoints with a subscription to the type and without a filter
-// against the event, or the refusal of an event without steps left. The payload is decoded
-// for the first filter only.
+// targets returns the endpoints that subscribe to the type and whose filter, if any, matches
+// the event. It returns an error if no steps are left. The payload is decoded only if there is
+// a filter.
 func (l listing) targets(eventType string, payload []byte, left *int) ([]hook.Target, error) {
 	document := sync.OnceValue(func() filter.Document { return filter.NewDocument(eventType, payload) })
 	var targets []hook.Target

@@ -1,16 +1,15 @@
-// Package ingest accepts events. For each event, the package stores the event once
-// and sends one token per subscribed endpoint.
+// Package ingest accepts events: it stores each event once, and sends one token per subscribed
+// endpoint.
 //
 // # Acceptance
 //
-// An event is accepted when the queue holds every token. Without a response, the
-// client posts the event again with the same idempotency key, and the repeated
-// post sends the missing tokens. So a crash between the write of the event and
-// the last token loses no delivery.
+// An event is accepted when the queue has every token. If the client gets no response, it posts
+// the event again with the same idempotency key, and the repeated post sends the missing
+// tokens. So a crash between writing the event and sending the last token loses no delivery.
 //
 // # Boundaries
 //
-// Package ingest knows no HTTP, attempts or transport of tokens.
+// The package knows nothing of HTTP, of attempts, or of how tokens are transported.
 package ingest
 
 import (
@@ -24,8 +23,8 @@ import (
 )
 
 const (
-	// healDelay delays the tokens of a repeated post, so that the tokens of the first
-	// post arrive first.
+	// healDelay delays the tokens of a repeated post, so that those of the first post arrive
+	// first.
 	healDelay = time.Minute
 	// concurrentWrites limits the events of a batch written at the same time.
 	concurrentWrites = 16
@@ -37,11 +36,11 @@ type Request struct {
 	Payload        []byte // a JSON value, delivered byte for byte
 	IdempotencyKey string // empty for none
 	TraceParent    string // W3C traceparent, empty for none
-	// RetainFor is the retention of the event, from hook.MinRetention to the
+	// RetainFor is the retention that the event asks for, from hook.MinRetention to the
 	// environment's; 0 for none. A shorter retention of the tenant takes precedence.
 	RetainFor time.Duration
-	// Wrong has the fields of a wrong form, absent above. They are reported with the
-	// other wrong fields, and the event is refused.
+	// Wrong has the malformed fields, which are absent above. They are reported with the other
+	// wrong fields, and the event is refused.
 	Wrong []hook.FieldError
 }
 
@@ -62,25 +61,25 @@ type Acceptor struct {
 	Queue     Queue
 	Directory *Directory
 	Types     *Types        // nil: no event is checked against event types
-	Retention time.Duration // the environment's, the longest of an event
+	Retention time.Duration // of the environment: the longest that an event can have
 	Now       func() time.Time
 	NewID     func() (hook.EventID, error)
 }
 
-// Accept accepts one event of the tenant. Errors: CodeInvalid names the wrong
-// fields; CodeConflict means an earlier event with the same idempotency key and
-// other content; CodeThrottled and CodeForbidden mean a limit of the tenant;
-// CodeUnavailable means that some deliveries are uncertain and the client must repeat
-// the post; CodeMismatch means an event that the event type refuses.
+// Accept accepts one event of the tenant. CodeInvalid names the wrong fields. CodeConflict
+// means an earlier event with the same idempotency key and other content. CodeThrottled and
+// CodeForbidden mean a limit of the tenant. CodeMismatch means that the event does not fit its
+// event type. CodeUnavailable means that some tokens may be missing, and the client must post
+// the event again.
 func (a *Acceptor) Accept(ctx context.Context, tenant hook.TenantID, r Request) (Result, error) {
 	result := a.AcceptBatch(ctx, tenant, []Request{r})[0]
 	return result, result.Err
 }
 
-// AcceptBatch accepts each request independently. A failed request has Err set and
-// does not affect the others. Past the tenant's limit of events per second, every
-// valid request fails with CodeThrottled. Past MaxFilterSteps a request fails with
-// CodeTooLarge, and nothing of it is stored.
+// AcceptBatch accepts each request independently: a failed one has Err set and does not affect
+// the others. If the valid requests exceed the tenant's limit of events per second, all of them
+// fail with CodeThrottled. When MaxFilterSteps are used up, a request fails with CodeTooLarge,
+// and nothing of it is stored.
 func (a *Acceptor) AcceptBatch(ctx context.Context, tenant hook.TenantID, requests []Request) []Result {
 	known, err := a.Directory.list(ctx, tenant)
 	if err != nil {
@@ -107,8 +106,8 @@ func (a *Acceptor) AcceptBatch(ctx context.Context, tenant hook.TenantID, reques
 	return a.storeAndSend(ctx, known, posts)
 }
 
-// judge sets the targets, and the refusal or the warnings of a valid post. Filters and
-// schemas take the most work, so all else comes before them.
+// judge sets the targets of a valid post, and its refusal or warnings. Filters and schemas take
+// the most work, so everything else is checked before.
 func (p *post) judge(known listing, types types, left *budget) {
 	p.event.Targets, p.refusal = known.targets(p.event.Type, p.event.Payload, &left.filters)
 	if p.refusal == nil {
@@ -119,8 +118,8 @@ func (p *post) judge(known listing, types types, left *budget) {
 	}
 }
 
-// register makes an unknown tenant known before its first event: one write per tenant.
-// After a crash, the tenant is known and has no event.
+// register makes an unknown tenant known before its first event is stored. This takes one write
+// per tenant. After a crash the tenant may be known without having an event.
 func (a *Acceptor) register(ctx context.Context, tenant hook.TenantID, known listing, posts []post) {
 	if known.Version != 0 || !anyValid(posts) {
 		return
@@ -134,9 +133,9 @@ func (a *Acceptor) register(ctx context.Context, tenant hook.TenantID, known lis
 	}
 }
 
-// AcceptFor accepts an event of Surehook for one endpoint, without regard to the
-// endpoint's subscriptions. The event counts for the tenant's limit of events per
-// second, because a caller asks for the event.
+// AcceptFor accepts an event of Surehook for one endpoint, whatever the endpoint subscribes to.
+// The event counts towards the tenant's limit of events per second, because a caller asked for
+// it.
 func (a *Acceptor) AcceptFor(ctx context.Context, e hook.Endpoint, eventType string, payload []byte) (Result, error) {
 	known, err := a.Directory.list(ctx, e.Tenant)
 	if err != nil {
@@ -150,15 +149,14 @@ func (a *Acceptor) AcceptFor(ctx context.Context, e hook.Endpoint, eventType str
 	return result, result.Err
 }
 
-// ourKeys is the prefix of the idempotency keys of Surehook's own events. The
-// prefix ends in a space. No key from a client holds a space.
+// ourKeys is the prefix of the idempotency keys of Surehook's own events. It ends with a space,
+// which no key of a client can contain.
 const ourKeys = "surehook "
 
-// AcceptOurs accepts an event of Surehook for the tenant's endpoints with a
-// subscription to the type, once per key and type. A call with the key and another
-// payload is a duplicate as well: the first payload stays, and the missing tokens are
-// sent. Without such an endpoint AcceptOurs
-// stores no event and returns the zero Result. The tenant's limits do not apply.
+// AcceptOurs accepts an event of Surehook for the tenant's endpoints that subscribe to its
+// type, once per key and type. A call with the same key and another payload is also a
+// duplicate: the first payload stays, and missing tokens are sent. If no endpoint subscribes,
+// no event is stored, and the Result is zero. The tenant's limits do not apply.
 func (a *Acceptor) AcceptOurs(
 	ctx context.Context, tenant hook.TenantID, eventType string, payload []byte, key string,
 ) (Result, error) {
@@ -177,13 +175,13 @@ func (a *Acceptor) AcceptOurs(
 	return result, result.Err
 }
 
-// post is one request with the event to store. store replaces a duplicate by the
-// stored event.
+// post is one request with the event to store. For a duplicate, storeEvent replaces the event
+// by the stored one.
 type post struct {
 	event     hook.Event
 	duplicate bool
 	ours      bool  // by AcceptOurs: the key and the type alone name the event
-	refusal   error // of a new event
+	refusal   error // applies only if the event is new
 	warnings  []hook.FieldError
 	err       error
 }

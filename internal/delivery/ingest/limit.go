@@ -8,10 +8,10 @@ import (
 	"surehook/internal/hook"
 )
 
-// spend counts the valid posts before their event types are read, before their filters and
-// schemas run, and before anything is stored: past EventsPerSecond every valid post fails. Only a tenant with the limit costs a
-// write. Repeats of accepted events count too: a repeat reads and sends as much as a new
-// event.
+// spend counts the valid posts against EventsPerSecond; past the limit all of them fail. It
+// comes before event types are read, filters and schemas run, or anything is stored. It costs a
+// write only if the tenant has the limit. Repeated posts count too, because they read and send
+// as much as new ones.
 func (a *Acceptor) spend(ctx context.Context, tenant hook.TenantID, l hook.TenantLimits, posts []post, now time.Time) {
 	valid := 0
 	for _, p := range posts {

@@ -7,7 +7,7 @@ import (
 	"surehook/internal/names"
 )
 
-// Attrs returns the fields of the line [names.LineIngested] of an accepted event.
+// Attrs returns the attributes of the log line [names.LineIngested] of an accepted event.
 func (r Result) Attrs(tenant hook.TenantID, eventType string) []slog.Attr {
 	attrs := []slog.Attr{
 		slog.String(names.LogTenant, string(tenant)),
@@ -15,10 +15,10 @@ func (r Result) Attrs(tenant hook.TenantID, eventType string) []slog.Attr {
 		slog.String(names.LogEventType, eventType),
 		slog.Int(names.LogDeliveries, r.Deliveries),
 	}
-	if r.Duplicate { // the metric of accepted events counts the lines without the field
+	if r.Duplicate { // the metric of accepted events counts the lines without this attribute
 		attrs = append(attrs, slog.Bool(names.LogDuplicate, true))
 	}
-	if len(r.Warnings) > 0 { // the metric of warned events counts the lines with the field; a message may hold parts of the payload
+	if len(r.Warnings) > 0 { // the metric of warned events counts the lines with this attribute; only the number, as a message may quote the payload
 		attrs = append(attrs, slog.Int(names.LogWarnings, len(r.Warnings)))
 	}
 	if r.Trace.Given() {

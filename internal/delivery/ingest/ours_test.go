@@ -13,7 +13,7 @@ import (
 
 const failing = hook.NotificationFailing
 
-func TestAcceptOurs_GoesToThoseThatSubscribeToOurs(t *testing.T) {
+func TestAcceptOurs_ReachesOnlyExplicitSubscribers(t *testing.T) {
 	t.Parallel()
 
 	tests := []struct {

@@ -11,8 +11,8 @@ import (
 // Store keeps events and tenants. Every read sees every write
 // acknowledged before the read began.
 type Store interface {
-	// PutEvent stores a new event, or returns CodeConflict when the id exists.
-	// The new event replaces an event expired at the new event's acceptance.
+	// PutEvent stores a new event, or returns CodeConflict if the id exists. A stored event
+	// that has expired when the new one is accepted is replaced.
 	PutEvent(ctx context.Context, e hook.Event) error
 	settle.EventReader
 	Tenants
@@ -21,27 +21,27 @@ type Store interface {
 // Tenants keeps the versions, limits and endpoints of tenants. Every read sees every
 // write acknowledged before the read began.
 type Tenants interface {
-	// RegisterTenant makes the tenant known, and its version at least 1. Repeated calls
-	// change nothing that matters.
+	// RegisterTenant makes the tenant known, with a version of at least 1. Repeated calls do no
+	// harm.
 	RegisterTenant(ctx context.Context, tenant hook.TenantID) error
 	// TenantVersion returns a number that changes with every change of the tenant's
 	// endpoints and limits; 0 for an unknown tenant.
 	TenantVersion(ctx context.Context, tenant hook.TenantID) (int64, error)
 	// Listing returns the tenant's version, limits and endpoints.
 	Listing(ctx context.Context, tenant hook.TenantID) (Listing, error)
-	// Spend applies Spend.After to the stored next-free time of the tenant. Two
-	// concurrent calls never spend the same units. A wait above 0 means a refusal.
+	// Spend applies hook.Spend.After to the stored next-free time of the tenant. Concurrent
+	// calls never spend the same time. A wait above 0 means that the events are refused.
 	Spend(ctx context.Context, tenant hook.TenantID, s hook.Spend) (wait time.Duration, err error)
 }
 
-// Listing is what ingest knows of a tenant.
+// Listing is what ingest must know of a tenant.
 type Listing struct {
 	Version   int64             // 0 for an unknown tenant
 	Limits    hook.TenantLimits // zero without limits
 	Endpoints []hook.Endpoint   // all of the tenant, in the order of their ids
-	// Torn means that changes went on during the read. The endpoints show every change
-	// acknowledged before the read, and perhaps not every change that Version counts. A
-	// listing that is not torn is the tenant at one moment.
+	// Torn means that there were changes during the read. The endpoints show every change that
+	// was acknowledged before the read, but perhaps not every change that Version counts. A
+	// listing that is not torn shows the tenant at one moment.
 	Torn bool
 }
 

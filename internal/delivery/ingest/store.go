@@ -10,7 +10,7 @@ import (
 	"surehook/internal/rule/trace"
 )
 
-// ErrErased is the cause of the refusal of a copy of an event whose payload was erased.
+// ErrErased is the cause of refusing the repeat of an event whose payload was erased.
 var ErrErased = errors.New("the event was erased")
 
 // storeAndSend stores the events, sends the tokens and returns the results.
@@ -35,14 +35,14 @@ func (a *Acceptor) storeAndSend(ctx context.Context, known listing, posts []post
 	return results
 }
 
-// storeEvent writes the event. When the id exists, the stored event replaces the event
-// of the post. The stored event is a duplicate, or the write of this call after a
-// lost response. The nonce tells the difference.
+// storeEvent writes the event. If the id exists, the stored event replaces that of the post.
+// Its nonce tells whether it is an earlier event, so that the post is a duplicate, or this very
+// write, whose response was lost.
 //
-// A post with a refusal writes nothing. When the event is stored already, the post is a
-// repeat and can send missing tokens.
+// A refused post writes nothing. But if its event is already stored, it is a repeat and may
+// send missing tokens.
 func (a *Acceptor) storeEvent(ctx context.Context, p *post) error {
-	if p.refusal != nil && p.event.IdempotencyKey == "" { // a new id: no event is stored
+	if p.refusal != nil && p.event.IdempotencyKey == "" { // the id is new, so no such event is stored
 		return p.refusal
 	}
 	if p.refusal == nil {
@@ -72,8 +72,8 @@ func (a *Acceptor) storeEvent(ctx context.Context, p *post) error {
 	return nil
 }
 
-// sendTokens sends the tokens of new events immediately, or the possibly missing
-// tokens of duplicates after healDelay.
+// sendTokens sends the tokens of new events at once, or, after healDelay, the tokens of
+// duplicates that may be missing.
 func (a *Acceptor) sendTokens(ctx context.Context, posts []post, coalescing map[hook.EndpointID]hook.Endpoint, duplicates bool) {
 	now := a.Now()
 	earliest := now
@@ -108,8 +108,8 @@ func (a *Acceptor) sendTokens(ctx context.Context, posts []post, coalescing map[
 	}
 }
 
-// unrecordedTargets returns the targets in possible need of a first token: all targets
-// of a new event, and the targets of a duplicate without a record of a decision.
+// unrecordedTargets returns the targets that may need a first token: all targets of a new
+// event, and those targets of a duplicate whose delivery has no record or is still queued.
 func (a *Acceptor) unrecordedTargets(ctx context.Context, p *post) ([]hook.Target, error) {
 	if !p.duplicate {
 		return p.event.Targets, nil

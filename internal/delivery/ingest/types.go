@@ -13,11 +13,11 @@ import (
 )
 
 const (
-	// TypesAge is the longest time between a change of an event type and the first post
-	// that a running process checks by the change.
+	// TypesAge is how long a running process may still check events by event types as they were
+	// before a change.
 	TypesAge = 10 * time.Second
-	// cachedTypes limits the event types in the cache of Types. Names without an event
-	// type count, too.
+	// cachedTypes limits the event types in the cache of Types, including names that have no
+	// event type.
 	cachedTypes = 2 * hook.MaxTypesPerEnvironment
 )
 
@@ -26,45 +26,46 @@ const (
 type TypeStore interface {
 	// Catalogue returns the state of all event types.
 	Catalogue(ctx context.Context) (hook.Catalogue, error)
-	// TypeListing returns the event types with the names. The names are distinct, at most
+	// TypeListing returns the event types with the names, which are distinct and at most
 	// hook.MaxBatchEvents.
 	TypeListing(ctx context.Context, names []string) (TypeListing, error)
 }
 
-// TypeListing is event types, with the state of all event types.
+// TypeListing is some event types, with the state of the catalogue.
 type TypeListing struct {
 	Catalogue hook.Catalogue
 	Types     []hook.EventType // without unknown names, in any order
-	// Torn means that changes went on during the read. The types show every change
-	// acknowledged before the read, and perhaps not every change that Catalogue counts.
-	// A listing that is not torn is of one moment.
+	// Torn means that there were changes during the read. The types show every change that was
+	// acknowledged before the read, but perhaps not every change that Catalogue counts. A
+	// listing that is not torn shows one moment.
 	Torn bool
 }
 
-// Types checks events against event types. The catalogue is read again after TypesAge,
-// and an event type with the first event of the type after a change of the catalogue. An
-// environment that checks nothing reads the catalogue only. Types is safe for concurrent use.
+// Types checks events against event types. It reads the catalogue again after TypesAge, and
+// after a change of the catalogue it reads an event type again with the first event of that
+// type. In an environment that checks nothing it reads only the catalogue. Types is safe for
+// concurrent use.
 type Types struct {
 	store   TypeStore
 	usual   hook.Validation
 	age     time.Duration
-	mu      sync.Mutex // of the fields below, also during a read
-	read    time.Time  // of the catalogue
+	mu      sync.Mutex // guards the fields below, and is held during reads
+	read    time.Time  // when the catalogue was read
 	current hook.Catalogue
 	cache   *lru.Cache[string, knownType]
 }
 
-// knownType is an event type in the version of the catalogue.
+// knownType is an event type as of a version of the catalogue.
 type knownType struct {
 	catalogue int64
 	exists    bool
-	eventType hook.EventType // without schema and example
+	eventType hook.EventType // without its schema and example
 	schema    *schema.Schema // nil for none
 	broken    []hook.FieldError
 }
 
 // NewTypes returns Types of the store with an empty cache. usual is the environment's
-// validation; age is how old a catalogue may be, TypesAge in a deployment.
+// validation. age is how old the catalogue may get, TypesAge in a deployment.
 func NewTypes(store TypeStore, usual hook.Validation, age time.Duration) (*Types, error) {
 	cache, err := lru.New[string, knownType](cachedTypes)
 	if err != nil {
@@ -79,8 +80,8 @@ type types struct {
 	known map[string]knownType
 }
 
-// find returns the types of the valid posts. Without the types nobody knows what to refuse,
-// so all valid posts fail.
+// find returns the types of the valid posts. If they cannot be read, nobody knows what to
+// refuse, so all valid posts fail.
 func (t *Types) find(ctx context.Context, posts []post, now time.Time) types {
 	if t == nil || !anyValid(posts) {
 		return types{}
@@ -121,7 +122,7 @@ func (t types) check(p *post, left *int) {
 	}
 }
 
-// check returns what is wrong with the event. left is below 1 when no steps are left.
+// check returns what is wrong with the event. If left is below 1, the schema is not checked.
 func (k knownType) check(e hook.Event, left *int) []hook.FieldError {
 	if !k.exists {
 		return []hook.FieldError{{Field: "event_type", Message: "is not an event type of the environment"}}
@@ -141,7 +142,7 @@ func (k knownType) check(e hook.Event, left *int) []hook.FieldError {
 	return append(wrong, unfit...)
 }
 
-// known returns the types of the valid posts; nil when no type is checked.
+// known returns the types of the valid posts; nil if no type is checked.
 func (t *Types) known(ctx context.Context, posts []post, now time.Time) (map[string]knownType, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -172,8 +173,8 @@ func (t *Types) known(ctx context.Context, posts []post, now time.Time) (map[str
 	return found, t.load(ctx, missing, found)
 }
 
-// load reads the missing types into found, and into the cache unless a change is under
-// way: a torn listing serves this call alone, as in Directory.
+// load reads the missing types into found, and into the cache unless the listing is torn: like
+// in Directory, a torn listing is used for this call only.
 func (t *Types) load(ctx context.Context, missing []string, found map[string]knownType) error {
 	if len(missing) == 0 {
 		return nil
@@ -189,7 +190,7 @@ func (t *Types) load(ctx context.Context, missing []string, found map[string]kno
 		k := knownType{catalogue: read.Catalogue.Version, exists: true, eventType: s}
 		if len(s.Schema) > 0 {
 			var wrong []hook.FieldError
-			if k.schema, wrong = schema.Compile(s.Schema, "schema"); len(wrong) > 0 { // PUT of another build had other bounds
+			if k.schema, wrong = schema.Compile(s.Schema, "schema"); len(wrong) > 0 { // another build accepted it under other bounds
 				k.broken = []hook.FieldError{{Field: "event_type", Message: "has a schema that cannot be used: " + wrong[0].Field + " " + wrong[0].Message}}
 			}
 		}
@@ -199,7 +200,7 @@ func (t *Types) load(ctx context.Context, missing []string, found map[string]kno
 	if read.Torn {
 		return nil
 	}
-	t.current = read.Catalogue // at least as new
+	t.current = read.Catalogue // at least as new as the one before
 	for _, name := range missing {
 		t.cache.Add(name, found[name])
 	}

@@ -16,13 +16,13 @@ import (
 	"surehook/internal/rule/isolation"
 )
 
-// claim is one Fill or HandOver.
+// claim is one call of Fill or HandOver.
 type claim struct {
 	*Releaser
 
 	endpoint hook.Endpoint
 	record   gate.Record
-	parked   []hook.Delivery // not from the index
+	parked   []hook.Delivery // parked just now: the index may not list them yet
 	ended    []isolation.Held
 	answers  []time.Duration
 	last     time.Time         // see Slots
@@ -31,19 +31,15 @@ type claim struct {
 	listed   []hook.Delivery   // the oldest parked deliveries; nil: not read yet
 
 	limits   isolation.Limits // after the claim
-	rateWait time.Duration    // until the next rate slot, if no claim waits so long
+	rateWait time.Duration    // until the next rate slot, if that is too far away for a claim; otherwise 0
 }
 
-// run writes the claims and sends the tokens.
+// run writes the claims, and then sends their tokens.
 func (c *claim) run(ctx context.Context) (released int, err error) {
 	var chosen []isolation.Claim
-	err = conflict.Repeat(ctx, c.Wait, maxClaimAttempts, func() error {
-		before, err := c.current(ctx)
-		if err != nil {
-			return err
-		}
+	err = conflict.Update(ctx, c.Wait, maxClaimAttempts, c.read, c.limitsNow(ctx), func(before isolation.Limits) (err error) {
 		if len(chosen) > 0 && before.Holds(chosen[0]) {
-			return nil // the answer to the write was lost
+			return nil // the response to the write was lost
 		}
 		now := c.Now()
 		c.limits = before.Live(now).End(c.ended...)
@@ -64,20 +60,18 @@ func (c *claim) run(ctx context.Context) (released int, err error) {
 	return c.send(ctx, chosen)
 }
 
-// current returns the limits: read before, or read now after a conflict.
-func (c *claim) current(ctx context.Context) (isolation.Limits, error) {
-	if read := c.read; read != nil {
-		c.read = nil
-		return *read, nil
+// limitsNow returns a function that reads the endpoint's limits.
+func (c *claim) limitsNow(ctx context.Context) func() (isolation.Limits, error) {
+	return func() (isolation.Limits, error) {
+		limits, err := c.Store.Limits(ctx, c.record.Endpoint)
+		if err != nil {
+			return limits, fmt.Errorf("read limits: %w", err)
+		}
+		return limits, nil
 	}
-	limits, err := c.Store.Limits(ctx, c.record.Endpoint)
-	if err != nil {
-		return limits, fmt.Errorf("read limits: %w", err)
-	}
-	return limits, nil
 }
 
-// width returns the number of slots for parked deliveries now.
+// width returns through how many slots parked deliveries may be sent now.
 func (c *claim) width(now time.Time) int {
 	if c.endpoint.Status != hook.StatusActive || c.record.State != circuit.Closed || now.Before(c.record.ThrottledUntil) {
 		return 0
@@ -85,7 +79,7 @@ func (c *claim) width(now time.Time) int {
 	return c.record.Width(&c.endpoint, now)
 }
 
-// maxWait returns the longest wait of a claim for a rate slot.
+// maxWait returns how long a claim may wait for a rate slot.
 func (c *claim) maxWait(now time.Time) time.Duration {
 	if c.record.Slots(&c.endpoint, now) == 0 {
 		return isolation.MaxRateWait
@@ -93,7 +87,7 @@ func (c *claim) maxWait(now time.Time) time.Duration {
 	return maxSlotWait
 }
 
-// choose adds leases for parked deliveries to the limits, and returns their tokens.
+// choose claims slots for parked deliveries, in the limits, and returns the claims.
 func (c *claim) choose(ctx context.Context, now time.Time) (chosen []isolation.Claim, err error) {
 	free := c.width(now) - len(c.limits.Leases)
 	if free <= 0 || !c.record.Waiting && len(c.parked) == 0 {
@@ -107,7 +101,8 @@ func (c *claim) choose(ctx context.Context, now time.Time) (chosen []isolation.C
 	return chosen, nil
 }
 
-// listOnce returns the parked deliveries listed before, or lists them now.
+// listOnce returns the prefetched list of parked deliveries the first time, and then reads a
+// new one.
 func (c *claim) listOnce(ctx context.Context) ([]hook.Delivery, error) {
 	if listed := c.listed; listed != nil {
 		c.listed = nil
@@ -120,9 +115,9 @@ func (c *claim) listOnce(ctx context.Context) ([]hook.Delivery, error) {
 	return c.list(ctx, limit)
 }
 
-// list returns the oldest parked deliveries. After a failed attempt, list returns the
-// deliveries from halfway between the failed delivery and now on, if any: a burst of
-// deliveries that always fail gets at most every second attempt of a slot.
+// list returns the oldest parked deliveries. After a failed attempt it prefers younger ones,
+// from halfway between the creation of the failed delivery and now: so a burst of deliveries
+// that always fail gets at most every second attempt of a slot.
 func (c *claim) list(ctx context.Context, limit int) ([]hook.Delivery, error) {
 	if c.failed {
 		younger, err := c.parkedSince(ctx, c.last.Add(c.Now().Sub(c.last)/2), limit)
@@ -141,10 +136,10 @@ func (c *claim) parkedSince(ctx context.Context, since time.Time, limit int) ([]
 	return listed, nil
 }
 
-// candidates returns parked deliveries without a lease, in the order of their claims.
+// candidates returns parked deliveries without a lease, in the order in which they get slots.
 //
-// After an outage, the deliveries about the successful probe take turns with the oldest:
-// when the oldest always fail, the others keep the circuit closed.
+// After an outage the oldest deliveries alternate with those from the last probe on: if the
+// oldest always fail, the others keep the circuit closed.
 func (c *claim) candidates(ctx context.Context) ([]hook.Delivery, error) {
 	listed, err := c.listOnce(ctx)
 	if err != nil {
@@ -165,13 +160,13 @@ func (c *claim) inOrder(listed []hook.Delivery) []hook.Delivery {
 	return c.limits.Order(listed, c.failed, c.record.ClosedAt, c.Now())
 }
 
-// send sends the tokens of the claimed deliveries to the overflow: the places of the
-// lane slot are for deliveries that do not wait. The lease of a refused token ends by
-// itself, and the delivery stays parked.
+// send sends the tokens of the claims to the lane overflow, because the places in the lane slot
+// are for deliveries that have not waited. If the queue refuses a token, its lease expires and
+// the delivery stays parked.
 func (c *claim) send(ctx context.Context, chosen []isolation.Claim) (released int, err error) {
 	var errs []error
 	for group := range bySecond(chosen, c.Now()) {
-		delay := max(0, group.at.Sub(c.Now())) // now: the send before may have taken long
+		delay := max(0, group.at.Sub(c.Now())) // not once for all groups: the previous send may have taken long
 		for i, err := range c.Queue.Send(ctx, hook.LaneOverflow, group.tokens, delay) {
 			if err != nil {
 				released--
@@ -183,8 +178,8 @@ func (c *claim) send(ctx context.Context, chosen []isolation.Claim) (released in
 	return released, errors.Join(errs...)
 }
 
-// prefetch reads the endpoint's circuit and limits, and with a backlog the oldest parked
-// deliveries, at the same time: a parked delivery waits for the hand-over.
+// prefetch reads the endpoint's circuit and limits, and the oldest parked deliveries if some
+// are known to wait, all at the same time, because a parked delivery waits for this hand-over.
 func (c *claim) prefetch(ctx context.Context, s Slots) error {
 	group, groupCtx := errgroup.WithContext(ctx)
 	if s.Width > 0 {

@@ -8,14 +8,14 @@ import (
 	"surehook/internal/rule/isolation"
 )
 
-// group is tokens for the same second.
+// group is the tokens that are due in the same second.
 type group struct {
 	at     time.Time
 	tokens []hook.Token
 }
 
-// bySecond groups the tokens by the time rounded up to whole seconds from now: the unit
-// of the queue. The times are in order.
+// bySecond groups the tokens by their time, rounded up to whole seconds from now, the unit of
+// the queue. The claims are in the order of their times.
 func bySecond(all []isolation.Claim, now time.Time) iter.Seq[group] {
 	at := func(s isolation.Claim) time.Time {
 		return now.Add((max(0, s.At.Sub(now)) + time.Second - 1).Truncate(time.Second))

@@ -66,7 +66,7 @@ func TestHandOver_ClaimsTheEndedSlots(t *testing.T) {
 }
 
 // The lease of a copy of the token, and of another token of the delivery, stays.
-func TestHandOver_EndsNoLeaseOfAnother(t *testing.T) {
+func TestHandOver_KeepsTheLeaseOfAnotherToken(t *testing.T) {
 	t.Parallel()
 
 	for _, change := range []func(h *isolation.Held){

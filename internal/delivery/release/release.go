@@ -14,18 +14,18 @@ import (
 )
 
 const (
-	// maxClaimAttempts limits retries after a version conflict. Each conflict means that
-	// another writer succeeded.
+	// maxClaimAttempts limits the tries of a write. After a conflict another writer has
+	// succeeded.
 	maxClaimAttempts = 20
 	// page is the number of the oldest parked deliveries among which Fill chooses.
 	page = 50
-	// choice is the number of the oldest parked deliveries without a lease among which
-	// HandOver chooses. The store reads each of them, so choice is a part of the cost.
+	// choice is the number of the oldest parked deliveries without a lease among which HandOver
+	// chooses. The store reads each of them, so a higher number costs more.
 	choice = 15
-	// recheck is the delay of the circuit check after the last slot.
+	// recheck is the delay of the circuit check after the last slot was given back.
 	recheck = time.Second
-	// maxSlotWait is the longest wait for a rate slot with a claim. A waiting claim holds an
-	// in-flight slot: with long waits the deliveries whose rate slot is now find none free.
+	// maxSlotWait is how long a claim may wait for its rate slot. It holds an in-flight slot
+	// meanwhile, which a delivery whose rate slot is now may need.
 	maxSlotWait = 2 * time.Second
 )
 
@@ -33,14 +33,14 @@ const (
 type Store interface {
 	gate.CircuitStore
 	gate.LimitStore
-	// Parked returns parked deliveries in the target's shards created at or after
-	// since, the oldest first, at most limit; a zero since leaves out none. A page shorter than limit need not be the end. The index may lag a
-	// moment: a delivery parked just now may be absent, but every returned delivery
-	// is parked.
+	// Parked returns parked deliveries in the target's shards created at or after since, the
+	// oldest first, at most limit; a zero since leaves out none. A page shorter than limit need
+	// not be the end. The index may lag a moment: a delivery parked just now may be absent, but
+	// every returned delivery is parked.
 	Parked(ctx context.Context, target hook.Target, since time.Time, limit int) ([]hook.Delivery, error)
 }
 
-// Releaser sends parked deliveries on. All fields but Wait must be set.
+// Releaser sends parked deliveries. All fields but Wait must be set.
 type Releaser struct {
 	Store        Store
 	Queue        settle.TokenQueue
@@ -49,9 +49,8 @@ type Releaser struct {
 	Wait         conflict.Wait // between two tries of a write; nil: by the real clock
 }
 
-// Fill claims the free slots of the endpoint for parked deliveries, and sends their
-// tokens. parked are deliveries that the index may not list yet. released is the number
-// of tokens sent.
+// Fill claims the free slots of the endpoint for parked deliveries, and sends their tokens.
+// parked are deliveries that the index may not list yet. released is the number of tokens sent.
 func (r *Releaser) Fill(ctx context.Context, e hook.Endpoint, record gate.Record, parked ...hook.Delivery) (released int, err error) {
 	c := claim{Releaser: r, endpoint: e, record: record, parked: parked}
 	return c.run(ctx)
@@ -63,14 +62,15 @@ type Slots struct {
 	ID       hook.EndpointID
 	Endpoint *hook.Endpoint // nil: deleted
 	Held     []isolation.Held
-	Answers  []time.Duration // of the attempts that the endpoint answered, or that timed out
-	Last     time.Time       // the creation of the last delivery
-	Failed   bool            // an attempt failed
-	Width    int             // of the endpoint when deliveries waited at the begin of the attempts; 0: none known
+	Answers  []time.Duration // durations of the attempts that the endpoint answered, or that timed out
+	Last     time.Time       // when the last of the deliveries was created
+	Failed   bool            // at least one attempt failed
+	Width    int             // gate.Record.Width, if deliveries probably wait; otherwise 0
 }
 
-// HandOver ends the slots and claims them for parked deliveries, if the endpoint takes
-// deliveries now. HandOver counts the answers, and saves a proof of speed.
+// HandOver ends the leases of the slots, and claims the slots for parked deliveries if the
+// endpoint takes deliveries now. It also counts the answers, and saves the class of an endpoint
+// that has proved its speed.
 func (r *Releaser) HandOver(ctx context.Context, s Slots) error {
 	c := claim{Releaser: r, ended: s.Held, answers: s.Answers, last: s.Last, failed: s.Failed}
 	if s.Endpoint != nil {
@@ -82,7 +82,7 @@ func (r *Releaser) HandOver(ctx context.Context, s Slots) error {
 	record := c.record
 	released, err := c.run(ctx)
 	err = errors.Join(err, r.promote(ctx, record, c.limits))
-	if released > 0 || !record.Backlog() || c.endpoint.Coalesce.On() { // the last: the breaker sends waves
+	if released > 0 || !record.Backlog() || c.endpoint.Coalesce.On() { // a coalescing endpoint: the breaker sends waves
 		return err
 	}
 	// Read the limits again: two processes that end the last two slots at the same time
@@ -101,24 +101,23 @@ func (r *Releaser) HandOver(ctx context.Context, s Slots) error {
 	return err
 }
 
-// promote saves the class of an endpoint with a proof of speed.
+// promote makes the endpoint fast, if the limits prove its speed.
 func (r *Releaser) promote(ctx context.Context, record gate.Record, l isolation.Limits) error {
-	err := conflict.Repeat(ctx, r.Wait, maxClaimAttempts, func() error {
-		next := record.Promoted(l, r.Now())
-		if next == record {
+	err := conflict.Update(ctx, r.Wait, maxClaimAttempts, &record, func() (gate.Record, error) {
+		read, err := r.Store.Circuit(ctx, record.Tenant, record.Endpoint)
+		if err != nil {
+			return read, fmt.Errorf("read circuit of %s: %w", record.Endpoint, err)
+		}
+		return read, nil
+	}, func(before gate.Record) error {
+		after := before.Promoted(l, r.Now())
+		if after == before {
 			return nil
 		}
-		saveErr := r.Store.SaveCircuit(ctx, next)
-		if saveErr == nil {
-			return nil
+		if err := r.Store.SaveCircuit(ctx, after); err != nil {
+			return fmt.Errorf("save the speed of endpoint %s: %w", after.Endpoint, err)
 		}
-		if hook.CodeOf(saveErr) == hook.CodeConflict {
-			var err error
-			if record, err = r.Store.Circuit(ctx, record.Tenant, record.Endpoint); err != nil {
-				return fmt.Errorf("read circuit of %s: %w", next.Endpoint, err)
-			}
-		}
-		return fmt.Errorf("save the speed of endpoint %s: %w", next.Endpoint, saveErr)
+		return nil
 	})
 	if err != nil && hook.CodeOf(err) == hook.CodeConflict {
 		return &hook.Error{Code: hook.CodeUnavailable, Message: fmt.Sprintf("too many concurrent changes of endpoint %s", record.Endpoint)}

@@ -8,8 +8,8 @@ import (
 	"surehook/internal/hook"
 )
 
-// only returns the event with the endpoint as the only target, and adds the endpoint to
-// the stored event when the event does not have it.
+// only returns the event with the endpoint as its only target. If the stored event does not
+// have the endpoint, only adds it.
 func (r *Replayer) only(ctx context.Context, e hook.Event, ref string) (hook.Event, error) {
 	endpoint, err := r.findEndpoint(ctx, e.Tenant, ref)
 	if err != nil {
@@ -23,12 +23,13 @@ func (r *Replayer) only(ctx context.Context, e hook.Event, ref string) (hook.Eve
 	return e, nil
 }
 
-// add adds the target to the stored event, and returns the event's target for the
-// endpoint: the given target, or an earlier one.
+// add adds the target to the stored event, and returns the event's target for the endpoint: the
+// given one, or the one that it already has.
 //
-// The record of the first generation comes first. So no repeated post sends a token of
-// the first generation, which would be as old as the event. After a crash between the
-// two writes, the record has no target, and a repeated call completes the work.
+// The record of the first generation is written before the target, so that no repeated post
+// sends a token of the first generation, which would be as old as the event. After a crash
+// between the two writes there is a record without a target, and a repeated call completes the
+// work.
 func (r *Replayer) add(ctx context.Context, e hook.Event, target hook.Target) (hook.Target, error) {
 	if known, ok := targetOf(e, target.Endpoint); ok {
 		return known, nil

@@ -8,13 +8,14 @@ import (
 	"surehook/internal/hook"
 )
 
-// untargeted stands for the events without a target in the walk of a job. It comes after
-// all ids of endpoints.
+// untargeted stands, in the walk of a job, for the events without a target. It sorts after the
+// ids of all endpoints.
 const untargeted hook.EndpointID = "untargeted"
 
-// selectEvents selects the next events for the endpoint of AddTo, and returns the first
-// generations of their deliveries to the endpoint, without a record and without regard
-// to the shard, which added finds. An event with several deliveries is selected several times, and skipped after the first.
+// selectEvents selects the next events for the endpoint of AddTo. It returns the first
+// generations of their deliveries to that endpoint, without a record and with shard 0 (added
+// finds the right one). An event with several deliveries is selected several times, and left
+// out of this page, or later skipped, after the first.
 func (w *jobRun) selectEvents(ctx context.Context, j *Job, limit int) ([]hook.Delivery, error) {
 	receivers, err := w.targets(ctx, j.Tenant, j.Filter.AddTo)
 	if err != nil {
@@ -56,8 +57,8 @@ func (w *jobRun) selectEvents(ctx context.Context, j *Job, limit int) ([]hook.De
 	return page, err
 }
 
-// pendingAdditions adds the endpoint to the events of the pending page, and returns the
-// replays of the added records. A repeated call changes nothing.
+// pendingAdditions adds the endpoint to the events of the pending page, and returns the replays
+// of the added records. Repeating it changes nothing.
 func (w *jobRun) pendingAdditions(ctx context.Context) ([]*candidate, error) {
 	j, now := w.job, w.now()
 	if w.records == nil {
@@ -77,9 +78,9 @@ func (w *jobRun) pendingAdditions(ctx context.Context) ([]*candidate, error) {
 	return page, err
 }
 
-// added returns the record of the endpoint's first generation, added to the event if
-// need be. refused is final: no event of the filter, or the endpoint got the event
-// without this kind of replay.
+// added returns the record of the endpoint's first generation, and adds the endpoint to the
+// event if necessary. refused is final: the filter does not select the event, or the endpoint
+// already received it in another way.
 func (w *jobRun) added(ctx context.Context, ref hook.DeliveryRef) (d hook.Delivery, refused, err error) {
 	e, err := w.findEvent(ctx, w.job.Tenant, ref.Event)
 	switch {

@@ -16,12 +16,12 @@ const (
 	// MaxAnalysed limits the dead deliveries of an analysis.
 	MaxAnalysed = 20_000
 
-	// maxDeathDelay is the longest time from the expiry of a parked delivery to the
-	// check that ends the delivery.
+	// maxDeathDelay is the longest time from the expiry of a parked delivery to the check that
+	// ends it.
 	maxDeathDelay = 24 * time.Hour
 )
 
-// Analysis groups the deliveries that died within a period before now by common causes.
+// Analysis groups the deliveries that died within a period by their causes.
 type Analysis struct {
 	Period   time.Duration
 	Total    int  // deliveries in all groups
@@ -29,9 +29,8 @@ type Analysis struct {
 	Groups   []deadletter.Group
 }
 
-// Analyse groups the tenant's deliveries that died within the period before now, MinPeriod
-// to MaxPeriod.
-// A replayed delivery stays dead until the replay settles.
+// Analyse groups the tenant's deliveries that died within the period before now, from MinPeriod
+// to MaxPeriod. A replayed delivery counts as dead until its replay settles.
 func (r *Replayer) Analyse(ctx context.Context, tenant hook.TenantID, period time.Duration) (Analysis, error) {
 	if period < MinPeriod || period > MaxPeriod {
 		return Analysis{}, hook.Invalid(hook.FieldError{

@@ -6,16 +6,16 @@ import (
 	"surehook/internal/hook"
 )
 
-// takenDelay is the delay of a copy of a message from a worker without the job. Both
-// workers may hold the same message. After the second worker acknowledges the
-// message, no message is left for a crash of the first worker.
+// takenDelay is the delay after which a worker that found its job taken sees the message again.
+// Both workers may hold the same message: if this one simply acknowledged it, and the other one
+// crashed, no message would be left.
 const takenDelay = time.Minute
 
 // Chain names the messages of a job by their nonces.
 //
-// A running job has an unacknowledged copy of the message Next, or of the message
-// Previous. A worker acknowledges its message only after it enqueued a copy of one of the
-// two. So other messages can end, and duplicates begin no second chain.
+// A running job always has an unacknowledged message Next, or Previous. A worker acknowledges
+// its message only after it enqueued a copy of one of the two. So all other messages can be
+// dropped, and duplicates start no second chain.
 type Chain struct {
 	Next     string // nonce of the message that continues the job
 	Previous string // nonce of the message that passed the job on to Next; empty: none did
@@ -24,9 +24,9 @@ type Chain struct {
 // NewChain returns the chain of a new job.
 func NewChain() Chain { return Chain{Next: hook.NewNonce()} }
 
-// PassOn names a fresh message as the one that continues the job, in place of the
-// worker's own. The same save must complete the worker's part of the job, so no worker with the
-// old message can save the job any more.
+// PassOn names a fresh message as the one that continues the job, in place of the worker's own.
+// It must be saved together with the worker's part of the job. After that, no worker with the
+// old message can save the job.
 func (c *Chain) PassOn() { c.Previous, c.Next = c.Next, hook.NewNonce() }
 
 // Following is what a worker does with a message, and the message to enqueue.
@@ -37,12 +37,12 @@ type Following struct {
 	Delay    time.Duration
 }
 
-// Follow returns what a worker does with the message m of a job at the time now. due is
-// the time of the job's next message, and runs reports whether the job has work left.
+// Follow returns what a worker does with message m of a job. due is the time of the job's next
+// message, and runs reports whether the job has work left.
 //
-// A worker with the message Previous looks again later, while the next message may be on
-// its way. When that message is overdue, the worker that passed the job on may have died
-// before it enqueued the message: Follow returns a copy.
+// With the message Previous, a worker looks again later while the next message may still be on
+// its way. If that is overdue, the worker that passed the job on may have died before
+// enqueueing it, so Follow returns a copy.
 func (c Chain) Follow(m Message, runs bool, due, now time.Time) Following {
 	switch {
 	case m.Nonce == c.Next:
@@ -63,9 +63,9 @@ func Taken(m Message) Following {
 	return Following{Decision: decideTaken, Enqueues: true, Message: m, Delay: takenDelay}
 }
 
-// Await returns what a worker does with a message without a job: the message comes again
-// until the deadline for the first save. The delay is as long as the job was missing
-// before, so copies of the message stay few.
+// Await returns what a worker does with a message whose job is not saved: the message comes
+// again until the deadline for the first save. Each delay is as long as the job has been
+// missing so far, so there are few of them.
 func Await(m Message, now time.Time) Following {
 	left := m.Until.Sub(now)
 	if left <= 0 {

@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"time"
 
+	"surehook/internal/delivery/settle"
 	"surehook/internal/emf"
 	"surehook/internal/hook"
 	"surehook/internal/names"
@@ -20,9 +21,9 @@ type Courier struct {
 	Now     func() time.Time
 }
 
-// SendOn enqueues the message of f, if f enqueues one, and counts a message sent on too
-// often. received is the message of the worker; moved reports whether the worker moved
-// the job, which starts the count of hops anew.
+// SendOn enqueues the message of f, if it has one, and counts a message that circles. received
+// is the worker's message. moved reports whether the worker made progress with the job, which
+// resets the count of hops.
 func (c Courier) SendOn(ctx context.Context, received Message, f Following, moved bool) error {
 	if !f.Enqueues {
 		return nil
@@ -32,7 +33,10 @@ func (c Courier) SendOn(ctx context.Context, received Message, f Following, move
 		m.Hops = 0
 	}
 	if m.Hops >= hook.MaxHops {
-		c.logCircling(ctx, m, f.Decision)
+		settle.LogCircling(ctx, c.Log, c.Metrics, c.Now(), "job_message.circling", m.Hops,
+			slog.String(names.LogTenant, string(m.Tenant)),
+			slog.String(names.LogJob, string(m.Job)+string(m.Erasure)), // a message has one of the two
+			slog.String(names.LogDecision, f.Decision))
 	}
 	if err := c.Queue.Continue(ctx, m, max(0, f.Delay)); err != nil {
 		return fmt.Errorf("enqueue next job message: %w", err)
@@ -40,19 +44,8 @@ func (c Courier) SendOn(ctx context.Context, received Message, f Following, move
 	return nil
 }
 
-// logCircling counts a message sent on hook.MaxHops times or more.
-func (c Courier) logCircling(ctx context.Context, m Message, decision string) {
-	line := []slog.Attr{
-		slog.String(names.LogTenant, string(m.Tenant)),
-		slog.String(names.LogJob, string(m.Job)+string(m.Erasure)), // a message has one of the two
-		slog.String(names.LogDecision, decision),
-		slog.Int(names.LogHops, m.Hops),
-	}
-	c.Log.LogAttrs(ctx, slog.LevelWarn, "job_message.circling", c.Metrics.Append(line, c.Now(), emf.Count(names.MetricSentOn, 1))...)
-}
-
-// progressed reports whether this message moved the job: the position of the selection,
-// or the counts of deliveries. So a job of any size stays below hook.MaxHops.
+// progressed reports whether this message moved the job: the position of the selection, or the
+// counts of deliveries. So a job of any size stays below hook.MaxHops.
 func (w *jobRun) progressed() bool {
 	was, is := w.read, w.job
 	return is.Endpoint != was.Endpoint || is.Cursor != was.Cursor || is.Selected != was.Selected ||

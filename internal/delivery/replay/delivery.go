@@ -13,22 +13,21 @@ import (
 // Request is a request for a replay.
 type Request struct {
 	By    hook.KeyID
-	Force bool // replay a delivery in progress, too; the replay cancels the delivery
-	// Endpoint is the id or the uid of the only endpoint that gets the event; empty: the
-	// event's own targets. Only for Event.
+	Force bool // also replay a delivery in progress, which the replay cancels
+	// Endpoint is the id or uid of the only endpoint to send the event to; empty: the event's
+	// targets. Only for Event.
 	Endpoint string
 }
 
 // Result is the result for one delivery of an event.
 type Result struct {
-	Delivery hook.Delivery // the new generation; with Err, the delivery without a replay
+	Delivery hook.Delivery // the new generation; with Err, the delivery that was not replayed
 	Err      error
 }
 
-// Delivery replays one delivery and returns the new generation, in state queued.
-// Force replays a delivery in progress, too: the new generation cancels the
-// delivery. For a queued delivery, force sends the first token again, and
-// Delivery returns the same generation.
+// Delivery replays one delivery and returns the new generation, in state queued. With Force it
+// also replays a delivery in progress, which is cancelled. If the delivery is still queued,
+// Force sends its first token again, and Delivery returns the same generation.
 //
 // Errors: CodeNotFound when the tenant has no such delivery; CodeReplayed after an
 // earlier replay; CodeInProgress for a delivery in progress without force;
@@ -100,8 +99,8 @@ func (o Request) replayRequest() hook.ReplayRequest {
 
 func errDeleted() error { return hook.Conflict("its endpoint was deleted") }
 
-// result returns the result of one candidate. A sent token always leads to a
-// replay, so a failed write of the record is only logged.
+// result returns the result of one candidate. Once the token is sent the replay will happen, so
+// a failed write of the record is only logged.
 func (r *Replayer) result(ctx context.Context, e hook.Event, c *candidate) Result {
 	if err := c.refused; err != nil {
 		return Result{Delivery: c.delivery, Err: fmt.Errorf("replay delivery %s: %w", c.delivery.ID, err)}
@@ -134,9 +133,9 @@ func (r *Replayer) findEvent(ctx context.Context, tenant hook.TenantID, id hook.
 	return e, nil
 }
 
-// findDelivery returns the tenant's delivery and event. Without a record, a
-// delivery is queued if the event names the endpoint, or if the record of the
-// previous generation names the replay; otherwise the result is CodeNotFound.
+// findDelivery returns the tenant's delivery and event. A delivery without a record is queued,
+// if the event names the endpoint or the record of the previous generation names the replay.
+// Otherwise the result is CodeNotFound.
 func (r *Replayer) findDelivery(ctx context.Context, tenant hook.TenantID, id hook.DeliveryID) (hook.Event, hook.Delivery, error) {
 	e, err := r.findEvent(ctx, tenant, id.Event)
 	if err != nil && hook.CodeOf(err) != hook.CodeNotFound {

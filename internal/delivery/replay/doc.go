@@ -4,12 +4,11 @@
 //
 // # Replaying a delivery
 //
-// A replay is the next generation of a delivery. The token goes out first, with
-// the replay request inside. Then the record of the old generation names the new
-// generation. If the process dies between the two steps, function deliver reads
-// the replay request from the token and writes the record. So a sent token is
-// enough. Two tokens make one generation, because a record accepts one replay
-// only.
+// A replay is the next generation of a delivery. First the token is sent, with the replay
+// request in it. Then the record of the old generation names the new one. If the process dies
+// between the two steps, function deliver writes that record from the replay request in the
+// token. So once a token is sent, the replay will happen. Two tokens still make one generation,
+// because a record accepts only one replay.
 //
 // # Jobs
 //
@@ -25,22 +24,21 @@
 //	(3) add the results to the job, and remove the page
 //	(4) enqueue the next message, for the time at which the job's rate has room
 //
-// Every save of the job is conditional on the version read. So of two workers
-// with the same job, one continues. The other worker enqueues a later copy of its message:
-// both workers may hold the same message, and the first may still fail.
+// Every save of the job is conditional on the version read, so of two workers with the same job
+// one continues. The other enqueues a copy of its message for later: both may hold the same
+// message, and the first may still fail.
 //
-// The job names the message that continues the job, and the one that passed the job on.
-// All other messages end, so duplicates begin no second chain of messages.
+// The job names the message that continues it, and the message before that one. All other
+// messages are dropped, so duplicates start no second chain.
 //
-// A message for a job with a saved page continues at (2). A record marked by the
-// same job counts as enqueued; a record marked by another request counts as
-// skipped. So a crash at any point neither loses a delivery nor replays a
-// delivery twice, and the totals are exact.
+// A message for a job with a saved page continues at (2). A record that already names this job
+// as its replay counts as enqueued, and one that names another request counts as skipped. So no
+// crash loses a delivery or replays one twice, and the totals are exact.
 //
-// A job selects deliveries older than the job. The replays of the job are newer,
-// so a job never selects its own replays.
+// A job only selects deliveries that are older than the job, so it never selects its own
+// replays.
 //
 // # Boundaries
 //
-// Package replay knows no HTTP, queues or tables.
+// HTTP, queues and tables are ports.
 package replay

@@ -12,13 +12,12 @@ import (
 // SampleSize limits the sample of a dry run.
 const SampleSize = 10
 
-// Preview is the selection of a job at the time of the dry run. The job would skip
-// deliveries already replayed.
+// Preview is what a job would select now. The job would skip those that were already replayed.
 type Preview struct {
 	Total      int
 	ByEndpoint []EndpointCount // in the order of ids, without zero counts
 	Sample     []hook.Delivery // the oldest deliveries, at most SampleSize
-	Complete   bool            // false: too little time for all deliveries; the counts are lower bounds
+	Complete   bool            // false: there was not enough time, and the counts are lower bounds
 }
 
 // EndpointCount is the number of deliveries of one endpoint in a selection.
@@ -27,9 +26,9 @@ type EndpointCount struct {
 	Count    int
 }
 
-// DryRun returns the selection of the job that Start would make, and makes no job.
-// The index counts the deliveries. With event types or a cause in the filter, DryRun
-// reads every delivery instead.
+// DryRun returns what a job by Start would select, without making the job. Usually the index
+// counts the deliveries. If the filter has event types or a cause, DryRun reads every delivery
+// instead.
 func (r *Replayer) DryRun(ctx context.Context, tenant hook.TenantID, q JobRequest) (Preview, error) {
 	f, err := r.newFilter(ctx, tenant, q, r.now())
 	if err != nil {

@@ -11,10 +11,9 @@ import (
 	"surehook/internal/names"
 )
 
-// Discard discards a dead delivery. The delivery is then no open dead letter. The
-// note is the reason given by the caller. For a delivery already discarded by
-// hand Discard returns the delivery unchanged; in every other state except dead
-// Discard returns CodeConflict.
+// Discard discards a dead delivery, which is then no longer an open dead letter. note is the
+// caller's reason. If the delivery was already discarded by hand, it is returned unchanged. Any
+// other state than dead gives CodeConflict.
 func (r *Replayer) Discard(ctx context.Context, tenant hook.TenantID, id hook.DeliveryID, by hook.KeyID, note string) (hook.Delivery, error) {
 	return r.end(ctx, tenant, id, ending{
 		to: hook.StateDiscarded, by: by, note: note,
@@ -23,10 +22,9 @@ func (r *Replayer) Discard(ctx context.Context, tenant hook.TenantID, id hook.De
 	})
 }
 
-// Cancel cancels a queued, retrying or parked delivery. An attempt under way may
-// still reach the endpoint. For a delivery already cancelled by hand Cancel
-// returns the delivery unchanged; for every other settled delivery Cancel returns
-// CodeConflict.
+// Cancel cancels a queued, retrying or parked delivery. An attempt in flight may still reach
+// the endpoint. If the delivery was already cancelled by hand, it is returned unchanged. Any
+// other settled delivery gives CodeConflict.
 func (r *Replayer) Cancel(ctx context.Context, tenant hook.TenantID, id hook.DeliveryID, by hook.KeyID, note string) (hook.Delivery, error) {
 	return r.end(ctx, tenant, id, ending{
 		to: hook.StateCancelled, by: by, note: note,
@@ -41,18 +39,17 @@ type ending struct {
 	by   hook.KeyID
 	note string
 	can  func(hook.State) bool
-	rule string // can, in words for the caller
+	rule string // what can requires, for the caller
 }
 
-// end saves the ending, and then completes the settlement. If the process dies
-// between the two steps, a repeated request finds the ending in the record and
-// completes the settlement.
+// end saves the ending and then completes the settlement. If the process dies between the two
+// steps, a repeated request finds the ending in the record and completes the settlement.
 func (r *Replayer) end(ctx context.Context, tenant hook.TenantID, id hook.DeliveryID, to ending) (hook.Delivery, error) {
 	if errs := hook.ValidateNote(to.note); len(errs) > 0 {
 		return hook.Delivery{}, hook.Invalid(errs...)
 	}
-	var d, before, written hook.Delivery // written: by the last try; the answer may be lost
-	var refused error                    // outside of OnConflict: a refusal has CodeConflict, too
+	var d, before, written hook.Delivery // written: as the last try wrote it; the response may have been lost
+	var refused error                    // not returned in Repeat: a refusal has CodeConflict, too
 	err := conflict.Repeat(ctx, r.Wait, maxSaveAttempts, func() (err error) {
 		if _, d, err = r.findDelivery(ctx, tenant, id); err != nil {
 			return err
@@ -68,8 +65,8 @@ func (r *Replayer) end(ctx context.Context, tenant hook.TenantID, id hook.Delive
 			return nil
 		}
 		before = d
-		// No token made this decision: the record has a nonce of its own, which also
-		// tells a later try of this call who wrote the record.
+		// No token made this decision, so the record gets a nonce of its own. By it a later try
+		// of this call also recognises its own write.
 		d.Token, d.NextAttemptAt, d.UpdatedAt = hook.NewNonce(), time.Time{}, r.now()
 		d.State, d.Reason = to.to, hook.ReasonManual
 		d.By, d.Note = to.by, to.note

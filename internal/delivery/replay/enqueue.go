@@ -12,9 +12,8 @@ import (
 )
 
 const (
-	// maxSaveAttempts limits retries after a version conflict on a delivery. Each
-	// conflict means that another writer succeeded, so 5 attempts tolerate 4
-	// concurrent writers.
+	// maxSaveAttempts limits the tries of writing a delivery. After a conflict another writer
+	// has succeeded, so 5 tries tolerate 4 concurrent writers.
 	maxSaveAttempts = 5
 	// maxParallel limits the records read or written at the same time.
 	maxParallel = 16
@@ -22,23 +21,23 @@ const (
 
 // candidate is a delivery with a replay request.
 type candidate struct {
-	delivery hook.Delivery // the delivery to replay; afterwards, the record of the replayed delivery
+	delivery hook.Delivery // the delivery to replay; afterwards as recorded with the replay
 	request  hook.ReplayRequest
 	delay    time.Duration // of the token, in whole seconds
 
 	sent    bool  // the queue holds the token
-	refused error // no replay: forbidden, or replayed by another request; final
-	failed  error // a port failed; the request may be repeated
+	refused error // final: the replay is forbidden, or another request made it
+	failed  error // something failed: the request may be repeated
 }
 
-// queued reports whether the delivery is queued, with a record or without. A replay of a queued delivery
-// sends the first token again and makes no new generation.
+// queued reports whether the delivery is queued, with a record or without. Its replay sends the
+// first token again and makes no new generation.
 func (c *candidate) queued() bool {
 	return c.delivery.Version == 0 || c.delivery.State == hook.StateQueued
 }
 
-// recordedIn reports whether the record d names this request as its replay. The
-// writer is a Replayer, or function deliver with the request from the token.
+// recordedIn reports whether the record d names this request as its replay. A Replayer wrote
+// that, or function deliver with the request from the token.
 func (c *candidate) recordedIn(d hook.Delivery) bool {
 	by := d.Replayed
 	return by.Generation != 0 && by.Job == c.request.Job && by.JobIndex == c.request.JobIndex && by.By == c.request.By
@@ -53,9 +52,9 @@ func (c *candidate) token() hook.Token {
 	return t
 }
 
-// enqueue sends the tokens of the replays, and then records the sent replays. Each
-// candidate holds its own result; enqueue skips refused candidates. A replay
-// already recorded for the same job counts as sent, without another token.
+// enqueue sends the tokens of the replays, and then records the replays that were sent. Each
+// candidate holds its own result; refused ones are skipped. A replay that is already recorded
+// for the same job counts as sent, without another token.
 func (r *Replayer) enqueue(ctx context.Context, candidates []*candidate) {
 	now := r.now()
 	var toSend, toRecord []*candidate
@@ -84,7 +83,7 @@ func (r *Replayer) enqueue(ctx context.Context, candidates []*candidate) {
 	})
 }
 
-// sendTokens sends the tokens, with one request for neighbors of the same delay.
+// sendTokens sends the tokens, with one call for neighbours that have the same delay.
 func (r *Replayer) sendTokens(ctx context.Context, candidates []*candidate) {
 	for len(candidates) > 0 {
 		n := 1
@@ -107,12 +106,18 @@ func (r *Replayer) sendTokens(ctx context.Context, candidates []*candidate) {
 	}
 }
 
-// recordReplay writes the replay into the old record. The token is on the queue,
-// so recordReplay repeats the write after every conflict. Only a missing record or
-// a replay by another request refuses the candidate.
+// recordReplay writes the replay into the old record. The token is already on the queue, so the
+// write is repeated after every conflict. The candidate is refused only if the record is
+// missing or no longer accepts the replay.
 func (r *Replayer) recordReplay(ctx context.Context, c *candidate, now time.Time) {
-	d := c.delivery
-	err := conflict.Repeat(ctx, r.Wait, maxSaveAttempts, func() error {
+	ref := c.delivery.Ref()
+	err := conflict.Update(ctx, r.Wait, maxSaveAttempts, &c.delivery, func() (hook.Delivery, error) {
+		stored, err := r.Store.Delivery(ctx, ref)
+		if err != nil {
+			return stored, fmt.Errorf("read delivery %s: %w", ref.DeliveryID, err)
+		}
+		return stored, nil
+	}, func(d hook.Delivery) error {
 		if c.recordedIn(d) {
 			c.delivery = d
 			c.failed = r.settleReplaced(ctx, d)
@@ -124,38 +129,25 @@ func (r *Replayer) recordReplay(ctx context.Context, c *candidate, now time.Time
 			return nil //nolint:nilerr // final: the candidate holds the refusal
 		}
 		c.delivery = next // function deliver writes the same record for the token
-		saveErr := r.Store.SaveDelivery(ctx, next, nil)
-		if saveErr == nil {
-			c.delivery.Version++
-			c.failed = r.settleReplaced(ctx, c.delivery)
-			return nil
+		if err := r.Store.SaveDelivery(ctx, next, nil); err != nil {
+			return fmt.Errorf("record replay of delivery %s: %w", d.ID, err)
 		}
-		saveErr = fmt.Errorf("record replay of delivery %s: %w", d.ID, saveErr)
-		if hook.CodeOf(saveErr) != hook.CodeConflict {
-			return saveErr
-		}
-		stored, err := r.Store.Delivery(ctx, next.Ref())
-		if err != nil {
-			err = fmt.Errorf("read delivery %s: %w", next.ID, err)
-			if hook.CodeOf(err) == hook.CodeNotFound {
-				c.refused = err
-				return nil
-			}
-			return err
-		}
-		d = stored
-		return saveErr
+		c.delivery.Version++
+		c.failed = r.settleReplaced(ctx, c.delivery)
+		return nil
 	})
 	switch {
 	case hook.CodeOf(err) == hook.CodeConflict:
-		c.failed = errBusy("delivery " + d.ID.String())
+		c.failed = errBusy("delivery " + ref.String())
+	case hook.CodeOf(err) == hook.CodeNotFound:
+		c.refused = err
 	case err != nil:
 		c.failed = err
 	}
 }
 
-// settleReplaced completes the settlement of a delivery cancelled by the replay: a replay of
-// a delivery in progress cancels the delivery.
+// settleReplaced completes the settlement of a delivery that was in progress and was cancelled
+// by its replay.
 func (r *Replayer) settleReplaced(ctx context.Context, d hook.Delivery) error {
 	if !d.CancelledByReplay() {
 		return nil
@@ -170,7 +162,7 @@ func (r *Replayer) completeSettled(ctx context.Context, d hook.Delivery) error {
 	return nil
 }
 
-// now returns the time in milliseconds, the unit of stored times.
+// now returns the time in milliseconds, as stored.
 func (r *Replayer) now() time.Time { return r.Now().UTC().Truncate(time.Millisecond) }
 
 func errBusy(subject string) error {

@@ -17,14 +17,14 @@ type Erasure struct {
 	Cancelled int        // deliveries that this call ended
 }
 
-// Erase removes the payload of the event and the response bodies of its deliveries.
-// Queued, retrying and parked deliveries become cancelled, and no replay follows. The
-// event and the deliveries stay. CodeNotFound when the tenant has no such event.
+// Erase removes the payload of the event and the response bodies of its deliveries. Queued,
+// retrying and parked deliveries become cancelled, and no delivery can be replayed any more.
+// The event and the deliveries stay. CodeNotFound if the tenant has no such event.
 //
-// The payload goes first: function deliver cancels deliveries without a payload. An
-// invocation that read the event before may still make an attempt; the record of the
-// outcome gets no body. After an error or a crash, the payload may be erased and bodies
-// may be left: a repeated call completes the erasure.
+// The payload is removed first, and function deliver cancels deliveries without a payload. An
+// invocation that has already read the event may still make an attempt, but the record of its
+// outcome gets no body. After an error or a crash some bodies may be left: repeating the call
+// completes the erasure.
 func (r *Replayer) Erase(ctx context.Context, tenant hook.TenantID, id hook.EventID, by hook.KeyID) (Erasure, error) {
 	e, err := r.findEvent(ctx, tenant, id)
 	if hook.CodeOf(err) == hook.CodeNotFound {
@@ -42,7 +42,8 @@ func (r *Replayer) Erase(ctx context.Context, tenant hook.TenantID, id hook.Even
 		}
 		return Erasure{}, fmt.Errorf("erase payload of event %s: %w", id, err)
 	}
-	// An erased event takes no further endpoint, and one may have been added since the read.
+	// Read again: an endpoint may have been added since the first read. An erased event accepts
+	// no further ones.
 	if e, err = r.findEvent(ctx, tenant, id); err != nil {
 		return Erasure{}, err
 	}
@@ -60,9 +61,9 @@ func (r *Replayer) Erase(ctx context.Context, tenant hook.TenantID, id hook.Even
 	return Erasure{Event: e, Cancelled: int(cancelled.Load())}, err
 }
 
-// eraseDeliveries erases the generations from d on, the oldest first, and returns the
-// number of ended deliveries. The mark in each record refuses further replays, so the
-// last generation stays the last.
+// eraseDeliveries erases the generations from d on, the oldest first, and returns how many
+// deliveries it ended. An erased record accepts no replay, so no further generation appears
+// meanwhile.
 func (r *Replayer) eraseDeliveries(ctx context.Context, d hook.Delivery, e hook.Event, by hook.KeyID) (ended int, err error) {
 	for {
 		erased, changed, err := r.eraseDelivery(ctx, d, by)
@@ -87,10 +88,10 @@ func (r *Replayer) eraseDeliveries(ctx context.Context, d hook.Delivery, e hook.
 	}
 }
 
-// eraseDelivery marks one delivery, given as if queued. ended reports whether this
+// eraseDelivery marks one delivery, given as if queued, as erased. ended reports whether this
 // call ended the delivery.
 func (r *Replayer) eraseDelivery(ctx context.Context, queued hook.Delivery, by hook.KeyID) (d hook.Delivery, ended bool, err error) {
-	var written hook.Delivery // by the last try; the answer may be lost
+	var written hook.Delivery // as the last try wrote it; the response may have been lost
 	err = conflict.Repeat(ctx, r.Wait, maxSaveAttempts, func() error {
 		stored, err := r.Store.Delivery(ctx, queued.Ref())
 		switch {

@@ -24,11 +24,11 @@ type JobRequest struct {
 	Cause    Cause
 	Rate     float64 // deliveries a second, MinRate to MaxRate
 	By       hook.KeyID
-	// AddTo is the id or uid of an endpoint: the job adds the endpoint to the events of the
-	// filter, whatever the states of their deliveries, and sends the events to it. Then
-	// From and To bound the acceptance. Empty: the job replays deliveries.
+	// AddTo is the id or uid of an endpoint. The job then adds this endpoint to the events of
+	// the filter, whatever the states of their deliveries, and sends the events to it. From and
+	// To then bound the acceptance of the events. Empty: the job replays deliveries.
 	AddTo string
-	Wrong []hook.FieldError // fields of a wrong form, absent above: reported with the other wrong fields
+	Wrong []hook.FieldError // malformed fields, which are absent above, to report with the other wrong fields
 }
 
 // newFilter checks the request and returns the filter; CodeInvalid names every
@@ -48,7 +48,7 @@ func (r *Replayer) newFilter(ctx context.Context, tenant hook.TenantID, q JobReq
 		case err == nil:
 			f.Endpoint = e.ID
 		case hook.CodeOf(err) == hook.CodeNotFound:
-			errs = append(errs, hook.FieldError{Field: "filter.endpoint", Message: "is no endpoint of this tenant"})
+			errs = append(errs, hook.FieldError{Field: "filter.endpoint", Message: "is not an endpoint of this tenant"})
 		default:
 			return Filter{}, fmt.Errorf("read endpoint %s: %w", q.Endpoint, err)
 		}
@@ -59,7 +59,7 @@ func (r *Replayer) newFilter(ctx context.Context, tenant hook.TenantID, q JobReq
 		case err == nil:
 			f.AddTo = e.ID
 		case hook.CodeOf(err) == hook.CodeNotFound:
-			errs = append(errs, hook.FieldError{Field: "add_to", Message: "is no endpoint of this tenant"})
+			errs = append(errs, hook.FieldError{Field: "add_to", Message: "is not an endpoint of this tenant"})
 		default:
 			return Filter{}, fmt.Errorf("read endpoint %s: %w", q.AddTo, err)
 		}
@@ -98,7 +98,7 @@ func validateFilter(f Filter, rate float64, now time.Time) []hook.FieldError {
 	case !f.From.Before(f.To):
 		add("filter.until", "must be after filter.since")
 	}
-	if !(rate >= MinRate && rate <= MaxRate) { // refuses NaN, too
+	if !(rate >= MinRate && rate <= MaxRate) { // also refuses NaN
 		add("rate_per_second", "must be %g to %g", MinRate, MaxRate)
 	}
 	return errs
@@ -115,16 +115,16 @@ func (r *Replayer) findEndpoint(ctx context.Context, tenant hook.TenantID, ref s
 	return r.Endpoints.EndpointByUID(ctx, tenant, ref) //nolint:wrapcheck // the caller names the endpoint
 }
 
-// selection returns the Selection of the filter for one endpoint. The index knows
-// neither event types nor causes.
+// selection returns the Selection of the filter for one endpoint, without event types and
+// causes, which the index does not know.
 func (f Filter) selection(target hook.Target) Selection {
 	return Selection{Target: target, State: f.State, From: f.From, To: f.To, Limit: PageSize}
 }
 
-// indexed reports whether the index alone selects the deliveries of the filter.
+// indexed reports whether the index alone can select the deliveries of the filter.
 func (f Filter) indexed() bool { return len(f.Types) == 0 && f.Cause == Cause{} }
 
-// matches reports whether the filter selects the delivery, apart from endpoint, state and time.
+// matches reports whether the filter selects the delivery, if its endpoint, state and time fit.
 func (f Filter) matches(d hook.Delivery) bool {
 	return f.matchesType(d.EventType) && f.Cause.matches(d.Attempts, d.Last)
 }

@@ -15,11 +15,11 @@ const (
 	MinRate     = 0.1
 	MaxRate     = 500.0
 	MaxTypes    = 20
-	MaxOpenJobs = 10                  // running jobs of a tenant: each holds a worker's message and reads pages of the index
+	MaxOpenJobs = 10                  // running jobs of a tenant
 	PageSize    = 100                 // deliveries per page
 	KeepJobs    = 30 * 24 * time.Hour // retention of a job after its end
 
-	maxPageTime = 10 * time.Second // time span of one page at the job's rate
+	maxPageTime = 10 * time.Second // how long a page lasts at the job's rate
 )
 
 // Filter selects deliveries of a tenant for a job.
@@ -28,7 +28,7 @@ type Filter struct {
 	State    hook.State      // dead, parked, delivered or discarded
 	Types    []string        // patterns of event types, as in subscriptions; empty: all
 	From, To time.Time       // bounds of CreatedAt; To is at most the CreatedAt of the job
-	Cause    Cause           // the last attempt
+	Cause    Cause           // of the last attempt
 	AddTo    hook.EndpointID // the endpoint to add to the events; empty: the job replays deliveries
 }
 
@@ -40,7 +40,7 @@ type Cause struct {
 	None   bool       // only deliveries without an attempt; Class and Status are zero
 }
 
-// matches reports whether the cause selects a delivery with the attempts and the last outcome.
+// matches reports whether the cause fits the number of attempts and the last outcome.
 func (c Cause) matches(attempts int, last hook.Outcome) bool {
 	if c.None {
 		return attempts == 0
@@ -63,14 +63,14 @@ type Job struct {
 	Version   int64     // of the stored record; 0: no record
 
 	Selected int // deliveries selected so far
-	Enqueued int // selected deliveries with a sent replay
-	Skipped  int // selected deliveries without a replay by this job: already replayed, changed or gone
+	Enqueued int // selected deliveries whose replay was sent
+	Skipped  int // selected deliveries that this job did not replay: already replayed, changed or gone
 
-	Endpoint hook.EndpointID    // position of the selection; empty at the beginning
-	Cursor   string             // of the next selection from Endpoint
-	Selects  bool               // more deliveries remain to be selected
+	Endpoint hook.EndpointID    // where the selection continues; empty at the beginning
+	Cursor   string             // where it continues within Endpoint; empty at the beginning
+	Selects  bool               // there may be more deliveries to select
 	Pending  []hook.DeliveryRef // the page to send; the last JobIndex is Selected-1
-	NextAt   time.Time          // time at which the rate has room for the next page
+	NextAt   time.Time          // when the rate allows the next page
 
 	Chain
 }
@@ -111,17 +111,17 @@ type Progress struct {
 	Outcomes
 }
 
-// Message makes a worker continue a job: a replay, or the erasure of the tenant.
+// Message makes a worker continue a job: a replay job, or the erasure of a tenant.
 type Message struct {
 	Tenant  hook.TenantID  `json:"tenant"`
 	Job     hook.JobID     `json:"job,omitempty"`
 	Erasure hook.ErasureID `json:"erasure,omitempty"` // instead of Job
-	// Nonce distinguishes the message from others; copies have the same nonce.
+	// Nonce tells the message from other messages of the job; copies have the same nonce.
 	Nonce string `json:"nonce,omitempty"`
 	// Until is the deadline for the first save of the job; zero: the job exists.
 	Until time.Time `json:"until,omitzero"`
-	// Hops is the number of messages of the chain before this one, since the last
-	// progress of the job (see hook.MaxHops).
+	// Hops is the number of earlier messages of the chain since the job's last progress (see
+	// hook.MaxHops).
 	Hops int `json:"hops,omitempty"`
 }
 
@@ -177,5 +177,5 @@ func invalidMessage(err error) error {
 // ErrOpenJobs returns the error of Jobs.SaveJob for a tenant with MaxOpenJobs open jobs.
 func ErrOpenJobs() error {
 	return &hook.Error{Code: hook.CodeThrottled, Message: fmt.Sprintf(
-		"at most %d replays of a tenant run at once; wait for the end of one, or cancel one", MaxOpenJobs)}
+		"a tenant can run at most %d replays at once; wait until one ends, or cancel one", MaxOpenJobs)}
 }

@@ -11,20 +11,19 @@ import (
 	"surehook/internal/hook"
 )
 
-// pageSize returns the limit of a page: the deliveries of maxPageTime at the
-// rate, 1 to PageSize.
+// pageSize returns how many deliveries a page has at most: those of maxPageTime at the rate, 1
+// to PageSize.
 func pageSize(rate float64) int {
 	return min(PageSize, max(1, int(rate*maxPageTime.Seconds())))
 }
 
-// dueTime returns the time at which the rate has room for the n-th delivery after from.
+// dueTime returns when the rate allows the n-th delivery after from.
 func dueTime(from time.Time, n int, rate float64) time.Time {
 	return from.Add(time.Duration(float64(n) / rate * float64(time.Second)))
 }
 
-// selectPage selects a page and saves the page in the job (1). The save makes this
-// worker the owner of the page. After a crash, any worker continues with the
-// saved page.
+// selectPage selects a page and saves it in the job (1). With the save the page belongs to this
+// worker. After a crash any worker can continue with the saved page.
 func (w *jobRun) selectPage(ctx context.Context) error {
 	j := w.job
 	choose := w.selectDeliveries
@@ -60,10 +59,9 @@ func (w *jobRun) selectPage(ctx context.Context) error {
 	return nil
 }
 
-// selectDeliveries selects the next deliveries, at most limit, endpoint by endpoint
-// in the order of the ids, and moves the position of the job behind the
-// deliveries. selectDeliveries skips deleted endpoints, and stops early when the
-// invocation has too little time left.
+// selectDeliveries selects the next deliveries, at most limit, endpoint by endpoint in the
+// order of their ids, and moves the position of the job past them. It skips deleted endpoints,
+// and stops early if the invocation has too little time left.
 func (w *jobRun) selectDeliveries(ctx context.Context, j *Job, limit int) ([]hook.Delivery, error) {
 	if w.endpoints == nil {
 		targets, err := w.targets(ctx, j.Tenant, j.Filter.Endpoint)
@@ -81,7 +79,7 @@ func (w *jobRun) selectDeliveries(ctx context.Context, j *Job, limit int) ([]hoo
 			return "", false, fmt.Errorf("select %s deliveries of endpoint %s: %w", s.State, j.Endpoint, err)
 		}
 		for _, d := range selected {
-			// The selection contains replays of this job only when two clocks differ.
+			// Only if two clocks differ does the selection contain replays of this job.
 			if j.Filter.matches(d) && d.Job != j.ID {
 				page = append(page, d)
 			}
@@ -91,9 +89,9 @@ func (w *jobRun) selectDeliveries(ctx context.Context, j *Job, limit int) ([]hoo
 	return page, err
 }
 
-// walk calls read for the endpoints in the order of the ids, from the position of the job
-// on, and moves the position behind the read page. walk ends when read reports a full
-// page, at the end, and when the invocation has too little time left.
+// walk calls read for the endpoints in the order of their ids, from the position of the job on,
+// and moves the position past each page that was read. It ends when read reports a full page,
+// after the last endpoint, and when the invocation has too little time left.
 func (w *jobRun) walk(ctx context.Context, j *Job, read func(hook.Target) (next string, full bool, err error)) error {
 	for first := true; j.Selects && (first || !w.outOfTime(ctx)); first = false {
 		i, found := slices.BinarySearchFunc(w.endpoints, j.Endpoint, func(t hook.Target, id hook.EndpointID) int {
@@ -124,8 +122,8 @@ func (w *jobRun) walk(ctx context.Context, j *Job, read func(hook.Target) (next 
 	return nil
 }
 
-// sendPage sends the pending page (2) and counts the results (3). After a failure
-// the whole page stays pending, so each delivery keeps its JobIndex.
+// sendPage sends the pending page (2) and counts the results (3). After a failure the whole
+// page stays pending, so that each delivery keeps its JobIndex.
 func (w *jobRun) sendPage(ctx context.Context) error {
 	page, err := w.pendingReplays(ctx)
 	if err != nil {
@@ -153,8 +151,8 @@ func (w *jobRun) sendPage(ctx context.Context) error {
 	return w.countPage(ctx, enqueued, skipped)
 }
 
-// pendingReplays returns the replays of the pending page. The records are those
-// of selectPage, or read again in a new process.
+// pendingReplays returns the replays of the pending page. The records are those that selectPage
+// read, or are read again in another process.
 func (w *jobRun) pendingReplays(ctx context.Context) ([]*candidate, error) {
 	if w.job.Filter.AddTo != "" {
 		return w.pendingAdditions(ctx)
@@ -178,7 +176,7 @@ func (w *jobRun) pendingReplays(ctx context.Context) ([]*candidate, error) {
 			delivery: d,
 			request: hook.ReplayRequest{
 				By: j.By, Job: j.ID, JobIndex: j.Selected - len(j.Pending) + i,
-				Force: j.Filter.State == hook.StateParked, // the filter names parked deliveries
+				Force: j.Filter.State == hook.StateParked, // parked deliveries are not settled
 			},
 			delay: max(0, dueTime(w.from, i, j.Rate).Sub(now)).Truncate(time.Second),
 		}
@@ -193,12 +191,21 @@ func (w *jobRun) pendingReplays(ctx context.Context) ([]*candidate, error) {
 	return page, nil
 }
 
-// countPage adds the results of the page to the job, and removes the page (3). A
-// cancelled job counts the page, too.
+// countPage adds the results of the page to the job, and removes the page (3), even if the job
+// is cancelled.
 func (w *jobRun) countPage(ctx context.Context, enqueued, skipped int) error {
 	page := w.job.Pending
-	err := conflict.Repeat(ctx, w.Wait, maxJobSaveAttempts, func() error {
-		j := w.job
+	err := conflict.Update(ctx, w.Wait, maxJobSaveAttempts, &w.job, func() (Job, error) {
+		stored, err := w.Jobs.Job(ctx, w.job.Tenant, w.job.ID)
+		if err != nil {
+			return stored, fmt.Errorf("read job: %w", err)
+		}
+		if stored.Selected != w.job.Selected || !slices.Equal(stored.Pending, page) {
+			return stored, errTaken
+		}
+		return stored, nil // cancelled meanwhile: save again
+	}, func(j Job) error {
+		w.job = j
 		j.Enqueued += enqueued
 		j.Skipped += skipped
 		j.Pending = nil
@@ -210,29 +217,17 @@ func (w *jobRun) countPage(ctx context.Context, enqueued, skipped int) error {
 		if passes {
 			j.PassOn()
 		}
-		saveErr := w.saveJob(ctx, &j)
-		if saveErr == nil {
-			if passes {
-				next := w.message.successor(j.Next)
-				w.next = &next
-			}
-			w.job, w.records = j, nil
-			w.enqueued += enqueued
-			w.skipped += skipped
-			return nil
+		if err := w.saveJob(ctx, &j); err != nil {
+			return err
 		}
-		if hook.CodeOf(saveErr) != hook.CodeConflict {
-			return saveErr
+		if passes {
+			next := w.message.successor(j.Next)
+			w.next = &next
 		}
-		stored, err := w.Jobs.Job(ctx, j.Tenant, j.ID)
-		if err != nil {
-			return fmt.Errorf("read job: %w", err)
-		}
-		if stored.Selected != w.job.Selected || !slices.Equal(stored.Pending, page) {
-			return errTaken
-		}
-		w.job = stored // cancelled meanwhile: save again
-		return saveErr
+		w.job, w.records = j, nil
+		w.enqueued += enqueued
+		w.skipped += skipped
+		return nil
 	})
 	if hook.CodeOf(err) == hook.CodeConflict {
 		return errBusy("the replay")

@@ -14,28 +14,27 @@ type Store interface {
 	settle.DeliveryStore
 	settle.DeliveriesReader
 	settle.EventReader
-	// AddTarget adds the target to the stored event, and returns CodeConflict when the
-	// event has the endpoint, with any number of shards, or hook.MaxTargets targets, when the
-	// payload of the event was erased, and when there is no event with the tenant and the
-	// time of acceptance of e.
+	// AddTarget adds the target to the stored event. It returns CodeConflict if the event
+	// already has the endpoint, with any number of shards, or already has hook.MaxTargets
+	// targets; if its payload was erased; and if there is no event with the tenant and the time
+	// of acceptance of e.
 	AddTarget(ctx context.Context, e hook.Event, target hook.Target) error
 	Eraser
 }
 
 // Eraser removes payloads and response bodies.
 type Eraser interface {
-	// EraseEvent removes the payload of the event and sets ErasedAt to e.ErasedAt.
-	// CodeConflict without a stored event with the id and the time of acceptance. The
-	// first time of several calls stays.
+	// EraseEvent removes the payload of the event and sets ErasedAt to e.ErasedAt. It returns
+	// CodeConflict if there is no event with the id and the time of acceptance. Of several
+	// calls the first time stays.
 	EraseEvent(ctx context.Context, e hook.Event) error
 	// EraseAttempts removes the response bodies of the recorded attempts of the
 	// deliveries.
 	EraseAttempts(ctx context.Context, deliveries []hook.Delivery) error
 }
 
-// Index finds deliveries. The index may lag a moment behind the records. The
-// returned deliveries are current records; deliveries no longer in the selected
-// state are absent.
+// Index finds deliveries. It may lag a moment behind the records, but the returned deliveries
+// are current records: those no longer in the selected state are left out.
 type Index interface {
 	// Select returns a page of the selection, the oldest first. A page may be short
 	// or empty before the end. next is the start of the next page, empty at the end.
@@ -44,12 +43,12 @@ type Index interface {
 	// CountSelected ignores After and Limit. With an error the number is the count
 	// so far.
 	CountSelected(ctx context.Context, s Selection) (int, error)
-	// SelectEvents returns the places of a page of events, the oldest first, like Select.
+	// SelectEvents returns a page of events, the oldest first, like Select.
 	SelectEvents(ctx context.Context, s EventSelection) (page []EventPlace, next string, err error)
 }
 
-// EventSelection selects events by acceptance: the events with a recorded delivery to
-// the source, or without an endpoint in the source, the tenant's events without a target.
+// EventSelection selects events by the time of acceptance: those with a recorded delivery to
+// Source, or, if Source has no endpoint, the tenant's events without a target.
 type EventSelection struct {
 	Tenant   hook.TenantID
 	Source   hook.Target
@@ -58,7 +57,8 @@ type EventSelection struct {
 	Limit    int       // 1 to 100
 }
 
-// EventPlace is an event at a time of acceptance, in milliseconds since 1970.
+// EventPlace identifies a stored event: its id, and its time of acceptance in milliseconds
+// since 1970.
 type EventPlace struct {
 	ID         hook.EventID
 	AcceptedAt int64
@@ -89,17 +89,16 @@ type Endpoints interface {
 type Jobs interface {
 	// Job returns the job, or CodeNotFound when the tenant has no such job.
 	Job(ctx context.Context, tenant hook.TenantID, id hook.JobID) (Job, error)
-	// SaveJob writes j as version j.Version+1. When the stored version is not
-	// j.Version, SaveJob writes nothing and returns CodeConflict; version 0 means
-	// "no record". A new running job counts as open until a save in another state;
-	// with MaxOpenJobs open jobs of the tenant, SaveJob stores no further job and
-	// returns CodeThrottled.
+	// SaveJob writes j as version j.Version+1. If the stored version is not j.Version, it
+	// writes nothing and returns CodeConflict; version 0 means "no record". A running job
+	// counts as open until it is saved in another state. If the tenant has MaxOpenJobs open
+	// jobs, SaveJob stores no further one and returns CodeThrottled.
 	SaveJob(ctx context.Context, j Job) error
 	// Jobs returns jobs of the tenant older than before, the newest first, at most
 	// limit (1 to 100). An empty before begins with the newest.
 	Jobs(ctx context.Context, tenant hook.TenantID, before hook.JobID, limit int) ([]Job, error)
-	// JobOutcomes returns the number of settled deliveries of the job by outcome. A
-	// delivery counted as delivered counts under no other outcome.
+	// JobOutcomes returns how many deliveries of the job settled with each outcome. A delivery
+	// that counts as delivered counts under no other outcome.
 	JobOutcomes(ctx context.Context, id hook.JobID) (Outcomes, error)
 }
 
@@ -110,9 +109,8 @@ type Queue interface {
 
 // JobQueue carries the messages of jobs.
 type JobQueue interface {
-	// Continue makes a worker continue the job after the delay, at most 15 minutes.
-	// A longer delay is cut to 15 minutes: a worker called too early enqueues the
-	// message again.
+	// Continue makes a worker continue the job after the delay. A delay longer than 15 minutes
+	// is cut to 15 minutes: a worker that is called too early enqueues the message again.
 	Continue(ctx context.Context, m Message, delay time.Duration) error
 }
 

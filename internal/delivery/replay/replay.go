@@ -19,13 +19,13 @@ type Replayer struct {
 	Queue     Queue
 	JobQueue  JobQueue
 	Completer Completer
-	Metrics   emf.Set // without an environment: no metrics
+	Metrics   emf.Set // with an empty environment, no metrics are written
 	Log       *slog.Logger
 	Now       func() time.Time
 	NewID     func() (hook.JobID, error)
 	Wait      conflict.Wait // between two tries of a write; nil: by the real clock
 
-	// Ended is called after each delivery ended by Discard and Cancel, before the
-	// settlement. nil: no call.
+	// Ended is called for each delivery that Discard or Cancel ended, before its settlement is
+	// completed; nil: not called.
 	Ended func(before, after hook.Delivery)
 }

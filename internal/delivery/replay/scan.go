@@ -9,10 +9,10 @@ import (
 )
 
 const (
-	// maxAnswerTime limits the time of an analysis or a dry run; afterwards the
-	// result is incomplete. An API gateway waits 30 s.
+	// maxAnswerTime limits the time of an analysis or a dry run, whose result is then
+	// incomplete. An API gateway waits 30 s.
 	maxAnswerTime = 20 * time.Second
-	// answerReserve is the time of the invocation reserved for the response.
+	// answerReserve is the part of the invocation's time that is kept for the response.
 	answerReserve = 3 * time.Second
 )
 
@@ -26,8 +26,8 @@ func (r *Replayer) answerDeadline(ctx context.Context) time.Time {
 	return end
 }
 
-// scan calls yield for the deliveries of the selection, the oldest first, until
-// yield returns false. complete is false when end passed before.
+// scan calls yield for the deliveries of the selection, the oldest first, until yield returns
+// false. complete is false if the time end came first.
 func (r *Replayer) scan(ctx context.Context, s Selection, end time.Time, yield func(hook.Delivery) (more bool)) (complete bool, err error) {
 	for {
 		if !r.Now().Before(end) {

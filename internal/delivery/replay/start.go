@@ -14,30 +14,28 @@ import (
 )
 
 const (
-	// FirstDelay delays the first message, so that the job is usually saved before a
-	// worker receives the message.
+	// FirstDelay delays the first message, so that usually the job is saved before a worker
+	// receives it.
 	FirstDelay = time.Second
-	// MaxSaveDelay is the deadline for the first save of a job after the first
-	// message. Start gives the save half of MaxSaveDelay, 30 s.
+	// MaxSaveDelay is how long after the first message the job may be saved. Start allows half
+	// of it for the save, 30 s.
 	MaxSaveDelay = time.Minute
-	// maxJobSaveAttempts limits retries after a version conflict on a job. Each
-	// conflict means that a worker saved the job. A worker saves several times a
-	// second, so the limit is twice maxSaveAttempts.
+	// maxJobSaveAttempts limits the tries of writing a job. A worker saves its job several
+	// times a second, so the limit is twice maxSaveAttempts.
 	maxJobSaveAttempts = 10
 )
 
 var errSlowSave = errors.New("saving the job took too long")
 
-// Start makes a job.
+// Start makes a job and starts it.
 //
-// The first message goes out before the save of the job. So every saved job has a
-// message, and a crash leaves no running job without a worker. A worker drops a
-// message without a job after one minute.
+// The first message is sent before the job is saved, so that every saved job has a message, and
+// no crash leaves a running job without a worker. A worker drops a message that has had no job
+// for one minute.
 //
-// CodeInvalid names the wrong fields of the request. CodeThrottled means that
-// MaxOpenJobs jobs of the tenant run. After another error there is
-// usually no job. If only the response of the save was lost, the job runs and
-// List returns the job.
+// CodeInvalid names the wrong fields of the request. CodeThrottled means that MaxOpenJobs jobs
+// of the tenant are running. After any other error there is usually no job, but if only the
+// response of the save was lost, the job runs, and List returns it.
 func (r *Replayer) Start(ctx context.Context, tenant hook.TenantID, q JobRequest) (Job, error) {
 	now := r.now()
 	f, err := r.newFilter(ctx, tenant, q, now)
@@ -95,9 +93,9 @@ func (r *Replayer) List(ctx context.Context, tenant hook.TenantID, before hook.J
 	return all, nil
 }
 
-// CancelJob ends the job. Enqueued deliveries continue, and a worker still
-// enqueues the pending page. For an already cancelled job CancelJob returns the
-// job unchanged; for a finished job CancelJob returns CodeConflict.
+// CancelJob ends the job. Deliveries that are already enqueued continue, and a worker still
+// enqueues the pending page. If the job was already cancelled, it is returned unchanged; a
+// finished job gives CodeConflict.
 func (r *Replayer) CancelJob(ctx context.Context, tenant hook.TenantID, id hook.JobID) (Progress, error) {
 	var (
 		j        Job
@@ -136,9 +134,8 @@ func (r *Replayer) progress(ctx context.Context, j Job) (Progress, error) {
 	return Progress{Job: j, Outcomes: outcomes}, nil
 }
 
-// saveJob saves the job; CodeConflict means that another writer saved the job
-// since the read. When the store already holds this very write, because only the
-// response was lost, saveJob succeeds.
+// saveJob saves the job. CodeConflict means that another writer saved it since the read. If the
+// store already has this very write, because only its response was lost, saveJob succeeds.
 func (r *Replayer) saveJob(ctx context.Context, j *Job) error {
 	j.UpdatedAt = r.now()
 	j.ExpiresAt = j.UpdatedAt.Add(KeepJobs)
@@ -147,8 +144,8 @@ func (r *Replayer) saveJob(ctx context.Context, j *Job) error {
 		stored, readErr := r.Jobs.Job(ctx, j.Tenant, j.ID)
 		switch {
 		case readErr != nil:
-			// The writer is unknown. With CodeConflict the caller would assume another
-			// worker, and the job could remain without a worker.
+			// Nobody knows who wrote the record. After CodeConflict the caller would assume
+			// another worker, and the job could be left without one.
 			err = readErr
 		case stored.isWriteOf(*j):
 			err = nil
@@ -161,7 +158,7 @@ func (r *Replayer) saveJob(ctx context.Context, j *Job) error {
 	return nil
 }
 
-// isWriteOf reports whether the stored job j results from the write of written.
+// isWriteOf reports whether the stored job j is the result of writing written.
 func (j Job) isWriteOf(written Job) bool {
 	return j.Version == written.Version+1 && j.Next == written.Next && j.UpdatedAt.Equal(written.UpdatedAt) && j.State == written.State &&
 		j.Selected == written.Selected && j.Enqueued == written.Enqueued && j.Skipped == written.Skipped &&

@@ -14,26 +14,26 @@ import (
 )
 
 const (
-	// pageLead is the time by which a page may go out early; the tokens carry the
-	// delay. A page late by at most pageLead does not delay the next page, so the
-	// travel time of messages does not lower the rate.
+	// pageLead is how early a page may be sent; its tokens carry the remaining delay. So a page
+	// that is late by no more than this does not delay the next one, and the travel time of the
+	// messages does not lower the rate.
 	pageLead = time.Second
-	// pageReserve is the time that an invocation needs to begin another page.
+	// pageReserve is the time that an invocation must have left to begin another page.
 	pageReserve = 10 * time.Second
 )
 
 // The decisions, as logged.
 const (
-	decideWait  = "wait"  // no room in the rate or in the invocation's time: continue later
-	decideAwait = "await" // the first save of the job may follow
+	decideWait  = "wait"  // the rate or the invocation's time allows no further page: continue later
+	decideAwait = "await" // the job may not have been saved yet: look again
 	decideGone  = "gone"  // no such job
 	decideTaken = "taken" // another worker or message continues the job: look again later
-	decideAgain = "again" // the next message did not continue the job: send a copy
-	decideStale = "stale" // another message continues the job, and this one is not needed
+	decideAgain = "again" // the next message seems to be lost: send a copy
+	decideStale = "stale" // another message continues the job: drop this one
 	decideEnded = "ended" // nothing left to do
 )
 
-// errTaken ends the run of a job taken by another worker.
+// errTaken ends the run if another worker has taken the job.
 var errTaken = errors.New("another worker took the job")
 
 // jobRun is the processing of one message of a job.
@@ -43,18 +43,18 @@ type jobRun struct {
 	message   Message
 	job       Job
 	read      Job             // the job as read
-	records   []hook.Delivery // records of the pending page; nil when another process selected the page
-	from      time.Time       // begin of the pending page at the job's rate
-	next      *Message        // the next message, named by the job; nil: this worker continues
+	records   []hook.Delivery // records of the pending page; nil if another process selected it
+	from      time.Time       // when the pending page starts at the job's rate
+	next      *Message        // the message to which the job was passed on; nil: this worker continues
 	endpoints []hook.Target   // endpoints of the filter; nil: not read yet
 
 	decision                           string
 	pages, selected, enqueued, skipped int
 }
 
-// Work continues the job of the message: one page, or several pages within the
-// rate and the time of the invocation. After an error the message must come again;
-// completed steps do not repeat.
+// Work continues the job of the message: one page, or several if the rate and the time of the
+// invocation allow. After an error the message must come again; steps that are complete are not
+// repeated.
 func (r *Replayer) Work(ctx context.Context, m Message) (err error) {
 	w := &jobRun{Replayer: r, message: m, job: Job{ID: m.Job, Tenant: m.Tenant}}
 	defer func() {
@@ -88,7 +88,7 @@ func (r *Replayer) Work(ctx context.Context, m Message) (err error) {
 func (w *jobRun) processPages(ctx context.Context) error {
 	for {
 		if len(w.job.Pending) > 0 {
-			// For a cancelled job, too: some tokens of the page may be on the queue.
+			// Even if the job is cancelled: some tokens of the page may be on the queue.
 			if err := w.sendPage(ctx); err != nil {
 				return err
 			}
@@ -108,7 +108,7 @@ func (w *jobRun) processPages(ctx context.Context) error {
 	}
 }
 
-// mustWait reports whether the next page of the job is for a later message.
+// mustWait reports whether the next page of the job must be left to a later message.
 func (w *jobRun) mustWait(ctx context.Context, j Job) bool {
 	return j.NextAt.Sub(w.now()) >= pageLead || w.pages > 0 && w.outOfTime(ctx)
 }
@@ -119,7 +119,7 @@ func (w *jobRun) outOfTime(ctx context.Context) bool {
 	return ok && deadline.Sub(w.Now()) < pageReserve
 }
 
-// sendOn makes f the decision of the run, and enqueues the message of f.
+// sendOn records the decision of f, and enqueues its message.
 func (w *jobRun) sendOn(ctx context.Context, f Following) error {
 	w.decision = f.Decision
 	c := Courier{Queue: w.JobQueue, Metrics: w.Metrics, Log: w.Log, Now: w.Now}

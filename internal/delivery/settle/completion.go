@@ -11,9 +11,9 @@ import (
 	"surehook/internal/rule/stats"
 )
 
-// maxSaveAttempts limits the writes of one change. Each conflict means that another writer
-// succeeded, so 3 attempts tolerate 2 concurrent writers. After the third conflict of a
-// decision the message fails, and the queue brings the token back.
+// maxSaveAttempts limits the tries of a write. After a conflict another writer has succeeded,
+// so 3 tries tolerate 2 concurrent writers. If every try to write a decision meets a conflict,
+// the message fails, and the queue brings the token back.
 const maxSaveAttempts = 3
 
 // Store keeps deliveries, endpoints, the counts of replay jobs and the counts of endpoints.
@@ -27,21 +27,21 @@ type Store interface {
 // Completion completes settled deliveries.
 type Completion struct {
 	Store    Store
-	Notifier Notifier      // nil: no delivery dies in this process
+	Notifier Notifier      // nil: dead deliveries are not reported
 	Log      *slog.Logger  // set with Notifier
 	Wait     conflict.Wait // between two tries of a write; nil: by the real clock
 }
 
 var _ Completer = Completion{}
 
-// Complete does the work that follows from the settled delivery, as recorded. A
-// delivery cancelled by its replay updates only its own job count: the successor's settlement
-// completes all generations before the successor.
+// Complete does the work that follows from the settled delivery, as recorded. A delivery that
+// was cancelled by its replay is only counted for its own job: when the replay settles, that
+// completes all generations before it.
 //
-// The notification comes last: a topic without an answer must not use up the time of
-// the settlement. A failed notification is logged and fails nothing. A crash or an
-// error before the notification repeats Complete, so the owner is notified at least
-// once if the notifier works.
+// The notification comes last, so that a topic that does not respond cannot use up the time of
+// the settlement. If the notification fails, this is only logged. After a crash before the
+// notification Complete is repeated, so the owner is notified at least once if the notifier
+// works.
 func (s Completion) Complete(ctx context.Context, d hook.Delivery) error {
 	if err := s.recordOutcome(ctx, d); err != nil || d.CancelledByReplay() {
 		return err
@@ -53,8 +53,8 @@ func (s Completion) Complete(ctx context.Context, d hook.Delivery) error {
 	return nil
 }
 
-// retirePredecessors retires the newest predecessor with an outcome of its own, and
-// counts the generations cancelled by their replays after that predecessor.
+// retirePredecessors retires the newest earlier generation that was not cancelled by its
+// replay, and counts the cancelled ones between.
 func (s Completion) retirePredecessors(ctx context.Context, d hook.Delivery) error {
 	before, ok := d.Ref().Predecessor()
 	for ok {
@@ -62,7 +62,7 @@ func (s Completion) retirePredecessors(ctx context.Context, d hook.Delivery) err
 		if err != nil || !replayed.CancelledByReplay() {
 			return err
 		}
-		// The process that cancelled the delivery may have died before the count.
+		// The process that cancelled the delivery may have died before it counted it.
 		if err := s.recordOutcome(ctx, replayed); err != nil {
 			return err
 		}
@@ -82,8 +82,8 @@ func (s Completion) recordOutcome(ctx context.Context, d hook.Delivery) error {
 	return nil
 }
 
-// retire discards a dead delivery after the settlement of its replay at the time
-// settledAt, and returns the record; without a record, the zero Delivery.
+// retire discards a dead delivery after its replay settled at settledAt, and returns the
+// record; the zero Delivery if there is none.
 func (s Completion) retire(ctx context.Context, ref hook.DeliveryRef, settledAt time.Time) (record hook.Delivery, err error) {
 	var died bool
 	err = conflict.Repeat(ctx, s.Wait, maxSaveAttempts, func() error {
@@ -104,9 +104,10 @@ func (s Completion) retire(ctx context.Context, ref hook.DeliveryRef, settledAt 
 		return nil
 	})
 	if err != nil && hook.CodeOf(err) == hook.CodeConflict {
-		// No conflict: a caller of the API would take it for the refusal of a cancellation that is made.
+		// Not CodeConflict: a caller of the API would think that the cancellation, which was
+		// made, had been refused.
 		return hook.Delivery{}, &hook.Error{
-			Code: hook.CodeUnavailable, Message: fmt.Sprintf("delivery %s changed %d times before the retirement; try again", ref, maxSaveAttempts),
+			Code: hook.CodeUnavailable, Message: fmt.Sprintf("delivery %s changed %d times before it could be retired; try again", ref, maxSaveAttempts),
 		}
 	}
 	if err == nil && died && settledAt.Sub(record.UpdatedAt) < stats.Kept {
@@ -115,10 +116,10 @@ func (s Completion) retire(ctx context.Context, ref hook.DeliveryRef, settledAt 
 	return record, err
 }
 
-// uncountDead takes the death back from the hour of the death: the settled replay
-// counts in its place. The call follows the write, so no repetition takes a death
-// back twice. After a crash or an error between the two, the death stays in the
-// counts of its hour; the next Complete does not count again.
+// uncountDead removes the death from the counts of its hour, because the settled replay counts
+// instead. It follows the write, so that a repetition does not remove a death twice. After a
+// crash or an error between the two, the death stays in the counts of its hour, because the
+// next Complete does not remove it again.
 func (s Completion) uncountDead(ctx context.Context, d hook.Delivery) error {
 	if _, err := s.Store.Count(ctx, d.Tenant, d.ID.Endpoint, stats.Deaths(d.EventType, -1), d.UpdatedAt); err != nil {
 		return fmt.Errorf("take back the death of delivery %s: %w", d.ID, err)

@@ -10,8 +10,8 @@ import (
 	"surehook/internal/names"
 )
 
-// notifyDead reports a dead delivery. The delivery of a notification is not
-// reported, so that no notification causes another notification.
+// notifyDead reports a dead delivery to the owner. The delivery of a notification is not
+// reported, so that no notification causes another one.
 func (s Completion) notifyDead(ctx context.Context, d hook.Delivery) {
 	if d.State != hook.StateDead || s.Notifier == nil || strings.HasPrefix(d.EventType, hook.SystemPrefix) {
 		return
@@ -24,9 +24,9 @@ func (s Completion) notifyDead(ctx context.Context, d hook.Delivery) {
 	})
 }
 
-// Notify sends a notification about a delivery and logs a failure at level ERROR. A
-// failed notification is lost: an error would stop the settlement, the dead letter or
-// the release of deliveries for as long as the topic is broken.
+// Notify sends a notification about a delivery and logs a failure at level ERROR. A failed
+// notification is lost: returning the error would stop the settlement, the dead letter or the
+// release of deliveries for as long as the topic is broken.
 func Notify(ctx context.Context, notifier Notifier, log *slog.Logger, n hook.Notification) {
 	if err := notifier.Notify(ctx, n); err != nil {
 		log.ErrorContext(ctx, "notification.failed",

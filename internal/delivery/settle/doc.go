@@ -1,18 +1,18 @@
-// Package settle writes what was decided about deliveries, and does the work that follows.
+// Package settle writes decisions about deliveries, and does the work that follows.
 //
-// A [Settler] of function deliver settles a delivery by the decision of a token: it writes
-// the record and the attempt (a), follows up (b), and asks package settlement again after a
-// conflict. It sends the next token, sends the dead letter, and disables the endpoint that
-// answered 410 Gone.
+// In function deliver, a [Settler] settles a delivery by the decision of a token: it writes the
+// record and the attempt (a), follows up (b), and after a conflict asks package settlement
+// again. Following up means sending the next token or the dead letter, disabling an endpoint
+// that answered 410 Gone, and completing the delivery.
 //
-// A [Completion] ends a settled delivery, for every function that settles deliveries:
+// A [Completion] completes a settled delivery, in every function that settles deliveries:
 //
 //   - it counts the delivery for the delivery's replay job,
-//   - it retires the dead predecessor: a replayed dead letter is no longer open, and the
-//     death no longer counts for the review of the endpoint,
+//   - it retires the dead predecessor: a replayed dead letter is no longer open, and its
+//     death no longer counts in the review of the endpoint,
 //   - it notifies the owner of a dead delivery; a failure is logged.
 //
-// Repeated calls of both are harmless.
+// Repeating either is harmless.
 //
 // # Ports
 //

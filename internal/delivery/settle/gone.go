@@ -8,11 +8,12 @@ import (
 	"surehook/internal/hook"
 )
 
-// disableEndpoint disables an endpoint after an answer 410 Gone. An endpoint
-// changed by the owner after the answer stays as the owner set it.
+// disableEndpoint disables an endpoint after a 410 Gone. If the owner has changed the endpoint
+// since the response, it stays as the owner set it.
 //
-// An endpoint that this answer disabled is notified about again, under the same key: the
-// answer to the write was lost, or the process of the write died before the notification.
+// If the endpoint is already disabled by this very response, the owner is notified again under
+// the same key: the response to the write may have been lost, or the process may have died
+// before the notification.
 func (s *Settler) disableEndpoint(ctx context.Context, recorded *hook.Delivery) error {
 	disabled := false
 	err := conflict.Repeat(ctx, s.Wait, maxSaveAttempts, func() error {
@@ -40,7 +41,7 @@ func (s *Settler) disableEndpoint(ctx context.Context, recorded *hook.Delivery) 
 		return nil
 	})
 	if err != nil && hook.CodeOf(err) == hook.CodeConflict {
-		return hook.Conflict(fmt.Sprintf("endpoint %s changed %d times before the disabling", recorded.ID.Endpoint, maxSaveAttempts))
+		return hook.Conflict(fmt.Sprintf("endpoint %s changed %d times before it could be disabled", recorded.ID.Endpoint, maxSaveAttempts))
 	}
 	if err != nil || !disabled {
 		return err
@@ -49,8 +50,8 @@ func (s *Settler) disableEndpoint(ctx context.Context, recorded *hook.Delivery) 
 	return nil
 }
 
-// notifyGone reports the disabled endpoint. The log names a failure; the endpoint's
-// reason still shows the cause.
+// notifyGone tells the owner that the endpoint was disabled. If this fails, the failure is
+// logged, and the reason in the endpoint still shows the cause.
 func (s *Settler) notifyGone(ctx context.Context, recorded *hook.Delivery) {
 	Notify(ctx, s.Notifier, s.Log, hook.Notification{
 		Type: hook.NotificationDisabled, Tenant: recorded.Tenant, Endpoint: recorded.ID.Endpoint, Delivery: recorded.ID,

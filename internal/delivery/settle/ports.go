@@ -84,10 +84,10 @@ type OutcomeRecorder interface {
 
 // Counter counts attempts and deliveries of endpoints.
 type Counter interface {
-	// Count adds to the counts of the hour of now, and adds OK and Failed to the
-	// counts of the minute of now. Count returns the sums of OK and Failed in the
-	// circuit.Window ending with that minute. Concurrent calls all count. A negative
-	// Dead takes deaths back. Count does not keep add.
+	// Count adds to the counts of the hour of now, and adds OK and Failed to the counts of the
+	// minute of now. It returns the sums of OK and Failed in the circuit.Window that ends with
+	// that minute. Concurrent calls are all counted. A negative Dead removes deaths. Count does
+	// not keep add.
 	Count(ctx context.Context, tenant hook.TenantID, endpoint hook.EndpointID, add *stats.Counts, now time.Time) (circuit.Counts, error)
 }
 
@@ -102,15 +102,14 @@ type TokenQueue interface {
 
 // Schedules hold tokens due later than the longest delay of a queue.
 type Schedules interface {
-	// At puts the token on the retry lane at the given time, rounded up to a whole
-	// second. The time is more than 15 minutes away. Repeated calls with the same
-	// token and time make one schedule; ScheduleName is the identity. Every other
-	// call makes another schedule, also during the minutes until the deletion of a
-	// fired schedule.
+	// At puts the token on the retry lane at the given time, rounded up to a whole second,
+	// which must be more than 15 minutes away. Repeated calls with the same token and time make
+	// one schedule, whose name is ScheduleName. Every other call makes another schedule, even
+	// while a fired schedule has not been deleted yet.
 	At(ctx context.Context, token hook.Token, at time.Time) error
 }
 
-// DeadLetters takes a message about each dead delivery.
+// DeadLetters is the queue for the messages about dead deliveries.
 type DeadLetters interface {
 	// Send sends one message about the delivery.
 	Send(ctx context.Context, letter hook.DeadLetter) error
@@ -118,9 +117,9 @@ type DeadLetters interface {
 
 // Notifier sends notifications to the owners of endpoints and to operators.
 type Notifier interface {
-	// Notify sends the notification to all recipients. Repeat the call after an
-	// error: the history and the tenant's endpoints get one event per notification
-	// key, and operators may get repeats.
+	// Notify sends the notification to all recipients. After an error the caller may repeat the
+	// call: the history and the tenant's endpoints get one event per notification key, and
+	// operators may get duplicates.
 	Notify(ctx context.Context, n hook.Notification) error
 }
 

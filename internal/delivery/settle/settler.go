@@ -15,13 +15,13 @@ import (
 	"surehook/internal/rule/stats"
 )
 
-// maxPersistAttempts limits the writes of the decision after an attempt. Without the
-// write the next token repeats the request. So the writes go on through conflicts and
-// throttles for 2 s on average and 3.8 s at most: a caller keeps that time.
+// maxPersistAttempts limits the tries of writing the decision after an attempt. If the decision
+// is not written, the next token repeats the request. So the tries go on through conflicts and
+// throttling, for 2 s on average and 3.8 s at most: callers must reserve that time.
 const maxPersistAttempts = 16
 
-// Settler settles deliveries by the decisions of their tokens. All fields but Wait must be
-// set. With an empty environment in Metrics, no metrics are written.
+// Settler settles deliveries by the decisions of their tokens. All fields but Wait must be set.
+// With an empty environment in Metrics, no metrics are written.
 type Settler struct {
 	Store       Store
 	Queue       TokenQueue
@@ -35,16 +35,16 @@ type Settler struct {
 	Wait        conflict.Wait // between two tries of a write; nil: by the real clock
 }
 
-// Written is how a delivery was settled.
+// Written says how a delivery was settled.
 type Written struct {
-	Record *hook.Delivery // the decision, or the record of another that stands
+	Record *hook.Delivery // with this decision, or with the other decision that stands
 	Own    bool           // the record shows this decision, or the decision of a copy of the token
 	Made   bool           // this process wrote the decision
 }
 
-// Settle writes the decision (a) and follows up (b), in the order of the plan, and repeats on
-// conflict with the newest record. When another decision stands, it does nothing. With an
-// error, Written tells what was done before; the queue brings the token back.
+// Settle writes the decision (a) and follows up (b), in the order of the plan. After a conflict
+// it repeats both with the newest record. If another decision stands, it does nothing. Even
+// with an error, Written says what was done; the queue then brings the token back.
 func (s *Settler) Settle(ctx context.Context, about *settlement.Subject, decision settlement.Decision) (Written, error) {
 	repeat, tries := conflict.Repeat, maxSaveAttempts
 	if decision.HasAttempt() {
@@ -54,7 +54,7 @@ func (s *Settler) Settle(ctx context.Context, about *settlement.Subject, decisio
 		plan     = decision.On(about, about.Delivery)
 		saved    bool
 		followed bool
-		undone   time.Time // of the death that the decision replaces
+		undone   time.Time // when the delivery died, if the decision replaces that death
 		fault    error     // of a follow-up before the write
 	)
 	err := repeat(ctx, s.Wait, tries, func() error {
@@ -63,7 +63,7 @@ func (s *Settler) Settle(ctx context.Context, about *settlement.Subject, decisio
 			return nil
 		case settlement.FollowFirst:
 			if fault = s.FollowUp(ctx, about, plan.Record); fault != nil {
-				return nil //nolint:nilerr // returned below: a conflict of the follow-up is no conflict of this write
+				return nil //nolint:nilerr // returned below: a conflict in the follow-up must not repeat this write
 			}
 			followed, undone = true, plan.Undone
 		case settlement.WriteFirst:
@@ -83,7 +83,7 @@ func (s *Settler) Settle(ctx context.Context, about *settlement.Subject, decisio
 		return done, contentionOf(err, about)
 	}
 	if done.Made && !undone.IsZero() {
-		s.countDead(ctx, about, -1, undone) // the success counts in its place
+		s.countDead(ctx, about, -1, undone) // the success counts instead
 	}
 	if own && !followed {
 		err = s.FollowUp(ctx, about, done.Record)
@@ -91,8 +91,7 @@ func (s *Settler) Settle(ctx context.Context, about *settlement.Subject, decisio
 	return done, err
 }
 
-// save writes the plan's record. After a conflict, save returns the newest record with the
-// error.
+// save writes the plan's record. After a conflict it returns the newest record with the error.
 func (s *Settler) save(ctx context.Context, plan settlement.Plan) (newest *hook.Delivery, err error) {
 	err = s.Store.SaveDelivery(ctx, *plan.Record, plan.Attempt)
 	if err == nil {
@@ -113,11 +112,10 @@ func contentionOf(err error, about *settlement.Subject) error {
 	if err == nil || hook.CodeOf(err) != hook.CodeConflict {
 		return err
 	}
-	return hook.Conflict(fmt.Sprintf("delivery %s changed in every try of the settlement", about.Token.Delivery))
+	return hook.Conflict(fmt.Sprintf("delivery %s changed during every try to settle it", about.Token.Delivery))
 }
 
-// FollowUp does the work that follows from the recorded decision (b). Repeated calls are
-// harmless.
+// FollowUp does the work that follows from the recorded decision (b). Repeating it is harmless.
 func (s *Settler) FollowUp(ctx context.Context, about *settlement.Subject, recorded *hook.Delivery) error {
 	work := settlement.FollowUpOf(recorded, about.Endpoint)
 	if work.Token != nil {
@@ -141,7 +139,7 @@ func (s *Settler) FollowUp(ctx context.Context, about *settlement.Subject, recor
 	return nil
 }
 
-// SendLetter sends the letter of a dead delivery.
+// SendLetter sends the dead letter of a dead delivery.
 func (s *Settler) SendLetter(ctx context.Context, dead *hook.Delivery) error {
 	if err := s.DeadLetters.Send(ctx, hook.DeadLetterOf(*dead)); err != nil {
 		return fmt.Errorf("send dead letter of delivery %s: %w", dead.ID, err)
@@ -149,8 +147,8 @@ func (s *Settler) SendLetter(ctx context.Context, dead *hook.Delivery) error {
 	return nil
 }
 
-// countDead counts a death without an attempt at the time. n is 1, or -1 to take a death
-// back. No decision depends on the count, so countDead only logs an error.
+// countDead counts a death without an attempt at the time, or removes one if n is -1. No
+// decision depends on the count, so an error is only logged.
 func (s *Settler) countDead(ctx context.Context, about *settlement.Subject, n int, at time.Time) {
 	_, err := s.Store.Count(ctx, about.Token.Tenant, about.Token.Delivery.Endpoint, stats.Deaths(about.Event.Type, n), at)
 	if err != nil {

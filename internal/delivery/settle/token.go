@@ -14,12 +14,16 @@ import (
 	"surehook/internal/rule/settlement"
 )
 
-// Send puts the token on the lane at the given time, and counts a token sent on too
-// often. A schedule puts the token on the retry lane.
+// Send puts the token on its lane at its time, and counts a token that circles. A time beyond
+// the longest delay of a queue takes a schedule, which puts the token on the retry lane.
 func (s *Settler) Send(ctx context.Context, send settlement.Sending) error {
 	token, at := send.Token, send.At
 	if token.Hops >= hook.MaxHops {
-		s.logCircling(ctx, token)
+		LogCircling(ctx, s.Log, s.Metrics, s.Now(), "token.circling", token.Hops,
+			slog.String(names.LogTenant, string(token.Tenant)),
+			slog.String(names.LogEndpoint, string(token.Delivery.Endpoint)),
+			slog.String(names.LogDelivery, token.Delivery.String()),
+			slog.Int(names.LogAttempt, token.Attempt))
 	}
 	delay := max(0, at.Sub(s.Now()))
 	if delay > hook.MaxQueueDelay {
@@ -34,31 +38,24 @@ func (s *Settler) Send(ctx context.Context, send settlement.Sending) error {
 	return nil
 }
 
-// logCircling counts a token sent on hook.MaxHops times or more.
-func (s *Settler) logCircling(ctx context.Context, t hook.Token) {
-	line := []slog.Attr{
-		slog.String(names.LogTenant, string(t.Tenant)),
-		slog.String(names.LogEndpoint, string(t.Delivery.Endpoint)),
-		slog.String(names.LogDelivery, t.Delivery.String()),
-		slog.Int(names.LogAttempt, t.Attempt),
-		slog.Int(names.LogHops, t.Hops),
-	}
-	s.Log.LogAttrs(ctx, slog.LevelWarn, "token.circling", s.Metrics.Append(line, s.Now(), emf.Count(names.MetricSentOn, 1))...)
+// LogCircling logs and counts a message that was sent on hook.MaxHops times or more. attrs name the
+// message.
+func LogCircling(ctx context.Context, log *slog.Logger, metrics emf.Set, now time.Time, line string, hops int, attrs ...slog.Attr) {
+	attrs = append(attrs, slog.Int(names.LogHops, hops))
+	log.LogAttrs(ctx, slog.LevelWarn, line, metrics.Append(attrs, now, emf.Count(names.MetricSentOn, 1))...) //nolint:sloglint // a constant of the caller
 }
 
 // scheduleHash is the number of bytes of the hash in the name of a schedule.
 const scheduleHash = 16
 
-// ScheduleName returns the name of the token's schedule: the event id, "_", and a
-// hash of delivery, attempt, nonce and time. The time counts in whole seconds. The
-// adapters of Schedules use the name, so that a repeated call of At meets the schedule
-// of the first call and no other schedule.
+// ScheduleName returns the name of the token's schedule: the event id, "_", and a hash of
+// delivery, attempt, nonce and time in whole seconds. The adapters of Schedules use the name,
+// so that a repeated call of At finds the schedule of the first call, and no other one.
 //
-// A fired schedule exists for some minutes after its time. A name without the time
-// would meet the fired schedule when the gate delays the token again. A name without
-// the nonce would meet the fired schedule of another token of the attempt. A call for
-// the same second comes before that second, because At is for times more than 15
-// minutes away. So a schedule with the same name has not fired.
+// A fired schedule still exists for some minutes. Without the time in its name, a token that
+// the gate delays again would collide with it. Without the nonce, another token of the attempt
+// would. A call for the same second cannot find a fired schedule, because At is called more
+// than 15 minutes before that second.
 //
 // The name has at most 63 of the service's 64 characters: 30 + 1 + 32. Only names of
 // one event can collide: n names collide with a probability of n²/2^129. A million

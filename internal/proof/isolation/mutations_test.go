@@ -48,7 +48,7 @@ func mutations() []mutation {
 		},
 		{
 			rule: "an outage leaves an endpoint fast", file: "delivery/gate/outcome.go", test: "delivery/gate TestGate_AnOutageEndsTheProof",
-			old: "r = r.as(isolation.Unproven, now)", bug: "r = r.as(isolation.Fast, now)",
+			old: "r = r.withClass(isolation.Unproven, now)", bug: "r = r.withClass(isolation.Fast, now)",
 		},
 		{
 			rule: "slots are granted without a count", file: "delivery/gate/grant.go", row: "limited backlog",
@@ -67,11 +67,11 @@ func mutations() []mutation {
 			old: "if len(left.Live(r.Now()).Leases) == 0 {", bug: "if len(left.Live(r.Now()).Leases) < 0 {",
 		},
 		{
-			rule: "a process ends the lease of another", file: "rule/isolation/limits.go", test: "delivery/release TestHandOver_EndsNoLeaseOfAnother",
+			rule: "a process ends the lease of another", file: "rule/isolation/limits.go", test: "delivery/release TestHandOver_KeepsTheLeaseOfAnotherToken",
 			old: "lease.Nonce == h.Nonce && lease.Run == h.Run {", bug: "lease.Nonce == h.Nonce {",
 		},
 		{
-			rule: "parked deliveries in hand get no slot", file: "delivery/deliver/slots.go", test: "delivery/deliver TestSlots_AsksOnceMore",
+			rule: "parked deliveries in hand get no slot", file: "delivery/deliver/slots.go", test: "delivery/deliver TestSlots_FillsAfterParking",
 			old: "if len(parked) == 0 {", bug: "if len(parked) >= 0 {",
 		},
 		{

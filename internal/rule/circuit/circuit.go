@@ -33,58 +33,58 @@ func (s State) String() string {
 type Settings struct {
 	hook.CircuitSettings
 
-	Slow bool // a slow endpoint: the threshold is at most SlowFailures
+	Slow bool // the endpoint is slow: the threshold is at most SlowFailures
 }
 
-// SlowFailures is the maximum threshold of consecutive failures for a slow
-// endpoint. Each failure of a slow endpoint occupies a function for longer.
+// SlowFailures is the highest threshold of failures in a row for a slow endpoint, because each
+// of its failures occupies a function for longer.
 const SlowFailures = 3
 
 // Window is the rolling window of the failure rate.
 const Window = 10 * time.Minute
 
-// LeaseFor is the duration of a probe's lease. An attempt and the settlement take
-// less time, so two probes cannot overlap. After a crash of the holder, the next
-// probe waits at most LeaseFor.
+// LeaseFor is how long the lease of a probe lasts. An attempt and its settlement take less
+// time, so two probes cannot overlap. If the holder crashes, the next probe waits for at most
+// LeaseFor.
 const LeaseFor = 2 * time.Minute
 
 // Circuit is the circuit breaker of one endpoint.
 type Circuit struct {
 	State      State
-	Generation int64 // each opening, closing and reset adds 1
-	Failures   int   // consecutive transient failures; when not closed, until the opening, and 0 after Trip
-	FailedIn   int64 // when closed: the version of the record with the first of the Failures; 0 without
-	Row        int   // when closed: the number of Failures that opens, by the window before the first; 0 without Failures
-	AtOnce     int   // when closed: attempts at a time while the endpoint recovers from an outage; 0: no limit
+	Generation int64 // grows by 1 with each opening, closing and reset
+	Failures   int   // transient failures in a row; while not closed, those that opened the circuit, and 0 after Trip
+	FailedIn   int64 // when closed: the version of the record that stored the first of the Failures; 0: there are none
+	Row        int   // when closed: the number of Failures that opens the circuit, fixed at the first one; 0: there are none
+	AtOnce     int   // when closed: limit of concurrent attempts while the endpoint recovers from an outage; 0: no limit
 	Cooldown   time.Duration
 	OpenedAt   time.Time
 	ProbeAt    time.Time // when open: the earliest time of a probe
 	Holder     string    // when half-open: the token of the probe
-	LeaseUntil time.Time // when half-open: the end of the lease; when open: of a probe in flight at an opening by hand
-	ClosedAt   time.Time // when closed: the time of the closing; zero if never open
+	LeaseUntil time.Time // when half-open: the end of the probe's lease; when open: that of a probe in flight when somebody opened the circuit
+	ClosedAt   time.Time // when closed: when it closed; zero: it was never open
 	Version    int64     // of the stored record; 0 for no record
 }
 
-// New returns the circuit of an endpoint without a record: closed.
+// New returns the circuit of an endpoint without a record, which is closed.
 func New() Circuit { return Circuit{State: Closed} }
 
-// Results are the results of one batch of attempts, admitted together.
+// Results are the results of one batch of attempts that were admitted together.
 type Results struct {
 	Failed   int  // transient failures, except throttling
-	Alive    bool // at least one other result, including throttling: the endpoint responds
-	Trailing int  // failures after the last other result; equals Failed if not Alive
+	Alive    bool // at least one other result, including throttling: the endpoint works
+	Trailing int  // failures after the last other result; all of them if not Alive
 }
 
-// Counts are the results of all attempts in the Window, including the current batch.
+// Counts are the results of all attempts within the Window, including the current batch.
 type Counts struct{ OK, Failed int }
 
-// Settled returns the circuit after the results of a batch, admitted by the given
-// circuit. Results of another generation, or for a circuit in another state than
-// closed, change nothing. Probed handles the results of probes.
+// Settled returns the circuit after the results of a batch that was admitted by the given
+// circuit. Results from another generation, or for a circuit that is not closed, change
+// nothing. Results of probes go to Probed.
 //
-// Failures are consecutive by their admission: only the first failures and those of
-// attempts admitted later count. Attempts in flight together say as much as one: several
-// of them may be of a type that always fails, beside others that succeed.
+// A failure counts as one more in the row only if its attempt was admitted after the row's
+// first failure was stored. Attempts that were in flight together say no more than one of them:
+// several may be of an event type that always fails, while others succeed.
 func (c Circuit) Settled(r Results, window Counts, admitted Circuit, s Settings, now time.Time) Circuit {
 	if c.State != Closed || c.Generation != admitted.Generation {
 		return c
@@ -108,9 +108,9 @@ func (c Circuit) Settled(r Results, window Counts, admitted Circuit, s Settings,
 	return c
 }
 
-// Probe gives the lease to holder, a token, if a probe is due. A second call by the
-// current holder renews the lease in full: the rest of the old lease may be shorter
-// than the attempt, and a second probe could start before the end of the first.
+// Probe gives the lease to holder, a token, if a probe is due. If the holder asks again, it
+// gets the full lease once more: the rest of the old one may be shorter than the attempt, and a
+// second probe could start before the first one ends.
 func (c Circuit) Probe(holder string, now time.Time) (next Circuit, ok bool) {
 	renewal := c.State == HalfOpen && c.Holder == holder
 	if !renewal && !c.ProbeDue(now) {
@@ -121,7 +121,7 @@ func (c Circuit) Probe(holder string, now time.Time) (next Circuit, ok bool) {
 	return c, true
 }
 
-// ProbeDue reports whether the lease is free now.
+// ProbeDue reports whether a token can take the lease now.
 func (c Circuit) ProbeDue(now time.Time) bool {
 	switch c.State {
 	case Open:
@@ -137,16 +137,15 @@ func (c Circuit) ProbeDue(now time.Time) bool {
 // ProbeResult is the result of a probe.
 type ProbeResult struct {
 	Holder     string
-	Generation int64 // of the admission
+	Generation int64 // of the circuit that admitted the probe
 	Alive      bool
-	Shared     bool // two copies of the holder's message probe: the other may be in flight
+	Shared     bool // a copy of the token may be probing, too
 }
 
-// Probed returns the circuit after a probe. A success closes the circuit with or
-// without the lease: the endpoint answered during this outage. A failure without the
-// lease changes nothing, because the current holder decides. After a failure with a
-// shared lease, the next probe is not due before the end of the lease. A result of
-// another generation changes nothing.
+// Probed returns the circuit after a probe. A success closes the circuit even if the lease is
+// lost, because the endpoint answered during this outage. A failure without the lease changes
+// nothing: the current holder decides. If the lease is shared, the next probe waits for its
+// end. Results from another generation change nothing.
 func (c Circuit) Probed(r ProbeResult, s Settings, now time.Time) Circuit {
 	switch {
 	case c.State == Closed || c.Generation != r.Generation:
@@ -163,8 +162,8 @@ func (c Circuit) Probed(r ProbeResult, s Settings, now time.Time) Circuit {
 	return next
 }
 
-// Reset returns the circuit closed, from any state. After an outage the endpoint begins
-// with one attempt at a time.
+// Reset returns the circuit closed, from any state. After an outage the endpoint starts with
+// one attempt at a time.
 func (c Circuit) Reset(now time.Time) Circuit {
 	next := Circuit{State: Closed, Generation: c.Generation + 1, ClosedAt: now, AtOnce: c.AtOnce, Version: c.Version}
 	if c.State != Closed {
@@ -173,8 +172,8 @@ func (c Circuit) Reset(now time.Time) Circuit {
 	return next
 }
 
-// Trip returns the circuit open, from any state. A probe may be in flight: the next
-// one waits for the end of its lease, also when the circuit is opened by hand again.
+// Trip returns the circuit open, from any state. If a probe is in flight, the next one waits
+// for the end of its lease, even if the circuit is opened by hand again.
 func (c Circuit) Trip(s Settings, now time.Time) Circuit {
 	next := c.open(s.Cooldown, now)
 	if now.Before(c.LeaseUntil) {

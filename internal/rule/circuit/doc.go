@@ -1,6 +1,6 @@
-// Package circuit is the circuit breaker of one endpoint: a state machine over
-// results and time. The package knows no clock, no store and no requests. Package
-// gate applies results, and package breaker sends probes.
+// Package circuit is the circuit breaker of one endpoint: a state machine over results and
+// time. The package knows no clock, store or requests. Package gate applies results, and
+// package breaker sends probes.
 //
 // # States
 //
@@ -32,7 +32,7 @@
 //	half-open  probe                     lease held                      half-open
 //	half-open  probe                     lease expired                   half-open, lease of the new holder
 //	half-open  the holder's failure                                      open, cooldown x 2 (at most the cap)
-//	half-open  the failure of a copy         lease renewed by a copy     the same, no probe before the end of the lease
+//	half-open  the failure of a copy     lease renewed by a copy         open as above, no probe before the end of the lease
 //	half-open  the holder's success                                      closed, generation + 1, cooldown = 0, one attempt at a time
 //	open       a former holder's success same generation                 closed, generation + 1, cooldown = 0
 //	half-open  a former holder's success same generation                 closed, generation + 1, cooldown = 0
@@ -41,19 +41,22 @@
 //	half-open  another token's failure                                   half-open
 //	any        results of another generation                             unchanged
 //
+// A success is every result except a transient failure: 429 and most other 4xx prove that the
+// endpoint works.
+//
 // # Failures in a row
 //
-// Failures in a row are the first one, and those of attempts admitted after the first was
-// stored, without a success among them. Attempts in flight together count once. Five slots
-// may each have a delivery that always fails, beside many that succeed; and a success in
-// flight at the first failure is not written either. So an outage of a healthy endpoint
-// with n attempts in flight is found after at most n + 4 failures.
+// Failures in a row are the first failure, and those of attempts that were admitted after the
+// first one was stored, without a success between them. Attempts in flight together count once:
+// each of five slots may hold a delivery that always fails, while many others succeed. So an
+// outage of a healthy endpoint with n attempts in flight is found after at most n + 4 failures.
 //
-// An endpoint that fails now and then has rows of failures by chance. With p the failure
-// rate of ten minutes, a row of n has the probability p^n. A row opens the circuit when that
-// is at most the probability of the configured row at an endpoint without history, which
+// An endpoint that fails now and then has rows of failures by chance. If p is its failure rate
+// within ten minutes, a row of n has the probability p^n. A row opens the circuit when this is
+// no more than the probability of the configured row at an endpoint without history, which
 // counts as one that fails in 1 of 25 attempts. p is the rate of the window before the row,
-// with these 25 attempts. Row fixes the length with the first failure.
+// plus these 25 attempts. Circuit.Row holds the required length; it is computed at the first
+// failure.
 //
 //	p                     1 %  4 %  5 %  10 %  20 %  30 %  40 %  50 %  60 %
 //	failures that open    5    5    6    7     10    14    18    24    25
@@ -61,23 +64,25 @@
 // # Failure rate
 //
 // The rate opens the circuit when the lower bound of its 95 % confidence interval reaches
-// the configured rate: of 10 attempts 9, of 100 60, of 1,000 531 failures are half.
+// the configured rate. For a rate of a half this takes 9 failures of 10, 60 of 100, or 531 of
+// 1,000.
 //
-// The rate does not apply in the first ten minutes after a closing, because the
-// window of ten minutes still holds the failures of the outage.
+// The rate does not apply in the first ten minutes after a closing, because the window still
+// contains the failures of the outage.
 //
 // # Recovery
 //
-// A closed circuit begins with one attempt at a time, and each success doubles the number,
-// until no limit of an endpoint is as high. Package gate admits no more. Until then the
-// configured number of failures in a row opens the circuit.
+// After an outage the circuit allows one attempt at a time. Each success doubles the number,
+// until it exceeds the highest limit that an endpoint can have. Package gate admits no more
+// than this. Until then the configured number of failures in a row opens the circuit, whatever
+// the history.
 //
 // # Late results
 //
-// A result counts only in the generation of its admission. So attempts in progress
+// A result counts only in the generation that admitted it. So attempts that are in flight
 // during an opening, a closing or a reset change nothing later.
 //
-// A probe may end after its lease. A late success proves that the endpoint answered
-// during the outage, and closes the circuit. A late failure says nothing about the
-// present, and the holder of the lease decides.
+// A probe may end after its lease. If it succeeds, the endpoint answered during the outage, and
+// the circuit closes. If it fails, this says nothing about the present, and the holder of the
+// lease decides.
 package circuit

@@ -7,8 +7,8 @@ import (
 	"surehook/internal/hook"
 )
 
-// rateApplies reports whether the window began after the last closing, so no
-// failure of the last outage is in the window.
+// rateApplies reports whether the window began after the last closing, so that it contains no
+// failure of the last outage.
 func (c Circuit) rateApplies(now time.Time) bool { return now.Sub(c.ClosedAt) >= Window }
 
 func (s Settings) threshold() int {
@@ -18,20 +18,20 @@ func (s Settings) threshold() int {
 	return s.Failures
 }
 
-// Without history an endpoint counts as one that fails in 1 of 25 attempts.
+// An endpoint without history counts as one that fails in 1 of 25 attempts.
 const (
 	priorFailures = 1
 	priorAttempts = 25
 )
 
-// longestRow is the longest row of failures that chance explains, whatever the history.
+// longestRow is the longest row of failures that still counts as chance, whatever the history.
 const longestRow = 25
 
-// row returns the number of failures in a row that opens the circuit, by the counts before
-// the row: as many as are no more likely, at the rate of the window, than the configured
-// number without history. A recovering endpoint gets the configured number, because the
-// window holds the failures of the outage; and an endpoint without a success, because its
-// failures may be of attempts in flight with the first.
+// row returns the number of failures in a row that opens the circuit, given the counts before
+// the row: the smallest number that is no more likely, at the failure rate of the window, than
+// the configured number without history. The configured number applies to a recovering
+// endpoint, because its window contains the failures of the outage, and to an endpoint without
+// a success, because its failures may be of attempts in flight with the first one.
 func (c Circuit) row(before Counts, s Settings) int {
 	n := s.threshold()
 	if c.AtOnce > 0 || before.OK == 0 {
@@ -45,11 +45,11 @@ func (c Circuit) row(before Counts, s Settings) int {
 	return n
 }
 
-// mostAtOnce is the number of attempts at a time from which a recovery is over: no limit
-// of attempts in flight is higher.
+// mostAtOnce is the number of concurrent attempts above which a recovery is over: no endpoint
+// can have a higher limit.
 const mostAtOnce = hook.MaxMaxInFlight
 
-// widened returns the attempts at a time after an answer.
+// widened returns the limit of concurrent attempts after a batch in which the endpoint worked.
 func widened(atOnce int) int {
 	if atOnce *= 2; atOnce > mostAtOnce {
 		return 0
@@ -57,14 +57,14 @@ func widened(atOnce int) int {
 	return atOnce
 }
 
-// rateExceeded reports whether the share of failures reached the configured rate, and not
-// by luck: the lower bound of its confidence interval did, or every attempt failed.
+// rateExceeded reports whether the share of failures reached the configured rate, and not by
+// chance: the lower bound of its confidence interval did, or every attempt failed.
 func (s Settings) rateExceeded(w Counts) bool {
 	total := w.OK + w.Failed
 	return total >= s.Minimum && (w.OK == 0 || lowerBound(w.Failed, total) >= s.Rate)
 }
 
-// confidence is the quantile of the normal distribution of an interval of 95 %.
+// confidence is the quantile of the normal distribution for a 95 % interval.
 const confidence = 1.96
 
 // lowerBound returns the lower bound of the share of n in total, by Wilson's score interval

@@ -8,24 +8,24 @@ import (
 	"surehook/internal/hook"
 )
 
-// MaxClaims is the most claims of one write. The write of the claims also ends the leases
-// of dead processes, as many as an endpoint has slots, and must fit into one expression of
+// MaxClaims is the highest number of claims in one write. The same write also ends expired
+// leases, up to as many as the endpoint has slots, and must fit into one expression of
 // DynamoDB. The next hand-over claims the slots that are left.
 const MaxClaims = 30
 
-// Claim is a parked delivery with a slot: its token is sent for the time.
+// Claim is a slot that was leased to a parked delivery, and the token to send for it.
 type Claim struct {
 	Token hook.Token
-	At    time.Time
+	At    time.Time // when the token is due: now, or at its rate slot
 	Lease Held
 }
 
-// Holds reports whether the limits hold the claim.
+// Holds reports whether the limits still have the lease of the claim.
 func (l Limits) Holds(c Claim) bool { return l.Leases[c.Lease.Key].Nonce == c.Lease.Nonce }
 
-// Claim leases free slots to the deliveries, in order, and reserves their rate slots. A
-// delivery whose rate slot is later than maxWait gets no slot, and none after it: rateWait
-// is the time until then.
+// Claim leases free slots to the waiting deliveries, in order, and reserves their rate slots.
+// It stops at the first delivery whose rate slot is more than maxWait away, and returns that
+// wait as rateWait.
 func (l Limits) Claim(waiting []hook.Delivery, free int, perSecond float64, maxWait time.Duration, now time.Time) (next Limits, claims []Claim, rateWait time.Duration) {
 	next = l
 	for _, d := range waiting[:max(0, min(len(waiting), free, MaxClaims))] {
@@ -44,16 +44,18 @@ func (l Limits) Claim(waiting []hook.Delivery, free int, perSecond float64, maxW
 	return next, claims, 0
 }
 
-// ageAfter is the wait per attempt after which a parked delivery is as good as a
-// delivery without an attempt.
+// ageAfter is how long, per attempt already made, a parked delivery waits before it counts as
+// one without attempts.
 const ageAfter = time.Minute
 
-// Order returns the parked deliveries without a lease, each once, in the order of their
-// claims: fewest attempts first, so that deliveries that always fail do not hold up the
-// others, and then the oldest first. A delivery that waited a minute per attempt counts as
-// one without attempts, unless the attempt of the slot failed: new deliveries do not hold
-// up the retries. The time before closedAt does not count, because in an outage a delivery
-// waits behind no other: the deliveries that opened the circuit would be the first again.
+// Order returns the parked deliveries without a lease, each once, in the order in which they
+// get slots: fewest attempts first, so that deliveries that always fail do not hold up the
+// others, and then oldest first.
+//
+// A delivery that has waited a minute per attempt counts as one without attempts, so that new
+// deliveries do not hold up retries forever. This does not apply after a failed attempt of the
+// slot. Time before closedAt does not count either: during an outage everything waits, and
+// otherwise the deliveries that opened the circuit would be the first to go again.
 func (l Limits) Order(parked []hook.Delivery, failed bool, closedAt, now time.Time) []hook.Delivery {
 	attempts := func(d hook.Delivery) int {
 		waited := min(now.Sub(d.UpdatedAt), now.Sub(closedAt))
@@ -82,7 +84,7 @@ func (l Limits) Free(parked []hook.Delivery) []hook.Delivery {
 	return free
 }
 
-// InTurns returns the deliveries of a and b in turns.
+// InTurns returns the deliveries of a and b alternately.
 func InTurns(a, b []hook.Delivery) []hook.Delivery {
 	all := make([]hook.Delivery, 0, len(a)+len(b))
 	for i := range max(len(a), len(b)) {

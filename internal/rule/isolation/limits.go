@@ -9,17 +9,16 @@ import (
 	"surehook/internal/hook"
 )
 
-// LeaseFor is the duration of a lease on an in-flight slot. An attempt and the
-// settlement end within one invocation of function deliver, at most 60 seconds, so
-// 2 minutes leave a reserve of 60 seconds. The slots of a killed process are free
-// again after LeaseFor.
+// LeaseFor is how long a lease on an in-flight slot lasts. An attempt and its settlement end
+// within one invocation of function deliver, at most 60 seconds, which leaves 60 seconds to
+// spare. If a process is killed, its slots are free again after LeaseFor.
 const LeaseFor = 2 * time.Minute
 
-// Lease is an in-flight slot in use by a token.
+// Lease is an in-flight slot that a token holds.
 type Lease struct {
 	Nonce string    // of the token
 	Until time.Time // the end of the lease, in milliseconds
-	Run   string    // of the process with the token; empty: the token is on its way
+	Run   string    // random, of the attempt that uses the slot; empty: a claim, whose token is still on its way
 }
 
 // same reports whether a and b are one state of a lease.
@@ -27,16 +26,16 @@ func (a Lease) same(b Lease) bool {
 	return a.Nonce == b.Nonce && a.Run == b.Run && a.Until.Equal(b.Until)
 }
 
-// Limits holds the in-flight slots, the reserved rate slots and the proof of speed of
-// an endpoint. A tenant has Limits of its own for its places in the lane slot.
+// Limits are the in-flight slots in use, the reserved rate slots and the proof of speed of an
+// endpoint. A tenant has Limits of its own for its places in the lane slot.
 type Limits struct {
 	Leases   map[string]Lease // by LeaseKey
 	RateSlot time.Time        // the first free rate slot
-	Rate     float64          // events per second of the reserved slots
-	Score    Score            // of the answers since ScoreAt
-	ScoreAt  time.Time        // the SpeedAt of the record when the score began
+	Rate     float64          // the rate per second at which slots were reserved
+	Score    Score            // of the answers in the speed class that began at ScoreAt
+	ScoreAt  time.Time        // the SpeedAt of the circuit record when the score began
 	Late     int              // late attempts in the minute of LateAt
-	LateAt   time.Time        // the begin of a minute; zero: none
+	LateAt   time.Time        // the start of a minute; zero: none
 }
 
 // Held is a lease with its key.
@@ -45,14 +44,14 @@ type Held struct {
 	Lease
 }
 
-// LeaseKey returns the key of the delivery's lease. One key per delivery: of two tokens
-// of a delivery one makes an attempt at a time. The endpoint of the record completes
-// the key, so the key leaves the endpoint out.
+// LeaseKey returns the key of the delivery's lease. There is one key per delivery, so two
+// tokens of a delivery cannot make attempts at the same time. The key leaves out the endpoint,
+// because the limits belong to one endpoint.
 func LeaseKey(d hook.DeliveryID) string {
 	return strings.TrimPrefix(string(d.Event), "evt_") + "_" + strconv.Itoa(d.Generation)
 }
 
-// LeaseEnd returns the end of a lease that begins at the time, in the precision of the store.
+// LeaseEnd returns the end of a lease that begins at the time, in milliseconds as stored.
 func LeaseEnd(at time.Time) time.Time { return at.Add(LeaseFor).Truncate(time.Millisecond) }
 
 // Live returns the limits without the leases that have ended by now.
@@ -62,7 +61,7 @@ func (l Limits) Live(now time.Time) Limits {
 	return l
 }
 
-// Begin returns the limits with the lease. The result shares no leases with l.
+// Begin returns the limits with the lease added. The result shares no map with l.
 func (l Limits) Begin(h Held) Limits {
 	l.Leases = maps.Clone(l.Leases)
 	if l.Leases == nil {
@@ -72,8 +71,9 @@ func (l Limits) Begin(h Held) Limits {
 	return l
 }
 
-// End returns the limits without the held leases. A lease of another token stays, and a
-// lease that another process started: a copy of the token may make the attempt.
+// End returns the limits without the held leases. It keeps a lease of another token, and a
+// lease that another process started, because a copy of the token may be making the attempt
+// there.
 func (l Limits) End(held ...Held) Limits {
 	l.Leases = maps.Clone(l.Leases)
 	for _, h := range held {
@@ -84,13 +84,13 @@ func (l Limits) End(held ...Held) Limits {
 	return l
 }
 
-// Reserve reserves a slot at perSecond and returns the time of the slot, not before
-// now. Slots reserved at another rate are free again: a changed rate applies at once.
+// Reserve reserves a rate slot at perSecond, and returns its time, not before now. Slots that
+// were reserved at another rate are given up, so a changed rate applies at once.
 //
-// Reserve is the generic cell rate algorithm (ITU-T I.371). Where GCRA refuses, Reserve
-// reserves a later slot: a delivery returning at the reserved time passes. So the endpoint
-// is paced, not polled. The queue delays by whole seconds, so a slot within the next half
-// second is now: otherwise a delivery would wait a second for a slot a millisecond away.
+// Reserve is the generic cell rate algorithm (ITU-T I.371), but where that would refuse,
+// Reserve reserves a later slot, and a delivery that comes back then need not ask again. The
+// queue delays by whole seconds, so a slot less than half a second away counts as now:
+// otherwise a delivery would wait a second for a slot that is a millisecond away.
 func (l Limits) Reserve(perSecond float64, now time.Time) (next Limits, slot time.Time) {
 	slot = l.RateSlot
 	if slot.Before(now) || l.Rate != perSecond {
@@ -104,22 +104,22 @@ func (l Limits) Reserve(perSecond float64, now time.Time) (next Limits, slot tim
 	return l, slot
 }
 
-// MaxRateWait is the longest wait of a token for a reserved rate slot. A delivery with
-// a longer wait is parked, so a changed rate soon applies to all.
+// MaxRateWait is how long a token waits for a reserved rate slot at most. If the next slot is
+// later, the delivery is parked, so that a changed rate soon applies to everything.
 const MaxRateWait = time.Minute
 
-// nearSlot is the wait from which a delivery waits for its rate slot: half of the second in
-// which the queue delays.
+// nearSlot is the shortest wait for which a delivery is delayed: half of the second by which
+// the queue delays.
 const nearSlot = time.Second / 2
 
-// Reserved returns the number of deliveries that wait for a reserved rate slot: the
-// slots after now up to the last reserved slot. A slot whose delivery has ended counts
-// until the time of the slot.
+// Reserved returns how many deliveries wait for a reserved rate slot: the number of slots after
+// now, up to the last reserved one. The slot of a delivery that has ended meanwhile still
+// counts.
 func (l Limits) Reserved(perSecond float64, now time.Time) int {
 	if perSecond <= 0 || l.Rate != perSecond || !l.RateSlot.After(now) {
 		return 0
 	}
-	// RateSlot is the first free slot. The slots before are at whole intervals back.
+	// RateSlot is the first free slot. The reserved slots precede it at equal intervals.
 	interval := time.Duration(float64(time.Second) / perSecond)
 	return int((l.RateSlot.Sub(now) - 1) / interval)
 }
@@ -127,7 +127,8 @@ func (l Limits) Reserved(perSecond float64, now time.Time) int {
 // InFlight returns the number of slots in use at now.
 func (l Limits) InFlight(now time.Time) int { return len(l.Live(now).Leases) }
 
-// Answered returns the limits with an answer counted for the class that began at since.
+// Answered returns the limits with an answer added to the score of the speed class that began
+// at since.
 func (l Limits) Answered(took time.Duration, since time.Time) Limits {
 	if !l.ScoreAt.Equal(since) {
 		l.Score, l.ScoreAt = 0, since
@@ -136,7 +137,7 @@ func (l Limits) Answered(took time.Duration, since time.Time) Limits {
 	return l
 }
 
-// CountLate returns the limits with n late attempts more in the minute of now.
+// CountLate returns the limits with n more late attempts in the minute of now.
 func (l Limits) CountLate(n int, now time.Time) Limits {
 	if minute := now.UTC().Truncate(time.Minute); !l.LateAt.Equal(minute) {
 		l.Late, l.LateAt = 0, minute
@@ -145,10 +146,10 @@ func (l Limits) CountLate(n int, now time.Time) Limits {
 	return l
 }
 
-// Delta is the change from one state of limits to another.
+// Delta is the difference between two states of limits.
 type Delta struct {
 	Removed  map[string]Lease // as before
-	Changed  map[string]Lease // as after, with an older lease of the key
+	Changed  map[string]Lease // as after; the key had another lease before
 	Added    map[string]Lease
 	RateSlot bool // RateSlot and Rate differ
 	Score    bool // Score and ScoreAt differ
@@ -160,7 +161,7 @@ func (d Delta) Empty() bool {
 	return len(d.Removed)+len(d.Changed)+len(d.Added) == 0 && !d.RateSlot && !d.Score && !d.Late
 }
 
-// To returns the change from l to after.
+// To returns the difference between l and after.
 func (l Limits) To(after Limits) Delta {
 	d := Delta{
 		Removed: make(map[string]Lease), Changed: make(map[string]Lease), Added: make(map[string]Lease),

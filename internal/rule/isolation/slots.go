@@ -7,17 +7,17 @@ import (
 	"surehook/internal/hook"
 )
 
-// The parked deliveries of a fast endpoint with a rate are sent in as many slots as the
-// rate has deliveries a second: a token waits for its rate slot for up to a second, the
-// unit of the queue, and holds an in-flight slot meanwhile. The limits hold each lease in
-// about 70 bytes, so the slots are at most 50.
+// When a fast endpoint has a rate, its parked deliveries are sent through as many slots as the
+// rate allows per second: a token waits for its rate slot for up to a second, the unit of the
+// queue, and holds an in-flight slot meanwhile. A lease takes about 70 bytes of the limits, so
+// there are at most 50 slots.
 const (
 	minDrainSlots = 20
 	maxDrainSlots = 50
 )
 
-// Slots returns the number of in-flight slots of an endpoint of the class; 0: an attempt
-// needs no slot. atOnce is the number of slots of a recovering endpoint; 0: it has all.
+// Slots returns the number of in-flight slots of an endpoint of the class; 0: an attempt needs
+// no slot. atOnce limits the slots of a recovering endpoint; 0: it does not.
 func Slots(e *hook.Endpoint, c Class, atOnce int) int {
 	slots := 0
 	switch {
@@ -32,8 +32,8 @@ func Slots(e *hook.Endpoint, c Class, atOnce int) int {
 	return slots
 }
 
-// Width returns the number of slots in which parked deliveries are sent; 0: in waves. The
-// deliveries of a coalescing endpoint have no slot each, and are sent in waves.
+// Width returns the number of slots through which parked deliveries are sent; 0: they are sent
+// in waves, as for a coalescing endpoint, whose deliveries have no slot each.
 func Width(e *hook.Endpoint, c Class, atOnce int) int {
 	if e.Coalesce.On() {
 		return 0
@@ -51,14 +51,14 @@ type Grant uint8
 // The grants.
 const (
 	Started Grant = iota + 1 // the token has the slot
-	Running                  // the token has the slot already: the answer to the write was lost
-	Busy                     // another token of the delivery, or a copy of the token, may make the attempt
+	Running                  // the token already has the slot: the response to the earlier write was lost
+	Busy                     // another token of the delivery, or a copy of the token, may be making the attempt
 	Full                     // no slot is free
 )
 
-// Start begins the lease of a token, or starts the lease that the sender of the token
-// claimed, if the endpoint has fewer than most leases. An earlier lease of the delivery
-// means that another process may make the attempt: the token is busy until the lease ends.
+// Start begins the lease of a token, or takes over the lease that the sender of the token
+// claimed, if the endpoint has fewer than most leases. Another lease of the same delivery means
+// that another process may be making the attempt: the token is busy until that lease ends.
 func (l Limits) Start(own Held, most int, now time.Time) (Limits, Grant) {
 	live := l.Live(now)
 	current, leased := live.Leases[own.Key]
@@ -74,9 +74,9 @@ func (l Limits) Start(own Held, most int, now time.Time) (Limits, Grant) {
 	return live.Begin(own), Started
 }
 
-// Take takes places for tokens, as long as fewer than most are taken, and reports which
-// tokens have a place. A copy of a token shares the place. Without a new place the limits
-// stay as they are: the end of other places needs no write.
+// Take gives the tokens places, as long as fewer than most are taken, and reports which tokens
+// have one. A copy of a token shares its place. If no place is taken, the limits stay as they
+// are, because expired places need not be written.
 func (l Limits) Take(tokens []Held, most int, now time.Time) (Limits, []bool) {
 	next, has, taken := l.Live(now), make([]bool, len(tokens)), false
 	for i, token := range tokens {

@@ -7,8 +7,8 @@ type Class uint8
 
 // The classes. The zero Class is not valid.
 const (
-	Unproven Class = iota + 1 // new, silent for long, or after an outage: too few answers to judge
-	Fast                      // at least 95 % of the last answers took less than LateAfter
+	Unproven Class = iota + 1 // new, without an attempt for a week, or after an outage: too few answers to judge
+	Fast                      // proved by its answers: about 95 % took less than LateAfter
 	Slow                      // many attempts took longer than LateAfter
 )
 
@@ -32,27 +32,28 @@ const (
 	LateAfter = time.Second
 	// MaxLate is the number of late attempts in a minute that make a fast endpoint slow.
 	MaxLate = 5
-	// SlowRest is the least time between slow and fast.
+	// SlowRest is the shortest time for which an endpoint stays slow.
 	SlowRest = time.Minute
 	// Silence is the time without an attempt after which a fast endpoint is unproven.
 	Silence = 7 * 24 * time.Hour
-	// SeenEvery is the precision of the time of the last attempt. One write a day keeps
-	// the time, so Silence is 7 to 8 days.
+	// SeenEvery is the precision of the time of the last attempt, which is written once a day.
+	// So Silence is 7 to 8 days.
 	SeenEvery = 24 * time.Hour
 )
 
-// proof is the score that makes an endpoint fast: 20 answers in time in a row.
+// proof is the score that makes an endpoint fast: 20 answers in time in a row, from a score of
+// 0.
 const proof = 20
 
-// latePenalty is the loss of score by a late answer. With one late answer in 20, the
-// mean of the score's change is zero: 19 x 1 - 1 x 19. So the score of an endpoint with
-// a 95th percentile above LateAfter falls, and of any other endpoint rises.
+// latePenalty is what a late answer takes off the score. With one late answer in 20 the score
+// stays the same on average: 19 x 1 - 1 x 19. So it falls if the endpoint's 95th percentile is
+// above LateAfter, and rises otherwise.
 const latePenalty = 19
 
-// leastScore bounds the score: after 5 late answers, more late answers add nothing.
+// leastScore is the lowest score: after 5 late answers, further ones change nothing.
 const leastScore = -5 * latePenalty
 
-// Score is the balance of answers in time and late answers.
+// Score counts answers in time as +1 and late ones as -latePenalty.
 type Score int
 
 // Add returns the score after an answer, or after a timeout, of the given duration.
@@ -66,23 +67,24 @@ func (s Score) Add(took time.Duration) Score {
 // Proven reports whether the score makes an endpoint fast.
 func (s Score) Proven() bool { return s >= proof }
 
-// lateCost is the number of answers in time that forgive one late attempt: as for a
-// proof, one in 20 may be late.
+// lateCost is the number of answers in time that forgive one late attempt: one in 20 may be
+// late, as for the proof of speed.
 const lateCost = 20
 
-// maxCredit bounds the credit to 3 late attempts, so that an endpoint that hangs is
-// found a few attempts later than without credit.
+// maxCredit limits the credit to 3 late attempts, so that an endpoint that hangs is noticed
+// only a few attempts later than without credit.
 const maxCredit = 3 * lateCost
 
-// Credit is the answers in time of one fast endpoint that one process saw lately. The
-// credit forgives late attempts. Batches are often of one or two attempts, so a share of
-// the batch alone would find an endpoint slow whose 1 in 200 answers takes long.
+// Credit is the number of answers in time that one process saw lately from one fast endpoint.
+// It forgives late attempts. Without it, an endpoint with one slow answer in 200 would be found
+// slow, because many batches have only one or two attempts.
 type Credit int
 
 // Earn returns the credit after n more answers in time.
 func (c Credit) Earn(n int) Credit { return min(c+Credit(n), maxCredit) }
 
-// Forgive returns the credit after late attempts, and the number of late attempts left.
+// Forgive returns the credit left after late attempts, and the number of late attempts that it
+// does not cover.
 func (c Credit) Forgive(late int) (next Credit, left int) {
 	forgiven := min(late, int(c/lateCost))
 	return c - Credit(forgiven*lateCost), late - forgiven

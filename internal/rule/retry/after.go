@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// MaxRetryAfter is the longest wait requested by an endpoint. Longer requests count as MaxRetryAfter.
+// MaxRetryAfter is the longest wait that an endpoint can ask for. A longer one is cut to it.
 const MaxRetryAfter = 24 * time.Hour
 
 // imfFixdate is the preferred date format of HTTP (RFC 9110, section 5.6.7).
@@ -21,7 +21,7 @@ func ParseRetryAfter(value string, now time.Time) time.Duration {
 		return seconds
 	}
 	for _, layout := range []string{imfFixdate, time.RFC850, time.ANSIC} {
-		// The location UTC prevents an interpretation of zone names as local zones.
+		// With UTC, zone names in the value are not taken for local zones.
 		if t, err := time.ParseInLocation(layout, value, time.UTC); err == nil {
 			return min(max(t.Sub(now), 0), MaxRetryAfter)
 		}
@@ -29,8 +29,8 @@ func ParseRetryAfter(value string, now time.Time) time.Duration {
 	return 0
 }
 
-// deltaSeconds parses one or more digits. The result saturates at MaxRetryAfter, so
-// numbers past the range of an integer are valid.
+// deltaSeconds parses one or more digits. It stops counting at MaxRetryAfter, so numbers too
+// large for an integer are valid.
 func deltaSeconds(value string) (wait time.Duration, ok bool) {
 	if value == "" {
 		return 0, false

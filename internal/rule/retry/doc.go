@@ -1,7 +1,7 @@
-// Package retry computes the delays between attempts and the end of a delivery.
-// The package is arithmetic only and knows no clock, no queue and no store. The
-// input is the endpoint's policy, the delivery, the number of the failed attempt
-// and the requested wait. The result is a delay, or the end of the retries.
+// Package retry computes the delays between attempts, and when there are no more. It is pure
+// arithmetic and knows no clock, queue or store. Its input is the endpoint's policy, the
+// delivery, the number of the failed attempt and the requested wait. Its result is a delay, or
+// the end of the retries.
 //
 // # Presets
 //
@@ -18,11 +18,10 @@
 //
 // # Jitter
 //
-// Jitter spreads a delay d, so simultaneous failures do not cause simultaneous
-// retries: full draws from [0, d], equal from [d/2, d], proportional from
-// [0.9 d, 1.1 d].
+// Jitter spreads a delay d, so that deliveries that failed together are not retried together:
+// full draws from [0, d], equal from [d/2, d], proportional from [0.9 d, 1.1 d].
 //
-// The draw is a hash of the delivery and the attempt: uniform over deliveries, and
-// constant for each attempt. So a crash and a repetition cannot move an attempt,
-// and the API can show the planned times.
+// The draw is a hash of the delivery and the attempt: uniform over deliveries, and constant for
+// each attempt. So a repetition after a crash does not move an attempt, and the API can show
+// the planned times.
 package retry

@@ -34,10 +34,10 @@ func Next(p hook.RetryPolicy, d hook.DeliveryID, n int, retryAfter time.Duration
 	return max(delay, floor), true
 }
 
-// Planned returns the times of the attempts after attempt n, given the failure of
-// attempt n at time last. Planned assumes immediate failures without requested
-// waits. The result is empty after the last attempt. If attempt n+1 already has a
-// planned time, Planned(p, d, n+1, planned) returns the times of the later attempts.
+// Planned returns the times of the attempts after attempt n, if attempt n fails at time last.
+// It assumes that further attempts fail at once and that the endpoint asks for no wait. The
+// result is empty after the last attempt. If attempt n+1 already has a planned time, Planned(p,
+// d, n+1, planned) returns the times of the attempts after it.
 func Planned(p hook.RetryPolicy, d hook.DeliveryID, n int, last time.Time) []time.Time {
 	var times []time.Time
 	for n = max(n, 0); ; n++ {
@@ -50,8 +50,8 @@ func Planned(p hook.RetryPolicy, d hook.DeliveryID, n int, last time.Time) []tim
 	}
 }
 
-// Deadline returns the last time of an attempt: at the age maxAge, or earlier at
-// ClosesAt, because the delivery must end before the deletion of the records.
+// Deadline returns the latest time of an attempt: when the delivery reaches maxAge, or at
+// ClosesAt if that is earlier, because the delivery must end before its records are deleted.
 func Deadline(d hook.Delivery, maxAge time.Duration) time.Time {
 	end := d.CreatedAt.Add(maxAge)
 	if closes := d.ClosesAt(); !closes.IsZero() && closes.Before(end) {
@@ -65,8 +65,7 @@ func Expired(d hook.Delivery, now time.Time, maxAge time.Duration) bool {
 	return now.After(Deadline(d, maxAge))
 }
 
-// spread returns the bounds of the draw of a delay. The zero Jitter means full
-// jitter.
+// spread returns the bounds between which a delay is drawn. The zero Jitter means full jitter.
 func spread(j hook.Jitter, d time.Duration) (low, high time.Duration) {
 	switch j {
 	case hook.JitterEqual:

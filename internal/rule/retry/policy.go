@@ -49,8 +49,8 @@ func preset(name string) (p hook.RetryPolicy, ok bool) {
 	return hook.RetryPolicy{}, false
 }
 
-// resolve replaces a preset by the schedule or exponential of the preset. An empty
-// policy and an unknown preset resolve to standard.
+// resolve replaces a preset by its schedule or exponential. An empty policy and an unknown
+// preset resolve to standard.
 func resolve(p hook.RetryPolicy) hook.RetryPolicy {
 	if p.Preset == "" && (len(p.Schedule) > 0 || p.Exponential != (hook.Exponential{})) {
 		return p

@@ -53,7 +53,7 @@ func TestCheck(t *testing.T) {
 		}},
 		{name: "places are pointers", schema: `{"properties":{"a/b~":false}}`, payload: `{"a/b~":1}`, want: []hook.FieldError{{Field: "payload/a~1b~0", Message: "is not allowed"}}},
 		{name: "not an object", schema: order, payload: `[]`, want: []hook.FieldError{{Field: "payload", Message: "got array, want object"}}},
-		{name: "not JSON", schema: order, payload: `order 7`, want: []hook.FieldError{{Field: "payload", Message: "must be JSON"}}},
+		{name: "not JSON", schema: order, payload: `order 7`, want: []hook.FieldError{{Field: "payload", Message: "must be valid JSON"}}},
 		{name: "two values", schema: `true`, payload: `1 2`, want: []hook.FieldError{{Field: "payload", Message: "must be one JSON value"}}},
 		{name: "true takes everything", schema: `true`, payload: `[null]`, want: nil},
 		{name: "false takes nothing", schema: `false`, payload: `1`, want: []hook.FieldError{{Field: "payload", Message: "is not allowed"}}},
@@ -80,7 +80,7 @@ func TestCheck(t *testing.T) {
 func TestCompile_refuses(t *testing.T) {
 	t.Parallel()
 	tests := []struct{ name, schema, field, message string }{
-		{"no JSON", `{`, "schema", "must be JSON"},
+		{"no JSON", `{`, "schema", "must be valid JSON"},
 		{"no schema", `[]`, "schema", "must be an object, true or false"},
 		{"null", `null`, "schema", "must be an object, true or false"},
 		{"a wrong keyword", `{"properties":{"a":{"type":"text"}}}`, "schema/properties/a/type", "value must be one of"},

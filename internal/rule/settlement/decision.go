@@ -7,8 +7,8 @@ import (
 	"surehook/internal/rule/retry"
 )
 
-// Decision is what a token decided about its delivery. On applies it to a record, and
-// again to the newest record after a conflict.
+// Decision is what a token decided about its delivery. On applies it to a record, and after a
+// conflict to the newest record.
 type Decision struct {
 	state  hook.State // without an attempt; 0: the outcome decides
 	reason hook.Reason
@@ -19,7 +19,7 @@ type Decision struct {
 	at      time.Time
 }
 
-// Attempted is the decision after an attempt. The outcome stays as it is.
+// Attempted is the decision after an attempt. It does not change the outcome.
 func Attempted(o *hook.Outcome, started, ended time.Time) Decision {
 	return Decision{outcome: o, started: started, at: ended}
 }
@@ -37,53 +37,54 @@ func Expired(now time.Time) Decision {
 // Erased is the decision about a delivery whose payload was erased.
 func Erased(now time.Time) Decision { return Decision{erase: true, at: now} }
 
-// HasAttempt reports whether a request was made. If so, a decision that is not written
-// repeats the request.
+// HasAttempt reports whether a request was made. Such a decision must be written, or the
+// request is repeated.
 func (d Decision) HasAttempt() bool { return d.outcome != nil }
 
-// Order is what is to be done with a plan, and in which order.
+// Order says what to do with a plan, and in which order.
 type Order uint8
 
 // The orders.
 const (
-	// WriteFirst writes the record (a), and then follows up (b).
+	// WriteFirst writes the record (a) and then follows up (b).
 	WriteFirst Order = iota + 1
-	// FollowFirst follows up (b) before the write (a), over the record of another token.
+	// FollowFirst follows up (b) before the write (a), when the decision replaces the record of
+	// another token.
 	//
-	// Perhaps no message returns with this nonce, so a death between (a) and (b) would lose
-	// (b). After a death between the two steps the record is as before: the delivery is
-	// parked, its next token exists, or it has a dead letter. The repetition of (b) is
-	// harmless: the breaker removes a needless dead letter, the replay job counts the
-	// delivery once, and a success counts before a death.
+	// Possibly no message with this nonce comes back, so a crash between (a) and (b) would lose
+	// (b). After a crash between (b) and (a) the record is as before: the delivery is parked,
+	// its next token exists, or it has a dead letter. Repeating (b) is harmless: the breaker
+	// removes needless dead letters, and the replay job counts the delivery once, as delivered
+	// rather than dead.
 	FollowFirst
-	// FollowOnly follows up (b): the record shows this decision.
+	// FollowOnly follows up (b): the record already has this decision.
 	FollowOnly
-	// Stand does nothing: another decision stands.
+	// Stand does nothing: the decision in the record stands.
 	Stand
 )
 
 // Plan is what a decision does to a record.
 type Plan struct {
 	Order   Order
-	Record  *hook.Delivery // to be written; with FollowOnly and Stand: the record as it is
-	Attempt *hook.Attempt  // to be written in the same transaction; nil: none
-	// Undone is the time of the death that a success replaces; zero for none.
+	Record  *hook.Delivery // to write; with FollowOnly and Stand: the current record
+	Attempt *hook.Attempt  // to write in the same transaction; nil: none
+	// Undone is when the delivery died, if a success replaces that death; zero otherwise.
 	Undone time.Time
-	// Made says, with FollowOnly, that the process of the decision wrote the record and lost
-	// the answer; otherwise a copy of its token wrote it. Two copies of a token end in one
-	// millisecond very seldom.
+	// Made distinguishes two cases of FollowOnly: true if this process wrote the record and
+	// lost the response, false if a copy of its token wrote it. The two are told apart by the
+	// time of the decision in milliseconds, which two copies very rarely share.
 	Made bool
 }
 
-// On returns the plan for the newest record. The record stays as it is.
+// On returns the plan for the newest record, which it does not change.
 //
-// A record is decided when it shows the attempt, or when the delivery is settled, or when
-// this token parked it. The record of the own nonce is FollowOnly: the answer to the write
-// was lost, or a copy of the token decided.
+// A record is decided if it shows the attempt, if the delivery is settled, or if this token
+// parked it. If the token's own nonce is in a decided record, only the follow-up is left: the
+// response to the write was lost, or a copy of the token made the decision.
 //
-// A delivery parked after the token was made is not decided: a copy of the token may have
-// parked it, and the process of the copy may have deleted the message. Only a conflict
-// leads here: Judge drops such a token.
+// If the delivery was parked after the token was made, the token must not decide: a copy of it
+// may have parked the delivery, and that process may have deleted the message. This happens
+// only after a conflict, because Judge drops such a token.
 func (d Decision) On(s *Subject, current *hook.Delivery) Plan {
 	next, attempt := d.apply(s, current)
 	own := current.Token == s.Token.Nonce
@@ -105,24 +106,24 @@ func (d Decision) On(s *Subject, current *hook.Delivery) Plan {
 	return Plan{Order: Stand, Record: current}
 }
 
-// same reports whether the record shows the decision of this process.
+// same reports whether the record shows the decision that this process made.
 func same(record, next *hook.Delivery) bool {
 	return record.State == next.State && record.Attempts == next.Attempts && record.UpdatedAt.UnixMilli() == next.UpdatedAt.UnixMilli()
 }
 
-// over returns the decision in place of the record of another token, or of a copy of the
-// token. ok is false when the record must stay:
+// over returns the records for a decision that replaces the record of another token, or of a
+// copy of the token. ok is false if the current record must stay:
 //
-//   - A decision without an attempt adds nothing: the breaker ends and cancels parked
-//     deliveries.
-//   - Of two tokens of an attempt, an answer 2xx counts more than a recorded failure,
-//     also after further attempts and after the death. Every other outcome adds
-//     nothing to a recorded attempt. A delivery cancelled, discarded or replayed by a
-//     person stays so.
-//   - Over a park, a failed attempt must not send the next token before the write,
-//     because the token could arrive before the write and be dropped. So the attempt
-//     is recorded, the delivery stays parked, and the breaker sends the next token.
-//     After a release the record stays, and the token of the release repeats the
+//   - A decision without an attempt never replaces anything: the breaker ends and cancels
+//     parked deliveries.
+//   - If two tokens made the same attempt, a 2xx replaces a failure that the other one
+//     recorded, even after further attempts or if the delivery is already dead. No other
+//     outcome replaces a recorded attempt. A delivery that somebody cancelled, discarded or
+//     replayed stays as it is.
+//   - If the delivery was parked during the attempt, a failed attempt must not send the next
+//     token before the write, because that token could arrive first and be dropped. So the
+//     attempt is recorded, the delivery stays parked, and the breaker sends the next token.
+//     After a release the record stays as it is, and the token of the release repeats the
 //     attempt.
 func (d Decision) over(s *Subject, current, next *hook.Delivery, attempt *hook.Attempt) (*hook.Delivery, *hook.Attempt, bool) {
 	died := current.State == hook.StateDead && current.Replayed.Generation == 0
@@ -132,7 +133,7 @@ func (d Decision) over(s *Subject, current, next *hook.Delivery, attempt *hook.A
 		return nil, nil, false
 	case recorded:
 		next.Attempts = current.Attempts
-		return next, nil, next.State == hook.StateDelivered // the record of the attempt stays
+		return next, nil, next.State == hook.StateDelivered // the recorded attempt stays
 	case died:
 		return next, attempt, next.State == hook.StateDelivered
 	case next.State != hook.StateRetrying:
@@ -145,7 +146,7 @@ func (d Decision) over(s *Subject, current, next *hook.Delivery, attempt *hook.A
 	return next, attempt, true
 }
 
-// apply returns the record with the decision, and the attempt.
+// apply returns the record with the decision applied, and the attempt to record.
 func (d Decision) apply(s *Subject, current *hook.Delivery) (*hook.Delivery, *hook.Attempt) {
 	if d.HasAttempt() {
 		return d.applyAttempt(s, current)
@@ -164,17 +165,17 @@ func (d Decision) apply(s *Subject, current *hook.Delivery) (*hook.Delivery, *ho
 	return next, nil
 }
 
-// applyAttempt returns the record after the attempt, and the attempt. The success of a first
-// attempt needs no record of its own.
+// applyAttempt returns the record after the attempt, and the attempt to record. If the first
+// attempt succeeds, there is no attempt to record.
 func (d Decision) applyAttempt(s *Subject, current *hook.Delivery) (*hook.Delivery, *hook.Attempt) {
 	next, o := new(*current), *d.outcome
-	if next.Erased { // during the attempt
+	if next.Erased { // the payload was erased during the attempt
 		o.Body, o.Headers, o.Sent = nil, nil, nil
 	}
 	next.Attempts, next.Token = s.Token.Attempt, s.Token.Nonce
 	next.UpdatedAt, next.NextAttemptAt = d.at, time.Time{}
 	next.Last = o
-	next.Last.Headers, next.Last.Sent, next.Last.Phases = nil, nil, hook.Phases{} // the record of the attempt has them
+	next.Last.Headers, next.Last.Sent, next.Last.Phases = nil, nil, hook.Phases{} // in the record of the attempt
 	next.Last.Body = o.Body[:min(len(o.Body), hook.MaxLastBody)]
 	next.State, next.Reason = hook.StateDead, hook.ReasonNone
 	switch resultOf(s.Endpoint, &o) {
@@ -188,7 +189,7 @@ func (d Decision) applyAttempt(s *Subject, current *hook.Delivery) (*hook.Delive
 	if next.State == hook.StateDelivered && next.Attempts == 1 {
 		return next, nil
 	}
-	next.Last.Batch = o.Batch.Short() // the record of the attempt holds them
+	next.Last.Batch = o.Batch.Short() // the members are in the record of the attempt
 	return next, &hook.Attempt{
 		Delivery:      next.Ref(),
 		Number:        next.Attempts,
@@ -200,9 +201,9 @@ func (d Decision) applyAttempt(s *Subject, current *hook.Delivery) (*hook.Delive
 	}
 }
 
-// reasonOf returns the reason of a delivery that no further attempt can help.
+// reasonOf returns the reason of a delivery whose outcome no further attempt can improve.
 func reasonOf(c hook.Class) hook.Reason {
-	switch c { //nolint:exhaustive // the others say that the receiver does not take the event
+	switch c { //nolint:exhaustive // with all others the receiver rejects the event
 	case hook.ClassGone:
 		return hook.ReasonGone
 	case hook.ClassTransformation:
@@ -211,8 +212,8 @@ func reasonOf(c hook.Class) hook.Reason {
 	return hook.ReasonRejected
 }
 
-// resultOf returns the meaning of the outcome for a delivery. An answer that rejects a
-// batch of several events may be about another event: the delivery then goes alone.
+// resultOf returns what the outcome means for a delivery. If a request with several events is
+// rejected, the cause may be another event, so the delivery is tried again alone.
 func resultOf(e *hook.Endpoint, o *hook.Outcome) hook.Result {
 	result := e.ResultOf(o)
 	if o.Batch.Several() && result == hook.ResultRejected && o.Class != hook.ClassGone {
@@ -221,8 +222,8 @@ func resultOf(e *hook.Endpoint, o *hook.Outcome) hook.Result {
 	return result
 }
 
-// afterFailure plans the next attempt. A delivery older than max_age at the next
-// attempt is dead now, so that the owner hears of the death without a wait.
+// afterFailure plans the next attempt. If the delivery would be older than max_age by then, it
+// is dead now, so that its owner is told at once.
 func afterFailure(d *hook.Delivery, e *hook.Endpoint, retryAfter time.Duration, now time.Time) (hook.State, hook.Reason, time.Time) {
 	delay, ok := retry.Next(e.Retry, d.ID, d.Attempts, retryAfter)
 	if !ok {

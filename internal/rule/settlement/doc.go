@@ -1,6 +1,6 @@
-// Package settlement decides what happens to a delivery: from a token, the newest
-// record and the outcome of an attempt to the record to write and the work that follows.
-// The package knows no stores or queues: package deliver reads, writes, and asks again
+// Package settlement decides what happens to a delivery: given a token, the newest record and
+// the outcome of an attempt, it returns the record to write and the work that follows. The
+// package knows no stores or queues. Packages deliver and settle read and write, and ask again
 // after a conflict.
 //
 // # Three questions
@@ -17,10 +17,10 @@
 //	(b) send the token of the next attempt, or the dead letter
 //	(c) acknowledge the token that came
 //
-// A crash before (a) repeats the attempt. A crash between (a) and (c) brings the same token
-// back: the token finds its own nonce in the record, and resumes at (b). So no crash
-// between two steps loses a delivery.
+// A crash before (a) repeats the attempt. After a crash between (a) and (c) the same token
+// comes back, finds its own nonce in the record, and resumes at (b). So no crash between two
+// steps loses a delivery.
 //
-// Only a decision over the record of another token goes the other way, (b) before (a):
-// see [FollowFirst].
+// Only a decision that replaces the record of another token does (b) before (a): see
+// [FollowFirst].
 package settlement

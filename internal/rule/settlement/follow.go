@@ -6,17 +6,17 @@ import (
 	"surehook/internal/hook"
 )
 
-// FollowUp is the work that follows from a record (b), in the order of the fields. Repeated
-// work is harmless: a second token of the same attempt finds the attempt recorded, and the
-// breaker reconciles dead letters with the records.
+// FollowUp is the work that follows from a record (b), in the order of the fields. Repeating it
+// is harmless: a second token finds the attempt recorded, and the breaker removes a second dead
+// letter.
 type FollowUp struct {
 	Token    *Sending // the token of the next attempt; nil: none
-	Disable  bool     // the endpoint wants no more deliveries
+	Disable  bool     // disable the endpoint, which answered 410
 	Letter   bool     // send the dead letter
 	Complete bool     // complete the settlement: see package settle
 }
 
-// Sending is a token on its way to a lane, at a time.
+// Sending is a token to send, with its lane and time.
 type Sending struct {
 	Token hook.Token
 	Lane  hook.Lane
@@ -30,7 +30,7 @@ func FollowUpOf(d *hook.Delivery, e *hook.Endpoint) FollowUp {
 		lane, at := e.LaneAt(hook.LaneRetry, d.NextAttemptAt)
 		return FollowUp{Token: &Sending{Token: d.NextToken(), Lane: lane, At: at}}
 	case hook.StateDelivered, hook.StateCancelled, hook.StateDiscarded:
-		// Discarded: the delivery died, and a replay settled before this token came back.
+		// Discarded: the delivery died, and its replay settled before this token came back.
 		return FollowUp{Complete: true}
 	case hook.StateDead:
 		return FollowUp{Disable: d.Reason == hook.ReasonGone, Letter: true, Complete: true}
@@ -39,7 +39,8 @@ func FollowUpOf(d *hook.Delivery, e *hook.Endpoint) FollowUp {
 	return FollowUp{}
 }
 
-// wait returns the token of a delivery that came too early, for the planned time.
+// wait returns the sending that brings a token back at the planned time, after it came too
+// early.
 func wait(s *Subject) Sending {
 	lane, at := s.Endpoint.LaneAt(hook.LaneRetry, s.Delivery.NextAttemptAt)
 	return Sending{Token: SameToken(s.Token), Lane: lane, At: at}
@@ -47,10 +48,10 @@ func wait(s *Subject) Sending {
 
 // SameToken returns a token for the same attempt with the same nonce and one more hop.
 //
-// Suppose that the queue hands one message to two functions. The first function makes the
-// attempt and dies before (b). The second function sends the token back to wait. The
-// returning token finds its own nonce recorded and resumes at (b); a token with a new nonce
-// would be dropped, and the delivery would be lost.
+// The nonce must stay, because the queue may give one message to two functions. Suppose the
+// first one makes the attempt and dies before (b), and the second one sends the token back to
+// wait. The returning token finds its own nonce recorded and resumes at (b). A token with a new
+// nonce would be dropped, and the delivery would be lost.
 func SameToken(t hook.Token) hook.Token {
 	return hook.Token{Delivery: t.Delivery, Tenant: t.Tenant, Attempt: t.Attempt, Nonce: t.Nonce, Hops: t.Hops + 1, Parks: t.Parks}
 }

@@ -7,7 +7,8 @@ import (
 	"surehook/internal/rule/retry"
 )
 
-// Subject is a token with the records that it names. Nobody changes the records.
+// Subject is a token with the records that it names. The records are shared and must not be
+// changed.
 type Subject struct {
 	Token    hook.Token
 	Event    *hook.Event
@@ -18,7 +19,7 @@ type Subject struct {
 // Step is what happens to a token next.
 type Step struct {
 	Do       Action
-	Reason   string   // of Drop, and of Send for a rate slot, for the log
+	Reason   string   // for the log; of Drop, and of Send if the token waits for a rate slot
 	Sending  *Sending // of Send
 	Decision Decision // of Settle
 }
@@ -28,38 +29,37 @@ type Action uint8
 
 // The actions.
 const (
-	Drop    Action = iota + 1 // nothing is left to do
-	Resume                    // the token's own decision is recorded: only (b) is left
-	Send                      // the token goes on: to another lane, or at a later time
-	Settle                    // the decision is written, without an attempt
+	Drop    Action = iota + 1 // the token is outdated: there is nothing to do
+	Resume                    // the token's own decision is recorded: only the follow-up is left
+	Send                      // the token is sent on: to another lane, or for a later time
+	Settle                    // a decision without an attempt is written
 	Attempt                   // the delivery is due
 )
 
 // Decides reports whether the step ends in a decision about the token's attempt.
 func (s Step) Decides() bool { return s.Do == Attempt || s.Do == Settle }
 
-// earlyTolerance is the accepted difference between the clocks of two machines: a
-// token is due from this long before the planned time.
+// earlyTolerance allows for the difference between the clocks of two machines: a token is due
+// from this long before its planned time.
 const earlyTolerance = time.Second
 
 // Judge returns the next step for the token, according to the records.
 //
-// A token with its own nonce in the record has decided: the attempt is recorded, or
-// the delivery is settled. The token resumes at (b).
+// If the token's own nonce is in the record, and the attempt is recorded or the delivery is
+// settled, the token has already decided, and resumes at (b).
 //
-// A token older than the last park of the record is dropped, unless its attempt is
-// recorded. The message of the token may be deleted: a copy of the token may have
-// parked the delivery. An attempt would be the last effect of the token: after a
-// death between (a) and (b) no message returns with this nonce, and other tokens find
-// the attempt recorded. The drop loses nothing. While the delivery is parked, the
-// breaker sends another token. A release sends its token before it ends the park.
-// All other writes leave Parks as the token knows it.
+// If the delivery was parked after the token was made, the token is dropped, unless its attempt
+// is recorded. A copy of the token may have parked the delivery and deleted the message. If the
+// token made the attempt and its process died between (a) and (b), no message with this nonce
+// would come back, other tokens would find the attempt recorded, and (b) would be lost.
+// Dropping the token loses nothing: the breaker sends another one for a parked delivery, and a
+// release sends its token before it ends the park. No other write changes Parks.
 func Judge(s *Subject, now time.Time) Step {
 	t, d := s.Token, s.Delivery
 	own := d.Token == t.Nonce
 	switch {
 	case t.Attempt == d.Attempts && own,
-		d.State.Settled() && own: // expired or cancelled: decided without an attempt
+		d.State.Settled() && own: // expired or cancelled without an attempt
 		return Step{Do: Resume}
 	case t.Attempt <= d.Attempts:
 		return Step{Do: Drop, Reason: "attempt is recorded already"}
@@ -68,7 +68,7 @@ func Judge(s *Subject, now time.Time) Step {
 	case t.Parks < d.Parks:
 		return Step{Do: Drop, Reason: "the delivery was parked after the token was made"}
 	case t.Attempt > d.Attempts+1:
-		return Step{Do: Drop, Reason: "the attempt before is not recorded"}
+		return Step{Do: Drop, Reason: "the previous attempt is not recorded"}
 	case s.Event.Erased():
 		return Step{Do: Settle, Decision: Erased(now)}
 	case d.State == hook.StateRetrying && now.Before(d.NextAttemptAt.Add(-earlyTolerance)):

@@ -57,7 +57,7 @@ func TestJudge(t *testing.T) {
 			record(hook.StateParked, 0, "other")(s)
 			s.Delivery.Parks, s.Token.Parks = 1, 1
 		}, want: settlement.Attempt},
-		{name: "the attempt before is not recorded", edit: func(s *settlement.Subject) { s.Token.Attempt = 2 }, want: settlement.Drop},
+		{name: "the previous attempt is not recorded", edit: func(s *settlement.Subject) { s.Token.Attempt = 2 }, want: settlement.Drop},
 		{name: "the payload was erased", edit: func(s *settlement.Subject) { s.Event.Payload, s.Event.ErasedAt = nil, now }, want: settlement.Settle, decision: settlement.Erased(now)},
 		{name: "1 s before the time, as the clocks may differ", edit: func(s *settlement.Subject) {
 			record(hook.StateRetrying, 1, "other")(s)
