@@ -1,6 +1,7 @@
 package replay
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"log/slog"
@@ -17,9 +18,7 @@ import (
 // Discard returns CodeConflict.
 func (r *Replayer) Discard(ctx context.Context, tenant hook.TenantID, id hook.DeliveryID, by hook.KeyID, note string) (hook.Delivery, error) {
 	return r.end(ctx, tenant, id, ending{
-		to: hook.StateDiscarded, by: by, note: note,
-		can:  func(s hook.State) bool { return s == hook.StateDead },
-		rule: "only a dead delivery can be discarded",
+		to: hook.StateDiscarded, by: by, note: note, can: discardable,
 	})
 }
 
@@ -30,18 +29,71 @@ func (r *Replayer) Discard(ctx context.Context, tenant hook.TenantID, id hook.De
 func (r *Replayer) Cancel(ctx context.Context, tenant hook.TenantID, id hook.DeliveryID, by hook.KeyID, note string) (hook.Delivery, error) {
 	return r.end(ctx, tenant, id, ending{
 		to: hook.StateCancelled, by: by, note: note,
-		can:  func(s hook.State) bool { return !s.Settled() },
-		rule: "only a delivery that is queued, retrying or parked can be cancelled",
+		can: func(d hook.Delivery) error {
+			if d.State.Settled() {
+				return hook.Conflict(fmt.Sprintf("it is %s: only a delivery that is queued, retrying or parked can be cancelled", d.State))
+			}
+			return nil
+		},
 	})
+}
+
+// discardable returns the refusal to discard a delivery that is not dead.
+func discardable(d hook.Delivery) error {
+	if d.State != hook.StateDead {
+		return hook.Conflict(fmt.Sprintf("it is %s: only a dead delivery can be discarded", d.State))
+	}
+	return nil
+}
+
+// discard discards the deliveries of the page, and each candidate holds its own result. A
+// delivery with a replay in progress is skipped: the outcome of the replay decides. A
+// delivery that this job discarded before a crash counts as discarded.
+func (w *jobRun) discard(ctx context.Context, page []*candidate) {
+	_ = forEach(len(page), func(i int) error {
+		c := page[i]
+		if c.refused != nil {
+			return nil
+		}
+		d, err := w.end(ctx, w.job.Tenant, c.delivery.ID, ending{
+			to: hook.StateDiscarded, by: w.job.By, note: "by job " + string(w.job.ID), nonce: string(w.job.ID),
+			can: func(d hook.Delivery) error {
+				if d.Replayed.Generation != 0 {
+					return &hook.Error{Code: hook.CodeReplayed, Message: "the delivery was replayed as " + d.Successor().String()}
+				}
+				return discardable(d)
+			},
+		})
+		switch code := hook.CodeOf(err); {
+		case err == nil && !w.job.discarded(d):
+			c.refuse(hook.Conflict("it was discarded by another request"), SkipChanged)
+		case err == nil:
+			c.delivery = d
+		case code == hook.CodeReplayed:
+			c.refuse(err, SkipReplayed)
+		case code == hook.CodeNotFound:
+			c.refuse(err, SkipGone)
+		case code == hook.CodeConflict:
+			c.refuse(err, SkipChanged)
+		default:
+			c.failed = err
+		}
+		return nil // the candidate holds the error
+	})
+}
+
+// discarded reports whether this job discarded the delivery.
+func (j Job) discarded(d hook.Delivery) bool {
+	return j.Discards && d.State == hook.StateDiscarded && d.Token == string(j.ID)
 }
 
 // ending is a manual end of a delivery.
 type ending struct {
-	to   hook.State
-	by   hook.KeyID
-	note string
-	can  func(hook.State) bool
-	rule string // can, in words for the caller
+	to    hook.State
+	by    hook.KeyID
+	note  string
+	nonce string                    // marks the record as written by a job; empty: a fresh nonce
+	can   func(hook.Delivery) error // the refusal to end the delivery, if any
 }
 
 // end saves the ending, and then completes the settlement. If the process dies
@@ -63,14 +115,13 @@ func (r *Replayer) end(ctx context.Context, tenant hook.TenantID, id hook.Delive
 			}
 			return nil
 		}
-		if !to.can(d.State) {
-			refused = hook.Conflict(fmt.Sprintf("it is %s: %s", d.State, to.rule))
-			return nil
+		if refused = to.can(d); refused != nil {
+			return nil //nolint:nilerr // final: no further try
 		}
 		before = d
 		// No token made this decision: the record has a nonce of its own, which also
 		// tells a later try of this call who wrote the record.
-		d.Token, d.NextAttemptAt, d.UpdatedAt = hook.NewNonce(), time.Time{}, r.now()
+		d.Token, d.NextAttemptAt, d.UpdatedAt = cmp.Or(to.nonce, hook.NewNonce()), time.Time{}, r.now()
 		d.State, d.Reason = to.to, hook.ReasonManual
 		d.By, d.Note = to.by, to.note
 		written = d

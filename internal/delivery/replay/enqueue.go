@@ -28,6 +28,7 @@ type candidate struct {
 
 	sent    bool  // the queue holds the token
 	refused error // no replay: forbidden, or replayed by another request; final
+	skip    Skip  // why, for the count of a job
 	failed  error // a port failed; the request may be repeated
 }
 
@@ -68,9 +69,11 @@ func (r *Replayer) enqueue(ctx context.Context, candidates []*candidate) {
 			toRecord = append(toRecord, c)
 			continue
 		}
-		if _, c.refused = c.delivery.Replay(c.request, now); c.refused == nil {
-			toSend = append(toSend, c)
+		if _, err := c.delivery.Replay(c.request, now); err != nil {
+			c.refuse(err, skipOf(c.delivery, err, now))
+			continue
 		}
+		toSend = append(toSend, c)
 	}
 	r.sendTokens(ctx, toSend)
 	for _, c := range toSend {
@@ -120,7 +123,7 @@ func (r *Replayer) recordReplay(ctx context.Context, c *candidate, now time.Time
 		}
 		next, refused := d.Replay(c.request, now)
 		if refused != nil {
-			c.refused = refused
+			c.refuse(refused, skipOf(d, refused, now))
 			return nil //nolint:nilerr // final: the candidate holds the refusal
 		}
 		c.delivery = next // function deliver writes the same record for the token
@@ -138,7 +141,7 @@ func (r *Replayer) recordReplay(ctx context.Context, c *candidate, now time.Time
 		if err != nil {
 			err = fmt.Errorf("read delivery %s: %w", next.ID, err)
 			if hook.CodeOf(err) == hook.CodeNotFound {
-				c.refused = err
+				c.refuse(err, SkipGone)
 				return nil
 			}
 			return err

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
@@ -31,7 +32,11 @@ func (w *jobRun) selectPage(ctx context.Context) error {
 	if j.Filter.AddTo != "" {
 		choose = w.selectEvents
 	}
-	page, err := choose(ctx, &j, pageSize(j.Rate))
+	limit := pageSize(j.Rate)
+	if j.Limit > 0 {
+		limit = min(limit, j.Limit-j.Enqueued) // a skipped delivery does not count
+	}
+	page, err := choose(ctx, &j, limit)
 	if err != nil {
 		return err
 	}
@@ -131,15 +136,20 @@ func (w *jobRun) sendPage(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	w.enqueue(ctx, page)
+	if w.job.Discards {
+		w.discard(ctx, page)
+	} else {
+		w.enqueue(ctx, page)
+	}
 	var (
-		enqueued, skipped, failed int
-		fault                     error
+		enqueued, failed int
+		skipped          = make(map[Skip]int)
+		fault            error
 	)
 	for _, c := range page {
 		switch {
 		case c.refused != nil:
-			skipped++
+			skipped[c.skip]++
 		case c.failed != nil:
 			failed++
 			fault = c.failed
@@ -184,9 +194,9 @@ func (w *jobRun) pendingReplays(ctx context.Context) ([]*candidate, error) {
 		}
 		switch {
 		case !ok:
-			c.refused = hook.NotFound("delivery")
-		case !c.recordedIn(d) && d.State != j.Filter.State:
-			c.refused = hook.Conflict("it is " + d.State.String() + " now")
+			c.refuse(hook.NotFound("delivery"), SkipGone)
+		case !c.recordedIn(d) && !j.discarded(d) && d.State != j.Filter.State:
+			c.refuse(hook.Conflict("it is "+d.State.String()+" now"), SkipChanged)
 		}
 		page[i] = c
 	}
@@ -195,12 +205,20 @@ func (w *jobRun) pendingReplays(ctx context.Context) ([]*candidate, error) {
 
 // countPage adds the results of the page to the job, and removes the page (3). A
 // cancelled job counts the page, too.
-func (w *jobRun) countPage(ctx context.Context, enqueued, skipped int) error {
+func (w *jobRun) countPage(ctx context.Context, enqueued int, skipped map[Skip]int) error {
 	page := w.job.Pending
 	err := conflict.Repeat(ctx, w.Wait, maxJobSaveAttempts, func() error {
 		j := w.job
 		j.Enqueued += enqueued
-		j.Skipped += skipped
+		j.Skipped += len(page) - enqueued
+		j.SkippedBy = maps.Clone(j.SkippedBy) // w.job stays as it is for another try
+		for why, n := range skipped {
+			if j.SkippedBy == nil {
+				j.SkippedBy = make(map[Skip]int)
+			}
+			j.SkippedBy[why] += n
+		}
+		j.Selects = j.Selects && (j.Limit == 0 || j.Enqueued < j.Limit)
 		j.Pending = nil
 		j.NextAt = dueTime(w.from, len(page), j.Rate)
 		if j.State == JobRunning && !j.Selects {
@@ -218,7 +236,7 @@ func (w *jobRun) countPage(ctx context.Context, enqueued, skipped int) error {
 			}
 			w.job, w.records = j, nil
 			w.enqueued += enqueued
-			w.skipped += skipped
+			w.skipped += len(page) - enqueued
 			return nil
 		}
 		if hook.CodeOf(saveErr) != hook.CodeConflict {
