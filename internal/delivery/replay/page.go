@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"maps"
 	"slices"
 	"time"
 
@@ -210,14 +209,7 @@ func (w *jobRun) countPage(ctx context.Context, enqueued int, skipped map[Skip]i
 	err := conflict.Repeat(ctx, w.Wait, maxJobSaveAttempts, func() error {
 		j := w.job
 		j.Enqueued += enqueued
-		j.Skipped += len(page) - enqueued
-		j.SkippedBy = maps.Clone(j.SkippedBy) // w.job stays as it is for another try
-		for why, n := range skipped {
-			if j.SkippedBy == nil {
-				j.SkippedBy = make(map[Skip]int)
-			}
-			j.SkippedBy[why] += n
-		}
+		j.countSkipped(skipped)
 		j.Selects = j.Selects && (j.Limit == 0 || j.Enqueued < j.Limit)
 		j.Pending = nil
 		j.NextAt = dueTime(w.from, len(page), j.Rate)

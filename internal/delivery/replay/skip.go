@@ -1,6 +1,7 @@
 package replay
 
 import (
+	"maps"
 	"time"
 
 	"surehook/internal/hook"
@@ -40,4 +41,18 @@ func skipOf(d hook.Delivery, err error, now time.Time) Skip {
 		return SkipLast
 	}
 	return SkipChanged
+}
+
+// countSkipped adds the skipped deliveries of a page. Other copies of the job stay as they are.
+func (j *Job) countSkipped(skipped map[Skip]int) {
+	if len(skipped) == 0 {
+		return
+	}
+	total := make(map[Skip]int, len(j.SkippedBy)+len(skipped))
+	maps.Copy(total, j.SkippedBy)
+	for why, n := range skipped {
+		total[why] += n
+		j.Skipped += n
+	}
+	j.SkippedBy = total
 }

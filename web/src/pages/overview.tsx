@@ -84,7 +84,7 @@ function Needs({ of: h, tenants }: { of: Health; tenants: StatsRow[] }) {
       <Need
         key="d"
         icon={<Skull size={17} className="bad" />}
-        title={t.needDead(h.dead)}
+        title={t.needDead(h.dead, !h.complete)}
         detail={
           <>
             {t.needDeadText} <DiedAt tenants={tenants} />
@@ -169,16 +169,17 @@ export function Need({ icon, title, detail, to }: { icon: ReactNode; title: Reac
 
 function Figures({ of: h }: { of: Health }) {
   const last = h.last_hour
+  const lower = h.complete ? undefined : t.atLeast
   return (
     <div className="stats">
       <Stat name={t.delivered} value={compact(last.delivered)} note={t.since} tone={last.delivered > 0 ? 'good' : undefined} />
       <Stat name={t.failed} value={compact(last.failed)} note={t.since} />
       <Stat name={t.mean} value={last.mean_delivery_time ? duration(last.mean_delivery_time) : '–'} note={t.since} />
-      <Stat name={t.queued} value={compact(h.queued)} />
-      <Stat name={t.retrying} value={compact(h.retrying)} />
-      <Stat name={t.parked} value={compact(h.parked)} tone={h.parked > 0 ? 'wait' : undefined} />
-      <Stat name={t.dead} value={compact(h.dead)} tone={h.dead > 0 ? 'bad' : undefined} />
-      <Stat name={t.circuits} value={compact(h.open_circuits)} tone={h.open_circuits > 0 ? 'wait' : undefined} />
+      <Stat name={t.queued} value={compact(h.queued)} note={lower} />
+      <Stat name={t.retrying} value={compact(h.retrying)} note={lower} />
+      <Stat name={t.parked} value={compact(h.parked)} note={lower} tone={h.parked > 0 ? 'wait' : undefined} />
+      <Stat name={t.dead} value={compact(h.dead)} note={h.complete ? t.open : t.openAtLeast} tone={h.dead > 0 ? 'bad' : undefined} />
+      <Stat name={t.circuits} value={compact(h.open_circuits)} note={lower} tone={h.open_circuits > 0 ? 'wait' : undefined} />
       <Stat
         name={t.oldest}
         value={h.oldest_pending ? duration(h.oldest_pending.age) : '–'}

@@ -117,7 +117,7 @@ function Needs({ tenant, endpoints, health }: { tenant: string; endpoints: Endpo
     }
     if (h && h.deliveries.dead > 0) {
       items.push(
-        <Need key={`${e.id} dead`} icon={<Skull size={17} className="bad" />} title={t.needDead(h.deliveries.dead, name)} detail={text.overview.needDeadText} to={`/t/${tenant}/dead-letters`} />,
+        <Need key={`${e.id} dead`} icon={<Skull size={17} className="bad" />} title={t.needDead(h.deliveries.dead, !h.complete, name)} detail={text.overview.needDeadText} to={`/t/${tenant}/dead-letters`} />,
       )
     }
   }
@@ -135,9 +135,9 @@ function Table({ tenant, endpoints, health }: { tenant: string; endpoints: Endpo
             <th>{text.endpoints.status}</th>
             <th className="end">{t.success}</th>
             <th className="end">{t.p95}</th>
-            <th className="end">{text.endpoint.delivered}</th>
+            <th className="end">{t.delivered}</th>
             <th className="end">{t.waiting}</th>
-            <th className="end">{text.endpoint.dead}</th>
+            <th className="end">{t.dead}</th>
           </tr>
         </thead>
         <tbody>
@@ -166,13 +166,13 @@ function Table({ tenant, endpoints, health }: { tenant: string; endpoints: Endpo
                 <td className="end" data-label={t.p95}>
                   {w?.latency ? duration(w.latency.p95) : '–'}
                 </td>
-                <td className="end" data-label={text.endpoint.delivered}>
+                <td className="end" data-label={t.delivered}>
                   {w ? compact(w.delivered) : '–'}
                 </td>
                 <td className={`end ${waits ? 'wait' : ''}`} data-label={t.waiting}>
                   {h ? compact(waits) : '–'}
                 </td>
-                <td className={`end ${h?.deliveries.dead ? 'bad' : ''}`} data-label={text.endpoint.dead}>
+                <td className={`end ${h?.deliveries.dead ? 'bad' : ''}`} data-label={t.dead}>
                   {h ? compact(h.deliveries.dead) : '–'}
                 </td>
               </tr>
