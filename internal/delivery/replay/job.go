@@ -84,6 +84,16 @@ type Job struct {
 	Chain
 }
 
+// pageSize returns the limit of the next page: the deliveries of maxPageTime at the rate,
+// 1 to PageSize, and no more than the limit of the job leaves.
+func (j Job) pageSize() int {
+	size := min(PageSize, max(1, int(j.Rate*maxPageTime.Seconds())))
+	if j.Limit > 0 {
+		size = min(size, j.Limit-j.Enqueued) // a skipped delivery does not count
+	}
+	return size
+}
+
 // JobState is the state of a job.
 type JobState uint8
 

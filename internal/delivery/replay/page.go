@@ -11,12 +11,6 @@ import (
 	"surehook/internal/hook"
 )
 
-// pageSize returns the limit of a page: the deliveries of maxPageTime at the
-// rate, 1 to PageSize.
-func pageSize(rate float64) int {
-	return min(PageSize, max(1, int(rate*maxPageTime.Seconds())))
-}
-
 // dueTime returns the time at which the rate has room for the n-th delivery after from.
 func dueTime(from time.Time, n int, rate float64) time.Time {
 	return from.Add(time.Duration(float64(n) / rate * float64(time.Second)))
@@ -31,11 +25,7 @@ func (w *jobRun) selectPage(ctx context.Context) error {
 	if j.Filter.AddTo != "" {
 		choose = w.selectEvents
 	}
-	limit := pageSize(j.Rate)
-	if j.Limit > 0 {
-		limit = min(limit, j.Limit-j.Enqueued) // a skipped delivery does not count
-	}
-	page, err := choose(ctx, &j, limit)
+	page, err := choose(ctx, &j, j.pageSize())
 	if err != nil {
 		return err
 	}
