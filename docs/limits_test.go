@@ -107,6 +107,7 @@ func TestLimits(t *testing.T) {
 		"circuit.max_cooldown":                        {hours(hook.MaxCooldown), hours(hook.DefaultMaxCooldown)},
 		"rate of a replay job":                        {replay.MinRate, replay.MaxRate, replay.DefaultRate},
 		"filter of a replay job":                      {replay.MaxTypes},
+		"limit of a replay job":                       {replay.MaxLimit},
 		"replay job":                                  {days(replay.KeepJobs)},
 		"generations of a delivery":                   {hook.MaxGeneration},
 		"end of replays":                              {days(hook.MaxMaxAge)},

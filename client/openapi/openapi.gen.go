@@ -1698,6 +1698,24 @@ func (e ProblemType) Valid() bool {
 	}
 }
 
+// Defines values for ReplayAction.
+const (
+	ReplayActionDiscard ReplayAction = "discard"
+	ReplayActionReplay  ReplayAction = "replay"
+)
+
+// Valid indicates whether the value is a known member of the ReplayAction enum.
+func (e ReplayAction) Valid() bool {
+	switch e {
+	case ReplayActionDiscard:
+		return true
+	case ReplayActionReplay:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for ReplayState.
 const (
 	ReplayStateCancelled ReplayState = "cancelled"
@@ -1800,6 +1818,24 @@ func (e ReplayFilterState) Valid() bool {
 	}
 }
 
+// Defines values for ReplayProgressAction.
+const (
+	ReplayProgressActionDiscard ReplayProgressAction = "discard"
+	ReplayProgressActionReplay  ReplayProgressAction = "replay"
+)
+
+// Valid indicates whether the value is a known member of the ReplayProgressAction enum.
+func (e ReplayProgressAction) Valid() bool {
+	switch e {
+	case ReplayProgressActionDiscard:
+		return true
+	case ReplayProgressActionReplay:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for ReplayProgressState.
 const (
 	ReplayProgressStateCancelled ReplayProgressState = "cancelled"
@@ -1896,6 +1932,24 @@ func (e ReplaySelectionState) Valid() bool {
 	case ReplaySelectionStateDiscarded:
 		return true
 	case ReplaySelectionStateParked:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for ReplayStartAction.
+const (
+	ReplayStartActionDiscard ReplayStartAction = "discard"
+	ReplayStartActionReplay  ReplayStartAction = "replay"
+)
+
+// Valid indicates whether the value is a known member of the ReplayStartAction enum.
+func (e ReplayStartAction) Valid() bool {
+	switch e {
+	case ReplayStartActionDiscard:
+		return true
+	case ReplayStartActionReplay:
 		return true
 	default:
 		return false
@@ -4282,14 +4336,15 @@ type RejectList struct {
 
 // Replay A replay job.
 type Replay struct {
-	AddTo *EndpointID `json:"add_to,omitempty"`
+	Action ReplayAction `json:"action"`
+	AddTo  *EndpointID  `json:"add_to,omitempty"`
 
 	// By The id of the key used to start the job.
 	By        string `json:"by"`
 	CreatedAt Time   `json:"created_at"`
 	EndedAt   *Time  `json:"ended_at,omitempty"`
 
-	// Enqueued The number of selected deliveries replayed so far.
+	// Enqueued The number of selected deliveries replayed so far, or with the action discard, discarded.
 	Enqueued  int   `json:"enqueued"`
 	ExpiresAt *Time `json:"expires_at,omitempty"`
 
@@ -4297,27 +4352,39 @@ type Replay struct {
 	Filter ReplaySelection `json:"filter"`
 	Id     ReplayID        `json:"id"`
 
+	// Limit The most deliveries to replay or discard; absent for all.
+	Limit *int `json:"limit,omitempty"`
+
 	// RatePerSecond Deliveries enqueued per second.
 	RatePerSecond float64 `json:"rate_per_second"`
 
 	// Selected The number of deliveries selected so far.
 	Selected int `json:"selected"`
 
-	// Skipped The number of selected deliveries not replayed, for example because of another replay in the meantime.
+	// Skipped The number of selected deliveries that the job left alone; skipped_by_reason says why.
 	Skipped int `json:"skipped"`
 
-	// State finished: every selected delivery was enqueued or skipped. Enqueued deliveries may still be in progress.
+	// SkippedByReason The number of skipped deliveries by reason; absent for none. already_replayed: a newer generation exists, perhaps still in progress. in_progress: the delivery has attempts left. changed: the delivery left the state of the filter. event_expires: the event ends in less than 14 days. erased: the payload was erased. gone: the delivery, its event or the endpoint of add_to no longer exists. last_generation: replayed 9,998 times. With add_to, other_type: the filter does not name the type of the event; has_endpoint: the event went to the endpoint before.
+	SkippedByReason *map[string]int `json:"skipped_by_reason,omitempty"`
+
+	// State finished: every selected delivery was enqueued or skipped, or the limit is reached. Enqueued deliveries may still be in progress.
 	State     ReplayState `json:"state"`
 	UpdatedAt Time        `json:"updated_at"`
 }
 
-// ReplayState finished: every selected delivery was enqueued or skipped. Enqueued deliveries may still be in progress.
+// ReplayAction defines model for Replay.Action.
+type ReplayAction string
+
+// ReplayState finished: every selected delivery was enqueued or skipped, or the limit is reached. Enqueued deliveries may still be in progress.
 type ReplayState string
 
 // ReplayFilter Selects the deliveries matching all given fields. An empty filter selects all dead deliveries of the tenant.
 type ReplayFilter struct {
 	// Class The class of the last attempt, as in the groups of the dead letters; none: deliveries without an attempt. Not with add_to.
 	Class *ReplayFilterClass `json:"class,omitempty"`
+
+	// DiedSince The earliest time of death, inclusive, as in the period of the dead letters' analysis: a delivery can die days after its creation. Only with the state dead, and not with add_to.
+	DiedSince *time.Time `json:"died_since,omitempty"`
 
 	// Endpoint An endpoint's id or uid; the default is all endpoints.
 	Endpoint *string `json:"endpoint,omitempty"`
@@ -4368,7 +4435,8 @@ type ReplayPreview struct {
 
 // ReplayProgress A replay job with the states of the enqueued deliveries.
 type ReplayProgress struct {
-	AddTo *EndpointID `json:"add_to,omitempty"`
+	Action ReplayProgressAction `json:"action"`
+	AddTo  *EndpointID          `json:"add_to,omitempty"`
 
 	// By The id of the key used to start the job.
 	By string `json:"by"`
@@ -4380,7 +4448,7 @@ type ReplayProgress struct {
 	Delivered int   `json:"delivered"`
 	EndedAt   *Time `json:"ended_at,omitempty"`
 
-	// Enqueued The number of selected deliveries replayed so far.
+	// Enqueued The number of selected deliveries replayed so far, or with the action discard, discarded.
 	Enqueued  int   `json:"enqueued"`
 	ExpiresAt *Time `json:"expires_at,omitempty"`
 
@@ -4391,21 +4459,30 @@ type ReplayProgress struct {
 	// InProgress The number of enqueued, unsettled deliveries; 0 at the end.
 	InProgress int `json:"in_progress"`
 
+	// Limit The most deliveries to replay or discard; absent for all.
+	Limit *int `json:"limit,omitempty"`
+
 	// RatePerSecond Deliveries enqueued per second.
 	RatePerSecond float64 `json:"rate_per_second"`
 
 	// Selected The number of deliveries selected so far.
 	Selected int `json:"selected"`
 
-	// Skipped The number of selected deliveries not replayed, for example because of another replay in the meantime.
+	// Skipped The number of selected deliveries that the job left alone; skipped_by_reason says why.
 	Skipped int `json:"skipped"`
 
-	// State finished: every selected delivery was enqueued or skipped. Enqueued deliveries may still be in progress.
+	// SkippedByReason The number of skipped deliveries by reason; absent for none. already_replayed: a newer generation exists, perhaps still in progress. in_progress: the delivery has attempts left. changed: the delivery left the state of the filter. event_expires: the event ends in less than 14 days. erased: the payload was erased. gone: the delivery, its event or the endpoint of add_to no longer exists. last_generation: replayed 9,998 times. With add_to, other_type: the filter does not name the type of the event; has_endpoint: the event went to the endpoint before.
+	SkippedByReason *map[string]int `json:"skipped_by_reason,omitempty"`
+
+	// State finished: every selected delivery was enqueued or skipped, or the limit is reached. Enqueued deliveries may still be in progress.
 	State     ReplayProgressState `json:"state"`
 	UpdatedAt Time                `json:"updated_at"`
 }
 
-// ReplayProgressState finished: every selected delivery was enqueued or skipped. Enqueued deliveries may still be in progress.
+// ReplayProgressAction defines model for ReplayProgress.Action.
+type ReplayProgressAction string
+
+// ReplayProgressState finished: every selected delivery was enqueued or skipped, or the limit is reached. Enqueued deliveries may still be in progress.
 type ReplayProgressState string
 
 // ReplayRequest defines model for ReplayRequest.
@@ -4417,6 +4494,7 @@ type ReplayRequest struct {
 // ReplaySelection The filter of a job, with the endpoint's id. A job with `add_to` has no state.
 type ReplaySelection struct {
 	Class      *ReplaySelectionClass `json:"class,omitempty"`
+	DiedSince  *Time                 `json:"died_since,omitempty"`
 	Endpoint   *EndpointID           `json:"endpoint,omitempty"`
 	EventTypes *[]string             `json:"event_types,omitempty"`
 	Since      *Time                 `json:"since,omitempty"`
@@ -4433,6 +4511,9 @@ type ReplaySelectionState string
 
 // ReplayStart defines model for ReplayStart.
 type ReplayStart struct {
+	// Action discard: the job discards dead deliveries instead of replaying them; they leave the open dead letters and can still be replayed. Deliveries with a replay in progress are skipped. Only with the state dead, and not with add_to. Default: replay.
+	Action *ReplayStartAction `json:"action,omitempty"`
+
 	// AddTo The id or uid of an endpoint. The job sends the events of the filter to this endpoint, also when the endpoint was created later, and each event at most once. The filter then selects events with a recorded delivery to an endpoint of the filter and, without `endpoint`, events without any; `since` and `until` bound the acceptance, and `state` and `dry_run` are errors. Events that have the endpoint already are skipped.
 	AddTo *string `json:"add_to,omitempty"`
 
@@ -4442,9 +4523,15 @@ type ReplayStart struct {
 	// Filter Selects the deliveries matching all given fields. An empty filter selects all dead deliveries of the tenant.
 	Filter ReplayFilter `json:"filter"`
 
+	// Limit The most deliveries to replay or discard. Skipped deliveries do not count, and a dry run ignores the limit. Default: all.
+	Limit *int `json:"limit,omitempty"`
+
 	// RatePerSecond The number of deliveries to enqueue per second. Default: 50.
 	RatePerSecond *float64 `json:"rate_per_second,omitempty"`
 }
+
+// ReplayStartAction discard: the job discards dead deliveries instead of replaying them; they leave the open dead letters and can still be replayed. Deliveries with a replay in progress are skipped. Only with the state dead, and not with add_to. Default: replay.
+type ReplayStartAction string
 
 // Retry Exactly one of preset, schedule and exponential.
 type Retry struct {
@@ -6166,8 +6253,10 @@ type ClientInterface interface {
 	//
 	// Starts a job. The job replays every delivery selected by the filter and created before the job, oldest first
 	// per endpoint, at `rate_per_second` and with a lower priority than live traffic. Deliveries replayed before are
-	// skipped. With `dry_run` nothing is replayed: the response holds the number of selected deliveries per endpoint
-	// and a sample.
+	// skipped, and the job counts them by reason. With `limit` the job stops after so many deliveries: replay a few,
+	// look at the outcome, and start a second job with the `until` of the first for the rest. With `action: discard` the job
+	// discards the selected dead deliveries and sends nothing. With `dry_run` nothing is changed: the response holds
+	// the number of selected deliveries per endpoint and a sample.
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -6178,8 +6267,10 @@ type ClientInterface interface {
 	//
 	// Starts a job. The job replays every delivery selected by the filter and created before the job, oldest first
 	// per endpoint, at `rate_per_second` and with a lower priority than live traffic. Deliveries replayed before are
-	// skipped. With `dry_run` nothing is replayed: the response holds the number of selected deliveries per endpoint
-	// and a sample.
+	// skipped, and the job counts them by reason. With `limit` the job stops after so many deliveries: replay a few,
+	// look at the outcome, and start a second job with the `until` of the first for the rest. With `action: discard` the job
+	// discards the selected dead deliveries and sends nothing. With `dry_run` nothing is changed: the response holds
+	// the number of selected deliveries per endpoint and a sample.
 	//
 	// Takes a body of the `application/json` content type.
 	//
@@ -7789,8 +7880,10 @@ func (c *Client) ListReplays(ctx context.Context, tenant TenantRef, params *List
 //
 // Starts a job. The job replays every delivery selected by the filter and created before the job, oldest first
 // per endpoint, at `rate_per_second` and with a lower priority than live traffic. Deliveries replayed before are
-// skipped. With `dry_run` nothing is replayed: the response holds the number of selected deliveries per endpoint
-// and a sample.
+// skipped, and the job counts them by reason. With `limit` the job stops after so many deliveries: replay a few,
+// look at the outcome, and start a second job with the `until` of the first for the rest. With `action: discard` the job
+// discards the selected dead deliveries and sends nothing. With `dry_run` nothing is changed: the response holds
+// the number of selected deliveries per endpoint and a sample.
 //
 // Takes any type of body and a specified content type.
 //
@@ -7811,8 +7904,10 @@ func (c *Client) StartReplayWithBody(ctx context.Context, tenant TenantRef, cont
 //
 // Starts a job. The job replays every delivery selected by the filter and created before the job, oldest first
 // per endpoint, at `rate_per_second` and with a lower priority than live traffic. Deliveries replayed before are
-// skipped. With `dry_run` nothing is replayed: the response holds the number of selected deliveries per endpoint
-// and a sample.
+// skipped, and the job counts them by reason. With `limit` the job stops after so many deliveries: replay a few,
+// look at the outcome, and start a second job with the `until` of the first for the rest. With `action: discard` the job
+// discards the selected dead deliveries and sends nothing. With `dry_run` nothing is changed: the response holds
+// the number of selected deliveries per endpoint and a sample.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -12818,8 +12913,10 @@ type ClientWithResponsesInterface interface {
 	//
 	// Starts a job. The job replays every delivery selected by the filter and created before the job, oldest first
 	// per endpoint, at `rate_per_second` and with a lower priority than live traffic. Deliveries replayed before are
-	// skipped. With `dry_run` nothing is replayed: the response holds the number of selected deliveries per endpoint
-	// and a sample.
+	// skipped, and the job counts them by reason. With `limit` the job stops after so many deliveries: replay a few,
+	// look at the outcome, and start a second job with the `until` of the first for the rest. With `action: discard` the job
+	// discards the selected dead deliveries and sends nothing. With `dry_run` nothing is changed: the response holds
+	// the number of selected deliveries per endpoint and a sample.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -12830,8 +12927,10 @@ type ClientWithResponsesInterface interface {
 	//
 	// Starts a job. The job replays every delivery selected by the filter and created before the job, oldest first
 	// per endpoint, at `rate_per_second` and with a lower priority than live traffic. Deliveries replayed before are
-	// skipped. With `dry_run` nothing is replayed: the response holds the number of selected deliveries per endpoint
-	// and a sample.
+	// skipped, and the job counts them by reason. With `limit` the job stops after so many deliveries: replay a few,
+	// look at the outcome, and start a second job with the `until` of the first for the rest. With `action: discard` the job
+	// discards the selected dead deliveries and sends nothing. With `dry_run` nothing is changed: the response holds
+	// the number of selected deliveries per endpoint and a sample.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -17067,8 +17166,10 @@ func (c *ClientWithResponses) ListReplaysWithResponse(ctx context.Context, tenan
 //
 // Starts a job. The job replays every delivery selected by the filter and created before the job, oldest first
 // per endpoint, at `rate_per_second` and with a lower priority than live traffic. Deliveries replayed before are
-// skipped. With `dry_run` nothing is replayed: the response holds the number of selected deliveries per endpoint
-// and a sample.
+// skipped, and the job counts them by reason. With `limit` the job stops after so many deliveries: replay a few,
+// look at the outcome, and start a second job with the `until` of the first for the rest. With `action: discard` the job
+// discards the selected dead deliveries and sends nothing. With `dry_run` nothing is changed: the response holds
+// the number of selected deliveries per endpoint and a sample.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
@@ -17085,8 +17186,10 @@ func (c *ClientWithResponses) StartReplayWithBodyWithResponse(ctx context.Contex
 //
 // Starts a job. The job replays every delivery selected by the filter and created before the job, oldest first
 // per endpoint, at `rate_per_second` and with a lower priority than live traffic. Deliveries replayed before are
-// skipped. With `dry_run` nothing is replayed: the response holds the number of selected deliveries per endpoint
-// and a sample.
+// skipped, and the job counts them by reason. With `limit` the job stops after so many deliveries: replay a few,
+// look at the outcome, and start a second job with the `until` of the first for the rest. With `action: discard` the job
+// discards the selected dead deliveries and sends nothing. With `dry_run` nothing is changed: the response holds
+// the number of selected deliveries per endpoint and a sample.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //

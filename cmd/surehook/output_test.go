@@ -209,13 +209,47 @@ func TestDevGreeting_NamesNoConsoleWithoutTheBuild(t *testing.T) {
 	}
 }
 
+func TestReplaying_question(t *testing.T) {
+	t.Parallel()
+
+	for want, r := range map[string]replaying{
+		"Replay 12 deliveries?":                  {},
+		"Replay the oldest 10 of 12 deliveries?": {limit: 10},
+		"Discard 12 deliveries?":                 {limit: 12, discard: true},
+	} {
+		if got := r.question(12); got != want {
+			t.Errorf("question(12) of %+v = %q; want %q", r, got, want)
+		}
+	}
+}
+
+func TestVerdict(t *testing.T) {
+	t.Parallel()
+
+	for want, j := range map[string]openapi.ReplayProgress{
+		"":                  {Enqueued: 2, Delivered: 1, InProgress: 1, Skipped: 3},
+		"1 of 2 deliveries": {Enqueued: 2, Delivered: 1, Dead: 1},
+		"2 of 2 deliveries": {Enqueued: 2, Dead: 1, Cancelled: 1},
+	} {
+		if err := verdict(j); (err == nil) != (want == "") || err != nil && !strings.HasPrefix(err.Error(), want) {
+			t.Errorf("verdict(%+v) = %v; want %q", j, err, want)
+		}
+	}
+}
+
 func TestBar(t *testing.T) {
 	t.Parallel()
 
 	for want, j := range map[string]openapi.ReplayProgress{
-		"[..............................] rpl_1 running: 0 selected, 0 sent, 0 delivered, 0 dead":  {Id: "rpl_1", State: "running"},
-		"[###############...............] rpl_1 running: 9 selected, 4 sent, 1 delivered, 1 dead":  {Id: "rpl_1", State: "running", Selected: 9, Enqueued: 4, Delivered: 1, Dead: 1},
-		"[##############################] rpl_1 finished: 4 selected, 4 sent, 4 delivered, 0 dead": {Id: "rpl_1", State: "finished", Selected: 4, Enqueued: 4, Delivered: 4},
+		"[..............................] rpl_1 running: 0 sent, 0 delivered, 0 dead again, 0 waiting": {Id: "rpl_1", State: "running"},
+		"[###############...............] rpl_1 running: 4 sent, 1 delivered, 1 dead again, 2 waiting": {Id: "rpl_1", State: "running", Selected: 9, Enqueued: 4, Delivered: 1, Dead: 1, InProgress: 2},
+		"[##############################] rpl_1 finished: 4 sent, 3 delivered, 0 dead again, 0 waiting, 1 cancelled, 2 skipped": {
+			Id: "rpl_1", State: "finished", Selected: 6, Enqueued: 4, Delivered: 3, Cancelled: 1, Skipped: 2,
+		},
+		"[..............................] rpl_1 finished: 0 sent, 0 delivered, 0 dead again, 0 waiting, 3 skipped (2 already replayed, 1 event expires)": {
+			Id: "rpl_1", State: "finished", Selected: 3, Skipped: 3, SkippedByReason: &map[string]int{"event_expires": 1, "already_replayed": 2},
+		},
+		"[##############################] rpl_1 finished: 4 discarded": {Id: "rpl_1", State: "finished", Action: openapi.ReplayProgressActionDiscard, Enqueued: 4},
 	} {
 		if got := bar(j); got != want {
 			t.Errorf("bar(%+v) = %s; want %s", j, got, want)

@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"time"
 
@@ -16,28 +18,31 @@ import (
 
 const (
 	replayPoll = time.Second // between two reads of a job
-	// settlePolls bounds the wait for deliveries after the job sent the last one. A
-	// retry may take hours, so the command does not wait for each delivery.
+	// settlePolls bounds the wait for deliveries after the job sent the last one, without
+	// --wait: a retry may take hours.
 	settlePolls = 10
 )
 
 // replaying is the command line of replay.
 type replaying struct {
 	endpoint, state, class, addTo string
-	since, until                  *moment
-	status                        int
+	since, until, diedSince       *moment
+	status, limit                 int
 	types                         []string
 	rate                          float64
-	yes                           bool
+	discard, wait, yes            bool
 }
 
 func (p *program) replay() *cobra.Command {
 	var r replaying
 	c := &cobra.Command{
-		Use: "replay", Short: "Replay the deliveries of a filter: dry run, confirmation, progress", Args: arguments,
-		Long: "Show what a replay job would send, ask, start the job and show its progress.\n" +
+		Use: "replay", Short: "Replay the deliveries of a filter: dry run, confirmation, result", Args: arguments,
+		Long: "Show what a replay job would send, ask, start the job and show what becomes of the deliveries.\n" +
+			"The exit code is 1 when a delivery died again or was cancelled. Without --wait the command ends some seconds after\n" +
+			"the job sent the last delivery; deliveries that wait for a retry then have no result yet.\n" +
 			"Ctrl-C leaves the job running, and says how to cancel it. `replays` lists, shows and cancels jobs.",
-		Example: "  surehook replay --endpoint orders --since 2d --rate 50",
+		Example: "  surehook replay --endpoint orders --since 2d --limit 10 --wait\n" +
+			"  surehook replay --endpoint orders --since 2d --rate 50",
 	}
 	f := c.Flags()
 	f.StringVar(&r.endpoint, "endpoint", "", "only deliveries of this endpoint, by id or uid")
@@ -47,6 +52,10 @@ func (p *program) replay() *cobra.Command {
 	f.IntVar(&r.status, "status", 0, "only this HTTP status of the last attempt")
 	r.since = p.moment(f, "since", sinceUsage, time.Second)
 	r.until = p.moment(f, "until", untilUsage, time.Second)
+	r.diedSince = p.moment(f, "died-since", "only deliveries that died at this time or later, such as 2h or yesterday", time.Second)
+	f.IntVar(&r.limit, "limit", 0, "at most this many deliveries, the oldest first; 0 for all")
+	f.BoolVar(&r.discard, "discard", false, "discard the dead deliveries instead of sending them again")
+	f.BoolVar(&r.wait, "wait", false, "wait until every delivery has a result")
 	f.Float64Var(&r.rate, "rate", 0, "deliveries per second; 0 for the API's default")
 	f.StringVar(&r.addTo, "add-to", "", "send the events to this endpoint instead, by id or uid")
 	f.BoolVarP(&r.yes, "yes", "y", false, "start without a question")
@@ -57,7 +66,10 @@ func (p *program) replay() *cobra.Command {
 // body returns the request of the job.
 func (r replaying) body(dry bool) ([]byte, error) {
 	filter := map[string]any{}
-	for name, value := range map[string]string{"endpoint": r.endpoint, "state": r.state, "since": r.since.String(), "until": r.until.String(), "class": r.class} {
+	for name, value := range map[string]string{
+		"endpoint": r.endpoint, "state": r.state, "class": r.class,
+		"since": r.since.String(), "until": r.until.String(), "died_since": r.diedSince.String(),
+	} {
 		if value != "" {
 			filter[name] = value
 		}
@@ -74,6 +86,12 @@ func (r replaying) body(dry bool) ([]byte, error) {
 	}
 	if r.addTo != "" {
 		start["add_to"] = r.addTo
+	}
+	if r.limit != 0 {
+		start["limit"] = r.limit
+	}
+	if r.discard {
+		start["action"] = "discard"
 	}
 	if dry {
 		start["dry_run"] = true
@@ -104,7 +122,7 @@ func (p *program) runReplay(ctx context.Context, r replaying) error {
 		return err
 	}
 	if !r.yes {
-		if err := p.confirm(ctx, fmt.Sprintf("Replay %d deliveries?", total)); err != nil {
+		if err := p.confirm(ctx, r.question(total)); err != nil {
 			return err
 		}
 	}
@@ -112,11 +130,38 @@ func (p *program) runReplay(ctx context.Context, r replaying) error {
 	if err != nil {
 		return err
 	}
-	answer, err := p.watch(ctx, api, tenant, started.Id)
+	answer, err := p.watch(ctx, api, tenant, started.Id, r.wait)
 	if err != nil {
 		return err
 	}
-	return p.show(s, answer)
+	if err := p.show(s, answer.Body); err != nil {
+		return err
+	}
+	return verdict(*answer.JSON200)
+}
+
+// question asks about the selected deliveries, total of them.
+func (r replaying) question(total int) string {
+	verb := "Replay"
+	if r.discard {
+		verb = "Discard"
+	}
+	noun := "deliveries"
+	if total == 1 {
+		noun = "delivery"
+	}
+	if r.limit > 0 && r.limit < total {
+		return fmt.Sprintf("%s the oldest %d of %d deliveries?", verb, r.limit, total)
+	}
+	return fmt.Sprintf("%s %d %s?", verb, total, noun)
+}
+
+// verdict returns the failure of a job with deliveries that will not arrive.
+func verdict(j openapi.ReplayProgress) error {
+	if lost := j.Dead + j.Cancelled; lost > 0 {
+		return failure(fmt.Sprintf("%d of %d deliveries did not arrive: %d dead again, %d cancelled", lost, j.Enqueued, j.Dead, j.Cancelled))
+	}
+	return nil
 }
 
 // dryRun shows the selection and returns its number.
@@ -138,14 +183,14 @@ func (p *program) dryRun(ctx context.Context, api *client.Client, tenant, path s
 		return 0, &badAnswerError{err}
 	}
 	if found.Total == 0 {
-		fmt.Fprintln(p.Err, "The filter selects no delivery: there is nothing to replay.")
+		fmt.Fprintln(p.Err, "The filter selects no delivery: there is nothing to do.")
 		return 0, nil
 	}
 	if err := p.writeRows(p.Err, columns("ENDPOINT=endpoint_id", "DELIVERIES=count"), found.ByEndpoint, p.endpointNames(ctx, api, tenant)); err != nil {
 		return 0, err
 	}
 	if !found.Complete {
-		fmt.Fprintln(p.Err, "The dry run stopped counting: the job may select more.")
+		fmt.Fprintln(p.Err, "The counts are lower bounds: the job may select more.")
 	}
 	return found.Total, nil
 }
@@ -187,9 +232,9 @@ func (p *program) startJob(ctx context.Context, api *client.Client, path string,
 	return started, nil
 }
 
-// watch shows the progress until the job has sent its deliveries, and then for some
-// seconds until the deliveries have an outcome.
-func (p *program) watch(ctx context.Context, api *client.Client, tenant, id string) (json.RawMessage, error) {
+// watch shows the progress until the job has sent its deliveries, and then until the
+// deliveries have an outcome: for some seconds, or with all for as long as it takes.
+func (p *program) watch(ctx context.Context, api *client.Client, tenant, id string, all bool) (*openapi.GetReplayResult, error) {
 	goesOn := func() {
 		fmt.Fprintf(p.Err, "\nThe job %[1]s goes on. Look: surehook replays get %[1]s. End it: surehook replays cancel %[1]s.\n", id)
 	}
@@ -202,12 +247,12 @@ func (p *program) watch(ctx context.Context, api *client.Client, tenant, id stri
 		j := *answer.JSON200
 		fmt.Fprintf(p.Err, "\r%s ", bar(j))
 		if j.State != openapi.ReplayProgressStateRunning {
-			if ended++; j.InProgress == 0 || ended > settlePolls {
+			if ended++; j.InProgress == 0 || ended > settlePolls && !all {
 				fmt.Fprintln(p.Err)
 				if j.InProgress > 0 {
 					fmt.Fprintf(p.Err, "%d deliveries have no outcome yet. Look: surehook replays get %s.\n", j.InProgress, id)
 				}
-				return answer.Body, nil
+				return answer, nil
 			}
 		}
 		if err := sleep(ctx, replayPoll); err != nil {
@@ -223,11 +268,35 @@ const barWidth = 30
 // bar draws the progress of a job. The job selects page by page, so the bar shows
 // settled deliveries of those sent so far.
 func bar(j openapi.ReplayProgress) string {
-	settled := j.Delivered + j.Dead
+	settled := j.Enqueued - j.InProgress
 	full := 0
 	if j.Enqueued > 0 {
 		full = min(barWidth, settled*barWidth/j.Enqueued)
 	}
-	return fmt.Sprintf("[%s%s] %s %s: %d selected, %d sent, %d delivered, %d dead",
-		strings.Repeat("#", full), strings.Repeat(".", barWidth-full), j.Id, j.State, j.Selected, j.Enqueued, j.Delivered, j.Dead)
+	result := fmt.Sprintf("%d discarded", j.Enqueued)
+	if j.Action != openapi.ReplayProgressActionDiscard {
+		result = fmt.Sprintf("%d sent, %d delivered, %d dead again, %d waiting", j.Enqueued, j.Delivered, j.Dead, j.InProgress)
+	}
+	if j.Cancelled > 0 {
+		result += fmt.Sprintf(", %d cancelled", j.Cancelled)
+	}
+	return fmt.Sprintf("[%s%s] %s %s: %s%s",
+		strings.Repeat("#", full), strings.Repeat(".", barWidth-full), j.Id, j.State, result, skipped(j))
+}
+
+// skipped names the deliveries that the job left alone, by reason.
+func skipped(j openapi.ReplayProgress) string {
+	if j.Skipped == 0 {
+		return ""
+	}
+	var why []string
+	if j.SkippedByReason != nil {
+		for _, reason := range slices.Sorted(maps.Keys(*j.SkippedByReason)) {
+			why = append(why, fmt.Sprintf("%d %s", (*j.SkippedByReason)[reason], strings.ReplaceAll(reason, "_", " ")))
+		}
+	}
+	if len(why) == 0 {
+		return fmt.Sprintf(", %d skipped", j.Skipped)
+	}
+	return fmt.Sprintf(", %d skipped (%s)", j.Skipped, strings.Join(why, ", "))
 }

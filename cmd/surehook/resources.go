@@ -322,7 +322,7 @@ func (p *program) replayOperations() []operation {
 	return []operation{
 		{
 			use: "list", short: "List the replay jobs of the tenant", method: get, path: replaysPath,
-			list: columns("JOB=id", "STATE=state", "SELECTED=selected", "SENT=enqueued", "SKIPPED=skipped", "CREATED=created_at", "ENDED=ended_at"),
+			list: columns("JOB=id", "STATE=state", "ACTION=action", "SELECTED=selected", "DONE=enqueued", "SKIPPED=skipped", "CREATED=created_at", "ENDED=ended_at"),
 		},
 		{use: "get REPLAY", short: "Show a replay job with what came of its deliveries", method: get, path: replaysPath + "/{replay}"},
 		{use: "cancel REPLAY", short: "End a replay job; deliveries already sent go on", method: post, path: replaysPath + "/{replay}/cancel"},

@@ -67,7 +67,7 @@ func (d Delivery) Replay(o ReplayRequest, now time.Time) (Delivery, error) {
 		return d, &Error{Code: CodeInProgress, Message: fmt.Sprintf("the delivery is still in progress: %s", d.State)}
 	case o.Redrive && d.State != StateDead:
 		return d, Conflict("the delivery is no longer dead: " + d.State.String())
-	case !d.ExpiresAt.IsZero() && d.ExpiresAt.Before(now.Add(MaxMaxAge)):
+	case d.ClosedForReplay(now):
 		return d, Conflict(fmt.Sprintf("the event expires at %s; replays end %s before", d.ExpiresAt.UTC().Format(time.RFC3339), FormatDuration(MaxMaxAge)))
 	case d.Erased:
 		return d, ErrErased()
@@ -80,6 +80,12 @@ func (d Delivery) Replay(o ReplayRequest, now time.Time) (Delivery, error) {
 	}
 	d.Replayed = Replayed{ReplayRequest: o, Generation: d.ID.Generation + 1, At: now}
 	return d, nil
+}
+
+// ClosedForReplay reports whether the event ends less than MaxMaxAge after now: a new
+// generation may wait for so long.
+func (d Delivery) ClosedForReplay(now time.Time) bool {
+	return !d.ExpiresAt.IsZero() && d.ExpiresAt.Before(now.Add(MaxMaxAge))
 }
 
 // ErrErased returns the error for a replay without a payload.

@@ -18,6 +18,8 @@ type jobBody struct {
 	Rate   *float64    `json:"rate_per_second"`
 	DryRun bool        `json:"dry_run"`
 	AddTo  *string     `json:"add_to"`
+	Action *string     `json:"action"`
+	Limit  *int        `json:"limit"`
 }
 
 type filterBody struct {
@@ -28,7 +30,14 @@ type filterBody struct {
 	Until    stamp    `json:"until"`
 	Class    *string  `json:"class"`
 	Status   *int     `json:"status"`
+	Died     stamp    `json:"died_since"`
 }
+
+// The actions of a job.
+const (
+	actionReplay  = "replay"
+	actionDiscard = "discard"
+)
 
 // noAttempt is the class of deliveries without an attempt in a filter.
 const noAttempt = "none"
@@ -51,6 +60,9 @@ func (b jobBody) request(by hook.KeyID, wrong fieldErrors) replay.JobRequest {
 		To:       time.Time(b.Filter.Until),
 		Rate:     replay.DefaultRate,
 		By:       by,
+
+		DiedSince: time.Time(b.Filter.Died),
+		Discard:   b.Action != nil && *b.Action == actionDiscard,
 	}
 	if b.Filter.State != nil {
 		var err error
@@ -62,12 +74,24 @@ func (b jobBody) request(by hook.KeyID, wrong fieldErrors) replay.JobRequest {
 	if b.Rate != nil {
 		r.Rate = *b.Rate
 	}
+	if b.Limit != nil {
+		r.Limit = *b.Limit
+		if r.Limit == 0 {
+			r.Limit = -1 // not the zero value, which is no limit
+		}
+	}
+	if b.Action != nil && *b.Action != actionReplay && *b.Action != actionDiscard {
+		wrong.add("action", "must be replay or discard")
+	}
 	r.AddTo = wrong.text("add_to", b.AddTo)
 	if r.AddTo != "" && b.Filter.State != nil {
 		wrong.add("filter.state", "does not apply with add_to, which takes the events of all states")
 	}
 	if r.AddTo != "" && r.Cause != (replay.Cause{}) {
 		wrong.add("filter.class", "does not apply with add_to, which takes the events of all outcomes")
+	}
+	if r.AddTo != "" && !r.DiedSince.IsZero() {
+		wrong.add("filter.died_since", "does not apply with add_to, which takes the events of all states")
 	}
 	if r.AddTo != "" && b.DryRun {
 		wrong.add("dry_run", "is not possible with add_to")

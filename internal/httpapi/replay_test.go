@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"surehook/internal/delivery/replay"
 	"surehook/internal/hook"
 )
 
@@ -207,7 +208,7 @@ func TestReplay_job(t *testing.T) {
 		t.Fatalf("POST = %d %s, %v; want 202", started.Code, started.Body, err)
 	}
 	want := fmt.Sprintf(`{"id":%q,"state":"running","filter":{"endpoint":%q,"state":"dead","event_types":["order.*"],"since":%s,"until":%s},`+
-		`"rate_per_second":0.5,"selected":0,"enqueued":0,"skipped":0,"by":"key_replayer","created_at":%s,"updated_at":%s}`,
+		`"action":"replay","rate_per_second":0.5,"selected":0,"enqueued":0,"skipped":0,"by":"key_replayer","created_at":%s,"updated_at":%s}`,
 		job["id"], p.retrying.ID.Endpoint, at, now, now, now)
 	if started.Body.String() != want {
 		t.Errorf("POST = %s; want %s", started.Body, want)
@@ -271,6 +272,66 @@ func TestReplay_cause(t *testing.T) {
 		w := p.do(t, replayer, "POST", replaysURL, body)
 		if w.Code != 400 || !strings.Contains(w.Body.String(), `"field":"`+field+`"`) {
 			t.Errorf("POST %s = %d %s; want 400 at %s", body, w.Code, w.Body, field)
+		}
+	}
+}
+
+// TestReplay_action checks the fields of a job that say what the job does, and how much.
+func TestReplay_action(t *testing.T) {
+	t.Parallel()
+
+	p := story(t)
+	p.die(t)
+	p.now = p.now.Add(time.Hour)
+	for body, want := range map[string]string{
+		`{"filter":{}}`: `"action":"replay","rate_per_second":50,"selected":0`,
+		`{"filter":{"died_since":"2026-11-21T09:00:00Z"},"action":"replay","limit":10}`: `"died_since":"2026-11-21T09:00:00.000Z"},"action":"replay","rate_per_second":50,"limit":10,`,
+		`{"filter":{},"action":"discard","rate_per_second":500}`:                        `"action":"discard","rate_per_second":500,"selected":0`,
+	} {
+		w := p.do(t, replayer, "POST", replaysURL, body)
+		if w.Code != 202 || !strings.Contains(w.Body.String(), want) {
+			t.Errorf("POST %s = %d %s; want 202 with %s", body, w.Code, w.Body, want)
+		}
+	}
+	type preview struct{ Total int }
+	for since, want := range map[string]int{"2026-11-21T09:30:00Z": 1, "2026-11-21T09:30:01Z": 0} {
+		if n := get[preview](t, p.bundle, replayer, 200, "POST", replaysURL, `{"filter":{"died_since":"`+since+`"},"dry_run":true}`).Total; n != want {
+			t.Errorf("a dry run of the dead since %s selects %d; want %d", since, n, want)
+		}
+	}
+	for body, field := range map[string]string{
+		`{"filter":{},"limit":0}`:                                                            "limit",
+		`{"filter":{},"limit":1000001}`:                                                      "limit",
+		`{"filter":{},"action":"erase"}`:                                                     "action",
+		`{"filter":{},"action":""}`:                                                          "action",
+		`{"filter":{"state":"parked"},"action":"discard"}`:                                   "action",
+		`{"filter":{"state":"parked","died_since":"2026-11-21T09:00:00Z"}}`:                  "filter.died_since",
+		`{"filter":{"died_since":"2026-11-22T09:00:00Z"}}`:                                   "filter.died_since",
+		`{"filter":{"died_since":"2026-11-21T09:00:00Z"},"add_to":"some"}`:                   "filter.died_since",
+		`{"filter":{},"action":"discard","add_to":"` + string(p.retrying.ID.Endpoint) + `"}`: "action",
+	} {
+		w := p.do(t, replayer, "POST", replaysURL, body)
+		if w.Code != 400 || !strings.Contains(w.Body.String(), `"field":"`+field+`"`) {
+			t.Errorf("POST %s = %d %s; want 400 at %s", body, w.Code, w.Body, field)
+		}
+	}
+}
+
+// TestReplay_progressOfDiscards: a discarded delivery is settled, and skipped ones have reasons.
+func TestReplay_progressOfDiscards(t *testing.T) {
+	t.Parallel()
+
+	b := setup(t)
+	j := b.job(t, "acme")
+	j.Version, j.Selected, j.Enqueued, j.Skipped, j.Discards = 1, 4, 1, 3, true
+	j.SkippedBy = map[replay.Skip]int{replay.SkipReplayed: 2, replay.SkipChanged: 1}
+	if err := b.store.SaveJob(t.Context(), j); err != nil {
+		t.Fatalf("SaveJob = %v", err)
+	}
+	w := b.do(t, replayer, "GET", replaysURL+"/"+string(j.ID), "")
+	for _, want := range []string{`"action":"discard"`, `"skipped":3,"skipped_by_reason":{"already_replayed":2,"changed":1}`, `"in_progress":0}`} {
+		if !strings.Contains(w.Body.String(), want) {
+			t.Errorf("GET = %d %s; want %s", w.Code, w.Body, want)
 		}
 	}
 }

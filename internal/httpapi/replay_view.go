@@ -17,19 +17,22 @@ type notReplayedView struct {
 }
 
 type jobView struct {
-	ID        hook.JobID      `json:"id"`
-	State     string          `json:"state"`
-	Filter    filterView      `json:"filter"`
-	AddTo     hook.EndpointID `json:"add_to,omitzero"`
-	Rate      float64         `json:"rate_per_second"`
-	Selected  int             `json:"selected"`
-	Enqueued  int             `json:"enqueued"`
-	Skipped   int             `json:"skipped"`
-	By        hook.KeyID      `json:"by"`
-	CreatedAt stamp           `json:"created_at"`
-	UpdatedAt stamp           `json:"updated_at"`
-	EndedAt   stamp           `json:"ended_at,omitzero"`
-	ExpiresAt stamp           `json:"expires_at,omitzero"` // of an ended job
+	ID        hook.JobID          `json:"id"`
+	State     string              `json:"state"`
+	Filter    filterView          `json:"filter"`
+	AddTo     hook.EndpointID     `json:"add_to,omitzero"`
+	Action    string              `json:"action"`
+	Rate      float64             `json:"rate_per_second"`
+	Limit     int                 `json:"limit,omitzero"`
+	Selected  int                 `json:"selected"`
+	Enqueued  int                 `json:"enqueued"`
+	Skipped   int                 `json:"skipped"`
+	SkippedBy map[replay.Skip]int `json:"skipped_by_reason,omitempty"`
+	By        hook.KeyID          `json:"by"`
+	CreatedAt stamp               `json:"created_at"`
+	UpdatedAt stamp               `json:"updated_at"`
+	EndedAt   stamp               `json:"ended_at,omitzero"`
+	ExpiresAt stamp               `json:"expires_at,omitzero"` // of an ended job
 }
 
 type filterView struct {
@@ -40,6 +43,7 @@ type filterView struct {
 	Until    stamp           `json:"until,omitzero"`
 	Class    string          `json:"class,omitzero"`
 	Status   int             `json:"status,omitzero"`
+	Died     stamp           `json:"died_since,omitzero"`
 }
 
 // progressView is a job with the states of the enqueued deliveries.
@@ -74,15 +78,22 @@ func viewJob(j replay.Job) jobView {
 			Since:    stamp(j.Filter.From),
 			Until:    stamp(j.Filter.To),
 			Status:   j.Filter.Cause.Status,
+			Died:     stamp(j.Filter.DiedSince),
 		},
+		Action:    actionReplay,
 		Rate:      j.Rate,
+		Limit:     j.Limit,
 		Selected:  j.Selected,
 		Enqueued:  j.Enqueued,
 		Skipped:   j.Skipped,
+		SkippedBy: j.SkippedBy,
 		By:        j.By,
 		CreatedAt: stamp(j.CreatedAt),
 		UpdatedAt: stamp(j.UpdatedAt),
 		EndedAt:   stamp(j.EndedAt),
+	}
+	if j.Discards {
+		v.Action = actionDiscard
 	}
 	switch cause := j.Filter.Cause; {
 	case cause.None:
@@ -100,14 +111,17 @@ func viewJob(j replay.Job) jobView {
 }
 
 func viewProgress(p replay.Progress) progressView {
-	return progressView{
+	v := progressView{
 		jobView:   viewJob(p.Job),
 		Delivered: p.Delivered,
 		Dead:      p.Dead,
 		Cancelled: p.Cancelled,
-		// A delivery may settle before its page is counted as enqueued.
-		InProgress: max(0, p.Enqueued-p.Delivered-p.Dead-p.Cancelled),
 	}
+	if !p.Discards { // a discarded delivery is settled
+		// A delivery may settle before its page is counted as enqueued.
+		v.InProgress = max(0, p.Enqueued-p.Delivered-p.Dead-p.Cancelled)
+	}
+	return v
 }
 
 func (c *call) viewPreview(p replay.Preview) previewView {

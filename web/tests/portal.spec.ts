@@ -33,9 +33,9 @@ test('a tenant creates an endpoint, reads an answer, and replays', async ({ page
   await accessible(page)
   receiver.answers.set('/hook', { status: 200 })
   await page.getByRole('link', { name: 'Dead letters' }).click()
-  await page.getByRole('button', { name: 'Replay all…' }).click()
-  await page.getByRole('button', { name: 'Start replay' }).click()
-  await expect(page.getByText('1 of 1 settled')).toBeVisible()
+  await page.getByRole('button', { name: 'Retry all…' }).click()
+  await page.getByRole('button', { name: 'Retry 1', exact: true }).click()
+  await expect(page.getByText('1 of 1 have a result')).toBeVisible()
 })
 
 test('the portal of a tenant reaches nothing of another', async ({ page, backend, receiver, tenant }) => {

@@ -951,8 +951,10 @@ export interface paths {
          * Replay the deliveries selected by a filter
          * @description Starts a job. The job replays every delivery selected by the filter and created before the job, oldest first
          *     per endpoint, at `rate_per_second` and with a lower priority than live traffic. Deliveries replayed before are
-         *     skipped. With `dry_run` nothing is replayed: the response holds the number of selected deliveries per endpoint
-         *     and a sample.
+         *     skipped, and the job counts them by reason. With `limit` the job stops after so many deliveries: replay a few,
+         *     look at the outcome, and start a second job with the `until` of the first for the rest. With `action: discard` the job
+         *     discards the selected dead deliveries and sends nothing. With `dry_run` nothing is changed: the response holds
+         *     the number of selected deliveries per endpoint and a sample.
          */
         post: operations["startReplay"];
         delete?: never;
@@ -3008,6 +3010,13 @@ export interface components {
             rate_per_second?: number;
             /** @description Default: false. */
             dry_run?: boolean;
+            /**
+             * @description discard: the job discards dead deliveries instead of replaying them; they leave the open dead letters and can still be replayed. Deliveries with a replay in progress are skipped. Only with the state dead, and not with add_to. Default: replay.
+             * @enum {string}
+             */
+            action?: "replay" | "discard";
+            /** @description The most deliveries to replay or discard. Skipped deliveries do not count, and a dry run ignores the limit. Default: all. */
+            limit?: number;
             /** @description The id or uid of an endpoint. The job sends the events of the filter to this endpoint, also when the endpoint was created later, and each event at most once. The filter then selects events with a recorded delivery to an endpoint of the filter and, without `endpoint`, events without any; `since` and `until` bound the acceptance, and `state` and `dry_run` are errors. Events that have the endpoint already are skipped. */
             add_to?: string;
         };
@@ -3039,6 +3048,11 @@ export interface components {
             class?: "none" | "delivered" | "unavailable" | "throttled" | "timeout" | "dns" | "connect" | "reset" | "tls" | "blocked" | "gone" | "refused" | "redirect" | "token" | "transformation";
             /** @description The HTTP status of the last attempt. Not with add_to, nor with the class none. */
             status?: number;
+            /**
+             * Format: date-time
+             * @description The earliest time of death, inclusive, as in the period of the dead letters' analysis: a delivery can die days after its creation. Only with the state dead, and not with add_to.
+             */
+            died_since?: string;
         };
         /** @description The filter of a job, with the endpoint's id. A job with `add_to` has no state. */
         ReplaySelection: {
@@ -3051,6 +3065,7 @@ export interface components {
             /** @enum {string} */
             class?: "none" | "delivered" | "unavailable" | "throttled" | "timeout" | "dns" | "connect" | "reset" | "tls" | "blocked" | "gone" | "refused" | "redirect" | "token" | "transformation";
             status?: number;
+            died_since?: components["schemas"]["Time"];
         };
         /**
          * @description A job that removes everything of a tenant.
@@ -3114,10 +3129,14 @@ export interface components {
          *         ],
          *         "until": "2026-11-21T09:30:00.000Z"
          *       },
+         *       "action": "replay",
          *       "rate_per_second": 50,
          *       "selected": 300,
          *       "enqueued": 298,
          *       "skipped": 2,
+         *       "skipped_by_reason": {
+         *         "already_replayed": 2
+         *       },
          *       "by": "key_7m2p4s6v8x0z1b3d",
          *       "created_at": "2026-11-21T09:30:00.000Z",
          *       "updated_at": "2026-11-21T09:30:06.000Z"
@@ -3126,24 +3145,32 @@ export interface components {
         Replay: {
             id: components["schemas"]["ReplayID"];
             /**
-             * @description finished: every selected delivery was enqueued or skipped. Enqueued deliveries may still be in progress.
+             * @description finished: every selected delivery was enqueued or skipped, or the limit is reached. Enqueued deliveries may still be in progress.
              * @enum {string}
              */
             state: "running" | "finished" | "cancelled";
             filter: components["schemas"]["ReplaySelection"];
             /** @description The endpoint that gets the events. */
             add_to?: components["schemas"]["EndpointID"];
+            /** @enum {string} */
+            action: "replay" | "discard";
             /**
              * Format: double
              * @description Deliveries enqueued per second.
              */
             rate_per_second: number;
+            /** @description The most deliveries to replay or discard; absent for all. */
+            limit?: number;
             /** @description The number of deliveries selected so far. */
             selected: number;
-            /** @description The number of selected deliveries replayed so far. */
+            /** @description The number of selected deliveries replayed so far, or with the action discard, discarded. */
             enqueued: number;
-            /** @description The number of selected deliveries not replayed, for example because of another replay in the meantime. */
+            /** @description The number of selected deliveries that the job left alone; skipped_by_reason says why. */
             skipped: number;
+            /** @description The number of skipped deliveries by reason; absent for none. already_replayed: a newer generation exists, perhaps still in progress. in_progress: the delivery has attempts left. changed: the delivery left the state of the filter. event_expires: the event ends in less than 14 days. erased: the payload was erased. gone: the delivery, its event or the endpoint of add_to no longer exists. last_generation: replayed 9,998 times. With add_to, other_type: the filter does not name the type of the event; has_endpoint: the event went to the endpoint before. */
+            skipped_by_reason?: {
+                [key: string]: number;
+            };
             /** @description The id of the key used to start the job. */
             by: string;
             created_at: components["schemas"]["Time"];
@@ -3165,10 +3192,14 @@ export interface components {
          *         ],
          *         "until": "2026-11-21T09:30:00.000Z"
          *       },
+         *       "action": "replay",
          *       "rate_per_second": 50,
          *       "selected": 300,
          *       "enqueued": 298,
          *       "skipped": 2,
+         *       "skipped_by_reason": {
+         *         "already_replayed": 2
+         *       },
          *       "by": "key_7m2p4s6v8x0z1b3d",
          *       "created_at": "2026-11-21T09:30:00.000Z",
          *       "updated_at": "2026-11-21T09:30:06.000Z",
@@ -3181,24 +3212,32 @@ export interface components {
         ReplayProgress: {
             id: components["schemas"]["ReplayID"];
             /**
-             * @description finished: every selected delivery was enqueued or skipped. Enqueued deliveries may still be in progress.
+             * @description finished: every selected delivery was enqueued or skipped, or the limit is reached. Enqueued deliveries may still be in progress.
              * @enum {string}
              */
             state: "running" | "finished" | "cancelled";
             filter: components["schemas"]["ReplaySelection"];
             /** @description The endpoint that gets the events. */
             add_to?: components["schemas"]["EndpointID"];
+            /** @enum {string} */
+            action: "replay" | "discard";
             /**
              * Format: double
              * @description Deliveries enqueued per second.
              */
             rate_per_second: number;
+            /** @description The most deliveries to replay or discard; absent for all. */
+            limit?: number;
             /** @description The number of deliveries selected so far. */
             selected: number;
-            /** @description The number of selected deliveries replayed so far. */
+            /** @description The number of selected deliveries replayed so far, or with the action discard, discarded. */
             enqueued: number;
-            /** @description The number of selected deliveries not replayed, for example because of another replay in the meantime. */
+            /** @description The number of selected deliveries that the job left alone; skipped_by_reason says why. */
             skipped: number;
+            /** @description The number of skipped deliveries by reason; absent for none. already_replayed: a newer generation exists, perhaps still in progress. in_progress: the delivery has attempts left. changed: the delivery left the state of the filter. event_expires: the event ends in less than 14 days. erased: the payload was erased. gone: the delivery, its event or the endpoint of add_to no longer exists. last_generation: replayed 9,998 times. With add_to, other_type: the filter does not name the type of the event; has_endpoint: the event went to the endpoint before. */
+            skipped_by_reason?: {
+                [key: string]: number;
+            };
             /** @description The id of the key used to start the job. */
             by: string;
             created_at: components["schemas"]["Time"];
@@ -6673,6 +6712,7 @@ export interface operations {
                      *         ],
                      *         "until": "2026-11-21T09:30:00.000Z"
                      *       },
+                     *       "action": "replay",
                      *       "rate_per_second": 50,
                      *       "selected": 0,
                      *       "enqueued": 0,

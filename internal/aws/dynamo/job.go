@@ -3,6 +3,7 @@ package dynamo
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
@@ -17,27 +18,30 @@ const maxJobs = 100
 
 type jobItem struct {
 	key
-	ID        hook.JobID      `dynamodbav:"id"`
-	Tenant    hook.TenantID   `dynamodbav:"tenant"`
-	Filter    filterItem      `dynamodbav:"filter"`
-	Rate      float64         `dynamodbav:"rate"`
-	State     string          `dynamodbav:"state"`
-	By        hook.KeyID      `dynamodbav:"by,omitempty"`
-	CreatedAt int64           `dynamodbav:"created_at"`
-	UpdatedAt int64           `dynamodbav:"updated_at"`
-	EndedAt   int64           `dynamodbav:"ended_at,omitempty"`
-	ExpiresAt int64           `dynamodbav:"expires_at,omitempty"`
-	Version   int64           `dynamodbav:"version"`
-	Selected  int             `dynamodbav:"selected,omitempty"`
-	Enqueued  int             `dynamodbav:"enqueued,omitempty"`
-	Skipped   int             `dynamodbav:"skipped,omitempty"`
-	Endpoint  hook.EndpointID `dynamodbav:"endpoint,omitempty"`
-	Cursor    string          `dynamodbav:"cursor,omitempty"`
-	Selects   bool            `dynamodbav:"selects,omitempty"`
-	Pending   []string        `dynamodbav:"pending,omitempty"` // hook.DeliveryRefs
-	NextAt    int64           `dynamodbav:"next_at,omitempty"`
-	Next      string          `dynamodbav:"next,omitempty"`
-	Previous  string          `dynamodbav:"previous,omitempty"`
+	ID        hook.JobID          `dynamodbav:"id"`
+	Tenant    hook.TenantID       `dynamodbav:"tenant"`
+	Filter    filterItem          `dynamodbav:"filter"`
+	Rate      float64             `dynamodbav:"rate"`
+	State     string              `dynamodbav:"state"`
+	By        hook.KeyID          `dynamodbav:"by,omitempty"`
+	CreatedAt int64               `dynamodbav:"created_at"`
+	UpdatedAt int64               `dynamodbav:"updated_at"`
+	EndedAt   int64               `dynamodbav:"ended_at,omitempty"`
+	ExpiresAt int64               `dynamodbav:"expires_at,omitempty"`
+	Version   int64               `dynamodbav:"version"`
+	Selected  int                 `dynamodbav:"selected,omitempty"`
+	Enqueued  int                 `dynamodbav:"enqueued,omitempty"`
+	Skipped   int                 `dynamodbav:"skipped,omitempty"`
+	SkippedBy map[replay.Skip]int `dynamodbav:"skipped_by,omitempty"`
+	Limit     int                 `dynamodbav:"limit,omitempty"`
+	DiedSince int64               `dynamodbav:"died_since,omitempty"` // of the filter
+	Endpoint  hook.EndpointID     `dynamodbav:"endpoint,omitempty"`
+	Cursor    string              `dynamodbav:"cursor,omitempty"`
+	Selects   bool                `dynamodbav:"selects,omitempty"`
+	Pending   []string            `dynamodbav:"pending,omitempty"` // hook.DeliveryRefs
+	NextAt    int64               `dynamodbav:"next_at,omitempty"`
+	Next      string              `dynamodbav:"next,omitempty"`
+	Previous  string              `dynamodbav:"previous,omitempty"`
 }
 
 type filterItem struct {
@@ -50,6 +54,10 @@ type filterItem struct {
 	Status   int             `dynamodbav:"status,omitempty"`
 	AddTo    hook.EndpointID `dynamodbav:"add_to,omitempty"`
 }
+
+// discards comes before the state of a job that discards. A build without such jobs
+// cannot read the word, and so never replays what the job would discard.
+const discards = "discards "
 
 // noAttempt stands for Cause.None.
 const noAttempt = "none"
@@ -76,6 +84,10 @@ func toJobItem(j replay.Job) jobItem {
 		text, _ := ref.MarshalText() // never fails
 		pending[i] = string(text)
 	}
+	state := word(j.State)
+	if j.Discards {
+		state = discards + state
+	}
 	return jobItem{
 		key:    jobKey(j.Tenant, j.ID),
 		ID:     j.ID,
@@ -91,7 +103,7 @@ func toJobItem(j replay.Job) jobItem {
 			AddTo:    j.Filter.AddTo,
 		},
 		Rate:      j.Rate,
-		State:     word(j.State),
+		State:     state,
 		By:        j.By,
 		CreatedAt: millis(j.CreatedAt),
 		UpdatedAt: millis(j.UpdatedAt),
@@ -101,6 +113,9 @@ func toJobItem(j replay.Job) jobItem {
 		Selected:  j.Selected,
 		Enqueued:  j.Enqueued,
 		Skipped:   j.Skipped,
+		SkippedBy: j.SkippedBy,
+		Limit:     j.Limit,
+		DiedSince: millis(j.Filter.DiedSince),
 		Endpoint:  j.Endpoint,
 		Cursor:    j.Cursor,
 		Selects:   j.Selects,
@@ -112,7 +127,8 @@ func toJobItem(j replay.Job) jobItem {
 }
 
 func fromJobItem(it jobItem) (replay.Job, error) {
-	state, err := parse[replay.JobState](it.State)
+	stateWord, discarding := strings.CutPrefix(it.State, discards)
+	state, err := parse[replay.JobState](stateWord)
 	if err != nil {
 		return replay.Job{}, err
 	}
@@ -143,8 +159,12 @@ func fromJobItem(it jobItem) (replay.Job, error) {
 			To:       fromMillis(it.Filter.To),
 			Cause:    cause,
 			AddTo:    it.Filter.AddTo,
+
+			DiedSince: fromMillis(it.DiedSince),
 		},
 		Rate:      it.Rate,
+		Limit:     it.Limit,
+		Discards:  discarding,
 		State:     state,
 		By:        it.By,
 		CreatedAt: fromMillis(it.CreatedAt),
@@ -155,6 +175,7 @@ func fromJobItem(it jobItem) (replay.Job, error) {
 		Selected:  it.Selected,
 		Enqueued:  it.Enqueued,
 		Skipped:   it.Skipped,
+		SkippedBy: it.SkippedBy,
 		Endpoint:  it.Endpoint,
 		Cursor:    it.Cursor,
 		Selects:   it.Selects,

@@ -71,48 +71,53 @@ func (w *jobRun) pendingAdditions(ctx context.Context) ([]*candidate, error) {
 			delay:   max(0, dueTime(w.from, i, j.Rate).Sub(now)).Truncate(time.Second),
 		}
 		page[i] = c
-		var err error
-		c.delivery, c.refused, err = w.added(ctx, j.Pending[i])
-		return err
+		return w.added(ctx, c, j.Pending[i])
 	})
 	return page, err
 }
 
-// added returns the record of the endpoint's first generation, and adds the endpoint to the
-// event if necessary. refused is final: the filter does not select the event, or the endpoint
-// already received it in another way.
-func (w *jobRun) added(ctx context.Context, ref hook.DeliveryRef) (d hook.Delivery, refused, err error) {
+// added sets the record of the endpoint's first generation in the candidate, and adds the
+// endpoint to the event if necessary. A refusal is final: the filter does not select the event,
+// or the endpoint already received it in another way.
+func (w *jobRun) added(ctx context.Context, c *candidate, ref hook.DeliveryRef) error {
 	e, err := w.findEvent(ctx, w.job.Tenant, ref.Event)
 	switch {
 	case hook.CodeOf(err) == hook.CodeNotFound && err != nil, err == nil && e.AcceptedAt.UnixMilli() != ref.AcceptedAt:
-		return d, hook.NotFound("event"), nil
+		c.refuse(hook.NotFound("event"), SkipGone)
+		return nil
 	case err != nil:
-		return d, nil, err
+		return err
 	case e.Erased():
-		return d, fmt.Errorf("add endpoint to event %s: %w", e.ID, hook.ErrErased()), nil
+		c.refuse(fmt.Errorf("add endpoint to event %s: %w", e.ID, hook.ErrErased()), SkipErased)
+		return nil
 	case !w.job.Filter.matchesType(e.Type):
-		return d, hook.Conflict("its type is " + e.Type), nil
+		c.refuse(hook.Conflict("its type is "+e.Type), SkipType)
+		return nil
 	}
 	endpoint, err := w.Endpoints.Endpoint(ctx, w.job.Tenant, ref.Endpoint)
 	if hook.CodeOf(err) == hook.CodeNotFound && err != nil {
-		return d, errDeleted(), nil
+		c.refuse(errDeleted(), SkipGone)
+		return nil
 	}
 	if err != nil {
-		return d, nil, fmt.Errorf("read endpoint %s: %w", ref.Endpoint, err)
+		return fmt.Errorf("read endpoint %s: %w", ref.Endpoint, err)
 	}
 	target, err := w.add(ctx, e, endpoint.Target())
 	if hook.CodeOf(err) == hook.CodeConflict && err != nil {
-		return d, err, nil
+		c.refuse(err, skipOf(hook.AddedDelivery(e, endpoint.Target(), w.now()), err, w.now()))
+		return nil
 	}
 	if err != nil {
-		return d, nil, err
+		return err
 	}
-	d, err = w.Store.Delivery(ctx, hook.QueuedDelivery(e, target).Ref())
+	d, err := w.Store.Delivery(ctx, hook.QueuedDelivery(e, target).Ref())
 	switch {
 	case hook.CodeOf(err) == hook.CodeNotFound && err != nil, err == nil && d.Reason != hook.ReasonAdded:
-		return d, hook.Conflict("the endpoint is a target of the event"), nil
+		c.refuse(hook.Conflict("the endpoint is a target of the event"), SkipTarget)
+		return nil
 	case err != nil:
-		return d, nil, fmt.Errorf("read delivery %s: %w", ref.DeliveryID, err)
+		return fmt.Errorf("read delivery %s: %w", ref.DeliveryID, err)
 	}
-	return d, nil, nil
+	c.delivery = d
+	return nil
 }

@@ -41,9 +41,8 @@ func (r *Replayer) Analyse(ctx context.Context, tenant hook.TenantID, period tim
 	if err != nil {
 		return Analysis{}, err
 	}
-	since, end := r.now().Add(-period), r.answerDeadline(ctx)
-	// The index holds the time of creation, not the time of death.
-	f := Filter{State: hook.StateDead, From: since.Add(-hook.MaxMaxAge - maxDeathDelay)}
+	end := r.answerDeadline(ctx)
+	f := Filter{State: hook.StateDead, DiedSince: r.now().Add(-period)}
 	var analyzer deadletter.Analyzer
 	a, read := Analysis{Period: period, Complete: true}, 0
 	for _, target := range targets {
@@ -51,7 +50,7 @@ func (r *Replayer) Analyse(ctx context.Context, tenant hook.TenantID, period tim
 			if read++; read > MaxAnalysed {
 				return false
 			}
-			if !d.UpdatedAt.Before(since) {
+			if f.matches(d) {
 				analyzer.Add(deadletter.LetterOf(d))
 				a.Total++
 			}

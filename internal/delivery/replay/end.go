@@ -1,6 +1,7 @@
 package replay
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"log/slog"
@@ -16,9 +17,7 @@ import (
 // other state than dead gives CodeConflict.
 func (r *Replayer) Discard(ctx context.Context, tenant hook.TenantID, id hook.DeliveryID, by hook.KeyID, note string) (hook.Delivery, error) {
 	return r.end(ctx, tenant, id, ending{
-		to: hook.StateDiscarded, by: by, note: note,
-		can:  func(s hook.State) bool { return s == hook.StateDead },
-		rule: "only a dead delivery can be discarded",
+		to: hook.StateDiscarded, by: by, note: note, can: discardable,
 	})
 }
 
@@ -28,18 +27,30 @@ func (r *Replayer) Discard(ctx context.Context, tenant hook.TenantID, id hook.De
 func (r *Replayer) Cancel(ctx context.Context, tenant hook.TenantID, id hook.DeliveryID, by hook.KeyID, note string) (hook.Delivery, error) {
 	return r.end(ctx, tenant, id, ending{
 		to: hook.StateCancelled, by: by, note: note,
-		can:  func(s hook.State) bool { return !s.Settled() },
-		rule: "only a delivery that is queued, retrying or parked can be cancelled",
+		can: func(d hook.Delivery) error {
+			if d.State.Settled() {
+				return hook.Conflict(fmt.Sprintf("it is %s: only a delivery that is queued, retrying or parked can be cancelled", d.State))
+			}
+			return nil
+		},
 	})
+}
+
+// discardable returns the refusal to discard a delivery that is not dead.
+func discardable(d hook.Delivery) error {
+	if d.State != hook.StateDead {
+		return hook.Conflict(fmt.Sprintf("it is %s: only a dead delivery can be discarded", d.State))
+	}
+	return nil
 }
 
 // ending is a manual end of a delivery.
 type ending struct {
-	to   hook.State
-	by   hook.KeyID
-	note string
-	can  func(hook.State) bool
-	rule string // what can requires, for the caller
+	to    hook.State
+	by    hook.KeyID
+	note  string
+	nonce string                    // marks the record as written by a job; empty: a fresh nonce
+	can   func(hook.Delivery) error // the refusal to end the delivery, if any
 }
 
 // end saves the ending and then completes the settlement. If the process dies between the two
@@ -60,14 +71,13 @@ func (r *Replayer) end(ctx context.Context, tenant hook.TenantID, id hook.Delive
 			}
 			return nil
 		}
-		if !to.can(d.State) {
-			refused = hook.Conflict(fmt.Sprintf("it is %s: %s", d.State, to.rule))
-			return nil
+		if refused = to.can(d); refused != nil {
+			return nil //nolint:nilerr // final: no further try
 		}
 		before = d
 		// No token made this decision, so the record gets a nonce of its own. By it a later try
 		// of this call also recognises its own write.
-		d.Token, d.NextAttemptAt, d.UpdatedAt = hook.NewNonce(), time.Time{}, r.now()
+		d.Token, d.NextAttemptAt, d.UpdatedAt = cmp.Or(to.nonce, hook.NewNonce()), time.Time{}, r.now()
 		d.State, d.Reason = to.to, hook.ReasonManual
 		d.By, d.Note = to.by, to.note
 		written = d

@@ -27,6 +27,7 @@ type candidate struct {
 
 	sent    bool  // the queue holds the token
 	refused error // final: the replay is forbidden, or another request made it
+	skip    Skip  // why it was refused, for the count of a job
 	failed  error // something failed: the request may be repeated
 }
 
@@ -67,9 +68,11 @@ func (r *Replayer) enqueue(ctx context.Context, candidates []*candidate) {
 			toRecord = append(toRecord, c)
 			continue
 		}
-		if _, c.refused = c.delivery.Replay(c.request, now); c.refused == nil {
-			toSend = append(toSend, c)
+		if _, err := c.delivery.Replay(c.request, now); err != nil {
+			c.refuse(err, skipOf(c.delivery, err, now))
+			continue
 		}
+		toSend = append(toSend, c)
 	}
 	r.sendTokens(ctx, toSend)
 	for _, c := range toSend {
@@ -125,7 +128,7 @@ func (r *Replayer) recordReplay(ctx context.Context, c *candidate, now time.Time
 		}
 		next, refused := d.Replay(c.request, now)
 		if refused != nil {
-			c.refused = refused
+			c.refuse(refused, skipOf(d, refused, now))
 			return nil //nolint:nilerr // final: the candidate holds the refusal
 		}
 		c.delivery = next // function deliver writes the same record for the token
@@ -140,7 +143,7 @@ func (r *Replayer) recordReplay(ctx context.Context, c *candidate, now time.Time
 	case hook.CodeOf(err) == hook.CodeConflict:
 		c.failed = errBusy("delivery " + ref.String())
 	case hook.CodeOf(err) == hook.CodeNotFound:
-		c.refused = err
+		c.refuse(err, SkipGone)
 	case err != nil:
 		c.failed = err
 	}

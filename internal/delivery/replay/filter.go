@@ -28,20 +28,27 @@ type JobRequest struct {
 	// the filter, whatever the states of their deliveries, and sends the events to it. From and
 	// To then bound the acceptance of the events. Empty: the job replays deliveries.
 	AddTo string
-	Wrong []hook.FieldError // malformed fields, which are absent above, to report with the other wrong fields
+	// DiedSince is the earliest death, for state dead only; zero: any.
+	DiedSince time.Time
+	// Limit is the most deliveries to replay or discard, 1 to MaxLimit; 0: all. A dry run
+	// counts without the limit.
+	Limit int
+	// Discard makes the job discard dead deliveries instead of replaying them.
+	Discard bool
+	Wrong   []hook.FieldError // fields of a wrong form, absent above: reported with the other wrong fields
 }
 
 // newFilter checks the request and returns the filter; CodeInvalid names every
 // wrong field.
 func (r *Replayer) newFilter(ctx context.Context, tenant hook.TenantID, q JobRequest, now time.Time) (Filter, error) {
-	f := Filter{State: q.State, Types: q.Types, From: q.From, To: q.To, Cause: q.Cause}
+	f := Filter{State: q.State, Types: q.Types, From: q.From, To: q.To, Cause: q.Cause, DiedSince: q.DiedSince}
 	if f.State == 0 {
 		f.State = hook.StateDead
 	}
 	if f.To.IsZero() || f.To.After(now) {
 		f.To = now
 	}
-	errs := validateFilter(f, q.Rate, now)
+	errs := append(validateFilter(f, q.Rate, now), validateAction(f, q)...)
 	if q.Endpoint != "" {
 		e, err := r.findEndpoint(ctx, tenant, q.Endpoint)
 		switch {
@@ -98,8 +105,31 @@ func validateFilter(f Filter, rate float64, now time.Time) []hook.FieldError {
 	case !f.From.Before(f.To):
 		add("filter.until", "must be after filter.since")
 	}
+	switch {
+	case f.DiedSince.IsZero():
+	case f.State != hook.StateDead:
+		add("filter.died_since", "applies to state dead only")
+	case !f.DiedSince.Before(now):
+		add("filter.died_since", "must be in the past")
+	}
 	if !(rate >= MinRate && rate <= MaxRate) { // also refuses NaN
 		add("rate_per_second", "must be %g to %g", MinRate, MaxRate)
+	}
+	return errs
+}
+
+// validateAction checks what the job does with the deliveries of the filter.
+func validateAction(f Filter, q JobRequest) []hook.FieldError {
+	var errs []hook.FieldError
+	if q.Limit < 0 || q.Limit > MaxLimit {
+		errs = append(errs, hook.FieldError{Field: "limit", Message: fmt.Sprintf("must be 1 to %d", MaxLimit)})
+	}
+	switch {
+	case !q.Discard:
+	case q.AddTo != "":
+		errs = append(errs, hook.FieldError{Field: "action", Message: "discard does not apply with add_to"})
+	case f.State != hook.StateDead:
+		errs = append(errs, hook.FieldError{Field: "action", Message: "discard applies to state dead only"})
 	}
 	return errs
 }
@@ -115,18 +145,24 @@ func (r *Replayer) findEndpoint(ctx context.Context, tenant hook.TenantID, ref s
 	return r.Endpoints.EndpointByUID(ctx, tenant, ref) //nolint:wrapcheck // the caller names the endpoint
 }
 
-// selection returns the Selection of the filter for one endpoint, without event types and
-// causes, which the index does not know.
+// selection returns the Selection of the filter for one endpoint, without event types, causes
+// and times of death, which the index does not know.
 func (f Filter) selection(target hook.Target) Selection {
-	return Selection{Target: target, State: f.State, From: f.From, To: f.To, Limit: PageSize}
+	s := Selection{Target: target, State: f.State, From: f.From, To: f.To, Limit: PageSize}
+	if earliest := f.DiedSince.Add(-hook.MaxMaxAge - maxDeathDelay); !f.DiedSince.IsZero() && earliest.After(s.From) {
+		s.From = earliest // nothing older dies so late
+	}
+	return s
 }
 
 // indexed reports whether the index alone can select the deliveries of the filter.
-func (f Filter) indexed() bool { return len(f.Types) == 0 && f.Cause == Cause{} }
+func (f Filter) indexed() bool {
+	return len(f.Types) == 0 && f.Cause == Cause{} && f.DiedSince.IsZero()
+}
 
 // matches reports whether the filter selects the delivery, if its endpoint, state and time fit.
 func (f Filter) matches(d hook.Delivery) bool {
-	return f.matchesType(d.EventType) && f.Cause.matches(d.Attempts, d.Last)
+	return f.matchesType(d.EventType) && f.Cause.matches(d.Attempts, d.Last) && !d.UpdatedAt.Before(f.DiedSince)
 }
 
 // matchesType reports whether the filter selects events of the type.

@@ -17,6 +17,7 @@ const (
 	MaxTypes    = 20
 	MaxOpenJobs = 10                  // running jobs of a tenant
 	PageSize    = 100                 // deliveries per page
+	MaxLimit    = 1_000_000           // deliveries of a job with a limit
 	KeepJobs    = 30 * 24 * time.Hour // retention of a job after its end
 
 	maxPageTime = 10 * time.Second // how long a page lasts at the job's rate
@@ -30,6 +31,9 @@ type Filter struct {
 	From, To time.Time       // bounds of CreatedAt; To is at most the CreatedAt of the job
 	Cause    Cause           // of the last attempt
 	AddTo    hook.EndpointID // the endpoint to add to the events; empty: the job replays deliveries
+	// DiedSince is the earliest death of a dead delivery, inclusive; zero: any. From and
+	// To bound the creation, which may be days earlier.
+	DiedSince time.Time
 }
 
 // Cause selects deliveries by the last attempt, like the groups of an Analysis. The zero
@@ -48,12 +52,14 @@ func (c Cause) matches(attempts int, last hook.Outcome) bool {
 	return (c.Class == 0 || c.Class == last.Class) && (c.Status == 0 || c.Status == last.Status)
 }
 
-// Job is a replay of all deliveries of a filter.
+// Job is a replay, or the discard, of all deliveries of a filter.
 type Job struct {
 	ID        hook.JobID
 	Tenant    hook.TenantID
 	Filter    Filter
 	Rate      float64 // deliveries a second
+	Limit     int     // the most deliveries to replay or discard; 0: all
+	Discards  bool    // the job discards dead deliveries, and sends nothing
 	State     JobState
 	By        hook.KeyID
 	CreatedAt time.Time
@@ -63,8 +69,11 @@ type Job struct {
 	Version   int64     // of the stored record; 0: no record
 
 	Selected int // deliveries selected so far
-	Enqueued int // selected deliveries whose replay was sent
-	Skipped  int // selected deliveries that this job did not replay: already replayed, changed or gone
+	Enqueued int // selected deliveries whose replay was sent, or that this job discarded
+	Skipped  int // selected deliveries that this job left alone
+	// SkippedBy counts the skipped deliveries by reason. A job of an earlier build has
+	// skipped deliveries without a reason.
+	SkippedBy map[Skip]int
 
 	Endpoint hook.EndpointID    // where the selection continues; empty at the beginning
 	Cursor   string             // where it continues within Endpoint; empty at the beginning
@@ -75,13 +84,23 @@ type Job struct {
 	Chain
 }
 
+// pageSize returns the limit of the next page: the deliveries of maxPageTime at the rate,
+// 1 to PageSize, and no more than the limit of the job leaves.
+func (j Job) pageSize() int {
+	size := min(PageSize, max(1, int(j.Rate*maxPageTime.Seconds())))
+	if j.Limit > 0 {
+		size = min(size, j.Limit-j.Enqueued) // a skipped delivery does not count
+	}
+	return size
+}
+
 // JobState is the state of a job.
 type JobState uint8
 
 // The states of a job. The zero JobState is not valid.
 const (
 	JobRunning   JobState = iota + 1
-	JobFinished           // every selected delivery is enqueued or skipped
+	JobFinished           // every selected delivery is enqueued or skipped, or the limit is reached
 	JobCancelled          // by hand; enqueued deliveries continue
 )
 

@@ -11,12 +11,6 @@ import (
 	"surehook/internal/hook"
 )
 
-// pageSize returns how many deliveries a page has at most: those of maxPageTime at the rate, 1
-// to PageSize.
-func pageSize(rate float64) int {
-	return min(PageSize, max(1, int(rate*maxPageTime.Seconds())))
-}
-
 // dueTime returns when the rate allows the n-th delivery after from.
 func dueTime(from time.Time, n int, rate float64) time.Time {
 	return from.Add(time.Duration(float64(n) / rate * float64(time.Second)))
@@ -30,7 +24,7 @@ func (w *jobRun) selectPage(ctx context.Context) error {
 	if j.Filter.AddTo != "" {
 		choose = w.selectEvents
 	}
-	page, err := choose(ctx, &j, pageSize(j.Rate))
+	page, err := choose(ctx, &j, j.pageSize())
 	if err != nil {
 		return err
 	}
@@ -129,15 +123,20 @@ func (w *jobRun) sendPage(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	w.enqueue(ctx, page)
+	if w.job.Discards {
+		w.discard(ctx, page)
+	} else {
+		w.enqueue(ctx, page)
+	}
 	var (
-		enqueued, skipped, failed int
-		fault                     error
+		enqueued, failed int
+		skipped          = make(map[Skip]int)
+		fault            error
 	)
 	for _, c := range page {
 		switch {
 		case c.refused != nil:
-			skipped++
+			skipped[c.skip]++
 		case c.failed != nil:
 			failed++
 			fault = c.failed
@@ -182,9 +181,9 @@ func (w *jobRun) pendingReplays(ctx context.Context) ([]*candidate, error) {
 		}
 		switch {
 		case !ok:
-			c.refused = hook.NotFound("delivery")
-		case !c.recordedIn(d) && d.State != j.Filter.State:
-			c.refused = hook.Conflict("it is " + d.State.String() + " now")
+			c.refuse(hook.NotFound("delivery"), SkipGone)
+		case !c.recordedIn(d) && !j.discarded(d) && d.State != j.Filter.State:
+			c.refuse(hook.Conflict("it is "+d.State.String()+" now"), SkipChanged)
 		}
 		page[i] = c
 	}
@@ -193,7 +192,7 @@ func (w *jobRun) pendingReplays(ctx context.Context) ([]*candidate, error) {
 
 // countPage adds the results of the page to the job, and removes the page (3), even if the job
 // is cancelled.
-func (w *jobRun) countPage(ctx context.Context, enqueued, skipped int) error {
+func (w *jobRun) countPage(ctx context.Context, enqueued int, skipped map[Skip]int) error {
 	page := w.job.Pending
 	err := conflict.Update(ctx, w.Wait, maxJobSaveAttempts, &w.job, func() (Job, error) {
 		stored, err := w.Jobs.Job(ctx, w.job.Tenant, w.job.ID)
@@ -207,7 +206,8 @@ func (w *jobRun) countPage(ctx context.Context, enqueued, skipped int) error {
 	}, func(j Job) error {
 		w.job = j
 		j.Enqueued += enqueued
-		j.Skipped += skipped
+		j.countSkipped(skipped)
+		j.Selects = j.Selects && (j.Limit == 0 || j.Enqueued < j.Limit)
 		j.Pending = nil
 		j.NextAt = dueTime(w.from, len(page), j.Rate)
 		if j.State == JobRunning && !j.Selects {
@@ -226,7 +226,7 @@ func (w *jobRun) countPage(ctx context.Context, enqueued, skipped int) error {
 		}
 		w.job, w.records = j, nil
 		w.enqueued += enqueued
-		w.skipped += skipped
+		w.skipped += len(page) - enqueued
 		return nil
 	})
 	if hook.CodeOf(err) == hook.CodeConflict {

@@ -56,6 +56,16 @@ func TestStart_ChecksTheRequest(t *testing.T) {
 		{name: "a rate too low", q: replay.JobRequest{Rate: 0.09}, want: []string{"rate_per_second"}},
 		{name: "a rate too high", q: replay.JobRequest{Rate: 500.1}, want: []string{"rate_per_second"}},
 		{name: "not a number", q: replay.JobRequest{Rate: math.NaN()}, want: []string{"rate_per_second"}},
+		{name: "a limit of 1", q: replay.JobRequest{Rate: 50, Limit: 1}, want: nil},
+		{name: "the highest limit", q: replay.JobRequest{Rate: 50, Limit: replay.MaxLimit}, want: nil},
+		{name: "a limit too high", q: replay.JobRequest{Rate: 50, Limit: replay.MaxLimit + 1}, want: []string{"limit"}},
+		{name: "a limit too low", q: replay.JobRequest{Rate: 50, Limit: -1}, want: []string{"limit"}},
+		{name: "dead a moment ago", q: replay.JobRequest{Rate: 50, DiedSince: start.Add(-time.Millisecond)}, want: nil},
+		{name: "dead from now", q: replay.JobRequest{Rate: 50, DiedSince: start}, want: []string{"filter.died_since"}},
+		{name: "parked and dead since", q: replay.JobRequest{Rate: 50, State: hook.StateParked, DiedSince: start.Add(-time.Hour)}, want: []string{"filter.died_since"}},
+		{name: "a discard", q: replay.JobRequest{Rate: 50, Discard: true}, want: nil},
+		{name: "a discard of parked", q: replay.JobRequest{Rate: 50, Discard: true, State: hook.StateParked}, want: []string{"action"}},
+		{name: "a discard with an added endpoint", q: replay.JobRequest{Rate: 50, Discard: true, AddTo: "billing"}, want: []string{"action"}},
 		{name: "everything", q: replay.JobRequest{Endpoint: "sales", State: hook.StateQueued}, want: []string{"filter.state", "rate_per_second", "filter.endpoint"}},
 	}
 	for _, tt := range tests {

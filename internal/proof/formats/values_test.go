@@ -219,15 +219,17 @@ func replays() []replay.Job {
 		ID: job, Tenant: tenant, Rate: 50, State: replay.JobRunning, By: caller, CreatedAt: at(70), UpdatedAt: at(71), ExpiresAt: gone(),
 		Filter: replay.Filter{
 			Endpoint: first, State: hook.StateDead, Types: []string{"order.*"}, From: at(1), To: at(69),
-			Cause: replay.Cause{Class: hook.ClassUnavailable, Status: 503}, AddTo: second,
+			Cause: replay.Cause{Class: hook.ClassUnavailable, Status: 503}, AddTo: second, DiedSince: at(2),
 		},
-		Selected: 9, Enqueued: 5, Skipped: 2, Endpoint: first, Cursor: "position", Selects: true,
+		Limit: 7, Selected: 9, Enqueued: 5, Skipped: 2, SkippedBy: map[replay.Skip]int{replay.SkipReplayed: 1, replay.SkipGone: 1}, Endpoint: first, Cursor: "position", Selects: true,
 		Pending: []hook.DeliveryRef{hook.QueuedDelivery(event(0, target()), target()).Ref()}, NextAt: at(72), Chain: replay.Chain{Next: "next", Previous: "previous"},
 	}
 	ended, cancelled := running, running
 	ended.ID, ended.State, ended.EndedAt, ended.Filter.Cause = job[:len(job)-1]+"2", replay.JobFinished, at(73), replay.Cause{None: true}
 	cancelled.ID, cancelled.State, cancelled.EndedAt, cancelled.Filter.State = job[:len(job)-1]+"3", replay.JobCancelled, at(74), hook.StateParked
-	return []replay.Job{running, ended, cancelled}
+	discarding := cancelled
+	discarding.ID, discarding.State, discarding.EndedAt, discarding.Filter, discarding.Discards = job[:len(job)-1]+"4", replay.JobRunning, time.Time{}, replay.Filter{State: hook.StateDead}, true
+	return []replay.Job{running, ended, cancelled, discarding}
 }
 
 // erasures returns a job in each stage, each of a tenant of its own.

@@ -36,7 +36,7 @@ func sampleJob(t *testing.T, tenant hook.TenantID) replay.Job {
 		Filter: replay.Filter{
 			Endpoint: endpoint, State: hook.StateDead, Types: []string{"order.*", "invoice.paid"},
 			From: storeEpoch().Add(-24 * time.Hour), To: storeEpoch(),
-			Cause: replay.Cause{Class: hook.ClassRefused, Status: 422},
+			Cause: replay.Cause{Class: hook.ClassRefused, Status: 422}, DiedSince: storeEpoch().Add(-time.Hour),
 		},
 		Rate:      12.5,
 		State:     replay.JobRunning,
@@ -48,6 +48,9 @@ func sampleJob(t *testing.T, tenant hook.TenantID) replay.Job {
 		Selected:  100_000,
 		Enqueued:  99_000,
 		Skipped:   900,
+		SkippedBy: map[replay.Skip]int{replay.SkipReplayed: 890, replay.SkipExpires: 10},
+		Limit:     200_000,
+		Discards:  true,
 		Endpoint:  endpoint,
 		Cursor:    "b3BhcXVl",
 		Selects:   true,

@@ -3,7 +3,8 @@ import { Link, useNavigate, useSearch } from '@tanstack/react-router'
 import { useState } from 'react'
 import { api, ask, type Schemas } from '../api/client'
 import { useTenant } from '../api/reads'
-import { may } from '../session'
+import { goDuration } from '../format'
+import { isPortal, may } from '../session'
 import { text } from '../text'
 import { Button, Select } from '../ui/controls'
 import { EndpointName } from '../ui/delivery'
@@ -13,6 +14,7 @@ import { Time } from '../ui/time'
 import { ReplayDialog, type Selection } from './replay-dialog'
 
 const t = text.dead
+const words = isPortal ? text.replay.portal : text.replay.console
 
 export function DeadLetters() {
   const tenant = useTenant()
@@ -23,6 +25,8 @@ export function DeadLetters() {
     queryKey: [tenant, 'dead', period],
     queryFn: () => ask(api().GET('/v1/tenants/{tenant}/dead-letters/analysis', { params: { path: { tenant }, query: { period } } })),
   })
+  // The page shows what died in the period, so a job takes no others.
+  const since = () => new Date(Date.now() - goDuration(period)).toISOString()
   return (
     <Page
       title={t.title}
@@ -36,7 +40,14 @@ export function DeadLetters() {
             options={Object.entries(t.periods).map(([value, label]) => ({ value, label }))}
             onChange={(next) => void navigate({ to: '.', search: { period: next }, replace: true })}
           />
-          {analysis.data && analysis.data.total > 0 && may('replay') && <Button onClick={() => setSelection({})}>{t.replayAll}</Button>}
+          {analysis.data && analysis.data.total > 0 && may('replay') && (
+            <>
+              <Button look="danger" onClick={() => setSelection({ died_since: since(), action: 'discard' })}>
+                {t.discardAll}
+              </Button>
+              <Button onClick={() => setSelection({ died_since: since() })}>{words.all}</Button>
+            </>
+          )}
         </>
       }
     >
@@ -52,8 +63,9 @@ export function DeadLetters() {
           ) : (
             <>
               {!a.complete && <p className="notice warn">{t.incomplete}</p>}
+              <p className="soft">{words.total(a.total, !a.complete, t.periods[period] ?? period)}</p>
               {a.groups.map((g) => (
-                <Group key={`${g.endpoint_id} ${g.class} ${g.status}`} tenant={tenant} of={g} replay={() => setSelection({ endpoint: g.endpoint_id, class: g.class ?? 'none', status: g.status })} />
+                <Group key={`${g.endpoint_id} ${g.class} ${g.status}`} tenant={tenant} of={g} open={(action) => setSelection({ endpoint: g.endpoint_id, class: g.class ?? 'none', status: g.status, died_since: since(), action })} />
               ))}
             </>
           )
@@ -63,7 +75,7 @@ export function DeadLetters() {
   )
 }
 
-function Group({ tenant, of: g, replay }: { tenant: string; of: Schemas['DeadLetterGroup']; replay: () => void }) {
+function Group({ tenant, of: g, open }: { tenant: string; of: Schemas['DeadLetterGroup']; open: (action: 'replay' | 'discard') => void }) {
   const status = g.status ? (`${Math.floor(g.status / 100)}xx` as '4xx') : 'none'
   return (
     <Card
@@ -83,9 +95,14 @@ function Group({ tenant, of: g, replay }: { tenant: string; of: Schemas['DeadLet
             {t.settings}
           </Link>
           {may('replay') && (
-            <Button tiny onClick={replay}>
-              {t.replay}
-            </Button>
+            <>
+              <Button tiny look="danger" onClick={() => open('discard')}>
+                {t.discard}
+              </Button>
+              <Button tiny onClick={() => open('replay')}>
+                {words.open}
+              </Button>
+            </>
           )}
         </span>
       }

@@ -1,19 +1,37 @@
 import { useQuery } from '@tanstack/react-query'
 import { useSearch } from '@tanstack/react-router'
+import { useState } from 'react'
 import { api, ask } from '../api/client'
 import { nameOf, useEndpoints, useTenant } from '../api/reads'
+import { isPortal, may } from '../session'
 import { text } from '../text'
+import { Button } from '../ui/controls'
 import { DeliveryTable } from '../ui/delivery'
 import { ClearFilters, SelectFilter, TextFilter, TimeFilter } from '../ui/filters'
 import { List } from '../ui/list'
 import { Page } from '../ui/page'
+import { ReplayDialog, type Selection } from './replay-dialog'
 
 const t = text.deliveries
+const words = isPortal ? text.replay.portal : text.replay.console
 
 export const deliveryFilters = ['state', 'endpoint', 'event_type', 'status_class', 'idempotency_key', 'since', 'until'] as const
 type Search = { [K in (typeof deliveryFilters)[number] | 'cursor']?: string }
 const states = ['retrying', 'parked', 'delivered', 'dead', 'discarded', 'cancelled'] as const
 type State = (typeof states)[number]
+
+/** The filters of the list that a job has, too. */
+function selectionOf({ state, status_class, idempotency_key, event_type, since, until, ...search }: Search, endpoint = search.endpoint): Selection {
+  const known = state && state in words.states ? (state as keyof typeof words.states) : 'dead'
+  return {
+    endpoint,
+    state: known,
+    event_types: event_type ? [event_type] : undefined,
+    since,
+    until,
+    partial: !!status_class || !!idempotency_key || (!!state && state !== known),
+  }
+}
 
 export function Deliveries() {
   const tenant = useTenant()
@@ -28,6 +46,7 @@ export function Deliveries() {
 export function DeliveryList({ tenant, endpoint }: { tenant: string; endpoint?: string }) {
   const search: Search = useSearch({ strict: false })
   const endpoints = useEndpoints(tenant)
+  const [selection, setSelection] = useState<Selection | null>(null)
   const query = {
     state: search.state as State | undefined,
     endpoint: endpoint ?? search.endpoint,
@@ -55,7 +74,9 @@ export function DeliveryList({ tenant, endpoint }: { tenant: string; endpoint?: 
         <TimeFilter name="since" label={t.since} value={search.since} />
         <TimeFilter name="until" label={t.until} value={search.until} />
         <ClearFilters names={deliveryFilters} search={search} />
+        {may('replay') && <Button onClick={() => setSelection(selectionOf(search, endpoint))}>{words.open}</Button>}
       </div>
+      <ReplayDialog tenant={tenant} selection={selection} close={() => setSelection(null)} />
       <List of={list} cursor={search.cursor} empty={{ title: t.empty, text: t.emptyText }}>
         {(data) => <DeliveryTable tenant={tenant} deliveries={data} endpoint={!endpoint} />}
       </List>

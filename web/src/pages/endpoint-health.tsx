@@ -50,7 +50,8 @@ export function EndpointHealth({ tenant, of: e }: { tenant: string; of: Schemas[
                 onChange={setWindow}
               />
             </div>
-            <Figures tenant={tenant} id={e.id} health={h} window={w} />
+            <Figures tenant={tenant} id={e.id} health={h} window={w} inWindow={(t.windows[window] ?? window).toLowerCase()} />
+            {!h.complete && <p className="soft small">{t.lower}</p>}
             <LatencyChart of={activity.read.data} />
             <div className="split">
               <Attempts of={w} />
@@ -63,7 +64,9 @@ export function EndpointHealth({ tenant, of: e }: { tenant: string; of: Schemas[
   )
 }
 
-function Figures({ tenant, id, health: h, window: w }: { tenant: string; id: string; health: Health; window: Schemas['HealthWindow'] }) {
+type FiguresProps = { tenant: string; id: string; health: Health; window: Schemas['HealthWindow']; inWindow: string }
+
+function Figures({ tenant, id, health: h, window: w, inWindow }: FiguresProps) {
   const rate = w.success_rate
   const tone = rate === undefined ? undefined : rate > 0.95 ? 'good' : rate > 0.5 ? 'warn' : 'bad'
   const listed = (state: string, n: number) => (
@@ -77,8 +80,8 @@ function Figures({ tenant, id, health: h, window: w }: { tenant: string; id: str
       <Stat name={text.latency.p50} value={w.latency ? duration(w.latency.p50) : '–'} />
       <Stat name={text.latency.p95} value={w.latency ? duration(w.latency.p95) : '–'} />
       <Stat name={text.latency.p99} value={w.latency ? duration(w.latency.p99) : '–'} />
-      <Stat name={t.delivered} value={listed('delivered', w.delivered)} note={w.mean_delivery_time && `${duration(w.mean_delivery_time)} ${t.mean}`} />
-      <Stat name={t.dead} value={listed('dead', h.deliveries.dead)} tone={h.deliveries.dead ? 'bad' : undefined} />
+      <Stat name={t.delivered} value={listed('delivered', w.delivered)} note={w.mean_delivery_time ? `${inWindow}; ${t.mean(duration(w.mean_delivery_time))}` : inWindow} />
+      <Stat name={t.dead} value={listed('dead', h.deliveries.dead)} note={h.complete ? t.open : t.openAtLeast} tone={h.deliveries.dead ? 'bad' : undefined} />
     </div>
   )
 }

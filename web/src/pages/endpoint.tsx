@@ -19,9 +19,11 @@ import { DeliveryList } from './deliveries'
 import { EndpointHealth } from './endpoint-health'
 import { EndpointHistory } from './endpoint-history'
 import { EndpointSettings } from './endpoint-form'
+import { ReplayDialog, type Selection } from './replay-dialog'
 import { SendDialog } from './send'
 
 const t = text.endpoint
+const words = isPortal ? text.replay.portal : text.replay.console
 
 type Status = Schemas['Endpoint']
 
@@ -30,6 +32,7 @@ export function EndpointPage() {
   const { endpoint: id } = useParams({ from: '/t/$tenant/endpoints/$endpoint' })
   const { tab } = useSearch({ from: '/t/$tenant/endpoints/$endpoint' })
   const navigate = useNavigate()
+  const [selection, setSelection] = useState<Selection | null>(null)
   const read = useQuery({
     queryKey: [tenant, 'endpoint', id],
     queryFn: () => ask(api().GET('/v1/tenants/{tenant}/endpoints/{endpoint}', { params: { path: { tenant, endpoint: id } } })),
@@ -53,7 +56,15 @@ export function EndpointPage() {
         </Link>,
         <Id value={id} />,
       ]}
-      actions={e && may('endpoints:write') && <Actions tenant={tenant} of={e} />}
+      actions={
+        e && (
+          <>
+            {may('replay') && <Button onClick={() => setSelection({ endpoint: id })}>{words.open}</Button>}
+            {may('endpoints:write') && <Actions tenant={tenant} of={e} />}
+            <ReplayDialog tenant={tenant} selection={selection} close={() => setSelection(null)} />
+          </>
+        )
+      }
     >
       <Data of={read}>
         {(endpoint) => (

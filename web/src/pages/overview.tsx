@@ -94,7 +94,7 @@ function Needs({ of: h, tenants }: { of: Health; tenants: StatsRow[] }) {
       <Need
         key="d"
         icon={<Skull size={17} className="bad" />}
-        title={t.needDead(h.dead)}
+        title={t.needDead(h.dead, !h.complete)}
         detail={
           <>
             {t.needDeadText} <DiedAt tenants={tenants} />
@@ -204,13 +204,14 @@ export function Need({ icon, title, detail, to }: { icon: ReactNode; title: Reac
 
 function Figures({ of: h }: { of: Health }) {
   const last = h.last_hour
+  const lower = h.complete ? undefined : t.atLeast
   return (
     <div className="stats">
       <Stat name={t.delivered} value={compact(last.delivered)} note={t.since} tone={last.delivered > 0 ? 'good' : undefined} />
       <Stat name={t.failed} value={compact(last.failed)} note={t.since} />
       <Stat name={t.mean} value={last.mean_delivery_time ? duration(last.mean_delivery_time) : '–'} note={t.since} />
-      <Stat name={t.dead} value={compact(h.dead)} tone={h.dead > 0 ? 'bad' : undefined} />
-      <Stat name={t.circuits} value={compact(h.open_circuits)} tone={h.open_circuits > 0 ? 'wait' : undefined} />
+      <Stat name={t.dead} value={compact(h.dead)} note={h.complete ? t.open : t.openAtLeast} tone={h.dead > 0 ? 'bad' : undefined} />
+      <Stat name={t.circuits} value={compact(h.open_circuits)} note={lower} tone={h.open_circuits > 0 ? 'wait' : undefined} />
       <Stat
         name={t.oldest}
         value={h.oldest_pending ? duration(h.oldest_pending.age) : '–'}

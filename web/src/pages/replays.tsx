@@ -1,9 +1,10 @@
-import { Progress } from '@base-ui/react/progress'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { Link, useParams, useSearch } from '@tanstack/react-router'
+import { useState } from 'react'
 import { api, ask, type Schemas } from '../api/client'
 import { useTenant } from '../api/reads'
 import { count } from '../format'
+import { isPortal } from '../session'
 import { text } from '../text'
 import { Button, Id } from '../ui/controls'
 import { EndpointName } from '../ui/delivery'
@@ -13,15 +14,51 @@ import { Badge, Card, Facts, Page, Stat, type Tone } from '../ui/page'
 import { Data } from '../ui/states'
 import { Time } from '../ui/time'
 import { tell } from '../ui/toast'
+import { ReplayDialog, type Selection } from './replay-dialog'
 
 const t = text.replays
-const tones: Record<string, Tone> = { running: 'wait', finished: 'good', cancelled: 'calm' }
+const words = isPortal ? text.replay.portal : text.replay.console
 
-function Filter({ tenant, of: job }: { tenant: string; of: Schemas['Replay'] }) {
+type Job = Schemas['Replay']
+type Progress = Schemas['ReplayProgress']
+
+// Each row reads what became of the deliveries of its job.
+const rows = 20
+
+/** A job with what became of its deliveries; watched closely until each has a result. */
+export function useReplay(tenant: string, replay: string) {
+  return useQuery({
+    queryKey: [tenant, 'replay', replay],
+    queryFn: () => ask(api().GET('/v1/tenants/{tenant}/replays/{replay}', { params: { path: { tenant, replay } } })),
+    refetchInterval: ({ state: { data } }) => (!data || data.state === 'running' ? 2_000 : data.in_progress > 0 ? 5_000 : false),
+    staleTime: 2_000,
+  })
+}
+
+/** The state of a job in a word, or the result of an ended one. */
+function resultOf(r: Progress): [Tone, string] {
+  if (r.state === 'running') return ['wait', t.states.running ?? '']
+  const lost = r.dead + r.cancelled
+  if (lost > 0) return ['bad', t.lost(lost)]
+  if (r.in_progress > 0) return ['wait', t.waits(r.in_progress)]
+  if (r.state === 'cancelled') return ['calm', t.states.cancelled ?? '']
+  if (r.enqueued === 0) return ['calm', t.nothing]
+  return r.action === 'discard' ? ['calm', t.discarded] : ['good', t.arrived]
+}
+
+function Result({ of }: { of: Progress }) {
+  const [tone, word] = resultOf(of)
+  return <Badge tone={tone}>{word}</Badge>
+}
+
+function Filter({ tenant, of: { filter: f } }: { tenant: string; of: Job }) {
+  const states: Record<string, string> = words.states
+  const parts = [f.state && (states[f.state] ?? f.state), f.event_types?.join(' '), f.status, f.class && (text.classes[f.class] ?? f.class)].filter(Boolean)
   return (
     <>
-      {text.states[job.filter.state ?? '']} {job.filter.event_types?.join(' ')} {job.filter.status} {job.filter.class && (text.classes[job.filter.class] ?? job.filter.class)}{' '}
-      {job.filter.endpoint ? <EndpointName tenant={tenant} id={job.filter.endpoint} /> : t.anyEndpoint}
+      {parts.join(', ')}
+      {parts.length > 0 && ', '}
+      {f.endpoint ? <EndpointName tenant={tenant} id={f.endpoint} /> : t.anyEndpoint}
     </>
   )
 }
@@ -29,35 +66,19 @@ function Filter({ tenant, of: job }: { tenant: string; of: Schemas['Replay'] }) 
 export function Replays() {
   const tenant = useTenant()
   const { cursor } = useSearch({ from: '/t/$tenant/replays' })
+  const [selection, setSelection] = useState<Selection | null>(null)
   const list = useQuery({
     queryKey: [tenant, 'replays', cursor],
-    queryFn: () => ask(api().GET('/v1/tenants/{tenant}/replays', { params: { path: { tenant }, query: { cursor } } })),
+    queryFn: () => ask(api().GET('/v1/tenants/{tenant}/replays', { params: { path: { tenant }, query: { cursor, limit: rows } } })),
   })
   return (
-    <Page title={t.title} lead={t.lead}>
+    <Page title={t.title} lead={t.lead} actions={<Button onClick={() => setSelection({})}>{t.start}</Button>}>
+      <ReplayDialog tenant={tenant} selection={selection} close={() => setSelection(null)} />
       <List of={list} cursor={cursor} empty={{ title: t.empty, text: t.emptyText }}>
         {(data) => (
-          <Table columns={[t.id, t.state, t.filter, { name: t.enqueued, end: true }, t.started]}>
+          <Table columns={[t.id, t.result, t.filter, ...[t.sent, t.delivered, words.deadAgain, t.waiting, t.skipped].map((name) => ({ name, end: true as const })), t.started]}>
             {data.map((job) => (
-              <tr key={job.id}>
-                <td>
-                  <Link className="strong" to="/t/$tenant/replays/$replay" params={{ tenant, replay: job.id }}>
-                    <code>{job.id}</code>
-                  </Link>
-                </td>
-                <td data-label={t.state}>
-                  <Badge tone={tones[job.state] ?? 'calm'}>{t.states[job.state]}</Badge>
-                </td>
-                <td data-label={t.filter}>
-                  <Filter tenant={tenant} of={job} />
-                </td>
-                <td className="end" data-label={t.enqueued}>
-                  {count(job.enqueued)}
-                </td>
-                <td data-label={t.started}>
-                  <Time at={job.created_at} />
-                </td>
-              </tr>
+              <Row key={job.id} tenant={tenant} of={job} />
             ))}
           </Table>
         )}
@@ -66,24 +87,52 @@ export function Replays() {
   )
 }
 
+function Row({ tenant, of: job }: { tenant: string; of: Job }) {
+  const r = useReplay(tenant, job.id).data
+  const number = (name: string, n: number | undefined, tone?: Tone) => (
+    <td className={`end ${n && tone ? tone : ''}`} data-label={name}>
+      {n === undefined ? '–' : count(n)}
+    </td>
+  )
+  const sends = job.action === 'replay'
+  return (
+    <tr>
+      <td>
+        <div className="clip">
+          <Link className="strong" to="/t/$tenant/replays/$replay" params={{ tenant, replay: job.id }}>
+            <code>{job.id}</code>
+          </Link>
+        </div>
+      </td>
+      <td data-label={t.result}>{r ? <Result of={r} /> : <Badge tone="calm">{t.states[job.state]}</Badge>}</td>
+      <td data-label={t.filter}>
+        <Filter tenant={tenant} of={job} />
+      </td>
+      {number(t.sent, sends ? (r ?? job).enqueued : undefined)}
+      {number(t.delivered, sends ? r?.delivered : undefined, 'good')}
+      {number(words.deadAgain, sends ? r?.dead : undefined, 'bad')}
+      {number(t.waiting, sends ? r?.in_progress : undefined, 'wait')}
+      {number(t.skipped, (r ?? job).skipped)}
+      <td data-label={t.started}>
+        <Time at={job.created_at} />
+      </td>
+    </tr>
+  )
+}
+
 export function ReplayPage() {
   const tenant = useTenant()
   const { replay: id } = useParams({ from: '/t/$tenant/replays/$replay' })
   const cache = useQueryClient()
   const params = { path: { tenant, replay: id } }
-  const read = useQuery({
-    queryKey: [tenant, 'replay', id],
-    queryFn: () => ask(api().GET('/v1/tenants/{tenant}/replays/{replay}', { params })),
-    // A job under way is watched closely.
-    refetchInterval: (query) => (!query.state.data || query.state.data.state === 'running' || query.state.data.in_progress > 0 ? 2_000 : false),
-  })
+  const read = useReplay(tenant, id)
   const job = read.data
   return (
     <Page
       title={t.id}
       heading={
         <span className="row">
-          {t.id} {job && <Badge tone={tones[job.state] ?? 'calm'}>{t.states[job.state]}</Badge>}
+          {t.id} {job && <Result of={job} />}
         </span>
       }
       crumbs={[
@@ -115,33 +164,74 @@ export function ReplayPage() {
   )
 }
 
-function Standing({ tenant, of: r }: { tenant: string; of: Schemas['ReplayProgress'] }) {
-  const settled = r.delivered + r.dead + r.cancelled
+/** What became of the deliveries of the job: a bar of their results, and the numbers. */
+export function Outcome({ of: r }: { of: Progress }) {
+  if (r.action === 'discard') {
+    return (
+      <div className="stack">
+        <p>
+          <strong>{t.discardedOf(r.enqueued)}</strong>
+        </p>
+        <Skipped of={r} />
+      </div>
+    )
+  }
+  const parts: [Tone, string, number][] = [
+    ['good', t.delivered, r.delivered],
+    ['bad', words.deadAgain, r.dead],
+    ['calm', t.stopped, r.cancelled],
+    ['wait', t.waiting, r.in_progress],
+  ]
+  const settled = r.enqueued - r.in_progress
+  return (
+    <div className="stack">
+      <div className="stack tight">
+        <p className="soft number">{t.settled(settled, r.enqueued)}</p>
+        <div className="progress" role="img" aria-label={parts.map(([, name, n]) => `${name}: ${count(n)}`).join(', ')}>
+          {parts.map(([tone, name, n]) => n > 0 && <span key={name} className={`part ${tone}`} style={{ flexGrow: n }} />)}
+        </div>
+      </div>
+      <div className="stats">
+        {parts.map(([tone, name, n]) => (n > 0 || tone !== 'calm') && <Stat key={name} name={name} value={count(n)} tone={n > 0 ? tone : undefined} />)}
+        <Stat name={t.skipped} value={count(r.skipped)} />
+      </div>
+      <Skipped of={r} />
+    </div>
+  )
+}
+
+/** Why the job left deliveries alone. */
+function Skipped({ of: r }: { of: Job }) {
+  if (r.skipped === 0) return null
+  return (
+    <div className="stack tight small">
+      <h3>{t.why}</h3>
+      <ul className="stack tight">
+        {Object.entries(r.skipped_by_reason ?? {}).map(([why, n]) => (
+          <li key={why}>
+            <span className="number">{count(n)}</span> {t.skips[why] ?? why}
+          </li>
+        ))}
+      </ul>
+    </div>
+  )
+}
+
+function Standing({ tenant, of: r }: { tenant: string; of: Progress }) {
   return (
     <>
       <Card pad>
-        <Progress.Root value={r.enqueued === 0 ? (r.state === 'running' ? null : 100) : (settled / r.enqueued) * 100} className="stack tight">
-          <div className="row">
-            <Progress.Label>{t.progress}</Progress.Label>
-            <span className="soft number">{t.settled(settled, r.enqueued)}</span>
-          </div>
-          <Progress.Track className="progress">
-            <Progress.Indicator className="bar" />
-          </Progress.Track>
-        </Progress.Root>
+        <Outcome of={r} />
       </Card>
-      <div className="stats">
-        <Stat name={t.selected} value={count(r.selected)} />
-        <Stat name={t.enqueued} value={count(r.enqueued)} />
-        <Stat name={t.skipped} value={count(r.skipped)} />
-        <Stat name={t.inProgress} value={count(r.in_progress)} tone={r.in_progress ? 'wait' : undefined} />
-        <Stat name={text.states.delivered ?? ''} value={count(r.delivered)} tone={r.delivered ? 'good' : undefined} />
-        <Stat name={text.states.dead ?? ''} value={count(r.dead)} tone={r.dead ? 'bad' : undefined} />
-      </div>
       <Card pad>
         <Facts
           of={[
+            [t.state, t.states[r.state]],
             [t.filter, <Filter tenant={tenant} of={r} />],
+            [text.replay.since, r.filter.since && <Time at={r.filter.since} />],
+            [text.replay.until, r.filter.until && <Time at={r.filter.until} />],
+            [words.diedSince, r.filter.died_since && <Time at={r.filter.died_since} />],
+            [t.limit, r.limit && count(r.limit)],
             [t.rate, text.endpoint.perSecond(r.rate_per_second)],
             [t.started, <Time at={r.created_at} />],
             [t.ended, r.ended_at && <Time at={r.ended_at} />],

@@ -31,18 +31,21 @@ export function SelectFilter({ name, label, value, options, none = text.any }: {
   )
 }
 
-// A time of the URL is RFC 3339 in UTC; the control shows the visitor's time.
-const toLocal = (at?: string) => {
+// A time of the URL and of the API is RFC 3339 in UTC; the control shows the visitor's time.
+export const toLocal = (at?: string) => {
   if (!at || Number.isNaN(Date.parse(at))) return ''
   const d = new Date(at)
   return new Date(d.getTime() - d.getTimezoneOffset() * 60_000).toISOString().slice(0, 16)
 }
 
+/** The time of the control in UTC; undefined for none. */
+export const fromLocal = (at: string) => (at ? new Date(at).toISOString() : undefined)
+
 export function TimeFilter({ name, label, value }: { name: string; label: string; value?: string }) {
   const set = useFilter()
   return (
     <Field name={name} label={label}>
-      <Input type="datetime-local" key={value ?? ''} defaultValue={toLocal(value)} onBlur={(e) => e.currentTarget.value !== toLocal(value) && set({ [name]: e.currentTarget.value ? new Date(e.currentTarget.value).toISOString() : undefined })} />
+      <Input type="datetime-local" key={value ?? ''} defaultValue={toLocal(value)} onBlur={(e) => e.currentTarget.value !== toLocal(value) && set({ [name]: fromLocal(e.currentTarget.value) })} />
     </Field>
   )
 }

@@ -19,7 +19,11 @@ type FormProps = {
   label: string
   /** Closes the form without a submit; without cancel, the form has one button. */
   cancel?: () => void
+  cancelLabel?: string
   disabled?: boolean
+  danger?: boolean
+  /** Further buttons of type submit. Their names and values are among the values. */
+  more?: ReactNode
   children: ReactNode
 }
 
@@ -27,7 +31,7 @@ type FormProps = {
  * A form whose values the API checks. A refusal shows its messages at the controls, and a sentence at the end for what
  * has no control. The name of a control is the field of the API, such as circuit.failures.
  */
-export function Form({ submit, label, cancel, disabled, children }: FormProps) {
+export function Form({ submit, label, cancel, cancelLabel = text.keep, disabled, danger, more, children }: FormProps) {
   const [refusal, setRefusal] = useState<Refusal | null>(null)
   const [busy, setBusy] = useState(false)
   const run = async (values: Values) => {
@@ -47,7 +51,7 @@ export function Form({ submit, label, cancel, disabled, children }: FormProps) {
       noValidate
       onSubmit={(e) => {
         e.preventDefault()
-        void run(Object.fromEntries([...new FormData(e.currentTarget)].map(([name, value]) => [name, String(value)])))
+        void run(Object.fromEntries([...new FormData(e.currentTarget, (e.nativeEvent as SubmitEvent).submitter)].map(([name, value]) => [name, String(value)])))
       }}
     >
       <Refused value={refusal}>{children}</Refused>
@@ -57,8 +61,9 @@ export function Form({ submit, label, cancel, disabled, children }: FormProps) {
         </p>
       )}
       <div className="buttons">
-        {cancel && <Button onClick={cancel}>{text.keep}</Button>}
-        <Button look="primary" type="submit" disabled={busy || disabled}>
+        {cancel && <Button onClick={cancel}>{cancelLabel}</Button>}
+        {more}
+        <Button look={danger ? 'primary danger' : 'primary'} type="submit" disabled={busy || disabled}>
           {label}
         </Button>
       </div>

@@ -1,0 +1,48 @@
+package replay
+
+import (
+	"context"
+
+	"surehook/internal/hook"
+)
+
+// discard discards the deliveries of the page, and each candidate holds its own result. A
+// delivery with a replay in progress is skipped: the outcome of the replay decides. A
+// delivery that this job discarded before a crash counts as discarded.
+func (w *jobRun) discard(ctx context.Context, page []*candidate) {
+	_ = forEach(len(page), func(i int) error {
+		c := page[i]
+		if c.refused != nil {
+			return nil
+		}
+		d, err := w.end(ctx, w.job.Tenant, c.delivery.ID, ending{
+			to: hook.StateDiscarded, by: w.job.By, note: "by job " + string(w.job.ID), nonce: string(w.job.ID),
+			can: func(d hook.Delivery) error {
+				if d.Replayed.Generation != 0 {
+					return &hook.Error{Code: hook.CodeReplayed, Message: "the delivery was replayed as " + d.Successor().String()}
+				}
+				return discardable(d)
+			},
+		})
+		switch code := hook.CodeOf(err); {
+		case err == nil && !w.job.discarded(d):
+			c.refuse(hook.Conflict("it was discarded by another request"), SkipChanged)
+		case err == nil:
+			c.delivery = d
+		case code == hook.CodeReplayed:
+			c.refuse(err, SkipReplayed)
+		case code == hook.CodeNotFound:
+			c.refuse(err, SkipGone)
+		case code == hook.CodeConflict:
+			c.refuse(err, SkipChanged)
+		default:
+			c.failed = err
+		}
+		return nil // the candidate holds the error
+	})
+}
+
+// discarded reports whether this job discarded the delivery.
+func (j Job) discarded(d hook.Delivery) bool {
+	return j.Discards && d.State == hook.StateDiscarded && d.Token == string(j.ID)
+}
