@@ -14,6 +14,7 @@ import (
 	"surehook/internal/admin/erasure"
 	lists "surehook/internal/admin/page"
 	"surehook/internal/admin/reject"
+	"surehook/internal/admin/search"
 	"surehook/internal/delivery/ingest"
 	"surehook/internal/delivery/replay"
 	"surehook/internal/hook"
@@ -128,6 +129,7 @@ func TestLimits(t *testing.T) {
 		"rows of statistics": {
 			written(t, "internal/admin/status", `maxTotalGroups += (\d+)`), written(t, "internal/admin/status", `maxHourlyGroups += (\d+)`),
 		},
+		"search":                          {search.MaxText, written(t, "internal/admin/search", `A search reads (\d+) records`), written(t, "internal/admin/search", `at most, in (\d+) requests`)},
 		"records of changes":              {days(hook.AuditKept), audit.MaxRead, written(t, "internal/httpapi", `maxRefused = (\d+) << 10`)},
 		"erasure of a tenant":             {written(t, "internal/aws/dynamo", `scannedPages\s+= (\d+)`), days(erasure.Keep)},
 		"shards":                          {1, hook.MaxShards, 1},

@@ -100,7 +100,7 @@ type Query struct {
 // Errors: CodeInvalid for a text without a character, and for more than MaxText bytes.
 func (s *Searcher) Search(ctx context.Context, q Query) ([]Found, error) {
 	text := strings.TrimSpace(q.Text)
-	if text == "" || len(text) > MaxText {
+	if text == "" || len(q.Text) > MaxText {
 		return nil, hook.Invalid(hook.FieldError{Field: "q", Message: fmt.Sprintf("must be 1 to %d bytes", MaxText)})
 	}
 	l := lookup{Searcher: s, tenant: q.Tenant, jobs: q.Jobs, id: lastID(text), names: namesIn(text)}
