@@ -5,15 +5,22 @@ import { ApiError } from '../api/client'
 import { failureOf, text } from '../text'
 import { Button } from './controls'
 
-type DialogProps = { title: string; children: ReactNode; open: boolean; onOpenChange: (open: boolean) => void }
+type DialogProps = {
+  title: string
+  children: ReactNode
+  open: boolean
+  onOpenChange: (open: boolean) => void
+  /** Whether what had the focus before gets it again when the dialog closes. */
+  finalFocus?: () => boolean
+}
 
 /** A dialog over the page. The children hold the buttons. */
-export function Dialog({ title, children, open, onOpenChange }: DialogProps) {
+export function Dialog({ title, children, open, onOpenChange, finalFocus }: DialogProps) {
   return (
     <BaseDialog.Root open={open} onOpenChange={onOpenChange}>
       <BaseDialog.Portal>
         <BaseDialog.Backdrop className="backdrop" />
-        <BaseDialog.Popup className="dialog">
+        <BaseDialog.Popup className="dialog" finalFocus={finalFocus}>
           <BaseDialog.Title render={<h2 />}>{title}</BaseDialog.Title>
           {children}
         </BaseDialog.Popup>
