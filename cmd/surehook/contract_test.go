@@ -21,7 +21,7 @@ func TestOperations_Contract(t *testing.T) {
 	}
 	p := &program{}
 	commanded := []string{ // by commands that are no operation
-		"postEvent", "postEvents", "startReplay", "analyseDeadLetters", "listDeadLetters", "getHealth", "getStats", "getEndpointStats", "getPipelineStats",
+		"postEvent", "postEvents", "startReplay", "analyseDeadLetters", "listDeadLetters", "getHealth", "getStats", "getEndpointStats", "getPipelineStats", "search", "searchTenant",
 	}
 	var operations []operation
 	for _, g := range p.groups() {

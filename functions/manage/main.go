@@ -20,6 +20,7 @@ import (
 	"surehook/internal/admin/eventtype"
 	"surehook/internal/admin/preview"
 	"surehook/internal/admin/reject"
+	"surehook/internal/admin/search"
 	"surehook/internal/admin/status"
 	"surehook/internal/admin/tenant"
 	"surehook/internal/aws/apigateway"
@@ -94,10 +95,11 @@ func newHandler(cfg config.Manage, sdk aws.Config, log *slog.Logger) (any, error
 		Previewer: &preview.Previewer{
 			Endpoints: endpoints, Events: reader, Types: types, Shaper: &shape.Shaper{PublicURL: cfg.PublicURL}, Signer: &send.Sender{UserAgent: names.UserAgent(), Now: time.Now},
 		},
-		Tester: acceptor,
-		Guard:  erasure.Guard{Tenants: store},
-		Audit:  &audit.Log{Store: store, Log: log, Now: time.Now},
-		Portal: httpapi.Portal(cfg.Portal),
+		Searcher: &search.Searcher{Events: store, Endpoints: store, Tenants: store, Jobs: store, Now: time.Now},
+		Tester:   acceptor,
+		Guard:    erasure.Guard{Tenants: store},
+		Audit:    &audit.Log{Store: store, Log: log, Now: time.Now},
+		Portal:   httpapi.Portal(cfg.Portal),
 	}, log)), nil
 }
 

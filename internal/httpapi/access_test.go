@@ -90,6 +90,8 @@ func operations() []operation {
 		{name: "DELETE /v1/tenants/{tenant}/portal-links/{key}", scope: "portal:write" + forAll, status: 204, body: ""},
 		{name: "POST /v1/tenants/{tenant}/portal-session", scope: "", status: 201, body: `{"code":"` + linkCode + `"}`},
 		{name: "DELETE /v1/tenants/{tenant}/portal-session", scope: anyKey, status: 204, body: ""},
+		{name: "GET /v1/tenants/{tenant}/search", scope: "read", status: 400, body: ""}, // without q
+		{name: "GET /v1/search", scope: "read" + forAll, status: 400, body: ""},
 		{name: "GET /v1/tenants/{tenant}/audit", scope: "audit", status: 200, body: ""},
 		{name: "GET /v1/stats", scope: "admin" + forAll, status: 200, body: ""},
 		{name: "GET /v1/audit", scope: "admin" + forAll, status: 200, body: ""},

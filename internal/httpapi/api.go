@@ -39,6 +39,7 @@ import (
 	"surehook/internal/admin/eventtype"
 	"surehook/internal/admin/preview"
 	"surehook/internal/admin/reject"
+	"surehook/internal/admin/search"
 	"surehook/internal/admin/status"
 	"surehook/internal/admin/tenant"
 	"surehook/internal/delivery/ingest"
@@ -96,6 +97,7 @@ type Admin struct {
 	Types     *eventtype.Admin
 	Rejects   *reject.Admin
 	Previewer *preview.Previewer
+	Searcher  *search.Searcher
 	Tester    Tester
 	Guard     erasure.Guard
 	Audit     *audit.Log
@@ -146,6 +148,7 @@ const (
 	payloadPath    = eventPath + "/payload"
 	auditPath      = "/audit"
 	statsPath      = "/stats"
+	searchPath     = "/search"
 	erasurePath    = tenantPath + "/erasures/{erasure}"
 	limitsPath     = tenantPath + "/limits"
 	healthPath     = "/v1/health"
@@ -231,6 +234,8 @@ func manageRoutes(h *manage) []route {
 		read(tenantPath+statsPath, h.getStats),
 		read(tenantPath+"/health", h.getTenantHealth),
 		read(egressPath, h.getEgress),
+		read(tenantPath+searchPath, h.search),
+		{Route{Method: http.MethodGet, Path: "/v1" + searchPath, Scope: hook.ScopeRead, AllTenants: true}, h.search},
 		{Route{Method: http.MethodPost, Path: endpointPath + "/preview", Scope: hook.ScopeRead}, h.previewEndpoint},
 		admin(http.MethodGet, tenantsPath, "", h.listTenants),
 		read(limitsPath, h.getTenantLimits),

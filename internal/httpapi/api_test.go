@@ -20,6 +20,7 @@ import (
 	"surehook/internal/admin/eventtype"
 	"surehook/internal/admin/preview"
 	"surehook/internal/admin/reject"
+	"surehook/internal/admin/search"
 	"surehook/internal/admin/status"
 	"surehook/internal/admin/tenant"
 	"surehook/internal/delivery/egress"
@@ -119,7 +120,8 @@ func bounded(tb testing.TB, pageBytes int) *bundle {
 		Completer: settle.Completion{Store: b.store}, Log: log, Now: now, NewID: hook.NewJobID,
 	}}, log)
 	previewer := &preview.Previewer{Endpoints: b.admin, Events: b.status, Types: b.types, Shaper: new(shape.Shaper), Signer: &send.Sender{UserAgent: "Surehook/1", Now: now}}
-	b.manage = httpapi.Manage(httpapi.Admin{Previewer: previewer, PageBytes: pageBytes, Endpoints: b.admin, Status: b.status, Keys: b.keys, Links: b.links, Tenants: &tenant.Admin{Store: b.store, Retention: 90 * 24 * time.Hour}, Types: b.types, Rejects: &reject.Admin{Queue: b.sources, Now: now}, Tester: acceptor, Guard: guard, Audit: changes}, log)
+	searcher := &search.Searcher{Events: b.store, Endpoints: b.store, Tenants: b.store, Jobs: b.store, Now: now}
+	b.manage = httpapi.Manage(httpapi.Admin{Previewer: previewer, Searcher: searcher, PageBytes: pageBytes, Endpoints: b.admin, Status: b.status, Keys: b.keys, Links: b.links, Tenants: &tenant.Admin{Store: b.store, Retention: 90 * 24 * time.Hour}, Types: b.types, Rejects: &reject.Admin{Queue: b.sources, Now: now}, Tester: acceptor, Guard: guard, Audit: changes}, log)
 	return b
 }
 

@@ -87,6 +87,8 @@ func Views() map[string]reflect.Type {
 		"StatsRow":           reflect.TypeFor[statsRowView](),
 		"DecisionList":       reflect.TypeFor[listView[decisionView]](),
 		"Preview":            reflect.TypeFor[requestPreview](),
+		"FoundList":          reflect.TypeFor[searchView](),
+		"Found":              reflect.TypeFor[foundView](),
 		"Egress":             reflect.TypeFor[egressView](),
 		"Health":             reflect.TypeFor[pipelineView](),
 		"AuditList":          reflect.TypeFor[listView[auditView]](),

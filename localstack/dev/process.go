@@ -18,6 +18,7 @@ import (
 	"surehook/internal/admin/eventtype"
 	"surehook/internal/admin/preview"
 	"surehook/internal/admin/reject"
+	"surehook/internal/admin/search"
 	"surehook/internal/admin/status"
 	"surehook/internal/admin/tenant"
 	"surehook/internal/delivery/attempt"
@@ -207,12 +208,13 @@ func (p *process) wireManagement(policy egress.Policy) {
 			Queues:    memory.Queues{Events: p.sources, Lanes: p.queue, DeadLetters: p.deadLetters, Circuits: p.circuits, Jobs: p.jobs},
 			Now:       time.Now,
 		},
-		Keys:    &apikey.Issuer{Store: p.store, Now: time.Now},
-		Links:   &apikey.Links{Store: p.store, Now: time.Now},
-		Tenants: &tenant.Admin{Store: p.store, Retention: retention},
-		Types:   &eventtype.Admin{Store: p.store, Now: time.Now},
-		Rejects: &reject.Admin{Queue: p.sources, Now: time.Now},
-		Tester:  p.acceptor,
+		Keys:     &apikey.Issuer{Store: p.store, Now: time.Now},
+		Links:    &apikey.Links{Store: p.store, Now: time.Now},
+		Tenants:  &tenant.Admin{Store: p.store, Retention: retention},
+		Types:    &eventtype.Admin{Store: p.store, Now: time.Now},
+		Rejects:  &reject.Admin{Queue: p.sources, Now: time.Now},
+		Searcher: &search.Searcher{Events: p.store, Endpoints: p.store, Tenants: p.store, Jobs: p.store, Now: time.Now},
+		Tester:   p.acceptor,
 	}
 	p.admin.Previewer = &preview.Previewer{
 		Endpoints: endpoints, Events: p.admin.Status, Types: p.admin.Types, Shaper: new(shape.Shaper), Signer: &send.Sender{UserAgent: names.UserAgent(), Now: time.Now},

@@ -86,6 +86,24 @@ export const text = {
     audit: 'Changes',
   },
 
+  search: {
+    open: 'Search',
+    title: (tenant?: string) => (tenant ? `Search in ${tenant}` : 'Search all tenants'),
+    placeholder: (tenant?: string) => (tenant ? 'Id, alias or idempotency key' : 'Id, or name of a tenant'),
+    hint: (tenant?: string) =>
+      tenant
+        ? 'Paste the id of an event, delivery, endpoint or replay, or type an alias or an idempotency key. An address or a log line with an id in it works, too.'
+        : 'Paste the id of an event, delivery or endpoint, or type the name of a tenant. Aliases and idempotency keys are found on the pages of their tenant.',
+    results: 'Results',
+    count: (n: number) => (n === 1 ? '1 result' : `${count(n)} results`),
+    nothing: (tenant?: string) =>
+      tenant
+        ? `Nothing found in ${tenant}. Ids, aliases and idempotency keys must be complete; deleted endpoints and expired events are not found.`
+        : 'Nothing found. Ids and names must be complete; aliases and idempotency keys are found on the pages of their tenant.',
+    tooLong: 'The text is too long: a search takes at most 256 bytes.',
+    kinds: { event: 'Event', delivery: 'Delivery', endpoint: 'Endpoint', replay: 'Replay', tenant: 'Tenant' },
+  },
+
   states: {
     queued: 'Queued',
     retrying: 'Retrying',

@@ -1211,6 +1211,61 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/tenants/{tenant}/search": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The tenant. A stack with one tenant uses `default`.
+                 * @example default
+                 */
+                tenant: components["parameters"]["TenantRef"];
+            };
+            cookie?: never;
+        };
+        /**
+         * Find a record of the tenant by an id
+         * @description Finds an event, a delivery or an endpoint by the id, an endpoint by the uid, an event by the idempotency key, and,
+         *     with the scope `replay`, a replay job by the id. Names must be complete and exact.
+         *
+         *     Quotes around the name do not matter, nor capitals in an id. `q` may also be a text with an id in it, such as an
+         *     address or a part of a log line; the last id counts.
+         *
+         *     The answer is empty when nothing matches. Expired events, deleted endpoints and records of other tenants are not
+         *     found. An event is found a moment after its acceptance. A search reads 7 records at most, in 4 requests to the table.
+         */
+        get: operations["searchTenant"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/search": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Find a record of any tenant by an id
+         * @description Finds an event, a delivery or an endpoint by the id, and a tenant by its name. Uids, idempotency keys and replay
+         *     jobs belong to a tenant: search in the tenant for them. All else is as in a search in a tenant, with 4 records at
+         *     most, in 3 requests to the table.
+         */
+        get: operations["search"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/tenants/{tenant}/egress": {
         parameters: {
             query?: never;
@@ -1789,6 +1844,34 @@ export interface components {
         TenantList: {
             data: components["schemas"]["Tenant"][];
             next_cursor: string | null;
+        };
+        FoundList: {
+            data: components["schemas"]["Found"][];
+        };
+        /**
+         * @example {
+         *       "kind": "delivery",
+         *       "id": "dlv_01jd3m5k8zf4v9q2w7x6y5t4r3_0123456789abcdef_1",
+         *       "tenant": "acme",
+         *       "name": "order.paid",
+         *       "state": "dead",
+         *       "at": "2026-11-21T09:30:00.000Z"
+         *     }
+         */
+        Found: {
+            /** @enum {string} */
+            kind: "event" | "delivery" | "endpoint" | "replay" | "tenant";
+            id: string;
+            tenant: string;
+            /** @description The type of an event, also for a delivery; the uid of an endpoint, if it has one. */
+            name?: string;
+            /** @description Of a delivery, or of a replay job. Absent for a delivery that this version cannot read. */
+            state?: string;
+            /**
+             * Format: date-time
+             * @description The acceptance of an event, the creation of all others. Absent for a tenant.
+             */
+            at?: string;
         };
         /**
          * @description The authentication of Surehook at a receiver. basic needs username and password (RFC 7617), bearer needs token (RFC 6750), oauth2 needs token_url, client_id and client_secret (client credentials, RFC 6749 section 4.4), and none has no other field. Secrets are write-only, and encrypted when stored. An endpoint with an authentication has no header Authorization of its own.
@@ -4797,6 +4880,11 @@ export interface components {
         Limit: number;
         /** @description The `next_cursor` of the previous page. */
         Cursor: string;
+        /**
+         * @description The name, at most 256 bytes.
+         * @example evt_01jd3m5k8zf4v9q2w7x6y5t4r3
+         */
+        SearchText: string;
         State: "retrying" | "parked" | "delivered" | "dead" | "discarded" | "cancelled";
         /** @description Only deliveries to the endpoint with the id or uid; the id of a deleted endpoint is allowed, from the first record of a delivery on. */
         EndpointFilter: string;
@@ -7057,6 +7145,77 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["TenantList"];
+                };
+            };
+            400: components["responses"]["Invalid"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            429: components["responses"]["Throttled"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    searchTenant: {
+        parameters: {
+            query: {
+                /**
+                 * @description The name, at most 256 bytes.
+                 * @example evt_01jd3m5k8zf4v9q2w7x6y5t4r3
+                 */
+                q: components["parameters"]["SearchText"];
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description The tenant. A stack with one tenant uses `default`.
+                 * @example default
+                 */
+                tenant: components["parameters"]["TenantRef"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What was found. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["FoundList"];
+                };
+            };
+            400: components["responses"]["Invalid"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["Throttled"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    search: {
+        parameters: {
+            query: {
+                /**
+                 * @description The name, at most 256 bytes.
+                 * @example evt_01jd3m5k8zf4v9q2w7x6y5t4r3
+                 */
+                q: components["parameters"]["SearchText"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What was found. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["FoundList"];
                 };
             };
             400: components["responses"]["Invalid"];

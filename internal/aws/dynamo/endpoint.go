@@ -269,16 +269,24 @@ func (s *Store) tenant(ctx context.Context, tenant hook.TenantID) (tenantItem, e
 
 // Endpoint reads one item. An endpoint of another tenant is CodeNotFound.
 func (s *Store) Endpoint(ctx context.Context, tenant hook.TenantID, id hook.EndpointID) (hook.Endpoint, error) {
+	e, err := s.EndpointByID(ctx, id)
+	if err != nil {
+		return hook.Endpoint{}, err
+	}
+	if e.Tenant != tenant {
+		return hook.Endpoint{}, fmt.Errorf("read endpoint %s: %w", id, hook.NotFound("endpoint"))
+	}
+	return e, nil
+}
+
+// EndpointByID reads one item, of any tenant.
+func (s *Store) EndpointByID(ctx context.Context, id hook.EndpointID) (hook.Endpoint, error) {
 	var it endpointItem
-	op := "read endpoint " + string(id)
 	if err := s.get(ctx, endpointKey(id), &it, "endpoint", string(id)); err != nil {
 		return hook.Endpoint{}, err
 	}
-	if it.Tenant != tenant {
-		return hook.Endpoint{}, fmt.Errorf("%s: %w", op, hook.NotFound("endpoint"))
-	}
 	e, err := fromEndpointItem(it)
-	return e, translate(err, op)
+	return e, translate(err, "read endpoint "+string(id))
 }
 
 // EndpointByUID reads two items: the uid and the endpoint.

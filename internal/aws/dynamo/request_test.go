@@ -307,6 +307,10 @@ func TestStore_ReadsAreConsistent(t *testing.T) {
 			_, err := s.JobOutcomes(ctx, jobID)
 			return err
 		}, flag: []any{"ConsistentRead"}},
+		{name: "EndpointByID", op: "GetItem", call: func(ctx context.Context, s *dynamo.Store) error {
+			_, err := s.EndpointByID(ctx, endpointID)
+			return err
+		}, flag: []any{"ConsistentRead"}},
 		{name: "TenantVersion", op: "GetItem", call: func(ctx context.Context, s *dynamo.Store) error {
 			_, err := s.TenantVersion(ctx, "acme")
 			return err

@@ -16,6 +16,7 @@ import (
 	"surehook/internal/admin/endpoint"
 	"surehook/internal/admin/erasure"
 	"surehook/internal/admin/eventtype"
+	"surehook/internal/admin/search"
 	"surehook/internal/admin/status"
 	"surehook/internal/admin/tenant"
 	"surehook/internal/aws/kms"
@@ -37,6 +38,7 @@ type StoreUnderTest interface { //nolint:interfacebloat // a union of ports
 	endpoint.History
 	status.History
 	status.Lists
+	search.Endpoints
 	tenant.Store
 	erasure.Store
 	apikey.Store

@@ -5,15 +5,23 @@ import { ApiError } from '../api/client'
 import { failureOf, text } from '../text'
 import { Button } from './controls'
 
-type DialogProps = { title: string; wide?: boolean; children: ReactNode; open: boolean; onOpenChange: (open: boolean) => void }
+type DialogProps = {
+  title: string
+  wide?: boolean
+  children: ReactNode
+  open: boolean
+  onOpenChange: (open: boolean) => void
+  /** Whether what had the focus before gets it again when the dialog closes. */
+  finalFocus?: () => boolean
+}
 
 /** A dialog over the page. The children hold the buttons. */
-export function Dialog({ title, wide, children, open, onOpenChange }: DialogProps) {
+export function Dialog({ title, wide, children, open, onOpenChange, finalFocus }: DialogProps) {
   return (
     <BaseDialog.Root open={open} onOpenChange={onOpenChange}>
       <BaseDialog.Portal>
         <BaseDialog.Backdrop className="backdrop" />
-        <BaseDialog.Popup className={wide ? 'dialog wide' : 'dialog'}>
+        <BaseDialog.Popup className={wide ? 'dialog wide' : 'dialog'} finalFocus={finalFocus}>
           <BaseDialog.Title render={<h2 />}>{title}</BaseDialog.Title>
           {children}
         </BaseDialog.Popup>

@@ -6,6 +6,7 @@ import { endSession, isPortal, may, portalName, session } from '../session'
 import { text } from '../text'
 import { IconButton } from './controls'
 import { Mark } from './mark'
+import { Search } from './search'
 import { tellFailure } from './toast'
 import { applyTheme, theme as keptTheme, type Theme } from './theme'
 
@@ -35,6 +36,7 @@ export function Shell() {
           <Mark />
           {isPortal ? portalName || text.portal : text.brand}
         </Link>
+        {may('read') && <Search tenant={tenant} />}
         <nav aria-label={text.nav.label}>
           {!isPortal && !session()?.tenant && (
             <ul>

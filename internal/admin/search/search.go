@@ -1,0 +1,303 @@
+// Package search finds a record by an id that somebody has from a log, an address or a mail.
+//
+// A search reads records by their keys. It makes no query and no scan, so its cost does not
+// grow with the number of records.
+//
+// The package changes nothing, and knows neither HTTP nor storage. Package httpapi
+// authorizes the caller before the call.
+package search
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"surehook/internal/delivery/replay"
+	"surehook/internal/delivery/settle"
+	"surehook/internal/hook"
+)
+
+// MaxText bounds the text of a search, in bytes. An idempotency key has 255 at most.
+const MaxText = 256
+
+// Events reads events and deliveries.
+type Events interface {
+	// EventHeads returns the existing events without payload and nonce, in no
+	// particular order. The read may lag by a moment.
+	EventHeads(ctx context.Context, ids []hook.EventID) ([]hook.Event, error)
+	settle.DeliveriesReader
+}
+
+// Endpoints reads endpoints.
+type Endpoints interface {
+	// EndpointByID returns the endpoint of any tenant, or CodeNotFound.
+	EndpointByID(ctx context.Context, id hook.EndpointID) (hook.Endpoint, error)
+	// EndpointByUID returns the endpoint with the uid, or CodeNotFound when the
+	// tenant has no such endpoint.
+	EndpointByUID(ctx context.Context, tenant hook.TenantID, uid string) (hook.Endpoint, error)
+}
+
+// Tenants reads tenants.
+type Tenants interface {
+	// TenantVersion returns 0 for an unknown tenant, and CodeTenantClosing during the
+	// erasure of the tenant.
+	TenantVersion(ctx context.Context, tenant hook.TenantID) (int64, error)
+}
+
+// Jobs reads replay jobs.
+type Jobs interface {
+	// Job returns the job, or CodeNotFound when the tenant has no such job.
+	Job(ctx context.Context, tenant hook.TenantID, id hook.JobID) (replay.Job, error)
+}
+
+// Searcher finds records. All fields are required. A Searcher is safe for concurrent use.
+type Searcher struct {
+	Events    Events
+	Endpoints Endpoints
+	Tenants   Tenants
+	Jobs      Jobs
+	Now       func() time.Time
+}
+
+// Kind is the kind of a found record, as it appears in the API.
+type Kind string
+
+// The kinds of records.
+const (
+	KindEvent    Kind = "event"
+	KindDelivery Kind = "delivery"
+	KindEndpoint Kind = "endpoint"
+	KindReplay   Kind = "replay"
+	KindTenant   Kind = "tenant"
+)
+
+// Found is a found record.
+type Found struct {
+	Kind   Kind
+	ID     string
+	Tenant hook.TenantID
+	Name   string    // the type of an event, also for a delivery; the uid of an endpoint; may be empty
+	State  string    // of a delivery or a replay job; empty for a delivery that this build cannot read
+	At     time.Time // creation; zero for a tenant
+}
+
+// Query asks for the records with a name.
+type Query struct {
+	// Text is an id, or any text with ids in it, such as an address: the last id counts. With a
+	// tenant, the whole text is also tried as an idempotency key and as a uid.
+	Text string
+	// Tenant is hook.AllTenants for the records of all tenants, and for tenants themselves.
+	Tenant hook.TenantID
+	Jobs   bool // replay jobs, too; they have a tenant in their key
+}
+
+// Search returns what the text names: at most one record for each way to read the text, and 4
+// in all. A search reads 7 records at most, in 4 requests. Expired events and deleted endpoints
+// are not found, and records of other tenants are as unknown as unknown ids.
+//
+// Errors: CodeInvalid for a text without a character, and for more than MaxText bytes.
+func (s *Searcher) Search(ctx context.Context, q Query) ([]Found, error) {
+	text := strings.TrimSpace(q.Text)
+	if text == "" || len(q.Text) > MaxText {
+		return nil, hook.Invalid(hook.FieldError{Field: "q", Message: fmt.Sprintf("must be 1 to %d bytes", MaxText)})
+	}
+	l := lookup{Searcher: s, tenant: q.Tenant, jobs: q.Jobs, id: lastID(text), names: namesIn(text)}
+	var all []Found
+	for _, find := range []func(context.Context) ([]Found, error){l.events, l.endpoints, l.job, l.knownTenant} {
+		found, err := find(ctx)
+		if err != nil {
+			return nil, fmt.Errorf("search: %w", err)
+		}
+		all = append(all, found...)
+	}
+	return all, nil
+}
+
+// id is a parsed id: one of the fields, or none.
+type id struct {
+	event    hook.EventID // also of a delivery
+	delivery hook.DeliveryID
+	endpoint hook.EndpointID
+	job      hook.JobID
+}
+
+// lastID returns the last id in the text: an address names the outer record first. Ids have
+// small letters; capitals are taken as small.
+func lastID(text string) id {
+	words := strings.FieldsFunc(strings.ToLower(text), func(r rune) bool {
+		return r != '_' && (r < '0' || r > '9') && (r < 'a' || r > 'z')
+	})
+	for _, word := range slices.Backward(words) {
+		if event, err := hook.ParseEventID(word); err == nil {
+			return id{event: event}
+		}
+		if delivery, err := hook.ParseDeliveryID(word); err == nil {
+			return id{event: delivery.Event, delivery: delivery}
+		}
+		if endpoint, err := hook.ParseEndpointID(word); err == nil {
+			return id{endpoint: endpoint}
+		}
+		if job, err := hook.ParseJobID(word); err == nil {
+			return id{job: job}
+		}
+	}
+	return id{}
+}
+
+// namesIn returns the text, and the text without quotes around it. Quotes may belong to an
+// idempotency key.
+func namesIn(text string) []string {
+	bare := strings.Trim(text, "\"'`")
+	if bare == text || bare == "" {
+		return []string{text}
+	}
+	return []string{bare, text}
+}
+
+// lookup is one search.
+type lookup struct {
+	*Searcher
+
+	tenant hook.TenantID
+	jobs   bool
+	id     id
+	names  []string // without quotes first
+}
+
+// sees reports whether the search may find records of the tenant.
+func (l *lookup) sees(tenant hook.TenantID) bool {
+	return l.tenant == hook.AllTenants || l.tenant == tenant
+}
+
+// events returns the event or the delivery with the id, and the events with the text as
+// idempotency key. It reads three events and two deliveries at most, in two requests.
+func (l *lookup) events(ctx context.Context) ([]Found, error) {
+	var ids []hook.EventID
+	if l.id.event != "" {
+		ids = append(ids, l.id.event)
+	}
+	if l.tenant != hook.AllTenants {
+		for _, name := range l.names {
+			ids = append(ids, hook.KeyedEventID(l.tenant, name))
+		}
+	}
+	if len(ids) == 0 {
+		return nil, nil
+	}
+	heads, err := l.Events.EventHeads(ctx, ids)
+	if err != nil {
+		return nil, fmt.Errorf("read %d events: %w", len(ids), err)
+	}
+	var found []Found
+	for _, id := range ids {
+		i := slices.IndexFunc(heads, func(e hook.Event) bool { return e.ID == id })
+		if i < 0 || !l.sees(heads[i].Tenant) || heads[i].Expired(l.Now()) {
+			continue
+		}
+		e := heads[i]
+		if id != l.id.delivery.Event {
+			found = append(found, Found{Kind: KindEvent, ID: string(id), Tenant: e.Tenant, Name: e.Type, At: e.AcceptedAt})
+			continue
+		}
+		delivery, err := l.delivery(ctx, e)
+		if err != nil {
+			return nil, err
+		}
+		found = append(found, delivery...)
+	}
+	return found, nil
+}
+
+// delivery returns the delivery of the event with the id. A queued delivery has no record:
+// the event names the first generation, and the record before it a replay.
+func (l *lookup) delivery(ctx context.Context, e hook.Event) ([]Found, error) {
+	ref, ok := e.Ref(l.id.delivery.Endpoint, l.id.delivery.Generation)
+	if !ok {
+		return nil, nil
+	}
+	refs := []hook.DeliveryRef{ref}
+	before, replayed := ref.Predecessor()
+	if replayed {
+		refs = append(refs, before)
+	}
+	records, err := l.Events.DeliveriesByRef(ctx, refs)
+	if err != nil {
+		return nil, fmt.Errorf("read delivery %s: %w", ref, err)
+	}
+	at := func(ref hook.DeliveryRef) int {
+		return slices.IndexFunc(records, func(d hook.Delivery) bool { return d.Ref() == ref })
+	}
+	found := Found{Kind: KindDelivery, ID: ref.String(), Tenant: e.Tenant, Name: e.Type, At: e.AcceptedAt, State: hook.StateQueued.String()}
+	i, old := at(ref), at(before)
+	switch {
+	case i >= 0 && records[i].Unreadable():
+		found.State = ""
+	case i >= 0:
+		found.State, found.At = records[i].State.String(), records[i].CreatedAt
+	case !replayed:
+	case old >= 0 && records[old].Replayed.Generation == ref.Generation:
+		found.At = records[old].Replayed.At
+	default:
+		return nil, nil
+	}
+	return []Found{found}, nil
+}
+
+// endpoints returns the endpoint with the id, or else the one with the uid. It makes three reads
+// at most: a uid may hold an id.
+func (l *lookup) endpoints(ctx context.Context) ([]Found, error) {
+	if l.id.endpoint != "" {
+		e, err := l.Endpoints.EndpointByID(ctx, l.id.endpoint)
+		if found, err := l.endpoint(e, err); len(found) > 0 || err != nil {
+			return found, err
+		}
+	}
+	if uid := l.names[0]; l.tenant != hook.AllTenants && hook.ValidUID(uid) {
+		return l.endpoint(l.Endpoints.EndpointByUID(ctx, l.tenant, uid))
+	}
+	return nil, nil
+}
+
+// endpoint returns the endpoint of a read, if there is one and the search may find it.
+func (l *lookup) endpoint(e hook.Endpoint, err error) ([]Found, error) {
+	if hook.CodeOf(err) == hook.CodeNotFound || err == nil && !l.sees(e.Tenant) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read endpoint: %w", err)
+	}
+	return []Found{{Kind: KindEndpoint, ID: string(e.ID), Tenant: e.Tenant, Name: e.UID, At: e.CreatedAt}}, nil
+}
+
+// job returns the replay job with the id, in one read.
+func (l *lookup) job(ctx context.Context) ([]Found, error) {
+	if l.id.job == "" || !l.jobs || l.tenant == hook.AllTenants {
+		return nil, nil
+	}
+	j, err := l.Jobs.Job(ctx, l.tenant, l.id.job)
+	if hook.CodeOf(err) == hook.CodeNotFound {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read replay: %w", err)
+	}
+	return []Found{{Kind: KindReplay, ID: string(j.ID), Tenant: j.Tenant, State: j.State.String(), At: j.CreatedAt}}, nil
+}
+
+// knownTenant returns the tenant with the name, in one read.
+func (l *lookup) knownTenant(ctx context.Context) ([]Found, error) {
+	tenant, err := hook.ParseTenantID(l.names[0])
+	if l.tenant != hook.AllTenants || err != nil {
+		return nil, nil //nolint:nilerr // the text names no tenant
+	}
+	version, err := l.Tenants.TenantVersion(ctx, tenant)
+	if err != nil && hook.CodeOf(err) != hook.CodeTenantClosing {
+		return nil, fmt.Errorf("read tenant: %w", err)
+	}
+	if err == nil && version == 0 {
+		return nil, nil
+	}
+	return []Found{{Kind: KindTenant, ID: string(tenant), Tenant: tenant}}, nil
+}

@@ -1,0 +1,45 @@
+package httpapi
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+
+	"surehook/internal/admin/search"
+	"surehook/internal/hook"
+)
+
+const textParam = "q"
+
+type searchView struct {
+	Data []foundView `json:"data"`
+}
+
+type foundView struct {
+	Kind   search.Kind   `json:"kind"`
+	ID     string        `json:"id"`
+	Tenant hook.TenantID `json:"tenant"`
+	Name   string        `json:"name,omitzero"`
+	State  string        `json:"state,omitzero"`
+	At     stamp         `json:"at,omitzero"`
+}
+
+// search finds records by an id: of the tenant of the path, or of all tenants. Replay jobs
+// need the scope that reads them.
+func (h *manage) search(ctx context.Context, c *call) (reply, error) {
+	values, err := query(c, textParam)
+	if err != nil {
+		return reply{}, err
+	}
+	all, err := h.Searcher.Search(ctx, search.Query{
+		Text: values.Get(textParam), Tenant: cmp.Or(c.tenant, hook.AllTenants), Jobs: c.principal.May(hook.ScopeReplay),
+	})
+	if err != nil {
+		return reply{}, fmt.Errorf("find: %w", err)
+	}
+	view := searchView{Data: make([]foundView, len(all))}
+	for i, found := range all {
+		view.Data[i] = foundView{Kind: found.Kind, ID: found.ID, Tenant: found.Tenant, Name: found.Name, State: found.State, At: stamp(found.At)}
+	}
+	return ok(view), nil
+}
