@@ -366,6 +366,42 @@ func (e AuthViewType) Valid() bool {
 	}
 }
 
+// Defines values for CallerScopes.
+const (
+	CallerScopesAdmin          CallerScopes = "admin"
+	CallerScopesAudit          CallerScopes = "audit"
+	CallerScopesEndpointsWrite CallerScopes = "endpoints:write"
+	CallerScopesEventsWrite    CallerScopes = "events:write"
+	CallerScopesPortalWrite    CallerScopes = "portal:write"
+	CallerScopesRead           CallerScopes = "read"
+	CallerScopesReplay         CallerScopes = "replay"
+	CallerScopesTenantsRead    CallerScopes = "tenants:read"
+)
+
+// Valid indicates whether the value is a known member of the CallerScopes enum.
+func (e CallerScopes) Valid() bool {
+	switch e {
+	case CallerScopesAdmin:
+		return true
+	case CallerScopesAudit:
+		return true
+	case CallerScopesEndpointsWrite:
+		return true
+	case CallerScopesEventsWrite:
+		return true
+	case CallerScopesPortalWrite:
+		return true
+	case CallerScopesRead:
+		return true
+	case CallerScopesReplay:
+		return true
+	case CallerScopesTenantsRead:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for CircuitStateState.
 const (
 	Closed   CircuitStateState = "closed"
@@ -1230,6 +1266,7 @@ const (
 	KeyScopesPortalWrite    KeyScopes = "portal:write"
 	KeyScopesRead           KeyScopes = "read"
 	KeyScopesReplay         KeyScopes = "replay"
+	KeyScopesTenantsRead    KeyScopes = "tenants:read"
 )
 
 // Valid indicates whether the value is a known member of the KeyScopes enum.
@@ -1249,6 +1286,8 @@ func (e KeyScopes) Valid() bool {
 		return true
 	case KeyScopesReplay:
 		return true
+	case KeyScopesTenantsRead:
+		return true
 	default:
 		return false
 	}
@@ -1263,6 +1302,7 @@ const (
 	KeyCreateScopesPortalWrite    KeyCreateScopes = "portal:write"
 	KeyCreateScopesRead           KeyCreateScopes = "read"
 	KeyCreateScopesReplay         KeyCreateScopes = "replay"
+	KeyCreateScopesTenantsRead    KeyCreateScopes = "tenants:read"
 )
 
 // Valid indicates whether the value is a known member of the KeyCreateScopes enum.
@@ -1282,6 +1322,8 @@ func (e KeyCreateScopes) Valid() bool {
 		return true
 	case KeyCreateScopesReplay:
 		return true
+	case KeyCreateScopesTenantsRead:
+		return true
 	default:
 		return false
 	}
@@ -1296,6 +1338,7 @@ const (
 	KeyWithTextScopesPortalWrite    KeyWithTextScopes = "portal:write"
 	KeyWithTextScopesRead           KeyWithTextScopes = "read"
 	KeyWithTextScopesReplay         KeyWithTextScopes = "replay"
+	KeyWithTextScopesTenantsRead    KeyWithTextScopes = "tenants:read"
 )
 
 // Valid indicates whether the value is a known member of the KeyWithTextScopes enum.
@@ -1314,6 +1357,8 @@ func (e KeyWithTextScopes) Valid() bool {
 	case KeyWithTextScopesRead:
 		return true
 	case KeyWithTextScopesReplay:
+		return true
+	case KeyWithTextScopesTenantsRead:
 		return true
 	default:
 		return false
@@ -2330,10 +2375,10 @@ type Audit struct {
 	Code *string `json:"code,omitempty"`
 	Id   string  `json:"id"`
 
-	// KeyId The id of the caller's key; absent for Surehook itself.
+	// KeyId The id of the caller's key, or user: and the name of a person; absent for Surehook itself.
 	KeyId *string `json:"key_id,omitempty"`
 
-	// KeyName The name of the key at the time of the change.
+	// KeyName The name of the key at the time of the change; of a person the name, with the subject at the issuer in parentheses.
 	KeyName *string `json:"key_name,omitempty"`
 
 	// Outcome done: the change took effect. refused: the request was refused. failed: Surehook failed, and the change may have taken effect in whole or in part. pending: the change began, and the end was not recorded; the change may have taken effect.
@@ -2478,6 +2523,24 @@ type BatchResult struct {
 type BatchResult_Data_Item struct {
 	union json.RawMessage
 }
+
+// Caller defines model for Caller.
+type Caller struct {
+	ExpiresAt *Time `json:"expires_at,omitempty"`
+
+	// Id The id of the key, or user: and the name of the person.
+	Id string `json:"id"`
+
+	// Name The name of the key, or of the person, with the subject at the issuer in parentheses.
+	Name   string         `json:"name"`
+	Scopes []CallerScopes `json:"scopes"`
+
+	// Tenant The tenant of the caller, or * for all tenants.
+	Tenant string `json:"tenant"`
+}
+
+// CallerScopes defines model for Caller.Scopes.
+type CallerScopes string
 
 // CancelRequest defines model for CancelRequest.
 type CancelRequest struct {
@@ -2637,7 +2700,7 @@ type Delivery struct {
 	// Attempts The number of attempts made.
 	Attempts int `json:"attempts"`
 
-	// By The id of the key used to replay, discard or cancel.
+	// By The id of the key used to replay, discard or cancel, or user: and the name of a person.
 	By         *string    `json:"by,omitempty"`
 	CreatedAt  Time       `json:"created_at"`
 	EndpointId EndpointID `json:"endpoint_id"`
@@ -2690,7 +2753,7 @@ type DeliveryDetail struct {
 	// Attempts The number of attempts made.
 	Attempts int `json:"attempts"`
 
-	// By The id of the key used to replay, discard or cancel.
+	// By The id of the key used to replay, discard or cancel, or user: and the name of a person.
 	By         *string    `json:"by,omitempty"`
 	CreatedAt  Time       `json:"created_at"`
 	EndpointId EndpointID `json:"endpoint_id"`
@@ -3388,7 +3451,7 @@ type EndpointWithSecretStatus string
 
 // Erasure A job that removes everything of a tenant.
 type Erasure struct {
-	// By The id of the key used to start the job.
+	// By The id of the key used to start the job, or user: and the name of a person.
 	By        string `json:"by"`
 	CreatedAt Time   `json:"created_at"`
 	EndedAt   *Time  `json:"ended_at,omitempty"`
@@ -4012,7 +4075,7 @@ type RejectList struct {
 type Replay struct {
 	AddTo *EndpointID `json:"add_to,omitempty"`
 
-	// By The id of the key used to start the job.
+	// By The id of the key used to start the job, or user: and the name of a person.
 	By        string `json:"by"`
 	CreatedAt Time   `json:"created_at"`
 	EndedAt   *Time  `json:"ended_at,omitempty"`
@@ -4098,7 +4161,7 @@ type ReplayPreview struct {
 type ReplayProgress struct {
 	AddTo *EndpointID `json:"add_to,omitempty"`
 
-	// By The id of the key used to start the job.
+	// By The id of the key used to start the job, or user: and the name of a person.
 	By string `json:"by"`
 
 	// Cancelled The number of cancelled or discarded deliveries.
@@ -5117,6 +5180,13 @@ type ClientInterface interface {
 	// Corresponds with GET /v1/audit (the `ListChanges` operationId).
 	ListChanges(ctx context.Context, params *ListChangesParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
+	// GetCaller Read who calls
+	//
+	// The API key of the request, or the person of the token. Makes no request to the table.
+	//
+	// Corresponds with GET /v1/caller (the `GetCaller` operationId).
+	GetCaller(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
+
 	// ListEventTypes List event types
 	//
 	// In the order of their names. Event types belong to the environment: keys of every tenant read the same types.
@@ -5178,7 +5248,8 @@ type ClientInterface interface {
 
 	// CreateKeyWithBody Create an API key
 	//
-	// Only this response holds the key. No later response holds the key.
+	// Only this response holds the key. No later response holds the key. The caller must be an API key: a person with the
+	// role operator gets 403, because a new key would outlive the role.
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -5187,7 +5258,8 @@ type ClientInterface interface {
 
 	// CreateKey Create an API key
 	//
-	// Only this response holds the key. No later response holds the key.
+	// Only this response holds the key. No later response holds the key. The caller must be an API key: a person with the
+	// role operator gets 403, because a new key would outlive the role.
 	//
 	// Takes a body of the `application/json` content type.
 	//
@@ -5965,6 +6037,23 @@ func (c *Client) ListChanges(ctx context.Context, params *ListChangesParams, req
 	return c.Client.Do(req)
 }
 
+// GetCaller Read who calls
+//
+// The API key of the request, or the person of the token. Makes no request to the table.
+//
+// Corresponds with GET /v1/caller (the `GetCaller` operationId).
+func (c *Client) GetCaller(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetCallerRequest(c.Server)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
 // ListEventTypes List event types
 //
 // In the order of their names. Event types belong to the environment: keys of every tenant read the same types.
@@ -6096,7 +6185,8 @@ func (c *Client) ListKeys(ctx context.Context, params *ListKeysParams, reqEditor
 
 // CreateKeyWithBody Create an API key
 //
-// Only this response holds the key. No later response holds the key.
+// Only this response holds the key. No later response holds the key. The caller must be an API key: a person with the
+// role operator gets 403, because a new key would outlive the role.
 //
 // Takes any type of body and a specified content type.
 //
@@ -6115,7 +6205,8 @@ func (c *Client) CreateKeyWithBody(ctx context.Context, contentType string, body
 
 // CreateKey Create an API key
 //
-// Only this response holds the key. No later response holds the key.
+// Only this response holds the key. No later response holds the key. The caller must be an API key: a person with the
+// role operator gets 403, because a new key would outlive the role.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -7742,6 +7833,33 @@ func NewListChangesRequest(server string, params *ListChangesParams) (*http.Requ
 			rawQueryFragments = append(rawQueryFragments, encoded)
 		}
 		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewGetCallerRequest constructs an http.Request for the GetCaller method
+func NewGetCallerRequest(server string) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/caller")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
 	}
 
 	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
@@ -11580,6 +11698,15 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with GET /v1/audit (the `ListChanges` operationId).
 	ListChangesWithResponse(ctx context.Context, params *ListChangesParams, reqEditors ...RequestEditorFn) (*ListChangesResult, error)
 
+	// GetCallerWithResponse Read who calls
+	//
+	// The API key of the request, or the person of the token. Makes no request to the table.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v1/caller (the `GetCaller` operationId).
+	GetCallerWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*GetCallerResult, error)
+
 	// ListEventTypesWithResponse List event types
 	//
 	// In the order of their names. Event types belong to the environment: keys of every tenant read the same types.
@@ -11651,7 +11778,8 @@ type ClientWithResponsesInterface interface {
 
 	// CreateKeyWithBodyWithResponse Create an API key
 	//
-	// Only this response holds the key. No later response holds the key.
+	// Only this response holds the key. No later response holds the key. The caller must be an API key: a person with the
+	// role operator gets 403, because a new key would outlive the role.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -11660,7 +11788,8 @@ type ClientWithResponsesInterface interface {
 
 	// CreateKeyWithResponse Create an API key
 	//
-	// Only this response holds the key. No later response holds the key.
+	// Only this response holds the key. No later response holds the key. The caller must be an API key: a person with the
+	// role operator gets 403, because a new key would outlive the role.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -12592,6 +12721,47 @@ func (r ListChangesResult) StatusCode() int {
 
 // ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
 func (r ListChangesResult) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type GetCallerResult struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *Caller
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r GetCallerResult) GetJSON200() *Caller {
+	return r.JSON200
+}
+
+// GetBody returns the raw response body bytes
+func (r GetCallerResult) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r GetCallerResult) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r GetCallerResult) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r GetCallerResult) ContentType() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Header.Get("Content-Type")
 	}
@@ -15315,6 +15485,21 @@ func (c *ClientWithResponses) ListChangesWithResponse(ctx context.Context, param
 	return ParseListChangesResult(rsp)
 }
 
+// GetCallerWithResponse Read who calls
+//
+// The API key of the request, or the person of the token. Makes no request to the table.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v1/caller (the `GetCaller` operationId).
+func (c *ClientWithResponses) GetCallerWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*GetCallerResult, error) {
+	rsp, err := c.GetCaller(ctx, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseGetCallerResult(rsp)
+}
+
 // ListEventTypesWithResponse List event types
 //
 // In the order of their names. Event types belong to the environment: keys of every tenant read the same types.
@@ -15428,7 +15613,8 @@ func (c *ClientWithResponses) ListKeysWithResponse(ctx context.Context, params *
 
 // CreateKeyWithBodyWithResponse Create an API key
 //
-// Only this response holds the key. No later response holds the key.
+// Only this response holds the key. No later response holds the key. The caller must be an API key: a person with the
+// role operator gets 403, because a new key would outlive the role.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
@@ -15443,7 +15629,8 @@ func (c *ClientWithResponses) CreateKeyWithBodyWithResponse(ctx context.Context,
 
 // CreateKeyWithResponse Create an API key
 //
-// Only this response holds the key. No later response holds the key.
+// Only this response holds the key. No later response holds the key. The caller must be an API key: a person with the
+// role operator gets 403, because a new key would outlive the role.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
@@ -16775,6 +16962,32 @@ func ParseListChangesResult(rsp *http.Response) (*ListChangesResult, error) {
 	switch {
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
 		var dest AuditList
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseGetCallerResult parses an HTTP response from a GetCallerWithResponse call
+func ParseGetCallerResult(rsp *http.Response) (*GetCallerResult, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &GetCallerResult{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest Caller
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
 			return nil, err
 		}
