@@ -4,7 +4,7 @@ import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router'
 import { useState } from 'react'
 import { api, ask, type Schemas } from '../api/client'
 import { nameOf, useTenant } from '../api/reads'
-import { isPortal, may } from '../session'
+import { may } from '../session'
 import { text } from '../text'
 import { Button, Id } from '../ui/controls'
 import { Confirm } from '../ui/dialog'
@@ -63,7 +63,7 @@ export function EndpointPage() {
           >
             <Tabs.List className="tabs-list">
               {Object.entries(t.tabs)
-                .filter(([name]) => !isPortal || name !== 'changes')
+                .filter(([name]) => may('audit') || name !== 'changes')
                 .map(([name, label]) => (
                   <Tabs.Tab key={name} value={name} className="tab">
                     {label}
