@@ -294,6 +294,7 @@ func (p *program) keyOperations() []operation {
 				{name: "allowed_networks", usage: "network of callers, such as 203.0.113.0/24", kind: list},
 			},
 		},
+		{use: "caller", short: "Show who calls: the key, with its tenant and scopes", method: get, path: "/v1/caller"},
 		{use: "delete KEY", short: "Revoke a key", method: remove, path: "/v1/keys/{key}", done: "revoked"},
 	}
 }
