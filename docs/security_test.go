@@ -32,7 +32,7 @@ func TestSecurity_scopes(t *testing.T) {
 			}
 			scope := string(r.Scope)
 			if r.Own {
-				scope = "any of a portal link"
+				scope = "any"
 			}
 			want[scope] = append(want[scope], r.Method+" "+path)
 		}

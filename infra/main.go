@@ -28,6 +28,12 @@
 //	-c portal_name=TEXT             the title of the tenants' portal
 //	-c portal_accent=#RRGGBB        the color of the portal
 //	-c portal_embedders=ORIGIN,...  origins whose pages may embed the portal
+//	-c oidc_issuer=URL              the issuer of people's tokens, together with
+//	-c oidc_client_id=ID            the client id at the issuer, and
+//	-c oidc_roles=ROLE=GROUP;...    the groups with the roles operator, support and read-only
+//	-c oidc_claim=NAME              the groups in a token; default: groups
+//	-c oidc_scopes=TEXT             the scopes that the console asks for; default: openid email profile
+//	-c oidc_origins=ORIGIN,...      other origins of the issuer's token endpoint
 package main
 
 import (
@@ -42,6 +48,7 @@ import (
 	"github.com/aws/jsii-runtime-go"
 
 	"surehook/infra/surehook"
+	"surehook/internal/names"
 )
 
 func main() {
@@ -71,14 +78,21 @@ func run() error {
 			return fmt.Errorf("read -c signature_profiles: %w", err)
 		}
 	}
-	if names := contextOf(app, "signatures", ""); names != "" {
-		env.Signatures = strings.Split(names, ",")
+	if profiles := contextOf(app, "signatures", ""); profiles != "" {
+		env.Signatures = strings.Split(profiles, ",")
 	}
 	env.Destinations = contextOf(app, "destinations", "")
 	env.Domain = surehook.Domain{Name: contextOf(app, "domain", ""), CertificateARN: contextOf(app, "certificate", "")}
 	env.Portal = surehook.Portal{Name: contextOf(app, "portal_name", ""), Accent: contextOf(app, "portal_accent", "")}
 	if origins := contextOf(app, "portal_embedders", ""); origins != "" {
 		env.Portal.Embedders = strings.Split(origins, ",")
+	}
+	env.SignIn = names.SignIn{
+		Issuer: contextOf(app, "oidc_issuer", ""), ClientID: contextOf(app, "oidc_client_id", ""), Roles: contextOf(app, "oidc_roles", ""),
+		Claim: contextOf(app, "oidc_claim", ""), Scopes: contextOf(app, "oidc_scopes", ""),
+	}
+	if origins := contextOf(app, "oidc_origins", ""); origins != "" {
+		env.SignIn.Origins = strings.Split(origins, ",")
 	}
 	if regions := contextOf(app, "senders", ""); regions != "" {
 		env.Senders = strings.Split(regions, ",")

@@ -366,6 +366,42 @@ func (e AuthViewType) Valid() bool {
 	}
 }
 
+// Defines values for CallerScopes.
+const (
+	CallerScopesAdmin          CallerScopes = "admin"
+	CallerScopesAudit          CallerScopes = "audit"
+	CallerScopesEndpointsWrite CallerScopes = "endpoints:write"
+	CallerScopesEventsWrite    CallerScopes = "events:write"
+	CallerScopesPortalWrite    CallerScopes = "portal:write"
+	CallerScopesRead           CallerScopes = "read"
+	CallerScopesReplay         CallerScopes = "replay"
+	CallerScopesTenantsRead    CallerScopes = "tenants:read"
+)
+
+// Valid indicates whether the value is a known member of the CallerScopes enum.
+func (e CallerScopes) Valid() bool {
+	switch e {
+	case CallerScopesAdmin:
+		return true
+	case CallerScopesAudit:
+		return true
+	case CallerScopesEndpointsWrite:
+		return true
+	case CallerScopesEventsWrite:
+		return true
+	case CallerScopesPortalWrite:
+		return true
+	case CallerScopesRead:
+		return true
+	case CallerScopesReplay:
+		return true
+	case CallerScopesTenantsRead:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for CircuitStateState.
 const (
 	CircuitStateStateClosed   CircuitStateState = "closed"
@@ -1404,6 +1440,7 @@ const (
 	KeyScopesPortalWrite    KeyScopes = "portal:write"
 	KeyScopesRead           KeyScopes = "read"
 	KeyScopesReplay         KeyScopes = "replay"
+	KeyScopesTenantsRead    KeyScopes = "tenants:read"
 )
 
 // Valid indicates whether the value is a known member of the KeyScopes enum.
@@ -1423,6 +1460,8 @@ func (e KeyScopes) Valid() bool {
 		return true
 	case KeyScopesReplay:
 		return true
+	case KeyScopesTenantsRead:
+		return true
 	default:
 		return false
 	}
@@ -1437,6 +1476,7 @@ const (
 	KeyCreateScopesPortalWrite    KeyCreateScopes = "portal:write"
 	KeyCreateScopesRead           KeyCreateScopes = "read"
 	KeyCreateScopesReplay         KeyCreateScopes = "replay"
+	KeyCreateScopesTenantsRead    KeyCreateScopes = "tenants:read"
 )
 
 // Valid indicates whether the value is a known member of the KeyCreateScopes enum.
@@ -1456,6 +1496,8 @@ func (e KeyCreateScopes) Valid() bool {
 		return true
 	case KeyCreateScopesReplay:
 		return true
+	case KeyCreateScopesTenantsRead:
+		return true
 	default:
 		return false
 	}
@@ -1470,6 +1512,7 @@ const (
 	KeyWithTextScopesPortalWrite    KeyWithTextScopes = "portal:write"
 	KeyWithTextScopesRead           KeyWithTextScopes = "read"
 	KeyWithTextScopesReplay         KeyWithTextScopes = "replay"
+	KeyWithTextScopesTenantsRead    KeyWithTextScopes = "tenants:read"
 )
 
 // Valid indicates whether the value is a known member of the KeyWithTextScopes enum.
@@ -1488,6 +1531,8 @@ func (e KeyWithTextScopes) Valid() bool {
 	case KeyWithTextScopesRead:
 		return true
 	case KeyWithTextScopesReplay:
+		return true
+	case KeyWithTextScopesTenantsRead:
 		return true
 	default:
 		return false
@@ -2580,10 +2625,10 @@ type Audit struct {
 	Code *string `json:"code,omitempty"`
 	Id   string  `json:"id"`
 
-	// KeyId The id of the caller's key; absent for Surehook itself.
+	// KeyId The id of the caller's key, or user: and the name of a person; absent for Surehook itself.
 	KeyId *string `json:"key_id,omitempty"`
 
-	// KeyName The name of the key at the time of the change.
+	// KeyName The name of the key at the time of the change; of a person the name, with the subject at the issuer in parentheses.
 	KeyName *string `json:"key_name,omitempty"`
 
 	// Outcome done: the change took effect. refused: the request was refused. failed: Surehook failed, and the change may have taken effect in whole or in part. pending: the change began, and the end was not recorded; the change may have taken effect.
@@ -2728,6 +2773,24 @@ type BatchResult struct {
 type BatchResult_Data_Item struct {
 	union json.RawMessage
 }
+
+// Caller defines model for Caller.
+type Caller struct {
+	ExpiresAt *Time `json:"expires_at,omitempty"`
+
+	// Id The id of the key, or user: and the name of the person.
+	Id string `json:"id"`
+
+	// Name The name of the key, or of the person, with the subject at the issuer in parentheses.
+	Name   string         `json:"name"`
+	Scopes []CallerScopes `json:"scopes"`
+
+	// Tenant The tenant of the caller, or * for all tenants.
+	Tenant string `json:"tenant"`
+}
+
+// CallerScopes defines model for Caller.Scopes.
+type CallerScopes string
 
 // CancelRequest defines model for CancelRequest.
 type CancelRequest struct {
@@ -2909,7 +2972,7 @@ type Delivery struct {
 	// Attempts The number of attempts made.
 	Attempts int `json:"attempts"`
 
-	// By The id of the key used to replay, discard or cancel.
+	// By The id of the key used to replay, discard or cancel, or user: and the name of a person.
 	By         *string    `json:"by,omitempty"`
 	CreatedAt  Time       `json:"created_at"`
 	EndpointId EndpointID `json:"endpoint_id"`
@@ -2962,7 +3025,7 @@ type DeliveryDetail struct {
 	// Attempts The number of attempts made.
 	Attempts int `json:"attempts"`
 
-	// By The id of the key used to replay, discard or cancel.
+	// By The id of the key used to replay, discard or cancel, or user: and the name of a person.
 	By         *string    `json:"by,omitempty"`
 	CreatedAt  Time       `json:"created_at"`
 	EndpointId EndpointID `json:"endpoint_id"`
@@ -3718,7 +3781,7 @@ type EndpointWithSecretStatus string
 
 // Erasure A job that removes everything of a tenant.
 type Erasure struct {
-	// By The id of the key used to start the job.
+	// By The id of the key used to start the job, or user: and the name of a person.
 	By        string `json:"by"`
 	CreatedAt Time   `json:"created_at"`
 	EndedAt   *Time  `json:"ended_at,omitempty"`
@@ -4389,7 +4452,7 @@ type Replay struct {
 	Action ReplayAction `json:"action"`
 	AddTo  *EndpointID  `json:"add_to,omitempty"`
 
-	// By The id of the key used to start the job.
+	// By The id of the key used to start the job, or user: and the name of a person.
 	By        string `json:"by"`
 	CreatedAt Time   `json:"created_at"`
 	EndedAt   *Time  `json:"ended_at,omitempty"`
@@ -4488,7 +4551,7 @@ type ReplayProgress struct {
 	Action ReplayProgressAction `json:"action"`
 	AddTo  *EndpointID          `json:"add_to,omitempty"`
 
-	// By The id of the key used to start the job.
+	// By The id of the key used to start the job, or user: and the name of a person.
 	By string `json:"by"`
 
 	// Cancelled The number of cancelled or discarded deliveries.
@@ -5559,6 +5622,13 @@ type ClientInterface interface {
 	// Corresponds with GET /v1/audit (the `ListChanges` operationId).
 	ListChanges(ctx context.Context, params *ListChangesParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
+	// GetCaller Read who calls
+	//
+	// The API key of the request, or the person of the token. Makes no request to the table.
+	//
+	// Corresponds with GET /v1/caller (the `GetCaller` operationId).
+	GetCaller(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
+
 	// ListEventTypes List event types
 	//
 	// In the order of their names. Event types belong to the environment: keys of every tenant read the same types.
@@ -5623,7 +5693,8 @@ type ClientInterface interface {
 
 	// CreateKeyWithBody Create an API key
 	//
-	// Only this response holds the key. No later response holds the key.
+	// Only this response holds the key. No later response holds the key. The caller must be an API key: a person with the
+	// role operator gets 403, because a new key would outlive the role.
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -5632,7 +5703,8 @@ type ClientInterface interface {
 
 	// CreateKey Create an API key
 	//
-	// Only this response holds the key. No later response holds the key.
+	// Only this response holds the key. No later response holds the key. The caller must be an API key: a person with the
+	// role operator gets 403, because a new key would outlive the role.
 	//
 	// Takes a body of the `application/json` content type.
 	//
@@ -6449,6 +6521,23 @@ func (c *Client) ListChanges(ctx context.Context, params *ListChangesParams, req
 	return c.Client.Do(req)
 }
 
+// GetCaller Read who calls
+//
+// The API key of the request, or the person of the token. Makes no request to the table.
+//
+// Corresponds with GET /v1/caller (the `GetCaller` operationId).
+func (c *Client) GetCaller(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetCallerRequest(c.Server)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
 // ListEventTypes List event types
 //
 // In the order of their names. Event types belong to the environment: keys of every tenant read the same types.
@@ -6583,7 +6672,8 @@ func (c *Client) ListKeys(ctx context.Context, params *ListKeysParams, reqEditor
 
 // CreateKeyWithBody Create an API key
 //
-// Only this response holds the key. No later response holds the key.
+// Only this response holds the key. No later response holds the key. The caller must be an API key: a person with the
+// role operator gets 403, because a new key would outlive the role.
 //
 // Takes any type of body and a specified content type.
 //
@@ -6602,7 +6692,8 @@ func (c *Client) CreateKeyWithBody(ctx context.Context, contentType string, body
 
 // CreateKey Create an API key
 //
-// Only this response holds the key. No later response holds the key.
+// Only this response holds the key. No later response holds the key. The caller must be an API key: a person with the
+// role operator gets 403, because a new key would outlive the role.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -8298,6 +8389,33 @@ func NewListChangesRequest(server string, params *ListChangesParams) (*http.Requ
 			rawQueryFragments = append(rawQueryFragments, encoded)
 		}
 		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewGetCallerRequest constructs an http.Request for the GetCaller method
+func NewGetCallerRequest(server string) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/caller")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
 	}
 
 	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
@@ -12304,6 +12422,15 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with GET /v1/audit (the `ListChanges` operationId).
 	ListChangesWithResponse(ctx context.Context, params *ListChangesParams, reqEditors ...RequestEditorFn) (*ListChangesResult, error)
 
+	// GetCallerWithResponse Read who calls
+	//
+	// The API key of the request, or the person of the token. Makes no request to the table.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v1/caller (the `GetCaller` operationId).
+	GetCallerWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*GetCallerResult, error)
+
 	// ListEventTypesWithResponse List event types
 	//
 	// In the order of their names. Event types belong to the environment: keys of every tenant read the same types.
@@ -12378,7 +12505,8 @@ type ClientWithResponsesInterface interface {
 
 	// CreateKeyWithBodyWithResponse Create an API key
 	//
-	// Only this response holds the key. No later response holds the key.
+	// Only this response holds the key. No later response holds the key. The caller must be an API key: a person with the
+	// role operator gets 403, because a new key would outlive the role.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -12387,7 +12515,8 @@ type ClientWithResponsesInterface interface {
 
 	// CreateKeyWithResponse Create an API key
 	//
-	// Only this response holds the key. No later response holds the key.
+	// Only this response holds the key. No later response holds the key. The caller must be an API key: a person with the
+	// role operator gets 403, because a new key would outlive the role.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -13364,6 +13493,47 @@ func (r ListChangesResult) StatusCode() int {
 
 // ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
 func (r ListChangesResult) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type GetCallerResult struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *Caller
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r GetCallerResult) GetJSON200() *Caller {
+	return r.JSON200
+}
+
+// GetBody returns the raw response body bytes
+func (r GetCallerResult) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r GetCallerResult) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r GetCallerResult) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r GetCallerResult) ContentType() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Header.Get("Content-Type")
 	}
@@ -16210,6 +16380,21 @@ func (c *ClientWithResponses) ListChangesWithResponse(ctx context.Context, param
 	return ParseListChangesResult(rsp)
 }
 
+// GetCallerWithResponse Read who calls
+//
+// The API key of the request, or the person of the token. Makes no request to the table.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v1/caller (the `GetCaller` operationId).
+func (c *ClientWithResponses) GetCallerWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*GetCallerResult, error) {
+	rsp, err := c.GetCaller(ctx, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseGetCallerResult(rsp)
+}
+
 // ListEventTypesWithResponse List event types
 //
 // In the order of their names. Event types belong to the environment: keys of every tenant read the same types.
@@ -16326,7 +16511,8 @@ func (c *ClientWithResponses) ListKeysWithResponse(ctx context.Context, params *
 
 // CreateKeyWithBodyWithResponse Create an API key
 //
-// Only this response holds the key. No later response holds the key.
+// Only this response holds the key. No later response holds the key. The caller must be an API key: a person with the
+// role operator gets 403, because a new key would outlive the role.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
@@ -16341,7 +16527,8 @@ func (c *ClientWithResponses) CreateKeyWithBodyWithResponse(ctx context.Context,
 
 // CreateKeyWithResponse Create an API key
 //
-// Only this response holds the key. No later response holds the key.
+// Only this response holds the key. No later response holds the key. The caller must be an API key: a person with the
+// role operator gets 403, because a new key would outlive the role.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
@@ -17736,6 +17923,32 @@ func ParseListChangesResult(rsp *http.Response) (*ListChangesResult, error) {
 	switch {
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
 		var dest AuditList
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseGetCallerResult parses an HTTP response from a GetCallerWithResponse call
+func ParseGetCallerResult(rsp *http.Response) (*GetCallerResult, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &GetCallerResult{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest Caller
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
 			return nil, err
 		}

@@ -84,5 +84,5 @@ func (p *program) writeFound(s settings, answer json.RawMessage, found []foundRo
 			return fmt.Errorf("write the row: %w", err)
 		}
 	}
-	return writeRows(p.Out, columns("KIND=kind", "ID=id", "TENANT=tenant", "NAME=name", "STATE=state", "AT=at", "COMMAND=command"), rows)
+	return p.writeRows(p.Out, columns("KIND=kind", "ID=id", "TENANT=tenant", "NAME=name", "STATE=state", "AT=at", "COMMAND=command"), rows, nil)
 }

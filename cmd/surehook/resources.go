@@ -297,11 +297,12 @@ func (p *program) keyOperations() []operation {
 			body: []option{
 				{name: "name", kind: text, arg: true},
 				{name: "tenant", kind: text, arg: true},
-				{name: "scopes", usage: "events:write, endpoints:write, read, replay, audit, portal:write or admin", kind: list},
+				{name: "scopes", usage: "events:write, endpoints:write, read, replay, audit, portal:write, tenants:read or admin", kind: list},
 				{name: "expires_at", usage: "end of the key, such as 2027-01-01T00:00:00Z", kind: text},
 				{name: "allowed_networks", usage: "network of callers, such as 203.0.113.0/24", kind: list},
 			},
 		},
+		{use: "caller", short: "Show who calls: the key, with its tenant and scopes", method: get, path: "/v1/caller"},
 		{use: "delete KEY", short: "Revoke a key", method: remove, path: "/v1/keys/{key}", done: "revoked"},
 	}
 }

@@ -24,8 +24,8 @@ type handler struct {
 }
 
 // Handle authenticates one request for API Gateway. API Gateway answers a request
-// with a malformed, unknown or expired key with 403, and starts no other function
-// (docs/adr/18).
+// with a malformed, unknown or expired key or token with 403, and starts no other function
+// (docs/adr/18). A person without a role passes, and the route answers with the reason.
 func (h *handler) Handle(ctx context.Context, e events.APIGatewayV2CustomAuthorizerV2Request) (events.APIGatewayV2CustomAuthorizerSimpleResponse, error) {
 	header := strings.Join(e.IdentitySource, ",") // normally one value; two values joined are no valid key
 	var response events.APIGatewayV2CustomAuthorizerSimpleResponse

@@ -80,6 +80,14 @@ func TestHandle_AnswersAPIGateway(t *testing.T) {
 			want: `{"isAuthorized":true,"context":{"expires_at":"1800000000123","key_id":"key_1","key_name":"","networks":"192.0.2.0/24,2001:db8::/32","scopes":"read","tenant":"acme"}}`, fails: false,
 		},
 		{
+			name: "a person without a role",
+			answers: answers{principal: hook.Principal{
+				Key: hook.PersonID("ann@example.com"), Name: "ann@example.com (1)", Tenant: hook.AllTenants,
+				Restriction: hook.Restriction{ExpiresAt: time.UnixMilli(1_800_000_000_123)},
+			}},
+			want: `{"isAuthorized":true,"context":{"expires_at":"1800000000123","key_id":"user:ann@example.com","key_name":"ann@example.com (1)","networks":"","scopes":"","tenant":"*"}}`, fails: false,
+		},
+		{
 			name:    "an unknown key is refused",
 			answers: answers{err: &hook.Error{Code: hook.CodeUnauthorized, Message: "the API key is not known"}},
 			want:    `{"isAuthorized":false}`, fails: false,

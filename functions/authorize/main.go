@@ -3,6 +3,7 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"log/slog"
 	"os"
 	"time"
@@ -11,6 +12,7 @@ import (
 
 	"surehook/functions/internal/lambdafn"
 	"surehook/internal/admin/apikey"
+	"surehook/internal/admin/person"
 	"surehook/internal/aws/dynamo"
 	"surehook/internal/aws/secretsmanager"
 	"surehook/internal/config"
@@ -24,12 +26,17 @@ func main() {
 
 // newHandler wires the handler, once per execution environment.
 func newHandler(cfg config.Authorize, sdk aws.Config, log *slog.Logger) (any, error) {
+	people, err := person.New(cfg.SignIn, log, time.Now)
+	if err != nil {
+		return nil, fmt.Errorf("make sign-in: %w", err)
+	}
 	h := &handler{
 		authenticator: &apikey.Authenticator{
-			Keys:  dynamo.New(sdk, cfg.Table),
-			Admin: secretsmanager.New(sdk, cfg.AdminKeySecretARN, time.Now),
-			Log:   log,
-			Now:   time.Now,
+			Keys:   dynamo.New(sdk, cfg.Table),
+			Admin:  secretsmanager.New(sdk, cfg.AdminKeySecretARN, time.Now),
+			People: people,
+			Log:    log,
+			Now:    time.Now,
 		},
 		log: log,
 	}

@@ -100,6 +100,7 @@ func newHandler(cfg config.Manage, sdk aws.Config, log *slog.Logger) (any, error
 		Guard:    erasure.Guard{Tenants: store},
 		Audit:    &audit.Log{Store: store, Log: log, Now: time.Now},
 		Portal:   httpapi.Portal(cfg.Portal),
+		SignIn:   cfg.SignIn,
 	}, log)), nil
 }
 

@@ -106,6 +106,9 @@ type Environment struct {
 	EgressHost string
 	// Portal is the appearance of the tenants' portal, and its place.
 	Portal Portal
+	// SignIn is the sign-in of people by OpenID Connect. The zero SignIn has none: API keys
+	// alone.
+	SignIn names.SignIn
 }
 
 // EventBus is a bus of EventBridge with events for Surehook. The zero EventBus is none.

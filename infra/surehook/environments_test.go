@@ -84,6 +84,13 @@ func TestEnvironment_Validate(t *testing.T) {
 		{name: "the portal has a name, a color and embedders", env: "prod", change: func(e *Environment) {
 			e.Portal = Portal{Name: "Acme", Accent: "#3b5bdb", Embedders: []string{"https://app.example.com"}}
 		}},
+		{name: "people sign in at an https issuer", env: "prod", change: func(e *Environment) {
+			e.SignIn = names.SignIn{Issuer: "https://id.example.com", ClientID: "surehook", Roles: "operator=ops"}
+		}, want: ""},
+		{name: "an issuer on loopback is for the local stack", env: "prod", change: func(e *Environment) {
+			e.SignIn = names.SignIn{Issuer: "http://localhost:1", ClientID: "surehook", Roles: "operator=ops"}
+		}, want: "not https"},
+		{name: "a sign-in needs roles", env: "prod", change: func(e *Environment) { e.SignIn = names.SignIn{Issuer: "https://id.example.com", ClientID: "surehook"} }, want: "the roles"},
 		{name: "a color is no other text", env: "prod", change: func(e *Environment) { e.Portal.Accent = "red" }, want: "accent"},
 		{name: "an embedder is an origin", env: "prod", change: func(e *Environment) { e.Portal.Embedders = []string{"*"} }, want: "https origin"},
 		{name: "a throttle lets one in at least", env: "dev", change: func(e *Environment) { e.Throttles.Public = Throttle{PerSecond: 1, Burst: 1} }},

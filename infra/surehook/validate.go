@@ -42,6 +42,10 @@ func (e Environment) Validate() error {
 	e.Thresholds.check(&f)
 	e.Domain.check(&f)
 	e.Portal.check(&f)
+	for _, fault := range e.SignIn.Faults() {
+		f.add(true, "%w", fault)
+	}
+	f.add(!local && strings.HasPrefix(e.SignIn.Issuer, "http:"), "the issuer %q of the sign-in is not https", e.SignIn.Issuer)
 	e.Events.check(&f)
 	e.checkSenders(&f)
 	e.checkConcurrency(&f)

@@ -106,7 +106,7 @@ func replayEnv(p FunctionsProps) map[string]*string {
 }
 
 func manageEnv(p FunctionsProps) map[string]*string {
-	return withPublicURL(p, withProfiles(p.Environment, withDestinations(p, withPerHost(p, withAddresses(p, withSenders(p, withPortal(p.Environment.Portal, withEgress(p.Environment, map[string]*string{
+	return withPublicURL(p, withProfiles(p.Environment, withDestinations(p, withPerHost(p, withAddresses(p, withSenders(p, withSignIn(p.Environment.SignIn, withPortal(p.Environment.Portal, withEgress(p.Environment, map[string]*string{
 		names.EnvTable:              p.Table.TableName(),
 		names.EnvKey:                p.Secrets.Key.KeyArn(),
 		names.EnvLiveQueue:          p.Queues.Live.QueueUrl(),
@@ -124,7 +124,7 @@ func manageEnv(p FunctionsProps) map[string]*string {
 		names.EnvEnvelope:           jsii.String(cmp.Or(p.Environment.Envelope, names.EnvelopeStandard)),
 		names.EnvUndeliverable:      p.Queues.Undeliverable.QueueUrl(),
 		names.EnvUndeliverableRetry: p.Queues.UndeliverableRetry.QueueUrl(),
-	}))))))))
+	})))))))))
 }
 
 // withPerHost adds the limit of endpoints per host, if there is one.
@@ -148,8 +148,21 @@ func withPortal(portal Portal, variables map[string]*string) map[string]*string 
 }
 
 func authorizeEnv(p FunctionsProps) map[string]*string {
-	return map[string]*string{
+	return withSignIn(p.Environment.SignIn, map[string]*string{
 		names.EnvTable:          p.Table.TableName(),
 		names.EnvAdminKeySecret: p.Secrets.AdminKey.SecretArn(),
+	})
+}
+
+// withSignIn adds the variables of people's sign-in that are set.
+func withSignIn(s names.SignIn, variables map[string]*string) map[string]*string {
+	for name, value := range map[string]string{
+		names.EnvOIDCIssuer: s.Issuer, names.EnvOIDCClientID: s.ClientID, names.EnvOIDCRoles: s.Roles, names.EnvOIDCClaim: s.Claim,
+		names.EnvOIDCScopes: s.Scopes, names.EnvOIDCOrigins: strings.Join(s.Origins, ","),
+	} {
+		if value != "" {
+			variables[name] = &value
+		}
 	}
+	return variables
 }

@@ -67,6 +67,7 @@ type Manage struct {
 	Retention     time.Duration
 	Egress        Egress
 	Portal        Portal
+	SignIn        names.SignIn
 	SenderRegions []string     // other regions with a sender; nil for none
 	Addresses     []netip.Addr // source addresses of the sender with fixed addresses; nil for none
 
@@ -132,6 +133,7 @@ type Export struct {
 type Authorize struct {
 	Table             string
 	AdminKeySecretARN string
+	SignIn            names.SignIn
 }
 
 // Egress determines the permitted addresses for requests to endpoints.
@@ -231,6 +233,7 @@ func ForManage(lookup Lookup) (Manage, error) {
 		Retention:     r.retention(),
 		Egress:        r.egress(),
 		Portal:        r.portal(),
+		SignIn:        r.signIn(),
 		SenderRegions: r.list(names.EnvSenderRegions),
 		Addresses:     r.addresses(names.EnvFixedAddresses),
 		Destinations:  r.destinations(),
@@ -252,6 +255,12 @@ func ForManage(lookup Lookup) (Manage, error) {
 func ForPortal(lookup Lookup) (Portal, error) {
 	r := reader{lookup: lookup}
 	return r.portal(), r.err()
+}
+
+// ForSignIn reads the sign-in of people alone.
+func ForSignIn(lookup Lookup) (names.SignIn, error) {
+	r := reader{lookup: lookup}
+	return r.signIn(), r.err()
 }
 
 // ForValidation reads the validation of events alone; names.ValidationOff without one.
@@ -301,6 +310,7 @@ func ForAuthorize(lookup Lookup) (Authorize, error) {
 	c := Authorize{
 		Table:             r.text(names.EnvTable),
 		AdminKeySecretARN: r.text(names.EnvAdminKeySecret),
+		SignIn:            r.signIn(),
 	}
 	return c, r.err()
 }
@@ -458,4 +468,19 @@ func (r *reader) portal() Portal {
 		}
 	}
 	return p
+}
+
+func (r *reader) signIn() names.SignIn {
+	s := names.SignIn{
+		Issuer:   r.optional(names.EnvOIDCIssuer),
+		ClientID: r.optional(names.EnvOIDCClientID),
+		Roles:    r.optional(names.EnvOIDCRoles),
+		Claim:    r.optional(names.EnvOIDCClaim),
+		Scopes:   r.optional(names.EnvOIDCScopes),
+		Origins:  r.list(names.EnvOIDCOrigins),
+	}
+	for _, fault := range s.Faults() {
+		r.faults = append(r.faults, fmt.Errorf("SUREHOOK_OIDC_...: %w", fault))
+	}
+	return s
 }

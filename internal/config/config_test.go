@@ -265,6 +265,31 @@ func TestForPortal(t *testing.T) {
 	}
 }
 
+func TestForSignIn(t *testing.T) {
+	t.Parallel()
+
+	got, err := config.ForSignIn(lookup(map[string]string{
+		names.EnvOIDCIssuer: "https://id.example.com/", names.EnvOIDCClientID: "surehook", names.EnvOIDCRoles: "operator=ops", names.EnvOIDCClaim: "roles",
+		names.EnvOIDCScopes: "openid groups", names.EnvOIDCOrigins: "https://a.example,https://b.example",
+	}))
+	want := names.SignIn{
+		Issuer: "https://id.example.com/", ClientID: "surehook", Roles: "operator=ops", Claim: "roles", Scopes: "openid groups",
+		Origins: []string{"https://a.example", "https://b.example"},
+	}
+	if err != nil || !reflect.DeepEqual(got, want) {
+		t.Errorf("ForSignIn() = %+v, %v; want %+v", got, err, want)
+	}
+	if got, err := config.ForSignIn(lookup(nil)); err != nil || !reflect.DeepEqual(got, names.SignIn{}) {
+		t.Errorf("ForSignIn() without settings = %+v, %v; want none", got, err)
+	}
+	_, err = config.ForSignIn(lookup(map[string]string{names.EnvOIDCIssuer: "id.example.com", names.EnvOIDCRoles: "admin=ops"}))
+	for _, part := range []string{"SUREHOOK_OIDC_", `issuer "id.example.com"`, "client id", `"admin=ops"`} {
+		if err == nil || !strings.Contains(err.Error(), part) {
+			t.Errorf("ForSignIn() of faults = %v; want %s named", err, part)
+		}
+	}
+}
+
 func TestForIngest_validation(t *testing.T) {
 	t.Parallel()
 

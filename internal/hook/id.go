@@ -22,6 +22,7 @@ type EventID string
 type EndpointID string
 
 // KeyID is "key_" and 16 random characters. The id names an API key and is not secret.
+// A person who signed in has a KeyID of PersonID.
 type KeyID string
 
 const (

@@ -20,12 +20,13 @@ const (
 	ScopeReplay         Scope = "replay"
 	ScopeAudit          Scope = "audit"
 	ScopePortalWrite    Scope = "portal:write" // create and revoke portal links: keys for any tenant, valid for up to 24 hours
+	ScopeTenantsRead    Scope = "tenants:read" // the list of tenants, with AllTenants
 	ScopeAdmin          Scope = "admin"        // all operations, including the management of keys
 )
 
 // Scopes returns every scope.
 func Scopes() []Scope {
-	return []Scope{ScopeEventsWrite, ScopeEndpointsWrite, ScopeRead, ScopeReplay, ScopeAudit, ScopePortalWrite, ScopeAdmin}
+	return []Scope{ScopeEventsWrite, ScopeEndpointsWrite, ScopeRead, ScopeReplay, ScopeAudit, ScopePortalWrite, ScopeTenantsRead, ScopeAdmin}
 }
 
 // AllTenants as the tenant of a key gives access to all tenants.
@@ -90,24 +91,31 @@ func (r Restriction) Allows(from netip.Addr) bool {
 
 // Principal is the authenticated caller of a request.
 type Principal struct {
-	Key    KeyID
-	Name   string   // of the key
+	Key    KeyID    // of a key, or of a person
+	Name   string   // of the key or the person
 	Tenant TenantID // a tenant, or AllTenants
 	Scopes []Scope
 	Restriction
 }
 
-// Admit checks the restriction of the caller's key for a request from the address at now. It
-// returns CodeUnauthorized for an expired key, and CodeForbidden for an address in no allowed
-// network.
+// Admit checks the restriction of the caller's key or sign-in for a request from the address at
+// now. It returns CodeUnauthorized after the expiry, and CodeForbidden for an address in no
+// allowed network and for a person without a role.
 func (p Principal) Admit(now time.Time, from netip.Addr) error {
 	switch {
 	case p.Expired(now):
-		return &Error{Code: CodeUnauthorized, Message: "the API key has expired"}
+		return &Error{Code: CodeUnauthorized, Message: p.Key.credential() + " has expired"}
+	case p.Key.IsPerson() && len(p.Scopes) == 0:
+		return &Error{Code: CodeForbidden, Message: p.Name + " has no role in Surehook: ask an administrator for one of its groups"}
 	case !p.Allows(from):
 		return &Error{Code: CodeForbidden, Message: "the API key is limited to other networks"}
 	}
 	return nil
+}
+
+// Lacks returns the refusal of a principal without the scope.
+func (p Principal) Lacks(scope Scope) error {
+	return &Error{Code: CodeForbidden, Message: p.Key.credential() + " lacks the scope " + string(scope)}
 }
 
 // May reports whether the principal has the scope. ScopeAdmin includes every scope.

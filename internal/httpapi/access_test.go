@@ -64,7 +64,8 @@ func operations() []operation {
 		{name: "GET /v1/tenants/{tenant}/events", scope: "read", status: 200, body: ""},
 		{name: "GET /v1/tenants/{tenant}/deliveries", scope: "read", status: 200, body: ""},
 		{name: "GET /v1/tenants/{tenant}/dead-letters", scope: "read", status: 200, body: ""},
-		{name: "GET /v1/tenants", scope: "admin" + forAll, status: 200, body: ""},
+		{name: "GET /v1/caller", scope: anyKey + ofAny, status: 200, body: ""},
+		{name: "GET /v1/tenants", scope: "tenants:read" + forAll, status: 200, body: ""},
 		{name: "GET " + event, scope: "read", status: 200, body: ""},
 		{name: "GET " + event + "/deliveries", scope: "read", status: 200, body: ""},
 		{name: "GET " + event + "/attempts", scope: "read", status: 200, body: ""},
@@ -228,7 +229,7 @@ func (e estate) path(route string) string {
 // tenant and of all tenants, each without a scope, with every single scope, and
 // with all scopes except admin.
 func callers() map[string]hook.Principal {
-	sets := map[string][]hook.Scope{"no scope": nil, "all scopes but admin": {"events:write", "endpoints:write", "read", "replay", "audit", "portal:write"}}
+	sets := map[string][]hook.Scope{"no scope": nil, "all scopes but admin": {"events:write", "endpoints:write", "read", "replay", "audit", "portal:write", "tenants:read"}}
 	for _, scope := range hook.Scopes() {
 		sets[string(scope)] = []hook.Scope{scope}
 	}

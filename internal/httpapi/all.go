@@ -15,5 +15,5 @@ func All(a Acceptor, j Jobs, admin Admin, log *slog.Logger) http.Handler {
 		replayRoutes(newReplays(j, log)),
 		manageRoutes(&manage{Admin: admin, log: log}),
 		docsRoutes(docs{api.Files}),
-	)), built(), admin.Portal)
+	)), built(), admin.Portal, admin.SignIn)
 }

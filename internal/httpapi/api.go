@@ -45,6 +45,7 @@ import (
 	"surehook/internal/delivery/ingest"
 	"surehook/internal/delivery/replay"
 	"surehook/internal/hook"
+	"surehook/internal/names"
 )
 
 // Acceptor accepts events.
@@ -101,15 +102,16 @@ type Admin struct {
 	Tester    Tester
 	Guard     erasure.Guard
 	Audit     *audit.Log
-	Portal    Portal // may be zero
-	PageBytes int    // bound of a page of a list; 0: page.MaxBytes
+	Portal    Portal       // may be zero
+	SignIn    names.SignIn // may be zero
+	PageBytes int          // bound of a page of a list; 0: page.MaxBytes
 }
 
 // Manage returns the handler of all other routes: endpoints, reads, limits of tenants,
 // event types, keys, the documentation of the API, and the console and the portal.
 func Manage(a Admin, log *slog.Logger) http.Handler {
 	routes := append(manageRoutes(&manage{Admin: a, log: log}), docsRoutes(docs{api.Files})...)
-	return withPages(serve(log, recorder{a.Audit, a.Guard}, a.PageBytes, routes), built(), a.Portal)
+	return withPages(serve(log, recorder{a.Audit, a.Guard}, a.PageBytes, routes), built(), a.Portal, a.SignIn)
 }
 
 // Route is one operation of the API.
@@ -120,6 +122,7 @@ type Route struct {
 	AllTenants bool       // requires a key for all tenants
 	Public     bool       // requires no key
 	Own        bool       // requires a key and no scope: the route is about the caller's key alone
+	NoPerson   bool       // requires a key: a new key would outlive the role of the person who made it
 	Change     string     // the action in the records of changes; empty for a route without a change
 }
 
@@ -159,6 +162,7 @@ const (
 	eventTypesPath = "/v1/event-types"
 	eventTypePath  = eventTypesPath + "/{type}"
 	rejectsPath    = "/v1/rejects"
+	callerPath     = "/v1/caller"
 	keysPath       = "/v1/keys"
 	keyPath        = keysPath + "/{key}"
 	documentPath   = "/v1/openapi.yaml"
@@ -237,14 +241,14 @@ func manageRoutes(h *manage) []route {
 		read(tenantPath+searchPath, h.search),
 		{Route{Method: http.MethodGet, Path: "/v1" + searchPath, Scope: hook.ScopeRead, AllTenants: true}, h.search},
 		{Route{Method: http.MethodPost, Path: endpointPath + "/preview", Scope: hook.ScopeRead}, h.previewEndpoint},
-		admin(http.MethodGet, tenantsPath, "", h.listTenants),
+		{Route{Method: http.MethodGet, Path: tenantsPath, Scope: hook.ScopeTenantsRead, AllTenants: true}, h.listTenants},
 		read(limitsPath, h.getTenantLimits),
 		admin(http.MethodPut, limitsPath, "limits.set", h.putTenantLimits),
 		admin(http.MethodDelete, limitsPath, "limits.delete", h.deleteTenantLimits),
 		{Route{Method: http.MethodPost, Path: linksPath, Scope: hook.ScopePortalWrite, AllTenants: true, Change: "portal_link.create"}, h.createPortalLink},
 		{Route{Method: http.MethodDelete, Path: linkPath, Scope: hook.ScopePortalWrite, AllTenants: true, Change: "portal_link.end"}, h.endPortalLink},
 		{Route{Method: http.MethodPost, Path: sessionPath, Public: true, Change: "portal_session.open"}, h.openPortalSession},
-		{Route{Method: http.MethodDelete, Path: sessionPath, Own: true, Change: "portal_session.end"}, h.endPortalSession},
+		{Route{Method: http.MethodDelete, Path: sessionPath, Own: true, NoPerson: true, Change: "portal_session.end"}, h.endPortalSession},
 		admin(http.MethodGet, healthPath, "", h.getHealth),
 		read(documentJSON, h.documentWithTypes),
 		read(eventTypesPath, h.listEventTypes),
@@ -254,7 +258,8 @@ func manageRoutes(h *manage) []route {
 		admin(http.MethodGet, "/v1"+statsPath, "", h.getPipelineStats),
 		admin(http.MethodGet, rejectsPath, "", h.listRejects),
 		admin(http.MethodPost, rejectsPath+"/redrive", "rejects.redrive", h.redriveRejects),
-		admin(http.MethodPost, keysPath, "key.create", h.createKey),
+		{Route{Method: http.MethodGet, Path: callerPath, Own: true}, h.getCaller},
+		{Route{Method: http.MethodPost, Path: keysPath, Scope: hook.ScopeAdmin, AllTenants: true, NoPerson: true, Change: "key.create"}, h.createKey},
 		admin(http.MethodGet, keysPath, "", h.listKeys),
 		admin(http.MethodDelete, keyPath, "key.revoke", h.revokeKey),
 		{Route{Method: http.MethodGet, Path: tenantPath + auditPath, Scope: hook.ScopeAudit}, h.listChanges},

@@ -43,10 +43,13 @@ func admit(ctx context.Context, r Route, c *call) error {
 		return &hook.Error{Code: hook.CodeLoop, Message: "the request has the header " + hook.DeliveryHeader + ": deliveries cannot call the API"}
 	}
 	if !r.Own && !principal.May(r.Scope) {
-		return &hook.Error{Code: hook.CodeForbidden, Message: "the API key lacks the scope " + string(r.Scope)}
+		return principal.Lacks(r.Scope) //nolint:wrapcheck // the message is complete
 	}
 	if r.AllTenants && principal.Tenant != hook.AllTenants {
 		return &hook.Error{Code: hook.CodeForbidden, Message: "the API key must act for all tenants"}
+	}
+	if r.NoPerson && principal.Key.IsPerson() {
+		return &hook.Error{Code: hook.CodeForbidden, Message: "people cannot do this: an API key is needed"}
 	}
 	return c.enter(r, principal.ActsFor)
 }

@@ -7,6 +7,7 @@ import (
 	"reflect"
 
 	"surehook/internal/hook"
+	"surehook/internal/names"
 )
 
 // Docs returns the handler of the documentation over the files.
@@ -15,8 +16,8 @@ func Docs(files fs.FS, log *slog.Logger) http.Handler {
 }
 
 // Pages returns the handler of the pages over the files, with next for all other requests.
-func Pages(next http.Handler, files fs.FS, portal Portal) http.Handler {
-	return withPages(next, files, portal)
+func Pages(next http.Handler, files fs.FS, portal Portal, signIn names.SignIn) http.Handler {
+	return withPages(next, files, portal, signIn)
 }
 
 // Bodies returns the types of request bodies by schema name.
@@ -54,6 +55,7 @@ func Views() map[string]reflect.Type {
 		"BatchResult":        reflect.TypeFor[batchView](),
 		"Event":              reflect.TypeFor[event](),
 		"EventList":          reflect.TypeFor[listView[eventView]](),
+		"Caller":             reflect.TypeFor[callerView](),
 		"TenantList":         reflect.TypeFor[listView[tenantView]](),
 		"Endpoint":           reflect.TypeFor[endpointView](),
 		"EndpointDetail":     reflect.TypeFor[statusView](),

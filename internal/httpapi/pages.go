@@ -2,12 +2,16 @@ package httpapi
 
 import (
 	"bytes"
+	"cmp"
+	"fmt"
 	"html/template"
 	"io/fs"
 	"net/http"
+	"net/url"
 	"path"
 	"strings"
 
+	"surehook/internal/names"
 	"surehook/web"
 )
 
@@ -21,10 +25,11 @@ type Portal struct {
 
 // Headers of the pages.
 const (
-	// pagePolicy permits scripts, styles, fonts and requests of this host only. The rest of
-	// the policy, frame-ancestors, differs by page.
-	pagePolicy = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; " +
-		"font-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors "
+	// pagePolicy permits scripts, styles and fonts of this host only. The rest of the policy,
+	// connect-src and frame-ancestors, differs by page: requests go to this host, and from the
+	// console also to the issuer of people's tokens.
+	pagePolicy = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'%s; img-src 'self' data:; " +
+		"font-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors %s"
 	assetsCaching = "public, max-age=31536000, immutable" // the name of a file has a hash of its content
 	pageCaching   = "no-cache"                            // a deployment names other files
 )
@@ -37,6 +42,7 @@ type pages struct {
 	files  fs.FS
 	html   []byte // nil in a build without the page
 	portal Portal
+	issuer string // a part of the policy of the console
 	next   http.Handler
 }
 
@@ -57,11 +63,15 @@ func HasConsole() bool {
 
 // withPages returns a handler of the pages, with next for all other paths. files is the
 // folder of the built page.
-func withPages(next http.Handler, files fs.FS, portal Portal) http.Handler {
-	p := &pages{files: files, portal: portal, next: next}
+func withPages(next http.Handler, files fs.FS, portal Portal, signIn names.SignIn) http.Handler {
+	p := &pages{files: files, portal: portal, issuer: issuerPolicy(signIn), next: next}
 	if page, err := template.ParseFS(files, "index.html"); err == nil {
 		var html bytes.Buffer
-		if page.Execute(&html, portal) == nil {
+		signIn.Scopes = cmp.Or(signIn.Scopes, names.DefaultScopes)
+		if page.Execute(&html, struct {
+			Portal
+			SignIn names.SignIn
+		}{portal, signIn}) == nil {
 			p.html = html.Bytes()
 		}
 	}
@@ -77,9 +87,9 @@ func (p *pages) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case isAsset:
 		p.serveAsset(w, r, file)
 	case within("/console", r.URL.Path):
-		p.servePage(w, "'none'")
+		p.servePage(w, "'none'", p.issuer)
 	case within("/portal", r.URL.Path):
-		p.servePage(w, p.embedders())
+		p.servePage(w, p.embedders(), "")
 	case r.URL.Path == docsPath+"/":
 		page := r.Clone(r.Context())
 		page.URL.Path, page.URL.RawPath = docsPath, ""
@@ -98,7 +108,16 @@ func (p *pages) embedders() string {
 	return strings.Join(p.portal.Embedders, " ")
 }
 
-func (p *pages) servePage(w http.ResponseWriter, ancestors string) {
+// issuerPolicy returns the origins of the issuer as a part of connect-src.
+func issuerPolicy(s names.SignIn) string {
+	u, err := url.Parse(s.Issuer)
+	if s.Issuer == "" || err != nil {
+		return ""
+	}
+	return " " + strings.Join(append([]string{u.Scheme + "://" + u.Host}, s.Origins...), " ")
+}
+
+func (p *pages) servePage(w http.ResponseWriter, ancestors, issuer string) {
 	answer := reply{status: http.StatusOK, raw: p.html}
 	if p.html == nil {
 		answer = reply{status: http.StatusNotFound, raw: []byte("This build has no console and no portal: run make web, then build or start Surehook again.\n")}
@@ -107,7 +126,7 @@ func (p *pages) servePage(w http.ResponseWriter, ancestors string) {
 		answer = answer.with("Content-Type", "text/html; charset=utf-8")
 	}
 	// Pages that open this page get no handle on its window.
-	answer = answer.with("Cache-Control", pageCaching).with("Content-Security-Policy", pagePolicy+ancestors).
+	answer = answer.with("Cache-Control", pageCaching).with("Content-Security-Policy", fmt.Sprintf(pagePolicy, issuer, ancestors)).
 		with("Referrer-Policy", "no-referrer").with("Cross-Origin-Opener-Policy", "same-origin")
 	answer.write(w)
 }

@@ -9,18 +9,23 @@ import (
 	"testing/fstest"
 
 	"surehook/internal/httpapi"
+	"surehook/internal/names"
 )
 
 // pagesOf returns the handler of the pages over the files, with 418 for all other requests.
 func pagesOf(portal httpapi.Portal, files ...string) http.Handler {
+	return pagesWith(portal, names.SignIn{}, files...)
+}
+
+func pagesWith(portal httpapi.Portal, signIn names.SignIn, files ...string) http.Handler {
 	built := fstest.MapFS{}
 	for _, name := range files {
 		built[name] = &fstest.MapFile{Data: []byte("the text of " + name)}
 	}
 	if _, ok := built["index.html"]; ok {
-		built["index.html"] = &fstest.MapFile{Data: []byte(`<html data-name="{{.Name}}" data-accent="{{.Accent}}" data-embedders="{{range .Embedders}}{{.}} {{end}}">`)}
+		built["index.html"] = &fstest.MapFile{Data: []byte(`<html data-name="{{.Name}}" data-accent="{{.Accent}}" data-embedders="{{range .Embedders}}{{.}} {{end}}"{{with .SignIn.Issuer}} data-issuer="{{.}}" data-client="{{$.SignIn.ClientID}}" data-scopes="{{$.SignIn.Scopes}}"{{end}}>`)}
 	}
-	return httpapi.Pages(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusTeapot) }), built, portal)
+	return httpapi.Pages(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusTeapot) }), built, portal, signIn)
 }
 
 func TestPages_files(t *testing.T) {
@@ -85,6 +90,25 @@ func TestPages_policy(t *testing.T) {
 		}
 		if got := w.Header().Get("Cross-Origin-Opener-Policy"); got != "same-origin" {
 			t.Errorf("%s has the opener policy %q; want same-origin", target, got)
+		}
+	}
+}
+
+// The console alone may ask the issuer of people's tokens.
+func TestPages_issuer(t *testing.T) {
+	t.Parallel()
+
+	signIn := names.SignIn{Issuer: "https://id.example.com/realms/a", ClientID: `"><script>`, Origins: []string{"https://token.example.com"}}
+	for target, want := range map[string]string{
+		"/console": "connect-src 'self' https://id.example.com https://token.example.com;", "/portal": "connect-src 'self';",
+	} {
+		w := httptest.NewRecorder()
+		pagesWith(httpapi.Portal{}, signIn, "index.html").ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), http.MethodGet, target, nil))
+		if got := w.Header().Get("Content-Security-Policy"); !strings.Contains(got, want) {
+			t.Errorf("%s has the policy %q; want %q", target, got, want)
+		}
+		if body := w.Body.String(); strings.Contains(body, "<script>") || !strings.Contains(body, `data-issuer="https://id.example.com/realms/a"`) || !strings.Contains(body, `data-scopes="openid email profile"`) {
+			t.Errorf("%s = %s; want the issuer, the escaped client and the default scopes", target, body)
 		}
 	}
 }

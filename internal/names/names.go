@@ -39,6 +39,12 @@ const (
 	EnvPortalName            = "SUREHOOK_PORTAL_NAME"             // title of the portal; unset for Surehook's
 	EnvPortalAccent          = "SUREHOOK_PORTAL_ACCENT"           // color of the portal, "#" and six hexadecimal digits; unset for Surehook's
 	EnvPortalEmbedders       = "SUREHOOK_PORTAL_EMBEDDERS"        // origins that may embed the portal, separated by commas; unset for none
+	EnvOIDCIssuer            = "SUREHOOK_OIDC_ISSUER"             // issuer of people's tokens; unset for API keys alone, and then without the next five
+	EnvOIDCClientID          = "SUREHOOK_OIDC_CLIENT_ID"          // audience of people's tokens
+	EnvOIDCRoles             = "SUREHOOK_OIDC_ROLES"              // groups by role, as ParseRoles reads them
+	EnvOIDCClaim             = "SUREHOOK_OIDC_CLAIM"              // of the groups in a token; unset for DefaultClaim
+	EnvOIDCScopes            = "SUREHOOK_OIDC_SCOPES"             // that the console asks for, separated by spaces; unset for DefaultScopes
+	EnvOIDCOrigins           = "SUREHOOK_OIDC_ORIGINS"            // of the issuer's token endpoint, if other than the issuer's, separated by commas
 	EnvSenderRegions         = "SUREHOOK_SENDER_REGIONS"          // other regions with a sender, separated by commas; unset for none
 	EnvFixedAddresses        = "SUREHOOK_FIXED_ADDRESSES"         // addresses of the sender with fixed addresses, separated by commas; unset for none
 	EnvEnvelope              = "SUREHOOK_ENVELOPE"                // of a new endpoint that names none: EnvelopeStandard or EnvelopeRaw

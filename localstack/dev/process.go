@@ -16,6 +16,7 @@ import (
 	"surehook/internal/admin/endpoint"
 	"surehook/internal/admin/erasure"
 	"surehook/internal/admin/eventtype"
+	"surehook/internal/admin/person"
 	"surehook/internal/admin/preview"
 	"surehook/internal/admin/reject"
 	"surehook/internal/admin/search"
@@ -96,11 +97,15 @@ func newProcess(o Options, address string) (*process, error) {
 	if p.acceptor.Types, err = ingest.NewTypes(p.store, validation, 0); err != nil {
 		return nil, fmt.Errorf("make event types: %w", err)
 	}
-	p.authenticator = &apikey.Authenticator{Keys: p.store, Admin: adminKey(o.Key), Log: o.Log, Now: time.Now}
+	people, err := person.New(o.SignIn, o.Log, time.Now)
+	if err != nil {
+		return nil, fmt.Errorf("make sign-in: %w", err)
+	}
+	p.authenticator = &apikey.Authenticator{Keys: p.store, Admin: adminKey(o.Key), People: people, Log: o.Log, Now: time.Now}
 	policy := egress.Policy{Loopback: true, Own: []string{address, strings.Replace(address, "127.0.0.1", "localhost", 1)}}
 	p.wireDelivery(policy)
 	p.wireManagement(policy)
-	p.admin.Portal = o.Portal
+	p.admin.Portal, p.admin.SignIn = o.Portal, o.SignIn
 	return p, nil
 }
 

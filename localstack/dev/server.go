@@ -15,6 +15,7 @@ import (
 
 	"surehook/internal/hook"
 	"surehook/internal/httpapi"
+	"surehook/internal/names"
 )
 
 // readHeaderTimeout bounds the time for a client's request header.
@@ -30,6 +31,7 @@ type Options struct {
 
 	Validation string         // of events: off, warn or reject; empty for off
 	Portal     httpapi.Portal // appearance of the portal; may be zero
+	SignIn     names.SignIn   // of people; zero for API keys alone
 }
 
 // Server is a running Surehook.

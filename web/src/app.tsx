@@ -5,7 +5,7 @@ import { QueryClientProvider } from '@tanstack/react-query'
 import { RouterProvider } from '@tanstack/react-router'
 import { useEffect } from 'react'
 import { Portal } from './pages/portal'
-import { SignIn } from './pages/signin'
+import { Ended, SignIn } from './pages/signin'
 import { queries } from './poll'
 import { router } from './router'
 import { isPortal, session, useChanges } from './session'
@@ -23,10 +23,11 @@ export function App() {
                 <Pages key={session()?.key} />
               </Portal>
             ) : session() ? (
-              <Pages key={session()?.key} />
+              <Pages key={session()?.person?.id ?? session()?.key} />
             ) : (
               <SignIn />
             )}
+            <Ended />
             <Toasts />
           </Tooltip.Provider>
         </Toast.Provider>

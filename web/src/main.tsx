@@ -1,13 +1,16 @@
 import './link'
+import './answer'
 import { StrictMode } from 'react'
 import { createRoot } from 'react-dom/client'
 import { App } from './app'
 import { followLinks } from './opening'
+import { followPerson } from './person'
 import { applyAccent, isPortal } from './session'
 import { applyTheme } from './ui/theme'
 import './styles/index.css'
 
 if (isPortal) followLinks()
+else followPerson()
 applyTheme()
 applyAccent()
 createRoot(document.getElementById('root')!).render(

@@ -1,7 +1,7 @@
 // What a portal link does: it asks before it replaces the session of another tenant, and
 // takes its code for a key, once.
 
-import { api, ApiError, ask } from './api/client'
+import { api, ApiError, ask, localTime } from './api/client'
 import { tellEmbedder } from './embed'
 import { firstLink, takeLink, type Link } from './link'
 import { changed, type End, endSession, session, signIn, tellNoSession } from './session'
@@ -44,12 +44,11 @@ export async function openLink(link: Link) {
     const call = api('').POST('/v1/tenants/{tenant}/portal-session', { params: { path: { tenant: link.tenant } }, body: { code: link.code } })
     const { key, key_id: id, tenant, scopes, expires_at } = await ask(call, '')
     if (now?.link !== link) return void revoke(key, tenant).catch(() => {}) // as below
-    // By the clock of the API, which may differ from the clock of this machine. The header has whole seconds.
-    const sent = Date.parse((await call).response.headers.get('date') ?? '') + 1_000 || Date.now()
+    const ends = localTime(expires_at, (await call).response)
     const before = session()
     now = null
     history.replaceState(null, '', '/portal')
-    signIn({ key, tenant, link: { id, scopes, ends: Date.now() + Date.parse(expires_at) - sent } })
+    signIn({ key, tenant, link: { id, scopes, ends } })
     if (before) void revoke(before.key, before.tenant).catch(() => {}) // ends by itself in a day
   } catch (failure) {
     if (now?.link === link) fail(link, failure as ApiError)

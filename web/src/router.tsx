@@ -36,17 +36,14 @@ const overview = createRoute({
   beforeLoad: () => {
     const tenant = session()?.tenant
     if (tenant) throw redirect({ to: '/t/$tenant', params: { tenant }, replace: true })
+    if (!isPortal && !may('admin')) throw redirect({ to: '/tenants', replace: true })
   },
 })
-// The API refuses these pages' requests to the key of a portal link; the portal has no such pages.
-const operatorsOnly = () => {
-  if (isPortal) throw notFound()
-}
-// Nor what a link with fewer scopes may not do.
+// Pages whose requests the API refuses: of the key of a portal link, or of a person's role.
 const needs = (scope: Scope) => () => {
   if (!may(scope)) throw notFound()
 }
-const tenants = createRoute({ getParentRoute: () => root, path: '/tenants', component: Tenants, beforeLoad: operatorsOnly, validateSearch: texts('prefix', 'cursor', 'sort') })
+const tenants = createRoute({ getParentRoute: () => root, path: '/tenants', component: Tenants, beforeLoad: needs('tenants:read'), validateSearch: texts('prefix', 'cursor', 'sort') })
 const tenant = createRoute({ getParentRoute: () => root, path: '/t/$tenant', component: TenantOverview, validateSearch: texts('days') })
 const list = texts('state', 'endpoint', 'event_type', 'status_class', 'idempotency_key', 'since', 'until', 'cursor')
 const deliveries = createRoute({ getParentRoute: () => root, path: '/t/$tenant/deliveries', component: Deliveries, validateSearch: list })
@@ -59,8 +56,8 @@ const event = createRoute({
   validateSearch: (search: Search): { delivery?: string } => (typeof search.delivery === 'string' ? { delivery: search.delivery } : {}),
 })
 
-const keys = createRoute({ getParentRoute: () => root, path: '/keys', component: Keys, beforeLoad: operatorsOnly, validateSearch: texts('cursor') })
-const rejects = createRoute({ getParentRoute: () => root, path: '/rejects', component: Rejects, beforeLoad: operatorsOnly })
+const keys = createRoute({ getParentRoute: () => root, path: '/keys', component: Keys, beforeLoad: needs('admin'), validateSearch: texts('cursor') })
+const rejects = createRoute({ getParentRoute: () => root, path: '/rejects', component: Rejects, beforeLoad: needs('admin') })
 const types = createRoute({ getParentRoute: () => root, path: '/event-types', component: EventTypes, validateSearch: texts('group', 'archived', 'cursor') })
 const type = createRoute({ getParentRoute: () => root, path: '/event-types/$type', component: EventTypePage })
 const newType = createRoute({
@@ -82,7 +79,7 @@ const endpoint = createRoute({
 const deadLetters = createRoute({ getParentRoute: () => root, path: '/t/$tenant/dead-letters', component: DeadLetters, validateSearch: texts('period') })
 const replays = createRoute({ getParentRoute: () => root, path: '/t/$tenant/replays', component: Replays, beforeLoad: needs('replay'), validateSearch: texts('cursor') })
 const replay = createRoute({ getParentRoute: () => root, path: '/t/$tenant/replays/$replay', component: ReplayPage, beforeLoad: needs('replay') })
-const changes = createRoute({ getParentRoute: () => root, path: '/t/$tenant/changes', component: Changes, beforeLoad: operatorsOnly, validateSearch: texts('cursor') })
+const changes = createRoute({ getParentRoute: () => root, path: '/t/$tenant/changes', component: Changes, beforeLoad: needs('audit'), validateSearch: texts('cursor') })
 
 
 export const router = createRouter({

@@ -1,16 +1,23 @@
 // Who is signed in, and how the page looks. The API is at the page's own address: the
-// page's policy permits no other. The key is in this tab only:
-// in sessionStorage, which a browser empties with the tab.
+// page's policy permits no other, but for the issuer of people's tokens. The key or token is
+// in this tab only: in sessionStorage, which a browser empties with the tab.
 
 import { useSyncExternalStore } from 'react'
 import type { Schemas } from './api/client'
 import { tellEmbedder } from './embed'
 
 export type Mode = 'console' | 'portal'
-export type Scope = Schemas['PortalSession']['scopes'][number]
+export type Scope = Schemas['Caller']['scopes'][number]
 export type Session = {
+  /** An API key, or the token of a person. */
   key: string
   tenant: string
+  /**
+   * Who signed in at the issuer: the end of the token by the clock of this machine, and what
+   * brings the next token. After the end the page stays, for what was typed, until the person
+   * signs in again or out.
+   */
+  person?: { id: string; name: string; scopes: Scope[]; ends: number; refresh?: string; ended?: true }
   /** Of the key of a portal link: its id, its scopes, and its end by the clock of this machine. */
   link?: { id: string; scopes: Scope[]; ends: number }
 }
@@ -42,7 +49,8 @@ function stored(): Session | null {
   try {
     const text = sessionStorage.getItem(slot)
     const kept = text ? (JSON.parse(text) as Session) : null
-    if (!kept?.link || kept.link.ends > Date.now()) return kept
+    const ends = kept?.link?.ends ?? (kept?.person && !kept.person.refresh ? kept.person.ends : Infinity)
+    if (!kept || ends > Date.now()) return kept
     end = 'expired'
     endOf = kept.tenant
     store(null)
@@ -56,7 +64,8 @@ function stored(): Session | null {
 function watch() {
   clearTimeout(timer)
   const key = current?.key
-  if (current?.link) timer = setTimeout(() => endSession('expired', key), current.link.ends - Date.now())
+  const ends = current?.link?.ends ?? (current?.person?.ended ? undefined : current?.person?.ends)
+  if (ends) timer = setTimeout(() => endSession('expired', key), ends - Date.now())
 }
 
 const listeners = new Set<() => void>()
@@ -73,7 +82,7 @@ export function useChanges() {
   useSyncExternalStore(subscribe, () => changes)
 }
 
-function subscribe(listener: () => void) {
+export function subscribe(listener: () => void) {
   listeners.add(listener)
   return () => void listeners.delete(listener)
 }
@@ -99,7 +108,13 @@ export function signIn(next: Session) {
 /** Ends the session of the key; a session that began meanwhile stays. */
 export function endSession(why: End, key: string | undefined) {
   if (!current || current.key !== key) return
-  const { tenant, link } = current
+  const { tenant, link, person } = current
+  if (person && why !== 'signed_out') {
+    current = { ...current, person: { ...person, ended: true } }
+    watch()
+    changed()
+    return
+  }
   end = why === 'refused' && link && link.ends - Date.now() < 5_000 ? 'expired' : why
   current = null
   store(null)
@@ -108,8 +123,11 @@ export function endSession(why: End, key: string | undefined) {
   changed()
 }
 
-/** Whether the session's key has the scope. Only the key of a portal link says so before a request. */
-export const may = (scope: Scope) => !current?.link || current.link.scopes.includes(scope)
+/** Whether the session has the scope. Only the key of a portal link and a person say so before a request. */
+export function may(scope: Scope) {
+  const scopes = current?.link?.scopes ?? current?.person?.scopes
+  return !scopes || scopes.includes('admin') || scopes.includes(scope)
+}
 
 const html = document.documentElement
 /** The title that the environment gave the portal. */

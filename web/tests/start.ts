@@ -9,24 +9,28 @@ import { createInterface } from 'node:readline'
 export default async function start() {
   if (process.env.SUREHOOK_API) return
   process.env.SUREHOOK_PORTAL_EMBEDDERS ??= `http://localhost:${await freePort()}`
-  const dev = spawn(resolve(process.env.DEV ?? '../bin/surehook'), ['dev', '--port', '0'], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-    env: { ...process.env, SUREHOOK_PORTAL_NAME: 'Acme webhooks', SUREHOOK_PORTAL_ACCENT: '#0b7285' },
-  })
-  await introduced(dev)
+  const { dev, api, key } = await startDev({ SUREHOOK_PORTAL_NAME: 'Acme webhooks', SUREHOOK_PORTAL_ACCENT: '#0b7285' })
+  process.env.SUREHOOK_API = api
+  process.env.SUREHOOK_KEY = key
   return async () => {
     dev.kill('SIGTERM')
     await once(dev, 'exit')
   }
 }
 
-async function introduced(dev: ChildProcess) {
+/** Starts a Surehook with the settings. */
+export async function startDev(settings: Record<string, string>): Promise<{ dev: ChildProcess; api: string; key: string }> {
+  const dev = spawn(resolve(process.env.DEV ?? '../bin/surehook'), ['dev', '--port', '0'], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+    env: { ...process.env, ...settings },
+  })
+  let api = ''
   for await (const line of createInterface({ input: dev.stdout! })) {
     const said = /^\s*(API|KEY)=(\S+)$/.exec(line)
-    if (said) process.env[`SUREHOOK_${said[1]}`] = said[2]
+    if (said?.[1] === 'API') api = said[2]!
     if (said?.[1] === 'KEY') {
       dev.stdout!.resume()
-      return
+      return { dev, api, key: said[2]! }
     }
   }
   throw new Error('Surehook did not start')

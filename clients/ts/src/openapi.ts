@@ -1562,6 +1562,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/caller": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read who calls
+         * @description The API key of the request, or the person of the token. Makes no request to the table.
+         */
+        get: operations["getCaller"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/keys": {
         parameters: {
             query?: never;
@@ -1577,7 +1597,8 @@ export interface paths {
         put?: never;
         /**
          * Create an API key
-         * @description Only this response holds the key. No later response holds the key.
+         * @description Only this response holds the key. No later response holds the key. The caller must be an API key: a person with the
+         *     role operator gets 403, because a new key would outlive the role.
          */
         post: operations["createKey"];
         delete?: never;
@@ -2848,7 +2869,7 @@ export interface components {
             replayed_at?: components["schemas"]["Time"];
             /** @description The replay job of this generation. */
             replay_id?: components["schemas"]["ReplayID"];
-            /** @description The id of the key used to replay, discard or cancel. */
+            /** @description The id of the key used to replay, discard or cancel, or user: and the name of a person. */
             by?: string;
             /** @description The note given by the caller. */
             note?: string;
@@ -2922,7 +2943,7 @@ export interface components {
             replayed_at?: components["schemas"]["Time"];
             /** @description The replay job of this generation. */
             replay_id?: components["schemas"]["ReplayID"];
-            /** @description The id of the key used to replay, discard or cancel. */
+            /** @description The id of the key used to replay, discard or cancel, or user: and the name of a person. */
             by?: string;
             /** @description The note given by the caller. */
             note?: string;
@@ -3181,7 +3202,7 @@ export interface components {
             /** @description The number of completed passes over the records of the tenant and over the table. */
             passes: number;
             removed: components["schemas"]["ErasureCounts"];
-            /** @description The id of the key used to start the job. */
+            /** @description The id of the key used to start the job, or user: and the name of a person. */
             by: string;
             created_at: components["schemas"]["Time"];
             updated_at: components["schemas"]["Time"];
@@ -3254,7 +3275,7 @@ export interface components {
             skipped_by_reason?: {
                 [key: string]: number;
             };
-            /** @description The id of the key used to start the job. */
+            /** @description The id of the key used to start the job, or user: and the name of a person. */
             by: string;
             created_at: components["schemas"]["Time"];
             updated_at: components["schemas"]["Time"];
@@ -3321,7 +3342,7 @@ export interface components {
             skipped_by_reason?: {
                 [key: string]: number;
             };
-            /** @description The id of the key used to start the job. */
+            /** @description The id of the key used to start the job, or user: and the name of a person. */
             by: string;
             created_at: components["schemas"]["Time"];
             updated_at: components["schemas"]["Time"];
@@ -4033,9 +4054,9 @@ export interface components {
              * @enum {string}
              */
             actor: "key" | "system";
-            /** @description The id of the caller's key; absent for Surehook itself. */
+            /** @description The id of the caller's key, or user: and the name of a person; absent for Surehook itself. */
             key_id?: string;
-            /** @description The name of the key at the time of the change. */
+            /** @description The name of the key at the time of the change; of a person the name, with the subject at the issuer in parentheses. */
             key_name?: string;
             /** @description The address of the caller's connection. */
             source_ip?: string;
@@ -4452,11 +4473,35 @@ export interface components {
             scopes: ("read" | "endpoints:write" | "replay")[];
             expires_at: components["schemas"]["Time"];
         };
+        /**
+         * @example {
+         *       "id": "user:ann@example.com",
+         *       "name": "ann@example.com (248289761001)",
+         *       "tenant": "*",
+         *       "scopes": [
+         *         "read",
+         *         "replay",
+         *         "tenants:read"
+         *       ],
+         *       "expires_at": "2026-11-21T10:30:00.000Z"
+         *     }
+         */
+        Caller: {
+            /** @description The id of the key, or user: and the name of the person. */
+            id: string;
+            /** @description The name of the key, or of the person, with the subject at the issuer in parentheses. */
+            name: string;
+            /** @description The tenant of the caller, or * for all tenants. */
+            tenant: string;
+            scopes: ("events:write" | "endpoints:write" | "read" | "replay" | "audit" | "portal:write" | "tenants:read" | "admin")[];
+            /** @description The end of the key, or of the person's token. Absent: never. */
+            expires_at?: components["schemas"]["Time"];
+        };
         KeyCreate: {
             name: string;
             /** @description The tenant of the key, or * for all tenants. */
             tenant: string;
-            scopes: ("events:write" | "endpoints:write" | "read" | "replay" | "audit" | "portal:write" | "admin")[];
+            scopes: ("events:write" | "endpoints:write" | "read" | "replay" | "audit" | "portal:write" | "tenants:read" | "admin")[];
             /** @description From this time on the key gets 403, or 401. Absent: never. */
             expires_at?: components["schemas"]["Time"];
             /** @description CIDR blocks of callers, IPv4 or IPv6, without host bits. From other addresses the key gets 403. Absent: every network. */
@@ -4480,7 +4525,7 @@ export interface components {
             name: string;
             /** @description The tenant of the key, or * for all tenants. */
             tenant: string;
-            scopes: ("events:write" | "endpoints:write" | "read" | "replay" | "audit" | "portal:write" | "admin")[];
+            scopes: ("events:write" | "endpoints:write" | "read" | "replay" | "audit" | "portal:write" | "tenants:read" | "admin")[];
             /** @description From this time on the key gets 403, or 401. Absent: never. */
             expires_at?: components["schemas"]["Time"];
             /** @description CIDR blocks of callers, IPv4 or IPv6, without host bits. From other addresses the key gets 403. Absent: every network. */
@@ -4509,7 +4554,7 @@ export interface components {
             name: string;
             /** @description The tenant of the key, or * for all tenants. */
             tenant: string;
-            scopes: ("events:write" | "endpoints:write" | "read" | "replay" | "audit" | "portal:write" | "admin")[];
+            scopes: ("events:write" | "endpoints:write" | "read" | "replay" | "audit" | "portal:write" | "tenants:read" | "admin")[];
             /** @description From this time on the key gets 403, or 401. Absent: never. */
             expires_at?: components["schemas"]["Time"];
             /** @description CIDR blocks of callers, IPv4 or IPv6, without host bits. From other addresses the key gets 403. Absent: every network. */
@@ -7850,6 +7895,31 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Redriven"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            429: components["responses"]["Throttled"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getCaller: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The caller. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Caller"];
                 };
             };
             401: components["responses"]["Unauthorized"];

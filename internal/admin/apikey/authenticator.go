@@ -57,24 +57,42 @@ type AdminKey interface {
 	AdminKey(ctx context.Context) (string, error)
 }
 
-// Authenticator identifies callers. All fields are required.
+// People identifies people by their tokens.
+type People interface {
+	// Identify returns the person; CodeUnauthorized if the token is not valid.
+	Identify(ctx context.Context, token string) (hook.Principal, error)
+}
+
+// Authenticator identifies callers. All fields but People are required.
 type Authenticator struct {
-	Keys  Keys
-	Admin AdminKey
-	Log   *slog.Logger
-	Now   func() time.Time
+	Keys   Keys
+	Admin  AdminKey
+	People People // nil: API keys alone
+	Log    *slog.Logger
+	Now    func() time.Time
 }
 
 // Identify returns the caller named by the Authorization header, and records the
 // day of use on a stored key. The header must be "Bearer", one space and the
-// key; repeated, padded or quoted keys are refused.
+// key, or a person's token; repeated, padded or quoted keys are refused.
 //
-// CodeUnauthorized means that the header holds no known key, or an expired key. The
-// caller of Identify checks the principal's restriction for each request. Any other error is
-// an internal fault.
+// CodeUnauthorized means that the header holds no known key, or an expired key, or no valid
+// token. The caller of Identify checks the principal's restriction for each request. Any
+// other error is an internal fault, or one of the issuer.
 func (a *Authenticator) Identify(ctx context.Context, header string) (hook.Principal, error) {
 	scheme, key, _ := strings.Cut(header, " ")
-	if !strings.EqualFold(scheme, "bearer") || !hook.LooksLikeKey(key) {
+	if !strings.EqualFold(scheme, "bearer") {
+		return hook.Principal{}, unauthorized()
+	}
+	// A token has two dots, and a key has none.
+	if a.People != nil && strings.Count(key, ".") == 2 && !strings.ContainsAny(key, " ,") {
+		p, err := a.People.Identify(ctx, key)
+		if err != nil {
+			return hook.Principal{}, fmt.Errorf("identify person: %w", err)
+		}
+		return p, nil
+	}
+	if !hook.LooksLikeKey(key) {
 		return hook.Principal{}, unauthorized()
 	}
 	hash := hook.HashKey(key)

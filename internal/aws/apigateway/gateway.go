@@ -85,8 +85,10 @@ func principal(e events.APIGatewayV2HTTPRequest) (hook.Principal, bool) {
 	if p.Key == "" || p.Tenant == "" {
 		return hook.Principal{}, false
 	}
-	for _, scope := range strings.Split(text(names.AuthScopes), ",") {
-		p.Scopes = append(p.Scopes, hook.Scope(scope))
+	for scope := range strings.SplitSeq(text(names.AuthScopes), ",") {
+		if scope != "" { // of a person without a role
+			p.Scopes = append(p.Scopes, hook.Scope(scope))
+		}
 	}
 	var err error
 	p.Restriction, err = restriction(text(names.AuthExpiresAt), text(names.AuthNetworks))

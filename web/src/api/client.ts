@@ -46,6 +46,12 @@ export function api(key = session()?.key ?? '') {
   return createClient<paths>({ baseUrl: location.origin, headers: key ? { authorization: `Bearer ${key}` } : {}, credentials: 'omit' })
 }
 
+/** A time of the API by the clock of this machine, which may differ. The header has whole seconds. */
+export function localTime(at: string, response: Response) {
+  const sent = Date.parse(response.headers.get('date') ?? '') + 1_000 || Date.now()
+  return Date.now() + Date.parse(at) - sent
+}
+
 /** Sends a body as a text, for fields that JSON.stringify would change, such as large numbers. */
 export function askWith<T>(method: string, path: string, body: string, headers: Record<string, string> = {}): Promise<T> {
   return ask(

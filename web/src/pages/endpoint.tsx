@@ -75,7 +75,7 @@ export function EndpointPage() {
           >
             <Tabs.List className="tabs-list">
               {Object.entries(t.tabs)
-                .filter(([name]) => !isPortal || name !== 'changes')
+                .filter(([name]) => may('audit') || name !== 'changes')
                 .map(([name, label]) => (
                   <Tabs.Tab key={name} value={name} className="tab">
                     {label}

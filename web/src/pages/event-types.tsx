@@ -2,7 +2,7 @@ import { useQuery } from '@tanstack/react-query'
 import { Link, useSearch } from '@tanstack/react-router'
 import { Plus } from 'lucide-react'
 import { api, ask, type Schemas } from '../api/client'
-import { isPortal, session } from '../session'
+import { isPortal, may, session } from '../session'
 import { text } from '../text'
 import { ClearFilters, SelectFilter, TextFilter } from '../ui/filters'
 import { List, Table } from '../ui/list'
@@ -12,7 +12,7 @@ import { Time } from '../ui/time'
 const t = text.types
 
 /** Event types belong to all tenants, so only a key for all tenants changes them. */
-export const mayChangeTypes = () => !isPortal && !session()?.tenant
+export const mayChangeTypes = () => !isPortal && !session()?.tenant && may('admin')
 
 const tones: Record<string, Tone> = { reject: 'bad', warn: 'warn', off: 'calm' }
 

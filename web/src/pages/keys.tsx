@@ -2,6 +2,7 @@ import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useSearch } from '@tanstack/react-router'
 import { useState } from 'react'
 import { api, ask, type Schemas } from '../api/client'
+import { session } from '../session'
 import { text } from '../text'
 import { List, Table } from '../ui/list'
 import { Badge, Page } from '../ui/page'
@@ -14,7 +15,7 @@ import { tell } from '../ui/toast'
 
 const t = text.keys
 type Scope = Schemas['Key']['scopes'][number]
-const scopes: Scope[] = ['read', 'events:write', 'endpoints:write', 'replay', 'audit', 'portal:write', 'admin']
+const scopes: Scope[] = ['read', 'events:write', 'endpoints:write', 'replay', 'audit', 'portal:write', 'tenants:read', 'admin']
 
 export function Keys() {
   const { cursor } = useSearch({ from: '/keys' })
@@ -30,11 +31,13 @@ export function Keys() {
   return (
     <Page
       title={t.title}
-      lead={t.lead}
+      lead={session()?.person ? t.leadPerson : t.lead}
       actions={
-        <Button look="primary" onClick={() => setCreating(true)}>
-          {t.create}
-        </Button>
+        !session()?.person && (
+          <Button look="primary" onClick={() => setCreating(true)}>
+            {t.create}
+          </Button>
+        )
       }
     >
       <Dialog title={t.create} open={creating} onOpenChange={setCreating}>

@@ -30,6 +30,7 @@ export function TenantOverview() {
   return (
     <Page title={t.title} lead={!isPortal && tenant} actions={
         !isPortal &&
+        may('portal:write') &&
         !session()?.tenant && (
           <>
             <TenantLimits tenant={tenant} />

@@ -2,6 +2,7 @@ import { Link, Outlet, useParams, useRouterState } from '@tanstack/react-router'
 import { Activity, BookOpen, Building2, FileX, History, Inbox, KeyRound, LayoutDashboard, LogOut, Monitor, Moon, RotateCcw, Send, Skull, Sun, Webhook } from 'lucide-react'
 import { type ReactNode, useEffect, useRef, useState } from 'react'
 import { signOutOfPortal } from '../opening'
+import { revoke } from '../person'
 import { endSession, isPortal, may, portalName, session } from '../session'
 import { text } from '../text'
 import { IconButton } from './controls'
@@ -40,25 +41,36 @@ export function Shell() {
         <nav aria-label={text.nav.label}>
           {!isPortal && !session()?.tenant && (
             <ul>
-              <Item to="/" icon={<LayoutDashboard size={15} />} exact>
-                {text.nav.overview}
-              </Item>
+              {may('admin') && (
+                <Item to="/" icon={<LayoutDashboard size={15} />} exact>
+                  {text.nav.overview}
+                </Item>
+              )}
               <Item to="/tenants" icon={<Building2 size={15} />}>
                 {text.nav.tenants}
               </Item>
               <Item to="/event-types" icon={<BookOpen size={15} />}>
                 {text.nav.types}
               </Item>
-              <Item to="/rejects" icon={<FileX size={15} />}>
-                {text.nav.rejects}
-              </Item>
-              <Item to="/keys" icon={<KeyRound size={15} />}>
-                {text.nav.keys}
-              </Item>
+              {may('admin') && (
+                <>
+                  <Item to="/rejects" icon={<FileX size={15} />}>
+                    {text.nav.rejects}
+                  </Item>
+                  <Item to="/keys" icon={<KeyRound size={15} />}>
+                    {text.nav.keys}
+                  </Item>
+                </>
+              )}
             </ul>
           )}
           {tenant && <TenantItems tenant={tenant} />}
         </nav>
+        {session()?.person && (
+          <p className="who" title={session()?.person?.name}>
+            {session()?.person?.id.replace('user:', '')}
+          </p>
+        )}
         <div className="foot">
           <ThemeButton />
           <IconButton label={text.signIn.out} onClick={() => void signOut()}>
@@ -76,7 +88,9 @@ export function Shell() {
 // The key of a portal link ends with the session. The key of an operator lives on.
 async function signOut() {
   if (isPortal) return signOutOfPortal().catch(tellFailure)
-  endSession('signed_out', session()?.key)
+  const left = session()
+  endSession('signed_out', left?.key)
+  if (left?.person?.refresh) await revoke(left.person.refresh)
   location.assign('/console')
 }
 
@@ -112,7 +126,7 @@ function TenantItems({ tenant }: { tenant: string }) {
             {text.nav.types}
           </Item>
         )}
-        {!isPortal && (
+        {may('audit') && (
           <Item to={`/t/${tenant}/changes`} icon={<History size={15} />}>
             {text.nav.audit}
           </Item>

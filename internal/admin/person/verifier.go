@@ -1,0 +1,186 @@
+// Package person identifies people by the ID tokens of one OpenID Connect issuer. The
+// package knows tokens, keys of the issuer and roles, and no API key.
+//
+// # What a token must have
+//
+// A signature of RS256, PS256, ES256 or EdDSA by a key of the issuer's JWKS, named by kid;
+// the issuer and the client id of the deployment; an expiry; and a subject. Every other
+// token is refused, whoever signed the token. Keys inside of a token never count.
+//
+// # Roles
+//
+// A claim of the token lists groups, and the deployment says which group has which role.
+// A person without a role is a principal without a scope: every route refuses the person.
+package person
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
+	"time"
+
+	"github.com/go-jose/go-jose/v4"
+	"github.com/go-jose/go-jose/v4/jwt"
+
+	"surehook/internal/hook"
+	"surehook/internal/names"
+)
+
+const (
+	// MaxToken bounds a token in bytes. API Gateway admits 10 KiB of headers.
+	MaxToken = 8 << 10
+	// Leeway is the tolerated difference between the clocks of the issuer and of Surehook.
+	Leeway = 30 * time.Second
+)
+
+// algorithms are those of a public and a private key: no secret that Surehook could hold,
+// and not "none".
+func algorithms() []jose.SignatureAlgorithm {
+	return []jose.SignatureAlgorithm{jose.RS256, jose.PS256, jose.ES256, jose.EdDSA}
+}
+
+// Keys finds the public keys of the issuer.
+type Keys interface {
+	// Key returns the keys with the id; none if the issuer has no such key. An error means
+	// that the keys of the issuer are not known.
+	Key(ctx context.Context, id string) ([]jose.JSONWebKey, error)
+}
+
+// Verifier identifies people. All fields are required.
+type Verifier struct {
+	Issuer   string            // the claim iss
+	ClientID string            // in the claim aud
+	Claim    string            // a string or a list of strings: the groups of the person
+	Roles    map[string]string // of each group: a role of package names
+	Keys     Keys
+	Log      *slog.Logger
+	Now      func() time.Time
+}
+
+// Identify returns the person of the token. The principal expires with the token.
+// CodeUnauthorized means that the token is not valid; the reason is logged, and the caller
+// does not learn the reason. Any other error means that the keys of the issuer are not known.
+func (v *Verifier) Identify(ctx context.Context, token string) (hook.Principal, error) {
+	t, err := v.verify(ctx, token)
+	if err == nil {
+		return v.principal(t), nil
+	}
+	if hook.CodeOf(err) == hook.CodeUnauthorized {
+		v.Log.LogAttrs(ctx, slog.LevelInfo, "person.refused", slog.Any(names.LogError, err))
+	}
+	return hook.Principal{}, err
+}
+
+// claims are those of a verified token.
+type claims struct {
+	jwt.Claims
+
+	all map[string]any
+}
+
+func (v *Verifier) verify(ctx context.Context, token string) (claims, error) {
+	if len(token) > MaxToken {
+		return claims{}, refused("it is longer than %d bytes", MaxToken)
+	}
+	parsed, err := jwt.ParseSigned(token, algorithms())
+	if err != nil {
+		return claims{}, refused("it is not a token of RS256, PS256, ES256 or EdDSA")
+	}
+	header := parsed.Headers[0] // a compact token has one
+	// A logout token and an access token for another API can have the same issuer and audience.
+	if kind, typed := header.ExtraHeaders[jose.HeaderType]; typed && kind != "JWT" {
+		return claims{}, refused("its type is not JWT")
+	}
+	if header.KeyID == "" {
+		return claims{}, refused("it names no key")
+	}
+	keys, err := v.Keys.Key(ctx, header.KeyID)
+	if err != nil {
+		return claims{}, fmt.Errorf("find the key of a token: %w", err)
+	}
+	var c claims
+	err = errors.New("the issuer has no such key")
+	for _, key := range keys {
+		if key.Algorithm != "" && key.Algorithm != header.Algorithm {
+			continue
+		}
+		c = claims{}
+		if err = parsed.Claims(key.Key, &c.Claims, &c.all); err == nil {
+			break
+		}
+	}
+	if err != nil {
+		return claims{}, refused("its signature, or the form of its claims, is wrong: %w", err)
+	}
+	if err := v.check(c); err != nil {
+		return claims{}, err
+	}
+	return c, nil
+}
+
+// check checks the claims of a token with a right signature.
+func (v *Verifier) check(c claims) error {
+	expected := jwt.Expected{Issuer: v.Issuer, AnyAudience: jwt.Audience{v.ClientID}, Time: v.Now()}
+	if err := c.ValidateWithLeeway(expected, Leeway); err != nil {
+		return refused("its claims are wrong: %w", err)
+	}
+	switch party, named := c.all["azp"]; {
+	case c.Issuer == "": // Expected ignores what is empty
+		return refused("it names no issuer")
+	case c.Expiry == nil:
+		return refused("it has no expiry")
+	case c.Subject == "":
+		return refused("it names no subject")
+	case named && party != v.ClientID, !named && len(c.Audience) > 1:
+		return refused("it was issued to another client")
+	}
+	return nil
+}
+
+func refused(format string, args ...any) error {
+	return &hook.Error{Code: hook.CodeUnauthorized, Message: "the sign-in is not valid", Err: fmt.Errorf(format, args...)}
+}
+
+// groups returns the strings of the claim; values of other types count for nothing.
+func (c claims) groups(claim string) []string {
+	switch value := c.all[claim].(type) {
+	case string:
+		return []string{value}
+	case []any:
+		var all []string
+		for _, one := range value {
+			if text, ok := one.(string); ok {
+				all = append(all, text)
+			}
+		}
+		return all
+	}
+	return nil
+}
+
+func (v *Verifier) principal(c claims) hook.Principal {
+	name := c.name()
+	p := hook.Principal{
+		Key: hook.PersonID(name), Name: name, Tenant: hook.AllTenants, Scopes: scopesOf(v.Roles, c.groups(v.Claim)),
+		Restriction: hook.Restriction{ExpiresAt: c.Expiry.Time().Add(Leeway).UTC()},
+	}
+	// People can often choose their name, and never their subject.
+	if subject := c.subject(); subject != name {
+		p.Name += " (" + subject + ")"
+	}
+	return p
+}
+
+// name returns the first of the e-mail address, the user name and the subject that can be
+// in an id. An address that the issuer calls unverified does not count.
+func (c claims) name() string {
+	email, _ := c.all["email"].(string)
+	if verified, told := c.all["email_verified"]; told && verified != true && verified != "true" {
+		email = ""
+	}
+	user, _ := c.all["preferred_username"].(string)
+	all := []string{email, user, c.subject()}
+	return all[slices.IndexFunc(all, hook.ValidPersonName)]
+}

@@ -1,0 +1,26 @@
+package httpapi
+
+import (
+	"context"
+
+	"surehook/internal/hook"
+)
+
+// callerView is the caller as the routes see it.
+type callerView struct {
+	ID        hook.KeyID    `json:"id"`
+	Name      string        `json:"name"`
+	Tenant    hook.TenantID `json:"tenant"`
+	Scopes    []hook.Scope  `json:"scopes"`
+	ExpiresAt stamp         `json:"expires_at,omitzero"`
+}
+
+// getCaller returns the caller of the request, without a read.
+func (h *manage) getCaller(_ context.Context, c *call) (reply, error) {
+	p := c.principal
+	view := callerView{ID: p.Key, Name: p.Name, Tenant: p.Tenant, Scopes: p.Scopes, ExpiresAt: stamp(p.ExpiresAt)}
+	if view.Scopes == nil {
+		view.Scopes = []hook.Scope{}
+	}
+	return ok(view), nil
+}
