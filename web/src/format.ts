@@ -1,11 +1,12 @@
-// Numbers, times and durations in the browser's language.
+// Numbers, times and durations in the form of the reader's language. Dates name their zone.
 
-const locale = navigator.language
+import { locale } from './language'
+
 const whole = new Intl.NumberFormat(locale, { maximumFractionDigits: 0 })
 const short = new Intl.NumberFormat(locale, { notation: 'compact', maximumFractionDigits: 1 })
 const share = new Intl.NumberFormat(locale, { style: 'percent', maximumFractionDigits: 1 })
 const exactTime = new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeStyle: 'long' })
-const clock = new Intl.DateTimeFormat(locale, { month: 'short', day: 'numeric', hour: '2-digit', minute: '2-digit', second: '2-digit' })
+const clock = new Intl.DateTimeFormat(locale, { month: 'short', day: 'numeric', hour: '2-digit', minute: '2-digit', second: '2-digit', timeZoneName: 'short' })
 const hours = new Intl.DateTimeFormat(locale, { hour: '2-digit', minute: '2-digit' })
 const relative = new Intl.RelativeTimeFormat(locale, { numeric: 'auto', style: 'short' })
 
@@ -14,6 +15,8 @@ export const compact = (n: number) => (n < 10_000 ? whole.format(n) : short.form
 export const percent = (n: number | undefined) => (n === undefined ? '–' : share.format(n))
 export const exact = (at: string) => exactTime.format(new Date(at))
 export const hour = (at: number) => hours.format(at)
+/** The short name of the reader's time zone, such as CET. */
+export const zone = () => clock.formatToParts().find((part) => part.type === 'timeZoneName')?.value ?? ''
 export const moment = (at: string) => clock.format(new Date(at))
 
 const units: [Intl.RelativeTimeFormatUnit, number][] = [

@@ -21,30 +21,44 @@ export type End = 'expired' | 'refused' | 'signed_out' | 'used' | 'unknown' | 'n
 export const mode: Mode = location.pathname === '/portal' || location.pathname.startsWith('/portal/') ? 'portal' : 'console'
 export const isPortal = mode === 'portal'
 
-const slot = `surehook-${mode}`
+const slot = (name: string) => `surehook-${mode}${name && `-${name}`}`
 let end: End | undefined
 let endOf = '' // the tenant of the session that was stored, and had ended
 let timer: ReturnType<typeof setTimeout> | undefined
 let current = stored()
 watch()
 
-// A browser can refuse storage to a page in a frame. The key then lives until a reload.
-function store(value: string | null) {
+/**
+ * Keeps a value for this tab; null removes the value. A browser can refuse storage to a page in
+ * a frame: nothing then outlives a reload.
+ */
+export function keep(name: string, value: string | null) {
   try {
-    if (value === null) sessionStorage.removeItem(slot)
-    else sessionStorage.setItem(slot, value)
+    if (value === null) sessionStorage.removeItem(slot(name))
+    else sessionStorage.setItem(slot(name), value)
   } catch {
     // as above
   }
 }
 
+/** The kept value; null without one. */
+export function kept(name: string): string | null {
+  try {
+    return sessionStorage.getItem(slot(name))
+  } catch {
+    return null
+  }
+}
+
+const store = (value: string | null) => keep('', value)
+
 function stored(): Session | null {
   try {
-    const text = sessionStorage.getItem(slot)
-    const kept = text ? (JSON.parse(text) as Session) : null
-    if (!kept?.link || kept.link.ends > Date.now()) return kept
+    const text = kept('')
+    const open = text ? (JSON.parse(text) as Session) : null
+    if (!open?.link || open.link.ends > Date.now()) return open
     end = 'expired'
-    endOf = kept.tenant
+    endOf = open.tenant
     store(null)
     return null
   } catch {

@@ -1,6 +1,6 @@
 import { useEffect, useRef } from 'react'
 import UPlot from 'uplot'
-import { hour } from '../format'
+import { hour, zone } from '../format'
 import { text } from '../text'
 import 'uplot/dist/uPlot.min.css'
 
@@ -25,7 +25,7 @@ export function Chart({ label, times, series, format }: { label: string; times: 
         cursor: { y: false },
         scales: { y: { range: (_, __, most) => [0, (most || 1) * 1.1] }, x: { range: () => [Date.now() / 1000 - span, Date.now() / 1000] } },
         axes: [{ ...axis, values: (_, ticks) => ticks.map((s) => hour(s * 1000)) }, { ...axis, size: 64, values: (_, ticks) => ticks.map(format) }],
-        series: [{ label: text.latency.time, value: (_, v) => (v === null ? '–' : hour(v * 1000)) }, ...series.map((s) => ({ label: s.label, stroke: style.getPropertyValue(s.color) || ink, width: 1.5, points: { size: 5 }, value: (_: UPlot, v: number | null) => (v === null ? '–' : format(v)) }))],
+        series: [{ label: `${text.latency.time} (${zone()})`, value: (_, v) => (v === null ? '–' : hour(v * 1000)) }, ...series.map((s) => ({ label: s.label, stroke: style.getPropertyValue(s.color) || ink, width: 1.5, points: { size: 5 }, value: (_: UPlot, v: number | null) => (v === null ? '–' : format(v)) }))],
       },
       [times, ...series.map((s) => s.values)],
       element,
