@@ -2,6 +2,7 @@ import './link'
 import { StrictMode } from 'react'
 import { createRoot } from 'react-dom/client'
 import { App } from './app'
+import { followHeight } from './embed'
 import { followLinks } from './opening'
 import { applyAccent, isPortal } from './session'
 import { applyTheme } from './ui/theme'
@@ -10,7 +11,9 @@ import './styles/index.css'
 if (isPortal) followLinks()
 applyTheme()
 applyAccent()
-createRoot(document.getElementById('root')!).render(
+const root = document.getElementById('root')!
+followHeight(root)
+createRoot(root).render(
   <StrictMode>
     <App />
   </StrictMode>,

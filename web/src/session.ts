@@ -4,7 +4,8 @@
 
 import { useSyncExternalStore } from 'react'
 import type { Schemas } from './api/client'
-import { tellEmbedder } from './embed'
+import { tellEnded } from './embed'
+import { firstLink } from './link'
 
 export type Mode = 'console' | 'portal'
 export type Scope = Schemas['PortalSession']['scopes'][number]
@@ -49,6 +50,17 @@ export function kept(name: string): string | null {
     return null
   }
 }
+
+/** A setting in the address of the page, such as lang. It is kept for this tab until the next link. */
+export function asked(name: string): string | null {
+  const given = new URLSearchParams(location.search).get(name)
+  if (given !== null || firstLink) keep(name, given)
+  return given ?? kept(name)
+}
+
+/** Whether the portal is a part of the page around its frame, without a menu at the side. */
+export const embedded = isPortal && asked('embed') === '1'
+if (embedded) document.documentElement.dataset.embed = ''
 
 const store = (value: string | null) => keep('', value)
 
@@ -100,7 +112,7 @@ export function session(): Session | null {
 export const ended = () => end
 
 /** Tells the page around a frame that the frame has loaded without a session. */
-export const tellNoSession = () => tellEmbedder(end ?? 'none', endOf)
+export const tellNoSession = () => tellEnded(end ?? 'none', endOf)
 
 export function signIn(next: Session) {
   current = next
@@ -118,7 +130,7 @@ export function endSession(why: End, key: string | undefined) {
   current = null
   store(null)
   watch()
-  if (isPortal) tellEmbedder(end, tenant)
+  if (isPortal) tellEnded(end, tenant)
   changed()
 }
 

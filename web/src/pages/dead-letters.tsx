@@ -98,7 +98,7 @@ function Group({ tenant, of: g, replay }: { tenant: string; of: Schemas['DeadLet
             {t.attempts(g.mean_attempts)}, {t.between} <Time at={g.first_at} /> – <Time at={g.last_at} />
           </span>
         </p>
-        <p>{g.suggestion}</p>
+        <p>{t.suggestions[g.pattern] ?? g.suggestion}</p>
         {g.error && <p className="soft small break mono">{g.error}</p>}
       </div>
     </Card>

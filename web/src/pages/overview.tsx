@@ -1,6 +1,6 @@
 import { useQuery, type UseQueryResult } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
-import { AlertTriangle, CircleCheck, Clock, Skull, Unplug } from 'lucide-react'
+import { AlertTriangle, CircleCheck, CircleX, Clock, Unplug } from 'lucide-react'
 import { Fragment, type ReactNode } from 'react'
 import { api, ask, type Schemas } from '../api/client'
 import { usePipelineStats } from '../api/reads'
@@ -83,7 +83,7 @@ function Needs({ of: h, tenants }: { of: Health; tenants: StatsRow[] }) {
     items.push(
       <Need
         key="d"
-        icon={<Skull size={17} className="bad" />}
+        icon={<CircleX size={17} className="bad" />}
         title={t.needDead(h.dead)}
         detail={
           <>

@@ -1,6 +1,6 @@
 import { useQueries, useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
-import { PauseCircle, Skull, Unplug } from 'lucide-react'
+import { CircleX, PauseCircle, Unplug } from 'lucide-react'
 import type { ReactNode } from 'react'
 import { api, ask, type Schemas } from '../api/client'
 import { type Endpoint, nameOf, useEndpoints, useHourlyStats, useTenant } from '../api/reads'
@@ -117,7 +117,7 @@ function Needs({ tenant, endpoints, health }: { tenant: string; endpoints: Endpo
     }
     if (h && h.deliveries.dead > 0) {
       items.push(
-        <Need key={`${e.id} dead`} icon={<Skull size={17} className="bad" />} title={t.needDead(h.deliveries.dead, name)} detail={text.overview.needDeadText} to={`/t/${tenant}/dead-letters`} />,
+        <Need key={`${e.id} dead`} icon={<CircleX size={17} className="bad" />} title={t.needDead(h.deliveries.dead, name)} detail={text.overview.needDeadText} to={`/t/${tenant}/dead-letters`} />,
       )
     }
   }

@@ -300,7 +300,7 @@ export const words: Part<Words> = {
   },
 
   endpoint: {
-    tabs: { health: 'Zustand', deliveries: 'Zustellungen', settings: 'Einstellungen', history: 'Verlauf', changes: 'Änderungen' },
+    tabs: { health: 'Zustand', deliveries: 'Zustellungen', settings: 'Einstellungen', verify: 'Signaturprüfung', history: 'Verlauf', changes: 'Änderungen' },
     pause: 'Anhalten',
     resume: 'Fortsetzen',
     enable: 'Einschalten',
@@ -347,6 +347,13 @@ export const words: Part<Words> = {
     limits: 'Limits',
   },
 
+  verify: {
+    lead: 'Prüfen Sie die Signatur jeder Anfrage, bevor Sie ihr vertrauen. Die Beispiele lesen das Geheimnis aus der Umgebungsvariable',
+    languages: 'Programmiersprachen',
+    destination: 'Auf dem Weg zu diesem Ziel prüft AWS die Berechtigungen. Es gibt keine Signatur zu prüfen.',
+    other: (profiles) => `Der Endpunkt hat Signaturen eines anderen Formats: ${profiles}. Prüfen Sie sie mit der Bibliothek dieses Formats.`,
+  },
+
   form: {
     url: 'URL',
     urlHelp: 'https, ein öffentlicher Host.',
@@ -355,6 +362,8 @@ export const words: Part<Words> = {
     uidHelp: 'Ihr eigener Name dafür, verwendbar in Pfaden der API. Er lässt sich nicht ändern.',
     description: 'Beschreibung',
     types: 'Ereignistypen',
+    events: 'Ereignisse',
+    allEvents: 'Alle Ereignisse, auch neue',
     typesHelp: 'Einer pro Zeile: order.paid, order.*, oder * für alle.',
     retry: 'Neue Versuche',
     retries: {

@@ -366,7 +366,7 @@ export const words = {
   },
 
   endpoint: {
-    tabs: { health: 'Health', deliveries: 'Deliveries', settings: 'Settings', history: 'History', changes: 'Changes' },
+    tabs: { health: 'Health', deliveries: 'Deliveries', settings: 'Settings', verify: 'Verification', history: 'History', changes: 'Changes' },
     pause: 'Pause',
     resume: 'Resume',
     enable: 'Enable',
@@ -438,6 +438,13 @@ export const words = {
     limits: 'Limits',
   },
 
+  verify: {
+    lead: 'Verify the signature of each request before you trust it. The samples read the secret from the environment variable',
+    languages: 'Programming languages',
+    destination: 'AWS checks permissions on the way to this destination. There is no signature to verify.',
+    other: (profiles: string) => `The endpoint has signatures of another format: ${profiles}. Verify them with the library of that format.`,
+  },
+
   form: {
     url: 'URL',
     urlHelp: 'https, a public host.',
@@ -446,6 +453,8 @@ export const words = {
     uidHelp: 'Your own name for it, usable in paths of the API. It cannot be changed.',
     description: 'Description',
     types: 'Event types',
+    events: 'Events',
+    allEvents: 'All events, also new ones',
     typesHelp: 'One per line: order.paid, order.*, or * for all.',
     retry: 'Retries',
     retries: {
