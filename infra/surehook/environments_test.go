@@ -84,6 +84,7 @@ func TestEnvironment_Validate(t *testing.T) {
 		{name: "the portal has a name, a color and embedders", env: "prod", change: func(e *Environment) {
 			e.Portal = Portal{Name: "Acme", Accent: "#3b5bdb", Embedders: []string{"https://app.example.com"}}
 		}},
+		{name: "a logo is no other text", env: "prod", change: func(e *Environment) { e.Portal.Logo = "logo.svg" }, want: "logo"},
 		{name: "a color is no other text", env: "prod", change: func(e *Environment) { e.Portal.Accent = "red" }, want: "accent"},
 		{name: "an embedder is an origin", env: "prod", change: func(e *Environment) { e.Portal.Embedders = []string{"*"} }, want: "https origin"},
 		{name: "a throttle lets one in at least", env: "dev", change: func(e *Environment) { e.Throttles.Public = Throttle{PerSecond: 1, Burst: 1} }},

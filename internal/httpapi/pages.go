@@ -2,12 +2,14 @@ package httpapi
 
 import (
 	"bytes"
+	"fmt"
 	"html/template"
 	"io/fs"
 	"net/http"
 	"path"
 	"strings"
 
+	"surehook/internal/names"
 	"surehook/web"
 )
 
@@ -16,15 +18,16 @@ import (
 type Portal struct {
 	Name      string   // shown in place of "Webhooks"
 	Accent    string   // a color such as "#3b5bdb"
+	Logo      string   // an https URL or a data URL, in place of Surehook's mark
 	Embedders []string // origins whose pages may show the portal in a frame and get its messages, such as "https://app.example.com"
 }
 
 // Headers of the pages.
 const (
 	// pagePolicy permits scripts, styles, fonts and requests of this host only. The rest of
-	// the policy, frame-ancestors, differs by page.
-	pagePolicy = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; " +
-		"font-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors "
+	// the policy, the origins of images and of pages around the page, differs by page.
+	pagePolicy = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; " +
+		"font-src 'self'; base-uri 'none'; form-action 'none'; img-src 'self' data:%s; frame-ancestors %s"
 	assetsCaching = "public, max-age=31536000, immutable" // the name of a file has a hash of its content
 	pageCaching   = "no-cache"                            // a deployment names other files
 )
@@ -77,9 +80,9 @@ func (p *pages) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case isAsset:
 		p.serveAsset(w, r, file)
 	case within("/console", r.URL.Path):
-		p.servePage(w, "'none'")
+		p.servePage(w, "", "'none'")
 	case within("/portal", r.URL.Path):
-		p.servePage(w, p.embedders())
+		p.servePage(w, p.images(), p.embedders())
 	case r.URL.Path == docsPath+"/":
 		page := r.Clone(r.Context())
 		page.URL.Path, page.URL.RawPath = docsPath, ""
@@ -98,7 +101,15 @@ func (p *pages) embedders() string {
 	return strings.Join(p.portal.Embedders, " ")
 }
 
-func (p *pages) servePage(w http.ResponseWriter, ancestors string) {
+// images returns the origin of the portal's logo, after a space; "" without one.
+func (p *pages) images() string {
+	if origin := names.LogoOrigin(p.portal.Logo); origin != "" {
+		return " " + origin
+	}
+	return ""
+}
+
+func (p *pages) servePage(w http.ResponseWriter, images, ancestors string) {
 	answer := reply{status: http.StatusOK, raw: p.html}
 	if p.html == nil {
 		answer = reply{status: http.StatusNotFound, raw: []byte("This build has no console and no portal: run make web, then build or start Surehook again.\n")}
@@ -107,7 +118,7 @@ func (p *pages) servePage(w http.ResponseWriter, ancestors string) {
 		answer = answer.with("Content-Type", "text/html; charset=utf-8")
 	}
 	// Pages that open this page get no handle on its window.
-	answer = answer.with("Cache-Control", pageCaching).with("Content-Security-Policy", pagePolicy+ancestors).
+	answer = answer.with("Cache-Control", pageCaching).with("Content-Security-Policy", fmt.Sprintf(pagePolicy, images, ancestors)).
 		with("Referrer-Policy", "no-referrer").with("Cross-Origin-Opener-Policy", "same-origin")
 	answer.write(w)
 }

@@ -140,6 +140,8 @@ export const may = (scope: Scope) => !current?.link || current.link.scopes.inclu
 const html = document.documentElement
 /** The title that the environment gave the portal. */
 export const portalName = html.dataset.name || ''
+/** The address of the logo that the environment gave the portal. */
+export const portalLogo = isPortal ? html.dataset.logo || '' : ''
 
 /** Applies the environment's accent color with black or white text, whichever reads better on it. */
 export function applyAccent() {

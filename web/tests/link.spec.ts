@@ -367,7 +367,7 @@ test('a link that may only read shows no button that it may not use', async ({ p
     await page.goto((await backend.portal(of, { scopes: ['read'] })).url)
     if (of === empty) await page.getByRole('button', { name: `Open ${of}` }).click()
     await expect(page.getByRole('heading', { name: 'Overview' })).toBeVisible()
-    for (const path of ['', '/endpoints', `/endpoints/crm`, `/endpoints/crm?tab=settings`, `/endpoints/crm?tab=history`, '/endpoints/erp', '/events', `/events/${event}`, '/deliveries', '/dead-letters']) {
+    for (const path of ['', '/endpoints', `/endpoints/crm`, `/endpoints/crm?tab=settings`, `/endpoints/crm?tab=verify`, `/endpoints/crm?tab=history`, '/endpoints/erp', '/events', `/events/${event}`, '/deliveries', '/dead-letters']) {
       if (of === empty && path.includes('/e') && path !== '/endpoints' && path !== '/events') continue
       await page.goto(`${backend.address}/portal/t/${of}${path}`)
       await expect(page.getByRole('heading', { level: 1 })).toBeVisible()

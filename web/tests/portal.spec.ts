@@ -7,10 +7,11 @@ test('the portal opens by its link, and the code leaves the address bar', async 
   await page.goto(link.url)
   await expect(page.getByText('Acme webhooks')).toBeVisible()
   await expect(page).toHaveURL(`${backend.address}/portal/t/${tenant}`)
+  expect(await page.locator('.brand img').evaluate((img: HTMLImageElement) => img.naturalWidth)).toBe(24)
   expect(await page.evaluate(() => getComputedStyle(document.documentElement).getPropertyValue('--accent'))).toBe('#0b7285')
-  for (const name of ['Endpoints', 'Events', 'Deliveries', 'Dead letters', 'Replays', 'Overview']) {
+  for (const [name, title] of [['Endpoints'], ['Events'], ['Deliveries'], ['Failed', 'Failed deliveries'], ['Replays'], ['Event catalog'], ['Overview']] as const) {
     await page.getByRole('link', { name, exact: true }).click()
-    await expect(page.getByRole('heading', { name, level: 1 })).toBeVisible()
+    await expect(page.getByRole('heading', { name: title ?? name, level: 1 })).toBeVisible()
     await accessible(page)
   }
   await page.reload()
@@ -32,7 +33,7 @@ test('a tenant creates an endpoint, reads an answer, and replays', async ({ page
   await expect(page.getByText('no such customer')).toBeVisible()
   await accessible(page)
   receiver.answers.set('/hook', { status: 200 })
-  await page.getByRole('link', { name: 'Dead letters' }).click()
+  await page.getByRole('link', { name: 'Failed', exact: true }).click()
   await page.getByRole('button', { name: 'Replay all…' }).click()
   await page.getByRole('button', { name: 'Start replay' }).click()
   await expect(page.getByText('1 of 1 settled')).toBeVisible()
@@ -106,8 +107,8 @@ test('an embedder shows the portal in a frame, and works there; another origin a
 test('the portal shows event types, and changes none', async ({ page, backend, tenant }) => {
   await backend.call('PUT', `/v1/event-types/${tenant}.paid`, { description: 'An order was paid.', group: 'Billing', schema: { type: 'object', required: ['order'] }, example: { order: 1042 } })
   await page.goto((await backend.portal(tenant)).url)
-  await page.getByRole('link', { name: 'Event types' }).click()
-  await expect(page.getByRole('heading', { name: 'Event types', level: 1 })).toBeVisible()
+  await page.getByRole('link', { name: 'Event catalog' }).click()
+  await expect(page.getByRole('heading', { name: 'Event catalog', level: 1 })).toBeVisible()
   await accessible(page)
   await page.getByRole('link', { name: `${tenant}.paid` }).click()
   await expect(page.getByLabel('Example')).toContainText('"order": 1042')

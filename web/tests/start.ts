@@ -4,6 +4,9 @@ import { type AddressInfo, createServer } from 'node:net'
 import { resolve } from 'node:path'
 import { createInterface } from 'node:readline'
 
+// A green square.
+const logo = `data:image/svg+xml;base64,${Buffer.from('<svg xmlns="http://www.w3.org/2000/svg" width="24" height="24"><rect width="24" height="24" rx="6" fill="#2b8a3e"/></svg>').toString('base64')}`
+
 // Starts Surehook as `make dev` does, and stops it after the tests. With SUREHOOK_API and
 // SUREHOOK_KEY the tests use a stack that runs already, with SUREHOOK_PORTAL_EMBEDDERS as deployed.
 export default async function start() {
@@ -11,7 +14,7 @@ export default async function start() {
   process.env.SUREHOOK_PORTAL_EMBEDDERS ??= `http://localhost:${await freePort()}`
   const dev = spawn(resolve(process.env.DEV ?? '../bin/surehook'), ['dev', '--port', '0'], {
     stdio: ['ignore', 'pipe', 'inherit'],
-    env: { ...process.env, SUREHOOK_PORTAL_NAME: 'Acme webhooks', SUREHOOK_PORTAL_ACCENT: '#0b7285' },
+    env: { ...process.env, SUREHOOK_PORTAL_NAME: 'Acme webhooks', SUREHOOK_PORTAL_ACCENT: '#0b7285', SUREHOOK_PORTAL_LOGO: process.env.SUREHOOK_PORTAL_LOGO ?? logo },
   })
   await introduced(dev)
   return async () => {
