@@ -121,7 +121,7 @@ func customised() Environment {
 	env.EndpointsPerHost = 20
 	env.Concurrency.Ingest, env.Concurrency.Authorize = 12, 7
 	env.Domain = Domain{Name: "hooks.example.com", CertificateARN: "arn:aws:acm:eu-central-1:123456789012:certificate/1"}
-	env.Portal = Portal{Name: "Acme webhooks", Accent: "#0b7285", Embedders: []string{"https://app.example.com"}}
+	env.Portal = Portal{Name: "Acme webhooks", Accent: "#0b7285", Logo: "https://app.example.com/logo.svg", Embedders: []string{"https://app.example.com"}}
 	return env
 }
 

@@ -18,9 +18,9 @@ export const tellEnded = (reason: End, tenant: string) => tell('ended', { reason
 
 const embedded = () => document.documentElement.dataset.embed !== undefined
 
-/** Says, with ?embed=1, that a link has opened: the first one, or one that renews the session. */
-export function tellOpened(tenant: string, expires_at: string, renewed: boolean) {
-  if (embedded()) tell('opened', { tenant, expires_at, renewed })
+/** Says, with ?embed=1, that a link has opened, or renewed, the session. */
+export function tellOpened(tenant: string, expires_at: string) {
+  if (embedded()) tell('opened', { tenant, expires_at })
 }
 
 /** Says, with ?embed=1, how high the element is, in CSS pixels, now and after each change. */

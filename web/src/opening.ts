@@ -4,7 +4,7 @@
 import { api, ApiError, ask } from './api/client'
 import { tellEnded, tellOpened } from './embed'
 import { firstLink, takeLink, type Link } from './link'
-import { changed, type End, ended, endSession, session, signIn, tellNoSession } from './session'
+import { changed, type End, endSession, session, signIn, tellNoSession } from './session'
 
 export type Opening = { link: Link } & ({ at: 'asks' } | { at: 'opens' } | { at: 'failed'; error: ApiError; end?: End })
 
@@ -47,11 +47,10 @@ export async function openLink(link: Link) {
     // By the clock of the API, which may differ from the clock of this machine. The header has whole seconds.
     const sent = Date.parse((await call).response.headers.get('date') ?? '') + 1_000 || Date.now()
     const before = session()
-    const renewed = !!before || ended() !== undefined
     now = null
     history.replaceState(null, '', '/portal')
     signIn({ key, tenant, link: { id, scopes, ends: Date.now() + Date.parse(expires_at) - sent } })
-    tellOpened(tenant, expires_at, renewed)
+    tellOpened(tenant, expires_at)
     if (before) void revoke(before.key, before.tenant).catch(() => {}) // ends by itself in a day
   } catch (failure) {
     if (now?.link === link) fail(link, failure as ApiError)

@@ -62,7 +62,9 @@ export function asked(name: string): string | null {
 export const embedded = isPortal && asked('embed') === '1'
 if (embedded) document.documentElement.dataset.embed = ''
 
-const store = (value: string | null) => keep('', value)
+function store(value: string | null) {
+  keep('', value)
+}
 
 function stored(): Session | null {
   try {
