@@ -76,7 +76,7 @@ test('without an answer the page tries the same link again, and says when an ans
     await route.abort()
   })
   await page.goto((await backend.portal(tenant)).url)
-  await expect(page.getByText('The API cannot be reached')).toBeVisible()
+  await expect(page.getByText('The server cannot be reached')).toBeVisible()
   await accessible(page)
   lose = true
   await page.getByRole('button', { name: 'Try again' }).click()
@@ -160,7 +160,7 @@ test('signing out ends the key', async ({ page, backend, tenant }) => {
   const { key } = JSON.parse((await page.evaluate(() => sessionStorage.getItem('surehook-portal')))!) as { key: string }
   await page.route('**/portal-session', (route) => route.abort())
   await page.getByRole('button', { name: 'Sign out' }).click()
-  await expect(page.getByText('The API cannot be reached')).toBeVisible() // still signed in: the key lives
+  await expect(page.getByText('The server cannot be reached')).toBeVisible() // still signed in: the key lives
   await page.unroute('**/portal-session')
   await page.getByRole('button', { name: 'Sign out' }).click()
   await expect(page.getByRole('heading', { name: 'You are signed out' })).toBeVisible()
