@@ -37,6 +37,7 @@ CONTEXT += $(if $(SIGNATURE_PROFILES),-c signature_profiles=$(abspath $(SIGNATUR
 CONTEXT += $(if $(DESTINATIONS),-c destinations=$(DESTINATIONS))
 CONTEXT += $(if $(PORTAL_NAME),-c portal_name="$(PORTAL_NAME)")
 CONTEXT += $(if $(PORTAL_ACCENT),-c portal_accent="$(PORTAL_ACCENT)")
+CONTEXT += $(if $(PORTAL_LOGO),-c portal_logo="$(PORTAL_LOGO)")
 CONTEXT += $(if $(PORTAL_EMBEDDERS),-c portal_embedders="$(PORTAL_EMBEDDERS)")
 CONTEXT += $(if $(OIDC_ISSUER),-c oidc_issuer=$(OIDC_ISSUER) -c oidc_client_id='$(OIDC_CLIENT_ID)' -c oidc_roles='$(OIDC_ROLES)')
 CONTEXT += $(if $(OIDC_CLAIM),-c oidc_claim='$(OIDC_CLAIM)') $(if $(OIDC_SCOPES),-c oidc_scopes='$(OIDC_SCOPES)')

@@ -27,6 +27,7 @@
 //	-c certificate=ARN              the domain's ACM certificate in the stack's region
 //	-c portal_name=TEXT             the title of the tenants' portal
 //	-c portal_accent=#RRGGBB        the color of the portal
+//	-c portal_logo=URL              the logo of the portal
 //	-c portal_embedders=ORIGIN,...  origins whose pages may embed the portal
 //	-c oidc_issuer=URL              the issuer of people's tokens, together with
 //	-c oidc_client_id=ID            the client id at the issuer, and
@@ -83,7 +84,7 @@ func run() error {
 	}
 	env.Destinations = contextOf(app, "destinations", "")
 	env.Domain = surehook.Domain{Name: contextOf(app, "domain", ""), CertificateARN: contextOf(app, "certificate", "")}
-	env.Portal = surehook.Portal{Name: contextOf(app, "portal_name", ""), Accent: contextOf(app, "portal_accent", "")}
+	env.Portal = surehook.Portal{Name: contextOf(app, "portal_name", ""), Accent: contextOf(app, "portal_accent", ""), Logo: contextOf(app, "portal_logo", "")}
 	if origins := contextOf(app, "portal_embedders", ""); origins != "" {
 		env.Portal.Embedders = strings.Split(origins, ",")
 	}

@@ -127,6 +127,7 @@ type EventBus struct {
 type Portal struct {
 	Name      string   // a short title; empty for Surehook's
 	Accent    string   // a color, "#" and six hexadecimal digits; empty for Surehook's
+	Logo      string   // an https URL, or a data URL of a PNG, JPEG, WebP or SVG image in base64, of 2048 bytes at most; empty for Surehook's
 	Embedders []string // origins whose pages may show the portal in a frame, such as https://app.example.com
 }
 

@@ -73,7 +73,7 @@ func TestEnvironment_Validate(t *testing.T) {
 		{name: "new endpoints have no thin envelope", env: "prod", change: func(e *Environment) { e.Envelope = "thin" }, want: "envelope"},
 		{name: "a deployment has profiles of its own", env: "prod", change: func(e *Environment) { e.SignatureProfiles, e.Signatures = acmeProfiles, []string{"acme", "stripe"} }},
 		{name: "profiles are JSON", env: "prod", change: func(e *Environment) { e.SignatureProfiles = "acme" }, want: "must be JSON"},
-		{name: "profiles have known fields", env: "prod", change: func(e *Environment) { e.SignatureProfiles = `{"acme":{"sign":"x"}}` }, want: "unknown field"},
+		{name: "profiles have known fields", env: "prod", change: func(e *Environment) { e.SignatureProfiles = `{"acme":{"sign":"x"}}` }, want: "unknown object member"},
 		{name: "a profile is checked", env: "prod", change: func(e *Environment) { e.SignatureProfiles = strings.Replace(acmeProfiles, "sha256", "md5", 1) }, want: "acme.algorithm"},
 		{name: "a profile has no name of Surehook's", env: "prod", change: func(e *Environment) { e.SignatureProfiles = strings.Replace(acmeProfiles, "acme", "slack", 1) }, want: "is a profile of Surehook"},
 		{name: "profiles have little room", env: "prod", change: func(e *Environment) { e.SignatureProfiles = acmeProfiles + strings.Repeat(" ", 1024) }, want: "1024 is the most"},
@@ -91,6 +91,7 @@ func TestEnvironment_Validate(t *testing.T) {
 			e.SignIn = names.SignIn{Issuer: "http://localhost:1", ClientID: "surehook", Roles: "operator=ops"}
 		}, want: "not https"},
 		{name: "a sign-in needs roles", env: "prod", change: func(e *Environment) { e.SignIn = names.SignIn{Issuer: "https://id.example.com", ClientID: "surehook"} }, want: "the roles"},
+		{name: "a logo is no other text", env: "prod", change: func(e *Environment) { e.Portal.Logo = "logo.svg" }, want: "logo"},
 		{name: "a color is no other text", env: "prod", change: func(e *Environment) { e.Portal.Accent = "red" }, want: "accent"},
 		{name: "an embedder is an origin", env: "prod", change: func(e *Environment) { e.Portal.Embedders = []string{"*"} }, want: "https origin"},
 		{name: "a throttle lets one in at least", env: "dev", change: func(e *Environment) { e.Throttles.Public = Throttle{PerSecond: 1, Burst: 1} }},

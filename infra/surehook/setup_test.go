@@ -125,7 +125,7 @@ func customised() Environment {
 		Issuer: "https://id.example.com", ClientID: "surehook", Roles: "operator=ops;support=desk", Claim: "roles", Scopes: "openid groups",
 		Origins: []string{"https://token.example.com"},
 	}
-	env.Portal = Portal{Name: "Acme webhooks", Accent: "#0b7285", Embedders: []string{"https://app.example.com"}}
+	env.Portal = Portal{Name: "Acme webhooks", Accent: "#0b7285", Logo: "https://app.example.com/logo.svg", Embedders: []string{"https://app.example.com"}}
 	return env
 }
 

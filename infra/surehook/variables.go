@@ -138,7 +138,7 @@ func withPerHost(p FunctionsProps, variables map[string]*string) map[string]*str
 // withPortal adds the variables of the portal's appearance that are set.
 func withPortal(portal Portal, variables map[string]*string) map[string]*string {
 	for name, value := range map[string]string{
-		names.EnvPortalName: portal.Name, names.EnvPortalAccent: portal.Accent, names.EnvPortalEmbedders: strings.Join(portal.Embedders, ","),
+		names.EnvPortalName: portal.Name, names.EnvPortalAccent: portal.Accent, names.EnvPortalLogo: portal.Logo, names.EnvPortalEmbedders: strings.Join(portal.Embedders, ","),
 	} {
 		if value != "" {
 			variables[name] = &value

@@ -96,6 +96,7 @@ type Sender struct {
 type Portal struct {
 	Name      string
 	Accent    string   // "#" and six hexadecimal digits
+	Logo      string   // an https URL, or a data URL of an image
 	Embedders []string // origins that may show the portal in a frame
 }
 
@@ -458,6 +459,10 @@ func (r *reader) portal() Portal {
 	p.Accent, _ = r.lookup(names.EnvPortalAccent)
 	if p.Accent != "" && !names.ValidAccent(p.Accent) {
 		r.faults = append(r.faults, fmt.Errorf(`%s is %q, not a color such as "#3b5bdb"`, names.EnvPortalAccent, p.Accent))
+	}
+	p.Logo, _ = r.lookup(names.EnvPortalLogo)
+	if p.Logo != "" && !names.ValidLogo(p.Logo) {
+		r.faults = append(r.faults, fmt.Errorf("%s is %q, not an https URL or a data URL of an image, of 2048 bytes at most", names.EnvPortalLogo, p.Logo))
 	}
 	if origins, _ := r.lookup(names.EnvPortalEmbedders); origins != "" {
 		p.Embedders = strings.Split(origins, ",")

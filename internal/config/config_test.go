@@ -248,17 +248,17 @@ func TestForPortal(t *testing.T) {
 	t.Parallel()
 
 	got, err := config.ForPortal(lookup(map[string]string{
-		names.EnvPortalName: "Acme", names.EnvPortalAccent: "#3b5bdb", names.EnvPortalEmbedders: "https://a.example,https://b.example",
+		names.EnvPortalName: "Acme", names.EnvPortalAccent: "#3b5bdb", names.EnvPortalLogo: "https://a.example/logo.svg", names.EnvPortalEmbedders: "https://a.example,https://b.example",
 	}))
-	want := config.Portal{Name: "Acme", Accent: "#3b5bdb", Embedders: []string{"https://a.example", "https://b.example"}}
+	want := config.Portal{Name: "Acme", Accent: "#3b5bdb", Logo: "https://a.example/logo.svg", Embedders: []string{"https://a.example", "https://b.example"}}
 	if err != nil || !reflect.DeepEqual(got, want) {
 		t.Errorf("ForPortal() = %+v, %v; want %+v", got, err, want)
 	}
 	if got, err := config.ForPortal(lookup(nil)); err != nil || !reflect.DeepEqual(got, config.Portal{}) {
 		t.Errorf("ForPortal() without settings = %+v, %v; want none", got, err)
 	}
-	_, err = config.ForPortal(lookup(map[string]string{names.EnvPortalAccent: "red", names.EnvPortalEmbedders: "https://a.example,*"}))
-	for _, part := range []string{names.EnvPortalAccent, names.EnvPortalEmbedders, `"*"`} {
+	_, err = config.ForPortal(lookup(map[string]string{names.EnvPortalAccent: "red", names.EnvPortalLogo: "logo.svg", names.EnvPortalEmbedders: "https://a.example,*"}))
+	for _, part := range []string{names.EnvPortalAccent, names.EnvPortalLogo, names.EnvPortalEmbedders, `"*"`} {
 		if err == nil || !strings.Contains(err.Error(), part) {
 			t.Errorf("ForPortal() of faults = %v; want %s named", err, part)
 		}

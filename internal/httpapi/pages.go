@@ -20,16 +20,17 @@ import (
 type Portal struct {
 	Name      string   // shown in place of "Webhooks"
 	Accent    string   // a color such as "#3b5bdb"
+	Logo      string   // an https URL or a data URL, in place of Surehook's mark
 	Embedders []string // origins whose pages may show the portal in a frame and get its messages, such as "https://app.example.com"
 }
 
 // Headers of the pages.
 const (
-	// pagePolicy permits scripts, styles and fonts of this host only. The rest of the policy,
-	// connect-src and frame-ancestors, differs by page: requests go to this host, and from the
-	// console also to the issuer of people's tokens.
-	pagePolicy = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'%s; img-src 'self' data:; " +
-		"font-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors %s"
+	// pagePolicy permits scripts, styles and fonts of this host only. The rest of the policy
+	// differs by page: requests go to this host, and from the console also to the issuer of
+	// people's tokens; images may come from the origin of the portal's logo.
+	pagePolicy = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'%s; " +
+		"font-src 'self'; base-uri 'none'; form-action 'none'; img-src 'self' data:%s; frame-ancestors %s"
 	assetsCaching = "public, max-age=31536000, immutable" // the name of a file has a hash of its content
 	pageCaching   = "no-cache"                            // a deployment names other files
 )
@@ -87,9 +88,9 @@ func (p *pages) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case isAsset:
 		p.serveAsset(w, r, file)
 	case within("/console", r.URL.Path):
-		p.servePage(w, "'none'", p.issuer)
+		p.servePage(w, p.issuer, "", "'none'")
 	case within("/portal", r.URL.Path):
-		p.servePage(w, p.embedders(), "")
+		p.servePage(w, "", p.images(), p.embedders())
 	case r.URL.Path == docsPath+"/":
 		page := r.Clone(r.Context())
 		page.URL.Path, page.URL.RawPath = docsPath, ""
@@ -117,7 +118,15 @@ func issuerPolicy(s names.SignIn) string {
 	return " " + strings.Join(append([]string{u.Scheme + "://" + u.Host}, s.Origins...), " ")
 }
 
-func (p *pages) servePage(w http.ResponseWriter, ancestors, issuer string) {
+// images returns the origin of the portal's logo, after a space; "" without one.
+func (p *pages) images() string {
+	if origin := names.LogoOrigin(p.portal.Logo); origin != "" {
+		return " " + origin
+	}
+	return ""
+}
+
+func (p *pages) servePage(w http.ResponseWriter, issuer, images, ancestors string) {
 	answer := reply{status: http.StatusOK, raw: p.html}
 	if p.html == nil {
 		answer = reply{status: http.StatusNotFound, raw: []byte("This build has no console and no portal: run make web, then build or start Surehook again.\n")}
@@ -126,7 +135,7 @@ func (p *pages) servePage(w http.ResponseWriter, ancestors, issuer string) {
 		answer = answer.with("Content-Type", "text/html; charset=utf-8")
 	}
 	// Pages that open this page get no handle on its window.
-	answer = answer.with("Cache-Control", pageCaching).with("Content-Security-Policy", fmt.Sprintf(pagePolicy, issuer, ancestors)).
+	answer = answer.with("Cache-Control", pageCaching).with("Content-Security-Policy", fmt.Sprintf(pagePolicy, issuer, images, ancestors)).
 		with("Referrer-Policy", "no-referrer").with("Cross-Origin-Opener-Policy", "same-origin")
 	answer.write(w)
 }

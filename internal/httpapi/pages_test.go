@@ -23,7 +23,7 @@ func pagesWith(portal httpapi.Portal, signIn names.SignIn, files ...string) http
 		built[name] = &fstest.MapFile{Data: []byte("the text of " + name)}
 	}
 	if _, ok := built["index.html"]; ok {
-		built["index.html"] = &fstest.MapFile{Data: []byte(`<html data-name="{{.Name}}" data-accent="{{.Accent}}" data-embedders="{{range .Embedders}}{{.}} {{end}}"{{with .SignIn.Issuer}} data-issuer="{{.}}" data-client="{{$.SignIn.ClientID}}" data-scopes="{{$.SignIn.Scopes}}"{{end}}>`)}
+		built["index.html"] = &fstest.MapFile{Data: []byte(`<html data-name="{{.Name}}" data-accent="{{.Accent}}" data-logo="{{.Logo}}" data-embedders="{{range .Embedders}}{{.}} {{end}}"{{with .SignIn.Issuer}} data-issuer="{{.}}" data-client="{{$.SignIn.ClientID}}" data-scopes="{{$.SignIn.Scopes}}"{{end}}>`)}
 	}
 	return httpapi.Pages(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusTeapot) }), built, portal, signIn)
 }
@@ -32,7 +32,7 @@ func TestPages_files(t *testing.T) {
 	t.Parallel()
 
 	files := []string{"index.html", "README.md", "assets/a.js", "assets/a.js.gz", "assets/a.js.br", "assets/f.woff2", "assets/secret.txt"}
-	const page = `<html data-name="" data-accent="" data-embedders="">`
+	const page = `<html data-name="" data-accent="" data-logo="" data-embedders="">`
 	tests := []struct {
 		name, target, accepts string
 		method                string
@@ -76,17 +76,20 @@ func TestPages_files(t *testing.T) {
 func TestPages_policy(t *testing.T) {
 	t.Parallel()
 
-	portal := httpapi.Portal{Name: `"><script>`, Accent: "#3b5bdb", Embedders: []string{"https://a.example", "https://b.example"}}
-	for target, ancestors := range map[string]string{"/console": "'none'", "/portal": "https://a.example https://b.example"} {
+	portal := httpapi.Portal{Name: `"><script>`, Accent: "#3b5bdb", Logo: "https://cdn.example/logo.svg", Embedders: []string{"https://a.example", "https://b.example"}}
+	for target, rest := range map[string]string{
+		"/console": "img-src 'self' data:; frame-ancestors 'none'",
+		"/portal":  "img-src 'self' data: https://cdn.example; frame-ancestors https://a.example https://b.example",
+	} {
 		w := httptest.NewRecorder()
 		pagesOf(portal, "index.html").ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), http.MethodGet, target, nil))
-		want := "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; font-src 'self'; " +
-			"base-uri 'none'; form-action 'none'; frame-ancestors " + ancestors
+		want := "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; font-src 'self'; " +
+			"base-uri 'none'; form-action 'none'; " + rest
 		if got := w.Header().Get("Content-Security-Policy"); got != want {
 			t.Errorf("%s has the policy %q; want %q", target, got, want)
 		}
-		if body := w.Body.String(); strings.Contains(body, "<script>") || !strings.Contains(body, `data-accent="#3b5bdb" data-embedders="https://a.example https://b.example "`) {
-			t.Errorf("%s = %s; want the name escaped, the accent and the embedders", target, body)
+		if body := w.Body.String(); strings.Contains(body, "<script>") || !strings.Contains(body, `data-accent="#3b5bdb" data-logo="https://cdn.example/logo.svg" data-embedders="https://a.example https://b.example "`) {
+			t.Errorf("%s = %s; want the name escaped, the accent, the logo and the embedders", target, body)
 		}
 		if got := w.Header().Get("Cross-Origin-Opener-Policy"); got != "same-origin" {
 			t.Errorf("%s has the opener policy %q; want same-origin", target, got)

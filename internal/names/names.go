@@ -38,6 +38,7 @@ const (
 	EnvEndpointsPerHost      = "SUREHOOK_ENDPOINTS_PER_HOST"      // endpoints of a tenant with one host at most; unset for no limit
 	EnvPortalName            = "SUREHOOK_PORTAL_NAME"             // title of the portal; unset for Surehook's
 	EnvPortalAccent          = "SUREHOOK_PORTAL_ACCENT"           // color of the portal, "#" and six hexadecimal digits; unset for Surehook's
+	EnvPortalLogo            = "SUREHOOK_PORTAL_LOGO"             // logo of the portal, an https URL or a data URL; unset for Surehook's
 	EnvPortalEmbedders       = "SUREHOOK_PORTAL_EMBEDDERS"        // origins that may embed the portal, separated by commas; unset for none
 	EnvOIDCIssuer            = "SUREHOOK_OIDC_ISSUER"             // issuer of people's tokens; unset for API keys alone, and then without the next five
 	EnvOIDCClientID          = "SUREHOOK_OIDC_CLIENT_ID"          // audience of people's tokens

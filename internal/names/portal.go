@@ -4,12 +4,33 @@ import (
 	"net"
 	"net/url"
 	"regexp"
+	"strings"
 )
 
 // ValidAccent reports whether the text is a color: "#" and six hexadecimal digits.
 func ValidAccent(text string) bool { return accent.MatchString(text) }
 
 var accent = regexp.MustCompile(`^#[0-9A-Fa-f]{6}$`)
+
+// maxLogo is the most bytes of a logo's text: the variables of a function have 4 KiB together.
+const maxLogo = 2048
+
+// ValidLogo reports whether the text is the address of an image: an https URL without a user,
+// or a data URL of a PNG, JPEG, WebP or SVG image in base64; at most 2048 bytes.
+func ValidLogo(text string) bool {
+	return len(text) <= maxLogo && (logoData.MatchString(text) || LogoOrigin(text) != "")
+}
+
+// LogoOrigin returns the origin of a logo with an https URL; "" for all other texts.
+func LogoOrigin(text string) string {
+	u, err := url.Parse(text)
+	if err != nil || u.Scheme != "https" || u.User != nil || strings.HasPrefix(u.Host, "*") || !ValidOrigin("https://"+u.Host) {
+		return ""
+	}
+	return "https://" + u.Host
+}
+
+var logoData = regexp.MustCompile(`^data:image/(png|jpeg|webp|svg\+xml);base64,[A-Za-z0-9+/]+={0,2}$`)
 
 // ValidOrigin reports whether the text is an origin for Content-Security-Policy: https, a
 // host and perhaps a port, or http with a loopback host.

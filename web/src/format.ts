@@ -1,11 +1,12 @@
-// Numbers, times and durations in the browser's language.
+// Numbers, times and durations in the form of the reader's language. Dates name their zone.
 
-const locale = navigator.language
+import { locale } from './language'
+
 const whole = new Intl.NumberFormat(locale, { maximumFractionDigits: 0 })
 const short = new Intl.NumberFormat(locale, { notation: 'compact', maximumFractionDigits: 1 })
 const share = new Intl.NumberFormat(locale, { style: 'percent', maximumFractionDigits: 1 })
 const exactTime = new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeStyle: 'long' })
-const clock = new Intl.DateTimeFormat(locale, { month: 'short', day: 'numeric', hour: '2-digit', minute: '2-digit', second: '2-digit' })
+const clock = new Intl.DateTimeFormat(locale, { month: 'short', day: 'numeric', hour: '2-digit', minute: '2-digit', second: '2-digit', timeZoneName: 'short' })
 const hours = new Intl.DateTimeFormat(locale, { hour: '2-digit', minute: '2-digit' })
 const days = new Intl.DateTimeFormat(locale, { month: 'short', day: 'numeric' })
 const spans = new Intl.DateTimeFormat(locale, { weekday: 'short', month: 'short', day: 'numeric', hour: '2-digit', minute: '2-digit', timeZoneName: 'short' })
@@ -19,6 +20,8 @@ export const hour = (at: number) => hours.format(at)
 export const day = (at: number) => days.format(at)
 /** A span of time with its zone, to the last minute before until: "Thu 26 Nov, 23:00–23:59 GMT+1". */
 export const span = (from: number, until: number) => spans.formatRange(from, until - 1)
+/** The short name of the reader's time zone, such as CET. */
+export const zone = () => clock.formatToParts().find((part) => part.type === 'timeZoneName')?.value ?? ''
 export const moment = (at: string) => clock.format(new Date(at))
 
 /** "14:00" in the last 24 hours, "3 Mar" before. */

@@ -3,6 +3,7 @@ import './answer'
 import { StrictMode } from 'react'
 import { createRoot } from 'react-dom/client'
 import { App } from './app'
+import { followHeight } from './embed'
 import { followLinks } from './opening'
 import { followPerson } from './person'
 import { applyAccent, isPortal } from './session'
@@ -13,7 +14,9 @@ if (isPortal) followLinks()
 else followPerson()
 applyTheme()
 applyAccent()
-createRoot(document.getElementById('root')!).render(
+const root = document.getElementById('root')!
+followHeight(root)
+createRoot(root).render(
   <StrictMode>
     <App />
   </StrictMode>,

@@ -2,7 +2,7 @@
 // takes its code for a key, once.
 
 import { api, ApiError, ask, localTime } from './api/client'
-import { tellEmbedder } from './embed'
+import { tellEnded, tellOpened } from './embed'
 import { firstLink, takeLink, type Link } from './link'
 import { changed, type End, endSession, session, signIn, tellNoSession } from './session'
 
@@ -49,6 +49,7 @@ export async function openLink(link: Link) {
     now = null
     history.replaceState(null, '', '/portal')
     signIn({ key, tenant, link: { id, scopes, ends } })
+    tellOpened(tenant, expires_at)
     if (before) void revoke(before.key, before.tenant).catch(() => {}) // ends by itself in a day
   } catch (failure) {
     if (now?.link === link) fail(link, failure as ApiError)
@@ -57,7 +58,7 @@ export async function openLink(link: Link) {
 
 function fail(link: Link, error: ApiError) {
   const end = error.code === 'conflict' ? 'used' : error.status === 404 || error.status === 400 ? 'unknown' : undefined
-  if (end && !session()) tellEmbedder(end, link.tenant)
+  if (end && !session()) tellEnded(end, link.tenant)
   set({ link, at: 'failed', error, end })
 }
 

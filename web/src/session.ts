@@ -4,7 +4,8 @@
 
 import { useSyncExternalStore } from 'react'
 import type { Schemas } from './api/client'
-import { tellEmbedder } from './embed'
+import { tellEnded } from './embed'
+import { firstLink } from './link'
 
 export type Mode = 'console' | 'portal'
 export type Scope = Schemas['Caller']['scopes'][number]
@@ -28,31 +29,58 @@ export type End = 'expired' | 'refused' | 'signed_out' | 'used' | 'unknown' | 'n
 export const mode: Mode = location.pathname === '/portal' || location.pathname.startsWith('/portal/') ? 'portal' : 'console'
 export const isPortal = mode === 'portal'
 
-const slot = `surehook-${mode}`
+const slot = (name: string) => `surehook-${mode}${name && `-${name}`}`
 let end: End | undefined
 let endOf = '' // the tenant of the session that was stored, and had ended
 let timer: ReturnType<typeof setTimeout> | undefined
 let current = stored()
 watch()
 
-// A browser can refuse storage to a page in a frame. The key then lives until a reload.
-function store(value: string | null) {
+/**
+ * Keeps a value for this tab; null removes the value. A browser can refuse storage to a page in
+ * a frame: nothing then outlives a reload.
+ */
+export function keep(name: string, value: string | null) {
   try {
-    if (value === null) sessionStorage.removeItem(slot)
-    else sessionStorage.setItem(slot, value)
+    if (value === null) sessionStorage.removeItem(slot(name))
+    else sessionStorage.setItem(slot(name), value)
   } catch {
     // as above
   }
 }
 
+/** The kept value; null without one. */
+export function kept(name: string): string | null {
+  try {
+    return sessionStorage.getItem(slot(name))
+  } catch {
+    return null
+  }
+}
+
+/** A setting in the address of the page, such as lang. It is kept for this tab until the next link. */
+export function asked(name: string): string | null {
+  const given = new URLSearchParams(location.search).get(name)
+  if (given !== null || firstLink) keep(name, given)
+  return given ?? kept(name)
+}
+
+/** Whether the portal is a part of the page around its frame, without a menu at the side. */
+export const embedded = isPortal && asked('embed') === '1'
+if (embedded) document.documentElement.dataset.embed = ''
+
+function store(value: string | null) {
+  keep('', value)
+}
+
 function stored(): Session | null {
   try {
-    const text = sessionStorage.getItem(slot)
-    const kept = text ? (JSON.parse(text) as Session) : null
-    const ends = kept?.link?.ends ?? (kept?.person && !kept.person.refresh ? kept.person.ends : Infinity)
-    if (!kept || ends > Date.now()) return kept
+    const text = kept('')
+    const open = text ? (JSON.parse(text) as Session) : null
+    const ends = open?.link?.ends ?? (open?.person && !open.person.refresh ? open.person.ends : Infinity)
+    if (!open || ends > Date.now()) return open
     end = 'expired'
-    endOf = kept.tenant
+    endOf = open.tenant
     store(null)
     return null
   } catch {
@@ -95,7 +123,7 @@ export function session(): Session | null {
 export const ended = () => end
 
 /** Tells the page around a frame that the frame has loaded without a session. */
-export const tellNoSession = () => tellEmbedder(end ?? 'none', endOf)
+export const tellNoSession = () => tellEnded(end ?? 'none', endOf)
 
 export function signIn(next: Session) {
   current = next
@@ -119,7 +147,7 @@ export function endSession(why: End, key: string | undefined) {
   current = null
   store(null)
   watch()
-  if (isPortal) tellEmbedder(end, tenant)
+  if (isPortal) tellEnded(end, tenant)
   changed()
 }
 
@@ -132,6 +160,8 @@ export function may(scope: Scope) {
 const html = document.documentElement
 /** The title that the environment gave the portal. */
 export const portalName = html.dataset.name || ''
+/** The address of the logo that the environment gave the portal. */
+export const portalLogo = isPortal ? html.dataset.logo || '' : ''
 
 /** Applies the environment's accent color with black or white text, whichever reads better on it. */
 export function applyAccent() {

@@ -76,7 +76,7 @@ test('without an answer the page tries the same link again, and says when an ans
     await route.abort()
   })
   await page.goto((await backend.portal(tenant)).url)
-  await expect(page.getByText('The API cannot be reached')).toBeVisible()
+  await expect(page.getByText('The server cannot be reached')).toBeVisible()
   await accessible(page)
   lose = true
   await page.getByRole('button', { name: 'Try again' }).click()
@@ -160,7 +160,7 @@ test('signing out ends the key', async ({ page, backend, tenant }) => {
   const { key } = JSON.parse((await page.evaluate(() => sessionStorage.getItem('surehook-portal')))!) as { key: string }
   await page.route('**/portal-session', (route) => route.abort())
   await page.getByRole('button', { name: 'Sign out' }).click()
-  await expect(page.getByText('The API cannot be reached')).toBeVisible() // still signed in: the key lives
+  await expect(page.getByText('The server cannot be reached')).toBeVisible() // still signed in: the key lives
   await page.unroute('**/portal-session')
   await page.getByRole('button', { name: 'Sign out' }).click()
   await expect(page.getByRole('heading', { name: 'You are signed out' })).toBeVisible()
@@ -367,7 +367,7 @@ test('a link that may only read shows no button that it may not use', async ({ p
     await page.goto((await backend.portal(of, { scopes: ['read'] })).url)
     if (of === empty) await page.getByRole('button', { name: `Open ${of}` }).click()
     await expect(page.getByRole('heading', { name: 'Overview' })).toBeVisible()
-    for (const path of ['', '/endpoints', `/endpoints/crm`, `/endpoints/crm?tab=settings`, `/endpoints/crm?tab=history`, '/endpoints/erp', '/events', `/events/${event}`, '/deliveries', '/dead-letters']) {
+    for (const path of ['', '/endpoints', `/endpoints/crm`, `/endpoints/crm?tab=settings`, `/endpoints/crm?tab=verify`, `/endpoints/crm?tab=history`, '/endpoints/erp', '/events', `/events/${event}`, '/deliveries', '/dead-letters']) {
       if (of === empty && path.includes('/e') && path !== '/endpoints' && path !== '/events') continue
       await page.goto(`${backend.address}/portal/t/${of}${path}`)
       await expect(page.getByRole('heading', { level: 1 })).toBeVisible()

@@ -123,9 +123,9 @@ export async function signIn(page: Page, backend: Backend, path = '') {
 }
 
 /** Opens the portal by a new link. */
-export async function openPortal(page: Page, backend: Backend, tenant: string) {
+export async function openPortal(page: Page, backend: Backend, tenant: string, menu = 'Main') {
   await page.goto((await backend.portal(tenant)).url)
-  await expect(page.getByRole('navigation', { name: 'Main' }).getByText(tenant)).toBeVisible()
+  await expect(page.getByRole('navigation', { name: menu }).getByText(tenant)).toBeVisible()
 }
 
 /** Checks the page with axe: WCAG 2.1 A and AA. Colors on their way from one to another do not count. */

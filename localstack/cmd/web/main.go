@@ -20,6 +20,9 @@ import (
 	"surehook/localstack/stack"
 )
 
+// logo is a green square.
+const logo = "data:image/svg+xml;base64,PHN2ZyB4bWxucz0iaHR0cDovL3d3dy53My5vcmcvMjAwMC9zdmciIHdpZHRoPSIyNCIgaGVpZ2h0PSIyNCI+PHJlY3Qgd2lkdGg9IjI0IiBoZWlnaHQ9IjI0IiByeD0iNiIgZmlsbD0iIzJiOGEzZSIvPjwvc3ZnPg=="
+
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	err := run(ctx, os.Args[1:])
@@ -47,7 +50,7 @@ func run(ctx context.Context, args []string) (err error) {
 	defer func() { err = errors.Join(err, e.Stop()) }()
 	s, err := stack.Deploy(ctx, e, stack.Options{
 		Root: root, Env: os.Environ(), Progress: os.Stdout,
-		Context: []string{"portal_name=Acme webhooks", "portal_accent=#0b7285", "portal_embedders=" + embedder},
+		Context: []string{"portal_name=Acme webhooks", "portal_accent=#0b7285", "portal_logo=" + logo, "portal_embedders=" + embedder},
 	})
 	if err != nil {
 		return err //nolint:wrapcheck // the error is complete

@@ -62,6 +62,15 @@ export function useEventType(name: string, enabled = true) {
   })
 }
 
+/** The first hundred event types in use. */
+export function useEventTypes() {
+  return useQuery({
+    queryKey: ['event-types'],
+    queryFn: () => ask(api().GET('/v1/event-types', { params: { query: { limit: 100 } } })),
+    staleTime: 15_000,
+  })
+}
+
 /** The name of an endpoint for people: the alias, or the host and path. */
 export function nameOf(e: Pick<Endpoint, 'uid' | 'url'>): string {
   return e.uid || e.url.replace(/^https?:\/\//, '')

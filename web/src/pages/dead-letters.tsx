@@ -115,7 +115,7 @@ function Group({ tenant, of: g, open }: { tenant: string; of: Schemas['DeadLette
             {t.attempts(g.mean_attempts)}, {t.between} <Time at={g.first_at} /> – <Time at={g.last_at} />
           </span>
         </p>
-        <p>{g.suggestion}</p>
+        <p>{t.suggestions[g.pattern] ?? g.suggestion}</p>
         {g.error && <p className="soft small break mono">{g.error}</p>}
       </div>
     </Card>

@@ -5,6 +5,7 @@ import { ChevronRight } from 'lucide-react'
 import { useState } from 'react'
 import { api, ask, type Schemas } from '../api/client'
 import { useEgress, useTenant } from '../api/reads'
+import { isPortal } from '../session'
 import { text } from '../text'
 import { CheckBox, Input, Select, TextArea } from '../ui/controls'
 import { Field, Form, numeric, type Values } from '../ui/form'
@@ -15,6 +16,8 @@ import { AuthFields, authOf } from './endpoint-auth'
 import { CoalesceFields, coalesceOf } from './endpoint-coalesce'
 import { ProfileFields, ShapeFields, shapeOf } from './endpoint-shape'
 import { TLSFields, tlsOf } from './endpoint-tls'
+import { TypesField } from './endpoint-types'
+import { VerifySamples } from './endpoint-verify'
 
 const t = text.form
 
@@ -51,7 +54,9 @@ export function NewEndpoint() {
           setMade(null)
           void navigate({ to: '/t/$tenant/endpoints/$endpoint', params: { tenant, endpoint } })
         }}
-      />
+      >
+        {made && <VerifySamples of={made} />}
+      </SecretDialog>
       <EndpointForm submit={create} label={t.create} />
     </Page>
   )
@@ -75,6 +80,7 @@ function choiceOf(e?: Endpoint): Choice {
   return e.retry.preset ?? (e.retry.schedule ? 'schedule' : 'keep')
 }
 
+/** The form of an endpoint. A new endpoint in the portal needs a URL and events; all else is folded away. */
 function EndpointForm({ of: e, submit, label }: { of?: Endpoint; submit: (fields: Fields) => Promise<void>; label: string }) {
   const [retry, setRetry] = useState<Choice>(choiceOf(e))
   const [autoDisable, setAutoDisable] = useState(e?.auto_disable ?? true)
@@ -86,26 +92,53 @@ function EndpointForm({ of: e, submit, label }: { of?: Endpoint; submit: (fields
   const regions = [...new Set([...(places?.regions ?? []), ...(e?.region ? [e.region] : [])])]
   const [destination, setDestination] = useState(e?.destination?.type ?? 'http')
   const retries = (Object.keys(t.retries) as Choice[]).filter((c) => c !== 'keep' || choiceOf(e) === 'keep')
+  const destinations = (places?.destinations || e?.destination) && (
+    <>
+      <Field name="destination.type" label={t.destination}>
+        <Select label={t.destination} value={destination} onChange={setDestination} options={(['http', 'sqs', 'eventbridge'] as const).map((value) => ({ value, label: t.destinations[value] }))} />
+      </Field>
+      {destination !== 'http' && (
+        <Field name="destination.role_arn" label={t.roleARN} help={t.roleHelp(places?.destinations?.role_path ?? '', places?.destinations?.principal ?? '', e?.destination?.external_id)}>
+          <Input defaultValue={e?.destination?.role_arn} />
+        </Field>
+      )}
+      {destination === 'eventbridge' && (
+        <Field name="destination.source" label={t.source}>
+          <Input defaultValue={e?.destination?.source} placeholder="com.example.shop" />
+        </Field>
+      )}
+    </>
+  )
+  const more = (
+    <>
+      <div className="pair">
+        {!e && (
+          <Field name="uid" label={t.uid} help={t.uidHelp}>
+            <Input />
+          </Field>
+        )}
+        <Field name="description" label={t.description}>
+          <Input defaultValue={e?.description} />
+        </Field>
+      </div>
+      <div className="pair">
+        <Field name="retry" label={t.retry}>
+          <Select label={t.retry} value={retry} onChange={setRetry} options={retries.map((value) => ({ value, label: t.retries[value] ?? value }))} />
+        </Field>
+        {retry === 'schedule' && (
+          <Field name="retry.schedule" label={t.schedule} help={t.scheduleHelp}>
+            <Input defaultValue={e?.retry.schedule?.join(' ') ?? '30s 5m 1h'} />
+          </Field>
+        )}
+      </div>
+      {(destination === 'http' || e) && <ProfileFields of={e} profiles={places?.signature_profiles} />}
+    </>
+  )
+  const short = isPortal && !e
   return (
     <Card pad>
       <Form submit={(values) => submit(fieldsOf(values, autoDisable, e))} label={label}>
-        {(places?.destinations || e?.destination) && (
-          <>
-            <Field name="destination.type" label={t.destination}>
-              <Select label={t.destination} value={destination} onChange={setDestination} options={(['http', 'sqs', 'eventbridge'] as const).map((value) => ({ value, label: t.destinations[value] }))} />
-            </Field>
-            {destination !== 'http' && (
-              <Field name="destination.role_arn" label={t.roleARN} help={t.roleHelp(places?.destinations?.role_path ?? '', places?.destinations?.principal ?? '', e?.destination?.external_id)}>
-                <Input defaultValue={e?.destination?.role_arn} />
-              </Field>
-            )}
-            {destination === 'eventbridge' && (
-              <Field name="destination.source" label={t.source}>
-                <Input defaultValue={e?.destination?.source} placeholder="com.example.shop" />
-              </Field>
-            )}
-          </>
-        )}
+        {!short && destinations}
         <Field name="url" label={t.url} help={destination !== 'http' ? t.addressHelp[destination] : moved && hasSecrets(e) ? t.urlMoved : t.urlHelp}>
           <Input
             defaultValue={e?.url}
@@ -114,35 +147,15 @@ function EndpointForm({ of: e, submit, label }: { of?: Endpoint; submit: (fields
             onChange={(change) => setMoved(!!e && originOf(change.target.value) !== originOf(e.url))}
           />
         </Field>
-        <div className="pair">
-          {!e && (
-            <Field name="uid" label={t.uid} help={t.uidHelp}>
-              <Input />
-            </Field>
-          )}
-          <Field name="description" label={t.description}>
-            <Input defaultValue={e?.description} />
-          </Field>
-        </div>
-        <Field name="event_types" label={t.types} help={t.typesHelp}>
-          <TextArea rows={3} defaultValue={(e?.event_types ?? ['*']).join('\n')} />
-        </Field>
-        <div className="pair">
-          <Field name="retry" label={t.retry}>
-            <Select label={t.retry} value={retry} onChange={setRetry} options={retries.map((value) => ({ value, label: t.retries[value] ?? value }))} />
-          </Field>
-          {retry === 'schedule' && (
-            <Field name="retry.schedule" label={t.schedule} help={t.scheduleHelp}>
-              <Input defaultValue={e?.retry.schedule?.join(' ') ?? '30s 5m 1h'} />
-            </Field>
-          )}
-        </div>
-        {(destination === 'http' || e) && <ProfileFields of={e} profiles={places?.signature_profiles} />}
+        <TypesField of={e?.event_types} />
+        {!short && more}
         <Collapsible.Root className="stack" defaultOpen={!!e}>
           <Collapsible.Trigger className="button quiet fold">
             <ChevronRight size={14} aria-hidden /> {t.advanced}
           </Collapsible.Trigger>
           <Collapsible.Panel className="stack" keepMounted>
+            {short && destinations}
+            {short && more}
             <ShapeFields of={e} tenant={tenant} />
             <AuthFields of={e?.auth} moved={moved} />
             <TLSFields of={e?.tls} moved={moved} />
@@ -166,12 +179,16 @@ function EndpointForm({ of: e, submit, label }: { of?: Endpoint; submit: (fields
               <Field name="max_in_flight" label={t.inFlight} help={t.rateHelp}>
                 <Input defaultValue={e?.max_in_flight ?? 0} inputMode="numeric" />
               </Field>
-              <Field name="circuit.failures" label={`${t.circuit}: ${t.circuitFailures.toLowerCase()}`}>
-                <Input defaultValue={e?.circuit.failures ?? 5} inputMode="numeric" />
-              </Field>
-              <Field name="circuit.cooldown" label={`${t.circuit}: ${t.cooldown.toLowerCase()}`}>
-                <Input defaultValue={e?.circuit.cooldown ?? '5m'} />
-              </Field>
+              {!isPortal && (
+                <>
+                  <Field name="circuit.failures" label={`${t.circuit}: ${t.circuitFailures.toLowerCase()}`}>
+                    <Input defaultValue={e?.circuit.failures ?? 5} inputMode="numeric" />
+                  </Field>
+                  <Field name="circuit.cooldown" label={`${t.circuit}: ${t.cooldown.toLowerCase()}`}>
+                    <Input defaultValue={e?.circuit.cooldown ?? '5m'} />
+                  </Field>
+                </>
+              )}
             </div>
             <div className="pair">
               {regions.length > 0 && (
@@ -261,7 +278,7 @@ function fieldsOf(v: Values, autoDisable: boolean, of?: Endpoint): Fields {
     max_age: (v.max_age ?? '').trim(),
     rate_per_second: numeric(v.rate_per_second ?? ''),
     max_in_flight: numeric(v.max_in_flight ?? ''),
-    circuit: { failures: numeric(v['circuit.failures'] ?? ''), cooldown: (v['circuit.cooldown'] ?? '').trim() },
+    ...(v['circuit.failures'] !== undefined && { circuit: { failures: numeric(v['circuit.failures']), cooldown: (v['circuit.cooldown'] ?? '').trim() } }),
     headers,
     ...(auth && { auth }),
     ...(tls && { tls }),

@@ -4,7 +4,7 @@ import { useState } from 'react'
 import { api, ask, type Schemas } from '../api/client'
 import { useEndpointHealth } from '../api/reads'
 import { compact, count, duration, percent } from '../format'
-import { may } from '../session'
+import { isPortal, may } from '../session'
 import { text } from '../text'
 import { ActivityCard, useActivity } from '../ui/activity'
 import { Button, Select } from '../ui/controls'
@@ -42,6 +42,20 @@ export function EndpointHealth({ tenant, of: e }: { tenant: string; of: Schemas[
               list={(state) => `/t/${tenant}/deliveries?endpoint=${e.id}&state=${state}`}
               note={h.complete ? undefined : t.lower}
             />
+            {isPortal && h.circuit_state.state !== 'closed' && (
+              <div className="notice bad">
+                <p>
+                  {t.circuitTexts[h.circuit_state.state]}
+                  {h.circuit_state.next_probe_at && (
+                    <>
+                      {' '}
+                      {t.probe}: <Time at={h.circuit_state.next_probe_at} />.
+                    </>
+                  )}
+                </p>
+                <Reset tenant={tenant} id={e.id} />
+              </div>
+            )}
             <div className="row">
               <Select
                 label={t.window}
@@ -55,7 +69,10 @@ export function EndpointHealth({ tenant, of: e }: { tenant: string; of: Schemas[
             <LatencyChart of={activity.read.data} />
             <div className="split">
               <Attempts of={w} />
-              <Circuit tenant={tenant} health={h} />
+              <div className="stack">
+                {!isPortal && <Circuit tenant={tenant} health={h} />}
+                <Limits of={h} />
+              </div>
             </div>
           </>
         )
@@ -123,62 +140,78 @@ function Bars({ of, total }: { of: { label: string; n: number; good: boolean }[]
   )
 }
 
+/** Lets the waiting deliveries of a failing endpoint go out. */
+function Reset({ tenant, id }: { tenant: string; id: string }) {
+  const cache = useQueryClient()
+  if (!may('endpoints:write')) return null
+  const reset = async () => {
+    await closeCircuit(tenant, id)
+    tell(t.resetDone)
+    await cache.invalidateQueries({ queryKey: [tenant] })
+  }
+  return (
+    <Confirm trigger={<Button tiny>{t.reset}</Button>} title={t.resetTitle} action={t.reset} run={reset}>
+      {t.resetText}
+    </Confirm>
+  )
+}
+
+const closeCircuit = (tenant: string, endpoint: string) => ask(api().POST('/v1/tenants/{tenant}/endpoints/{endpoint}/circuit/reset', { params: { path: { tenant, endpoint } } }))
+
 function Circuit({ tenant, health: h }: { tenant: string; health: Health }) {
   const cache = useQueryClient()
   const c = h.circuit_state
   const closed = c.state === 'closed'
   const params = { path: { tenant, endpoint: h.endpoint_id } }
   const refresh = () => cache.invalidateQueries({ queryKey: [tenant] })
-  const reset = async () => {
-    await ask(api().POST('/v1/tenants/{tenant}/endpoints/{endpoint}/circuit/reset', { params }))
-    tell(t.resetDone)
-    await refresh()
-  }
   const trip = async () => {
     await ask(api().POST('/v1/tenants/{tenant}/endpoints/{endpoint}/circuit/open', { params }))
-    tell(t.tripDone, () => void reset().catch(tellFailure))
+    tell(t.tripDone, () => void closeCircuit(tenant, h.endpoint_id).then(refresh, tellFailure))
     await refresh()
   }
   return (
-    <div className="stack">
-      <Card
-        title={`${t.circuit}: ${(t.circuits[c.state] ?? c.state).toLowerCase()}`}
-        pad
-        aside={
-          !may('endpoints:write') ? undefined : closed ? (
+    <Card
+      title={`${t.circuit}: ${(t.circuits[c.state] ?? c.state).toLowerCase()}`}
+      pad
+      aside={
+        !closed ? (
+          <Reset tenant={tenant} id={h.endpoint_id} />
+        ) : (
+          may('endpoints:write') && (
             <Confirm trigger={<Button tiny>{t.trip}</Button>} title={t.tripTitle} action={t.trip} danger run={trip}>
               {t.tripText}
             </Confirm>
-          ) : (
-            <Confirm trigger={<Button tiny>{t.reset}</Button>} title={t.resetTitle} action={t.reset} run={reset}>
-              {t.resetText}
-            </Confirm>
           )
-        }
-      >
-        <div className="stack tight">
-          <p className="soft">{t.circuitTexts[c.state]}</p>
-          <Facts
-            of={[
-              [t.opened, c.opened_at && <Time at={c.opened_at} />],
-              [t.probe, c.next_probe_at && <Time at={c.next_probe_at} />],
-              [t.cooldown, c.cooldown],
-              [t.failures, closed && c.failures > 0 ? count(c.failures) : undefined],
-              [t.throttledUntil, c.throttled_until && <Time at={c.throttled_until} />],
-            ]}
-          />
-        </div>
-      </Card>
-      <Card title={t.limits} pad>
+        )
+      }
+    >
+      <div className="stack tight">
+        <p className="soft">{t.circuitTexts[c.state]}</p>
         <Facts
           of={[
-            [t.rate, h.limits.rate_per_second ? `${t.perSecond(h.limits.rate_per_second)}${h.limits.rate_waiting ? `, ${count(h.limits.rate_waiting)} ${t.waiting}` : ''}` : t.unlimited],
-            [t.inFlight, h.limits.max_in_flight ? `${count(h.limits.in_flight ?? 0)} / ${count(h.limits.max_in_flight)}` : t.unlimited],
-            [t.speed, t.speeds[h.speed]],
-            [t.timeout, h.timeout],
+            [t.opened, c.opened_at && <Time at={c.opened_at} />],
+            [t.probe, c.next_probe_at && <Time at={c.next_probe_at} />],
+            [t.cooldown, c.cooldown],
+            [t.failures, closed && c.failures > 0 ? count(c.failures) : undefined],
+            [t.throttledUntil, c.throttled_until && <Time at={c.throttled_until} />],
           ]}
         />
-      </Card>
-    </div>
+      </div>
+    </Card>
+  )
+}
+
+function Limits({ of: h }: { of: Health }) {
+  return (
+    <Card title={t.limits} pad>
+      <Facts
+        of={[
+          [t.rate, h.limits.rate_per_second ? `${t.perSecond(h.limits.rate_per_second)}${h.limits.rate_waiting ? `, ${count(h.limits.rate_waiting)} ${t.waiting}` : ''}` : t.unlimited],
+          [t.inFlight, h.limits.max_in_flight ? `${count(h.limits.in_flight ?? 0)} / ${count(h.limits.max_in_flight)}` : t.unlimited],
+          [t.speed, !isPortal && t.speeds[h.speed]],
+          [t.timeout, !isPortal && h.timeout],
+        ]}
+      />
+    </Card>
   )
 }

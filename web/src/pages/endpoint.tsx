@@ -19,6 +19,7 @@ import { DeliveryList } from './deliveries'
 import { EndpointHealth } from './endpoint-health'
 import { EndpointHistory } from './endpoint-history'
 import { EndpointSettings } from './endpoint-form'
+import { VerifySamples } from './endpoint-verify'
 import { ReplayDialog, type Selection } from './replay-dialog'
 import { SendDialog } from './send'
 
@@ -93,9 +94,14 @@ export function EndpointPage() {
                 <EndpointSettings key={endpoint.id} tenant={tenant} of={endpoint} />
               ) : (
                 <Card>
-                  <Json of={JSON.stringify(endpoint)} />
+                  <Json of={JSON.stringify(isPortal ? { ...endpoint, circuit: undefined, circuit_state: undefined } : endpoint)} />
                 </Card>
               )}
+            </Tabs.Panel>
+            <Tabs.Panel value="verify">
+              <Card pad>
+                <VerifySamples of={endpoint} />
+              </Card>
             </Tabs.Panel>
             <Tabs.Panel value="history" className="stack">
               <EndpointHistory tenant={tenant} endpoint={endpoint.id} />

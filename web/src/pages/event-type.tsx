@@ -3,9 +3,10 @@ import { Link, useNavigate, useParams } from '@tanstack/react-router'
 import { useState } from 'react'
 import { api, ApiError, ask, askWith, type Schemas } from '../api/client'
 import { type ReadEventType, useEventType } from '../api/reads'
-import { fieldOf } from '../json'
+import { fieldOf, indented } from '../json'
+import { isPortal, may, session } from '../session'
 import { text } from '../text'
-import { Button } from '../ui/controls'
+import { Button, CopyButton } from '../ui/controls'
 import { Confirm } from '../ui/dialog'
 import { Json } from '../ui/json'
 import { Card, Facts, Page } from '../ui/page'
@@ -14,6 +15,7 @@ import { Time } from '../ui/time'
 import { tell, tellFailure } from '../ui/toast'
 import { EventTypeForm } from './event-type-form'
 import { mayChangeTypes, Validation } from './event-types'
+import { SendDialog } from './send'
 
 const t = text.types
 
@@ -24,9 +26,12 @@ export function EventTypePage() {
   const { type: name } = useParams({ from: '/event-types/$type' })
   const read = useEventType(name)
   return (
-    <Page title={name} crumbs={[crumb, name]} lead={read.data?.type.description} actions={read.data && mayChangeTypes() && <Remove of={read.data} />}>
+    <Page title={name} crumbs={[crumb, name]} lead={read.data?.type.description} actions={read.data && (mayChangeTypes() ? <Remove of={read.data} /> : <SendTest type={name} />)}>
       <Data of={read}>
-        {(r) => (
+        {(r) =>
+          isPortal ? (
+            <Shapes of={r} />
+          ) : (
           <div className="split">
             {mayChangeTypes() ? <Settings key={name} of={r} /> : <Shapes of={r} />}
             <div className="stack">
@@ -44,9 +49,25 @@ export function EventTypePage() {
               {mayChangeTypes() && <Shapes of={r} />}
             </div>
           </div>
-        )}
+          )
+        }
       </Data>
     </Page>
+  )
+}
+
+/** Sends the type's example to an endpoint of the user's choice. */
+function SendTest({ type }: { type: string }) {
+  const [open, setOpen] = useState(false)
+  const tenant = session()?.tenant
+  if (!tenant || !may('endpoints:write')) return null
+  return (
+    <>
+      <Button look="primary" onClick={() => setOpen(true)}>
+        {text.events.send}
+      </Button>
+      <SendDialog tenant={tenant} type={type} open={open} onOpenChange={setOpen} />
+    </>
   )
 }
 
@@ -63,12 +84,24 @@ function Settings({ of }: { of: ReadEventType }) {
   return <EventTypeForm key={base.type.version} of={base} submit={save} label={text.save} />
 }
 
-/** The schema and the example of the payload. */
+function Copy({ value, label }: { value: string; label: string }) {
+  return (
+    <span className="id">
+      <CopyButton value={indented(value)} label={label} />
+    </span>
+  )
+}
+
+/** The example and the schema of the payload. */
 function Shapes({ of: r }: { of: ReadEventType }) {
   return (
     <div className="stack">
-      <Card title={t.schema}>{r.schema ? <Json of={r.schema} label={t.schema} /> : <p className="body soft">{t.noSchema}</p>}</Card>
-      <Card title={t.example}>{r.example ? <Json of={r.example} label={t.example} /> : <p className="body soft">{t.noExample}</p>}</Card>
+      <Card title={t.example} aside={r.example && <Copy value={r.example} label={t.example} />}>
+        {r.example ? <Json of={r.example} label={t.example} /> : <p className="body soft">{t.noExample}</p>}
+      </Card>
+      <Card title={t.schema} aside={r.schema && <Copy value={r.schema} label={t.schema} />}>
+        {r.schema ? <Json of={r.schema} label={t.schema} /> : <p className="body soft">{t.noSchema}</p>}
+      </Card>
     </div>
   )
 }

@@ -40,12 +40,12 @@ export function EventTypes() {
     <Page title={t.title} lead={t.lead} actions={create}>
       <div className="filters" role="search">
         <TextFilter name="group" label={t.group} value={group} />
-        <SelectFilter name="archived" label={t.shown} value={archived} none={t.inUse} options={[{ value: 'true', label: t.archived }]} />
+        {!isPortal && <SelectFilter name="archived" label={t.shown} value={archived} none={t.inUse} options={[{ value: 'true', label: t.archived }]} />}
         <ClearFilters names={['group', 'archived']} search={{ group, archived }} />
       </div>
       <List of={list} cursor={cursor} empty={{ title: t.empty, text: t.emptyText, action: create }}>
         {(data) => (
-          <Table columns={[t.name, t.group, t.description, t.validation, t.changed]}>
+          <Table columns={[t.name, t.group, t.description, ...(isPortal ? [] : [t.validation, t.changed])]}>
             {data.map((e) => (
               <tr key={e.event_type}>
                 <td>
@@ -61,12 +61,16 @@ export function EventTypes() {
                     {e.description || '–'}
                   </div>
                 </td>
-                <td data-label={t.validation}>
-                  <Validation of={e} />
-                </td>
-                <td data-label={t.changed}>
-                  <Time at={e.updated_at} />
-                </td>
+                {!isPortal && (
+                  <>
+                    <td data-label={t.validation}>
+                      <Validation of={e} />
+                    </td>
+                    <td data-label={t.changed}>
+                      <Time at={e.updated_at} />
+                    </td>
+                  </>
+                )}
               </tr>
             ))}
           </Table>

@@ -1,6 +1,6 @@
 import { useQuery, type UseQueryResult } from '@tanstack/react-query'
 import { Link, useSearch } from '@tanstack/react-router'
-import { AlertTriangle, CircleCheck, Clock, PauseCircle, Skull, Unplug } from 'lucide-react'
+import { AlertTriangle, CircleCheck, CircleX, Clock, PauseCircle, Unplug } from 'lucide-react'
 import { Fragment, type ReactNode, useEffect, useRef } from 'react'
 import { api, ask, type Schemas } from '../api/client'
 import { nameOf, usePipelineStats } from '../api/reads'
@@ -93,7 +93,7 @@ function Needs({ of: h, tenants }: { of: Health; tenants: StatsRow[] }) {
     items.push(
       <Need
         key="d"
-        icon={<Skull size={17} className="bad" />}
+        icon={<CircleX size={17} className="bad" />}
         title={t.needDead(h.dead, !h.complete)}
         detail={
           <>
@@ -149,7 +149,7 @@ function Needs({ of: h, tenants }: { of: Health; tenants: StatsRow[] }) {
   )
 }
 
-const needIcons: Record<string, typeof Skull> = { failing: AlertTriangle, degraded: AlertTriangle, disabled: PauseCircle, paused: PauseCircle }
+const needIcons: Record<string, typeof CircleX> = { failing: AlertTriangle, degraded: AlertTriangle, disabled: PauseCircle, paused: PauseCircle }
 
 type EndpointNeedProps = { tenant: string; of: Pick<Schemas['EndpointSummary'], 'endpoint_id' | 'uid' | 'url' | 'condition' | 'dead'>; waiting?: number; named?: boolean }
 
@@ -157,7 +157,7 @@ type EndpointNeedProps = { tenant: string; of: Pick<Schemas['EndpointSummary'], 
 export function EndpointNeed({ tenant, of: e, waiting = 0, named }: EndpointNeedProps) {
   const name = nameOf(e)
   const state = e.condition.state
-  const Icon = needIcons[state] ?? Skull
+  const Icon = needIcons[state] ?? CircleX
   const facts = [named && tenant, e.condition.since && <ConditionDetail of={e.condition} />, e.dead > 0 && text.endpoints.dead(e.dead), waiting > 0 && text.endpoints.waiting(waiting)]
   return (
     <Need

@@ -1,13 +1,14 @@
-import { useQuery, useQueryClient } from '@tanstack/react-query'
-import { useNavigate } from '@tanstack/react-router'
+import { useQueryClient } from '@tanstack/react-query'
+import { Link, useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
-import { api, ask, askWith, type Schemas } from '../api/client'
-import { useEventType } from '../api/reads'
+import { askWith, type Schemas } from '../api/client'
+import { nameOf, useEndpoints, useEventType, useEventTypes } from '../api/reads'
 import { indented } from '../json'
 import { text } from '../text'
 import { Button, Input, Select, TextArea } from '../ui/controls'
 import { Dialog } from '../ui/dialog'
 import { Field, Form, requireJson, type Values } from '../ui/form'
+import { Data, Empty } from '../ui/states'
 import { tell } from '../ui/toast'
 
 const t = text.events
@@ -17,29 +18,57 @@ const testType = 'surehook.test'
 // No name of a type has a space.
 const another = 'another type'
 
-type Props = { tenant: string; endpoint?: string; open: boolean; onOpenChange: (open: boolean) => void }
+type Props = { tenant: string; endpoint?: string; type?: string; open: boolean; onOpenChange: (open: boolean) => void }
 
-/** Posts an event of the tenant, or a test event of one endpoint. */
+/** Posts an event of the tenant, or a test event of one endpoint. With a type, its user chooses the endpoint. */
 export function SendDialog({ open, onOpenChange, ...of }: Props) {
   return (
     <Dialog title={t.sendTitle} open={open} onOpenChange={onOpenChange}>
-      <p className="soft">{of.endpoint ? t.testText : t.sendText}</p>
-      <SendForm {...of} close={() => onOpenChange(false)} />
+      {of.type ? (
+        <TestForm tenant={of.tenant} type={of.type} close={() => onOpenChange(false)} />
+      ) : (
+        <>
+          <p className="soft">{of.endpoint ? t.testText : t.sendText}</p>
+          <SendForm {...of} close={() => onOpenChange(false)} />
+        </>
+      )}
     </Dialog>
   )
 }
 
-function SendForm({ tenant, endpoint, close }: { tenant: string; endpoint?: string; close: () => void }) {
+/** A test event of one type, to an endpoint of the user's choice. */
+function TestForm({ tenant, type, close }: { tenant: string; type: string; close: () => void }) {
+  const [chosen, setChosen] = useState<string>()
+  const endpoints = useEndpoints(tenant)
+  return (
+    <Data of={endpoints}>
+      {({ data: [first, ...more] }) =>
+        first ? (
+          <>
+            <Field name="endpoint" label={text.deliveries.endpoint} help={t.testText}>
+              <Select label={text.deliveries.endpoint} value={chosen ?? first.id} onChange={setChosen} options={[first, ...more].map((e) => ({ value: e.id, label: nameOf(e) }))} />
+            </Field>
+            <SendForm tenant={tenant} endpoint={chosen ?? first.id} type={type} close={close} />
+          </>
+        ) : (
+          <Empty title={text.tenant.none}>
+            <Link className="button primary" to="/t/$tenant/new-endpoint" params={{ tenant }}>
+              {text.endpoints.create}
+            </Link>
+          </Empty>
+        )
+      }
+    </Data>
+  )
+}
+
+function SendForm({ tenant, endpoint, type: only, close }: { tenant: string; endpoint?: string; type?: string; close: () => void }) {
   const navigate = useNavigate()
   const cache = useQueryClient()
-  const [type, setType] = useState(endpoint ? testType : 'order.paid')
+  const [type, setType] = useState(only ?? (endpoint ? testType : 'order.paid'))
   const [chosen, setChosen] = useState<string>() // of the list
   const [written, setWritten] = useState<string>() // by the user, instead of the example
-  const known = useQuery({
-    queryKey: ['event-types'],
-    queryFn: () => ask(api().GET('/v1/event-types', { params: { query: { limit: 100 } } })),
-    staleTime: 15_000,
-  })
+  const known = useEventTypes()
   const described = (known.data?.data ?? []).map((e) => e.event_type)
   const types = [...new Set(endpoint ? [testType, ...described] : described)]
   const other = chosen === undefined ? !types.includes(type) : chosen === another
@@ -58,12 +87,14 @@ function SendForm({ tenant, endpoint, close }: { tenant: string; endpoint?: stri
   }
   return (
     <Form submit={submit} label={t.submit} cancel={close}>
-      {types.length > 0 && (
+      {only ? (
+        <input type="hidden" name="event_type" value={only} />
+      ) : types.length > 0 && (
         <Field name={other ? another : 'event_type'} label={t.type}>
           <Select label={t.type} value={other ? another : type} onChange={choose} options={[...types.map((name) => ({ value: name, label: name })), { value: another, label: t.another }]} />
         </Field>
       )}
-      {other && (
+      {!only && other && (
         <Field name="event_type" label={types.length > 0 ? t.anotherType : t.type}>
           <Input value={type} onChange={(e) => setType(e.currentTarget.value)} />
         </Field>

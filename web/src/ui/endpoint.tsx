@@ -1,4 +1,5 @@
 import { type Condition, type Endpoint, useEndpointHealth } from '../api/reads'
+import { isPortal } from '../session'
 import { text } from '../text'
 import { Badge, type Tone } from './page'
 import { Since } from './time'
@@ -17,7 +18,9 @@ export function EndpointStatus({ of: e }: { of: Pick<Endpoint, 'status' | 'reaso
 
 const circuitTones: Record<string, Tone> = { open: 'bad', half_open: 'warn' }
 
+/** The state of the circuit; for a customer, whether the endpoint keeps failing. */
 export function CircuitBadge({ state }: { state: string }) {
+  if (isPortal) return state === 'closed' ? null : <Badge tone="bad">{text.endpoint.circuits[state] ?? state}</Badge>
   return <Badge tone={circuitTones[state] ?? 'calm'}>{`${text.endpoint.circuit}: ${(text.endpoint.circuits[state] ?? state).toLowerCase()}`}</Badge>
 }
 

@@ -1,4 +1,5 @@
 import { useNavigate } from '@tanstack/react-router'
+import { zone } from '../format'
 import { text } from '../text'
 import { Button, Input, type Option, Select } from './controls'
 import { Field } from './form'
@@ -31,7 +32,7 @@ export function SelectFilter({ name, label, value, options, none = text.any }: {
   )
 }
 
-// A time of the URL and of the API is RFC 3339 in UTC; the control shows the visitor's time.
+// A time of the URL and of the API is RFC 3339 in UTC; the control shows the visitor's time, and its label the zone.
 export const toLocal = (at?: string) => {
   if (!at || Number.isNaN(Date.parse(at))) return ''
   const d = new Date(at)
@@ -44,7 +45,7 @@ export const fromLocal = (at: string) => (at ? new Date(at).toISOString() : unde
 export function TimeFilter({ name, label, value }: { name: string; label: string; value?: string }) {
   const set = useFilter()
   return (
-    <Field name={name} label={label}>
+    <Field name={name} label={`${label} (${zone()})`}>
       <Input type="datetime-local" key={value ?? ''} defaultValue={toLocal(value)} onBlur={(e) => e.currentTarget.value !== toLocal(value) && set({ [name]: fromLocal(e.currentTarget.value) })} />
     </Field>
   )

@@ -50,7 +50,7 @@ export function Facts({ of }: { of: [string, ReactNode][] }) {
   return (
     <dl className="facts">
       {of
-        .filter(([, value]) => value !== undefined && value !== '' && value !== null)
+        .filter(([, value]) => value !== undefined && value !== '' && value !== null && value !== false)
         .map(([name, value]) => (
           <Fragment key={name}>
             <dt>{name}</dt>

@@ -1,9 +1,12 @@
+import type { ReactNode } from 'react'
 import { text } from '../text'
 import { Button, CopyButton } from './controls'
 import { Dialog } from './dialog'
 
-/** Shows a secret once. */
-export function SecretDialog({ title, note, secret, done }: { title: string; note: string; secret: string | null; done: () => void }) {
+type SecretProps = { title: string; note: string; secret: string | null; done: () => void; children?: ReactNode }
+
+/** Shows a secret once; the children say what to do with it. */
+export function SecretDialog({ title, note, secret, done, children }: SecretProps) {
   return (
     <Dialog title={title} open={secret !== null} onOpenChange={(open) => !open && done()}>
       <p className="soft">{note}</p>
@@ -11,6 +14,7 @@ export function SecretDialog({ title, note, secret, done }: { title: string; not
         <code>{secret}</code>
         <CopyButton value={secret ?? ''} label={title} />
       </div>
+      {children}
       <div className="buttons">
         <Button look="primary" onClick={done}>
           {text.endpoint.done}

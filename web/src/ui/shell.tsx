@@ -1,9 +1,9 @@
 import { Link, Outlet, useParams, useRouterState } from '@tanstack/react-router'
-import { Activity, BookOpen, Building2, FileX, History, Inbox, KeyRound, LayoutDashboard, LogOut, Monitor, Moon, RotateCcw, Send, Skull, Sun, Webhook } from 'lucide-react'
+import { Activity, BookOpen, Building2, CircleX, FileX, History, Inbox, KeyRound, LayoutDashboard, LogOut, Monitor, Moon, RotateCcw, Send, Sun, Webhook } from 'lucide-react'
 import { type ReactNode, useEffect, useRef, useState } from 'react'
 import { signOutOfPortal } from '../opening'
 import { revoke } from '../person'
-import { endSession, isPortal, may, portalName, session } from '../session'
+import { embedded, endSession, isPortal, may, portalName, session } from '../session'
 import { text } from '../text'
 import { IconButton } from './controls'
 import { Mark } from './mark'
@@ -33,10 +33,12 @@ export function Shell() {
         {text.skip}
       </a>
       <div className="side" ref={side}>
-        <Link to="/" className="brand">
-          <Mark />
-          {isPortal ? portalName || text.portal : text.brand}
-        </Link>
+        {!embedded && (
+          <Link to="/" className="brand">
+            <Mark />
+            {isPortal ? portalName || text.portal : text.brand}
+          </Link>
+        )}
         {may('read') && <Search tenant={tenant} />}
         <nav aria-label={text.nav.label}>
           {!isPortal && !session()?.tenant && (
@@ -71,12 +73,14 @@ export function Shell() {
             {session()?.person?.id.replace('user:', '')}
           </p>
         )}
-        <div className="foot">
-          <ThemeButton />
-          <IconButton label={text.signIn.out} onClick={() => void signOut()}>
-            <LogOut size={15} />
-          </IconButton>
-        </div>
+        {!embedded && (
+          <div className="foot">
+            <ThemeButton />
+            <IconButton label={text.signIn.out} onClick={() => void signOut()}>
+              <LogOut size={15} />
+            </IconButton>
+          </div>
+        )}
       </div>
       <main className="main" id="main" tabIndex={-1} ref={main}>
         <Outlet />
@@ -97,9 +101,11 @@ async function signOut() {
 function TenantItems({ tenant }: { tenant: string }) {
   return (
     <>
-      <p className="group">
-        {!isPortal && text.nav.tenant} <strong>{tenant}</strong>
-      </p>
+      {!embedded && (
+        <p className="group">
+          {!isPortal && text.nav.tenant} <strong>{tenant}</strong>
+        </p>
+      )}
       <ul>
         <Item to={`/t/${tenant}`} icon={<Activity size={15} />} exact>
           {text.nav.overview}
@@ -113,7 +119,7 @@ function TenantItems({ tenant }: { tenant: string }) {
         <Item to={`/t/${tenant}/deliveries`} icon={<Send size={15} />}>
           {text.nav.deliveries}
         </Item>
-        <Item to={`/t/${tenant}/dead-letters`} icon={<Skull size={15} />}>
+        <Item to={`/t/${tenant}/dead-letters`} icon={<CircleX size={15} />}>
           {text.nav.dead}
         </Item>
         {may('replay') && (

@@ -1,10 +1,13 @@
-import type { ApiError } from './api/client'
-import { count } from './format'
-import type { Part } from './hours'
-import { type End, isPortal } from './session'
+// The English words of the console and the portal. The files of words import no values: the
+// page waits for a language before its own modules run.
 
-// All texts of the console and the portal, in one place for translation.
-export const text = {
+import type { ApiError } from '../api/client'
+import type { Part as Bar } from '../hours'
+import type { End } from '../session'
+
+const count = (n: number) => n.toLocaleString(document.documentElement.lang)
+
+export const words = {
   brand: 'Surehook',
   portal: 'Webhooks',
   crumbs: 'Breadcrumb',
@@ -129,10 +132,10 @@ export const text = {
   conditions: {
     failing: 'Failing',
     disabled: 'Disabled',
-    degraded: isPortal ? 'Partly failing' : 'Degraded',
+    degraded: 'Degraded',
     paused: 'Paused',
     healthy: 'Healthy',
-    quiet: isPortal ? 'No recent events' : 'Quiet',
+    quiet: 'Quiet',
   } as Record<string, string>,
 
   overview: {
@@ -384,7 +387,7 @@ export const text = {
   activity: {
     title: 'Deliveries',
     label: 'Deliveries over time',
-    parts: { delivered: 'Delivered', failed: 'Failed attempts', dead: 'Dead' } as Record<Part, string>,
+    parts: { delivered: 'Delivered', failed: 'Failed attempts', dead: 'Dead' } as Record<Bar, string>,
     span: 'Time span',
     spans: { '1': '24 hours', '7': '7 days' } as Record<string, string>,
     today: 'Last 24 hours',
@@ -470,7 +473,7 @@ export const text = {
   },
 
   endpoint: {
-    tabs: { health: 'Health', deliveries: 'Deliveries', settings: 'Settings', history: 'History', changes: 'Changes' },
+    tabs: { health: 'Health', deliveries: 'Deliveries', settings: 'Settings', verify: 'Verification', history: 'History', changes: 'Changes' },
     pause: 'Pause',
     resume: 'Resume',
     enable: 'Enable',
@@ -541,8 +544,16 @@ export const text = {
     noAttemptsText: 'Send a test to see how the endpoint answers.',
     historyEmpty: 'No notifications',
     historyEmptyText: 'Here you see when the endpoint was slow, failing or disabled, and when its circuit opened and closed.',
+    decisions: {} as Record<string, string>, // by type without "surehook."
     lower: 'The counts are lower bounds.',
     limits: 'Limits',
+  },
+
+  verify: {
+    lead: 'Verify the signature of each request before you trust it. The samples read the secret from the environment variable',
+    languages: 'Programming languages',
+    destination: 'AWS checks permissions on the way to this destination. There is no signature to verify.',
+    other: (profiles: string) => `The endpoint has signatures of another format: ${profiles}. Verify them with the library of that format.`,
   },
 
   form: {
@@ -553,6 +564,8 @@ export const text = {
     uidHelp: 'Your own name for it, usable in paths of the API. It cannot be changed.',
     description: 'Description',
     types: 'Event types',
+    events: 'Events',
+    allEvents: 'All events, also new ones',
     typesHelp: 'One per line: order.paid, order.*, or * for all.',
     retry: 'Retries',
     retries: {
@@ -662,6 +675,7 @@ export const text = {
     empty: 'No dead letters',
     emptyText: 'Every delivery in this period arrived or still has attempts.',
     incomplete: 'There are more dead letters than one request can count.',
+    suggestions: {} as Record<string, string>, // by pattern, in place of the API's
     patterns: {
       outage: 'Outage',
       down: 'Endpoint down',
@@ -895,10 +909,131 @@ export const text = {
   },
 }
 
-/** The sentence for a failure: the API's own, or a text for failures without one. */
-export function failureOf(e: ApiError): string {
-  if (e.code === 'offline') return text.failures.offline
-  if (e.status === 401) return text.failures.unauthorized
-  if (e.status === 412) return text.failures.changed
-  return e.message || (e.status === 429 ? text.failures.throttled : text.failures.internal)
+export type Words = typeof words
+
+/** Some of the words; all others fall back to English. */
+export type Part<T> = T extends string ? T : T extends (...args: infer A) => string ? (...args: A) => string : { [K in keyof T]?: Part<T[K]> }
+
+/** The words that a customer reads in the portal in place of an operator's: no dead letters, parked deliveries or circuits. */
+export const customer: Part<Words> = {
+  noJson: 'is not valid JSON',
+  failures: {
+    internal: 'Something went wrong on our side. Try again in a moment.',
+    title: (e) =>
+      e.status === 404 ? 'Not found' : e.status === 401 ? 'Your session was not accepted' : e.status === 403 ? 'Your link does not permit this' : e.status === 0 ? 'No connection' : 'Something went wrong',
+    unauthorized: 'Your session has ended. Open the portal again from where you came.',
+    offline: 'The server cannot be reached. Check your connection.',
+  },
+  nav: { dead: 'Failed', types: 'Event catalog' },
+  states: { queued: 'Waiting', parked: 'Waiting', dead: 'Failed' },
+  activity: { parts: { dead: 'Failed' } },
+  waiting: { parked: 'Waiting for the endpoint' },
+  endpoints: {
+    reasons: { failing: 'Too many deliveries failed' },
+    needDead: (n, name) => `${count(n)} failed ${n === 1 ? 'delivery' : 'deliveries'} of ${name}`,
+    dead: (n) => `${count(n)} failed`,
+  },
+  conditions: { degraded: 'Partly failing', quiet: 'No recent events' },
+  overview: {
+    needs: 'Needs attention',
+    calm: 'All clear',
+    calmText: 'Your events arrive, and no delivery has failed.',
+    needDeadText: 'All attempts failed. Fix the cause, then replay or discard them.',
+  },
+  deliveries: {
+    replayText: 'The same event is sent again, with the same bytes and the same id.',
+    force: 'The delivery is not over yet. This cancels it, and sends the event again.',
+    discardTitle: 'Discard this failed delivery?',
+    discardText: 'It leaves the list of failed deliveries. You can still replay it.',
+    discarded: 'The delivery is discarded',
+  },
+  reasons: {
+    expired: 'Older than the time limit of the endpoint',
+    transformation: 'The transformation failed on this event',
+    circuit_open: 'Waits: the endpoint keeps failing, and is tried again soon',
+    in_flight: 'Waits until another request to the endpoint ends',
+    rate: 'Waits: the rate limit of the endpoint is reached',
+    throttled: 'Waits: the endpoint answered 429 Too Many Requests',
+  },
+  events: { emptyText: 'Events appear here as soon as something happens. To try it, send a test event to an endpoint.' },
+  types: {
+    title: 'Event catalog',
+    lead: 'What you can receive: the meaning, an example and the schema of each event.',
+    emptyText: 'No event types are described yet.',
+  },
+  endpoint: {
+    secretTitle: 'Your signing secret',
+    secretText: "Copy this secret now. It won't be shown again. Your server verifies with it that requests come from us.",
+    dead: 'Failed',
+    parked: 'Waiting',
+    windows: { '1h': 'Last two hours', '24h': 'Last 24 hours' },
+    slowText: 'The endpoint answers slowly: 5 % of the requests take longer than 2 s. Fewer requests are sent at once.',
+    warned: (n) => `More than ${n} % of the deliveries failed. Above 50 % the endpoint is disabled.`,
+    circuits: { open: 'Failing', half_open: 'Failing' },
+    circuitTexts: {
+      open: 'The endpoint fails again and again, so new deliveries wait. We try it again by ourselves.',
+      half_open: 'The endpoint failed again and again. We are trying it now; if it answers, all waiting deliveries go out.',
+    },
+    probe: 'Next try',
+    reset: 'Try again now',
+    resetTitle: 'Try the endpoint again now?',
+    resetText: 'All waiting deliveries go out, a few at a time.',
+    resetDone: 'The waiting deliveries go out',
+    historyEmpty: 'Nothing happened yet',
+    historyEmptyText: 'Here you see when the endpoint was slow, kept failing or was disabled, and when it recovered.',
+    decisions: {
+      'endpoint.slow': 'Slow',
+      'endpoint.failing': 'Many deliveries failed',
+      'endpoint.disabled': 'Disabled',
+      'endpoint.recovered': 'Recovered',
+      'endpoint.certificate_expiring': 'The client certificate expires soon',
+      'circuit.opened': 'Kept failing: deliveries wait',
+      'circuit.closed': 'Answers again: waiting deliveries go out',
+      'delivery.dead': 'A delivery failed',
+    },
+  },
+  form: {
+    autoDisable: 'Disable the endpoint when most deliveries fail',
+    advanced: 'Advanced',
+    signature: 'Signature format',
+  },
+  dead: {
+    title: 'Failed deliveries',
+    lead: 'Deliveries whose attempts all failed, grouped by cause.',
+    window: 'Failed in the last',
+    empty: 'No failed deliveries',
+    emptyText: 'Every delivery in this period arrived, or will be tried again.',
+    incomplete: 'There are more failed deliveries than can be counted at once.',
+    letters: (n) => (n === 1 ? '1 failed' : `${count(n)} failed`),
+    between: 'failed between',
+    suggestions: {
+      outage: 'The endpoint was down for longer than it is retried. Replay the deliveries once it answers again. To outlast the next outage, choose a longer retry schedule.',
+      down: 'The endpoint cannot be reached. Check the URL and that your server runs, then replay the deliveries.',
+      trickle: 'The endpoint fails now and then. Answer first and work later, so that requests end sooner; then replay the deliveries.',
+      expired: 'The deliveries grew too old before they arrived: the endpoint was paused, disabled or limited for too long. Resume it or raise its limits, then replay them.',
+      credentials: 'Your server does not accept our credentials. Correct the authentication of the endpoint, or its secret, then replay the deliveries.',
+      throttled: 'Your server gets more requests than it accepts. Set a rate limit for the endpoint, then replay the deliveries.',
+      refused: 'Your server refuses these requests. Compare an event with what your server expects, then replay the deliveries.',
+      gone: 'The endpoint answered 410 Gone and was disabled. If it moved, change the URL, enable it and replay the deliveries; if not, delete it.',
+      tls: 'The certificate of the endpoint cannot be verified. Renew or complete it, then replay the deliveries.',
+      blocked: 'The URL leads to a private or forbidden address. Change it to a public host, then replay the deliveries.',
+      redirect: 'The endpoint redirects. Change the URL to the target of the redirect, then replay the deliveries.',
+      transformation: 'The transformation fails on these events. Correct it, then replay the deliveries.',
+      unknown: 'Look at the attempts of these deliveries for the cause.',
+    },
+  },
+  replays: {
+    title: 'Retries',
+    lead: 'Jobs that send failed deliveries again, or discard them.',
+    start: 'New retry…',
+    empty: 'No retries yet',
+    emptyText: 'Start one here, or from failed deliveries.',
+    cancel: 'Cancel',
+    cancelTitle: 'Cancel this job?',
+    cancelled: 'The job is cancelled',
+  },
+  tenant: {
+    p95: 'p95 latency, 24 h',
+    failing: 'Being retried, newest first',
+  },
 }

@@ -1,0 +1,14 @@
+import { lazy, Suspense } from 'react'
+import type { Endpoint } from '../api/reads'
+import { Loading } from '../ui/states'
+
+const Samples = lazy(() => import('./verify-samples'))
+
+/** The samples, loaded when they are shown. */
+export function VerifySamples({ of }: { of: Endpoint }) {
+  return (
+    <Suspense fallback={<Loading />}>
+      <Samples of={of} />
+    </Suspense>
+  )
+}

@@ -1,0 +1,187 @@
+import type { Page } from '@playwright/test'
+import { accessible, embedder, expect, host, openPortal, signIn, test } from './world'
+
+// What a customer sees and does in the portal.
+
+const german = (url: string) => url.replace('/portal#', '/portal?lang=de#')
+
+test('the portal speaks German by its link, keeps the language, and forgets it with the next link', async ({ page, backend, receiver, tenant }) => {
+  await backend.endpoint(tenant, { url: receiver.url('/hook'), uid: 'crm' })
+  await backend.settled(tenant, await backend.event(tenant, 'order.paid', {}), 'delivered')
+  await page.goto(german((await backend.portal(tenant)).url))
+  await expect(page.getByRole('heading', { name: 'Überblick', level: 1 })).toBeVisible()
+  expect(await page.getAttribute('html', 'lang')).toBe('de')
+  for (const name of ['Endpunkte', 'Ereignisse', 'Zustellungen', 'Wiederholungen']) {
+    await page.getByRole('link', { name, exact: true }).click()
+    await expect(page.getByRole('heading', { name, level: 1 })).toBeVisible()
+    await accessible(page)
+  }
+  await page.reload()
+  await expect(page.getByRole('heading', { name: 'Wiederholungen', level: 1 })).toBeVisible()
+  await page.goto('about:blank')
+  await page.goto((await backend.portal(tenant)).url)
+  await expect(page.getByRole('heading', { name: 'Overview', level: 1 })).toBeVisible()
+  expect(await page.getAttribute('html', 'lang')).toBe('en-GB')
+})
+
+test.describe('in a German browser', () => {
+  test.use({ locale: 'de-AT', timezoneId: 'Europe/Vienna' })
+
+  test('the portal is German with dates that name their zone, and the console is English', async ({ page, backend, receiver, tenant }) => {
+    await backend.endpoint(tenant, { url: receiver.url('/hook'), uid: 'crm' })
+    const event = await backend.event(tenant, 'order.paid', {})
+    await backend.settled(tenant, event, 'delivered')
+    await openPortal(page, backend, tenant, 'Hauptmenü')
+    await page.goto(`${backend.address}/portal/t/${tenant}/events/${event}`)
+    await expect(page.getByRole('heading', { name: 'Versuch 1: 200 Zugestellt' })).toBeVisible()
+    await expect(page.locator('.timeline')).toContainText(/(MEZ|MESZ)/)
+    await expect(page.locator('time').first()).toHaveAttribute('title', /(MEZ|MESZ)/)
+    await signIn(page, backend, `/t/${tenant}?lang=de`)
+    await expect(page.getByRole('heading', { name: 'Überblick', level: 1 })).toBeVisible()
+  })
+
+  test('without the file of its language the page is English', async ({ page, backend, tenant }) => {
+    await page.route(/\/de-[^/]*\.js$/, (route) => route.abort())
+    await openPortal(page, backend, tenant, 'Main')
+  })
+})
+
+// Words of operators, in no page of the portal.
+const jargon = /dead letter|parked|circuit|cooldown|needs a person|speed class|queue\b|\bdead\b/i
+
+/** Nothing is wider than the page. */
+async function fits(page: Page) {
+  expect(await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth)).toBeLessThanOrEqual(0)
+}
+
+for (const width of [1440, 390]) {
+  test.describe(`at ${width} pixels`, () => {
+    test.use({ viewport: { width, height: 900 } })
+
+    test('no page has a word of operators', async ({ page, backend, receiver, tenant }) => {
+      receiver.answers.set('/refuses', { status: 400 })
+      receiver.answers.set('/fails', { status: 503 })
+      const refuses = await backend.endpoint(tenant, { url: receiver.url('/refuses'), uid: 'refuses' })
+      const event = await backend.event(tenant, 'order.paid', {})
+      await backend.settled(tenant, event, 'dead')
+      const fails = await backend.endpoint(tenant, { url: receiver.url('/fails'), uid: 'fails' })
+      await backend.call('POST', `/v1/tenants/${tenant}/endpoints/${fails}/circuit/open`)
+      const waits = await backend.event(tenant, 'order.shipped', {})
+      await openPortal(page, backend, tenant)
+      for (const path of ['', '/endpoints', `/endpoints/${fails}`, `/endpoints/${refuses}`, `/endpoints/${refuses}?tab=settings`, `/endpoints/${refuses}?tab=history`, '/events', `/events/${event}`, `/events/${waits}`, '/deliveries', '/dead-letters', '/replays', '/new-endpoint']) {
+        await page.goto(`${backend.address}/portal/t/${tenant}${path}`)
+        await expect(page.getByRole('heading', { level: 1 })).toBeVisible()
+        await expect(page.getByRole('status', { name: 'Loading' })).toHaveCount(0)
+        expect((await page.locator('body').innerText()).match(jargon)?.[0], path).toBeUndefined()
+        await fits(page)
+      }
+      await page.goto(`${backend.address}/portal/t/${tenant}/endpoints/${fails}`)
+      await page.getByRole('button', { name: 'Try again now' }).click()
+      await page.getByRole('alertdialog').getByRole('button', { name: 'Try again now' }).click()
+      await expect(page.getByText('The waiting deliveries go out')).toBeVisible()
+      await expect(page.getByText('Failing')).toHaveCount(0)
+    })
+
+    test('a new endpoint needs a URL and events of the catalogue, and comes with samples', async ({ page, backend, receiver, tenant }) => {
+      const types = [`${tenant}.paid`, `${tenant}.shipped`]
+      for (const type of types) await backend.call('PUT', `/v1/event-types/${type}`, { description: `About ${type}.`, group: 'Orders', example: { order: 1042 } })
+      await openPortal(page, backend, tenant)
+      await page.goto(`${backend.address}/portal/t/${tenant}/new-endpoint`)
+      await expect(page.getByRole('checkbox', { name: 'All events, also new ones' })).toBeChecked()
+      await expect(page.getByRole('checkbox', { name: types[0]! })).toBeChecked()
+      for (const hidden of ['Alias', 'Timeout', 'Signature format']) await expect(page.getByLabel(hidden)).not.toBeVisible()
+      await accessible(page)
+      await fits(page)
+      await page.getByLabel('URL').fill(receiver.url('/hook'))
+      await page.getByRole('checkbox', { name: 'All events, also new ones' }).click()
+      await page.getByRole('button', { name: 'Create endpoint' }).click()
+      await expect(page.locator('fieldset .wrong')).toBeVisible() // no event is chosen
+      await page.getByRole('checkbox', { name: types[1]! }).click()
+      await page.getByRole('button', { name: 'Advanced' }).click()
+      await page.getByLabel('Alias').fill('my-shop')
+      await page.getByRole('button', { name: 'Create endpoint' }).click()
+      const dialog = page.getByRole('dialog')
+      await expect(dialog.getByText(/^whsec_/)).toBeVisible()
+      await dialog.getByRole('tab', { name: 'Python' }).click()
+      await expect(dialog.getByRole('tabpanel', { name: 'Python' })).toContainText('Webhook(os.environ["MY_SHOP_WEBHOOK_SECRET"])')
+      await accessible(page)
+      await fits(page)
+      await page.getByRole('button', { name: 'Done' }).click()
+      await page.getByRole('tab', { name: 'Verification' }).click()
+      for (const language of ['Go', 'TypeScript', 'Python', 'Java', 'Ruby', 'PHP']) {
+        await page.getByRole('tab', { name: language, exact: true }).click()
+        await expect(page.getByRole('tabpanel', { name: language, exact: true })).toContainText('MY_SHOP_WEBHOOK_SECRET')
+        await expect(page.getByRole('button', { name: `Copy ${language}` })).toBeVisible()
+      }
+      await accessible(page)
+      const made = await backend.call<{ event_types: string[]; circuit: { failures: number } }>('GET', `/v1/tenants/${tenant}/endpoints/my-shop`)
+      expect(made.event_types).toEqual([types[1]])
+      await page.getByRole('tab', { name: 'Settings' }).click()
+      await expect(page.getByRole('checkbox', { name: types[1]! })).toBeChecked()
+      await page.getByRole('checkbox', { name: types[0]! }).click()
+      await page.getByRole('button', { name: 'Save changes' }).click()
+      await expect(page.getByText('The settings are saved')).toBeVisible()
+      const saved = await backend.call<typeof made>('GET', `/v1/tenants/${tenant}/endpoints/my-shop`)
+      expect(saved.event_types.sort()).toEqual(types)
+      expect(saved.circuit).toEqual(made.circuit)
+      for (const type of types) await backend.call('DELETE', `/v1/event-types/${type}`)
+    })
+
+    test('the catalogue sends a test event of a type to an endpoint', async ({ page, backend, receiver, tenant }) => {
+      const type = `${tenant}.paid`
+      await backend.call('PUT', `/v1/event-types/${type}`, { description: 'An order was paid.', schema: { type: 'object' }, example: { order: 1042 } })
+      await openPortal(page, backend, tenant)
+      await page.goto(`${backend.address}/portal/event-types/${type}`)
+      await page.getByRole('button', { name: 'Send a test event' }).click()
+      await expect(page.getByRole('dialog').getByText('No endpoints yet')).toBeVisible()
+      await page.getByRole('dialog').getByRole('link', { name: 'New endpoint' }).click()
+      await expect(page.getByRole('heading', { name: 'New endpoint' })).toBeVisible()
+      await backend.endpoint(tenant, { url: receiver.url('/first'), uid: 'first', event_types: ['nothing'] })
+      await backend.endpoint(tenant, { url: receiver.url('/second'), uid: 'second', event_types: ['nothing'] })
+      await page.goto(`${backend.address}/portal/event-types/${type}`)
+      await expect(page.getByText('An order was paid.')).toBeVisible()
+      await page.getByRole('button', { name: 'Send a test event' }).click()
+      await page.getByRole('dialog').getByLabel('Endpoint').click()
+      await page.getByRole('option', { name: 'first' }).click()
+      await accessible(page)
+      await fits(page)
+      await page.getByRole('dialog').getByRole('button', { name: 'Send', exact: true }).click()
+      await expect(page.getByRole('heading', { name: 'Attempt 1: 200 Delivered' })).toBeVisible()
+      expect(receiver.requests.map((r) => r.path)).toEqual(['/first'])
+      expect(JSON.parse(receiver.requests[0]!.body)).toMatchObject({ type, data: { order: 1042 } })
+      await backend.call('DELETE', `/v1/event-types/${type}`)
+    })
+
+    test('embedded without a frame, the portal tells its height and its links', async ({ browser, backend, receiver, tenant }) => {
+      await backend.endpoint(tenant, { url: receiver.url('/hook'), uid: 'crm' })
+      const embedded = async () => (await backend.portal(tenant)).url.replace('/portal#', '/portal?embed=1&lang=de#')
+      const outer = await host(Number(new URL(embedder()).port), `<iframe src="${(await embedded()).replaceAll('&', '&amp;')}" width="100%" height="300"></iframe>`)
+      const page = await browser.newPage({ viewport: { width, height: 900 } })
+      await page.addInitScript(() => {
+        const all: unknown[] = ((window as unknown as { messages: unknown[] }).messages = [])
+        addEventListener('message', (e) => all.push(e.data))
+      })
+      type Message = { type: string; tenant?: string; height?: number }
+      const messages = async (type: string) => (await page.evaluate(() => (window as unknown as { messages: Message[] }).messages)).filter((m) => m.type === `surehook.portal.${type}`)
+      try {
+        await page.goto(outer.url)
+        const frame = page.frameLocator('iframe')
+        await expect(frame.getByRole('heading', { name: 'Überblick' })).toBeVisible()
+        await expect(frame.getByText('Acme webhooks')).toHaveCount(0)
+        await expect(frame.getByText(tenant)).toHaveCount(0)
+        await expect(frame.getByRole('button', { name: 'Abmelden' })).toHaveCount(0)
+        const height = () => page.frames()[1]!.evaluate(() => Math.ceil(document.getElementById('root')!.getBoundingClientRect().height))
+        await expect.poll(async () => (await messages('height')).at(-1)?.height === (await height())).toBe(true)
+        expect(await messages('opened')).toMatchObject([{ tenant }])
+        await frame.getByRole('link', { name: 'Endpunkte', exact: true }).click()
+        await expect(frame.getByRole('heading', { name: 'Endpunkte', level: 1 })).toBeVisible()
+        await expect.poll(async () => (await messages('height')).at(-1)?.height === (await height())).toBe(true)
+        await page.evaluate((url) => (document.querySelector('iframe')!.src = url), await embedded())
+        await expect.poll(async () => await messages('opened')).toMatchObject([{ tenant }, { tenant }])
+      } finally {
+        await page.close()
+        outer.stop()
+      }
+    })
+  })
+}
