@@ -27,7 +27,7 @@ const (
 )
 
 // TestMigrating runs the blocks of docs/migrating.md for each product: export from a server
-// that answers as the product does, import, check, gap. The receiver verifies the test event
+// that answers as the product does, import, check, gap. The receiver verifies the events
 // with the old secret.
 func TestMigrating(t *testing.T) {
 	t.Parallel()
@@ -89,6 +89,9 @@ func TestMigrating(t *testing.T) {
 			for _, r := range requests {
 				if !tt.genuine(r) {
 					t.Errorf("%s is not signed with the old secret: %v", r.Header.Get("X-Webhook-Event"), r.Header)
+				}
+				if r.Header.Get("X-Webhook-Event") == "order.paid" && !strings.HasPrefix(string(r.Body), `{"order":`) {
+					t.Errorf("the body is %s; want the payload alone", r.Body)
 				}
 			}
 			if got := strings.Contains(shown, " disabled "); got != tt.disabled {

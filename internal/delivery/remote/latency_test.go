@@ -107,7 +107,7 @@ func (c crossing) Invoke(ctx context.Context, _ string, message []byte) ([]byte,
 
 // BenchmarkOrigins measures an attempt to a receiver 90 ms away over delayed loopback: from
 // here, and through a sender beside the receiver; with a new connection to the receiver
-// for each attempt, and with a kept one. docs/regions.md has the arithmetic.
+// for each attempt, and with a kept one. docs/regions.md has the result.
 func BenchmarkOrigins(b *testing.B) {
 	receiver := httptest.NewTLSServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { _, _ = io.Copy(io.Discard, r.Body) }))
 	b.Cleanup(receiver.Close)

@@ -102,8 +102,8 @@ type Report struct {
 func (r Report) String() string {
 	var b strings.Builder
 	b.WriteString("# What a delivery costs\n\n" +
-		"`make cost` writes this document. The command runs the real use cases and adapters over a table in one process, counts every request, and prices each request.\n" +
-		"The command fails when a figure exceeds its bound (`internal/proof/cost`).\n\n" +
+		"For operators who budget a deployment. After this page you can estimate what a million deliveries and an idle month cost, and know which usage decides.\n" +
+		"`make cost` runs the real code over a table in one process, counts and prices every request, and fails when a figure exceeds its bound (`internal/proof/cost`).\n\n" +
 		"## USD per million deliveries\n\n")
 	r.bills(&b)
 	b.WriteString("\n## Where the money goes\n\n")
@@ -230,16 +230,12 @@ func (r Report) idle(b *strings.Builder) {
 		fmt.Fprintf(b, "| %s: %d at %.2f | %.2f |\n", f.name, f.count, f.usd, usd)
 	}
 	fmt.Fprintf(b, "| **an idle month of prod** | **%.2f** |\n", all)
-	b.WriteString("\nThe free tier covers a part. Each of the first two yearly rotations of the KMS key adds 1.00 a month. Traffic adds custom metrics, at 0.30 each:\n" +
-		"some 25 metrics, 7.50 a month; a metric without values costs nothing. Traffic out is not counted (0.09 per GB).\n\n")
-	fmt.Fprintf(b, "AWS charges once for the raised warm throughput of the table and its two indexes, when prod is made: for %d write units and %d read units a second more than\n"+
-		"a new table has. The sum does not have this charge: look up the price of a unit under \"Warm throughput\" at <https://aws.amazon.com/dynamodb/pricing/on-demand/>.\n"+
-		"`WarmThroughput` in `infra/surehook/environments.go` can be empty: DynamoDB then grows with the traffic.\n\n",
+	b.WriteString("\nThe free tier covers a part. With traffic come some 25 custom metrics at 0.30 each, 7.50 a month, and traffic out (0.09 per GB). Each of the first two yearly rotations of the KMS key adds 1.00 a month.\n\n")
+	fmt.Fprintf(b, "The sum leaves out the one-time charge for warm throughput, when prod is made: %d write units and %d read units a second more than a new table and its indexes have,\n"+
+		"at the price under \"Warm throughput\" of <https://aws.amazon.com/dynamodb/pricing/on-demand/>. `WarmThroughput` in `infra/surehook/environments.go` can be empty: DynamoDB then grows with the traffic.\n\n",
 		warmTables*(warmWrites-newWrites), warmTables*(warmReads-newReads))
-	b.WriteString("Dead letters cost little more while they are open: the breaker reads 200 of them every 15 minutes, and up to 20,000 at each run of the first hour of a day\n" +
-		"(UTC). 10,000 open letters add about 0.29 a month, and any number above 20,000 about 0.50.\n\n")
-	fmt.Fprintf(b, "The archive of prod (an export a day) is not in the sum, because the time of an export decides the number of polls: %d to %d state transitions a day, %.2f\n"+
-		"to %.2f a month at %.2f per million. DynamoDB charges an export by the size of the changes, and S3 by the size of the files.\n",
+	b.WriteString("Open dead letters add at most about 0.50 a month: about 0.29 for 10,000.\n\n")
+	fmt.Fprintf(b, "The daily archive of prod is not in the sum: %d to %d state transitions a day, %.2f to %.2f a month at %.2f per million, and DynamoDB's and S3's charges by size.\n",
 		leastTransitions, mostTransitions, transitions(leastTransitions), transitions(mostTransitions), transitionPrice)
 }
 
@@ -275,49 +271,24 @@ const (
 // traces writes the cost of the export of a million spans.
 func traces(b *strings.Builder) {
 	each := Usage{Invocation: 1, GBSecond: exportGB * exportTime}
-	b.WriteString("\n## Traces\n\nOff by default. With `TRACES`, the function `export` gets the line of each accepted event and of each attempt: two spans for a first-try success.\n\n" +
+	b.WriteString("\n## Traces\n\nOff by default. With `TRACES`, a first-try success has two spans.\n\n" +
 		"| USD per million spans | Lambda |\n|---|--:|\n")
 	fmt.Fprintf(b, "| a line in each batch | %.2f |\n", each.Times(million).Bill().Total())
 	fmt.Fprintf(b, "| %d lines in each batch | %.2f |\n", exportLines, each.Times(million/exportLines).Bill().Total())
-	fmt.Fprintf(b, "\nAn invocation takes %.0f ms with 256 MB. The two alarms of the function add 0.20 a month. The subscription counts as free. The log of `export`, the traffic out,\n"+
-		"and what X-Ray or the endpoint charges are not counted.\n", exportTime*1000)
+	fmt.Fprintf(b, "\nAn invocation of function `export` takes %.0f ms with 256 MB, and its two alarms add 0.20 a month. Not counted: its log, traffic out, and the charges of X-Ray or the receiver of the spans.\n", exportTime*1000)
 }
 
 func assumptions(b *strings.Builder) {
-	fmt.Fprintf(b, `- Events have payloads of 500 bytes, mostly random text, compressed by a third. Endpoints respond after %s with a few bytes.
-- Functions ingest and deliver have %d MB on arm64, function breaker %d MB. An invocation takes %s per request to AWS (concurrent requests of a kind count
-  once), %s of work and %s more per event or message, by a processor of which the function has its share (1,769 MB have one), and %s for attempts.
-  The work is measured with the real code, without TLS. A TLS handshake takes %s more of a whole processor, %s of a function with %d MB. Connections to
-  endpoints rest for %s at most, connections to AWS for %s: rows "delivered alone" make a new one to the endpoint, to DynamoDB and to SQS, and the other rows those that
-  their rate needs. Caches are warm: the figures leave out cold starts, the decryption of a data key by KMS (once per sandbox, tenant and hour)
-  and the authorizer, because the API caches its result for a minute.
-- An event source receives each batch with one request and deletes the batch with one. Batches are full (10) or, as the worst case, of one message.
-  The event source of the live lane waits for no batch, so batches are full only when messages arrive faster than invocations take them. The rows with
-  batches of 10 hold at such a rate. At a low rate, a delivery is alone in its batch: the rows "delivered alone" apply. Other rates cost between the two.
-- The breaker looks at each delivery once, some minutes after its event, in batches of 1,000 changes of the table's stream: half a read unit, and 0.01 for the
-  invocation. Lambda reads the stream for free. A delivery that is still queued then, because a lane is late or its window is long, gets a record: 3.00 write
-  units more, 1.88 per million of such deliveries ([decision 5](adr/05-lost-tokens.md)). At a low rate a batch is smaller, of the changes of 5
-  minutes in a shard of the stream: with 4 shards at most 0.02 a month.
-- Every request about messages with a group id has the surcharge of fair queues, including receives and deletes. A cheaper reading of the price list
-  is possible. The surcharge comes from a secondary source: check the price list.
-- DynamoDB's units are computed from the items (`+"`internal/proof/cost/units.go`"+`). Index rows in a transaction count twice. A cheaper
-  reading is possible.
-- Log bytes are the bytes of the real lines, plus 26 bytes for each line, plus the API's access log. The table rounds to hundreds.
-- Storage and backups are those of prod: records stay 90 days, and DynamoDB adds 100 bytes to each item and each row of an index. The backups of point-in-time
-  recovery cost the size of the table without its indexes. The archive in S3 is not counted.
-- The table's key is the one of DynamoDB in KMS, which asks KMS once in five minutes for each process: nothing per million at these rates. An event and a delivery alone in
-  five minutes are two requests, 6.00 per million and at most 0.05 a month.
-- SNS is counted by publication. The price of a message to a subscriber of the operators' topic depends on the protocol, and is not counted.
-- A scheduled retry is one invocation by the Scheduler and one request to SQS.
-- Beyond its fixed cost, an outage costs the same per delivery for 1,000 and for 2,000 events, so the run leaves out 10,000.
-- One endpoint has 40 deliveries a minute, and 100 a second with full batches: at a lower rate, batches are not full. The hour is near its end, with the
-  largest item of counts.
-- The mix: 500 endpoints of 5 tenants, with popularity by Zipf's law (s = 1), in steady state: 100 events a second with one delivery each, drawn with a
-  seed, full delivery batches from all endpoints, and 4 processes of function deliver. Five endpoints take 3 s to answer, and five have a rate limit of one
-  delivery a second. The ten minutes before have the same rates, so busy endpoints hold successes back. "With failures": 6 %% of the attempts
-  fail that have no attempt of the same endpoint beside them, so some 95 %% of the deliveries succeed at the first attempt. The attempts of a retry lane are in small batches.
-  The rows of the mix differ below 1 %% from run to run: the order of concurrent settlements decides whose held successes a settlement writes.
-- %d long polls of 20 s at a time poll an empty queue: Lambda's start value. Lambda may poll less with a low maximum concurrency.
+	fmt.Fprintf(b, `- Payloads have 500 bytes. Endpoints respond after %s.
+- Functions ingest and deliver have %d MB on arm64, breaker %d MB. An invocation takes %s per request to AWS, %s of work, %s more per event or message, by its share of a processor (1,769 MB have one), and %s for attempts. A TLS handshake takes %s of a
+  processor, %s with %d MB; connections rest for %s to endpoints and %s to AWS. Cold starts, the authorizer and the decryption of data keys are left out.
+- Batches are full only when messages arrive faster than invocations take them. At a low rate, a delivery is alone in its batch: the rows "delivered alone" apply. Other rates cost between the two.
+- The breaker looks at each delivery once, some minutes later. A delivery that is still queued then gets a record: 1.88 more per million of such deliveries ([decision 5](adr/05-lost-tokens.md)).
+- SQS: every request about messages with a group id has the surcharge of fair queues. The surcharge is from a secondary source: check the price list.
+- DynamoDB: units are computed from the items, and index rows in a transaction count twice. For both, a cheaper reading of the price list is possible. At low rates the table's KMS key adds at most 0.05 a month.
+- Storage and backups are those of prod, for 90 days. The archive in S3 and messages to subscribers of the operators' topic are not counted.
+- The mix: 500 endpoints of 5 tenants by Zipf's law, 100 events a second, full batches. Five endpoints take 3 s to answer, and five have a rate limit of one delivery a second. "With failures": about 95 %% succeed at the first attempt.
+- Empty queues: %d long polls of 20 s at a time each, Lambda's start value. Lambda may poll less.
 `, ReceiverTime, MemoryMB, BreakerMB, RequestTime, InvocationWork, MessageWork, ReceiverTime,
 		HandshakeWork, HandshakeTime(1, MemoryMB).Round(time.Millisecond), MemoryMB, EndpointIdle, ServiceIdle, pollers)
 }

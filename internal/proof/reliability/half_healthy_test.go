@@ -203,11 +203,8 @@ func (h halves) write(b *bytes.Buffer) {
 	fmt.Fprint(b, `
 ## Half-healthy endpoints
 
-Endpoints that fail at random, for an hour. The retries come after 1, 2, 4 and 8 s, without jitter. The rule of the [circuit](circuit.md) alone decides here: answers
-take no time, and a release after an outage takes 4 ms a delivery at least. "Never" means that less than 95 % were delivered a quarter of an hour after the last event: their attempts
-were used up, or they wait. With half of the attempts or more failing an endpoint counts as down, so its deliveries wait for probes. Every run of the tests asserts that
-the circuit is open for less than 2 % of the time at 10 % and 30 %, that the 95th percentile of the time to the delivery is at most 1.3 times that of the schedule alone,
-and that an endpoint that always fails gets at most 8 requests.
+Endpoints that fail at random, for an hour, with retries after 1, 2, 4 and 8 s. "Never" means that less than 95 % were delivered a quarter of an hour after the last event. An endpoint with half of its attempts failing, or more, counts as down, so its
+deliveries wait for probes. The tests assert that the circuit is open for less than 2 % of the time at 10 % and 30 %, that p95 is at most 1.3 times that of the schedule alone, and that an endpoint that always fails gets at most 8 requests.
 
 `)
 	fmt.Fprintln(b, "| attempts that fail | events a second | circuit open | p95, schedule alone | p95, Surehook | requests an hour, schedule alone | requests an hour, Surehook |")
@@ -216,8 +213,7 @@ and that an endpoint that always fails gets at most 8 requests.
 		fmt.Fprintf(b, "| %.0f %% | %v | %.2f %% | %s | %s | %.0f | %.0f |\n", 100*c.share, c.rate, 100*c.open, shown(c.plain), shown(c.p95), c.plainSent, c.sent)
 	}
 	fmt.Fprint(b, `
-Attempts until the circuit opens, in 95 % of 2,000 seeds, one after another. The rate is that of the successes in the ten minutes before; 0 is an endpoint without
-history. The tests assert at most 15 without history, and at most 25 after successes.
+Attempts until the circuit opens, in 95 % of 2,000 runs, one after another, after ten minutes of successes; 0 is an endpoint without history. The tests assert at most 15 without history, and 25 with.
 
 `)
 	fmt.Fprintln(b, "| attempts that fail | events a second before | attempts until open |")
@@ -226,9 +222,8 @@ history. The tests assert at most 15 without history, and at most 25 after succe
 		fmt.Fprintf(b, "| %.0f %% | %v | %d |\n", 100*o.share, o.rate, o.attempts)
 	}
 	fmt.Fprint(b, `
-The same rule in the real use cases, for an hour. Random failures have the schedule from above. The deploys have the preset `+"`standard`"+`, and there the percentile is of
-the events posted during a deploy. Events of the minutes after a deploy wait for the rest of the cooldown, too; an endpoint with many deploys is better off with a shorter
-`+"`circuit.cooldown`"+`. The tests assert at most 1.3 times, and 1.5 times with deploys, at 1 event a second.
+The same in the real use cases, for an hour: random failures with the schedule from above, and deploys with the preset `+"`standard`"+`, where p95 is of the events posted during a deploy. Events after a deploy wait for the rest of the cooldown, so give an
+endpoint with many deploys a shorter `+"`circuit.cooldown`"+`.
 
 `)
 	fmt.Fprintln(b, "| endpoint | events a second | openings | p95, schedule alone | p95, Surehook |")

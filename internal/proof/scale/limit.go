@@ -75,7 +75,7 @@ func Limits(s Settings, measured map[string]Measured, w Workload) []Limit {
 			live.Concurrency * live.Batch / deliverTime(live.Batch, w.Hanging, w.Fresh).Seconds(), "the setting, to 1,000; then another stack",
 		},
 		{"warm write units of the table", "WarmThroughput.WriteUnits", s.WriteUnits, s.WriteUnits / m.WriteUnits, "the setting, or grow slowly: on-demand doubles in 30 minutes"},
-		{"warm read units of the table", "WarmThroughput.ReadUnits", s.ReadUnits, s.ReadUnits / m.ReadUnits, "the same"},
+		{"warm read units of the table", "WarmThroughput.ReadUnits", s.ReadUnits, s.ReadUnits / m.ReadUnits, "the setting, or grow slowly"},
 		{"write units of a table", "", quotaTable, quotaTable / m.WriteUnits, byRequest},
 		{"read units of a table", "", quotaTable, quotaTable / m.ReadUnits, byRequest},
 	}

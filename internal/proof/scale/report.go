@@ -35,9 +35,8 @@ func Report(s Settings, measured map[string]Measured) string {
 	var b strings.Builder
 	b.WriteString(`# What one stack carries
 
-` + "`make scale`" + ` writes this document from three sources: the settings of the synthesised prod template (` + "`infra/surehook/environments.go`" + `), the units
-and requests per delivery of [cost.md](cost.md), and the list quotas below. A test holds the document to the first two. The figures are arithmetic: the
-stack has never run on AWS.
+For operators who plan capacity. After this page you know which limit comes first at your rate, and which setting or quota to raise.
+` + "`make scale`" + ` writes it from the settings of prod (` + "`infra/surehook/environments.go`" + `), the units of [cost.md](cost.md) and the quotas below. The figures are arithmetic: the stack has never run on AWS.
 
 `)
 	writeCarries(&b, s, measured)
@@ -45,12 +44,13 @@ stack has never run on AWS.
 	writeOne(&b, s, measured)
 	writeBacklog(&b, s, measured)
 	writeSenders(&b, s)
+	writeEventsQueue(&b, s)
 	writeAssumptions(&b, s)
 	return b.String()
 }
 
 func writeCarries(b *strings.Builder, s Settings, measured map[string]Measured) {
-	b.WriteString("## Events per second\n\nOne endpoint per event. The lowest figure of a column is in bold: this limit comes first.\n\n")
+	b.WriteString("## Events per second\n\nOne endpoint per event. The limit in bold comes first.\n\n")
 	b.WriteString("| limit | has | raise |")
 	columns := workloads()
 	carries := make([]map[string]float64, len(columns))
@@ -85,7 +85,7 @@ func writeCarries(b *strings.Builder, s Settings, measured map[string]Measured) 
 		}
 		b.WriteString("\n")
 	}
-	fmt.Fprintf(b, "\nA hanging delivery holds its whole batch for %v, so a few of them decide about the lane.\n\n", HangTime)
+	fmt.Fprintf(b, "\nA hanging delivery holds its whole batch for %v.\n\n", HangTime)
 }
 
 func writePlans(b *strings.Builder, s Settings, measured map[string]Measured) {
@@ -95,7 +95,7 @@ func writePlans(b *strings.Builder, s Settings, measured map[string]Measured) {
 	}{{"10,000 a minute", 10_000.0 / 60}, {"1,000 a second", 1_000}, {"10,000 a second", 10_000}}
 	fmt.Fprintf(b, `## Settings for three rates
 
-Peaks of %d times the rate, %.0f %% of hanging deliveries at the mean rate, and a new connection for each delivery. No setting is below prod's. The settings are for each stack.
+For peaks of %d times the rate, %.0f %% hanging deliveries, and a new connection for each delivery. Settings are for each stack, and never below prod's.
 
 | setting | prod |`, headroom, hangingShare*100)
 	plans := make([]Plan, len(rates))
@@ -122,9 +122,8 @@ Peaks of %d times the rate, %.0f %% of hanging deliveries at the mean rate, and 
 	row("quota: concurrent executions, at least", number(quotaConcurrency), func(p Plan) string { return number(p.Account) })
 	row("quota: units of a table, at least", number(quotaTable), func(p Plan) string { return number(max(p.WriteUnits, p.ReadUnits)) })
 	b.WriteString(`
-` + "`Throttles.Default`" + ` is the upper bound of all throttles, so it rises with them. ` + "`Concurrency.Retry`" + ` carries the share of failures: with one failed
-attempt in ten, a tenth of the lane live. Concurrency above the quota of the account throttles all functions: raise the quota first. More than one stack are
-[cells](cells.md).
+Raise ` + "`Throttles.Default`" + ` with the other throttles, of which it is the upper bound. Give ` + "`Concurrency.Retry`" + ` the share of failures: a tenth of the lane live for one failed attempt in ten. Concurrency above the account's
+quota throttles all functions, so raise the quota first. Several stacks are [cells](cells.md).
 
 `)
 }
@@ -154,7 +153,7 @@ func writeBacklog(b *strings.Builder, s Settings, measured map[string]Measured) 
 	ramp := (live.Concurrency - 5) / quotaRamp * 60
 	fmt.Fprintf(b, `## A backlog
 
-The lane live of prod drains %s deliveries a second, after a ramp of %.0f s from 5 functions to %s. New events take their share:
+The lane live of prod drains %s deliveries a second, after a ramp of %.0f s from 5 functions to %s:
 
 | waiting | with no new events | with 1,000 new events a second |
 |--:|--:|--:|
@@ -163,8 +162,7 @@ The lane live of prod drains %s deliveries a second, after a ramp of %.0f s from
 		fmt.Fprintf(b, "| %s | %s | %s |\n", number(waiting), minutes(waiting/drain), minutes(waiting/(drain-1000)))
 	}
 	fmt.Fprintf(b, `
-The deliveries parked by the circuit of one endpoint return in waves of at most %d every %.0f s: %.0f a second, %s for a million. SQS keeps any number of waiting
-messages; at most 120,000 of a queue are in progress.
+Parked deliveries of one fast endpoint return in waves of at most %d every %.0f s: %.0f a second, %s for a million.
 
 `, waveSize, waveSeconds, waveSize/waveSeconds, minutes(1_000_000/(waveSize/waveSeconds)))
 }
@@ -172,7 +170,7 @@ messages; at most 120,000 of a queue are in progress.
 func writeSenders(b *strings.Builder, s Settings) {
 	fmt.Fprintf(b, `## Senders
 
-An execution of a sender is one attempt, and deliver makes up to %s attempts at the same time: its event sources times their batches.
+Each attempt takes one execution of a sender, and function deliver makes up to %s attempts at the same time.
 
 | sender | executions | attempts a second, answered after %v | attempts a second that hang for %v | above |
 |---|--:|--:|--:|---|
@@ -183,21 +181,23 @@ An execution of a sender is one attempt, and deliver makes up to %s attempts at 
 	row("of another region, with the quota of its region", quotaConcurrency, "the own region sends")
 	row("`sender-fixed`, with `Concurrency.FixedSender`", fixedSender, "the message returns with its back-off; no attempt is counted")
 	fmt.Fprintf(b, `
-The executions of `+"`sender-fixed`"+` are reserved: nothing else in the account takes them, used or not. With fixed addresses, %s of the event sources, %s of the sender and %s of the API are %s concurrent
-executions. Senders of other regions count in their regions, where a new account often has 10.
+The executions of `+"`sender-fixed`"+` are reserved, used or not: with fixed addresses, %s of the event sources, %s of the sender and %s of the API take %s of the account. Senders of other regions count there, where
+a new account often has 10.
 
 `, number(s.concurrency("")), number(fixedSender), number(apiConcurrency), number(s.concurrency("")+fixedSender+apiConcurrency))
+}
+
+func writeEventsQueue(b *strings.Builder, s Settings) {
 	const batch = 10 // messages of the events queue
-	fmt.Fprintf(b, "\nThe events queue brings at most %s events a second: %s functions (`Concurrency.Events`) with batches of %d.\n",
+	fmt.Fprintf(b, "## The events queue\n\nAt most %s events a second: %s functions (`Concurrency.Events`) with batches of %d.\n\n",
 		number(s.concurrency("Ingest")*batch/ingestTime(batch).Seconds()), number(s.concurrency("Ingest")), batch)
 }
 
 func writeAssumptions(b *strings.Builder, s Settings) {
 	fmt.Fprintf(b, `## Assumptions
 
-- As in [cost.md](cost.md): endpoints answer after %v, a request to AWS takes %v, an invocation %v of work and an event or a message %v more, by a share of a processor, a new connection %v of work, payloads have 500 bytes, and batches are full.
-- A hanging delivery takes %v, the default timeout. Hanging deliveries are spread evenly over the batches.
-- The event sources:`, cost.ReceiverTime, cost.RequestTime, cost.InvocationWork, cost.MessageWork, cost.HandshakeWork, HangTime)
+- Endpoints answer after %v, a hanging delivery takes %v, the default timeout, and batches are full. The rest is as in [cost.md](cost.md#assumptions).
+- The event sources:`, cost.ReceiverTime, HangTime)
 	for i, source := range s.Sources {
 		if i > 0 {
 			b.WriteString(",")
@@ -205,11 +205,11 @@ func writeAssumptions(b *strings.Builder, s Settings) {
 		fmt.Fprintf(b, " %s (%s functions, batches of %s)", source.Queue, number(source.Concurrency), number(source.Batch))
 	}
 	fmt.Fprintf(b, ". Together %s concurrent executions.\n", number(s.concurrency("")))
-	b.WriteString(`- An event to several endpoints is as many deliveries. The throttles count the post once, and the lane and the table count every delivery.
+	b.WriteString(`- An event to several endpoints counts once for the throttles, and as several deliveries for lane and table.
 
 ## Quotas
 
-The defaults of an account in US East (N. Virginia), November 2026. Check yours in the console of Service Quotas.
+Defaults of an account in US East (N. Virginia), November 2026. Check yours in the console of Service Quotas.
 
 | quota | default | raise | source |
 |---|--:|---|---|

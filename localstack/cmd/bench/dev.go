@@ -113,7 +113,6 @@ func devRate(ctx context.Context, api *stack.Client) (float64, error) {
 
 const devText = `## ` + "`make dev`" + `
 
-` + "`make dev`" + ` is for the development of receivers: all use cases in one process, over the table of ` + "`internal/table`" + `. It is not deployed, so it has no goals; start is the time until
-the address is printed, and the rate is of single posts on %d connections, with publisher and receiver on the same machine.
+For developing receivers, and never deployed: all use cases in one process. Start is the time until the address is printed; the rate is of single posts on %d connections.
 
 `

@@ -53,9 +53,8 @@ func functions(ctx context.Context) (string, error) {
 		}
 		rows = append(rows, row)
 	}
-	return fmt.Sprintf("## Functions\n\nBinaries of `make build` for %s/%s. A cold start lasts from exec to the first request to the runtime API. The figure is the median\n"+
-		"of %d starts on this machine. Lambda adds the time to fetch the code and to start a sandbox. Memory is the resident memory at\n"+
-		"the first request.\n\n", runtime.GOOS, runtime.GOARCH, starts) +
+	return fmt.Sprintf("## Functions\n\nFrom exec to the first request to the runtime API, median of %d starts, %s/%s. "+
+		"Lambda adds the time to fetch the code and to start a sandbox. Memory is resident at the first request.\n\n", starts, runtime.GOOS, runtime.GOARCH) +
 		table([]string{"Function", "cold start", "memory", "zip", "binary"}, rows), nil
 }
 

@@ -85,6 +85,6 @@ func run(ctx context.Context, only []string) error {
 
 const head = `# Performance
 
-The speed of Surehook's own code, without AWS. On AWS, memory sizes and the latencies of the services determine the time of a
-delivery, and CPU time determines what it costs.
+For those who compare servers, and for developers who changed the path. After this page you know the CPU time of a delivery, which is a part of its [cost](cost.md), and how long a cold start takes. On AWS the latencies of the services decide how
+long a delivery takes.
 ` + "`make bench` measures again and rewrites this file. A busy machine gives worse figures.\n"

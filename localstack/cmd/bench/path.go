@@ -296,18 +296,13 @@ func allocated(u usage.Usage) string {
 
 const pathText = `## The path, as deployed
 
-CPU time of functions ` + "`ingest` and `deliver`" + ` per 1,000 deliveries. The binaries of ` + "`make build`" + ` run in processes of their own, with Lambda's runtime API, the AWS SDK and
-TLS, and with garbage collected as on Lambda. DynamoDB (the table of ` + "`internal/table`" + `), SQS, KMS and the receiver answer over loopback from another process, whose CPU is not
-counted. An event has a payload of 500 bytes and one delivery. "Batch" is the number of events of a post, and the number of tokens that ` + "`deliver`" + ` gets at once;
-"endpoints" is the number of endpoints, each of a tenant of its own, that share a batch of tokens. "Allocated" is objects and bytes per delivery, "requests" is requests to
-DynamoDB, SQS and KMS per delivery. Each row is the median of %[2]d rounds of %[1]d deliveries. Connections are kept: handshakes are below. Function ` + "`authorize`" + ` is apart, because
-API Gateway keeps its answers.
+CPU time of ` + "`ingest`" + ` and ` + "`deliver`" + ` per 1,000 deliveries of 500 bytes, as processes built by ` + "`make build`" + `, with Lambda's runtime API, the SDK and TLS. AWS and the receiver answer over loopback from another process, which is not counted. "Batch" is the number of
+events of a post and of tokens that ` + "`deliver`" + ` gets at once; "endpoints" is how many endpoints of different tenants share it. "Allocated" and "requests" (to DynamoDB, SQS and KMS) are per delivery. Each row is the median of %[2]d rounds of %[1]d deliveries over kept connections.
 
 `
 
 const bareText = `
-Function ` + "`deliver`" + ` with batches of ten to ten endpoints, beside batches of ten bare, concurrent, signed POSTs of an ` + "`http.Client`" + ` with the same headers: CPU time per 1,000 over TLS,
-over kept connections and over a new connection each. The share is the part of a delivery that is the post itself. New less kept is the cost of a TLS handshake (P-256).
+` + "`deliver`" + ` with batches of ten to ten endpoints, beside bare signed POSTs of an ` + "`http.Client`" + ` with the same headers, per 1,000 over TLS. The share is the part of a delivery that is the post itself; new less kept is the cost of a TLS handshake (P-256).
 
 `
 
