@@ -38,7 +38,7 @@ func TestSecurity_scopes(t *testing.T) {
 		}
 	}
 	got := make(map[string][]string)
-	for _, row := range document(t, "SECURITY.md").table(t, "Scope", "Gets", "Does not get", "Routes") {
+	for _, row := range document(t, "docs/security.md").table(t, "Scope", "Gets", "Does not get", "Routes") {
 		got[strings.Trim(row[0], "`")] = listed(row[3])
 	}
 	compare(t, "routes by scope", want, got)
@@ -48,7 +48,7 @@ func TestSecurity_scopes(t *testing.T) {
 func TestSecurity_public(t *testing.T) {
 	t.Parallel()
 
-	rows := document(t, "SECURITY.md").table(t, "Who", "May", "Decided by")
+	rows := document(t, "docs/security.md").table(t, "Who", "May", "Decided by")
 	for _, r := range httpapi.Routes() {
 		if r.Public && !strings.Contains(r.Path, "{") && !strings.Contains(rows[0][1], "`"+r.Method+" "+r.Path+"`") {
 			t.Errorf("the first row of the table of access says %q; want %s %s in it", rows[0][1], r.Method, r.Path)
@@ -78,14 +78,14 @@ func TestSecurity_queues(t *testing.T) {
 				sends[queue] = append(sends[queue], principal(role))
 			}
 			if received := slices.Contains(actions, "sqs:ReceiveMessage"); received != slices.Contains(actions, "sqs:DeleteMessage") {
-				t.Errorf("%s has one of sqs:ReceiveMessage and sqs:DeleteMessage on %s; the table of SECURITY.md has one column for both", role, queue)
+				t.Errorf("%s has one of sqs:ReceiveMessage and sqs:DeleteMessage on %s; the table of docs/security.md has one column for both", role, queue)
 			} else if received {
 				receives[queue] = append(receives[queue], principal(role))
 			}
 		}
 	}
 	gotSends, gotReceives := make(map[string][]string), make(map[string][]string)
-	for _, row := range document(t, "SECURITY.md").table(t, "Queue", "Sends", "Receives and deletes") {
+	for _, row := range document(t, "docs/security.md").table(t, "Queue", "Sends", "Receives and deletes") {
 		queue := strings.Trim(row[0], "`")
 		gotSends[queue], gotReceives[queue] = listed(row[1]), listed(row[2])
 	}
@@ -99,7 +99,7 @@ func TestSecurity_functions(t *testing.T) {
 	t.Parallel()
 
 	named := map[string]int{}
-	for _, row := range document(t, "SECURITY.md").table(t, "Has", "Gets", "Does not get") {
+	for _, row := range document(t, "docs/security.md").table(t, "Has", "Gets", "Does not get") {
 		if code, ok := strings.CutPrefix(row[0], "running code in "); ok {
 			for _, name := range codeSpan.FindAllStringSubmatch(code, -1) {
 				named[name[1]]++
@@ -113,7 +113,7 @@ func TestSecurity_functions(t *testing.T) {
 		}
 	}
 	if diff := cmp.Diff(want, named); diff != "" || len(want) < 9 {
-		t.Errorf("rows of functions (-functions +SECURITY.md):\n%s", diff)
+		t.Errorf("rows of functions (-functions +docs/security.md):\n%s", diff)
 	}
 }
 
@@ -202,7 +202,7 @@ func compare(t *testing.T, what string, want, got map[string][]string) {
 	}
 }
 
-// TestSecurity_promises checks that every row of SECURITY.md with a promise, or
+// TestSecurity_promises checks that every row of docs/security.md with a promise, or
 // with a defence against an attack, names a test.
 func TestSecurity_promises(t *testing.T) {
 	t.Parallel()
@@ -210,7 +210,7 @@ func TestSecurity_promises(t *testing.T) {
 	named := regexp.MustCompile("`(?:(?:Test|Fuzz)[A-Z]\\w*|[\\w/]+_test\\.go)`")
 	rows := 0
 	tests := -1 // the column of the tests in the table, or -1
-	for line := range strings.Lines(document(t, "SECURITY.md").prose) {
+	for line := range strings.Lines(document(t, "docs/security.md").prose) {
 		cells := strings.Split(strings.TrimSpace(line), " | ")
 		first := strings.TrimPrefix(cells[0], "| ")
 		switch {
@@ -218,16 +218,16 @@ func TestSecurity_promises(t *testing.T) {
 			tests = -1
 		case first == "Promise" || first == "Attack":
 			if tests = slices.Index(cells, "Test |"); tests < 0 {
-				t.Errorf("SECURITY.md: the table with %q has no last column Test", strings.TrimSpace(line))
+				t.Errorf("docs/security.md: the table with %q has no last column Test", strings.TrimSpace(line))
 			}
 		case tests >= 0 && !strings.HasPrefix(line, "|-"):
 			rows++
 			if len(cells) != tests+1 || !named.MatchString(cells[tests]) {
-				t.Errorf("SECURITY.md: %q names no test in column %d", strings.TrimSpace(line), tests+1)
+				t.Errorf("docs/security.md: %q names no test in column %d", strings.TrimSpace(line), tests+1)
 			}
 		}
 	}
 	if rows < 40 {
-		t.Errorf("SECURITY.md has %d promises and defences; want 40 or more", rows)
+		t.Errorf("docs/security.md has %d promises and defences; want 40 or more", rows)
 	}
 }
