@@ -45,7 +45,7 @@ func TestSamples(t *testing.T) {
 		t.Run(tt.file, func(t *testing.T) {
 			t.Parallel()
 
-			port := freePort(t)
+			port := freePort(t) //nolint:contextcheck // of the test
 			path := filepath.Join("verify", tt.file)
 			switch {
 			case tt.command == nil:

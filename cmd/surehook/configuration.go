@@ -43,7 +43,7 @@ func (p *program) readConfig() (configuration, error) {
 		}
 		c.file = filepath.Join(folder, "surehook", "config.json")
 	}
-	text, err := os.ReadFile(c.file) //nolint:gosec // the user names the file
+	text, err := os.ReadFile(c.file)
 	if errors.Is(err, fs.ErrNotExist) && !given {
 		return c, nil
 	}

@@ -42,7 +42,7 @@ func main() {
 }
 
 // descriptor returns the number of an open file, which is small.
-func descriptor(f *os.File) int { return int(f.Fd()) } //nolint:gosec // as above
+func descriptor(f *os.File) int { return int(f.Fd()) }
 
 // terminalWidth returns the width of the terminal behind standard output; 0 if there is none.
 func terminalWidth() int {

@@ -361,7 +361,7 @@ func TestAudit_aliases(t *testing.T) {
 	t.Parallel()
 
 	e := furnish(t)
-	id := get[map[string]any](t, e.bundle, owner, 200, "GET", endpoints+"/crm", "")["id"].(string)
+	id := get[struct{ ID string }](t, e.bundle, owner, 200, "GET", endpoints+"/crm", "").ID
 	targets := func(target string) []string {
 		var all []string
 		for _, r := range get[struct{ Data []changeView }](t, e.bundle, owner, 200, "GET", "/v1/tenants/acme/audit?target="+target, "").Data {

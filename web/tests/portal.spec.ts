@@ -9,7 +9,7 @@ test('the portal opens by its link, and the code leaves the address bar', async 
   await expect(page).toHaveURL(`${backend.address}/portal/t/${tenant}`)
   expect(await page.locator('.brand img').evaluate((img: HTMLImageElement) => img.naturalWidth)).toBe(24)
   expect(await page.evaluate(() => getComputedStyle(document.documentElement).getPropertyValue('--accent'))).toBe('#0b7285')
-  for (const [name, title] of [['Endpoints'], ['Events'], ['Deliveries'], ['Failed', 'Failed deliveries'], ['Replays'], ['Event catalog'], ['Overview']] as const) {
+  for (const [name, title] of [['Endpoints'], ['Events'], ['Deliveries'], ['Failed', 'Failed deliveries'], ['Retries'], ['Event catalog'], ['Overview']] as const) {
     await page.getByRole('link', { name, exact: true }).click()
     await expect(page.getByRole('heading', { name: title ?? name, level: 1 })).toBeVisible()
     await accessible(page)

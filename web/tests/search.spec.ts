@@ -56,6 +56,7 @@ test('nothing found says so, and the search goes on in all tenants', async ({ pa
   const other = `${tenant}-other`
   const event = await backend.event(other, 'order.paid', {})
   await signIn(page, backend, `/t/${tenant}`)
+  await expect(page.getByRole('button', { name: 'Search' })).toBeVisible()
   await page.keyboard.press('Control+k')
   await page.getByRole('combobox').fill(event)
   await expect(page.getByRole('status').getByText(`Nothing found in ${tenant}.`)).toBeVisible()

@@ -41,7 +41,7 @@ test('a failed attempt shows its request, and copies it as curl', async ({ page,
   const event = await backend.event(tenant, 'order.paid', { id: "it's 7" })
   await expect.poll(() => receiver.requests.length).toBe(1)
   await signIn(page, backend, `/t/${tenant}/events/${event}`)
-  await expect(page.getByText(/connect .* · first byte /)).toBeVisible()
+  await expect(page.getByText(/first byte /)).toBeVisible()
   await page.getByRole('button', { name: 'Request', exact: true }).click()
   const request = page.getByLabel('Request', { exact: true })
   for (const part of ['X-Key: ***', `Webhook-Id: ${event}`, '"data":{"id":"it\'s 7"}}']) {

@@ -57,15 +57,15 @@ func TestReader_TenantHealth(t *testing.T) {
 		for _, h := range e.Hours {
 			hours += fmt.Sprintf(" %s:%d/%d/%d", h.Start.Format("02T15"), h.Delivered, h.Failed, h.Dead)
 		}
-		rows = append(rows, fmt.Sprintf("%s %v since %s %v, circuit %v: %d attempts, %d succeeded, %d failed, %d delivered, %d dead, p95 %v,%s",
+		rows = append(rows, fmt.Sprintf("%s: %v since %s %v, circuit %v: %d attempts, %d succeeded, %d failed, %d delivered, %d dead, p95 %v,%s",
 			e.Endpoint.UID, e.State, since, e.Class, e.Circuit, e.Attempts, e.Successes, e.Failed, e.Delivered, e.Dead, e.P95.Round(100*time.Millisecond), hours))
 	}
 	want := []string{
-		"refusing failing since 08:00 refused, circuit closed: 3 attempts, 0 succeeded, 3 failed, 0 delivered, 3 dead, p95 1s, 21T08:0/2/2 21T09:0/1/1",
-		"broken failing since 09:00 timeout, circuit open: 2 attempts, 1 succeeded, 1 failed, 1 delivered, 0 dead, p95 10.4s, 21T09:1/1/0",
-		"paused paused since 09:30 unknown, circuit closed: 0 attempts, 0 succeeded, 0 failed, 0 delivered, 0 dead, p95 0s,",
-		"healthy healthy since - unknown, circuit closed: 4 attempts, 3 succeeded, 1 failed, 3 delivered, 0 dead, p95 10.4s, 20T09:1/1/0 21T09:2/0/0",
-		"quiet quiet since - unknown, circuit closed: 0 attempts, 0 succeeded, 0 failed, 0 delivered, 0 dead, p95 0s,",
+		"refusing: failing since 08:00 refused, circuit closed: 3 attempts, 0 succeeded, 3 failed, 0 delivered, 3 dead, p95 1s, 21T08:0/2/2 21T09:0/1/1",
+		"broken: failing since 09:00 timeout, circuit open: 2 attempts, 1 succeeded, 1 failed, 1 delivered, 0 dead, p95 10.4s, 21T09:1/1/0",
+		"paused: paused since 09:30 unknown, circuit closed: 0 attempts, 0 succeeded, 0 failed, 0 delivered, 0 dead, p95 0s,",
+		"healthy: healthy since - unknown, circuit closed: 4 attempts, 3 succeeded, 1 failed, 3 delivered, 0 dead, p95 10.4s, 20T09:1/1/0 21T09:2/0/0",
+		"quiet: quiet since - unknown, circuit closed: 0 attempts, 0 succeeded, 0 failed, 0 delivered, 0 dead, p95 0s,",
 	}
 	if diff := cmp.Diff(want, rows); diff != "" {
 		t.Errorf("TenantHealth (-want +got):\n%s", diff)

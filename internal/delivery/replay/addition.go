@@ -84,7 +84,7 @@ func (w *jobRun) added(ctx context.Context, c *candidate, ref hook.DeliveryRef) 
 	switch {
 	case hook.CodeOf(err) == hook.CodeNotFound && err != nil, err == nil && e.AcceptedAt.UnixMilli() != ref.AcceptedAt:
 		c.refuse(hook.NotFound("event"), SkipGone)
-		return nil
+		return nil //nolint:nilerr // final: the candidate holds the refusal
 	case err != nil:
 		return err
 	case e.Erased():
@@ -97,7 +97,7 @@ func (w *jobRun) added(ctx context.Context, c *candidate, ref hook.DeliveryRef) 
 	endpoint, err := w.Endpoints.Endpoint(ctx, w.job.Tenant, ref.Endpoint)
 	if hook.CodeOf(err) == hook.CodeNotFound && err != nil {
 		c.refuse(errDeleted(), SkipGone)
-		return nil
+		return nil //nolint:nilerr // final: the candidate holds the refusal
 	}
 	if err != nil {
 		return fmt.Errorf("read endpoint %s: %w", ref.Endpoint, err)
@@ -114,7 +114,7 @@ func (w *jobRun) added(ctx context.Context, c *candidate, ref hook.DeliveryRef) 
 	switch {
 	case hook.CodeOf(err) == hook.CodeNotFound && err != nil, err == nil && d.Reason != hook.ReasonAdded:
 		c.refuse(hook.Conflict("the endpoint is a target of the event"), SkipTarget)
-		return nil
+		return nil //nolint:nilerr // final: the candidate holds the refusal
 	case err != nil:
 		return fmt.Errorf("read delivery %s: %w", ref.DeliveryID, err)
 	}

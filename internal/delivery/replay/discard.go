@@ -13,7 +13,7 @@ func (w *jobRun) discard(ctx context.Context, page []*candidate) {
 	_ = forEach(len(page), func(i int) error {
 		c := page[i]
 		if c.refused != nil {
-			return nil
+			return nil //nolint:nilerr // the candidate holds its result
 		}
 		d, err := w.end(ctx, w.job.Tenant, c.delivery.ID, ending{
 			to: hook.StateDiscarded, by: w.job.By, note: "by job " + string(w.job.ID), nonce: string(w.job.ID),

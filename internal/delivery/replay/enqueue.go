@@ -129,7 +129,7 @@ func (r *Replayer) recordReplay(ctx context.Context, c *candidate, now time.Time
 		next, refused := d.Replay(c.request, now)
 		if refused != nil {
 			c.refuse(refused, skipOf(d, refused, now))
-			return nil //nolint:nilerr // final: the candidate holds the refusal
+			return nil
 		}
 		c.delivery = next // function deliver writes the same record for the token
 		if err := r.Store.SaveDelivery(ctx, next, nil); err != nil {

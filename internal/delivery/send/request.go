@@ -92,8 +92,7 @@ func withCustom(ours http.Header, own map[string]string) http.Header {
 // Describe sets the headers of the request in the outcome of a failed attempt. The values
 // of the owner's headers are masked, and so is an access token.
 func (p *Prepared) Describe(o *hook.Outcome) {
-	switch o.Class {
-	case hook.ClassDelivered, hook.ClassBlocked, hook.ClassToken:
+	if o.Class == hook.ClassDelivered || o.Class == hook.ClassBlocked || o.Class == hook.ClassToken {
 		return
 	}
 	own := make(map[string]string, len(p.Own)+1)

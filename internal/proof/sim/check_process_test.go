@@ -63,7 +63,9 @@ func (p *process) checkOthers(failed []string) {
 	for _, m := range p.batch {
 		d := m.Token.Delivery
 		early := m.Token.ReplayRequest.Redrive // a letter may come before the record of the death, and then returns
-		if !early && !slices.ContainsFunc(unread, func(k table.Key) bool { return concerns(k, d.DeliveryID) }) {
+		limits, err := p.store.Limits(p.ctx, d.Endpoint)
+		busy := err == nil && limits.Leases[isolation.LeaseKey(d.DeliveryID)].Run != "" // another copy has the slot
+		if !early && !busy && !slices.ContainsFunc(unread, func(k table.Key) bool { return concerns(k, d.DeliveryID) }) {
 			p.fail(checkOthers, "%s fails %s, whose keys were read", p.name, d)
 		}
 	}

@@ -924,7 +924,7 @@ export const customer: Part<Words> = {
     unauthorized: 'Your session has ended. Open the portal again from where you came.',
     offline: 'The server cannot be reached. Check your connection.',
   },
-  nav: { dead: 'Failed', types: 'Event catalog' },
+  nav: { dead: 'Failed', replays: 'Retries', types: 'Event catalog' },
   states: { queued: 'Waiting', parked: 'Waiting', dead: 'Failed' },
   activity: { parts: { dead: 'Failed' } },
   waiting: { parked: 'Waiting for the endpoint' },

@@ -78,7 +78,9 @@ function Bars({ of, span, link, note }: Omit<ChartProps, 'of'> & { of: Stats }) 
   const total = sum(hours)
   const open = (e: MouseEvent, part: Part, bar: number) => {
     // A finger would miss; its press chooses the column, and the legend has the links.
-    if ((e.nativeEvent as PointerEvent).pointerType !== 'touch') void navigate({ to: link(part, from + bar * step, from + (bar + 1) * step) })
+    if ((e.nativeEvent as PointerEvent).pointerType === 'touch') return
+    const to = link(part, from + bar * step, from + (bar + 1) * step)
+    void navigate({ to, resetScroll: !to.startsWith('/?') }) // the overview scrolls to its tenants
   }
   const draw = ({ left, column, y }: Plot) => {
     const gap = column >= 6 ? Math.min(column * 0.25, column - 3) : 1
