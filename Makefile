@@ -23,6 +23,9 @@ CDK       := infra/node_modules/.bin/cdk
 SBOM      := .ci/sbom/node_modules/.bin/cdxgen
 CLIENTS   := clients/ts
 
+# A group of people may have an apostrophe.
+quoted = '$(subst ','\'',$(1))'
+
 # What the CDK app is told (infra/main.go). Name those that a deployment has at every synth, diff and deploy of it.
 CONTEXT = -c env=$(ENV) -c prefix=$(STACK) -c dist=../$(DIST) -c version=$(VERSION)
 CONTEXT += $(if $(ALARM_EMAIL),-c email=$(ALARM_EMAIL))
@@ -39,9 +42,9 @@ CONTEXT += $(if $(PORTAL_NAME),-c portal_name="$(PORTAL_NAME)")
 CONTEXT += $(if $(PORTAL_ACCENT),-c portal_accent="$(PORTAL_ACCENT)")
 CONTEXT += $(if $(PORTAL_LOGO),-c portal_logo="$(PORTAL_LOGO)")
 CONTEXT += $(if $(PORTAL_EMBEDDERS),-c portal_embedders="$(PORTAL_EMBEDDERS)")
-CONTEXT += $(if $(OIDC_ISSUER),-c oidc_issuer=$(OIDC_ISSUER) -c oidc_client_id='$(OIDC_CLIENT_ID)' -c oidc_roles='$(OIDC_ROLES)')
-CONTEXT += $(if $(OIDC_CLAIM),-c oidc_claim='$(OIDC_CLAIM)') $(if $(OIDC_SCOPES),-c oidc_scopes='$(OIDC_SCOPES)')
-CONTEXT += $(if $(OIDC_ORIGINS),-c oidc_origins=$(OIDC_ORIGINS))
+CONTEXT += $(if $(OIDC_ISSUER),-c oidc_issuer=$(call quoted,$(OIDC_ISSUER)) -c oidc_client_id=$(call quoted,$(OIDC_CLIENT_ID)) -c oidc_roles=$(call quoted,$(OIDC_ROLES)))
+CONTEXT += $(if $(OIDC_CLAIM),-c oidc_claim=$(call quoted,$(OIDC_CLAIM))) $(if $(OIDC_SCOPES),-c oidc_scopes=$(call quoted,$(OIDC_SCOPES)))
+CONTEXT += $(if $(OIDC_ORIGINS),-c oidc_origins=$(call quoted,$(OIDC_ORIGINS)))
 CONTEXT += $(if $(API_DOMAIN),-c domain=$(API_DOMAIN) -c certificate=$(API_CERTIFICATE))
 
 DOCS      := api/docs/dist/swagger-ui-bundle.js

@@ -78,6 +78,7 @@ func (s SignIn) Faults() []error {
 		all = append(all, fmt.Errorf("the roles %q: %w", s.Roles, err))
 	}
 	add(s.Scopes != "" && !slices.Contains(strings.Fields(s.Scopes), "openid"), "the scopes %q are without openid", s.Scopes)
+	add(slices.Contains([]string{"preferred_username", "name", "nickname"}, s.Claim), "people choose the claim %q themselves: no role may follow from it", s.Claim)
 	for _, origin := range s.Origins {
 		add(!ValidOrigin(origin) || strings.Contains(origin, "*"), "%q of the issuer's origins is not an https origin", origin)
 	}

@@ -106,14 +106,18 @@ async function enter(tokens: oauth.TokenEndpointResponse, before?: { id: string;
   const { id, name, scopes, expires_at } = await ask(call, key)
   if (before && before.id !== id) throw new ApiError(401, {})
   const ends = localTime(expires_at!, (await call).response)
+  if (before && session()?.person?.id !== before.id) return void (tokens.refresh_token && revoke(tokens.refresh_token)) // signed out meanwhile
   signIn({ key, tenant: '', person: { id, name, scopes, ends, refresh: tokens.refresh_token ?? before?.refresh } })
 }
+
+// A provider may end each new token at the end of its own session, soon.
+const leastPause = 30_000
 
 let timer: ReturnType<typeof setTimeout> | undefined
 function watch() {
   clearTimeout(timer)
   const open = session()
-  if (open?.person?.refresh) timer = setTimeout(() => void renew(), Math.max(0, open.person.ends - early - Date.now()))
+  if (open?.person?.refresh) timer = setTimeout(() => void renew(), Math.min(Math.max(leastPause, open.person.ends - early - Date.now()), 2 ** 31 - 1))
 }
 
 let renewing = false
@@ -125,7 +129,7 @@ async function renew() {
     const server = await provider()
     const response = await oauth.refreshTokenGrantRequest(server, client, oauth.None(), open.person.refresh, insecure)
     const tokens = await oauth.processRefreshTokenResponse(server, client, response)
-    if (session()?.person?.id === open.person.id) await enter(tokens, open.person)
+    await enter(tokens, open.person)
   } catch {
     // The page goes on with the token that it has, until its end.
     const left = session()

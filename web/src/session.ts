@@ -26,7 +26,8 @@ export type Session = {
 /** Why there is no session: it ended, or the link opened none, or there was no link. */
 export type End = 'expired' | 'refused' | 'signed_out' | 'used' | 'unknown' | 'none'
 
-export const mode: Mode = location.pathname === '/portal' || location.pathname.startsWith('/portal/') ? 'portal' : 'console'
+// The server decides by the decoded path who may frame the page. So the console is at its exact path only.
+export const mode: Mode = /^\/console(\/|$)/.test(location.pathname) ? 'console' : 'portal'
 export const isPortal = mode === 'portal'
 
 const slot = (name: string) => `surehook-${mode}${name && `-${name}`}`
@@ -93,7 +94,7 @@ function watch() {
   clearTimeout(timer)
   const key = current?.key
   const ends = current?.link?.ends ?? (current?.person?.ended ? undefined : current?.person?.ends)
-  if (ends) timer = setTimeout(() => endSession('expired', key), ends - Date.now())
+  if (ends) timer = setTimeout(() => endSession('expired', key), Math.min(ends - Date.now(), 2 ** 31 - 1)) // the longest timer
 }
 
 const listeners = new Set<() => void>()

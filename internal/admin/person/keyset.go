@@ -21,12 +21,12 @@ import (
 
 // The age of keys, and the pauses between requests to the issuer.
 const (
-	freshFor     = 15 * time.Minute // then the next token brings new keys
-	keptFor      = 24 * time.Hour   // while the issuer does not answer
-	fetchPause   = time.Minute      // between requests, while there are keys: a token can name any kid
-	retryPause   = 5 * time.Second  // between requests, without keys
-	fetchTimeout = 3 * time.Second  // for both documents
-	maxDocument  = 256 << 10        // bytes
+	freshFor     = 15 * time.Minute        // then the next token brings new keys
+	keptFor      = 24 * time.Hour          // while the issuer does not answer
+	fetchPause   = time.Minute             // between requests, while there are keys: a token can name any kid
+	retryPause   = 30 * time.Second        // between requests, without keys: each holds an environment
+	fetchTimeout = 1500 * time.Millisecond // for both documents
+	maxDocument  = 256 << 10               // bytes
 )
 
 var errFetchTimeout = errors.New("the issuer took too long")

@@ -62,7 +62,7 @@ func TestKeySet_issuerDown(t *testing.T) {
 		}
 	}
 	i.set(false)
-	i.wait(5 * time.Second)
+	i.wait(30 * time.Second)
 	if _, err := i.identify(i.by(t, 0, "a")); err != nil {
 		t.Fatalf("Identify = %v; want Ann, when the issuer is back", err)
 	}

@@ -135,16 +135,32 @@ func (v *Verifier) check(c claims) error {
 		return refused("it names no subject")
 	case named && party != v.ClientID, !named && len(c.Audience) > 1:
 		return refused("it was issued to another client")
+	case !c.ofSignIn():
+		return refused("it is a token of another kind")
 	}
 	return nil
+}
+
+// ofSignIn reports whether the payload can be that of an ID token. Providers tell access and
+// logout tokens apart by these claims: typ (Keycloak), token_use (Cognito), and events (OpenID
+// Connect Back-Channel Logout).
+func (c claims) ofSignIn() bool {
+	kind, typed := c.all["typ"]
+	use, used := c.all["token_use"]
+	_, logout := c.all["events"]
+	return (!typed || kind == "ID") && (!used || use == "id") && !logout
 }
 
 func refused(format string, args ...any) error {
 	return &hook.Error{Code: hook.CodeUnauthorized, Message: "the sign-in is not valid", Err: fmt.Errorf(format, args...)}
 }
 
-// groups returns the strings of the claim; values of other types count for nothing.
+// groups returns the strings of the claim; values of other types count for nothing, and so
+// does an address that the issuer did not verify.
 func (c claims) groups(claim string) []string {
+	if claim == "email" && c.email() == "" {
+		return nil
+	}
 	switch value := c.all[claim].(type) {
 	case string:
 		return []string{value}
@@ -173,14 +189,19 @@ func (v *Verifier) principal(c claims) hook.Principal {
 	return p
 }
 
-// name returns the first of the e-mail address, the user name and the subject that can be
-// in an id. An address that the issuer calls unverified does not count.
-func (c claims) name() string {
-	email, _ := c.all["email"].(string)
-	if verified, told := c.all["email_verified"]; told && verified != true && verified != "true" {
-		email = ""
+// email returns the address that the issuer verified; empty for none.
+func (c claims) email() string {
+	if verified := c.all["email_verified"]; verified != true && verified != "true" {
+		return ""
 	}
+	email, _ := c.all["email"].(string)
+	return email
+}
+
+// name returns the first of the e-mail address, the user name and the subject that can be
+// in an id.
+func (c claims) name() string {
 	user, _ := c.all["preferred_username"].(string)
-	all := []string{email, user, c.subject()}
+	all := []string{c.email(), user, c.subject()}
 	return all[slices.IndexFunc(all, hook.ValidPersonName)]
 }

@@ -123,7 +123,7 @@ func (i *issuer) count() int {
 func (i *issuer) claims(changes map[string]any) map[string]any {
 	now := i.clock().Unix()
 	all := map[string]any{
-		"iss": i.URL, "aud": client, "sub": "248289761001", "exp": now + 3600, "iat": now, "email": "ann@example.com", "groups": []string{"ops"},
+		"iss": i.URL, "aud": client, "sub": "248289761001", "exp": now + 3600, "iat": now, "email": "ann@example.com", "email_verified": true, "groups": []string{"ops"},
 	}
 	maps.Copy(all, changes)
 	maps.DeleteFunc(all, func(_ string, value any) bool { return value == nil })
@@ -201,6 +201,12 @@ func TestIdentify_claims(t *testing.T) {
 		{name: "two audiences, issued to another client", changes: map[string]any{"aud": []string{"other", client}, "azp": "other"}},
 		{name: "two audiences, issued to nobody", changes: map[string]any{"aud": []string{"other", client}}},
 		{name: "issued to another client", changes: map[string]any{"azp": "other"}},
+		{name: "an access token of Keycloak", changes: map[string]any{"typ": "Bearer"}},
+		{name: "a logout token of Keycloak", changes: map[string]any{"typ": "Logout"}},
+		{name: "an ID token of Keycloak", changes: map[string]any{"typ": "ID"}, known: true},
+		{name: "an access token of Cognito", changes: map[string]any{"token_use": "access"}},
+		{name: "an ID token of Cognito", changes: map[string]any{"token_use": "id"}, known: true},
+		{name: "a logout token", changes: map[string]any{"events": map[string]any{"http://schemas.openid.net/event/backchannel-logout": map[string]any{}}}},
 		{name: "a party that is a list", changes: map[string]any{"azp": []string{client}}},
 		{name: "expired within the leeway", changes: map[string]any{"exp": now - 30}, known: true},
 		{name: "expired", changes: map[string]any{"exp": now - 31}},
@@ -351,6 +357,7 @@ func TestIdentify_names(t *testing.T) {
 		text    string
 	}{
 		{name: "an address", id: "user:ann@example.com", text: "ann@example.com (248289761001)"},
+		{name: "an address that nobody verified", changes: map[string]any{"email_verified": nil}, id: "user:248289761001", text: "248289761001"},
 		{name: "an unverified address", changes: map[string]any{"email_verified": false}, id: "user:248289761001", text: "248289761001"},
 		{name: "a verification of another type", changes: map[string]any{"email_verified": 1}, id: "user:248289761001", text: "248289761001"},
 		{name: "a verified address", changes: map[string]any{"email_verified": "true"}, id: "user:ann@example.com", text: "ann@example.com (248289761001)"},

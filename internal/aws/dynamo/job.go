@@ -59,6 +59,10 @@ type filterItem struct {
 // cannot read the word, and so never replays what the job would discard.
 const discards = "discards "
 
+// bounded comes before the state of a job with a limit or a time of death, in the same way:
+// a build that does not know these would replay more.
+const bounded = "bounded "
+
 // noAttempt stands for Cause.None.
 const noAttempt = "none"
 
@@ -85,8 +89,11 @@ func toJobItem(j replay.Job) jobItem {
 		pending[i] = string(text)
 	}
 	state := word(j.State)
-	if j.Discards {
+	switch {
+	case j.Discards:
 		state = discards + state
+	case j.Limit > 0 || !j.Filter.DiedSince.IsZero():
+		state = bounded + state
 	}
 	return jobItem{
 		key:    jobKey(j.Tenant, j.ID),
@@ -127,7 +134,7 @@ func toJobItem(j replay.Job) jobItem {
 }
 
 func fromJobItem(it jobItem) (replay.Job, error) {
-	stateWord, discarding := strings.CutPrefix(it.State, discards)
+	stateWord, discarding := strings.CutPrefix(strings.TrimPrefix(it.State, bounded), discards)
 	state, err := parse[replay.JobState](stateWord)
 	if err != nil {
 		return replay.Job{}, err

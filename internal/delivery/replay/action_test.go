@@ -181,6 +181,30 @@ func TestWork_Discards(t *testing.T) {
 	}
 }
 
+// An expired event gives its id to a later one with the same idempotency key, before its dead
+// delivery is removed. A job that selects the old delivery leaves the new one alone.
+func TestWork_DiscardsNothingOfALaterEvent(t *testing.T) {
+	t.Parallel()
+
+	w := setup(t)
+	later := w.past(w.Endpoint(nil), hook.StateDead, 1)[0]
+	earlier := w.Delivery(later)
+	at := start.Add(-2 * time.Hour)
+	place := later
+	place.AcceptedAt = at.UnixMilli()
+	earlier = earlier.At(place)
+	earlier.CreatedAt, earlier.Version = at, 0
+	w.Save(earlier)
+	j := w.start(replay.JobRequest{Discard: true, To: start.Add(-90 * time.Minute)})
+	w.Run()
+	if got := w.job(j.ID); got.Selected != 1 || got.Enqueued != 0 || got.SkippedBy[replay.SkipGone] != 1 {
+		t.Errorf("job = %+v; want the old delivery selected, and skipped as gone", got)
+	}
+	if d := w.Delivery(later); d.State != hook.StateDead {
+		t.Errorf("the delivery of the later event is %s; want dead", d.State)
+	}
+}
+
 // A delivery that someone discards between the selection and the page is not counted as
 // discarded by the job.
 func TestWork_DiscardsOnlyItsOwn(t *testing.T) {

@@ -18,6 +18,9 @@ func (w *jobRun) discard(ctx context.Context, page []*candidate) {
 		d, err := w.end(ctx, w.job.Tenant, c.delivery.ID, ending{
 			to: hook.StateDiscarded, by: w.job.By, note: "by job " + string(w.job.ID), nonce: string(w.job.ID),
 			can: func(d hook.Delivery) error {
+				if d.Ref() != c.delivery.Ref() { // of a later event with the same idempotency key
+					return hook.NotFound("delivery")
+				}
 				if d.Replayed.Generation != 0 {
 					return &hook.Error{Code: hook.CodeReplayed, Message: "the delivery was replayed as " + d.Successor().String()}
 				}
@@ -25,6 +28,8 @@ func (w *jobRun) discard(ctx context.Context, page []*candidate) {
 			},
 		})
 		switch code := hook.CodeOf(err); {
+		case err == nil && d.Ref() != c.delivery.Ref():
+			c.refuse(hook.NotFound("delivery"), SkipGone)
 		case err == nil && !w.job.discarded(d):
 			c.refuse(hook.Conflict("it was discarded by another request"), SkipChanged)
 		case err == nil:

@@ -24,9 +24,14 @@ func (w *jobRun) selectPage(ctx context.Context) error {
 	if j.Filter.AddTo != "" {
 		choose = w.selectEvents
 	}
-	page, err := choose(ctx, &j, j.pageSize())
-	if err != nil {
-		return err
+	var page []hook.Delivery
+	if size := j.pageSize(); size > 0 {
+		var err error
+		if page, err = choose(ctx, &j, size); err != nil {
+			return err
+		}
+	} else {
+		j.Selects = false // the limit is reached
 	}
 	now := w.now()
 	from := j.NextAt
@@ -67,20 +72,34 @@ func (w *jobRun) selectDeliveries(ctx context.Context, j *Job, limit int) ([]hoo
 	var page []hook.Delivery
 	err := w.walk(ctx, j, func(target hook.Target) (next string, full bool, err error) {
 		s := j.Filter.selection(target)
-		s.After, s.Limit = j.Cursor, limit-len(page)
-		selected, next, err := w.Index.Select(ctx, s)
-		if err != nil {
-			return "", false, fmt.Errorf("select %s deliveries of endpoint %s: %w", s.State, j.Endpoint, err)
+		s.After = j.Cursor
+		if j.Filter.indexed() {
+			s.Limit = limit - len(page)
 		}
-		for _, d := range selected {
-			// Only if two clocks differ does the selection contain replays of this job.
-			if j.Filter.matches(d) && d.Job != j.ID {
-				page = append(page, d)
-			}
+		matching, next, err := w.matching(ctx, j, s)
+		if err == nil && len(matching) > limit-len(page) { // the next page begins behind all that was read
+			s.Limit = limit - len(page)
+			matching, next, err = w.matching(ctx, j, s)
 		}
-		return next, len(page) >= limit, nil
+		page = append(page, matching...)
+		return next, len(page) >= limit, err
 	})
 	return page, err
+}
+
+// matching reads a part of the selection, and returns what the filter selects of it.
+func (w *jobRun) matching(ctx context.Context, j *Job, s Selection) (matching []hook.Delivery, next string, err error) {
+	selected, next, err := w.Index.Select(ctx, s)
+	if err != nil {
+		return nil, "", fmt.Errorf("select %s deliveries of endpoint %s: %w", s.State, j.Endpoint, err)
+	}
+	for _, d := range selected {
+		// Only if two clocks differ does the selection contain replays of this job.
+		if j.Filter.matches(d) && d.Job != j.ID {
+			matching = append(matching, d)
+		}
+	}
+	return matching, next, nil
 }
 
 // walk calls read for the endpoints in the order of their ids, from the position of the job on,

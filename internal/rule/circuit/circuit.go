@@ -102,7 +102,7 @@ func (c Circuit) Settled(r Results, window Counts, admitted Circuit, s Settings,
 	}
 	if r.Failed > 0 && (c.Failures >= max(c.Row, s.threshold()) || c.rateApplies(now) && s.rateExceeded(window)) {
 		next := c.open(s.Cooldown, now)
-		next.Failures = c.Failures
+		next.Failures = max(c.Failures, 1) // a circuit opened by hand has none
 		return next
 	}
 	return c

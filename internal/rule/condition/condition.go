@@ -24,9 +24,9 @@
 //	20 succeeded, 3 failed                      62 %  degraded
 //	20 succeeded, 20 failed                     20 %  failing
 //
-// Fewer than 3 failed attempts are no evidence: an attempt may fail, and its retry
-// succeeds. Those since the last hour with a success count in full, older ones 1/4ⁿ. Any
-// number is enough if a delivery died in the newest hour, or if no attempt succeeded.
+// Fewer than 3 failed attempts in all hours are no evidence: an attempt may fail, and its
+// retry succeeds. Any number is enough if a delivery died in the newest hour, or if no
+// attempt succeeded.
 //
 // The package knows neither clocks nor storage.
 package condition
@@ -47,7 +47,7 @@ const Span = 24 * time.Hour
 const (
 	failingBelow  = 0.5
 	degradedBelow = 0.9
-	minFailed     = 3.0
+	minFailed     = 3
 	fullHour      = 20 // attempts
 	fade          = 4.0
 )
@@ -140,9 +140,9 @@ func stopped(f Facts) Condition {
 
 // judge returns the state by the attempts alone.
 func judge(hours []stats.Hour) State {
-	var newest, worked time.Time // hours with attempts, and with a success
-	var succeeded, failed, evidence float64
-	lost := 0
+	var newest time.Time // hour with attempts
+	var succeeded, failed float64
+	evidence, lost := 0, 0
 	for i := len(hours) - 1; i >= 0; i-- {
 		h := &hours[i]
 		attempts, successes := results(h)
@@ -155,14 +155,7 @@ func judge(hours []stats.Hour) State {
 		if newest.IsZero() {
 			newest = h.Start
 		}
-		if successes > 0 && worked.IsZero() {
-			worked = h.Start
-		}
-		if worked.IsZero() {
-			evidence += float64(attempts)
-		} else {
-			evidence += float64(attempts-successes) * faded(worked.Sub(h.Start))
-		}
+		evidence += attempts - successes
 		weight := faded(newest.Sub(h.Start)) * float64(min(attempts, fullHour)) / float64(attempts)
 		succeeded += float64(successes) * weight
 		failed += float64(attempts-successes) * weight

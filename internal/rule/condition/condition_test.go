@@ -78,6 +78,13 @@ func TestOf_attempts(t *testing.T) {
 		{name: "failures of yesterday do not count against one success", hours: []stats.Hour{at(24, 0, 500), at(0, 1, 0)}, want: healthy},
 		{name: "successes of yesterday do not count for failures", hours: []stats.Hour{at(24, 500, 0), at(0, 0, 3)}, want: failing(9)},
 		{name: "two failures after successes are healthy", hours: []stats.Hour{at(3, 5, 0), at(0, 0, 2)}, want: healthy},
+		{name: "few failures in each of many hours are failing", hours: slices.Collect(func(yield func(stats.Hour) bool) {
+			for ago := 9; ago >= 0; ago-- {
+				if !yield(at(ago, 1, 2)) {
+					return
+				}
+			}
+		}), want: failing(0)},
 		{name: "an hour before adds to the failures", hours: []stats.Hour{at(1, 4, 4), at(0, 1, 2)}, want: failing(9)},
 		{name: "failures since hours", hours: []stats.Hour{at(8, 50, 0), at(6, 0, 3), at(3, 0, 2), at(0, 0, 1)}, want: failing(3)},
 		{name: "a silent endpoint is what it was", hours: []stats.Hour{at(8, 50, 0), at(6, 0, 30), at(5, 0, 3)}, want: failing(3)},

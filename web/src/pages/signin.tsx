@@ -1,7 +1,7 @@
 import { AlertDialog } from '@base-ui/react/alert-dialog'
 import { useState } from 'react'
 import { api, ApiError, ask } from '../api/client'
-import { hasIssuer, issuerHost, signingIn, startSignIn } from '../person'
+import { hasIssuer, issuerHost, revoke, signingIn, startSignIn } from '../person'
 import { endSession, ended, session, signIn } from '../session'
 import { failureOf, text } from '../text'
 import { Button, Input } from '../ui/controls'
@@ -60,6 +60,12 @@ export function SignIn() {
   )
 }
 
+function leave() {
+  const left = session()
+  endSession('signed_out', left?.key)
+  if (left?.person?.refresh) void revoke(left.person.refresh)
+}
+
 /** Over a page whose person's sign-in has ended: the page stays, with what was typed. */
 export function Ended() {
   return (
@@ -70,7 +76,7 @@ export function Ended() {
           <AlertDialog.Title render={<h2 />}>{t.endedTitle}</AlertDialog.Title>
           <AlertDialog.Description className="soft">{t.endedText}</AlertDialog.Description>
           <div className="buttons">
-            <Button onClick={() => endSession('signed_out', session()?.key)}>{t.out}</Button>
+            <Button onClick={leave}>{t.out}</Button>
             <Button look="primary" onClick={() => window.open('/console?again', '_blank', 'noopener')}>
               {t.again}
             </Button>
