@@ -161,3 +161,12 @@ test('texts of receivers and callers stay texts', async ({ page, backend, receiv
   await page.goto(`${backend.address}/console/t/${tenant}/events/${event}`)
   await expect(page.getByLabel('Answer', { exact: true }).first()).toContainText('<script>window.broken=1</script>')
 })
+
+// The server permits frames by the decoded path, so no other spelling may show the console.
+test('only its exact path shows the console', async ({ page, backend }) => {
+  await page.goto(`${backend.address}/%70ortal`)
+  await expect(page.getByRole('heading')).toBeVisible()
+  await expect(page.getByLabel('API key')).toHaveCount(0)
+  await page.goto(`${backend.address}/console`)
+  await expect(page.getByLabel('API key')).toBeVisible()
+})

@@ -152,7 +152,7 @@ test('an operator signs in, changes an endpoint, and stands in the changes', asy
   })
   expect(made.status).toBe(403)
   await page.getByRole('button', { name: 'Sign out' }).click()
-  await expect(page.getByRole('button', { name: 'Sign in' })).toBeVisible()
+  await expect(page.getByRole('button', { name: 'Sign in', exact: true })).toBeVisible()
   expect(await token(page)).toBeUndefined()
 })
 
