@@ -110,7 +110,7 @@ func (s *sending) add(ctx context.Context, number int, raw []byte) error {
 		if err := s.flush(ctx); err != nil { // the lines before are sound
 			return err
 		}
-		return usagef("line %d is no JSON object: %w", number, err)
+		return usagef("line %d is not a JSON object: %w", number, err)
 	}
 	if _, has := fields["idempotency_key"]; !has {
 		fields["idempotency_key"] = json.RawMessage(strconv.Quote(s.progress.Run + "-" + strconv.Itoa(number)))

@@ -324,7 +324,7 @@ test('an event type is created, changed with its digits, deleted and restored', 
   await page.getByRole('link', { name: 'New event type' }).first().click()
   await page.getByLabel('Schema of the payload').fill('{"type":')
   await page.getByRole('button', { name: 'New event type' }).click()
-  await expect(page.getByText('is no JSON')).toBeVisible()
+  await expect(page.getByText('is not valid JSON')).toBeVisible()
   await page.getByLabel('Schema of the payload').fill('{"type":"object","properties":{"big":{"type":"integer"}},"required":["big"]}')
   await page.getByLabel('Example').fill('{}')
   await page.getByRole('button', { name: 'New event type' }).click()
@@ -388,7 +388,7 @@ test('an endpoint sends from another region or from fixed addresses', async ({ p
   await page.getByRole('button', { name: 'Create endpoint' }).click()
   await expect(page.locator('.wrong')).toHaveCount(1) // the fixed addresses are in the own region
   await page.getByRole('combobox', { name: 'Sent from' }).click()
-  await page.getByRole('option', { name: 'The own region' }).click()
+  await page.getByRole('option', { name: 'This region' }).click()
   await page.getByRole('button', { name: 'Create endpoint' }).click()
   await expect(page.getByText(/^whsec_/)).toBeVisible()
 })

@@ -124,7 +124,7 @@ func (p *parser) excludedTexts(name string, operand any, at string) (all []condi
 	add := func(v any, at string) {
 		s, ok := v.(string)
 		if !ok || s == "" && name != "equals-ignore-case" {
-			p.refuse(at, "must be a string with a character")
+			p.refuse(at, "must be a string that is not empty")
 		}
 		all = append(all, ofText(test, s, bytesOf(name)))
 	}
