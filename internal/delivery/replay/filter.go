@@ -193,3 +193,18 @@ func (r *Replayer) targets(ctx context.Context, tenant hook.TenantID, only hook.
 	}
 	return targets, nil
 }
+
+// matching reads a part of the selection, and returns what the filter selects of it.
+func (w *jobRun) matching(ctx context.Context, j *Job, s Selection) (matching []hook.Delivery, next string, err error) {
+	selected, next, err := w.Index.Select(ctx, s)
+	if err != nil {
+		return nil, "", fmt.Errorf("select %s deliveries of endpoint %s: %w", s.State, j.Endpoint, err)
+	}
+	for _, d := range selected {
+		// Only if two clocks differ does the selection contain replays of this job.
+		if j.Filter.matches(d) && d.Job != j.ID {
+			matching = append(matching, d)
+		}
+	}
+	return matching, next, nil
+}

@@ -87,21 +87,6 @@ func (w *jobRun) selectDeliveries(ctx context.Context, j *Job, limit int) ([]hoo
 	return page, err
 }
 
-// matching reads a part of the selection, and returns what the filter selects of it.
-func (w *jobRun) matching(ctx context.Context, j *Job, s Selection) (matching []hook.Delivery, next string, err error) {
-	selected, next, err := w.Index.Select(ctx, s)
-	if err != nil {
-		return nil, "", fmt.Errorf("select %s deliveries of endpoint %s: %w", s.State, j.Endpoint, err)
-	}
-	for _, d := range selected {
-		// Only if two clocks differ does the selection contain replays of this job.
-		if j.Filter.matches(d) && d.Job != j.ID {
-			matching = append(matching, d)
-		}
-	}
-	return matching, next, nil
-}
-
 // walk calls read for the endpoints in the order of their ids, from the position of the job on,
 // and moves the position past each page that was read. It ends when read reports a full page,
 // after the last endpoint, and when the invocation has too little time left.
