@@ -256,6 +256,6 @@ test('an expired token gets 401, and ends the sign-in', async ({ page }) => {
   await page.reload()
   await expect(page.getByRole('alertdialog')).toContainText('Your sign-in has ended')
   await page.getByRole('button', { name: 'Sign out' }).click()
-  await expect(page.getByRole('button', { name: 'Sign in' })).toBeVisible()
+  await expect(page.getByRole('button', { name: 'Sign in', exact: true })).toBeVisible()
   expect(await token(page)).toBeUndefined()
 })
