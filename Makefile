@@ -87,7 +87,7 @@ dev: need/go $(if $(shell command -v npm),$(DOCS) $(WEB)) ## The same API and de
 .PHONY: cli
 cli: need/go ## Build the command line, bin/surehook
 	@mkdir -p bin
-	@CGO_ENABLED=0 go build -trimpath -ldflags='-s -w -X surehook/internal/names.Version=$(VERSION:v%=%)' -o bin/surehook ./cmd/surehook
+	@CGO_ENABLED=0 go build -trimpath -ldflags='-s -w -X surehook.example/surehook/internal/names.Version=$(VERSION:v%=%)' -o bin/surehook ./cmd/surehook
 
 ## --- Change
 
@@ -132,7 +132,7 @@ weekly: ## The long proofs: chaos, mutations, long fuzzing
 build: need/go need/node $(DOCS) $(WEB) ## Build the functions as static Linux binaries (ARCH=arm64, or amd64)
 	@for f in $(FUNCTIONS); do \
 		echo "building $$f for linux/$(ARCH)"; \
-		CGO_ENABLED=0 GOOS=linux GOARCH=$(ARCH) go build -trimpath -tags lambda.norpc -ldflags='-s -w -X surehook/internal/names.Version=$(VERSION:v%=%)' \
+		CGO_ENABLED=0 GOOS=linux GOARCH=$(ARCH) go build -trimpath -tags lambda.norpc -ldflags='-s -w -X surehook.example/surehook/internal/names.Version=$(VERSION:v%=%)' \
 			-o $(DIST)/$$f/bootstrap ./functions/$$f; \
 	done
 
@@ -207,7 +207,7 @@ release: need/go need/node need/python $(SBOM) ## Write what a release consists 
 	@grep --quiet --text --fixed-strings "$(VERSION:v%=%)" dist/arm64/deliver/bootstrap || { echo "the functions do not know their version"; exit 1; }
 	@$(MAKE) synth ENV=prod PREFIX= ARCH=arm64 VERSION=$(VERSION) > /dev/null
 	@for on in linux/amd64 linux/arm64 darwin/arm64; do \
-		CGO_ENABLED=0 GOOS=$${on%/*} GOARCH=$${on#*/} go build -trimpath -ldflags='-s -w -X surehook/internal/names.Version=$(VERSION:v%=%)' \
+		CGO_ENABLED=0 GOOS=$${on%/*} GOARCH=$${on#*/} go build -trimpath -ldflags='-s -w -X surehook.example/surehook/internal/names.Version=$(VERSION:v%=%)' \
 			-o $(RELEASE)/surehook-$${on%/*}-$${on#*/} ./cmd/surehook; \
 	done
 	@cp infra/cdk.out/surehook-prod.template.json infra/cdk.out/surehook-prod.assets.json $(RELEASE)

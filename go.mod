@@ -1,4 +1,4 @@
-module surehook
+module surehook.example/surehook
 
 go 1.26.0
 

@@ -12,7 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"surehook/client"
+	"surehook.example/surehook/client"
 )
 
 func TestCall_SendsAsWrittenAndReturnsTheText(t *testing.T) {

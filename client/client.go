@@ -16,7 +16,7 @@ import (
 	"strings"
 	"time"
 
-	"surehook/client/openapi"
+	"surehook.example/surehook/client/openapi"
 )
 
 // Client calls the API. A Client is safe for concurrent use.

@@ -6,9 +6,9 @@ import (
 	"fmt"
 	"log"
 
-	"surehook/client"
-	"surehook/client/openapi"
-	"surehook/localstack/dev"
+	"surehook.example/surehook/client"
+	"surehook.example/surehook/client/openapi"
+	"surehook.example/surehook/localstack/dev"
 )
 
 // surehook runs the API in this process. A real address and key come from the deployment.

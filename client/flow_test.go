@@ -6,7 +6,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"surehook/client/openapi"
+	"surehook.example/surehook/client/openapi"
 )
 
 // TestFlow creates, posts, reads, and changes one field: the other fields stay.

@@ -4,7 +4,7 @@ import (
 	"context"
 	"iter"
 
-	"surehook/client/openapi"
+	"surehook.example/surehook/client/openapi"
 )
 
 // The lists yield one item after the other and read the next page when the next item is

@@ -8,7 +8,7 @@ import (
 	"net/url"
 	"strings"
 
-	"surehook/client/openapi"
+	"surehook.example/surehook/client/openapi"
 )
 
 // Problem is an error of the API. Code identifies the problem. The code is empty for a

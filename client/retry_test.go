@@ -10,8 +10,8 @@ import (
 	"testing/synctest"
 	"time"
 
-	"surehook/client"
-	"surehook/client/openapi"
+	"surehook.example/surehook/client"
+	"surehook.example/surehook/client/openapi"
 )
 
 // answers is a server that gives one answer after the other, and keeps the bodies.

@@ -10,9 +10,9 @@ import (
 	"testing"
 	"time"
 
-	"surehook/internal/hook"
-	"surehook/localstack/dev"
-	"surehook/localstack/receiver"
+	"surehook.example/surehook/internal/hook"
+	"surehook.example/surehook/localstack/dev"
+	"surehook.example/surehook/localstack/receiver"
 )
 
 // TestAPI runs the blocks of docs/api.md in one shell, one after the other,

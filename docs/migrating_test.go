@@ -16,8 +16,8 @@ import (
 	"testing"
 	"time"
 
-	"surehook/localstack/dev"
-	"surehook/localstack/receiver"
+	"surehook.example/surehook/localstack/dev"
+	"surehook.example/surehook/localstack/receiver"
 )
 
 // migrating has a secret of Svix, and a secret of Convoy and Outpost: a text.

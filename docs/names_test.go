@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"surehook/internal/httpapi"
+	"surehook.example/surehook/internal/httpapi"
 )
 
 // TestLinks checks that every relative link leads to a file, and to a heading

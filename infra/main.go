@@ -48,8 +48,8 @@ import (
 	"github.com/aws/aws-cdk-go/awscdk/v2"
 	"github.com/aws/jsii-runtime-go"
 
-	"surehook/infra/surehook"
-	"surehook/internal/names"
+	"surehook.example/surehook/infra/surehook"
+	"surehook.example/surehook/internal/names"
 )
 
 func main() {

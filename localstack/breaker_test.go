@@ -9,8 +9,8 @@ import (
 	"testing"
 	"time"
 
-	"surehook/localstack/receiver"
-	"surehook/localstack/stack"
+	"surehook.example/surehook/localstack/receiver"
+	"surehook.example/surehook/localstack/stack"
 )
 
 // TestAnOutageParksAndReleases takes an endpoint through a whole outage. Five

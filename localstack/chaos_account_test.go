@@ -10,10 +10,10 @@ import (
 	"strings"
 	"time"
 
-	"surehook/internal/hook"
-	"surehook/localstack/receiver"
-	"surehook/localstack/stack"
-	"surehook/verify"
+	"surehook.example/surehook/internal/hook"
+	"surehook.example/surehook/localstack/receiver"
+	"surehook.example/surehook/localstack/stack"
+	"surehook.example/surehook/verify"
 )
 
 // chaosBatch is the longest time of a batch here, from its first request to the

@@ -16,9 +16,9 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 	"golang.org/x/sync/errgroup"
 
-	"surehook/localstack/receiver"
-	"surehook/localstack/stack"
-	"surehook/localstack/strict"
+	"surehook.example/surehook/localstack/receiver"
+	"surehook.example/surehook/localstack/stack"
+	"surehook.example/surehook/localstack/strict"
 )
 
 const (

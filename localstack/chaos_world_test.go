@@ -10,8 +10,8 @@ import (
 	"strconv"
 	"time"
 
-	"surehook/localstack/receiver"
-	"surehook/localstack/stack"
+	"surehook.example/surehook/localstack/receiver"
+	"surehook.example/surehook/localstack/stack"
 )
 
 // chaosEndpoint is an endpoint, its behavior and the expected result.

@@ -13,8 +13,8 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"surehook/localstack/stack"
-	"surehook/verify"
+	"surehook.example/surehook/localstack/stack"
+	"surehook.example/surehook/verify"
 )
 
 // A storm reaches an endpoint without coalescing in a request per event, and an endpoint

@@ -23,8 +23,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/sqs/types"
 	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
 
-	"surehook/localstack/emulator"
-	"surehook/localstack/stack"
+	"surehook.example/surehook/localstack/emulator"
+	"surehook.example/surehook/localstack/stack"
 )
 
 // customer is an account beside the one of the stack, in another region: the emulator

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"surehook/localstack/receiver"
+	"surehook.example/surehook/localstack/receiver"
 )
 
 func TestAnEndpointThatTakesNothingParks(t *testing.T) {

@@ -15,8 +15,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
-	"surehook/internal/names"
-	"surehook/localstack/receiver"
+	"surehook.example/surehook/internal/names"
+	"surehook.example/surehook/localstack/receiver"
 )
 
 // erasureLimit bounds the wait for an erasure: up to six minutes of pauses, beside the

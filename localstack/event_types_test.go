@@ -8,7 +8,7 @@ import (
 	"slices"
 	"testing"
 
-	"surehook/localstack/receiver"
+	"surehook.example/surehook/localstack/receiver"
 )
 
 // An event type with a schema refuses payloads that do not fit, within the age of the

@@ -12,8 +12,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"surehook/localstack/receiver"
-	"surehook/localstack/stack"
+	"surehook.example/surehook/localstack/receiver"
+	"surehook.example/surehook/localstack/stack"
 )
 
 // An endpoint gets the events of its filter.

@@ -10,8 +10,8 @@ import (
 	"testing"
 	"time"
 
-	"surehook/localstack/receiver"
-	"surehook/localstack/stack"
+	"surehook.example/surehook/localstack/receiver"
+	"surehook.example/surehook/localstack/stack"
 )
 
 // The events of TestTroubleIsItsOwn.

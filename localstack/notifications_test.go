@@ -8,8 +8,8 @@ import (
 	"testing"
 	"time"
 
-	"surehook/localstack/receiver"
-	"surehook/verify"
+	"surehook.example/surehook/localstack/receiver"
+	"surehook.example/surehook/verify"
 )
 
 // TestNotificationsAndTestEventsCoalesce takes what is not posted by the tenant to an

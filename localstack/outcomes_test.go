@@ -8,8 +8,8 @@ import (
 	"testing"
 	"time"
 
-	"surehook/localstack/receiver"
-	"surehook/localstack/stack"
+	"surehook.example/surehook/localstack/receiver"
+	"surehook.example/surehook/localstack/stack"
 )
 
 func TestTwoFailuresThenSuccess(t *testing.T) {

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"surehook/localstack/stack"
+	"surehook.example/surehook/localstack/stack"
 )
 
 func TestBadInputIsAProblemDocument(t *testing.T) {

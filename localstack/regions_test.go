@@ -6,8 +6,8 @@ import (
 	"net/http"
 	"testing"
 
-	"surehook/localstack/receiver"
-	"surehook/localstack/stack"
+	"surehook.example/surehook/localstack/receiver"
+	"surehook.example/surehook/localstack/stack"
 )
 
 // The emulator keeps regions apart: the function in the other region makes the request.

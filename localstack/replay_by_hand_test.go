@@ -8,8 +8,8 @@ import (
 	"slices"
 	"testing"
 
-	"surehook/localstack/receiver"
-	"surehook/localstack/stack"
+	"surehook.example/surehook/localstack/receiver"
+	"surehook.example/surehook/localstack/stack"
 )
 
 func TestReplayOfOneDelivery(t *testing.T) {

@@ -16,9 +16,9 @@ import (
 	dbtypes "github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/google/go-cmp/cmp"
 
-	"surehook/internal/names"
-	"surehook/localstack/receiver"
-	"surehook/localstack/stack"
+	"surehook.example/surehook/internal/names"
+	"surehook.example/surehook/localstack/receiver"
+	"surehook.example/surehook/localstack/stack"
 )
 
 // stubborn is a circuit with a high threshold, closed throughout the test.

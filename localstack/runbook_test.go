@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"surehook/localstack/receiver"
+	"surehook.example/surehook/localstack/receiver"
 )
 
 // TestRunbook runs the runbook's blocks marked local, in order and in one

@@ -18,11 +18,11 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 	sqstypes "github.com/aws/aws-sdk-go-v2/service/sqs/types"
 
-	"surehook/internal/delivery/settle"
-	"surehook/internal/hook"
-	"surehook/internal/names"
-	"surehook/localstack/probe"
-	"surehook/localstack/receiver"
+	"surehook.example/surehook/internal/delivery/settle"
+	"surehook.example/surehook/internal/hook"
+	"surehook.example/surehook/internal/names"
+	"surehook.example/surehook/localstack/probe"
+	"surehook.example/surehook/localstack/receiver"
 )
 
 // atFormat is the time in a one-time schedule's expression.

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"surehook/localstack/receiver"
+	"surehook.example/surehook/localstack/receiver"
 )
 
 // TestEnvelopes checks the bodies of endpoints with each envelope, and of an endpoint that

@@ -11,7 +11,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/cloudformation"
 
-	"surehook/internal/smoke"
+	"surehook.example/surehook/internal/smoke"
 )
 
 // TestTheSmokeTestRemovesWhatItMade ends a smoke test as soon as its receiver is

@@ -10,9 +10,9 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	dbtypes "github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
-	"surehook/internal/aws/dynamo"
-	"surehook/internal/hook"
-	"surehook/localstack/receiver"
+	"surehook.example/surehook/internal/aws/dynamo"
+	"surehook.example/surehook/internal/hook"
+	"surehook.example/surehook/localstack/receiver"
 )
 
 // The first token of an event is lost, as after a purge of the live lane. The stream tells the

@@ -20,7 +20,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 	"github.com/aws/aws-sdk-go-v2/service/sqs/types"
 
-	"surehook/localstack/stack"
+	"surehook.example/surehook/localstack/stack"
 )
 
 // upgradeLimit bounds the whole test.

@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"surehook/verify"
+	"surehook.example/surehook/verify"
 )
 
 func TestEvents_KeepsThePayloads(t *testing.T) {

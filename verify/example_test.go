@@ -8,7 +8,7 @@ import (
 	"net/http/httptest"
 	"strings"
 
-	"surehook/verify"
+	"surehook.example/surehook/verify"
 )
 
 func Example() {

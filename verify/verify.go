@@ -19,7 +19,7 @@ import (
 	"strings"
 	"time"
 
-	"surehook/internal/rule/sign"
+	"surehook.example/surehook/internal/rule/sign"
 )
 
 // Tolerance is the greatest difference between the time of a request and the clock of

@@ -11,8 +11,8 @@ import (
 	"testing"
 	"time"
 
-	"surehook/internal/rule/sign"
-	"surehook/verify"
+	"surehook.example/surehook/internal/rule/sign"
+	"surehook.example/surehook/verify"
 )
 
 func TestVerifier(t *testing.T) {
@@ -102,7 +102,7 @@ func TestDependencies(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, want := strings.Fields(string(out)), "github.com/gofrs/uuid/v5 surehook/internal/hook surehook/internal/rule/sign surehook/verify"; strings.Join(got, " ") != want {
+	if got, want := strings.Fields(string(out)), "github.com/gofrs/uuid/v5 surehook.example/surehook/internal/hook surehook.example/surehook/internal/rule/sign surehook.example/surehook/verify"; strings.Join(got, " ") != want {
 		t.Errorf("dependencies = %q; want %s", got, want)
 	}
 }

@@ -10,9 +10,9 @@ import (
 	"strings"
 	"time"
 
-	"surehook/client"
-	"surehook/client/openapi"
-	"surehook/internal/names"
+	"surehook.example/surehook/client"
+	"surehook.example/surehook/client/openapi"
+	"surehook.example/surehook/internal/names"
 )
 
 // api returns a client of the configured deployment.

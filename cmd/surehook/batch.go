@@ -12,8 +12,8 @@ import (
 	"strconv"
 	"time"
 
-	"surehook/client"
-	"surehook/client/openapi"
+	"surehook.example/surehook/client"
+	"surehook.example/surehook/client/openapi"
 )
 
 const (

@@ -8,7 +8,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"surehook/client"
+	"surehook.example/surehook/client"
 )
 
 // offer returns words that an argument or a flag may take. It asks the API once, within

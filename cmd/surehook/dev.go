@@ -11,9 +11,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"surehook/internal/config"
-	"surehook/internal/httpapi"
-	"surehook/localstack/dev"
+	"surehook.example/surehook/internal/config"
+	"surehook.example/surehook/internal/httpapi"
+	"surehook.example/surehook/localstack/dev"
 )
 
 const (

@@ -7,7 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"surehook/client"
+	"surehook.example/surehook/client"
 )
 
 func (p *program) find() *cobra.Command {

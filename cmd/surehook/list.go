@@ -9,7 +9,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"surehook/client"
+	"surehook.example/surehook/client"
 )
 
 // list prints a list, page by page until --limit.

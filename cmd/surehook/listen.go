@@ -13,7 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"surehook/client/openapi"
+	"surehook.example/surehook/client/openapi"
 )
 
 const (

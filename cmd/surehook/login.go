@@ -13,7 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"surehook/client"
+	"surehook.example/surehook/client"
 )
 
 func (p *program) login() *cobra.Command {

@@ -9,7 +9,7 @@ import (
 	"strconv"
 	"time"
 
-	"surehook/client"
+	"surehook.example/surehook/client"
 )
 
 // nameTimeout bounds the request for names, of which no command has need.

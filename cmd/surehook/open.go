@@ -7,7 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"surehook/client"
+	"surehook.example/surehook/client"
 )
 
 // consolePath is where the API serves the console.

@@ -15,7 +15,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"surehook/client"
+	"surehook.example/surehook/client"
 )
 
 // operation is a command that makes one call of the API.

@@ -11,7 +11,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"surehook/client"
+	"surehook.example/surehook/client"
 )
 
 // origins remembers the addresses that answered as the API: an empty file each, in the

@@ -11,7 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"surehook/client/openapi"
+	"surehook.example/surehook/client/openapi"
 )
 
 func TestWriteRows_AlignsAndHidesControlCharacters(t *testing.T) {

@@ -11,8 +11,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"surehook/client"
-	"surehook/internal/names"
+	"surehook.example/surehook/client"
+	"surehook.example/surehook/internal/names"
 )
 
 // The exit codes of the program. docs/cli.md documents them.

@@ -12,8 +12,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"surehook/client"
-	"surehook/client/openapi"
+	"surehook.example/surehook/client"
+	"surehook.example/surehook/client/openapi"
 )
 
 const (

@@ -10,7 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"surehook/client"
+	"surehook.example/surehook/client"
 )
 
 func (p *program) deadLetters() *cobra.Command {

@@ -14,7 +14,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
-	"surehook/localstack/dev"
+	"surehook.example/surehook/localstack/dev"
 )
 
 func TestMain(m *testing.M) {

@@ -7,7 +7,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/config"
 	"github.com/spf13/cobra"
 
-	"surehook/internal/smoke"
+	"surehook.example/surehook/internal/smoke"
 )
 
 // smokeTries is the number of tries of a request to AWS: IAM's simulator answers

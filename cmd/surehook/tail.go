@@ -12,7 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"surehook/client"
+	"surehook.example/surehook/client"
 )
 
 func (p *program) tail() *cobra.Command {

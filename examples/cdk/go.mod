@@ -2,14 +2,14 @@ module example.com/shop
 
 go 1.26.0
 
-// The module path of Surehook is "surehook", which no server has. Point the
-// replacement at your copy of the repository.
-replace surehook => ../..
+// No server answers for the module path of Surehook: this points at your copy of the
+// repository.
+replace surehook.example/surehook => ../..
 
 require (
 	github.com/aws/aws-cdk-go/awscdk/v2 v2.270.0
 	github.com/aws/jsii-runtime-go v1.139.0
-	surehook v0.0.0
+	surehook.example/surehook v0.0.0
 )
 
 require (

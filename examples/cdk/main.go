@@ -11,7 +11,7 @@ import (
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsiam"
 	"github.com/aws/jsii-runtime-go"
 
-	"surehook/infra/surehook"
+	"surehook.example/surehook/infra/surehook"
 )
 
 // dist holds the functions, built by `make build` in the root of the repository.

@@ -11,7 +11,7 @@ import (
 
 	"github.com/aws/aws-lambda-go/events"
 
-	"surehook/internal/hook"
+	"surehook.example/surehook/internal/hook"
 )
 
 type answers struct {

@@ -10,12 +10,12 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 
-	"surehook/functions/internal/lambdafn"
-	"surehook/internal/admin/apikey"
-	"surehook/internal/admin/person"
-	"surehook/internal/aws/dynamo"
-	"surehook/internal/aws/secretsmanager"
-	"surehook/internal/config"
+	"surehook.example/surehook/functions/internal/lambdafn"
+	"surehook.example/surehook/internal/admin/apikey"
+	"surehook.example/surehook/internal/admin/person"
+	"surehook.example/surehook/internal/aws/dynamo"
+	"surehook.example/surehook/internal/aws/secretsmanager"
+	"surehook.example/surehook/internal/config"
 )
 
 func main() {

@@ -8,10 +8,10 @@ import (
 
 	"github.com/aws/aws-lambda-go/events"
 
-	"surehook/functions/internal/lambdafn"
-	"surehook/internal/aws/dynamo"
-	"surehook/internal/hook"
-	"surehook/internal/names"
+	"surehook.example/surehook/functions/internal/lambdafn"
+	"surehook.example/surehook/internal/aws/dynamo"
+	"surehook.example/surehook/internal/hook"
+	"surehook.example/surehook/internal/names"
 )
 
 // reconciler reconciles and reviews endpoints, and records begun deliveries.

@@ -17,8 +17,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"surehook/functions/internal/lambdafn"
-	"surehook/internal/hook"
+	"surehook.example/surehook/functions/internal/lambdafn"
+	"surehook.example/surehook/internal/hook"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files")

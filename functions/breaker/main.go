@@ -14,14 +14,14 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 
-	"surehook/functions/internal/lambdafn"
-	"surehook/functions/internal/wire"
-	"surehook/internal/aws/sqs"
-	"surehook/internal/config"
-	"surehook/internal/delivery/breaker"
-	"surehook/internal/delivery/release"
-	"surehook/internal/delivery/settle"
-	"surehook/internal/emf"
+	"surehook.example/surehook/functions/internal/lambdafn"
+	"surehook.example/surehook/functions/internal/wire"
+	"surehook.example/surehook/internal/aws/sqs"
+	"surehook.example/surehook/internal/config"
+	"surehook.example/surehook/internal/delivery/breaker"
+	"surehook.example/surehook/internal/delivery/release"
+	"surehook.example/surehook/internal/delivery/settle"
+	"surehook.example/surehook/internal/emf"
 )
 
 func main() {

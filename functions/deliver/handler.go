@@ -7,10 +7,10 @@ import (
 
 	"github.com/aws/aws-lambda-go/events"
 
-	"surehook/functions/internal/lambdafn"
-	"surehook/internal/config"
-	"surehook/internal/delivery/deliver"
-	"surehook/internal/hook"
+	"surehook.example/surehook/functions/internal/lambdafn"
+	"surehook.example/surehook/internal/config"
+	"surehook.example/surehook/internal/delivery/deliver"
+	"surehook.example/surehook/internal/hook"
 )
 
 // batcher processes messages and returns the ids of the messages for another delivery.

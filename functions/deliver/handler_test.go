@@ -16,10 +16,10 @@ import (
 	"github.com/aws/aws-lambda-go/events"
 	"github.com/google/go-cmp/cmp"
 
-	"surehook/functions/internal/lambdafn"
-	"surehook/internal/config"
-	"surehook/internal/delivery/deliver"
-	"surehook/internal/hook"
+	"surehook.example/surehook/functions/internal/lambdafn"
+	"surehook.example/surehook/internal/config"
+	"surehook.example/surehook/internal/delivery/deliver"
+	"surehook.example/surehook/internal/hook"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files")

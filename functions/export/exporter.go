@@ -14,8 +14,8 @@ import (
 	"go.opentelemetry.io/otel/exporters/otlp/otlptrace"
 	"go.opentelemetry.io/otel/exporters/otlp/otlptrace/otlptracehttp"
 
-	"surehook/internal/config"
-	"surehook/internal/names"
+	"surehook.example/surehook/internal/config"
+	"surehook.example/surehook/internal/names"
 )
 
 // exportTimeout is the time for one export with the exporter's own retries. The

@@ -9,8 +9,8 @@ import (
 	"github.com/aws/aws-lambda-go/events"
 	sdktrace "go.opentelemetry.io/otel/sdk/trace"
 
-	"surehook/internal/emf"
-	"surehook/internal/names"
+	"surehook.example/surehook/internal/emf"
+	"surehook.example/surehook/internal/names"
 )
 
 type handler struct {

@@ -22,15 +22,15 @@ import (
 	tracepb "go.opentelemetry.io/proto/otlp/trace/v1"
 	"google.golang.org/protobuf/proto"
 
-	"surehook/internal/aws/lambdalog"
-	"surehook/internal/config"
-	"surehook/internal/delivery/send"
-	"surehook/internal/emf"
-	"surehook/internal/hook"
-	"surehook/internal/httpapi"
-	"surehook/internal/names"
-	"surehook/internal/proof/world"
-	ids "surehook/internal/rule/trace"
+	"surehook.example/surehook/internal/aws/lambdalog"
+	"surehook.example/surehook/internal/config"
+	"surehook.example/surehook/internal/delivery/send"
+	"surehook.example/surehook/internal/emf"
+	"surehook.example/surehook/internal/hook"
+	"surehook.example/surehook/internal/httpapi"
+	"surehook.example/surehook/internal/names"
+	"surehook.example/surehook/internal/proof/world"
+	ids "surehook.example/surehook/internal/rule/trace"
 )
 
 // otlp is a collector on loopback: OTLP over HTTP, in protobuf.

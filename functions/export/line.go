@@ -12,9 +12,9 @@ import (
 	"go.opentelemetry.io/otel/codes"
 	"go.opentelemetry.io/otel/trace"
 
-	"surehook/internal/hook"
-	"surehook/internal/names"
-	ids "surehook/internal/rule/trace"
+	"surehook.example/surehook/internal/hook"
+	"surehook.example/surehook/internal/names"
+	ids "surehook.example/surehook/internal/rule/trace"
 )
 
 // line is a log line of ingest or deliver, with the keys of package names.

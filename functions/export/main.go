@@ -11,9 +11,9 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 
-	"surehook/functions/internal/lambdafn"
-	"surehook/internal/config"
-	"surehook/internal/emf"
+	"surehook.example/surehook/functions/internal/lambdafn"
+	"surehook.example/surehook/internal/config"
+	"surehook.example/surehook/internal/emf"
 )
 
 func main() {

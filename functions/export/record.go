@@ -17,7 +17,7 @@ func record(ctx context.Context, environment string, spans []span) []sdktrace.Re
 		sdktrace.WithResource(resource.NewSchemaless(
 			attribute.String("service.name", "surehook"), attribute.String("deployment.environment.name", environment))),
 	)
-	tracer := provider.Tracer("surehook/functions/export")
+	tracer := provider.Tracer("surehook.example/surehook/functions/export")
 	for _, s := range spans {
 		at := context.WithValue(ctx, spanKey{}, s)
 		options := []trace.SpanStartOption{trace.WithTimestamp(s.start), trace.WithSpanKind(s.kind), trace.WithAttributes(s.attributes...)}

@@ -7,9 +7,9 @@ import (
 
 	"github.com/aws/aws-lambda-go/events"
 
-	"surehook/functions/internal/lambdafn"
-	"surehook/internal/aws/apigateway"
-	"surehook/internal/delivery/source"
+	"surehook.example/surehook/functions/internal/lambdafn"
+	"surehook.example/surehook/internal/aws/apigateway"
+	"surehook.example/surehook/internal/delivery/source"
 )
 
 // batcher accepts the events of messages, and returns the ids of the messages for another delivery.

@@ -14,14 +14,14 @@ import (
 	"github.com/aws/aws-lambda-go/events"
 	"github.com/google/go-cmp/cmp"
 
-	"surehook/functions/internal/lambdafn"
-	"surehook/internal/aws/apigateway"
-	"surehook/internal/delivery/ingest"
-	"surehook/internal/delivery/source"
-	"surehook/internal/emf"
-	"surehook/internal/hook"
-	"surehook/internal/httpapi"
-	"surehook/internal/names"
+	"surehook.example/surehook/functions/internal/lambdafn"
+	"surehook.example/surehook/internal/aws/apigateway"
+	"surehook.example/surehook/internal/delivery/ingest"
+	"surehook.example/surehook/internal/delivery/source"
+	"surehook.example/surehook/internal/emf"
+	"surehook.example/surehook/internal/hook"
+	"surehook.example/surehook/internal/httpapi"
+	"surehook.example/surehook/internal/names"
 )
 
 // fake accepts the events of acme, and keeps what else happens. The tenants of a batch

@@ -3,8 +3,8 @@ package main
 import (
 	"context"
 
-	"surehook/internal/admin/status"
-	"surehook/internal/aws/sqs"
+	"surehook.example/surehook/internal/admin/status"
+	"surehook.example/surehook/internal/aws/sqs"
 )
 
 var _ status.Queues = depths{}

@@ -11,8 +11,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/credentials"
 	"github.com/google/go-cmp/cmp"
 
-	"surehook/internal/admin/status"
-	"surehook/internal/aws/sqs"
+	"surehook.example/surehook/internal/admin/status"
+	"surehook.example/surehook/internal/aws/sqs"
 )
 
 // The messages set aside are in two queues, and one number in the API.

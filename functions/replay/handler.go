@@ -5,9 +5,9 @@ import (
 
 	"github.com/aws/aws-lambda-go/events"
 
-	"surehook/functions/internal/lambdafn"
-	"surehook/internal/aws/apigateway"
-	"surehook/internal/delivery/replay"
+	"surehook.example/surehook/functions/internal/lambdafn"
+	"surehook.example/surehook/internal/aws/apigateway"
+	"surehook.example/surehook/internal/delivery/replay"
 )
 
 // worker processes the next page of a job, or the next steps of an erasure.

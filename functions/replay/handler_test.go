@@ -20,11 +20,11 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"surehook/functions/internal/lambdafn"
-	"surehook/internal/aws/apigateway"
-	"surehook/internal/delivery/replay"
-	"surehook/internal/hook"
-	"surehook/internal/httpapi"
+	"surehook.example/surehook/functions/internal/lambdafn"
+	"surehook.example/surehook/internal/aws/apigateway"
+	"surehook.example/surehook/internal/delivery/replay"
+	"surehook.example/surehook/internal/hook"
+	"surehook.example/surehook/internal/httpapi"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files")

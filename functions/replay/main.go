@@ -10,18 +10,18 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 
-	"surehook/functions/internal/lambdafn"
-	"surehook/functions/internal/wire"
-	"surehook/internal/admin/audit"
-	"surehook/internal/admin/erasure"
-	"surehook/internal/aws/apigateway"
-	"surehook/internal/aws/sqs"
-	"surehook/internal/config"
-	"surehook/internal/delivery/replay"
-	"surehook/internal/delivery/settle"
-	"surehook/internal/emf"
-	"surehook/internal/hook"
-	"surehook/internal/httpapi"
+	"surehook.example/surehook/functions/internal/lambdafn"
+	"surehook.example/surehook/functions/internal/wire"
+	"surehook.example/surehook/internal/admin/audit"
+	"surehook.example/surehook/internal/admin/erasure"
+	"surehook.example/surehook/internal/aws/apigateway"
+	"surehook.example/surehook/internal/aws/sqs"
+	"surehook.example/surehook/internal/config"
+	"surehook.example/surehook/internal/delivery/replay"
+	"surehook.example/surehook/internal/delivery/settle"
+	"surehook.example/surehook/internal/emf"
+	"surehook.example/surehook/internal/hook"
+	"surehook.example/surehook/internal/httpapi"
 )
 
 func main() {

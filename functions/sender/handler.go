@@ -4,7 +4,7 @@ import (
 	"context"
 	"encoding/json"
 
-	"surehook/internal/delivery/remote"
+	"surehook.example/surehook/internal/delivery/remote"
 )
 
 type handler struct {

@@ -10,9 +10,9 @@ import (
 
 	"github.com/aws/aws-lambda-go/lambda"
 
-	"surehook/internal/delivery/egress"
-	"surehook/internal/delivery/remote"
-	"surehook/internal/delivery/send"
+	"surehook.example/surehook/internal/delivery/egress"
+	"surehook.example/surehook/internal/delivery/remote"
+	"surehook.example/surehook/internal/delivery/send"
 )
 
 // The text of Lambda goes to package remote and back as it is.

@@ -11,12 +11,12 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 
-	"surehook/functions/internal/lambdafn"
-	"surehook/functions/internal/wire"
-	"surehook/internal/config"
-	"surehook/internal/delivery/egress"
-	"surehook/internal/delivery/remote"
-	"surehook/internal/delivery/send"
+	"surehook.example/surehook/functions/internal/lambdafn"
+	"surehook.example/surehook/functions/internal/wire"
+	"surehook.example/surehook/internal/config"
+	"surehook.example/surehook/internal/delivery/egress"
+	"surehook.example/surehook/internal/delivery/remote"
+	"surehook.example/surehook/internal/delivery/send"
 )
 
 func main() {

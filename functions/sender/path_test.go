@@ -16,13 +16,13 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/credentials"
 
-	awslambda "surehook/internal/aws/lambda"
-	"surehook/internal/delivery/egress"
-	"surehook/internal/delivery/remote"
-	"surehook/internal/delivery/send"
-	"surehook/internal/hook"
-	"surehook/internal/names"
-	"surehook/internal/proof/world"
+	awslambda "surehook.example/surehook/internal/aws/lambda"
+	"surehook.example/surehook/internal/delivery/egress"
+	"surehook.example/surehook/internal/delivery/remote"
+	"surehook.example/surehook/internal/delivery/send"
+	"surehook.example/surehook/internal/hook"
+	"surehook.example/surehook/internal/names"
+	"surehook.example/surehook/internal/proof/world"
 )
 
 const (

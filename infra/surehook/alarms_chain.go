@@ -8,7 +8,7 @@ import (
 	"github.com/aws/aws-cdk-go/awscdk/v2/awssqs"
 	"github.com/aws/jsii-runtime-go"
 
-	"surehook/internal/names"
+	"surehook.example/surehook/internal/names"
 )
 
 // failingReceives is the most receives of a message put back without an alarm. The

@@ -7,7 +7,7 @@ import (
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsiam"
 	"github.com/aws/jsii-runtime-go"
 
-	"surehook/internal/names"
+	"surehook.example/surehook/internal/names"
 )
 
 // rolePath matches the paths of roles. The path "/" would be the roles of everybody.

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"testing"
 
-	"surehook/internal/names"
+	"surehook.example/surehook/internal/names"
 )
 
 // Deliver may assume the roles of the path, and no other function may assume a role.

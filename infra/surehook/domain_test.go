@@ -3,7 +3,7 @@ package surehook
 import (
 	"testing"
 
-	"surehook/internal/names"
+	"surehook.example/surehook/internal/names"
 )
 
 func TestDomain(t *testing.T) {

@@ -8,7 +8,7 @@ import (
 
 	"github.com/aws/aws-cdk-go/awscdk/v2/awslogs"
 
-	"surehook/internal/names"
+	"surehook.example/surehook/internal/names"
 )
 
 // Environment holds every difference between two deployments. EnvironmentNamed

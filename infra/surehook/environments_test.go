@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"surehook/internal/names"
+	"surehook.example/surehook/internal/names"
 )
 
 func TestEnvironmentNamed(t *testing.T) {

@@ -10,7 +10,7 @@ import (
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsiam"
 	"github.com/aws/jsii-runtime-go"
 
-	"surehook/infra/surehook"
+	"surehook.example/surehook/infra/surehook"
 )
 
 // A shop adds Surehook to the shop's own stack, and a stack with a sender in another

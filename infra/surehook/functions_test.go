@@ -11,7 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"surehook/internal/names"
+	"surehook.example/surehook/internal/names"
 )
 
 func TestFunctions(t *testing.T) {

@@ -8,7 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"surehook/internal/names"
+	"surehook.example/surehook/internal/names"
 )
 
 // TestGrants_table compares every role's permissions with the reviewed list.

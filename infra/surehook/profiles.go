@@ -5,10 +5,10 @@ import (
 
 	"github.com/aws/jsii-runtime-go"
 
-	"surehook/internal/hook"
-	"surehook/internal/names"
-	"surehook/internal/rule/profiles"
-	"surehook/internal/rule/sign"
+	"surehook.example/surehook/internal/hook"
+	"surehook.example/surehook/internal/names"
+	"surehook.example/surehook/internal/rule/profiles"
+	"surehook.example/surehook/internal/rule/sign"
 )
 
 // maxProfilesText is the room for signature profiles in the environment of function manage,

@@ -7,7 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"surehook/internal/names"
+	"surehook.example/surehook/internal/names"
 )
 
 func TestQueues_work(t *testing.T) {

@@ -8,7 +8,7 @@ import (
 	"github.com/aws/constructs-go/constructs/v10"
 	"github.com/aws/jsii-runtime-go"
 
-	"surehook/internal/names"
+	"surehook.example/surehook/internal/names"
 )
 
 // adminKeyLength is 43 of 62 letters and digits: 43 x log2(62) = 256 bits.

@@ -6,7 +6,7 @@ import (
 	"testing"
 	"unicode"
 
-	"surehook/internal/names"
+	"surehook.example/surehook/internal/names"
 )
 
 // punctuation is every printable ASCII character except letters, digits and the

@@ -11,7 +11,7 @@ import (
 	"github.com/aws/constructs-go/constructs/v10"
 	"github.com/aws/jsii-runtime-go"
 
-	"surehook/internal/names"
+	"surehook.example/surehook/internal/names"
 )
 
 const (

@@ -7,7 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"surehook/internal/names"
+	"surehook.example/surehook/internal/names"
 )
 
 // A region has one function with one role, and the role writes the function's log. A

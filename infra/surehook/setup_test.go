@@ -19,7 +19,7 @@ import (
 	"github.com/aws/jsii-runtime-go"
 	"github.com/google/go-cmp/cmp"
 
-	"surehook/internal/names"
+	"surehook.example/surehook/internal/names"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files")

@@ -12,7 +12,7 @@ import (
 	"strings"
 	"time"
 
-	"surehook/internal/names"
+	"surehook.example/surehook/internal/names"
 )
 
 // Validate returns an error with every unsafe setting.

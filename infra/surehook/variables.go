@@ -7,7 +7,7 @@ import (
 
 	"github.com/aws/jsii-runtime-go"
 
-	"surehook/internal/names"
+	"surehook.example/surehook/internal/names"
 )
 
 // The environment variables of the functions. All functions also have

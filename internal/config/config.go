@@ -10,7 +10,7 @@ import (
 	"strings"
 	"time"
 
-	"surehook/internal/names"
+	"surehook.example/surehook/internal/names"
 )
 
 // Lookup is os.LookupEnv or a replacement in a test.

@@ -9,9 +9,9 @@ import (
 	"testing"
 	"time"
 
-	"surehook/internal/config"
-	"surehook/internal/hook"
-	"surehook/internal/names"
+	"surehook.example/surehook/internal/config"
+	"surehook.example/surehook/internal/hook"
+	"surehook.example/surehook/internal/names"
 )
 
 func lookup(env map[string]string) config.Lookup {

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"surehook/internal/config"
+	"surehook.example/surehook/internal/config"
 )
 
 // The template gives each function the variables that the function reads.

@@ -6,7 +6,7 @@ import (
 	"math/rand/v2"
 	"time"
 
-	"surehook/internal/hook"
+	"surehook.example/surehook/internal/hook"
 )
 
 // Wait blocks for d. Wait returns an error when ctx ends first. The nil Wait

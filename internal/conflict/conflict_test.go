@@ -8,8 +8,8 @@ import (
 	"testing/synctest"
 	"time"
 
-	"surehook/internal/conflict"
-	"surehook/internal/hook"
+	"surehook.example/surehook/internal/conflict"
+	"surehook.example/surehook/internal/hook"
 )
 
 func TestRepeat(t *testing.T) {

@@ -16,7 +16,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
-	"surehook/internal/names"
+	"surehook.example/surehook/internal/names"
 )
 
 // written returns the line as the functions' logger writes it on Lambda.

@@ -5,8 +5,8 @@ import (
 	"strconv"
 	"time"
 
-	"surehook/internal/hook"
-	"surehook/internal/names"
+	"surehook.example/surehook/internal/hook"
+	"surehook.example/surehook/internal/names"
 )
 
 // Metric is a name with one or more values. The zero Metric is empty.

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"time"
 
-	"surehook/internal/names"
+	"surehook.example/surehook/internal/names"
 )
 
 // Set appends metrics to the log lines of one function.

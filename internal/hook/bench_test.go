@@ -3,7 +3,7 @@ package hook_test
 import (
 	"testing"
 
-	"surehook/internal/hook"
+	"surehook.example/surehook/internal/hook"
 )
 
 func BenchmarkToken(b *testing.B) {

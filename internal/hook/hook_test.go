@@ -9,7 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"surehook/internal/hook"
+	"surehook.example/surehook/internal/hook"
 )
 
 func TestClassOfStatus(t *testing.T) {

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"testing"
 
-	"surehook/internal/hook"
+	"surehook.example/surehook/internal/hook"
 )
 
 func TestLanes_HasEveryLane(t *testing.T) {

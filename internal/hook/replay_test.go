@@ -7,7 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"surehook/internal/hook"
+	"surehook.example/surehook/internal/hook"
 )
 
 var (

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"surehook/internal/hook"
+	"surehook.example/surehook/internal/hook"
 )
 
 func TestSignatureProfile_Check(t *testing.T) {

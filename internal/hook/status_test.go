@@ -5,7 +5,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"surehook/internal/hook"
+	"surehook.example/surehook/internal/hook"
 )
 
 func TestEndpoint_ResultOf(t *testing.T) {

@@ -16,8 +16,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"surehook/internal/hook"
-	"surehook/internal/proof/certificate"
+	"surehook.example/surehook/internal/hook"
+	"surehook.example/surehook/internal/proof/certificate"
 )
 
 var tlsNow = time.Date(2026, 11, 23, 12, 0, 0, 0, time.UTC)

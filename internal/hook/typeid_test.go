@@ -5,7 +5,7 @@ import (
 
 	"go.jetify.com/typeid"
 
-	"surehook/internal/hook"
+	"surehook.example/surehook/internal/hook"
 )
 
 // The library of the authors of TypeID is the second opinion.

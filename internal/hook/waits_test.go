@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"surehook/internal/hook"
+	"surehook.example/surehook/internal/hook"
 )
 
 func TestValidateEndpoint_EventsOutliveTheirWaits(t *testing.T) {

@@ -8,12 +8,12 @@ import (
 	"testing"
 	"time"
 
-	"surehook/internal/admin/apikey"
-	"surehook/internal/admin/endpoint"
-	"surehook/internal/admin/page"
-	"surehook/internal/delivery/ingest"
-	"surehook/internal/hook"
-	"surehook/internal/httpapi"
+	"surehook.example/surehook/internal/admin/apikey"
+	"surehook.example/surehook/internal/admin/endpoint"
+	"surehook.example/surehook/internal/admin/page"
+	"surehook.example/surehook/internal/delivery/ingest"
+	"surehook.example/surehook/internal/hook"
+	"surehook.example/surehook/internal/httpapi"
 )
 
 // forAll marks an operation of the table with a required key for all tenants.

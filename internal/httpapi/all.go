@@ -5,7 +5,7 @@ import (
 	"net/http"
 	"slices"
 
-	"surehook/api"
+	"surehook.example/surehook/api"
 )
 
 // All returns the handler of all routes and pages, for a process with all functions.

@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"time"
 
-	"surehook/internal/delivery/replay"
-	"surehook/internal/hook"
-	"surehook/internal/rule/deadletter"
+	"surehook.example/surehook/internal/delivery/replay"
+	"surehook.example/surehook/internal/hook"
+	"surehook.example/surehook/internal/rule/deadletter"
 )
 
 // defaultPeriod is the default length of the analyzed period.

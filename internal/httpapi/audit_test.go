@@ -14,14 +14,14 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"surehook/internal/admin/audit"
-	"surehook/internal/admin/erasure"
-	"surehook/internal/delivery/replay"
-	"surehook/internal/delivery/settle"
-	"surehook/internal/hook"
-	"surehook/internal/httpapi"
-	"surehook/internal/memory"
-	"surehook/internal/proof/certificate"
+	"surehook.example/surehook/internal/admin/audit"
+	"surehook.example/surehook/internal/admin/erasure"
+	"surehook.example/surehook/internal/delivery/replay"
+	"surehook.example/surehook/internal/delivery/settle"
+	"surehook.example/surehook/internal/hook"
+	"surehook.example/surehook/internal/httpapi"
+	"surehook.example/surehook/internal/memory"
+	"surehook.example/surehook/internal/proof/certificate"
 )
 
 // changeStore is a store of records that may fail.

@@ -6,7 +6,7 @@ import (
 	"net/netip"
 	"strings"
 
-	"surehook/internal/hook"
+	"surehook.example/surehook/internal/hook"
 )
 
 type principalKey struct{}

@@ -1,7 +1,7 @@
 package httpapi
 
 import (
-	"surehook/internal/hook"
+	"surehook.example/surehook/internal/hook"
 )
 
 // authBody is the authentication at a receiver in a request. Absent fields are nil.

@@ -8,8 +8,8 @@ import (
 	"testing"
 	"time"
 
-	"surehook/internal/hook"
-	"surehook/internal/httpapi"
+	"surehook.example/surehook/internal/hook"
+	"surehook.example/surehook/internal/httpapi"
 )
 
 // TestAccess_restrictions calls every route with an expired key, and with a key of

@@ -5,9 +5,9 @@ import (
 	"log/slog"
 	"slices"
 
-	"surehook/internal/delivery/ingest"
-	"surehook/internal/hook"
-	"surehook/internal/httpapi"
+	"surehook.example/surehook/internal/delivery/ingest"
+	"surehook.example/surehook/internal/hook"
+	"surehook.example/surehook/internal/httpapi"
 )
 
 // refuser is an acceptor without accepted events.

@@ -3,7 +3,7 @@ package httpapi
 import (
 	"context"
 
-	"surehook/internal/hook"
+	"surehook.example/surehook/internal/hook"
 )
 
 // callerView is the caller as the routes see it.

@@ -6,9 +6,9 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
-	"surehook/internal/admin/audit"
-	"surehook/internal/admin/page"
-	"surehook/internal/hook"
+	"surehook.example/surehook/internal/admin/audit"
+	"surehook.example/surehook/internal/admin/page"
+	"surehook.example/surehook/internal/hook"
 )
 
 // auditView is the record of a change.

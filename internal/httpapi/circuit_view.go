@@ -1,8 +1,8 @@
 package httpapi
 
 import (
-	"surehook/internal/admin/endpoint"
-	"surehook/internal/hook"
+	"surehook.example/surehook/internal/admin/endpoint"
+	"surehook.example/surehook/internal/hook"
 )
 
 // statusView is an endpoint with the state of the circuit.

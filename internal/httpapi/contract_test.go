@@ -21,8 +21,8 @@ import (
 	"github.com/getkin/kin-openapi/routers/gorillamux"
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
-	"surehook/api"
-	"surehook/internal/hook"
+	"surehook.example/surehook/api"
+	"surehook.example/surehook/internal/hook"
 )
 
 // contract is the document of the API, loaded for checks of requests and responses.

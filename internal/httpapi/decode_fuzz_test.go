@@ -7,7 +7,7 @@ import (
 
 	"github.com/go-json-experiment/json"
 
-	"surehook/internal/httpapi"
+	"surehook.example/surehook/internal/httpapi"
 )
 
 // FuzzUnmarshal compares the decoding of bodies with the library's: both take the same

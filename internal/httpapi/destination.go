@@ -1,6 +1,6 @@
 package httpapi
 
-import "surehook/internal/hook"
+import "surehook.example/surehook/internal/hook"
 
 // destinationBody replaces the destination as a whole. Absent fields are nil.
 type destinationBody struct {

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"surehook/internal/hook"
+	"surehook.example/surehook/internal/hook"
 )
 
 const toQueue = `"url":"https://sqs.eu-west-1.amazonaws.com/111122223333/orders","destination":{"type":"sqs","role_arn":"arn:aws:iam::111122223333:role/surehook/orders"}`

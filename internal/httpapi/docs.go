@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 
-	"surehook/internal/hook"
+	"surehook.example/surehook/internal/hook"
 )
 
 // docsPolicy lets the page load scripts and styles from this host, and forbids

@@ -12,8 +12,8 @@ import (
 	"testing"
 	"testing/fstest"
 
-	"surehook/api"
-	"surehook/internal/httpapi"
+	"surehook.example/surehook/api"
+	"surehook.example/surehook/internal/httpapi"
 )
 
 // builtDocs is the page with the renderer.

@@ -12,10 +12,10 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/oasdiff/yaml"
 
-	"surehook/api"
-	"surehook/internal/admin/eventtype"
-	"surehook/internal/admin/page"
-	"surehook/internal/hook"
+	"surehook.example/surehook/api"
+	"surehook.example/surehook/internal/admin/eventtype"
+	"surehook.example/surehook/internal/admin/page"
+	"surehook.example/surehook/internal/hook"
 )
 
 // documentWithTypes responds with the contract as JSON, on request with a webhook for

@@ -3,7 +3,7 @@ package httpapi
 import (
 	"time"
 
-	"surehook/internal/hook"
+	"surehook.example/surehook/internal/hook"
 )
 
 // Error messages for invalid durations and times.

@@ -6,7 +6,7 @@ import (
 	"net/netip"
 	"slices"
 
-	"surehook/internal/hook"
+	"surehook.example/surehook/internal/hook"
 )
 
 // egress is the kind of source addresses of an endpoint's requests.

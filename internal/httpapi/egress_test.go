@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"surehook/internal/admin/endpoint"
-	"surehook/internal/hook"
+	"surehook.example/surehook/internal/admin/endpoint"
+	"surehook.example/surehook/internal/hook"
 )
 
 func TestEgress(t *testing.T) {

@@ -7,9 +7,9 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
-	"surehook/internal/admin/endpoint"
-	"surehook/internal/hook"
-	"surehook/internal/rule/retry"
+	"surehook.example/surehook/internal/admin/endpoint"
+	"surehook.example/surehook/internal/hook"
+	"surehook.example/surehook/internal/rule/retry"
 )
 
 // endpointBody holds the settings of an endpoint. Absent fields are nil.

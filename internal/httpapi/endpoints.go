@@ -11,9 +11,9 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
-	"surehook/internal/admin/endpoint"
-	"surehook/internal/admin/page"
-	"surehook/internal/hook"
+	"surehook.example/surehook/internal/admin/endpoint"
+	"surehook.example/surehook/internal/admin/page"
+	"surehook.example/surehook/internal/hook"
 )
 
 // versionTag matches the ETag of an endpoint.

@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"net/http"
 
-	"surehook/internal/admin/erasure"
-	"surehook/internal/hook"
+	"surehook.example/surehook/internal/admin/erasure"
+	"surehook.example/surehook/internal/hook"
 )
 
 // erasureView is a job that removes everything of a tenant.

@@ -12,7 +12,7 @@ import (
 	"github.com/getkin/kin-openapi/openapi3"
 	"github.com/google/go-cmp/cmp"
 
-	"surehook/internal/hook"
+	"surehook.example/surehook/internal/hook"
 )
 
 const eventTypes = "/v1/event-types"

@@ -10,10 +10,10 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
-	"surehook/internal/delivery/ingest"
-	"surehook/internal/hook"
-	"surehook/internal/names"
-	"surehook/internal/rule/trace"
+	"surehook.example/surehook/internal/delivery/ingest"
+	"surehook.example/surehook/internal/hook"
+	"surehook.example/surehook/internal/names"
+	"surehook.example/surehook/internal/rule/trace"
 )
 
 const (

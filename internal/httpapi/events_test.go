@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"surehook/internal/hook"
+	"surehook.example/surehook/internal/hook"
 )
 
 // TestPayloadBytes checks that the stored bytes (signed and delivered) and the

@@ -6,8 +6,8 @@ import (
 	"net/http"
 	"reflect"
 
-	"surehook/internal/hook"
-	"surehook/internal/names"
+	"surehook.example/surehook/internal/hook"
+	"surehook.example/surehook/internal/names"
 )
 
 // Docs returns the handler of the documentation over the files.

@@ -4,8 +4,8 @@ import (
 	"context"
 	"fmt"
 
-	"surehook/internal/admin/page"
-	"surehook/internal/hook"
+	"surehook.example/surehook/internal/admin/page"
+	"surehook.example/surehook/internal/hook"
 )
 
 // getHealth responds with the health of the pipeline.

@@ -6,9 +6,9 @@ import (
 	"slices"
 	"time"
 
-	"surehook/internal/admin/endpoint"
-	"surehook/internal/admin/status"
-	"surehook/internal/hook"
+	"surehook.example/surehook/internal/admin/endpoint"
+	"surehook.example/surehook/internal/admin/status"
+	"surehook.example/surehook/internal/hook"
 )
 
 // endpointHealthView is the health of one endpoint.

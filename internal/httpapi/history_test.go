@@ -6,8 +6,8 @@ import (
 	"testing"
 	"time"
 
-	"surehook/internal/hook"
-	"surehook/internal/rule/trace"
+	"surehook.example/surehook/internal/hook"
+	"surehook.example/surehook/internal/rule/trace"
 )
 
 const at = `"2026-11-21T09:30:00.000Z"`

@@ -3,9 +3,9 @@ package httpapi
 import (
 	"time"
 
-	"surehook/internal/admin/status"
-	"surehook/internal/hook"
-	"surehook/internal/rule/trace"
+	"surehook.example/surehook/internal/admin/status"
+	"surehook.example/surehook/internal/hook"
+	"surehook.example/surehook/internal/rule/trace"
 )
 
 // eventView is an event without its payload.

@@ -8,9 +8,9 @@ import (
 	"strings"
 	"testing"
 
-	"surehook/internal/delivery/replay"
-	"surehook/internal/hook"
-	"surehook/internal/httpapi"
+	"surehook.example/surehook/internal/delivery/replay"
+	"surehook.example/surehook/internal/hook"
+	"surehook.example/surehook/internal/httpapi"
 )
 
 // try makes a request without the check against the contract.

@@ -13,8 +13,8 @@ import (
 	"time"
 	"unsafe"
 
-	"surehook/internal/hook"
-	"surehook/internal/httpapi"
+	"surehook.example/surehook/internal/hook"
+	"surehook.example/surehook/internal/httpapi"
 )
 
 // TestHostileBodies holds the CPU time of hostile bodies to three times that of a valid

@@ -6,9 +6,9 @@ import (
 	"net/http"
 	"time"
 
-	"surehook/internal/admin/page"
-	"surehook/internal/delivery/replay"
-	"surehook/internal/hook"
+	"surehook.example/surehook/internal/admin/page"
+	"surehook.example/surehook/internal/delivery/replay"
+	"surehook.example/surehook/internal/hook"
 )
 
 // jobBody is a request for a replay job. The filter is required, even an empty

@@ -7,9 +7,9 @@ import (
 	"net/netip"
 	"time"
 
-	"surehook/internal/admin/apikey"
-	"surehook/internal/admin/page"
-	"surehook/internal/hook"
+	"surehook.example/surehook/internal/admin/apikey"
+	"surehook.example/surehook/internal/admin/page"
+	"surehook.example/surehook/internal/hook"
 )
 
 type keyBody struct {

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"surehook/internal/delivery/replay"
-	"surehook/internal/hook"
+	"surehook.example/surehook/internal/delivery/replay"
+	"surehook.example/surehook/internal/hook"
 )
 
 // TestLimits_endpoints checks every documented bound of an endpoint: the value at

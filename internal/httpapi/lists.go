@@ -6,10 +6,10 @@ import (
 	"slices"
 	"time"
 
-	"surehook/internal/admin/page"
-	"surehook/internal/admin/status"
-	"surehook/internal/admin/tenant"
-	"surehook/internal/hook"
+	"surehook.example/surehook/internal/admin/page"
+	"surehook.example/surehook/internal/admin/status"
+	"surehook.example/surehook/internal/admin/tenant"
+	"surehook.example/surehook/internal/hook"
 )
 
 // Parameters of lists.

@@ -11,8 +11,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"surehook/internal/admin/page"
-	"surehook/internal/hook"
+	"surehook.example/surehook/internal/admin/page"
+	"surehook.example/surehook/internal/hook"
 )
 
 // ids returns the ids of a page.

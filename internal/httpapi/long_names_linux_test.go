@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"surehook/internal/hook"
+	"surehook.example/surehook/internal/hook"
 )
 
 // TestLongNames: a wrong field has as many bytes as its names, and a payload can have 20 wrong

@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"surehook/internal/hook"
-	"surehook/internal/httpapi"
+	"surehook.example/surehook/internal/hook"
+	"surehook.example/surehook/internal/httpapi"
 )
 
 // A delivery has a valid key when the owner of the endpoint set an Authorization

@@ -12,7 +12,7 @@ import (
 	"github.com/getkin/kin-openapi/openapi3"
 	"github.com/google/go-cmp/cmp"
 
-	"surehook/internal/httpapi"
+	"surehook.example/surehook/internal/httpapi"
 )
 
 func document(t *testing.T) *openapi3.T {

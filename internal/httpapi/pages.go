@@ -11,8 +11,8 @@ import (
 	"path"
 	"strings"
 
-	"surehook/internal/names"
-	"surehook/web"
+	"surehook.example/surehook/internal/names"
+	"surehook.example/surehook/web"
 )
 
 // Portal is the appearance of the tenants' portal, and its place. The zero Portal has

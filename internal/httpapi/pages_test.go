@@ -8,8 +8,8 @@ import (
 	"testing"
 	"testing/fstest"
 
-	"surehook/internal/httpapi"
-	"surehook/internal/names"
+	"surehook.example/surehook/internal/httpapi"
+	"surehook.example/surehook/internal/names"
 )
 
 // pagesOf returns the handler of the pages over the files, with 418 for all other requests.

@@ -8,8 +8,8 @@ import (
 	"net/url"
 	"time"
 
-	"surehook/internal/admin/apikey"
-	"surehook/internal/hook"
+	"surehook.example/surehook/internal/admin/apikey"
+	"surehook.example/surehook/internal/hook"
 )
 
 // maxCodeBody bounds the body of the only change without a key, in bytes.

@@ -12,8 +12,8 @@ import (
 	"testing"
 	"time"
 
-	"surehook/internal/admin/apikey"
-	"surehook/internal/hook"
+	"surehook.example/surehook/internal/admin/apikey"
+	"surehook.example/surehook/internal/hook"
 )
 
 const (

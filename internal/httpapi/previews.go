@@ -7,8 +7,8 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
-	"surehook/internal/admin/preview"
-	"surehook/internal/hook"
+	"surehook.example/surehook/internal/admin/preview"
+	"surehook.example/surehook/internal/hook"
 )
 
 // requestPreviewBody is an event, and settings to try in place of the endpoint's. Absent fields

@@ -8,8 +8,8 @@ import (
 
 	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
 
-	"surehook/internal/admin/preview"
-	"surehook/internal/rule/sign"
+	"surehook.example/surehook/internal/admin/preview"
+	"surehook.example/surehook/internal/rule/sign"
 )
 
 // shown is the preview of a request.

@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"time"
 
-	"surehook/internal/hook"
+	"surehook.example/surehook/internal/hook"
 )
 
 // retryAfter is the Retry-After of 429 and 503 responses without a known wait.

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"surehook/internal/hook"
+	"surehook.example/surehook/internal/hook"
 )
 
 // invalid returns the problem document of wrong input, as bytes on the wire.

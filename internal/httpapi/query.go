@@ -8,8 +8,8 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
-	"surehook/internal/admin/page"
-	"surehook/internal/hook"
+	"surehook.example/surehook/internal/admin/page"
+	"surehook.example/surehook/internal/hook"
 )
 
 // query returns the parameters of the request's query; CodeInvalid for repeated

@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"strings"
 
-	"surehook/internal/delivery/source"
-	"surehook/internal/hook"
+	"surehook.example/surehook/internal/delivery/source"
+	"surehook.example/surehook/internal/hook"
 )
 
 // Bytes of a reject in a list: of its body, of its reason, and of its other texts.

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"surehook/internal/delivery/source"
+	"surehook.example/surehook/internal/delivery/source"
 )
 
 // TestRejects lists and redrives rejects through the API.

@@ -6,10 +6,10 @@ import (
 	"log/slog"
 	"net/http"
 
-	"surehook/internal/admin/erasure"
-	"surehook/internal/delivery/replay"
-	"surehook/internal/hook"
-	"surehook/internal/names"
+	"surehook.example/surehook/internal/admin/erasure"
+	"surehook.example/surehook/internal/delivery/replay"
+	"surehook.example/surehook/internal/hook"
+	"surehook.example/surehook/internal/names"
 )
 
 // replays serves the routes of Replay.

@@ -1,8 +1,8 @@
 package httpapi
 
 import (
-	"surehook/internal/delivery/replay"
-	"surehook/internal/hook"
+	"surehook.example/surehook/internal/delivery/replay"
+	"surehook.example/surehook/internal/hook"
 )
 
 // replayedView holds one result per delivery of an event.

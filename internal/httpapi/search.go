@@ -5,8 +5,8 @@ import (
 	"context"
 	"fmt"
 
-	"surehook/internal/admin/search"
-	"surehook/internal/hook"
+	"surehook.example/surehook/internal/admin/search"
+	"surehook.example/surehook/internal/hook"
 )
 
 const textParam = "q"

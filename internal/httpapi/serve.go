@@ -10,10 +10,10 @@ import (
 	"strings"
 	"time"
 
-	"surehook/internal/admin/audit"
-	"surehook/internal/admin/erasure"
-	"surehook/internal/hook"
-	"surehook/internal/names"
+	"surehook.example/surehook/internal/admin/audit"
+	"surehook.example/surehook/internal/admin/erasure"
+	"surehook.example/surehook/internal/hook"
+	"surehook.example/surehook/internal/names"
 )
 
 // route is an operation with its action.

@@ -11,9 +11,9 @@ import (
 	"testing/synctest"
 	"time"
 
-	"surehook/internal/delivery/ingest"
-	"surehook/internal/hook"
-	"surehook/internal/httpapi"
+	"surehook.example/surehook/internal/delivery/ingest"
+	"surehook.example/surehook/internal/hook"
+	"surehook.example/surehook/internal/httpapi"
 )
 
 // slow accepts after a time.

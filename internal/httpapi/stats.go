@@ -6,8 +6,8 @@ import (
 	"net/url"
 	"time"
 
-	"surehook/internal/admin/status"
-	"surehook/internal/hook"
+	"surehook.example/surehook/internal/admin/status"
+	"surehook.example/surehook/internal/hook"
 )
 
 // Parameters of statistics.

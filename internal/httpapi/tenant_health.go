@@ -6,9 +6,9 @@ import (
 	"strconv"
 	"time"
 
-	"surehook/internal/admin/status"
-	"surehook/internal/hook"
-	"surehook/internal/rule/condition"
+	"surehook.example/surehook/internal/admin/status"
+	"surehook.example/surehook/internal/hook"
+	"surehook.example/surehook/internal/rule/condition"
 )
 
 // defaultEndpointRows is the number of rows of a tenant's health without limit.

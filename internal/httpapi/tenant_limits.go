@@ -6,7 +6,7 @@ import (
 	"net/http"
 	"time"
 
-	"surehook/internal/hook"
+	"surehook.example/surehook/internal/hook"
 )
 
 // tenantLimitsBody is the request and the response of a tenant's limits. An absent field means

@@ -1,6 +1,6 @@
 package httpapi
 
-import "surehook/internal/hook"
+import "surehook.example/surehook/internal/hook"
 
 // tlsBody holds the TLS settings in a request. Absent fields are nil: none.
 type tlsBody struct {

@@ -8,8 +8,8 @@ import (
 	"testing/synctest"
 	"time"
 
-	"surehook/internal/hook"
-	"surehook/internal/memory"
+	"surehook.example/surehook/internal/hook"
+	"surehook.example/surehook/internal/memory"
 )
 
 // tokensOf returns first tokens of n deliveries to the endpoint.

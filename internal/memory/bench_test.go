@@ -5,8 +5,8 @@ import (
 	"testing"
 	"time"
 
-	"surehook/internal/hook"
-	"surehook/internal/memory"
+	"surehook.example/surehook/internal/hook"
+	"surehook.example/surehook/internal/memory"
 )
 
 const waiting = 100_000

@@ -6,8 +6,8 @@ import (
 	"sync/atomic"
 	"time"
 
-	"surehook/internal/delivery/breaker"
-	"surehook/internal/hook"
+	"surehook.example/surehook/internal/delivery/breaker"
+	"surehook.example/surehook/internal/hook"
 )
 
 var _ breaker.CircuitQueue = (*CircuitQueue)(nil)

@@ -4,8 +4,8 @@ import (
 	"context"
 	"time"
 
-	"surehook/internal/delivery/breaker"
-	"surehook/internal/hook"
+	"surehook.example/surehook/internal/delivery/breaker"
+	"surehook.example/surehook/internal/hook"
 )
 
 var _ breaker.DeadLetters = (*DeadLetters)(nil)

@@ -3,8 +3,8 @@ package memory
 import (
 	"context"
 
-	"surehook/internal/admin/status"
-	"surehook/internal/hook"
+	"surehook.example/surehook/internal/admin/status"
+	"surehook.example/surehook/internal/hook"
 )
 
 var _ status.Queues = Queues{}

@@ -6,10 +6,10 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"surehook/internal/admin/status"
-	"surehook/internal/delivery/replay"
-	"surehook/internal/hook"
-	"surehook/internal/memory"
+	"surehook.example/surehook/internal/admin/status"
+	"surehook.example/surehook/internal/delivery/replay"
+	"surehook.example/surehook/internal/hook"
+	"surehook.example/surehook/internal/memory"
 )
 
 func TestQueues_Depths_CountsMessagesByVisibility(t *testing.T) {

@@ -5,8 +5,8 @@ import (
 	"sync/atomic"
 	"time"
 
-	"surehook/internal/admin/reject"
-	"surehook/internal/delivery/source"
+	"surehook.example/surehook/internal/admin/reject"
+	"surehook.example/surehook/internal/delivery/source"
 )
 
 var (

@@ -4,8 +4,8 @@ import (
 	"context"
 	"testing"
 
-	"surehook/internal/memory"
-	"surehook/internal/proof/porttest"
+	"surehook.example/surehook/internal/memory"
+	"surehook.example/surehook/internal/proof/porttest"
 )
 
 func TestEventQueue(t *testing.T) {

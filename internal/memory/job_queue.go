@@ -5,7 +5,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"surehook/internal/delivery/replay"
+	"surehook.example/surehook/internal/delivery/replay"
 )
 
 var _ replay.JobQueue = (*JobQueue)(nil)

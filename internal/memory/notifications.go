@@ -5,8 +5,8 @@ import (
 	"slices"
 	"sync"
 
-	"surehook/internal/delivery/gate"
-	"surehook/internal/hook"
+	"surehook.example/surehook/internal/delivery/gate"
+	"surehook.example/surehook/internal/hook"
 )
 
 var _ gate.Notifier = (*Notifications)(nil)

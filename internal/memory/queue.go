@@ -6,9 +6,9 @@ import (
 	"sync/atomic"
 	"time"
 
-	"surehook/internal/delivery/breaker"
-	"surehook/internal/delivery/settle"
-	"surehook/internal/hook"
+	"surehook.example/surehook/internal/delivery/breaker"
+	"surehook.example/surehook/internal/delivery/settle"
+	"surehook.example/surehook/internal/hook"
 )
 
 var (

@@ -10,8 +10,8 @@ import (
 
 	"github.com/tidwall/btree"
 
-	"surehook/internal/delivery/settle"
-	"surehook/internal/hook"
+	"surehook.example/surehook/internal/delivery/settle"
+	"surehook.example/surehook/internal/hook"
 )
 
 var _ settle.Schedules = (*Schedules)(nil)

@@ -4,8 +4,8 @@ import (
 	"context"
 	"fmt"
 
-	"surehook/internal/delivery/remote"
-	"surehook/internal/delivery/send"
+	"surehook.example/surehook/internal/delivery/remote"
+	"surehook.example/surehook/internal/delivery/send"
 )
 
 var _ remote.Invoker = Senders{}

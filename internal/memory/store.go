@@ -6,10 +6,10 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
-	"surehook/internal/aws/dynamo"
-	"surehook/internal/hook"
-	"surehook/internal/names"
-	"surehook/internal/table"
+	"surehook.example/surehook/internal/aws/dynamo"
+	"surehook.example/surehook/internal/hook"
+	"surehook.example/surehook/internal/names"
+	"surehook.example/surehook/internal/table"
 )
 
 // Store is the deployed store over a table in this process.

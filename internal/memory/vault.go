@@ -7,9 +7,9 @@ import (
 	"fmt"
 	"sync"
 
-	"surehook/internal/admin/endpoint"
-	"surehook/internal/delivery/attempt"
-	"surehook/internal/hook"
+	"surehook.example/surehook/internal/admin/endpoint"
+	"surehook.example/surehook/internal/delivery/attempt"
+	"surehook.example/surehook/internal/hook"
 )
 
 var (

@@ -3,8 +3,8 @@ package memory_test
 import (
 	"testing"
 
-	"surehook/internal/memory"
-	"surehook/internal/proof/porttest"
+	"surehook.example/surehook/internal/memory"
+	"surehook.example/surehook/internal/proof/porttest"
 )
 
 func TestVault(t *testing.T) {

@@ -4,9 +4,9 @@ import (
 	"testing"
 	"time"
 
-	"surehook/internal/hook"
-	"surehook/internal/memory"
-	"surehook/internal/proof/porttest"
+	"surehook.example/surehook/internal/hook"
+	"surehook.example/surehook/internal/memory"
+	"surehook.example/surehook/internal/proof/porttest"
 )
 
 func TestCircuitQueue_ChangeVisibility(t *testing.T) {

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"surehook/internal/names"
+	"surehook.example/surehook/internal/names"
 )
 
 func TestValidAccent(t *testing.T) {

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"surehook/internal/names"
+	"surehook.example/surehook/internal/names"
 )
 
 func TestParseRoles(t *testing.T) {

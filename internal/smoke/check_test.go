@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"surehook/internal/smoke"
+	"surehook.example/surehook/internal/smoke"
 )
 
 // runOne runs checks with the errors.

@@ -6,7 +6,7 @@ import (
 
 	"github.com/aws/smithy-go"
 
-	"surehook/internal/smoke"
+	"surehook.example/surehook/internal/smoke"
 )
 
 func TestJudgeAlarms(t *testing.T) {

@@ -13,7 +13,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/cloudformation"
 	"github.com/aws/aws-sdk-go-v2/service/secretsmanager"
 
-	"surehook/internal/names"
+	"surehook.example/surehook/internal/names"
 )
 
 // deployment is what CloudFormation knows of the deployment.

@@ -14,8 +14,8 @@ import (
 
 	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
 
-	"surehook/internal/smoke"
-	"surehook/localstack/dev"
+	"surehook.example/surehook/internal/smoke"
+	"surehook.example/surehook/localstack/dev"
 )
 
 // receiver is receiver.py in Go, with the secrets as it believes them.

@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"surehook/internal/smoke"
+	"surehook.example/surehook/internal/smoke"
 )
 
 // start is the time of the first request.

@@ -16,7 +16,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/iam"
 	"github.com/aws/aws-sdk-go-v2/service/iam/types"
 
-	"surehook/internal/names"
+	"surehook.example/surehook/internal/names"
 )
 
 // The reviewed grants: role -> resource, and condition -> actions. The tests of

@@ -10,7 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"surehook/internal/smoke"
+	"surehook.example/surehook/internal/smoke"
 )
 
 // prod returns the resources of the prod template, with physical ids like AWS's.

@@ -11,7 +11,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/lambda"
 
-	"surehook/internal/names"
+	"surehook.example/surehook/internal/names"
 )
 
 // apiFunctions is the number of functions behind the API: ingest, replay, manage

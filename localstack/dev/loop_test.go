@@ -10,7 +10,7 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"surehook/localstack/receiver"
+	"surehook.example/surehook/localstack/receiver"
 )
 
 // Surehook points at itself through a proxy, as through a second name of the API,

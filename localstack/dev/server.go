@@ -13,9 +13,9 @@ import (
 	"sync"
 	"time"
 
-	"surehook/internal/hook"
-	"surehook/internal/httpapi"
-	"surehook/internal/names"
+	"surehook.example/surehook/internal/hook"
+	"surehook.example/surehook/internal/httpapi"
+	"surehook.example/surehook/internal/names"
 )
 
 // readHeaderTimeout bounds the time for a client's request header.

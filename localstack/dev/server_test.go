@@ -9,10 +9,10 @@ import (
 	"testing"
 	"time"
 
-	"surehook/internal/httpapi"
-	"surehook/localstack/dev"
-	"surehook/localstack/receiver"
-	"surehook/localstack/stack"
+	"surehook.example/surehook/internal/httpapi"
+	"surehook.example/surehook/localstack/dev"
+	"surehook.example/surehook/localstack/receiver"
+	"surehook.example/surehook/localstack/stack"
 )
 
 // world is a Surehook and a receiver.

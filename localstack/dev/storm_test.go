@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"surehook/verify"
+	"surehook.example/surehook/verify"
 )
 
 // The 10,000 events of a storm come in about 100 requests, each event once.

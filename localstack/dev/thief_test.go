@@ -12,7 +12,7 @@ import (
 	"sync"
 	"testing"
 
-	"surehook/localstack/stack"
+	"surehook.example/surehook/localstack/stack"
 )
 
 // recorder is a server that keeps its requests as texts.

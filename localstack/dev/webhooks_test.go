@@ -16,8 +16,8 @@ import (
 	"github.com/getkin/kin-openapi/openapi3"
 	"github.com/google/go-cmp/cmp"
 
-	"surehook/api"
-	"surehook/verify"
+	"surehook.example/surehook/api"
+	"surehook.example/surehook/verify"
 )
 
 // arrived is a request to a receiver.

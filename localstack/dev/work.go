@@ -8,11 +8,11 @@ import (
 	"sync"
 	"time"
 
-	"surehook/internal/delivery/deliver"
-	"surehook/internal/hook"
-	"surehook/internal/memory"
-	"surehook/internal/names"
-	"surehook/internal/rule/retry"
+	"surehook.example/surehook/internal/delivery/deliver"
+	"surehook.example/surehook/internal/hook"
+	"surehook.example/surehook/internal/memory"
+	"surehook.example/surehook/internal/names"
+	"surehook.example/surehook/internal/rule/retry"
 )
 
 const (

@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"surehook/internal/hook"
+	"surehook.example/surehook/internal/hook"
 )
 
 // TestWork_ReturnsFailedMessagesWithinSeconds checks that a failed message returns

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"surehook/localstack/emulator"
+	"surehook.example/surehook/localstack/emulator"
 )
 
 func TestOpen_AttachesToAServerAndLeavesIt(t *testing.T) {

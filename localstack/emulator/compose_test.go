@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"surehook/localstack/emulator"
+	"surehook.example/surehook/localstack/emulator"
 )
 
 // dockerScript replaces docker: it records its arguments, and "logs" answers in

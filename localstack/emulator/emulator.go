@@ -17,7 +17,7 @@ import (
 	"strings"
 	"time"
 
-	"surehook/localstack/strict"
+	"surehook.example/surehook/localstack/strict"
 )
 
 // Kind names an emulator.

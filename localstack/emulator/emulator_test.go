@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"surehook/localstack/emulator"
+	"surehook.example/surehook/localstack/emulator"
 )
 
 // serverScript replaces an emulator: it starts a child, records the child's

@@ -9,7 +9,7 @@ import (
 	"syscall"
 	"testing"
 
-	"surehook/localstack/emulator"
+	"surehook.example/surehook/localstack/emulator"
 )
 
 // functionScript replaces an emulator with one function process and one other

@@ -5,7 +5,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"surehook/localstack/iam"
+	"surehook.example/surehook/localstack/iam"
 )
 
 const (

@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"surehook/localstack/picture"
+	"surehook.example/surehook/localstack/picture"
 )
 
 // prod is prod's template, the golden file of infra's tests.

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"surehook/localstack/probe"
+	"surehook.example/surehook/localstack/probe"
 )
 
 func TestResults_Why(t *testing.T) {

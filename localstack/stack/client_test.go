@@ -10,7 +10,7 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"surehook/localstack/stack"
+	"surehook.example/surehook/localstack/stack"
 )
 
 func TestClient_sendsToTheEmulatorInTheNameOfTheAPI(t *testing.T) {

@@ -11,7 +11,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/secretsmanager"
 
-	"surehook/internal/names"
+	"surehook.example/surehook/internal/names"
 )
 
 // keyPrefix begins every API key; the secret holds the rest.

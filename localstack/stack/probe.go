@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"io"
 
-	"surehook/localstack/emulator"
-	"surehook/localstack/probe"
+	"surehook.example/surehook/localstack/emulator"
+	"surehook.example/surehook/localstack/probe"
 )
 
 // Probe prints what a server that ran before has of what the stack needs. The error names what

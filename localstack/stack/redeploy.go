@@ -12,7 +12,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"surehook/localstack/emulator"
+	"surehook.example/surehook/localstack/emulator"
 )
 
 // Template is a template of CloudFormation.

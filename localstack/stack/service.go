@@ -12,7 +12,7 @@ import (
 
 	"github.com/cenkalti/backoff/v5"
 
-	"surehook/localstack/emulator"
+	"surehook.example/surehook/localstack/emulator"
 )
 
 // errServer marks an answer of 5xx.

@@ -6,7 +6,7 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"surehook/localstack/stack"
+	"surehook.example/surehook/localstack/stack"
 )
 
 func TestAction_CallsAgainAfterAServerError(t *testing.T) {

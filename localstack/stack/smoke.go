@@ -7,8 +7,8 @@ import (
 	"net/url"
 	"time"
 
-	"surehook/internal/smoke"
-	"surehook/localstack/emulator"
+	"surehook.example/surehook/internal/smoke"
+	"surehook.example/surehook/localstack/emulator"
 )
 
 // Smoke returns the options of the smoke test for this stack. The test is the

@@ -15,7 +15,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/credentials"
 
-	"surehook/localstack/emulator"
+	"surehook.example/surehook/localstack/emulator"
 )
 
 // Name is the stack's name in the environment "local".

@@ -12,7 +12,7 @@ import (
 	"syscall"
 	"time"
 
-	"surehook/localstack/emulator"
+	"surehook.example/surehook/localstack/emulator"
 )
 
 // step is one or more commands with one progress line.

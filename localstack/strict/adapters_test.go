@@ -11,9 +11,9 @@ import (
 	awssqs "github.com/aws/aws-sdk-go-v2/service/sqs"
 	"github.com/aws/smithy-go/middleware"
 
-	"surehook/internal/aws/scheduler"
-	"surehook/internal/aws/sqs"
-	"surehook/internal/hook"
+	"surehook.example/surehook/internal/aws/scheduler"
+	"surehook.example/surehook/internal/aws/sqs"
+	"surehook.example/surehook/internal/hook"
 )
 
 // config returns the configuration of the adapters for the front.

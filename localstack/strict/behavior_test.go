@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"surehook/localstack/strict"
+	"surehook.example/surehook/localstack/strict"
 )
 
 func TestFront_aFiredScheduleKeepsItsName(t *testing.T) {

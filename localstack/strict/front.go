@@ -14,7 +14,7 @@ import (
 	"sync"
 	"time"
 
-	"surehook/localstack/iam"
+	"surehook.example/surehook/localstack/iam"
 )
 
 // Options configures Start.

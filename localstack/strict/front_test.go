@@ -16,8 +16,8 @@ import (
 	"testing"
 	"time"
 
-	"surehook/localstack/iam"
-	"surehook/localstack/strict"
+	"surehook.example/surehook/localstack/iam"
+	"surehook.example/surehook/localstack/strict"
 )
 
 // noon is the front's time in tests.

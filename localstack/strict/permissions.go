@@ -10,7 +10,7 @@ import (
 	"strings"
 	"sync"
 
-	"surehook/localstack/iam"
+	"surehook.example/surehook/localstack/iam"
 )
 
 // The emulator evaluates the policies of a request's role. The front adds what MiniStack

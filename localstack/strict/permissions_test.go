@@ -7,8 +7,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"surehook/localstack/iam"
-	"surehook/localstack/strict"
+	"surehook.example/surehook/localstack/iam"
+	"surehook.example/surehook/localstack/strict"
 )
 
 const (

@@ -11,9 +11,9 @@ import (
 
 	"github.com/aws/aws-lambda-go/events"
 
-	"surehook/internal/emf"
-	"surehook/internal/names"
-	"surehook/internal/rule/retry"
+	"surehook.example/surehook/internal/emf"
+	"surehook.example/surehook/internal/names"
+	"surehook.example/surehook/internal/rule/retry"
 )
 
 // Visibility changes the time until SQS delivers received messages again.

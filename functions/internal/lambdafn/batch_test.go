@@ -14,8 +14,8 @@ import (
 	"github.com/aws/aws-lambda-go/events"
 	"github.com/google/go-cmp/cmp"
 
-	"surehook/functions/internal/lambdafn"
-	"surehook/internal/emf"
+	"surehook.example/surehook/functions/internal/lambdafn"
+	"surehook.example/surehook/internal/emf"
 )
 
 // changes records the changes of visibility, and returns err.

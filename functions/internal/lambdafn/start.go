@@ -14,9 +14,9 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	awsconfig "github.com/aws/aws-sdk-go-v2/config"
 
-	"surehook/internal/aws/lambdalog"
-	"surehook/internal/config"
-	"surehook/internal/names"
+	"surehook.example/surehook/internal/aws/lambdalog"
+	"surehook.example/surehook/internal/config"
+	"surehook.example/surehook/internal/names"
 )
 
 // NewHandler wires a function's handler, once per execution environment.

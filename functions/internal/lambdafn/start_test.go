@@ -6,8 +6,8 @@ import (
 	"log"
 	"testing"
 
-	"surehook/functions/internal/lambdafn"
-	"surehook/internal/config"
+	"surehook.example/surehook/functions/internal/lambdafn"
+	"surehook.example/surehook/internal/config"
 )
 
 // net/http writes bytes of receivers to the standard logger, for example a response

@@ -8,10 +8,10 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 
-	"surehook/internal/aws/dynamo"
-	"surehook/internal/aws/sqs"
-	"surehook/internal/delivery/ingest"
-	"surehook/internal/hook"
+	"surehook.example/surehook/internal/aws/dynamo"
+	"surehook.example/surehook/internal/aws/sqs"
+	"surehook.example/surehook/internal/delivery/ingest"
+	"surehook.example/surehook/internal/hook"
 )
 
 // AcceptorConfig configures an acceptor.

@@ -7,9 +7,9 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 
-	"surehook/functions/internal/lambdafn"
-	"surehook/internal/aws/sqs"
-	"surehook/internal/emf"
+	"surehook.example/surehook/functions/internal/lambdafn"
+	"surehook.example/surehook/internal/aws/sqs"
+	"surehook.example/surehook/internal/emf"
 )
 
 // Batches returns the response to batches of SQS messages.

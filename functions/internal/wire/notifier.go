@@ -5,10 +5,10 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 
-	"surehook/internal/aws/dynamo"
-	"surehook/internal/aws/sns"
-	"surehook/internal/delivery/notify"
-	"surehook/internal/emf"
+	"surehook.example/surehook/internal/aws/dynamo"
+	"surehook.example/surehook/internal/aws/sns"
+	"surehook.example/surehook/internal/delivery/notify"
+	"surehook.example/surehook/internal/emf"
 )
 
 // NotifierConfig configures a notifier.

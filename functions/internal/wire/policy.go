@@ -1,8 +1,8 @@
 package wire
 
 import (
-	"surehook/internal/config"
-	"surehook/internal/delivery/egress"
+	"surehook.example/surehook/internal/config"
+	"surehook.example/surehook/internal/delivery/egress"
 )
 
 // Policy returns the policy for requests to endpoints.

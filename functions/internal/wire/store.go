@@ -7,9 +7,9 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 
-	"surehook/internal/aws/dynamo"
-	"surehook/internal/emf"
-	"surehook/internal/names"
+	"surehook.example/surehook/internal/aws/dynamo"
+	"surehook.example/surehook/internal/emf"
+	"surehook.example/surehook/internal/names"
 )
 
 // Store returns the store in the table. Records that the build cannot read have a line

@@ -27,8 +27,8 @@ import (
 	"strings"
 	"time"
 
-	"surehook/internal/hook"
-	"surehook/internal/names"
+	"surehook.example/surehook/internal/hook"
+	"surehook.example/surehook/internal/names"
 )
 
 // AdminKeyID is the id of the admin key.

@@ -10,8 +10,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"surehook/internal/admin/apikey"
-	"surehook/internal/hook"
+	"surehook.example/surehook/internal/admin/apikey"
+	"surehook.example/surehook/internal/hook"
 )
 
 type keys map[string]hook.APIKey

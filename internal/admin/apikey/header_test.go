@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"surehook/internal/admin/apikey"
-	"surehook/internal/hook"
+	"surehook.example/surehook/internal/admin/apikey"
+	"surehook.example/surehook/internal/hook"
 )
 
 // picky knows the keys of one tenant, and fails for any other key.

@@ -7,8 +7,8 @@ import (
 	"testing"
 	"time"
 
-	"surehook/internal/admin/apikey"
-	"surehook/internal/hook"
+	"surehook.example/surehook/internal/admin/apikey"
+	"surehook.example/surehook/internal/hook"
 )
 
 // oneKey holds one key and records the requested hashes.

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"time"
 
-	"surehook/internal/admin/page"
-	"surehook/internal/hook"
+	"surehook.example/surehook/internal/admin/page"
+	"surehook.example/surehook/internal/hook"
 )
 
 const (

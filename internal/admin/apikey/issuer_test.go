@@ -9,10 +9,10 @@ import (
 	"testing"
 	"time"
 
-	"surehook/internal/admin/apikey"
-	"surehook/internal/admin/page"
-	"surehook/internal/hook"
-	"surehook/internal/memory"
+	"surehook.example/surehook/internal/admin/apikey"
+	"surehook.example/surehook/internal/admin/page"
+	"surehook.example/surehook/internal/hook"
+	"surehook.example/surehook/internal/memory"
 )
 
 func TestIssuer(t *testing.T) {

@@ -12,10 +12,10 @@ import (
 	"testing/synctest"
 	"time"
 
-	"surehook/internal/admin/apikey"
-	"surehook/internal/admin/page"
-	"surehook/internal/hook"
-	"surehook/internal/memory"
+	"surehook.example/surehook/internal/admin/apikey"
+	"surehook.example/surehook/internal/admin/page"
+	"surehook.example/surehook/internal/hook"
+	"surehook.example/surehook/internal/memory"
 )
 
 // touched holds one key, records the days of TouchKey, and returns the result of touch.

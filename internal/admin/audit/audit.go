@@ -19,9 +19,9 @@ import (
 	"slices"
 	"time"
 
-	"surehook/internal/admin/page"
-	"surehook/internal/hook"
-	"surehook/internal/names"
+	"surehook.example/surehook/internal/admin/page"
+	"surehook.example/surehook/internal/hook"
+	"surehook.example/surehook/internal/names"
 )
 
 // Store keeps records. Every read sees every write acknowledged before the read began.

@@ -4,7 +4,7 @@ import (
 	"testing"
 	"time"
 
-	"surehook/internal/admin/audit"
+	"surehook.example/surehook/internal/admin/audit"
 )
 
 // Stores compare positions as text, so a position has four digits of the year.

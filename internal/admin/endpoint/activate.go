@@ -4,7 +4,7 @@ import (
 	"context"
 	"slices"
 
-	"surehook/internal/hook"
+	"surehook.example/surehook/internal/hook"
 )
 
 // Pause makes an active endpoint paused. Deliveries to a paused endpoint are parked.

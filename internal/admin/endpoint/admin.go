@@ -18,10 +18,10 @@ package endpoint
 import (
 	"time"
 
-	"surehook/internal/conflict"
-	"surehook/internal/delivery/egress"
-	"surehook/internal/delivery/gate"
-	"surehook/internal/hook"
+	"surehook.example/surehook/internal/conflict"
+	"surehook.example/surehook/internal/delivery/egress"
+	"surehook.example/surehook/internal/delivery/gate"
+	"surehook.example/surehook/internal/hook"
 )
 
 // Admin manages endpoints. All fields up to Now are required.

@@ -4,7 +4,7 @@ import (
 	"context"
 	"fmt"
 
-	"surehook/internal/hook"
+	"surehook.example/surehook/internal/hook"
 )
 
 // applyAuth replaces the authentication of e. The secret hook.Masked keeps the stored

@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"testing"
 
-	"surehook/internal/admin/endpoint"
-	"surehook/internal/hook"
-	"surehook/internal/memory"
+	"surehook.example/surehook/internal/admin/endpoint"
+	"surehook.example/surehook/internal/hook"
+	"surehook.example/surehook/internal/memory"
 )
 
 // authorizationOf returns the header of the stored authentication.

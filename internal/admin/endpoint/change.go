@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"reflect"
 
-	"surehook/internal/conflict"
-	"surehook/internal/hook"
+	"surehook.example/surehook/internal/conflict"
+	"surehook.example/surehook/internal/hook"
 )
 
 // maxChangeAttempts limits retries after a version conflict. Each conflict

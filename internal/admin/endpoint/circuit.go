@@ -5,10 +5,10 @@ import (
 	"fmt"
 	"time"
 
-	"surehook/internal/conflict"
-	"surehook/internal/delivery/gate"
-	"surehook/internal/hook"
-	"surehook/internal/rule/circuit"
+	"surehook.example/surehook/internal/conflict"
+	"surehook.example/surehook/internal/delivery/gate"
+	"surehook.example/surehook/internal/hook"
+	"surehook.example/surehook/internal/rule/circuit"
 )
 
 // maxCircuitAttempts limits retries after a version conflict. Each conflict

@@ -10,12 +10,12 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"surehook/internal/admin/endpoint"
-	"surehook/internal/delivery/gate"
-	"surehook/internal/hook"
-	"surehook/internal/memory"
-	"surehook/internal/rule/circuit"
-	"surehook/internal/rule/isolation"
+	"surehook.example/surehook/internal/admin/endpoint"
+	"surehook.example/surehook/internal/delivery/gate"
+	"surehook.example/surehook/internal/hook"
+	"surehook.example/surehook/internal/memory"
+	"surehook.example/surehook/internal/rule/circuit"
+	"surehook.example/surehook/internal/rule/isolation"
 )
 
 // message is a message of the circuits queue.

@@ -4,9 +4,9 @@ import (
 	"context"
 	"fmt"
 
-	"surehook/internal/conflict"
-	"surehook/internal/hook"
-	"surehook/internal/rule/retry"
+	"surehook.example/surehook/internal/conflict"
+	"surehook.example/surehook/internal/hook"
+	"surehook.example/surehook/internal/rule/retry"
 )
 
 // Create stores a new active endpoint of the tenant and returns the endpoint

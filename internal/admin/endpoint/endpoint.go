@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strconv"
 
-	"surehook/internal/admin/page"
-	"surehook/internal/hook"
+	"surehook.example/surehook/internal/admin/page"
+	"surehook.example/surehook/internal/hook"
 )
 
 // Get returns the tenant's endpoint with ref as the id or the uid; CodeNotFound if none exists.

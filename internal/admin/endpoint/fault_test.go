@@ -5,9 +5,9 @@ import (
 	"errors"
 	"testing"
 
-	"surehook/internal/admin/endpoint"
-	"surehook/internal/admin/page"
-	"surehook/internal/hook"
+	"surehook.example/surehook/internal/admin/endpoint"
+	"surehook.example/surehook/internal/admin/page"
+	"surehook.example/surehook/internal/hook"
 )
 
 var errDown = &hook.Error{Code: hook.CodeUnavailable, Message: "the store did not answer"}

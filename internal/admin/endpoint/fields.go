@@ -7,10 +7,10 @@ import (
 	"slices"
 	"time"
 
-	"surehook/internal/hook"
-	"surehook/internal/rule/filter"
-	"surehook/internal/rule/retry"
-	"surehook/internal/rule/sign"
+	"surehook.example/surehook/internal/hook"
+	"surehook.example/surehook/internal/rule/filter"
+	"surehook.example/surehook/internal/rule/retry"
+	"surehook.example/surehook/internal/rule/sign"
 )
 
 // Fields holds the settings of an endpoint given by a caller. Create replaces a

@@ -6,7 +6,7 @@ import (
 	"maps"
 	"strings"
 
-	"surehook/internal/hook"
+	"surehook.example/surehook/internal/hook"
 )
 
 // applyHeaders sets the given headers of e: a value replaces the stored value, an

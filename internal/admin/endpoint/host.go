@@ -4,7 +4,7 @@ import (
 	"context"
 	"fmt"
 
-	"surehook/internal/hook"
+	"surehook.example/surehook/internal/hook"
 )
 
 // place checks that the tenant has room for e at the host of the URL. before is the stored

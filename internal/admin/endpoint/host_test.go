@@ -7,8 +7,8 @@ import (
 	"sync"
 	"testing"
 
-	"surehook/internal/admin/endpoint"
-	"surehook/internal/hook"
+	"surehook.example/surehook/internal/admin/endpoint"
+	"surehook.example/surehook/internal/hook"
 )
 
 // TestAdmin_PerHost creates and moves endpoints up to the limit of a host. Port, path and

@@ -4,8 +4,8 @@ import (
 	"context"
 	"fmt"
 
-	"surehook/internal/admin/page"
-	"surehook/internal/hook"
+	"surehook.example/surehook/internal/admin/page"
+	"surehook.example/surehook/internal/hook"
 )
 
 // Notifications returns a page of the notifications about the tenant's endpoint

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"surehook/internal/hook"
+	"surehook.example/surehook/internal/hook"
 )
 
 // checkOrigin returns the secrets of before that after would bring to another origin.

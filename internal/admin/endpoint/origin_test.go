@@ -10,10 +10,10 @@ import (
 	"testing"
 	"time"
 
-	"surehook/internal/admin/endpoint"
-	"surehook/internal/hook"
-	"surehook/internal/memory"
-	"surehook/internal/proof/certificate"
+	"surehook.example/surehook/internal/admin/endpoint"
+	"surehook.example/surehook/internal/hook"
+	"surehook.example/surehook/internal/memory"
+	"surehook.example/surehook/internal/proof/certificate"
 )
 
 // kind tells who sees a field of an endpoint.

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"surehook/internal/hook"
+	"surehook.example/surehook/internal/hook"
 )
 
 // Origins are the origins of requests that a deployment has beside its own region with

@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strings"
 
-	"surehook/internal/hook"
-	"surehook/internal/rule/sign"
+	"surehook.example/surehook/internal/hook"
+	"surehook.example/surehook/internal/rule/sign"
 )
 
 // SignatureProfiles returns the profiles that endpoints may name, Surehook's and the

@@ -5,7 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 
-	"surehook/internal/hook"
+	"surehook.example/surehook/internal/hook"
 )
 
 // SampleType is the default type of test events.

@@ -6,9 +6,9 @@ import (
 	"testing"
 	"time"
 
-	"surehook/internal/admin/endpoint"
-	"surehook/internal/hook"
-	"surehook/internal/rule/sign"
+	"surehook.example/surehook/internal/admin/endpoint"
+	"surehook.example/surehook/internal/hook"
+	"surehook.example/surehook/internal/rule/sign"
 )
 
 func TestAdmin_Rotate(t *testing.T) {

@@ -5,7 +5,7 @@ import (
 	"crypto/rand"
 	"fmt"
 
-	"surehook/internal/hook"
+	"surehook.example/surehook/internal/hook"
 )
 
 // applyTLS replaces the TLS settings of e. The text hook.Masked keeps what is stored, so a

@@ -6,10 +6,10 @@ import (
 	"fmt"
 	"testing"
 
-	"surehook/internal/admin/endpoint"
-	"surehook/internal/hook"
-	"surehook/internal/memory"
-	"surehook/internal/proof/certificate"
+	"surehook.example/surehook/internal/admin/endpoint"
+	"surehook.example/surehook/internal/hook"
+	"surehook.example/surehook/internal/memory"
+	"surehook.example/surehook/internal/proof/certificate"
 )
 
 // TestAdmin_tls changes the TLS settings step by step. The stored record holds no key in

@@ -4,8 +4,8 @@ import (
 	"context"
 	"fmt"
 
-	"surehook/internal/hook"
-	"surehook/internal/rule/shape"
+	"surehook.example/surehook/internal/hook"
+	"surehook.example/surehook/internal/rule/shape"
 )
 
 // Types finds event types.

@@ -5,9 +5,9 @@ import (
 	"testing"
 	"time"
 
-	"surehook/internal/admin/erasure"
-	"surehook/internal/delivery/replay"
-	"surehook/internal/hook"
+	"surehook.example/surehook/internal/admin/erasure"
+	"surehook.example/surehook/internal/delivery/replay"
+	"surehook.example/surehook/internal/hook"
 )
 
 // eachTwice works every message twice until no message is left. More than most messages

@@ -8,10 +8,10 @@ import (
 	"runtime/debug"
 	"time"
 
-	"surehook/internal/delivery/replay"
-	"surehook/internal/emf"
-	"surehook/internal/hook"
-	"surehook/internal/names"
+	"surehook.example/surehook/internal/delivery/replay"
+	"surehook.example/surehook/internal/emf"
+	"surehook.example/surehook/internal/hook"
+	"surehook.example/surehook/internal/names"
 )
 
 const (

@@ -11,10 +11,10 @@ import (
 	"fmt"
 	"time"
 
-	"surehook/internal/admin/page"
-	"surehook/internal/conflict"
-	"surehook/internal/hook"
-	"surehook/internal/rule/schema"
+	"surehook.example/surehook/internal/admin/page"
+	"surehook.example/surehook/internal/conflict"
+	"surehook.example/surehook/internal/hook"
+	"surehook.example/surehook/internal/rule/schema"
 )
 
 // Store keeps event types. Every read sees every write acknowledged before the read began.

@@ -21,7 +21,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"surehook/internal/hook"
+	"surehook.example/surehook/internal/hook"
 )
 
 // Number of items in a page.

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"surehook/internal/admin/page"
+	"surehook.example/surehook/internal/admin/page"
 )
 
 // numbers is a list of the numbers from 1 to 9, with the positions as cursors.

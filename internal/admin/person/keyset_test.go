@@ -10,8 +10,8 @@ import (
 
 	"github.com/go-jose/go-jose/v4"
 
-	"surehook/internal/admin/person"
-	"surehook/internal/hook"
+	"surehook.example/surehook/internal/admin/person"
+	"surehook.example/surehook/internal/hook"
 )
 
 func (i *issuer) by(t *testing.T, n int, id string) string {

@@ -5,8 +5,8 @@ import (
 	"encoding/hex"
 	"slices"
 
-	"surehook/internal/hook"
-	"surehook/internal/names"
+	"surehook.example/surehook/internal/hook"
+	"surehook.example/surehook/internal/names"
 )
 
 // scopesOf returns the scopes of the strongest role of the groups; nil for no role. roles

@@ -6,8 +6,8 @@ import (
 	"log/slog"
 	"time"
 
-	"surehook/internal/admin/apikey"
-	"surehook/internal/names"
+	"surehook.example/surehook/internal/admin/apikey"
+	"surehook.example/surehook/internal/names"
 )
 
 // New returns the verifier of the deployment's sign-in; nil for the zero SignIn.

@@ -9,14 +9,14 @@ import (
 	"net/http"
 	"time"
 
-	"surehook/internal/delivery/attempt"
-	"surehook/internal/delivery/send"
-	"surehook/internal/hook"
-	"surehook/internal/rule/filter"
-	"surehook/internal/rule/schema"
-	"surehook/internal/rule/settlement"
-	"surehook/internal/rule/shape"
-	"surehook/internal/rule/sign"
+	"surehook.example/surehook/internal/delivery/attempt"
+	"surehook.example/surehook/internal/delivery/send"
+	"surehook.example/surehook/internal/hook"
+	"surehook.example/surehook/internal/rule/filter"
+	"surehook.example/surehook/internal/rule/schema"
+	"surehook.example/surehook/internal/rule/settlement"
+	"surehook.example/surehook/internal/rule/shape"
+	"surehook.example/surehook/internal/rule/sign"
 )
 
 // Secret signs all previews in place of the endpoint's secrets, so a receiver can be tried

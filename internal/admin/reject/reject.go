@@ -11,7 +11,7 @@ import (
 	"fmt"
 	"time"
 
-	"surehook/internal/delivery/source"
+	"surehook.example/surehook/internal/delivery/source"
 )
 
 // Bounds of a redrive.

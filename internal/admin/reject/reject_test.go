@@ -7,9 +7,9 @@ import (
 	"testing"
 	"time"
 
-	"surehook/internal/admin/reject"
-	"surehook/internal/delivery/source"
-	"surehook/internal/memory"
+	"surehook.example/surehook/internal/admin/reject"
+	"surehook.example/surehook/internal/delivery/source"
+	"surehook.example/surehook/internal/memory"
 )
 
 type bundle struct {

@@ -14,9 +14,9 @@ import (
 	"strings"
 	"time"
 
-	"surehook/internal/delivery/replay"
-	"surehook/internal/delivery/settle"
-	"surehook/internal/hook"
+	"surehook.example/surehook/internal/delivery/replay"
+	"surehook.example/surehook/internal/delivery/settle"
+	"surehook.example/surehook/internal/hook"
 )
 
 // MaxText bounds the text of a search, in bytes. An idempotency key has 255 at most.

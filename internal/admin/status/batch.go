@@ -4,7 +4,7 @@ import (
 	"context"
 	"fmt"
 
-	"surehook/internal/hook"
+	"surehook.example/surehook/internal/hook"
 )
 
 // addMembers completes the batches of the attempts: the record of the batch's leader holds

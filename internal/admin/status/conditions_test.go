@@ -7,10 +7,10 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"surehook/internal/admin/endpoint"
-	"surehook/internal/delivery/gate"
-	"surehook/internal/hook"
-	"surehook/internal/rule/stats"
+	"surehook.example/surehook/internal/admin/endpoint"
+	"surehook.example/surehook/internal/delivery/gate"
+	"surehook.example/surehook/internal/hook"
+	"surehook.example/surehook/internal/rule/stats"
 )
 
 // createAt stores an endpoint with the path as its uid.

@@ -6,10 +6,10 @@ import (
 	"sync"
 	"testing"
 
-	"surehook/internal/admin/page"
-	"surehook/internal/admin/status"
-	"surehook/internal/hook"
-	"surehook/internal/memory"
+	"surehook.example/surehook/internal/admin/page"
+	"surehook.example/surehook/internal/admin/status"
+	"surehook.example/surehook/internal/hook"
+	"surehook.example/surehook/internal/memory"
 )
 
 // spans keeps the spans of all looks.

@@ -6,8 +6,8 @@ import (
 	"slices"
 	"time"
 
-	"surehook/internal/admin/page"
-	"surehook/internal/hook"
+	"surehook.example/surehook/internal/admin/page"
+	"surehook.example/surehook/internal/hook"
 )
 
 // DeliveryFilter selects deliveries. The zero value of a field selects all.

@@ -6,9 +6,9 @@ import (
 	"slices"
 	"time"
 
-	"surehook/internal/admin/page"
-	"surehook/internal/hook"
-	"surehook/internal/rule/retry"
+	"surehook.example/surehook/internal/admin/page"
+	"surehook.example/surehook/internal/hook"
+	"surehook.example/surehook/internal/rule/retry"
 )
 
 // Event returns the tenant's event with the payload; CodeNotFound if none exists.

@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"time"
 
-	"surehook/internal/admin/page"
-	"surehook/internal/hook"
+	"surehook.example/surehook/internal/admin/page"
+	"surehook.example/surehook/internal/hook"
 )
 
 // EventFilter selects events. The zero value of a field selects all.

@@ -11,17 +11,17 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"surehook/internal/admin/endpoint"
-	"surehook/internal/admin/page"
-	"surehook/internal/admin/status"
-	"surehook/internal/delivery/gate"
-	"surehook/internal/delivery/replay"
-	"surehook/internal/hook"
-	"surehook/internal/memory"
-	"surehook/internal/rule/condition"
-	"surehook/internal/rule/latency"
-	"surehook/internal/rule/review"
-	"surehook/internal/rule/stats"
+	"surehook.example/surehook/internal/admin/endpoint"
+	"surehook.example/surehook/internal/admin/page"
+	"surehook.example/surehook/internal/admin/status"
+	"surehook.example/surehook/internal/delivery/gate"
+	"surehook.example/surehook/internal/delivery/replay"
+	"surehook.example/surehook/internal/hook"
+	"surehook.example/surehook/internal/memory"
+	"surehook.example/surehook/internal/rule/condition"
+	"surehook.example/surehook/internal/rule/latency"
+	"surehook.example/surehook/internal/rule/review"
+	"surehook.example/surehook/internal/rule/stats"
 )
 
 // count counts attempts of the endpoint at the time.

@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"time"
 
-	"surehook/internal/admin/page"
-	"surehook/internal/hook"
+	"surehook.example/surehook/internal/admin/page"
+	"surehook.example/surehook/internal/hook"
 )
 
 // Part is a part of a list of deliveries: one shard of an endpoint. The rows of a part

@@ -8,11 +8,11 @@ import (
 	"testing"
 	"time"
 
-	"surehook/internal/admin/page"
-	"surehook/internal/admin/status"
-	"surehook/internal/hook"
-	"surehook/internal/memory"
-	"surehook/internal/proof/porttest"
+	"surehook.example/surehook/internal/admin/page"
+	"surehook.example/surehook/internal/admin/status"
+	"surehook.example/surehook/internal/hook"
+	"surehook.example/surehook/internal/memory"
+	"surehook.example/surehook/internal/proof/porttest"
 )
 
 // all reads a list to its end, in pages of limit.

@@ -10,13 +10,13 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"surehook/internal/delivery/gate"
-	"surehook/internal/delivery/replay"
-	"surehook/internal/hook"
-	"surehook/internal/rule/circuit"
-	"surehook/internal/rule/condition"
-	"surehook/internal/rule/review"
-	"surehook/internal/rule/stats"
+	"surehook.example/surehook/internal/delivery/gate"
+	"surehook.example/surehook/internal/delivery/replay"
+	"surehook.example/surehook/internal/hook"
+	"surehook.example/surehook/internal/rule/circuit"
+	"surehook.example/surehook/internal/rule/condition"
+	"surehook.example/surehook/internal/rule/review"
+	"surehook.example/surehook/internal/rule/stats"
 )
 
 // Limits of one Pipeline call.

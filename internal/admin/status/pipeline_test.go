@@ -8,12 +8,12 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"surehook/internal/admin/status"
-	"surehook/internal/delivery/gate"
-	"surehook/internal/hook"
-	"surehook/internal/rule/circuit"
-	"surehook/internal/rule/latency"
-	"surehook/internal/rule/stats"
+	"surehook.example/surehook/internal/admin/status"
+	"surehook.example/surehook/internal/delivery/gate"
+	"surehook.example/surehook/internal/hook"
+	"surehook.example/surehook/internal/rule/circuit"
+	"surehook.example/surehook/internal/rule/latency"
+	"surehook.example/surehook/internal/rule/stats"
 )
 
 // queues holds the depths of the queues.

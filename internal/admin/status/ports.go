@@ -3,12 +3,12 @@ package status
 import (
 	"context"
 
-	"surehook/internal/admin/endpoint"
-	"surehook/internal/delivery/breaker"
-	"surehook/internal/delivery/gate"
-	"surehook/internal/delivery/replay"
-	"surehook/internal/delivery/settle"
-	"surehook/internal/hook"
+	"surehook.example/surehook/internal/admin/endpoint"
+	"surehook.example/surehook/internal/delivery/breaker"
+	"surehook.example/surehook/internal/delivery/gate"
+	"surehook.example/surehook/internal/delivery/replay"
+	"surehook.example/surehook/internal/delivery/settle"
+	"surehook.example/surehook/internal/hook"
 )
 
 // Endpoints finds endpoints. endpoint.Admin implements Endpoints.

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"surehook/internal/hook"
+	"surehook.example/surehook/internal/hook"
 )
 
 // Position is a position in a list, newest first. In a list of events, the generation is 0

@@ -6,14 +6,14 @@ import (
 	"testing"
 	"time"
 
-	"surehook/internal/admin/endpoint"
-	"surehook/internal/admin/page"
-	"surehook/internal/admin/status"
-	"surehook/internal/delivery/egress"
-	"surehook/internal/delivery/gate"
-	"surehook/internal/hook"
-	"surehook/internal/memory"
-	"surehook/internal/rule/circuit"
+	"surehook.example/surehook/internal/admin/endpoint"
+	"surehook.example/surehook/internal/admin/page"
+	"surehook.example/surehook/internal/admin/status"
+	"surehook.example/surehook/internal/delivery/egress"
+	"surehook.example/surehook/internal/delivery/gate"
+	"surehook.example/surehook/internal/hook"
+	"surehook.example/surehook/internal/memory"
+	"surehook.example/surehook/internal/rule/circuit"
 )
 
 const tenant hook.TenantID = "acme"

@@ -4,9 +4,9 @@ import (
 	"context"
 	"testing"
 
-	"surehook/internal/admin/page"
-	"surehook/internal/admin/tenant"
-	"surehook/internal/hook"
+	"surehook.example/surehook/internal/admin/page"
+	"surehook.example/surehook/internal/admin/tenant"
+	"surehook.example/surehook/internal/hook"
 )
 
 // lagging lists an erased tenant first: the page is empty, and acme follows.

@@ -20,9 +20,9 @@ import (
 
 	"github.com/aws/aws-lambda-go/events"
 
-	"surehook/internal/hook"
-	"surehook/internal/httpapi"
-	"surehook/internal/names"
+	"surehook.example/surehook/internal/hook"
+	"surehook.example/surehook/internal/httpapi"
+	"surehook.example/surehook/internal/names"
 )
 
 // transportSecurity makes browsers ask for https alone, for a year. API Gateway serves nothing

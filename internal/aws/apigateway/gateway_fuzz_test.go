@@ -9,8 +9,8 @@ import (
 
 	"github.com/aws/aws-lambda-go/events"
 
-	"surehook/internal/aws/apigateway"
-	"surehook/internal/httpapi"
+	"surehook.example/surehook/internal/aws/apigateway"
+	"surehook.example/surehook/internal/httpapi"
 )
 
 // FuzzHandle passes JSON of events, valid or not, to the adapter. The handler must

@@ -13,9 +13,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
-	"surehook/internal/aws/apigateway"
-	"surehook/internal/hook"
-	"surehook/internal/httpapi"
+	"surehook.example/surehook/internal/aws/apigateway"
+	"surehook.example/surehook/internal/hook"
+	"surehook.example/surehook/internal/httpapi"
 )
 
 func event(t *testing.T, change func(e *events.APIGatewayV2HTTPRequest)) events.APIGatewayV2HTTPRequest {

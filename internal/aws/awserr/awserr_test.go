@@ -14,8 +14,8 @@ import (
 	"github.com/aws/smithy-go"
 	smithyhttp "github.com/aws/smithy-go/transport/http"
 
-	"surehook/internal/aws/awserr"
-	"surehook/internal/hook"
+	"surehook.example/surehook/internal/aws/awserr"
+	"surehook.example/surehook/internal/hook"
 )
 
 // answered is the SDK's error for an answer with status and code.

@@ -11,8 +11,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/eventbridge/types"
 	"github.com/aws/smithy-go"
 
-	"surehook/internal/delivery/send"
-	"surehook/internal/hook"
+	"surehook.example/surehook/internal/delivery/send"
+	"surehook.example/surehook/internal/hook"
 )
 
 // maxEntry is one more than the size of an event, in bytes: source, type and detail.

@@ -11,8 +11,8 @@ import (
 	"github.com/aws/smithy-go"
 	smithyhttp "github.com/aws/smithy-go/transport/http"
 
-	"surehook/internal/delivery/send"
-	"surehook/internal/hook"
+	"surehook.example/surehook/internal/delivery/send"
+	"surehook.example/surehook/internal/hook"
 )
 
 // row is one kind of answers of AWS. The status is the one of HTTP with the same meaning,

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"surehook/internal/hook"
+	"surehook.example/surehook/internal/hook"
 )
 
 // TestRows_documented holds the table of docs/destinations.md to the code: each code is

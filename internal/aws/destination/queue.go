@@ -9,8 +9,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 	"github.com/aws/aws-sdk-go-v2/service/sqs/types"
 
-	"surehook/internal/delivery/send"
-	"surehook/internal/hook"
+	"surehook.example/surehook/internal/delivery/send"
+	"surehook.example/surehook/internal/hook"
 )
 
 // maxMessage is the size of a message with its attributes, in bytes.

@@ -20,9 +20,9 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/sts"
 	lru "github.com/hashicorp/golang-lru/v2"
 
-	"surehook/internal/delivery/attempt"
-	"surehook/internal/delivery/send"
-	"surehook/internal/hook"
+	"surehook.example/surehook/internal/delivery/attempt"
+	"surehook.example/surehook/internal/delivery/send"
+	"surehook.example/surehook/internal/hook"
 )
 
 var _ attempt.Sender = (*Sender)(nil)

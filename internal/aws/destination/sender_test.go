@@ -17,11 +17,11 @@ import (
 	"github.com/google/go-cmp/cmp"
 	standard "github.com/standard-webhooks/standard-webhooks/libraries/go"
 
-	"surehook/internal/aws/destination"
-	"surehook/internal/delivery/send"
-	"surehook/internal/hook"
-	"surehook/internal/rule/shape"
-	"surehook/internal/rule/sign"
+	"surehook.example/surehook/internal/aws/destination"
+	"surehook.example/surehook/internal/delivery/send"
+	"surehook.example/surehook/internal/hook"
+	"surehook.example/surehook/internal/rule/shape"
+	"surehook.example/surehook/internal/rule/sign"
 )
 
 const (

@@ -11,7 +11,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
-	"surehook/internal/hook"
+	"surehook.example/surehook/internal/hook"
 )
 
 type attemptItem struct {

@@ -8,8 +8,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
-	"surehook/internal/admin/audit"
-	"surehook/internal/hook"
+	"surehook.example/surehook/internal/admin/audit"
+	"surehook.example/surehook/internal/hook"
 )
 
 type auditItem struct {

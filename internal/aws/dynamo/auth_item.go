@@ -1,6 +1,6 @@
 package dynamo
 
-import "surehook/internal/hook"
+import "surehook.example/surehook/internal/hook"
 
 // authItem is the authentication of an endpoint at its receiver.
 type authItem struct {

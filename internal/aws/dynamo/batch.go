@@ -3,7 +3,7 @@ package dynamo
 import (
 	"fmt"
 
-	"surehook/internal/hook"
+	"surehook.example/surehook/internal/hook"
 )
 
 // batchItem is the request of an attempt with several events. The leader's item has the

@@ -4,8 +4,8 @@ import (
 	"context"
 	"slices"
 
-	"surehook/internal/delivery/gate"
-	"surehook/internal/hook"
+	"surehook.example/surehook/internal/delivery/gate"
+	"surehook.example/surehook/internal/hook"
 )
 
 // CircuitsOf makes one batch read per 100 endpoints.

@@ -12,9 +12,9 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/credentials"
 
-	"surehook/internal/aws/dynamo"
-	"surehook/internal/delivery/replay"
-	"surehook/internal/hook"
+	"surehook.example/surehook/internal/aws/dynamo"
+	"surehook.example/surehook/internal/delivery/replay"
+	"surehook.example/surehook/internal/hook"
 )
 
 const (

@@ -3,7 +3,7 @@ package dynamo
 import (
 	"context"
 
-	"surehook/internal/hook"
+	"surehook.example/surehook/internal/hook"
 )
 
 // dataKeyItem holds the data key of a tenant. The item does not expire.

@@ -1,6 +1,6 @@
 package dynamo
 
-import "surehook/internal/hook"
+import "surehook.example/surehook/internal/hook"
 
 // destinationItem is where the deliveries of an endpoint go.
 type destinationItem struct {

@@ -8,7 +8,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
-	"surehook/internal/hook"
+	"surehook.example/surehook/internal/hook"
 )
 
 // Positions of the writes in the transaction of an endpoint.

@@ -4,7 +4,7 @@ import (
 	"errors"
 	"time"
 
-	"surehook/internal/hook"
+	"surehook.example/surehook/internal/hook"
 )
 
 type endpointItem struct {

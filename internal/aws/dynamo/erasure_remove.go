@@ -9,9 +9,9 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"golang.org/x/sync/errgroup"
 
-	"surehook/internal/admin/erasure"
-	"surehook/internal/conflict"
-	"surehook/internal/hook"
+	"surehook.example/surehook/internal/admin/erasure"
+	"surehook.example/surehook/internal/conflict"
+	"surehook.example/surehook/internal/hook"
 )
 
 // RemoveRecords makes one request per 25 records, 8 at the same time, and repeats the

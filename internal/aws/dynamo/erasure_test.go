@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"surehook/internal/admin/erasure"
-	"surehook/internal/hook"
+	"surehook.example/surehook/internal/admin/erasure"
+	"surehook.example/surehook/internal/hook"
 )
 
 const erasureID hook.ErasureID = "era_01jgjb5c8weyrv1tzv2x3fjq7h"

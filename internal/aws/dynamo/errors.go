@@ -8,8 +8,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
-	"surehook/internal/aws/awserr"
-	"surehook/internal/hook"
+	"surehook.example/surehook/internal/aws/awserr"
+	"surehook.example/surehook/internal/hook"
 )
 
 // Codes of the reasons for a cancelled transaction. The answer lists one reason

@@ -7,8 +7,8 @@ import (
 	"testing"
 	"time"
 
-	"surehook/internal/aws/dynamo"
-	"surehook/internal/hook"
+	"surehook.example/surehook/internal/aws/dynamo"
+	"surehook.example/surehook/internal/hook"
 )
 
 func TestStore_TranslatesErrors(t *testing.T) {

@@ -15,9 +15,9 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
-	"surehook/internal/aws/dynamo"
-	"surehook/internal/names"
-	"surehook/internal/proof/porttest"
+	"surehook.example/surehook/internal/aws/dynamo"
+	"surehook.example/surehook/internal/names"
+	"surehook.example/surehook/internal/proof/porttest"
 )
 
 // storeEndpointVariable names a further server with the API of DynamoDB, such as

@@ -6,8 +6,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"surehook/internal/delivery/replay"
-	"surehook/internal/hook"
+	"surehook.example/surehook/internal/delivery/replay"
+	"surehook.example/surehook/internal/hook"
 )
 
 const jobID hook.JobID = "rpl_01jgjb5c8weyrv1tzv2x3fjq7h"

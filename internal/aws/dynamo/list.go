@@ -11,9 +11,9 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
-	"surehook/internal/admin/status"
-	"surehook/internal/hook"
-	"surehook/internal/names"
+	"surehook.example/surehook/internal/admin/status"
+	"surehook.example/surehook/internal/hook"
+	"surehook.example/surehook/internal/names"
 )
 
 // DeliveryRows makes one query: of the shard's partition for all states, or of the

@@ -6,8 +6,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"surehook/internal/admin/status"
-	"surehook/internal/hook"
+	"surehook.example/surehook/internal/admin/status"
+	"surehook.example/surehook/internal/hook"
 )
 
 // TestStore_DeliveryRows_OneQuery: a look at a part is one query, of the partition for

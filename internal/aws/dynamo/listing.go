@@ -9,8 +9,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
-	"surehook/internal/delivery/ingest"
-	"surehook/internal/hook"
+	"surehook.example/surehook/internal/delivery/ingest"
+	"surehook.example/surehook/internal/hook"
 )
 
 // Listing makes one query of the tenant's list, and one transaction per 24 endpoints.

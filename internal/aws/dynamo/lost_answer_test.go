@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"testing"
 
-	"surehook/internal/aws/dynamo"
-	"surehook/internal/hook"
+	"surehook.example/surehook/internal/aws/dynamo"
+	"surehook.example/surehook/internal/hook"
 )
 
 // writer returns the attribute and the name of the writer in a conditional write.

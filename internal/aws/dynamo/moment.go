@@ -11,8 +11,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"golang.org/x/sync/errgroup"
 
-	"surehook/internal/conflict"
-	"surehook/internal/hook"
+	"surehook.example/surehook/internal/conflict"
+	"surehook.example/surehook/internal/hook"
 )
 
 const (

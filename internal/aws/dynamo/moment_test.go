@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"surehook/internal/aws/dynamo"
-	"surehook/internal/hook"
+	"surehook.example/surehook/internal/aws/dynamo"
+	"surehook.example/surehook/internal/hook"
 )
 
 // torn is a table during a transaction that creates an endpoint, or changes one.

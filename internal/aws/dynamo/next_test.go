@@ -9,9 +9,9 @@ import (
 	"testing"
 	"time"
 
-	"surehook/internal/aws/dynamo"
-	"surehook/internal/delivery/replay"
-	"surehook/internal/hook"
+	"surehook.example/surehook/internal/aws/dynamo"
+	"surehook.example/surehook/internal/delivery/replay"
+	"surehook.example/surehook/internal/hook"
 )
 
 // updated returns the attributes that the update of a request sets and removes, by the

@@ -9,10 +9,10 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
-	"surehook/internal/admin/status"
-	"surehook/internal/delivery/replay"
-	"surehook/internal/hook"
-	"surehook/internal/names"
+	"surehook.example/surehook/internal/admin/status"
+	"surehook.example/surehook/internal/delivery/replay"
+	"surehook.example/surehook/internal/hook"
+	"surehook.example/surehook/internal/names"
 )
 
 // Select reads like DeliveriesByEndpoint, the oldest first. A page may be short or

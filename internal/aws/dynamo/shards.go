@@ -7,7 +7,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
-	"surehook/internal/names"
+	"surehook.example/surehook/internal/names"
 )
 
 // Numbers of hash keys for the lists in the index by_state. One hash key takes 1,000

@@ -13,8 +13,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"surehook/internal/aws/dynamo"
-	"surehook/internal/hook"
+	"surehook.example/surehook/internal/aws/dynamo"
+	"surehook.example/surehook/internal/hook"
 )
 
 // wantShards checks that the requests are one query for each shard of the list.

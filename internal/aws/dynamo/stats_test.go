@@ -10,10 +10,10 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"surehook/internal/hook"
-	"surehook/internal/rule/circuit"
-	"surehook/internal/rule/latency"
-	"surehook/internal/rule/stats"
+	"surehook.example/surehook/internal/hook"
+	"surehook.example/surehook/internal/rule/circuit"
+	"surehook.example/surehook/internal/rule/latency"
+	"surehook.example/surehook/internal/rule/stats"
 )
 
 func TestStore_Count_AddsAllAttemptsOfABatchInOneUpdate(t *testing.T) {

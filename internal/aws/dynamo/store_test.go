@@ -1,8 +1,8 @@
 package dynamo_test
 
 import (
-	"surehook/internal/aws/dynamo"
-	"surehook/internal/proof/porttest"
+	"surehook.example/surehook/internal/aws/dynamo"
+	"surehook.example/surehook/internal/proof/porttest"
 )
 
 var _ porttest.StoreUnderTest = (*dynamo.Store)(nil)

@@ -6,9 +6,9 @@ import (
 	"slices"
 	"testing"
 
-	"surehook/internal/aws/dynamo"
-	"surehook/internal/delivery/gate"
-	"surehook/internal/hook"
+	"surehook.example/surehook/internal/aws/dynamo"
+	"surehook.example/surehook/internal/delivery/gate"
+	"surehook.example/surehook/internal/hook"
 )
 
 // Begun reads what the store writes.

@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"surehook/internal/hook"
+	"surehook.example/surehook/internal/hook"
 )
 
 // TestStore_Spend_Writes checks the number of requests and the result of each answer. The

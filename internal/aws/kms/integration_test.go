@@ -12,9 +12,9 @@ import (
 	"github.com/aws/aws-sdk-go-v2/credentials"
 	awskms "github.com/aws/aws-sdk-go-v2/service/kms"
 
-	"surehook/internal/aws/kms"
-	"surehook/internal/memory"
-	"surehook/internal/proof/porttest"
+	"surehook.example/surehook/internal/aws/kms"
+	"surehook.example/surehook/internal/memory"
+	"surehook.example/surehook/internal/proof/porttest"
 )
 
 func TestVault_OnEmulators(t *testing.T) {

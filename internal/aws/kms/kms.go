@@ -32,7 +32,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws/arn"
 	awskms "github.com/aws/aws-sdk-go-v2/service/kms"
 
-	"surehook/internal/hook"
+	"surehook.example/surehook/internal/hook"
 )
 
 const (

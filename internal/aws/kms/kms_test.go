@@ -16,10 +16,10 @@ import (
 	"github.com/aws/aws-sdk-go-v2/credentials"
 	"github.com/google/go-cmp/cmp"
 
-	"surehook/internal/aws/kms"
-	"surehook/internal/hook"
-	"surehook/internal/memory"
-	"surehook/internal/proof/porttest"
+	"surehook.example/surehook/internal/aws/kms"
+	"surehook.example/surehook/internal/hook"
+	"surehook.example/surehook/internal/memory"
+	"surehook.example/surehook/internal/proof/porttest"
 )
 
 const (

@@ -12,8 +12,8 @@ import (
 	lru "github.com/hashicorp/golang-lru/v2"
 	"golang.org/x/sync/singleflight"
 
-	"surehook/internal/aws/awserr"
-	"surehook/internal/hook"
+	"surehook.example/surehook/internal/aws/awserr"
+	"surehook.example/surehook/internal/hook"
 )
 
 const (

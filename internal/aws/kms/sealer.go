@@ -8,8 +8,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	awskms "github.com/aws/aws-sdk-go-v2/service/kms"
 
-	"surehook/internal/aws/awserr"
-	"surehook/internal/hook"
+	"surehook.example/surehook/internal/aws/awserr"
+	"surehook.example/surehook/internal/hook"
 )
 
 // DataKeys keeps the data key of each tenant. Reads are strongly consistent.

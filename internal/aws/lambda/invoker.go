@@ -21,8 +21,8 @@ import (
 	"github.com/aws/smithy-go"
 	smithyhttp "github.com/aws/smithy-go/transport/http"
 
-	"surehook/internal/delivery/remote"
-	"surehook/internal/delivery/send"
+	"surehook.example/surehook/internal/delivery/remote"
+	"surehook.example/surehook/internal/delivery/send"
 )
 
 var _ remote.Invoker = (*Invoker)(nil)

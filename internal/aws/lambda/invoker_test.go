@@ -14,8 +14,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/credentials"
 
-	"surehook/internal/aws/lambda"
-	"surehook/internal/delivery/send"
+	"surehook.example/surehook/internal/aws/lambda"
+	"surehook.example/surehook/internal/delivery/send"
 )
 
 // fake answers Invoke, and counts the requests.

@@ -8,7 +8,7 @@ import (
 
 	"github.com/aws/aws-lambda-go/lambdacontext"
 
-	"surehook/internal/aws/lambdalog"
+	"surehook.example/surehook/internal/aws/lambdalog"
 )
 
 // TestNew checks the lines byte for byte, times aside: each byte is paid for each event.

@@ -16,9 +16,9 @@ import (
 	awssqs "github.com/aws/aws-sdk-go-v2/service/sqs"
 	"github.com/aws/aws-sdk-go-v2/service/sqs/types"
 
-	"surehook/internal/aws/scheduler"
-	"surehook/internal/hook"
-	"surehook/internal/proof/porttest"
+	"surehook.example/surehook/internal/aws/scheduler"
+	"surehook.example/surehook/internal/hook"
+	"surehook.example/surehook/internal/proof/porttest"
 )
 
 func TestSchedules_OnEmulators(t *testing.T) {

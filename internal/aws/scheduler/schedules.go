@@ -16,8 +16,8 @@ import (
 	awsscheduler "github.com/aws/aws-sdk-go-v2/service/scheduler"
 	"github.com/aws/aws-sdk-go-v2/service/scheduler/types"
 
-	"surehook/internal/delivery/settle"
-	"surehook/internal/hook"
+	"surehook.example/surehook/internal/delivery/settle"
+	"surehook.example/surehook/internal/hook"
 )
 
 var _ settle.Schedules = (*Schedules)(nil)

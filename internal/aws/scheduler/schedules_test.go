@@ -14,8 +14,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/credentials"
 	"github.com/google/go-cmp/cmp"
 
-	"surehook/internal/aws/scheduler"
-	"surehook/internal/hook"
+	"surehook.example/surehook/internal/aws/scheduler"
+	"surehook.example/surehook/internal/hook"
 )
 
 var longest = hook.Token{

@@ -12,8 +12,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/credentials"
 
-	"surehook/internal/aws/secretsmanager"
-	"surehook/internal/hook"
+	"surehook.example/surehook/internal/aws/secretsmanager"
+	"surehook.example/surehook/internal/hook"
 )
 
 const arn = "arn:aws:secretsmanager:us-east-1:123456789012:secret:admin-key-AbCdEf"

@@ -12,9 +12,9 @@ import (
 	"github.com/aws/aws-sdk-go-v2/credentials"
 	awssecretsmanager "github.com/aws/aws-sdk-go-v2/service/secretsmanager"
 
-	"surehook/internal/aws/secretsmanager"
-	"surehook/internal/hook"
-	"surehook/internal/proof/porttest"
+	"surehook.example/surehook/internal/aws/secretsmanager"
+	"surehook.example/surehook/internal/hook"
+	"surehook.example/surehook/internal/proof/porttest"
 )
 
 func TestAdminKey_OnEmulators(t *testing.T) {

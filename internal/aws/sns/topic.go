@@ -13,8 +13,8 @@ import (
 	awssns "github.com/aws/aws-sdk-go-v2/service/sns"
 	"github.com/aws/aws-sdk-go-v2/service/sns/types"
 
-	"surehook/internal/aws/awserr"
-	"surehook/internal/delivery/notify"
+	"surehook.example/surehook/internal/aws/awserr"
+	"surehook.example/surehook/internal/delivery/notify"
 )
 
 var _ notify.Topic = (*Topic)(nil)

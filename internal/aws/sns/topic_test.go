@@ -15,8 +15,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/credentials"
 	"github.com/google/go-cmp/cmp"
 
-	"surehook/internal/aws/sns"
-	"surehook/internal/hook"
+	"surehook.example/surehook/internal/aws/sns"
+	"surehook.example/surehook/internal/hook"
 )
 
 const arn = "arn:aws:sns:us-east-1:123456789012:operators"

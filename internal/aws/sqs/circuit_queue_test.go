@@ -8,8 +8,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"surehook/internal/aws/sqs"
-	"surehook/internal/hook"
+	"surehook.example/surehook/internal/aws/sqs"
+	"surehook.example/surehook/internal/hook"
 )
 
 const circuitsURL = "https://sqs.us-east-1.amazonaws.com/123456789012/circuits"

@@ -7,8 +7,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"surehook/internal/delivery/breaker"
-	"surehook/internal/hook"
+	"surehook.example/surehook/internal/delivery/breaker"
+	"surehook.example/surehook/internal/hook"
 )
 
 func TestDeadLetters_Send_SendsTheLetter(t *testing.T) {

@@ -11,8 +11,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/sqs/types"
 	"golang.org/x/sync/errgroup"
 
-	"surehook/internal/aws/awserr"
-	"surehook/internal/hook"
+	"surehook.example/surehook/internal/aws/awserr"
+	"surehook.example/surehook/internal/hook"
 )
 
 // Depth is the number of messages of a queue. The numbers of SQS are approximate

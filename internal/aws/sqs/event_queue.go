@@ -10,8 +10,8 @@ import (
 	awssqs "github.com/aws/aws-sdk-go-v2/service/sqs"
 	"github.com/aws/aws-sdk-go-v2/service/sqs/types"
 
-	"surehook/internal/admin/reject"
-	"surehook/internal/delivery/source"
+	"surehook.example/surehook/internal/admin/reject"
+	"surehook.example/surehook/internal/delivery/source"
 )
 
 var (

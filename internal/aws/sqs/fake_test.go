@@ -14,8 +14,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/credentials"
 
-	"surehook/internal/aws/sqs"
-	"surehook/internal/hook"
+	"surehook.example/surehook/internal/aws/sqs"
+	"surehook.example/surehook/internal/hook"
 )
 
 const (

@@ -16,10 +16,10 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/sqs/types"
 	"github.com/google/go-cmp/cmp"
 
-	"surehook/internal/aws/sqs"
-	"surehook/internal/delivery/breaker"
-	"surehook/internal/hook"
-	"surehook/internal/proof/porttest"
+	"surehook.example/surehook/internal/aws/sqs"
+	"surehook.example/surehook/internal/delivery/breaker"
+	"surehook.example/surehook/internal/hook"
+	"surehook.example/surehook/internal/proof/porttest"
 )
 
 func TestQueue_OnEmulators(t *testing.T) {

@@ -8,7 +8,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	awssqs "github.com/aws/aws-sdk-go-v2/service/sqs"
 
-	"surehook/internal/delivery/replay"
+	"surehook.example/surehook/internal/delivery/replay"
 )
 
 var _ replay.JobQueue = (*JobQueue)(nil)

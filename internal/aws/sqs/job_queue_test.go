@@ -8,9 +8,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"surehook/internal/aws/sqs"
-	"surehook/internal/delivery/replay"
-	"surehook/internal/hook"
+	"surehook.example/surehook/internal/aws/sqs"
+	"surehook.example/surehook/internal/delivery/replay"
+	"surehook.example/surehook/internal/hook"
 )
 
 const jobsURL = "https://sqs.us-east-1.amazonaws.com/123456789012/replay-jobs"

@@ -14,8 +14,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/credentials"
 	"github.com/google/go-cmp/cmp"
 
-	"surehook/internal/aws/sqs"
-	"surehook/internal/hook"
+	"surehook.example/surehook/internal/aws/sqs"
+	"surehook.example/surehook/internal/hook"
 )
 
 func TestQueue_Send_PutsTokensInBatchesOfTen(t *testing.T) {

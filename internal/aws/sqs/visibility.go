@@ -14,7 +14,7 @@ import (
 	awssqs "github.com/aws/aws-sdk-go-v2/service/sqs"
 	"github.com/aws/aws-sdk-go-v2/service/sqs/types"
 
-	"surehook/internal/aws/awserr"
+	"surehook.example/surehook/internal/aws/awserr"
 )
 
 // Visibility changes the time until SQS delivers received messages again.

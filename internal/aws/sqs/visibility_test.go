@@ -8,8 +8,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"surehook/internal/aws/sqs"
-	"surehook/internal/hook"
+	"surehook.example/surehook/internal/aws/sqs"
+	"surehook.example/surehook/internal/hook"
 )
 
 const liveARN = "arn:aws:sqs:us-east-1:123456789012:live"

@@ -4,10 +4,10 @@ import (
 	"encoding/json"
 	"fmt"
 
-	"surehook/internal/hook"
-	"surehook/internal/rule/settlement"
-	"surehook/internal/rule/shape"
-	"surehook/internal/rule/trace"
+	"surehook.example/surehook/internal/hook"
+	"surehook.example/surehook/internal/rule/settlement"
+	"surehook.example/surehook/internal/rule/shape"
+	"surehook.example/surehook/internal/rule/trace"
 )
 
 // documentEvent is an event in the document of a batch, without its payload.

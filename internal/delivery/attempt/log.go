@@ -3,9 +3,9 @@ package attempt
 import (
 	"log/slog"
 
-	"surehook/internal/names"
-	"surehook/internal/rule/settlement"
-	"surehook/internal/rule/trace"
+	"surehook.example/surehook/internal/names"
+	"surehook.example/surehook/internal/rule/settlement"
+	"surehook.example/surehook/internal/rule/trace"
 )
 
 // Attrs appends the attributes of every log line about the subject.

@@ -5,11 +5,11 @@ import (
 	"log/slog"
 	"time"
 
-	"surehook/internal/delivery/send"
-	"surehook/internal/emf"
-	"surehook/internal/hook"
-	"surehook/internal/rule/settlement"
-	"surehook/internal/rule/shape"
+	"surehook.example/surehook/internal/delivery/send"
+	"surehook.example/surehook/internal/emf"
+	"surehook.example/surehook/internal/hook"
+	"surehook.example/surehook/internal/rule/settlement"
+	"surehook.example/surehook/internal/rule/shape"
 )
 
 // Maker makes attempts. All fields without a remark must be set. A Maker is safe for

@@ -3,8 +3,8 @@ package attempt
 import (
 	"context"
 
-	"surehook/internal/delivery/send"
-	"surehook/internal/hook"
+	"surehook.example/surehook/internal/delivery/send"
+	"surehook.example/surehook/internal/hook"
 )
 
 // Store keeps the TLS settings of endpoints.

@@ -7,11 +7,11 @@ import (
 	"log/slog"
 	"time"
 
-	"surehook/internal/delivery/send"
-	"surehook/internal/emf"
-	"surehook/internal/hook"
-	"surehook/internal/names"
-	"surehook/internal/rule/settlement"
+	"surehook.example/surehook/internal/delivery/send"
+	"surehook.example/surehook/internal/emf"
+	"surehook.example/surehook/internal/hook"
+	"surehook.example/surehook/internal/names"
+	"surehook.example/surehook/internal/rule/settlement"
 )
 
 // transit is the longest time of a request to another origin and back, beyond the attempt

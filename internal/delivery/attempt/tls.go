@@ -8,8 +8,8 @@ import (
 
 	"github.com/hashicorp/golang-lru/v2/simplelru"
 
-	"surehook/internal/delivery/send"
-	"surehook/internal/hook"
+	"surehook.example/surehook/internal/delivery/send"
+	"surehook.example/surehook/internal/hook"
 )
 
 // keptMaterials limits the decrypted TLS settings that a process keeps.

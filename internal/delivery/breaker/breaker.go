@@ -8,11 +8,11 @@ import (
 	"runtime/debug"
 	"time"
 
-	"surehook/internal/conflict"
-	"surehook/internal/delivery/gate"
-	"surehook/internal/delivery/parallel"
-	"surehook/internal/emf"
-	"surehook/internal/hook"
+	"surehook.example/surehook/internal/conflict"
+	"surehook.example/surehook/internal/delivery/gate"
+	"surehook.example/surehook/internal/delivery/parallel"
+	"surehook.example/surehook/internal/emf"
+	"surehook.example/surehook/internal/hook"
 )
 
 const (

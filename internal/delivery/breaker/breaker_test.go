@@ -6,8 +6,8 @@ import (
 	"testing"
 	"time"
 
-	"surehook/internal/delivery/gate"
-	"surehook/internal/hook"
+	"surehook.example/surehook/internal/delivery/gate"
+	"surehook.example/surehook/internal/hook"
 )
 
 func TestReconcile_DoesNothingWithoutTime(t *testing.T) {

@@ -5,9 +5,9 @@ import (
 	"testing"
 	"time"
 
-	"surehook/internal/delivery/send"
-	"surehook/internal/hook"
-	"surehook/internal/proof/world"
+	"surehook.example/surehook/internal/delivery/send"
+	"surehook.example/surehook/internal/hook"
+	"surehook.example/surehook/internal/proof/world"
 )
 
 // More deliveries that always fail wait than the breaker chooses a probe from. The

@@ -6,10 +6,10 @@ import (
 	"log/slog"
 	"time"
 
-	"surehook/internal/delivery/settle"
-	"surehook/internal/emf"
-	"surehook/internal/hook"
-	"surehook/internal/names"
+	"surehook.example/surehook/internal/delivery/settle"
+	"surehook.example/surehook/internal/emf"
+	"surehook.example/surehook/internal/hook"
+	"surehook.example/surehook/internal/names"
 )
 
 // nextHops returns the hops of the next check of the chain. A check that released or ended a

@@ -4,7 +4,7 @@ import (
 	"testing"
 	"time"
 
-	"surehook/internal/hook"
+	"surehook.example/surehook/internal/hook"
 )
 
 // A parked delivery ends before its records are removed, whatever max_age says.

@@ -10,8 +10,8 @@ import (
 	"sync"
 	"time"
 
-	"surehook/internal/hook"
-	"surehook/internal/names"
+	"surehook.example/surehook/internal/hook"
+	"surehook.example/surehook/internal/names"
 )
 
 const (

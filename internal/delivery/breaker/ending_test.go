@@ -5,8 +5,8 @@ import (
 	"testing"
 	"time"
 
-	"surehook/internal/delivery/gate"
-	"surehook/internal/hook"
+	"surehook.example/surehook/internal/delivery/gate"
+	"surehook.example/surehook/internal/hook"
 )
 
 var errBroken = errors.New("broken")

@@ -7,10 +7,10 @@ import (
 	"slices"
 	"time"
 
-	"surehook/internal/hook"
-	"surehook/internal/names"
-	"surehook/internal/rule/retry"
-	"surehook/internal/rule/stats"
+	"surehook.example/surehook/internal/hook"
+	"surehook.example/surehook/internal/names"
+	"surehook.example/surehook/internal/rule/retry"
+	"surehook.example/surehook/internal/rule/stats"
 )
 
 const (

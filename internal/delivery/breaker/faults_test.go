@@ -8,9 +8,9 @@ import (
 	"testing"
 	"time"
 
-	"surehook/internal/delivery/breaker"
-	"surehook/internal/delivery/gate"
-	"surehook/internal/hook"
+	"surehook.example/surehook/internal/delivery/breaker"
+	"surehook.example/surehook/internal/delivery/gate"
+	"surehook.example/surehook/internal/hook"
 )
 
 // brokenCompleter fails the settlement of some deliveries.

@@ -9,12 +9,12 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"surehook/internal/delivery/gate"
-	"surehook/internal/delivery/replay"
-	"surehook/internal/delivery/send"
-	"surehook/internal/hook"
-	"surehook/internal/proof/world"
-	"surehook/internal/rule/circuit"
+	"surehook.example/surehook/internal/delivery/gate"
+	"surehook.example/surehook/internal/delivery/replay"
+	"surehook.example/surehook/internal/delivery/send"
+	"surehook.example/surehook/internal/hook"
+	"surehook.example/surehook/internal/proof/world"
+	"surehook.example/surehook/internal/rule/circuit"
 )
 
 // TestOutage_EndsWithFewAttemptsAtATime parks 41 deliveries. The first probe fails, the

@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"log/slog"
 
-	"surehook/internal/hook"
-	"surehook/internal/names"
+	"surehook.example/surehook/internal/hook"
+	"surehook.example/surehook/internal/names"
 )
 
 // needlessLetters returns the letters to remove, at most len(letters). It decides in the order

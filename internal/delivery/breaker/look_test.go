@@ -5,9 +5,9 @@ import (
 	"testing"
 	"time"
 
-	"surehook/internal/delivery/breaker"
-	"surehook/internal/hook"
-	"surehook/internal/memory"
+	"surehook.example/surehook/internal/delivery/breaker"
+	"surehook.example/surehook/internal/hook"
+	"surehook.example/surehook/internal/memory"
 )
 
 // lagging is a store whose index lists no parked delivery before the time.

@@ -10,13 +10,13 @@ import (
 	"testing/synctest"
 	"time"
 
-	"surehook/internal/delivery/breaker"
-	"surehook/internal/delivery/gate"
-	"surehook/internal/hook"
-	"surehook/internal/memory"
-	"surehook/internal/rule/circuit"
-	"surehook/internal/rule/review"
-	"surehook/internal/rule/stats"
+	"surehook.example/surehook/internal/delivery/breaker"
+	"surehook.example/surehook/internal/delivery/gate"
+	"surehook.example/surehook/internal/hook"
+	"surehook.example/surehook/internal/memory"
+	"surehook.example/surehook/internal/rule/circuit"
+	"surehook.example/surehook/internal/rule/review"
+	"surehook.example/surehook/internal/rule/stats"
 )
 
 // 5,000 endpoints are down, and every circuit check is lost. Each endpoint gets a probe

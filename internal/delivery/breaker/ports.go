@@ -4,10 +4,10 @@ import (
 	"context"
 	"time"
 
-	"surehook/internal/delivery/gate"
-	"surehook/internal/delivery/settle"
-	"surehook/internal/hook"
-	"surehook/internal/rule/stats"
+	"surehook.example/surehook/internal/delivery/gate"
+	"surehook.example/surehook/internal/delivery/settle"
+	"surehook.example/surehook/internal/hook"
+	"surehook.example/surehook/internal/rule/stats"
 )
 
 // Store keeps endpoints, circuits, deliveries and counts. Every read sees every

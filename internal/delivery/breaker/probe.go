@@ -7,10 +7,10 @@ import (
 	"slices"
 	"time"
 
-	"surehook/internal/delivery/gate"
-	"surehook/internal/hook"
-	"surehook/internal/rule/circuit"
-	"surehook/internal/rule/isolation"
+	"surehook.example/surehook/internal/delivery/gate"
+	"surehook.example/surehook/internal/hook"
+	"surehook.example/surehook/internal/rule/circuit"
+	"surehook.example/surehook/internal/rule/isolation"
 )
 
 // mustAwaitProbe reports whether it is too early for a probe and nothing is under way: the

@@ -9,8 +9,8 @@ import (
 	"slices"
 	"sync/atomic"
 
-	"surehook/internal/hook"
-	"surehook/internal/names"
+	"surehook.example/surehook/internal/hook"
+	"surehook.example/surehook/internal/names"
 )
 
 // recordChunk is the number of deliveries that one request looks up.

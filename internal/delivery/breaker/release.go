@@ -8,8 +8,8 @@ import (
 	"slices"
 	"time"
 
-	"surehook/internal/delivery/gate"
-	"surehook/internal/hook"
+	"surehook.example/surehook/internal/delivery/gate"
+	"surehook.example/surehook/internal/hook"
 )
 
 const (

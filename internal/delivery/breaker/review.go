@@ -10,11 +10,11 @@ import (
 	"sync/atomic"
 	"time"
 
-	"surehook/internal/conflict"
-	"surehook/internal/delivery/gate"
-	"surehook/internal/hook"
-	"surehook/internal/names"
-	"surehook/internal/rule/review"
+	"surehook.example/surehook/internal/conflict"
+	"surehook.example/surehook/internal/delivery/gate"
+	"surehook.example/surehook/internal/hook"
+	"surehook.example/surehook/internal/names"
+	"surehook.example/surehook/internal/rule/review"
 )
 
 const (

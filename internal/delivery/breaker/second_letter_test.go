@@ -10,8 +10,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"surehook/internal/delivery/breaker"
-	"surehook/internal/hook"
+	"surehook.example/surehook/internal/delivery/breaker"
+	"surehook.example/surehook/internal/hook"
 )
 
 // script is a dead-letter queue with a fixed order of receipt.

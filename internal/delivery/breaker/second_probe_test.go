@@ -4,10 +4,10 @@ import (
 	"testing"
 	"time"
 
-	"surehook/internal/delivery/deliver"
-	"surehook/internal/delivery/send"
-	"surehook/internal/hook"
-	"surehook/internal/rule/circuit"
+	"surehook.example/surehook/internal/delivery/deliver"
+	"surehook.example/surehook/internal/delivery/send"
+	"surehook.example/surehook/internal/hook"
+	"surehook.example/surehook/internal/rule/circuit"
 )
 
 // process gives the token to a new process of function deliver.

@@ -3,7 +3,7 @@ package breaker_test
 import (
 	"testing"
 
-	"surehook/internal/hook"
+	"surehook.example/surehook/internal/hook"
 )
 
 // TestRelease_AllShards: the number of shards changes while deliveries are parked,

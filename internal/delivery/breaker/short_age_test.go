@@ -4,8 +4,8 @@ import (
 	"testing"
 	"time"
 
-	"surehook/internal/hook"
-	"surehook/internal/proof/world"
+	"surehook.example/surehook/internal/hook"
+	"surehook.example/surehook/internal/proof/world"
 )
 
 // With a cooldown above max_age every event of the outage dies parked, so none is left for

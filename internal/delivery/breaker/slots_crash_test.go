@@ -7,11 +7,11 @@ import (
 	"testing"
 	"time"
 
-	"surehook/internal/delivery/gate"
-	"surehook/internal/delivery/send"
-	"surehook/internal/hook"
-	"surehook/internal/proof/world"
-	"surehook/internal/rule/isolation"
+	"surehook.example/surehook/internal/delivery/gate"
+	"surehook.example/surehook/internal/delivery/send"
+	"surehook.example/surehook/internal/hook"
+	"surehook.example/surehook/internal/proof/world"
+	"surehook.example/surehook/internal/rule/isolation"
 )
 
 // slotFlows are releases of parked deliveries in in-flight slots.

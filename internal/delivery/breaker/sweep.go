@@ -9,9 +9,9 @@ import (
 	"sync/atomic"
 	"time"
 
-	"surehook/internal/emf"
-	"surehook/internal/hook"
-	"surehook/internal/names"
+	"surehook.example/surehook/internal/emf"
+	"surehook.example/surehook/internal/hook"
+	"surehook.example/surehook/internal/names"
 )
 
 const (

@@ -9,8 +9,8 @@ import (
 	"testing"
 	"time"
 
-	"surehook/internal/delivery/breaker"
-	"surehook/internal/hook"
+	"surehook.example/surehook/internal/delivery/breaker"
+	"surehook.example/surehook/internal/hook"
 )
 
 // lose stores a retrying delivery overdue by each duration, without a token.

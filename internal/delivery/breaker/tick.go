@@ -6,9 +6,9 @@ import (
 	"fmt"
 	"log/slog"
 
-	"surehook/internal/delivery/gate"
-	"surehook/internal/emf"
-	"surehook/internal/names"
+	"surehook.example/surehook/internal/delivery/gate"
+	"surehook.example/surehook/internal/emf"
+	"surehook.example/surehook/internal/names"
 )
 
 const (

@@ -6,10 +6,10 @@ import (
 	"fmt"
 	"time"
 
-	"surehook/internal/delivery/gate"
-	"surehook/internal/hook"
-	"surehook/internal/rule/isolation"
-	"surehook/internal/rule/settlement"
+	"surehook.example/surehook/internal/delivery/gate"
+	"surehook.example/surehook/internal/hook"
+	"surehook.example/surehook/internal/rule/isolation"
+	"surehook.example/surehook/internal/rule/settlement"
 )
 
 // group is a group of jobs, with the query to the gate and its answer.

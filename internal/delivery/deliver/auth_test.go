@@ -6,10 +6,10 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"surehook/internal/delivery/send"
-	"surehook/internal/hook"
-	"surehook/internal/memory"
-	"surehook/internal/proof/world"
+	"surehook.example/surehook/internal/delivery/send"
+	"surehook.example/surehook/internal/hook"
+	"surehook.example/surehook/internal/memory"
+	"surehook.example/surehook/internal/proof/world"
 )
 
 // authenticated gives the endpoint the authentication with the sealed text.

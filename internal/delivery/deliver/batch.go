@@ -9,13 +9,13 @@ import (
 	"slices"
 	"time"
 
-	"surehook/internal/conflict"
-	"surehook/internal/delivery/attempt"
-	"surehook/internal/delivery/gate"
-	"surehook/internal/delivery/parallel"
-	"surehook/internal/emf"
-	"surehook/internal/hook"
-	"surehook/internal/names"
+	"surehook.example/surehook/internal/conflict"
+	"surehook.example/surehook/internal/delivery/attempt"
+	"surehook.example/surehook/internal/delivery/gate"
+	"surehook.example/surehook/internal/delivery/parallel"
+	"surehook.example/surehook/internal/emf"
+	"surehook.example/surehook/internal/hook"
+	"surehook.example/surehook/internal/names"
 )
 
 // Message is an encoded token, as received from the queue.

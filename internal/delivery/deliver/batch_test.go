@@ -3,10 +3,10 @@ package deliver_test
 import (
 	"testing"
 
-	"surehook/internal/delivery/deliver"
-	"surehook/internal/hook"
-	"surehook/internal/memory"
-	"surehook/internal/proof/world"
+	"surehook.example/surehook/internal/delivery/deliver"
+	"surehook.example/surehook/internal/hook"
+	"surehook.example/surehook/internal/memory"
+	"surehook.example/surehook/internal/proof/world"
 )
 
 // batchOf returns the messages as one batch.

@@ -4,8 +4,8 @@ import (
 	"sync"
 	"time"
 
-	"surehook/internal/hook"
-	"surehook/internal/rule/isolation"
+	"surehook.example/surehook/internal/hook"
+	"surehook.example/surehook/internal/rule/isolation"
 )
 
 const (

@@ -5,9 +5,9 @@ import (
 	"testing"
 	"time"
 
-	"surehook/internal/hook"
-	"surehook/internal/proof/world"
-	"surehook/internal/table"
+	"surehook.example/surehook/internal/hook"
+	"surehook.example/surehook/internal/proof/world"
+	"surehook.example/surehook/internal/table"
 )
 
 // The table removes expired records in any order. The record of a settled delivery is

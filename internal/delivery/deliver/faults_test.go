@@ -4,9 +4,9 @@ import (
 	"context"
 	"testing"
 
-	"surehook/internal/delivery/deliver"
-	"surehook/internal/hook"
-	"surehook/internal/proof/world"
+	"surehook.example/surehook/internal/delivery/deliver"
+	"surehook.example/surehook/internal/hook"
+	"surehook.example/surehook/internal/proof/world"
 )
 
 // unread has records that cannot be read: those of one endpoint.

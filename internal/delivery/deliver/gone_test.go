@@ -9,10 +9,10 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
-	"surehook/internal/hook"
-	"surehook/internal/memory"
-	"surehook/internal/names"
-	"surehook/internal/proof/world"
+	"surehook.example/surehook/internal/hook"
+	"surehook.example/surehook/internal/memory"
+	"surehook.example/surehook/internal/names"
+	"surehook.example/surehook/internal/proof/world"
 )
 
 // broken is a notifier without a topic.

@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"slices"
 
-	"surehook/internal/hook"
+	"surehook.example/surehook/internal/hook"
 )
 
 // groupsOf splits the due jobs of one endpoint into the groups that the gate decides about. On

@@ -8,11 +8,11 @@ import (
 	"testing/synctest"
 	"time"
 
-	"surehook/internal/delivery/deliver"
-	"surehook/internal/delivery/gate"
-	"surehook/internal/hook"
-	"surehook/internal/proof/world"
-	"surehook/internal/rule/circuit"
+	"surehook.example/surehook/internal/delivery/deliver"
+	"surehook.example/surehook/internal/delivery/gate"
+	"surehook.example/surehook/internal/hook"
+	"surehook.example/surehook/internal/proof/world"
+	"surehook.example/surehook/internal/rule/circuit"
 )
 
 // busyGate takes a millisecond for each answer, and remembers the most questions at a time.

@@ -6,11 +6,11 @@ import (
 	"testing/synctest"
 	"time"
 
-	"surehook/internal/delivery/deliver"
-	"surehook/internal/delivery/gate"
-	"surehook/internal/delivery/release"
-	"surehook/internal/hook"
-	"surehook/internal/proof/world"
+	"surehook.example/surehook/internal/delivery/deliver"
+	"surehook.example/surehook/internal/delivery/gate"
+	"surehook.example/surehook/internal/delivery/release"
+	"surehook.example/surehook/internal/hook"
+	"surehook.example/surehook/internal/proof/world"
 )
 
 // slowGate takes a second of virtual time to settle.

@@ -5,9 +5,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"surehook/internal/hook"
-	"surehook/internal/memory"
-	"surehook/internal/proof/world"
+	"surehook.example/surehook/internal/hook"
+	"surehook.example/surehook/internal/memory"
+	"surehook.example/surehook/internal/proof/world"
 )
 
 // sealHeader returns the stored form of a header.

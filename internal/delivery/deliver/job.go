@@ -3,10 +3,10 @@ package deliver
 import (
 	"errors"
 
-	"surehook/internal/delivery/gate"
-	"surehook/internal/hook"
-	"surehook/internal/rule/isolation"
-	"surehook/internal/rule/settlement"
+	"surehook.example/surehook/internal/delivery/gate"
+	"surehook.example/surehook/internal/hook"
+	"surehook.example/surehook/internal/rule/isolation"
+	"surehook.example/surehook/internal/rule/settlement"
 )
 
 // job is one message of a batch.

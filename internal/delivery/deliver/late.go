@@ -6,9 +6,9 @@ import (
 	"sync/atomic"
 	"time"
 
-	"surehook/internal/delivery/gate"
-	"surehook/internal/names"
-	"surehook/internal/rule/isolation"
+	"surehook.example/surehook/internal/delivery/gate"
+	"surehook.example/surehook/internal/names"
+	"surehook.example/surehook/internal/rule/isolation"
 )
 
 // watch starts watching for late attempts of a group. They only count for a fast endpoint in a

@@ -5,8 +5,8 @@ import (
 	"slices"
 	"testing"
 
-	"surehook/internal/hook"
-	"surehook/internal/proof/world"
+	"surehook.example/surehook/internal/hook"
+	"surehook.example/surehook/internal/proof/world"
 )
 
 // Two tokens make one attempt: an event posted twice has two tokens. The failure of

@@ -6,9 +6,9 @@ import (
 	"testing"
 	"time"
 
-	"surehook/internal/hook"
-	"surehook/internal/proof/world"
-	"surehook/internal/table"
+	"surehook.example/surehook/internal/hook"
+	"surehook.example/surehook/internal/proof/world"
+	"surehook.example/surehook/internal/table"
 )
 
 // A token of the lane slot that ends without a question to the gate leaves its place at

@@ -5,11 +5,11 @@ import (
 	"log/slog"
 	"time"
 
-	"surehook/internal/delivery/attempt"
-	"surehook/internal/delivery/gate"
-	"surehook/internal/emf"
-	"surehook/internal/hook"
-	"surehook/internal/names"
+	"surehook.example/surehook/internal/delivery/attempt"
+	"surehook.example/surehook/internal/delivery/gate"
+	"surehook.example/surehook/internal/emf"
+	"surehook.example/surehook/internal/hook"
+	"surehook.example/surehook/internal/names"
 )
 
 const (

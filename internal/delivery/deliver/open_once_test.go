@@ -5,9 +5,9 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"surehook/internal/delivery/attempt"
-	"surehook/internal/hook"
-	"surehook/internal/proof/world"
+	"surehook.example/surehook/internal/delivery/attempt"
+	"surehook.example/surehook/internal/hook"
+	"surehook.example/surehook/internal/proof/world"
 )
 
 // countingVault counts the texts that it opens.

@@ -5,9 +5,9 @@ import (
 	"strings"
 	"testing"
 
-	"surehook/internal/hook"
-	"surehook/internal/names"
-	"surehook/internal/proof/world"
+	"surehook.example/surehook/internal/hook"
+	"surehook.example/surehook/internal/names"
+	"surehook.example/surehook/internal/proof/world"
 )
 
 // A copy of the token parks the delivery during the attempt, and the message is

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"maps"
 
-	"surehook/internal/hook"
+	"surehook.example/surehook/internal/hook"
 )
 
 const (

@@ -8,10 +8,10 @@ import (
 	"testing"
 	"time"
 
-	"surehook/internal/delivery/deliver"
-	"surehook/internal/delivery/send"
-	"surehook/internal/hook"
-	"surehook/internal/proof/world"
+	"surehook.example/surehook/internal/delivery/deliver"
+	"surehook.example/surehook/internal/delivery/send"
+	"surehook.example/surehook/internal/hook"
+	"surehook.example/surehook/internal/proof/world"
 )
 
 // weighingStore knows the bytes of payloads that were loaded.

@@ -3,8 +3,8 @@ package deliver_test
 import (
 	"testing"
 
-	"surehook/internal/hook"
-	"surehook/internal/proof/world"
+	"surehook.example/surehook/internal/hook"
+	"surehook.example/surehook/internal/proof/world"
 )
 
 // TestProcessBatch_PersistsTheOutcomeOfARequest checks that a

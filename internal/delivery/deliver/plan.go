@@ -7,8 +7,8 @@ import (
 	"slices"
 	"time"
 
-	"surehook/internal/hook"
-	"surehook/internal/rule/settlement"
+	"surehook.example/surehook/internal/hook"
+	"surehook.example/surehook/internal/rule/settlement"
 )
 
 // plan judges the jobs of one endpoint. decided already know their step; due must ask the gate.

@@ -3,12 +3,12 @@ package deliver
 import (
 	"context"
 
-	"surehook/internal/delivery/attempt"
-	"surehook/internal/delivery/gate"
-	"surehook/internal/delivery/release"
-	"surehook/internal/delivery/settle"
-	"surehook/internal/hook"
-	"surehook/internal/rule/settlement"
+	"surehook.example/surehook/internal/delivery/attempt"
+	"surehook.example/surehook/internal/delivery/gate"
+	"surehook.example/surehook/internal/delivery/release"
+	"surehook.example/surehook/internal/delivery/settle"
+	"surehook.example/surehook/internal/hook"
+	"surehook.example/surehook/internal/rule/settlement"
 )
 
 // Store reads the records of a batch, and records replays. Every read sees every write

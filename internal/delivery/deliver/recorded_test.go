@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"testing"
 
-	"surehook/internal/hook"
-	"surehook/internal/proof/world"
+	"surehook.example/surehook/internal/hook"
+	"surehook.example/surehook/internal/proof/world"
 )
 
 // The breaker records the queued delivery before, or during, its first attempt: the attempt

@@ -8,10 +8,10 @@ import (
 	"testing"
 	"time"
 
-	"surehook/internal/delivery/attempt"
-	"surehook/internal/delivery/send"
-	"surehook/internal/hook"
-	"surehook/internal/proof/world"
+	"surehook.example/surehook/internal/delivery/attempt"
+	"surehook.example/surehook/internal/delivery/send"
+	"surehook.example/surehook/internal/hook"
+	"surehook.example/surehook/internal/proof/world"
 )
 
 // place is the senders of other places: a POST to the receiver, then the fault.

@@ -7,9 +7,9 @@ import (
 	"slices"
 	"time"
 
-	"surehook/internal/conflict"
-	"surehook/internal/delivery/parallel"
-	"surehook/internal/hook"
+	"surehook.example/surehook/internal/conflict"
+	"surehook.example/surehook/internal/delivery/parallel"
+	"surehook.example/surehook/internal/hook"
 )
 
 // recordReplays records the new replays of a batch in the replayed deliveries, because the

@@ -7,10 +7,10 @@ import (
 	"sync"
 	"time"
 
-	"surehook/internal/delivery/gate"
-	"surehook/internal/delivery/settle"
-	"surehook/internal/hook"
-	"surehook/internal/rule/stats"
+	"surehook.example/surehook/internal/delivery/gate"
+	"surehook.example/surehook/internal/delivery/settle"
+	"surehook.example/surehook/internal/hook"
+	"surehook.example/surehook/internal/rule/stats"
 )
 
 // resultOf returns the result of an attempt, or of a decision without an attempt (class 0). If

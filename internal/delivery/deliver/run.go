@@ -7,10 +7,10 @@ import (
 	"sync"
 	"time"
 
-	"surehook/internal/delivery/gate"
-	"surehook/internal/delivery/parallel"
-	"surehook/internal/hook"
-	"surehook/internal/names"
+	"surehook.example/surehook/internal/delivery/gate"
+	"surehook.example/surehook/internal/delivery/parallel"
+	"surehook.example/surehook/internal/hook"
+	"surehook.example/surehook/internal/names"
 )
 
 // processEndpoint plans the steps of one endpoint's tokens, and takes all steps at the same

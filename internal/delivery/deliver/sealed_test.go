@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"surehook/internal/hook"
+	"surehook.example/surehook/internal/hook"
 )
 
 // A secret that does not open fails the message, and the log names the endpoint.

@@ -4,9 +4,9 @@ import (
 	"strings"
 	"testing"
 
-	"surehook/internal/hook"
-	"surehook/internal/proof/world"
-	"surehook/internal/rule/circuit"
+	"surehook.example/surehook/internal/hook"
+	"surehook.example/surehook/internal/proof/world"
+	"surehook.example/surehook/internal/rule/circuit"
 )
 
 // failures open a circuit.

@@ -5,11 +5,11 @@ import (
 	"log/slog"
 	"time"
 
-	"surehook/internal/delivery/gate"
-	"surehook/internal/delivery/release"
-	"surehook/internal/hook"
-	"surehook/internal/names"
-	"surehook/internal/rule/isolation"
+	"surehook.example/surehook/internal/delivery/gate"
+	"surehook.example/surehook/internal/delivery/release"
+	"surehook.example/surehook/internal/hook"
+	"surehook.example/surehook/internal/names"
+	"surehook.example/surehook/internal/rule/isolation"
 )
 
 // handOver hands over the in-flight slots of the settled jobs of one endpoint. Jobs without a

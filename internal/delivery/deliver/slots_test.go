@@ -6,10 +6,10 @@ import (
 	"testing/synctest"
 	"time"
 
-	"surehook/internal/delivery/deliver"
-	"surehook/internal/delivery/send"
-	"surehook/internal/hook"
-	"surehook/internal/rule/isolation"
+	"surehook.example/surehook/internal/delivery/deliver"
+	"surehook.example/surehook/internal/delivery/send"
+	"surehook.example/surehook/internal/hook"
+	"surehook.example/surehook/internal/rule/isolation"
 )
 
 // A second after the begin of a batch some attempts are in flight. They count when they

@@ -1,9 +1,9 @@
 package deliver
 
 import (
-	"surehook/internal/delivery/gate"
-	"surehook/internal/hook"
-	"surehook/internal/rule/isolation"
+	"surehook.example/surehook/internal/delivery/gate"
+	"surehook.example/surehook/internal/hook"
+	"surehook.example/surehook/internal/rule/isolation"
 )
 
 // Snapshot holds the records for a batch of tokens. Missing records are absent from the maps.

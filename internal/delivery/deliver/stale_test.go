@@ -3,9 +3,9 @@ package deliver_test
 import (
 	"testing"
 
-	"surehook/internal/hook"
-	"surehook/internal/memory"
-	"surehook/internal/proof/world"
+	"surehook.example/surehook/internal/hook"
+	"surehook.example/surehook/internal/memory"
+	"surehook.example/surehook/internal/proof/world"
 )
 
 // parkedMessage returns a delivery to a paused endpoint, and the message of its first

@@ -4,10 +4,10 @@ import (
 	"testing"
 	"time"
 
-	"surehook/internal/delivery/send"
-	"surehook/internal/hook"
-	"surehook/internal/proof/world"
-	"surehook/internal/rule/circuit"
+	"surehook.example/surehook/internal/delivery/send"
+	"surehook.example/surehook/internal/hook"
+	"surehook.example/surehook/internal/proof/world"
+	"surehook.example/surehook/internal/rule/circuit"
 )
 
 // The lists of statuses decide about the retry, with the Retry-After of the answer.

@@ -3,10 +3,10 @@ package deliver
 import (
 	"context"
 
-	"surehook/internal/delivery/attempt"
-	"surehook/internal/delivery/gate"
-	"surehook/internal/hook"
-	"surehook/internal/rule/settlement"
+	"surehook.example/surehook/internal/delivery/attempt"
+	"surehook.example/surehook/internal/delivery/gate"
+	"surehook.example/surehook/internal/hook"
+	"surehook.example/surehook/internal/rule/settlement"
 )
 
 // take takes the step of one job.

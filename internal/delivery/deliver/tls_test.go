@@ -5,10 +5,10 @@ import (
 	"testing"
 	"time"
 
-	"surehook/internal/delivery/send"
-	"surehook/internal/hook"
-	"surehook/internal/memory"
-	"surehook/internal/proof/world"
+	"surehook.example/surehook/internal/delivery/send"
+	"surehook.example/surehook/internal/hook"
+	"surehook.example/surehook/internal/memory"
+	"surehook.example/surehook/internal/proof/world"
 )
 
 // secured gives the endpoint TLS settings with the sealed text.

@@ -4,10 +4,10 @@ import (
 	"context"
 	"slices"
 
-	"surehook/internal/delivery/attempt"
-	"surehook/internal/delivery/gate"
-	"surehook/internal/delivery/parallel"
-	"surehook/internal/hook"
+	"surehook.example/surehook/internal/delivery/attempt"
+	"surehook.example/surehook/internal/delivery/gate"
+	"surehook.example/surehook/internal/delivery/parallel"
+	"surehook.example/surehook/internal/hook"
 )
 
 // settleTogether limits how many members of a batch are settled at the same time.

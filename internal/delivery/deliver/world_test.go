@@ -4,9 +4,9 @@ import (
 	"testing"
 	"time"
 
-	"surehook/internal/delivery/deliver"
-	"surehook/internal/delivery/settle"
-	"surehook/internal/proof/world"
+	"surehook.example/surehook/internal/delivery/deliver"
+	"surehook.example/surehook/internal/delivery/settle"
+	"surehook.example/surehook/internal/proof/world"
 )
 
 var start = world.Start()

@@ -15,7 +15,7 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"surehook/internal/delivery/egress"
+	"surehook.example/surehook/internal/delivery/egress"
 )
 
 func TestNewClient_judgesEveryResolvedAddress(t *testing.T) {

@@ -3,7 +3,7 @@ package egress_test
 import (
 	"fmt"
 
-	"surehook/internal/delivery/egress"
+	"surehook.example/surehook/internal/delivery/egress"
 )
 
 func ExamplePolicy_CheckURL() {

@@ -5,7 +5,7 @@ import (
 	"net/netip"
 	"testing"
 
-	"surehook/internal/delivery/egress"
+	"surehook.example/surehook/internal/delivery/egress"
 )
 
 // The one extra host of the local stack in containers.

@@ -4,7 +4,7 @@ import (
 	"net/netip"
 	"testing"
 
-	"surehook/internal/delivery/egress"
+	"surehook.example/surehook/internal/delivery/egress"
 )
 
 func TestPolicy_Judge(t *testing.T) {

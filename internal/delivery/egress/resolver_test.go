@@ -15,7 +15,7 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"surehook/internal/delivery/egress"
+	"surehook.example/surehook/internal/delivery/egress"
 )
 
 // Kinds of DNS records (RFC 1035, section 3.2.2; RFC 3596, section 2.1).

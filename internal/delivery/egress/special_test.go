@@ -5,7 +5,7 @@ import (
 	"slices"
 	"testing"
 
-	"surehook/internal/delivery/egress"
+	"surehook.example/surehook/internal/delivery/egress"
 )
 
 // The neighbor of a block.

@@ -10,7 +10,7 @@ import (
 	"strconv"
 	"strings"
 
-	"surehook/internal/hook"
+	"surehook.example/surehook/internal/hook"
 )
 
 var (

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"surehook/internal/delivery/egress"
-	"surehook/internal/hook"
+	"surehook.example/surehook/internal/delivery/egress"
+	"surehook.example/surehook/internal/hook"
 )
 
 // The results of CheckURL by problem.

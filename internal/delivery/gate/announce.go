@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"time"
 
-	"surehook/internal/hook"
-	"surehook/internal/rule/circuit"
+	"surehook.example/surehook/internal/hook"
+	"surehook.example/surehook/internal/rule/circuit"
 )
 
 // announceTransition enqueues a circuit check for the next probe or for an immediate release,

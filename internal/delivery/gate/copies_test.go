@@ -4,9 +4,9 @@ import (
 	"testing"
 	"time"
 
-	"surehook/internal/delivery/gate"
-	"surehook/internal/hook"
-	"surehook/internal/rule/circuit"
+	"surehook.example/surehook/internal/delivery/gate"
+	"surehook.example/surehook/internal/hook"
+	"surehook.example/surehook/internal/rule/circuit"
 )
 
 // Two receipts of one message probe at the same time. The first failure opens the

@@ -5,9 +5,9 @@ import (
 	"sync"
 	"time"
 
-	"surehook/internal/conflict"
-	"surehook/internal/hook"
-	"surehook/internal/rule/circuit"
+	"surehook.example/surehook/internal/conflict"
+	"surehook.example/surehook/internal/hook"
+	"surehook.example/surehook/internal/rule/circuit"
 )
 
 // maxSaveAttempts limits the tries of a write. After a conflict another writer has succeeded,

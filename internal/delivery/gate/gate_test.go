@@ -8,12 +8,12 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"surehook/internal/delivery/gate"
-	"surehook/internal/hook"
-	"surehook/internal/proof/world"
-	"surehook/internal/rule/circuit"
-	"surehook/internal/rule/isolation"
-	"surehook/internal/rule/stats"
+	"surehook.example/surehook/internal/delivery/gate"
+	"surehook.example/surehook/internal/hook"
+	"surehook.example/surehook/internal/proof/world"
+	"surehook.example/surehook/internal/rule/circuit"
+	"surehook.example/surehook/internal/rule/isolation"
+	"surehook.example/surehook/internal/rule/stats"
 )
 
 var start = world.Start()

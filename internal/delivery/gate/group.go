@@ -4,8 +4,8 @@ import (
 	"context"
 	"time"
 
-	"surehook/internal/hook"
-	"surehook/internal/rule/isolation"
+	"surehook.example/surehook/internal/hook"
+	"surehook.example/surehook/internal/rule/isolation"
 )
 
 // admitGroup decides about the tokens of one request to a coalescing endpoint. The request

@@ -7,9 +7,9 @@ import (
 	"sync"
 	"time"
 
-	"surehook/internal/hook"
-	"surehook/internal/rule/circuit"
-	"surehook/internal/rule/stats"
+	"surehook.example/surehook/internal/hook"
+	"surehook.example/surehook/internal/rule/circuit"
+	"surehook.example/surehook/internal/rule/stats"
 )
 
 // maxOverdue limits the overdue counts that one Settle writes, so that they fit into the time

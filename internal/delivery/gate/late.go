@@ -3,9 +3,9 @@ package gate
 import (
 	"context"
 
-	"surehook/internal/conflict"
-	"surehook/internal/hook"
-	"surehook/internal/rule/isolation"
+	"surehook.example/surehook/internal/conflict"
+	"surehook.example/surehook/internal/hook"
+	"surehook.example/surehook/internal/rule/isolation"
 )
 
 // Late counts n late attempts of a fast endpoint, which may still be in flight. With MaxLate of

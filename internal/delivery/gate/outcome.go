@@ -3,10 +3,10 @@ package gate
 import (
 	"time"
 
-	"surehook/internal/hook"
-	"surehook/internal/rule/circuit"
-	"surehook/internal/rule/isolation"
-	"surehook/internal/rule/stats"
+	"surehook.example/surehook/internal/hook"
+	"surehook.example/surehook/internal/rule/circuit"
+	"surehook.example/surehook/internal/rule/isolation"
+	"surehook.example/surehook/internal/rule/stats"
 )
 
 // defaultThrottle is how long an endpoint is left alone after a 429 without Retry-After.

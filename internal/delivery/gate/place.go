@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"time"
 
-	"surehook/internal/hook"
-	"surehook/internal/rule/isolation"
+	"surehook.example/surehook/internal/hook"
+	"surehook.example/surehook/internal/rule/isolation"
 )
 
 // move moves the tokens from a lane of batches to the lane slot, as far as the tenant has free

@@ -4,10 +4,10 @@ import (
 	"context"
 	"time"
 
-	"surehook/internal/delivery/settle"
-	"surehook/internal/hook"
-	"surehook/internal/rule/isolation"
-	"surehook/internal/rule/stats"
+	"surehook.example/surehook/internal/delivery/settle"
+	"surehook.example/surehook/internal/hook"
+	"surehook.example/surehook/internal/rule/isolation"
+	"surehook.example/surehook/internal/rule/stats"
 )
 
 // Store keeps circuits, limits and counts.

@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"surehook/internal/hook"
+	"surehook.example/surehook/internal/hook"
 )
 
 // admitProbe admits one probe if it is due, and parks the other deliveries. While the endpoint

@@ -3,10 +3,10 @@ package gate
 import (
 	"time"
 
-	"surehook/internal/hook"
-	"surehook/internal/rule/circuit"
-	"surehook/internal/rule/isolation"
-	"surehook/internal/rule/review"
+	"surehook.example/surehook/internal/hook"
+	"surehook.example/surehook/internal/rule/circuit"
+	"surehook.example/surehook/internal/rule/isolation"
+	"surehook.example/surehook/internal/rule/review"
 )
 
 // AttendAfter is how long the breaker has to process a queued circuit check. After that its

@@ -4,8 +4,8 @@ import (
 	"context"
 	"errors"
 
-	"surehook/internal/conflict"
-	"surehook/internal/rule/stats"
+	"surehook.example/surehook/internal/conflict"
+	"surehook.example/surehook/internal/rule/stats"
 )
 
 // Settle gives back the tenant's places of an Admission, and reports the results of the

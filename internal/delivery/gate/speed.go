@@ -3,9 +3,9 @@ package gate
 import (
 	"time"
 
-	"surehook/internal/hook"
-	"surehook/internal/rule/circuit"
-	"surehook/internal/rule/isolation"
+	"surehook.example/surehook/internal/hook"
+	"surehook.example/surehook/internal/rule/circuit"
+	"surehook.example/surehook/internal/rule/isolation"
 )
 
 // SpeedAtNow returns the speed class in force: slow if the review says so, and unproven after a

@@ -5,8 +5,8 @@ import (
 	"strconv"
 	"time"
 
-	"surehook/internal/hook"
-	"surehook/internal/rule/isolation"
+	"surehook.example/surehook/internal/hook"
+	"surehook.example/surehook/internal/rule/isolation"
 )
 
 // Decision is what the gate decides about a due delivery.

@@ -5,10 +5,10 @@ import (
 	"fmt"
 	"time"
 
-	"surehook/internal/conflict"
-	"surehook/internal/hook"
-	"surehook/internal/rule/circuit"
-	"surehook/internal/rule/isolation"
+	"surehook.example/surehook/internal/conflict"
+	"surehook.example/surehook/internal/hook"
+	"surehook.example/surehook/internal/rule/circuit"
+	"surehook.example/surehook/internal/rule/isolation"
 )
 
 // markWaiting records that deliveries wait for the endpoint. It writes before the first

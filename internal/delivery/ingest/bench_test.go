@@ -7,9 +7,9 @@ import (
 	"testing"
 	"time"
 
-	"surehook/internal/delivery/ingest"
-	"surehook/internal/hook"
-	"surehook/internal/memory"
+	"surehook.example/surehook/internal/delivery/ingest"
+	"surehook.example/surehook/internal/hook"
+	"surehook.example/surehook/internal/memory"
 )
 
 // BenchmarkAcceptor accepts events of 500 bytes in memory, for one of a tenant's ten

@@ -4,9 +4,9 @@ import (
 	"errors"
 	"fmt"
 
-	"surehook/internal/hook"
-	"surehook/internal/rule/filter"
-	"surehook/internal/rule/schema"
+	"surehook.example/surehook/internal/hook"
+	"surehook.example/surehook/internal/rule/filter"
+	"surehook.example/surehook/internal/rule/schema"
 )
 
 // Bounds of the work of one request, in steps of the packages filter and schema.

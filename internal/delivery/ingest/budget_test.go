@@ -6,10 +6,10 @@ import (
 	"strings"
 	"testing"
 
-	"surehook/internal/delivery/ingest"
-	"surehook/internal/hook"
-	"surehook/internal/rule/filter"
-	"surehook/internal/rule/schema"
+	"surehook.example/surehook/internal/delivery/ingest"
+	"surehook.example/surehook/internal/hook"
+	"surehook.example/surehook/internal/rule/filter"
+	"surehook.example/surehook/internal/rule/schema"
 )
 
 // costly makes the most endpoints with filters that take almost all of their steps for the

@@ -3,7 +3,7 @@ package ingest
 import (
 	"time"
 
-	"surehook/internal/hook"
+	"surehook.example/surehook/internal/hook"
 )
 
 // coalescing returns the coalescing endpoints; nil if there are none.

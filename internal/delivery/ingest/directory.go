@@ -7,8 +7,8 @@ import (
 
 	lru "github.com/hashicorp/golang-lru/v2"
 
-	"surehook/internal/hook"
-	"surehook/internal/rule/filter"
+	"surehook.example/surehook/internal/hook"
+	"surehook.example/surehook/internal/rule/filter"
 )
 
 // cachedTenants limits the tenants in the cache of a Directory.

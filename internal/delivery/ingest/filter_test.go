@@ -3,7 +3,7 @@ package ingest_test
 import (
 	"testing"
 
-	"surehook/internal/hook"
+	"surehook.example/surehook/internal/hook"
 )
 
 // filtered makes an endpoint for all events with the filter.

@@ -18,8 +18,8 @@ import (
 	"slices"
 	"time"
 
-	"surehook/internal/hook"
-	"surehook/internal/rule/trace"
+	"surehook.example/surehook/internal/hook"
+	"surehook.example/surehook/internal/rule/trace"
 )
 
 const (

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"time"
 
-	"surehook/internal/hook"
+	"surehook.example/surehook/internal/hook"
 )
 
 // spend counts the valid posts against EventsPerSecond; past the limit all of them fail. It

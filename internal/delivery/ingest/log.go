@@ -3,8 +3,8 @@ package ingest
 import (
 	"log/slog"
 
-	"surehook/internal/hook"
-	"surehook/internal/names"
+	"surehook.example/surehook/internal/hook"
+	"surehook.example/surehook/internal/names"
 )
 
 // Attrs returns the attributes of the log line [names.LineIngested] of an accepted event.

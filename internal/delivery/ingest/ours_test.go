@@ -6,9 +6,9 @@ import (
 	"testing"
 	"time"
 
-	"surehook/internal/delivery/ingest"
-	"surehook/internal/hook"
-	"surehook/internal/table"
+	"surehook.example/surehook/internal/delivery/ingest"
+	"surehook.example/surehook/internal/hook"
+	"surehook.example/surehook/internal/table"
 )
 
 const failing = hook.NotificationFailing

@@ -6,8 +6,8 @@ import (
 	"testing"
 	"time"
 
-	"surehook/internal/delivery/ingest"
-	"surehook/internal/hook"
+	"surehook.example/surehook/internal/delivery/ingest"
+	"surehook.example/surehook/internal/hook"
 )
 
 const day = 24 * time.Hour

@@ -4,8 +4,8 @@ import (
 	"testing"
 	"time"
 
-	"surehook/internal/hook"
-	"surehook/internal/proof/world"
+	"surehook.example/surehook/internal/hook"
+	"surehook.example/surehook/internal/proof/world"
 )
 
 // TestAccept_ReusedIdempotencyKey: the first event of the key is expired and deleted,

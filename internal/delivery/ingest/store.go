@@ -5,9 +5,9 @@ import (
 	"errors"
 	"fmt"
 
-	"surehook/internal/delivery/parallel"
-	"surehook/internal/hook"
-	"surehook/internal/rule/trace"
+	"surehook.example/surehook/internal/delivery/parallel"
+	"surehook.example/surehook/internal/hook"
+	"surehook.example/surehook/internal/rule/trace"
 )
 
 // ErrErased is the cause of refusing the repeat of an event whose payload was erased.

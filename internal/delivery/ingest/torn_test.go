@@ -5,8 +5,8 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"surehook/internal/delivery/ingest"
-	"surehook/internal/hook"
+	"surehook.example/surehook/internal/delivery/ingest"
+	"surehook.example/surehook/internal/hook"
 )
 
 // tornStore is the store during the commit of a transaction: the tenant shows the change,

@@ -8,8 +8,8 @@ import (
 
 	lru "github.com/hashicorp/golang-lru/v2"
 
-	"surehook/internal/hook"
-	"surehook/internal/rule/schema"
+	"surehook.example/surehook/internal/hook"
+	"surehook.example/surehook/internal/rule/schema"
 )
 
 const (

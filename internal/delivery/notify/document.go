@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"time"
 
-	"surehook/internal/hook"
+	"surehook.example/surehook/internal/hook"
 )
 
 // document is the JSON form of a notification: the payload of the system event and

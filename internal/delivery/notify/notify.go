@@ -14,11 +14,11 @@ import (
 	"fmt"
 	"log/slog"
 
-	"surehook/internal/delivery/ingest"
-	"surehook/internal/delivery/settle"
-	"surehook/internal/emf"
-	"surehook/internal/hook"
-	"surehook/internal/names"
+	"surehook.example/surehook/internal/delivery/ingest"
+	"surehook.example/surehook/internal/delivery/settle"
+	"surehook.example/surehook/internal/emf"
+	"surehook.example/surehook/internal/hook"
+	"surehook.example/surehook/internal/names"
 )
 
 // History keeps the decisions about endpoints.

@@ -12,7 +12,7 @@ import (
 	"testing"
 	"testing/synctest"
 
-	"surehook/internal/delivery/parallel"
+	"surehook.example/surehook/internal/delivery/parallel"
 )
 
 var errOdd = errors.New("odd")

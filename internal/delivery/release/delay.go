@@ -4,8 +4,8 @@ import (
 	"iter"
 	"time"
 
-	"surehook/internal/hook"
-	"surehook/internal/rule/isolation"
+	"surehook.example/surehook/internal/hook"
+	"surehook.example/surehook/internal/rule/isolation"
 )
 
 // group is the tokens that are due in the same second.

@@ -6,11 +6,11 @@ import (
 	"fmt"
 	"time"
 
-	"surehook/internal/conflict"
-	"surehook/internal/delivery/gate"
-	"surehook/internal/delivery/settle"
-	"surehook/internal/hook"
-	"surehook/internal/rule/isolation"
+	"surehook.example/surehook/internal/conflict"
+	"surehook.example/surehook/internal/delivery/gate"
+	"surehook.example/surehook/internal/delivery/settle"
+	"surehook.example/surehook/internal/hook"
+	"surehook.example/surehook/internal/rule/isolation"
 )
 
 const (

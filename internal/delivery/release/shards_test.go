@@ -3,8 +3,8 @@ package release_test
 import (
 	"testing"
 
-	"surehook/internal/delivery/gate"
-	"surehook/internal/hook"
+	"surehook.example/surehook/internal/delivery/gate"
+	"surehook.example/surehook/internal/hook"
 )
 
 // The slots of an endpoint go to deliveries of all shards that it ever had.

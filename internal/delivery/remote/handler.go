@@ -3,7 +3,7 @@ package remote
 import (
 	"context"
 
-	"surehook/internal/delivery/send"
+	"surehook.example/surehook/internal/delivery/send"
 )
 
 // Handler runs messages at the origin of the process.

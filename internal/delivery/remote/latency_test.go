@@ -10,9 +10,9 @@ import (
 	"testing"
 	"time"
 
-	"surehook/internal/delivery/egress"
-	"surehook/internal/delivery/remote"
-	"surehook/internal/delivery/send"
+	"surehook.example/surehook/internal/delivery/egress"
+	"surehook.example/surehook/internal/delivery/remote"
+	"surehook.example/surehook/internal/delivery/send"
 )
 
 // The round trips of the measurement: far is between the own region and the receiver's,

@@ -7,8 +7,8 @@ import (
 	"net/http"
 	"time"
 
-	"surehook/internal/delivery/send"
-	"surehook/internal/hook"
+	"surehook.example/surehook/internal/delivery/send"
+	"surehook.example/surehook/internal/hook"
 )
 
 // version is the form of messages and answers. During a deployment, two origins may

@@ -16,12 +16,12 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"surehook/internal/delivery/egress"
-	"surehook/internal/delivery/remote"
-	"surehook/internal/delivery/send"
-	"surehook/internal/hook"
-	"surehook/internal/rule/shape"
-	"surehook/internal/rule/sign"
+	"surehook.example/surehook/internal/delivery/egress"
+	"surehook.example/surehook/internal/delivery/remote"
+	"surehook.example/surehook/internal/delivery/send"
+	"surehook.example/surehook/internal/hook"
+	"surehook.example/surehook/internal/rule/shape"
+	"surehook.example/surehook/internal/rule/sign"
 )
 
 var at = time.Unix(1614265330, 5e8)

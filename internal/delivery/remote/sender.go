@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"time"
 
-	"surehook/internal/delivery/send"
-	"surehook/internal/hook"
+	"surehook.example/surehook/internal/delivery/send"
+	"surehook.example/surehook/internal/hook"
 )
 
 // Invoker runs messages at other origins.

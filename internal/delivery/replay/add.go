@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"slices"
 
-	"surehook/internal/hook"
+	"surehook.example/surehook/internal/hook"
 )
 
 // only returns the event with the endpoint as its only target. If the stored event does not

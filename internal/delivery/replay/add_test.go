@@ -6,8 +6,8 @@ import (
 	"testing"
 	"time"
 
-	"surehook/internal/delivery/replay"
-	"surehook/internal/hook"
+	"surehook.example/surehook/internal/delivery/replay"
+	"surehook.example/surehook/internal/hook"
 )
 
 // TestEvent_AddedEndpoint: an event of three months ago goes to an endpoint that is

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"time"
 
-	"surehook/internal/hook"
+	"surehook.example/surehook/internal/hook"
 )
 
 // untargeted stands, in the walk of a job, for the events without a target. It sorts after the

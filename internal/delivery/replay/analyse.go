@@ -4,8 +4,8 @@ import (
 	"context"
 	"time"
 
-	"surehook/internal/hook"
-	"surehook/internal/rule/deadletter"
+	"surehook.example/surehook/internal/hook"
+	"surehook.example/surehook/internal/rule/deadletter"
 )
 
 const (

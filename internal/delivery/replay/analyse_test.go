@@ -4,8 +4,8 @@ import (
 	"testing"
 	"time"
 
-	"surehook/internal/delivery/replay"
-	"surehook/internal/hook"
+	"surehook.example/surehook/internal/delivery/replay"
+	"surehook.example/surehook/internal/hook"
 )
 
 func TestAnalyse(t *testing.T) {

@@ -3,7 +3,7 @@ package replay
 import (
 	"time"
 
-	"surehook/internal/hook"
+	"surehook.example/surehook/internal/hook"
 )
 
 // takenDelay is the delay after which a worker that found its job taken sees the message again.

@@ -5,8 +5,8 @@ import (
 	"testing"
 	"time"
 
-	"surehook/internal/delivery/replay"
-	"surehook/internal/hook"
+	"surehook.example/surehook/internal/delivery/replay"
+	"surehook.example/surehook/internal/hook"
 )
 
 // A message that moves nothing is one hop more. A message beyond the bound is counted,

@@ -6,8 +6,8 @@ import (
 	"log/slog"
 	"slices"
 
-	"surehook/internal/hook"
-	"surehook/internal/names"
+	"surehook.example/surehook/internal/hook"
+	"surehook.example/surehook/internal/names"
 )
 
 // Request is a request for a replay.

@@ -3,7 +3,7 @@ package replay
 import (
 	"context"
 
-	"surehook/internal/hook"
+	"surehook.example/surehook/internal/hook"
 )
 
 // discard discards the deliveries of the page, and each candidate holds its own result. A

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"time"
 
-	"surehook/internal/hook"
+	"surehook.example/surehook/internal/hook"
 )
 
 // SampleSize limits the sample of a dry run.

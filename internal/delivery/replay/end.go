@@ -7,9 +7,9 @@ import (
 	"log/slog"
 	"time"
 
-	"surehook/internal/conflict"
-	"surehook/internal/hook"
-	"surehook/internal/names"
+	"surehook.example/surehook/internal/conflict"
+	"surehook.example/surehook/internal/hook"
+	"surehook.example/surehook/internal/names"
 )
 
 // Discard discards a dead delivery, which is then no longer an open dead letter. note is the

@@ -6,9 +6,9 @@ import (
 	"fmt"
 	"time"
 
-	"surehook/internal/conflict"
-	"surehook/internal/delivery/parallel"
-	"surehook/internal/hook"
+	"surehook.example/surehook/internal/conflict"
+	"surehook.example/surehook/internal/delivery/parallel"
+	"surehook.example/surehook/internal/hook"
 )
 
 const (

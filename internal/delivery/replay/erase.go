@@ -6,9 +6,9 @@ import (
 	"log/slog"
 	"sync/atomic"
 
-	"surehook/internal/conflict"
-	"surehook/internal/hook"
-	"surehook/internal/names"
+	"surehook.example/surehook/internal/conflict"
+	"surehook.example/surehook/internal/hook"
+	"surehook.example/surehook/internal/names"
 )
 
 // Erasure is the result of an erasure.

@@ -7,10 +7,10 @@ import (
 	"testing"
 	"time"
 
-	"surehook/internal/delivery/replay"
-	"surehook/internal/delivery/send"
-	"surehook/internal/hook"
-	"surehook/internal/proof/world"
+	"surehook.example/surehook/internal/delivery/replay"
+	"surehook.example/surehook/internal/delivery/send"
+	"surehook.example/surehook/internal/hook"
+	"surehook.example/surehook/internal/proof/world"
 )
 
 // furnished stores one event with a delivery in each state, all with response bodies.

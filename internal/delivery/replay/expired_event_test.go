@@ -3,8 +3,8 @@ package replay_test
 import (
 	"testing"
 
-	"surehook/internal/hook"
-	"surehook/internal/proof/world"
+	"surehook.example/surehook/internal/hook"
+	"surehook.example/surehook/internal/proof/world"
 )
 
 // An expired event is gone for operators, whether or not the table removed its records.

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"time"
 
-	"surehook/internal/hook"
+	"surehook.example/surehook/internal/hook"
 )
 
 // The bounds of a status in a filter.

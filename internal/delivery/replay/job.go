@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"time"
 
-	"surehook/internal/hook"
+	"surehook.example/surehook/internal/hook"
 )
 
 // Defaults and bounds of a job.

@@ -7,8 +7,8 @@ import (
 	"slices"
 	"time"
 
-	"surehook/internal/conflict"
-	"surehook/internal/hook"
+	"surehook.example/surehook/internal/conflict"
+	"surehook.example/surehook/internal/hook"
 )
 
 // dueTime returns when the rate allows the n-th delivery after from.

@@ -4,8 +4,8 @@ import (
 	"context"
 	"time"
 
-	"surehook/internal/delivery/settle"
-	"surehook/internal/hook"
+	"surehook.example/surehook/internal/delivery/settle"
+	"surehook.example/surehook/internal/hook"
 )
 
 // Store keeps events and deliveries. Every read sees every write acknowledged

@@ -4,9 +4,9 @@ import (
 	"log/slog"
 	"time"
 
-	"surehook/internal/conflict"
-	"surehook/internal/emf"
-	"surehook/internal/hook"
+	"surehook.example/surehook/internal/conflict"
+	"surehook.example/surehook/internal/emf"
+	"surehook.example/surehook/internal/hook"
 )
 
 // Replayer replays, discards and cancels deliveries, and runs replay jobs. All

@@ -4,7 +4,7 @@ import (
 	"maps"
 	"time"
 
-	"surehook/internal/hook"
+	"surehook.example/surehook/internal/hook"
 )
 
 // Skip is the reason why a job leaves a selected delivery alone.

@@ -8,9 +8,9 @@ import (
 	"slices"
 	"time"
 
-	"surehook/internal/conflict"
-	"surehook/internal/hook"
-	"surehook/internal/names"
+	"surehook.example/surehook/internal/conflict"
+	"surehook.example/surehook/internal/hook"
+	"surehook.example/surehook/internal/names"
 )
 
 const (

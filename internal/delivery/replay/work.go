@@ -9,8 +9,8 @@ import (
 	"runtime/debug"
 	"time"
 
-	"surehook/internal/hook"
-	"surehook/internal/names"
+	"surehook.example/surehook/internal/hook"
+	"surehook.example/surehook/internal/names"
 )
 
 const (

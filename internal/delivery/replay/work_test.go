@@ -10,9 +10,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"surehook/internal/delivery/replay"
-	"surehook/internal/hook"
-	"surehook/internal/proof/world"
+	"surehook.example/surehook/internal/delivery/replay"
+	"surehook.example/surehook/internal/hook"
+	"surehook.example/surehook/internal/proof/world"
 )
 
 // TestWork_KeepsTheRate counts the POSTs of each second.

@@ -4,9 +4,9 @@ import (
 	"testing"
 	"time"
 
-	"surehook/internal/delivery/replay"
-	"surehook/internal/hook"
-	"surehook/internal/proof/world"
+	"surehook.example/surehook/internal/delivery/replay"
+	"surehook.example/surehook/internal/hook"
+	"surehook.example/surehook/internal/proof/world"
 )
 
 var start = world.Start()

@@ -7,8 +7,8 @@ import (
 	"syscall"
 	"testing"
 
-	"surehook/internal/delivery/send"
-	"surehook/internal/hook"
+	"surehook.example/surehook/internal/delivery/send"
+	"surehook.example/surehook/internal/hook"
 )
 
 func BenchmarkClassify(b *testing.B) {

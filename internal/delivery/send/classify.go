@@ -9,8 +9,8 @@ import (
 	"net"
 	"syscall"
 
-	"surehook/internal/delivery/egress"
-	"surehook/internal/hook"
+	"surehook.example/surehook/internal/delivery/egress"
+	"surehook.example/surehook/internal/hook"
 )
 
 // failure is an attempt without a response.

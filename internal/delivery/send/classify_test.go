@@ -16,9 +16,9 @@ import (
 	"syscall"
 	"testing"
 
-	"surehook/internal/delivery/egress"
-	"surehook/internal/delivery/send"
-	"surehook/internal/hook"
+	"surehook.example/surehook/internal/delivery/egress"
+	"surehook.example/surehook/internal/delivery/send"
+	"surehook.example/surehook/internal/hook"
 )
 
 func TestClassify(t *testing.T) {

@@ -1,6 +1,6 @@
 package send
 
-import "surehook/internal/hook"
+import "surehook.example/surehook/internal/hook"
 
 // Classify is classify.
 func Classify(err, ended error, handshake bool) (hook.Class, string) {

@@ -7,7 +7,7 @@ import (
 	"sync"
 	"time"
 
-	"surehook/internal/hook"
+	"surehook.example/surehook/internal/hook"
 )
 
 // moment is a point in the course of a request.

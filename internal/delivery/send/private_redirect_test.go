@@ -10,8 +10,8 @@ import (
 	"net/netip"
 	"testing"
 
-	"surehook/internal/delivery/egress"
-	"surehook/internal/hook"
+	"surehook.example/surehook/internal/delivery/egress"
+	"surehook.example/surehook/internal/hook"
 )
 
 // TestSender_Send_redirectsIntoPrivateSpace redirects from an allowed endpoint to

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"net/http"
 
-	"surehook/internal/hook"
+	"surehook.example/surehook/internal/hook"
 )
 
 // maxRedirects limits the redirects of one attempt.

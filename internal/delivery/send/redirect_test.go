@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"surehook/internal/hook"
+	"surehook.example/surehook/internal/hook"
 )
 
 // redirect responds with the status and the Location, or without an empty Location.

@@ -9,9 +9,9 @@ import (
 	"strings"
 	"time"
 
-	"surehook/internal/hook"
-	"surehook/internal/rule/sign"
-	"surehook/internal/rule/trace"
+	"surehook.example/surehook/internal/hook"
+	"surehook.example/surehook/internal/rule/sign"
+	"surehook.example/surehook/internal/rule/trace"
 )
 
 // maxHeaders is the number of headers set by Surehook for most endpoints: 5 always, the

@@ -5,8 +5,8 @@ import (
 	"io"
 	"net/http"
 
-	"surehook/internal/hook"
-	"surehook/internal/rule/retry"
+	"surehook.example/surehook/internal/hook"
+	"surehook.example/surehook/internal/rule/retry"
 )
 
 // maxDrain limits the bytes read from a response, so that a later request can

@@ -11,10 +11,10 @@ import (
 	"net/http"
 	"time"
 
-	"surehook/internal/delivery/egress"
-	"surehook/internal/hook"
-	"surehook/internal/rule/shape"
-	"surehook/internal/rule/sign"
+	"surehook.example/surehook/internal/delivery/egress"
+	"surehook.example/surehook/internal/hook"
+	"surehook.example/surehook/internal/rule/shape"
+	"surehook.example/surehook/internal/rule/sign"
 )
 
 // Request is the input of one attempt.

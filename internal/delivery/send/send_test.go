@@ -22,12 +22,12 @@ import (
 	"github.com/google/go-cmp/cmp"
 	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
 
-	"surehook/internal/delivery/egress"
-	"surehook/internal/delivery/send"
-	"surehook/internal/hook"
-	"surehook/internal/rule/shape"
-	"surehook/internal/rule/sign"
-	"surehook/internal/rule/trace"
+	"surehook.example/surehook/internal/delivery/egress"
+	"surehook.example/surehook/internal/delivery/send"
+	"surehook.example/surehook/internal/hook"
+	"surehook.example/surehook/internal/rule/shape"
+	"surehook.example/surehook/internal/rule/sign"
+	"surehook.example/surehook/internal/rule/trace"
 )
 
 const (

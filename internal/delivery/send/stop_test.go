@@ -12,8 +12,8 @@ import (
 	"testing/synctest"
 	"time"
 
-	"surehook/internal/delivery/send"
-	"surehook/internal/hook"
+	"surehook.example/surehook/internal/delivery/send"
+	"surehook.example/surehook/internal/hook"
 )
 
 // The receiver reads the request and then nothing more. On an in-memory pipe the

@@ -9,9 +9,9 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"surehook/internal/delivery/send"
-	"surehook/internal/hook"
-	"surehook/internal/proof/certificate"
+	"surehook.example/surehook/internal/delivery/send"
+	"surehook.example/surehook/internal/hook"
+	"surehook.example/surehook/internal/proof/certificate"
 )
 
 // private returns the configuration of a server with the pair that asks for a

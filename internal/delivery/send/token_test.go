@@ -14,9 +14,9 @@ import (
 	"testing/synctest"
 	"time"
 
-	"surehook/internal/delivery/egress"
-	"surehook/internal/delivery/send"
-	"surehook/internal/hook"
+	"surehook.example/surehook/internal/delivery/egress"
+	"surehook.example/surehook/internal/delivery/send"
+	"surehook.example/surehook/internal/hook"
 )
 
 const clientSecret = "hush+/:&="

@@ -6,9 +6,9 @@ import (
 	"log/slog"
 	"time"
 
-	"surehook/internal/conflict"
-	"surehook/internal/hook"
-	"surehook/internal/rule/stats"
+	"surehook.example/surehook/internal/conflict"
+	"surehook.example/surehook/internal/hook"
+	"surehook.example/surehook/internal/rule/stats"
 )
 
 // maxSaveAttempts limits the tries of a write. After a conflict another writer has succeeded,

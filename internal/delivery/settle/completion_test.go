@@ -9,11 +9,11 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"surehook/internal/delivery/replay"
-	"surehook/internal/delivery/settle"
-	"surehook/internal/hook"
-	"surehook/internal/memory"
-	"surehook/internal/rule/stats"
+	"surehook.example/surehook/internal/delivery/replay"
+	"surehook.example/surehook/internal/delivery/settle"
+	"surehook.example/surehook/internal/hook"
+	"surehook.example/surehook/internal/memory"
+	"surehook.example/surehook/internal/rule/stats"
 )
 
 var (

@@ -6,8 +6,8 @@ import (
 	"log/slog"
 	"strings"
 
-	"surehook/internal/hook"
-	"surehook/internal/names"
+	"surehook.example/surehook/internal/hook"
+	"surehook.example/surehook/internal/names"
 )
 
 // notifyDead reports a dead delivery to the owner. The delivery of a notification is not

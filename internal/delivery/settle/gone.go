@@ -4,8 +4,8 @@ import (
 	"context"
 	"fmt"
 
-	"surehook/internal/conflict"
-	"surehook/internal/hook"
+	"surehook.example/surehook/internal/conflict"
+	"surehook.example/surehook/internal/hook"
 )
 
 // disableEndpoint disables an endpoint after a 410 Gone. If the owner has changed the endpoint

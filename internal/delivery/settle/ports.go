@@ -4,9 +4,9 @@ import (
 	"context"
 	"time"
 
-	"surehook/internal/hook"
-	"surehook/internal/rule/circuit"
-	"surehook/internal/rule/stats"
+	"surehook.example/surehook/internal/hook"
+	"surehook.example/surehook/internal/rule/circuit"
+	"surehook.example/surehook/internal/rule/stats"
 )
 
 // DeliveryStore keeps the records of deliveries. Every read sees every write

@@ -7,12 +7,12 @@ import (
 	"log/slog"
 	"time"
 
-	"surehook/internal/conflict"
-	"surehook/internal/emf"
-	"surehook/internal/hook"
-	"surehook/internal/names"
-	"surehook/internal/rule/settlement"
-	"surehook/internal/rule/stats"
+	"surehook.example/surehook/internal/conflict"
+	"surehook.example/surehook/internal/emf"
+	"surehook.example/surehook/internal/hook"
+	"surehook.example/surehook/internal/names"
+	"surehook.example/surehook/internal/rule/settlement"
+	"surehook.example/surehook/internal/rule/stats"
 )
 
 // maxPersistAttempts limits the tries of writing the decision after an attempt. If the decision

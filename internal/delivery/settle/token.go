@@ -8,10 +8,10 @@ import (
 	"log/slog"
 	"time"
 
-	"surehook/internal/emf"
-	"surehook/internal/hook"
-	"surehook/internal/names"
-	"surehook/internal/rule/settlement"
+	"surehook.example/surehook/internal/emf"
+	"surehook.example/surehook/internal/hook"
+	"surehook.example/surehook/internal/names"
+	"surehook.example/surehook/internal/rule/settlement"
 )
 
 // Send puts the token on its lane at its time, and counts a token that circles. A time beyond

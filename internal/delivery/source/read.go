@@ -8,9 +8,9 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
-	"surehook/internal/delivery/ingest"
-	"surehook/internal/hook"
-	"surehook/internal/rule/trace"
+	"surehook.example/surehook/internal/delivery/ingest"
+	"surehook.example/surehook/internal/hook"
+	"surehook.example/surehook/internal/rule/trace"
 )
 
 // maxMessage leaves 1 KiB of the 272 KiB of a message for the attributes of a return.

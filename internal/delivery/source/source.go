@@ -8,12 +8,12 @@ import (
 	"slices"
 	"time"
 
-	"surehook/internal/delivery/ingest"
-	"surehook/internal/delivery/parallel"
-	"surehook/internal/emf"
-	"surehook/internal/hook"
-	"surehook/internal/names"
-	"surehook/internal/rule/retry"
+	"surehook.example/surehook/internal/delivery/ingest"
+	"surehook.example/surehook/internal/delivery/parallel"
+	"surehook.example/surehook/internal/emf"
+	"surehook.example/surehook/internal/hook"
+	"surehook.example/surehook/internal/names"
+	"surehook.example/surehook/internal/rule/retry"
 )
 
 // concurrency limits the tenants, and the messages sent again, at the same time.

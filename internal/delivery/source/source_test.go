@@ -14,12 +14,12 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"surehook/internal/delivery/ingest"
-	"surehook/internal/delivery/source"
-	"surehook/internal/emf"
-	"surehook/internal/hook"
-	"surehook/internal/memory"
-	"surehook/internal/names"
+	"surehook.example/surehook/internal/delivery/ingest"
+	"surehook.example/surehook/internal/delivery/source"
+	"surehook.example/surehook/internal/emf"
+	"surehook.example/surehook/internal/hook"
+	"surehook.example/surehook/internal/memory"
+	"surehook.example/surehook/internal/names"
 )
 
 // bundle is a source over the store in memory. It is its own queue, with a failure.

@@ -5,9 +5,9 @@ import (
 	"testing"
 	"time"
 
-	"surehook/internal/delivery/send"
-	"surehook/internal/hook"
-	"surehook/internal/proof/cost"
+	"surehook.example/surehook/internal/delivery/send"
+	"surehook.example/surehook/internal/hook"
+	"surehook.example/surehook/internal/proof/cost"
 )
 
 // abroad is a sender in another region: one more invocation per attempt, while function

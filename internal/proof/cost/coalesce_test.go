@@ -4,8 +4,8 @@ import (
 	"testing"
 	"time"
 
-	"surehook/internal/hook"
-	"surehook/internal/proof/cost"
+	"surehook.example/surehook/internal/hook"
+	"surehook.example/surehook/internal/proof/cost"
 )
 
 // coalesced runs ten seconds of events to one coalescing endpoint, in windows of 5 s and

@@ -4,7 +4,7 @@ import (
 	"testing"
 	"time"
 
-	"surehook/internal/proof/cost"
+	"surehook.example/surehook/internal/proof/cost"
 )
 
 func TestInvocationUsage_RoundsUpToAMillisecond(t *testing.T) {

@@ -16,8 +16,8 @@ import (
 	sqstypes "github.com/aws/aws-sdk-go-v2/service/sqs/types"
 	"github.com/google/go-cmp/cmp"
 
-	"surehook/internal/proof/cost"
-	"surehook/internal/table"
+	"surehook.example/surehook/internal/proof/cost"
+	"surehook.example/surehook/internal/table"
 )
 
 // setup returns a ledger and a config whose every request is answered so.

@@ -7,15 +7,15 @@ import (
 	"testing"
 	"time"
 
-	"surehook/internal/delivery/gate"
-	"surehook/internal/delivery/send"
-	"surehook/internal/hook"
-	"surehook/internal/memory"
-	"surehook/internal/proof/cost"
-	"surehook/internal/proof/world"
-	"surehook/internal/rule/circuit"
-	"surehook/internal/rule/isolation"
-	"surehook/internal/rule/stats"
+	"surehook.example/surehook/internal/delivery/gate"
+	"surehook.example/surehook/internal/delivery/send"
+	"surehook.example/surehook/internal/hook"
+	"surehook.example/surehook/internal/memory"
+	"surehook.example/surehook/internal/proof/cost"
+	"surehook.example/surehook/internal/proof/world"
+	"surehook.example/surehook/internal/rule/circuit"
+	"surehook.example/surehook/internal/rule/isolation"
+	"surehook.example/surehook/internal/rule/stats"
 )
 
 // The realistic mix, in the text of mixText: endpoints by popularity in steady state.

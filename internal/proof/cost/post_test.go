@@ -10,10 +10,10 @@ import (
 	"testing"
 	"time"
 
-	"surehook/internal/delivery/source"
-	"surehook/internal/hook"
-	"surehook/internal/httpapi"
-	"surehook/internal/proof/cost"
+	"surehook.example/surehook/internal/delivery/source"
+	"surehook.example/surehook/internal/hook"
+	"surehook.example/surehook/internal/httpapi"
+	"surehook.example/surehook/internal/proof/cost"
 )
 
 // post posts n events of the tenant at once: singly, or as a batch when there are several.

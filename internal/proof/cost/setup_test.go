@@ -14,10 +14,10 @@ import (
 	sqstypes "github.com/aws/aws-sdk-go-v2/service/sqs/types"
 	"github.com/aws/smithy-go/middleware"
 
-	"surehook/internal/aws/scheduler"
-	"surehook/internal/memory"
-	"surehook/internal/proof/cost"
-	"surehook/internal/table"
+	"surehook.example/surehook/internal/aws/scheduler"
+	"surehook.example/surehook/internal/memory"
+	"surehook.example/surehook/internal/proof/cost"
+	"surehook.example/surehook/internal/table"
 )
 
 // services answer the requests of the adapters in this process: those to DynamoDB from a

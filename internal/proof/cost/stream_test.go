@@ -3,8 +3,8 @@ package cost_test
 import (
 	"testing"
 
-	"surehook/internal/hook"
-	"surehook/internal/proof/cost"
+	"surehook.example/surehook/internal/hook"
+	"surehook.example/surehook/internal/proof/cost"
 )
 
 // streamBatch is the events of a batch of the stream: fewer than the 10,000 that may come.

@@ -3,7 +3,7 @@ package cost
 import (
 	"reflect"
 
-	"surehook/internal/table"
+	"surehook.example/surehook/internal/table"
 )
 
 // Item is an item in the types of the SDK.

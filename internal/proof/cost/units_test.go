@@ -8,8 +8,8 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
-	"surehook/internal/proof/cost"
-	"surehook/internal/table"
+	"surehook.example/surehook/internal/proof/cost"
+	"surehook.example/surehook/internal/table"
 )
 
 func text(s string) types.AttributeValue { return &types.AttributeValueMemberS{Value: s} }

@@ -13,10 +13,10 @@ import (
 
 	"github.com/getkin/kin-openapi/openapi3"
 
-	"surehook/internal/hook"
-	"surehook/internal/memory"
-	"surehook/internal/proof/porttest"
-	"surehook/internal/table"
+	"surehook.example/surehook/internal/hook"
+	"surehook.example/surehook/internal/memory"
+	"surehook.example/surehook/internal/proof/porttest"
+	"surehook.example/surehook/internal/table"
 )
 
 // coverage is which fields of records, and which words, were read.

@@ -13,8 +13,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
-	"surehook/internal/memory"
-	"surehook/internal/table"
+	"surehook.example/surehook/internal/memory"
+	"surehook.example/surehook/internal/table"
 )
 
 // kindOf returns the kind of the item: the beginnings of both keys, as endpoint.circuit.

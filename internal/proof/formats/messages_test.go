@@ -15,19 +15,19 @@ import (
 
 	"github.com/aws/aws-lambda-go/events"
 
-	"surehook/internal/aws/apigateway"
-	"surehook/internal/delivery/egress"
-	"surehook/internal/delivery/ingest"
-	"surehook/internal/delivery/notify"
-	"surehook/internal/delivery/remote"
-	"surehook/internal/delivery/replay"
-	"surehook/internal/delivery/send"
-	"surehook/internal/delivery/settle"
-	"surehook/internal/hook"
-	"surehook/internal/httpapi"
-	"surehook/internal/memory"
-	"surehook/internal/rule/shape"
-	"surehook/internal/rule/sign"
+	"surehook.example/surehook/internal/aws/apigateway"
+	"surehook.example/surehook/internal/delivery/egress"
+	"surehook.example/surehook/internal/delivery/ingest"
+	"surehook.example/surehook/internal/delivery/notify"
+	"surehook.example/surehook/internal/delivery/remote"
+	"surehook.example/surehook/internal/delivery/replay"
+	"surehook.example/surehook/internal/delivery/send"
+	"surehook.example/surehook/internal/delivery/settle"
+	"surehook.example/surehook/internal/hook"
+	"surehook.example/surehook/internal/httpapi"
+	"surehook.example/surehook/internal/memory"
+	"surehook.example/surehook/internal/rule/shape"
+	"surehook.example/surehook/internal/rule/sign"
 )
 
 // messages returns the bodies of all messages between functions, by a name that begins with

@@ -10,13 +10,13 @@ import (
 	"testing"
 	"time"
 
-	"surehook/internal/aws/kms"
-	"surehook/internal/delivery/gate"
-	"surehook/internal/delivery/replay"
-	"surehook/internal/hook"
-	"surehook/internal/memory"
-	"surehook/internal/rule/isolation"
-	"surehook/internal/table"
+	"surehook.example/surehook/internal/aws/kms"
+	"surehook.example/surehook/internal/delivery/gate"
+	"surehook.example/surehook/internal/delivery/replay"
+	"surehook.example/surehook/internal/hook"
+	"surehook.example/surehook/internal/memory"
+	"surehook.example/surehook/internal/rule/isolation"
+	"surehook.example/surehook/internal/table"
 )
 
 func noLimits() isolation.Limits { return isolation.Limits{} }

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"time"
 
-	"surehook/internal/hook"
+	"surehook.example/surehook/internal/hook"
 )
 
 func wait(d time.Duration) { time.Sleep(d) }

@@ -5,7 +5,7 @@ import (
 	"compress/gzip"
 	"strconv"
 
-	"surehook/internal/hook"
+	"surehook.example/surehook/internal/hook"
 )
 
 // floods are receivers that send without end, or send much in few bytes.

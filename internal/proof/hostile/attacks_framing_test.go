@@ -1,7 +1,7 @@
 package hostile_test
 
 import (
-	"surehook/internal/hook"
+	"surehook.example/surehook/internal/hook"
 )
 
 // framing are receivers that break the rules of HTTP/1.1.

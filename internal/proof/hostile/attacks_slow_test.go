@@ -1,7 +1,7 @@
 package hostile_test
 
 import (
-	"surehook/internal/hook"
+	"surehook.example/surehook/internal/hook"
 )
 
 // stalls are receivers that stop at some point of the exchange.

@@ -6,8 +6,8 @@ import (
 	"crypto/x509/pkix"
 	"testing"
 
-	"surehook/internal/hook"
-	"surehook/internal/proof/certificate"
+	"surehook.example/surehook/internal/hook"
+	"surehook.example/surehook/internal/proof/certificate"
 )
 
 // secured are receivers behind TLS, with the trusted certificates or others.

@@ -10,16 +10,16 @@ import (
 	"testing/synctest"
 	"time"
 
-	"surehook/internal/admin/endpoint"
-	"surehook/internal/delivery/breaker"
-	"surehook/internal/delivery/deliver"
-	"surehook/internal/delivery/egress"
-	"surehook/internal/delivery/settle"
-	"surehook/internal/hook"
-	"surehook/internal/memory"
-	"surehook/internal/proof/world"
-	"surehook/internal/rule/retry"
-	"surehook/internal/rule/sign"
+	"surehook.example/surehook/internal/admin/endpoint"
+	"surehook.example/surehook/internal/delivery/breaker"
+	"surehook.example/surehook/internal/delivery/deliver"
+	"surehook.example/surehook/internal/delivery/egress"
+	"surehook.example/surehook/internal/delivery/settle"
+	"surehook.example/surehook/internal/hook"
+	"surehook.example/surehook/internal/memory"
+	"surehook.example/surehook/internal/proof/world"
+	"surehook.example/surehook/internal/rule/retry"
+	"surehook.example/surehook/internal/rule/sign"
 )
 
 // sizes are the concurrent invocations of the event sources.

@@ -5,8 +5,8 @@ import (
 	"testing"
 	"time"
 
-	"surehook/internal/delivery/send"
-	"surehook/internal/rule/isolation"
+	"surehook.example/surehook/internal/delivery/send"
+	"surehook.example/surehook/internal/rule/isolation"
 )
 
 // One answer in 200 is late, at 180 events a second: the batches are of one or two

@@ -6,8 +6,8 @@ import (
 	"testing/synctest"
 	"time"
 
-	"surehook/internal/admin/endpoint"
-	"surehook/internal/hook"
+	"surehook.example/surehook/internal/admin/endpoint"
+	"surehook.example/surehook/internal/hook"
 )
 
 const mostInFlight = 5

@@ -3,7 +3,7 @@ package isolation_test
 import (
 	"testing"
 
-	"surehook/internal/proof/world"
+	"surehook.example/surehook/internal/proof/world"
 )
 
 // mutation is a rule of isolation that is broken on purpose.

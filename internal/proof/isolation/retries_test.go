@@ -7,8 +7,8 @@ import (
 	"testing"
 	"time"
 
-	"surehook/internal/delivery/send"
-	"surehook/internal/hook"
+	"surehook.example/surehook/internal/delivery/send"
+	"surehook.example/surehook/internal/hook"
 )
 
 // retryBehindNew keeps new events waiting at an endpoint, more than it takes, and looks

@@ -6,10 +6,10 @@ import (
 	"sync/atomic"
 	"time"
 
-	"surehook/internal/delivery/breaker"
-	"surehook/internal/hook"
-	"surehook/internal/memory"
-	"surehook/internal/table"
+	"surehook.example/surehook/internal/delivery/breaker"
+	"surehook.example/surehook/internal/hook"
+	"surehook.example/surehook/internal/memory"
+	"surehook.example/surehook/internal/table"
 )
 
 // The durations of the model.

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-const module = "surehook"
+const module = "surehook.example/surehook"
 
 // A fence is a room of the repository, with the forbidden imports of its packages.
 type fence struct {

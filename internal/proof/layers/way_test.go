@@ -12,13 +12,13 @@ import (
 	"strings"
 	"testing"
 
-	"surehook/internal/delivery/attempt"
-	"surehook/internal/delivery/breaker"
-	"surehook/internal/delivery/deliver"
-	"surehook/internal/delivery/gate"
-	"surehook/internal/delivery/release"
-	"surehook/internal/delivery/replay"
-	"surehook/internal/delivery/settle"
+	"surehook.example/surehook/internal/delivery/attempt"
+	"surehook.example/surehook/internal/delivery/breaker"
+	"surehook.example/surehook/internal/delivery/deliver"
+	"surehook.example/surehook/internal/delivery/gate"
+	"surehook.example/surehook/internal/delivery/release"
+	"surehook.example/surehook/internal/delivery/replay"
+	"surehook.example/surehook/internal/delivery/settle"
 )
 
 // room is a package on the way of a token, with its files in the order of the way.
@@ -202,7 +202,7 @@ func collaborators(of reflect.Type) (names []string) {
 		switch {
 		case kind.Kind() == reflect.Interface:
 			names = append(names, f.Name)
-		case kind.Kind() == reflect.Struct && strings.HasPrefix(kind.PkgPath(), "surehook/internal/delivery/") && f.IsExported():
+		case kind.Kind() == reflect.Struct && strings.HasPrefix(kind.PkgPath(), "surehook.example/surehook/internal/delivery/") && f.IsExported():
 			names = append(names, collaborators(kind)...)
 		}
 	}

@@ -7,8 +7,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"surehook/internal/admin/reject"
-	"surehook/internal/delivery/source"
+	"surehook.example/surehook/internal/admin/reject"
+	"surehook.example/surehook/internal/delivery/source"
 )
 
 // EventQueueBench is a queue of events with its rejects under test, and its clock.

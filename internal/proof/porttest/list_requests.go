@@ -8,11 +8,11 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"surehook/internal/admin/endpoint"
-	"surehook/internal/admin/page"
-	"surehook/internal/admin/status"
-	"surehook/internal/delivery/egress"
-	"surehook/internal/hook"
+	"surehook.example/surehook/internal/admin/endpoint"
+	"surehook.example/surehook/internal/admin/page"
+	"surehook.example/surehook/internal/admin/status"
+	"surehook.example/surehook/internal/delivery/egress"
+	"surehook.example/surehook/internal/hook"
 )
 
 // CountedLists counts the requests of lists: a call is one request, or one per 100

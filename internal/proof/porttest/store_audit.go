@@ -8,8 +8,8 @@ import (
 	"testing"
 	"time"
 
-	"surehook/internal/admin/audit"
-	"surehook/internal/hook"
+	"surehook.example/surehook/internal/admin/audit"
+	"surehook.example/surehook/internal/hook"
 )
 
 func auditCases() []storeCase {

@@ -5,7 +5,7 @@ import (
 	"context"
 	"testing"
 
-	"surehook/internal/hook"
+	"surehook.example/surehook/internal/hook"
 )
 
 func dataKeyCases() []storeCase {

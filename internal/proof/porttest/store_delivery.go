@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"surehook/internal/hook"
+	"surehook.example/surehook/internal/hook"
 )
 
 func deliveryCases() []storeCase {

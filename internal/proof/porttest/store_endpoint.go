@@ -10,8 +10,8 @@ import (
 	"testing"
 	"time"
 
-	"surehook/internal/delivery/ingest"
-	"surehook/internal/hook"
+	"surehook.example/surehook/internal/delivery/ingest"
+	"surehook.example/surehook/internal/hook"
 )
 
 func endpointCases() []storeCase {

@@ -6,10 +6,10 @@ import (
 	"testing"
 	"time"
 
-	"surehook/internal/admin/erasure"
-	"surehook/internal/delivery/replay"
-	"surehook/internal/hook"
-	"surehook/internal/memory"
+	"surehook.example/surehook/internal/admin/erasure"
+	"surehook.example/surehook/internal/delivery/replay"
+	"surehook.example/surehook/internal/hook"
+	"surehook.example/surehook/internal/memory"
 )
 
 func erasureCases() []storeCase {

@@ -9,10 +9,10 @@ import (
 	"testing"
 	"time"
 
-	"surehook/internal/admin/status"
-	"surehook/internal/hook"
-	"surehook/internal/rule/isolation"
-	"surehook/internal/rule/stats"
+	"surehook.example/surehook/internal/admin/status"
+	"surehook.example/surehook/internal/hook"
+	"surehook.example/surehook/internal/rule/isolation"
+	"surehook.example/surehook/internal/rule/stats"
 )
 
 func eventCases() []storeCase {

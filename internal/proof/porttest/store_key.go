@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"surehook/internal/hook"
+	"surehook.example/surehook/internal/hook"
 )
 
 func keyCases() []storeCase {

@@ -7,8 +7,8 @@ import (
 	"testing"
 	"time"
 
-	"surehook/internal/hook"
-	"surehook/internal/rule/isolation"
+	"surehook.example/surehook/internal/hook"
+	"surehook.example/surehook/internal/rule/isolation"
 )
 
 // limitsOf is the part of a store with one kind of limits.

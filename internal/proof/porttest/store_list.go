@@ -6,9 +6,9 @@ import (
 	"testing"
 	"time"
 
-	"surehook/internal/admin/status"
-	"surehook/internal/admin/tenant"
-	"surehook/internal/hook"
+	"surehook.example/surehook/internal/admin/status"
+	"surehook.example/surehook/internal/admin/tenant"
+	"surehook.example/surehook/internal/hook"
 )
 
 func listCases() []storeCase {

@@ -3,10 +3,10 @@ package porttest
 import (
 	"testing"
 
-	"surehook/internal/delivery/deliver"
-	"surehook/internal/delivery/gate"
-	"surehook/internal/hook"
-	"surehook/internal/rule/isolation"
+	"surehook.example/surehook/internal/delivery/deliver"
+	"surehook.example/surehook/internal/delivery/gate"
+	"surehook.example/surehook/internal/hook"
+	"surehook.example/surehook/internal/rule/isolation"
 )
 
 func loadCases() []storeCase {

@@ -4,8 +4,8 @@ import (
 	"context"
 	"testing"
 
-	"surehook/internal/delivery/replay"
-	"surehook/internal/hook"
+	"surehook.example/surehook/internal/delivery/replay"
+	"surehook.example/surehook/internal/hook"
 )
 
 func outcomeCases() []storeCase {

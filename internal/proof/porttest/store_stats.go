@@ -12,9 +12,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
-	"surehook/internal/hook"
-	"surehook/internal/rule/latency"
-	"surehook/internal/rule/stats"
+	"surehook.example/surehook/internal/hook"
+	"surehook.example/surehook/internal/rule/latency"
+	"surehook.example/surehook/internal/rule/stats"
 )
 
 func statsCases() []storeCase {

@@ -4,7 +4,7 @@ import (
 	"context"
 	"testing"
 
-	"surehook/internal/hook"
+	"surehook.example/surehook/internal/hook"
 )
 
 func uidCases() []storeCase {

@@ -4,7 +4,7 @@ import (
 	"context"
 	"testing"
 
-	"surehook/internal/hook"
+	"surehook.example/surehook/internal/hook"
 )
 
 // at returns an endpoint of the tenant with the URL.

@@ -4,9 +4,9 @@ import (
 	"testing"
 	"time"
 
-	"surehook/internal/hook"
-	"surehook/internal/rule/isolation"
-	"surehook/internal/rule/stats"
+	"surehook.example/surehook/internal/hook"
+	"surehook.example/surehook/internal/rule/isolation"
+	"surehook.example/surehook/internal/rule/stats"
 )
 
 // Estate names some records of a tenant from Furnish.

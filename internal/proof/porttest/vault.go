@@ -5,9 +5,9 @@ import (
 	"slices"
 	"testing"
 
-	"surehook/internal/admin/endpoint"
-	"surehook/internal/delivery/attempt"
-	"surehook/internal/hook"
+	"surehook.example/surehook/internal/admin/endpoint"
+	"surehook.example/surehook/internal/delivery/attempt"
+	"surehook.example/surehook/internal/hook"
 )
 
 const (

@@ -16,12 +16,12 @@ import (
 	"testing"
 	"time"
 
-	"surehook/internal/delivery/ingest"
-	"surehook/internal/delivery/send"
-	"surehook/internal/hook"
-	"surehook/internal/httpapi"
-	"surehook/internal/names"
-	"surehook/internal/proof/world"
+	"surehook.example/surehook/internal/delivery/ingest"
+	"surehook.example/surehook/internal/delivery/send"
+	"surehook.example/surehook/internal/hook"
+	"surehook.example/surehook/internal/httpapi"
+	"surehook.example/surehook/internal/names"
+	"surehook.example/surehook/internal/proof/world"
 )
 
 // lines holds the fields of the lines, by message.

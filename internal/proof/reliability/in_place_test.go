@@ -8,10 +8,10 @@ import (
 	"testing"
 	"time"
 
-	"surehook/internal/delivery/deliver"
-	"surehook/internal/delivery/gate"
-	"surehook/internal/delivery/send"
-	"surehook/internal/hook"
+	"surehook.example/surehook/internal/delivery/deliver"
+	"surehook.example/surehook/internal/delivery/gate"
+	"surehook.example/surehook/internal/delivery/send"
+	"surehook.example/surehook/internal/hook"
 )
 
 // The deploys of an endpoint: a minute of 503, three times an hour.

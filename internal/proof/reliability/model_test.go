@@ -5,8 +5,8 @@ import (
 	"slices"
 	"time"
 
-	"surehook/internal/hook"
-	"surehook/internal/rule/circuit"
+	"surehook.example/surehook/internal/hook"
+	"surehook.example/surehook/internal/rule/circuit"
 )
 
 // model is one endpoint with its circuit: the rule alone, without stores and queues. All

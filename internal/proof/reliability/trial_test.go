@@ -9,14 +9,14 @@ import (
 	"testing"
 	"time"
 
-	"surehook/internal/delivery/breaker"
-	"surehook/internal/delivery/deliver"
-	"surehook/internal/delivery/ingest"
-	"surehook/internal/delivery/send"
-	"surehook/internal/delivery/settle"
-	"surehook/internal/hook"
-	"surehook/internal/memory"
-	"surehook/internal/proof/world"
+	"surehook.example/surehook/internal/delivery/breaker"
+	"surehook.example/surehook/internal/delivery/deliver"
+	"surehook.example/surehook/internal/delivery/ingest"
+	"surehook.example/surehook/internal/delivery/send"
+	"surehook.example/surehook/internal/delivery/settle"
+	"surehook.example/surehook/internal/hook"
+	"surehook.example/surehook/internal/memory"
+	"surehook.example/surehook/internal/proof/world"
 )
 
 var start = time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)

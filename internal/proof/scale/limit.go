@@ -6,7 +6,7 @@ import (
 	"slices"
 	"time"
 
-	"surehook/internal/proof/cost"
+	"surehook.example/surehook/internal/proof/cost"
 )
 
 // Workload is a way of posting and answering. Every event has one endpoint.

@@ -5,7 +5,7 @@ import (
 	"math"
 	"strings"
 
-	"surehook/internal/proof/cost"
+	"surehook.example/surehook/internal/proof/cost"
 )
 
 // Constants of other packages. TestConstants holds the constants to their packages.

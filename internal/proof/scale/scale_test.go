@@ -10,7 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"surehook/internal/proof/scale"
+	"surehook.example/surehook/internal/proof/scale"
 )
 
 var write = flag.String("write", "", "the file to write the document to")

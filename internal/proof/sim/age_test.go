@@ -5,10 +5,10 @@ import (
 	"slices"
 	"time"
 
-	"surehook/internal/delivery/ingest"
-	"surehook/internal/hook"
-	"surehook/internal/proof/world"
-	"surehook/internal/table"
+	"surehook.example/surehook/internal/delivery/ingest"
+	"surehook.example/surehook/internal/hook"
+	"surehook.example/surehook/internal/proof/world"
+	"surehook.example/surehook/internal/table"
 )
 
 // lateLife is the duration of a run's second part.

@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"slices"
 
-	"surehook/internal/delivery/replay"
-	"surehook/internal/hook"
+	"surehook.example/surehook/internal/delivery/replay"
+	"surehook.example/surehook/internal/hook"
 )
 
 // unfinished returns the first failed check of the final state; an empty reason: none.

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"time"
 
-	"surehook/internal/delivery/ingest"
+	"surehook.example/surehook/internal/delivery/ingest"
 )
 
 // begin plans the events, endpoints and operations of the run.

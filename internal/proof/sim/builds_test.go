@@ -13,12 +13,12 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
-	"surehook/internal/aws/dynamo"
-	"surehook/internal/delivery/replay"
-	"surehook/internal/hook"
-	"surehook/internal/memory"
-	"surehook/internal/proof/world"
-	"surehook/internal/table"
+	"surehook.example/surehook/internal/aws/dynamo"
+	"surehook.example/surehook/internal/delivery/replay"
+	"surehook.example/surehook/internal/hook"
+	"surehook.example/surehook/internal/memory"
+	"surehook.example/surehook/internal/proof/world"
+	"surehook.example/surehook/internal/table"
 )
 
 // In one seed in sixteen, an earlier and a later build run side by side: during a deployment,

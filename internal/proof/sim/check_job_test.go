@@ -4,7 +4,7 @@ import (
 	"slices"
 	"time"
 
-	"surehook/internal/delivery/replay"
+	"surehook.example/surehook/internal/delivery/replay"
 )
 
 // named is a message that a save of its job named as the one to continue the job.

@@ -5,9 +5,9 @@ import (
 	"strings"
 	"time"
 
-	"surehook/internal/delivery/send"
-	"surehook/internal/hook"
-	"surehook/internal/memory"
+	"surehook.example/surehook/internal/delivery/send"
+	"surehook.example/surehook/internal/hook"
+	"surehook.example/surehook/internal/memory"
 )
 
 // maker is a function by the tokens that it makes.

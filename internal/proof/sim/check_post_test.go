@@ -5,10 +5,10 @@ import (
 	"strings"
 	"time"
 
-	"surehook/internal/delivery/gate"
-	"surehook/internal/delivery/send"
-	"surehook/internal/hook"
-	"surehook/internal/rule/circuit"
+	"surehook.example/surehook/internal/delivery/gate"
+	"surehook.example/surehook/internal/delivery/send"
+	"surehook.example/surehook/internal/hook"
+	"surehook.example/surehook/internal/rule/circuit"
 )
 
 // sawPost checks the request, and draws the answer of the endpoint. Each delivery of a

@@ -6,9 +6,9 @@ import (
 	"slices"
 	"time"
 
-	"surehook/internal/delivery/send"
-	"surehook/internal/hook"
-	"surehook/internal/memory"
+	"surehook.example/surehook/internal/delivery/send"
+	"surehook.example/surehook/internal/hook"
+	"surehook.example/surehook/internal/memory"
 )
 
 // coalesce lets one endpoint in three without max_in_flight get the events of a window

@@ -7,10 +7,10 @@ import (
 	"strings"
 	"time"
 
-	"surehook/internal/admin/erasure"
-	"surehook/internal/delivery/send"
-	"surehook/internal/hook"
-	"surehook/internal/table"
+	"surehook.example/surehook/internal/admin/erasure"
+	"surehook.example/surehook/internal/delivery/send"
+	"surehook.example/surehook/internal/hook"
+	"surehook.example/surehook/internal/table"
 )
 
 // In one seed in eight an operator erases a tenant with all that is under way. Between the

@@ -1,6 +1,6 @@
 package sim_test
 
-import "surehook/internal/hook"
+import "surehook.example/surehook/internal/hook"
 
 // judge returns the verdict on an effect.
 func (w *simulation) judge(c *call) verdict {

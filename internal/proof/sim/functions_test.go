@@ -7,13 +7,13 @@ import (
 	"strings"
 	"time"
 
-	"surehook/internal/delivery/deliver"
-	"surehook/internal/delivery/ingest"
-	"surehook/internal/delivery/settle"
-	"surehook/internal/hook"
-	"surehook/internal/memory"
-	"surehook/internal/proof/world"
-	"surehook/internal/rule/retry"
+	"surehook.example/surehook/internal/delivery/deliver"
+	"surehook.example/surehook/internal/delivery/ingest"
+	"surehook.example/surehook/internal/delivery/settle"
+	"surehook.example/surehook/internal/hook"
+	"surehook.example/surehook/internal/memory"
+	"surehook.example/surehook/internal/proof/world"
+	"surehook.example/surehook/internal/rule/retry"
 )
 
 // Timeouts of the deployed functions.

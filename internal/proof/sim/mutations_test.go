@@ -3,7 +3,7 @@ package sim_test
 import (
 	"testing"
 
-	"surehook/internal/proof/world"
+	"surehook.example/surehook/internal/proof/world"
 )
 
 // mutation is a bug to put into the code.

@@ -8,12 +8,12 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
-	"surehook/internal/admin/erasure"
-	"surehook/internal/delivery/gate"
-	"surehook/internal/hook"
-	"surehook/internal/memory"
-	"surehook/internal/rule/isolation"
-	"surehook/internal/table"
+	"surehook.example/surehook/internal/admin/erasure"
+	"surehook.example/surehook/internal/delivery/gate"
+	"surehook.example/surehook/internal/hook"
+	"surehook.example/surehook/internal/memory"
+	"surehook.example/surehook/internal/rule/isolation"
+	"surehook.example/surehook/internal/table"
 )
 
 // written is a write of an item.

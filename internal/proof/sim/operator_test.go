@@ -4,12 +4,12 @@ import (
 	"context"
 	"time"
 
-	adminendpoint "surehook/internal/admin/endpoint"
-	"surehook/internal/delivery/egress"
-	"surehook/internal/delivery/replay"
-	"surehook/internal/hook"
-	"surehook/internal/memory"
-	"surehook/internal/proof/world"
+	adminendpoint "surehook.example/surehook/internal/admin/endpoint"
+	"surehook.example/surehook/internal/delivery/egress"
+	"surehook.example/surehook/internal/delivery/replay"
+	"surehook.example/surehook/internal/hook"
+	"surehook.example/surehook/internal/memory"
+	"surehook.example/surehook/internal/proof/world"
 )
 
 const operator = hook.KeyID("key_0000000000000001")

@@ -7,10 +7,10 @@ import (
 	"math/rand/v2"
 	"time"
 
-	"surehook/internal/hook"
-	"surehook/internal/memory"
-	"surehook/internal/rule/isolation"
-	"surehook/internal/table"
+	"surehook.example/surehook/internal/hook"
+	"surehook.example/surehook/internal/memory"
+	"surehook.example/surehook/internal/rule/isolation"
+	"surehook.example/surehook/internal/table"
 )
 
 // verdict is the fate of one effect.

@@ -6,10 +6,10 @@ import (
 	"strconv"
 	"time"
 
-	"surehook/internal/delivery/breaker"
-	"surehook/internal/delivery/replay"
-	"surehook/internal/hook"
-	"surehook/internal/memory"
+	"surehook.example/surehook/internal/delivery/breaker"
+	"surehook.example/surehook/internal/delivery/replay"
+	"surehook.example/surehook/internal/hook"
+	"surehook.example/surehook/internal/memory"
 )
 
 // visibility is the visibility timeout: six timeouts of the functions, 6 x 60 s.

@@ -4,7 +4,7 @@ import (
 	"context"
 	"fmt"
 
-	adminendpoint "surehook/internal/admin/endpoint"
+	adminendpoint "surehook.example/surehook/internal/admin/endpoint"
 )
 
 // sample sends a test event to the endpoint, of its own type or of another.

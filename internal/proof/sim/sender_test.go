@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"net/netip"
 
-	"surehook/internal/delivery/send"
-	"surehook/internal/hook"
+	"surehook.example/surehook/internal/delivery/send"
+	"surehook.example/surehook/internal/hook"
 )
 
 const otherRegion = "us-east-1"

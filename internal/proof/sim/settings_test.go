@@ -9,9 +9,9 @@ import (
 	"strings"
 	"time"
 
-	adminendpoint "surehook/internal/admin/endpoint"
-	"surehook/internal/delivery/send"
-	"surehook/internal/hook"
+	adminendpoint "surehook.example/surehook/internal/admin/endpoint"
+	"surehook.example/surehook/internal/delivery/send"
+	"surehook.example/surehook/internal/hook"
 )
 
 // Operators change retry policies, lists of statuses, filters, event types and max_age while

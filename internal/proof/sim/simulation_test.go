@@ -12,9 +12,9 @@ import (
 	"testing/synctest"
 	"time"
 
-	"surehook/internal/memory"
-	"surehook/internal/proof/world"
-	"surehook/internal/table"
+	"surehook.example/surehook/internal/memory"
+	"surehook.example/surehook/internal/proof/world"
+	"surehook.example/surehook/internal/table"
 )
 
 var start = world.Start()

@@ -9,13 +9,13 @@ import (
 	"slices"
 	"time"
 
-	"surehook/internal/admin/reject"
-	"surehook/internal/delivery/ingest"
-	"surehook/internal/delivery/source"
-	"surehook/internal/emf"
-	"surehook/internal/hook"
-	"surehook/internal/httpapi"
-	"surehook/internal/memory"
+	"surehook.example/surehook/internal/admin/reject"
+	"surehook.example/surehook/internal/delivery/ingest"
+	"surehook.example/surehook/internal/delivery/source"
+	"surehook.example/surehook/internal/emf"
+	"surehook.example/surehook/internal/hook"
+	"surehook.example/surehook/internal/httpapi"
+	"surehook.example/surehook/internal/memory"
 )
 
 // In one seed in eight, producers send all events to the events queue, in its three forms,

@@ -6,9 +6,9 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
 
-	"surehook/internal/aws/dynamo"
-	"surehook/internal/hook"
-	"surehook/internal/table"
+	"surehook.example/surehook/internal/aws/dynamo"
+	"surehook.example/surehook/internal/hook"
+	"surehook.example/surehook/internal/table"
 )
 
 // The stream brings stored events and replays to the breaker: minutes late, twice, in any

@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"surehook/internal/hook"
+	"surehook.example/surehook/internal/hook"
 )
 
 // Seven in eight seeds run without the sweeper, which would hide lost tokens: see purging.

@@ -13,8 +13,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
-	"surehook/internal/delivery/gate"
-	"surehook/internal/table"
+	"surehook.example/surehook/internal/delivery/gate"
+	"surehook.example/surehook/internal/table"
 )
 
 const (

@@ -7,9 +7,9 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
-	"surehook/internal/hook"
-	"surehook/internal/names"
-	"surehook/internal/table"
+	"surehook.example/surehook/internal/hook"
+	"surehook.example/surehook/internal/names"
+	"surehook.example/surehook/internal/table"
 )
 
 // ErrThrottled is the error of a request that the table throttles, after the retries of the

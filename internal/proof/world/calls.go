@@ -6,7 +6,7 @@ import (
 	"sync"
 	"testing"
 
-	"surehook/internal/hook"
+	"surehook.example/surehook/internal/hook"
 )
 
 // Calls counts the calls of the functions by name: the requests to the table, such as

@@ -5,11 +5,11 @@ import (
 	"fmt"
 	"time"
 
-	"surehook/internal/delivery/gate"
-	"surehook/internal/hook"
-	"surehook/internal/memory"
-	"surehook/internal/rule/isolation"
-	"surehook/internal/rule/sign"
+	"surehook.example/surehook/internal/delivery/gate"
+	"surehook.example/surehook/internal/hook"
+	"surehook.example/surehook/internal/memory"
+	"surehook.example/surehook/internal/rule/isolation"
+	"surehook.example/surehook/internal/rule/sign"
 )
 
 // Tenant is the tenant of every endpoint and event of a World.

@@ -5,11 +5,11 @@ import (
 	"testing"
 	"time"
 
-	"surehook/internal/admin/endpoint"
-	"surehook/internal/delivery/egress"
-	"surehook/internal/hook"
-	"surehook/internal/memory"
-	"surehook/internal/proof/world"
+	"surehook.example/surehook/internal/admin/endpoint"
+	"surehook.example/surehook/internal/delivery/egress"
+	"surehook.example/surehook/internal/hook"
+	"surehook.example/surehook/internal/memory"
+	"surehook.example/surehook/internal/proof/world"
 )
 
 // Whoever resumes, enables or deletes an endpoint, or resets its circuit, makes the breaker

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"sync"
 
-	"surehook/internal/hook"
+	"surehook.example/surehook/internal/hook"
 )
 
 // IDs makes ids and secrets that are the same at every run. The retry jitter is

@@ -5,9 +5,9 @@ import (
 	"errors"
 	"time"
 
-	"surehook/internal/delivery/breaker"
-	"surehook/internal/delivery/replay"
-	"surehook/internal/hook"
+	"surehook.example/surehook/internal/delivery/breaker"
+	"surehook.example/surehook/internal/delivery/replay"
+	"surehook.example/surehook/internal/hook"
 )
 
 // ports are the ports of the functions beside the table: those in memory, with the faults

@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strings"
 
-	"surehook/internal/delivery/gate"
-	"surehook/internal/hook"
+	"surehook.example/surehook/internal/delivery/gate"
+	"surehook.example/surehook/internal/hook"
 )
 
 // Delivery returns the record of the delivery.

@@ -6,9 +6,9 @@ import (
 	"sync"
 	"time"
 
-	"surehook/internal/delivery/deliver"
-	"surehook/internal/hook"
-	"surehook/internal/memory"
+	"surehook.example/surehook/internal/delivery/deliver"
+	"surehook.example/surehook/internal/hook"
+	"surehook.example/surehook/internal/memory"
 )
 
 // maxRounds bounds Run. The longest test, 10,000 replays in pages of 100 with a

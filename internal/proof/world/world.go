@@ -8,17 +8,17 @@ import (
 	"testing"
 	"time"
 
-	"surehook/internal/delivery/attempt"
-	"surehook/internal/delivery/breaker"
-	"surehook/internal/delivery/deliver"
-	"surehook/internal/delivery/ingest"
-	"surehook/internal/delivery/replay"
-	"surehook/internal/delivery/send"
-	"surehook/internal/delivery/settle"
-	"surehook/internal/emf"
-	"surehook/internal/hook"
-	"surehook/internal/memory"
-	"surehook/internal/rule/shape"
+	"surehook.example/surehook/internal/delivery/attempt"
+	"surehook.example/surehook/internal/delivery/breaker"
+	"surehook.example/surehook/internal/delivery/deliver"
+	"surehook.example/surehook/internal/delivery/ingest"
+	"surehook.example/surehook/internal/delivery/replay"
+	"surehook.example/surehook/internal/delivery/send"
+	"surehook.example/surehook/internal/delivery/settle"
+	"surehook.example/surehook/internal/emf"
+	"surehook.example/surehook/internal/hook"
+	"surehook.example/surehook/internal/memory"
+	"surehook.example/surehook/internal/rule/shape"
 )
 
 // Function is one of the functions in a World.

@@ -3,7 +3,7 @@ package circuit
 import (
 	"time"
 
-	"surehook/internal/hook"
+	"surehook.example/surehook/internal/hook"
 )
 
 // State is the state of a circuit.

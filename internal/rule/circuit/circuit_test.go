@@ -9,8 +9,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"surehook/internal/hook"
-	"surehook/internal/rule/circuit"
+	"surehook.example/surehook/internal/hook"
+	"surehook.example/surehook/internal/rule/circuit"
 )
 
 var (

@@ -4,7 +4,7 @@ import (
 	"math"
 	"time"
 
-	"surehook/internal/hook"
+	"surehook.example/surehook/internal/hook"
 )
 
 // rateApplies reports whether the window began after the last closing, so that it contains no

@@ -34,9 +34,9 @@ package condition
 import (
 	"time"
 
-	"surehook/internal/hook"
-	"surehook/internal/rule/circuit"
-	"surehook/internal/rule/stats"
+	"surehook.example/surehook/internal/hook"
+	"surehook.example/surehook/internal/rule/circuit"
+	"surehook.example/surehook/internal/rule/stats"
 )
 
 // Span is the time before now of the hours to judge: an hour counts that begins at or

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"time"
 
-	"surehook/internal/hook"
+	"surehook.example/surehook/internal/hook"
 )
 
 // Bounds of the memory of one group.

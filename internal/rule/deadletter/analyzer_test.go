@@ -10,8 +10,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
-	"surehook/internal/hook"
-	"surehook/internal/rule/deadletter"
+	"surehook.example/surehook/internal/hook"
+	"surehook.example/surehook/internal/rule/deadletter"
 )
 
 const (

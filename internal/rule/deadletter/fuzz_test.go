@@ -5,8 +5,8 @@ import (
 	"testing"
 	"time"
 
-	"surehook/internal/hook"
-	"surehook/internal/rule/deadletter"
+	"surehook.example/surehook/internal/hook"
+	"surehook.example/surehook/internal/rule/deadletter"
 )
 
 // FuzzAnalyzer reads one dead letter per eight bytes and checks the invariants: every

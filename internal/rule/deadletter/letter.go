@@ -3,7 +3,7 @@ package deadletter
 import (
 	"time"
 
-	"surehook/internal/hook"
+	"surehook.example/surehook/internal/hook"
 )
 
 // Letter is a dead letter: the input of the analysis for one dead delivery.

@@ -4,7 +4,7 @@ import (
 	"net/http"
 	"time"
 
-	"surehook/internal/hook"
+	"surehook.example/surehook/internal/hook"
 )
 
 // An outage is a group with clusterPercent of the dead letters within clusterWindow.

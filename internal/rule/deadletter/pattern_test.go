@@ -6,8 +6,8 @@ import (
 	"testing"
 	"time"
 
-	"surehook/internal/hook"
-	"surehook/internal/rule/deadletter"
+	"surehook.example/surehook/internal/hook"
+	"surehook.example/surehook/internal/rule/deadletter"
 )
 
 // at returns dead letters with deaths at the given times after noon.

@@ -1,6 +1,6 @@
 package deadletter
 
-import "surehook/internal/hook"
+import "surehook.example/surehook/internal/hook"
 
 // suggest returns advice for the owner of the endpoint: the cause, and the API field
 // to change.

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"surehook/internal/rule/filter"
+	"surehook.example/surehook/internal/rule/filter"
 )
 
 // What AWS documents about each operator, with patterns and events of our own:

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"surehook/internal/rule/filter"
+	"surehook.example/surehook/internal/rule/filter"
 )
 
 const instance = `{"state":"running","x-limit":301.8,"c-count":5,"d-count":7,"nothing":null,"empty":"","ready":true,` +

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strconv"
 
-	"surehook/internal/hook"
+	"surehook.example/surehook/internal/hook"
 )
 
 // comparison is an operator of numeric with its number.

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"surehook/internal/hook"
+	"surehook.example/surehook/internal/hook"
 )
 
 // Bytes of a step.

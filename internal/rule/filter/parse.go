@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strconv"
 
-	"surehook/internal/hook"
+	"surehook.example/surehook/internal/hook"
 )
 
 // Parse returns the filter of the JSON, or what is wrong. field is the name of the JSON

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"time"
 
-	"surehook/internal/hook"
+	"surehook.example/surehook/internal/hook"
 )
 
 // MaxClaims is the highest number of claims in one write. The same write also ends expired

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"surehook/internal/hook"
+	"surehook.example/surehook/internal/hook"
 )
 
 // LeaseFor is how long a lease on an in-flight slot lasts. An attempt and its settlement end

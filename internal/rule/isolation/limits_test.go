@@ -6,7 +6,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"surehook/internal/rule/isolation"
+	"surehook.example/surehook/internal/rule/isolation"
 )
 
 var start = time.Date(2026, 11, 25, 12, 0, 0, 0, time.UTC)

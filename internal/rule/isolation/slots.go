@@ -4,7 +4,7 @@ import (
 	"math"
 	"time"
 
-	"surehook/internal/hook"
+	"surehook.example/surehook/internal/hook"
 )
 
 // When a fast endpoint has a rate, its parked deliveries are sent through as many slots as the

@@ -6,8 +6,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"surehook/internal/hook"
-	"surehook/internal/rule/isolation"
+	"surehook.example/surehook/internal/hook"
+	"surehook.example/surehook/internal/rule/isolation"
 )
 
 // held is a lease of the delivery evt_<name>, generation 1.

@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"surehook/internal/rule/isolation"
+	"surehook.example/surehook/internal/rule/isolation"
 )
 
 func TestScore(t *testing.T) {

@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"surehook/internal/rule/latency"
+	"surehook.example/surehook/internal/rule/latency"
 )
 
 // promised is the largest relative error, including the rounding to nanoseconds.

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"surehook/internal/rule/latency"
+	"surehook.example/surehook/internal/rule/latency"
 )
 
 // promisedCoarse is the largest relative error of a percentile of a Coarse.

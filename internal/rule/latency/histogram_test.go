@@ -9,7 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"surehook/internal/rule/latency"
+	"surehook.example/surehook/internal/rule/latency"
 )
 
 // of returns a histogram of the durations.

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"surehook/internal/rule/latency"
+	"surehook.example/surehook/internal/rule/latency"
 )
 
 // TestHistogram_Percentile_withinFivePercent compares percentiles with the exact

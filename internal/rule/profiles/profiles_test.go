@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"surehook/internal/rule/profiles"
+	"surehook.example/surehook/internal/rule/profiles"
 )
 
 const own = `{"signed": "{timestamp}.{body}", "algorithm": "sha256", "encoding": "hex", "key": "text", "headers": {"X-Acme": "t={timestamp},v1={signature}"}}`

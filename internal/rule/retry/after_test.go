@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"surehook/internal/rule/retry"
+	"surehook.example/surehook/internal/rule/retry"
 )
 
 // now is a Sunday noon in whole seconds, the resolution of HTTP dates.

@@ -4,8 +4,8 @@ import (
 	"testing"
 	"time"
 
-	"surehook/internal/hook"
-	"surehook/internal/rule/retry"
+	"surehook.example/surehook/internal/hook"
+	"surehook.example/surehook/internal/rule/retry"
 )
 
 const deliveries = 10_000

@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"time"
 
-	"surehook/internal/hook"
+	"surehook.example/surehook/internal/hook"
 )
 
 // Attempts returns the total number of attempts of the policy, including the

@@ -4,7 +4,7 @@ import (
 	"math"
 	"time"
 
-	"surehook/internal/hook"
+	"surehook.example/surehook/internal/hook"
 )
 
 // The names of the presets.

@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"surehook/internal/rule/retry"
+	"surehook.example/surehook/internal/rule/retry"
 )
 
 func TestRedelivery(t *testing.T) {

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"time"
 
-	"surehook/internal/hook"
+	"surehook.example/surehook/internal/hook"
 )
 
 // MinDelay is the shortest valid delay of a policy, before jitter.

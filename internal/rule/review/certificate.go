@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"time"
 
-	"surehook/internal/hook"
+	"surehook.example/surehook/internal/hook"
 )
 
 const day = 24 * time.Hour

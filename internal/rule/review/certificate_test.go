@@ -5,8 +5,8 @@ import (
 	"testing"
 	"time"
 
-	"surehook/internal/hook"
-	"surehook/internal/rule/review"
+	"surehook.example/surehook/internal/hook"
+	"surehook.example/surehook/internal/rule/review"
 )
 
 // The reviews of a certificate's last weeks, with the flags of the review before: one

@@ -6,9 +6,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"surehook/internal/hook"
-	"surehook/internal/rule/review"
-	"surehook/internal/rule/stats"
+	"surehook.example/surehook/internal/hook"
+	"surehook.example/surehook/internal/rule/review"
+	"surehook.example/surehook/internal/rule/stats"
 )
 
 // A wrong deployment answers 25 deliveries with 404, and the next 20 deliveries succeed:

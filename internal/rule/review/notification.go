@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"surehook/internal/hook"
+	"surehook.example/surehook/internal/hook"
 )
 
 // notifications returns one notification per changed decision.

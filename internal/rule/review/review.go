@@ -3,8 +3,8 @@ package review
 import (
 	"time"
 
-	"surehook/internal/hook"
-	"surehook/internal/rule/stats"
+	"surehook.example/surehook/internal/hook"
+	"surehook.example/surehook/internal/rule/stats"
 )
 
 // Flags are the decisions of the reviews so far about an endpoint. Values compare

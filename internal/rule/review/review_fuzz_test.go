@@ -6,10 +6,10 @@ import (
 	"testing"
 	"time"
 
-	"surehook/internal/hook"
-	"surehook/internal/rule/latency"
-	"surehook/internal/rule/review"
-	"surehook/internal/rule/stats"
+	"surehook.example/surehook/internal/hook"
+	"surehook.example/surehook/internal/rule/latency"
+	"surehook.example/surehook/internal/rule/review"
+	"surehook.example/surehook/internal/rule/stats"
 )
 
 // fuzzed returns one hour per five bytes: the hour, a bucket and the count in the bucket, dead and delivered.

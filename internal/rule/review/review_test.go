@@ -6,10 +6,10 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"surehook/internal/hook"
-	"surehook/internal/rule/latency"
-	"surehook/internal/rule/review"
-	"surehook/internal/rule/stats"
+	"surehook.example/surehook/internal/hook"
+	"surehook.example/surehook/internal/rule/latency"
+	"surehook.example/surehook/internal/rule/review"
+	"surehook.example/surehook/internal/rule/stats"
 )
 
 // now is seven minutes into the third quarter of an hour, nine days after the creation of the endpoint.

@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"strings"
 
-	"surehook/internal/hook"
+	"surehook.example/surehook/internal/hook"
 )
 
 // Bounds of a number. The check computes with exact fractions, and 1e1000000 takes a

@@ -26,7 +26,7 @@ import (
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
-	"surehook/internal/hook"
+	"surehook.example/surehook/internal/hook"
 )
 
 // Dialect is the only value of $schema.

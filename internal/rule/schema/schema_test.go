@@ -8,8 +8,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"surehook/internal/hook"
-	"surehook/internal/rule/schema"
+	"surehook.example/surehook/internal/hook"
+	"surehook.example/surehook/internal/rule/schema"
 )
 
 const order = `{

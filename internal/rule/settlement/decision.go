@@ -3,8 +3,8 @@ package settlement
 import (
 	"time"
 
-	"surehook/internal/hook"
-	"surehook/internal/rule/retry"
+	"surehook.example/surehook/internal/hook"
+	"surehook.example/surehook/internal/rule/retry"
 )
 
 // Decision is what a token decided about its delivery. On applies it to a record, and after a

@@ -3,7 +3,7 @@ package settlement
 import (
 	"time"
 
-	"surehook/internal/hook"
+	"surehook.example/surehook/internal/hook"
 )
 
 // FollowUp is the work that follows from a record (b), in the order of the fields. Repeating it

@@ -3,8 +3,8 @@ package settlement
 import (
 	"time"
 
-	"surehook/internal/hook"
-	"surehook/internal/rule/retry"
+	"surehook.example/surehook/internal/hook"
+	"surehook.example/surehook/internal/rule/retry"
 )
 
 // Subject is a token with the records that it names. The records are shared and must not be

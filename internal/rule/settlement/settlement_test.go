@@ -6,8 +6,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"surehook/internal/hook"
-	"surehook/internal/rule/settlement"
+	"surehook.example/surehook/internal/hook"
+	"surehook.example/surehook/internal/rule/settlement"
 )
 
 var now = time.Date(2026, 11, 25, 12, 0, 0, 0, time.UTC)

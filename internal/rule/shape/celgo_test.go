@@ -11,8 +11,8 @@ import (
 	"github.com/google/cel-go/common/types/traits"
 	"github.com/google/cel-go/ext"
 
-	"surehook/internal/hook"
-	"surehook/internal/rule/shape"
+	"surehook.example/surehook/internal/hook"
+	"surehook.example/surehook/internal/rule/shape"
 )
 
 // TestCELGo holds the evaluation of this package to that of cel-go: each expression has the

@@ -13,7 +13,7 @@ import (
 	"github.com/google/cel-go/parser"
 	lru "github.com/hashicorp/golang-lru/v2"
 
-	"surehook/internal/hook"
+	"surehook.example/surehook/internal/hook"
 )
 
 // Bounds of expressions. docs/limits.md lists the bounds.

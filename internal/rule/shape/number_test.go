@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"surehook/internal/hook"
-	"surehook/internal/rule/shape"
+	"surehook.example/surehook/internal/hook"
+	"surehook.example/surehook/internal/rule/shape"
 )
 
 // TestArithmetic holds whole numbers at the edges of 64 bits to math/big.

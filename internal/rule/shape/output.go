@@ -13,7 +13,7 @@ import (
 	"strconv"
 	"time"
 
-	"surehook/internal/hook"
+	"surehook.example/surehook/internal/hook"
 )
 
 // Bounds of a result. docs/limits.md lists the bounds.

@@ -5,7 +5,7 @@ import (
 	"sync"
 	"time"
 
-	"surehook/internal/hook"
+	"surehook.example/surehook/internal/hook"
 )
 
 // Content is what a request says about an event.

@@ -11,8 +11,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"surehook/internal/hook"
-	"surehook/internal/rule/shape"
+	"surehook.example/surehook/internal/hook"
+	"surehook.example/surehook/internal/rule/shape"
 )
 
 const payload = `{"id": 9007199254740993, "total": 19.90, "name": "Ada <&> é", "ok": true, "none": null,

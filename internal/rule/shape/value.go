@@ -6,7 +6,7 @@ import (
 	"errors"
 	"strconv"
 
-	"surehook/internal/hook"
+	"surehook.example/surehook/internal/hook"
 )
 
 // eventOf returns the event as transformations see it.

@@ -14,7 +14,7 @@ import (
 	"slices"
 	"strings"
 
-	"surehook/internal/hook"
+	"surehook.example/surehook/internal/hook"
 )
 
 const (

@@ -13,8 +13,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"surehook/internal/hook"
-	"surehook/internal/rule/sign"
+	"surehook.example/surehook/internal/hook"
+	"surehook.example/surehook/internal/rule/sign"
 )
 
 // A v1 secret and a v1a key pair from the tests and docs of other implementations:

@@ -13,8 +13,8 @@ import (
 
 	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
 
-	"surehook/internal/hook"
-	"surehook/internal/rule/sign"
+	"surehook.example/surehook/internal/hook"
+	"surehook.example/surehook/internal/rule/sign"
 )
 
 // known is the message in the known-answer tests of the specification's libraries.

@@ -15,7 +15,7 @@ import (
 	"strings"
 	"time"
 
-	"surehook/internal/hook"
+	"surehook.example/surehook/internal/hook"
 )
 
 // Profiles returns the profiles of Surehook but standard, by name. The contracts are those

@@ -15,8 +15,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"surehook/internal/hook"
-	"surehook/internal/rule/sign"
+	"surehook.example/surehook/internal/hook"
+	"surehook.example/surehook/internal/rule/sign"
 )
 
 var update = flag.Bool("update", false, "write testdata/profiles.json")

@@ -3,8 +3,8 @@ package stats
 import (
 	"time"
 
-	"surehook/internal/hook"
-	"surehook/internal/rule/latency"
+	"surehook.example/surehook/internal/hook"
+	"surehook.example/surehook/internal/rule/latency"
 )
 
 // Figures are the counts of an endpoint or of an event type, over any number of hours

@@ -24,8 +24,8 @@ package stats
 import (
 	"time"
 
-	"surehook/internal/hook"
-	"surehook/internal/rule/latency"
+	"surehook.example/surehook/internal/hook"
+	"surehook.example/surehook/internal/rule/latency"
 )
 
 // Kept is the time to keep the counts of an hour after the end of the hour: the span of

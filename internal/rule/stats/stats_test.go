@@ -7,9 +7,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"surehook/internal/hook"
-	"surehook/internal/rule/latency"
-	"surehook/internal/rule/stats"
+	"surehook.example/surehook/internal/hook"
+	"surehook.example/surehook/internal/rule/latency"
+	"surehook.example/surehook/internal/rule/stats"
 )
 
 func wantSame(t *testing.T, call string, want, got stats.Counts) {

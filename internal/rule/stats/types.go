@@ -3,8 +3,8 @@ package stats
 import (
 	"iter"
 
-	"surehook/internal/hook"
-	"surehook/internal/rule/latency"
+	"surehook.example/surehook/internal/hook"
+	"surehook.example/surehook/internal/rule/latency"
 )
 
 // MaxTypes bounds the event types with counts of their own, per endpoint and hour. The

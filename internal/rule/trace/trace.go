@@ -14,7 +14,7 @@ import (
 	"encoding/hex"
 	"strconv"
 
-	"surehook/internal/hook"
+	"surehook.example/surehook/internal/hook"
 )
 
 // Span is the id of one unit of work in a trace.

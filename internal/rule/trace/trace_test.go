@@ -4,8 +4,8 @@ import (
 	"strings"
 	"testing"
 
-	"surehook/internal/hook"
-	"surehook/internal/rule/trace"
+	"surehook.example/surehook/internal/hook"
+	"surehook.example/surehook/internal/rule/trace"
 )
 
 const (

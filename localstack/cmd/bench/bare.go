@@ -25,9 +25,9 @@ import (
 	"sync/atomic"
 	"time"
 
-	"surehook/internal/names"
-	"surehook/internal/rule/sign"
-	"surehook/localstack/cmd/bench/usage"
+	"surehook.example/surehook/internal/names"
+	"surehook.example/surehook/internal/rule/sign"
+	"surehook.example/surehook/localstack/cmd/bench/usage"
 )
 
 // authority issues the certificates of the servers: P-256, signed by a root, as public ones are

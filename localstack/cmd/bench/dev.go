@@ -18,7 +18,7 @@ import (
 	"syscall"
 	"time"
 
-	"surehook/localstack/stack"
+	"surehook.example/surehook/localstack/stack"
 )
 
 const (

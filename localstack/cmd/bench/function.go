@@ -14,9 +14,9 @@ import (
 
 	"github.com/aws/aws-lambda-go/events"
 
-	"surehook/internal/aws/apigateway"
-	"surehook/internal/hook"
-	"surehook/localstack/cmd/bench/usage"
+	"surehook.example/surehook/internal/aws/apigateway"
+	"surehook.example/surehook/internal/hook"
+	"surehook.example/surehook/localstack/cmd/bench/usage"
 )
 
 // observer is the file that a measured function has more than a deployed one.
@@ -25,7 +25,7 @@ const observer = `package main
 import (
 	"os"
 
-	"surehook/localstack/cmd/bench/usage"
+	"surehook.example/surehook/localstack/cmd/bench/usage"
 )
 
 func init() {

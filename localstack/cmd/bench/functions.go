@@ -15,7 +15,7 @@ import (
 	"strings"
 	"time"
 
-	"surehook/internal/names"
+	"surehook.example/surehook/internal/names"
 )
 
 // starts is the number of starts per function. The result is the median.

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"surehook/internal/config"
+	"surehook.example/surehook/internal/config"
 )
 
 // The functions start with the environment of the benchmark.

@@ -11,7 +11,7 @@ import (
 	"strconv"
 	"strings"
 
-	"surehook/internal/names"
+	"surehook.example/surehook/internal/names"
 )
 
 // packages runs the packages' benchmarks, with the collector of garbage set as in the functions.

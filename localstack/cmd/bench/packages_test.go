@@ -7,11 +7,11 @@ import (
 
 const output = `goos: linux
 goarch: amd64
-pkg: surehook/internal/rule/sign
+pkg: surehook.example/surehook/internal/rule/sign
 cpu: Some CPU
 BenchmarkStandard/v1/1024B-2         	  509313	      2345 ns/op	 436.72 MB/s	    2104 B/op	      14 allocs/op
 PASS
-ok  	surehook/internal/rule/sign	2.345s
+ok  	surehook.example/surehook/internal/rule/sign	2.345s
 `
 
 func TestDescribePackages(t *testing.T) {

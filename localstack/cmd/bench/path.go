@@ -15,8 +15,8 @@ import (
 
 	"github.com/aws/aws-lambda-go/events"
 
-	"surehook/internal/names"
-	"surehook/localstack/cmd/bench/usage"
+	"surehook.example/surehook/internal/names"
+	"surehook.example/surehook/localstack/cmd/bench/usage"
 )
 
 const (

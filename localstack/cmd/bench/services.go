@@ -21,7 +21,7 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
-	"surehook/internal/memory"
+	"surehook.example/surehook/internal/memory"
 )
 
 // latency is the least time to an answer.

@@ -21,8 +21,8 @@ import (
 	"strings"
 	"syscall"
 
-	"surehook/localstack/emulator"
-	"surehook/localstack/strict"
+	"surehook.example/surehook/localstack/emulator"
+	"surehook.example/surehook/localstack/strict"
 )
 
 func main() {

@@ -19,10 +19,10 @@ import (
 	"syscall"
 	"time"
 
-	"surehook/localstack/emulator"
-	"surehook/localstack/picture"
-	"surehook/localstack/receiver"
-	"surehook/localstack/stack"
+	"surehook.example/surehook/localstack/emulator"
+	"surehook.example/surehook/localstack/picture"
+	"surehook.example/surehook/localstack/receiver"
+	"surehook.example/surehook/localstack/stack"
 )
 
 func main() {

@@ -10,8 +10,8 @@ import (
 	"os/signal"
 	"syscall"
 
-	"surehook/localstack/emulator"
-	"surehook/localstack/stack"
+	"surehook.example/surehook/localstack/emulator"
+	"surehook.example/surehook/localstack/stack"
 )
 
 func main() {

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"time"
 
-	"surehook/localstack/receiver"
-	"surehook/localstack/stack"
+	"surehook.example/surehook/localstack/receiver"
+	"surehook.example/surehook/localstack/stack"
 )
 
 // tenant is the customer of the demonstration.

@@ -18,9 +18,9 @@ import (
 	"syscall"
 	"time"
 
-	"surehook/localstack/emulator"
-	"surehook/localstack/receiver"
-	"surehook/localstack/stack"
+	"surehook.example/surehook/localstack/emulator"
+	"surehook.example/surehook/localstack/receiver"
+	"surehook.example/surehook/localstack/stack"
 )
 
 func main() {

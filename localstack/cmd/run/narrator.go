@@ -6,8 +6,8 @@ import (
 	"io"
 	"time"
 
-	"surehook/localstack/receiver"
-	"surehook/localstack/stack"
+	"surehook.example/surehook/localstack/receiver"
+	"surehook.example/surehook/localstack/stack"
 )
 
 // narrator prints the progress in numbered steps.

@@ -15,9 +15,9 @@ import (
 	"os/signal"
 	"syscall"
 
-	"surehook/internal/smoke"
-	"surehook/localstack/emulator"
-	"surehook/localstack/stack"
+	"surehook.example/surehook/internal/smoke"
+	"surehook.example/surehook/localstack/emulator"
+	"surehook.example/surehook/localstack/stack"
 )
 
 func main() {

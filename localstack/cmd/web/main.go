@@ -16,8 +16,8 @@ import (
 	"path/filepath"
 	"syscall"
 
-	"surehook/localstack/emulator"
-	"surehook/localstack/stack"
+	"surehook.example/surehook/localstack/emulator"
+	"surehook.example/surehook/localstack/stack"
 )
 
 // logo is a green square.
