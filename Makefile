@@ -94,7 +94,7 @@ cli: need/go ## Build the command line, bin/surehook
 ## --- Change
 
 .PHONY: check
-check: lint tidy test ## The five-minute lane before each commit: style, go.mod, unit tests, one synth
+check: lint tidy test ## The quick lane before each commit: style, go.mod, unit tests, one synth
 	@$(MAKE) synth ENV=prod > /dev/null
 	@echo "all is well: make ci proves the rest"
 
