@@ -148,3 +148,12 @@ examples/receivers: need/go need/node need/python examples/receiver-node/node_mo
 .PHONY: examples/profiles
 examples/profiles: need/node examples/profiles/node_modules ## Verify requests with the libraries of GitHub, Shopify, Slack, Stripe and Svix
 	@cd examples/profiles && npm test
+
+# The environment local is of the same constructs as prod, for functions of this machine.
+.PHONY: test/release
+test/release: need/go need/node need/python local .venv/release ## Deploy a release to the emulator with deploy.sh, and run the smoke test on it
+	@.venv/release/bin/shellcheck infra/deploy.sh
+	@$(MAKE) release/stack ENVIRONMENTS=local ARCH=$(HOST_ARCH) VERSION=v0.0.0-local RELEASE=dist/local
+	@mkdir -p bin
+	@go build -o bin/smoke ./localstack/cmd/smoke
+	@PATH="$(CURDIR)/.venv/release/bin:$$PATH" RELEASE=dist/local exec bin/smoke

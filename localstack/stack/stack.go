@@ -1,6 +1,6 @@
 // Package stack deploys the real stack to an emulator in the same way as to
 // AWS: Go builds the functions, and the CDK command line synthesizes and
-// deploys the CDK app. The package knows the stack's outputs and calls the API.
+// deploys the CDK app; or deploy.sh deploys a release. The package knows the stack's outputs and calls the API.
 // The package does not know the stack's behavior.
 package stack
 
@@ -55,6 +55,7 @@ type Options struct {
 	Env      []string  // the caller's environment, for the Go tool
 	Progress io.Writer // gets one line per step, with the duration in seconds
 	Context  []string  // settings of the CDK app, such as "portal_name=Acme"
+	Release  string    // the folder of a release of the environment local, for deploy.sh; empty for CDK
 }
 
 // Deploy builds and deploys the stack and returns its outputs.
@@ -63,7 +64,11 @@ func Deploy(ctx context.Context, e *emulator.Emulator, opts Options) (*Stack, er
 	if err != nil {
 		return nil, fmt.Errorf("deploy the stack: %w", err)
 	}
-	for _, step := range d.steps() {
+	steps := d.steps()
+	if opts.Release != "" {
+		steps = d.releaseSteps()
+	}
+	for _, step := range steps {
 		if err := d.run(ctx, step); err != nil {
 			return nil, fmt.Errorf("deploy the stack: %w", err)
 		}
@@ -91,7 +96,7 @@ type deployment struct {
 	os, arch  string // target of the functions' build
 	functions []string
 	dist      string // folder of the built functions
-	work      string // cdk.out and outputs.json
+	work      string // cdk.out
 	log       string // output of the tools
 }
 

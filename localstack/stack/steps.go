@@ -46,8 +46,7 @@ func (d *deployment) steps() []step {
 	target := func(region string) string { return fmt.Sprintf("aws://%s/%s", emulator.Account, region) }
 	bootstrap := slices.Concat([]string{d.cdk(), "bootstrap", target(emulator.Region), target(SenderRegion), "--no-notices"}, context)
 	deploy := slices.Concat([]string{
-		d.cdk(), "deploy", "--all", "--require-approval", "never", "--no-notices",
-		"--progress", "events", "--outputs-file", d.outputsFile(),
+		d.cdk(), "deploy", "--all", "--require-approval", "never", "--no-notices", "--progress", "events",
 	}, context)
 	steps := []step{
 		functions,
@@ -61,6 +60,17 @@ func (d *deployment) steps() []step {
 		{title: "bootstrap CDK", dir: "infra", env: cdkEnv, commands: [][]string{bootstrap}},
 		{title: "deploy " + Name, dir: "infra", env: cdkEnv, commands: [][]string{deploy}},
 	}...)
+}
+
+// releaseSteps deploy the release as its users do, and change a parameter of the stack.
+func (d *deployment) releaseSteps() []step {
+	const bucket = "surehook-releases"
+	deploy := []string{"./deploy.sh", "--bucket", bucket, "--environment", "local"}
+	return []step{
+		{title: "make a bucket", env: d.emulator.ClientEnv(), commands: [][]string{{"aws", "s3", "mb", "s3://" + bucket}}},
+		{title: "deploy.sh creates " + Name, dir: d.opts.Release, env: d.emulator.ClientEnv(), commands: [][]string{deploy}},
+		{title: "deploy.sh updates it", dir: d.opts.Release, env: d.emulator.ClientEnv(), commands: [][]string{append(deploy, "PortalName=A portal of a release")}},
+	}
 }
 
 // cdkEnv is the environment of the CDK command line.
@@ -139,5 +149,3 @@ func (d *deployment) prepare(ctx context.Context, dir string, argv ...string) *e
 	cmd.WaitDelay = 5 * time.Second
 	return cmd
 }
-
-func (d *deployment) outputsFile() string { return filepath.Join(d.work, "outputs.json") }

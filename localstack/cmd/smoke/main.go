@@ -3,7 +3,8 @@
 // addresses of the API and of the receiver, the checks that the emulator cannot
 // answer, and the limits of time.
 //
-// LONG=1 also waits for a schedule beyond 15 minutes.
+// RELEASE is the folder of a release of the environment local: its deploy.sh deploys in
+// place of CDK. LONG=1 also waits for a schedule beyond 15 minutes.
 package main
 
 import (
@@ -46,7 +47,7 @@ func run(ctx context.Context, out io.Writer) (err error) {
 	if _, err := stack.Probe(ctx, e, out); err != nil {
 		return err //nolint:wrapcheck // the error is complete
 	}
-	s, err := stack.Deploy(ctx, e, stack.Options{Root: root, Env: os.Environ(), Progress: out})
+	s, err := stack.Deploy(ctx, e, stack.Options{Root: root, Env: os.Environ(), Progress: out, Release: os.Getenv("RELEASE")})
 	if err != nil {
 		return err //nolint:wrapcheck // the error is complete
 	}
