@@ -77,6 +77,9 @@ lint/templates: $(VENV)/installed $(CDK) bin/infra ## Check the synthesised Clou
 		echo "cfn-lint surehook-$$env"; \
 		$(VENV)/bin/cfn-lint --config-file infra/.cfnlintrc.yaml infra/cdk.out/surehook-$$env.template.json; \
 	done
+	@echo "cfn-lint prod as released"
+	@$(MAKE) synth ENV=prod PREFIX= RELEASED=1 > /dev/null
+	@$(VENV)/bin/cfn-lint --config-file infra/.cfnlintrc.yaml infra/cdk.out/surehook-prod.template.json
 	@echo "cfn-lint prod with senders in other regions and fixed addresses"
 	@$(MAKE) synth ENV=prod PREFIX= SENDERS=us-east-1 FIXED=2 > /dev/null
 	@$(VENV)/bin/cfn-lint --config-file infra/.cfnlintrc.yaml infra/cdk.out/surehook-prod.template.json infra/cdk.out/surehook-prod-sender-us-east-1.template.json

@@ -3,6 +3,7 @@ package surehook
 import (
 	"encoding/json"
 	"maps"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -189,13 +190,20 @@ func TestNewRelease_withoutBootstrap(t *testing.T) {
 	}
 }
 
-// TestNewRelease_parameters checks that nothing but the place of the functions must be given.
+// TestNewRelease_parameters checks that nothing but the place of the functions must be given,
+// and that the document of releases names every other parameter.
 func TestNewRelease_parameters(t *testing.T) {
 	t.Parallel()
 
+	document, err := os.ReadFile("../../docs/release.md")
+	if err != nil {
+		t.Fatal(err)
+	}
 	for name, p := range templateOf(t, "released prod").Parameters {
 		if _, optional := p["Default"]; optional == strings.HasPrefix(name, "Assets") {
 			t.Errorf("parameter %s may be left out: %v", name, optional)
+		} else if optional && !strings.Contains(string(document), "`"+name+"`") {
+			t.Errorf("docs/release.md does not name the parameter %s", name)
 		}
 	}
 }
