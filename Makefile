@@ -75,8 +75,10 @@ help/more:
 ## --- Use
 
 .PHONY: run
-run: need/go need/node need/python local ## Bring the whole stack up on this machine and show it working (ONESHOT=1: then stop)
-	@go run ./localstack/cmd/run
+run: need/go need/node need/python ## Bring the whole stack up on this machine and show it working (ONESHOT=1: then stop)
+	@[ -x bin/infra ] || echo "The first run downloads and compiles: about four minutes on two cores. Later runs take less than one."
+	@$(MAKE) --jobs=4 local bin/infra run/compile
+	@CGO_ENABLED=0 go run -trimpath ./localstack/cmd/run
 
 .PHONY: dev
 dev: need/go $(if $(shell command -v npm),$(DOCS) $(WEB)) ## The same API and deliveries in one process on memory, until Ctrl-C (PORT=8080, LOG=info)
@@ -199,12 +201,16 @@ destroy: need/env need/go need/node build $(CDK) bin/infra ## Remove the stacks 
 RELEASE := dist/release
 ENVIRONMENTS := dev staging prod
 
-CHECKSUMS = cd $(RELEASE) && rm -f checksums.txt && sha256sum * > checksums.txt && sha256sum --check --quiet checksums.txt
+CHECKSUMS = cd $(RELEASE) && find * -type f ! -name checksums.txt | LC_ALL=C sort | xargs sha256sum > checksums.txt && sha256sum --check --quiet checksums.txt
 
 # Archives of the same files are equal byte for byte: the times in them are the commit's.
 .PHONY: release
 release: need/go need/node need/python $(SBOM) ## Write what a release consists of to dist/release (VERSION=v1.2.3)
 	@[[ "$(VERSION)" =~ ^v[0-9]+\.[0-9]+\.[0-9]+(-[0-9A-Za-z.-]+)?$$ ]] || { echo "VERSION is $(VERSION), and not like v1.2.3 or v1.2.3-rc.1"; exit 1; }
+	@case "$(VERSION)" in *-*) ;; *) \
+		[ -d "internal/proof/formats/testdata/$(VERSION)" ] || { echo "the formats of $(VERSION) are not frozen: see docs/release.md"; exit 1; }; \
+		grep --quiet --fixed-strings '## [$(VERSION:v%=%)] - ' CHANGELOG.md || { echo "CHANGELOG.md has no section of $(VERSION) with its date"; exit 1; }; \
+	esac
 	@$(MAKE) release/stack ARCH=arm64 VERSION=$(VERSION)
 	@at=$$(git log -1 --format=%ct); for on in linux/amd64 linux/arm64 darwin/arm64; do \
 		cli=dist/cli/$${on%/*}-$${on#*/}; \
@@ -214,6 +220,7 @@ release: need/go need/node need/python $(SBOM) ## Write what a release consists 
 	done
 	@$(SBOM) --type go --no-recurse --no-install-deps --project-version $(VERSION) --output $(RELEASE)/sbom.cdx.json . > /dev/null
 	@go test -count=1 -run '^TestSupply_licenses$$' ./docs -args -notices "$(abspath $(RELEASE))/THIRD_PARTY_NOTICES.txt"
+	@.ci/proxy $(VERSION) $(RELEASE)/go
 	@$(CHECKSUMS)
 	@ls -l $(RELEASE)
 
