@@ -154,9 +154,11 @@ examples/profiles: need/node examples/profiles/node_modules ## Verify requests w
 
 # The environment local is of the same constructs as prod, for functions of this machine.
 .PHONY: test/release
-test/release: need/go need/node need/python local .venv/release ## Deploy a release to the emulator with deploy.sh, and run the smoke test on it
+test/release: need/go need/node need/python local .venv/release ## Deploy, upgrade and roll back releases on the emulator with deploy.sh, and run the smoke test
 	@.venv/release/bin/shellcheck infra/deploy.sh
-	@$(MAKE) release/stack ENVIRONMENTS=local ARCH=$(HOST_ARCH) VERSION=v0.0.0-local RELEASE=dist/local
+	@for version in v0.0.1 v0.0.2; do \
+		$(MAKE) release/stack ENVIRONMENTS=local ARCH=$(HOST_ARCH) VERSION=$$version RELEASE=dist/local-$$version; \
+	done
 	@mkdir -p bin
 	@go build -o bin/smoke ./localstack/cmd/smoke
-	@PATH="$(CURDIR)/.venv/release/bin:$$PATH" RELEASE=dist/local exec bin/smoke
+	@PATH="$(CURDIR)/.venv/release/bin:$$PATH" RELEASES="dist/local-v0.0.1 dist/local-v0.0.2 dist/local-v0.0.1" exec bin/smoke

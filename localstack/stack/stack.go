@@ -1,6 +1,6 @@
 // Package stack deploys the real stack to an emulator in the same way as to
 // AWS: Go builds the functions, and the CDK command line synthesizes and
-// deploys the CDK app; or deploy.sh deploys a release. The package knows the stack's outputs and calls the API.
+// deploys the CDK app; or deploy.sh deploys releases. The package knows the stack's outputs and calls the API.
 // The package does not know the stack's behavior.
 package stack
 
@@ -55,7 +55,7 @@ type Options struct {
 	Env      []string  // the caller's environment, for the Go tool
 	Progress io.Writer // gets one line per step, with the duration in seconds
 	Context  []string  // settings of the CDK app, such as "portal_name=Acme"
-	Release  string    // the folder of a release of the environment local, for deploy.sh; empty for CDK
+	Releases []string  // folders below Root of releases of the environment local, each deployed over the one before; none for CDK
 }
 
 // Deploy builds and deploys the stack and returns its outputs.
@@ -64,14 +64,13 @@ func Deploy(ctx context.Context, e *emulator.Emulator, opts Options) (*Stack, er
 	if err != nil {
 		return nil, fmt.Errorf("deploy the stack: %w", err)
 	}
-	steps := d.steps()
-	if opts.Release != "" {
-		steps = d.releaseSteps()
+	if len(opts.Releases) > 0 {
+		err = d.releases(ctx)
+	} else {
+		err = d.deploy(ctx)
 	}
-	for _, step := range steps {
-		if err := d.run(ctx, step); err != nil {
-			return nil, fmt.Errorf("deploy the stack: %w", err)
-		}
+	if err != nil {
+		return nil, fmt.Errorf("deploy the stack: %w", err)
 	}
 	s, err := d.stack(ctx)
 	if err != nil {

@@ -23,6 +23,16 @@ type step struct {
 	commands [][]string
 }
 
+// deploy deploys the stack with CDK.
+func (d *deployment) deploy(ctx context.Context) error {
+	for _, step := range d.steps() {
+		if err := d.run(ctx, step); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // steps returns the commands in order.
 func (d *deployment) steps() []step {
 	functions := step{title: "build the functions", env: []string{"GOOS=" + d.os, "GOARCH=" + d.arch, "CGO_ENABLED=0"}}
@@ -60,17 +70,6 @@ func (d *deployment) steps() []step {
 		{title: "bootstrap CDK", dir: "infra", env: cdkEnv, commands: [][]string{bootstrap}},
 		{title: "deploy " + Name, dir: "infra", env: cdkEnv, commands: [][]string{deploy}},
 	}...)
-}
-
-// releaseSteps deploy the release as its users do, and change a parameter of the stack.
-func (d *deployment) releaseSteps() []step {
-	const bucket = "surehook-releases"
-	deploy := []string{"./deploy.sh", "--bucket", bucket, "--environment", "local"}
-	return []step{
-		{title: "make a bucket", env: d.emulator.ClientEnv(), commands: [][]string{{"aws", "s3", "mb", "s3://" + bucket}}},
-		{title: "deploy.sh creates " + Name, dir: d.opts.Release, env: d.emulator.ClientEnv(), commands: [][]string{deploy}},
-		{title: "deploy.sh updates it", dir: d.opts.Release, env: d.emulator.ClientEnv(), commands: [][]string{append(deploy, "PortalName=A portal of a release")}},
-	}
 }
 
 // cdkEnv is the environment of the CDK command line.
