@@ -39,6 +39,11 @@ $(VENV)/installed: localstack/requirements.txt
 	@[ -x .venv/release/bin/shellcheck ] \
 		|| { python3 -m venv .venv/release && .venv/release/bin/pip install --quiet --disable-pip-version-check --require-hashes -r .ci/requirements/release.txt; }
 
+.PHONY: .venv/docs
+.venv/docs:
+	@[ -x .venv/docs/bin/mkdocs ] \
+		|| { python3 -m venv .venv/docs && .venv/docs/bin/pip install --quiet --disable-pip-version-check --require-hashes -r .ci/requirements/docs.txt; }
+
 $(LOCALSTACK)/installed: localstack/python313/requirements.txt
 	@echo "installing LocalStack into $(LOCALSTACK)"
 	@$(PYTHON313) -m venv --clear $(LOCALSTACK)
