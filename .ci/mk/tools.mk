@@ -20,7 +20,7 @@ module: need/go ## Rename the Go module (MODULE=github.com/acme/webhooks)
 
 bin/infra: $(shell find infra internal/names -name '*.go' -not -name '*_test.go' 2>/dev/null) go.mod go.sum
 	@echo "building the CDK app (the first time takes about a minute)"
-	@go build -o $@ ./infra
+	@CGO_ENABLED=0 go build -trimpath -o $@ ./infra
 
 $(RECEIVER)/installed: examples/receiver-python/requirements.txt
 	@python3 -m venv $(RECEIVER)

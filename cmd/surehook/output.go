@@ -213,7 +213,7 @@ func escaped(text []byte) []byte {
 	return b
 }
 
-// badAnswerError is an answer that is no JSON document.
+// badAnswerError is an answer that is not a JSON document.
 type badAnswerError struct{ err error }
 
 func (e *badAnswerError) Error() string { return "read the answer of the API: " + e.err.Error() }
