@@ -18,7 +18,7 @@ for file in sorted(folder.glob("*.tf")):
     text += file.read_text()
     module = hcl2.loads(file.read_text())
     declared |= {name.strip('"') for block in module.get("variable", []) for name in block}
-    resources += [name.strip('"') for block in module.get("resource", []) for name in block]
+    resources += [(name.strip('"'), body) for block in module.get("resource", []) for name, named in block.items() for body in named.values()]
 
 used = set(re.findall(r"\bvar\.(\w+)", text))
 parameters = re.findall(r"^ +([A-Z]\w+) +=", text, re.MULTILINE)
@@ -30,8 +30,9 @@ faults += [f"nothing uses the variable {name}" for name in sorted(declared - use
 faults += [f"the template has no parameter {name}" for name in parameters if name not in template["Parameters"]]
 faults += [f"the template needs the parameter {name}" for name in required if name not in parameters]
 faults += [f"the template has no output {name}" for name in outputs if name not in template["Outputs"]]
-if resources != ["aws_cloudformation_stack"]:
-    faults.append(f"the resources are {resources}; want one stack of CloudFormation")
+if (kinds := [kind for kind, _ in resources]) != ["aws_cloudformation_stack"]:
+    faults.append(f"the resources are {kinds}; want one stack of CloudFormation")
+faults += [f"{kind} has the block {name} more than once" for kind, body in resources for name in ("lifecycle", "timeouts") if len(body.get(name, [])) > 1]
 for fault in faults:
     print(f"{folder}: {fault}")
 if faults:

@@ -31,12 +31,4 @@ resource "aws_cloudformation_stack" "surehook" {
   lifecycle {
     prevent_destroy = true # the table has the deliveries
   }
-
-  lifecycle {
-    prevent_destroy = true # the table has the deliveries
-  }
-
-  lifecycle {
-    prevent_destroy = true # the table has the deliveries
-  }
 }
