@@ -48,30 +48,12 @@ def path(uri):
     return uri.removeprefix("repository/") if uri.startswith("repository/") else "docs/" + uri
 
 
-def plain(sentence):
-    """Returns a sentence of Markdown on one line, without its links."""
-    return re.sub(r"\[([^]]+)\]\([^)]+\)", r"\1", sentence).replace("\n", " ")
-
-
 def decisions():
     """Yields the title, the path and the first sentence of each decision, in their order."""
     for file in sorted((ROOT / "docs/adr").glob("[0-9]*.md")):
         text = file.read_text()
         sentence = re.search(r"^## Decision\n\n(.+?\.)(\s|$)", text, re.MULTILINE)[1]
-        yield text.partition("\n")[0].removeprefix("# "), f"docs/adr/{file.name}", plain(sentence)
-
-
-def examples():
-    """Yields the title, the path and a sentence of each example with a page of its own.
-
-    The first paragraph begins with its readers; the sentence about the example is the second.
-    """
-    for file in sorted((ROOT / "examples").glob("*/README.md")):
-        title, paragraph = file.read_text().split("\n\n")[:2]
-        yield title.removeprefix("# "), f"examples/{file.parent.name}/README.md", plain(re.split(r"(?<=\.)\s", paragraph)[1])
-
-
-BELOW = {"docs/adr/README.md": ("All decisions", decisions), "examples/README.md": ("All examples", examples)}
+        yield text.partition("\n")[0].removeprefix("# "), f"docs/adr/{file.name}", re.sub(r"\[([^]]+)\]\([^)]+\)", r"\1", sentence)
 
 
 def on_config(config):
@@ -79,9 +61,8 @@ def on_config(config):
     for title, pages in sections():
         nav = []
         for name, to, _ in pages:
-            if to in BELOW:
-                every, below = BELOW[to]
-                nav.append({name: [{every: uri(to)}] + [{t: uri(p)} for t, p, _ in below()]})
+            if to == "docs/adr/README.md":
+                nav.append({name: [{"All decisions": uri(to)}] + [{t: uri(p)} for t, p, _ in decisions()]})
             else:
                 nav.append({name: uri(to)})
         config.nav.append({title: nav})
@@ -89,7 +70,7 @@ def on_config(config):
 
 
 def on_files(files, config):
-    for _, pages in [*sections(), ("", examples())]:
+    for _, pages in sections():
         for _, to, _ in pages:
             if not to.startswith("docs/") and to != CONTRACT:
                 files.append(File.generated(config, uri(to), abs_src_path=str(ROOT / to)))
@@ -164,7 +145,7 @@ def on_post_build(config):
     text = f"# {config.site_name}\n\n> {config.site_description}\n"
     for title, pages in sections():
         text += f"\n## {title}\n\n" + "".join(line(*page) for page in pages)
-    text += "\n## Optional\n\n" + "".join(line(*page) for page in [*examples(), *decisions()])
+    text += "\n## Optional\n\n" + "".join(line(*page) for page in decisions())
     (out / "llms.txt").write_text(text)
     for to, markdown in sources.items():
         file = out / to
