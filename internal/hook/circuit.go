@@ -54,36 +54,20 @@ const (
 )
 
 func validateLimits(e Endpoint) []FieldError {
-	var errs []FieldError
-	add := func(field, format string, args ...any) {
-		errs = append(errs, FieldError{field, fmt.Sprintf(format, args...)})
-	}
+	var errs Fields
 	// Both comparisons are false for NaN, so the negation rejects NaN.
-	if e.RatePerSecond != 0 && !(e.RatePerSecond >= MinRatePerSecond && e.RatePerSecond <= MaxRatePerSecond) {
-		add("rate_per_second", "must be %v to %v", MinRatePerSecond, MaxRatePerSecond)
-	}
-	if e.MaxInFlight < 0 || e.MaxInFlight > MaxMaxInFlight {
-		add("max_in_flight", "must be 1 to %d", MaxMaxInFlight)
-	}
-	if e.Shards < 1 || e.Shards > MaxShards {
-		add("shards", "must be 1 to %d", MaxShards)
-	}
+	errs.Refuse(e.RatePerSecond != 0 && !(e.RatePerSecond >= MinRatePerSecond && e.RatePerSecond <= MaxRatePerSecond),
+		"rate_per_second", "must be %v to %v", MinRatePerSecond, MaxRatePerSecond)
+	errs.Refuse(e.MaxInFlight < 0 || e.MaxInFlight > MaxMaxInFlight, "max_in_flight", "must be 1 to %d", MaxMaxInFlight)
+	errs.Refuse(e.Shards < 1 || e.Shards > MaxShards, "shards", "must be 1 to %d", MaxShards)
 	c := e.Circuit.WithDefaults()
-	if c.Failures < 1 || c.Failures > MaxCircuitFailures {
-		add("circuit.failures", "must be 1 to %d", MaxCircuitFailures)
-	}
-	if !(c.Rate >= MinCircuitRate && c.Rate <= 1) {
-		add("circuit.rate", "must be %v to 1", MinCircuitRate)
-	}
-	if c.Minimum < 1 || c.Minimum > MaxCircuitMinimum {
-		add("circuit.minimum", "must be 1 to %d", MaxCircuitMinimum)
-	}
-	if c.Cooldown < MinCooldown || c.Cooldown > MaxCooldown {
-		add("circuit.cooldown", "must be %s to %s", FormatDuration(MinCooldown), FormatDuration(MaxCooldown))
-	}
-	if c.MaxCooldown < c.Cooldown || c.MaxCooldown > MaxCooldown {
-		add("circuit.max_cooldown", "must be circuit.cooldown to %s", FormatDuration(MaxCooldown))
-	}
+	errs.Refuse(c.Failures < 1 || c.Failures > MaxCircuitFailures, "circuit.failures", "must be 1 to %d", MaxCircuitFailures)
+	errs.Refuse(!(c.Rate >= MinCircuitRate && c.Rate <= 1), "circuit.rate", "must be %v to 1", MinCircuitRate)
+	errs.Refuse(c.Minimum < 1 || c.Minimum > MaxCircuitMinimum, "circuit.minimum", "must be 1 to %d", MaxCircuitMinimum)
+	errs.Refuse(c.Cooldown < MinCooldown || c.Cooldown > MaxCooldown,
+		"circuit.cooldown", "must be %s to %s", FormatDuration(MinCooldown), FormatDuration(MaxCooldown))
+	errs.Refuse(c.MaxCooldown < c.Cooldown || c.MaxCooldown > MaxCooldown,
+		"circuit.max_cooldown", "must be circuit.cooldown to %s", FormatDuration(MaxCooldown))
 	return errs
 }
 

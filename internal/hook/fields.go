@@ -1,6 +1,24 @@
 package hook
 
-import "strings"
+import (
+	"fmt"
+	"strings"
+)
+
+// Fields collects the wrong fields of an input.
+type Fields []FieldError
+
+// Add adds a wrong field.
+func (f *Fields) Add(field, format string, args ...any) {
+	*f = append(*f, FieldError{field, fmt.Sprintf(format, args...)})
+}
+
+// Refuse adds the field if it is wrong.
+func (f *Fields) Refuse(wrong bool, field, format string, args ...any) {
+	if wrong {
+		f.Add(field, format, args...)
+	}
+}
 
 // AlsoWrong returns the wrong fields of two checks of the same input. The later check sees a
 // malformed field as absent, so its errors about the fields of first, or about fields inside or

@@ -26,21 +26,15 @@ const (
 
 // String returns the lane's name.
 func (l Lane) String() string {
-	switch l {
-	case LaneLive:
-		return "live"
-	case LaneRetry:
-		return "retry"
-	case LaneReplay:
-		return "replay"
-	case LaneSlot:
-		return "slot"
-	case LaneOverflow:
-		return "overflow"
-	case LaneCoalesce:
-		return "coalesce"
-	}
-	return "unknown"
+	return Names[Lane]{
+		LaneLive: "live", LaneRetry: "retry", LaneReplay: "replay", LaneSlot: "slot", LaneOverflow: "overflow",
+		LaneCoalesce: "coalesce",
+	}.Of(l)
+}
+
+// Lanes returns all lanes.
+func Lanes() []Lane {
+	return []Lane{LaneLive, LaneRetry, LaneReplay, LaneSlot, LaneOverflow, LaneCoalesce}
 }
 
 // BatchSize returns how many tokens an invocation receives at most.

@@ -67,21 +67,9 @@ const (
 
 // String returns the state as it appears in the API.
 func (s State) String() string {
-	switch s {
-	case Failing:
-		return "failing"
-	case Disabled:
-		return "disabled"
-	case Degraded:
-		return "degraded"
-	case Paused:
-		return "paused"
-	case Healthy:
-		return "healthy"
-	case Quiet:
-		return "quiet"
-	}
-	return "unknown"
+	return hook.Names[State]{
+		Failing: "failing", Disabled: "disabled", Degraded: "degraded", Paused: "paused", Healthy: "healthy", Quiet: "quiet",
+	}.Of(s)
 }
 
 // Facts are what the condition follows from.
