@@ -1,8 +1,8 @@
 package hook
 
 import (
+	"cmp"
 	"encoding/json"
-	"fmt"
 	"time"
 )
 
@@ -17,21 +17,11 @@ type CircuitSettings struct {
 
 // WithDefaults returns the settings with defaults in place of zero fields.
 func (s CircuitSettings) WithDefaults() CircuitSettings {
-	if s.Failures == 0 {
-		s.Failures = DefaultCircuitFailures
-	}
-	if s.Rate == 0 {
-		s.Rate = DefaultCircuitRate
-	}
-	if s.Minimum == 0 {
-		s.Minimum = DefaultCircuitMinimum
-	}
-	if s.Cooldown == 0 {
-		s.Cooldown = DefaultCooldown
-	}
-	if s.MaxCooldown == 0 {
-		s.MaxCooldown = max(DefaultMaxCooldown, s.Cooldown)
-	}
+	s.Failures = cmp.Or(s.Failures, DefaultCircuitFailures)
+	s.Rate = cmp.Or(s.Rate, DefaultCircuitRate)
+	s.Minimum = cmp.Or(s.Minimum, DefaultCircuitMinimum)
+	s.Cooldown = cmp.Or(s.Cooldown, DefaultCooldown)
+	s.MaxCooldown = cmp.Or(s.MaxCooldown, max(DefaultMaxCooldown, s.Cooldown))
 	return s
 }
 
@@ -82,13 +72,7 @@ type CircuitCheck struct {
 }
 
 // Encode returns the check as a message body.
-func (c CircuitCheck) Encode() (string, error) {
-	b, err := json.Marshal(c)
-	if err != nil {
-		return "", fmt.Errorf("encode circuit check of %s: %w", c.Endpoint, err)
-	}
-	return string(b), nil
-}
+func (c CircuitCheck) Encode() (string, error) { return encode(c, "circuit check") }
 
 // DecodeCircuitCheck is the inverse of Encode. Any other text gives CodeInvalid.
 func DecodeCircuitCheck(body string) (CircuitCheck, error) {

@@ -1,6 +1,7 @@
 package hook
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"slices"
 	"strings"
@@ -35,12 +36,8 @@ func (c Coalescing) WithDefaults() Coalescing {
 	if !c.On() {
 		return c
 	}
-	if c.MaxEvents == 0 {
-		c.MaxEvents = DefaultCoalesceEvents
-	}
-	if c.MaxBytes == 0 {
-		c.MaxBytes = DefaultCoalesceBytes
-	}
+	c.MaxEvents = cmp.Or(c.MaxEvents, DefaultCoalesceEvents)
+	c.MaxBytes = cmp.Or(c.MaxBytes, DefaultCoalesceBytes)
 	return c
 }
 

@@ -2,6 +2,7 @@ package hook
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -24,17 +25,11 @@ func (f *Fields) Refuse(wrong bool, field, format string, args ...any) {
 // malformed field as absent, so its errors about the fields of first, or about fields inside or
 // around them, are left out.
 func AlsoWrong(first, more []FieldError) []FieldError {
-	all := append([]FieldError(nil), first...)
-	for _, m := range more {
-		known := false
-		for _, f := range first {
-			known = known || f.Field == m.Field || within(f.Field, m.Field) || within(m.Field, f.Field)
-		}
-		if !known {
-			all = append(all, m)
-		}
-	}
-	return all
+	return append(slices.Clip(first), slices.DeleteFunc(slices.Clone(more), func(m FieldError) bool {
+		return slices.ContainsFunc(first, func(f FieldError) bool {
+			return f.Field == m.Field || within(f.Field, m.Field) || within(m.Field, f.Field)
+		})
+	})...)
 }
 
 // within reports whether the field is inside the other: retry.schedule[0] is in retry.

@@ -88,9 +88,5 @@ type Admission struct {
 }
 
 func sameVerdict(q *Query, v Verdict) Admission {
-	a := Admission{query: q, Verdicts: make([]Verdict, len(q.Due))}
-	for i := range a.Verdicts {
-		a.Verdicts[i] = v
-	}
-	return a
+	return Admission{query: q, Verdicts: slices.Repeat([]Verdict{v}, len(q.Due))}
 }

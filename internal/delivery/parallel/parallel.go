@@ -10,6 +10,14 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
+// Recover turns a panic of the function that defers it into its error, so that a panic about
+// one message or endpoint does not affect the others.
+func Recover(err *error) {
+	if p := recover(); p != nil {
+		*err = fmt.Errorf("panic: %v\n%s", p, debug.Stack())
+	}
+}
+
 // Each calls f for 0 to n-1, at most limit calls at a time, and returns the errors that are
 // not nil, in the order of the calls. limit is at least 2 for two calls or more. An error
 // stops no other call.

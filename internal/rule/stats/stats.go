@@ -123,12 +123,8 @@ func timed(c hook.Class) bool {
 func (c *Counts) Add(other *Counts) {
 	c.OK += other.OK
 	c.Failed += other.Failed
-	for i, n := range other.Classes {
-		c.Classes[i] += n
-	}
-	for i, n := range other.Numbers {
-		c.Numbers[i] += n
-	}
+	addEach(c.Classes[:], other.Classes[:])
+	addEach(c.Numbers[:], other.Numbers[:])
 	c.Delivered += other.Delivered
 	c.First += other.First
 	c.Waited += other.Waited
@@ -139,13 +135,7 @@ func (c *Counts) Add(other *Counts) {
 }
 
 // Attempts returns the number of attempts.
-func (c *Counts) Attempts() int {
-	n := 0
-	for _, m := range c.Numbers {
-		n += m
-	}
-	return n
-}
+func (c *Counts) Attempts() int { return total(c.Numbers[:]) }
 
 // Settled returns the number of delivered and dead deliveries.
 func (c *Counts) Settled() int { return c.Delivered + c.Dead }
