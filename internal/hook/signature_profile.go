@@ -27,7 +27,7 @@ const (
 	ProfileClassic  = "classic"
 )
 
-// Bounds of signature profiles. docs/limits.md lists the bounds.
+// Bounds of signature profiles, also listed in docs/limits.md.
 const (
 	MaxProfiles       = 2 // of an endpoint: the new one and the old one during a migration
 	maxProfileName    = 64
@@ -62,7 +62,8 @@ const (
 func (p SignatureProfile) Own() bool { return p.Signed != "" }
 
 // Check returns the wrong fields of a definition, as paths below field, and warnings about weak
-// choices. MD5 is not among the algorithms: a receiver that needs it should change.
+// choices. MD5 is deliberately missing from the algorithms: a receiver that needs it should
+// change.
 func (p SignatureProfile) Check(field string) (wrong Fields, warnings []string) {
 	wrong.Refuse(!profileName.MatchString(p.Name), field, "names must be 1 to %d of a-z 0-9 -", maxProfileName)
 	wrong.Refuse(len(p.Signed) > maxProfileText || strings.Count(p.Signed, PlaceBody) != 1,

@@ -29,14 +29,14 @@ type materials struct {
 
 func (m *materials) cache() *lru.Cache[string, send.TLS] {
 	m.once.Do(func() {
-		m.kept, _ = lru.New[string, send.TLS](keptMaterials) // an error for a size of 0 only
+		m.kept, _ = lru.New[string, send.TLS](keptMaterials) // fails only for a size of 0
 	})
 	return m.kept
 }
 
-// openTLS returns the TLS settings of the endpoint. A process reads and decrypts a material
-// once. If the settings have changed since the endpoint was loaded, the error returns the
-// messages to the queue, and the next attempt loads the endpoint again.
+// openTLS returns the TLS settings of the endpoint. A process reads and decrypts each material
+// once. If the settings have changed since the endpoint was loaded, openTLS returns an error, so
+// that the messages come again and load the new endpoint.
 func (m *Maker) openTLS(ctx context.Context, e *hook.Endpoint) (send.TLS, error) {
 	if !e.TLS.On() {
 		return send.TLS{}, nil

@@ -11,8 +11,8 @@ import (
 	"surehook.example/surehook/internal/hook"
 )
 
-// Bounds of a number. The check computes with exact fractions, and 1e1000000 takes a
-// million digits.
+// Bounds of a number. The check computes with exact fractions, and 1e1000000 would take a million
+// digits.
 const (
 	maxNumber   = 100 // bytes
 	maxExponent = 400
@@ -76,7 +76,7 @@ func fits(number string) bool {
 	return err == nil && n >= -maxExponent && n <= maxExponent
 }
 
-// checkDocument returns what the package does not take in a schema.
+// checkDocument returns the first thing in a schema that this package does not accept.
 func checkDocument(doc any, field string) *hook.FieldError {
 	switch doc.(type) {
 	case map[string]any, bool:
@@ -92,7 +92,7 @@ func checkDocument(doc any, field string) *hook.FieldError {
 		if dialect, ok := object["$schema"].(string); ok && strings.TrimSuffix(dialect, "#") != Dialect {
 			return "/$schema", "must be " + Dialect
 		}
-		if _, ok := object["$id"].(string); ok && depth > 0 { // one schema is one resource: this would begin another
+		if _, ok := object["$id"].(string); ok && depth > 0 { // it would begin another schema
 			return "/$id", "must be at the root of the schema only"
 		}
 		return "", ""
