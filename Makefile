@@ -76,7 +76,7 @@ help/more:
 
 .PHONY: run
 run: need/go need/node need/python ## Bring the whole stack up on this machine and show it working (ONESHOT=1: then stop)
-	@[ -x bin/infra ] || echo "The first run downloads and compiles: about four minutes on two cores. Later runs take less than one."
+	@[ -x bin/infra ] || echo "The first run downloads and compiles: three to four minutes on two cores. Later runs take less than one."
 	@$(MAKE) --jobs=4 local bin/infra run/compile
 	@CGO_ENABLED=0 go run -trimpath ./localstack/cmd/run
 
@@ -94,7 +94,7 @@ cli: need/go ## Build the command line, bin/surehook
 ## --- Change
 
 .PHONY: check
-check: lint tidy test ## The five-minute lane before each commit: style, go.mod, unit tests, one synth
+check: lint tidy test ## The quick lane before each commit: style, go.mod, unit tests, one synth
 	@$(MAKE) synth ENV=prod > /dev/null
 	@echo "all is well: make ci proves the rest"
 

@@ -51,7 +51,8 @@ func (d *deployment) steps() []step {
 	}, context)
 	steps := []step{
 		functions,
-		{title: "build the CDK app", commands: [][]string{{"go", "build", "-o", filepath.Join("bin", "infra"), "./infra"}}},
+		// With the flags of the Makefile's bin/infra, so that nothing is compiled twice.
+		{title: "build the CDK app", env: []string{"CGO_ENABLED=0"}, commands: [][]string{{"go", "build", "-trimpath", "-o", filepath.Join("bin", "infra"), "./infra"}}},
 	}
 	if d.emulator.Attached {
 		destroy := slices.Concat([]string{d.cdk(), "destroy", "--all", "--force", "--no-notices"}, context)
