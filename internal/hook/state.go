@@ -131,6 +131,17 @@ func (c Class) Requested() bool { return c != 0 && c != ClassTransformation }
 // difference: they only decide about the delivery.
 func (c Class) Failing() bool { return c.result() == ResultTransient && c != ClassThrottled }
 
+// Timed reports whether the duration of an attempt measures the speed of the endpoint: it
+// answered, or its answer was too late.
+func (c Class) Timed() bool {
+	switch c {
+	case ClassDelivered, ClassUnavailable, ClassThrottled, ClassTimeout, ClassGone, ClassRefused, ClassRedirect:
+		return true
+	case ClassDNS, ClassConnect, ClassReset, ClassTLS, ClassBlocked, ClassToken, ClassTransformation:
+	}
+	return false
+}
+
 // result returns what the class means for the delivery, without the endpoint's status lists
 // (see Endpoint.ResultOf). ClassBlocked, ClassTLS and ClassToken are transient, because the
 // owner can repair DNS records, certificates and credentials.

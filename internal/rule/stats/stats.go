@@ -80,7 +80,7 @@ func (c *Counts) Count(a Attempt) {
 	if a.State == hook.StateDelivered && a.Number == 1 {
 		c.First++
 	}
-	if timed(a.Class) {
+	if a.Class.Timed() {
 		c.Latency.Add(a.Duration)
 		c.Types.Of(a.Type).Latency.Add(a.Duration)
 	}
@@ -105,18 +105,6 @@ func Deaths(eventType string, n int) *Counts {
 	c := &Counts{Dead: n}
 	c.Types.Of(eventType).Dead = n
 	return c
-}
-
-// timed reports whether the duration of an attempt of the class measures the speed
-// of the endpoint: the endpoint responded, or the response was too late.
-func timed(c hook.Class) bool {
-	switch c {
-	case hook.ClassDelivered, hook.ClassUnavailable, hook.ClassThrottled, hook.ClassTimeout, hook.ClassGone, hook.ClassRefused, hook.ClassRedirect:
-		return true
-	case hook.ClassDNS, hook.ClassConnect, hook.ClassReset, hook.ClassTLS, hook.ClassBlocked, hook.ClassToken, hook.ClassTransformation:
-		return false
-	}
-	return false
 }
 
 // Add adds other counts.
