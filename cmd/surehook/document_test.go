@@ -14,10 +14,10 @@ import (
 
 var update = flag.Bool("update", false, "rewrite docs/cli.md")
 
-// document is the page of the command line.
+// document is the page about the command line.
 const document = "../../docs/cli.md"
 
-// TestDocument holds docs/cli.md to the tree of commands.
+// TestDocument compares docs/cli.md with the commands.
 func TestDocument(t *testing.T) {
 	t.Parallel()
 

@@ -62,7 +62,7 @@ func (p *parser) operator(o map[string]any, at string) condition {
 			p.refuse(at, "is an operator of EventBridge that filters do not have; the operators are %s", operators)
 			return never()
 		}
-		p.refuse(at, "is no operator; the operators are %s", operators)
+		p.refuse(at, "is not an operator; the operators are %s", operators)
 	}
 	return never()
 }
