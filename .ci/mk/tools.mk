@@ -43,6 +43,11 @@ $(VENV)/installed: localstack/requirements.txt
 	@[ -x .venv/terminal/bin/python ] \
 		|| { python3 -m venv .venv/terminal && .venv/terminal/bin/pip install --quiet --disable-pip-version-check --require-hashes -r .ci/requirements/terminal.txt; }
 
+.PHONY: .venv/release
+.venv/release:
+	@[ -x .venv/release/bin/shellcheck ] \
+		|| { python3 -m venv .venv/release && .venv/release/bin/pip install --quiet --disable-pip-version-check --require-hashes -r .ci/requirements/release.txt; }
+
 $(LOCALSTACK)/installed: localstack/python313/requirements.txt
 	@echo "installing LocalStack into $(LOCALSTACK)"
 	@$(PYTHON313) -m venv --clear $(LOCALSTACK)

@@ -70,8 +70,7 @@ func NewAPI(scope constructs.Construct, props APIProps) API {
 	}
 	stage.SetRouteSettings(settings)
 
-	stack := awscdk.Stack_Of(scope)
-	hosts := *api.ApiId() + ".execute-api." + *stack.Region() + "." + *stack.UrlSuffix()
+	hosts := apiHost(api)
 	made := API{HTTP: api, AccessLog: accessLog}
 	if domain.Name == "" {
 		made.URL = api.ApiEndpoint()
@@ -84,6 +83,12 @@ func NewAPI(scope constructs.Construct, props APIProps) API {
 		f.AddEnvironment(jsii.String(names.EnvAPIHosts), &hosts, nil)
 	}
 	return made
+}
+
+// apiHost returns the API's host name from AWS.
+func apiHost(api awsapigatewayv2.HttpApi) string {
+	stack := awscdk.Stack_Of(api)
+	return *api.ApiId() + ".execute-api." + *stack.Region() + "." + *stack.UrlSuffix()
 }
 
 // route is a route of the API.
