@@ -34,6 +34,7 @@ export function DeliveryCard({ tenant, delivery: d, open, onOpen }: CardProps) {
           <EndpointName tenant={tenant} id={d.endpoint_id} />
           {d.generation > 1 && <span className="soft small">{t.generation(d.generation)}</span>}
           <StateBadge state={d.state} />
+          {d.replayed_as && <span className="soft small">{t.replayedBy}</span>}
         </span>
         <DeliveryActions tenant={tenant} delivery={d} />
       </header>
@@ -269,6 +270,7 @@ function Now({ tenant, of: d }: { tenant: string; of: Schemas['DeliveryDetail'] 
     <>
       {!settled && d.state !== 'queued' && d.state !== 'retrying' && (
         <Item tone={toneOf(d.state)} at={d.updated_at} title={text.states[d.state]} note={d.reason && text.reasons[d.reason]}>
+          {d.state === 'dead' && !d.replayed_as && may('replay') && <p>{t.fix}</p>}
           {(d.note || d.by) && (
             <p className="soft">
               {d.note} {d.by && !d.replayed_as && <>({t.by} <code>{d.by}</code>)</>}
