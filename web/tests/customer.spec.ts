@@ -54,7 +54,8 @@ for (const width of [1440, 1024, 390]) {
         await page.getByRole('button', { name: 'Replay', exact: true }).click()
         await page.getByRole('alertdialog').getByRole('button', { name: 'Replay', exact: true }).click()
         await expect(page.getByRole('heading', { name: 'Attempt 1: 200 Delivered' })).toBeInViewport()
-        await expect(page.getByText('Attempt 1: 401 Refused')).toHaveCount(0) // what was replayed is folded
+        await expect(page.getByText('Replayed', { exact: true })).toHaveCount(2) // and folded
+        await expect(page.getByText('Attempt 1: 401 Refused')).toHaveCount(0)
         await tidy()
 
         await page.getByRole('link', { name: 'Overview' }).click()

@@ -11,7 +11,7 @@ import { Button, CopyButton, Id } from '../ui/controls'
 import { curlOf, requestText } from '../ui/curl'
 import { EndpointName, outcome, StateBadge, toneOf } from '../ui/delivery'
 import { Confirm } from '../ui/dialog'
-import type { Tone } from '../ui/page'
+import { Badge, type Tone } from '../ui/page'
 import { deliveryPath } from '../ui/paths'
 import { Data } from '../ui/states'
 import { Time } from '../ui/time'
@@ -33,8 +33,7 @@ export function DeliveryCard({ tenant, delivery: d, open, onOpen }: CardProps) {
           </Button>
           <EndpointName tenant={tenant} id={d.endpoint_id} />
           {d.generation > 1 && <span className="soft small">{t.generation(d.generation)}</span>}
-          <StateBadge state={d.state} />
-          {d.replayed_as && <span className="soft small">{t.replayedBy}</span>}
+          {d.replayed_as && d.state !== 'delivered' ? <Badge tone="calm">{t.replayedBy}</Badge> : <StateBadge state={d.state} />}
         </span>
         <DeliveryActions tenant={tenant} delivery={d} />
       </header>
