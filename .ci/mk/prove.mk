@@ -77,6 +77,9 @@ lint/templates: $(VENV)/installed $(CDK) bin/infra ## Check the synthesised Clou
 		echo "cfn-lint surehook-$$env"; \
 		$(VENV)/bin/cfn-lint --config-file infra/.cfnlintrc.yaml infra/cdk.out/surehook-$$env.template.json; \
 	done
+	@echo "cfn-lint prod as released"
+	@$(MAKE) synth ENV=prod PREFIX= RELEASED=1 > /dev/null
+	@$(VENV)/bin/cfn-lint --config-file infra/.cfnlintrc.yaml infra/cdk.out/surehook-prod.template.json
 	@echo "cfn-lint prod with senders in other regions and fixed addresses"
 	@$(MAKE) synth ENV=prod PREFIX= SENDERS=us-east-1 FIXED=2 > /dev/null
 	@$(VENV)/bin/cfn-lint --config-file infra/.cfnlintrc.yaml infra/cdk.out/surehook-prod.template.json infra/cdk.out/surehook-prod-sender-us-east-1.template.json
@@ -148,3 +151,14 @@ examples/receivers: need/go need/node need/python examples/receiver-node/node_mo
 .PHONY: examples/profiles
 examples/profiles: need/node examples/profiles/node_modules ## Verify requests with the libraries of GitHub, Shopify, Slack, Stripe and Svix
 	@cd examples/profiles && npm test
+
+# The environment local is of the same constructs as prod, for functions of this machine.
+.PHONY: test/release
+test/release: need/go need/node need/python local .venv/release ## Deploy, upgrade and roll back releases on the emulator with deploy.sh, and run the smoke test
+	@.venv/release/bin/shellcheck infra/deploy.sh
+	@for version in v0.0.1 v0.0.2; do \
+		$(MAKE) release/stack ENVIRONMENTS=local ARCH=$(HOST_ARCH) VERSION=$$version RELEASE=dist/local-$$version; \
+	done
+	@mkdir -p bin
+	@go build -o bin/smoke ./localstack/cmd/smoke
+	@PATH="$(CURDIR)/.venv/release/bin:$$PATH" RELEASES="dist/local-v0.0.1 dist/local-v0.0.2 dist/local-v0.0.1" exec bin/smoke

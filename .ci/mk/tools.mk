@@ -20,7 +20,7 @@ module: need/go ## Rename the Go module (MODULE=github.com/acme/webhooks)
 
 bin/infra: $(shell find infra internal/names -name '*.go' -not -name '*_test.go' 2>/dev/null) go.mod go.sum
 	@echo "building the CDK app (the first time takes about a minute)"
-	@go build -o $@ ./infra
+	@CGO_ENABLED=0 go build -trimpath -o $@ ./infra
 
 $(RECEIVER)/installed: examples/receiver-python/requirements.txt
 	@python3 -m venv $(RECEIVER)
@@ -42,6 +42,11 @@ $(VENV)/installed: localstack/requirements.txt
 .venv/terminal:
 	@[ -x .venv/terminal/bin/python ] \
 		|| { python3 -m venv .venv/terminal && .venv/terminal/bin/pip install --quiet --disable-pip-version-check --require-hashes -r .ci/requirements/terminal.txt; }
+
+.PHONY: .venv/release
+.venv/release:
+	@[ -x .venv/release/bin/shellcheck ] \
+		|| { python3 -m venv .venv/release && .venv/release/bin/pip install --quiet --disable-pip-version-check --require-hashes -r .ci/requirements/release.txt; }
 
 $(LOCALSTACK)/installed: localstack/python313/requirements.txt
 	@echo "installing LocalStack into $(LOCALSTACK)"

@@ -11,7 +11,7 @@ import (
 	"surehook.example/surehook/internal/rule/condition"
 )
 
-// defaultEndpointRows is the number of rows of a tenant's health without limit.
+// defaultEndpointRows is the number of rows in a tenant's health if the request has no limit.
 const defaultEndpointRows = 100
 
 // getTenantHealth responds with the health of a tenant's endpoints, the worst first.
@@ -46,11 +46,11 @@ type conditionView struct {
 type tenantHealthView struct {
 	At        stamp                 `json:"at"`
 	Since     stamp                 `json:"since"`
-	Endpoints int                   `json:"endpoints"` // also those without a row
+	Endpoints int                   `json:"endpoints"` // all, even those without a row
 	Data      []endpointSummaryView `json:"data"`
 }
 
-// endpointSummaryView is an endpoint in the health of a tenant. Rates and times without
+// endpointSummaryView is an endpoint in the health of a tenant. Rates and durations without
 // samples are left out.
 type endpointSummaryView struct {
 	Endpoint  hook.EndpointID    `json:"endpoint_id"`

@@ -42,9 +42,9 @@ type TenantHealth struct {
 	Endpoints []EndpointSummary
 }
 
-// TenantHealth returns the health of the tenant's endpoints, by harm. The call makes a
-// request for the list of endpoints, two per 100 endpoints, and a request per endpoint.
-// The store bounds them: a tenant has at most hook.MaxEndpointsPerTenant endpoints.
+// TenantHealth returns the health of the tenant's endpoints, ordered by harm. It makes one
+// request for the list of endpoints, two per 100 endpoints, and one per endpoint. A tenant has at
+// most hook.MaxEndpointsPerTenant endpoints.
 func (r *Reader) TenantHealth(ctx context.Context, tenant hook.TenantID) (TenantHealth, error) {
 	now := r.now()
 	h := TenantHealth{At: now, Since: judgedSince(now)}
@@ -84,7 +84,7 @@ func (r *Reader) TenantHealth(ctx context.Context, tenant hook.TenantID) (Tenant
 	return h, nil
 }
 
-// summary returns the summary of the endpoint. The hours are too large to be kept.
+// summary returns the summary of the endpoint. It does not keep the hours, which are too large.
 func summary(e hook.Endpoint, c circuit.Circuit, hours []stats.Hour) EndpointSummary {
 	sum := stats.Sum(hours, time.Time{})
 	attempts, successes := sum.Attempts(), sum.Classes[hook.ClassDelivered]
