@@ -53,7 +53,7 @@ CHROMIUM  ?= $(or $(shell command -v chromium 2>/dev/null),/usr/bin/chromium)
 
 GOLANGCI_VERSION    := v2.15.0
 GOVULNCHECK_VERSION := v1.9.0
-ACTIONLINT_VERSION  := v1.7.7
+ACTIONLINT          := go run github.com/rhysd/actionlint/cmd/actionlint@v1.7.7
 
 # CDK's JavaScript runtime works on Node 20, and warns about its age at every start.
 export JSII_SILENCE_WARNING_END_OF_LIFE_NODE_VERSION := 20

@@ -27,6 +27,11 @@ $(RECEIVER)/installed: examples/receiver-python/requirements.txt
 	@$(RECEIVER)/bin/pip install --quiet --disable-pip-version-check --require-hashes -r examples/receiver-python/requirements.txt
 	@touch $@
 
+examples/cdk-python/.venv/installed: examples/cdk-python/requirements.txt
+	@python3 -m venv examples/cdk-python/.venv
+	@examples/cdk-python/.venv/bin/pip install --quiet --disable-pip-version-check --require-hashes -r examples/cdk-python/requirements.txt
+	@touch $@
+
 $(VENV)/installed: localstack/requirements.txt
 	@echo "installing the emulators into $(VENV)"
 	@python3 -m venv $(VENV)
@@ -47,6 +52,16 @@ $(VENV)/installed: localstack/requirements.txt
 .venv/release:
 	@[ -x .venv/release/bin/shellcheck ] \
 		|| { python3 -m venv .venv/release && .venv/release/bin/pip install --quiet --disable-pip-version-check --require-hashes -r .ci/requirements/release.txt; }
+
+.PHONY: .venv/terraform
+.venv/terraform:
+	@[ -x .venv/terraform/bin/python ] \
+		|| { python3 -m venv .venv/terraform && .venv/terraform/bin/pip install --quiet --disable-pip-version-check --require-hashes -r .ci/requirements/terraform.txt; }
+
+.PHONY: .venv/docs
+.venv/docs:
+	@[ -x .venv/docs/bin/mkdocs ] \
+		|| { python3 -m venv .venv/docs && .venv/docs/bin/pip install --quiet --disable-pip-version-check --require-hashes -r .ci/requirements/docs.txt; }
 
 $(LOCALSTACK)/installed: localstack/python313/requirements.txt
 	@echo "installing LocalStack into $(LOCALSTACK)"
@@ -74,7 +89,7 @@ $(WEB): web/node_modules web/index.html web/vite.config.ts web/tsconfig.json $(C
 	@echo "building the console and the portal into web/dist"
 	@npm --prefix web run --silent build
 
-localstack/verify/node_modules examples/receiver-node/node_modules examples/profiles/node_modules $(CLIENTS)/node_modules: %/node_modules: %/package.json %/package-lock.json
+localstack/verify/node_modules examples/receiver-node/node_modules examples/profiles/node_modules examples/cdk-typescript/node_modules $(CLIENTS)/node_modules: %/node_modules: %/package.json %/package-lock.json
 	@npm --prefix $* ci --ignore-scripts --no-audit --no-fund --loglevel=error
 	@touch $@
 
