@@ -4005,6 +4005,9 @@ type Health struct {
 	// Parked The number of parked deliveries.
 	Parked int `json:"parked"`
 
+	// ParkedByReason The reasons of the 100 oldest parked deliveries of each endpoint: paused, disabled, circuit_open, in_flight, rate, throttled. New reasons may be added.
+	ParkedByReason map[string]int `json:"parked_by_reason"`
+
 	// Queued The number of messages waiting in the live, replay, slot, overflow and coalesce queues. A retry in slot, overflow or coalesce counts here and in retrying.
 	Queued int `json:"queued"`
 
@@ -4826,6 +4829,9 @@ type TenantHealth struct {
 	// Endpoints The number of the tenant's endpoints, also of those past the limit.
 	Endpoints int  `json:"endpoints"`
 	Since     Time `json:"since"`
+
+	// Waiting The waiting deliveries of a tenant.
+	Waiting TenantWaiting `json:"waiting"`
 }
 
 // TenantLimits The operator's limits of a tenant. An absent field means no limit.
@@ -4847,6 +4853,24 @@ type TenantLimits struct {
 type TenantList struct {
 	Data       []Tenant `json:"data"`
 	NextCursor *string  `json:"next_cursor"`
+}
+
+// TenantWaiting The waiting deliveries of a tenant.
+type TenantWaiting struct {
+	// Complete false: retrying and parked are lower bounds, because more than 20 endpoints can have waiting deliveries, or because there are more deliveries than countable in 2 s.
+	Complete bool `json:"complete"`
+
+	// Parked The number of parked deliveries.
+	Parked int `json:"parked"`
+
+	// ParkedByReason The reasons of the 100 oldest parked deliveries of each endpoint: paused, disabled, circuit_open, in_flight, rate, throttled. New reasons may be added.
+	ParkedByReason map[string]int `json:"parked_by_reason"`
+
+	// QueuedEstimate An estimate: the mean number of deliveries that waited in a queue for the first attempt, over the current clock hour and the hour before.
+	QueuedEstimate int `json:"queued_estimate"`
+
+	// Retrying The number of deliveries with a planned next attempt.
+	Retrying int `json:"retrying"`
 }
 
 // TestRequest defines model for TestRequest.
@@ -5674,7 +5698,7 @@ type ClientInterface interface {
 
 	// GetHealth Read the health of the pipeline
 	//
-	// The health of all deliveries. `retrying`, `parked`, `oldest_pending`, `last_hour` and `attention` cover at most 500
+	// The health of all deliveries. `retrying`, `parked`, its reasons, `oldest_pending`, `last_hour` and `attention` cover at most 500
 	// endpoints: endpoints with an open circuit or parked deliveries, and endpoints with attempts in the last 25
 	// hours. Counts may lag by a moment; queue depths come from SQS and may lag by a minute.
 	//
@@ -6292,7 +6316,9 @@ type ClientInterface interface {
 	// then disabled, degraded, paused, healthy and quiet ones; among equals by `dead`, then by `failed`.
 	//
 	// The call makes one request for the list of the endpoints, two per hundred of them, and one for each endpoint,
-	// whatever the `limit`: at most 511. Counts lag and lose successes as in the health of an endpoint.
+	// whatever the `limit`: at most 511. For `waiting` it makes at most four more for each shard of at most 20 endpoints, the worst
+	// first, that have parked deliveries, a circuit that is not closed, or failed attempts, with one more for each page of deliveries to count; the counting
+	// ends after 2 s. Counts lag and lose successes as in the health of an endpoint.
 	//
 	// Corresponds with GET /v1/tenants/{tenant}/health (the `GetTenantHealth` operationId).
 	GetTenantHealth(ctx context.Context, tenant TenantRef, params *GetTenantHealthParams, reqEditors ...RequestEditorFn) (*http.Response, error)
@@ -6633,7 +6659,7 @@ func (c *Client) PutEventType(ctx context.Context, pType EventTypeRef, params *P
 
 // GetHealth Read the health of the pipeline
 //
-// The health of all deliveries. `retrying`, `parked`, `oldest_pending`, `last_hour` and `attention` cover at most 500
+// The health of all deliveries. `retrying`, `parked`, its reasons, `oldest_pending`, `last_hour` and `attention` cover at most 500
 // endpoints: endpoints with an open circuit or parked deliveries, and endpoints with attempts in the last 25
 // hours. Counts may lag by a moment; queue depths come from SQS and may lag by a minute.
 //
@@ -7851,7 +7877,9 @@ func (c *Client) ReplayEvent(ctx context.Context, tenant TenantRef, event EventR
 // then disabled, degraded, paused, healthy and quiet ones; among equals by `dead`, then by `failed`.
 //
 // The call makes one request for the list of the endpoints, two per hundred of them, and one for each endpoint,
-// whatever the `limit`: at most 511. Counts lag and lose successes as in the health of an endpoint.
+// whatever the `limit`: at most 511. For `waiting` it makes at most four more for each shard of at most 20 endpoints, the worst
+// first, that have parked deliveries, a circuit that is not closed, or failed attempts, with one more for each page of deliveries to count; the counting
+// ends after 2 s. Counts lag and lose successes as in the health of an endpoint.
 //
 // Corresponds with GET /v1/tenants/{tenant}/health (the `GetTenantHealth` operationId).
 func (c *Client) GetTenantHealth(ctx context.Context, tenant TenantRef, params *GetTenantHealthParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -12482,7 +12510,7 @@ type ClientWithResponsesInterface interface {
 
 	// GetHealthWithResponse Read the health of the pipeline
 	//
-	// The health of all deliveries. `retrying`, `parked`, `oldest_pending`, `last_hour` and `attention` cover at most 500
+	// The health of all deliveries. `retrying`, `parked`, its reasons, `oldest_pending`, `last_hour` and `attention` cover at most 500
 	// endpoints: endpoints with an open circuit or parked deliveries, and endpoints with attempts in the last 25
 	// hours. Counts may lag by a moment; queue depths come from SQS and may lag by a minute.
 	//
@@ -13172,7 +13200,9 @@ type ClientWithResponsesInterface interface {
 	// then disabled, degraded, paused, healthy and quiet ones; among equals by `dead`, then by `failed`.
 	//
 	// The call makes one request for the list of the endpoints, two per hundred of them, and one for each endpoint,
-	// whatever the `limit`: at most 511. Counts lag and lose successes as in the health of an endpoint.
+	// whatever the `limit`: at most 511. For `waiting` it makes at most four more for each shard of at most 20 endpoints, the worst
+	// first, that have parked deliveries, a circuit that is not closed, or failed attempts, with one more for each page of deliveries to count; the counting
+	// ends after 2 s. Counts lag and lose successes as in the health of an endpoint.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -16476,7 +16506,7 @@ func (c *ClientWithResponses) PutEventTypeWithResponse(ctx context.Context, pTyp
 
 // GetHealthWithResponse Read the health of the pipeline
 //
-// The health of all deliveries. `retrying`, `parked`, `oldest_pending`, `last_hour` and `attention` cover at most 500
+// The health of all deliveries. `retrying`, `parked`, its reasons, `oldest_pending`, `last_hour` and `attention` cover at most 500
 // endpoints: endpoints with an open circuit or parked deliveries, and endpoints with attempts in the last 25
 // hours. Counts may lag by a moment; queue depths come from SQS and may lag by a minute.
 //
@@ -17526,7 +17556,9 @@ func (c *ClientWithResponses) ReplayEventWithResponse(ctx context.Context, tenan
 // then disabled, degraded, paused, healthy and quiet ones; among equals by `dead`, then by `failed`.
 //
 // The call makes one request for the list of the endpoints, two per hundred of them, and one for each endpoint,
-// whatever the `limit`: at most 511. Counts lag and lose successes as in the health of an endpoint.
+// whatever the `limit`: at most 511. For `waiting` it makes at most four more for each shard of at most 20 endpoints, the worst
+// first, that have parked deliveries, a circuit that is not closed, or failed attempts, with one more for each page of deliveries to count; the counting
+// ends after 2 s. Counts lag and lose successes as in the health of an endpoint.
 //
 // Returns a wrapper object for the known response body format(s).
 //

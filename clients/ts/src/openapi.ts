@@ -1033,7 +1033,9 @@ export interface paths {
          *     then disabled, degraded, paused, healthy and quiet ones; among equals by `dead`, then by `failed`.
          *
          *     The call makes one request for the list of the endpoints, two per hundred of them, and one for each endpoint,
-         *     whatever the `limit`: at most 511. Counts lag and lose successes as in the health of an endpoint.
+         *     whatever the `limit`: at most 511. For `waiting` it makes at most four more for each shard of at most 20 endpoints, the worst
+         *     first, that have parked deliveries, a circuit that is not closed, or failed attempts, with one more for each page of deliveries to count; the counting
+         *     ends after 2 s. Counts lag and lose successes as in the health of an endpoint.
          */
         get: operations["getTenantHealth"];
         put?: never;
@@ -1149,7 +1151,7 @@ export interface paths {
         };
         /**
          * Read the health of the pipeline
-         * @description The health of all deliveries. `retrying`, `parked`, `oldest_pending`, `last_hour` and `attention` cover at most 500
+         * @description The health of all deliveries. `retrying`, `parked`, its reasons, `oldest_pending`, `last_hour` and `attention` cover at most 500
          *     endpoints: endpoints with an open circuit or parked deliveries, and endpoints with attempts in the last 25
          *     hours. Counts may lag by a moment; queue depths come from SQS and may lag by a minute.
          *
@@ -3641,6 +3643,16 @@ export interface components {
          *       "at": "2026-11-21T09:30:00.000Z",
          *       "since": "2026-11-20T09:00:00.000Z",
          *       "endpoints": 2,
+         *       "waiting": {
+         *         "complete": true,
+         *         "queued_estimate": 2,
+         *         "retrying": 41,
+         *         "parked": 230,
+         *         "parked_by_reason": {
+         *           "circuit_open": 100,
+         *           "rate": 12
+         *         }
+         *       },
          *       "data": [
          *         {
          *           "endpoint_id": "ep_4n8k2r7w1q5t9x3z",
@@ -3700,8 +3712,36 @@ export interface components {
             since: components["schemas"]["Time"];
             /** @description The number of the tenant's endpoints, also of those past the limit. */
             endpoints: number;
+            waiting: components["schemas"]["TenantWaiting"];
             /** @description The worst first. */
             data: components["schemas"]["EndpointSummary"][];
+        };
+        /**
+         * @description The waiting deliveries of a tenant.
+         * @example {
+         *       "complete": true,
+         *       "queued_estimate": 2,
+         *       "retrying": 41,
+         *       "parked": 230,
+         *       "parked_by_reason": {
+         *         "circuit_open": 100,
+         *         "rate": 12
+         *       }
+         *     }
+         */
+        TenantWaiting: {
+            /** @description false: retrying and parked are lower bounds, because more than 20 endpoints can have waiting deliveries, or because there are more deliveries than countable in 2 s. */
+            complete: boolean;
+            /** @description An estimate: the mean number of deliveries that waited in a queue for the first attempt, over the current clock hour and the hour before. */
+            queued_estimate: number;
+            /** @description The number of deliveries with a planned next attempt. */
+            retrying: number;
+            /** @description The number of parked deliveries. */
+            parked: number;
+            /** @description The reasons of the 100 oldest parked deliveries of each endpoint: paused, disabled, circuit_open, in_flight, rate, throttled. New reasons may be added. */
+            parked_by_reason: {
+                [key: string]: number;
+            };
         };
         /** @description An endpoint in the health of its tenant. The counts cover the 25 clock hours. */
         EndpointSummary: {
@@ -4150,6 +4190,9 @@ export interface components {
          *       "retrying": 41,
          *       "in_flight": 6,
          *       "parked": 230,
+         *       "parked_by_reason": {
+         *         "circuit_open": 100
+         *       },
          *       "dead": 2,
          *       "oldest_pending": {
          *         "delivery_id": "dlv_01jb2z8v9kfq6t3m5n7p9r1s2w_4n8k2r7w1q5t9x3z_1",
@@ -4263,6 +4306,10 @@ export interface components {
             in_flight: number;
             /** @description The number of parked deliveries. */
             parked: number;
+            /** @description The reasons of the 100 oldest parked deliveries of each endpoint: paused, disabled, circuit_open, in_flight, rate, throttled. New reasons may be added. */
+            parked_by_reason: {
+                [key: string]: number;
+            };
             /** @description The number of dead deliveries of any age, of at most 500 endpoints: with a circuit that is not closed, with parked deliveries, or with attempts in the last 25 clock hours. Counted from records; a lower bound if complete is false. */
             dead: number;
             oldest_pending?: components["schemas"]["PendingDelivery"];

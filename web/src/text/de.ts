@@ -594,7 +594,7 @@ export const words: Part<Words> = {
   waiting: {
     title: 'Wartet',
     none: 'Nichts wartet.',
-    some: (endpoints) => `Von den ersten ${count(endpoints)} Endpunkten.`,
+    lower: 'Mindestens: gezählt sind die 20 Endpunkte, die am meisten Aufmerksamkeit brauchen, höchstens 2 Sekunden lang.',
     queued: 'Eingereiht',
     retrying: 'Wird wiederholt',
     parked: 'Wartet auf den Endpunkt',

@@ -196,7 +196,6 @@ export const words = {
     emptyText: 'A tenant appears with its first endpoint or event. Open a tenant by its id to create an endpoint.',
     open: 'Open',
     openTenant: 'Open a tenant',
-    spark: 'Last 24 hours',
     order: 'Sort by',
     orders: { id: 'Id', failures: 'Failures', volume: 'Volume' },
     active: 'Tenants with attempts in the last 24 hours. Sort by id to see all tenants.',
@@ -402,7 +401,7 @@ export const words = {
   waiting: {
     title: 'Waiting',
     none: 'Nothing is waiting.',
-    some: (endpoints: number) => `Of the first ${count(endpoints)} endpoints.`,
+    lower: 'At least: the 20 endpoints that need attention most are counted, for 2 seconds at most.',
     queued: 'Queued',
     retrying: 'Retrying',
     parked: 'Parked',
