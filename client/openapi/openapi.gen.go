@@ -1713,6 +1713,7 @@ const (
 	ProblemCodeTooLarge           ProblemCode = "too_large"
 	ProblemCodeUnauthorized       ProblemCode = "unauthorized"
 	ProblemCodeUnavailable        ProblemCode = "unavailable"
+	ProblemCodeUrlNotVerified     ProblemCode = "url_not_verified"
 )
 
 // Valid indicates whether the value is a known member of the ProblemCode enum.
@@ -1749,6 +1750,8 @@ func (e ProblemCode) Valid() bool {
 	case ProblemCodeUnauthorized:
 		return true
 	case ProblemCodeUnavailable:
+		return true
+	case ProblemCodeUrlNotVerified:
 		return true
 	default:
 		return false
@@ -3133,6 +3136,9 @@ type Egress struct {
 
 	// SignatureProfiles For `signature_profiles` of an endpoint: Surehook's and the deployment's.
 	SignatureProfiles []SignatureProfile `json:"signature_profiles"`
+
+	// UrlVerification true: the receiver must answer a challenge before an endpoint is stored with its URL.
+	UrlVerification bool `json:"url_verification"`
 }
 
 // EgressDestinations The destinations in AWS. Absent in a deployment that sends HTTP only.
@@ -4993,6 +4999,9 @@ type WithTypes = bool
 // Mismatch A problem document (RFC 9457). `code` identifies the problem.
 type Mismatch = Problem
 
+// NotVerified A problem document (RFC 9457). `code` identifies the problem.
+type NotVerified = Problem
+
 // ListChangesParams defines parameters for ListChanges.
 type ListChangesParams struct {
 	// Action Only changes with this action.
@@ -5953,6 +5962,10 @@ type ClientInterface interface {
 	// Only this response holds the signing secret, given or generated. No later response holds the secret. The endpoint
 	// receives every event of its types that is posted after this response.
 	//
+	// A deployment with `url_verification` (`GET /v1/tenants/{tenant}/egress`) first posts a challenge to the URL, with the headers and the authentication of the request:
+	// `{"type": "webhook.verification", "timestamp": "...", "data": {"challenge": "..."}}`. The receiver must answer 2xx with
+	// `{"challenge": "..."}` within 5 s and without a redirect, else 422. At most 10 URLs of a tenant a minute, else 429. A destination in AWS needs no challenge.
+	//
 	// Takes any type of body and a specified content type.
 	//
 	// Corresponds with POST /v1/tenants/{tenant}/endpoints (the `CreateEndpoint` operationId).
@@ -5962,6 +5975,10 @@ type ClientInterface interface {
 	//
 	// Only this response holds the signing secret, given or generated. No later response holds the secret. The endpoint
 	// receives every event of its types that is posted after this response.
+	//
+	// A deployment with `url_verification` (`GET /v1/tenants/{tenant}/egress`) first posts a challenge to the URL, with the headers and the authentication of the request:
+	// `{"type": "webhook.verification", "timestamp": "...", "data": {"challenge": "..."}}`. The receiver must answer 2xx with
+	// `{"challenge": "..."}` within 5 s and without a redirect, else 422. At most 10 URLs of a tenant a minute, else 429. A destination in AWS needs no challenge.
 	//
 	// Takes a body of the `application/json` content type.
 	//
@@ -5990,6 +6007,9 @@ type ClientInterface interface {
 	// each value of `headers`, the secret of `auth`, and certificate and key of `tls` again in the same request, or removes them:
 	// a header by an empty text, `auth` by the type `none`, `tls` by `{}`. The errors of the 400 name the missing ones.
 	//
+	// A deployment with `url_verification` posts a challenge to another `url` first, as at the creation. Stored values of `headers`, `auth` and the key of `tls` are not sent
+	// with it: a receiver that needs them wants them again in the same request.
+	//
 	// Takes any type of body and a specified content type.
 	//
 	// Corresponds with PATCH /v1/tenants/{tenant}/endpoints/{endpoint} (the `ChangeEndpoint` operationId).
@@ -6004,6 +6024,9 @@ type ClientInterface interface {
 	// Stored values of `headers`, `auth` and `tls` stay with the origin (scheme, host, port) of `url`. A change to another origin needs
 	// each value of `headers`, the secret of `auth`, and certificate and key of `tls` again in the same request, or removes them:
 	// a header by an empty text, `auth` by the type `none`, `tls` by `{}`. The errors of the 400 name the missing ones.
+	//
+	// A deployment with `url_verification` posts a challenge to another `url` first, as at the creation. Stored values of `headers`, `auth` and the key of `tls` are not sent
+	// with it: a receiver that needs them wants them again in the same request.
 	//
 	// Takes a body of the `application/json` content type.
 	//
@@ -7174,6 +7197,10 @@ func (c *Client) ListEndpoints(ctx context.Context, tenant TenantRef, params *Li
 // Only this response holds the signing secret, given or generated. No later response holds the secret. The endpoint
 // receives every event of its types that is posted after this response.
 //
+// A deployment with `url_verification` (`GET /v1/tenants/{tenant}/egress`) first posts a challenge to the URL, with the headers and the authentication of the request:
+// `{"type": "webhook.verification", "timestamp": "...", "data": {"challenge": "..."}}`. The receiver must answer 2xx with
+// `{"challenge": "..."}` within 5 s and without a redirect, else 422. At most 10 URLs of a tenant a minute, else 429. A destination in AWS needs no challenge.
+//
 // Takes any type of body and a specified content type.
 //
 // Corresponds with POST /v1/tenants/{tenant}/endpoints (the `CreateEndpoint` operationId).
@@ -7193,6 +7220,10 @@ func (c *Client) CreateEndpointWithBody(ctx context.Context, tenant TenantRef, c
 //
 // Only this response holds the signing secret, given or generated. No later response holds the secret. The endpoint
 // receives every event of its types that is posted after this response.
+//
+// A deployment with `url_verification` (`GET /v1/tenants/{tenant}/egress`) first posts a challenge to the URL, with the headers and the authentication of the request:
+// `{"type": "webhook.verification", "timestamp": "...", "data": {"challenge": "..."}}`. The receiver must answer 2xx with
+// `{"challenge": "..."}` within 5 s and without a redirect, else 422. At most 10 URLs of a tenant a minute, else 429. A destination in AWS needs no challenge.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -7251,6 +7282,9 @@ func (c *Client) GetEndpoint(ctx context.Context, tenant TenantRef, endpoint End
 // each value of `headers`, the secret of `auth`, and certificate and key of `tls` again in the same request, or removes them:
 // a header by an empty text, `auth` by the type `none`, `tls` by `{}`. The errors of the 400 name the missing ones.
 //
+// A deployment with `url_verification` posts a challenge to another `url` first, as at the creation. Stored values of `headers`, `auth` and the key of `tls` are not sent
+// with it: a receiver that needs them wants them again in the same request.
+//
 // Takes any type of body and a specified content type.
 //
 // Corresponds with PATCH /v1/tenants/{tenant}/endpoints/{endpoint} (the `ChangeEndpoint` operationId).
@@ -7275,6 +7309,9 @@ func (c *Client) ChangeEndpointWithBody(ctx context.Context, tenant TenantRef, e
 // Stored values of `headers`, `auth` and `tls` stay with the origin (scheme, host, port) of `url`. A change to another origin needs
 // each value of `headers`, the secret of `auth`, and certificate and key of `tls` again in the same request, or removes them:
 // a header by an empty text, `auth` by the type `none`, `tls` by `{}`. The errors of the 400 name the missing ones.
+//
+// A deployment with `url_verification` posts a challenge to another `url` first, as at the creation. Stored values of `headers`, `auth` and the key of `tls` are not sent
+// with it: a receiver that needs them wants them again in the same request.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -12801,6 +12838,10 @@ type ClientWithResponsesInterface interface {
 	// Only this response holds the signing secret, given or generated. No later response holds the secret. The endpoint
 	// receives every event of its types that is posted after this response.
 	//
+	// A deployment with `url_verification` (`GET /v1/tenants/{tenant}/egress`) first posts a challenge to the URL, with the headers and the authentication of the request:
+	// `{"type": "webhook.verification", "timestamp": "...", "data": {"challenge": "..."}}`. The receiver must answer 2xx with
+	// `{"challenge": "..."}` within 5 s and without a redirect, else 422. At most 10 URLs of a tenant a minute, else 429. A destination in AWS needs no challenge.
+	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with POST /v1/tenants/{tenant}/endpoints (the `CreateEndpoint` operationId).
@@ -12810,6 +12851,10 @@ type ClientWithResponsesInterface interface {
 	//
 	// Only this response holds the signing secret, given or generated. No later response holds the secret. The endpoint
 	// receives every event of its types that is posted after this response.
+	//
+	// A deployment with `url_verification` (`GET /v1/tenants/{tenant}/egress`) first posts a challenge to the URL, with the headers and the authentication of the request:
+	// `{"type": "webhook.verification", "timestamp": "...", "data": {"challenge": "..."}}`. The receiver must answer 2xx with
+	// `{"challenge": "..."}` within 5 s and without a redirect, else 422. At most 10 URLs of a tenant a minute, else 429. A destination in AWS needs no challenge.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -12842,6 +12887,9 @@ type ClientWithResponsesInterface interface {
 	// each value of `headers`, the secret of `auth`, and certificate and key of `tls` again in the same request, or removes them:
 	// a header by an empty text, `auth` by the type `none`, `tls` by `{}`. The errors of the 400 name the missing ones.
 	//
+	// A deployment with `url_verification` posts a challenge to another `url` first, as at the creation. Stored values of `headers`, `auth` and the key of `tls` are not sent
+	// with it: a receiver that needs them wants them again in the same request.
+	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with PATCH /v1/tenants/{tenant}/endpoints/{endpoint} (the `ChangeEndpoint` operationId).
@@ -12856,6 +12904,9 @@ type ClientWithResponsesInterface interface {
 	// Stored values of `headers`, `auth` and `tls` stay with the origin (scheme, host, port) of `url`. A change to another origin needs
 	// each value of `headers`, the secret of `auth`, and certificate and key of `tls` again in the same request, or removes them:
 	// a header by an empty text, `auth` by the type `none`, `tls` by `{}`. The errors of the 400 name the missing ones.
+	//
+	// A deployment with `url_verification` posts a challenge to another `url` first, as at the creation. Stored values of `headers`, `auth` and the key of `tls` are not sent
+	// with it: a receiver that needs them wants them again in the same request.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -14669,6 +14720,8 @@ type CreateEndpointResult struct {
 	HTTPResponse *http.Response
 	// JSON201 the response for an HTTP 201 `application/json` response
 	JSON201 *EndpointWithSecret
+	// ApplicationproblemJSON422 the response for an HTTP 422 `application/problem+json` response
+	ApplicationproblemJSON422 *NotVerified
 	// Headers201 the parsed response headers for an HTTP 201 response
 	Headers201 *CreateEndpointResult201Headers
 }
@@ -14676,6 +14729,11 @@ type CreateEndpointResult struct {
 // GetJSON201 returns the response for an HTTP 201 `application/json` response
 func (r CreateEndpointResult) GetJSON201() *EndpointWithSecret {
 	return r.JSON201
+}
+
+// GetApplicationproblemJSON422 returns the response for an HTTP 422 `application/problem+json` response
+func (r CreateEndpointResult) GetApplicationproblemJSON422() *NotVerified {
+	return r.ApplicationproblemJSON422
 }
 
 // GetBody returns the raw response body bytes
@@ -14799,6 +14857,8 @@ type ChangeEndpointResult struct {
 	HTTPResponse *http.Response
 	// JSON200 the response for an HTTP 200 `application/json` response
 	JSON200 *Endpoint
+	// ApplicationproblemJSON422 the response for an HTTP 422 `application/problem+json` response
+	ApplicationproblemJSON422 *NotVerified
 	// Headers200 the parsed response headers for an HTTP 200 response
 	Headers200 *ChangeEndpointResult200Headers
 }
@@ -14806,6 +14866,11 @@ type ChangeEndpointResult struct {
 // GetJSON200 returns the response for an HTTP 200 `application/json` response
 func (r ChangeEndpointResult) GetJSON200() *Endpoint {
 	return r.JSON200
+}
+
+// GetApplicationproblemJSON422 returns the response for an HTTP 422 `application/problem+json` response
+func (r ChangeEndpointResult) GetApplicationproblemJSON422() *NotVerified {
+	return r.ApplicationproblemJSON422
 }
 
 // GetBody returns the raw response body bytes
@@ -16953,6 +17018,10 @@ func (c *ClientWithResponses) ListEndpointsWithResponse(ctx context.Context, ten
 // Only this response holds the signing secret, given or generated. No later response holds the secret. The endpoint
 // receives every event of its types that is posted after this response.
 //
+// A deployment with `url_verification` (`GET /v1/tenants/{tenant}/egress`) first posts a challenge to the URL, with the headers and the authentication of the request:
+// `{"type": "webhook.verification", "timestamp": "...", "data": {"challenge": "..."}}`. The receiver must answer 2xx with
+// `{"challenge": "..."}` within 5 s and without a redirect, else 422. At most 10 URLs of a tenant a minute, else 429. A destination in AWS needs no challenge.
+//
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
 // Corresponds with POST /v1/tenants/{tenant}/endpoints (the `CreateEndpoint` operationId).
@@ -16968,6 +17037,10 @@ func (c *ClientWithResponses) CreateEndpointWithBodyWithResponse(ctx context.Con
 //
 // Only this response holds the signing secret, given or generated. No later response holds the secret. The endpoint
 // receives every event of its types that is posted after this response.
+//
+// A deployment with `url_verification` (`GET /v1/tenants/{tenant}/egress`) first posts a challenge to the URL, with the headers and the authentication of the request:
+// `{"type": "webhook.verification", "timestamp": "...", "data": {"challenge": "..."}}`. The receiver must answer 2xx with
+// `{"challenge": "..."}` within 5 s and without a redirect, else 422. At most 10 URLs of a tenant a minute, else 429. A destination in AWS needs no challenge.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
@@ -17018,6 +17091,9 @@ func (c *ClientWithResponses) GetEndpointWithResponse(ctx context.Context, tenan
 // each value of `headers`, the secret of `auth`, and certificate and key of `tls` again in the same request, or removes them:
 // a header by an empty text, `auth` by the type `none`, `tls` by `{}`. The errors of the 400 name the missing ones.
 //
+// A deployment with `url_verification` posts a challenge to another `url` first, as at the creation. Stored values of `headers`, `auth` and the key of `tls` are not sent
+// with it: a receiver that needs them wants them again in the same request.
+//
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
 // Corresponds with PATCH /v1/tenants/{tenant}/endpoints/{endpoint} (the `ChangeEndpoint` operationId).
@@ -17038,6 +17114,9 @@ func (c *ClientWithResponses) ChangeEndpointWithBodyWithResponse(ctx context.Con
 // Stored values of `headers`, `auth` and `tls` stay with the origin (scheme, host, port) of `url`. A change to another origin needs
 // each value of `headers`, the secret of `auth`, and certificate and key of `tls` again in the same request, or removes them:
 // a header by an empty text, `auth` by the type `none`, `tls` by `{}`. The errors of the 400 name the missing ones.
+//
+// A deployment with `url_verification` posts a challenge to another `url` first, as at the creation. Stored values of `headers`, `auth` and the key of `tls` are not sent
+// with it: a receiver that needs them wants them again in the same request.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
@@ -18734,6 +18813,13 @@ func ParseCreateEndpointResult(rsp *http.Response) (*CreateEndpointResult, error
 		}
 		response.JSON201 = &dest
 
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 422:
+		var dest NotVerified
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON422 = &dest
+
 	}
 
 	switch {
@@ -18834,6 +18920,13 @@ func ParseChangeEndpointResult(rsp *http.Response) (*ChangeEndpointResult, error
 			return nil, err
 		}
 		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 422:
+		var dest NotVerified
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON422 = &dest
 
 	}
 

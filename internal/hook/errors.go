@@ -14,6 +14,7 @@ type Code uint8
 const (
 	CodeInvalid       Code = iota + 1 // wrong input; repeating the call cannot help
 	CodeMismatch                      // an event that does not fit its event type
+	CodeUnverified                    // the receiver of a URL did not confirm that the endpoint is its own
 	CodeTooLarge                      // input past a size limit
 	CodeUnauthorized                  // unknown caller
 	CodeForbidden                     // known caller without permission, or past a limit
@@ -36,6 +37,8 @@ func (c Code) String() string {
 		return "invalid"
 	case CodeMismatch:
 		return "event_type_mismatch"
+	case CodeUnverified:
+		return "url_not_verified"
 	case CodeTooLarge:
 		return "too_large"
 	case CodeUnauthorized:

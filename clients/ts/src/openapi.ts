@@ -281,6 +281,10 @@ export interface paths {
          * Create an endpoint
          * @description Only this response holds the signing secret, given or generated. No later response holds the secret. The endpoint
          *     receives every event of its types that is posted after this response.
+         *
+         *     A deployment with `url_verification` (`GET /v1/tenants/{tenant}/egress`) first posts a challenge to the URL, with the headers and the authentication of the request:
+         *     `{"type": "webhook.verification", "timestamp": "...", "data": {"challenge": "..."}}`. The receiver must answer 2xx with
+         *     `{"challenge": "..."}` within 5 s and without a redirect, else 422. At most 10 URLs of a tenant a minute, else 429. A destination in AWS needs no challenge.
          */
         post: operations["createEndpoint"];
         delete?: never;
@@ -322,6 +326,9 @@ export interface paths {
          *     Stored values of `headers`, `auth` and `tls` stay with the origin (scheme, host, port) of `url`. A change to another origin needs
          *     each value of `headers`, the secret of `auth`, and certificate and key of `tls` again in the same request, or removes them:
          *     a header by an empty text, `auth` by the type `none`, `tls` by `{}`. The errors of the 400 name the missing ones.
+         *
+         *     A deployment with `url_verification` posts a challenge to another `url` first, as at the creation. Stored values of `headers`, `auth` and the key of `tls` are not sent
+         *     with it: a receiver that needs them wants them again in the same request.
          */
         patch: operations["changeEndpoint"];
         trace?: never;
@@ -1736,7 +1743,7 @@ export interface components {
             title: string;
             status: number;
             /** @enum {string} */
-            code: "invalid" | "too_large" | "unauthorized" | "forbidden" | "loop" | "not_found" | "method_not_allowed" | "conflict" | "precondition_failed" | "event_type_mismatch" | "in_progress" | "already_replayed" | "tenant_closing" | "throttled" | "unavailable" | "internal";
+            code: "invalid" | "too_large" | "unauthorized" | "forbidden" | "loop" | "not_found" | "method_not_allowed" | "conflict" | "precondition_failed" | "event_type_mismatch" | "url_not_verified" | "in_progress" | "already_replayed" | "tenant_closing" | "throttled" | "unavailable" | "internal";
             /** @description A sentence for humans. */
             detail: string;
             errors?: components["schemas"]["FieldError"][];
@@ -2969,7 +2976,8 @@ export interface components {
          *           "name": "standard",
          *           "warnings": []
          *         }
-         *       ]
+         *       ],
+         *       "url_verification": false
          *     }
          */
         Egress: {
@@ -2980,6 +2988,8 @@ export interface components {
             destinations?: components["schemas"]["EgressDestinations"];
             /** @description For `signature_profiles` of an endpoint: Surehook's and the deployment's. */
             signature_profiles: components["schemas"]["SignatureProfile"][];
+            /** @description true: the receiver must answer a challenge before an endpoint is stored with its URL. */
+            url_verification: boolean;
         };
         /**
          * @description What is signed, and the headers that tell the receiver. The profile standard is Standard Webhooks, and has a name only.
@@ -4782,6 +4792,30 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
+        /** @description The deployment needs a proof of new URLs, and the receiver did not give it. The error of `url` says why. Nothing was stored; the same request may succeed later. */
+        NotVerified: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "type": "about:blank",
+                 *       "title": "Unprocessable Entity",
+                 *       "status": 422,
+                 *       "code": "url_not_verified",
+                 *       "detail": "the receiver did not confirm that the endpoint is its own",
+                 *       "errors": [
+                 *         {
+                 *           "field": "url",
+                 *           "message": "could not be verified: the endpoint answered 404 Not Found"
+                 *         }
+                 *       ]
+                 *     }
+                 */
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
         /** @description The request exceeds a size limit. */
         TooLarge: {
             headers: {
@@ -5624,6 +5658,7 @@ export interface operations {
             404: components["responses"]["NotFound"];
             409: components["responses"]["Conflict"];
             413: components["responses"]["TooLarge"];
+            422: components["responses"]["NotVerified"];
             429: components["responses"]["Throttled"];
             500: components["responses"]["Internal"];
             503: components["responses"]["Unavailable"];
@@ -5767,6 +5802,7 @@ export interface operations {
             409: components["responses"]["Conflict"];
             412: components["responses"]["Stale"];
             413: components["responses"]["TooLarge"];
+            422: components["responses"]["NotVerified"];
             429: components["responses"]["Throttled"];
             500: components["responses"]["Internal"];
             503: components["responses"]["Unavailable"];

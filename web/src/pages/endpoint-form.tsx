@@ -85,6 +85,7 @@ function EndpointForm({ of: e, submit, label }: { of?: Endpoint; submit: (fields
   const [retry, setRetry] = useState<Choice>(choiceOf(e))
   const [autoDisable, setAutoDisable] = useState(e?.auto_disable ?? true)
   const [moved, setMoved] = useState(false) // to another origin: the API keeps no secret for it
+  const [asks, setAsks] = useState(!e) // another URL: the API may ask its receiver
   const tenant = useTenant()
   const places = useEgress(tenant).data
   const addresses = places?.addresses ?? []
@@ -144,9 +145,13 @@ function EndpointForm({ of: e, submit, label }: { of?: Endpoint; submit: (fields
             defaultValue={e?.url}
             placeholder="https://example.com/webhooks"
             inputMode="url"
-            onChange={(change) => setMoved(!!e && originOf(change.target.value) !== originOf(e.url))}
+            onChange={(change) => {
+              setMoved(!!e && originOf(change.target.value) !== originOf(e.url))
+              setAsks(change.target.value.trim() !== e?.url)
+            }}
           />
         </Field>
+        {places?.url_verification && asks && destination === 'http' && <Verification />}
         <TypesField of={e?.event_types} />
         {!short && more}
         <Collapsible.Root className="stack" defaultOpen={!!e}>
@@ -222,6 +227,31 @@ function EndpointForm({ of: e, submit, label }: { of?: Endpoint; submit: (fields
     </Card>
   )
 }
+
+/** What the receiver must answer before the endpoint is saved. */
+function Verification() {
+  return (
+    <Collapsible.Root className="notice">
+      <p>{t.verification}</p>
+      <Collapsible.Trigger className="button quiet fold">
+        <ChevronRight size={14} aria-hidden /> {t.verificationMore}
+      </Collapsible.Trigger>
+      <Collapsible.Panel className="stack tight">
+        <p className="soft">{t.verificationText}</p>
+        <pre className="code wrap" tabIndex={0} aria-label={t.verificationMore}>
+          {verification}
+        </pre>
+      </Collapsible.Panel>
+    </Collapsible.Root>
+  )
+}
+
+const verification = `{"type": "webhook.verification", "timestamp": "2026-11-21T09:30:00.000Z", "data": {"challenge": "K7QX…"}}
+
+HTTP/1.1 200 OK
+Content-Type: application/json
+
+{"challenge": "K7QX…"}`
 
 // The origin as the API compares it; of a text that is no URL, the text.
 function originOf(url: string): string {

@@ -558,6 +558,10 @@ export const words = {
   form: {
     url: 'URL',
     urlHelp: 'https, a public host.',
+    verification: 'Your server must confirm this URL before the endpoint is saved.',
+    verificationMore: 'How to confirm',
+    verificationText: 'On saving, one POST with a challenge goes to the URL. It has no signature yet. Answer it within 5 seconds with 200 and the same challenge; do not redirect.',
+    notVerified: (why: string) => why,
     urlMoved: 'A new origin: enter header values, secret and client key again, or remove them.',
     uid: 'Alias',
     uidHelp: 'Your own name for it, usable in paths of the API. It cannot be changed.',
