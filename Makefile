@@ -76,8 +76,10 @@ help/more:
 ## --- Use
 
 .PHONY: run
-run: need/go need/node need/python local ## Bring the whole stack up on this machine and show it working (ONESHOT=1: then stop)
-	@go run ./localstack/cmd/run
+run: need/go need/node need/python ## Bring the whole stack up on this machine and show it working (ONESHOT=1: then stop)
+	@[ -x bin/infra ] || echo "The first run downloads and compiles: about four minutes on two cores. Later runs take less than one."
+	@$(MAKE) --jobs=4 local bin/infra run/compile
+	@CGO_ENABLED=0 go run -trimpath ./localstack/cmd/run
 
 .PHONY: dev
 dev: need/go $(if $(shell command -v npm),$(DOCS) $(WEB)) ## The same API and deliveries in one process on memory, until Ctrl-C (PORT=8080, LOG=info)

@@ -9,6 +9,15 @@ local: $(VENV)/installed $(CDK) $(DOCS) $(WEB)
 .PHONY: tools
 tools: need/go need/node need/python local bin/infra localstack/verify/node_modules examples/receiver-node/node_modules examples/profiles/node_modules $(RECEIVER)/installed $(SBOM)
 
+# Compiles what `make run` needs and what embeds no pages, with the flags of the functions, so that nothing is compiled twice.
+.PHONY: run/compile
+run/compile:
+	@CGO_ENABLED=0 go build -trimpath -tags lambda.norpc ./functions/deliver ./functions/breaker ./functions/export ./functions/sender ./localstack/cmd/run
+
+.PHONY: module
+module: need/go ## Rename the Go module (MODULE=github.com/acme/webhooks)
+	@.ci/module "$(MODULE)"
+
 bin/infra: $(shell find infra internal/names -name '*.go' -not -name '*_test.go' 2>/dev/null) go.mod go.sum
 	@echo "building the CDK app (the first time takes about a minute)"
 	@go build -o $@ ./infra

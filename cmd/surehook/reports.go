@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 
@@ -56,15 +57,6 @@ func (p *program) writeAnalysis(answer json.RawMessage, names namer) error {
 	return nil
 }
 
-func (p *program) health() *cobra.Command {
-	return &cobra.Command{
-		Use: "health", Short: "Show the health of the whole pipeline; endpoints health shows an endpoint", Args: arguments,
-		RunE: func(c *cobra.Command, _ []string) error {
-			return p.report(c.Context(), "/v1/health", url.Values{}, func(answer json.RawMessage, _ namer) error { return p.writeFields(p.Out, answer) })
-		},
-	}
-}
-
 func (p *program) stats() *cobra.Command {
 	var endpoint, by, group string
 	var all bool
@@ -99,11 +91,24 @@ func (p *program) stats() *cobra.Command {
 			if err := json.Unmarshal(answer, &found); err != nil {
 				return &badAnswerError{err}
 			}
-			return p.writeRows(p.Out, columns("HOUR=hour", "TENANT=tenant", "ENDPOINT=endpoint_id", "EVENT TYPE=event_type", "ATTEMPTS=attempts", "DELIVERED=delivered", "DEAD=dead",
-				"SUCCESS=success_rate", "FIRST TRY=first_attempt_success_rate", "P50=latency.p50", "P95=latency.p95", "P99=latency.p99"), found.Data, names)
+			return p.writeRows(p.Out, slices.Concat(groups(found.Data), columns("ATTEMPTS=attempts", "DELIVERED=delivered", "DEAD=dead",
+				"SUCCESS=success_rate%", "FIRST TRY=first_attempt_success_rate%", "P50=latency.p50", "P95=latency.p95", "P99=latency.p99")), found.Data, names)
 		})
 	}
 	return c
+}
+
+// groups returns the columns that tell the rows apart: those with a value in the first row.
+func groups(rows []json.RawMessage) []column {
+	all := columns("HOUR=hour", "TENANT=tenant", "ENDPOINT=endpoint_id", "EVENT TYPE=event_type")
+	if len(rows) == 0 {
+		return all
+	}
+	fields, err := flatten(rows[0])
+	if err != nil {
+		return all // the table reports the error
+	}
+	return slices.DeleteFunc(all, func(c column) bool { return find(fields, c.path).value == "" })
 }
 
 // report reads one document, and prints the JSON or the table.

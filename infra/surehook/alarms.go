@@ -148,7 +148,7 @@ func deliveryAlarms(p MonitorProps) []alarm {
 	}
 	all = append(all, alarm{
 		id: "StreamLate", name: "stream-late", section: "stream-late",
-		means:  "The breaker is late with the table's stream, which keeps a change for a day. Deliveries go on, but a queued delivery of this time is lost if its token is lost, too. First run the query errors for deliveries.recorded in the log of breaker.",
+		means:  "The breaker is late with the table's stream, which keeps a change for a day. Deliveries go on, but a queued delivery of this time whose token is lost waits until the breaker learns of it. First run the query errors for deliveries.recorded in the log of breaker.",
 		metric: p.Functions.Breaker.Metric(jsii.String("IteratorAge"), options("Maximum", metricPeriod)), limit: float64(streamLate.Milliseconds()),
 	}.lasting())
 	all = append(all, senderAlarms(p)...)
@@ -296,7 +296,7 @@ func scheduleAlarms(p MonitorProps) []alarm {
 		}.lasting(),
 		{
 			id: "ScheduleLost", name: "schedule-lost", section: "schedule-failures",
-			means:  "The Scheduler dropped a schedule's call and could not send the token to undeliverable-retry either. A delivery has no next attempt until somebody replays the delivery with force." + first,
+			means:  "The Scheduler dropped a schedule's call and could not send the token to undeliverable-retry either. The retry is late: the sweeper replaces the token about 15 minutes after the retry's time." + first,
 			metric: p.Schedules.MetricFailedToBeSentToDLQ(nil, every), limit: limit,
 		},
 	}

@@ -31,8 +31,8 @@
 // Endpoints that are not fast, and endpoints with max_in_flight, need in-flight slots. An
 // endpoint becomes fast by its score (package isolation). It becomes slow when five attempts
 // within a minute take more than a second each; Late counts them while they are still in
-// flight. After an outage an endpoint is unproven, as a new one is, and has one slot at first:
-// each success doubles the slots (Circuit.AtOnce).
+// flight. After an outage an endpoint is unproven, like a new one, but has one slot at first:
+// each batch with a success doubles the slots (Circuit.AtOnce).
 //
 // # Counts of busy endpoints
 //

@@ -63,6 +63,9 @@ func TestFences(t *testing.T) {
 			t.Parallel()
 
 			for _, dep := range list(t, "-deps", "./"+f.glob) {
+				if f.pattern().MatchString(dep) {
+					continue // the room itself
+				}
 				for _, bad := range f.bad {
 					if dep == bad || strings.HasPrefix(dep, strings.TrimSuffix(bad, "/")+"/") {
 						t.Errorf("%s imports %s: %s", f.name, dep, f.why)

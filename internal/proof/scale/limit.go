@@ -64,17 +64,17 @@ func Limits(s Settings, measured map[string]Measured, w Workload) []Limit {
 	ingest := quotaConcurrency - s.concurrency("")
 	limits := []Limit{
 		{"throttle of the route", route, throttle, throttle * w.PerPost, "the setting, or post in batches of 100"},
-		{"requests to the API of the account", "", quotaAPI, quotaAPI * w.PerPost, byRequest},
-		{"functions for posts: what the event sources leave of the account", "", ingest, ingest / ingestTime(w.PerPost).Seconds() * w.PerPost, byRequest + "; new accounts may start at 10"},
+		{"requests to the API", "", quotaAPI, quotaAPI * w.PerPost, byRequest},
+		{"functions for posts", "", ingest, ingest / ingestTime(w.PerPost).Seconds() * w.PerPost, byRequest},
 		{
-			"functions for posts in a stack with fixed addresses", "Concurrency.FixedSender",
+			"functions for posts, with fixed addresses", "Concurrency.FixedSender",
 			ingest - fixedSender, (ingest - fixedSender) / ingestTime(w.PerPost).Seconds() * w.PerPost, "a smaller ceiling, or " + byRequest,
 		},
 		{
 			"functions on the lane live", "Concurrency.Live", live.Concurrency,
-			live.Concurrency * live.Batch / deliverTime(live.Batch, w.Hanging, w.Fresh).Seconds(), "the setting, to 1,000; then another stack",
+			live.Concurrency * live.Batch / deliverTime(live.Batch, w.Hanging, w.Fresh).Seconds(), "the setting, to 1,000, or another stack",
 		},
-		{"warm write units of the table", "WarmThroughput.WriteUnits", s.WriteUnits, s.WriteUnits / m.WriteUnits, "the setting, or grow slowly: on-demand doubles in 30 minutes"},
+		{"warm write units of the table", "WarmThroughput.WriteUnits", s.WriteUnits, s.WriteUnits / m.WriteUnits, "the setting, or grow slowly (twofold in 30 minutes)"},
 		{"warm read units of the table", "WarmThroughput.ReadUnits", s.ReadUnits, s.ReadUnits / m.ReadUnits, "the setting, or grow slowly"},
 		{"write units of a table", "", quotaTable, quotaTable / m.WriteUnits, byRequest},
 		{"read units of a table", "", quotaTable, quotaTable / m.ReadUnits, byRequest},

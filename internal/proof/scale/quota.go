@@ -1,11 +1,11 @@
 package scale
 
-// Quota is a list quota of AWS in US East (N. Virginia): the default of an account.
+// Quota is the list quotas of a service of AWS in US East (N. Virginia): the defaults of an
+// account.
 type Quota struct {
-	Name   string
-	Value  float64
-	Raised string // how to raise the quota
-	Source string
+	Service string
+	Text    string
+	Source  string
 }
 
 // The values of the quotas.
@@ -21,49 +21,38 @@ const (
 	quotaKMS         = 10_000.0
 )
 
-// How to raise a quota.
-const (
-	byRequest = "Service Quotas"
-	fixed     = "not adjustable"
-)
+// byRequest says how to raise a quota.
+const byRequest = "Service Quotas"
 
 // quotas returns all quotas, in the order of the document.
 func quotas() []Quota {
 	return []Quota{
 		{
-			"API Gateway: requests of an account and region per second", quotaAPI, byRequest,
+			"API Gateway", number(quotaAPI) + " requests a second.",
 			"https://docs.aws.amazon.com/apigateway/latest/developerguide/limits.html",
 		},
 		{
-			"Lambda: concurrent executions of an account and region", quotaConcurrency, byRequest + "; new accounts may start at 10",
+			"Lambda", number(quotaConcurrency) + " concurrent executions; new accounts may start at 10.",
 			"https://docs.aws.amazon.com/lambda/latest/dg/gettingstarted-limits.html",
 		},
 		{
-			"Lambda: maximum concurrency of one event source", quotaSource, fixed,
+			"Event sources of Lambda", number(quotaSource) + " concurrent invocations each, of which 5 at once and " + number(quotaRamp) + " more a minute; not adjustable.",
 			"https://docs.aws.amazon.com/lambda/latest/dg/services-sqs-scaling.html",
 		},
 		{
-			"Lambda: concurrent invocations that an event source adds per minute, from 5", quotaRamp, fixed,
-			"https://docs.aws.amazon.com/lambda/latest/dg/services-sqs-scaling.html",
-		},
-		{
-			"DynamoDB: write units, and read units, of a table per second", quotaTable, byRequest,
+			"Tables of DynamoDB", number(quotaTable) + " write and as many read units a second.",
 			"https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/ServiceQuotas.html",
 		},
 		{
-			"DynamoDB: write units of one partition key per second", quotaKeyWrites, fixed,
+			"Partition keys", number(quotaKeyWrites) + " write and " + number(quotaKeyReads) + " read units a second; not adjustable.",
 			"https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/bp-partition-key-design.html",
 		},
 		{
-			"DynamoDB: read units of one partition key per second", quotaKeyReads, fixed,
-			"https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/bp-partition-key-design.html",
-		},
-		{
-			"Scheduler: schedules created per second, and fired per second", quotaSchedules, byRequest + "; less in other regions",
+			"Scheduler", number(quotaSchedules) + " schedules made, and as many fired, a second.",
 			"https://docs.aws.amazon.com/scheduler/latest/UserGuide/scheduler-quotas.html",
 		},
 		{
-			"KMS: requests about symmetric keys per second", quotaKMS, byRequest + "; less in other regions",
+			"KMS", number(quotaKMS) + " requests a second.",
 			"https://docs.aws.amazon.com/kms/latest/developerguide/requests-per-second.html",
 		},
 	}

@@ -14,19 +14,15 @@ const (
 	waveSeconds    = 2.0
 	reviewsPerTime = 50.0  // endpoints per second that a function reviews: 1,000 in 20 s
 	reviewSeconds  = 900.0 // from one review to the next
-	dueCircuits    = 10_000
-	maxShards      = 16  // of an endpoint, package hook
-	maxEndpoints   = 500 // of a tenant, docs/limits.md
-	apiConcurrency = 150.0
+	maxShards      = 16    // of an endpoint, package hook
 )
 
 // workloads returns the columns of the document.
 func workloads() []Workload {
 	return []Workload{
 		{Name: "posted alone", Scenario: Alone, PerPost: 1},
-		{Name: "in batches of 100", Scenario: InBatch, PerPost: 100},
-		{Name: "in batches of 100, each connection new", Scenario: InBatch, PerPost: 100, Fresh: 1},
-		{Name: "the same, and 2 % hang", Scenario: InBatch, PerPost: 100, Fresh: 1, Hanging: hangingShare},
+		{Name: "in batches of 100, on new connections", Scenario: InBatch, PerPost: 100, Fresh: 1},
+		{Name: "the same, 2 % hang", Scenario: InBatch, PerPost: 100, Fresh: 1, Hanging: hangingShare},
 	}
 }
 
@@ -36,7 +32,7 @@ func Report(s Settings, measured map[string]Measured) string {
 	b.WriteString(`# What one stack carries
 
 For operators who plan capacity. After this page you know which limit comes first at your rate, and which setting or quota to raise.
-` + "`make scale`" + ` writes it from the settings of prod (` + "`infra/surehook/environments.go`" + `), the units of [cost.md](cost.md) and the quotas below. The figures are arithmetic: the stack has never run on AWS.
+` + "`make scale`" + ` computes the figures from the settings of prod (` + "`infra/surehook/environments.go`" + `), the units of [cost.md](cost.md) and the quotas below. Nothing has run on AWS.
 
 `)
 	writeCarries(&b, s, measured)
@@ -44,13 +40,12 @@ For operators who plan capacity. After this page you know which limit comes firs
 	writeOne(&b, s, measured)
 	writeBacklog(&b, s, measured)
 	writeSenders(&b, s)
-	writeEventsQueue(&b, s)
-	writeAssumptions(&b, s)
+	writeAssumptions(&b)
 	return b.String()
 }
 
 func writeCarries(b *strings.Builder, s Settings, measured map[string]Measured) {
-	b.WriteString("## Events per second\n\nOne endpoint per event. The limit in bold comes first.\n\n")
+	b.WriteString("## Events per second\n\nOne endpoint per event. Bold: the first limit.\n\n")
 	b.WriteString("| limit | has | raise |")
 	columns := workloads()
 	carries := make([]map[string]float64, len(columns))
@@ -85,7 +80,9 @@ func writeCarries(b *strings.Builder, s Settings, measured map[string]Measured) 
 		}
 		b.WriteString("\n")
 	}
-	fmt.Fprintf(b, "\nA hanging delivery holds its whole batch for %v.\n\n", HangTime)
+	const batch = 10 // messages of the events queue
+	fmt.Fprintf(b, "\nThe events queue takes in at most %s events a second: %s functions (`Concurrency.Events`) with batches of %d.\n\n",
+		number(s.concurrency("Ingest")*batch/ingestTime(batch).Seconds()), number(s.concurrency("Ingest")), batch)
 }
 
 func writePlans(b *strings.Builder, s Settings, measured map[string]Measured) {
@@ -95,7 +92,7 @@ func writePlans(b *strings.Builder, s Settings, measured map[string]Measured) {
 	}{{"10,000 a minute", 10_000.0 / 60}, {"1,000 a second", 1_000}, {"10,000 a second", 10_000}}
 	fmt.Fprintf(b, `## Settings for three rates
 
-For peaks of %d times the rate, %.0f %% hanging deliveries, and a new connection for each delivery. Settings are for each stack, and never below prod's.
+For peaks of %d times the rate, with %.0f %% hanging deliveries and a new connection for each. Settings are per stack, and never below prod's.
 
 | setting | prod |`, headroom, hangingShare*100)
 	plans := make([]Plan, len(rates))
@@ -120,10 +117,8 @@ For peaks of %d times the rate, %.0f %% hanging deliveries, and a new connection
 	row("`WarmThroughput.WriteUnits`", number(s.WriteUnits), func(p Plan) string { return number(p.WriteUnits) })
 	row("`WarmThroughput.ReadUnits`", number(s.ReadUnits), func(p Plan) string { return number(p.ReadUnits) })
 	row("quota: concurrent executions, at least", number(quotaConcurrency), func(p Plan) string { return number(p.Account) })
-	row("quota: units of a table, at least", number(quotaTable), func(p Plan) string { return number(max(p.WriteUnits, p.ReadUnits)) })
 	b.WriteString(`
-Raise ` + "`Throttles.Default`" + ` with the other throttles, of which it is the upper bound. Give ` + "`Concurrency.Retry`" + ` the share of failures: a tenth of the lane live for one failed attempt in ten. Concurrency above the account's
-quota throttles all functions, so raise the quota first. Several stacks are [cells](cells.md).
+Raise the quota first: concurrency above it throttles all functions. ` + "`Throttles.Default`" + ` bounds the other throttles. If one attempt in ten fails, give ` + "`Concurrency.Retry`" + ` a tenth of the lane live. Several stacks are [cells](cells.md).
 
 `)
 }
@@ -134,16 +129,13 @@ func writeOne(b *strings.Builder, s Settings, measured map[string]Measured) {
 	sandboxes := s.concurrency("Deliver")
 	b.WriteString("## One tenant, one endpoint, many of them\n\n| of | bound | by |\n|---|--:|---|\n")
 	row := func(of, bound, by string) { fmt.Fprintf(b, "| %s | %s | %s |\n", of, bound, by) }
-	row("posts of one tenant per second", number(quotaKeyReads/tenantUnits), "one read unit of the tenant's partition key with every post; a batch of 100 is one post")
-	row("deliveries per second to one endpoint, 1 shard", number(quotaKeyWrites), "one write unit of the shard's partition key with every delivery")
-	row(fmt.Sprintf("the same, %d shards", maxShards), number(quotaKeyWrites*maxShards), "the same; `shards` of the endpoint")
-	row("endpoints of one tenant", number(maxEndpoints), "[limits](limits.md)")
-	row("endpoints active in two hours", number(circuits.Concurrency*reviewsPerTime*reviewSeconds), "the review every 15 minutes, with all functions of `Concurrency.Circuits`; half of the figure leaves room for circuits")
-	row("endpoints with an open circuit and a lost check, per minute", number(dueCircuits), "one tick")
-	row("tenants active in an hour", number(math.Floor(quotaKMS*3600/sandboxes)), "one KMS request per tenant, hour and function of `deliver`")
+	row("posts of one tenant per second, alone or in batches", number(quotaKeyReads/tenantUnits), "a read unit of the tenant's partition key each")
+	row(fmt.Sprintf("deliveries per second to one endpoint, for each of 1 to %d `shards`", maxShards), number(quotaKeyWrites), "a write unit of the shard's partition key each")
+	row("endpoints active in two hours", number(circuits.Concurrency*reviewsPerTime*reviewSeconds), "the reviews, if they use all of `Concurrency.Circuits`")
+	row("tenants active in an hour", number(math.Floor(quotaKMS*3600/sandboxes)), "a KMS request per tenant, hour and function of `deliver`")
 	row("deliveries per second that fail for ever", number(math.Floor(quotaSchedules/measured[Dead].Schedules)),
-		fmt.Sprintf("%s schedules for each over the whole policy; open circuits park deliveries and need no schedules", number(measured[Dead].Schedules)))
-	b.WriteString("\nTenants and endpoints without traffic take storage only.\n\n")
+		number(measured[Dead].Schedules)+" schedules each, while the circuit is closed")
+	b.WriteString("\nWithout traffic, tenants and endpoints take storage only.\n\n")
 }
 
 func writeBacklog(b *strings.Builder, s Settings, measured map[string]Measured) {
@@ -153,7 +145,7 @@ func writeBacklog(b *strings.Builder, s Settings, measured map[string]Measured) 
 	ramp := (live.Concurrency - 5) / quotaRamp * 60
 	fmt.Fprintf(b, `## A backlog
 
-The lane live of prod drains %s deliveries a second, after a ramp of %.0f s from 5 functions to %s:
+The lane live of prod drains %s deliveries a second, after a ramp of %.0f s to %s functions:
 
 | waiting | with no new events | with 1,000 new events a second |
 |--:|--:|--:|
@@ -162,60 +154,37 @@ The lane live of prod drains %s deliveries a second, after a ramp of %.0f s from
 		fmt.Fprintf(b, "| %s | %s | %s |\n", number(waiting), minutes(waiting/drain), minutes(waiting/(drain-1000)))
 	}
 	fmt.Fprintf(b, `
-Parked deliveries of one fast endpoint return in waves of at most %d every %.0f s: %.0f a second, %s for a million.
+Parked deliveries of one fast endpoint return in waves of %d every %.0f s: %s for a million.
 
-`, waveSize, waveSeconds, waveSize/waveSeconds, minutes(1_000_000/(waveSize/waveSeconds)))
+`, waveSize, waveSeconds, minutes(1_000_000/(waveSize/waveSeconds)))
 }
 
 func writeSenders(b *strings.Builder, s Settings) {
 	fmt.Fprintf(b, `## Senders
 
-Each attempt takes one execution of a sender, and function deliver makes up to %s attempts at the same time.
+Each attempt takes one execution of a sender, and `+"`deliver`"+` makes up to %s attempts at once.
 
-| sender | executions | attempts a second, answered after %v | attempts a second that hang for %v | above |
+| sender | executions | attempts a second, answered after %v | hanging for %v | above |
 |---|--:|--:|--:|---|
 `, number(s.attempts()), cost.ReceiverTime, HangTime)
 	row := func(name string, has float64, above string) {
 		fmt.Fprintf(b, "| %s | %s | %s | %s | %s |\n", name, number(has), number(has/cost.ReceiverTime.Seconds()), number(has/HangTime.Seconds()), above)
 	}
-	row("of another region, with the quota of its region", quotaConcurrency, "the own region sends")
-	row("`sender-fixed`, with `Concurrency.FixedSender`", fixedSender, "the message returns with its back-off; no attempt is counted")
-	fmt.Fprintf(b, `
-The executions of `+"`sender-fixed`"+` are reserved, used or not: with fixed addresses, %s of the event sources, %s of the sender and %s of the API take %s of the account. Senders of other regions count there, where
-a new account often has 10.
-
-`, number(s.concurrency("")), number(fixedSender), number(apiConcurrency), number(s.concurrency("")+fixedSender+apiConcurrency))
+	row("of another region, with its quota", quotaConcurrency, "the own region sends")
+	row("`sender-fixed`", fixedSender, "the delivery waits")
+	b.WriteString("\n")
 }
 
-func writeEventsQueue(b *strings.Builder, s Settings) {
-	const batch = 10 // messages of the events queue
-	fmt.Fprintf(b, "## The events queue\n\nAt most %s events a second: %s functions (`Concurrency.Events`) with batches of %d.\n\n",
-		number(s.concurrency("Ingest")*batch/ingestTime(batch).Seconds()), number(s.concurrency("Ingest")), batch)
-}
-
-func writeAssumptions(b *strings.Builder, s Settings) {
+func writeAssumptions(b *strings.Builder) {
 	fmt.Fprintf(b, `## Assumptions
 
-- Endpoints answer after %v, a hanging delivery takes %v, the default timeout, and batches are full. The rest is as in [cost.md](cost.md#assumptions).
-- The event sources:`, cost.ReceiverTime, HangTime)
-	for i, source := range s.Sources {
-		if i > 0 {
-			b.WriteString(",")
-		}
-		fmt.Fprintf(b, " %s (%s functions, batches of %s)", source.Queue, number(source.Concurrency), number(source.Batch))
-	}
-	fmt.Fprintf(b, ". Together %s concurrent executions.\n", number(s.concurrency("")))
-	b.WriteString(`- An event to several endpoints counts once for the throttles, and as several deliveries for lane and table.
+Endpoints answer after %v, a hanging delivery takes %v, the default timeout, and batches are full. An event to several endpoints counts once for the throttles, and as several deliveries for lane and table. The rest is as in [cost.md](cost.md#assumptions).
 
-## Quotas
+The quotas are the defaults of an account in US East, November 2026; other regions have less of the last two. Check yours in Service Quotas.
 
-Defaults of an account in US East (N. Virginia), November 2026. Check yours in the console of Service Quotas.
-
-| quota | default | raise | source |
-|---|--:|---|---|
-`)
+`, cost.ReceiverTime, HangTime)
 	for _, q := range quotas() {
-		fmt.Fprintf(b, "| %s | %s | %s | <%s> |\n", q.Name, number(q.Value), q.Raised, q.Source)
+		fmt.Fprintf(b, "- [%s](%s): %s\n", q.Service, q.Source, q.Text)
 	}
 }
 

@@ -20,9 +20,13 @@ import (
 var start = world.Start()
 
 const (
-	maxSteps    = 400_000          // per seed; more steps are a livelock
-	suffering   = 25 * time.Minute // duration of faults, events and operators, from the start
-	drainAtMost = 6 * time.Hour    // from the end of the faults until all deliveries are settled
+	maxSteps  = 400_000          // per seed; more steps are a livelock
+	suffering = 25 * time.Minute // duration of faults, events and operators, from the start
+
+	// drainAtMost passes from the end of the faults until all deliveries are settled. The
+	// last redrive by hand is 5 hours after them. It may make the successor of a delivery
+	// that had its letter before its death, and the successor lives 3 hours.
+	drainAtMost = 9 * time.Hour
 
 	lettersOfRun   = 200            // dead letters that a reconciliation reads by day
 	drainOverNight = 20 * time.Hour // until the second ones of more letters are removed
