@@ -173,7 +173,7 @@ func TestErasedTenant(t *testing.T) {
 	want := map[string]string{ // the begin of each cell
 		"records of changes":    days(hook.AuditKept) + " each",
 		"the job":               days(erasure.Keep) + " after its end",
-		"counts of an hour":     days(stats.Kept) + " after the end of the hour; numbers, event types and the ids",
+		"counts that a process": days(stats.Kept) + " after their hour",
 		"tokens, circuit check": "up to " + written(t, "infra/surehook", `queueRetention = (\d+) \* day`) + " days",
 	}
 	for _, row := range document(t, "docs/privacy.md").table(t, "What", "Until") {

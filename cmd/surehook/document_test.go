@@ -79,6 +79,8 @@ func describeCommands(b *bytes.Buffer, parent *cobra.Command) {
 
 const introduction = `# The command line
 
+For everybody who sends, watches or mends webhooks from a terminal. After this page you can send a first one, and you find every command.
+
 The code writes this page: ` + "`go test ./cmd/surehook -args -update`" + `. ` + "`make cli`" + ` builds the program, one static binary, to ` + "`bin/surehook`" + `.
 
 ## A first webhook
