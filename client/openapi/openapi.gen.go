@@ -3137,7 +3137,7 @@ type Egress struct {
 	// SignatureProfiles For `signature_profiles` of an endpoint: Surehook's and the deployment's.
 	SignatureProfiles []SignatureProfile `json:"signature_profiles"`
 
-	// UrlVerification true: the receiver must answer a challenge before an endpoint is stored with its URL.
+	// UrlVerification true: a receiver must answer a challenge before an endpoint with its URL is stored.
 	UrlVerification bool `json:"url_verification"`
 }
 
@@ -5962,9 +5962,8 @@ type ClientInterface interface {
 	// Only this response holds the signing secret, given or generated. No later response holds the secret. The endpoint
 	// receives every event of its types that is posted after this response.
 	//
-	// A deployment with `url_verification` (`GET /v1/tenants/{tenant}/egress`) first posts a challenge to the URL, with the headers and the authentication of the request:
-	// `{"type": "webhook.verification", "timestamp": "...", "data": {"challenge": "..."}}`. The receiver must answer 2xx with
-	// `{"challenge": "..."}` within 5 s and without a redirect, else 422. At most 10 URLs of a tenant a minute, else 429. A destination in AWS needs no challenge.
+	// A deployment with `url_verification` (`GET /v1/tenants/{tenant}/egress`) first posts a challenge to the URL, see the webhook `challenge`: signed with the secret, and with the
+	// headers and the authentication of the request. Without the right answer the response is 422. At most 10 challenges a minute and tenant, else 429. A destination in AWS gets none.
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -5976,9 +5975,8 @@ type ClientInterface interface {
 	// Only this response holds the signing secret, given or generated. No later response holds the secret. The endpoint
 	// receives every event of its types that is posted after this response.
 	//
-	// A deployment with `url_verification` (`GET /v1/tenants/{tenant}/egress`) first posts a challenge to the URL, with the headers and the authentication of the request:
-	// `{"type": "webhook.verification", "timestamp": "...", "data": {"challenge": "..."}}`. The receiver must answer 2xx with
-	// `{"challenge": "..."}` within 5 s and without a redirect, else 422. At most 10 URLs of a tenant a minute, else 429. A destination in AWS needs no challenge.
+	// A deployment with `url_verification` (`GET /v1/tenants/{tenant}/egress`) first posts a challenge to the URL, see the webhook `challenge`: signed with the secret, and with the
+	// headers and the authentication of the request. Without the right answer the response is 422. At most 10 challenges a minute and tenant, else 429. A destination in AWS gets none.
 	//
 	// Takes a body of the `application/json` content type.
 	//
@@ -6007,8 +6005,8 @@ type ClientInterface interface {
 	// each value of `headers`, the secret of `auth`, and certificate and key of `tls` again in the same request, or removes them:
 	// a header by an empty text, `auth` by the type `none`, `tls` by `{}`. The errors of the 400 name the missing ones.
 	//
-	// A deployment with `url_verification` posts a challenge to another `url` first, as at the creation. Stored values of `headers`, `auth` and the key of `tls` are not sent
-	// with it: a receiver that needs them wants them again in the same request.
+	// A deployment with `url_verification` posts a challenge to another `url` first, as at the creation. It has no signature, and no stored value of `headers`, `auth` and the key
+	// of `tls`: a receiver that needs these values wants them again in the same request.
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -6025,8 +6023,8 @@ type ClientInterface interface {
 	// each value of `headers`, the secret of `auth`, and certificate and key of `tls` again in the same request, or removes them:
 	// a header by an empty text, `auth` by the type `none`, `tls` by `{}`. The errors of the 400 name the missing ones.
 	//
-	// A deployment with `url_verification` posts a challenge to another `url` first, as at the creation. Stored values of `headers`, `auth` and the key of `tls` are not sent
-	// with it: a receiver that needs them wants them again in the same request.
+	// A deployment with `url_verification` posts a challenge to another `url` first, as at the creation. It has no signature, and no stored value of `headers`, `auth` and the key
+	// of `tls`: a receiver that needs these values wants them again in the same request.
 	//
 	// Takes a body of the `application/json` content type.
 	//
@@ -7197,9 +7195,8 @@ func (c *Client) ListEndpoints(ctx context.Context, tenant TenantRef, params *Li
 // Only this response holds the signing secret, given or generated. No later response holds the secret. The endpoint
 // receives every event of its types that is posted after this response.
 //
-// A deployment with `url_verification` (`GET /v1/tenants/{tenant}/egress`) first posts a challenge to the URL, with the headers and the authentication of the request:
-// `{"type": "webhook.verification", "timestamp": "...", "data": {"challenge": "..."}}`. The receiver must answer 2xx with
-// `{"challenge": "..."}` within 5 s and without a redirect, else 422. At most 10 URLs of a tenant a minute, else 429. A destination in AWS needs no challenge.
+// A deployment with `url_verification` (`GET /v1/tenants/{tenant}/egress`) first posts a challenge to the URL, see the webhook `challenge`: signed with the secret, and with the
+// headers and the authentication of the request. Without the right answer the response is 422. At most 10 challenges a minute and tenant, else 429. A destination in AWS gets none.
 //
 // Takes any type of body and a specified content type.
 //
@@ -7221,9 +7218,8 @@ func (c *Client) CreateEndpointWithBody(ctx context.Context, tenant TenantRef, c
 // Only this response holds the signing secret, given or generated. No later response holds the secret. The endpoint
 // receives every event of its types that is posted after this response.
 //
-// A deployment with `url_verification` (`GET /v1/tenants/{tenant}/egress`) first posts a challenge to the URL, with the headers and the authentication of the request:
-// `{"type": "webhook.verification", "timestamp": "...", "data": {"challenge": "..."}}`. The receiver must answer 2xx with
-// `{"challenge": "..."}` within 5 s and without a redirect, else 422. At most 10 URLs of a tenant a minute, else 429. A destination in AWS needs no challenge.
+// A deployment with `url_verification` (`GET /v1/tenants/{tenant}/egress`) first posts a challenge to the URL, see the webhook `challenge`: signed with the secret, and with the
+// headers and the authentication of the request. Without the right answer the response is 422. At most 10 challenges a minute and tenant, else 429. A destination in AWS gets none.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -7282,8 +7278,8 @@ func (c *Client) GetEndpoint(ctx context.Context, tenant TenantRef, endpoint End
 // each value of `headers`, the secret of `auth`, and certificate and key of `tls` again in the same request, or removes them:
 // a header by an empty text, `auth` by the type `none`, `tls` by `{}`. The errors of the 400 name the missing ones.
 //
-// A deployment with `url_verification` posts a challenge to another `url` first, as at the creation. Stored values of `headers`, `auth` and the key of `tls` are not sent
-// with it: a receiver that needs them wants them again in the same request.
+// A deployment with `url_verification` posts a challenge to another `url` first, as at the creation. It has no signature, and no stored value of `headers`, `auth` and the key
+// of `tls`: a receiver that needs these values wants them again in the same request.
 //
 // Takes any type of body and a specified content type.
 //
@@ -7310,8 +7306,8 @@ func (c *Client) ChangeEndpointWithBody(ctx context.Context, tenant TenantRef, e
 // each value of `headers`, the secret of `auth`, and certificate and key of `tls` again in the same request, or removes them:
 // a header by an empty text, `auth` by the type `none`, `tls` by `{}`. The errors of the 400 name the missing ones.
 //
-// A deployment with `url_verification` posts a challenge to another `url` first, as at the creation. Stored values of `headers`, `auth` and the key of `tls` are not sent
-// with it: a receiver that needs them wants them again in the same request.
+// A deployment with `url_verification` posts a challenge to another `url` first, as at the creation. It has no signature, and no stored value of `headers`, `auth` and the key
+// of `tls`: a receiver that needs these values wants them again in the same request.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -12838,9 +12834,8 @@ type ClientWithResponsesInterface interface {
 	// Only this response holds the signing secret, given or generated. No later response holds the secret. The endpoint
 	// receives every event of its types that is posted after this response.
 	//
-	// A deployment with `url_verification` (`GET /v1/tenants/{tenant}/egress`) first posts a challenge to the URL, with the headers and the authentication of the request:
-	// `{"type": "webhook.verification", "timestamp": "...", "data": {"challenge": "..."}}`. The receiver must answer 2xx with
-	// `{"challenge": "..."}` within 5 s and without a redirect, else 422. At most 10 URLs of a tenant a minute, else 429. A destination in AWS needs no challenge.
+	// A deployment with `url_verification` (`GET /v1/tenants/{tenant}/egress`) first posts a challenge to the URL, see the webhook `challenge`: signed with the secret, and with the
+	// headers and the authentication of the request. Without the right answer the response is 422. At most 10 challenges a minute and tenant, else 429. A destination in AWS gets none.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -12852,9 +12847,8 @@ type ClientWithResponsesInterface interface {
 	// Only this response holds the signing secret, given or generated. No later response holds the secret. The endpoint
 	// receives every event of its types that is posted after this response.
 	//
-	// A deployment with `url_verification` (`GET /v1/tenants/{tenant}/egress`) first posts a challenge to the URL, with the headers and the authentication of the request:
-	// `{"type": "webhook.verification", "timestamp": "...", "data": {"challenge": "..."}}`. The receiver must answer 2xx with
-	// `{"challenge": "..."}` within 5 s and without a redirect, else 422. At most 10 URLs of a tenant a minute, else 429. A destination in AWS needs no challenge.
+	// A deployment with `url_verification` (`GET /v1/tenants/{tenant}/egress`) first posts a challenge to the URL, see the webhook `challenge`: signed with the secret, and with the
+	// headers and the authentication of the request. Without the right answer the response is 422. At most 10 challenges a minute and tenant, else 429. A destination in AWS gets none.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -12887,8 +12881,8 @@ type ClientWithResponsesInterface interface {
 	// each value of `headers`, the secret of `auth`, and certificate and key of `tls` again in the same request, or removes them:
 	// a header by an empty text, `auth` by the type `none`, `tls` by `{}`. The errors of the 400 name the missing ones.
 	//
-	// A deployment with `url_verification` posts a challenge to another `url` first, as at the creation. Stored values of `headers`, `auth` and the key of `tls` are not sent
-	// with it: a receiver that needs them wants them again in the same request.
+	// A deployment with `url_verification` posts a challenge to another `url` first, as at the creation. It has no signature, and no stored value of `headers`, `auth` and the key
+	// of `tls`: a receiver that needs these values wants them again in the same request.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -12905,8 +12899,8 @@ type ClientWithResponsesInterface interface {
 	// each value of `headers`, the secret of `auth`, and certificate and key of `tls` again in the same request, or removes them:
 	// a header by an empty text, `auth` by the type `none`, `tls` by `{}`. The errors of the 400 name the missing ones.
 	//
-	// A deployment with `url_verification` posts a challenge to another `url` first, as at the creation. Stored values of `headers`, `auth` and the key of `tls` are not sent
-	// with it: a receiver that needs them wants them again in the same request.
+	// A deployment with `url_verification` posts a challenge to another `url` first, as at the creation. It has no signature, and no stored value of `headers`, `auth` and the key
+	// of `tls`: a receiver that needs these values wants them again in the same request.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -17018,9 +17012,8 @@ func (c *ClientWithResponses) ListEndpointsWithResponse(ctx context.Context, ten
 // Only this response holds the signing secret, given or generated. No later response holds the secret. The endpoint
 // receives every event of its types that is posted after this response.
 //
-// A deployment with `url_verification` (`GET /v1/tenants/{tenant}/egress`) first posts a challenge to the URL, with the headers and the authentication of the request:
-// `{"type": "webhook.verification", "timestamp": "...", "data": {"challenge": "..."}}`. The receiver must answer 2xx with
-// `{"challenge": "..."}` within 5 s and without a redirect, else 422. At most 10 URLs of a tenant a minute, else 429. A destination in AWS needs no challenge.
+// A deployment with `url_verification` (`GET /v1/tenants/{tenant}/egress`) first posts a challenge to the URL, see the webhook `challenge`: signed with the secret, and with the
+// headers and the authentication of the request. Without the right answer the response is 422. At most 10 challenges a minute and tenant, else 429. A destination in AWS gets none.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
@@ -17038,9 +17031,8 @@ func (c *ClientWithResponses) CreateEndpointWithBodyWithResponse(ctx context.Con
 // Only this response holds the signing secret, given or generated. No later response holds the secret. The endpoint
 // receives every event of its types that is posted after this response.
 //
-// A deployment with `url_verification` (`GET /v1/tenants/{tenant}/egress`) first posts a challenge to the URL, with the headers and the authentication of the request:
-// `{"type": "webhook.verification", "timestamp": "...", "data": {"challenge": "..."}}`. The receiver must answer 2xx with
-// `{"challenge": "..."}` within 5 s and without a redirect, else 422. At most 10 URLs of a tenant a minute, else 429. A destination in AWS needs no challenge.
+// A deployment with `url_verification` (`GET /v1/tenants/{tenant}/egress`) first posts a challenge to the URL, see the webhook `challenge`: signed with the secret, and with the
+// headers and the authentication of the request. Without the right answer the response is 422. At most 10 challenges a minute and tenant, else 429. A destination in AWS gets none.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
@@ -17091,8 +17083,8 @@ func (c *ClientWithResponses) GetEndpointWithResponse(ctx context.Context, tenan
 // each value of `headers`, the secret of `auth`, and certificate and key of `tls` again in the same request, or removes them:
 // a header by an empty text, `auth` by the type `none`, `tls` by `{}`. The errors of the 400 name the missing ones.
 //
-// A deployment with `url_verification` posts a challenge to another `url` first, as at the creation. Stored values of `headers`, `auth` and the key of `tls` are not sent
-// with it: a receiver that needs them wants them again in the same request.
+// A deployment with `url_verification` posts a challenge to another `url` first, as at the creation. It has no signature, and no stored value of `headers`, `auth` and the key
+// of `tls`: a receiver that needs these values wants them again in the same request.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
@@ -17115,8 +17107,8 @@ func (c *ClientWithResponses) ChangeEndpointWithBodyWithResponse(ctx context.Con
 // each value of `headers`, the secret of `auth`, and certificate and key of `tls` again in the same request, or removes them:
 // a header by an empty text, `auth` by the type `none`, `tls` by `{}`. The errors of the 400 name the missing ones.
 //
-// A deployment with `url_verification` posts a challenge to another `url` first, as at the creation. Stored values of `headers`, `auth` and the key of `tls` are not sent
-// with it: a receiver that needs them wants them again in the same request.
+// A deployment with `url_verification` posts a challenge to another `url` first, as at the creation. It has no signature, and no stored value of `headers`, `auth` and the key
+// of `tls`: a receiver that needs these values wants them again in the same request.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //

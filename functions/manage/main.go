@@ -115,12 +115,12 @@ func newHandler(cfg config.Manage, sdk aws.Config, log *slog.Logger) (any, error
 // prover returns the prover of receivers, which sends as deliver does.
 func prover(cfg config.Manage, sdk aws.Config, store *dynamo.Store) *ownership.Prover {
 	policy := wire.Policy(cfg.Egress)
-	sender := &send.Sender{Client: egress.NewClient(policy), Policy: policy, Tokens: send.NewTokens(), Transports: send.NewTransports(), Now: time.Now}
+	sender := &send.Sender{Client: egress.NewClient(policy), Policy: policy, Tokens: send.NewTokens(), Transports: send.NewTransports(), UserAgent: names.UserAgent(), Now: time.Now}
 	senders := lambda.New(sdk, lambda.Config{
 		Regional: names.Sender(cfg.Environment), Regions: cfg.SenderRegions, Fixed: names.FixedSender(cfg.Environment),
 	})
 	return &ownership.Prover{
-		Limits: store, Sender: sender, Remote: &remote.Sender{Signer: sender, Invoker: senders, Now: time.Now}, UserAgent: names.UserAgent(), Now: time.Now,
+		Limits: store, Sender: sender, Remote: &remote.Sender{Signer: sender, Invoker: senders, Now: time.Now}, Now: time.Now,
 	}
 }
 

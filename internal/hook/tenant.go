@@ -85,8 +85,8 @@ func (l TenantLimits) TooManyEndpoints() *Error {
 	return OverLimit(fmt.Sprintf("the tenant is limited to %d endpoints (endpoints)", l.Endpoints))
 }
 
-// SpentVerifications is Spend.Of of requests that verify URLs.
-const SpentVerifications = "verifications"
+// SpentChallenges is Spend.Of of challenges to receivers.
+const SpentChallenges = "challenges"
 
 // Spend is a request to count events against a limit of events per second. It is the generic
 // cell rate algorithm (ITU-T I.371) with a burst of one second. The only stored state is the

@@ -27,7 +27,7 @@ func TestEgress(t *testing.T) {
 // confirming is a prover: only the receivers at example.com confirm.
 type confirming struct{}
 
-func (confirming) Prove(_ context.Context, e hook.Endpoint) error {
+func (confirming) Prove(_ context.Context, e hook.Endpoint, _ string) error {
 	if strings.HasPrefix(e.URL, "https://example.com/") {
 		return nil
 	}

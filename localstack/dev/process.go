@@ -107,9 +107,9 @@ func newProcess(o Options, address string) (*process, error) {
 	p.wireDelivery(policy)
 	p.wireManagement(policy)
 	if o.Ownership != "" {
-		sender := &send.Sender{Client: egress.NewClient(policy), Policy: policy, Tokens: send.NewTokens(), Transports: send.NewTransports(), Now: time.Now}
+		sender := &send.Sender{Client: egress.NewClient(policy), Policy: policy, Tokens: send.NewTokens(), Transports: send.NewTransports(), UserAgent: names.UserAgent(), Now: time.Now}
 		p.admin.Endpoints.Prover = &ownership.Prover{
-			Limits: p.store, Sender: sender, Remote: &remote.Sender{Signer: sender, Invoker: senders(sender), Now: time.Now}, UserAgent: names.UserAgent(), Now: time.Now,
+			Limits: p.store, Sender: sender, Remote: &remote.Sender{Signer: sender, Invoker: senders(sender), Now: time.Now}, Now: time.Now,
 		}
 	}
 	p.admin.Portal, p.admin.SignIn = o.Portal, o.SignIn

@@ -282,9 +282,8 @@ export interface paths {
          * @description Only this response holds the signing secret, given or generated. No later response holds the secret. The endpoint
          *     receives every event of its types that is posted after this response.
          *
-         *     A deployment with `url_verification` (`GET /v1/tenants/{tenant}/egress`) first posts a challenge to the URL, with the headers and the authentication of the request:
-         *     `{"type": "webhook.verification", "timestamp": "...", "data": {"challenge": "..."}}`. The receiver must answer 2xx with
-         *     `{"challenge": "..."}` within 5 s and without a redirect, else 422. At most 10 URLs of a tenant a minute, else 429. A destination in AWS needs no challenge.
+         *     A deployment with `url_verification` (`GET /v1/tenants/{tenant}/egress`) first posts a challenge to the URL, see the webhook `challenge`: signed with the secret, and with the
+         *     headers and the authentication of the request. Without the right answer the response is 422. At most 10 challenges a minute and tenant, else 429. A destination in AWS gets none.
          */
         post: operations["createEndpoint"];
         delete?: never;
@@ -327,8 +326,8 @@ export interface paths {
          *     each value of `headers`, the secret of `auth`, and certificate and key of `tls` again in the same request, or removes them:
          *     a header by an empty text, `auth` by the type `none`, `tls` by `{}`. The errors of the 400 name the missing ones.
          *
-         *     A deployment with `url_verification` posts a challenge to another `url` first, as at the creation. Stored values of `headers`, `auth` and the key of `tls` are not sent
-         *     with it: a receiver that needs them wants them again in the same request.
+         *     A deployment with `url_verification` posts a challenge to another `url` first, as at the creation. It has no signature, and no stored value of `headers`, `auth` and the key
+         *     of `tls`: a receiver that needs these values wants them again in the same request.
          */
         patch: operations["changeEndpoint"];
         trace?: never;
@@ -1708,6 +1707,28 @@ export interface webhooks {
         patch?: never;
         trace?: never;
     };
+    challenge: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Confirm an endpoint
+         * @description What the receiver of a new endpoint gets, and of another URL of an endpoint, before anything is stored: in deployments with `url_verification` only. `X-Webhook-Event` is
+         *     `surehook.challenge`. The challenge of a new endpoint is signed with its secret: give the secret in the creation, and your receiver can verify the signature before it
+         *     answers. The challenge of a change has no signature, and no headers of a signature. There is one attempt.
+         */
+        post: operations["receiveChallenge"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
 }
 export interface components {
     schemas: {
@@ -2988,7 +3009,7 @@ export interface components {
             destinations?: components["schemas"]["EgressDestinations"];
             /** @description For `signature_profiles` of an endpoint: Surehook's and the deployment's. */
             signature_profiles: components["schemas"]["SignatureProfile"][];
-            /** @description true: the receiver must answer a challenge before an endpoint is stored with its URL. */
+            /** @description true: a receiver must answer a challenge before an endpoint with its URL is stored. */
             url_verification: boolean;
         };
         /**
@@ -4040,6 +4061,30 @@ export interface components {
             delivery_id?: components["schemas"]["DeliveryID"];
         };
         /**
+         * @example {
+         *       "type": "surehook.challenge",
+         *       "timestamp": "2026-11-21T09:30:00.000Z",
+         *       "data": {
+         *         "challenge": "K7QXBN5PZ4M3TWJ2VHDR6YLCAE"
+         *       }
+         *     }
+         */
+        Challenge: {
+            /** @constant */
+            type: "surehook.challenge";
+            timestamp: components["schemas"]["Time"];
+            data: components["schemas"]["ChallengeData"];
+        };
+        /**
+         * @example {
+         *       "challenge": "K7QXBN5PZ4M3TWJ2VHDR6YLCAE"
+         *     }
+         */
+        ChallengeData: {
+            /** @description Random text, for one answer. */
+            challenge: string;
+        };
+        /**
          * @description The body of an operational event. New fields and types may be added.
          * @example {
          *       "event_type": "surehook.circuit.opened",
@@ -4792,7 +4837,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description The deployment needs a proof of new URLs, and the receiver did not give it. The error of `url` says why. Nothing was stored; the same request may succeed later. */
+        /** @description The receiver at the URL did not answer the challenge, in deployments with `url_verification`. The error of `url` says why. Nothing was stored; the same request may succeed later. */
         NotVerified: {
             headers: {
                 [name: string]: unknown;
@@ -8431,6 +8476,103 @@ export interface operations {
             };
             /** @description Retried, as are 408, 425 and a missing answer: each event by its own plan. */
             "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    receiveChallenge: {
+        parameters: {
+            query?: never;
+            header: {
+                /**
+                 * @description The id of the event, equal in every attempt and replay. Profile standard.
+                 * @example evt_01jb2z8v9kfq6t3m5n7p9r1s2w
+                 */
+                "webhook-id"?: string;
+                /**
+                 * @description The time of the attempt in Unix seconds. Profile standard.
+                 * @example 1795253400
+                 */
+                "webhook-timestamp"?: string;
+                /**
+                 * @description One signature per active key, separated by spaces: v1, and the base64 of HMAC-SHA256, or v1a, and the base64 of ed25519, each of id.timestamp.body. Profile standard.
+                 * @example v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4=
+                 */
+                "webhook-signature"?: string;
+                /**
+                 * @description The id of the event. Profile classic.
+                 * @example evt_01jb2z8v9kfq6t3m5n7p9r1s2w
+                 */
+                "X-Webhook-Id"?: string;
+                /**
+                 * @description The time of the attempt in Unix seconds. Profile classic.
+                 * @example 1795253400
+                 */
+                "X-Webhook-Timestamp"?: string;
+                /**
+                 * @description sha256= and the hex HMAC-SHA256 of the body, under the newest v1 secret. Profile classic.
+                 * @example sha256=7d38cdd689735b008b3c702edd92eea23791c5f6e0f5b4a3c2b6d2b3f0a0b1c2
+                 */
+                "X-Webhook-Signature"?: string;
+                /**
+                 * @description The id of the event. Profile classic.
+                 * @example evt_01jb2z8v9kfq6t3m5n7p9r1s2w
+                 */
+                "X-Event-Id"?: string;
+                /**
+                 * @description The idempotency key of the post, or the id of the event without a key. Profile classic.
+                 * @example order-1042-paid
+                 */
+                "X-Idempotency-Key"?: string;
+                /**
+                 * @description The type of the event.
+                 * @example order.paid
+                 */
+                "X-Webhook-Event": string;
+                /**
+                 * @description The id of the delivery.
+                 * @example dlv_01jb2z8v9kfq6t3m5n7p9r1s2w_4n8k2r7w1q5t9x3z_1
+                 */
+                "X-Webhook-Delivery": string;
+                /**
+                 * @description The number of the attempt, from 1.
+                 * @example 1
+                 */
+                "X-Webhook-Attempt": string;
+                /**
+                 * @description W3C Trace Context: the header of the post, or a trace with the id of the event.
+                 * @example 00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01
+                 */
+                traceparent: string;
+                /**
+                 * @description Surehook/ and the version.
+                 * @example Surehook/0.1.0
+                 */
+                "User-Agent": string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Challenge"];
+            };
+        };
+        responses: {
+            /** @description Any 2xx with the challenge within 5 s, or the timeout of the endpoint if that is shorter, without a redirect: the endpoint is stored. The first 1,000 bytes of the body count. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ChallengeData"];
+                };
+            };
+            /** @description Any other answer: the endpoint is not stored, or keeps its URL. */
+            default: {
                 headers: {
                     [name: string]: unknown;
                 };

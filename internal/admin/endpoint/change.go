@@ -25,9 +25,9 @@ const maxChangeAttempts = 3
 // With a Prover, the receiver at another URL is asked before the change is stored.
 //
 // Errors: CodeInvalid names the wrong fields; CodeUnverified if the receiver at another URL does
-// not confirm; CodeStale if the endpoint has
-// another version; CodeConflict after 3 version conflicts; CodeForbidden if the tenant has
-// hook.MaxEndpointsPerURL endpoints with the new URL, or PerHost with its host.
+// not confirm; CodeStale if the endpoint has another version; CodeConflict after 3 version
+// conflicts; CodeForbidden if the tenant has hook.MaxEndpointsPerURL endpoints with the new URL,
+// or PerHost with its host.
 func (a *Admin) Change(ctx context.Context, tenant hook.TenantID, ref string, version int64, f Fields) (hook.Endpoint, error) {
 	var limited bool  // the limits differ
 	var proved string // the URL whose receiver has confirmed: not asked again after a version conflict
@@ -51,7 +51,7 @@ func (a *Admin) Change(ctx context.Context, tenant hook.TenantID, ref string, ve
 			return false, nil
 		}
 		if e.URL != proved {
-			if err := a.prove(ctx, before, *e); err != nil {
+			if err := a.prove(ctx, before, *e, ""); err != nil {
 				return false, err
 			}
 			proved = e.URL

@@ -19,10 +19,9 @@ import (
 // With a Prover, the receiver is asked before anything is stored.
 //
 // Errors: CodeInvalid names the wrong fields; CodeUnverified if the receiver does not confirm;
-// CodeConflict when the uid is
-// taken or the tenant has hook.MaxEndpointsPerTenant endpoints; CodeForbidden
-// when the tenant has hook.MaxEndpointsPerURL endpoints with the URL, or PerHost with its
-// host.
+// CodeConflict when the uid is taken or the tenant has hook.MaxEndpointsPerTenant endpoints;
+// CodeForbidden when the tenant has hook.MaxEndpointsPerURL endpoints with the URL, or PerHost
+// with its host.
 func (a *Admin) Create(ctx context.Context, tenant hook.TenantID, f Fields, secret string) (hook.Endpoint, string, error) {
 	now := a.now()
 	e := hook.Endpoint{
@@ -52,7 +51,7 @@ func (a *Admin) Create(ctx context.Context, tenant hook.TenantID, f Fields, secr
 		return hook.Endpoint{}, "", hook.Invalid(errs...)
 	}
 
-	if err := a.prove(ctx, hook.Endpoint{}, e); err != nil {
+	if err := a.prove(ctx, hook.Endpoint{}, e, secret); err != nil {
 		return hook.Endpoint{}, "", err
 	}
 	sealed, err := a.sealSecret(ctx, e, secret)

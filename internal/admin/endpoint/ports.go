@@ -59,9 +59,10 @@ type History interface {
 // Prover asks receivers whether they want an endpoint. ownership.Prover implements Prover.
 type Prover interface {
 	// Prove asks the receiver at the URL, with the headers, the authentication and the TLS
-	// settings that e has in clear. CodeUnverified names the url when the receiver does not
-	// confirm; CodeThrottled after too many questions of the tenant.
-	Prove(ctx context.Context, e hook.Endpoint) error
+	// settings that e has in clear. The request is signed with the v1 secret, if given.
+	// CodeUnverified names the url when the receiver does not confirm; CodeThrottled after too
+	// many questions of the tenant.
+	Prove(ctx context.Context, e hook.Endpoint, secret string) error
 }
 
 // Vault encrypts signing secrets, header values and secrets of the authentication.

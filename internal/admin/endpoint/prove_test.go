@@ -15,13 +15,14 @@ import (
 
 // receivers is a Prover: the receivers at some URLs do not confirm.
 type receivers struct {
-	asked  []hook.Endpoint
-	refuse []string
+	asked   []hook.Endpoint
+	secrets []string // given with them
+	refuse  []string
 }
 
-func (r *receivers) Prove(_ context.Context, e hook.Endpoint) error {
+func (r *receivers) Prove(_ context.Context, e hook.Endpoint, secret string) error {
 	e.Headers = maps.Clone(e.Headers)
-	r.asked = append(r.asked, e)
+	r.asked, r.secrets = append(r.asked, e), append(r.secrets, secret)
 	if slices.Contains(r.refuse, e.URL) {
 		return &hook.Error{Code: hook.CodeUnverified, Message: "no"}
 	}
@@ -49,12 +50,15 @@ func TestAdmin_Create_asksTheReceiver(t *testing.T) {
 	if _, _, err := b.Create(t.Context(), tenant, endpoint.Fields{URL: new("https://10.0.0.1/")}, ""); hook.CodeOf(err) != hook.CodeInvalid {
 		t.Errorf("Create = %v; want invalid", err)
 	}
-	e, _ := b.create(t, func(f *endpoint.Fields) {
+	e, secret := b.create(t, func(f *endpoint.Fields) {
 		f.Headers = &map[string]string{"X-Team": "crm"}
 		f.Auth = &hook.Auth{Type: hook.AuthBearer, Secret: "token"}
 	})
 	if diff := cmp.Diff([]string{"https://example.com/theirs", "https://example.com/hooks"}, r.urls()); diff != "" {
 		t.Errorf("asked (-want +got):\n%s", diff)
+	}
+	if r.secrets[1] != secret {
+		t.Errorf("asked with the secret %q; want that of the answer, %q", r.secrets[1], secret)
 	}
 	if last := r.asked[1]; last.ID != e.ID || last.Headers["X-Team"] != "crm" || last.Auth.Secret != "token" {
 		t.Errorf("asked as %+v; want the endpoint with its values in clear", last)
@@ -92,6 +96,9 @@ func TestAdmin_Change_asksTheReceiver(t *testing.T) {
 	}
 	if diff := cmp.Diff([]string{"https://example.com/theirs", "https://example.com/mine"}, r.urls()); diff != "" {
 		t.Errorf("asked (-want +got):\n%s", diff)
+	}
+	if r.secrets[1] != "" {
+		t.Error("asked with a secret; want none, for nobody here can read a stored one")
 	}
 }
 
@@ -132,7 +139,8 @@ func TestAdmin_Change_asksWithTheStoredAuthorities(t *testing.T) {
 	}
 }
 
-func TestAdmin_Create_asksNobodyForADestination(t *testing.T) {
+// A destination in AWS has its role as a proof. Its URL needs another one as a receiver of HTTP.
+func TestAdmin_asksNobodyForADestination(t *testing.T) {
 	t.Parallel()
 
 	b, r := setup(t), new(receivers)
@@ -142,7 +150,14 @@ func TestAdmin_Create_asksNobodyForADestination(t *testing.T) {
 		URL:         new("https://sqs.eu-west-1.amazonaws.com/111122223333/orders"),
 		Destination: &hook.Destination{Type: hook.DestinationSQS, RoleARN: "arn:aws:iam::111122223333:role/surehook/orders"},
 	}
-	if _, _, err := b.Create(t.Context(), tenant, f, ""); err != nil || len(r.asked) != 0 {
-		t.Errorf("Create = %v, asked %q; want nobody asked", err, r.urls())
+	e, _, err := b.Create(t.Context(), tenant, f, "")
+	if err != nil || len(r.asked) != 0 {
+		t.Fatalf("Create = %v, asked %q; want nobody asked", err, r.urls())
+	}
+	if _, err := b.Change(t.Context(), tenant, string(e.ID), 0, endpoint.Fields{Destination: new(hook.Destination)}); err != nil {
+		t.Errorf("Change = %v", err)
+	}
+	if diff := cmp.Diff([]string{e.URL}, r.urls()); diff != "" {
+		t.Errorf("asked (-want +got):\n%s", diff)
 	}
 }

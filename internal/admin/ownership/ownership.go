@@ -2,10 +2,10 @@
 // with a challenge, which the receiver repeats in its answer. So nobody can direct events to the
 // server of somebody else.
 //
-// The request is not signed. A new endpoint's secret is known to nobody before its creation
-// succeeds, and who manages endpoints cannot read the secrets of stored ones (docs/adr/35).
+// The request of a new endpoint is signed. That of a changed URL is not: who manages endpoints
+// cannot read stored secrets (docs/adr/35-challenge.md).
 //
-// The package knows neither HTTP nor storage of endpoints.
+// The package knows neither HTTP nor the storage of endpoints.
 package ownership
 
 import (
@@ -14,20 +14,20 @@ import (
 	"crypto/rand"
 	"encoding/json"
 	"fmt"
-	"net/http"
+	"maps"
+	"slices"
 	"strings"
 	"time"
 
 	"surehook.example/surehook/internal/delivery/send"
 	"surehook.example/surehook/internal/hook"
+	"surehook.example/surehook/internal/rule/shape"
+	"surehook.example/surehook/internal/rule/sign"
 )
-
-// EventType is the type of the request with a challenge.
-const EventType = "webhook.verification"
 
 // Bounds of the requests.
 const (
-	// Timeout bounds one request, redirects included.
+	// Timeout bounds one request, redirects included. A shorter timeout of the endpoint counts.
 	Timeout = 5 * time.Second
 	// Transit bounds the way to a sender and back, beside Timeout.
 	Transit = 5 * time.Second
@@ -35,8 +35,10 @@ const (
 	PerMinute = 10
 )
 
-// Sender makes requests from here.
+// Sender signs requests, and makes them from here.
 type Sender interface {
+	// Prepare signs the request.
+	Prepare(r send.Request) send.Prepared
 	// Post makes one request within the timeout of p.
 	Post(ctx context.Context, p send.Prepared) hook.Outcome
 }
@@ -56,40 +58,40 @@ type Limits interface {
 
 // Prover asks receivers. All fields are required. A Prover is safe for concurrent use.
 type Prover struct {
-	Limits    Limits
-	Sender    Sender
-	Remote    Remote
-	UserAgent string
-	Now       func() time.Time
+	Limits Limits
+	Sender Sender
+	Remote Remote
+	Now    func() time.Time
 }
 
-// Prove posts a challenge to the URL of the endpoint. The request carries the headers, the
+// Prove posts a challenge to the URL of the endpoint, signed with the v1 secret in clear; without
+// a secret, the request has no headers of the signature. It carries the headers, the
 // authentication and the TLS settings that e has in clear; sealed ones are left out.
 //
 // Errors: CodeUnverified names the url and says why; CodeThrottled after PerMinute requests for
 // the tenant in a minute; CodeUnavailable without an answer of the sender in the endpoint's
 // region.
-func (p *Prover) Prove(ctx context.Context, e hook.Endpoint) error {
+func (p *Prover) Prove(ctx context.Context, e hook.Endpoint, secret string) error {
 	now := p.Now().UTC()
 	wait, err := p.Limits.Spend(ctx, e.Tenant, spend(now))
 	if err != nil {
-		return fmt.Errorf("count verifications of tenant %s: %w", e.Tenant, err)
+		return fmt.Errorf("count challenges of tenant %s: %w", e.Tenant, err)
 	}
 	if wait > 0 {
 		return &hook.Error{Code: hook.CodeThrottled, Message: fmt.Sprintf("a tenant can have %d URLs verified a minute", PerMinute), RetryAfter: wait}
 	}
 	challenge := rand.Text()
-	request, err := p.request(&e, challenge, now)
+	request, err := p.request(e, secret, challenge, now)
 	if err != nil {
-		return fmt.Errorf("make verification of endpoint %s: %w", e.ID, err)
+		return fmt.Errorf("make the challenge of endpoint %s: %w", e.ID, err)
 	}
 	outcome, err := p.post(ctx, &e, request)
 	if err != nil {
-		return &hook.Error{Code: hook.CodeUnavailable, Message: "the verification request could not be sent; try again", Err: err}
+		return &hook.Error{Code: hook.CodeUnavailable, Message: "the challenge could not be sent; try again", Err: err}
 	}
 	if problem := judge(outcome, e.URL, challenge); problem != "" {
 		if sealed(&e) {
-			problem += "; stored headers and credentials are not sent with the verification: give them again in this request"
+			problem += "; stored headers and credentials are not sent with the challenge: give them again in this request"
 		}
 		return &hook.Error{
 			Code: hook.CodeUnverified, Message: "the receiver did not confirm that the endpoint is its own",
@@ -102,40 +104,45 @@ func (p *Prover) Prove(ctx context.Context, e hook.Endpoint) error {
 // spend is one request of PerMinute, with a burst of a minute.
 func spend(now time.Time) hook.Spend {
 	const cost = time.Minute / PerMinute
-	return hook.Spend{Of: hook.SpentVerifications, Now: now, Latest: now.Add(time.Minute - cost), Cost: cost}
+	return hook.Spend{Of: hook.SpentChallenges, Now: now, Latest: now.Add(time.Minute - cost), Cost: cost}
 }
 
-// request returns the request with the challenge.
-func (p *Prover) request(e *hook.Endpoint, challenge string, now time.Time) (send.Prepared, error) {
-	type data struct {
-		Challenge string `json:"challenge"`
-	}
-	body, err := json.Marshal(struct {
-		Type      string `json:"type"`
-		Timestamp string `json:"timestamp"`
-		Data      data   `json:"data"`
-	}{EventType, now.Format("2006-01-02T15:04:05.000Z"), data{challenge}})
+// request returns the request with the challenge: like a delivery, but always in the standard
+// envelope. So no echo of the request is a right answer.
+func (p *Prover) request(e hook.Endpoint, secret, challenge string, now time.Time) (send.Prepared, error) {
+	id, err := hook.NewEventID()
 	if err != nil {
 		return send.Prepared{}, err //nolint:wrapcheck // Prove names the operation
 	}
-	own := make(map[string]string, len(e.Headers)+1)
-	for name, value := range e.Headers {
-		own[name] = value
+	event := hook.Event{ID: id, Type: hook.ChallengeType, Payload: fmt.Appendf(nil, `{"challenge":%q}`, challenge), AcceptedAt: now}
+	e.Timeout, e.Envelope, e.Transformation = min(Timeout, e.Timeout), hook.EnvelopeStandard, ""
+	content, err := new(shape.Shaper).Shape(&e, &event)
+	if err != nil {
+		return send.Prepared{}, err //nolint:wrapcheck // Prove names the operation
 	}
-	r := send.Prepared{
-		URL: e.URL,
-		Header: http.Header{
-			"Content-Type": {"application/json"}, "User-Agent": {p.UserAgent}, "X-Webhook-Event": {EventType},
-			hook.DeliveryHeader: {"verification"}, // the API refuses the request as a loop
-		},
-		Own: own, Body: body, Timeout: min(Timeout, e.Timeout),
+	var keys []sign.Key
+	if secret != "" && slices.Contains(e.Schemes, hook.SchemeV1) {
+		key, err := sign.Parse(secret)
+		if err != nil {
+			return send.Prepared{}, err //nolint:wrapcheck // Prove names the operation
+		}
+		keys = []sign.Key{key}
+	} else {
+		e.Profiles = nil
+	}
+	r := send.Request{
+		Endpoint: &e, Keys: keys, Own: maps.Clone(e.Headers), Event: &event, Content: content, Attempt: 1,
+		Delivery: hook.DeliveryID{Event: id, Endpoint: e.ID, Generation: 1},
 	}
 	switch {
 	case e.Auth.Secret == "":
 	case e.Auth.Type == hook.AuthOAuth2:
 		r.Grant = &send.Grant{For: e.ID, OAuth: e.Auth.OAuth, Secret: e.Auth.Secret}
 	default:
-		own[hook.AuthorizationHeader] = e.Auth.Authorization(e.Auth.Secret)
+		if r.Own == nil {
+			r.Own = make(map[string]string, 1)
+		}
+		r.Own[hook.AuthorizationHeader] = e.Auth.Authorization(e.Auth.Secret)
 	}
 	if m := e.TLS.Material; m != nil {
 		r.TLS.CA = m.CA
@@ -143,7 +150,7 @@ func (p *Prover) request(e *hook.Endpoint, challenge string, now time.Time) (sen
 			r.TLS.Certificate, r.TLS.Key = m.Certificate, m.Key
 		}
 	}
-	return r, nil
+	return p.Sender.Prepare(r), nil
 }
 
 // post makes the request from the endpoint's origin.
@@ -159,15 +166,15 @@ func (p *Prover) post(ctx context.Context, e *hook.Endpoint, r send.Prepared) (h
 // judge returns what is wrong with the answer of the receiver at the URL; empty for the right
 // one. The text has nothing of the answer but its status.
 func judge(o hook.Outcome, url, challenge string) string {
-	if o.URL != url {
-		return "the endpoint redirects to another address"
-	}
 	if o.Class != hook.ClassDelivered {
 		text := strings.TrimSuffix(o.Error, ".")
 		if text == "" {
 			return "the endpoint did not answer"
 		}
 		return strings.ToLower(text[:1]) + text[1:]
+	}
+	if o.URL != url {
+		return "the endpoint redirects to another address"
 	}
 	var answer struct {
 		Challenge string `json:"challenge"`

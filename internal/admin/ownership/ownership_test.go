@@ -17,6 +17,7 @@ import (
 	"surehook.example/surehook/internal/delivery/send"
 	"surehook.example/surehook/internal/hook"
 	"surehook.example/surehook/internal/memory"
+	"surehook.example/surehook/verify"
 )
 
 var epoch = time.Date(2026, 11, 21, 9, 30, 0, 0, time.UTC)
@@ -25,11 +26,10 @@ var epoch = time.Date(2026, 11, 21, 9, 30, 0, 0, time.UTC)
 // process.
 func setup(now func() time.Time) *ownership.Prover {
 	policy := egress.Policy{Loopback: true}
-	sender := &send.Sender{Client: egress.NewClient(policy), Policy: policy, Tokens: send.NewTokens(), Transports: send.NewTransports(), Now: time.Now}
+	sender := &send.Sender{Client: egress.NewClient(policy), Policy: policy, Tokens: send.NewTokens(), Transports: send.NewTransports(), UserAgent: "Surehook/test", Now: time.Now}
 	senders := memory.Senders{"us-east-1": remote.Handler{Sender: sender}}
 	return &ownership.Prover{
-		Limits: memory.NewStore(), Sender: sender, Remote: &remote.Sender{Signer: sender, Invoker: senders, Now: time.Now},
-		UserAgent: "Surehook/test", Now: now,
+		Limits: memory.NewStore(), Sender: sender, Remote: &remote.Sender{Signer: sender, Invoker: senders, Now: time.Now}, Now: now,
 	}
 }
 
@@ -68,7 +68,10 @@ func serve(t *testing.T, answer http.HandlerFunc) string {
 }
 
 func endpointAt(url string) hook.Endpoint {
-	return hook.Endpoint{ID: hook.NewEndpointID(), Tenant: "acme", URL: url, Timeout: 10 * time.Second}
+	return hook.Endpoint{
+		ID: hook.NewEndpointID(), Tenant: "acme", URL: url, Timeout: 10 * time.Second, Envelope: hook.EnvelopeRaw,
+		Schemes: []hook.Scheme{hook.SchemeV1}, Profiles: []hook.SignatureProfile{{Name: hook.ProfileStandard}},
+	}
 }
 
 // problemOf returns the message at the field url of an error with CodeUnverified.
@@ -97,7 +100,7 @@ func TestProver_Prove(t *testing.T) {
 		{name: "another challenge", status: 200, answer: `{"challenge":"x"}`, want: "the endpoint answered 200 " + expects},
 		{name: "a challenge that is longer", status: 200, answer: `{"challenge":"CHALLENGEx"}`, want: "the endpoint answered 200 " + expects},
 		{name: "a number", status: 200, answer: `{"challenge":1}`, want: "the endpoint answered 200 " + expects},
-		{name: "the request itself", status: 200, answer: `{"type":"webhook.verification","data":{"challenge":"CHALLENGE"}}`, want: "the endpoint answered 200 " + expects},
+		{name: "the request itself", status: 200, answer: `{"type":"surehook.challenge","data":{"challenge":"CHALLENGE"}}`, want: "the endpoint answered 200 " + expects},
 		{name: "the bare text", status: 200, answer: `CHALLENGE`, want: "the endpoint answered 200 " + expects},
 		{name: "nothing", status: 204, want: "the endpoint answered 204 " + expects},
 		{name: "the challenge after the bytes that are read", status: 200, answer: `{"a":"` + strings.Repeat("x", 1000) + `","challenge":"CHALLENGE"}`, want: "the endpoint answered 200 " + expects},
@@ -116,7 +119,7 @@ func TestProver_Prove(t *testing.T) {
 				})
 				e := endpointAt(url)
 				e.Region = region
-				err := setup(time.Now).Prove(t.Context(), e)
+				err := setup(time.Now).Prove(t.Context(), e, "")
 				if tt.want == "" {
 					if err != nil {
 						t.Errorf("Prove = %v; want a proof", err)
@@ -131,7 +134,8 @@ func TestProver_Prove(t *testing.T) {
 	}
 }
 
-// The request is not signed, tells what it is, and cannot be a call of Surehook's own API.
+// The request is made like a delivery, always in the standard envelope, and cannot be a call of
+// Surehook's own API.
 func TestProver_Prove_request(t *testing.T) {
 	t.Parallel()
 
@@ -144,25 +148,74 @@ func TestProver_Prove_request(t *testing.T) {
 	e := endpointAt(url)
 	e.Headers = map[string]string{"X-Team": "crm"}
 	e.Auth = hook.Auth{Type: hook.AuthBearer, Secret: "token"}
+	e.Transformation = `{"body": "none"}`
 	for range 2 {
-		if err := p.Prove(t.Context(), e); err != nil {
+		if err := p.Prove(t.Context(), e, ""); err != nil {
 			t.Fatalf("Prove = %v", err)
 		}
 	}
 	first := got[0]
-	if first.Type != "webhook.verification" || !first.Time.Equal(epoch) || len(first.Data.Challenge) < 26 || first.Data.Challenge == got[1].Data.Challenge {
+	if first.Type != hook.ChallengeType || !first.Time.Equal(epoch) || len(first.Data.Challenge) < 26 || first.Data.Challenge == got[1].Data.Challenge {
 		t.Errorf("requests = %+v, %+v; want the type, the time, and challenges of their own", first, got[1])
 	}
 	for name, want := range map[string]string{
-		"Content-Type": "application/json", "User-Agent": "Surehook/test", "X-Webhook-Event": "webhook.verification", "X-Webhook-Delivery": "verification",
-		"X-Team": "crm", "Authorization": "Bearer token", "Webhook-Signature": "", "Webhook-Id": "",
+		"Content-Type": "application/json", "User-Agent": "Surehook/test", "X-Webhook-Event": hook.ChallengeType,
+		"X-Team": "crm", "Authorization": "Bearer token",
 	} {
 		if value := first.header.Get(name); value != want {
 			t.Errorf("%s = %q; want %q", name, value, want)
 		}
 	}
+	if _, err := hook.ParseDeliveryID(first.header.Get(hook.DeliveryHeader)); err != nil {
+		t.Errorf("%s: %v; want a delivery id, which the API refuses as a loop", hook.DeliveryHeader, err)
+	}
 	if len(e.Headers) != 1 {
 		t.Errorf("headers of the endpoint = %v; want them unchanged", e.Headers)
+	}
+}
+
+// A new endpoint's secret signs the request. Without a secret, or with one that signs nothing,
+// no header looks like a signature.
+func TestProver_Prove_signs(t *testing.T) {
+	t.Parallel()
+
+	const secret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
+	verifier, err := verify.New(secret)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var header http.Header
+	var valid error
+	url := serve(t, func(w http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		header, valid = r.Header, verifier.Verify(r.Header, body)
+		_, _ = w.Write(verify.Challenge(body))
+	})
+	github := []hook.SignatureProfile{{Name: "github"}}
+	tests := []struct {
+		name   string
+		edit   func(*hook.Endpoint)
+		secret string
+		valid  bool
+		others bool // a header of the profile github
+	}{
+		{name: "the secret", edit: func(*hook.Endpoint) {}, secret: secret, valid: true},
+		{name: "no secret", edit: func(*hook.Endpoint) {}},
+		{name: "another profile", edit: func(e *hook.Endpoint) { e.Profiles = github }, secret: secret, others: true},
+		{name: "another profile without the secret", edit: func(e *hook.Endpoint) { e.Profiles = github }},
+		{name: "a key pair alone", edit: func(e *hook.Endpoint) { e.Schemes = []hook.Scheme{hook.SchemeV1a} }, secret: secret},
+	}
+	for _, tt := range tests {
+		e := endpointAt(url)
+		tt.edit(&e)
+		if err := setup(time.Now).Prove(t.Context(), e, tt.secret); err != nil {
+			t.Errorf("Prove with %s = %v", tt.name, err)
+		}
+		_, standard := header["Webhook-Signature"]
+		_, others := header["X-Hub-Signature-256"]
+		if (valid == nil) != tt.valid || standard != tt.valid || others != tt.others {
+			t.Errorf("with %s, the request has %v (%v); want a valid signature: %t, of github: %t", tt.name, header, valid, tt.valid, tt.others)
+		}
 	}
 }
 
@@ -178,9 +231,14 @@ func TestProver_Prove_refusesAnotherReceiver(t *testing.T) {
 	closed.Close()
 	tests := []struct {
 		name, url, want string
+		auth            hook.Auth
 	}{
 		{name: "a redirect to a receiver that echoes", url: redirecting, want: "the endpoint redirects to another address"},
 		{name: "a port without a server", url: closed.URL, want: "the endpoint refused the connection"},
+		{
+			name: "a token endpoint that redirects", url: other, want: "no access token: ",
+			auth: hook.Auth{Type: hook.AuthOAuth2, Secret: "secret", OAuth: hook.OAuth{ClientID: "crm", TokenURL: redirecting}},
+		},
 		{name: "a private address", url: "http://10.0.0.1/", want: "the endpoint's URL must not lead to a private, loopback or otherwise reserved address"},
 		{name: "metadata of the machine", url: "http://169.254.169.254/", want: "the endpoint's URL must not lead to a private, loopback or otherwise reserved address"},
 	}
@@ -188,7 +246,9 @@ func TestProver_Prove_refusesAnotherReceiver(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 
-			if got := problemOf(t, setup(time.Now).Prove(t.Context(), endpointAt(tt.url))); got != "could not be verified: "+tt.want {
+			e := endpointAt(tt.url)
+			e.Auth = tt.auth
+			if got := problemOf(t, setup(time.Now).Prove(t.Context(), e, "")); !strings.HasPrefix(got, "could not be verified: "+tt.want) {
 				t.Errorf("Prove = %q; want %q", got, tt.want)
 			}
 		})
@@ -200,15 +260,17 @@ func TestProver_Prove_namesWhatIsNotSent(t *testing.T) {
 
 	url := serve(t, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusUnauthorized) })
 	for name, edit := range map[string]func(*hook.Endpoint){
-		"a header":         func(e *hook.Endpoint) { e.SealedHeaders = map[string][]byte{"X-Key": {1}} },
-		"a token":          func(e *hook.Endpoint) { e.Auth = hook.Auth{Type: hook.AuthBearer, Sealed: []byte{1}} },
-		"a client's key":   func(e *hook.Endpoint) { e.TLS = hook.TLS{ID: "1", Client: true, Material: &hook.Material{Certificate: "x"}} },
+		"a header": func(e *hook.Endpoint) { e.SealedHeaders = map[string][]byte{"X-Key": {1}} },
+		"a token":  func(e *hook.Endpoint) { e.Auth = hook.Auth{Type: hook.AuthBearer, Sealed: []byte{1}} },
+		"a client's key": func(e *hook.Endpoint) {
+			e.TLS = hook.TLS{ID: "1", Client: true, Material: &hook.Material{Certificate: "x"}}
+		},
 		"all was in clear": func(*hook.Endpoint) {},
 	} {
 		e := endpointAt(url)
 		edit(&e)
 		want := name != "all was in clear"
-		if got := problemOf(t, setup(time.Now).Prove(t.Context(), e)); strings.Contains(got, "give them again in this request") != want {
+		if got := problemOf(t, setup(time.Now).Prove(t.Context(), e, "")); strings.Contains(got, "give them again in this request") != want {
 			t.Errorf("Prove with %s = %q; want the hint: %t", name, got, want)
 		}
 	}
@@ -227,19 +289,19 @@ func TestProver_Prove_limit(t *testing.T) {
 	e, other := endpointAt(url), endpointAt(url)
 	other.Tenant = "globex"
 	for range ownership.PerMinute {
-		if err := p.Prove(t.Context(), e); err != nil {
+		if err := p.Prove(t.Context(), e, ""); err != nil {
 			t.Fatalf("Prove = %v", err)
 		}
 	}
-	err := p.Prove(t.Context(), e)
+	err := p.Prove(t.Context(), e, "")
 	if known, ok := errors.AsType[*hook.Error](err); !ok || known.Code != hook.CodeThrottled || known.RetryAfter != 6*time.Second || asked != ownership.PerMinute {
 		t.Errorf("Prove past the limit = %v after %d requests; want throttled for 6s, without a request", err, asked)
 	}
-	if err := p.Prove(t.Context(), other); err != nil {
+	if err := p.Prove(t.Context(), other, ""); err != nil {
 		t.Errorf("Prove for another tenant = %v", err)
 	}
 	now = now.Add(6 * time.Second)
-	if err := p.Prove(t.Context(), e); err != nil {
+	if err := p.Prove(t.Context(), e, ""); err != nil {
 		t.Errorf("Prove 6 s later = %v", err)
 	}
 }
@@ -261,7 +323,7 @@ func TestProver_Prove_withoutTheSender(t *testing.T) {
 	p.Remote = s
 	e := endpointAt("https://example.com/")
 	e.Fixed = true
-	if err := p.Prove(t.Context(), e); hook.CodeOf(err) != hook.CodeUnavailable {
+	if err := p.Prove(t.Context(), e, ""); hook.CodeOf(err) != hook.CodeUnavailable {
 		t.Errorf("Prove = %v; want unavailable", err)
 	}
 	if most := ownership.Timeout + ownership.Transit; s.deadline <= 0 || s.deadline > most {

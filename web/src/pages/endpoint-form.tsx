@@ -151,7 +151,7 @@ function EndpointForm({ of: e, submit, label }: { of?: Endpoint; submit: (fields
             }}
           />
         </Field>
-        {places?.url_verification && asks && destination === 'http' && <Verification />}
+        {places?.url_verification && asks && destination === 'http' && <Challenge />}
         <TypesField of={e?.event_types} />
         {!short && more}
         <Collapsible.Root className="stack" defaultOpen={!!e}>
@@ -228,29 +228,28 @@ function EndpointForm({ of: e, submit, label }: { of?: Endpoint; submit: (fields
   )
 }
 
-/** What the receiver must answer before the endpoint is saved. */
-function Verification() {
+/** How the receiver confirms the URL before the endpoint is saved. */
+function Challenge() {
   return (
     <Collapsible.Root className="notice">
-      <p>{t.verification}</p>
+      <p>{t.challenge}</p>
       <Collapsible.Trigger className="button quiet fold">
-        <ChevronRight size={14} aria-hidden /> {t.verificationMore}
+        <ChevronRight size={14} aria-hidden /> {t.challengeMore}
       </Collapsible.Trigger>
       <Collapsible.Panel className="stack tight">
-        <p className="soft">{t.verificationText}</p>
-        <pre className="code wrap" tabIndex={0} aria-label={t.verificationMore}>
-          {verification}
+        <p className="soft">{t.challengeText}</p>
+        <pre className="code wrap" tabIndex={0} aria-label={t.challengeMore}>
+          {challenge}
         </pre>
       </Collapsible.Panel>
     </Collapsible.Root>
   )
 }
 
-const verification = `{"type": "webhook.verification", "timestamp": "2026-11-21T09:30:00.000Z", "data": {"challenge": "K7QX…"}}
+const challenge = `POST
+{"type": "surehook.challenge", "timestamp": "2026-11-21T09:30:00.000Z", "data": {"challenge": "K7QX…"}}
 
-HTTP/1.1 200 OK
-Content-Type: application/json
-
+200 OK
 {"challenge": "K7QX…"}`
 
 // The origin as the API compares it; of a text that is no URL, the text.

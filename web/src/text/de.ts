@@ -382,22 +382,9 @@ export const words: Part<Words> = {
   form: {
     url: 'URL',
     urlHelp: 'https, ein öffentlicher Host.',
-    verification: 'Ihr Server muss diese URL bestätigen, bevor der Endpunkt gespeichert wird.',
-    verificationMore: 'So bestätigen Sie',
-    verificationText: 'Beim Speichern geht ein POST mit einer Challenge an die URL, noch ohne Signatur. Antworten Sie innerhalb von 5 Sekunden mit 200 und derselben Challenge, ohne Weiterleitung.',
-    notVerified: (why) => {
-      const status = /answered (\d+)/.exec(why)?.[1]
-      const what = why.includes('without the challenge')
-        ? `er antwortete ${status} ohne die Challenge der Anfrage`
-        : status
-          ? `er antwortete mit dem Status ${status}`
-          : why.includes('redirects')
-            ? 'er leitet an eine andere Adresse weiter'
-            : why.includes('in time')
-              ? 'er antwortete nicht rechtzeitig'
-              : 'er ist nicht erreichbar'
-      return `Ihr Server hat die URL nicht bestätigt: ${what}.${why.includes('give them again') ? ' Gespeicherte Header und Zugangsdaten werden dabei nicht gesendet: geben Sie sie noch einmal ein.' : ''}`
-    },
+    challenge: 'Bevor der Endpunkt gespeichert wird, muss Ihr Server diese URL bestätigen.',
+    challengeMore: 'So bestätigt Ihr Server',
+    challengeText: 'Beim Speichern erhält die URL diesen POST. Antworten Sie innerhalb von 5 Sekunden mit 200 und derselben Challenge, ohne Weiterleitung und noch bevor Sie eine Signatur prüfen.',
     urlMoved: 'Ein neuer Server: Geben Sie Header-Werte, Geheimnis und Client-Schlüssel neu ein, oder entfernen Sie sie.',
     uid: 'Alias',
     uidHelp: 'Ihr eigener Name dafür, verwendbar in Pfaden der API. Er lässt sich nicht ändern.',

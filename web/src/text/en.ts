@@ -558,10 +558,9 @@ export const words = {
   form: {
     url: 'URL',
     urlHelp: 'https, a public host.',
-    verification: 'Your server must confirm this URL before the endpoint is saved.',
-    verificationMore: 'How to confirm',
-    verificationText: 'On saving, one POST with a challenge goes to the URL. It has no signature yet. Answer it within 5 seconds with 200 and the same challenge; do not redirect.',
-    notVerified: (why: string) => why,
+    challenge: 'Before the endpoint is saved, your server must confirm this URL.',
+    challengeMore: 'How to confirm',
+    challengeText: 'When you save, the URL gets this POST. Answer within 5 seconds with 200 and the same challenge, without a redirect, and before you check a signature.',
     urlMoved: 'A new origin: enter header values, secret and client key again, or remove them.',
     uid: 'Alias',
     uidHelp: 'Your own name for it, usable in paths of the API. It cannot be changed.',

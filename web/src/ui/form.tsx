@@ -109,8 +109,7 @@ export const numeric = (value: string) => (value.trim() === '' || Number.isNaN(N
 function refusalOf(failure: ApiError, names: string[]): Refusal {
   const at: Record<string, string> = {}
   const rest: string[] = []
-  for (const [field, said] of Object.entries(failure.fields)) {
-    const message = failure.code === 'url_not_verified' ? text.form.notVerified(said) : said
+  for (const [field, message] of Object.entries(failure.fields)) {
     const name = controlOf(field, names)
     if (name === undefined) rest.push(`${field} ${message}`)
     else at[name] ??= placed(field.slice(name.length), message)

@@ -1,0 +1,28 @@
+package verify
+
+import (
+	"encoding/json"
+
+	"surehook.example/surehook/internal/hook"
+)
+
+// ChallengeType is the value of the header X-Webhook-Event of a challenge: the request that asks
+// whether the receiver wants an endpoint with its URL.
+const ChallengeType = hook.ChallengeType
+
+// Challenge returns the body of the answer to a challenge, for a status 2xx; nil for any other
+// request. Verify the body first: a receiver that answers every challenge confirms the endpoints
+// of strangers, too.
+func Challenge(body []byte) []byte {
+	var document struct {
+		Type string `json:"type"`
+		Data struct {
+			Challenge string `json:"challenge"`
+		} `json:"data"`
+	}
+	if json.Unmarshal(body, &document) != nil || document.Type != ChallengeType || document.Data.Challenge == "" {
+		return nil
+	}
+	answer, _ := json.Marshal(map[string]string{"challenge": document.Data.Challenge}) //nolint:errchkjson // a text
+	return answer
+}
