@@ -27,7 +27,7 @@ CLIENTS   := clients/ts
 quoted = '$(subst ','\'',$(1))'
 
 # What the CDK app is told (infra/main.go). Name those that a deployment has at every synth, diff and deploy of it.
-CONTEXT = -c env=$(ENV) -c prefix=$(STACK) -c dist=../$(DIST) -c version=$(VERSION)
+CONTEXT = -c env=$(ENV) -c prefix=$(STACK) -c dist=../$(DIST) -c version=$(VERSION) $(if $(RELEASED),-c release=1)
 CONTEXT += $(if $(ALARM_EMAIL),-c email=$(ALARM_EMAIL))
 CONTEXT += $(if $(TRACES),-c traces=$(TRACES))
 CONTEXT += $(if $(EVENT_BUS),-c event_bus=$(EVENT_BUS) -c event_pattern='$(EVENT_PATTERN)')
@@ -54,7 +54,7 @@ CHROMIUM  ?= $(or $(shell command -v chromium 2>/dev/null),/usr/bin/chromium)
 
 GOLANGCI_VERSION    := v2.15.0
 GOVULNCHECK_VERSION := v1.9.0
-ACTIONLINT_VERSION  := v1.7.7
+ACTIONLINT          := go run github.com/rhysd/actionlint/cmd/actionlint@v1.7.7
 
 # CDK's JavaScript runtime works on Node 20, and warns about its age at every start.
 export JSII_SILENCE_WARNING_END_OF_LIFE_NODE_VERSION := 20
@@ -77,7 +77,7 @@ help/more:
 
 .PHONY: run
 run: need/go need/node need/python ## Bring the whole stack up on this machine and show it working (ONESHOT=1: then stop)
-	@[ -x bin/infra ] || echo "The first run downloads and compiles: about four minutes on two cores. Later runs take less than one."
+	@[ -x bin/infra ] || echo "The first run downloads and compiles: three to four minutes on two cores. Later runs take less than one."
 	@$(MAKE) --jobs=4 local bin/infra run/compile
 	@CGO_ENABLED=0 go run -trimpath ./localstack/cmd/run
 
@@ -95,7 +95,7 @@ cli: need/go ## Build the command line, bin/surehook
 ## --- Change
 
 .PHONY: check
-check: lint tidy test ## The five-minute lane before each commit: style, go.mod, unit tests, one synth
+check: lint tidy test ## The quick lane before each commit: style, go.mod, unit tests, one synth
 	@$(MAKE) synth ENV=prod > /dev/null
 	@echo "all is well: make ci proves the rest"
 
@@ -200,28 +200,46 @@ destroy: need/env need/go need/node build $(CDK) bin/infra ## Remove the stacks 
 ## --- Release
 
 RELEASE := dist/release
+ENVIRONMENTS := dev staging prod
+
+CHECKSUMS = cd $(RELEASE) && find * -type f ! -name checksums.txt | LC_ALL=C sort | xargs sha256sum > checksums.txt && sha256sum --check --quiet checksums.txt
 
 # Archives of the same files are equal byte for byte: the times in them are the commit's.
 .PHONY: release
 release: need/go need/node need/python $(SBOM) ## Write what a release consists of to dist/release (VERSION=v1.2.3)
 	@[[ "$(VERSION)" =~ ^v[0-9]+\.[0-9]+\.[0-9]+(-[0-9A-Za-z.-]+)?$$ ]] || { echo "VERSION is $(VERSION), and not like v1.2.3 or v1.2.3-rc.1"; exit 1; }
-	@rm -rf $(RELEASE) && mkdir -p $(RELEASE)
-	@$(MAKE) build ARCH=arm64 VERSION=$(VERSION)
-	@grep --quiet --text --fixed-strings "$(VERSION:v%=%)" dist/arm64/deliver/bootstrap || { echo "the functions do not know their version"; exit 1; }
-	@$(MAKE) synth ENV=prod PREFIX= ARCH=arm64 VERSION=$(VERSION) > /dev/null
-	@for on in linux/amd64 linux/arm64 darwin/arm64; do \
+	@case "$(VERSION)" in *-*) ;; *) \
+		[ -d "internal/proof/formats/testdata/$(VERSION)" ] || { echo "the formats of $(VERSION) are not frozen: see docs/release.md"; exit 1; }; \
+		grep --quiet --fixed-strings '## [$(VERSION:v%=%)] - ' CHANGELOG.md || { echo "CHANGELOG.md has no section of $(VERSION) with its date"; exit 1; }; \
+	esac
+	@$(MAKE) release/stack ARCH=arm64 VERSION=$(VERSION)
+	@at=$$(git log -1 --format=%ct); for on in linux/amd64 linux/arm64 darwin/arm64; do \
+		cli=dist/cli/$${on%/*}-$${on#*/}; \
 		CGO_ENABLED=0 GOOS=$${on%/*} GOARCH=$${on#*/} go build -trimpath -ldflags='-s -w -X surehook.example/surehook/internal/names.Version=$(VERSION:v%=%)' \
-			-o $(RELEASE)/surehook-$${on%/*}-$${on#*/} ./cmd/surehook; \
-	done
-	@cp infra/cdk.out/surehook-prod.template.json infra/cdk.out/surehook-prod.assets.json $(RELEASE)
-	@at=$$(git log -1 --format=%ct); for f in $(FUNCTIONS); do \
-		touch --date="@$$at" dist/arm64/$$f/bootstrap; \
-		TZ=UTC python3 -m zipfile -c $(RELEASE)/$$f.zip dist/arm64/$$f/bootstrap; \
+			-o $$cli/surehook ./cmd/surehook; \
+		tar --create --directory $$cli --mtime="@$$at" --owner=0 --group=0 --numeric-owner surehook | gzip --no-name > $(RELEASE)/surehook-$${cli##*/}.tar.gz; \
 	done
 	@$(SBOM) --type go --no-recurse --no-install-deps --project-version $(VERSION) --output $(RELEASE)/sbom.cdx.json . > /dev/null
 	@go test -count=1 -run '^TestSupply_licenses$$' ./docs -args -notices "$(abspath $(RELEASE))/THIRD_PARTY_NOTICES.txt"
-	@cd $(RELEASE) && sha256sum * > checksums.txt && sha256sum --check --quiet checksums.txt
+	@.ci/proxy $(VERSION) $(RELEASE)/go
+	@$(CHECKSUMS)
 	@ls -l $(RELEASE)
+
+# What deploy.sh deploys.
+.PHONY: release/stack
+release/stack: build
+	@rm -rf $(RELEASE) && mkdir -p $(RELEASE)
+	@grep --quiet --text --fixed-strings "$(VERSION:v%=%)" $(DIST)/deliver/bootstrap || { echo "the functions do not know their version"; exit 1; }
+	@at=$$(git log -1 --format=%ct); for f in $(FUNCTIONS); do \
+		touch --date="@$$at" $(DIST)/$$f/bootstrap; \
+		TZ=UTC python3 -m zipfile -c $(RELEASE)/$$f.zip $(DIST)/$$f/bootstrap; \
+	done
+	@for env in $(ENVIRONMENTS); do \
+		$(MAKE) synth ENV=$$env PREFIX= RELEASED=1 > /dev/null; \
+		cp infra/cdk.out/surehook-$$env.template.json $(RELEASE); \
+	done
+	@sed 's/@VERSION@/$(VERSION)/' infra/deploy.sh > $(RELEASE)/deploy.sh && chmod +x $(RELEASE)/deploy.sh
+	@$(CHECKSUMS)
 
 .PHONY: clean
 clean: ## Remove what was built (installed tools stay)

@@ -11,9 +11,9 @@ import (
 	"strings"
 )
 
-// Call is one request with JSON as text. A program that shows answers to a person uses
-// Call, because the text has all fields of the API, also fields of later versions. All
-// other programs use the operations, which have types.
+// Call is one request with JSON as text. Use it to show answers to a person, because the text has
+// all fields of the API, even those of later versions. Other programs should use the operations,
+// which have types.
 type Call struct {
 	Method string
 	Path   string // of the contract, with the parameters filled; see Path
@@ -31,8 +31,8 @@ func Path(path string, values map[string]string) string {
 	return path
 }
 
-// Call sends the request like an operation, and returns the body of the answer; an empty
-// body for a 204.
+// Call sends the request and returns the body of the answer, which is empty for a 204. Like an
+// operation, it may repeat the request.
 func (c *Client) Call(ctx context.Context, call Call) (json.RawMessage, error) {
 	address := *c.address
 	address.RawPath = c.address.EscapedPath() + call.Path

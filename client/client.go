@@ -1,10 +1,10 @@
-// Package client calls the API of Surehook. The package is a small face of the client in
-// package openapi, which is generated from the contract: every operation of the contract
-// is a method of Client, with the suffix WithResponse.
+// Package client calls the API of Surehook. It wraps the client in package openapi, which is
+// generated from the contract: every operation of the contract is a method of Client, with the
+// suffix WithResponse.
 //
-// A Client repeats requests that may be repeated, gives every posted event an idempotency
-// key, returns every refusal of the API as a *Problem, and a request without an answer as
-// an *UnreachableError. The package knows nothing of the server's code.
+// A Client repeats requests if that is safe, gives every posted event an idempotency key, and
+// returns every refusal of the API as a *Problem, and a request without an answer as an
+// *UnreachableError. The package does not use the server's code.
 package client
 
 import (
@@ -30,17 +30,18 @@ type Client struct {
 
 // Options configures New. The zero Options are ready for use.
 type Options struct {
-	HTTP      *http.Client  // nil: a client with a timeout of 35 s. New refuses redirects of the client, so the key stays at the address
-	Attempts  uint          // of one call, 1 to repeat nothing; 0: 5
-	Wait      time.Duration // before the second attempt, then longer, at most 30 s; 0: 500 ms
-	UserAgent string        // of every request; empty: the one of net/http
+	HTTP      *http.Client  // nil: a client with a timeout of 35 s. New makes the client refuse redirects, so that the key is only sent to the address
+	Attempts  uint          // of one call; 1: no repetition; 0: 5
+	Wait      time.Duration // before the second attempt; later waits are longer, at most 30 s; 0: 500 ms
+	UserAgent string        // of every request; empty: that of net/http
 }
 
 // timeout of an attempt. API Gateway answers after 29 s at the latest.
 const timeout = 35 * time.Second
 
-// New returns a client for the address of the API, such as https://hooks.example.com,
-// with the API key shk_.... An empty key sends none: for the operations without a key.
+// New returns a client for the API at the address, such as https://hooks.example.com, with an API
+// key shk_.... If the key is empty, none is sent, which is enough for the operations that need no
+// key.
 func New(address, key string, o Options) (*Client, error) {
 	parsed, err := url.Parse(strings.TrimRight(address, "/"))
 	if err != nil {
@@ -73,9 +74,9 @@ func New(address, key string, o Options) (*Client, error) {
 	return &Client{ClientWithResponses: c, address: parsed, doer: d, edit: edit}, nil
 }
 
-// Post posts an event. An event without an idempotency key gets a random one, so the
-// repetitions of one call make one event. A caller who may call Post again after a crash
-// must give a key of its own. The JSON encoder removes white space from the payload.
+// Post posts an event. An event without an idempotency key gets a random one, so that repetitions
+// within one call make one event. A caller that may call Post again after a crash must set the
+// key itself. The JSON encoder removes white space from the payload.
 func (c *Client) Post(ctx context.Context, tenant string, e openapi.EventRequest) (*openapi.Accepted, error) {
 	if e.IdempotencyKey == nil {
 		e.IdempotencyKey = new(rand.Text())

@@ -9,7 +9,7 @@ import (
 	"surehook.example/surehook/client/openapi"
 )
 
-// TestFlow creates, posts, reads, and changes one field: the other fields stay.
+// TestFlow creates, posts and reads, and then changes one field: the others stay.
 func TestFlow(t *testing.T) {
 	t.Parallel()
 

@@ -7,8 +7,8 @@ import (
 	"surehook.example/surehook/client/openapi"
 )
 
-// The lists yield one item after the other and read the next page when the next item is
-// asked for. An error ends a list. Limit in the parameters is the size of a page.
+// The lists yield one item after the other, and read the next page only when its first item is
+// asked for. A list ends after an error. Limit in the parameters is the size of a page.
 
 // Events yields the events of the tenant.
 func (c *Client) Events(ctx context.Context, tenant string, q openapi.ListEventsParams) iter.Seq2[openapi.EventSummary, error] {

@@ -51,15 +51,14 @@ func ProblemOf(item openapi.Problem) *Problem {
 	return p
 }
 
-// UnreachableError is a request without an answer. The API may have done what the request
-// says.
+// UnreachableError means that a request got no answer. The API may or may not have done what it
+// asked for.
 type UnreachableError struct {
 	Address string // host and port of the API
 	Err     error
 }
 
-// Error names the host and the cause. The URL may hold names of a tenant, so the text has
-// no URL.
+// Error names the host and the cause, but not the URL, which may contain names of a tenant.
 func (e *UnreachableError) Error() string {
 	cause := e.Err
 	if of, ok := errors.AsType[*url.Error](e.Err); ok {

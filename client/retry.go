@@ -14,22 +14,22 @@ import (
 )
 
 const (
-	maxAnswer = 16 << 20         // bytes; a page has at most 100 events of 256 KiB, and most are small
-	maxWait   = 30 * time.Second // between two attempts, also when Retry-After says more
+	maxAnswer = 16 << 20         // bytes; a page can have 100 events of 256 KiB, but most are small
+	maxWait   = 30 * time.Second // between two attempts, even if Retry-After is longer
 )
 
-// doer sends requests, repeats those that may be repeated, and makes an error of every
-// answer but 2xx.
+// doer sends requests, repeats them if that is safe, and turns every answer but 2xx into an
+// error.
 type doer struct {
 	http     http.Client
 	attempts uint
 	wait     time.Duration
 }
 
-// Do sends the request. The body of the answer is in memory.
+// Do sends the request. The body of the answer has been read into memory.
 func (d doer) Do(r *http.Request) (*http.Response, error) {
 	again := repeatable(r)
-	var last error // the package backoff replaces the error of a response with Retry-After
+	var last error // kept here because package backoff replaces the error of a response with Retry-After
 	send := func() (*http.Response, error) {
 		answer, err := d.once(r)
 		if err == nil {
@@ -37,7 +37,7 @@ func (d doer) Do(r *http.Request) (*http.Response, error) {
 		}
 		last = err
 		p, answered := errors.AsType[*Problem](err)
-		// A throttled request had no effect, so any may be repeated.
+		// A throttled request had no effect, so any request may then be repeated.
 		if answered && (!p.Temporary() || !again && p.Status != http.StatusTooManyRequests) || !answered && !again {
 			return nil, backoff.Permanent(err)
 		}
@@ -60,7 +60,7 @@ func (d doer) Do(r *http.Request) (*http.Response, error) {
 	return nil, fmt.Errorf("call %s: %w", r.URL.Host, err)
 }
 
-// once sends the request once. The answer is there for a *Problem, too.
+// once sends the request once. With a *Problem it returns the answer, too.
 func (d doer) once(r *http.Request) (*http.Response, error) {
 	one := r.Clone(r.Context())
 	if r.GetBody != nil {
@@ -83,7 +83,7 @@ func (d doer) once(r *http.Request) (*http.Response, error) {
 	if answer.StatusCode/100 != 2 {
 		return answer, problemOf(answer, raw)
 	}
-	// The operations take JSON for granted. Another server may answer with a page.
+	// The operations expect JSON, but another server may answer with a web page.
 	kind := answer.Header.Get("Content-Type")
 	if len(raw) > 0 && strings.Contains(r.URL.Path, "/v1/") && !strings.Contains(kind, "json") && !strings.Contains(kind, "yaml") {
 		return answer, &Problem{Status: answer.StatusCode, Detail: "the answer is " + kind + " and not JSON: the address is not the API's"}
@@ -91,7 +91,7 @@ func (d doer) once(r *http.Request) (*http.Response, error) {
 	return answer, nil
 }
 
-// repeatable reports whether a repetition has no second effect: for reads, replacements
+// repeatable reports whether repeating the request has no further effect: for reads, replacements
 // and deletions, for events with an idempotency key, and for the dry run of a replay.
 func repeatable(r *http.Request) bool {
 	switch r.Method {
@@ -110,8 +110,8 @@ func repeatable(r *http.Request) bool {
 	return false
 }
 
-// says reports whether the body of a post fulfils the condition. Post and PostBatch give
-// every event a key; a caller of the generated operations may not.
+// says reports whether the body of a post fulfils the condition. Post and PostBatch give every
+// event a key, but callers of the generated operations may not.
 func says(r *http.Request, condition func(body []byte) bool) bool {
 	if r.GetBody == nil {
 		return false

@@ -14,7 +14,8 @@ import (
 	"surehook.example/surehook/client/openapi"
 )
 
-// answers is a server that gives one answer after the other, and keeps the bodies.
+// answers is a server that answers with one status after the other, and keeps the bodies of the
+// requests.
 func answers(t *testing.T, statuses ...int) (c *client.Client, bodies *[]string) {
 	t.Helper()
 
@@ -105,7 +106,7 @@ func TestClient_RepeatsOnlyWhatMayBe(t *testing.T) {
 	}
 }
 
-// TestClient_HonoursRetryAfter has no assertion about time: the bubble's clock is virtual.
+// TestClient_HonoursRetryAfter waits only in virtual time.
 func TestClient_HonoursRetryAfter(t *testing.T) {
 	t.Parallel()
 

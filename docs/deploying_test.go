@@ -70,7 +70,7 @@ func TestDeploying_variables(t *testing.T) {
 			context.WriteString(line)
 		}
 	}
-	want := sorted(firsts(makeVariable, context.String()), "STACK", "DIST", "VERSION")
+	want := sorted(firsts(makeVariable, context.String()), "STACK", "DIST", "VERSION", "RELEASED")
 	if !slices.Contains(want, "PREFIX") || !slices.Contains(want, "PORTAL_NAME") || len(want) < 12 {
 		t.Fatalf("the Makefile has the variables %v; want PREFIX, PORTAL_NAME and ten others", want)
 	}

@@ -139,7 +139,7 @@ func TestLimits(t *testing.T) {
 		"erasure of a tenant":                           {written(t, "internal/aws/dynamo", `scannedPages\s+= (\d+)`), days(erasure.Keep)},
 		"shards":                                        {1, hook.MaxShards, 1},
 		"in-flight slots of a deployment":               {slots(t, "prod"), slots(t, "staging"), slots(t, "dev")},
-		"search":                                        {search.MaxText, written(t, "internal/admin/search", `A search reads (\d+) records`), written(t, "internal/admin/search", `at most, in (\d+) requests`)},
+		"search":                                        {search.MaxText, written(t, "internal/admin/search", `It reads at most (\d+) records`), written(t, "internal/admin/search", `records, in (\d+) requests`)},
 		"events, deliveries and attempts": {
 			written(t, "infra/surehook", `Name: +"prod",\s+Retention: +(\d+) \* day`), written(t, "infra/surehook", `Name: +"dev",\s+Retention: +(\d+) \* day`),
 		},

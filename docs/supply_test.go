@@ -214,6 +214,22 @@ func TestSupply_pip(t *testing.T) {
 	}
 }
 
+// TestSupply_cdk checks that the CDK apps in examples have the CDK of Surehook.
+func TestSupply_cdk(t *testing.T) {
+	t.Parallel()
+
+	want := regexp.MustCompile(`aws-cdk-go/awscdk/v2 v(\S+)`).FindStringSubmatch(read(t, "go.mod"))[1]
+	for file, pattern := range map[string]string{
+		"examples/cdk/go.mod":                  `aws-cdk-go/awscdk/v2 v(\S+)`,
+		"examples/cdk-python/requirements.txt": `(?m)^aws-cdk-lib==(\S+)`,
+		"examples/cdk-typescript/package.json": `"aws-cdk-lib": "(.+)"`,
+	} {
+		if found := regexp.MustCompile(pattern).FindStringSubmatch(read(t, file)); found == nil || found[1] != want {
+			t.Errorf("%s has the CDK %v; want %s, as go.mod", file, found, want)
+		}
+	}
+}
+
 // TestSupply_actions checks that commits pin the actions of GitHub.
 func TestSupply_actions(t *testing.T) {
 	t.Parallel()
@@ -222,7 +238,7 @@ func TestSupply_actions(t *testing.T) {
 	pinned := regexp.MustCompile(`^\S+@[0-9a-f]{40} # v\d+\.\d+\.\d+$`)
 	count := 0
 	for _, file := range files(t) {
-		if !strings.HasPrefix(file, ".github/") || path.Ext(file) != ".yml" {
+		if !strings.HasPrefix(file, ".github/") && !strings.HasPrefix(file, "examples/github-actions/") || path.Ext(file) != ".yml" {
 			continue
 		}
 		for _, found := range uses.FindAllStringSubmatch(read(t, file), -1) {

@@ -10,6 +10,7 @@
 //	-c arch=arm64|amd64             local only: the architecture of the functions
 //	-c host=NAME                    local only: one more host for deliveries, at private addresses
 //	-c version=VERSION              the tag surehook:version of the resources
+//	-c release=1                    a template without CDK, see surehook.NewRelease; without senders
 //	-c email=ADDRESS                the recipient of alarms and operational events; default: nobody
 //	-c traces=xray|URL              the destination of spans: X-Ray or an OTLP endpoint; default: none
 //	-c event_bus=NAME|ARN           a bus of EventBridge with events for Surehook, together with
@@ -41,6 +42,7 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"strconv"
@@ -122,6 +124,15 @@ func newStacks(app awscdk.App, env surehook.Environment) error {
 		Dist:        contextOf(app, "dist", "../dist"),
 		Prefix:      contextOf(app, "prefix", ""),
 		Version:     contextOf(app, "version", "dev"),
+	}
+	if contextOf(app, "release", "") != "" {
+		if len(env.Senders) > 0 {
+			return errors.New("-c senders is not for -c release: a sender is a stack of its own")
+		}
+		if _, err := surehook.NewRelease(app, props); err != nil {
+			return fmt.Errorf("make the release: %w", err)
+		}
+		return nil
 	}
 	stack, err := surehook.NewStack(app, props)
 	if err != nil {

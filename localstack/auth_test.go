@@ -21,9 +21,9 @@ import (
 	"surehook.example/surehook/localstack/stack"
 )
 
-// TestAReceiverOfAccessTokensGetsThem takes deliveries through the life of an access
-// token. Each process of deliver keeps its own tokens, so a test of a kept token posts
-// until a process with a token has the delivery.
+// TestAReceiverOfAccessTokensGetsThem takes deliveries through the life of an access token. Each
+// process of deliver keeps its own tokens, so a test of a kept token posts until a process that
+// has one gets the delivery.
 func TestAReceiverOfAccessTokensGetsThem(t *testing.T) {
 	t.Parallel()
 
@@ -75,7 +75,7 @@ func TestAReceiverOfAccessTokensGetsThem(t *testing.T) {
 
 	world.receiver.Decide(a.path("a"), issuer.admit)
 	world.receiver.Script(a.path("token"), receiver.JSON(http.StatusUnauthorized, fmt.Sprintf(`{"error":"invalid_client","error_description":%q}`, a.plant("the error of a token endpoint"))))
-	auth["scope"] = "more" // with the secret: the stored one is for the stored scope
+	auth["scope"] = "more" // together with the secret, because the stored one is only for the stored scope
 	a.ask(http.MethodPatch, "/endpoints/"+e.ID, map[string]any{"auth": auth, "retry": schedule("10m")}, http.StatusOK)
 	without := a.postOne()
 	const problem = "No access token: the token endpoint answered 401 Unauthorized, invalid_client."
@@ -94,12 +94,12 @@ func TestAReceiverOfAccessTokensGetsThem(t *testing.T) {
 	a.keepsSecrets(append(ids, refused, without)...)
 }
 
-// issuer is a token endpoint, and the guard of a receiver.
+// issuer is a token endpoint, and checks the tokens for a receiver.
 type issuer struct {
 	client string // the Authorization of the client
 
 	mu      sync.Mutex
-	all     []string // every Authorization with an issued token
+	all     []string // every Authorization header with an issued token
 	revoked int      // the first ones of all
 }
 
@@ -138,9 +138,9 @@ func (i *issuer) revoke() {
 	i.revoked = len(i.all)
 }
 
-// TestAReceiverWithMutualTLSGetsItsEvents has a receiver with a certificate of its own
-// authority that asks for a client certificate. Each delivery needs one more of the
-// settings.
+// TestAReceiverWithMutualTLSGetsItsEvents has a receiver with a certificate of its own authority
+// that asks for a client certificate. Each delivery needs one more of the settings than the one
+// before.
 func TestAReceiverWithMutualTLSGetsItsEvents(t *testing.T) {
 	t.Parallel()
 

@@ -13,9 +13,9 @@ import (
 	"surehook.example/surehook/localstack/stack"
 )
 
-// TestAnOutageParksAndReleases takes an endpoint through a whole outage. Five
-// failures open the circuit, the next forty events cause no requests, one probe
-// fails, and one probe succeeds. Then everything arrives.
+// TestAnOutageParksAndReleases takes an endpoint through a whole outage. Five failures open the
+// circuit, the next forty events cause no requests, one probe fails, and the next one succeeds.
+// Then everything arrives.
 func TestAnOutageParksAndReleases(t *testing.T) {
 	t.Parallel()
 
@@ -39,8 +39,8 @@ func TestAnOutageParksAndReleases(t *testing.T) {
 	b.awaitCircuit(e.ID, "open")
 	events = append(events, b.postMany(backlog)...)
 
-	// The five are due again after 5 s and are parked, too. Until the probe
-	// there is no request.
+	// The five retries are due after 5 s, and are parked, too. No request is made until the
+	// probe.
 	parked := b.awaitParked(e.ID, failures+backlog)
 	if got := len(world.receiver.Requests(b.path("a"))); got != failures {
 		t.Errorf("%d requests while %d deliveries were parked; want the %d that opened the circuit", got, len(parked), failures)
@@ -73,7 +73,7 @@ func TestAnOutageParksAndReleases(t *testing.T) {
 	b.onlyA(failures + 1 + len(events))
 }
 
-// eachOnce checks that the events arrived once each. In-flight slots keep no order.
+// eachOnce checks that each event arrived once. In-flight slots do not keep the order.
 func (b *bench) eachOnce(events []string, arrived []receiver.Request) {
 	b.Helper()
 	position := make(map[string]int)

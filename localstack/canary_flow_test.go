@@ -35,7 +35,8 @@ func (a *aviary) makeKey() string {
 	return made.Key
 }
 
-// openLink opens a portal link, and again, and registers its code and its key as canaries.
+// openLink opens a portal link, tries to open it again, and registers its code and its key as
+// canaries.
 func (a *aviary) openLink() {
 	a.Helper()
 	var link struct{ URL string }
@@ -54,10 +55,9 @@ func (a *aviary) openLink() {
 	a.refused(bad{method: http.MethodPost, path: "/portal-session", body: `{"code":"` + a.plant("a code that is none") + `"}`}, opened.Key)
 }
 
-// deliverAndDie takes one delivery through a redirect, a rotation and a retry
-// to success, and another delivery through a retry to its death. Every input
-// and every answer of the receiver contains a canary, also the answers that are no
-// HTTP.
+// deliverAndDie takes one delivery through a redirect, a rotation and a retry to success, and
+// another one through a retry to its death. Every input and every answer of the receiver contains
+// a canary, even answers that are not HTTP.
 func (a *aviary) deliverAndDie() (delivered, dead string) {
 	a.Helper()
 	e := a.canaryEndpoint("good",

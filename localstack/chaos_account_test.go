@@ -149,10 +149,9 @@ func (c *chaos) eachEndpointOnce(p chaosPost, got []stack.Delivery) {
 	}
 }
 
-// settledAsSeen checks one delivery. The final state follows from the
-// endpoint's behavior. The receiver has a request for every recorded attempt
-// and no other. A 2xx answer belongs to a delivered delivery and to no other.
-// Every repeated request has a reason.
+// settledAsSeen checks one delivery. Its final state must follow from the endpoint's behavior.
+// The receiver must have a request for every recorded attempt, and no others. A delivery was
+// answered with 2xx if and only if it is delivered. Every repeated request must have a reason.
 func (c *chaos) settledAsSeen(sum *ledger, p chaosPost, d stack.Delivery, requests []receiver.Request) {
 	c.Helper()
 	e := c.endpointOf(d)
@@ -202,9 +201,9 @@ func (c *chaos) settledAsSeen(sum *ledger, p chaosPost, d stack.Delivery, reques
 	}
 }
 
-// explain finds the reason for a repeated request: a kill of deliver during the
-// first request, a repeated post of the event, a connection reset with a
-// repetition by the transport, or a copy of the token.
+// explain finds the reason for a repeated request: deliver was killed during the first one, the
+// event was posted again, the transport repeated it after a connection reset, or the token was
+// copied.
 func (c *chaos) explain(sum *ledger, p chaosPost, d stack.Delivery, first, second receiver.Request) {
 	c.Helper()
 	switch {

@@ -105,8 +105,8 @@ func (c *chaos) postUntilAccepted(n, kind int) error {
 	return nil
 }
 
-// insist posts until the answer has the status. Other answers need a kill as
-// their cause: no answer, or a status of 500 and above.
+// insist posts until the answer has the status. Any other answer must be caused by a kill: no
+// answer, or a status of 500 or above.
 func (c *chaos) insist(path string, body []byte, want int) (answer []byte, tries int, err error) {
 	for tries = 1; ; tries++ {
 		resp, err := world.api.Do(c.ctx, http.MethodPost, "/v1/tenants/"+c.tenant+path, body)

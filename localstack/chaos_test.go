@@ -30,8 +30,8 @@ const (
 	// minutes are for the longest invocations. 30 s is well above a batch's
 	// time here, so only a kill causes a second receive.
 	chaosVisible = 30 * time.Second
-	// chaosAfter is the time of further kills after the last accepted event, so
-	// kills also hit retries and releases.
+	// chaosAfter is how long kills go on after the last accepted event, so that they also hit
+	// retries and releases.
 	chaosAfter = 20 * time.Second
 	// chaosCopies and chaosThrottle are probabilities per request during the
 	// kills: every sent message may arrive twice, and DynamoDB may throttle.
@@ -98,12 +98,12 @@ func newChaos(t *testing.T) *chaos {
 	return c
 }
 
-// dice returns a separate source of randomness per purpose, because the
-// purposes run concurrently.
+// dice returns a source of randomness for the purpose. Purposes run concurrently, so each has its
+// own.
 func (c *chaos) dice(purpose uint64) *rand.Rand { return rand.New(rand.NewPCG(c.seed, purpose)) }
 
-// hideBriefly shortens the queues' visibility timeout, so messages reappear
-// soon after a killed invocation.
+// hideBriefly shortens the queues' visibility timeout, so that messages come again soon after a
+// killed invocation.
 func (c *chaos) hideBriefly() {
 	c.Helper()
 	client := sqs.NewFromConfig(world.stack.AWS)
@@ -143,10 +143,10 @@ func (c *chaos) storm() {
 	c.Logf("%d kills within %v: %v", len(c.kills), time.Since(began).Round(time.Second), countBy(c.kills, func(k kill) string { return k.function }))
 }
 
-// calm waits until all deliveries are settled and the lanes are empty, so late
-// second tokens have arrived. The flapping endpoint stays healthy from here on,
-// because its final states would otherwise depend on chance. A killed probe
-// holds the circuit until its lease ends, two minutes.
+// calm waits until all deliveries are settled and the lanes are empty, so that late second tokens
+// have arrived. The flapping endpoint stays healthy from now on, because otherwise its final
+// states would depend on chance. A killed probe keeps the circuit open until its lease ends, two
+// minutes later.
 func (c *chaos) calm() {
 	c.Helper()
 	began := time.Now()

@@ -27,8 +27,8 @@ type chaosEndpoint struct {
 	parks    bool // the circuit may end open, with the remaining deliveries parked
 }
 
-// chaosEndpoints are the eleven behaviors. Only two may open circuits,
-// because the other behaviors include failures.
+// chaosEndpoints are the eleven behaviors. Only two of them may open a circuit; the others fail,
+// too, but must not open one.
 func chaosEndpoints() []*chaosEndpoint {
 	const delivered, dead = "delivered", "dead"
 	unavailable := receiver.Status(http.StatusServiceUnavailable)
@@ -36,8 +36,8 @@ func chaosEndpoints() []*chaosEndpoint {
 		{name: "well", rule: always(receiver.Status(http.StatusOK)), state: delivered, attempts: 1},
 		{name: "third_time", rule: failing(2, unavailable), state: delivered, attempts: 3},
 		{
-			// A hundred consecutive failures open any circuit. The remaining
-			// deliveries stay parked until long after the test.
+			// A hundred failures in a row open any circuit. The remaining deliveries stay parked
+			// until long after the test.
 			name: "broken", rule: always(receiver.Status(http.StatusInternalServerError)), state: dead, reason: "exhausted", attempts: 3, parks: true,
 			settings: map[string]any{"circuit": map[string]any{"failures": 100, "minimum": 1000, "cooldown": "1h"}},
 		},

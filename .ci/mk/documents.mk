@@ -1,5 +1,12 @@
 # Generators of documents and pictures, and measurements.
 
+# A page that loads anything from another host fails.
+.PHONY: docs
+docs: need/node need/python $(DOCS) .venv/docs ## Build a site of docs/ with search; writes dist/docs (REPOSITORY=URL for links to code, SITE=URL)
+	@REPOSITORY="$(REPOSITORY)" SITE="$(SITE)" NO_MKDOCS_2_WARNING=1 .venv/docs/bin/mkdocs build --strict --config-file .ci/site/mkdocs.yml
+	@! grep -rnoE '<(script|link|img|iframe|source)[^>]+(src|srcset|href)="?(https?:)?//[^> ]+' dist/docs --include='*.html' | grep -v 'rel="canonical"'
+	@echo "dist/docs: python3 -m http.server --bind 127.0.0.1 --directory dist/docs"
+
 .PHONY: pictures
 pictures: need/node need/chromium $(WEB) ## Draw the pictures of the console and the portal; writes docs/pictures
 	@$(MAKE) cli

@@ -77,6 +77,9 @@ lint/templates: $(VENV)/installed $(CDK) bin/infra ## Check the synthesised Clou
 		echo "cfn-lint surehook-$$env"; \
 		$(VENV)/bin/cfn-lint --config-file infra/.cfnlintrc.yaml infra/cdk.out/surehook-$$env.template.json; \
 	done
+	@echo "cfn-lint prod as released"
+	@$(MAKE) synth ENV=prod PREFIX= RELEASED=1 > /dev/null
+	@$(VENV)/bin/cfn-lint --config-file infra/.cfnlintrc.yaml infra/cdk.out/surehook-prod.template.json
 	@echo "cfn-lint prod with senders in other regions and fixed addresses"
 	@$(MAKE) synth ENV=prod PREFIX= SENDERS=us-east-1 FIXED=2 > /dev/null
 	@$(VENV)/bin/cfn-lint --config-file infra/.cfnlintrc.yaml infra/cdk.out/surehook-prod.template.json infra/cdk.out/surehook-prod-sender-us-east-1.template.json
@@ -130,16 +133,42 @@ vulnerabilities: need/go ## Look up known vulnerabilities in what is used (on th
 
 .PHONY: lint/workflows
 lint/workflows: need/go ## Check the GitHub workflows
-	@go run github.com/rhysd/actionlint/cmd/actionlint@$(ACTIONLINT_VERSION)
+	@$(ACTIONLINT)
 
 .PHONY: examples
-examples: examples/cdk examples/receivers examples/profiles ## Build and try everything in examples/
+examples: examples/cdk examples/cdk-typescript examples/cdk-python examples/terraform examples/github-actions examples/receivers examples/profiles ## Build and try everything in examples/
 
 .PHONY: examples/cdk
 examples/cdk: need/go need/node build $(CDK) ## Synthesise the CDK app that embeds Surehook
 	@go -C examples/cdk vet ./...
 	@cd examples/cdk && rm -rf cdk.out && ../../$(CDK) synth --quiet
 	@cd examples/cdk && ls cdk.out/Shop.template.json cdk.out/shop-webhooks-sender-us-east-1.template.json
+
+# The template of a release for the examples: TEMPLATE=dist/release/surehook-prod.template.json, or that of this commit.
+RELEASED_TEMPLATE = $(abspath $(or $(TEMPLATE),infra/cdk.out/surehook-prod.template.json))
+FROM_RELEASE      = -c template=$(RELEASED_TEMPLATE) -c bucket=shop-releases -c prefix=surehook/v1.2.3
+
+.PHONY: examples/template
+examples/template:
+	@$(if $(TEMPLATE),,$(MAKE) synth ENV=prod PREFIX= RELEASED=1 > /dev/null)
+
+.PHONY: examples/cdk-typescript
+examples/cdk-typescript: need/node examples/template examples/cdk-typescript/node_modules $(CDK) ## Synthesise the TypeScript app with the template of a release
+	@cd examples/cdk-typescript && rm -rf cdk.out && ../../$(CDK) synth --quiet $(FROM_RELEASE)
+	@ls examples/cdk-typescript/cdk.out/Shop.template.json
+
+.PHONY: examples/cdk-python
+examples/cdk-python: need/node need/python examples/template examples/cdk-python/.venv/installed $(CDK) ## The same in Python
+	@cd examples/cdk-python && rm -rf cdk.out && ../../$(CDK) synth --quiet $(FROM_RELEASE)
+	@ls examples/cdk-python/cdk.out/Shop.template.json
+
+.PHONY: examples/terraform
+examples/terraform: need/python examples/template .venv/terraform ## Parse the Terraform module, and compare it with the template of a release
+	@.venv/terraform/bin/python .ci/terraform.py examples/terraform $(RELEASED_TEMPLATE)
+
+.PHONY: examples/github-actions
+examples/github-actions: need/go ## Check the workflow that deploys a release
+	@$(ACTIONLINT) examples/github-actions/deploy.yml
 
 .PHONY: examples/receivers
 examples/receivers: need/go need/node need/python examples/receiver-node/node_modules $(RECEIVER)/installed
@@ -148,3 +177,14 @@ examples/receivers: need/go need/node need/python examples/receiver-node/node_mo
 .PHONY: examples/profiles
 examples/profiles: need/node examples/profiles/node_modules ## Verify requests with the libraries of GitHub, Shopify, Slack, Stripe and Svix
 	@cd examples/profiles && npm test
+
+# The environment local is of the same constructs as prod, for functions of this machine.
+.PHONY: test/release
+test/release: need/go need/node need/python local .venv/release ## Deploy, upgrade and roll back releases on the emulator with deploy.sh, and run the smoke test
+	@.venv/release/bin/shellcheck infra/deploy.sh
+	@for version in v0.0.1 v0.0.2; do \
+		$(MAKE) release/stack ENVIRONMENTS=local ARCH=$(HOST_ARCH) VERSION=$$version RELEASE=dist/local-$$version; \
+	done
+	@mkdir -p bin
+	@go build -o bin/smoke ./localstack/cmd/smoke
+	@PATH="$(CURDIR)/.venv/release/bin:$$PATH" RELEASES="dist/local-v0.0.1 dist/local-v0.0.2 dist/local-v0.0.1" exec bin/smoke

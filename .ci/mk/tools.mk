@@ -20,11 +20,16 @@ module: need/go ## Rename the Go module (MODULE=github.com/acme/webhooks)
 
 bin/infra: $(shell find infra internal/names -name '*.go' -not -name '*_test.go' 2>/dev/null) go.mod go.sum
 	@echo "building the CDK app (the first time takes about a minute)"
-	@go build -o $@ ./infra
+	@CGO_ENABLED=0 go build -trimpath -o $@ ./infra
 
 $(RECEIVER)/installed: examples/receiver-python/requirements.txt
 	@python3 -m venv $(RECEIVER)
 	@$(RECEIVER)/bin/pip install --quiet --disable-pip-version-check --require-hashes -r examples/receiver-python/requirements.txt
+	@touch $@
+
+examples/cdk-python/.venv/installed: examples/cdk-python/requirements.txt
+	@python3 -m venv examples/cdk-python/.venv
+	@examples/cdk-python/.venv/bin/pip install --quiet --disable-pip-version-check --require-hashes -r examples/cdk-python/requirements.txt
 	@touch $@
 
 $(VENV)/installed: localstack/requirements.txt
@@ -42,6 +47,21 @@ $(VENV)/installed: localstack/requirements.txt
 .venv/terminal:
 	@[ -x .venv/terminal/bin/python ] \
 		|| { python3 -m venv .venv/terminal && .venv/terminal/bin/pip install --quiet --disable-pip-version-check --require-hashes -r .ci/requirements/terminal.txt; }
+
+.PHONY: .venv/release
+.venv/release:
+	@[ -x .venv/release/bin/shellcheck ] \
+		|| { python3 -m venv .venv/release && .venv/release/bin/pip install --quiet --disable-pip-version-check --require-hashes -r .ci/requirements/release.txt; }
+
+.PHONY: .venv/terraform
+.venv/terraform:
+	@[ -x .venv/terraform/bin/python ] \
+		|| { python3 -m venv .venv/terraform && .venv/terraform/bin/pip install --quiet --disable-pip-version-check --require-hashes -r .ci/requirements/terraform.txt; }
+
+.PHONY: .venv/docs
+.venv/docs:
+	@[ -x .venv/docs/bin/mkdocs ] \
+		|| { python3 -m venv .venv/docs && .venv/docs/bin/pip install --quiet --disable-pip-version-check --require-hashes -r .ci/requirements/docs.txt; }
 
 $(LOCALSTACK)/installed: localstack/python313/requirements.txt
 	@echo "installing LocalStack into $(LOCALSTACK)"
@@ -69,7 +89,7 @@ $(WEB): web/node_modules web/index.html web/vite.config.ts web/tsconfig.json $(C
 	@echo "building the console and the portal into web/dist"
 	@npm --prefix web run --silent build
 
-localstack/verify/node_modules examples/receiver-node/node_modules examples/profiles/node_modules $(CLIENTS)/node_modules: %/node_modules: %/package.json %/package-lock.json
+localstack/verify/node_modules examples/receiver-node/node_modules examples/profiles/node_modules examples/cdk-typescript/node_modules $(CLIENTS)/node_modules: %/node_modules: %/package.json %/package-lock.json
 	@npm --prefix $* ci --ignore-scripts --no-audit --no-fund --loglevel=error
 	@touch $@
 

@@ -36,7 +36,7 @@ func (p *program) api(ctx context.Context, s settings) (*client.Client, error) {
 	return c, nil
 }
 
-// maxPage is the largest page of the API.
+// maxPage is the size of the API's largest page.
 const maxPage = 100
 
 // page is a page of a list, with the rows as the API sends them.
@@ -45,7 +45,7 @@ type page struct {
 	NextCursor string            `json:"next_cursor"` // empty at the end
 }
 
-// pages reads rows until limit, or all rows with 0, at most size in a call.
+// pages reads rows up to limit, or all rows if it is 0, with at most size rows in each call.
 func pages(ctx context.Context, c *client.Client, call client.Call, limit, size int) (page, error) {
 	all := page{Data: []json.RawMessage{}}
 	for {
@@ -71,7 +71,7 @@ func pages(ctx context.Context, c *client.Client, call client.Call, limit, size 
 	}
 }
 
-// advice names the remedy for a refusal; empty for none.
+// advice says what to do about a refusal; empty if there is no advice.
 func advice(p *client.Problem) string {
 	switch {
 	case p.Status == http.StatusUnauthorized, p.Status == http.StatusForbidden && p.Code == "": // API Gateway refuses an unknown key
@@ -88,8 +88,8 @@ func advice(p *client.Problem) string {
 	return ""
 }
 
-// describe returns the text of an error for a person: each wrong field on a line of
-// its own, then the remedy.
+// describe returns the text of an error for a person: each wrong field on a line of its own, and
+// then the advice.
 func describe(err error) string {
 	text := err.Error()
 	if p, ok := errors.AsType[*client.Problem](err); ok {

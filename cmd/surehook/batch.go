@@ -21,13 +21,13 @@ const (
 	maxBatch   = 100             // events; the API's limit
 	maxBytes   = 2 << 20         // bytes of lines in a batch; the API takes 3008 KiB
 	reportEach = time.Second / 2 // between two lines of progress
-	laterPause = 2 * time.Second // before lines refused for now are sent again
+	laterPause = 2 * time.Second // before lines that were refused for now are sent again
 )
 
-// progress is how far a run came. The file of --resume holds it.
+// progress is how far a run has come. The file of --resume contains it.
 type progress struct {
-	Run      string `json:"run"`   // begins the idempotency keys of lines without a key
-	Lines    int    `json:"lines"` // the first lines, which need no more work
+	Run      string `json:"run"`   // prefix of the idempotency keys of lines without a key
+	Lines    int    `json:"lines"` // lines from the start of the file that are done
 	Accepted int    `json:"accepted"`
 	Repeated int    `json:"repeated"` // accepted by an earlier request
 	Refused  int    `json:"refused"`
@@ -35,8 +35,8 @@ type progress struct {
 	file string
 }
 
-// openProgress reads the file of an earlier run, or begins a run and writes the
-// file first: after a crash the next run must know the run's keys.
+// openProgress reads the file of an earlier run, or begins a run and writes the file first,
+// because the next run must know the keys of this one after a crash.
 func openProgress(file string) (*progress, error) {
 	g := &progress{Run: newRun(), file: file}
 	if file == "" {
@@ -60,7 +60,7 @@ func openProgress(file string) (*progress, error) {
 
 var errNoProgress = errors.New("the file is no progress of an earlier run")
 
-// save replaces the file in one step: a crash leaves the old or the new progress.
+// save replaces the file in one step, so that a crash leaves either the old or the new progress.
 func (g *progress) save() error {
 	if g.file == "" {
 		return nil
@@ -78,7 +78,7 @@ func (g *progress) save() error {
 // newRun returns a name for the keys of a run.
 func newRun() string { return "cli-" + rand.Text() }
 
-// sending sends lines in batches.
+// sending sends the lines in batches.
 type sending struct {
 	*program
 
@@ -99,15 +99,15 @@ type line struct {
 	event  json.RawMessage
 }
 
-// add puts a line into the batch, and sends a full batch.
+// add puts a line into the batch, and sends the batch if it is full.
 func (s *sending) add(ctx context.Context, number int, raw []byte) error {
 	raw = bytes.TrimSpace(raw)
 	if len(raw) == 0 {
-		raw = []byte("{}") // the API refuses the line, with the name of the missing field
+		raw = []byte("{}") // the API will refuse the line, and name the missing field
 	}
 	fields := map[string]json.RawMessage{}
 	if err := json.Unmarshal(raw, &fields); err != nil {
-		if err := s.flush(ctx); err != nil { // the lines before are sound
+		if err := s.flush(ctx); err != nil { // the lines before this one are valid
 			return err
 		}
 		return usagef("line %d is not a JSON object: %w", number, err)
@@ -129,7 +129,7 @@ func (s *sending) add(ctx context.Context, number int, raw []byte) error {
 	return nil
 }
 
-// full is the size of a batch: at most the events of one second.
+// full is the size of a batch: at most as many events as are allowed in one second.
 func (s *sending) full() int {
 	if s.rate > 0 {
 		return min(maxBatch, max(1, int(s.rate)))
@@ -137,8 +137,8 @@ func (s *sending) full() int {
 	return maxBatch
 }
 
-// flush sends the batch, and notes the progress when each of its lines was
-// accepted or refused for good. Lines refused for now are sent again.
+// flush sends the batch, and saves the progress when each of its lines has been accepted or
+// refused for good. Lines that were refused for now are sent again.
 func (s *sending) flush(ctx context.Context) error {
 	lines := s.batch
 	s.batch, s.size = nil, 0

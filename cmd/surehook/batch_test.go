@@ -59,7 +59,8 @@ func (b *batches) RoundTrip(r *http.Request) (*http.Response, error) {
 	return w.Result(), nil
 }
 
-// sendFile runs send --lines in the bubble, and returns the exit code and standard error.
+// sendFile runs send --lines in the synctest bubble, and returns the exit code and standard
+// error.
 func (b *batches) sendFile(ctx context.Context, folder string, args ...string) (code int, said string) {
 	b.began = time.Now()
 	var errs bytes.Buffer
@@ -118,7 +119,7 @@ func TestSend_CtrlCKeepsTheProgressAndResumeContinues(t *testing.T) {
 		ctx, interrupt := context.WithCancel(t.Context())
 		b := &batches{after: func(post int) {
 			if post == 2 {
-				time.AfterFunc(time.Second/2, interrupt) // within the wait for the next batch
+				time.AfterFunc(time.Second/2, interrupt) // during the wait for the next batch
 			}
 		}}
 		code, said := b.sendFile(ctx, folder, "--rate", "2", "--resume", progress)

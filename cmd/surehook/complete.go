@@ -12,11 +12,11 @@ import (
 )
 
 // offer returns words that an argument or a flag may take. It asks the API once, within
-// nameTimeout, and offers nothing after a failure.
+// nameTimeout, and offers nothing if that fails.
 type offer func(ctx context.Context, typed string) []cobra.Completion
 
-// complete gives the arguments and flags of all commands the words that they may take: an argument
-// by its name in the use line, a flag by its own name.
+// complete tells the shell which words the arguments and flags of all commands may take: for an
+// argument by its name in the use line, and for a flag by its own name.
 func (p *program) complete(c *cobra.Command) {
 	byWord := map[string]offer{
 		"ENDPOINT": p.offerEndpoints, "ID": p.offerEndpoints, "TENANT": p.offerTenants, "KEY-TENANT": p.offerTenants,
@@ -47,7 +47,7 @@ func (p *program) complete(c *cobra.Command) {
 	}
 }
 
-// offered returns the words of the offer that begin with the text typed so far.
+// offered returns those words of the offer that begin with the text typed so far.
 func offered(ctx context.Context, words offer, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
 	var fitting []cobra.Completion
 	if words != nil {
@@ -62,8 +62,8 @@ func offered(ctx context.Context, words offer, typed string) ([]cobra.Completion
 	return fitting, cobra.ShellCompDirectiveNoFileComp
 }
 
-// quiet returns the settings and a client; false after a failure. It runs no key command: a
-// password manager would ask a person who only typed a tab.
+// quiet returns the settings and a client; false if there are none. It does not run the command
+// that prints the key: a password manager would bother a person who only pressed the tab key.
 func (p *program) quiet(ctx context.Context) (*client.Client, settings, bool) {
 	s, err := p.settings()
 	if err != nil || s.KeyCommand != nil {
@@ -73,7 +73,8 @@ func (p *program) quiet(ctx context.Context) (*client.Client, settings, bool) {
 	return api, s, err == nil
 }
 
-// offerEndpoints offers uids, and ids where there is no uid or an id was begun.
+// offerEndpoints offers uids, and the ids of endpoints without a uid, or all ids if the typed
+// text begins like one.
 func (p *program) offerEndpoints(ctx context.Context, typed string) []cobra.Completion {
 	api, s, ok := p.quiet(ctx)
 	if !ok || s.Tenant == "" {
@@ -107,7 +108,7 @@ func (p *program) offerEventTypes(ctx context.Context, _ string) []cobra.Complet
 	})
 }
 
-// offerPage offers a word for each item of the first page of a list.
+// offerPage offers a word for each item on the first page of a list.
 func offerPage[T any](ctx context.Context, p *program, path string, query url.Values, word func(T) cobra.Completion) []cobra.Completion {
 	api, _, ok := p.quiet(ctx)
 	if !ok {

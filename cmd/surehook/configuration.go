@@ -15,7 +15,7 @@ import (
 	"strings"
 )
 
-// configuration is the configuration file. Its own settings are in effect without a context.
+// configuration is the configuration file. Its own settings apply if no context is in use.
 type configuration struct {
 	settings
 
@@ -28,11 +28,11 @@ type configuration struct {
 // contextName is the name of a context, which is also the name of the file with its key.
 var contextName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`)
 
-// keyFolder is the folder with the keys of contexts, beside the configuration file.
+// keyFolder is the folder with the keys of contexts, next to the configuration file.
 const keyFolder = "keys"
 
-// readConfig reads the configuration file. Without a name, the file of the
-// user's folder is read if the file exists.
+// readConfig reads the configuration file. If none is named, it reads the one in the user's
+// folder, if that exists.
 func (p *program) readConfig() (configuration, error) {
 	c := configuration{file: cmp.Or(p.flags.config, p.env(envConfig))}
 	given := c.file != ""
@@ -61,12 +61,12 @@ func (p *program) readConfig() (configuration, error) {
 	return c, nil
 }
 
-// contextInUse returns the name of the context in effect; empty for none.
+// contextInUse returns the name of the context in use; empty for none.
 func (p *program) contextInUse(c configuration) string {
 	return cmp.Or(p.flags.context, p.env(envContext), c.Context)
 }
 
-// stored returns the settings of a context, or without a name those of the file itself.
+// stored returns the settings of a context, or, if the name is empty, those of the file itself.
 func (c configuration) stored(name string) (settings, error) {
 	s := c.settings
 	if name != "" {
@@ -78,7 +78,7 @@ func (c configuration) stored(name string) (settings, error) {
 	if s.KeyFile != "" && s.KeyCommand != nil {
 		return s, usagef("%s: say key_file or key_command, not both", c.file)
 	}
-	if s.KeyFile != "" && !filepath.IsAbs(s.KeyFile) { // as seen from the configuration
+	if s.KeyFile != "" && !filepath.IsAbs(s.KeyFile) { // a relative path is relative to the configuration file
 		s.KeyFile = filepath.Join(filepath.Dir(c.file), s.KeyFile)
 	}
 	return s, nil
@@ -100,7 +100,7 @@ func (c configuration) find(name string) (settings, error) {
 // names returns the names of the contexts, sorted.
 func (c configuration) names() []string { return slices.Sorted(maps.Keys(c.Contexts)) }
 
-// store adds or replaces a context with its key, and takes the context into use.
+// store adds or replaces a context with its key, and makes it the context in use.
 func (c *configuration) store(name string, s settings, key string) error {
 	keys := filepath.Join(filepath.Dir(c.file), keyFolder)
 	if err := os.MkdirAll(keys, 0o700); err != nil {
@@ -117,7 +117,7 @@ func (c *configuration) store(name string, s settings, key string) error {
 	return c.save()
 }
 
-// remove removes a context, and its key if login stored the key.
+// remove removes a context, and its key if login stored it.
 func (c *configuration) remove(name string) error {
 	s, err := c.find(name)
 	if err != nil {
@@ -150,7 +150,8 @@ func (c *configuration) save() error {
 	return nil
 }
 
-// replaceFile replaces a file, for its owner alone, in one step: a crash leaves the old or the new content.
+// replaceFile replaces a file that only its owner can read, in one step, so that a crash leaves
+// either the old or the new content.
 func replaceFile(name string, content []byte) error {
 	next, err := os.CreateTemp(filepath.Dir(name), "."+filepath.Base(name)+"-*")
 	if err != nil {

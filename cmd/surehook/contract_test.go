@@ -9,9 +9,9 @@ import (
 	"github.com/getkin/kin-openapi/openapi3"
 )
 
-// TestOperations_Contract holds the table of commands to the contract: the route, the
-// parameters of the query and the fields of the body. And the other way around: every
-// operation of the contract has a command, or a reason for none.
+// TestOperations_Contract compares the commands with the contract: their routes, query parameters
+// and body fields. It also checks that every operation of the contract has a command, or a reason
+// for having none.
 func TestOperations_Contract(t *testing.T) {
 	t.Parallel()
 
@@ -20,7 +20,7 @@ func TestOperations_Contract(t *testing.T) {
 		t.Fatal(err)
 	}
 	p := &program{}
-	commanded := []string{ // by commands that are no operation
+	commanded := []string{ // by commands that are not made from an operation
 		"postEvent", "postEvents", "startReplay", "analyseDeadLetters", "listDeadLetters", "getHealth", "getStats", "getEndpointStats", "getPipelineStats", "search", "searchTenant",
 	}
 	var operations []operation

@@ -18,7 +18,7 @@ import (
 
 const (
 	devPort = 8080
-	// devGrace bounds the wait for attempts under way at the end.
+	// devGrace limits how long dev waits at its end for attempts in flight.
 	devGrace = 2 * time.Second
 )
 
@@ -39,7 +39,7 @@ It takes endpoints on loopback and over http. --log info shows a line for each r
 
 `
 
-// devGreeting returns what dev prints at the start.
+// devGreeting returns what dev prints when it starts.
 func devGreeting(url, key string, console bool) string {
 	pages := "The console is at " + url + "/console: sign in with the key."
 	if !console {

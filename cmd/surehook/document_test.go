@@ -14,10 +14,10 @@ import (
 
 var update = flag.Bool("update", false, "rewrite docs/cli.md")
 
-// document is the page of the command line.
+// document is the page about the command line.
 const document = "../../docs/cli.md"
 
-// TestDocument holds docs/cli.md to the tree of commands.
+// TestDocument compares docs/cli.md with the commands.
 func TestDocument(t *testing.T) {
 	t.Parallel()
 
@@ -79,7 +79,7 @@ func describeCommands(b *bytes.Buffer, parent *cobra.Command) {
 
 const introduction = `# The command line
 
-For everybody who sends, watches or mends webhooks from a terminal. After this page you can send a first one, and you find every command.
+For everybody who sends, watches or replays webhooks from a terminal. After this page you can send a first one, and you find every command.
 
 The code writes this page: ` + "`go test ./cmd/surehook -args -update`" + `. ` + "`make cli`" + ` builds the program, one static binary, to ` + "`bin/surehook`" + `.
 

@@ -19,8 +19,8 @@ func (p *program) health() *cobra.Command {
 	}
 }
 
-// writeHealth prints the health of the pipeline: the figures in lines, and then the endpoints
-// that need attention, the worst first.
+// writeHealth prints the health of the pipeline: first the figures, and then the endpoints that
+// need attention, worst first.
 func (p *program) writeHealth(answer json.RawMessage, _ namer) error {
 	fields, err := flatten(answer)
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 	"surehook.example/surehook/client"
 )
 
-// list prints a list, page by page until --limit.
+// list prints a list page by page, up to --limit.
 func (p *program) list(c *cobra.Command, api *client.Client, r client.Call, s settings, o operation) error {
 	limit, _ := c.Flags().GetInt("limit")
 	if limit < 0 {
@@ -40,7 +40,8 @@ func (p *program) list(c *cobra.Command, api *client.Client, r client.Call, s se
 	return nil
 }
 
-// sameTimes returns the flags that name the same times later on: a cursor belongs to its times.
+// sameTimes returns flags that name the same times later, because a cursor is only valid with its
+// times.
 func sameTimes(flags *pflag.FlagSet) string {
 	var text strings.Builder
 	flags.Visit(func(f *pflag.Flag) {

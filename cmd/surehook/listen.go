@@ -20,7 +20,7 @@ import (
 
 const (
 	listenPort = 3000
-	// removeTimeout bounds the removal of the endpoint after Ctrl-C.
+	// removeTimeout limits the removal of the endpoint after Ctrl-C.
 	removeTimeout     = 10 * time.Second
 	readHeaderTimeout = 10 * time.Second
 	secretLength      = 32 // bytes of the secret of the created endpoint
@@ -68,7 +68,7 @@ func (p *program) listen() *cobra.Command {
 	return c
 }
 
-// check refuses flags that make no receiver.
+// check refuses flags that do not make sense together.
 func (l listening) check() error {
 	for _, status := range l.answers {
 		if status < 200 || status > 599 {
@@ -86,7 +86,7 @@ func (l listening) check() error {
 	return nil
 }
 
-// runListen receives until ctx ends, or until the wanted number of requests.
+// runListen receives requests until ctx ends, or until it has the wanted number of them.
 func (p *program) runListen(ctx context.Context, l listening) error {
 	if err := l.check(); err != nil {
 		return err
@@ -137,7 +137,7 @@ func newSecret() string {
 	return "whsec_" + base64.StdEncoding.EncodeToString(key)
 }
 
-// serve answers requests until ctx ends. Ctrl-C is the normal end.
+// serve answers requests until ctx ends. Ctrl-C is the normal way to end it.
 func (r *receiver) serve(ctx context.Context, l net.Listener) error {
 	server := &http.Server{Handler: r, ReadHeaderTimeout: readHeaderTimeout}
 	served := make(chan error, 1)
@@ -155,7 +155,7 @@ func (r *receiver) serve(ctx context.Context, l net.Listener) error {
 	return nil
 }
 
-// subscribeAt creates an endpoint for the receiver, and returns its removal.
+// subscribeAt creates an endpoint for the receiver, and returns a function that removes it.
 func (r *receiver) subscribeAt(ctx context.Context, s settings, address, secret string) (unsubscribe func(), err error) {
 	api, err := r.api(ctx, s)
 	if err != nil {

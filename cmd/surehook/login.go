@@ -76,8 +76,8 @@ func (p *program) runLogin(ctx context.Context) error {
 	return nil
 }
 
-// checkKey makes one request with the key. A key for one tenant needs the name of the tenant, and
-// may lack the scope of the request, such as a key that only sends events.
+// checkKey makes one request with the key. A key for one tenant needs the tenant's name, and may
+// lack the scope of the request, for example if it may only send events.
 func (p *program) checkKey(ctx context.Context, api *client.Client, tenant string) (string, error) {
 	call := client.Call{Method: get, Path: "/v1/tenants", Query: url.Values{"limit": {"1"}}}
 	if tenant != "" {

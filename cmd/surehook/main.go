@@ -24,8 +24,8 @@ import (
 const requestTimeout = 35 * time.Second
 
 func main() {
-	log.SetOutput(io.Discard) // net/http writes bytes of other parties to the standard logger
-	// The first Ctrl-C ends the command in order, the second ends the process.
+	log.SetOutput(io.Discard) // net/http writes bytes that other parties send to the standard logger
+	// The first Ctrl-C lets the command finish, and the second one ends the process.
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	context.AfterFunc(ctx, stop)
 	p := &program{
@@ -60,12 +60,12 @@ func readSecretLine(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", err //nolint:wrapcheck // the caller asks for the line
 	}
-	defer fmt.Fprintln(os.Stderr) // the line end of the reader is not shown either
+	defer fmt.Fprintln(os.Stderr) // the terminal does not show the end of the line either
 	text, err := await(ctx, func() (string, error) {
 		line, err := term.ReadPassword(terminal)
 		return string(line), err
 	})
-	if errors.Is(err, errInterrupted) { // the read goes on, and would leave the terminal mute
+	if errors.Is(err, errInterrupted) { // the read continues, and would leave the terminal without echo
 		_ = term.Restore(terminal, before)
 	}
 	return text, err

@@ -12,14 +12,15 @@ import (
 	"surehook.example/surehook/client"
 )
 
-// nameTimeout bounds the request for names, of which no command has need.
+// nameTimeout limits the request for names, which no command strictly needs.
 const nameTimeout = 2 * time.Second
 
-// namer returns the names of the endpoints in the rows of a table, by id.
+// namer returns the names of the endpoints that appear in the rows of a table, by id.
 type namer func(rows []json.RawMessage) map[string]string
 
-// endpointNames returns a namer of the tenant's endpoints. Rows with an endpoint cost one
-// request. Endpoints beyond its first page, deleted ones, and all after a failure have no name.
+// endpointNames returns a namer of the tenant's endpoints. It makes one request if a row has an
+// endpoint. Endpoints beyond the first page and deleted ones have no name, nor has any after a
+// failure.
 func (p *program) endpointNames(ctx context.Context, api *client.Client, tenant string) namer {
 	return func(rows []json.RawMessage) map[string]string {
 		if tenant == "" || !slices.ContainsFunc(rows, func(r json.RawMessage) bool { return bytes.Contains(r, []byte(`"ep_`)) }) {
@@ -33,14 +34,15 @@ func (p *program) endpointNames(ctx context.Context, api *client.Client, tenant 
 	}
 }
 
-// namedEndpoint is an endpoint in words of a person.
+// namedEndpoint has what people recognise an endpoint by.
 type namedEndpoint struct {
 	ID  string `json:"id"`
 	UID string `json:"uid"`
 	URL string `json:"url"`
 }
 
-// name returns the uid, which commands take like the id, or the id with the host of the URL.
+// name returns the uid, which commands accept like the id, or else the id with the host of the
+// URL.
 func (e namedEndpoint) name() string {
 	if e.UID != "" {
 		return printable(e.UID)

@@ -43,7 +43,7 @@ func (p *program) open() *cobra.Command {
 		if printOnly || p.terminal(p.Out) == 0 {
 			return nil
 		}
-		if err := p.Browse(c.Context(), link); err != nil { // such as on a machine without a browser
+		if err := p.Browse(c.Context(), link); err != nil { // for example on a machine without a browser
 			fmt.Fprintf(p.Err, "no browser opened: %s\n", err)
 		}
 		return nil
@@ -69,7 +69,7 @@ func consolePage(s settings, id string) (string, error) {
 		path = "/t/{tenant}/events/{id}"
 	case kind == "rpl":
 		path = "/t/{tenant}/replays/{id}"
-	case kind == "dlv": // the id of a delivery holds the id of its event
+	case kind == "dlv": // the id of a delivery contains that of its event
 		event, _, _ := strings.Cut(rest, "_")
 		path, query, id = "/t/{tenant}/events/{id}", "?delivery="+url.QueryEscape(id), "evt_"+event
 	}

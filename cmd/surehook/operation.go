@@ -22,23 +22,23 @@ import (
 type operation struct {
 	use, short   string // as cobra takes them; the arguments of use fill the path's parameters in order
 	method, path string // of the contract
-	wide         string // the path without a tenant, when the command works for all tenants too
+	wide         string // the path for all tenants, if the command also works without a tenant
 	query        []option
 	body         []option // flags that become fields of the body
 	raw          bool     // the command takes --data, the whole body
 	match        bool     // the command takes --version, for If-Match
 	list         []column // of a list; nil for one object
-	most         int      // rows of a list that one call answers whole; 0 for a list with pages
+	most         int      // how many rows one call returns at most, for a list without pages; 0 for a list with pages
 	done         string   // printed after an answer without a body, with the arguments
-	ask          string   // the question before a call of great effect, with %s for the first argument; --yes answers
+	ask          string   // the question before a call with serious effects, with %s for the first argument; --yes answers it
 }
 
-// option is a flag with the field or the query parameter that the flag sets.
+// option is a flag, with the field or the query parameter that it sets.
 type option struct {
-	name  string // of the field or parameter, "a.b" inside the object a; the flag has "-" for "_" and ".", and no "s" for a list
+	name  string // of the field or parameter, "a.b" for b inside the object a; the flag has "-" for "_" and ".", and drops the "s" of a list
 	usage string
 	kind  kind
-	arg   bool // an argument of the command sets the field, no flag
+	arg   bool // set by an argument of the command instead of a flag
 }
 
 // kind is the type of a field.
@@ -51,8 +51,8 @@ const (
 	numbers
 	object
 	yes
-	file    // a text that must not be in the arguments of a command: the flag names a file
-	instant // a time, of a query
+	file    // a text that must not be visible on the command line: the flag names a file
+	instant // a time, only in a query
 )
 
 func (o option) flag() string {
@@ -184,11 +184,11 @@ func (o option) declare(flags *pflag.FlagSet) {
 		flags.Bool(o.flag(), false, o.usage)
 	case file:
 		flags.String(o.flag(), "", o.usage+"; FILE, or - for standard input")
-	case instant: // of a query only
+	case instant: // only in a query
 	}
 }
 
-// request makes the call of the command line.
+// request returns the call that the command line describes.
 func (p *program) request(c *cobra.Command, o operation, s settings, args []string) (client.Call, error) {
 	r := client.Call{Method: o.method, Query: url.Values{}}
 	values := map[string]string{}
@@ -231,7 +231,7 @@ func (p *program) request(c *cobra.Command, o operation, s settings, args []stri
 	return r, err
 }
 
-// body makes the JSON of the body: --data, then the flags and arguments.
+// body returns the JSON of the body: --data, and then what flags and arguments set in it.
 func (p *program) body(c *cobra.Command, o operation, args []string) ([]byte, error) {
 	if !o.raw && len(o.body) == 0 {
 		return nil, nil
@@ -344,7 +344,7 @@ func (o option) value(flags *pflag.FlagSet) any {
 	return v
 }
 
-// data returns JSON that the command line gives: the text itself, @FILE, or - for
+// data returns JSON from the command line: the text itself, the content of @FILE, or - for
 // standard input. Empty text is nil.
 func (p *program) data(what, given string) ([]byte, error) {
 	var content []byte

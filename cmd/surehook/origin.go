@@ -14,8 +14,8 @@ import (
 	"surehook.example/surehook/client"
 )
 
-// origins remembers the addresses that answered as the API: an empty file each, in the
-// user's cache folder. Without the folder, each command asks again.
+// origins remembers the addresses that have answered as the API, with an empty file for each in
+// the user's cache folder. Without that folder, each command asks again.
 type origins struct{ folder string }
 
 // file returns the file of an address.
@@ -31,13 +31,13 @@ func (o origins) known(address string) bool {
 
 func (o origins) remember(address string) {
 	if o.folder != "" && os.MkdirAll(o.folder, 0o700) == nil {
-		_ = os.WriteFile(o.file(address), nil, 0o600) // the next command asks again
+		_ = os.WriteFile(o.file(address), nil, 0o600) // if this fails, the next command asks again
 	}
 }
 
-// checkOrigin asks the address for the contract, without a key, unless it gave the contract
-// before. A wrong address, such as the URL of an endpoint, must not receive the key. The
-// check is against mistakes, not against a server that pretends to be the API.
+// checkOrigin asks the address for the contract, without a key, unless it has given the contract
+// before. A wrong address, such as the URL of an endpoint, must not receive the key. This
+// protects against mistakes, not against a server that pretends to be the API.
 func (p *program) checkOrigin(ctx context.Context, address string, o client.Options) error {
 	known := origins{}
 	if folder, err := p.Cache(); err == nil {

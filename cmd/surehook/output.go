@@ -18,12 +18,12 @@ import (
 	"unicode/utf8"
 )
 
-// column is a column of a table: the heading, and the path of the value in a row,
-// such as "last.status". "uid|url" is the first of them with a value, and "rate%" a
-// share of 0 to 1 in percent.
+// column is a column of a table: its heading, and the path of the value in a row, such as
+// "last.status". "uid|url" is the first of the two that has a value, and "rate%" shows a share
+// from 0 to 1 in percent.
 type column struct {
 	heading, path string
-	free          bool // free text, which may be cut on a narrow terminal
+	free          bool // free text, which may be cut to fit a narrow terminal
 }
 
 // columns makes columns of pairs "HEADING=path", or "HEADING=~path" for free text.
@@ -37,11 +37,11 @@ func columns(pairs ...string) []column {
 	return all
 }
 
-// none is the cell of an absent value.
+// none is the cell of a missing value.
 const none = "-"
 
-// writeRows prints JSON objects as a table: times relative to now, numbers to the right,
-// and endpoints under their names. On a terminal, free text is cut to the width.
+// writeRows prints JSON objects as a table: times relative to now, numbers aligned to the right,
+// and endpoints by their names. On a terminal, free text is cut to its width.
 func (p *program) writeRows(out io.Writer, header []column, rows []json.RawMessage, names namer) error {
 	t := table{columns: make([]tableColumn, len(header)), width: p.terminal(out)}
 	var named map[string]string
@@ -78,12 +78,12 @@ func (p *program) writeRows(out io.Writer, header []column, rows []json.RawMessa
 	return t.write(out)
 }
 
-// ofEndpoint reports whether the value may be the id of an endpoint, or a list of them.
+// ofEndpoint reports whether the value may be the id of an endpoint, or a list of ids.
 func (c column) ofEndpoint() bool {
 	return c.path == "endpoint_id" || c.path == "target" || c.path == "endpoints"
 }
 
-// inWords returns the ids of a list as names, where there is one.
+// inWords returns a list of ids with names in place of those ids that have one.
 func inWords(names map[string]string, list string) string {
 	ids := strings.Split(list, ",")
 	for i, id := range ids {
@@ -92,13 +92,13 @@ func inWords(names map[string]string, list string) string {
 	return strings.Join(ids, ", ")
 }
 
-// isTime reports whether the API has times under the path.
+// isTime reports whether the API has times at the path.
 func isTime(path string) bool {
 	words := strings.FieldsFunc(path, func(r rune) bool { return r == '.' || r == '_' })
 	return slices.Contains([]string{"at", "since", "until"}, words[len(words)-1])
 }
 
-// since returns the time relative to now; another text as it is.
+// since returns a time relative to now, and any other text unchanged.
 func (p *program) since(text string) string {
 	at, err := time.Parse(time.RFC3339, text)
 	if err != nil {
@@ -107,7 +107,7 @@ func (p *program) since(text string) string {
 	return relative(at, p.Now())
 }
 
-// terminal returns the width of the terminal behind out in characters; 0 if out is none.
+// terminal returns the width in characters of the terminal behind out; 0 if it is not a terminal.
 func (p *program) terminal(out io.Writer) int {
 	if out != p.Out || p.Width == nil {
 		return 0
@@ -115,10 +115,11 @@ func (p *program) terminal(out io.Writer) int {
 	return p.Width()
 }
 
-// maxChange bounds a value of a change in a table, in characters.
+// maxChange limits the value of a change in a table, in characters.
 const maxChange = 40
 
-// changed says what the record of a change changed, such as "headers, timeout: 10s → 5s".
+// changed returns what the audit record of a change changed, such as "headers, timeout: 10s →
+// 5s".
 func changed(row json.RawMessage) string {
 	var record struct {
 		Changes map[string]struct {
@@ -151,7 +152,7 @@ func changed(row json.RawMessage) string {
 	return strings.Join(all, ", ")
 }
 
-// scalar returns a value that is no object: a text, a number, or a list of these.
+// scalar returns a value that is not an object: a text, a number, or a list of these.
 func scalar(value json.RawMessage) (string, bool) {
 	fields, err := flatten(value)
 	if err != nil || len(fields) != 1 || fields[0].path != "" {
@@ -160,7 +161,7 @@ func scalar(value json.RawMessage) (string, bool) {
 	return fields[0].value, true
 }
 
-// writeFields prints one JSON object as a table of fields. A time is also told relative to now.
+// writeFields prints one JSON object as a table of fields. Times are also shown relative to now.
 func (p *program) writeFields(out io.Writer, object json.RawMessage) error {
 	fields, err := flatten(object)
 	if err != nil {
@@ -213,7 +214,7 @@ func escaped(text []byte) []byte {
 	return b
 }
 
-// badAnswerError is an answer that is no JSON document.
+// badAnswerError is an answer that is not a JSON document.
 type badAnswerError struct{ err error }
 
 func (e *badAnswerError) Error() string { return "read the answer of the API: " + e.err.Error() }

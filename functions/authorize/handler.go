@@ -23,11 +23,11 @@ type handler struct {
 	log           *slog.Logger
 }
 
-// Handle authenticates one request for API Gateway. API Gateway answers a request
-// with a malformed, unknown or expired key or token with 403, and starts no other function
-// (docs/adr/18). A person without a role passes, and the route answers with the reason.
+// Handle authenticates one request for API Gateway. If the key or token is malformed, unknown or
+// expired, API Gateway answers with 403 and invokes no other function (docs/adr/18). A person
+// without a role passes, so that the route can answer with the reason.
 func (h *handler) Handle(ctx context.Context, e events.APIGatewayV2CustomAuthorizerV2Request) (events.APIGatewayV2CustomAuthorizerSimpleResponse, error) {
-	header := strings.Join(e.IdentitySource, ",") // normally one value; two values joined are no valid key
+	header := strings.Join(e.IdentitySource, ",") // normally one value; two joined values are not a valid key
 	var response events.APIGatewayV2CustomAuthorizerSimpleResponse
 	principal, err := h.authenticator.Identify(ctx, header)
 	switch {

@@ -60,9 +60,9 @@ type record struct {
 // eventSourceStream is the eventSource of a record of the table's stream.
 const eventSourceStream = "aws:dynamodb"
 
-// Handle processes one event. SQS deletes the messages of a batch, and delivers
-// failed messages again within seconds at first. After an error, Lambda repeats the batch
-// of a stream, and halves the batch each time, until the records leave the stream.
+// Handle processes one event. SQS deletes the messages of a batch, except failed ones, which it
+// delivers again, at first within seconds. After an error, Lambda repeats the batch of a stream,
+// and halves it each time, until the records leave the stream.
 func (h *handler) Handle(ctx context.Context, in input) (any, error) {
 	switch {
 	case len(in.Records) > 0 && in.Records[0].EventSource == eventSourceStream:
@@ -100,8 +100,8 @@ func (h *handler) Handle(ctx context.Context, in input) (any, error) {
 	return nil, &hook.Error{Code: hook.CodeInvalid, Message: "the event is no batch of the circuits queue or of the table's stream, and no event of a schedule"}
 }
 
-// begun returns the deliveries that the changes make queued. A change that this build cannot
-// read is left out, with a line: repeated, it would hold up all others for a day.
+// begun returns the deliveries that became queued by the changes. A change that this build cannot
+// read is logged and left out: repeating it would hold up all others for a day.
 func (h *handler) begun(ctx context.Context, changes []record) []hook.DeliveryRef {
 	var all []hook.DeliveryRef
 	for _, r := range changes {

@@ -154,8 +154,8 @@ func TestHandle_Stream(t *testing.T) {
 	}
 }
 
-// TestHandle_Answers decodes events of SQS and the schedules, and compares the
-// JSON of the response with the golden file.
+// TestHandle_Answers decodes events of SQS and of the schedules, and compares the JSON of the
+// response with the golden file.
 func TestHandle_Answers(t *testing.T) {
 	t.Parallel()
 
@@ -225,7 +225,7 @@ func compare(t *testing.T, golden string, response any) {
 	}
 }
 
-// unchanged leaves the visibility of messages to the queue.
+// unchanged does not change when messages become visible again.
 type unchanged struct{}
 
 func (unchanged) Change(context.Context, string, map[string]time.Duration) error { return nil }

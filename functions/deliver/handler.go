@@ -13,7 +13,7 @@ import (
 	"surehook.example/surehook/internal/hook"
 )
 
-// batcher processes messages and returns the ids of the messages for another delivery.
+// batcher processes messages and returns the ids of those that must be delivered again.
 type batcher interface {
 	ProcessBatch(ctx context.Context, messages []deliver.Message) (failed []string)
 }
@@ -21,17 +21,18 @@ type batcher interface {
 type handler struct {
 	deliverer batcher
 	batches   lambdafn.Batches
-	lanes     map[string]hook.Lane // the lanes that deliver tells apart, by the queue's name
+	lanes     map[string]hook.Lane // by the name of the queue; only lanes that deliver treats differently
 }
 
-// lanesOf returns the lanes of single tokens, and the lane coalesce, by the names of their queues. A queue's
-// name ends the URL and the ARN, and is unique in the account and region.
+// lanesOf returns the lanes of single tokens, and the lane coalesce, by the names of their
+// queues. The name is the last part of a queue's URL and ARN, and is unique in the account and
+// region.
 func lanesOf(c config.Deliver) map[string]hook.Lane {
 	return map[string]hook.Lane{path.Base(c.SlotQueue): hook.LaneSlot, path.Base(c.OverflowQueue): hook.LaneOverflow, path.Base(c.CoalesceQueue): hook.LaneCoalesce}
 }
 
-// Handle processes one batch of a lane. SQS deletes the messages, and delivers
-// failed messages again within seconds at first.
+// Handle processes one batch of a lane. SQS deletes the messages, except failed ones, which it
+// delivers again, at first within seconds.
 func (h *handler) Handle(ctx context.Context, e events.SQSEvent) (events.SQSEventResponse, error) {
 	messages := make([]deliver.Message, len(e.Records))
 	for i, r := range e.Records {

@@ -94,8 +94,8 @@ func (r *received) ProcessBatch(_ context.Context, messages []deliver.Message) [
 	return nil
 }
 
-// TestHandle_TellsTheLane checks the lanes of single tokens. A queue of another stack
-// in the account is not a lane, although its name ends with the same word.
+// TestHandle_TellsTheLane checks the lanes of single tokens. A queue of another stack in the
+// account is not a lane, even if its name ends with the same word.
 func TestHandle_TellsTheLane(t *testing.T) {
 	t.Parallel()
 
@@ -120,7 +120,7 @@ func TestHandle_TellsTheLane(t *testing.T) {
 	}
 }
 
-// unchanged leaves the visibility of messages to the queue.
+// unchanged does not change when messages become visible again.
 type unchanged struct{}
 
 func (unchanged) Change(context.Context, string, map[string]time.Duration) error { return nil }

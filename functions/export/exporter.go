@@ -18,8 +18,8 @@ import (
 	"surehook.example/surehook/internal/names"
 )
 
-// exportTimeout is the time for one export with the exporter's own retries. The
-// function's timeout is longer.
+// exportTimeout limits one export, including the exporter's own retries. The function's timeout
+// is longer.
 const exportTimeout = 20 * time.Second
 
 // newExporter returns the exporter of OpenTelemetry to the endpoint, OTLP over HTTP. X-Ray
@@ -31,7 +31,7 @@ func newExporter(cfg config.Export, sdk aws.Config, now func() time.Time) *otlpt
 		endpoint = "https://xray." + sdk.Region + ".amazonaws.com/v1/traces"
 		client.Transport = &signed{credentials: sdk.Credentials, region: sdk.Region, now: now, next: http.DefaultTransport}
 	}
-	// A start without a context: the exporter over HTTP connects with the first export.
+	// Not started, because the exporter over HTTP only connects with the first export.
 	return otlptrace.NewUnstarted(otlptracehttp.NewClient(
 		otlptracehttp.WithEndpointURL(endpoint), otlptracehttp.WithHTTPClient(client), otlptracehttp.WithTimeout(exportTimeout),
 		otlptracehttp.WithCompression(otlptracehttp.GzipCompression),
@@ -59,7 +59,7 @@ func (s *signed) RoundTrip(r *http.Request) (*http.Response, error) {
 		return nil, fmt.Errorf("find credentials: %w", err)
 	}
 	ctx := r.Context()
-	r = r.Clone(ctx) // a RoundTripper leaves the request as it is
+	r = r.Clone(ctx) // a RoundTripper must not change the request
 	r.Body = io.NopCloser(bytes.NewReader(body))
 	sum := sha256.Sum256(body)
 	if err := signer.NewSigner().SignHTTP(ctx, credentials, r, hex.EncodeToString(sum[:]), "xray", s.region, s.now()); err != nil {

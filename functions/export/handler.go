@@ -24,9 +24,9 @@ type handler struct {
 // controlMessage is the type of the message that tests a new subscription.
 const controlMessage = "CONTROL_MESSAGE"
 
-// Handle exports the spans of one batch of log lines. An unreadable line is counted and
-// skipped. After an error Lambda calls the function again, up to twice: a span sent
-// twice has the same ids. Then the spans are lost; the log keeps the lines.
+// Handle exports the spans of one batch of log lines. A line that cannot be read is counted and
+// skipped. After an error Lambda invokes the function up to twice more; a span that is sent twice
+// has the same ids. After that the spans are lost, but the log keeps the lines.
 func (h *handler) Handle(ctx context.Context, in events.CloudwatchLogsEvent) error {
 	batch, err := in.AWSLogs.Parse()
 	if err != nil {

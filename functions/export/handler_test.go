@@ -79,7 +79,7 @@ func setup(t *testing.T, c *otlp) (*handler, *bytes.Buffer) {
 	}, &log
 }
 
-// batch is the lines as Logs sends them to a subscribed function.
+// batch returns the lines as CloudWatch Logs sends them to a subscribed function.
 func batch(t *testing.T, kind string, lines ...string) events.CloudwatchLogsEvent {
 	t.Helper()
 
@@ -102,8 +102,8 @@ func batch(t *testing.T, kind string, lines ...string) events.CloudwatchLogsEven
 	return events.CloudwatchLogsEvent{AWSLogs: events.CloudwatchLogsRawData{Data: base64.StdEncoding.EncodeToString(packed.Bytes())}}
 }
 
-// TestHandle_realLines posts an event whose first attempt fails, with the lines of the
-// code of ingest and deliver, and reads the spans at the collector.
+// TestHandle_realLines posts an event whose first attempt fails. The log lines come from the code
+// of ingest and deliver, and the spans are read at the collector.
 func TestHandle_realLines(t *testing.T) {
 	t.Parallel()
 
@@ -200,7 +200,8 @@ func journey(t *testing.T, traceparent string) []string {
 	return strings.Split(strings.TrimSpace(text), "\n")
 }
 
-// TestHandle_skips checks that an unreadable line is counted and stops no other line.
+// TestHandle_skips checks that a line that cannot be read is counted and does not stop the
+// others.
 func TestHandle_skips(t *testing.T) {
 	t.Parallel()
 
@@ -248,7 +249,7 @@ func TestHandle_skips(t *testing.T) {
 	}
 }
 
-// TestHandle_answers checks what Lambda hears of a batch.
+// TestHandle_answers checks which batches fail for Lambda.
 func TestHandle_answers(t *testing.T) {
 	t.Parallel()
 

@@ -23,7 +23,7 @@ type line struct {
 	Message    string       `json:"message"`
 	Tenant     string       `json:"tenant"`
 	Event      hook.EventID `json:"event_id"`
-	Trace      string       `json:"trace_id"` // of a given trace only
+	Trace      string       `json:"trace_id"` // only if a caller gave the trace
 	EventType  string       `json:"event_type"`
 	Deliveries int          `json:"deliveries"`
 	Duplicate  bool         `json:"duplicate"`
@@ -33,11 +33,11 @@ type line struct {
 	Outcome    string       `json:"outcome"`
 	Status     int          `json:"status"`
 	Duration   int64        `json:"duration_ms"`
-	Decision   string       `json:"decision"` // not of a delivered delivery
+	Decision   string       `json:"decision"` // missing for a delivered delivery
 	Reason     string       `json:"reason"`
 }
 
-// span is a span with its ids. parent is zero for a span without a known parent.
+// span is a span with its ids. parent is zero if it is not known.
 type span struct {
 	trace      trace.TraceID
 	id, parent trace.SpanID
@@ -54,8 +54,8 @@ var (
 	errNoAttempt = errors.New("the line names no attempt")
 )
 
-// readSpan returns the span of the line; ok is false for a line without a span: another
-// line, or the repetition of a post.
+// readSpan returns the span of the line. ok is false if the line has none: it is another kind of
+// line, or a repeated post.
 func readSpan(text string) (s span, ok bool, err error) {
 	var l line
 	if err := json.Unmarshal([]byte(text), &l); err != nil {
@@ -83,7 +83,7 @@ func readSpan(text string) (s span, ok bool, err error) {
 	return l.attempt(s)
 }
 
-// traceID returns the given trace of the line, or the trace begun with the event.
+// traceID returns the trace that a caller gave, or else the one that the event began.
 func (l line) traceID() (id trace.TraceID, ok bool) {
 	if l.Trace == "" {
 		begun := ids.Of(&hook.Event{ID: l.Event})
@@ -93,8 +93,8 @@ func (l line) traceID() (id trace.TraceID, ok bool) {
 	return id, err == nil && n == len(id) && len(l.Trace) == 2*len(id) && id.IsValid()
 }
 
-// attempt completes the span of an attempt. The event's acceptance is the parent: a
-// retry or a replay has no other cause that a line names.
+// attempt completes the span of an attempt. Its parent is the acceptance of the event, because
+// the line of a retry or replay names no other cause.
 func (l line) attempt(s span) (span, bool, error) {
 	delivery, err := hook.ParseDeliveryID(l.Delivery)
 	if err != nil || l.Attempt < 1 || l.Duration < 0 {

@@ -9,7 +9,7 @@ import (
 	"go.opentelemetry.io/otel/trace"
 )
 
-// record makes OpenTelemetry's form of the spans, with the ids of the spans.
+// record returns the spans in OpenTelemetry's form, with their ids.
 func record(ctx context.Context, environment string, spans []span) []sdktrace.ReadOnlySpan {
 	var ended collector
 	provider := sdktrace.NewTracerProvider(
@@ -51,8 +51,8 @@ func (knownIDs) NewSpanID(ctx context.Context, _ trace.TraceID) trace.SpanID {
 	return s.id
 }
 
-// collector keeps the ended spans. The SDK's own processors export in the background,
-// and Lambda freezes the process in the meantime.
+// collector keeps the ended spans. The SDK's own processors would export them in the background,
+// when Lambda may have frozen the process.
 type collector struct{ spans []sdktrace.ReadOnlySpan }
 
 func (*collector) OnStart(context.Context, sdktrace.ReadWriteSpan) {}

@@ -12,7 +12,8 @@ import (
 	"surehook.example/surehook/internal/delivery/source"
 )
 
-// batcher accepts the events of messages, and returns the ids of the messages for another delivery.
+// batcher accepts the events of messages, and returns the ids of the messages that must be
+// delivered again.
 type batcher interface {
 	ProcessBatch(ctx context.Context, messages []source.Message) (failed []string)
 }
@@ -23,8 +24,8 @@ type handler struct {
 	batches lambdafn.Batches
 }
 
-// Handle processes one event. SQS deletes the messages of a batch, and delivers failed
-// messages again within seconds at first.
+// Handle processes one event. SQS deletes the messages of a batch, except failed ones, which it
+// delivers again, at first within seconds.
 func (h *handler) Handle(ctx context.Context, in lambdafn.Input) (any, error) {
 	return in.Answer(ctx, "events", h.acceptAll, lambdafn.API(h.api)) //nolint:wrapcheck // the error is complete
 }

@@ -24,8 +24,8 @@ import (
 	"surehook.example/surehook/internal/names"
 )
 
-// fake accepts the events of acme, and keeps what else happens. The tenants of a batch
-// come side by side.
+// fake accepts the events of acme, and records everything else. The tenants of a batch come
+// concurrently.
 type fake struct {
 	mu      sync.Mutex
 	got     []string // tenant, type, key, payload, retention and trace

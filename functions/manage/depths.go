@@ -15,9 +15,9 @@ type depths struct {
 	urls   map[string]string
 }
 
-// Depths returns the depth of each queue. The API has one number for the messages set
-// aside: those of the retry lane are in a queue of their own, because all of them return
-// to the retry lane.
+// Depths returns the depth of each queue. The API has one number for the messages set aside,
+// although those of the retry lane are in a queue of their own, from which all of them return to
+// that lane.
 func (d depths) Depths(ctx context.Context) (map[string]status.Depth, error) {
 	read, err := d.reader.Depths(ctx, d.urls)
 	if err != nil {

@@ -15,7 +15,7 @@ import (
 	"surehook.example/surehook/internal/aws/sqs"
 )
 
-// The messages set aside are in two queues, and one number in the API.
+// The messages set aside are in two queues, but the API has one number for them.
 func TestDepths_undeliverable(t *testing.T) {
 	t.Parallel()
 

@@ -1,6 +1,5 @@
-// Function sender posts one signed request to an endpoint: from another region, or from
-// fixed addresses. The function has no permission on data, queues and keys, and logs
-// nothing of a request.
+// Function sender posts one signed request to an endpoint: from another region, or from fixed
+// addresses. It has no permissions on data, queues and keys, and logs nothing about a request.
 package main
 
 import (

@@ -31,8 +31,8 @@ const (
 	own       = "eu-central-1"
 )
 
-// service is Lambda, as a client sees it: the functions of two regions behind one
-// address. The region is in the signature of the call.
+// service is Lambda as a client sees it, with the functions of two regions behind one address.
+// The signature of the call names the region.
 type service struct {
 	function lambda.Handler
 	calls    atomic.Int64
@@ -91,14 +91,14 @@ func hangUp(w http.ResponseWriter, _ *http.Request) {
 	}
 }
 
-// unhandled is the answer for a function that ended in its last second.
+// unhandled is the answer of Lambda when a function ends in its last second.
 func unhandled(w http.ResponseWriter, _ *http.Request) {
 	w.Header().Set("X-Amz-Function-Error", "Unhandled")
 	_, _ = io.WriteString(w, `{"errorMessage":"Task timed out after 35.00 seconds"}`)
 }
 
-// bundle is function deliver, Lambda with function sender behind the client of the SDK,
-// and an endpoint. Requests of the own region are in the world, requests of the sender
+// bundle is function deliver, Lambda with function sender behind the client of the SDK, and an
+// endpoint. Requests from the deployment's own region are in the world, and those of the sender
 // at the endpoint.
 type bundle struct {
 	*world.World
@@ -161,7 +161,7 @@ var places = map[string]struct {
 	"fixed addresses": {fixed, own + "/" + names.FixedSender(stackName) + "/invocations"},
 }
 
-// An attempt crosses from deliver to the function of the place, and back.
+// An attempt goes from deliver to the function at the origin, and its answer back.
 func TestPath_delivers(t *testing.T) {
 	t.Parallel()
 
@@ -181,9 +181,9 @@ func TestPath_delivers(t *testing.T) {
 	}
 }
 
-// Lambda refuses the call before the function runs: the own region makes the attempt at
-// once. With fixed addresses nothing is sent, and the message returns until the function
-// runs again.
+// Lambda refuses the call before the function runs: the deployment's own region makes the attempt
+// at once. For fixed addresses nothing is sent, and the message comes again until the function
+// runs.
 func TestPath_refused(t *testing.T) {
 	t.Parallel()
 
@@ -228,8 +228,8 @@ func TestPath_refused(t *testing.T) {
 	}
 }
 
-// The function ran and its answer is lost: one call, one post, and a failed attempt. The
-// retry is a duplicate with the same webhook-id.
+// The function runs, but its answer is lost: there is one call, one post, and a failed attempt.
+// The retry is a duplicate with the same webhook-id.
 func TestPath_lostAnswer(t *testing.T) {
 	t.Parallel()
 
@@ -264,7 +264,7 @@ func TestPath_lostAnswer(t *testing.T) {
 	}
 }
 
-// Without a connection to Lambda nothing was sent.
+// If there is no connection to Lambda, nothing was sent.
 func TestPath_noConnection(t *testing.T) {
 	t.Parallel()
 

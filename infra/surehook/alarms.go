@@ -26,29 +26,28 @@ func RunbookSections() []string {
 	}
 }
 
-// alarm holds the properties of a CloudWatch alarm. The alarm goes off above
-// its limit.
+// alarm holds the properties of a CloudWatch alarm, which goes off above its limit.
 type alarm struct {
 	id      string // follows "Alarm" in the construct id
 	name    string // follows the prefix
-	section string // of the runbook
+	section string // anchor in the runbook
 	means   string // the problem and the first action
 	metric  awscloudwatch.IMetric
 	limit   float64
 	below   bool // the alarm goes off below the limit instead
-	// periods is the number of periods in the decision: 0 means 1.
+	// periods is the number of periods that decide; 0 means 1.
 	periods int
-	// beyond is the number of periods beyond the limit: 0 means all.
+	// beyond is the number of those periods that must be beyond the limit; 0 means all.
 	beyond int
-	// alive marks a metric with data in every healthy period. Without data in all
-	// periods the alarm has insufficient data, and says so. A new alarm begins in
-	// this state, so the first deployment sends no message. For all other metrics,
-	// missing data means no failures, or too few deliveries for a rate.
+	// alive marks a metric that has data in every healthy period. If data is missing in all
+	// periods, the alarm's state is insufficient data, which it reports. A new alarm begins in
+	// this state, so the first deployment sends no message. For all other metrics, missing data
+	// means that there were no failures, or too few deliveries for a rate.
 	alive bool
 }
 
-// lasting returns the alarm for two of three periods beyond the limit. A single
-// throttle, an error during a deployment, or a schedule before the first permission
+// lasting returns the alarm with two of three periods that must be beyond the limit. A single
+// throttle, an error during a deployment, or a schedule that fires before it has its permission
 // pages nobody; an outage pages within ten minutes.
 func (a alarm) lasting() alarm {
 	a.periods, a.beyond = 3, 2
@@ -185,7 +184,7 @@ func senderAlarms(p MonitorProps) []alarm {
 	}
 }
 
-// eventsWaiting is the wait of an event for its tenant's limit that pages somebody.
+// eventsWaiting is how long an event may wait for its tenant's limit before somebody is paged.
 const eventsWaiting = day
 
 // sourceAlarms returns the alarms about the queue of events.
@@ -199,7 +198,7 @@ func sourceAlarms(p MonitorProps) []alarm {
 		{
 			id: "EventsWaiting", name: "events-waiting", section: "events-waiting",
 			means: "An event of the events queue has waited for its tenant's limit of events per second for more than a day. Nothing is lost, and the events wait on. First find the tenant in the lines event.returned of the log of ingest, then raise the limit or ask the tenant.",
-			// A message is measured once in 10 minutes.
+			// A message is measured only once in 10 minutes.
 			metric: p.own(names.MetricEventWait, "Maximum", maxDelay), limit: float64(eventsWaiting.Milliseconds()),
 		},
 		{
@@ -210,8 +209,8 @@ func sourceAlarms(p MonitorProps) []alarm {
 	}
 }
 
-// streamLate is the age of a change in the stream that pages somebody: a change waits for
-// streamGather at most, and leaves the stream after 24 hours.
+// streamLate is how old a change in the stream may get before somebody is paged: a change waits
+// for at most streamGather, and leaves the stream after 24 hours.
 const streamLate = time.Hour
 
 // maxDelay is the longest delay of an SQS message.
@@ -223,9 +222,8 @@ func pendingAlarms(p MonitorProps) []alarm {
 	for _, lane := range p.lanes() {
 		limit := p.Environment.Thresholds.OldestPending
 		if lane.resource == p.Queues.Retry || lane.resource == p.Queues.Coalesce {
-			// The age counts from sending. A retry due within 15 minutes is
-			// sent at once with a delay. The other lanes delay a message by a
-			// minute at most.
+			// The age counts from sending. A retry due within 15 minutes is sent at once with a
+			// delay. The other lanes delay a message by at most a minute.
 			limit += maxDelay
 		}
 		all = append(all, alarm{
@@ -276,9 +274,8 @@ func tableAlarms(p MonitorProps) []alarm {
 	return all
 }
 
-// scheduleAlarms returns the alarms on schedules. The target of a retry's
-// schedule is the retry lane. A token without delivery to the lane ends in the
-// queue of undeliverable retries.
+// scheduleAlarms returns the alarms on schedules. The schedules of retries send to the retry
+// lane. A token that cannot be sent there ends up in the queue of undeliverable retries.
 func scheduleAlarms(p MonitorProps) []alarm {
 	limit := float64(p.Environment.Thresholds.ScheduleFailures)
 	every := options("Sum", metricPeriod)

@@ -56,7 +56,8 @@ func NewAPI(scope constructs.Construct, props APIProps) API {
 		ApiName:            &props.Prefix,
 		DefaultAuthorizer:  authorizer,
 		CreateDefaultStage: jsii.Bool(false),
-		// Rules in front of the domain, such as a firewall's, would not hold under a second name.
+		// Rules in front of the domain, such as those of a firewall, would not apply to a second
+		// name.
 		DisableExecuteApiEndpoint: jsii.Bool(domain.Name != ""),
 	})
 
@@ -69,8 +70,7 @@ func NewAPI(scope constructs.Construct, props APIProps) API {
 	}
 	stage.SetRouteSettings(settings)
 
-	stack := awscdk.Stack_Of(scope)
-	hosts := *api.ApiId() + ".execute-api." + *stack.Region() + "." + *stack.UrlSuffix()
+	hosts := apiHost(api)
 	made := API{HTTP: api, AccessLog: accessLog}
 	if domain.Name == "" {
 		made.URL = api.ApiEndpoint()
@@ -85,6 +85,12 @@ func NewAPI(scope constructs.Construct, props APIProps) API {
 	return made
 }
 
+// apiHost returns the API's host name from AWS.
+func apiHost(api awsapigatewayv2.HttpApi) string {
+	stack := awscdk.Stack_Of(api)
+	return *api.ApiId() + ".execute-api." + *stack.Region() + "." + *stack.UrlSuffix()
+}
+
 // route is a route of the API.
 type route struct {
 	method   awsapigatewayv2.HttpMethod
@@ -94,13 +100,12 @@ type route struct {
 	public   bool // without an authorizer
 }
 
-// routes returns the routes. Function ingest serves the event routes and
-// function replay the replay routes. All other requests share one route to
-// function manage, so the code alone defines the API's contract.
+// routes returns the routes. Function ingest serves the event routes and function replay the
+// replay routes. All other requests share one route to function manage, so that only the code
+// defines the API's contract.
 //
-// API Gateway prefers a full match over a route with proxy+, and a longer
-// proxy+ route over a shorter route. Function replay answers unknown paths
-// below its routes with 404.
+// API Gateway prefers a full match over a route with proxy+, and a longer proxy+ route over a
+// shorter one. Function replay answers unknown paths below its routes with 404.
 // https://docs.aws.amazon.com/apigateway/latest/developerguide/http-api-develop-routes.html
 func routes(props APIProps) []route {
 	const (
@@ -201,11 +206,11 @@ func newStage(scope constructs.Construct, api awsapigatewayv2.HttpApi, props API
 // variable.
 type accessField struct{ name, variable string }
 
-// accessLogFields returns the fields of a line of the access log. The line has no query
-// and no header, because both can hold secrets. The path has no query either. Every byte
-// is paid per request: the line leaves out the time, which CloudWatch keeps, and the
-// route, which follows from method and path. The names are in the query of the line, and
-// not in each line. Only the path, the last field, may hold a space.
+// accessLogFields returns the fields of a line of the access log. It has no query and no header,
+// because both can contain secrets; nor does the path contain the query. Every byte is paid for
+// with each request, so the line leaves out the time, which CloudWatch keeps, and the route,
+// which follows from the method and the path. Their names are not in each line, but in the saved
+// query. Only the path, the last field, may contain a space.
 // https://docs.aws.amazon.com/apigateway/latest/developerguide/http-api-logging-variables.html
 func accessLogFields() []accessField {
 	return []accessField{

@@ -15,12 +15,12 @@ import (
 )
 
 const (
-	// archiveHot is the time with immediate access to exports. Later, a read
-	// takes up to two days.
+	// archiveHot is how long exports can be read immediately. After that, a read takes up to two
+	// days.
 	archiveHot = 30 * day
-	// archiveRetention is the lifetime of exports, longer than the table's own
-	// retention. Two years cover two yearly audits. A longer lifetime has no
-	// purpose for customers' payloads.
+	// archiveRetention is the lifetime of exports, longer than the table's own retention. Two
+	// years cover two yearly audits. Keeping customers' payloads for longer would have no
+	// purpose.
 	archiveRetention = 2 * 365 * day
 	// archiveFolder holds the exports in the bucket, one folder per day:
 	// changes/2026-01-31/AWSDynamoDB/...
@@ -34,8 +34,8 @@ const (
 	archivePoll = 5 * time.Minute
 )
 
-// Archive keeps the table's history beyond the table's retention. The archive
-// exports each day's changes, with the old and the new image of each item.
+// Archive keeps the table's history for longer than the table does. It exports each day's
+// changes, with the old and the new image of each item.
 type Archive struct {
 	Bucket  awss3.Bucket
 	Machine awsstepfunctions.CfnStateMachine
@@ -75,9 +75,9 @@ func NewArchive(scope constructs.Construct, p ArchiveProps) Archive {
 	return Archive{Bucket: bucket, Machine: machine}
 }
 
-// newArchiveBucket makes the bucket. The bucket has no versions: each export is
-// written once under a new name, and only the archive's role may write.
-// Versions would only keep objects past the end of their lifecycle.
+// newArchiveBucket makes the bucket. It has no versions: each export is written once under a new
+// name, and only the archive's role may write. Versions would only keep objects beyond the end of
+// their lifecycle.
 func newArchiveBucket(scope constructs.Construct, env Environment) awss3.Bucket {
 	days := func(d time.Duration) awscdk.Duration { return awscdk.Duration_Days(number(d.Hours() / 24)) }
 	return awss3.NewBucket(scope, jsii.String("ArchiveBucket"), &awss3.BucketProps{
@@ -126,9 +126,8 @@ func newArchiveRole(scope constructs.Construct, p ArchiveProps, bucket awss3.Buc
 	return role
 }
 
-// newArchiveSchedule starts the state machine every night. The Scheduler
-// retries a failed start for hours. The schedule group's alarms report a
-// dropped start.
+// newArchiveSchedule starts the state machine every night. The Scheduler retries a failed start
+// for hours. The alarms on the schedule group report a start that was given up.
 func newArchiveSchedule(scope constructs.Construct, p ArchiveProps, machine awsstepfunctions.CfnStateMachine) {
 	role := newScheduleRole(scope, "ArchiveScheduleRole", "Starts the archive's export every night", p.Group)
 	allow(role, "states:StartExecution").on(machine.AttrArn())

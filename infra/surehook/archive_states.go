@@ -45,8 +45,8 @@ func archiveStates(p ArchiveProps, bucket awss3.Bucket) states {
 				"end":  jsonata(dayEnd),
 				"day":  jsonata("$fromMillis(" + dayStart + ", '[Y0001]-[M01]-[D01]')"),
 			}),
-			// The backups of a new table begin after the day: the next run exports
-			// the table's first day.
+			// The backups of a new table begin after the day: the next run exports the table's
+			// first day.
 			"Any?": states{
 				"Type":    "Choice",
 				"Choices": []states{{"Condition": jsonata("$from >= $end"), "Next": "Done"}},

@@ -57,7 +57,7 @@ func newDashboard(scope constructs.Construct, p MonitorProps, alarms []awscloudw
 	return dashboard
 }
 
-// status is the first row: the current alarms and links to the documents.
+// status returns the first row: the current alarms and links to the documents.
 func status(p MonitorProps, alarms []awscloudwatch.Alarm) []awscloudwatch.IWidget {
 	text := strings.Join([]string{
 		"# Surehook " + p.Environment.Name,
@@ -86,7 +86,7 @@ func (w Widget) render() awscloudwatch.IWidget {
 	}
 	props := awscloudwatch.GraphWidgetProps{
 		Title: &w.Title, Left: &w.Left, Width: number(w.Width), Height: number(graphHeight),
-		// No metric is negative. A graph with another origin exaggerates noise.
+		// No metric is negative. A graph that does not start at 0 exaggerates noise.
 		LeftYAxis: &awscloudwatch.YAxisProps{Min: number(0), Label: &w.Unit, ShowUnits: jsii.Bool(false)},
 		Stacked:   jsii.Bool(w.View == ViewStacked),
 	}

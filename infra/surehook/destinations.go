@@ -10,10 +10,10 @@ import (
 	"surehook.example/surehook/internal/names"
 )
 
-// rolePath matches the paths of roles. The path "/" would be the roles of everybody.
+// rolePath matches the paths of roles. The path "/" would include everybody's roles.
 var rolePath = regexp.MustCompile(`^(/[A-Za-z0-9_+=,.@-]+)+/$`)
 
-// withDestinations adds the variables of destinations in AWS, if there are any.
+// withDestinations adds the variables for AWS destinations, if the deployment has them.
 func withDestinations(p FunctionsProps, variables map[string]*string) map[string]*string {
 	if p.Environment.Destinations != "" {
 		variables[names.EnvDestinations] = &p.Environment.Destinations
@@ -22,8 +22,9 @@ func withDestinations(p FunctionsProps, variables map[string]*string) map[string
 	return variables
 }
 
-// grantDestinations: assume the roles of the path, in any account. The code refuses the
-// own account, and the trust policy of a role admits the function.
+// grantDestinations lets the function assume the roles with the path, in any account. The code
+// refuses the deployment's own account, and the trust policy of each role must admit the
+// function.
 func grantDestinations(role awsiam.Role, p FunctionsProps) {
 	if path := p.Environment.Destinations; path != "" {
 		allow(role, "sts:AssumeRole").on(awscdk.Stack_Of(role).FormatArn(&awscdk.ArnComponents{

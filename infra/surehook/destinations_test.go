@@ -7,7 +7,7 @@ import (
 	"surehook.example/surehook/internal/names"
 )
 
-// Deliver may assume the roles of the path, and no other function may assume a role.
+// Deliver may assume the roles with the path, and no other function may assume a role.
 func TestDestinations(t *testing.T) {
 	t.Parallel()
 

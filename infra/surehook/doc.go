@@ -1,13 +1,12 @@
-// Package surehook is a CDK construct for a whole Surehook deployment. The
-// package defines the AWS resources and the permissions of each function. The
-// construct and the functions share only package internal/names. The package
-// does not know the functions' behavior.
+// Package surehook is a CDK construct for a whole Surehook deployment. It defines
+// the AWS resources and the permissions of each function. It shares only package
+// internal/names with the functions, and does not know what they do.
 //
 // # Entry points
 //
-// New adds a Surehook to a stack of another app. NewStack makes the stack of
-// the command infra: one such construct, checked against the AwsSolutions rules
-// of cdk-nag.
+// New adds a Surehook deployment to a stack of another app. NewStack makes the
+// stack of the command infra: one such construct, checked against the AwsSolutions
+// rules of cdk-nag.
 //
 // # Environments
 //

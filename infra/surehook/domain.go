@@ -7,7 +7,7 @@ import (
 	"github.com/aws/jsii-runtime-go"
 )
 
-// newDomain adds the custom domain to the API. The name from AWS is off.
+// newDomain adds the custom domain to the API, whose name from AWS is then disabled.
 func newDomain(scope constructs.Construct, domain Domain, api awsapigatewayv2.HttpApi, stage awsapigatewayv2.CfnStage) awsapigatewayv2.DomainName {
 	name := awsapigatewayv2.NewDomainName(scope, jsii.String("Domain"), &awsapigatewayv2.DomainNameProps{
 		DomainName:     &domain.Name,

@@ -95,7 +95,8 @@ type FunctionsProps struct {
 	Schedules   Schedules
 	Topic       awssns.Topic
 
-	fixed Fixed // before the functions that know its addresses
+	fixed   Fixed    // before the functions that know its addresses
+	release *release // nil for an asset of CDK
 }
 
 // NewFunctions makes the functions and connects deliver, breaker and replay to
@@ -240,7 +241,7 @@ func newFunction(scope constructs.Construct, id string, p FunctionsProps, f func
 		Runtime:        awslambda.Runtime_PROVIDED_AL2023(),
 		Architecture:   architecture,
 		Handler:        jsii.String("bootstrap"),
-		Code:           awslambda.Code_FromAsset(jsii.String(filepath.Join(p.Dist, cmp.Or(f.folder, f.name))), nil),
+		Code:           p.code(cmp.Or(f.folder, f.name)),
 		Role:           role,
 		Vpc:            f.vpc,
 		SecurityGroups: f.groups,
@@ -256,6 +257,14 @@ func newFunction(scope constructs.Construct, id string, p FunctionsProps, f func
 
 		ReservedConcurrentExecutions: reserved,
 	})
+}
+
+// code returns the code of the function in a folder of Dist.
+func (p FunctionsProps) code(folder string) awslambda.Code {
+	if p.release != nil {
+		return p.release.code(folder)
+	}
+	return awslambda.Code_FromAsset(jsii.String(filepath.Join(p.Dist, folder)), nil)
 }
 
 // checkDist reports a function without a built program below dist. CDK would accept

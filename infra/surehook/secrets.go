@@ -35,7 +35,7 @@ type SecretsProps struct {
 // no template, log or context contains the admin key.
 func NewSecrets(scope constructs.Construct, props SecretsProps) Secrets {
 	key := awskms.NewKey(scope, jsii.String("Key"), &awskms.KeyProps{
-		Alias:             &props.Prefix,
+		Alias:             jsii.String("alias/" + props.Prefix),
 		Description:       jsii.String("Seals the signing secrets of " + props.Prefix),
 		EnableKeyRotation: jsii.Bool(true),
 		RemovalPolicy:     removal(props.Environment),

@@ -33,10 +33,11 @@ func TestMain(m *testing.M) {
 
 // template is a synthesised CloudFormation template.
 type template struct {
-	Resources map[string]resource `json:"Resources"`
-	Outputs   map[string]any      `json:"Outputs"`
-	raw       map[string]any
-	notes     []note
+	Parameters map[string]map[string]any `json:"Parameters"`
+	Resources  map[string]resource       `json:"Resources"`
+	Outputs    map[string]any            `json:"Outputs"`
+	raw        map[string]any
+	notes      []note
 }
 
 // note is an annotation of a resource from the synthesis.
@@ -95,6 +96,16 @@ var templates = sync.OnceValues(func() (map[string]template, error) {
 			if all[*sender.StackName()], err = newTemplate(sender); err != nil {
 				return nil, err
 			}
+		}
+	}
+	for _, env := range []Environment{environments("arm64")[2], customised()} {
+		app := awscdk.NewApp(&awscdk.AppProps{Context: &flags, Outdir: jsii.String(filepath.Join(dir, "released-"+env.Name)), AnalyticsReporting: jsii.Bool(false)})
+		stack, err := NewRelease(app, Props{Environment: env, Dist: dir, Version: "test"})
+		if err != nil {
+			return nil, err
+		}
+		if all["released "+env.Name], err = newTemplate(stack); err != nil {
+			return nil, err
 		}
 	}
 	stack, err := newEmbedding(awscdk.NewApp(nil), dir)

@@ -34,7 +34,7 @@ func NewStack(scope constructs.Construct, props Props) (awscdk.Stack, error) {
 	}
 	stack := awscdk.NewStack(scope, &props.Prefix, &awscdk.StackProps{
 		StackName:             &props.Prefix,
-		Description:           jsii.String("Surehook, outbound webhook delivery: " + env.Name),
+		Description:           jsii.String(description(env)),
 		Tags:                  &tags,
 		TerminationProtection: &env.Protected,
 	})
@@ -47,8 +47,10 @@ func NewStack(scope constructs.Construct, props Props) (awscdk.Stack, error) {
 	return stack, nil
 }
 
+func description(env Environment) string { return "Surehook, outbound webhook delivery: " + env.Name }
+
 // newOutputs makes the outputs for operators, tests and the demonstration.
-func newOutputs(stack awscdk.Stack, s Surehook) {
+func newOutputs(stack awscdk.Stack, s Surehook) map[string]awscdk.CfnOutput {
 	values := map[string]*string{
 		"ApiUrl":                s.API.URL,
 		"AdminKeySecretArn":     s.Secrets.AdminKey.SecretArn(),
@@ -76,8 +78,10 @@ func newOutputs(stack awscdk.Stack, s Surehook) {
 		values["DomainTarget"] = domain.RegionalDomainName()
 		values["DomainZoneId"] = domain.RegionalHostedZoneId()
 	}
+	outputs := map[string]awscdk.CfnOutput{}
 	for _, name := range slices.Sorted(maps.Keys(values)) {
-		awscdk.NewCfnOutput(stack, jsii.String("Output"+name), &awscdk.CfnOutputProps{Value: values[name]}).
-			OverrideLogicalId(jsii.String(name))
+		outputs[name] = awscdk.NewCfnOutput(stack, jsii.String("Output"+name), &awscdk.CfnOutputProps{Value: values[name]})
+		outputs[name].OverrideLogicalId(jsii.String(name))
 	}
+	return outputs
 }

@@ -29,6 +29,8 @@ type Props struct {
 	// Version is the value of the tag surehook:version of the resources. Empty
 	// means no tag.
 	Version string
+
+	release *release // of NewRelease; nil for stacks of CDK
 }
 
 // withDefaults returns the props with defaults, or all faults of the props.
@@ -37,7 +39,7 @@ func (p Props) withDefaults() (Props, error) {
 		p.Prefix = "surehook-" + p.Environment.Name
 	}
 	faults := []error{p.Environment.Validate()}
-	if !prefixes.MatchString(p.Prefix) {
+	if p.release == nil && !prefixes.MatchString(p.Prefix) {
 		faults = append(faults, fmt.Errorf("prefix %q is not 2 to 40 lowercase letters, digits and hyphens with a letter first and no hyphen last", p.Prefix))
 	}
 	faults = append(faults, checkDist(p.Dist, p.Environment))
@@ -99,6 +101,7 @@ func New(scope constructs.Construct, id string, props Props) (Surehook, error) {
 		Secrets:     s.Secrets,
 		Schedules:   s.Schedules,
 		Topic:       s.Topic,
+		release:     props.release,
 	})
 	NewTicks(s.Construct, TicksProps{Group: s.Schedules.Group, Breaker: s.Functions.Breaker, Environment: env})
 	s.API = NewAPI(s.Construct, APIProps{Prefix: prefix, Environment: env, Functions: s.Functions})

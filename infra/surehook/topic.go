@@ -48,12 +48,16 @@ func NewTopic(scope constructs.Construct, props TopicProps) awssns.Topic {
 		},
 	}))
 	if email := props.Environment.AlarmEmail; email != "" {
-		// Operational events have an attribute type; alarms have none. The
-		// e-mail subscription receives alarms only, without a message per dead
-		// delivery.
-		topic.AddSubscription(awssnssubscriptions.NewEmailSubscription(&email, &awssnssubscriptions.EmailSubscriptionProps{
-			FilterPolicy: &map[string]awssns.SubscriptionFilter{"type": awssns.NewSubscriptionFilter(&[]any{map[string]any{"exists": false}})},
-		}))
+		subscribe(topic, &email)
 	}
 	return topic
+}
+
+// subscribe sends the alarms to an address. Operational events have an attribute type;
+// alarms have none. The e-mail subscription receives alarms only, without a message per
+// dead delivery.
+func subscribe(topic awssns.Topic, email *string) awssns.Subscription {
+	return topic.AddSubscription(awssnssubscriptions.NewEmailSubscription(email, &awssnssubscriptions.EmailSubscriptionProps{
+		FilterPolicy: &map[string]awssns.SubscriptionFilter{"type": awssns.NewSubscriptionFilter(&[]any{map[string]any{"exists": false}})},
+	}))
 }

@@ -1,12 +1,12 @@
 // Package emf adds metrics to log lines. CloudWatch extracts the metrics from the
-// lines under the Embedded Metric Format (EMF). A metric costs no API call, and a
-// logged metric is never lost. The package knows neither the measured values nor
-// the logger.
+// lines by the Embedded Metric Format (EMF). So a metric costs no API call, and is
+// not lost once it is logged. The package knows neither the measured values nor the
+// logger.
 //
 // # The line
 //
-// A line with metrics has a member _aws. _aws names the members with metrics and
-// the members with dimensions:
+// A line with metrics has a member _aws, which names the members with metrics and those
+// with dimensions:
 //
 //	{"level":"INFO","message":"delivery.attempted","outcome":"timeout","duration_ms":912,...,
 //	 "_aws":{"Timestamp":1772627820000,"CloudWatchMetrics":[
@@ -23,9 +23,9 @@
 //
 // # Conditions
 //
-// CloudWatch ignores metrics below the root of a line and lines in another format
-// than JSON. So the logger must have a JSON handler and no open group. A line below
-// the logger's level loses its metrics, too.
+// CloudWatch ignores metrics below the root of a line, and lines that are not JSON. So
+// the logger must have a JSON handler and no open group. If a line is below the logger's
+// level, its metrics are lost, too.
 //
 // Specification:
 // https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/CloudWatch_Embedded_Metric_Format_Specification.html

@@ -39,8 +39,8 @@ type Auth struct {
 	Sealed   []byte // AuthText of the secret, encrypted with the endpoint id as context
 }
 
-// OAuth describes how to get an access token with client credentials (RFC 6749, section 4.4).
-// The zero OAuth means none.
+// OAuth describes how to get an access token with client credentials (RFC 6749, section 4.4). The
+// zero OAuth means that no access token is needed.
 type OAuth struct {
 	TokenURL string // URL of the token endpoint
 	ClientID string

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// Coalescing are the settings of an endpoint that receives the events of a time window together
+// Coalescing holds the settings of an endpoint that receives the events of a time window together
 // in one request. The zero value means one request per event.
 type Coalescing struct {
 	Window    time.Duration // whole seconds, aligned to the clock; 0: one request per event

@@ -45,7 +45,7 @@ func DestinationTypes() []DestinationType {
 	return []DestinationType{DestinationSQS, DestinationEventBridge}
 }
 
-// Bounds of destinations. docs/limits.md lists the bounds.
+// Bounds of destinations, also listed in docs/limits.md.
 const (
 	MaxDestinationSource = 256
 	MaxBusCoalesceBytes  = 256 << 10 // of an eventbridge endpoint: an entry of up to 1 MiB contains the body twice

@@ -1,6 +1,6 @@
 // Package hook holds the domain words of Surehook: ids, states, errors and
-// validation. The package knows no clock, no network and no cloud. All other
-// packages use these words.
+// validation. It knows no clock, no network and no cloud. All other packages use
+// these words.
 //
 // # Glossary
 //
@@ -8,22 +8,26 @@
 //
 //   - User: whoever runs Surehook in their own AWS account. The user's backend posts events, and operators look after the deployment.
 //   - Environment: one deployment of Surehook, such as dev or prod.
-//   - Tenant: a customer of the user. A tenant owns endpoints and events. The owner of an endpoint is the tenant.
+//   - Tenant: a customer of the user. A tenant owns endpoints and events, and is the owner that comments speak of.
 //   - Tenant limits: what the operator allows a tenant: events per second, deliveries per event, endpoints, retention.
-//   - Next-free time: the time until which a tenant's limit of events per second is used up.
+//   - Next-free time: when a tenant's limit of events per second next has room.
 //   - Endpoint: where a tenant receives events: a URL, with event types, limits, retry policy and signing keys.
 //   - Receiver: the server behind an endpoint's URL.
 //   - Destination: the kind of receiver: an HTTP server, or an SQS queue or EventBridge bus in the customer's AWS account.
-//   - Event: a JSON payload with a type, posted once by a backend. Only an erasure changes it.
+//   - Event: a JSON payload with a type, posted once by a backend. Later, only its targets can grow, and an erasure removes
+//     its payload.
+//   - Idempotency key: the caller's name for an event. A repeated post with the same key is the same event.
+//   - Reject: a message of the events queue that cannot become an event. It waits in a queue of rejects.
 //   - Event type: the name of a kind of event, optionally with a schema. The catalogue is the list of all event types.
-//   - Target: an endpoint that an event goes to. The targets are chosen when the event is accepted.
+//   - Target: an endpoint that an event goes to. The targets are chosen when the event is accepted; a replay can add one.
 //   - Delivery: one event for one endpoint in one generation.
 //   - Generation: the number of a delivery among the replays of one event to one endpoint, from 1. The generation of a
 //     circuit is another number: it grows with every opening, closing and reset.
 //   - Shard: one of up to 16 parts of the storage for an endpoint's deliveries.
 //   - Retention: how long an event and its deliveries are kept.
 //   - Erasure: the removal of an event's payload and of the response bodies of its deliveries, or of all data of a tenant.
-//   - Principal: the API key that makes a request, with its tenant and scopes.
+//   - Principal: the caller of a request, an API key or a person who signed in, with its tenant and scopes.
+//   - Scope: a permission of a principal, such as events:write.
 //   - Portal link: a link that opens a tenant's portal once, with an API key of its own.
 //   - Audit record: the record of a change that a caller, or Surehook itself, made.
 //
@@ -43,16 +47,17 @@
 //
 //   - Token: the message or schedule for the next attempt of a delivery.
 //   - Nonce: the random part of a token. A record with the nonce proves that this token made the last decision.
-//   - Copy of a token: the same message received again, or by a second process at the same time. It has the same nonce.
-//   - Hop: each time a message is sent on without an attempt or other progress. A message past MaxHops circles: it is
-//     logged and counted, but still sent.
+//   - Copy of a token: the same message, received again or by a second process at the same time. It has the same nonce.
+//   - Hop: one sending of a message without an attempt or other progress in between. A message past MaxHops circles: it
+//     is logged and counted, but still sent.
 //   - Lane: a queue of tokens: live (first attempts), retry (later attempts), replay (first attempts of replays), slot and
 //     overflow (attempts in an in-flight slot), and coalesce (attempts of coalescing endpoints). An invocation receives up
 //     to 10 tokens of live, retry and replay, which are the lanes of batches, and one token of slot or overflow.
 //   - Coalescing endpoint: an endpoint that receives the events of a time window together in one request.
 //   - Window: the period of a coalescing endpoint, aligned to the clock. For the circuit, the window is the last ten minutes.
 //   - Batch: a request to a coalescing endpoint with the deliveries of a window, its members. It lasts for one attempt. The
-//     record of one member, the leader, lists all of them. A batch of tokens or messages is what one invocation receives.
+//     record of one member, the leader, lists all of them. A batch of tokens or messages is what one invocation receives, and
+//     a batch of events is what one request posts.
 //   - Circuit check: a message that makes the breaker reconcile one endpoint.
 //   - Dead letter: the message in the dead-letter queue about a dead delivery. An open dead letter is a delivery in state
 //     dead: nobody has discarded it, and no replay of it has settled.
@@ -61,14 +66,15 @@
 //
 //   - Subject: a token with the records that it names.
 //   - Step: what happens to a token next: drop, resume, send, settle or attempt.
-//   - Group: due tokens of one endpoint that the gate decides about together. (A message group of SQS is something else.)
-//   - Gate: decides about a group: admit, delay, move, park or cancel each delivery, or let it come again.
-//   - Verdict: the gate's decision about one delivery.
-//   - Decision: what a token decided about its delivery: the outcome of an attempt, or an end or park without one.
+//   - Group: due tokens of one endpoint that the gate decides on together. (A message group of SQS is something else.)
+//   - Gate: what decides on a group: admit, delay, move, park or cancel each delivery, or let it come again.
+//   - Verdict: the gate's decision on one delivery.
+//   - Decision: what a token decided for its delivery: the outcome of an attempt, or an end or park without one.
 //   - Plan: what a decision does to the newest record: the record to write, and the order of write and follow-up.
 //   - Follow-up: the work that belongs to a decision: send the next token or the dead letter, disable the endpoint,
 //     complete the delivery. Usually it comes after the write.
 //   - Breaker: the function that checks circuits, releases parked deliveries, reviews endpoints and sweeps.
+//   - Record, as a verb: the breaker writes a record for a delivery that is still queued some minutes after its event.
 //   - Tick: the breaker's run every minute. It finds the endpoints whose circuit check was lost.
 //   - Sweep: the breaker's search for deliveries whose token was lost. Each gets a new token.
 //   - Look: the breaker's search for parked deliveries of an endpoint that it had forgotten, in case the index lagged.
@@ -78,10 +84,11 @@
 //   - Circuit: the circuit breaker of one endpoint: closed, open or half-open.
 //   - Probe: the single attempt of a half-open circuit.
 //   - Cooldown: the time from the opening of a circuit, or from a failed probe, to the next probe.
-//   - Row: failures one after another, without a success between them. Attempts in flight together count once.
+//   - Row: consecutive failures. A failure counts only if its attempt was admitted after the first failure was stored, so
+//     concurrent failures count once.
 //   - Throttle: the pause that an endpoint asks for with 429.
-//   - Rate slot: the time that the gate reserves for one attempt under rate_per_second.
-//   - In-flight slot: the permission for one of several concurrent attempts.
+//   - Rate slot: the time that the gate reserves for one attempt, so that the endpoint's rate_per_second holds.
+//   - In-flight slot: the permission to be one of the endpoint's concurrent attempts.
 //   - Lease: a probe, in-flight slot or place that is held until a given time, so that a crash cannot hold it forever.
 //   - Claim: the lease of an in-flight slot for a parked delivery, taken before its token is sent.
 //   - Hand-over: the end of a lease and the claim of its slot for a parked delivery, in one write.
@@ -91,7 +98,7 @@
 //   - Release: send tokens for the parked deliveries of an endpoint, in slots or in waves.
 //   - Wave: one step of a release. Waves grow: 1, 2, 4 and so on, up to 500 deliveries.
 //   - Forget: stop checking an endpoint that has no parked deliveries.
-//   - Review: the regular judgement of an active endpoint by its counts of attempts and dead deliveries.
+//   - Review: the regular assessment of an active endpoint by its counts of attempts and dead deliveries.
 //
 // Protection of the others:
 //
@@ -105,11 +112,14 @@
 // The end of a delivery:
 //
 //   - Settled: delivered, dead, discarded or cancelled. Surehook makes no more attempts.
+//   - Cancel: end a delivery that is not settled. An attempt in flight may still reach the endpoint.
+//   - Discard: end a dead delivery, so that it is no longer an open dead letter.
 //   - Completion: the work after a delivery settles: retire the replayed delivery, count for the job, notify the owner.
 //   - Retire: turn a dead delivery into a discarded one when its replay has settled.
 //   - Replay: the next generation of a delivery.
 //   - Replay request: who asked for a replay, and how. The first token of the new generation carries it.
-//   - Redrive: a replay by SQS, which moves dead letters back to a lane.
+//   - Redrive: a replay by SQS, which moves dead letters back to a lane. A redrive of rejects sends them to the events
+//     queue again.
 //   - Job: a replay of all deliveries that a filter selects, one page at a time.
 //   - Chain: the messages of a job, each of which sends the next one.
 //   - Notification: an operational event about an endpoint or a delivery, for the owner.

@@ -35,8 +35,8 @@ func TestAuth_Authorization(t *testing.T) {
 	}
 }
 
-// A ciphertext is of one type: the text of another type, of a header or of a signing
-// secret has no secret.
+// A ciphertext belongs to one type: AuthSecret finds no secret in the text of another type, of a
+// header or of a signing secret.
 func TestAuthSecret_ofAnotherText(t *testing.T) {
 	t.Parallel()
 

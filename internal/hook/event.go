@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// Event is a JSON payload with a type, posted by a backend. Events are
-// immutable, except for the erasure of the payload.
+// Event is a JSON payload with a type, posted by a backend. Events are immutable, with two
+// exceptions: a replay may add a target, and an erasure removes the payload.
 type Event struct {
 	ID             EventID
 	Tenant         TenantID
@@ -44,8 +44,8 @@ func (e Event) Hash() [sha256.Size]byte {
 	return [sha256.Size]byte(h.Sum(nil))
 }
 
-// Target is an endpoint with the number of shards of its deliveries. An event keeps the targets
-// of its acceptance: a later change of the shards applies to later events.
+// Target is an endpoint with the number of shards of its deliveries. The number is fixed when the
+// event is accepted: a later change of the endpoint's shards applies to later events.
 type Target struct {
 	Endpoint EndpointID
 	Shards   int // 1 to MaxShards

@@ -43,7 +43,7 @@ var (
 	}
 )
 
-// HeaderName returns the name as the least exact receivers read it: in lower case, with "-" for
+// HeaderName returns the name as the most lenient receivers read it: in lower case, with "-" for
 // everything but letters and digits.
 func HeaderName(name string) string {
 	return strings.Map(func(r rune) rune {

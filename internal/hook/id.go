@@ -44,7 +44,7 @@ const (
 
 var crockford = base32.NewEncoding(crockfordText).WithPadding(base32.NoPadding)
 
-// isOf reports whether the text has 1 to most bytes, all of them of the ASCII characters.
+// isOf reports whether the text has 1 to most bytes, each one of the given ASCII characters.
 func isOf(text, characters string, most int) bool {
 	return text != "" && len(text) <= most && strings.Trim(text, characters) == ""
 }

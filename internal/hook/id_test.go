@@ -141,7 +141,7 @@ func FuzzDecodeToken(f *testing.F) {
 	}
 	f.Add(`{"delivery":"","attempt":1}`)
 	f.Add(`null`)
-	// Near the encoding of a token with four fields, which has a decoder of its own.
+	// Texts close to an encoded token with four fields, which has a decoder of its own.
 	for _, form := range []string{
 		`{"delivery":"%s","tenant":"acme","attempt":03,"nonce":"0123456789abcdef"}`,
 		`{"delivery":"%s","tenant":"acme","attempt":+3,"nonce":"0123456789abcdef"}`,
@@ -153,7 +153,8 @@ func FuzzDecodeToken(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, body string) {
 		token, err := hook.DecodeToken(body)
-		// With a space in front, the JSON library decodes the same text.
+		// With a space in front, the JSON library decodes the text instead: both decoders must
+		// agree.
 		if other, otherErr := hook.DecodeToken(" " + body); other != token || (err == nil) != (otherErr == nil) {
 			t.Errorf("DecodeToken(%s) = %v, %v; the library decodes %v, %v", body, token, err, other, otherErr)
 		}

@@ -5,7 +5,7 @@ import "strings"
 // MaxPersonName bounds the name in a PersonID, in bytes.
 const MaxPersonName = 128
 
-// personPrefix begins no id of an API key.
+// personPrefix marks the KeyID of a person; no id of an API key begins with it.
 const personPrefix = "user:"
 
 // PersonID returns the KeyID of a person who signed in, with the person's name in clear:
@@ -23,7 +23,7 @@ func ValidPersonName(text string) bool {
 // IsPerson reports whether the id is of a person and not of an API key.
 func (id KeyID) IsPerson() bool { return strings.HasPrefix(string(id), personPrefix) }
 
-// credential says in messages what the caller showed.
+// credential names what the caller presented, for messages.
 func (id KeyID) credential() string {
 	if id.IsPerson() {
 		return "the sign-in"

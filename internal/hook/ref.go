@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// MaxShards bounds the shards of an endpoint's deliveries. A partition takes about
+// MaxShards bounds the shards of an endpoint's deliveries. One partition of the table takes about
 // 500 deliveries a second.
 const MaxShards = 16
 

@@ -43,7 +43,7 @@ func TestDeliveryRef_JSON(t *testing.T) {
 	}
 }
 
-// The shard is a part of stored keys: another hash would hide the deliveries.
+// The shard is part of stored keys: with another hash, stored deliveries would not be found.
 func TestEvent_Ref(t *testing.T) {
 	t.Parallel()
 

@@ -19,7 +19,7 @@ var (
 	}
 )
 
-// A new generation may wait for MaxMaxAge, and must not end after its event.
+// A new generation may wait for MaxMaxAge, and must not outlive its event.
 func TestDelivery_Replay_nearTheEndOfTheEvent(t *testing.T) {
 	t.Parallel()
 

@@ -28,7 +28,7 @@ const (
 	ProfileClassic  = "classic"
 )
 
-// Bounds of signature profiles. docs/limits.md lists the bounds.
+// Bounds of signature profiles, also listed in docs/limits.md.
 const (
 	MaxProfiles       = 2 // of an endpoint: the new one and the old one during a migration
 	maxProfileName    = 64
@@ -63,7 +63,8 @@ const (
 func (p SignatureProfile) Own() bool { return p.Signed != "" }
 
 // Check returns the wrong fields of a definition, as paths below field, and warnings about weak
-// choices. MD5 is not among the algorithms: a receiver that needs it should change.
+// choices. MD5 is deliberately missing from the algorithms: a receiver that needs it should
+// change.
 func (p SignatureProfile) Check(field string) (wrong []FieldError, warnings []string) {
 	add := func(name, format string, args ...any) {
 		wrong = append(wrong, FieldError{field + name, fmt.Sprintf(format, args...)})

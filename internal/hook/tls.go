@@ -14,8 +14,7 @@ import (
 	"time"
 )
 
-// Bounds of the TLS settings of an endpoint, in bytes of PEM. docs/limits.md lists the
-// bounds.
+// Bounds of the TLS settings of an endpoint, in bytes of PEM, also listed in docs/limits.md.
 const (
 	MaxTLSCA          = 16 << 10
 	MaxTLSCertificate = 16 << 10
@@ -59,9 +58,9 @@ func KeyText(key string) string { return keyText + key }
 // KeyOf is the inverse of KeyText; false for any other text.
 func KeyOf(text string) (string, bool) { return strings.CutPrefix(text, keyText) }
 
-// NewTLS returns the settings with the material under the id. A new key must fit the
-// certificate, and the certificate must be valid at now. A certificate with a sealed key was
-// checked before.
+// NewTLS returns the settings with the material under the id. A new key must fit the certificate,
+// and the certificate must be valid at now. A certificate that comes with a sealed key was
+// checked when it was first saved, and is not checked again.
 func NewTLS(id string, m Material, now time.Time) (TLS, []FieldError) {
 	var errs []FieldError
 	add := func(field, format string, args ...any) {

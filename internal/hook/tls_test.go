@@ -94,8 +94,9 @@ func TestNewTLS(t *testing.T) {
 	}
 }
 
-// TestNewTLS_keySizes gives certificates of every kind of key. The private keys are others:
-// without them a refused kind names the kinds, an allowed one the pair.
+// TestNewTLS_keySizes gives certificates of every kind of key, each with the private key of
+// another pair: a refused kind of key is reported as such, and an allowed one as a pair that does
+// not match.
 func TestNewTLS_keySizes(t *testing.T) {
 	t.Parallel()
 
@@ -142,7 +143,7 @@ func TestNewTLS_keySizes(t *testing.T) {
 	}
 }
 
-// A sealed text of another kind is no key.
+// The text of another kind of secret is not a key.
 func TestKeyOf(t *testing.T) {
 	t.Parallel()
 

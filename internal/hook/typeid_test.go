@@ -8,7 +8,7 @@ import (
 	"surehook.example/surehook/internal/hook"
 )
 
-// The library of the authors of TypeID is the second opinion.
+// The library by the authors of TypeID must agree.
 func FuzzParseEventID(f *testing.F) {
 	for _, text := range []string{
 		"evt_01jd3m5k8zf4v9q2w7x6y5t4r3", "evt_00000000000000000000000000", "evt_7zzzzzzzzzzzzzzzzzzzzzzzzz",

@@ -16,15 +16,15 @@ import (
 	"surehook.example/surehook/internal/httpapi"
 )
 
-// forAll marks an operation of the table with a required key for all tenants.
+// Marks and words of the table of access.
 const (
 	forAll = " for all tenants"
 	ofAny  = " of any tenant" // marks an operation for the keys of all tenants
-	anyKey = "any key"        // in place of the scope
+	anyKey = "any key"        // instead of a scope
 )
 
-// operation is a line of the table of access. The table is written by hand, not
-// generated from the tested code.
+// operation is a line of the table of access. The table is written by hand, so that it does not
+// depend on the code under test.
 type operation struct {
 	name   string // "GET /v1/keys"
 	scope  string // required scope (or admin); empty for a public route
@@ -132,15 +132,15 @@ func (o operation) answer(p hook.Principal) (status int, body string) {
 	return o.status, ""
 }
 
-// linkID and linkCode are of the unopened portal link of the estate.
+// linkID and linkCode belong to the unopened portal link of the estate.
 const (
 	linkID   = "key_7m2p4s6v8x0z1b3d"
 	linkCode = "shl_7m2p4s6v8x0z1b3dZm9vYmFyYmF6cXV4Zm9vYmFyYmF6cXV4Zm9vYmFyYmE"
 )
 
-// estate holds the resources of acme: an endpoint with the uid crm, an event with
-// a delivery failed once, an event with a dead delivery, a replay job, a key, a portal
-// link, and the links of all callers' keys.
+// estate holds resources of acme: an endpoint with the uid crm, an event whose delivery failed
+// once, an event with a dead delivery, a replay job, a key, a portal link, and the links of all
+// callers' keys.
 type estate struct {
 	*bundle
 	delivery hook.DeliveryID
@@ -225,9 +225,8 @@ func (e estate) path(route string) string {
 	).Replace(route)
 }
 
-// callers returns all kinds of callers: no caller, and keys of acme, of another
-// tenant and of all tenants, each without a scope, with every single scope, and
-// with all scopes except admin.
+// callers returns all kinds of callers: nobody, and keys of acme, of another tenant and of all
+// tenants, each without a scope, with every single scope, and with all scopes except admin.
 func callers() map[string]hook.Principal {
 	sets := map[string][]hook.Scope{"no scope": nil, "all scopes but admin": {"events:write", "endpoints:write", "read", "replay", "audit", "portal:write", "tenants:read"}}
 	for _, scope := range hook.Scopes() {
@@ -287,8 +286,8 @@ func wire(w *httptest.ResponseRecorder) string {
 	return fmt.Sprintf("%d %v %s", w.Code, w.Header(), w.Body)
 }
 
-// strangers returns pairs of names: a resource of acme, and an unknown resource.
-// globex owns the event and the endpoint.
+// strangers returns pairs of names: a resource of acme, and one that does not exist. globex owns
+// the event and the endpoint.
 func (e estate) strangers(event hook.EventID, endpoint hook.EndpointID) map[string][][2]string {
 	unknown := hook.DeliveryID{Event: hook.KeyedEventID("acme", "none"), Endpoint: "ep_0000000000000000", Generation: 1}
 	mixed := func(ev hook.EventID, ep hook.EndpointID) string {
@@ -307,9 +306,9 @@ func (e estate) strangers(event hook.EventID, endpoint hook.EndpointID) map[stri
 	}
 }
 
-// TestAccess_strangers calls every route with a resource of another tenant and
-// with an unknown resource, each with valid and invalid bodies. The responses are
-// equal byte for byte, and the resources of the other tenant do not change.
+// TestAccess_strangers calls every route with a resource of another tenant and with one that does
+// not exist, each with valid and invalid bodies. The responses must be the same, byte for byte,
+// and the resources of the other tenant must not change.
 func TestAccess_strangers(t *testing.T) {
 	t.Parallel()
 
@@ -386,8 +385,8 @@ func (e estate) inventory(t *testing.T) string {
 	return all.String()
 }
 
-// TestAccess_uidsAreATenantsOwn checks that two tenants may use the same uid, and
-// that each tenant reaches the own endpoint.
+// TestAccess_uidsAreATenantsOwn checks that two tenants may use the same uid, and that each of
+// them reaches its own endpoint.
 func TestAccess_uidsAreATenantsOwn(t *testing.T) {
 	t.Parallel()
 
@@ -409,8 +408,8 @@ func TestAccess_uidsAreATenantsOwn(t *testing.T) {
 	}
 }
 
-// TestAccess_keysAreNeverShownAgain checks that a list of keys holds neither
-// the keys nor their hashes, and does hold the day of their last use.
+// TestAccess_keysAreNeverShownAgain checks that a list of keys contains neither the keys nor
+// their hashes, but the day of their last use.
 func TestAccess_keysAreNeverShownAgain(t *testing.T) {
 	t.Parallel()
 

@@ -8,14 +8,14 @@
 //
 // # Authorization
 //
-// Authentication happens before: WithPrincipal puts the caller into the context.
-// A route answers 401 without a caller, 403 without the scope or without a key
-// for all tenants where required, and 404 for the path of another tenant.
+// Callers are authenticated before: WithPrincipal puts the caller into the context.
+// A route answers 401 without a caller, 403 if the caller lacks the scope or, where
+// required, a key for all tenants, and 404 for the path of another tenant.
 //
 // # Requests
 //
 // Request bodies are decoded strictly: unknown fields, repeated names, null,
-// trailing text and invalid UTF-8 are errors and name the field.
+// trailing text and invalid UTF-8 are errors that name the field.
 //
 // # Responses
 //
@@ -121,9 +121,9 @@ type Route struct {
 	Scope      hook.Scope // required scope; empty for a public route and with Own
 	AllTenants bool       // requires a key for all tenants
 	Public     bool       // requires no key
-	Own        bool       // requires a key and no scope: the route is about the caller's key alone
-	NoPerson   bool       // requires a key: a new key would outlive the role of the person who made it
-	Change     string     // the action in the records of changes; empty for a route without a change
+	Own        bool       // requires a key but no scope: the route only concerns the caller's own key
+	NoPerson   bool       // refuses a person who signed in: a new key would outlive the role of the person who made it
+	Change     string     // the action in the audit record; empty for a route that changes nothing
 }
 
 // Routes returns the routes of Events, Replay and Manage.

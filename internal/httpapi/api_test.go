@@ -76,7 +76,7 @@ func setup(tb testing.TB) *bundle {
 	return bounded(tb, 0)
 }
 
-// bounded is setup with pages of lists of at most so many bytes; 0: the usual bound.
+// bounded is setup with pages of lists of at most this many bytes; 0: the usual bound.
 func bounded(tb testing.TB, pageBytes int) *bundle {
 	tb.Helper()
 
@@ -139,8 +139,8 @@ func (b *bundle) do(tb testing.TB, p hook.Principal, method, target, body string
 	return w
 }
 
-// ask makes a request without the check against the contract. Fuzz targets use
-// ask, because the check is slow.
+// ask makes a request without checking it against the contract. Fuzz targets use it, because the
+// check is slow.
 func (b *bundle) ask(
 	tb testing.TB, p hook.Principal, method, target, body string, headers ...string,
 ) (*http.Request, *httptest.ResponseRecorder) {

@@ -18,8 +18,8 @@ import (
 	"surehook.example/surehook/internal/hook"
 )
 
-// Bounds of what a caller can write into a record, in bytes. Records stay for 400 days,
-// and nobody needs a refused request for so long.
+// Bounds of what a caller can write into a record, in bytes. Records are kept for 400 days, and
+// nobody needs a refused request for that long.
 const (
 	maxTarget  = 256     // of a target named by the caller
 	maxRefused = 2 << 10 // of the request of a refused change
@@ -31,7 +31,7 @@ type change struct {
 
 	record hook.AuditRecord
 	begun  bool
-	result error // the outcome of an action that answers with results; nil: done
+	result error // the outcome if the action responds with results; nil: done
 }
 
 // perform calls the action of the route. The record of a change has the outcome of
@@ -57,10 +57,10 @@ func (s *resource) perform(ctx context.Context, r route, c *call) (reply, error)
 	return answer, err
 }
 
-// begin records the intention to change the target. Every action of a route with a
-// change calls begin after the check of the request's form and before the first effect;
-// after an error the action must stop. request is the body of the request with secrets
-// masked, or nil. Only the erasure itself changes a tenant whose erasure is under way.
+// begin records the intention to change the target. The action of every route that changes
+// something must call it after checking the form of the request and before its first effect, and
+// must stop after an error. request is the body of the request with secrets masked, or nil. While
+// a tenant is being erased, only the erasure itself may change it.
 func (c *call) begin(ctx context.Context, target string, request any) error {
 	r := &c.change.record
 	c.target(target)
@@ -84,7 +84,7 @@ func (c *call) begin(ctx context.Context, target string, request any) error {
 	return c.change.guard.Check(ctx, begun.Tenant) //nolint:wrapcheck // the message is complete
 }
 
-// by makes p the caller of a call without a key, in the record and in the log.
+// by makes p the caller in the record and in the log, for a request without a key.
 func (c *call) by(p hook.Principal) {
 	c.principal = p
 	c.change.record.Key, c.change.record.KeyName = p.Key, p.Name
@@ -93,7 +93,7 @@ func (c *call) by(p hook.Principal) {
 // eraseAction is the action of the erasure of a tenant.
 const eraseAction = "tenant.erase"
 
-// target sets the id of the changed resource, in a call that changes one.
+// target sets the id of the changed resource.
 func (c *call) target(id string) {
 	if c.change == nil {
 		return
@@ -101,8 +101,8 @@ func (c *call) target(id string) {
 	c.change.record.Target = cut(strings.ToValidUTF8(id, "�"), maxTarget)
 }
 
-// changed adds the fields with other values in after than in before to the record of
-// the change. nil means that there is no resource.
+// changed adds to the record the fields whose values differ between before and after. nil means
+// that there is no resource.
 func (c *call) changed(before, after any) {
 	changes, err := differences(before, after)
 	if err == nil && len(changes) > 0 {
@@ -128,9 +128,9 @@ func (c *change) end(ctx context.Context, err error) {
 	c.log.End(ctx, c.record)
 }
 
-// shortened returns the request of a record with at most maxRefused bytes: in place of the
-// largest values stand their sizes. The names of a request are few and short, because the
-// decoder has refused all others.
+// shortened returns the request of a record in at most maxRefused bytes: the largest values are
+// replaced by their sizes. The names of a request are few and short, because the decoder has
+// refused all others.
 func shortened(request []byte) []byte {
 	var values map[string]jsontext.Value
 	if len(request) <= maxRefused || json.Unmarshal(request, &values) != nil {
@@ -163,8 +163,9 @@ type difference struct {
 	New jsontext.Value `json:"new,omitzero"`
 }
 
-// differences returns the fields with other values in after than in before, both views
-// or nil. Version and time of the write differ with every change and are left out.
+// differences returns the fields whose values differ between before and after, which are both
+// views or nil. The version and the time of the write are left out, because they differ with
+// every change.
 func differences(before, after any) (map[string]difference, error) {
 	olds, err := fields(before)
 	if err != nil {
@@ -206,8 +207,8 @@ func fields(view any) (map[string]jsontext.Value, error) {
 	return all, nil
 }
 
-// masked returns the body for a record: without secrets, values of headers, and the user
-// name and password of the URL.
+// masked returns the body for a record: without secrets, header values, and the user name and
+// password of the URL.
 func (b endpointBody) masked() endpointBody {
 	if b.Headers != nil {
 		headers := make(map[string]string, len(*b.Headers))
@@ -246,11 +247,11 @@ func maskedText(text *string) *string {
 	return new(mask(*text))
 }
 
-// maskedURL masks the user name and the password. Only a request has any: no endpoint
-// is stored with a user name. An ARN has none.
+// maskedURL masks the user name and the password. Only a request can have them: an endpoint with
+// a user name is never stored, and an ARN has none.
 func maskedURL(text string) string {
 	u, err := url.Parse(text)
-	if err != nil || u.Host == "" && u.Scheme != "arn" { // the user name may be in another part
+	if err != nil || u.Host == "" && u.Scheme != "arn" { // the user name may be in another part of the URL
 		return hook.Masked
 	}
 	if u.User != nil {
@@ -259,9 +260,9 @@ func maskedURL(text string) string {
 	return u.String()
 }
 
-// auditedEndpoint is an endpoint for the comparison of two versions: with the times of
-// the secrets, with marks of changed header values and of a changed authentication, and with
-// the id of the TLS settings.
+// auditedEndpoint is an endpoint as compared with another version of itself: with the times of
+// the secrets, with marks for changed header values and a changed authentication, and with the id
+// of the TLS settings.
 type auditedEndpoint struct {
 	endpointView
 	Headers map[string]string `json:"headers"`      // shadows the field of the view
@@ -270,7 +271,7 @@ type auditedEndpoint struct {
 	Secrets []auditedSecret   `json:"secrets"`
 }
 
-// auditedTLS has another id for other texts: the texts themselves are masked.
+// auditedTLS has another id if the texts differ. The texts themselves are masked.
 type auditedTLS struct {
 	tlsView
 	ID string `json:"id"`
@@ -283,8 +284,8 @@ type auditedSecret struct {
 	ExpiresAt stamp  `json:"expires_at,omitzero"`
 }
 
-// changedEndpoint records a change of an endpoint: of a new endpoint without before, of a deleted
-// endpoint without after.
+// changedEndpoint records a change of an endpoint. A new endpoint has no before, and a deleted
+// one no after.
 func (c *call) changedEndpoint(before, after hook.Endpoint) {
 	var old, now any
 	if before.ID != "" {
@@ -312,7 +313,7 @@ func (c *call) changedCircuit(before, after gate.Record) {
 // newValue is the mask of a changed header value or secret.
 const newValue = hook.Masked + " (new value)"
 
-// audited returns the endpoint for the comparison with before.
+// audited returns the endpoint in the form for comparing it with before.
 func audited(e, before hook.Endpoint) auditedEndpoint {
 	view := auditedEndpoint{endpointView: viewEndpoint(e), Secrets: make([]auditedSecret, len(e.Secrets))}
 	view.Headers = view.endpointView.Headers

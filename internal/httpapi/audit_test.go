@@ -39,7 +39,7 @@ func (s *changeStore) PutAudit(ctx context.Context, r hook.AuditRecord) error {
 	return s.Store.PutAudit(ctx, r)
 }
 
-// AuditRecords returns empty fields as tables do: empty, not nil.
+// AuditRecords returns empty fields as a table does: empty, not nil.
 func (s *changeStore) AuditRecords(ctx context.Context, tenant hook.TenantID, span hook.AuditSpan, cursor string, limit int) ([]hook.AuditRecord, string, error) {
 	page, next, err := s.Store.AuditRecords(ctx, tenant, span, cursor, limit)
 	for i := range page {
@@ -49,8 +49,8 @@ func (s *changeStore) AuditRecords(ctx context.Context, tenant hook.TenantID, sp
 	return page, next, err
 }
 
-// noChanges lists the routes with another method than GET and without a record of
-// their own, by reason.
+// noChanges lists the routes with another method than GET that leave no record of their own, with
+// the reason.
 func noChanges() map[string]string {
 	return map[string]string{
 		"POST /v1/tenants/{tenant}/events":                       "the event is the record",
@@ -62,7 +62,7 @@ func noChanges() map[string]string {
 // chief is a caller with a named key.
 var chief = hook.Principal{Key: "key_chief", Name: "support desk", Tenant: hook.AllTenants, Scopes: []hook.Scope{hook.ScopeAdmin}}
 
-// actor is the caller in the record of an action by chief: the code of a link stands for the
+// actor is the caller in the record of an action by chief. For the code of a link, that is the
 // link's key.
 func actor(action string) hook.Principal {
 	if action == "portal_session.open" {
@@ -86,7 +86,7 @@ type changeView struct {
 	Code    string                    `json:"code"`
 }
 
-// recorded returns all records, of acme and outside of the tenants.
+// recorded returns all records, those of acme and those outside of the tenants.
 func (b *bundle) recorded(t *testing.T) []changeView {
 	t.Helper()
 
@@ -108,7 +108,7 @@ func (b *bundle) recordedOne(t *testing.T) changeView {
 	return all[0]
 }
 
-// everything returns all that a change of the API can change, as text.
+// everything returns all that a change through the API can change, as text.
 func (e estate) everything(t *testing.T) string {
 	t.Helper()
 
@@ -129,8 +129,8 @@ func (e estate) everything(t *testing.T) string {
 	return all.String()
 }
 
-// TestAudit_refusedIsShort sends the largest requests: the record of a refused one names
-// the sizes of the large values, and keeps the others.
+// TestAudit_refusedIsShort sends the largest requests. The record of a refused one has the sizes
+// of the large values, and keeps the others.
 func TestAudit_refusedIsShort(t *testing.T) {
 	t.Parallel()
 
@@ -243,7 +243,7 @@ func TestAudit_noChangeWithoutARecord(t *testing.T) {
 	}
 }
 
-// TestAudit_lostEnd checks that a change with a lost end stays recorded as pending.
+// TestAudit_lostEnd checks that a change whose end cannot be stored stays recorded as pending.
 func TestAudit_lostEnd(t *testing.T) {
 	t.Parallel()
 
@@ -313,7 +313,7 @@ func TestAudit_outcomes(t *testing.T) {
 	}
 }
 
-// TestAudit_urls has user names in URLs that Go reads as something else.
+// TestAudit_urls has user names in URLs that Go does not read as user names.
 func TestAudit_urls(t *testing.T) {
 	t.Parallel()
 
@@ -335,7 +335,7 @@ func TestAudit_urls(t *testing.T) {
 	}
 }
 
-// TestAudit_targets: the target is the id, also of a change without a difference.
+// TestAudit_targets checks that the target is the id, even if the change made no difference.
 func TestAudit_targets(t *testing.T) {
 	t.Parallel()
 
@@ -355,8 +355,8 @@ func TestAudit_targets(t *testing.T) {
 	}
 }
 
-// TestAudit_aliases: the records of an endpoint are found under its id and its uid, those of a
-// refused change too.
+// TestAudit_aliases checks that the records of an endpoint, also those of refused changes, are
+// found under its id and its uid.
 func TestAudit_aliases(t *testing.T) {
 	t.Parallel()
 
@@ -399,13 +399,13 @@ func TestAudit_aliases(t *testing.T) {
 	}
 }
 
-// TestAudit_replayOfAnEvent checks the outcome of a change that answers with results.
+// TestAudit_replayOfAnEvent checks the outcome of a change that responds with several results.
 func TestAudit_replayOfAnEvent(t *testing.T) {
 	t.Parallel()
 
 	for _, tt := range []struct {
 		name, body, outcome string
-		lost                bool // the queue takes the tokens, and its answer is lost
+		lost                bool // the queue takes the tokens, but its response is lost
 		change              bool
 	}{
 		{name: "every replay is refused", body: "", outcome: "refused", lost: false, change: false},
@@ -440,7 +440,7 @@ func TestAudit_replayOfAnEvent(t *testing.T) {
 	}
 }
 
-// lostSend takes all tokens, and loses its answer.
+// lostSend takes all tokens, but its response is lost.
 type lostSend struct{ *memory.Queue }
 
 func (q lostSend) Send(ctx context.Context, lane hook.Lane, tokens []hook.Token, delay time.Duration) []error {
@@ -452,7 +452,7 @@ func (q lostSend) Send(ctx context.Context, lane hook.Lane, tokens []hook.Token,
 	return errs
 }
 
-// TestAudit_erasedTwice: the second call starts nothing.
+// TestAudit_erasedTwice checks that a second erasure starts nothing.
 func TestAudit_erasedTwice(t *testing.T) {
 	t.Parallel()
 
@@ -586,8 +586,8 @@ func TestAudit_values(t *testing.T) {
 	}
 }
 
-// TestAudit_tls replaces the authorities of an endpoint: the responses before and after are
-// equal, and the record must tell the change all the same.
+// TestAudit_tls replaces the authorities of an endpoint. The responses before and after are the
+// same, but the record must show the change.
 func TestAudit_tls(t *testing.T) {
 	t.Parallel()
 
@@ -664,7 +664,7 @@ func TestAudit_filters(t *testing.T) {
 	tests := []struct {
 		query string
 		want  int
-		pages int // at most
+		pages int // at most this many pages
 	}{
 		{query: "limit=100", want: 1201, pages: 13},
 		{query: "limit=7&until=2026-11-21T09:50:00Z", want: 20, pages: 3},

@@ -22,9 +22,10 @@ func PrincipalFrom(ctx context.Context) (hook.Principal, bool) {
 	return p, ok
 }
 
-// admit authorizes the caller for the route and sets c.principal and c.tenant; for a public
-// route c.tenant alone. Tenants of other callers answer as unknown tenants. Surehook's own deliveries are
-// refused: one event could become a delivery, a batch of events, and more deliveries.
+// admit authorizes the caller for the route and sets c.principal and c.tenant; for a public route
+// only c.tenant. A tenant that the caller may not access looks like an unknown tenant. Surehook's
+// own deliveries are refused: otherwise one event could become a delivery, the delivery a batch
+// of events, and so on.
 func admit(ctx context.Context, r Route, c *call) error {
 	if r.Public {
 		return c.enter(r, func(hook.TenantID) bool { return true })
@@ -34,8 +35,8 @@ func admit(ctx context.Context, r Route, c *call) error {
 		return &hook.Error{Code: hook.CodeUnauthorized, Message: "a valid API key is needed"}
 	}
 	c.principal = principal
-	// API Gateway caches the authorizer's result under the header alone, so the
-	// restriction of the key is checked here, for each request.
+	// API Gateway caches the authorizer's result by the header alone, so the restriction of the
+	// key is checked here, for each request.
 	if err := principal.Admit(c.began, remoteAddr(c.r)); err != nil {
 		return err //nolint:wrapcheck // the message is complete
 	}
@@ -67,13 +68,13 @@ func (c *call) enter(r Route, allowed func(hook.TenantID) bool) error {
 	return nil
 }
 
-// remoteAddr returns the address of the connection: "192.0.2.1" from API Gateway's
-// request context, or "192.0.2.1:80" from net/http. Headers such as
-// X-Forwarded-For are words of the caller and do not count.
+// remoteAddr returns the address of the connection: "192.0.2.1" from API Gateway's request
+// context, or "192.0.2.1:80" from net/http. Headers such as X-Forwarded-For are ignored, because
+// the caller can write anything into them.
 func remoteAddr(r *http.Request) netip.Addr {
 	if host, err := netip.ParseAddrPort(r.RemoteAddr); err == nil {
 		return host.Addr()
 	}
-	addr, _ := netip.ParseAddr(r.RemoteAddr) // an unreadable address is in no network
+	addr, _ := netip.ParseAddr(r.RemoteAddr) // an address that cannot be read is in no network
 	return addr
 }

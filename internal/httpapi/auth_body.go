@@ -4,7 +4,7 @@ import (
 	"surehook.example/surehook/internal/hook"
 )
 
-// authBody is the authentication at a receiver in a request. Absent fields are nil.
+// authBody is the authentication at the receiver, in a request. Absent fields are nil.
 type authBody struct {
 	Type     *string `json:"type"`
 	Username *string `json:"username"`
@@ -19,7 +19,7 @@ type authBody struct {
 	ClientAuth   *string `json:"client_auth"`
 }
 
-// clientAuth is the place of the client's id and secret in a request for a token.
+// clientAuth says where a request for a token carries the client's id and secret.
 type clientAuth bool
 
 const (
@@ -103,7 +103,7 @@ type authView struct {
 	ClientAuth   string `json:"client_auth,omitzero"`
 }
 
-// viewAuth returns the authentication with secret, a mask, in the place of the secret.
+// viewAuth returns the authentication, with a mask in place of the secret.
 func viewAuth(a hook.Auth, secret string) authView {
 	view := authView{Type: a.Type.String()}
 	switch a.Type {

@@ -12,9 +12,9 @@ import (
 	"surehook.example/surehook/internal/httpapi"
 )
 
-// TestAccess_restrictions calls every route with an expired key, and with a key of
-// another network whose headers claim an allowed address. API Gateway caches the
-// authorizer's answer under the key alone, so each route checks the restriction.
+// TestAccess_restrictions calls every route with an expired key, and with a key for another
+// network whose headers claim an allowed address. API Gateway caches the authorizer's answer by
+// the key alone, so each route must check the restriction.
 func TestAccess_restrictions(t *testing.T) {
 	t.Parallel()
 
@@ -55,8 +55,8 @@ func TestAccess_restrictions(t *testing.T) {
 	}
 }
 
-// TestKeys_restrictions checks that a key shows the restriction, in the answer of
-// its creation and in lists.
+// TestKeys_restrictions checks that the restriction of a key is shown in the response to its
+// creation and in lists.
 func TestKeys_restrictions(t *testing.T) {
 	t.Parallel()
 

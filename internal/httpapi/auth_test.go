@@ -10,7 +10,7 @@ import (
 	"surehook.example/surehook/internal/httpapi"
 )
 
-// refuser is an acceptor without accepted events.
+// refuser is an acceptor that accepts no event.
 type refuser struct{ err error }
 
 func (r refuser) Accept(context.Context, hook.TenantID, ingest.Request) (ingest.Result, error) {
@@ -21,7 +21,7 @@ func (r refuser) AcceptBatch(_ context.Context, _ hook.TenantID, rs []ingest.Req
 	return slices.Repeat([]ingest.Result{{Err: r.err}}, len(rs))
 }
 
-// refuse makes every post of an event end in the error.
+// refuse makes every post of an event fail with the error.
 func (b *bundle) refuse(err error) {
 	b.events = httpapi.Events(refuser{err}, slog.New(slog.NewJSONHandler(b.log, nil)))
 }

@@ -13,7 +13,7 @@ import (
 	"surehook.example/surehook/internal/httpapi"
 )
 
-// accepts is an acceptor of every event.
+// accepts is an acceptor that accepts every event.
 type accepts struct{ httpapi.Acceptor }
 
 func (accepts) Accept(context.Context, hook.TenantID, ingest.Request) (ingest.Result, error) {
@@ -28,8 +28,8 @@ func (accepts) AcceptBatch(_ context.Context, _ hook.TenantID, rs []ingest.Reque
 	return results
 }
 
-// BenchmarkEvents reads posts of events with payloads of 500 bytes and answers
-// them; what is between is left out.
+// BenchmarkEvents reads posts of events with payloads of 500 bytes and responds to them;
+// accepting the events is left out.
 func BenchmarkEvents(b *testing.B) {
 	h := httpapi.Events(accepts{}, slog.New(slog.DiscardHandler))
 	ctx := httpapi.WithPrincipal(b.Context(), hook.Principal{Key: "key_1", Tenant: "acme", Scopes: []hook.Scope{hook.ScopeEventsWrite}})
@@ -53,7 +53,7 @@ func BenchmarkEvents(b *testing.B) {
 	}
 }
 
-// BenchmarkEvents_large reads posts of 256 KiB of small objects.
+// BenchmarkEvents_large reads posts of 256 KiB that consist of small objects.
 func BenchmarkEvents_large(b *testing.B) {
 	h := httpapi.Events(accepts{}, slog.New(slog.DiscardHandler))
 	ctx := httpapi.WithPrincipal(b.Context(), hook.Principal{Key: "key_1", Tenant: "acme", Scopes: []hook.Scope{hook.ScopeEventsWrite}})

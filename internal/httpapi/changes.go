@@ -54,15 +54,16 @@ func (h *manage) listChanges(ctx context.Context, c *call) (reply, error) {
 	}, viewAudit)
 }
 
-// aliases returns id and uid of the endpoint with the target as one of them: a refused change has
-// the name of its caller, all others have the id. At most two reads.
+// aliases returns the id and the uid of the endpoint if the target is one of them. The record of
+// a refused change has the name that its caller used, and all others have the id. It makes at
+// most two reads.
 func (h *manage) aliases(ctx context.Context, tenant hook.TenantID, target string) ([]string, error) {
 	if target == "" {
 		return nil, nil
 	}
 	e, err := h.Endpoints.Get(ctx, tenant, target)
 	switch {
-	case hook.CodeOf(err) == hook.CodeNotFound: // the target is something else, or deleted
+	case hook.CodeOf(err) == hook.CodeNotFound: // the target is not an endpoint, or is deleted
 		return nil, nil
 	case err != nil:
 		return nil, fmt.Errorf("find the target: %w", err)
@@ -77,7 +78,7 @@ func viewAudit(r hook.AuditRecord) auditView {
 		ID: r.ID, At: stamp(r.At), Actor: "key", Key: r.Key, KeyName: r.KeyName, From: r.From, Action: r.Action,
 		Target: r.Target, Outcome: r.Outcome.String(), Code: r.Code,
 	}
-	if len(r.Request) > 0 { // omitzero leaves out nil alone, and empty text is no JSON
+	if len(r.Request) > 0 { // omitzero leaves out only nil, and an empty text is not JSON
 		v.Request = r.Request
 	}
 	if len(r.Changes) > 0 {

@@ -25,18 +25,18 @@ import (
 	"surehook.example/surehook/internal/hook"
 )
 
-// contract is the document of the API, loaded for checks of requests and responses.
+// contract is the document of the API, loaded for checking requests and responses.
 //
-// kin-openapi does not check the bodies, because kin-openapi compiles a schema per
-// body and reads references by the rules of OpenAPI 3.0.
+// kin-openapi does not check the bodies, because it compiles a schema for each body and reads
+// references by the rules of OpenAPI 3.0.
 type contract struct {
 	doc     *openapi3.T
 	router  routers.Router
 	schemas map[string]*jsonschema.Schema // by reference
 }
 
-// theContract is the document with closed object schemas: clients must accept new
-// fields, tests must not.
+// theContract is the document with closed object schemas: clients must accept new fields, but the
+// tests must not.
 var theContract = sync.OnceValues(func() (contract, error) {
 	doc, err := load()
 	if err != nil {
@@ -119,7 +119,7 @@ func (c contract) check(ctx context.Context, r *http.Request, body string, w *ht
 	r = r.Clone(ctx)
 	r.Body = io.NopCloser(strings.NewReader(body))
 	if body != "" && r.Header.Get("Content-Type") == "" {
-		r.Header.Set("Content-Type", "application/json") // none means the same
+		r.Header.Set("Content-Type", "application/json") // a missing header means the same
 	}
 	in := &openapi3filter.RequestValidationInput{
 		Request: r, PathParams: params, Route: route,
@@ -195,7 +195,7 @@ func (c contract) checkAnswer(ctx context.Context, in *openapi3filter.RequestVal
 	if w.Code < 400 {
 		return nil
 	}
-	// application/json is the type of errors of API Gateway.
+	// application/json is the type of API Gateway's own errors.
 	if got := w.Header().Get("Content-Type"); got != "application/problem+json" {
 		return fmt.Errorf("the content type of an error is %q", got)
 	}
@@ -208,8 +208,8 @@ func (c contract) checkAnswer(ctx context.Context, in *openapi3filter.RequestVal
 	return nil
 }
 
-// checkHeaders checks that the response has the documented headers, and no other
-// headers except the headers of every response.
+// checkHeaders checks that the response has the documented headers, and no others except those of
+// every response.
 func checkHeaders(documented *openapi3.Response, got http.Header) error {
 	everywhere := []string{"Content-Type", "Cache-Control", "X-Content-Type-Options"}
 	if got.Get("Cache-Control") == "" || got.Get("X-Content-Type-Options") != "nosniff" {
@@ -229,14 +229,14 @@ func checkHeaders(documented *openapi3.Response, got http.Header) error {
 	return nil
 }
 
-// elsewhere returns the response to requests without an operation in the document.
+// elsewhere returns the documented response to a request for which there is no operation.
 func (c contract) elsewhere(status int, response string) *routers.Route {
 	return &routers.Route{Spec: c.doc, PathItem: &openapi3.PathItem{}, Operation: &openapi3.Operation{
 		Responses: openapi3.NewResponses(openapi3.WithStatus(status, c.doc.Components.Responses[response])),
 	}}
 }
 
-// TestContract_breaches checks that the check can fail.
+// TestContract_breaches checks that the checks can fail.
 func TestContract_breaches(t *testing.T) {
 	t.Parallel()
 

@@ -18,7 +18,7 @@ import (
 
 const alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
 
-// list is a list with pages.
+// list is a list that has pages.
 type list struct {
 	caller hook.Principal
 	path   string // with query, without limit
@@ -26,7 +26,7 @@ type list struct {
 	cursor string // of the page after the first
 }
 
-// page requests a page of the list with the unchanged cursor.
+// page requests a page of the list with exactly this cursor.
 func (l list) page(t *testing.T, b *bundle, cursor string) (status int, body string) {
 	t.Helper()
 
@@ -38,8 +38,8 @@ func (l list) page(t *testing.T, b *bundle, cursor string) (status int, body str
 	return w.Code, w.Body.String()
 }
 
-// lists returns every list there is, of two tenants with two endpoints and two
-// events each; of acme's by name, of globex's with a mark.
+// lists returns all lists: of two tenants, with two endpoints and two events each. Those of acme
+// are under their name, those of globex with a mark.
 func lists(t *testing.T, b *bundle) map[string]list {
 	t.Helper()
 
@@ -100,7 +100,7 @@ func lists(t *testing.T, b *bundle) map[string]list {
 	return all
 }
 
-// review finds all endpoints of the tenant to be slow, and says so twice.
+// review makes a review find all endpoints of the tenant slow, twice.
 func (b *bundle) review(t *testing.T, tenant hook.TenantID) {
 	t.Helper()
 
@@ -162,7 +162,7 @@ func (b *bundle) job(t *testing.T, tenant hook.TenantID) replay.Job {
 	return j
 }
 
-// TestCursors checks that every list accepts its own cursors and no other cursor.
+// TestCursors checks that every list accepts its own cursors and no others.
 func TestCursors(t *testing.T) {
 	t.Parallel()
 
@@ -191,9 +191,9 @@ func TestCursors(t *testing.T) {
 	}
 }
 
-// damaged returns damaged forms of the cursor: truncated, extended, and with one
-// changed character in every place. The last character gets every other
-// character, because the unused bits do not change the bytes.
+// damaged returns damaged forms of the cursor: truncated, extended, and with one changed
+// character in every place. The last character is replaced by every other one, because some of
+// them only differ in unused bits.
 func damaged(cursor string) []string {
 	bad := []string{
 		cursor + "A", cursor + "=", cursor + "==", cursor + "\n", cursor + "\r\n", cursor + " ", " " + cursor, cursor + cursor,
@@ -215,15 +215,14 @@ func damaged(cursor string) []string {
 	return bad
 }
 
-// forge returns the cursor of the list for a position of one's own choice.
+// forge returns the cursor of the list for any position.
 func forge(scope, position string) string {
 	sum := sha256.Sum256([]byte(scope + "\x00" + position))
 	return base64.RawURLEncoding.EncodeToString(append(sum[:8], position...))
 }
 
-// TestCursors_forged checks forged cursors: globex reads its own lists after every
-// position of acme and after invalid positions. The response is a part of the
-// list of globex or a 400.
+// TestCursors_forged reads the lists of globex with forged cursors: after every position of acme,
+// and after invalid positions. The response must be a part of globex's list, or a 400.
 func TestCursors_forged(t *testing.T) {
 	t.Parallel()
 

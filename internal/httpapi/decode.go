@@ -24,13 +24,13 @@ const (
 	maxEventBody = hook.MaxPayload + 16<<10 // the payload and 16 KiB for the other fields
 )
 
-// maxWrong limits the wrong fields that one answer names. Past maxBody the first field of a
-// wrong form ends the decoding.
+// maxWrong limits the wrong fields that one response names. In a body larger than maxBody,
+// decoding stops at the first malformed field.
 const maxWrong = 20
 
-// decode decodes the request's body, a JSON object, into v. Unknown and repeated
-// names, null instead of a value, text after the object and invalid UTF-8 are
-// errors with the names of all wrong fields.
+// decode decodes the request's body, a JSON object, into v. Unknown and repeated names, null
+// instead of a value, text after the object and invalid UTF-8 are errors. The error names all
+// wrong fields.
 func decode(c *call, limit int64, v any) error {
 	wrong, err := decodeForm(c, limit, v)
 	if err == nil && len(wrong) > 0 {
@@ -39,9 +39,9 @@ func decode(c *call, limit int64, v any) error {
 	return err
 }
 
-// decodeForm is decode for a caller with further checks: the fields of a wrong form are
-// no error, and are absent in v. The caller refuses the request with these and with the
-// fields found by the further checks.
+// decodeForm is decode for a caller that makes further checks: malformed fields are returned
+// instead of an error, and are absent in v. The caller must refuse the request with these fields
+// and those that its own checks find.
 func decodeForm(c *call, limit int64, v any) (fieldErrors, error) {
 	body, err := read(c, limit)
 	if err != nil {
@@ -65,7 +65,7 @@ func decodeOptional(c *call, v any) error {
 
 func read(c *call, limit int64) ([]byte, error) {
 	var text bytes.Buffer
-	text.Grow(int(min(max(c.r.ContentLength, 0), limit)) + bytes.MinRead) // a buffer that grows later is copied
+	text.Grow(int(min(max(c.r.ContentLength, 0), limit)) + bytes.MinRead) // growing the buffer later would copy it
 	_, err := text.ReadFrom(http.MaxBytesReader(c.w, c.r.Body, limit))
 	body := text.Bytes()
 	if tooLarge, ok := errors.AsType[*http.MaxBytesError](err); ok {
@@ -82,9 +82,9 @@ func read(c *call, limit int64) ([]byte, error) {
 	return body, nil
 }
 
-// unmarshal decodes the body into v, the pointer to a struct, in one pass, and returns
-// the fields of a wrong form. An error means that the body is not one JSON object, or has
-// as many wrong fields as an answer names.
+// unmarshal decodes the body into v, a pointer to a struct, in one pass, and returns the
+// malformed fields. An error means that the body is not one JSON object, or has as many wrong
+// fields as a response names.
 func unmarshal(body []byte, v any) (fieldErrors, error) {
 	dec := decoders.Get().(*jsontext.Decoder) //nolint:errcheck,forcetypeassert // nothing else is in the pool
 	defer decoders.Put(dec)
@@ -109,25 +109,25 @@ func unmarshal(body []byte, v any) (fieldErrors, error) {
 	return f.wrong, nil
 }
 
-// decoders keeps the memory of decoders for the next body.
+// decoders keeps the memory of decoders for later bodies.
 var decoders = sync.Pool{New: func() any { return new(jsontext.Decoder) }} //nolint:gochecknoglobals // as shapes
 
-// form decodes a body, and goes on after a wrong field: the library's decoder of structs
-// ends there.
+// form decodes a body and goes on after a malformed field, where the library's decoder would
+// stop.
 type form struct {
 	dec   *jsontext.Decoder
 	wrong fieldErrors
-	most  int // errEnough at this number of wrong fields
+	most  int // errEnough when this many fields are wrong
 }
 
-// Errors of form. All others are errors of the syntax.
+// Errors of form. All other errors are about the syntax.
 var (
 	errLeftOut = errors.New("the value is wrong, and was left out")
 	errEnough  = errors.New("enough wrong fields")
 )
 
-// value decodes the next value into v: a field of a body, or a part of one. All bodies are
-// made of structs, slices, maps of strings, and values of the library.
+// value decodes the next value into v: a field of a body, or a part of one. Bodies consist of
+// structs, slices, maps of strings, and types that the library decodes.
 func (f *form) value(v reflect.Value) error {
 	kind := f.dec.PeekKind()
 	if v.Type() == reflect.TypeFor[jsontext.Value]() { // may be null
@@ -160,7 +160,7 @@ func (f *form) value(v reflect.Value) error {
 	return f.leaf(v)
 }
 
-// leaf decodes a value by the library.
+// leaf lets the library decode a value.
 func (f *form) leaf(v reflect.Value) error {
 	before := f.dec.InputOffset()
 	err := json.UnmarshalDecode(f.dec, v.Addr().Interface())
@@ -236,10 +236,10 @@ func (f *form) name() ([]byte, error) {
 	return jsontext.AppendUnquote(nil, name) //nolint:wrapcheck // as above
 }
 
-// maxElements is above the limit of every array and map of a body.
+// maxElements is above the limit of every array and map in a body.
 const maxElements = 1000
 
-// tooMany ends the decoding of an array or a map.
+// tooMany stops decoding an array or a map.
 func (f *form) tooMany() error {
 	f.wrong.add(fieldPath(f.dec.StackPointer().Parent()), fmt.Sprintf("has more than %d entries", maxElements))
 	return errEnough
@@ -273,7 +273,7 @@ func (f *form) each(part func() error) error {
 	return err //nolint:wrapcheck // as above
 }
 
-// end checks that nothing but white space follows.
+// end checks that only white space follows.
 func (f *form) end(body []byte) error {
 	rest := bytes.TrimLeft(body[f.dec.InputOffset():], " \t\r\n")
 	if len(rest) == 0 {
@@ -282,10 +282,10 @@ func (f *form) end(body []byte) error {
 	return &jsontext.SyntacticError{ByteOffset: int64(len(body) - len(rest))}
 }
 
-// shapes keeps what fieldsOf found.
+// shapes caches the results of fieldsOf.
 var shapes sync.Map //nolint:gochecknoglobals // a function of the type
 
-// fieldsOf returns the places of the struct's fields, by their names in JSON.
+// fieldsOf returns the indexes of the struct's fields, by their names in JSON.
 func fieldsOf(t reflect.Type) map[string][]int {
 	if known, ok := shapes.Load(t); ok {
 		return known.(map[string][]int) //nolint:errcheck,forcetypeassert // set below

@@ -10,8 +10,9 @@ import (
 	"surehook.example/surehook/internal/httpapi"
 )
 
-// FuzzUnmarshal compares the decoding of bodies with the library's: both take the same
-// bodies, and decode the same values. The library takes null, and has no limit of entries.
+// FuzzUnmarshal compares the decoding of bodies with the library's: both must accept the same
+// bodies and decode the same values, except that the library accepts null and any number of
+// elements.
 func FuzzUnmarshal(f *testing.F) {
 	for _, seed := range []string{
 		`{"url":"https://example.com/","uid":"a","headers":{"X":"y"},"metadata":{"a":"b"},"retry":{"schedule":["1s"],"jitter":"none"},"secret":"s"}`,

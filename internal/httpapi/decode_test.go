@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// TestProblems_together checks that an answer names all wrong fields of a body: of a
-// wrong form, unknown, missing and out of bounds.
+// TestProblems_together checks that a response names all wrong fields of a body: those that are
+// malformed, unknown, missing or out of bounds.
 func TestProblems_together(t *testing.T) {
 	t.Parallel()
 
@@ -125,8 +125,8 @@ func TestProblems_together(t *testing.T) {
 	}
 }
 
-// TestProblems_atMost checks that an answer names at most 20 fields: of a wrong form, and of
-// wrong values.
+// TestProblems_atMost checks that a response names at most 20 fields, malformed ones or wrong
+// values.
 func TestProblems_atMost(t *testing.T) {
 	t.Parallel()
 
@@ -138,8 +138,8 @@ func TestProblems_atMost(t *testing.T) {
 	}
 }
 
-// TestProblems_large checks that the first wrong field of a large body ends the search, and
-// that arrays and maps have a bound before any other check.
+// TestProblems_large checks that decoding a large body stops at the first wrong field, and that
+// arrays and maps are bounded before any other check.
 func TestProblems_large(t *testing.T) {
 	t.Parallel()
 
@@ -182,7 +182,7 @@ func TestProblems_large(t *testing.T) {
 	}
 }
 
-// many returns n parts of the format, with the number of each.
+// many returns n parts in the format, each with its number.
 func many(format string, n int) string {
 	all := make([]string, n)
 	for i := range all {

@@ -28,7 +28,7 @@ type destinationView struct {
 	ExternalID string `json:"external_id"`
 }
 
-// viewDestination returns nil for an endpoint that never had a destination in AWS.
+// viewDestination returns nil for an endpoint that never had an AWS destination.
 func viewDestination(d hook.Destination) *destinationView {
 	if d.ExternalID == "" {
 		return nil
@@ -36,14 +36,14 @@ func viewDestination(d hook.Destination) *destinationView {
 	return &destinationView{Type: d.Type.String(), RoleARN: d.RoleARN, Source: d.Source, ExternalID: d.ExternalID}
 }
 
-// destinationsView holds what a customer needs for the role of a destination in AWS.
+// destinationsView holds what a customer needs to know to create the role of an AWS destination.
 type destinationsView struct {
 	Types     []string `json:"types"`
 	RolePath  string   `json:"role_path"`
 	Principal string   `json:"principal"`
 }
 
-// viewDestinations returns nil for a deployment without destinations in AWS.
+// viewDestinations returns nil if the deployment has no AWS destinations.
 func viewDestinations(d hook.Destinations) *destinationsView {
 	if d.RolePath == "" {
 		return nil

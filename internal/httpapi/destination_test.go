@@ -24,7 +24,7 @@ func TestEgress_destinations(t *testing.T) {
 	}
 }
 
-// An endpoint gets its external id with the first destination in AWS, and keeps the id.
+// An endpoint gets its external id with its first AWS destination, and keeps it.
 func TestEndpoints_destination(t *testing.T) {
 	t.Parallel()
 

@@ -9,13 +9,13 @@ import (
 	"surehook.example/surehook/internal/hook"
 )
 
-// docsPolicy lets the page load scripts and styles from this host, and forbids
-// inline scripts. The style sheet embeds images as data URLs.
+// docsPolicy lets the page load scripts and styles from this host, and forbids inline ones. The
+// style sheet embeds images as data URLs.
 const docsPolicy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; " +
 	"base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
-// docsCaching caches the three files of the page for 5 minutes. After a
-// deployment, files of two versions mix for at most 5 minutes.
+// docsCaching caches the three files of the page for 5 minutes. After a deployment, a browser may
+// mix files of two versions for that long.
 const docsCaching = "public, max-age=300"
 
 // docs serves the OpenAPI document and the page with the rendered document, both

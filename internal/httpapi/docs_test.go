@@ -49,7 +49,7 @@ func TestDocs_files(t *testing.T) {
 	tests := []struct {
 		name, target    string
 		files           []string
-		file, mediaType string // a 404 without
+		file, mediaType string // empty: 404
 	}{
 		{name: "the document", target: "/v1/openapi.yaml", files: all, file: "openapi.yaml", mediaType: "application/yaml"},
 		{name: "the page", target: "/docs", files: all, file: "docs/page.html", mediaType: html},
@@ -87,9 +87,8 @@ func TestDocs_files(t *testing.T) {
 	}
 }
 
-// TestDocs_policy checks that the pages obey their content security policy: no
-// inline scripts and styles, no files of other hosts, and every loaded file is
-// served.
+// TestDocs_policy checks that the pages obey their content security policy: there are no inline
+// scripts or styles and no files from other hosts, and every loaded file is served.
 func TestDocs_policy(t *testing.T) {
 	t.Parallel()
 
@@ -102,7 +101,7 @@ func TestDocs_policy(t *testing.T) {
 			t.Errorf("%s has %q, which its policy forbids", name, found)
 		}
 		for _, path := range loaded.FindAllStringSubmatch(page, -1) {
-			if strings.Contains(path[1], "swagger-ui") { // there after a build with the renderer only
+			if strings.Contains(path[1], "swagger-ui") { // only there after a build with the renderer
 				continue
 			}
 			if w := b.do(t, nobody, http.MethodGet, path[1], ""); w.Code != http.StatusOK {
@@ -116,7 +115,8 @@ func TestDocs_policy(t *testing.T) {
 }
 
 // TestDocs_public checks that only the document, the page and the opening of a portal link are
-// public, and that every other route but the sign-out and the caller names a scope.
+// public, and that every other route names a scope, except the sign-out and the caller's own
+// data.
 func TestDocs_public(t *testing.T) {
 	t.Parallel()
 

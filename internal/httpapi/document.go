@@ -18,9 +18,9 @@ import (
 	"surehook.example/surehook/internal/hook"
 )
 
-// documentWithTypes responds with the contract as JSON, on request with a webhook for
-// each event type that is not archived. The route needs a key: event types are for the
-// operator's tenants and not for everyone.
+// documentWithTypes responds with the contract as JSON. On request it contains a webhook for each
+// event type that is not archived. The route needs a key, because event types are for the
+// operator's tenants and not for everybody.
 func (h *manage) documentWithTypes(ctx context.Context, c *call) (reply, error) {
 	values, err := query(c, "event_types")
 	if err != nil {
@@ -46,7 +46,7 @@ func (h *manage) documentWithTypes(ctx context.Context, c *call) (reply, error) 
 	return ok(doc), nil
 }
 
-// contract returns the contract as JSON. To read the YAML takes 50 ms of a processor.
+// contract returns the contract as JSON. Reading the YAML takes 50 ms of CPU time.
 var contract = sync.OnceValues(func() ([]byte, error) { //nolint:gochecknoglobals // a function of the build
 	raw, err := fs.ReadFile(api.Files, "openapi.yaml")
 	if err != nil {
@@ -59,12 +59,12 @@ var contract = sync.OnceValues(func() ([]byte, error) { //nolint:gochecknoglobal
 	return marshal(doc)
 })
 
-// maxTypes bounds the event types in a contract, in bytes of a response of Lambda. The
-// contract itself takes less than the rest of its 6 MB.
+// maxTypes bounds the event types in a contract, as bytes in a response of Lambda. The contract
+// itself fits into the rest of the 6 MB.
 const maxTypes = 5120 << 10
 
-// addTypes adds the webhooks of the event types, in the order of their names, until they
-// take maxTypes.
+// addTypes adds the webhooks of the event types, in the order of their names, until they would
+// exceed maxTypes.
 func (h *manage) addTypes(ctx context.Context, doc map[string]any) error {
 	webhooks, _ := doc["webhooks"].(map[string]any)
 	components, _ := doc["components"].(map[string]any)
@@ -103,7 +103,7 @@ func (h *manage) addTypes(ctx context.Context, doc map[string]any) error {
 				schemas[schemaName(t)] = schema
 			}
 			name := t.Name
-			for webhooks[name] != nil { // the contract has webhooks, too
+			for webhooks[name] != nil { // the contract has webhooks of its own
 				name += "_"
 			}
 			webhooks[name] = map[string]any{"post": webhook}
@@ -113,8 +113,8 @@ func (h *manage) addTypes(ctx context.Context, doc map[string]any) error {
 	return nil
 }
 
-// quotedSize returns the bytes of a part of a response in a response of Lambda: JSON in a
-// JSON string, with up to six bytes for one.
+// quotedSize returns how many bytes a part of a response takes in a response of Lambda, where it
+// is JSON in a JSON string: up to six bytes for each byte.
 func quotedSize(part any) (int, error) {
 	text, err := marshal(part)
 	if err != nil {
@@ -130,7 +130,7 @@ func schemaPlace(t hook.EventType) string {
 	return "#/components/schemas/" + url.PathEscape(schemaName(t))
 }
 
-// schemaOf returns the type's schema for the contract; nil for none.
+// schemaOf returns the type's schema as it appears in the contract; nil for none.
 func schemaOf(t hook.EventType) (any, error) {
 	if len(t.Schema) == 0 {
 		return nil, nil //nolint:nilnil // there is none
@@ -142,8 +142,8 @@ func schemaOf(t hook.EventType) (any, error) {
 	return moved(schema, schemaPlace(t)), nil
 }
 
-// webhookOf returns the operation of the type: the contract's operation of any event with
-// the type's description and example, and a reference to the schema.
+// webhookOf returns the operation for the type: the contract's operation for any event, with the
+// type's description and example, and a reference to its schema.
 func webhookOf(t hook.EventType, post map[string]any) (map[string]any, error) {
 	webhook := make(map[string]any, len(post))
 	for name, value := range post {
@@ -167,9 +167,9 @@ func webhookOf(t hook.EventType, post map[string]any) (map[string]any, error) {
 	return webhook, nil
 }
 
-// moved returns the schema for another place in a document: references to places in the
-// schema begin at the new place. A schema with an $id keeps its references, because they
-// are relative to the $id. Values in const, enum, default and examples are no schemas.
+// moved returns the schema for another place in a document: references to places in the schema
+// begin at the new place. A schema with an $id keeps its references, because they are relative to
+// the $id. Values in const, enum, default and examples are not schemas.
 func moved(schema any, place string) any {
 	if object, ok := schema.(map[string]any); ok && object["$id"] != nil {
 		return schema

@@ -12,7 +12,7 @@ const (
 	stampForm    = `must be a time such as "2026-11-21T09:30:00Z"`
 )
 
-// maxDuration is longer than a duration needs, in bytes.
+// maxDuration is more than any duration needs, in bytes.
 const maxDuration = 100
 
 // duration is a time.Duration in JSON: a string with units, such as "1m30s", in
@@ -42,7 +42,7 @@ func (s *stamp) UnmarshalText(text []byte) error {
 	var t time.Time
 	err := t.UnmarshalText(text)
 	t = t.UTC().Truncate(time.Millisecond)
-	if err != nil || t.Year() < 1970 || t.Year() > 9999 { // a conversion to UTC may leave the years 1970 to 9999
+	if err != nil || t.Year() < 1970 || t.Year() > 9999 { // the conversion to UTC may leave the years 1970 to 9999
 		return wrong(stampForm)
 	}
 	*s = stamp(t)

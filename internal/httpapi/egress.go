@@ -9,12 +9,12 @@ import (
 	"surehook.example/surehook/internal/hook"
 )
 
-// egress is the kind of source addresses of an endpoint's requests.
+// egress says which source addresses an endpoint's requests have.
 type egress string
 
 const (
 	egressShared egress = "shared" // any address of AWS in the region
-	egressFixed  egress = "fixed"  // the addresses of egressView alone
+	egressFixed  egress = "fixed"  // only the addresses in egressView
 )
 
 // String returns the word of the API.
@@ -27,9 +27,9 @@ func egressOf(e hook.Endpoint) egress {
 	return egressShared
 }
 
-// egressView holds the choices for region, egress, destination and signature profiles of
-// an endpoint. Receivers put the addresses into their firewalls, and the principal into the
-// trust policy of their role.
+// egressView holds the choices for an endpoint's region, egress, destination and signature
+// profiles. Customers put the addresses into their firewalls, and the principal into the trust
+// policy of their role.
 type egressView struct {
 	Regions   []string     `json:"regions"`
 	Addresses []netip.Addr `json:"addresses"`

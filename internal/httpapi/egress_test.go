@@ -61,8 +61,8 @@ func TestEndpoints_verification(t *testing.T) {
 	b.create(t, `{"url":"https://example.com/new","uid":"after"}`)
 }
 
-// An origin that the deployment does not have is refused by name, at the creation and at
-// a change.
+// An origin that the deployment does not have is refused, and the error names it, when an
+// endpoint is created and when it is changed.
 func TestEndpoints_places(t *testing.T) {
 	t.Parallel()
 
@@ -95,8 +95,8 @@ func TestEndpoints_places(t *testing.T) {
 	}
 }
 
-// An endpoint leaves its region with the empty text, also when the deployment no longer
-// has the region.
+// An endpoint can leave its region with an empty text, even if the deployment no longer has the
+// region.
 func TestEndpoints_leaveARegion(t *testing.T) {
 	t.Parallel()
 
@@ -109,8 +109,8 @@ func TestEndpoints_leaveARegion(t *testing.T) {
 	}
 }
 
-// TestEgress_profiles checks that the profiles of Surehook and of the deployment can be
-// named by endpoints, and that weak ones say so.
+// TestEgress_profiles checks that endpoints can name the profiles of Surehook and of the
+// deployment, and that weak ones have warnings.
 func TestEgress_profiles(t *testing.T) {
 	t.Parallel()
 
@@ -143,8 +143,8 @@ func TestEgress_profiles(t *testing.T) {
 	}
 }
 
-// TestEndpoints_profileStays checks that an endpoint keeps the profile that it was saved
-// with: receivers rely on it.
+// TestEndpoints_profileStays checks that an endpoint keeps the profile with which it was saved,
+// because receivers rely on it.
 func TestEndpoints_profileStays(t *testing.T) {
 	t.Parallel()
 

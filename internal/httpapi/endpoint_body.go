@@ -72,7 +72,8 @@ type coalesceBody struct {
 	MaxBytes  *int      `json:"max_bytes"`
 }
 
-// exponentialBody is the same in requests and responses. Only in a request a field can be absent.
+// exponentialBody is the same in requests and responses, but only in a request a field can be
+// absent.
 type exponentialBody struct {
 	Base     *duration `json:"base"`
 	Factor   *float64  `json:"factor"`
@@ -80,8 +81,8 @@ type exponentialBody struct {
 	Attempts *int      `json:"attempts"`
 }
 
-// fields translates the body and checks the names of enumerated values. Package
-// endpoint checks the bounds. errs are the fields of a wrong form.
+// fields translates the body and checks the names of enumerated values. Package endpoint checks
+// the bounds. errs are the malformed fields.
 func (b endpointBody) fields(errs fieldErrors) endpoint.Fields {
 	f := endpoint.Fields{
 		UID:           b.UID,
@@ -153,7 +154,7 @@ func (b endpointBody) fields(errs fieldErrors) endpoint.Fields {
 	return f
 }
 
-// envelopeOf returns the given envelope; nil without one, and for a wrong one.
+// envelopeOf returns the given envelope; nil if it is absent or wrong.
 func envelopeOf(name *string) (*hook.Envelope, []hook.FieldError) {
 	if name == nil {
 		return nil, nil
@@ -165,7 +166,7 @@ func envelopeOf(name *string) (*hook.Envelope, []hook.FieldError) {
 	return &envelope, nil
 }
 
-// settings returns the settings; a window of 0 is a request per event.
+// settings returns the settings. A window of 0 means one request per event.
 func (b coalesceBody) settings() (c hook.Coalescing, wrong []hook.FieldError) {
 	if b.Window == nil {
 		return c, []hook.FieldError{{Field: "coalesce.window", Message: "is missing"}}
@@ -228,7 +229,7 @@ func (b exponentialBody) delays() (hook.Exponential, []hook.FieldError) {
 	set(&e.Factor, b.Factor)
 	set((*duration)(&e.Cap), b.Cap)
 	set(&e.Attempts, b.Attempts)
-	if e == (hook.Exponential{}) { // the zero value means that there is no exponential
+	if e == (hook.Exponential{}) { // the zero value would mean that there is no exponential
 		e.Attempts = 1
 	}
 	return e, wrong
@@ -240,7 +241,7 @@ func set[T any](to, from *T) {
 	}
 }
 
-// choose returns the value of all with the name.
+// choose returns the value among all that has the name.
 func choose[T fmt.Stringer](field, name string, all ...T) (T, []hook.FieldError) {
 	words := make([]string, len(all))
 	for i, t := range all {

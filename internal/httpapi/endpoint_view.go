@@ -47,7 +47,7 @@ type endpointView struct {
 	Version          int64             `json:"version"`
 }
 
-// secretView is an endpoint with a new secret. No other response holds the secret.
+// secretView is an endpoint with a new secret, which no other response contains.
 type secretView struct {
 	endpointView
 	Secret string `json:"secret"`
@@ -59,7 +59,7 @@ type coalesceView struct {
 	MaxBytes  int      `json:"max_bytes"`
 }
 
-// viewCoalescing returns nil for an endpoint with a request per event.
+// viewCoalescing returns nil for an endpoint that gets one request per event.
 func viewCoalescing(c hook.Coalescing) *coalesceView {
 	if !c.On() {
 		return nil
@@ -74,8 +74,8 @@ type retryView struct {
 	Jitter      string           `json:"jitter,omitzero"`
 }
 
-// viewEndpoint returns the endpoint. Header values are masked for every caller: a
-// header may hold a credential of the receiver.
+// viewEndpoint returns the endpoint. Header values are masked for every caller, because a header
+// may be a credential of the receiver.
 func viewEndpoint(e hook.Endpoint) endpointView {
 	headers := make(map[string]string, len(e.SealedHeaders))
 	for name := range e.SealedHeaders {

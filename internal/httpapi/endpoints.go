@@ -148,7 +148,8 @@ func (h *manage) setCircuit(
 	}
 }
 
-// endpoints returns the use case of a change: the record of the call gets the changes.
+// endpoints returns the use case for a call that changes something: it adds the changes to the
+// call's record.
 func (h *manage) endpoints(c *call) *endpoint.Admin {
 	a := *h.Endpoints
 	a.Changed = c.changedEndpoint
@@ -222,13 +223,13 @@ func (h *manage) testEndpoint(ctx context.Context, c *call) (reply, error) {
 	}
 	c.target(string(sample.Endpoint.ID))
 	c.changed(nil, testedView{result.ID})
-	// The metric of accepted events counts events of the customer's backend, not test events.
+	// Test events do not count as accepted events: that metric reads only the log of ingest.
 	h.log.LogAttrs(ctx, slog.LevelInfo, lineIngested, result.Attrs(c.tenant, sample.Type)...)
 	return reply{status: http.StatusAccepted, body: viewAccepted(result)}, nil
 }
 
-// samplePayload returns the payload of a test event: the caller's, or the example of the
-// event type; nil without either.
+// samplePayload returns the payload of a test event: the caller's, or else the example of the
+// event type; nil if there is neither.
 func (h *manage) samplePayload(ctx context.Context, eventType string, given []byte) ([]byte, error) {
 	if len(given) > 0 || eventType == "" {
 		return given, nil

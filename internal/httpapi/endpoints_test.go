@@ -174,8 +174,8 @@ func TestEndpoints_patch(t *testing.T) {
 	}
 }
 
-// TestEndpoints_patchUnchanged checks that a change to the stored values changes
-// nothing: neither the version nor the time.
+// TestEndpoints_patchUnchanged checks that setting the stored values again changes neither the
+// version nor the time.
 func TestEndpoints_patchUnchanged(t *testing.T) {
 	t.Parallel()
 

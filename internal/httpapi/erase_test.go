@@ -43,7 +43,7 @@ func TestErasePayload(t *testing.T) {
 		t.Errorf("erasures by cancelled deliveries = %v; want one of one, and one of none", cancelled)
 	}
 
-	// Bodies of answers are gone, too.
+	// The bodies of responses are gone, too.
 	failed := eventsURL + "/" + string(e.delivery.Event)
 	if attempts := e.do(t, owner, "GET", failed+"/attempts", ""); !strings.Contains(attempts.Body.String(), `"body"`) {
 		t.Fatalf("attempts = %s; want a body before the erasure", attempts.Body)

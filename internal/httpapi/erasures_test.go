@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// TestEraseTenant erases the tenant while the tenant is used, and uses the name again.
+// TestEraseTenant erases a tenant while it is in use, and then uses its name again.
 func TestEraseTenant(t *testing.T) {
 	t.Parallel()
 
@@ -44,7 +44,7 @@ func TestEraseTenant(t *testing.T) {
 			e.now = at
 		}
 		for _, m := range e.jobs.Receive(1) {
-			if m.Job.Erasure == "" { // of the replay job of the estate
+			if m.Job.Erasure == "" { // the replay job of the estate
 				e.jobs.Delete(m.ID)
 				continue
 			}

@@ -42,8 +42,8 @@ type eventTypeView struct {
 	Example jsontext.Value `json:"example,omitzero"`
 }
 
-// auditedEventType has marks of schema and example: a record of a change has no room for
-// the documents before and after the change.
+// auditedEventType has hashes in place of the schema and the example, because an audit record has
+// no room for both documents before and after the change.
 type auditedEventType struct {
 	eventTypeRecord
 	Schema  string `json:"schema,omitzero"`
@@ -133,13 +133,13 @@ func (h *manage) listEventTypes(ctx context.Context, c *call) (reply, error) {
 	}, viewEventType)
 }
 
-// compact returns the value without white space. The decoder has checked the value.
+// compact returns the value without white space. The decoder has already checked it.
 func compact(v jsontext.Value) []byte {
 	if len(v) == 0 {
 		return nil
 	}
 	v = v.Clone()
-	if err := v.Compact(); err != nil { // not possible: the value was decoded
+	if err := v.Compact(); err != nil { // impossible: the value was decoded
 		return v
 	}
 	return v

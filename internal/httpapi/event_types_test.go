@@ -41,7 +41,7 @@ func TestEventTypes(t *testing.T) {
 		}
 	}
 	b.now = b.now.Add(time.Minute)
-	if diff := cmp.Diff(want, put(200, body)); diff != "" { // no difference, no version
+	if diff := cmp.Diff(want, put(200, body)); diff != "" { // without a difference, the version stays
 		t.Errorf("PUT the same (-want +got):\n%s", diff)
 	}
 	put(412, `{}`, `If-Match: "2"`)
@@ -167,7 +167,8 @@ func TestEventTypes_list(t *testing.T) {
 	}
 }
 
-// TestEventTypes_records: the records of changes name schema and example by their hashes.
+// TestEventTypes_records checks that audit records name the schema and the example by their
+// hashes.
 func TestEventTypes_records(t *testing.T) {
 	t.Parallel()
 
@@ -239,8 +240,8 @@ func TestEventTypes_warn(t *testing.T) {
 	}
 }
 
-// TestEventTypes_testEvent: the payload of a test event is the caller's, or the example,
-// or a short text.
+// TestEventTypes_testEvent checks that the payload of a test event is the caller's, or else the
+// example, or else a short text.
 func TestEventTypes_testEvent(t *testing.T) {
 	t.Parallel()
 
@@ -266,8 +267,8 @@ func TestEventTypes_testEvent(t *testing.T) {
 	}
 }
 
-// TestDocumentWithTypes_large: the most event types, in the worst encoding of Lambda, stay
-// below its 6 MB. Types without schema and example take space, too.
+// TestDocumentWithTypes_large checks that the most event types, in Lambda's largest encoding,
+// stay below its 6 MB. Types without a schema and an example take space, too.
 func TestDocumentWithTypes_large(t *testing.T) {
 	t.Parallel()
 
@@ -303,7 +304,7 @@ func TestDocumentWithTypes(t *testing.T) {
 
 	b := setup(t)
 	b.checks(t, "warn")
-	b.do(t, admin, "PUT", eventTypes+"/event", `{"example":[1]}`) // also the name of a webhook of the contract
+	b.do(t, admin, "PUT", eventTypes+"/event", `{"example":[1]}`) // a name that the contract's webhooks have, too
 	b.do(t, admin, "PUT", eventTypes+"/old", `{"archived":true}`)
 	load := func(query string) *openapi3.T {
 		t.Helper()

@@ -21,8 +21,8 @@ const (
 	lineIngested      = names.LineIngested
 )
 
-// slowPost is the shortest duration in the line of a single post. The access log has the
-// duration of every request.
+// slowPost is the shortest duration that the line of a single post mentions. The access log has
+// the duration of every request.
 const slowPost = 100 * time.Millisecond
 
 // events serves the routes of Events.
@@ -35,7 +35,7 @@ type eventBody struct {
 	Type           string         `json:"event_type"`
 	Payload        jsontext.Value `json:"payload"`
 	IdempotencyKey *string        `json:"idempotency_key"`
-	RetainFor      *string        `json:"retain_for"` // a duration; as text, so that a batch refuses the event alone
+	RetainFor      *string        `json:"retain_for"` // a duration; kept as text, so that a batch refuses only this event
 }
 
 // messageBody is the body of a post in a message of the events queue.
@@ -95,10 +95,10 @@ func (h *events) post(ctx context.Context, c *call) (reply, error) {
 	return reply{status: http.StatusAccepted, body: viewAccepted(result), logged: true}, nil
 }
 
-// postBatch accepts each event independently and responds with one result per
-// event: 202 when all events were accepted, otherwise 207, so a 202 never hides
-// a refusal. Only an unreadable request and a request past the tenant's limit of events
-// per second are errors. The limit refuses all events of the request.
+// postBatch accepts each event independently and responds with one result per event: 202 if all
+// events were accepted, otherwise 207, so that a 202 never hides a refusal. Only a request that
+// cannot be read, and one past the tenant's limit of events per second, are errors. The limit
+// refuses all events of the request.
 func (h *events) postBatch(ctx context.Context, c *call) (reply, error) {
 	var body batchBody
 	if err := decode(c, hook.MaxBatchBytes, &body); err != nil {
@@ -151,8 +151,8 @@ func (h *events) postBatch(ctx context.Context, c *call) (reply, error) {
 	return reply{status: status, body: view}, nil
 }
 
-// refused returns the view of a refused event. The request succeeds, so refused
-// logs internal faults.
+// refused returns the view of a refused event. The request as a whole succeeds, so internal
+// faults are logged here.
 func (h *events) refused(ctx context.Context, tenant hook.TenantID, err error) refusedView {
 	p := problemOf(err)
 	if p.Status >= http.StatusInternalServerError {
@@ -162,8 +162,8 @@ func (h *events) refused(ctx context.Context, tenant hook.TenantID, err error) r
 	return refusedView{Error: p}
 }
 
-// ReadEvent reads the body of a post with the field tenant. Fields of a wrong form are in
-// the request. An error means that the body is no JSON object, or is too large.
+// ReadEvent reads the body of a post that has the additional field tenant. Malformed fields are
+// reported in the request. An error means that the body is not a JSON object, or is too large.
 func ReadEvent(body []byte, traceParent string) (tenant string, r ingest.Request, err error) {
 	var m messageBody
 	wrong, err := unmarshal(body, &m)
@@ -173,9 +173,8 @@ func ReadEvent(body []byte, traceParent string) (tenant string, r ingest.Request
 	return m.Tenant, r, err
 }
 
-// request translates the body and checks the size of the payload and the forms of
-// the key and the retention. The acceptor checks the rest. wrong are the fields of a
-// wrong form.
+// request translates the body and checks the size of the payload and the forms of the key and the
+// retention. The acceptor checks the rest. wrong are the malformed fields.
 func (b eventBody) request(traceParent string, wrong fieldErrors) (ingest.Request, error) {
 	if len(b.Payload) > hook.MaxPayload {
 		return ingest.Request{}, hook.PayloadTooLarge()

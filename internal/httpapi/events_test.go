@@ -10,8 +10,8 @@ import (
 	"surehook.example/surehook/internal/hook"
 )
 
-// TestPayloadBytes checks that the stored bytes (signed and delivered) and the
-// bytes in the response are the posted bytes.
+// TestPayloadBytes checks that the bytes that are stored, signed and delivered, and those in the
+// response, are the posted bytes.
 func TestPayloadBytes(t *testing.T) {
 	t.Parallel()
 
@@ -186,7 +186,7 @@ func TestEvents_batch_refusals(t *testing.T) {
 	})
 }
 
-// TestLog checks that the log line of a request holds neither query nor body.
+// TestLog checks that the log line of a request contains neither its query nor its body.
 func TestLog(t *testing.T) {
 	t.Parallel()
 

@@ -12,10 +12,11 @@ import (
 	"surehook.example/surehook/internal/hook"
 )
 
-// maxFieldPath limits the path of a field in a problem, in bytes, because callers choose the names.
+// maxFieldPath limits the path of a field in a problem, in bytes, because callers choose the
+// names.
 const maxFieldPath = 200
 
-// wrong is the error of the types of this package for an invalid value: the message after the name of the field.
+// wrong is an error about an invalid value: the message that follows the name of the field.
 type wrong string
 
 // Error returns the text.
@@ -72,7 +73,7 @@ func article(k reflect.Kind) string {
 // fieldPath returns a JSON pointer (RFC 6901) in the form of hook.FieldError:
 // /retry/schedule/0 becomes retry.schedule[0]. The whole document is "body".
 func fieldPath(p jsontext.Pointer) string {
-	p = p[:min(len(p), 4*maxFieldPath)] // more than enough for maxFieldPath: "~0" is one byte
+	p = p[:min(len(p), 4*maxFieldPath)] // enough for maxFieldPath: "~0" stands for one byte
 	var b strings.Builder
 	for token := range p.Tokens() {
 		switch {

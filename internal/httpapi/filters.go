@@ -4,8 +4,8 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// filterOf returns the given filter of an endpoint: nil without the field, and empty
-// for an object without fields.
+// filterOf returns the given filter of an endpoint: nil if the field is absent, and empty for an
+// object without fields.
 func filterOf(v jsontext.Value) *[]byte {
 	if len(v) == 0 {
 		return nil

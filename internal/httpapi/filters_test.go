@@ -6,7 +6,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// A wrong filter is refused with the place of the fault.
+// A wrong filter is refused, and the error names the place of the mistake.
 func TestEndpoints_filterFaults(t *testing.T) {
 	t.Parallel()
 

@@ -10,8 +10,8 @@ import (
 	"surehook.example/surehook/internal/hook"
 )
 
-// FuzzEventBody checks that no body breaks the handler, and that the payload of an
-// accepted event is a part of the body, byte for byte.
+// FuzzEventBody checks that no body breaks the handler, and that the payload of an accepted event
+// is part of the body, byte for byte.
 func FuzzEventBody(f *testing.F) {
 	for _, seed := range []string{
 		`{"event_type":"a","payload":1}`, `{"event_type":"a","payload":{ "b":[1e9,"\u00e9"]},"idempotency_key":"k"}`, `{"payload":null,"event_type":"a"}`,
@@ -42,8 +42,8 @@ func FuzzEventBody(f *testing.F) {
 	})
 }
 
-// FuzzEndpointBody checks that no body breaks the handler, and that the list shows
-// a created endpoint like the response to the creation.
+// FuzzEndpointBody checks that no body breaks the handler, and that a list shows a created
+// endpoint as the response to its creation did.
 func FuzzEndpointBody(f *testing.F) {
 	for _, seed := range []string{
 		`{"url":"https://example.com/"}`,
@@ -75,7 +75,7 @@ func FuzzEndpointBody(f *testing.F) {
 	})
 }
 
-// FuzzCursor checks that any cursor not returned by the list is a 400.
+// FuzzCursor checks that a cursor that the list has not returned gives a 400.
 func FuzzCursor(f *testing.F) {
 	f.Add("")
 	f.Add("AAAAAAAAAAAAAAAAAAAAAAAAAAAA")
@@ -92,7 +92,7 @@ func FuzzCursor(f *testing.F) {
 	})
 }
 
-// FuzzDuration checks that responses return a duration of the same length.
+// FuzzDuration checks that responses return an equal duration.
 func FuzzDuration(f *testing.F) {
 	for _, seed := range []string{"90s", "1h30m", "0", "-1s", "1.5h", "9999999h", "1ns", "72h0m0s", "", "1d"} {
 		f.Add(seed)

@@ -35,7 +35,7 @@ func (b *bundle) count(t *testing.T, id string, at time.Time, attempts ...stats.
 	}
 }
 
-// mixed is four attempts: one success at the first attempt, one at the third.
+// mixed is four attempts: a success at the first attempt, one at the third, and two failures.
 func mixed() []stats.Attempt {
 	return []stats.Attempt{
 		{Class: hook.ClassDelivered, Number: 1, Duration: 100 * time.Millisecond, State: hook.StateDelivered, Age: time.Second},
@@ -54,7 +54,7 @@ func TestHealth_endpoint(t *testing.T) {
 	t.Parallel()
 
 	const hour, day = "2026-11-21T08:00:00.000Z", "2026-11-20T10:00:00.000Z"
-	// Percentiles are 1 s and 3 s, to 5 %.
+	// The percentiles are 1 s and 3 s, with an error of up to 5 %.
 	const busy = `"attempts":4,"success_rate":0.5,"first_attempt_success_rate":0.5,"final_success_rate":0.6666666666666666,` +
 		`"dead_rate":0.3333333333333333,"delivered":2,"dead":1,"latency":{"samples":3,"p50":"1.043229s","p95":"3.134693s","p99":"3.134693s"},` +
 		`"mean_delivery_time":"5.5s","attempts_by_outcome":{"connect":1,"delivered":2,"refused":1},"attempts_by_number":[2,0,2]}`

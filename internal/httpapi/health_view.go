@@ -17,7 +17,7 @@ type endpointHealthView struct {
 	At           stamp            `json:"at"`
 	Status       string           `json:"status"`
 	Condition    conditionView    `json:"condition"`
-	Speed        string           `json:"speed"` // the class that chooses the lane
+	Speed        string           `json:"speed"` // the speed class, which decides on the lane
 	Slow         bool             `json:"slow"`
 	Fragile      bool             `json:"fragile"`
 	Warned       int              `json:"warned"`  // percent
@@ -29,7 +29,7 @@ type endpointHealthView struct {
 	Windows      windowsView      `json:"windows"`
 }
 
-// limitsView holds the limits of the endpoint. A count is left out without its limit.
+// limitsView holds the limits of the endpoint. Without a limit, its count is left out.
 type limitsView struct {
 	RatePerSecond float64 `json:"rate_per_second"` // 0: no limit
 	RateWaiting   *int    `json:"rate_waiting,omitzero"`
@@ -51,7 +51,7 @@ type windowsView struct {
 	Day  windowView `json:"24h"`
 }
 
-// windowView holds the counts since a time. Rates and times without samples are left out.
+// windowView holds the counts since a time. Rates and durations without samples are left out.
 type windowView struct {
 	Since        stamp          `json:"since"`
 	Attempts     int            `json:"attempts"`
@@ -67,7 +67,8 @@ type windowView struct {
 	ByNumber     []int          `json:"attempts_by_number"` // first attempts, second attempts, ...
 }
 
-// latencyView has fractions of milliseconds, because whole milliseconds would exceed the 5 % error of short times.
+// latencyView has fractions of milliseconds, because rounding short times to milliseconds would
+// exceed the error of 5 %.
 type latencyView struct {
 	Samples int      `json:"samples"`
 	P50     duration `json:"p50"`
@@ -93,7 +94,7 @@ type pipelineView struct {
 	Queues       queuesView          `json:"queues"`
 }
 
-// tenantCountView is a number of a tenant's circuits.
+// tenantCountView is the number of a tenant's open circuits.
 type tenantCountView struct {
 	Tenant hook.TenantID `json:"tenant"`
 	Count  int           `json:"count"`
@@ -267,7 +268,7 @@ func viewPipeline(p status.Pipeline) pipelineView {
 	return v
 }
 
-// maxOpenTenants bounds the tenants with open circuits in an answer.
+// maxOpenTenants bounds the tenants with open circuits in a response.
 const maxOpenTenants = 10
 
 // viewOpen returns the tenants with the most open circuits, most first.

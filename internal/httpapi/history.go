@@ -29,8 +29,8 @@ func (h *manage) getEvent(ctx context.Context, c *call) (reply, error) {
 	return answer, nil
 }
 
-// encodeEvent appends the payload byte for byte as posted and signed. The JSON
-// encoder would drop white space.
+// encodeEvent appends the payload byte for byte as it was posted and signed. The JSON encoder
+// would drop white space.
 func encodeEvent(e hook.Event) ([]byte, error) {
 	raw, err := json.Marshal(viewEvent(e))
 	if err != nil {

@@ -82,14 +82,14 @@ type attemptView struct {
 	Batch         *coalescedView `json:"batch,omitzero"`
 }
 
-// coalescedView is the request of an attempt with the events of a window.
+// coalescedView is the request of an attempt that had the events of a window.
 type coalescedView struct {
 	ID     hook.BatchID   `json:"id"`
 	Size   int            `json:"size"`
 	Events []hook.EventID `json:"events,omitempty"`
 }
 
-// viewBatch returns nil for a request of one event in the plain form.
+// viewBatch returns nil for a request with one event in the plain form.
 func viewBatch(b *hook.Batch) *coalescedView {
 	if b == nil {
 		return nil
@@ -155,9 +155,9 @@ func (c *call) viewDelivery(d hook.Delivery) deliveryView {
 	return v
 }
 
-// viewOutcome returns the outcome as shown to the caller. URL, error and body are
-// masked without the scope read, and headers are left out: they hold the endpoint's address
-// and words of the receiver.
+// viewOutcome returns the outcome as shown to the caller. Without the scope read, the URL, the
+// error and the body are masked and the headers left out, because they contain the endpoint's
+// address and what the receiver says.
 func (c *call) viewOutcome(o hook.Outcome) outcomeView {
 	v := outcomeView{
 		Class:      o.Class.String(),

@@ -21,8 +21,8 @@ func (b *bundle) try(tb testing.TB, p hook.Principal, method, target, body strin
 	return w
 }
 
-// FuzzBatchBody checks that no body breaks the handler, and that the response has
-// one result per event: 202 if and only if all events were accepted.
+// FuzzBatchBody checks that no body breaks the handler, and that the response has one result per
+// event: 202 if and only if all of them were accepted.
 func FuzzBatchBody(f *testing.F) {
 	const one = `{"event_type":"a","payload":1}`
 	for _, seed := range []string{
@@ -69,8 +69,8 @@ func FuzzBatchBody(f *testing.F) {
 	})
 }
 
-// FuzzPatchBody checks that a change is applied as a whole or not at all, never
-// changes constant fields, and results in an endpoint valid for creation.
+// FuzzPatchBody checks that a change is applied as a whole or not at all, never changes constant
+// fields, and results in an endpoint that could also be created.
 func FuzzPatchBody(f *testing.F) {
 	for _, seed := range []string{
 		`{}`, `{"url":"https://other.example.com/"}`, `{"url":"https://169.254.169.254/"}`, `{"uid":"erp"}`, `{"uid":"crm"}`, `{"status":"disabled"}`,
@@ -111,8 +111,8 @@ func FuzzPatchBody(f *testing.F) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		// The API masks values of headers and credentials; a caller who creates the
-		// endpoint anew has to know them.
+		// The API masks header values and credentials. To create the endpoint again, a caller
+		// must know them.
 		again := strings.ReplaceAll(string(masked), `"`+hook.Masked+`"`, `"known"`)
 		if w := b.try(t, owner, "POST", endpoints, again); w.Code != 201 {
 			t.Errorf("PATCH %q made %s, which POST refuses: %d %s", body, again, w.Code, w.Body)
@@ -204,8 +204,8 @@ func FuzzReplayBody(f *testing.F) {
 	})
 }
 
-// FuzzQuery sends the same query to every list. A list returns at most the maximum
-// page, and accepts no cursor of another list.
+// FuzzQuery sends the same query to every list. A page must not be larger than the maximum, and
+// no list may accept the cursor of another one.
 func FuzzQuery(f *testing.F) {
 	for _, seed := range []string{
 		"", "limit=1", "limit=101", "limit=-0", "limit=%31", "limit=1&limit=2", "cursor=", "cursor=AAAA", "cursor=%00", "state=dead", "state=DEAD",

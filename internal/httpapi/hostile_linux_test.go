@@ -17,14 +17,14 @@ import (
 	"surehook.example/surehook/internal/httpapi"
 )
 
-// TestHostileBodies holds the CPU time of hostile bodies to three times that of a valid
+// TestHostileBodies checks that hostile bodies take at most three times the CPU time of a valid
 // body of at least the same size, in the same world.
 //
-// A ratio within one process does not depend on the speed of the machine. The time is
-// the CPU time of this thread, so other tests and other processes do not count. A
-// disturbance only makes a run longer, so the shortest run of each body counts, and a row
-// past the bound is measured again. Most rows are below twice the valid body; a search
-// that grows with the square of the body is a hundred times over the bound.
+// The ratio within one process does not depend on the speed of the machine, and the CPU time
+// of this thread does not include other tests and processes. A disturbance can only make a
+// run longer, so the shortest run of each body counts, and a row past the bound is measured
+// again. Most rows take less than twice as long as the valid body; a search whose time is
+// quadratic in the size of the body would take a hundred times the bound.
 func TestHostileBodies(t *testing.T) { //nolint:paralleltest // a body at a time, for equal memory
 	const bound = 3.0
 
@@ -86,7 +86,7 @@ func (b *bundle) spend(t *testing.T, w world, body string, spent *time.Duration)
 	r := httptest.NewRequestWithContext(httpapi.WithPrincipal(t.Context(), admin), w.method, w.path, strings.NewReader(body))
 	rec := httptest.NewRecorder()
 	handler := b.handler(w.method, r.URL.Path)
-	runtime.GC() // no debt of the run before
+	runtime.GC() // so that no garbage is left from the run before
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	before := threadTime(t)
@@ -114,17 +114,17 @@ type world struct {
 	hostile            []body
 }
 
-// body is a hostile body. valid is the valid body instead of the world's.
+// body is a hostile body. valid is the valid body to compare it with, in place of the world's.
 type body struct{ name, body, valid string }
 
 const (
 	eventSize = hook.MaxPayload
-	batchSize = 1 << 20 // a third of the limit, for the time of the test
+	batchSize = 1 << 20 // a third of the limit, to keep the test short
 	largest   = hook.MaxBatchBytes - 10<<10
 	smallSize = 63 << 10
 )
 
-// order is a usual payload of about the size.
+// order is a usual payload of about this size.
 func order(size int) string {
 	const line = `{"sku":"a-1001","name":"Blue jar","count":3,"price":12.5,"gift":false},`
 	return `{"order":{"amount":120,"country":"DE","lines":[` + strings.Repeat(line, max(size-70, 0)/len(line)) + `{"sku":"z"}]}}`
@@ -142,8 +142,8 @@ func batch(event string) string {
 
 func fill(size int, s string) string { return strings.Repeat(s, size/len(s)) }
 
-// batchOf is a batch of 12 events with an array of the items, with white space up to the
-// largest size.
+// batchOf is a batch of 12 events, each with an array of the items, filled up with white space to
+// the largest size.
 func batchOf(eventType string, n int, item string) string {
 	e := strings.Replace(event(`[`+strings.Repeat(item, n-100)+`1]`), "order.paid", eventType, 1)
 	body := `{"events":[` + strings.Repeat(e+",", 11) + e + `]}`
@@ -295,7 +295,7 @@ func usualSchema(t *testing.T, b *bundle) {
 	b.checked(t, "order.paid", usualSchemaOf)
 }
 
-// numbers is an event of orders with many numbers, the slowest values of a usual schema.
+// numbers is an order event with many numbers, the slowest values of a usual schema.
 func numbers(size int) string {
 	const line = `{"id":"ord_1","total":5,"lines":[1,2,3,4,5,6,7,8,9],"email":"a@example.com"},`
 	return `{"event_type":"orders","payload":[` + strings.Repeat(line, size/len(line)) + `{"id":"ord_1","total":5}]}` + fill(100, " ")
@@ -352,7 +352,7 @@ func usualEndpoint(size int) string {
 	return body + fill(max(0, min(size, smallSize)-len(body)), " ") + `}`
 }
 
-// hostileEndpoints are bodies of changes of an endpoint.
+// hostileEndpoints are bodies that change an endpoint.
 func hostileEndpoints() []body {
 	const url = `{"url":"https://example.com/",`
 	return []body{
@@ -448,9 +448,9 @@ func chainOf(keyword string, n int) string {
 	return fmt.Sprintf(`{"items":{"$ref":"#/$defs/a0"},"$defs":{%s,"a%d":{"minimum":5}}}`, strings.Join(defs, ","), n)
 }
 
-// hostileEvents are bodies of posts. A row with a valid body of its own has as many names,
-// escapes, objects or values as the hostile body: the decoder looks for repeated names, so many
-// names take about four times as long as few in as many bytes.
+// hostileEvents are bodies of posts. A row with its own valid body has as many names, escapes,
+// objects or values in it as the hostile body: the decoder looks for repeated names, so many
+// names take about four times as long as few names of the same total size.
 func hostileEvents() []body {
 	big := order(eventSize - 4<<10)
 	return []body{

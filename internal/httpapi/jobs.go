@@ -11,8 +11,8 @@ import (
 	"surehook.example/surehook/internal/hook"
 )
 
-// jobBody is a request for a replay job. The filter is required, even an empty
-// filter, so a forgotten filter does not replay everything.
+// jobBody is a request for a replay job. The filter is required, even if it is empty, so that
+// forgetting it does not replay everything.
 type jobBody struct {
 	Filter *filterBody `json:"filter"`
 	Rate   *float64    `json:"rate_per_second"`
@@ -42,8 +42,8 @@ const (
 // noAttempt is the class of deliveries without an attempt in a filter.
 const noAttempt = "none"
 
-// request translates the body and refuses empty values in the filter, because an
-// empty value would select everything. Package replay checks the rest.
+// request translates the body and refuses empty values in the filter, because they would select
+// everything. Package replay checks the rest.
 func (b jobBody) request(by hook.KeyID, wrong fieldErrors) replay.JobRequest {
 	if b.Filter == nil {
 		wrong = hook.AlsoWrong(wrong, fieldErrors{{Field: "filter", Message: "is missing"}})
@@ -77,7 +77,7 @@ func (b jobBody) request(by hook.KeyID, wrong fieldErrors) replay.JobRequest {
 	if b.Limit != nil {
 		r.Limit = *b.Limit
 		if r.Limit == 0 {
-			r.Limit = -1 // not the zero value, which is no limit
+			r.Limit = -1 // not 0, which would mean no limit
 		}
 	}
 	if b.Action != nil && *b.Action != actionReplay && *b.Action != actionDiscard {
@@ -100,13 +100,13 @@ func (b jobBody) request(by hook.KeyID, wrong fieldErrors) replay.JobRequest {
 	return r
 }
 
-// cause returns the selection by the last attempt. Package replay checks the status.
+// cause returns what the filter says about the last attempt. Package replay checks the status.
 func (b filterBody) cause(wrong *fieldErrors) replay.Cause {
 	var c replay.Cause
 	if b.Status != nil {
 		c.Status = *b.Status
 		if c.Status == 0 {
-			c.Status = -1 // not the zero value, which selects every status
+			c.Status = -1 // not 0, which would select every status
 		}
 	}
 	switch {
@@ -122,7 +122,7 @@ func (b filterBody) cause(wrong *fieldErrors) replay.Cause {
 	return c
 }
 
-// startJob starts a replay job, or with dry_run returns a preview.
+// startJob starts a replay job, or, with dry_run, returns a preview.
 func (h *replays) startJob(ctx context.Context, c *call) (reply, error) {
 	var body jobBody
 	wrong, err := decodeForm(c, maxBody, &body)
@@ -186,8 +186,7 @@ func (h *replays) getJob(ctx context.Context, c *call) (reply, error) {
 	return ok(viewProgress(p)), nil
 }
 
-// cancelJob cancels a job. A cancelled job stays unchanged; a finished job is a
-// conflict.
+// cancelJob cancels a job. Cancelling it again changes nothing; a finished job is a conflict.
 func (h *replays) cancelJob(ctx context.Context, c *call) (reply, error) {
 	id, err := hook.ParseJobID(c.r.PathValue("replay"))
 	if err != nil {

@@ -20,7 +20,7 @@ type keyBody struct {
 	Networks  *[]string     `json:"allowed_networks"`
 }
 
-// keyRecord holds the constant fields of a key.
+// keyRecord holds the fields of a key that never change.
 type keyRecord struct {
 	ID        hook.KeyID     `json:"id"`
 	Name      string         `json:"name"`
@@ -36,7 +36,7 @@ type keyView struct {
 	LastUsedOn string `json:"last_used_on,omitzero"`
 }
 
-// newKeyView is a new key with the clear text. No other response holds the clear text.
+// newKeyView is a new key in plain text, which no other response contains.
 type newKeyView struct {
 	keyRecord
 	Key string `json:"key"`

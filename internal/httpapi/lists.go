@@ -71,8 +71,7 @@ func (h *manage) listDeadLetters(ctx context.Context, c *call) (reply, error) {
 	return h.deliveries(ctx, c, status.DeliveryFilter{State: hook.StateDead}, endpointParam)
 }
 
-// deliveries answers with a page of deliveries. The parameters in more add to the given
-// filter.
+// deliveries responds with a page of deliveries. The parameters in more narrow the given filter.
 func (h *manage) deliveries(ctx context.Context, c *call, f status.DeliveryFilter, more ...string) (reply, error) {
 	req, values, err := pageRequest(c, append([]string{typeParam, statusParam, keyParam, sinceParam, untilParam}, more...)...)
 	if err != nil {
@@ -145,9 +144,10 @@ func (errs *fieldErrors) statusClass(values url.Values) status.HTTPClass {
 	return class
 }
 
-// time returns a time in RFC 3339, or the zero time without the parameter. A time after all
-// stored times becomes the last possible: the text of stored times has four digits of the
-// year. A time before all stored times becomes the first of 1970: the zero time is no bound.
+// time returns a time in RFC 3339, or the zero time if the parameter is absent. A time after all
+// times that can be stored becomes the last possible one, because stored times have four digits
+// for the year. A time before all of them becomes the start of 1970, because the zero time means
+// no bound.
 func (errs *fieldErrors) time(values url.Values, name string) time.Time {
 	if !values.Has(name) {
 		return time.Time{}

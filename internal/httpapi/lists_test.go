@@ -26,8 +26,8 @@ func ids(t *testing.T, b *bundle, p hook.Principal, target string) []string {
 	return all
 }
 
-// TestLists_laterEndpoint: an event to a tenant without an endpoint says so, is listed,
-// and goes to an endpoint that is created later.
+// TestLists_laterEndpoint posts an event of a tenant without an endpoint. The response says so,
+// the event is listed, and it can be sent to an endpoint that is created later.
 func TestLists_laterEndpoint(t *testing.T) {
 	t.Parallel()
 
@@ -73,7 +73,7 @@ func TestLists_laterEndpoint(t *testing.T) {
 	}
 }
 
-// The smallest time of some languages is a bound like others.
+// The smallest time of some languages is a valid bound.
 func TestLists_untilTheYearOne(t *testing.T) {
 	t.Parallel()
 
@@ -141,7 +141,7 @@ func listRoutes(t *testing.T) []string {
 	return paths
 }
 
-// walk reads the list to its end, by pages of at most limit items.
+// walk reads the list to its end, in pages of at most limit items.
 func (b *bundle) walk(t *testing.T, l list, limit int) (pages [][]json.RawMessage) {
 	t.Helper()
 
@@ -173,8 +173,8 @@ func (b *bundle) walk(t *testing.T, l list, limit int) (pages [][]json.RawMessag
 	return nil
 }
 
-// TestLists_bytes reads every list of the contract with a bound of a byte: each page has
-// one item, and the pages together have all items of the list, in order.
+// TestLists_bytes reads every list of the contract with a bound of one byte: each page has one
+// item, and together they have all items of the list, in order.
 func TestLists_bytes(t *testing.T) {
 	t.Parallel()
 
@@ -214,15 +214,15 @@ func TestLists_bytes(t *testing.T) {
 	}
 }
 
-// matches reports whether the path is of the route.
+// matches reports whether the path belongs to the route.
 func matches(route, path string) bool {
 	return slices.EqualFunc(strings.Split(route, "/"), strings.Split(path, "/"), func(want, got string) bool {
 		return strings.HasPrefix(want, "{") || want == got
 	})
 }
 
-// A page of large items stays below the 6 MB of a response of Lambda, in the worst of its
-// encodings: six bytes for one.
+// A page of large items stays below the 6 MB of a response of Lambda, even in its largest
+// encoding, with six bytes for each byte.
 func TestLists_largeItems(t *testing.T) {
 	t.Parallel()
 

@@ -11,8 +11,9 @@ import (
 	"surehook.example/surehook/internal/hook"
 )
 
-// TestLongNames: a wrong field has as many bytes as its names, and a payload can have 20 wrong
-// fields below one long name. A response of Lambda takes 6 MB, with up to six bytes for one.
+// TestLongNames checks the size of a response about long names: an error takes as many bytes as
+// the names in its path, and 20 wrong fields can be below one long name. A response of Lambda
+// takes 6 MB, with up to six bytes for each byte.
 func TestLongNames(t *testing.T) {
 	t.Parallel()
 

@@ -10,8 +10,8 @@ import (
 	"surehook.example/surehook/internal/httpapi"
 )
 
-// A delivery has a valid key when the owner of the endpoint set an Authorization
-// header. Every route with a key refuses the delivery all the same.
+// A delivery can have a valid key if the endpoint's owner has set an Authorization header. Every
+// route that needs a key refuses it anyway.
 func TestAccess_deliveriesCannotCallTheAPI(t *testing.T) {
 	t.Parallel()
 

@@ -10,12 +10,12 @@ import (
 	"surehook.example/surehook/internal/httpapi"
 )
 
-// hidden lists the texts of furnish and of failed deliveries that need the scope
-// read: URL, error and body of an answer.
+// hidden lists the texts of furnish and of failed deliveries that need the scope read: URLs,
+// errors and response bodies.
 var hidden = []string{"203.0.113.9 kept silent", "https://answers.example.com/", "a receiver's words"}
 
-// TestMasking calls every route with keys of all scopes but read and admin. No
-// response holds a hidden text, so a new route is covered, too.
+// TestMasking calls every route with keys of all scopes except read and admin. No response may
+// contain a hidden text, so a new route is covered, too.
 func TestMasking(t *testing.T) {
 	t.Parallel()
 
@@ -59,8 +59,8 @@ func TestMasking(t *testing.T) {
 	}
 }
 
-// TestMasking_read checks the other side: the answers that hold a delivery show
-// the hidden texts to a key with the scope read.
+// TestMasking_read checks the opposite: a key with the scope read sees the hidden texts in every
+// response that contains a delivery.
 func TestMasking_read(t *testing.T) {
 	t.Parallel()
 

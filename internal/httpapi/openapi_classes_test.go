@@ -39,7 +39,7 @@ func TestDocument_classes(t *testing.T) {
 				for _, value := range p.Value.Enum {
 					got = append(got, fmt.Sprint(value))
 				}
-				got = slices.DeleteFunc(got, func(class string) bool { return class == "none" }) // of filters: without an attempt
+				got = slices.DeleteFunc(got, func(class string) bool { return class == "none" }) // only in filters: without an attempt
 				if diff := cmp.Diff(want, got); diff != "" {
 					t.Errorf("%s.class (-code +document):\n%s", path, diff)
 				}

@@ -7,8 +7,8 @@ import (
 	"github.com/getkin/kin-openapi/openapi3"
 )
 
-// TestDocument_defaults checks that no schema of a body has a default: generated
-// clients send the defaults of a body, and a change would reset every other field.
+// TestDocument_defaults checks that no schema of a request body has a default, because generated
+// clients would send it: a change of one field would reset all others.
 func TestDocument_defaults(t *testing.T) {
 	t.Parallel()
 
@@ -21,8 +21,8 @@ func TestDocument_defaults(t *testing.T) {
 	}
 }
 
-// TestDocument_anyValue checks that a payload has no type: generators do not accept
-// a list of all types.
+// TestDocument_anyValue checks that a payload has no type, because generators do not accept a
+// list of all types.
 func TestDocument_anyValue(t *testing.T) {
 	t.Parallel()
 
@@ -42,8 +42,8 @@ func TestDocument_anyValue(t *testing.T) {
 	}
 }
 
-// TestDocument_names checks that no two components of any kind have one name:
-// generators make one type of a language for each.
+// TestDocument_names checks that no two components, of any kind, have the same name, because
+// generators make a type with that name for each.
 func TestDocument_names(t *testing.T) {
 	t.Parallel()
 
@@ -73,7 +73,7 @@ func TestDocument_names(t *testing.T) {
 	}
 }
 
-// walkSchema calls visit for the schema and all schemas inside, with their paths.
+// walkSchema calls visit for the schema and all schemas inside it, with their paths.
 func walkSchema(path string, s *openapi3.Schema, visit func(path string, s *openapi3.Schema)) {
 	visit(path, s)
 	if s.Items != nil {

@@ -70,8 +70,8 @@ func TestDocument_routes(t *testing.T) {
 	}
 }
 
-// TestDocument_statuses checks that every operation lists the possible error
-// responses, such as 403 for a missing scope, in the same way.
+// TestDocument_statuses checks that every operation lists its possible error responses, such as
+// 403 if it needs a scope.
 func TestDocument_statuses(t *testing.T) {
 	t.Parallel()
 
@@ -120,15 +120,15 @@ func TestDocument_statuses(t *testing.T) {
 	}
 }
 
-// takesMore reports whether the operation has a parameter outside the path with
-// possible errors. Ignored parameters and parameters read with the body do not count.
+// takesMore reports whether the operation has a parameter outside the path that can be wrong.
+// Ignored parameters and those read with the body do not count.
 func takesMore(op *openapi3.Operation) bool {
 	return slices.ContainsFunc(op.Parameters, func(p *openapi3.ParameterRef) bool {
 		return p.Value.In == "query" || p.Value.Name == "If-Match"
 	})
 }
 
-// TestDocument_examples checks that every body has an example, in the schema or beside the schema.
+// TestDocument_examples checks that every body has an example, in its schema or next to it.
 func TestDocument_examples(t *testing.T) {
 	t.Parallel()
 
@@ -171,8 +171,8 @@ func TestDocument_bodies(t *testing.T) {
 	}
 }
 
-// TestDocument_views is TestDocument_bodies for responses: exactly the optional
-// fields are not required by the schema.
+// TestDocument_views is TestDocument_bodies for responses: the schema must require all fields
+// except the optional ones.
 func TestDocument_views(t *testing.T) {
 	t.Parallel()
 
@@ -182,8 +182,8 @@ func TestDocument_views(t *testing.T) {
 	}
 }
 
-// TestDocument_schemas checks that every schema of an object is compared with the
-// code, by name or as a part of another schema.
+// TestDocument_schemas checks that every schema of an object is compared with the code, by its
+// name or as part of another schema.
 func TestDocument_schemas(t *testing.T) {
 	t.Parallel()
 
@@ -221,8 +221,8 @@ func TestDocument_schemas(t *testing.T) {
 // fields compares structs with schemas.
 type fields struct {
 	schemas  openapi3.Schemas
-	closed   bool // the schemas must allow nothing else
-	required bool // exactly the fields written always are required
+	closed   bool // the schemas must not allow other fields
+	required bool // exactly the fields that are always written must be required
 }
 
 func (f fields) compare(t *testing.T, path string, s *openapi3.Schema, typ reflect.Type) {

@@ -26,28 +26,28 @@ type Portal struct {
 
 // Headers of the pages.
 const (
-	// pagePolicy permits scripts, styles and fonts of this host only. The rest of the policy
+	// pagePolicy permits only scripts, styles and fonts of this host. The rest of the policy
 	// differs by page: requests go to this host, and from the console also to the issuer of
 	// people's tokens; images may come from the origin of the portal's logo.
 	pagePolicy = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'%s; " +
 		"font-src 'self'; base-uri 'none'; form-action 'none'; img-src 'self' data:%s; frame-ancestors %s"
-	assetsCaching = "public, max-age=31536000, immutable" // the name of a file has a hash of its content
-	pageCaching   = "no-cache"                            // a deployment names other files
+	assetsCaching = "public, max-age=31536000, immutable" // the name of a file contains a hash of its content
+	pageCaching   = "no-cache"                            // after a deployment the page names other files
 )
 
 const assetsPath = "/web/"
 
-// pages serves the console and the portal: one page that reads the API from the browser,
-// and the files of the page. All are public and hold no data.
+// pages serves the console and the portal: one page that reads the API from the browser, and the
+// files of that page. All of them are public and contain no data.
 type pages struct {
 	files  fs.FS
-	html   []byte // nil in a build without the page
+	html   []byte // nil in a build without the pages
 	portal Portal
-	issuer string // a part of the policy of the console
+	issuer string // part of the policy of the console
 	next   http.Handler
 }
 
-// built returns the folder of the page in this build.
+// built returns the folder of the pages in this build.
 func built() fs.FS {
 	files, err := fs.Sub(web.Files, "dist")
 	if err != nil { // only for an invalid name
@@ -62,8 +62,8 @@ func HasConsole() bool {
 	return err == nil
 }
 
-// withPages returns a handler of the pages, with next for all other paths. files is the
-// folder of the built page.
+// withPages returns a handler of the pages, with next for all other paths. files is the folder of
+// the built pages.
 func withPages(next http.Handler, files fs.FS, portal Portal, signIn names.SignIn) http.Handler {
 	p := &pages{files: files, portal: portal, issuer: issuerPolicy(signIn), next: next}
 	if page, err := template.ParseFS(files, "index.html"); err == nil {
@@ -79,7 +79,7 @@ func withPages(next http.Handler, files fs.FS, portal Portal, signIn names.SignI
 	return p
 }
 
-// ServeHTTP serves a page or a file. The page itself reads the rest of the path.
+// ServeHTTP serves a page or a file. The script in the page interprets the rest of the path.
 func (p *pages) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	file, isAsset := strings.CutPrefix(r.URL.Path, assetsPath)
 	switch {
@@ -109,7 +109,7 @@ func (p *pages) embedders() string {
 	return strings.Join(p.portal.Embedders, " ")
 }
 
-// issuerPolicy returns the origins of the issuer as a part of connect-src.
+// issuerPolicy returns the origins of the issuer, for connect-src.
 func issuerPolicy(s names.SignIn) string {
 	u, err := url.Parse(s.Issuer)
 	if s.Issuer == "" || err != nil {
@@ -118,7 +118,7 @@ func issuerPolicy(s names.SignIn) string {
 	return " " + strings.Join(append([]string{u.Scheme + "://" + u.Host}, s.Origins...), " ")
 }
 
-// images returns the origin of the portal's logo, after a space; "" without one.
+// images returns a space and the origin of the portal's logo; "" if it has none.
 func (p *pages) images() string {
 	if origin := names.LogoOrigin(p.portal.Logo); origin != "" {
 		return " " + origin
@@ -134,13 +134,13 @@ func (p *pages) servePage(w http.ResponseWriter, issuer, images, ancestors strin
 	} else {
 		answer = answer.with("Content-Type", "text/html; charset=utf-8")
 	}
-	// Pages that open this page get no handle on its window.
+	// Windows of other sites that open this page cannot refer to its window.
 	answer = answer.with("Cache-Control", pageCaching).with("Content-Security-Policy", fmt.Sprintf(pagePolicy, issuer, images, ancestors)).
 		with("Referrer-Policy", "no-referrer").with("Cross-Origin-Opener-Policy", "same-origin")
 	answer.write(w)
 }
 
-// serveAsset serves a file of the page in the smallest form that the browser reads.
+// serveAsset serves a file of the pages in the smallest encoding that the browser accepts.
 func (p *pages) serveAsset(w http.ResponseWriter, r *http.Request, name string) {
 	mediaType := mediaTypeOf(name)
 	if mediaType == "" || !fs.ValidPath(name) {
@@ -167,7 +167,7 @@ func (p *pages) serveAsset(w http.ResponseWriter, r *http.Request, name string) 
 	p.next.ServeHTTP(w, r)
 }
 
-// mediaTypeOf returns the type of a served file; "" for all other files.
+// mediaTypeOf returns the type of a file that may be served; "" for all others.
 func mediaTypeOf(name string) string {
 	switch path.Ext(name) {
 	case ".js":

@@ -97,7 +97,7 @@ func TestPages_policy(t *testing.T) {
 	}
 }
 
-// The console alone may ask the issuer of people's tokens.
+// Only the console may send requests to the issuer of people's tokens.
 func TestPages_issuer(t *testing.T) {
 	t.Parallel()
 
@@ -116,7 +116,7 @@ func TestPages_issuer(t *testing.T) {
 	}
 }
 
-// TestPages_notBuilt checks a build without the page: the rest of the API works.
+// TestPages_notBuilt checks that the rest of the API works in a build without the pages.
 func TestPages_notBuilt(t *testing.T) {
 	t.Parallel()
 
@@ -129,7 +129,7 @@ func TestPages_notBuilt(t *testing.T) {
 	}
 }
 
-// TestPages_served checks that the handlers serve the page, built or not.
+// TestPages_served checks that the handlers serve the pages, whether or not they are built.
 func TestPages_served(t *testing.T) {
 	t.Parallel()
 
@@ -143,7 +143,8 @@ func TestPages_served(t *testing.T) {
 	}
 }
 
-// TestPages_docsWithSlash checks that the page of the document is served at both addresses: people copy either.
+// TestPages_docsWithSlash checks that the page of the document is served with and without a slash
+// at the end, because people use both.
 func TestPages_docsWithSlash(t *testing.T) {
 	t.Parallel()
 

@@ -46,7 +46,7 @@ func TestAccess_people(t *testing.T) {
 	}
 }
 
-// The records of a change name the person.
+// Audit records name the person.
 func TestAudit_people(t *testing.T) {
 	t.Parallel()
 

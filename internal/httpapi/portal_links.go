@@ -12,7 +12,7 @@ import (
 	"surehook.example/surehook/internal/hook"
 )
 
-// maxCodeBody bounds the body of the only change without a key, in bytes.
+// maxCodeBody bounds the body of the only request without a key that changes something, in bytes.
 const maxCodeBody = 1 << 10
 
 type portalLinkBody struct {
@@ -20,7 +20,7 @@ type portalLinkBody struct {
 	Scopes []hook.Scope `json:"scopes"`
 }
 
-// portalLinkView is a new link to the portal, with its code. No other response holds the code.
+// portalLinkView is a new link to the portal with its code, which no other response contains.
 type portalLinkView struct {
 	URL       string        `json:"url"`
 	KeyID     hook.KeyID    `json:"key_id"`
@@ -55,8 +55,8 @@ func (h *manage) createPortalLink(ctx context.Context, c *call) (reply, error) {
 	return reply{status: http.StatusCreated, body: view}, nil
 }
 
-// portalURL returns the URL of the portal at the host of the request. The code is in the
-// fragment, which browsers send to no server.
+// portalURL returns the URL of the portal, at the host of the request. The code is in the
+// fragment, which browsers do not send to servers.
 func portalURL(host string, tenant hook.TenantID, code string) string {
 	u := url.URL{Scheme: "https", Host: host, Path: "/portal"}
 	name := u.Hostname()
@@ -74,7 +74,8 @@ func (h *manage) endPortalLink(ctx context.Context, c *call) (reply, error) {
 	return h.endLink(ctx, c, id)
 }
 
-// endPortalSession ends the link of the caller's own key. A key of no link is not found.
+// endPortalSession ends the link of the caller's own key. For a key that belongs to no link it
+// responds 404.
 func (h *manage) endPortalSession(ctx context.Context, c *call) (reply, error) {
 	return h.endLink(ctx, c, c.principal.Key)
 }
@@ -95,7 +96,7 @@ type portalCodeBody struct {
 	Code string `json:"code"`
 }
 
-// portalSessionView is the key of an opened link. No other response holds the key.
+// portalSessionView is the key of an opened link, which no other response contains.
 type portalSessionView struct {
 	Key       string        `json:"key"`
 	KeyID     hook.KeyID    `json:"key_id"`
@@ -104,8 +105,8 @@ type portalSessionView struct {
 	ExpiresAt stamp         `json:"expires_at"`
 }
 
-// openPortalSession takes the code of a link for a key. The caller has no key: only the
-// right code leaves a record of the change.
+// openPortalSession exchanges the code of a link for a key. The caller has no key, so only a
+// right code leaves an audit record.
 func (h *manage) openPortalSession(ctx context.Context, c *call) (reply, error) {
 	var body portalCodeBody
 	if err := decode(c, maxCodeBody, &body); err != nil {

@@ -21,7 +21,7 @@ const (
 	sessionURL = "/v1/tenants/acme/portal-session"
 )
 
-// noAdmin is a stack whose admin key is none of the tests'.
+// noAdmin is a stack whose admin key none of the tests knows.
 type noAdmin struct{}
 
 // AdminKey returns a new key.
@@ -60,8 +60,9 @@ func (b *bundle) portalLink(t *testing.T, body string) (id, code string) {
 
 func codeBody(code string) string { return `{"code":"` + code + `"}` }
 
-// TestPortalLink follows a link from its creation to the sign-out: the code is no key and
-// opens once, and neither code nor key is in a record, in the log or in the list of keys.
+// TestPortalLink follows a link from its creation to the sign-out: the code is not a key and
+// opens the link once, and neither the code nor the key appears in a record, in the log or in the
+// list of keys.
 func TestPortalLink(t *testing.T) {
 	t.Parallel()
 
@@ -90,7 +91,7 @@ func TestPortalLink(t *testing.T) {
 	if b.caller(t, key).Key != "" {
 		t.Error("the key works after the sign-out")
 	}
-	// API Gateway has the caller cached for a minute.
+	// API Gateway still has the caller in its cache, for a minute.
 	if w := b.do(t, p, http.MethodDelete, sessionURL, ""); w.Code != http.StatusNotFound {
 		t.Errorf("sign out again = %d %s; want 404", w.Code, w.Body)
 	}
@@ -107,7 +108,8 @@ func TestPortalLink(t *testing.T) {
 	}
 }
 
-// TestPortalLink_refused: every refusal of a code stores nothing, and says nothing about tenants.
+// TestPortalLink_refused checks that a refused code changes nothing, and that the response says
+// nothing about tenants.
 func TestPortalLink_refused(t *testing.T) {
 	t.Parallel()
 
@@ -155,7 +157,7 @@ func TestPortalLink_refused(t *testing.T) {
 	}
 }
 
-// TestPortalLink_race: of 20 callers with one code, one gets a key.
+// TestPortalLink_race checks that of 20 callers with the same code, one gets a key.
 func TestPortalLink_race(t *testing.T) {
 	t.Parallel()
 
@@ -182,7 +184,8 @@ func TestPortalLink_race(t *testing.T) {
 	}
 }
 
-// TestPortalLink_ends: an operator ends a link before and after its opening, in its tenant alone.
+// TestPortalLink_ends checks that an operator can end a link before and after it is opened, but
+// only in its tenant.
 func TestPortalLink_ends(t *testing.T) {
 	t.Parallel()
 
@@ -211,8 +214,8 @@ func TestPortalLink_ends(t *testing.T) {
 	}
 }
 
-// TestPortalSession_ownKeyOnly: the key of a link ends itself, with any scope, and nothing else;
-// other keys do not end themselves.
+// TestPortalSession_ownKeyOnly checks that the key of a link can end itself, whatever its scopes,
+// and nothing else, and that other keys cannot end themselves.
 func TestPortalSession_ownKeyOnly(t *testing.T) {
 	t.Parallel()
 
@@ -255,7 +258,7 @@ func TestPortalSession_ownKeyOnly(t *testing.T) {
 	}
 }
 
-// TestPortalSession_closing: a link of a tenant in erasure opens nothing.
+// TestPortalSession_closing checks that a link of a tenant that is being erased cannot be opened.
 func TestPortalSession_closing(t *testing.T) {
 	t.Parallel()
 

@@ -11,7 +11,7 @@ import (
 	"surehook.example/surehook/internal/hook"
 )
 
-// requestPreviewBody is an event, and settings to try in place of the endpoint's. Absent fields
+// requestPreviewBody is an event, with settings to try in place of the endpoint's. Absent fields
 // are nil.
 type requestPreviewBody struct {
 	Event          *string        `json:"event_id"`

@@ -83,8 +83,8 @@ func TestPreview(t *testing.T) {
 	}
 }
 
-// TestPreview_signature verifies the preview with the public library and the secret of the
-// answer.
+// TestPreview_signature verifies the preview with the public library and the secret in the
+// response.
 func TestPreview_signature(t *testing.T) {
 	t.Parallel()
 

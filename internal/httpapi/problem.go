@@ -25,8 +25,8 @@ type problem struct {
 	Errors []hook.FieldError `json:"errors,omitempty"`
 }
 
-// problemOf returns the problem for the caller: message and fields of an error
-// with a code, and a constant text for internal errors.
+// problemOf returns the problem for the caller: the message and the fields of an error with a
+// code, or a constant text for an internal error.
 func problemOf(err error) problem {
 	if e, ok := isMethodError(err); ok {
 		return newProblem(http.StatusMethodNotAllowed, "method_not_allowed", e.Error())
@@ -37,7 +37,8 @@ func problemOf(err error) problem {
 	}
 	p := newProblem(statusOf(known.Code), known.Code.String(), known.Message)
 	p.Errors = slices.Clone(known.Fields)
-	// Checks over maps find fields in random order. Sorting makes the response deterministic.
+	// Checks that loop over maps find fields in random order. Sorting makes the response
+	// deterministic.
 	slices.SortStableFunc(p.Errors, func(a, b hook.FieldError) int { return cmp.Compare(a.Field, b.Field) })
 	p.Errors = p.Errors[:min(len(p.Errors), maxWrong)]
 	return p

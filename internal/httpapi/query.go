@@ -55,7 +55,7 @@ type listView[T any] struct {
 	NextCursor *string `json:"next_cursor"` // null at the end
 }
 
-// viewList responds with a page of a list, bounded by bytes. It is the only way to a
+// viewList responds with a page of a list, bounded in bytes. It is the only way to make a
 // listView.
 func viewList[T, V any](r page.Request, read func(page.Request) (page.List[T], error), view func(T) V) (reply, error) {
 	l, err := page.Encode(r, read, func(t T) ([]byte, error) { return marshal(view(t)) })

@@ -9,7 +9,7 @@ import (
 	"surehook.example/surehook/internal/hook"
 )
 
-// Bytes of a reject in a list: of its body, of its reason, and of its other texts.
+// Bytes of a reject shown in a list: of its body, of its reason, and of each other text.
 const (
 	maxExcerpt = 4 << 10
 	maxReason  = 1000
@@ -26,7 +26,7 @@ type rejectView struct {
 	EventType      string `json:"event_type,omitzero"`
 	IdempotencyKey string `json:"idempotency_key,omitzero"`
 	Body           string `json:"body"`
-	Cut            bool   `json:"cut"` // the body is longer
+	Cut            bool   `json:"cut"` // only the start of the body is shown
 }
 
 func viewReject(m source.Message) rejectView {
@@ -38,7 +38,7 @@ func viewReject(m source.Message) rejectView {
 	}
 }
 
-// cut returns at most so many bytes of a text, without a part of a character.
+// cut returns the start of a text, at most this many bytes, without splitting a character.
 func cut(text string, most int) string {
 	return strings.ToValidUTF8(text[:min(len(text), most)], "")
 }
@@ -47,7 +47,7 @@ type rejectsView struct {
 	Data []rejectView `json:"data"`
 }
 
-// listRejects responds with rejects in no particular order. A queue has no pages.
+// listRejects responds with rejects, in no particular order. A queue has no pages.
 func (h *manage) listRejects(ctx context.Context, c *call) (reply, error) {
 	req, values, err := pageRequest(c)
 	if err != nil {
@@ -73,7 +73,7 @@ type redrivenView struct {
 	More     bool `json:"more"`
 }
 
-// redriveRejects sends the rejects to the events queue again.
+// redriveRejects sends the rejects back to the events queue.
 func (h *manage) redriveRejects(ctx context.Context, c *call) (reply, error) {
 	if err := c.begin(ctx, "rejects", nil); err != nil {
 		return reply{}, err

@@ -35,7 +35,7 @@ type endedChange struct {
 	Note   string      `json:"note,omitzero"`
 }
 
-// eventReplay is the request for the replay of an event, for the record of the change.
+// eventReplay is the request to replay an event, for the audit record.
 type eventReplay struct {
 	replayBody
 	Endpoint string `json:"endpoint"`
@@ -45,8 +45,7 @@ type noteBody struct {
 	Note string `json:"note"`
 }
 
-// replayDelivery replays one settled delivery of any state, because the caller
-// names the delivery.
+// replayDelivery replays one settled delivery in any state, because the caller names it.
 func (h *replays) replayDelivery(ctx context.Context, c *call) (reply, error) {
 	var body replayBody
 	if err := decodeOptional(c, &body); err != nil {
@@ -67,9 +66,9 @@ func (h *replays) replayDelivery(ctx context.Context, c *call) (reply, error) {
 	return reply{status: http.StatusAccepted, body: c.viewDelivery(d)}, nil
 }
 
-// replayEvent replays each delivery of the event independently and responds with
-// one result per delivery: 202 when all were replayed, otherwise 207, so a 202
-// never hides a refusal. postBatch responds in the same way.
+// replayEvent replays each delivery of the event independently and responds with one result per
+// delivery: 202 if all were replayed, otherwise 207, so that a 202 never hides a refusal.
+// postBatch does the same.
 func (h *replays) replayEvent(ctx context.Context, c *call) (reply, error) {
 	var body replayBody
 	if err := decodeOptional(c, &body); err != nil {
@@ -115,15 +114,15 @@ func (h *replays) replayEvent(ctx context.Context, c *call) (reply, error) {
 	if len(replayed.Deliveries) > 0 {
 		c.changed(nil, replayed)
 	}
-	// A fault of Surehook may have replayed the delivery all the same.
+	// After a fault of Surehook the delivery may still have been replayed.
 	if refused != nil && (len(replayed.Deliveries) == 0 || problemOf(refused).Status >= http.StatusInternalServerError) {
 		c.change.result = refused
 	}
 	return reply{status: status, body: view}, nil
 }
 
-// refused returns the view of a refused replay. The request succeeds, so refused
-// logs internal faults.
+// refused returns the view of a replay that was refused. The request as a whole succeeds, so
+// internal faults are logged here.
 func (h *replays) refused(ctx context.Context, tenant hook.TenantID, r replay.Result) notReplayedView {
 	p := problemOf(r.Err)
 	if p.Status >= http.StatusInternalServerError {

@@ -17,7 +17,7 @@ const (
 	analysisURL   = "/v1/tenants/acme/dead-letters/analysis"
 )
 
-// replayer may do nothing but replay.
+// replayer has no scope but that for replays.
 var replayer = hook.Principal{Key: "key_replayer", Tenant: "acme", Scopes: []hook.Scope{hook.ScopeReplay}}
 
 // dead makes the retrying delivery of the story a dead one.
@@ -94,7 +94,7 @@ func TestReplay_inProgress(t *testing.T) {
 	}
 }
 
-// TestReplay_event checks that each delivery of an event has a separate result.
+// TestReplay_event checks that each delivery of an event has its own result.
 func TestReplay_event(t *testing.T) {
 	t.Parallel()
 
@@ -233,7 +233,7 @@ func TestReplay_job(t *testing.T) {
 	}
 }
 
-// TestReplay_cause selects by the last attempt.
+// TestReplay_cause selects deliveries by their last attempt.
 func TestReplay_cause(t *testing.T) {
 	t.Parallel()
 
@@ -276,7 +276,7 @@ func TestReplay_cause(t *testing.T) {
 	}
 }
 
-// TestReplay_action checks the fields of a job that say what the job does, and how much.
+// TestReplay_action checks the fields of a job that say what it does, and to how many deliveries.
 func TestReplay_action(t *testing.T) {
 	t.Parallel()
 
@@ -317,7 +317,8 @@ func TestReplay_action(t *testing.T) {
 	}
 }
 
-// TestReplay_progressOfDiscards: a discarded delivery is settled, and skipped ones have reasons.
+// TestReplay_progressOfDiscards checks that discarded deliveries count as settled, and that
+// skipped ones have reasons.
 func TestReplay_progressOfDiscards(t *testing.T) {
 	t.Parallel()
 

@@ -15,7 +15,7 @@ type reply struct {
 	body   any
 	header http.Header
 	raw    []byte // body as JSON
-	logged bool   // the line of the action holds the line of the request
+	logged bool   // the log line of the action stands for that of the request
 }
 
 func ok(body any) reply { return reply{status: http.StatusOK, body: body} }
@@ -29,7 +29,7 @@ func (a reply) with(name, value string) reply {
 	return a
 }
 
-// versioned sets the ETag to the version, for a later If-Match.
+// versioned sets the ETag to the version, for use in a later If-Match.
 func (a reply) versioned(version int64) reply {
 	return a.with("ETag", strconv.Quote(strconv.FormatInt(version, 10)))
 }
@@ -44,8 +44,8 @@ func (a *reply) encode() error {
 	return err
 }
 
-// marshal returns the JSON of a response or of a part. Responses of endpoints may hold
-// invalid UTF-8; U+FFFD replaces invalid bytes.
+// marshal returns the JSON of a response or of a part of one. What endpoints respond may contain
+// invalid UTF-8, which is replaced by U+FFFD.
 func marshal(v any) ([]byte, error) {
 	raw, err := json.Marshal(v, json.Deterministic(true), jsontext.AllowInvalidUTF8(true))
 	if err != nil {
@@ -67,5 +67,5 @@ func (a *reply) write(w http.ResponseWriter) {
 		header.Set("Content-Type", "application/json")
 	}
 	w.WriteHeader(a.status)
-	_, _ = w.Write(a.raw) // the client is gone
+	_, _ = w.Write(a.raw) // fails if the client is gone
 }

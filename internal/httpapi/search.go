@@ -24,8 +24,8 @@ type foundView struct {
 	At     stamp         `json:"at,omitzero"`
 }
 
-// search finds records by an id: of the tenant of the path, or of all tenants. Replay jobs
-// need the scope that reads them.
+// search finds records by an id, of the tenant in the path or of all tenants. Replay jobs are
+// only found with the scope that reads them.
 func (h *manage) search(ctx context.Context, c *call) (reply, error) {
 	values, err := query(c, textParam)
 	if err != nil {

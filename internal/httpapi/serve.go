@@ -37,8 +37,8 @@ type call struct {
 }
 
 // serve returns the handler of the routes. Requests for other paths get a problem document, too.
-// changes is for the routes with a change; zero without such routes. pageBytes bounds the
-// pages of lists; 0: page.MaxBytes.
+// changes is for the routes that change something, and zero if there are none. pageBytes bounds
+// the pages of lists; 0: page.MaxBytes.
 func serve(log *slog.Logger, changes recorder, pageBytes int, routes []route) http.Handler {
 	resources := make(map[string]*resource)
 	for _, r := range routes {
@@ -55,7 +55,7 @@ func serve(log *slog.Logger, changes recorder, pageBytes int, routes []route) ht
 	mux.Handle("/", unknown)
 
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if path.Clean(r.URL.Path) != r.URL.Path { // the mux would redirect
+		if path.Clean(r.URL.Path) != r.URL.Path { // otherwise the mux would redirect
 			unknown.ServeHTTP(w, r)
 			return
 		}
@@ -73,14 +73,13 @@ type resource struct {
 	pageBytes int
 }
 
-// recorder records changes, and refuses changes of closing tenants.
+// recorder records changes, and refuses changes of tenants that are being erased.
 type recorder struct {
 	log   *audit.Log
 	guard erasure.Guard
 }
 
-// ServeHTTP handles the request and logs one line. A reply that is logged has its line
-// already.
+// ServeHTTP handles the request and logs one line, unless the reply is already logged.
 func (s *resource) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	began := time.Now() //nolint:forbidigo // for the log and for the expiry of the caller's key
 	c := &call{w: w, r: r, began: began, pageBytes: s.pageBytes}
@@ -132,7 +131,7 @@ func (s *resource) answer(ctx context.Context, c *call) (reply, error) {
 	return s.perform(ctx, s.routes[i], c)
 }
 
-// methodError reports a known path with an unknown method.
+// methodError means that the path is known, but not the method.
 type methodError struct{ allow string }
 
 // Error returns the allowed methods.

@@ -16,7 +16,7 @@ import (
 	"surehook.example/surehook/internal/httpapi"
 )
 
-// slow accepts after a time.
+// slow takes some time to accept an event.
 type slow struct {
 	accepts
 
@@ -24,12 +24,12 @@ type slow struct {
 }
 
 func (s slow) Accept(ctx context.Context, tenant hook.TenantID, r ingest.Request) (ingest.Result, error) {
-	time.Sleep(s.after) // of the bubble
+	time.Sleep(s.after) // virtual time
 	return s.accepts.Accept(ctx, tenant, r)
 }
 
-// TestEvents_post_slow checks that the line of a single post has the duration of a slow
-// post, and of no other.
+// TestEvents_post_slow checks that the line of a single post has a duration only if the post was
+// slow.
 func TestEvents_post_slow(t *testing.T) {
 	t.Parallel()
 

@@ -68,7 +68,7 @@ func (errs *fieldErrors) hourly(values url.Values) bool {
 	return by == "hour"
 }
 
-// grouping returns the grouping; an endpoint has no group by endpoint.
+// grouping returns the grouping. The statistics of one endpoint cannot be grouped by endpoint.
 func (errs *fieldErrors) grouping(values url.Values, endpoint bool) status.Grouping {
 	switch g := status.Grouping(values.Get(groupParam)); {
 	case !values.Has(groupParam):
@@ -97,8 +97,8 @@ type pipelineStatsView struct {
 	statsView
 }
 
-// statsRowView holds the figures of a group. Rates and times without samples are left
-// out, and fields of endpoints from rows of event types.
+// statsRowView holds the figures of a group. Rates and durations without samples are left out,
+// and rows of event types lack the fields that only endpoints have.
 type statsRowView struct {
 	Hour         *stamp          `json:"hour,omitzero"`
 	Tenant       hook.TenantID   `json:"tenant,omitzero"`

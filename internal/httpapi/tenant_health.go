@@ -12,7 +12,7 @@ import (
 	"surehook.example/surehook/internal/rule/condition"
 )
 
-// defaultEndpointRows is the number of rows of a tenant's health without limit.
+// defaultEndpointRows is the number of rows in a tenant's health if the request has no limit.
 const defaultEndpointRows = 100
 
 // getTenantHealth responds with the health of a tenant's endpoints, the worst first.
@@ -47,7 +47,7 @@ type conditionView struct {
 type tenantHealthView struct {
 	At        stamp                 `json:"at"`
 	Since     stamp                 `json:"since"`
-	Endpoints int                   `json:"endpoints"` // also those without a row
+	Endpoints int                   `json:"endpoints"` // all, even those without a row
 	Waiting   waitingView           `json:"waiting"`
 	Data      []endpointSummaryView `json:"data"`
 }
@@ -61,7 +61,7 @@ type waitingView struct {
 	Reasons  map[hook.Reason]int `json:"parked_by_reason"` // of the oldest parked deliveries of each endpoint
 }
 
-// endpointSummaryView is an endpoint in the health of a tenant. Rates and times without
+// endpointSummaryView is an endpoint in the health of a tenant. Rates and durations without
 // samples are left out.
 type endpointSummaryView struct {
 	Endpoint  hook.EndpointID    `json:"endpoint_id"`

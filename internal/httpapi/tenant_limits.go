@@ -27,7 +27,7 @@ func (h *manage) getTenantLimits(ctx context.Context, c *call) (reply, error) {
 	return ok(viewTenantLimits(l)), nil
 }
 
-// putTenantLimits replaces all limits: an absent field removes the limit.
+// putTenantLimits replaces all limits. An absent field removes its limit.
 func (h *manage) putTenantLimits(ctx context.Context, c *call) (reply, error) {
 	var body tenantLimitsBody
 	wrong, err := decodeForm(c, maxBody, &body)
@@ -53,8 +53,8 @@ func (h *manage) deleteTenantLimits(ctx context.Context, c *call) (reply, error)
 	return reply{status: http.StatusNoContent}, nil
 }
 
-// setLimits replaces the limits of the tenant. Of two concurrent changes, both records
-// may have the same old limits.
+// setLimits replaces the limits of the tenant. If two calls change them concurrently, both
+// records may have the same old limits.
 func (h *manage) setLimits(ctx context.Context, c *call, l hook.TenantLimits, request any, wrong ...hook.FieldError) error {
 	if err := c.begin(ctx, string(c.tenant), request); err != nil {
 		return err
@@ -70,8 +70,8 @@ func (h *manage) setLimits(ctx context.Context, c *call, l hook.TenantLimits, re
 	return nil
 }
 
-// limitOf returns the limit of a field. A given 0 is no limit in package hook and not
-// valid in a request, where 0 could mean that nothing is allowed.
+// limitOf returns the limit in a field. A given 0 is refused, because in package hook it means no
+// limit, while a caller may mean that nothing is allowed.
 func limitOf[T int | duration](given *T) T {
 	switch {
 	case given == nil:

@@ -64,8 +64,8 @@ func TestTenantLimits_invalid(t *testing.T) {
 	}
 }
 
-// TestTenantLimits_onlyTheOperatorSets holds the promise of SECURITY.md: no key of one
-// tenant changes limits, whatever its scopes.
+// TestTenantLimits_onlyTheOperatorSets checks a promise of SECURITY.md: no key of one tenant can
+// change limits, whatever its scopes.
 func TestTenantLimits_onlyTheOperatorSets(t *testing.T) {
 	t.Parallel()
 
@@ -169,7 +169,7 @@ func TestTenantLimits_eventsPerSecond(t *testing.T) {
 		{after: 0, path: eventsURL + "/batch", body: three, status: 429, retryAfter: "1"},
 		{after: 0, path: eventsURL, body: one, status: 202, retryAfter: ""},
 		{after: 0, path: eventsURL, body: one, status: 429, retryAfter: "1"},
-		{after: time.Second, path: eventsURL + "/batch", body: three, status: 202, retryAfter: ""}, // 1.5 s of units
+		{after: time.Second, path: eventsURL + "/batch", body: three, status: 202, retryAfter: ""}, // 1.5 s are used up
 		{after: 0, path: eventsURL, body: one, status: 429, retryAfter: "1"},
 		{after: 0, path: eventsURL + "/batch", body: three, status: 429, retryAfter: "2"},
 		{after: 1500 * time.Millisecond, path: eventsURL + "/batch", body: three, status: 202, retryAfter: ""},

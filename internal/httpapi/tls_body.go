@@ -18,14 +18,14 @@ func (b tlsBody) material() hook.Material {
 	return m
 }
 
-// masked returns the body for a record. The certificates are long, and the record of the
-// change names the subject.
+// masked returns the body for a record. Certificates are left out because they are long; the
+// record of the change names the subject.
 func (b tlsBody) masked() *tlsBody {
 	b.CA, b.Certificate, b.Key = maskedText(b.CA), maskedText(b.Certificate), maskedText(b.Key)
 	return &b
 }
 
-// tlsView is the TLS settings in a response. Stored texts read ***.
+// tlsView is the TLS settings in a response. Stored texts are shown as ***.
 type tlsView struct {
 	CA          string `json:"ca,omitzero"`
 	Certificate string `json:"certificate,omitzero"`

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestEndpoints_transformation checks expressions when they are saved: their form, and
-// with the examples of the event types that the endpoint names.
+// TestEndpoints_transformation checks that an expression is checked when it is saved: its form,
+// and its results for the examples of the event types that the endpoint names.
 func TestEndpoints_transformation(t *testing.T) {
 	t.Parallel()
 

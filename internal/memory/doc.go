@@ -3,8 +3,8 @@
 // code must not import the package.
 //
 // The contracts are documented at the ports. Package porttest runs the same suites
-// on this package and on the adapters in internal/aws; comments here say only the
-// differences to AWS:
+// on this package and on the adapters in internal/aws; comments here only describe the
+// differences from AWS:
 //   - throughput is unlimited;
 //   - nothing is lost, duplicated or out of order;
 //   - indexes do not lag, unless the table's Around says so;

@@ -1,7 +1,7 @@
-"""The receiver of `make smoke`: verifies each request and keeps what came.
+"""The receiver of `make smoke`: verifies each request and records it.
 
-The table has one script per path: the statuses to answer, of which the last
-repeats, and the endpoint's secret. A path without a script does not exist.
+The table has one script per path: the statuses to answer with, of which the
+last one repeats, and the endpoint's secret. A path without a script gets 404.
 """
 
 import base64
@@ -18,7 +18,7 @@ TABLE = boto3.resource("dynamodb").Table(os.environ["TABLE"])
 
 
 def genuine(secret, headers, body, now):
-    """Whether a signature of the request is the secret's, and fresh."""
+    """Whether a signature of the request was made with the secret, and recently."""
     sent = headers.get("webhook-timestamp", "")
     if not sent.isdigit() or abs(now - int(sent)) > TOLERANCE:
         return False

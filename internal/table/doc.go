@@ -1,5 +1,5 @@
-// Package table is a table of DynamoDB in one process, at the height of the SDK's
-// requests. Tests, the simulator and make dev run the deployed store over it.
+// Package table is a DynamoDB table in one process, which takes the requests of the SDK.
+// Tests, the simulator and make dev run the deployed store over it.
 //
 // It supports GetItem, BatchGetItem, TransactGetItems, Query, Scan, PutItem, UpdateItem,
 // BatchWriteItem and TransactWriteItems; global secondary indexes with KEYS_ONLY, which are
@@ -7,20 +7,20 @@
 //
 // # What it refuses
 //
-// A request has an effect, or an error: a field that the table does not support is an error
-// that names the field. So are legacy parameters, consumed capacity, metrics of item
+// No part of a request is ignored: a field that the table does not support is an error that
+// names the field. So are legacy parameters, consumed capacity, metrics of item
 // collections, ReturnValues but ALL_NEW of an update, Select but COUNT, segments and indexes
-// of a Scan, several tables in one batch, keys that are no strings, projections of nested
+// of a Scan, several tables in one batch, keys that are not strings, projections of nested
 // paths, attribute_type, operands in parentheses, and a key condition that begins with the
 // sort key. Malformed requests are refused before Around sees them.
 //
 // # What differs
 //
-//   - A read of the table without ConsistentRead sees every write, and in DynamoDB it may
-//     not. Only indexes lag.
-//   - Scan returns partitions in the order of their names; in DynamoDB they have none.
-//   - Messages of errors name the reason, with AWS's words where they are known.
-//   - The sizes of sets are not documented: they count as lists. See ItemSize.
+//   - A read of the table without ConsistentRead sees every write, which DynamoDB does not
+//     guarantee. Only indexes lag.
+//   - Scan returns partitions in the order of their names; in DynamoDB they have no order.
+//   - Error messages name the reason, in AWS's words where these are known.
+//   - AWS does not document the sizes of sets: here they count as lists. See ItemSize.
 //
 // # Grammar
 //
@@ -50,7 +50,7 @@
 //	name       = letters, digits and "_" that are no reserved word | "#" letters
 //	value      = ":" letters
 //
-// Keywords have no case; functions have one.
+// Keywords are case-insensitive; functions are not.
 //
 // # Sources
 //
@@ -78,6 +78,6 @@
 //     of a cancellation
 //
 // Redundant parentheses, operands of types that an operator never takes, empty maps of names
-// and values, and a start key out of the range of the query are refused by DynamoDB, too,
-// but no page says so.
+// and values, and a start key outside the range of the query are also refused by DynamoDB,
+// although no page says so.
 package table

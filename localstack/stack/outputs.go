@@ -5,10 +5,10 @@ import (
 	"crypto/rand"
 	"encoding/json"
 	"fmt"
-	"os"
 	"regexp"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/cloudformation"
 	"github.com/aws/aws-sdk-go-v2/service/secretsmanager"
 
 	"surehook.example/surehook/internal/names"
@@ -22,15 +22,10 @@ var generated = regexp.MustCompile(`^[A-Za-z0-9]{43}$`)
 
 // stack reads the outputs and the admin key.
 func (d *deployment) stack(ctx context.Context) (*Stack, error) {
-	raw, err := os.ReadFile(d.outputsFile())
+	out, err := readOutputs(ctx, awsConfig(d.emulator))
 	if err != nil {
-		return nil, fmt.Errorf("read the stack's outputs: %w", err)
+		return nil, err
 	}
-	var byStack map[string]map[string]string
-	if err := json.Unmarshal(raw, &byStack); err != nil {
-		return nil, fmt.Errorf("read the stack's outputs: %w", err)
-	}
-	out := outputs{values: byStack[Name]}
 	s := &Stack{
 		APIURL:                out.get("ApiUrl"),
 		Address:               d.emulator.URL,
@@ -51,7 +46,7 @@ func (d *deployment) stack(ctx context.Context) (*Stack, error) {
 	}
 	secretARN := out.get("AdminKeySecretArn")
 	if len(out.missing) > 0 {
-		return nil, fmt.Errorf("read the stack's outputs: %v are missing from %s", out.missing, d.outputsFile())
+		return nil, fmt.Errorf("read the stack's outputs: %v are missing", out.missing)
 	}
 	if s.Host, err = d.emulator.APIHost(s.APIURL); err != nil {
 		return nil, err //nolint:wrapcheck // the error is complete
@@ -66,6 +61,20 @@ func (d *deployment) stack(ctx context.Context) (*Stack, error) {
 type outputs struct {
 	values  map[string]string
 	missing []string
+}
+
+func readOutputs(ctx context.Context, cfg aws.Config) (outputs, error) {
+	got, err := cloudformation.NewFromConfig(cfg).DescribeStacks(ctx, &cloudformation.DescribeStacksInput{StackName: aws.String(Name)})
+	if err != nil {
+		return outputs{}, fmt.Errorf("read the stack's outputs: %w", err)
+	}
+	out := outputs{values: map[string]string{}}
+	for _, stack := range got.Stacks {
+		for _, o := range stack.Outputs {
+			out.values[aws.ToString(o.OutputKey)] = aws.ToString(o.OutputValue)
+		}
+	}
+	return out, nil
 }
 
 func (o *outputs) get(name string) string {

@@ -30,7 +30,7 @@ func Redeploy(ctx context.Context, e *emulator.Emulator, opts Options, title str
 	}
 	deploy := []string{
 		d.cdk(), "deploy", Name, "--exclusively", "--app", d.assembly(), "--require-approval", "never", "--no-notices",
-		"--progress", "events", "--outputs-file", d.outputsFile(),
+		"--progress", "events",
 	}
 	if err := d.run(ctx, step{title: title, dir: "infra", env: d.cdkEnv(), commands: [][]string{deploy}}); err != nil {
 		return fmt.Errorf("redeploy the stack: %w", err)

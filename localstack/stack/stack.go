@@ -1,6 +1,6 @@
 // Package stack deploys the real stack to an emulator in the same way as to
 // AWS: Go builds the functions, and the CDK command line synthesizes and
-// deploys the CDK app. The package knows the stack's outputs and calls the API.
+// deploys the CDK app; or deploy.sh deploys releases. The package knows the stack's outputs and calls the API.
 // The package does not know the stack's behavior.
 package stack
 
@@ -55,6 +55,7 @@ type Options struct {
 	Env      []string  // the caller's environment, for the Go tool
 	Progress io.Writer // gets one line per step, with the duration in seconds
 	Context  []string  // settings of the CDK app, such as "portal_name=Acme"
+	Releases []string  // folders below Root of releases of the environment local, each deployed over the one before; none for CDK
 }
 
 // Deploy builds and deploys the stack and returns its outputs.
@@ -63,10 +64,13 @@ func Deploy(ctx context.Context, e *emulator.Emulator, opts Options) (*Stack, er
 	if err != nil {
 		return nil, fmt.Errorf("deploy the stack: %w", err)
 	}
-	for _, step := range d.steps() {
-		if err := d.run(ctx, step); err != nil {
-			return nil, fmt.Errorf("deploy the stack: %w", err)
-		}
+	if len(opts.Releases) > 0 {
+		err = d.releases(ctx)
+	} else {
+		err = d.deploy(ctx)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("deploy the stack: %w", err)
 	}
 	s, err := d.stack(ctx)
 	if err != nil {
@@ -91,7 +95,7 @@ type deployment struct {
 	os, arch  string // target of the functions' build
 	functions []string
 	dist      string // folder of the built functions
-	work      string // cdk.out and outputs.json
+	work      string // cdk.out
 	log       string // output of the tools
 }
 

@@ -23,6 +23,16 @@ type step struct {
 	commands [][]string
 }
 
+// deploy deploys the stack with CDK.
+func (d *deployment) deploy(ctx context.Context) error {
+	for _, step := range d.steps() {
+		if err := d.run(ctx, step); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // steps returns the commands in order.
 func (d *deployment) steps() []step {
 	functions := step{title: "build the functions", env: []string{"GOOS=" + d.os, "GOARCH=" + d.arch, "CGO_ENABLED=0"}}
@@ -46,12 +56,12 @@ func (d *deployment) steps() []step {
 	target := func(region string) string { return fmt.Sprintf("aws://%s/%s", emulator.Account, region) }
 	bootstrap := slices.Concat([]string{d.cdk(), "bootstrap", target(emulator.Region), target(SenderRegion), "--no-notices"}, context)
 	deploy := slices.Concat([]string{
-		d.cdk(), "deploy", "--all", "--require-approval", "never", "--no-notices",
-		"--progress", "events", "--outputs-file", d.outputsFile(),
+		d.cdk(), "deploy", "--all", "--require-approval", "never", "--no-notices", "--progress", "events",
 	}, context)
 	steps := []step{
 		functions,
-		{title: "build the CDK app", commands: [][]string{{"go", "build", "-o", filepath.Join("bin", "infra"), "./infra"}}},
+		// With the flags of the Makefile's bin/infra, so that nothing is compiled twice.
+		{title: "build the CDK app", env: []string{"CGO_ENABLED=0"}, commands: [][]string{{"go", "build", "-trimpath", "-o", filepath.Join("bin", "infra"), "./infra"}}},
 	}
 	if d.emulator.Attached {
 		destroy := slices.Concat([]string{d.cdk(), "destroy", "--all", "--force", "--no-notices"}, context)
@@ -139,5 +149,3 @@ func (d *deployment) prepare(ctx context.Context, dir string, argv ...string) *e
 	cmd.WaitDelay = 5 * time.Second
 	return cmd
 }
-
-func (d *deployment) outputsFile() string { return filepath.Join(d.work, "outputs.json") }

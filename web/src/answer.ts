@@ -1,5 +1,5 @@
 // The issuer's answer to a sign-in, which is in the query of the address. main.tsx imports
-// this module early: the code leaves the address bar and the history before anything else runs.
+// this module early: the code must leave the address bar and the history before anything else runs.
 
 function takeAnswer(): URLSearchParams | null {
   if (location.pathname !== '/console') return null

@@ -51,7 +51,7 @@ export const sum = (of: Counts[]): Counts => ({
   dead: of.reduce((n, c) => n + c.dead, 0),
 })
 
-// A failed attempt is no state of a delivery: what it left open is retrying.
+// A failed attempt is not a state of a delivery: its delivery is retrying.
 const states: Record<Part, string> = { delivered: 'delivered', failed: 'retrying', dead: 'dead' }
 
 /** The list of the tenant's deliveries from events of the span, in the state that belongs to the part. */

@@ -1,5 +1,5 @@
-// What a portal link does: it asks before it replaces the session of another tenant, and
-// takes its code for a key, once.
+// Opening a portal link: ask before replacing the session of another tenant, and exchange
+// the link's code for a key, once.
 
 import { api, ApiError, ask, localTime } from './api/client'
 import { tellEnded, tellOpened } from './embed'
@@ -30,27 +30,27 @@ export function followLinks() {
 
 function follow(link: Link) {
   const open = session()
-  if (open?.link && link.code.startsWith(open.link.id.replace('key_', 'shl_'))) return // a frame that loads again
-  if (now?.at === 'opens' && now.link.code === link.code) return // as above, before the answer
+  if (open?.link && link.code.startsWith(open.link.id.replace('key_', 'shl_'))) return // a frame was reloaded
+  if (now?.at === 'opens' && now.link.code === link.code) return // the same, before the answer has come
   if (!link.tenant) fail(link, new ApiError(404, {}))
   else if (open && open.tenant !== link.tenant) set({ link, at: 'asks' })
   else void openLink(link)
 }
 
-/** Takes the code of the link for its key. The key of the session before ends; so does this key if another link came meanwhile. */
+/** Exchanges the code of the link for its key. The key of the previous session is revoked, and so is this key if another link has come meanwhile. */
 export async function openLink(link: Link) {
   set({ link, at: 'opens' })
   try {
     const call = api('').POST('/v1/tenants/{tenant}/portal-session', { params: { path: { tenant: link.tenant } }, body: { code: link.code } })
     const { key, key_id: id, tenant, scopes, expires_at } = await ask(call, '')
-    if (now?.link !== link) return void revoke(key, tenant).catch(() => {}) // as below
+    if (now?.link !== link) return void revoke(key, tenant).catch(() => {}) // otherwise it expires within a day
     const ends = localTime(expires_at, (await call).response)
     const before = session()
     now = null
     history.replaceState(null, '', '/portal')
     signIn({ key, tenant, link: { id, scopes, ends } })
     tellOpened(tenant, expires_at)
-    if (before) void revoke(before.key, before.tenant).catch(() => {}) // ends by itself in a day
+    if (before) void revoke(before.key, before.tenant).catch(() => {}) // otherwise it expires within a day
   } catch (failure) {
     if (now?.link === link) fail(link, failure as ApiError)
   }

@@ -87,7 +87,7 @@ async function finish(answer: URLSearchParams) {
     history.replaceState(null, '', started.path)
     changed()
     const open = session()!
-    // Without what renews the token: an issuer takes that once.
+    // Other tabs get no refresh token, because an issuer may accept each one only once.
     channel.postMessage({ ...open, person: { ...open.person, refresh: undefined } })
   } catch (failure) {
     set({ at: 'failed', why: whyOf(failure) })
@@ -99,7 +99,7 @@ function whyOf(failure: unknown) {
   return failure.status === 401 ? text.signIn.refused : failure.message || text.failures.internal
 }
 
-/** Begins or goes on with the session of the person whom the API finds in the token. */
+/** Begins or continues the session of the person whom the API recognises by the token. */
 async function enter(tokens: oauth.TokenEndpointResponse, before?: { id: string; refresh?: string }) {
   const key = tokens.id_token ?? ''
   const call = api(key).GET('/v1/caller')
@@ -110,7 +110,7 @@ async function enter(tokens: oauth.TokenEndpointResponse, before?: { id: string;
   signIn({ key, tenant: '', person: { id, name, scopes, ends, refresh: tokens.refresh_token ?? before?.refresh } })
 }
 
-// A provider may end each new token at the end of its own session, soon.
+// A provider may let every new token end with its own session, which may be soon.
 const leastPause = 30_000
 
 let timer: ReturnType<typeof setTimeout> | undefined

@@ -17,15 +17,15 @@ export function backOff(query: Query): number {
     lastChange.set(query.queryHash, { data: state.data, text, at: same ? changed.at : state.dataUpdatedAt || Date.now() })
     if (!same) return soonest
   }
-  // Of the times of reads and not of the present: a new time between two reads would restart the wait.
+  // Computed from the times of reads, not from the present: a result that changes between two reads would restart the wait.
   const read = Math.max(state.dataUpdatedAt, state.errorUpdatedAt)
   return Math.min(latest, Math.max(soonest, (read - (lastChange.get(query.queryHash)?.at ?? 0)) / 2))
 }
 
-// Fields that say when the API answered: they differ in every answer, and change nothing.
+// Fields that say when the API answered: they differ in every answer, but are not changes.
 const clocks = new Set(['at', 'age', 'until'])
 
-// Equal data keeps its identity (structural sharing of TanStack Query).
+// By query. TanStack Query keeps the identity of equal data (structural sharing).
 const lastChange = new Map<string, { data: unknown; text: string; at: number }>()
 
 export const queries = new QueryClient({
@@ -35,7 +35,7 @@ export const queries = new QueryClient({
       refetchIntervalInBackground: false,
       placeholderData: keepPreviousData,
       staleTime: 2_000,
-      // A refusal is an answer: asking again changes nothing.
+      // Asking again does not change a refusal.
       retry: (failures, error) => failures < 2 && error instanceof ApiError && (error.status === 0 || error.status >= 500 || error.status === 429),
     },
   },

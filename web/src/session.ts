@@ -26,20 +26,20 @@ export type Session = {
 /** Why there is no session: it ended, or the link opened none, or there was no link. */
 export type End = 'expired' | 'refused' | 'signed_out' | 'used' | 'unknown' | 'none'
 
-// The server decides by the decoded path who may frame the page. So the console is at its exact path only.
+// The server decides by the decoded path who may embed the page in a frame, so only the exact path shows the console.
 export const mode: Mode = /^\/console(\/|$)/.test(location.pathname) ? 'console' : 'portal'
 export const isPortal = mode === 'portal'
 
 const slot = (name: string) => `surehook-${mode}${name && `-${name}`}`
 let end: End | undefined
-let endOf = '' // the tenant of the session that was stored, and had ended
+let endOf = '' // the tenant of a stored session that had already ended
 let timer: ReturnType<typeof setTimeout> | undefined
 let current = stored()
 watch()
 
 /**
- * Keeps a value for this tab; null removes the value. A browser can refuse storage to a page in
- * a frame: nothing then outlives a reload.
+ * Keeps a value for this tab; null removes the value. A browser may refuse storage to a page in
+ * a frame; then nothing survives a reload.
  */
 export function keep(name: string, value: string | null) {
   try {

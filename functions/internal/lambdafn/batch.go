@@ -32,27 +32,27 @@ type Batches struct {
 	Now        func() time.Time
 }
 
-// Respond returns the response to a batch with the failed messages, given by
-// message id. SQS deletes the other messages, and delivers the failed messages
-// again after retry.Redelivery of their receives. Without the change of visibility
-// SQS would wait for the rest of the queue's visibility timeout, six minutes and
-// more. A failure to change the visibility is logged; the message then waits.
+// Respond returns the response to a batch of which some messages failed, given by their ids. SQS
+// deletes the other messages, and delivers the failed ones again after retry.Redelivery of their
+// number of receives. Without that change of visibility, SQS would wait for the rest of the
+// queue's visibility timeout, six minutes or more. If the visibility cannot be changed, this is
+// logged, and the message waits.
 //
-// A failed message is no error of the function for Lambda, and SQS leaves messages of
-// three receives out of the age of the oldest message. So Respond counts the failed
+// Lambda does not count a failed message as an error of the function, and SQS ignores messages
+// with three or more receives in the age of the oldest message. So Respond counts the failed
 // messages and their receives, by queue.
 //
-// The list in the response is empty, not null, without failures.
+// The list in the response is empty, not null, if no message failed.
 func (b Batches) Respond(ctx context.Context, records []events.SQSMessage, failed []string) events.SQSEventResponse {
 	response := events.SQSEventResponse{BatchItemFailures: []events.SQSBatchItemFailure{}}
 	after := make(map[string]time.Duration, len(failed))
-	var most int // receives of one failed message
+	var most int // the most receives of a failed message
 	for _, r := range records {
 		if !slices.Contains(failed, r.MessageId) {
 			continue
 		}
 		response.BatchItemFailures = append(response.BatchItemFailures, events.SQSBatchItemFailure{ItemIdentifier: r.MessageId})
-		receives, _ := strconv.Atoi(r.Attributes["ApproximateReceiveCount"]) // 0, as unknown, counts as 1
+		receives, _ := strconv.Atoi(r.Attributes["ApproximateReceiveCount"]) // 0 if unknown, which counts as 1
 		after[r.ReceiptHandle] = retry.Redelivery(receives, b.Rand())
 		most = max(most, receives)
 	}
@@ -74,9 +74,9 @@ func (b Batches) measure(ctx context.Context, queueARN string, failed, receives 
 		emf.Count(names.MetricPutBack, failed).By(queue), emf.Count(names.MetricReceives, receives).By(queue))...)
 }
 
-// EachMessage decodes the messages and calls work for each message concurrently.
-// A failed message does not affect other messages. EachMessage logs a failure
-// to decode with the log message undecoded; work logs its own errors.
+// EachMessage decodes the messages and calls work for each one, concurrently. A failed message
+// does not affect the others. If a message cannot be decoded, EachMessage logs the line
+// undecoded; work logs its own errors.
 func EachMessage[T any](
 	ctx context.Context, b Batches, records []events.SQSMessage,
 	undecoded string, decode func(body string) (T, error), work func(ctx context.Context, message T) error,

@@ -63,8 +63,8 @@ func measuredIn(t *testing.T, lines string) string {
 	return ""
 }
 
-// TestRespond checks that failed messages come again after their receives'
-// back-off, and that SQS hears of all failed messages in any case.
+// TestRespond checks that failed messages come again after a back-off by their receives, and that
+// SQS is always told about all failed messages.
 func TestRespond(t *testing.T) {
 	t.Parallel()
 

@@ -9,18 +9,18 @@ import (
 	"surehook.example/surehook/internal/hook"
 )
 
-// Input is an event of a function behind a queue and the API: a batch of the queue, or a
-// request. The two have no field in common.
+// Input is an event of a function that has both a queue and routes of the API: a batch of
+// messages, or a request. The two have no field in common.
 type Input struct {
 	events.SQSEvent
 	events.APIGatewayV2HTTPRequest
 }
 
-// API answers a request of the API.
+// API responds to a request of the API.
 type API func(context.Context, events.APIGatewayV2HTTPRequest) (events.APIGatewayV2HTTPResponse, error)
 
-// Answer gives the records of a batch to batch, and a request to api. queue is the name of
-// the queue in the error of another event.
+// Answer passes the records of a batch to batch, and a request to api. For any other event it
+// returns an error that names the queue.
 func (in Input) Answer(
 	ctx context.Context, queue string, batch func(ctx context.Context, records []events.SQSMessage) events.SQSEventResponse, api API,
 ) (any, error) {

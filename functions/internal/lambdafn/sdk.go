@@ -11,15 +11,14 @@ import (
 )
 
 const (
-	// idleTimeout is the longest rest of a connection before its last use. The services of
-	// AWS drop connections that rest for about 45 to 60 seconds, and the SDK would use a
-	// connection for 90 (https://github.com/aws/aws-sdk-go-v2/issues/3423). A request on a
-	// dropped connection fails, and nobody knows whether the service got the request. The
-	// time counts while Lambda freezes the process: net/http compares the clock of the wall
-	// before a use.
+	// idleTimeout is how long a connection may be idle and still be used. AWS services drop
+	// connections that are idle for about 45 to 60 seconds, but the SDK would use one for up to
+	// 90 (https://github.com/aws/aws-sdk-go-v2/issues/3423). A request on a dropped connection
+	// fails, and nobody knows whether the service got it. Time while Lambda has frozen the
+	// process counts, too, because net/http compares wall clocks before it uses a connection.
 	idleTimeout = 20 * time.Second
-	// maxBackoff bounds the wait before another attempt. The SDK's own first wait is up to
-	// a second: longer than most invocations.
+	// maxBackoff limits the wait before another attempt. The SDK's own first wait is up to a
+	// second, longer than most invocations.
 	maxBackoff = 250 * time.Millisecond
 )
 
@@ -31,7 +30,7 @@ func shared(cfg aws.Config, idle time.Duration) aws.Config {
 	}
 	cfg.Retryer = func() aws.Retryer {
 		return retry.NewStandard(func(o *retry.StandardOptions) {
-			// The SDK's own bound, retry.AddWithMaxBackoffDelay, has no jitter below a second.
+			// The SDK's own limit, retry.AddWithMaxBackoffDelay, has no jitter below a second.
 			o.Backoff = retry.BackoffDelayerFunc(func(int, error) (time.Duration, error) {
 				return rand.N(maxBackoff), nil //nolint:gosec // a wait is no secret
 			})

@@ -21,8 +21,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 )
 
-// service answers the first request of a connection, and drops the connection at the next:
-// as a service that closes connections at rest while a request is on its way.
+// service answers the first request of a connection, and drops the connection at the next one,
+// like a service that closes an idle connection while a request is on its way.
 type service struct {
 	http.Handler
 
@@ -93,8 +93,8 @@ func calls(cfg aws.Config) map[string]func(context.Context) error {
 	}
 }
 
-// A connection that rested too long is not used again. The rest here is any, so that the
-// test waits for nothing: a request on a connection of the request before would fail.
+// A connection that was idle for too long is not used again. In this test any idle time is too
+// long, so that it need not wait: a request on the connection of the previous one would fail.
 func TestShared_leavesConnectionsAtRest(t *testing.T) {
 	t.Parallel()
 
@@ -152,7 +152,7 @@ func TestShared_boundsTheWaits(t *testing.T) {
 	}
 }
 
-// recorder records the waits, and waits for none.
+// recorder records the waits without waiting.
 type recorder struct {
 	aws.Retryer
 

@@ -22,12 +22,11 @@ import (
 // NewHandler wires a function's handler, once per execution environment.
 type NewHandler[C any] func(cfg C, sdk aws.Config, log *slog.Logger) (handler any, err error)
 
-// Start runs the function until Lambda ends the process. Start returns only after
-// a failed start, and has logged the error.
+// Start runs the function until Lambda ends the process. It returns only if the start failed, and
+// has then logged the error.
 //
-// Start discards the output of the standard logger: net/http writes bytes of
-// receivers to the standard logger, such as a response without a request. Surehook
-// and the SDK have loggers of their own.
+// Start discards the output of the standard logger, to which net/http writes bytes that receivers
+// send, such as a response without a request. Surehook and the SDK have loggers of their own.
 func Start[C any](ctx context.Context, lookup config.Lookup, read func(config.Lookup) (C, error), newHandler NewHandler[C]) error {
 	stdlog.SetOutput(io.Discard)
 	log := lambdalog.New(os.Stdout)

@@ -10,8 +10,8 @@ import (
 	"surehook.example/surehook/internal/config"
 )
 
-// net/http writes bytes of receivers to the standard logger, for example a response
-// without a request. In a function nothing reads the bytes.
+// net/http writes bytes that receivers send to the standard logger, for example a response
+// without a request. A function must not log them.
 func TestStart_discardsTheStandardLogger(t *testing.T) { //nolint:paralleltest // replaces the output of the standard logger
 	before := log.Writer()
 	t.Cleanup(func() { log.SetOutput(before) })

@@ -12,8 +12,8 @@ import (
 	"surehook.example/surehook/internal/names"
 )
 
-// Store returns the store in the table. Records that the build cannot read have a line
-// each, and are counted when metrics has an environment.
+// Store returns the store in the table. A record that the build cannot read is logged, and
+// counted if metrics has an environment.
 func Store(sdk aws.Config, table string, metrics emf.Set, log *slog.Logger, now func() time.Time) *dynamo.Store {
 	store := dynamo.New(sdk, table)
 	store.Unreadable = func(ctx context.Context, record string, err error) {

@@ -4,8 +4,8 @@
 // # Keys
 //
 // A key is hook.APIKeyPrefix and 43 characters of base64url for 256 random bits.
-// The store holds the SHA-256 of the key and not the key. Issuer.Create returns
-// the clear text once.
+// The store holds only the SHA-256 of the key. Issuer.Create returns the key in
+// plain text, once.
 //
 // # Keys of portal links
 //
@@ -14,8 +14,8 @@
 //
 // # The admin key
 //
-// The stack generates one key with scope admin for all tenants at deployment. The
-// key has no record in the store; AdminKey returns the clear text.
+// At deployment, the stack generates one key with scope admin for all tenants. It
+// has no record in the store; AdminKey returns its plain text.
 package apikey
 
 import (
@@ -36,7 +36,7 @@ const AdminKeyID hook.KeyID = "key_stack_admin"
 
 const adminKeyName = "admin key of the stack"
 
-// touchTimeout limits the delay of a request by TouchKey.
+// touchTimeout limits by how long TouchKey can delay a request.
 const touchTimeout = time.Second
 
 var errTouchTimeout = errors.New("recording the last use of the key took too long")
@@ -67,18 +67,18 @@ type People interface {
 type Authenticator struct {
 	Keys   Keys
 	Admin  AdminKey
-	People People // nil: API keys alone
+	People People // nil: only API keys
 	Log    *slog.Logger
 	Now    func() time.Time
 }
 
-// Identify returns the caller named by the Authorization header, and records the
-// day of use on a stored key. The header must be "Bearer", one space and the
-// key, or a person's token; repeated, padded or quoted keys are refused.
+// Identify returns the caller named by the Authorization header, and records the day of use on a
+// stored key. The header must be "Bearer", one space and the key, or a person's token. Anything
+// else is refused, such as repeated, padded or quoted keys.
 //
-// CodeUnauthorized means that the header holds no known key, or an expired key, or no valid
-// token. The caller of Identify checks the principal's restriction for each request. Any
-// other error is an internal fault, or one of the issuer.
+// CodeUnauthorized means that the header holds no known key, an expired key, or no valid token.
+// The caller of Identify must check the principal's restriction for each request. Any other error
+// is an internal fault, or one of the issuer.
 func (a *Authenticator) Identify(ctx context.Context, header string) (hook.Principal, error) {
 	scheme, key, _ := strings.Cut(header, " ")
 	if !strings.EqualFold(scheme, "bearer") {
@@ -117,8 +117,8 @@ func (a *Authenticator) Identify(ctx context.Context, header string) (hook.Princ
 	return hook.Principal{Key: AdminKeyID, Name: adminKeyName, Tenant: hook.AllTenants, Scopes: []hook.Scope{hook.ScopeAdmin}}, nil
 }
 
-// touch records the day of use on a stored key, once a day. A failure is logged,
-// and the request goes on. The key of a portal link lives for a day at most.
+// touch records the day of use on a stored key, once a day. A failure is only logged. Keys of
+// portal links are left out, because they live for a day at most.
 func (a *Authenticator) touch(ctx context.Context, k hook.APIKey) {
 	today := a.Now().UTC().Format(time.DateOnly)
 	if k.OfLink || k.LastUsedOn >= today {
@@ -128,7 +128,7 @@ func (a *Authenticator) touch(ctx context.Context, k hook.APIKey) {
 	defer cancel()
 
 	err := a.Keys.TouchKey(ctx, k, today)
-	if err == nil || hook.CodeOf(err) == hook.CodeConflict { // another request recorded the day, or the key was just revoked
+	if err == nil || hook.CodeOf(err) == hook.CodeConflict { // a conflict: another request recorded the day, or the key has just been revoked
 		return
 	}
 	a.Log.LogAttrs(ctx, slog.LevelWarn, "api_key.record_use_failed",

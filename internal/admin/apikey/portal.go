@@ -18,8 +18,8 @@ const (
 	OpenPortalFor = 10 * time.Minute
 )
 
-// Errors of a code. A link of another tenant, an unknown code and a late code are the same to
-// the caller.
+// Errors of opening a link. To the caller, a link of another tenant, an unknown code and an
+// expired code look the same.
 var (
 	errNoLink   = &hook.Error{Code: hook.CodeNotFound, Message: "the portal link is not known, or was not opened in time"}
 	errLinkUsed = &hook.Error{Code: hook.CodeConflict, Message: "the portal link was used already: a link opens once"}
@@ -93,8 +93,8 @@ func validateLink(ttl time.Duration, scopes []hook.Scope) []hook.FieldError {
 	return errs
 }
 
-// Find returns the link of the tenant that the code opens. CodeNotFound for an unknown or
-// late code, CodeConflict for a used code. Find changes nothing.
+// Find returns the tenant's link that the code opens. CodeNotFound for an unknown or expired
+// code, CodeConflict for a used one. Find changes nothing.
 func (p *Links) Find(ctx context.Context, tenant hook.TenantID, code string) (hook.PortalLink, error) {
 	id, ok := hook.ParseLinkCode(code)
 	if !ok {
@@ -114,9 +114,9 @@ func (p *Links) Find(ctx context.Context, tenant hook.TenantID, code string) (ho
 	return l, nil
 }
 
-// Open uses up the link from Find, and returns the key of the link. The key is not stored.
-// CodeConflict if another call was first: of two calls one gets a key. After a lost answer
-// the link is used up all the same, and the key is nobody's.
+// Open uses up the link from Find, and returns its key, which is not stored. CodeConflict if
+// another call opened the link first: only one of two calls gets a key. After a lost answer the
+// link is used up, and nobody has the key.
 func (p *Links) Open(ctx context.Context, l hook.PortalLink) (key string, err error) {
 	key = hook.NewKeyText()
 	l.KeyHash = hook.HashKey(key)

@@ -2,13 +2,12 @@
 //
 // # Order
 //
-// Begin stores the record of the intention before the change, and End stores the
-// outcome after the change. If the process dies between the two, the record stays with
-// the outcome pending: the change may have taken effect. So no change is without a
-// record, and a record does not prove a change.
+// Begin stores a record of the intention before the change, and End stores the outcome after it.
+// If the process dies between the two, the outcome in the record stays pending: the change may
+// have taken effect. So every change has a record, but a record does not prove that there was a
+// change.
 //
-// The package knows neither HTTP nor storage, and leaves the masking of secrets to the
-// callers.
+// The package knows neither HTTP nor storage, and leaves the masking of secrets to the callers.
 package audit
 
 import (
@@ -53,13 +52,13 @@ func (l *Log) Begin(ctx context.Context, r hook.AuditRecord) (hook.AuditRecord, 
 	return r, nil
 }
 
-// endTimeout limits the delay of a response by End.
+// endTimeout limits by how long End can delay a response.
 const endTimeout = 3 * time.Second
 
 var errEndTimeout = errors.New("recording the end of the change took too long")
 
-// End stores the record of an ended change. The change cannot be taken back, so a
-// failure is logged: the record then stays pending. End also works after the end of ctx.
+// End stores the record of an ended change. The change cannot be undone, so a failure is only
+// logged: the record then stays pending. End also works after ctx has ended.
 func (l *Log) End(ctx context.Context, r hook.AuditRecord) {
 	ctx, cancel := context.WithTimeoutCause(context.WithoutCancel(ctx), endTimeout, errEndTimeout)
 	defer cancel()
@@ -79,7 +78,7 @@ type Filter struct {
 	hook.AuditSpan
 	Action  string
 	Target  string
-	Aliases []string // further names of the target, no part of the list's cursors
+	Aliases []string // further names of the target; not part of the list's cursors
 	Key     hook.KeyID
 }
 

@@ -3,14 +3,14 @@
 //
 // # Tenants
 //
-// Every call acts for one tenant. Endpoints of other tenants do not exist for
-// the call: the answer is CodeNotFound, the same as for an unknown endpoint.
+// Every call acts for one tenant. For an endpoint of another tenant it returns
+// CodeNotFound, as for an unknown endpoint.
 // Package httpapi authorizes the caller before the call.
 //
 // # Concurrent changes
 //
-// Endpoints and circuits carry a version. A change reads, edits and writes on
-// the condition of the version read, and starts again after a conflict.
+// Endpoints and circuits have a version. A change reads, edits and writes on the
+// condition that the version is still the one read, and starts again after a conflict.
 //
 // The package knows neither HTTP nor storage nor encryption.
 package endpoint

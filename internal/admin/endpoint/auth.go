@@ -7,10 +7,10 @@ import (
 	"surehook.example/surehook/internal/hook"
 )
 
-// applyAuth replaces the authentication of e. The secret hook.Masked keeps the stored
-// secret of the same type, so a response can be sent back. A client secret stays only
-// with the same settings: nobody leads a secret that they cannot read to another token
-// endpoint, or gets an access token of another scope or audience with it.
+// applyAuth replaces the authentication of e. The secret hook.Masked keeps the stored secret of
+// the same type, so a response can be sent back. A client secret is kept only if the other
+// settings stay the same: nobody may send a secret that they cannot read to another token
+// endpoint, or use it to get an access token for another scope or audience.
 func (f Fields) applyAuth(e *hook.Endpoint) {
 	if f.Auth == nil {
 		return
@@ -42,7 +42,7 @@ func (a *Admin) checkAuth(e hook.Endpoint) []hook.FieldError {
 	return errs
 }
 
-// sealAuth encrypts the given secret of e, and leaves none in clear.
+// sealAuth encrypts the given secret of e, and leaves no plain text.
 func (a *Admin) sealAuth(ctx context.Context, e *hook.Endpoint) error {
 	if e.Auth.Secret == "" {
 		return nil

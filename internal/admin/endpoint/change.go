@@ -9,9 +9,9 @@ import (
 	"surehook.example/surehook/internal/hook"
 )
 
-// maxChangeAttempts limits retries after a version conflict. Each conflict
-// means that another writer succeeded, so 3 attempts tolerate 2 such writers.
-// People change endpoints, so more writers at the same moment are unlikely.
+// maxChangeAttempts limits the attempts when versions conflict. After each conflict another
+// writer has succeeded, so 3 attempts tolerate 2 of them. People change endpoints, so more
+// concurrent writers are unlikely.
 const maxChangeAttempts = 3
 
 // Change sets the given fields of the endpoint and stores a new version. If all
@@ -73,9 +73,9 @@ func (a *Admin) Change(ctx context.Context, tenant hook.TenantID, ref string, ve
 	return e, a.release(ctx, e)
 }
 
-// same reports whether a change left all settings as they were. after has the given
-// values of headers in clear. A given secret of the authentication is in clear, too, and
-// so differs from the stored one.
+// same reports whether a change left all settings as they were. Given header values are in after
+// in plain text. A given secret of the authentication is, too, and so differs from the stored
+// one.
 func same(before, after hook.Endpoint) bool {
 	if len(after.Headers) > 0 {
 		return false
@@ -163,8 +163,8 @@ func (a *Admin) remove(ctx context.Context, before, _ hook.Endpoint) error {
 	return nil
 }
 
-// write reads the endpoint, calls edit and calls put with the result. write
-// starts again when put reports a version conflict.
+// write reads the endpoint, calls edit, and calls put with the result. It starts again if put
+// reports a version conflict.
 func (a *Admin) write(
 	ctx context.Context, tenant hook.TenantID, ref string, version int64,
 	put func(ctx context.Context, before, after hook.Endpoint) error, edit func(*hook.Endpoint) (bool, error),
@@ -195,8 +195,8 @@ func (a *Admin) write(
 	return hook.Endpoint{}, missing(err)
 }
 
-// edited reads the endpoint, checks the version and returns the endpoint before and
-// after edit. changed is false after an error, or if there is nothing to write.
+// edited reads the endpoint, checks the version and returns the endpoint before and after edit.
+// changed is false after an error, and if there is nothing to write.
 func (a *Admin) edited(
 	ctx context.Context, tenant hook.TenantID, ref string, version int64, edit func(*hook.Endpoint) (bool, error),
 ) (before, after hook.Endpoint, changed bool, err error) {

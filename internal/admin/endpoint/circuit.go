@@ -11,9 +11,9 @@ import (
 	"surehook.example/surehook/internal/rule/circuit"
 )
 
-// maxCircuitAttempts limits retries after a version conflict. Each conflict
-// means that another function succeeded, so 20 attempts tolerate 19 writes to
-// one circuit during the call. Every attempt at delivery may be such a write.
+// maxCircuitAttempts limits the attempts when versions conflict. After each conflict another
+// function has succeeded, so 20 attempts tolerate 19 writes to one circuit during the call. Every
+// attempt of a delivery may cause such a write.
 const maxCircuitAttempts = 20
 
 // Status is an endpoint with the state of the circuit and the attempts in flight.
@@ -81,10 +81,10 @@ func (a *Admin) OpenCircuit(ctx context.Context, tenant hook.TenantID, ref strin
 	return a.statusOf(ctx, e, record)
 }
 
-// release starts the release of parked deliveries after the endpoint became
-// active, got other limits or was deleted. The record may know of no parked delivery, because
-// the breaker may have forgotten one, so the breaker asks the index in any case. The record is
-// saved before the message is sent: if the message is lost, the breaker's tick starts the release.
+// release starts the release of parked deliveries after the endpoint became active, got other
+// limits or was deleted. The breaker asks the index even if the record knows of no parked
+// delivery, because it may have forgotten one. The record is saved before the message is sent: if
+// the message is lost, the breaker's tick starts the release.
 func (a *Admin) release(ctx context.Context, e hook.Endpoint) error {
 	record, err := a.save(ctx, e, func(record gate.Record, now time.Time) gate.Record {
 		return record.Suspect(now).Release(now)
@@ -95,8 +95,8 @@ func (a *Admin) release(ctx context.Context, e hook.Endpoint) error {
 	return a.enqueue(ctx, record, 0)
 }
 
-// save reads the endpoint's record, calls step and writes the result, if the
-// record changed. save starts again after a version conflict.
+// save reads the endpoint's record, calls step and writes the result if the record changed. It
+// starts again after a version conflict.
 func (a *Admin) save(ctx context.Context, e hook.Endpoint, step func(gate.Record, time.Time) gate.Record) (gate.Record, error) {
 	var before, after gate.Record
 	err := conflict.Repeat(ctx, a.Wait, maxCircuitAttempts, func() error {

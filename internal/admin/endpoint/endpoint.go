@@ -58,9 +58,8 @@ func (a *Admin) ListSlow(ctx context.Context, tenant hook.TenantID, slow bool, p
 	return page.Of(all, list, p, func(e hook.Endpoint) string { return string(e.ID) })
 }
 
-// missing replaces a CodeNotFound of the store with the message for callers.
-// Unknown endpoints and endpoints of other tenants get the same message. Other
-// errors stay unchanged.
+// missing replaces CodeNotFound of the store by the error for callers. An unknown endpoint and
+// one of another tenant look the same. Other errors stay unchanged.
 func missing(err error) error {
 	if hook.CodeOf(err) == hook.CodeNotFound {
 		return hook.NotFound("endpoint")

@@ -89,7 +89,7 @@ func (f Fields) apply(e *hook.Endpoint) {
 	set(&e.Fixed, f.Fixed)
 	set(&e.Envelope, f.Envelope)
 	set(&e.Transformation, f.Transformation)
-	id := e.Destination.ExternalID // stays
+	id := e.Destination.ExternalID // the external id stays
 	set(&e.Destination, f.Destination)
 	if e.Destination.ExternalID = id; id == "" && e.Destination.On() {
 		e.Destination.ExternalID = rand.Text()
@@ -125,7 +125,7 @@ func (a *Admin) check(e hook.Endpoint) []hook.FieldError {
 		_, wrong := filter.Parse(e.Filter, "filter")
 		errs = append(errs, wrong...)
 	}
-	if e.URL != "" && !e.Destination.On() { // ValidateEndpoint reports an empty URL, and the address of a destination
+	if e.URL != "" && !e.Destination.On() { // ValidateEndpoint reports an empty URL, and checks the address of a destination
 		if message := a.Policy.CheckURL(e.URL); message != "" && !hasField(errs, "url") {
 			errs = append(errs, hook.FieldError{Field: "url", Message: message})
 		}

@@ -9,11 +9,11 @@ import (
 	"surehook.example/surehook/internal/hook"
 )
 
-// applyHeaders sets the given headers of e: a value replaces the stored value, an
-// empty text removes the header, hook.Masked keeps the stored value, so a response
-// can be sent back, and all other headers stay. The given values are
-// in e.Headers until sealHeaders. Header names are case-insensitive (RFC 9110,
-// section 5.1); of a header that is given twice none is set, see checkNames.
+// applyHeaders sets the given headers of e: a value replaces the stored one, an empty text
+// removes the header, hook.Masked keeps the stored value, so a response can be sent back, and all
+// other headers stay. The given values are in e.Headers until sealHeaders. Header names are
+// case-insensitive (RFC 9110, section 5.1). A header that is given twice is not set; checkNames
+// refuses it.
 func (f Fields) applyHeaders(e *hook.Endpoint) {
 	if f.Headers == nil || len(f.checkNames()) > 0 {
 		return
@@ -55,7 +55,7 @@ func hasHeader[V any](headers map[string]V, name string) bool {
 	return false
 }
 
-// checkHeaders returns the invalid headers, besides those of hook.ValidateEndpoint.
+// checkHeaders returns what is wrong with the headers, beyond what hook.ValidateEndpoint checks.
 func checkHeaders(e hook.Endpoint) []hook.FieldError {
 	var errs []hook.FieldError
 	if len(e.Headers) <= hook.MaxHeaders && len(e.Headers)+len(e.SealedHeaders) > hook.MaxHeaders {
@@ -69,7 +69,7 @@ func checkHeaders(e hook.Endpoint) []hook.FieldError {
 	return errs
 }
 
-// sealHeaders encrypts the given header values of e, and leaves none in clear.
+// sealHeaders encrypts the given header values of e, and leaves no plain text.
 func (a *Admin) sealHeaders(ctx context.Context, e *hook.Endpoint) error {
 	sealed := make(map[string][]byte, len(e.SealedHeaders)+len(e.Headers))
 	maps.Copy(sealed, e.SealedHeaders)

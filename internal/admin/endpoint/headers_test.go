@@ -88,8 +88,8 @@ func TestAdmin_headers(t *testing.T) {
 	}
 }
 
-// A ciphertext is of one header: moved to another name, or a signing secret moved to
-// a header, the text has no value.
+// A ciphertext belongs to one header: under another name it has no value, and neither has a
+// signing secret in the place of a header.
 func TestHeaderValue_ofAnotherHeader(t *testing.T) {
 	t.Parallel()
 
@@ -113,7 +113,7 @@ func TestAdmin_Change_headerTwice(t *testing.T) {
 	values := []string{"***", "", "mine"}
 	for _, one := range values {
 		for _, other := range values {
-			for range 20 { // orders of the map
+			for range 20 { // the order of a map is random
 				_, err := b.Change(t.Context(), tenant, string(e.ID), 0, endpoint.Fields{Headers: &map[string]string{"X-Api-Key": one, "x-api-key": other}})
 				if got := fieldsOf(t, err); !slices.Equal(got, []string{"headers"}) {
 					t.Fatalf("Change with %q and %q = %v, naming %v; want headers", one, other, err, got)

@@ -7,9 +7,9 @@ import (
 	"surehook.example/surehook/internal/hook"
 )
 
-// place checks that the tenant has room for e at the host of the URL. before is the stored
-// URL, empty for a new endpoint. With a limit, the write of e requires the tenant as place
-// saw it: concurrent writes do not pass the limit together.
+// place checks that the tenant may have another endpoint at the host of e's URL. before is the
+// stored URL, empty for a new endpoint. With a limit, the write of e requires that the tenant has
+// not changed since, so that concurrent writes cannot exceed the limit together.
 func (a *Admin) place(ctx context.Context, e *hook.Endpoint, before string) error {
 	host := hook.Host(e.URL)
 	if a.PerHost == 0 || e.Destination.On() || hook.Host(before) == host {
@@ -36,8 +36,8 @@ func (a *Admin) place(ctx context.Context, e *hook.Endpoint, before string) erro
 	return nil
 }
 
-// placeAttempts is the number of attempts to create an endpoint. Without a limit nothing
-// can be different at the second.
+// placeAttempts is the number of attempts to create an endpoint. Without a limit, a second
+// attempt could not turn out differently.
 func (a *Admin) placeAttempts() int {
 	if a.PerHost == 0 {
 		return 1

@@ -11,8 +11,8 @@ import (
 	"surehook.example/surehook/internal/hook"
 )
 
-// TestAdmin_PerHost creates and moves endpoints up to the limit of a host. Port, path and
-// case make no other host; other tenants have their own.
+// TestAdmin_PerHost creates and moves endpoints up to the limit of a host. Another port, path or
+// case is the same host; other tenants have their own limit.
 func TestAdmin_PerHost(t *testing.T) {
 	t.Parallel()
 
@@ -48,7 +48,7 @@ func TestAdmin_PerHost(t *testing.T) {
 	}
 	refused("Change", change(other, "https://hooks.example.com/3"))
 
-	b.PerHost = 2 // endpoints above a new limit stay, also with another path
+	b.PerHost = 2 // endpoints above a new limit stay, and can move to another path
 	all, err := b.store.Endpoints(t.Context(), tenant)
 	if err != nil {
 		t.Fatalf("Endpoints = %v", err)
@@ -68,7 +68,7 @@ func TestAdmin_PerHost(t *testing.T) {
 	}
 }
 
-// Concurrent writes do not pass the limit together.
+// Concurrent writes cannot exceed the limit together.
 func TestAdmin_PerHost_race(t *testing.T) {
 	t.Parallel()
 

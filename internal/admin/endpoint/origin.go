@@ -7,14 +7,13 @@ import (
 	"surehook.example/surehook/internal/hook"
 )
 
-// checkOrigin returns the secrets of before that after would bring to another origin.
-// Header values, the authentication and the client certificate are for one origin: who
-// may change an endpoint may not read them, and must not have them sent to a server of
-// their own either. So a change of the origin needs each of them again, or removes it.
+// checkOrigin returns the secrets of before that after would send to another origin. Header
+// values, the authentication and the client certificate are for one origin. A caller who may
+// change an endpoint may not read them, so they must not be sent to the caller's own server
+// either. So when the origin changes, each of them must be given again, or removed.
 //
-// Signing secrets are not among them: a request has signatures only. The secret of an
-// OAuth client goes to the token endpoint, see applyAuth, but the access token goes to
-// the URL.
+// Signing secrets do not count, because a request has only signatures. The secret of an OAuth
+// client goes to the token endpoint, see applyAuth, but the access token goes to the URL.
 func checkOrigin(before, after hook.Endpoint) []hook.FieldError {
 	if hook.Origin(before.URL) == hook.Origin(after.URL) {
 		return nil

@@ -16,19 +16,19 @@ import (
 	"surehook.example/surehook/internal/proof/certificate"
 )
 
-// kind tells who sees a field of an endpoint.
+// kind says who gets to see a field of an endpoint.
 type kind int
 
 const (
-	public  kind = iota + 1 // in responses, or of no interest: no secret
-	inClear                 // a secret of a request, never stored
-	signing                 // a stored secret that no request holds
-	sent                    // a stored secret that requests hold, or prove: bound to the origin
+	public  kind = iota + 1 // in responses, or of no interest to anybody: not a secret
+	inClear                 // a secret in plain text, only in API requests and never stored
+	signing                 // a stored secret that no request to the receiver contains
+	sent                    // a stored secret that requests contain, or prove: bound to the origin
 )
 
-// kinds has every field of an endpoint and of its TLS material. A field that is missing
-// fails TestFields_kinds: decide first who may see the field, and where it may be sent. A
-// field of the kind sent needs a line in boundSecrets.
+// kinds has every field of an endpoint and of its TLS material. A missing field fails
+// TestFields_kinds: first decide who may see it, and where it may be sent. A field of the kind
+// sent also needs a line in boundSecrets.
 func kinds() map[string]kind {
 	all := map[string]kind{
 		"Headers": inClear, "Auth.Secret": inClear, "TLS.Material.Key": inClear,
@@ -99,7 +99,7 @@ type boundSecret struct {
 	value   string          // given, as stored
 }
 
-// boundSecrets returns every secret of the kind sent, in each form.
+// boundSecrets returns every secret of the kind sent, in each of its forms.
 func boundSecrets(t *testing.T) []boundSecret {
 	t.Helper()
 
@@ -167,8 +167,8 @@ func with(f endpoint.Fields, more endpoint.Fields) endpoint.Fields {
 	return f
 }
 
-// TestAdmin_Change_origin changes the URL of an endpoint with a secret of each form. The
-// secret stays with its origin.
+// TestAdmin_Change_origin changes the URL of an endpoint that has a secret of each form. The
+// secret must not move to another origin.
 func TestAdmin_Change_origin(t *testing.T) {
 	t.Parallel()
 
@@ -231,7 +231,7 @@ func TestAdmin_Change_origin(t *testing.T) {
 	}
 }
 
-// All secrets are named at once, and a URL that is refused anyway names itself alone.
+// All secrets are named at once. If the URL itself is refused, only the URL is named.
 func TestAdmin_Change_originNamesAll(t *testing.T) {
 	t.Parallel()
 
@@ -252,7 +252,7 @@ func TestAdmin_Change_originNamesAll(t *testing.T) {
 	}
 }
 
-// Authorities of the receiver are no secret: they stay.
+// The receiver's authorities are not secret, so they stay.
 func TestAdmin_Change_originKeepsAuthorities(t *testing.T) {
 	t.Parallel()
 
@@ -265,8 +265,8 @@ func TestAdmin_Change_originKeepsAuthorities(t *testing.T) {
 	}
 }
 
-// TestAdmin_Change_client changes one setting of an OAuth client after the other. The
-// stored secret of the client gets a token of the same endpoint, scope and audience only.
+// TestAdmin_Change_client changes one setting of an OAuth client after the other. The stored
+// client secret can only be used for the same token endpoint, scope and audience.
 func TestAdmin_Change_client(t *testing.T) {
 	t.Parallel()
 
@@ -296,9 +296,9 @@ func TestAdmin_Change_client(t *testing.T) {
 	}
 }
 
-// TestAdmin_Change_attacker is a caller with the scope endpoints:write who knows no
-// secret, and changes what the API allows in random order. After every accepted change
-// the owner's secrets are for the owner's receiver.
+// TestAdmin_Change_attacker is a caller with the scope endpoints:write who knows no secret, and
+// changes whatever the API allows, in random order. After every accepted change the owner's
+// secrets must only be sent to the owner's receiver.
 func TestAdmin_Change_attacker(t *testing.T) {
 	t.Parallel()
 
@@ -385,7 +385,7 @@ func (s *conflicting) MoveEndpoint(ctx context.Context, e hook.Endpoint, from st
 	return s.Store.MoveEndpoint(ctx, e, from)
 }
 
-// A secret that comes between the check and the write does not move either.
+// A secret that is added between the check and the write does not move either.
 func TestAdmin_Change_originRace(t *testing.T) {
 	t.Parallel()
 

@@ -8,16 +8,15 @@ import (
 	"surehook.example/surehook/internal/hook"
 )
 
-// Origins are the origins of requests that a deployment has beside its own region with
-// changing addresses.
+// Origins are the origins that a deployment has besides its own region with changing addresses.
 type Origins struct {
 	Regions   []string     // other regions with a sender
 	Addresses []netip.Addr // fixed source addresses of the own region; none: no fixed egress
 }
 
-// check returns the fields with origins that the deployment does not have. An endpoint
-// keeps its origin when the origin is taken from the deployment. The next change of the
-// endpoint must then name another origin.
+// check returns the fields that name an origin that the deployment does not have. If an origin is
+// removed from the deployment, its endpoints keep it, but their next change must name another
+// origin.
 func (p Origins) check(e hook.Endpoint) []hook.FieldError {
 	var errs []hook.FieldError
 	if e.Region != "" && !slices.Contains(p.Regions, e.Region) {

@@ -24,8 +24,8 @@ func (a *Admin) newProfiles() []string {
 	return []string{hook.ProfileStandard}
 }
 
-// applyProfiles sets the named profiles. A profile that the endpoint has stays as it is:
-// receivers rely on it.
+// applyProfiles sets the named profiles. A profile that the endpoint already has stays as it was
+// saved, because receivers rely on it.
 func (a *Admin) applyProfiles(names *[]string, e *hook.Endpoint) (wrong []hook.FieldError) {
 	if names == nil {
 		return nil

@@ -9,8 +9,8 @@ import (
 )
 
 // applyTLS replaces the TLS settings of e. The text hook.Masked keeps what is stored, so a
-// response can be sent back; certificate and key are kept together, because nobody here
-// can read the stored key.
+// response can be sent back. The certificate and the key can only be kept together, because
+// nobody here can read the stored key.
 func (a *Admin) applyTLS(ctx context.Context, f Fields, e *hook.Endpoint) ([]hook.FieldError, error) {
 	if f.TLS == nil {
 		return nil, nil
@@ -41,14 +41,14 @@ func (a *Admin) applyTLS(ctx context.Context, f Fields, e *hook.Endpoint) ([]hoo
 		}
 		return nil, nil
 	case stored.On() && keepCA == stored.CA && keepCertificate == stored.Client && (keepCA || m.CA == "") && (keepCertificate || m.Certificate == "" && m.Key == ""):
-		return nil, nil // as shown
+		return nil, nil // unchanged, as shown in responses
 	}
 	if keepCA || keepCertificate {
 		old, err := a.Store.TLSMaterial(ctx, e.Tenant, e.ID)
 		if err != nil && hook.CodeOf(err) != hook.CodeNotFound {
 			return nil, fmt.Errorf("read TLS settings of endpoint %s: %w", e.ID, err)
 		}
-		if old.ID != stored.ID { // replaced, or removed
+		if old.ID != stored.ID { // replaced or removed meanwhile
 			return nil, hook.Conflict("the endpoint is being changed by others; try again")
 		}
 		if keepCA {
@@ -62,7 +62,7 @@ func (a *Admin) applyTLS(ctx context.Context, f Fields, e *hook.Endpoint) ([]hoo
 	return errs, nil
 }
 
-// sealTLS encrypts the given key of e, and leaves none in clear.
+// sealTLS encrypts the given key of e, and leaves no plain text.
 func (a *Admin) sealTLS(ctx context.Context, e *hook.Endpoint) error {
 	if e.TLS.Material == nil || e.TLS.Material.Key == "" {
 		return nil

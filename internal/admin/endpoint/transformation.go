@@ -17,8 +17,8 @@ type Types interface {
 // maxExamples limits the evaluations of one save.
 const maxExamples = 5
 
-// checkTransformation compiles a given transformation, and tries it with the examples of
-// the first event types that the endpoint names exactly.
+// checkTransformation compiles a given transformation, and tries it on the examples of the first
+// event types that the endpoint names exactly.
 func (a *Admin) checkTransformation(ctx context.Context, f Fields, e hook.Endpoint) ([]hook.FieldError, error) {
 	if f.Transformation == nil || e.Transformation == "" {
 		return nil, nil

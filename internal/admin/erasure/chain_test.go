@@ -10,8 +10,8 @@ import (
 	"surehook.example/surehook/internal/hook"
 )
 
-// eachTwice works every message twice until no message is left. More than most messages
-// fail the test.
+// eachTwice works through every message twice until none is left. More than most messages fail
+// the test.
 func (w *world) eachTwice(ctx context.Context, most int) {
 	w.Helper()
 
@@ -43,8 +43,8 @@ type short struct {
 
 func (c short) Deadline() (time.Time, bool) { return c.w.now.Add(time.Second), true }
 
-// TestEraser_copiesDoNotMultiply hands out every message of a long job twice, in
-// invocations with and without the time for several steps.
+// TestEraser_copiesDoNotMultiply hands out every message of a long job twice, in invocations with
+// time for one step or for several.
 func TestEraser_copiesDoNotMultiply(t *testing.T) {
 	t.Parallel()
 
@@ -71,8 +71,8 @@ func TestEraser_copiesDoNotMultiply(t *testing.T) {
 	}
 }
 
-// TestEraser_copiesOfAMissingJobStayFew hands out every message of a job that was not
-// stored twice.
+// TestEraser_copiesOfAMissingJobStayFew hands out every message twice, of a job that was never
+// stored.
 func TestEraser_copiesOfAMissingJobStayFew(t *testing.T) {
 	t.Parallel()
 
@@ -82,9 +82,9 @@ func TestEraser_copiesOfAMissingJobStayFew(t *testing.T) {
 	w.eachTwice(t.Context(), 1<<9)
 }
 
-// TestEraser_copyAcknowledgedBeforeADeath: a queue may deliver one message to two
-// workers. The second one ends before an effect of the first, and acknowledges the
-// message. Then the first one dies at that effect or a later one. The job still continues.
+// TestEraser_copyAcknowledgedBeforeADeath gives one message to two workers, as a queue may. The
+// second one ends before an effect of the first, and acknowledges the message. Then the first one
+// dies at that effect or a later one. The job must still continue.
 func TestEraser_copyAcknowledgedBeforeADeath(t *testing.T) {
 	t.Parallel()
 

@@ -15,7 +15,7 @@ import (
 )
 
 const (
-	// scanPause is the time between two parts of a scan, at least: a scan shares the
+	// scanPause is the shortest time between two parts of a scan, because a scan shares the
 	// throughput of the table with the traffic.
 	scanPause = time.Second
 	// stepReserve is the time that an invocation needs for another step.
@@ -36,10 +36,11 @@ type Eraser struct {
 	Now     func() time.Time
 }
 
-// Start marks the tenant as closing and starts the job, and returns started. For a marked tenant Start returns
-// the running job, and sends a copy of the message that continues the job. A tenant without any record has a job, too.
+// Start marks the tenant as closing and starts the job. started is false if the tenant was
+// already marked: Start then returns the running job, and sends a copy of the message that
+// continues it. A tenant without any record gets a job, too.
 //
-// The first message goes out before the job is stored, so every job has a message.
+// The first message is sent before the job is stored, so every stored job has a message.
 func (r *Eraser) Start(ctx context.Context, tenant hook.TenantID, by hook.KeyID) (_ Erasure, started bool, err error) {
 	now := r.now()
 	e := Erasure{ID: hook.NewErasureID(), Tenant: tenant, By: by, CreatedAt: now, NotBefore: now, Stage: StageStop, Chain: replay.NewChain()}
@@ -79,7 +80,7 @@ type run struct {
 	message  replay.Message
 	read     Erasure // the job as read
 	job      Erasure
-	passed   bool // the job names another message: this worker ends
+	passed   bool // the job names another message: this worker stops
 	decision string
 }
 
@@ -112,7 +113,7 @@ func (r *Eraser) Work(ctx context.Context, m replay.Message) (err error) {
 	return w.steps(ctx)
 }
 
-// steps makes steps until the job waits, the job is done, or the time is over.
+// steps makes steps until the job must wait, is done, or the invocation runs out of time.
 func (w *run) steps(ctx context.Context) error {
 	for {
 		switch {
@@ -162,7 +163,7 @@ func (w *run) step(ctx context.Context) error {
 	passes := next.NotBefore.After(now) || w.outOfTime(ctx)
 	if passes {
 		next.PassOn()
-		if next.NotBefore.Before(now) { // an old time would make the next message look overdue
+		if next.NotBefore.Before(now) { // otherwise the next message would look overdue
 			next.NotBefore = now
 		}
 	}
@@ -184,8 +185,8 @@ func (e Erasure) afterPass(now time.Time) Erasure {
 		if dirty {
 			break
 		}
-		// The pass began Quiet after the last removal. Finish waits all the same, for
-		// workers with an old position.
+		// The pass began Quiet after the last removal, but workers with an old position may still
+		// be running, so finish waits, too.
 		if e.Stage == StageWalk {
 			e.NotBefore = now
 		}
@@ -201,7 +202,7 @@ func (w *run) finish(ctx context.Context, e Erasure) error {
 	e = e.at(w.now())
 	err := w.Store.FinishErasure(ctx, e)
 	if hook.CodeOf(err) == hook.CodeConflict && err != nil {
-		return errTaken // a write of this call with a lost answer, too: the next message finds the job done
+		return errTaken // possibly this call's own write, whose answer was lost: the next message finds the job done
 	}
 	if err != nil {
 		return fmt.Errorf("finish erasure: %w", err)

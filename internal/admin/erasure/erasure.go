@@ -1,15 +1,15 @@
-// Package erasure removes everything of a tenant, by a job.
+// Package erasure removes everything of a tenant, in a job.
 //
 // # The mark
 //
-// Start marks the tenant as closing and stores the job, in one write. From the mark on,
-// the tenant takes no event, endpoint, key, replay or other change
-// (hook.TenantClosing). A process that read the tenant before the mark may still write.
+// Start marks the tenant as closing and stores the job, in one write. From then on,
+// events, endpoints, keys, replays and other changes of the tenant are refused
+// (hook.TenantClosing). A process that read the tenant before may still write.
 //
 // # The stages
 //
-// Messages drive the job. Each message makes steps, and each step finds some records,
-// removes the records, and saves the position in the job:
+// Messages drive the job. Each message makes some steps, and each step finds some records,
+// removes them, and saves the position in the job:
 //
 //	stop --> walk --> scan --> finish
 //	         ^  |     ^  |
@@ -20,19 +20,19 @@
 //	scan    every item of the store: what no list names
 //	finish  the tenant's own records, the data key and the mark, in one write with the job
 //
-// A process ends within Quiet of its last read of the store. So a pass begins Quiet after
-// the last removal before the pass, and finds every late write. The last pass removes nothing:
-// from its begin on, no record of the tenant was left for a process to read.
+// A process ends within Quiet of its last read of the store. So each pass begins Quiet after
+// the last removal, and finds every late write. The last pass removes nothing: since it
+// began, no record of the tenant has been left for a process to read.
 //
 // # Crashes and duplicates
 //
-// Every save of the job is conditional on the version read. Removals are idempotent. A
-// pass that finds a record is marked in the job before the removal (Dirty), so a crash
-// after the removal does not make the pass look clean. The job names the
-// message that continues it (replay.Chain), so duplicates of a message end. Finish begins Quiet after the last pass, so no worker
-// with an old position removes records of a tenant with the same name later.
+// Every save of the job is conditional on the version read. Removals are idempotent. When a
+// pass finds a record, the job is marked (Dirty) before the removal, so a crash afterwards
+// does not make the pass look clean. The job names the message that continues it
+// (replay.Chain), so duplicates of a message end. Finish begins Quiet after the last pass,
+// so no worker with an old position removes records of a later tenant of the same name.
 //
-// Package erasure knows no HTTP, queues or tables.
+// The package knows no HTTP, queues or tables.
 package erasure
 
 import (

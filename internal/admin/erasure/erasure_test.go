@@ -89,7 +89,8 @@ func (w *world) FinishErasure(ctx context.Context, e erasure.Erasure) error {
 func (w *world) RemoveRecords(ctx context.Context, id hook.TenantID, records []erasure.Record) error {
 	err := w.effect(func() error { return w.Store.RemoveRecords(ctx, id, records) })
 	if errors.Is(err, errDead) && w.stage != erasure.StageFinish {
-		// A process read one of the records just before, and writes as late as possible.
+		// Another process has read one of the records just before it is removed, and writes as
+		// late as possible.
 		w.lateAt = w.now.Add(erasure.Quiet - time.Second)
 	}
 	return err
@@ -112,8 +113,9 @@ func (w *world) eraser() *erasure.Eraser {
 	return &erasure.Eraser{Store: w, Queue: w, Log: slog.New(slog.DiscardHandler), Now: func() time.Time { return w.now }}
 }
 
-// run works until no message is left. A dead process comes back alive for the next message. twice
-// works every tenth message twice: a duplicate must begin no second chain of messages.
+// run works until no message is left. A dead process comes back to life for the next message.
+// With twice, every tenth message is processed twice, which must not start a second chain of
+// messages.
 func (w *world) run(twice bool) {
 	w.Helper()
 
@@ -147,7 +149,7 @@ func (w *world) run(twice bool) {
 	}
 }
 
-// putEvent stores an event of acme without a target: no list but the scan finds the event.
+// putEvent stores an event of acme without a target, which only the scan finds.
 func (w *world) putEvent() {
 	w.Helper()
 
@@ -199,7 +201,7 @@ func TestEraser_RemovesEverything(t *testing.T) {
 	}
 }
 
-// TestEraser_crashes lets the process die before and after each effect, without and with
+// TestEraser_crashes lets the process die before and after each effect, with and without
 // duplicate messages.
 func TestEraser_crashes(t *testing.T) {
 	t.Parallel()
@@ -226,8 +228,8 @@ func TestEraser_crashes(t *testing.T) {
 	}
 }
 
-// TestEraser_lateWrites lets processes that read the tenant before the mark, or a record
-// before its removal, write behind the position of the job.
+// TestEraser_lateWrites lets processes that read the tenant before the mark, or a record before
+// its removal, write behind the position of the job.
 func TestEraser_lateWrites(t *testing.T) {
 	t.Parallel()
 
@@ -270,8 +272,8 @@ func TestEraser_lateWrites(t *testing.T) {
 	}
 }
 
-// TestEraser_latePost lets a post write its event as late as a process that read the
-// tenant before the mark can.
+// TestEraser_latePost lets a post write its event as late as possible after it read the tenant
+// before the mark.
 func TestEraser_latePost(t *testing.T) {
 	t.Parallel()
 
@@ -306,7 +308,7 @@ func TestEraser_Start_again(t *testing.T) {
 	w.wantErased(third)
 }
 
-// TestEraser_reuse posts with one directory before, during and after the erasure: the
+// TestEraser_reuse posts through one directory before, during and after the erasure. The
 // directory has cached the endpoints of the erased tenant.
 func TestEraser_reuse(t *testing.T) {
 	t.Parallel()
@@ -336,7 +338,7 @@ func TestEraser_reuse(t *testing.T) {
 	for range 30 {
 		check(w, w.SetTenantLimits(t.Context(), "acme", hook.TenantLimits{}))
 		if version, err := w.TenantVersion(t.Context(), "acme"); err != nil || version == cached {
-			break // the directory would take its old list
+			break // otherwise the directory would use its cached list
 		}
 	}
 	if got, err := post(); err != nil || got.Deliveries != 0 {

@@ -9,8 +9,8 @@ import (
 	"surehook.example/surehook/internal/rule/stats"
 )
 
-// A warm function deliver holds successes of a busy endpoint back, is frozen, and thaws for
-// another tenant after the erasure. The late write makes no record of the erased tenant.
+// A warm function deliver holds successes of a busy endpoint back, is frozen, and is thawed for
+// another tenant after the erasure. Its late write must not create a record of the erased tenant.
 func TestEraser_heldCounts(t *testing.T) {
 	t.Parallel()
 

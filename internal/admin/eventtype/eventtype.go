@@ -1,8 +1,8 @@
 // Package eventtype manages the event types of an environment: descriptions, schemas and
 // examples of the events of all tenants.
 //
-// Event types belong to the operator, and package httpapi authorizes the callers. Package
-// ingest checks events against the types. The package knows neither HTTP nor storage.
+// Event types belong to the operator; package httpapi authorizes the callers. Package
+// ingest checks events against their types. The package knows neither HTTP nor storage.
 package eventtype
 
 import (

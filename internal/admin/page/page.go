@@ -7,11 +7,11 @@
 // filter. OpenCursor refuses truncated cursors, changed cursors and cursors of
 // other lists.
 //
-// The hash has no key, because a forged cursor gives access to nothing. The
-// path of the request alone selects the list, after authorization of the
-// caller. A cursor only selects the start within the list: package page compares
-// the position, or the store checks that the position belongs to the endpoint of
-// the path. A forged position skips a part of the caller's own list.
+// The hash has no key, because a forged cursor gives access to nothing. The list
+// is selected only by the path of the request, after the caller is authorized.
+// A cursor only selects where in the list to start: package page compares the
+// position, or the store checks that it belongs to the endpoint of the path. A
+// forged position only skips a part of the caller's own list.
 package page
 
 import (
@@ -30,9 +30,9 @@ const (
 	MaxLimit     = 100
 )
 
-// MaxBytes bounds the items of a page as JSON. Lambda takes a response of 6 MB, with the
-// page as a JSON string in it: up to six times the size, if the page has only the signs
-// "<", ">" and "&".
+// MaxBytes bounds the items of a page as JSON. Lambda takes a response of 6 MB that contains the
+// page as a JSON string, which takes up to six times as much, if the page consists of "<", ">"
+// and "&".
 const MaxBytes = 1000 << 10
 
 // Request selects a page of a list.
@@ -101,8 +101,8 @@ func Scope(parts ...string) string { return strings.Join(parts, "\x00") }
 // cursorTag is the number of hash bytes in a cursor.
 const cursorTag = 8
 
-// maxPosition bounds positions in bytes: a position is a part of a key of the store, which
-// has 1,024 bytes at most.
+// maxPosition bounds positions in bytes: a position is part of a key of the store, which has at
+// most 1,024 bytes.
 const maxPosition = 512
 
 // NewCursor returns the cursor of the list for the items after the position;

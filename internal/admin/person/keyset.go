@@ -21,19 +21,19 @@ import (
 
 // The age of keys, and the pauses between requests to the issuer.
 const (
-	freshFor     = 15 * time.Minute        // then the next token brings new keys
+	freshFor     = 15 * time.Minute        // after that, the next token makes Surehook fetch the keys again
 	keptFor      = 24 * time.Hour          // while the issuer does not answer
-	fetchPause   = time.Minute             // between requests, while there are keys: a token can name any kid
-	retryPause   = 30 * time.Second        // between requests, without keys: each holds an environment
+	fetchPause   = time.Minute             // between requests, while there are keys, because a token can name any kid
+	retryPause   = 30 * time.Second        // between requests, without keys, because each request occupies an execution environment
 	fetchTimeout = 1500 * time.Millisecond // for both documents
 	maxDocument  = 256 << 10               // bytes
 )
 
 var errFetchTimeout = errors.New("the issuer took too long")
 
-// KeySet holds the keys of an issuer, discovered by its configuration. The keys are fetched
-// again after 15 minutes, and for an unknown id at most once a minute. If the issuer does not
-// answer, known keys stay good for 24 hours.
+// KeySet holds the keys of an issuer, discovered through its configuration. It fetches them again
+// after 15 minutes, and for an unknown id at most once a minute. If the issuer does not answer,
+// known keys remain valid for 24 hours.
 type KeySet struct {
 	Issuer string
 	Client *http.Client // of NewClient
@@ -114,7 +114,7 @@ func (s *KeySet) fetch(ctx context.Context) ([]jose.JSONWebKey, error) {
 	var keys []jose.JSONWebKey
 	for _, raw := range set.Keys {
 		var key jose.JSONWebKey
-		// A key of another kind is for another purpose, and no fault.
+		// A key that cannot be read or does not verify has another purpose, and is not an error.
 		if key.UnmarshalJSON(raw) == nil && verifies(key) {
 			keys = append(keys, key)
 		}

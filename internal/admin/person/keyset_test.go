@@ -43,7 +43,7 @@ func TestKeySet_rotation(t *testing.T) {
 		expect(i.by(t, 2, "made up"), false, 2) // no request for each made-up id
 	}
 
-	i.publish(rsaKeys()[2], "b") // another key under a known id: at the age of the keys
+	i.publish(rsaKeys()[2], "b") // another key under a known id takes effect when the keys are fetched again
 	i.wait(15*time.Minute - time.Second)
 	expect(i.by(t, 1, "b"), true, 2)
 	i.wait(time.Second)
@@ -56,7 +56,7 @@ func TestKeySet_issuerDown(t *testing.T) {
 
 	i := newIssuer(t)
 	i.set(true)
-	for range 3 { // without keys nobody can tell: neither valid nor invalid
+	for range 3 { // without keys, nobody can tell whether a token is valid
 		if _, err := i.identify(i.by(t, 0, "a")); hook.CodeOf(err) != hook.CodeUnavailable || i.count() != 1 {
 			t.Fatalf("Identify without keys = %v after %d fetches; want CodeUnavailable after one", err, i.count())
 		}
@@ -81,7 +81,7 @@ func TestKeySet_issuerDown(t *testing.T) {
 	}
 }
 
-// The documents of an issuer that do not count.
+// Documents of an issuer that must be ignored.
 func TestKeySet_documents(t *testing.T) {
 	t.Parallel()
 

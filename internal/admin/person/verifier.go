@@ -1,16 +1,16 @@
 // Package person identifies people by the ID tokens of one OpenID Connect issuer. The
-// package knows tokens, keys of the issuer and roles, and no API key.
+// package knows tokens, the issuer's keys and roles, but no API keys.
 //
 // # What a token must have
 //
 // A signature of RS256, PS256, ES256 or EdDSA by a key of the issuer's JWKS, named by kid;
 // the issuer and the client id of the deployment; an expiry; and a subject. Every other
-// token is refused, whoever signed the token. Keys inside of a token never count.
+// token is refused, whoever signed it. Keys inside a token are ignored.
 //
 // # Roles
 //
 // A claim of the token lists groups, and the deployment says which group has which role.
-// A person without a role is a principal without a scope: every route refuses the person.
+// A person without a role is a principal without scopes, which every route refuses.
 package person
 
 import (
@@ -35,8 +35,8 @@ const (
 	Leeway = 30 * time.Second
 )
 
-// algorithms are those of a public and a private key: no secret that Surehook could hold,
-// and not "none".
+// algorithms are those with a public and a private key. They exclude HMAC, for which Surehook
+// would need the secret, and "none".
 func algorithms() []jose.SignatureAlgorithm {
 	return []jose.SignatureAlgorithm{jose.RS256, jose.PS256, jose.ES256, jose.EdDSA}
 }
@@ -155,8 +155,8 @@ func refused(format string, args ...any) error {
 	return &hook.Error{Code: hook.CodeUnauthorized, Message: "the sign-in is not valid", Err: fmt.Errorf(format, args...)}
 }
 
-// groups returns the strings of the claim; values of other types count for nothing, and so
-// does an address that the issuer did not verify.
+// groups returns the strings in the claim. Values of other types are ignored, and so is an email
+// address that the issuer did not verify.
 func (c claims) groups(claim string) []string {
 	if claim == "email" && c.email() == "" {
 		return nil
@@ -182,7 +182,7 @@ func (v *Verifier) principal(c claims) hook.Principal {
 		Key: hook.PersonID(name), Name: name, Tenant: hook.AllTenants, Scopes: scopesOf(v.Roles, c.groups(v.Claim)),
 		Restriction: hook.Restriction{ExpiresAt: c.Expiry.Time().Add(Leeway).UTC()},
 	}
-	// People can often choose their name, and never their subject.
+	// People can often choose their name, but never their subject.
 	if subject := c.subject(); subject != name {
 		p.Name += " (" + subject + ")"
 	}

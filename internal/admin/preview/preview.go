@@ -19,8 +19,8 @@ import (
 	"surehook.example/surehook/internal/rule/sign"
 )
 
-// Secret signs all previews in place of the endpoint's secrets, so a receiver can be tried
-// with a preview. PrivateKey is the same for the scheme v1a.
+// Secret signs all previews in place of the endpoint's secrets, so that a receiver can be tried
+// out with a preview. PrivateKey does the same for the scheme v1a.
 const (
 	Secret     = "whsec_c3VyZWhvb2sgcHJldmlldyBwbGFjZWhvbGRlciAzMiE=" //nolint:gosec // known to everybody
 	PrivateKey = "whsk_c3VyZWhvb2sgcHJldmlldyBwbGFjZWhvbGRlciAzMiE="

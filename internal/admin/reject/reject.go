@@ -1,8 +1,8 @@
-// Package reject lists wrong messages of the events queue, and sends them there again after
-// the fault was corrected.
+// Package reject lists wrong messages of the events queue, and sends them to that queue again
+// after the cause has been fixed.
 //
-// SQS has no list of a queue: a call receives messages, and then makes them visible again.
-// So two calls at once may each see a part.
+// SQS cannot list a queue: a call receives messages and makes them visible again. So two
+// concurrent calls may each see only a part.
 package reject
 
 import (
@@ -17,7 +17,7 @@ import (
 // Bounds of a redrive.
 const (
 	MaxRedrive = 1000
-	// redriveTime ends a redrive before the caller's 29 s.
+	// redriveTime ends a redrive well before the function's timeout of 29 s.
 	redriveTime = 15 * time.Second
 )
 
@@ -62,13 +62,13 @@ func (a *Admin) List(ctx context.Context, limit int) ([]source.Message, error) {
 type Redriven struct {
 	Sent   int  // to the events queue
 	Failed int  // not taken by the events queue, and still rejects
-	More   bool // the call ended at its bounds
+	More   bool // the call ended at its bounds: there may be more
 }
 
-// Redrive sends the rejects of before the call to the events queue, at most MaxRedrive, and
-// removes them. A reject is sent before it is removed, so a crash leaves it in both queues:
-// it has one idempotency key, and is accepted once. A reject that the queue does not take,
-// such as one above its size, stops no other.
+// Redrive sends the rejects that arrived before the call to the events queue, at most MaxRedrive,
+// and removes them. A reject is sent before it is removed. If a crash leaves it in both queues,
+// it is still accepted once, because it has one idempotency key. A reject that the queue refuses,
+// such as one that is too large, does not stop the others.
 func (a *Admin) Redrive(ctx context.Context) (Redriven, error) {
 	began := a.Now()
 	var (

@@ -90,7 +90,7 @@ func TestRedrive(t *testing.T) {
 	}
 }
 
-// TestRedrive_stillWrong checks that a redrive ends although its messages come back.
+// TestRedrive_stillWrong checks that a redrive ends even if its messages are rejected again.
 func TestRedrive_stillWrong(t *testing.T) {
 	t.Parallel()
 
@@ -124,7 +124,7 @@ func TestRedrive_bounds(t *testing.T) {
 	}
 }
 
-// TestRedrive_refused checks that a reject that the queue does not take stops no other.
+// TestRedrive_refused checks that a reject that the queue refuses does not stop the others.
 func TestRedrive_refused(t *testing.T) {
 	t.Parallel()
 
@@ -140,7 +140,7 @@ func TestRedrive_refused(t *testing.T) {
 	}
 }
 
-// TestRedrive_unavailable checks that a failure leaves the rejects there.
+// TestRedrive_unavailable checks that a failure leaves the rejects in place.
 func TestRedrive_unavailable(t *testing.T) {
 	t.Parallel()
 

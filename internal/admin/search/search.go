@@ -1,10 +1,10 @@
-// Package search finds a record by an id that somebody has from a log, an address or a mail.
+// Package search finds a record by an id that somebody has from a log, a URL or a mail.
 //
-// A search reads records by their keys. It makes no query and no scan, so its cost does not
-// grow with the number of records.
+// A search reads records by their keys. It makes no query and no scan, so its cost does not grow
+// with the number of records.
 //
-// The package changes nothing, and knows neither HTTP nor storage. Package httpapi
-// authorizes the caller before the call.
+// The package changes nothing, and knows neither HTTP nor storage. Package httpapi authorizes the
+// caller before the call.
 package search
 
 import (
@@ -85,7 +85,7 @@ type Found struct {
 
 // Query asks for the records with a name.
 type Query struct {
-	// Text is an id, or any text with ids in it, such as an address: the last id counts. With a
+	// Text is an id, or any text that contains ids, such as a URL: the last id counts. With a
 	// tenant, the whole text is also tried as an idempotency key and as a uid.
 	Text string
 	// Tenant is hook.AllTenants for the records of all tenants, and for tenants themselves.
@@ -93,11 +93,11 @@ type Query struct {
 	Jobs   bool // replay jobs, too; they have a tenant in their key
 }
 
-// Search returns what the text names: at most one record for each way to read the text, and 4
-// in all. A search reads 7 records at most, in 4 requests. Expired events and deleted endpoints
-// are not found, and records of other tenants are as unknown as unknown ids.
+// Search returns what the text names: at most one record for each way to read the text, and 4 in
+// all. It reads at most 7 records, in 4 requests. Expired events and deleted endpoints are not
+// found, and records of other tenants look like unknown ids.
 //
-// Errors: CodeInvalid for a text without a character, and for more than MaxText bytes.
+// Errors: CodeInvalid for an empty text, and for more than MaxText bytes.
 func (s *Searcher) Search(ctx context.Context, q Query) ([]Found, error) {
 	text := strings.TrimSpace(q.Text)
 	if text == "" || len(q.Text) > MaxText {
@@ -123,8 +123,8 @@ type id struct {
 	job      hook.JobID
 }
 
-// lastID returns the last id in the text: an address names the outer record first. Ids have
-// small letters; capitals are taken as small.
+// lastID returns the last id in the text, because a URL names the outer record first. Ids are in
+// lower case; capitals are accepted.
 func lastID(text string) id {
 	words := strings.FieldsFunc(strings.ToLower(text), func(r rune) bool {
 		return r != '_' && (r < '0' || r > '9') && (r < 'a' || r > 'z')
@@ -146,8 +146,8 @@ func lastID(text string) id {
 	return id{}
 }
 
-// namesIn returns the text, and the text without quotes around it. Quotes may belong to an
-// idempotency key.
+// namesIn returns the text, and the text without quotes around it, because quotes may be part of
+// an idempotency key.
 func namesIn(text string) []string {
 	bare := strings.Trim(text, "\"'`")
 	if bare == text || bare == "" {

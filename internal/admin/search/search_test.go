@@ -267,7 +267,7 @@ func TestSearcher_Search_RefusesTheText(t *testing.T) {
 	}
 }
 
-// TestSearcher_Search_jobs: jobs have a scope of their own.
+// TestSearcher_Search_jobs checks that finding jobs needs a scope of its own.
 func TestSearcher_Search_jobs(t *testing.T) {
 	t.Parallel()
 
@@ -278,7 +278,7 @@ func TestSearcher_Search_jobs(t *testing.T) {
 	}
 }
 
-// TestSearcher_Search_closing: a tenant is known until the end of its erasure.
+// TestSearcher_Search_closing checks that a tenant can be found until its erasure ends.
 func TestSearcher_Search_closing(t *testing.T) {
 	t.Parallel()
 
@@ -292,7 +292,7 @@ func TestSearcher_Search_closing(t *testing.T) {
 	}
 }
 
-// TestSearcher_Search_reads holds the number of reads of the contract.
+// TestSearcher_Search_reads compares the number of reads with the documented one.
 func TestSearcher_Search_reads(t *testing.T) {
 	t.Parallel()
 
@@ -312,7 +312,7 @@ func TestSearcher_Search_reads(t *testing.T) {
 	}
 }
 
-// TestSearcher_Search_fails: a fault of the store is no answer "nothing found".
+// TestSearcher_Search_fails checks that a fault of the store is not reported as "nothing found".
 func TestSearcher_Search_fails(t *testing.T) {
 	t.Parallel()
 
@@ -326,8 +326,8 @@ func TestSearcher_Search_fails(t *testing.T) {
 	}
 }
 
-// FuzzSearcher_Search gives any text to a search of acme: the answer has records of acme
-// alone, and reads at most 7.
+// FuzzSearcher_Search gives any text to a search of acme: it must only find records of acme, and
+// read at most 7.
 func FuzzSearcher_Search(f *testing.F) {
 	b := setup(f)
 	c := b.count()

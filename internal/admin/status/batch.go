@@ -7,9 +7,9 @@ import (
 	"surehook.example/surehook/internal/hook"
 )
 
-// addMembers completes the batches of the attempts: the record of the batch's leader holds
-// the members. A batch without a record of its leader stays without members: the process
-// died before the write.
+// addMembers completes the batches of the attempts with their members, which are in the record of
+// the batch's leader. If the leader has no record, because the process died before the write, the
+// batch stays without members.
 func (r *Reader) addMembers(ctx context.Context, attempts []hook.Attempt) error {
 	known := make(map[hook.BatchID][]hook.DeliveryID)
 	for i := range attempts {

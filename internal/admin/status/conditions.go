@@ -53,9 +53,9 @@ type TenantHealth struct {
 	Complete  bool    // false: Waiting is a lower bound, after a timeout or with more such endpoints
 }
 
-// TenantHealth returns the health of the tenant's endpoints, by harm. The call makes a
-// request for the list of endpoints, two per 100 endpoints, and a request per endpoint.
-// The store bounds them: a tenant has at most hook.MaxEndpointsPerTenant endpoints.
+// TenantHealth returns the health of the tenant's endpoints, ordered by harm. It makes one
+// request for the list of endpoints, two per 100 endpoints, and one per endpoint. A tenant has at
+// most hook.MaxEndpointsPerTenant endpoints.
 //
 // The call then counts the waiting deliveries of at most maxWaiting endpoints: of those
 // with parked deliveries, an open circuit, or failed attempts. It makes at most four
@@ -129,7 +129,7 @@ func (r *Reader) addWaiting(ctx context.Context, h *TenantHealth, records map[ho
 	return err
 }
 
-// summary returns the summary of the endpoint. The hours are too large to be kept.
+// summary returns the summary of the endpoint. It does not keep the hours, which are too large.
 func summary(e hook.Endpoint, c circuit.Circuit, hours []stats.Hour) EndpointSummary {
 	sum := stats.Sum(hours, time.Time{})
 	attempts, successes := sum.Attempts(), sum.Classes[hook.ClassDelivered]

@@ -92,7 +92,7 @@ func TestReader_TenantHealth_ofNothing(t *testing.T) {
 	}
 }
 
-// TestReader_TenantHealth_requests holds the call to a request per endpoint.
+// TestReader_TenantHealth_requests checks that the call makes one request per endpoint.
 func TestReader_TenantHealth_requests(t *testing.T) {
 	t.Parallel()
 

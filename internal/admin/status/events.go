@@ -74,9 +74,9 @@ func (r *Reader) Events(ctx context.Context, tenant hook.TenantID, f EventFilter
 	return page.List[hook.Event]{Data: data, Next: newCursor(scope, next)}, nil
 }
 
-// eventLooks returns the numbers of rows of a request. An event may have a row in each
-// part, so a part's share of a page is the whole page. Many parts get less: then
-// pages end early when every event has many deliveries.
+// eventLooks returns the numbers of rows to request. An event may have a row in each part, so a
+// part's share of a page is the whole page. With many parts, each gets less; then pages end early
+// if every event has many deliveries.
 func eventLooks(limit, n int, narrow bool) looks {
 	first := min(limit+2, 5000/max(n, 1)+6)
 	if narrow {

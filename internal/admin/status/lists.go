@@ -52,10 +52,10 @@ func (r *Reader) sources(parts []Part) []*source {
 	return all
 }
 
-// looksFor returns the numbers of rows of a request for a page of limit rows from n
-// parts. narrow means that the list drops many rows. The first look at a part takes
-// twice the part's share and a rest, at most one row more than the page, and the row
-// at which the page begins.
+// looksFor returns the numbers of rows to request for a page of limit rows from n parts. narrow
+// means that the list drops many rows, so more are requested. The first request for a part asks for twice the part's
+// share and a few rows more, but at most for the page, one more row, and the row at which the
+// page begins.
 func looksFor(limit, n int, narrow bool) looks {
 	first := min(2*limit/max(n, 1)+4, limit+2)
 	if narrow {

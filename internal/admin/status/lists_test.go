@@ -52,8 +52,8 @@ func (b *bundle) eventsOf(t *testing.T, f status.EventFilter, limit int) []hook.
 	return ids
 }
 
-// crowd has deliveries of random states, types and times to 7 endpoints with 1 to 3
-// shards. Several deliveries have the same time, and some are replays.
+// crowd has deliveries with random states, types and times, to 7 endpoints with 1 to 3 shards
+// each. Several deliveries have the same time, and some are replays.
 type crowd struct {
 	*bundle
 	endpoints []hook.Endpoint
@@ -104,7 +104,7 @@ func newCrowd(t *testing.T, seed uint64) crowd {
 	return c
 }
 
-// want returns the stored deliveries of the filter by sorting all of them.
+// want returns the stored deliveries that the filter selects, sorted.
 func (c crowd) want(f status.DeliveryFilter) []hook.DeliveryID {
 	type listed struct {
 		at status.Position
@@ -158,8 +158,8 @@ func TestReader_Deliveries(t *testing.T) {
 	}
 }
 
-// TestReader_Events compares the list with a plain sort: the events with a delivery and
-// the events without a target, once each.
+// TestReader_Events compares the list with a plain sort of all events with a delivery and all
+// events without a target, each once.
 func TestReader_Events(t *testing.T) {
 	t.Parallel()
 
@@ -186,7 +186,7 @@ func TestReader_Events(t *testing.T) {
 	}
 }
 
-// TestReader_Events_key finds a queued event by the key.
+// TestReader_Events_key finds a queued event by its idempotency key.
 func TestReader_Events_key(t *testing.T) {
 	t.Parallel()
 
@@ -215,8 +215,8 @@ func TestReader_Events_key(t *testing.T) {
 	}
 }
 
-// TestReader_Events_reusedKey: a delivery of an expired event does not list the new
-// event of the key at the old time, and expired records are not listed.
+// TestReader_Events_reusedKey checks that a delivery of an expired event does not list the key's
+// new event at the old time, and that expired records are not listed.
 func TestReader_Events_reusedKey(t *testing.T) {
 	t.Parallel()
 
@@ -245,8 +245,8 @@ func TestReader_Events_reusedKey(t *testing.T) {
 	}
 }
 
-// TestReader_Deliveries_deletedEndpoint: the filter finds the deliveries, for the own
-// tenant only.
+// TestReader_Deliveries_deletedEndpoint checks that the filter finds the deliveries of a deleted
+// endpoint, but only for its own tenant.
 func TestReader_Deliveries_deletedEndpoint(t *testing.T) {
 	t.Parallel()
 
@@ -306,7 +306,7 @@ func TestReader_Deliveries_invalid(t *testing.T) {
 	}
 }
 
-// The filter idempotency_key changes neither the meaning of the times nor the order.
+// The filter idempotency_key changes neither what the times mean nor the order.
 func TestReader_Deliveries_ofAKeyAsOfAll(t *testing.T) {
 	t.Parallel()
 
@@ -361,8 +361,8 @@ func TestReader_Deliveries_ofAKeyAsOfAll(t *testing.T) {
 	}
 }
 
-// TestReader_Deliveries_tooManyShards: a list of more than 1000 shards, 500 for delivered, needs
-// the filter endpoint.
+// TestReader_Deliveries_tooManyShards checks that a list of more than 1000 shards, or 500 for
+// delivered, needs the filter endpoint.
 func TestReader_Deliveries_tooManyShards(t *testing.T) {
 	t.Parallel()
 
@@ -397,8 +397,8 @@ func TestReader_Deliveries_tooManyShards(t *testing.T) {
 	}
 }
 
-// TestReader_lists_requests: 500 endpoints have 200,000 deliveries, and every page stays
-// within the requests that the contract states.
+// TestReader_lists_requests has 500 endpoints with 200,000 deliveries: every page stays within
+// the number of requests that the contract states.
 func TestReader_lists_requests(t *testing.T) {
 	t.Parallel()
 
@@ -418,7 +418,8 @@ func TestReader_lists_requests(t *testing.T) {
 	if err != nil || len(stored) != endpoints {
 		t.Fatalf("Endpoints = %d, %v", len(stored), err)
 	}
-	// Popularity by Zipf: one endpoint has a large part of the deliveries, and some have none lately.
+	// Popularity follows Zipf's law: one endpoint has a large share of the deliveries, and some
+	// have no recent ones.
 	popular := rand.NewZipf(rand.New(rand.NewPCG(1, 2)), 1.2, 1, endpoints-1)
 	for i := range deliveries {
 		id := hook.KeyedEventID(tenant, fmt.Sprint(i))
@@ -461,8 +462,8 @@ func TestReader_lists_requests(t *testing.T) {
 	}
 }
 
-// TestReader_lists_endEarly: a filter that drops most rows uses up the requests of each
-// page. Pages then end early, and together list every delivery and event once.
+// TestReader_lists_endEarly has a filter that drops most rows and uses up the requests of each
+// page. Pages then end early, but together they list every delivery and event once.
 func TestReader_lists_endEarly(t *testing.T) {
 	t.Parallel()
 

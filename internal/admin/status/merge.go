@@ -98,8 +98,8 @@ func (m *merge) next() *source {
 	return next
 }
 
-// blocking returns the dry sources that may have a row before the next row, the source
-// that is read least far first.
+// blocking returns the dry sources that may have a row before the next row, in the order of how
+// far they have been read.
 func (m *merge) blocking(next *source) []*source {
 	var dry []*source
 	for _, s := range m.sources {

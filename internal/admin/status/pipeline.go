@@ -47,8 +47,8 @@ type EndpointHarm struct {
 	Endpoint hook.Endpoint
 }
 
-// Queued returns the number of messages ready or delayed in all lanes but the retry
-// lane. The lanes slot and overflow have retries, too: Waiting also counts these.
+// Queued returns the number of messages ready or delayed in all lanes but the retry lane. The
+// lanes slot and overflow also hold retries, which Waiting counts as well.
 func (p *Pipeline) Queued() int {
 	n := 0
 	for _, lane := range hook.Lanes() {
@@ -68,19 +68,18 @@ func (p *Pipeline) InFlight() int {
 	return n
 }
 
-// Pipeline measures the queues and counts the deliveries of at most maxCounted
-// endpoints: first the endpoints with a circuit that is not closed or with
-// parked deliveries, then the endpoints with attempts in the last activeHours.
-// The indexes may lag by a moment.
+// Pipeline measures the queues and counts the deliveries of at most maxCounted endpoints: first
+// those with a circuit that is not closed or with parked deliveries, then those with attempts in
+// the last activeHours. The indexes may lag by a moment.
 //
-// Dead is the sum of Health.Dead over the counted endpoints. The records count,
-// because the queue of dead letters forgets after 14 days. An endpoint without parked
-// deliveries, open circuit and attempts in activeHours is not counted: no list of all
-// endpoints exists, and the cost must not grow with the endpoints of all time. Such an
-// endpoint cannot need attention either, unless by old dead deliveries.
+// Dead is the sum of Health.Dead over the counted endpoints. It counts records, because the
+// dead-letter queue keeps messages for only 14 days. An endpoint without parked deliveries, with
+// a closed circuit and without attempts in activeHours is not counted, because there is no list
+// of all endpoints, and because the cost must not grow with the number of endpoints that ever
+// existed. Such an endpoint can need attention only because of old dead deliveries.
 //
-// The call makes 25 requests for the list of endpoints, and at most seven per endpoint, a
-// request per page of a count.
+// The call makes 25 requests for the list of endpoints, and at most seven per endpoint, plus one
+// per page of a count.
 func (r *Reader) Pipeline(ctx context.Context) (Pipeline, error) {
 	now := r.now()
 	p := Pipeline{At: now, Hour: Window{Since: review.RecentSince(now)}}
@@ -97,7 +96,7 @@ func (r *Reader) Pipeline(ctx context.Context) (Pipeline, error) {
 	if err != nil {
 		return Pipeline{}, err
 	}
-	// A circuit that is not closed is attended.
+	// The records include every circuit that is not closed.
 	circuits := make(map[hook.EndpointID]circuit.Circuit, len(attended))
 	for _, record := range attended {
 		circuits[record.Endpoint] = record.Circuit
@@ -202,7 +201,8 @@ func (r *Reader) part(ctx context.Context, of hook.CircuitCheck, c circuit.Circu
 			found.oldest = older(found.oldest, d)
 		}
 	}
-	// The waiting deliveries come first: a timeout cuts the count of the dead.
+	// The waiting deliveries are counted first, because a timeout may cut off the count of the
+	// dead.
 	found.dead, err = r.count(ctx, target, hook.StateDead)
 	return found, err
 }

@@ -10,8 +10,8 @@ import (
 	"surehook.example/surehook/internal/hook"
 )
 
-// Position is a position in a list, newest first. In a list of events, the generation is 0
-// and the endpoint is empty: the position is after all deliveries of the event.
+// Position is a position in a list, newest first. In a list of events, the generation is 0 and
+// the endpoint is empty, so the position is after all deliveries of the event.
 type Position struct {
 	hook.DeliveryID
 
@@ -36,8 +36,8 @@ func (p Position) text() string {
 	return fmt.Sprintf("%d#%s#%d#%s", p.At, p.Event, p.Generation, p.Endpoint)
 }
 
-// parsePosition is the inverse of text. A position becomes a part of keys, so
-// parsePosition accepts the text of a possible row only.
+// parsePosition is the inverse of text. A position becomes part of keys, so parsePosition accepts
+// only the text of a row that can exist.
 func parsePosition(s string) (p Position, ok bool) {
 	parts := strings.Split(s, "#")
 	if len(parts) != 4 {

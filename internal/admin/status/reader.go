@@ -4,9 +4,8 @@
 //
 // # Tenants
 //
-// Every call except Pipeline acts for one tenant. Records of other tenants do
-// not exist for the call: the answer is CodeNotFound, the same as for an
-// unknown record. Package httpapi authorizes the caller before the call.
+// Every call except Pipeline and PipelineStatistics acts for one tenant. For a
+// record of another tenant it returns CodeNotFound, as for an unknown record. Package httpapi authorizes the caller before the call.
 //
 // # Consistency
 //
@@ -15,9 +14,9 @@
 //
 // # Lists
 //
-// Deliveries live with their endpoints. A list of a tenant merges the deliveries of all
-// the tenant's endpoints by time. A page has a bound of requests, and ends early at the
-// bound: the cursor goes on where the page ended.
+// Deliveries are stored with their endpoints. A list of a tenant merges the deliveries of
+// all the tenant's endpoints by time. The number of requests per page is bounded. At the
+// bound the page ends early, and its cursor continues there.
 //
 // The package changes nothing, and knows neither HTTP nor storage.
 package status

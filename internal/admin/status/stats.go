@@ -19,9 +19,10 @@ const (
 	statsDays    = 7
 	statsSpan    = statsDays * 24 * time.Hour // the oldest begin
 	defaultStats = 24 * time.Hour
-	// maxEndpointHours bounds the hours of endpoints of a call: 25 clock hours of 500
+	// maxEndpointHours bounds the hours of endpoints that a call reads: 25 clock hours of 500
 	// endpoints, or 7 days of 73 endpoints. An hour takes up to 0.23 ms of a CPU
-	// (BenchmarkStore_Hours), so all take 2.9 s, or 10 s of a function with 512 MB.
+	// (BenchmarkStore_Hours), so all of them take 2.9 s of a CPU, or 10 s in a function with 512
+	// MB.
 	maxEndpointHours = 12_500
 	maxTotalGroups   = 500 // groups of totals; the rest is one group
 	maxHourlyGroups  = 20  // groups with a row for each hour; the rest is one group

@@ -1,11 +1,10 @@
 // Package tenant lists the tenants, and manages the operator's limits of tenants.
 //
-// A tenant is known from its first endpoint, event or limit on.
+// A tenant becomes known with its first endpoint, event or limit.
 //
-// The limits are optional. Package ingest applies the limits of events before the
-// acceptance of an event, and the store applies the limit of endpoints. The package
-// knows neither HTTP nor storage, and leaves the authorization to package httpapi:
-// only the operator sets limits.
+// The limits are optional. Package ingest applies the limits of events before it accepts
+// an event, and the store applies the limit of endpoints. The package knows neither HTTP
+// nor storage, and leaves authorization to package httpapi: only the operator sets limits.
 package tenant
 
 import (
@@ -46,9 +45,9 @@ type Admin struct {
 	Retention time.Duration // of events in the environment
 }
 
-// List returns a page of the known tenants with the prefix, in the order of their ids. A
-// page is two requests. Errors: CodeInvalid for a prefix that is no begin of an id, and
-// for a cursor of another list.
+// List returns a page of the known tenants with the prefix, in the order of their ids. A page
+// takes two requests. Errors: CodeInvalid for a prefix with which no id can begin, and for a
+// cursor of another list.
 func (a *Admin) List(ctx context.Context, prefix string, p page.Request) (page.List[Tenant], error) {
 	if _, err := hook.ParseTenantID(prefix); prefix != "" && err != nil {
 		return page.List[Tenant]{}, hook.Invalid(hook.FieldError{Field: "prefix", Message: "must be the begin of the id of a tenant"})
@@ -70,8 +69,8 @@ func (a *Admin) List(ctx context.Context, prefix string, p page.Request) (page.L
 	return page.List[Tenant]{Data: data, Next: page.NewCursor(scope, string(next))}, nil
 }
 
-// Limits returns the limits of the tenant. A tenant is unknown until its first
-// endpoint, and has no limits then.
+// Limits returns the limits of the tenant; the zero limits for a tenant without limits, and for
+// an unknown tenant.
 func (a *Admin) Limits(ctx context.Context, tenant hook.TenantID) (hook.TenantLimits, error) {
 	l, err := a.Store.TenantLimits(ctx, tenant)
 	if err != nil {

@@ -25,9 +25,9 @@ import (
 	"surehook.example/surehook/internal/names"
 )
 
-// transportSecurity makes browsers ask for https alone, for a year. API Gateway serves nothing
-// else; browsers ignore the header of an emulator without TLS. Other hosts of the operator's
-// domain are not the API's to decide about.
+// transportSecurity makes browsers use only https for a year. API Gateway serves nothing else,
+// and browsers ignore the header of an emulator without TLS. It does not include subdomains:
+// other hosts of the operator's domain are not for the API to decide about.
 const transportSecurity = "max-age=31536000"
 
 // Function is a Lambda handler of HTTP API events.
@@ -67,7 +67,7 @@ func request(ctx context.Context, e events.APIGatewayV2HTTPRequest) (*http.Reque
 		r.Header.Set(name, value)
 	}
 	r.Host = r.Header.Get("Host")
-	r.RemoteAddr = e.RequestContext.HTTP.SourceIP // of the connection; no header of the caller counts
+	r.RemoteAddr = e.RequestContext.HTTP.SourceIP // of the connection; headers of the caller do not count
 	return r, nil
 }
 
@@ -92,7 +92,7 @@ func principal(e events.APIGatewayV2HTTPRequest) (hook.Principal, bool) {
 	}
 	var err error
 	p.Restriction, err = restriction(text(names.AuthExpiresAt), text(names.AuthNetworks))
-	return p, err == nil // a key with an unreadable restriction opens nothing
+	return p, err == nil // a key whose restriction cannot be read gives no access
 }
 
 // restriction reads the restriction of a key from the texts of Authorizer.
@@ -176,8 +176,8 @@ func (a *answer) response() events.APIGatewayV2HTTPResponse {
 	return events.APIGatewayV2HTTPResponse{StatusCode: a.status, Headers: headers, Body: a.body.String()}
 }
 
-// binary reports whether the body of an answer is no text: a compressed file or a font.
-// JSON between Lambda and API Gateway holds text only.
+// binary reports whether the body of an answer is not text: a compressed file or a font. JSON
+// between Lambda and API Gateway holds only text.
 func binary(header http.Header) bool {
 	return header.Get("Content-Encoding") != "" || strings.HasPrefix(header.Get("Content-Type"), "font/")
 }

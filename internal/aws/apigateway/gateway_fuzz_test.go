@@ -13,9 +13,9 @@ import (
 	"surehook.example/surehook/internal/httpapi"
 )
 
-// FuzzHandle passes JSON of events, valid or not, to the adapter. The handler must
-// see body, path and query of the event, and a principal only from a complete
-// authorizer context. The answer must pass unchanged.
+// FuzzHandle passes JSON of events, valid or not, to the adapter. The handler must see the
+// event's body, path and query, and a principal only if the authorizer context is complete. The
+// answer must pass unchanged.
 func FuzzHandle(f *testing.F) {
 	for _, seed := range []string{
 		`{"rawPath":"/v1/x","rawQueryString":"a=b","headers":{"content-type":"application/json"},"body":"{}","requestContext":{"http":{"method":"POST","sourceIp":"192.0.2.1"}}}`,

@@ -107,7 +107,7 @@ func TestHandle_encodesBinaryAnswers(t *testing.T) {
 	}
 }
 
-// The address is of the connection: no header changes the address.
+// The address is that of the connection: no header changes it.
 func TestHandle_PassesTheSourceAddress(t *testing.T) {
 	t.Parallel()
 

@@ -12,9 +12,9 @@ import (
 	"surehook.example/surehook/internal/hook"
 )
 
-// TestEvent_FitsIntoLambda checks that the largest accepted request, in the costliest
-// form, is an event within Lambda's limit of 6 MB. API Gateway bounds the headers and
-// the request line to 10,240 bytes.
+// TestEvent_FitsIntoLambda checks that the largest accepted request, in its largest encoding, is
+// an event within Lambda's limit of 6 MB. API Gateway limits the headers and the request line to
+// 10,240 bytes.
 func TestEvent_FitsIntoLambda(t *testing.T) {
 	t.Parallel()
 

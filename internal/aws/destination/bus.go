@@ -15,11 +15,11 @@ import (
 	"surehook.example/surehook/internal/hook"
 )
 
-// maxEntry is one more than the size of an event, in bytes: source, type and detail.
+// The size of an entry, source, type and detail, must be below maxEntry, in bytes.
 const maxEntry = 1 << 20
 
-// detail is the detail of an event. The body is the signed text: rules match the payload,
-// and receivers verify the body.
+// detail is the detail of an event. The payload is there for rules to match; the body is the
+// signed text, for receivers to verify.
 type detail struct {
 	ID        string          `json:"id"`
 	Timestamp string          `json:"timestamp"`
@@ -62,7 +62,7 @@ func newBus(cfg aws.Config) put {
 func detailOf(p send.Prepared) (string, error) {
 	var text bytes.Buffer
 	encoder := json.NewEncoder(&text)
-	encoder.SetEscapeHTML(false) // an escape takes room
+	encoder.SetEscapeHTML(false) // escaping would use up more bytes
 	err := encoder.Encode(detail{
 		ID: p.Header.Get("Webhook-Id"), Timestamp: p.Header.Get("Webhook-Timestamp"), Signature: p.Header.Get("Webhook-Signature"),
 		Delivery: p.Header.Get(hook.DeliveryHeader), Attempt: p.Header.Get("X-Webhook-Attempt"),

@@ -15,8 +15,8 @@ import (
 	"surehook.example/surehook/internal/hook"
 )
 
-// row is one kind of answers of AWS. The status is the one of HTTP with the same meaning,
-// so the endpoint's lists of statuses apply.
+// row is a kind of answer of AWS. The status is the HTTP status with the same meaning, so that
+// the endpoint's lists of statuses apply.
 type row struct {
 	class  hook.Class
 	status int
@@ -24,7 +24,7 @@ type row struct {
 	codes  []string
 }
 
-// rows is the table of errors; docs/destinations.md has the same table.
+// rows is the table of errors; docs/destinations.md has the same one.
 func rows() []row {
 	return []row{
 		{hook.ClassToken, http.StatusForbidden, "AWS denied the request: check the policy of the role, the policy of the destination, and the KMS key.", []string{
@@ -44,8 +44,8 @@ func rows() []row {
 	}
 }
 
-// outcomeOf returns the outcome of an error. An error that the table does not know may
-// pass: another attempt is made.
+// outcomeOf returns the outcome of an error. An error that is not in the table counts as
+// transient, so another attempt is made.
 func outcomeOf(ctx context.Context, err error) hook.Outcome {
 	if errors.Is(err, errContents) {
 		return hook.Outcome{Class: hook.ClassRefused, Status: http.StatusRequestEntityTooLarge, Error: err.Error() + "."}
@@ -70,8 +70,8 @@ func outcomeOf(ctx context.Context, err error) hook.Outcome {
 	return outcome
 }
 
-// ofRole returns the outcome of a role that gave no session. No refusal is final: the
-// owner can repair the role.
+// ofRole returns the outcome if the role gave no session. No refusal is final, because the owner
+// can repair the role.
 func ofRole(ctx context.Context, err error) hook.Outcome {
 	outcome := outcomeOf(ctx, err)
 	if outcome.Class == hook.ClassToken || outcome.Class == hook.ClassRefused {

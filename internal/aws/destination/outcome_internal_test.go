@@ -10,8 +10,8 @@ import (
 	"surehook.example/surehook/internal/hook"
 )
 
-// TestRows_documented holds the table of docs/destinations.md to the code: each code is
-// in a line with its class and status, and the lines name no other codes.
+// TestRows_documented compares the table of docs/destinations.md with the code: each code has a
+// line with its class and status, and the lines name no other codes.
 func TestRows_documented(t *testing.T) {
 	t.Parallel()
 
@@ -39,7 +39,7 @@ func TestRows_documented(t *testing.T) {
 			documented[found[1]] = meaning{class, status}
 		}
 	}
-	delete(documented, "ThrottlingException") // and its likes: of the SDK
+	delete(documented, "ThrottlingException") // and similar codes, which the SDK knows
 	for _, r := range rows() {
 		for _, c := range r.codes {
 			if documented[c] != (meaning{r.class, r.status}) {

@@ -22,7 +22,7 @@ func newQueue(cfg aws.Config) put {
 	client := sqs.NewFromConfig(cfg)
 	return func(ctx context.Context, e *hook.Endpoint, p send.Prepared) (string, error) {
 		body := string(p.Body)
-		// SQS would replace other characters, and the signature would not match.
+		// SQS would replace other characters, and then the signature would not match.
 		if i := strings.IndexFunc(body, func(r rune) bool { return !xmlCharacter(r) }); i >= 0 {
 			return "", fmt.Errorf("%w: byte %d begins a character that SQS does not transport; write it as a \\u escape", errContents, i)
 		}
@@ -44,7 +44,7 @@ func newQueue(cfg aws.Config) put {
 	}
 }
 
-// xmlCharacter reports whether SQS transports the character: those of XML 1.0.
+// xmlCharacter reports whether SQS transports the character: it must be one of XML 1.0.
 // https://docs.aws.amazon.com/AWSSimpleQueueService/latest/APIReference/API_SendMessage.html
 func xmlCharacter(r rune) bool {
 	return r == '\t' || r == '\n' || r == '\r' || r >= ' ' && r != 0xFFFE && r != 0xFFFF

@@ -1,9 +1,8 @@
-// Package destination makes attempts at resources of customers in AWS: queues of SQS and
-// buses of EventBridge. Each attempt is one request with the session of a role of the
-// customer.
+// Package destination makes attempts at resources of customers in AWS: SQS queues and EventBridge
+// buses. Each attempt is one request, with a session of the customer's role.
 //
-// The contract of [Sender] is documented at the port attempt.Sender. The package knows
-// which answer of AWS is which outcome; package send signs.
+// The contract of [Sender] is documented at the port attempt.Sender. The package knows which
+// answer of AWS is which outcome; package send signs.
 package destination
 
 import (
@@ -29,15 +28,15 @@ var _ attempt.Sender = (*Sender)(nil)
 
 const (
 	sessionLife   = 15 * time.Minute // the shortest that STS gives
-	sessionMargin = time.Minute      // before the end of a session
-	keptSessions  = 1000             // in one process; an unused session makes room for a newer one
+	sessionMargin = time.Minute      // a session is used until this long before its end
+	keptSessions  = 1000             // per process; a new session replaces the one unused for longest
 )
 
 // put sends a signed request to the endpoint's destination, and returns the id that AWS
 // gave to the message.
 type put func(ctx context.Context, e *hook.Endpoint, p send.Prepared) (id string, err error)
 
-// kinds has a client of each type of destination. A further type is a further line.
+// kinds has the client of each type of destination.
 func kinds() map[hook.DestinationType]func(aws.Config) put {
 	return map[hook.DestinationType]func(aws.Config) put{
 		hook.DestinationSQS:         newQueue,
@@ -54,7 +53,7 @@ type Sender struct {
 	sessions *lru.Cache[sessionKey, *session]
 }
 
-// sessionKey names a session: no other endpoint uses it.
+// sessionKey identifies a session. Each endpoint has its own.
 type sessionKey struct {
 	endpoint    hook.EndpointID
 	destination hook.Destination
@@ -67,16 +66,16 @@ type session struct {
 	put         put
 }
 
-// New returns a sender. The clients never repeat a request: each is an attempt.
+// New returns a sender. Its clients never repeat a request, because each request is an attempt.
 func New(cfg aws.Config, signer *send.Sender, allowed hook.Destinations) *Sender {
 	client, ok := cfg.HTTPClient.(*awshttp.BuildableClient) // with the idle time of all clients
 	if !ok {
 		client = awshttp.NewBuildableClient()
 	}
-	cfg.HTTPClient = client.WithTimeout(hook.MaxTimeout) // a session is fetched without the end of the attempt
+	cfg.HTTPClient = client.WithTimeout(hook.MaxTimeout) // a session may outlast the attempt that asked for it
 	cfg.Retryer = func() aws.Retryer { return aws.NopRetryer{} }
 	cfg.RetryMaxAttempts = 0
-	sessions, _ := lru.New[sessionKey, *session](keptSessions) // an error for a size of 0 only
+	sessions, _ := lru.New[sessionKey, *session](keptSessions) // fails only for a size of 0
 	return &Sender{signer: signer, allowed: allowed, config: cfg, roles: sts.NewFromConfig(cfg), sessions: sessions}
 }
 
@@ -118,7 +117,7 @@ func (s *Sender) send(ctx context.Context, r send.Request) hook.Outcome {
 		return hook.Outcome{Class: hook.ClassDelivered, Status: http.StatusOK, Body: []byte(id)}
 	}
 	outcome := outcomeOf(ctx, err)
-	if outcome.Class == hook.ClassToken { // the next attempt asks for the role again
+	if outcome.Class == hook.ClassToken { // so that the next attempt asks for the role again
 		s.sessions.Remove(key)
 	}
 	return outcome
@@ -145,5 +144,5 @@ func (s *Sender) session(key sessionKey) *session {
 	return fresh
 }
 
-// errContents is a message that AWS does not take, found before it is sent.
+// errContents means that AWS would refuse the message, which is found before it is sent.
 var errContents = errors.New("AWS does not take the event")

@@ -59,7 +59,7 @@ type entry struct {
 	Detail     string `json:"Detail"`
 }
 
-// reply is an answer with an error code; none with an empty code.
+// reply is an answer with an error code, or a success if the code is empty.
 type reply struct {
 	status int
 	code   string
@@ -318,8 +318,8 @@ func TestSender_Send_outcomes(t *testing.T) {
 	}
 }
 
-// A session is kept, for its endpoint alone. The first denial drops it, so that a
-// repaired role is used at once.
+// A session is kept for its endpoint only. The first denial drops it, so that a repaired role
+// takes effect at once.
 func TestSender_Send_sessions(t *testing.T) {
 	t.Parallel()
 
@@ -351,8 +351,8 @@ func TestSender_Send_sessions(t *testing.T) {
 	}
 }
 
-// What AWS does not take, and what the deployment does not allow, makes no request to the
-// destination.
+// If AWS would refuse the event, or the deployment does not allow the destination, no request is
+// made to it.
 func TestSender_Send_notSent(t *testing.T) {
 	t.Parallel()
 

@@ -89,8 +89,8 @@ func (s *Store) Attempts(ctx context.Context, deliveries []hook.Delivery) ([]hoo
 	return attempts, nil
 }
 
-// attemptKeys also has the attempt of a success at the first attempt: of two tokens of the
-// attempt, the one may have recorded a failure before the success of the other.
+// attemptKeys includes the first attempt of a delivery that succeeded at once: if two tokens made
+// that attempt, one may have recorded a failure before the success of the other.
 func attemptKeys(deliveries []hook.Delivery) (keys []key) {
 	for _, d := range deliveries {
 		for number := 1; number <= d.Attempts; number++ {
@@ -124,7 +124,7 @@ func (s *Store) EraseAttempts(ctx context.Context, deliveries []hook.Delivery) e
 			ConditionExpression:      aws.String("attribute_exists(outcome)"),
 			ExpressionAttributeNames: map[string]string{"#body": "body", "#headers": "headers"},
 		})
-		if err != nil && codeOf(err) != hook.CodeConflict { // the table expired the attempt
+		if err != nil && codeOf(err) != hook.CodeConflict { // a conflict: the table has expired the attempt
 			return translate(err, "erase "+k.SK)
 		}
 	}

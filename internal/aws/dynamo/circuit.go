@@ -11,8 +11,8 @@ import (
 	"surehook.example/surehook/internal/rule/review"
 )
 
-// circuitItem has the keys of the index by_state only while the circuit has an
-// AttendAt or a LookAt. AttendAt comes first.
+// circuitItem is in the index by_state only while the circuit has an AttendAt or a LookAt. If it
+// has both, AttendAt counts.
 type circuitItem struct {
 	key
 	StatePK        string          `dynamodbav:"state_pk,omitempty"` // names.ByStateHash

@@ -11,9 +11,9 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 )
 
-// Bounds of one request. A lost answer costs attemptTimeout and not the time of the
-// invocation: 4 attempts take at most 4 x 2 s + 3 x 250 ms = 8.75 s, with the waits of
-// package lambdafn.
+// Bounds of one request. A lost answer takes attemptTimeout and not the rest of the invocation: 4
+// attempts, with the waits of package lambdafn between them, take at most 4 x 2 s + 3 x 250 ms =
+// 8.75 s.
 const (
 	// attemptTimeout bounds one attempt, the answer's body included. DynamoDB
 	// answers in milliseconds; the largest answer, 16 MB, takes less than a second.

@@ -6,7 +6,7 @@ import (
 	"surehook.example/surehook/internal/hook"
 )
 
-// dataKeyItem holds the data key of a tenant. The item does not expire.
+// dataKeyItem holds the data key of a tenant. It does not expire.
 type dataKeyItem struct {
 	key
 	DataKey []byte `dynamodbav:"data_key"`

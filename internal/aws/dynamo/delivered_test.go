@@ -8,9 +8,9 @@ import (
 	"surehook.example/surehook/internal/hook"
 )
 
-// TestStore_Select_Delivered: delivered deliveries of the first
-// generation are found in the partition. The work of a page has a bound, and the
-// cursor says how far the page looked.
+// TestStore_Select_Delivered checks that delivered deliveries of the first generation are found
+// in the partition, that the work per page is bounded, and that the cursor says how far the page
+// read.
 func TestStore_Select_Delivered(t *testing.T) {
 	t.Parallel()
 

@@ -282,8 +282,8 @@ func (s *Store) Deliveries(ctx context.Context, e hook.Event) ([]hook.Delivery, 
 	return all, nil
 }
 
-// DeliveriesByRef makes one batch read per 100 distinct refs. A record that this build
-// cannot read has the state 0 and the version 0, so that no write replaces the record.
+// DeliveriesByRef makes one batch read per 100 distinct refs. For a record that this build cannot
+// read, the state and the version are 0, so that no write replaces it.
 func (s *Store) DeliveriesByRef(ctx context.Context, refs []hook.DeliveryRef) ([]hook.Delivery, error) {
 	op := fmt.Sprintf("read %d deliveries", len(refs))
 	keys := make([]key, len(refs))
@@ -309,8 +309,8 @@ func (s *Store) DeliveriesByRef(ctx context.Context, refs []hook.DeliveryRef) ([
 	return found, nil
 }
 
-// Unrecorded makes one batch read per 100 distinct refs, at half of the price of a
-// consistent read.
+// Unrecorded makes one batch read per 100 distinct refs, eventually consistent, at half the price
+// of a consistent read.
 func (s *Store) Unrecorded(ctx context.Context, refs []hook.DeliveryRef) ([]hook.DeliveryRef, error) {
 	op := fmt.Sprintf("look for %d deliveries", len(refs))
 	keys := make([]key, len(refs))

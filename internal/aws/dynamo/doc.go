@@ -2,10 +2,10 @@
 // attempts, replay jobs, notifications, changes, API keys, portal links, data keys and
 // event types in one DynamoDB table.
 //
-// The package knows the layout of records and the condition of each write.
-// Callers decide the meaning of records. The contract of each method of [Store]
-// is documented at the ports in internal/delivery and internal/admin; comments
-// here add requests, limits and consistency of DynamoDB.
+// The package knows the layout of records and the condition of each write. It does
+// not know what records mean. The contract of each method of [Store] is documented at
+// the ports in internal/delivery and internal/admin; the comments here add what
+// DynamoDB does for it: requests, limits and consistency.
 //
 // # Table
 //
@@ -25,13 +25,13 @@
 //	endpoint           endpoint#E    endpoint              in a transaction with the tenant
 //	TLS settings       endpoint#E    tls                   in the same transaction, when they change
 //	circuit            endpoint#E    circuit               per decision, version by version; absent: closed, never failed
-//	limits             endpoint#E    limits                per decision, version by version; only for endpoints with limits
+//	limits             endpoint#E    limits                per decision, on the condition that the leases and the rate slot have not changed; only for endpoints that needed slots or have a rate
 //	places             places#T      limits                the same, for the places of the tenant in the lane slot
 //	stats              endpoint#E    stats#HHHH            one addition per batch; HHHH is the UTC hour, attributes count per minute
 //	notification       endpoint#E    history#W#N           once per time W and key N
 //	change             audit#T       audit#W#C             when change C begins at time W, and when the change ends; T is * for changes outside of the tenants
 //	erasure            erasure#T     erasure#J             per step of the job that removes tenant T, version by version; outlives the tenant
-//	event              event#V       event                 once; names the endpoints and their numbers of shards
+//	event              event#V       event                 once, again when an endpoint is added, and when the payload is erased; names the endpoints and their numbers of shards
 //	delivery           endpoint#E#SS delivery#A#V#GGGG     per decision, version by version
 //	attempt            endpoint#E#SS attempt#A#V#GGGG#NNN  in a transaction with its delivery
 //	replay job         tenant#T      replay#R              per page of the job, version by version
@@ -45,8 +45,7 @@
 //
 // SS is the shard of the delivery, 00 to 15: a hash of the event id modulo the
 // endpoint's shards at acceptance. A is the time of acceptance. So an event with a
-// reused idempotency key has other items than the expired event. The sort keys
-// target#E of event#V are kept free, for endpoints that are added to an event later.
+// reused idempotency key has other items than the expired event.
 //
 // # Indexes
 //
@@ -56,48 +55,51 @@
 //	by_state     look#NN              <when>#<endpoint>           circuits with a LookAt and no AttendAt, by time
 //	by_state     active#<UTC hour>#NN <tenant>#<endpoint>         endpoints with counts in the hour
 //	by_state     due#NN               <overdue from>#<delivery>   retrying deliveries, by time of the next attempt or of the next sweep
+//	by_state     queued#NN            <overdue from>#<delivery>   recorded queued deliveries, by the same times
+//	by_state     untargeted#T#NN      <accepted>#V#0000           events without a target, by time
+//	by_state     tenants              <tenant>                    tenants, by id
 //
 // Event types belong to no tenant. Every other item but the limits of an endpoint names
 // its tenant, in the attribute tenant, in the partition key, or in the range key of
 // active: an erasure scans the table for the tenant.
 //
-// Other items have no keys of an index. by_endpoint leaves out the successes of the
-// first generation: their sort key is their position in the list. NN is the shard of
-// the endpoint, 00 to 15, or of the event, 00 to 63: a hash of the id. Readers query
-// all shards of a list and merge the rows in the order of the list. One failing shard
-// fails the list.
+// Other items are in no index. by_endpoint leaves out successes of the first generation,
+// because their sort key in the table is their position in the list. NN is the shard of
+// the endpoint, 00 to 15, or of the event, 00 to 63 for due and 00 to 15 otherwise: a
+// hash of the id. Readers query all shards of a list and merge the rows in the order of
+// the list. If one shard fails, the list fails.
 //
 // # Builds
 //
-// During a deployment, and after a rollback, an older build meets records of a later
-// one. A new fact is an attribute of its own, and never changes the meaning of another
-// attribute. A write of a further version keeps the attributes that the build does not
-// know; see next. A word or an attribute that the build cannot read fails its record
-// alone: see Store.Unreadable. Package internal/proof/formats has an item of every kind,
-// and CONTRIBUTING.md says how the form of items changes.
+// During a deployment, and after a rollback, an older build reads records of a later
+// one. So a new fact gets an attribute of its own, and never changes the meaning of
+// another attribute. Writing the next version of an item keeps the attributes that the
+// build does not know; see next. If the build cannot read a word or an attribute, only
+// that record fails: see Store.Unreadable. Package internal/proof/formats has an item of
+// every kind, and CONTRIBUTING.md says how to change the format of items.
 //
 // # Consistency
 //
 // The condition of a new endpoint compares the tenant's number of endpoints with the
-// tenant's limit. A next-free time only grows: one update for a time that is past, and
-// a second update for a time to come, because an update has no maximum of two values.
+// tenant's limit. A next-free time only grows. It takes one update if the stored time is
+// past, and a second one otherwise, because an update cannot take the maximum of two values.
 //
-// Every write that decides something has a condition or adds to a counter. Every
-// read is consistent, except for index queries: an index may lag a moment. Lists
-// read the record of each index row and drop rows with a stale range key. Active
-// and CountSelected return the rows of the index without reading records.
+// Every write that decides something has a condition or adds to a counter. Reads
+// are consistent, except for index queries, DeliveryRows, EventHeads and Unrecorded, which
+// may lag by a moment. Lists read the record of each index row and drop rows with a stale
+// range key. Active and CountSelected return the rows of the index without reading records.
 //
-// The list of a tenant's endpoints is two reads: the rows, then the endpoints. The
-// reads are consistent, so the result has every endpoint created before the call
-// and not deleted. A Query and a BatchGetItem may see half of a transaction. So whoever
-// keeps a list under a version reads both in TransactGetItems: see asOfOneMoment. The
-// key of an endpoint does not name the tenant: reads and writes compare the tenant.
+// Listing a tenant's endpoints takes two reads: the rows, then the endpoints. The reads
+// are consistent, so the result has every endpoint that was created before the call and
+// not deleted. But a Query and a BatchGetItem may see half of a transaction, so whoever
+// caches a list under a version reads both with TransactGetItems: see asOfOneMoment. The
+// key of an endpoint does not name the tenant, so reads and writes compare the tenant.
 //
 // # Expiry
 //
-// Events, deliveries, attempts, limits, stats, notifications, changes, jobs,
-// outcomes, and portal links with their keys carry the TTL attribute expires_at. DynamoDB removes expired items up to some
-// days later; until then, reads return expired items. Circuits do not expire:
-// an endpoint has at most one circuit, and the circuit's generation must not go
-// back. The items of a tenant do not expire either.
+// Events, deliveries, attempts, limits, stats, notifications, changes, jobs, outcomes, and
+// portal links with their keys have the TTL attribute expires_at. DynamoDB removes expired
+// items up to some days late; until then, reads return them. Circuits do not expire: an
+// endpoint has at most one, and its generation must never go back. The items of a tenant
+// do not expire either.
 package dynamo

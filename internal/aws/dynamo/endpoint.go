@@ -183,10 +183,9 @@ func (s *Store) DeleteEndpoint(ctx context.Context, e hook.Endpoint) error {
 	return endpointChanged(s.transact(ctx, writes...), op)
 }
 
-// unchanged requires that version, tenant and uid of the stored endpoint are those
-// of e, and that the stored URL is url. The key does not name the tenant. The checks
-// of uid and URL keep a uid item from outliving the endpoint, and the counts of
-// URLs right.
+// unchanged requires that the stored endpoint has the version, tenant and uid of e, and the URL
+// url. The tenant is checked because the key does not name it. Checking the uid and the URL keeps
+// a uid item from outliving its endpoint, and keeps the counts of URLs right.
 func unchanged(e hook.Endpoint, url string) condition {
 	c := atVersion(e.Version)
 	c.expression += " AND tenant = :tenant AND #url = :url"
@@ -201,8 +200,8 @@ func unchanged(e hook.Endpoint, url string) condition {
 	return c
 }
 
-// countChange returns the tenant's write for a change of an endpoint. more is the
-// change of the number of endpoints: 1, 0 or -1.
+// countChange returns the write of the tenant for a change of an endpoint. more is added to the
+// number of endpoints: 1, 0 or -1.
 func (s *Store) countChange(tenant hook.TenantID, more int64) *types.Update {
 	return &types.Update{
 		TableName:                 s.table,
@@ -225,8 +224,8 @@ func atTenantVersion(tenant *types.Update, e hook.Endpoint) string {
 	return "version = :at"
 }
 
-// countURL returns the write for a change of the number of the tenant's endpoints
-// with the receiver of the URL. more is 1 or -1.
+// countURL returns the write that changes by more, 1 or -1, the number of the tenant's endpoints
+// with the receiver of the URL.
 func (s *Store) countURL(tenant hook.TenantID, url string, more int64) *types.Update {
 	update := &types.Update{
 		TableName:                 s.table,

@@ -20,7 +20,7 @@ import (
 // Bounds of one part of an erasure. A part takes some seconds.
 const (
 	foundEndpoints = 100  // endpoints of a part of the stage stop
-	foundTenant    = 20   // items of the tenant's partition: a replay names up to some thousand outcomes
+	foundTenant    = 20   // items of the tenant's partition: each replay among them may have thousands of outcomes
 	foundItems     = 250  // items of an endpoint; their events may double the number
 	scannedPages   = 10   // requests of 1 MB, so 2,560 read units: a partition of the table takes 3,000 a second
 	scannedItems   = 1000 // items at which a part of a scan ends early
@@ -31,7 +31,7 @@ const (
 type ownedItem struct {
 	key
 	Tenant  hook.TenantID `dynamodbav:"tenant"`
-	StateSK string        `dynamodbav:"state_sk"` // of counts: the tenant and the endpoint
+	StateSK string        `dynamodbav:"state_sk"` // of counts: names the tenant and the endpoint
 }
 
 var errStage = errors.New("the stage has no records")
@@ -160,9 +160,9 @@ func (s *Store) findTenantItems(ctx context.Context, tenant hook.TenantID, curso
 	return part, nil
 }
 
-// findEndpoint finds the first items in the partitions of the endpoint after last, and
-// the events of its deliveries. Removed items make place for the next, so the cursor
-// moves only behind an endpoint without further items.
+// findEndpoint finds the first items in the partitions of the endpoint after last, and the events
+// of its deliveries. The next part finds the items behind the removed ones, so the cursor moves
+// on only when the endpoint has no further items.
 func (s *Store) findEndpoint(ctx context.Context, tenant hook.TenantID, last string) (erasure.Part, error) {
 	rows, _, err := s.keysAfter(ctx, tenantPartition(tenant), endpointPrefix, last, 1)
 	if err != nil || len(rows) == 0 {
@@ -204,8 +204,8 @@ func (s *Store) findEndpoint(ctx context.Context, tenant hook.TenantID, last str
 
 func compareKeys(a, b key) int { return strings.Compare(a.PK+" "+a.SK, b.PK+" "+b.SK) }
 
-// findExisting returns the existing items of the tenant. A read costs a fraction of a
-// removal, and an event with many endpoints is found with each endpoint.
+// findExisting returns those items of the tenant that exist. A read costs a fraction of a
+// removal, and an event with many endpoints is found once for each of them.
 func (s *Store) findExisting(ctx context.Context, tenant hook.TenantID, keys []key) (found []erasure.Record, err error) {
 	items, err := s.batchGetAs(ctx, keys, types.KeysAndAttributes{
 		ConsistentRead: aws.Bool(true), ProjectionExpression: aws.String("pk, sk, tenant"),
@@ -278,7 +278,7 @@ func (s *Store) scan(ctx context.Context, tenant hook.TenantID, cursor string) (
 		TableName:            s.table,
 		ConsistentRead:       aws.Bool(true),
 		ProjectionExpression: aws.String("pk, sk, tenant, state_sk"),
-		// A superset: owns decides.
+		// Lets more items through than the tenant's: ownedBy decides.
 		FilterExpression: aws.String("tenant = :tenant OR begins_with(state_sk, :counted) OR contains(pk, :named)"),
 		ExpressionAttributeValues: map[string]types.AttributeValue{
 			":tenant": text(string(tenant)), ":counted": text(string(tenant) + "#"), ":named": text("#" + string(tenant)),

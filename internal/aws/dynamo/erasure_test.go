@@ -91,8 +91,8 @@ func TestStore_FinishErasure_Writes(t *testing.T) {
 	}
 }
 
-// TestStore_FindRecords_scan reads the table for tenants with names like parts of keys. The
-// filter lets items of others through, and only the tenant's own are found.
+// TestStore_FindRecords_scan scans the table for tenants whose names look like parts of keys. The
+// filter lets items of other tenants through, but only the tenant's own are found.
 func TestStore_FindRecords_scan(t *testing.T) {
 	t.Parallel()
 

@@ -51,7 +51,7 @@ func TestStore_TranslatesErrors(t *testing.T) {
 		call    func(ctx context.Context, s *dynamo.Store) error
 		answer  answer
 		want    hook.Code
-		message string // part of the message; empty: any message
+		message string // expected part of the message; empty: any message
 	}{
 		{name: "a failed condition", call: putEvent, answer: failure(400, "ConditionalCheckFailedException", ""), want: hook.CodeConflict, message: "exists already"},
 		{name: "a delivery of another version", call: save, answer: canceled(failed, none), want: hook.CodeConflict, message: "changed meanwhile"},

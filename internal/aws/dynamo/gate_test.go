@@ -253,7 +253,8 @@ func TestStore_DueCircuits_DropsStaleRows(t *testing.T) {
 	w.reply = func(r request) answer {
 		switch {
 		case r.op == "BatchGetItem":
-			// The index lists a twice after a move. Now b is due later, and c is gone.
+			// After a move, the index still lists a at both positions. Now b is due later, and c
+			// is gone.
 			return answer{body: `{"Responses":{"table":[` + item(b, "1767323099999") + `,` + item(a, "1767323045678") + `]}}`}
 		case r.body.at("ExpressionAttributeValues", ":shard", "S") == "circuit#03":
 			return answer{body: `{"Items":[{` + keys(a, "2026-01-02T03:04:05.677Z") + `},{` + keys(b, "2026-01-02T03:04:05.677Z") + `},{` +

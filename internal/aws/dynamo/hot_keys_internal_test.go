@@ -21,17 +21,17 @@ const (
 	keyReads  = 3000
 )
 
-// second is the units that the keys of the table and of its indexes serve in one second.
+// second has the units that the keys of the table and of its indexes have used in one second.
 type second struct{ writes, reads map[string]float64 }
 
 func newSecond() second {
 	return second{make(map[string]float64), make(map[string]float64)}
 }
 
-// put counts the write of the item in place of old, nil for none. The write of the
-// table takes a unit per KB. A row of an index with other keys is deleted and put, and
-// a row with the same keys stays: the indexes hold keys only. DynamoDB refuses the
-// write, and writes nothing, when the key of the table or of one row is used up.
+// put counts writing the item in place of old, which is nil for none. Writing to the table takes
+// a unit per KB. In an index, a row whose keys change is deleted and put, and a row with the same
+// keys stays, because the indexes hold only keys. If the units of the table's key or of one row's
+// key are used up, DynamoDB refuses the whole write.
 func (s second) put(t *testing.T, old, item any) (throttledBy string) {
 	t.Helper()
 
@@ -62,8 +62,8 @@ func (s second) put(t *testing.T, old, item any) (throttledBy string) {
 	return ""
 }
 
-// query counts the read of a shard of an index, half a unit per 4 KB: the indexes are
-// read eventually consistent.
+// query counts reading a shard of an index, half a unit per 4 KB, because index reads are
+// eventually consistent.
 func (s second) query(hash string, bytes int) (throttled bool) {
 	s.reads[hash] += max(0.5, math.Ceil(float64(bytes)/4096)/2)
 	return s.reads[hash] > keyReads
@@ -128,8 +128,8 @@ func endpointOf(n, shards int) hook.Endpoint {
 	return hook.Endpoint{ID: hook.EndpointID(fmt.Sprintf("ep_%026d", n)), Tenant: "acme", Shards: shards}
 }
 
-// A hot endpoint with 5,000 events a second throttles its own partition. The events of
-// 1,000 other endpoints in the same second are stored and delivered, failures included.
+// A hot endpoint with 5,000 events a second throttles its own partition. The events of 1,000
+// other endpoints in the same second are still stored and delivered, failures included.
 func TestHotEndpoint_ThrottlesNobodyElse(t *testing.T) {
 	t.Parallel()
 
@@ -195,8 +195,8 @@ func TestShards_CarryTheirShare(t *testing.T) {
 	}
 }
 
-// 5,000 endpoints fail in the same second: every circuit opens. In a later second the
-// tick reads all circuits and moves every check. Neither second has a throttle.
+// 5,000 endpoints fail in the same second, and every circuit opens. In a later second the tick
+// reads all circuits and moves every check. Nothing is throttled in either second.
 func TestMassOutage_IsAttendedWithoutAThrottle(t *testing.T) {
 	t.Parallel()
 

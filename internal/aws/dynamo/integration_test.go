@@ -20,9 +20,8 @@ import (
 	"surehook.example/surehook/internal/proof/porttest"
 )
 
-// storeEndpointVariable names a further server with the API of DynamoDB, such as
-// DynamoDB Local. The license of DynamoDB Local requires an AWS account, so the
-// suite runs there only on request.
+// storeEndpointVariable names another server with the API of DynamoDB, such as DynamoDB Local.
+// The license of DynamoDB Local requires an AWS account, so the suite runs there only on request.
 const storeEndpointVariable = "STORE_ENDPOINT"
 
 // TestStore_OnEmulators runs the suite on every emulator.

@@ -55,11 +55,11 @@ type filterItem struct {
 	AddTo    hook.EndpointID `dynamodbav:"add_to,omitempty"`
 }
 
-// discards comes before the state of a job that discards. A build without such jobs
-// cannot read the word, and so never replays what the job would discard.
+// discards is a prefix of the state of a job that discards. A build that does not know such jobs
+// cannot read the state, and so never replays what the job would discard.
 const discards = "discards "
 
-// bounded comes before the state of a job with a limit or a time of death, in the same way:
+// bounded is a prefix of the state of a job with a limit or a time of death, for the same reason:
 // a build that does not know these would replay more.
 const bounded = "bounded "
 

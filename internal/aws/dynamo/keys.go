@@ -179,8 +179,8 @@ func circuitKey(id hook.EndpointID) key { return key{endpointPartition(id), circ
 
 func limitsKey(id hook.EndpointID) key { return key{endpointPartition(id), limitsSort} }
 
-// placesKey is in a partition of its own: a tenant with many slow endpoints changes its
-// places at each of their attempts, and must not throttle its posts.
+// placesKey is in a partition of its own: a tenant with many slow endpoints changes its places at
+// each of their attempts, which must not throttle its posts.
 func placesKey(tenant hook.TenantID) key { return key{placesPrefix + string(tenant), limitsSort} }
 
 // statsHour is the format of hours. The text sorts by time.

@@ -11,7 +11,7 @@ import (
 	"surehook.example/surehook/internal/hook"
 )
 
-// recorded returns the item of a record, as written by a call.
+// recorded returns the item that a call writes.
 func recorded(t *testing.T, call func(ctx context.Context, s *dynamo.Store) error) map[string]any {
 	t.Helper()
 
@@ -70,8 +70,8 @@ func reported(s *dynamo.Store) *int {
 	return n
 }
 
-// A record of a later build, after a rollback or in the minutes of a deployment, fails the
-// tokens that name the record, and no other. So does a throttled partition.
+// A record of a later build, met after a rollback or during a deployment, fails only the tokens
+// that name it. So does a throttled partition.
 func TestLoad_aFaultFailsItsTokensAlone(t *testing.T) {
 	t.Parallel()
 
@@ -129,7 +129,7 @@ func TestLoad_aFaultFailsItsTokensAlone(t *testing.T) {
 	}
 }
 
-// A list goes on without the record, and says so.
+// Lists leave out such a record, and report it.
 func TestLists_leaveOutRecordsOfLaterBuilds(t *testing.T) {
 	t.Parallel()
 
@@ -184,8 +184,8 @@ func TestLists_leaveOutRecordsOfLaterBuilds(t *testing.T) {
 	}
 }
 
-// An endpoint with a word of a later build still gets its events: the event waits in the
-// queue, and an unwanted token does less harm than a missing one.
+// An endpoint with a word of a later build still gets its events. They wait in the queue, and an
+// unwanted token does less harm than a missing one.
 func TestListing_keepsEndpointsOfLaterBuilds(t *testing.T) {
 	t.Parallel()
 
@@ -213,7 +213,7 @@ func TestListing_keepsEndpointsOfLaterBuilds(t *testing.T) {
 	}
 }
 
-// A delivery of a later build is not taken for a missing one.
+// A delivery of a later build does not count as missing.
 func TestDeliveriesByRef_keepsDeliveriesOfLaterBuilds(t *testing.T) {
 	t.Parallel()
 

@@ -18,9 +18,9 @@ import (
 	"surehook.example/surehook/internal/rule/isolation"
 )
 
-// limitsKept is the time to keep limits after the last reserved slot and the last
-// lease. After the last moment, a stored record means the same as no record, except for
-// the score of an endpoint with less than an attempt a day.
+// limitsKept is how long limits are kept after the last reserved slot and the last lease. By then
+// a record means the same as no record, except for the score of an endpoint that gets less than
+// one attempt a day.
 const limitsKept = 24 * time.Hour
 
 type limitsItem struct {
@@ -116,7 +116,7 @@ func (s *Store) changeLimits(ctx context.Context, k key, op string, before, afte
 	if delta.Empty() {
 		return nil
 	}
-	if len(delta.Added) > 0 && len(delta.Added)-len(delta.Removed) > most { // no stored leases can be few enough
+	if len(delta.Added) > 0 && len(delta.Added)-len(delta.Removed) > most { // more leases than slots, even if no other lease is stored
 		return fmt.Errorf("%s: %w", op, hook.Conflict("more leases than slots"))
 	}
 	u := limitsUpdate{names: make(map[string]string), values: make(map[string]types.AttributeValue)}

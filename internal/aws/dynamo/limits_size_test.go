@@ -9,8 +9,9 @@ import (
 	"surehook.example/surehook/internal/rule/isolation"
 )
 
-// All processes of an endpoint with the most slots died. The claims in their place remove the ended
-// leases in the same write, within the limit of DynamoDB for an expression.
+// All processes of an endpoint with the most slots have died. The claims that replace the ended
+// leases remove them in the same write, which must stay within DynamoDB's limit for an
+// expression.
 func TestStore_ChangeLimits_ExpressionFits(t *testing.T) {
 	t.Parallel()
 

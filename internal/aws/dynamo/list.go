@@ -136,8 +136,8 @@ func spanBounds(span status.Span) (from, to string) {
 	return from, to
 }
 
-// EventHeads makes one batch read per 100 ids, eventually consistent. The table reads
-// the payloads all the same, and does not send the payloads.
+// EventHeads makes one batch read per 100 ids, eventually consistent. DynamoDB still reads the
+// payloads, but does not send them.
 func (s *Store) EventHeads(ctx context.Context, ids []hook.EventID) ([]hook.Event, error) {
 	op := fmt.Sprintf("read %d events", len(ids))
 	keys := make([]key, len(ids))
@@ -151,7 +151,7 @@ func (s *Store) EventHeads(ctx context.Context, ids []hook.EventID) ([]hook.Even
 	return readable(ctx, s, items, s.payload.fromEventItem), nil
 }
 
-// headRequest reads all attributes of an event but the payload and the nonce.
+// headRequest reads all attributes of an event except the payload and the nonce.
 func headRequest() types.KeysAndAttributes {
 	return types.KeysAndAttributes{
 		ProjectionExpression:     aws.String("pk, sk, id, tenant, #type, trace_parent, idempotency_key, targets, accepted_at, expires_at, erased_at"),

@@ -10,8 +10,8 @@ import (
 	"surehook.example/surehook/internal/hook"
 )
 
-// TestStore_DeliveryRows_OneQuery: a look at a part is one query, of the partition for
-// all states and of the index for a state.
+// TestStore_DeliveryRows_OneQuery checks that reading a part takes one query: of the partition
+// for all states, and of the index for one state.
 func TestStore_DeliveryRows_OneQuery(t *testing.T) {
 	t.Parallel()
 
@@ -79,8 +79,8 @@ func TestStore_DeliveryRows_EmptySpanMakesNoRequest(t *testing.T) {
 	}
 }
 
-// TestStore_PutEvent_UntargetedOnlyInTheIndex: an event with a target has no row in the
-// index, and so costs no additional write.
+// TestStore_PutEvent_UntargetedOnlyInTheIndex checks that an event with a target has no row in
+// the index, so that it costs no additional write.
 func TestStore_PutEvent_UntargetedOnlyInTheIndex(t *testing.T) {
 	t.Parallel()
 
@@ -98,7 +98,7 @@ func TestStore_PutEvent_UntargetedOnlyInTheIndex(t *testing.T) {
 	}
 }
 
-// TestStore_EventHeads_LeavesOutThePayload: the request names the attributes, and is
+// TestStore_EventHeads_LeavesOutThePayload checks that the request names the attributes and is
 // eventually consistent.
 func TestStore_EventHeads_LeavesOutThePayload(t *testing.T) {
 	t.Parallel()
@@ -118,7 +118,7 @@ func TestStore_EventHeads_LeavesOutThePayload(t *testing.T) {
 	}
 }
 
-// Keys have four digits of the year: the year 10000 would sort before 2026.
+// Keys have four digits for the year, so the year 10000 would sort before 2026.
 func TestStore_AuditRecords_UntilTheEndOfTime(t *testing.T) {
 	t.Parallel()
 
@@ -136,8 +136,8 @@ func TestStore_AuditRecords_UntilTheEndOfTime(t *testing.T) {
 	}
 }
 
-// TestStore_UntargetedRows_OneQuery: a look at a shard is one query of the index. No
-// bound is empty: DynamoDB rejects empty keys.
+// TestStore_UntargetedRows_OneQuery checks that reading a shard takes one query of the index. No
+// bound is empty, because DynamoDB rejects empty keys.
 func TestStore_UntargetedRows_OneQuery(t *testing.T) {
 	t.Parallel()
 

@@ -81,9 +81,9 @@ func ownedBy(items []map[string]types.AttributeValue, tenant hook.TenantID) []ma
 	})
 }
 
-// endpoints decodes endpoints of a list, in the order of their ids. A word that this
-// build does not know is absent from the endpoint: the endpoint still gets its events,
-// and Load fails the tokens of the endpoint alone.
+// endpoints decodes the endpoints of a list, in the order of their ids. A word that this build
+// does not know is left out of the endpoint, which still gets its events; Load then fails only
+// the tokens of that endpoint.
 func (s *Store) endpoints(ctx context.Context, items []map[string]types.AttributeValue) []hook.Endpoint {
 	endpoints := make([]hook.Endpoint, 0, len(items))
 	for _, item := range items {
@@ -91,7 +91,7 @@ func (s *Store) endpoints(ctx context.Context, items []map[string]types.Attribut
 		if err != nil {
 			s.unreadable(ctx, item, err)
 		}
-		if e.ID != "" { // empty: an attribute has another form
+		if e.ID != "" { // empty: an attribute has another type
 			endpoints = append(endpoints, e)
 		}
 	}

@@ -187,8 +187,9 @@ func (s *Store) batchGetAs(ctx context.Context, keys []key, as types.KeysAndAttr
 	return items, err
 }
 
-// batchGetEach is batchGetAs with a fault for each key that could not be read: one
-// throttled partition keeps no other from its items. An error means that no key was read.
+// batchGetEach is batchGetAs with a separate fault for each key that could not be read, so that
+// one throttled partition does not keep the items of the others from the caller. An error means
+// that no key was read.
 func (s *Store) batchGetEach(
 	ctx context.Context, keys []key, as types.KeysAndAttributes,
 ) (items []map[string]types.AttributeValue, faults map[key]error, err error) {

@@ -18,9 +18,9 @@ func writer(r request, slot string) string {
 	return name
 }
 
-// The table writes, and the answer is lost. The SDK repeats the request, and the condition
-// fails on the own write: no conflict, also when others wrote meanwhile. With the name of
-// another writer, the version is another's.
+// The table writes, and the response is lost. The SDK repeats the request, and its condition
+// fails because of its own write. This must not be reported as a conflict, even if others have
+// written meanwhile. If the stored version names another writer, it is a conflict.
 func TestStore_aLostAnswerIsNoConflict(t *testing.T) {
 	t.Parallel()
 

@@ -10,11 +10,11 @@ import (
 	"surehook.example/surehook/internal/hook"
 )
 
-// torn is a table during a transaction that creates an endpoint, or changes one.
+// torn is a table during a transaction that creates or changes an endpoint.
 type torn struct {
 	rows     []string // of the tenant's list: ids of endpoints
-	versions []int64  // of the tenant, of one transaction of reads after the other; the last repeats
-	conflict bool     // transactions of reads meet the transaction
+	versions []int64  // of the tenant, for each transaction of reads; the last one repeats
+	conflict bool     // the transaction of reads conflicts with the transaction
 	reads    int
 }
 

@@ -15,15 +15,15 @@ import (
 	"surehook.example/surehook/internal/names"
 )
 
-// next returns the write of an item read in the version, given as the struct of the next
-// version; version 0 creates the item. A further version updates all attributes of the
-// struct and keeps the others, so that an older build drops no attribute of a later one.
-// A map inside of an item is written whole: a new setting is an attribute of its own.
+// next returns the write of an item that was read in the version, given as the struct of the next
+// version. Version 0 creates the item. Any other version updates all attributes of the struct and
+// keeps the others, so that an older build drops no attribute of a later one. A map inside an
+// item is written as a whole, so a new setting must be an attribute of its own.
 func (s *Store) next(item any, version int64) (types.TransactWriteItem, error) {
 	return s.nextIf(item, version, asRead(version))
 }
 
-// nextIf is next with another condition, which must hold for an item of the version only.
+// nextIf is next with the given condition, which must imply that the stored item has the version.
 func (s *Store) nextIf(item any, version int64, guard condition) (types.TransactWriteItem, error) {
 	put, err := s.put(item, guard)
 	if err != nil || version == 0 {
@@ -74,16 +74,16 @@ func (s *Store) writeNext(ctx context.Context, w types.TransactWriteItem) error 
 
 const (
 	writerPrefix = "w"
-	// writers is how many versions of an item name their writer: w0 to w7, by the version.
-	// While an answer is lost, for 2 s, others may write.
+	// writers is how many different attributes hold the writers of an item's versions: w0 to w7,
+	// in turn. While the response to a write is lost, for 2 s, others may write.
 	writers = 8
-	// writerLength is 40 random bits: only the writers of one version are told apart.
+	// writerLength is 40 random bits, which need only distinguish the writers of one version.
 	writerLength = 8
 )
 
-// saveNext makes a single write of next. The SDK repeats a request without an answer, and
-// the condition of the repetition fails on the own write. So each version names its
-// writer, and a repetition that finds the own name has succeeded.
+// saveNext makes a single write of next. If there is no response, the SDK repeats the request,
+// and its condition fails because of its own write. So each version names its writer, and a
+// repetition that finds its own name has succeeded.
 func (s *Store) saveNext(ctx context.Context, item any, version int64) error {
 	w, err := s.next(item, version)
 	if err != nil {

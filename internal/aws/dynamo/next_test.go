@@ -42,8 +42,8 @@ func updated(r request, pk string) (set map[string]any, removed []string) {
 	return set, removed
 }
 
-// TestStore_NextVersion checks every record that is read, changed and written: a further
-// version has the attributes of a first version, and removes the others that this build
+// TestStore_NextVersion checks every record that is read, changed and written: a further version
+// writes the same attributes as a first one, and removes those of the others that this build
 // knows. So the attributes of a later build stay.
 func TestStore_NextVersion(t *testing.T) {
 	t.Parallel()
@@ -54,7 +54,7 @@ func TestStore_NextVersion(t *testing.T) {
 	for _, tt := range []struct {
 		name, pk string
 		save     func(ctx context.Context, s *dynamo.Store, version int64) error
-		removed  string // one of the attributes without a value
+		removed  string // one of the known attributes without a value
 	}{
 		{name: "delivery", pk: "endpoint#" + string(endpointID) + "#00", removed: "next_at", save: func(ctx context.Context, s *dynamo.Store, version int64) error {
 			return s.SaveDelivery(ctx, delivery(version), nil)

@@ -11,7 +11,7 @@ import (
 // encodingZstd marks a compressed payload (RFC 8878).
 const encodingZstd = "zstd"
 
-// codec compresses payloads. codec is safe for concurrent use.
+// codec compresses payloads. It is safe for concurrent use.
 type codec struct {
 	encoder *zstd.Encoder
 	decoder *zstd.Decoder
@@ -25,8 +25,8 @@ func newCodec() codec {
 	return codec{encoder, decoder}
 }
 
-// encode returns the stored form of the payload and its encoding. encode
-// compresses only when the compressed form, with its attribute, is smaller.
+// encode returns the stored form of the payload and its encoding. It compresses only if the
+// compressed form, with its attribute, is smaller.
 func (c codec) encode(payload []byte) (stored []byte, encoding string) {
 	compressed := c.encoder.EncodeAll(payload, nil)
 	if len(compressed)+len("encoding"+encodingZstd) < len(payload) {

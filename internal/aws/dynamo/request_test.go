@@ -324,7 +324,7 @@ func TestStore_ReadsAreConsistent(t *testing.T) {
 			return err
 		}, flag: []any{"ConsistentRead"}},
 		{name: "KeyByHash", op: "GetItem", call: func(ctx context.Context, s *dynamo.Store) error {
-			_, err := s.KeyByHash(ctx, "h") // API Gateway keeps a refusal of a new key for a minute
+			_, err := s.KeyByHash(ctx, "h") // API Gateway caches a refusal for a minute, so a new key must be found at once
 			return err
 		}, flag: []any{"ConsistentRead"}},
 		{name: "Endpoints", op: "Query", call: func(ctx context.Context, s *dynamo.Store) error {

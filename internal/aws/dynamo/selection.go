@@ -15,7 +15,7 @@ import (
 	"surehook.example/surehook/internal/names"
 )
 
-// Select reads like DeliveriesByEndpoint, the oldest first. A page may be short or
+// Select reads a page of the index like Parked, the oldest first. A page may be short or
 // empty because stale rows are dropped, and because delivered deliveries are found
 // among those of all states. An After outside the selection is CodeInvalid.
 func (s *Store) Select(ctx context.Context, selection replay.Selection) (page []hook.Delivery, next string, err error) {
@@ -53,8 +53,8 @@ func (s *Store) CountSelected(ctx context.Context, selection replay.Selection) (
 	return count, nil
 }
 
-// SelectEvents makes one query per shard of the source. The rows are enough: the position
-// of a delivery names its event. A position that is none is CodeInvalid.
+// SelectEvents makes one query per shard of the source. It needs no records, because the position
+// of a delivery names its event. An After that is not a position is CodeInvalid.
 func (s *Store) SelectEvents(ctx context.Context, sel replay.EventSelection) (page []replay.EventPlace, next string, err error) {
 	op := "select events of tenant " + string(sel.Tenant)
 	from, to := spanBounds(status.Span{Since: sel.From, Until: sel.To})

@@ -10,13 +10,13 @@ import (
 	"surehook.example/surehook/internal/names"
 )
 
-// Numbers of hash keys for the lists in the index by_state. One hash key takes 1,000
-// write units a second, and a throttled index throttles the table. A move of a row
-// takes 2 units: 16 keys take 8,000 moves a second. Every failed attempt moves a row
-// of the list of retrying deliveries: 64 keys take 32,000 moves a second.
+// Numbers of hash keys for the lists in the index by_state. One hash key takes 1,000 write units
+// a second, and a throttled index throttles the table. Moving a row takes 2 units, so 16 keys
+// take 8,000 moves a second. Every failed attempt moves a row of the list of retrying deliveries:
+// 64 keys take 32,000 moves a second.
 //
-// The numbers are part of the table's layout: rows of another number of shards are
-// in other shards, and readers of these numbers do not find the rows.
+// The numbers are part of the table's layout: with other numbers, readers would not find the
+// stored rows.
 const (
 	endpointShards = 16 // of lists of endpoints
 	dueShards      = 64 // of the list of retrying deliveries

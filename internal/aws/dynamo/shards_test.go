@@ -41,8 +41,8 @@ func shardAsked(r request) string {
 	return asked
 }
 
-// shards is the index by_state: the range keys of each hash key. The records of
-// stale range keys have other range keys.
+// shards is the index by_state: the range keys of each hash key. Records with a stale row have
+// another range key.
 type shards struct {
 	rows  map[string][]string
 	stale map[string]bool
@@ -256,7 +256,7 @@ func TestStore_Attended_ReadsOnAfterStaleRowsOfAllShards(t *testing.T) {
 	}
 }
 
-// A list with a gap would hide circuits: an error lets the caller try again.
+// A list with a gap would hide circuits. With an error, the caller can try again.
 func TestStore_AFailingShardFailsTheList(t *testing.T) {
 	t.Parallel()
 
@@ -341,8 +341,8 @@ func TestStore_IdleTick_Makes16QueriesAList(t *testing.T) {
 	}
 }
 
-// TestStore_EndpointsKeepTheirShard pins the hash: another hash would hide the
-// stored rows.
+// TestStore_EndpointsKeepTheirShard pins the hash: with another one, the stored rows would not be
+// found.
 func TestStore_EndpointsKeepTheirShard(t *testing.T) {
 	t.Parallel()
 

@@ -19,9 +19,9 @@ import (
 	"surehook.example/surehook/internal/rule/stats"
 )
 
-// maxExpression bounds the additions of an update of an hour's item, in bytes. The limit of
-// an expression is 4,096 bytes. The update leaves the additions past the bound out: counts
-// of event types by latency, in an update of more than some 300 counts.
+// maxExpression bounds the additions in an update of an hour's item, in bytes. DynamoDB limits an
+// expression to 4,096 bytes. Additions past the bound are left out: latencies of event types, in
+// an update of more than about 300 counts.
 const maxExpression = 3800
 
 // Attributes of an hour's item, or prefixes of attributes. The names are short
@@ -75,11 +75,11 @@ func (it hourItem) of(attribute string) int { return it.numbers[attribute] }
 // minute returns the attribute for the minute of t.
 func minute(prefix string, t time.Time) string { return prefix + t.Format("04") }
 
-// Count makes one update. In the first minutes of an hour, Count also reads the
-// hour before, but only when add contains failures. Without failures the result
-// leaves out that part of the window, because a success decides nothing.
+// Count makes one update. In the first minutes of an hour it also reads the hour before, but only
+// if add contains failures. Without failures the result leaves out that part of the window,
+// because successes decide nothing.
 //
-// Counts can be too high: the SDK's retry after a lost answer adds again.
+// Counts can be too high: when the SDK repeats a request after a lost answer, it adds again.
 func (s *Store) Count(
 	ctx context.Context, tenant hook.TenantID, endpoint hook.EndpointID, add *stats.Counts, now time.Time,
 ) (circuit.Counts, error) {
@@ -117,12 +117,12 @@ func (s *Store) CountMore(ctx context.Context, tenant hook.TenantID, endpoint ho
 	return nil
 }
 
-// addCounts adds to the hour's item and returns the item. With stored, addCounts adds to an
-// item that exists, or does nothing. The keys in the index
-// by_state do not change within the hour, so the index is written once an hour.
+// addCounts adds to the hour's item and returns the item. With stored, it does nothing if the
+// item does not exist. The item's keys in the index by_state do not change within the hour, so
+// the index is written once an hour.
 //
-// A condition guards the number of types in the item. Each failure of the condition
-// shows a type more in the item, so the loop ends.
+// A condition guards the number of types in the item. Each time it fails, the item has one more
+// type, so the loop ends.
 func (s *Store) addCounts(
 	ctx context.Context, tenant hook.TenantID, endpoint hook.EndpointID, add *stats.Counts, now time.Time, stored bool,
 ) (item hourItem, err error) {
@@ -211,9 +211,8 @@ func (s *Store) countUpdate(
 	return input
 }
 
-// amount returns the name of the value n in an expression. Attributes with one amount share
-// the value, so the counts of 8 types with attempts of every duration fit into
-// maxExpression.
+// amount returns the name of the value n in an expression. Attributes with the same amount share
+// the value, so the counts of 8 types with attempts of every duration fit into maxExpression.
 func amount(n int) string {
 	if n < 0 {
 		return ":m" + strconv.Itoa(-n)

@@ -40,7 +40,7 @@ func BenchmarkStore_Hours(b *testing.B) {
 	b.ReportMetric(float64((cpuTime(b)-before).Microseconds())/1000/float64(b.N), "cpu-ms/op")
 }
 
-// cpuTime returns the time of the CPU that the process used.
+// cpuTime returns the CPU time that the process has used.
 func cpuTime(b *testing.B) time.Duration {
 	b.Helper()
 

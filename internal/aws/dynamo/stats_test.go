@@ -59,8 +59,8 @@ func TestStore_Count_AddsAllAttemptsOfABatchInOneUpdate(t *testing.T) {
 	}
 }
 
-// TestStore_Count_keepsTheNumberOfTypes has an item without room for another type. The
-// failed update shows the types, and the process remembers them.
+// TestStore_Count_keepsTheNumberOfTypes has an item without room for another type. The failed
+// update returns its types, and the process remembers them.
 func TestStore_Count_keepsTheNumberOfTypes(t *testing.T) {
 	t.Parallel()
 

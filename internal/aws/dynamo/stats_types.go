@@ -119,9 +119,9 @@ type typeRoom struct {
 	sure  bool     // the process has seen the item in this hour
 }
 
-// fit moves the counts of types without room to Other, and returns the condition for
-// the types that the item may not have yet; "" for none. The item never has more than
-// stats.MaxTypes types: each type makes every later write of the item longer.
+// fit moves the counts of types without room to Other, and returns the condition for the types
+// that the item may not have yet; "" for none. The item never has more than stats.MaxTypes types,
+// because each type makes every later write of the item larger.
 func (r typeRoom) fit(t *stats.Types, values map[string]types.AttributeValue) (condition string) {
 	var added []string
 	room := stats.MaxTypes - len(r.known)
@@ -156,17 +156,17 @@ func (r typeRoom) fit(t *stats.Types, values map[string]types.AttributeValue) (c
 // maxKnown bounds the endpoints in typeCache.
 const maxKnown = 10_000
 
-// typeCache remembers the types in the items of the current hour, so that an update
-// needs no condition. A process that knows nothing makes a conditional update. The
-// update fails only when the item has no room, and the answer has the types: one failed
-// update per process, endpoint and hour.
+// typeCache remembers the types in the items of the current hour, so that an update needs no
+// condition. A process that does not know the types makes a conditional update. It fails only if
+// the item has no room, and the answer then has the types: one failed update per process,
+// endpoint and hour.
 type typeCache struct {
 	mu   sync.Mutex
 	hour time.Time
 	all  map[hook.EndpointID][]string
 }
 
-// room returns the knowledge about the endpoint's item of the hour.
+// room returns what is known about the endpoint's item of the hour.
 func (c *typeCache) room(id hook.EndpointID, hour time.Time) typeRoom {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -14,8 +14,7 @@ import (
 	"surehook.example/surehook/internal/hook"
 )
 
-// Store implements all storage ports on one table. Store is safe for concurrent
-// use.
+// Store implements all storage ports on one table. It is safe for concurrent use.
 //
 // # Errors
 //
@@ -31,11 +30,11 @@ import (
 //
 // # Lost answers
 //
-// The SDK retries a request after a lost answer. The retry of a conditional write then
-// meets its own first write. A transaction has a token of the SDK. Circuits, jobs and
-// erasures name the writer of each version, and their writes recognize themselves.
-// PutEvent, SaveDelivery and ChangeLimits return CodeConflict, and let callers recognize
-// their own write by the event's nonce, the delivery's token and the lease.
+// The SDK repeats a request after a lost answer. A repeated transaction succeeds, because
+// the SDK gives it a token. A repeated conditional write meets its own first write: circuits,
+// jobs and erasures name the writer of each version, so their writes recognize themselves.
+// PutEvent, SaveDelivery and ChangeLimits return CodeConflict; callers recognize their own
+// write by the event's nonce, the delivery's token or the lease.
 type Store struct {
 	// Wait blocks between two requests for unprocessed keys; nil: by the real clock.
 	Wait conflict.Wait

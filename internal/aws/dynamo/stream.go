@@ -18,9 +18,9 @@ type imageItem struct {
 	Replayed   *replayedItem `dynamodbav:"replayed"`    // of a delivery
 }
 
-// Begun returns the deliveries that an item of the table makes queued: the first
-// generations of an event, and the next generation of a replayed delivery; none for every
-// other item. image is the item in DynamoDB's JSON, as in a record of the stream.
+// Begun returns the deliveries that become queued when an item of the table is written: the first
+// generations of an event, and the next generation of a replayed delivery; none for any other
+// item. image is the item in DynamoDB's JSON, as in a record of the stream.
 func Begun(image []byte) ([]hook.DeliveryRef, error) {
 	item, err := attributevalue.UnmarshalMapJSON(image)
 	if err != nil {

@@ -40,8 +40,8 @@ func (s *Store) TenantLimits(ctx context.Context, tenant hook.TenantID) (hook.Te
 	return hook.TenantLimits(it.Limits), nil
 }
 
-// SetTenantLimits makes one update without a condition. An own write that is repeated
-// after a lost answer changes the version only.
+// SetTenantLimits makes one update without a condition. If it is repeated after a lost answer,
+// only the version changes again.
 func (s *Store) SetTenantLimits(ctx context.Context, tenant hook.TenantID, l hook.TenantLimits) error {
 	op := "set limits of tenant " + string(tenant)
 	limits, err := attributevalue.Marshal(tenantLimitsItem(l))
@@ -57,11 +57,11 @@ func (s *Store) SetTenantLimits(ctx context.Context, tenant hook.TenantID, l hoo
 	return translate(err, op)
 }
 
-// changeTenant sets the keys of the tenant in the list of tenants, and the next version.
-// Every write of the tenant sets the same keys, so the index has one write per tenant.
+// changeTenant sets the keys of the tenant in the list of tenants, and the next version. Every
+// write of the tenant sets the same keys, so the index is written once per tenant.
 //
-// The first version of a tenant is random. A process may have cached the endpoints of an
-// erased tenant of the same name, under a version of that tenant.
+// The first version of a tenant is random, because a process may still cache the endpoints of an
+// erased tenant of the same name under a version of that tenant.
 const changeTenant = "SET state_pk = :list, state_sk = :tenant, version = if_not_exists(version, :first) + :one"
 
 // maxFirstVersion leaves room for 2^62 changes. Two tenants with one name and a thousand
@@ -134,19 +134,18 @@ func fromTenantItem(it tenantItem) (tenant.Tenant, error) {
 	}, nil
 }
 
-// Spend makes one conditional update for an idle tenant: a next-free time that is
-// past. DynamoDB's updates have no maximum of two values, so a tenant with spent units
-// costs a second update. A refusal costs one update: the failed condition returns the
-// next-free time.
+// Spend makes one conditional update if the tenant's next-free time is past. Otherwise it makes a
+// second update, because DynamoDB's updates cannot take the maximum of two values. A refusal
+// takes one update: the failed condition returns the next-free time.
 //
-// A lost answer spends the units twice, because the SDK repeats the update.
+// After a lost answer the SDK repeats the update, and the events are counted twice.
 func (s *Store) Spend(ctx context.Context, tenant hook.TenantID, spend hook.Spend) (time.Duration, error) {
 	op := "spend events of tenant " + string(tenant)
 	now, latest, cost := spend.Now.UnixNano(), spend.Latest.UnixNano(), spend.Cost.Nanoseconds()
 	free, done, err := s.moveFree(ctx, rateKey(tenant, spend.Of), "SET free_ns = :next", "attribute_not_exists(free_ns) OR free_ns <= :now",
 		map[string]types.AttributeValue{":now": number(now), ":next": number(now + cost)})
 	if err == nil && !done && free <= latest {
-		// The next-free time is after now, and never goes back.
+		// The stored next-free time is after now, and never goes back.
 		free, done, err = s.moveFree(ctx, rateKey(tenant, spend.Of), "SET free_ns = free_ns + :cost", "free_ns <= :latest",
 			map[string]types.AttributeValue{":latest": number(latest), ":cost": number(cost)})
 	}

@@ -54,8 +54,8 @@ func TestStore_Spend_Writes(t *testing.T) {
 	}
 }
 
-// TestStore_CreateEndpoint_NamesTheLimit reads the limit from the failed condition: no
-// later change can name another limit.
+// TestStore_CreateEndpoint_NamesTheLimit checks that the error names the limit from the failed
+// condition, and not one read later.
 func TestStore_CreateEndpoint_NamesTheLimit(t *testing.T) {
 	t.Parallel()
 
@@ -69,8 +69,8 @@ func TestStore_CreateEndpoint_NamesTheLimit(t *testing.T) {
 	w.only(t)
 }
 
-// All rows of a page may name tenants that are gone, because the index lags. Other tenants
-// follow all the same.
+// The index lags, so all rows of a page may name tenants that are gone. Other tenants may still
+// follow.
 func TestStore_Tenants_AnEmptyPageGoesOn(t *testing.T) {
 	t.Parallel()
 

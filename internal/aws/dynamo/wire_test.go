@@ -58,8 +58,7 @@ type answer struct {
 	body   string
 }
 
-// wire is a table with scripted answers and a record of requests. The last answer
-// repeats.
+// wire is a table with scripted answers that records the requests. The last answer repeats.
 type wire struct {
 	mu       sync.Mutex
 	script   []answer

@@ -1,6 +1,6 @@
 // Package kms seals signing secrets under an AWS KMS key. No error and no log
 // message contains a secret. The contracts of [Sealer] and [Opener] are documented
-// at the ports of the packages admin/endpoint and deliver.
+// at the port Vault of the packages admin/endpoint and delivery/attempt.
 //
 // # Encryption
 //

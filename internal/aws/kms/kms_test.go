@@ -87,7 +87,7 @@ func (f *fakeKMS) fail(status int, code string) {
 	f.fault, f.status = code, status
 }
 
-// wantCalls compares and forgets the calls since the last comparison.
+// wantCalls compares the calls since the last comparison, and forgets them.
 func (f *fakeKMS) wantCalls(t *testing.T, want map[string]int) {
 	t.Helper()
 
@@ -223,7 +223,7 @@ func TestSealer_race(t *testing.T) {
 	kms.wantCalls(t, map[string]int{"Decrypt acme": 1}) // all under the stored data key
 }
 
-// racingKeys lets nobody put a data key before all readers found none.
+// racingKeys lets nobody store a data key before all readers have found none.
 type racingKeys struct {
 	kms.DataKeys
 

@@ -17,12 +17,11 @@ import (
 )
 
 const (
-	maxKeys   = 1024      // cached private halves; the least recently used leave first
+	maxKeys   = 1024      // cached private halves; the least recently used are dropped first
 	maxKeyAge = time.Hour // of a cached private half: a disabled KMS key takes effect within this time
 )
 
-// Opener opens sealed secrets. Opener is safe for concurrent use. Errors of KMS
-// contain no plaintext.
+// Opener opens sealed secrets. It is safe for concurrent use. Errors of KMS contain no plaintext.
 type Opener struct {
 	key    key
 	now    func() time.Time
@@ -67,8 +66,8 @@ func (o *Opener) Open(ctx context.Context, sealed []byte, tenant hook.TenantID, 
 	return string(secret), nil
 }
 
-// privateHalf returns the private half from the cache or from KMS. Concurrent
-// calls share one request.
+// privateHalf returns the private half from the cache or from KMS. Concurrent calls share a
+// request.
 func (o *Opener) privateHalf(ctx context.Context, wrapped []byte, tenant hook.TenantID) (hpke.PrivateKey, error) {
 	sum := sha256.Sum256(wrapped)
 	id := string(tenant) + "\x00" + string(sum[:])
@@ -79,7 +78,7 @@ func (o *Opener) privateHalf(ctx context.Context, wrapped []byte, tenant hook.Te
 		return nil, awserr.Of(ctx, err, service)
 	}
 	call := o.calls.DoChan(id, func() (any, error) {
-		// The end of one caller's context does not fail the other callers.
+		// The end of one caller's context must not fail the other callers.
 		return o.unwrap(context.WithoutCancel(ctx), id, wrapped, tenant)
 	})
 	select {
@@ -96,8 +95,7 @@ func (o *Opener) fromCache(id string) (hpke.PrivateKey, bool) {
 	return k.private, ok && o.now().Before(k.until)
 }
 
-// unwrap decrypts and caches the private half, unless a request that ended just now
-// has cached the private half.
+// unwrap decrypts and caches the private half, unless another request has just cached it.
 func (o *Opener) unwrap(ctx context.Context, id string, wrapped []byte, tenant hook.TenantID) (hpke.PrivateKey, error) {
 	if k, ok := o.fromCache(id); ok {
 		return k, nil

@@ -71,7 +71,7 @@ func (s *Sealer) dataKey(ctx context.Context, tenant hook.TenantID) ([]byte, err
 	return created, err //nolint:wrapcheck // the store names the tenant
 }
 
-// createKey returns a new data key. The clear private half is not kept.
+// createKey returns a new data key. It does not keep the private half in plain text.
 func (s *Sealer) createKey(ctx context.Context, tenant hook.TenantID) ([]byte, error) {
 	pair, err := kem().GenerateKey()
 	if err != nil {

@@ -1,4 +1,4 @@
-// Package lambda invokes the functions that send requests from other places.
+// Package lambda invokes the functions that send requests from other origins.
 //
 // The contract of [Invoker] is documented at the port remote.Invoker.
 package lambda
@@ -27,11 +27,11 @@ import (
 
 var _ remote.Invoker = (*Invoker)(nil)
 
-// connectTimeout bounds a dial, and a handshake. A region that cannot be reached must
-// leave time for an attempt from the own region.
+// connectTimeout limits a dial, and a TLS handshake. If a region cannot be reached, there must be
+// time left for an attempt from the deployment's own region.
 const connectTimeout = 3 * time.Second
 
-// idleConnections is the most connections kept to one region: a batch has 10 messages.
+// idleConnections is how many connections to one region are kept: a batch has 10 messages.
 const idleConnections = 10
 
 var (
@@ -46,7 +46,7 @@ type Config struct {
 	Fixed    string   // function of the own region with fixed addresses
 }
 
-// Invoker invokes one function per place. Invoker is safe for concurrent use.
+// Invoker invokes one function per origin. It is safe for concurrent use.
 type Invoker struct {
 	config  Config
 	clients map[string]*awslambda.Client // by region; "" is the own region

@@ -51,7 +51,7 @@ func setup(t *testing.T, answer http.HandlerFunc) (*lambda.Invoker, *fake) {
 	return lambda.New(configOf(server.URL), names), f
 }
 
-// configOf has the retries of the SDK, as in a function.
+// configOf has the SDK's retries, as in a function.
 func configOf(url string) aws.Config {
 	return aws.Config{
 		Region:           "eu-central-1",
@@ -93,8 +93,8 @@ func TestInvoker_Invoke_callsTheFunctionOfThePlace(t *testing.T) {
 	}
 }
 
-// A refusal before the run lets the caller send from its own place; any doubt does not.
-// In every case the function is asked once: each request is a POST to an endpoint.
+// A refusal before the function ran lets the caller send from its own origin; any doubt does not.
+// The function is always invoked only once, because each request is a POST to an endpoint.
 func TestInvoker_Invoke_tellsARefusalFromALoss(t *testing.T) {
 	t.Parallel()
 
@@ -160,7 +160,7 @@ func TestInvoker_Invoke_losesTheAnswerAtTheDeadline(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(t.Context())
 	defer cancel(nil)
 	invoker, _ := setup(t, func(_ http.ResponseWriter, r *http.Request) {
-		cancel(context.DeadlineExceeded) // as the deadline while the function works
+		cancel(context.DeadlineExceeded) // as when the deadline passes while the function works
 		select {
 		case <-r.Context().Done():
 		case <-time.After(time.Minute):

@@ -1,5 +1,5 @@
-// Package lambdalog writes the log lines of the functions: JSON with Lambda's keys, in
-// few bytes, because CloudWatch is paid by the byte. The package knows no message and no
+// Package lambdalog writes the log lines of the functions: JSON with Lambda's keys, in as few
+// bytes as possible, because CloudWatch charges by the byte. The package knows no message and no
 // field of a line.
 package lambdalog
 

@@ -11,7 +11,8 @@ import (
 	"surehook.example/surehook/internal/aws/lambdalog"
 )
 
-// TestNew checks the lines byte for byte, times aside: each byte is paid for each event.
+// TestNew compares the lines byte for byte, except for times, because every event pays for each
+// byte.
 func TestNew(t *testing.T) {
 	t.Parallel()
 

@@ -25,8 +25,8 @@ var _ settle.Schedules = (*Schedules)(nil)
 const (
 	callTimeout = 10 * time.Second // per request, retries of the SDK included
 
-	// Both values are the maximum of the service. The service retries a failed
-	// target for a day, then sends the token to the stack's dead-letter queue.
+	// Both values are the maximum of the service. It retries a failed target for a day, and then
+	// sends the token to the stack's dead-letter queue.
 	targetRetries = 185
 	targetMaxAge  = 24 * 60 * 60 // seconds
 )

@@ -125,8 +125,8 @@ func TestSchedules_At_NamesFitTheService(t *testing.T) {
 	}
 }
 
-// A fired schedule keeps its name for some minutes, so each part of the identity
-// must be part of the name.
+// A fired schedule keeps its name for some minutes, so everything that identifies a schedule must
+// be part of its name.
 func TestSchedules_At_NamesAreUnique(t *testing.T) {
 	t.Parallel()
 

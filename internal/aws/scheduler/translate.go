@@ -12,8 +12,8 @@ import (
 
 var errNoAnswer = errors.New("EventBridge Scheduler did not answer in time")
 
-// translate is awserr.Of, except that an exhausted quota is CodeUnavailable:
-// fired schedules free the quota.
+// translate is awserr.Of, except that an exhausted quota is CodeUnavailable, because schedules
+// that fire free the quota.
 func translate(ctx context.Context, err error) error {
 	if _, full := errors.AsType[*types.ServiceQuotaExceededException](err); full {
 		return &hook.Error{Code: hook.CodeUnavailable, Message: "the scheduler is full", Err: err}

@@ -71,7 +71,7 @@ func (a *AdminKey) read(ctx context.Context) (string, error) {
 		return "", awserr.Of(ctx, err, "the secret store")
 	}
 	var fields map[string]string
-	// The error of json.Unmarshal may quote the secret, so leave out the cause.
+	// The error of json.Unmarshal may quote the secret, so it is left out.
 	if json.Unmarshal([]byte(aws.ToString(out.SecretString)), &fields) != nil || fields[names.SecretAdminKeyJSON] == "" {
 		return "", &hook.Error{Code: hook.CodeInternal, Message: "the secret is not a JSON object with the field " + names.SecretAdminKeyJSON}
 	}

@@ -22,8 +22,8 @@ var _ notify.Topic = (*Topic)(nil)
 // callTimeout bounds one call, retries of the SDK included.
 const callTimeout = 5 * time.Second
 
-// typeAttribute is the message attribute for filters of subscriptions. CloudWatch
-// alarms on the same topic have no such attribute.
+// typeAttribute is the message attribute by which subscriptions can filter. CloudWatch alarms on
+// the same topic do not have it.
 const typeAttribute = "type"
 
 var errNoAnswer = errors.New("SNS did not answer in time")

@@ -27,8 +27,8 @@ type batch struct {
 	errs   []error // one per token; nil: sent
 }
 
-// send sends the tokens and retries rejected messages without a fault of the
-// sender. send does not retry a failed request, because the SDK already does.
+// send sends the tokens and retries messages that were rejected through no fault of the sender.
+// It does not retry a failed request, because the SDK does.
 func (b batch) send(ctx context.Context) {
 	pending := make([]types.SendMessageBatchRequestEntry, 0, len(b.tokens))
 	for i, token := range b.tokens {

@@ -105,7 +105,7 @@ func (f *fakeSQS) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		switch code {
 		case "":
 			out.Successful = append(out.Successful, map[string]string{"Id": e.ID, "MessageId": "m", "MD5OfMessageBody": sum(e.MessageBody)})
-		case "forgotten": // in neither list of the answer
+		case "forgotten": // missing from both lists of the answer
 		default:
 			out.Failed = append(out.Failed, failure{ID: e.ID, Code: code, Message: "no", SenderFault: senderFault})
 		}

@@ -50,7 +50,7 @@ func TestDeadLetters_OnEmulators(t *testing.T) {
 				DeadLetters: sqs.NewDeadLetters(cfg, url),
 				Take:        func(ctx context.Context) ([]porttest.Message, error) { return receive(ctx, client, url) },
 				Reveal: func(ctx context.Context, letters []breaker.Letter) {
-					for _, letter := range letters { // emulators differ in the answer for a removed letter
+					for _, letter := range letters { // emulators answer differently about a removed letter
 						_, _ = client.ChangeMessageVisibility(ctx, &awssqs.ChangeMessageVisibilityInput{
 							QueueUrl: &url, ReceiptHandle: &letter.Receipt, VisibilityTimeout: 0,
 						})

@@ -18,8 +18,8 @@ import (
 const (
 	// receiveVisibility hides received messages from other receivers.
 	receiveVisibility = time.Minute
-	// receiveWait makes SQS query all servers. A request without a wait queries a
-	// subset of the servers and may return nothing although messages exist.
+	// receiveWait makes SQS query all servers. A request without a wait queries only some of
+	// them, and may return nothing although there are messages.
 	receiveWait = time.Second
 )
 

@@ -17,8 +17,7 @@ import (
 	"surehook.example/surehook/internal/aws/awserr"
 )
 
-// Visibility changes the time until SQS delivers received messages again.
-// Visibility is safe for concurrent use.
+// Visibility changes when SQS delivers received messages again. It is safe for concurrent use.
 type Visibility struct {
 	client *awssqs.Client
 	urls   sync.Map // queue ARN to URL
@@ -29,10 +28,9 @@ func NewVisibility(cfg aws.Config) *Visibility {
 	return &Visibility{client: awssqs.NewFromConfig(cfg)}
 }
 
-// Change makes SQS deliver the messages of the queue again after the time of each
-// message, rounded up to a whole second. The keys are receipt handles. The error
-// joins one error per message without the change; SQS delivers such a message
-// after the rest of the queue's visibility timeout.
+// Change makes SQS deliver each message of the queue again after its time, rounded up to a whole
+// second. The keys are receipt handles. The error joins one error per message that was not
+// changed; SQS delivers such a message after the rest of the queue's visibility timeout.
 func (v *Visibility) Change(ctx context.Context, queueARN string, after map[string]time.Duration) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, callTimeout, errNoAnswer)
 	defer cancel()
@@ -66,8 +64,7 @@ func changeVisibility(ctx context.Context, client *awssqs.Client, url string, af
 	return errors.Join(errs...)
 }
 
-// urlOf returns the URL of the queue. Events name a queue by ARN, and requests
-// name a queue by URL.
+// urlOf returns the URL of the queue. Events name a queue by ARN, and requests by URL.
 func (v *Visibility) urlOf(ctx context.Context, queueARN string) (string, error) {
 	known, _ := v.urls.Load(queueARN)
 	if url, ok := known.(string); ok {

@@ -41,7 +41,7 @@ func (m *Maker) Make(ctx context.Context, s *settlement.Subject, content *hook.E
 		return nil, ErrNoTime
 	}
 	started := m.Now()
-	shaped := shape.Content{Body: content.Payload, ContentType: shape.JSON} // the document of several events
+	shaped := shape.Content{Body: content.Payload, ContentType: shape.JSON} // for several events, the content is their document
 	if content == s.Event {
 		var err error
 		if shaped, err = m.Shaper.Shape(s.Endpoint, content); err != nil {

@@ -42,14 +42,14 @@ func (m *materials) add(id string, settings send.TLS) {
 	defer m.mu.Unlock()
 
 	if m.kept == nil {
-		m.kept, _ = simplelru.NewLRU[string, send.TLS](keptMaterials, nil) // an error for a size of 0 only
+		m.kept, _ = simplelru.NewLRU[string, send.TLS](keptMaterials, nil) // fails only for a size of 0
 	}
 	m.kept.Add(id, settings)
 }
 
-// openTLS returns the TLS settings of the endpoint. A process reads and decrypts a material
-// once. If the settings have changed since the endpoint was loaded, the error returns the
-// messages to the queue, and the next attempt loads the endpoint again.
+// openTLS returns the TLS settings of the endpoint. A process reads and decrypts each material
+// once. If the settings have changed since the endpoint was loaded, openTLS returns an error, so
+// that the messages come again and load the new endpoint.
 func (m *Maker) openTLS(ctx context.Context, e *hook.Endpoint) (send.TLS, error) {
 	if !e.TLS.On() {
 		return send.TLS{}, nil

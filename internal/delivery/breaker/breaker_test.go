@@ -75,7 +75,7 @@ func TestTick_UsesTheWaveOfTheRecord(t *testing.T) {
 	e := w.Endpoint(nil)
 	ids := w.park(e, ages(6)...)
 	w.record(e, closed(2, 0))
-	w.Calls.Before("read circuit", func() { w.record(e, closed(3, 0)) }) // after the list of due circuits
+	w.Calls.Before("read circuit", func() { w.record(e, closed(3, 0)) }) // after the due circuits were listed
 	if err := w.Breaker().Tick(w.Context()); err != nil || w.States(ids) != "2 parked circuit_open, 4 retrying" {
 		t.Errorf("Tick() = %v and deliveries are %s; want wave 3 released", err, w.States(ids))
 	}

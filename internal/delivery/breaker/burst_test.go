@@ -10,9 +10,8 @@ import (
 	"surehook.example/surehook/internal/proof/world"
 )
 
-// More deliveries that always fail wait than the breaker chooses a probe from. The
-// deliveries behind them are delivered all the same, with the burst of another event type
-// and of the same one.
+// More deliveries that always fail are parked than the breaker chooses a probe from. The ones
+// behind them are still delivered, whether they have the event type of the burst or another one.
 func TestProbe_PassesABurstThatAlwaysFails(t *testing.T) {
 	t.Parallel()
 

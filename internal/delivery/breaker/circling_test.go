@@ -9,8 +9,8 @@ import (
 	"surehook.example/surehook/internal/hook"
 )
 
-// A check without progress is one hop more; a check that released or ended deliveries
-// begins anew. A check beyond the bound is counted, and the chain goes on all the same.
+// A check without progress adds a hop; a check that released or ended deliveries starts again
+// from 0. A check past the bound is counted, and the chain continues.
 func TestReconcile_CountsChecksSentOnTooOften(t *testing.T) {
 	t.Parallel()
 
@@ -74,8 +74,8 @@ func TestReconcile_CountsChecksSentOnTooOften(t *testing.T) {
 	}
 }
 
-// The longest healthy chain without progress: an endpoint that is down for days, with
-// the longest cooldown, stays below the bound, because each probe begins a new chain.
+// The longest healthy chain without progress, for an endpoint that is down for days with the
+// longest cooldown, stays below the bound, because each probe begins a new chain.
 func TestReconcile_StaysBelowTheBoundWhileAnEndpointIsDown(t *testing.T) {
 	t.Parallel()
 

@@ -7,7 +7,7 @@ import (
 	"surehook.example/surehook/internal/hook"
 )
 
-// A parked delivery ends before its records are removed, whatever max_age says.
+// A parked delivery ends before its records are removed, even if max_age would allow more time.
 func TestReconcile_EndsBeforeTheRecordsExpire(t *testing.T) {
 	t.Parallel()
 

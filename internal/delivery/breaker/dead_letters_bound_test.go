@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// The letters of a run are bounded by what it removes: thousands of open dead letters
-// are not read every 15 minutes.
+// The number of letters that a run reads is bounded by what it removes: it does not read
+// thousands of open dead letters every 15 minutes.
 func TestReconcileDeadLetters_ReadsInProportionToWhatItRemoves(t *testing.T) {
 	t.Parallel()
 
@@ -14,9 +14,9 @@ func TestReconcileDeadLetters_ReadsInProportionToWhatItRemoves(t *testing.T) {
 		name     string
 		hour     int
 		letters  int
-		needless int // the last ones
-		every    int // and each of so many letters; 0: none
-		least    int // letters to read: workers finish what they received
+		needless int // at the end of the queue
+		every    int // one needless letter in so many; 0: none
+		least    int // letters read at least: workers finish what they received
 		most     int
 		removed  int
 	}{

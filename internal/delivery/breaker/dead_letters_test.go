@@ -20,9 +20,8 @@ import (
 	"surehook.example/surehook/internal/proof/world"
 )
 
-// generations stores the generations of a new delivery, and returns the stored
-// generations. Each generation replays the previous generation. states holds a
-// state, "replaced", or "-" for no record.
+// generations stores the generations of a new delivery, each a replay of the one before, and
+// returns the stored ones. states has a state, "replaced", or "-" for no record.
 func (w *bundle) generations(states ...string) []hook.Delivery {
 	w.T.Helper()
 
@@ -53,7 +52,7 @@ func (w *bundle) generations(states ...string) []hook.Delivery {
 	return all
 }
 
-// sendLetters sends n dead letters of the delivery with the age ago.
+// sendLetters sends n dead letters of the delivery, which are this old.
 func (w *bundle) sendLetters(d hook.Delivery, n int, ago time.Duration) {
 	w.T.Helper()
 
@@ -169,7 +168,7 @@ func TestReconcileDeadLetters_RemovesNeedlessLetters(t *testing.T) {
 				if got := w.States(recorded); got != tt.want {
 					t.Errorf("generations are %s; want %s", got, tt.want)
 				}
-				w.reconcile() // sees no letter: the remaining letters are hidden
+				w.reconcile() // sees none of the remaining letters, because they are still hidden
 				if got := w.reconciled(); got != [4]int{} {
 					t.Errorf("seen, removed, kept, failed in the second run = %v; want zeros", got)
 				}
@@ -178,8 +177,8 @@ func TestReconcileDeadLetters_RemovesNeedlessLetters(t *testing.T) {
 	}
 }
 
-// TestReconcileDeadLetters_DepthFollowsTheRecords: after concurrent runs over many letters, one
-// letter of each open dead letter remains.
+// TestReconcileDeadLetters_DepthFollowsTheRecords checks that after concurrent runs over many
+// letters, one letter remains for each open dead letter.
 func TestReconcileDeadLetters_DepthFollowsTheRecords(t *testing.T) {
 	t.Parallel()
 
@@ -281,8 +280,8 @@ func TestReconcileDeadLetters_KeepsUndecodableLetters(t *testing.T) {
 	}
 }
 
-// TestReconcileDeadLetters_ContinuesAfterABadLetter: a letter with an error stays, and the other
-// letters are reconciled.
+// TestReconcileDeadLetters_ContinuesAfterABadLetter checks that a letter that causes an error
+// stays, and that the others are reconciled.
 func TestReconcileDeadLetters_ContinuesAfterABadLetter(t *testing.T) {
 	t.Parallel()
 

@@ -11,7 +11,7 @@ import (
 
 var errBroken = errors.New("broken")
 
-// expired returns n ages past max_age, the oldest first.
+// expired returns the ages of n deliveries past max_age, the oldest first.
 func expired(n int) []time.Duration {
 	list := ages(n)
 	for i := range list {
@@ -20,7 +20,8 @@ func expired(n int) []time.Duration {
 	return list
 }
 
-// An ending longer than one check moves AttendAt, so the tick begins no second ending.
+// If ending the deliveries takes more than one check, AttendAt is moved, so that the tick does
+// not start again in parallel.
 func TestEnding_IsNotStartedTwice(t *testing.T) {
 	t.Parallel()
 
@@ -49,7 +50,7 @@ func TestEnding_IsNotStartedTwice(t *testing.T) {
 	}
 }
 
-// A process that dies in an ending leaves the endpoint to the tick.
+// If a process dies while it ends deliveries, the tick continues.
 func TestEnding_IsContinuedByTheTick(t *testing.T) {
 	t.Parallel()
 

@@ -132,8 +132,8 @@ func (p panicking) Complete(ctx context.Context, d hook.Delivery) error {
 	return p.Completer.Complete(ctx, d)
 }
 
-// A panic about one of several expired deliveries is the error of the check: the other
-// endpoints of the tick, and the other messages of the batch, go on.
+// A panic about one of several expired deliveries becomes an error of the check, so that the
+// other endpoints of the tick and the other messages of the batch are still processed.
 func TestReconcile_PanicOfADelivery(t *testing.T) {
 	t.Parallel()
 
@@ -142,7 +142,7 @@ func TestReconcile_PanicOfADelivery(t *testing.T) {
 	ids := w.park(e, expired(5)...)
 	w.record(e, closed(0, 0))
 	b := w.Breaker()
-	b.Completer = panicking{b.Completer, ids[1]} // the first of several at the same time
+	b.Completer = panicking{b.Completer, ids[1]} // of the deliveries that are ended at the same time
 	if err := b.Reconcile(w.Context(), hook.CircuitCheck{Tenant: e.Tenant, Endpoint: e.ID}); err == nil || !strings.Contains(err.Error(), "panic: bad") {
 		t.Errorf("Reconcile() = %v; want the panic", err)
 	}
@@ -151,8 +151,8 @@ func TestReconcile_PanicOfADelivery(t *testing.T) {
 	}
 }
 
-// A check takes a minute and meets a fault. The next check is due a minute after its end:
-// a check at once would find the probe's token missing, and send another.
+// A check takes a minute and meets a fault. The next check is due a minute after its end: an
+// earlier one would find the probe's token missing and send another.
 func TestReconcile_ASlowFaultSendsOneProbe(t *testing.T) {
 	t.Parallel()
 
@@ -170,13 +170,13 @@ func TestReconcile_ASlowFaultSendsOneProbe(t *testing.T) {
 	if want := start.Add(2 * time.Minute); !w.Circuit(e).AttendAt.Equal(want) {
 		t.Errorf("AttendAt = %s; want %s, a minute after the check", w.Circuit(e).AttendAt, want)
 	}
-	_ = b.Tick(w.Context()) // at once; returns the error of the delivery, if due
+	_ = b.Tick(w.Context()) // returns the delivery's error, if the check is due
 	if n := len(w.Queue.Receive(hook.LaneRetry, 10)); n != 1 {
 		t.Errorf("%d tokens for the probe; want 1", n)
 	}
 }
 
-// slowList lists parked deliveries in a minute.
+// slowList takes a minute to list parked deliveries.
 type slowList struct {
 	breaker.Store
 
@@ -188,8 +188,8 @@ func (s slowList) Parked(ctx context.Context, target hook.Target, since time.Tim
 	return s.Store.Parked(ctx, target, since, limit)
 }
 
-// The reads of a check take minutes. The next check is due a minute after them, so it
-// does not send another probe at once.
+// Reading takes a check several minutes. The next check is due a minute after that, so it does
+// not send another probe at once.
 func TestReconcile_SlowReadsSendOneProbe(t *testing.T) {
 	t.Parallel()
 
@@ -207,7 +207,7 @@ func TestReconcile_SlowReadsSendOneProbe(t *testing.T) {
 	}
 }
 
-// Of many expired deliveries some fail. One check tries each delivery once, and ends
+// Some of many expired deliveries cannot be ended. One check tries each of them once, and ends
 // the others.
 func TestReconcile_EndsManyBesideFailingDeliveries(t *testing.T) {
 	t.Parallel()
@@ -250,7 +250,7 @@ func TestReconcile_EndsManyBesideFailingDeliveries(t *testing.T) {
 	}
 }
 
-// A failing delivery holds up nobody for the time of the failure, and is ended afterwards.
+// A delivery that cannot be ended holds up no other, and is ended when the fault is over.
 func TestReconcile_FailingDeliveryIsEndedLater(t *testing.T) {
 	t.Parallel()
 

@@ -17,9 +17,9 @@ import (
 	"surehook.example/surehook/internal/rule/circuit"
 )
 
-// TestOutage_EndsWithFewAttemptsAtATime parks 41 deliveries. The first probe fails, the
-// second probe closes the circuit, and the other 40 deliveries go out as the answers widen
-// the endpoint, the oldest first.
+// TestOutage_EndsWithFewAttemptsAtATime parks 41 deliveries. The first probe fails, the second
+// closes the circuit, and the other 40 deliveries go out, the oldest first, as each answer allows
+// more concurrent attempts.
 func TestOutage_EndsWithFewAttemptsAtATime(t *testing.T) {
 	t.Parallel()
 
@@ -60,7 +60,7 @@ func TestOutage_EndsWithFewAttemptsAtATime(t *testing.T) {
 			for _, p := range w.Posts[1:] {
 				order = append(order, p.Ref())
 			}
-			// The failed probe has an attempt more than the others of the list.
+			// The failed probe made one attempt more than the others in the list.
 			if at := slices.Index(order, ids[0]); at < len(order)/2 {
 				t.Errorf("the delivery with a failure came as number %d; want it behind the others", at)
 			}
@@ -129,8 +129,8 @@ func TestProbe_TickRepeatsALostProbe(t *testing.T) {
 	}
 }
 
-// TestOutage_CostsTheSameForAnyBacklog counts the requests of deliver, gate and
-// breaker to the store and the queues in an outage of 80 minutes.
+// TestOutage_CostsTheSameForAnyBacklog counts the requests of deliver, gate and breaker to the
+// store and the queues during an outage of 80 minutes.
 func TestOutage_CostsTheSameForAnyBacklog(t *testing.T) {
 	t.Parallel()
 
@@ -151,7 +151,7 @@ func TestOutage_CostsTheSameForAnyBacklog(t *testing.T) {
 		if want == nil {
 			want = got
 		}
-		// Each probe after the first looks for younger deliveries in 10 places at most.
+		// Each probe after the first reads at most 10 pages to find younger deliveries.
 		for _, call := range []string{"list parked", "read batch of delivery"} {
 			if more := got[call] - want[call]; more < 0 || more > 3*10 {
 				t.Errorf("%d requests %q more with %d waiting; want at most 30", more, call, n)

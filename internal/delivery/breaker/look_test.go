@@ -10,7 +10,7 @@ import (
 	"surehook.example/surehook/internal/memory"
 )
 
-// lagging is a store whose index lists no parked delivery before the time.
+// lagging is a store whose index lists no parked delivery until the given time.
 type lagging struct {
 	breaker.Store
 
@@ -25,8 +25,8 @@ func (s lagging) Parked(ctx context.Context, target hook.Target, since time.Time
 	return s.Store.Parked(ctx, target, since, limit)
 }
 
-// The breaker forgets an endpoint while the index lags, looks again, and finds the
-// delivery. So the delivery ends at max_age, and with a letter.
+// The breaker forgets an endpoint while the index lags, looks again, and finds the delivery. So
+// the delivery ends at max_age, with a dead letter.
 func TestLook_findsAForgottenDelivery(t *testing.T) {
 	t.Parallel()
 
@@ -35,9 +35,9 @@ func TestLook_findsAForgottenDelivery(t *testing.T) {
 		maxAge time.Duration
 		status hook.Status
 	}{
-		{lag: time.Minute, maxAge: 3 * time.Hour, status: hook.StatusPaused}, // not forgotten
+		{lag: time.Minute, maxAge: 3 * time.Hour, status: hook.StatusPaused}, // never forgotten
 		{lag: 5 * time.Minute, maxAge: 3 * time.Hour, status: hook.StatusPaused},
-		{lag: 5 * time.Minute, maxAge: 10 * time.Minute, status: hook.StatusPaused}, // below the first look
+		{lag: 5 * time.Minute, maxAge: 10 * time.Minute, status: hook.StatusPaused}, // shorter than the time to the first look
 		{lag: 50 * time.Minute, maxAge: 3 * time.Hour, status: hook.StatusPaused},
 		{lag: 170 * time.Minute, maxAge: 3 * time.Hour, status: hook.StatusPaused},
 		{lag: 5 * time.Minute, maxAge: 3 * time.Hour, status: hook.StatusActive},
@@ -76,7 +76,7 @@ func TestLook_findsAForgottenDelivery(t *testing.T) {
 	}
 }
 
-// Looks end: an endpoint without parked deliveries leaves the list.
+// Looks stop: an endpoint without parked deliveries leaves the list.
 func TestLook_ends(t *testing.T) {
 	t.Parallel()
 

@@ -63,8 +63,8 @@ func TestTick_SharesOutAMassOutage(t *testing.T) {
 	}
 }
 
-// The tick reconciles 200 endpoints itself and enqueues a check for each further
-// endpoint. A repeated check sends no second probe.
+// The tick reconciles 200 endpoints itself and enqueues a check for each of the others. A
+// repeated check sends no second probe.
 func TestTick_SharesOutBeyondItsOwnEndpoints(t *testing.T) {
 	t.Parallel()
 
@@ -101,7 +101,8 @@ func TestTick_SharesOutBeyondItsOwnEndpoints(t *testing.T) {
 	}
 }
 
-// A page of a review judges once: twice, after a failure, concurrently and late.
+// A page of a review gives the same result when it is received twice, after a failure,
+// concurrently or late.
 func TestReviewPage_Repeats(t *testing.T) {
 	t.Parallel()
 
@@ -137,8 +138,8 @@ func TestReviewPage_Repeats(t *testing.T) {
 	}
 }
 
-// A page that meets a dead process returns, and repeats the notification with the same
-// key, also after the end of the quarter of an hour.
+// After a crash, the page of a review comes again, and repeats the notification with the same
+// key, even in the next quarter of an hour.
 func TestReviewPage_LosesNothingInACrash(t *testing.T) {
 	t.Parallel()
 
@@ -160,7 +161,7 @@ func TestReviewPage_LosesNothingInACrash(t *testing.T) {
 	}
 }
 
-// The next review covers the endpoints of a refused page.
+// If the queue refuses a page, the next review covers its endpoints.
 func TestReview_RefusedPages(t *testing.T) {
 	t.Parallel()
 
@@ -191,15 +192,15 @@ func TestReview_RefusedPages(t *testing.T) {
 	}
 }
 
-// Assumptions of the virtual time of a mass review.
+// What the virtual time of a mass review assumes.
 const (
 	readTime   = 10 * time.Millisecond // of one read of the store
-	decodeTime = 20 * time.Millisecond // of the CPU of an invocation, per endpoint: see BenchmarkStore_Hours
+	decodeTime = 20 * time.Millisecond // CPU time of an invocation for each endpoint: see BenchmarkStore_Hours
 	atOnce     = 5                     // concurrent invocations of the circuits queue: the smallest cloud environment
 )
 
-// busy is a store with 50,000 active endpoints. Reads take time, and the counts take
-// time of the CPU of the invocation.
+// busy is a store with 50,000 active endpoints. Reads take time, and decoding the counts takes
+// CPU time of the invocation.
 type busy struct {
 	*memory.Store
 
@@ -249,7 +250,7 @@ func (b *busy) Hours(ctx context.Context, _ hook.EndpointID, _ time.Time) ([]sta
 }
 
 // The review of 50,000 active endpoints finishes within a quarter of an hour, and every
-// invocation finishes within the time limit of the function.
+// invocation within the timeout of the function.
 func TestReview_SharesOutFiftyThousandEndpoints(t *testing.T) {
 	t.Parallel()
 

@@ -108,7 +108,7 @@ func TestTick_LeavesOutFailedGauges(t *testing.T) {
 
 	tests := []struct {
 		fails string
-		after int32 // so many calls
+		after int32 // calls before the fault
 		want  map[string]float64
 	}{
 		{fails: "list circuit", after: 16, want: map[string]float64{"dead_letters_open": 0}},

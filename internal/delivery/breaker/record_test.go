@@ -45,7 +45,8 @@ func (w *bundle) sweepFor(d time.Duration) {
 	}
 }
 
-// The token of each first attempt is lost: one token comes within the bound of the sweeper.
+// The tokens of all first attempts are lost. Each delivery gets one new token, within the time
+// that the sweeper promises.
 func TestRecord_LostFirstTokensComeBack(t *testing.T) {
 	t.Parallel()
 
@@ -96,8 +97,8 @@ func TestRecord_LostFirstTokensComeBack(t *testing.T) {
 	}
 }
 
-// An erasure dies after the payload, and the token of the first attempt is lost: the
-// delivery ends nevertheless.
+// The process dies after erasing the payload, and the token of the first attempt is lost: the
+// delivery still ends.
 func TestRecord_AnInterruptedErasureEnds(t *testing.T) {
 	t.Parallel()
 
@@ -116,7 +117,7 @@ func TestRecord_AnInterruptedErasureEnds(t *testing.T) {
 	}
 }
 
-// A token that was late makes the only attempt, and the sweeper sends none.
+// If the first token was only late, it makes the only attempt, and the sweeper sends no other.
 func TestRecord_LateTokensMakeTheAttempt(t *testing.T) {
 	t.Parallel()
 
@@ -130,7 +131,7 @@ func TestRecord_LateTokensMakeTheAttempt(t *testing.T) {
 	}
 }
 
-// Nothing is recorded of what has begun no more.
+// A delivery that has ended, or whose event is gone, gets no record.
 func TestRecord_BringsNothingBack(t *testing.T) {
 	t.Parallel()
 
@@ -175,7 +176,7 @@ func TestRecord_BringsNothingBack(t *testing.T) {
 	}
 }
 
-// The token of a replay is lost: the replay has its own record, with the request.
+// The token of a replay is lost. The replay gets its own record, with the replay request.
 func TestRecord_LostReplaysComeBack(t *testing.T) {
 	t.Parallel()
 
@@ -204,7 +205,7 @@ func TestRecord_LostReplaysComeBack(t *testing.T) {
 	}
 }
 
-// A delivery that is decided between the look and the write stays as decided.
+// A delivery that is decided between the read and the write keeps that decision.
 func TestRecord_NeverReplacesARecord(t *testing.T) {
 	t.Parallel()
 
@@ -217,7 +218,8 @@ func TestRecord_NeverReplacesARecord(t *testing.T) {
 	}
 }
 
-// A fault of one endpoint keeps no other from its record, and the caller hears of the fault.
+// A fault with one endpoint does not prevent the records of the others, and is returned to the
+// caller.
 func TestRecord_GoesOnAfterAFault(t *testing.T) {
 	t.Parallel()
 
@@ -246,7 +248,7 @@ func TestRecord_GoesOnAfterAFault(t *testing.T) {
 	}
 }
 
-// No event is begun with when the invocation is about to end.
+// When the invocation is about to end, no further event is begun.
 func TestRecord_StopsInTime(t *testing.T) {
 	t.Parallel()
 
@@ -284,7 +286,7 @@ func TestRecord_SurvivesACrash(t *testing.T) {
 	}
 }
 
-// While a lane of first tokens is late, queued deliveries get no token, and retries do.
+// While a lane of first tokens is late, queued deliveries get no new token, but retries do.
 func TestSweep_WaitsForTheLanesOfFirstTokens(t *testing.T) {
 	t.Parallel()
 

@@ -122,7 +122,7 @@ func TestReview_AppliesTheVerdict(t *testing.T) {
 		name     string
 		before   review.Flags
 		counts   []stats.Counts
-		status   hook.Status // before the review; 0 is active
+		status   hook.Status // before the review; 0 means active
 		flags    review.Flags
 		notified []string
 		off      bool // the review disables the endpoint
@@ -204,7 +204,7 @@ func TestReview_AppliesTheVerdict(t *testing.T) {
 			}
 
 			effects := w.effectCount()
-			w.review() // nothing left to do
+			w.review() // changes nothing
 			if w.effectCount() != effects {
 				t.Errorf("%v after a second review; want no other effects", w.Calls.All())
 			}
@@ -249,7 +249,7 @@ func TestReview_JudgesAWholeDay(t *testing.T) {
 	w := setup(t)
 	within, before := w.Endpoint(longAgo), w.Endpoint(longAgo)
 	const intoIt = 6*time.Minute + 7*time.Second
-	w.count(within, 23*time.Hour+intoIt, dying(20)) // in the first hour that began within 24 hours
+	w.count(within, 23*time.Hour+intoIt, dying(20)) // the oldest hour that began within the last 24 hours
 	w.count(before, 23*time.Hour+intoIt+1, dying(20))
 	for _, e := range []hook.Endpoint{within, before} {
 		w.warn(e)

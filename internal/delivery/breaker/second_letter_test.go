@@ -46,8 +46,9 @@ func (s *script) Remove(_ context.Context, letters []breaker.Letter) error {
 	return nil
 }
 
-// TestReconcileDeadLetters_KeepsTheLetterWithTheLowestID: a letter received twice is no second
-// letter, and the letter with the lowest id stays in every order of receipt.
+// TestReconcileDeadLetters_KeepsTheLetterWithTheLowestID checks that a letter that is received
+// twice does not count as a second letter, and that the letter with the lowest id stays, whatever
+// the order of receipt.
 func TestReconcileDeadLetters_KeepsTheLetterWithTheLowestID(t *testing.T) {
 	t.Parallel()
 
@@ -96,8 +97,8 @@ func TestReconcileDeadLetters_KeepsTheLetterWithTheLowestID(t *testing.T) {
 	}
 }
 
-// TestReconcileDeadLetters_CompletesTheSettlement: after a crash between the settlement of a
-// replay and the count, the job counts the replay.
+// TestReconcileDeadLetters_CompletesTheSettlement checks that the job counts a replay even if the
+// process died between settling the replay and counting it.
 func TestReconcileDeadLetters_CompletesTheSettlement(t *testing.T) {
 	t.Parallel()
 

@@ -6,8 +6,8 @@ import (
 	"surehook.example/surehook/internal/hook"
 )
 
-// TestRelease_AllShards: the number of shards changes while deliveries are parked,
-// and the release finds the deliveries in every shard, the oldest first.
+// TestRelease_AllShards changes the number of shards while deliveries are parked: the release
+// finds the deliveries in every shard, the oldest first.
 func TestRelease_AllShards(t *testing.T) {
 	t.Parallel()
 
@@ -33,8 +33,8 @@ func TestRelease_AllShards(t *testing.T) {
 	}
 }
 
-// TestReconcile_CancelsInAllShardsOfADeletedEndpoint: after the deletion nobody knows
-// the number of shards.
+// TestReconcile_CancelsInAllShardsOfADeletedEndpoint checks all shards, because nobody knows the
+// number of shards of a deleted endpoint.
 func TestReconcile_CancelsInAllShardsOfADeletedEndpoint(t *testing.T) {
 	t.Parallel()
 

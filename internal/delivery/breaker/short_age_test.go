@@ -8,8 +8,9 @@ import (
 	"surehook.example/surehook/internal/proof/world"
 )
 
-// With a cooldown above max_age every event of the outage dies parked, so none is left for
-// the probe. The first event after the cooldown is the probe, and the endpoint works again.
+// If the cooldown is longer than max_age, every delivery of the outage expires while it is
+// parked, so none is left for the probe. The first event after the cooldown is then the probe,
+// and the endpoint works again.
 func TestOutage_EndsAfterACooldownLongerThanMaxAge(t *testing.T) {
 	t.Parallel()
 

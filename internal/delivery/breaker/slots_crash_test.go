@@ -21,7 +21,7 @@ var slotFlows = []struct {
 	endpoint func(e *hook.Endpoint)
 	parked   int
 	most     int  // requests at once
-	probes   bool // a copy of a probe's message is a second probe
+	probes   bool // a copy of the probe's message may make a second probe
 }{
 	{name: "a new endpoint", record: closed(0, time.Minute), parked: 12, most: 5},
 	{name: "one slot", record: closed(0, time.Minute), endpoint: func(e *hook.Endpoint) { e.MaxInFlight = 1 }, parked: 4, most: 1},
@@ -133,9 +133,8 @@ func TestFillSlots_SurvivesACrash(t *testing.T) {
 	}
 }
 
-// TestFillSlots_OthersAtAnyCall disturbs the breaker at each call of every flow: other
-// processes run, also while the breaker stands still for most of its time, or the answer
-// to a write is lost.
+// TestFillSlots_OthersAtAnyCall disturbs the breaker at each call of every flow: other processes
+// run, the breaker pauses for most of its time, or the response to a write is lost.
 func TestFillSlots_OthersAtAnyCall(t *testing.T) {
 	t.Parallel()
 

@@ -13,7 +13,7 @@ import (
 	"surehook.example/surehook/internal/hook"
 )
 
-// lose stores a retrying delivery overdue by each duration, without a token.
+// lose stores a delivery for each duration: retrying, overdue by that time, and without a token.
 func (w *bundle) lose(e hook.Endpoint, overdue ...time.Duration) []hook.DeliveryRef {
 	w.T.Helper()
 
@@ -47,7 +47,7 @@ func (w *bundle) swept(key string) any {
 // repeat returns n times d.
 func repeat(d time.Duration, n int) []time.Duration { return slices.Repeat([]time.Duration{d}, n) }
 
-// One sweep of one endpoint: how many tokens go out, and how many deliveries the sweep looked at.
+// One sweep of one endpoint: how many tokens it sends, and at how many deliveries it looks.
 func TestSweep_SendsATokenForEachLostToken(t *testing.T) {
 	t.Parallel()
 
@@ -102,7 +102,7 @@ func TestSweep_SendsATokenForEachLostToken(t *testing.T) {
 	}
 }
 
-// While the lane is late, a token is late and not lost.
+// While the lane is late, a token counts as late, not as lost.
 func TestSweep_WaitsForTheLanes(t *testing.T) {
 	t.Parallel()
 
@@ -116,7 +116,7 @@ func TestSweep_WaitsForTheLanes(t *testing.T) {
 				tokens = append(tokens, hook.NewToken(e.Tenant, id, 2))
 			}
 			w.Queue.Send(t.Context(), lane, tokens, 0)
-			w.Queue.Send(t.Context(), lane, tokens, time.Minute) // a token with a delay is not late
+			w.Queue.Send(t.Context(), lane, tokens, time.Minute) // a delayed token does not make the lane late
 			w.sweep(w.Breaker())
 			late := waiting > 100
 			got := len(w.Queue.Receive(hook.LaneRetry, 1000))
@@ -130,7 +130,7 @@ func TestSweep_WaitsForTheLanes(t *testing.T) {
 	}
 }
 
-// Tokens that get lost again and again: one token an hour.
+// A token that is lost again and again is replaced once an hour.
 func TestSweep_RepeatsHourly(t *testing.T) {
 	t.Parallel()
 
@@ -183,7 +183,7 @@ func TestSweep_MarksOnTheVersionRead(t *testing.T) {
 	}
 }
 
-// A fault stops no other delivery, and the swept deliveries come to their end.
+// A fault stops no other delivery, and the swept deliveries are settled.
 func TestSweep_GoesOnAfterAFault(t *testing.T) {
 	t.Parallel()
 
@@ -233,7 +233,7 @@ type endingContext struct {
 
 func (c endingContext) Deadline() (time.Time, bool) { return c.at, true }
 
-// No sweep begins with a delivery when the invocation is about to end.
+// When the invocation is about to end, the sweep begins no further delivery.
 func TestSweep_StopsInTime(t *testing.T) {
 	t.Parallel()
 
@@ -287,8 +287,8 @@ func TestSweep_SurvivesACrash(t *testing.T) {
 	}
 }
 
-// A swept token beside the token that was not lost after all: the attempt may repeat,
-// and the record shows one attempt.
+// If the old token was not lost after all, the request may be sent twice, but the record shows
+// one attempt.
 func TestSweep_SecondTokenIsHarmless(t *testing.T) {
 	t.Parallel()
 

@@ -20,7 +20,7 @@ func throttled(left time.Duration, then func(r gate.Record) gate.Record) func(r 
 	}
 }
 
-// Within Retry-After a check sends no token.
+// Before the end of Retry-After, a check sends no token.
 func TestReconcile_SendsNothingWithinRetryAfter(t *testing.T) {
 	t.Parallel()
 

@@ -44,7 +44,7 @@ func (w *bundle) lines(message string) []map[string]any {
 	return lines
 }
 
-// attended returns the values that the wide lines have under the key.
+// attended returns the values of the key in the wide lines.
 func (w *bundle) attended(key string) []any {
 	w.T.Helper()
 
@@ -55,7 +55,7 @@ func (w *bundle) attended(key string) []any {
 	return values
 }
 
-// park stores parked deliveries of these ages.
+// park stores parked deliveries of the given ages.
 func (w *bundle) park(e hook.Endpoint, ages ...time.Duration) []hook.DeliveryRef {
 	w.T.Helper()
 
@@ -87,7 +87,7 @@ func (w *bundle) record(e hook.Endpoint, change func(r gate.Record) gate.Record)
 	}
 }
 
-// open opens the endpoint's circuit as the gate does while deliveries wait.
+// open opens the endpoint's circuit while deliveries wait, as the gate does.
 func (w *bundle) open(e hook.Endpoint) {
 	w.T.Helper()
 

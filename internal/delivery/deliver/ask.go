@@ -56,7 +56,7 @@ func admitted(s *subject, v gate.Verdict, lane hook.Lane, now time.Time) (settle
 		token := settlement.SameToken(s.Token)
 		token.Reserved = true
 		if lane != hook.LaneOverflow {
-			lane = cmp.Or(v.Lane, hook.LaneRetry) // not back to the lane slot: Settle gives the place back
+			lane = cmp.Or(v.Lane, hook.LaneRetry) // not to the lane slot, because Settle gives the place back
 		}
 		return settlement.Step{Do: settlement.Send, Reason: "rate", Sending: &settlement.Sending{Token: token, Lane: lane, At: v.Until}}, nil
 	case gate.Move:

@@ -24,7 +24,7 @@ func authenticated(t *testing.T, e *hook.Endpoint, a hook.Auth, text string) {
 	e.Auth.Sealed = sealed
 }
 
-// Every request carries the credentials, beside the endpoint's own headers: also the
+// Every request carries the credentials in addition to the endpoint's own headers, also the
 // request of a process that takes over after a crash.
 func TestProcessBatch_AuthenticatesAfterAnyCrash(t *testing.T) {
 	t.Parallel()
@@ -54,9 +54,9 @@ func TestProcessBatch_AuthenticatesAfterAnyCrash(t *testing.T) {
 	}
 }
 
-// Every request carries the grant of the access token: also the request of a process that
-// takes over after a crash. A failed token is a failed attempt: retried by plan, recorded
-// with its reason.
+// Every request carries the grant of the access token, also the request of a process that takes
+// over after a crash. If there is no token, the attempt fails: it is recorded with the reason,
+// and retried.
 func TestProcessBatch_GrantsAnAccessTokenAfterAnyCrash(t *testing.T) {
 	t.Parallel()
 
@@ -96,8 +96,7 @@ func TestProcessBatch_GrantsAnAccessTokenAfterAnyCrash(t *testing.T) {
 	}
 }
 
-// The table is changed by hand: no request leaves with a text that was sealed for
-// something else.
+// The table was changed by hand: a text that was sealed for something else is never sent.
 func TestProcessBatch_SendsNoTextOfAnotherAuthentication(t *testing.T) {
 	t.Parallel()
 

@@ -18,9 +18,9 @@ func batchOf(messages ...memory.Message) []deliver.Message {
 	return batch
 }
 
-// Token A recorded the attempt, and the process died before (b). Token B belongs to
-// the same attempt and arrives before A in the same batch. A must resume: B is
-// stale. Found by package sim, seed 6495.
+// Token A recorded the attempt, and the process died before (b). Token B is for the same attempt
+// and comes before A in the same batch. A must resume, and B is stale. Found by package sim, seed
+// 6495.
 func TestProcessBatch_ResumesBesideAnotherTokenOfTheAttempt(t *testing.T) {
 	t.Parallel()
 
@@ -57,8 +57,8 @@ func TestProcessBatch_ResumesBesideAnotherTokenOfTheAttempt(t *testing.T) {
 	}
 }
 
-// Of several due tokens of one attempt, one token makes the attempt. The other
-// tokens fail: one of them may have recorded the attempt in another process.
+// If several tokens of one attempt are due, one makes the attempt. The others fail, because one
+// of them may have recorded the attempt in another process.
 func TestProcessBatch_OneTokenMakesTheAttempt(t *testing.T) {
 	t.Parallel()
 
@@ -78,7 +78,7 @@ func TestProcessBatch_OneTokenMakesTheAttempt(t *testing.T) {
 	}
 }
 
-// The tokens of an expired delivery make a decision too: one death is counted.
+// If several tokens expire a delivery, one death is counted.
 func TestProcessBatch_OneTokenExpiresTheDelivery(t *testing.T) {
 	t.Parallel()
 
@@ -95,7 +95,7 @@ func TestProcessBatch_OneTokenExpiresTheDelivery(t *testing.T) {
 	}
 }
 
-// Two messages with equal tokens are one token: the first message covers the second.
+// Two messages with the same token are processed once.
 func TestProcessBatch_EqualTokensAreOne(t *testing.T) {
 	t.Parallel()
 

@@ -22,8 +22,8 @@ func (w *bundle) counts(e hook.EndpointID) stats.Counts {
 	return stats.Sum(hours, since)
 }
 
-// One request delivers three events of two types. The endpoint counts a request and three
-// deliveries, and the types count the deliveries.
+// One request delivers three events of two types. The endpoint counts one attempt and three
+// deliveries, and the types count their deliveries.
 func TestCoalesce_TypesCountTheirDeliveries(t *testing.T) {
 	t.Parallel()
 
@@ -91,8 +91,8 @@ func TestCoalesce_EveryDeliveryCountsItsWait(t *testing.T) {
 	}
 }
 
-// Two tokens make one attempt, and the death by the first answer is recorded and counted.
-// The success in its place takes the death back.
+// Two tokens make the same attempt. The first answer is recorded as a death and counted; the
+// success that replaces it takes the death back.
 func TestProcessBatch_ALateSuccessTakesTheDeathBack(t *testing.T) {
 	t.Parallel()
 
@@ -101,7 +101,7 @@ func TestProcessBatch_ALateSuccessTakesTheDeathBack(t *testing.T) {
 	id := w.Post(e)[0]
 	first := w.Queue.Receive(hook.LaneLive, 1)[0]
 	second := first
-	second.Token.Nonce = hook.NewNonce() // an event posted twice has two tokens
+	second.Token.Nonce = hook.NewNonce() // an event that is posted twice has two tokens
 	process := w.Deliverer()
 	writeTo(process, &racingStore{store: w.Store, race: func() {
 		w.Answer = world.Always(404)
@@ -117,8 +117,8 @@ func TestProcessBatch_ALateSuccessTakesTheDeathBack(t *testing.T) {
 	}
 }
 
-// SQS hands one message to two processes. Both send the request, and one records the end of
-// the delivery.
+// SQS gives one message to two processes. Both send the request, and one of them records and
+// counts the end of the delivery.
 func TestProcessBatch_ACopyOfATokenCountsNoSecondDelivery(t *testing.T) {
 	t.Parallel()
 

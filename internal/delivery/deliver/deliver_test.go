@@ -80,7 +80,7 @@ func TestProcessBatch_DropsStaleTokens(t *testing.T) {
 	}
 }
 
-// Each duplicate token costs at most one POST and starts no chain of further tokens.
+// Each duplicate token costs at most one POST, and does not start a second chain of tokens.
 func TestProcessBatch_DuplicatesDoNotMultiply(t *testing.T) {
 	t.Parallel()
 
@@ -182,8 +182,8 @@ func TestProcessBatch_TokenOlderThanMaxAgeExpires(t *testing.T) {
 	}
 }
 
-// A process dies after the write of an expired delivery, before the dead letter. The
-// returning token sends the dead letter.
+// A process dies after it writes that a delivery expired, and before it sends the dead letter.
+// When the token returns, it sends the dead letter.
 func TestProcessBatch_ExpiredDeliverySendsDeadLetterAfterCrash(t *testing.T) {
 	t.Parallel()
 
@@ -197,8 +197,8 @@ func TestProcessBatch_ExpiredDeliverySendsDeadLetterAfterCrash(t *testing.T) {
 	}
 }
 
-// An endpoint answers 410, and the owner changes the endpoint before the returning
-// token disables the endpoint. The owner's change stands.
+// An endpoint answers 410, and its owner changes it before the returning token can disable it.
+// The owner's change stands.
 func TestProcessBatch_GoneDoesNotOverruleTheOwner(t *testing.T) {
 	t.Parallel()
 
@@ -236,7 +236,7 @@ func TestProcessBatch_DeletedEndpointCancels(t *testing.T) {
 	}
 }
 
-// A token of a parked delivery resumes the delivery when the gate admits the attempt.
+// A token of a parked delivery ends the park when the gate admits the attempt.
 func TestProcessBatch_ParkedDeliveryResumes(t *testing.T) {
 	t.Parallel()
 
@@ -261,10 +261,9 @@ func TestProcessBatch_ParkedDeliveryResumes(t *testing.T) {
 	}
 }
 
-// A wave sends a token, and then writes the released delivery. If the token is parked
-// again before the write, the write must conflict: otherwise the delivery would be
-// retrying without a token, and no release would find the delivery. Found by package
-// sim, seed 2655.
+// A wave sends a token, and then writes the released delivery. If the token is parked again
+// before that write, the write must conflict: otherwise the delivery would be retrying without a
+// token, and no release would find it. Found by package sim, seed 2655.
 func TestProcessBatch_ParkedAgainDuringRelease(t *testing.T) {
 	t.Parallel()
 
@@ -280,9 +279,9 @@ func TestProcessBatch_ParkedAgainDuringRelease(t *testing.T) {
 	}
 }
 
-// A token sent back to wait keeps its nonce. The queue hands the message to two
-// functions; one function records the attempt and dies before (b), and the token
-// sent back by the other function resumes at (b). Found by package sim, seed 1818.
+// A token that is sent back to wait keeps its nonce. The queue gives the message to two
+// functions; one records the attempt and dies before (b), and the token that the other one sent
+// back resumes at (b). Found by package sim, seed 1818.
 func TestProcessBatch_DelayedTokenKeepsItsNonce(t *testing.T) {
 	t.Parallel()
 
@@ -309,9 +308,9 @@ func TestProcessBatch_DelayedTokenKeepsItsNonce(t *testing.T) {
 	}
 }
 
-// A throttled endpoint parks deliveries, also with reserved rate slots. Otherwise all
-// tokens would arrive together at the end of the throttle. Found by package sim, seed
-// 192.
+// While an endpoint is throttled, its deliveries are parked, even those with a reserved rate
+// slot. Otherwise all tokens would arrive together at the end of the throttle. Found by package
+// sim, seed 192.
 func TestProcessBatch_ThrottledTokensPark(t *testing.T) {
 	t.Parallel()
 
@@ -336,9 +335,8 @@ func TestProcessBatch_ThrottledTokensPark(t *testing.T) {
 	}
 }
 
-// A recorded decision without an attempt is resumed too. Here the function died
-// before the settlement of the cancelled replay was complete. Found by package sim,
-// seed 46.
+// A recorded decision without an attempt is resumed, too. Here the function died before it
+// completed the settlement of the cancelled replay. Found by package sim, seed 46.
 func TestProcessBatch_CancelledResumesFromOwnDecision(t *testing.T) {
 	t.Parallel()
 
@@ -405,7 +403,7 @@ func TestProcessBatch_BadRecordDoesNotFailItsNeighbours(t *testing.T) {
 		t.Fatal(err)
 	}
 	messages = append(messages, deliver.Message{ID: "garbage", Body: "{"}, deliver.Message{ID: "foreign", Body: foreign}, deliver.Message{ID: "stray", Body: stray})
-	// The foreign token names the same attempt as a good one, and comes first here.
+	// The token of another tenant names the same attempt as a valid one, and comes first here.
 	messages[0], messages[4] = messages[4], messages[0]
 
 	failed := w.Deliverer().ProcessBatch(w.Context(), messages[1:])
@@ -429,7 +427,7 @@ func TestProcessBatch_RunsRecordsConcurrently(t *testing.T) {
 	arrived.Add(n)
 	w.Answer = func(r send.Request) hook.Outcome {
 		arrived.Done()
-		arrived.Wait() // answers none before all are under way
+		arrived.Wait() // no request is answered before all are in flight
 		return world.Always(200)(r)
 	}
 	for range n {
@@ -533,7 +531,7 @@ func TestProcessBatch_ClosesAndOpensCircuits(t *testing.T) {
 		}
 	}
 
-	// After the cooldown the token that the breaker sends as the probe is the probe, and only it.
+	// After the cooldown, the token that the breaker sends is the only probe.
 	w.Answer = world.Always(200)
 	w.Clock.Until(start.Add(hook.DefaultCooldown))
 	probe := w.Delivery(parked[1]).NextToken()
@@ -570,7 +568,7 @@ func TestProcessBatch_DelayedTokensKeepTheirSlot(t *testing.T) {
 	}
 }
 
-// racingStore runs race, a concurrent write, between the read and the first write.
+// racingStore calls race, which makes a concurrent write, between the read and the first write.
 type racingStore struct {
 	store
 	once sync.Once
@@ -639,7 +637,7 @@ func TestProcessBatch_SettlesOnConcurrentWrites(t *testing.T) {
 	}
 }
 
-// forgetfulStore loses the answer to the first write.
+// forgetfulStore loses the response to the first write.
 type forgetfulStore struct {
 	store
 	once sync.Once

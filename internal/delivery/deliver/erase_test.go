@@ -9,8 +9,8 @@ import (
 	"surehook.example/surehook/internal/proof/world"
 )
 
-// A payload is erased during an attempt, before the write of the outcome. The outcome
-// must leave no response body, and no further attempt follows.
+// The payload is erased during an attempt, before the outcome is written. The record must not
+// keep the response body, and no further attempt follows.
 func TestProcessBatch_ErasedDuringTheAttempt(t *testing.T) {
 	t.Parallel()
 
@@ -74,8 +74,8 @@ func TestProcessBatch_ErasedDuringTheAttempt(t *testing.T) {
 	}
 }
 
-// Tokens of an event without a payload end their deliveries: the process of an
-// erasure may die after the erasure of the payload.
+// Tokens of an event without a payload cancel their deliveries, because the process that erased
+// the payload may have died before it could.
 func TestProcessBatch_EndsDeliveriesWithoutAPayload(t *testing.T) {
 	t.Parallel()
 

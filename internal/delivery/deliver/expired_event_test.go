@@ -10,8 +10,8 @@ import (
 	"surehook.example/surehook/internal/table"
 )
 
-// The table removes expired records in any order. The record of a settled delivery is
-// gone, and the event is not: a token must not begin the delivery again.
+// The table removes expired records in any order. If the record of a settled delivery is gone but
+// its event is not, a token must not start the delivery again.
 func TestProcessBatch_DropsTokensOfExpiredEvents(t *testing.T) {
 	t.Parallel()
 
@@ -27,7 +27,7 @@ func TestProcessBatch_DropsTokensOfExpiredEvents(t *testing.T) {
 	}
 }
 
-// A delivery ends before its records are removed, whatever max_age says.
+// A delivery ends before its records are removed, even if max_age would allow more time.
 func TestProcessBatch_EndsBeforeTheRecordsExpire(t *testing.T) {
 	t.Parallel()
 

@@ -9,7 +9,7 @@ import (
 	"surehook.example/surehook/internal/proof/world"
 )
 
-// unread has records that cannot be read: those of one endpoint.
+// unread is a store that cannot read the records of one endpoint.
 type unread struct {
 	deliver.Store
 
@@ -28,7 +28,7 @@ func (s unread) Load(ctx context.Context, tokens []hook.Token) (deliver.Snapshot
 	return snapshot, err
 }
 
-// A token whose records cannot be read returns, and the other tokens are processed.
+// A token whose records cannot be read comes again, and the other tokens are processed.
 func TestProcessBatch_aTokenWithoutItsRecordsReturns(t *testing.T) {
 	t.Parallel()
 

@@ -22,7 +22,7 @@ func (broken) Notify(context.Context, hook.Notification) error {
 	return errors.New("the topic is gone")
 }
 
-// A broken notifier stops neither the dead letter nor the message.
+// If the notifier is broken, the dead letter is still sent and the message still ends.
 func TestProcessBatch_SettlesGoneWithoutTheNotification(t *testing.T) {
 	t.Parallel()
 
@@ -48,7 +48,7 @@ func TestProcessBatch_SettlesGoneWithoutTheNotification(t *testing.T) {
 	}
 }
 
-// afterDisabling fails the first answer about a disabling that is written.
+// afterDisabling writes the first disabling, but returns an error.
 type afterDisabling struct {
 	store
 
@@ -63,7 +63,7 @@ func (s *afterDisabling) DisableEndpoint(ctx context.Context, e hook.Endpoint, r
 	return err
 }
 
-// The owner hears of the disabling, in whatever way the answer to the write was lost.
+// The owner is told that the endpoint was disabled, even if the response to the write was lost.
 func TestProcessBatch_TellsOfADisablingWithoutAnAnswer(t *testing.T) {
 	t.Parallel()
 
@@ -101,8 +101,8 @@ func TestProcessBatch_TellsOfADisablingWithoutAnAnswer(t *testing.T) {
 	}
 }
 
-// wantOneRecordOfDisabling checks that a disabled endpoint has one record of the
-// change by Surehook, and that an active endpoint has none.
+// wantOneRecordOfDisabling checks that a disabled endpoint has one audit record of the change,
+// made by Surehook, and that an active endpoint has none.
 func (w *bundle) wantOneRecordOfDisabling(id hook.EndpointID) {
 	w.T.Helper()
 

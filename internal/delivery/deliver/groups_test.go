@@ -15,7 +15,7 @@ import (
 	"surehook.example/surehook/internal/rule/circuit"
 )
 
-// busyGate takes a millisecond for each answer, and remembers the most questions at a time.
+// busyGate takes a millisecond for each answer, and records how many it gives at the same time.
 type busyGate struct {
 	deliver.Gate
 
@@ -26,13 +26,13 @@ type busyGate struct {
 func (g *busyGate) Admit(ctx context.Context, q *gate.Query) (gate.Admission, error) {
 	g.questions.Add(1)
 	g.most.Store(max(g.most.Load(), g.asking.Add(1)))
-	time.Sleep(time.Millisecond) // by the clock of synctest
+	time.Sleep(time.Millisecond) // virtual time of synctest
 	defer g.asking.Add(-1)
 	return g.Gate.Admit(ctx, q)
 }
 
-// The groups of an endpoint share its limits. If all asked at the same time, each would
-// meet the writes of the others, and past 20 conflicts its messages would fail.
+// The groups of an endpoint share its limits. If all of them asked at the same time, their writes
+// would conflict, and after 20 conflicts the messages would fail.
 func TestCoalesce_GroupsAskTheGateInTurn(t *testing.T) {
 	t.Parallel()
 
@@ -57,7 +57,7 @@ func TestCoalesce_GroupsAskTheGateInTurn(t *testing.T) {
 	})
 }
 
-// lateGate calls change before the first answer.
+// lateGate calls change before its first answer.
 type lateGate struct {
 	deliver.Gate
 
@@ -70,8 +70,8 @@ func (g *lateGate) Admit(ctx context.Context, q *gate.Query) (gate.Admission, er
 	return g.Gate.Admit(ctx, q)
 }
 
-// The gate reads the circuit again when it changed after the read of the batch. A circuit
-// that closes in between lets the tokens pass, so they must be cut already.
+// The gate reads the circuit again if it has changed since the batch was read. A circuit that
+// closes in between admits the tokens, so they must already be split into requests.
 func TestCoalesce_BoundsHoldWhenTheCircuitClosesMeanwhile(t *testing.T) {
 	t.Parallel()
 
@@ -116,8 +116,8 @@ func TestCoalesce_BoundsHoldWhenTheCircuitClosesMeanwhile(t *testing.T) {
 	}
 }
 
-// The review's timeout applies to each request. The groups share the record of the
-// endpoint, so the timeout is set before the first request.
+// The timeout that a review set applies to each request. The groups share the record of the
+// endpoint, so the timeout must be set before the first request.
 func TestCoalesce_AllGroupsHaveTheTimeoutOfTheReview(t *testing.T) {
 	t.Parallel()
 

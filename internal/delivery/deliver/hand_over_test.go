@@ -21,7 +21,7 @@ func (g slowGate) Settle(ctx context.Context, a gate.Admission, results []gate.R
 	return g.Gate.Settle(ctx, a, results)
 }
 
-// timedReleaser notes the times of the hand-overs, and counts the calls of Fill.
+// timedReleaser records the times of the hand-overs, and counts the calls of Fill.
 type timedReleaser struct {
 	deliver.Releaser
 
@@ -39,8 +39,8 @@ func (r *timedReleaser) Fill(ctx context.Context, e hook.Endpoint, record gate.R
 	return r.Releaser.Fill(ctx, e, record, parked...)
 }
 
-// A slot is handed over beside the counts of an attempt that succeeded, and after the
-// counts of any other attempt: the counts may open the circuit, or begin a throttle.
+// After a success, a slot is handed over while the counts are written. After any other attempt it
+// is handed over afterwards, because the counts may open the circuit or begin a throttle.
 func TestProcessBatch_HandOverWaitsForAFailure(t *testing.T) {
 	t.Parallel()
 
@@ -72,7 +72,7 @@ func TestProcessBatch_HandOverWaitsForAFailure(t *testing.T) {
 	}
 }
 
-// deliverParked receives a token of the lane overflow for a parked delivery.
+// deliverParked receives a token of the lane overflow, for a parked delivery.
 func deliverParked(t *testing.T, w *bundle) (r *timedReleaser, began time.Time) {
 	t.Helper()
 

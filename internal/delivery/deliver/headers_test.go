@@ -38,8 +38,8 @@ func TestProcessBatch_OpensHeaders(t *testing.T) {
 	}
 }
 
-// The table is changed by hand: a sealed text of another header, or a signing
-// secret, is in the place of a header. No request leaves with the text.
+// The table was changed by hand: the sealed text of another header, or a signing secret, is in
+// the place of a header. It is never sent.
 func TestProcessBatch_SendsNoTextOfAnotherHeader(t *testing.T) {
 	t.Parallel()
 

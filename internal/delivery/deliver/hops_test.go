@@ -27,8 +27,8 @@ func (delayingGate) Late(context.Context, hook.TenantID, hook.EndpointID, int) e
 
 func (delayingGate) Settle(context.Context, gate.Admission, []gate.Result) error { return nil }
 
-// TestProcessBatch_CountsTokensSentOnTooOften checks that each trip counts as a hop,
-// and that a token beyond the bound is counted in the metrics and sent on.
+// TestProcessBatch_CountsTokensSentOnTooOften checks that each sending adds a hop, and that a
+// token past the bound is counted in the metrics but still sent.
 func TestProcessBatch_CountsTokensSentOnTooOften(t *testing.T) {
 	t.Parallel()
 

@@ -9,9 +9,9 @@ import (
 	"surehook.example/surehook/internal/proof/world"
 )
 
-// Two tokens make one attempt: an event posted twice has two tokens. The failure of
-// the other token is recorded first. An answer 2xx ends the delivery all the same,
-// also with a death, unless the delivery was cancelled, discarded or replayed.
+// Two tokens make one attempt, because an event that is posted twice has two tokens. The failure
+// of the other token is recorded first. A 2xx still replaces it, even if the process dies, unless
+// the delivery was cancelled, discarded or replayed.
 func TestProcessBatch_LateSuccess(t *testing.T) {
 	t.Parallel()
 
@@ -57,7 +57,7 @@ func TestProcessBatch_LateSuccess(t *testing.T) {
 				w.Crash.Disarm()
 
 				attempts := max(1, w.Delivery(id).Attempts)
-				if died { // the message returns, or the token of the other attempt is on the queue
+				if died { // the message comes again, or the other token is still on the queue
 					w.Answer = world.Always(200)
 					w.Enqueue(hook.LaneRetry, w.Delivery(id).NextToken())
 					w.Run()
@@ -67,7 +67,7 @@ func TestProcessBatch_LateSuccess(t *testing.T) {
 					t.Errorf("failed %v; want none", failed)
 				}
 				want := []hook.State{tt.state}
-				if died { // no record holds the answer 2xx: a death stays, and the next attempt succeeds
+				if died { // no record has the 2xx: the death stays, and the next attempt succeeds
 					want = append(want, hook.StateDelivered, hook.StateDead)
 				}
 				if !slices.Contains(want, d.State) {
@@ -99,17 +99,16 @@ func (w *bundle) failBy(id hook.DeliveryRef, edit func(*hook.Delivery)) {
 	w.Save(d)
 }
 
-// The queue hands one message to two functions, and the other function records a failure
-// first. The record holds the nonce of the token, and an answer 2xx counts all the same,
-// also when the store does not take the first write over the failure: package sim, level
-// brutal, seed 2026490395.
+// The queue gives one message to two functions, and the other one records a failure first. The
+// record has the nonce of the token, but a 2xx still replaces the failure, even if the store
+// refuses the first write: package sim, level brutal, seed 2026490395.
 func TestProcessBatch_LateSuccessOfACopy(t *testing.T) {
 	t.Parallel()
 
 	tests := []struct {
 		name   string
 		state  hook.State // of the record with the failure
-		faults int        // failing writes over the failure
+		faults int        // writes over the failure that fail
 	}{
 		{name: "retrying", state: hook.StateRetrying},
 		{name: "dead", state: hook.StateDead},
@@ -123,7 +122,7 @@ func TestProcessBatch_LateSuccessOfACopy(t *testing.T) {
 			w := setup(t)
 			id := w.Post(w.Endpoint(nil))[0]
 			message := w.Queue.Receive(hook.LaneLive, 1)[0]
-			writes := 0 // the first meets the failure
+			writes := 0 // the first conflicts with the failure
 			w.Calls.Fail = func(call string, _ hook.EndpointID) error {
 				if call != "write delivery" {
 					return nil

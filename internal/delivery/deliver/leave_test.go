@@ -11,8 +11,8 @@ import (
 	"surehook.example/surehook/internal/table"
 )
 
-// A token of the lane slot that ends without a question to the gate leaves its place at
-// once. A token that fails returns, and keeps its place.
+// A token of the lane slot that ends without asking the gate gives its place back at once. A
+// token that fails comes again, and keeps its place.
 func TestProcessBatch_LeavesThePlace(t *testing.T) {
 	t.Parallel()
 
@@ -70,8 +70,8 @@ func (w *bundle) places() int {
 	return places.InFlight(w.Clock.Now())
 }
 
-// A token with a claimed in-flight slot can come after the end of its event. The slot goes
-// on to the next delivery, and the other tokens of the batch are processed.
+// A token with a claimed in-flight slot may arrive after its event has expired. The slot goes to
+// the next delivery, and the other tokens of the batch are processed.
 func TestProcessBatch_ClaimWithoutEvent(t *testing.T) {
 	t.Parallel()
 

@@ -10,8 +10,8 @@ import (
 	"surehook.example/surehook/internal/proof/world"
 )
 
-// A copy of the token parks the delivery during the attempt, and the message is
-// deleted. The outcome of the attempt counts, and no death loses the delivery.
+// A copy of the token parks the delivery during the attempt, and the message is deleted. The
+// outcome of the attempt counts, and no crash loses the delivery.
 func TestProcessBatch_OutcomeReplacesThePark(t *testing.T) {
 	t.Parallel()
 
@@ -34,7 +34,7 @@ func TestProcessBatch_OutcomeReplacesThePark(t *testing.T) {
 		{name: "failed after the release: the released token repeats the attempt", status: 503, released: true, state: hook.StateRetrying},
 	}
 	for i, tt := range append(tests, tests...) {
-		copied := i < len(tests) // a copy of the token parks the delivery, or another token
+		copied := i < len(tests) // whether a copy of the token parks the delivery, or another token
 		for at := range 13 {     // 0: no death; a flow has at most 6 effects
 			name := fmt.Sprintf("%s/parked by a copy: %t", tt.name, copied)
 			if at > 0 {
@@ -73,7 +73,7 @@ func TestProcessBatch_OutcomeReplacesThePark(t *testing.T) {
 				}
 
 				// The message is deleted. The breaker has sent a token for the parked delivery,
-				// or will send a token.
+				// or will do so.
 				w.Answer = world.Always(200)
 				if w.Delivery(id).State == hook.StateParked {
 					w.Enqueue(hook.LaneRetry, w.Delivery(id).NextToken())
@@ -94,8 +94,8 @@ func TestProcessBatch_OutcomeReplacesThePark(t *testing.T) {
 	}
 }
 
-// parkBy parks the delivery under the nonce, as a copy of the token does, and
-// deletes the message. After a release, the token of the release is on the queue.
+// parkBy parks the delivery under the nonce, as a copy of the token does, and deletes the
+// message. If released, the token of a release is on the queue.
 func (w *bundle) parkBy(id hook.DeliveryRef, nonce string, released bool) {
 	w.T.Helper()
 
@@ -115,7 +115,7 @@ func (w *bundle) parkBy(id hook.DeliveryRef, nonce string, released bool) {
 	w.Save(d)
 }
 
-// A copy that decided without an attempt leaves the record of the other copy.
+// If a copy of the token decided without an attempt, the record of the other copy stays.
 func TestProcessBatch_SecondParkOfATokenChangesNothing(t *testing.T) {
 	t.Parallel()
 
@@ -135,7 +135,7 @@ func TestProcessBatch_SecondParkOfATokenChangesNothing(t *testing.T) {
 	}
 }
 
-// Only the write that parked the delivery is counted, also without its answer.
+// Only the write that parked the delivery is counted, even if its response was lost.
 func TestProcessBatch_CountsThePark(t *testing.T) {
 	t.Parallel()
 

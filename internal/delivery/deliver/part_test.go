@@ -14,7 +14,7 @@ import (
 	"surehook.example/surehook/internal/proof/world"
 )
 
-// weighingStore knows the bytes of payloads that were loaded.
+// weighingStore adds up the bytes of the loaded payloads.
 type weighingStore struct {
 	deliver.Store
 
@@ -56,8 +56,9 @@ func window(t *testing.T, size int) (w *world.World, s *weighingStore, d *delive
 	return w, s, d, batch, refs
 }
 
-// A batch of the lane coalesce may have 25 MB of payloads, more than a function holds beside
-// the requests. The events are loaded in parts, and each part is sent before the next.
+// A batch of the lane coalesce may have 25 MB of payloads, which together with the requests would
+// not fit into the memory of the function. So the events are loaded in parts, and each part is
+// sent before the next one is loaded.
 func TestProcessBatch_LargeEventsAreLoadedInParts(t *testing.T) {
 	t.Parallel()
 
@@ -84,7 +85,7 @@ func TestProcessBatch_LargeEventsAreLoadedInParts(t *testing.T) {
 	}
 }
 
-// Small events stay one part, and so one request.
+// Small events stay in one part, and so in one request.
 func TestProcessBatch_SmallEventsShareARequest(t *testing.T) {
 	t.Parallel()
 
@@ -111,7 +112,7 @@ func TestProcessBatch_AFailedLoadFailsItsTokensAlone(t *testing.T) {
 	}
 }
 
-// Without time for another part, the tokens of the rest return.
+// If there is no time for another part, its tokens come again.
 func TestProcessBatch_APartWithoutTimeReturns(t *testing.T) {
 	t.Parallel()
 

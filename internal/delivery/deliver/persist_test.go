@@ -7,9 +7,8 @@ import (
 	"surehook.example/surehook/internal/proof/world"
 )
 
-// TestProcessBatch_PersistsTheOutcomeOfARequest checks that a
-// store without an answer for some writes causes no second request, and that a
-// decision without a request leaves the repetition to the queue.
+// TestProcessBatch_PersistsTheOutcomeOfARequest checks that failing writes of an outcome are
+// repeated without a second request, and that a decision without a request is left to the queue.
 func TestProcessBatch_PersistsTheOutcomeOfARequest(t *testing.T) {
 	t.Parallel()
 

@@ -7,9 +7,9 @@ import (
 	"surehook.example/surehook/internal/proof/world"
 )
 
-// TestProcessBatch_ReusedIdempotencyKey: the first event of an idempotency key is
-// expired and deleted, and the record of its delivery still exists. The second event
-// has the same id and is sent.
+// TestProcessBatch_ReusedIdempotencyKey reuses the key of an event that has expired and is
+// deleted, while the record of its delivery still exists. The second event has the same id, and
+// is sent.
 func TestProcessBatch_ReusedIdempotencyKey(t *testing.T) {
 	t.Parallel()
 
@@ -41,7 +41,8 @@ func TestProcessBatch_ReusedIdempotencyKey(t *testing.T) {
 	}
 }
 
-// TestProcessBatch_ChangedShards: a token names the shard of the event's acceptance.
+// TestProcessBatch_ChangedShards checks that a token names the shard from the acceptance of the
+// event.
 func TestProcessBatch_ChangedShards(t *testing.T) {
 	t.Parallel()
 
@@ -62,8 +63,8 @@ func TestProcessBatch_ChangedShards(t *testing.T) {
 	}
 }
 
-// TestProcessBatch_ReusedIdempotencyKeyWithOtherTargets: the second event of the key has
-// no delivery to the endpoint. A late token of the first event is dropped, and no failure.
+// TestProcessBatch_ReusedIdempotencyKeyWithOtherTargets has a second event of the key, with no
+// delivery to the endpoint. A late token of the first event is dropped without an error.
 func TestProcessBatch_ReusedIdempotencyKeyWithOtherTargets(t *testing.T) {
 	t.Parallel()
 

@@ -8,8 +8,8 @@ import (
 	"surehook.example/surehook/internal/proof/world"
 )
 
-// The breaker records the queued delivery before, or during, its first attempt: the attempt
-// counts, and happens once.
+// The breaker records a queued delivery before or during its first attempt. The attempt counts,
+// and is made once.
 func TestProcessBatch_RecordedQueuedDelivery(t *testing.T) {
 	t.Parallel()
 

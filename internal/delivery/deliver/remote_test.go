@@ -14,10 +14,11 @@ import (
 	"surehook.example/surehook/internal/proof/world"
 )
 
-// place is the senders of other places: a POST to the receiver, then the fault.
+// place stands for the senders of other origins: it posts to the receiver, and then returns the
+// error.
 type place struct {
 	w      *world.World
-	posts  bool  // the sender ran
+	posts  bool  // the request is made before the error
 	err    error // of the call
 	calls  int
 	region string
@@ -43,7 +44,7 @@ var (
 	errBroken    = errors.New("the connection broke")
 )
 
-// bus is a destination in AWS that takes every event.
+// bus is an AWS destination that takes every event.
 type bus struct{ w *world.World }
 
 func (b bus) Send(_ context.Context, r send.Request) hook.Outcome {
@@ -78,8 +79,8 @@ func TestProcessBatch_sendsFromTheEndpointsPlace(t *testing.T) {
 	}
 }
 
-// A sender that did not run sent nothing: the own region makes the attempt, and the
-// fallback is counted.
+// If the sender did not run, nothing was sent: the deployment's own region makes the attempt, and
+// the fallback is counted.
 func TestProcessBatch_fallsBackBeforeTheSenderRan(t *testing.T) {
 	t.Parallel()
 
@@ -101,8 +102,8 @@ func TestProcessBatch_fallsBackBeforeTheSenderRan(t *testing.T) {
 	}
 }
 
-// Fixed addresses have no other place: nothing is sent, nothing is recorded, and the
-// message returns until the sender runs again.
+// For fixed addresses there is no fallback: nothing is sent or recorded, and the message comes
+// again until the sender runs.
 func TestProcessBatch_fixedAddressesNeverFallBack(t *testing.T) {
 	t.Parallel()
 
@@ -123,8 +124,8 @@ func TestProcessBatch_fixedAddressesNeverFallBack(t *testing.T) {
 	}
 }
 
-// A deployment that gave up its destinations in AWS loses no delivery: the attempts fail,
-// and a retry delivers when the destinations are back.
+// A deployment that no longer has AWS destinations loses no delivery: the attempts fail, and a
+// retry delivers when the destinations are back.
 func TestProcessBatch_destinationInAWS(t *testing.T) {
 	t.Parallel()
 
@@ -141,8 +142,8 @@ func TestProcessBatch_destinationInAWS(t *testing.T) {
 	}
 }
 
-// After a lost answer nobody knows whether the endpoint received the request. The
-// attempt failed, no other place repeats the attempt at once, and the retry delivers.
+// If the answer is lost, nobody knows whether the endpoint received the request. The attempt
+// counts as failed, no other origin repeats it at once, and the retry delivers.
 func TestProcessBatch_lostAnswerIsATransientOutcome(t *testing.T) {
 	t.Parallel()
 
@@ -182,7 +183,7 @@ func TestProcessBatch_lostAnswerIsATransientOutcome(t *testing.T) {
 	}
 }
 
-// An attempt at another place needs the time of the way, too.
+// An attempt from another origin also needs time for the way there and back.
 func TestProcessBatch_remoteLeavesTimeToSettle(t *testing.T) {
 	t.Parallel()
 
@@ -200,7 +201,7 @@ func TestProcessBatch_remoteLeavesTimeToSettle(t *testing.T) {
 	}
 }
 
-// slowRefusal uses the time of the invocation before the refusal.
+// slowRefusal uses up time of the invocation, and then refuses.
 type slowRefusal struct{ w *world.World }
 
 func (s slowRefusal) Send(context.Context, send.Request) (hook.Outcome, error) {
@@ -208,8 +209,8 @@ func (s slowRefusal) Send(context.Context, send.Request) (hook.Outcome, error) {
 	return hook.Outcome{}, errThrottled
 }
 
-// A late refusal leaves no time for the own region: the message returns, without a
-// half attempt.
+// After a late refusal there is no time for an attempt from the deployment's own region: the
+// message comes again.
 func TestProcessBatch_fallsBackOnlyInTime(t *testing.T) {
 	t.Parallel()
 
@@ -223,7 +224,7 @@ func TestProcessBatch_fallsBackOnlyInTime(t *testing.T) {
 	}
 }
 
-// Function deliver dies at each effect, around an attempt from another region.
+// Function deliver dies at each effect around an attempt from another region.
 func TestProcessBatch_remoteCrashLosesNothing(t *testing.T) {
 	t.Parallel()
 

@@ -11,7 +11,7 @@ import (
 	"surehook.example/surehook/internal/proof/world"
 )
 
-// A forced replay cancels the delivery, and drops the tokens of the delivery.
+// A forced replay cancels the delivery, and its tokens are dropped.
 func TestReplay_ForcedCancels(t *testing.T) {
 	t.Parallel()
 
@@ -51,7 +51,7 @@ func TestReplay_ForcedCancels(t *testing.T) {
 				}
 			}
 			w.Enqueue(hook.LaneReplay, replayOf(id, order))
-			w.Enqueue(hook.LaneRetry, hook.NewToken("acme", id, w.Delivery(id).Attempts+1)) // such as the breaker sends
+			w.Enqueue(hook.LaneRetry, hook.NewToken("acme", id, w.Delivery(id).Attempts+1)) // as the breaker may send it
 			w.Invoke(hook.LaneReplay)
 			w.Run()
 			old := w.Delivery(id)
@@ -67,8 +67,8 @@ func TestReplay_ForcedCancels(t *testing.T) {
 	}
 }
 
-// An attempt in flight while a forced replay cancels the delivery changes
-// nothing, with any outcome.
+// If a forced replay cancels a delivery while its attempt is in flight, the outcome of the
+// attempt changes nothing.
 func TestReplay_ForcedDuringAnAttempt(t *testing.T) {
 	t.Parallel()
 
@@ -105,7 +105,7 @@ func TestReplay_ForcedDuringAnAttempt(t *testing.T) {
 	}
 }
 
-// After several dead generations, only the last generation is an open dead letter.
+// Of several dead generations, only the last one is an open dead letter.
 func TestReplay_ThatDiesAgain(t *testing.T) {
 	t.Parallel()
 

@@ -13,7 +13,7 @@ import (
 	"surehook.example/surehook/internal/proof/world"
 )
 
-// mark records the order in the delivery, as whoever sent the replay's token does.
+// mark records the replay request in the delivery, as the sender of the replay's token does.
 func (w *bundle) mark(id hook.DeliveryRef, o hook.ReplayRequest) error {
 	w.T.Helper()
 
@@ -24,7 +24,7 @@ func (w *bundle) mark(id hook.DeliveryRef, o hook.ReplayRequest) error {
 	return w.Store.SaveDelivery(w.T.Context(), d, nil)
 }
 
-// batch gives the bodies to a process and fails if one must come again.
+// batch gives the bodies to a process, and fails the test if one must come again.
 func (w *bundle) batch(d *deliver.Deliverer, bodies ...string) {
 	w.T.Helper()
 
@@ -59,7 +59,7 @@ func (w *bundle) letter() string {
 	return body
 }
 
-// dead posts an event to a new endpoint, which answers 404 once and then always 200.
+// dead posts an event to a new endpoint that answers 404 once, and 200 from then on.
 func (w *bundle) dead() hook.DeliveryRef {
 	w.T.Helper()
 
@@ -70,8 +70,8 @@ func (w *bundle) dead() hook.DeliveryRef {
 	return id
 }
 
-// The token and the mark may come in any order and repeatedly: exactly one
-// generation is made and one request is sent.
+// The token and the mark may come in any order and repeatedly: the result is always one new
+// generation and one request.
 func TestReplay_TokenAndMarkInAnyOrder(t *testing.T) {
 	t.Parallel()
 
@@ -256,9 +256,9 @@ func TestReplay_DropsRefusedTokens(t *testing.T) {
 	}
 }
 
-// A dead letter goes out before the record of the death. Of two processes with copies of
-// the redriven letter, the first sees the delivery in progress, and the second sees the
-// death, records the replay and dies: the message of the first makes the replay.
+// A dead letter is sent before the death is recorded. Two processes have copies of the redriven
+// letter. The first one sees the delivery still in progress; the second one sees the death,
+// records the replay and dies. The message of the first one then makes the replay.
 func TestReplay_BeforeTheRecordOfTheDeath(t *testing.T) {
 	t.Parallel()
 
@@ -300,8 +300,8 @@ func TestReplay_BeforeTheRecordOfTheDeath(t *testing.T) {
 	}
 }
 
-// A letter without any record of its delivery comes again, too: the first attempt failed
-// for good, and the process died after the letter.
+// A letter whose delivery has no record yet comes again, too: the first attempt failed for good,
+// and the process died after it sent the letter.
 func TestReplay_BeforeTheFirstRecord(t *testing.T) {
 	t.Parallel()
 
@@ -312,7 +312,7 @@ func TestReplay_BeforeTheFirstRecord(t *testing.T) {
 	for _, tt := range []struct {
 		age    time.Duration
 		failed int
-	}{{hook.MaxMaxAge - 1, 1}, {hook.MaxMaxAge, 0}} { // then the record was there, and was removed
+	}{{hook.MaxMaxAge - 1, 1}, {hook.MaxMaxAge, 0}} { // after that, the record must have existed and been removed
 		w.Clock.Until(time.UnixMilli(id.AcceptedAt).Add(tt.age))
 		if failed := w.Deliverer().ProcessBatch(w.Context(), []deliver.Message{{ID: "letter", Body: body}}); len(failed) != tt.failed || len(w.Posts) > 0 {
 			t.Errorf("after %v: failed %v after %d POSTs; want %d failed", tt.age, failed, len(w.Posts), tt.failed)
@@ -320,7 +320,7 @@ func TestReplay_BeforeTheFirstRecord(t *testing.T) {
 	}
 }
 
-// A token of another tenant replays nothing, and the message fails.
+// A token of another tenant replays nothing, and its message fails.
 func TestReplay_OfAnotherTenantsDelivery(t *testing.T) {
 	t.Parallel()
 
@@ -363,8 +363,8 @@ func TestReplay_ByRedrive(t *testing.T) {
 	}
 }
 
-// A redrive of SQS takes the letter out of the queue. When the replay is refused, the
-// delivery stays dead, so its letter returns: once, and also after a failed send.
+// When SQS redrives a letter, it leaves the dead-letter queue. If the replay is refused, the
+// delivery stays dead, so its letter is sent again: exactly once, even if the first send fails.
 func TestReplay_ARefusedRedriveReturnsTheLetter(t *testing.T) {
 	t.Parallel()
 

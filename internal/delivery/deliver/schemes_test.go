@@ -10,8 +10,8 @@ import (
 	"surehook.example/surehook/internal/rule/sign"
 )
 
-// An endpoint keeps secrets of schemes without use. Only the endpoint's
-// signature_schemes sign.
+// An endpoint keeps secrets of schemes that it does not use. Only those of its signature_schemes
+// sign.
 func TestProcessBatch_SignsWithTheChosenSchemes(t *testing.T) {
 	t.Parallel()
 

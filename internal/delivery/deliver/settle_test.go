@@ -12,7 +12,8 @@ import (
 	"surehook.example/surehook/internal/proof/world"
 )
 
-// flows are complete lives of deliveries: the endpoint's answers and the expected records at the end.
+// flows are complete lives of deliveries: the endpoint's answers, and the records expected at the
+// end.
 var flows = []struct {
 	name     string
 	endpoint func(e *hook.Endpoint)
@@ -22,11 +23,11 @@ var flows = []struct {
 	posts    int
 	attempts []string
 	letters  int
-	effects  int // of an undisturbed run
+	effects  int // number of effects if nothing interferes
 	disabled bool
 
-	// replay: the flow is of the replay, whose token comes first. Before it there
-	// is one attempt, answered with the status first, of the generation that is old at the end.
+	// replay: the flow is that of a replay, whose token comes first. Before it, the generation
+	// that is old at the end makes one attempt, answered with the status first.
 	replay *hook.ReplayRequest
 	first  int
 	old    hook.State
@@ -254,8 +255,8 @@ func replayOf(id hook.DeliveryRef, o hook.ReplayRequest) hook.Token {
 	return token
 }
 
-// checkReplay checks that the generation before is in the state old and says
-// that it was replayed by this one, and that the job has counted this one.
+// checkReplay checks that the previous generation is in the state old and names this one as its
+// replay, and that the job has counted this one.
 func (w *bundle) checkReplay(id hook.DeliveryRef, o hook.ReplayRequest, old hook.State) {
 	w.T.Helper()
 

@@ -9,7 +9,7 @@ import (
 	"surehook.example/surehook/internal/rule/circuit"
 )
 
-// failures open a circuit.
+// failures in a row that open a circuit.
 const failures = 5
 
 // An event that the transformation cannot shape is dead at once, without a request and
@@ -50,8 +50,8 @@ func TestProcessBatch_Transformation(t *testing.T) {
 	}
 }
 
-// A probe that the transformation cannot shape says nothing about the endpoint: the
-// circuit stays half-open, and another delivery is the probe.
+// If the transformation cannot shape the event of a probe, this says nothing about the endpoint:
+// the circuit stays half-open, and another delivery becomes the probe.
 func TestProcessBatch_TransformationOfProbe(t *testing.T) {
 	t.Parallel()
 
@@ -85,8 +85,8 @@ func TestProcessBatch_TransformationOfProbe(t *testing.T) {
 	}
 }
 
-// Events that the transformation cannot shape end, and give back what they hold: within
-// limits, and after a death of the process at each step.
+// Events that the transformation cannot shape end, and give back what they hold, also if the
+// process dies at any step.
 func TestProcessBatch_TransformationWithinLimits(t *testing.T) {
 	t.Parallel()
 
@@ -97,7 +97,7 @@ func TestProcessBatch_TransformationWithinLimits(t *testing.T) {
 	} {
 		for crash := range 6 {
 			if name == "slots" && crash > 0 {
-				break // without the breaker, nobody releases what waits for a slot
+				break // without the breaker, nobody releases deliveries that wait for a slot
 			}
 			w := setup(t)
 			endpoint := w.Endpoint(func(e *hook.Endpoint) {

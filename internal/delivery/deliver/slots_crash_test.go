@@ -22,7 +22,7 @@ var slotFlows = []struct {
 	most     int   // requests at once
 	posts    int
 	state    hook.State
-	probes   bool // a copy of a probe's message is a second probe: see TestGate_CopiesOfATokenShareTheProbe
+	probes   bool // a copy of the probe's message may make a second probe: see TestGate_CopiesOfATokenShareTheProbe
 }{
 	{name: "one event", events: 1, answers: []int{200}, most: 1, posts: 1, state: hook.StateDelivered},
 	{name: "more events than slots", events: 8, answers: []int{200}, most: 5, posts: 8, state: hook.StateDelivered},
@@ -91,7 +91,7 @@ func startSlots(t *testing.T, flow int) *slotRun {
 	return w
 }
 
-// look notes the longest lease.
+// look records the longest lease.
 func (w *slotRun) look() {
 	limits, err := w.Store.Limits(w.T.Context(), w.endpoint.ID)
 	if err != nil {
@@ -102,8 +102,8 @@ func (w *slotRun) look() {
 	}
 }
 
-// finish runs the flow to its end, and checks the end: the same as of an undisturbed run,
-// with at most so many more POSTs.
+// finish runs the flow to its end, and checks the end: the same as without interference, with at
+// most this many more POSTs.
 func (w *slotRun) finish(flow, more int) {
 	w.T.Helper()
 
@@ -133,7 +133,8 @@ func (w *slotRun) finish(flow, more int) {
 	}
 }
 
-// checkIdle checks that no slot and no place is in use, and that nothing is known to wait.
+// checkIdle checks that no slot and no place is in use, and that no delivery is recorded as
+// waiting.
 func (w *slotRun) checkIdle() {
 	w.T.Helper()
 
@@ -150,9 +151,9 @@ func (w *slotRun) checkIdle() {
 	}
 }
 
-// TestSlots_SurviveACrash kills the process before and after each effect of every flow:
-// the lease, the move, the attempt's record, the hand-over and its token. The message
-// returns after a minute. Nothing is lost, no slot is kept, and the limit holds.
+// TestSlots_SurviveACrash kills the process before and after each effect of every flow: the
+// lease, the move, the record of the attempt, the hand-over and its token. The message comes
+// again after a minute. Nothing is lost, no slot stays in use, and the limit holds.
 func TestSlots_SurviveACrash(t *testing.T) {
 	t.Parallel()
 
@@ -192,9 +193,9 @@ func TestSlots_SurviveACrash(t *testing.T) {
 	}
 }
 
-// TestSlots_SurviveOthersAtAnyCall lets everything else that is due happen before each
-// call of every flow, also while the process stands still for most of its time. So other
-// processes settle, hand over, park and fill between any two steps of a process.
+// TestSlots_SurviveOthersAtAnyCall lets everything else that is due happen before each call of
+// every flow, also while the process pauses for most of its time. So other processes settle, hand
+// over, park and fill between any two steps of a process.
 func TestSlots_SurviveOthersAtAnyCall(t *testing.T) {
 	t.Parallel()
 
@@ -210,16 +211,16 @@ func TestSlots_SurviveOthersAtAnyCall(t *testing.T) {
 	}
 }
 
-// TestSlots_SurviveALostAnswer loses the answer of each write and of each message of
-// every flow. A token may then be sent twice, and a claim may wait for its end.
+// TestSlots_SurviveALostAnswer loses the response to each write and each message of every flow. A
+// token may then be sent twice, and a claim may stay unused until its lease ends.
 func TestSlots_SurviveALostAnswer(t *testing.T) {
 	t.Parallel()
 
 	eachCall(t, 1, func(w *slotRun, call string) { w.Calls.Lose(call) })
 }
 
-// eachCall runs every flow as often as it has calls, with a disturbance before one call.
-// The disturbance may cause so many more POSTs.
+// eachCall runs every flow once for each of its calls, with a disturbance before that call. The
+// disturbance may cause this many more POSTs.
 func eachCall(t *testing.T, more int, disturb func(w *slotRun, call string)) {
 	t.Helper()
 

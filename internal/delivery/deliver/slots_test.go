@@ -12,8 +12,8 @@ import (
 	"surehook.example/surehook/internal/rule/isolation"
 )
 
-// A second after the begin of a batch some attempts are in flight. They count when they
-// are half of the batch at least, and five in a minute make the endpoint slow.
+// A second after a batch begins, some of its attempts are still in flight. They count as late if
+// they are at least half of the batch, and five in a minute make the endpoint slow.
 func TestProcessBatch_CountsLateAttempts(t *testing.T) {
 	t.Parallel()
 
@@ -73,8 +73,8 @@ func TestProcessBatch_CountsLateAttempts(t *testing.T) {
 	}
 }
 
-// The last slot is given back between the gate's decision and the park. The delivery gets
-// the slot at once, before the breaker runs.
+// The last slot is given back after the gate's decision and before the delivery is parked. The
+// delivery gets the slot at once, before the breaker runs.
 func TestSlots_FillsAfterParking(t *testing.T) {
 	t.Parallel()
 

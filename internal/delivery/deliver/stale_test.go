@@ -8,9 +8,8 @@ import (
 	"surehook.example/surehook/internal/proof/world"
 )
 
-// parkedMessage returns a delivery to a paused endpoint, and the message of its first
-// token: one function parked the delivery and deleted the message. The endpoint is
-// active again.
+// parkedMessage returns a delivery to a paused endpoint, and the message of its first token. One
+// function has parked the delivery and deleted the message, and the endpoint is active again.
 func (w *bundle) parkedMessage() (hook.DeliveryRef, memory.Message) {
 	w.T.Helper()
 
@@ -36,9 +35,9 @@ func (w *bundle) parkAgain(id hook.DeliveryRef) {
 	w.Save(d)
 }
 
-// The queue hands a message to two functions. The first function parks the delivery
-// and deletes the message. The second function must not attempt the delivery: a
-// death between (a) and (b) would leave the delivery without a token.
+// The queue gives a message to two functions. The first one parks the delivery and deletes the
+// message. The second one must not make the attempt: if it died between (a) and (b), the delivery
+// would have no token.
 func TestProcessBatch_DropsTheCopyOfAParkedToken(t *testing.T) {
 	t.Parallel()
 

@@ -10,7 +10,8 @@ import (
 	"surehook.example/surehook/internal/rule/circuit"
 )
 
-// The lists of statuses decide about the retry, with the Retry-After of the answer.
+// The lists of statuses decide whether a failure is retried, and the Retry-After of the answer
+// applies.
 func TestProcessBatch_ListsOfStatusesDecideAboutRetries(t *testing.T) {
 	t.Parallel()
 
@@ -49,7 +50,8 @@ func TestProcessBatch_ListsOfStatusesDecideAboutRetries(t *testing.T) {
 	}
 }
 
-// A retried refusal shows a working endpoint, and a given up failure a failing one.
+// For the circuit, a refusal that is retried still proves that the endpoint works, and a failure
+// that is given up still counts as a failure.
 func TestProcessBatch_ListsOfStatusesLeaveTheCircuit(t *testing.T) {
 	t.Parallel()
 
@@ -67,7 +69,7 @@ func TestProcessBatch_ListsOfStatusesLeaveTheCircuit(t *testing.T) {
 	}
 }
 
-// A retried refusal ends with the policy.
+// Retries of a refusal end with the retry policy.
 func TestProcessBatch_RetriedRefusalIsExhausted(t *testing.T) {
 	t.Parallel()
 
@@ -80,8 +82,8 @@ func TestProcessBatch_RetriedRefusalIsExhausted(t *testing.T) {
 	}
 }
 
-// A status of give_up_on ends a delivery, also after a request with several events: each
-// event then goes alone, and is rejected.
+// A status of give_up_on ends a delivery. After a request with several events, each event is
+// first sent alone, and then rejected.
 func TestCoalesce_GiveUpOnEndsEachEventAlone(t *testing.T) {
 	t.Parallel()
 

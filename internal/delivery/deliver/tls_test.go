@@ -24,8 +24,8 @@ func secured(t *testing.T, e *hook.Endpoint, text string) {
 	}}
 }
 
-// Every request has the TLS settings: also the request of a process that takes over after
-// a crash.
+// Every request has the TLS settings, also the request of a process that takes over after a
+// crash.
 func TestProcessBatch_TLSSettingsAfterAnyCrash(t *testing.T) {
 	t.Parallel()
 
@@ -51,7 +51,7 @@ func TestProcessBatch_TLSSettingsAfterAnyCrash(t *testing.T) {
 	}
 }
 
-// The table is changed by hand: no request leaves without the settings.
+// The table was changed by hand: nothing is sent without the TLS settings.
 func TestProcessBatch_SendsNothingWithoutTheTLSSettings(t *testing.T) {
 	t.Parallel()
 

@@ -184,7 +184,7 @@ func TestCoalesce_EachMemberHasItsRetryPlan(t *testing.T) {
 	}
 }
 
-// A token on another lane, such as of a release or a schedule, joins the next window.
+// A token from another lane, such as one of a release or a schedule, joins the next window.
 func TestCoalesce_ATokenOfAnotherLaneJoinsTheNextWindow(t *testing.T) {
 	t.Parallel()
 
@@ -213,7 +213,7 @@ func TestCoalesce_RateAndSlotsCountRequests(t *testing.T) {
 		t.Errorf("%d requests; want about 100", n)
 	}
 	const span = 10
-	for i := span; i < len(w.Posts); i++ { // a gathering moves a request by some seconds
+	for i := span; i < len(w.Posts); i++ { // gathering the tokens can delay a request by some seconds
 		if took := w.Posts[i].At.Sub(w.Posts[i-span].At); took < 2*span*time.Second-2*hook.CoalesceGather {
 			t.Errorf("requests %d to %d took %s; want about 2 s for each", i-span, i, took)
 		}
@@ -255,8 +255,8 @@ func TestCoalesce_AnOutageParksAndTheReleaseCoalesces(t *testing.T) {
 	}
 }
 
-// Every crash repeats at most the request, and loses no event. The members of the
-// repeated request are those without a record.
+// A crash repeats at most the request, and loses no event. The repeated request has the members
+// without a record.
 func TestCoalesce_NoCrashLosesAMember(t *testing.T) {
 	t.Parallel()
 
@@ -296,7 +296,7 @@ func TestCoalesce_NoCrashLosesAMember(t *testing.T) {
 		}
 		for n := 1; n <= effects; n++ {
 			for _, after := range []bool{false, true} {
-				if w := run(t, n, after); len(w.Posts) > posts+4 { // a request more, and the members apart from then on
+				if w := run(t, n, after); len(w.Posts) > posts+4 { // one more request, and its members are separate from then on
 					t.Errorf("%s, dead at effect %d (after: %t): %d requests; want at most %d", flow.name, n, after, len(w.Posts), posts+4)
 				}
 			}
@@ -361,13 +361,13 @@ func TestCoalesce_AStormIsAHundredRequests(t *testing.T) {
 	if n := len(without.Posts); n != events {
 		t.Errorf("%d requests without coalescing; want %d", n, events)
 	}
-	// A crash-free storm costs no more writes per event than without coalescing.
+	// Without crashes, a storm costs no more writes per event than without coalescing.
 	if a, b := with.Crash.Effects(), without.Crash.Effects(); a > b {
 		t.Errorf("%d effects of function deliver, and %d without coalescing", a, b)
 	}
 }
 
-// With the shortest max_age that the API accepts for a window, every event is delivered.
+// With the shortest max_age that the API accepts for a window, every event is still delivered.
 func TestCoalesce_TheShortestMaxAgeOutlivesTheWindow(t *testing.T) {
 	t.Parallel()
 

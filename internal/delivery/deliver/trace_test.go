@@ -11,8 +11,8 @@ import (
 	"surehook.example/surehook/internal/rule/trace"
 )
 
-// The trace of an event reaches every attempt and, when a caller gave the trace, every
-// line about an attempt. A begun trace is in the event's id.
+// The trace of an event reaches every attempt. If a caller gave it, every log line about an
+// attempt names it; otherwise the event's id contains it.
 func TestProcessBatch_CarriesTheTrace(t *testing.T) {
 	t.Parallel()
 

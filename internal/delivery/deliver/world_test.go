@@ -11,18 +11,18 @@ import (
 
 var start = world.Start()
 
-// bundle is the world of function deliver. The breaker is absent: the circuit
-// checks of the gate stay in the world's list.
+// bundle is the world of function deliver. There is no breaker: the gate's circuit checks stay in
+// the world's list.
 type bundle struct{ *world.World }
 
-// setup returns a world whose endpoints retry after 10 s, then 20 m.
+// setup returns a world whose endpoints retry after 10 s, and then after 20 min.
 func setup(t *testing.T) *bundle {
 	t.Helper()
 
 	return &bundle{world.New(t, world.Options{Function: world.Deliver, Delays: []time.Duration{10 * time.Second, 20 * time.Minute}})}
 }
 
-// store is what a process writes to.
+// store is what a process can write to.
 type store interface {
 	deliver.Store
 	settle.Store

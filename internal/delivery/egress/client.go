@@ -12,11 +12,10 @@ import (
 	"time"
 )
 
-// Limits of the client's connections. Lambda freezes the process between
-// invocations, and the servers close idle connections meanwhile. The client sends no
-// request twice, so a request on a closed connection is a failed attempt. So
-// idleTimeout is below the usual idle timeout of servers. Go measures idleTimeout by
-// the wall clock, and the wall clock runs during the freeze.
+// Limits of the client's connections. Lambda freezes the process between invocations, and
+// meanwhile servers close idle connections. A request on a connection that was closed is a failed
+// attempt, because the client sends no request twice. So idleTimeout is shorter than the idle
+// timeout of common servers. Go measures it by the wall clock, which runs on during the freeze.
 const (
 	dialTimeout        = 10 * time.Second // the deadline of an attempt is usually shorter
 	keepAlive          = 15 * time.Second
@@ -26,8 +25,7 @@ const (
 	maxResponseHeaders = 64 << 10
 )
 
-// BlockedError is the error for a refused address. Callers find a BlockedError with
-// errors.As in the errors of the client.
+// BlockedError is the error for a refused address. It is wrapped in the errors of the client.
 type BlockedError struct {
 	Addr    netip.AddrPort
 	Verdict Verdict
@@ -46,10 +44,9 @@ type Options struct {
 	Resolver *net.Resolver
 }
 
-// NewClient returns a client with the policy as a guard of every dial. The client
-// speaks HTTP/1.1 only, uses no proxy, keeps no cookies, and returns redirects
-// without following. The client has no timeout; callers set a deadline in the context
-// of the request.
+// NewClient returns a client that applies the policy to every dial. It speaks HTTP/1.1 only, uses
+// no proxy, keeps no cookies, and returns redirects instead of following them. It has no timeout;
+// callers set a deadline in the context of the request.
 func NewClient(p Policy) *http.Client { return NewClientWith(p, Options{}) }
 
 // NewClientWith is NewClient with options.

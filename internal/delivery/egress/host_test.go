@@ -8,7 +8,7 @@ import (
 	"surehook.example/surehook/internal/delivery/egress"
 )
 
-// The one extra host of the local stack in containers.
+// The one extra host that the local stack allows, for containers.
 const container = "host.docker.internal"
 
 func TestPolicy_CheckURL_host(t *testing.T) {
@@ -40,8 +40,8 @@ func TestPolicy_CheckURL_host(t *testing.T) {
 	}
 }
 
-// The test judges resolved addresses without a dial: a private address belongs to
-// another machine.
+// Judges resolved addresses without dialing, because a private address may belong to another
+// machine.
 func TestPolicy_Control_host(t *testing.T) {
 	t.Parallel()
 

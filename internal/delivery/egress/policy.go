@@ -1,17 +1,17 @@
 // Package egress guards against server-side request forgery: no URL of an endpoint
-// can lead Surehook to a machine of its own network. The package decides about
-// addresses and makes the HTTP client.
+// can lead Surehook to a machine of its own network. It decides which addresses are
+// allowed, and makes the HTTP client.
 //
 // # Two checks
 //
-// CheckURL reads a URL at registration and at a redirect, and returns the problem
-// for the owner. The client from NewClient judges every address at the dial, after
-// the name is resolved. Only the second check is the guard: a name may resolve to
-// another address after the first check.
+// CheckURL reads a URL when an endpoint is saved and at a redirect, and returns what
+// is wrong with it, for the owner. The client from NewClient judges every address when
+// it dials, after the name is resolved. Only the second check protects Surehook: after
+// the first one, the name may resolve to another address.
 //
 // # Boundaries
 //
-// Package egress knows no endpoints, signatures or responses.
+// The package knows no endpoints, signatures or responses.
 package egress
 
 import (
@@ -28,16 +28,15 @@ type Policy struct {
 	// Loopback also allows http, and 127.0.0.0/8 and ::1 on every port. Loopback is
 	// for the local stack only.
 	Loopback bool
-	// Host is the name of one more allowed host, on every port, at private IPv4
-	// addresses: the machine around the containers of the local stack. The policy
-	// ignores Host without Loopback.
+	// Host is the name of one more allowed host, on every port, at private IPv4 addresses: the
+	// machine on which the containers of the local stack run. It is ignored without Loopback.
 	Host string
-	// RuntimeAPI is the address of the Lambda runtime API, refused for every
-	// endpoint. The policy refuses 127.0.0.1:9001 in any case.
+	// RuntimeAPI is the address of the Lambda runtime API, refused for every endpoint.
+	// 127.0.0.1:9001 is always refused.
 	RuntimeAPI netip.AddrPort
-	// Own holds the hosts of Surehook's API, each for all ports, or with a port as
-	// "host:port". CheckURL refuses the hosts: a delivery to the API could create
-	// more events than the event of the delivery.
+	// Own holds the hosts of Surehook's API, each for all ports, or with a port as "host:port".
+	// CheckURL refuses them: a delivery to the API could create more events than the one
+	// delivered.
 	Own []string
 }
 
@@ -51,7 +50,7 @@ type Verdict uint8
 const (
 	VerdictAllowed    Verdict = iota + 1
 	VerdictReserved           // no address of the public internet
-	VerdictPort               // a public address, but no port for webhooks
+	VerdictPort               // a public address, but a port that is not for webhooks
 	VerdictRuntimeAPI         // the Lambda runtime API: source of events and credentials
 )
 
@@ -103,9 +102,8 @@ func (p Policy) isHost(host string) bool {
 	return p.Loopback && p.Host != "" && strings.EqualFold(host, p.Host)
 }
 
-// isRuntimeAPI reports whether the address leads to the Lambda runtime API. On
-// loopback isRuntimeAPI compares only ports: all loopback addresses may lead to the
-// same listener.
+// isRuntimeAPI reports whether the address leads to the Lambda runtime API. On loopback it
+// compares only ports, because all loopback addresses may lead to the same listener.
 func (p Policy) isRuntimeAPI(addr netip.AddrPort) bool {
 	ip, own := addr.Addr().Unmap(), p.RuntimeAPI.Addr().Unmap()
 	if ip.IsLoopback() {
@@ -114,9 +112,9 @@ func (p Policy) isRuntimeAPI(addr netip.AddrPort) bool {
 	return ip.IsValid() && ip == own && addr.Port() == p.RuntimeAPI.Port()
 }
 
-// isPublic reports whether ssrf, the table of special-purpose addresses, does not
-// list the address. The table treats an invalid address as an unlisted IPv4
-// address, so isPublic checks for validity first.
+// isPublic reports whether the address is valid and not in ssrf's table of special-purpose
+// addresses. The table treats an invalid address as an unlisted IPv4 address, so isPublic checks
+// the validity first.
 func isPublic(ip netip.Addr) bool {
 	return ip.IsValid() && ssrf.New().SafeAddr(ip) == nil
 }

@@ -24,9 +24,8 @@ const (
 	kindAAAA = 28
 )
 
-// answers returns a resolver. The n-th lookup of an A record returns the n-th
-// address, later lookups return the last address, and lookups of other kinds return
-// no address.
+// answers returns a resolver. The n-th lookup of an A record returns the n-th address, and later
+// lookups return the last one. Lookups of other kinds return no address.
 func answers(addrs ...string) *net.Resolver {
 	var asked atomic.Int64
 	return resolver(func(kind uint16) []netip.Addr {
@@ -37,7 +36,7 @@ func answers(addrs ...string) *net.Resolver {
 	})
 }
 
-// records returns a resolver: every name has all the addresses.
+// records returns a resolver that returns all the addresses for every name.
 func records(addrs ...string) *net.Resolver {
 	return resolver(func(kind uint16) []netip.Addr {
 		var found []netip.Addr
@@ -50,7 +49,7 @@ func records(addrs ...string) *net.Resolver {
 	})
 }
 
-// resolver returns a resolver: find returns the addresses for a kind of record.
+// resolver returns a resolver that asks find for the addresses of a kind of record.
 func resolver(find func(kind uint16) []netip.Addr) *net.Resolver {
 	return &net.Resolver{
 		PreferGo: true,
@@ -128,9 +127,9 @@ func (d *dials) get(t *testing.T, client *http.Client, target string) error {
 	return err
 }
 
-// TestNewClient_namesOfSeveralAddresses: a good address of a name does not permit
-// the bad addresses, in every order, and after the end of the good server, too.
-// Loopback stands for a public address.
+// TestNewClient_namesOfSeveralAddresses checks that one good address of a name does not permit
+// its bad ones, in any order, even when the good server is gone. Loopback stands for a public
+// address.
 func TestNewClient_namesOfSeveralAddresses(t *testing.T) {
 	t.Parallel()
 

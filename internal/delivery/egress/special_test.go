@@ -8,7 +8,7 @@ import (
 	"surehook.example/surehook/internal/delivery/egress"
 )
 
-// The neighbor of a block.
+// Verdicts about the address next to a block.
 const (
 	open   = egress.VerdictAllowed  // an ordinary public address
 	closed = egress.VerdictReserved // an address of another block
@@ -21,11 +21,10 @@ type specialBlock struct {
 }
 
 // special are the blocks of the IANA special-purpose address registries
-// (https://www.iana.org/assignments/iana-ipv4-special-registry and
-// iana-ipv6-special-registry), multicast, and IPv6 outside of global unicast, each
-// with the neighbors before and after. The list is a second source to check the
-// table in use. Globally reachable blocks of the registries are closed, too: no
-// webhook receiver has such an address.
+// (https://www.iana.org/assignments/iana-ipv4-special-registry and iana-ipv6-special-registry),
+// multicast, and IPv6 outside of global unicast, each with the verdicts about the addresses just
+// before and after it. The list is a second source, to check the table in use. Globally reachable
+// blocks of the registries are refused, too: no webhook receiver has such an address.
 var special = []specialBlock{
 	{name: "this network", block: "0.0.0.0/8", before: none, after: open},
 	{name: "this host on this network", block: "0.0.0.0/32", before: none, after: closed},
@@ -135,9 +134,9 @@ func lastOf(p netip.Prefix) netip.Addr {
 	return ip
 }
 
-// TestPolicy_Judge_IPv4InsideIPv6 writes IPv4 addresses in every IPv6 form with a
-// prefix. The policy refuses all forms, also of public addresses: owners can write
-// a public address in the plain form.
+// TestPolicy_Judge_IPv4InsideIPv6 writes IPv4 addresses in every IPv6 form that embeds them. The
+// policy refuses all of these forms, even for public addresses, which owners can write in the
+// plain form.
 func TestPolicy_Judge_IPv4InsideIPv6(t *testing.T) {
 	t.Parallel()
 

@@ -14,24 +14,22 @@ import (
 )
 
 var (
-	// hostName matches two or more labels of letters, digits, - and _. DNS allows _,
-	// and some hosts have names with _.
+	// hostName matches two or more labels of letters, digits, - and _. DNS allows _, and some
+	// hosts have names with it.
 	hostName = regexp.MustCompile(`^([a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?\.)+[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?$`)
-	// number matches a numeric last label. With a numeric last label, the WHATWG URL
-	// standard and the C library read the whole host as an IPv4 address.
+	// number matches a numeric last label. If the last label is numeric, the WHATWG URL standard
+	// and the C library read the whole host as an IPv4 address.
 	number = regexp.MustCompile(`(^|\.)([0-9]+|0x[0-9a-f]*)$`)
 )
 
 // maxHost limits a host name in bytes (RFC 1035, section 2.3.4).
 const maxHost = 253
 
-// CheckURL returns the problem with an endpoint's URL as the end of a sentence
-// after "url"; empty for an acceptable URL. The client judges the resolved
-// addresses at the dial.
+// CheckURL returns what is wrong with an endpoint's URL, as the end of a sentence after "url";
+// empty if nothing is. The client judges the resolved addresses when it dials.
 //
-// CheckURL accepts only one form of a host. Parsers differ about the other forms
-// (2130706433, 0177.1, 127.1, [::1%lo], a trailing dot, backslashes): some parsers
-// read a name, others an address.
+// CheckURL accepts only one form of a host. Parsers differ about the other forms (2130706433,
+// 0177.1, 127.1, [::1%lo], a trailing dot, backslashes): some read a name, others an address.
 func (p Policy) CheckURL(raw string) string {
 	switch {
 	case raw == "":
@@ -106,7 +104,7 @@ func (p Policy) checkHost(u *url.URL, port uint16) string {
 	return explainVerdict(judgePort(port))
 }
 
-// isOwn reports whether host and port are of Surehook's API.
+// isOwn reports whether the host and port belong to Surehook's API.
 func (p Policy) isOwn(host string, port uint16) bool {
 	return slices.ContainsFunc(p.Own, func(own string) bool {
 		return strings.EqualFold(own, host) || strings.EqualFold(own, net.JoinHostPort(host, strconv.Itoa(int(port))))
@@ -118,7 +116,7 @@ func isWithin(host, domain string) bool {
 	return host == domain || strings.HasSuffix(host, "."+domain)
 }
 
-// explainVerdict returns the problem text of a verdict for the URL's owner.
+// explainVerdict returns the text of a verdict for the URL's owner.
 func explainVerdict(v Verdict) string {
 	switch v {
 	case VerdictAllowed:

@@ -17,7 +17,7 @@ import (
 
 var errBroken = errors.New("broken")
 
-// announcements takes the checks and the notifications of the gate, with a fault of either.
+// announcements records the gate's checks and notifications. Either can fail.
 type announcements struct {
 	checks              []string
 	kinds               []string
@@ -36,12 +36,12 @@ func (a *announcements) Notify(_ context.Context, n hook.Notification) error {
 	return a.noticeErr
 }
 
-// announce gives the gate these ports.
+// announce makes the gate use these ports.
 func (w *bundle) announce(a *announcements) {
 	w.Gate = &gate.Gate{Store: w.Store, CircuitQueue: a, Notifier: a, Now: w.Clock.Now, Places: world.Places, Wait: world.NoWait}
 }
 
-// transition opens the circuit, and closes the circuit by a probe. It returns the errors of Settle.
+// transition opens the circuit, and then closes it by a probe. It returns the errors of Settle.
 func (w *bundle) transition() (opened, closed error) {
 	w.T.Helper()
 
@@ -71,7 +71,8 @@ func TestGate_FailingNotificationLosesNoCheck(t *testing.T) {
 	}
 }
 
-// A refused circuit check loses no notification, and the record asks the tick for the check.
+// A refused circuit check loses no notification, and the record makes the tick check the
+// endpoint.
 func TestGate_RefusedCheckLosesNoNotification(t *testing.T) {
 	t.Parallel()
 
@@ -90,7 +91,8 @@ func TestGate_RefusedCheckLosesNoNotification(t *testing.T) {
 	}
 }
 
-// The notifications carry the failures of the opening and the length of the outage.
+// The notifications carry the number of failures that opened the circuit, and the length of the
+// outage.
 func TestGate_AnnouncesTheFailures(t *testing.T) {
 	t.Parallel()
 

@@ -9,9 +9,9 @@ import (
 	"surehook.example/surehook/internal/rule/circuit"
 )
 
-// Two receipts of one message probe at the same time. The first failure opens the
-// circuit, but the next probe waits for the end of the shared lease. Simulator seed
-// 4195 shows the third probe.
+// Two receipts of one message probe at the same time. The first failure opens the circuit, but
+// the next probe waits for the end of the shared lease. Without that, simulator seed 4195 makes a
+// third probe.
 func TestGate_CopiesOfATokenShareTheProbe(t *testing.T) {
 	t.Parallel()
 
@@ -43,7 +43,7 @@ func TestGate_CopiesOfATokenShareTheProbe(t *testing.T) {
 	}
 }
 
-// A message that returns after the end of its lease shares the lease with nobody.
+// A message that comes again after its lease has ended does not share the lease.
 func TestGate_ReturnAfterTheLeaseIsNotShared(t *testing.T) {
 	t.Parallel()
 

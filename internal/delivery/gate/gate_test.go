@@ -45,8 +45,8 @@ func delivery(i int) hook.DeliveryID {
 	return hook.DeliveryID{Event: hook.KeyedEventID(tenant, fmt.Sprint(i)), Endpoint: endpoint, Generation: 1}
 }
 
-// query returns a query about deliveries first to first+n-1, with the current record of
-// the endpoint. An unproven endpoint is read as fast: speed_test.go is about speed.
+// query returns a query about deliveries first to first+n-1, with the current record of the
+// endpoint. An unproven endpoint is treated as fast, because speed is tested in speed_test.go.
 func (w *bundle) query(e *hook.Endpoint, first, n int) gate.Query {
 	w.T.Helper()
 
@@ -224,7 +224,7 @@ func TestGate_OpensAfterFiveFailuresAndClosesAfterAProbe(t *testing.T) {
 	}
 }
 
-// Failures of attempts that were admitted together count once in a row.
+// Failures of attempts that were admitted together count as one in the row.
 func TestGate_FailuresInFlightCountOnce(t *testing.T) {
 	t.Parallel()
 
@@ -271,8 +271,8 @@ func TestGate_OpensByRate(t *testing.T) {
 	}
 }
 
-// A row of failures opens the circuit of an endpoint that fails now and then only when the
-// row is longer than chance explains.
+// For an endpoint that fails now and then, a row of failures opens the circuit only if it is
+// longer than chance explains.
 func TestGate_ARowByChanceDoesNotOpenTheCircuit(t *testing.T) {
 	t.Parallel()
 

@@ -32,7 +32,7 @@ func (w *bundle) gate() *gate.Gate {
 	return g
 }
 
-// sandbox returns a gate of its own on the ports of the world.
+// sandbox returns a new gate on the ports of the world, as of another process.
 func (w *bundle) sandbox() *gate.Gate {
 	w.T.Helper()
 
@@ -40,7 +40,7 @@ func (w *bundle) sandbox() *gate.Gate {
 	return &gate.Gate{Store: g.Store, CircuitQueue: g.CircuitQueue, Notifier: g.Notifier, Now: g.Now, Places: g.Places, Wait: g.Wait}
 }
 
-// busy counts successes until the endpoint may hold n.
+// busy counts successes until the endpoint is busy enough for n held ones.
 func (w *bundle) busy(n int) {
 	w.T.Helper()
 
@@ -181,7 +181,7 @@ func TestGate_HeldSuccessesCountInTheirHour(t *testing.T) {
 	w.wantDelivered("in the next hour", next.Add(-time.Hour).Format("15:00")+" 1002 "+next.Format("15:00")+" 1 ")
 }
 
-// A lost statistic prevents no decision.
+// If writing a statistic fails, the circuit still decides.
 func TestGate_FailedWriteOfTheEarlierHourKeepsTheFailure(t *testing.T) {
 	t.Parallel()
 
@@ -233,9 +233,9 @@ func TestGate_FailedLateWriteIsReported(t *testing.T) {
 	}
 }
 
-// 500 successes a second in 20 sandboxes, and 0.5 % of failures. The window of each
-// write shows a share of failures near 0.5 %, far from the threshold of a half and
-// also from the lowest settable thresholds.
+// 500 successes a second in 20 sandboxes, and 0.5 % failures. The window of each write must show
+// a share of failures near 0.5 %, far from the threshold of a half and from the lowest threshold
+// that can be set.
 func TestGate_HeldSuccessesHideNoShareOfFailures(t *testing.T) {
 	t.Parallel()
 

@@ -16,8 +16,8 @@ import (
 	"surehook.example/surehook/internal/rule/review"
 )
 
-// slotQuery is query in the lane slot, with the class of the endpoint as stored. The
-// tokens moved there from the lane live, and have places as far as the tenant has.
+// slotQuery is query in the lane slot, with the speed class of the endpoint as stored. The tokens
+// were moved there from the lane live, so as many of them have a place as the tenant has.
 func (w *bundle) slotQuery(e *hook.Endpoint, first, n int) gate.Query {
 	w.T.Helper()
 
@@ -37,7 +37,7 @@ func (w *bundle) overflowQuery(e *hook.Endpoint, first, n int) gate.Query {
 	return q
 }
 
-// empty says that no parked delivery is left.
+// empty records that no parked delivery is left.
 func (w *bundle) empty() {
 	w.T.Helper()
 
@@ -132,8 +132,8 @@ func TestRecord_Slots(t *testing.T) {
 	}
 }
 
-// A claim may end while its token is on the way. If the endpoint is fast without limits by
-// then, the attempt needs no slot.
+// A claim may end while its token is on the way. If the endpoint has become fast and has no
+// limits by then, the attempt needs no slot.
 func TestGate_ALateClaimOfAFastEndpointNeedsNoSlot(t *testing.T) {
 	t.Parallel()
 
@@ -146,7 +146,7 @@ func TestGate_ALateClaimOfAFastEndpointNeedsNoSlot(t *testing.T) {
 	}
 }
 
-// After an outage the endpoint gets one attempt at a time, and each answer doubles the number.
+// After an outage the endpoint gets one attempt at a time, and each answer doubles that number.
 func TestGate_RecoversByItsAnswers(t *testing.T) {
 	t.Parallel()
 
@@ -184,7 +184,7 @@ func TestGate_RecoversByItsAnswers(t *testing.T) {
 	}
 }
 
-// An unproven endpoint has five slots, whatever the lane of its tokens.
+// An unproven endpoint has five slots, whichever lane its tokens are in.
 func TestGate_SlotsOfAnUnprovenEndpoint(t *testing.T) {
 	t.Parallel()
 
@@ -223,8 +223,8 @@ func TestGate_SlotsOfAnUnprovenEndpoint(t *testing.T) {
 	}
 }
 
-// Behind parked deliveries, a delivery waits without a slot and without a place, in
-// whatever lane. A claimed delivery does not wait.
+// If deliveries are already parked, another one waits without a slot or a place, whichever lane
+// it is in. A claimed delivery does not wait.
 func TestGate_ParksBehindParkedDeliveries(t *testing.T) {
 	t.Parallel()
 
@@ -250,8 +250,8 @@ func TestGate_ParksBehindParkedDeliveries(t *testing.T) {
 	}
 }
 
-// With many concurrent functions, the endpoint never has more attempts in flight than
-// the limit. The slots of a killed function are free again after LeaseFor.
+// With many concurrent functions, the endpoint never has more attempts in flight than its limit.
+// The slots of a killed function are free again after LeaseFor.
 func TestGate_InFlightLimit(t *testing.T) {
 	t.Parallel()
 
@@ -292,8 +292,8 @@ func TestGate_InFlightLimit(t *testing.T) {
 	}
 }
 
-// A copy of a message makes no attempt beside the first receipt, and another token of
-// the delivery neither.
+// While an attempt of a delivery is in flight, neither a copy of its message nor another token of
+// the delivery makes one.
 func TestGate_OneAttemptOfADeliveryAtATime(t *testing.T) {
 	t.Parallel()
 
@@ -324,7 +324,7 @@ func TestGate_OneAttemptOfADeliveryAtATime(t *testing.T) {
 	}
 }
 
-// A token with a claim starts the lease of the claim: no other slot is needed.
+// A token with a claim starts the lease of its claim, and needs no other slot.
 func TestGate_AClaimIsStartedOnce(t *testing.T) {
 	t.Parallel()
 
@@ -358,7 +358,7 @@ func TestGate_OwnLeaseWithALostAnswer(t *testing.T) {
 
 	for _, call := range []string{"write limits", "write places"} {
 		w := setup(t)
-		w.Clock.Pass(time.Nanosecond) // finer than the store
+		w.Clock.Pass(time.Nanosecond) // more precise than the store
 		w.Calls.Lose(call)
 		e := active()
 		e.MaxInFlight = 1
@@ -374,7 +374,7 @@ func TestGate_OwnLeaseWithALostAnswer(t *testing.T) {
 	}
 }
 
-// Behind parked deliveries, and for a wait of more than a minute, a delivery is parked.
+// A delivery is parked if others already are, or if it would wait for more than a minute.
 func TestGate_RateLimitParks(t *testing.T) {
 	t.Parallel()
 
@@ -461,7 +461,7 @@ func TestRecord_Promoted(t *testing.T) {
 	}
 }
 
-// A circuit that opens makes the endpoint unproven.
+// An endpoint whose circuit opens becomes unproven.
 func TestGate_AnOutageEndsTheProof(t *testing.T) {
 	t.Parallel()
 
@@ -491,8 +491,8 @@ func TestGate_AnOutageEndsTheProof(t *testing.T) {
 	}
 }
 
-// A tenant without a free place goes on in the overflow: the tokens never reach the lane
-// slot. A token whose place has ended leaves the lane slot.
+// Tokens of a tenant without a free place go to the overflow and never reach the lane slot. A
+// token whose place has expired leaves the lane slot.
 func TestGate_Places(t *testing.T) {
 	t.Parallel()
 
@@ -522,7 +522,7 @@ func TestGate_Places(t *testing.T) {
 	if got := w.places(); decisions(first) != "admit" || got != world.Places-1 {
 		t.Errorf("%s, %d places after an attempt; want %d", decisions(first), got, world.Places-1)
 	}
-	for i := range 2 { // one without a place, and one whose place has ended
+	for i := range 2 { // one without a place, and one whose place has expired
 		w.Clock.Pass(time.Duration(i) * isolation.LeaseFor)
 		late := admit(world.Places - i)
 		if diff := cmp.Diff([]gate.Verdict{{Decision: gate.Move, Lane: hook.LaneOverflow}}, late.Verdicts); diff != "" {

@@ -23,7 +23,8 @@ func (w *bundle) throttle(a gate.Admission, retryAfter time.Duration) {
 	}
 }
 
-// A circuit opens within Retry-After: an attempt from before the 429 fails late.
+// The circuit opens before the end of Retry-After, because an attempt from before the 429 fails
+// late.
 func TestGate_NoProbeWithinRetryAfter(t *testing.T) {
 	t.Parallel()
 
@@ -55,7 +56,7 @@ func TestGate_NoProbeWithinRetryAfter(t *testing.T) {
 	}
 }
 
-// The holder of a lease returns within Retry-After.
+// The holder of a lease comes again before the end of Retry-After.
 func TestGate_NoProbeWithinRetryAfterOfAHalfOpenCircuit(t *testing.T) {
 	t.Parallel()
 
@@ -77,8 +78,8 @@ func TestGate_NoProbeWithinRetryAfterOfAHalfOpenCircuit(t *testing.T) {
 	}
 }
 
-// The reserved rate slots end a minute after the first delivery was parked. Their attempts
-// hold no slot, so nobody hands one over: a circuit check releases the parked deliveries.
+// The reserved rate slots end a minute after the first delivery was parked. Their attempts hold
+// no in-flight slot that they could hand over, so a circuit check releases the parked deliveries.
 func TestGate_CheckAfterTheReservedRateSlots(t *testing.T) {
 	t.Parallel()
 

@@ -12,8 +12,8 @@ import (
 	"surehook.example/surehook/internal/rule/schema"
 )
 
-// costly makes the most endpoints with filters that take almost all of their steps for the
-// payload, and match nothing.
+// costly creates as many endpoints as allowed, with filters that match nothing and take almost
+// all of their steps for the payload.
 func (w *bundle) costly() (payload string) {
 	w.T.Helper()
 
@@ -23,8 +23,9 @@ func (w *bundle) costly() (payload string) {
 	return `{"a":[` + strings.Repeat(`1,`, filter.MaxSteps/2-10) + `1]}`
 }
 
-// TestAcceptBatch_filterSteps: the filters of one event always fit. Of a batch, the events
-// past the bound are refused with an error, and are stored when they come alone.
+// TestAcceptBatch_filterSteps checks that the steps are always enough for the filters of one
+// event. The events of a batch past the bound are refused with an error, and stored when they are
+// posted alone.
 func TestAcceptBatch_filterSteps(t *testing.T) {
 	t.Parallel()
 
@@ -50,13 +51,14 @@ func TestAcceptBatch_filterSteps(t *testing.T) {
 	if result, err := w.acceptor.Accept(t.Context(), "acme", requests[1]); err != nil || result.Duplicate {
 		t.Errorf("Accept(alone) = %+v, %v; want a new event", result, err)
 	}
-	// A repeat of an accepted event is complete, whatever its filters would take.
+	// A repeat of an accepted event succeeds, because its filters are not asked again.
 	if results := w.acceptor.AcceptBatch(t.Context(), "acme", requests); results[1].Err != nil || !results[1].Duplicate {
 		t.Errorf("AcceptBatch(again) = %+v; want a duplicate", results[1])
 	}
 }
 
-// TestAcceptBatch_checkSteps: events past the bound are not checked, and say so.
+// TestAcceptBatch_checkSteps checks that events past the bound are not checked, and that the
+// response says so.
 func TestAcceptBatch_checkSteps(t *testing.T) {
 	t.Parallel()
 
@@ -82,8 +84,8 @@ func TestAcceptBatch_checkSteps(t *testing.T) {
 	}
 }
 
-// TestAcceptBatch_limitFirst: a batch past the tenant's limit asks no filter and no schema.
-// A payload decoded for them would take an allocation for each of its values.
+// TestAcceptBatch_limitFirst checks that a batch past the tenant's limit asks no filter and no
+// schema. Decoding a payload for them would allocate memory for each of its values.
 func TestAcceptBatch_limitFirst(t *testing.T) { //nolint:paralleltest // AllocsPerRun counts those of all goroutines
 	w := setup(t)
 	payload := w.costly()
@@ -104,8 +106,8 @@ func TestAcceptBatch_limitFirst(t *testing.T) { //nolint:paralleltest // AllocsP
 	}
 }
 
-// TestAccept_typesWithAnOldSchema: a schema of a build with other bounds stops the events of
-// its type only.
+// TestAccept_typesWithAnOldSchema checks that a schema from a build with other bounds stops only
+// the events of its type.
 func TestAccept_typesWithAnOldSchema(t *testing.T) {
 	t.Parallel()
 

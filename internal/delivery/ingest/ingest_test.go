@@ -199,8 +199,8 @@ func TestAccept_IdempotencyKey(t *testing.T) {
 	}
 }
 
-// TestAccept_RepeatedPostSendsMissingTokens: a repeated post sends tokens a minute
-// later, only for endpoints without a delivery record.
+// TestAccept_RepeatedPostSendsMissingTokens checks that a repeated post sends tokens a minute
+// later, and only for endpoints without a delivery record.
 func TestAccept_RepeatedPostSendsMissingTokens(t *testing.T) {
 	t.Parallel()
 

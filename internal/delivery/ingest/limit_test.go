@@ -21,8 +21,7 @@ func (w *bundle) limit(l hook.TenantLimits) {
 	}
 }
 
-// refused checks an error of a limit: the code, a part of the message, and the time of
-// the next try.
+// refused checks the error of a limit: its code, a part of its message, and when to try again.
 func refused(t *testing.T, err error, code hook.Code, names string, wait time.Duration) {
 	t.Helper()
 
@@ -69,8 +68,8 @@ func TestAccept_EventsPerSecond(t *testing.T) {
 	}
 }
 
-// TestAccept_EventsPerSecond_repeats: a repeat costs a unit, passes after the wait, and
-// sends the missing tokens.
+// TestAccept_EventsPerSecond_repeats checks that a repeated post counts like a new one, and that
+// it sends the missing tokens after the wait.
 func TestAccept_EventsPerSecond_repeats(t *testing.T) {
 	t.Parallel()
 
@@ -173,8 +172,8 @@ func TestAccept_DeliveriesPerEvent(t *testing.T) {
 	}
 }
 
-// TestAccept_DeliveriesPerEvent_repeats: a repeat of an event from before the limit still
-// sends the missing tokens, and other content is still a conflict.
+// TestAccept_DeliveriesPerEvent_repeats repeats a post from before the limit: it still sends the
+// missing tokens, and other content is still a conflict.
 func TestAccept_DeliveriesPerEvent_repeats(t *testing.T) {
 	t.Parallel()
 
@@ -197,8 +196,8 @@ func TestAccept_DeliveriesPerEvent_repeats(t *testing.T) {
 	}
 }
 
-// TestAccept_limitsOfOurs: test events count for the rate, and Surehook's own events
-// have no limits.
+// TestAccept_limitsOfOurs checks that test events count for the rate, and that Surehook's own
+// events have no limits.
 func TestAccept_limitsOfOurs(t *testing.T) {
 	t.Parallel()
 
@@ -216,7 +215,7 @@ func TestAccept_limitsOfOurs(t *testing.T) {
 	}
 }
 
-// limitless fails to spend units.
+// limitless is a store that cannot count events.
 type limitless struct{ ingest.Store }
 
 var errLimits = &hook.Error{Code: hook.CodeUnavailable, Message: "the store did not answer; try again"}
@@ -225,7 +224,8 @@ func (limitless) Spend(context.Context, hook.TenantID, hook.Spend) (time.Duratio
 	return 0, errLimits
 }
 
-// TestAccept_withoutItsLimitsIsUnavailable: an unknown limit refuses, for a later try.
+// TestAccept_withoutItsLimitsIsUnavailable checks that an event is refused for now if the limit
+// cannot be applied.
 func TestAccept_withoutItsLimitsIsUnavailable(t *testing.T) {
 	t.Parallel()
 

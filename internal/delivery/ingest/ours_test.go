@@ -133,8 +133,8 @@ func TestAcceptOurs_OncePerKey(t *testing.T) {
 	}
 }
 
-// TestAcceptOurs_NoKeyOfACallerIsOurs: with a known key of Surehook, a client
-// neither replaces nor reads an event of Surehook.
+// TestAcceptOurs_NoKeyOfACallerIsOurs checks that a client that knows a key of Surehook can
+// neither replace nor read Surehook's event.
 func TestAcceptOurs_NoKeyOfACallerIsOurs(t *testing.T) {
 	t.Parallel()
 

@@ -34,8 +34,8 @@ func TestAcceptBatch_RetainFor(t *testing.T) {
 	}
 }
 
-// TestAccept_RetainForOfTheTenant shortens the retention of a tenant's later events,
-// also of test events and of operational events.
+// TestAccept_RetainForOfTheTenant shortens the retention of a tenant. This applies to its later
+// events, test events and operational events included.
 func TestAccept_RetainForOfTheTenant(t *testing.T) {
 	t.Parallel()
 

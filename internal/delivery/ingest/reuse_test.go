@@ -8,9 +8,9 @@ import (
 	"surehook.example/surehook/internal/proof/world"
 )
 
-// TestAccept_ReusedIdempotencyKey: the first event of the key is expired and deleted,
-// and the record of its delivery still exists. A repeated post of the second event
-// sends the missing token.
+// TestAccept_ReusedIdempotencyKey reuses the key of an event that has expired and is deleted,
+// while the record of its delivery still exists. A repeated post of the second event sends the
+// missing token.
 func TestAccept_ReusedIdempotencyKey(t *testing.T) {
 	t.Parallel()
 

@@ -9,8 +9,8 @@ import (
 	"surehook.example/surehook/internal/hook"
 )
 
-// tornStore is the store during the commit of a transaction: the tenant shows the change,
-// and the endpoints do not yet.
+// tornStore is the store while a transaction is being committed: the tenant shows the change, and
+// the endpoints do not yet.
 type tornStore struct {
 	ingest.Store
 
@@ -25,8 +25,7 @@ func (s *tornStore) Listing(ctx context.Context, tenant hook.TenantID) (ingest.L
 	return l, err
 }
 
-// A post during a change may miss the change, which is not acknowledged yet. A later post
-// may not.
+// A post during a change may miss it, because it is not acknowledged yet. A later post may not.
 func TestAccept_aTornListingServesOnePost(t *testing.T) {
 	t.Parallel()
 
@@ -62,7 +61,7 @@ func TestAccept_aTornListingServesOnePost(t *testing.T) {
 			if _, err := w.acceptor.Accept(t.Context(), "acme", paid("meanwhile")); err != nil {
 				t.Fatal(err)
 			}
-			torn.before.Store(nil) // the commit ends, and then the call of the API
+			torn.before.Store(nil) // the commit ends, and then the API call
 			for _, key := range []string{"a", "b"} {
 				result, err := w.acceptor.Accept(t.Context(), "acme", paid(key))
 				if err != nil || result.Deliveries != want {
@@ -73,8 +72,8 @@ func TestAccept_aTornListingServesOnePost(t *testing.T) {
 	}
 }
 
-// tornTypes is the store during the commit of a change of an event type: the catalogue
-// shows the change, and the type does not yet.
+// tornTypes is the store while a change of an event type is being committed: the catalogue shows
+// the change, and the type does not yet.
 type tornTypes struct {
 	ingest.TypeStore
 

@@ -145,7 +145,7 @@ func TestAcceptBatch_types(t *testing.T) {
 	}
 }
 
-// TestAccept_typesReads: a warm process reads the catalogue every TypesAge, and a type
+// TestAccept_typesReads checks that a warm process reads the catalogue every TypesAge, and a type
 // once per version of the catalogue.
 func TestAccept_typesReads(t *testing.T) {
 	t.Parallel()
@@ -166,7 +166,7 @@ func TestAccept_typesReads(t *testing.T) {
 	at := func(d time.Duration) { w.Clock.Until(start.Add(d)) }
 	accept("cold", 0, 1, 0)
 	accept("warm", 0, 1, 0)
-	w.eventType(hook.EventType{Name: "order.paid", Schema: []byte(orderSchema)}) // checked nowhere
+	w.eventType(hook.EventType{Name: "order.paid", Schema: []byte(orderSchema)}) // in use, but checked nowhere
 	at(ingest.TypesAge)
 	accept("a type without a check", 0, 2, 0)
 	w.eventType(hook.EventType{Name: "order.paid", Schema: []byte(orderSchema), Validation: hook.ValidationReject})
@@ -198,7 +198,8 @@ func acceptedBefore(t *testing.T) (*bundle, ingest.Request) {
 	return w, r
 }
 
-// TestAccept_typesRepeat: a refused repeat of an accepted event sends the missing tokens.
+// TestAccept_typesRepeat checks that a repeat of an accepted event sends the missing tokens even
+// if it is refused.
 func TestAccept_typesRepeat(t *testing.T) {
 	t.Parallel()
 
@@ -217,8 +218,9 @@ func TestAccept_typesRepeat(t *testing.T) {
 	}
 }
 
-// TestAccept_typesOfAnExpiredKey: the table removes an expired event days late. A refused
-// post with its idempotency key repeats nothing: an accepted repeat would deliver nothing.
+// TestAccept_typesOfAnExpiredKey has an expired event that the table has not removed yet. A
+// refused post with its idempotency key is no repeat: if it were accepted as one, it would
+// deliver nothing.
 func TestAccept_typesOfAnExpiredKey(t *testing.T) {
 	t.Parallel()
 
@@ -230,7 +232,8 @@ func TestAccept_typesOfAnExpiredKey(t *testing.T) {
 	}
 }
 
-// TestAccept_typesAfterTheLimit: a refused post reads and compiles no event types.
+// TestAccept_typesAfterTheLimit checks that a post past the limit reads and compiles no event
+// types.
 func TestAccept_typesAfterTheLimit(t *testing.T) {
 	t.Parallel()
 
@@ -249,7 +252,8 @@ func TestAccept_typesAfterTheLimit(t *testing.T) {
 	}
 }
 
-// TestAccept_withoutItsTypesIsUnavailable: nobody knows what to refuse.
+// TestAccept_withoutItsTypesIsUnavailable checks that all events fail for now if the types cannot
+// be read, because nobody knows what to refuse.
 func TestAccept_withoutItsTypesIsUnavailable(t *testing.T) {
 	t.Parallel()
 
@@ -266,7 +270,7 @@ func TestAccept_withoutItsTypesIsUnavailable(t *testing.T) {
 	}
 }
 
-// TestAccept_typesOfOurs: Surehook's own events and test events are not checked.
+// TestAccept_typesOfOurs checks that Surehook's own events and test events are not checked.
 func TestAccept_typesOfOurs(t *testing.T) {
 	t.Parallel()
 

@@ -5,8 +5,8 @@
 //   - the tenant's subscribed endpoints, as a system event,
 //   - the operators' topic.
 //
-// Repeated notifications are harmless. The history and the system event exist once
-// per notification key. The topic may publish repeats.
+// Repeated notifications are harmless: there is one entry of the history and one system
+// event per notification key. Only the topic may publish repeats.
 package notify
 
 import (
@@ -30,10 +30,10 @@ type History interface {
 
 // Poster posts system events.
 type Poster interface {
-	// AcceptOurs accepts a system event for the subscribed endpoints, once per key.
-	// Without a subscribed endpoint, AcceptOurs does nothing. An event with the key and
-	// another payload stays, and gets its missing tokens. CodeConflict when the payload
-	// of that event was erased.
+	// AcceptOurs accepts a system event for the subscribed endpoints, once per key. Without a
+	// subscribed endpoint it does nothing. If an event with the key exists with another payload,
+	// it stays, and only its missing tokens are sent. CodeConflict means that the payload of that
+	// event was erased.
 	AcceptOurs(ctx context.Context, tenant hook.TenantID, eventType string, payload []byte, key string) (ingest.Result, error)
 }
 
@@ -55,9 +55,9 @@ type Notifier struct {
 
 var _ settle.Notifier = Notifier{}
 
-// Notify sends the notification to all recipients and writes one log line. Repeat
-// the call after an error. Each error counts in the metrics, because the callers
-// decide about the error, and some of them go on.
+// Notify sends the notification to all recipients and writes one log line. After an error the
+// caller may call it again. Each error counts in the metrics, because some callers go on after
+// it.
 func (nt Notifier) Notify(ctx context.Context, n hook.Notification) error {
 	err := nt.send(ctx, n)
 	if line := nt.Metrics.Append(nil, n.At, emf.Count(names.MetricUnnotified, 1)); err != nil && len(line) > 0 {

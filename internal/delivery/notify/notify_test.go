@@ -24,9 +24,9 @@ var start = time.Date(2026, 3, 4, 5, 6, 7, 891e6, time.UTC)
 
 var errNo = errors.New("no")
 
-// recipients keep the received notifications in order. One recipient may fail.
+// recipients keep the notifications they received, in order. One recipient may fail.
 type recipients struct {
-	fails    error  // returned by the recipient which
+	fails    error  // returned by the recipient named by which
 	which    string // "history", "tenant" or "topic"
 	received []string
 	texts    []string // the documents

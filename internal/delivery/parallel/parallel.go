@@ -10,15 +10,16 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// Each calls f for 0 to n-1, at most limit calls at a time, and returns the errors that are
-// not nil, in the order of the calls. limit is at least 2 for two calls or more. An error
-// stops no other call.
+// Each calls f for 0 to n-1, at most limit calls at a time, and returns the errors that are not
+// nil, in the order of the calls. For two calls or more, limit must be at least 2. An error stops
+// no other call.
 //
-// A panic of a call panics in the calling goroutine, after all calls: there the caller
-// can recover. In a goroutine of its own, a panic about one message would end the process
-// with all messages of the batch.
+// If a call panics, Each panics in the calling goroutine after all calls, so that the caller can
+// recover. Otherwise a panic about one message would end the process with all messages of the
+// batch.
 //
-// The calling goroutine makes the last call, because a new goroutine must grow its stack.
+// The calling goroutine makes the last call, because a new goroutine would first have to grow its
+// stack.
 func Each(n, limit int, f func(i int) error) []error {
 	if n == 0 {
 		return nil

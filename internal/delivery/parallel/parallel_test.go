@@ -79,7 +79,7 @@ func TestEach_atOnce(t *testing.T) {
 	}
 }
 
-// TestEach_caller knows the goroutine of a test by its first function.
+// TestEach_caller recognises the goroutine of a test by its first function.
 func TestEach_caller(t *testing.T) {
 	t.Parallel()
 
@@ -93,8 +93,8 @@ func TestEach_caller(t *testing.T) {
 	}
 }
 
-// TestEach_panic: a panic of another goroutine would end the process, with all other messages of a
-// batch, whatever the caller recovers.
+// TestEach_panic: without Each, a panic in another goroutine would end the process and lose the
+// other messages of a batch, whatever the caller recovers.
 func TestEach_panic(t *testing.T) {
 	t.Parallel()
 

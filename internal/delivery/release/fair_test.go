@@ -11,7 +11,7 @@ import (
 	"surehook.example/surehook/internal/rule/isolation"
 )
 
-// A retry waits behind new deliveries for a minute per attempt, and then no longer.
+// A retry waits behind new deliveries for a minute per attempt, and no longer.
 func TestFill_ARetryAges(t *testing.T) {
 	t.Parallel()
 
@@ -25,8 +25,8 @@ func TestFill_ARetryAges(t *testing.T) {
 	}
 }
 
-// An outage is no wait behind others: the deliveries that opened the circuit are not the
-// first afterwards.
+// Time during an outage does not count as waiting behind others: the deliveries that opened the
+// circuit are not the first afterwards.
 func TestFill_AnOutageDoesNotAge(t *testing.T) {
 	t.Parallel()
 
@@ -42,8 +42,8 @@ func TestFill_AnOutageDoesNotAge(t *testing.T) {
 	}
 }
 
-// After a failed attempt, the slot goes to a younger delivery, and to the fewest attempts
-// whatever their wait. After a success it goes to the oldest.
+// After a failed attempt, the slot goes to a younger delivery, and to the one with the fewest
+// attempts, however long others have waited. After a success it goes to the oldest.
 func TestHandOver_AfterAFailureToAYoungerDelivery(t *testing.T) {
 	t.Parallel()
 
@@ -64,7 +64,7 @@ func TestHandOver_AfterAFailureToAYoungerDelivery(t *testing.T) {
 	}
 }
 
-// After an outage, the deliveries about the last probe take turns with the oldest.
+// After an outage, deliveries from around the last probe alternate with the oldest.
 func TestFill_AfterAnOutage(t *testing.T) {
 	t.Parallel()
 

@@ -116,7 +116,7 @@ func TestFill_ClaimsForTheToken(t *testing.T) {
 	}
 }
 
-// Deliveries that always fail hold up no others, and of the others the oldest is first.
+// Deliveries that always fail do not hold up others. Of the others, the oldest is first.
 func TestFill_FewestAttemptsFirst(t *testing.T) {
 	t.Parallel()
 
@@ -127,7 +127,7 @@ func TestFill_FewestAttemptsFirst(t *testing.T) {
 	}
 }
 
-// A poison delivery among the oldest does not hide those behind it, up to the page.
+// A delivery that always fails does not hide those behind it, up to the size of the page.
 func TestFill_ChoosesAmongThePage(t *testing.T) {
 	t.Parallel()
 
@@ -209,7 +209,7 @@ func TestFill_WaitsForRateSlots(t *testing.T) {
 	}
 }
 
-// A refused token is not counted. Its claim stays until its end, and then the delivery
+// A refused token is not counted. Its claim stays until the lease ends, and then the delivery
 // gets another slot.
 func TestFill_RefusedToken(t *testing.T) {
 	t.Parallel()
@@ -287,7 +287,8 @@ func TestFill_MeetsOtherWriters(t *testing.T) {
 	}
 }
 
-// Many processes fill at the same time: no more claims than slots, none twice.
+// Many processes fill at the same time: there are never more claims than slots, and no delivery
+// is claimed twice.
 func TestFill_ByManyAtOnce(t *testing.T) {
 	t.Parallel()
 

@@ -15,8 +15,8 @@ import (
 	"surehook.example/surehook/internal/rule/isolation"
 )
 
-// Two attempts end, of an endpoint with another attempt in flight. The slots go to the
-// parked deliveries, or end.
+// Two attempts end while another one of the endpoint is in flight. Their slots go to parked
+// deliveries, or are given back.
 func TestHandOver_ClaimsTheEndedSlots(t *testing.T) {
 	t.Parallel()
 
@@ -65,7 +65,7 @@ func TestHandOver_ClaimsTheEndedSlots(t *testing.T) {
 	}
 }
 
-// The lease of a copy of the token, and of another token of the delivery, stays.
+// The leases of a copy of the token, and of another token of the delivery, stay.
 func TestHandOver_KeepsTheLeaseOfAnotherToken(t *testing.T) {
 	t.Parallel()
 
@@ -85,7 +85,7 @@ func TestHandOver_KeepsTheLeaseOfAnotherToken(t *testing.T) {
 	}
 }
 
-// Handing over twice, as after the message of a dead process, claims no further slot.
+// Handing over twice, as when the message of a dead process comes again, claims no further slot.
 func TestHandOver_Twice(t *testing.T) {
 	t.Parallel()
 
@@ -99,15 +99,15 @@ func TestHandOver_Twice(t *testing.T) {
 	}
 }
 
-// The answer to the claim is lost, and the repeated write meets the claim: the tokens go out. Otherwise
-// the slots would be idle until the leases end.
+// The response to the claim is lost, and the repeated write finds the claim already made: the
+// tokens are sent. Otherwise the slots would be idle until the leases end.
 func TestHandOver_LostAnswer(t *testing.T) {
 	t.Parallel()
 
 	w := setup(t, func(e *hook.Endpoint, _ *gate.Record) { e.MaxInFlight, e.RatePerSecond = 2, 2 })
 	w.park(0, 0, 0)
 	held := []isolation.Held{w.lease(-1, time.Minute), w.lease(-2, time.Minute)}
-	w.clock.Pass(time.Nanosecond) // finer than the store
+	w.clock.Pass(time.Nanosecond) // more precise than the store
 	w.world.Calls.Lose("write limits")
 	if err := w.handOver(held, time.Second, time.Second); err != nil || w.sent() != "0 1@1s" || w.leased() != 2 {
 		t.Errorf("HandOver() = %v, and sent %q with %d leases; want two tokens, one second apart", err, w.sent(), w.leased())
@@ -119,7 +119,7 @@ func TestHandOver_LostAnswer(t *testing.T) {
 	}
 }
 
-// The slots of a deleted endpoint end: the breaker cancels its deliveries.
+// The slots of a deleted endpoint are given back: the breaker cancels its deliveries.
 func TestHandOver_DeletedEndpoint(t *testing.T) {
 	t.Parallel()
 
@@ -143,8 +143,8 @@ func TestHandOver_FewestAttemptsFirst(t *testing.T) {
 	}
 }
 
-// Whoever gives the last slot back while deliveries wait asks for a check: a delivery may
-// be on its way to the index.
+// Whoever gives back the last slot while deliveries wait enqueues a circuit check, because the
+// index may not list a delivery yet.
 func TestHandOver_LastSlot(t *testing.T) {
 	t.Parallel()
 
@@ -152,7 +152,7 @@ func TestHandOver_LastSlot(t *testing.T) {
 		name    string
 		change  func(e *hook.Endpoint, r *gate.Record)
 		parked  int
-		another bool // attempt in flight
+		another bool // attempt is in flight
 		checks  []string
 	}{
 		{name: "the index lists none yet", checks: []string{"wave 0 in 1s"}},
@@ -186,7 +186,8 @@ func TestHandOver_LastSlot(t *testing.T) {
 	}
 }
 
-// The next rate slot is more than 2 s away: the check waits for it, not the in-flight slot.
+// The next rate slot is more than 2 s away: the circuit check waits for it, without holding an
+// in-flight slot.
 func TestHandOver_LastSlotOfAPacedEndpoint(t *testing.T) {
 	t.Parallel()
 
@@ -205,8 +206,8 @@ func TestHandOver_LastSlotOfAPacedEndpoint(t *testing.T) {
 	}
 }
 
-// Two processes end the last two slots at the same time. Neither finds a delivery, and one
-// of them asks for the check.
+// Two processes give back the last two slots at the same time. Neither finds a delivery, and one
+// of them enqueues the check.
 func TestHandOver_LastTwoSlotsAtOnce(t *testing.T) {
 	t.Parallel()
 
@@ -222,7 +223,7 @@ func TestHandOver_LastTwoSlotsAtOnce(t *testing.T) {
 	}
 }
 
-// 20 answers in time make an endpoint fast, and a late answer costs 19.
+// 20 answers in time make an endpoint fast, and a late answer takes off 19.
 func TestHandOver_CountsTheAnswers(t *testing.T) {
 	t.Parallel()
 
@@ -280,7 +281,7 @@ func TestHandOver_NewClassNewScore(t *testing.T) {
 	}
 }
 
-// An error is returned, and of the effects before none is lost.
+// HandOver returns the error, and what it did before the fault is kept.
 func TestHandOver_Errors(t *testing.T) {
 	t.Parallel()
 

@@ -21,8 +21,7 @@ import (
 
 var start = world.Start()
 
-// bundle is a Releaser of function deliver in its world, with queues that note what they
-// take.
+// bundle is a Releaser of function deliver in its world, with queues that record what they take.
 type bundle struct {
 	*release.Releaser
 
@@ -36,7 +35,7 @@ type bundle struct {
 	parked   []hook.Delivery // the oldest first
 }
 
-// setup returns an active new endpoint, known to have parked deliveries, after change.
+// setup returns a new active endpoint that is known to have parked deliveries, after change.
 func setup(t *testing.T, change func(e *hook.Endpoint, r *gate.Record)) *bundle {
 	t.Helper()
 
@@ -118,7 +117,8 @@ func (w *bundle) fill(parked ...hook.Delivery) (int, error) {
 	return w.Fill(w.world.Context(), w.endpoint, w.record(), parked...)
 }
 
-// handOver hands over the leases of attempts that the endpoint answered after the times.
+// handOver hands over the leases of attempts that the endpoint answered after the given
+// durations.
 func (w *bundle) handOver(held []isolation.Held, answers ...time.Duration) error {
 	w.t.Helper()
 
@@ -155,7 +155,7 @@ func open(r *gate.Record) {
 
 var errDown = errors.New("the store is down")
 
-// down lets the requests fail.
+// down makes the requests with the name fail.
 func (w *bundle) down(request string) {
 	w.world.Calls.Fail = func(call string, _ hook.EndpointID) error {
 		if call == request {
@@ -171,7 +171,7 @@ type sentToken struct {
 	delay time.Duration
 }
 
-// queue takes tokens, but not those of a refused delivery.
+// queue takes tokens, except those of a refused delivery.
 type queue struct {
 	refuse hook.DeliveryRef
 

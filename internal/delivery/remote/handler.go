@@ -11,8 +11,8 @@ type Handler struct {
 	Sender *send.Sender // with the strict policy of the origin
 }
 
-// Handle posts the request of the message and returns the answer. Handle refuses a
-// message in an unknown form without a request, and the answer says so.
+// Handle posts the request in the message and returns the answer. If the message has an unknown
+// form, it makes no request, and the answer says so.
 func (h Handler) Handle(ctx context.Context, message []byte) ([]byte, error) {
 	prepared, apiHosts, err := decodeMessage(message)
 	if err != nil {

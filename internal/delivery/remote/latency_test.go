@@ -15,16 +15,16 @@ import (
 	"surehook.example/surehook/internal/delivery/send"
 )
 
-// The round trips of the measurement: far is between the own region and the receiver's,
-// near is within the receiver's region.
+// The round trips of the measurement: far is between the deployment's own region and the
+// receiver's, near is within the receiver's region.
 const (
 	far  = 90 * time.Millisecond
 	near = 2 * time.Millisecond
 )
 
-// distant returns the address of a listener on loopback in front of the target, with a
-// round trip. The kernel accepts connections at once, so the first bytes wait for the
-// round trip of the TCP handshake, too.
+// distant returns the address of a loopback listener in front of the target, with a round trip.
+// The kernel accepts connections at once, so the first bytes are delayed by the round trip of the
+// TCP handshake as well.
 func distant(tb testing.TB, target string, trip time.Duration) string {
 	tb.Helper()
 
@@ -52,7 +52,7 @@ func distant(tb testing.TB, target string, trip time.Duration) string {
 	return listener.Addr().String()
 }
 
-// late copies what it reads, each piece after the delay and not before open.
+// late copies what it reads, each piece after the delay, and nothing before open.
 func late(to, from net.Conn, open time.Time, delay time.Duration) {
 	type piece struct {
 		at    time.Time
@@ -85,8 +85,8 @@ func late(to, from net.Conn, open time.Time, delay time.Duration) {
 	_ = to.Close()
 }
 
-// crossing invokes a handler behind a far connection that is kept, as the connection to
-// the API of Lambda.
+// crossing invokes a handler over a far connection that is kept open, like the connection to the
+// API of Lambda.
 type crossing struct {
 	client *http.Client
 	url    string

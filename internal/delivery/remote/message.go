@@ -11,12 +11,12 @@ import (
 	"surehook.example/surehook/internal/hook"
 )
 
-// version is the form of messages and answers. During a deployment, two origins may
-// have different builds; a Handler refuses every other version.
+// version is the version of messages and answers. During a deployment, two origins may have
+// different builds; a Handler refuses versions that it does not know.
 const version = 1
 
-// secretVersion is the form of a message with a grant or TLS. A build that knows version
-// alone would send the request without.
+// secretVersion is the version of a message with a grant or TLS settings. A build that only knows
+// version would ignore them.
 const secretVersion = 2
 
 var (
@@ -24,8 +24,8 @@ var (
 	errAnswer  = errors.New("the answer has no known class")
 )
 
-// message is one signed request. The largest message has a batch of 512 KiB and its
-// heads, in base64 about 730 KiB, a URL of 2 KiB, 20 headers of about 1 KiB each and
+// message is one signed request. The largest message has a batch of 512 KiB of payloads and what
+// is around them, about 730 KiB in base64, a URL of 2 KiB, 20 headers of about 1 KiB each and
 // credentials of 4 KiB. Lambda takes 6 MB.
 type message struct {
 	Version  int               `json:"version"`
@@ -39,14 +39,14 @@ type message struct {
 	TLS      *security         `json:"tls,omitempty"`
 }
 
-// security is the TLS of the request, at most 40 KiB.
+// security has the TLS settings of the request, at most 40 KiB.
 type security struct {
 	CA          string `json:"ca,omitempty"`
 	Certificate string `json:"certificate,omitempty"`
 	Key         string `json:"key,omitempty"`
 }
 
-// grant is the way to the access token of the request.
+// grant says how to get the access token of the request.
 type grant struct {
 	For      hook.EndpointID `json:"for"`
 	TokenURL string          `json:"token_url"`
@@ -57,7 +57,7 @@ type grant struct {
 	InBody   bool            `json:"in_body,omitempty"`
 }
 
-// answer is an outcome, or the reason against a request.
+// answer is an outcome, or the reason why no request was made.
 type answer struct {
 	Refused    string            `json:"refused,omitempty"` // no request was made
 	Class      string            `json:"class,omitempty"`
@@ -129,7 +129,7 @@ func (a answer) encode() ([]byte, error) {
 	return text, nil
 }
 
-// decodeAnswer returns the outcome without region and duration.
+// decodeAnswer returns the outcome, without the region and the duration.
 func decodeAnswer(text []byte) (hook.Outcome, error) {
 	var a answer
 	if err := json.Unmarshal(text, &a); err != nil {

@@ -32,7 +32,7 @@ type got struct {
 	header     http.Header
 }
 
-// receiver is an endpoint that records the requests.
+// receiver is an endpoint that records its requests.
 func receiver(t *testing.T, handler http.HandlerFunc) (*httptest.Server, <-chan got) {
 	t.Helper()
 
@@ -64,7 +64,7 @@ func here(t *testing.T, policy egress.Policy, servers ...*httptest.Server) *send
 	return &send.Sender{Client: client, Policy: policy, UserAgent: "Surehook/1.2.3", Tokens: send.NewTokens(), Transports: send.NewTransports(), Now: func() time.Time { return at }}
 }
 
-// elsewhere runs messages in a handler without a key and without a user agent.
+// elsewhere runs messages in a handler that has no key and no user agent.
 type elsewhere struct {
 	handler remote.Handler
 	region  *string
@@ -110,8 +110,8 @@ func request(tb testing.TB, url string) send.Request {
 
 var loopback = egress.Policy{Loopback: true}
 
-// The endpoint cannot tell the origin: same headers, same bytes, same names of headers
-// on the wire.
+// The endpoint cannot tell origins apart: the headers, their names on the wire, and the bytes are
+// the same.
 func TestSender_Send_sameRequestFromEveryOrigin(t *testing.T) {
 	t.Parallel()
 
@@ -148,7 +148,8 @@ func TestSender_Send_sameRequestFromEveryOrigin(t *testing.T) {
 	}
 }
 
-// The origin gets the access token: the token endpoint and the endpoint see one source.
+// The origin gets the access token, so the token endpoint and the endpoint see the same source
+// address.
 func TestSender_Send_accessTokenFromTheOrigin(t *testing.T) {
 	t.Parallel()
 
@@ -211,7 +212,7 @@ func TestSender_Send_tlsSettingsOfTheOrigin(t *testing.T) {
 	}
 }
 
-// The message holds no key, and the names of headers survive as they are: net/http
+// The message holds no signing key. The names of headers must arrive unchanged, because net/http
 // repeats a POST with the canonical name Idempotency-Key.
 func TestSender_Send_messageHoldsNoKey(t *testing.T) {
 	t.Parallel()
@@ -236,8 +237,8 @@ func TestSender_Send_messageHoldsNoKey(t *testing.T) {
 	}
 }
 
-// The egress policy holds at the origin: for the URL, for redirects, for dialed
-// addresses, and for the hosts of the API that the message names.
+// The egress policy holds at the origin: for the URL, redirects, dialed addresses, and the API
+// hosts that the message names.
 func TestHandler_Handle_guards(t *testing.T) {
 	t.Parallel()
 

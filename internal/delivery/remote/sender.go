@@ -11,9 +11,9 @@ import (
 
 // Invoker runs messages at other origins.
 type Invoker interface {
-	// Invoke runs the message once: in the region, or, for an empty region, in the
-	// network with fixed addresses of the own region. Invoke never repeats a message.
-	// The error wraps send.ErrNotSent only if nobody ran the message.
+	// Invoke runs the message once: in the region, or, if it is empty, in the network with fixed
+	// addresses in the deployment's own region. It never repeats a message. The error wraps
+	// send.ErrNotSent only if nobody ran the message.
 	Invoke(ctx context.Context, region string, message []byte) (answer []byte, err error)
 }
 
@@ -26,11 +26,11 @@ type Sender struct {
 
 // Send makes one attempt from the endpoint's region, or from the fixed addresses.
 //
-// The duration of the outcome includes the way to the origin and back, because the
-// attempt holds the caller for this time.
+// The duration of the outcome includes the way to the origin and back, because the attempt
+// occupies the caller for that time.
 //
-// An error wraps send.ErrNotSent if no request was made. After any other error, the
-// endpoint may have received the request.
+// An error wraps send.ErrNotSent if no request was made. After any other error, the endpoint may
+// have received the request.
 func (s *Sender) Send(ctx context.Context, r send.Request) (hook.Outcome, error) {
 	start := s.Now()
 	prepared := s.Signer.Prepare(r)

@@ -12,8 +12,8 @@ import (
 	"surehook.example/surehook/internal/proof/world"
 )
 
-// TestWork_StopsAtTheLimit: the job replays the oldest deliveries up to the limit, over
-// pages and endpoints, and a second job from the same time on takes the rest.
+// TestWork_StopsAtTheLimit checks that a job replays the oldest deliveries up to its limit,
+// across pages and endpoints, and that a second job that starts at that time takes the rest.
 func TestWork_StopsAtTheLimit(t *testing.T) {
 	t.Parallel()
 
@@ -49,7 +49,7 @@ func TestWork_StopsAtTheLimit(t *testing.T) {
 	}
 }
 
-// A skipped delivery does not count for the limit.
+// A skipped delivery does not count towards the limit.
 func TestWork_LimitCountsReplays(t *testing.T) {
 	t.Parallel()
 
@@ -111,7 +111,8 @@ func TestWork_CountsSkippedByReason(t *testing.T) {
 	}
 }
 
-// TestWork_SelectsByTimeOfDeath: a delivery created long before can die within the period.
+// TestWork_SelectsByTimeOfDeath selects a delivery that was created long before, but died within
+// the period.
 func TestWork_SelectsByTimeOfDeath(t *testing.T) {
 	t.Parallel()
 
@@ -142,8 +143,8 @@ func TestWork_SelectsByTimeOfDeath(t *testing.T) {
 	}
 }
 
-// TestWork_Discards: a job discards the selected dead deliveries, sends nothing, and counts
-// exactly, also when the worker dies before or after any effect.
+// TestWork_Discards checks that a job discards the selected dead deliveries, sends nothing, and
+// counts exactly, also if the worker dies before or after any effect.
 func TestWork_Discards(t *testing.T) {
 	t.Parallel()
 
@@ -181,8 +182,9 @@ func TestWork_Discards(t *testing.T) {
 	}
 }
 
-// An expired event gives its id to a later one with the same idempotency key, before its dead
-// delivery is removed. A job that selects the old delivery leaves the new one alone.
+// After an event expires, a later event with the same idempotency key gets the same id, while the
+// dead delivery of the first is not removed yet. A job that selects the old delivery leaves the
+// new one alone.
 func TestWork_DiscardsNothingOfALaterEvent(t *testing.T) {
 	t.Parallel()
 

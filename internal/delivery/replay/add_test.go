@@ -10,8 +10,8 @@ import (
 	"surehook.example/surehook/internal/hook"
 )
 
-// TestEvent_AddedEndpoint: an event of three months ago goes to an endpoint that is
-// created now, with its own age, and to no other endpoint.
+// TestEvent_AddedEndpoint sends an event from three months ago to an endpoint that is created
+// now, and to no other endpoint. The age of the delivery counts from now.
 func TestEvent_AddedEndpoint(t *testing.T) {
 	t.Parallel()
 
@@ -80,9 +80,9 @@ func TestEvent_AddedEndpoint_Refused(t *testing.T) {
 	}
 }
 
-// TestEvent_AddedEndpoint_KilledAtAnyEffect repeats the request after a crash, after a
-// repeated post of the event. The endpoint gets one POST, or two when the repeated request follows the
-// token, and never the first generation.
+// TestEvent_AddedEndpoint_KilledAtAnyEffect repeats the request after a crash and a repeated post
+// of the event. The endpoint gets one POST, or two if the token was sent before the crash, and
+// never the first generation.
 func TestEvent_AddedEndpoint_KilledAtAnyEffect(t *testing.T) {
 	t.Parallel()
 
@@ -122,9 +122,9 @@ func TestEvent_AddedEndpoint_KilledAtAnyEffect(t *testing.T) {
 	}
 }
 
-// TestWork_AddsEndpoint: a job sends the events of the filter to an endpoint that was
-// created later: the events of two endpoints, some for both, and the events without a
-// target, each once. The worker is killed at every effect.
+// TestWork_AddsEndpoint checks a job that sends the events of its filter to an endpoint created
+// later: events of two endpoints, some for both, and events without a target, each once. The
+// worker is killed at every effect.
 func TestWork_AddsEndpoint(t *testing.T) {
 	t.Parallel()
 
@@ -199,8 +199,8 @@ func (s *addRace) AddTarget(ctx context.Context, e hook.Event, target hook.Targe
 	return s.Store.AddTarget(ctx, e, target)
 }
 
-// Two requests add one endpoint, and the number of its shards changes between them. The
-// event has the endpoint once, and every sent token is processed.
+// Two requests add the same endpoint, and the number of its shards changes between them. The
+// event then has the endpoint once, and every token sent is processed.
 func TestEvent_AddedEndpoint_ShardedMeanwhile(t *testing.T) {
 	t.Parallel()
 

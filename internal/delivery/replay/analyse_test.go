@@ -17,7 +17,7 @@ func TestAnalyse(t *testing.T) {
 	w.past(a, hook.StateDelivered, 5)
 	w.past(b, hook.StateDead, 2)
 	d := w.Delivery(w.one(b, hook.StateDead, "order.paid", start.Add(-13*24*time.Hour)))
-	d.UpdatedAt = start.Add(-time.Hour) // old by creation, and dead since an hour
+	d.UpdatedAt = start.Add(-time.Hour) // created long ago, and dead for an hour
 	w.Save(d)
 	d = w.Delivery(w.one(b, hook.StateDead, "order.paid", start.Add(-26*time.Hour)))
 	d.UpdatedAt = start.Add(-25 * time.Hour)

@@ -40,8 +40,8 @@ func TestWork_CopiesDoNotMultiply(t *testing.T) {
 	w.exactly(j, ids)
 }
 
-// TestWork_CopiesOfAMissingJobStayFew hands out every message of a job that was not
-// saved twice.
+// TestWork_CopiesOfAMissingJobStayFew hands out every message twice, of a job that was never
+// saved.
 func TestWork_CopiesOfAMissingJobStayFew(t *testing.T) {
 	t.Parallel()
 
@@ -74,9 +74,9 @@ func TestWork_CopiesOfAMissingJobStayFew(t *testing.T) {
 	}
 }
 
-// TestWork_CopyAcknowledgedBeforeADeath: a queue may deliver one message to two workers.
-// The second one runs before an effect of the first, and acknowledges the message. Then the
-// first one dies at one of its next effects. The job still continues.
+// TestWork_CopyAcknowledgedBeforeADeath gives one message to two workers, as a queue may. The
+// second one runs before an effect of the first, and acknowledges the message. Then the first one
+// dies at one of its next effects. The job must still continue.
 func TestWork_CopyAcknowledgedBeforeADeath(t *testing.T) {
 	t.Parallel()
 

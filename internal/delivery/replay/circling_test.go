@@ -9,8 +9,8 @@ import (
 	"surehook.example/surehook/internal/hook"
 )
 
-// A message that moves nothing is one hop more. A message beyond the bound is counted,
-// and the job goes on all the same.
+// A message without progress adds a hop. A message past the bound is counted, and the job
+// continues.
 func TestWork_CountsMessagesSentOnTooOften(t *testing.T) {
 	t.Parallel()
 
@@ -61,7 +61,7 @@ func TestWork_CountsMessagesSentOnTooOften(t *testing.T) {
 	}
 }
 
-// A job of more messages than hook.MaxHops counts none, because each moves the job.
+// A job with more messages than hook.MaxHops counts none, because each of them makes progress.
 func TestWork_CountsNoMessageOfALongJob(t *testing.T) {
 	t.Parallel()
 

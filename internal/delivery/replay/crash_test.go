@@ -13,9 +13,9 @@ import (
 	"surehook.example/surehook/internal/proof/world"
 )
 
-// TestWork_KilledAtAnyEffect kills the worker of a job before and after each effect,
-// once and twice in a row. A new process receives the same message. In every case
-// each delivery has one new generation and one POST, and the totals are exact.
+// TestWork_KilledAtAnyEffect kills the worker of a job before and after each effect, once and
+// twice in a row. A new process receives the same message. In every case each delivery gets one
+// new generation and one POST, and the totals are exact.
 func TestWork_KilledAtAnyEffect(t *testing.T) {
 	t.Parallel()
 
@@ -95,8 +95,8 @@ func killWorker(t *testing.T, state hook.State, n int, after, twice bool) (died 
 	return true
 }
 
-// TestStart_KilledAtAnyEffect: after a crash a worker finishes a saved job, and drops a
-// message without a job.
+// TestStart_KilledAtAnyEffect checks that after a crash a worker finishes a job that was saved,
+// and drops the message of one that was not.
 func TestStart_KilledAtAnyEffect(t *testing.T) {
 	t.Parallel()
 
@@ -198,8 +198,8 @@ func TestDelivery_KilledAtAnyEffect(t *testing.T) {
 	}
 }
 
-// TestEnd_KilledAtAnyEffect discards and cancels replays of a job. After a repeated
-// request, the counts of the job and the state of the previous generation are right.
+// TestEnd_KilledAtAnyEffect discards and cancels replays of a job. After a repeated request, the
+// counts of the job and the state of the previous generation are right.
 func TestEnd_KilledAtAnyEffect(t *testing.T) {
 	t.Parallel()
 

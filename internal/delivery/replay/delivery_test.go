@@ -143,8 +143,8 @@ func TestDelivery_RecordsOnlySentTokens(t *testing.T) {
 	}
 }
 
-// TestDelivery_ConcurrentRequests makes a second request between the token and the
-// record of the first. Result: one generation, one POST, and one refused request.
+// TestDelivery_ConcurrentRequests makes a second request after the token of the first is sent,
+// and before it is recorded. There is one generation, one POST, and one refused request.
 func TestDelivery_ConcurrentRequests(t *testing.T) {
 	t.Parallel()
 
@@ -277,7 +277,7 @@ func TestCancel_StopsTheTokenOfAQueuedDelivery(t *testing.T) {
 	}
 }
 
-// TestCancel_DecidesAgainAfterAConflict changes the delivery between read and write.
+// TestCancel_DecidesAgainAfterAConflict changes the delivery between the read and the write.
 func TestCancel_DecidesAgainAfterAConflict(t *testing.T) {
 	t.Parallel()
 
@@ -308,8 +308,8 @@ func TestCancel_DecidesAgainAfterAConflict(t *testing.T) {
 	}
 }
 
-// The client repeats the write after a lost answer, and meets its own write. The record of
-// the change shows the ending all the same, once. An ending by somebody else is no change.
+// The client repeats a write whose response was lost, and finds its own write. The audit record
+// still shows the change, once. If somebody else ended the delivery, this call changed nothing.
 func TestCancel_ReportsItsOwnWrite(t *testing.T) {
 	t.Parallel()
 

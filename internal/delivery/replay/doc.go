@@ -1,5 +1,5 @@
 // Package replay replays past deliveries: one delivery, all deliveries of an
-// event, or a job for the deliveries of a filter. The package also discards and
+// event, or, by a job, all deliveries that a filter selects. It also discards and
 // cancels deliveries, and groups dead deliveries by common causes.
 //
 // # Replaying a delivery

@@ -13,8 +13,8 @@ import (
 	"surehook.example/surehook/internal/proof/world"
 )
 
-// furnished stores one event with a delivery in each state, all with response bodies.
-// The dead delivery has a queued replay, the delivered delivery a delivered replay.
+// furnished stores one event with a delivery in each state, all with response bodies. The dead
+// delivery has a queued replay, and the delivered one has a delivered replay.
 func (w *bundle) furnished() (event hook.Event, ids []hook.DeliveryRef) {
 	w.T.Helper()
 
@@ -62,7 +62,7 @@ func (w *bundle) furnished() (event hook.Event, ids []hook.DeliveryRef) {
 	return event, ids
 }
 
-// wantErased checks that the payload and all bodies are gone, and the states.
+// wantErased checks that the payload and all bodies are gone, and that the states are right.
 func (w *bundle) wantErased(event hook.Event, ids []hook.DeliveryRef) {
 	w.T.Helper()
 
@@ -97,8 +97,8 @@ func (w *bundle) wantErased(event hook.Event, ids []hook.DeliveryRef) {
 	}
 }
 
-// TestErase_KilledAtAnyEffect kills the erasure before and after each effect. No POST
-// follows the erasure of the payload, and a repeated call completes the erasure.
+// TestErase_KilledAtAnyEffect kills the erasure before and after each effect. No POST follows the
+// erasure of the payload, and a repeated call completes it.
 func TestErase_KilledAtAnyEffect(t *testing.T) {
 	t.Parallel()
 
@@ -147,7 +147,7 @@ func killErasure(t *testing.T, n int, after bool) (died bool) {
 	return died
 }
 
-// The client repeats the write of a delivery after a lost answer, and meets its own write.
+// The client repeats the write of a delivery whose response was lost, and finds its own write.
 func TestErase_CountsItsOwnWrite(t *testing.T) {
 	t.Parallel()
 

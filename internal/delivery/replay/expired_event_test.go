@@ -7,7 +7,7 @@ import (
 	"surehook.example/surehook/internal/proof/world"
 )
 
-// An expired event is gone for operators, whether or not the table removed its records.
+// Operators cannot find an expired event, even if the table has not removed its records yet.
 func TestExpiredEvent_IsNotFound(t *testing.T) {
 	t.Parallel()
 

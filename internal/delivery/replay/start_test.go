@@ -105,7 +105,7 @@ func TestStart_MakesNoJobWithoutAQueue(t *testing.T) {
 	}
 }
 
-// TestStart_SlowSave delivers the first message before the save of the job.
+// TestStart_SlowSave delivers the first message before the job is saved.
 func TestStart_SlowSave(t *testing.T) {
 	t.Parallel()
 

@@ -97,8 +97,7 @@ func TestWork_SelectsByCause(t *testing.T) {
 	}
 }
 
-// TestWork_DoesNotSelectItsOwn lets every replay die immediately while the job continues
-// to select.
+// TestWork_DoesNotSelectItsOwn lets every replay die at once while the job continues to select.
 func TestWork_DoesNotSelectItsOwn(t *testing.T) {
 	t.Parallel()
 
@@ -143,8 +142,8 @@ func TestWork_SkipsDeletedEndpoints(t *testing.T) {
 	}
 }
 
-// TestWork_SkipsChangedDeliveries changes deliveries of a page before the worker
-// continues with the page.
+// TestWork_SkipsChangedDeliveries changes deliveries of a page before the worker continues with
+// it.
 func TestWork_SkipsChangedDeliveries(t *testing.T) {
 	t.Parallel()
 
@@ -221,9 +220,9 @@ func TestWork_OfTwoWorkers(t *testing.T) {
 	}
 }
 
-// TestWork_OfTwoWorkersWithTheSameMessage: a queue may deliver one message to two
-// workers. The worker without the job acknowledges the message. After a failure of
-// the other worker, the job must still continue. Found by package sim, seed 1083.
+// TestWork_OfTwoWorkersWithTheSameMessage gives one message to two workers, as a queue may. The
+// worker that does not get the job acknowledges the message. If the other one then fails, the job
+// must still continue. Found by package sim, seed 1083.
 func TestWork_OfTwoWorkersWithTheSameMessage(t *testing.T) {
 	t.Parallel()
 
@@ -284,8 +283,8 @@ func (w *bundle) exactly(j replay.Job, ids []hook.DeliveryRef) {
 	}
 }
 
-// TestWork_ContinuesAfterALostResponse: a write succeeds and returns a conflict, as
-// after a lost response and a repetition by the SDK.
+// TestWork_ContinuesAfterALostResponse has a write that succeeds but returns a conflict, as when
+// the response is lost and the SDK repeats the request.
 func TestWork_ContinuesAfterALostResponse(t *testing.T) {
 	t.Parallel()
 

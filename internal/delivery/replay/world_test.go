@@ -22,8 +22,8 @@ func setup(t *testing.T) *bundle {
 	return &bundle{world.New(t, world.Options{Function: world.Replay, Delays: []time.Duration{time.Minute}, Jobs: true})}
 }
 
-// past stores n deliveries to the endpoint in the state, one a second older
-// than the next, the youngest an hour old. They are in the order of their age.
+// past stores n deliveries to the endpoint in the state, each a second older than the next, and
+// the youngest an hour old. It returns them from the oldest to the youngest.
 func (w *bundle) past(e hook.Endpoint, state hook.State, n int) []hook.DeliveryRef {
 	w.T.Helper()
 
@@ -58,7 +58,7 @@ func (w *bundle) one(e hook.Endpoint, state hook.State, eventType string, at tim
 	return d.Ref()
 }
 
-// keep records the queued delivery, as the breaker does when its token is late.
+// keep records the queued delivery, as the breaker does if its token is late.
 func (w *bundle) keep(id hook.DeliveryRef) {
 	w.T.Helper()
 
@@ -107,8 +107,8 @@ func (w *bundle) start(q replay.JobRequest) replay.Job {
 	return j
 }
 
-// states returns how many of the deliveries, in the generation given, are in
-// each state: "2 delivered, 1 dead".
+// states returns how many of the deliveries are in each state in the given generation: "2
+// delivered, 1 dead".
 func (w *bundle) states(ids []hook.DeliveryRef, generation int) string {
 	w.T.Helper()
 

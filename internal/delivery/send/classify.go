@@ -20,9 +20,8 @@ type failure struct {
 	handshake bool  // the TLS handshake returned an error
 }
 
-// classify returns the class of a failure and a text for the endpoint's owner. The
-// text names neither the URL nor the resolved address of the host. The first row
-// with applies true decides.
+// classify returns the class of a failure and a text for the endpoint's owner. The text names
+// neither the URL nor the resolved address of the host. The first row that applies decides.
 func classify(f failure) (hook.Class, string) {
 	rows := []struct {
 		applies bool

@@ -159,7 +159,7 @@ func TestSender_Send_refusesAURLThatIsNoLongerAllowed(t *testing.T) {
 	}
 }
 
-// nobody returns a URL with a closed port.
+// nobody returns a URL whose port is closed.
 func nobody(t *testing.T) string {
 	t.Helper()
 
@@ -168,8 +168,8 @@ func nobody(t *testing.T) string {
 	return server.URL
 }
 
-// raw starts a server and returns the address. For each connection the server reads
-// some bytes, writes the text and closes.
+// raw starts a server and returns its address. On each connection it reads some bytes, writes the
+// text and closes.
 func raw(t *testing.T, text string) string {
 	t.Helper()
 

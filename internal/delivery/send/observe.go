@@ -10,7 +10,7 @@ import (
 	"surehook.example/surehook/internal/hook"
 )
 
-// moment is a point in the course of a request.
+// moment is a point in time during a request.
 type moment int
 
 const (
@@ -25,18 +25,18 @@ const (
 	moments
 )
 
-// observed is what the transport tells about one request. It tells from several goroutines,
+// observed is what the transport reports about one request. It reports from several goroutines,
 // and a dial may outlast the request.
 type observed struct {
 	now func() time.Time
 
 	mu        sync.Mutex
 	at        [moments]time.Time // the first time of each
-	handshake bool               // failed
-	reused    bool               // the connection is of an earlier request
+	handshake bool               // failed in the last try
+	reused    bool               // the connection was opened by an earlier request
 }
 
-// watch returns a context for one request, and what the transport will tell about it. The
+// watch returns a context for one request, and what the transport will report about it. The
 // connection of the request does not outlast ctx, see stopHard; the caller must call release.
 func watch(ctx context.Context, now func() time.Time) (traced context.Context, seen *observed, release func()) {
 	seen = &observed{now: now}
@@ -49,7 +49,7 @@ func watch(ctx context.Context, now func() time.Time) (traced context.Context, s
 
 		TLSHandshakeStart: func() { seen.note(shaking, nil) },
 		TLSHandshakeDone:  func(_ tls.ConnectionState, err error) { seen.note(shaken, err) },
-		GotConn: func(got httptrace.GotConnInfo) { // called by RoundTrip, again after a connection that took no byte
+		GotConn: func(got httptrace.GotConnInfo) { // called by RoundTrip, and again if a connection was closed before it took a byte
 			end()
 			end = stopHard(ctx, got.Conn)
 			seen.got(got.Reused)
@@ -60,7 +60,7 @@ func watch(ctx context.Context, now func() time.Time) (traced context.Context, s
 	return traced, seen, func() { end() }
 }
 
-// note notes the time of a moment, or that the handshake failed.
+// note records the time of a moment, or that the handshake failed.
 func (o *observed) note(m moment, err error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()

@@ -14,9 +14,9 @@ import (
 	"surehook.example/surehook/internal/hook"
 )
 
-// TestSender_Send_redirectsIntoPrivateSpace redirects from an allowed endpoint to
-// reserved addresses in every form. Each redirect ends the attempt, and no request
-// goes to the location. The policy of the test allows loopback for the endpoint.
+// TestSender_Send_redirectsIntoPrivateSpace redirects from an allowed endpoint to reserved
+// addresses in every form. Each redirect ends the attempt, and no request is sent to its
+// location. The policy of the test allows loopback for the endpoint.
 func TestSender_Send_redirectsIntoPrivateSpace(t *testing.T) {
 	t.Parallel()
 
@@ -86,8 +86,8 @@ func TestSender_Send_redirectsIntoPrivateSpace(t *testing.T) {
 	}
 }
 
-// TestSender_Send_redirectsToNamesAreJudgedWhenDialed: the client refuses a public
-// name with a private address at the dial, after a redirect, too.
+// TestSender_Send_redirectsToNamesAreJudgedWhenDialed checks that the client refuses to dial a
+// public name with a private address, even after a redirect.
 func TestSender_Send_redirectsToNamesAreJudgedWhenDialed(t *testing.T) {
 	t.Parallel()
 
@@ -104,7 +104,7 @@ func TestSender_Send_redirectsToNamesAreJudgedWhenDialed(t *testing.T) {
 	}
 }
 
-// named returns a client with a resolver: every name has the IPv4 address.
+// named returns a client whose resolver has the IPv4 address for every name.
 func named(tb testing.TB, addr string) *http.Client {
 	tb.Helper()
 
@@ -121,8 +121,8 @@ func named(tb testing.TB, addr string) *http.Client {
 	return client
 }
 
-// answerDNS answers queries of one question each (RFC 1035, section 4) until the
-// connection ends. The answer for an A record is the address.
+// answerDNS answers queries with one question each (RFC 1035, section 4) until the connection
+// ends. It answers a query for an A record with the address.
 func answerDNS(conn net.Conn, ip [4]byte) {
 	defer func() { _ = conn.Close() }()
 

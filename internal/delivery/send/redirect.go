@@ -11,10 +11,9 @@ import (
 // maxRedirects limits the redirects of one attempt.
 const maxRedirects = 3
 
-// postAndFollow posts to the endpoint and to the targets of redirects. The
-// endpoint's own headers may hold credentials. So postAndFollow drops the own
-// headers at the first redirect to another scheme, host or port, even if a later
-// redirect returns. The same holds for the TLS settings: no other server is shown the
+// postAndFollow posts to the endpoint and follows redirects. The endpoint's own headers may hold
+// credentials, so they are left out from the first redirect to another scheme, host or port on,
+// even if a later redirect leads back. So are the TLS settings: no other server is shown the
 // client certificate. whole reports whether the last request had both.
 func (s *Sender) postAndFollow(ctx context.Context, p *Prepared) (outcome hook.Outcome, whole bool) {
 	h, at := withCustom(p.Header, p.Own), p.URL
@@ -43,8 +42,8 @@ func (s *Sender) postAndFollow(ctx context.Context, p *Prepared) (outcome hook.O
 	}
 }
 
-// isRedirect reports whether the status repeats the same request at another URL.
-// 303 changes the request to a GET without the event, so 303 is no redirect here.
+// isRedirect reports whether the status asks to repeat the same request at another URL. 303 does
+// not: it asks for a GET, without the event.
 func isRedirect(status int) bool {
 	switch status {
 	case http.StatusMovedPermanently, http.StatusFound, http.StatusTemporaryRedirect, http.StatusPermanentRedirect:
@@ -53,8 +52,8 @@ func isRedirect(status int) bool {
 	return false
 }
 
-// checkRedirect returns the reason against following the redirect, empty for none.
-// checkRedirect removes the fragment of the location: fragments are not for servers.
+// checkRedirect returns why the redirect must not be followed; empty if it may. It removes the
+// fragment of the location, because fragments are not sent to servers.
 func (s *Sender) checkRedirect(a answer, redirects int) (class hook.Class, problem string) {
 	if redirects == maxRedirects {
 		return hook.ClassRedirect, fmt.Sprintf("The endpoint redirected more than %d times.", maxRedirects)

@@ -11,7 +11,7 @@ import (
 	"surehook.example/surehook/internal/hook"
 )
 
-// redirect responds with the status and the Location, or without an empty Location.
+// redirect responds with the status, and with the Location unless it is empty.
 func redirect(status int, location string) http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) {
 		if location != "" {
@@ -166,7 +166,7 @@ func TestSender_Send_namesTheHopThatDoesNotAnswer(t *testing.T) {
 	mux.HandleFunc("/old", redirect(307, "/new"))
 	mux.HandleFunc("/new", func(w http.ResponseWriter, _ *http.Request) { abort(w) })
 	server, _ := serve(t, mux.ServeHTTP, func(server *httptest.Server) {
-		server.Config.SetKeepAlivesEnabled(false) // so the transport does not repeat the second request
+		server.Config.SetKeepAlivesEnabled(false) // so that the transport does not repeat the second request
 		server.Start()
 	})
 	same(t, sender(t).Send(t.Context(), request(t, server.URL+"/old")), hook.Outcome{

@@ -44,10 +44,10 @@ func (s *Sender) header(r *Request, now time.Time) http.Header {
 	return h
 }
 
-// headerKey returns the canonical form of a name, and lower case for the names Idempotency-Key
-// and X-Idempotency-Key. net/http looks for both names in their canonical form: a POST
-// with such a header is sent again after the receiver closes a reused connection,
-// once for every idle connection to the receiver.
+// headerKey returns the canonical form of a name, but lower case for Idempotency-Key and
+// X-Idempotency-Key. net/http looks for these two in canonical form: it repeats a POST that has
+// one of them if the receiver closes a reused connection, once for every idle connection to the
+// receiver.
 func headerKey(name string) string {
 	name = http.CanonicalHeaderKey(name)
 	if name == "Idempotency-Key" || name == "X-Idempotency-Key" {
@@ -56,8 +56,8 @@ func headerKey(name string) string {
 	return name
 }
 
-// ownHeaders returns the headers of the endpoint's owner. Those of the endpoint count
-// before those of its transformation: they may authenticate Surehook.
+// ownHeaders returns the headers of the endpoint's owner. Those of the endpoint take precedence
+// over those of its transformation, because they may authenticate Surehook.
 func ownHeaders(r *Request) map[string]string {
 	if len(r.Content.Headers) == 0 {
 		return r.Own
@@ -89,8 +89,8 @@ func withCustom(ours http.Header, own map[string]string) http.Header {
 	return h
 }
 
-// Describe sets the headers of the request in the outcome of a failed attempt. The values
-// of the owner's headers are masked, and so is an access token.
+// Describe adds the headers of the request to the outcome of a failed attempt. The values of the
+// owner's headers and access tokens are masked.
 func (p *Prepared) Describe(o *hook.Outcome) {
 	if o.Class == hook.ClassDelivered || o.Class == hook.ClassBlocked || o.Class == hook.ClassToken {
 		return

@@ -9,8 +9,8 @@ import (
 	"surehook.example/surehook/internal/rule/retry"
 )
 
-// maxDrain limits the bytes read from a response, so that a later request can
-// reuse the connection. A longer response closes the connection.
+// maxDrain limits the bytes that are read from a response so that its connection can be used
+// again. After a longer response, the connection is closed.
 const maxDrain = 64 << 10
 
 // readOutcome returns the outcome of a response.
@@ -24,17 +24,18 @@ func (s *Sender) readOutcome(resp *http.Response) hook.Outcome {
 		return outcome
 	}
 	outcome.Body, outcome.Headers = readBody(resp, hook.MaxResponseBody), keptHeaders(resp.Header)
-	// The endpoint's lists of statuses decide about a retry, so every failure may have one.
+	// The endpoint's lists of statuses may retry any failure, so any failure may have a
+	// Retry-After.
 	outcome.RetryAfter = retry.ParseRetryAfter(resp.Header.Get("Retry-After"), s.Now())
 	outcome.Error = describeStatus(resp.StatusCode)
 	return outcome
 }
 
-// readBody returns the first bytes of the body. readBody ignores read errors: the
-// status already decides the outcome.
+// readBody returns the first bytes of the body. It ignores read errors, because the status
+// already decides the outcome.
 func readBody(resp *http.Response, most int64) []byte {
 	if _, ok := resp.Body.(io.Writer); ok {
-		return nil // status 101: the body is the bare connection, without a deadline
+		return nil // status 101: the body is the raw connection, which has no deadline
 	}
 	if resp.Body == http.NoBody {
 		return []byte{}
@@ -47,8 +48,8 @@ func readBody(resp *http.Response, most int64) []byte {
 // maxHeader limits a kept value, in bytes.
 const maxHeader = 200
 
-// keptHeaders returns the headers that help the owner of the endpoint to find the cause of
-// a failure: what answered, and under which id its logs know the request.
+// keptHeaders returns the headers that help the endpoint's owner to find the cause of a failure:
+// what answered, and by which id its logs know the request.
 func keptHeaders(all http.Header) map[string]string {
 	var kept map[string]string
 	for _, name := range []string{

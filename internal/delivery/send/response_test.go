@@ -22,7 +22,7 @@ import (
 func same(t *testing.T, got, want hook.Outcome) {
 	t.Helper()
 
-	got.Headers, got.Sent, got.Phases = nil, nil, hook.Phases{} // tests of their own
+	got.Headers, got.Sent, got.Phases = nil, nil, hook.Phases{} // these have tests of their own
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("Send(...) is another outcome (-want +got):\n%s", diff)
 	}
@@ -98,8 +98,8 @@ func TestSender_Send_keepsHeaders(t *testing.T) {
 	}
 }
 
-// TestSender_Send_describesTheRequest checks that a failed attempt tells the headers that
-// its receiver got, without the values of the owner's headers.
+// TestSender_Send_describesTheRequest checks that the outcome of a failed attempt has the headers
+// that the receiver got, without the values of the owner's headers.
 func TestSender_Send_describesTheRequest(t *testing.T) {
 	t.Parallel()
 
@@ -117,7 +117,7 @@ func TestSender_Send_describesTheRequest(t *testing.T) {
 		for name, values := range <-received {
 			want[name] = values[0]
 		}
-		for _, name := range []string{"Content-Length", "Accept-Encoding"} { // of HTTP
+		for _, name := range []string{"Content-Length", "Accept-Encoding"} { // set by HTTP
 			delete(want, name)
 		}
 		if want["X-Key"] != "hush" || want["X-Kind"] != "order 7" || want["Webhook-Signature"] == "" {
@@ -138,8 +138,8 @@ func TestSender_Send_describesTheRequest(t *testing.T) {
 	}
 }
 
-// TestSender_Send_phases checks where the time of a request goes, by a clock that ticks at
-// each look.
+// TestSender_Send_phases checks how the time of a request is split, with a clock that ticks each
+// time it is read.
 func TestSender_Send_phases(t *testing.T) {
 	t.Parallel()
 
@@ -239,7 +239,7 @@ func TestSender_Send_doesNotReadFromASwitchedConnection(t *testing.T) {
 			return
 		}
 		_, _ = io.WriteString(conn, "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n")
-		_, _ = io.Copy(io.Discard, conn) // writes nothing until the other side closes
+		_, _ = io.Copy(io.Discard, conn) // returns when the other side closes
 		_ = conn.Close()
 	}, nil)
 	same(t, sender(t).Send(t.Context(), request(t, server.URL)), hook.Outcome{
@@ -312,7 +312,7 @@ func TestSender_Send_deadlines(t *testing.T) {
 	}
 }
 
-// inMemory serves on pipes and returns a transport for the pipes.
+// inMemory serves on pipes and returns a transport that connects through them.
 func inMemory(t *testing.T, handler http.HandlerFunc) *http.Transport {
 	t.Helper()
 

@@ -1,8 +1,8 @@
 // Package send makes one attempt: a signed POST of an event to the endpoint. The
-// result is a hook.Outcome, with or without a response from the endpoint.
+// result is a hook.Outcome, whether or not the endpoint responds.
 //
-// Package send knows HTTP only. The caller decides about the attempt, keeps the
-// outcome and schedules the next attempt.
+// The package knows HTTP only. The caller decides whether to make the attempt,
+// stores the outcome and schedules the next attempt.
 package send
 
 import (
@@ -23,15 +23,15 @@ type Request struct {
 	Own      map[string]string // the endpoint's own headers, in clear
 	Keys     []sign.Key        // active keys, newest first
 	Grant    *Grant            // of the access token; nil: none is needed
-	TLS      TLS               // zero: the roots of the system, and no certificate
+	TLS      TLS               // zero: the roots of the system, and no client certificate
 	Event    *hook.Event
 	Content  shape.Content // the body, and headers of a transformation
 	Delivery hook.DeliveryID
 	Attempt  int // from 1
 }
 
-// Prepared is a signed request, ready to be sent from any origin. The origin needs no
-// key: all requests of an attempt carry the same headers. With a Grant, the origin gets
+// Prepared is a signed request, ready to be sent from any origin. The origin needs no signing
+// key, because all requests of an attempt carry the same headers. With a Grant, the origin gets
 // the access token.
 type Prepared struct {
 	URL     string
@@ -45,7 +45,7 @@ type Prepared struct {
 
 // Sender makes attempts. A Sender is safe for concurrent use.
 type Sender struct {
-	Client *http.Client  // from egress.NewClient; Post uses the transport only, and follows redirects itself
+	Client *http.Client  // from egress.NewClient; Post uses only its transport, and follows redirects itself
 	Policy egress.Policy // the policy of Client
 	Tokens *Tokens       // for the requests with a Grant
 
@@ -58,10 +58,10 @@ type Sender struct {
 // nothing, and the attempt can be made from another origin.
 var ErrNotSent = errors.New("no request was made")
 
-// ErrDeadline is the cause of a context after the endpoint's timeout.
+// ErrDeadline is the cause with which a context ends at the endpoint's timeout.
 var ErrDeadline = errors.New("the endpoint's timeout is over")
 
-// Send prepares an attempt and makes the attempt here: Prepare, Post and Describe.
+// Send signs the request and makes the attempt from here.
 func (s *Sender) Send(ctx context.Context, r Request) hook.Outcome {
 	prepared := s.Prepare(r)
 	outcome := s.Post(ctx, prepared)
@@ -82,21 +82,19 @@ func (s *Sender) Prepare(r Request) Prepared {
 	}
 }
 
-// Post makes one attempt and returns the outcome. The attempt ends at the
-// endpoint's timeout, redirects and the access token included, or at the end of ctx. Both ends have
-// ClassTimeout, with different texts. So the caller must leave more time than the
-// endpoint's timeout; otherwise the caller's deadline counts as a failure of the
-// endpoint.
+// Post makes one attempt and returns the outcome. The attempt, with its redirects and the access
+// token, ends at the endpoint's timeout or at the end of ctx. Both give ClassTimeout, with
+// different texts, so the caller must allow more time than the endpoint's timeout; otherwise the
+// caller's deadline counts as a failure of the endpoint.
 //
-// The status alone decides the outcome. A stalled or broken body does not change
-// the outcome.
+// The status alone decides the outcome. A body that stalls or breaks off does not change it.
 //
-// Post sends one request to each URL, and a second one only with another access token
-// after the answer 401. The transport sends no request again after a
-// byte of the request is written, even if a reused connection is already closed.
+// Post sends one request to each URL. It sends a second one only with a new access token, after a
+// 401. The transport never repeats a request of which it has written a byte, even if a reused
+// connection turns out to be closed.
 //
-// A hostile receiver cannot prolong the attempt: shortly after its end the
-// connection is closed, see stopHard.
+// A hostile receiver cannot prolong the attempt: the connection is closed shortly after its end,
+// see stopHard.
 func (s *Sender) Post(ctx context.Context, p Prepared) hook.Outcome {
 	start := s.Now()
 	ctx, cancel := context.WithTimeoutCause(ctx, p.Timeout, ErrDeadline)

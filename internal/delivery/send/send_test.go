@@ -42,8 +42,8 @@ var (
 	at       = time.Unix(1614265330, 5e8)
 )
 
-// sender returns a Sender with the loopback policy, a stopped clock and trust in the
-// httptest servers.
+// sender returns a Sender with the loopback policy and a stopped clock, which trusts the httptest
+// servers.
 func sender(tb testing.TB, servers ...*httptest.Server) *send.Sender {
 	tb.Helper()
 
@@ -91,8 +91,8 @@ type got struct {
 	header                    http.Header
 }
 
-// serve starts a server. The server puts each request on the channel and responds
-// with the handler. configure may be nil.
+// serve starts a server that puts each request on the channel and responds with the handler.
+// configure may be nil.
 func serve(tb testing.TB, handler http.HandlerFunc, configure func(*httptest.Server)) (*httptest.Server, <-chan got) {
 	tb.Helper()
 
@@ -325,8 +325,8 @@ func countConnections(server *httptest.Server, opened *atomic.Int64) {
 	}
 }
 
-// The receiver keeps several connections, and then closes each connection after its
-// next request. net/http would send a repeatable request on all of them.
+// The receiver keeps several connections open, and then closes each one after its next request.
+// net/http would send a repeatable request on all of them.
 func TestSender_Send_sendsNoRequestTwice(t *testing.T) {
 	t.Parallel()
 
@@ -392,7 +392,7 @@ func BenchmarkSender_Send(b *testing.B) {
 	}
 }
 
-// hexHMAC returns the signature of the profile classic without its prefix.
+// hexHMAC returns the signature of the profile classic, without its prefix.
 func hexHMAC(tb testing.TB, secret, body string) string {
 	tb.Helper()
 

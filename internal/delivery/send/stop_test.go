@@ -16,9 +16,9 @@ import (
 	"surehook.example/surehook/internal/hook"
 )
 
-// The receiver reads the request and then nothing more. On an in-memory pipe the
-// alert at the end of a TLS connection blocks at once, as on a socket with full
-// buffers, and crypto/tls waits 5 seconds for the alert. The clock is virtual.
+// The receiver reads the request, and then nothing more. On an in-memory pipe the alert at the
+// end of a TLS connection blocks at once, as on a socket whose buffers are full, and crypto/tls
+// waits 5 seconds for it. The clock is virtual.
 func TestSender_Send_endsWithAReceiverThatStopsReading(t *testing.T) {
 	t.Parallel()
 

@@ -17,27 +17,27 @@ var (
 	errTransport = errors.New("the client has no transport for TLS settings")
 )
 
-// TLS is the trust and the client certificate of the requests to one endpoint, as PEM.
+// TLS holds what the requests to one endpoint trust, and their client certificate, as PEM.
 type TLS struct {
 	CA          string // empty: the roots of the system
 	Certificate string // with its chain; empty: none
 	Key         string // of the certificate, in clear
 }
 
-// Transports keeps one transport for each TLS, so that attempts use connections again.
-// No two TLS share a connection. Transports is safe for concurrent use.
+// Transports keeps one transport for each TLS, so that attempts reuse connections. Two different
+// TLS never share a connection. Transports is safe for concurrent use.
 type Transports struct {
 	kept *lru.Cache[TLS, *http.Transport]
 }
 
-// NewTransports returns Transports without a transport.
+// NewTransports returns empty Transports.
 func NewTransports() *Transports {
 	kept, _ := lru.NewWithEvict(keptTransports, func(_ TLS, t *http.Transport) { t.CloseIdleConnections() }) // an error for a size of 0 only
 	return &Transports{kept: kept}
 }
 
-// of returns the transport for the settings: the base, with its guard of every dial, and
-// other trust.
+// of returns the transport for the settings: like base, with its guard of every dial, but with
+// the trust of the settings.
 func (t *Transports) of(base http.RoundTripper, settings TLS) (http.RoundTripper, error) {
 	if kept, ok := t.kept.Get(settings); ok {
 		return kept, nil
@@ -56,10 +56,10 @@ func (t *Transports) of(base http.RoundTripper, settings TLS) (http.RoundTripper
 	if settings.Certificate != "" {
 		pair, err := tls.X509KeyPair([]byte(settings.Certificate), []byte(settings.Key))
 		if err != nil {
-			return nil, err //nolint:wrapcheck // the caller drops the error: it is about a secret
+			return nil, err //nolint:wrapcheck // the caller drops the error, because it is about a secret
 		}
-		// Certificates would hold the pair back from a server that names none of its
-		// issuers, as a server that names their root.
+		// With the field Certificates, the client would present no certificate to a server that
+		// names none of its issuers, for example one that names only their root.
 		secured.TLSClientConfig.GetClientCertificate = func(*tls.CertificateRequestInfo) (*tls.Certificate, error) { return &pair, nil }
 	}
 	if before, ok, _ := t.kept.PeekOrAdd(settings, secured); ok {

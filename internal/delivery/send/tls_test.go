@@ -14,7 +14,7 @@ import (
 	"surehook.example/surehook/internal/proof/certificate"
 )
 
-// private returns the configuration of a server with the pair that asks for a
+// private returns the configuration of a server that has the certificate, asks for a client
 // certificate of the authority clients, and counts its connections.
 func private(t *testing.T, cert, key, clients string, connections *atomic.Int32) func(*httptest.Server) {
 	t.Helper()
@@ -38,8 +38,8 @@ func private(t *testing.T, cert, key, clients string, connections *atomic.Int32)
 	}
 }
 
-// The endpoint's authorities replace the roots of the system for its requests alone, and
-// the endpoint sees the client certificate. Attempts use the connection again.
+// The endpoint's own authorities replace the roots of the system, for its requests only, and the
+// endpoint sees the client certificate. Attempts reuse the connection.
 func TestSender_Send_tlsSettings(t *testing.T) {
 	t.Parallel()
 
@@ -117,8 +117,8 @@ func TestSender_Send_tlsSettingsAreForTheOrigin(t *testing.T) {
 	}
 }
 
-// A server names other authorities than the issuer in the chain, as with a root of the
-// issuer. The client certificate is presented all the same: the server decides.
+// The server names other authorities than the issuers in the chain, as a server that names only
+// their root. The client certificate is presented anyway: the server decides.
 func TestSender_Send_presentsTheCertificateWhateverTheServerNames(t *testing.T) {
 	t.Parallel()
 

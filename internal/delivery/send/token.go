@@ -20,15 +20,15 @@ import (
 	"surehook.example/surehook/internal/hook"
 )
 
-// Bounds of access tokens. docs/limits.md lists the bounds.
+// Bounds of access tokens, also listed in docs/limits.md.
 const (
 	keptTokens     = 1000             // in one process; an unused token makes room for a newer one
 	maxTokenAnswer = 64 << 10         // bytes read of an answer of a token endpoint
-	unknownLife    = 5 * time.Minute  // of a token without expires_in
-	tokenMargin    = 30 * time.Second // before the end of a token's life; at most half of the life
+	unknownLife    = 5 * time.Minute  // life of a token without expires_in
+	tokenMargin    = 30 * time.Second // a token is used until this long before its end; at most half of its life
 )
 
-// Grant is the way to the access token of a request: OAuth 2.0 client credentials.
+// Grant says how to get the access token of a request: OAuth 2.0 client credentials.
 type Grant struct {
 	hook.OAuth
 
@@ -36,8 +36,8 @@ type Grant struct {
 	Secret string          // of the client
 }
 
-// Tokens keeps the access tokens of a process. A token lives until shortly before its
-// end, or until the endpoint refuses it. Tokens is safe for concurrent use.
+// Tokens keeps the access tokens of a process. A token is used until shortly before its end, or
+// until the endpoint refuses it. Tokens is safe for concurrent use.
 type Tokens struct {
 	kept    *lru.Cache[Grant, accessToken]
 	flights singleflight.Group
@@ -48,9 +48,9 @@ type accessToken struct {
 	ends time.Time
 }
 
-// NewTokens returns Tokens without a token.
+// NewTokens returns empty Tokens.
 func NewTokens() *Tokens {
-	kept, _ := lru.New[Grant, accessToken](keptTokens) // an error for a size of 0 only
+	kept, _ := lru.New[Grant, accessToken](keptTokens) // fails only for a size of 0
 	return &Tokens{kept: kept}
 }
 
@@ -58,12 +58,12 @@ func NewTokens() *Tokens {
 type fetched struct {
 	token   accessToken
 	problem string // for the endpoint's owner; empty with a token
-	cut     bool   // the attempt that asked came to its end
+	cut     bool   // the attempt that asked for the token ended first
 }
 
-// postPrepared posts the request, with an access token if the request needs one. After
-// the answer 401 to a kept token, postPrepared gets another token and posts once more.
-// The 401 to a token of this attempt is the answer.
+// postPrepared posts the request, with an access token if it needs one. If a kept token is
+// answered with 401, postPrepared gets another one and posts once more. If a token that was
+// requested for this attempt is answered with 401, that is the outcome.
 func (s *Sender) postPrepared(ctx context.Context, p *Prepared) hook.Outcome {
 	if problem := s.Policy.CheckURL(p.URL); problem != "" {
 		return hook.Outcome{Class: hook.ClassBlocked, URL: p.URL, Error: "The endpoint's URL " + problem + "."}
@@ -87,7 +87,7 @@ func (s *Sender) postPrepared(ctx context.Context, p *Prepared) hook.Outcome {
 	return outcome
 }
 
-// with returns the request with the token in a header of its own.
+// with returns the request with the token in its Authorization header.
 func (p Prepared) with(token accessToken) *Prepared {
 	own := maps.Clone(p.Own)
 	if own == nil {
@@ -98,16 +98,16 @@ func (p Prepared) with(token accessToken) *Prepared {
 	return &p
 }
 
-// fetchOnce returns another token than old, which is over or refused. All attempts that
-// want a token of one grant at the same time wait for one request, each at most until its
-// own end, and share its failure. The request has the time of the attempt that began it:
-// after the end of that attempt, one of the others asks again.
+// fetchOnce returns another token than old, which has ended or was refused. All attempts that
+// want a token of the same grant at the same time wait for one request, each at most until its
+// own end, and share its failure. The request ends with the attempt that started it; if others
+// still wait, one of them asks again.
 func (s *Sender) fetchOnce(ctx context.Context, p *Prepared, old accessToken) fetched {
 	grant := *p.Grant
 	for {
 		result := s.Tokens.flights.DoChan(grant.key(), func() (any, error) {
 			if kept, ok := s.Tokens.kept.Get(grant); ok && kept.text != old.text && s.Now().Before(kept.ends) {
-				return fetched{token: kept}, nil // an attempt was faster
+				return fetched{token: kept}, nil // another attempt was faster
 			}
 			f := s.fetch(ctx, grant, p.Header.Get("User-Agent"))
 			if f.problem == "" {
@@ -127,8 +127,7 @@ func (s *Sender) fetchOnce(ctx context.Context, p *Prepared, old accessToken) fe
 	}
 }
 
-// key returns the grant as a text. Each part stands in quotes, so different grants have
-// different texts.
+// key returns the grant as a text. Each part is quoted, so different grants have different texts.
 func (g Grant) key() string {
 	var text []byte
 	for _, part := range []string{string(g.For), g.TokenURL, g.ClientID, g.Secret, g.Scope, g.Audience, strconv.FormatBool(g.InBody)} {
@@ -137,8 +136,8 @@ func (g Grant) key() string {
 	return string(text)
 }
 
-// fetch asks the token endpoint for a token (RFC 6749, section 4.4.2), without redirects:
-// a redirect would lead the client's secret to another URL.
+// fetch asks the token endpoint for a token (RFC 6749, section 4.4.2). It follows no redirect,
+// which would send the client's secret to another URL.
 func (s *Sender) fetch(ctx context.Context, g Grant, userAgent string) fetched {
 	if problem := s.Policy.CheckURL(g.TokenURL); problem != "" {
 		return fetched{problem: "token_url " + problem + "."}
@@ -175,7 +174,7 @@ func (s *Sender) fetch(ctx context.Context, g Grant, userAgent string) fetched {
 	return fetched{token: accessToken{text: token.AccessToken, ends: s.Now().Add(life - min(tokenMargin, life/2))}}
 }
 
-// bounded bounds the answers, and names the sender.
+// bounded limits the size of answers, and sets the user agent.
 type bounded struct {
 	http.RoundTripper
 
@@ -197,8 +196,8 @@ func (b bounded) RoundTrip(r *http.Request) (*http.Response, error) {
 	return response, nil
 }
 
-// problemOf returns the reason against a token, for the endpoint's owner. The text holds
-// nothing that the token endpoint chose freely: the answer may repeat the secret.
+// problemOf returns why there is no token, for the endpoint's owner. The text contains nothing
+// that the token endpoint can choose freely, because its answer may repeat the secret.
 func problemOf(err, ended error, handshake bool) string {
 	if refused, ok := errors.AsType[*oauth2.RetrieveError](err); ok {
 		text := "the token endpoint answered " + strings.TrimSpace(strconv.Itoa(refused.Response.StatusCode)+" "+http.StatusText(refused.Response.StatusCode))

@@ -30,10 +30,10 @@ type authority struct {
 	mu    sync.Mutex
 	now   time.Time
 	issue func() (status int, body string) // of the token endpoint
-	valid string                           // token; empty: every request is delivered
+	valid string                           // the only token accepted; empty: every request is delivered
 }
 
-// authorize returns an authority that gives the tokens t1, t2, ... for an hour.
+// authorize returns an authority that issues the tokens t1, t2, ..., valid for an hour.
 func authorize(t *testing.T) *authority {
 	t.Helper()
 
@@ -136,8 +136,8 @@ func TestSender_Send_asksForATokenByClientCredentials(t *testing.T) {
 	}
 }
 
-// A token is used again until shortly before its end, for the same endpoint and grant
-// only. The token endpoint is asked at those steps.
+// A token is used again until shortly before its end, but only for the same endpoint and grant.
+// asked has the steps at which the token endpoint is asked.
 func TestSender_Send_keepsTheToken(t *testing.T) {
 	t.Parallel()
 
@@ -151,7 +151,7 @@ func TestSender_Send_keepsTheToken(t *testing.T) {
 	for _, step := range []struct {
 		name    string
 		request send.Request
-		after   time.Duration // of the first attempt
+		after   time.Duration // since the first attempt
 		want    string
 	}{
 		{name: "the first attempt", request: r, after: 0, want: "t1"},
@@ -176,8 +176,8 @@ func TestSender_Send_keepsTheToken(t *testing.T) {
 	}
 }
 
-// The endpoint accepts only one of the tokens t1, t2, ... A kept token gets one
-// replacement; the 401 to a token of the attempt is the answer.
+// The endpoint accepts only one of the tokens t1, t2, ... A kept token is replaced once; if a
+// token that was requested for the attempt is answered with 401, that is the outcome.
 func TestSender_Send_replacesARefusedTokenOnce(t *testing.T) {
 	t.Parallel()
 
@@ -207,7 +207,7 @@ func TestSender_Send_replacesARefusedTokenOnce(t *testing.T) {
 	}
 }
 
-// The refusal comes from a server that never got the token.
+// The 401 comes from a server that never got the token.
 func TestSender_Send_keepsTheTokenRefusedElsewhere(t *testing.T) {
 	t.Parallel()
 
@@ -230,7 +230,7 @@ func TestSender_Send_keepsTheTokenRefusedElsewhere(t *testing.T) {
 	}
 }
 
-// Attempts of one endpoint at the same time share the request for a token.
+// Concurrent attempts of one endpoint share the request for a token.
 func TestSender_Send_asksForOneTokenAtATime(t *testing.T) {
 	t.Parallel()
 
@@ -274,8 +274,8 @@ func TestSender_Send_asksForOneTokenAtATime(t *testing.T) {
 	}
 }
 
-// The attempt that asks for the token ends, because its time is over. The attempt that waits
-// for the same token has time left, and asks by itself.
+// The attempt that asked for the token ends, because its time is over. Another attempt that waits
+// for the same token has time left, and asks itself.
 func TestSender_Send_asksAgainAfterTheEndOfAnotherAttempt(t *testing.T) {
 	t.Parallel()
 
@@ -311,8 +311,8 @@ func TestSender_Send_asksAgainAfterTheEndOfAnotherAttempt(t *testing.T) {
 	})
 }
 
-// Each failure is a transient outcome with a reason. No reason repeats the answer: the
-// answer may repeat the secret. No request reaches the endpoint.
+// Each failure is a transient outcome with a reason. No reason repeats the answer, which may
+// contain the secret. No request reaches the endpoint.
 func TestSender_Send_tellsWhyThereIsNoToken(t *testing.T) {
 	t.Parallel()
 
@@ -403,7 +403,7 @@ func TestSender_Send_waitsForTheTokenWithinTheTimeout(t *testing.T) {
 	same(t, s.Send(ctx, r), hook.Outcome{Class: hook.ClassToken, Error: want, URL: silent.URL})
 }
 
-// A short or unknown life is no reason to ask for each attempt.
+// A token that lives shortly, or for an unknown time, is still used for more than one attempt.
 func TestSender_Send_keepsTokensOfAnyLife(t *testing.T) {
 	t.Parallel()
 

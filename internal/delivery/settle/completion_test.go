@@ -281,7 +281,7 @@ func TestCompletion_CompleteAfterConcurrentWrites(t *testing.T) {
 	}
 }
 
-// The deaths of an hour, as counted for the review and the statistics of the endpoint.
+// The deaths of an hour, as they count for the review and the statistics of the endpoint.
 func TestCompletion_CompleteTakesTheDeathBack(t *testing.T) {
 	t.Parallel()
 

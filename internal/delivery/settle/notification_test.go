@@ -30,8 +30,8 @@ func (n *topic) Notify(context.Context, hook.Notification) error {
 	return n.err
 }
 
-// A broken notifier must not stop a settlement: the deliveries are counted and
-// retired, and the log names the failure at level ERROR, for the query "errors".
+// A broken notifier must not stop a settlement: the deliveries are counted and retired, and a log
+// line at level ERROR, which the query "errors" finds, names the failure.
 func TestCompletion_CompleteWithoutTheNotification(t *testing.T) {
 	t.Parallel()
 
@@ -63,8 +63,8 @@ func TestCompletion_CompleteWithoutTheNotification(t *testing.T) {
 	}
 }
 
-// The notification comes last: a notifier without an answer must not use up the time
-// of the settlement. After a fault of the settlement the next call notifies.
+// The notification comes last, because a notifier that does not respond must not use up the time
+// of the settlement. After a fault of the settlement, the next call notifies.
 func TestCompletion_CompleteNotifiesLast(t *testing.T) {
 	t.Parallel()
 

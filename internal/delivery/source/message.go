@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// Attributes of a message, as the producer gives them. A message with the first or the
-// second has the payload alone as its body.
+// Attributes of a message, as set by the producer. If it has the first or the second, its body is
+// the payload alone.
 const (
 	AttrTenant         = "tenant"
 	AttrEventType      = "event_type"
@@ -20,15 +20,16 @@ const (
 const (
 	AttrID      = "surehook_id"      // of the first message: the default idempotency key
 	AttrSentAt  = "surehook_sent_at" // of the first message, in milliseconds since 1970
-	AttrReturns = "surehook_returns" // to the events queue, because of a tenant's limit
+	AttrReturns = "surehook_returns" // how often it was sent back to the events queue because of a tenant's limit
 	AttrReason  = "surehook_reason"  // of a reject
 )
 
-// attrRuleError is the reason of EventBridge, for an event that a rule could not send to the
-// events queue. https://docs.aws.amazon.com/eventbridge/latest/userguide/eb-rule-dlq.html
+// attrRuleError is EventBridge's reason for an event that a rule could not send to the events
+// queue. https://docs.aws.amazon.com/eventbridge/latest/userguide/eb-rule-dlq.html
 const attrRuleError = "ERROR_MESSAGE"
 
-// Attributes returns the names that a message sent again keeps. SQS takes 10 attributes.
+// Attributes returns the names of the attributes that a message keeps when it is sent again. SQS
+// takes 10 attributes.
 func Attributes() []string {
 	return []string{AttrTenant, AttrEventType, AttrIdempotencyKey, AttrTraceParent, AttrID, AttrSentAt, AttrReturns, AttrReason}
 }
@@ -37,9 +38,9 @@ func Attributes() []string {
 type Message struct {
 	ID         string // of this message
 	Body       string
-	Attributes map[string]string // those of Attributes; never empty texts
+	Attributes map[string]string // only those named by Attributes; no value is empty
 	SentAt     time.Time         // of this message
-	Receipt    string            // of a received message, to delete it
+	Receipt    string            // of a received message, for deleting it
 }
 
 // First returns the id and the time of the first message with this content.
@@ -56,18 +57,18 @@ func (m Message) First() (id string, at time.Time) {
 	return id, at
 }
 
-// Reason returns why the message is a reject; empty for an event, and for a reject that
-// another service sent without a reason: SQS after the most receives.
+// Reason returns why the message is a reject. It is empty for an event, and for a reject that
+// another service sent without a reason, such as SQS after too many receives.
 func (m Message) Reason() string {
 	return cmp.Or(m.Attributes[AttrReason], m.Attributes[attrRuleError])
 }
 
 func (m Message) returns() int {
-	n, _ := strconv.Atoi(m.Attributes[AttrReturns]) // 0 without
+	n, _ := strconv.Atoi(m.Attributes[AttrReturns]) // 0 without the attribute
 	return max(n, 0)
 }
 
-// size returns the bytes of the message with the attributes that a copy keeps.
+// size returns the bytes of the message, with the attributes that a copy keeps.
 func (m Message) size() int {
 	n := len(m.Body)
 	for name, value := range m.Attributes {
@@ -91,7 +92,7 @@ func (m Message) Again() Message {
 	return again
 }
 
-// returned returns the message for a further wait in the queue.
+// returned returns the message to send back to the queue for a further wait.
 func (m Message) returned() Message {
 	again := m.Again()
 	again.Attributes[AttrReturns] = strconv.Itoa(m.returns() + 1)
@@ -107,7 +108,7 @@ func (m Message) rejected(reason string) Message {
 	delete(again.Attributes, AttrReturns)
 	reason = strings.ToValidUTF8(reason[:min(len(reason), maxReason)], "")
 	again.Attributes[AttrReason] = strings.Map(func(r rune) rune {
-		if r < ' ' || r == '\uFFFE' || r == '\uFFFF' { // SQS refuses most of them; a name in the body may have any
+		if r < ' ' || r == '\uFFFE' || r == '\uFFFF' { // SQS refuses most of them, and a name in the body may contain any
 			return ' '
 		}
 		return r

@@ -13,7 +13,8 @@ import (
 	"surehook.example/surehook/internal/rule/trace"
 )
 
-// maxMessage leaves 1 KiB of the 272 KiB of a message for the attributes of a return.
+// maxMessage leaves 1 KiB of the 272 KiB of a message for the attributes that are added when it
+// is sent again.
 const maxMessage = hook.MaxPayload + 15<<10
 
 // Reader reads the three forms of a message.
@@ -21,11 +22,11 @@ const maxMessage = hook.MaxPayload + 15<<10
 //   - With the attribute tenant or event_type: the body is the payload, byte for byte.
 //   - An event of EventBridge: detail-type is the event type, detail the payload, byte for
 //     byte, and id the idempotency key.
-//   - All others: the body of a post to the API, with the field tenant.
+//   - Anything else: the body of a post to the API, with an additional field tenant.
 type Reader struct {
-	// Tenant is the path of the tenant in an event of EventBridge: names with dots between.
+	// Tenant is the path of the tenant in an event of EventBridge: names separated by dots.
 	Tenant string
-	// Body reads the third form. Fields of a wrong form are in the request.
+	// Body reads the third form. Malformed fields are reported in the request.
 	Body func(body []byte, traceParent string) (tenant string, r ingest.Request, err error)
 }
 

@@ -16,7 +16,8 @@ import (
 	"surehook.example/surehook/internal/rule/retry"
 )
 
-// concurrency limits the tenants, and the messages sent again, at the same time.
+// concurrency limits how many tenants, and how many messages to send again, are processed at the
+// same time.
 const concurrency = 16
 
 // Acceptor accepts events. It is *ingest.Acceptor.
@@ -26,8 +27,8 @@ type Acceptor interface {
 
 // Queue holds messages to accept.
 type Queue interface {
-	// Return sends the message to the events queue in the group, after the delay of at most
-	// hook.MaxQueueDelay. An empty group is none.
+	// Return sends the message back to the events queue, in the group, after a delay of at most
+	// hook.MaxQueueDelay. An empty group means no group.
 	Return(ctx context.Context, m Message, group string, delay time.Duration) error
 	// Reject sends the message to the rejects.
 	Reject(ctx context.Context, m Message) error
@@ -50,11 +51,11 @@ type post struct {
 	tenant  hook.TenantID
 	request ingest.Request
 	result  ingest.Result
-	err     error // of the form, of the acceptance, or of the end
+	err     error // of reading the message, accepting its event, or ending it
 }
 
-// ProcessBatch accepts the events of the messages, and returns the ids of the messages for
-// another delivery.
+// ProcessBatch accepts the events of the messages, and returns the ids of the messages that must
+// come again.
 func (s *Source) ProcessBatch(ctx context.Context, messages []Message) (failed []string) {
 	posts := make([]post, len(messages))
 	tenants := make(map[hook.TenantID][]*post)
@@ -97,7 +98,7 @@ func (s *Source) accept(ctx context.Context, tenant hook.TenantID, posts []*post
 	}
 }
 
-// end ends a message, or returns the reason for another delivery.
+// end ends a message, or returns why it must come again.
 func (s *Source) end(ctx context.Context, p post) error {
 	if p.err == nil {
 		const line = names.LineIngested
@@ -123,14 +124,14 @@ func (s *Source) end(ctx context.Context, p post) error {
 	return nil
 }
 
-// wrong reports whether the code means that the message never becomes right by itself. All
-// other errors bring the message again.
+// wrong reports whether the code means that the message can never be accepted. After any other
+// error the message comes again.
 func wrong(code hook.Code) bool {
 	return slices.Contains([]hook.Code{hook.CodeInvalid, hook.CodeMismatch, hook.CodeTooLarge, hook.CodeForbidden, hook.CodeConflict}, code)
 }
 
-// wait sends a message past the tenant's limit to the queue again. A repetition after a crash
-// between the two messages is accepted once: both have one idempotency key.
+// wait sends a message past the tenant's limit back to the queue. If a crash leaves both
+// messages, the event is still accepted once, because both have the same idempotency key.
 func (s *Source) wait(ctx context.Context, p post) error {
 	delay := min(retry.Redelivery(p.message.returns()+1, s.Rand()), hook.MaxQueueDelay)
 	if err := s.Queue.Return(ctx, p.message.returned(), string(p.tenant), delay); err != nil {
@@ -143,7 +144,7 @@ func (s *Source) wait(ctx context.Context, p post) error {
 	return nil
 }
 
-// log names the code of a refusal: its text may hold parts of the payload.
+// log logs the code of a refusal, but not its text, which may contain parts of the payload.
 func (s *Source) log(ctx context.Context, level slog.Level, line string, p post, err error, metrics ...emf.Metric) {
 	attrs := []slog.Attr{slog.String(names.LogMessage, p.message.ID)}
 	if p.tenant != "" {

@@ -22,7 +22,7 @@ import (
 	"surehook.example/surehook/internal/names"
 )
 
-// bundle is a source over the store in memory. It is its own queue, with a failure.
+// bundle is a source over the store in memory. It is also the queue, which may fail.
 type bundle struct {
 	*source.Source
 
@@ -171,8 +171,8 @@ func TestProcessBatch_forms(t *testing.T) {
 	}
 }
 
-// TestProcessBatch_rejects checks that a wrong message moves to the rejects with its reason,
-// and that the others of its batch are accepted.
+// TestProcessBatch_rejects checks that a wrong message moves to the rejects with its reason, and
+// that the other events of its batch are accepted.
 func TestProcessBatch_rejects(t *testing.T) {
 	t.Parallel()
 
@@ -219,8 +219,8 @@ func TestProcessBatch_rejects(t *testing.T) {
 	}
 }
 
-// TestProcessBatch_limit checks that the events of a tenant past its limit wait with a growing
-// delay and without end, and that the events of another tenant do not.
+// TestProcessBatch_limit checks that events past their tenant's limit wait with a growing delay,
+// however often, and that the events of another tenant do not wait.
 func TestProcessBatch_limit(t *testing.T) {
 	t.Parallel()
 
@@ -268,7 +268,7 @@ func (l limited) AcceptBatch(ctx context.Context, tenant hook.TenantID, requests
 	return l.Acceptor.AcceptBatch(ctx, tenant, requests)
 }
 
-// TestProcessBatch_failures checks that SQS keeps what could not be ended.
+// TestProcessBatch_failures checks that SQS keeps the messages that could not be ended.
 func TestProcessBatch_failures(t *testing.T) {
 	t.Parallel()
 
@@ -306,7 +306,7 @@ func (f fails) AcceptBatch(_ context.Context, _ hook.TenantID, requests []ingest
 	return slices.Repeat([]ingest.Result{{Err: f.err}}, len(requests))
 }
 
-// TestProcessBatch_codes checks what each refusal does with its message.
+// TestProcessBatch_codes checks what happens to the message of each kind of refusal.
 func TestProcessBatch_codes(t *testing.T) {
 	t.Parallel()
 
@@ -340,7 +340,7 @@ func TestProcessBatch_codes(t *testing.T) {
 	}
 }
 
-// TestProcessBatch_lines checks that no line has a part of a wrong payload.
+// TestProcessBatch_lines checks that no log line contains a part of a wrong payload.
 func TestProcessBatch_lines(t *testing.T) {
 	t.Parallel()
 
@@ -352,7 +352,8 @@ func TestProcessBatch_lines(t *testing.T) {
 	}
 }
 
-// TestProcessBatch_room checks that a message has room for the attributes of its return.
+// TestProcessBatch_room checks that a message has room for the attributes that are added when it
+// is sent again.
 func TestProcessBatch_room(t *testing.T) {
 	t.Parallel()
 

@@ -31,8 +31,8 @@ func WorkTime(n float64, memoryMB int) time.Duration {
 	return time.Duration(work * processorMB / float64(memoryMB))
 }
 
-// HandshakeWork is the work of a whole processor for the client's side of a TLS handshake,
-// the verification of the certificates included: an estimate, not a measurement.
+// HandshakeWork is the CPU time of the client's side of a TLS handshake, including the
+// verification of the certificates, on a whole processor: an estimate, not a measurement.
 const HandshakeWork = time.Millisecond
 
 // HandshakeTime returns the time of the work for n new connections, in a function with the

@@ -78,7 +78,7 @@ func (l *Ledger) Reset() {
 	l.sizes, l.faults = make(map[string]int), nil
 }
 
-// Add counts usage beside the requests of the SDK.
+// Add counts usage that does not come from the SDK's requests.
 func (l *Ledger) Add(u Usage) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

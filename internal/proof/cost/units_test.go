@@ -118,7 +118,7 @@ func TestUsage_Bill(t *testing.T) {
 	}
 }
 
-// An item has 100 bytes more in the table, and each of its index rows, too. A refused write
+// An item takes 100 more bytes in the table, and so does each of its index rows. A refused write
 // stores nothing.
 func TestStored(t *testing.T) {
 	t.Parallel()
@@ -133,7 +133,7 @@ func TestStored(t *testing.T) {
 	}
 }
 
-// A handshake takes 1 ms of a processor, and 160 MB have about a eleventh of one.
+// A handshake takes 1 ms of a processor, of which 160 MB have about an eleventh.
 func TestHandshakeTime(t *testing.T) {
 	t.Parallel()
 

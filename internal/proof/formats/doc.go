@@ -1,8 +1,8 @@
 // Package formats keeps what each build wrote, and proves that today's code reads it: the
 // items of the table, the bodies of messages, and the cursors of lists.
 //
-// testdata has a folder per build. The folder unreleased is of today's code, and a release
-// makes a copy with its version. A folder has
+// testdata has a folder for each build. The folder unreleased belongs to today's code; a
+// release copies it under its version. A folder has
 //
 //   - items, one file per kind of item, in DynamoDB's JSON;
 //   - messages.json and cursors.json, by name;
@@ -22,9 +22,9 @@
 //	go test ./internal/proof/formats -args -update
 //
 // It writes the folder unreleased, and the meanings of all builds. It never changes what a
-// released build wrote. A changed meaning of a released build is a mistake, unless only a
-// name in the code changed.
+// released build wrote. If the meaning of a released build changes, that is a mistake, unless
+// only a name in the code has changed.
 //
-// The values of some attributes are random: see settled. Payloads compress to other bytes
-// with another version of the library, which is no change of a format.
+// The values of some attributes are random: see settled. Another version of the compression
+// library may compress payloads to other bytes, which is not a change of a format.
 package formats

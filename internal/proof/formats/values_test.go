@@ -109,7 +109,7 @@ func event(n int, targets ...hook.Target) hook.Event {
 	}
 }
 
-// large returns an event whose payload is worth to compress.
+// large returns an event whose payload is worth compressing.
 func large(e hook.Event) hook.Event {
 	e.Payload = fmt.Appendf(nil, `{"order": %q}`, bytes.Repeat([]byte("4711 "), 400))
 	return e

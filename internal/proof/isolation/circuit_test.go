@@ -49,7 +49,7 @@ func poisoned(t *testing.T, s setup, retries hook.RetryPolicy) (took time.Durati
 	return took
 }
 
-// hangs lets a fast endpoint answer 503, then its probe, and then nothing.
+// hangs makes a fast endpoint answer 503, then its probe, and then nothing at all.
 func hangs(t *testing.T, s setup) (measured string) {
 	t.Helper()
 
@@ -84,7 +84,7 @@ func hangs(t *testing.T, s setup) (measured string) {
 	return measured
 }
 
-// randomFailures looks at the circuit of an endpoint with an isolated failure now and then.
+// randomFailures observes the circuit of an endpoint that fails now and then.
 func randomFailures(t *testing.T, s setup) (measured string) {
 	t.Helper()
 

@@ -1,6 +1,6 @@
-// Package isolation proves that the trouble of one endpoint is its own. The tests run a
-// model of the deployed stack in virtual time, and measure what endpoints in trouble
-// take from the others.
+// Package isolation proves that an endpoint in trouble does not affect the others. The tests
+// run a model of the deployed stack in virtual time, and measure what such endpoints take from
+// the others.
 //
 // # The model
 //
@@ -13,9 +13,9 @@
 //
 // # The rows
 //
-// A row is a case with a bound. A test runs each row; the row fails when the bound does
-// not hold. Bounds are ratios, counts, and durations of virtual time: the speed of the
-// machine does not count. `make isolation` writes the measured values into
+// A row is a case with a bound. A test runs each row, which fails if the bound does not hold.
+// Bounds are ratios, counts, and durations of virtual time, so they do not depend on the speed
+// of the machine. `make isolation` writes the measured values into
 // docs/isolation.md. The values differ by some percent between runs, because goroutines
 // with the same virtual time run in any order.
 package isolation

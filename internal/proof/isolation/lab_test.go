@@ -58,8 +58,8 @@ type lab struct {
 
 // setup is the clock and the size of the cases.
 type setup struct {
-	clock bool // the clock of the machine, no durations of the model, and fewer events: measured, and not asserted
-	full  bool // the sizes of the document; otherwise smaller sizes where the large ones take long
+	clock bool // real time, without the durations of the model and with fewer events: measured, but not asserted
+	full  bool // the sizes of the document; otherwise smaller ones where the full ones take long
 }
 
 // run runs f with a lab.
@@ -210,7 +210,7 @@ func (l *lab) until(most time.Duration, holds func() bool) time.Duration {
 	return l.untilBy(10*time.Millisecond, most, holds)
 }
 
-// untilBy is until with looks at the condition by the step: a look at thousands of
+// untilBy is until, but checks the condition only once per step, because a check of thousands of
 // endpoints takes long.
 func (l *lab) untilBy(step, most time.Duration, holds func() bool) time.Duration {
 	begun := time.Now()

@@ -9,9 +9,9 @@ import (
 	"surehook.example/surehook/internal/rule/isolation"
 )
 
-// One answer in 200 is late, at 180 events a second: the batches are of one or two
-// attempts, and each late attempt is half of its batch. The endpoint stays fast, and is
-// slow at once when all answers are late.
+// One answer in 200 is late, at 180 events a second. Batches have only one or two attempts, so
+// each late attempt is half of its batch. The endpoint must stay fast, and become slow at once
+// when all answers are late.
 func TestFewLateAnswers(t *testing.T) {
 	t.Parallel()
 

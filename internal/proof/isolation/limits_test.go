@@ -88,9 +88,9 @@ func rateRaised(t *testing.T, s setup) (measured string) {
 	return measured
 }
 
-// In one process an attempt ends before the next rate slot, a millisecond later: no claim may
-// wait a second of the queue for that. An event posted right after the raise is behind a
-// hundred others.
+// In one process an attempt ends before the next rate slot, which is a millisecond later. No
+// claim may wait for it, because the queue delays by whole seconds. An event posted right after
+// the raise is behind a hundred others.
 func TestRateRaised_InOneProcess(t *testing.T) {
 	t.Parallel()
 

@@ -10,9 +10,10 @@ import (
 	"testing"
 )
 
-// TestMutations proves that the rows and tests of isolation can fail: an overlay takes each
-// rule out of the code, and the row or the test must fail. Chance decides which deliveries meet:
-// without its rule, the row "slow tenant" passes once in three runs. So a row has up to five.
+// TestMutations proves that the rows and tests of isolation can fail: an overlay takes each rule
+// out of the code, and its row or test must fail. Which deliveries meet is a matter of chance:
+// without its rule, the row "slow tenant" still passes once in three runs. So a row is run up to
+// five times.
 func TestMutations(t *testing.T) {
 	t.Parallel()
 

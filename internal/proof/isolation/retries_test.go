@@ -11,8 +11,8 @@ import (
 	"surehook.example/surehook/internal/hook"
 )
 
-// retryBehindNew keeps new events waiting at an endpoint, more than it takes, and looks
-// when a delivery that failed once has its second attempt.
+// retryBehindNew keeps more new events waiting than the endpoint can take, and measures when a
+// delivery that failed once gets its second attempt.
 func retryBehindNew(t *testing.T, s setup) (measured string) {
 	t.Helper()
 
@@ -51,8 +51,8 @@ func retryBehindNew(t *testing.T, s setup) (measured string) {
 	return measured
 }
 
-// poisonCost measures what an attempt that fails takes from the others of its endpoint:
-// the deliveries that the endpoint would get instead.
+// poisonCost measures what a failing attempt takes from the other deliveries of its endpoint: the
+// deliveries that the endpoint would get instead.
 func poisonCost(t *testing.T, s setup) (measured string) {
 	t.Helper()
 
@@ -98,8 +98,8 @@ func (r rate) cost(t *testing.T, s setup, alone rate) (each float64) {
 	return each
 }
 
-// goodRate returns the rate of an endpoint with waiting deliveries, posted within a minute.
-// Each is with the chance of one in so many of a type that always fails; 0: none.
+// goodRate returns the rate of an endpoint with waiting deliveries, posted within a minute. One
+// in so many is of a type that always fails; 0: none.
 func goodRate(t *testing.T, s setup, one int, retries hook.RetryPolicy) (r rate) {
 	t.Helper()
 

@@ -1,8 +1,8 @@
-// Package porttest contains the conformance suites of the ports. Package memory
-// passes the suites in every test run, the store over a table included. The adapters in
-// internal/aws pass the suites on every emulator.
+// Package porttest contains the conformance suites of the ports. They run on package memory,
+// with the store over a table, in every test run, and on the adapters in internal/aws on every
+// emulator.
 //
-// Each suite is a function with a test and a constructor of fresh implementations
-// as arguments. A suite turns the contract in the port's comments into subtests,
-// concurrent calls included. Behavior without a subtest is not guaranteed.
+// A suite is a function that takes a test and a constructor of fresh implementations. It turns
+// the contract in the port's comments into subtests, including concurrent calls. Behavior
+// without a subtest is not guaranteed.
 package porttest

@@ -1,5 +1,5 @@
 // Package reliability compares Surehook's default treatment of endpoints with a
-// plain retry schedule, on the same outages. The package is a test: the real use
+// plain retry schedule, on the same outages. It consists of tests only: the real use
 // cases run over the memory ports for 30 days of a virtual clock.
 //
 // # Outages

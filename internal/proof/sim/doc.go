@@ -5,11 +5,11 @@
 // # Effects
 //
 // Every request to the table is an effect, and so is every call of another port. A process
-// waits until the scheduler grants its effect. Exactly one process runs at any time. The
-// seed chooses the next effect, and its fault: refused, answer lost, repeated by the
-// client, or death of the process before or after the effect. Effects have names without
-// random parts: equal reads of one process are granted together, and so are the requests of
-// one list. So a run repeats itself exactly:
+// waits until the scheduler grants its effect, so exactly one process runs at any time. The
+// seed chooses the next effect and its fault: it is refused, its response is lost, the client
+// repeats it, or the process dies before or after it. The names of effects have no random
+// parts. Equal reads of one process are granted together, and so are the requests of one
+// list. So a run can be repeated exactly:
 //
 //	make sim SEED=4711 LEVEL=rough   prints the whole run
 //	make sim SEEDS=3000 FIRST=n      the run of the CI, at all levels in turn
@@ -17,23 +17,23 @@
 //
 // # The world
 //
-// The levels mild, rough and brutal are one table: level_test.go. The world has
-// messages handed out twice, late, or too often (maxReceiveCount, and the redrive by an
-// operator), stale receipts, schedules that linger, come late or twice, clocks seconds
-// apart, lost requests, times without the table, killed processes, some tenants, crowds of endpoints and of events, and receivers with
-// outages, slow times, poison events and herds of 429. Operators pause, resume,
+// The levels mild, rough and brutal are one table: level_test.go. In the world, messages are
+// handed out twice, late, or too often (maxReceiveCount, and the redrive by an operator),
+// receipts are stale, schedules linger or fire late or twice, clocks are seconds apart,
+// requests are lost, the table is unavailable for a time, and processes are killed. There are
+// several tenants, sometimes with many endpoints or events, and receivers with outages, slow
+// periods, events that always fail, and many 429s at once. Meanwhile operators pause, resume,
 // rotate, disable and delete, open and reset circuits, send test events, replay, cancel,
-// discard and redrive, erase events and add endpoints to events meanwhile.
+// discard and redrive, erase events and add endpoints to events.
 //
 // They also change what an attempt depends on: retry policies, max_age, retry_on, give_up_on,
-// filters, event types and shards. An attempt obeys a version of the endpoint that its process
-// may know: settings_test.go. One seed in eight erases a tenant with all that is under way:
-// erasure_test.go.
+// filters, event types and shards. An attempt must follow a version of the endpoint that its
+// process can have read: settings_test.go. One seed in eight erases a tenant while it is in
+// use: erasure_test.go.
 //
-// Some endpoints coalesce, and operators turn coalescing on and
-// off: coalesce_test.go.
+// Some endpoints coalesce, and operators turn coalescing on and off: coalesce_test.go.
 //
-// In one seed in eight, the events come by the queue: source_test.go.
+// In one seed in eight, the events come through the queue: source_test.go.
 //
 // In one seed in sixteen, an earlier and a later build run side by side: builds_test.go.
 //
@@ -43,36 +43,36 @@
 // full wave. Faults last for 25 minutes of virtual time. Checks have names:
 // names_test.go. They run at every effect, at the end of every process without a
 // fault, every minute, and after all work has ended. One seed in eight has no faults.
-// In another seed in eight, endpoints are paused and resumed all the time:
-// flap_test.go. In another, tokens get lost, an operator purges lanes, and the sweeper
-// brings all back: sweeper_test.go and stream_test.go. The others run without the sweeper,
-// which would hide lost tokens.
+// In another one in eight, endpoints are paused and resumed all the time: flap_test.go.
+// In another one, tokens are lost, an operator purges lanes, and the sweeper replaces them
+// all: sweeper_test.go and stream_test.go. The others run without the sweeper, which would
+// hide lost tokens.
 //
-// Each token is on a lane of its kind, and waits for the end of a window where events
-// coalesce: check_lane_test.go.
+// Each token must be on a lane of its kind, and one for a coalescing endpoint must wait for
+// the end of a window: check_lane_test.go.
 //
 // Requests, messages and writes of a delivery have bounds: check_bounds_test.go. Every
-// repeated request has a named fault, or a second token, of its own. Rates, in-flight
-// limits and lateness are checked in every seed. A fault moves the start of a wait to
-// its own time, so a level with many faults checks lateness less.
+// repeated request must be explained by a named fault or a second token of its own. Rates,
+// in-flight limits and lateness are checked in every seed. A fault restarts the wait that is
+// checked, so a level with many faults is less strict about lateness.
 //
 // # The table
 //
-// The faults of the table lie below the store: table_test.go. A partition of the table or of
-// an index takes a hundredth of DynamoDB's limits, by the keys that a request reads and
-// writes. A batch leaves the keys of throttled partitions unprocessed. Transactions
-// conflict with what meets them. Until a commit ends, lists and batches may see a half of
-// its items as before. An index follows each write after a lag of its own. Expired items
-// go in any order, or stay.
+// The faults of the table are below the store: table_test.go. A partition of the table or of
+// an index takes a hundredth of DynamoDB's limits, counted by the keys that a request reads
+// and writes. A batch leaves the keys of throttled partitions unprocessed. Transactions
+// conflict with concurrent writes. Until a commit ends, lists and batches may see some of its
+// items as before. An index follows each write after a random lag. Expired items are removed
+// in any order, or stay.
 //
 // The checks see what the store reads back after each write, whether or not the process
 // lives to see its answer: observe_test.go.
 //
 // # Mutations
 //
-// mutations_test.go lists bugs on purpose. With the tag "mutation", a test puts
-// each bug into the code, and the named check must find the bug. An ordinary test
-// checks that every bug still fits the code.
+// mutations_test.go lists deliberate bugs. With the tag "mutation", a test puts each of
+// them into the code, and the named check must find it. An ordinary test checks that
+// every bug still fits the code.
 //
 // All code is in test files: no deployed code imports the package.
 //

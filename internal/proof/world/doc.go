@@ -1,7 +1,6 @@
 // Package world is the test world of the use cases: the deployed store over a table in
 // memory, queues in memory, a clock that tests move, receivers with scripted answers, and
-// one crash injector.
-// Only tests import the package.
+// one crash injector. Only tests import the package.
 //
 // # Parts
 //
@@ -9,8 +8,8 @@
 // own (package sim, cost and reliability) reuse Wiring and NewEndpoint.
 //
 // World is a Wiring over package memory. Each invocation gets new use cases, and a context
-// that names its function: Calls and Crash tell the function under test by it. Tests that
-// call a use case themselves give it World.Context.
+// that names its function, by which Calls and Crash recognise the function under test. Tests
+// that call a use case themselves give it World.Context.
 //
 // # Crashes
 //

@@ -36,8 +36,8 @@ type Settings struct {
 	Slow bool // the endpoint is slow: the threshold is at most SlowFailures
 }
 
-// SlowFailures is the highest threshold of failures in a row for a slow endpoint, because each
-// of its failures occupies a function for longer.
+// SlowFailures caps the threshold of failures in a row for a slow endpoint, because each of its
+// failures occupies a function for longer.
 const SlowFailures = 3
 
 // Window is the rolling window of the failure rate.

@@ -29,8 +29,8 @@ func failing(failures int) circuit.Circuit {
 	return c
 }
 
-// begun returns the circuit with its first failures, to be stored as the next version.
-// A row of so many opens it.
+// begun returns the circuit with its first failures, to be stored as the next version. row
+// failures in a row open it.
 func begun(c circuit.Circuit, failures, row int) circuit.Circuit {
 	c.Failures, c.FailedIn, c.Row = failures, c.Version+1, row
 	return c
@@ -131,7 +131,7 @@ func TestCircuit_Settled(t *testing.T) {
 	}
 }
 
-// Five slots fail for good: the circuit opens with the fourth attempt admitted after the
+// All five slots fail from now on: the circuit opens at the fourth attempt admitted after the
 // first failure. With one success among those, it stays closed.
 func TestCircuit_SlotsFailTogether(t *testing.T) {
 	t.Parallel()
@@ -161,7 +161,8 @@ func TestCircuit_SlotsFailTogether(t *testing.T) {
 	}
 }
 
-// The length of the row that opens a circuit, by the attempts of ten minutes before it.
+// The length of the row that opens a circuit depends on the attempts of the ten minutes before
+// it.
 func TestCircuit_Row(t *testing.T) {
 	t.Parallel()
 
@@ -200,8 +201,8 @@ func TestCircuit_Row(t *testing.T) {
 	}
 }
 
-// The examples of docs/circuit.md, such as 15 of 20, are the fewest failures that open by
-// the rate.
+// The examples in docs/circuit.md, such as 15 of 20, are the fewest failures that open the
+// circuit by the rate.
 func TestCircuit_Document(t *testing.T) {
 	t.Parallel()
 
@@ -348,8 +349,8 @@ func TestCircuit_ByHand(t *testing.T) {
 	}
 }
 
-// A circuit opened by hand again and again during a probe gives no second lease before
-// the end of the first.
+// Opening a circuit by hand again and again during a probe gives no second lease before the first
+// one ends.
 func TestCircuit_ByHandTwice(t *testing.T) {
 	t.Parallel()
 
@@ -368,9 +369,9 @@ func TestCircuit_ByHandTwice(t *testing.T) {
 	}
 }
 
-// FuzzCircuit drives a circuit at random and checks the invariants: at most one
-// probe, a cooldown without decrease until a success, no lease while closed, and no
-// change by a late result.
+// FuzzCircuit drives a circuit at random and checks the invariants: at most one probe at a time,
+// a cooldown that never shrinks before a success, no lease while closed, and no effect of late
+// results.
 func FuzzCircuit(f *testing.F) {
 	f.Add([]byte{0, 0, 0, 0, 0, 9, 2, 3, 9, 2, 4, 1})
 	f.Add([]byte{5, 9, 9, 2, 9, 2, 4, 3, 6})

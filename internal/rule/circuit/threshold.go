@@ -24,7 +24,7 @@ const (
 	priorAttempts = 25
 )
 
-// longestRow is the longest row of failures that still counts as chance, whatever the history.
+// longestRow caps the row of failures that still counts as chance, whatever the history.
 const longestRow = 25
 
 // row returns the number of failures in a row that opens the circuit, given the counts before

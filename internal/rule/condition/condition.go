@@ -1,6 +1,6 @@
-// Package condition says in one word how an endpoint does: from its attempts, and not
-// from its circuit alone. A circuit opens for an endpoint that does not answer. It stays
-// closed for one that refuses every event, and those events are lost all the same.
+// Package condition sums up in one word how an endpoint is doing. It judges by the attempts
+// and not by the circuit alone: a circuit opens for an endpoint that does not answer, but
+// stays closed for one that refuses every event, although those events are lost, too.
 //
 //	state     when
 //	disabled  the status is disabled
@@ -24,8 +24,8 @@
 //	20 succeeded, 3 failed                      62 %  degraded
 //	20 succeeded, 20 failed                     20 %  failing
 //
-// Fewer than 3 failed attempts in all hours are no evidence: an attempt may fail, and its
-// retry succeeds. Any number is enough if a delivery died in the newest hour, or if no
+// Fewer than 3 failed attempts in all hours do not count, because an attempt may fail and
+// its retry succeed. Any number counts if a delivery died in the newest hour, or if no
 // attempt succeeded.
 //
 // The package knows neither clocks nor storage.
@@ -43,7 +43,7 @@ import (
 // after the clock hour of Span ago, so the current hour makes 25.
 const Span = 24 * time.Hour
 
-// The thresholds of the package comment.
+// The thresholds in the package comment.
 const (
 	failingBelow  = 0.5
 	degradedBelow = 0.9
@@ -84,7 +84,7 @@ func (s State) String() string {
 	return "unknown"
 }
 
-// Facts are what the condition follows from.
+// Facts are what a condition is derived from.
 type Facts struct {
 	Status      hook.Status
 	Reason      hook.Reason // of status paused or disabled
@@ -175,7 +175,7 @@ func judge(hours []stats.Hour) State {
 	return Healthy
 }
 
-// faded returns the weight of an hour before the newest.
+// faded returns the weight of an hour that began this long before the newest one.
 func faded(before time.Duration) float64 {
 	weight := 1.0
 	for ; before >= time.Hour; before -= time.Hour {
@@ -184,14 +184,14 @@ func faded(before time.Duration) float64 {
 	return weight
 }
 
-// results returns the attempts of the hour, and the successful ones.
+// results returns the number of attempts in the hour, and of successful ones.
 func results(h *stats.Hour) (attempts, successes int) {
 	attempts = h.Attempts()
 	return attempts, min(h.Classes[hook.ClassDelivered], attempts)
 }
 
-// below returns the condition since the first of the latest hours below the share. Hours
-// without attempts do not end these hours.
+// below returns the condition, which began with the first of the latest consecutive hours below
+// the share. Hours without attempts do not interrupt them.
 func below(share float64, state State, hours []stats.Hour) Condition {
 	c := Condition{State: state}
 	for i := len(hours) - 1; i >= 0; i-- {

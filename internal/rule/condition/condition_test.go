@@ -18,7 +18,7 @@ var now = time.Date(2026, 11, 21, 9, 30, 0, 0, time.UTC)
 
 func clock(hour int) time.Time { return time.Date(2026, 11, 21, hour, 0, 0, 0, time.UTC) }
 
-// counted is an hour with successful attempts and failed ones of a class.
+// counted is an hour with successful attempts, and failed ones of a class.
 func counted(ago, succeeded, failed int, class hook.Class) stats.Hour {
 	h := stats.Hour{Start: now.Truncate(time.Hour).Add(-time.Duration(ago) * time.Hour)}
 	for range succeeded {
@@ -35,7 +35,7 @@ func at(ago, succeeded, failed int) stats.Hour {
 	return counted(ago, succeeded, failed, hook.ClassTimeout)
 }
 
-// died is the hour with a death more.
+// died is the hour with one more death.
 func died(h stats.Hour) stats.Hour {
 	h.Dead++
 	return h

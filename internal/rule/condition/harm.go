@@ -2,7 +2,7 @@ package condition
 
 import "cmp"
 
-// Harm is a condition with what it costs.
+// Harm is a condition together with the damage it does.
 type Harm struct {
 	Condition
 
@@ -11,12 +11,12 @@ type Harm struct {
 	Failed  int // failed attempts
 }
 
-// Attention reports whether the owner should look at the endpoint: it does not work as it
-// should, does not work at all, or events were lost.
+// Attention reports whether the owner should look at the endpoint: it does not work properly, or
+// events were lost.
 func (h Harm) Attention() bool { return h.State < Healthy || h.Dead > 0 }
 
-// Compare orders by harm, worst first: failing endpoints with deaths, then by State; then
-// by deaths, by what waits, by failed attempts, and by the time since when.
+// Compare orders by harm, worst first: failing endpoints with deaths, then by State; then by
+// deaths, by waiting deliveries, by failed attempts, and by how long the condition has lasted.
 func Compare(a, b Harm) int {
 	return cmp.Or(
 		cmp.Compare(a.rank(), b.rank()), cmp.Compare(b.Dead, a.Dead), cmp.Compare(b.Waiting, a.Waiting),

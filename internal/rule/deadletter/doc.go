@@ -1,6 +1,6 @@
-// Package deadletter analyzes dead letters. The package groups dead letters by
-// endpoint, class and status, recognizes the pattern of each group, and makes one
-// suggestion per group. The package knows no clock and no store.
+// Package deadletter analyzes dead letters. It groups them by endpoint, class and status,
+// recognizes the pattern of each group, and makes one suggestion per group. It knows no
+// clock and no store.
 //
 // # Patterns
 //
@@ -30,6 +30,5 @@
 //
 // # Memory
 //
-// The memory of a group is bounded for any input. See tally for the loss of
-// exactness.
+// The memory of a group is bounded for any input. See tally for what becomes inexact.
 package deadletter

@@ -7,7 +7,7 @@ import (
 	"surehook.example/surehook/internal/rule/filter"
 )
 
-// What AWS documents about each operator, with patterns and events of our own:
+// What AWS documents about each operator, with our own patterns and events:
 // https://docs.aws.amazon.com/eventbridge/latest/userguide/eb-create-pattern-operators.html
 func TestFilter_EventBridge(t *testing.T) {
 	t.Parallel()
@@ -100,8 +100,8 @@ func TestFilter_EventBridge(t *testing.T) {
 	}
 }
 
-// What EventBridge refuses is refused, by the name of the part. So are the operators of
-// EventBridge that filters do not have.
+// Parse refuses what EventBridge refuses, and names the part. It also refuses the EventBridge
+// operators that filters do not support.
 func TestParse_EventBridgeRefuses(t *testing.T) {
 	t.Parallel()
 

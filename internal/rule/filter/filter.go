@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// Filter is a parsed filter. Several goroutines can use a Filter.
+// Filter is a parsed filter. It is safe for concurrent use.
 type Filter struct {
 	root   group
 	absent [][]string // the paths of all {"exists": false}
@@ -69,8 +69,8 @@ type Document struct {
 	root map[string]any
 }
 
-// NewDocument returns the document of an event. The payload must be JSON. A payload that is no
-// object is left out.
+// NewDocument returns the document of an event. The payload must be JSON. A payload that is not
+// an object is left out.
 func NewDocument(eventType string, payload []byte) Document {
 	root := map[string]any{"type": eventType}
 	dec := json.NewDecoder(bytes.NewReader(payload))
@@ -175,9 +175,9 @@ func (m *match) leaf(alternatives []condition, value any) bool {
 	return false
 }
 
-// absent reports that no element of any array has a scalar value at the path. The
-// answer is the same for the whole event. Without a payload every path below is
-// unknown, and no payload condition matches.
+// absent reports that no element of any array has a scalar value at the path. The answer holds
+// for the whole event. If the payload is not an object, every path below it is unknown, and no
+// condition on the payload matches.
 func (m *match) absent(index int) bool {
 	path := m.filter.absent[index]
 	if _, has := m.root["payload"]; !has && path[0] == "payload" {

@@ -91,7 +91,7 @@ func TestFilter_Matches(t *testing.T) {
 	}
 }
 
-// A payload without an object matches filters on the type only.
+// A payload that is not an object matches only filters on the type.
 func TestFilter_Matches_otherPayloads(t *testing.T) {
 	t.Parallel()
 

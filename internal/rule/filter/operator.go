@@ -10,7 +10,7 @@ import (
 	"surehook.example/surehook/internal/hook"
 )
 
-// Bytes of a step.
+// How many bytes of a text one step covers.
 const (
 	bytesOfText = 64 // compared as they are
 	bytesOfFold = 8  // compared without regard to case
@@ -19,7 +19,7 @@ const (
 // stepsOf returns the steps for a text that is compared.
 func stepsOf(text string, bytes int) int { return 1 + len(text)/bytes }
 
-// never is the condition of a wrong operator.
+// never is the condition in place of an invalid operator.
 func never() condition { return condition{1, func(any) bool { return false }} }
 
 // exact compares text, numbers included: 300, 300.0 and 3e2 differ, as in EventBridge.
@@ -88,7 +88,7 @@ func ofText(test func(value, operand string) bool, operand string, bytes int) co
 	}}
 }
 
-// bytesOf returns the bytes of a step of the operator on strings.
+// bytesOf returns how many bytes of a text one step of the string operator covers.
 func bytesOf(name string) int {
 	if name == "equals-ignore-case" {
 		return bytesOfFold
@@ -113,9 +113,9 @@ func (p *parser) text(name string, operand any, at string) condition {
 	return ofText(test, want, bytes)
 }
 
-// excludedTexts parses an operator on strings in anything-but: over one string or a list
-// of strings. EventBridge allows no empty prefix and no empty suffix here. The result is
-// nil for another name.
+// excludedTexts parses a string operator inside anything-but, which takes one string or a list of
+// strings. EventBridge allows no empty prefix and no empty suffix here. The result is nil for any
+// other name.
 func (p *parser) excludedTexts(name string, operand any, at string) (all []condition) {
 	test := textTest(name)
 	if test == nil {
@@ -142,8 +142,8 @@ func (p *parser) excludedTexts(name string, operand any, at string) (all []condi
 	return all
 }
 
-// hasPrefixFold compares as many characters as the prefix has: the upper case of a letter
-// can have another number of bytes.
+// hasPrefixFold compares as many characters as the prefix has: a letter can have another number
+// of bytes in upper case.
 func hasPrefixFold(s, prefix string) bool {
 	end := 0
 	for range prefix {
@@ -156,7 +156,7 @@ func hasPrefixFold(s, prefix string) bool {
 	return strings.EqualFold(s[:end], prefix)
 }
 
-// hasSuffixFold is hasPrefixFold for the end.
+// hasSuffixFold is hasPrefixFold for suffixes.
 func hasSuffixFold(s, suffix string) bool {
 	start := len(s)
 	for range suffix {

@@ -9,7 +9,7 @@ import (
 	"surehook.example/surehook/internal/hook"
 )
 
-// Parse returns the filter of the JSON, or what is wrong. field is the name of the JSON
+// Parse returns the filter in the JSON, or what is wrong with it. field is the name of the JSON
 // in the request; a JSON pointer to the wrong part follows the name.
 func Parse(raw []byte, field string) (*Filter, []hook.FieldError) {
 	p := parser{filter: &Filter{}}

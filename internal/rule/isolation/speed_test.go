@@ -47,7 +47,7 @@ func TestScore(t *testing.T) {
 	}
 }
 
-// TestScore_FollowsThe95thPercentile shares answers of a second out at random.
+// TestScore_FollowsThe95thPercentile mixes in answers of a second at random.
 func TestScore_FollowsThe95thPercentile(t *testing.T) {
 	t.Parallel()
 

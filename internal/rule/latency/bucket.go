@@ -1,6 +1,6 @@
 // Package latency stores durations of attempts as counts in logarithmic buckets and
-// computes percentiles. A histogram is small enough for one per hour in a record.
-// The package knows neither the meaning of the durations nor the store.
+// computes percentiles. A histogram is small enough to store one per hour. The
+// package knows neither what the durations mean nor where they are stored.
 //
 // # Buckets
 //
@@ -12,7 +12,7 @@
 //
 // # Error
 //
-// The relative error of the value is a at both bounds and less between the bounds,
+// The relative error of the value is a at both bounds and less between them,
 // with gamma = (1+a)/(1-a). With 110 buckets from 1 ms to 60 s, gamma is
 // 60000^(1/110) = 1.1052 and a is 4.997 %. The promised error is 5 %, so the
 // difference covers the rounding to nanoseconds. With 109 buckets a is 5.043 %.

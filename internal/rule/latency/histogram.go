@@ -58,7 +58,7 @@ func percentile(counts []int, p float64) (bucket int, ok bool) {
 		return 0, false
 	}
 	rank := 1
-	if r := math.Ceil(p * float64(count) / 100); r > 1 { // the product comes first, because the product is exact for a whole p
+	if r := math.Ceil(p * float64(count) / 100); r > 1 { // multiplying first is exact for a whole p
 		rank = int(min(r, float64(count)))
 	}
 	for i, n := range counts {

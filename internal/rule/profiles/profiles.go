@@ -1,5 +1,6 @@
-// Package profiles reads the signature profiles of a deployment. Package sign signs by them,
-// and brings no decoder to receivers that verify with it.
+// Package profiles reads the signature profiles that a deployment defines. It is separate from
+// package sign, which signs by the profiles, so that receivers that verify with package sign need
+// no JSON decoder.
 package profiles
 
 import (
@@ -12,9 +13,9 @@ import (
 	"surehook.example/surehook/internal/rule/sign"
 )
 
-// Parse parses the deployment's own profiles: JSON of the definitions, by name. A
-// name of Surehook's own profiles is taken. No text is no profile. The error is a
-// *hook.Error with CodeInvalid.
+// Parse parses the deployment's own profiles: a JSON object of definitions by name. The names of
+// Surehook's own profiles are taken. An empty text means no profiles. The error is a *hook.Error
+// with CodeInvalid.
 func Parse(text []byte) (map[string]hook.SignatureProfile, error) {
 	if len(text) == 0 {
 		return nil, nil

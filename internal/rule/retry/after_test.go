@@ -95,7 +95,7 @@ func FuzzParseRetryAfter(f *testing.F) {
 			t.Errorf("ParseRetryAfter(%q, %v) = %v; want 0s to %v", value, at, got, retry.MaxRetryAfter)
 		}
 		date, err := http.ParseTime(value)
-		// net/http interprets another zone name than GMT as the local zone of that name.
+		// net/http reads a zone name other than GMT as the local zone of that name.
 		if err == nil && (date.Location() == time.UTC || strings.HasSuffix(value, " GMT")) {
 			if want := min(max(date.Sub(at), 0), retry.MaxRetryAfter); got != want {
 				t.Errorf("ParseRetryAfter(%q, %v) = %v; want %v", value, at, got, want)

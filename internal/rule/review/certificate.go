@@ -9,8 +9,8 @@ import (
 
 const day = 24 * time.Hour
 
-// judgeCertificate warns of the end of the client certificate, 30 days and 7 days before.
-// The flag names the certificate's end, so a new certificate has warnings of its own.
+// judgeCertificate warns 30 days and 7 days before the client certificate ends. The flag names
+// the certificate's end, so a new certificate gets its own warnings.
 func (j *judgement) judgeCertificate() {
 	j.after.Certificate = ""
 	if !j.endpoint.TLS.Client {
@@ -25,7 +25,7 @@ func (j *judgement) judgeCertificate() {
 	}
 }
 
-// expiring returns the notification of a new warning; none without.
+// expiring returns the notification of a new warning, if there is one.
 func (j *judgement) expiring() []hook.Notification {
 	if j.after.Certificate == "" || j.after.Certificate == j.before.Certificate {
 		return nil

@@ -9,8 +9,8 @@ import (
 	"surehook.example/surehook/internal/rule/review"
 )
 
-// The reviews of a certificate's last weeks, with the flags of the review before: one
-// warning at 30 days, one at 7 days, and new ones for a new certificate.
+// The reviews in a certificate's last weeks, each with the flags of the one before: one warning
+// at 30 days, one at 7 days, and new ones for a new certificate.
 func TestJudge_warnsOfTheEndOfACertificate(t *testing.T) {
 	t.Parallel()
 

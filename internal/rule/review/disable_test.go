@@ -11,9 +11,8 @@ import (
 	"surehook.example/surehook/internal/rule/stats"
 )
 
-// A wrong deployment answers 25 deliveries with 404, and the next 20 deliveries succeed:
-// 56 % are dead, but the endpoint works again. Seen in the field: the next review
-// disabled the endpoint without a warning.
+// A bad deployment answers 25 deliveries with 404, and then the next 20 deliveries succeed: 56 %
+// are dead, but the endpoint works again. A review must not disable it without a warning.
 func TestJudge_keepsAnEndpointThatWorksAgain(t *testing.T) {
 	t.Parallel()
 
@@ -86,8 +85,8 @@ func TestJudge_disables(t *testing.T) {
 	}
 }
 
-// A failing endpoint is warned first, is not disabled by a repetition of the same
-// review, and is disabled by the next review.
+// A failing endpoint gets a warning first. Repeating that review does not disable it; the next
+// review does.
 func TestJudge_warnsBeforeDisabling(t *testing.T) {
 	t.Parallel()
 

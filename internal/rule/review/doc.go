@@ -1,7 +1,7 @@
 // Package review holds the rules of the periodic review of an endpoint, every
 // quarter of an hour: flag slow endpoints, warn owners, disable failing endpoints.
-// The rules are functions of counts and values. The package has no clock, no store
-// and no messages.
+// The rules are functions of counts and values. The package has no clock, store or
+// messages.
 //
 // # Thresholds
 //
@@ -11,8 +11,7 @@
 //	                   > 40 %, 20 settled   second warning to the owner
 //	                   > 50 %, 20 settled   the endpoint is disabled, under the conditions below
 //
-// All thresholds are exclusive. With fewer than 20 samples the last decision
-// remains. Percentiles come from package latency, with an error of at most 5 %.
+// All thresholds are exclusive. With fewer than 20 samples the last decision stands. Percentiles come from package latency, with an error of at most 5 %.
 //
 // # Disabling
 //
@@ -29,15 +28,15 @@
 //
 // # Notifications
 //
-// The owner gets a notification at the start of slowness, at each higher warning, at
-// a disabling, and at a recovery. The key of a notification contains the quarter of
+// The owner is notified when the endpoint becomes slow, at each higher warning, when it is
+// disabled, and when it recovers. The key of a notification contains the quarter of
 // an hour, or for a disabling the version of the endpoint. So a repeated review in
 // the same quarter gives equal keys.
 package review
 
 import "time"
 
-// The limits. Limits are exclusive.
+// The thresholds, all exclusive.
 const (
 	SlowOver    = 2 * time.Second // 95th percentile of a slow endpoint
 	FragileOver = 5 * time.Second // 95th percentile of a fragile endpoint

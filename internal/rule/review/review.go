@@ -47,11 +47,10 @@ func Recent(hours []stats.Hour, now time.Time) stats.Counts {
 // RecentSince returns the start of the first hour of Recent.
 func RecentSince(now time.Time) time.Time { return now.Truncate(time.Hour).Add(-time.Hour) }
 
-// Day returns the counts of the hours with a start in the last 24 hours and at or
-// after since: the basis of the dead rate. since is the time of the last change of
-// status. The hour of an enabling starts before since and does not count, because
-// that hour may hold the deaths before the disabling, and the same deaths would
-// disable the endpoint again.
+// Day returns the counts of the hours that began in the last 24 hours, and not before since: the
+// basis of the dead rate. since is the time of the last change of status. The hour in which the
+// endpoint was enabled began before since and does not count, because it may hold the deaths that
+// disabled the endpoint, which would disable it again.
 func Day(hours []stats.Hour, since, now time.Time) stats.Counts {
 	if day := now.Add(-24 * time.Hour); since.Before(day) {
 		since = day
@@ -91,9 +90,9 @@ func countedSince(e hook.Endpoint) time.Time {
 	return e.StatusSince
 }
 
-// Timeout returns the timeout of attempts at a slow endpoint: three times the 99th
-// percentile, at least MinTimeout. The result is 0, for no extra timeout, if the
-// endpoint's own timeout is as short.
+// Timeout returns the timeout of attempts at a slow endpoint: three times the 99th percentile, at
+// least MinTimeout. It returns 0, for no extra timeout, if the endpoint's own timeout is not
+// longer than that.
 func Timeout(p99, own time.Duration) time.Duration {
 	if timeout := max(MinTimeout, 3*p99); timeout < own {
 		return timeout
@@ -124,9 +123,8 @@ func (j *judgement) judgeSpeed() {
 	}
 }
 
-// judgeDeaths applies the dead rate to active endpoints. Other endpoints receive
-// nothing and have no warning: after the next activation, deaths and warnings
-// start from zero.
+// judgeDeaths applies the dead rate to active endpoints. Other endpoints receive nothing and
+// carry no warning: after the next activation, deaths and warnings start from zero.
 func (j *judgement) judgeDeaths() {
 	switch rate := j.day.DeadRate(); {
 	case j.endpoint.Status != hook.StatusActive:

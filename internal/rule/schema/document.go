@@ -11,8 +11,8 @@ import (
 	"surehook.example/surehook/internal/hook"
 )
 
-// Bounds of a number. The check computes with exact fractions, and 1e1000000 takes a
-// million digits.
+// Bounds of a number. The check computes with exact fractions, and 1e1000000 would take a million
+// digits.
 const (
 	maxNumber   = 100 // bytes
 	maxExponent = 400
@@ -30,8 +30,8 @@ func read(raw []byte, field string) (any, *hook.FieldError) {
 	return doc, nil
 }
 
-// unfit returns the place of the first value that is too deep or too large, and why. The
-// message is empty when there is none.
+// unfit returns the place of the first value that is too deep or too large, and why. The message
+// is empty if there is none.
 func unfit(v any, depth int) (at, message string) {
 	if depth > MaxDepth {
 		return "", fmt.Sprintf("is nested in more than %d levels", MaxDepth)
@@ -69,7 +69,7 @@ func fits(number string) bool {
 	return err == nil && n >= -maxExponent && n <= maxExponent
 }
 
-// checkDocument returns what the package does not take in a schema.
+// checkDocument returns the first thing in a schema that this package does not accept.
 func checkDocument(doc any, field string) *hook.FieldError {
 	switch doc.(type) {
 	case map[string]any, bool:
@@ -83,8 +83,8 @@ func checkDocument(doc any, field string) *hook.FieldError {
 	return nil
 }
 
-// refuse returns the place of the first value that a schema must not have, and why. One schema
-// is one resource: a nested $id would begin another.
+// refuse returns the place of the first value that a schema must not have, and why. A nested $id
+// is refused, because it would begin another schema.
 func refuse(v any, root bool, values *int) (at, message string) {
 	if *values++; *values > MaxValues {
 		return "", fmt.Sprintf("must have at most %d values", MaxValues)

@@ -13,15 +13,16 @@ import (
 	"surehook.example/surehook/internal/hook"
 )
 
-// Bounds of an error, in bytes: a schema can name long values, and a payload can have long
-// names. All errors of a batch must fit into a response.
+// Bounds of an error, in bytes: a schema can contain long values, and a payload long names. All
+// errors of a batch must fit into one response.
 const (
 	maxMessage = 300
 	maxPlace   = 150
 )
 
-// explain returns the errors with the places of the wrong values, at most MaxErrors, in
-// the order of the places. With alternatives, the errors of all alternatives are named.
+// explain returns at most MaxErrors errors, each with the place of the wrong value, in the order
+// of the places. For anyOf it returns one error, or with alternatives the errors of all its
+// subschemas.
 func explain(err *jsonschema.ValidationError, field string, alternatives bool) []hook.FieldError {
 	found := firsts{}.add(err, alternatives)
 	printer := message.NewPrinter(language.English)
@@ -38,7 +39,7 @@ func explain(err *jsonschema.ValidationError, field string, alternatives bool) [
 	return all
 }
 
-// nameOf returns the wrong name of a property; empty for another error.
+// nameOf returns the property name that an error is about; empty for other errors.
 func nameOf(k jsonschema.ErrorKind) string {
 	if wrong, ok := k.(*kind.PropertyNames); ok {
 		return wrong.Property
@@ -46,15 +47,16 @@ func nameOf(k jsonschema.ErrorKind) string {
 	return ""
 }
 
-// maxFound is the number of errors that explain looks at: some have the same text.
+// maxFound is the number of errors that explain looks at. It is more than MaxErrors, because some
+// have the same text.
 const maxFound = 4 * MaxErrors
 
-// firsts are the first errors in the order of the places, at most maxFound. A check can
-// find 100,000 errors.
+// firsts are the first errors in the order of the places, at most maxFound. A check can find
+// 100,000 errors.
 type firsts []*jsonschema.ValidationError
 
-// add adds the errors that say what is wrong: not those that hold others only. Of
-// alternatives the error is that none fits, because nobody knows which was meant.
+// add adds the errors that say what is wrong, and leaves out those that only group others. If no
+// subschema of anyOf fits, that is the error, because nobody knows which one was meant.
 func (all firsts) add(e *jsonschema.ValidationError, alternatives bool) firsts {
 	switch e.ErrorKind.(type) {
 	case *kind.AnyOf:
@@ -105,7 +107,7 @@ func text(k jsonschema.ErrorKind, p *message.Printer) string {
 	case *kind.FalseSchema:
 		return "is not allowed"
 	case *kind.AdditionalProperties:
-		slices.Sort(k.Properties) // in the random order of a map
+		slices.Sort(k.Properties) // otherwise in the random order of a map
 		k.Properties = k.Properties[:min(len(k.Properties), maxMessage)]
 	case *kind.Enum:
 		k.Want = k.Want[:min(len(k.Want), maxMessage)]

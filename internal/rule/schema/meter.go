@@ -14,14 +14,14 @@ var (
 	errChain  = fmt.Errorf("has more than %d subschemas one in another for the same value", maxChain)
 )
 
-// maxChain bounds the subschemas one in another that meet the same value, references
-// included: the library compares each with all around it.
+// maxChain limits how deep subschemas that apply to the same value may be nested, references
+// included: the library compares each of them with all those around it.
 const maxChain = 2 * MaxDepth
 
-// meter makes every subschema of root count the work of each value before the check of
-// the value. The hook is the keyword format, which checks nothing in this package, comes
-// before all keywords with subschemas, and after type, const and enum. So a value
-// refused by those three is counted by the subschema above.
+// meter makes every subschema of root count the work of each value before the value is checked.
+// It hooks into the keyword format, which has no other meaning in this package. The library
+// evaluates format after type, const and enum, and before all keywords with subschemas; so the
+// work of those three is counted by the enclosing subschema.
 func (s *Schema) meter(root *jsonschema.Schema) error {
 	chains := make(map[*jsonschema.Schema]int)
 	seen := map[*jsonschema.Schema]bool{root: true}
@@ -50,9 +50,9 @@ func (s *Schema) meter(root *jsonschema.Schema) error {
 	return nil
 }
 
-// chain returns the most subschemas one in another that meet a value of the subschema,
-// at most maxChain. known has those of the subschemas seen before, and -1 for the
-// subschemas around.
+// chain returns the greatest depth of nested subschemas that apply to the same value as the given
+// one, at most maxChain. known has the depths of the subschemas seen before, and -1 for those
+// whose depth is being computed.
 func chain(s *jsonschema.Schema, known map[*jsonschema.Schema]int) (int, error) {
 	if length, seen := known[s]; seen {
 		if length < 0 {
@@ -79,11 +79,11 @@ func chain(s *jsonschema.Schema, known map[*jsonschema.Schema]int) (int, error) 
 	return longest + 1, nil
 }
 
-// charge returns the function that takes the steps of one value from the check's rest.
-// After the end of the rest no subschema looks into a value, and the check ends soon.
+// charge returns the function that subtracts the steps of one value from those left for the
+// check. When none are left, no subschema looks into a value, and the check ends soon.
 func (s *Schema) charge(sub *jsonschema.Schema) func(any) error {
 	here, inside := priceOf(inPlace(sub)...), priceOf(each(sub)...)
-	here.subschemas *= 2 // an error of each is kept until the last is known
+	here.subschemas *= 2 // the error of each is kept until the result of the last is known
 	properties := make(map[string]price, len(sub.Properties))
 	for name, property := range sub.Properties {
 		properties[name] = priceOf(property)
@@ -97,7 +97,7 @@ func (s *Schema) charge(sub *jsonschema.Schema) func(any) error {
 		names += 1 + len(required)
 	}
 	return func(v any) error {
-		if s.left < 0 { // names and items take time to count, too
+		if s.left < 0 { // counting names and items takes time, too
 			return errWork
 		}
 		steps := 1 + here.of(v)
@@ -140,16 +140,16 @@ func (s *Schema) charge(sub *jsonschema.Schema) func(any) error {
 	}
 }
 
-// comparisons returns the steps of the search for equal items.
+// comparisons returns the steps of searching for equal items.
 func comparisons(items []any) int {
-	times := 2 // a hash, and a comparison with an equal hash
+	times := 2 // one hash, and one comparison with an item that has the same hash
 	if len(items) <= 20 {
-		times = len(items) // the library compares these in pairs
+		times = len(items) // the library compares these pairwise
 	}
 	return size(items) * times
 }
 
-// inPlace returns the subschemas that meet the value itself.
+// inPlace returns the subschemas that apply to the value itself.
 func inPlace(s *jsonschema.Schema) []*jsonschema.Schema {
 	all := []*jsonschema.Schema{s.Ref, s.RecursiveRef, s.Not, s.If, s.Then, s.Else}
 	if s.DynamicRef != nil {
@@ -165,7 +165,7 @@ func inPlace(s *jsonschema.Schema) []*jsonschema.Schema {
 	return all
 }
 
-// each returns the subschemas that can meet every property or every item of the value.
+// each returns the subschemas that can apply to each property or each item of the value.
 func each(s *jsonschema.Schema) []*jsonschema.Schema {
 	all := []*jsonschema.Schema{s.PropertyNames, s.UnevaluatedProperties, s.Contains, s.Items2020, s.UnevaluatedItems}
 	for _, sub := range s.PatternProperties {
@@ -176,7 +176,7 @@ func each(s *jsonschema.Schema) []*jsonschema.Schema {
 	return append(all, schemasIn(s.AdditionalItems)...)
 }
 
-// schemasIn returns the subschemas in a keyword with several forms.
+// schemasIn returns the subschemas in a keyword that can have several forms.
 func schemasIn(keyword any) []*jsonschema.Schema {
 	switch keyword := keyword.(type) {
 	case *jsonschema.Schema:

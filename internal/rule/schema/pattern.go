@@ -20,7 +20,7 @@ type patterns struct {
 	left  int // of MaxPatterns
 }
 
-// pattern is a compiled pattern with its size.
+// pattern is a compiled pattern with the size of its program.
 type pattern struct {
 	*regexp.Regexp
 
@@ -29,8 +29,8 @@ type pattern struct {
 
 func newPatterns() *patterns { return &patterns{known: make(map[string]*pattern), left: MaxPatterns} }
 
-// compile is a jsonschema.RegexpEngine. A pattern past the bound is not compiled: the
-// program can take 100 MB.
+// compile is a jsonschema.RegexpEngine. It does not compile a pattern past the bound, because its
+// program could take 100 MB.
 func (p *patterns) compile(text string) (jsonschema.Regexp, error) {
 	if known := p.known[text]; known != nil {
 		return known, nil
@@ -56,8 +56,8 @@ func (p *patterns) compile(text string) (jsonschema.Regexp, error) {
 	return p.known[text], nil
 }
 
-// classes returns the work to parse the classes of Unicode in a pattern, in instructions: one
-// such as \pL has 700 ranges, and one without regard to case is folded letter by letter.
+// classes returns the work of parsing the Unicode classes in a pattern, in instructions: a class
+// such as \pL has 700 ranges, and a case-insensitive one is folded letter by letter.
 func classes(text string) int {
 	n := 100 * (strings.Count(text, `\p`) + strings.Count(text, `\P`))
 	if fold.MatchString(text) {
@@ -68,7 +68,7 @@ func classes(text string) int {
 
 var fold = regexp.MustCompile(`\(\?[a-zA-Z]*i`)
 
-// instructions returns the instructions of the program of a pattern, or somewhat more.
+// instructions returns the number of instructions in the program of a pattern, or slightly more.
 func instructions(re *syntax.Regexp) int {
 	n := 1
 	for _, sub := range re.Sub {
@@ -86,10 +86,10 @@ func instructions(re *syntax.Regexp) int {
 	return n
 }
 
-// stepsOf returns the steps of a pattern for a text of the size.
+// stepsOf returns the steps of matching a pattern against a text of the size.
 func stepsOf(p jsonschema.Regexp, size int) int {
 	known, ok := p.(*pattern)
-	if !ok { // not possible: compile made the pattern
+	if !ok { // impossible: compile made the pattern
 		return MaxSteps
 	}
 	return 1 + size*known.size/32

@@ -9,7 +9,8 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
-// price is the steps of a value that meets subschemas and goes no further.
+// price is the number of steps for a value that subschemas apply to, without what is inside the
+// value.
 type price struct {
 	subschemas int
 	values     int // of enum and const
@@ -48,10 +49,10 @@ func (p price) of(v any) int {
 	return p.subschemas + p.values + p.numbers*digits(v)
 }
 
-// fraction is the steps to make an exact fraction of a short number.
+// fraction is the number of steps to convert a short number to an exact fraction.
 const fraction = 2
 
-// digits returns the steps of a computation with a number; 0 for another value.
+// digits returns the steps of one computation with a number; 0 for any other value.
 func digits(v any) int {
 	n, ok := v.(json.Number)
 	if !ok {
@@ -64,7 +65,7 @@ func digits(v any) int {
 	return fraction + (len(n)+max(exponent, -exponent))/16
 }
 
-// size returns the steps of a comparison with v.
+// size returns the steps of comparing a value with v.
 func size(v any) int {
 	n := 1 + digits(v)
 	switch v := v.(type) {

@@ -2,20 +2,20 @@
 //
 // # Bounds
 //
-// A schema can be hostile, or written by mistake: references double the work with each
-// level of a payload, and a pattern meets every property. Compile bounds the number of
-// values, the depth and the patterns of a schema, and Check bounds the work of each check by
-// counting, not by a clock: the speed of the machine does not matter. Patterns are those of
-// package regexp, in linear time.
+// A schema can be expensive, by malice or by mistake: references can double the work with each
+// level of a payload, and a pattern applies to every property. Compile limits the number of
+// values, the depth and the patterns of a schema. Check limits the work of each check by counting
+// steps, not by time, so the result does not depend on the speed of the machine. Patterns are
+// those of package regexp, which runs in linear time.
 //
 // # References
 //
-// A reference leads to a place in the same schema. The package loads no document, from
-// no network and from no file.
+// A reference leads to a place in the same schema. The package loads no other document, from a
+// network or from a file.
 //
 // # Formats
 //
-// The keyword format is an annotation, as the draft has it by default, and checks nothing.
+// The keyword format is an annotation, which is the default of the draft, and checks nothing.
 package schema
 
 import (
@@ -37,29 +37,29 @@ const (
 	MaxValues = 4096 // JSON values in a schema
 	MaxDepth  = 64   // nested values in a schema and in a checked payload
 	MaxErrors = 20   // errors of one check
-	// MaxPatterns bounds the programs of all patterns of a schema, in instructions: about
-	// one for each character of a pattern, and x{0,1000} has 2000.
+	// MaxPatterns bounds the size of all patterns of a schema together, in instructions of their
+	// programs: about one for each character of a pattern, but 2000 for x{0,1000}.
 	MaxPatterns = 8192
-	// MaxSteps bounds one check. A step is a subschema that meets a value, or 32
-	// instructions of a pattern that meet a byte, and a computation with a number has 2 or
-	// more: at most about 0.5 us, and 120 bytes of memory. TestHostileBodies of package
-	// httpapi holds the most expensive checks to the time of a usual one.
+	// MaxSteps bounds one check. A step is one subschema applied to one value, or 32 instructions
+	// of a pattern run on one byte; a computation with a number has 2 steps or more. A step takes
+	// at most about 0.5 us, and 120 bytes of memory. TestHostileBodies of package httpapi
+	// compares the time of the most expensive checks with that of a usual one.
 	MaxSteps = 1 << 19
 )
 
-// place is the URL of a schema, for references within the schema.
+// place is the URL of every schema, for references within it.
 const place = "https://schema.invalid/root"
 
-// Schema is a compiled schema. Schema is safe for concurrent use: one check at a time.
+// Schema is a compiled schema. It is safe for concurrent use, but runs one check at a time.
 type Schema struct {
 	mu          sync.Mutex
 	root        *jsonschema.Schema
-	unevaluated bool // the schema has a keyword that makes every subschema note what it met
+	unevaluated bool // a keyword of the schema makes every subschema record what it was applied to
 	left        int  // steps left for the check
 }
 
-// Compile returns the schema in raw, JSON. field names the schema in errors; the place in
-// the schema follows as a JSON pointer.
+// Compile returns the schema in the JSON text raw. field names the schema in errors, followed by
+// a JSON pointer to the place in the schema.
 func Compile(raw []byte, field string) (*Schema, []hook.FieldError) {
 	doc, wrong := read(raw, field)
 	if wrong != nil {
@@ -90,7 +90,7 @@ func Compile(raw []byte, field string) (*Schema, []hook.FieldError) {
 	return s, nil
 }
 
-// noLoader refuses every document.
+// noLoader refuses to load any document.
 type noLoader struct{}
 
 var errRemote = errors.New("a reference must lead to a place in the schema itself")
@@ -98,9 +98,9 @@ var errRemote = errors.New("a reference must lead to a place in the schema itsel
 // Load returns an error.
 func (noLoader) Load(string) (any, error) { return nil, errRemote }
 
-// Check returns the errors of the payload, JSON, at most MaxErrors, or none, and the steps
-// of the check, at most MaxSteps. field names the payload, and the place in the payload
-// follows as a JSON pointer.
+// Check returns what is wrong with the JSON payload, at most MaxErrors errors, and the steps that
+// the check took, at most MaxSteps. field names the payload in errors, followed by a JSON pointer
+// to the place in the payload.
 func (s *Schema) Check(payload []byte, field string) (wrong []hook.FieldError, steps int) {
 	doc, unreadable := read(payload, field)
 	if unreadable != nil {

@@ -67,7 +67,7 @@ func TestCheck(t *testing.T) {
 			t.Parallel()
 
 			got, _ := compile(t, tt.schema).Check([]byte(tt.payload), "payload")
-			for i := range got { // the library separates names of its own by a no-break space
+			for i := range got { // the library puts a no-break space into its own names
 				got[i].Message = strings.ReplaceAll(got[i].Message, "\u00a0", " ")
 			}
 			if diff := cmp.Diff(tt.want, got); diff != "" {
@@ -115,7 +115,7 @@ func TestCompile_refuses(t *testing.T) {
 	}
 }
 
-// TestCheck_bounded: schemas that double the work with each level end at the bound.
+// TestCheck_bounded checks that schemas that double the work with each level stop at the bound.
 func TestCheck_bounded(t *testing.T) {
 	t.Parallel()
 	doubled := func(keyword string) string { // 2^60 evaluations of one value
@@ -150,7 +150,7 @@ func TestCheck_bounded(t *testing.T) {
 	}
 }
 
-// chained returns a schema of references, each to the next.
+// chained returns a schema of n references, each to the next.
 func chained(n int) string {
 	var defs []string
 	for i := range n {
@@ -159,7 +159,7 @@ func chained(n int) string {
 	return fmt.Sprintf(`{"$ref":"#/$defs/a0","$defs":{%s,"a%d":true}}`, strings.Join(defs, ","), n)
 }
 
-// TestCheck_steps: the steps of a value grow with what the check computes.
+// TestCheck_steps checks that the steps of a value grow with what the check computes.
 func TestCheck_steps(t *testing.T) {
 	t.Parallel()
 	text, number := `"`+strings.Repeat("a", 1280)+`"`, strings.Repeat("7", 90)+"e400"
@@ -213,7 +213,8 @@ func manyNames(n int) string {
 	return strings.Join(all, ",")
 }
 
-// TestCheck_large: usual schemas and payloads up to the maximum size stay below the bound.
+// TestCheck_large checks that usual schemas and payloads up to the maximum size stay below the
+// bound.
 func TestCheck_large(t *testing.T) {
 	t.Parallel()
 	line := `{"id":"ord_1","total":5,"lines":[1,2,3,4,5,6,7,8,9],"email":"a@example.com"}`
@@ -225,7 +226,7 @@ func TestCheck_large(t *testing.T) {
 	t.Logf("%d of %d steps", steps, schema.MaxSteps)
 }
 
-// TestCheck_again: a check that reached the bound leaves nothing to the next check.
+// TestCheck_again checks that a check that reached the bound does not affect the next one.
 func TestCheck_again(t *testing.T) {
 	t.Parallel()
 	s := compile(t, `{"items":{"enum":[`+strings.Repeat(`1,`, 4000)+`2]}}`)
@@ -237,7 +238,7 @@ func TestCheck_again(t *testing.T) {
 	}
 }
 
-// TestCheck_manyErrors: the first errors in the order of places.
+// TestCheck_manyErrors checks that the first errors in the order of places are returned.
 func TestCheck_manyErrors(t *testing.T) {
 	t.Parallel()
 	got, _ := compile(t, `{"items":false}`).Check([]byte(`[`+strings.Repeat(`1,`, 99)+`1]`), "payload")
@@ -246,7 +247,7 @@ func TestCheck_manyErrors(t *testing.T) {
 	}
 }
 
-// TestCheck_order: the errors and their texts have one order.
+// TestCheck_order checks that the errors and their texts always come in the same order.
 func TestCheck_order(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {

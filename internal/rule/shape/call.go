@@ -12,8 +12,8 @@ type function struct {
 	least, most int // number of arguments, without the target of a method
 	names       int // arguments at the front that are names, not values
 	bind        bool
-	do          func(v *evaluation, c *call, args []any) (any, *fault)   // with the values of the target and of all arguments
-	special     func(v *evaluation, c *call, names *scope) (any, *fault) // evaluates the arguments itself
+	do          func(v *evaluation, c *call, args []any) (any, *fault)   // called with the values of the target and of all arguments
+	special     func(v *evaluation, c *call, names *scope) (any, *fault) // evaluates the target and the arguments itself
 }
 
 // call is a call of a known function.
@@ -26,8 +26,8 @@ type call struct {
 	args   []ast.Expr
 }
 
-// named returns the number of arguments that are names. The macro map has a name, and
-// perhaps a condition before its result.
+// named returns the number of arguments that are names. map takes a name, then optionally a
+// condition, and the result.
 func (c *call) named() int { return min(c.names, len(c.args)) }
 
 // all returns the target and the arguments.
@@ -38,8 +38,8 @@ func (c *call) all() []ast.Expr {
 	return slices.Concat([]ast.Expr{c.target}, c.args)
 }
 
-// callOf returns the call of the expression; false for an unknown function. A target that
-// is no name in scope may be a namespace.
+// callOf returns the call of the expression; false for an unknown function. A target that is not
+// a name in scope may be a namespace.
 func callOf(e ast.Expr, names *scope) (*call, bool) {
 	of := e.AsCall()
 	c := &call{at: e, name: of.FunctionName(), args: of.Args()}

@@ -15,8 +15,8 @@ import (
 	"surehook.example/surehook/internal/rule/shape"
 )
 
-// TestCELGo holds the evaluation of this package to that of cel-go: each expression has the
-// same result, or an error, in both.
+// TestCELGo compares the evaluation of this package with that of cel-go: both must return the
+// same result for each expression, or both an error.
 func TestCELGo(t *testing.T) {
 	t.Parallel()
 
@@ -90,7 +90,7 @@ func celGo(t *testing.T, env *cel.Env, expression, data string) (string, error) 
 	return strings.TrimSuffix(strings.TrimPrefix(string(text), "["), "]"), nil
 }
 
-// whole returns the value with ints in place of whole numbers.
+// whole returns the value with whole numbers as ints.
 func whole(value any) any {
 	switch v := value.(type) {
 	case json.Number:
@@ -111,7 +111,7 @@ func whole(value any) any {
 	return value
 }
 
-// native returns a value of cel-go as Go's JSON knows it.
+// native returns a cel-go value as encoding/json would decode it.
 func native(t *testing.T, value ref.Val) any {
 	t.Helper()
 

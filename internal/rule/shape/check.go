@@ -7,9 +7,9 @@ import (
 	"github.com/google/cel-go/common/types"
 )
 
-// fault is what is wrong with a part of an expression.
+// fault says what is wrong with a part of an expression.
 type fault struct {
-	at      ast.Expr // nil: the whole
+	at      ast.Expr // nil: the whole expression
 	problem string
 }
 
@@ -17,10 +17,10 @@ func wrongAt(at ast.Expr, format string, args ...any) *fault {
 	return &fault{at: at, problem: fmt.Sprintf(format, args...)}
 }
 
-// eventName is the name of the event.
+// eventName is the name of the event in an expression.
 const eventName = "event"
 
-// scope is a name with its value, and the names around.
+// scope is a name with its value, and the enclosing scope.
 type scope struct {
 	name   string
 	value  any
@@ -36,11 +36,11 @@ func (s *scope) find(name string) (*scope, bool) {
 	return nil, false
 }
 
-// calls are the calls of an expression by the id of their node: functions are found once,
+// calls are the calls of an expression, by the id of their node. Functions are looked up once,
 // when the expression is parsed.
 type calls map[int64]*call
 
-// check returns the first unknown name or function of the expression, and keeps its calls.
+// check returns the first unknown name or function of the expression, and stores its calls.
 func (k calls) check(e ast.Expr, names *scope) *fault {
 	switch e.Kind() {
 	case ast.LiteralKind:
@@ -103,7 +103,7 @@ func (k calls) checkCall(e ast.Expr, names *scope) *fault {
 		inner = &scope{name: name.AsIdent(), around: inner}
 	}
 	rest := c.args[c.named():]
-	if c.bind { // the value does not know its name
+	if c.bind { // the name is not in scope in its own value
 		if f := k.check(rest[0], names); f != nil {
 			return f
 		}
@@ -119,7 +119,7 @@ func countOf(least, most int) string {
 	return fmt.Sprintf("%d or %d", least, most)
 }
 
-// literal returns the value of a literal; false for bytes.
+// literal returns the value of a literal; false for bytes, which are not supported.
 func literal(e ast.Expr) (any, bool) {
 	switch v := e.AsLiteral().(type) {
 	case types.Null:

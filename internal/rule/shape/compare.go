@@ -30,7 +30,7 @@ func (v *evaluation) equal(a, b any, at ast.Expr) (bool, *fault) {
 		if !ok || len(a) != len(b) {
 			return false, nil
 		}
-		for _, key := range slices.Sorted(maps.Keys(a)) { // each comparison takes the same steps
+		for _, key := range slices.Sorted(maps.Keys(a)) { // in a fixed order, so that the same comparison always takes the same steps
 			if f := v.spendText(sorted*len(key), at); f != nil {
 				return false, f
 			}
@@ -59,7 +59,7 @@ func (v *evaluation) equal(a, b any, at ast.Expr) (bool, *fault) {
 	if order, ok := compare(a, b); ok {
 		return order == 0, nil
 	}
-	return a == nil && b == nil, nil // all others are of two types, or no numbers
+	return a == nil && b == nil, nil // all others have different types, or are NaN
 }
 
 // concat joins two texts or two lists.
@@ -83,7 +83,7 @@ func (v *evaluation) concat(a, b any, at ast.Expr) (any, bool, *fault) {
 	return nil, false, nil
 }
 
-// contains reports whether the list has the value, or the map the key.
+// contains reports whether the list has the value, or the map has the key.
 func (v *evaluation) contains(value, in any, at ast.Expr) (any, *fault) {
 	if f := v.spendValue(value, at); f != nil {
 		return nil, f
@@ -104,7 +104,7 @@ func (v *evaluation) contains(value, in any, at ast.Expr) (any, *fault) {
 	return nil, wrongAt(at, "in needs a list or a map, and this is %s", typeOf(in))
 }
 
-// typeOf names the type of a value for people.
+// typeOf names the type of a value, for people.
 func typeOf(value any) string {
 	switch value.(type) {
 	case nil:

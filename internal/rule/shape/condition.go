@@ -2,7 +2,8 @@ package shape
 
 import "github.com/google/cel-go/common/ast"
 
-// logical returns && or ||: the second operand counts unless the first one is the end.
+// logical returns && or ||. If the first operand is end, it is the result; otherwise the second
+// operand is.
 func logical(end bool) func(v *evaluation, c *call, names *scope) (any, *fault) {
 	return func(v *evaluation, c *call, names *scope) (any, *fault) {
 		for _, arg := range c.args {
@@ -57,7 +58,7 @@ func has(v *evaluation, c *call, names *scope) (any, *fault) {
 	return ok, nil
 }
 
-// index returns an element of a list, or an entry of a map.
+// index returns an element of a list, or a value of a map.
 func index(v *evaluation, c *call, args []any) (any, *fault) {
 	found, f := v.lookup(c, args)
 	if _, is := args[0].(optional); is || f != nil {
@@ -69,13 +70,13 @@ func index(v *evaluation, c *call, args []any) (any, *fault) {
 	return found.value, nil
 }
 
-// optionalIndex is index for what may be absent.
+// optionalIndex is index for an element or key that may be missing.
 func optionalIndex(v *evaluation, c *call, args []any) (any, *fault) {
 	found, f := v.lookup(c, args)
 	return found, f
 }
 
-// lookup returns the place in the value, or in the optional value.
+// lookup returns the element in the value, or in an optional value.
 func (v *evaluation) lookup(c *call, args []any) (optional, *fault) {
 	if f := v.spendValue(args[1], c.at); f != nil {
 		return optional{}, f

@@ -38,7 +38,7 @@ func notConverted(at ast.Expr, value any) *fault {
 	return wrongAt(at, "%s cannot be converted to %s", typeOf(value), at.AsCall().FunctionName())
 }
 
-// toInt converts whole numbers, the whole part of doubles, texts, and times to seconds.
+// toInt converts whole numbers, doubles (to their whole part), texts, and times (to seconds).
 func toInt(_ *evaluation, c *call, args []any) (any, *fault) {
 	switch of := args[0].(type) {
 	case int64:
@@ -109,7 +109,7 @@ func toBool(_ *evaluation, c *call, args []any) (any, *fault) {
 func toTime(_ *evaluation, c *call, args []any) (any, *fault) {
 	text, _ := args[0].(string)
 	at, err := time.Parse(time.RFC3339, text)
-	if year := at.UTC().Year(); err != nil || year < 1 || year > 9999 { // the years that RFC 3339 writes
+	if year := at.UTC().Year(); err != nil || year < 1 || year > 9999 { // RFC 3339 has only these years
 		return nil, notConverted(c.at, args[0])
 	}
 	return at, nil

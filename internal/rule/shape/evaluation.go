@@ -7,22 +7,22 @@ import (
 	"github.com/google/cel-go/common/ast"
 )
 
-// MaxMemory is what one evaluation of maxSteps allocates at most, in bytes.
+// MaxMemory is the most memory that one evaluation of maxSteps allocates, in bytes.
 const MaxMemory = 64 << 20
 
 // Bounds of an evaluation.
 const (
-	// maxSteps is the work of one evaluation. A node of the expression is a step, each time
-	// that it is evaluated; so is an element of a list or map that is copied or compared,
-	// and charactersPerStep characters of a text that is made, compared or searched. A step
-	// is paid before it is done, so no step is larger than what is left.
+	// maxSteps limits the work of one evaluation. Each evaluation of a node of the expression is
+	// a step, and so is each element of a list or map that is copied or compared, and each
+	// charactersPerStep characters of a text that is built, compared or searched. Steps are paid
+	// for before they are done, so no operation takes more than what is left.
 	maxSteps          = 250000
 	charactersPerStep = 10
-	// A key of a map is compared and hashed about as often when the keys are put in order.
+	// When keys are sorted, each is compared and hashed about this often.
 	sorted = 16
-	// A new map takes as much memory as some other values, without an entry.
+	// An empty map takes as much memory as this many other values.
 	mapSteps = 4
-	// A decimal of more digits than a double has may take exact arithmetic.
+	// Parsing a decimal with more digits than a double has may need exact arithmetic.
 	exactSteps = 200
 )
 
@@ -46,12 +46,12 @@ func (v *evaluation) spend(steps int, at ast.Expr) *fault {
 	return nil
 }
 
-// spendText pays for characters.
+// spendText pays for a text of so many bytes.
 func (v *evaluation) spendText(bytes int, at ast.Expr) *fault {
 	return v.spend(1+bytes/charactersPerStep, at)
 }
 
-// spendValue pays for a text that is hashed, counted or parsed; other values cost nothing.
+// spendValue pays for a text that is hashed, counted or parsed; other values are free.
 func (v *evaluation) spendValue(value any, at ast.Expr) *fault {
 	if text, ok := value.(string); ok {
 		return v.spendText(len(text), at)
@@ -105,7 +105,7 @@ func (v *evaluation) selected(e ast.Expr, names *scope) (any, *fault) {
 	return value, nil
 }
 
-// optionalField returns the field of an optional map; absent without the map or the field.
+// optionalField returns the field of an optional map; absent if the map or the field is.
 func optionalField(o optional, name string) optional {
 	fields, ok := o.value.(map[string]any)
 	if !o.ok || !ok {
@@ -175,7 +175,7 @@ func (v *evaluation) object(e ast.Expr, names *scope) (any, *fault) {
 	return object, nil
 }
 
-// put adds an entry with a new key.
+// put adds an entry, whose key must be new.
 func (v *evaluation) put(object map[string]any, key, value any, at ast.Expr) *fault {
 	if f := v.spendValue(key, at); f != nil {
 		return f

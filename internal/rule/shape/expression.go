@@ -16,14 +16,14 @@ import (
 	"surehook.example/surehook/internal/hook"
 )
 
-// Bounds of expressions. docs/limits.md lists the bounds.
+// Bounds of expressions. docs/limits.md lists them.
 const (
 	MaxExpression = 8 << 10 // bytes of an expression
 
 	maxNodes        = 1000 // of an expression
-	maxNesting      = 50   // of parentheses, lists, maps and calls
+	maxNesting      = 50   // levels of parentheses, lists, maps and calls
 	maxProblem      = 300  // characters of an error
-	keptExpressions = 100  // in one process
+	keptExpressions = 100  // per process
 	versionDigits   = 12
 )
 
@@ -68,10 +68,10 @@ type expressions struct {
 	kept *lru.Cache[string, *expression]
 }
 
-// get returns the kept expression, or parses the text. Two goroutines may parse one text.
+// get returns the cached expression, or parses the text. Two goroutines may parse the same text.
 func (e *expressions) get(text string) (*expression, error) {
 	e.once.Do(func() {
-		e.kept, _ = lru.New[string, *expression](keptExpressions) // an error for a size of 0 only
+		e.kept, _ = lru.New[string, *expression](keptExpressions) // fails only for a size of 0
 	})
 	if parsed, ok := e.kept.Get(text); ok {
 		return parsed, nil
@@ -119,7 +119,7 @@ func parse(text string) (*expression, error) {
 	return e, nil
 }
 
-// wrong returns the fault with its place.
+// wrong returns the fault as an error with its place.
 func (e *expression) wrong(f *fault) *Error {
 	wrong := &Error{Problem: cleaned(f.problem), Version: e.version}
 	if f.at != nil {
@@ -129,7 +129,7 @@ func (e *expression) wrong(f *fault) *Error {
 	return wrong
 }
 
-// cleaned returns one line of maxProblem characters at most.
+// cleaned returns the text as one line of at most maxProblem characters.
 func cleaned(text string) string {
 	runes := []rune(strings.Map(func(r rune) rune {
 		if !unicode.IsPrint(r) {

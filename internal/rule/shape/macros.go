@@ -1,6 +1,6 @@
 package shape
 
-// bind evaluates an expression with a name for a value.
+// bind evaluates an expression in which a name stands for a value.
 func bind(v *evaluation, c *call, names *scope) (any, *fault) {
 	value, f := v.eval(c.args[1], names)
 	if f != nil {
@@ -9,8 +9,8 @@ func bind(v *evaluation, c *call, names *scope) (any, *fault) {
 	return v.eval(c.args[2], &scope{name: c.args[0].AsIdent(), value: value, around: names})
 }
 
-// each calls do with each element of the target, as value of the name of the macro. Of a map
-// these are the keys.
+// each calls do with each element of the target, as the value of the macro's name. The elements
+// of a map are its keys.
 func (v *evaluation) each(c *call, names *scope, do func(inner *scope, value any) (bool, *fault)) *fault {
 	of, f := v.eval(c.target, names)
 	if f != nil {
@@ -73,7 +73,7 @@ func quantified(v *evaluation, c *call, names *scope) (any, *fault) {
 	return count == 1, f
 }
 
-// pairs calls do with each element of the target and its index, or each entry of a map.
+// pairs calls do with each element of the target and its index, or with each entry of a map.
 func (v *evaluation) pairs(c *call, names *scope, do func(inner *scope, key any) *fault) *fault {
 	of, f := v.eval(c.target, names)
 	if f != nil {

@@ -10,8 +10,8 @@ import (
 	"github.com/google/cel-go/common/operators"
 )
 
-// arithmetic returns the result of an operator for two numbers of one type, as in CEL. ok is
-// false for all other values.
+// arithmetic returns the result of an operator on two numbers of one type, as in CEL. ok is false
+// for all other values.
 func arithmetic(op string, a, b any, at ast.Expr) (value any, ok bool, f *fault) {
 	switch a := a.(type) {
 	case int64:
@@ -97,8 +97,8 @@ func ofDoubles(op string, a, b float64) any {
 	return a / b
 }
 
-// compare orders two numbers of any types, two texts, two bools or two times. ok is false
-// for all other values, and for what is not a number.
+// compare orders two numbers of any types, two texts, two bools or two times. ok is false for all
+// other values, and for NaN.
 func compare(a, b any) (order int, ok bool) {
 	switch a := a.(type) {
 	case string:

@@ -11,7 +11,7 @@ import (
 	"surehook.example/surehook/internal/rule/shape"
 )
 
-// TestArithmetic holds whole numbers at the edges of 64 bits to math/big.
+// TestArithmetic compares whole numbers at the limits of 64 bits with math/big.
 func TestArithmetic(t *testing.T) {
 	t.Parallel()
 
@@ -44,7 +44,7 @@ func TestArithmetic(t *testing.T) {
 			expression = fmt.Sprintf(`{"body": uint(event.data.a) %s uint(event.data.b)}`, op)
 		}
 		got, err := s.Shape(&hook.Endpoint{Transformation: expression}, event(fmt.Sprintf(`{"a": %s, "b": %s}`, a, b)))
-		// The remainder of the least number by -1 is 0, but its quotient is no number.
+		// The least number modulo -1 is 0, although its quotient overflows.
 		if a.Cmp(least) == 0 && b.IsInt64() && b.Int64() == -1 && op == "%" {
 			fits = false
 		}

@@ -16,7 +16,7 @@ import (
 	"surehook.example/surehook/internal/hook"
 )
 
-// Bounds of a result. docs/limits.md lists the bounds.
+// Bounds of a result. docs/limits.md lists them.
 const (
 	MaxBody = 256 << 10 // bytes of a body
 
@@ -24,13 +24,13 @@ const (
 	maxContentType = 128
 )
 
-// plain is the content type of a body that is a text.
+// plain is the default content type of a body that is a text.
 const plain = "text/plain; charset=utf-8"
 
 var errTooLarge = fmt.Errorf("the body has more than %d bytes", MaxBody)
 
-// contentOf returns the content of a result: a map with "body", and perhaps "headers" and
-// "content_type".
+// contentOf returns the content in a result, which must be a map with "body" and optionally
+// "headers" and "content_type".
 func contentOf(result any) (c Content, err error) {
 	entries, ok := result.(map[string]any)
 	if !ok {
@@ -42,7 +42,7 @@ func contentOf(result any) (c Content, err error) {
 	}
 	for name := range entries {
 		if name != "body" && name != "headers" && name != "content_type" {
-			return c, errors.New("the result has another key than body, headers and content_type") // a name may be of the payload
+			return c, errors.New("the result has another key than body, headers and content_type") // not naming it: the name may come from the payload
 		}
 	}
 	c.ContentType = JSON
@@ -96,18 +96,18 @@ func headersOf(value any) (map[string]string, error) {
 		}
 		headers[canonical] = text
 	}
-	if len(hook.ValidateHeaders(headers)) > 0 { // a name may be of the payload
+	if len(hook.ValidateHeaders(headers)) > 0 { // not naming it: the name may come from the payload
 		return nil, errors.New("headers: a name or a value is not allowed, see the limits of headers of an endpoint")
 	}
 	return headers, nil
 }
 
-// writer writes JSON of at most MaxBody bytes and maxDepth levels, with the keys of maps in
-// their order. A value can be much larger than all the work that made it: its lists may
-// contain one list many times.
+// writer writes JSON of at most MaxBody bytes and maxDepth levels, with the keys of maps sorted.
+// It needs bounds of its own, because a value can be much larger than the work that built it: its
+// lists may contain one list many times.
 type writer struct {
 	text []byte
-	pay  func(bytes int) *fault // nil: the bound is enough
+	pay  func(bytes int) *fault // nil: only the bounds apply
 }
 
 func (w *writer) write(value any, depth int) error {
@@ -185,8 +185,8 @@ func (w *writer) writeList(list []any, depth int) error {
 func (w *writer) append(value any) {
 	var text bytes.Buffer
 	encoder := json.NewEncoder(&text)
-	encoder.SetEscapeHTML(false) // an escape takes room
-	_ = encoder.Encode(value)    //nolint:errchkjson // texts and finite numbers have no error
+	encoder.SetEscapeHTML(false) // escaping would use up more bytes
+	_ = encoder.Encode(value)    //nolint:errchkjson // texts and finite numbers encode without error
 	w.text = append(w.text, bytes.TrimSuffix(text.Bytes(), []byte{'\n'})...)
 }
 

@@ -13,7 +13,7 @@ import (
 	"surehook.example/surehook/internal/rule/shape"
 )
 
-// TestPresets holds the expressions of examples/transformations to their results, also for
+// TestPresets compares the results of examples/transformations with the expected ones, also for
 // the largest payload.
 func TestPresets(t *testing.T) {
 	t.Parallel()
@@ -27,7 +27,7 @@ func TestPresets(t *testing.T) {
 		"teams": `{"attachments":[{"content":{"body":[{"size":"Medium","text":"order.paid","type":"TextBlock","weight":"Bolder"},{"fontType":"Monospace","text":"{\"n\":1}","type":"TextBlock","wrap":true},` +
 			`{"isSubtle":true,"text":"` + at + " · " + id + `","type":"TextBlock"}],"type":"AdaptiveCard","version":"1.4"},"contentType":"application/vnd.microsoft.card.adaptive"}],"type":"message"}`,
 	}
-	// The largest body that the receiver takes, by its documentation.
+	// The largest body that each receiver documents.
 	most := map[string]int{"slack": 4000, "discord": 6000, "teams": 28 << 10, "cloudevents": shape.MaxBody}
 	files, err := filepath.Glob("../../../examples/transformations/*.cel")
 	if err != nil || len(files) != len(want) {

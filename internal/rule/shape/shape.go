@@ -8,11 +8,11 @@ import (
 	"surehook.example/surehook/internal/hook"
 )
 
-// Content is what a request says about an event.
+// Content is the part of a request that comes from an event.
 type Content struct {
 	Body        []byte
 	ContentType string
-	Headers     map[string]string // of a transformation, beside the endpoint's own; nil for none
+	Headers     map[string]string // set by a transformation, in addition to the endpoint's own; nil for none
 	Version     string            // of the shape: the name of an envelope, or "cel-" and the hash of the expression
 }
 
@@ -21,10 +21,10 @@ const JSON = "application/json"
 
 // Shaper shapes events. A Shaper is safe for concurrent use.
 type Shaper struct {
-	PublicURL string // of the API, where the receiver of a thin envelope finds the event; empty: none
+	PublicURL string // of the API, where the receiver of a thin envelope fetches the event; empty: none
 
 	expressions expressions
-	one         sync.Mutex // held by the evaluation at work
+	one         sync.Mutex // held during an evaluation, so that only one runs at a time
 }
 
 // Shape returns the content for a request of the endpoint about the event. The error is an
@@ -44,13 +44,13 @@ func Version(e *hook.Endpoint) string {
 	return e.Envelope.String()
 }
 
-// Time is the form of times in bodies: RFC 3339 in UTC with milliseconds, as in the API.
+// Time is the format of times in bodies: RFC 3339 in UTC with milliseconds, as in the API.
 const Time = "2006-01-02T15:04:05.000Z"
 
-// room is the room for an envelope without the payload.
+// room is enough for an envelope without the payload, in bytes.
 const room = 256
 
-// enveloped returns the payload in the envelope, byte for byte.
+// enveloped returns the envelope with the payload in it, byte for byte.
 func (s *Shaper) enveloped(envelope hook.Envelope, event *hook.Event) []byte {
 	switch envelope {
 	case hook.EnvelopeStandard:

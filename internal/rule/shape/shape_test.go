@@ -101,7 +101,7 @@ func TestShaper_Shape_transformations(t *testing.T) {
 				tt.contentType = shape.JSON
 			}
 			e := &hook.Endpoint{Transformation: tt.expression, Envelope: hook.EnvelopeStandard}
-			for range 2 { // compiled, and kept
+			for range 2 { // compiled the first time, cached the second
 				got, err := s.Shape(e, event(payload))
 				if err != nil {
 					t.Fatalf("Shape() = %v", err)
@@ -157,8 +157,8 @@ func TestCompile_refuses(t *testing.T) {
 	}
 }
 
-// TestShaper_Shape_hostile holds expressions to their bounds that would take years or all
-// memory: each must end with an error, soon.
+// TestShaper_Shape_hostile evaluates expressions that would take years or all memory without
+// bounds: each must soon end with an error.
 func TestShaper_Shape_hostile(t *testing.T) {
 	t.Parallel()
 
@@ -236,9 +236,9 @@ func TestShaper_Shape_hostile(t *testing.T) {
 	}
 }
 
-// TestShaper_Shape_memory holds the memory of an evaluation to a bound, with the largest
-// payload: function deliver has 120 MiB for everything. What is allocated in all is at least
-// what is held at once.
+// TestShaper_Shape_memory checks that an evaluation with the largest payload stays within
+// MaxMemory: function deliver has 120 MiB for everything. It counts everything that was
+// allocated, which is at least what is in use at any time.
 func TestShaper_Shape_memory(t *testing.T) { //nolint:paralleltest // counts the allocations of the process
 	long := strings.Repeat("x", hook.MaxPayload/4)
 	payload := `{"long": "` + long + `", "many": [1` + strings.Repeat(",1", (hook.MaxPayload-len(long))/2-20) + `]}`
@@ -262,7 +262,7 @@ func TestShaper_Shape_memory(t *testing.T) { //nolint:paralleltest // counts the
 	}
 }
 
-// TestShaper_Shape_sameSteps checks that a comparison of maps takes the same steps each time.
+// TestShaper_Shape_sameSteps checks that comparing maps takes the same steps each time.
 func TestShaper_Shape_sameSteps(t *testing.T) {
 	t.Parallel()
 
@@ -279,7 +279,7 @@ func TestShaper_Shape_sameSteps(t *testing.T) {
 	}
 }
 
-// FuzzShape looks for expressions and payloads that panic, or that leave the bounds.
+// FuzzShape looks for expressions and payloads that panic or exceed the bounds.
 func FuzzShape(f *testing.F) {
 	f.Add(`{"body": event.data}`, payload)
 	f.Add(`{"body": event.data.items.map(i, i.sku), "headers": {"X": event.type}, "content_type": "text/html"}`, payload)

@@ -76,8 +76,8 @@ func replace(v *evaluation, c *call, args []any) (any, *fault) {
 	return strings.ReplaceAll(all[0], all[1], all[2]), nil
 }
 
-// substring returns the characters from the first to before the second place, or to the
-// end. Places beyond the end are at the end.
+// substring returns the characters from the first index up to, but not including, the second, or
+// to the end. An index beyond the end means the end.
 func substring(v *evaluation, c *call, args []any) (any, *fault) {
 	all, f := v.texts(c, args[:1])
 	if f != nil {
@@ -98,7 +98,7 @@ func substring(v *evaluation, c *call, args []any) (any, *fault) {
 	return text[byteAt(text, places[0]):byteAt(text, places[1])], nil
 }
 
-// byteAt returns the byte at which a character begins; the end for one beyond.
+// byteAt returns the byte offset of a character; the end for an index beyond the text.
 func byteAt(text string, character int64) int {
 	if character >= int64(len(text)) {
 		return len(text)

@@ -26,8 +26,8 @@ func eventOf(event *hook.Event) (map[string]any, error) {
 	}, nil
 }
 
-// exact replaces the numbers in a value of JSON: a whole number of 64 bits stays exact. All
-// others have the precision of a double.
+// exact replaces the numbers in a JSON value: whole numbers of 64 bits stay exact, and all others
+// become doubles.
 func exact(value any) any {
 	switch v := value.(type) {
 	case json.Number:
@@ -51,6 +51,6 @@ func numberOf(text string) any {
 	if n, err := strconv.ParseUint(text, 10, 64); err == nil {
 		return n
 	}
-	f, _ := strconv.ParseFloat(text, 64) // infinite beyond the range, which no result may be
+	f, _ := strconv.ParseFloat(text, 64) // infinite if out of range; no result may be infinite
 	return f
 }

@@ -2,8 +2,8 @@
 // Webhooks (https://www.standardwebhooks.com), with one signature per key during a
 // rotation, and the signatures of other contracts, see [Profiles].
 //
-// The package knows keys and bytes. The package does not know the storage of keys
-// or their status, and does not verify signatures: receivers verify.
+// The package knows keys and bytes. It does not know where keys are stored or which are
+// active, and it does not verify signatures: receivers do.
 //
 // # Keys
 //

@@ -23,12 +23,12 @@ const (
 	privatePrefix = "whsk_"
 	publicPrefix  = "whpk_"
 
-	// Bytes of a v1 secret, decoded.
+	// Bounds of a decoded v1 secret, in bytes.
 	minSecretLen = 24
 	maxSecretLen = 64
 	newSecretLen = 32 // the output length of SHA-256
 
-	// Characters of a text, which came from another system.
+	// Bounds of a text secret, which comes from another system, in characters.
 	minTextLen = 16
 	maxTextLen = 128
 )
@@ -39,7 +39,7 @@ const (
 type Key struct {
 	scheme hook.Scheme
 	public string
-	sign   func(front, body []byte) []byte // of both together
+	sign   func(front, body []byte) []byte // of front followed by body
 	// mac is the HMAC of the parts under the text of the secret, or under its bytes; nil
 	// for other keys than v1.
 	mac func(newHash func() hash.Hash, text bool, parts ...[]byte) []byte
@@ -126,9 +126,8 @@ func shared(secret, text []byte) Key {
 	}
 }
 
-// privateKey decodes a seed, or a seed and the public key. privateKey rejects a
-// public key of another seed, because signatures under a foreign public key reveal
-// the private key.
+// privateKey decodes a seed, or a seed and its public key. It rejects a public key that does not
+// belong to the seed, because signatures made with a foreign public key reveal the private key.
 func privateKey(encoded string) (key ed25519.PrivateKey, ok bool) {
 	raw, ok := decode(encoded)
 	if !ok || len(raw) != ed25519.SeedSize && len(raw) != ed25519.PrivateKeySize {
@@ -140,8 +139,8 @@ func privateKey(encoded string) (key ed25519.PrivateKey, ok bool) {
 
 func encode(b []byte) string { return base64.StdEncoding.EncodeToString(b) }
 
-// decode accepts only the output of encode. The decoder alone also accepts line
-// breaks and stray bits, and some receivers' libraries do not.
+// decode accepts only what encode returns. The standard decoder also accepts line breaks and
+// stray bits, which some receivers' libraries do not.
 func decode(text string) (b []byte, ok bool) {
 	b, err := base64.StdEncoding.DecodeString(text)
 	return b, err == nil && encode(b) == text

@@ -143,8 +143,8 @@ func TestNewKeyPair(t *testing.T) {
 	}
 }
 
-// TestKey_redacted prints keys like a log or a debugger, also inside an unexported
-// field: fmt cannot call methods on unexported fields.
+// TestKey_redacted prints keys as a log or a debugger would, also inside an unexported field,
+// where fmt cannot call their methods.
 func TestKey_redacted(t *testing.T) {
 	t.Parallel()
 

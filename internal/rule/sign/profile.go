@@ -18,8 +18,8 @@ import (
 	"surehook.example/surehook/internal/hook"
 )
 
-// Profiles returns the profiles of Surehook but standard, by name. The contracts are those
-// of the vendors' documentation:
+// Profiles returns Surehook's own profiles except standard, by name. They follow the vendors'
+// documentation:
 //
 //   - github: https://docs.github.com/en/webhooks/using-webhooks/validating-webhook-deliveries
 //   - shopify: https://shopify.dev/docs/apps/build/webhooks/subscribe/https
@@ -58,7 +58,7 @@ func Profiles() map[string]hook.SignatureProfile {
 	}
 }
 
-// Request is what a profile signs and names.
+// Request is what a profile signs and puts into headers.
 type Request struct {
 	ID             string // of the event
 	Type           string
@@ -82,7 +82,7 @@ func Headers(profiles []hook.SignatureProfile, keys []Key, r Request, set func(n
 	}
 }
 
-// defined returns the profile with its definition: its own, or Surehook's.
+// defined returns the profile with its definition: the one that it carries, or Surehook's.
 func defined(p hook.SignatureProfile) hook.SignatureProfile {
 	if p.Own() {
 		return p
@@ -90,8 +90,8 @@ func defined(p hook.SignatureProfile) hook.SignatureProfile {
 	return Profiles()[p.Name]
 }
 
-// Known returns the profiles that endpoints may name: those of Surehook, standard without
-// a definition among them, and own ones.
+// Known returns the profiles that endpoints may name: Surehook's, of which standard has no
+// definition, and the deployment's own.
 func Known(own map[string]hook.SignatureProfile) map[string]hook.SignatureProfile {
 	known := Profiles()
 	known[hook.ProfileStandard] = hook.SignatureProfile{}
@@ -114,7 +114,7 @@ func headersOf(p hook.SignatureProfile, keys []Key, r Request, set func(name, va
 	}
 }
 
-// signatureOf returns the signatures of the v1 keys, or of the newest of them.
+// signatureOf returns the signatures made with the v1 keys, or only with the newest one.
 func signatureOf(p hook.SignatureProfile, keys []Key, r Request, seconds string) string {
 	front, back, _ := strings.Cut(p.Signed, hook.PlaceBody)
 	fill := strings.NewReplacer(
@@ -149,8 +149,8 @@ func hashOf(algorithm string) func() hash.Hash {
 	return sha256.New
 }
 
-// CheckProfiles returns the errors of profiles that have a header in common, or one with
-// the endpoint's own headers: a request can only carry one of them.
+// CheckProfiles returns an error for each header that two profiles share, or that a profile
+// shares with the endpoint's own headers: a request can carry only one of them.
 func CheckProfiles(e *hook.Endpoint) (wrong []hook.FieldError) {
 	seen := make(map[string]string)
 	for _, p := range e.Profiles {

@@ -21,8 +21,8 @@ import (
 
 var update = flag.Bool("update", false, "write testdata/profiles.json")
 
-// vector is a request with the headers of a profile. The libraries of the vendors verify
-// the same file: see examples/profiles.
+// vector is a request with the headers of a profile. The vendors' libraries verify the same file:
+// see examples/profiles.
 type vector struct {
 	Profile string            `json:"profile"`
 	Secrets []string          `json:"secrets"` // newest first
@@ -166,8 +166,8 @@ func TestCheckProfiles_ownHeaders(t *testing.T) {
 	}
 }
 
-// FuzzProfile looks for definitions that Check lets pass, and that make a header which
-// HTTP does not carry, or which fill in what they should not.
+// FuzzProfile looks for definitions that pass Check but make a header that HTTP cannot carry, or
+// fill in what they should not.
 func FuzzProfile(f *testing.F) {
 	f.Add("{timestamp}.{body}", "t={timestamp},{signature}", "v1=", ",", "{id}")
 	f.Add("{body}", "{signature}{type}", "{id}", "{body}", "{signature}")

@@ -2,8 +2,8 @@ package stats
 
 import "time"
 
-// HoldFor is the longest time between two writes of a busy endpoint's counts by one
-// process, while the process works.
+// HoldFor is the longest time between two writes of a busy endpoint's counts by one process, as
+// long as the process runs.
 const HoldFor = 10 * time.Second
 
 // heldShare bounds the held successes: 1/heldShare of the successes in the window. So
@@ -22,10 +22,9 @@ type Held struct {
 	Window    int       // successes in the window of the circuit at the last write
 }
 
-// Hold adds the counts, or reports false and changes nothing when the counts must be
-// written now: for a failure, a death or any other result than a success, for a quiet
-// endpoint, HoldFor after the last write, at the bound of successes, and in another
-// hour.
+// Hold adds the counts, or returns false and changes nothing if they must be written now: for a
+// failure, a death or any other result than a success, for a quiet endpoint, HoldFor after the
+// last write, when as many successes are held as allowed, and in another hour.
 func (h *Held) Hold(add *Counts, now time.Time) bool {
 	success := add.OK > 0 && add.Failed == 0 && add.OK == add.Delivered && add.Dead == 0
 	if !success || h.Overdue(now) || !h.SameHour(now) || (h.OK+add.OK)*heldShare > h.Window {
@@ -36,8 +35,8 @@ func (h *Held) Hold(add *Counts, now time.Time) bool {
 	return true
 }
 
-// Overdue reports whether the last write is HoldFor ago. After Overdue the window is
-// unknown, so a value without counts is useless.
+// Overdue reports whether the last write was HoldFor ago or earlier. The window is then unknown,
+// so an overdue value without counts is useless.
 func (h *Held) Overdue(now time.Time) bool { return now.Sub(h.WrittenAt) >= HoldFor }
 
 // SameHour reports whether now is in the clock hour of the last write. Each hour has

@@ -1,9 +1,9 @@
 // Package stats counts the attempts and deliveries of one endpoint per hour. The
 // circuit, the review and the health of an endpoint are computed from the counts.
-// The package knows neither the storage of counts nor the decisions.
+// The package knows neither how counts are stored nor what is decided by them.
 //
-// A request of an endpoint that coalesces has several deliveries. The endpoint counts the
-// request as one attempt, and each event type counts an attempt of each of its deliveries.
+// A request of a coalescing endpoint has several deliveries. The endpoint counts it as one
+// attempt, and each event type counts one attempt for each of its deliveries.
 //
 // # Rates
 //
@@ -28,15 +28,15 @@ import (
 	"surehook.example/surehook/internal/rule/latency"
 )
 
-// Kept is the time to keep the counts of an hour after the end of the hour: the span of
-// statistics, 7 days, and a day.
+// Kept is how long the counts of an hour are kept after its end: the 7 days that statistics
+// cover, and one more day.
 const Kept = 192 * time.Hour
 
-// Counts are the counters of one endpoint. The zero value is empty; values compare with
-// ==. A value has 6 kB: who passes copies on the path of every delivery pays with
-// growing stacks.
+// Counts are the counters of one endpoint. The zero value is empty; values compare with ==. A
+// value takes 6 kB, so copies on the path of a delivery would grow the stack: pass pointers
+// there.
 type Counts struct {
-	OK     int // attempts with a sign of life: all results not in Failed
+	OK     int // attempts that prove the endpoint alive: all results not in Failed
 	Failed int // transient failures, except throttling
 
 	Classes [hook.Classes]int         // attempts by class
@@ -56,7 +56,7 @@ type Counts struct {
 // Attempt is the result of one attempt.
 type Attempt struct {
 	Type     string // of the event
-	Shared   bool   // the request counts with another delivery of its batch: only this delivery counts
+	Shared   bool   // another delivery of the batch counts the request: this one counts only as a delivery
 	Class    hook.Class
 	Number   int
 	Duration time.Duration
@@ -100,7 +100,7 @@ func (c *Counts) countDelivery(a Attempt) {
 	}
 }
 
-// Deaths returns the counts of n deaths without an attempt; below 0 takes deaths back.
+// Deaths returns the counts of n deaths without an attempt; a negative n takes deaths back.
 func Deaths(eventType string, n int) *Counts {
 	c := &Counts{Dead: n}
 	c.Types.Of(eventType).Dead = n

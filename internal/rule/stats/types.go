@@ -7,9 +7,9 @@ import (
 	"surehook.example/surehook/internal/rule/latency"
 )
 
-// MaxTypes bounds the event types with counts of their own, per endpoint and hour. The
-// first types of the hour have counts, and the rest counts as other. With 8 types the
-// item of an hour stays below 1,024 bytes, one write unit.
+// MaxTypes bounds the event types with counts of their own, per endpoint and hour. The first
+// types of the hour get counts of their own, and all others count as other. With 8 types the item
+// of an hour stays below 1,024 bytes, one write unit.
 const MaxTypes = 8
 
 // TypeCounts are the counters of one event type. Values compare with ==.
@@ -68,8 +68,8 @@ type Types struct {
 	Other TypeCounts           // types without an entry, and an unknown type
 }
 
-// Of returns the counts of the type, to be changed. Of adds an entry for a new type,
-// and returns Other for the empty type and without room.
+// Of returns the counts of the type, for the caller to change. It adds an entry for a new type.
+// It returns Other for the empty type, and if there is no room for another type.
 func (t *Types) Of(eventType string) *TypeCounts {
 	if eventType == "" {
 		return &t.Other
@@ -99,14 +99,14 @@ func (t *Types) Len() int {
 	return used
 }
 
-// Add adds other counts. Types without room count as other.
+// Add adds other counts. Types for which there is no room count as other.
 func (t *Types) Add(other *Types) {
 	for _, c := range other.All() {
 		t.Of(c.Type).Add(c)
 	}
 }
 
-// Keep moves the counts of all types but the kept to Other.
+// Keep moves the counts of all types that are not kept to Other.
 func (t *Types) Keep(kept func(eventType string) bool) {
 	all := *t
 	*t = Types{Other: all.Other}

@@ -29,7 +29,7 @@ func TestCounts_Count_ByType(t *testing.T) {
 		{Type: "order.paid", Class: hook.ClassDelivered, Number: 2, State: hook.StateDelivered, Duration: time.Second},
 		{Type: "order.made", Class: hook.ClassDNS, Number: 21, State: hook.StateDead, Duration: time.Second},
 		{Type: "order.made", Class: hook.ClassDelivered, Number: 1, State: hook.StateDelivered, Duration: time.Minute, Queued: time.Second},
-		{Class: hook.ClassDelivered, Number: 22, State: hook.StateDelivered}, // no known type, no possible number
+		{Class: hook.ClassDelivered, Number: 22, State: hook.StateDelivered}, // no known type and an impossible number
 	} {
 		c.Count(a)
 	}

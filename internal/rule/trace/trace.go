@@ -1,12 +1,11 @@
 // Package trace names the trace of an event and its spans, in the terms of W3C
 // Trace Context (https://www.w3.org/TR/trace-context/).
 //
-// A caller can give a trace with a post. Otherwise the trace begins with the event,
-// and its id is the UUID of the event's id: nobody stores the id of a begun trace, and
-// the event's id finds the trace.
+// A caller can give a trace with a post. Otherwise the event begins a trace, whose id is the
+// UUID in the event's id, so it need not be stored.
 //
-// The ids of spans are hashes of the ids of the work: every writer and every repetition
-// computes equal ids. The package exports nothing, and knows no clock.
+// The ids of spans are hashes of the ids of the work, so every process that computes one gets
+// the same id. The package exports no spans, and knows no clock.
 package trace
 
 import (
@@ -20,10 +19,10 @@ import (
 // Span is the id of one unit of work in a trace.
 type Span [8]byte
 
-// Trace is the trace of one event. The zero Trace is none.
+// Trace is the trace of one event. The zero Trace means none.
 type Trace struct {
 	ID     [16]byte
-	Parent Span // the caller's span; zero for a begun trace
+	Parent Span // the caller's span; zero for a trace that the event began
 	Flags  byte // Sampled, Random
 }
 
@@ -124,10 +123,10 @@ func Attempt(d hook.DeliveryID, number int) Span {
 	return spanOf(strconv.AppendInt(work, int64(number), 10))
 }
 
-// Header returns the traceparent of the event for the receiver of an attempt. Surehook
-// forwards a given trace as it is: nobody records spans of Surehook, so the caller's span
-// stays the parent of the receiver's span. A begun trace has the span of the attempt as
-// the parent.
+// Header returns the traceparent of the event for the receiver of an attempt. Surehook forwards a
+// given trace as it is, with the caller's span as the parent of the receiver's span, because only
+// some deployments export spans of Surehook. In a trace that begins with the event, the span of
+// the attempt is the parent.
 func Header(e *hook.Event, d hook.DeliveryID, attempt int) string {
 	t := Of(e)
 	if t.Given() {
@@ -136,8 +135,8 @@ func Header(e *hook.Event, d hook.DeliveryID, attempt int) string {
 	return t.Under(Attempt(d, attempt))
 }
 
-// spanOf hashes the name of the work. A zero id is not valid, and would need a name
-// with a hash of 8 zero bytes.
+// spanOf hashes the name of the work. A zero id would not be valid, but that would need a name
+// whose hash begins with 8 zero bytes.
 func spanOf(work []byte) Span {
 	sum := sha256.Sum256(work)
 	return Span(sum[:8])

@@ -89,7 +89,7 @@ func TestOf(t *testing.T) {
 	}
 }
 
-// Equal work has equal spans, and other work other spans.
+// Equal work has equal spans, and different work has different spans.
 func TestSpans(t *testing.T) {
 	t.Parallel()
 

@@ -3,7 +3,8 @@
 // addresses of the API and of the receiver, the checks that the emulator cannot
 // answer, and the limits of time.
 //
-// LONG=1 also waits for a schedule beyond 15 minutes.
+// RELEASES are folders of releases of the environment local, with spaces between: their
+// deploy.sh deploy in place of CDK, one after the other. LONG=1 also waits for a schedule beyond 15 minutes.
 package main
 
 import (
@@ -13,6 +14,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"strings"
 	"syscall"
 
 	"surehook.example/surehook/internal/smoke"
@@ -46,7 +48,7 @@ func run(ctx context.Context, out io.Writer) (err error) {
 	if _, err := stack.Probe(ctx, e, out); err != nil {
 		return err //nolint:wrapcheck // the error is complete
 	}
-	s, err := stack.Deploy(ctx, e, stack.Options{Root: root, Env: os.Environ(), Progress: out})
+	s, err := stack.Deploy(ctx, e, stack.Options{Root: root, Env: os.Environ(), Progress: out, Releases: strings.Fields(os.Getenv("RELEASES"))})
 	if err != nil {
 		return err //nolint:wrapcheck // the error is complete
 	}

@@ -25,7 +25,7 @@ export function DeadLetters() {
     queryKey: [tenant, 'dead', period],
     queryFn: () => ask(api().GET('/v1/tenants/{tenant}/dead-letters/analysis', { params: { path: { tenant }, query: { period } } })),
   })
-  // The page shows what died in the period, so a job takes no others.
+  // The page shows what died in the period, so a job must take no others.
   const since = () => new Date(Date.now() - goDuration(period)).toISOString()
   return (
     <Page

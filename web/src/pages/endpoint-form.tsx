@@ -89,7 +89,7 @@ function EndpointForm({ of: e, submit, label }: { of?: Endpoint; submit: (fields
   const tenant = useTenant()
   const places = useEgress(tenant).data
   const addresses = places?.addresses ?? []
-  // The stored region stays a choice when the deployment no longer has it.
+  // The stored region can still be chosen if the deployment no longer has it.
   const regions = [...new Set([...(places?.regions ?? []), ...(e?.region ? [e.region] : [])])]
   const [destination, setDestination] = useState(e?.destination?.type ?? 'http')
   const retries = (Object.keys(t.retries) as Choice[]).filter((c) => c !== 'keep' || choiceOf(e) === 'keep')
@@ -252,14 +252,14 @@ const challenge = `POST
 200 OK
 {"challenge": "K7QX…"}`
 
-// The origin as the API compares it; of a text that is no URL, the text.
+// The origin as the API compares it; for a text that is not a URL, the text itself.
 function originOf(url: string): string {
   return URL.canParse(url.trim()) ? new URL(url.trim()).origin : url.trim()
 }
 
 const hasSecrets = (e?: Endpoint) => !!e && (Object.keys(e.headers).length > 0 || e.auth.type !== 'none' || !!e.tls?.key)
 
-// A list has no empty value, and the API says the own region by the empty text.
+// A select has no empty value, but the API means the deployment's own region by an empty text.
 const own = 'own'
 
 const lines = (value: string) => value.split('\n').map((l) => l.trim()).filter(Boolean)
@@ -267,7 +267,7 @@ const lines = (value: string) => value.split('\n').map((l) => l.trim()).filter(B
 // An unchanged text is not sent: JavaScript writes 300.0 as 300, and a filter tells them apart.
 const filterText = (e?: Endpoint) => (e && Object.keys(e.filter).length ? JSON.stringify(e.filter, null, 2) : '')
 
-// A text that is no JSON goes to the API as it is, so the API says what is wrong.
+// A text that is not JSON is sent unchanged, so that the API says what is wrong.
 function json(value: string): Record<string, unknown> {
   if (!value.trim()) return {}
   try {

@@ -23,7 +23,7 @@ const none = 'none'
 /** What is signed, and in which headers: one profile, or two while a receiver moves. */
 export function ProfileFields({ of, profiles }: { of?: Endpoint; profiles?: Profiles }) {
   const [names, setNames] = useState<string[]>(of?.signature_profiles ?? [standing])
-  // A stored profile stays a choice when the deployment no longer has it.
+  // A stored profile can still be chosen if the deployment no longer has it.
   const known = [...new Set([...(profiles ?? []).map((p) => p.name), ...(of?.signature_profiles ?? [])])]
   const options = known.map((value) => ({ value, label: t.profiles[value] ?? value }))
   const weak = profiles?.filter((p) => names.includes(p.name)).flatMap((p) => p.warnings) ?? []
@@ -92,7 +92,7 @@ function Preview({ path, shape, at }: PreviewProps) {
     setProblem('')
     try {
       requireJson('payload', event.payload)
-      // The payload goes as it is: JavaScript would change large numbers.
+      // The payload is sent as written, because JavaScript would change large numbers.
       const payload = event.payload.trim() && `,"payload":${event.payload}`
       const rest = JSON.stringify({ event_type: event.type.trim(), ...shape }).slice(0, -1)
       setShown(await askWith<Schemas['Preview']>('POST', path, `${rest}${payload}}`))

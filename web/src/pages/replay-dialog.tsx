@@ -20,7 +20,7 @@ const words = isPortal ? t.portal : t.console
 
 /** How many deliveries go first, so that a person sees what becomes of them. */
 const few = 10
-// Each shown endpoint reads a health.
+// Each endpoint shown takes a request for its health.
 const mostShown = 8
 
 type Filter = Schemas['ReplayFilter']
@@ -80,7 +80,7 @@ function Flow({ tenant, selection: { action = 'replay', partial, ...given }, clo
   const settled = !preview.isPlaceholderData && !preview.error
   const submit = async ({ limit, rate_per_second }: Values) => {
     if (!p || !settled) return
-    // A discard sends nothing, so it needs no pace.
+    // Discarding sends nothing, so it needs no rate limit.
     const pace = action === 'discard' ? 500 : rate_per_second === undefined ? undefined : numeric(rate_per_second)
     setRate(rate_per_second)
     if (!limit) return startAll(filter, pace)
@@ -91,7 +91,7 @@ function Flow({ tenant, selection: { action = 'replay', partial, ...given }, clo
       <Rest tenant={tenant} of={first} close={close} rest={() => startAll({ ...filter, until: first.job.filter.until }, rate === undefined ? undefined : numeric(rate))} />
     )
   }
-  const number = p?.complete ? count(p.total) : '' // a lower bound is no number of a button
+  const number = p?.complete ? count(p.total) : '' // a button shows no lower bound
   return (
     <>
       <p className="soft">{action === 'discard' ? words.discardLead : words.lead}</p>
@@ -155,7 +155,7 @@ function FilterFields({ tenant, of: f, set, stateFixed, children }: FilterProps)
     if (next.class === 'none') delete next.status
     set(next)
   }
-  // Enter counts anew, and does not start the job.
+  // Enter counts again, and does not start the job.
   const enter = (e: KeyboardEvent<HTMLInputElement>) => {
     if (e.key !== 'Enter') return
     e.preventDefault()

@@ -22,7 +22,7 @@ const words = isPortal ? text.replay.portal : text.replay.console
 type Job = Schemas['Replay']
 type Progress = Schemas['ReplayProgress']
 
-// Each row reads what became of the deliveries of its job.
+// Each row takes a request for the outcomes of its job.
 const rows = 20
 
 /** A job with what became of its deliveries; watched closely until each has a result. */

@@ -77,7 +77,7 @@ function Bars({ of, span, link, note }: Omit<ChartProps, 'of'> & { of: Stats }) 
   const step = joined * hourLong
   const total = sum(hours)
   const open = (e: MouseEvent, part: Part, bar: number) => {
-    // A finger would miss; its press chooses the column, and the legend has the links.
+    // Bars are too small for a finger: a touch chooses the column, and the legend has the links.
     if ((e.nativeEvent as PointerEvent).pointerType === 'touch') return
     const to = link(part, from + bar * step, from + (bar + 1) * step)
     void navigate({ to, resetScroll: !to.startsWith('/?') }) // the overview scrolls to its tenants
@@ -91,7 +91,7 @@ function Bars({ of, span, link, note }: Omit<ChartProps, 'of'> & { of: Stats }) 
         <g key={i}>
           {parts.map((part) => {
             if (bar[part] === 0) return null
-            const high = Math.max(3, y(0) - y(bar[part])) // a single death among thousands of deliveries is seen
+            const high = Math.max(3, y(0) - y(bar[part])) // so that a single death among thousands of deliveries is visible
             top -= high
             return <rect key={part} className={`mark ${part}`} x={left(i) + (column - wide) / 2} y={top} width={wide} height={high - 1} onClick={(e) => open(e, part, i)} />
           })}

@@ -4,7 +4,7 @@ import { text } from '../text'
 import { Badge, type Tone } from './page'
 import { Since } from './time'
 
-// Only a condition is good: an active endpoint with a closed circuit may fail all the same.
+// Only a condition can be good: an active endpoint with a closed circuit may still be failing.
 const tones: Record<string, Tone> = { paused: 'wait', disabled: 'bad' }
 
 export function EndpointStatus({ of: e }: { of: Pick<Endpoint, 'status' | 'reason'> }) {

@@ -125,7 +125,7 @@ function Box({ tenant, widen, leave }: BoxProps) {
     const q = given.trim()
     if (!q) return
     setAsked(q)
-    const all = await client.fetchQuery(searchFor(tenant, q)).catch(() => []) // the status tells the failure
+    const all = await client.fetchQuery(searchFor(tenant, q)).catch(() => []) // the status reports the failure
     const chosen = all[Math.min(active, all.length - 1)]
     if (!chosen || input.current?.value.trim() !== q) return
     leave()

@@ -1,0 +1,173 @@
+package surehook
+
+import (
+	"github.com/aws/aws-cdk-go/awscdk/v2"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awsapigatewayv2"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awslambda"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awss3"
+	"github.com/aws/constructs-go/constructs/v10"
+	"github.com/aws/jsii-runtime-go"
+
+	"surehook.example/surehook/internal/names"
+)
+
+// release is the place of the functions of a released template: archives
+// <folder>/<function>.zip in a bucket.
+type release struct {
+	bucket awss3.IBucket
+	folder string
+}
+
+func (r *release) code(function string) awslambda.Code {
+	return awslambda.Code_FromBucket(r.bucket, jsii.String(r.folder+"/"+function+".zip"), nil)
+}
+
+// NewRelease makes the stack of an environment for a template that needs no CDK and no
+// bootstrap. The bucket and the folder of the functions are parameters of the template. So
+// are the alarm address, the domain and what settings lists, in place of the environment's
+// values. The name of the stack, chosen at its creation, is the prefix of all names;
+// Props.Prefix is the name of the template's file alone.
+//
+// The resources and their logical ids are those of NewStack, but for the subscription of the
+// alarm address: a stack of a release can later be deployed by CDK, and the reverse. The
+// rules of cdk-nag are checked there.
+func NewRelease(scope constructs.Construct, props Props) (awscdk.Stack, error) {
+	props, err := props.withDefaults()
+	if err != nil {
+		return nil, err
+	}
+	stack := awscdk.NewStack(scope, &props.Prefix, &awscdk.StackProps{
+		Description: jsii.String(description(props.Environment)),
+		Synthesizer: awscdk.NewBootstraplessSynthesizer(nil),
+	})
+	bucket := parameter{
+		name: "AssetsBucket", about: "The bucket with the archives of the functions, in the region of the stack", pattern: `[a-z0-9][a-z0-9.-]+`, required: true,
+	}.in(stack)
+	assets := awss3.Bucket_FromBucketName(stack, jsii.String("Assets"), bucket)
+	awscdk.Annotations_Of(stack).AcknowledgeWarning(jsii.String("@aws-cdk/aws-lambda:codeFromBucketObjectVersionNotSpecified"), jsii.String("the key has the version"))
+	props.release = &release{
+		bucket: assets,
+		// CloudFormation updates a function when the key of its archive changes.
+		folder: *parameter{
+			name: "AssetsPrefix", about: "The folder of the archives in the bucket; each version has another one", pattern: `.*[^/]`, required: true,
+		}.in(stack),
+	}
+	domain := parameter{name: "ApiDomain", about: "A domain name for the API, which is then its only name"}.in(stack)
+	certificate := parameter{name: "ApiCertificate", about: "The ARN of the domain's ACM certificate, in the region of the stack", pattern: `arn:aws[a-z-]*:acm:.+`}.in(stack)
+	email := parameter{name: "AlarmEmail", about: "An address for the alarms", pattern: `[^@\s]+@[^@\s]+`}.in(stack)
+
+	props.Prefix = *awscdk.Aws_STACK_NAME()
+	props.Version = "" // a tag of the stack
+	props.Environment.AlarmEmail = ""
+	props.Environment.Domain = Domain{Name: *domain, CertificateARN: *certificate}
+	s, err := New(stack, within, props)
+	if err != nil {
+		return nil, err
+	}
+	outputs := newOutputs(stack, s)
+	cfnOf[awscdk.CfnResource](subscribe(s.Topic, email)).CfnOptions().SetCondition(isSet(stack, "HasAlarmEmail", email))
+	makeDomainOptional(stack, s, outputs, *domain)
+	for _, set := range settings(s) {
+		value := set.in(stack)
+		for _, f := range set.functions {
+			f.AddEnvironment(&set.variable, value, nil)
+		}
+	}
+	return stack, nil
+}
+
+// makeDomainOptional makes everything about the domain depend on its parameter.
+func makeDomainOptional(stack awscdk.Stack, s Surehook, outputs map[string]awscdk.CfnOutput, domain string) {
+	has := isSet(stack, "HasApiDomain", &domain)
+	choose := func(with, without any) awscdk.ICfnRuleConditionExpression {
+		return awscdk.Fn_ConditionIf(has.LogicalId(), with, without)
+	}
+	name := cfnOf[awscdk.CfnResource](s.API.Domain)
+	name.CfnOptions().SetCondition(has)
+	// cfn-lint takes the empty default for the ARN of a certificate.
+	name.AddMetadata(jsii.String("cfn-lint"), map[string]any{"config": map[string]any{"ignore_checks": []string{"W1030"}}})
+	s.Node().FindChild(jsii.String("DomainMapping")).(awsapigatewayv2.CfnApiMapping).CfnOptions().SetCondition(has) //nolint:forcetypeassert // made by newDomain
+	api := cfnOf[awsapigatewayv2.CfnApi](s.API.HTTP)
+	api.AddPropertyOverride(jsii.String("DisableExecuteApiEndpoint"), choose(true, false))
+	outputs["DomainTarget"].SetCondition(has)
+	outputs["DomainZoneId"].SetCondition(has)
+	url := "https://" + domain
+	outputs["ApiUrl"].SetValue(choose(url, api.AttrApiEndpoint()).ToString())
+	host := apiHost(s.API.HTTP)
+	for _, f := range []awslambda.Function{s.Functions.Deliver, s.Functions.Manage} {
+		f.AddEnvironment(jsii.String(names.EnvAPIHosts), choose(host+","+domain, host).ToString(), nil)
+		f.AddEnvironment(jsii.String(names.EnvPublicURL), choose(url, "").ToString(), nil)
+	}
+}
+
+// setting is a parameter that is a variable of functions.
+type setting struct {
+	parameter
+	variable  string
+	functions []awslambda.Function
+}
+
+// settings returns the settings of a released template that are nothing but variables of
+// functions. A variable with an empty value is not set.
+func settings(s Surehook) []setting {
+	ingest, manage := []awslambda.Function{s.Functions.Ingest}, []awslambda.Function{s.Functions.Manage}
+	people := []awslambda.Function{s.Functions.Manage, s.Functions.Authorize}
+	return []setting{
+		{parameter{
+			name: "Validation", about: "What happens to events that do not fit their event type: off, warn or reject",
+			value: names.ValidationOff, pattern: names.ValidationOff + "|" + names.ValidationWarn + "|" + names.ValidationReject, required: true,
+		}, names.EnvValidation, ingest},
+		{parameter{
+			name: "Envelope", about: "The envelope of new endpoints that name none: standard or raw",
+			value: names.EnvelopeStandard, pattern: names.EnvelopeStandard + "|" + names.EnvelopeRaw, required: true,
+		}, names.EnvEnvelope, manage},
+		{parameter{name: "EndpointsPerHost", about: "The most endpoints of a tenant with one host; empty for no limit", pattern: `[1-9][0-9]*`}, names.EnvEndpointsPerHost, manage},
+		{parameter{name: "SignatureProfiles", about: "JSON of signature profiles of your own, by name"}, names.EnvSignatureProfiles, manage},
+		{parameter{name: "Signatures", about: "The signature profiles of new endpoints that name none, with a comma between; empty for standard"}, names.EnvSignatures, manage},
+		{parameter{name: "PortalName", about: "The title of the portal"}, names.EnvPortalName, manage},
+		{parameter{name: "PortalAccent", about: "The color of the portal, such as #0b7285", pattern: `#[0-9a-fA-F]{6}`}, names.EnvPortalAccent, manage},
+		{parameter{name: "PortalLogo", about: "The logo of the portal, an https URL or a data URL of an image", pattern: `(https:|data:).+`}, names.EnvPortalLogo, manage},
+		{parameter{name: "PortalEmbedders", about: "Origins whose pages may embed the portal, with commas between", pattern: `https://.+`}, names.EnvPortalEmbedders, manage},
+		{parameter{name: "OidcIssuer", about: "The issuer of people's tokens; empty for API keys alone", pattern: `https://.+`}, names.EnvOIDCIssuer, people},
+		{parameter{name: "OidcClientId", about: "The client id at the issuer"}, names.EnvOIDCClientID, people},
+		{parameter{name: "OidcRoles", about: "The groups with the roles, such as operator=ops;support=desk"}, names.EnvOIDCRoles, people},
+		{parameter{name: "OidcClaim", about: "The groups in a token; empty for groups"}, names.EnvOIDCClaim, people},
+		{parameter{name: "OidcScopes", about: "The scopes that the console asks for; empty for openid email profile"}, names.EnvOIDCScopes, people},
+		{parameter{name: "OidcOrigins", about: "Other origins of the issuer's token endpoint, with commas between", pattern: `https://.+`}, names.EnvOIDCOrigins, people},
+	}
+}
+
+// parameter is a parameter of a released template, a string.
+type parameter struct {
+	name, about string
+	pattern     string // of the value; empty for any
+	value       string // the default
+	required    bool   // a value other than an empty one
+}
+
+// in adds the parameter to the stack and returns a reference to its value.
+func (p parameter) in(stack awscdk.Stack) *string {
+	props := &awscdk.CfnParameterProps{Type: jsii.String("String"), Description: &p.about}
+	if !p.required || p.value != "" {
+		props.Default = &p.value
+	}
+	switch {
+	case p.pattern != "" && p.required:
+		props.AllowedPattern = jsii.String("^(" + p.pattern + ")$")
+	case p.pattern != "":
+		props.AllowedPattern = jsii.String("^(" + p.pattern + ")?$")
+	}
+	return awscdk.NewCfnParameter(stack, &p.name, props).ValueAsString()
+}
+
+// isSet returns the condition that the value is not empty.
+func isSet(stack awscdk.Stack, name string, value *string) awscdk.CfnCondition {
+	return awscdk.NewCfnCondition(stack, &name, &awscdk.CfnConditionProps{
+		Expression: awscdk.Fn_ConditionNot(awscdk.Fn_ConditionEquals(value, jsii.String(""))),
+	})
+}
+
+// cfnOf returns the resource of CloudFormation of a construct that has one.
+func cfnOf[T any](c constructs.IConstruct) T {
+	return c.Node().DefaultChild().(T) //nolint:forcetypeassert // a mistake in a constant fails every synthesis
+}

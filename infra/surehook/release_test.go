@@ -1,0 +1,209 @@
+package surehook
+
+import (
+	"encoding/json"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// TestNewRelease_equal checks that a released template, with parameters, is what CDK deploys
+// with the same settings.
+func TestNewRelease_equal(t *testing.T) {
+	t.Parallel()
+
+	custom := customised()
+	tests := []struct {
+		env    string
+		values map[string]string // of parameters
+	}{
+		{env: "prod"},
+		{env: "custom", values: map[string]string{
+			"AlarmEmail": custom.AlarmEmail, "ApiDomain": custom.Domain.Name, "ApiCertificate": custom.Domain.CertificateARN,
+			"EndpointsPerHost": "20", "SignatureProfiles": custom.SignatureProfiles, "Signatures": "standard,acme",
+			"PortalName": custom.Portal.Name, "PortalAccent": custom.Portal.Accent, "PortalLogo": custom.Portal.Logo, "PortalEmbedders": custom.Portal.Embedders[0],
+			"OidcIssuer": custom.SignIn.Issuer, "OidcClientId": custom.SignIn.ClientID, "OidcRoles": custom.SignIn.Roles, "OidcClaim": custom.SignIn.Claim,
+			"OidcScopes": custom.SignIn.Scopes, "OidcOrigins": custom.SignIn.Origins[0],
+		}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.env, func(t *testing.T) {
+			t.Parallel()
+
+			released := templateOf(t, "released "+tt.env)
+			parameters := map[string]string{"AWS::StackName": "surehook-" + tt.env}
+			for name, p := range released.Parameters {
+				parameters[name], _ = p["Default"].(string)
+			}
+			for name, value := range tt.values {
+				if _, ok := parameters[name]; !ok {
+					t.Errorf("the template has no parameter %s", name)
+				}
+				parameters[name] = value
+			}
+			got, want := deployed(released, parameters), deployed(templateOf(t, tt.env), nil)
+			if diff := cmp.Diff(want, got); diff != "" {
+				t.Errorf("the released template, deployed (-CDK +release):\n%s", diff)
+			}
+		})
+	}
+}
+
+// deployed returns the resources and outputs of a template with parameters: without
+// metadata, the places of code, and variables without a value.
+func deployed(tpl template, parameters map[string]string) map[string]any {
+	conditions, _ := tpl.raw["Conditions"].(map[string]any)
+	d := deployment{parameters: parameters, conditions: conditions}
+	all := map[string]any{}
+	for _, section := range []string{"Resources", "Outputs"} {
+		entries, _ := d.value(tpl.raw[section]).(map[string]any)
+		for id, entry := range entries {
+			e, _ := entry.(map[string]any)
+			condition, conditional := e["Condition"].(string)
+			if conditional && !d.holds(condition) {
+				continue
+			}
+			delete(e, "Condition")
+			delete(e, "Metadata")
+			properties, _ := e["Properties"].(map[string]any)
+			switch e["Type"] {
+			case "AWS::SNS::Subscription":
+				id = "Subscription" // CDK names it after the address
+			case "AWS::Lambda::Function":
+				delete(properties, "Code")
+				variables, _ := resource{Properties: properties}.at("Environment", "Variables").(map[string]any)
+				maps.DeleteFunc(variables, func(_ string, value any) bool { return value == "" })
+			}
+			all[section+" "+id] = e
+		}
+	}
+	return all
+}
+
+// deployment is CloudFormation's view of a template: the values of its parameters.
+type deployment struct {
+	parameters map[string]string
+	conditions map[string]any
+}
+
+// holds evaluates a condition of the form {"Fn::Not": [{"Fn::Equals": [value, other]}]}.
+func (d deployment) holds(name string) bool {
+	not, _ := d.conditions[name].(map[string]any)["Fn::Not"].([]any)
+	equals, _ := not[0].(map[string]any)["Fn::Equals"].([]any)
+	return d.value(equals[0]) != d.value(equals[1])
+}
+
+// value returns v with the references to parameters, Fn::If and Fn::Join evaluated.
+func (d deployment) value(v any) any {
+	switch v := v.(type) {
+	case []any:
+		out := make([]any, len(v))
+		for i := range v {
+			out[i] = d.value(v[i])
+		}
+		return out
+	case map[string]any:
+		if name, ok := v["Ref"].(string); ok {
+			if value, ok := d.parameters[name]; ok {
+				return value
+			}
+		}
+		if branches, ok := v["Fn::If"].([]any); ok {
+			if d.holds(branches[0].(string)) { //nolint:forcetypeassert // the name of a condition
+				return d.value(branches[1])
+			}
+			return d.value(branches[2])
+		}
+		if join, ok := v["Fn::Join"].([]any); ok && join[0] == "" {
+			return d.join(join[1].([]any)) //nolint:forcetypeassert // as above
+		}
+		out := map[string]any{}
+		for name, value := range v {
+			out[name] = d.value(value)
+		}
+		return out
+	}
+	return v
+}
+
+// join returns one string, or the shortest list of strings and other values.
+func (d deployment) join(parts []any) any {
+	var out []any
+	for _, part := range parts {
+		value := d.value(part)
+		text, isText := value.(string)
+		if before, ok := last(out).(string); ok && isText {
+			out[len(out)-1] = before + text
+			continue
+		}
+		out = append(out, value)
+	}
+	if text, ok := last(out).(string); ok && len(out) == 1 {
+		return text
+	}
+	return map[string]any{"Fn::Join": []any{"", out}}
+}
+
+func last(all []any) any {
+	if len(all) == 0 {
+		return nil
+	}
+	return all[len(all)-1]
+}
+
+func TestNewRelease_withoutBootstrap(t *testing.T) {
+	t.Parallel()
+
+	tpl := templateOf(t, "released prod")
+	for _, section := range slices.Sorted(maps.Keys(tpl.raw)) {
+		if !slices.Contains([]string{"Conditions", "Description", "Outputs", "Parameters", "Resources"}, section) {
+			t.Errorf("the template has a section %s", section)
+		}
+	}
+	text, err := json.Marshal(tpl.raw)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, no := range []string{"cdk-hnb659fds", "BootstrapVersion", "surehook-prod"} {
+		if strings.Contains(string(text), no) {
+			t.Errorf("the template has %q", no)
+		}
+	}
+	functions := tpl.all("AWS::Lambda::Function")
+	if len(functions) != len(functionNames()) {
+		t.Errorf("the template has %d functions; want %d", len(functions), len(functionNames()))
+	}
+	for id, f := range functions {
+		name := strings.TrimPrefix(show(f.at("FunctionName")), "${AWS::StackName}-")
+		if got, want := show(f.at("Code", "S3Bucket"))+" "+show(f.at("Code", "S3Key")), "${AssetsBucket} ${AssetsPrefix}/"+name+".zip"; got != want {
+			t.Errorf("the code of %s is %s; want %s", id, got, want)
+		}
+	}
+	for _, n := range tpl.notes {
+		if n.level != "info" {
+			t.Errorf("%s of %s: %s", n.level, n.path, n.text)
+		}
+	}
+}
+
+// TestNewRelease_parameters checks that nothing but the place of the functions must be given,
+// and that the document of releases names every other parameter.
+func TestNewRelease_parameters(t *testing.T) {
+	t.Parallel()
+
+	document, err := os.ReadFile("../../docs/release.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, p := range templateOf(t, "released prod").Parameters {
+		if _, optional := p["Default"]; optional == strings.HasPrefix(name, "Assets") {
+			t.Errorf("parameter %s may be left out: %v", name, optional)
+		} else if optional && !strings.Contains(string(document), "`"+name+"`") {
+			t.Errorf("docs/release.md does not name the parameter %s", name)
+		}
+	}
+}
