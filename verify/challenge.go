@@ -1,14 +1,10 @@
 package verify
 
-import (
-	"encoding/json"
-
-	"surehook.example/surehook/internal/hook"
-)
+import "encoding/json"
 
 // ChallengeType is the value of the header X-Webhook-Event of a challenge: the request that asks
 // whether the receiver wants an endpoint with its URL.
-const ChallengeType = hook.ChallengeType
+const ChallengeType = "surehook.challenge"
 
 // Challenge returns the body of the answer to a challenge, for a status 2xx; nil for any other
 // request. Verify the body first: a receiver that answers every challenge confirms the endpoints

@@ -38,10 +38,10 @@ func (b *bundle) count(t *testing.T, e hook.Endpoint, at time.Time, attempts ...
 }
 
 // deliver records a delivery to the endpoint in the state, made at the time.
-func (b *bundle) deliver(t *testing.T, e hook.Endpoint, state hook.State, at time.Time) hook.Delivery {
+func (b *bundle) deliver(t *testing.T, e hook.Endpoint, state hook.State, at time.Time) {
 	t.Helper()
 
-	return b.wait(t, e, state, hook.ReasonNone, at)
+	b.wait(t, e, state, hook.ReasonNone, at)
 }
 
 // wait is deliver with the reason of the state.
