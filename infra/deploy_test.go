@@ -56,13 +56,13 @@ func TestDeploy(t *testing.T) {
 			bin := t.TempDir()
 			calls := filepath.Join(bin, "calls")
 			folder := unpackRelease(t, tt.spoil)
-			if err := os.WriteFile(filepath.Join(bin, "aws"), []byte("#!/bin/sh\necho \"$@\" >> \""+calls+"\"\n"), 0o700); err != nil { //nolint:gosec // a program
+			if err := os.WriteFile(filepath.Join(bin, "aws"), []byte("#!/bin/sh\necho \"$@\" >> \""+calls+"\"\n"), 0o700); err != nil {
 				t.Fatal(err)
 			}
-			cmd := exec.CommandContext(t.Context(), "bash", append([]string{filepath.Join(folder, "deploy.sh")}, tt.args...)...) //nolint:gosec // the test names the arguments
+			cmd := exec.CommandContext(t.Context(), "bash", append([]string{filepath.Join(folder, "deploy.sh")}, tt.args...)...)
 			cmd.Env = append(os.Environ(), "PATH="+bin+":"+os.Getenv("PATH"))
 			out, err := cmd.CombinedOutput()
-			got, _ := os.ReadFile(calls) //nolint:errcheck,gosec // without a call there is no file
+			got, _ := os.ReadFile(calls) // without a call there is no file
 			if failed := err != nil; failed != (tt.wantFail != "") || !strings.Contains(string(out), tt.wantFail) {
 				t.Errorf("deploy.sh %q: %v; want an error with %q\n%s", tt.args, err, tt.wantFail, out)
 			}

@@ -58,7 +58,7 @@ func openProgress(file string) (*progress, error) {
 	return g, nil
 }
 
-var errNoProgress = errors.New("the file is no progress of an earlier run")
+var errNoProgress = errors.New("the file does not contain the progress of an earlier run")
 
 // save replaces the file in one step, so that a crash leaves either the old or the new progress.
 func (g *progress) save() error {

@@ -94,7 +94,7 @@ func (v *verifier) check(body []byte, header http.Header, old bool) error {
 	err := verify(body, header)
 	for known, text := range map[error]string{
 		standardwebhooks.ErrRequiredHeaders:     "a header webhook-id, webhook-timestamp or webhook-signature is missing; an endpoint with classic headers has others",
-		standardwebhooks.ErrInvalidHeaders:      "the header webhook-timestamp is no Unix time in seconds",
+		standardwebhooks.ErrInvalidHeaders:      "the header webhook-timestamp is not a Unix time in seconds",
 		standardwebhooks.ErrNoMatchingSignature: "no signature matches: compare the secret, and verify the exact bytes of the body",
 		standardwebhooks.ErrMessageTooOld:       "the timestamp is more than 5 minutes old; --ignore-age accepts old requests",
 		standardwebhooks.ErrMessageTooNew:       "the timestamp is more than 5 minutes in the future: compare the clocks",

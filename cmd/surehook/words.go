@@ -80,7 +80,7 @@ func flagError(c *cobra.Command, err error) error {
 		return usagef("--%s is %q: say %s", f.Name, wrong.GetValue(), kindOf(f.Value.Type()))
 	}
 	if syntax, ok := errors.AsType[*pflag.InvalidSyntaxError](err); ok {
-		return usagef("%s is no flag", syntax.GetSpecifiedFlag())
+		return usagef("%s is not a flag", syntax.GetSpecifiedFlag())
 	}
 	return usagef("%w", err)
 }

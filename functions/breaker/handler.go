@@ -97,7 +97,7 @@ func (h *handler) Handle(ctx context.Context, in input) (any, error) {
 		}
 		return nil, nil
 	}
-	return nil, &hook.Error{Code: hook.CodeInvalid, Message: "the event is no batch of the circuits queue or of the table's stream, and no event of a schedule"}
+	return nil, &hook.Error{Code: hook.CodeInvalid, Message: "the event is neither a batch of the circuits queue or of the table's stream nor an event of a schedule"}
 }
 
 // begun returns the deliveries that became queued by the changes. A change that this build cannot

@@ -86,7 +86,7 @@ func makeDomainOptional(stack awscdk.Stack, s Surehook, outputs map[string]awscd
 	name.CfnOptions().SetCondition(has)
 	// cfn-lint takes the empty default for the ARN of a certificate.
 	name.AddMetadata(jsii.String("cfn-lint"), map[string]any{"config": map[string]any{"ignore_checks": []string{"W1030"}}})
-	s.Node().FindChild(jsii.String("DomainMapping")).(awsapigatewayv2.CfnApiMapping).CfnOptions().SetCondition(has) //nolint:forcetypeassert // made by newDomain
+	s.Node().FindChild(jsii.String("DomainMapping")).(awsapigatewayv2.CfnApiMapping).CfnOptions().SetCondition(has) //nolint:forcetypeassert,errcheck // made by newDomain
 	api := cfnOf[awsapigatewayv2.CfnApi](s.API.HTTP)
 	api.AddPropertyOverride(jsii.String("DisableExecuteApiEndpoint"), choose(true, false))
 	outputs["DomainTarget"].SetCondition(has)
@@ -169,5 +169,5 @@ func isSet(stack awscdk.Stack, name string, value *string) awscdk.CfnCondition {
 
 // cfnOf returns the resource of CloudFormation of a construct that has one.
 func cfnOf[T any](c constructs.IConstruct) T {
-	return c.Node().DefaultChild().(T) //nolint:forcetypeassert // a mistake in a constant fails every synthesis
+	return c.Node().DefaultChild().(T) //nolint:forcetypeassert,errcheck // a mistake in a constant fails every synthesis
 }

@@ -113,13 +113,13 @@ func (d deployment) value(v any) any {
 			}
 		}
 		if branches, ok := v["Fn::If"].([]any); ok {
-			if d.holds(branches[0].(string)) { //nolint:forcetypeassert // the name of a condition
+			if d.holds(branches[0].(string)) { //nolint:forcetypeassert,errcheck // the name of a condition
 				return d.value(branches[1])
 			}
 			return d.value(branches[2])
 		}
 		if join, ok := v["Fn::Join"].([]any); ok && join[0] == "" {
-			return d.join(join[1].([]any)) //nolint:forcetypeassert // as above
+			return d.join(join[1].([]any)) //nolint:forcetypeassert,errcheck // as above
 		}
 		out := map[string]any{}
 		for name, value := range v {

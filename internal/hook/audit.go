@@ -54,17 +54,7 @@ const (
 
 // String returns the outcome as it appears in the API and in records.
 func (o AuditOutcome) String() string {
-	switch o {
-	case AuditPending:
-		return "pending"
-	case AuditDone:
-		return "done"
-	case AuditRefused:
-		return "refused"
-	case AuditFailed:
-		return "failed"
-	}
-	return "unknown"
+	return Names[AuditOutcome]{AuditPending: "pending", AuditDone: "done", AuditRefused: "refused", AuditFailed: "failed"}.Of(o)
 }
 
 // ActionDisable is the action of disabling an endpoint, by a caller or by Surehook.

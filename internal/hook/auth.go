@@ -2,7 +2,6 @@ package hook
 
 import (
 	"encoding/base64"
-	"fmt"
 	"regexp"
 	"strings"
 )
@@ -62,17 +61,7 @@ const (
 
 // String returns the type as it appears in the API.
 func (t AuthType) String() string {
-	switch t {
-	case AuthNone:
-		return "none"
-	case AuthBasic:
-		return "basic"
-	case AuthBearer:
-		return "bearer"
-	case AuthOAuth2:
-		return "oauth2"
-	}
-	return "unknown"
+	return Names[AuthType]{AuthNone: "none", AuthBasic: "basic", AuthBearer: "bearer", AuthOAuth2: "oauth2"}.Of(t)
 }
 
 // AuthText returns the text to encrypt for a secret of the type. Its prefix ensures that the
@@ -114,27 +103,24 @@ func (a Auth) Authorization(secret string) string {
 
 // validateAuth checks the fields, and that there is a secret, new or stored.
 func validateAuth(a Auth) []FieldError {
-	var errs []FieldError
-	add := func(field, format string, args ...any) {
-		errs = append(errs, FieldError{field, fmt.Sprintf(format, args...)})
-	}
+	var errs Fields
 	secret := func(valid bool, format string, args ...any) {
 		field := AuthField(a.Type)
 		switch {
 		case a.Secret == Masked:
-			add(field, "%s stands for a stored value, and there is none%s", Masked, afterMask(a.Type))
+			errs.Add(field, "%s stands for a stored value, and there is none%s", Masked, afterMask(a.Type))
 		case a.Secret == "" && len(a.Sealed) == 0:
-			add(field, "is missing")
+			errs.Add(field, "is missing")
 		case a.Secret != "" && !valid:
-			add(field, format, args...)
+			errs.Add(field, format, args...)
 		}
 	}
 	switch a.Type {
 	case AuthBasic:
 		if a.Username == "" {
-			add("auth.username", "is missing")
+			errs.Add("auth.username", "is missing")
 		} else if len(a.Username) > MaxAuthUsername || !ValidText(a.Username) || strings.Contains(a.Username, ":") {
-			add("auth.username", "must be at most %d bytes without colons and control characters", MaxAuthUsername)
+			errs.Add("auth.username", "must be at most %d bytes without colons and control characters", MaxAuthUsername)
 		}
 		secret(len(a.Secret) <= MaxAuthPassword && ValidText(a.Secret),
 			"must be at most %d bytes without control characters", MaxAuthPassword)
@@ -142,22 +128,19 @@ func validateAuth(a Auth) []FieldError {
 		secret(len(a.Secret) <= MaxAuthToken && bearerToken.MatchString(a.Secret),
 			"must be at most %d visible ASCII characters without spaces", MaxAuthToken)
 	case AuthOAuth2:
-		if a.OAuth.TokenURL == "" {
-			add("auth.token_url", "is missing")
-		}
+		errs.Refuse(a.OAuth.TokenURL == "", "auth.token_url", "is missing")
 		if a.OAuth.ClientID == "" {
-			add("auth.client_id", "is missing")
+			errs.Add("auth.client_id", "is missing")
 		} else if len(a.OAuth.ClientID) > MaxClientID || !clientText.MatchString(a.OAuth.ClientID) {
-			add("auth.client_id", "must be at most %d ASCII characters without control characters", MaxClientID)
+			errs.Add("auth.client_id", "must be at most %d ASCII characters without control characters", MaxClientID)
 		}
 		secret(len(a.Secret) <= MaxAuthToken && clientText.MatchString(a.Secret),
 			"must be at most %d ASCII characters without control characters", MaxAuthToken)
-		if s := a.OAuth.Scope; s != "" && (len(s) > MaxOAuthScope || !oauthScope.MatchString(s)) {
-			add("auth.scope", `must be at most %d bytes: words of visible ASCII characters without " and \, between single spaces`, MaxOAuthScope)
-		}
-		if s := a.OAuth.Audience; s != "" && (len(s) > MaxOAuthScope || !bearerToken.MatchString(s)) {
-			add("auth.audience", "must be at most %d visible ASCII characters without spaces", MaxOAuthScope)
-		}
+		scope, audience := a.OAuth.Scope, a.OAuth.Audience
+		errs.Refuse(scope != "" && (len(scope) > MaxOAuthScope || !oauthScope.MatchString(scope)),
+			"auth.scope", `must be at most %d bytes: words of visible ASCII characters without " and \, between single spaces`, MaxOAuthScope)
+		errs.Refuse(audience != "" && (len(audience) > MaxOAuthScope || !bearerToken.MatchString(audience)),
+			"auth.audience", "must be at most %d visible ASCII characters without spaces", MaxOAuthScope)
 	case AuthNone:
 	}
 	return errs

@@ -1,8 +1,8 @@
 package hook
 
 import (
+	"cmp"
 	"encoding/json"
-	"fmt"
 	"time"
 )
 
@@ -17,21 +17,11 @@ type CircuitSettings struct {
 
 // WithDefaults returns the settings with defaults in place of zero fields.
 func (s CircuitSettings) WithDefaults() CircuitSettings {
-	if s.Failures == 0 {
-		s.Failures = DefaultCircuitFailures
-	}
-	if s.Rate == 0 {
-		s.Rate = DefaultCircuitRate
-	}
-	if s.Minimum == 0 {
-		s.Minimum = DefaultCircuitMinimum
-	}
-	if s.Cooldown == 0 {
-		s.Cooldown = DefaultCooldown
-	}
-	if s.MaxCooldown == 0 {
-		s.MaxCooldown = max(DefaultMaxCooldown, s.Cooldown)
-	}
+	s.Failures = cmp.Or(s.Failures, DefaultCircuitFailures)
+	s.Rate = cmp.Or(s.Rate, DefaultCircuitRate)
+	s.Minimum = cmp.Or(s.Minimum, DefaultCircuitMinimum)
+	s.Cooldown = cmp.Or(s.Cooldown, DefaultCooldown)
+	s.MaxCooldown = cmp.Or(s.MaxCooldown, max(DefaultMaxCooldown, s.Cooldown))
 	return s
 }
 
@@ -54,36 +44,20 @@ const (
 )
 
 func validateLimits(e Endpoint) []FieldError {
-	var errs []FieldError
-	add := func(field, format string, args ...any) {
-		errs = append(errs, FieldError{field, fmt.Sprintf(format, args...)})
-	}
+	var errs Fields
 	// Both comparisons are false for NaN, so the negation rejects NaN.
-	if e.RatePerSecond != 0 && !(e.RatePerSecond >= MinRatePerSecond && e.RatePerSecond <= MaxRatePerSecond) {
-		add("rate_per_second", "must be %v to %v", MinRatePerSecond, MaxRatePerSecond)
-	}
-	if e.MaxInFlight < 0 || e.MaxInFlight > MaxMaxInFlight {
-		add("max_in_flight", "must be 1 to %d", MaxMaxInFlight)
-	}
-	if e.Shards < 1 || e.Shards > MaxShards {
-		add("shards", "must be 1 to %d", MaxShards)
-	}
+	errs.Refuse(e.RatePerSecond != 0 && !(e.RatePerSecond >= MinRatePerSecond && e.RatePerSecond <= MaxRatePerSecond),
+		"rate_per_second", "must be %v to %v", MinRatePerSecond, MaxRatePerSecond)
+	errs.Refuse(e.MaxInFlight < 0 || e.MaxInFlight > MaxMaxInFlight, "max_in_flight", "must be 1 to %d", MaxMaxInFlight)
+	errs.Refuse(e.Shards < 1 || e.Shards > MaxShards, "shards", "must be 1 to %d", MaxShards)
 	c := e.Circuit.WithDefaults()
-	if c.Failures < 1 || c.Failures > MaxCircuitFailures {
-		add("circuit.failures", "must be 1 to %d", MaxCircuitFailures)
-	}
-	if !(c.Rate >= MinCircuitRate && c.Rate <= 1) {
-		add("circuit.rate", "must be %v to 1", MinCircuitRate)
-	}
-	if c.Minimum < 1 || c.Minimum > MaxCircuitMinimum {
-		add("circuit.minimum", "must be 1 to %d", MaxCircuitMinimum)
-	}
-	if c.Cooldown < MinCooldown || c.Cooldown > MaxCooldown {
-		add("circuit.cooldown", "must be %s to %s", FormatDuration(MinCooldown), FormatDuration(MaxCooldown))
-	}
-	if c.MaxCooldown < c.Cooldown || c.MaxCooldown > MaxCooldown {
-		add("circuit.max_cooldown", "must be circuit.cooldown to %s", FormatDuration(MaxCooldown))
-	}
+	errs.Refuse(c.Failures < 1 || c.Failures > MaxCircuitFailures, "circuit.failures", "must be 1 to %d", MaxCircuitFailures)
+	errs.Refuse(!(c.Rate >= MinCircuitRate && c.Rate <= 1), "circuit.rate", "must be %v to 1", MinCircuitRate)
+	errs.Refuse(c.Minimum < 1 || c.Minimum > MaxCircuitMinimum, "circuit.minimum", "must be 1 to %d", MaxCircuitMinimum)
+	errs.Refuse(c.Cooldown < MinCooldown || c.Cooldown > MaxCooldown,
+		"circuit.cooldown", "must be %s to %s", FormatDuration(MinCooldown), FormatDuration(MaxCooldown))
+	errs.Refuse(c.MaxCooldown < c.Cooldown || c.MaxCooldown > MaxCooldown,
+		"circuit.max_cooldown", "must be circuit.cooldown to %s", FormatDuration(MaxCooldown))
 	return errs
 }
 
@@ -98,13 +72,7 @@ type CircuitCheck struct {
 }
 
 // Encode returns the check as a message body.
-func (c CircuitCheck) Encode() (string, error) {
-	b, err := json.Marshal(c)
-	if err != nil {
-		return "", fmt.Errorf("encode circuit check of %s: %w", c.Endpoint, err)
-	}
-	return string(b), nil
-}
+func (c CircuitCheck) Encode() (string, error) { return encode(c, "circuit check") }
 
 // DecodeCircuitCheck is the inverse of Encode. Any other text gives CodeInvalid.
 func DecodeCircuitCheck(body string) (CircuitCheck, error) {

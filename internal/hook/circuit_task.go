@@ -27,8 +27,7 @@ type reviewBody struct {
 
 // Encode returns the page as a message body.
 func (p ReviewPage) Encode() (string, error) {
-	b, err := json.Marshal(reviewBody{&p})
-	return string(b), err
+	return encode(reviewBody{&p}, "review page")
 }
 
 // DecodeCircuitTask is the inverse of CircuitCheck.Encode and ReviewPage.Encode. Any other text

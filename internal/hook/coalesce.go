@@ -1,8 +1,8 @@
 package hook
 
 import (
+	"cmp"
 	"crypto/sha256"
-	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -36,12 +36,8 @@ func (c Coalescing) WithDefaults() Coalescing {
 	if !c.On() {
 		return c
 	}
-	if c.MaxEvents == 0 {
-		c.MaxEvents = DefaultCoalesceEvents
-	}
-	if c.MaxBytes == 0 {
-		c.MaxBytes = DefaultCoalesceBytes
-	}
+	c.MaxEvents = cmp.Or(c.MaxEvents, DefaultCoalesceEvents)
+	c.MaxBytes = cmp.Or(c.MaxBytes, DefaultCoalesceBytes)
 	return c
 }
 
@@ -121,21 +117,13 @@ func validateCoalescing(e Endpoint) []FieldError {
 	if c == (Coalescing{}) {
 		return nil
 	}
-	var errs []FieldError
-	add := func(field, format string, args ...any) {
-		errs = append(errs, FieldError{"coalesce" + field, fmt.Sprintf(format, args...)})
-	}
-	if c.Window < MinCoalesceWindow || c.Window > MaxCoalesceWindow || c.Window%time.Second != 0 {
-		add(".window", "must be %s to %s in whole seconds", FormatDuration(MinCoalesceWindow), FormatDuration(MaxCoalesceWindow))
-	}
-	if c = c.WithDefaults(); c.On() && (c.MaxEvents < 1 || c.MaxEvents > MaxCoalesceEvents) {
-		add(".max_events", "must be 1 to %d", MaxCoalesceEvents)
-	}
-	if c.On() && (c.MaxBytes < MinCoalesceBytes || c.MaxBytes > MaxCoalesceBytes) {
-		add(".max_bytes", "must be %d to %d", MinCoalesceBytes, MaxCoalesceBytes)
-	}
-	if e.MaxInFlight > 0 {
-		add("", "cannot be combined with max_in_flight: a window has few requests")
-	}
+	var errs Fields
+	errs.Refuse(c.Window < MinCoalesceWindow || c.Window > MaxCoalesceWindow || c.Window%time.Second != 0,
+		"coalesce.window", "must be %s to %s in whole seconds", FormatDuration(MinCoalesceWindow), FormatDuration(MaxCoalesceWindow))
+	c = c.WithDefaults()
+	errs.Refuse(c.On() && (c.MaxEvents < 1 || c.MaxEvents > MaxCoalesceEvents), "coalesce.max_events", "must be 1 to %d", MaxCoalesceEvents)
+	errs.Refuse(c.On() && (c.MaxBytes < MinCoalesceBytes || c.MaxBytes > MaxCoalesceBytes),
+		"coalesce.max_bytes", "must be %d to %d", MinCoalesceBytes, MaxCoalesceBytes)
+	errs.Refuse(e.MaxInFlight > 0, "coalesce", "cannot be combined with max_in_flight: a window has few requests")
 	return errs
 }

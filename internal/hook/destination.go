@@ -29,15 +29,7 @@ const (
 
 // String returns the type as it appears in the API.
 func (t DestinationType) String() string {
-	switch t {
-	case DestinationHTTP:
-		return "http"
-	case DestinationSQS:
-		return "sqs"
-	case DestinationEventBridge:
-		return "eventbridge"
-	}
-	return "unknown"
+	return Names[DestinationType]{DestinationHTTP: "http", DestinationSQS: "sqs", DestinationEventBridge: "eventbridge"}.Of(t)
 }
 
 // DestinationTypes returns the types in AWS.
@@ -102,17 +94,12 @@ func (d Destinations) Check(e *Endpoint) []FieldError {
 	if d.RolePath == "" {
 		return []FieldError{{"destination.type", "must be http: this deployment has no destinations in AWS"}}
 	}
-	var errs []FieldError
-	if address, ok := e.Address(); ok && address.Account == d.Account {
-		errs = append(errs, FieldError{"url", "must not be in the account of Surehook"})
-	}
+	var errs Fields
+	address, ok := e.Address()
+	errs.Refuse(ok && address.Account == d.Account, "url", "must not be in the account of Surehook")
 	if m := roleARN.FindStringSubmatch(e.Destination.RoleARN); m != nil {
-		if m[1] == d.Account {
-			errs = append(errs, FieldError{"destination.role_arn", "must not be in the account of Surehook"})
-		}
-		if !strings.HasPrefix(m[2], d.RolePath) {
-			errs = append(errs, FieldError{"destination.role_arn", "must be a role with the path " + d.RolePath})
-		}
+		errs.Refuse(m[1] == d.Account, "destination.role_arn", "must not be in the account of Surehook")
+		errs.Refuse(!strings.HasPrefix(m[2], d.RolePath), "destination.role_arn", "must be a role with the path %s", d.RolePath)
 	}
 	return errs
 }
@@ -124,32 +111,23 @@ func validateDestination(e Endpoint) []FieldError {
 	address, ok := e.Address()
 	noAddress := on && !ok && e.URL != ""
 	const role, src, none = "destination.role_arn", "destination.source", "must be removed: only http has "
-	var errs []FieldError
-	for _, row := range []struct {
-		wrong          bool
-		field, message string
-	}{
-		{noAddress && bus, "url", "must be the ARN of an event bus, such as arn:aws:events:eu-west-1:111122223333:event-bus/orders"},
-		{noAddress && !bus, "url", "must be the URL of a queue, such as https://sqs.eu-west-1.amazonaws.com/111122223333/orders"},
-		{on && !bus && strings.HasSuffix(address.Name, ".fifo"), "url", "must be a standard queue: FIFO queues are not supported"},
-		{!on && d.RoleARN != "", role, "must be empty for http"},
-		{on && d.RoleARN == "", role, "is missing"},
-		{on && d.RoleARN != "" && (len(d.RoleARN) > maxRoleARN || !roleARN.MatchString(d.RoleARN)), role, "must be the ARN of a role, such as arn:aws:iam::111122223333:role/surehook/orders"},
-		{!bus && d.Source != "", src, "must be empty: only eventbridge has a source"},
-		{bus && d.Source == "", src, "is missing"},
-		{bus && d.Source != "" && !source.MatchString(d.Source), src, "must be 1 to 256 of A-Z a-z 0-9 . _ / -"},
-		{bus && strings.HasPrefix(strings.ToLower(d.Source), "aws."), src, "must not begin with aws., which is reserved for AWS"},
-		{on && len(e.Headers)+len(e.SealedHeaders) > 0, "headers", none + "headers"},
-		{on && e.Auth.Type != AuthNone, "auth", none + "an authentication"},
-		{on && e.TLS.On(), "tls", none + "TLS settings"},
-		{on && e.Region != "", "region", "must be empty: requests to AWS go to the region of the url"},
-		{on && e.Fixed, "egress", "must be shared: requests to AWS have no fixed addresses"},
-		{on && (len(e.Profiles) != 1 || e.Profiles[0].Name != ProfileStandard), "signature_profiles", "must be standard alone: only http has other headers"},
-		{bus && e.Coalesce.On() && e.Coalesce.MaxBytes > MaxBusCoalesceBytes, "coalesce.max_bytes", "must be at most 262144 for eventbridge: an entry is limited to 1 MiB and contains the body twice"},
-	} {
-		if row.wrong {
-			errs = append(errs, FieldError{row.field, row.message})
-		}
-	}
+	var errs Fields
+	errs.Refuse(noAddress && bus, "url", "must be the ARN of an event bus, such as arn:aws:events:eu-west-1:111122223333:event-bus/orders")
+	errs.Refuse(noAddress && !bus, "url", "must be the URL of a queue, such as https://sqs.eu-west-1.amazonaws.com/111122223333/orders")
+	errs.Refuse(on && !bus && strings.HasSuffix(address.Name, ".fifo"), "url", "must be a standard queue: FIFO queues are not supported")
+	errs.Refuse(!on && d.RoleARN != "", role, "must be empty for http")
+	errs.Refuse(on && d.RoleARN == "", role, "is missing")
+	errs.Refuse(on && d.RoleARN != "" && (len(d.RoleARN) > maxRoleARN || !roleARN.MatchString(d.RoleARN)), role, "must be the ARN of a role, such as arn:aws:iam::111122223333:role/surehook/orders")
+	errs.Refuse(!bus && d.Source != "", src, "must be empty: only eventbridge has a source")
+	errs.Refuse(bus && d.Source == "", src, "is missing")
+	errs.Refuse(bus && d.Source != "" && !source.MatchString(d.Source), src, "must be 1 to 256 of A-Z a-z 0-9 . _ / -")
+	errs.Refuse(bus && strings.HasPrefix(strings.ToLower(d.Source), "aws."), src, "must not begin with aws., which is reserved for AWS")
+	errs.Refuse(on && len(e.Headers)+len(e.SealedHeaders) > 0, "headers", none+"headers")
+	errs.Refuse(on && e.Auth.Type != AuthNone, "auth", none+"an authentication")
+	errs.Refuse(on && e.TLS.On(), "tls", none+"TLS settings")
+	errs.Refuse(on && e.Region != "", "region", "must be empty: requests to AWS go to the region of the url")
+	errs.Refuse(on && e.Fixed, "egress", "must be shared: requests to AWS have no fixed addresses")
+	errs.Refuse(on && (len(e.Profiles) != 1 || e.Profiles[0].Name != ProfileStandard), "signature_profiles", "must be standard alone: only http has other headers")
+	errs.Refuse(bus && e.Coalesce.On() && e.Coalesce.MaxBytes > MaxBusCoalesceBytes, "coalesce.max_bytes", "must be at most 262144 for eventbridge: an entry is limited to 1 MiB and contains the body twice")
 	return errs
 }

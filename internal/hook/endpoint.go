@@ -123,12 +123,7 @@ func (e Endpoint) Disabled(reason Reason, at time.Time) Endpoint {
 // pattern is an exact type, a prefix such as "order.*" for all types below
 // "order.", or "*". The pattern "*" excludes types under SystemPrefix.
 func (e Endpoint) Subscribes(eventType string) bool {
-	for _, pattern := range e.EventTypes {
-		if matches(pattern, eventType) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(e.EventTypes, func(pattern string) bool { return matches(pattern, eventType) })
 }
 
 // SystemPrefix is the prefix of the types of Surehook's own events.

@@ -14,15 +14,7 @@ const (
 
 // String returns the status as it appears in the API and in logs.
 func (s Status) String() string {
-	switch s {
-	case StatusActive:
-		return "active"
-	case StatusPaused:
-		return "paused"
-	case StatusDisabled:
-		return "disabled"
-	}
-	return "unknown"
+	return Names[Status]{StatusActive: "active", StatusPaused: "paused", StatusDisabled: "disabled"}.Of(s)
 }
 
 // Scheme is a signature scheme of Standard Webhooks.
@@ -36,13 +28,7 @@ const (
 
 // String returns the scheme as it appears in the API and in the signature header.
 func (s Scheme) String() string {
-	switch s {
-	case SchemeV1:
-		return "v1"
-	case SchemeV1a:
-		return "v1a"
-	}
-	return "unknown"
+	return Names[Scheme]{SchemeV1: "v1", SchemeV1a: "v1a"}.Of(s)
 }
 
 // RetryPolicy determines the delays between attempts: a preset by name, a
@@ -76,15 +62,5 @@ const (
 
 // String returns the jitter as it appears in the API.
 func (j Jitter) String() string {
-	switch j {
-	case JitterFull:
-		return "full"
-	case JitterEqual:
-		return "equal"
-	case JitterProportional:
-		return "proportional"
-	case JitterNone:
-		return "none"
-	}
-	return "unknown"
+	return Names[Jitter]{JitterFull: "full", JitterEqual: "equal", JitterProportional: "proportional", JitterNone: "none"}.Of(j)
 }

@@ -14,25 +14,15 @@ const (
 // ValidateShape refuses shapes of single events for an endpoint that receives several events in
 // one request.
 func ValidateShape(e Endpoint) []FieldError {
-	var errs []FieldError
-	if e.Coalesce.On() && e.Envelope == EnvelopeThin {
-		errs = append(errs, FieldError{"envelope", "must be raw or standard with coalesce: a request with several events has a form of its own"})
-	}
-	if e.Coalesce.On() && e.Transformation != "" {
-		errs = append(errs, FieldError{"transformation", "must be empty with coalesce: a request with several events has a form of its own"})
-	}
+	var errs Fields
+	errs.Refuse(e.Coalesce.On() && e.Envelope == EnvelopeThin,
+		"envelope", "must be raw or standard with coalesce: a request with several events has a form of its own")
+	errs.Refuse(e.Coalesce.On() && e.Transformation != "",
+		"transformation", "must be empty with coalesce: a request with several events has a form of its own")
 	return errs
 }
 
 // String returns the envelope as it appears in the API.
 func (e Envelope) String() string {
-	switch e {
-	case EnvelopeRaw:
-		return "raw"
-	case EnvelopeStandard:
-		return "standard"
-	case EnvelopeThin:
-		return "thin"
-	}
-	return "unknown"
+	return Names[Envelope]{EnvelopeRaw: "raw", EnvelopeStandard: "standard", EnvelopeThin: "thin"}.Of(e)
 }

@@ -1,9 +1,6 @@
 package hook
 
-import (
-	"fmt"
-	"strings"
-)
+import "fmt"
 
 // ErasureID is "era_" and 16 random characters.
 type ErasureID string
@@ -15,10 +12,7 @@ func NewErasureID() ErasureID { return ErasureID(erasurePrefix + randomSuffix())
 
 // ParseErasureID checks s.
 func ParseErasureID(s string) (ErasureID, error) {
-	if suffix, ok := strings.CutPrefix(s, erasurePrefix); !ok || !isSuffix(suffix) {
-		return "", NotFound("erasure")
-	}
-	return ErasureID(s), nil
+	return parseRandom[ErasureID](s, erasurePrefix, "erasure")
 }
 
 // TenantClosing returns the error for a change of a tenant that is being erased.

@@ -32,41 +32,13 @@ const (
 
 // String returns the code as it appears in the API and in logs.
 func (c Code) String() string {
-	switch c {
-	case CodeInvalid:
-		return "invalid"
-	case CodeMismatch:
-		return "event_type_mismatch"
-	case CodeUnverified:
-		return "url_not_verified"
-	case CodeTooLarge:
-		return "too_large"
-	case CodeUnauthorized:
-		return "unauthorized"
-	case CodeForbidden:
-		return "forbidden"
-	case CodeLoop:
-		return "loop"
-	case CodeNotFound:
-		return "not_found"
-	case CodeConflict:
-		return "conflict"
-	case CodeStale:
-		return "precondition_failed"
-	case CodeInProgress:
-		return "in_progress"
-	case CodeReplayed:
-		return "already_replayed"
-	case CodeTenantClosing:
-		return "tenant_closing"
-	case CodeThrottled:
-		return "throttled"
-	case CodeUnavailable:
-		return "unavailable"
-	case CodeInternal:
-		return "internal"
-	}
-	return "unknown"
+	return Names[Code]{
+		CodeInvalid: "invalid", CodeMismatch: "event_type_mismatch", CodeUnverified: "url_not_verified", CodeTooLarge: "too_large",
+		CodeUnauthorized: "unauthorized", CodeForbidden: "forbidden", CodeLoop: "loop", CodeNotFound: "not_found",
+		CodeConflict: "conflict", CodeStale: "precondition_failed", CodeInProgress: "in_progress",
+		CodeReplayed: "already_replayed", CodeTenantClosing: "tenant_closing", CodeThrottled: "throttled",
+		CodeUnavailable: "unavailable", CodeInternal: "internal",
+	}.Of(c)
 }
 
 // FieldError is a wrong field of an input. Field is the path in the JSON

@@ -25,24 +25,14 @@ const (
 )
 
 // String returns the validation as it appears in the API and in the environment.
-func (v Validation) String() string {
-	switch v {
-	case ValidationOff:
-		return "off"
-	case ValidationWarn:
-		return "warn"
-	case ValidationReject:
-		return "reject"
-	}
-	return "unknown"
-}
+func (v Validation) String() string { return validationNames.Of(v) }
+
+var validationNames = Names[Validation]{ValidationOff: "off", ValidationWarn: "warn", ValidationReject: "reject"}
 
 // ParseValidation is the inverse of String.
 func ParseValidation(s string) (Validation, error) {
-	for v := ValidationOff; v <= ValidationReject; v++ {
-		if v.String() == s {
-			return v, nil
-		}
+	if v, ok := validationNames.Parse(s); ok {
+		return v, nil
 	}
 	return 0, Invalid(FieldError{"validation", "must be off, warn or reject"})
 }
@@ -90,28 +80,18 @@ func count(is bool) int {
 // ValidateEventType checks all fields of the type but the content of schema and example
 // (package schema).
 func ValidateEventType(t EventType) []FieldError {
-	var errs []FieldError
-	add := func(field, format string, args ...any) {
-		errs = append(errs, FieldError{field, fmt.Sprintf(format, args...)})
-	}
+	var errs Fields
 	switch {
 	case !ValidEventType(t.Name) || t.Name == "." || t.Name == "..":
-		add("event_type", "must be 1 to 128 of A-Z a-z 0-9 _ . -, and not . or ..")
+		errs.Add("event_type", "must be 1 to 128 of A-Z a-z 0-9 _ . -, and not . or ..")
 	case strings.HasPrefix(t.Name, SystemPrefix):
-		add("event_type", "types that begin with %s are Surehook's own", SystemPrefix)
+		errs.Add("event_type", "types that begin with %s are Surehook's own", SystemPrefix)
 	}
-	if len(t.Description) > MaxDescription || !ValidText(t.Description) {
-		add("description", "must be at most %d bytes without control characters", MaxDescription)
-	}
-	if len(t.Group) > MaxGroup || !ValidText(t.Group) {
-		add("group", "must be at most %d bytes without control characters", MaxGroup)
-	}
-	if len(t.Schema) > MaxSchema {
-		add("schema", "must be at most %d bytes", MaxSchema)
-	}
-	if len(t.Example) > MaxExample {
-		add("example", "must be at most %d bytes", MaxExample)
-	}
+	errs.Refuse(len(t.Description) > MaxDescription || !ValidText(t.Description),
+		"description", "must be at most %d bytes without control characters", MaxDescription)
+	errs.Refuse(len(t.Group) > MaxGroup || !ValidText(t.Group), "group", "must be at most %d bytes without control characters", MaxGroup)
+	errs.Refuse(len(t.Schema) > MaxSchema, "schema", "must be at most %d bytes", MaxSchema)
+	errs.Refuse(len(t.Example) > MaxExample, "example", "must be at most %d bytes", MaxExample)
 	return errs
 }
 

@@ -1,22 +1,35 @@
 package hook
 
-import "strings"
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Fields collects the wrong fields of an input.
+type Fields []FieldError
+
+// Add adds a wrong field.
+func (f *Fields) Add(field, format string, args ...any) {
+	*f = append(*f, FieldError{field, fmt.Sprintf(format, args...)})
+}
+
+// Refuse adds the field if it is wrong.
+func (f *Fields) Refuse(wrong bool, field, format string, args ...any) {
+	if wrong {
+		f.Add(field, format, args...)
+	}
+}
 
 // AlsoWrong returns the wrong fields of two checks of the same input. The later check sees a
 // malformed field as absent, so its errors about the fields of first, or about fields inside or
 // around them, are left out.
 func AlsoWrong(first, more []FieldError) []FieldError {
-	all := append([]FieldError(nil), first...)
-	for _, m := range more {
-		known := false
-		for _, f := range first {
-			known = known || f.Field == m.Field || within(f.Field, m.Field) || within(m.Field, f.Field)
-		}
-		if !known {
-			all = append(all, m)
-		}
-	}
-	return all
+	return append(slices.Clip(first), slices.DeleteFunc(slices.Clone(more), func(m FieldError) bool {
+		return slices.ContainsFunc(first, func(f FieldError) bool {
+			return f.Field == m.Field || within(f.Field, m.Field) || within(m.Field, f.Field)
+		})
+	})...)
 }
 
 // within reports whether the field is inside the other: retry.schedule[0] is in retry.

@@ -114,10 +114,15 @@ func (id EventID) UUID() (b [16]byte, ok bool) {
 
 // ParseEndpointID checks s.
 func ParseEndpointID(s string) (EndpointID, error) {
-	if suffix, ok := strings.CutPrefix(s, endpointPrefix); !ok || !isSuffix(suffix) {
-		return "", NotFound("endpoint")
+	return parseRandom[EndpointID](s, endpointPrefix, "endpoint")
+}
+
+// parseRandom checks the id of a resource: the prefix and 16 random characters.
+func parseRandom[ID ~string](s, prefix, resource string) (ID, error) {
+	if suffix, ok := strings.CutPrefix(s, prefix); !ok || !isSuffix(suffix) {
+		return "", NotFound(resource)
 	}
-	return EndpointID(s), nil
+	return ID(s), nil
 }
 
 // DeliveryID names one event for one endpoint in one generation. Its parts lead to the record

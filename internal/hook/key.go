@@ -129,9 +129,4 @@ func (p Principal) ActsFor(tenant TenantID) bool {
 }
 
 // ParseKeyID checks s.
-func ParseKeyID(s string) (KeyID, error) {
-	if suffix, ok := strings.CutPrefix(s, keyPrefix); !ok || !isSuffix(suffix) {
-		return "", NotFound("key")
-	}
-	return KeyID(s), nil
-}
+func ParseKeyID(s string) (KeyID, error) { return parseRandom[KeyID](s, keyPrefix, "key") }

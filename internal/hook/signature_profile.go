@@ -1,7 +1,6 @@
 package hook
 
 import (
-	"fmt"
 	"maps"
 	"regexp"
 	"slices"
@@ -65,32 +64,22 @@ func (p SignatureProfile) Own() bool { return p.Signed != "" }
 // Check returns the wrong fields of a definition, as paths below field, and warnings about weak
 // choices. MD5 is deliberately missing from the algorithms: a receiver that needs it should
 // change.
-func (p SignatureProfile) Check(field string) (wrong []FieldError, warnings []string) {
-	add := func(name, format string, args ...any) {
-		wrong = append(wrong, FieldError{field + name, fmt.Sprintf(format, args...)})
-	}
-	if !profileName.MatchString(p.Name) {
-		add("", "names must be 1 to %d of a-z 0-9 -", maxProfileName)
-	}
-	if len(p.Signed) > maxProfileText || strings.Count(p.Signed, PlaceBody) != 1 {
-		add(".signed", "must be a template of at most %d bytes that contains {body} once", maxProfileText)
-	}
-	checkPlaces(add, ".signed", p.Signed, PlaceID, PlaceTimestamp, PlaceBody, PlaceURL, PlaceMethod)
+func (p SignatureProfile) Check(field string) (wrong Fields, warnings []string) {
+	wrong.Refuse(!profileName.MatchString(p.Name), field, "names must be 1 to %d of a-z 0-9 -", maxProfileName)
+	wrong.Refuse(len(p.Signed) > maxProfileText || strings.Count(p.Signed, PlaceBody) != 1,
+		field+".signed", "must be a template of at most %d bytes that contains {body} once", maxProfileText)
+	checkPlaces(&wrong, field+".signed", p.Signed, PlaceID, PlaceTimestamp, PlaceBody, PlaceURL, PlaceMethod)
 	choice := func(name, value string, choices ...string) {
-		if !slices.Contains(choices, value) {
-			add(name, "must be one of %s", strings.Join(choices, ", "))
-		}
+		wrong.Refuse(!slices.Contains(choices, value), field+name, "must be one of %s", strings.Join(choices, ", "))
 	}
 	choice(".algorithm", p.Algorithm, "sha256", "sha512", "sha1")
 	choice(".encoding", p.Encoding, "hex", "base64")
 	choice(".key", p.Key, "text", "decoded")
-	if len(p.Prefix) > maxProfilePart || !part.MatchString(p.Prefix) {
-		add(".prefix", "must be at most %d visible ASCII characters without { and }, and without a space at an edge", maxProfilePart)
-	}
-	if p.Separator != "" && (len(p.Separator) > maxProfilePart || !separator.MatchString(p.Separator)) {
-		add(".separator", "must be at most %d visible ASCII characters without { and }, at least one of them not in A-Z a-z 0-9 + / =", maxProfilePart)
-	}
-	p.checkHeaders(add)
+	wrong.Refuse(len(p.Prefix) > maxProfilePart || !part.MatchString(p.Prefix),
+		field+".prefix", "must be at most %d visible ASCII characters without { and }, and without a space at an edge", maxProfilePart)
+	wrong.Refuse(p.Separator != "" && (len(p.Separator) > maxProfilePart || !separator.MatchString(p.Separator)),
+		field+".separator", "must be at most %d visible ASCII characters without { and }, at least one of them not in A-Z a-z 0-9 + / =", maxProfilePart)
+	p.checkHeaders(&wrong, field+".headers")
 	if p.Algorithm == "sha1" {
 		warnings = append(warnings, "SHA-1 is weak: use it only for receivers that support nothing else")
 	}
@@ -104,33 +93,28 @@ func (p SignatureProfile) Check(field string) (wrong []FieldError, warnings []st
 }
 
 // checkHeaders checks that a receiver can verify the signature from the headers.
-func (p SignatureProfile) checkHeaders(add func(name, format string, args ...any)) {
-	if len(p.Headers) == 0 || len(p.Headers) > maxProfileHeaders {
-		add(".headers", "must have 1 to %d entries", maxProfileHeaders)
-	}
+func (p SignatureProfile) checkHeaders(wrong *Fields, field string) {
+	wrong.Refuse(len(p.Headers) == 0 || len(p.Headers) > maxProfileHeaders, field, "must have 1 to %d entries", maxProfileHeaders)
 	var all strings.Builder
 	seen := make(map[string]bool)
 	for _, name := range slices.Sorted(maps.Keys(p.Headers)) {
 		value, lower := p.Headers[name], HeaderName(name)
 		switch {
 		case !headerName.MatchString(name) || seen[lower]:
-			add(".headers", "names must be different, and 1 to %d characters of an HTTP token", MaxHeaderName)
+			wrong.Add(field, "names must be different, and 1 to %d characters of an HTTP token", MaxHeaderName)
 		case ReservedHeader(name) && !signatureHeader(lower), lower == "authorization":
-			add(".headers."+name, "is set by Surehook, HTTP or proxies")
+			wrong.Add(field+"."+name, "is set by Surehook, HTTP or proxies")
 		case value == "" || len(value) > maxProfileText || !visible.MatchString(value) || strings.TrimSpace(value) != value:
-			add(".headers."+name, "must be 1 to %d visible ASCII characters without a space at an edge", maxProfileText)
+			wrong.Add(field+"."+name, "must be 1 to %d visible ASCII characters without a space at an edge", maxProfileText)
 		}
 		seen[lower] = true
-		checkPlaces(add, ".headers."+name, value, PlaceID, PlaceTimestamp, PlaceType, PlaceDelivery, PlaceIdempotency, PlaceSignature)
+		checkPlaces(wrong, field+"."+name, value, PlaceID, PlaceTimestamp, PlaceType, PlaceDelivery, PlaceIdempotency, PlaceSignature)
 		all.WriteString(value)
 	}
-	if strings.Count(all.String(), PlaceSignature) != 1 {
-		add(".headers", "must have {signature} once")
-	}
+	wrong.Refuse(strings.Count(all.String(), PlaceSignature) != 1, field, "must have {signature} once")
 	for _, place := range []string{PlaceID, PlaceTimestamp} {
-		if strings.Contains(p.Signed, place) && !strings.Contains(all.String(), place) {
-			add(".headers", "must have %s: it is signed, and the receiver needs it", place)
-		}
+		wrong.Refuse(strings.Contains(p.Signed, place) && !strings.Contains(all.String(), place),
+			field, "must have %s: it is signed, and the receiver needs it", place)
 	}
 }
 
@@ -146,11 +130,9 @@ func signatureHeader(name string) bool {
 }
 
 // checkPlaces refuses unknown placeholders.
-func checkPlaces(add func(name, format string, args ...any), field, template string, known ...string) {
+func checkPlaces(wrong *Fields, field, template string, known ...string) {
 	for _, place := range placeholder.FindAllString(template, -1) {
-		if !slices.Contains(known, place) {
-			add(field, "%s is not one of %s", place, strings.Join(known, ", "))
-		}
+		wrong.Refuse(!slices.Contains(known, place), field, "%s is not one of %s", place, strings.Join(known, ", "))
 	}
 }
 
@@ -162,22 +144,18 @@ func validateProfiles(e Endpoint) []FieldError {
 	for i, p := range e.Profiles {
 		names[i] = p.Name
 	}
-	var errs []FieldError
-	if len(names) == 0 || len(names) > MaxProfiles {
-		errs = append(errs, FieldError{field, fmt.Sprintf("must name 1 to %d profiles", MaxProfiles)})
-	}
+	var errs Fields
+	errs.Refuse(len(names) == 0 || len(names) > MaxProfiles, field, "must name 1 to %d profiles", MaxProfiles)
+	errs.Refuse(len(names) > 1 && names[0] == names[1], field, "must not name a profile twice")
 	standard := slices.Contains(names, ProfileStandard)
-	if len(names) > 1 && names[0] == names[1] {
-		errs = append(errs, FieldError{field, "must not name a profile twice"})
-	}
 	other := slices.ContainsFunc(names, func(name string) bool { return name != ProfileStandard })
 	switch {
 	case len(e.Schemes) == 0:
-		errs = append(errs, FieldError{schemes, "must name v1, v1a or both"})
+		errs.Add(schemes, "must name v1, v1a or both")
 	case slices.Contains(e.Schemes, SchemeV1a) && !standard:
-		errs = append(errs, FieldError{schemes, "must be v1 alone: only the profile standard carries v1a"})
+		errs.Add(schemes, "must be v1 alone: only the profile standard carries v1a")
 	case !slices.Contains(e.Schemes, SchemeV1) && other:
-		errs = append(errs, FieldError{schemes, "must name v1: only the profile standard carries v1a"})
+		errs.Add(schemes, "must name v1: only the profile standard carries v1a")
 	}
 	return errs
 }

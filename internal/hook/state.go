@@ -16,26 +16,13 @@ const (
 	StateCancelled                  // ended early: endpoint deleted, replaced by a replay, payload erased, or cancelled by a caller
 )
 
-// String returns the state as it appears in the API, in keys and in logs.
-func (s State) String() string {
-	switch s {
-	case StateQueued:
-		return "queued"
-	case StateRetrying:
-		return "retrying"
-	case StateParked:
-		return "parked"
-	case StateDelivered:
-		return "delivered"
-	case StateDead:
-		return "dead"
-	case StateDiscarded:
-		return "discarded"
-	case StateCancelled:
-		return "cancelled"
-	}
-	return "unknown"
+var stateNames = Names[State]{
+	StateQueued: "queued", StateRetrying: "retrying", StateParked: "parked", StateDelivered: "delivered",
+	StateDead: "dead", StateDiscarded: "discarded", StateCancelled: "cancelled",
 }
+
+// String returns the state as it appears in the API, in keys and in logs.
+func (s State) String() string { return stateNames.Of(s) }
 
 // Settled reports whether Surehook makes no further attempts. A caller or a replay may still
 // change a settled delivery, and a late 2xx turns a dead delivery into a delivered one.
@@ -51,10 +38,8 @@ func (s State) Settled() bool {
 
 // ParseState is the inverse of String.
 func ParseState(s string) (State, error) {
-	for state := StateQueued; state <= StateCancelled; state++ {
-		if state.String() == s {
-			return state, nil
-		}
+	if state, ok := stateNames.Parse(s); ok {
+		return state, nil
 	}
 	return 0, Invalid(FieldError{"state", fmt.Sprintf("%q is not one of queued, retrying, parked, delivered, dead, discarded, cancelled", s)})
 }
@@ -109,47 +94,20 @@ const (
 // Classes is the length of an array indexed by Class.
 const Classes = int(ClassTransformation) + 1
 
-// String returns the class as it appears in the API and in logs.
-func (c Class) String() string {
-	switch c {
-	case ClassDelivered:
-		return "delivered"
-	case ClassUnavailable:
-		return "unavailable"
-	case ClassThrottled:
-		return "throttled"
-	case ClassTimeout:
-		return "timeout"
-	case ClassDNS:
-		return "dns"
-	case ClassConnect:
-		return "connect"
-	case ClassReset:
-		return "reset"
-	case ClassTLS:
-		return "tls"
-	case ClassBlocked:
-		return "blocked"
-	case ClassGone:
-		return "gone"
-	case ClassRefused:
-		return "refused"
-	case ClassRedirect:
-		return "redirect"
-	case ClassToken:
-		return "token"
-	case ClassTransformation:
-		return "transformation"
-	}
-	return "unknown"
+var classNames = Names[Class]{
+	ClassDelivered: "delivered", ClassUnavailable: "unavailable", ClassThrottled: "throttled", ClassTimeout: "timeout",
+	ClassDNS: "dns", ClassConnect: "connect", ClassReset: "reset", ClassTLS: "tls", ClassBlocked: "blocked",
+	ClassGone: "gone", ClassRefused: "refused", ClassRedirect: "redirect", ClassToken: "token",
+	ClassTransformation: "transformation",
 }
+
+// String returns the class as it appears in the API and in logs.
+func (c Class) String() string { return classNames.Of(c) }
 
 // ParseClass is the inverse of String.
 func ParseClass(s string) (Class, error) {
-	for class := ClassDelivered; int(class) < Classes; class++ {
-		if class.String() == s {
-			return class, nil
-		}
+	if class, ok := classNames.Parse(s); ok {
+		return class, nil
 	}
 	return 0, Invalid(FieldError{"class", fmt.Sprintf("%q is not an outcome class", s)})
 }
@@ -172,6 +130,17 @@ func (c Class) Requested() bool { return c != 0 && c != ClassTransformation }
 // response, including 429, proves that the endpoint works. The endpoint's status lists make no
 // difference: they only decide about the delivery.
 func (c Class) Failing() bool { return c.result() == ResultTransient && c != ClassThrottled }
+
+// Timed reports whether the duration of an attempt measures the speed of the endpoint: it
+// answered, or its answer was too late.
+func (c Class) Timed() bool {
+	switch c {
+	case ClassDelivered, ClassUnavailable, ClassThrottled, ClassTimeout, ClassGone, ClassRefused, ClassRedirect:
+		return true
+	case ClassDNS, ClassConnect, ClassReset, ClassTLS, ClassBlocked, ClassToken, ClassTransformation:
+	}
+	return false
+}
 
 // result returns what the class means for the delivery, without the endpoint's status lists
 // (see Endpoint.ResultOf). ClassBlocked, ClassTLS and ClassToken are transient, because the

@@ -31,31 +31,29 @@ func (e *Endpoint) ResultOf(o *Outcome) Result {
 
 // validateStatuses checks both lists: 400 to 599, except 410 and 429, no status twice.
 func validateStatuses(e Endpoint) []FieldError {
-	errs := validateStatusList("retry_on", e.RetryOn)
-	errs = append(errs, validateStatusList("give_up_on", e.GiveUpOn)...)
+	var errs Fields
+	validateStatusList(&errs, "retry_on", e.RetryOn)
+	validateStatusList(&errs, "give_up_on", e.GiveUpOn)
 	for i, status := range e.GiveUpOn {
-		if slices.Contains(e.RetryOn, status) {
-			errs = append(errs, FieldError{fmt.Sprintf("give_up_on[%d]", i), "is also in retry_on"})
-		}
+		errs.Refuse(slices.Contains(e.RetryOn, status), fmt.Sprintf("give_up_on[%d]", i), "is also in retry_on")
 	}
 	return errs
 }
 
-func validateStatusList(field string, list []int) []FieldError {
+func validateStatusList(errs *Fields, field string, list []int) {
 	if len(list) > MaxStatuses {
-		return []FieldError{{field, fmt.Sprintf("must have at most %d statuses", MaxStatuses)}}
+		errs.Add(field, "must have at most %d statuses", MaxStatuses)
+		return
 	}
-	var errs []FieldError
 	for i, status := range list {
 		name := fmt.Sprintf("%s[%d]", field, i)
 		switch {
 		case status == statusGone || status == statusThrottled:
-			errs = append(errs, FieldError{name, fmt.Sprintf("must not be %d or %d: they have meanings of their own", statusGone, statusThrottled)})
+			errs.Add(name, "must not be %d or %d: they have meanings of their own", statusGone, statusThrottled)
 		case status < minListedStatus || status > maxListedStatus:
-			errs = append(errs, FieldError{name, fmt.Sprintf("must be %d to %d", minListedStatus, maxListedStatus)})
+			errs.Add(name, "must be %d to %d", minListedStatus, maxListedStatus)
 		case slices.Contains(list[:i], status):
-			errs = append(errs, FieldError{name, "is named twice"})
+			errs.Add(name, "is named twice")
 		}
 	}
-	return errs
 }

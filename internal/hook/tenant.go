@@ -27,11 +27,9 @@ type TenantLimits struct {
 
 // ValidateTenantLimits checks the bounds of all limits. retention is the environment's.
 func ValidateTenantLimits(l TenantLimits, retention time.Duration) []FieldError {
-	var errs []FieldError
+	var errs Fields
 	check := func(field string, limit, most int) {
-		if limit < 0 || limit > most {
-			errs = append(errs, FieldError{field, fmt.Sprintf("must be 1 to %d", most)})
-		}
+		errs.Refuse(limit < 0 || limit > most, field, "must be 1 to %d", most)
 	}
 	check("events_per_second", l.EventsPerSecond, MaxEventsPerSecond)
 	check("deliveries_per_event", l.DeliveriesPerEvent, MaxDeliveriesPerEvent)

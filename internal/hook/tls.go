@@ -62,34 +62,31 @@ func KeyOf(text string) (string, bool) { return strings.CutPrefix(text, keyText)
 // and the certificate must be valid at now. A certificate that comes with a sealed key was
 // checked when it was first saved, and is not checked again.
 func NewTLS(id string, m Material, now time.Time) (TLS, []FieldError) {
-	var errs []FieldError
-	add := func(field, format string, args ...any) {
-		errs = append(errs, FieldError{field, fmt.Sprintf(format, args...)})
-	}
+	var errs Fields
 	m.ID = id
 	t := TLS{ID: id, CA: m.CA != "", Client: m.Certificate != "", Material: &m}
 	if m.CA != "" {
 		if message := checkCA(m.CA); message != "" {
-			add("tls.ca", "%s", message)
+			errs.Add("tls.ca", "%s", message)
 		}
 	}
 	hasKey := m.Key != "" || len(m.Sealed) > 0
 	switch {
 	case m.Certificate == "" && hasKey:
-		add("tls.certificate", "is missing")
+		errs.Add("tls.certificate", "is missing")
 		return t, errs
 	case m.Certificate != "" && !hasKey:
-		add("tls.key", "is missing")
+		errs.Add("tls.key", "is missing")
 	case m.Certificate == "":
 		return t, errs
 	}
 	chain := certificates(m.Certificate)
 	switch {
 	case len(m.Certificate) > MaxTLSCertificate:
-		add("tls.certificate", "must be at most %d bytes", MaxTLSCertificate)
+		errs.Add("tls.certificate", "must be at most %d bytes", MaxTLSCertificate)
 		return t, errs
 	case len(chain) == 0:
-		add("tls.certificate", "must be PEM: the certificate, and then its chain")
+		errs.Add("tls.certificate", "must be PEM: the certificate, and then its chain")
 		return t, errs
 	}
 	leaf := chain[0]
@@ -104,27 +101,26 @@ func NewTLS(id string, m Material, now time.Time) (TLS, []FieldError) {
 }
 
 // checkPair checks a new key and its certificate.
-func checkPair(m Material, leaf *x509.Certificate, now time.Time) (errs []FieldError) {
-	add := func(field, message string) { errs = append(errs, FieldError{field, message}) }
+func checkPair(m Material, leaf *x509.Certificate, now time.Time) (errs Fields) {
 	usages := leaf.ExtKeyUsage
 	switch {
 	case now.After(leaf.NotAfter):
-		add("tls.certificate", "has expired")
+		errs.Add("tls.certificate", "has expired")
 	case now.Before(leaf.NotBefore):
-		add("tls.certificate", "is not valid yet")
+		errs.Add("tls.certificate", "is not valid yet")
 	case len(usages) > 0 && !slices.Contains(usages, x509.ExtKeyUsageClientAuth) && !slices.Contains(usages, x509.ExtKeyUsageAny):
-		add("tls.certificate", "must allow client authentication")
+		errs.Add("tls.certificate", "must allow client authentication")
 	}
 	if len(m.Key) > MaxTLSKey {
-		add("tls.key", fmt.Sprintf("must be at most %d bytes", MaxTLSKey))
+		errs.Add("tls.key", "must be at most %d bytes", MaxTLSKey)
 		return errs
 	}
 	if !cheap(leaf.PublicKey) {
-		add("tls.key", fmt.Sprintf("must be RSA of at most %d bits, ECDSA with P-256 or P-384, or Ed25519", MaxTLSRSA))
+		errs.Add("tls.key", "must be RSA of at most %d bits, ECDSA with P-256 or P-384, or Ed25519", MaxTLSRSA)
 		return errs
 	}
 	if _, err := tls.X509KeyPair([]byte(m.Certificate), []byte(m.Key)); err != nil {
-		add("tls.key", "must be the PEM private key of the certificate, without a passphrase")
+		errs.Add("tls.key", "must be the PEM private key of the certificate, without a passphrase")
 	}
 	return errs
 }

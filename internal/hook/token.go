@@ -26,21 +26,15 @@ const (
 
 // String returns the lane's name.
 func (l Lane) String() string {
-	switch l {
-	case LaneLive:
-		return "live"
-	case LaneRetry:
-		return "retry"
-	case LaneReplay:
-		return "replay"
-	case LaneSlot:
-		return "slot"
-	case LaneOverflow:
-		return "overflow"
-	case LaneCoalesce:
-		return "coalesce"
-	}
-	return "unknown"
+	return Names[Lane]{
+		LaneLive: "live", LaneRetry: "retry", LaneReplay: "replay", LaneSlot: "slot", LaneOverflow: "overflow",
+		LaneCoalesce: "coalesce",
+	}.Of(l)
+}
+
+// Lanes returns all lanes.
+func Lanes() []Lane {
+	return []Lane{LaneLive, LaneRetry, LaneReplay, LaneSlot, LaneOverflow, LaneCoalesce}
 }
 
 // BatchSize returns how many tokens an invocation receives at most.
@@ -116,10 +110,13 @@ func (d Delivery) NextToken() Token {
 const MaxHops = 1000
 
 // Encode returns the token as a message body.
-func (t Token) Encode() (string, error) {
-	b, err := json.Marshal(t)
+func (t Token) Encode() (string, error) { return encode(t, "token") }
+
+// encode returns the JSON of a message.
+func encode(message any, kind string) (string, error) {
+	b, err := json.Marshal(message)
 	if err != nil {
-		return "", fmt.Errorf("encode token of %s: %w", t.Delivery, err)
+		return "", fmt.Errorf("encode %s: %w", kind, err)
 	}
 	return string(b), nil
 }
@@ -181,13 +178,7 @@ func DeadLetterOf(d Delivery) DeadLetter {
 }
 
 // Encode returns the dead letter as a message body.
-func (l DeadLetter) Encode() (string, error) {
-	b, err := json.Marshal(l)
-	if err != nil {
-		return "", fmt.Errorf("encode dead letter of %s: %w", l.Delivery, err)
-	}
-	return string(b), nil
-}
+func (l DeadLetter) Encode() (string, error) { return encode(l, "dead letter") }
 
 // DecodeDeadLetter is the inverse of Encode. Any other text gives CodeInvalid.
 func DecodeDeadLetter(body string) (DeadLetter, error) {

@@ -3,6 +3,7 @@ package hook
 import (
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 	"unicode"
@@ -56,72 +57,57 @@ var (
 // 1 to 128 letters, digits, underscores, dots and hyphens.
 func ValidEventType(s string) bool { return isOf(s, nameChars, maxTypeLen) }
 
+// ValidPattern reports whether s is a valid subscription pattern: an exact event
+// type, a prefix such as "order.*", or "*".
+func ValidPattern(s string) bool { return subscription.MatchString(s) }
+
 // ValidateEvent checks the type and the idempotency key, and that there is a payload. The
 // parser of the request checks the payload itself.
 func ValidateEvent(e Event) []FieldError {
-	var errs []FieldError
-	if e.Type == "" {
-		errs = append(errs, FieldError{"event_type", "is missing"})
-	} else if !ValidEventType(e.Type) {
-		errs = append(errs, FieldError{"event_type", "must be 1 to 128 of A-Z a-z 0-9 _ . -"})
-	} else if strings.HasPrefix(e.Type, SystemPrefix) {
-		errs = append(errs, FieldError{"event_type", "types that begin with " + SystemPrefix + " are made by Surehook only"})
+	var errs Fields
+	switch {
+	case e.Type == "":
+		errs.Add("event_type", "is missing")
+	case !ValidEventType(e.Type):
+		errs.Add("event_type", "must be 1 to 128 of A-Z a-z 0-9 _ . -")
+	case strings.HasPrefix(e.Type, SystemPrefix):
+		errs.Add("event_type", "types that begin with %s are made by Surehook only", SystemPrefix)
 	}
-	if len(e.Payload) == 0 {
-		errs = append(errs, FieldError{"payload", "is missing"})
-	}
-	if e.IdempotencyKey != "" && !idempotencyKey.MatchString(e.IdempotencyKey) {
-		errs = append(errs, FieldError{"idempotency_key", "must be 1 to 255 visible ASCII characters"})
-	}
+	errs.Refuse(len(e.Payload) == 0, "payload", "is missing")
+	errs.Refuse(e.IdempotencyKey != "" && !idempotencyKey.MatchString(e.IdempotencyKey),
+		"idempotency_key", "must be 1 to 255 visible ASCII characters")
 	return errs
 }
 
 // ValidateEndpoint checks all fields of an endpoint, except the retry policy
 // (package retry) and the permission to dial the URL (package egress).
 func ValidateEndpoint(e Endpoint) []FieldError {
-	var errs []FieldError
-	add := func(field, format string, args ...any) {
-		errs = append(errs, FieldError{field, fmt.Sprintf(format, args...)})
-	}
+	var errs Fields
 
-	if e.UID != "" && !ValidUID(e.UID) {
-		add("uid", "must be 1 to %d of A-Z a-z 0-9 _ . -, not . or .., and not begin with %s", MaxUID, endpointPrefix)
-	}
-	if e.URL == "" {
-		add("url", "is missing")
-	}
-	if len(e.Description) > MaxDescription || !ValidText(e.Description) {
-		add("description", "must be at most %d bytes without control characters", MaxDescription)
-	}
-	if len(e.EventTypes) == 0 || len(e.EventTypes) > MaxEventTypes {
-		add("event_types", "must name 1 to %d types", MaxEventTypes)
-	}
+	errs.Refuse(e.UID != "" && !ValidUID(e.UID),
+		"uid", "must be 1 to %d of A-Z a-z 0-9 _ . -, not . or .., and not begin with %s", MaxUID, endpointPrefix)
+	errs.Refuse(e.URL == "", "url", "is missing")
+	errs.Refuse(len(e.Description) > MaxDescription || !ValidText(e.Description),
+		"description", "must be at most %d bytes without control characters", MaxDescription)
+	errs.Refuse(len(e.EventTypes) == 0 || len(e.EventTypes) > MaxEventTypes, "event_types", "must name 1 to %d types", MaxEventTypes)
 	for i, t := range e.EventTypes[:min(len(e.EventTypes), MaxEventTypes)] {
 		if !subscription.MatchString(t) {
-			add(fmt.Sprintf("event_types[%d]", i), `must be a type such as "order.paid", a prefix such as "order.*", or "*"`)
+			errs.Add(fmt.Sprintf("event_types[%d]", i), `must be a type such as "order.paid", a prefix such as "order.*", or "*"`)
 		}
 	}
-	if len(e.Metadata) > MaxMetadata {
-		add("metadata", "must have at most %d entries", MaxMetadata)
-	}
+	errs.Refuse(len(e.Metadata) > MaxMetadata, "metadata", "must have at most %d entries", MaxMetadata)
 	for k, v := range e.Metadata { // one error is enough
 		if k == "" || len(k) > MaxMetadataKey || len(v) > MaxMetadataValue || !ValidText(k) || !ValidText(v) {
-			add("metadata", "keys must be 1 to %d bytes and values at most %d, without control characters", MaxMetadataKey, MaxMetadataValue)
+			errs.Add("metadata", "keys must be 1 to %d bytes and values at most %d, without control characters", MaxMetadataKey, MaxMetadataValue)
 			break
 		}
 	}
-	errs = append(errs, ValidateHeaders(e.Headers)...)
-	errs = append(errs, validateAuth(e.Auth)...)
-	errs = append(errs, validateDestination(e)...)
-	errs = append(errs, ValidateShape(e)...)
-	errs = append(errs, validateStatuses(e)...)
-	errs = append(errs, validateLimits(e)...)
-	errs = append(errs, validateCoalescing(e)...)
-	if e.Timeout < MinTimeout || e.Timeout > MaxTimeout {
-		add("timeout", "must be %s to %s", FormatDuration(MinTimeout), FormatDuration(MaxTimeout))
-	}
+	errs = slices.Concat(errs, ValidateHeaders(e.Headers), validateAuth(e.Auth), validateDestination(e), ValidateShape(e),
+		validateStatuses(e), validateLimits(e), validateCoalescing(e))
+	errs.Refuse(e.Timeout < MinTimeout || e.Timeout > MaxTimeout,
+		"timeout", "must be %s to %s", FormatDuration(MinTimeout), FormatDuration(MaxTimeout))
 	if e.MaxAge < MinMaxAge || e.MaxAge > MaxMaxAge {
-		add("max_age", "must be %s to %s", FormatDuration(MinMaxAge), FormatDuration(MaxMaxAge))
+		errs.Add("max_age", "must be %s to %s", FormatDuration(MinMaxAge), FormatDuration(MaxMaxAge))
 	} else {
 		errs = append(errs, validateWaits(e)...)
 	}
@@ -169,16 +155,15 @@ func ValidateHeaders(headers map[string]string) []FieldError {
 	if len(headers) > MaxHeaders {
 		return []FieldError{{"headers", fmt.Sprintf("must have at most %d entries", MaxHeaders)}}
 	}
-	var errs []FieldError
+	var errs Fields
 	for name, value := range headers {
-		field := "headers." + name
 		switch {
 		case !headerName.MatchString(name):
-			errs = append(errs, FieldError{"headers", fmt.Sprintf("names must be 1 to %d characters of an HTTP token", MaxHeaderName)})
+			errs.Add("headers", "names must be 1 to %d characters of an HTTP token", MaxHeaderName)
 		case ReservedHeader(name):
-			errs = append(errs, FieldError{field, "is set by Surehook, HTTP or proxies"})
+			errs.Add("headers."+name, "is set by Surehook, HTTP or proxies")
 		case len(value) > MaxHeaderValue || !ValidHeaderValue(value):
-			errs = append(errs, FieldError{field, fmt.Sprintf("must be 1 to %d visible ASCII characters, with spaces only inside", MaxHeaderValue)})
+			errs.Add("headers."+name, "must be 1 to %d visible ASCII characters, with spaces only inside", MaxHeaderValue)
 		}
 	}
 	return errs

@@ -5,11 +5,11 @@ import (
 	"slices"
 	"sync"
 
-	"surehook.example/surehook/internal/delivery/gate"
+	"surehook.example/surehook/internal/delivery/settle"
 	"surehook.example/surehook/internal/hook"
 )
 
-var _ gate.Notifier = (*Notifications)(nil)
+var _ settle.Notifier = (*Notifications)(nil)
 
 // Notifications records notifications. The zero value is ready to use.
 // Notifications is safe for concurrent use.

@@ -33,13 +33,13 @@ const units: [Intl.RelativeTimeFormatUnit, number][] = [
   ['minute', 60],
 ]
 
-/** "3 min. ago" or "in 2 hr." */
+/** "3 min. ago" or "in 2 hr." A moment less than 6 seconds ahead is now: the clock of a page may be that much behind. */
 export function ago(at: string, now: number): string {
   const seconds = (new Date(at).getTime() - now) / 1000
   for (const [unit, length] of units) {
     if (Math.abs(seconds) >= length) return relative.format(Math.trunc(seconds / length), unit)
   }
-  return relative.format(Math.trunc(seconds), 'second')
+  return relative.format(seconds < 6 ? Math.min(0, Math.trunc(seconds)) : Math.trunc(seconds), 'second')
 }
 
 const inUnit = (value: number, unit: string, digits: number, unitDisplay: 'short' | 'long' = 'short') =>

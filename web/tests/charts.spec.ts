@@ -1,6 +1,6 @@
 import type { Locator, Page } from '@playwright/test'
 import { hourLong, hourly, row, withStats } from './stats'
-import { accessible, expect, signIn, test } from './world'
+import { accessible, apart, expect, signIn, test } from './world'
 
 const deliveries = (page: Page) => page.getByRole('slider', { name: 'Deliveries over time' })
 const latency = (page: Page) => page.getByRole('slider', { name: 'Latency of attempts by the hour' })
@@ -104,6 +104,16 @@ test('an hour alone is a point with its values', async ({ page, backend, receive
   await signIn(page, backend, `/t/${tenant}`)
   await expect(latency(page).locator('circle')).toHaveCount(3)
   for (const value of ['p50 1 ms', 'p95 3 ms', 'p99 5 ms']) await expect(latency(page).getByText(value, { exact: true })).toBeVisible()
+  await apart(page)
+})
+
+test('the values of an hour alone stay inside of the chart', async ({ page, backend, receiver, tenant }) => {
+  await backend.endpoint(tenant, { url: receiver.url('/hook') })
+  const alone = hourly(25, (n) => (n === 24 ? { delivered: 4, p50: 1 } : undefined))
+  const data = alone.data.map((r) => ({ ...r, latency: { samples: 4, p50: '19ms', p95: '20ms', p99: '20ms' } }))
+  await withStats(page, `/v1/tenants/${tenant}/stats`, () => ({ ...alone, data }))
+  await signIn(page, backend, `/t/${tenant}`)
+  await expect(latency(page).getByText('p99 20 ms', { exact: true })).toBeVisible()
   await apart(page)
 })
 
@@ -272,19 +282,3 @@ test('charts fit every width without a collision, in light and dark', async ({ p
     }
   }
 })
-
-/** Checks that no two labels of a chart touch, and that each is inside of its chart. */
-async function apart(page: Page) {
-  await page.evaluate(() => document.fonts.ready)
-  const faults = await page.evaluate(() =>
-    [...document.querySelectorAll('.chart svg')].flatMap((svg) => {
-      const outer = svg.getBoundingClientRect()
-      const labels = [...svg.querySelectorAll('text')].map((e) => ({ text: e.textContent, box: e.getBoundingClientRect() }))
-      return labels.flatMap(({ text, box: a }, i) => [
-        ...(a.left < outer.left - 1 || a.right > outer.right + 1 || a.bottom > outer.bottom + 1 || a.top < outer.top - 1 ? [`${text} is cut`] : []),
-        ...labels.slice(i + 1).flatMap(({ text: other, box: b }) => (a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom ? [`${text} on ${other}`] : [])),
-      ])
-    }),
-  )
-  expect(faults).toEqual([])
-}

@@ -9,7 +9,7 @@ test('the portal opens by its link, and the code leaves the address bar', async 
   await expect(page).toHaveURL(`${backend.address}/portal/t/${tenant}`)
   expect(await page.locator('.brand img').evaluate((img: HTMLImageElement) => img.naturalWidth)).toBe(24)
   expect(await page.evaluate(() => getComputedStyle(document.documentElement).getPropertyValue('--accent'))).toBe('#0b7285')
-  for (const [name, title] of [['Endpoints'], ['Events'], ['Deliveries'], ['Failed', 'Failed deliveries'], ['Retries'], ['Event catalog'], ['Overview']] as const) {
+  for (const [name, title] of [['Endpoints'], ['Events'], ['Deliveries'], ['Failed', 'Failed deliveries'], ['Replays'], ['Event catalog'], ['Overview']] as const) {
     await page.getByRole('link', { name, exact: true }).click()
     await expect(page.getByRole('heading', { name: title ?? name, level: 1 })).toBeVisible()
     await accessible(page)
@@ -17,26 +17,6 @@ test('the portal opens by its link, and the code leaves the address bar', async 
   await page.reload()
   await expect(page.getByRole('link', { name: 'crm' }).first()).toBeVisible()
   await expect(page.getByText('API keys')).toHaveCount(0)
-})
-
-
-test('a tenant creates an endpoint, reads an answer, and replays', async ({ page, backend, receiver, tenant }) => {
-  receiver.answers.set('/hook', { status: 422, body: 'no such customer' })
-  await page.goto((await backend.portal(tenant)).url)
-  await page.getByRole('link', { name: 'New endpoint' }).click()
-  await page.getByLabel('URL').fill(receiver.url('/hook'))
-  await page.getByRole('button', { name: 'Create endpoint' }).click()
-  await expect(page.getByText(/^whsec_/)).toBeVisible()
-  await page.getByRole('button', { name: 'Done' }).click()
-  await page.getByRole('button', { name: 'Send test' }).click()
-  await page.getByRole('dialog').getByRole('button', { name: 'Send', exact: true }).click()
-  await expect(page.getByText('no such customer')).toBeVisible()
-  await accessible(page)
-  receiver.answers.set('/hook', { status: 200 })
-  await page.getByRole('link', { name: 'Failed', exact: true }).click()
-  await page.getByRole('button', { name: 'Retry all…' }).click()
-  await page.getByRole('button', { name: 'Retry 1', exact: true }).click()
-  await expect(page.getByText('1 of 1 have a result')).toBeVisible()
 })
 
 test('the portal of a tenant reaches nothing of another', async ({ page, backend, receiver, tenant }) => {

@@ -137,6 +137,47 @@ export async function accessible(page: Page) {
   expect(violations.map((v) => `${v.id}: ${v.nodes.map((n) => n.html).join(' | ')}`)).toEqual([])
 }
 
+/** Checks that nothing is wider than the page. */
+export async function fits(page: Page) {
+  expect(await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth), page.url()).toBeLessThanOrEqual(0)
+}
+
+/** Checks that no two texts of the page, or of its dialog, touch, and that each label of a chart is inside of its chart. */
+export async function apart(page: Page) {
+  await page.evaluate(() => document.fonts.ready)
+  const faults = await page.evaluate(() => {
+    type Box = { left: number; right: number; top: number; bottom: number }
+    const meet = (a: Box, b: Box): Box => ({ left: Math.max(a.left, b.left), right: Math.min(a.right, b.right), top: Math.max(a.top, b.top), bottom: Math.min(a.bottom, b.bottom) })
+    const empty = (a: Box) => a.right - a.left < 2 || a.bottom - a.top < 2
+    const shown = (box: Box, e: Element | null): Box => (e ? shown(getComputedStyle(e).overflow === 'visible' ? box : meet(box, e.getBoundingClientRect()), e.parentElement) : box)
+    const root = document.querySelector('[role=dialog], [role=alertdialog]') ?? document.getElementById('root')!
+    const texts: { node: Node; box: Box }[] = []
+    const walker = document.createTreeWalker(root, NodeFilter.SHOW_TEXT)
+    for (let node = walker.nextNode(); node; node = walker.nextNode()) {
+      const of = node.parentElement!
+      if (!node.nodeValue!.trim() || !of.checkVisibility({ opacityProperty: true, visibilityProperty: true })) continue
+      const range = document.createRange()
+      range.selectNodeContents(node)
+      for (const line of range.getClientRects()) {
+        const box = shown(line, of)
+        if (!empty(box)) texts.push({ node, box })
+      }
+    }
+    const cut = [...document.querySelectorAll('.chart svg')].flatMap((svg) => {
+      const { left, right, top, bottom } = svg.getBoundingClientRect()
+      return [...svg.querySelectorAll('text')].filter((e) => {
+        const a = e.getBoundingClientRect()
+        return a.left < left - 1 || a.right > right + 1 || a.top < top - 1 || a.bottom > bottom + 1
+      })
+    })
+    return [
+      ...cut.map((e) => `${e.textContent} is cut`),
+      ...texts.flatMap((a, i) => texts.slice(i + 1).flatMap((b) => (a.node === b.node || empty(meet(a.box, b.box)) ? [] : [`${a.node.nodeValue} on ${b.node.nodeValue}`]))),
+    ]
+  })
+  expect(faults, page.url()).toEqual([])
+}
+
 /** The origin that may show the portal in a frame. */
 export const embedder = () => process.env.SUREHOOK_PORTAL_EMBEDDERS!
 

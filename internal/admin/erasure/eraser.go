@@ -5,10 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"runtime/debug"
 	"time"
 
+	"surehook.example/surehook/internal/delivery/parallel"
 	"surehook.example/surehook/internal/delivery/replay"
+	"surehook.example/surehook/internal/delivery/settle"
 	"surehook.example/surehook/internal/emf"
 	"surehook.example/surehook/internal/hook"
 	"surehook.example/surehook/internal/names"
@@ -88,9 +89,6 @@ type run struct {
 func (r *Eraser) Work(ctx context.Context, m replay.Message) (err error) {
 	w := &run{Eraser: r, message: m}
 	defer func() {
-		if p := recover(); p != nil { // other messages of the batch go on
-			err = fmt.Errorf("panic: %v\n%s", p, debug.Stack())
-		}
 		if errors.Is(err, errTaken) {
 			err = w.sendOn(ctx, replay.Taken(m))
 		}
@@ -99,6 +97,7 @@ func (r *Eraser) Work(ctx context.Context, m replay.Message) (err error) {
 		}
 		w.logRun(ctx, err)
 	}()
+	defer parallel.Recover(&err)
 	w.job, err = r.Store.Erasure(ctx, m.Tenant, m.Erasure)
 	if hook.CodeOf(err) == hook.CodeNotFound {
 		return w.sendOn(ctx, replay.Await(m, r.now()))
@@ -269,11 +268,7 @@ func (e Erasure) attrs() []slog.Attr {
 }
 
 func (w *run) logRun(ctx context.Context, err error) {
-	level, attrs := slog.LevelInfo, append(w.job.attrs(), slog.String(names.LogDecision, w.decision))
-	if err != nil {
-		level, attrs = slog.LevelError, append(attrs, slog.Any(names.LogError, err))
-	}
-	w.Log.LogAttrs(ctx, level, "erasure.processed", attrs...)
+	settle.LogRun(ctx, w.Log, "erasure.processed", err, append(w.job.attrs(), slog.String(names.LogDecision, w.decision))...)
 }
 
 // Guard refuses changes of a closing tenant.

@@ -86,19 +86,9 @@ const (
 
 // String returns the stage as stored.
 func (s Stage) String() string {
-	switch s {
-	case StageStop:
-		return "stop"
-	case StageWalk:
-		return "walk"
-	case StageScan:
-		return "scan"
-	case StageFinish:
-		return "finish"
-	case StageDone:
-		return "done"
-	}
-	return "unknown"
+	return hook.Names[Stage]{
+		StageStop: "stop", StageWalk: "walk", StageScan: "scan", StageFinish: "finish", StageDone: "done",
+	}.Of(s)
 }
 
 // State returns the state as it appears in the API: running or finished.

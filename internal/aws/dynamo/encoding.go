@@ -74,5 +74,5 @@ func parse[T enum](s string) (T, error) {
 			return v, nil
 		}
 	}
-	return 0, fmt.Errorf("read stored word: %q is no %T", s, T(0))
+	return 0, fmt.Errorf("read stored word: %q is not a %T", s, T(0))
 }

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"sync"
 
-	"github.com/hashicorp/golang-lru/v2/simplelru"
+	lru "github.com/hashicorp/golang-lru/v2"
 
 	"surehook.example/surehook/internal/delivery/send"
 	"surehook.example/surehook/internal/hook"
@@ -23,28 +23,15 @@ var (
 // materials keeps the decrypted TLS settings of endpoints, by the id of the material. The zero
 // value is empty.
 type materials struct {
-	mu   sync.Mutex
-	kept *simplelru.LRU[string, send.TLS]
+	once sync.Once
+	kept *lru.Cache[string, send.TLS]
 }
 
-func (m *materials) get(id string) (send.TLS, bool) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-
-	if m.kept == nil {
-		return send.TLS{}, false
-	}
-	return m.kept.Get(id)
-}
-
-func (m *materials) add(id string, settings send.TLS) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-
-	if m.kept == nil {
-		m.kept, _ = simplelru.NewLRU[string, send.TLS](keptMaterials, nil) // fails only for a size of 0
-	}
-	m.kept.Add(id, settings)
+func (m *materials) cache() *lru.Cache[string, send.TLS] {
+	m.once.Do(func() {
+		m.kept, _ = lru.New[string, send.TLS](keptMaterials) // fails only for a size of 0
+	})
+	return m.kept
 }
 
 // openTLS returns the TLS settings of the endpoint. A process reads and decrypts each material
@@ -55,7 +42,7 @@ func (m *Maker) openTLS(ctx context.Context, e *hook.Endpoint) (send.TLS, error)
 		return send.TLS{}, nil
 	}
 	id := string(e.ID) + " " + e.TLS.ID
-	if settings, ok := m.materials.get(id); ok {
+	if settings, ok := m.materials.cache().Get(id); ok {
 		return settings, nil
 	}
 	stored, err := m.Store.TLSMaterial(ctx, e.Tenant, e.ID)
@@ -76,6 +63,6 @@ func (m *Maker) openTLS(ctx context.Context, e *hook.Endpoint) (send.TLS, error)
 			return send.TLS{}, errNoKey
 		}
 	}
-	m.materials.add(id, settings)
+	m.materials.cache().Add(id, settings)
 	return settings, nil
 }

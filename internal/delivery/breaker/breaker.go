@@ -5,12 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"runtime/debug"
 	"time"
 
 	"surehook.example/surehook/internal/conflict"
-	"surehook.example/surehook/internal/delivery/gate"
 	"surehook.example/surehook/internal/delivery/parallel"
+	"surehook.example/surehook/internal/delivery/settle"
 	"surehook.example/surehook/internal/emf"
 	"surehook.example/surehook/internal/hook"
 )
@@ -34,9 +33,9 @@ type Breaker struct {
 	Queue        Queue
 	DeadLetters  DeadLetters
 	CircuitQueue CircuitQueue
-	Completer    Completer
+	Completer    settle.Completer
 	Releaser     Releaser
-	Notifier     gate.Notifier
+	Notifier     settle.Notifier
 	Metrics      emf.Set
 	Log          *slog.Logger
 	Now          func() time.Time
@@ -58,15 +57,12 @@ func (b *Breaker) hasTime(ctx context.Context, reserve time.Duration) bool {
 func (b *Breaker) Reconcile(ctx context.Context, check hook.CircuitCheck) (err error) {
 	r := reconciliation{Breaker: b, check: check}
 	defer func() {
-		// A panic for one endpoint must not stop the other endpoints.
-		if p := recover(); p != nil {
-			err = fmt.Errorf("panic: %v\n%s", p, debug.Stack())
-		}
 		if err != nil {
 			err = fmt.Errorf("reconcile endpoint %s: %w", check.Endpoint, err)
 		}
 		r.logReconciliation(ctx, err)
 	}()
+	defer parallel.Recover(&err)
 	if !b.hasTime(ctx, reconcileReserve) {
 		return errNoTime
 	}

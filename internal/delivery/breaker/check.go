@@ -48,8 +48,7 @@ func (r *reconciliation) enqueueCheck(ctx context.Context, wave int, delay time.
 }
 
 func (r *reconciliation) logReconciliation(ctx context.Context, err error) {
-	level := slog.LevelInfo
-	attrs := []slog.Attr{
+	settle.LogRun(ctx, r.Log, "circuit.reconciled", err, r.Metrics.Append([]slog.Attr{
 		slog.String(names.LogTenant, string(r.check.Tenant)),
 		slog.String(names.LogEndpoint, string(r.check.Endpoint)),
 		slog.String(names.LogCircuit, r.record.State.String()),
@@ -58,11 +57,5 @@ func (r *reconciliation) logReconciliation(ctx context.Context, err error) {
 		slog.Int(names.LogReleased, r.released),
 		slog.Int(names.LogExpired, r.expired),
 		slog.Int(names.LogCancelled, r.cancelled),
-	}
-	if err != nil {
-		level = slog.LevelError
-		attrs = append(attrs, slog.Any(names.LogError, err))
-	}
-	r.Log.LogAttrs(ctx, level, "circuit.reconciled",
-		r.Metrics.Append(attrs, r.Now(), emf.Count(names.MetricDead, r.expired))...)
+	}, r.Now(), emf.Count(names.MetricDead, r.expired))...)
 }

@@ -8,8 +8,10 @@ import (
 	"maps"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
+	"surehook.example/surehook/internal/delivery/settle"
 	"surehook.example/surehook/internal/hook"
 	"surehook.example/surehook/internal/names"
 )
@@ -58,11 +60,11 @@ type letterRun struct {
 
 	most int // letters to read, before lettersPerRemoved
 
-	mu      sync.Mutex
-	seen    map[string]bool             // letter ids
-	kept    map[hook.DeliveryRef]Letter // the letter with the lowest id of each dead delivery
-	removed int
-	failed  int
+	mu   sync.Mutex
+	seen map[string]bool             // letter ids
+	kept map[hook.DeliveryRef]Letter // the letter with the lowest id of each dead delivery
+
+	removed, failed atomic.Int64
 }
 
 // receiveLetters reconciles letters until the queue returns no unseen letter, the run has read
@@ -92,7 +94,7 @@ func (r *letterRun) readsOn() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 
-	return len(r.seen) < r.most+lettersPerRemoved*r.removed
+	return len(r.seen) < r.most+lettersPerRemoved*int(r.removed.Load())
 }
 
 // unseenLetters returns the letters that this run has not seen, and marks them as seen.
@@ -117,7 +119,7 @@ func (r *letterRun) reconcileLetters(ctx context.Context, letters []Letter) erro
 		body, err := hook.DecodeDeadLetter(letter.Body)
 		if err != nil {
 			r.Log.ErrorContext(ctx, "dead_letter.decode_failed", slog.String(names.LogMessage, letter.ID), slog.Any(names.LogError, err))
-			r.addTo(&r.failed, 1)
+			r.failed.Add(1)
 			continue
 		}
 		decoded[letter] = body
@@ -128,7 +130,7 @@ func (r *letterRun) reconcileLetters(ctx context.Context, letters []Letter) erro
 	}
 	deliveries, err := r.Store.DeliveriesByRef(ctx, slices.Collect(maps.Keys(refs)))
 	if err != nil {
-		r.addTo(&r.failed, len(decoded))
+		r.failed.Add(int64(len(decoded)))
 		return fmt.Errorf("read deliveries of %d dead letters: %w", len(decoded), err)
 	}
 	records := make(map[hook.DeliveryRef]hook.Delivery, len(deliveries))
@@ -143,31 +145,18 @@ func (r *letterRun) removeLetters(ctx context.Context, letters []Letter) error {
 		return nil
 	}
 	if err := r.DeadLetters.Remove(ctx, letters); err != nil {
-		r.addTo(&r.failed, len(letters))
+		r.failed.Add(int64(len(letters)))
 		return fmt.Errorf("remove %d dead letters: %w", len(letters), err)
 	}
-	r.addTo(&r.removed, len(letters))
+	r.removed.Add(int64(len(letters)))
 	return nil
 }
 
-func (r *letterRun) addTo(counter *int, n int) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-
-	*counter += n
-}
-
 func (r *letterRun) logRun(ctx context.Context, err error) {
-	level := slog.LevelInfo
-	attrs := []slog.Attr{
-		slog.Int(names.LogSeen, len(r.seen)),
-		slog.Int(names.LogRemoved, r.removed),
-		slog.Int(names.LogKept, len(r.seen)-r.removed-r.failed),
-		slog.Int(names.LogFailed, r.failed),
-	}
-	if err != nil {
-		level = slog.LevelError
-		attrs = append(attrs, slog.Any(names.LogError, err))
-	}
-	r.Log.LogAttrs(ctx, level, "dead_letters.reconciled", attrs...)
+	seen, removed, failed := int64(len(r.seen)), r.removed.Load(), r.failed.Load()
+	settle.LogRun(ctx, r.Log, "dead_letters.reconciled", err,
+		slog.Int64(names.LogSeen, seen),
+		slog.Int64(names.LogRemoved, removed),
+		slog.Int64(names.LogKept, seen-removed-failed),
+		slog.Int64(names.LogFailed, failed))
 }

@@ -10,12 +10,13 @@ import (
 
 	"surehook.example/surehook/internal/delivery/breaker"
 	"surehook.example/surehook/internal/delivery/gate"
+	"surehook.example/surehook/internal/delivery/settle"
 	"surehook.example/surehook/internal/hook"
 )
 
 // brokenCompleter fails the settlement of some deliveries.
 type brokenCompleter struct {
-	breaker.Completer
+	settle.Completer
 
 	mu     sync.Mutex
 	broken map[hook.DeliveryRef]error
@@ -120,7 +121,7 @@ func TestReconcile_GoesOnAfterAFailingDelivery(t *testing.T) {
 
 // panicking panics at the settlement of one delivery.
 type panicking struct {
-	breaker.Completer
+	settle.Completer
 
 	at hook.DeliveryRef
 }

@@ -30,7 +30,7 @@ func (r *letterRun) needlessLetters(
 		case err != nil:
 			r.Log.ErrorContext(ctx, "dead_letter.reconcile_failed",
 				slog.String(names.LogDelivery, body.Delivery.String()), slog.Any(names.LogError, err))
-			r.addTo(&r.failed, 1)
+			r.failed.Add(1)
 		case over:
 			needless = append(needless, letter)
 		case record.State == hook.StateDead:

@@ -15,7 +15,8 @@ import (
 type Store interface {
 	Circuits
 	Deliveries
-	Stats
+	gate.Counter
+	StatsReader
 	gate.LimitReader
 	settle.EndpointDisabler
 }
@@ -39,12 +40,6 @@ type CircuitLister interface {
 	Attended(ctx context.Context, limit int) ([]gate.Record, error)
 }
 
-// Stats keeps the hourly counts of attempts and deliveries.
-type Stats interface {
-	gate.Counter
-	StatsReader
-}
-
 // StatsReader reads the hourly counts.
 type StatsReader interface {
 	// Hours returns the endpoint's counts of the hours beginning at or after since,
@@ -57,7 +52,8 @@ type StatsReader interface {
 	Active(ctx context.Context, at time.Time, after hook.CircuitCheck, limit int) ([]hook.CircuitCheck, error)
 }
 
-// Deliveries keeps the records of deliveries and an index of parked deliveries.
+// Deliveries keeps the records of deliveries, with indexes of parked ones and of those whose
+// token may be lost.
 type Deliveries interface {
 	settle.DeliveryStore
 	// Parked returns parked deliveries in the target's shards created at or after
@@ -66,11 +62,6 @@ type Deliveries interface {
 	// parked just now may be absent, but every returned delivery is parked.
 	Parked(ctx context.Context, target hook.Target, since time.Time, limit int) ([]hook.Delivery, error)
 	settle.DeliveriesReader
-	Tokens
-}
-
-// Tokens finds deliveries whose token may be lost.
-type Tokens interface {
 	// Overdue returns deliveries of all endpoints in the state, retrying or queued, whose
 	// OverdueFrom is before the time, the earliest first, at most limit (1 to 1000). The index
 	// may lag a moment, but every returned delivery is in the state.
@@ -122,9 +113,4 @@ type Releaser interface {
 	// Fill claims the free slots of the endpoint for parked deliveries, and sends their
 	// tokens. parked are deliveries that the index may not list yet.
 	Fill(ctx context.Context, e hook.Endpoint, record gate.Record, parked ...hook.Delivery) (released int, err error)
-}
-
-// Completer completes settlements.
-type Completer interface {
-	settle.Completer
 }

@@ -68,19 +68,18 @@ func (r *reconciliation) sendProbe(ctx context.Context, next gate.Record) error 
 // deliveries, until there are none, and then to the oldest again. So a burst of deliveries that
 // always fail does not hide the ones behind it.
 func (r *reconciliation) probes(ctx context.Context, now time.Time) ([]hook.Delivery, error) {
-	limits, err := r.Store.Limits(ctx, r.check.Endpoint)
+	live, err := r.liveLimits(ctx, now)
 	if err != nil {
-		return nil, fmt.Errorf("read limits: %w", err)
+		return nil, err
 	}
-	leases := limits.Live(now).Leases
-	oldest, err := r.withoutSlot(ctx, leases, time.Time{}, probeChoice)
+	oldest, err := r.withoutSlot(ctx, live, time.Time{}, probeChoice)
 	if err != nil || len(oldest) < probeChoice || r.record.ProbedFrom.IsZero() {
 		return oldest, err
 	}
 	span := now.Sub(r.record.ProbedFrom)
 	for range maxHalvings {
 		span /= 2
-		younger, err := r.withoutSlot(ctx, leases, r.record.ProbedFrom.Add(max(span, time.Millisecond)), probeChoice)
+		younger, err := r.withoutSlot(ctx, live, r.record.ProbedFrom.Add(max(span, time.Millisecond)), probeChoice)
 		if err != nil || len(younger) > 0 {
 			return younger, err
 		}
@@ -88,18 +87,24 @@ func (r *reconciliation) probes(ctx context.Context, now time.Time) ([]hook.Deli
 	return oldest, nil
 }
 
+// liveLimits returns the endpoint's limits without ended leases.
+func (r *reconciliation) liveLimits(ctx context.Context, now time.Time) (isolation.Limits, error) {
+	limits, err := r.Store.Limits(ctx, r.check.Endpoint)
+	if err != nil {
+		return limits, fmt.Errorf("read limits: %w", err)
+	}
+	return limits.Live(now), nil
+}
+
 // withoutSlot returns parked deliveries created at or after since that have none of the leases,
 // the oldest first. If a delivery has a lease, its token is on its way or its attempt is in
 // flight.
-func (r *reconciliation) withoutSlot(ctx context.Context, leases map[string]isolation.Lease, since time.Time, limit int) ([]hook.Delivery, error) {
-	parked, err := r.listParked(ctx, since, limit+len(leases))
+func (r *reconciliation) withoutSlot(ctx context.Context, live isolation.Limits, since time.Time, limit int) ([]hook.Delivery, error) {
+	parked, err := r.listParked(ctx, since, limit+len(live.Leases))
 	if err != nil {
 		return nil, err
 	}
-	parked = slices.DeleteFunc(parked, func(d hook.Delivery) bool {
-		_, leased := leases[isolation.LeaseKey(d.ID)]
-		return leased
-	})
+	parked = live.Free(parked)
 	return parked[:min(limit, len(parked))], nil
 }
 

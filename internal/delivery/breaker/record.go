@@ -9,6 +9,7 @@ import (
 	"slices"
 	"sync/atomic"
 
+	"surehook.example/surehook/internal/delivery/settle"
 	"surehook.example/surehook/internal/hook"
 	"surehook.example/surehook/internal/names"
 )
@@ -26,11 +27,8 @@ const recordChunk = 100
 func (b *Breaker) Record(ctx context.Context, begun []hook.DeliveryRef) error {
 	r := recording{Breaker: b}
 	err := r.record(ctx, begun)
-	level, attrs := slog.LevelInfo, []slog.Attr{slog.Int(names.LogBegun, len(begun)), slog.Int64(names.LogRecorded, r.recorded.Load())}
-	if err != nil {
-		level, attrs = slog.LevelError, append(attrs, slog.Any(names.LogError, err))
-	}
-	b.Log.LogAttrs(ctx, level, "deliveries.recorded", attrs...)
+	settle.LogRun(ctx, b.Log, "deliveries.recorded", err,
+		slog.Int(names.LogBegun, len(begun)), slog.Int64(names.LogRecorded, r.recorded.Load()))
 	return err
 }
 

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 	"time"
 
@@ -43,11 +42,11 @@ func (r *reconciliation) releaseWave(ctx context.Context, next gate.Record) erro
 	if err := r.saveCircuit(ctx, next); err != nil {
 		return err
 	}
-	limits, err := r.Store.Limits(ctx, r.check.Endpoint)
+	live, err := r.liveLimits(ctx, r.now)
 	if err != nil {
-		return fmt.Errorf("read limits: %w", err)
+		return err
 	}
-	parked, err := r.withoutSlot(ctx, limits.Live(r.now).Leases, time.Time{}, max(waveSize(wave), probeChoice))
+	parked, err := r.withoutSlot(ctx, live, time.Time{}, max(waveSize(wave), probeChoice))
 	if err != nil {
 		return err
 	}

@@ -5,13 +5,14 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"runtime/debug"
 	"slices"
 	"sync/atomic"
 	"time"
 
 	"surehook.example/surehook/internal/conflict"
 	"surehook.example/surehook/internal/delivery/gate"
+	"surehook.example/surehook/internal/delivery/parallel"
+	"surehook.example/surehook/internal/delivery/settle"
 	"surehook.example/surehook/internal/hook"
 	"surehook.example/surehook/internal/names"
 	"surehook.example/surehook/internal/rule/review"
@@ -67,18 +68,11 @@ func (r *reviewRun) reviewEndpoints(ctx context.Context, checks []hook.CircuitCh
 		faults = append(faults, fmt.Errorf("%d endpoints were not reviewed: %w", n, errNoTime))
 	}
 	err := errors.Join(faults...)
-	level := slog.LevelInfo
-	attrs := []slog.Attr{
+	settle.LogRun(ctx, r.Log, "endpoints.reviewed", err,
 		slog.Int(names.LogActive, len(checks)),
 		slog.Int(names.LogShared, shared),
 		slog.Int64(names.LogChanged, r.changed.Load()),
-		slog.Int64(names.LogSkipped, r.skipped.Load()),
-	}
-	if err != nil {
-		level = slog.LevelError
-		attrs = append(attrs, slog.Any(names.LogError, err))
-	}
-	r.Log.LogAttrs(ctx, level, "endpoints.reviewed", attrs...)
+		slog.Int64(names.LogSkipped, r.skipped.Load()))
 	return err
 }
 
@@ -127,14 +121,11 @@ func (r *reviewRun) activeEndpoints(ctx context.Context) ([]hook.CircuitCheck, e
 // reviewEndpoint judges one endpoint, and repeats the review after a conflict.
 func (r *reviewRun) reviewEndpoint(ctx context.Context, check hook.CircuitCheck) (err error) {
 	defer func() {
-		// A panic for one endpoint must not stop the other endpoints.
-		if p := recover(); p != nil {
-			err = fmt.Errorf("panic: %v\n%s", p, debug.Stack())
-		}
 		if err != nil {
 			err = fmt.Errorf("review endpoint %s: %w", check.Endpoint, err)
 		}
 	}()
+	defer parallel.Recover(&err)
 	if !r.hasTime(ctx, reconcileReserve) {
 		r.skipped.Add(1)
 		return nil

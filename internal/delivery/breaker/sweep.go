@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"surehook.example/surehook/internal/delivery/settle"
 	"surehook.example/surehook/internal/emf"
 	"surehook.example/surehook/internal/hook"
 	"surehook.example/surehook/internal/names"
@@ -178,19 +179,13 @@ func (r *sweepRun) logSaved(ctx context.Context, token hook.Token) {
 }
 
 func (r *sweepRun) logRun(ctx context.Context, err error) {
-	level := slog.LevelInfo
 	saved := int(r.saved.Load())
-	attrs := []slog.Attr{
+	settle.LogRun(ctx, r.Log, "deliveries.swept", err, r.Metrics.Append([]slog.Attr{
 		slog.Int(names.LogVisible, r.visible),
 		slog.Int(names.LogVisibleFirst, r.first),
 		slog.Bool(names.LogLate, r.visible > maxVisible || r.first > maxFirst),
 		slog.Int(names.LogOverdue, r.overdue),
 		slog.Int(names.LogSwept, saved),
 		slog.Int64(names.LogSkipped, r.skipped.Load()),
-	}
-	if err != nil {
-		level = slog.LevelError
-		attrs = append(attrs, slog.Any(names.LogError, err))
-	}
-	r.Log.LogAttrs(ctx, level, "deliveries.swept", r.Metrics.Append(attrs, r.Now(), emf.Count(names.MetricSwept, saved))...)
+	}, r.Now(), emf.Count(names.MetricSwept, saved))...)
 }

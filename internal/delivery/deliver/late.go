@@ -2,12 +2,10 @@ package deliver
 
 import (
 	"context"
-	"log/slog"
 	"sync/atomic"
 	"time"
 
 	"surehook.example/surehook/internal/delivery/gate"
-	"surehook.example/surehook/internal/names"
 	"surehook.example/surehook/internal/rule/isolation"
 )
 
@@ -27,9 +25,7 @@ func (d *Deliverer) watch(ctx context.Context, g *group, units [][]*job) *lateWa
 		if late = d.credits.forgive(g.ID, late, d.Now()); late == 0 {
 			return
 		}
-		if err := d.Gate.Late(ctx, g.Tenant, g.ID, late); err != nil {
-			d.Log.ErrorContext(ctx, "gate.late_failed", slog.String(names.LogEndpoint, string(g.ID)), slog.Any(names.LogError, err))
-		}
+		d.logFailed(ctx, "gate.late_failed", g.ID, d.Gate.Late(ctx, g.Tenant, g.ID, late))
 	})
 }
 

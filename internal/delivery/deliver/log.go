@@ -53,6 +53,13 @@ func (d *Deliverer) logDropped(ctx context.Context, t hook.Token, reason string)
 		slog.String(names.LogReason, reason))
 }
 
+// logFailed logs the error, if any, of what follows the settlement of the deliveries: they stand.
+func (d *Deliverer) logFailed(ctx context.Context, line string, id hook.EndpointID, err error) {
+	if err != nil {
+		d.Log.ErrorContext(ctx, line, slog.String(names.LogEndpoint, string(id)), slog.Any(names.LogError, err)) //nolint:sloglint // a constant of the caller
+	}
+}
+
 // maxAttrs is a sufficient capacity for the attributes of an attempt.
 const maxAttrs = 16
 

@@ -14,12 +14,7 @@ import (
 // Store reads the records of a batch, and records replays. Every read sees every write
 // acknowledged before the read began.
 type Store interface {
-	Loader
 	settle.DeliveryStore
-}
-
-// Loader reads the records of a batch.
-type Loader interface {
 	// Load returns the events, endpoints, circuits and deliveries that the tokens name. For a
 	// delivery of generation 2 or later it also returns the previous generation, and for a
 	// token with a claimed slot the limits of the endpoint. A record that cannot be read fails

@@ -78,10 +78,7 @@ func recorded(t hook.Token, from Snapshot) bool {
 // belongs to no replay, or if the replay is already recorded.
 func unrecordedReplay(t hook.Token, from Snapshot) (old *hook.Delivery, ok bool) {
 	before, replay := t.Delivery.Predecessor()
-	if !replay || t.Attempt != 1 {
-		return nil, false
-	}
-	if recorded(t, from) {
+	if !replay || t.Attempt != 1 || recorded(t, from) {
 		return nil, false
 	}
 	old, ok = from.Deliveries[before]

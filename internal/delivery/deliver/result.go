@@ -1,13 +1,12 @@
 package deliver
 
 import (
-	"fmt"
-	"runtime/debug"
 	"slices"
 	"sync"
 	"time"
 
 	"surehook.example/surehook/internal/delivery/gate"
+	"surehook.example/surehook/internal/delivery/parallel"
 	"surehook.example/surehook/internal/delivery/settle"
 	"surehook.example/surehook/internal/hook"
 	"surehook.example/surehook/internal/rule/stats"
@@ -40,12 +39,9 @@ type results struct {
 
 // run calls f for the job, keeps its result, and sets the job's result and error.
 func (r *results) run(j *job, f func() (gate.Result, error)) {
-	j.err = recoverPanic(func() error {
-		var err error
-		j.result, err = f()
-		r.add(j.result)
-		return err
-	})
+	defer parallel.Recover(&j.err)
+	j.result, j.err = f()
+	r.add(j.result)
 }
 
 // add keeps the results with a class or a state.
@@ -73,15 +69,4 @@ func requestsOf(attempts []gate.Result) []gate.Result {
 		return attempts
 	}
 	return slices.DeleteFunc(slices.Clone(attempts), shared)
-}
-
-// recoverPanic turns a panic of f into an error, so that a panic about one message
-// does not affect the other messages.
-func recoverPanic(f func() error) (err error) {
-	defer func() {
-		if r := recover(); r != nil {
-			err = fmt.Errorf("panic: %v\n%s", r, debug.Stack())
-		}
-	}()
-	return f()
 }

@@ -2,7 +2,6 @@ package deliver
 
 import (
 	"context"
-	"log/slog"
 	"slices"
 	"sync"
 	"time"
@@ -10,7 +9,6 @@ import (
 	"surehook.example/surehook/internal/delivery/gate"
 	"surehook.example/surehook/internal/delivery/parallel"
 	"surehook.example/surehook/internal/hook"
-	"surehook.example/surehook/internal/names"
 )
 
 // processEndpoint plans the steps of one endpoint's tokens, and takes all steps at the same
@@ -93,14 +91,7 @@ func (d *Deliverer) processGroup(ctx context.Context, g *group, made *results) {
 // After a success both happen at the same time, so that a parked delivery does not wait for the
 // counts.
 func (d *Deliverer) settleEndpoint(ctx context.Context, g *group, attempts []gate.Result) {
-	settle := func() {
-		// The deliveries are already settled, so an error is only logged. Later attempts
-		// correct the circuit, and leases expire.
-		if err := d.Gate.Settle(ctx, g.Admission, attempts); err != nil {
-			d.Log.ErrorContext(ctx, "gate.settle_failed",
-				slog.String(names.LogEndpoint, string(g.ID)), slog.Any(names.LogError, err))
-		}
-	}
+	settle := func() { d.logFailed(ctx, "gate.settle_failed", g.ID, d.Gate.Settle(ctx, g.Admission, attempts)) }
 	if !allSucceeded(attempts) || !holdsSlot(g.jobs) {
 		settle()
 		d.handOver(ctx, g.jobs, g.Record)

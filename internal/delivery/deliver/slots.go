@@ -2,13 +2,11 @@ package deliver
 
 import (
 	"context"
-	"log/slog"
 	"time"
 
 	"surehook.example/surehook/internal/delivery/gate"
 	"surehook.example/surehook/internal/delivery/release"
 	"surehook.example/surehook/internal/hook"
-	"surehook.example/surehook/internal/names"
 	"surehook.example/surehook/internal/rule/isolation"
 )
 
@@ -37,19 +35,14 @@ func (d *Deliverer) handOver(ctx context.Context, jobs []*job, record gate.Recor
 	if len(s.Held) == 0 {
 		return
 	}
-	if err := d.Releaser.HandOver(ctx, s); err != nil {
-		d.Log.ErrorContext(ctx, "slot.hand_over_failed", slog.String(names.LogEndpoint, string(s.ID)), slog.Any(names.LogError, err))
-	}
+	d.logFailed(ctx, "slot.hand_over_failed", s.ID, d.Releaser.HandOver(ctx, s))
 }
 
 // leavePlace gives back the place of a token that ended without asking the gate. If the message
 // failed it comes again, and the token keeps its place. After an error here the place expires.
 func (d *Deliverer) leavePlace(ctx context.Context, j *job) {
-	if j.err != nil || j.message.Lane != hook.LaneSlot {
-		return
-	}
-	if err := d.Gate.Leave(ctx, j.Token.Tenant, dueOf(j.Token)); err != nil {
-		d.Log.ErrorContext(ctx, "gate.leave_failed", slog.String(names.LogEndpoint, string(j.Token.Delivery.Endpoint)), slog.Any(names.LogError, err))
+	if j.err == nil && j.message.Lane == hook.LaneSlot {
+		d.logFailed(ctx, "gate.leave_failed", j.Token.Delivery.Endpoint, d.Gate.Leave(ctx, j.Token.Tenant, dueOf(j.Token)))
 	}
 }
 
@@ -64,14 +57,13 @@ func claimOf(t hook.Token) isolation.Held {
 // answerTime returns how long the endpoint took to answer; ok is false without an answer.
 // Failures to connect say nothing about its speed.
 func answerTime(r gate.Result) (took time.Duration, ok bool) {
-	switch r.Class {
-	case hook.ClassDelivered, hook.ClassUnavailable, hook.ClassThrottled, hook.ClassGone, hook.ClassRefused, hook.ClassRedirect:
-		return r.Duration, true
-	case hook.ClassTimeout:
+	switch {
+	case !r.Class.Timed():
+		return 0, false
+	case r.Class == hook.ClassTimeout:
 		return max(r.Duration, isolation.LateAfter), true
-	case hook.ClassDNS, hook.ClassConnect, hook.ClassReset, hook.ClassTLS, hook.ClassBlocked, hook.ClassToken, hook.ClassTransformation:
 	}
-	return 0, false
+	return r.Duration, true
 }
 
 // fillAfterPark calls Fill for deliveries that were parked because no slot was free: a slot may
@@ -86,7 +78,6 @@ func (d *Deliverer) fillAfterPark(ctx context.Context, jobs []*job, record gate.
 	if len(parked) == 0 {
 		return
 	}
-	if _, err := d.Releaser.Fill(ctx, *jobs[0].Endpoint, record, parked...); err != nil {
-		d.Log.ErrorContext(ctx, "slot.fill_failed", slog.String(names.LogEndpoint, string(record.Endpoint)), slog.Any(names.LogError, err))
-	}
+	_, err := d.Releaser.Fill(ctx, *jobs[0].Endpoint, record, parked...)
+	d.logFailed(ctx, "slot.fill_failed", record.Endpoint, err)
 }

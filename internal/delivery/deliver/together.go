@@ -27,10 +27,11 @@ func (d *Deliverer) attemptTogether(ctx context.Context, jobs []*job, open attem
 	}
 	batch, content := attempt.Document(members, &leader.subject)
 	var made *attempt.Attempt
-	err := recoverPanic(func() (err error) {
+	err := func() (err error) {
+		defer parallel.Recover(&err)
 		made, err = d.Attempts.Make(ctx, &leader.subject, content, open)
 		return err //nolint:wrapcheck // the line of the message names it
-	})
+	}()
 	if err != nil {
 		failAll(jobs, err)
 		return

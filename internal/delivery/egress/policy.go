@@ -20,6 +20,8 @@ import (
 	"strings"
 
 	"code.dny.dev/ssrf"
+
+	"surehook.example/surehook/internal/hook"
 )
 
 // Policy decides about addresses. The zero Policy is strict: https to public
@@ -56,17 +58,9 @@ const (
 
 // String returns the verdict for logs.
 func (v Verdict) String() string {
-	switch v {
-	case VerdictAllowed:
-		return "allowed"
-	case VerdictReserved:
-		return "reserved address"
-	case VerdictPort:
-		return "port"
-	case VerdictRuntimeAPI:
-		return "runtime API"
-	}
-	return "unknown"
+	return hook.Names[Verdict]{
+		VerdictAllowed: "allowed", VerdictReserved: "reserved address", VerdictPort: "port", VerdictRuntimeAPI: "runtime API",
+	}.Of(v)
 }
 
 // Judge decides about the address. Reserved addresses are all addresses in the IANA

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"surehook.example/surehook/internal/conflict"
+	"surehook.example/surehook/internal/delivery/settle"
 	"surehook.example/surehook/internal/hook"
 	"surehook.example/surehook/internal/rule/circuit"
 )
@@ -19,7 +20,7 @@ const maxSaveAttempts = 20
 type Gate struct {
 	Store        Store
 	CircuitQueue CircuitQueue
-	Notifier     Notifier
+	Notifier     settle.Notifier
 	Now          func() time.Time
 	Places       int           // places of a tenant in the lane slot, at least 1
 	Wait         conflict.Wait // between two tries of a write; nil: by the real clock

@@ -2,6 +2,7 @@ package gate
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"surehook.example/surehook/internal/hook"
@@ -20,7 +21,7 @@ func (g *Gate) admitGroup(ctx context.Context, q *Query, now time.Time) (Admissi
 	if q.Lane != hook.LaneCoalesce {
 		return later(q, window.End(now)), nil
 	}
-	leader := leaderOf(q.Due)
+	leader := max(0, slices.IndexFunc(q.Due, func(d Due) bool { return d.Reserved })) // the first token with a rate slot, if any
 	if q.Endpoint.RatePerSecond > 0 && !q.Due[leader].Reserved {
 		wait, err := g.reserveGroup(ctx, q, leader, now)
 		if err != nil || wait.Verdicts != nil {
@@ -49,17 +50,6 @@ func (g *Gate) admitGroup(ctx context.Context, q *Query, now time.Time) (Admissi
 // later sends all tokens back to the lane coalesce for the given time.
 func later(q *Query, at time.Time) Admission {
 	return sameVerdict(q, Verdict{Decision: Move, Lane: hook.LaneCoalesce, Until: at})
-}
-
-// leaderOf returns the index of the first token with a reserved rate slot, or 0 if none has
-// one.
-func leaderOf(all []Due) int {
-	for i, due := range all {
-		if due.Reserved {
-			return i
-		}
-	}
-	return 0
 }
 
 // reserveGroup reserves a rate slot for the leader. An admission without verdicts means that

@@ -1,6 +1,7 @@
 package gate
 
 import (
+	"cmp"
 	"time"
 
 	"surehook.example/surehook/internal/hook"
@@ -77,11 +78,7 @@ func (r Record) afterOutcomes(a Admission, o outcomes, window circuit.Counts, no
 		r.Circuit = r.Settled(o.Results, window, a.query.Record.Circuit, settings, now)
 	}
 	if o.throttled {
-		wait := o.retryAfter
-		if wait == 0 {
-			wait = defaultThrottle
-		}
-		if until := now.Add(wait).Truncate(time.Millisecond); until.After(r.ThrottledUntil) {
+		if until := now.Add(cmp.Or(o.retryAfter, defaultThrottle)).Truncate(time.Millisecond); until.After(r.ThrottledUntil) {
 			r.ThrottledUntil = until
 		}
 	}

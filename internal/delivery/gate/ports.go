@@ -66,8 +66,3 @@ type CircuitQueue interface {
 	// check again.
 	Enqueue(ctx context.Context, check hook.CircuitCheck, delay time.Duration) error
 }
-
-// Notifier sends notifications about circuits.
-type Notifier interface {
-	settle.Notifier
-}

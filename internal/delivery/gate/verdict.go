@@ -24,21 +24,7 @@ const (
 
 // String returns the decision as logged.
 func (d Decision) String() string {
-	switch d {
-	case Admit:
-		return "admit"
-	case Park:
-		return "park"
-	case Delay:
-		return "delay"
-	case Move:
-		return "move"
-	case Busy:
-		return "busy"
-	case Cancel:
-		return "cancel"
-	}
-	return "unknown"
+	return hook.Names[Decision]{Admit: "admit", Park: "park", Delay: "delay", Move: "move", Busy: "busy", Cancel: "cancel"}.Of(d)
 }
 
 // Verdict is the gate's decision about one delivery, with its details.
@@ -102,9 +88,5 @@ type Admission struct {
 }
 
 func sameVerdict(q *Query, v Verdict) Admission {
-	a := Admission{query: q, Verdicts: make([]Verdict, len(q.Due))}
-	for i := range a.Verdicts {
-		a.Verdicts[i] = v
-	}
-	return a
+	return Admission{query: q, Verdicts: slices.Repeat([]Verdict{v}, len(q.Due))}
 }

@@ -18,6 +18,7 @@ import (
 	"slices"
 	"time"
 
+	"surehook.example/surehook/internal/delivery/settle"
 	"surehook.example/surehook/internal/hook"
 	"surehook.example/surehook/internal/rule/trace"
 )
@@ -58,7 +59,7 @@ type Result struct {
 // Acceptor accepts events.
 type Acceptor struct {
 	Store     Store
-	Queue     Queue
+	Queue     settle.TokenQueue
 	Directory *Directory
 	Types     *Types        // nil: no event is checked against event types
 	Retention time.Duration // of the environment: the longest that an event can have
@@ -125,11 +126,7 @@ func (a *Acceptor) register(ctx context.Context, tenant hook.TenantID, known lis
 		return
 	}
 	if err := a.Store.RegisterTenant(ctx, tenant); err != nil {
-		for i := range posts {
-			if posts[i].err == nil {
-				posts[i].err = fmt.Errorf("register tenant %s: %w", tenant, err)
-			}
-		}
+		failValid(posts, fmt.Errorf("register tenant %s: %w", tenant, err))
 	}
 }
 
@@ -188,6 +185,15 @@ type post struct {
 
 func anyValid(posts []post) bool {
 	return slices.ContainsFunc(posts, func(p post) bool { return p.err == nil })
+}
+
+// failValid fails the valid posts with the error.
+func failValid(posts []post, err error) {
+	for i := range posts {
+		if posts[i].err == nil {
+			posts[i].err = err
+		}
+	}
 }
 
 func (a *Acceptor) preparePost(tenant hook.TenantID, l hook.TenantLimits, r Request, now time.Time) post {

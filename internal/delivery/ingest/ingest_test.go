@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"surehook.example/surehook/internal/delivery/ingest"
+	"surehook.example/surehook/internal/delivery/settle"
 	"surehook.example/surehook/internal/hook"
 	"surehook.example/surehook/internal/memory"
 	"surehook.example/surehook/internal/proof/world"
@@ -297,7 +298,7 @@ func TestAccept_RecognisesItsOwnWrite(t *testing.T) {
 
 // refusingQueue refuses the tokens of some endpoints.
 type refusingQueue struct {
-	ingest.Queue
+	settle.TokenQueue
 	refuse hook.EndpointID
 }
 
@@ -308,7 +309,7 @@ func (q refusingQueue) Send(ctx context.Context, lane hook.Lane, tokens []hook.T
 			errs[i] = &hook.Error{Code: hook.CodeUnavailable, Message: "the queue is busy"}
 			continue
 		}
-		errs[i] = errors.Join(q.Queue.Send(ctx, lane, []hook.Token{token}, delay)...)
+		errs[i] = errors.Join(q.TokenQueue.Send(ctx, lane, []hook.Token{token}, delay)...)
 	}
 	return errs
 }

@@ -25,15 +25,8 @@ func (a *Acceptor) spend(ctx context.Context, tenant hook.TenantID, l hook.Tenan
 	wait, err := a.Store.Spend(ctx, tenant, hook.NewSpend(valid, l.EventsPerSecond, now))
 	switch {
 	case err != nil:
-		err = fmt.Errorf("count events of tenant %s: %w", tenant, err)
+		failValid(posts, fmt.Errorf("count events of tenant %s: %w", tenant, err))
 	case wait > 0:
-		err = l.TooManyEvents(wait)
-	default:
-		return
-	}
-	for i := range posts {
-		if posts[i].err == nil {
-			posts[i].err = err
-		}
+		failValid(posts, l.TooManyEvents(wait))
 	}
 }

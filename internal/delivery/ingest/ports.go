@@ -8,19 +8,13 @@ import (
 	"surehook.example/surehook/internal/hook"
 )
 
-// Store keeps events and tenants. Every read sees every write
-// acknowledged before the read began.
+// Store keeps events, and the versions, limits and endpoints of tenants. Every read sees every
+// write acknowledged before the read began.
 type Store interface {
 	// PutEvent stores a new event, or returns CodeConflict if the id exists. A stored event
 	// that has expired when the new one is accepted is replaced.
 	PutEvent(ctx context.Context, e hook.Event) error
 	settle.EventReader
-	Tenants
-}
-
-// Tenants keeps the versions, limits and endpoints of tenants. Every read sees every
-// write acknowledged before the read began.
-type Tenants interface {
 	// RegisterTenant makes the tenant known, with a version of at least 1. Repeated calls do no
 	// harm.
 	RegisterTenant(ctx context.Context, tenant hook.TenantID) error
@@ -43,9 +37,4 @@ type Listing struct {
 	// was acknowledged before the read, but perhaps not every change that Version counts. A
 	// listing that is not torn shows the tenant at one moment.
 	Torn bool
-}
-
-// Queue carries tokens.
-type Queue interface {
-	settle.TokenQueue
 }

@@ -1,6 +1,7 @@
 package ingest
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"sync"
@@ -87,11 +88,7 @@ func (t *Types) find(ctx context.Context, posts []post, now time.Time) types {
 		return types{}
 	}
 	known, err := t.known(ctx, posts, now)
-	for i := range posts {
-		if posts[i].err == nil {
-			posts[i].err = err
-		}
-	}
+	failValid(posts, err)
 	return types{usual: t.usual, known: known}
 }
 
@@ -101,10 +98,7 @@ func (t types) check(p *post, left *int) {
 		return
 	}
 	known := t.known[p.event.Type]
-	validation := t.usual
-	if known.eventType.Validation != 0 {
-		validation = known.eventType.Validation
-	}
+	validation := cmp.Or(known.eventType.Validation, t.usual)
 	if validation == hook.ValidationOff {
 		return
 	}

@@ -10,9 +10,17 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// Each calls f for 0 to n-1, at most limit calls at a time, and returns the errors that are not
-// nil, in the order of the calls. For two calls or more, limit must be at least 2. An error stops
-// no other call.
+// Recover turns a panic of the function that defers it into its error, so that a panic about
+// one message or endpoint does not affect the others.
+func Recover(err *error) {
+	if p := recover(); p != nil {
+		*err = fmt.Errorf("panic: %v\n%s", p, debug.Stack())
+	}
+}
+
+// Each calls f for 0 to n-1, at most limit calls at a time, and returns the errors that are
+// not nil, in the order of the calls. For two calls or more, limit must be at least 2. An error
+// stops no other call.
 //
 // If a call panics, Each panics in the calling goroutine after all calls, so that the caller can
 // recover. Otherwise a panic about one message would end the process with all messages of the

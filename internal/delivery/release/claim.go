@@ -164,16 +164,25 @@ func (c *claim) inOrder(listed []hook.Delivery) []hook.Delivery {
 // are for deliveries that have not waited. If the queue refuses a token, its lease expires and
 // the delivery stays parked.
 func (c *claim) send(ctx context.Context, chosen []isolation.Claim) (released int, err error) {
+	now := c.Now()
+	due := func(claim isolation.Claim) time.Time { // rounded up to whole seconds from now, the unit of the queue
+		return now.Add((max(0, claim.At.Sub(now)) + time.Second - 1).Truncate(time.Second))
+	}
 	var errs []error
-	for group := range bySecond(chosen, c.Now()) {
-		delay := max(0, group.at.Sub(c.Now())) // not once for all groups: the previous send may have taken long
-		for i, err := range c.Queue.Send(ctx, hook.LaneOverflow, group.tokens, delay) {
+	for len(chosen) > 0 { // in the order of their times: those of one second go together
+		at := due(chosen[0])
+		var tokens []hook.Token
+		for ; len(chosen) > 0 && due(chosen[0]).Equal(at); chosen = chosen[1:] {
+			tokens = append(tokens, chosen[0].Token)
+		}
+		delay := max(0, at.Sub(c.Now())) // not from now: the previous send may have taken long
+		for i, err := range c.Queue.Send(ctx, hook.LaneOverflow, tokens, delay) {
 			if err != nil {
 				released--
-				errs = append(errs, fmt.Errorf("send token of %s: %w", group.tokens[i].Delivery, err))
+				errs = append(errs, fmt.Errorf("send token of %s: %w", tokens[i].Delivery, err))
 			}
 		}
-		released += len(group.tokens)
+		released += len(tokens)
 	}
 	return released, errors.Join(errs...)
 }

@@ -66,12 +66,8 @@ func (w *jobRun) pendingAdditions(ctx context.Context) ([]*candidate, error) {
 	}
 	page := make([]*candidate, len(j.Pending))
 	err := forEach(len(page), func(i int) error {
-		c := &candidate{
-			request: hook.ReplayRequest{By: j.By, Job: j.ID, JobIndex: j.Selected - len(j.Pending) + i},
-			delay:   max(0, dueTime(w.from, i, j.Rate).Sub(now)).Truncate(time.Second),
-		}
-		page[i] = c
-		return w.added(ctx, c, j.Pending[i])
+		page[i] = w.candidateAt(i, now)
+		return w.added(ctx, page[i], j.Pending[i])
 	})
 	return page, err
 }

@@ -3,11 +3,10 @@ package replay
 import (
 	"context"
 	"fmt"
-	"log/slog"
 	"slices"
 
+	"surehook.example/surehook/internal/delivery/settle"
 	"surehook.example/surehook/internal/hook"
-	"surehook.example/surehook/internal/names"
 )
 
 // Request is a request for a replay.
@@ -112,11 +111,7 @@ func (r *Replayer) result(ctx context.Context, e hook.Event, c *candidate) Resul
 	if !c.queued() {
 		d = hook.QueuedReplay(e, c.delivery)
 	}
-	level, attrs := slog.LevelInfo, deliveryAttrs(d, c.request.By)
-	if c.failed != nil {
-		level, attrs = slog.LevelError, append(attrs, slog.Any(names.LogError, c.failed))
-	}
-	r.Log.LogAttrs(ctx, level, "delivery.replayed", attrs...)
+	settle.LogRun(ctx, r.Log, "delivery.replayed", c.failed, deliveryAttrs(d, c.request.By)...)
 	return Result{Delivery: d}
 }
 
@@ -146,8 +141,11 @@ func (r *Replayer) findDelivery(ctx context.Context, tenant hook.TenantID, id ho
 		return e, hook.Delivery{}, hook.NotFound("delivery")
 	}
 	d, err := r.Store.Delivery(ctx, ref)
-	if err == nil || hook.CodeOf(err) != hook.CodeNotFound {
-		return e, d, wrapDelivery(err, "read delivery", id)
+	switch {
+	case err == nil:
+		return e, d, nil
+	case hook.CodeOf(err) != hook.CodeNotFound:
+		return e, d, fmt.Errorf("read delivery %s: %w", id, err)
 	}
 	before, replay := ref.Predecessor()
 	if !replay {
@@ -155,19 +153,12 @@ func (r *Replayer) findDelivery(ctx context.Context, tenant hook.TenantID, id ho
 	}
 	old, err := r.Store.Delivery(ctx, before)
 	if err != nil && hook.CodeOf(err) != hook.CodeNotFound {
-		return e, d, wrapDelivery(err, "read delivery", before.DeliveryID)
+		return e, d, fmt.Errorf("read delivery %s: %w", before.DeliveryID, err)
 	}
 	if err != nil || old.Replayed.Generation != id.Generation {
 		return e, hook.Delivery{}, hook.NotFound("delivery")
 	}
 	return e, hook.QueuedReplay(e, old), nil
-}
-
-func wrapDelivery(err error, verb string, id hook.DeliveryID) error {
-	if err == nil {
-		return nil
-	}
-	return fmt.Errorf("%s %s: %w", verb, id, err)
 }
 
 // newestGeneration returns the newest generation of the event's delivery to the

@@ -48,90 +48,66 @@ func (r *Replayer) newFilter(ctx context.Context, tenant hook.TenantID, q JobReq
 	if f.To.IsZero() || f.To.After(now) {
 		f.To = now
 	}
-	errs := append(validateFilter(f, q.Rate, now), validateAction(f, q)...)
-	if q.Endpoint != "" {
-		e, err := r.findEndpoint(ctx, tenant, q.Endpoint)
-		switch {
-		case err == nil:
-			f.Endpoint = e.ID
-		case hook.CodeOf(err) == hook.CodeNotFound:
-			errs = append(errs, hook.FieldError{Field: "filter.endpoint", Message: "is not an endpoint of this tenant"})
-		default:
-			return Filter{}, fmt.Errorf("read endpoint %s: %w", q.Endpoint, err)
+	var errs hook.Fields
+	validateFilter(&errs, f, now)
+	validateAction(&errs, f, q)
+	for _, ref := range []struct {
+		field, text string
+		id          *hook.EndpointID
+	}{{"filter.endpoint", q.Endpoint, &f.Endpoint}, {"add_to", q.AddTo, &f.AddTo}} {
+		if ref.text == "" {
+			continue
 		}
-	}
-	if q.AddTo != "" {
-		e, err := r.findEndpoint(ctx, tenant, q.AddTo)
-		switch {
-		case err == nil:
-			f.AddTo = e.ID
-		case hook.CodeOf(err) == hook.CodeNotFound:
-			errs = append(errs, hook.FieldError{Field: "add_to", Message: "is not an endpoint of this tenant"})
-		default:
-			return Filter{}, fmt.Errorf("read endpoint %s: %w", q.AddTo, err)
+		e, err := r.findEndpoint(ctx, tenant, ref.text)
+		if err != nil && hook.CodeOf(err) != hook.CodeNotFound {
+			return Filter{}, fmt.Errorf("read endpoint %s: %w", ref.text, err)
 		}
+		errs.Refuse(err != nil, ref.field, "is not an endpoint of this tenant")
+		*ref.id = e.ID
 	}
-	if errs = hook.AlsoWrong(q.Wrong, errs); len(errs) > 0 {
-		return Filter{}, hook.Invalid(errs...)
+	if wrong := hook.AlsoWrong(q.Wrong, errs); len(wrong) > 0 {
+		return Filter{}, hook.Invalid(wrong...)
 	}
 	return f, nil
 }
 
-func validateFilter(f Filter, rate float64, now time.Time) []hook.FieldError {
-	var errs []hook.FieldError
-	add := func(field, format string, args ...any) {
-		errs = append(errs, hook.FieldError{Field: field, Message: fmt.Sprintf(format, args...)})
-	}
-	if !slices.Contains([]hook.State{hook.StateDead, hook.StateParked, hook.StateDelivered, hook.StateDiscarded}, f.State) {
-		add("filter.state", "must be one of dead, parked, delivered, discarded")
-	}
-	if len(f.Types) > MaxTypes {
-		add("filter.event_types", "must name at most %d types", MaxTypes)
-	}
+func validateFilter(errs *hook.Fields, f Filter, now time.Time) {
+	errs.Refuse(!slices.Contains([]hook.State{hook.StateDead, hook.StateParked, hook.StateDelivered, hook.StateDiscarded}, f.State),
+		"filter.state", "must be one of dead, parked, delivered, discarded")
+	errs.Refuse(len(f.Types) > MaxTypes, "filter.event_types", "must name at most %d types", MaxTypes)
 	for i, pattern := range f.Types[:min(len(f.Types), MaxTypes)] {
-		if !hook.ValidPattern(pattern) {
-			add(fmt.Sprintf("filter.event_types[%d]", i), `must be a type such as "order.paid", a prefix such as "order.*", or "*"`)
-		}
+		errs.Refuse(!hook.ValidPattern(pattern),
+			fmt.Sprintf("filter.event_types[%d]", i), `must be a type such as "order.paid", a prefix such as "order.*", or "*"`)
 	}
-	if s := f.Cause.Status; s != 0 && (s < minStatus || s > maxStatus) {
-		add("filter.status", "must be %d to %d", minStatus, maxStatus)
-	}
-	if f.Cause.None && f.Cause.Status != 0 {
-		add("filter.status", "does not apply to deliveries without an attempt")
-	}
+	status := f.Cause.Status
+	errs.Refuse(status != 0 && (status < minStatus || status > maxStatus), "filter.status", "must be %d to %d", minStatus, maxStatus)
+	errs.Refuse(f.Cause.None && status != 0, "filter.status", "does not apply to deliveries without an attempt")
 	switch {
 	case !f.From.Before(now):
-		add("filter.since", "must be in the past")
+		errs.Add("filter.since", "must be in the past")
 	case !f.From.Before(f.To):
-		add("filter.until", "must be after filter.since")
+		errs.Add("filter.until", "must be after filter.since")
 	}
 	switch {
 	case f.DiedSince.IsZero():
 	case f.State != hook.StateDead:
-		add("filter.died_since", "applies to state dead only")
+		errs.Add("filter.died_since", "applies to state dead only")
 	case !f.DiedSince.Before(now):
-		add("filter.died_since", "must be in the past")
+		errs.Add("filter.died_since", "must be in the past")
 	}
-	if !(rate >= MinRate && rate <= MaxRate) { // also refuses NaN
-		add("rate_per_second", "must be %g to %g", MinRate, MaxRate)
-	}
-	return errs
 }
 
 // validateAction checks what the job does with the deliveries of the filter.
-func validateAction(f Filter, q JobRequest) []hook.FieldError {
-	var errs []hook.FieldError
-	if q.Limit < 0 || q.Limit > MaxLimit {
-		errs = append(errs, hook.FieldError{Field: "limit", Message: fmt.Sprintf("must be 1 to %d", MaxLimit)})
-	}
+func validateAction(errs *hook.Fields, f Filter, q JobRequest) {
+	errs.Refuse(!(q.Rate >= MinRate && q.Rate <= MaxRate), "rate_per_second", "must be %g to %g", MinRate, MaxRate) // also refuses NaN
+	errs.Refuse(q.Limit < 0 || q.Limit > MaxLimit, "limit", "must be 1 to %d", MaxLimit)
 	switch {
 	case !q.Discard:
 	case q.AddTo != "":
-		errs = append(errs, hook.FieldError{Field: "action", Message: "discard does not apply with add_to"})
+		errs.Add("action", "discard does not apply with add_to")
 	case f.State != hook.StateDead:
-		errs = append(errs, hook.FieldError{Field: "action", Message: "discard applies to state dead only"})
+		errs.Add("action", "discard applies to state dead only")
 	}
-	return errs
 }
 
 // findEndpoint returns the tenant's endpoint with the id or uid.

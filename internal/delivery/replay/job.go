@@ -106,15 +106,7 @@ const (
 
 // String returns the state as it appears in the API.
 func (s JobState) String() string {
-	switch s {
-	case JobRunning:
-		return "running"
-	case JobFinished:
-		return "finished"
-	case JobCancelled:
-		return "cancelled"
-	}
-	return "unknown"
+	return hook.Names[JobState]{JobRunning: "running", JobFinished: "finished", JobCancelled: "cancelled"}.Of(s)
 }
 
 // Outcomes counts the settled deliveries of a job.

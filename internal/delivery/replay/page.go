@@ -175,14 +175,8 @@ func (w *jobRun) pendingReplays(ctx context.Context) ([]*candidate, error) {
 	page := make([]*candidate, len(j.Pending))
 	for i, ref := range j.Pending {
 		d, ok := byRef[ref]
-		c := &candidate{
-			delivery: d,
-			request: hook.ReplayRequest{
-				By: j.By, Job: j.ID, JobIndex: j.Selected - len(j.Pending) + i,
-				Force: j.Filter.State == hook.StateParked, // parked deliveries are not settled
-			},
-			delay: max(0, dueTime(w.from, i, j.Rate).Sub(now)).Truncate(time.Second),
-		}
+		c := w.candidateAt(i, now)
+		c.delivery, c.request.Force = d, j.Filter.State == hook.StateParked // parked deliveries are not settled
 		switch {
 		case !ok:
 			c.refuse(hook.NotFound("delivery"), SkipGone)
@@ -192,6 +186,15 @@ func (w *jobRun) pendingReplays(ctx context.Context) ([]*candidate, error) {
 		page[i] = c
 	}
 	return page, nil
+}
+
+// candidateAt returns the candidate with the number in the pending page, without its delivery.
+func (w *jobRun) candidateAt(i int, now time.Time) *candidate {
+	j := &w.job
+	return &candidate{
+		request: hook.ReplayRequest{By: j.By, Job: j.ID, JobIndex: j.Selected - len(j.Pending) + i},
+		delay:   max(0, dueTime(w.from, i, j.Rate).Sub(now)).Truncate(time.Second),
+	}
 }
 
 // countPage adds the results of the page to the job, and removes the page (3), even if the job

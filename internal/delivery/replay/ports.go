@@ -19,11 +19,6 @@ type Store interface {
 	// targets; if its payload was erased; and if there is no event with the tenant and the time
 	// of acceptance of e.
 	AddTarget(ctx context.Context, e hook.Event, target hook.Target) error
-	Eraser
-}
-
-// Eraser removes payloads and response bodies.
-type Eraser interface {
 	// EraseEvent removes the payload of the event and sets ErasedAt to e.ErasedAt. It returns
 	// CodeConflict if there is no event with the id and the time of acceptance. Of several
 	// calls the first time stays.
@@ -102,19 +97,9 @@ type Jobs interface {
 	JobOutcomes(ctx context.Context, id hook.JobID) (Outcomes, error)
 }
 
-// Queue carries tokens.
-type Queue interface {
-	settle.TokenQueue
-}
-
 // JobQueue carries the messages of jobs.
 type JobQueue interface {
 	// Continue makes a worker continue the job after the delay. A delay longer than 15 minutes
 	// is cut to 15 minutes: a worker that is called too early enqueues the message again.
 	Continue(ctx context.Context, m Message, delay time.Duration) error
-}
-
-// Completer completes settlements.
-type Completer interface {
-	settle.Completer
 }

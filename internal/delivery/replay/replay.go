@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"surehook.example/surehook/internal/conflict"
+	"surehook.example/surehook/internal/delivery/settle"
 	"surehook.example/surehook/internal/emf"
 	"surehook.example/surehook/internal/hook"
 )
@@ -16,9 +17,9 @@ type Replayer struct {
 	Index     Index
 	Endpoints Endpoints
 	Jobs      Jobs
-	Queue     Queue
+	Queue     settle.TokenQueue
 	JobQueue  JobQueue
-	Completer Completer
+	Completer settle.Completer
 	Metrics   emf.Set // with an empty environment, no metrics are written
 	Log       *slog.Logger
 	Now       func() time.Time

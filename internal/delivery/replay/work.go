@@ -6,9 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"runtime/debug"
 	"time"
 
+	"surehook.example/surehook/internal/delivery/parallel"
+	"surehook.example/surehook/internal/delivery/settle"
 	"surehook.example/surehook/internal/hook"
 	"surehook.example/surehook/internal/names"
 )
@@ -58,10 +59,6 @@ type jobRun struct {
 func (r *Replayer) Work(ctx context.Context, m Message) (err error) {
 	w := &jobRun{Replayer: r, message: m, job: Job{ID: m.Job, Tenant: m.Tenant}}
 	defer func() {
-		// A panic for one job must not stop the other jobs of a batch.
-		if p := recover(); p != nil {
-			err = fmt.Errorf("panic: %v\n%s", p, debug.Stack())
-		}
 		if errors.Is(err, errTaken) {
 			err = w.sendOn(ctx, Taken(m))
 		}
@@ -70,6 +67,7 @@ func (r *Replayer) Work(ctx context.Context, m Message) (err error) {
 		}
 		w.logRun(ctx, err)
 	}()
+	defer parallel.Recover(&err)
 	w.job, err = r.Jobs.Job(ctx, m.Tenant, m.Job)
 	if hook.CodeOf(err) == hook.CodeNotFound {
 		return w.sendOn(ctx, Await(m, w.now()))
@@ -127,8 +125,7 @@ func (w *jobRun) sendOn(ctx context.Context, f Following) error {
 }
 
 func (w *jobRun) logRun(ctx context.Context, err error) {
-	level := slog.LevelInfo
-	attrs := []slog.Attr{
+	settle.LogRun(ctx, w.Log, "replay_job.processed", err,
 		slog.String(names.LogTenant, string(w.job.Tenant)),
 		slog.String(names.LogJob, string(w.message.Job)),
 		slog.String(names.LogState, w.job.State.String()),
@@ -136,11 +133,5 @@ func (w *jobRun) logRun(ctx context.Context, err error) {
 		slog.Int(names.LogPages, w.pages),
 		slog.Int(names.LogSelected, w.selected),
 		slog.Int(names.LogEnqueued, w.enqueued),
-		slog.Int(names.LogSkipped, w.skipped),
-	}
-	if err != nil {
-		level = slog.LevelError
-		attrs = append(attrs, slog.Any(names.LogError, err))
-	}
-	w.Log.LogAttrs(ctx, level, "replay_job.processed", attrs...)
+		slog.Int(names.LogSkipped, w.skipped))
 }

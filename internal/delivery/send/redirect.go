@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"slices"
 
 	"surehook.example/surehook/internal/hook"
 )
@@ -45,11 +46,7 @@ func (s *Sender) postAndFollow(ctx context.Context, p *Prepared) (outcome hook.O
 // isRedirect reports whether the status asks to repeat the same request at another URL. 303 does
 // not: it asks for a GET, without the event.
 func isRedirect(status int) bool {
-	switch status {
-	case http.StatusMovedPermanently, http.StatusFound, http.StatusTemporaryRedirect, http.StatusPermanentRedirect:
-		return true
-	}
-	return false
+	return slices.Contains([]int{http.StatusMovedPermanently, http.StatusFound, http.StatusTemporaryRedirect, http.StatusPermanentRedirect}, status)
 }
 
 // checkRedirect returns why the redirect must not be followed; empty if it may. It removes the

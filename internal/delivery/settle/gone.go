@@ -18,15 +18,17 @@ func (s *Settler) disableEndpoint(ctx context.Context, recorded *hook.Delivery) 
 	disabled := false
 	err := conflict.Repeat(ctx, s.Wait, maxSaveAttempts, func() error {
 		e, err := s.Store.Endpoint(ctx, recorded.Tenant, recorded.ID.Endpoint)
-		deleted := err != nil && hook.CodeOf(err) == hook.CodeNotFound
-		if err != nil && !deleted {
+		if hook.CodeOf(err) == hook.CodeNotFound {
+			return nil // deleted
+		}
+		if err != nil {
 			return fmt.Errorf("read endpoint %s: %w", recorded.ID.Endpoint, err)
 		}
-		if !deleted && e.Status == hook.StatusDisabled && e.Reason == hook.ReasonGone && e.StatusSince.UnixMilli() == recorded.UpdatedAt.UnixMilli() {
-			disabled = true
+		switch {
+		case e.Status == hook.StatusDisabled:
+			disabled = e.Reason == hook.ReasonGone && e.StatusSince.UnixMilli() == recorded.UpdatedAt.UnixMilli()
 			return nil
-		}
-		if deleted || e.Status == hook.StatusDisabled || e.UpdatedAt.After(recorded.UpdatedAt) {
+		case e.UpdatedAt.After(recorded.UpdatedAt):
 			return nil
 		}
 		after := e.Disabled(hook.ReasonGone, recorded.UpdatedAt)

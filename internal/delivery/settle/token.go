@@ -45,6 +45,15 @@ func LogCircling(ctx context.Context, log *slog.Logger, metrics emf.Set, now tim
 	log.LogAttrs(ctx, slog.LevelWarn, line, metrics.Append(attrs, now, emf.Count(names.MetricSentOn, 1))...) //nolint:sloglint // a constant of the caller
 }
 
+// LogRun logs a unit of work: at level INFO, or with its error at level ERROR.
+func LogRun(ctx context.Context, log *slog.Logger, line string, err error, attrs ...slog.Attr) {
+	level := slog.LevelInfo
+	if err != nil {
+		level, attrs = slog.LevelError, append(attrs, slog.Any(names.LogError, err))
+	}
+	log.LogAttrs(ctx, level, line, attrs...) //nolint:sloglint // a constant of the caller
+}
+
 // scheduleHash is the number of bytes of the hash in the name of a schedule.
 const scheduleHash = 16
 

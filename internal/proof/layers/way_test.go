@@ -40,7 +40,7 @@ func way() []room {
 		}},
 		{"delivery/attempt", []string{"maker", "document", "open", "tls", "remote", "time", "log", "ports"}},
 		{"delivery/settle", []string{"settler", "gone", "token", "completion", "dead", "ports"}},
-		{"delivery/release", []string{"release", "claim", "delay"}},
+		{"delivery/release", []string{"release", "claim"}},
 		{"rule/isolation", []string{"claim", "slots", "limits", "speed"}},
 	}
 }

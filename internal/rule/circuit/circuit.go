@@ -18,15 +18,7 @@ const (
 
 // String returns the state as it appears in the API and in logs.
 func (s State) String() string {
-	switch s {
-	case Closed:
-		return "closed"
-	case Open:
-		return "open"
-	case HalfOpen:
-		return "half_open"
-	}
-	return "unknown"
+	return hook.Names[State]{Closed: "closed", Open: "open", HalfOpen: "half_open"}.Of(s)
 }
 
 // Settings are an endpoint's thresholds.

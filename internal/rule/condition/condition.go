@@ -67,21 +67,9 @@ const (
 
 // String returns the state as it appears in the API.
 func (s State) String() string {
-	switch s {
-	case Failing:
-		return "failing"
-	case Disabled:
-		return "disabled"
-	case Degraded:
-		return "degraded"
-	case Paused:
-		return "paused"
-	case Healthy:
-		return "healthy"
-	case Quiet:
-		return "quiet"
-	}
-	return "unknown"
+	return hook.Names[State]{
+		Failing: "failing", Disabled: "disabled", Degraded: "degraded", Paused: "paused", Healthy: "healthy", Quiet: "quiet",
+	}.Of(s)
 }
 
 // Facts are what a condition is derived from.
@@ -211,15 +199,7 @@ func below(share float64, state State, hours []stats.Hour) Condition {
 
 // commonest returns the most common class of the failed attempts since the hour.
 func commonest(hours []stats.Hour, since time.Time) hook.Class {
-	var counts [hook.Classes]int
-	for i := range hours {
-		if hours[i].Start.Before(since) {
-			continue
-		}
-		for class, n := range hours[i].Classes {
-			counts[class] += n
-		}
-	}
+	counts := stats.Sum(hours, since).Classes
 	var most hook.Class
 	for class := hook.ClassDelivered + 1; int(class) < hook.Classes; class++ {
 		if counts[class] > counts[most] {

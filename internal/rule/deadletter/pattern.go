@@ -35,33 +35,11 @@ const (
 
 // String returns the pattern as it appears in the API.
 func (p Pattern) String() string {
-	switch p {
-	case PatternOutage:
-		return "outage"
-	case PatternDown:
-		return "down"
-	case PatternTrickle:
-		return "trickle"
-	case PatternExpired:
-		return "expired"
-	case PatternCredentials:
-		return "credentials"
-	case PatternThrottled:
-		return "throttled"
-	case PatternRefused:
-		return "refused"
-	case PatternGone:
-		return "gone"
-	case PatternTLS:
-		return "tls"
-	case PatternBlocked:
-		return "blocked"
-	case PatternRedirect:
-		return "redirect"
-	case PatternTransformation:
-		return "transformation"
-	}
-	return "unknown"
+	return hook.Names[Pattern]{
+		PatternOutage: "outage", PatternDown: "down", PatternTrickle: "trickle", PatternExpired: "expired",
+		PatternCredentials: "credentials", PatternThrottled: "throttled", PatternRefused: "refused", PatternGone: "gone",
+		PatternTLS: "tls", PatternBlocked: "blocked", PatternRedirect: "redirect", PatternTransformation: "transformation",
+	}.Of(p)
 }
 
 // recognize returns the pattern of a group. inHour is the largest number of dead letters within one hour.

@@ -55,54 +55,47 @@ func (p *parser) operator(o map[string]any, at string) condition {
 		case "numeric":
 			return p.numeric(operand, at)
 		}
-		if textTest(name) != nil {
-			return p.text(name, operand, at)
+		if op, ok := textOperatorOf(name); ok {
+			return p.text(op, operand, at)
 		}
 		if name == "wildcard" || name == "cidr" {
 			p.refuse(at, "is an operator of EventBridge that filters do not have; the operators are %s", operators)
 			return never()
 		}
-		p.refuse(at, "is no operator; the operators are %s", operators)
+		p.refuse(at, "is not an operator; the operators are %s", operators)
 	}
 	return never()
 }
 
-// textTest returns the operator on strings with the name; nil for another name.
-func textTest(name string) func(value, operand string) bool {
-	switch name {
-	case "prefix":
-		return strings.HasPrefix
-	case "suffix":
-		return strings.HasSuffix
-	case "equals-ignore-case":
-		return strings.EqualFold
-	}
-	return nil
+// textOperator is an operator on strings.
+type textOperator struct {
+	test   func(value, operand string) bool
+	bytes  int                              // of a text that one step covers
+	folded func(value, operand string) bool // the test without regard to case; nil: test is it
 }
 
-// ofText is the condition for a value that is text.
-func ofText(test func(value, operand string) bool, operand string, bytes int) condition {
-	return condition{stepsOf(operand, bytes), func(v any) bool {
+func textOperatorOf(name string) (op textOperator, ok bool) {
+	op, ok = map[string]textOperator{
+		"prefix":             {test: strings.HasPrefix, bytes: bytesOfText, folded: hasPrefixFold},
+		"suffix":             {test: strings.HasSuffix, bytes: bytesOfText, folded: hasSuffixFold},
+		"equals-ignore-case": {test: strings.EqualFold, bytes: bytesOfFold},
+	}[name]
+	return op, ok
+}
+
+// of returns the condition for a value that is text.
+func (op textOperator) of(operand string) condition {
+	return condition{stepsOf(operand, op.bytes), func(v any) bool {
 		s, ok := v.(string)
-		return ok && test(s, operand)
+		return ok && op.test(s, operand)
 	}}
 }
 
-// bytesOf returns how many bytes of a text one step of the string operator covers.
-func bytesOf(name string) int {
-	if name == "equals-ignore-case" {
-		return bytesOfFold
-	}
-	return bytesOfText
-}
-
 // text parses an operator on strings.
-func (p *parser) text(name string, operand any, at string) condition {
-	test, bytes := textTest(name), bytesOf(name)
-	if inner, ok := operand.(map[string]any); ok && len(inner) == 1 && name != "equals-ignore-case" {
+func (p *parser) text(op textOperator, operand any, at string) condition {
+	if inner, ok := operand.(map[string]any); ok && len(inner) == 1 && op.folded != nil {
 		if folded, ok := inner["equals-ignore-case"]; ok {
-			operand, at, bytes = folded, at+hook.Pointer("equals-ignore-case"), bytesOfFold
-			test = map[string]func(value, operand string) bool{"prefix": hasPrefixFold, "suffix": hasSuffixFold}[name]
+			operand, at, op = folded, at+hook.Pointer("equals-ignore-case"), textOperator{test: op.folded, bytes: bytesOfFold}
 		}
 	}
 	want, ok := operand.(string)
@@ -110,23 +103,23 @@ func (p *parser) text(name string, operand any, at string) condition {
 		p.refuse(at, "must be a string")
 		return never()
 	}
-	return ofText(test, want, bytes)
+	return op.of(want)
 }
 
 // excludedTexts parses a string operator inside anything-but, which takes one string or a list of
 // strings. EventBridge allows no empty prefix and no empty suffix here. The result is nil for any
 // other name.
 func (p *parser) excludedTexts(name string, operand any, at string) (all []condition) {
-	test := textTest(name)
-	if test == nil {
+	op, ok := textOperatorOf(name)
+	if !ok {
 		return nil
 	}
 	add := func(v any, at string) {
 		s, ok := v.(string)
-		if !ok || s == "" && name != "equals-ignore-case" {
+		if !ok || s == "" && op.folded != nil {
 			p.refuse(at, "must be a string that is not empty")
 		}
-		all = append(all, ofText(test, s, bytesOf(name)))
+		all = append(all, op.of(s))
 	}
 	list, ok := operand.([]any)
 	if !ok || len(list) == 0 {

@@ -1,6 +1,10 @@
 package isolation
 
-import "time"
+import (
+	"time"
+
+	"surehook.example/surehook/internal/hook"
+)
 
 // Class is the speed class of an endpoint.
 type Class uint8
@@ -14,15 +18,7 @@ const (
 
 // String returns the class as it appears in the API, in the store and in logs.
 func (c Class) String() string {
-	switch c {
-	case Unproven:
-		return "unproven"
-	case Fast:
-		return "fast"
-	case Slow:
-		return "slow"
-	}
-	return "unknown"
+	return hook.Names[Class]{Unproven: "unproven", Fast: "fast", Slow: "slow"}.Of(c)
 }
 
 const (

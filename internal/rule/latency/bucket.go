@@ -44,7 +44,12 @@ func Bucket(d time.Duration) int {
 // out of range has the value of the nearest bucket.
 func Value(bucket int) time.Duration {
 	bucket = nearest(bucket)
-	lower, upper := bound(bucket), bound(bucket+1)
+	return middle(bucket, bucket+1)
+}
+
+// middle returns the harmonic mean of the lower bounds of two buckets.
+func middle(from, to int) time.Duration {
+	lower, upper := bound(from), bound(to)
 	return time.Duration(math.Round(2 * lower * upper / (lower + upper)))
 }
 

@@ -2,7 +2,6 @@ package latency
 
 import (
 	"iter"
-	"math"
 	"time"
 )
 
@@ -31,19 +30,11 @@ func (c *Coarse) AddN(bucket, n int) {
 
 // Merge adds the counts of another histogram. The order of merges is irrelevant.
 func (c *Coarse) Merge(other Coarse) {
-	for bucket, n := range other.counts {
-		c.counts[bucket] += n
-	}
+	merge(c.counts[:], other.counts[:])
 }
 
 // Count returns the number of counted durations.
-func (c *Coarse) Count() int {
-	count := 0
-	for _, n := range c.counts {
-		count += n
-	}
-	return count
-}
+func (c *Coarse) Count() int { return total(c.counts[:]) }
 
 // Percentile is Histogram.Percentile with a relative error of at most 25 %.
 func (c *Coarse) Percentile(p float64) time.Duration {
@@ -51,17 +42,8 @@ func (c *Coarse) Percentile(p float64) time.Duration {
 	if !ok {
 		return 0
 	}
-	lower, upper := bound(coarseWidth*bucket), bound(coarseWidth*(bucket+1))
-	return time.Duration(math.Round(2 * lower * upper / (lower + upper)))
+	return middle(coarseWidth*bucket, coarseWidth*(bucket+1))
 }
 
 // Buckets returns the nonempty buckets in ascending order, with counts.
-func (c *Coarse) Buckets() iter.Seq2[int, int] {
-	return func(yield func(bucket, n int) bool) {
-		for bucket, n := range c.counts {
-			if n > 0 && !yield(bucket, n) {
-				return
-			}
-		}
-	}
-}
+func (c *Coarse) Buckets() iter.Seq2[int, int] { return nonempty(c.counts[:]) }

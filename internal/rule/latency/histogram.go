@@ -22,15 +22,21 @@ func (h *Histogram) AddN(bucket, n int) { h.counts[nearest(bucket)] += max(n, 0)
 
 // Merge adds the counts of another histogram. The order of merges is irrelevant.
 func (h *Histogram) Merge(other *Histogram) {
-	for bucket, n := range other.counts {
-		h.counts[bucket] += n
+	merge(h.counts[:], other.counts[:])
+}
+
+func merge(to, counts []int) {
+	for bucket, n := range counts {
+		to[bucket] += n
 	}
 }
 
 // Count returns the number of counted durations.
-func (h *Histogram) Count() int {
+func (h *Histogram) Count() int { return total(h.counts[:]) }
+
+func total(counts []int) int {
 	count := 0
-	for _, n := range h.counts {
+	for _, n := range counts {
 		count += n
 	}
 	return count
@@ -50,10 +56,7 @@ func (h *Histogram) Percentile(p float64) time.Duration {
 
 // percentile returns the bucket with the percentile; ok is false without counts.
 func percentile(counts []int, p float64) (bucket int, ok bool) {
-	count := 0
-	for _, n := range counts {
-		count += n
-	}
+	count := total(counts)
 	if count == 0 {
 		return 0, false
 	}
@@ -70,9 +73,11 @@ func percentile(counts []int, p float64) (bucket int, ok bool) {
 }
 
 // Buckets returns the nonempty buckets in ascending order, with counts.
-func (h *Histogram) Buckets() iter.Seq2[int, int] {
+func (h *Histogram) Buckets() iter.Seq2[int, int] { return nonempty(h.counts[:]) }
+
+func nonempty(counts []int) iter.Seq2[int, int] {
 	return func(yield func(bucket, n int) bool) {
-		for bucket, n := range h.counts {
+		for bucket, n := range counts {
 			if n > 0 && !yield(bucket, n) {
 				return
 			}

@@ -24,35 +24,42 @@ func read(raw []byte, field string) (any, *hook.FieldError) {
 	if message != "" {
 		return nil, &hook.FieldError{Field: field, Message: message}
 	}
-	if at, message := unfit(doc, 0); message != "" {
+	if at, message := firstWrong(doc, 0, unfit); message != "" {
 		return nil, &hook.FieldError{Field: field + short(at, maxPlace), Message: message}
 	}
 	return doc, nil
 }
 
-// unfit returns the place of the first value that is too deep or too large, and why. The message
-// is empty if there is none.
-func unfit(v any, depth int) (at, message string) {
-	if depth > MaxDepth {
-		return "", fmt.Sprintf("is nested in more than %d levels", MaxDepth)
+// firstWrong returns the place of the first value that is wrong by the check, and why. The
+// message is empty when there is none. It looks into no wrong value.
+func firstWrong(v any, depth int, check func(v any, depth int) (at, message string)) (at, message string) {
+	if at, message := check(v, depth); message != "" {
+		return at, message
 	}
 	switch v := v.(type) {
 	case map[string]any:
 		for _, name := range slices.Sorted(maps.Keys(v)) {
-			if at, message := unfit(v[name], depth+1); message != "" {
+			if at, message := firstWrong(v[name], depth+1, check); message != "" {
 				return hook.Pointer(name) + at, message
 			}
 		}
 	case []any:
 		for i, value := range v {
-			if at, message := unfit(value, depth+1); message != "" {
+			if at, message := firstWrong(value, depth+1, check); message != "" {
 				return hook.Pointer(strconv.Itoa(i)) + at, message
 			}
 		}
-	case json.Number:
-		if !fits(v.String()) {
-			return "", fmt.Sprintf("must be a number of at most %d characters with an exponent from -%d to %d", maxNumber, maxExponent, maxExponent)
-		}
+	}
+	return "", ""
+}
+
+// unfit returns why a value is too deep or too large.
+func unfit(v any, depth int) (at, message string) {
+	if depth > MaxDepth {
+		return "", fmt.Sprintf("is nested in more than %d levels", MaxDepth)
+	}
+	if n, ok := v.(json.Number); ok && !fits(n.String()) {
+		return "", fmt.Sprintf("must be a number of at most %d characters with an exponent from -%d to %d", maxNumber, maxExponent, maxExponent)
 	}
 	return "", ""
 }
@@ -77,37 +84,21 @@ func checkDocument(doc any, field string) *hook.FieldError {
 		return &hook.FieldError{Field: field, Message: "must be an object, true or false"}
 	}
 	values := 0
-	if at, message := refuse(doc, true, &values); message != "" {
+	at, message := firstWrong(doc, 0, func(v any, depth int) (at, message string) {
+		if values++; values > MaxValues {
+			return "", fmt.Sprintf("must have at most %d values", MaxValues)
+		}
+		object, _ := v.(map[string]any)
+		if dialect, ok := object["$schema"].(string); ok && strings.TrimSuffix(dialect, "#") != Dialect {
+			return "/$schema", "must be " + Dialect
+		}
+		if _, ok := object["$id"].(string); ok && depth > 0 { // it would begin another schema
+			return "/$id", "must be at the root of the schema only"
+		}
+		return "", ""
+	})
+	if message != "" {
 		return &hook.FieldError{Field: field + short(at, maxPlace), Message: message}
 	}
 	return nil
-}
-
-// refuse returns the place of the first value that a schema must not have, and why. A nested $id
-// is refused, because it would begin another schema.
-func refuse(v any, root bool, values *int) (at, message string) {
-	if *values++; *values > MaxValues {
-		return "", fmt.Sprintf("must have at most %d values", MaxValues)
-	}
-	switch v := v.(type) {
-	case map[string]any:
-		if dialect, ok := v["$schema"].(string); ok && strings.TrimSuffix(dialect, "#") != Dialect {
-			return "/$schema", "must be " + Dialect
-		}
-		if _, ok := v["$id"].(string); ok && !root {
-			return "/$id", "must be at the root of the schema only"
-		}
-		for _, name := range slices.Sorted(maps.Keys(v)) {
-			if at, message := refuse(v[name], false, values); message != "" {
-				return hook.Pointer(name) + at, message
-			}
-		}
-	case []any:
-		for i, value := range v {
-			if at, message := refuse(value, false, values); message != "" {
-				return hook.Pointer(strconv.Itoa(i)) + at, message
-			}
-		}
-	}
-	return "", ""
 }

@@ -11,7 +11,7 @@ import (
 var (
 	errWork   = errors.New("the check takes too long")
 	errCircle = errors.New("has a reference that leads back to itself for the same value")
-	errChain  = fmt.Errorf("has more than %d subschemas one in another for the same value", maxChain)
+	errChain  = fmt.Errorf("has more than %d nested subschemas for the same value", maxChain)
 )
 
 // maxChain limits how deep subschemas that apply to the same value may be nested, references

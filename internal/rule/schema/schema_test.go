@@ -100,7 +100,7 @@ func TestCompile_refuses(t *testing.T) {
 		{"a large pattern", `{"properties":{"a":{"pattern":"a{1000}b{0,1000}c{0,1000}d{0,1000}e{0,1000}"}}}`, "schema", "the patterns must have at most 8192 instructions in all"},
 		{"a pattern of 3 million instructions", `{"pattern":"` + strings.Repeat(`[ab]{1000}`, 3000/2) + `"}`, "schema", "the patterns must have at most 8192 instructions in all"},
 		{"many patterns", `{"patternProperties":{` + manyPatterns(2100) + `}}`, "schema", "the patterns must have at most 8192 instructions in all"},
-		{"a long chain", chained(130), "schema", "more than 128 subschemas one in another for the same value"},
+		{"a long chain", chained(130), "schema", "more than 128 nested subschemas for the same value"},
 		{"a large number", `{"maximum":1e401}`, "schema/maximum", "must be a number of at most 100 characters"},
 	}
 	for _, tt := range tests {

@@ -1,6 +1,7 @@
 package sign
 
 import (
+	"cmp"
 	"crypto/sha1" //nolint:gosec // a deployment may have receivers that know nothing else; Check warns
 	"crypto/sha256"
 	"crypto/sha512"
@@ -101,13 +102,9 @@ func Known(own map[string]hook.SignatureProfile) map[string]hook.SignatureProfil
 
 func headersOf(p hook.SignatureProfile, keys []Key, r Request, set func(name, value string)) {
 	seconds := strconv.FormatInt(r.Timestamp.Unix(), 10)
-	key := r.IdempotencyKey
-	if key == "" {
-		key = r.ID
-	}
 	fill := strings.NewReplacer(
 		hook.PlaceID, r.ID, hook.PlaceTimestamp, seconds, hook.PlaceType, r.Type, hook.PlaceDelivery, r.Delivery,
-		hook.PlaceIdempotency, key, hook.PlaceSignature, signatureOf(p, keys, r, seconds),
+		hook.PlaceIdempotency, cmp.Or(r.IdempotencyKey, r.ID), hook.PlaceSignature, signatureOf(p, keys, r, seconds),
 	)
 	for name, template := range p.Headers {
 		set(name, fill.Replace(template))

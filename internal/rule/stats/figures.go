@@ -39,9 +39,7 @@ func (t *TypeCounts) Figures() Figures {
 		Attempts: t.Attempts(), Successes: t.Delivered(), Delivered: t.Delivered(), Dead: t.Dead,
 		First: t.Succeeded[1], ByNumber: t.Failed, DeliveredAt: t.Succeeded, Coarse: t.Latency,
 	}
-	for i, n := range t.Succeeded {
-		f.ByNumber[i] += n
-	}
+	addEach(f.ByNumber[:], t.Succeeded[:])
 	return f
 }
 
@@ -52,15 +50,9 @@ func (f *Figures) Add(other Figures) {
 	f.Delivered += other.Delivered
 	f.Dead += other.Dead
 	f.First += other.First
-	for i, n := range other.ByNumber {
-		f.ByNumber[i] += n
-	}
-	for i, n := range other.DeliveredAt {
-		f.DeliveredAt[i] += n
-	}
-	for i, n := range other.ByOutcome {
-		f.ByOutcome[i] += n
-	}
+	addEach(f.ByNumber[:], other.ByNumber[:])
+	addEach(f.DeliveredAt[:], other.DeliveredAt[:])
+	addEach(f.ByOutcome[:], other.ByOutcome[:])
 	f.Waited += other.Waited
 	f.Fine.Merge(&other.Fine)
 	f.Coarse.Merge(other.Coarse)

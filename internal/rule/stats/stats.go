@@ -80,7 +80,7 @@ func (c *Counts) Count(a Attempt) {
 	if a.State == hook.StateDelivered && a.Number == 1 {
 		c.First++
 	}
-	if timed(a.Class) {
+	if a.Class.Timed() {
 		c.Latency.Add(a.Duration)
 		c.Types.Of(a.Type).Latency.Add(a.Duration)
 	}
@@ -107,28 +107,12 @@ func Deaths(eventType string, n int) *Counts {
 	return c
 }
 
-// timed reports whether the duration of an attempt of the class measures the speed
-// of the endpoint: the endpoint responded, or the response was too late.
-func timed(c hook.Class) bool {
-	switch c {
-	case hook.ClassDelivered, hook.ClassUnavailable, hook.ClassThrottled, hook.ClassTimeout, hook.ClassGone, hook.ClassRefused, hook.ClassRedirect:
-		return true
-	case hook.ClassDNS, hook.ClassConnect, hook.ClassReset, hook.ClassTLS, hook.ClassBlocked, hook.ClassToken, hook.ClassTransformation:
-		return false
-	}
-	return false
-}
-
 // Add adds other counts.
 func (c *Counts) Add(other *Counts) {
 	c.OK += other.OK
 	c.Failed += other.Failed
-	for i, n := range other.Classes {
-		c.Classes[i] += n
-	}
-	for i, n := range other.Numbers {
-		c.Numbers[i] += n
-	}
+	addEach(c.Classes[:], other.Classes[:])
+	addEach(c.Numbers[:], other.Numbers[:])
 	c.Delivered += other.Delivered
 	c.First += other.First
 	c.Waited += other.Waited
@@ -139,13 +123,7 @@ func (c *Counts) Add(other *Counts) {
 }
 
 // Attempts returns the number of attempts.
-func (c *Counts) Attempts() int {
-	n := 0
-	for _, m := range c.Numbers {
-		n += m
-	}
-	return n
-}
+func (c *Counts) Attempts() int { return total(c.Numbers[:]) }
 
 // Settled returns the number of delivered and dead deliveries.
 func (c *Counts) Settled() int { return c.Delivered + c.Dead }

@@ -37,12 +37,8 @@ func (t *TypeCounts) count(a Attempt) {
 
 // Add adds other counts. The type stays.
 func (t *TypeCounts) Add(other *TypeCounts) {
-	for i, n := range other.Succeeded {
-		t.Succeeded[i] += n
-	}
-	for i, n := range other.Failed {
-		t.Failed[i] += n
-	}
+	addEach(t.Succeeded[:], other.Succeeded[:])
+	addEach(t.Failed[:], other.Failed[:])
 	t.Dead += other.Dead
 	t.Latency.Merge(other.Latency)
 }
@@ -59,6 +55,13 @@ func total(all []int) int {
 		sum += n
 	}
 	return sum
+}
+
+// addEach adds counts to those at the same places.
+func addEach(to, counts []int) {
+	for i, n := range counts {
+		to[i] += n
+	}
 }
 
 // Types holds the counts of the event types of one endpoint and hour. The zero value

@@ -126,7 +126,7 @@ func (r *receiver) bare(ctx context.Context, batches int) (u usage.Usage, err er
 func postBare(ctx context.Context, url, batches string, out io.Writer) error {
 	n, err := strconv.Atoi(batches)
 	if err != nil {
-		return fmt.Errorf("%q is no number of batches", batches)
+		return fmt.Errorf("%q is not a number of batches", batches)
 	}
 	key, err := sign.Parse(sign.NewSecret())
 	if err == nil {

@@ -208,7 +208,7 @@ func readValue(d *jsontext.Decoder, v *types.AttributeValue) error {
 			return &types.AttributeValueMemberM{Value: m}
 		})
 	default:
-		err = fmt.Errorf("%q is no kind of an attribute value", kind.String())
+		err = fmt.Errorf("%q is not a kind of attribute value", kind.String())
 	}
 	if err != nil {
 		return err

@@ -11,7 +11,7 @@ import { Button, CopyButton, Id } from '../ui/controls'
 import { curlOf, requestText } from '../ui/curl'
 import { EndpointName, outcome, StateBadge, toneOf } from '../ui/delivery'
 import { Confirm } from '../ui/dialog'
-import type { Tone } from '../ui/page'
+import { Badge, type Tone } from '../ui/page'
 import { deliveryPath } from '../ui/paths'
 import { Data } from '../ui/states'
 import { Time } from '../ui/time'
@@ -33,7 +33,7 @@ export function DeliveryCard({ tenant, delivery: d, open, onOpen }: CardProps) {
           </Button>
           <EndpointName tenant={tenant} id={d.endpoint_id} />
           {d.generation > 1 && <span className="soft small">{t.generation(d.generation)}</span>}
-          <StateBadge state={d.state} />
+          {d.replayed_as && d.state !== 'delivered' ? <Badge tone="calm">{t.replayedBy}</Badge> : <StateBadge state={d.state} />}
         </span>
         <DeliveryActions tenant={tenant} delivery={d} />
       </header>
@@ -269,6 +269,7 @@ function Now({ tenant, of: d }: { tenant: string; of: Schemas['DeliveryDetail'] 
     <>
       {!settled && d.state !== 'queued' && d.state !== 'retrying' && (
         <Item tone={toneOf(d.state)} at={d.updated_at} title={text.states[d.state]} note={d.reason && text.reasons[d.reason]}>
+          {d.state === 'dead' && !d.replayed_as && may('replay') && <p>{t.fix}</p>}
           {(d.note || d.by) && (
             <p className="soft">
               {d.note} {d.by && !d.replayed_as && <>({t.by} <code>{d.by}</code>)</>}

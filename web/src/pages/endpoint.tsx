@@ -60,6 +60,7 @@ export function EndpointPage() {
       actions={
         e && (
           <>
+            {may('endpoints:write') && <Test tenant={tenant} endpoint={id} />}
             {may('replay') && <Button onClick={() => setSelection({ endpoint: id })}>{words.open}</Button>}
             {may('endpoints:write') && <Actions tenant={tenant} of={e} />}
             <ReplayDialog tenant={tenant} selection={selection} close={() => setSelection(null)} />
@@ -116,11 +117,22 @@ export function EndpointPage() {
   )
 }
 
+function Test({ tenant, endpoint }: { tenant: string; endpoint: string }) {
+  const [open, setOpen] = useState(false)
+  return (
+    <>
+      <Button look="primary" onClick={() => setOpen(true)}>
+        {t.test}
+      </Button>
+      <SendDialog tenant={tenant} endpoint={endpoint} open={open} onOpenChange={setOpen} />
+    </>
+  )
+}
+
 function Actions({ tenant, of: e }: { tenant: string; of: Status }) {
   const cache = useQueryClient()
   const navigate = useNavigate()
   const [secret, setSecret] = useState<string | null>(null)
-  const [testing, setTesting] = useState(false)
   const params = { path: { tenant, endpoint: e.id } }
   const refresh = () => cache.invalidateQueries({ queryKey: [tenant] })
   const pause = async () => {
@@ -145,8 +157,6 @@ function Actions({ tenant, of: e }: { tenant: string; of: Status }) {
   return (
     <>
       <SecretDialog title={t.secretTitle} note={t.secretText} secret={secret} done={() => setSecret(null)} />
-      <Button onClick={() => setTesting(true)}>{t.test}</Button>
-      <SendDialog tenant={tenant} endpoint={e.id} open={testing} onOpenChange={setTesting} />
       {e.status === 'active' ? (
         <Button onClick={() => void pause()}>{t.pause}</Button>
       ) : (

@@ -207,7 +207,7 @@ function Deliveries({ tenant, event }: { tenant: string; event: Schemas['Event']
                 key={d.id}
                 tenant={tenant}
                 delivery={d}
-                open={open === undefined ? data.length <= 4 : open === d.id}
+                open={open === undefined ? data.length <= 4 && !d.replayed_as : open === d.id}
                 onOpen={() => void navigate({ to: '.', search: { delivery: open === d.id ? '' : d.id }, replace: true, resetScroll: false })}
               />
             ))

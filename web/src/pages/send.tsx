@@ -81,7 +81,7 @@ function SendForm({ tenant, endpoint, type: only, close }: { tenant: string; end
   const submit = async (values: Values) => {
     const accepted = await post(tenant, endpoint, values)
     close()
-    tell(endpoint ? text.endpoint.tested : t.sent(accepted.deliveries))
+    if (!endpoint) tell(t.sent(accepted.deliveries)) // a test shows on the next page
     await cache.invalidateQueries({ queryKey: [tenant] })
     void navigate({ to: '/t/$tenant/events/$event', params: { tenant, event: accepted.id } })
   }

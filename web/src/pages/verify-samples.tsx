@@ -31,7 +31,7 @@ export default function VerifySamples({ of: e }: { of: Endpoint }) {
   return (
     <div className="stack tight">
       <p className="soft">
-        {t.lead} <code>{name}</code>
+        {t.lead} <code>{name}</code>.
       </p>
       <Tabs.Root defaultValue={samples[0]![0]} className="samples">
         <Tabs.List className="tabs-list" aria-label={t.languages}>

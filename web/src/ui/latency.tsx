@@ -68,5 +68,6 @@ function runs(values: (number | null)[]): number[][] {
   return all
 }
 
-/** The heights of labels, lowest first, moved up where two are less than a line of 14 pixels apart. */
-const apart = (heights: number[]) => heights.reduce<number[]>((placed, y) => [...placed, Math.min(y, (placed.at(-1) ?? Infinity) - 14)], [])
+/** The heights of labels, lowest first, moved up where two are less than a line of 14 pixels apart, but not out of the chart. */
+const apart = (heights: number[]) =>
+  heights.reduce<number[]>((placed, y, i) => [...placed, Math.max(Math.min(y, (placed.at(-1) ?? Infinity) - 14), 8 + 14 * (heights.length - 1 - i))], [])
