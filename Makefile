@@ -34,6 +34,7 @@ CONTEXT += $(if $(EVENT_BUS),-c event_bus=$(EVENT_BUS) -c event_pattern='$(EVENT
 CONTEXT += $(if $(TENANT_PATH),-c tenant_path=$(TENANT_PATH))
 CONTEXT += $(if $(VALIDATION),-c validation=$(VALIDATION))
 CONTEXT += $(if $(ENDPOINTS_PER_HOST),-c endpoints_per_host=$(ENDPOINTS_PER_HOST))
+CONTEXT += $(if $(OWNERSHIP),-c ownership=$(OWNERSHIP))
 CONTEXT += $(if $(SENDERS),-c senders=$(SENDERS)) $(if $(FIXED),-c fixed=$(FIXED))
 CONTEXT += $(if $(ENVELOPE),-c envelope=$(ENVELOPE))
 CONTEXT += $(if $(SIGNATURE_PROFILES),-c signature_profiles=$(abspath $(SIGNATURE_PROFILES))) $(if $(SIGNATURES),-c signatures=$(SIGNATURES))

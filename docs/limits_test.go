@@ -12,6 +12,7 @@ import (
 
 	"surehook.example/surehook/internal/admin/audit"
 	"surehook.example/surehook/internal/admin/erasure"
+	"surehook.example/surehook/internal/admin/ownership"
 	lists "surehook.example/surehook/internal/admin/page"
 	"surehook.example/surehook/internal/admin/reject"
 	"surehook.example/surehook/internal/admin/search"
@@ -67,6 +68,7 @@ func TestLimits(t *testing.T) {
 		"endpoints of a tenant with one URL":     {hook.MaxEndpointsPerURL},
 		"running replay jobs of a tenant":        {replay.MaxOpenJobs},
 		"URL":                                    {hook.MaxURL, 443, 8443, 80, 8080},
+		"challenge to a new URL":                 {seconds(ownership.Timeout), hook.MaxSuccessBody, ownership.PerMinute},
 		"event types of an endpoint":             {hook.MaxEventTypes},
 		"filter of an endpoint":                  {filter.MaxBytes, filter.MaxDepth, filter.MaxValues, filter.MaxSteps},
 		"uid":                                    {hook.MaxUID},

@@ -18,6 +18,7 @@
 //	-c tenant_path=PATH             the tenant in an event of the bus; default: detail.tenant
 //	-c validation=off|warn|reject   what happens to events that do not fit their event type; default: off
 //	-c endpoints_per_host=N         the most endpoints of a tenant with one host; default: no limit
+//	-c ownership=challenge          receivers answer a challenge before an endpoint is stored; default: no proof
 //	-c senders=REGION,...           other regions that can send requests, a stack in each; default: none
 //	-c fixed=ZONES                  fixed source addresses in 1 or 2 zones, with a NAT gateway each; default: 0
 //	-c envelope=standard|raw        the envelope of new endpoints that name none; default: standard
@@ -106,6 +107,7 @@ func run() error {
 	if env.EndpointsPerHost, err = strconv.Atoi(contextOf(app, "endpoints_per_host", "0")); err != nil {
 		return fmt.Errorf("read -c endpoints_per_host: %w", err)
 	}
+	env.Ownership = contextOf(app, "ownership", "")
 	if err := newStacks(app, env); err != nil {
 		return err
 	}

@@ -101,7 +101,7 @@ func (v *Verifier) valid(signature string, m sign.Message) bool {
 }
 
 // Handler returns a handler that passes verified requests to next, with the whole body,
-// and answers 401 to all others.
+// and answers 401 to all others. The handler answers a verified challenge itself, see Challenge.
 func (v *Verifier) Handler(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, MaxBody))
@@ -111,6 +111,11 @@ func (v *Verifier) Handler(next http.Handler) http.Handler {
 		}
 		if err := v.Verify(r.Header, body); err != nil {
 			http.Error(w, err.Error(), http.StatusUnauthorized)
+			return
+		}
+		if answer := Challenge(body); answer != nil {
+			w.Header().Set("Content-Type", "application/json")
+			_, _ = w.Write(answer) // fails when the sender disconnected
 			return
 		}
 		r.Body = io.NopCloser(bytes.NewReader(body))

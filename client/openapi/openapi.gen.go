@@ -1713,6 +1713,7 @@ const (
 	ProblemCodeTooLarge           ProblemCode = "too_large"
 	ProblemCodeUnauthorized       ProblemCode = "unauthorized"
 	ProblemCodeUnavailable        ProblemCode = "unavailable"
+	ProblemCodeUrlNotVerified     ProblemCode = "url_not_verified"
 )
 
 // Valid indicates whether the value is a known member of the ProblemCode enum.
@@ -1749,6 +1750,8 @@ func (e ProblemCode) Valid() bool {
 	case ProblemCodeUnauthorized:
 		return true
 	case ProblemCodeUnavailable:
+		return true
+	case ProblemCodeUrlNotVerified:
 		return true
 	default:
 		return false
@@ -3133,6 +3136,9 @@ type Egress struct {
 
 	// SignatureProfiles For `signature_profiles` of an endpoint: Surehook's and the deployment's.
 	SignatureProfiles []SignatureProfile `json:"signature_profiles"`
+
+	// UrlVerification true: a receiver must answer a challenge before an endpoint with its URL is stored.
+	UrlVerification bool `json:"url_verification"`
 }
 
 // EgressDestinations The destinations in AWS. Absent in a deployment that sends HTTP only.
@@ -4005,6 +4011,9 @@ type Health struct {
 	// Parked The number of parked deliveries.
 	Parked int `json:"parked"`
 
+	// ParkedByReason The reasons of the 100 oldest parked deliveries of each endpoint: paused, disabled, circuit_open, in_flight, rate, throttled. New reasons may be added.
+	ParkedByReason map[string]int `json:"parked_by_reason"`
+
 	// Queued The number of messages waiting in the live, replay, slot, overflow and coalesce queues. A retry in slot, overflow or coalesce counts here and in retrying.
 	Queued int `json:"queued"`
 
@@ -4826,6 +4835,9 @@ type TenantHealth struct {
 	// Endpoints The number of the tenant's endpoints, also of those past the limit.
 	Endpoints int  `json:"endpoints"`
 	Since     Time `json:"since"`
+
+	// Waiting The waiting deliveries of a tenant.
+	Waiting TenantWaiting `json:"waiting"`
 }
 
 // TenantLimits The operator's limits of a tenant. An absent field means no limit.
@@ -4847,6 +4859,24 @@ type TenantLimits struct {
 type TenantList struct {
 	Data       []Tenant `json:"data"`
 	NextCursor *string  `json:"next_cursor"`
+}
+
+// TenantWaiting The waiting deliveries of a tenant.
+type TenantWaiting struct {
+	// Complete false: retrying and parked are lower bounds, because more than 20 endpoints can have waiting deliveries, or because there are more deliveries than countable in 2 s.
+	Complete bool `json:"complete"`
+
+	// Parked The number of parked deliveries.
+	Parked int `json:"parked"`
+
+	// ParkedByReason The reasons of the 100 oldest parked deliveries of each endpoint: paused, disabled, circuit_open, in_flight, rate, throttled. New reasons may be added.
+	ParkedByReason map[string]int `json:"parked_by_reason"`
+
+	// QueuedEstimate An estimate: the mean number of deliveries that waited in a queue for the first attempt, over the current clock hour and the hour before.
+	QueuedEstimate int `json:"queued_estimate"`
+
+	// Retrying The number of deliveries with a planned next attempt.
+	Retrying int `json:"retrying"`
 }
 
 // TestRequest defines model for TestRequest.
@@ -4968,6 +4998,9 @@ type WithTypes = bool
 
 // Mismatch A problem document (RFC 9457). `code` identifies the problem.
 type Mismatch = Problem
+
+// NotVerified A problem document (RFC 9457). `code` identifies the problem.
+type NotVerified = Problem
 
 // ListChangesParams defines parameters for ListChanges.
 type ListChangesParams struct {
@@ -5674,7 +5707,7 @@ type ClientInterface interface {
 
 	// GetHealth Read the health of the pipeline
 	//
-	// The health of all deliveries. `retrying`, `parked`, `oldest_pending`, `last_hour` and `attention` cover at most 500
+	// The health of all deliveries. `retrying`, `parked`, its reasons, `oldest_pending`, `last_hour` and `attention` cover at most 500
 	// endpoints: endpoints with an open circuit or parked deliveries, and endpoints with attempts in the last 25
 	// hours. Counts may lag by a moment; queue depths come from SQS and may lag by a minute.
 	//
@@ -5929,6 +5962,9 @@ type ClientInterface interface {
 	// Only this response holds the signing secret, given or generated. No later response holds the secret. The endpoint
 	// receives every event of its types that is posted after this response.
 	//
+	// A deployment with `url_verification` (`GET /v1/tenants/{tenant}/egress`) first posts a challenge to the URL, see the webhook `challenge`: signed with the secret, and with the
+	// headers and the authentication of the request. Without the right answer the response is 422. At most 10 challenges a minute and tenant, else 429. A destination in AWS gets none.
+	//
 	// Takes any type of body and a specified content type.
 	//
 	// Corresponds with POST /v1/tenants/{tenant}/endpoints (the `CreateEndpoint` operationId).
@@ -5938,6 +5974,9 @@ type ClientInterface interface {
 	//
 	// Only this response holds the signing secret, given or generated. No later response holds the secret. The endpoint
 	// receives every event of its types that is posted after this response.
+	//
+	// A deployment with `url_verification` (`GET /v1/tenants/{tenant}/egress`) first posts a challenge to the URL, see the webhook `challenge`: signed with the secret, and with the
+	// headers and the authentication of the request. Without the right answer the response is 422. At most 10 challenges a minute and tenant, else 429. A destination in AWS gets none.
 	//
 	// Takes a body of the `application/json` content type.
 	//
@@ -5966,6 +6005,9 @@ type ClientInterface interface {
 	// each value of `headers`, the secret of `auth`, and certificate and key of `tls` again in the same request, or removes them:
 	// a header by an empty text, `auth` by the type `none`, `tls` by `{}`. The errors of the 400 name the missing ones.
 	//
+	// A deployment with `url_verification` posts a challenge to another `url` first, as at the creation. It has no signature, and no stored value of `headers`, `auth` and the key
+	// of `tls`: a receiver that needs these values wants them again in the same request.
+	//
 	// Takes any type of body and a specified content type.
 	//
 	// Corresponds with PATCH /v1/tenants/{tenant}/endpoints/{endpoint} (the `ChangeEndpoint` operationId).
@@ -5980,6 +6022,9 @@ type ClientInterface interface {
 	// Stored values of `headers`, `auth` and `tls` stay with the origin (scheme, host, port) of `url`. A change to another origin needs
 	// each value of `headers`, the secret of `auth`, and certificate and key of `tls` again in the same request, or removes them:
 	// a header by an empty text, `auth` by the type `none`, `tls` by `{}`. The errors of the 400 name the missing ones.
+	//
+	// A deployment with `url_verification` posts a challenge to another `url` first, as at the creation. It has no signature, and no stored value of `headers`, `auth` and the key
+	// of `tls`: a receiver that needs these values wants them again in the same request.
 	//
 	// Takes a body of the `application/json` content type.
 	//
@@ -6292,7 +6337,9 @@ type ClientInterface interface {
 	// then disabled, degraded, paused, healthy and quiet ones; among equals by `dead`, then by `failed`.
 	//
 	// The call makes one request for the list of the endpoints, two per hundred of them, and one for each endpoint,
-	// whatever the `limit`: at most 511. Counts lag and lose successes as in the health of an endpoint.
+	// whatever the `limit`: at most 511. For `waiting` it makes at most four more for each shard of at most 20 endpoints, the worst
+	// first, that have parked deliveries, a circuit that is not closed, or failed attempts, with one more for each page of deliveries to count; the counting
+	// ends after 2 s. Counts lag and lose successes as in the health of an endpoint.
 	//
 	// Corresponds with GET /v1/tenants/{tenant}/health (the `GetTenantHealth` operationId).
 	GetTenantHealth(ctx context.Context, tenant TenantRef, params *GetTenantHealthParams, reqEditors ...RequestEditorFn) (*http.Response, error)
@@ -6633,7 +6680,7 @@ func (c *Client) PutEventType(ctx context.Context, pType EventTypeRef, params *P
 
 // GetHealth Read the health of the pipeline
 //
-// The health of all deliveries. `retrying`, `parked`, `oldest_pending`, `last_hour` and `attention` cover at most 500
+// The health of all deliveries. `retrying`, `parked`, its reasons, `oldest_pending`, `last_hour` and `attention` cover at most 500
 // endpoints: endpoints with an open circuit or parked deliveries, and endpoints with attempts in the last 25
 // hours. Counts may lag by a moment; queue depths come from SQS and may lag by a minute.
 //
@@ -7148,6 +7195,9 @@ func (c *Client) ListEndpoints(ctx context.Context, tenant TenantRef, params *Li
 // Only this response holds the signing secret, given or generated. No later response holds the secret. The endpoint
 // receives every event of its types that is posted after this response.
 //
+// A deployment with `url_verification` (`GET /v1/tenants/{tenant}/egress`) first posts a challenge to the URL, see the webhook `challenge`: signed with the secret, and with the
+// headers and the authentication of the request. Without the right answer the response is 422. At most 10 challenges a minute and tenant, else 429. A destination in AWS gets none.
+//
 // Takes any type of body and a specified content type.
 //
 // Corresponds with POST /v1/tenants/{tenant}/endpoints (the `CreateEndpoint` operationId).
@@ -7167,6 +7217,9 @@ func (c *Client) CreateEndpointWithBody(ctx context.Context, tenant TenantRef, c
 //
 // Only this response holds the signing secret, given or generated. No later response holds the secret. The endpoint
 // receives every event of its types that is posted after this response.
+//
+// A deployment with `url_verification` (`GET /v1/tenants/{tenant}/egress`) first posts a challenge to the URL, see the webhook `challenge`: signed with the secret, and with the
+// headers and the authentication of the request. Without the right answer the response is 422. At most 10 challenges a minute and tenant, else 429. A destination in AWS gets none.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -7225,6 +7278,9 @@ func (c *Client) GetEndpoint(ctx context.Context, tenant TenantRef, endpoint End
 // each value of `headers`, the secret of `auth`, and certificate and key of `tls` again in the same request, or removes them:
 // a header by an empty text, `auth` by the type `none`, `tls` by `{}`. The errors of the 400 name the missing ones.
 //
+// A deployment with `url_verification` posts a challenge to another `url` first, as at the creation. It has no signature, and no stored value of `headers`, `auth` and the key
+// of `tls`: a receiver that needs these values wants them again in the same request.
+//
 // Takes any type of body and a specified content type.
 //
 // Corresponds with PATCH /v1/tenants/{tenant}/endpoints/{endpoint} (the `ChangeEndpoint` operationId).
@@ -7249,6 +7305,9 @@ func (c *Client) ChangeEndpointWithBody(ctx context.Context, tenant TenantRef, e
 // Stored values of `headers`, `auth` and `tls` stay with the origin (scheme, host, port) of `url`. A change to another origin needs
 // each value of `headers`, the secret of `auth`, and certificate and key of `tls` again in the same request, or removes them:
 // a header by an empty text, `auth` by the type `none`, `tls` by `{}`. The errors of the 400 name the missing ones.
+//
+// A deployment with `url_verification` posts a challenge to another `url` first, as at the creation. It has no signature, and no stored value of `headers`, `auth` and the key
+// of `tls`: a receiver that needs these values wants them again in the same request.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -7851,7 +7910,9 @@ func (c *Client) ReplayEvent(ctx context.Context, tenant TenantRef, event EventR
 // then disabled, degraded, paused, healthy and quiet ones; among equals by `dead`, then by `failed`.
 //
 // The call makes one request for the list of the endpoints, two per hundred of them, and one for each endpoint,
-// whatever the `limit`: at most 511. Counts lag and lose successes as in the health of an endpoint.
+// whatever the `limit`: at most 511. For `waiting` it makes at most four more for each shard of at most 20 endpoints, the worst
+// first, that have parked deliveries, a circuit that is not closed, or failed attempts, with one more for each page of deliveries to count; the counting
+// ends after 2 s. Counts lag and lose successes as in the health of an endpoint.
 //
 // Corresponds with GET /v1/tenants/{tenant}/health (the `GetTenantHealth` operationId).
 func (c *Client) GetTenantHealth(ctx context.Context, tenant TenantRef, params *GetTenantHealthParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -12482,7 +12543,7 @@ type ClientWithResponsesInterface interface {
 
 	// GetHealthWithResponse Read the health of the pipeline
 	//
-	// The health of all deliveries. `retrying`, `parked`, `oldest_pending`, `last_hour` and `attention` cover at most 500
+	// The health of all deliveries. `retrying`, `parked`, its reasons, `oldest_pending`, `last_hour` and `attention` cover at most 500
 	// endpoints: endpoints with an open circuit or parked deliveries, and endpoints with attempts in the last 25
 	// hours. Counts may lag by a moment; queue depths come from SQS and may lag by a minute.
 	//
@@ -12773,6 +12834,9 @@ type ClientWithResponsesInterface interface {
 	// Only this response holds the signing secret, given or generated. No later response holds the secret. The endpoint
 	// receives every event of its types that is posted after this response.
 	//
+	// A deployment with `url_verification` (`GET /v1/tenants/{tenant}/egress`) first posts a challenge to the URL, see the webhook `challenge`: signed with the secret, and with the
+	// headers and the authentication of the request. Without the right answer the response is 422. At most 10 challenges a minute and tenant, else 429. A destination in AWS gets none.
+	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with POST /v1/tenants/{tenant}/endpoints (the `CreateEndpoint` operationId).
@@ -12782,6 +12846,9 @@ type ClientWithResponsesInterface interface {
 	//
 	// Only this response holds the signing secret, given or generated. No later response holds the secret. The endpoint
 	// receives every event of its types that is posted after this response.
+	//
+	// A deployment with `url_verification` (`GET /v1/tenants/{tenant}/egress`) first posts a challenge to the URL, see the webhook `challenge`: signed with the secret, and with the
+	// headers and the authentication of the request. Without the right answer the response is 422. At most 10 challenges a minute and tenant, else 429. A destination in AWS gets none.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -12814,6 +12881,9 @@ type ClientWithResponsesInterface interface {
 	// each value of `headers`, the secret of `auth`, and certificate and key of `tls` again in the same request, or removes them:
 	// a header by an empty text, `auth` by the type `none`, `tls` by `{}`. The errors of the 400 name the missing ones.
 	//
+	// A deployment with `url_verification` posts a challenge to another `url` first, as at the creation. It has no signature, and no stored value of `headers`, `auth` and the key
+	// of `tls`: a receiver that needs these values wants them again in the same request.
+	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with PATCH /v1/tenants/{tenant}/endpoints/{endpoint} (the `ChangeEndpoint` operationId).
@@ -12828,6 +12898,9 @@ type ClientWithResponsesInterface interface {
 	// Stored values of `headers`, `auth` and `tls` stay with the origin (scheme, host, port) of `url`. A change to another origin needs
 	// each value of `headers`, the secret of `auth`, and certificate and key of `tls` again in the same request, or removes them:
 	// a header by an empty text, `auth` by the type `none`, `tls` by `{}`. The errors of the 400 name the missing ones.
+	//
+	// A deployment with `url_verification` posts a challenge to another `url` first, as at the creation. It has no signature, and no stored value of `headers`, `auth` and the key
+	// of `tls`: a receiver that needs these values wants them again in the same request.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -13172,7 +13245,9 @@ type ClientWithResponsesInterface interface {
 	// then disabled, degraded, paused, healthy and quiet ones; among equals by `dead`, then by `failed`.
 	//
 	// The call makes one request for the list of the endpoints, two per hundred of them, and one for each endpoint,
-	// whatever the `limit`: at most 511. Counts lag and lose successes as in the health of an endpoint.
+	// whatever the `limit`: at most 511. For `waiting` it makes at most four more for each shard of at most 20 endpoints, the worst
+	// first, that have parked deliveries, a circuit that is not closed, or failed attempts, with one more for each page of deliveries to count; the counting
+	// ends after 2 s. Counts lag and lose successes as in the health of an endpoint.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -14639,6 +14714,8 @@ type CreateEndpointResult struct {
 	HTTPResponse *http.Response
 	// JSON201 the response for an HTTP 201 `application/json` response
 	JSON201 *EndpointWithSecret
+	// ApplicationproblemJSON422 the response for an HTTP 422 `application/problem+json` response
+	ApplicationproblemJSON422 *NotVerified
 	// Headers201 the parsed response headers for an HTTP 201 response
 	Headers201 *CreateEndpointResult201Headers
 }
@@ -14646,6 +14723,11 @@ type CreateEndpointResult struct {
 // GetJSON201 returns the response for an HTTP 201 `application/json` response
 func (r CreateEndpointResult) GetJSON201() *EndpointWithSecret {
 	return r.JSON201
+}
+
+// GetApplicationproblemJSON422 returns the response for an HTTP 422 `application/problem+json` response
+func (r CreateEndpointResult) GetApplicationproblemJSON422() *NotVerified {
+	return r.ApplicationproblemJSON422
 }
 
 // GetBody returns the raw response body bytes
@@ -14769,6 +14851,8 @@ type ChangeEndpointResult struct {
 	HTTPResponse *http.Response
 	// JSON200 the response for an HTTP 200 `application/json` response
 	JSON200 *Endpoint
+	// ApplicationproblemJSON422 the response for an HTTP 422 `application/problem+json` response
+	ApplicationproblemJSON422 *NotVerified
 	// Headers200 the parsed response headers for an HTTP 200 response
 	Headers200 *ChangeEndpointResult200Headers
 }
@@ -14776,6 +14860,11 @@ type ChangeEndpointResult struct {
 // GetJSON200 returns the response for an HTTP 200 `application/json` response
 func (r ChangeEndpointResult) GetJSON200() *Endpoint {
 	return r.JSON200
+}
+
+// GetApplicationproblemJSON422 returns the response for an HTTP 422 `application/problem+json` response
+func (r ChangeEndpointResult) GetApplicationproblemJSON422() *NotVerified {
+	return r.ApplicationproblemJSON422
 }
 
 // GetBody returns the raw response body bytes
@@ -16476,7 +16565,7 @@ func (c *ClientWithResponses) PutEventTypeWithResponse(ctx context.Context, pTyp
 
 // GetHealthWithResponse Read the health of the pipeline
 //
-// The health of all deliveries. `retrying`, `parked`, `oldest_pending`, `last_hour` and `attention` cover at most 500
+// The health of all deliveries. `retrying`, `parked`, its reasons, `oldest_pending`, `last_hour` and `attention` cover at most 500
 // endpoints: endpoints with an open circuit or parked deliveries, and endpoints with attempts in the last 25
 // hours. Counts may lag by a moment; queue depths come from SQS and may lag by a minute.
 //
@@ -16923,6 +17012,9 @@ func (c *ClientWithResponses) ListEndpointsWithResponse(ctx context.Context, ten
 // Only this response holds the signing secret, given or generated. No later response holds the secret. The endpoint
 // receives every event of its types that is posted after this response.
 //
+// A deployment with `url_verification` (`GET /v1/tenants/{tenant}/egress`) first posts a challenge to the URL, see the webhook `challenge`: signed with the secret, and with the
+// headers and the authentication of the request. Without the right answer the response is 422. At most 10 challenges a minute and tenant, else 429. A destination in AWS gets none.
+//
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
 // Corresponds with POST /v1/tenants/{tenant}/endpoints (the `CreateEndpoint` operationId).
@@ -16938,6 +17030,9 @@ func (c *ClientWithResponses) CreateEndpointWithBodyWithResponse(ctx context.Con
 //
 // Only this response holds the signing secret, given or generated. No later response holds the secret. The endpoint
 // receives every event of its types that is posted after this response.
+//
+// A deployment with `url_verification` (`GET /v1/tenants/{tenant}/egress`) first posts a challenge to the URL, see the webhook `challenge`: signed with the secret, and with the
+// headers and the authentication of the request. Without the right answer the response is 422. At most 10 challenges a minute and tenant, else 429. A destination in AWS gets none.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
@@ -16988,6 +17083,9 @@ func (c *ClientWithResponses) GetEndpointWithResponse(ctx context.Context, tenan
 // each value of `headers`, the secret of `auth`, and certificate and key of `tls` again in the same request, or removes them:
 // a header by an empty text, `auth` by the type `none`, `tls` by `{}`. The errors of the 400 name the missing ones.
 //
+// A deployment with `url_verification` posts a challenge to another `url` first, as at the creation. It has no signature, and no stored value of `headers`, `auth` and the key
+// of `tls`: a receiver that needs these values wants them again in the same request.
+//
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
 // Corresponds with PATCH /v1/tenants/{tenant}/endpoints/{endpoint} (the `ChangeEndpoint` operationId).
@@ -17008,6 +17106,9 @@ func (c *ClientWithResponses) ChangeEndpointWithBodyWithResponse(ctx context.Con
 // Stored values of `headers`, `auth` and `tls` stay with the origin (scheme, host, port) of `url`. A change to another origin needs
 // each value of `headers`, the secret of `auth`, and certificate and key of `tls` again in the same request, or removes them:
 // a header by an empty text, `auth` by the type `none`, `tls` by `{}`. The errors of the 400 name the missing ones.
+//
+// A deployment with `url_verification` posts a challenge to another `url` first, as at the creation. It has no signature, and no stored value of `headers`, `auth` and the key
+// of `tls`: a receiver that needs these values wants them again in the same request.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
@@ -17526,7 +17627,9 @@ func (c *ClientWithResponses) ReplayEventWithResponse(ctx context.Context, tenan
 // then disabled, degraded, paused, healthy and quiet ones; among equals by `dead`, then by `failed`.
 //
 // The call makes one request for the list of the endpoints, two per hundred of them, and one for each endpoint,
-// whatever the `limit`: at most 511. Counts lag and lose successes as in the health of an endpoint.
+// whatever the `limit`: at most 511. For `waiting` it makes at most four more for each shard of at most 20 endpoints, the worst
+// first, that have parked deliveries, a circuit that is not closed, or failed attempts, with one more for each page of deliveries to count; the counting
+// ends after 2 s. Counts lag and lose successes as in the health of an endpoint.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -18702,6 +18805,13 @@ func ParseCreateEndpointResult(rsp *http.Response) (*CreateEndpointResult, error
 		}
 		response.JSON201 = &dest
 
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 422:
+		var dest NotVerified
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON422 = &dest
+
 	}
 
 	switch {
@@ -18802,6 +18912,13 @@ func ParseChangeEndpointResult(rsp *http.Response) (*ChangeEndpointResult, error
 			return nil, err
 		}
 		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 422:
+		var dest NotVerified
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON422 = &dest
 
 	}
 

@@ -55,8 +55,8 @@ func (p *program) dev() *cobra.Command {
 		Use: "dev", Short: "Run Surehook in one process, in memory", Args: arguments,
 		Long: "Run the same API and the same deliveries without a deployment, for the development of receivers.\n" +
 			"All data is lost at the end, on Ctrl-C. The key is " + envKey + ", or the key of --key-file, or a new key.\n" +
-			"The settings of the portal and of the sign-in of people are the variables of the function manage, such as\n" +
-			"SUREHOOK_PORTAL_NAME and SUREHOOK_OIDC_ISSUER.",
+			"The settings of the portal, of the sign-in of people and of the proof of endpoints are the variables of the function\n" +
+			"manage, such as SUREHOOK_PORTAL_NAME, SUREHOOK_OIDC_ISSUER and SUREHOOK_OWNERSHIP=challenge.",
 	}
 	c.Flags().Uint16Var(&port, "port", devPort, "port on loopback; 0 chooses a free port")
 	c.Flags().StringVar(&level, "log", "warn", "least level of the log: debug, info, warn or error")
@@ -71,6 +71,9 @@ func (p *program) dev() *cobra.Command {
 			return usagef("%w", err)
 		}
 		if o.Validation, err = config.ForValidation(p.Lookup); err != nil {
+			return usagef("%w", err)
+		}
+		if o.Ownership, err = config.ForOwnership(p.Lookup); err != nil {
 			return usagef("%w", err)
 		}
 		if o.SignIn, err = config.ForSignIn(p.Lookup); err != nil {

@@ -3,6 +3,8 @@ package main
 import (
 	"cmp"
 	"context"
+	"crypto/rand"
+	"encoding/base64"
 	"errors"
 	"fmt"
 	"net"
@@ -21,6 +23,7 @@ const (
 	// removeTimeout limits the removal of the endpoint after Ctrl-C.
 	removeTimeout     = 10 * time.Second
 	readHeaderTimeout = 10 * time.Second
+	secretLength      = 32 // bytes of the secret of the created endpoint
 )
 
 // listening is the command line of listen.
@@ -41,7 +44,7 @@ func (p *program) listen() *cobra.Command {
 	c := &cobra.Command{
 		Use: "listen", Short: "Receive webhooks: verify, print, forward and answer", Args: arguments,
 		Long: "Receive webhooks for tests: verify and print each request, forward it when asked to, and answer.\n" +
-			"A request with a wrong signature is answered with 401 and not forwarded.\n" +
+			"A request with a wrong signature is answered with 401 and not forwarded. A challenge is answered.\n" +
 			"--subscribe creates an endpoint for this receiver, and deletes the endpoint at the end.",
 		Example: "  surehook listen --subscribe 'order.*' --forward http://127.0.0.1:8000/hooks\n" +
 			"  surehook listen --secret-file secret --answer 503,503,200",
@@ -108,15 +111,30 @@ func (p *program) runListen(ctx context.Context, l listening) error {
 	defer end()
 	r := &receiver{program: p, listening: l, verifier: v, json: s.Output == outputJSON, enough: end}
 	address := "http://" + listener.Addr().String()
+	secret := newSecret()
 	if len(l.subscribe) > 0 {
-		unsubscribe, err := r.subscribeAt(ctx, s, cmp.Or(l.public, address+"/"))
+		if r.verifier, err = verifierOf(secret); err != nil {
+			return err
+		}
+	}
+	served := make(chan error, 1)
+	go func() { served <- r.serve(ctx, listener) }()
+	if len(l.subscribe) > 0 { // the receiver may get a challenge already
+		unsubscribe, err := r.subscribeAt(ctx, s, cmp.Or(l.public, address+"/"), secret)
 		if err != nil {
 			return err
 		}
 		defer unsubscribe()
 	}
 	fmt.Fprintf(p.Err, "listening on %s, until Ctrl-C\n", address)
-	return r.serve(ctx, listener)
+	return <-served
+}
+
+// newSecret returns a random secret of an endpoint.
+func newSecret() string {
+	key := make([]byte, secretLength)
+	_, _ = rand.Read(key) // never fails
+	return "whsec_" + base64.StdEncoding.EncodeToString(key)
 }
 
 // serve answers requests until ctx ends. Ctrl-C is the normal way to end it.
@@ -138,7 +156,7 @@ func (r *receiver) serve(ctx context.Context, l net.Listener) error {
 }
 
 // subscribeAt creates an endpoint for the receiver, and returns a function that removes it.
-func (r *receiver) subscribeAt(ctx context.Context, s settings, address string) (unsubscribe func(), err error) {
+func (r *receiver) subscribeAt(ctx context.Context, s settings, address, secret string) (unsubscribe func(), err error) {
 	api, err := r.api(ctx, s)
 	if err != nil {
 		return nil, err
@@ -148,7 +166,7 @@ func (r *receiver) subscribeAt(ctx context.Context, s settings, address string) 
 		return nil, err
 	}
 	answer, err := api.CreateEndpointWithResponse(ctx, tenant, openapi.EndpointCreate{
-		Url: address, EventTypes: &r.subscribe, Description: new("surehook listen"),
+		Url: address, EventTypes: &r.subscribe, Description: new("surehook listen"), Secret: &secret,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("create the endpoint: %w", err)
@@ -160,10 +178,6 @@ func (r *receiver) subscribeAt(ctx context.Context, s settings, address string) 
 		if _, err := api.DeleteEndpointWithResponse(ctx, tenant, created.Id, nil); err != nil {
 			fmt.Fprintf(r.Err, "The endpoint stays: %s\ndelete it: surehook endpoints delete %s\n", describe(err), created.Id)
 		}
-	}
-	if r.verifier, err = verifierOf(created.Secret); err != nil {
-		unsubscribe()
-		return nil, &badAnswerError{err}
 	}
 	fmt.Fprintf(r.Err, "created the endpoint %s for %s of tenant %s\n", created.Id, address, tenant)
 	return unsubscribe, nil

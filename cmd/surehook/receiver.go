@@ -11,6 +11,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"surehook.example/surehook/verify"
 )
 
 // maxBody bounds a received body: a payload has 256 KiB at most.
@@ -44,7 +46,8 @@ type reception struct {
 	Answer   int             `json:"answer"`
 }
 
-// ServeHTTP verifies, forwards, prints and answers one request.
+// ServeHTTP verifies, forwards, prints and answers one request. It answers a challenge, and does
+// not print it.
 func (r *receiver) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	body, err := io.ReadAll(http.MaxBytesReader(w, req.Body, maxBody))
 	if err != nil {
@@ -68,6 +71,10 @@ func (r *receiver) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 		if err != nil {
 			got.Error = err.Error()
 		}
+	}
+	if answer := verify.Challenge(body); answer != nil && (got.Verified == nil || *got.Verified) {
+		_, _ = w.Write(answer) // fails when the sender disconnected
+		return
 	}
 	if r.delay > 0 && sleep(req.Context(), r.delay) != nil {
 		return // the sender disconnected

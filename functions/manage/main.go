@@ -18,15 +18,20 @@ import (
 	"surehook.example/surehook/internal/admin/endpoint"
 	"surehook.example/surehook/internal/admin/erasure"
 	"surehook.example/surehook/internal/admin/eventtype"
+	"surehook.example/surehook/internal/admin/ownership"
 	"surehook.example/surehook/internal/admin/preview"
 	"surehook.example/surehook/internal/admin/reject"
 	"surehook.example/surehook/internal/admin/search"
 	"surehook.example/surehook/internal/admin/status"
 	"surehook.example/surehook/internal/admin/tenant"
 	"surehook.example/surehook/internal/aws/apigateway"
+	"surehook.example/surehook/internal/aws/dynamo"
 	"surehook.example/surehook/internal/aws/kms"
+	"surehook.example/surehook/internal/aws/lambda"
 	"surehook.example/surehook/internal/aws/sqs"
 	"surehook.example/surehook/internal/config"
+	"surehook.example/surehook/internal/delivery/egress"
+	"surehook.example/surehook/internal/delivery/remote"
 	"surehook.example/surehook/internal/delivery/send"
 	"surehook.example/surehook/internal/emf"
 	"surehook.example/surehook/internal/hook"
@@ -73,6 +78,9 @@ func newHandler(cfg config.Manage, sdk aws.Config, log *slog.Logger) (any, error
 		PerHost:      cfg.EndpointsPerHost,
 		Now:          time.Now,
 	}
+	if cfg.Ownership != "" {
+		endpoints.Prover = prover(cfg, sdk, store)
+	}
 	reader := &status.Reader{
 		Endpoints: endpoints,
 		Circuits:  store,
@@ -102,6 +110,18 @@ func newHandler(cfg config.Manage, sdk aws.Config, log *slog.Logger) (any, error
 		Portal:   httpapi.Portal(cfg.Portal),
 		SignIn:   cfg.SignIn,
 	}, log)), nil
+}
+
+// prover returns the prover of receivers, which sends as deliver does.
+func prover(cfg config.Manage, sdk aws.Config, store *dynamo.Store) *ownership.Prover {
+	policy := wire.Policy(cfg.Egress)
+	sender := &send.Sender{Client: egress.NewClient(policy), Policy: policy, Tokens: send.NewTokens(), Transports: send.NewTransports(), UserAgent: names.UserAgent(), Now: time.Now}
+	senders := lambda.New(sdk, lambda.Config{
+		Regional: names.Sender(cfg.Environment), Regions: cfg.SenderRegions, Fixed: names.FixedSender(cfg.Environment),
+	})
+	return &ownership.Prover{
+		Limits: store, Sender: sender, Remote: &remote.Sender{Signer: sender, Invoker: senders, Now: time.Now}, Now: time.Now,
+	}
 }
 
 // envelopeOf returns the envelope with the name of the configuration.

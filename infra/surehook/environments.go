@@ -71,6 +71,10 @@ type Environment struct {
 	// beside those of hook.MaxEndpointsPerTenant and hook.MaxEndpointsPerURL.
 	EndpointsPerHost int
 
+	// Ownership is the proof that a new endpoint needs, and one whose URL changes: empty for
+	// none, or names.OwnershipChallenge.
+	Ownership string
+
 	// Traces is the destination of spans: empty for none, names.TracesXRay for
 	// X-Ray in the stack's region, or the https URL of an OTLP endpoint with its
 	// path, such as https://collector.example.com/v1/traces.

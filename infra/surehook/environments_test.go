@@ -79,6 +79,8 @@ func TestEnvironment_Validate(t *testing.T) {
 		{name: "profiles have little room", env: "prod", change: func(e *Environment) { e.SignatureProfiles = acmeProfiles + strings.Repeat(" ", 1024) }, want: "1024 is the most"},
 		{name: "new endpoints have known profiles", env: "prod", change: func(e *Environment) { e.Signatures = []string{"acme"} }, want: `"acme" is unknown`},
 		{name: "new endpoints have two profiles at most", env: "prod", change: func(e *Environment) { e.Signatures = []string{"github", "slack", "stripe"} }, want: "2 is the most"},
+		{name: "endpoints may need a proof", env: "prod", change: func(e *Environment) { e.Ownership = "challenge" }},
+		{name: "another proof is unknown", env: "prod", change: func(e *Environment) { e.Ownership = "dns" }, want: "is not challenge"},
 		{name: "endpoints per host may have a limit", env: "prod", change: func(e *Environment) { e.EndpointsPerHost = 1 }},
 		{name: "a limit of endpoints per host is no negative number", env: "prod", change: func(e *Environment) { e.EndpointsPerHost = -1 }, want: "per host"},
 		{name: "the portal has a name, a color and embedders", env: "prod", change: func(e *Environment) {

@@ -113,7 +113,8 @@ func grantReplay(role awsiam.Role, p FunctionsProps) {
 }
 
 // grantManage: store endpoints and keys, read deliveries and queue depths, send
-// the tokens of test events, enqueue circuit checks, and list and redrive rejects.
+// the tokens of test events, enqueue circuit checks, and list and redrive rejects; where
+// endpoints need a proof, send challenges from the senders.
 func grantManage(role awsiam.Role, p FunctionsProps) {
 	allow(role, "dynamodb:BatchGetItem", "dynamodb:DeleteItem", "dynamodb:GetItem",
 		"dynamodb:PutItem", "dynamodb:Query", "dynamodb:UpdateItem").on(p.Table.TableArn())
@@ -125,6 +126,9 @@ func grantManage(role awsiam.Role, p FunctionsProps) {
 	allow(role, "sqs:GetQueueAttributes", "sqs:SendMessage").on(queues.Events.QueueArn())
 	allow(role, "sqs:ChangeMessageVisibility", "sqs:DeleteMessage", "sqs:GetQueueAttributes", "sqs:ReceiveMessage").on(queues.Rejects.QueueArn())
 	allow(role, "kms:Encrypt").on(p.Secrets.Key.KeyArn())
+	if p.Environment.Ownership != "" {
+		grantSenders(role, p)
+	}
 }
 
 // grantAuthorize: find keys by hash, record the day of a key's last use, and

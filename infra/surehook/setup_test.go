@@ -129,7 +129,7 @@ func customised() Environment {
 	env.FixedZones = 2
 	env.Destinations = "/surehook/"
 	env.SignatureProfiles, env.Signatures = acmeProfiles, []string{"standard", "acme"}
-	env.EndpointsPerHost = 20
+	env.EndpointsPerHost, env.Ownership = 20, names.OwnershipChallenge
 	env.Concurrency.Ingest, env.Concurrency.Authorize = 12, 7
 	env.Domain = Domain{Name: "hooks.example.com", CertificateARN: "arn:aws:acm:eu-central-1:123456789012:certificate/1"}
 	env.SignIn = names.SignIn{

@@ -31,6 +31,7 @@ func (e Environment) Validate() error {
 	e.checkProfiles(&f)
 	f.add(e.Destinations != "" && !rolePath.MatchString(e.Destinations), `%q is not a path of roles, such as "/surehook/"`, e.Destinations)
 	f.add(e.EndpointsPerHost < 0, "%d endpoints per host: the limit is at least 1, or 0 for none", e.EndpointsPerHost)
+	f.add(e.Ownership != "" && e.Ownership != names.OwnershipChallenge, "ownership %q is not challenge", e.Ownership)
 	f.add(e.Retention < names.MinRetention, "retention of %v is less than %v", e.Retention, names.MinRetention)
 	f.add(e.Archive && !e.PointInTimeRecovery, "an archive needs the backups of point-in-time recovery, and point-in-time recovery is off")
 	if traces, err := url.Parse(e.Traces); e.Traces != "" && e.Traces != names.TracesXRay {

@@ -106,7 +106,7 @@ func replayEnv(p FunctionsProps) map[string]*string {
 }
 
 func manageEnv(p FunctionsProps) map[string]*string {
-	return withPublicURL(p, withProfiles(p.Environment, withDestinations(p, withPerHost(p, withAddresses(p, withSenders(p, withSignIn(p.Environment.SignIn, withPortal(p.Environment.Portal, withEgress(p.Environment, map[string]*string{
+	return withPublicURL(p, withProfiles(p.Environment, withDestinations(p, withEndpoints(p.Environment, withAddresses(p, withSenders(p, withSignIn(p.Environment.SignIn, withPortal(p.Environment.Portal, withEgress(p.Environment, map[string]*string{
 		names.EnvTable:              p.Table.TableName(),
 		names.EnvKey:                p.Secrets.Key.KeyArn(),
 		names.EnvLiveQueue:          p.Queues.Live.QueueUrl(),
@@ -127,10 +127,14 @@ func manageEnv(p FunctionsProps) map[string]*string {
 	})))))))))
 }
 
-// withPerHost adds the limit of endpoints per host, if there is one.
-func withPerHost(p FunctionsProps, variables map[string]*string) map[string]*string {
-	if most := p.Environment.EndpointsPerHost; most > 0 {
+// withEndpoints adds what new endpoints need: a place at their host and a proof, if there are such
+// settings.
+func withEndpoints(env Environment, variables map[string]*string) map[string]*string {
+	if most := env.EndpointsPerHost; most > 0 {
 		variables[names.EnvEndpointsPerHost] = jsii.String(strconv.Itoa(most))
+	}
+	if env.Ownership != "" {
+		variables[names.EnvOwnership] = &env.Ownership
 	}
 	return variables
 }

@@ -78,6 +78,9 @@ type Manage struct {
 	NewProfiles  []string // of a new endpoint that names none; nil: standard
 
 	EndpointsPerHost int // endpoints of a tenant with one host at most; 0: no limit
+
+	Ownership   string // names.OwnershipChallenge; empty: endpoints need no proof
+	Environment string // prefix of the senders' names
 }
 
 // Destinations are the destinations in AWS. The zero Destinations has none.
@@ -244,6 +247,9 @@ func ForManage(lookup Lookup) (Manage, error) {
 		NewProfiles:   r.list(names.EnvSignatures),
 
 		EndpointsPerHost: r.optionalCount(names.EnvEndpointsPerHost),
+
+		Ownership:   r.ownership(),
+		Environment: r.text(names.EnvEnvironment),
 	}
 	if c.Destinations.RolePath != "" {
 		c.Destinations.Principal = r.text(names.EnvPrincipal)
@@ -271,6 +277,12 @@ func ForValidation(lookup Lookup) (string, error) {
 	}
 	r := reader{lookup: lookup}
 	return r.validation(), r.err()
+}
+
+// ForOwnership reads the proof that endpoints need alone; empty for none.
+func ForOwnership(lookup Lookup) (string, error) {
+	r := reader{lookup: lookup}
+	return r.ownership(), r.err()
 }
 
 // ForBreaker reads the configuration of functions/breaker.
@@ -383,6 +395,15 @@ func (r *reader) envelope() string {
 	case names.EnvelopeStandard, names.EnvelopeRaw, "":
 	default:
 		r.faults = append(r.faults, fmt.Errorf("%s is %q, not standard or raw", names.EnvEnvelope, value))
+	}
+	return value
+}
+
+// ownership returns the proof that endpoints need; empty for none.
+func (r *reader) ownership() string {
+	value := r.optional(names.EnvOwnership)
+	if value != "" && value != names.OwnershipChallenge {
+		r.faults = append(r.faults, fmt.Errorf("%s is %q, not %s", names.EnvOwnership, value, names.OwnershipChallenge))
 	}
 	return value
 }

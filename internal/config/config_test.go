@@ -183,7 +183,7 @@ func TestFor_NamesEveryMissingVariable(t *testing.T) {
 			names.EnvTable, names.EnvKey, names.EnvLiveQueue, names.EnvCircuitsQueue, names.EnvRetention, names.EnvEgress,
 			names.EnvAPIHosts, names.EnvEventsQueue, names.EnvRejectsQueue,
 			names.EnvRetryQueue, names.EnvReplayQueue, names.EnvReplayJobsQueue, names.EnvDeadLettersQueue, names.EnvUndeliverable, names.EnvUndeliverableRetry,
-			names.EnvSlotQueue, names.EnvOverflowQueue, names.EnvCoalesceQueue,
+			names.EnvSlotQueue, names.EnvOverflowQueue, names.EnvCoalesceQueue, names.EnvEnvironment,
 		}},
 		{name: "breaker", read: func(l config.Lookup) error { _, err := config.ForBreaker(l); return err }, want: []string{
 			names.EnvTable, names.EnvRetryQueue, names.EnvReplayQueue, names.EnvSlotQueue, names.EnvOverflowQueue, names.EnvCoalesceQueue, names.EnvDeadLettersQueue, names.EnvCircuitsQueue,
@@ -391,6 +391,17 @@ func TestForManage_EndpointsPerHost(t *testing.T) {
 		env[names.EnvEndpointsPerHost] = value
 		if _, err := config.ForManage(lookup(env)); err == nil || !strings.Contains(err.Error(), names.EnvEndpointsPerHost) {
 			t.Errorf("ForManage(%q) = %v; want an error that names the variable", value, err)
+		}
+	}
+}
+
+func TestForOwnership(t *testing.T) {
+	t.Parallel()
+
+	for value, valid := range map[string]bool{"": true, "challenge": true, "Challenge": false, "dns": false} {
+		got, err := config.ForOwnership(lookup(map[string]string{names.EnvOwnership: value}))
+		if (err == nil) != valid || valid && got != value || !valid && !strings.Contains(err.Error(), names.EnvOwnership) {
+			t.Errorf("ForOwnership(%q) = %q, %v; want valid: %t", value, got, err, valid)
 		}
 	}
 }

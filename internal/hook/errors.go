@@ -14,6 +14,7 @@ type Code uint8
 const (
 	CodeInvalid       Code = iota + 1 // wrong input; repeating the call cannot help
 	CodeMismatch                      // an event that does not fit its event type
+	CodeUnverified                    // the receiver of a URL did not confirm that the endpoint is its own
 	CodeTooLarge                      // input past a size limit
 	CodeUnauthorized                  // unknown caller
 	CodeForbidden                     // known caller without permission, or past a limit
@@ -32,7 +33,7 @@ const (
 // String returns the code as it appears in the API and in logs.
 func (c Code) String() string {
 	return Names[Code]{
-		CodeInvalid: "invalid", CodeMismatch: "event_type_mismatch", CodeTooLarge: "too_large",
+		CodeInvalid: "invalid", CodeMismatch: "event_type_mismatch", CodeUnverified: "url_not_verified", CodeTooLarge: "too_large",
 		CodeUnauthorized: "unauthorized", CodeForbidden: "forbidden", CodeLoop: "loop", CodeNotFound: "not_found",
 		CodeConflict: "conflict", CodeStale: "precondition_failed", CodeInProgress: "in_progress",
 		CodeReplayed: "already_replayed", CodeTenantClosing: "tenant_closing", CodeThrottled: "throttled",

@@ -83,6 +83,9 @@ func (l TenantLimits) TooManyEndpoints() *Error {
 	return OverLimit(fmt.Sprintf("the tenant is limited to %d endpoints (endpoints)", l.Endpoints))
 }
 
+// SpentChallenges is Spend.Of of challenges to receivers.
+const SpentChallenges = "challenges"
+
 // Spend is a request to count events against a limit of events per second. It is the generic
 // cell rate algorithm (ITU-T I.371) with a burst of one second. The only stored state is the
 // tenant's next-free time: the time until which the limit is used up.
@@ -91,6 +94,7 @@ func (l TenantLimits) TooManyEndpoints() *Error {
 // for, and then keeps the tenant waiting until its own events are paid for. So every batch
 // passes eventually, and the mean rate stays below the limit.
 type Spend struct {
+	Of     string // what is counted, each with a next-free time of its own; empty: posted events
 	Now    time.Time
 	Latest time.Time     // the latest next-free time at which the events are still accepted
 	Cost   time.Duration // time that the events use up at the limit

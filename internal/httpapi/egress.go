@@ -36,6 +36,7 @@ type egressView struct {
 
 	Destinations *destinationsView `json:"destinations,omitzero"` // absent: the deployment sends HTTP only
 	Profiles     []profileView     `json:"signature_profiles"`
+	Verification bool              `json:"url_verification"` // receivers answer a challenge
 }
 
 // profileView is a signature profile. The profile standard has a name only.
@@ -79,5 +80,6 @@ func (h *manage) getEgress(context.Context, *call) (reply, error) {
 
 		Destinations: viewDestinations(h.Endpoints.Destinations),
 		Profiles:     viewProfiles(h.Endpoints.SignatureProfiles()),
+		Verification: h.Endpoints.Prover != nil,
 	}), nil
 }

@@ -1,6 +1,7 @@
 package httpapi_test
 
 import (
+	"context"
 	"encoding/json"
 	"strings"
 	"testing"
@@ -21,6 +22,43 @@ func TestEgress(t *testing.T) {
 	if w := b.do(t, reader, "GET", path, ""); w.Code != 200 || !strings.HasPrefix(w.Body.String(), `{"regions":[],"addresses":[],`) {
 		t.Errorf("GET = %d %s; want empty lists", w.Code, w.Body)
 	}
+}
+
+// confirming is a prover: only the receivers at example.com confirm.
+type confirming struct{}
+
+func (confirming) Prove(_ context.Context, e hook.Endpoint, _ string) error {
+	if strings.HasPrefix(e.URL, "https://example.com/") {
+		return nil
+	}
+	return &hook.Error{Code: hook.CodeUnverified, Message: "not its own", Fields: []hook.FieldError{{Field: "url", Message: "could not be verified"}}}
+}
+
+// A deployment may ask receivers: whoever does not confirm gets no endpoint, and the record of the
+// change says so.
+func TestEndpoints_verification(t *testing.T) {
+	t.Parallel()
+
+	b := setup(t)
+	b.create(t, `{"url":"https://example.com/","uid":"before"}`)
+	b.admin.Prover = confirming{}
+	if w := b.do(t, reader, "GET", "/v1/tenants/acme/egress", ""); !strings.Contains(w.Body.String(), `"url_verification":true`) {
+		t.Errorf("GET egress = %s; want url_verification", w.Body)
+	}
+	const refusal = `{"type":"about:blank","title":"Unprocessable Entity","status":422,"code":"url_not_verified","detail":"not its own","errors":[{"field":"url","message":"could not be verified"}]}`
+	if w := b.do(t, owner, "POST", endpoints, `{"url":"https://example.org/","uid":"theirs"}`); w.Code != 422 || w.Body.String() != refusal {
+		t.Errorf("POST = %d %s; want 422 %s", w.Code, w.Body, refusal)
+	}
+	if w := b.do(t, owner, "PATCH", endpoints+"/before", `{"url":"https://example.org/"}`); w.Code != 422 || w.Body.String() != refusal {
+		t.Errorf("PATCH = %d %s; want 422 %s", w.Code, w.Body, refusal)
+	}
+	if w := b.do(t, reader, "GET", endpoints, ""); strings.Contains(w.Body.String(), "example.org") {
+		t.Errorf("GET = %s; want no endpoint at the refused URL", w.Body)
+	}
+	if w := b.do(t, admin, "GET", "/v1/tenants/acme/audit", ""); strings.Count(w.Body.String(), `"outcome":"refused","code":"url_not_verified"`) != 2 {
+		t.Errorf("GET audit = %s; want two refusals", w.Body)
+	}
+	b.create(t, `{"url":"https://example.com/new","uid":"after"}`)
 }
 
 // An origin that the deployment does not have is refused, and the error names it, when an

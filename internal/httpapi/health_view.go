@@ -78,19 +78,20 @@ type latencyView struct {
 
 // pipelineView is the health of the pipeline.
 type pipelineView struct {
-	At           stamp             `json:"at"`
-	Complete     bool              `json:"complete"`
-	Queued       int               `json:"queued"`
-	Retrying     int               `json:"retrying"`
-	InFlight     int               `json:"in_flight"`
-	Parked       int               `json:"parked"`
-	Dead         int               `json:"dead"`
-	Oldest       *pendingView      `json:"oldest_pending,omitzero"`
-	OpenCircuits int               `json:"open_circuits"`
-	OpenByTenant []tenantCountView `json:"open_circuits_by_tenant"`
-	Attention    []attentionView   `json:"attention"`
-	LastHour     lastHourView      `json:"last_hour"`
-	Queues       queuesView        `json:"queues"`
+	At           stamp               `json:"at"`
+	Complete     bool                `json:"complete"`
+	Queued       int                 `json:"queued"`
+	Retrying     int                 `json:"retrying"`
+	InFlight     int                 `json:"in_flight"`
+	Parked       int                 `json:"parked"`
+	Reasons      map[hook.Reason]int `json:"parked_by_reason"` // of the oldest parked deliveries of each endpoint
+	Dead         int                 `json:"dead"`
+	Oldest       *pendingView        `json:"oldest_pending,omitzero"`
+	OpenCircuits int                 `json:"open_circuits"`
+	OpenByTenant []tenantCountView   `json:"open_circuits_by_tenant"`
+	Attention    []attentionView     `json:"attention"`
+	LastHour     lastHourView        `json:"last_hour"`
+	Queues       queuesView          `json:"queues"`
 }
 
 // tenantCountView is the number of a tenant's open circuits.
@@ -138,9 +139,6 @@ type depthView struct {
 }
 
 func viewEndpointHealth(h status.Health) endpointHealthView {
-	if h.Reasons == nil { // nil after a timeout
-		h.Reasons = map[hook.Reason]int{}
-	}
 	flags := h.Status.Gate.Review
 	timeout := h.Status.Endpoint.Timeout
 	if flags.Timeout > 0 {
@@ -159,12 +157,19 @@ func viewEndpointHealth(h status.Health) endpointHealthView {
 		Limits:       viewLimits(h.Status),
 		CircuitState: viewCircuitState(h.Status),
 		Deliveries: countsView{
-			Queued: int(math.Round(h.Queued)), Retrying: h.Waiting.Retrying, Parked: h.Waiting.Parked, Reasons: h.Reasons,
+			Queued: int(math.Round(h.Queued)), Retrying: h.Waiting.Retrying, Parked: h.Waiting.Parked, Reasons: viewReasons(h.Waiting.Reasons),
 			Dead: h.Dead, Delivered: h.Day.Delivered,
 		},
 		Complete: h.Complete,
 		Windows:  windowsView{Hour: viewWindow(h.Hour), Day: viewWindow(h.Day)},
 	}
+}
+
+func viewReasons(of map[hook.Reason]int) map[hook.Reason]int {
+	if of == nil {
+		return map[hook.Reason]int{}
+	}
+	return of
 }
 
 func viewLimits(s endpoint.Status) limitsView {
@@ -225,6 +230,7 @@ func viewPipeline(p status.Pipeline) pipelineView {
 		Retrying:     p.Waiting.Retrying,
 		InFlight:     p.InFlight(),
 		Parked:       p.Waiting.Parked,
+		Reasons:      viewReasons(p.Waiting.Reasons),
 		Dead:         p.Dead,
 		OpenByTenant: viewOpen(p.OpenCircuits),
 		Attention:    viewAttention(p.Attention),

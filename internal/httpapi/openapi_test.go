@@ -102,6 +102,9 @@ func TestDocument_statuses(t *testing.T) {
 		if r.Method == http.MethodPost && strings.HasSuffix(r.Path, "/events") {
 			want["422"] = "Mismatch"
 		}
+		if r.Change == "endpoint.create" || r.Change == "endpoint.change" {
+			want["422"] = "NotVerified"
+		}
 		if strings.HasSuffix(r.Path, "{delivery}/replay") {
 			want["409"] = "ReplayConflict"
 		}
@@ -189,6 +192,7 @@ func TestDocument_schemas(t *testing.T) {
 		"GatewayMessage":    true,                         // not ours
 		"OperationalEvent":  true,                         // compared in package dev
 		"CoalescedDocument": true, "CoalescedEvent": true, // the same
+		"Challenge": true, "ChallengeData": true, // the same
 	}
 	var walk func(s *openapi3.SchemaRef)
 	walk = func(s *openapi3.SchemaRef) {

@@ -52,7 +52,7 @@ func statusOf(c hook.Code) int {
 	switch c {
 	case hook.CodeInvalid:
 		return http.StatusBadRequest
-	case hook.CodeMismatch:
+	case hook.CodeMismatch, hook.CodeUnverified:
 		return http.StatusUnprocessableEntity
 	case hook.CodeTooLarge:
 		return http.StatusRequestEntityTooLarge

@@ -3,6 +3,7 @@ package httpapi
 import (
 	"context"
 	"fmt"
+	"math"
 	"strconv"
 	"time"
 
@@ -47,7 +48,17 @@ type tenantHealthView struct {
 	At        stamp                 `json:"at"`
 	Since     stamp                 `json:"since"`
 	Endpoints int                   `json:"endpoints"` // all, even those without a row
+	Waiting   waitingView           `json:"waiting"`
 	Data      []endpointSummaryView `json:"data"`
+}
+
+// waitingView counts the waiting deliveries of a tenant.
+type waitingView struct {
+	Complete bool                `json:"complete"`
+	Queued   int                 `json:"queued_estimate"`
+	Retrying int                 `json:"retrying"`
+	Parked   int                 `json:"parked"`
+	Reasons  map[hook.Reason]int `json:"parked_by_reason"` // of the oldest parked deliveries of each endpoint
 }
 
 // endpointSummaryView is an endpoint in the health of a tenant. Rates and durations without
@@ -98,7 +109,12 @@ func viewCondition(c condition.Condition) conditionView {
 
 // viewTenantHealth returns at most limit rows.
 func viewTenantHealth(h status.TenantHealth, limit int) tenantHealthView {
-	v := tenantHealthView{At: stamp(h.At), Since: stamp(h.Since), Endpoints: len(h.Endpoints)}
+	v := tenantHealthView{
+		At: stamp(h.At), Since: stamp(h.Since), Endpoints: len(h.Endpoints),
+		Waiting: waitingView{
+			Complete: h.Complete, Queued: int(math.Round(h.Queued)), Retrying: h.Waiting.Retrying, Parked: h.Waiting.Parked, Reasons: viewReasons(h.Waiting.Reasons),
+		},
+	}
 	v.Data = make([]endpointSummaryView, min(len(h.Endpoints), limit))
 	for i := range v.Data {
 		v.Data[i] = viewEndpointSummary(&h.Endpoints[i])

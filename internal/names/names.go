@@ -36,6 +36,7 @@ const (
 	EnvTraces                = "SUREHOOK_TRACES"                  // TracesXRay, or the URL of an OTLP endpoint
 	EnvValidation            = "SUREHOOK_VALIDATION"              // of events: off, warn or reject
 	EnvEndpointsPerHost      = "SUREHOOK_ENDPOINTS_PER_HOST"      // endpoints of a tenant with one host at most; unset for no limit
+	EnvOwnership             = "SUREHOOK_OWNERSHIP"               // OwnershipChallenge; unset for endpoints without proof
 	EnvPortalName            = "SUREHOOK_PORTAL_NAME"             // title of the portal; unset for Surehook's
 	EnvPortalAccent          = "SUREHOOK_PORTAL_ACCENT"           // color of the portal, "#" and six hexadecimal digits; unset for Surehook's
 	EnvPortalLogo            = "SUREHOOK_PORTAL_LOGO"             // logo of the portal, an https URL or a data URL; unset for Surehook's
@@ -83,6 +84,10 @@ const (
 	EgressPublic   = "public"   // https to public addresses only
 	EgressLoopback = "loopback" // also http and loopback addresses, for the local stack only
 )
+
+// OwnershipChallenge is the value of EnvOwnership: the receiver of an endpoint answers a
+// challenge before the endpoint is stored.
+const OwnershipChallenge = "challenge"
 
 // Values of EnvValidation.
 const (

@@ -16,6 +16,7 @@ import (
 	"surehook.example/surehook/internal/admin/endpoint"
 	"surehook.example/surehook/internal/admin/erasure"
 	"surehook.example/surehook/internal/admin/eventtype"
+	"surehook.example/surehook/internal/admin/ownership"
 	"surehook.example/surehook/internal/admin/person"
 	"surehook.example/surehook/internal/admin/preview"
 	"surehook.example/surehook/internal/admin/reject"
@@ -105,6 +106,12 @@ func newProcess(o Options, address string) (*process, error) {
 	policy := egress.Policy{Loopback: true, Own: []string{address, strings.Replace(address, "127.0.0.1", "localhost", 1)}}
 	p.wireDelivery(policy)
 	p.wireManagement(policy)
+	if o.Ownership != "" {
+		sender := &send.Sender{Client: egress.NewClient(policy), Policy: policy, Tokens: send.NewTokens(), Transports: send.NewTransports(), UserAgent: names.UserAgent(), Now: time.Now}
+		p.admin.Endpoints.Prover = &ownership.Prover{
+			Limits: p.store, Sender: sender, Remote: &remote.Sender{Signer: sender, Invoker: senders(sender), Now: time.Now}, Now: time.Now,
+		}
+	}
 	p.admin.Portal, p.admin.SignIn = o.Portal, o.SignIn
 	return p, nil
 }

@@ -30,6 +30,7 @@ type Options struct {
 	Log  *slog.Logger // the functions' log; nil for none
 
 	Validation string         // of events: off, warn or reject; empty for off
+	Ownership  string         // names.OwnershipChallenge; empty: endpoints need no proof
 	Portal     httpapi.Portal // appearance of the portal; may be zero
 	SignIn     names.SignIn   // of people; zero for API keys alone
 }

@@ -26,7 +26,13 @@ type world struct {
 func newWorld(t *testing.T) *world {
 	t.Helper()
 
-	s, err := dev.Start(t.Context(), dev.Options{})
+	return newWorldWith(t, dev.Options{})
+}
+
+func newWorldWith(t *testing.T, o dev.Options) *world {
+	t.Helper()
+
+	s, err := dev.Start(t.Context(), o)
 	if err != nil {
 		t.Fatal(err)
 	}

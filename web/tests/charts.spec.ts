@@ -231,14 +231,35 @@ test('what waits is one bar by reason', async ({ page, backend, receiver, tenant
   await expect(page.getByText('Nothing is waiting.')).toBeVisible()
   await backend.settled(tenant, await backend.event(tenant, 'order.paid', {}), 'retrying')
   await backend.settled(tenant, await backend.event(tenant, 'order.paid', {}), 'parked')
-  await page.goto(`${backend.address}/console/t/${tenant}/endpoints/${endpoint}`)
   const waiting = card(page, 'Waiting')
-  await expect(figure(waiting, 'Retrying')).toContainText('1')
-  await expect(figure(waiting, 'Endpoint failing')).toContainText('1')
-  await expect(waiting.locator('.bar span')).toHaveCount(2)
-  await figure(waiting, 'Endpoint failing').getByRole('link').click()
-  await expect(page).toHaveURL(/state=parked/)
-  await expect(page.getByRole('link', { name: 'order.paid' })).toHaveCount(1)
+  for (const path of [`/t/${tenant}/endpoints/${endpoint}`, `/t/${tenant}`]) {
+    await page.goto(`${backend.address}/console${path}`)
+    await expect(figure(waiting, 'Retrying')).toContainText('1')
+    await expect(figure(waiting, 'Endpoint failing')).toContainText('1')
+    await expect(waiting.locator('.bar span')).toHaveCount(2)
+    await accessible(page)
+    await figure(waiting, 'Endpoint failing').getByRole('link').click()
+    await expect(page).toHaveURL(/state=parked/)
+    await expect(page.getByRole('link', { name: 'order.paid' })).toHaveCount(1)
+  }
+  await page.goto(`${backend.address}/console`)
+  await expect(figure(waiting, 'Endpoint failing')).toBeVisible()
+})
+
+test('the waiting of a tenant says that it is a lower bound', async ({ page, backend, receiver, tenant }) => {
+  await backend.endpoint(tenant, { url: receiver.url('/hook') })
+  const waiting = { complete: false, queued_estimate: 3, retrying: 4210, parked: 52_000, parked_by_reason: { paused: 100, rate: 80, in_flight: 15 } }
+  await page.route((url) => url.pathname === `/v1/tenants/${tenant}/health`, async (route) => {
+    const response = await route.fetch()
+    await route.fulfill({ response, json: { ...(await response.json()), waiting } })
+  })
+  await signIn(page, backend, `/t/${tenant}`)
+  await expect(card(page, 'Waiting')).toContainText('At least: the 20 endpoints that need attention most are counted')
+  await expect(figure(card(page, 'Waiting'), 'Other reasons')).toContainText('51,805')
+  for (const width of [1440, 1024, 390]) {
+    await page.setViewportSize({ width, height: 900 })
+    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(width)
+  }
 })
 
 test('charts fit every width without a collision, in light and dark', async ({ page, backend, receiver, tenant }) => {

@@ -25,6 +25,8 @@ for (const [page, path] of [['overview of the tenant', ''], ['list of endpoints'
     await expect(tone(rows.nth(1), 'Healthy')).toHaveClass('badge good')
     await expect(tone(rows.nth(2), 'Quiet')).toHaveClass('badge calm')
     await expect(rows.nth(0).locator('.good')).toHaveCount(0)
+    await expect(rows.nth(0).getByRole('img', { name: 'Last 24 hours: Delivered 0, Failed attempts 1, Dead 1' })).toBeVisible()
+    await expect(rows.nth(1).getByRole('img', { name: 'Last 24 hours: Delivered 1, Failed attempts 0, Dead 0' })).toBeVisible()
     await accessible(page)
   })
 }

@@ -281,6 +281,9 @@ export interface paths {
          * Create an endpoint
          * @description Only this response holds the signing secret, given or generated. No later response holds the secret. The endpoint
          *     receives every event of its types that is posted after this response.
+         *
+         *     A deployment with `url_verification` (`GET /v1/tenants/{tenant}/egress`) first posts a challenge to the URL, see the webhook `challenge`: signed with the secret, and with the
+         *     headers and the authentication of the request. Without the right answer the response is 422. At most 10 challenges a minute and tenant, else 429. A destination in AWS gets none.
          */
         post: operations["createEndpoint"];
         delete?: never;
@@ -322,6 +325,9 @@ export interface paths {
          *     Stored values of `headers`, `auth` and `tls` stay with the origin (scheme, host, port) of `url`. A change to another origin needs
          *     each value of `headers`, the secret of `auth`, and certificate and key of `tls` again in the same request, or removes them:
          *     a header by an empty text, `auth` by the type `none`, `tls` by `{}`. The errors of the 400 name the missing ones.
+         *
+         *     A deployment with `url_verification` posts a challenge to another `url` first, as at the creation. It has no signature, and no stored value of `headers`, `auth` and the key
+         *     of `tls`: a receiver that needs these values wants them again in the same request.
          */
         patch: operations["changeEndpoint"];
         trace?: never;
@@ -1033,7 +1039,9 @@ export interface paths {
          *     then disabled, degraded, paused, healthy and quiet ones; among equals by `dead`, then by `failed`.
          *
          *     The call makes one request for the list of the endpoints, two per hundred of them, and one for each endpoint,
-         *     whatever the `limit`: at most 511. Counts lag and lose successes as in the health of an endpoint.
+         *     whatever the `limit`: at most 511. For `waiting` it makes at most four more for each shard of at most 20 endpoints, the worst
+         *     first, that have parked deliveries, a circuit that is not closed, or failed attempts, with one more for each page of deliveries to count; the counting
+         *     ends after 2 s. Counts lag and lose successes as in the health of an endpoint.
          */
         get: operations["getTenantHealth"];
         put?: never;
@@ -1149,7 +1157,7 @@ export interface paths {
         };
         /**
          * Read the health of the pipeline
-         * @description The health of all deliveries. `retrying`, `parked`, `oldest_pending`, `last_hour` and `attention` cover at most 500
+         * @description The health of all deliveries. `retrying`, `parked`, its reasons, `oldest_pending`, `last_hour` and `attention` cover at most 500
          *     endpoints: endpoints with an open circuit or parked deliveries, and endpoints with attempts in the last 25
          *     hours. Counts may lag by a moment; queue depths come from SQS and may lag by a minute.
          *
@@ -1699,6 +1707,28 @@ export interface webhooks {
         patch?: never;
         trace?: never;
     };
+    challenge: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Confirm an endpoint
+         * @description What the receiver of a new endpoint gets, and of another URL of an endpoint, before anything is stored: in deployments with `url_verification` only. `X-Webhook-Event` is
+         *     `surehook.challenge`. The challenge of a new endpoint is signed with its secret: give the secret in the creation, and your receiver can verify the signature before it
+         *     answers. The challenge of a change has no signature, and no headers of a signature. There is one attempt.
+         */
+        post: operations["receiveChallenge"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
 }
 export interface components {
     schemas: {
@@ -1734,7 +1764,7 @@ export interface components {
             title: string;
             status: number;
             /** @enum {string} */
-            code: "invalid" | "too_large" | "unauthorized" | "forbidden" | "loop" | "not_found" | "method_not_allowed" | "conflict" | "precondition_failed" | "event_type_mismatch" | "in_progress" | "already_replayed" | "tenant_closing" | "throttled" | "unavailable" | "internal";
+            code: "invalid" | "too_large" | "unauthorized" | "forbidden" | "loop" | "not_found" | "method_not_allowed" | "conflict" | "precondition_failed" | "event_type_mismatch" | "url_not_verified" | "in_progress" | "already_replayed" | "tenant_closing" | "throttled" | "unavailable" | "internal";
             /** @description A sentence for humans. */
             detail: string;
             errors?: components["schemas"]["FieldError"][];
@@ -2967,7 +2997,8 @@ export interface components {
          *           "name": "standard",
          *           "warnings": []
          *         }
-         *       ]
+         *       ],
+         *       "url_verification": false
          *     }
          */
         Egress: {
@@ -2978,6 +3009,8 @@ export interface components {
             destinations?: components["schemas"]["EgressDestinations"];
             /** @description For `signature_profiles` of an endpoint: Surehook's and the deployment's. */
             signature_profiles: components["schemas"]["SignatureProfile"][];
+            /** @description true: a receiver must answer a challenge before an endpoint with its URL is stored. */
+            url_verification: boolean;
         };
         /**
          * @description What is signed, and the headers that tell the receiver. The profile standard is Standard Webhooks, and has a name only.
@@ -3641,6 +3674,16 @@ export interface components {
          *       "at": "2026-11-21T09:30:00.000Z",
          *       "since": "2026-11-20T09:00:00.000Z",
          *       "endpoints": 2,
+         *       "waiting": {
+         *         "complete": true,
+         *         "queued_estimate": 2,
+         *         "retrying": 41,
+         *         "parked": 230,
+         *         "parked_by_reason": {
+         *           "circuit_open": 100,
+         *           "rate": 12
+         *         }
+         *       },
          *       "data": [
          *         {
          *           "endpoint_id": "ep_4n8k2r7w1q5t9x3z",
@@ -3700,8 +3743,36 @@ export interface components {
             since: components["schemas"]["Time"];
             /** @description The number of the tenant's endpoints, also of those past the limit. */
             endpoints: number;
+            waiting: components["schemas"]["TenantWaiting"];
             /** @description The worst first. */
             data: components["schemas"]["EndpointSummary"][];
+        };
+        /**
+         * @description The waiting deliveries of a tenant.
+         * @example {
+         *       "complete": true,
+         *       "queued_estimate": 2,
+         *       "retrying": 41,
+         *       "parked": 230,
+         *       "parked_by_reason": {
+         *         "circuit_open": 100,
+         *         "rate": 12
+         *       }
+         *     }
+         */
+        TenantWaiting: {
+            /** @description false: retrying and parked are lower bounds, because more than 20 endpoints can have waiting deliveries, or because there are more deliveries than countable in 2 s. */
+            complete: boolean;
+            /** @description An estimate: the mean number of deliveries that waited in a queue for the first attempt, over the current clock hour and the hour before. */
+            queued_estimate: number;
+            /** @description The number of deliveries with a planned next attempt. */
+            retrying: number;
+            /** @description The number of parked deliveries. */
+            parked: number;
+            /** @description The reasons of the 100 oldest parked deliveries of each endpoint: paused, disabled, circuit_open, in_flight, rate, throttled. New reasons may be added. */
+            parked_by_reason: {
+                [key: string]: number;
+            };
         };
         /** @description An endpoint in the health of its tenant. The counts cover the 25 clock hours. */
         EndpointSummary: {
@@ -3990,6 +4061,30 @@ export interface components {
             delivery_id?: components["schemas"]["DeliveryID"];
         };
         /**
+         * @example {
+         *       "type": "surehook.challenge",
+         *       "timestamp": "2026-11-21T09:30:00.000Z",
+         *       "data": {
+         *         "challenge": "K7QXBN5PZ4M3TWJ2VHDR6YLCAE"
+         *       }
+         *     }
+         */
+        Challenge: {
+            /** @constant */
+            type: "surehook.challenge";
+            timestamp: components["schemas"]["Time"];
+            data: components["schemas"]["ChallengeData"];
+        };
+        /**
+         * @example {
+         *       "challenge": "K7QXBN5PZ4M3TWJ2VHDR6YLCAE"
+         *     }
+         */
+        ChallengeData: {
+            /** @description Random text, for one answer. */
+            challenge: string;
+        };
+        /**
          * @description The body of an operational event. New fields and types may be added.
          * @example {
          *       "event_type": "surehook.circuit.opened",
@@ -4150,6 +4245,9 @@ export interface components {
          *       "retrying": 41,
          *       "in_flight": 6,
          *       "parked": 230,
+         *       "parked_by_reason": {
+         *         "circuit_open": 100
+         *       },
          *       "dead": 2,
          *       "oldest_pending": {
          *         "delivery_id": "dlv_01jb2z8v9kfq6t3m5n7p9r1s2w_4n8k2r7w1q5t9x3z_1",
@@ -4263,6 +4361,10 @@ export interface components {
             in_flight: number;
             /** @description The number of parked deliveries. */
             parked: number;
+            /** @description The reasons of the 100 oldest parked deliveries of each endpoint: paused, disabled, circuit_open, in_flight, rate, throttled. New reasons may be added. */
+            parked_by_reason: {
+                [key: string]: number;
+            };
             /** @description The number of dead deliveries of any age, of at most 500 endpoints: with a circuit that is not closed, with parked deliveries, or with attempts in the last 25 clock hours. Counted from records; a lower bound if complete is false. */
             dead: number;
             oldest_pending?: components["schemas"]["PendingDelivery"];
@@ -4728,6 +4830,30 @@ export interface components {
                  *         {
                  *           "field": "payload/total",
                  *           "message": "got number, want string"
+                 *         }
+                 *       ]
+                 *     }
+                 */
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description The receiver at the URL did not answer the challenge, in deployments with `url_verification`. The error of `url` says why. Nothing was stored; the same request may succeed later. */
+        NotVerified: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "type": "about:blank",
+                 *       "title": "Unprocessable Entity",
+                 *       "status": 422,
+                 *       "code": "url_not_verified",
+                 *       "detail": "the receiver did not confirm that the endpoint is its own",
+                 *       "errors": [
+                 *         {
+                 *           "field": "url",
+                 *           "message": "could not be verified: the endpoint answered 404 Not Found"
                  *         }
                  *       ]
                  *     }
@@ -5577,6 +5703,7 @@ export interface operations {
             404: components["responses"]["NotFound"];
             409: components["responses"]["Conflict"];
             413: components["responses"]["TooLarge"];
+            422: components["responses"]["NotVerified"];
             429: components["responses"]["Throttled"];
             500: components["responses"]["Internal"];
             503: components["responses"]["Unavailable"];
@@ -5720,6 +5847,7 @@ export interface operations {
             409: components["responses"]["Conflict"];
             412: components["responses"]["Stale"];
             413: components["responses"]["TooLarge"];
+            422: components["responses"]["NotVerified"];
             429: components["responses"]["Throttled"];
             500: components["responses"]["Internal"];
             503: components["responses"]["Unavailable"];
@@ -8348,6 +8476,103 @@ export interface operations {
             };
             /** @description Retried, as are 408, 425 and a missing answer: each event by its own plan. */
             "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    receiveChallenge: {
+        parameters: {
+            query?: never;
+            header: {
+                /**
+                 * @description The id of the event, equal in every attempt and replay. Profile standard.
+                 * @example evt_01jb2z8v9kfq6t3m5n7p9r1s2w
+                 */
+                "webhook-id"?: string;
+                /**
+                 * @description The time of the attempt in Unix seconds. Profile standard.
+                 * @example 1795253400
+                 */
+                "webhook-timestamp"?: string;
+                /**
+                 * @description One signature per active key, separated by spaces: v1, and the base64 of HMAC-SHA256, or v1a, and the base64 of ed25519, each of id.timestamp.body. Profile standard.
+                 * @example v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4=
+                 */
+                "webhook-signature"?: string;
+                /**
+                 * @description The id of the event. Profile classic.
+                 * @example evt_01jb2z8v9kfq6t3m5n7p9r1s2w
+                 */
+                "X-Webhook-Id"?: string;
+                /**
+                 * @description The time of the attempt in Unix seconds. Profile classic.
+                 * @example 1795253400
+                 */
+                "X-Webhook-Timestamp"?: string;
+                /**
+                 * @description sha256= and the hex HMAC-SHA256 of the body, under the newest v1 secret. Profile classic.
+                 * @example sha256=7d38cdd689735b008b3c702edd92eea23791c5f6e0f5b4a3c2b6d2b3f0a0b1c2
+                 */
+                "X-Webhook-Signature"?: string;
+                /**
+                 * @description The id of the event. Profile classic.
+                 * @example evt_01jb2z8v9kfq6t3m5n7p9r1s2w
+                 */
+                "X-Event-Id"?: string;
+                /**
+                 * @description The idempotency key of the post, or the id of the event without a key. Profile classic.
+                 * @example order-1042-paid
+                 */
+                "X-Idempotency-Key"?: string;
+                /**
+                 * @description The type of the event.
+                 * @example order.paid
+                 */
+                "X-Webhook-Event": string;
+                /**
+                 * @description The id of the delivery.
+                 * @example dlv_01jb2z8v9kfq6t3m5n7p9r1s2w_4n8k2r7w1q5t9x3z_1
+                 */
+                "X-Webhook-Delivery": string;
+                /**
+                 * @description The number of the attempt, from 1.
+                 * @example 1
+                 */
+                "X-Webhook-Attempt": string;
+                /**
+                 * @description W3C Trace Context: the header of the post, or a trace with the id of the event.
+                 * @example 00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01
+                 */
+                traceparent: string;
+                /**
+                 * @description Surehook/ and the version.
+                 * @example Surehook/0.1.0
+                 */
+                "User-Agent": string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Challenge"];
+            };
+        };
+        responses: {
+            /** @description Any 2xx with the challenge within 5 s, or the timeout of the endpoint if that is shorter, without a redirect: the endpoint is stored. The first 1,000 bytes of the body count. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ChallengeData"];
+                };
+            };
+            /** @description Any other answer: the endpoint is not stored, or keeps its URL. */
+            default: {
                 headers: {
                     [name: string]: unknown;
                 };

@@ -22,11 +22,15 @@ const maxChangeAttempts = 3
 // any. The uid cannot be changed. Changed limits apply at once to the parked deliveries: Change
 // starts their release. After an error of the release, the endpoint is changed.
 //
-// Errors: CodeInvalid names the wrong fields; CodeStale if the endpoint has
-// another version; CodeConflict after 3 version conflicts; CodeForbidden if the tenant has
-// hook.MaxEndpointsPerURL endpoints with the new URL, or PerHost with its host.
+// With a Prover, the receiver at another URL is asked before the change is stored.
+//
+// Errors: CodeInvalid names the wrong fields; CodeUnverified if the receiver at another URL does
+// not confirm; CodeStale if the endpoint has another version; CodeConflict after 3 version
+// conflicts; CodeForbidden if the tenant has hook.MaxEndpointsPerURL endpoints with the new URL,
+// or PerHost with its host.
 func (a *Admin) Change(ctx context.Context, tenant hook.TenantID, ref string, version int64, f Fields) (hook.Endpoint, error) {
-	var limited bool // the limits differ
+	var limited bool  // the limits differ
+	var proved string // the URL whose receiver has confirmed: not asked again after a version conflict
 	e, err := a.change(ctx, tenant, ref, version, func(e *hook.Endpoint) (bool, error) {
 		before := *e
 		errs, err := a.apply(ctx, f, e)
@@ -45,6 +49,12 @@ func (a *Admin) Change(ctx context.Context, tenant hook.TenantID, ref string, ve
 		}
 		if same(before, *e) {
 			return false, nil
+		}
+		if e.URL != proved {
+			if err := a.prove(ctx, before, *e, ""); err != nil {
+				return false, err
+			}
+			proved = e.URL
 		}
 		if err := a.sealHeaders(ctx, e); err != nil {
 			return false, err

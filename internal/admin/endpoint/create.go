@@ -16,10 +16,12 @@ import (
 // Every endpoint has a v1 secret, even with scheme v1a alone, so a later change
 // can add scheme v1. Scheme v1a makes Create generate a key pair.
 //
-// Errors: CodeInvalid names the wrong fields; CodeConflict when the uid is
-// taken or the tenant has hook.MaxEndpointsPerTenant endpoints; CodeForbidden
-// when the tenant has hook.MaxEndpointsPerURL endpoints with the URL, or PerHost with its
-// host.
+// With a Prover, the receiver is asked before anything is stored.
+//
+// Errors: CodeInvalid names the wrong fields; CodeUnverified if the receiver does not confirm;
+// CodeConflict when the uid is taken or the tenant has hook.MaxEndpointsPerTenant endpoints;
+// CodeForbidden when the tenant has hook.MaxEndpointsPerURL endpoints with the URL, or PerHost
+// with its host.
 func (a *Admin) Create(ctx context.Context, tenant hook.TenantID, f Fields, secret string) (hook.Endpoint, string, error) {
 	now := a.now()
 	e := hook.Endpoint{
@@ -49,6 +51,9 @@ func (a *Admin) Create(ctx context.Context, tenant hook.TenantID, f Fields, secr
 		return hook.Endpoint{}, "", hook.Invalid(errs...)
 	}
 
+	if err := a.prove(ctx, hook.Endpoint{}, e, secret); err != nil {
+		return hook.Endpoint{}, "", err
+	}
 	sealed, err := a.sealSecret(ctx, e, secret)
 	if err != nil {
 		return hook.Endpoint{}, "", fmt.Errorf("create endpoint %s: %w", e.ID, err)

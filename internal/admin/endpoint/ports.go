@@ -56,6 +56,15 @@ type History interface {
 	Notifications(ctx context.Context, endpoint hook.EndpointID, cursor string, limit int) (page []hook.Notification, next string, err error)
 }
 
+// Prover asks receivers whether they want an endpoint. ownership.Prover implements Prover.
+type Prover interface {
+	// Prove asks the receiver at the URL, with the headers, the authentication and the TLS
+	// settings that e has in clear. The request is signed with the v1 secret, if given.
+	// CodeUnverified names the url when the receiver does not confirm; CodeThrottled after too
+	// many questions of the tenant.
+	Prove(ctx context.Context, e hook.Endpoint, secret string) error
+}
+
 // Vault encrypts signing secrets, header values and secrets of the authentication.
 type Vault interface {
 	// Seal encrypts the text form of a secret. The result opens only for the same

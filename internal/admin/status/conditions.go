@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"sync"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -12,6 +13,7 @@ import (
 	"surehook.example/surehook/internal/hook"
 	"surehook.example/surehook/internal/rule/circuit"
 	"surehook.example/surehook/internal/rule/condition"
+	"surehook.example/surehook/internal/rule/review"
 	"surehook.example/surehook/internal/rule/stats"
 )
 
@@ -36,15 +38,29 @@ type HourSummary struct {
 	Failed          int // attempts
 }
 
+// Limits of the waiting deliveries of a tenant.
+const (
+	maxWaiting     = 20              // endpoints
+	waitingTimeout = 2 * time.Second // the rest of the answer should not wait for a long count
+)
+
 // TenantHealth is the health of all endpoints of a tenant.
 type TenantHealth struct {
 	At, Since time.Time // Since is the start of the first hour
 	Endpoints []EndpointSummary
+	Queued    float64 // mean number of queued deliveries over the current clock hour and the hour before
+	Waiting   Waiting // of the worst maxWaiting endpoints that can have waiting deliveries
+	Complete  bool    // false: Waiting is a lower bound, after a timeout or with more such endpoints
 }
 
 // TenantHealth returns the health of the tenant's endpoints, ordered by harm. It makes one
 // request for the list of endpoints, two per 100 endpoints, and one per endpoint. A tenant has at
 // most hook.MaxEndpointsPerTenant endpoints.
+//
+// The call then counts the waiting deliveries of at most maxWaiting endpoints: of those
+// with parked deliveries, an open circuit, or failed attempts. It makes at most four
+// requests for each shard of each of them, a request per page of a count, and ends after
+// waitingTimeout.
 func (r *Reader) TenantHealth(ctx context.Context, tenant hook.TenantID) (TenantHealth, error) {
 	now := r.now()
 	h := TenantHealth{At: now, Since: judgedSince(now)}
@@ -61,6 +77,7 @@ func (r *Reader) TenantHealth(ctx context.Context, tenant hook.TenantID) (Tenant
 		return TenantHealth{}, fmt.Errorf("read circuits of tenant %s: %w", tenant, err)
 	}
 	h.Endpoints = make([]EndpointSummary, len(endpoints))
+	queued := make([]float64, len(endpoints))
 	group, grouped := errgroup.WithContext(ctx)
 	group.SetLimit(concurrentReads)
 	for i, e := range endpoints {
@@ -73,15 +90,43 @@ func (r *Reader) TenantHealth(ctx context.Context, tenant hook.TenantID) (Tenant
 			if !known {
 				record = gate.NewRecord(tenant, e.ID)
 			}
-			h.Endpoints[i] = summary(e, record.Circuit, hours)
+			h.Endpoints[i], queued[i] = summary(e, record.Circuit, hours), queuedIn(review.Recent(hours, now), now)
 			return nil
 		})
 	}
 	if err := group.Wait(); err != nil {
 		return TenantHealth{}, err //nolint:wrapcheck // the functions name the operation
 	}
+	for _, n := range queued {
+		h.Queued += n
+	}
 	slices.SortStableFunc(h.Endpoints, func(a, b EndpointSummary) int { return condition.Compare(a.Harm, b.Harm) })
-	return h, nil
+	return h, r.addWaiting(ctx, &h, records)
+}
+
+// addWaiting counts the waiting deliveries of the endpoints, which are sorted by harm.
+func (r *Reader) addWaiting(ctx context.Context, h *TenantHealth, records map[hook.EndpointID]gate.Record) error {
+	var targets []hook.Target
+	for i := range h.Endpoints {
+		e := &h.Endpoints[i]
+		if records[e.Endpoint.ID].Waiting || e.Circuit != circuit.Closed || e.Failed > 0 {
+			targets = append(targets, e.Endpoint.Widest())
+		}
+	}
+	var mu sync.Mutex
+	counted, err := r.counting(ctx, waitingTimeout, func(ctx context.Context, group *errgroup.Group) {
+		for _, target := range targets[:min(len(targets), maxWaiting)] {
+			group.Go(func() error {
+				found, _, err := r.waiting(ctx, target)
+				mu.Lock()
+				defer mu.Unlock()
+				h.Waiting.add(found)
+				return err
+			})
+		}
+	})
+	h.Complete = counted && len(targets) <= maxWaiting
+	return err
 }
 
 // summary returns the summary of the endpoint. It does not keep the hours, which are too large.

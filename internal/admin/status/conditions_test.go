@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"surehook.example/surehook/internal/admin/endpoint"
+	"surehook.example/surehook/internal/admin/status"
 	"surehook.example/surehook/internal/delivery/gate"
 	"surehook.example/surehook/internal/hook"
 	"surehook.example/surehook/internal/rule/stats"
@@ -104,6 +105,67 @@ func TestReader_TenantHealth_requests(t *testing.T) {
 	}
 	if got, err := b.TenantHealth(t.Context(), tenant); err != nil || len(got.Endpoints) != n || counted.requests.Load() != n {
 		t.Errorf("TenantHealth = %d endpoints, %v with %d requests; want %d with a request each", len(got.Endpoints), err, counted.requests.Load(), n)
+	}
+}
+
+// TestReader_TenantHealth_waiting has endpoints that wait for each reason, one with a wait that
+// nothing hints at, which is not looked for, and one of another tenant.
+func TestReader_TenantHealth_waiting(t *testing.T) {
+	t.Parallel()
+
+	b := setup(t) // 09:30
+	retrying, limited, open, silent := b.createAt(t, "retrying"), b.createAt(t, "limited"), b.createAt(t, "open"), b.createAt(t, "silent")
+	queued := success("a", 2)
+	queued.Queued = 90 * time.Minute // the time since the hour before began
+	b.count(t, retrying, b.now, failure("a", 1, hook.StateRetrying), queued)
+	b.count(t, silent, b.now, success("a", 1))
+	b.deliver(t, retrying, hook.StateRetrying, b.now)
+	b.deliver(t, retrying, hook.StateRetrying, b.now)
+	r := gate.NewRecord(tenant, limited.ID)
+	r.Waiting, r.AttendAt = true, b.now
+	if err := b.store.SaveCircuit(t.Context(), r); err != nil {
+		t.Fatalf("SaveCircuit = %v", err)
+	}
+	b.wait(t, limited, hook.StateParked, hook.ReasonRate, b.now)
+	b.keepOpen(t, open, func(*gate.Record) {})
+	for range 101 {
+		b.wait(t, open, hook.StateParked, hook.ReasonCircuit, b.now.Add(-time.Hour))
+	}
+	b.deliver(t, open, hook.StateDead, b.now)
+	b.deliver(t, silent, hook.StateRetrying, b.now)
+	b.deliver(t, stranger(), hook.StateRetrying, b.now)
+	got, err := b.TenantHealth(t.Context(), tenant)
+	if err != nil {
+		t.Fatalf("TenantHealth = %v", err)
+	}
+	want := status.Waiting{Retrying: 2, Parked: 102, Reasons: map[hook.Reason]int{hook.ReasonRate: 1, hook.ReasonCircuit: 100}}
+	if diff := cmp.Diff(want, got.Waiting); diff != "" || !got.Complete || got.Queued != 1 {
+		t.Errorf("TenantHealth has %v queued, complete %t; want 1, complete; waiting (-want +got):\n%s", got.Queued, got.Complete, diff)
+	}
+}
+
+// TestReader_TenantHealth_waitingBounds has the most endpoints that are counted, and one more.
+func TestReader_TenantHealth_waitingBounds(t *testing.T) {
+	t.Parallel()
+
+	const most = 20
+	b := setup(t)
+	fail := func(n, times int) {
+		e := b.createAt(t, fmt.Sprintf("e%d", n))
+		for range times {
+			b.count(t, e, b.now, failure("a", 1, hook.StateRetrying))
+		}
+		b.deliver(t, e, hook.StateRetrying, b.now)
+	}
+	for n := range most {
+		fail(n, 5)
+	}
+	if got, err := b.TenantHealth(t.Context(), tenant); err != nil || !got.Complete || got.Waiting.Retrying != most {
+		t.Errorf("TenantHealth of %d endpoints = %d retrying, complete %t, %v; want all", most, got.Waiting.Retrying, got.Complete, err)
+	}
+	fail(most, 1)
+	if got, err := b.TenantHealth(t.Context(), tenant); err != nil || got.Complete || got.Waiting.Retrying != most {
+		t.Errorf("TenantHealth of one more = %d retrying, complete %t, %v; want the worst, incomplete", got.Waiting.Retrying, got.Complete, err)
 	}
 }
 

@@ -39,19 +39,31 @@ type Health struct {
 	Hour      Window // the current clock hour and the hour before
 	Day       Window // the clock hours started in the last 24 hours
 	Waiting   Waiting
-	Reasons   map[hook.Reason]int // of the oldest parked deliveries, at most maxReasons
-	Queued    float64             // mean number of queued deliveries over Hour
-	Dead      int                 // dead deliveries of any age
-	Complete  bool                // false after a timeout: Waiting, Reasons and Dead are lower bounds
+	Queued    float64 // mean number of queued deliveries over Hour
+	Dead      int     // dead deliveries of any age
+	Complete  bool    // false after a timeout: Waiting and Dead are lower bounds
 }
 
-// maxReasons bounds the parked deliveries with a counted reason: one page of the index.
+// maxReasons bounds the parked deliveries of an endpoint with a counted reason: one page of the
+// index.
 const maxReasons = 100
 
 // Waiting counts the recorded, unsettled deliveries.
 type Waiting struct {
 	Retrying int
 	Parked   int
+	Reasons  map[hook.Reason]int // of the oldest parked deliveries of each endpoint, at most maxReasons
+}
+
+func (w *Waiting) add(other Waiting) {
+	w.Retrying += other.Retrying
+	w.Parked += other.Parked
+	for reason, n := range other.Reasons {
+		if w.Reasons == nil {
+			w.Reasons = make(map[hook.Reason]int)
+		}
+		w.Reasons[reason] += n
+	}
 }
 
 // Health returns the health of the tenant's endpoint with ref as the id or the
@@ -67,9 +79,9 @@ func (r *Reader) Health(ctx context.Context, tenant hook.TenantID, ref string) (
 		return Health{}, fmt.Errorf("read hours of endpoint %s: %w", s.Endpoint.ID, err)
 	}
 	h := healthOf(s, hours, now)
-	h.Complete, err = r.counting(ctx, func(ctx context.Context, group *errgroup.Group) {
+	h.Complete, err = r.counting(ctx, countTimeout, func(ctx context.Context, group *errgroup.Group) {
 		group.Go(func() (err error) {
-			h.Reasons, err = r.parkedReasons(ctx, s.Endpoint.Widest())
+			h.Waiting.Reasons, _, err = r.parked(ctx, s.Endpoint.Widest())
 			return err
 		})
 		for state, n := range map[hook.State]*int{
@@ -84,27 +96,46 @@ func (r *Reader) Health(ctx context.Context, tenant hook.TenantID, ref string) (
 	return h, err
 }
 
-// parkedReasons counts the reasons of the oldest parked deliveries.
-func (r *Reader) parkedReasons(ctx context.Context, target hook.Target) (map[hook.Reason]int, error) {
+// waiting counts the waiting deliveries of the endpoint, and returns the oldest parked one;
+// zero without one. With an error, the counts are those so far.
+func (r *Reader) waiting(ctx context.Context, target hook.Target) (found Waiting, oldest hook.Delivery, err error) {
+	if found.Retrying, err = r.count(ctx, target, hook.StateRetrying); err != nil {
+		return found, hook.Delivery{}, err
+	}
+	if found.Parked, err = r.count(ctx, target, hook.StateParked); err != nil || found.Parked == 0 {
+		return found, hook.Delivery{}, err
+	}
+	found.Reasons, oldest, err = r.parked(ctx, target)
+	return found, oldest, err
+}
+
+// parked counts the reasons of the oldest parked deliveries, and returns the oldest; zero
+// without one.
+func (r *Reader) parked(ctx context.Context, target hook.Target) (reasons map[hook.Reason]int, oldest hook.Delivery, err error) {
 	parked, _, err := r.Index.Select(ctx, replay.Selection{Target: target, State: hook.StateParked, Limit: maxReasons})
 	if err != nil {
-		return nil, fmt.Errorf("find oldest parked deliveries of endpoint %s: %w", target.Endpoint, err)
+		return nil, hook.Delivery{}, fmt.Errorf("find oldest parked deliveries of endpoint %s: %w", target.Endpoint, err)
 	}
-	reasons := make(map[hook.Reason]int)
 	for _, d := range parked {
+		if reasons == nil {
+			reasons, oldest = make(map[hook.Reason]int), d
+		}
 		reasons[d.Reason]++
 	}
-	return reasons, nil
+	return reasons, oldest, nil
+}
+
+// queuedIn returns the mean number of queued deliveries over the hours of review.Recent. By
+// Little's law it is the sum of all waits in a span, divided by the span.
+func queuedIn(recent stats.Counts, now time.Time) float64 {
+	return recent.Queued.Seconds() / now.Sub(review.RecentSince(now)).Seconds()
 }
 
 // healthOf aggregates the hourly counts into the windows of the last hour and day.
-//
-// Queued follows Little's law: the mean number in a queue is the sum of all waits in a
-// span, divided by the span.
 func healthOf(s endpoint.Status, hours []stats.Hour, now time.Time) Health {
 	recent := review.Recent(hours, now)
 	return Health{
-		Queued:    recent.Queued.Seconds() / now.Sub(review.RecentSince(now)).Seconds(),
+		Queued:    queuedIn(recent, now),
 		Status:    s,
 		At:        now,
 		Condition: judged(s.Endpoint, s.Gate.Circuit, hours),
@@ -114,12 +145,12 @@ func healthOf(s endpoint.Status, hours []stats.Hour, now time.Time) Health {
 }
 
 // counting runs the functions added by work, countConcurrency at a time, for at
-// most countTimeout. complete is false after the timeout: some functions then
-// ended early or did not run.
+// most the limit. complete is false after the limit: some functions then ended early or
+// did not run.
 func (r *Reader) counting(
-	ctx context.Context, work func(ctx context.Context, group *errgroup.Group),
+	ctx context.Context, limit time.Duration, work func(ctx context.Context, group *errgroup.Group),
 ) (complete bool, err error) {
-	bounded, cancel := context.WithTimeoutCause(ctx, countTimeout, errCountTimeout)
+	bounded, cancel := context.WithTimeoutCause(ctx, limit, errCountTimeout)
 	defer cancel()
 
 	group, grouped := errgroup.WithContext(bounded)

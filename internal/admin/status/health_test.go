@@ -38,7 +38,14 @@ func (b *bundle) count(t *testing.T, e hook.Endpoint, at time.Time, attempts ...
 }
 
 // deliver records a delivery to the endpoint in the state, made at the time.
-func (b *bundle) deliver(t *testing.T, e hook.Endpoint, state hook.State, at time.Time) hook.Delivery {
+func (b *bundle) deliver(t *testing.T, e hook.Endpoint, state hook.State, at time.Time) {
+	t.Helper()
+
+	b.wait(t, e, state, hook.ReasonNone, at)
+}
+
+// wait is deliver with the reason of the state.
+func (b *bundle) wait(t *testing.T, e hook.Endpoint, state hook.State, reason hook.Reason, at time.Time) hook.Delivery {
 	t.Helper()
 
 	event, err := hook.NewEventID()
@@ -47,7 +54,7 @@ func (b *bundle) deliver(t *testing.T, e hook.Endpoint, state hook.State, at tim
 	}
 	d := hook.Delivery{
 		ID:     hook.DeliveryID{Event: event, Endpoint: e.ID, Generation: 1},
-		Tenant: e.Tenant, EventType: "a", State: state, CreatedAt: at, UpdatedAt: at, ExpiresAt: at.Add(90 * 24 * time.Hour),
+		Tenant: e.Tenant, EventType: "a", State: state, Reason: reason, CreatedAt: at, UpdatedAt: at, ExpiresAt: at.Add(90 * 24 * time.Hour),
 	}
 	if err := b.store.SaveDelivery(t.Context(), d, nil); err != nil {
 		t.Fatalf("SaveDelivery = %v", err)
@@ -151,7 +158,7 @@ func TestReader_Health_counts(t *testing.T) {
 	want := status.Health{
 		Status: endpoint.Status{Endpoint: e, Gate: record}, At: b.now, Hour: hours, Day: day,
 		Condition: condition.Condition{State: condition.Paused, Since: record.OpenedAt, Reason: hook.ReasonManual},
-		Waiting:   status.Waiting{Retrying: 3, Parked: 2}, Reasons: map[hook.Reason]int{hook.ReasonNone: 2}, Dead: 4, Complete: true,
+		Waiting:   status.Waiting{Retrying: 3, Parked: 2, Reasons: map[hook.Reason]int{hook.ReasonNone: 2}}, Dead: 4, Complete: true,
 	}
 	if diff := cmp.Diff(want, h, cmp.AllowUnexported(latency.Histogram{}, latency.Coarse{})); diff != "" {
 		t.Errorf("Health (-want +got):\n%s", diff)
@@ -209,7 +216,7 @@ func TestReader_Health_limitsTheTimeOfCounting(t *testing.T) {
 		b.Index = index{Store: b.store}
 		began := time.Now()
 		h, err := b.Health(t.Context(), tenant, string(e.ID))
-		if err != nil || h.Complete || h.Waiting != (status.Waiting{Retrying: 7, Parked: 7}) || h.Dead != 7 || h.Day.Delivered != 1 {
+		if err != nil || h.Complete || h.Waiting.Retrying != 7 || h.Waiting.Parked != 7 || h.Dead != 7 || h.Day.Delivered != 1 {
 			t.Errorf("Health = %+v, %d dead, complete %t, %v; want what was counted, incomplete", h.Waiting, h.Dead, h.Complete, err)
 		}
 		p, err := b.Pipeline(t.Context())
@@ -219,6 +226,15 @@ func TestReader_Health_limitsTheTimeOfCounting(t *testing.T) {
 		if took := time.Since(began); took != 20*time.Second {
 			t.Errorf("both took %v; want 10s each", took)
 		}
+		b.count(t, e, b.now, failure("a", 1, hook.StateRetrying))
+		began = time.Now()
+		of, err := b.TenantHealth(t.Context(), tenant)
+		if err != nil || of.Complete || of.Waiting.Retrying != 7 || len(of.Endpoints) != 1 {
+			t.Errorf("TenantHealth = %+v of %d endpoints, complete %t, %v; want what was counted, incomplete", of.Waiting, len(of.Endpoints), of.Complete, err)
+		}
+		if took := time.Since(began); took != 2*time.Second {
+			t.Errorf("TenantHealth took %v; want 2s", took)
+		}
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
 		if _, err := b.Health(ctx, tenant, string(e.ID)); err == nil {
@@ -227,6 +243,9 @@ func TestReader_Health_limitsTheTimeOfCounting(t *testing.T) {
 		b.Index = index{Store: b.store, err: errDown}
 		if _, err := b.Health(t.Context(), tenant, string(e.ID)); hook.CodeOf(err) != hook.CodeUnavailable {
 			t.Errorf("Health with an index that is down = %v; want its error", err)
+		}
+		if _, err := b.TenantHealth(t.Context(), tenant); hook.CodeOf(err) != hook.CodeUnavailable {
+			t.Errorf("TenantHealth with an index that is down = %v; want its error", err)
 		}
 		if _, err := b.Pipeline(t.Context()); hook.CodeOf(err) != hook.CodeUnavailable {
 			t.Errorf("Pipeline with an index that is down = %v; want its error", err)

@@ -102,7 +102,7 @@ func (r *Reader) Pipeline(ctx context.Context) (Pipeline, error) {
 		circuits[record.Endpoint] = record.Circuit
 	}
 	var mu sync.Mutex
-	counted, err := r.counting(ctx, func(ctx context.Context, group *errgroup.Group) {
+	counted, err := r.counting(ctx, countTimeout, func(ctx context.Context, group *errgroup.Group) {
 		for _, check := range busy[:min(len(busy), maxCounted)] {
 			group.Go(func() error {
 				c, known := circuits[check.Endpoint]
@@ -189,16 +189,13 @@ func (r *Reader) part(ctx context.Context, of hook.CircuitCheck, c circuit.Circu
 		return found, fmt.Errorf("find endpoint %s: %w", of.Endpoint, err)
 	}
 	found.counts = review.Recent(hours, now)
-	for state, n := range map[hook.State]*int{hook.StateRetrying: &found.waiting.Retrying, hook.StateParked: &found.waiting.Parked} {
-		if *n, err = r.count(ctx, target, state); err != nil {
-			return found, err
-		}
-		if *n == 0 {
-			continue
-		}
-		oldest, _, err := r.Index.Select(ctx, replay.Selection{Target: target, State: state, Limit: 1})
+	if found.waiting, found.oldest, err = r.waiting(ctx, target); err != nil {
+		return found, err
+	}
+	if found.waiting.Retrying > 0 {
+		oldest, _, err := r.Index.Select(ctx, replay.Selection{Target: target, State: hook.StateRetrying, Limit: 1})
 		if err != nil {
-			return found, fmt.Errorf("find oldest %s delivery of endpoint %s: %w", state, of.Endpoint, err)
+			return found, fmt.Errorf("find oldest retrying delivery of endpoint %s: %w", of.Endpoint, err)
 		}
 		for _, d := range oldest {
 			found.oldest = older(found.oldest, d)
@@ -215,8 +212,7 @@ func (p *Pipeline) add(found part) {
 	if found.harm.State != 0 && found.harm.Attention() {
 		p.Attention = append(p.Attention, found.harm)
 	}
-	p.Waiting.Retrying += found.waiting.Retrying
-	p.Waiting.Parked += found.waiting.Parked
+	p.Waiting.add(found.waiting)
 	p.Dead += found.dead
 	p.Oldest = older(p.Oldest, found.oldest)
 	p.Hour.Add(&found.counts)

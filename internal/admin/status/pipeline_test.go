@@ -49,13 +49,13 @@ func TestReader_Pipeline(t *testing.T) {
 	b.count(t, longAgo, b.now.Add(-25*time.Hour), sent...)
 
 	b.deliver(t, now, hook.StateRetrying, b.now.Add(-time.Minute))
-	b.deliver(t, before, hook.StateParked, b.now.Add(-2*time.Hour))
+	b.wait(t, before, hook.StateParked, hook.ReasonCircuit, b.now.Add(-2*time.Hour))
 	b.deliver(t, before, hook.StateRetrying, b.now.Add(-3*time.Hour))
 	b.deliver(t, yesterday, hook.StateRetrying, b.now.Add(-23*time.Hour))
 	b.deliver(t, longAgo, hook.StateRetrying, b.now.Add(-240*time.Hour)) // outside the last 25 hours
 	b.deliver(t, now, hook.StateDead, b.now.Add(-480*time.Hour))
-	oldest := b.deliver(t, paused, hook.StateParked, b.now.Add(-48*time.Hour))
-	b.deliver(t, paused, hook.StateParked, b.now.Add(-47*time.Hour))
+	oldest := b.wait(t, paused, hook.StateParked, hook.ReasonPaused, b.now.Add(-48*time.Hour))
+	b.wait(t, paused, hook.StateParked, hook.ReasonPaused, b.now.Add(-47*time.Hour))
 
 	for id, state := range map[hook.EndpointID]circuit.State{paused.ID: circuit.Closed, now.ID: circuit.Open, before.ID: circuit.HalfOpen} {
 		r := gate.NewRecord(tenant, id)
@@ -69,8 +69,9 @@ func TestReader_Pipeline(t *testing.T) {
 		t.Fatalf("Pipeline = %v", err)
 	}
 	want := status.Pipeline{
-		At: b.now, Complete: true, Waiting: status.Waiting{Retrying: 3, Parked: 3}, Oldest: oldest, OpenCircuits: map[hook.TenantID]int{tenant: 2}, Dead: 1,
-		Queues: p.Queues, Hour: status.Window{Since: time.Date(2026, 11, 21, 8, 0, 0, 0, time.UTC)},
+		At: b.now, Complete: true, Oldest: oldest, OpenCircuits: map[hook.TenantID]int{tenant: 2}, Dead: 1,
+		Waiting: status.Waiting{Retrying: 3, Parked: 3, Reasons: map[hook.Reason]int{hook.ReasonPaused: 2, hook.ReasonCircuit: 1}},
+		Queues:  p.Queues, Hour: status.Window{Since: time.Date(2026, 11, 21, 8, 0, 0, 0, time.UTC)},
 	}
 	for _, a := range append(sent, stats.Attempt{Class: hook.ClassDelivered, Number: 3, State: hook.StateDelivered, Age: 4 * time.Second}) {
 		want.Hour.Count(a)

@@ -17,6 +17,7 @@
 //	item               pk            sk                    written
 //	tenant             tenant#T      tenant                with every change of an endpoint or a limit: version, number of endpoints, limits
 //	rate               tenant#T      rate                  per request of a tenant with a limit of events per second: the next-free time
+//	challenges         tenant#T      rate#challenges       per challenge to a receiver of the tenant: the next-free time
 //	data key           tenant#T      datakey               once, before the tenant's first secret
 //	endpoint, listed   tenant#T      endpoint#E            in the transactions that create and delete the endpoint; keys only
 //	uid                tenant#T      uid#U                 in the same transaction: reserves the alias

@@ -71,8 +71,15 @@ func tenantKey(tenant hook.TenantID) key { return key{tenantPartition(tenant), t
 
 func dataKeyKey(tenant hook.TenantID) key { return key{tenantPartition(tenant), dataKeySort} }
 
-// rateKey returns the key of the next-free time of the limit of events per second.
-func rateKey(tenant hook.TenantID) key { return key{tenantPartition(tenant), rateSort} }
+// rateKey returns the key of the next-free time of the limit of events per second, or of
+// something else that a tenant spends.
+func rateKey(tenant hook.TenantID, of string) key {
+	sort := rateSort
+	if of != "" {
+		sort += "#" + of
+	}
+	return key{tenantPartition(tenant), sort}
+}
 
 func endpointKey(id hook.EndpointID) key { return key{endpointPartition(id), endpointSort} }
 

@@ -142,11 +142,11 @@ func fromTenantItem(it tenantItem) (tenant.Tenant, error) {
 func (s *Store) Spend(ctx context.Context, tenant hook.TenantID, spend hook.Spend) (time.Duration, error) {
 	op := "spend events of tenant " + string(tenant)
 	now, latest, cost := spend.Now.UnixNano(), spend.Latest.UnixNano(), spend.Cost.Nanoseconds()
-	free, done, err := s.moveFree(ctx, tenant, "SET free_ns = :next", "attribute_not_exists(free_ns) OR free_ns <= :now",
+	free, done, err := s.moveFree(ctx, rateKey(tenant, spend.Of), "SET free_ns = :next", "attribute_not_exists(free_ns) OR free_ns <= :now",
 		map[string]types.AttributeValue{":now": number(now), ":next": number(now + cost)})
 	if err == nil && !done && free <= latest {
 		// The stored next-free time is after now, and never goes back.
-		free, done, err = s.moveFree(ctx, tenant, "SET free_ns = free_ns + :cost", "free_ns <= :latest",
+		free, done, err = s.moveFree(ctx, rateKey(tenant, spend.Of), "SET free_ns = free_ns + :cost", "free_ns <= :latest",
 			map[string]types.AttributeValue{":latest": number(latest), ":cost": number(cost)})
 	}
 	if err != nil || done {
@@ -158,11 +158,11 @@ func (s *Store) Spend(ctx context.Context, tenant hook.TenantID, spend hook.Spen
 // moveFree updates the next-free time on a condition. When the condition fails,
 // moveFree returns the stored next-free time in nanoseconds since 1970.
 func (s *Store) moveFree(
-	ctx context.Context, tenant hook.TenantID, update, condition string, values map[string]types.AttributeValue,
+	ctx context.Context, at key, update, condition string, values map[string]types.AttributeValue,
 ) (free int64, done bool, err error) {
 	_, err = s.db.UpdateItem(ctx, &dynamodb.UpdateItemInput{
 		TableName:                           s.table,
-		Key:                                 rateKey(tenant).attributes(),
+		Key:                                 at.attributes(),
 		UpdateExpression:                    &update,
 		ConditionExpression:                 &condition,
 		ExpressionAttributeValues:           values,

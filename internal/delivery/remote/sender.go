@@ -34,11 +34,24 @@ type Sender struct {
 func (s *Sender) Send(ctx context.Context, r send.Request) (hook.Outcome, error) {
 	start := s.Now()
 	prepared := s.Signer.Prepare(r)
+	outcome, err := s.Post(ctx, r.Endpoint.Region, prepared)
+	if err != nil {
+		return hook.Outcome{}, err
+	}
+	prepared.Describe(&outcome)
+	outcome.Region = r.Endpoint.Region
+	outcome.Duration = s.Now().Sub(start)
+	return outcome, nil
+}
+
+// Post makes the request in the region, or, for an empty region, from the fixed addresses. The
+// error is that of Send.
+func (s *Sender) Post(ctx context.Context, region string, prepared send.Prepared) (hook.Outcome, error) {
 	message, err := encodeMessage(prepared, s.Signer.Policy.Own)
 	if err != nil {
 		return hook.Outcome{}, fmt.Errorf("%w: %w", send.ErrNotSent, err)
 	}
-	text, err := s.Invoker.Invoke(ctx, r.Endpoint.Region, message)
+	text, err := s.Invoker.Invoke(ctx, region, message)
 	if err != nil {
 		return hook.Outcome{}, fmt.Errorf("invoke sender: %w", err)
 	}
@@ -46,8 +59,5 @@ func (s *Sender) Send(ctx context.Context, r send.Request) (hook.Outcome, error)
 	if err != nil {
 		return hook.Outcome{}, fmt.Errorf("read sender: %w", err)
 	}
-	prepared.Describe(&outcome)
-	outcome.Region = r.Endpoint.Region
-	outcome.Duration = s.Now().Sub(start)
 	return outcome, nil
 }

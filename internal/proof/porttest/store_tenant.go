@@ -141,6 +141,10 @@ func tenantSpend(t *testing.T, s StoreUnderTest) {
 	}
 	other, err := s.Spend(t.Context(), "globex", hook.NewSpend(10, 10, storeEpoch()))
 	wantSame(t, "Spend(another tenant)", time.Duration(0), other, err)
+	one := hook.NewSpend(10, 10, storeEpoch().Add(time.Hour))
+	one.Of = hook.SpentChallenges
+	verified, err := s.Spend(t.Context(), "acme", one)
+	wantSame(t, "Spend(something else)", time.Duration(0), verified, err)
 }
 
 func tenantSpendMore(t *testing.T, s StoreUnderTest) {

@@ -85,6 +85,7 @@ function EndpointForm({ of: e, submit, label }: { of?: Endpoint; submit: (fields
   const [retry, setRetry] = useState<Choice>(choiceOf(e))
   const [autoDisable, setAutoDisable] = useState(e?.auto_disable ?? true)
   const [moved, setMoved] = useState(false) // to another origin: the API keeps no secret for it
+  const [asks, setAsks] = useState(!e) // another URL: the API may ask its receiver
   const tenant = useTenant()
   const places = useEgress(tenant).data
   const addresses = places?.addresses ?? []
@@ -144,9 +145,13 @@ function EndpointForm({ of: e, submit, label }: { of?: Endpoint; submit: (fields
             defaultValue={e?.url}
             placeholder="https://example.com/webhooks"
             inputMode="url"
-            onChange={(change) => setMoved(!!e && originOf(change.target.value) !== originOf(e.url))}
+            onChange={(change) => {
+              setMoved(!!e && originOf(change.target.value) !== originOf(e.url))
+              setAsks(change.target.value.trim() !== e?.url)
+            }}
           />
         </Field>
+        {places?.url_verification && asks && destination === 'http' && <Challenge />}
         <TypesField of={e?.event_types} />
         {!short && more}
         <Collapsible.Root className="stack" defaultOpen={!!e}>
@@ -222,6 +227,30 @@ function EndpointForm({ of: e, submit, label }: { of?: Endpoint; submit: (fields
     </Card>
   )
 }
+
+/** How the receiver confirms the URL before the endpoint is saved. */
+function Challenge() {
+  return (
+    <Collapsible.Root className="notice">
+      <p>{t.challenge}</p>
+      <Collapsible.Trigger className="button quiet fold">
+        <ChevronRight size={14} aria-hidden /> {t.challengeMore}
+      </Collapsible.Trigger>
+      <Collapsible.Panel className="stack tight">
+        <p className="soft">{t.challengeText}</p>
+        <pre className="code wrap" tabIndex={0} aria-label={t.challengeMore}>
+          {challenge}
+        </pre>
+      </Collapsible.Panel>
+    </Collapsible.Root>
+  )
+}
+
+const challenge = `POST
+{"type": "surehook.challenge", "timestamp": "2026-11-21T09:30:00.000Z", "data": {"challenge": "K7QX…"}}
+
+200 OK
+{"challenge": "K7QX…"}`
 
 // The origin as the API compares it; for a text that is not a URL, the text itself.
 function originOf(url: string): string {

@@ -35,7 +35,7 @@ export function Overview() {
         {(h) => (
           <>
             <ActivityChart of={hourly} span={text.activity.today} link={hourPath} note={text.activity.byTenant} />
-            <WaitingCard of={h} note={h.complete ? undefined : t.lower} />
+            <WaitingCard of={{ ...h, reasons: h.parked_by_reason }} note={h.complete ? undefined : t.lower} />
             <Needs of={h} tenants={tenants.data?.data ?? []} />
             <Figures of={h} />
             <Tenants of={tenants} />

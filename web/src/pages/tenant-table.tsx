@@ -4,7 +4,7 @@ import { countsOf, type Hour, hourLong, listPath, type Part, parts, type StatsRo
 import { text } from '../text'
 import { Choice } from '../ui/choice'
 import { Table } from '../ui/list'
-import { Spark } from '../ui/spark'
+import { SparkCell } from '../ui/spark'
 
 const t = text.tenants
 
@@ -31,7 +31,7 @@ export function OrderChoice<T extends string>({ value, more = [], onChange }: { 
 /** Tenants with their statistics. With an hour, which is a time in milliseconds, the figures lead to its deliveries. */
 export function TenantTable({ rows, sparks, hour }: { rows: StatsRow[]; sparks?: Map<string, Hour[]>; hour?: number }) {
   return (
-    <Table columns={[t.id, ...(hour ? [] : [t.spark]), ...[text.overview.success, text.overview.p95, ...parts.map((part) => text.activity.parts[part])].map((name) => ({ name, end: true as const }))]}>
+    <Table columns={[t.id, ...(hour ? [] : [text.activity.today]), ...[text.overview.success, text.overview.p95, ...parts.map((part) => text.activity.parts[part])].map((name) => ({ name, end: true as const }))]}>
       {rows.map((r) => (
         <tr key={r.tenant ?? ''}>
           <td>
@@ -43,7 +43,7 @@ export function TenantTable({ rows, sparks, hour }: { rows: StatsRow[]; sparks?:
               text.overview.others
             )}
           </td>
-          {!hour && <SparkCell of={r.tenant} sparks={sparks} />}
+          {!hour && <SparkCell hours={sparks?.get(r.tenant ?? '')} />}
           <td className="end" data-label={text.overview.success}>
             {percent(r.success_rate)}
           </td>
@@ -61,15 +61,5 @@ export function TenantTable({ rows, sparks, hour }: { rows: StatsRow[]; sparks?:
         </tr>
       ))}
     </Table>
-  )
-}
-
-/** The last 24 hours of the tenant; a dash for one without hours of its own. */
-export function SparkCell({ of, sparks }: { of?: string; sparks?: Map<string, Hour[]> }) {
-  const hours = sparks?.get(of ?? '')
-  return (
-    <td className={hours ? '' : 'blank'} data-label={t.spark}>
-      {hours ? <Spark hours={hours} /> : <span className="soft">–</span>}
-    </td>
   )
 }

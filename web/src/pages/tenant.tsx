@@ -12,8 +12,9 @@ import { ConditionBadge, ConditionDetail } from '../ui/endpoint'
 import { LatencyChart } from '../ui/latency'
 import { Table } from '../ui/list'
 import { Card, Page } from '../ui/page'
-import { Spark } from '../ui/spark'
+import { SparkCell } from '../ui/spark'
 import { Data, Empty } from '../ui/states'
+import { WaitingCard } from '../ui/waiting'
 import { TenantLimits } from './limits'
 import { Calm, EndpointNeed } from './overview'
 import { PortalLink } from './portal-link'
@@ -40,7 +41,7 @@ export function TenantOverview() {
       }
     >
       <Data of={health}>
-        {({ data }) =>
+        {({ data, waiting: w }) =>
           data.length === 0 ? (
             <Card>
               <Empty title={t.none}>
@@ -55,6 +56,11 @@ export function TenantOverview() {
           ) : (
             <>
               <ActivityCard of={activity} />
+              <WaitingCard
+                of={{ queued: w.queued_estimate, retrying: w.retrying, parked: w.parked, reasons: w.parked_by_reason }}
+                list={(state) => `/t/${tenant}/deliveries?state=${state}`}
+                note={w.complete ? undefined : text.waiting.lower}
+              />
               <Needs tenant={tenant} endpoints={data} />
               <Endpoints tenant={tenant} endpoints={data.slice(0, mostRows)} />
               {data.length > mostRows && <p className="soft small">{t.shown(mostRows)}</p>}
@@ -107,9 +113,7 @@ function Endpoints({ tenant, endpoints }: { tenant: string; endpoints: EndpointS
                 </div>
               </div>
             </td>
-            <td data-label={text.activity.today}>
-              <Spark hours={lastHours(e.hours)} />
-            </td>
+            <SparkCell hours={lastHours(e.hours)} />
             <td className="end" data-label={t.success}>
               {percent(e.success_rate)}
             </td>

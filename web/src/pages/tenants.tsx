@@ -11,8 +11,9 @@ import { useFilter } from '../ui/filters'
 import { Field } from '../ui/form'
 import { List, Table } from '../ui/list'
 import { Card, Page } from '../ui/page'
+import { SparkCell } from '../ui/spark'
 import { Data, Empty } from '../ui/states'
-import { OrderChoice, ordered, SparkCell, type TenantOrder, TenantTable } from './tenant-table'
+import { OrderChoice, ordered, type TenantOrder, TenantTable } from './tenant-table'
 
 const t = text.tenants
 
@@ -60,7 +61,7 @@ function ById() {
   return (
     <List of={list} cursor={cursor} empty={{ title: t.empty, text: t.emptyText }}>
       {(data) => (
-        <Table columns={[t.id, t.spark, { name: t.endpoints, end: true }, t.limits]}>
+        <Table columns={[t.id, text.activity.today, { name: t.endpoints, end: true }, t.limits]}>
           {data.map((tenant) => (
             <tr key={tenant.id}>
               <td>
@@ -68,7 +69,7 @@ function ById() {
                   {tenant.id}
                 </Link>
               </td>
-              <SparkCell of={tenant.id} sparks={sparks} />
+              <SparkCell hours={sparks?.get(tenant.id)} />
               <td className="end" data-label={t.endpoints}>
                 {count(tenant.endpoints)}
               </td>

@@ -382,6 +382,9 @@ export const words: Part<Words> = {
   form: {
     url: 'URL',
     urlHelp: 'https, ein öffentlicher Host.',
+    challenge: 'Bevor der Endpunkt gespeichert wird, muss Ihr Server diese URL bestätigen.',
+    challengeMore: 'So bestätigt Ihr Server',
+    challengeText: 'Beim Speichern erhält die URL diesen POST. Antworten Sie innerhalb von 5 Sekunden mit 200 und derselben Challenge, ohne Weiterleitung und noch bevor Sie eine Signatur prüfen.',
     urlMoved: 'Ein neuer Server: Geben Sie Header-Werte, Geheimnis und Client-Schlüssel neu ein, oder entfernen Sie sie.',
     uid: 'Alias',
     uidHelp: 'Ihr eigener Name dafür, verwendbar in Pfaden der API. Er lässt sich nicht ändern.',
@@ -594,7 +597,7 @@ export const words: Part<Words> = {
   waiting: {
     title: 'Wartet',
     none: 'Nichts wartet.',
-    some: (endpoints) => `Von den ersten ${count(endpoints)} Endpunkten.`,
+    lower: 'Mindestens: gezählt sind die 20 Endpunkte, die am meisten Aufmerksamkeit brauchen, höchstens 2 Sekunden lang.',
     queued: 'Eingereiht',
     retrying: 'Neuer Versuch folgt',
     parked: 'Wartet auf den Endpunkt',

@@ -196,7 +196,6 @@ export const words = {
     emptyText: 'A tenant appears with its first endpoint or event. Open a tenant by its id to create an endpoint.',
     open: 'Open',
     openTenant: 'Open a tenant',
-    spark: 'Last 24 hours',
     order: 'Sort by',
     orders: { id: 'Id', failures: 'Failures', volume: 'Volume' },
     active: 'Tenants with attempts in the last 24 hours. Sort by id to see all tenants.',
@@ -403,7 +402,7 @@ export const words = {
   waiting: {
     title: 'Waiting',
     none: 'Nothing is waiting.',
-    some: (endpoints: number) => `Of the first ${count(endpoints)} endpoints.`,
+    lower: 'At least: the 20 endpoints that need attention most are counted, for 2 seconds at most.',
     queued: 'Queued',
     retrying: 'Retrying',
     parked: 'Parked',
@@ -559,6 +558,9 @@ export const words = {
   form: {
     url: 'URL',
     urlHelp: 'https, a public host.',
+    challenge: 'Before the endpoint is saved, your server must confirm this URL.',
+    challengeMore: 'How to confirm',
+    challengeText: 'When you save, the URL gets this POST. Answer within 5 seconds with 200 and the same challenge, without a redirect, and before you check a signature.',
     urlMoved: 'A new origin: enter header values, secret and client key again, or remove them.',
     uid: 'Alias',
     uidHelp: 'Your own name for it, usable in paths of the API. It cannot be changed.',

@@ -25,3 +25,12 @@ export function Spark({ hours }: { hours: Hour[] }) {
     </svg>
   )
 }
+
+/** The last 24 hours in a row of a table; a dash without hours. */
+export function SparkCell({ hours }: { hours?: Hour[] }) {
+  return (
+    <td className={hours ? '' : 'blank'} data-label={text.activity.today}>
+      {hours ? <Spark hours={hours} /> : <span className="soft">–</span>}
+    </td>
+  )
+}

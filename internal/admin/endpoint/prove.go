@@ -1,0 +1,28 @@
+package endpoint
+
+import (
+	"context"
+	"fmt"
+
+	"surehook.example/surehook/internal/hook"
+)
+
+// prove asks the receiver of the endpoint, if the URL differs from that of before, or belonged to
+// a destination in AWS. Such a destination needs no question: its role is proof. secret is the
+// new v1 secret, or empty for a stored one.
+func (a *Admin) prove(ctx context.Context, before, e hook.Endpoint, secret string) error {
+	if a.Prover == nil || e.Destination.On() || e.URL == before.URL && !before.Destination.On() {
+		return nil
+	}
+	if e.TLS.On() && e.TLS.Material == nil {
+		stored, err := a.Store.TLSMaterial(ctx, e.Tenant, e.ID)
+		if err != nil {
+			return fmt.Errorf("read TLS settings of endpoint %s: %w", e.ID, err)
+		}
+		e.TLS.Material = &stored
+	}
+	if err := a.Prover.Prove(ctx, e, secret); err != nil {
+		return fmt.Errorf("verify endpoint %s: %w", e.ID, err)
+	}
+	return nil
+}

@@ -1,0 +1,191 @@
+// Package ownership asks the receiver of an endpoint whether it wants the endpoint: a request
+// with a challenge, which the receiver repeats in its answer. So nobody can direct events to the
+// server of somebody else.
+//
+// The request of a new endpoint is signed. That of a changed URL is not: who manages endpoints
+// cannot read stored secrets (docs/adr/35-challenge.md).
+//
+// The package knows neither HTTP nor the storage of endpoints.
+package ownership
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"surehook.example/surehook/internal/delivery/send"
+	"surehook.example/surehook/internal/hook"
+	"surehook.example/surehook/internal/rule/shape"
+	"surehook.example/surehook/internal/rule/sign"
+)
+
+// Bounds of the requests.
+const (
+	// Timeout bounds one request, redirects included. A shorter timeout of the endpoint counts.
+	Timeout = 5 * time.Second
+	// Transit bounds the way to a sender and back, beside Timeout.
+	Transit = 5 * time.Second
+	// PerMinute is the most URLs of a tenant that are asked in a minute.
+	PerMinute = 10
+)
+
+// Sender signs requests, and makes them from here.
+type Sender interface {
+	// Prepare signs the request.
+	Prepare(r send.Request) send.Prepared
+	// Post makes one request within the timeout of p.
+	Post(ctx context.Context, p send.Prepared) hook.Outcome
+}
+
+// Remote makes requests from other origins.
+type Remote interface {
+	// Post makes one request in the region, or, for an empty region, from the fixed
+	// addresses. With an error the answer is unknown.
+	Post(ctx context.Context, region string, p send.Prepared) (hook.Outcome, error)
+}
+
+// Limits counts what a tenant spends.
+type Limits interface {
+	// Spend applies hook.Spend.After to the stored next-free time of the tenant.
+	Spend(ctx context.Context, tenant hook.TenantID, s hook.Spend) (wait time.Duration, err error)
+}
+
+// Prover asks receivers. All fields are required. A Prover is safe for concurrent use.
+type Prover struct {
+	Limits Limits
+	Sender Sender
+	Remote Remote
+	Now    func() time.Time
+}
+
+// Prove posts a challenge to the URL of the endpoint, signed with the v1 secret in clear; without
+// a secret, the request has no headers of the signature. It carries the headers, the
+// authentication and the TLS settings that e has in clear; sealed ones are left out.
+//
+// Errors: CodeUnverified names the url and says why; CodeThrottled after PerMinute requests for
+// the tenant in a minute; CodeUnavailable without an answer of the sender in the endpoint's
+// region.
+func (p *Prover) Prove(ctx context.Context, e hook.Endpoint, secret string) error {
+	now := p.Now().UTC()
+	wait, err := p.Limits.Spend(ctx, e.Tenant, spend(now))
+	if err != nil {
+		return fmt.Errorf("count challenges of tenant %s: %w", e.Tenant, err)
+	}
+	if wait > 0 {
+		return &hook.Error{Code: hook.CodeThrottled, Message: fmt.Sprintf("a tenant can have %d URLs verified a minute", PerMinute), RetryAfter: wait}
+	}
+	challenge := rand.Text()
+	request, err := p.request(e, secret, challenge, now)
+	if err != nil {
+		return fmt.Errorf("make the challenge of endpoint %s: %w", e.ID, err)
+	}
+	outcome, err := p.post(ctx, &e, request)
+	if err != nil {
+		return &hook.Error{Code: hook.CodeUnavailable, Message: "the challenge could not be sent; try again", Err: err}
+	}
+	if problem := judge(outcome, e.URL, challenge); problem != "" {
+		if sealed(&e) {
+			problem += "; stored headers and credentials are not sent with the challenge: give them again in this request"
+		}
+		return &hook.Error{
+			Code: hook.CodeUnverified, Message: "the receiver did not confirm that the endpoint is its own",
+			Fields: []hook.FieldError{{Field: "url", Message: "could not be verified: " + problem}},
+		}
+	}
+	return nil
+}
+
+// spend is one request of PerMinute, with a burst of a minute.
+func spend(now time.Time) hook.Spend {
+	const cost = time.Minute / PerMinute
+	return hook.Spend{Of: hook.SpentChallenges, Now: now, Latest: now.Add(time.Minute - cost), Cost: cost}
+}
+
+// request returns the request with the challenge: like a delivery, but always in the standard
+// envelope. So no echo of the request is a right answer.
+func (p *Prover) request(e hook.Endpoint, secret, challenge string, now time.Time) (send.Prepared, error) {
+	id, err := hook.NewEventID()
+	if err != nil {
+		return send.Prepared{}, err //nolint:wrapcheck // Prove names the operation
+	}
+	event := hook.Event{ID: id, Type: hook.ChallengeType, Payload: fmt.Appendf(nil, `{"challenge":%q}`, challenge), AcceptedAt: now}
+	e.Timeout, e.Envelope, e.Transformation = min(Timeout, e.Timeout), hook.EnvelopeStandard, ""
+	content, err := new(shape.Shaper).Shape(&e, &event)
+	if err != nil {
+		return send.Prepared{}, err //nolint:wrapcheck // Prove names the operation
+	}
+	var keys []sign.Key
+	if secret != "" && slices.Contains(e.Schemes, hook.SchemeV1) {
+		key, err := sign.Parse(secret)
+		if err != nil {
+			return send.Prepared{}, err //nolint:wrapcheck // Prove names the operation
+		}
+		keys = []sign.Key{key}
+	} else {
+		e.Profiles = nil
+	}
+	r := send.Request{
+		Endpoint: &e, Keys: keys, Own: maps.Clone(e.Headers), Event: &event, Content: content, Attempt: 1,
+		Delivery: hook.DeliveryID{Event: id, Endpoint: e.ID, Generation: 1},
+	}
+	switch {
+	case e.Auth.Secret == "":
+	case e.Auth.Type == hook.AuthOAuth2:
+		r.Grant = &send.Grant{For: e.ID, OAuth: e.Auth.OAuth, Secret: e.Auth.Secret}
+	default:
+		if r.Own == nil {
+			r.Own = make(map[string]string, 1)
+		}
+		r.Own[hook.AuthorizationHeader] = e.Auth.Authorization(e.Auth.Secret)
+	}
+	if m := e.TLS.Material; m != nil {
+		r.TLS.CA = m.CA
+		if m.Key != "" {
+			r.TLS.Certificate, r.TLS.Key = m.Certificate, m.Key
+		}
+	}
+	return p.Sender.Prepare(r), nil
+}
+
+// post makes the request from the endpoint's origin.
+func (p *Prover) post(ctx context.Context, e *hook.Endpoint, r send.Prepared) (hook.Outcome, error) {
+	if !e.Remote() {
+		return p.Sender.Post(ctx, r), nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, r.Timeout+Transit)
+	defer cancel()
+	return p.Remote.Post(ctx, e.Region, r) //nolint:wrapcheck // Prove names the operation
+}
+
+// judge returns what is wrong with the answer of the receiver at the URL; empty for the right
+// one. The text has nothing of the answer but its status.
+func judge(o hook.Outcome, url, challenge string) string {
+	if o.Class != hook.ClassDelivered {
+		text := strings.TrimSuffix(o.Error, ".")
+		if text == "" {
+			return "the endpoint did not answer"
+		}
+		return strings.ToLower(text[:1]) + text[1:]
+	}
+	if o.URL != url {
+		return "the endpoint redirects to another address"
+	}
+	var answer struct {
+		Challenge string `json:"challenge"`
+	}
+	if json.NewDecoder(bytes.NewReader(o.Body)).Decode(&answer) != nil || answer.Challenge != challenge {
+		return fmt.Sprintf(`the endpoint answered %d without the challenge of the request, which it must answer as {"challenge": "..."}`, o.Status)
+	}
+	return ""
+}
+
+// sealed reports whether requests to the endpoint carry something that e does not have in clear.
+func sealed(e *hook.Endpoint) bool {
+	return len(e.SealedHeaders) > 0 || len(e.Auth.Sealed) > 0 || e.TLS.Client && (e.TLS.Material == nil || e.TLS.Material.Key == "")
+}
