@@ -258,7 +258,8 @@ test('the waiting of a tenant says that it is a lower bound', async ({ page, bac
   await expect(figure(card(page, 'Waiting'), 'Other reasons')).toContainText('51,805')
   for (const width of [1440, 1024, 390]) {
     await page.setViewportSize({ width, height: 900 })
-    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(width)
+    // The charts take their new width only after the browser reported it.
+    await expect.poll(() => page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(width)
   }
 })
 
