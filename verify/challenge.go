@@ -7,7 +7,8 @@ import "encoding/json"
 const ChallengeType = "surehook.challenge"
 
 // Challenge returns the body of the answer to a challenge, for a status 2xx; nil for any other
-// request. Verify the body first: a receiver that answers every challenge confirms the endpoints
+// body. The payload of an event may look like one: check the header for ChallengeType, too.
+// Verify the body first: a receiver that answers every challenge confirms the endpoints
 // of strangers, too.
 func Challenge(body []byte) []byte {
 	var document struct {

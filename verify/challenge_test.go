@@ -2,6 +2,7 @@ package verify_test
 
 import (
 	"fmt"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -31,7 +32,8 @@ func TestChallenge(t *testing.T) {
 	}
 }
 
-// The handler answers challenges with a valid signature itself, and no others.
+// The handler answers challenges with a valid signature itself, and no others. An event with such
+// a payload is passed on: its sender may repeat what a stranger wrote.
 func TestVerifier_Handler_answersChallenges(t *testing.T) {
 	t.Parallel()
 
@@ -41,18 +43,24 @@ func TestVerifier_Handler_answersChallenges(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	handler := v.Handler(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { t.Error("a challenge was passed on") }))
-	for key, want := range map[string]string{secret: `200 {"challenge":"K7QX"}`, sign.NewSecret(): "401 no signature is valid\n"} {
+	handler := v.Handler(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "passed on") }))
+	for _, tt := range []struct{ key, event, want string }{
+		{secret, verify.ChallengeType, `200 {"challenge":"K7QX"}`},
+		{secret, "order.paid", `200 passed on`},
+		{secret, "", `200 passed on`},
+		{sign.NewSecret(), verify.ChallengeType, "401 no signature is valid\n"},
+	} {
 		r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/", strings.NewReader(body))
-		signing, err := sign.Parse(key)
+		signing, err := sign.Parse(tt.key)
 		if err != nil {
 			t.Fatal(err)
 		}
 		sign.Headers([]hook.SignatureProfile{{Name: hook.ProfileStandard}}, []sign.Key{signing}, sign.Request{ID: "evt_1", Timestamp: time.Now(), Body: []byte(body)}, r.Header.Set)
+		r.Header.Set("X-Webhook-Event", tt.event)
 		w := httptest.NewRecorder()
 		handler.ServeHTTP(w, r)
-		if got := fmt.Sprintf("%d %s", w.Code, w.Body); got != want {
-			t.Errorf("answer = %s; want %s", got, want)
+		if got := fmt.Sprintf("%d %s", w.Code, w.Body); got != tt.want {
+			t.Errorf("answer to %q = %s; want %s", tt.event, got, tt.want)
 		}
 	}
 }

@@ -72,7 +72,7 @@ func (r *receiver) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 			got.Error = err.Error()
 		}
 	}
-	if answer := verify.Challenge(body); answer != nil && (got.Verified == nil || *got.Verified) {
+	if answer := verify.Challenge(body); answer != nil && got.Type == verify.ChallengeType && (got.Verified == nil || *got.Verified) {
 		_, _ = w.Write(answer) // fails when the sender disconnected
 		return
 	}

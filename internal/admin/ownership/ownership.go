@@ -166,15 +166,15 @@ func (p *Prover) post(ctx context.Context, e *hook.Endpoint, r send.Prepared) (h
 // judge returns what is wrong with the answer of the receiver at the URL; empty for the right
 // one. The text has nothing of the answer but its status.
 func judge(o hook.Outcome, url, challenge string) string {
+	if o.URL != url && o.Class != hook.ClassToken { // also when the other address fails: its status is nobody's business
+		return "the endpoint redirects to another address"
+	}
 	if o.Class != hook.ClassDelivered {
 		text := strings.TrimSuffix(o.Error, ".")
 		if text == "" {
 			return "the endpoint did not answer"
 		}
 		return strings.ToLower(text[:1]) + text[1:]
-	}
-	if o.URL != url {
-		return "the endpoint redirects to another address"
 	}
 	var answer struct {
 		Challenge string `json:"challenge"`

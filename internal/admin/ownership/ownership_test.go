@@ -227,6 +227,10 @@ func TestProver_Prove_refusesAnotherReceiver(t *testing.T) {
 	}
 	other := serve(t, echo)
 	redirecting := serve(t, func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, other, http.StatusTemporaryRedirect) })
+	failing := serve(t, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNotFound) })
+	toFailing := serve(t, func(w http.ResponseWriter, r *http.Request) {
+		http.Redirect(w, r, failing, http.StatusTemporaryRedirect)
+	})
 	closed := httptest.NewServer(http.HandlerFunc(echo))
 	closed.Close()
 	tests := []struct {
@@ -234,6 +238,7 @@ func TestProver_Prove_refusesAnotherReceiver(t *testing.T) {
 		auth            hook.Auth
 	}{
 		{name: "a redirect to a receiver that echoes", url: redirecting, want: "the endpoint redirects to another address"},
+		{name: "a redirect to a receiver that fails", url: toFailing, want: "the endpoint redirects to another address"},
 		{name: "a port without a server", url: closed.URL, want: "the endpoint refused the connection"},
 		{
 			name: "a token endpoint that redirects", url: other, want: "no access token: ",

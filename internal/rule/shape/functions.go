@@ -17,41 +17,52 @@ func conversionOf(name string) (function, bool) {
 	return function{least: 1, most: 1, do: paid}, ok
 }
 
-func namespacedOf(name string) (f function, ok bool) {
-	f, ok = map[string]function{
-		"cel.bind":      {least: 3, most: 3, names: 1, bind: true, special: bind},
-		"base64.encode": {least: 1, most: 1, do: encodeBase64},
-		"optional.of":   {least: 1, most: 1, do: func(_ *evaluation, _ *call, args []any) (any, *fault) { return optional{value: args[0], ok: true}, nil }},
-		"optional.none": {do: func(*evaluation, *call, []any) (any, *fault) { return optional{}, nil }},
-	}[name]
-	return f, ok
+func namespacedOf(name string) (function, bool) {
+	switch name {
+	case "cel.bind":
+		return function{least: 3, most: 3, names: 1, bind: true, special: bind}, true
+	case "base64.encode":
+		return function{least: 1, most: 1, do: encodeBase64}, true
+	case "optional.of":
+		return function{least: 1, most: 1, do: func(_ *evaluation, _ *call, args []any) (any, *fault) { return optional{value: args[0], ok: true}, nil }}, true
+	case "optional.none":
+		return function{do: func(*evaluation, *call, []any) (any, *fault) { return optional{}, nil }}, true
+	}
+	return function{}, false
 }
 
-func methodOf(name string) (f function, ok bool) {
-	f, ok = map[string]function{
-		"map":           {least: 2, most: 3, names: 1, special: mapped},
-		"filter":        {least: 2, most: 2, names: 1, special: filtered},
-		"all":           {least: 2, most: 2, names: 1, special: quantified},
-		"exists":        {least: 2, most: 2, names: 1, special: quantified},
-		"exists_one":    {least: 2, most: 2, names: 1, special: quantified},
-		"transformList": {least: 3, most: 3, names: 2, special: transformedList},
-		"transformMap":  {least: 3, most: 3, names: 2, special: transformedMap},
-		"size":          {do: size},
-		"orValue":       {least: 1, most: 1, do: orValue},
-		"hasValue":      {do: valueOf},
-		"value":         {do: valueOf},
-		"contains":      {least: 1, most: 1, do: search},
-		"startsWith":    {least: 1, most: 1, do: search},
-		"endsWith":      {least: 1, most: 1, do: search},
-		"join":          {most: 1, do: join},
-		"split":         {least: 1, most: 1, do: split},
-		"replace":       {least: 2, most: 2, do: replace},
-		"substring":     {least: 1, most: 2, do: substring},
-		"trim":          {do: changed},
-		"lowerAscii":    {do: changed},
-		"upperAscii":    {do: changed},
-	}[name]
-	return f, ok
+func methodOf(name string) (function, bool) {
+	switch name {
+	case "map":
+		return function{least: 2, most: 3, names: 1, special: mapped}, true
+	case "filter":
+		return function{least: 2, most: 2, names: 1, special: filtered}, true
+	case "all", "exists", "exists_one":
+		return function{least: 2, most: 2, names: 1, special: quantified}, true
+	case "transformList":
+		return function{least: 3, most: 3, names: 2, special: transformedList}, true
+	case "transformMap":
+		return function{least: 3, most: 3, names: 2, special: transformedMap}, true
+	case "size":
+		return function{do: size}, true
+	case "orValue":
+		return function{least: 1, most: 1, do: orValue}, true
+	case "hasValue", "value":
+		return function{do: valueOf}, true
+	case "contains", "startsWith", "endsWith":
+		return function{least: 1, most: 1, do: search}, true
+	case "join":
+		return function{most: 1, do: join}, true
+	case "split":
+		return function{least: 1, most: 1, do: split}, true
+	case "replace":
+		return function{least: 2, most: 2, do: replace}, true
+	case "substring":
+		return function{least: 1, most: 2, do: substring}, true
+	case "trim", "lowerAscii", "upperAscii":
+		return function{do: changed}, true
+	}
+	return function{}, false
 }
 
 func size(v *evaluation, c *call, args []any) (any, *fault) {
