@@ -18,6 +18,7 @@ import (
 	"surehook.example/surehook/internal/admin/search"
 	"surehook.example/surehook/internal/delivery/ingest"
 	"surehook.example/surehook/internal/delivery/replay"
+	"surehook.example/surehook/internal/delivery/send"
 	"surehook.example/surehook/internal/hook"
 	"surehook.example/surehook/internal/rule/circuit"
 	"surehook.example/surehook/internal/rule/condition"
@@ -119,7 +120,7 @@ func TestLimits(t *testing.T) {
 		"requests of a page of deliveries":            {written(t, "internal/admin/status", `moreRequests = (\d+)`)},
 		"requests of a page of events":                {hook.UntargetedShards},
 		"shards of the endpoints of a list":           {written(t, "internal/admin/status", `maxParts = (\d+)`)},
-		"way to a sender and back":                    {written(t, "internal/delivery/attempt", `transit = (\d+) \* time\.Second`)},
+		"way to a sender and back":                    {seconds(send.Transit)},
 		"zones with fixed addresses":                  {0, written(t, "infra/surehook", `mostZones = (\d+)`)},
 		"targets of an event, with those added later": {hook.MaxTargets},
 		"pages of lists":                              {lists.MaxLimit, lists.MaxBytes / kib},

@@ -1,16 +1,21 @@
 package verify
 
-import "encoding/json"
+import (
+	"encoding/json"
+	"net/http"
+)
 
 // ChallengeType is the value of the header X-Webhook-Event of a challenge: the request that asks
 // whether the receiver wants an endpoint with its URL.
 const ChallengeType = "surehook.challenge"
 
 // Challenge returns the body of the answer to a challenge, for a status 2xx; nil for any other
-// body. The payload of an event may look like one: check the header for ChallengeType, too.
-// Verify the body first: a receiver that answers every challenge confirms the endpoints
-// of strangers, too.
-func Challenge(body []byte) []byte {
+// request. The header tells a challenge from an event whose payload looks like one. Verify the
+// request first: a receiver that answers every challenge confirms the endpoints of strangers, too.
+func Challenge(header http.Header, body []byte) []byte {
+	if header.Get("X-Webhook-Event") != ChallengeType {
+		return nil
+	}
 	var document struct {
 		Type string `json:"type"`
 		Data struct {

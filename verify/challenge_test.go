@@ -26,7 +26,7 @@ func TestChallenge(t *testing.T) {
 		`[]`:                   ``,
 		``:                     ``,
 	} {
-		if got := string(verify.Challenge([]byte(body))); got != want {
+		if got := string(verify.Challenge(http.Header{"X-Webhook-Event": {verify.ChallengeType}}, []byte(body))); got != want {
 			t.Errorf("Challenge(%s) = %s; want %s", body, got, want)
 		}
 	}

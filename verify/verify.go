@@ -113,7 +113,7 @@ func (v *Verifier) Handler(next http.Handler) http.Handler {
 			http.Error(w, err.Error(), http.StatusUnauthorized)
 			return
 		}
-		if answer := Challenge(body); answer != nil && r.Header.Get("X-Webhook-Event") == ChallengeType {
+		if answer := Challenge(r.Header, body); answer != nil {
 			w.Header().Set("Content-Type", "application/json")
 			_, _ = w.Write(answer) // fails when the sender disconnected
 			return

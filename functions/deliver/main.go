@@ -14,7 +14,6 @@ import (
 	"surehook.example/surehook/functions/internal/wire"
 	"surehook.example/surehook/internal/aws/destination"
 	"surehook.example/surehook/internal/aws/kms"
-	"surehook.example/surehook/internal/aws/lambda"
 	"surehook.example/surehook/internal/aws/scheduler"
 	"surehook.example/surehook/internal/aws/sqs"
 	"surehook.example/surehook/internal/config"
@@ -23,7 +22,6 @@ import (
 	"surehook.example/surehook/internal/delivery/egress"
 	"surehook.example/surehook/internal/delivery/gate"
 	"surehook.example/surehook/internal/delivery/release"
-	"surehook.example/surehook/internal/delivery/remote"
 	"surehook.example/surehook/internal/delivery/send"
 	"surehook.example/surehook/internal/delivery/settle"
 	"surehook.example/surehook/internal/emf"
@@ -55,12 +53,9 @@ func newHandler(cfg config.Deliver, sdk aws.Config, log *slog.Logger) (any, erro
 	if err != nil {
 		return nil, fmt.Errorf("wire notifier: %w", err)
 	}
-	sender := &send.Sender{Client: egress.NewClient(policy), Policy: policy, Tokens: send.NewTokens(), Transports: send.NewTransports(), UserAgent: names.UserAgent(), Now: time.Now}
-	senders := lambda.New(sdk, lambda.Config{
-		Regional: names.Sender(cfg.Environment), Regions: cfg.SenderRegions, Fixed: names.FixedSender(cfg.Environment),
-	})
+	sender := send.New(egress.NewClient(policy), policy, names.UserAgent(), time.Now)
 	maker := &attempt.Maker{
-		Store: store, Vault: vault, Sender: sender, Remote: &remote.Sender{Signer: sender, Invoker: senders, Now: time.Now},
+		Store: store, Vault: vault, Sender: sender, Remote: wire.Remote(sdk, cfg.Environment, cfg.SenderRegions, sender, time.Now),
 		Shaper: &shape.Shaper{PublicURL: cfg.PublicURL}, Metrics: metrics, Log: log, Now: time.Now,
 	}
 	if allowed := hook.Destinations(cfg.Destinations); allowed.RolePath != "" {

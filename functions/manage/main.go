@@ -27,11 +27,9 @@ import (
 	"surehook.example/surehook/internal/aws/apigateway"
 	"surehook.example/surehook/internal/aws/dynamo"
 	"surehook.example/surehook/internal/aws/kms"
-	"surehook.example/surehook/internal/aws/lambda"
 	"surehook.example/surehook/internal/aws/sqs"
 	"surehook.example/surehook/internal/config"
 	"surehook.example/surehook/internal/delivery/egress"
-	"surehook.example/surehook/internal/delivery/remote"
 	"surehook.example/surehook/internal/delivery/send"
 	"surehook.example/surehook/internal/emf"
 	"surehook.example/surehook/internal/hook"
@@ -115,12 +113,9 @@ func newHandler(cfg config.Manage, sdk aws.Config, log *slog.Logger) (any, error
 // prover returns the prover of receivers, which sends as deliver does.
 func prover(cfg config.Manage, sdk aws.Config, store *dynamo.Store) *ownership.Prover {
 	policy := wire.Policy(cfg.Egress)
-	sender := &send.Sender{Client: egress.NewClient(policy), Policy: policy, Tokens: send.NewTokens(), Transports: send.NewTransports(), UserAgent: names.UserAgent(), Now: time.Now}
-	senders := lambda.New(sdk, lambda.Config{
-		Regional: names.Sender(cfg.Environment), Regions: cfg.SenderRegions, Fixed: names.FixedSender(cfg.Environment),
-	})
+	sender := send.New(egress.NewClient(policy), policy, names.UserAgent(), time.Now)
 	return &ownership.Prover{
-		Limits: store, Sender: sender, Remote: &remote.Sender{Signer: sender, Invoker: senders, Now: time.Now}, Now: time.Now,
+		Limits: store, Sender: sender, Remote: wire.Remote(sdk, cfg.Environment, cfg.SenderRegions, sender, time.Now), Now: time.Now,
 	}
 }
 

@@ -27,6 +27,6 @@ func main() {
 // newHandler wires the handler, once per execution environment.
 func newHandler(cfg config.Sender, _ aws.Config, _ *slog.Logger) (any, error) {
 	policy := wire.Policy(cfg.Egress)
-	h := &handler{remote.Handler{Sender: &send.Sender{Client: egress.NewClient(policy), Policy: policy, Tokens: send.NewTokens(), Transports: send.NewTransports(), Now: time.Now}}}
+	h := &handler{remote.Handler{Sender: send.New(egress.NewClient(policy), policy, "", time.Now)}}
 	return h.Handle, nil
 }

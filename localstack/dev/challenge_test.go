@@ -37,7 +37,7 @@ func TestDev_challenges(t *testing.T) {
 			t.Errorf("the body %s: %v", raw, err)
 		}
 		if r.URL.Path == "/open" {
-			_, _ = rw.Write(verify.Challenge(raw))
+			_, _ = rw.Write(verify.Challenge(r.Header, raw))
 			return
 		}
 		r.Body = io.NopCloser(strings.NewReader(string(raw)))

@@ -107,7 +107,7 @@ func newProcess(o Options, address string) (*process, error) {
 	p.wireDelivery(policy)
 	p.wireManagement(policy)
 	if o.Ownership != "" {
-		sender := &send.Sender{Client: egress.NewClient(policy), Policy: policy, Tokens: send.NewTokens(), Transports: send.NewTransports(), UserAgent: names.UserAgent(), Now: time.Now}
+		sender := send.New(egress.NewClient(policy), policy, names.UserAgent(), time.Now)
 		p.admin.Endpoints.Prover = &ownership.Prover{
 			Limits: p.store, Sender: sender, Remote: &remote.Sender{Signer: sender, Invoker: senders(sender), Now: time.Now}, Now: time.Now,
 		}
@@ -120,7 +120,7 @@ func (p *process) wireDelivery(policy egress.Policy) {
 	notifier := notify.Notifier{History: p.store, Poster: p.acceptor, Topic: topic{p.log}, Log: p.log}
 	after := settle.Completion{Store: p.store, Notifier: notifier, Log: p.log}
 	releaser := &release.Releaser{Store: p.store, Queue: p.queue, CircuitQueue: p.circuits, Now: time.Now}
-	sender := &send.Sender{Client: newClient(policy), Policy: policy, Tokens: send.NewTokens(), Transports: send.NewTransports(), UserAgent: names.UserAgent(), Now: time.Now}
+	sender := send.New(newClient(policy), policy, names.UserAgent(), time.Now)
 	p.deliverer = &deliver.Deliverer{
 		Store: p.store,
 		Attempts: &attempt.Maker{

@@ -29,8 +29,6 @@ import (
 const (
 	// Timeout bounds one request, redirects included. A shorter timeout of the endpoint counts.
 	Timeout = 5 * time.Second
-	// Transit bounds the way to a sender and back, beside Timeout.
-	Transit = 5 * time.Second
 	// PerMinute is the most URLs of a tenant that are asked in a minute.
 	PerMinute = 10
 )
@@ -158,7 +156,7 @@ func (p *Prover) post(ctx context.Context, e *hook.Endpoint, r send.Prepared) (h
 	if !e.Remote() {
 		return p.Sender.Post(ctx, r), nil
 	}
-	ctx, cancel := context.WithTimeout(ctx, r.Timeout+Transit)
+	ctx, cancel := context.WithTimeout(ctx, r.Timeout+send.Transit)
 	defer cancel()
 	return p.Remote.Post(ctx, e.Region, r) //nolint:wrapcheck // Prove names the operation
 }

@@ -189,7 +189,7 @@ func TestProver_Prove_signs(t *testing.T) {
 	url := serve(t, func(w http.ResponseWriter, r *http.Request) {
 		body, _ := io.ReadAll(r.Body)
 		header, valid = r.Header, verifier.Verify(r.Header, body)
-		_, _ = w.Write(verify.Challenge(body))
+		_, _ = w.Write(verify.Challenge(r.Header, body))
 	})
 	github := []hook.SignatureProfile{{Name: "github"}}
 	tests := []struct {
@@ -331,7 +331,7 @@ func TestProver_Prove_withoutTheSender(t *testing.T) {
 	if err := p.Prove(t.Context(), e, ""); hook.CodeOf(err) != hook.CodeUnavailable {
 		t.Errorf("Prove = %v; want unavailable", err)
 	}
-	if most := ownership.Timeout + ownership.Transit; s.deadline <= 0 || s.deadline > most {
+	if most := ownership.Timeout + send.Transit; s.deadline <= 0 || s.deadline > most {
 		t.Errorf("the sender has %v; want at most %v", s.deadline, most)
 	}
 }

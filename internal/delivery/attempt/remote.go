@@ -14,10 +14,6 @@ import (
 	"surehook.example/surehook/internal/rule/settlement"
 )
 
-// transit is the longest time of a request to another origin and back, beyond the attempt
-// itself: a cold start of the sender and two ocean crossings take about a second.
-const transit = 5 * time.Second
-
 var (
 	errTransit  = errors.New("the sender did not answer in time")
 	errNoSender = errors.New("this deployment has no senders")
@@ -26,7 +22,7 @@ var (
 // timeOf returns how long an attempt takes at most.
 func timeOf(e *hook.Endpoint) time.Duration {
 	if e.Remote() {
-		return e.Timeout + transit
+		return e.Timeout + send.Transit
 	}
 	return e.Timeout
 }

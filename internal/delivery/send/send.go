@@ -54,6 +54,16 @@ type Sender struct {
 	Now        func() time.Time
 }
 
+// Transit is the longest time of a request to another origin and back, beyond the attempt
+// itself: a cold start of the sender and two ocean crossings take about a second.
+const Transit = 5 * time.Second
+
+// New returns a Sender that makes requests with the client of the policy. Without a user agent it
+// can only post what another Sender prepared.
+func New(client *http.Client, policy egress.Policy, userAgent string, now func() time.Time) *Sender {
+	return &Sender{Client: client, Policy: policy, Tokens: NewTokens(), Transports: NewTransports(), UserAgent: userAgent, Now: now}
+}
+
 // ErrNotSent means that no request of the attempt was made: the endpoint received
 // nothing, and the attempt can be made from another origin.
 var ErrNotSent = errors.New("no request was made")

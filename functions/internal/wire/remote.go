@@ -1,0 +1,19 @@
+package wire
+
+import (
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+
+	"surehook.example/surehook/internal/aws/lambda"
+	"surehook.example/surehook/internal/delivery/remote"
+	"surehook.example/surehook/internal/delivery/send"
+	"surehook.example/surehook/internal/names"
+)
+
+// Remote returns the sender of requests from the regions, and from the fixed addresses, of the
+// environment. signer signs them.
+func Remote(sdk aws.Config, environment string, regions []string, signer *send.Sender, now func() time.Time) *remote.Sender {
+	senders := lambda.New(sdk, lambda.Config{Regional: names.Sender(environment), Regions: regions, Fixed: names.FixedSender(environment)})
+	return &remote.Sender{Signer: signer, Invoker: senders, Now: now}
+}
