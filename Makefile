@@ -23,6 +23,9 @@ CDK       := infra/node_modules/.bin/cdk
 SBOM      := .ci/sbom/node_modules/.bin/cdxgen
 CLIENTS   := clients/ts
 
+# Programs know their version.
+LDFLAGS = -s -w -X surehook.example/surehook/internal/names.Version=$(VERSION:v%=%)
+
 # A group of people may have an apostrophe.
 quoted = '$(subst ','\'',$(1))'
 
@@ -90,7 +93,7 @@ dev: need/go $(if $(shell command -v npm),$(DOCS) $(WEB)) ## The same API and de
 .PHONY: cli
 cli: need/go ## Build the command line, bin/surehook
 	@mkdir -p bin
-	@CGO_ENABLED=0 go build -trimpath -ldflags='-s -w -X surehook.example/surehook/internal/names.Version=$(VERSION:v%=%)' -o bin/surehook ./cmd/surehook
+	@CGO_ENABLED=0 go build -trimpath -ldflags='$(LDFLAGS)' -o bin/surehook ./cmd/surehook
 
 ## --- Change
 
@@ -135,7 +138,7 @@ weekly: ## The long proofs: chaos, mutations, long fuzzing
 build: need/go need/node $(DOCS) $(WEB) ## Build the functions as static Linux binaries (ARCH=arm64, or amd64)
 	@for f in $(FUNCTIONS); do \
 		echo "building $$f for linux/$(ARCH)"; \
-		CGO_ENABLED=0 GOOS=linux GOARCH=$(ARCH) go build -trimpath -tags lambda.norpc -ldflags='-s -w -X surehook.example/surehook/internal/names.Version=$(VERSION:v%=%)' \
+		CGO_ENABLED=0 GOOS=linux GOARCH=$(ARCH) go build -trimpath -tags lambda.norpc -ldflags='$(LDFLAGS)' \
 			-o $(DIST)/$$f/bootstrap ./functions/$$f; \
 	done
 
@@ -215,7 +218,7 @@ release: need/go need/node need/python $(SBOM) ## Write what a release consists 
 	@$(MAKE) release/stack ARCH=arm64 VERSION=$(VERSION)
 	@at=$$(git log -1 --format=%ct); for on in linux/amd64 linux/arm64 darwin/arm64; do \
 		cli=dist/cli/$${on%/*}-$${on#*/}; \
-		CGO_ENABLED=0 GOOS=$${on%/*} GOARCH=$${on#*/} go build -trimpath -ldflags='-s -w -X surehook.example/surehook/internal/names.Version=$(VERSION:v%=%)' \
+		CGO_ENABLED=0 GOOS=$${on%/*} GOARCH=$${on#*/} go build -trimpath -ldflags='$(LDFLAGS)' \
 			-o $$cli/surehook ./cmd/surehook; \
 		tar --create --directory $$cli --mtime="@$$at" --owner=0 --group=0 --numeric-owner surehook | gzip --no-name > $(RELEASE)/surehook-$${cli##*/}.tar.gz; \
 	done

@@ -2,7 +2,7 @@
 
 # A page that loads anything from another host fails.
 .PHONY: docs
-docs: need/node need/python $(DOCS) .venv/docs ## Build a site of docs/ with search; writes dist/docs (REPOSITORY=URL for links to code, SITE=URL)
+docs: need/node need/python $(DOCS) .venv/docs/installed ## Build a site of docs/ with search; writes dist/docs (REPOSITORY=URL for links to code, SITE=URL)
 	@REPOSITORY="$(REPOSITORY)" SITE="$(SITE)" NO_MKDOCS_2_WARNING=1 .venv/docs/bin/mkdocs build --strict --config-file .ci/site/mkdocs.yml
 	@! grep -rnoE '<(script|link|img|iframe|source)[^>]+(src|srcset|href)="?(https?:)?//[^> ]+' dist/docs --include='*.html' | grep -v 'rel="canonical"'
 	@echo "dist/docs: python3 -m http.server --bind 127.0.0.1 --directory dist/docs"
@@ -14,7 +14,7 @@ pictures: need/node need/chromium $(WEB) ## Draw the pictures of the console and
 	@cd web && DEV=../bin/surehook CHROMIUM=$(CHROMIUM) PICTURES=../docs/pictures node_modules/.bin/playwright test pictures
 
 .PHONY: pictures/terminal
-pictures/terminal: cli need/python .venv/terminal ## Draw the terminal of the README from a run; writes docs/pictures/terminal.svg
+pictures/terminal: cli need/python .venv/terminal/installed ## Draw the terminal of the README from a run; writes docs/pictures/terminal.svg
 	@.venv/terminal/bin/python .ci/terminal.py
 	@echo "docs/pictures/terminal.svg"
 

@@ -163,7 +163,7 @@ examples/cdk-python: need/node need/python examples/template examples/cdk-python
 	@ls examples/cdk-python/cdk.out/Shop.template.json
 
 .PHONY: examples/terraform
-examples/terraform: need/python examples/template .venv/terraform ## Parse the Terraform module, and compare it with the template of a release
+examples/terraform: need/python examples/template .venv/terraform/installed ## Parse the Terraform module, and compare it with the template of a release
 	@.venv/terraform/bin/python .ci/terraform.py examples/terraform $(RELEASED_TEMPLATE)
 
 .PHONY: examples/github-actions
@@ -180,7 +180,7 @@ examples/profiles: need/node examples/profiles/node_modules ## Verify requests w
 
 # The environment local is of the same constructs as prod, for functions of this machine.
 .PHONY: test/release
-test/release: need/go need/node need/python local .venv/release ## Deploy, upgrade and roll back releases on the emulator with deploy.sh, and run the smoke test
+test/release: need/go need/node need/python local .venv/release/installed ## Deploy, upgrade and roll back releases on the emulator with deploy.sh, and run the smoke test
 	@.venv/release/bin/shellcheck infra/deploy.sh
 	@for version in v0.0.1 v0.0.2; do \
 		$(MAKE) release/stack ENVIRONMENTS=local ARCH=$(HOST_ARCH) VERSION=$$version RELEASE=dist/local-$$version; \

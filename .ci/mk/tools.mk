@@ -38,30 +38,11 @@ $(VENV)/installed: localstack/requirements.txt
 	@$(VENV)/bin/pip install --quiet --disable-pip-version-check --require-hashes -r localstack/requirements.txt
 	@touch $@
 
-.PHONY: .venv/clients
-.venv/clients:
-	@[ -x .venv/clients/bin/openapi-python-client ] \
-		|| { python3 -m venv .venv/clients && .venv/clients/bin/pip install --quiet --disable-pip-version-check --require-hashes -r .ci/requirements/clients.txt; }
-
-.PHONY: .venv/terminal
-.venv/terminal:
-	@[ -x .venv/terminal/bin/python ] \
-		|| { python3 -m venv .venv/terminal && .venv/terminal/bin/pip install --quiet --disable-pip-version-check --require-hashes -r .ci/requirements/terminal.txt; }
-
-.PHONY: .venv/release
-.venv/release:
-	@[ -x .venv/release/bin/shellcheck ] \
-		|| { python3 -m venv .venv/release && .venv/release/bin/pip install --quiet --disable-pip-version-check --require-hashes -r .ci/requirements/release.txt; }
-
-.PHONY: .venv/terraform
-.venv/terraform:
-	@[ -x .venv/terraform/bin/python ] \
-		|| { python3 -m venv .venv/terraform && .venv/terraform/bin/pip install --quiet --disable-pip-version-check --require-hashes -r .ci/requirements/terraform.txt; }
-
-.PHONY: .venv/docs
-.venv/docs:
-	@[ -x .venv/docs/bin/mkdocs ] \
-		|| { python3 -m venv .venv/docs && .venv/docs/bin/pip install --quiet --disable-pip-version-check --require-hashes -r .ci/requirements/docs.txt; }
+# The tools in Python of one purpose each.
+.venv/%/installed: .ci/requirements/%.txt
+	@python3 -m venv .venv/$*
+	@.venv/$*/bin/pip install --quiet --disable-pip-version-check --require-hashes -r .ci/requirements/$*.txt
+	@touch $@
 
 $(LOCALSTACK)/installed: localstack/python313/requirements.txt
 	@echo "installing LocalStack into $(LOCALSTACK)"
@@ -125,7 +106,7 @@ need/localstack:
 
 # The functions of the Python client are generated, and not committed: they are 290 files.
 .PHONY: clients/python/surehook/openapi
-clients/python/surehook/openapi: need/python .venv/clients
+clients/python/surehook/openapi: need/python .venv/clients/installed
 	@rm -rf $@
 	@PATH="$(CURDIR)/.venv/clients/bin:$$PATH" .venv/clients/bin/openapi-python-client generate --path api/openapi.yaml --output-path $@ --meta none > bin/python.log 2>&1 \
 		|| { cat bin/python.log; exit 1; }
