@@ -111,7 +111,7 @@ func TestCostPerMillion(t *testing.T) {
 			t.Errorf("%s does not say %q", file, want)
 		}
 	}
-	if want := fmt.Sprintf("the first deliveries to a new endpoint: $%.0f per million", costs[fresh]); !strings.Contains(flat(read(t, "docs/runbook.md")), want) {
+	if want := fmt.Sprintf("new endpoints ($%.0f per million of their first deliveries)", costs[fresh]); !strings.Contains(flat(read(t, "docs/runbook.md")), want) {
 		t.Errorf("docs/runbook.md does not say %q", want)
 	}
 }

@@ -235,7 +235,7 @@ func (r Report) idle(b *strings.Builder) {
 		"at the price under \"Warm throughput\" of <https://aws.amazon.com/dynamodb/pricing/on-demand/>. `WarmThroughput` in `infra/surehook/environments.go` can be empty: DynamoDB then grows with the traffic.\n\n",
 		warmTables*(warmWrites-newWrites), warmTables*(warmReads-newReads))
 	b.WriteString("Open dead letters add at most about 0.50 a month: about 0.29 for 10,000.\n\n")
-	fmt.Fprintf(b, "The daily archive of prod is not in the sum: %d to %d state transitions a day, %.2f to %.2f a month at %.2f per million, and DynamoDB's and S3's charges by size.\n",
+	fmt.Fprintf(b, "The daily archive of prod is not in the sum: %d to %d state transitions a day, %.2f to %.2f a month at %.2f per million, the export and S3 by size.\n",
 		leastTransitions, mostTransitions, transitions(leastTransitions), transitions(mostTransitions), transitionPrice)
 }
 
@@ -275,18 +275,18 @@ func traces(b *strings.Builder) {
 		"| USD per million spans | Lambda |\n|---|--:|\n")
 	fmt.Fprintf(b, "| a line in each batch | %.2f |\n", each.Times(million).Bill().Total())
 	fmt.Fprintf(b, "| %d lines in each batch | %.2f |\n", exportLines, each.Times(million/exportLines).Bill().Total())
-	fmt.Fprintf(b, "\nAn invocation of function `export` takes %.0f ms with 256 MB, and its two alarms add 0.20 a month. Not counted: its log, traffic out, and the charges of X-Ray or the receiver of the spans.\n", exportTime*1000)
+	fmt.Fprintf(b, "\nAn invocation of function `export` takes %.0f ms with 256 MB, and its two alarms add 0.20 a month. Not counted: its log, traffic out, and X-Ray.\n", exportTime*1000)
 }
 
 func assumptions(b *strings.Builder) {
 	fmt.Fprintf(b, `- Payloads have 500 bytes. Endpoints respond after %s.
 - Functions ingest and deliver have %d MB on arm64, breaker %d MB. An invocation takes %s per request to AWS, %s of work, %s more per event or message, by its share of a processor (1,769 MB have one), and %s for attempts. A TLS handshake takes %s of a
   processor, %s with %d MB; connections rest for %s to endpoints and %s to AWS. Cold starts, the authorizer and the decryption of data keys are left out.
-- Batches are full only when messages arrive faster than invocations take them. At a low rate, a delivery is alone in its batch: the rows "delivered alone" apply. Other rates cost between the two.
+- Batches are full only when messages arrive faster than invocations take them. At a low rate the rows "delivered alone" apply.
 - The breaker looks at each delivery once, some minutes later. A delivery that is still queued then gets a record: 1.88 more per million of such deliveries ([decision 5](adr/05-lost-tokens.md)).
-- SQS: every request about messages with a group id has the surcharge of fair queues. The surcharge is from a secondary source: check the price list.
-- DynamoDB: units are computed from the items, and index rows in a transaction count twice. For both, a cheaper reading of the price list is possible. At low rates the table's KMS key adds at most 0.05 a month.
-- Storage and backups are those of prod, for 90 days. The archive in S3 and messages to subscribers of the operators' topic are not counted.
+- SQS: every request about messages with a group id has the surcharge of fair queues, by a secondary source: check the price list.
+- DynamoDB: units are computed from the items, and index rows in a transaction count twice. At low rates the table's KMS key adds at most 0.05 a month.
+- Storage and backups are those of prod, for 90 days.
 - The mix: 500 endpoints of 5 tenants by Zipf's law, 100 events a second, full batches. Five endpoints take 3 s to answer, and five have a rate limit of one delivery a second. "With failures": about 95 %% succeed at the first attempt.
 - Empty queues: %d long polls of 20 s at a time each, Lambda's start value. Lambda may poll less.
 `, ReceiverTime, MemoryMB, BreakerMB, RequestTime, InvocationWork, MessageWork, ReceiverTime,
