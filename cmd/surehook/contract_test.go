@@ -57,6 +57,11 @@ func TestOperations_Contract(t *testing.T) {
 					t.Errorf("%s has the field %s, which %s has not", o.use, b.name, operation.OperationID)
 				}
 			}
+			if len(o.body) > 0 {
+				for _, name := range unset(operation.RequestBody.Value.Content.Get("application/json").Schema.Value, o.body) {
+					t.Errorf("%s has no flag for %s of %s", o.use, name, operation.OperationID)
+				}
+			}
 		}
 	}
 	none := map[string]string{
@@ -73,4 +78,27 @@ func TestOperations_Contract(t *testing.T) {
 	if len(commanded) < 40 || http.MethodGet != get {
 		t.Errorf("%d operations have a command; want 40 or more", len(commanded))
 	}
+}
+
+// unset returns the fields of a body that no flag sets: neither the field as a whole, nor each
+// field inside it.
+func unset(body *openapi3.Schema, flags []option) []string {
+	set := func(name string) bool {
+		return slices.ContainsFunc(flags, func(o option) bool { return o.name == name })
+	}
+	var names []string
+	for name, property := range body.Properties {
+		switch inner := property.Value.Properties; {
+		case set(name):
+		case len(inner) == 0:
+			names = append(names, name)
+		default:
+			for part := range inner {
+				if !set(name + "." + part) {
+					names = append(names, name+"."+part)
+				}
+			}
+		}
+	}
+	return names
 }

@@ -179,7 +179,7 @@ func (o option) declare(flags *pflag.FlagSet) {
 	case numbers:
 		flags.IntSlice(o.flag(), nil, o.usage+"; repeatable")
 	case object:
-		flags.String(o.flag(), "", o.usage)
+		flags.String(o.flag(), "", o.usage+"; or @FILE, or - for standard input")
 	case yes:
 		flags.Bool(o.flag(), false, o.usage)
 	case file:
@@ -251,19 +251,16 @@ func (p *program) body(c *cobra.Command, o operation, args []string) ([]byte, er
 	}
 	for _, b := range o.body {
 		var value any
+		var err error
 		switch {
 		case b.arg:
 			value, args = args[0], args[1:]
 		case !c.Flags().Changed(b.flag()):
 			continue
-		case b.kind == file:
-			secret, err := p.secret(b, c.Flags())
-			if err != nil {
+		default:
+			if value, err = p.value(b, c.Flags()); err != nil {
 				return nil, err
 			}
-			value = secret
-		default:
-			value = b.value(c.Flags())
 		}
 		encoded, err := json.Marshal(value)
 		if err != nil {
@@ -321,27 +318,34 @@ func (p *program) secret(o option, flags *pflag.FlagSet) (string, error) {
 	return strings.TrimRight(string(content), "\r\n"), nil
 }
 
-func (o option) value(flags *pflag.FlagSet) any {
+// value returns what the flag says, in its kind.
+func (p *program) value(o option, flags *pflag.FlagSet) (any, error) {
 	switch o.kind {
 	case list:
 		v, _ := flags.GetStringSlice(o.flag())
-		return v
+		return v, nil
 	case number:
 		v, _ := flags.GetFloat64(o.flag())
-		return v
+		return v, nil
 	case numbers:
 		v, _ := flags.GetIntSlice(o.flag())
-		return v
-	case object:
-		v, _ := flags.GetString(o.flag())
-		return json.RawMessage(v)
+		return v, nil
 	case yes:
 		v, _ := flags.GetBool(o.flag())
-		return v
-	case text, file, instant:
+		return v, nil
+	case file:
+		return p.secret(o, flags)
+	case object:
+		given, _ := flags.GetString(o.flag())
+		content, err := p.data("--"+o.flag(), given)
+		if err == nil && content == nil {
+			err = usagef("--%s: want JSON", o.flag())
+		}
+		return json.RawMessage(content), err
+	case text, instant:
 	}
 	v, _ := flags.GetString(o.flag())
-	return v
+	return v, nil
 }
 
 // data returns JSON from the command line: the text itself, the content of @FILE, or - for

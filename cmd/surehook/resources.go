@@ -119,6 +119,8 @@ func endpointFields() []option {
 		{name: "uid", usage: "your own id of the endpoint", kind: text},
 		{name: "description", usage: "a text for people", kind: text},
 		{name: "event_types", usage: "event type, such as order.paid, order.* or *", kind: list},
+		{name: "metadata", usage: `JSON of your own names and texts, such as {"plan":"gold"}`, kind: object},
+		{name: "headers", usage: `JSON of headers, such as {"X-Api-Key":"..."}; an empty text removes a header`, kind: object},
 		{name: "auth.type", usage: "authentication at the receiver: none, basic, bearer or oauth2", kind: text},
 		{name: "auth.username", usage: "of the type basic", kind: text},
 		{name: "auth.password", usage: "of the type basic", kind: file},
@@ -134,6 +136,8 @@ func endpointFields() []option {
 		{name: "tls.key", usage: "PEM of the key of the client certificate", kind: file},
 		{name: "coalesce.window", usage: "events of this time share a request, such as 5s; 0s: none", kind: text},
 		{name: "coalesce.max_events", usage: "most events of a request", kind: number},
+		{name: "coalesce.max_bytes", usage: "most bytes of a request", kind: number},
+		{name: "retry", usage: `JSON of the retry policy, such as {"preset":"minute"} or {"schedule":["10s","1m"]}`, kind: object},
 		{name: "retry_on", usage: "status with a retry beside the default ones, such as 404", kind: numbers},
 		{name: "give_up_on", usage: "status without a retry, such as 501", kind: numbers},
 		{name: "filter", usage: `JSON pattern of the events, such as {"payload":{"amount":[{"numeric":[">",100]}]}}; {} for every event`, kind: object},
@@ -141,6 +145,12 @@ func endpointFields() []option {
 		{name: "max_age", usage: "age of a delivery that ends its attempts, such as 72h", kind: text},
 		{name: "rate_per_second", usage: "most attempts per second", kind: number},
 		{name: "max_in_flight", usage: "most attempts at the same time", kind: number},
+		{name: "shards", usage: "keys that share the deliveries of later events, 1 to 16", kind: number},
+		{name: "circuit.failures", usage: "failures in a row that open the circuit", kind: number},
+		{name: "circuit.rate", usage: "rate of failures that opens the circuit, such as 0.5", kind: number},
+		{name: "circuit.minimum", usage: "least attempts for the rate", kind: number},
+		{name: "circuit.cooldown", usage: "time until the first probe, such as 1m", kind: text},
+		{name: "circuit.max_cooldown", usage: "longest time between probes, such as 1h", kind: text},
 		{name: "auto_disable", usage: "disable the endpoint after days of failures", kind: yes},
 		{name: "signature_profiles", usage: "profile of the signature, such as standard or classic; two while a receiver moves", kind: list},
 		{name: "signature_schemes", usage: "v1 or v1a", kind: list},
@@ -152,6 +162,11 @@ func endpointFields() []option {
 		{name: "destination.role_arn", usage: "role that may send to the queue or bus", kind: text},
 		{name: "destination.source", usage: "Source of the events, of the type eventbridge", kind: text},
 	}
+}
+
+// ownSecret is a signing secret that the caller chooses, in place of one that Surehook makes.
+func ownSecret() option {
+	return option{name: "secret", usage: "signing secret of your own: whsec_..., or text: and 16 to 128 characters", kind: file}
 }
 
 func (p *program) endpointOperations() []operation {
@@ -179,7 +194,7 @@ func (p *program) endpointOperations() []operation {
 		},
 		{
 			use: "create URL", short: "Create an endpoint; the answer shows the secret, once", method: post, path: endpointsPath, raw: true,
-			body: append([]option{{name: "url", kind: text, arg: true}}, endpointFields()...),
+			body: append([]option{{name: "url", kind: text, arg: true}, ownSecret()}, endpointFields()...),
 		},
 		{
 			use: "update ENDPOINT", short: "Change fields of an endpoint; others keep their values", method: patch, path: one, raw: true, match: true,
@@ -188,7 +203,7 @@ func (p *program) endpointOperations() []operation {
 		{use: "delete ENDPOINT", short: "Delete an endpoint; its waiting deliveries are cancelled", method: remove, path: one, match: true, done: "deleted"},
 		{
 			use: "test ENDPOINT", short: "Send a test event to an endpoint", method: post, path: one + "/test",
-			body: []option{{name: "event_type", usage: "type of the test event", kind: text}},
+			body: []option{{name: "event_type", usage: "type of the test event", kind: text}, {name: "payload", usage: "JSON of its payload", kind: object}},
 		},
 		action("pause", "Park new deliveries of an endpoint", "/pause"),
 		action("resume", "Release the parked deliveries of an endpoint", "/resume"),
@@ -196,7 +211,7 @@ func (p *program) endpointOperations() []operation {
 		action("disable", "Disable an endpoint", "/disable"),
 		{
 			use: "rotate-secret ENDPOINT", short: "Make a new secret; the answer shows the secret, once", method: post, path: one + "/rotate-secret",
-			body: []option{{name: "overlap", usage: "both secrets sign for this time, such as 24h", kind: text}},
+			body: []option{{name: "overlap", usage: "both secrets sign for this time, such as 24h", kind: text}, ownSecret()},
 		},
 		action("open-circuit", "Open the circuit of an endpoint", "/circuit/open"),
 		action("reset-circuit", "Close the circuit of an endpoint", "/circuit/reset"),
@@ -233,6 +248,8 @@ func (p *program) eventTypeOperations() []operation {
 				{name: "group", usage: "event types that belong together, such as Billing", kind: text},
 				{name: "archived", usage: "no longer in use", kind: yes},
 				{name: "validation", usage: "off, warn or reject", kind: text},
+				{name: "schema", usage: "JSON Schema of the payload", kind: object},
+				{name: "example", usage: "JSON of a payload", kind: object},
 			},
 		},
 		{use: "delete TYPE", short: "Delete an event type; its events stay", method: remove, path: one, match: true, done: "deleted"},
