@@ -1,0 +1,99 @@
+package endpoint_test
+
+import (
+	"net/netip"
+	"reflect"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"surehook.example/surehook/internal/admin/endpoint"
+	"surehook.example/surehook/internal/hook"
+	"surehook.example/surehook/internal/proof/certificate"
+)
+
+// TestFields_applied sets each field alone, and sees an endpoint that differs from the default.
+func TestFields_applied(t *testing.T) {
+	t.Parallel()
+
+	authority, _ := certificate.Authority(t, "receiver")
+	given := endpoint.Fields{
+		UID:            new("orders"),
+		URL:            new("https://example.com/other"),
+		Description:    new("text"),
+		EventTypes:     &[]string{"order.*"},
+		Filter:         new([]byte(`{"payload": {"n": [1]}}`)),
+		Metadata:       &map[string]string{"plan": "gold"},
+		Headers:        &map[string]string{"X-Api-Key": "key"},
+		Auth:           &hook.Auth{Type: hook.AuthBearer, Secret: "token"},
+		TLS:            &hook.Material{CA: authority},
+		Retry:          &hook.RetryPolicy{Preset: "minute"},
+		RetryOn:        &[]int{404},
+		GiveUpOn:       &[]int{501},
+		Timeout:        new(5 * time.Second),
+		MaxAge:         new(time.Hour),
+		RatePerSecond:  new(5.0),
+		MaxInFlight:    new(5),
+		Shards:         new(4),
+		Coalesce:       &hook.Coalescing{Window: time.Second, MaxEvents: 10, MaxBytes: 1 << 16},
+		AutoDisable:    new(false),
+		Profiles:       &[]string{hook.ProfileClassic},
+		Schemes:        &[]hook.Scheme{hook.SchemeV1a},
+		Region:         new("us-east-1"),
+		Fixed:          new(true),
+		Destination:    &hook.Destination{Type: hook.DestinationSQS, RoleARN: "arn:aws:iam::111122223333:role/surehook/orders"},
+		Envelope:       new(hook.EnvelopeThin),
+		Transformation: new(`{"body": event.data}`),
+		Circuit: endpoint.CircuitFields{
+			Failures: new(7), Rate: new(0.7), Minimum: new(17), Cooldown: new(time.Minute), MaxCooldown: new(2 * time.Hour),
+		},
+	}
+	create := func(edit func(*endpoint.Fields)) hook.Endpoint {
+		b := setup(t)
+		b.Origins = endpoint.Origins{Regions: []string{"us-east-1"}, Addresses: []netip.Addr{netip.MustParseAddr("192.0.2.1")}}
+		b.Destinations = hook.Destinations{RolePath: "/surehook/", Account: "444455556666"}
+		e, _ := b.create(t, edit)
+		return e
+	}
+	plain := create(nil)
+	ignored := cmpopts.IgnoreFields(hook.Endpoint{}, "ID", "Secrets", "TenantVersion")
+
+	only := func(from reflect.Value, path ...int) {
+		var f endpoint.Fields
+		field := reflect.TypeFor[endpoint.Fields]().FieldByIndex(path)
+		reflect.ValueOf(&f).Elem().FieldByIndex(path).Set(from)
+		if from.IsNil() {
+			t.Errorf("give %s a value here", field.Name)
+			return
+		}
+		if field.Name == "Destination" {
+			f.URL = new("https://sqs.eu-west-1.amazonaws.com/111122223333/orders")
+		}
+		e := create(func(all *endpoint.Fields) {
+			if f.URL == nil {
+				f.URL = all.URL
+			}
+			*all = f
+		})
+		if field.Name == "Destination" {
+			e.URL = plain.URL
+		}
+		if cmp.Equal(plain, e, ignored, cmpopts.EquateEmpty()) {
+			t.Errorf("an endpoint with %s is like one without", field.Name)
+		}
+	}
+	fields := reflect.ValueOf(given)
+	for i := range fields.NumField() {
+		switch name := fields.Type().Field(i).Name; name {
+		case "Wrong": // no setting
+		case "Circuit":
+			for j := range fields.Field(i).NumField() {
+				only(fields.Field(i).Field(j), i, j)
+			}
+		default:
+			only(fields.Field(i), i)
+		}
+	}
+}
