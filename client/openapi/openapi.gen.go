@@ -4863,7 +4863,7 @@ type TenantList struct {
 
 // TenantWaiting The waiting deliveries of a tenant.
 type TenantWaiting struct {
-	// Complete false: retrying and parked are lower bounds, because more than 20 endpoints can have waiting deliveries, or because there are more deliveries than countable in 2 s.
+	// Complete false: retrying and parked are lower bounds, because more than 20 endpoints can have waiting deliveries, or because there are more deliveries than countable in 2 s. Retries due more than a day after the last attempt are left out if their endpoint had no failure since.
 	Complete bool `json:"complete"`
 
 	// Parked The number of parked deliveries.

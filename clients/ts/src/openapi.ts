@@ -3761,7 +3761,7 @@ export interface components {
          *     }
          */
         TenantWaiting: {
-            /** @description false: retrying and parked are lower bounds, because more than 20 endpoints can have waiting deliveries, or because there are more deliveries than countable in 2 s. */
+            /** @description false: retrying and parked are lower bounds, because more than 20 endpoints can have waiting deliveries, or because there are more deliveries than countable in 2 s. Retries due more than a day after the last attempt are left out if their endpoint had no failure since. */
             complete: boolean;
             /** @description An estimate: the mean number of deliveries that waited in a queue for the first attempt, over the current clock hour and the hour before. */
             queued_estimate: number;
