@@ -1,9 +1,9 @@
-// Package tenant lists the tenants, and manages the operator's limits of tenants.
+// Package tenant lists the tenants, and manages the limits that the operator sets for them.
 //
 // A tenant becomes known with its first endpoint, event or limit.
 //
-// The limits are optional. Package ingest applies the limits of events before it accepts
-// an event, and the store applies the limit of endpoints. The package knows neither HTTP
+// The limits are optional. Package ingest applies the limits of events and the retention when it
+// accepts an event, and the store applies the limit of endpoints. The package knows neither HTTP
 // nor storage, and leaves authorization to package httpapi: only the operator sets limits.
 package tenant
 
@@ -50,7 +50,7 @@ type Admin struct {
 // cursor of another list.
 func (a *Admin) List(ctx context.Context, prefix string, p page.Request) (page.List[Tenant], error) {
 	if _, err := hook.ParseTenantID(prefix); prefix != "" && err != nil {
-		return page.List[Tenant]{}, hook.Invalid(hook.FieldError{Field: "prefix", Message: "must be the begin of the id of a tenant"})
+		return page.List[Tenant]{}, hook.Invalid(hook.FieldError{Field: "prefix", Message: "must be the beginning of a tenant id"})
 	}
 	scope := page.Scope("tenants", prefix)
 	after, err := page.OpenCursor(scope, p.Cursor)
