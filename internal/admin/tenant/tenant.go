@@ -10,6 +10,7 @@ package tenant
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -49,7 +50,7 @@ type Admin struct {
 // takes two requests. Errors: CodeInvalid for a prefix with which no id can begin, and for a
 // cursor of another list.
 func (a *Admin) List(ctx context.Context, prefix string, p page.Request) (page.List[Tenant], error) {
-	if _, err := hook.ParseTenantID(prefix); prefix != "" && err != nil {
+	if !beginsID(prefix) {
 		return page.List[Tenant]{}, hook.Invalid(hook.FieldError{Field: "prefix", Message: "must be the beginning of a tenant id"})
 	}
 	scope := page.Scope("tenants", prefix)
@@ -67,6 +68,13 @@ func (a *Admin) List(ctx context.Context, prefix string, p page.Request) (page.L
 		return page.List[Tenant]{}, fmt.Errorf("list tenants: %w", err)
 	}
 	return page.List[Tenant]{Data: data, Next: page.NewCursor(scope, string(next))}, nil
+}
+
+// beginsID reports whether a tenant id can begin with the prefix. Every id is a prefix, and so are
+// three texts that are not ids.
+func beginsID(prefix string) bool {
+	_, err := hook.ParseTenantID(prefix)
+	return err == nil || slices.Contains([]string{"", ".", ".."}, prefix)
 }
 
 // Limits returns the limits of the tenant; the zero limits for a tenant without limits, and for
