@@ -9,8 +9,8 @@ import (
 	"surehook.example/surehook/internal/config"
 )
 
-// The template gives each function the variables that the function reads.
-func TestFor_TemplateOfProd(t *testing.T) {
+// The template gives each function the variables that it reads.
+func TestFor_ReadsTheVariablesOfTheTemplate(t *testing.T) {
 	t.Parallel()
 
 	text, err := os.ReadFile("../../infra/surehook/testdata/prod.template.json")

@@ -25,7 +25,7 @@ const (
 // the record again, decide, and write the decision on condition of the version
 // read. Each conflict means success of another writer, so n tries tolerate
 // n-1 concurrent writers. Repeat waits between two tries: at most 30 ms in
-// all with 3 tries, 5.2 s with 20 tries, and half of that on average. Repeat
+// all with 3 tries, 4.8 s with 20 tries, and half of that on average. Repeat
 // stops between two tries when ctx is done.
 //
 // An error with CodeConflict means a conflict in every try.
@@ -33,9 +33,9 @@ func Repeat(ctx context.Context, wait Wait, tries int, write func() error) error
 	return wait.repeat(ctx, tries, write, func(c hook.Code) bool { return c == hook.CodeConflict })
 }
 
-// Persist is Repeat, and also calls write again after CodeUnavailable. Persist
-// is for the record of an effect outside of the store: without the record, the
-// effect happens twice.
+// Persist is Repeat, but also calls write again after CodeUnavailable. It is for the
+// record of an effect outside the store: without the record, the effect would happen
+// twice.
 func Persist(ctx context.Context, wait Wait, tries int, write func() error) error {
 	return wait.repeat(ctx, tries, write, func(c hook.Code) bool { return c == hook.CodeConflict || c == hook.CodeUnavailable })
 }

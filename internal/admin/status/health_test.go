@@ -37,14 +37,14 @@ func (b *bundle) count(t *testing.T, e hook.Endpoint, at time.Time, attempts ...
 	}
 }
 
-// deliver records a delivery to the endpoint in the state, made at the time.
+// deliver records a delivery to the endpoint in the state, created at the time.
 func (b *bundle) deliver(t *testing.T, e hook.Endpoint, state hook.State, at time.Time) {
 	t.Helper()
 
 	b.wait(t, e, state, hook.ReasonNone, at)
 }
 
-// wait is deliver with the reason of the state.
+// wait is deliver with a reason for the state. It returns the recorded delivery.
 func (b *bundle) wait(t *testing.T, e hook.Endpoint, state hook.State, reason hook.Reason, at time.Time) hook.Delivery {
 	t.Helper()
 
@@ -69,9 +69,9 @@ func exact(all []time.Duration, p float64) time.Duration {
 	return sorted[int(math.Ceil(p/100*float64(len(sorted))))-1]
 }
 
-// TestReader_Health_percentiles seeds attempts of known durations into every
-// hour of two days and holds both windows to the true percentiles of theirs.
-func TestReader_Health_percentiles(t *testing.T) {
+// TestReader_Health_percentilesOfBothWindows counts attempts of known durations in every hour of
+// two days, and compares the percentiles of both windows with the exact ones.
+func TestReader_Health_percentilesOfBothWindows(t *testing.T) {
 	t.Parallel()
 
 	b := setup(t)
@@ -112,13 +112,13 @@ func TestReader_Health_percentiles(t *testing.T) {
 		for _, p := range []float64{50, 95, 99} {
 			got, want := w.got.Latency.Percentile(p), exact(w.want, p)
 			if off := math.Abs(float64(got-want)) / float64(want); off > 0.05 {
-				t.Errorf("p%v of %s = %v; want %v within 5 %%, not %.1f %%", p, w.name, got, want, 100*off)
+				t.Errorf("p%v of %s = %v; want %v within 5%%, not %.1f%%", p, w.name, got, want, 100*off)
 			}
 		}
 	}
 }
 
-func TestReader_Health_atAWholeHour(t *testing.T) {
+func TestReader_Health_dayHas25HoursAtAWholeHour(t *testing.T) {
 	t.Parallel()
 
 	b := setup(t)
@@ -133,7 +133,7 @@ func TestReader_Health_atAWholeHour(t *testing.T) {
 	}
 }
 
-func TestReader_Health_counts(t *testing.T) {
+func TestReader_Health_countsUnsettledAndDeadDeliveries(t *testing.T) {
 	t.Parallel()
 
 	b := setup(t)
@@ -165,8 +165,9 @@ func TestReader_Health_counts(t *testing.T) {
 	}
 }
 
-// TestReader_Health_queued has waits of 3 hours within the window of an hour and a half.
-func TestReader_Health_queued(t *testing.T) {
+// Waits of 3 hours in all, in the window of an hour and a half, mean 2 queued deliveries on average.
+// The wait in the hour before the window does not count.
+func TestReader_Health_queuedIsTheMeanOfTheWindow(t *testing.T) {
 	t.Parallel()
 
 	b := setup(t) // 09:30
@@ -179,7 +180,7 @@ func TestReader_Health_queued(t *testing.T) {
 	}
 }
 
-func TestReader_Health_ofAnotherTenant(t *testing.T) {
+func TestReader_Health_hidesOtherTenants(t *testing.T) {
 	t.Parallel()
 
 	b := setup(t)
@@ -188,11 +189,11 @@ func TestReader_Health_ofAnotherTenant(t *testing.T) {
 		t.Errorf("Health for another tenant = %v; want CodeNotFound", err)
 	}
 	if _, err := b.admin.Notifications(t.Context(), "globex", string(e.ID), page.Request{Limit: 1}); hook.CodeOf(err) != hook.CodeNotFound {
-		t.Errorf("Notices for another tenant = %v; want CodeNotFound", err)
+		t.Errorf("Notifications for another tenant = %v; want CodeNotFound", err)
 	}
 }
 
-// index has counted 7 deliveries at the timeout, or fails with err.
+// index has counted 7 deliveries when the context ends, or fails with err.
 type index struct {
 	*memory.Store
 	err error

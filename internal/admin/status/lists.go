@@ -14,9 +14,9 @@ import (
 type Part struct {
 	Endpoint hook.EndpointID
 	Shard    int
-	// State selects the deliveries in the state, by CreatedAt. Deliveries of state
-	// delivered are a part only with a CreatedAt after the acceptance of the event. The
-	// zero State selects all recorded deliveries, by the acceptance of the event.
+	// State selects the deliveries in the state, by CreatedAt. State delivered selects only
+	// those created after the acceptance of their event, which are replays. The zero State
+	// selects all recorded deliveries, by the acceptance of the event.
 	State hook.State
 }
 
@@ -24,16 +24,16 @@ type Part struct {
 type Row struct {
 	Position
 
-	// Delivery is the record. With Version 0, the row has the position only, or the row is
-	// an event without a target.
+	// Delivery is the record. With Version 0 it is not read yet: only its Ref is set, or
+	// nothing in the row of an event without a target.
 	Delivery hook.Delivery
 }
 
 // Span selects rows.
 type Span struct {
-	Since time.Time // inclusive; zero: from the begin
+	Since time.Time // inclusive; zero: from the beginning
 	Until time.Time // exclusive; zero: to the end
-	// From is the first possible row, without regard to the endpoint; nil: the newest.
+	// From is the position of the first possible row; its endpoint does not count; nil: the newest.
 	From *Position
 }
 
@@ -52,10 +52,10 @@ func (r *Reader) sources(parts []Part) []*source {
 	return all
 }
 
-// looksFor returns the numbers of rows to request for a page of limit rows from n parts. narrow
-// means that the list drops many rows, so more are requested. The first request for a part asks for twice the part's
-// share and a few rows more, but at most for the page, one more row, and the row at which the
-// page begins.
+// looksFor returns the numbers of rows to request for a page of limit rows from n parts. The first
+// request for a part asks for twice the part's share and a few rows more, but at most for the
+// page, one more row, and the row at which the page begins. narrow means that the list drops many
+// rows, so the first request asks for four times as many, up to 500.
 func looksFor(limit, n int, narrow bool) looks {
 	first := min(2*limit/max(n, 1)+4, limit+2)
 	if narrow {
@@ -64,7 +64,7 @@ func looksFor(limit, n int, narrow bool) looks {
 	return looks{first: first, next: 100}
 }
 
-// expired reports whether the record is to be deleted.
+// expired reports whether a record that expires at the given time has expired; zero: it never does.
 func (r *Reader) expired(at time.Time) bool { return !at.IsZero() && !r.now().Before(at) }
 
 // openPosition returns the position in the cursor; nil for the empty cursor. A cursor

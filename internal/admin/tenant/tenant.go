@@ -1,15 +1,16 @@
-// Package tenant lists the tenants, and manages the operator's limits of tenants.
+// Package tenant lists the tenants, and manages the limits that the operator sets for them.
 //
 // A tenant becomes known with its first endpoint, event or limit.
 //
-// The limits are optional. Package ingest applies the limits of events before it accepts
-// an event, and the store applies the limit of endpoints. The package knows neither HTTP
+// The limits are optional. Package ingest applies the limits of events and the retention when it
+// accepts an event, and the store applies the limit of endpoints. The package knows neither HTTP
 // nor storage, and leaves authorization to package httpapi: only the operator sets limits.
 package tenant
 
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -49,8 +50,8 @@ type Admin struct {
 // takes two requests. Errors: CodeInvalid for a prefix with which no id can begin, and for a
 // cursor of another list.
 func (a *Admin) List(ctx context.Context, prefix string, p page.Request) (page.List[Tenant], error) {
-	if _, err := hook.ParseTenantID(prefix); prefix != "" && err != nil {
-		return page.List[Tenant]{}, hook.Invalid(hook.FieldError{Field: "prefix", Message: "must be the begin of the id of a tenant"})
+	if !beginsID(prefix) {
+		return page.List[Tenant]{}, hook.Invalid(hook.FieldError{Field: "prefix", Message: "must be the beginning of a tenant id"})
 	}
 	scope := page.Scope("tenants", prefix)
 	after, err := page.OpenCursor(scope, p.Cursor)
@@ -67,6 +68,13 @@ func (a *Admin) List(ctx context.Context, prefix string, p page.Request) (page.L
 		return page.List[Tenant]{}, fmt.Errorf("list tenants: %w", err)
 	}
 	return page.List[Tenant]{Data: data, Next: page.NewCursor(scope, string(next))}, nil
+}
+
+// beginsID reports whether a tenant id can begin with the prefix. Every id is a prefix, and so are
+// three texts that are not ids.
+func beginsID(prefix string) bool {
+	_, err := hook.ParseTenantID(prefix)
+	return err == nil || slices.Contains([]string{"", ".", ".."}, prefix)
 }
 
 // Limits returns the limits of the tenant; the zero limits for a tenant without limits, and for

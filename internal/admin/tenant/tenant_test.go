@@ -2,6 +2,7 @@ package tenant_test
 
 import (
 	"context"
+	"strings"
 	"testing"
 
 	"surehook.example/surehook/internal/admin/page"
@@ -30,5 +31,37 @@ func TestAdmin_List_GoesOnAfterAnEmptyPage(t *testing.T) {
 	second, err := a.List(t.Context(), "", page.Request{Limit: 1, Cursor: first.Next})
 	if err != nil || len(second.Data) != 1 || second.Next != "" {
 		t.Errorf("List(cursor) = %+v, %v; want acme and the end", second, err)
+	}
+}
+
+// Each text with which an id can begin is a prefix. The ids "." and ".." do not exist, but longer
+// ids begin with them.
+func TestAdmin_List_AcceptsEachPrefixOfAnID(t *testing.T) {
+	t.Parallel()
+
+	tests := []struct {
+		name   string
+		prefix string
+		ok     bool
+	}{
+		{name: "no prefix", prefix: "", ok: true},
+		{name: "a letter", prefix: "a", ok: true},
+		{name: "a dot", prefix: ".", ok: true},
+		{name: "two dots", prefix: "..", ok: true},
+		{name: "three dots", prefix: "...", ok: true},
+		{name: "the longest id", prefix: strings.Repeat("a", 64), ok: true},
+		{name: "longer than any id", prefix: strings.Repeat("a", 65), ok: false},
+		{name: "a character of no id", prefix: "a/", ok: false},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+
+			a := tenant.Admin{Store: lagging{}}
+			_, err := a.List(t.Context(), tt.prefix, page.Request{Limit: 1})
+			if (err == nil) != tt.ok || err != nil && hook.CodeOf(err) != hook.CodeInvalid {
+				t.Errorf("List(%q) = %v; want accepted: %t, or CodeInvalid", tt.prefix, err, tt.ok)
+			}
+		})
 	}
 }

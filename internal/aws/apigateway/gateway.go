@@ -26,8 +26,8 @@ import (
 )
 
 // transportSecurity makes browsers use only https for a year. API Gateway serves nothing else,
-// and browsers ignore the header of an emulator without TLS. It does not include subdomains:
-// other hosts of the operator's domain are not for the API to decide about.
+// and browsers ignore the header of an emulator without TLS. It leaves out subdomains, because the
+// API must not decide about other hosts of the operator's domain.
 const transportSecurity = "max-age=31536000"
 
 // Function is a Lambda handler of HTTP API events.
@@ -71,8 +71,8 @@ func request(ctx context.Context, e events.APIGatewayV2HTTPRequest) (*http.Reque
 	return r, nil
 }
 
-// principal returns the principal in the context of functions/authorize; ok is
-// false without a principal.
+// principal returns the principal that functions/authorize put into the event; ok is false
+// without one.
 func principal(e events.APIGatewayV2HTTPRequest) (hook.Principal, bool) {
 	if e.RequestContext.Authorizer == nil {
 		return hook.Principal{}, false
@@ -86,7 +86,7 @@ func principal(e events.APIGatewayV2HTTPRequest) (hook.Principal, bool) {
 		return hook.Principal{}, false
 	}
 	for scope := range strings.SplitSeq(text(names.AuthScopes), ",") {
-		if scope != "" { // of a person without a role
+		if scope != "" { // empty for a person without a role
 			p.Scopes = append(p.Scopes, hook.Scope(scope))
 		}
 	}
@@ -95,7 +95,7 @@ func principal(e events.APIGatewayV2HTTPRequest) (hook.Principal, bool) {
 	return p, err == nil // a key whose restriction cannot be read gives no access
 }
 
-// restriction reads the restriction of a key from the texts of Authorizer.
+// restriction reads the restriction of a key from the texts that Authorizer wrote.
 func restriction(expiresAt, networks string) (hook.Restriction, error) {
 	var r hook.Restriction
 	if expiresAt != "" {

@@ -64,7 +64,7 @@ func TestHandle_PassesTheRequest(t *testing.T) {
 				t.Fatalf("handle() = %v", err)
 			}
 			if path != tt.path || query != tt.query || got != tt.body || contentType != "application/json" {
-				t.Errorf("handler saw path %q, state %q, body %q, type %q; want %q, %q, %q", path, query, got, contentType, tt.path, tt.query, tt.body)
+				t.Errorf("handler saw path %q, state %q, body %q, type %q; want %q, %q, %q and application/json", path, query, got, contentType, tt.path, tt.query, tt.body)
 			}
 			if response.StatusCode != http.StatusAccepted || response.Body != "done" || response.Headers["X-Answer"] != "yes" ||
 				response.Headers["Strict-Transport-Security"] != "max-age=31536000" {
@@ -107,7 +107,7 @@ func TestHandle_encodesBinaryAnswers(t *testing.T) {
 	}
 }
 
-// The address is that of the connection: no header changes it.
+// The handler sees the address of the connection, whatever the headers say.
 func TestHandle_PassesTheSourceAddress(t *testing.T) {
 	t.Parallel()
 

@@ -18,7 +18,7 @@ import (
 	"surehook.example/surehook/internal/hook"
 )
 
-// answered is the SDK's error for an answer with the status and code.
+// answered returns the SDK's error for an answer with the status and code.
 func answered(status int, code string) error {
 	return &smithy.OperationError{ServiceID: "S", OperationName: "O", Err: &smithyhttp.ResponseError{
 		Response: &smithyhttp.Response{Response: &http.Response{StatusCode: status}},
@@ -26,7 +26,7 @@ func answered(status int, code string) error {
 	}}
 }
 
-func TestOf(t *testing.T) {
+func TestOf_TellsTemporaryFromLastingErrors(t *testing.T) {
 	t.Parallel()
 
 	tests := []struct {

@@ -10,8 +10,8 @@ import (
 	"surehook.example/surehook/internal/hook"
 )
 
-// TestRows_documented compares the table of docs/destinations.md with the code: each code has a
-// line with its class and status, and the lines name no other codes.
+// TestRows_documented compares the table of docs/destinations.md with the code: each error code
+// has a line with its class and status, and no line names an unknown one.
 func TestRows_documented(t *testing.T) {
 	t.Parallel()
 
@@ -39,7 +39,7 @@ func TestRows_documented(t *testing.T) {
 			documented[found[1]] = meaning{class, status}
 		}
 	}
-	delete(documented, "ThrottlingException") // and similar codes, which the SDK knows
+	delete(documented, "ThrottlingException") // stands for all throttling codes of the SDK
 	for _, r := range rows() {
 		for _, c := range r.codes {
 			if documented[c] != (meaning{r.class, r.status}) {

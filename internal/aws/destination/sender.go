@@ -36,7 +36,7 @@ const (
 // gave to the message.
 type put func(ctx context.Context, e *hook.Endpoint, p send.Prepared) (id string, err error)
 
-// kinds has the client of each type of destination.
+// kinds returns, for each type of destination, the function that makes its client.
 func kinds() map[hook.DestinationType]func(aws.Config) put {
 	return map[hook.DestinationType]func(aws.Config) put{
 		hook.DestinationSQS:         newQueue,
@@ -60,7 +60,7 @@ type sessionKey struct {
 	region      string
 }
 
-// session is a role of a customer, and the client that acts for it.
+// session is a session of a customer's role, with the client that uses it.
 type session struct {
 	credentials *aws.CredentialsCache
 	put         put
@@ -72,7 +72,7 @@ func New(cfg aws.Config, signer *send.Sender, allowed hook.Destinations) *Sender
 	if !ok {
 		client = awshttp.NewBuildableClient()
 	}
-	cfg.HTTPClient = client.WithTimeout(hook.MaxTimeout) // a session may outlast the attempt that asked for it
+	cfg.HTTPClient = client.WithTimeout(hook.MaxTimeout) // the request for a session may outlast the attempt that made it
 	cfg.Retryer = func() aws.Retryer { return aws.NopRetryer{} }
 	cfg.RetryMaxAttempts = 0
 	sessions, _ := lru.New[sessionKey, *session](keptSessions) // fails only for a size of 0
@@ -144,5 +144,5 @@ func (s *Sender) session(key sessionKey) *session {
 	return fresh
 }
 
-// errContents means that AWS would refuse the message, which is found before it is sent.
+// errContents means that AWS would refuse the message, so it is not sent.
 var errContents = errors.New("AWS does not take the event")

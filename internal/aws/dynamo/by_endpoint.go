@@ -17,7 +17,7 @@ import (
 // maxPage bounds a page of deliveries: one BatchGetItem reads 100 keys.
 const maxPage = maxBatchKeys
 
-// Parked makes at most 5 index queries per shard, and as many batch reads. limit is
+// Parked makes at most 5 index queries per shard, and a batch read for every 100 rows. limit is
 // cut to 1 to 1000. The index may lag a moment: a delivery parked just now may be
 // absent, but every returned delivery is parked.
 func (s *Store) Parked(ctx context.Context, target hook.Target, since time.Time, limit int) ([]hook.Delivery, error) {
@@ -72,9 +72,9 @@ func (l list) position(d hook.Delivery) string {
 }
 
 // sources returns the queries for the rows from after on; the first row may have the
-// position after. The index lists every delivery of the state, with one exception: a
-// delivered delivery of the first generation. There the time of acceptance is
-// CreatedAt, so the deliveries of the shard are in the order of the list.
+// position after. The index lists every delivery of the state, except delivered ones that
+// were created when their event was accepted. Their keys begin with that time, so a
+// query of the shard returns them in the order of the list.
 func (l list) sources(after string) []source {
 	from := l.from
 	if after != "" {
@@ -110,7 +110,7 @@ func (l list) sources(after string) []source {
 	return all
 }
 
-// pageOf reads a page of the list after the position, or from the begin when after is
+// pageOf reads a page of the list after the position, or from the beginning if after is
 // empty. pageOf reads one row more than limit to learn whether another page exists.
 // A source that looked at maxPages pages ends the page: next is then the position up
 // to which all sources were read.

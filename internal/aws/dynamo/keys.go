@@ -27,7 +27,7 @@ func (k key) attributes() map[string]types.AttributeValue {
 	return map[string]types.AttributeValue{names.PartitionKey: text(k.PK), names.SortKey: text(k.SK)}
 }
 
-// Sort keys and prefixes of sort keys, one for each kind of item.
+// Sort keys, and prefixes of partition keys and sort keys.
 const (
 	tenantSort     = "tenant"
 	dataKeySort    = "datakey"
@@ -39,7 +39,7 @@ const (
 	endpointSort   = "endpoint"
 	tlsSort        = "tls"
 	endpointPrefix = "endpoint#"
-	placesPrefix   = "places#" // and the tenant
+	placesPrefix   = "places#"
 	uidPrefix      = "uid#"
 	deliveryPrefix = "delivery#"
 	attemptPrefix  = "attempt#"
@@ -71,8 +71,7 @@ func tenantKey(tenant hook.TenantID) key { return key{tenantPartition(tenant), t
 
 func dataKeyKey(tenant hook.TenantID) key { return key{tenantPartition(tenant), dataKeySort} }
 
-// rateKey returns the key of the next-free time of the limit of events per second, or of
-// something else that a tenant spends.
+// rateKey returns the key of the tenant's next-free time for what it spends: hook.Spend.Of.
 func rateKey(tenant hook.TenantID, of string) key {
 	sort := rateSort
 	if of != "" {
@@ -123,7 +122,7 @@ func parsePosition(s string) (at time.Time, event hook.EventID, generation int, 
 	return at, event, generation, nil
 }
 
-// deliveryKey is the place of a delivery: with the endpoint, at the time of acceptance.
+// deliveryKey returns the key of a delivery: in a shard of its endpoint, at the time of acceptance.
 func deliveryKey(ref hook.DeliveryRef) key {
 	return key{deliveryPartition(ref.Endpoint, ref.Shard), deliveryPrefix + position(fromMillis(ref.AcceptedAt), ref.DeliveryID)}
 }
@@ -155,8 +154,8 @@ func refOf(k key) (hook.DeliveryRef, error) {
 	}, nil
 }
 
-// dueListOf returns the name and the number of shards of the list of deliveries in the
-// state by the time from which they are overdue; 0 shards for a state without a token.
+// dueListOf returns the name and the number of shards of the list that orders the deliveries in
+// the state by the time from which they are overdue; 0 shards for a state without such a list.
 func dueListOf(state hook.State) (name string, shards int) {
 	switch state {
 	case hook.StateQueued:
@@ -191,7 +190,7 @@ func statsKey(id hook.EndpointID, t time.Time) key {
 	return key{endpointPartition(id), statsPrefix + t.UTC().Format(statsHour)}
 }
 
-// activeList returns the name of the list of counts of the hour of t.
+// activeList returns the name of the list of endpoints with counts in the hour of t.
 func activeList(t time.Time) string { return "active#" + t.UTC().Format(statsHour) }
 
 // activeShard returns the hash key of the counts in the index by_state.
@@ -210,11 +209,11 @@ func historyKey(n hook.Notification) key {
 	return key{endpointPartition(n.Endpoint), historyPrefix + n.At.UTC().Format(indexTime) + "#" + n.Key}
 }
 
-// auditPartition returns the partition of the tenant's records of changes. The name of
-// hook.AllTenants is no tenant's id.
+// auditPartition returns the partition of the tenant's audit records. No tenant can have the
+// id hook.AllTenants.
 func auditPartition(tenant hook.TenantID) string { return auditPrefix + string(tenant) }
 
-// auditKey returns the key of the record of a change. Keys sort by time.
+// auditKey returns the key of an audit record. Keys sort by time.
 func auditKey(r hook.AuditRecord) key {
 	return key{auditPartition(r.Tenant), auditPrefix + audit.Position(r)}
 }
@@ -255,7 +254,7 @@ func apiKeyKey(hash string) key { return key{apiKeyPrefix + hash, apiKeySort} }
 func apiKeyRow(id hook.KeyID) key { return key{apiKeysPartition, apiKeyPrefix + string(id)} }
 
 // catalogueKey is in a partition of its own: every process of ingest reads the item, and
-// each change of a type writes the item.
+// each change of an event type writes it.
 func catalogueKey() key { return key{catalogueSort, catalogueSort} }
 
 func eventTypeKey(name string) key { return key{eventTypesPartition, eventTypePrefix + name} }
@@ -264,21 +263,21 @@ func eventTypeKey(name string) key { return key{eventTypesPartition, eventTypePr
 // sorts by time.
 const indexTime = "2006-01-02T15:04:05.000Z"
 
-// tenantList is the hash key of the list of tenants in the index by_state, by id. A
-// tenant writes the row once.
+// tenantList is the hash key of the list of tenants in the index by_state, by id. The row
+// of a tenant is written only once: see changeTenant.
 const tenantList = "tenants"
 
 // untargetedList is the name of the list of the tenant's events without a target, by
 // position with generation 0.
 func untargetedList(tenant hook.TenantID) string { return "untargeted#" + string(tenant) }
 
-// circuitList is the name of the list of circuits with an AttendAt.
+// circuitList is the name of the list of circuits with an AttendAt, by that time.
 const circuitList = "circuit"
 
-// lookList is the name of the list of circuits with a LookAt and without an AttendAt.
+// lookList is the name of the list of circuits with a LookAt and without an AttendAt, by LookAt.
 const lookList = "look"
 
-// circuitShard returns the hash key of the circuit in the index by_state.
+// circuitShard returns the hash key of a circuit with an AttendAt in the index by_state.
 func circuitShard(id hook.EndpointID) string {
 	return shard(circuitList, hook.ShardOf(id, endpointShards))
 }
@@ -292,8 +291,8 @@ func attendRange(at time.Time, id hook.EndpointID) string {
 // state in the index by_endpoint. The position of the delivery by CreatedAt follows.
 func indexPrefix(state hook.State) string { return state.String() + "#" }
 
-// timeBound returns a bound before the positions of deliveries at t or later, and
-// after the positions of deliveries earlier.
+// timeBound returns a bound before the positions of deliveries at t or later, and after
+// the positions of earlier deliveries.
 func timeBound(t time.Time) string {
 	at := t.Truncate(time.Millisecond) // the stored precision
 	if at.Before(t) {

@@ -164,7 +164,7 @@ const (
 	maxBatchKeys = 100 // keys per BatchGetItem
 	// maxRounds bounds the requests for the keys of one BatchGetItem. DynamoDB leaves
 	// keys unprocessed under a throttle, and above 16 MB: 100 events have 25 MB at most.
-	// The waits of 10 rounds add up to 1.9 s at most.
+	// The waits between 10 rounds add up to 1.6 s at most.
 	maxRounds = 10
 )
 

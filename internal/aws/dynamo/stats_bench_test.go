@@ -8,11 +8,12 @@ import (
 	"time"
 )
 
-// BenchmarkStore_Hours reads the counts of the 25 hours of a review: hours with 60
-// minutes of successes and failures, and 60 buckets of the histogram each, so 25 x 210
-// attributes. The mass review assumes 20 ms of the share of a CPU of a function with
-// 512 MB, and 1,769 MB are one CPU: 20 ms x 512/1769 = 5.8 ms of a whole CPU. cpu-ms/op is
-// the time of the CPU, with the simulated server; ns/op depends on other load.
+// BenchmarkStore_Hours reads the counts of the 25 hours of a review. Each hour has successes and
+// failures of 60 minutes, 60 buckets of the histogram and 30 numbers of attempts: 210 attributes.
+//
+// The mass review assumes 20 ms on a function with 512 MB. Since 1,769 MB are one CPU, that is
+// 20 ms x 512/1769 = 5.8 ms of a whole CPU. Compare it with cpu-ms/op, which includes the simulated
+// server: ns/op depends on other load.
 func BenchmarkStore_Hours(b *testing.B) {
 	start := time.Date(2026, 1, 2, 3, 0, 0, 0, time.UTC)
 	var items []string

@@ -18,7 +18,7 @@ import (
 
 const (
 	maxKeys   = 1024      // cached private halves; the least recently used are dropped first
-	maxKeyAge = time.Hour // of a cached private half: a disabled KMS key takes effect within this time
+	maxKeyAge = time.Hour // of a cached private half: disabling the KMS key takes effect within this time
 )
 
 // Opener opens sealed secrets. It is safe for concurrent use. Errors of KMS contain no plaintext.

@@ -31,7 +31,7 @@ var _ remote.Invoker = (*Invoker)(nil)
 // time left for an attempt from the deployment's own region.
 const connectTimeout = 3 * time.Second
 
-// idleConnections is how many connections to one region are kept: a batch has 10 messages.
+// idleConnections is how many idle connections to one region are kept: a batch has 10 messages.
 const idleConnections = 10
 
 var (
@@ -43,13 +43,13 @@ var (
 type Config struct {
 	Regional string   // function in each of Regions
 	Regions  []string // other regions
-	Fixed    string   // function of the own region with fixed addresses
+	Fixed    string   // function of the deployment's own region with fixed addresses
 }
 
 // Invoker invokes one function per origin. It is safe for concurrent use.
 type Invoker struct {
 	config  Config
-	clients map[string]*awslambda.Client // by region; "" is the own region
+	clients map[string]*awslambda.Client // by region; "" is the deployment's own
 }
 
 // New returns an invoker with a client for each region.
@@ -86,10 +86,10 @@ func New(cfg aws.Config, config Config) *Invoker {
 
 // Invoke invokes the function and waits for the answer, until the end of ctx.
 //
-// The function did not run if no connection to Lambda was made, or if Lambda answered
-// with a refusal: every status of the class 4xx, and the errors of Lambda before it
-// starts a function. After an answer with another 5xx, a broken connection, a timeout or
-// an error of the function, the function may have sent the request.
+// The function did not run if no connection to Lambda was made, or if Lambda refused: with
+// any 4xx status, or with an error from before it starts a function. After an answer with
+// another 5xx, a broken connection, a timeout or an error of the function, the function may
+// have sent the request.
 func (i *Invoker) Invoke(ctx context.Context, region string, message []byte) ([]byte, error) {
 	name := i.config.Regional
 	if region == "" {
@@ -131,8 +131,8 @@ func refused(err error) bool {
 	return ok && status == http.StatusBadGateway && beforeStart(api.ErrorCode())
 }
 
-// beforeStart reports whether the error is of the preparation of a function: its code,
-// key, network or file system. Lambda answers these errors with status 502.
+// beforeStart reports whether Lambda failed to prepare the function: its code, key or network.
+// Lambda answers these errors with status 502.
 // https://docs.aws.amazon.com/lambda/latest/api/API_Invoke.html#API_Invoke_Errors
 func beforeStart(code string) bool {
 	switch code {

@@ -51,7 +51,7 @@ func setup(t *testing.T, answer http.HandlerFunc) (*lambda.Invoker, *fake) {
 	return lambda.New(configOf(server.URL), names), f
 }
 
-// configOf has the SDK's retries, as in a function.
+// configOf returns a config with the SDK's retries, like that of a function.
 func configOf(url string) aws.Config {
 	return aws.Config{
 		Region:           "eu-central-1",
@@ -63,7 +63,7 @@ func configOf(url string) aws.Config {
 
 var names = lambda.Config{Regional: "surehook-test-sender", Regions: []string{"us-east-1"}, Fixed: "surehook-test-sender-fixed"}
 
-func TestInvoker_Invoke_callsTheFunctionOfThePlace(t *testing.T) {
+func TestInvoker_Invoke_callsTheFunctionOfTheOrigin(t *testing.T) {
 	t.Parallel()
 
 	tests := []struct {
@@ -93,9 +93,9 @@ func TestInvoker_Invoke_callsTheFunctionOfThePlace(t *testing.T) {
 	}
 }
 
-// A refusal before the function ran lets the caller send from its own origin; any doubt does not.
-// The function is always invoked only once, because each request is a POST to an endpoint.
-func TestInvoker_Invoke_tellsARefusalFromALoss(t *testing.T) {
+// After a refusal the caller may send from its own region. If the function may have run, it must
+// not. The function is never invoked twice, because each request is a POST to an endpoint.
+func TestInvoker_Invoke_tellsARefusalFromALostAnswer(t *testing.T) {
 	t.Parallel()
 
 	tests := []struct {
@@ -141,7 +141,7 @@ func TestInvoker_Invoke_tellsARefusalFromALoss(t *testing.T) {
 	}
 }
 
-func TestInvoker_Invoke_withoutAConnectionNothingWasSent(t *testing.T) {
+func TestInvoker_Invoke_sendsNothingWithoutAConnection(t *testing.T) {
 	t.Parallel()
 
 	server := httptest.NewServer(http.NotFoundHandler())

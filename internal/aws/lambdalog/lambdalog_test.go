@@ -11,9 +11,9 @@ import (
 	"surehook.example/surehook/internal/aws/lambdalog"
 )
 
-// TestNew compares the lines byte for byte, except for times, because every event pays for each
-// byte.
-func TestNew(t *testing.T) {
+// CloudWatch charges by the byte, so the line at INFO is compared byte for byte, except for its
+// time.
+func TestNew_WritesNothingSuperfluous(t *testing.T) {
 	t.Parallel()
 
 	tests := []struct {
@@ -40,8 +40,7 @@ func TestNew(t *testing.T) {
 	}
 }
 
-// TestNew_outside checks the line of a failed start, outside an invocation.
-func TestNew_outside(t *testing.T) {
+func TestNew_LogsOutsideAnInvocation(t *testing.T) {
 	t.Parallel()
 
 	var b bytes.Buffer

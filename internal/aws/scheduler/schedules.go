@@ -25,8 +25,8 @@ var _ settle.Schedules = (*Schedules)(nil)
 const (
 	callTimeout = 10 * time.Second // per request, retries of the SDK included
 
-	// Both values are the maximum of the service. It retries a failed target for a day, and then
-	// sends the token to the stack's dead-letter queue.
+	// Both values are the maximum of the service. It retries a failed target for up to a day, and
+	// then sends the token to DeadLetterARN.
 	targetRetries = 185
 	targetMaxAge  = 24 * 60 * 60 // seconds
 )
@@ -34,9 +34,9 @@ const (
 // Config names the resources of a schedule.
 type Config struct {
 	Group         string // schedule group
-	RoleARN       string // role with permission to send to target and dead-letter queue
+	RoleARN       string // role that may send to both queues
 	TargetARN     string // queue of the retry lane
-	DeadLetterARN string // queue for tokens after all retries of the target
+	DeadLetterARN string // queue for tokens that the target did not take
 }
 
 // Schedules creates schedules. Schedules is safe for concurrent use.
@@ -51,15 +51,16 @@ func New(cfg aws.Config, c Config) *Schedules {
 }
 
 // At rounds the time up to a whole second; the service adds up to a minute. The
-// time must be in the future. Delays of up to 15 minutes belong on a queue. A
-// fired schedule is deleted some minutes after its time. Until then the name stays
-// taken, and a schedule with the same name is a conflict. Names contain the time, so
-// a conflict means that this schedule exists and has not fired.
+// time must be in the future. Delays of up to 15 minutes belong on a queue.
+//
+// A name is taken until the schedule is deleted, some minutes after it fired. Names
+// contain the time, and the time is in the future, so a conflict means that the same
+// schedule exists and has not fired: At then succeeds.
 //
 // After CodeUnavailable, the caller may retry.
 //
-// The message has no MessageGroupId: EventBridge Scheduler supports the parameter
-// for FIFO queues only. A fair queue treats the message as a group of its own.
+// The message has no MessageGroupId, because EventBridge Scheduler supports it only
+// for FIFO queues. A fair queue treats the message as a group of its own.
 func (s *Schedules) At(ctx context.Context, token hook.Token, at time.Time) error {
 	body, err := token.Encode()
 	if err != nil {

@@ -112,7 +112,7 @@ func TestTopic_Publish_TranslatesErrors(t *testing.T) {
 	}
 }
 
-// silent is a client of a service without answers.
+// silent is a client that never gets an answer.
 type silent struct{}
 
 func (silent) Do(r *http.Request) (*http.Response, error) {

@@ -29,8 +29,8 @@ func NewVisibility(cfg aws.Config) *Visibility {
 }
 
 // Change makes SQS deliver each message of the queue again after its time, rounded up to a whole
-// second. The keys are receipt handles. The error joins one error per message that was not
-// changed; SQS delivers such a message after the rest of the queue's visibility timeout.
+// second. The keys are receipt handles. The error joins the errors of all messages and requests
+// that failed. SQS delivers a message that was not changed when its visibility timeout ends.
 func (v *Visibility) Change(ctx context.Context, queueARN string, after map[string]time.Duration) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, callTimeout, errNoAnswer)
 	defer cancel()

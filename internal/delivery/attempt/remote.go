@@ -30,15 +30,15 @@ func timeOf(e *hook.Endpoint) time.Duration {
 // send makes the attempt at the endpoint's origin.
 //
 // If the sender in the endpoint's region did not run, the endpoint received nothing, and the
-// attempt is made here. With fixed addresses no other origin will do: the error returns the
-// message to the queue, and the delivery waits for the sender.
+// attempt is made here. With fixed addresses no other origin will do, so send returns an error:
+// the message goes back to the queue, and the delivery waits for the sender.
 //
 // If the response of a sender is lost, the endpoint may have received the request. The attempt
 // counts as a failure, so that the delivery is not lost. The endpoint may then receive it
 // twice, just as when its own response is lost.
 //
-// If the deployment no longer has AWS destinations, attempts at them fail, and their deliveries
-// are parked as in any outage.
+// If the deployment has no AWS destinations, attempts at them fail, and their deliveries are
+// parked as in any outage.
 func (m *Maker) send(ctx context.Context, s *settlement.Subject, r send.Request) (hook.Outcome, error) {
 	switch {
 	case r.Endpoint.Destination.On() && m.AWS == nil:

@@ -12,9 +12,8 @@ import (
 	"surehook.example/surehook/internal/names"
 )
 
-// nextHops returns the hops of the next check of the chain. A check that released or ended a
-// delivery made progress, and the count starts anew, so a release of any size stays below
-// MaxHops.
+// nextHops returns the hops of the next check. A check that released or ended a delivery made
+// progress, so the count starts again, and a release of any size stays below MaxHops.
 func (r *reconciliation) nextHops() int {
 	if r.released+r.expired+r.cancelled > 0 {
 		return 0
@@ -22,9 +21,9 @@ func (r *reconciliation) nextHops() int {
 	return r.check.Hops + 1
 }
 
-// checkAgain enqueues the same check again. After a fault of a delivery it does nothing: the
-// message of the failed check comes again, and the tick checks within AttendAfter. Otherwise
-// every repeat of the message would add another one.
+// checkAgain enqueues the same check again. After a fault of a delivery it does nothing, because
+// the message of the failed check comes again, and each repeat would add another message. If that
+// message is lost, the tick checks the endpoint within AttendAfter.
 func (r *reconciliation) checkAgain(ctx context.Context, wave int, delay time.Duration) error {
 	if len(r.faults) > 0 {
 		return nil

@@ -19,9 +19,9 @@ import (
 	"surehook.example/surehook/internal/rule/stats"
 )
 
-// 5,000 endpoints are down, and every circuit check is lost. Each endpoint gets a probe
-// within two cooldowns.
-func TestTick_SharesOutAMassOutage(t *testing.T) {
+// 5,000 endpoints are down, and no circuit check is queued. Each endpoint gets a probe within two
+// cooldowns.
+func TestTick_ProbesEveryEndpointOfAMassOutage(t *testing.T) {
 	t.Parallel()
 
 	if testing.Short() {
@@ -65,7 +65,7 @@ func TestTick_SharesOutAMassOutage(t *testing.T) {
 
 // The tick reconciles 200 endpoints itself and enqueues a check for each of the others. A
 // repeated check sends no second probe.
-func TestTick_SharesOutBeyondItsOwnEndpoints(t *testing.T) {
+func TestTick_EnqueuesChecksBeyondItsOwnEndpoints(t *testing.T) {
 	t.Parallel()
 
 	for _, more := range []int{0, 1} {
@@ -101,9 +101,9 @@ func TestTick_SharesOutBeyondItsOwnEndpoints(t *testing.T) {
 	}
 }
 
-// A page of a review gives the same result when it is received twice, after a failure,
-// concurrently or late.
-func TestReviewPage_Repeats(t *testing.T) {
+// A page that is received twice sends its notification once, with the time of the review. A page
+// that is received after the next review is dropped.
+func TestReviewPage_NotifiesOnceAndDropsLatePages(t *testing.T) {
 	t.Parallel()
 
 	tests := []struct {
@@ -138,9 +138,9 @@ func TestReviewPage_Repeats(t *testing.T) {
 	}
 }
 
-// After a crash, the page of a review comes again, and repeats the notification with the same
-// key, even in the next quarter of an hour.
-func TestReviewPage_LosesNothingInACrash(t *testing.T) {
+// After a crash the page comes again, here in the next quarter of an hour. It repeats the
+// notification with the same key.
+func TestReviewPage_RepeatsTheNotificationAfterACrash(t *testing.T) {
 	t.Parallel()
 
 	w := setup(t)
@@ -162,7 +162,7 @@ func TestReviewPage_LosesNothingInACrash(t *testing.T) {
 }
 
 // If the queue refuses a page, the next review covers its endpoints.
-func TestReview_RefusedPages(t *testing.T) {
+func TestReview_CoversTheEndpointsOfARefusedPage(t *testing.T) {
 	t.Parallel()
 
 	w := setup(t)
@@ -208,7 +208,7 @@ type busy struct {
 	judged atomic.Int64
 }
 
-// cpu is the key of the CPU of an invocation in a context.
+// cpu is the context key of an invocation's CPU, which decodes for one endpoint at a time.
 type cpu struct{}
 
 func (b *busy) Active(_ context.Context, at time.Time, after hook.CircuitCheck, limit int) ([]hook.CircuitCheck, error) {
@@ -251,7 +251,7 @@ func (b *busy) Hours(ctx context.Context, _ hook.EndpointID, _ time.Time) ([]sta
 
 // The review of 50,000 active endpoints finishes within a quarter of an hour, and every
 // invocation within the timeout of the function.
-func TestReview_SharesOutFiftyThousandEndpoints(t *testing.T) {
+func TestReview_FinishesFiftyThousandEndpointsInTime(t *testing.T) {
 	t.Parallel()
 
 	if testing.Short() {

@@ -10,7 +10,7 @@ import (
 	"surehook.example/surehook/internal/hook"
 )
 
-// delayingGate delays every token by 3 s.
+// delayingGate delays every token until the given time.
 type delayingGate struct{ until time.Time }
 
 func (g delayingGate) Admit(_ context.Context, q *gate.Query) (gate.Admission, error) {

@@ -11,8 +11,7 @@ import (
 	"surehook.example/surehook/internal/hook"
 )
 
-// processEndpoint plans the steps of one endpoint's tokens, and takes all steps at the same
-// time.
+// processEndpoint plans the steps of one endpoint's tokens and takes them concurrently.
 func (d *Deliverer) processEndpoint(ctx context.Context, jobs []*job, snapshot *Snapshot, now time.Time, made *results) {
 	decided, due := d.plan(ctx, jobs, snapshot, now)
 	n := len(decided)
@@ -35,8 +34,8 @@ func (d *Deliverer) processEndpoint(ctx context.Context, jobs []*job, snapshot *
 }
 
 // processDue asks the gate about the groups of due jobs of one endpoint, one after the other,
-// because groups that ask at the same time would compete for the endpoint's limits. Then the
-// groups are processed at the same time.
+// because groups that ask at the same time would compete for the endpoint's limits. Each group is
+// processed as soon as it has its answer, while the next one asks.
 func (d *Deliverer) processDue(ctx context.Context, jobs []*job, snapshot *Snapshot, made *results) {
 	groups := groupsOf(jobs)
 	var wg sync.WaitGroup
@@ -55,8 +54,8 @@ func (d *Deliverer) processDue(ctx context.Context, jobs []*job, snapshot *Snaps
 	wg.Wait()
 }
 
-// processGroup takes the steps of a group at the same time, reports the results to the gate,
-// and adds them to made.
+// processGroup takes the steps of a group concurrently, adds the results to made, and reports
+// them to the gate.
 func (d *Deliverer) processGroup(ctx context.Context, g *group, made *results) {
 	own := results{all: make([]gate.Result, 0, len(g.jobs))}
 	units := g.units()

@@ -20,7 +20,7 @@ var slotFlows = []struct {
 	events   int
 	answers  []int // of each delivery
 	most     int   // requests at once
-	posts    int
+	posts    int   // of all deliveries
 	state    hook.State
 	probes   bool // a copy of the probe's message may make a second probe: see TestGate_CopiesOfATokenShareTheProbe
 }{
@@ -102,8 +102,8 @@ func (w *slotRun) look() {
 	}
 }
 
-// finish runs the flow to its end, and checks the end: the same as without interference, with at
-// most this many more POSTs.
+// finish runs the flow to its end, and checks that the deliveries end as they do undisturbed. more
+// is the highest number of additional POSTs.
 func (w *slotRun) finish(flow, more int) {
 	w.T.Helper()
 
@@ -177,7 +177,7 @@ func TestSlots_SurviveACrash(t *testing.T) {
 
 				effects := run(t, 0, false).effects
 				if effects < 4 {
-					t.Fatalf("the undisturbed flow has %d effects; want some", effects)
+					t.Fatalf("the undisturbed flow has %d effects; want at least 4", effects)
 				}
 				for at := 1; at <= effects; at += world.Stride() {
 					for _, after := range []bool{false, true} {
@@ -219,8 +219,8 @@ func TestSlots_SurviveALostAnswer(t *testing.T) {
 	eachCall(t, 1, func(w *slotRun, call string) { w.Calls.Lose(call) })
 }
 
-// eachCall runs every flow once for each of its calls, with a disturbance before that call. The
-// disturbance may cause this many more POSTs.
+// eachCall runs every flow once for each of its calls, with a disturbance before that call. more
+// is the highest number of additional POSTs.
 func eachCall(t *testing.T, more int, disturb func(w *slotRun, call string)) {
 	t.Helper()
 

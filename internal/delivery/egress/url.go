@@ -28,7 +28,7 @@ const maxHost = 253
 // CheckURL returns what is wrong with an endpoint's URL, as the end of a sentence after "url";
 // empty if nothing is. The client judges the resolved addresses when it dials.
 //
-// CheckURL accepts only one form of a host. Parsers differ about the other forms (2130706433,
+// CheckURL accepts each host in one form only. Parsers disagree about the other forms (2130706433,
 // 0177.1, 127.1, [::1%lo], a trailing dot, backslashes): some read a name, others an address.
 func (p Policy) CheckURL(raw string) string {
 	switch {
@@ -63,8 +63,8 @@ func (p Policy) CheckURL(raw string) string {
 	return p.checkHost(u, port)
 }
 
-// portOf returns the port of the URL or the default port of the scheme; false
-// unless the port is a plain number from 1 to 65535.
+// portOf returns the port of the URL, or the default port of the scheme; false if the
+// port is not a plain number from 1 to 65535.
 func portOf(u *url.URL) (uint16, bool) {
 	if text := u.Port(); text != "" {
 		port, err := strconv.ParseUint(text, 10, 16)
@@ -76,6 +76,7 @@ func portOf(u *url.URL) (uint16, bool) {
 	return 443, !strings.HasSuffix(u.Host, ":")
 }
 
+// checkHost is CheckURL for the host and the port of the URL.
 func (p Policy) checkHost(u *url.URL, port uint16) string {
 	host := strings.ToLower(u.Hostname())
 	bracketed := strings.HasPrefix(u.Host, "[")

@@ -11,7 +11,7 @@ import (
 	"surehook.example/surehook/internal/hook"
 )
 
-// The results of CheckURL by problem.
+// What CheckURL returns for each problem.
 const (
 	fine     = ""
 	scheme   = "must begin with https://"
@@ -268,7 +268,7 @@ func FuzzPolicy_CheckURL(f *testing.F) {
 
 	f.Fuzz(func(t *testing.T, raw string) {
 		if (egress.Policy{Loopback: true}).CheckURL(raw) != "" && (egress.Policy{}).CheckURL(raw) == "" {
-			t.Errorf("CheckURL(%q) is accepted by the strict policy and refused by the loose policy", raw)
+			t.Errorf("CheckURL(%q) is accepted by the strict policy, but refused by the policy with loopback", raw)
 		}
 		if (egress.Policy{}).CheckURL(raw) != "" {
 			return
@@ -291,7 +291,8 @@ func FuzzPolicy_CheckURL(f *testing.F) {
 	})
 }
 
-// A delivery to Surehook's own API could create more events than its own event.
+// A delivery to Surehook's own API could post another event, whose delivery posts the next one, and
+// so on.
 func TestPolicy_CheckURL_ownAPI(t *testing.T) {
 	t.Parallel()
 

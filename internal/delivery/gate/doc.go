@@ -29,22 +29,21 @@
 // # Speed
 //
 // Endpoints that are not fast, and endpoints with max_in_flight, need in-flight slots. An
-// endpoint becomes fast by its score (package isolation). It becomes slow when five attempts
-// within a minute take more than a second each; Late counts them while they are still in
-// flight. After an outage an endpoint is unproven, like a new one, but has one slot at first:
-// each batch with a success doubles the slots (Circuit.AtOnce).
+// endpoint becomes fast by its score (package isolation). It becomes slow with five late attempts
+// within a minute, each of a second or more; Late counts them while they are still in flight.
+// After an outage an endpoint is unproven, like a new one, but has only one slot at first: each
+// batch in which it works doubles the slots (Circuit.AtOnce).
 //
 // # Counts of busy endpoints
 //
 // For a busy endpoint, Settle holds successes back and writes those of several batches with one
 // update (stats.Held). It holds only successes, and only while the circuit is closed without
-// failures in a row, when they decide nothing. Any other result is written at once, together
+// consecutive failures, when they decide nothing. Any other result is written at once, together
 // with the held successes.
 //
 // # Leases
 //
-// A probe, and an attempt in an in-flight slot, holds a lease. If the process dies, the lease
-// expires.
+// Probes and attempts in in-flight slots hold leases. If the process dies, its leases expire.
 //
 // The holder of a probe's lease is a token: delivery, attempt and nonce. A copy of the token
 // renews the lease.

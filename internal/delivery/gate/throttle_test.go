@@ -1,6 +1,7 @@
 package gate_test
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -23,8 +24,8 @@ func (w *bundle) throttle(a gate.Admission, retryAfter time.Duration) {
 	}
 }
 
-// The circuit opens before the end of Retry-After, because an attempt from before the 429 fails
-// late.
+// The circuit opens within Retry-After, because attempts that were admitted before the 429 fail
+// after it. The next probe still waits for the end of Retry-After.
 func TestGate_NoProbeWithinRetryAfter(t *testing.T) {
 	t.Parallel()
 
@@ -56,7 +57,8 @@ func TestGate_NoProbeWithinRetryAfter(t *testing.T) {
 	}
 }
 
-// The holder of a lease comes again before the end of Retry-After.
+// The message of the probe comes again within Retry-After: its token is parked, although it holds
+// the lease.
 func TestGate_NoProbeWithinRetryAfterOfAHalfOpenCircuit(t *testing.T) {
 	t.Parallel()
 
@@ -78,16 +80,17 @@ func TestGate_NoProbeWithinRetryAfterOfAHalfOpenCircuit(t *testing.T) {
 	}
 }
 
-// The reserved rate slots end a minute after the first delivery was parked. Their attempts hold
-// no in-flight slot that they could hand over, so a circuit check releases the parked deliveries.
+// A minute after the first delivery was parked, all reserved rate slots are used. Their attempts
+// hold no in-flight slot that they could hand over, so a circuit check releases the parked
+// deliveries.
 func TestGate_CheckAfterTheReservedRateSlots(t *testing.T) {
 	t.Parallel()
 
 	w := setup(t)
 	e := active()
 	e.RatePerSecond = 1
-	if got, want := decisions(w.admit(w.query(e, 0, 62)))[len("admit "):][:len("delay")], "delay"; got != want {
-		t.Fatalf("second verdict = %s; want %s", got, want)
+	if got, want := decisions(w.admit(w.query(e, 0, 62))), "admit delay"; !strings.HasPrefix(got, want) {
+		t.Fatalf("verdicts = %s; want %s first", got, want)
 	}
 	if diff := cmp.Diff([]string{queuedCheck(0, isolation.MaxRateWait)}, w.checks()); diff != "" {
 		t.Errorf("circuit checks differ (-want +got):\n%s", diff)

@@ -23,10 +23,9 @@ func (w *bundle) costly() (payload string) {
 	return `{"a":[` + strings.Repeat(`1,`, filter.MaxSteps/2-10) + `1]}`
 }
 
-// TestAcceptBatch_filterSteps checks that the steps are always enough for the filters of one
-// event. The events of a batch past the bound are refused with an error, and stored when they are
-// posted alone.
-func TestAcceptBatch_filterSteps(t *testing.T) {
+// The steps are always enough for the filters of one event. Events of a batch past the bound are
+// refused, and accepted when they are posted alone.
+func TestAcceptBatch_refusesEventsPastTheFilterSteps(t *testing.T) {
 	t.Parallel()
 
 	w := setup(t)
@@ -40,7 +39,7 @@ func TestAcceptBatch_filterSteps(t *testing.T) {
 		t.Errorf("result of the first event = %+v; want no delivery", results[0])
 	}
 	for i, key := range []string{"b", "c"} {
-		if i == 0 { // the rest of the first event's steps is enough for the first filters only
+		if i == 0 { // the steps that the first event left are enough for a few filters only
 			refused(t, results[1].Err, hook.CodeTooLarge, "5000000 steps", 0)
 		}
 		refused(t, results[1+i].Err, hook.CodeTooLarge, "smaller batch", 0)
@@ -51,15 +50,14 @@ func TestAcceptBatch_filterSteps(t *testing.T) {
 	if result, err := w.acceptor.Accept(t.Context(), "acme", requests[1]); err != nil || result.Duplicate {
 		t.Errorf("Accept(alone) = %+v, %v; want a new event", result, err)
 	}
-	// A repeat of an accepted event succeeds, because its filters are not asked again.
+	// A repeat of an accepted event succeeds, because the filters do not run again.
 	if results := w.acceptor.AcceptBatch(t.Context(), "acme", requests); results[1].Err != nil || !results[1].Duplicate {
 		t.Errorf("AcceptBatch(again) = %+v; want a duplicate", results[1])
 	}
 }
 
-// TestAcceptBatch_checkSteps checks that events past the bound are not checked, and that the
-// response says so.
-func TestAcceptBatch_checkSteps(t *testing.T) {
+// Events past the bound are not checked, and the response says so.
+func TestAcceptBatch_leavesEventsPastTheCheckStepsUnchecked(t *testing.T) {
 	t.Parallel()
 
 	for _, validation := range []hook.Validation{hook.ValidationWarn, hook.ValidationReject} {
@@ -84,9 +82,9 @@ func TestAcceptBatch_checkSteps(t *testing.T) {
 	}
 }
 
-// TestAcceptBatch_limitFirst checks that a batch past the tenant's limit asks no filter and no
-// schema. Decoding a payload for them would allocate memory for each of its values.
-func TestAcceptBatch_limitFirst(t *testing.T) { //nolint:paralleltest // AllocsPerRun counts those of all goroutines
+// A batch past the tenant's limit runs no filter and no schema. Decoding a payload for them would
+// allocate memory for each of its values.
+func TestAcceptBatch_pastTheLimitDecodesNoPayload(t *testing.T) { //nolint:paralleltest // AllocsPerRun counts those of all goroutines
 	w := setup(t)
 	payload := w.costly()
 	w.checked(hook.ValidationReject)
@@ -106,9 +104,8 @@ func TestAcceptBatch_limitFirst(t *testing.T) { //nolint:paralleltest // AllocsP
 	}
 }
 
-// TestAccept_typesWithAnOldSchema checks that a schema from a build with other bounds stops only
-// the events of its type.
-func TestAccept_typesWithAnOldSchema(t *testing.T) {
+// A schema from a build with other bounds stops only the events of its type.
+func TestAcceptBatch_anUnusableSchemaStopsOnlyItsType(t *testing.T) {
 	t.Parallel()
 
 	w := setup(t)

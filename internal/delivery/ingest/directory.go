@@ -37,8 +37,8 @@ func NewDirectory(store Store) (*Directory, error) {
 	return &Directory{store: store, cache: cache}, nil
 }
 
-// list returns the listing of the tenant. A torn listing is used for this call only: the change
-// that is under way is not acknowledged yet, so this call may miss it, but a later one may not.
+// list returns the listing of the tenant. It does not cache a torn listing: the change under way
+// is not acknowledged yet, so this call may miss it, but a later one may not.
 func (d *Directory) list(ctx context.Context, tenant hook.TenantID) (listing, error) {
 	version, err := d.store.TenantVersion(ctx, tenant)
 	if err != nil {
@@ -61,7 +61,7 @@ func (d *Directory) list(ctx context.Context, tenant hook.TenantID) (listing, er
 	return found, nil
 }
 
-// parseFilters parses the filters, once per version of the tenant. After a rollback, an
+// parseFilters returns the filters of the endpoints that have one. After a rollback, an
 // endpoint may have a filter that only a later build can parse. It then gets every event of its
 // types: an unwanted delivery does less harm than a missing one.
 func parseFilters(endpoints []hook.Endpoint) map[hook.EndpointID]*filter.Filter {

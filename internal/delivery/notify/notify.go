@@ -5,8 +5,8 @@
 //   - the tenant's subscribed endpoints, as a system event,
 //   - the operators' topic.
 //
-// Repeated notifications are harmless: there is one entry of the history and one system
-// event per notification key. Only the topic may publish repeats.
+// Repeated notifications are harmless: the history has one entry and the tenant gets one system
+// event per notification key. Only the topic may publish a notification twice.
 package notify
 
 import (
@@ -21,7 +21,7 @@ import (
 	"surehook.example/surehook/internal/names"
 )
 
-// History keeps the decisions about endpoints.
+// History keeps the notifications about endpoints.
 type History interface {
 	// PutNotification stores the notification under the time and the key. Repeated
 	// calls store one record.
@@ -56,8 +56,7 @@ type Notifier struct {
 var _ settle.Notifier = Notifier{}
 
 // Notify sends the notification to all recipients and writes one log line. After an error the
-// caller may call it again. Each error counts in the metrics, because some callers go on after
-// it.
+// caller may call it again. Each error counts in the metrics, because some callers ignore it.
 func (nt Notifier) Notify(ctx context.Context, n hook.Notification) error {
 	err := nt.send(ctx, n)
 	if line := nt.Metrics.Append(nil, n.At, emf.Count(names.MetricUnnotified, 1)); err != nil && len(line) > 0 {

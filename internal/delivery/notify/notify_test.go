@@ -166,7 +166,7 @@ func TestNotify_WritesOneLine(t *testing.T) {
 		metrics      bool
 	}{
 		{name: "an opened circuit counts", notification: opened(), want: map[string]any{"type": "surehook.circuit.opened", "circuits_opened": 1.0, "environment": "test"}, metrics: true},
-		{name: "a dead delivery does not: function deliver counts", notification: about, want: map[string]any{"type": "surehook.delivery.dead", "delivery_id": about.Delivery.String()}, metrics: false},
+		{name: "a dead delivery does not count: function deliver counts it", notification: about, want: map[string]any{"type": "surehook.delivery.dead", "delivery_id": about.Delivery.String()}, metrics: false},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -198,7 +198,7 @@ func TestNotify_WritesOneLine(t *testing.T) {
 	}
 }
 
-// TestNotify_PostsOnceToSubscribers runs with the real acceptor.
+// The poster is the real acceptor.
 func TestNotify_PostsOnceToSubscribers(t *testing.T) {
 	t.Parallel()
 

@@ -1,4 +1,4 @@
-// Package parallel makes the calls of a batch at the same time.
+// Package parallel runs the calls for a batch concurrently, and helps to recover from their panics.
 package parallel
 
 import (
@@ -23,8 +23,8 @@ func Recover(err *error) {
 // stops no other call.
 //
 // If a call panics, Each panics in the calling goroutine after all calls, so that the caller can
-// recover. Otherwise a panic about one message would end the process with all messages of the
-// batch.
+// recover. Otherwise a panic about one message would end the process, and fail all messages of
+// the batch.
 //
 // The calling goroutine makes the last call, because a new goroutine would first have to grow its
 // stack.

@@ -17,7 +17,7 @@ import (
 
 var errOdd = errors.New("odd")
 
-func TestEach(t *testing.T) {
+func TestEach_CallsAllAndReturnsTheErrors(t *testing.T) {
 	t.Parallel()
 
 	for _, n := range []int{0, 1, 2, 3, 10} {
@@ -42,7 +42,7 @@ func TestEach(t *testing.T) {
 	}
 }
 
-func TestEach_atOnce(t *testing.T) {
+func TestEach_LimitsConcurrentCalls(t *testing.T) {
 	t.Parallel()
 
 	for _, tt := range []struct{ n, limit, want int }{{1, 4, 1}, {4, 4, 4}, {9, 4, 4}, {3, 2, 2}} {
@@ -79,8 +79,8 @@ func TestEach_atOnce(t *testing.T) {
 	}
 }
 
-// TestEach_caller recognises the goroutine of a test by its first function.
-func TestEach_caller(t *testing.T) {
+// The goroutine of a test is the one that began in tRunner.
+func TestEach_MakesTheLastCallInTheCaller(t *testing.T) {
 	t.Parallel()
 
 	var inCaller [3]bool
@@ -93,9 +93,9 @@ func TestEach_caller(t *testing.T) {
 	}
 }
 
-// TestEach_panic: without Each, a panic in another goroutine would end the process and lose the
-// other messages of a batch, whatever the caller recovers.
-func TestEach_panic(t *testing.T) {
+// A caller cannot recover a panic of another goroutine: it would end the process with all messages
+// of a batch.
+func TestEach_PanicsInTheCallerAfterAllCalls(t *testing.T) {
 	t.Parallel()
 
 	for panics := range 3 {
@@ -105,11 +105,11 @@ func TestEach_panic(t *testing.T) {
 			var ended atomic.Int32
 			caller := make(chan struct{}) // closed when the last call ends
 			defer func() {
-				if r := fmt.Sprint(recover()); !strings.Contains(r, "a panic") || !strings.Contains(r, "TestEach_panic") {
+				if r := fmt.Sprint(recover()); !strings.Contains(r, "a panic") || !strings.Contains(r, "TestEach_PanicsInTheCallerAfterAllCalls") {
 					t.Errorf("the caller recovers %q; want the panic, with its stack", r)
 				}
 				if n := ended.Load(); n != 3 {
-					t.Errorf("%d calls ended; want 3: a panic waits for the other calls", n)
+					t.Errorf("%d calls ended; want 3, because a panic waits for the other calls", n)
 				}
 			}()
 			parallel.Each(3, 3, func(i int) error {

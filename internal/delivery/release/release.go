@@ -14,18 +14,18 @@ import (
 )
 
 const (
-	// maxClaimAttempts limits the tries of a write. After a conflict another writer has
+	// maxClaimAttempts limits the tries of a write. Each conflict means that another writer has
 	// succeeded.
 	maxClaimAttempts = 20
 	// page is the number of the oldest parked deliveries among which Fill chooses.
 	page = 50
-	// choice is the number of the oldest parked deliveries without a lease among which HandOver
-	// chooses. The store reads each of them, so a higher number costs more.
+	// choice is the number of parked deliveries without a lease among which HandOver chooses, at
+	// least. The store reads each of them, so a higher number costs more.
 	choice = 15
-	// recheck is the delay of the circuit check after the last slot was given back.
+	// recheck is the shortest delay of the circuit check after the last slot was given back.
 	recheck = time.Second
-	// maxSlotWait is how long a claim may wait for its rate slot. It holds an in-flight slot
-	// meanwhile, which a delivery whose rate slot is now may need.
+	// maxSlotWait is how long a claim may wait for its rate slot if the endpoint needs in-flight
+	// slots. The claim holds one meanwhile, which a delivery whose rate slot is now may need.
 	maxSlotWait = 2 * time.Second
 )
 
@@ -69,8 +69,8 @@ type Slots struct {
 }
 
 // HandOver ends the leases of the slots, and claims the slots for parked deliveries if the
-// endpoint takes deliveries now. It also counts the answers, and saves the class of an endpoint
-// that has proved its speed.
+// endpoint takes deliveries now. It also counts the answers, and makes an endpoint fast that has
+// proved its speed. If deliveries wait and no slot is left in use, it enqueues a circuit check.
 func (r *Releaser) HandOver(ctx context.Context, s Slots) error {
 	c := claim{Releaser: r, ended: s.Held, answers: s.Answers, last: s.Last, failed: s.Failed}
 	if s.Endpoint != nil {
@@ -85,8 +85,8 @@ func (r *Releaser) HandOver(ctx context.Context, s Slots) error {
 	if released > 0 || !record.Backlog() || c.endpoint.Coalesce.On() { // a coalescing endpoint: the breaker sends waves
 		return err
 	}
-	// Read the limits again: two processes that end the last two slots at the same time
-	// each read the other's lease before.
+	// Read the limits again: of two processes that end the last two slots at the same time,
+	// each may have read the lease of the other.
 	left, readErr := r.Store.Limits(ctx, s.ID)
 	if readErr != nil {
 		err = errors.Join(err, fmt.Errorf("read limits of %s: %w", s.ID, readErr))

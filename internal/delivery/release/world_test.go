@@ -21,7 +21,7 @@ import (
 
 var start = world.Start()
 
-// bundle is a Releaser of function deliver in its world, with queues that record what they take.
+// bundle is a Releaser of function deliver, with queues that record what they take.
 type bundle struct {
 	*release.Releaser
 
@@ -35,7 +35,8 @@ type bundle struct {
 	parked   []hook.Delivery // the oldest first
 }
 
-// setup returns a new active endpoint that is known to have parked deliveries, after change.
+// setup returns a Releaser with a new active endpoint, whose record says that deliveries wait.
+// change may alter the endpoint and the record before they are stored.
 func setup(t *testing.T, change func(e *hook.Endpoint, r *gate.Record)) *bundle {
 	t.Helper()
 
@@ -75,7 +76,7 @@ func (w *bundle) park(attempts ...int) {
 	}
 }
 
-// lease begins a lease of the i-th parked delivery, or of another delivery for -1, -2 ...
+// lease begins a lease of the i-th parked delivery; -1, -2 and so on stand for other deliveries.
 func (w *bundle) lease(i int, left time.Duration) isolation.Held {
 	w.t.Helper()
 
@@ -155,7 +156,7 @@ func open(r *gate.Record) {
 
 var errDown = errors.New("the store is down")
 
-// down makes the requests with the name fail.
+// down makes all calls of the name fail.
 func (w *bundle) down(request string) {
 	w.world.Calls.Fail = func(call string, _ hook.EndpointID) error {
 		if call == request {

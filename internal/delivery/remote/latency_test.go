@@ -22,9 +22,9 @@ const (
 	near = 2 * time.Millisecond
 )
 
-// distant returns the address of a loopback listener in front of the target, with a round trip.
-// The kernel accepts connections at once, so the first bytes are delayed by the round trip of the
-// TCP handshake as well.
+// distant returns the address of a loopback listener that forwards to the target with the round
+// trip. The kernel accepts connections at once, so the first bytes also wait for the round trip of
+// the TCP handshake.
 func distant(tb testing.TB, target string, trip time.Duration) string {
 	tb.Helper()
 
