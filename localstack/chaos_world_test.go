@@ -14,7 +14,7 @@ import (
 	"surehook.example/surehook/localstack/stack"
 )
 
-// chaosEndpoint is an endpoint, its behavior and the expected result.
+// chaosEndpoint is an endpoint with its behavior and the expected result.
 type chaosEndpoint struct {
 	stack.Endpoint
 
@@ -23,12 +23,12 @@ type chaosEndpoint struct {
 	rule     func(receiver.Request) receiver.Reply
 	state    string // final state of all its deliveries
 	reason   string
-	attempts int  // recorded attempts per delivery in the state; 0: any number
+	attempts int  // recorded attempts of each delivery in the state; 0: any number
 	parks    bool // the circuit may end open, with the remaining deliveries parked
 }
 
-// chaosEndpoints are the eleven behaviors. Only two of them may open a circuit; the others fail,
-// too, but must not open one.
+// chaosEndpoints returns the eleven behaviors. Only the circuits of broken and flapping may open.
+// Others fail, too, but too rarely for their stubborn circuits.
 func chaosEndpoints() []*chaosEndpoint {
 	const delivered, dead = "delivered", "dead"
 	unavailable := receiver.Status(http.StatusServiceUnavailable)
@@ -36,8 +36,8 @@ func chaosEndpoints() []*chaosEndpoint {
 		{name: "well", rule: always(receiver.Status(http.StatusOK)), state: delivered, attempts: 1},
 		{name: "third_time", rule: failing(2, unavailable), state: delivered, attempts: 3},
 		{
-			// A hundred failures in a row open any circuit. The remaining deliveries stay parked
-			// until long after the test.
+			// More than a hundred failures in a row open even a circuit with the highest threshold.
+			// The remaining deliveries stay parked until long after the test.
 			name: "broken", rule: always(receiver.Status(http.StatusInternalServerError)), state: dead, reason: "exhausted", attempts: 3, parks: true,
 			settings: map[string]any{"circuit": map[string]any{"failures": 100, "minimum": 1000, "cooldown": "1h"}},
 		},
@@ -66,7 +66,7 @@ func always(r receiver.Reply) func(receiver.Request) receiver.Reply {
 	return func(receiver.Request) receiver.Reply { return r }
 }
 
-// failing fails the first attempts of each delivery.
+// failing gives the reply to the first attempts of each delivery, and 200 to later ones.
 func failing(first int, r receiver.Reply) func(receiver.Request) receiver.Reply {
 	return func(req receiver.Request) receiver.Reply {
 		if n, err := strconv.Atoi(req.Header.Get(attemptHeader)); err == nil && n <= first {
@@ -76,8 +76,7 @@ func failing(first int, r receiver.Reply) func(receiver.Request) receiver.Reply 
 	}
 }
 
-// slowly takes one to two seconds, the same time for all attempts of a
-// delivery.
+// slowly answers after one to two seconds, the same time for all attempts of a delivery.
 func slowly(req receiver.Request) receiver.Reply {
 	h := fnv.New32a()
 	_, _ = h.Write([]byte(req.Header.Get(deliveryHeader))) // never fails
@@ -92,8 +91,8 @@ func flapping(req receiver.Request) receiver.Reply {
 	return receiver.Status(http.StatusServiceUnavailable)
 }
 
-// open creates the endpoints. Each endpoint gets the events of two kinds, its
-// own and the next, so each event has two deliveries.
+// open creates the endpoints. Each one gets the events of two kinds, its own and the next, so each
+// event has two deliveries.
 func (c *chaos) open() {
 	c.Helper()
 	c.endpoints = chaosEndpoints()
@@ -125,6 +124,6 @@ func (c *chaos) endpointOf(d stack.Delivery) *chaosEndpoint {
 			return e
 		}
 	}
-	c.Fatalf("delivery %s is for endpoint %s, which the test has not", d.ID, d.Endpoint)
+	c.Fatalf("delivery %s is for endpoint %s, which is not of this test", d.ID, d.Endpoint)
 	return nil
 }

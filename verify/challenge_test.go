@@ -14,7 +14,7 @@ import (
 	"surehook.example/surehook/verify"
 )
 
-func TestChallenge(t *testing.T) {
+func TestChallenge_answersOnlyChallenges(t *testing.T) {
 	t.Parallel()
 
 	for body, want := range map[string]string{
@@ -32,8 +32,8 @@ func TestChallenge(t *testing.T) {
 	}
 }
 
-// The handler answers challenges with a valid signature itself, and no others. An event with such
-// a payload is passed on: its sender may repeat what a stranger wrote.
+// The handler itself answers challenges with a valid signature, and nothing else. It passes on an
+// event whose payload looks like a challenge, because the payload may repeat what a stranger wrote.
 func TestVerifier_Handler_answersChallenges(t *testing.T) {
 	t.Parallel()
 

@@ -2,7 +2,7 @@
 // Verifier knows the secrets or public keys of one endpoint, and accepts the signatures
 // of Standard Webhooks (https://www.standardwebhooks.com).
 //
-// The package needs no other part of Surehook than the code that signs.
+// Of Surehook, the package needs only the code that signs and the domain words.
 package verify
 
 import (
@@ -23,11 +23,11 @@ import (
 )
 
 // Tolerance is the greatest difference between the time of a request and the clock of
-// the receiver. An older request may be a recorded one.
+// the receiver. An older request may be a recorded one that somebody sends again.
 const Tolerance = 5 * time.Minute
 
 // MaxBody is the largest body that Handler reads, in bytes. A payload has at most a
-// quarter of this.
+// quarter of this, and a batch is always smaller.
 const MaxBody = 1 << 20
 
 // The reasons of a refusal.
@@ -45,7 +45,8 @@ type Verifier struct {
 }
 
 // New returns a verifier for the secrets (whsec_...) and public keys (whpk_...) of an
-// endpoint: more than one in a rotation. A request with a valid signature of any passes.
+// endpoint: more than one in a rotation. A request with a valid signature of any passes. The
+// error counts the keys from 0, and does not repeat them.
 func New(keys ...string) (*Verifier, error) {
 	v := &Verifier{now: time.Now} //nolint:forbidigo // receivers have no clock to give
 	for i, text := range keys {
@@ -100,8 +101,9 @@ func (v *Verifier) valid(signature string, m sign.Message) bool {
 	})
 }
 
-// Handler returns a handler that passes verified requests to next, with the whole body,
-// and answers 401 to all others. The handler answers a verified challenge itself, see Challenge.
+// Handler returns a handler that passes verified requests to next, with the whole body, and
+// answers 401 to all others. It answers 400 if the body is larger than MaxBody or cannot be
+// read. A verified challenge it answers itself, see Challenge.
 func (v *Verifier) Handler(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, MaxBody))

@@ -82,6 +82,22 @@ func TestVerifier(t *testing.T) {
 	}
 }
 
+func TestVerifier_Handler_refusesLargeBodies(t *testing.T) {
+	t.Parallel()
+
+	v, err := verify.New(sign.NewSecret())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for size, want := range map[int]int{verify.MaxBody: http.StatusUnauthorized, verify.MaxBody + 1: http.StatusBadRequest} {
+		w := httptest.NewRecorder()
+		v.Handler(http.NotFoundHandler()).ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/hooks", strings.NewReader(strings.Repeat("x", size))))
+		if w.Code != want {
+			t.Errorf("answer to an unsigned body of %d bytes = %d; want %d", size, w.Code, want)
+		}
+	}
+}
+
 func TestNew_refuses(t *testing.T) {
 	t.Parallel()
 

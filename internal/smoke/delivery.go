@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// body is the payload of a check's first event.
+// body is the payload of the first event of a check, see tenantAPI.post.
 const body = `{"n":0}`
 
 // signed sends one event to a healthy endpoint.
@@ -31,7 +31,7 @@ func (f *Flows) signed(ctx context.Context) (string, error) {
 	return "the signature verifies, and the bytes are those posted", judgeAttempts(event, d, got, 1)
 }
 
-// explain returns the state of a delivery whose request did not arrive.
+// explain returns an error with the state of a delivery whose request did not arrive.
 func (t *target) explain(ctx context.Context, id string) error {
 	d, err := t.delivery(context.WithoutCancel(ctx), id)
 	if err != nil {
@@ -55,18 +55,18 @@ func judgeRequests(event string, got []Request) error {
 	return nil
 }
 
-// judgeAttempts checks an event's only delivery: n attempts, each arrived once.
+// judgeAttempts checks the only delivery of an event: it has n attempts, and each arrived once.
 func judgeAttempts(event string, d delivery, got []Request, n int) error {
 	if err := judgeRequests(event, got); err != nil {
 		return err
 	}
 	if d.Attempts != n || len(got) != n {
-		return fmt.Errorf("%d attempts are recorded and %d requests arrived, and not %d", d.Attempts, len(got), n)
+		return fmt.Errorf("%d attempts are recorded and %d requests arrived; want %d of each", d.Attempts, len(got), n)
 	}
 	return nil
 }
 
-// retryAfter is the delay of the retry check.
+// retryAfter is the delay of the retry in the retry check.
 const retryAfter = time.Second
 
 // retry sends one event to an endpoint that answers 503 first.
@@ -89,8 +89,8 @@ func (f *Flows) retry(ctx context.Context) (string, error) {
 	return fmt.Sprintf("503, then 200 after %.1f s", got[1].At.Sub(got[0].At).Seconds()), judgeRetry(event, d, got)
 }
 
-// clockError bounds the difference between the clocks of two of the receiver's
-// sandboxes.
+// clockError bounds the difference between the clocks of two sandboxes of the
+// receiver.
 const clockError = 200 * time.Millisecond
 
 // judgeRetry checks the two requests of a retried delivery.
@@ -107,7 +107,7 @@ func judgeRetry(event string, d delivery, got []Request) error {
 	return nil
 }
 
-// deadLetter lets a delivery die, mends the endpoint, and replays the delivery.
+// deadLetter lets a delivery die, repairs the endpoint, and replays the delivery.
 func (f *Flows) deadLetter(ctx context.Context) (string, error) {
 	t, err := f.target(ctx, "dead", plan("1s"), http.StatusServiceUnavailable)
 	if err != nil {

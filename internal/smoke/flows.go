@@ -9,12 +9,12 @@ import (
 	"time"
 )
 
-// Receiver is the endpoint of the checks.
+// Receiver is the server behind the endpoints of the checks.
 type Receiver interface {
-	// URL returns the address of the path, as the deployment reaches the path.
+	// URL returns the URL at which the deployment reaches the path.
 	URL(path string) string
-	// Script sets the answers and the secret of the path, in place of an earlier
-	// script.
+	// Script sets the answers and the secret of the path. It replaces an earlier
+	// script, and begins with its first answer.
 	Script(ctx context.Context, path string, s Script) error
 	// Requests returns the requests to the path, oldest first.
 	Requests(ctx context.Context, path string) ([]Request, error)
@@ -32,8 +32,8 @@ type Script struct {
 type Request struct {
 	At       time.Time // by the receiver's clock
 	ID       string    // the header Webhook-Id: the event
-	Verified bool      // the signature is the secret's
-	Answered int
+	Verified bool      // a signature was made with the path's secret
+	Answered int       // the status of the answer
 	Body     string
 }
 
@@ -48,11 +48,11 @@ type Flows struct {
 	Now       func() time.Time
 }
 
-// Limits of the flows: generous for a cold deployment. A healthy deployment
-// takes a few seconds per flow.
+// Limits of the flows. They are generous, for a cold deployment: otherwise a flow
+// takes a few seconds.
 const (
 	flowLimit = 90 * time.Second
-	longLimit = 20 * time.Minute // the schedule's 16 minutes, and some
+	longLimit = 20 * time.Minute // the 16 minutes of the schedule, and some reserve
 	pollEvery = 400 * time.Millisecond
 )
 
@@ -83,8 +83,9 @@ type target struct {
 	id     string
 }
 
-// target creates an endpoint with the path's answers. Settings extend the body;
-// the endpoint subscribes to the event type of its own name.
+// target creates an endpoint at the path of its name, where the receiver gives the
+// answers. The endpoint subscribes to the event type of its name. settings are
+// further fields of the request.
 func (f *Flows) target(ctx context.Context, name string, settings map[string]any, answers ...int) (*target, error) {
 	t := &target{Flows: f, tenantAPI: tenantAPI{f.API, f.Tenant}, path: "/" + f.Tenant + "/" + name}
 	in := map[string]any{"url": f.Receiver.URL(t.path), "event_types": []string{name}, "uid": name}
@@ -100,12 +101,12 @@ func (f *Flows) target(ctx context.Context, name string, settings map[string]any
 	return t, t.answer(ctx, answers...)
 }
 
-// answer sets the answers of the target from now on.
+// answer sets the next answers of the receiver to the target.
 func (t *target) answer(ctx context.Context, answers ...int) error {
 	return t.Receiver.Script(ctx, t.path, Script{Secret: t.secret, Answers: answers}) //nolint:wrapcheck // the error is complete
 }
 
-// postOne posts an event to the target and returns the event's id and delivery.
+// postOne posts an event of the type, and returns its id and its only delivery.
 func (t *target) postOne(ctx context.Context, eventType string) (event string, d delivery, err error) {
 	events, err := t.post(ctx, eventType, 1)
 	if err != nil {
@@ -115,7 +116,8 @@ func (t *target) postOne(ctx context.Context, eventType string) (event string, d
 	return events[0], d, err
 }
 
-// await reads the delivery until the state is reached.
+// await reads the delivery until it is in the state. It ends with an error as soon
+// as the delivery is settled in another state.
 func (t *target) await(ctx context.Context, id, state string) (d delivery, err error) {
 	err = until(ctx, func() (string, error) {
 		if d, err = t.delivery(ctx, id); err != nil || d.State == state {
@@ -130,12 +132,12 @@ func (t *target) await(ctx context.Context, id, state string) (d delivery, err e
 	return d, err
 }
 
-// final reports whether a delivery leaves the state no more.
+// final reports whether a delivery in the state is settled.
 func final(state string) bool {
 	return slices.Contains([]string{"delivered", "dead", "discarded", "cancelled"}, state)
 }
 
-// lastOf names the last outcome of a delivery.
+// lastOf describes the last outcome of a delivery.
 func lastOf(d delivery) string {
 	switch {
 	case d.Last.Status != 0:
@@ -154,7 +156,7 @@ func reasonOf(d delivery) string {
 	return ", reason " + d.Reason
 }
 
-// arrivals waits for n requests.
+// arrivals waits for at least n requests to the target, and returns all.
 func (t *target) arrivals(ctx context.Context, n int) (got []Request, err error) {
 	err = until(ctx, func() (string, error) {
 		if got, err = t.Receiver.Requests(ctx, t.path); err != nil || len(got) >= n {
@@ -165,8 +167,8 @@ func (t *target) arrivals(ctx context.Context, n int) (got []Request, err error)
 	return got, err //nolint:wrapcheck // the error is complete
 }
 
-// until asks until missing is empty. At the end of ctx, the error names what was
-// missing.
+// until asks again and again until nothing is missing. An error ends it. If ctx ends
+// first, the error names what was missing.
 func until(ctx context.Context, ask func() (missing string, err error)) error {
 	for {
 		missing, err := ask()
@@ -185,7 +187,7 @@ func until(ctx context.Context, ask func() (missing string, err error)) error {
 	}
 }
 
-// plan is a retry policy of exactly these delays.
+// plan returns the setting of a retry policy with exactly these delays.
 func plan(delays ...string) map[string]any {
 	return map[string]any{"retry": map[string]any{"schedule": delays, "jitter": "none"}}
 }

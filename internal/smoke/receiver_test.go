@@ -5,6 +5,7 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"os/exec"
+	"slices"
 	"strconv"
 	"testing"
 	"time"
@@ -14,14 +15,14 @@ import (
 	"surehook.example/surehook/internal/smoke"
 )
 
-// maxInline is CloudFormation's documented limit for a function's code in a
-// template, and maxTemplate the limit of a template without a bucket, in bytes.
+// CloudFormation's documented limits, in bytes: for the code of a function in a
+// template, and for a template that is not in a bucket.
 const (
 	maxInline   = 4096
 	maxTemplate = 51_200
 )
 
-func TestTemplate(t *testing.T) {
+func TestTemplate_holdsTheReceiverWithinTheLimits(t *testing.T) {
 	t.Parallel()
 
 	text, err := smoke.Template()
@@ -48,8 +49,9 @@ func TestTemplate(t *testing.T) {
 	}
 }
 
-// harness runs the receiver with a table in memory: a script in, events in,
-// answers and the kept requests out.
+// harness runs the receiver with a table in memory. It reads the code, the secret of
+// the path /a and events from stdin, and writes the answers and the stored requests
+// to stdout.
 const harness = `
 import json, sys, types
 
@@ -78,7 +80,7 @@ kept = [item for key, item in sorted(table.items.items()) if key[1] != "script"]
 json.dump({"answers": answers, "kept": kept}, sys.stdout)
 `
 
-// event is a request as Lambda hands the request to a function with a URL.
+// event is a request in the form that a function with a URL gets from Lambda.
 type event struct {
 	Path    string            `json:"rawPath"`
 	Headers map[string]string `json:"headers"`
@@ -86,14 +88,14 @@ type event struct {
 	Base64  bool              `json:"isBase64Encoded"`
 }
 
-// TestReceiver runs the receiver's code in Python, with requests signed by the
-// public Standard Webhooks library.
-func TestReceiver(t *testing.T) {
+// The receiver's code runs in Python. The public Standard Webhooks library signs the
+// requests.
+func TestReceiver_verifiesAndStoresRequests(t *testing.T) {
 	t.Parallel()
 
 	python, err := exec.LookPath("python3")
 	if err != nil {
-		t.Skip("there is no python3; make smoke ENV=local runs the receiver too")
+		t.Skip("python3 is not installed; make smoke ENV=local runs the receiver, too")
 	}
 	const secret, posted = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw", `{"name": "Zoë"}`
 	signed := func(secret string, at time.Time) event {
@@ -106,7 +108,7 @@ func TestReceiver(t *testing.T) {
 			t.Fatal(err)
 		}
 		return event{Path: "/a", Body: posted, Headers: map[string]string{
-			"webhook-id": "evt_1", "webhook-timestamp": decimal(at.Unix()), "webhook-signature": "v1,bm9uZQ== " + signature,
+			"webhook-id": "evt_1", "webhook-timestamp": strconv.FormatInt(at.Unix(), 10), "webhook-signature": "v1,bm9uZQ== " + signature,
 		}}
 	}
 	now := time.Now()
@@ -136,18 +138,19 @@ func TestReceiver(t *testing.T) {
 	if err := json.Unmarshal(stdout.Bytes(), &out); err != nil {
 		t.Fatal(err)
 	}
-	want := []int{503, 200, 401, 401, 401, 401, 404} // by the script; a wrong secret, old, unsigned, tampered; no script
-	for i, status := range want {
-		if i >= len(out.Answers) || out.Answers[i] != status {
-			t.Errorf("answers = %v; want %v", out.Answers, want)
-			break
+	want := []int{503, 200, 401, 401, 401, 401, 404} // two by the script; a wrong secret, old, unsigned, tampered; no script
+	if !slices.Equal(out.Answers, want) {
+		t.Errorf("answers = %v; want %v", out.Answers, want)
+	}
+	if len(out.Kept) != 6 {
+		t.Fatalf("stored = %+v; want the six requests to the path", out.Kept)
+	}
+	for i, r := range out.Kept {
+		if r.Verified != (i < 2) || r.Status != want[i] {
+			t.Errorf("stored request %d = %+v; want status %d, and only the first two verified", i+1, r, want[i])
 		}
 	}
-	if len(out.Kept) != 6 || !out.Kept[0].Verified || !out.Kept[1].Verified || out.Kept[1].Body != posted || out.Kept[2].Verified {
-		t.Errorf("kept = %+v; want the six requests to the path, and only the first two verified", out.Kept)
+	if got := out.Kept[1].Body; got != posted {
+		t.Errorf("stored body = %q; want the decoded %q", got, posted)
 	}
-}
-
-func decimal(n int64) string {
-	return strconv.FormatInt(n, 10)
 }

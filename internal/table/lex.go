@@ -14,7 +14,7 @@ const (
 	named       // #name
 	valued      // :value
 	digits      // the index of a list
-	sign        // an operator or a parenthesis
+	sign        // an operator, a bracket, a comma or a full stop
 )
 
 // word is a word of an expression.
@@ -24,10 +24,10 @@ type word struct {
 	at   int // offset in bytes
 }
 
-// is reports whether the word is the keyword. Keywords have no case.
+// is reports whether the word is the keyword, in any case.
 func (w word) is(keyword string) bool { return w.kind == bare && strings.EqualFold(w.text, keyword) }
 
-// lex splits an expression into words, and adds the end.
+// lex splits an expression into words. The last one is the end.
 func lex(text string) ([]word, error) {
 	var words []word
 	for at := 0; at < len(text); {
@@ -77,7 +77,7 @@ func isLetter(c byte) bool { return c == '_' || c >= 'a' && c <= 'z' || c >= 'A'
 
 func isDigit(c byte) bool { return c >= '0' && c <= '9' }
 
-// syntax returns the error of an expression that goes wrong at the word.
+// syntax returns the error of an expression that is malformed at the word.
 func syntax(text string, w word) error {
 	token := w.text
 	if w.kind == end {

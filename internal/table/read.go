@@ -8,7 +8,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 )
 
-// Options are the SDK's. The table ignores them.
+// Options are the options of the SDK. The table ignores them.
 type Options = func(*dynamodb.Options)
 
 // GetItem reads one item.
@@ -34,7 +34,7 @@ func (t *Table) GetItem(ctx context.Context, in *dynamodb.GetItemInput, _ ...Opt
 	return out, nil
 }
 
-// reader returns the expressions of a read.
+// reader parses the expressions of a read; nil for none.
 func (t *Table) reader(projection, filter *string, names map[string]string, values Item) (*expressions, error) {
 	e := t.expressions(names, values)
 	e.inProjection = e.parse(projection, "ProjectionExpression", projectionExpression)
@@ -42,7 +42,7 @@ func (t *Table) reader(projection, filter *string, names map[string]string, valu
 	return e, e.complete()
 }
 
-// TransactGetItems reads up to 100 items as of one moment, and at most 4 MB.
+// TransactGetItems reads up to 100 items of up to 4 MiB together, as of one moment.
 func (t *Table) TransactGetItems(
 	ctx context.Context, in *dynamodb.TransactGetItemsInput, _ ...Options,
 ) (*dynamodb.TransactGetItemsOutput, error) {
@@ -55,7 +55,7 @@ func (t *Table) TransactGetItems(
 	if c.Keys, err = t.batchKeys(len(reads), maxTransaction, func(i int) (Key, error) {
 		get := in.TransactItems[i].Get
 		if get == nil {
-			return Key{}, invalid("a part of a transaction of reads is a Get")
+			return Key{}, invalid("each part of a transaction of reads must have a Get")
 		}
 		if err := t.request(get.TableName, get, "TableName", "Key", "ProjectionExpression", "ExpressionAttributeNames"); err != nil {
 			return Key{}, err
@@ -86,7 +86,7 @@ func (t *Table) TransactGetItems(
 	return out, nil
 }
 
-// Query reads a page of rows of one partition, of the table or of an index.
+// Query reads a page of the rows of one partition, in the table or in an index.
 func (t *Table) Query(ctx context.Context, in *dynamodb.QueryInput, _ ...Options) (*dynamodb.QueryOutput, error) {
 	e, q, err := t.query(in)
 	if err != nil {
@@ -102,8 +102,8 @@ func (t *Table) Query(ctx context.Context, in *dynamodb.QueryInput, _ ...Options
 	return &dynamodb.QueryOutput{Items: p.items, Count: p.matched, ScannedCount: p.scanned, LastEvaluatedKey: p.last}, nil
 }
 
-// Scan reads a page of the whole table. Partitions come in the order of their names: in
-// DynamoDB they have no such order.
+// Scan reads a page of the whole table. Partitions come in the order of their names, although in
+// DynamoDB they have no order.
 func (t *Table) Scan(ctx context.Context, in *dynamodb.ScanInput, _ ...Options) (*dynamodb.ScanOutput, error) {
 	if err := t.request(in.TableName, in, "TableName", "ConsistentRead", "FilterExpression", "ProjectionExpression",
 		"ExpressionAttributeNames", "ExpressionAttributeValues", "Limit", "ExclusiveStartKey"); err != nil {

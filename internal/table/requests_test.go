@@ -161,7 +161,7 @@ func ignored(ctx context.Context, tb *table.Table) map[string]func() error {
 		"a check with a": func() error {
 			return transact(ctx, tb, types.TransactWriteItem{ConditionCheck: &types.ConditionCheck{TableName: name(), Key: k}})
 		},
-		"is a Get": func() error {
+		"must have a Get": func() error {
 			_, err := tb.TransactGetItems(ctx, &dynamodb.TransactGetItemsInput{TransactItems: []types.TransactGetItem{{}}})
 			return err
 		},

@@ -13,6 +13,7 @@ import (
 	"surehook.example/surehook/internal/table"
 )
 
+// operands are the values that the updates may use.
 func operands() item {
 	return item{
 		":1": number("1"), ":2": number("2.50"), ":max": number(strings.Repeat("9", 38)), ":big": number("9e125"), ":x": str("x"), ":y": str("y"), ":l": list(str("x"), str("y")),
@@ -20,6 +21,7 @@ func operands() item {
 	}
 }
 
+// changed updates the item of the key, and returns it as it is afterwards.
 func changed(t *testing.T, tb *table.Table, k item, update string) (item, error) {
 	t.Helper()
 
@@ -36,8 +38,8 @@ func changed(t *testing.T, tb *table.Table, k item, update string) (item, error)
 	return out.Attributes, nil
 }
 
-// updates returns an item, and updates with the attributes that they change: "n:6" stands
-// for a new value, and "-n" for a removed attribute. "!" is refused.
+// updates returns an item, and updates with the attributes that they change: "n:6" stands for a
+// new value, and "-n" for a removed attribute.
 func updates() (before item, tests []struct{ update, want string }) {
 	before = item{"n": number("5"), "l": list(number("0"), number("1"), number("2")), "m": dict(item{"k": number("7"), "l": list(str("a"))}), "tags": texts("a", "b"), "odd": numbers("1", "3"), "o": list(dict(item{"a": number("1"), "b": number("2")}), dict(item{"a": number("3"), "b": number("4")}))}
 	return before, []struct{ update, want string }{
@@ -48,7 +50,6 @@ func updates() (before item, tests []struct{ update, want string }) {
 		{"SET n = n - :2", "n:2.5"},
 		{"SET a = n + n", "a:10"},
 		{"SET a = n, n = :1", "a:5 n:1"},
-		{"SET n = :1 REMOVE tags SET_", "!"},
 		{"SET a = if_not_exists(n, :1), b = if_not_exists(gone, :1)", "a:5 b:1"},
 		{"SET n = if_not_exists(gone, :1) + :1", "n:2"},
 		{"SET a = if_not_exists(gone, m.k)", "a:7"},
@@ -57,7 +58,7 @@ func updates() (before item, tests []struct{ update, want string }) {
 		{"SET a = list_append(if_not_exists(gone, :none), :l)", "a:[x y]"},
 		{"SET l[1] = :x", "l:[0 x 2]"},
 		{"SET l[7] = :x", "l:[0 1 2 x]"},
-		{"SET l[9] = :y, l[7] = :x", "l:[0 1 2 x y]"}, // sorted in order by element number
+		{"SET l[9] = :y, l[7] = :x", "l:[0 1 2 x y]"}, // appended in the order of the indexes
 		{"SET l[2] = :x REMOVE l[0]", "l:[1 x]"},
 		{"REMOVE l[0], l[1]", "l:[2]"},
 		{"REMOVE l[1], l[0], l[2]", "l:[]"},
@@ -84,8 +85,8 @@ func updates() (before item, tests []struct{ update, want string }) {
 	}
 }
 
-// https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/Expressions.UpdateExpressions.html
-func TestUpdate(t *testing.T) {
+// See https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/Expressions.UpdateExpressions.html.
+func TestUpdate_ChangesTheNamedAttributesOnly(t *testing.T) {
 	t.Parallel()
 
 	before, tests := updates()
@@ -96,10 +97,6 @@ func TestUpdate(t *testing.T) {
 			tb := table.New(schema())
 			mustPut(t, tb, with(key("p", "s"), before))
 			after, err := changed(t, tb, key("p", "s"), tt.update)
-			if tt.want == "!" {
-				refused(t, err, "Syntax error")
-				return
-			}
 			if err != nil {
 				t.Fatalf("UpdateItem() error = %v", err)
 			}
@@ -125,12 +122,12 @@ func TestUpdate(t *testing.T) {
 	}
 }
 
-func TestUpdate_OfNoItemCreatesIt(t *testing.T) {
+func TestUpdate_CreatesAMissingItem(t *testing.T) {
 	t.Parallel()
 
 	tb := table.New(schema())
 	if after, err := changed(t, tb, key("p", "new"), "SET a = :x ADD tags :b"); err != nil || !reflect.DeepEqual(after, with(key("p", "new"), item{"a": str("x"), "tags": texts("b")})) {
-		t.Errorf("UpdateItem() = %v, %v", after, err)
+		t.Errorf("UpdateItem() = %v, %v; want the key with both attributes", after, err)
 	}
 	if _, err := tb.UpdateItem(t.Context(), &dynamodb.UpdateItemInput{TableName: name(), Key: key("p", "bare")}); err != nil {
 		t.Errorf("UpdateItem() without an expression: error = %v", err)
@@ -140,22 +137,22 @@ func TestUpdate_OfNoItemCreatesIt(t *testing.T) {
 	}
 }
 
-func TestUpdate_Refused(t *testing.T) {
+func TestUpdate_RefusesInvalidUpdates(t *testing.T) {
 	t.Parallel()
 
 	tests := map[string]string{
-		"": "can not be empty", "SET": "<EOF>", "a = :x": `"a"`, "SET a :x": `":x"`, "SET a = ": "<EOF>", "SET a = :x,": "<EOF>", "SET a = :x SET b = :x": `"SET"`, "SET a = :1 + :1 + :1": `"+"`, "SET a = (:1)": `"("`,
+		"": "can not be empty", "SET": "<EOF>", "a = :x": `"a"`, "SET a :x": `":x"`, "SET a = ": "<EOF>", "SET a = :x,": "<EOF>", "SET a = :x SET b = :x": `"SET"`, "SET n = :1 REMOVE tags SET_": `"SET_"`, "SET a = :1 + :1 + :1": `"+"`, "SET a = (:1)": `"("`,
 		"SET a = size(l)": `"size"`, "SET a = attribute_exists(n)": `"("`, "SET a = if_not_exists(:1, :1)": `":1"`, "SET a = if_not_exists(n)": `")"`, "SET :x = a": `":x"`, "REMOVE": "<EOF>", "REMOVE a = :x": `"="`,
 		"ADD n n": `"n"`, "ADD n = :1": `"="`, "ADD m.k :1": `"m"`, "DELETE m.tags :ab": `"m"`, "PUT a = :x": `"PUT"`, "SET name = :x": "reserved",
 		"ADD n :x": "operand type: S", "ADD l :l": "operand type: L", "DELETE tags :1": "operand type: N", "DELETE gone :x": "operand type: S",
 		"SET a = :x, a = :y": "overlap", "SET m.k = :1 REMOVE m": "overlap", "SET l[0] = :x REMOVE l[0]": "overlap", "SET n = :1 ADD #n :1": "overlap", "REMOVE m.l, m.l[0]": "overlap",
 		"SET pk = :x": "part of the key", "REMOVE sk": "part of the key", "ADD #pk :1": "part of the key", "SET sk.a = :x": "part of the key",
-		// these depend on the item
+		// The following depend on the item.
 		"SET n = gone": "does not exist", "SET n = n + gone": "does not exist", "SET l = list_append(gone, :l)": "does not exist", "SET a = if_not_exists(gone, lost)": "does not exist",
 		"SET n = n + :x": "incorrect data type", "SET n = l + :1": "incorrect data type", "SET l = list_append(n, :l)": "incorrect data type", "SET l = list_append(l, :x)": "incorrect data type",
 		"ADD tags :1": "incorrect data type", "ADD n :ab": "incorrect data type", "ADD tags :13": "incorrect data type", "DELETE n :ab": "incorrect data type", "DELETE tags :13": "incorrect data type",
 		"SET gone.k = :x": "document path", "SET n.k = :x": "document path", "SET m[0] = :x": "document path", "SET l.k = :x": "document path", "REMOVE gone.k": "document path", "SET l[7].k = :x": "document path",
-		"SET n = n + :max": "", "ADD n :max, big_ :big": "", "SET n = :max + :2": "38 significant", "SET a = :big + :big": "overflow",
+		"SET n = n + :max": "38 significant", "ADD n :max, big_ :big": "38 significant", "SET n = :max + :2": "38 significant", "SET a = :big + :big": "overflow",
 		"SET state_pk = :1": "state_pk", "SET state_pk = :blank": "empty string", "SET endpoint_sk = :true": "endpoint_sk",
 	}
 	for update, want := range tests {
@@ -166,11 +163,6 @@ func TestUpdate_Refused(t *testing.T) {
 			before := with(key("p", "s"), item{"n": number("5"), "l": list(number("0")), "m": dict(item{"k": number("7"), "l": list(number("1"))}), "tags": texts("a")})
 			mustPut(t, tb, before)
 			_, err := changed(t, tb, key("p", "s"), update)
-			if want == "" {
-				// 38 nines and 5 have 39 digits, and end in a 4
-				refused(t, err, "38 significant")
-				return
-			}
 			refused(t, err, want)
 			if after := get(t, tb, key("p", "s")); !reflect.DeepEqual(after, before) {
 				t.Errorf("the item changed: %v", after)
@@ -179,7 +171,7 @@ func TestUpdate_Refused(t *testing.T) {
 	}
 }
 
-func TestUpdate_MalformedEvenIfTheConditionFails(t *testing.T) {
+func TestUpdate_RefusesAMalformedUpdateBeforeTheCondition(t *testing.T) {
 	t.Parallel()
 
 	for _, update := range []string{"SET a = :x, a = :x", "SET pk = :x", "SET a = :x, b = size(a)"} {
@@ -190,7 +182,7 @@ func TestUpdate_MalformedEvenIfTheConditionFails(t *testing.T) {
 	}
 }
 
-func TestUpdate_FailedConditionShowsTheItem(t *testing.T) {
+func TestUpdate_ShowsTheItemOfAFailedConditionOnRequest(t *testing.T) {
 	t.Parallel()
 
 	tb := table.New(schema())

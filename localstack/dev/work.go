@@ -16,28 +16,28 @@ import (
 )
 
 const (
-	batch       = 10               // concurrent messages of a batch, as deployed
+	batch       = 10               // circuit checks of a batch, run at the same time, as deployed
 	invocation  = time.Minute      // time limit of one batch
 	visibility  = 6 * invocation   // visibility timeout, as deployed
 	tickEvery   = time.Minute      // as deployed
-	reviewEvery = 15 * time.Minute // interval of reviews and of dead letter reconciliation, as deployed
+	reviewEvery = 15 * time.Minute // as deployed for reviews and dead letters; a deployment sweeps every 5 minutes
 )
 
-// The concurrency of the workers: batches of a lane at once. A worker of slot or
-// overflow has one token and is an in-flight slot, so 320 slow requests run at once.
+// The number of workers, each with one batch at a time. A worker of slot or overflow has one token
+// and stands for an in-flight slot, so up to 320 slow requests run at the same time.
 const (
 	liveWork     = 64
 	retryWork    = 32
 	replayWork   = 16
-	slotWork     = 32           // a tenth of the in-flight slots, as deployed
+	slotWork     = 32           // a tenth of the in-flight slots, as in a deployment
 	overflowWork = 288          // the rest
 	coalesceWork = 8            // requests with the events of a window
-	tenantPlaces = slotWork / 4 // of slotWork, as deployed
+	tenantPlaces = slotWork / 4 // places of one tenant in the lane slot, as in a deployment
 	checkWork    = 2            // circuit checks
 	jobWork      = 4            // pages of replay jobs
 )
 
-// workersOf returns the number of concurrent batches of the lane.
+// workersOf returns the number of workers of the lane.
 func workersOf(lane hook.Lane) int {
 	switch lane {
 	case hook.LaneLive:
@@ -56,7 +56,7 @@ func workersOf(lane hook.Lane) int {
 	return 0
 }
 
-// work starts the workers. The workers end with ctx, after their current batch.
+// work starts the workers. They end with ctx, each after its current batch.
 func (p *process) work(ctx context.Context, workers *sync.WaitGroup) {
 	start := func(n int, f func(context.Context)) {
 		for range n {
@@ -98,8 +98,8 @@ func (p *process) deliver(ctx context.Context, lane hook.Lane) {
 	}
 }
 
-// receive returns the next batch of the lane. On the lane coalesce one worker at a time
-// gathers the tokens of a window.
+// receive returns the next batch of the lane. On the lane coalesce, one worker at a time gathers
+// the tokens of a window for hook.CoalesceGather.
 func (p *process) receive(ctx context.Context, lane hook.Lane) []memory.Message {
 	if lane != hook.LaneCoalesce {
 		return p.queue.Await(ctx, lane, lane.BatchSize())
@@ -111,13 +111,13 @@ func (p *process) receive(ctx context.Context, lane hook.Lane) []memory.Message 
 		return received
 	}
 	select {
-	case <-ctx.Done(): // the received tokens are processed
+	case <-ctx.Done(): // the tokens received so far are still processed
 	case <-time.After(hook.CoalesceGather):
 	}
 	return append(received, p.queue.Receive(lane, lane.BatchSize()-len(received))...)
 }
 
-// checkCircuits processes the next circuit checks and review pages.
+// checkCircuits processes the next batch of circuit checks and review pages.
 func (p *process) checkCircuits(ctx context.Context) {
 	received := p.circuits.Await(ctx, batch)
 	ctx, cancel := invoked(ctx)
@@ -159,7 +159,7 @@ func (p *process) replay(ctx context.Context) {
 	}
 }
 
-// tick reconciles the due endpoints and removes expired items.
+// tick removes expired items from the store, and reconciles the endpoints that are due.
 func (p *process) tick(ctx context.Context) {
 	p.store.Expire(time.Now())
 	if err := p.breaker.Tick(ctx); err != nil {
@@ -167,7 +167,7 @@ func (p *process) tick(ctx context.Context) {
 	}
 }
 
-// review reviews the endpoints, reconciles the dead letters, and sweeps overdue deliveries.
+// review reviews the endpoints, reconciles the dead letters, and sweeps.
 func (p *process) review(ctx context.Context) {
 	if err := p.breaker.Review(ctx); err != nil {
 		p.log.ErrorContext(ctx, "breaker.review_failed", slog.Any(names.LogError, err))
@@ -183,13 +183,13 @@ func (p *process) review(ctx context.Context) {
 // redelivery returns the time until a failed message is received again, as deployed.
 func redelivery(receives int) time.Duration { return retry.Redelivery(receives, rand.Float64()) }
 
-// invoked returns the context of one invocation. The context has the
-// invocation's time limit and does not end with ctx.
+// invoked returns the context of one invocation: it has the time limit of an invocation, and does
+// not end with ctx.
 func invoked(ctx context.Context) (context.Context, context.CancelFunc) {
 	return context.WithTimeout(context.WithoutCancel(ctx), invocation)
 }
 
-// every calls f at each interval until ctx ends.
+// every calls f after each interval, until ctx ends.
 func every(ctx context.Context, interval time.Duration, f func(context.Context)) {
 	ticker := time.NewTicker(interval)
 	defer ticker.Stop()

@@ -8,8 +8,7 @@ import (
 	"surehook.example/surehook/internal/hook"
 )
 
-// TestWork_ReturnsFailedMessagesWithinSeconds checks that a failed message returns
-// after the back-off, and not after the visibility timeout.
+// A failed message returns after the back-off, not after the visibility timeout.
 func TestWork_ReturnsFailedMessagesWithinSeconds(t *testing.T) {
 	t.Parallel()
 
@@ -17,18 +16,18 @@ func TestWork_ReturnsFailedMessagesWithinSeconds(t *testing.T) {
 	sendForeign(t, p, hook.LaneLive, 1)
 	p.deliver(t.Context(), hook.LaneLive)
 	if at, ok := p.queue.Next(); !ok || time.Until(at) > 3*time.Second {
-		t.Errorf("the failed token returns at %s, %t; want within 2 s, rounded up", at, ok)
+		t.Errorf("the failed token returns at %s, %t; want within 2 s, or 3 s when rounded up", at, ok)
 	}
 }
 
-// TestWork_ReceivesAsDeployed checks that every lane has workers, and that a worker of
-// an in-flight slot receives one token at a time.
+// Every lane has workers. One of slot or overflow receives one token at a time, one of coalesce the
+// tokens of a window, and all others up to 10.
 func TestWork_ReceivesAsDeployed(t *testing.T) {
 	t.Parallel()
 
 	for _, lane := range hook.Lanes() {
 		if workersOf(lane) == 0 {
-			t.Errorf("nobody works on the lane %s", lane)
+			t.Errorf("the lane %s has no workers", lane)
 		}
 		p := setup(t)
 		sendForeign(t, p, lane, 11)
@@ -37,7 +36,7 @@ func TestWork_ReceivesAsDeployed(t *testing.T) {
 		if lane == hook.LaneSlot || lane == hook.LaneOverflow {
 			want = 10
 		}
-		if lane == hook.LaneCoalesce { // the worker gathers a window
+		if lane == hook.LaneCoalesce {
 			want = 0
 		}
 		if left, err := p.queue.Visible(t.Context(), lane); err != nil || left != want {
@@ -56,7 +55,7 @@ func setup(t *testing.T) *process {
 	return p
 }
 
-// sendForeign sends n tokens of another tenant than the event's, so deliver fails.
+// sendForeign sends n tokens whose tenant is not the tenant of their event, so deliver fails.
 func sendForeign(t *testing.T, p *process, lane hook.Lane, n int) {
 	t.Helper()
 

@@ -10,14 +10,15 @@ import (
 	"strings"
 )
 
-// URLVariable is the environment variable with the address of a server that runs already.
+// URLVariable is the environment variable with the address of a server that is running already.
 const URLVariable = "EMULATOR_URL"
 
-// LocalEmu is a Python package with the addresses of LocalStack; it runs functions in containers.
+// LocalEmu is a Python package that works like LocalStack, and runs functions in containers. Open
+// only attaches to it, and never starts it.
 const LocalEmu Kind = "localemu"
 
-// Open attaches to the server of URLVariable in the environment, or starts an emulator of the
-// kind in EMULATOR.
+// Open attaches to the server that URLVariable names in the environment, or starts an emulator of
+// the kind in EMULATOR. It refuses the address of an AWS service.
 func Open(ctx context.Context, opts Options) (*Emulator, error) {
 	if address := lookup(opts.Env, URLVariable); address != "" {
 		return attach(ctx, address, opts)
@@ -29,7 +30,7 @@ func Open(ctx context.Context, opts Options) (*Emulator, error) {
 	return Start(ctx, kind, opts)
 }
 
-// Farewell says what the end of the program does to the emulator.
+// Farewell returns a sentence for people: what happens to the emulator at the end of the program.
 func (e *Emulator) Farewell() string {
 	if e.Attached {
 		return fmt.Sprintf("The stack stays on %s at %s; the next run replaces it.", e.Kind, e.URL)
@@ -37,15 +38,15 @@ func (e *Emulator) Farewell() string {
 	return fmt.Sprintf("Stopping %s ...", e.Kind)
 }
 
-// attach returns the server at the address. Stop leaves the server running. The strict front
-// is not put before the server: its functions would not use the front.
+// attach returns the server at the address. Stop leaves it running. There is no strict front
+// before it, because its functions would not use one.
 func attach(ctx context.Context, address string, opts Options) (*Emulator, error) {
 	u, err := url.Parse(strings.TrimRight(address, "/"))
 	if err != nil || u.Host == "" || u.Path != "" || (u.Scheme != "http" && u.Scheme != "https") {
-		return nil, fmt.Errorf("%s is %q, and not an address such as http://127.0.0.1:%d", URLVariable, address, DefaultPort)
+		return nil, fmt.Errorf("%s is %q, not an address such as http://127.0.0.1:%d", URLVariable, address, DefaultPort)
 	}
 	if strings.HasSuffix(u.Hostname(), ".amazonaws.com") {
-		return nil, fmt.Errorf("%s is %q, and must not be AWS: `make deploy` deploys to AWS", URLVariable, address)
+		return nil, fmt.Errorf("%s is %q, but must not be AWS: `make deploy` deploys to AWS", URLVariable, address)
 	}
 	port, err := strconv.Atoi(u.Port())
 	if err != nil {

@@ -12,8 +12,8 @@ import (
 	"surehook.example/surehook/localstack/emulator"
 )
 
-// functionScript replaces an emulator with one function process and one other
-// child.
+// functionScript takes the place of an emulator that has two child processes: one of a function,
+// and another one.
 const functionScript = `#!/bin/sh
 dir="$TMPDIR/ministack-provided-code-1/abc"
 mkdir -p "$dir"
@@ -68,11 +68,11 @@ func TestEmulator_killsItsFunctionsAndNothingElse(t *testing.T) {
 		t.Errorf("Kill, again, = %t, %v; want false", killed, err)
 	}
 	if err := syscall.Kill(stranger, 0); err != nil {
-		t.Errorf("the process of somebody else is gone: %v", err)
+		t.Errorf("the process of another emulator is gone: %v", err)
 	}
 }
 
-// bystander starts a process with the look of another emulator's function.
+// bystander starts a process that looks like a function of another emulator.
 func bystander(t *testing.T) (pid int) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "ministack-provided-code-2")

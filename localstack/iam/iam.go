@@ -1,8 +1,8 @@
-// Package iam reads the policies of a deployed stack's roles, says what they allow, and
-// says which permissions nobody needed.
+// Package iam reads the policies of the roles of a deployed stack, and says what they allow and
+// which permissions nobody needed.
 //
-// The package knows the policies that Surehook's template writes: allowing statements
-// with named actions, resources that may end in a wildcard and be in any account, and conditions on
+// The package knows only what Surehook's template writes: statements that allow named actions, on
+// resources that may end in a wildcard and be in any account, with conditions on
 // iam:PassedToService. [Parse] refuses any other statement.
 package iam
 
@@ -14,12 +14,12 @@ import (
 	"strings"
 )
 
-// Call is a question that AWS asks the policies of a role: may the role do this? One
-// request can ask more than one question.
+// Call is an action on a resource that the policies of a role must allow. One request can make
+// several calls.
 type Call struct {
 	Action   string // sqs:SendMessage
 	Resource string // ARN
-	PassedTo string // of iam:PassRole: the service that gets the role
+	PassedTo string // the service that gets the role, for iam:PassRole; empty for other actions
 }
 
 // String returns the call in words.
@@ -28,8 +28,8 @@ func (c Call) String() string { return c.Action + " on " + c.Resource }
 // Grant permits one action on one resource.
 type Grant struct {
 	Action   string
-	Resource string   // ARN, possibly with "*" at the end, and as the account
-	PassedTo []string // the services of a condition on iam:PassedToService; nil: no condition
+	Resource string   // ARN; the account may be "*", and the end too
+	PassedTo []string // the services that a condition on iam:PassedToService names; nil: no condition
 }
 
 // String returns the grant in words.
@@ -41,8 +41,8 @@ func (g Grant) allows(c Call) bool {
 		(g.PassedTo == nil || slices.Contains(g.PassedTo, c.PassedTo))
 }
 
-// matches reports whether the resource is the granted one: "*" is any text at the end, or
-// any account.
+// matches reports whether the grant includes the resource: "*" stands for any text at the end, and
+// for any account.
 func matches(granted, resource string) bool {
 	if service, rest, ok := strings.Cut(granted, anyAccount); ok {
 		before, after, found := strings.Cut(resource, "::")
@@ -53,13 +53,13 @@ func matches(granted, resource string) bool {
 	return granted == resource || wild && strings.HasPrefix(resource, prefix)
 }
 
-// anyAccount is the part of the ARN of a role in any account.
+// anyAccount is the part of an ARN without a region that stands for any account.
 const anyAccount = "::*:"
 
 // Role is a role with its grants.
 type Role struct {
 	Name    string
-	Account string
+	Account string // id of the role's account
 	Grants  []Grant
 }
 
@@ -68,8 +68,9 @@ func (r *Role) Allows(c Call) bool {
 	return slices.ContainsFunc(r.Grants, func(g Grant) bool { return g.allows(c) })
 }
 
-// Refused returns for each grant the number of the calls that the role could not make
-// without the grant. Nobody needs a grant with 0.
+// Refused returns for each grant how many of the calls the role could not make without it, given
+// the number of times each call was made. With 0, nobody needs the grant, or another one allows the
+// same calls.
 func (r *Role) Refused(calls map[Call]int) []int {
 	refused := make([]int, len(r.Grants))
 	for i := range r.Grants {
@@ -83,10 +84,11 @@ func (r *Role) Refused(calls map[Call]int) []int {
 	return refused
 }
 
-// errForm marks a statement of another form than the template's.
+// errForm reports a statement of another form than the template's.
 var errForm = errors.New("the statement has a form that package iam does not know")
 
-// Parse returns the grants of a policy document.
+// Parse returns the grants of a policy document in JSON, one for each action on each resource. It
+// returns an error for a statement of another form, see the package comment.
 func Parse(document string) ([]Grant, error) {
 	var policy struct {
 		Statement []struct {

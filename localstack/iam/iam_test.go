@@ -60,9 +60,9 @@ func TestRole_Refused(t *testing.T) {
 		grants []iam.Grant
 		want   []int
 	}{
-		{name: "the only one for a call", grants: []iam.Grant{exact}, want: []int{3}},
-		{name: "one without a call", grants: []iam.Grant{exact, scan}, want: []int{3, 0}},
-		{name: "two for one call", grants: []iam.Grant{wild, exact}, want: []int{0, 0}},
+		{name: "the only grant for a call", grants: []iam.Grant{exact}, want: []int{3}},
+		{name: "a grant without a call", grants: []iam.Grant{exact, scan}, want: []int{3, 0}},
+		{name: "two grants for one call", grants: []iam.Grant{wild, exact}, want: []int{0, 0}},
 	} {
 		r := iam.Role{Grants: tt.grants}
 		if diff := cmp.Diff(tt.want, r.Refused(calls)); diff != "" {
@@ -75,12 +75,15 @@ func TestParse_refusesOtherForms(t *testing.T) {
 	t.Parallel()
 
 	for name, document := range map[string]string{
-		"no JSON":           `{`,
-		"a denial":          `{"Statement": [{"Effect": "Deny", "Action": "sqs:SendMessage", "Resource": "q"}]}`,
-		"all other actions": `{"Statement": [{"Effect": "Allow", "NotAction": "sqs:SendMessage", "Resource": "q"}]}`,
-		"a wild action":     `{"Statement": [{"Effect": "Allow", "Action": "sqs:*", "Resource": "q"}]}`,
-		"a wildcard inside": `{"Statement": [{"Effect": "Allow", "Action": "sqs:SendMessage", "Resource": "a*b"}]}`,
-		"another condition": `{"Statement": [{"Effect": "Allow", "Action": "sqs:SendMessage", "Resource": "q", "Condition": {"Bool": {"aws:SecureTransport": "true"}}}]}`,
+		"invalid JSON":                   `{`,
+		"a denial":                       `{"Statement": [{"Effect": "Deny", "Action": "sqs:SendMessage", "Resource": "q"}]}`,
+		"all other actions":              `{"Statement": [{"Effect": "Allow", "NotAction": "sqs:SendMessage", "Resource": "q"}]}`,
+		"all other resources":            `{"Statement": [{"Effect": "Allow", "Action": "sqs:SendMessage", "NotResource": "q"}]}`,
+		"a wildcard as the action":       `{"Statement": [{"Effect": "Allow", "Action": "sqs:*", "Resource": "q"}]}`,
+		"a wildcard inside the resource": `{"Statement": [{"Effect": "Allow", "Action": "sqs:SendMessage", "Resource": "a*b"}]}`,
+		"another condition":              `{"Statement": [{"Effect": "Allow", "Action": "sqs:SendMessage", "Resource": "q", "Condition": {"Bool": {"aws:SecureTransport": "true"}}}]}`,
+		"a second operator":              `{"Statement": [{"Effect": "Allow", "Action": "iam:PassRole", "Resource": "r", "Condition": {"StringEquals": {"iam:PassedToService": "s"}, "Bool": {"aws:SecureTransport": "true"}}}]}`,
+		"a second key":                   `{"Statement": [{"Effect": "Allow", "Action": "iam:PassRole", "Resource": "r", "Condition": {"StringEquals": {"iam:PassedToService": "s", "aws:PrincipalTag/a": "b"}}}]}`,
 	} {
 		if got, err := iam.Parse(document); err == nil {
 			t.Errorf("Parse of %s = %v; want an error", name, got)

@@ -13,7 +13,7 @@ import (
 	"surehook.example/surehook/localstack/picture"
 )
 
-// prod is prod's template, the golden file of infra's tests.
+// prod returns the board of the golden template of prod.
 func prod(t *testing.T) picture.Board {
 	t.Helper()
 	raw, err := os.ReadFile("../../infra/surehook/testdata/prod.template.json")
@@ -38,16 +38,16 @@ func widget(t *testing.T, b picture.Board, title string) picture.Widget {
 	return picture.Widget{}
 }
 
-func TestReadBoard(t *testing.T) {
+func TestReadBoard_readsWidgetsMetricsAndAlarms(t *testing.T) {
 	t.Parallel()
 
 	b := prod(t)
 	if depth := widget(t, b, "Queue depth"); len(depth.Left) != 9 || depth.Left[0].Dimensions["QueueName"] != "surehook-prod-live" {
-		t.Errorf("Queue depth = %+v; want nine metrics, the first of the queue surehook-prod-live", depth)
+		t.Errorf("Queue depth = %+v; want nine metrics, the first one of the queue surehook-prod-live", depth)
 	}
 	letters := widget(t, b, "Dead letters: by hour (left), open (right)")
 	if len(letters.Left) != 1 || len(letters.Right) != 5 || letters.Limit != 100 || letters.Left[0].Seconds != 3600 {
-		t.Errorf("Dead letters = %+v; want one metric of an hour left, five right, and the alarm's limit", letters)
+		t.Errorf("Dead letters = %+v; want one metric by the hour on the left, five on the right, and the limit of the alarm", letters)
 	}
 	rate := widget(t, b, "Success rate, last hour").Left
 	if len(rate) != 1 || rate[0].Expression == "" || rate[0].Inputs["dead"].Name != "dead" {
@@ -62,9 +62,9 @@ func TestReadBoard_refuses(t *testing.T) {
 	t.Parallel()
 
 	for name, raw := range map[string]string{
-		"invalid JSON":                 `{`,
-		"a template without dashboard": `{"Resources": {}}`,
-		"a body that is not JSON":      `{"Resources": {"D": {"Type": "AWS::CloudWatch::Dashboard", "Properties": {"DashboardBody": "no"}}}}`,
+		"invalid JSON":                   `{`,
+		"a template without a dashboard": `{"Resources": {}}`,
+		"a body that is not JSON":        `{"Resources": {"D": {"Type": "AWS::CloudWatch::Dashboard", "Properties": {"DashboardBody": "no"}}}}`,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -76,14 +76,15 @@ func TestReadBoard_refuses(t *testing.T) {
 	}
 }
 
-// lines have the functions' log format: two deliveries, one dead.
+// lines are in the log format of the functions: two with metrics, of 3 delivered deliveries and 1
+// dead one, and two without.
 const lines = `deliver {"message":"delivery.attempted","outcome":"delivered","latency_ms":250,"delivered":3,"environment":"surehook-prod","_aws":{"Timestamp":1795276800000,"CloudWatchMetrics":[{"Namespace":"Surehook","Dimensions":[["environment"],["environment","outcome"]],"Metrics":[{"Name":"delivered","Unit":"Count"},{"Name":"latency_ms","Unit":"Milliseconds"}]}]}}
 deliver {"message":"delivery.attempted","dead":1,"environment":"surehook-prod","_aws":{"Timestamp":1795276815000,"CloudWatchMetrics":[{"Namespace":"Surehook","Dimensions":[["environment"]],"Metrics":[{"Name":"dead","Unit":"Count"}]}]}}
 deliver {"message":"batch.handled"}
-deliver no JSON at all
+deliver not JSON at all
 `
 
-func TestDraw(t *testing.T) {
+func TestDraw_showsEveryWidget(t *testing.T) {
 	t.Parallel()
 
 	v := picture.NewValues()
@@ -116,6 +117,6 @@ func TestDraw(t *testing.T) {
 		}
 	}
 	if strings.Contains(svg, "NaN") || strings.Contains(svg, "Inf") {
-		t.Error("the picture has coordinates that are no numbers")
+		t.Error("the picture has coordinates that are not numbers")
 	}
 }

@@ -26,11 +26,11 @@ func (v *Values) draw(c *canvas, w Widget, p place) {
 	}
 }
 
-// inner is the part of a widget inside the axes.
+// inner returns the part of a widget inside the axes.
 func inner(p place) place { return place{p.x + 42, p.y + 44, p.w - 84, p.h - 104} }
 
-// drawText writes paragraphs with line breaks; the first paragraph is a
-// heading.
+// drawText writes paragraphs, with line breaks where they are too wide. A paragraph that begins
+// with "# " is a heading.
 func drawText(c *canvas, markdown string, p place) {
 	y := p.y + 26
 	for paragraph := range strings.SplitSeq(markdown, "\n\n") {
@@ -51,10 +51,10 @@ func drawText(c *canvas, markdown string, p place) {
 	}
 }
 
-// drawAlarms lists the alarms' names without states, because no emulator
-// evaluates alarms.
+// drawAlarms lists the names of the alarms without their states, because emulators do not evaluate
+// alarms.
 func drawAlarms(c *canvas, w Widget, p place) {
-	c.text(p.x+10, p.y+20, 13, ink, "start", w.Title+" (AWS shows the state of each; no emulator judges them)")
+	c.text(p.x+10, p.y+20, 13, ink, "start", w.Title+" (AWS shows the state of each; emulators do not evaluate alarms)")
 	const perRow, height = 5, 16.0
 	width, prefix := (p.w-16)/perRow, commonPrefix(w.Alarms)
 	for i, name := range w.Alarms {
@@ -64,7 +64,7 @@ func drawAlarms(c *canvas, w Widget, p place) {
 	}
 }
 
-// commonPrefix is the common beginning of all names.
+// commonPrefix returns the longest common beginning of all names.
 func commonPrefix(names []string) string {
 	if len(names) == 0 {
 		return ""
@@ -78,7 +78,8 @@ func commonPrefix(names []string) string {
 	return prefix
 }
 
-// legend lists the lines below a chart, as far as the space allows.
+// legend lists the labels of the lines below a chart, in as many rows as they need. The colors
+// begin with number from of the palette.
 func legend(c *canvas, all []series, p place, from int) {
 	x, y := p.x-30, p.y+p.h+34
 	for i, s := range all {

@@ -1,6 +1,6 @@
-// Package probe asks a running server which of the services and calls it has that the stack
-// needs. The stack is made by CloudFormation, so each check makes a small stack, uses what it
-// made, and removes the stack.
+// Package probe finds out which of the services and calls that the stack needs a running server
+// has. CloudFormation makes the stack, so each check makes a small stack of its own, uses what is
+// in it, and removes it.
 package probe
 
 import (
@@ -23,17 +23,17 @@ import (
 	"github.com/aws/smithy-go"
 )
 
-// timeout bounds one check: a first function may need an image.
+// timeout bounds one check: before its first function, a server may have to fetch an image.
 const timeout = 3 * time.Minute
 
-// The names of the checks that others ask for.
+// The names of the checks that callers of Why ask for.
 const (
 	Functions = "Lambda"
 	HTTPAPI   = "HTTP API"
 	Firing    = "Scheduler fires"
 )
 
-// Result is what came of one check.
+// Result is the result of one check.
 type Result struct {
 	Service string
 	Calls   string // what was tried
@@ -43,22 +43,23 @@ type Result struct {
 // Results are the results of all checks, in a fixed order.
 type Results []Result
 
-// Server is the server under test.
+// Server is the server to ask.
 type Server struct {
 	AWS aws.Config
-	// APIHost returns the Host header for an HTTP API of a stack's output.
+	// APIHost returns the Host header for an HTTP API, from the URL in the output of its stack.
 	APIHost func(apiURL string) (string, error)
 }
 
-// check makes the resources, and uses them.
+// check makes a stack of the resources, and uses it.
 type check struct {
 	service, calls string
 	resources      map[string]any
 	outputs        map[string]any
-	use            func(ctx context.Context, s Server, outputs map[string]string) error // nil: to be made is enough
+	use            func(ctx context.Context, s Server, outputs map[string]string) error // nil: it is enough that they can be made
 }
 
-// Run runs the checks side by side. Without CloudFormation no other check runs.
+// Run runs the checks at the same time, after the one of CloudFormation. Without CloudFormation no
+// other check runs.
 func Run(ctx context.Context, s Server) Results {
 	all := checks()
 	results := make(Results, len(all))
@@ -82,8 +83,8 @@ func Run(ctx context.Context, s Server) Results {
 
 var errNotTried = errors.New("not tried: CloudFormation is missing")
 
-// Why returns the reason why the stack, or a flow that needs the services, cannot run; empty
-// for none. Without names, it is about the whole stack, which needs everything but Firing.
+// Why returns why a flow that needs the services cannot run; empty if it can. Without names it asks
+// about the whole stack, which needs everything but Firing. Checks that did not run say nothing.
 func (r Results) Why(services ...string) string {
 	var missing []string
 	for _, result := range r {
@@ -148,7 +149,7 @@ func (s Server) try(ctx context.Context, c check) (err error) {
 	return c.use(ctx, s, outputs)
 }
 
-// await waits until the stack is there, and returns its outputs.
+// await waits until the stack is complete, and returns its outputs.
 func await(ctx context.Context, client *cloudformation.Client, name string) (map[string]string, error) {
 	tick := time.NewTicker(time.Second / 2)
 	defer tick.Stop()
@@ -158,7 +159,7 @@ func await(ctx context.Context, client *cloudformation.Client, name string) (map
 			return nil, plain("DescribeStacks", err)
 		}
 		if len(out.Stacks) != 1 {
-			return nil, fmt.Errorf("DescribeStacks names %d stacks of one", len(out.Stacks))
+			return nil, fmt.Errorf("DescribeStacks returns %d stacks instead of 1", len(out.Stacks))
 		}
 		stack := out.Stacks[0]
 		switch status := stack.StackStatus; {
@@ -169,12 +170,12 @@ func await(ctx context.Context, client *cloudformation.Client, name string) (map
 			}
 			return outputs, nil
 		case status != cftypes.StackStatusCreateInProgress:
-			return nil, fmt.Errorf("CloudFormation does not make it: %s%s", status, reason(ctx, client, name))
+			return nil, fmt.Errorf("CloudFormation does not make the stack: %s%s", status, reason(ctx, client, name))
 		}
 		select {
 		case <-tick.C:
 		case <-ctx.Done():
-			return nil, fmt.Errorf("CloudFormation does not end: %w", context.Cause(ctx))
+			return nil, fmt.Errorf("the stack is not complete: %w", context.Cause(ctx))
 		}
 	}
 }
@@ -193,7 +194,7 @@ func reason(ctx context.Context, client *cloudformation.Client, name string) str
 	return ""
 }
 
-// plain returns the service's words, without the SDK's.
+// plain returns the error of a call with the words of the service, without those of the SDK.
 func plain(call string, err error) error {
 	if api, ok := errors.AsType[smithy.APIError](err); ok {
 		return fmt.Errorf("%s answers %s %.200s", call, api.ErrorCode(), api.ErrorMessage())
@@ -201,7 +202,7 @@ func plain(call string, err error) error {
 	return fmt.Errorf("%s: %w", call, err)
 }
 
-// get asks the address with the host until the answer is a 200.
+// get asks the address with the Host header until the function answers, about 10 seconds at most.
 func get(ctx context.Context, address, host string) error {
 	tick := time.NewTicker(time.Second / 2)
 	defer tick.Stop()

@@ -8,7 +8,7 @@ import (
 	"surehook.example/surehook/localstack/probe"
 )
 
-func TestResults_Why(t *testing.T) {
+func TestResults_Why_namesWhatIsMissing(t *testing.T) {
 	t.Parallel()
 
 	results := probe.Results{
@@ -21,9 +21,9 @@ func TestResults_Why(t *testing.T) {
 		services []string
 		want     string
 	}{
-		{name: "the stack needs all but firing", want: "HTTP API: not known"},
-		{name: "a flow of schedules needs firing", services: []string{probe.Firing}, want: "Scheduler fires: no message"},
-		{name: "a service that is there", services: []string{"SQS"}},
+		{name: "the stack needs all but Firing", want: "HTTP API: not known"},
+		{name: "a flow with schedules needs Firing", services: []string{probe.Firing}, want: "Scheduler fires: no message"},
+		{name: "a service that the server has", services: []string{"SQS"}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

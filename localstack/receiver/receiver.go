@@ -1,7 +1,6 @@
-// Package receiver is a webhook endpoint for demonstrations and tests. It
-// records every request exactly, answers by a script, and verifies signatures
-// with the public Standard Webhooks library. The library shares no code with
-// the product.
+// Package receiver is a receiver of webhooks for demonstrations and tests. It
+// records every request, answers by a script, and verifies signatures with the
+// public Standard Webhooks library, which shares no code with the functions.
 package receiver
 
 import (
@@ -27,10 +26,10 @@ type Request struct {
 	Method   string
 	Path     string
 	Header   http.Header
-	Body     []byte  // the exact bytes
-	Verified []error // the library's results, one per secret of the path in order; nil is a valid signature
+	Body     []byte  // the exact bytes, at most 1 MiB
+	Verified []error // the results of the library, one for each secret of the path, in order; nil: the signature is valid
 	Client   string  // the subject of the client certificate, such as CN=surehook
-	Answered int     // the status; 0 before the answer, after a reset, and after the sender's disconnection
+	Answered int     // the status of the answer; 0 before the answer, after a reset, and if the sender disconnected
 }
 
 // Genuine reports whether at least one secret of the path verifies the request.
@@ -38,9 +37,9 @@ func (r Request) Genuine() bool {
 	return slices.Contains(r.Verified, nil)
 }
 
-// Receiver is a running server. Its methods are safe for concurrent use.
+// Receiver is a running server. It is safe for concurrent use.
 type Receiver struct {
-	URL string // the functions' address of the receiver, without a slash at the end
+	URL string // the address at which the functions reach the receiver, without a slash at the end
 
 	server *http.Server
 	done   chan error
@@ -49,14 +48,14 @@ type Receiver struct {
 	mu       sync.Mutex
 	changed  chan struct{} // closed and replaced at each request
 	requests map[string][]Request
-	open     map[string]int // requests without an answer
-	most     map[string]int // the largest of open
+	open     map[string]int // requests that wait for their answers
+	most     map[string]int // the largest number in open so far
 	rules    map[string]func(Request) Reply
 	secrets  map[string][]string
 }
 
-// Start listens on a free port of the address bind. URLs contain name as the
-// host. The caller must call Stop.
+// Start listens on a free port of the address bind. The URL has name as the host.
+// The caller must call Stop.
 func Start(ctx context.Context, name, bind string) (*Receiver, error) {
 	return start(ctx, name, bind, nil)
 }
@@ -98,7 +97,7 @@ func start(ctx context.Context, name, bind string, config *tls.Config) (*Receive
 	return r, nil
 }
 
-// Stop ends the server and the requests under way.
+// Stop ends the server, and the requests that wait for answers.
 func (r *Receiver) Stop() error {
 	err := r.server.Close()
 	if served := <-r.done; !errors.Is(served, http.ErrServerClosed) {
@@ -125,8 +124,7 @@ func (r *Receiver) Decide(path string, rule func(Request) Reply) {
 	r.rules[path] = rule
 }
 
-// Trust sets the secrets (whsec_...) for the verification of the path's
-// requests.
+// Trust sets the secrets (whsec_...) with which the path's requests are verified.
 func (r *Receiver) Trust(path string, secrets ...string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -184,8 +182,8 @@ func (r *Receiver) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	answered(reply.write(req.Context(), w))
 }
 
-// record keeps the request and takes the next reply. The caller passes the
-// answer's status to answered.
+// record stores the request, and returns the reply to it. The caller passes the
+// status of the answer to answered.
 func (r *Receiver) record(req Request) (reply Reply, answered func(status int)) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -207,14 +205,14 @@ func (r *Receiver) record(req Request) (reply Reply, answered func(status int)) 
 	}
 }
 
-// leave ends a request without an answer.
+// leave counts one request less that waits for its answer.
 func (r *Receiver) leave(path string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.open[path]--
 }
 
-// verify checks each secret with the library.
+// verify verifies the request with each secret.
 func verify(req Request, secrets []string) []error {
 	var results []error
 	for _, secret := range secrets {

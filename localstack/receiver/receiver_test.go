@@ -35,7 +35,7 @@ func TestReceiver_answersByItsScript(t *testing.T) {
 		header  string
 		value   string
 	}{
-		{name: "no script is 200", want: []int{200, 200}},
+		{name: "without a script the answer is 200", want: []int{200, 200}},
 		{name: "the last reply repeats", replies: []receiver.Reply{receiver.Status(503), receiver.Status(503), receiver.Status(200)}, want: []int{503, 503, 200, 200}},
 		{name: "Retry-After is in seconds", replies: []receiver.Reply{receiver.RetryAfter(429, 3*time.Second)}, want: []int{429}, header: "Retry-After", value: "3"},
 		{name: "a redirect names its target", replies: []receiver.Reply{receiver.Redirect(307, "/b")}, want: []int{307}, header: "Location", value: "/b"},
@@ -124,11 +124,11 @@ func TestReceiver_verifiesWithThePublicLibrary(t *testing.T) {
 		t.Errorf("Verified = %v; want an error for the other secret and nil for the right one", v)
 	}
 	if got[1].Genuine() {
-		t.Error("a changed body verifies; want it not to")
+		t.Error("a changed body verifies; want an invalid signature")
 	}
 }
 
-func TestReceiver_AwaitEndsWithItsContext(t *testing.T) {
+func TestReceiver_Await_endsWithItsContext(t *testing.T) {
 	t.Parallel()
 
 	r := start(t)
@@ -187,7 +187,6 @@ func stopped(t *testing.T, r *receiver.Receiver, err error) {
 	})
 }
 
-// answer is the receiver's answer.
 type answer struct {
 	status int
 	header http.Header
@@ -213,7 +212,7 @@ func post(t *testing.T, url string, header http.Header, body string) answer {
 	return answer{resp.StatusCode, resp.Header}
 }
 
-// TestReceiver_countsRequestsAtOnce: a request counts until its answer begins.
+// A request counts until its answer begins.
 func TestReceiver_countsRequestsAtOnce(t *testing.T) {
 	t.Parallel()
 

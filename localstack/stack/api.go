@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// Endpoint is the part of an endpoint for the demonstration and the tests.
+// Endpoint has the fields of an endpoint that the demonstration and the tests use.
 type Endpoint struct {
 	ID     string `json:"id"`
 	URL    string `json:"url"`
@@ -24,7 +24,7 @@ type Accepted struct {
 	Duplicate  bool   `json:"duplicate"`
 }
 
-// Delivery is the part of a delivery for the demonstration and the tests.
+// Delivery has the fields of a delivery that the demonstration and the tests use.
 type Delivery struct {
 	ID            string    `json:"id"`
 	Event         string    `json:"event_id"`
@@ -36,7 +36,7 @@ type Delivery struct {
 	NextAttemptAt time.Time `json:"next_attempt_at"`
 	Last          *Outcome  `json:"last"`
 	ReplayedAs    string    `json:"replayed_as"`
-	Replay        string    `json:"replay_id"` // the delivery's replay job
+	Replay        string    `json:"replay_id"` // the job that replayed the delivery
 	Note          string    `json:"note"`
 }
 
@@ -55,11 +55,11 @@ func (c *Client) CreateEndpoint(ctx context.Context, tenant string, in map[strin
 	return out, err
 }
 
-// PostEvent posts an event. The API gets the payload, a JSON value, byte for
-// byte.
+// PostEvent posts an event. The payload is a JSON value, and the API gets its exact
+// bytes.
 func (c *Client) PostEvent(ctx context.Context, tenant, eventType, payload string) (Accepted, error) {
 	var out Accepted
-	body := fmt.Appendf(nil, `{"event_type": %q, "payload": %s}`, eventType, payload) // json.Marshal would drop the payload's white space
+	body := fmt.Appendf(nil, `{"event_type": %q, "payload": %s}`, eventType, payload) // json.Marshal would remove white space from the payload
 	err := c.call(ctx, http.MethodPost, "/v1/tenants/"+tenant+"/events", body, http.StatusAccepted, &out)
 	return out, err
 }
@@ -80,8 +80,8 @@ func (c *Client) Delivery(ctx context.Context, tenant, id string) (Delivery, err
 	return out, err
 }
 
-// AwaitDelivery reads the delivery until its state is state. If ctx ends first,
-// AwaitDelivery returns the last result with an error.
+// AwaitDelivery reads the delivery until it is in the state. If ctx ends first, it
+// returns the delivery as last read, with an error.
 func (c *Client) AwaitDelivery(ctx context.Context, tenant, id, state string) (Delivery, error) {
 	tick := time.NewTicker(100 * time.Millisecond)
 	defer tick.Stop()

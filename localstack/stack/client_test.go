@@ -13,7 +13,7 @@ import (
 	"surehook.example/surehook/localstack/stack"
 )
 
-func TestClient_sendsToTheEmulatorInTheNameOfTheAPI(t *testing.T) {
+func TestClient_sendsTheHostOfTheAPIAndTheKey(t *testing.T) {
 	t.Parallel()
 
 	c := serve(t, func(w http.ResponseWriter, r *http.Request) {
@@ -33,7 +33,7 @@ func TestClient_sendsToTheEmulatorInTheNameOfTheAPI(t *testing.T) {
 	}
 }
 
-func TestClient_AwaitDelivery(t *testing.T) {
+func TestClient_AwaitDelivery_readsUntilTheState(t *testing.T) {
 	t.Parallel()
 
 	var calls atomic.Int32
@@ -47,12 +47,23 @@ func TestClient_AwaitDelivery(t *testing.T) {
 	if d, err := c.AwaitDelivery(t.Context(), "t", "dlv_1", "delivered"); err != nil || d.State != "delivered" {
 		t.Errorf("AwaitDelivery = %+v, %v; want it delivered", d, err)
 	}
+}
+
+func TestClient_AwaitDelivery_returnsTheLastResultWhenItsContextEnds(t *testing.T) {
+	t.Parallel()
 
 	cause := errors.New("too long")
 	ctx, cancel := context.WithCancelCause(t.Context())
-	cancel(cause)
-	if _, err := c.AwaitDelivery(ctx, "t", "dlv_1", "dead"); err == nil {
-		t.Error("AwaitDelivery of a state that never comes = nil; want an error")
+	defer cancel(nil)
+	var calls atomic.Int32
+	c := serve(t, func(w http.ResponseWriter, _ *http.Request) {
+		if calls.Add(1) == 2 { // the first answer has arrived
+			cancel(cause)
+		}
+		write(t, w, map[string]any{"id": "dlv_1", "state": "retrying", "attempts": 1})
+	})
+	if d, err := c.AwaitDelivery(ctx, "t", "dlv_1", "dead"); !errors.Is(err, cause) || d.State != "retrying" {
+		t.Errorf("AwaitDelivery of a state that never comes = %+v, %v; want the last result and the cause", d, err)
 	}
 }
 
@@ -61,11 +72,11 @@ func TestClient_anotherStatusIsAnError(t *testing.T) {
 
 	c := serve(t, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusForbidden) })
 	if _, err := c.CreateEndpoint(t.Context(), "t", nil); err == nil {
-		t.Error("CreateEndpoint answered 403 = nil; want an error")
+		t.Error("CreateEndpoint with the answer 403 = nil; want an error")
 	}
 }
 
-// serve returns a client of a server in place of the emulator.
+// serve returns a client of a server that takes the place of the emulator.
 func serve(t *testing.T, h http.HandlerFunc) *stack.Client {
 	t.Helper()
 	server := httptest.NewServer(h)

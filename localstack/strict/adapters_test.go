@@ -16,7 +16,7 @@ import (
 	"surehook.example/surehook/internal/hook"
 )
 
-// config returns the configuration of the adapters for the front.
+// config returns a configuration with which the adapters call the front.
 func (b bundle) config() aws.Config {
 	return aws.Config{
 		Region:       "us-east-1",
@@ -27,8 +27,8 @@ func (b bundle) config() aws.Config {
 	}
 }
 
-// delayed is the bug of a sender without a bound: every message waits for the
-// given seconds.
+// delayed adds the bug of a sender that does not bound its delays: every message gets
+// the delay in seconds.
 func delayed(cfg aws.Config, seconds int32) aws.Config {
 	cfg.APIOptions = append(cfg.APIOptions, func(stack *middleware.Stack) error {
 		return stack.Initialize.Add(middleware.InitializeMiddlewareFunc("delayed", func(
@@ -53,8 +53,7 @@ func token(event hook.EventID) hook.Token {
 	return hook.NewToken("acme", hook.DeliveryRef{DeliveryID: id, AcceptedAt: 1772600767000}, 2)
 }
 
-// TestFront_findsADelayOf1000Seconds sends tokens through the adapter, with a
-// bug between the adapter and the wire.
+// The adapter sends tokens, with a bug between the adapter and the wire.
 func TestFront_findsADelayOf1000Seconds(t *testing.T) {
 	t.Parallel()
 
@@ -63,15 +62,16 @@ func TestFront_findsADelayOf1000Seconds(t *testing.T) {
 		errs := sqs.New(delayed(b.config(), seconds), sqs.URLs{Retry: queue}).
 			Send(t.Context(), hook.LaneRetry, []hook.Token{token("evt_01h455vb4pex5vsknk084sn02q")}, time.Minute)
 		b.expect(t, "SendMessageBatch", want)
-		// The fake does not answer as SQS does, so only the refusal's code tells.
+		// The upstream does not answer as SQS does, so a token that the front accepts fails, too, but
+		// with another code.
 		if refused := hook.CodeOf(errs[0]) == hook.CodeInternal; refused != (want != "") {
 			t.Errorf("%d seconds: Send = %v; want an internal error exactly for a refusal", seconds, errs)
 		}
 	}
 }
 
-// TestFront_findsAScheduleNameOf70Characters schedules a token whose event id is
-// so long that the name has 70 characters.
+// The id of the token's event is so long that the name of its schedule has 70
+// characters.
 func TestFront_findsAScheduleNameOf70Characters(t *testing.T) {
 	t.Parallel()
 
@@ -87,7 +87,8 @@ func TestFront_findsAScheduleNameOf70Characters(t *testing.T) {
 	}
 }
 
-// expect checks that the front recorded only the code, or nothing.
+// expect checks that the front recorded one violation with the code, or none for an
+// empty code.
 func (b bundle) expect(t *testing.T, operation, code string) {
 	t.Helper()
 

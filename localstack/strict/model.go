@@ -14,13 +14,14 @@ import (
 	"strings"
 )
 
-// Services are the services with checked requests, by their names in botocore.
-// They are the services that Surehook's functions call.
+// Services returns the services whose requests are checked, by their names in
+// botocore. Surehook's functions call them, and Lambda, whose only call has no rules
+// here.
 func Services() []string {
 	return []string{"dynamodb", "events", "kms", "scheduler", "secretsmanager", "sns", "sqs", "sts"}
 }
 
-// Rulebook holds the published rules.
+// Rulebook holds the published rules of AWS.
 type Rulebook struct {
 	models   map[string]*model // by the service's name in signatures
 	reserved map[string]bool   // words of DynamoDB's expressions, in capitals
@@ -46,10 +47,10 @@ type operation struct {
 	} `json:"http"`
 	Input *reference `json:"input"`
 
-	path *regexp.Regexp // of RequestURI, with a group per member; rest-json only
+	path *regexp.Regexp // matches RequestURI, with a group for each member; of rest-json only
 }
 
-// reference is the use of a shape as a member.
+// reference is the use of a shape, as a member for example.
 type reference struct {
 	Shape        string `json:"shape"`
 	Location     string `json:"location"`     // uri, querystring, header; empty: the body
@@ -76,8 +77,8 @@ type shape struct {
 // reservedFile is Moto's list of DynamoDB's reserved words.
 const reservedFile = "moto/dynamodb/parsing/reserved_keywords.txt"
 
-// Load reads the rules from the folder of installed Python packages: the
-// models from botocore, the reserved words of DynamoDB from Moto.
+// Load reads the rules from the folder of the installed Python packages: the models
+// from botocore, and the reserved words of DynamoDB from Moto.
 func Load(packages fs.FS) (*Rulebook, error) {
 	b := &Rulebook{models: map[string]*model{}, reserved: map[string]bool{}}
 	for _, service := range Services() {
@@ -110,7 +111,7 @@ func loadModel(packages fs.FS, service string) (*model, error) {
 	if len(versions) == 0 {
 		return nil, fmt.Errorf("%s is empty", base)
 	}
-	latest := versions[len(versions)-1].Name() // names are dates, sorted
+	latest := versions[len(versions)-1].Name() // the names are dates, in order
 	raw, err := readModel(packages, path.Join(base, latest, "service-2.json"))
 	if err != nil {
 		return nil, err
@@ -122,7 +123,7 @@ func loadModel(packages fs.FS, service string) (*model, error) {
 	return m, m.compile()
 }
 
-// readModel reads the file, or its compressed form. botocore ships either.
+// readModel reads the file, or its compressed form: botocore has one of them.
 func readModel(packages fs.FS, name string) (raw []byte, err error) {
 	raw, err = fs.ReadFile(packages, name)
 	if err == nil || !errors.Is(err, fs.ErrNotExist) {
@@ -140,8 +141,8 @@ func readModel(packages fs.FS, name string) (raw []byte, err error) {
 	return io.ReadAll(unzipped) //nolint:wrapcheck // the caller names the model
 }
 
-// compile compiles the paths of operations, and the patterns of shapes in
-// requests.
+// compile compiles the paths of the operations, and the patterns of the shapes in
+// their requests.
 func (m *model) compile() error {
 	seen := map[string]bool{}
 	for name, op := range m.Operations {
@@ -194,11 +195,10 @@ func (s *shape) references() []reference {
 	return refs
 }
 
-// wholePattern compiles the pattern for whole values, because services match
-// whole values. Models have patterns for Java's regular expressions. The
-// function translates escapes and bounds that Go lacks: a bound above 1,000
-// becomes unbounded, because the shape's length is checked apart. A pattern with
-// a look-ahead has no equivalent in Go, and the result is nil.
+// wholePattern compiles the pattern of a shape. Services match it with whole values.
+// Models use Java's regular expressions, so escapes and bounds that Go lacks are
+// translated: a bound above 1,000 becomes no bound, because lengths are checked
+// separately. A pattern with a look-ahead has no equivalent in Go: the result is nil.
 func wholePattern(pattern string) (*regexp.Regexp, error) {
 	if strings.Contains(pattern, "(?=") || strings.Contains(pattern, "(?!") {
 		return nil, nil //nolint:nilnil // the values are not checked
@@ -232,7 +232,7 @@ func pathPattern(uri string) *regexp.Regexp {
 	return regexp.MustCompile("^" + pattern + "$")
 }
 
-// wire is the name of a member in requests.
+// wire returns the name of the member in requests.
 func (r reference) wire(member string) string {
 	if r.LocationName != "" {
 		return r.LocationName

@@ -22,14 +22,14 @@ const (
 	schedulers  = "scheduler.amazonaws.com"
 )
 
-// asked is a request of a role, and the permissions that AWS wants for the request.
+// asked is a request of a role, with the permissions that AWS requires for it.
 type asked struct {
 	name      string
 	service   string
 	operation string
 	input     in
 	needs     []iam.Call
-	ours      bool // the front judges, and signs as the owner
+	ours      bool // the front itself decides, and signs the forwarded request as the account
 }
 
 func allAsked() []asked {
@@ -108,7 +108,7 @@ func TestFront_recordsWhatARoleNeeds(t *testing.T) {
 				wantSigned = "test "
 			}
 			if got := b.upstream.signed; len(got) != 1 || got[0] != wantSigned {
-				t.Errorf("forwarded with key and token %q; want %q", got, wantSigned)
+				t.Errorf("the front forwarded the key and token %q; want %q", got, wantSigned)
 			}
 			if got := b.upstream.tls; got[0] != "https" {
 				t.Errorf("X-Forwarded-Proto = %q; want https: a policy could deny the request", got)
@@ -117,9 +117,8 @@ func TestFront_recordsWhatARoleNeeds(t *testing.T) {
 	}
 }
 
-// TestFront_refusesWhatTheEmulatorDoesNotJudge takes away each grant. The emulator of
-// this test permits everything.
-func TestFront_refusesWhatTheEmulatorDoesNotJudge(t *testing.T) {
+// Each case lacks one grant. The emulator of this test permits everything.
+func TestFront_refusesWhatTheEmulatorDoesNotCheck(t *testing.T) {
 	t.Parallel()
 
 	for _, tt := range allAsked() {
@@ -131,7 +130,7 @@ func TestFront_refusesWhatTheEmulatorDoesNotJudge(t *testing.T) {
 				got := b.ask(t, tt)
 				if !tt.ours {
 					if got.status != http.StatusOK {
-						t.Errorf("the answer is %d; want the emulator's", got.status)
+						t.Errorf("the answer is %d; want the 200 of the emulator", got.status)
 					}
 					return
 				}
@@ -154,9 +153,9 @@ func TestFront_recordsTheEmulatorsRefusals(t *testing.T) {
 			b := setupRole(t, roleOf(tt.needs))
 			b.upstream.status = http.StatusForbidden
 			if got := b.ask(t, tt); got.status != http.StatusForbidden {
-				t.Errorf("the answer is %d; want the emulator's 403", got.status)
+				t.Errorf("the answer is %d; want the 403 of the emulator", got.status)
 			}
-			if tt.service == "sts" { // the trust policy of the role refused
+			if tt.service == "sts" { // refused by the trust policy of the other role, not for a missing grant
 				if got := b.Used("r"); len(got) != 1 || b.Stop() != nil {
 					t.Errorf("calls = %v; want the call, and no violation", got)
 				}

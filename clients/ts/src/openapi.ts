@@ -3958,7 +3958,7 @@ export interface components {
             /** @description The number of deliveries ended as dead, without those with a settled replay. */
             dead: number;
             latency?: components["schemas"]["Latency"];
-            /** @description The mean time from the event to the delivery, retries and parking included; absent for event types, and without successful deliveries. */
+            /** @description The mean time from the event, or from the replay of a delivery, to its success, retries and parking included; absent for event types, and without successful deliveries. */
             mean_delivery_time?: components["schemas"]["Duration"];
             /** @description The number of attempts by class of the outcome: delivered, unavailable, throttled, timeout, dns, connect, reset, tls, blocked, gone, refused, redirect, token, transformation. Absent for event types, and without attempts. */
             attempts_by_outcome?: {
@@ -4018,7 +4018,7 @@ export interface components {
             /** @description The number of deliveries ended as dead. */
             dead: number;
             latency?: components["schemas"]["Latency"];
-            /** @description The mean time from the event to the delivery, retries and parking included; absent without successful deliveries. */
+            /** @description The mean time from the event, or from the replay of a delivery, to its success, retries and parking included; absent without successful deliveries. */
             mean_delivery_time?: components["schemas"]["Duration"];
             /** @description The number of attempts by class of the outcome: delivered, unavailable, throttled, timeout, dns, connect, reset, tls, blocked, gone, refused, redirect, token, transformation. */
             attempts_by_outcome: {
@@ -4396,7 +4396,7 @@ export interface components {
             failed: number;
             /** @description The number of deliveries ended as dead. */
             dead: number;
-            /** @description The mean time from the event to the delivery; absent without successful deliveries. */
+            /** @description The mean time from the event, or from the replay of a delivery, to its success; absent without successful deliveries. */
             mean_delivery_time?: components["schemas"]["Duration"];
         };
         /** @description The depth of every queue. The queue undeliverable must be empty. */

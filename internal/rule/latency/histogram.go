@@ -16,11 +16,11 @@ type Histogram struct {
 // Add counts one duration.
 func (h *Histogram) Add(d time.Duration) { h.counts[Bucket(d)]++ }
 
-// AddN counts n durations of a bucket, the inverse of Buckets. A bucket out of range
-// means the nearest bucket; n below 1 adds nothing.
+// AddN counts n durations in a bucket, so it restores what Buckets returned. A bucket out of
+// range means the nearest one; n below 1 adds nothing.
 func (h *Histogram) AddN(bucket, n int) { h.counts[nearest(bucket)] += max(n, 0) }
 
-// Merge adds the counts of another histogram. The order of merges is irrelevant.
+// Merge adds the counts of another histogram. Merges in any order give the same result.
 func (h *Histogram) Merge(other *Histogram) {
 	merge(h.counts[:], other.counts[:])
 }
@@ -54,7 +54,7 @@ func (h *Histogram) Percentile(p float64) time.Duration {
 	return Value(bucket)
 }
 
-// percentile returns the bucket with the percentile; ok is false without counts.
+// percentile returns the bucket that holds the percentile p; ok is false if nothing was counted.
 func percentile(counts []int, p float64) (bucket int, ok bool) {
 	count := total(counts)
 	if count == 0 {
@@ -72,7 +72,7 @@ func percentile(counts []int, p float64) (bucket int, ok bool) {
 	return 0, false // unreachable: the rank is at most the count
 }
 
-// Buckets returns the nonempty buckets in ascending order, with counts.
+// Buckets returns the buckets that are not empty, in ascending order, with their counts.
 func (h *Histogram) Buckets() iter.Seq2[int, int] { return nonempty(h.counts[:]) }
 
 func nonempty(counts []int) iter.Seq2[int, int] {

@@ -27,7 +27,7 @@ func TestHistogram_Percentile(t *testing.T) {
 	ms := func(n int) time.Duration { return latency.Value(latency.Bucket(time.Duration(n) * time.Millisecond)) }
 	hundred := latency.Histogram{}
 	for n := range 100 {
-		hundred.Add(time.Duration(n*n+1) * time.Millisecond) // squares: ten squares are at least one bucket apart
+		hundred.Add(latency.Value(n)) // each in a bucket of its own
 	}
 	tests := []struct {
 		name string
@@ -35,21 +35,21 @@ func TestHistogram_Percentile(t *testing.T) {
 		p    float64
 		want time.Duration
 	}{
-		{name: "an empty histogram has no percentile", in: of(), p: 50, want: 0},
-		{name: "one is all of them, the lowest", in: of(time.Second), p: 0, want: ms(1000)},
-		{name: "one is all of them, the highest", in: of(time.Second), p: 100, want: ms(1000)},
-		{name: "the median of two is the first", in: of(time.Second, time.Minute), p: 50, want: ms(1000)},
-		{name: "just past it is the second", in: of(time.Second, time.Minute), p: 50.001, want: ms(60_000)},
-		{name: "of twenty, the 95th is the nineteenth", in: merged(of(time.Minute), times(19, time.Second)), p: 95, want: ms(1000)},
-		{name: "and what is past it the twentieth", in: merged(of(time.Minute), times(19, time.Second)), p: 95.1, want: ms(60_000)},
-		{name: "of a hundred, the seventh is the seventh", in: hundred, p: 7, want: ms(6*6 + 1)},
-		{name: "of a hundred, the 99th is the 99th", in: hundred, p: 99, want: ms(98*98 + 1)},
-		{name: "below 0 is the lowest", in: hundred, p: -1, want: ms(1)},
-		{name: "above 100 is the highest", in: hundred, p: 101, want: ms(99*99 + 1)},
-		{name: "an infinite p is the highest", in: hundred, p: math.Inf(1), want: ms(99*99 + 1)},
-		{name: "NaN is the lowest", in: hundred, p: math.NaN(), want: ms(1)},
-		{name: "shorter than the range gives the first bucket", in: of(0), p: 50, want: ms(1)},
-		{name: "longer than the range gives the last bucket", in: of(time.Hour), p: 50, want: ms(60_000)},
+		{name: "an empty histogram gives 0", in: of(), p: 50, want: 0},
+		{name: "p0 of one duration is that duration", in: of(time.Second), p: 0, want: ms(1000)},
+		{name: "p100 of one duration is that duration", in: of(time.Second), p: 100, want: ms(1000)},
+		{name: "p50 of two is the shorter one", in: of(time.Second, time.Minute), p: 50, want: ms(1000)},
+		{name: "just above p50 of two is the longer one", in: of(time.Second, time.Minute), p: 50.001, want: ms(60_000)},
+		{name: "p95 of twenty is the 19th", in: merged(of(time.Minute), times(19, time.Second)), p: 95, want: ms(1000)},
+		{name: "just above p95 of twenty is the 20th", in: merged(of(time.Minute), times(19, time.Second)), p: 95.1, want: ms(60_000)},
+		{name: "p7 of a hundred is the 7th", in: hundred, p: 7, want: latency.Value(6)},
+		{name: "p99 of a hundred is the 99th", in: hundred, p: 99, want: latency.Value(98)},
+		{name: "p below 0 is the shortest", in: hundred, p: -1, want: latency.Value(0)},
+		{name: "p above 100 is the longest", in: hundred, p: 101, want: latency.Value(99)},
+		{name: "an infinite p is the longest", in: hundred, p: math.Inf(1), want: latency.Value(99)},
+		{name: "NaN is the shortest", in: hundred, p: math.NaN(), want: latency.Value(0)},
+		{name: "a duration shorter than the range gives the first bucket", in: of(0), p: 50, want: ms(1)},
+		{name: "a duration longer than the range gives the last bucket", in: of(time.Hour), p: 50, want: ms(60_000)},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -62,14 +62,14 @@ func TestHistogram_Percentile(t *testing.T) {
 	}
 }
 
-// times returns a histogram of the same duration n times.
+// times returns a histogram with n counts of the duration.
 func times(n int, d time.Duration) latency.Histogram {
 	var h latency.Histogram
 	h.AddN(latency.Bucket(d), n)
 	return h
 }
 
-// merged returns the merge of the histograms, from left to right.
+// merged merges the histograms from left to right.
 func merged(hs ...latency.Histogram) latency.Histogram {
 	var all latency.Histogram
 	for _, h := range hs {
@@ -78,7 +78,7 @@ func merged(hs ...latency.Histogram) latency.Histogram {
 	return all
 }
 
-func TestHistogram_AddN(t *testing.T) {
+func TestHistogram_AddN_clampsBucketsAndIgnoresCountsBelow1(t *testing.T) {
 	t.Parallel()
 
 	var h latency.Histogram
@@ -97,7 +97,7 @@ func TestHistogram_AddN(t *testing.T) {
 	}
 }
 
-func TestHistogram_Buckets(t *testing.T) {
+func TestHistogram_Buckets_areRestoredByAddN(t *testing.T) {
 	t.Parallel()
 
 	h := of(time.Minute, time.Second, 2*time.Millisecond, time.Second)
@@ -110,7 +110,7 @@ func TestHistogram_Buckets(t *testing.T) {
 	}
 	for bucket := range h.Buckets() {
 		if bucket != 6 {
-			t.Errorf("Buckets() goes on to %d after the end of the loop", bucket)
+			t.Errorf("Buckets() goes on to %d after the break", bucket)
 		}
 		break
 	}
@@ -119,11 +119,11 @@ func TestHistogram_Buckets(t *testing.T) {
 		read.AddN(stored[i], stored[i+1])
 	}
 	if read != h {
-		t.Errorf("AddN of Buckets = %v; want %v", read, h)
+		t.Errorf("histogram from Buckets = %v; want %v", read, h)
 	}
 }
 
-func TestHistogram_copiesAreApart(t *testing.T) {
+func TestHistogram_copyIsIndependent(t *testing.T) {
 	t.Parallel()
 
 	h := of(time.Second)
@@ -134,8 +134,8 @@ func TestHistogram_copiesAreApart(t *testing.T) {
 	}
 }
 
-// FuzzHistogram_Merge distributes durations over three histograms: two bytes for the
-// duration, a third for the histogram.
+// FuzzHistogram_Merge distributes durations over three histograms. Of three bytes, two give
+// the duration and the third the histogram.
 func FuzzHistogram_Merge(f *testing.F) {
 	f.Add([]byte{}, 50.0)
 	f.Add([]byte{0, 0, 0, 255, 255, 1, 3, 232, 2}, 95.0)
@@ -152,7 +152,7 @@ func FuzzHistogram_Merge(f *testing.F) {
 		}
 		a, b, c := parts[0], parts[1], parts[2]
 		if merged(a, b) != merged(b, a) {
-			t.Errorf("%v and %v merge to another histogram the other way round", a, b)
+			t.Errorf("merging %v and %v depends on the order", a, b)
 		}
 		if left, right := merged(merged(a, b), c), merged(a, merged(b, c)); left != right || left != whole {
 			t.Errorf("(a+b)+c = %v, a+(b+c) = %v; want %v", left, right, whole)

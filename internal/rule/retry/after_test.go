@@ -23,10 +23,10 @@ func TestParseRetryAfter(t *testing.T) {
 	}{
 		{name: "absent", value: "", want: 0},
 		{name: "blank", value: "  ", want: 0},
-		{name: "no seconds", value: "0", want: 0},
+		{name: "zero seconds", value: "0", want: 0},
 		{name: "seconds", value: "120", want: 2 * time.Minute},
 		{name: "seconds in white space", value: " 120\t", want: 2 * time.Minute},
-		{name: "seconds with zeros in front", value: "000120", want: 2 * time.Minute},
+		{name: "seconds with leading zeros", value: "000120", want: 2 * time.Minute},
 		{name: "a second less than 24 h", value: "86399", want: 24*h - time.Second},
 		{name: "24 h", value: "86400", want: 24 * h},
 		{name: "a second more than 24 h", value: "86401", want: 24 * h},
@@ -38,15 +38,15 @@ func TestParseRetryAfter(t *testing.T) {
 		{name: "a duration with a unit", value: "120s", want: 0},
 		{name: "hexadecimal", value: "0x10", want: 0},
 		{name: "digits of another script", value: "١٢٠", want: 0},
-		{name: "two values", value: "120, 240", want: 0},
+		{name: "two numbers", value: "120, 240", want: 0},
 		{name: "words", value: "soon", want: 0},
 		{name: "IMF-fixdate", value: "Sun, 01 Mar 2026 12:02:00 GMT", want: 2 * time.Minute},
 		{name: "RFC 850 date", value: "Sunday, 01-Mar-26 12:02:00 GMT", want: 2 * time.Minute},
 		{name: "asctime date", value: "Sun Mar  1 12:02:00 2026", want: 2 * time.Minute},
 		{name: "a date in white space", value: " Sun, 01 Mar 2026 12:02:00 GMT ", want: 2 * time.Minute},
-		{name: "the date is now", value: "Sun, 01 Mar 2026 12:00:00 GMT", want: 0},
-		{name: "the date is past", value: "Sun, 01 Mar 2026 11:59:59 GMT", want: 0},
-		{name: "the date is long past", value: "Thu, 01 Jan 1970 00:00:00 GMT", want: 0},
+		{name: "a date that is now", value: "Sun, 01 Mar 2026 12:00:00 GMT", want: 0},
+		{name: "a date a second ago", value: "Sun, 01 Mar 2026 11:59:59 GMT", want: 0},
+		{name: "a date long ago", value: "Thu, 01 Jan 1970 00:00:00 GMT", want: 0},
 		{name: "a date a second less than 24 h away", value: "Mon, 02 Mar 2026 11:59:59 GMT", want: 24*h - time.Second},
 		{name: "a date 24 h away", value: "Mon, 02 Mar 2026 12:00:00 GMT", want: 24 * h},
 		{name: "a date a second more than 24 h away", value: "Mon, 02 Mar 2026 12:00:01 GMT", want: 24 * h},
@@ -66,7 +66,7 @@ func TestParseRetryAfter(t *testing.T) {
 	}
 }
 
-func TestParseRetryAfter_countsFromNow(t *testing.T) {
+func TestParseRetryAfter_countsFromNowInAnyZone(t *testing.T) {
 	t.Parallel()
 
 	at := now().Add(500 * time.Millisecond).In(time.FixedZone("east", 3600))
@@ -76,8 +76,8 @@ func TestParseRetryAfter_countsFromNow(t *testing.T) {
 	}
 }
 
-// FuzzParseRetryAfter checks the bounds of the result and, for dates, agreement with
-// net/http. Package retry does not import net/http, because rules stay off the network.
+// FuzzParseRetryAfter checks that the result is within its bounds, and for dates that net/http
+// agrees. Package retry cannot use net/http itself: rules know no network.
 func FuzzParseRetryAfter(f *testing.F) {
 	for _, value := range []string{
 		"", "0", "120", "86400", "86401", "-1", "99999999999999999999", "1e9",
@@ -95,7 +95,7 @@ func FuzzParseRetryAfter(f *testing.F) {
 			t.Errorf("ParseRetryAfter(%q, %v) = %v; want 0s to %v", value, at, got, retry.MaxRetryAfter)
 		}
 		date, err := http.ParseTime(value)
-		// net/http reads a zone name other than GMT as the local zone of that name.
+		// net/http takes other names than GMT for local zones, so it may not agree about them.
 		if err == nil && (date.Location() == time.UTC || strings.HasSuffix(value, " GMT")) {
 			if want := min(max(date.Sub(at), 0), retry.MaxRetryAfter); got != want {
 				t.Errorf("ParseRetryAfter(%q, %v) = %v; want %v", value, at, got, want)

@@ -16,10 +16,10 @@ func Attempts(p hook.RetryPolicy) int { return attempts(resolve(p)) }
 // Next returns the delay between the failure of attempt n (from 1) and attempt
 // n+1 of the delivery. ok is false after the last attempt.
 //
-// The delay is at least min(retryAfter, MaxRetryAfter): retryAfter is the wait
-// requested by the endpoint, 0 or less for none. The delay is at most
-// 1.1 x hook.MaxDelay, also for an invalid policy. Equal arguments give equal
-// delays. Before the first attempt (n = 0) the delay is the requested wait.
+// retryAfter is the wait that the endpoint asked for, 0 or less for none. The delay is at least
+// min(retryAfter, MaxRetryAfter), and at most 1.1 x hook.MaxDelay, even for an invalid policy.
+// Equal arguments give equal delays. For n below 1, before the first attempt, the delay is the
+// requested wait.
 func Next(p hook.RetryPolicy, d hook.DeliveryID, n int, retryAfter time.Duration) (delay time.Duration, ok bool) {
 	p = resolve(p)
 	if n >= attempts(p) {
@@ -35,8 +35,8 @@ func Next(p hook.RetryPolicy, d hook.DeliveryID, n int, retryAfter time.Duration
 }
 
 // Planned returns the times of the attempts after attempt n, if attempt n fails at time last.
-// It assumes that further attempts fail at once and that the endpoint asks for no wait. The
-// result is empty after the last attempt. If attempt n+1 already has a planned time, Planned(p,
+// It assumes that further attempts fail at once and that the endpoint asks for no wait. After
+// the last attempt the result is nil. If attempt n+1 already has a planned time, Planned(p,
 // d, n+1, planned) returns the times of the attempts after it.
 func Planned(p hook.RetryPolicy, d hook.DeliveryID, n int, last time.Time) []time.Time {
 	var times []time.Time
@@ -80,8 +80,8 @@ func spread(j hook.Jitter, d time.Duration) (low, high time.Duration) {
 	return 0, d
 }
 
-// unit returns a number in [0, 1) from the delivery and the attempt: the first 53
-// bits of a SHA-256, the precision of a float64.
+// unit returns a number in [0, 1) that depends only on the delivery and the attempt: the first
+// 53 bits, the precision of a float64, of a SHA-256.
 func unit(d hook.DeliveryID, n int) float64 {
 	sum := sha256.Sum256([]byte(d.String() + "#" + strconv.Itoa(n)))
 	return float64(binary.BigEndian.Uint64(sum[:8])>>11) / (1 << 53)

@@ -9,7 +9,7 @@ import (
 	"surehook.example/surehook/internal/hook"
 )
 
-// notifications returns one notification per changed decision.
+// notifications returns one notification for each decision that changed.
 func (j *judgement) notifications() []hook.Notification {
 	all := j.expiring()
 	occurrence := j.quarter().Format("2006-01-02T15:04Z")
@@ -19,8 +19,8 @@ func (j *judgement) notifications() []hook.Notification {
 	if j.disable {
 		reason := fmt.Sprintf("Disabled: %s, more than %s, and none has succeeded since %s.",
 			j.deaths(), percent(DisableOver), RecentSince(j.now.UTC()).Format("15:04 UTC"))
-		// The key holds the version: constant until the disabling, and new afterwards.
-		// A disabled endpoint gets no notification about a recovered latency.
+		// The disabling changes the version. So a repeated review gives the same key, and a later
+		// disabling another. A disabled endpoint is not reported as recovered.
 		return append(all, j.notification(hook.NotificationDisabled, strconv.FormatInt(j.endpoint.Version, 10), reason))
 	}
 	if j.after.Warned > j.before.Warned {
@@ -34,8 +34,8 @@ func (j *judgement) notifications() []hook.Notification {
 	return all
 }
 
-// notification returns a notification about the endpoint. occurrence
-// distinguishes two notifications of one type.
+// notification returns a notification about the endpoint. occurrence tells notifications of the
+// same type apart.
 func (j *judgement) notification(kind, occurrence, reason string) hook.Notification {
 	return hook.Notification{
 		Type:     kind,
@@ -48,8 +48,8 @@ func (j *judgement) notification(kind, occurrence, reason string) hook.Notificat
 	}
 }
 
-// figures returns the inputs and results of all rules, so every notification of an
-// endpoint has the same figures. timeout_ms is the timeout of the next attempt.
+// figures returns what the rules about speed and deaths knew and decided. All notifications of
+// one review have the same figures. timeout_ms is the timeout of the next attempt.
 func (j *judgement) figures() map[string]float64 {
 	timeout := j.endpoint.Timeout
 	if j.after.Timeout > 0 {
@@ -67,10 +67,10 @@ func (j *judgement) figures() map[string]float64 {
 	}
 }
 
-// quarter returns the start of the current quarter of an hour. Each quarter has one review.
+// quarter returns the start of the current quarter of an hour, in UTC. Each quarter has one review.
 func (j *judgement) quarter() time.Time { return j.now.UTC().Truncate(Every) }
 
-// prospect returns the consequence of further deaths.
+// prospect says what happens if more deliveries die.
 func (j *judgement) prospect() string {
 	if !j.endpoint.AutoDisable {
 		return "auto_disable is off, so the endpoint stays active"
@@ -91,8 +91,8 @@ func (j *judgement) slowReason() string {
 	return b.String() + "."
 }
 
-// recoveredReason returns the ended problems in one sentence, or the empty string.
-// The end of a warning by a pause or a disabling is not a recovery.
+// recoveredReason names the problems that are over, in one sentence; empty for none. A warning
+// that ends because the endpoint is paused or disabled is not a recovery.
 func (j *judgement) recoveredReason() string {
 	var over []string
 	if j.before.Slow && !j.after.Slow {
@@ -119,8 +119,8 @@ func percent(share float64) string {
 	return strconv.FormatFloat(float64(int(share*1000+0.5))/10, 'f', -1, 64) + " %"
 }
 
-// rounded rounds a percentile to three or four significant digits, because the
-// error is up to 5 %.
+// rounded returns a duration in whole milliseconds, or from one second on in hundredths of a
+// second. More digits would say nothing, because percentiles have an error of up to 5 %.
 func rounded(d time.Duration) string {
 	digit := time.Millisecond
 	if d >= time.Second {

@@ -11,8 +11,8 @@ import (
 )
 
 // errPatterns reports patterns past MaxPatterns.
-var errPatterns = fmt.Errorf("the patterns must have at most %d instructions in all: a repetition such as {0,1000} has as many "+
-	"as what it repeats, and maxLength has none", MaxPatterns)
+var errPatterns = fmt.Errorf("the patterns must have at most %d instructions in all: x{0,1000} has 2000 of them, "+
+	"and maxLength none", MaxPatterns)
 
 // patterns compiles the patterns of one schema, each once.
 type patterns struct {
@@ -20,7 +20,7 @@ type patterns struct {
 	left  int // of MaxPatterns
 }
 
-// pattern is a compiled pattern with the size of its program.
+// pattern is a compiled pattern with the size of its program, in instructions.
 type pattern struct {
 	*regexp.Regexp
 
@@ -57,7 +57,7 @@ func (p *patterns) compile(text string) (jsonschema.Regexp, error) {
 }
 
 // classes returns the work of parsing the Unicode classes in a pattern, in instructions: a class
-// such as \pL has 700 ranges, and a case-insensitive one is folded letter by letter.
+// such as \pL has 600 ranges, and a case-insensitive one is folded letter by letter.
 func classes(text string) int {
 	n := 100 * (strings.Count(text, `\p`) + strings.Count(text, `\P`))
 	if fold.MatchString(text) {
@@ -68,7 +68,8 @@ func classes(text string) int {
 
 var fold = regexp.MustCompile(`\(\?[a-zA-Z]*i`)
 
-// instructions returns the number of instructions in the program of a pattern, or slightly more.
+// instructions returns at least the number of instructions in the program of a pattern, without the
+// two of every program, and at most about twice as many.
 func instructions(re *syntax.Regexp) int {
 	n := 1
 	for _, sub := range re.Sub {
@@ -86,10 +87,10 @@ func instructions(re *syntax.Regexp) int {
 	return n
 }
 
-// stepsOf returns the steps of matching a pattern against a text of the size.
+// stepsOf returns the steps of matching a pattern against a text of size bytes.
 func stepsOf(p jsonschema.Regexp, size int) int {
 	known, ok := p.(*pattern)
-	if !ok { // impossible: compile made the pattern
+	if !ok { // impossible: compile makes every pattern
 		return MaxSteps
 	}
 	return 1 + size*known.size/32

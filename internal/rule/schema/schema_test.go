@@ -2,6 +2,7 @@ package schema_test
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -42,32 +43,32 @@ func TestCheck(t *testing.T) {
 		name, schema, payload string
 		want                  []hook.FieldError
 	}{
-		{name: "a payload that fits", schema: order, payload: `{"id":"ord_1","total":5,"lines":[1,2]}`, want: nil},
+		{name: "a valid payload", schema: order, payload: `{"id":"ord_1","total":5,"lines":[1,2]}`, want: nil},
 		{name: "formats check nothing", schema: order, payload: `{"id":"ord_1","total":5,"email":"nobody"}`, want: nil},
-		{name: "all errors at once, with their places", schema: order, payload: `{"id":"x","lines":[1,-2,"a/b"],"a/b~":1}`, want: []hook.FieldError{
+		{name: "all errors are returned, each with its place", schema: order, payload: `{"id":"x","lines":[1,-2,"a/b"],"a/b~":1}`, want: []hook.FieldError{
 			{Field: "payload", Message: "additional properties 'a/b~' not allowed"},
 			{Field: "payload", Message: "missing property 'total'"},
 			{Field: "payload/id", Message: `'x' does not match pattern '^ord_'`},
 			{Field: "payload/lines/1", Message: "minimum: got -2, want 0"},
 			{Field: "payload/lines/2", Message: "got string, want integer"},
 		}},
-		{name: "places are pointers", schema: `{"properties":{"a/b~":false}}`, payload: `{"a/b~":1}`, want: []hook.FieldError{{Field: "payload/a~1b~0", Message: "is not allowed"}}},
+		{name: "a place is a JSON pointer", schema: `{"properties":{"a/b~":false}}`, payload: `{"a/b~":1}`, want: []hook.FieldError{{Field: "payload/a~1b~0", Message: "is not allowed"}}},
 		{name: "not an object", schema: order, payload: `[]`, want: []hook.FieldError{{Field: "payload", Message: "got array, want object"}}},
 		{name: "not JSON", schema: order, payload: `order 7`, want: []hook.FieldError{{Field: "payload", Message: "must be valid JSON"}}},
 		{name: "two values", schema: `true`, payload: `1 2`, want: []hook.FieldError{{Field: "payload", Message: "must be one JSON value"}}},
-		{name: "true takes everything", schema: `true`, payload: `[null]`, want: nil},
-		{name: "false takes nothing", schema: `false`, payload: `1`, want: []hook.FieldError{{Field: "payload", Message: "is not allowed"}}},
-		{name: "alternatives", schema: `{"anyOf":[{"type":"string"},{"type":"null"}]}`, payload: `1`, want: []hook.FieldError{{Field: "payload", Message: "must fit one of the subschemas of anyOf"}}},
-		{name: "exact numbers", schema: `{"multipleOf":0.01}`, payload: `12345678901234567890.12`, want: nil},
-		{name: "a number without end", schema: `{"multipleOf":0.01}`, payload: `[1e1000000]`, want: []hook.FieldError{{Field: "payload/0", Message: "must be a number of at most 100 characters with an exponent from -400 to 400"}}},
-		{name: "dynamic references", schema: `{"$dynamicAnchor":"n","properties":{"next":{"$dynamicRef":"#n"}},"required":["v"]}`, payload: `{"v":1,"next":{"v":2,"next":{}}}`, want: []hook.FieldError{{Field: "payload/next/next", Message: "missing property 'v'"}}},
+		{name: "true allows everything", schema: `true`, payload: `[null]`, want: nil},
+		{name: "false allows nothing", schema: `false`, payload: `1`, want: []hook.FieldError{{Field: "payload", Message: "is not allowed"}}},
+		{name: "no alternative of anyOf fits", schema: `{"anyOf":[{"type":"string"},{"type":"null"}]}`, payload: `1`, want: []hook.FieldError{{Field: "payload", Message: "must fit one of the subschemas of anyOf"}}},
+		{name: "numbers are exact", schema: `{"multipleOf":0.01}`, payload: `12345678901234567890.12`, want: nil},
+		{name: "a number with a huge exponent", schema: `{"multipleOf":0.01}`, payload: `[1e1000000]`, want: []hook.FieldError{{Field: "payload/0", Message: "must be a number of at most 100 characters with an exponent from -400 to 400"}}},
+		{name: "dynamic references are followed", schema: `{"$dynamicAnchor":"n","properties":{"next":{"$dynamicRef":"#n"}},"required":["v"]}`, payload: `{"v":1,"next":{"v":2,"next":{}}}`, want: []hook.FieldError{{Field: "payload/next/next", Message: "missing property 'v'"}}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 
 			got, _ := compile(t, tt.schema).Check([]byte(tt.payload), "payload")
-			for i := range got { // the library puts a no-break space into its own names
+			for i := range got { // the library has a no-break space in its messages
 				got[i].Message = strings.ReplaceAll(got[i].Message, "\u00a0", " ")
 			}
 			if diff := cmp.Diff(tt.want, got); diff != "" {
@@ -80,27 +81,27 @@ func TestCheck(t *testing.T) {
 func TestCompile_refuses(t *testing.T) {
 	t.Parallel()
 	tests := []struct{ name, schema, field, message string }{
-		{"no JSON", `{`, "schema", "must be valid JSON"},
-		{"no schema", `[]`, "schema", "must be an object, true or false"},
+		{"invalid JSON", `{`, "schema", "must be valid JSON"},
+		{"an array", `[]`, "schema", "must be an object, true or false"},
 		{"null", `null`, "schema", "must be an object, true or false"},
-		{"a wrong keyword", `{"properties":{"a":{"type":"text"}}}`, "schema/properties/a/type", "value must be one of"},
-		{"a wrong pattern", `{"properties":{"a":{"pattern":"("}}}`, "schema/properties/a/pattern", "is not valid regex"},
+		{"a wrong value of a keyword", `{"properties":{"a":{"type":"text"}}}`, "schema/properties/a/type", "value must be one of"},
+		{"an invalid pattern", `{"properties":{"a":{"pattern":"("}}}`, "schema/properties/a/pattern", "is not valid regex"},
 		{"a look-ahead", `{"pattern":"(?=a)"}`, "schema/pattern", "is not valid regex"},
 		{"another draft", `{"$schema":"http://json-schema.org/draft-07/schema#"}`, "schema/$schema", "must be https://json-schema.org/draft/2020-12/schema"},
-		{"another host", `{"$ref":"https://example.com/a.json"}`, "schema", "a reference must lead to a place in the schema itself"},
-		{"a file", `{"$ref":"file:///etc/passwd"}`, "schema", "a reference must lead to a place in the schema itself"},
-		{"a relative document", `{"$ref":"other.json"}`, "schema", "a reference must lead to a place in the schema itself"},
-		{"the schema of schemas", `{"$ref":"https://json-schema.org/draft/2020-12/schema"}`, "schema", "a reference must lead to a place in the schema itself"},
-		{"a circle", `{"$ref":"#"}`, "schema", "leads back to itself"},
-		{"a wide circle", `{"$defs":{"a":{"anyOf":[{"$ref":"#/$defs/b"},true]},"b":{"not":{"$ref":"#/$defs/a"}}},"items":{"$ref":"#/$defs/a"}}`, "schema", "leads back to itself"},
-		{"nowhere", `{"$ref":"#/$defs/a"}`, "schema", "cannot be compiled"},
+		{"a reference to another host", `{"$ref":"https://example.com/a.json"}`, "schema", "a reference must lead to a place in the schema itself"},
+		{"a reference to a file", `{"$ref":"file:///etc/passwd"}`, "schema", "a reference must lead to a place in the schema itself"},
+		{"a reference to a relative document", `{"$ref":"other.json"}`, "schema", "a reference must lead to a place in the schema itself"},
+		{"a reference to the schema of schemas", `{"$ref":"https://json-schema.org/draft/2020-12/schema"}`, "schema", "a reference must lead to a place in the schema itself"},
+		{"a reference to itself", `{"$ref":"#"}`, "schema", "leads back to itself"},
+		{"references in a circle", `{"$defs":{"a":{"anyOf":[{"$ref":"#/$defs/b"},true]},"b":{"not":{"$ref":"#/$defs/a"}}},"items":{"$ref":"#/$defs/a"}}`, "schema", "leads back to itself"},
+		{"a reference to nothing", `{"$ref":"#/$defs/a"}`, "schema", "cannot be compiled"},
 		{"a second resource", `{"$defs":{"a":{"$id":"urn:a"}}}`, "schema/$defs/a/$id", "must be at the root of the schema only"},
-		{"depth", strings.Repeat(`{"not":`, 70) + `true` + strings.Repeat(`}`, 70), "schema" + strings.Repeat("/not", 65)[:150] + "…", "is nested in more than 64 levels"},
-		{"values", `{"enum":[0` + strings.Repeat(`,1`, schema.MaxValues) + `]}`, "schema/enum/4094", "must have at most 4096 values"},
+		{"too many levels", strings.Repeat(`{"not":`, 70) + `true` + strings.Repeat(`}`, 70), "schema" + strings.Repeat("/not", 65)[:150] + "…", "is nested in more than 64 levels"},
+		{"too many values", `{"enum":[0` + strings.Repeat(`,1`, schema.MaxValues) + `]}`, "schema/enum/4094", "must have at most 4096 values"},
 		{"a large pattern", `{"properties":{"a":{"pattern":"a{1000}b{0,1000}c{0,1000}d{0,1000}e{0,1000}"}}}`, "schema", "the patterns must have at most 8192 instructions in all"},
-		{"a pattern of 3 million instructions", `{"pattern":"` + strings.Repeat(`[ab]{1000}`, 3000/2) + `"}`, "schema", "the patterns must have at most 8192 instructions in all"},
-		{"many patterns", `{"patternProperties":{` + manyPatterns(2100) + `}}`, "schema", "the patterns must have at most 8192 instructions in all"},
-		{"a long chain", chained(130), "schema", "more than 128 nested subschemas for the same value"},
+		{"a pattern of 1.5 million instructions", `{"pattern":"` + strings.Repeat(`[ab]{1000}`, 1500) + `"}`, "schema", "the patterns must have at most 8192 instructions in all"},
+		{"too many patterns", `{"patternProperties":{` + manyPatterns(2100) + `}}`, "schema", "the patterns must have at most 8192 instructions in all"},
+		{"a long chain of references", chained(130), "schema", "more than 128 nested subschemas for the same value"},
 		{"a large number", `{"maximum":1e401}`, "schema/maximum", "must be a number of at most 100 characters"},
 	}
 	for _, tt := range tests {
@@ -115,8 +116,8 @@ func TestCompile_refuses(t *testing.T) {
 	}
 }
 
-// TestCheck_bounded checks that schemas that double the work with each level stop at the bound.
-func TestCheck_bounded(t *testing.T) {
+// Some of the schemas double the work with each level.
+func TestCheck_stopsAtTheBound(t *testing.T) {
 	t.Parallel()
 	doubled := func(keyword string) string { // 2^60 evaluations of one value
 		var defs []string
@@ -132,7 +133,7 @@ func TestCheck_bounded(t *testing.T) {
 		{"anyOf that fails", doubled("anyOf"), `1`},
 		{"oneOf", doubled("oneOf"), `7`},
 		{"not", `{"not":` + doubled("allOf") + `,` + doubled("allOf")[1:], `1`},
-		{"by level", `{"properties":{"a":{"anyOf":[{"$ref":"#"},{"$ref":"#"}]}},"required":["b"]}`, nested},
+		{"anyOf at each level of the payload", `{"properties":{"a":{"anyOf":[{"$ref":"#"},{"$ref":"#"}]}},"required":["b"]}`, nested},
 		{"contains", `{"contains":` + strings.Repeat(`{"contains":`, 20) + `{"enum":[` + strings.Repeat(`1,`, 3000) + `2]}` + strings.Repeat(`}`, 21), `[` + strings.Repeat(`3,`, 200000) + `4]`},
 		{"enum", `{"items":{"enum":[` + strings.Repeat(`1,`, 4000) + `2]}}`, `[` + strings.Repeat(`3,`, 1000) + `4]`},
 		{"patterns", `{"patternProperties":{` + manyPatterns(400) + `}}`, `{` + manyNames(20000) + `}`},
@@ -159,8 +160,7 @@ func chained(n int) string {
 	return fmt.Sprintf(`{"$ref":"#/$defs/a0","$defs":{%s,"a%d":true}}`, strings.Join(defs, ","), n)
 }
 
-// TestCheck_steps checks that the steps of a value grow with what the check computes.
-func TestCheck_steps(t *testing.T) {
+func TestCheck_stepsGrowWithTheWork(t *testing.T) {
 	t.Parallel()
 	text, number := `"`+strings.Repeat("a", 1280)+`"`, strings.Repeat("7", 90)+"e400"
 	tests := []struct {
@@ -213,9 +213,7 @@ func manyNames(n int) string {
 	return strings.Join(all, ",")
 }
 
-// TestCheck_large checks that usual schemas and payloads up to the maximum size stay below the
-// bound.
-func TestCheck_large(t *testing.T) {
+func TestCheck_usualPayloadOfMaximumSizeIsBelowTheBound(t *testing.T) {
 	t.Parallel()
 	line := `{"id":"ord_1","total":5,"lines":[1,2,3,4,5,6,7,8,9],"email":"a@example.com"}`
 	payload := `[` + strings.TrimSuffix(strings.Repeat(line+",", (hook.MaxPayload-2)/(len(line)+1)), ",") + `]`
@@ -226,8 +224,7 @@ func TestCheck_large(t *testing.T) {
 	t.Logf("%d of %d steps", steps, schema.MaxSteps)
 }
 
-// TestCheck_again checks that a check that reached the bound does not affect the next one.
-func TestCheck_again(t *testing.T) {
+func TestCheck_afterACheckThatReachedTheBound(t *testing.T) {
 	t.Parallel()
 	s := compile(t, `{"items":{"enum":[`+strings.Repeat(`1,`, 4000)+`2]}}`)
 	if got, _ := s.Check([]byte(`[`+strings.Repeat(`2,`, 1000)+`2]`), "payload"); len(got) != 1 {
@@ -238,17 +235,15 @@ func TestCheck_again(t *testing.T) {
 	}
 }
 
-// TestCheck_manyErrors checks that the first errors in the order of places are returned.
-func TestCheck_manyErrors(t *testing.T) {
+func TestCheck_returnsTheFirstErrors(t *testing.T) {
 	t.Parallel()
 	got, _ := compile(t, `{"items":false}`).Check([]byte(`[`+strings.Repeat(`1,`, 99)+`1]`), "payload")
-	if len(got) != schema.MaxErrors || got[0].Field != "payload/0" {
-		t.Errorf("Check() = %v; want %d errors", got, schema.MaxErrors)
+	if len(got) != schema.MaxErrors || got[0].Field != "payload/0" || !slices.IsSortedFunc(got, func(a, b hook.FieldError) int { return strings.Compare(a.Field, b.Field) }) {
+		t.Errorf("Check() = %v; want the first %d errors in the order of their places", got, schema.MaxErrors)
 	}
 }
 
-// TestCheck_order checks that the errors and their texts always come in the same order.
-func TestCheck_order(t *testing.T) {
+func TestCheck_errorsAlwaysComeInTheSameOrder(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
 		schema string

@@ -6,14 +6,14 @@ import (
 	"surehook.example/surehook/internal/hook"
 )
 
-// FollowUp is the work that follows from a record (b), in the order of the fields. Repeating it
-// is harmless: a second token finds the attempt recorded, and the breaker removes a second dead
+// FollowUp is the work that follows from a record, step (b), in the order of the fields. Repeating
+// it is harmless: a second token finds the attempt recorded, and the breaker removes a second dead
 // letter.
 type FollowUp struct {
 	Token    *Sending // the token of the next attempt; nil: none
 	Disable  bool     // disable the endpoint, which answered 410
 	Letter   bool     // send the dead letter
-	Complete bool     // complete the settlement: see package settle
+	Complete bool     // do the completion of the delivery: see package settle
 }
 
 // Sending is a token to send, with its lane and time.
@@ -23,7 +23,8 @@ type Sending struct {
 	At    time.Time
 }
 
-// FollowUpOf returns the work that follows from the record of a delivery to the endpoint.
+// FollowUpOf returns the work that follows from the record of a delivery to the endpoint; nil for a
+// deleted one.
 func FollowUpOf(d *hook.Delivery, e *hook.Endpoint) FollowUp {
 	switch d.State {
 	case hook.StateRetrying:
@@ -39,19 +40,18 @@ func FollowUpOf(d *hook.Delivery, e *hook.Endpoint) FollowUp {
 	return FollowUp{}
 }
 
-// wait returns the sending that brings a token back at the planned time, after it came too
-// early.
+// wait returns the sending of a token that came too early: it comes back at the planned time.
 func wait(s *Subject) Sending {
 	lane, at := s.Endpoint.LaneAt(hook.LaneRetry, s.Delivery.NextAttemptAt)
 	return Sending{Token: SameToken(s.Token), Lane: lane, At: at}
 }
 
-// SameToken returns a token for the same attempt with the same nonce and one more hop.
+// SameToken returns a token for the same attempt, with the same nonce and one more hop.
 //
-// The nonce must stay, because the queue may give one message to two functions. Suppose the
-// first one makes the attempt and dies before (b), and the second one sends the token back to
-// wait. The returning token finds its own nonce recorded and resumes at (b). A token with a new
-// nonce would be dropped, and the delivery would be lost.
+// The nonce must stay, because the queue may give one message to two processes. Suppose the first
+// one makes the attempt and dies before (b), while the second one sends the token back to wait.
+// When the token returns, it finds its own nonce in the record and resumes at (b). With a new
+// nonce it would be dropped, and the delivery would be lost.
 func SameToken(t hook.Token) hook.Token {
 	return hook.Token{Delivery: t.Delivery, Tenant: t.Tenant, Attempt: t.Attempt, Nonce: t.Nonce, Hops: t.Hops + 1, Parks: t.Parks}
 }

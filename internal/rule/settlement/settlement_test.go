@@ -12,7 +12,7 @@ import (
 
 var now = time.Date(2026, 11, 25, 12, 0, 0, 0, time.UTC)
 
-// subject returns the token of the delivery's first attempt, and a record as the edits say.
+// subject returns the token of the first attempt with the record of a queued delivery, after the edit.
 func subject(edit func(s *settlement.Subject)) *settlement.Subject {
 	s := &settlement.Subject{
 		Token:    hook.Token{Tenant: "acme", Attempt: 1, Nonce: "own"},
@@ -43,27 +43,27 @@ func TestJudge(t *testing.T) {
 		at       time.Time           // of Send
 	}{
 		{name: "a queued delivery is due", want: settlement.Attempt},
-		{name: "the own attempt failed", edit: record(hook.StateRetrying, 1, "own"), want: settlement.Resume},
-		{name: "the own attempt succeeded", edit: record(hook.StateDelivered, 1, "own"), want: settlement.Resume},
-		{name: "the own token cancelled without an attempt", edit: record(hook.StateCancelled, 0, "own"), want: settlement.Resume},
+		{name: "the token's own attempt failed", edit: record(hook.StateRetrying, 1, "own"), want: settlement.Resume},
+		{name: "the token's own attempt succeeded", edit: record(hook.StateDelivered, 1, "own"), want: settlement.Resume},
+		{name: "the token itself cancelled the delivery without an attempt", edit: record(hook.StateCancelled, 0, "own"), want: settlement.Resume},
 		{name: "another token made the attempt", edit: record(hook.StateRetrying, 1, "other"), want: settlement.Drop},
 		{name: "another token made the next attempt", edit: record(hook.StateRetrying, 2, "other"), want: settlement.Drop},
-		{name: "settled by another without the attempt", edit: record(hook.StateCancelled, 0, "other"), want: settlement.Drop},
-		{name: "parked after the token was made", edit: func(s *settlement.Subject) {
+		{name: "another token settled the delivery without an attempt", edit: record(hook.StateCancelled, 0, "other"), want: settlement.Drop},
+		{name: "the delivery was parked after the token was made", edit: func(s *settlement.Subject) {
 			record(hook.StateParked, 0, "other")(s)
 			s.Delivery.Parks = 1
 		}, want: settlement.Drop},
-		{name: "parked, with the token of the breaker", edit: func(s *settlement.Subject) {
+		{name: "parked, and the breaker sent the token", edit: func(s *settlement.Subject) {
 			record(hook.StateParked, 0, "other")(s)
 			s.Delivery.Parks, s.Token.Parks = 1, 1
 		}, want: settlement.Attempt},
 		{name: "the previous attempt is not recorded", edit: func(s *settlement.Subject) { s.Token.Attempt = 2 }, want: settlement.Drop},
 		{name: "the payload was erased", edit: func(s *settlement.Subject) { s.Event.Payload, s.Event.ErasedAt = nil, now }, want: settlement.Settle, decision: settlement.Erased(now)},
-		{name: "1 s before the time, as the clocks may differ", edit: func(s *settlement.Subject) {
+		{name: "1 s before the planned time: clocks may differ", edit: func(s *settlement.Subject) {
 			record(hook.StateRetrying, 1, "other")(s)
 			s.Token.Attempt, s.Delivery.NextAttemptAt = 2, now.Add(time.Second)
 		}, want: settlement.Attempt},
-		{name: "more than 1 s before the time", edit: func(s *settlement.Subject) {
+		{name: "more than 1 s before the planned time", edit: func(s *settlement.Subject) {
 			record(hook.StateRetrying, 1, "other")(s)
 			s.Token.Attempt, s.Delivery.NextAttemptAt = 2, now.Add(time.Second+1)
 		}, want: settlement.Send, at: now.Add(time.Second + 1)},
@@ -100,8 +100,7 @@ type written struct {
 	Undone  time.Time
 }
 
-// TestDecision_On is the table of decisions: the outcome, and the newest record.
-func TestDecision_On(t *testing.T) {
+func TestDecision_On_plansByTheNewestRecord(t *testing.T) {
 	t.Parallel()
 
 	attempt := func(class hook.Class, status int) settlement.Decision {
@@ -113,11 +112,11 @@ func TestDecision_On(t *testing.T) {
 	tests := []struct {
 		name     string
 		decision settlement.Decision
-		edit     func(s *settlement.Subject) // of the newest record and of the endpoint
+		edit     func(s *settlement.Subject) // changes the newest record or the endpoint
 		want     written
 	}{
 		// Nobody else wrote.
-		{name: "a success of the first attempt needs no record of the attempt", decision: ok, want: written{Order: settlement.WriteFirst, State: hook.StateDelivered, Token: "own"}},
+		{name: "a success of the first attempt has no record of the attempt", decision: ok, want: written{Order: settlement.WriteFirst, State: hook.StateDelivered, Token: "own"}},
 		{
 			name: "a success of a later attempt", decision: ok, edit: func(s *settlement.Subject) { s.Token.Attempt, s.Delivery.Attempts = 2, 1 },
 			want: written{Order: settlement.WriteFirst, State: hook.StateDelivered, Token: "own", Attempt: true},
@@ -143,21 +142,21 @@ func TestDecision_On(t *testing.T) {
 		{name: "410 Gone", decision: gone, want: written{Order: settlement.WriteFirst, State: hook.StateDead, Reason: hook.ReasonGone, Token: "own", Attempt: true}},
 		{name: "a park", decision: park, want: written{Order: settlement.WriteFirst, State: hook.StateParked, Reason: hook.ReasonPaused, Token: "own"}},
 		{
-			name: "a park of a delivery that is parked", decision: park, edit: newest(hook.StateParked, 0, "other"),
+			name: "a park of a delivery that is parked already", decision: park, edit: newest(hook.StateParked, 0, "other"),
 			want: written{Order: settlement.WriteFirst, State: hook.StateParked, Reason: hook.ReasonPaused, Token: "own"},
 		},
 		{name: "an expiry", decision: settlement.Expired(now), want: written{Order: settlement.WriteFirst, State: hook.StateDead, Reason: hook.ReasonExpired, Token: "own"}},
 		{name: "an erasure", decision: settlement.Erased(now), want: written{Order: settlement.WriteFirst, State: hook.StateCancelled, Reason: hook.ReasonErased, Token: "own"}},
 
-		// The record shows the own decision: the answer was lost, or a copy of the token wrote.
-		{name: "the own success", decision: ok, edit: newest(hook.StateDelivered, 1, "own"), want: written{Order: settlement.FollowOnly, State: hook.StateDelivered, Token: "own", Made: true}},
+		// The record shows the token's own decision: the response was lost, or a copy of the token wrote it.
+		{name: "its own success", decision: ok, edit: newest(hook.StateDelivered, 1, "own"), want: written{Order: settlement.FollowOnly, State: hook.StateDelivered, Token: "own", Made: true}},
 		{name: "the failure of a copy", decision: refused, edit: newest(hook.StateRetrying, 1, "own"), want: written{Order: settlement.FollowOnly, State: hook.StateRetrying, Token: "own"}},
 		{
-			name: "the own park", decision: park, edit: func(s *settlement.Subject) { newest(hook.StateParked, 0, "own")(s); s.Delivery.Parks = 1 },
+			name: "its own park", decision: park, edit: func(s *settlement.Subject) { newest(hook.StateParked, 0, "own")(s); s.Delivery.Parks = 1 },
 			want: written{Order: settlement.FollowOnly, State: hook.StateParked, Token: "own", Made: true},
 		},
 
-		// Another token recorded the attempt, or another decision.
+		// Another token recorded the attempt or made another decision.
 		{name: "a success over a failure", decision: ok, edit: newest(hook.StateRetrying, 1, "other"), want: written{Order: settlement.FollowFirst, State: hook.StateDelivered, Token: "own"}},
 		{name: "a success over the failure of a copy", decision: ok, edit: newest(hook.StateRetrying, 1, "own"), want: written{Order: settlement.FollowFirst, State: hook.StateDelivered, Token: "own"}},
 		{name: "a success over a death", decision: ok, edit: newest(hook.StateDead, 2, "other"), want: written{Order: settlement.FollowFirst, State: hook.StateDelivered, Token: "own", Undone: now}},
@@ -172,7 +171,7 @@ func TestDecision_On(t *testing.T) {
 
 		// The delivery was parked after the token was made.
 		{name: "a success over a park", decision: ok, edit: parked(hook.StateParked), want: written{Order: settlement.FollowFirst, State: hook.StateDelivered, Token: "own"}},
-		{name: "a failure over a park stays parked", decision: failed, edit: parked(hook.StateParked), want: written{Order: settlement.FollowFirst, State: hook.StateParked, Token: "own", Attempt: true}},
+		{name: "a failure over a park leaves it parked", decision: failed, edit: parked(hook.StateParked), want: written{Order: settlement.FollowFirst, State: hook.StateParked, Token: "own", Attempt: true}},
 		{name: "a failure after the release", decision: failed, edit: parked(hook.StateRetrying), want: written{Order: settlement.Stand, State: hook.StateRetrying, Token: "other"}},
 		{name: "a park over a park", decision: park, edit: parked(hook.StateParked), want: written{Order: settlement.Stand, State: hook.StateParked, Token: "other"}},
 	}
@@ -197,14 +196,15 @@ func TestDecision_On(t *testing.T) {
 	}
 }
 
-// newest edits the newest record.
+// newest returns an edit of the newest record.
 func newest(state hook.State, attempts int, token string) func(s *settlement.Subject) {
 	return func(s *settlement.Subject) {
 		s.Delivery.State, s.Delivery.Attempts, s.Delivery.Token, s.Delivery.UpdatedAt = state, attempts, token, now
 	}
 }
 
-// parked is a record parked after the token was made, and perhaps released since.
+// parked returns an edit of a record that was parked after the token was made. In another state
+// than parked it was released since.
 func parked(state hook.State) func(s *settlement.Subject) {
 	return func(s *settlement.Subject) {
 		newest(state, 0, "other")(s)
@@ -212,7 +212,7 @@ func parked(state hook.State) func(s *settlement.Subject) {
 	}
 }
 
-func TestFollowUpOf(t *testing.T) {
+func TestFollowUpOf_dependsOnTheState(t *testing.T) {
 	t.Parallel()
 
 	coalescing := &hook.Endpoint{Coalesce: hook.Coalescing{Window: time.Second, MaxEvents: 10, MaxBytes: 1 << 20}}
@@ -224,12 +224,12 @@ func TestFollowUpOf(t *testing.T) {
 		lane hook.Lane // of the token; 0: none
 	}{
 		{name: "retrying", d: hook.Delivery{State: hook.StateRetrying, NextAttemptAt: now}, e: &hook.Endpoint{}, lane: hook.LaneRetry},
-		{name: "retrying, coalesced", d: hook.Delivery{State: hook.StateRetrying, NextAttemptAt: now}, e: coalescing, lane: hook.LaneCoalesce},
+		{name: "retrying, for a coalescing endpoint", d: hook.Delivery{State: hook.StateRetrying, NextAttemptAt: now}, e: coalescing, lane: hook.LaneCoalesce},
 		{name: "delivered", d: hook.Delivery{State: hook.StateDelivered}, want: settlement.FollowUp{Complete: true}},
 		{name: "cancelled", d: hook.Delivery{State: hook.StateCancelled}, want: settlement.FollowUp{Complete: true}},
 		{name: "discarded", d: hook.Delivery{State: hook.StateDiscarded}, want: settlement.FollowUp{Complete: true}},
 		{name: "dead", d: hook.Delivery{State: hook.StateDead, Reason: hook.ReasonExhausted}, want: settlement.FollowUp{Letter: true, Complete: true}},
-		{name: "gone", d: hook.Delivery{State: hook.StateDead, Reason: hook.ReasonGone}, want: settlement.FollowUp{Disable: true, Letter: true, Complete: true}},
+		{name: "dead because of a 410", d: hook.Delivery{State: hook.StateDead, Reason: hook.ReasonGone}, want: settlement.FollowUp{Disable: true, Letter: true, Complete: true}},
 		{name: "parked", d: hook.Delivery{State: hook.StateParked}},
 		{name: "queued", d: hook.Delivery{State: hook.StateQueued}},
 	}

@@ -1,20 +1,36 @@
 package shape
 
-import (
-	"unicode/utf8"
-)
+import "unicode/utf8"
 
+// conversionOf returns the function of one value with the name. It pays for the value first.
 func conversionOf(name string) (function, bool) {
-	do, ok := map[string]func(v *evaluation, c *call, args []any) (any, *fault){
-		"size": size, "string": toString, "int": toInt, "uint": toUint, "double": toDouble, "bool": toBool, "timestamp": toTime, "json": toJSON,
-	}[name]
-	paid := func(v *evaluation, c *call, args []any) (any, *fault) {
+	var do func(v *evaluation, c *call, args []any) (any, *fault)
+	switch name {
+	case "size":
+		do = size
+	case "string":
+		do = toString
+	case "int":
+		do = toInt
+	case "uint":
+		do = toUint
+	case "double":
+		do = toDouble
+	case "bool":
+		do = toBool
+	case "timestamp":
+		do = toTime
+	case "json":
+		do = toJSON
+	default:
+		return function{}, false
+	}
+	return function{least: 1, most: 1, do: func(v *evaluation, c *call, args []any) (any, *fault) {
 		if f := v.spendValue(args[0], c.at); f != nil {
 			return nil, f
 		}
 		return do(v, c, args)
-	}
-	return function{least: 1, most: 1, do: paid}, ok
+	}}, true
 }
 
 func namespacedOf(name string) (function, bool) {
@@ -91,7 +107,7 @@ func orValue(_ *evaluation, c *call, args []any) (any, *fault) {
 	return args[1], nil
 }
 
-// valueOf evaluates value and hasValue of an optional.
+// valueOf evaluates the methods value and hasValue of an optional value.
 func valueOf(_ *evaluation, c *call, args []any) (any, *fault) {
 	o, ok := args[0].(optional)
 	name := c.name

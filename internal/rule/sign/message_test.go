@@ -17,7 +17,7 @@ import (
 	"surehook.example/surehook/internal/rule/sign"
 )
 
-// known is the message in the known-answer tests of the specification's libraries.
+// known returns the message of the known-answer tests in the specification's libraries.
 func known() sign.Message {
 	return sign.Message{
 		ID:        "msg_p5jXN8AQM9LWM0D4loKWxJek",
@@ -31,7 +31,7 @@ const (
 	knownV1a = "v1a,hnO3f9T8Ytu9HwrXslvumlUpqtNVqkhqw/enGzPCXe5BdqzCInXqYXFymVJaA7AZdpXwVLPo3mNl8EM+m7TBAg=="
 )
 
-func TestStandard(t *testing.T) {
+func TestStandard_hasOneEntryPerKeyInOrder(t *testing.T) {
 	t.Parallel()
 
 	const otherSecret = "whsec_QUJDREVGR0hJSktMTU5PUFFSU1RVVldYWVo="
@@ -70,9 +70,8 @@ func TestStandard_timestampIsWholeSecondsInAnyZone(t *testing.T) {
 	}
 }
 
-// TestStandard_rotation verifies signatures with the public library, for receivers
-// with the old secret, the new secret, or neither.
-func TestStandard_rotation(t *testing.T) {
+// The public library verifies for receivers with the old secret, the new secret, or neither.
+func TestStandard_verifiesDuringARotation(t *testing.T) {
 	t.Parallel()
 
 	old, fresh := sign.NewSecret(), sign.NewSecret()
@@ -125,7 +124,7 @@ func TestStandard_v1aVerifiesUnderThePublicKey(t *testing.T) {
 	}
 }
 
-// verifyV1a verifies an asymmetric signature like a receiver.
+// verifyV1a verifies an asymmetric signature as a receiver does.
 func verifyV1a(t *testing.T, public, signature string, m sign.Message) {
 	t.Helper()
 
@@ -144,7 +143,6 @@ func verifyV1a(t *testing.T, public, signature string, m sign.Message) {
 	}
 }
 
-// The expected values come from OpenSSL: openssl dgst -sha256 -mac HMAC -macopt hexkey:<decoded secret>.
 func BenchmarkStandard(b *testing.B) {
 	for _, text := range []string{knownSecret, knownPrivate} {
 		k := parse(b, text)

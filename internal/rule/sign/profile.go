@@ -2,7 +2,7 @@ package sign
 
 import (
 	"cmp"
-	"crypto/sha1" //nolint:gosec // a deployment may have receivers that know nothing else; Check warns
+	"crypto/sha1" //nolint:gosec // some receivers support nothing else; SignatureProfile.Check warns
 	"crypto/sha256"
 	"crypto/sha512"
 	"encoding/base64"
@@ -19,8 +19,8 @@ import (
 	"surehook.example/surehook/internal/hook"
 )
 
-// Profiles returns Surehook's own profiles except standard, by name. They follow the vendors'
-// documentation:
+// Profiles returns the built-in profiles by name, except standard, which has no definition. All but
+// classic follow the documentation of a vendor:
 //
 //   - github: https://docs.github.com/en/webhooks/using-webhooks/validating-webhook-deliveries
 //   - shopify: https://shopify.dev/docs/apps/build/webhooks/subscribe/https
@@ -61,16 +61,17 @@ func Profiles() map[string]hook.SignatureProfile {
 
 // Request is what a profile signs and puts into headers.
 type Request struct {
-	ID             string // of the event
-	Type           string
-	IdempotencyKey string // of the event; empty: its id
-	Delivery       string
-	Timestamp      time.Time
-	URL            string
-	Body           []byte
+	ID             string    // of the event, or of the batch
+	Type           string    // of the event
+	IdempotencyKey string    // of the event; empty: its id
+	Delivery       string    // id of the delivery
+	Timestamp      time.Time // of the attempt; signed in whole Unix seconds
+	URL            string    // of the endpoint
+	Body           []byte    // exactly as sent
 }
 
-// Headers calls set for each header of the profiles.
+// Headers calls set for each header of the profiles, in no fixed order within a profile. keys are
+// the active keys, newest first.
 func Headers(profiles []hook.SignatureProfile, keys []Key, r Request, set func(name, value string)) {
 	for _, p := range profiles {
 		if p.Name == hook.ProfileStandard {
@@ -83,7 +84,7 @@ func Headers(profiles []hook.SignatureProfile, keys []Key, r Request, set func(n
 	}
 }
 
-// defined returns the profile with its definition: the one that it carries, or Surehook's.
+// defined returns the profile with its definition: its own, or that of the built-in profile.
 func defined(p hook.SignatureProfile) hook.SignatureProfile {
 	if p.Own() {
 		return p
@@ -91,8 +92,8 @@ func defined(p hook.SignatureProfile) hook.SignatureProfile {
 	return Profiles()[p.Name]
 }
 
-// Known returns the profiles that endpoints may name: Surehook's, of which standard has no
-// definition, and the deployment's own.
+// Known returns the profiles that endpoints may name: the built-in ones, of which standard has no
+// definition, and those of the deployment.
 func Known(own map[string]hook.SignatureProfile) map[string]hook.SignatureProfile {
 	known := Profiles()
 	known[hook.ProfileStandard] = hook.SignatureProfile{}
@@ -111,7 +112,8 @@ func headersOf(p hook.SignatureProfile, keys []Key, r Request, set func(name, va
 	}
 }
 
-// signatureOf returns the signatures made with the v1 keys, or only with the newest one.
+// signatureOf returns one signature for each v1 key, or without a separator only that of the newest
+// one.
 func signatureOf(p hook.SignatureProfile, keys []Key, r Request, seconds string) string {
 	front, back, _ := strings.Cut(p.Signed, hook.PlaceBody)
 	fill := strings.NewReplacer(
@@ -146,8 +148,8 @@ func hashOf(algorithm string) func() hash.Hash {
 	return sha256.New
 }
 
-// CheckProfiles returns an error for each header that two profiles share, or that a profile
-// shares with the endpoint's own headers: a request can carry only one of them.
+// CheckProfiles returns an error for the first header that two profiles share, and for each header
+// that a profile shares with the endpoint's own headers: a request can carry only one of them.
 func CheckProfiles(e *hook.Endpoint) (wrong []hook.FieldError) {
 	seen := make(map[string]string)
 	for _, p := range e.Profiles {

@@ -1,6 +1,6 @@
-// Package stats counts the attempts and deliveries of one endpoint per hour. The
-// circuit, the review and the health of an endpoint are computed from the counts.
-// The package knows neither how counts are stored nor what is decided by them.
+// Package stats counts the attempts and deliveries of one endpoint per hour. The circuit, the
+// review and the health of the endpoint come from these counts. The package knows neither how
+// counts are stored nor what is decided by them.
 //
 // A request of a coalescing endpoint has several deliveries. The endpoint counts it as one
 // attempt, and each event type counts one attempt for each of its deliveries.
@@ -16,8 +16,8 @@
 //
 // # Latency
 //
-// The histogram holds the durations of attempts with a response or a timeout. The
-// classes dns, connect, reset, tls, blocked and token do not count, because their durations
+// The histogram holds the durations of attempts with a response or a timeout. The classes dns,
+// connect, reset, tls, blocked, token and transformation do not count, because their durations
 // do not measure the speed of the endpoint.
 package stats
 
@@ -28,26 +28,28 @@ import (
 	"surehook.example/surehook/internal/rule/latency"
 )
 
-// Kept is how long the counts of an hour are kept after its end: the 7 days that statistics
-// cover, and one more day.
+// Kept is how long the counts of an hour are kept after its end: the 7 days that the statistics
+// cover, and one more.
 const Kept = 192 * time.Hour
 
 // Counts are the counters of one endpoint. The zero value is empty; values compare with ==. A
 // value takes 6 kB, so copies on the path of a delivery would grow the stack: pass pointers
 // there.
 type Counts struct {
-	OK     int // attempts that prove the endpoint alive: all results not in Failed
-	Failed int // transient failures, except throttling
+	OK     int // requests whose outcome proves that the endpoint works: all that are not in Failed
+	Failed int // requests with a transient failure, except throttling
 
 	Classes [hook.Classes]int         // attempts by class
 	Numbers [hook.MaxAttempts + 1]int // attempts by number, from 1
 
 	Delivered int           // delivered deliveries
 	First     int           // first attempts that delivered; one for a request with several deliveries
-	Waited    time.Duration // sum of the times from event to success, over delivered deliveries
-	Dead      int           // dead deliveries, without the deaths with a settled replay; negative in an hour with more such deaths than counted
+	Waited    time.Duration // sum of the ages of the deliveries when they were delivered
+	// Dead is the number of dead deliveries. A settled replay takes the death back, possibly in a
+	// later hour than the death, so the number can be negative.
+	Dead int
 
-	Queued time.Duration // sum of the times from event to first attempt, without deliveries parked before
+	Queued time.Duration // sum of the ages of the deliveries at their first attempts, except of those parked before
 
 	Latency latency.Histogram // durations of attempts with a response or a timeout
 	Types   Types             // attempts and deaths by event type; a request with several deliveries is an attempt of each
@@ -56,16 +58,16 @@ type Counts struct {
 // Attempt is the result of one attempt.
 type Attempt struct {
 	Type     string // of the event
-	Shared   bool   // another delivery of the batch counts the request: this one counts only as a delivery
+	Shared   bool   // the request counts with another delivery of the batch; this one counts only as a delivery
 	Class    hook.Class
 	Number   int
 	Duration time.Duration
 	State    hook.State    // of the delivery after the attempt
-	Age      time.Duration // of the delivery after the attempt
-	Queued   time.Duration // from event to first attempt; 0 for later attempts and for a delivery parked before
+	Age      time.Duration // of the delivery at the end of the attempt: the time since the event, or since the replay
+	Queued   time.Duration // age of the delivery at the first attempt; 0 for later attempts and for a delivery parked before
 }
 
-// Count adds an attempt. Count does not change OK and Failed: package gate counts both.
+// Count adds an attempt, except to OK and Failed, which package gate counts.
 func (c *Counts) Count(a Attempt) {
 	c.countDelivery(a)
 	if a.Shared {
@@ -86,7 +88,7 @@ func (c *Counts) Count(a Attempt) {
 	}
 }
 
-// countDelivery counts the delivery of the attempt: its wait, its end, and its event type.
+// countDelivery adds what counts for each delivery of a request: its wait, its end and its type.
 func (c *Counts) countDelivery(a Attempt) {
 	c.Queued += a.Queued
 	c.Types.Of(a.Type).count(a)
@@ -107,7 +109,7 @@ func Deaths(eventType string, n int) *Counts {
 	return c
 }
 
-// Add adds other counts.
+// Add adds other counts, which stay as they are.
 func (c *Counts) Add(other *Counts) {
 	c.OK += other.OK
 	c.Failed += other.Failed
@@ -140,7 +142,7 @@ func (c *Counts) FirstRate() float64 { return share(c.First, c.Numbers[1]) }
 // SuccessRate returns the share of successes among attempts, 0 to 1; 0 for no attempts.
 func (c *Counts) SuccessRate() float64 { return share(c.Classes[hook.ClassDelivered], c.Attempts()) }
 
-// MeanAge returns the mean time from the event to the successful attempt; 0 for none delivered.
+// MeanAge returns the mean age of the deliveries when they were delivered; 0 for none delivered.
 func (c *Counts) MeanAge() time.Duration {
 	if c.Delivered == 0 {
 		return 0
@@ -161,9 +163,9 @@ type Hour struct {
 	Counts
 }
 
-// Sum returns the sum of the counts over the hours with a start at or after since.
-// Dead is at least 0: a death may be counted in the hour after the death, or its count
-// may be lost.
+// Sum returns the sum of the counts of the hours that began at or after since. Numbers of dead
+// deliveries are at least 0: the hour of a death that was taken back may be missing, and the
+// count of a death may be lost.
 func Sum(hours []Hour, since time.Time) Counts {
 	var sum Counts
 	for i := range hours {

@@ -20,14 +20,14 @@ func wantSame(t *testing.T, call string, want, got stats.Counts) {
 	}
 }
 
-// took is the histogram of one attempt.
+// took returns the histogram of one attempt that took d.
 func took(d time.Duration) latency.Histogram {
 	var h latency.Histogram
 	h.Add(d)
 	return h
 }
 
-func TestCounts_Count_ByStateAndNumber(t *testing.T) {
+func TestCounts_Count_countsByStateClassAndNumber(t *testing.T) {
 	t.Parallel()
 
 	const age, duration = 90 * time.Second, 250 * time.Millisecond
@@ -67,16 +67,16 @@ func TestCounts_Count_ByStateAndNumber(t *testing.T) {
 			attempt: stats.Attempt{Class: hook.ClassDelivered, Number: hook.MaxAttempts, State: hook.StateDelivered},
 			want:    with(delivered, func(c *stats.Counts) { c.Numbers[hook.MaxAttempts] = 1 }),
 		},
-		{name: "gave up", attempt: stats.Attempt{Class: hook.ClassUnavailable, Number: 2, State: hook.StateDead}, want: dead},
-		{name: "is tried again", attempt: stats.Attempt{Class: hook.ClassUnavailable, Number: 1, State: hook.StateRetrying}, want: unavailable(1)},
-		{name: "is queued again", attempt: stats.Attempt{Class: hook.ClassUnavailable, Number: 1, State: hook.StateQueued}, want: unavailable(1)},
-		{name: "is parked", attempt: stats.Attempt{Class: hook.ClassUnavailable, Number: 1, State: hook.StateParked}, want: unavailable(1)},
-		{name: "was cancelled", attempt: stats.Attempt{Class: hook.ClassUnavailable, Number: 1, State: hook.StateCancelled}, want: unavailable(1)},
-		{name: "was discarded", attempt: stats.Attempt{Class: hook.ClassUnavailable, Number: 1, State: hook.StateDiscarded}, want: unavailable(1)},
-		{name: "has a number past MaxAttempts", attempt: stats.Attempt{Class: hook.ClassUnavailable, Number: hook.MaxAttempts + 1, State: hook.StateRetrying}, want: unavailable(-1)},
-		{name: "has a negative number", attempt: stats.Attempt{Class: hook.ClassUnavailable, Number: -1, State: hook.StateRetrying}, want: unavailable(-1)},
+		{name: "died", attempt: stats.Attempt{Class: hook.ClassUnavailable, Number: 2, State: hook.StateDead}, want: dead},
+		{name: "will be tried again", attempt: stats.Attempt{Class: hook.ClassUnavailable, Number: 1, State: hook.StateRetrying}, want: unavailable(1)},
+		{name: "queued again", attempt: stats.Attempt{Class: hook.ClassUnavailable, Number: 1, State: hook.StateQueued}, want: unavailable(1)},
+		{name: "parked", attempt: stats.Attempt{Class: hook.ClassUnavailable, Number: 1, State: hook.StateParked}, want: unavailable(1)},
+		{name: "cancelled", attempt: stats.Attempt{Class: hook.ClassUnavailable, Number: 1, State: hook.StateCancelled}, want: unavailable(1)},
+		{name: "discarded", attempt: stats.Attempt{Class: hook.ClassUnavailable, Number: 1, State: hook.StateDiscarded}, want: unavailable(1)},
+		{name: "a number past MaxAttempts counts in no number", attempt: stats.Attempt{Class: hook.ClassUnavailable, Number: hook.MaxAttempts + 1, State: hook.StateRetrying}, want: unavailable(-1)},
+		{name: "a negative number counts in no number", attempt: stats.Attempt{Class: hook.ClassUnavailable, Number: -1, State: hook.StateRetrying}, want: unavailable(-1)},
 		{
-			name:    "has an unknown class",
+			name:    "an unknown class counts in no class",
 			attempt: stats.Attempt{Class: hook.Class(hook.Classes), Number: 1, State: hook.StateRetrying},
 			want:    with(stats.Counts{}, func(c *stats.Counts) { c.Numbers[1] = 1 }),
 		},
@@ -88,7 +88,7 @@ func TestCounts_Count_ByStateAndNumber(t *testing.T) {
 			tt.attempt.Duration, tt.attempt.Age = duration, age
 			var got stats.Counts
 			got.Count(tt.attempt)
-			got.Types = stats.Types{} // TestCounts_Count_ByType
+			got.Types = stats.Types{} // see TestCounts_Count_ByType
 			wantSame(t, fmt.Sprintf("Count(%+v)", tt.attempt), tt.want, got)
 		})
 	}
@@ -140,7 +140,7 @@ func TestCounts_Rates(t *testing.T) {
 	}{
 		{name: "nothing", in: stats.Counts{}, want: rates{}},
 		{
-			name: "only failures under way",
+			name: "only failures, nothing settled",
 			in:   numbered(stats.Counts{Failed: 4}, 3, 1, 0),
 			want: rates{Attempts: 4},
 		},
@@ -150,7 +150,7 @@ func TestCounts_Rates(t *testing.T) {
 			want: rates{Attempts: 2, Settled: 2, Final: 1, Success: 1, Age: 5 * time.Second},
 		},
 		{
-			name: "only deaths, at no attempt",
+			name: "only deaths without an attempt",
 			in:   stats.Counts{Dead: 3},
 			want: rates{Settled: 3, Dead: 1},
 		},
@@ -176,9 +176,9 @@ func TestCounts_Rates(t *testing.T) {
 	}
 }
 
-// filled returns counts with n in every counter.
+// filled returns counts with n in every counter, also of one event type and of the other types.
 func filled(n int) stats.Counts {
-	c := stats.Counts{OK: n, Failed: n, Delivered: n, First: n, Waited: time.Duration(n), Dead: n}
+	c := stats.Counts{OK: n, Failed: n, Delivered: n, First: n, Waited: time.Duration(n), Dead: n, Queued: time.Duration(n)}
 	for i := range c.Classes {
 		c.Classes[i] = n
 	}
@@ -188,10 +188,22 @@ func filled(n int) stats.Counts {
 	for bucket := range latency.BucketCount {
 		c.Latency.AddN(bucket, n)
 	}
+	if n == 0 {
+		return c // a type without counts has no entry
+	}
+	for _, one := range []*stats.TypeCounts{c.Types.Of("order.paid"), c.Types.Of("")} {
+		one.Dead = n
+		for i := range one.Succeeded {
+			one.Succeeded[i], one.Failed[i] = n, n
+		}
+		for bucket := range latency.CoarseCount {
+			one.Latency.AddN(bucket, n)
+		}
+	}
 	return c
 }
 
-func TestCounts_Add_AddsEverything(t *testing.T) {
+func TestCounts_Add_addsEverything(t *testing.T) {
 	t.Parallel()
 
 	sum, other := filled(3), filled(4)
@@ -202,7 +214,7 @@ func TestCounts_Add_AddsEverything(t *testing.T) {
 	wantSame(t, "Add(nothing)", filled(7), sum)
 }
 
-func TestSum_FromAnHourOn(t *testing.T) {
+func TestSum_countsHoursThatBeganAtOrAfterSince(t *testing.T) {
 	t.Parallel()
 
 	start := time.Date(2026, 1, 2, 3, 0, 0, 0, time.UTC)
@@ -215,13 +227,13 @@ func TestSum_FromAnHourOn(t *testing.T) {
 		since time.Time
 		want  int
 	}{
-		{name: "of no hours", hours: nil, since: time.Time{}, want: 0},
+		{name: "no hours", hours: nil, since: time.Time{}, want: 0},
 		{name: "from the beginning", hours: hours, since: time.Time{}, want: 7},
 		{name: "from before the first", hours: hours, since: start.Add(-1), want: 7},
 		{name: "from the first", hours: hours, since: start, want: 7},
 		{name: "from after the first began", hours: hours, since: start.Add(1), want: 6},
 		{name: "from the second", hours: hours, since: start.Add(time.Hour), want: 6},
-		{name: "from one that is missing", hours: hours, since: start.Add(2 * time.Hour), want: 4},
+		{name: "from an hour that is missing", hours: hours, since: start.Add(2 * time.Hour), want: 4},
 		{name: "from the last, in another zone", hours: hours, since: start.Add(3 * time.Hour).In(time.FixedZone("", 3600)), want: 4},
 		{name: "from after the last began", hours: hours, since: start.Add(3*time.Hour + 1), want: 0},
 	}

@@ -1,8 +1,8 @@
 // Package trace names the trace of an event and its spans, in the terms of W3C
 // Trace Context (https://www.w3.org/TR/trace-context/).
 //
-// A caller can give a trace with a post. Otherwise the event begins a trace, whose id is the
-// UUID in the event's id, so it need not be stored.
+// A caller can give a trace with a post. Otherwise the event begins a trace. Its id is the UUID in
+// the event's id, so it need not be stored.
 //
 // The ids of spans are hashes of the ids of the work, so every process that computes one gets
 // the same id. The package exports no spans, and knows no clock.
@@ -23,7 +23,7 @@ type Span [8]byte
 type Trace struct {
 	ID     [16]byte
 	Parent Span // the caller's span; zero for a trace that the event began
-	Flags  byte // Sampled, Random
+	Flags  byte // Sampled and Random; other bits are not passed on
 }
 
 // The flags.
@@ -34,12 +34,12 @@ const (
 	known = Sampled | Random
 )
 
-// length is the length of a header of version 00.
+// length is the length of a header of version 00, in bytes.
 const length = len("00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01")
 
-// Parse reads a traceparent header. A header of a later version counts as version 00
-// and may be longer. ok is false for every other header: W3C Trace Context ignores such
-// a header, and the trace begins anew.
+// Parse reads a traceparent header. A header of a later version is read as version 00 and may be
+// longer. ok is false for every other header: by W3C Trace Context it is ignored, and a new trace
+// begins.
 func Parse(header string) (t Trace, ok bool) {
 	if len(header) < length || header[2] != '-' || header[35] != '-' || header[52] != '-' {
 		return Trace{}, false
@@ -58,13 +58,13 @@ func Parse(header string) (t Trace, ok bool) {
 	return t, true
 }
 
-// decode reads lower-case hexadecimal digits.
+// decode fills to from lower-case hexadecimal digits, and returns false for any other text.
 func decode(to []byte, digits string) bool {
 	n, err := hex.Decode(to, []byte(digits))
 	return err == nil && n == len(to) && hex.EncodeToString(to) == digits
 }
 
-// Received returns the header of a caller in the form to store; empty for an invalid one.
+// Received returns the traceparent header of a caller in the form to store; empty for an invalid one.
 func Received(header string) string {
 	if t, ok := Parse(header); ok {
 		return t.Under(t.Parent)
@@ -72,8 +72,8 @@ func Received(header string) string {
 	return ""
 }
 
-// Of returns the given trace of the event or the trace begun with the event. An event
-// without a valid id has no trace.
+// Of returns the trace that the caller gave with the event, or else the one that the event began. An
+// event without either, because its id is not valid, has no trace.
 func Of(e *hook.Event) Trace {
 	if t, ok := Parse(e.TraceParent); ok {
 		return t
@@ -113,20 +113,19 @@ func (s Span) String() string { return hex.EncodeToString(s[:]) }
 // Acceptance returns the span of the event's acceptance.
 func Acceptance(id hook.EventID) Span { return spanOf([]byte("event " + string(id))) }
 
-// maxWork is the room for the name of an attempt.
+// maxWork is the usual room for the name of an attempt, in bytes.
 const maxWork = 96
 
-// Attempt returns the span of an attempt of the delivery.
+// Attempt returns the span of an attempt of the delivery. The number counts from 1.
 func Attempt(d hook.DeliveryID, number int) Span {
 	work := append(make([]byte, 0, maxWork), "attempt "...)
 	work = append(append(work, d.String()...), ' ')
 	return spanOf(strconv.AppendInt(work, int64(number), 10))
 }
 
-// Header returns the traceparent of the event for the receiver of an attempt. Surehook forwards a
-// given trace as it is, with the caller's span as the parent of the receiver's span, because only
-// some deployments export spans of Surehook. In a trace that begins with the event, the span of
-// the attempt is the parent.
+// Header returns the traceparent header of an attempt. A trace that the caller gave keeps the
+// caller's span as the parent, because only some deployments export the spans of Surehook. In a
+// trace that the event began, the span of the attempt is the parent.
 func Header(e *hook.Event, d hook.DeliveryID, attempt int) string {
 	t := Of(e)
 	if t.Given() {
@@ -135,8 +134,8 @@ func Header(e *hook.Event, d hook.DeliveryID, attempt int) string {
 	return t.Under(Attempt(d, attempt))
 }
 
-// spanOf hashes the name of the work. A zero id would not be valid, but that would need a name
-// whose hash begins with 8 zero bytes.
+// spanOf hashes the name of the work. An id of zeros would not be valid, but a hash begins with 8
+// zero bytes only with a probability of 2^-64.
 func spanOf(work []byte) Span {
 	sum := sha256.Sum256(work)
 	return Span(sum[:8])

@@ -24,19 +24,19 @@ func TestParse(t *testing.T) {
 		{name: "unknown flags are cleared", header: given[:53] + "fd", want: given},
 		{name: "a later version", header: "01" + given[2:], want: given},
 		{name: "a later version with more fields", header: "cc" + given[2:] + "-what-the-future-holds", want: given},
-		{name: "nothing", header: ""},
+		{name: "an empty header", header: ""},
 		{name: "the forbidden version", header: "ff" + given[2:]},
 		{name: "version 00 with more fields", header: given + "-x"},
-		{name: "a later version with a longer flag", header: "01" + given[2:] + "0"},
+		{name: "a later version with longer flags", header: "01" + given[2:] + "0"},
 		{name: "upper case", header: strings.ToUpper(given)},
 		{name: "upper case in the version", header: "CC" + given[2:]},
 		{name: "too short", header: given[:54]},
-		{name: "no trace id", header: "00-00000000000000000000000000000000-00f067aa0ba902b7-01"},
-		{name: "no parent id", header: "00-4bf92f3577b34da6a3ce929d0e0e4736-0000000000000000-01"},
-		{name: "no hexadecimal digits", header: strings.Replace(given, "4b", "4g", 1)},
+		{name: "a trace id of zeros", header: "00-00000000000000000000000000000000-00f067aa0ba902b7-01"},
+		{name: "a parent id of zeros", header: "00-4bf92f3577b34da6a3ce929d0e0e4736-0000000000000000-01"},
+		{name: "a digit that is not hexadecimal", header: strings.Replace(given, "4b", "4g", 1)},
 		{name: "other separators", header: strings.ReplaceAll(given, "-", "_")},
 		{name: "two headers in one", header: given + "," + given},
-		{name: "a line end", header: given[:54] + "\n"},
+		{name: "a line end in the flags", header: given[:54] + "\n"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -58,7 +58,7 @@ func FuzzParse(f *testing.F) {
 		got, ok := trace.Parse(header)
 		if !ok {
 			if got != (trace.Trace{}) {
-				t.Fatalf("Parse(%q) = %v; want no trace with an error", header, got)
+				t.Fatalf("Parse(%q) = %v, false; want the zero Trace", header, got)
 			}
 			return
 		}
@@ -69,7 +69,7 @@ func FuzzParse(f *testing.F) {
 	})
 }
 
-func TestOf(t *testing.T) {
+func TestOf_prefersTheGivenTrace(t *testing.T) {
 	t.Parallel()
 
 	if got := trace.Of(&hook.Event{ID: event, TraceParent: given}); got.String() != "4bf92f3577b34da6a3ce929d0e0e4736" || !got.Given() {
@@ -89,8 +89,7 @@ func TestOf(t *testing.T) {
 	}
 }
 
-// Equal work has equal spans, and different work has different spans.
-func TestSpans(t *testing.T) {
+func TestSpans_areEqualForEqualWorkOnly(t *testing.T) {
 	t.Parallel()
 
 	first := hook.DeliveryID{Event: event, Endpoint: "ep_0123456789abcdef", Generation: 1}

@@ -19,7 +19,7 @@ import (
 	"surehook.example/surehook/localstack/cmd/bench/usage"
 )
 
-// observer is the file that a measured function has more than a deployed one.
+// observer is the file that bench adds to a measured function. File 3 is the pipe of the answers.
 const observer = `package main
 
 import (
@@ -38,7 +38,7 @@ func init() {
 }
 `
 
-// function is a running function.
+// function is a running function under measurement.
 type function struct {
 	*runtimeAPI
 
@@ -47,7 +47,8 @@ type function struct {
 	answers *json.Decoder
 }
 
-// startFunction builds and starts the function, with the observer.
+// startFunction builds the function with the observer in the folder, and starts it. The caller must
+// call stop.
 func startFunction(ctx context.Context, folder, name string, env []string) (*function, error) {
 	source, overlay, file := filepath.Join(folder, "observer.go"), filepath.Join(folder, name+".json"), filepath.Join(folder, name)
 	working, err := os.Getwd()
@@ -88,7 +89,7 @@ func startFunction(ctx context.Context, folder, name string, env []string) (*fun
 	return f, nil
 }
 
-// used asks the function for its usage.
+// used asks the function for its usage since its start.
 func (f *function) used() (u usage.Usage, err error) {
 	if _, err = io.WriteString(f.ask, "\n"); err == nil {
 		err = f.answers.Decode(&u)
@@ -99,6 +100,7 @@ func (f *function) used() (u usage.Usage, err error) {
 	return u, nil
 }
 
+// stop ends the function, which then writes its profile, and the runtime API.
 func (f *function) stop() error {
 	err := errors.Join(f.ask.Close(), f.command.Wait(), f.server.Close())
 	if err != nil {
@@ -107,7 +109,7 @@ func (f *function) stop() error {
 	return nil
 }
 
-// request posts as API Gateway does.
+// request invokes the function with a POST as API Gateway would, and expects the status.
 func (f *function) request(ctx context.Context, tenant, path, body string, status int) error {
 	e := events.APIGatewayV2HTTPRequest{
 		Version: "2.0", RouteKey: "$default", RawPath: "/v1/tenants/" + tenant + path,

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-func TestCleanCommit(t *testing.T) {
+func TestCleanCommit_ignoresTheDocumentAlone(t *testing.T) {
 	t.Parallel()
 
 	folder := t.TempDir()
@@ -36,7 +36,7 @@ func TestCleanCommit(t *testing.T) {
 	git("add", ".")
 	git("commit", "--quiet", "--no-gpg-sign", "-m", "a commit")
 
-	write(document) // by an earlier run
+	write(document) // as an earlier run did
 	if commit, err := cleanCommit(t.Context(), folder); err != nil || commit == "" {
 		t.Errorf("cleanCommit of a tree with a new document = %q, %v; want the commit", commit, err)
 	}
@@ -46,8 +46,7 @@ func TestCleanCommit(t *testing.T) {
 	}
 }
 
-// TestHead checks the beginning of docs/performance.md.
-func TestHead(t *testing.T) {
+func TestHead_beginsTheCommittedDocument(t *testing.T) {
 	t.Parallel()
 
 	committed, err := os.ReadFile(filepath.Join("..", "..", "..", filepath.FromSlash(document)))
