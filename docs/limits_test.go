@@ -173,7 +173,7 @@ func TestErasedTenant(t *testing.T) {
 	t.Parallel()
 
 	days := func(d time.Duration) string { return fmt.Sprintf("%g days", d.Hours()/24) }
-	want := map[string]string{ // the begin of each cell
+	want := map[string]string{ // the beginning of each cell
 		"records of changes":    days(hook.AuditKept) + " each",
 		"the job":               days(erasure.Keep) + " after its end",
 		"counts that a process": days(stats.Kept) + " after their hour",

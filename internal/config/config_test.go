@@ -193,6 +193,8 @@ func TestFor_NamesEveryMissingVariable(t *testing.T) {
 			names.EnvTable, names.EnvReplayQueue, names.EnvReplayJobsQueue,
 		}},
 		{name: "authorize", read: func(l config.Lookup) error { _, err := config.ForAuthorize(l); return err }, want: []string{names.EnvTable, names.EnvAdminKeySecret}},
+		{name: "sender", read: func(l config.Lookup) error { _, err := config.ForSender(l); return err }, want: []string{names.EnvEgress}},
+		{name: "export", read: func(l config.Lookup) error { _, err := config.ForExport(l); return err }, want: []string{names.EnvEnvironment, names.EnvTraces}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -20,7 +20,8 @@ const (
 	invocation  = time.Minute      // time limit of one batch
 	visibility  = 6 * invocation   // visibility timeout, as deployed
 	tickEvery   = time.Minute      // as deployed
-	reviewEvery = 15 * time.Minute // as deployed for reviews and dead letters; a deployment sweeps every 5 minutes
+	sweepEvery  = 5 * time.Minute  // as deployed
+	reviewEvery = 15 * time.Minute // as deployed: reviews, and reconciliation of dead letters
 )
 
 // The number of workers, each with one batch at a time. A worker of slot or overflow has one token
@@ -73,6 +74,7 @@ func (p *process) work(ctx context.Context, workers *sync.WaitGroup) {
 	start(checkWork, p.checkCircuits)
 	start(jobWork, p.replay)
 	workers.Go(func() { every(ctx, tickEvery, p.tick) })
+	workers.Go(func() { every(ctx, sweepEvery, p.sweep) })
 	workers.Go(func() { every(ctx, reviewEvery, p.review) })
 }
 
@@ -167,7 +169,7 @@ func (p *process) tick(ctx context.Context) {
 	}
 }
 
-// review reviews the endpoints, reconciles the dead letters, and sweeps.
+// review reviews the endpoints, and reconciles the dead letters.
 func (p *process) review(ctx context.Context) {
 	if err := p.breaker.Review(ctx); err != nil {
 		p.log.ErrorContext(ctx, "breaker.review_failed", slog.Any(names.LogError, err))
@@ -175,6 +177,9 @@ func (p *process) review(ctx context.Context) {
 	if err := p.breaker.ReconcileDeadLetters(ctx); err != nil {
 		p.log.ErrorContext(ctx, "breaker.reconcile_failed", slog.Any(names.LogError, err))
 	}
+}
+
+func (p *process) sweep(ctx context.Context) {
 	if err := p.breaker.Sweep(ctx); err != nil {
 		p.log.ErrorContext(ctx, "breaker.sweep_failed", slog.Any(names.LogError, err))
 	}

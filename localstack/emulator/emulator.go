@@ -13,6 +13,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -35,14 +36,14 @@ const (
 
 // ParseKind returns the kind with the name; empty means MiniStack.
 func ParseKind(name string) (Kind, error) {
-	switch kind := Kind(name); kind {
-	case "":
+	known := []Kind{MiniStack, Moto, LocalStack, LocalStackPackage} // a LocalEmu runs already, see URLVariable
+	if name == "" {
 		return MiniStack, nil
-	case MiniStack, Moto, LocalStack, LocalStackPackage:
-		return kind, nil
-	case LocalEmu: // runs already, see URLVariable
 	}
-	return "", fmt.Errorf("EMULATOR is %q, not ministack or localstack", name)
+	if kind := Kind(name); slices.Contains(known, kind) {
+		return kind, nil
+	}
+	return "", fmt.Errorf("EMULATOR is %q, not one of %q", name, known)
 }
 
 // Region and Account are the region and the account of all resources in an

@@ -131,7 +131,7 @@ func (w *run) steps(ctx context.Context) error {
 }
 
 // step finds and removes one part, and saves the position. At the end of a pass, step
-// saves the begin of the next pass or stage.
+// saves the beginning of the next pass or stage.
 func (w *run) step(ctx context.Context) error {
 	part, err := w.Store.FindRecords(ctx, w.job.Tenant, w.job.Stage, w.job.Cursor)
 	if err != nil {

@@ -63,7 +63,7 @@ type Erasure struct {
 	Version   int64     // of the stored record; 0: no record
 
 	Stage     Stage
-	Cursor    string    // of the next step of the pass; empty at the begin of a pass
+	Cursor    string    // of the next step of the pass; empty at the beginning of a pass
 	Dirty     bool      // the pass found a record
 	Passes    int       // completed passes of walk and scan
 	NotBefore time.Time // begin of the next step

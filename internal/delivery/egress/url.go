@@ -37,7 +37,7 @@ func (p Policy) CheckURL(raw string) string {
 	case len(raw) > hook.MaxURL:
 		return fmt.Sprintf("must be at most %d bytes", hook.MaxURL)
 	case strings.ContainsFunc(raw, func(r rune) bool { return r < '!' || r > '~' }):
-		return "must hold visible ASCII characters only, an international host name in its xn-- form"
+		return "must have visible ASCII characters only; write an international host name in its xn-- form"
 	case strings.Contains(raw, `\`):
 		return "must not hold a backslash"
 	case strings.Contains(raw, "#"):

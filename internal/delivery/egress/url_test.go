@@ -25,7 +25,7 @@ const (
 	dot      = "must not end its host with a dot"
 	private  = "must name a host of the public internet"
 	badName  = "must have a valid host name"
-	ascii    = "must hold visible ASCII characters only, an international host name in its xn-- form"
+	ascii    = "must have visible ASCII characters only; write an international host name in its xn-- form"
 )
 
 func TestPolicy_CheckURL(t *testing.T) {

@@ -20,7 +20,7 @@ import (
 // doomed is the tenant that an operator erases.
 type doomed struct {
 	tenant hook.TenantID // empty: none
-	marked time.Time     // the begin of the erasure; zero: not begun
+	marked time.Time     // the beginning of the erasure; zero: not begun
 	ended  time.Time     // zero: not ended
 }
 

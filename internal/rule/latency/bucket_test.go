@@ -30,7 +30,7 @@ func TestBucket(t *testing.T) {
 		{name: "a duration shorter than the range is in the first", in: time.Millisecond - 1, want: 0},
 		{name: "the shortest of the range is in the first", in: time.Millisecond, want: 0},
 		{name: "the end of the first", in: 1_105_192 * time.Nanosecond, want: 0},
-		{name: "the begin of the second", in: 1_105_193 * time.Nanosecond, want: 1},
+		{name: "the beginning of the second", in: 1_105_193 * time.Nanosecond, want: 1},
 		{name: "the middle of the range, by logarithm, is between two halves", in: 244_948_974 * time.Nanosecond, want: 54},
 		{name: "and the next nanosecond behind it", in: 244_948_975 * time.Nanosecond, want: 55},
 		{name: "the longest of the range is in the last", in: time.Minute, want: 109},

@@ -22,13 +22,13 @@ type Coarse struct {
 // Add counts one duration.
 func (c *Coarse) Add(d time.Duration) { c.counts[Bucket(d)/coarseWidth]++ }
 
-// AddN counts n durations of a bucket, the inverse of Buckets. A bucket out of range
-// means the nearest bucket; n below 1 adds nothing.
+// AddN counts n durations in a bucket, so it restores what Buckets returned. A bucket out of
+// range means the nearest one; n below 1 adds nothing.
 func (c *Coarse) AddN(bucket, n int) {
 	c.counts[min(max(bucket, 0), CoarseCount-1)] += max(n, 0)
 }
 
-// Merge adds the counts of another histogram. The order of merges is irrelevant.
+// Merge adds the counts of another histogram. Merges in any order give the same result.
 func (c *Coarse) Merge(other Coarse) {
 	merge(c.counts[:], other.counts[:])
 }
@@ -45,5 +45,5 @@ func (c *Coarse) Percentile(p float64) time.Duration {
 	return middle(coarseWidth*bucket, coarseWidth*(bucket+1))
 }
 
-// Buckets returns the nonempty buckets in ascending order, with counts.
+// Buckets returns the buckets that are not empty, in ascending order, with their counts.
 func (c *Coarse) Buckets() iter.Seq2[int, int] { return nonempty(c.counts[:]) }
