@@ -11,7 +11,7 @@ export function EndpointStatus({ of: e }: { of: Pick<Endpoint, 'status' | 'reaso
   return (
     <>
       <Badge tone={tones[e.status] ?? 'calm'}>{text.endpoints.statuses[e.status] ?? e.status}</Badge>
-      {e.reason && <span className="soft small"> {e.reason}</span>}
+      {e.reason && <span className="soft small"> {text.endpoints.reasons[e.reason] ?? e.reason}</span>}
     </>
   )
 }
