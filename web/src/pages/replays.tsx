@@ -4,6 +4,7 @@ import { useState } from 'react'
 import { api, ask, type Schemas } from '../api/client'
 import { useTenant } from '../api/reads'
 import { count } from '../format'
+import { backOff } from '../poll'
 import { isPortal } from '../session'
 import { text } from '../text'
 import { Button, Id } from '../ui/controls'
@@ -25,12 +26,16 @@ type Progress = Schemas['ReplayProgress']
 // Jobs per page. Few, because each row makes a request of its own for the results of its job.
 const rows = 20
 
-/** A job with the results of its deliveries. It is read often while the job runs or deliveries are in progress. */
+/** A job with the results of its deliveries. It is read often while the job runs or deliveries are in progress, and less often while the API fails. */
 export function useReplay(tenant: string, replay: string) {
   return useQuery({
     queryKey: [tenant, 'replay', replay],
     queryFn: () => ask(api().GET('/v1/tenants/{tenant}/replays/{replay}', { params: { path: { tenant, replay } } })),
-    refetchInterval: ({ state: { data } }) => (!data || data.state === 'running' ? 2_000 : data.in_progress > 0 ? 5_000 : false),
+    refetchInterval: (query) => {
+      const { data, status } = query.state
+      if (!data || status === 'error') return backOff(query)
+      return data.state === 'running' ? 2_000 : data.in_progress > 0 ? 5_000 : false
+    },
     staleTime: 2_000,
   })
 }
