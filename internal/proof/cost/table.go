@@ -143,7 +143,7 @@ func (l *Ledger) transact(ctx context.Context, op string, cancelled bool, in *dy
 // apply counts a write, and remembers the item unless the write was refused. times is the factor of a
 // transaction, or 1.
 func (l *Ledger) apply(c change, refused bool, times float64) {
-	id := l.identity(c.key)
+	id, kind := l.identity(c.key), l.kind(c.key)
 	before := l.items[id]
 	units := RefusedUnits(before) * times
 	if !refused {
@@ -153,9 +153,8 @@ func (l *Ledger) apply(c change, refused bool, times float64) {
 		allBefore, outsideBefore := Stored(l.schema, before)
 		l.usage[StoredByte] += float64(all - allBefore)
 		l.usage[BackedByte] += float64(outside - outsideBefore)
+		l.sizes[kind] = max(l.sizes[kind], table.ItemSize(c.after))
 	}
-	kind := l.kind(c.key)
-	l.sizes[kind] = max(l.sizes[kind], table.ItemSize(c.after))
 	l.units["write "+kind] += units
 	l.usage[WriteUnit] += units
 }
