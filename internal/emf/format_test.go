@@ -28,7 +28,7 @@ func written(attrs []slog.Attr) []byte {
 	return b.Bytes()
 }
 
-// format is the EMF schema for a line.
+// format checks lines against the EMF schema and the further rules of the specification.
 type format struct{ schema *jsonschema.Schema }
 
 func newFormat(tb testing.TB) format {
@@ -63,11 +63,10 @@ type aws struct {
 	}
 }
 
-// metrics are the extracted values of a line, by name and dimensions.
+// metrics are the extracted values of a line, by name, dimensions and unit.
 type metrics map[string]float64
 
-// read checks a line against the schema and the further rules of the specification,
-// and returns the metrics of the line.
+// read checks a line and returns its metrics, of which there are none without a member _aws.
 func (f format) read(line []byte) (metrics, error) {
 	var root map[string]jsontext.Value
 	if err := json.Unmarshal(line, &root); err != nil { // duplicate names are an error
@@ -81,11 +80,11 @@ func (f format) read(line []byte) (metrics, error) {
 		return nil, fmt.Errorf("read line: %w", err)
 	}
 	if err := f.schema.Validate(document); err != nil {
-		return nil, fmt.Errorf("schema: %w", err)
+		return nil, fmt.Errorf("check against the schema: %w", err)
 	}
 	var meta aws
 	if err := json.Unmarshal(root["_aws"], &meta, json.RejectUnknownMembers(true)); err != nil {
-		return nil, fmt.Errorf("_aws: %w", err)
+		return nil, fmt.Errorf("read _aws: %w", err)
 	}
 	got := metrics{}
 	for _, d := range meta.CloudWatchMetrics {
@@ -113,7 +112,8 @@ func (f format) read(line []byte) (metrics, error) {
 	return got, nil
 }
 
-// identity returns the dimensions of a set with their values.
+// identity returns the dimensions of a set with their values, as text. Only dimensions with few values
+// are valid.
 func identity(root map[string]jsontext.Value, set []string) (string, error) {
 	if len(set) > 30 {
 		return "", fmt.Errorf("set of %d dimensions; want 30 at most", len(set))
@@ -121,9 +121,9 @@ func identity(root map[string]jsontext.Value, set []string) (string, error) {
 	by := ""
 	for _, name := range set {
 		switch name {
-		case names.MetricEnvironment, names.MetricOutcome, names.MetricNumber, names.MetricRegion:
+		case names.MetricEnvironment, names.MetricOutcome, names.MetricNumber, names.MetricRegion, names.MetricQueue:
 		default:
-			return "", fmt.Errorf("dimension %s is unbounded", name)
+			return "", fmt.Errorf("dimension %s is not one of those with few values", name)
 		}
 		var value string
 		if err := json.Unmarshal(root[name], &value); err != nil {
@@ -139,14 +139,17 @@ func identity(root map[string]jsontext.Value, set []string) (string, error) {
 
 func number(root map[string]jsontext.Value, name string) (float64, error) {
 	var value float64
-	if err := json.Unmarshal(root[name], &value); err != nil || math.Abs(value) > math.MaxInt64 {
-		return 0, fmt.Errorf("read metric %s = %s as a finite number: %w", name, root[name], err)
+	if err := json.Unmarshal(root[name], &value); err != nil {
+		return 0, fmt.Errorf("read metric %s = %s as a number: %w", name, root[name], err)
+	}
+	if math.Abs(value) > math.MaxInt64 {
+		return 0, fmt.Errorf("metric %s = %s is beyond 64 bits", name, root[name])
 	}
 	return value, nil
 }
 
-// TestFormat checks the check: invalid lines fail.
-func TestFormat(t *testing.T) {
+// TestFormat_refusesInvalidLines checks the checks of the other tests.
+func TestFormat_refusesInvalidLines(t *testing.T) {
 	t.Parallel()
 
 	const head = `{"environment":"prod","tenant":"acme","accepted":1,"_aws":{"Timestamp":1,"CloudWatchMetrics":[{"Namespace":"Surehook",`
@@ -154,12 +157,12 @@ func TestFormat(t *testing.T) {
 		name, line string
 		valid      bool
 	}{
-		{name: "a line", line: head + `"Dimensions":[["environment"]],"Metrics":[{"Name":"accepted","Unit":"Count"}]}]}}`, valid: true},
+		{name: "a valid line", line: head + `"Dimensions":[["environment"]],"Metrics":[{"Name":"accepted","Unit":"Count"}]}]}}`, valid: true},
 		{name: "an unknown unit", line: head + `"Dimensions":[["environment"]],"Metrics":[{"Name":"accepted","Unit":"ms"}]}]}}`, valid: false},
 		{name: "an unknown metric", line: head + `"Dimensions":[["environment"]],"Metrics":[{"Name":"dead","Unit":"Count"}]}]}}`, valid: false},
-		{name: "a metric of text", line: head + `"Dimensions":[["environment"]],"Metrics":[{"Name":"tenant","Unit":"Count"}]}]}}`, valid: false},
+		{name: "a text as a metric", line: head + `"Dimensions":[["environment"]],"Metrics":[{"Name":"tenant","Unit":"Count"}]}]}}`, valid: false},
 		{name: "an unknown dimension", line: head + `"Dimensions":[["outcome"]],"Metrics":[{"Name":"accepted","Unit":"Count"}]}]}}`, valid: false},
-		{name: "a dimension without bound", line: head + `"Dimensions":[["tenant"]],"Metrics":[{"Name":"accepted","Unit":"Count"}]}]}}`, valid: false},
+		{name: "a dimension with many values", line: head + `"Dimensions":[["tenant"]],"Metrics":[{"Name":"accepted","Unit":"Count"}]}]}}`, valid: false},
 		{name: "no dimensions", line: head + `"Dimensions":[],"Metrics":[{"Name":"accepted","Unit":"Count"}]}]}}`, valid: false},
 		{name: "no metrics", line: head + `"Dimensions":[["environment"]],"Metrics":[]}]}}`, valid: false},
 		{name: "a metric twice", line: head + `"Dimensions":[["environment"],["environment"]],"Metrics":[{"Name":"accepted","Unit":"Count"}]}]}}`, valid: false},

@@ -42,9 +42,9 @@ func Gauge(name string, n int) Metric {
 // maxValues is the EMF limit of values per metric and line.
 const maxValues = 100
 
-// Milliseconds returns a metric of the durations in whole milliseconds, at most the
-// first 100. Without durations, Milliseconds returns the zero Metric. A negative
-// duration, from clocks of two machines, counts as 0.
+// Milliseconds returns a metric of the durations, rounded down to whole milliseconds. It keeps the
+// first 100 durations. Without durations, it returns the zero Metric. A negative duration, which
+// the clocks of two machines can give, counts as 0.
 func Milliseconds(name string, ds ...time.Duration) Metric {
 	if len(ds) == 0 {
 		return Metric{}
@@ -56,10 +56,10 @@ func Milliseconds(name string, ds ...time.Duration) Metric {
 	return m
 }
 
-// By returns the metric with additional dimensions. CloudWatch then records the
-// metric once for the environment alone, and once for the environment with each
-// dimension. Dimensions are not combined with each other. All metrics of a line
-// share one value per dimension.
+// By returns the metric with the dimensions ds, in place of those of an earlier call. CloudWatch
+// then records the metric once for the environment alone, and once for the environment with each
+// dimension. Dimensions are not combined with each other. All metrics of a line share one value per
+// dimension.
 func (m Metric) By(ds ...Dimension) Metric {
 	m.by = ds
 	return m
@@ -80,8 +80,8 @@ func Number(n int) Dimension {
 // Queue returns the dimension for the name of a queue.
 func Queue(name string) Dimension { return Dimension{names.MetricQueue, name} }
 
-// Region returns the dimension for the region of a sender. For the own region, which is
-// empty, Region returns the zero Dimension.
+// Region returns the dimension for the region of a sender. For the deployment's own region, an empty
+// name, Region returns the zero Dimension.
 func Region(name string) Dimension {
 	if name == "" {
 		return Dimension{}
@@ -89,7 +89,7 @@ func Region(name string) Dimension {
 	return Dimension{names.MetricRegion, name}
 }
 
-// attr returns the member of the line with the values.
+// attr returns the field of the line with the values: a number, or an array of several.
 func (m Metric) attr() slog.Attr {
 	if len(m.values) == 1 {
 		return slog.Int64(m.name, m.values[0])

@@ -79,6 +79,9 @@ func TestSet_Append(t *testing.T) {
 		{name: "by region", line: []slog.Attr{slog.String(names.LogRegion, "us-east-1")}, ms: []emf.Metric{emf.Count("n", 1).By(emf.Region("us-east-1"))}, want: metrics{
 			"n environment=prod Count": 1, "n environment=prod region=us-east-1 Count": 1,
 		}},
+		{name: "by queue", line: nil, ms: []emf.Metric{emf.Count("n", 1).By(emf.Queue("prod-retry"))}, want: metrics{
+			"n environment=prod Count": 1, "n environment=prod queue=prod-retry Count": 1,
+		}},
 		{name: "by the own region", line: []slog.Attr{slog.String(names.LogRegion, "")}, ms: []emf.Metric{emf.Count("n", 1).By(emf.Region(""))}, want: metrics{"n environment=prod Count": 1}},
 		{name: "by no dimensions", line: nil, ms: []emf.Metric{emf.Count("attempts", 1).By(emf.Dimension{}).By()}, want: metrics{"attempts environment=prod Count": 1}},
 		{name: "by the zero dimension", line: nil, ms: []emf.Metric{emf.Count("attempts", 1).By(emf.Dimension{})}, want: metrics{"attempts environment=prod Count": 1}},

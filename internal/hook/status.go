@@ -8,7 +8,7 @@ import (
 // MaxStatuses limits the entries of each list of statuses of an endpoint.
 const MaxStatuses = 20
 
-// The statuses of the lists of an endpoint.
+// The statuses that the lists of an endpoint may name.
 const (
 	minListedStatus = 400
 	maxListedStatus = 599
@@ -29,7 +29,8 @@ func (e *Endpoint) ResultOf(o *Outcome) Result {
 	return o.Class.result()
 }
 
-// validateStatuses checks both lists: 400 to 599, except 410 and 429, no status twice.
+// validateStatuses checks both lists: 400 to 599, except 410 and 429, and no status twice, in one
+// list or in both.
 func validateStatuses(e Endpoint) []FieldError {
 	var errs Fields
 	validateStatusList(&errs, "retry_on", e.RetryOn)

@@ -51,18 +51,18 @@ func TestValidateEndpoint_statuses(t *testing.T) {
 		retryOn, giveUp []int
 		want            []hook.FieldError
 	}{
-		{name: "none", retryOn: nil, giveUp: nil, want: nil},
-		{name: "both ends", retryOn: []int{400, 599}, giveUp: []int{401, 598}, want: nil},
+		{name: "no statuses", retryOn: nil, giveUp: nil, want: nil},
+		{name: "the lowest and the highest status", retryOn: []int{400, 599}, giveUp: []int{401, 598}, want: nil},
 		{name: "as many as allowed", retryOn: numbers(430, 20), giveUp: numbers(500, 20), want: nil},
-		{name: "one too many", retryOn: numbers(430, 21), giveUp: nil, want: []hook.FieldError{{Field: "retry_on", Message: "must have at most 20 statuses"}}},
-		{name: "outside", retryOn: []int{399}, giveUp: []int{404, 600}, want: []hook.FieldError{
+		{name: "one status too many", retryOn: numbers(430, 21), giveUp: nil, want: []hook.FieldError{{Field: "retry_on", Message: "must have at most 20 statuses"}}},
+		{name: "below 400 and above 599", retryOn: []int{399}, giveUp: []int{404, 600}, want: []hook.FieldError{
 			{Field: "retry_on[0]", Message: "must be 400 to 599"}, {Field: "give_up_on[1]", Message: "must be 400 to 599"},
 		}},
-		{name: "gone and throttled", retryOn: []int{410}, giveUp: []int{429}, want: []hook.FieldError{
+		{name: "410 and 429", retryOn: []int{410}, giveUp: []int{429}, want: []hook.FieldError{
 			{Field: "retry_on[0]", Message: own}, {Field: "give_up_on[0]", Message: own},
 		}},
-		{name: "twice", retryOn: []int{404, 404}, giveUp: nil, want: []hook.FieldError{{Field: "retry_on[1]", Message: "is named twice"}}},
-		{name: "in both", retryOn: []int{404}, giveUp: []int{500, 404}, want: []hook.FieldError{{Field: "give_up_on[1]", Message: "is also in retry_on"}}},
+		{name: "a status twice in one list", retryOn: []int{404, 404}, giveUp: nil, want: []hook.FieldError{{Field: "retry_on[1]", Message: "is named twice"}}},
+		{name: "a status in both lists", retryOn: []int{404}, giveUp: []int{500, 404}, want: []hook.FieldError{{Field: "give_up_on[1]", Message: "is also in retry_on"}}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -23,7 +23,7 @@ func TestAccess_restrictions(t *testing.T) {
 		if r.Public {
 			continue
 		}
-		path := strings.NewReplacer("{", "", "}", "", "{tenant}", "acme").Replace(r.Path)
+		path := strings.NewReplacer("{tenant}", "acme", "{", "", "}", "").Replace(r.Path)
 		call := func(restriction hook.Restriction, from string) *httptest.ResponseRecorder {
 			p := admin
 			p.Restriction = restriction

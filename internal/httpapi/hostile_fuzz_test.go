@@ -2,9 +2,11 @@ package httpapi_test
 
 import (
 	"encoding/json"
+	"errors"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"slices"
 	"strings"
 	"testing"
 
@@ -22,7 +24,7 @@ func (b *bundle) try(tb testing.TB, p hook.Principal, method, target, body strin
 }
 
 // FuzzBatchBody checks that no body breaks the handler, and that the response has one result per
-// event: 202 if and only if all of them were accepted.
+// event, with status 202 if and only if all of them were accepted.
 func FuzzBatchBody(f *testing.F) {
 	const one = `{"event_type":"a","payload":1}`
 	for _, seed := range []string{
@@ -49,8 +51,14 @@ func FuzzBatchBody(f *testing.F) {
 				ID string `json:"id"`
 			} `json:"data"`
 		}
-		if err := json.Unmarshal(w.Body.Bytes(), &answer); err != nil || len(answer.Data) == 0 || len(answer.Data) > hook.MaxBatchEvents {
-			t.Fatalf("POST %q = %s, %v; want 1 to 100 results", body, w.Body, err)
+		var posted struct {
+			Events []json.RawMessage `json:"events"`
+		}
+		if err := errors.Join(json.Unmarshal(w.Body.Bytes(), &answer), json.Unmarshal([]byte(body), &posted)); err != nil {
+			t.Fatalf("POST %q = %s: %v", body, w.Body, err)
+		}
+		if n := len(answer.Data); n != len(posted.Events) || n == 0 || n > hook.MaxBatchEvents {
+			t.Fatalf("POST %q = %d results for %d events; want one each, 1 to %d", body, n, len(posted.Events), hook.MaxBatchEvents)
 		}
 		accepted := 0
 		for _, result := range answer.Data {
@@ -69,8 +77,8 @@ func FuzzBatchBody(f *testing.F) {
 	})
 }
 
-// FuzzPatchBody checks that a change is applied as a whole or not at all, never changes constant
-// fields, and results in an endpoint that could also be created.
+// FuzzPatchBody checks that a change is applied as a whole or not at all, never changes the fields
+// that a caller cannot set, and results in an endpoint that could also be created.
 func FuzzPatchBody(f *testing.F) {
 	for _, seed := range []string{
 		`{}`, `{"url":"https://other.example.com/"}`, `{"url":"https://169.254.169.254/"}`, `{"uid":"erp"}`, `{"uid":"crm"}`, `{"status":"disabled"}`,
@@ -153,14 +161,15 @@ func FuzzSmallBody(f *testing.F) {
 		}
 		for _, k := range keys {
 			_, noTenant := hook.ParseTenantID(string(k.Tenant))
-			if noTenant != nil && k.Tenant != hook.AllTenants || len(k.Scopes) == 0 || len(k.Scopes) > len(hook.Scopes()) || k.Name == "" {
+			noScope := func(s hook.Scope) bool { return !slices.Contains(hook.Scopes(), s) }
+			if noTenant != nil && k.Tenant != hook.AllTenants || len(k.Scopes) == 0 || len(k.Scopes) > len(hook.Scopes()) || slices.ContainsFunc(k.Scopes, noScope) || k.Name == "" {
 				t.Errorf("POST %q made the key %+v", body, k)
 			}
 		}
 	})
 }
 
-// FuzzReplayBody sends a body to the routes of Replay. No body breaks a handler,
+// FuzzReplayBody sends a body to the routes that replay, discard or cancel. No body breaks a handler,
 // and jobs are created only with a valid filter and rate.
 func FuzzReplayBody(f *testing.F) {
 	for _, seed := range []string{
@@ -204,8 +213,8 @@ func FuzzReplayBody(f *testing.F) {
 	})
 }
 
-// FuzzQuery sends the same query to every list. A page must not be larger than the maximum, and
-// no list may accept the cursor of another one.
+// FuzzQuery sends the same query to several lists. No query breaks a handler, a page is not larger
+// than its limit, and no list accepts a malformed query or an invented cursor.
 func FuzzQuery(f *testing.F) {
 	for _, seed := range []string{
 		"", "limit=1", "limit=101", "limit=-0", "limit=%31", "limit=1&limit=2", "cursor=", "cursor=AAAA", "cursor=%00", "state=dead", "state=DEAD",
@@ -235,7 +244,7 @@ func FuzzQuery(f *testing.F) {
 				Data []any `json:"data"`
 			}
 			if err := json.Unmarshal(w.Body.Bytes(), &list); err != nil || malformed != nil || values.Get("cursor") != "" || values.Get("limit") == "1" && len(list.Data) > 1 {
-				t.Errorf("GET %s?%q = %s, %v; want no such list", path, query, w.Body, err)
+				t.Errorf("GET %s?%q = %s, %v; want a refusal, or at most one entry with limit 1", path, query, w.Body, err)
 			}
 		}
 	})

@@ -9,7 +9,7 @@ import (
 	"surehook.example/surehook/internal/proof/porttest"
 )
 
-// fairQueue is a fair queue, from which next receives the messages.
+// fairQueue is a fair queue whose received messages stay hidden for an hour.
 type fairQueue struct {
 	*memory.Queue
 
@@ -26,7 +26,7 @@ func newFairQueue(t *testing.T) *fairQueue {
 	return q
 }
 
-// next receives n messages of the endpoint's group. The messages stay in flight.
+// next receives n messages, which must be of the endpoint. The messages stay in flight.
 func (q *fairQueue) next(want hook.EndpointID, n int) (received []memory.Message) {
 	q.t.Helper()
 
@@ -54,13 +54,13 @@ func TestQueue_Receive_FairQueueCountsProcessingTime(t *testing.T) {
 		q.Delete(m.ID)
 	}
 	send(t, q.Queue, tokensOf("ep_quiet", 2), 0)
-	q.next("ep_quiet", 1) // 20 s of ep_slow, and nothing of ep_quiet
+	q.next("ep_quiet", 1) // of 20 s of processing, none is of ep_quiet
 	q.pass(time.Second)
-	q.next("ep_quiet", 1) // 1 s of 21 s
+	q.next("ep_quiet", 1) // of 21 s, 1 s is of ep_quiet: less than a tenth
 	q.next("ep_slow", 8)
 }
 
-// Of two noisy groups the one with the fewest messages in flight comes first.
+// Of two noisy groups, the one with fewer messages in flight comes first.
 func TestQueue_Receive_FairQueueBalancesNoisyGroups(t *testing.T) {
 	t.Parallel()
 
@@ -71,7 +71,7 @@ func TestQueue_Receive_FairQueueBalancesNoisyGroups(t *testing.T) {
 	q.next("ep_first", 1) // no time has passed: the order of Send
 	q.pass(time.Second)
 	q.next("ep_slow", 1)
-	q.pass(time.Minute) // both are noisy now: 4 in flight and 1
+	q.pass(time.Minute) // both are noisy: ep_first with 4 in flight, ep_slow with 1
 	q.next("ep_slow", 3)
 }
 

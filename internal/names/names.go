@@ -10,17 +10,17 @@ const (
 	EnvKey                   = "SUREHOOK_KMS_KEY_ARN"             // KMS key for the encryption of endpoint secrets
 	EnvLiveQueue             = "SUREHOOK_LIVE_QUEUE_URL"          // lane of first attempts
 	EnvEventsQueue           = "SUREHOOK_EVENTS_QUEUE_URL"        // events of backends and of EventBridge
-	EnvRejectsQueue          = "SUREHOOK_REJECTS_QUEUE_URL"       // wrong messages of the events queue
-	EnvTenantPath            = "SUREHOOK_TENANT_PATH"             // of the tenant in an event of EventBridge, names with dots between
+	EnvRejectsQueue          = "SUREHOOK_REJECTS_QUEUE_URL"       // rejects of the events queue
+	EnvTenantPath            = "SUREHOOK_TENANT_PATH"             // path of the tenant in an event of EventBridge, names separated by dots
 	EnvRetryQueue            = "SUREHOOK_RETRY_QUEUE_URL"         // lane of later attempts
 	EnvRetryQueueARN         = "SUREHOOK_RETRY_QUEUE_ARN"         // lane of later attempts, as a schedule's target
 	EnvSlotQueue             = "SUREHOOK_SLOT_QUEUE_URL"          // lane of single tokens: the reserve of in-flight slots
 	EnvOverflowQueue         = "SUREHOOK_OVERFLOW_QUEUE_URL"      // lane of single tokens: the other in-flight slots
 	EnvCoalesceQueue         = "SUREHOOK_COALESCE_QUEUE_URL"      // lane of endpoints that get the events of a window together
-	EnvTenantPlaces          = "SUREHOOK_TENANT_PLACES"           // functions of the lane slot at work for one tenant at most, 1 or more
+	EnvTenantPlaces          = "SUREHOOK_TENANT_PLACES"           // places of each tenant in the lane slot, 1 or more
 	EnvDeadLettersQueue      = "SUREHOOK_DEAD_LETTERS_URL"        // queue of dead letters
 	EnvCircuitsQueue         = "SUREHOOK_CIRCUITS_QUEUE_URL"      // queue of circuit checks
-	EnvUndeliverable         = "SUREHOOK_UNDELIVERABLE_URL"       // dead-letter queue of Surehook's own queues, but the retry lane
+	EnvUndeliverable         = "SUREHOOK_UNDELIVERABLE_URL"       // dead-letter queue of Surehook's own queues, except the retry lane
 	EnvUndeliverableRetry    = "SUREHOOK_UNDELIVERABLE_RETRY_URL" // dead-letter queue of the retry lane and of schedules
 	EnvUndeliverableRetryARN = "SUREHOOK_UNDELIVERABLE_RETRY_ARN" // ARN of the same queue
 	EnvScheduleGroup         = "SUREHOOK_SCHEDULE_GROUP"          // EventBridge Scheduler group of retry schedules
@@ -31,31 +31,31 @@ const (
 	EnvEgressHost            = "SUREHOOK_EGRESS_HOST"             // one more host at private addresses, for the local stack in containers only
 	EnvAPIHosts              = "SUREHOOK_API_HOSTS"               // hosts of Surehook's API, separated by commas
 	EnvReplayQueue           = "SUREHOOK_REPLAY_QUEUE_URL"        // lane of replayed deliveries
-	EnvReplayJobsQueue       = "SUREHOOK_REPLAY_JOBS_URL"         // queue of replay jobs with a due page
+	EnvReplayJobsQueue       = "SUREHOOK_REPLAY_JOBS_URL"         // queue of the messages that continue replay jobs
 	EnvTopic                 = "SUREHOOK_TOPIC_ARN"               // SNS topic of operational events and alarms
 	EnvTraces                = "SUREHOOK_TRACES"                  // TracesXRay, or the URL of an OTLP endpoint
-	EnvValidation            = "SUREHOOK_VALIDATION"              // of events: off, warn or reject
-	EnvEndpointsPerHost      = "SUREHOOK_ENDPOINTS_PER_HOST"      // endpoints of a tenant with one host at most; unset for no limit
+	EnvValidation            = "SUREHOOK_VALIDATION"              // what happens to events that do not fit their event type: ValidationOff, ValidationWarn or ValidationReject
+	EnvEndpointsPerHost      = "SUREHOOK_ENDPOINTS_PER_HOST"      // most endpoints of a tenant with the same host; unset for no limit
 	EnvOwnership             = "SUREHOOK_OWNERSHIP"               // OwnershipChallenge; unset for endpoints without proof
 	EnvPortalName            = "SUREHOOK_PORTAL_NAME"             // title of the portal; unset for Surehook's
 	EnvPortalAccent          = "SUREHOOK_PORTAL_ACCENT"           // color of the portal, "#" and six hexadecimal digits; unset for Surehook's
 	EnvPortalLogo            = "SUREHOOK_PORTAL_LOGO"             // logo of the portal, an https URL or a data URL; unset for Surehook's
 	EnvPortalEmbedders       = "SUREHOOK_PORTAL_EMBEDDERS"        // origins that may embed the portal, separated by commas; unset for none
-	EnvOIDCIssuer            = "SUREHOOK_OIDC_ISSUER"             // issuer of people's tokens; unset for API keys alone, and then without the next five
+	EnvOIDCIssuer            = "SUREHOOK_OIDC_ISSUER"             // issuer of people's tokens; unset for API keys alone, and then the next five are unset, too
 	EnvOIDCClientID          = "SUREHOOK_OIDC_CLIENT_ID"          // audience of people's tokens
 	EnvOIDCRoles             = "SUREHOOK_OIDC_ROLES"              // groups by role, as ParseRoles reads them
-	EnvOIDCClaim             = "SUREHOOK_OIDC_CLAIM"              // of the groups in a token; unset for DefaultClaim
-	EnvOIDCScopes            = "SUREHOOK_OIDC_SCOPES"             // that the console asks for, separated by spaces; unset for DefaultScopes
-	EnvOIDCOrigins           = "SUREHOOK_OIDC_ORIGINS"            // of the issuer's token endpoint, if other than the issuer's, separated by commas
+	EnvOIDCClaim             = "SUREHOOK_OIDC_CLAIM"              // claim with the groups of a token; unset for DefaultClaim
+	EnvOIDCScopes            = "SUREHOOK_OIDC_SCOPES"             // scopes that the console asks for, separated by spaces; unset for DefaultScopes
+	EnvOIDCOrigins           = "SUREHOOK_OIDC_ORIGINS"            // origins of the issuer's token endpoint, if other than the issuer's, separated by commas
 	EnvSenderRegions         = "SUREHOOK_SENDER_REGIONS"          // other regions with a sender, separated by commas; unset for none
 	EnvFixedAddresses        = "SUREHOOK_FIXED_ADDRESSES"         // addresses of the sender with fixed addresses, separated by commas; unset for none
-	EnvEnvelope              = "SUREHOOK_ENVELOPE"                // of a new endpoint that names none: EnvelopeStandard or EnvelopeRaw
+	EnvEnvelope              = "SUREHOOK_ENVELOPE"                // envelope of a new endpoint that names none: EnvelopeStandard or EnvelopeRaw
 	EnvSignatureProfiles     = "SUREHOOK_SIGNATURE_PROFILES"      // JSON of the deployment's own profiles, by name; unset for none
 	EnvSignatures            = "SUREHOOK_SIGNATURES"              // profiles of a new endpoint that names none, separated by commas; unset for standard
-	EnvPublicURL             = "SUREHOOK_PUBLIC_URL"              // of the API, for thin envelopes; unset without a domain
+	EnvPublicURL             = "SUREHOOK_PUBLIC_URL"              // URL of the API, for thin envelopes; unset without a domain
 	EnvDestinations          = "SUREHOOK_DESTINATIONS"            // path of the roles of destinations in AWS; unset for none
-	EnvAccount               = "SUREHOOK_ACCOUNT"                 // id of the own account, with EnvDestinations
-	EnvPrincipal             = "SUREHOOK_PRINCIPAL"               // ARN of the role that assumes the roles, with EnvDestinations
+	EnvAccount               = "SUREHOOK_ACCOUNT"                 // id of the deployment's account, with EnvDestinations
+	EnvPrincipal             = "SUREHOOK_PRINCIPAL"               // ARN of the role that assumes the roles of destinations, with EnvDestinations
 	EnvEnvironment           = "SUREHOOK_ENVIRONMENT"             // prefix of the stack, a dimension of every metric
 	EnvRuntimeAPI            = "AWS_LAMBDA_RUNTIME_API"           // host:port of the Lambda runtime API, set by Lambda
 	EnvGarbage               = "GOGC"                             // CollectAt, read by the Go runtime
@@ -105,14 +105,16 @@ const (
 	SortKey      = "sk"
 	ExpiresAt    = "expires_at" // TTL attribute, epoch seconds
 
-	IndexByEndpoint    = "by_endpoint"
-	ByEndpointHash     = PartitionKey
-	ByEndpointRange    = "endpoint_sk" // <state>#<created at>#<event>#<generation>
-	IndexByState       = "by_state"
-	ByStateHash        = "state_pk"
-	ByStateRange       = "state_sk"
-	SecretAdminKeyJSON = "key" // JSON field of the admin key's secret: the key without the prefix
+	IndexByEndpoint = "by_endpoint"
+	ByEndpointHash  = PartitionKey
+	ByEndpointRange = "endpoint_sk" // <state>#<created at>#<event>#<generation>
+	IndexByState    = "by_state"
+	ByStateHash     = "state_pk"
+	ByStateRange    = "state_sk"
 )
+
+// SecretAdminKeyJSON is the JSON field of the admin key's secret: the key without the prefix.
+const SecretAdminKeyJSON = "key"
 
 // Authorizer context keys: results of the authorize function for the functions behind the API.
 const (
@@ -133,8 +135,8 @@ const (
 	MetricEnvironment  = "environment" // dimension of every metric: the prefix of the stack
 	MetricOutcome      = LogOutcome    // second dimension of MetricAttempts: a class of attempts
 	MetricNumber       = "number"      // second dimension of MetricAttempts: "1" to "21", as text
-	MetricAccepted     = "accepted"    // events; of the stack's own namespace, counted from lines by a filter
-	MetricWarned       = "warned"      // accepted events that do not fit their event type; as MetricAccepted
+	MetricAccepted     = "accepted"    // events; counted from log lines by a filter, in the namespace of the stack
+	MetricWarned       = "warned"      // accepted events that do not fit their event type; counted like MetricAccepted
 	MetricAttempts     = "attempts"    // requests
 	MetricAttemptTime  = LogDuration   // of one attempt
 	MetricDelivered    = "delivered"   // deliveries
@@ -149,15 +151,15 @@ const (
 	MetricPutBack      = "messages_put_back"     // messages that failed and return to their queue
 	MetricReceives     = "put_back_receives"     // receives of one message put back
 	MetricSentOn       = "messages_circling"     // tokens, circuit checks and job messages sent on hook.MaxHops times or more
-	MetricUnreadable   = "span_lines_unreadable" // log lines without a span by a fault
+	MetricUnreadable   = "span_lines_unreadable" // log lines from which no span could be made
 	MetricUnread       = "records_unreadable"    // records that a list or a batch left out, because a later build wrote them
 	MetricUnnotified   = "notifications_failed"
 	MetricRegion       = LogRegion             // second dimension of MetricFallbacks and MetricAnswersLost: the region of a sender
-	MetricFallbacks    = "sender_fallbacks"    // attempts from the own region, because the sender of the endpoint's region did not run
+	MetricFallbacks    = "sender_fallbacks"    // attempts from the deployment's region, because the sender of the endpoint's region did not run
 	MetricAnswersLost  = "sender_answers_lost" // attempts of senders without an answer; the endpoint may have received the request
-	MetricRejected     = "events_rejected"     // wrong messages of the events queue
-	MetricEventWait    = "event_wait_ms"       // since the first message, of an event that waits for a limit of its tenant
-	MetricSwept        = LogSwept              // deliveries with a new token in place of a lost token
+	MetricRejected     = "events_rejected"     // messages that became rejects
+	MetricEventWait    = "event_wait_ms"       // time since the first message of an event that waits for a limit of its tenant
+	MetricSwept        = LogSwept              // deliveries that got a new token in place of a lost one
 )
 
 // The messages of the lines of an event: its acceptance, each of its attempts, and each
@@ -173,7 +175,7 @@ const (
 const (
 	LogTenant        = "tenant"
 	LogEvent         = "event_id"
-	LogTrace         = "trace_id" // of a trace given by the caller: a begun trace has the UUID of the event
+	LogTrace         = "trace_id" // only of a trace given by the caller: a trace that Surehook begins has the UUID of the event
 	LogEventType     = "event_type"
 	LogEndpoint      = "endpoint_id"
 	LogDelivery      = "delivery_id"
@@ -186,7 +188,7 @@ const (
 	LogReason        = "reason"
 	LogNext          = "next_attempt_at"
 	LogDeliveries    = "deliveries"
-	LogWarnings      = "warnings"  // of an event that does not fit its event type, where given; their number
+	LogWarnings      = "warnings"  // number of warnings about an event that does not fit its event type
 	LogDuplicate     = "duplicate" // only of a repeated post
 	LogError         = "error"
 	LogCode          = "code" // of a refusal
@@ -226,7 +228,7 @@ const (
 	LogVisibleFirst  = "visible_first" // tokens of the lanes of first attempts
 	LogLate          = "late"          // the lanes of later attempts are late, or those of first attempts
 	LogBegun         = "begun"         // deliveries of accepted events and of replays
-	LogRecorded      = "recorded"      // deliveries still queued, with a new record
+	LogRecorded      = "recorded"      // deliveries that were still queued and got a record
 	LogOverdue       = "overdue"
 	LogSwept         = "deliveries_swept"
 	LogRecord        = "record"

@@ -33,8 +33,8 @@ func TestParseRoles(t *testing.T) {
 			t.Parallel()
 
 			got, err := names.ParseRoles(tt.text)
-			if tt.fault == "" && (err != nil || !reflect.DeepEqual(got, tt.want)) || tt.fault != "" && (err == nil || !strings.Contains(err.Error(), strings.TrimPrefix(tt.fault, "no "))) {
-				t.Errorf("ParseRoles(%q) = %v, %v; want %v %q", tt.text, got, err, tt.want, tt.fault)
+			if tt.fault == "" && (err != nil || !reflect.DeepEqual(got, tt.want)) || tt.fault != "" && (err == nil || !strings.Contains(err.Error(), tt.fault)) {
+				t.Errorf("ParseRoles(%q) = %v, %v; want %v, or an error with %q", tt.text, got, err, tt.want, tt.fault)
 			}
 		})
 	}
@@ -46,25 +46,27 @@ func TestSignIn_Faults(t *testing.T) {
 	tests := []struct {
 		name   string
 		change func(s *names.SignIn)
-		want   string // in the one fault; empty for none
+		want   string // part of the only fault; empty: no fault
 	}{
 		{name: "good settings", change: func(*names.SignIn) {}},
-		{name: "nothing", change: func(s *names.SignIn) { *s = names.SignIn{} }},
+		{name: "no settings at all", change: func(s *names.SignIn) { *s = names.SignIn{} }},
 		{name: "an issuer with a path", change: func(s *names.SignIn) { s.Issuer = "https://id.example.com/realms/a" }},
 		{name: "an issuer on loopback", change: func(s *names.SignIn) { s.Issuer = "http://localhost:3000" }},
-		{name: "http", change: func(s *names.SignIn) { s.Issuer = "http://id.example.com" }, want: "https URL"},
-		{name: "a host that begins like loopback", change: func(s *names.SignIn) { s.Issuer = "http://localhost.example.com" }, want: "https URL"},
+		{name: "an issuer without TLS", change: func(s *names.SignIn) { s.Issuer = "http://id.example.com" }, want: "https URL"},
+		{name: "an issuer whose host begins like loopback", change: func(s *names.SignIn) { s.Issuer = "http://localhost.example.com" }, want: "https URL"},
 		{name: "a user in the issuer", change: func(s *names.SignIn) { s.Issuer = "https://a@id.example.com" }, want: "https URL"},
-		{name: "a query", change: func(s *names.SignIn) { s.Issuer = "https://id.example.com?a" }, want: "https URL"},
-		{name: "a fragment", change: func(s *names.SignIn) { s.Issuer = "https://id.example.com#" }, want: "https URL"},
-		{name: "more of a policy", change: func(s *names.SignIn) { s.Issuer = "https://id.example.com;script-src *" }, want: "https URL"},
-		{name: "a wildcard", change: func(s *names.SignIn) { s.Issuer = "https://*.example.com" }, want: "https URL"},
+		{name: "a query in the issuer", change: func(s *names.SignIn) { s.Issuer = "https://id.example.com?a" }, want: "https URL"},
+		{name: "a fragment in the issuer", change: func(s *names.SignIn) { s.Issuer = "https://id.example.com#" }, want: "https URL"},
+		{name: "a directive of a content security policy in the issuer", change: func(s *names.SignIn) { s.Issuer = "https://id.example.com;script-src *" }, want: "https URL"},
+		{name: "a wildcard in the issuer", change: func(s *names.SignIn) { s.Issuer = "https://*.example.com" }, want: "https URL"},
 		{name: "no client id", change: func(s *names.SignIn) { s.ClientID = "" }, want: "client id"},
 		{name: "no roles", change: func(s *names.SignIn) { s.Roles = "" }, want: "the roles"},
 		{name: "scopes without openid", change: func(s *names.SignIn) { s.Scopes = "email openidx" }, want: "openid"},
 		{name: "an origin with a path", change: func(s *names.SignIn) { s.Origins = []string{"https://id.example.com/token"} }, want: "origins"},
-		{name: "every origin of a domain", change: func(s *names.SignIn) { s.Origins = []string{"https://*.example.com"} }, want: "origins"},
-		{name: "no issuer", change: func(s *names.SignIn) { s.Issuer = "" }, want: "without an issuer"},
+		{name: "an origin with a wildcard", change: func(s *names.SignIn) { s.Origins = []string{"https://*.example.com"} }, want: "origins"},
+		{name: "a claim that people choose themselves", change: func(s *names.SignIn) { s.Claim = "nickname" }, want: "choose the claim"},
+		{name: "a claim of groups", change: func(s *names.SignIn) { s.Claim = "cognito:groups" }},
+		{name: "settings without an issuer", change: func(s *names.SignIn) { s.Issuer = "" }, want: "without an issuer"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -74,7 +76,7 @@ func TestSignIn_Faults(t *testing.T) {
 			tt.change(&s)
 			got := s.Faults()
 			if tt.want == "" && len(got) > 0 || tt.want != "" && (len(got) != 1 || !strings.Contains(got[0].Error(), tt.want)) {
-				t.Errorf("Faults of %+v = %v; want %q", s, errors.Join(got...), tt.want)
+				t.Errorf("%+v.Faults() = %v; want %q", s, errors.Join(got...), tt.want)
 			}
 		})
 	}

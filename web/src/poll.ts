@@ -8,7 +8,7 @@ const latest = 60_000
  * The time to the next reading of a page that shows changing data. The time doubles while
  * the data stays the same or the API fails, and starts again with each change.
  */
-export function backOff(query: Query): number {
+export function backOff(query: Pick<Query, 'state' | 'queryHash'>): number {
   const state = query.state
   const changed = lastChange.get(query.queryHash)
   if (!changed || changed.data !== state.data) {

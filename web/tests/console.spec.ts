@@ -94,6 +94,7 @@ test('an endpoint is created, changed, paused, tested, rotated and deleted', asy
 
   await page.getByRole('button', { name: 'Pause' }).click()
   await expect(page.getByText('Paused', { exact: true })).toBeVisible()
+  await expect(page.getByText('By hand', { exact: true })).toBeVisible()
   await page.getByRole('button', { name: 'Undo' }).click()
   await expect(page.getByText('Active', { exact: true })).toBeVisible()
 

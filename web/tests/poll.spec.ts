@@ -72,3 +72,18 @@ test('a page whose first reading fails asks again soon, and backs off while the 
   await clock.pass(70)
   await expect(page.getByRole('heading', { name: 'Queues' })).toBeVisible()
 })
+
+test('a replay whose reading fails is asked for less and less often', async ({ page, backend, tenant }) => {
+  await page.clock.install()
+  await signIn(page, backend, `/t/${tenant}/replays`)
+  const clock = new Clock(page)
+  const asked: number[] = []
+  const id = 'rpl_01jb2z8v9kfq6t3m5n7p9r1s2w'
+  page.on('request', (r) => {
+    if (r.url().endsWith(`/replays/${id}`) && r.resourceType() === 'fetch') asked.push(clock.second)
+  })
+  await page.goto(`${backend.address}/console/t/${tenant}/replays/${id}`)
+  await clock.pass(300)
+  expect(asked.length, String(asked)).toBeGreaterThan(2)
+  expect(asked.length, String(asked)).toBeLessThan(25) // 150 without backing off
+})

@@ -29,8 +29,8 @@ type Sender struct {
 // The duration of the outcome includes the way to the origin and back, because the attempt
 // occupies the caller for that time.
 //
-// An error wraps send.ErrNotSent if no request was made. After any other error, the endpoint may
-// have received the request.
+// An error wraps send.ErrNotSent only if no request was made. After any other error, the endpoint
+// may have received the request.
 func (s *Sender) Send(ctx context.Context, r send.Request) (hook.Outcome, error) {
 	start := s.Now()
 	prepared := s.Signer.Prepare(r)
@@ -44,8 +44,8 @@ func (s *Sender) Send(ctx context.Context, r send.Request) (hook.Outcome, error)
 	return outcome, nil
 }
 
-// Post makes the request in the region, or, for an empty region, from the fixed addresses. The
-// error is that of Send.
+// Post makes the prepared request in the region, or, for an empty region, from the fixed addresses.
+// Its errors are those of Send. The outcome has neither region nor duration.
 func (s *Sender) Post(ctx context.Context, region string, prepared send.Prepared) (hook.Outcome, error) {
 	message, err := encodeMessage(prepared, s.Signer.Policy.Own)
 	if err != nil {

@@ -10,8 +10,8 @@ import (
 	"surehook.example/surehook/internal/hook"
 )
 
-// TestEvent_AddedEndpoint sends an event from three months ago to an endpoint that is created
-// now, and to no other endpoint. The age of the delivery counts from now.
+// TestEvent_AddedEndpoint sends an event from two months ago to an endpoint that is created only
+// then, and to no other endpoint. The age of the delivery counts from the replay.
 func TestEvent_AddedEndpoint(t *testing.T) {
 	t.Parallel()
 
@@ -80,9 +80,8 @@ func TestEvent_AddedEndpoint_Refused(t *testing.T) {
 	}
 }
 
-// TestEvent_AddedEndpoint_KilledAtAnyEffect repeats the request after a crash and a repeated post
-// of the event. The endpoint gets one POST, or two if the token was sent before the crash, and
-// never the first generation.
+// TestEvent_AddedEndpoint_KilledAtAnyEffect repeats the request after a crash before or after each
+// effect. The endpoint gets one POST, of the second generation.
 func TestEvent_AddedEndpoint_KilledAtAnyEffect(t *testing.T) {
 	t.Parallel()
 
@@ -122,9 +121,9 @@ func TestEvent_AddedEndpoint_KilledAtAnyEffect(t *testing.T) {
 	}
 }
 
-// TestWork_AddsEndpoint checks a job that sends the events of its filter to an endpoint created
-// later: events of two endpoints, some for both, and events without a target, each once. The
-// worker is killed at every effect.
+// TestWork_AddsEndpoint runs a job that sends the events of its filter to an endpoint created
+// later: events of two endpoints, some for both, and events without a target. The endpoint gets
+// each event once, even if the worker is killed before or after any effect.
 func TestWork_AddsEndpoint(t *testing.T) {
 	t.Parallel()
 
@@ -199,8 +198,8 @@ func (s *addRace) AddTarget(ctx context.Context, e hook.Event, target hook.Targe
 	return s.Store.AddTarget(ctx, e, target)
 }
 
-// Two requests add the same endpoint, and the number of its shards changes between them. The
-// event then has the endpoint once, and every token sent is processed.
+// Two requests add the same endpoint, and the number of its shards changes between them.
+// Afterwards the event has the endpoint once, and every token can be processed.
 func TestEvent_AddedEndpoint_ShardedMeanwhile(t *testing.T) {
 	t.Parallel()
 

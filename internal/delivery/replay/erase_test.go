@@ -13,8 +13,8 @@ import (
 	"surehook.example/surehook/internal/proof/world"
 )
 
-// furnished stores one event with a delivery in each state, all with response bodies. The dead
-// delivery has a queued replay, and the delivered one has a delivered replay.
+// furnished stores one event with a delivery in each state. All but the queued ones have response
+// bodies. The dead delivery has a queued replay, and the delivered one has a delivered replay.
 func (w *bundle) furnished() (event hook.Event, ids []hook.DeliveryRef) {
 	w.T.Helper()
 
@@ -62,7 +62,8 @@ func (w *bundle) furnished() (event hook.Event, ids []hook.DeliveryRef) {
 	return event, ids
 }
 
-// wantErased checks that the payload and all bodies are gone, and that the states are right.
+// wantErased checks that the payload and all bodies are gone, and that unsettled deliveries are
+// cancelled.
 func (w *bundle) wantErased(event hook.Event, ids []hook.DeliveryRef) {
 	w.T.Helper()
 
@@ -147,7 +148,8 @@ func killErasure(t *testing.T, n int, after bool) (died bool) {
 	return died
 }
 
-// The client repeats the write of a delivery whose response was lost, and finds its own write.
+// The response to a write of the erasure is lost. The SDK repeats the request and meets its own
+// write, and the delivery still counts as cancelled by this call.
 func TestErase_CountsItsOwnWrite(t *testing.T) {
 	t.Parallel()
 
@@ -183,7 +185,7 @@ func TestErase(t *testing.T) {
 		t.Errorf("Erase() again = %+v, %v; want nothing cancelled, and the first time", again, err)
 	}
 
-	// Nothing is replayed without a payload.
+	// An erased event cannot be replayed.
 	for _, id := range ids {
 		if _, err := r.Delivery(w.Context(), "acme", id.DeliveryID, replay.Request{Force: true}); err == nil {
 			t.Errorf("Delivery(%s) = nil; want a refusal", id)
@@ -216,8 +218,8 @@ func (s *eraseRace) EraseEvent(ctx context.Context, e hook.Event) error {
 	return s.Store.EraseEvent(ctx, e)
 }
 
-// An endpoint is added to the event between the erasure's read and its first write, and
-// answers the first attempt with a body.
+// An endpoint is added to the event between the erasure's read and its first write, and answers
+// the first attempt with a body. The erasure removes that body, too.
 func TestErase_AnEndpointAddedMeanwhile(t *testing.T) {
 	t.Parallel()
 
@@ -254,7 +256,8 @@ func TestErase_AnEndpointAddedMeanwhile(t *testing.T) {
 	}
 }
 
-// The payload of an event is erased while a request adds an endpoint.
+// The payload of an event is erased while a request adds an endpoint. The request is refused, and
+// the event gets no target.
 func TestEvent_AddedEndpoint_ErasedMeanwhile(t *testing.T) {
 	t.Parallel()
 

@@ -14,19 +14,19 @@ type Skip string
 const (
 	SkipReplayed   Skip = "already_replayed" // a newer generation exists, perhaps still in progress
 	SkipInProgress Skip = "in_progress"      // the delivery has attempts left
-	SkipChanged    Skip = "changed"          // the delivery left the state of the filter
-	SkipExpires    Skip = "event_expires"    // the event ends too soon for another generation
+	SkipChanged    Skip = "changed"          // the delivery has left the state of the filter, or its record cannot be read
+	SkipExpires    Skip = "event_expires"    // the event expires too soon for another generation
 	SkipErased     Skip = "erased"           // the payload was erased
 	SkipGone       Skip = "gone"             // the delivery, its event or the added endpoint no longer exists
 	SkipLast       Skip = "last_generation"  // the delivery was replayed hook.MaxGeneration-1 times
-	SkipType       Skip = "other_type"       // the added endpoint: the filter does not name the type of the event
-	SkipTarget     Skip = "has_endpoint"     // the added endpoint: the event went to the endpoint before
+	SkipType       Skip = "other_type"       // only of a job that adds an endpoint: the filter does not name the type of the event
+	SkipTarget     Skip = "has_endpoint"     // only of a job that adds an endpoint: the endpoint is already a target of the event
 )
 
 // refuse ends the candidate without a replay.
 func (c *candidate) refuse(err error, why Skip) { c.refused, c.skip = err, why }
 
-// skipOf returns why d.Replay refused with err, in the order of the checks of Replay.
+// skipOf returns why d.Replay refused with err. It checks in the same order as Replay.
 func skipOf(d hook.Delivery, err error, now time.Time) Skip {
 	switch code := hook.CodeOf(err); {
 	case code == hook.CodeReplayed:
@@ -43,7 +43,8 @@ func skipOf(d hook.Delivery, err error, now time.Time) Skip {
 	return SkipChanged
 }
 
-// countSkipped adds the skipped deliveries of a page. Other copies of the job stay as they are.
+// countSkipped adds the skipped deliveries of a page. It replaces the map, so copies of the job keep
+// their counts.
 func (j *Job) countSkipped(skipped map[Skip]int) {
 	if len(skipped) == 0 {
 		return

@@ -26,7 +26,7 @@ func TestSender_Send_repeatsThePostWhereItIsRedirected(t *testing.T) {
 	t.Parallel()
 
 	for _, status := range []int{301, 302, 307, 308} {
-		for name, configure := range map[string]func(*httptest.Server){"HTTP/1.1": withTLS, "HTTP/1.1 beside h2": withHTTP2} {
+		for name, configure := range map[string]func(*httptest.Server){"HTTP/1.1": withTLS, "HTTP/1.1, although the server has HTTP/2": withHTTP2} {
 			t.Run(strconv.Itoa(status)+" over "+name, func(t *testing.T) {
 				t.Parallel()
 
@@ -67,7 +67,7 @@ func TestSender_Send_redirectsThatEndTheAttempt(t *testing.T) {
 	}{
 		{name: "303 asks for a GET", status: 303, location: "/new", class: hook.ClassRedirect, text: "The endpoint answered 303 See Other."},
 		{name: "300 offers a choice", status: 300, location: "/new", class: hook.ClassRedirect, text: "The endpoint answered 300 Multiple Choices."},
-		{name: "304 makes no sense", status: 304, location: "", class: hook.ClassRedirect, text: "The endpoint answered 304 Not Modified."},
+		{name: "304 is for a conditional GET", status: 304, location: "", class: hook.ClassRedirect, text: "The endpoint answered 304 Not Modified."},
 		{name: "a missing Location", status: 307, location: "", class: hook.ClassRedirect, text: "The endpoint redirected without a valid Location."},
 		{name: "an invalid Location", status: 302, location: "https://%zz/", class: hook.ClassRedirect, text: "The endpoint redirected without a valid Location."},
 		{name: "a loop", status: 308, location: "/", class: hook.ClassRedirect, text: "The endpoint redirected more than 3 times."},
@@ -159,7 +159,7 @@ func TestSender_Send_keepsTheEndpointsHeadersFromOtherHosts(t *testing.T) {
 	}
 }
 
-func TestSender_Send_namesTheHopThatDoesNotAnswer(t *testing.T) {
+func TestSender_Send_namesTheURLThatDoesNotAnswer(t *testing.T) {
 	t.Parallel()
 
 	mux := http.NewServeMux()

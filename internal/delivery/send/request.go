@@ -14,8 +14,8 @@ import (
 	"surehook.example/surehook/internal/rule/trace"
 )
 
-// maxHeaders is the number of headers set by Surehook for most endpoints: 5 always, the
-// trace parent, and 5 of the profile classic.
+// maxHeaders is enough for the headers that Surehook sets for most endpoints: 5 that every request
+// has, the trace parent, and 5 of the profile classic. More headers cost an allocation.
 const maxHeaders = 11
 
 // header returns the headers set by Surehook. All requests of an attempt carry the
@@ -71,8 +71,8 @@ func ownHeaders(r *Request) map[string]string {
 	return own
 }
 
-// withCustom returns the headers with the endpoint's own headers. Names reserved
-// for Surehook and HTTP are left out.
+// withCustom returns the headers with the endpoint's own headers, except those with a name that is
+// reserved for Surehook or HTTP. A header set by Surehook takes precedence.
 func withCustom(ours http.Header, own map[string]string) http.Header {
 	if len(own) == 0 {
 		return ours
@@ -89,8 +89,9 @@ func withCustom(ours http.Header, own map[string]string) http.Header {
 	return h
 }
 
-// Describe adds the headers of the request to the outcome of a failed attempt. The values of the
-// owner's headers and access tokens are masked.
+// Describe adds the headers of the request to the outcome of a failed attempt, except one that
+// Surehook blocked or for which it got no access token. The values of the owner's headers and of
+// the access token are masked.
 func (p *Prepared) Describe(o *hook.Outcome) {
 	if o.Class == hook.ClassDelivered || o.Class == hook.ClassBlocked || o.Class == hook.ClassToken {
 		return
@@ -116,7 +117,7 @@ type answer struct {
 	location *url.URL // redirect target; nil without a valid Location
 }
 
-// post makes one request and reads the response.
+// post makes one request and reads the response. It follows no redirect.
 func (s *Sender) post(ctx context.Context, via http.RoundTripper, to string, h http.Header, body []byte) answer {
 	traced, seen, release := watch(ctx, s.Now)
 	defer release()

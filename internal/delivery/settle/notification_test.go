@@ -15,9 +15,9 @@ import (
 	"surehook.example/surehook/internal/memory"
 )
 
-// topic counts notifications and may be broken.
+// topic is a notifier that counts its notifications.
 type topic struct {
-	err  error
+	err  error // returned by each Notify
 	sent int
 	then func() // called at each notification; may be nil
 }
@@ -64,7 +64,7 @@ func TestCompletion_CompleteWithoutTheNotification(t *testing.T) {
 }
 
 // The notification comes last, because a notifier that does not respond must not use up the time
-// of the settlement. After a fault of the settlement, the next call notifies.
+// of the settlement. After a call that fails before the notification, the next call sends it.
 func TestCompletion_CompleteNotifiesLast(t *testing.T) {
 	t.Parallel()
 

@@ -9,48 +9,45 @@ import (
 	"surehook.example/surehook/internal/rule/stats"
 )
 
-// DeliveryStore keeps the records of deliveries. Every read sees every write
+// DeliveryStore keeps the records of deliveries. Every read sees every write that was
 // acknowledged before the read began.
 type DeliveryStore interface {
 	// Delivery returns the record, or CodeNotFound.
 	Delivery(ctx context.Context, ref hook.DeliveryRef) (hook.Delivery, error)
-	// SaveDelivery writes d as version d.Version+1. A non-nil attempt is written
-	// in the same transaction. When the stored version is not d.Version,
-	// SaveDelivery writes nothing and returns CodeConflict; version 0 means "no
-	// record".
+	// SaveDelivery writes d as version d.Version+1. A non-nil attempt is written in the same
+	// transaction. If the stored version is not d.Version, SaveDelivery writes nothing and
+	// returns CodeConflict. Version 0 means that there is no record.
 	SaveDelivery(ctx context.Context, d hook.Delivery, attempt *hook.Attempt) error
 }
 
 // DeliveriesReader reads the records of several deliveries. Every read sees every
 // write acknowledged before the read began.
 type DeliveriesReader interface {
-	// DeliveriesByRef returns the existing records, in no particular order. The
-	// delivery of an unreadable record has the version 0 and its place alone; see
-	// hook.Delivery.Unreadable.
+	// DeliveriesByRef returns the existing records, in no particular order. For a record that
+	// this build cannot read, the delivery has only its key; see hook.Delivery.Unreadable.
 	DeliveriesByRef(ctx context.Context, refs []hook.DeliveryRef) ([]hook.Delivery, error)
 }
 
-// EventReader reads events with their deliveries. Every read sees every write
+// EventReader reads events with their deliveries. Every read sees every write that was
 // acknowledged before the read began.
 type EventReader interface {
-	// Event returns the event with the payload, or CodeNotFound.
+	// Event returns the event with its payload, or CodeNotFound. An erased event has no payload.
 	Event(ctx context.Context, id hook.EventID) (hook.Event, error)
-	// Deliveries returns the recorded deliveries of the event, as read from the store,
-	// in the order of endpoint and generation, with unreadable ones. The record of a
-	// replayed delivery names the next generation.
+	// Deliveries returns the recorded deliveries of the event, in the order of endpoint and
+	// generation, including unreadable ones. The record of a replayed delivery names the next
+	// generation.
 	Deliveries(ctx context.Context, e hook.Event) ([]hook.Delivery, error)
 }
 
-// EndpointReader reads endpoints. Every read sees every write acknowledged before
-// the read began.
+// EndpointReader reads endpoints. Every read sees every write that was acknowledged before the read
+// began.
 type EndpointReader interface {
-	// Endpoint returns the endpoint, or CodeNotFound when the tenant has no such
-	// endpoint.
+	// Endpoint returns the endpoint, or CodeNotFound if the tenant has no such endpoint.
 	Endpoint(ctx context.Context, tenant hook.TenantID, id hook.EndpointID) (hook.Endpoint, error)
 }
 
-// EndpointLister lists endpoints. Every read sees every write acknowledged before
-// the read began.
+// EndpointLister lists endpoints. Every read sees every write that was acknowledged before the read
+// began.
 type EndpointLister interface {
 	// Endpoints returns all endpoints of the tenant, in the order of their ids.
 	Endpoints(ctx context.Context, tenant hook.TenantID) ([]hook.Endpoint, error)
@@ -59,44 +56,43 @@ type EndpointLister interface {
 // EndpointStore reads and changes endpoints.
 type EndpointStore interface {
 	EndpointReader
-	// UpdateEndpoint writes e as version e.Version+1 and changes the tenant's
-	// version. The uid and the URL stay. When the stored version is not e.Version,
-	// UpdateEndpoint writes nothing and returns CodeConflict.
+	// UpdateEndpoint writes e as version e.Version+1 and changes the tenant's version. If the
+	// stored version, uid or URL is another, UpdateEndpoint writes nothing and returns
+	// CodeConflict.
 	UpdateEndpoint(ctx context.Context, e hook.Endpoint) error
 }
 
-// EndpointDisabler reads endpoints and disables endpoints for Surehook itself.
+// EndpointDisabler reads endpoints, and disables them when Surehook itself decides so.
 type EndpointDisabler interface {
 	EndpointReader
-	// DisableEndpoint is UpdateEndpoint of an endpoint store, and stores the record of
-	// the change in the same transaction.
+	// DisableEndpoint does the same as UpdateEndpoint of EndpointStore, and stores the audit
+	// record in the same transaction.
 	DisableEndpoint(ctx context.Context, e hook.Endpoint, r hook.AuditRecord) error
 }
 
 // OutcomeRecorder counts the settled deliveries of replay jobs.
 type OutcomeRecorder interface {
-	// RecordOutcome counts the settled delivery for the delivery's job. Repeated
-	// calls count the delivery once: as delivered before dead, and as dead before
-	// cancelled. A discarded delivery counts as cancelled. CodeInternal when the
-	// delivery has no job or is not settled.
+	// RecordOutcome counts the settled delivery for its job. Repeated calls count the delivery
+	// once; if it was recorded in several states, delivered takes precedence over dead, and dead
+	// over cancelled. A discarded delivery counts as cancelled. RecordOutcome returns CodeInternal
+	// if the delivery has no job or is not settled.
 	RecordOutcome(ctx context.Context, d hook.Delivery) error
 }
 
 // Counter counts attempts and deliveries of endpoints.
 type Counter interface {
-	// Count adds to the counts of the hour of now, and adds OK and Failed to the counts of the
+	// Count adds add to the counts of the hour of now, and its OK and Failed to the counts of the
 	// minute of now. It returns the sums of OK and Failed in the circuit.Window that ends with
 	// that minute. Concurrent calls are all counted. A negative Dead removes deaths. Count does
-	// not keep add.
+	// not retain add.
 	Count(ctx context.Context, tenant hook.TenantID, endpoint hook.EndpointID, add *stats.Counts, now time.Time) (circuit.Counts, error)
 }
 
 // TokenQueue carries tokens due within 15 minutes.
 type TokenQueue interface {
-	// Send puts the tokens on the lane. Receivers see the tokens after the delay:
-	// 0 to 15 minutes, rounded up to whole seconds. Send returns nil when the
-	// queue holds all tokens. Otherwise Send returns one entry per token, nil for
-	// each token in the queue.
+	// Send puts the tokens on the lane. They become visible after the delay, 0 to 15 minutes,
+	// rounded up to whole seconds; any other delay is CodeInternal. Send returns nil if the queue
+	// holds all tokens. Otherwise it returns one entry per token: nil if the queue holds it.
 	Send(ctx context.Context, lane hook.Lane, tokens []hook.Token, delay time.Duration) []error
 }
 
@@ -125,7 +121,7 @@ type Notifier interface {
 
 // Completer completes settlements. Completion is the implementation.
 type Completer interface {
-	// Complete does the work that follows from the settled delivery d, as
-	// recorded. Repeated calls are harmless.
+	// Complete does the work that follows the settlement of d, which is as recorded. Repeated
+	// calls are harmless.
 	Complete(ctx context.Context, d hook.Delivery) error
 }

@@ -14,8 +14,8 @@ import (
 	"time"
 )
 
-// New returns the PEM of a certificate by the template and of its key. The certificate
-// is signed by its own key. Without times in the template, it is valid from 1970 to 2200.
+// New returns a self-signed certificate made from the template, and its key, both as PEM. Without
+// times in the template, the certificate is valid from 1970 to 2200.
 func New(t *testing.T, template *x509.Certificate) (cert, key string) {
 	t.Helper()
 
@@ -43,8 +43,8 @@ func New(t *testing.T, template *x509.Certificate) (cert, key string) {
 		string(pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: secret}))
 }
 
-// Authority returns the PEM of a certificate for client and server at 127.0.0.1 that is
-// its own authority, and of its key.
+// Authority returns a certificate that is its own authority, for a client and for a server at
+// 127.0.0.1, and its key, both as PEM.
 func Authority(t *testing.T, name string) (cert, key string) {
 	t.Helper()
 

@@ -148,6 +148,18 @@ func TestLedger_RemembersWhatIsThere(t *testing.T) {
 	}
 }
 
+func TestLedger_MeasuresNoRefusedItem(t *testing.T) {
+	t.Parallel()
+
+	ledger, cfg, _ := setup(t, 400, refusal)
+	item := sized(3000, cost.Item{"sk": text("event")})
+	_, _ = dynamodb.NewFromConfig(cfg).PutItem(t.Context(), &dynamodb.PutItemInput{TableName: aws.String("t"), Item: item})
+	account, err := ledger.Account()
+	if err != nil || account.Requests["PutItem event"] != 1 || account.Sizes["event"] != 0 {
+		t.Errorf("Account() = %+v, %v; want one request, and no size of an item that was not written", account, err)
+	}
+}
+
 func TestLedger_CountsMessages(t *testing.T) {
 	t.Parallel()
 

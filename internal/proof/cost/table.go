@@ -13,14 +13,14 @@ import (
 	"surehook.example/surehook/internal/table"
 )
 
-// change is one write of a request: the key and the item after it.
+// change is one write of a request.
 type change struct {
-	key   Item
-	after Item // nil for none
+	key   Item // the key, or an item that contains it
+	after Item // the item after the write; nil: it is deleted
 }
 
-// recordTable counts one request to DynamoDB. A request with an error other than
-// a failed condition costs nothing.
+// recordTable counts one request to DynamoDB. A request that fails costs nothing, unless a condition
+// failed or the transaction was cancelled.
 func (l *Ledger) recordTable(ctx context.Context, op string, in, out any, err error) {
 	_, refused := errors.AsType[*types.ConditionalCheckFailedException](err)
 	_, cancelled := errors.AsType[*types.TransactionCanceledException](err)
@@ -59,7 +59,7 @@ func (l *Ledger) recordTable(ctx context.Context, op string, in, out any, err er
 	}
 }
 
-// updated returns the item after an update.
+// updated returns the item after an update, from the response or else from the table.
 func (l *Ledger) updated(ctx context.Context, in *dynamodb.UpdateItemInput, out any) (Item, error) {
 	if o, ok := out.(*dynamodb.UpdateItemOutput); ok && o != nil && in.ReturnValues == types.ReturnValueAllNew {
 		return o.Attributes, nil
@@ -67,7 +67,8 @@ func (l *Ledger) updated(ctx context.Context, in *dynamodb.UpdateItemInput, out 
 	return l.peek(ctx, in.Key)
 }
 
-// readBatch counts each item, and each key without an item, as a separate read.
+// readBatch counts each item, and each key without an item, as a separate read. Unprocessed keys cost
+// nothing.
 func (l *Ledger) readBatch(op string, in *dynamodb.BatchGetItemInput, out *dynamodb.BatchGetItemOutput) {
 	units := 0.0
 	for name, ask := range in.RequestItems {
@@ -80,7 +81,7 @@ func (l *Ledger) readBatch(op string, in *dynamodb.BatchGetItemInput, out *dynam
 	l.read(op, "", units)
 }
 
-// readTransaction counts each item as a consistent read with the factor of a transaction.
+// readTransaction counts each key as a consistent read, times the factor of a transaction.
 func (l *Ledger) readTransaction(op string, in *dynamodb.TransactGetItemsInput, out *dynamodb.TransactGetItemsOutput) {
 	units := 0.0
 	for i := range in.TransactItems {
@@ -111,7 +112,7 @@ func (l *Ledger) write(op string, refused bool, c change) {
 	l.apply(c, refused, 1)
 }
 
-// transact counts a transaction as one request, with the kind of its first item.
+// transact counts a transaction as one request, of the kind of its first item.
 func (l *Ledger) transact(ctx context.Context, op string, cancelled bool, in *dynamodb.TransactWriteItemsInput) {
 	changes := make([]change, 0, len(in.TransactItems))
 	for _, item := range in.TransactItems {
@@ -139,9 +140,10 @@ func (l *Ledger) transact(ctx context.Context, op string, cancelled bool, in *dy
 	}
 }
 
-// apply counts a write and remembers the item.
+// apply counts a write, and remembers the item unless the write was refused. times is the factor of a
+// transaction, or 1.
 func (l *Ledger) apply(c change, refused bool, times float64) {
-	id := l.identity(c.key)
+	id, kind := l.identity(c.key), l.kind(c.key)
 	before := l.items[id]
 	units := RefusedUnits(before) * times
 	if !refused {
@@ -151,9 +153,8 @@ func (l *Ledger) apply(c change, refused bool, times float64) {
 		allBefore, outsideBefore := Stored(l.schema, before)
 		l.usage[StoredByte] += float64(all - allBefore)
 		l.usage[BackedByte] += float64(outside - outsideBefore)
+		l.sizes[kind] = max(l.sizes[kind], table.ItemSize(c.after))
 	}
-	kind := l.kind(c.key)
-	l.sizes[kind] = max(l.sizes[kind], table.ItemSize(c.after))
 	l.units["write "+kind] += units
 	l.usage[WriteUnit] += units
 }

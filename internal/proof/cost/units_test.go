@@ -14,7 +14,7 @@ import (
 
 func text(s string) types.AttributeValue { return &types.AttributeValueMemberS{Value: s} }
 
-// sized returns an item of so many bytes in all.
+// sized returns an item of the given size, with the attributes of more.
 func sized(bytes int, more cost.Item) cost.Item {
 	item := cost.Item{"pk": text("p"), "sk": text("s"), "filler": text("")}
 	for name, value := range more {
@@ -35,20 +35,20 @@ func TestWriteUnits(t *testing.T) {
 		want          float64
 	}{
 		{name: "a kilobyte is one unit", before: nil, after: sized(1024, nil), want: 1},
-		{name: "a byte more is two", before: nil, after: sized(1025, nil), want: 2},
-		{name: "the smallest item is one", before: nil, after: sized(20, nil), want: 1},
-		{name: "the larger counts when an item shrinks", before: sized(3000, nil), after: sized(100, nil), want: 3},
-		{name: "and when it grows", before: sized(100, nil), after: sized(3000, nil), want: 3},
-		{name: "deleting is as large as what is deleted", before: sized(2048, nil), after: nil, want: 2},
-		{name: "deleting nothing is one", before: nil, after: nil, want: 1},
+		{name: "a kilobyte and a byte are two units", before: nil, after: sized(1025, nil), want: 2},
+		{name: "the smallest item is one unit", before: nil, after: sized(20, nil), want: 1},
+		{name: "an item that shrinks counts as the larger one", before: sized(3000, nil), after: sized(100, nil), want: 3},
+		{name: "an item that grows counts as the larger one", before: sized(100, nil), after: sized(3000, nil), want: 3},
+		{name: "a deletion costs as much as the deleted item", before: sized(2048, nil), after: nil, want: 2},
+		{name: "deleting an absent item is one unit", before: nil, after: nil, want: 1},
 		{name: "a new item with an index row", before: nil, after: sized(800, row("1")), want: 2},
 		{name: "a row that stays as it is costs nothing", before: sized(800, row("1")), after: sized(900, row("1")), want: 1},
 		{name: "a row whose key changes is deleted and put", before: sized(800, row("1")), after: sized(900, row("2")), want: 3},
-		{name: "a row that comes", before: sized(800, nil), after: sized(900, row("1")), want: 2},
-		{name: "a row that goes", before: sized(800, row("1")), after: sized(900, nil), want: 2},
+		{name: "a new row of an old item", before: sized(800, nil), after: sized(900, row("1")), want: 2},
+		{name: "a deleted row of an item that stays", before: sized(800, row("1")), after: sized(900, nil), want: 2},
 		{name: "an item deleted with its row", before: sized(800, row("1")), after: nil, want: 2},
-		{name: "half a key makes no row", before: nil, after: sized(800, cost.Item{"h": text("e")}), want: 1},
-		{name: "a large item has small rows", before: nil, after: sized(5000, row("1")), want: 6},
+		{name: "an item with half an index key has no row", before: nil, after: sized(800, cost.Item{"h": text("e")}), want: 1},
+		{name: "the row of a large item is small", before: nil, after: sized(5000, row("1")), want: 6},
 		{name: "a row over a kilobyte", before: nil, after: sized(3000, row(strings.Repeat("k", 1024))), want: 5},
 	}
 	for _, tt := range tests {
@@ -74,11 +74,11 @@ func TestReadUnits(t *testing.T) {
 		consistent bool
 		want       float64
 	}{
-		{name: "what does not exist costs one", bytes: 0, consistent: true, want: 1},
+		{name: "an absent item costs one unit", bytes: 0, consistent: true, want: 1},
 		{name: "four kilobytes", bytes: 4096, consistent: true, want: 1},
-		{name: "a byte more", bytes: 4097, consistent: true, want: 2},
-		{name: "a stale read of nothing", bytes: 0, consistent: false, want: 0.5},
-		{name: "a stale read costs half", bytes: 4097, consistent: false, want: 1},
+		{name: "four kilobytes and a byte", bytes: 4097, consistent: true, want: 2},
+		{name: "an eventually consistent read of an absent item", bytes: 0, consistent: false, want: 0.5},
+		{name: "an eventually consistent read costs half", bytes: 4097, consistent: false, want: 1},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -118,8 +118,7 @@ func TestUsage_Bill(t *testing.T) {
 	}
 }
 
-// An item takes 100 more bytes in the table, and so does each of its index rows. A refused write
-// stores nothing.
+// Storage counts 100 bytes more for an item, and for each of its index rows.
 func TestStored(t *testing.T) {
 	t.Parallel()
 
@@ -133,7 +132,7 @@ func TestStored(t *testing.T) {
 	}
 }
 
-// A handshake takes 1 ms of a processor, of which 160 MB have about an eleventh.
+// A handshake takes 1 ms of a whole processor. A function with 160 MB has about an eleventh of one.
 func TestHandshakeTime(t *testing.T) {
 	t.Parallel()
 
@@ -142,7 +141,7 @@ func TestHandshakeTime(t *testing.T) {
 	}
 }
 
-// The document repeats constants of other packages.
+// TestConstants finds changes of the constants that package cost repeats from other packages.
 func TestConstants(t *testing.T) {
 	t.Parallel()
 
@@ -158,7 +157,7 @@ func TestConstants(t *testing.T) {
 		}
 		for _, want := range wants {
 			if !strings.Contains(string(source), want) {
-				t.Errorf("%s does not hold %q: change the constants of package cost", file, want)
+				t.Errorf("%s does not contain %q: change the constants of package cost, too", file, want)
 			}
 		}
 	}

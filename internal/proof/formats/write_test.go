@@ -16,9 +16,9 @@ import (
 	"surehook.example/surehook/internal/memory"
 )
 
-// build is a folder: what a build wrote, by the name of the file.
+// build is what one build of Surehook wrote, as stored in a folder of testdata.
 type build struct {
-	items    map[string][]byte // by kind
+	items    map[string][]byte // JSON lists of items, by kind
 	messages map[string]string // bodies by name; the first word is the kind
 	cursors  map[string]string // by the name of the list
 }
@@ -27,7 +27,7 @@ type build struct {
 func written(t *testing.T) build {
 	t.Helper()
 
-	cryptotest.SetGlobalRandom(t, 1) // sealed secrets
+	cryptotest.SetGlobalRandom(t, 1) // so that sealed secrets are the same in each run
 	s := memory.NewStore()
 	ok := func(err error) {
 		t.Helper()
@@ -92,7 +92,7 @@ func writeEvents(t *testing.T, s *memory.Store, ok func(error)) {
 	}
 	other := hook.Target{Endpoint: second, Shards: 1}
 	put(large(event(n, target(), other)))
-	put(event(n + 1)) // in the list of the events without a target
+	put(event(n + 1)) // without a target: listed apart
 	ok(s.AddTarget(ctx, put(event(n+2, other)), target()))
 	erased := put(event(n+3, target()))
 	d, a := recorded(n+3, hook.StateDead, hook.ClassTimeout)
@@ -102,7 +102,7 @@ func writeEvents(t *testing.T, s *memory.Store, ok func(error)) {
 	d.Version++
 	ok(s.SaveDelivery(ctx, d.Erase(at(8)), nil))
 	ok(s.EraseAttempts(ctx, []hook.Delivery{d}))
-	once := put(event(n+4, target())) // delivered at once: the smallest record
+	once := put(event(n+4, target())) // delivered by the first attempt: the smallest record
 	quick := hook.QueuedDelivery(once, target())
 	quick.State, quick.Attempts, quick.Token, quick.Last = hook.StateDelivered, 1, "token", hook.Outcome{Class: hook.ClassDelivered, Status: 200, URL: "https://example.com/hooks"}
 	ok(s.SaveDelivery(ctx, quick, nil))
@@ -131,7 +131,7 @@ func writeManagement(t *testing.T, s *memory.Store, ok func(error)) {
 	for o := hook.AuditPending; o <= hook.AuditFailed; o++ {
 		ok(s.PutAudit(ctx, change(int(o), o)))
 	}
-	for n := range 2 { // outside of the tenants
+	for n := range 2 { // of no single tenant
 		r := change(10+n, hook.AuditDone)
 		r.Tenant = hook.AllTenants
 		ok(s.PutAudit(ctx, r))
@@ -161,7 +161,7 @@ func unopened() hook.PortalLink {
 
 const keyARN = "arn:aws:kms:us-east-1:123456789012:key/3ee50705-5a82-4f5b-9753-05c4f473922f"
 
-// sealing returns the configuration of a KMS that wraps a key in nothing.
+// sealing returns the configuration of a KMS whose ciphertext is the plaintext.
 func sealing(t *testing.T) aws.Config {
 	t.Helper()
 

@@ -143,7 +143,7 @@ func mutations() []mutation {
 			old: "for n < longestRow && ", bug: "for n < 0 && ",
 		},
 		{
-			rule: "the rate opens the circuit by luck", file: "rule/circuit/threshold.go", test: "proof/reliability TestHalfHealthy_opensByLuck",
+			rule: "the rate opens the circuit by luck", file: "rule/circuit/threshold.go", test: "proof/reliability TestHalfHealthy_rarelyOpensByChance",
 			old: "lowerBound(w.Failed, total) >= s.Rate", bug: "float64(w.Failed) >= s.Rate*float64(total)",
 		},
 		{

@@ -6,26 +6,26 @@ import (
 	"time"
 )
 
-// Lambda's rule for event sources of SQS: 5 concurrent invocations at first, and 300
-// more a minute while all are in use.
+// Lambda's rule for event sources of SQS: at first 5 concurrent invocations, and then 300 more per
+// minute while all are in use.
 const (
 	firstInvocations = 5
 	oneMoreEvery     = 200 * time.Millisecond
-	forgetAfter      = time.Minute // without an invocation: the event source begins again
+	forgetAfter      = time.Minute // without an invocation; then the event source begins again with 5
 )
 
-// source is an event source: it receives batches and invokes a function with each.
+// source is an event source: it receives batches, and invokes a function with each batch.
 type source struct {
-	most    int  // concurrent invocations
-	instant bool // all concurrent invocations from the beginning, and no time before the first line
+	most    int  // limit of concurrent invocations
+	instant bool // most invocations from the beginning, and no time between an invocation and the function's first line
 
 	mu       sync.Mutex
 	allowed  int
 	running  int
 	idleFrom time.Time
-	pressed  bool // all allowed invocations were in use since the last step
-	busy     time.Duration
-	since    time.Time
+	pressed  bool          // all allowed invocations were in use since the last step
+	busy     time.Duration // of all invocations, up to since
+	since    time.Time     // the last change of running
 	ended    chan struct{} // capacity 1: an invocation ended, or more are allowed
 	work     sync.WaitGroup
 }
@@ -43,8 +43,8 @@ func (s *source) first() int {
 	return min(firstInvocations, s.most)
 }
 
-// run invokes until ctx ends, and waits for the invocations. receive waits for a batch
-// and returns its invocation; nil when ctx ended.
+// run invokes until ctx ends, and then waits for the invocations. receive waits for a batch and
+// returns its invocation; nil if ctx ends first.
 func (s *source) run(ctx context.Context, receive func() func()) {
 	s.work.Go(func() { s.scale(ctx) })
 	for s.free(ctx) {
@@ -64,7 +64,7 @@ func (s *source) run(ctx context.Context, receive func() func()) {
 	s.work.Wait()
 }
 
-// free waits until another invocation may begin; false when ctx ends.
+// free waits until another invocation may begin. It returns false if ctx ends first.
 func (s *source) free(ctx context.Context) bool {
 	for {
 		s.mu.Lock()
@@ -82,7 +82,7 @@ func (s *source) free(ctx context.Context) bool {
 	}
 }
 
-// grow allows all concurrent invocations.
+// grow allows most invocations at once, as after a time under load.
 func (s *source) grow() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -105,7 +105,7 @@ func (s *source) count(n int) {
 	s.signal()
 }
 
-// used returns the time of the invocations so far.
+// used returns the total duration of the invocations so far.
 func (s *source) used() time.Duration {
 	s.count(0)
 	s.mu.Lock()
@@ -114,7 +114,8 @@ func (s *source) used() time.Duration {
 	return s.busy
 }
 
-// scale allows more invocations while all are in use, and forgets after a quiet minute.
+// scale allows one more invocation at each tick while all are in use, and the first number again after
+// forgetAfter.
 func (s *source) scale(ctx context.Context) {
 	ticker := time.NewTicker(oneMoreEvery)
 	defer ticker.Stop()

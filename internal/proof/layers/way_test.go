@@ -27,8 +27,8 @@ type room struct {
 	files  []string
 }
 
-// way is the way of a token, from the batch to the settled delivery. A reader goes down the
-// list: each file uses what comes after.
+// way is the way of a token, from the batch to the settled delivery. Within a package, a file uses
+// only the files after it, so a reader can go down the list.
 func way() []room {
 	return []room{
 		{"delivery/deliver", []string{
@@ -84,7 +84,8 @@ func parse(t *testing.T, r room) (all []source) {
 	return all
 }
 
-// TestShortFiles checks the files and functions of the rooms below the use cases.
+// TestShortFiles checks the length of the files and functions of hook, and of all packages in rule
+// and delivery. Tests and package comments may be longer.
 func TestShortFiles(t *testing.T) {
 	t.Parallel()
 
@@ -92,7 +93,7 @@ func TestShortFiles(t *testing.T) {
 	for _, room := range []string{"../../rule/*", "../../delivery/*"} {
 		more, err := filepath.Glob(room)
 		if err != nil || len(more) < 10 {
-			t.Fatalf("Glob(%s) = %v, %v", room, more, err)
+			t.Fatalf("Glob(%s) = %v, %v; want at least 10 folders", room, more, err)
 		}
 		folders = append(folders, more...)
 	}
@@ -110,17 +111,23 @@ func TestShortFiles(t *testing.T) {
 	}
 }
 
-// TestTheWay_GoesDown checks that no file of the way uses a function of a file before it.
+// TestTheWay_GoesDown checks that no file of the way calls a function of an earlier file of its
+// package, and that the way lists exactly the files of its packages.
 func TestTheWay_GoesDown(t *testing.T) {
 	t.Parallel()
 
 	for _, r := range way() {
 		sources := parse(t, r)
 		at := make(map[string]int) // function or method -> the number of its file
+		for _, name := range r.files {
+			if !slices.ContainsFunc(sources, func(s source) bool { return s.name == name }) {
+				t.Errorf("%s has no file %s.go: remove it from the way", r.folder, name)
+			}
+		}
 		for _, s := range sources {
 			n := slices.Index(r.files, s.name)
 			if n < 0 {
-				t.Errorf("%s/%s.go is not on the way: name the place where a reader meets it", r.folder, s.name)
+				t.Errorf("%s/%s.go is not on the way: add it at the place where a reader meets it", r.folder, s.name)
 			}
 			for _, f := range functions(s.ast) {
 				at[f.Name.Name] = n
@@ -130,7 +137,7 @@ func TestTheWay_GoesDown(t *testing.T) {
 			for _, f := range functions(s.ast) {
 				for _, used := range uses(f) {
 					if n, ours := at[used]; ours && n < slices.Index(r.files, s.name) {
-						t.Errorf("%s of %s/%s.go returns to %s of %s.go", f.Name.Name, r.folder, s.name, used, r.files[n])
+						t.Errorf("%s of %s/%s.go calls %s of %s.go, which comes earlier on the way", f.Name.Name, r.folder, s.name, used, r.files[n])
 					}
 				}
 			}
@@ -147,8 +154,8 @@ func functions(f *ast.File) (all []*ast.FuncDecl) {
 	return all
 }
 
-// uses returns the names that the function calls: functions, and methods of its receiver.
-// Calls of the receiver's fields are calls of other packages.
+// uses returns the names of the functions that the function calls, and of the methods of its own
+// receiver. It leaves out methods of the receiver's fields, which belong to other packages.
 func uses(f *ast.FuncDecl) (names []string) {
 	ast.Inspect(f.Body, func(n ast.Node) bool {
 		call, ok := n.(*ast.CallExpr)
@@ -175,11 +182,11 @@ func receiver(f *ast.FuncDecl) string {
 	return f.Recv.List[0].Names[0].Name
 }
 
-// maxCollaborators bounds what a reader must know to read a use case.
+// maxCollaborators limits the interfaces that a reader of a use case must know.
 const maxCollaborators = 8
 
-// TestTheWay_FewCollaborators counts the interfaces of the use cases, those of their own
-// structs included.
+// TestTheWay_FewCollaborators counts the interfaces that each use case has, directly or in structs of
+// package delivery.
 func TestTheWay_FewCollaborators(t *testing.T) {
 	t.Parallel()
 
@@ -192,7 +199,8 @@ func TestTheWay_FewCollaborators(t *testing.T) {
 	}
 }
 
-// collaborators returns the fields of interface types, also within structs of the same room.
+// collaborators returns the names of the fields of an interface type, including those of exported
+// fields that are structs of a package below delivery.
 func collaborators(of reflect.Type) (names []string) {
 	for f := range of.Fields() {
 		kind := f.Type

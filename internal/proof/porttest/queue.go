@@ -22,8 +22,8 @@ type Message struct {
 // QueueBench is a queue under test.
 type QueueBench struct {
 	Queue settle.TokenQueue
-	// Receive receives and deletes visible messages of the lane. Receive may leave
-	// some messages for the next call.
+	// Receive receives and deletes visible messages of the lane, perhaps not all of them. None is
+	// not an error.
 	Receive func(ctx context.Context, lane hook.Lane) ([]Message, error)
 	Clock   Clock
 }
@@ -33,7 +33,7 @@ type QueueBench struct {
 func Queue(t *testing.T, newBench func(t *testing.T) QueueBench) {
 	t.Helper()
 
-	t.Run("each token arrives once, with the group of tenant and bucket", func(t *testing.T) {
+	t.Run("each token arrives once, on its lane and with its message group", func(t *testing.T) {
 		t.Parallel()
 
 		b := newBench(t)
@@ -57,7 +57,7 @@ func Queue(t *testing.T, newBench func(t *testing.T) QueueBench) {
 		}
 	})
 
-	t.Run("a delayed token is not visible before its time", func(t *testing.T) {
+	t.Run("a delay is rounded up to whole seconds, and the token is not visible before", func(t *testing.T) {
 		t.Parallel()
 
 		b := newBench(t)

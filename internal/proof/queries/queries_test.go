@@ -1,5 +1,5 @@
-// Package queries_test checks the saved queries of Logs Insights against the log lines of
-// the real code: a query of a field that no line has finds nothing, and says nothing.
+// Package queries_test checks the saved queries of Logs Insights against the log lines of the real
+// code. A query with a field that no line has finds nothing, but is not an error.
 package queries_test
 
 import (
@@ -27,12 +27,13 @@ import (
 // lines holds the fields of the lines, by message.
 type lines map[string]map[string]bool
 
-// every holds fields of every line: from CloudWatch, and from Lambda for a failed
+// every returns the fields that CloudWatch or Lambda adds: to each line, or to the line about a failed
 // invocation.
 func every() []string {
 	return []string{"@timestamp", "@log", "@message", "message", "level", "type", "record.status"}
 }
 
+// add adds the fields of the log's lines.
 func (l lines) add(t *testing.T, log string) {
 	t.Helper()
 
@@ -51,7 +52,8 @@ func (l lines) add(t *testing.T, log string) {
 	}
 }
 
-// has reports whether a line has the field; of the message, unless that is empty.
+// has reports whether a line with the message has the field; for an empty message, whether any line
+// has it.
 func (l lines) has(field, message string) bool {
 	if slices.Contains(every(), field) {
 		return true
@@ -67,8 +69,8 @@ func (l lines) has(field, message string) bool {
 	return false
 }
 
-// written runs deliveries that succeed, are repeated and die, a circuit that opens and
-// closes, a faulty read of the breaker, and posts with and without success.
+// written returns the lines of deliveries that succeed after a retry or die, of a circuit that opens,
+// of a check of the breaker that fails, and of posts with and without success.
 func written(t *testing.T) lines {
 	t.Helper()
 
@@ -92,7 +94,7 @@ func written(t *testing.T) lines {
 	b.RunFor(10 * time.Minute)
 	b.Calls.Fail = func(string, hook.EndpointID) error { return errors.New("no table") }
 	if err := b.Breaker().Reconcile(b.Context(), hook.CircuitCheck{Tenant: world.Tenant, Endpoint: failing.ID}); err == nil {
-		t.Error("Reconcile() without a table succeeds; want the line of a fault")
+		t.Error("Reconcile() = nil without a table; want an error, for its line")
 	}
 	all.add(t, b.Log.String())
 
@@ -110,42 +112,43 @@ func written(t *testing.T) lines {
 	return all
 }
 
-// faulty accepts nothing.
+// faulty fails to accept events.
 type faulty struct{ *ingest.Acceptor }
 
 func (faulty) Accept(context.Context, hook.TenantID, ingest.Request) (ingest.Result, error) {
 	return ingest.Result{}, errors.New("no table")
 }
 
-// TestFields checks the fields of each saved query: a query of one message against the
-// lines with the message, and any other query against all lines.
-func TestFields(t *testing.T) {
+// TestSavedQueries_nameFieldsOfLines compares a query that filters by a message with the lines that have
+// the message, and any other query with all lines.
+func TestSavedQueries_nameFieldsOfLines(t *testing.T) {
 	t.Parallel()
 
 	all := written(t)
 	found := saved(t)
 	for _, name := range []string{"event-types", "one-event", "why-not-delivered", "failed-requests", "breaker-decisions", "refused-or-slow-requests"} {
 		if found[name] == "" {
-			t.Errorf("no query %s; want it in the template", name)
+			t.Errorf("the template has no query %s", name)
 		}
 	}
 	for name, text := range found {
 		message := ""
 		if of := regexp.MustCompile(`message = '([a-z._]+)'`).FindStringSubmatch(text); of != nil {
 			if message = of[1]; all[message] == nil {
-				t.Errorf("%s asks for lines %s; want a message of a line", name, message)
+				t.Errorf("%s filters by the message %s, which no line has", name, message)
 			}
 		}
 		for _, field := range fieldsOf(text) {
 			if !all.has(field, message) {
-				t.Errorf("%s names %s, which no line %s has:\n%s", name, field, message, text)
+				t.Errorf("%s names the field %s, which no line %s has:\n%s", name, field, message, text)
 			}
 		}
 	}
 }
 
-// TestFields_can fails for a misspelt field and for a field of another message.
-func TestFields_can(t *testing.T) {
+// TestSavedQueries_findWrongFields checks that the test above finds a misspelt field and a field of
+// another message, and that it reads the fields of a query correctly.
+func TestSavedQueries_findWrongFields(t *testing.T) {
 	t.Parallel()
 
 	all := written(t)
@@ -160,9 +163,8 @@ func TestFields_can(t *testing.T) {
 	}
 }
 
-// TestEventTypes_everyDeath ends deliveries by the last attempt, by max_age in a backlog
-// and by max_age while parked: the query of event types finds one line for each death,
-// with the tenant and the type.
+// TestEventTypes_everyDeath ends deliveries by the last attempt, by max_age while queued, and by max_age
+// while parked. The query of event types finds one line for each death, with the tenant and the type.
 func TestEventTypes_everyDeath(t *testing.T) {
 	t.Parallel()
 
@@ -198,7 +200,7 @@ func TestEventTypes_everyDeath(t *testing.T) {
 			continue
 		}
 		if line[names.LogTenant] != string(world.Tenant) || line[names.LogEventType] != "order.paid" {
-			t.Errorf("line %s; want the tenant and the event type", text)
+			t.Errorf("the query finds the line %s; want the tenant and the event type in it", text)
 		}
 		if line["message"] == names.LineAttempted {
 			attempts++
@@ -212,7 +214,8 @@ func TestEventTypes_everyDeath(t *testing.T) {
 	}
 }
 
-// selects reports whether the query's filter, equalities joined by "or", selects the line.
+// selects reports whether the query selects the line. The filter must consist of equalities joined by
+// "or".
 func selects(t *testing.T, query string, line map[string]any) bool {
 	t.Helper()
 
@@ -220,7 +223,7 @@ func selects(t *testing.T, query string, line map[string]any) bool {
 	for term := range strings.SplitSeq(filter, " or ") {
 		equal := regexp.MustCompile(`^(\w+) = '([^']*)'$`).FindStringSubmatch(term)
 		if equal == nil {
-			t.Fatalf("the term %q of a filter is no equality", term)
+			t.Fatalf("the term %q of the filter is not an equality", term)
 		}
 		if line[equal[1]] == equal[2] {
 			return true
@@ -264,8 +267,8 @@ func saved(t *testing.T) map[string]string {
 	return found
 }
 
-// fieldsOf returns the sorted names of a query, without texts, commands, functions,
-// operators, and the names that the query gives itself.
+// fieldsOf returns the sorted fields of the log that a query names. It leaves out texts, commands,
+// functions, operators, and names that the query itself defines.
 func fieldsOf(query string) []string {
 	query = regexp.MustCompile(`'[^']*'|/[^/]*/`).ReplaceAllString(query, " ")
 	own := []string{"fields", "filter", "stats", "sort", "limit", "parse", "as", "by", "and", "or", "like", "asc", "desc"}

@@ -41,7 +41,8 @@ func inputs(t *testing.T) (scale.Settings, map[string]scale.Measured) {
 	return settings, measured
 }
 
-// TestScale holds docs/scale.md to the template and to docs/cost.md.
+// TestScale compares docs/scale.md with what the template and docs/cost.md give. With -write, it writes
+// the document instead.
 func TestScale(t *testing.T) {
 	t.Parallel()
 
@@ -54,11 +55,11 @@ func TestScale(t *testing.T) {
 		return
 	}
 	if diff := cmp.Diff(read(t, "docs/scale.md"), document); diff != "" {
-		t.Errorf("docs/scale.md is not what the settings give: run make scale (-document +settings)\n%s", diff)
+		t.Errorf("docs/scale.md does not follow from the template and docs/cost.md: run make scale (-document +computed)\n%s", diff)
 	}
 }
 
-// The document repeats constants of other packages.
+// TestConstants finds changes of the constants that package scale repeats from other packages.
 func TestConstants(t *testing.T) {
 	t.Parallel()
 
@@ -71,19 +72,19 @@ func TestConstants(t *testing.T) {
 		text := read(t, file)
 		for _, want := range want {
 			if !strings.Contains(text, want) {
-				t.Errorf("%s does not hold %q: change the document of package scale", file, want)
+				t.Errorf("%s does not contain %q: change the constants and texts of package scale, too", file, want)
 			}
 		}
 	}
 }
 
-// The floors of ingest (infra/surehook/environments.go) count 10 posts, or one batch of 100,
-// for an execution and second.
+// The floors of ingest (infra/surehook/environments.go) assume that one execution serves 10 posts, or
+// one batch of 100 events, per second.
 func TestIngestTime(t *testing.T) {
 	t.Parallel()
 
 	if one, batch := scale.IngestTime(1), scale.IngestTime(100); one > time.Second/10 || batch > time.Second {
-		t.Errorf("an invocation of ingest takes %v with one event, %v with 100; want 100 ms and 1 s at most", one, batch)
+		t.Errorf("an invocation of ingest takes %v with one event and %v with 100; want at most 100 ms and 1 s", one, batch)
 	}
 }
 
@@ -152,9 +153,13 @@ func TestLimits(t *testing.T) {
 			if got[0].Name != tt.first {
 				t.Errorf("the first limit is %q at %.0f; want %q", got[0].Name, got[0].Carries, tt.first)
 			}
+			carries := make(map[string]float64)
 			for _, limit := range got {
-				if want, ok := tt.want[limit.Name]; ok && math.Abs(limit.Carries-want) > want/1000 {
-					t.Errorf("%s carries %.1f; want %.1f", limit.Name, limit.Carries, want)
+				carries[limit.Name] = limit.Carries
+			}
+			for name, want := range tt.want {
+				if math.Abs(carries[name]-want) > want/1000 {
+					t.Errorf("%s carries %.1f; want %.1f", name, carries[name], want)
 				}
 			}
 		})
@@ -193,7 +198,7 @@ func TestPlanFor(t *testing.T) {
 	}
 }
 
-func TestReadTemplate_lacks(t *testing.T) {
+func TestRead_refusesIncompleteDocuments(t *testing.T) {
 	t.Parallel()
 
 	for _, text := range []string{`{`, `{"Resources":{}}`, `{"Resources":{"A":{"Type":"AWS::Lambda::EventSourceMapping","Properties":{"BatchSize":10}}}}`} {
@@ -202,6 +207,6 @@ func TestReadTemplate_lacks(t *testing.T) {
 		}
 	}
 	if _, err := scale.ReadCosts("# none"); err == nil {
-		t.Error("ReadCosts of no table succeeds; want an error")
+		t.Error("ReadCosts(without a table) = nil; want an error")
 	}
 }

@@ -17,7 +17,7 @@
 //
 // # The world
 //
-// The levels mild, rough and brutal are one table: level_test.go. In the world, messages are
+// The levels mild, rough and brutal are in one table: level_test.go. In the world, messages are
 // handed out twice, late, or too often (maxReceiveCount, and the redrive by an operator),
 // receipts are stale, schedules linger or fire late or twice, clocks are seconds apart,
 // requests are lost, the table is unavailable for a time, and processes are killed. There are
@@ -26,9 +26,9 @@
 // rotate, disable and delete, open and reset circuits, send test events, replay, cancel,
 // discard and redrive, erase events and add endpoints to events.
 //
-// They also change what an attempt depends on: retry policies, max_age, retry_on, give_up_on,
+// Operators also change what an attempt depends on: retry policies, max_age, retry_on, give_up_on,
 // filters, event types and shards. An attempt must follow a version of the endpoint that its
-// process can have read: settings_test.go. One seed in eight erases a tenant while it is in
+// process may have read: settings_test.go. One seed in eight erases a tenant while it is in
 // use: erasure_test.go.
 //
 // Some endpoints coalesce, and operators turn coalescing on and off: coalesce_test.go.
@@ -39,20 +39,21 @@
 //
 // # Checks
 //
-// A seed has three to six endpoints, or 50, and some dozens of events, or more than a
-// full wave. Faults last for 25 minutes of virtual time. Checks have names:
-// names_test.go. They run at every effect, at the end of every process without a
-// fault, every minute, and after all work has ended. One seed in eight has no faults.
-// In another one in eight, endpoints are paused and resumed all the time: flap_test.go.
-// In another one, tokens are lost, an operator purges lanes, and the sweeper replaces them
-// all: sweeper_test.go and stream_test.go. The others run without the sweeper, which would
-// hide lost tokens.
+// Most seeds have three to six endpoints and some dozens of events. A few have 50 endpoints, or more
+// events than a full wave. Faults last for 25 minutes of virtual time. Checks have names:
+// names_test.go. They run at every effect, at the end of every process without a fault, every
+// minute, and after all work has ended.
+//
+// One seed in eight has no faults. In one of eight, endpoints are paused and resumed all the time:
+// flap_test.go. In one of eight, tokens are lost and an operator purges lanes, and the sweeper
+// replaces all of these tokens: sweeper_test.go and stream_test.go. The other seeds run without the
+// sweeper, which would hide lost tokens.
 //
 // Each token must be on a lane of its kind, and one for a coalescing endpoint must wait for
 // the end of a window: check_lane_test.go.
 //
-// Requests, messages and writes of a delivery have bounds: check_bounds_test.go. Every
-// repeated request must be explained by a named fault or a second token of its own. Rates,
+// Requests, messages and writes of a delivery have bounds: check_bounds_test.go. A repeated request
+// needs an explanation: a named fault, or a second token. Rates,
 // in-flight limits and lateness are checked in every seed. A fault restarts the wait that is
 // checked, so a level with many faults is less strict about lateness.
 //
@@ -78,6 +79,6 @@
 //
 // # Shared parts
 //
-// The use cases are built by package world. The faults and the clock are the simulator's
-// own, because here the seed decides on each effect, and world's Crash decides on one.
+// The use cases are built by package world. The faults and the clock are the simulator's own: here
+// the seed decides about each effect, but world's Crash stops at a single one.
 package sim

@@ -13,7 +13,7 @@ import (
 	"surehook.example/surehook/internal/rule/isolation"
 )
 
-// endpoint is a receiver with its own temper.
+// endpoint is an endpoint with the behavior of its receiver.
 type endpoint struct {
 	hook.Endpoint
 
@@ -22,19 +22,19 @@ type endpoint struct {
 	troubles []span
 }
 
-// temper is the probabilities of bad answers while the receiver is up.
+// temper says how likely bad answers are while the receiver has no other trouble.
 type temper struct {
 	unavailable, throttled, rejected, gone, reset, slow float64
 
 	poison  bool // one event in sixteen always fails
 	badType bool // events of one type always fail
-	late    int  // attempts that always fail, from the first
+	late    int  // the number of first attempts of each delivery that always fail
 }
 
-// span is a time of trouble.
+// span is a time of trouble of a receiver: an outage, a herd of 429, or slow answers.
 type span struct {
 	from, to time.Time
-	herd     time.Duration // 429 with this Retry-After at most; 0: no herd
+	herd     time.Duration // the longest Retry-After of a herd: all answers are 429; 0: no herd
 	slow     bool          // answers come late
 }
 
@@ -100,10 +100,10 @@ func (w *simulation) newEndpointOf(tenant hook.TenantID) {
 		e.Endpoint = e.Sharded(4)
 	}
 	e.RetryOn, e.GiveUpOn = w.drawStatuses()
-	if wrong := hook.ValidateEndpoint(e.Endpoint); len(wrong) > 0 { // events would die while they wait
+	if wrong := hook.ValidateEndpoint(e.Endpoint); len(wrong) > 0 { // max_age is too short for a wait of the window or the rate
 		e.MaxAge = 10 * time.Minute
 	}
-	if w.chance(0.5) { // a fast endpoint: batches, waves, and no slots without a limit
+	if w.chance(0.5) { // a fast endpoint: attempts share invocations, releases have waves, and without max_in_flight there are no slots
 		record := gate.NewRecord(tenant, e.id)
 		record.Speed, record.SpeedAt, record.SeenAt = isolation.Fast, w.now, w.now
 		if err := w.store.SaveCircuit(w.ctx, record); err != nil {
@@ -113,7 +113,7 @@ func (w *simulation) newEndpointOf(tenant hook.TenantID) {
 	w.endpoints = append(w.endpoints, e)
 	if w.now.After(start) {
 		w.handIn(tenant, "create "+string(e.id), func(ctx context.Context, p *process) error {
-			if !w.statuses[e.id].created.IsZero() { // a repetition would have another id, and after a deletion it would bring this one back
+			if !w.statuses[e.id].created.IsZero() { // a repeated POST would get another id; with this one it could bring a deleted endpoint back
 				return nil
 			}
 			return p.store.CreateEndpoint(ctx, e.Endpoint)
@@ -127,7 +127,8 @@ func (w *simulation) newEndpointOf(tenant hook.TenantID) {
 	w.sawEndpoint(e.Endpoint, false)
 }
 
-// drawTroubles draws outages, slow times and herds of 429, until an hour after the faults.
+// drawTroubles draws outages, slow times and herds of 429, the last of which begins within an hour after
+// the faults.
 func (w *simulation) drawTroubles() (all []span) {
 	if w.chance(0.3) {
 		return nil
@@ -147,8 +148,8 @@ func (w *simulation) drawTroubles() (all []span) {
 	return all
 }
 
-// answer returns the endpoint's outcome now, with its duration. One bad event fails the
-// whole request.
+// answer returns the outcome of a request to the endpoint now, with its duration. One bad event fails
+// the whole request of a batch.
 func (w *simulation) answer(e *endpoint, r send.Request, members []member) hook.Outcome {
 	timeout := hook.Outcome{Class: hook.ClassTimeout, Duration: r.Endpoint.Timeout}
 	for _, s := range e.troubles {
@@ -187,19 +188,20 @@ func (w *simulation) answer(e *endpoint, r send.Request, members []member) hook.
 	return w.status(e, 200).Outcome
 }
 
-// reply is an outcome with a status.
+// reply is an outcome with a status, to which retry and after add details.
 type reply struct{ hook.Outcome }
 
 func (w *simulation) status(e *endpoint, n int) reply {
 	return reply{hook.Outcome{Class: hook.ClassOfStatus(n), Status: n, URL: e.URL, Body: []byte("ok"), Duration: time.Millisecond + w.within(300*time.Millisecond)}}
 }
 
+// retry returns the reply with a Retry-After.
 func (r reply) retry(after time.Duration) hook.Outcome {
 	r.RetryAfter = after
 	return r.Outcome
 }
 
-// after returns the reply with its duration, or the timeout.
+// after returns the reply after d, or the timeout if that comes first.
 func (r reply) after(d time.Duration, timeout hook.Outcome) hook.Outcome {
 	if d >= timeout.Duration {
 		return timeout
@@ -211,7 +213,7 @@ func (r reply) after(d time.Duration, timeout hook.Outcome) hook.Outcome {
 // wire is the network of one process.
 type wire struct {
 	p    *process
-	away bool // the process is a sender of another place
+	away bool // the process is a sender at another origin
 }
 
 func (s wire) Send(_ context.Context, r send.Request) hook.Outcome {

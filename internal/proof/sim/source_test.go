@@ -18,12 +18,12 @@ import (
 	"surehook.example/surehook/internal/memory"
 )
 
-// In one seed in eight, producers send all events to the events queue, in its three forms,
-// and some send wrong messages. A tenant often has a limit of events per second. Messages come
-// twice, function ingest dies within a batch, and operators redrive the rejects.
+// In one seed in eight, producers send all events to the events queue, in the three forms of a
+// message, and some send wrong messages. Often a tenant has a limit of events per second. Messages
+// come twice, function ingest dies within a batch, and operators redrive the rejects.
 //
-// A message is deleted only when its event is accepted, or another message has its place: in
-// the queue or in the rejects. All messages of one event are accepted under one id.
+// A message is deleted only after its event was accepted, or after another message took its place, in
+// the events queue or among the rejects. All messages of one event are accepted under one id.
 
 const returning, rejecting = "return event", "reject event"
 
@@ -31,11 +31,11 @@ const returning, rejecting = "return event", "reject event"
 type produced struct {
 	tenant hook.TenantID // empty: a wrong message
 	key    string        // idempotency key
-	of     hook.EventID  // accepted as
-	ended  bool
+	of     hook.EventID  // the id under which it was accepted; empty: not yet
+	ended  bool          // accepted, rejected or dropped
 }
 
-// producers is the state of such a seed.
+// producers is the state of the events queue in such a seed.
 type producers struct {
 	queue  *memory.EventQueue
 	on     bool
@@ -64,14 +64,14 @@ func (w *simulation) produce(c *client) {
 	for _, r := range c.requests {
 		w.send(&produced{tenant: c.tenant, key: r.IdempotencyKey}, w.messageOf(c.tenant, r))
 	}
-	w.posting += len(c.requests) - 1 // each message has its own end
+	w.posting += len(c.requests) - 1 // the client counts as one, but each message ends by itself
 }
 
 // messageOf returns the event in one of the forms of a message.
 func (w *simulation) messageOf(tenant hook.TenantID, r ingest.Request) source.Message {
 	form := w.rng.IntN(3)
 	if form == 1 && r.IdempotencyKey == "" {
-		form = 0 // the id of an envelope is a key
+		form = 0 // an event of EventBridge always has an id, which is its key
 	}
 	var body any
 	switch form {
@@ -103,8 +103,8 @@ func (w *simulation) produceWrong() {
 		source.Message{Body: `1`, Attributes: map[string]string{source.AttrTenant: "acme"}}))
 }
 
-// send puts the message on the queue. The message has its first id from the start: SQS gives
-// each message an id, and the queue in memory gives a copy another one.
+// send puts the message on the queue. It already has the attribute with the first id, because the
+// simulation must know that id, and the queue in memory chooses the ids of messages itself.
 func (w *simulation) send(p *produced, m source.Message) {
 	first := fmt.Sprintf("message-%d", len(w.sources.events))
 	p.key = cmp.Or(p.key, first)
@@ -153,18 +153,17 @@ func (w *simulation) take() {
 	})
 }
 
-// observed is a process with the results of its events, by tenant and key, and the messages
-// that it moved, by first id.
+// observed is a process of function ingest, with what it did to its messages.
 type observed struct {
 	*process
 
 	acceptor source.Acceptor
-	results  map[string]ingest.Result
-	moved    map[string]string
+	results  map[string]ingest.Result // by tenant and idempotency key
+	moved    map[string]string        // returning or rejecting, by first id
 }
 
 func (o *observed) source() *source.Source {
-	unit := o.rng.Float64() // one for all: the messages end at the same time
+	unit := o.rng.Float64() // one for all, because the messages of a batch end in parallel
 	return &source.Source{
 		Reader: source.Reader{Tenant: "account", Body: httpapi.ReadEvent}, Acceptor: o, Queue: o, Rand: func() float64 { return unit }, Metrics: emf.Set{}, Log: o.log, Now: o.clock,
 	}
@@ -174,7 +173,7 @@ func (o *observed) AcceptBatch(ctx context.Context, tenant hook.TenantID, reques
 	results := o.acceptor.AcceptBatch(ctx, tenant, requests)
 	for i, r := range requests {
 		o.mu.Lock()
-		if name := string(tenant) + " " + r.IdempotencyKey; results[i].Err == nil || o.results[name].ID == "" { // a batch may have copies
+		if name := string(tenant) + " " + r.IdempotencyKey; results[i].Err == nil || o.results[name].ID == "" { // a batch may have copies of a message: a success counts
 			o.results[name] = results[i]
 		}
 		o.mu.Unlock()
@@ -208,18 +207,18 @@ func (o *observed) move(_ context.Context, op string, m source.Message, do func(
 	})
 }
 
-// sawTaken checks a message that is deleted.
+// sawTaken checks that a message may be deleted.
 func (w *simulation) sawTaken(o *observed, m source.Message) {
 	first, _ := m.First()
 	e := w.sources.events[first]
 	if e == nil {
-		w.fail(checkAccepted, "message %s has lost the id of its first message", m.ID)
+		w.fail(checkAccepted, "message %s lost the id of its first message", m.ID)
 		return
 	}
 	switch o.moved[first] {
-	case returning: // goes on
+	case returning: // another message has its place
 		return
-	case rejecting: // a wrong message ends so
+	case rejecting:
 		w.endMessage(e)
 		return
 	}
@@ -230,7 +229,7 @@ func (w *simulation) sawTaken(o *observed, m source.Message) {
 		w.endMessage(e)
 		return
 	case !known || result.Err != nil:
-		w.fail(checkAccepted, "%s: message %s is deleted, and its event is not accepted: %v", o.name, first, result.Err)
+		w.fail(checkAccepted, "%s: message %s is deleted, but its event is not accepted: %v", o.name, first, result.Err)
 		return
 	case e.of != "" && e.of != result.ID:
 		w.fail(checkAccepted, "message %s is accepted as %s and as %s", first, e.of, result.ID)
@@ -254,7 +253,7 @@ func (w *simulation) redriveRejects() {
 	})
 }
 
-// rejectQueue is the rejects of one process.
+// rejectQueue is the queue of rejects, as one process calls it.
 type rejectQueue struct{ p *process }
 
 func (q rejectQueue) Receive(ctx context.Context) ([]source.Message, error) {
@@ -273,7 +272,7 @@ func (q rejectQueue) Return(ctx context.Context, m source.Message, group string,
 	first, _ := m.First()
 	return done(q.p, "redrive reject", first, write, func() error {
 		if e := q.p.sources.events[first]; e == nil {
-			q.p.fail(checkAccepted, "a redrive loses the id of the first message %s", first)
+			q.p.fail(checkAccepted, "a redrive loses the id of the first message: it sends %s", first)
 		} else if e.ended && e.of == "" { // not accepted yet
 			e.ended = false
 			q.p.posting++
@@ -282,7 +281,8 @@ func (q rejectQueue) Return(ctx context.Context, m source.Message, group string,
 	})
 }
 
-// auditRejects: the rejects are the wrong messages, with their reasons, and no message is left.
+// auditRejects returns what is wrong after all work has ended: the events queue must be empty, and the
+// rejects must be exactly the wrong messages, with their reasons.
 func (w *simulation) auditRejects() string {
 	if _, left := w.sources.queue.Next(); left {
 		return "a message is left on the events queue"
@@ -292,12 +292,12 @@ func (w *simulation) auditRejects() string {
 		first, _ := m.First()
 		rejected[first] = true
 		if e := w.sources.events[first]; m.Reason() == "" || e == nil || e.tenant != "" {
-			return fmt.Sprintf("the message %s is a reject: %s", first, m.Reason())
+			return fmt.Sprintf("the message %s is a reject with the reason %q", first, m.Reason())
 		}
 	}
 	for first, e := range w.sources.events {
 		if e.tenant == "" && !rejected[first] {
-			return fmt.Sprintf("the wrong message %s is no reject", first)
+			return fmt.Sprintf("the wrong message %s is not a reject", first)
 		}
 	}
 	return ""

@@ -11,8 +11,8 @@ import (
 	"surehook.example/surehook/internal/proof/world"
 )
 
-// The requests of the function under test have the names of their items, those of the
-// functions beside it a prefix, and those of the test none.
+// Calls names the requests of the function under test by their items, gives those of other functions a
+// prefix, and leaves out those of the test itself.
 func TestCalls(t *testing.T) {
 	t.Parallel()
 
@@ -29,18 +29,18 @@ func TestCalls(t *testing.T) {
 	want := map[string]int{
 		"read batch": 2, "write delivery": 2, "send": 1,
 		"write stats": 2, "read stats": 1, "write circuit": 2, // a failure, and its end
-		"breaker: list circuit": 2 * 16, "breaker: read depth": 1, // due and attended, in 16 shards
+		"breaker: list circuit": 2 * 16, "breaker: read depth": 1, // two lists, due and attended, of 16 shards
 	}
 	if diff := cmp.Diff(want, w.Calls.All()); diff != "" {
 		t.Errorf("calls (-want +got):\n%s", diff)
 	}
 	if effects := w.Crash.Effects(); effects != 7 {
-		t.Errorf("%d effects; want the writes and the message: 7", effects)
+		t.Errorf("%d effects; want 7: the writes and the message", effects)
 	}
 }
 
-// A fault is of one function, and leaves the test's own requests alone. A lost answer is
-// repeated by the client.
+// A fault hits the function under test, and not the requests of the test itself. After a lost answer,
+// the client repeats the request.
 func TestCalls_Faults(t *testing.T) {
 	t.Parallel()
 
@@ -59,7 +59,7 @@ func TestCalls_Faults(t *testing.T) {
 	d.Version = 1
 	w.Calls.Lose("write delivery")
 	if err := w.Store.SaveDelivery(w.Context(), d, nil); hook.CodeOf(err) != hook.CodeConflict || w.Delivery(d.Ref()).Version != 2 {
-		t.Errorf("SaveDelivery() with a lost answer = %v, version %d; want a conflict with the own write", err, w.Delivery(d.Ref()).Version)
+		t.Errorf("SaveDelivery() with a lost answer = %v, version %d; want a conflict with its own write, version 2", err, w.Delivery(d.Ref()).Version)
 	}
 	for _, after := range []bool{false, true} {
 		d := w.Delivery(d.Ref())

@@ -37,8 +37,8 @@ type Store interface { //nolint:interfacebloat // the ports of all use cases tog
 	replay.Jobs
 }
 
-// Wiring is the ports of the use cases. Its methods return new use cases, each
-// as in a new process.
+// Wiring holds the ports of the use cases. Each method returns a new use case, as a new process
+// would make it.
 type Wiring struct {
 	Store        Store
 	Queue        breaker.Queue
@@ -48,20 +48,20 @@ type Wiring struct {
 	JobQueue     replay.JobQueue
 	Notifier     settle.Notifier
 	Completer    settle.Completer
-	Gate         deliver.Gate // of Deliverer; nil: NewGate
+	Gate         deliver.Gate // of the Deliverer; nil: a new gate
 	Vault        attempt.Vault
 	Sender       attempt.Sender
-	Remote       attempt.Remote // of Deliverer; nil: no senders
-	Shaper       *shape.Shaper  // of Deliverer
-	AWS          attempt.Sender // of Deliverer; nil: no destinations in AWS
+	Remote       attempt.Remote // nil: no other origins
+	Shaper       *shape.Shaper
+	AWS          attempt.Sender // nil: no destinations in AWS
 	Metrics      emf.Set
 	Log          *slog.Logger
 	Now          func() time.Time
 	NewEventID   func() (hook.EventID, error)
 	NewJobID     func() (hook.JobID, error)
-	// RealTime lets the use cases wait, and time their attempts, by the clock of package
-	// time, as under testing/synctest. Otherwise the clock of the wiring stands while a
-	// use case runs: nobody waits, and no timer fires.
+	// RealTime lets the use cases wait and set timers by the clock of package time, for tests in
+	// testing/synctest. Otherwise the clock of the wiring stands still while a use case runs: it
+	// does not wait, and no timer fires.
 	RealTime bool
 }
 
@@ -73,11 +73,11 @@ func (w Wiring) wait() conflict.Wait {
 	return NoWait
 }
 
-// NoWait is the wait between two tries of a write. NoWait returns at once: the other
-// writers of a world are done before the next try.
+// NoWait is a wait between two tries of a write that returns at once. The other writers of a world are
+// done before the next try.
 func NoWait(ctx context.Context, _ time.Duration) error { return ctx.Err() }
 
-// NoTimer never calls the function: the clock of a world stands while a batch runs.
+// NoTimer is a timer that never fires, because the clock of a world stands still while a batch runs.
 func NoTimer(time.Duration, func()) (stop func() bool) { return func() bool { return true } }
 
 // Acceptor returns a new function ingest, with an empty directory.
@@ -89,7 +89,7 @@ func (w Wiring) Acceptor() (*ingest.Acceptor, error) {
 	return w.AcceptorOf(directory), nil
 }
 
-// AcceptorOf returns function ingest with a directory that is warm.
+// AcceptorOf returns function ingest with the directory, as in a process that is warm.
 func (w Wiring) AcceptorOf(directory *ingest.Directory) *ingest.Acceptor {
 	return &ingest.Acceptor{
 		Store: w.Store, Queue: w.Queue, Directory: directory, Retention: Retention, Now: w.Now, NewID: w.NewEventID,

@@ -1,6 +1,6 @@
 // Package condition sums up in one word how an endpoint is doing. It judges by the attempts
 // and not by the circuit alone: a circuit opens for an endpoint that does not answer, but
-// stays closed for one that refuses every event, although those events are lost, too.
+// stays closed for one that rejects every event, although those events are lost, too.
 //
 //	state     when
 //	disabled  the status is disabled
@@ -13,9 +13,8 @@
 //	healthy   otherwise
 //
 // The share of successful attempts is a mean over the hours. The newest hour with
-// attempts counts in full, and an hour n hours before counts 1/4ⁿ. More than 20 attempts
-// of an hour count as 20 with the same share, so a busy hour does not outvote the hours
-// after it:
+// attempts has the weight 1, and an hour n hours before it 1/4ⁿ. More than 20 attempts of an
+// hour count as 20 with the same share, so a busy hour does not outweigh the hours after it:
 //
 //	hours, oldest first                       share  state
 //	500 failed, 20 succeeded                    80 %  degraded, in the hour of the recovery
@@ -25,8 +24,8 @@
 //	20 succeeded, 20 failed                     20 %  failing
 //
 // Fewer than 3 failed attempts in all hours do not count, because an attempt may fail and
-// its retry succeed. Any number counts if a delivery died in the newest hour, or if no
-// attempt succeeded.
+// its retry succeed. Any number counts if a delivery died since the newest hour with attempts
+// began, or if no attempt succeeded.
 //
 // The package knows neither clocks nor storage.
 package condition
@@ -39,20 +38,20 @@ import (
 	"surehook.example/surehook/internal/rule/stats"
 )
 
-// Span is the time before now of the hours to judge: an hour counts that begins at or
-// after the clock hour of Span ago, so the current hour makes 25.
+// Span is how far back the judged hours go. The first one is the clock hour of Span ago, and the last
+// one is the current hour, so there are 25.
 const Span = 24 * time.Hour
 
 // The thresholds in the package comment.
 const (
-	failingBelow  = 0.5
-	degradedBelow = 0.9
-	minFailed     = 3
-	fullHour      = 20 // attempts
-	fade          = 4.0
+	failingBelow  = 0.5 // share of successful attempts
+	degradedBelow = 0.9 // share of successful attempts
+	minFailed     = 3   // failed attempts
+	fullHour      = 20  // attempts
+	fade          = 4.0 // the weight of an hour, divided by that of the hour before
 )
 
-// State is the condition in one word. States are ordered by harm, worst first.
+// State is the condition in one word. The order of the states is that of their harm, worst first.
 type State uint8
 
 // The states. The zero State is not valid.
@@ -84,12 +83,12 @@ type Facts struct {
 // Condition is the condition of an endpoint.
 type Condition struct {
 	State  State
-	Since  time.Time   // of failing and degraded: to the clock hour, unless an opening of the circuit tells more; zero for healthy and quiet
-	Class  hook.Class  // of failing and degraded: the most common class of the failed attempts since then; 0 without failed attempts
-	Reason hook.Reason // of paused and disabled
+	Since  time.Time   // when it began: for failing and degraded a clock hour, or the opening of the circuit; zero for healthy and quiet
+	Class  hook.Class  // only of failing and degraded: the most common class of the failed attempts since then; 0 without failed attempts
+	Reason hook.Reason // only of paused and disabled
 }
 
-// Of returns the condition.
+// Of returns the condition that follows from the facts.
 func Of(f Facts) Condition {
 	switch f.Status {
 	case hook.StatusPaused:
@@ -116,8 +115,8 @@ func Of(f Facts) Condition {
 	return Condition{State: state}
 }
 
-// stopped returns the condition with a circuit that is not closed. Attempts may have
-// failed for hours before the circuit opened.
+// stopped returns the condition of an endpoint whose circuit is not closed: failing since the opening,
+// or since an earlier hour, if attempts failed for hours before.
 func stopped(f Facts) Condition {
 	c := below(failingBelow, Failing, f.Hours)
 	if opened := f.Circuit.OpenedAt; c.Since.IsZero() || !c.Since.Before(opened.Truncate(time.Hour)) {
@@ -128,14 +127,14 @@ func stopped(f Facts) Condition {
 
 // judge returns the state by the attempts alone.
 func judge(hours []stats.Hour) State {
-	var newest time.Time // hour with attempts
+	var newest time.Time // the start of the newest hour with attempts
 	var succeeded, failed float64
 	evidence, lost := 0, 0
 	for i := len(hours) - 1; i >= 0; i-- {
 		h := &hours[i]
 		attempts, successes := results(h)
 		if newest.IsZero() {
-			lost += h.Dead // a death may count in the hour after its attempt
+			lost += h.Dead // also of later hours: a death may count in the hour after its attempt
 		}
 		if attempts == 0 {
 			continue
@@ -178,8 +177,9 @@ func results(h *stats.Hour) (attempts, successes int) {
 	return attempts, min(h.Classes[hook.ClassDelivered], attempts)
 }
 
-// below returns the condition, which began with the first of the latest consecutive hours below
-// the share. Hours without attempts do not interrupt them.
+// below returns the condition with the state. It began with the first of the latest consecutive hours
+// whose share of successful attempts is below the given one. Hours without attempts do not
+// interrupt them.
 func below(share float64, state State, hours []stats.Hour) Condition {
 	c := Condition{State: state}
 	for i := len(hours) - 1; i >= 0; i-- {
@@ -197,7 +197,7 @@ func below(share float64, state State, hours []stats.Hour) Condition {
 	return c
 }
 
-// commonest returns the most common class of the failed attempts since the hour.
+// commonest returns the most common class of the failed attempts since the hour; 0 without any.
 func commonest(hours []stats.Hour, since time.Time) hook.Class {
 	counts := stats.Sum(hours, since).Classes
 	var most hook.Class

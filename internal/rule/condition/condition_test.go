@@ -18,7 +18,8 @@ var now = time.Date(2026, 11, 21, 9, 30, 0, 0, time.UTC)
 
 func clock(hour int) time.Time { return time.Date(2026, 11, 21, hour, 0, 0, 0, time.UTC) }
 
-// counted is an hour with successful attempts, and failed ones of a class.
+// counted returns the hour that began so many hours before the current one, with successful attempts,
+// and failed ones of a class.
 func counted(ago, succeeded, failed int, class hook.Class) stats.Hour {
 	h := stats.Hour{Start: now.Truncate(time.Hour).Add(-time.Duration(ago) * time.Hour)}
 	for range succeeded {
@@ -30,12 +31,12 @@ func counted(ago, succeeded, failed int, class hook.Class) stats.Hour {
 	return h
 }
 
-// at is an hour whose failed attempts timed out.
+// at is counted with attempts that failed by a timeout.
 func at(ago, succeeded, failed int) stats.Hour {
 	return counted(ago, succeeded, failed, hook.ClassTimeout)
 }
 
-// died is the hour with one more death.
+// died returns the hour with one more death.
 func died(h stats.Hour) stats.Hour {
 	h.Dead++
 	return h
@@ -56,25 +57,25 @@ func TestOf_attempts(t *testing.T) {
 		hours []stats.Hour
 		want  condition.Condition
 	}{
-		{name: "no hours are quiet", want: quiet},
-		{name: "deaths without attempts are quiet", hours: []stats.Hour{died(at(0, 0, 0))}, want: quiet},
+		{name: "an endpoint without hours is quiet", want: quiet},
+		{name: "an endpoint with deaths and no attempts is quiet", hours: []stats.Hour{died(at(0, 0, 0))}, want: quiet},
 		{name: "one success is healthy", hours: []stats.Hour{at(0, 1, 0)}, want: healthy},
-		{name: "so is one of hours ago", hours: []stats.Hour{at(20, 1, 0)}, want: healthy},
+		{name: "one success hours ago is healthy", hours: []stats.Hour{at(20, 1, 0)}, want: healthy},
 		{name: "one failure without a success is failing", hours: []stats.Hour{at(0, 0, 1)}, want: failing(9)},
 		{name: "a retried failure is healthy", hours: []stats.Hour{at(0, 1, 1)}, want: healthy},
 		{name: "two retried failures are healthy", hours: []stats.Hour{at(0, 1, 2)}, want: healthy},
 		{name: "three failures of four are failing", hours: []stats.Hour{at(0, 1, 3)}, want: failing(9)},
 		{name: "two failures count with a death", hours: []stats.Hour{died(at(0, 1, 2))}, want: failing(9)},
-		{name: "also with a death that counts in the hour after", hours: []stats.Hour{at(1, 1, 2), died(at(0, 0, 0))}, want: failing(8)},
-		{name: "but not with a death taken back", hours: []stats.Hour{died(at(1, 1, 2)), {Start: clock(9), Counts: stats.Counts{Dead: -1}}}, want: healthy},
-		{name: "nor with a death before the newest hour", hours: []stats.Hour{died(at(1, 9, 0)), at(0, 1, 2)}, want: healthy},
-		{name: "a death among many is healthy", hours: []stats.Hour{died(at(0, 9, 1))}, want: healthy},
-		{name: "half of the attempts are degraded", hours: []stats.Hour{at(0, 4, 4)}, want: degraded(9)},
-		{name: "fewer than half are failing", hours: []stats.Hour{at(0, 4, 5)}, want: failing(9)},
-		{name: "nine of ten are healthy", hours: []stats.Hour{at(0, 90, 10)}, want: healthy},
-		{name: "fewer are degraded", hours: []stats.Hour{at(0, 89, 10)}, want: degraded(9)},
-		{name: "in the hour of a recovery it is degraded", hours: []stats.Hour{at(1, 0, 500), at(0, 20, 0)}, want: degraded(8)},
-		{name: "an hour later it is healthy", hours: []stats.Hour{at(2, 0, 500), at(1, 20, 0), at(0, 20, 0)}, want: healthy},
+		{name: "two failures count with a death in the hour after", hours: []stats.Hour{at(1, 1, 2), died(at(0, 0, 0))}, want: failing(8)},
+		{name: "two failures do not count with a death that was taken back", hours: []stats.Hour{died(at(1, 1, 2)), {Start: clock(9), Counts: stats.Counts{Dead: -1}}}, want: healthy},
+		{name: "two failures do not count with a death before the newest hour", hours: []stats.Hour{died(at(1, 9, 0)), at(0, 1, 2)}, want: healthy},
+		{name: "one failure of ten is healthy, even with a death", hours: []stats.Hour{died(at(0, 9, 1))}, want: healthy},
+		{name: "half of the attempts succeed: degraded", hours: []stats.Hour{at(0, 4, 4)}, want: degraded(9)},
+		{name: "fewer than half of the attempts succeed: failing", hours: []stats.Hour{at(0, 4, 5)}, want: failing(9)},
+		{name: "nine of ten attempts succeed: healthy", hours: []stats.Hour{at(0, 90, 10)}, want: healthy},
+		{name: "fewer than nine of ten attempts succeed: degraded", hours: []stats.Hour{at(0, 89, 10)}, want: degraded(9)},
+		{name: "an endpoint is degraded in the hour of its recovery", hours: []stats.Hour{at(1, 0, 500), at(0, 20, 0)}, want: degraded(8)},
+		{name: "an endpoint is healthy an hour after its recovery", hours: []stats.Hour{at(2, 0, 500), at(1, 20, 0), at(0, 20, 0)}, want: healthy},
 		{name: "failures of yesterday do not count against one success", hours: []stats.Hour{at(24, 0, 500), at(0, 1, 0)}, want: healthy},
 		{name: "successes of yesterday do not count for failures", hours: []stats.Hour{at(24, 500, 0), at(0, 0, 3)}, want: failing(9)},
 		{name: "two failures after successes are healthy", hours: []stats.Hour{at(3, 5, 0), at(0, 0, 2)}, want: healthy},
@@ -86,9 +87,9 @@ func TestOf_attempts(t *testing.T) {
 			}
 		}), want: failing(0)},
 		{name: "an hour before adds to the failures", hours: []stats.Hour{at(1, 4, 4), at(0, 1, 2)}, want: failing(9)},
-		{name: "failures since hours", hours: []stats.Hour{at(8, 50, 0), at(6, 0, 3), at(3, 0, 2), at(0, 0, 1)}, want: failing(3)},
-		{name: "a silent endpoint is what it was", hours: []stats.Hour{at(8, 50, 0), at(6, 0, 30), at(5, 0, 3)}, want: failing(3)},
-		{name: "an hour of successes ends the failures before", hours: []stats.Hour{at(5, 0, 9), at(4, 9, 0), at(1, 0, 9), at(0, 0, 9)}, want: failing(8)},
+		{name: "failing began with the first hour of failures after a success", hours: []stats.Hour{at(8, 50, 0), at(6, 0, 3), at(3, 0, 2), at(0, 0, 1)}, want: failing(3)},
+		{name: "hours without attempts change nothing", hours: []stats.Hour{at(8, 50, 0), at(6, 0, 30), at(5, 0, 3)}, want: failing(3)},
+		{name: "failing begins anew after an hour of successes", hours: []stats.Hour{at(5, 0, 9), at(4, 9, 0), at(1, 0, 9), at(0, 0, 9)}, want: failing(8)},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -111,7 +112,7 @@ func TestOf_class(t *testing.T) {
 	}
 	got := condition.Of(condition.Facts{Status: hook.StatusActive, Circuit: circuit.New(), Hours: hours})
 	if want := (condition.Condition{State: condition.Failing, Since: clock(8), Class: hook.ClassRefused}); got != want {
-		t.Errorf("Of = %+v; want %+v: the most common class since the successes", got, want)
+		t.Errorf("Of() = %+v; want %+v, with the most common class since the successes", got, want)
 	}
 }
 
@@ -133,12 +134,12 @@ func TestOf_statusAndCircuit(t *testing.T) {
 		{name: "paused, whatever the attempts", status: hook.StatusPaused, reason: hook.ReasonManual, circuit: broken, hours: []stats.Hour{at(0, 0, 9)}, want: condition.Condition{State: condition.Paused, Since: changed, Reason: hook.ReasonManual}},
 		{name: "disabled, whatever the attempts", status: hook.StatusDisabled, reason: hook.ReasonFailing, circuit: broken, hours: []stats.Hour{at(0, 9, 0)}, want: condition.Condition{State: condition.Disabled, Since: changed, Reason: hook.ReasonFailing}},
 		{name: "an open circuit is failing since the opening", circuit: broken, hours: []stats.Hour{at(1, 90, 0), at(0, 2, 5)}, want: condition.Condition{State: condition.Failing, Since: opened, Class: hook.ClassTimeout}},
-		{name: "so is a half-open one", circuit: probing, hours: []stats.Hour{at(0, 90, 5)}, want: condition.Condition{State: condition.Failing, Since: opened, Class: hook.ClassTimeout}},
-		{name: "attempts may have failed before the opening", circuit: broken, hours: []stats.Hour{at(3, 9, 0), at(2, 0, 1), at(0, 0, 4)}, want: condition.Condition{State: condition.Failing, Since: clock(7), Class: hook.ClassTimeout}},
-		{name: "an open circuit without attempts", circuit: broken, want: condition.Condition{State: condition.Failing, Since: opened}},
-		{name: "a circuit opened by hand is paused", circuit: byHand, hours: []stats.Hour{at(0, 9, 0)}, want: condition.Condition{State: condition.Paused, Since: opened, Reason: hook.ReasonManual}},
-		{name: "a silent one, too", circuit: byHand, want: condition.Condition{State: condition.Paused, Since: opened, Reason: hook.ReasonManual}},
-		{name: "but not when attempts fail", circuit: byHand, hours: []stats.Hour{at(0, 6, 4)}, want: condition.Condition{State: condition.Failing, Since: opened, Class: hook.ClassTimeout}},
+		{name: "a half-open circuit is failing since the opening", circuit: probing, hours: []stats.Hour{at(0, 90, 5)}, want: condition.Condition{State: condition.Failing, Since: opened, Class: hook.ClassTimeout}},
+		{name: "an open circuit is failing since an earlier hour of failures", circuit: broken, hours: []stats.Hour{at(3, 9, 0), at(2, 0, 1), at(0, 0, 4)}, want: condition.Condition{State: condition.Failing, Since: clock(7), Class: hook.ClassTimeout}},
+		{name: "an open circuit without attempts is failing", circuit: broken, want: condition.Condition{State: condition.Failing, Since: opened}},
+		{name: "a circuit opened by hand after successes is paused", circuit: byHand, hours: []stats.Hour{at(0, 9, 0)}, want: condition.Condition{State: condition.Paused, Since: opened, Reason: hook.ReasonManual}},
+		{name: "a circuit opened by hand without attempts is paused", circuit: byHand, want: condition.Condition{State: condition.Paused, Since: opened, Reason: hook.ReasonManual}},
+		{name: "a circuit opened by hand while attempts fail is failing", circuit: byHand, hours: []stats.Hour{at(0, 6, 4)}, want: condition.Condition{State: condition.Failing, Since: opened, Class: hook.ClassTimeout}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

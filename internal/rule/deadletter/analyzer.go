@@ -8,7 +8,7 @@ import (
 	"surehook.example/surehook/internal/hook"
 )
 
-// Bounds of the memory of one group.
+// Bounds of the memory of one group. Beyond them, only frequent values are kept; see tally.
 const (
 	maxErrors  = 32   // distinct error texts
 	maxReasons = 8    // distinct reasons
@@ -18,17 +18,18 @@ const (
 // slot is the resolution of stored times of death.
 const slot = 5 * time.Minute
 
-// Group is a summary of the dead letters of one endpoint, class and status.
+// Group is a summary of the dead letters of one endpoint, class and status, or, without an attempt, of
+// one endpoint and reason.
 type Group struct {
 	Endpoint     hook.EndpointID
-	Class        hook.Class  // 0 for no attempt: such dead letters are grouped by reason
+	Class        hook.Class  // of the last attempt; 0 without an attempt
 	Status       int         // 0 for no response
 	Reason       hook.Reason // the most frequent reason
 	Count        int
 	FirstAt      time.Time // the first death
 	LastAt       time.Time // the last death
-	MeanAttempts float64
-	Error        string // the most frequent error; empty for none
+	MeanAttempts float64   // per dead letter
+	Error        string    // the most frequent error; empty if none has one
 	Pattern      Pattern
 	Suggestion   string // advice for the owner, one or two sentences
 }
@@ -55,8 +56,8 @@ type evidence struct {
 	slots           tally[int64]
 }
 
-// Add adds one dead letter. The order of dead letters is irrelevant, unless a group
-// exceeds maxErrors, maxReasons or maxSlots.
+// Add adds one dead letter. The order of the dead letters matters only if a group exceeds maxErrors,
+// maxReasons or maxSlots.
 func (a *Analyzer) Add(l Letter) {
 	k := key{endpoint: l.Endpoint, class: l.Class, status: l.Status}
 	if l.Class == 0 {

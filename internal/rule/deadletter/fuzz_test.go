@@ -9,8 +9,9 @@ import (
 	"surehook.example/surehook/internal/rule/deadletter"
 )
 
-// FuzzAnalyzer reads one dead letter per eight bytes and checks the invariants: every
-// dead letter is in exactly one group, and every group is within the bounds.
+// FuzzAnalyzer makes one dead letter of every eight bytes. The groups of an endpoint must have all of its
+// dead letters and attempts, every group must have a suggestion, and its pattern must fit the
+// times.
 func FuzzAnalyzer(f *testing.F) {
 	f.Add([]byte{}, int64(0))
 	f.Add([]byte("AAAAAAAAAAAAAAABAAAAAAACAAAAAAADAAAAAAAE"), int64(1_772_000_000))
@@ -42,18 +43,18 @@ func FuzzAnalyzer(f *testing.F) {
 				t.Errorf("group %d = %+v is not possible", i, g)
 			}
 			if (g.Pattern.String() == "unknown") != (g.Pattern == 0) || g.Suggestion == "" {
-				t.Errorf("group %d has pattern %s and suggestion %q", i, g.Pattern, g.Suggestion)
+				t.Errorf("group %d has pattern %s and suggestion %q; want a known or no pattern, and a suggestion", i, g.Pattern, g.Suggestion)
 			}
 			if g.Pattern == deadletter.PatternOutage && g.Count < 5 && g.LastAt.Sub(g.FirstAt) >= time.Hour {
-				t.Errorf("group %d is an outage of %d, from %v to %v", i, g.Count, g.FirstAt, g.LastAt)
+				t.Errorf("group %d is an outage of %d deaths, from %v to %v; want at least 5, or less than an hour", i, g.Count, g.FirstAt, g.LastAt)
 			}
 			if g.LastAt.Sub(g.FirstAt) <= 55*time.Minute && g.Class == hook.ClassTimeout && g.Pattern != deadletter.PatternOutage {
-				t.Errorf("group %d is %s, with all deaths from %v to %v", i, g.Pattern, g.FirstAt, g.LastAt)
+				t.Errorf("group %d is %s, with all deaths by timeout from %v to %v; want an outage", i, g.Pattern, g.FirstAt, g.LastAt)
 			}
 		}
 		for endpoint := range counts {
 			if counts[endpoint] != 0 || attempts[endpoint] != 0 {
-				t.Errorf("%d letters and %d attempts of %s are in no group", counts[endpoint], attempts[endpoint], endpoint)
+				t.Errorf("%d dead letters and %d attempts of %s are in no group, or, if negative, in several", counts[endpoint], attempts[endpoint], endpoint)
 			}
 		}
 	})

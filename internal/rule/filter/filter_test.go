@@ -11,7 +11,7 @@ const instance = `{"state":"running","x-limit":301.8,"c-count":5,"d-count":7,"no
 	`"source":{"ip":"10.0.0.1"},"arns":["arn:1","arn:2"],"file":"image.PNG","none":[],` +
 	`"lines":[{"sku":"a","n":1},{"sku":"b","n":2,"gift":true}],"nested":[[1],[2,[3]]],"$type":"x"}`
 
-// The documented examples of Amazon EventBridge, in the document of Surehook.
+// The examples follow the documentation of Amazon EventBridge's patterns, for payloads of Surehook.
 func TestFilter_Matches(t *testing.T) {
 	t.Parallel()
 
@@ -30,7 +30,7 @@ func TestFilter_Matches(t *testing.T) {
 		{`{"ready":[true]}`, true},
 		{`{"ready":["true"]}`, false},
 		{`{"c-count":[5]}`, true},
-		{`{"c-count":[5.0]}`, false}, // text, as documented by AWS
+		{`{"c-count":[5.0]}`, false}, // values compare as text, as documented by AWS
 		{`{"state":[{"prefix":"run"}]}`, true},
 		{`{"state":[{"prefix":"un"}]}`, false},
 		{`{"c-count":[{"prefix":"5"}]}`, false},
@@ -60,7 +60,7 @@ func TestFilter_Matches(t *testing.T) {
 		{`{"missing":[{"exists":true}]}`, false},
 		{`{"missing":[{"exists":false}]}`, true},
 		{`{"state":[{"exists":false}]}`, false},
-		{`{"source":[{"exists":true}]}`, false}, // leaves only
+		{`{"source":[{"exists":true}]}`, false}, // exists looks at leaves only, as with AWS
 		{`{"none":[{"exists":true}]}`, false},
 		{`{"none":[{"exists":false}]}`, true},
 		{`{"missing":["x",{"exists":false}]}`, true},
@@ -68,7 +68,7 @@ func TestFilter_Matches(t *testing.T) {
 		{`{"arns":["arn:3"]}`, false},
 		{`{"nested":[3]}`, true},
 		{`{"lines":{"sku":["b"],"n":[2]}}`, true},
-		{`{"lines":{"sku":["a"],"n":[2]}}`, false}, // of two elements
+		{`{"lines":{"sku":["a"],"n":[2]}}`, false}, // in the array, no element has both
 		{`{"lines":{"gift":[{"exists":false}]}}`, false},
 		{`{"lines":{"bow":[{"exists":false}]}}`, true},
 		{`{"source":{"ip":["10.0.0.1"]}}`, true},
@@ -86,7 +86,7 @@ func TestFilter_Matches(t *testing.T) {
 			continue
 		}
 		if got, _ := f.Matches(document); got != tt.want {
-			t.Errorf("%s matches: %t; want %t", tt.payload, got, tt.want)
+			t.Errorf("Matches(%s) = %t; want %t", tt.payload, got, tt.want)
 		}
 	}
 }
@@ -109,7 +109,7 @@ func TestFilter_Matches_otherPayloads(t *testing.T) {
 				t.Fatal(wrong)
 			}
 			if got, _ := f.Matches(filter.NewDocument("order.paid", []byte(payload))); got != want {
-				t.Errorf("%s matches %s: %t; want %t", pattern, payload, got, want)
+				t.Errorf("filter %s matches payload %s: %t; want %t", pattern, payload, got, want)
 			}
 		}
 	}
@@ -153,13 +153,13 @@ func TestParse_faults(t *testing.T) {
 	} {
 		f, wrong := filter.Parse([]byte(pattern), "filter")
 		if f != nil || len(wrong) != 1 || wrong[0].Field != field {
-			t.Errorf("Parse(%.80s) = %v; want a fault of %s", pattern, wrong, field)
+			t.Errorf("Parse(%.80s) = %v; want no filter, and one fault of %s", pattern, wrong, field)
 		}
 	}
 }
 
-// Past MaxSteps the event matches, and the work ends.
-func TestFilter_Matches_bound(t *testing.T) {
+// Matching stops at MaxSteps, and then the event matches.
+func TestFilter_Matches_stopsAtMaxSteps(t *testing.T) {
 	t.Parallel()
 
 	long := strings.Repeat("1", 8*filter.MaxSteps)
@@ -171,8 +171,8 @@ func TestFilter_Matches_bound(t *testing.T) {
 		{"few values", `{"a":[2]}`, `{"a":[` + strings.Repeat(`1,`, 99) + `1]}`, false, 204},
 		{"many values", `{"a":[2]}`, `{"a":[` + strings.Repeat(`1,`, filter.MaxSteps) + `1]}`, true, filter.MaxSteps},
 		{"a long number", `{"a":[{"numeric":["<",0]},{"numeric":["<",1]},{"numeric":["<",2]}]}`, `{"a":` + long + `}`, false, 7},
-		{"a number past the range", `{"a":[{"numeric":[">",0]}]}`, `{"a":1e999999}`, false, 5},
-		{"a number past the range in text", `{"a":[1e999999]}`, `{"a":1e999999}`, true, 5},
+		{"a number beyond the range of numbers", `{"a":[{"numeric":[">",0]}]}`, `{"a":1e999999}`, false, 5},
+		{"the same number as text", `{"a":[1e999999]}`, `{"a":1e999999}`, true, 5},
 		{"a long text", `{"a":[{"prefix":"` + strings.Repeat("y", 640) + `"}]}`, `{"a":"x"}`, false, 15},
 		{"a long text in any case", `{"a":[{"equals-ignore-case":"` + strings.Repeat("y", 640) + `"}]}`, `{"a":"x"}`, false, 85},
 		{"a long beginning in any case", `{"a":[{"prefix":{"equals-ignore-case":"` + strings.Repeat("y", 640) + `"}}]}`, `{"a":"x"}`, false, 85},
@@ -192,7 +192,8 @@ func TestFilter_Matches_bound(t *testing.T) {
 	}
 }
 
-// FuzzParse checks that no filter and no payload panics, and that a filter matches the same twice.
+// FuzzParse checks that no filter and no payload causes a panic, and that matching twice gives the same
+// result within MaxSteps.
 func FuzzParse(f *testing.F) {
 	f.Add(`{"type":["order.paid"],"payload":{"a":[1,{"numeric":[">",0]},{"exists":false}]}}`, `{"a":[1,{"b":2}]}`)
 	f.Add(`{"payload":{"$or":[{"a":[{"anything-but":{"prefix":"x"}}]},{"b":{"c":[{"suffix":{"equals-ignore-case":"K"}}]}}]}}`, instance)

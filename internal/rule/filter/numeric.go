@@ -8,12 +8,14 @@ import (
 	"surehook.example/surehook/internal/hook"
 )
 
-// comparison is an operator of numeric with its number.
+// comparison is an operator of the condition numeric, with its number.
 type comparison struct {
 	operator string
 	number   float64
 }
 
+// numeric returns the condition of an operand such as [">", 0, "<=", 5]: one comparison, or a lower and
+// a higher upper bound. It matches numbers for which all comparisons hold.
 func (p *parser) numeric(operand any, at string) condition {
 	list, ok := operand.([]any)
 	if !ok || len(list) != 2 && len(list) != 4 {

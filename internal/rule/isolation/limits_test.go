@@ -11,7 +11,7 @@ import (
 
 var start = time.Date(2026, 11, 25, 12, 0, 0, 0, time.UTC)
 
-// reserve reserves n slots, and returns their times after the start.
+// reserve reserves n rate slots at the start, and returns how long after the start they are.
 func reserve(l isolation.Limits, n int, perSecond float64) (next isolation.Limits, slots []time.Duration) {
 	for range n {
 		var at time.Time
@@ -27,18 +27,18 @@ func TestLimits_Reserve(t *testing.T) {
 	const tenth = 100 * time.Millisecond
 	tests := []struct {
 		name string
-		slot time.Duration // from start
-		rate float64       // of the reserved slots
-		n    int
+		slot time.Duration // the first free slot, from start
+		rate float64       // of the slots reserved before
+		n    int           // slots to reserve, at 10 per second
 		want []time.Duration
 	}{
 		{name: "an idle endpoint has room now", slot: -time.Hour, rate: 10, n: 1, want: []time.Duration{0}},
-		{name: "slots within half a second are now", slot: -time.Hour, rate: 10, n: 7, want: []time.Duration{0, 0, 0, 0, 0, 5 * tenth, 6 * tenth}},
-		{name: "half a second less than the last digit", slot: 5*tenth - 1, rate: 10, n: 1, want: []time.Duration{0}},
-		{name: "half a second", slot: 5 * tenth, rate: 10, n: 1, want: []time.Duration{5 * tenth}},
+		{name: "slots less than half a second away are now", slot: -time.Hour, rate: 10, n: 7, want: []time.Duration{0, 0, 0, 0, 0, 5 * tenth, 6 * tenth}},
+		{name: "a slot just less than half a second away is now", slot: 5*tenth - 1, rate: 10, n: 1, want: []time.Duration{0}},
+		{name: "a slot half a second away is later", slot: 5 * tenth, rate: 10, n: 1, want: []time.Duration{5 * tenth}},
 		{name: "a busy endpoint has room later", slot: time.Second, rate: 10, n: 2, want: []time.Duration{time.Second, time.Second + tenth}},
-		{name: "exactly now is now", slot: 0, rate: 10, n: 1, want: []time.Duration{0}},
-		{name: "slots of another rate are free again", slot: time.Hour, rate: 0.01, n: 2, want: []time.Duration{0, 0}},
+		{name: "a slot at the start is now", slot: 0, rate: 10, n: 1, want: []time.Duration{0}},
+		{name: "slots reserved at another rate are given up", slot: time.Hour, rate: 0.01, n: 2, want: []time.Duration{0, 0}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -59,7 +59,7 @@ func TestLimits_Reserve(t *testing.T) {
 	}
 }
 
-// A thousand waiting deliveries arrive at the rate, each delayed once.
+// The slots of a thousand waiting deliveries follow the rate, second by second.
 func TestLimits_ReservePaces(t *testing.T) {
 	t.Parallel()
 
@@ -68,9 +68,9 @@ func TestLimits_ReservePaces(t *testing.T) {
 	for _, at := range slots {
 		perSecond[int(at/time.Second)]++
 	}
-	for second := range 30 {
+	for second := range 100 {
 		if got := perSecond[second]; got < 9 || got > 11 {
-			t.Errorf("%d slots in second %d; want 10 +- 1", got, second)
+			t.Errorf("%d slots in second %d; want 9 to 11", got, second)
 		}
 	}
 }
@@ -81,13 +81,13 @@ func TestLimits_Reserved(t *testing.T) {
 	tests := []struct {
 		name string
 		n    int           // reserved at the start, at 10 per second
-		rate float64       // when asked
-		at   time.Duration // when asked
-		want int
+		rate float64       // of the endpoint when Reserved is called
+		at   time.Duration // of the call, from the start
+		want int           // deliveries that wait
 	}{
-		{name: "no slot", n: 0, rate: 10, at: 0, want: 0},
-		{name: "the slot of now waits no more", n: 1, rate: 10, at: 0, want: 0},
-		{name: "two of three wait", n: 3, rate: 10, at: 0, want: 2},
+		{name: "no reserved slot", n: 0, rate: 10, at: 0, want: 0},
+		{name: "the slot of now does not wait", n: 1, rate: 10, at: 0, want: 0},
+		{name: "two of three slots wait", n: 3, rate: 10, at: 0, want: 2},
 		{name: "just before the next slot", n: 3, rate: 10, at: 100*time.Millisecond - 1, want: 2},
 		{name: "at the next slot", n: 3, rate: 10, at: 100 * time.Millisecond, want: 1},
 		{name: "at the last slot", n: 3, rate: 10, at: 200 * time.Millisecond, want: 0},
@@ -116,18 +116,18 @@ func TestLimits_Leases(t *testing.T) {
 	one := isolation.Limits{}.Begin(held("a", "1"))
 	two := one.Begin(held("b", "2"))
 	if one.InFlight(start) != 1 || two.InFlight(start) != 2 {
-		t.Errorf("in flight: %d and %d; want 1, and 2 in a copy", one.InFlight(start), two.InFlight(start))
+		t.Errorf("InFlight() = %d, then %d; want 1, then 2, because Begin does not change its receiver", one.InFlight(start), two.InFlight(start))
 	}
 	for at, want := range map[time.Duration]int{isolation.LeaseFor - 1: 2, isolation.LeaseFor: 0} {
 		if got := two.InFlight(start.Add(at)); got != want || len(two.Live(start.Add(at)).Leases) != want {
-			t.Errorf("InFlight(%s later) = %d; want %d", at, got, want)
+			t.Errorf("InFlight(%s later) = %d, and %d leases live; want %d", at, got, len(two.Live(start.Add(at)).Leases), want)
 		}
 	}
 	if got := two.End(held("a", "1"), held("b", "of another token"), held("c", "3")); got.InFlight(start) != 1 || got.Leases["b"].Nonce != "2" {
-		t.Errorf("End() = %+v; want the lease of b, which another token holds", got)
+		t.Errorf("End() = %+v; want only the lease of b, which another token holds", got)
 	}
 	if len(two.Leases) != 2 {
-		t.Errorf("End() changed its receiver to %+v", two)
+		t.Errorf("End() changed its receiver to %+v; want two leases", two)
 	}
 }
 
@@ -137,14 +137,14 @@ func TestLimits_CountLate(t *testing.T) {
 	start := start.Truncate(time.Minute)
 	l := isolation.Limits{}.CountLate(2, start).CountLate(3, start.Add(time.Minute-1))
 	if l.Late != 5 || !l.LateAt.Equal(start) {
-		t.Errorf("in one minute: %d since %s; want 5 since %s", l.Late, l.LateAt, start)
+		t.Errorf("late in one minute: %d since %s; want 5 since %s", l.Late, l.LateAt, start)
 	}
 	if l = l.CountLate(1, start.Add(time.Minute)); l.Late != 1 {
-		t.Errorf("in the next minute: %d; want 1", l.Late)
+		t.Errorf("late in the next minute: %d; want 1", l.Late)
 	}
 }
 
-// A process that fails to start the lease of a token ends no lease of a copy.
+// A process that did not get the lease of a token does not end the lease of a copy of the token.
 func TestLimits_EndLeavesTheLeaseOfACopy(t *testing.T) {
 	t.Parallel()
 
@@ -158,6 +158,6 @@ func TestLimits_EndLeavesTheLeaseOfACopy(t *testing.T) {
 		}
 	}
 	if got := l.End(isolation.Held{Key: "a", Lease: lease}); got.InFlight(start) != 0 {
-		t.Errorf("End() of the own lease = %+v; want none", got)
+		t.Errorf("End() of the same lease = %+v; want no lease", got)
 	}
 }

@@ -13,7 +13,7 @@ type Class uint8
 const (
 	Unproven Class = iota + 1 // new, without an attempt for a week, or after an outage: too few answers to judge
 	Fast                      // proved by its answers: about 95 % took less than LateAfter
-	Slow                      // many attempts took longer than LateAfter
+	Slow                      // too many attempts took LateAfter or longer
 )
 
 // String returns the class as it appears in the API, in the store and in logs.
@@ -24,7 +24,7 @@ func (c Class) String() string {
 const (
 	// SlowSlots is the number of in-flight slots of an endpoint that is not fast.
 	SlowSlots = 5
-	// LateAfter is the duration from which an attempt is late.
+	// LateAfter is the duration from which on an attempt is late.
 	LateAfter = time.Second
 	// MaxLate is the number of late attempts in a minute that make a fast endpoint slow.
 	MaxLate = 5
@@ -32,8 +32,8 @@ const (
 	SlowRest = time.Minute
 	// Silence is the time without an attempt after which a fast endpoint is unproven.
 	Silence = 7 * 24 * time.Hour
-	// SeenEvery is the precision of the time of the last attempt, which is written once a day.
-	// So Silence is 7 to 8 days.
+	// SeenEvery is the precision of the time of the last attempt, which is written once a day. So an
+	// endpoint is unproven after 7 to 8 days without an attempt.
 	SeenEvery = 24 * time.Hour
 )
 
@@ -42,8 +42,8 @@ const (
 const proof = 20
 
 // latePenalty is what a late answer takes off the score. With one late answer in 20 the score
-// stays the same on average: 19 x 1 - 1 x 19. So it falls if the endpoint's 95th percentile is
-// above LateAfter, and rises otherwise.
+// stays the same on average: 19 x 1 - 1 x 19. So it falls if more than 5 % of the answers are late,
+// and rises if fewer are.
 const latePenalty = 19
 
 // leastScore is the lowest score: after 5 late answers, further ones change nothing.
@@ -71,16 +71,16 @@ const lateCost = 20
 // only a few attempts later than without credit.
 const maxCredit = 3 * lateCost
 
-// Credit is the number of answers in time that one process saw lately from one fast endpoint.
-// It forgives late attempts. Without it, an endpoint with one slow answer in 200 would be found
-// slow, because many batches have only one or two attempts.
+// Credit is the number of answers in time that one process saw within the last seconds from one fast
+// endpoint, up to maxCredit. It forgives late attempts. Without it, a busy endpoint with one slow
+// answer in 200 would become slow: late attempts count if they are at least half of their batch, and
+// many batches have only one or two attempts.
 type Credit int
 
 // Earn returns the credit after n more answers in time.
 func (c Credit) Earn(n int) Credit { return min(c+Credit(n), maxCredit) }
 
-// Forgive returns the credit left after late attempts, and the number of late attempts that it
-// does not cover.
+// Forgive returns the credit that is left after late attempts, and how many of them it does not cover.
 func (c Credit) Forgive(late int) (next Credit, left int) {
 	forgiven := min(late, int(c/lateCost))
 	return c - Credit(forgiven*lateCost), late - forgiven

@@ -4,6 +4,7 @@ import { useState } from 'react'
 import { api, ask, type Schemas } from '../api/client'
 import { useTenant } from '../api/reads'
 import { count } from '../format'
+import { backOff } from '../poll'
 import { isPortal } from '../session'
 import { text } from '../text'
 import { Button, Id } from '../ui/controls'
@@ -22,20 +23,24 @@ const words = isPortal ? text.replay.portal : text.replay.console
 type Job = Schemas['Replay']
 type Progress = Schemas['ReplayProgress']
 
-// Each row takes a request for the outcomes of its job.
+// Jobs per page. Few, because each row makes a request of its own for the results of its job.
 const rows = 20
 
-/** A job with what became of its deliveries; watched closely until each has a result. */
+/** A job with the results of its deliveries. It is read often while the job runs or deliveries are in progress, and less often while the API fails. */
 export function useReplay(tenant: string, replay: string) {
   return useQuery({
     queryKey: [tenant, 'replay', replay],
     queryFn: () => ask(api().GET('/v1/tenants/{tenant}/replays/{replay}', { params: { path: { tenant, replay } } })),
-    refetchInterval: ({ state: { data } }) => (!data || data.state === 'running' ? 2_000 : data.in_progress > 0 ? 5_000 : false),
+    refetchInterval: (query) => {
+      const { data, status } = query.state
+      if (!data || status === 'error') return backOff(query)
+      return data.state === 'running' ? 2_000 : data.in_progress > 0 ? 5_000 : false
+    },
     staleTime: 2_000,
   })
 }
 
-/** The state of a job in a word, or the result of an ended one. */
+/** The result of a job in a few words, or its state while it runs. */
 function resultOf(r: Progress): [Tone, string] {
   if (r.state === 'running') return ['wait', t.states.running ?? '']
   const lost = r.dead + r.cancelled
@@ -164,7 +169,7 @@ export function ReplayPage() {
   )
 }
 
-/** What became of the deliveries of the job: a bar of their results, and the numbers. */
+/** The results of the job's deliveries, as a bar and as numbers; for a job that discards, one number. */
 export function Outcome({ of: r }: { of: Progress }) {
   if (r.action === 'discard') {
     return (
@@ -200,7 +205,7 @@ export function Outcome({ of: r }: { of: Progress }) {
   )
 }
 
-/** Why the job left deliveries alone. */
+/** How many deliveries the job skipped, by reason; nothing without any. */
 function Skipped({ of: r }: { of: Job }) {
   if (r.skipped === 0) return null
   return (

@@ -4,34 +4,34 @@ import { text } from '../text'
 import { Badge, type Tone } from './page'
 import { Since } from './time'
 
-// Only a condition can be good: an active endpoint with a closed circuit may still be failing.
+// No status is good by itself: an active endpoint with a closed circuit may still be failing. See conditionTones.
 const tones: Record<string, Tone> = { paused: 'wait', disabled: 'bad' }
 
 export function EndpointStatus({ of: e }: { of: Pick<Endpoint, 'status' | 'reason'> }) {
   return (
     <>
       <Badge tone={tones[e.status] ?? 'calm'}>{text.endpoints.statuses[e.status] ?? e.status}</Badge>
-      {e.reason && <span className="soft small"> {e.reason}</span>}
+      {e.reason && <span className="soft small"> {text.endpoints.reasons[e.reason] ?? e.reason}</span>}
     </>
   )
 }
 
 const circuitTones: Record<string, Tone> = { open: 'bad', half_open: 'warn' }
 
-/** The state of the circuit; for a customer, whether the endpoint keeps failing. */
+/** The state of the circuit. A customer sees it only while the circuit is not closed. */
 export function CircuitBadge({ state }: { state: string }) {
   if (isPortal) return state === 'closed' ? null : <Badge tone="bad">{text.endpoint.circuits[state] ?? state}</Badge>
   return <Badge tone={circuitTones[state] ?? 'calm'}>{`${text.endpoint.circuit}: ${(text.endpoint.circuits[state] ?? state).toLowerCase()}`}</Badge>
 }
 
-/** The tones of conditions: good, degraded, bad, and neutral for what is stopped on purpose or silent. */
+/** The tones of conditions. Paused and quiet are neutral: nothing is wrong. */
 export const conditionTones: Record<Condition['state'], Tone> = { failing: 'bad', disabled: 'bad', degraded: 'warn', paused: 'calm', healthy: 'good', quiet: 'calm' }
 
 export function ConditionBadge({ of: c }: { of: Condition }) {
   return <Badge tone={conditionTones[c.state]}>{text.conditions[c.state]}</Badge>
 }
 
-/** Why the endpoint is in the condition, and since when; nothing for a condition without a beginning. */
+/** Why the endpoint is in the condition, and since when, as far as the condition says so. */
 export function ConditionDetail({ of: c }: { of: Condition }) {
   const why = c.class ? text.classes[c.class] : c.reason && text.endpoints.reasons[c.reason]
   return (
@@ -47,7 +47,7 @@ export function ConditionDetail({ of: c }: { of: Condition }) {
   )
 }
 
-/** The condition of an active endpoint. The status says the rest. */
+/** The condition of an active endpoint; nothing for another, whose status says enough. */
 export function ActiveCondition({ tenant, of: e }: { tenant: string; of: Pick<Endpoint, 'id' | 'status'> }) {
   const health = useEndpointHealth(tenant, e.id)
   return e.status === 'active' && health.data?.endpoint_id === e.id && <ConditionBadge of={health.data.condition} />

@@ -4,32 +4,32 @@ import { ApiError } from '../api/client'
 import { failureOf, text } from '../text'
 import { Button } from './controls'
 
-/** The values of a form by the names of its controls. */
+/** The values of a form, by the names of its controls. */
 export type Values = Record<string, string>
 
-/** Why the API refused a form: a message for each control, and a sentence about all else. */
+/** Why the API refused a form: messages by control, and a sentence for what has no control. */
 type Refusal = { at: Record<string, string>; sentence: string }
 
 const Refused = createContext<Refusal | null>(null)
 
 type FormProps = {
-  /** Gets the values; throws ApiError for a refusal. */
+  /** Sends the values. Throws ApiError if the API refuses them. */
   submit: (values: Values) => Promise<unknown>
   /** The text of the button that submits. */
   label: string
-  /** Closes the form without a submit; without cancel, the form has one button. */
+  /** Closes the form without submitting it. Without it, the form has no button for that. */
   cancel?: () => void
   cancelLabel?: string
   disabled?: boolean
   danger?: boolean
-  /** Further buttons of type submit. Their names and values are among the values. */
+  /** Further submit buttons. The name and value of the one that was used are among the values. */
   more?: ReactNode
   children: ReactNode
 }
 
 /**
- * A form whose values the API checks. A refusal shows its messages at the controls, and a sentence at the end for what
- * has no control. The name of a control is the field of the API, such as circuit.failures.
+ * A form whose values the API checks. If it refuses them, its messages appear at the controls, and a sentence at the end
+ * says what belongs to no control. Each control has the name of the API's field, such as circuit.failures.
  */
 export function Form({ submit, label, cancel, cancelLabel = text.keep, disabled, danger, more, children }: FormProps) {
   const [refusal, setRefusal] = useState<Refusal | null>(null)
@@ -73,7 +73,7 @@ export function Form({ submit, label, cancel, cancelLabel = text.keep, disabled,
 
 type FieldProps = { name: string; label: string; help?: ReactNode; children: ReactNode }
 
-/** A labelled control with the API's message about its value. */
+/** A labelled control. The API's message about its value replaces the help. */
 export function Field({ name, label, help, children }: FieldProps) {
   const error = useRefusal(name)
   return (
@@ -90,10 +90,10 @@ export function Field({ name, label, help, children }: FieldProps) {
   )
 }
 
-/** The API's message about the control of the form. */
+/** The API's message about a control of the form; undefined without one. */
 export const useRefusal = (name: string) => useContext(Refused)?.at[name]
 
-/** Refuses JSON that nobody can read, before it becomes a part of a request. */
+/** Throws ApiError for a text that is not valid JSON, before it becomes part of a request. An empty text is fine. */
 export function requireJson(name: string, value: string) {
   if (!value.trim()) return
   try {
@@ -103,7 +103,7 @@ export function requireJson(name: string, value: string) {
   }
 }
 
-/** The number of a text. A text that is no number stays, so the API says what is wrong. */
+/** The number that a text means. Any other text is returned as it is, so that the API says what is wrong with it. */
 export const numeric = (value: string) => (value.trim() === '' || Number.isNaN(Number(value)) ? (value as unknown as number) : Number(value))
 
 function refusalOf(failure: ApiError, names: string[]): Refusal {
@@ -117,16 +117,16 @@ function refusalOf(failure: ApiError, names: string[]): Refusal {
   return { at, sentence: rest.length > 0 ? rest.join('; ') : Object.keys(at).length > 0 ? '' : failureOf(failure) }
 }
 
-/** The control of a field: its own, the one that holds it, or the first one of those that it holds. */
+/** The control for a field of the API: the one with its name, else one for a part that contains it, else one for a part of it. */
 function controlOf(field: string, names: string[]): string | undefined {
   const holders = names.filter((name) => within(field, name)).sort((a, b) => b.length - a.length)
   return holders[0] ?? names.find((name) => within(name, field))
 }
 
-// The API names a place by a path, such as retry.schedule[1] or schema/properties/total.
+// Whether the field is the named one or a part of it, such as retry.schedule[1] or schema/properties/total.
 const within = (field: string, name: string) => field === name || (field.startsWith(name) && './['.includes(field[name.length]!))
 
-/** A message with the place in the control's value: a line of a list by its number, all else by the path. */
+/** A message after the place within the control's value: the number of a line, or a path. */
 function placed(place: string, message: string): string {
   const line = /^\[(\d+)\]$/.exec(place)
   if (line) return `${Number(line[1]) + 1}: ${message}`

@@ -16,7 +16,7 @@ const t = text.search
 
 type Found = Schemas['Found']
 
-/** What a text names, in the tenant, or without one in all tenants. */
+/** The query for what a text names: in the tenant, or, without one, in all tenants. */
 const searchFor = (tenant: string | undefined, q: string) =>
   queryOptions({
     queryKey: ['search', tenant, q],
@@ -49,13 +49,13 @@ const failed = (e: ApiError) => (e.status === 400 ? t.tooLong : failureOf(e))
 
 const shortcut = /Mac|iPhone|iPad/.test(navigator.platform) ? '⌘K' : 'Ctrl K'
 
-/** The search of the page's tenant, or of all tenants, behind a button and Ctrl-K. */
+/** The search in the tenant, or, without one, in all tenants. A button and Ctrl-K (⌘K) open it. */
 export function Search({ tenant }: { tenant?: string }) {
   const [open, setOpen] = useState(false)
   const [everywhere, setEverywhere] = useState(false)
   const went = useRef(false)
   const within = everywhere ? undefined : tenant
-  // Of a page, the dialog would focus the first link.
+  // When the search led to a page, its content gets the focus. The dialog would give it to the first link.
   const focusNext = () => {
     if (went.current) document.getElementById('main')?.focus()
     return !went.current
@@ -97,9 +97,9 @@ export function Search({ tenant }: { tenant?: string }) {
 
 type BoxProps = {
   tenant?: string
-  /** Searches all tenants; absent where that is not possible. */
+  /** Searches all tenants; absent if the session may not, or if the search already does. */
   widen?: () => void
-  /** Closes the dialog for a found page. */
+  /** Closes the dialog, because a found page opens. */
   leave: () => void
 }
 
@@ -125,7 +125,7 @@ function Box({ tenant, widen, leave }: BoxProps) {
     const q = given.trim()
     if (!q) return
     setAsked(q)
-    const all = await client.fetchQuery(searchFor(tenant, q)).catch(() => []) // the status reports the failure
+    const all = await client.fetchQuery(searchFor(tenant, q)).catch(() => []) // the status line shows the failure
     const chosen = all[Math.min(active, all.length - 1)]
     if (!chosen || input.current?.value.trim() !== q) return
     leave()
