@@ -4486,7 +4486,7 @@ type Replay struct {
 	// Skipped The number of selected deliveries that the job left alone; skipped_by_reason says why.
 	Skipped int `json:"skipped"`
 
-	// SkippedByReason The number of skipped deliveries by reason; absent for none. already_replayed: a newer generation exists, perhaps still in progress. in_progress: the delivery has attempts left. changed: the delivery left the state of the filter. event_expires: the event ends in less than 14 days. erased: the payload was erased. gone: the delivery, its event or the endpoint of add_to no longer exists. last_generation: replayed 9,998 times. With add_to, other_type: the filter does not name the type of the event; has_endpoint: the event went to the endpoint before.
+	// SkippedByReason The number of skipped deliveries by reason; absent for none. already_replayed: a newer generation exists, perhaps still in progress. in_progress: the delivery has attempts left. changed: the delivery left the state of the filter, or its record cannot be read. event_expires: the event ends in less than 14 days. erased: the payload was erased. gone: the delivery, its event or the endpoint of add_to no longer exists. last_generation: replayed 9,998 times. With add_to, other_type: the filter does not name the type of the event; has_endpoint: the event went to the endpoint before.
 	SkippedByReason *map[string]int `json:"skipped_by_reason,omitempty"`
 
 	// State finished: every selected delivery was enqueued or skipped, or the limit is reached. Enqueued deliveries may still be in progress.
@@ -4593,7 +4593,7 @@ type ReplayProgress struct {
 	// Skipped The number of selected deliveries that the job left alone; skipped_by_reason says why.
 	Skipped int `json:"skipped"`
 
-	// SkippedByReason The number of skipped deliveries by reason; absent for none. already_replayed: a newer generation exists, perhaps still in progress. in_progress: the delivery has attempts left. changed: the delivery left the state of the filter. event_expires: the event ends in less than 14 days. erased: the payload was erased. gone: the delivery, its event or the endpoint of add_to no longer exists. last_generation: replayed 9,998 times. With add_to, other_type: the filter does not name the type of the event; has_endpoint: the event went to the endpoint before.
+	// SkippedByReason The number of skipped deliveries by reason; absent for none. already_replayed: a newer generation exists, perhaps still in progress. in_progress: the delivery has attempts left. changed: the delivery left the state of the filter, or its record cannot be read. event_expires: the event ends in less than 14 days. erased: the payload was erased. gone: the delivery, its event or the endpoint of add_to no longer exists. last_generation: replayed 9,998 times. With add_to, other_type: the filter does not name the type of the event; has_endpoint: the event went to the endpoint before.
 	SkippedByReason *map[string]int `json:"skipped_by_reason,omitempty"`
 
 	// State finished: every selected delivery was enqueued or skipped, or the limit is reached. Enqueued deliveries may still be in progress.

@@ -3304,7 +3304,7 @@ export interface components {
             enqueued: number;
             /** @description The number of selected deliveries that the job left alone; skipped_by_reason says why. */
             skipped: number;
-            /** @description The number of skipped deliveries by reason; absent for none. already_replayed: a newer generation exists, perhaps still in progress. in_progress: the delivery has attempts left. changed: the delivery left the state of the filter. event_expires: the event ends in less than 14 days. erased: the payload was erased. gone: the delivery, its event or the endpoint of add_to no longer exists. last_generation: replayed 9,998 times. With add_to, other_type: the filter does not name the type of the event; has_endpoint: the event went to the endpoint before. */
+            /** @description The number of skipped deliveries by reason; absent for none. already_replayed: a newer generation exists, perhaps still in progress. in_progress: the delivery has attempts left. changed: the delivery left the state of the filter, or its record cannot be read. event_expires: the event ends in less than 14 days. erased: the payload was erased. gone: the delivery, its event or the endpoint of add_to no longer exists. last_generation: replayed 9,998 times. With add_to, other_type: the filter does not name the type of the event; has_endpoint: the event went to the endpoint before. */
             skipped_by_reason?: {
                 [key: string]: number;
             };
@@ -3371,7 +3371,7 @@ export interface components {
             enqueued: number;
             /** @description The number of selected deliveries that the job left alone; skipped_by_reason says why. */
             skipped: number;
-            /** @description The number of skipped deliveries by reason; absent for none. already_replayed: a newer generation exists, perhaps still in progress. in_progress: the delivery has attempts left. changed: the delivery left the state of the filter. event_expires: the event ends in less than 14 days. erased: the payload was erased. gone: the delivery, its event or the endpoint of add_to no longer exists. last_generation: replayed 9,998 times. With add_to, other_type: the filter does not name the type of the event; has_endpoint: the event went to the endpoint before. */
+            /** @description The number of skipped deliveries by reason; absent for none. already_replayed: a newer generation exists, perhaps still in progress. in_progress: the delivery has attempts left. changed: the delivery left the state of the filter, or its record cannot be read. event_expires: the event ends in less than 14 days. erased: the payload was erased. gone: the delivery, its event or the endpoint of add_to no longer exists. last_generation: replayed 9,998 times. With add_to, other_type: the filter does not name the type of the event; has_endpoint: the event went to the endpoint before. */
             skipped_by_reason?: {
                 [key: string]: number;
             };

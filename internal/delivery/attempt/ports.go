@@ -30,7 +30,7 @@ type Sender interface {
 // Remote makes requests from other origins: in the endpoint's region, or from fixed addresses.
 type Remote interface {
 	// Send makes one attempt within the endpoint's timeout and returns the outcome.
-	// The error wraps send.ErrNotSent if no request was made. After any other error, the
+	// The error wraps send.ErrNotSent only if no request was made. After any other error, the
 	// endpoint may have received the request.
 	Send(ctx context.Context, r send.Request) (hook.Outcome, error)
 }
