@@ -14,6 +14,7 @@ import (
 	"surehook.example/surehook/internal/hook"
 )
 
+// answers returns the same answer for every header.
 type answers struct {
 	principal hook.Principal
 	err       error
@@ -21,7 +22,7 @@ type answers struct {
 
 func (a answers) Identify(context.Context, string) (hook.Principal, error) { return a.principal, a.err }
 
-// recorder records the header of the request.
+// recorder records the header, and refuses it.
 type recorder struct{ header string }
 
 func (h *recorder) Identify(_ context.Context, header string) (hook.Principal, error) {
@@ -49,7 +50,7 @@ func TestHandle_ReadsTheIdentitySource(t *testing.T) {
 			h := &handler{authenticator: asked, log: slog.New(slog.DiscardHandler)}
 			got, err := h.Handle(t.Context(), events.APIGatewayV2CustomAuthorizerV2Request{IdentitySource: tt.sources})
 			if err != nil || got.IsAuthorized || got.Context != nil || asked.header != tt.want {
-				t.Errorf("Handle(%q) = %+v, %v, having asked for %q; want nobody, and %q", tt.sources, got, err, asked.header, tt.want)
+				t.Errorf("Handle(%q) = %+v, %v, having asked for %q; want a refusal after %q", tt.sources, got, err, asked.header, tt.want)
 			}
 		})
 	}
@@ -65,7 +66,7 @@ func TestHandle_AnswersAPIGateway(t *testing.T) {
 		fails   bool
 	}{
 		{
-			name:    "a known key is named",
+			name:    "a known key is admitted",
 			answers: answers{principal: hook.Principal{Key: "key_1", Tenant: "acme", Scopes: []hook.Scope{hook.ScopeRead, hook.ScopeReplay}}},
 			want:    `{"isAuthorized":true,"context":{"expires_at":"","key_id":"key_1","key_name":"","networks":"","scopes":"read,replay","tenant":"acme"}}`, fails: false,
 		},
@@ -92,7 +93,7 @@ func TestHandle_AnswersAPIGateway(t *testing.T) {
 			answers: answers{err: &hook.Error{Code: hook.CodeUnauthorized, Message: "the API key is not known"}},
 			want:    `{"isAuthorized":false}`, fails: false,
 		},
-		{name: "a fault of ours is no answer", answers: answers{err: errors.New("boom")}, want: "", fails: true},
+		{name: "an internal fault is an error, not a refusal", answers: answers{err: errors.New("boom")}, want: "", fails: true},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
