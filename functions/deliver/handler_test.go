@@ -24,7 +24,7 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the golden files")
 
-// fails fails the messages that contain one of the texts.
+// fails holds texts: a message that contains one of them fails.
 type fails []string
 
 func (f fails) ProcessBatch(_ context.Context, messages []deliver.Message) (failed []string) {
