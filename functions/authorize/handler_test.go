@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"log/slog"
 	"net/netip"
 	"testing"
 	"time"
@@ -47,7 +46,7 @@ func TestHandle_ReadsTheIdentitySource(t *testing.T) {
 			t.Parallel()
 
 			asked := new(recorder)
-			h := &handler{authenticator: asked, log: slog.New(slog.DiscardHandler)}
+			h := &handler{authenticator: asked}
 			got, err := h.Handle(t.Context(), events.APIGatewayV2CustomAuthorizerV2Request{IdentitySource: tt.sources})
 			if err != nil || got.IsAuthorized || got.Context != nil || asked.header != tt.want {
 				t.Errorf("Handle(%q) = %+v, %v, having asked for %q; want a refusal after %q", tt.sources, got, err, asked.header, tt.want)
@@ -99,7 +98,7 @@ func TestHandle_AnswersAPIGateway(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 
-			h := &handler{authenticator: tt.answers, log: slog.New(slog.DiscardHandler)}
+			h := &handler{authenticator: tt.answers}
 			response, err := h.Handle(t.Context(), events.APIGatewayV2CustomAuthorizerV2Request{IdentitySource: []string{"Bearer x"}})
 			if (err != nil) != tt.fails {
 				t.Fatalf("Handle() = %v; want an error: %t", err, tt.fails)
