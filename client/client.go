@@ -2,9 +2,9 @@
 // generated from the contract: every operation of the contract is a method of Client, with the
 // suffix WithResponse.
 //
-// A Client repeats requests if that is safe, gives every posted event an idempotency key, and
-// returns every refusal of the API as a *Problem, and a request without an answer as an
-// *UnreachableError. The package does not use the server's code.
+// A Client repeats requests if that is safe. It returns every refusal of the API as a *Problem, and
+// a request without an answer as an *UnreachableError. Post and PostBatch give every event an
+// idempotency key, so that they can be repeated. The package does not use the server's code.
 package client
 
 import (
@@ -28,9 +28,9 @@ type Client struct {
 	edit    openapi.RequestEditorFn
 }
 
-// Options configures New. The zero Options are ready for use.
+// Options configures New. The zero Options are ready to use.
 type Options struct {
-	HTTP      *http.Client  // nil: a client with a timeout of 35 s. New makes the client refuse redirects, so that the key is only sent to the address
+	HTTP      *http.Client  // nil: a client with a timeout of 35 s. New uses a copy that follows no redirects, so that the key is only sent to the address
 	Attempts  uint          // of one call; 1: no repetition; 0: 5
 	Wait      time.Duration // before the second attempt; later waits are longer, at most 30 s; 0: 500 ms
 	UserAgent string        // of every request; empty: that of net/http
@@ -40,8 +40,8 @@ type Options struct {
 const timeout = 35 * time.Second
 
 // New returns a client for the API at the address, such as https://hooks.example.com, with an API
-// key shk_.... If the key is empty, none is sent, which is enough for the operations that need no
-// key.
+// key such as shk_.... If the key is empty, the client sends none, and can only call the operations
+// that need no key.
 func New(address, key string, o Options) (*Client, error) {
 	parsed, err := url.Parse(strings.TrimRight(address, "/"))
 	if err != nil {

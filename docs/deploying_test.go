@@ -10,17 +10,16 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// variable matches the name of a variable in backquotes, and makeVariable its use in the
-// Makefile.
+// The settings of a deployment, as its parts name them.
 var (
-	variable     = regexp.MustCompile("`([A-Z][A-Z_]+)`")
-	makeVariable = regexp.MustCompile(`\$\(([A-Z_]+)\)`)
-	passed       = regexp.MustCompile(`(?m)^      ([A-Z_]+): \$\{\{ (?:vars|inputs)\.(\w+) \}\}$`)
-	contextKey   = regexp.MustCompile(`-c ([a-z_]+)=`)
-	contextRead  = regexp.MustCompile(`contextOf\(app, "([a-z_]+)"`)
+	variable     = regexp.MustCompile("`([A-Z][A-Z_]+)`")                                          // in a document
+	makeVariable = regexp.MustCompile(`\$\(([A-Z_]+)\)`)                                           // used in the Makefile
+	passed       = regexp.MustCompile(`(?m)^      ([A-Z_]+): \$\{\{ (?:vars|inputs)\.(\w+) \}\}$`) // by the workflow, to make
+	contextKey   = regexp.MustCompile(`-c ([a-z_]+)=`)                                             // passed by the Makefile
+	contextRead  = regexp.MustCompile(`contextOf\(app, "([a-z_]+)"`)                               // by the CDK app
 )
 
-// sorted returns the names without the omitted ones.
+// sorted returns the names in order, each once, without the omitted ones.
 func sorted(names []string, omit ...string) []string {
 	set := map[string]bool{}
 	for _, name := range names {
@@ -30,7 +29,7 @@ func sorted(names []string, omit ...string) []string {
 	return slices.Sorted(maps.Keys(set))
 }
 
-// firsts returns the first groups of all matches.
+// firsts returns the first group of each match.
 func firsts(r *regexp.Regexp, text string) []string {
 	var all []string
 	for _, match := range r.FindAllStringSubmatch(text, -1) {
@@ -39,7 +38,8 @@ func firsts(r *regexp.Regexp, text string) []string {
 	return all
 }
 
-// settings returns the variables in the first column of the table behind the heading.
+// settings returns the variables in the first column of the tables between the heading and the next
+// one of level 2.
 func settings(t *testing.T, document, heading string) []string {
 	t.Helper()
 
@@ -58,8 +58,8 @@ func settings(t *testing.T, document, heading string) []string {
 }
 
 // TestDeploying_variables checks that the documents, the Makefile, the deploy workflow and
-// the CDK app know the same settings. The workflow would deploy without a setting that it
-// does not pass, and a deployment without a setting removes the setting's effect.
+// the CDK app know the same settings. A deployment without a setting removes its effect, and so
+// would each deployment of a workflow that does not pass the setting.
 func TestDeploying_variables(t *testing.T) {
 	t.Parallel()
 
@@ -72,7 +72,7 @@ func TestDeploying_variables(t *testing.T) {
 	}
 	want := sorted(firsts(makeVariable, context.String()), "STACK", "DIST", "VERSION", "RELEASED")
 	if !slices.Contains(want, "PREFIX") || !slices.Contains(want, "PORTAL_NAME") || len(want) < 12 {
-		t.Fatalf("the Makefile has the variables %v; want PREFIX, PORTAL_NAME and ten others", want)
+		t.Fatalf("the Makefile has the variables %v; want PREFIX, PORTAL_NAME and at least ten others", want)
 	}
 	if diff := cmp.Diff(want, sorted(settings(t, document, "## By hand"))); diff != "" {
 		t.Errorf("docs/deploying.md, By hand (-Makefile +document):\n%s", diff)

@@ -15,8 +15,8 @@ import (
 	"time"
 )
 
-// TestSamples sends requests to the samples of the portal: each accepts a good
-// signature, and refuses all others. Programs that this machine lacks are skipped.
+// TestSamples sends requests to the portal's sample receivers. Each accepts a good signature and
+// refuses all others. Samples in a language that this machine lacks are skipped.
 func TestSamples(t *testing.T) {
 	t.Parallel()
 
@@ -115,7 +115,7 @@ func freePort(t *testing.T) string {
 	return port
 }
 
-// listening waits for a program that listens on the port.
+// listening waits until a program listens on the port.
 func listening(ctx context.Context, t *testing.T, port string) {
 	t.Helper()
 

@@ -12,8 +12,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// TestDeploy checks the requests of deploy.sh. `make test/release` deploys with it to the
-// emulator, which knows no termination protection.
+// TestDeploy checks the calls of the AWS CLI that deploy.sh makes. `make test/release` runs the
+// script against an emulator, which has no termination protection.
 func TestDeploy(t *testing.T) {
 	t.Parallel()
 
@@ -32,9 +32,9 @@ func TestDeploy(t *testing.T) {
 	tests := []struct {
 		name     string
 		args     []string
-		spoil    string // a file with other content than the checksums say
+		spoil    string // a file whose checksum is wrong
 		want     string // the calls
-		wantFail string // a part of the error; there are no calls
+		wantFail string // a part of the error, before any call
 	}{
 		{name: "prod is protected", args: []string{"--bucket", "assets"}, want: upload + deploy("surehook-prod", "prod", "") + protect("surehook-prod") + outputs("surehook-prod")},
 		{
@@ -45,8 +45,8 @@ func TestDeploy(t *testing.T) {
 		{name: "an option without a value", args: []string{"--bucket"}, wantFail: "--bucket needs a value"},
 		{name: "an unknown option", args: []string{"--bucket", "assets", "--region", "eu-west-1"}, wantFail: "--region is not an option"},
 		{name: "an unknown environment", args: []string{"--bucket", "assets", "--environment", "test"}, wantFail: "no template surehook-test.template.json"},
-		{name: "a stack that is no prefix", args: []string{"--bucket", "assets", "--stack", "Hooks"}, wantFail: "the stack Hooks is not"},
-		{name: "a parameter of the script", args: []string{"--bucket", "assets", "AssetsPrefix=x"}, wantFail: "AssetsPrefix comes from"},
+		{name: "a stack whose name cannot be a prefix", args: []string{"--bucket", "assets", "--stack", "Hooks"}, wantFail: "the stack Hooks is not"},
+		{name: "a parameter that the script sets", args: []string{"--bucket", "assets", "AssetsPrefix=x"}, wantFail: "AssetsPrefix comes from"},
 		{name: "a spoiled download", args: []string{"--bucket", "assets"}, spoil: "deliver.zip", wantFail: "download the release again"},
 	}
 	for _, tt := range tests {

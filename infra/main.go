@@ -1,20 +1,19 @@
-// Command infra is the CDK app. The app makes the stack of one environment from
-// the construct in package infra/surehook. Other apps can embed the construct.
+// Command infra is the CDK app. It makes the stack of one environment, and the stacks of its
+// senders, from the construct in package infra/surehook. Other apps can embed the construct.
 //
-// The CDK command line runs the app (see cdk.json). Context values choose the
-// stack:
+// The CDK command line runs the app (see cdk.json). Context values choose the stacks:
 //
 //	-c env=dev|staging|prod|local   the environment; required
 //	-c prefix=PREFIX                the stack and the prefix of all names; default: surehook-ENV
 //	-c dist=DIR                     the folder of the built functions: DIR/<function>/bootstrap
 //	-c arch=arm64|amd64             local only: the architecture of the functions
 //	-c host=NAME                    local only: one more host for deliveries, at private addresses
-//	-c version=VERSION              the tag surehook:version of the resources
-//	-c release=1                    a template without CDK, see surehook.NewRelease; without senders
+//	-c version=VERSION              the tag surehook:version of the resources; default: dev
+//	-c release=1                    a template to deploy without CDK, see surehook.NewRelease; not with senders
 //	-c email=ADDRESS                the recipient of alarms and operational events; default: nobody
 //	-c traces=xray|URL              the destination of spans: X-Ray or an OTLP endpoint; default: none
 //	-c event_bus=NAME|ARN           a bus of EventBridge with events for Surehook, together with
-//	-c event_pattern=JSON           the event pattern of the rule on the bus
+//	-c event_pattern=JSON           the pattern of the rule on the bus
 //	-c tenant_path=PATH             the tenant in an event of the bus; default: detail.tenant
 //	-c validation=off|warn|reject   what happens to events that do not fit their event type; default: off
 //	-c endpoints_per_host=N         the most endpoints of a tenant with one host; default: no limit
@@ -22,7 +21,7 @@
 //	-c senders=REGION,...           other regions that can send requests, a stack in each; default: none
 //	-c fixed=ZONES                  fixed source addresses in 1 or 2 zones, with a NAT gateway each; default: 0
 //	-c envelope=standard|raw        the envelope of new endpoints that name none; default: standard
-//	-c signature_profiles=FILE      JSON of own signature profiles, by name; default: none
+//	-c signature_profiles=FILE      JSON with further signature profiles, by name; default: none
 //	-c signatures=NAME,...          the signature profiles of new endpoints that name none; default: standard
 //	-c destinations=PATH            the path of roles for deliveries to SQS and EventBridge, such as /surehook/; default: HTTP only
 //	-c domain=NAME                  a custom domain for the API, together with
@@ -62,7 +61,7 @@ func main() {
 	}
 }
 
-// run writes the templates into the CDK command line's output folder.
+// run writes the templates to the output folder of the CDK command line.
 func run() error {
 	defer jsii.Close()
 
@@ -116,8 +115,8 @@ func run() error {
 	return nil
 }
 
-// newStacks makes the main stack and the stacks of the senders. The senders are deployed
-// first: deliver may call them from its first second.
+// newStacks makes the main stack and the stacks of the senders, or a release. The senders are
+// deployed first, because deliver may call them as soon as it runs.
 func newStacks(app awscdk.App, env surehook.Environment) error {
 	props := surehook.Props{
 		Environment: env,
@@ -127,7 +126,7 @@ func newStacks(app awscdk.App, env surehook.Environment) error {
 	}
 	if contextOf(app, "release", "") != "" {
 		if len(env.Senders) > 0 {
-			return errors.New("-c senders is not for -c release: a sender is a stack of its own")
+			return errors.New("-c senders does not go with -c release: each sender has a stack of its own")
 		}
 		if _, err := surehook.NewRelease(app, props); err != nil {
 			return fmt.Errorf("make the release: %w", err)
@@ -148,7 +147,7 @@ func newStacks(app awscdk.App, env surehook.Environment) error {
 	return nil
 }
 
-// contextOf returns the value of -c key=..., or fallback without a value.
+// contextOf returns the value of -c key=..., or fallback if it is missing or empty.
 func contextOf(app awscdk.App, key, fallback string) string {
 	if value, ok := app.Node().TryGetContext(jsii.String(key)).(string); ok && value != "" {
 		return value
@@ -160,7 +159,7 @@ func contextOf(app awscdk.App, key, fallback string) string {
 func compactFile(path string) (string, error) {
 	text, err := os.ReadFile(path) //nolint:gosec // the operator names the file
 	if err != nil {
-		return "", err //nolint:wrapcheck // it names the file
+		return "", err //nolint:wrapcheck // the error names the file
 	}
 	var compact bytes.Buffer
 	if err := json.Compact(&compact, text); err != nil {

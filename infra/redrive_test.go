@@ -10,8 +10,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// fakeAWS answers as the AWS CLI for outputs, queues and their ARNs, and records what
-// changes something. A queue with the name begins to exist when it is made.
+// fakeAWS answers like the AWS CLI for outputs, queues and their ARNs, and records the calls that
+// change something. get-queue-url finds no queue before create-queue.
 const fakeAWS = `#!/bin/sh
 home=$(dirname "$0")
 case "$2" in
@@ -24,7 +24,7 @@ get-queue-url) [ -e "$home/made" ] && echo "https://sqs/$4" ;;
 esac
 `
 
-// TestRedrive checks the requests of `make redrive`. No emulator of this repository has
+// TestRedrive checks the calls of the AWS CLI that `make redrive` makes, because no emulator here has
 // the operation StartMessageMoveTask.
 func TestRedrive(t *testing.T) {
 	t.Parallel()
@@ -42,11 +42,11 @@ func TestRedrive(t *testing.T) {
 		env  string
 		want string
 	}{
-		{name: "each message to its queue, and those of the retry lane and the Scheduler to the retry lane", args: []string{"ENV=prod"}, want: both("surehook-prod")},
-		{name: "of another stack", args: []string{"ENV=dev", "PREFIX=shop"}, want: both("shop")},
-		{name: "of another stack, by the environment", args: []string{"ENV=dev"}, env: "shop", want: both("shop")},
+		{name: "messages go back to their queues, and those of the Scheduler and the retry lane to the retry lane", args: []string{"ENV=prod"}, want: both("surehook-prod")},
+		{name: "another stack", args: []string{"ENV=dev", "PREFIX=shop"}, want: both("shop")},
+		{name: "another stack, named in the environment", args: []string{"ENV=dev"}, env: "shop", want: both("shop")},
 		{
-			name: "of a kept queue", args: []string{"ENV=prod", "FROM=https://sqs/old", "QUEUE=Live"},
+			name: "a kept queue", args: []string{"ENV=prod", "FROM=https://sqs/old", "QUEUE=Live"},
 			want: "sqs create-queue --queue-name surehook-prod-move --query QueueUrl --output text\n" +
 				`sqs set-queue-attributes --queue-url https://sqs/surehook-prod-move --attributes {"RedrivePolicy":"{\"deadLetterTargetArn\":\"arn:aws:sqs:eu-west-1:123456789012:old\",\"maxReceiveCount\":1000}"}` + "\n" +
 				move + "old" + to + "surehook-prod-LiveQueueUrl",

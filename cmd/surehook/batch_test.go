@@ -18,16 +18,16 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// batches answers posts of batches, and keeps the times and keys of the events.
+// batches answers posts of batches, and records their times and keys.
 type batches struct {
 	began  time.Time
-	posts  []string                // "second: keys of the events"
+	posts  []string                // the time since began and the keys of the events, such as "1s: k1 k2"
 	answer func(key string) string // the result of one event; nil accepts all
 	after  func(post int)          // called after each post; nil for nothing
 }
 
 func (b *batches) RoundTrip(r *http.Request) (*http.Response, error) {
-	if r.Method == http.MethodGet {
+	if r.Method == http.MethodGet { // the contract, which the command asks for before it sends the key
 		w := httptest.NewRecorder()
 		w.Header().Set("Content-Type", "application/yaml")
 		_, _ = io.WriteString(w, "openapi: 3.1.0\ninfo:\n  title: Surehook\n")
@@ -59,8 +59,8 @@ func (b *batches) RoundTrip(r *http.Request) (*http.Response, error) {
 	return w.Result(), nil
 }
 
-// sendFile runs send --lines in the synctest bubble, and returns the exit code and standard
-// error.
+// sendFile runs send --lines with the events of newLines, inside a synctest bubble. It returns the
+// exit code and the standard error.
 func (b *batches) sendFile(ctx context.Context, folder string, args ...string) (code int, said string) {
 	b.began = time.Now()
 	var errs bytes.Buffer
@@ -76,7 +76,7 @@ func (b *batches) sendFile(ctx context.Context, folder string, args ...string) (
 	return code, errs.String()
 }
 
-// newLines writes a file with n events, with the keys k1, k2 and so on.
+// newLines writes a file of n events with the keys k1, k2 and so on, and returns its folder.
 func newLines(t *testing.T, n int) (folder string) {
 	t.Helper()
 
@@ -91,7 +91,7 @@ func newLines(t *testing.T, n int) (folder string) {
 	return folder
 }
 
-func TestSend_Rate(t *testing.T) {
+func TestSend_KeepsToTheRate(t *testing.T) {
 	t.Parallel()
 
 	for rate, want := range map[string][]string{
@@ -124,12 +124,12 @@ func TestSend_CtrlCKeepsTheProgressAndResumeContinues(t *testing.T) {
 		}}
 		code, said := b.sendFile(ctx, folder, "--rate", "2", "--resume", progress)
 		if code != exitInterrupted || !strings.Contains(said, "The same command continues after line 4.") {
-			t.Errorf("Ctrl-C = %d %s; want 130 and the line", code, said)
+			t.Errorf("Ctrl-C = %d %s; want 130 and the last line that was sent", code, said)
 		}
 		rest := &batches{}
 		code, said = rest.sendFile(t.Context(), folder, "--rate", "2", "--resume", progress)
 		if code != exitOK || !strings.Contains(said, "continuing after line 4") || !strings.Contains(said, "line 5: 5 accepted, 0 repeated, 0 refused") {
-			t.Errorf("resume = %d %s; want the rest", code, said)
+			t.Errorf("send --resume = %d %s; want the rest of the lines", code, said)
 		}
 		if diff := cmp.Diff([]string{"0s: k5"}, rest.posts); diff != "" {
 			t.Error(diff)

@@ -133,7 +133,7 @@ Tables are for people, and may change; scripts read ` + "`--output json`" + `. I
 their id with the host of the URL. The names cost one request for the tenant's first 100 endpoints; others keep their ids. On a terminal, the widest column of free text
 is cut to the width. ` + "`get`" + ` shows a time both ways.
 
-` + "`--since` and `--until`" + ` take a time back such as ` + "`1h`, `2d` or `1d12h`" + `; ` + "`today` or `yesterday`" + `, at midnight; a time of day such as ` + "`10:00`" + `, of yesterday if today's is still to
+` + "`--since` and `--until`" + ` take a duration before now such as ` + "`1h`, `2d` or `1d12h`" + `; ` + "`today` or `yesterday`" + `, at midnight; a time of day such as ` + "`10:00`" + `, of yesterday if today's is still to
 come; or a time such as 2026-11-01T00:00:00Z. Days and times of day are those of this machine's zone. Statistics cut them to whole hours.
 
 With the script of ` + "`surehook completion`" + `, the shell completes endpoints, tenants, event types and contexts. A tab costs one request of at most two seconds, runs no

@@ -9,12 +9,12 @@ import (
 )
 
 // moments says what a flag for a time takes.
-const moments = "a time back such as 1h or 2d, today, yesterday, a time of day such as 10:00, or a time such as 2026-11-01T00:00:00Z"
+const moments = "a duration before now such as 1h or 2d, today, yesterday, a time of day such as 10:00, or a time such as 2026-11-01T00:00:00Z"
 
 // moment is the value of a flag for a time.
 type moment struct {
 	now  func() time.Time
-	step time.Duration // a time that is not written out is cut to this step
+	step time.Duration // all times but those in RFC 3339 are rounded down to it
 	at   time.Time     // zero without the flag
 }
 
@@ -36,31 +36,33 @@ func (m *moment) Set(text string) error {
 	return err
 }
 
-// moment adds a flag for a time. Times that are not written out are cut to the step:
-// seconds, or the hours of statistics.
+// moment adds a flag for a time. All times but those in RFC 3339 are rounded down to the step: to
+// seconds, or to hours for statistics.
 func (p *program) moment(flags *pflag.FlagSet, name, usage string, step time.Duration) *moment {
 	m := &moment{now: func() time.Time { return p.Now() }, step: step}
 	flags.Var(m, name, usage)
 	return m
 }
 
-// parseMoment returns the time that text means at now, in the zone of now. A duration leads
-// back; a day has 24 hours. A time of day is today's, or yesterday's if today's is to come.
+// parseMoment returns the time that text means at now, in the zone of now. A duration counts back
+// from now, and its days have 24 hours. A time of day is today's, or yesterday's if today's is
+// still to come.
 func parseMoment(text string, now time.Time, step time.Duration) (time.Time, error) {
 	day := func(back int, clock time.Time) time.Time {
-		return time.Date(now.Year(), now.Month(), now.Day()-back, clock.Hour(), clock.Minute(), 0, 0, now.Location()).Truncate(step)
+		return time.Date(now.Year(), now.Month(), now.Day()-back, clock.Hour(), clock.Minute(), 0, 0, now.Location())
 	}
 	switch text {
 	case "today":
-		return day(0, time.Time{}), nil
+		return day(0, time.Time{}).Truncate(step), nil
 	case "yesterday":
-		return day(1, time.Time{}), nil
+		return day(1, time.Time{}).Truncate(step), nil
 	}
 	if clock, err := time.Parse("15:04", text); err == nil {
-		if at := day(0, clock); !at.After(now) {
-			return at, nil
+		at := day(0, clock)
+		if at.After(now) {
+			at = day(1, clock)
 		}
-		return day(1, clock), nil
+		return at.Truncate(step), nil
 	}
 	if back, ok := parseBack(text); ok {
 		return now.Add(-back).Truncate(step), nil
@@ -75,9 +77,9 @@ func parseMoment(text string, now time.Time, step time.Duration) (time.Time, err
 // maxBack bounds a duration: no record is older.
 const maxBack = 10 * 366 * 24 * time.Hour
 
-// parseBack reads a duration of package time, or days such as 2d, or both: 1d12h.
-func parseBack(text string) (time.Duration, bool) {
-	var back time.Duration
+// parseBack parses a duration of package time, or days such as 2d, or both, such as 1d12h. ok is
+// false for negative durations, and for more than maxBack.
+func parseBack(text string) (back time.Duration, ok bool) {
 	if days, rest, found := strings.Cut(text, "d"); found {
 		n, err := strconv.ParseUint(days, 10, 16)
 		if err != nil {
@@ -92,8 +94,8 @@ func parseBack(text string) (time.Duration, bool) {
 	return back, err == nil && rest >= 0 && back <= maxBack
 }
 
-// relative returns the time in the words of a person at now: "3m ago" or "in 2h". The
-// number is that of the largest unit, rounded down.
+// relative returns the time as a person would say it at now, such as "3m ago" or "in 2h". The
+// number is rounded down, and counts hours up to two days.
 func relative(at, now time.Time) string {
 	d := now.Sub(at)
 	before, after := "", " ago"

@@ -27,10 +27,11 @@ func TestParseMoment(t *testing.T) {
 		{text: "yesterday", want: "2026-11-24T22:00:00Z"},
 		{text: "00:00", want: "2026-11-25T22:00:00Z"},
 		{text: "10:30", want: "2026-11-26T08:30:00Z"},
-		{text: "10:31", want: "2026-11-25T08:31:00Z"}, // today's is to come
+		{text: "10:31", want: "2026-11-25T08:31:00Z"}, // today's is still to come
 		{text: "10:29", step: time.Hour, want: "2026-11-26T08:00:00Z"},
+		{text: "10:45", step: time.Hour, want: "2026-11-25T08:00:00Z"}, // today's is still to come, but not its whole hour
 		{text: "2026-11-01T00:00:00Z", want: "2026-11-01T00:00:00Z"},
-		{text: "2026-11-01T00:30:00.123+02:00", step: time.Hour, want: "2026-10-31T22:30:00.123Z"}, // as it is written
+		{text: "2026-11-01T00:30:00.123+02:00", step: time.Hour, want: "2026-10-31T22:30:00.123Z"}, // as written
 		{text: "-1h"},
 		{text: "-1d"},
 		{text: "1d-1h"},
@@ -56,14 +57,14 @@ func TestParseMoment(t *testing.T) {
 				t.Errorf("Set(%q) = %q, %v; want %q", tt.text, got, err, tt.want)
 			}
 			if tt.want == "" && !strings.Contains(err.Error(), "yesterday") {
-				t.Errorf("Set(%q) = %v; want what the flag takes", tt.text, err)
+				t.Errorf("Set(%q) = %v; want an error that says what the flag takes", tt.text, err)
 			}
 		})
 	}
 }
 
-// The day of a person begins at midnight also when the clock changed since.
-func TestParseMoment_ADayOf25Hours(t *testing.T) {
+// Today began at midnight, even if the clock has been changed since then.
+func TestParseMoment_beginsADayOf25HoursAtMidnight(t *testing.T) {
 	t.Parallel()
 
 	berlin, err := time.LoadLocation("Europe/Berlin")

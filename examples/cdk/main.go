@@ -1,6 +1,6 @@
-// Command cdk is the CDK app of a shop. The shop's stack embeds Surehook as the
-// construct surehook.New, beside a role for the shop's own backend. A second stack has
-// the sender of another region.
+// Command cdk is the CDK app of a shop. The shop's stack embeds Surehook with the construct of
+// surehook.New, and has a role for the shop's own backend. A second stack has the sender of
+// another region.
 package main
 
 import (
@@ -47,8 +47,8 @@ func run() error {
 		return fmt.Errorf("add Surehook: %w", err)
 	}
 
-	// The senders have the same props. Deliver may call them from its first second, so
-	// their stacks come first.
+	// The senders take the same props. Deliver may call them as soon as it runs, so their
+	// stacks are deployed first.
 	senders, err := surehook.NewSenders(app, props)
 	if err != nil {
 		return fmt.Errorf("add the senders: %w", err)
@@ -57,7 +57,7 @@ func run() error {
 		stack.AddStackDependency(sender, jsii.String("deliver calls the sender"))
 	}
 
-	// The backend reads the first API key. The output tells the backend the API's URL.
+	// The backend may read the first API key. The output has the URL of the API.
 	backend := awsiam.NewRole(stack, jsii.String("Backend"), &awsiam.RoleProps{
 		AssumedBy: awsiam.NewServicePrincipal(jsii.String("ecs-tasks.amazonaws.com"), nil),
 	})

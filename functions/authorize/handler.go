@@ -3,14 +3,12 @@ package main
 import (
 	"context"
 	"fmt"
-	"log/slog"
 	"strings"
 
 	"github.com/aws/aws-lambda-go/events"
 
 	"surehook.example/surehook/internal/aws/apigateway"
 	"surehook.example/surehook/internal/hook"
-	"surehook.example/surehook/internal/names"
 )
 
 // identifier returns the caller named by an Authorization header.
@@ -18,10 +16,7 @@ type identifier interface {
 	Identify(ctx context.Context, header string) (hook.Principal, error)
 }
 
-type handler struct {
-	authenticator identifier
-	log           *slog.Logger
-}
+type handler struct{ authenticator identifier }
 
 // Handle authenticates one request for API Gateway. If the key or token is malformed, unknown or
 // expired, API Gateway answers with 403 and invokes no other function (docs/adr/18). A person
@@ -35,7 +30,6 @@ func (h *handler) Handle(ctx context.Context, e events.APIGatewayV2CustomAuthori
 		response.IsAuthorized = true
 		response.Context = apigateway.Authorizer(principal)
 	case hook.CodeOf(err) != hook.CodeUnauthorized:
-		h.log.ErrorContext(ctx, "caller.identify_failed", slog.Any(names.LogError, err))
 		return events.APIGatewayV2CustomAuthorizerSimpleResponse{}, fmt.Errorf("identify caller: %w", err)
 	}
 	return response, nil

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"log/slog"
 	"net/netip"
 	"testing"
 	"time"
@@ -14,6 +13,7 @@ import (
 	"surehook.example/surehook/internal/hook"
 )
 
+// answers returns the same answer for every header.
 type answers struct {
 	principal hook.Principal
 	err       error
@@ -21,7 +21,7 @@ type answers struct {
 
 func (a answers) Identify(context.Context, string) (hook.Principal, error) { return a.principal, a.err }
 
-// recorder records the header of the request.
+// recorder records the header, and refuses it.
 type recorder struct{ header string }
 
 func (h *recorder) Identify(_ context.Context, header string) (hook.Principal, error) {
@@ -46,10 +46,10 @@ func TestHandle_ReadsTheIdentitySource(t *testing.T) {
 			t.Parallel()
 
 			asked := new(recorder)
-			h := &handler{authenticator: asked, log: slog.New(slog.DiscardHandler)}
+			h := &handler{authenticator: asked}
 			got, err := h.Handle(t.Context(), events.APIGatewayV2CustomAuthorizerV2Request{IdentitySource: tt.sources})
 			if err != nil || got.IsAuthorized || got.Context != nil || asked.header != tt.want {
-				t.Errorf("Handle(%q) = %+v, %v, having asked for %q; want nobody, and %q", tt.sources, got, err, asked.header, tt.want)
+				t.Errorf("Handle(%q) = %+v, %v, having asked for %q; want a refusal after %q", tt.sources, got, err, asked.header, tt.want)
 			}
 		})
 	}
@@ -65,7 +65,7 @@ func TestHandle_AnswersAPIGateway(t *testing.T) {
 		fails   bool
 	}{
 		{
-			name:    "a known key is named",
+			name:    "a known key is admitted",
 			answers: answers{principal: hook.Principal{Key: "key_1", Tenant: "acme", Scopes: []hook.Scope{hook.ScopeRead, hook.ScopeReplay}}},
 			want:    `{"isAuthorized":true,"context":{"expires_at":"","key_id":"key_1","key_name":"","networks":"","scopes":"read,replay","tenant":"acme"}}`, fails: false,
 		},
@@ -92,13 +92,13 @@ func TestHandle_AnswersAPIGateway(t *testing.T) {
 			answers: answers{err: &hook.Error{Code: hook.CodeUnauthorized, Message: "the API key is not known"}},
 			want:    `{"isAuthorized":false}`, fails: false,
 		},
-		{name: "a fault of ours is no answer", answers: answers{err: errors.New("boom")}, want: "", fails: true},
+		{name: "an internal fault is an error, not a refusal", answers: answers{err: errors.New("boom")}, want: "", fails: true},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 
-			h := &handler{authenticator: tt.answers, log: slog.New(slog.DiscardHandler)}
+			h := &handler{authenticator: tt.answers}
 			response, err := h.Handle(t.Context(), events.APIGatewayV2CustomAuthorizerV2Request{IdentitySource: []string{"Bearer x"}})
 			if (err != nil) != tt.fails {
 				t.Fatalf("Handle() = %v; want an error: %t", err, tt.fails)

@@ -30,15 +30,12 @@ func newHandler(cfg config.Authorize, sdk aws.Config, log *slog.Logger) (any, er
 	if err != nil {
 		return nil, fmt.Errorf("make sign-in: %w", err)
 	}
-	h := &handler{
-		authenticator: &apikey.Authenticator{
-			Keys:   dynamo.New(sdk, cfg.Table),
-			Admin:  secretsmanager.New(sdk, cfg.AdminKeySecretARN, time.Now),
-			People: people,
-			Log:    log,
-			Now:    time.Now,
-		},
-		log: log,
-	}
+	h := &handler{authenticator: &apikey.Authenticator{
+		Keys:   dynamo.New(sdk, cfg.Table),
+		Admin:  secretsmanager.New(sdk, cfg.AdminKeySecretARN, time.Now),
+		People: people,
+		Log:    log,
+		Now:    time.Now,
+	}}
 	return h.Handle, nil
 }

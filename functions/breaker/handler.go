@@ -47,7 +47,7 @@ type input struct {
 	Sweep     bool     `json:"sweep"`
 }
 
-// record is a message of the queue or, from the eventSource of streams, a change of the
+// record is a message of the queue or, with the eventSource of streams, a change of the
 // table.
 type record struct {
 	events.SQSMessage
@@ -61,8 +61,8 @@ type record struct {
 const eventSourceStream = "aws:dynamodb"
 
 // Handle processes one event. SQS deletes the messages of a batch, except failed ones, which it
-// delivers again, at first within seconds. After an error, Lambda repeats the batch of a stream,
-// and halves it each time, until the records leave the stream.
+// delivers again, at first within seconds. After an error, Lambda repeats a batch of the stream in
+// halves, until it succeeds or its records leave the stream after a day.
 func (h *handler) Handle(ctx context.Context, in input) (any, error) {
 	switch {
 	case len(in.Records) > 0 && in.Records[0].EventSource == eventSourceStream:
@@ -100,8 +100,8 @@ func (h *handler) Handle(ctx context.Context, in input) (any, error) {
 	return nil, &hook.Error{Code: hook.CodeInvalid, Message: "the event is neither a batch of the circuits queue or of the table's stream nor an event of a schedule"}
 }
 
-// begun returns the deliveries that became queued by the changes. A change that this build cannot
-// read is logged and left out: repeating it would hold up all others for a day.
+// begun returns the deliveries that the changes queued. A change that this build cannot read is
+// logged and left out, because repeating it would hold up all others for a day.
 func (h *handler) begun(ctx context.Context, changes []record) []hook.DeliveryRef {
 	var all []hook.DeliveryRef
 	for _, r := range changes {

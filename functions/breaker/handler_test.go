@@ -25,10 +25,10 @@ var update = flag.Bool("update", false, "rewrite the golden files")
 
 var errNo = errors.New("no")
 
-// recorder records the calls, and fails for one endpoint or for all scheduled calls.
+// recorder records the calls.
 type recorder struct {
-	fails      hook.EndpointID
-	failsTimed bool
+	fails      hook.EndpointID // its reconciliations fail
+	failsTimed bool            // the calls of the schedules and of the stream fail
 
 	mu         sync.Mutex
 	checks     []hook.CircuitCheck
@@ -98,7 +98,7 @@ func (a *recorder) Record(_ context.Context, begun []hook.DeliveryRef) error {
 	return nil
 }
 
-// eventOf decodes the event of the name in testdata.
+// eventOf decodes the event with the name in testdata.
 func eventOf(t *testing.T, name string) (in input) {
 	t.Helper()
 
@@ -112,7 +112,7 @@ func eventOf(t *testing.T, name string) (in input) {
 	return in
 }
 
-// TestHandle_Stream decodes records of the table's stream.
+// TestHandle_Stream checks which deliveries are recorded for the records of the table's stream.
 func TestHandle_Stream(t *testing.T) {
 	t.Parallel()
 
@@ -131,7 +131,7 @@ func TestHandle_Stream(t *testing.T) {
 			ref("ep_0123456789abcdef", 1, 0), ref("ep_fedcba9876543210", 1, hook.ShardOf(hook.EventID(event), 4)), ref("ep_0123456789abcdef", 3, 0),
 		}},
 		{name: "an unreadable change affects no other", event: "stream-poisoned", want: []hook.DeliveryRef{ref("ep_0123456789abcdef", 1, 0)}},
-		{name: "a failed batch is an error, and comes again", event: "stream", fails: true},
+		{name: "a failed batch is an error, so that Lambda repeats it", event: "stream", fails: true},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -177,7 +177,7 @@ func TestHandle_Answers(t *testing.T) {
 		{name: "a failed tick is an error", event: "tick", breaker: &recorder{failsTimed: true}, golden: "", checks: nil, timed: [4]int{1, 0, 0, 0}},
 		{name: "a review", event: "review", breaker: &recorder{}, golden: "review", checks: nil, timed: [4]int{0, 1, 0, 0}},
 		{name: "a failed review is an error", event: "review", breaker: &recorder{failsTimed: true}, golden: "", checks: nil, timed: [4]int{0, 1, 0, 0}},
-		{name: "reconciliation", event: "reconcile", breaker: &recorder{}, golden: "reconcile", checks: nil, timed: [4]int{0, 0, 1, 0}},
+		{name: "a reconciliation", event: "reconcile", breaker: &recorder{}, golden: "reconcile", checks: nil, timed: [4]int{0, 0, 1, 0}},
 		{name: "a failed reconciliation is an error", event: "reconcile", breaker: &recorder{failsTimed: true}, golden: "", checks: nil, timed: [4]int{0, 0, 1, 0}},
 		{name: "a sweep", event: "sweep", breaker: &recorder{}, golden: "sweep", checks: nil, timed: [4]int{0, 0, 0, 1}},
 		{name: "a failed sweep is an error", event: "sweep", breaker: &recorder{failsTimed: true}, golden: "", checks: nil, timed: [4]int{0, 0, 0, 1}},
@@ -195,7 +195,7 @@ func TestHandle_Answers(t *testing.T) {
 			slices.SortFunc(tt.breaker.checks, func(a, b hook.CircuitCheck) int { return a.Wave - b.Wave })
 			timed := [4]int{tt.breaker.ticks, tt.breaker.reviews, tt.breaker.reconciles, tt.breaker.sweeps}
 			if diff := cmp.Diff(tt.checks, tt.breaker.checks); diff != "" || timed != tt.timed {
-				t.Errorf("Handle(%s) made %d ticks, reviews and reconciliations; want %d; checks differ (-want +got):\n%s", tt.event, timed, tt.timed, diff)
+				t.Errorf("Handle(%s) made %d ticks, reviews, reconciliations and sweeps; want %d; checks differ (-want +got):\n%s", tt.event, timed, tt.timed, diff)
 			}
 			if tt.golden != "" {
 				compare(t, filepath.Join("testdata", tt.golden+".golden.json"), response)

@@ -24,6 +24,7 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the golden files")
 
+// fails holds texts: a message that contains one of them fails.
 type fails []string
 
 func (f fails) ProcessBatch(_ context.Context, messages []deliver.Message) (failed []string) {

@@ -33,7 +33,7 @@ import (
 	ids "surehook.example/surehook/internal/rule/trace"
 )
 
-// otlp is a collector on loopback: OTLP over HTTP, in protobuf.
+// otlp is a collector on loopback. It takes OTLP over HTTP, in protobuf.
 type otlp struct {
 	status  int
 	spans   []*tracepb.Span
@@ -79,7 +79,7 @@ func setup(t *testing.T, c *otlp) (*handler, *bytes.Buffer) {
 	}, &log
 }
 
-// batch returns the lines as CloudWatch Logs sends them to a subscribed function.
+// batch returns the lines in the form in which CloudWatch Logs sends them to a subscribed function.
 func batch(t *testing.T, kind string, lines ...string) events.CloudwatchLogsEvent {
 	t.Helper()
 
@@ -102,9 +102,9 @@ func batch(t *testing.T, kind string, lines ...string) events.CloudwatchLogsEven
 	return events.CloudwatchLogsEvent{AWSLogs: events.CloudwatchLogsRawData{Data: base64.StdEncoding.EncodeToString(packed.Bytes())}}
 }
 
-// TestHandle_realLines posts an event whose first attempt fails. The log lines come from the code
-// of ingest and deliver, and the spans are read at the collector.
-func TestHandle_realLines(t *testing.T) {
+// TestHandle_exportsRealLines posts an event whose first attempt fails. The log lines come from the
+// code of ingest and deliver, and the test reads the spans at the collector.
+func TestHandle_exportsRealLines(t *testing.T) {
 	t.Parallel()
 
 	const caller = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
@@ -166,8 +166,8 @@ func attributes(s *tracepb.Span) map[string]string {
 	return all
 }
 
-// journey returns the log lines, as Lambda's logger writes them, of the API and of
-// deliver for one event with two attempts.
+// journey returns the log lines of the API and of deliver for one event with two attempts, in the
+// form of Lambda's logger.
 func journey(t *testing.T, traceparent string) []string {
 	t.Helper()
 
@@ -200,9 +200,9 @@ func journey(t *testing.T, traceparent string) []string {
 	return strings.Split(strings.TrimSpace(text), "\n")
 }
 
-// TestHandle_skips checks that a line that cannot be read is counted and does not stop the
-// others.
-func TestHandle_skips(t *testing.T) {
+// TestHandle_skipsUnreadableLines checks that a line that cannot be read is counted, and does not
+// affect the others.
+func TestHandle_skipsUnreadableLines(t *testing.T) {
 	t.Parallel()
 
 	good := journey(t, "")
@@ -222,7 +222,7 @@ func TestHandle_skips(t *testing.T) {
 		bad   bool
 	}{
 		{name: "an attempt", line: attempt, spans: 1},
-		{name: "no JSON", line: "panic: oops", bad: true},
+		{name: "not JSON", line: "panic: oops", bad: true},
 		{name: "without a time", line: without("timestamp"), bad: true},
 		{name: "without an event", line: without("event_id"), bad: true},
 		{name: "without a delivery", line: without("delivery_id"), bad: true},
@@ -249,7 +249,7 @@ func TestHandle_skips(t *testing.T) {
 	}
 }
 
-// TestHandle_answers checks which batches fail for Lambda.
+// TestHandle_answers checks after which batches Lambda calls again.
 func TestHandle_answers(t *testing.T) {
 	t.Parallel()
 
@@ -265,7 +265,7 @@ func TestHandle_answers(t *testing.T) {
 		{name: "refused: Lambda calls again", in: batch(t, "DATA_MESSAGE", lines...), status: 400, failed: true, posts: 1},
 		{name: "the test of a subscription", in: batch(t, "CONTROL_MESSAGE", "CWL CONTROL MESSAGE"), status: 200},
 		{name: "no line with a span: no request", in: batch(t, "DATA_MESSAGE", `{"message":"x"}`), status: 200},
-		{name: "no batch", in: events.CloudwatchLogsEvent{AWSLogs: events.CloudwatchLogsRawData{Data: "?"}}, status: 200, failed: true},
+		{name: "not a batch", in: events.CloudwatchLogsEvent{AWSLogs: events.CloudwatchLogsRawData{Data: "?"}}, status: 200, failed: true},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -280,13 +280,13 @@ func TestHandle_answers(t *testing.T) {
 	}
 }
 
-// roundTrip is a transport.
+// roundTrip is a transport in a function.
 type roundTrip func(*http.Request) (*http.Response, error)
 
 func (f roundTrip) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
 
-// TestSigned checks that requests to X-Ray have a signature over their body, and keep it.
-func TestSigned(t *testing.T) {
+// TestSigned_signsTheBody checks that requests to X-Ray keep their body, and have a signature over it.
+func TestSigned_signsTheBody(t *testing.T) {
 	t.Parallel()
 
 	now := time.Date(2026, 11, 22, 9, 30, 0, 0, time.UTC)
@@ -310,6 +310,6 @@ func TestSigned(t *testing.T) {
 	}
 	const scope = "AWS4-HMAC-SHA256 Credential=AKID/20261122/eu-central-1/xray/aws4_request, SignedHeaders="
 	if got[0] != "spans" || got[2] != "session" || !strings.HasPrefix(got[1], scope) || got[1] == got[4] {
-		t.Errorf("sent %q; want signatures of each body", got)
+		t.Errorf("sent %q; want each body with its own signature", got)
 	}
 }

@@ -9,7 +9,7 @@ import (
 	"go.opentelemetry.io/otel/trace"
 )
 
-// record returns the spans in OpenTelemetry's form, with their ids.
+// record returns the spans as OpenTelemetry's exporters take them, with their own ids.
 func record(ctx context.Context, environment string, spans []span) []sdktrace.ReadOnlySpan {
 	var ended collector
 	provider := sdktrace.NewTracerProvider(
@@ -35,10 +35,10 @@ func record(ctx context.Context, environment string, spans []span) []sdktrace.Re
 	return ended.spans
 }
 
-// spanKey is the key of the span in the context of knownIDs.
+// spanKey is the key of the span in a context.
 type spanKey struct{}
 
-// knownIDs gives each span the ids of the span in the context.
+// knownIDs gives a new span the ids of the span in the context.
 type knownIDs struct{}
 
 func (knownIDs) NewIDs(ctx context.Context) (trace.TraceID, trace.SpanID) {
@@ -51,8 +51,8 @@ func (knownIDs) NewSpanID(ctx context.Context, _ trace.TraceID) trace.SpanID {
 	return s.id
 }
 
-// collector keeps the ended spans. The SDK's own processors would export them in the background,
-// when Lambda may have frozen the process.
+// collector keeps the ended spans. The SDK's own processors would export each span in a request of
+// its own, or all of them in the background, when Lambda may have frozen the process.
 type collector struct{ spans []sdktrace.ReadOnlySpan }
 
 func (*collector) OnStart(context.Context, sdktrace.ReadWriteSpan) {}

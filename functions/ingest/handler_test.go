@@ -24,13 +24,13 @@ import (
 	"surehook.example/surehook/internal/names"
 )
 
-// fake accepts the events of acme, and records everything else. The tenants of a batch come
-// concurrently.
+// fake accepts the events of acme, and fails for other tenants. It records the events, the reasons
+// of rejects, and when messages come again. The tenants of a batch come concurrently.
 type fake struct {
 	mu      sync.Mutex
-	got     []string // tenant, type, key, payload, retention and trace
+	got     []string // tenant, type, key, payload, retention and trace of each event
 	reasons []string
-	after   map[string]time.Duration
+	after   map[string]time.Duration // by receipt
 }
 
 func (f *fake) AcceptBatch(_ context.Context, tenant hook.TenantID, requests []ingest.Request) []ingest.Result {
@@ -77,8 +77,9 @@ const batch = `{"Records": [
 	{"messageId": "m5", "receiptHandle": "r5", "eventSourceARN": "arn:aws:sqs:eu-west-1:123456789012:events", "body": "{\"tenant\":7}", "attributes": {}}
 ]}`
 
-// TestHandle reads a batch of SQS with the decoder of the API.
-func TestHandle(t *testing.T) {
+// TestHandle_acceptsABatch checks that the messages of a batch are read like requests of the API:
+// two are accepted, one fails, and two become rejects.
+func TestHandle_acceptsABatch(t *testing.T) {
 	t.Parallel()
 
 	f := new(fake)
@@ -100,7 +101,7 @@ func TestHandle(t *testing.T) {
 	}
 	want := events.SQSEventResponse{BatchItemFailures: []events.SQSBatchItemFailure{{ItemIdentifier: "m3"}}}
 	if diff := cmp.Diff(want, answer); diff != "" || f.after["r3"] != time.Second {
-		t.Errorf("Handle() (-want +got):\n%s and the visibility is %v; want m3 again after a second", diff, f.after)
+		t.Errorf("Handle() (-want +got):\n%sand messages come again after %v; want m3 after a second", diff, f.after)
 	}
 	for _, event := range []string{
 		`acme order.paid m1 {"a": 1.0} 672h0m0s `, `acme order.paid m2  7 0s 00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01`,
@@ -117,8 +118,9 @@ func TestHandle(t *testing.T) {
 	}
 }
 
-// TestHandle_requests checks that the function still serves the API, and refuses the rest.
-func TestHandle_requests(t *testing.T) {
+// TestHandle_servesTheAPI checks that requests get the answer of the API, and that other events are
+// errors.
+func TestHandle_servesTheAPI(t *testing.T) {
 	t.Parallel()
 
 	h := &handler{api: apigateway.Function(func(context.Context, events.APIGatewayV2HTTPRequest) (events.APIGatewayV2HTTPResponse, error) {
@@ -131,6 +133,6 @@ func TestHandle_requests(t *testing.T) {
 		t.Errorf("Handle() = %v; answer of the API (-want +got):\n%s", err, diff)
 	}
 	if _, err := h.Handle(t.Context(), lambdafn.Input{}); hook.CodeOf(err) != hook.CodeInvalid {
-		t.Errorf("Handle(nothing) = %v; want an error", err)
+		t.Errorf("Handle(nothing) = %v; want CodeInvalid", err)
 	}
 }

@@ -1,4 +1,4 @@
-// Function ingest accepts events over HTTP, and from the events queue.
+// Function ingest accepts events over HTTP and from the events queue.
 package main
 
 import (
@@ -36,11 +36,11 @@ func newHandler(cfg config.Ingest, sdk aws.Config, log *slog.Logger) (any, error
 	if err != nil {
 		return nil, fmt.Errorf("wire acceptor: %w", err)
 	}
-	usual, err := hook.ParseValidation(cfg.Validation)
+	validation, err := hook.ParseValidation(cfg.Validation)
 	if err != nil {
 		return nil, fmt.Errorf("read validation: %w", err)
 	}
-	if acceptor.Types, err = ingest.NewTypes(store, usual, ingest.TypesAge); err != nil {
+	if acceptor.Types, err = ingest.NewTypes(store, validation, ingest.TypesAge); err != nil {
 		return nil, fmt.Errorf("make event types: %w", err)
 	}
 	metrics := emf.Set{Environment: cfg.Environment}

@@ -1,5 +1,6 @@
-// Function manage serves the routes of the API for endpoints, circuits, limits and keys,
-// and the reads of events, deliveries, attempts and health.
+// Function manage serves the routes of the API that functions ingest and replay do not serve: for
+// endpoints, circuits, event types, limits and keys, the reads of events, deliveries, attempts and
+// health, and the pages of the console, the portal and the documentation.
 package main
 
 import (

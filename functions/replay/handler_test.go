@@ -18,6 +18,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/aws/aws-lambda-go/events"
 	"github.com/google/go-cmp/cmp"
 
 	"surehook.example/surehook/functions/internal/lambdafn"
@@ -31,9 +32,9 @@ var update = flag.Bool("update", false, "rewrite the golden files")
 
 var errNo = errors.New("no")
 
-// recorder records the messages, and fails for one job.
+// recorder records the messages.
 type recorder struct {
-	fails hook.JobID
+	fails hook.JobID // its messages fail; empty: none do
 
 	mu       sync.Mutex
 	messages []replay.Message
@@ -44,7 +45,7 @@ func (w *recorder) Work(_ context.Context, m replay.Message) error {
 	defer w.mu.Unlock()
 
 	w.messages = append(w.messages, m)
-	if m.Job == w.fails {
+	if w.fails != "" && m.Job == w.fails {
 		return errNo
 	}
 	return nil
@@ -58,8 +59,8 @@ func echo(w http.ResponseWriter, r *http.Request) {
 	_, _ = io.WriteString(w, r.Method+" "+r.URL.Path+" by "+string(p.Key)+": "+string(body))
 }
 
-// TestHandle_Answers decodes events of SQS and API Gateway, and compares the JSON
-// of the response with the golden file.
+// TestHandle_Answers decodes events of SQS and API Gateway, and compares the JSON of the response
+// with the golden file.
 func TestHandle_Answers(t *testing.T) {
 	t.Parallel()
 
@@ -106,6 +107,26 @@ func TestHandle_Answers(t *testing.T) {
 	}
 }
 
+// TestHandle_tellsErasuresFromReplays checks that the message of an erasure goes to the eraser.
+func TestHandle_tellsErasuresFromReplays(t *testing.T) {
+	t.Parallel()
+
+	replays, erasures := &recorder{}, &recorder{}
+	h := &handler{replays: replays, erasures: erasures, batches: lambdafn.Batches{Visibility: unchanged{}, Rand: rand.Float64, Log: slog.New(slog.DiscardHandler), Now: time.Now}}
+	want := replay.Message{Tenant: "acme", Erasure: hook.NewErasureID()}
+	body, err := want.Encode()
+	if err != nil {
+		t.Fatal(err)
+	}
+	in := lambdafn.Input{SQSEvent: events.SQSEvent{Records: []events.SQSMessage{{MessageId: "m1", Body: body}}}}
+	if _, err := h.Handle(t.Context(), in); err != nil || len(replays.messages) != 0 {
+		t.Errorf("Handle() = %v, and the replayer got %v; want nothing for it", err, replays.messages)
+	}
+	if diff := cmp.Diff([]replay.Message{want}, erasures.messages); diff != "" {
+		t.Errorf("messages of the eraser (-want +got):\n%s", diff)
+	}
+}
+
 func compare(t *testing.T, golden string, response any) {
 	t.Helper()
 
@@ -127,7 +148,7 @@ func compare(t *testing.T, golden string, response any) {
 	}
 }
 
-// unchanged leaves the visibility of messages to the queue.
+// unchanged does not change when messages become visible again.
 type unchanged struct{}
 
 func (unchanged) Change(context.Context, string, map[string]time.Duration) error { return nil }

@@ -1,5 +1,6 @@
-// Function replay serves the routes of the API for replays, and processes replay
-// jobs and erasures of tenants, a page per message.
+// Function replay serves the routes of the API for replays, for the end of single deliveries, for
+// erasures and for the analysis of dead letters. It also processes the messages of replay jobs, a
+// page per message, and of erasures of tenants, some steps per message.
 package main
 
 import (

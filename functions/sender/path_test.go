@@ -1,7 +1,6 @@
 package main
 
 import (
-	"errors"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -69,7 +68,7 @@ func (s *service) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// heal ends the faults.
+// heal ends the fault and the loss.
 func (s *service) heal() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -91,15 +90,15 @@ func hangUp(w http.ResponseWriter, _ *http.Request) {
 	}
 }
 
-// unhandled is the answer of Lambda when a function ends in its last second.
-func unhandled(w http.ResponseWriter, _ *http.Request) {
+// timedOut is the answer of Lambda when the function reaches its timeout.
+func timedOut(w http.ResponseWriter, _ *http.Request) {
 	w.Header().Set("X-Amz-Function-Error", "Unhandled")
 	_, _ = io.WriteString(w, `{"errorMessage":"Task timed out after 35.00 seconds"}`)
 }
 
 // bundle is function deliver, Lambda with function sender behind the client of the SDK, and an
-// endpoint. Requests from the deployment's own region are in the world, and those of the sender
-// at the endpoint.
+// endpoint. The requests from the deployment's own region are in Posts of the world, and those of
+// the sender arrive at the endpoint.
 type bundle struct {
 	*world.World
 	service  *service
@@ -136,7 +135,7 @@ func setup(t *testing.T) *bundle {
 	return b
 }
 
-// post posts one event for an endpoint elsewhere.
+// post posts one event for a new endpoint with the origin that edit sets.
 func (b *bundle) post(edit func(*hook.Endpoint)) hook.DeliveryRef {
 	return b.Post(b.Endpoint(func(e *hook.Endpoint) {
 		e.URL = b.endpoint
@@ -161,7 +160,7 @@ var places = map[string]struct {
 	"fixed addresses": {fixed, own + "/" + names.FixedSender(stackName) + "/invocations"},
 }
 
-// An attempt goes from deliver to the function at the origin, and its answer back.
+// An attempt goes from deliver to the function at the origin, and its answer goes back.
 func TestPath_delivers(t *testing.T) {
 	t.Parallel()
 
@@ -235,11 +234,11 @@ func TestPath_lostAnswer(t *testing.T) {
 
 	for place, tt := range places {
 		for name, loss := range map[string]http.HandlerFunc{
-			"the connection breaks":     hangUp,
-			"the function ends late":    unhandled,
-			"a fault of Lambda":         refuse(http.StatusInternalServerError, "ServiceException"),
-			"an unavailable service":    refuse(http.StatusServiceUnavailable, "ServiceUnavailable"),
-			"an answer that is no JSON": func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "<html>") },
+			"the connection breaks":      hangUp,
+			"the function times out":     timedOut,
+			"a fault of Lambda":          refuse(http.StatusInternalServerError, "ServiceException"),
+			"an unavailable service":     refuse(http.StatusServiceUnavailable, "ServiceUnavailable"),
+			"an answer that is not JSON": func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "<html>") },
 		} {
 			t.Run(place+": "+name, func(t *testing.T) {
 				t.Parallel()
@@ -264,7 +263,8 @@ func TestPath_lostAnswer(t *testing.T) {
 	}
 }
 
-// If there is no connection to Lambda, nothing was sent.
+// Without a connection to Lambda nothing was sent: the own region makes the attempt in place of
+// another region, and for fixed addresses the message comes again.
 func TestPath_noConnection(t *testing.T) {
 	t.Parallel()
 
@@ -272,11 +272,11 @@ func TestPath_noConnection(t *testing.T) {
 	server := httptest.NewServer(http.NotFoundHandler())
 	server.Close() // nobody listens
 	config := aws.Config{Region: own, BaseEndpoint: aws.String(server.URL), Credentials: credentials.NewStaticCredentialsProvider("id", "key", "")}
-	place, ok := b.Remote.(*remote.Sender)
+	sender, ok := b.Remote.(*remote.Sender)
 	if !ok {
-		t.Fatal(errors.ErrUnsupported)
+		t.Fatalf("Remote is a %T; want a *remote.Sender", b.Remote)
 	}
-	place.Invoker = awslambda.New(config, awslambda.Config{Regional: names.Sender(stackName), Regions: []string{region}, Fixed: names.FixedSender(stackName)})
+	sender.Invoker = awslambda.New(config, awslambda.Config{Regional: names.Sender(stackName), Regions: []string{region}, Fixed: names.FixedSender(stackName)})
 	near, far := b.post(elsewhere), b.post(fixed)
 	b.Invoke(hook.LaneLive)
 	if states := b.States([]hook.DeliveryRef{near, far}); states != "1 delivered, 1 none" || len(b.Posts) != 1 || len(b.received()) != 0 {

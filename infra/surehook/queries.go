@@ -10,8 +10,8 @@ import (
 	"surehook.example/surehook/internal/names"
 )
 
-// query is a saved query of CloudWatch Logs Insights. For one delivery or
-// endpoint, the user replaces PASTE with the id.
+// query is a saved query of CloudWatch Logs Insights. In a query about one event or delivery, the
+// user replaces PASTE with its id.
 type query struct {
 	id, name string
 	from     []awslogs.ILogGroup
@@ -31,8 +31,8 @@ const (
 	lineFailed = "(type = 'platform.report' and record.status != 'success')"
 )
 
-// queries returns queries by tenant and endpoint. Metrics have no such
-// dimensions.
+// queries returns the queries. Most of them are by tenant, endpoint or event type, which no
+// metric has as dimensions.
 // https://docs.aws.amazon.com/AmazonCloudWatch/latest/logs/CWL_QuerySyntax.html
 func queries(p MonitorProps) []query {
 	f := p.Functions
@@ -51,7 +51,8 @@ func queries(p MonitorProps) []query {
 			"sort @timestamp asc",
 			"limit 1000",
 		}},
-		// The ids of an event and of its deliveries have the same 26 characters.
+		// In place of PASTE go the 26 characters that the ids of an event and of its deliveries
+		// have in common.
 		{"OneEvent", "one-event", everywhere, []string{
 			"fields @timestamp, @log, message, " + columns(names.LogDelivery, names.LogAttempt, names.LogOutcome, names.LogStatus, names.LogDuration,
 				names.LogDecision, names.LogReason, names.LogTrace, names.LogError),
@@ -73,8 +74,8 @@ func queries(p MonitorProps) []query {
 			"sort failures desc",
 			"limit 100",
 		}},
-		// Deaths without an attempt have lines too: of deliver for a delivery that expires in
-		// a queue, and of breaker for a parked delivery.
+		// A death without an attempt has a line, too: of deliver for a delivery that expires in
+		// a queue, and of breaker for a parked one.
 		{"EventTypes", "event-types", ending, []string{
 			"filter " + lineAttempted + " or " + lineDead,
 			"fields " + lineAttempted + " as attempted, " + names.LogOutcome + " = 'delivered' as success, " + names.LogAttempt + " = 1 as first",
@@ -103,7 +104,7 @@ func queries(p MonitorProps) []query {
 			"sort @timestamp desc",
 			"limit 500",
 		}},
-		{"FailedRequests", "failed-requests", []awslogs.ILogGroup{f.Ingest.LogGroup(), f.Manage.LogGroup()}, []string{
+		{"FailedRequests", "failed-requests", []awslogs.ILogGroup{f.Ingest.LogGroup(), f.Manage.LogGroup(), f.Replay.LogGroup()}, []string{
 			"fields @timestamp, " + columns(names.LogMethod, names.LogRoute, names.LogStatus, names.LogTenant, names.LogKey, names.LogDuration, names.LogError),
 			"filter " + lineHandled + " and " + names.LogStatus + " >= 500",
 			"sort @timestamp desc",
@@ -137,7 +138,7 @@ func parseAccessLog() string {
 
 func columns(fields ...string) string { return strings.Join(fields, ", ") }
 
-// newQueries saves the queries in a folder with the prefix's name.
+// newQueries saves the queries in a folder named after the prefix.
 func newQueries(scope constructs.Construct, p MonitorProps) {
 	for _, q := range queries(p) {
 		groups := make([]any, len(q.from))

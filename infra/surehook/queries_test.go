@@ -11,6 +11,7 @@ import (
 	"surehook.example/surehook/internal/names"
 )
 
+// TestQueries checks which queries prod has, which logs they ask, and the main parts of their text.
 func TestQueries(t *testing.T) {
 	t.Parallel()
 
@@ -35,7 +36,7 @@ func TestQueries(t *testing.T) {
 	for name, text := range found {
 		for i, stage := range strings.Split(text, "\n| ") {
 			if verb, _, _ := strings.Cut(stage, " "); !slices.Contains([]string{"fields", "filter", "parse", "stats", "sort", "limit"}, verb) {
-				t.Errorf("%s, stage %d: %q is no command", name, i, stage)
+				t.Errorf("%s, stage %d: %q is not a command", name, i, stage)
 			}
 		}
 	}
@@ -54,9 +55,12 @@ func TestQueries(t *testing.T) {
 	if text := found["surehook-prod/event-types"]; !strings.Contains(text, "by tenant, "+names.LogEventType) || !strings.Contains(text, "pct(duration_ms, 99)") {
 		t.Errorf("event-types = %s; want percentiles by tenant and type", text)
 	}
-	for _, name := range []string{"event-types", "dead-letters-by-reason"} {
-		if got, want := asked["surehook-prod/"+name], "${DeliverLogs} ${BreakerLogs} "; got != want {
-			t.Errorf("%s asks %s; want the functions that end deliveries, %s", name, got, want)
+	for name, want := range map[string]string{
+		"event-types": "${DeliverLogs} ${BreakerLogs} ", "dead-letters-by-reason": "${DeliverLogs} ${BreakerLogs} ", // which end deliveries
+		"failed-requests": "${IngestLogs} ${ManageLogs} ${ReplayerLogs} ", // which serve the API
+	} {
+		if got := asked["surehook-prod/"+name]; got != want {
+			t.Errorf("%s asks %s; want %s", name, got, want)
 		}
 	}
 	const why = "filter delivery_id = 'PASTE' or event_id = 'PASTE'"
@@ -65,10 +69,10 @@ func TestQueries(t *testing.T) {
 	}
 }
 
-func TestQueries_local(t *testing.T) {
+func TestQueries_notOfTheLocalStack(t *testing.T) {
 	t.Parallel()
 
 	if got := templateOf(t, "local").all("AWS::Logs::QueryDefinition"); len(got) != 0 {
-		t.Errorf("the local stack has %d queries; want none, for no emulator has the type", len(got))
+		t.Errorf("the local stack has %d queries; want none, because no emulator has the type", len(got))
 	}
 }

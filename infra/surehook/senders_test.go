@@ -10,8 +10,8 @@ import (
 	"surehook.example/surehook/internal/names"
 )
 
-// A region has one function with one role, and the role writes the function's log. A
-// stolen sender can read nothing and call nobody.
+// A region has one function with one role, which may only write the function's log. So a stolen
+// sender can read nothing and call nobody.
 func TestSenders(t *testing.T) {
 	t.Parallel()
 
@@ -45,8 +45,8 @@ func TestSenders(t *testing.T) {
 	}
 }
 
-// Deliver may invoke the senders of the environment by name, and nothing else. So may manage,
-// where endpoints need a proof.
+// Deliver may invoke the senders of the environment, by name, and no other function. So may
+// manage, where an endpoint needs a proof of ownership.
 func TestSenders_invoked(t *testing.T) {
 	t.Parallel()
 
@@ -72,8 +72,8 @@ func TestSenders_invoked(t *testing.T) {
 	}
 }
 
-// The fixed sender is in private subnets, and each subnet leads to the NAT gateway of
-// its zone with the zone's address. Manage lists these addresses.
+// The fixed sender is in private subnets of two zones. Each zone has a NAT gateway with an address,
+// and manage lists the addresses. The security group lets out to the four ports of endpoints only.
 func TestSenders_fixed(t *testing.T) {
 	t.Parallel()
 
@@ -113,12 +113,12 @@ func TestSenders_fixed(t *testing.T) {
 		ports = append(ports, port)
 	}
 	if want := []float64{443, 8443, 80, 8080}; !slices.Equal(ports, want) || group.at("SecurityGroupIngress") != nil {
-		t.Errorf("the group lets out to %v, in %v; want out to %v, nothing in", ports, group.at("SecurityGroupIngress"), want)
+		t.Errorf("the group lets out to the ports %v, and in by %v; want out to %v, and nothing in", ports, group.at("SecurityGroupIngress"), want)
 	}
 }
 
-// The role of the fixed sender holds the permissions of Lambda for the network, and
-// denies them to the function's code.
+// The role of the fixed sender has the permissions that Lambda needs for the network, and denies
+// them to the function's own code.
 func TestSenders_fixedRole(t *testing.T) {
 	t.Parallel()
 
@@ -149,7 +149,7 @@ func TestSenders_fixedRole(t *testing.T) {
 	}
 }
 
-// An environment without senders has none of their parts.
+// An environment without senders has no part of them.
 func TestSenders_none(t *testing.T) {
 	t.Parallel()
 

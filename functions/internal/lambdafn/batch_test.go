@@ -30,8 +30,8 @@ func (c *changes) Change(_ context.Context, queueARN string, after map[string]ti
 	return c.err
 }
 
-// measuredIn returns the metrics in the lines: the number of failed messages, the
-// queue, and the most receives of one message.
+// measuredIn returns the metrics of the failed messages in the lines: their number, their queue,
+// and the most receives of one of them. It returns "" if there are none.
 func measuredIn(t *testing.T, lines string) string {
 	t.Helper()
 
@@ -55,7 +55,7 @@ func measuredIn(t *testing.T, lines string) string {
 		}
 		for _, directive := range got.AWS.CloudWatchMetrics {
 			if !slices.ContainsFunc(directive.Dimensions, func(names []string) bool { return slices.Contains(names, "queue") }) {
-				t.Errorf("a metric has the dimensions %v; want the queue, too", directive.Dimensions)
+				t.Errorf("a metric has the dimensions %v; want the queue among them", directive.Dimensions)
 			}
 		}
 		return fmt.Sprintf("%d of %s received %d", got.PutBack, got.Queue, got.Receives)
@@ -64,7 +64,7 @@ func measuredIn(t *testing.T, lines string) string {
 }
 
 // TestRespond checks that failed messages come again after a back-off by their receives, and that
-// SQS is always told about all failed messages.
+// the response names all of them.
 func TestRespond(t *testing.T) {
 	t.Parallel()
 
@@ -77,18 +77,17 @@ func TestRespond(t *testing.T) {
 	}
 	records := []events.SQSMessage{record("a", "1"), record("b", "4"), record("c", "49"), record("d", "")}
 	tests := []struct {
-		name   string
-		failed []string
-		err    error
-		after  map[string]time.Duration
-		logged bool
-		// measured is the number of failed messages and the most receives of one.
-		measured string
+		name     string
+		failed   []string
+		err      error
+		after    map[string]time.Duration
+		logged   bool
+		measured string // of measuredIn
 	}{
 		{name: "without failures nothing is changed", failed: nil, after: nil},
-		{name: "the first failure waits about a second", failed: []string{"a"}, after: map[string]time.Duration{"receipt of a": time.Second}, measured: "1 of live received 1"},
+		{name: "after its first receive, a message waits a second", failed: []string{"a"}, after: map[string]time.Duration{"receipt of a": time.Second}, measured: "1 of live received 1"},
 		{
-			name: "each message waits after its own receives", failed: []string{"a", "b", "c", "d"},
+			name: "each message waits by the number of its own receives", failed: []string{"a", "b", "c", "d"},
 			after: map[string]time.Duration{
 				"receipt of a": time.Second, "receipt of b": 8 * time.Second, "receipt of c": 5 * time.Minute, "receipt of d": time.Second,
 			},

@@ -1,5 +1,5 @@
-// Package lambdafn starts Lambda functions and builds the responses to batches of
-// queue messages. The package knows no particular function.
+// Package lambdafn starts Lambda functions, logs why invocations failed, and builds the responses to
+// batches of queue messages. The package knows no particular function.
 package lambdafn
 
 import (
@@ -9,6 +9,7 @@ import (
 	stdlog "log"
 	"log/slog"
 	"os"
+	"runtime/debug"
 
 	"github.com/aws/aws-lambda-go/lambda"
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -26,7 +27,8 @@ type NewHandler[C any] func(cfg C, sdk aws.Config, log *slog.Logger) (handler an
 // has then logged the error.
 //
 // Start discards the output of the standard logger, to which net/http writes bytes that receivers
-// send, such as a response without a request. Surehook and the SDK have loggers of their own.
+// send, such as a response without a request. Surehook and the SDK have loggers of their own, and
+// logged replaces the lines of Lambda's library about failed invocations.
 func Start[C any](ctx context.Context, lookup config.Lookup, read func(config.Lookup) (C, error), newHandler NewHandler[C]) error {
 	stdlog.SetOutput(io.Discard)
 	log := lambdalog.New(os.Stdout)
@@ -35,8 +37,34 @@ func Start[C any](ctx context.Context, lookup config.Lookup, read func(config.Lo
 		log.ErrorContext(ctx, "function.failed_to_start", slog.Any(names.LogError, err))
 		return err
 	}
-	lambda.StartWithOptions(handler, lambda.WithContext(ctx))
+	lambda.StartWithOptions(logged{lambda.NewHandler(handler), log}, lambda.WithContext(ctx))
 	return nil
+}
+
+// logged logs why an invocation failed. Lambda's library writes that to the standard logger.
+type logged struct {
+	lambda.Handler
+
+	log *slog.Logger
+}
+
+// Invoke calls the handler, and logs its error or its panic. A panic goes on, so that Lambda's
+// library ends the process.
+func (h logged) Invoke(ctx context.Context, payload []byte) (answer []byte, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			h.fail(ctx, fmt.Errorf("panic: %v\n%s", p, debug.Stack()))
+			panic(p)
+		}
+		if err != nil {
+			h.fail(ctx, err)
+		}
+	}()
+	return h.Handler.Invoke(ctx, payload) //nolint:wrapcheck // the error is the handler's
+}
+
+func (h logged) fail(ctx context.Context, err error) {
+	h.log.ErrorContext(ctx, "function.failed", slog.Any(names.LogError, err))
 }
 
 func handlerOf[C any](

@@ -10,18 +10,18 @@ import (
 	"surehook.example/surehook/internal/hook"
 )
 
-// picky knows the keys of one tenant, and fails for any other key.
+// picky is a store that fails with an internal error for any key but its own.
 type picky struct{ keys }
 
 func (p picky) KeyByHash(ctx context.Context, hash string) (hook.APIKey, error) {
 	if _, ok := p.keys[hash]; !ok {
-		return hook.APIKey{}, &hook.Error{Code: hook.CodeInternal, Message: "asked for what is no key"}
+		return hook.APIKey{}, &hook.Error{Code: hook.CodeInternal, Message: "a lookup of something that is not a key"}
 	}
 	return p.keys.KeyByHash(ctx, hash)
 }
 
-// TestAuthenticator_Identify_headers checks the form of the header. An invalid
-// header gives CodeUnauthorized, is no internal fault and causes no lookup.
+// TestAuthenticator_Identify_headers checks the form of the header. An invalid header gives
+// CodeUnauthorized without a lookup, and is not an internal fault.
 func TestAuthenticator_Identify_headers(t *testing.T) {
 	t.Parallel()
 
@@ -34,14 +34,14 @@ func TestAuthenticator_Identify_headers(t *testing.T) {
 		name, header string
 		known        bool
 	}{
-		{name: "the form there is", header: "Bearer " + acmeKey, known: true},
+		{name: "the usual form", header: "Bearer " + acmeKey, known: true},
 		{name: "the scheme in lower case", header: "bearer " + acmeKey, known: true},
 		{name: "the scheme in upper case", header: "BEARER " + acmeKey, known: true},
 		{name: "the longest key", header: "Bearer " + long, known: true},
 		{name: "a key with one character too many", header: "Bearer " + long + "e", known: false},
 		{name: "a key with one character too few", header: "Bearer " + acmeKey[:len(acmeKey)-1], known: false},
 		{name: "nothing", header: "", known: false},
-		{name: "a space", header: " ", known: false},
+		{name: "a single space", header: " ", known: false},
 		{name: "the scheme alone", header: "Bearer", known: false},
 		{name: "the scheme and a space", header: "Bearer ", known: false},
 		{name: "the key alone", header: acmeKey, known: false},

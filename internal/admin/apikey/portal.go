@@ -14,33 +14,33 @@ const (
 	MinPortalTTL     = time.Minute
 	MaxPortalTTL     = 24 * time.Hour
 	DefaultPortalTTL = time.Hour
-	// OpenPortalFor is the time for the first and only use of a link, at most the lifetime.
+	// OpenPortalFor is how long a link can be opened, or its lifetime if that is shorter.
 	OpenPortalFor = 10 * time.Minute
 )
 
-// Errors of opening a link. To the caller, a link of another tenant, an unknown code and an
-// expired code look the same.
+// Errors of opening a link. A link of another tenant, an unknown code and an expired code look the
+// same to the caller.
 var (
 	errNoLink   = &hook.Error{Code: hook.CodeNotFound, Message: "the portal link is not known, or was not opened in time"}
 	errLinkUsed = &hook.Error{Code: hook.CodeConflict, Message: "the portal link was used already: a link opens once"}
 )
 
-// LinkStore keeps portal links, each in its tenant, with their keys. Keys.KeyByHash finds
-// the key of an opened link; Store does not list it.
+// LinkStore keeps portal links, each in its tenant, with their keys. Keys.KeyByHash finds the key of
+// an opened link, but the lists of Store do not have it.
 type LinkStore interface {
 	// PutLink stores a new link.
 	PutLink(ctx context.Context, l hook.PortalLink) error
 	// Link returns the link; CodeNotFound if the tenant has no such link.
 	Link(ctx context.Context, tenant hook.TenantID, id hook.KeyID) (hook.PortalLink, error)
-	// OpenLink stores the link with the KeyHash of l, and the key, both or none.
-	// CodeConflict if the stored link is gone or opened.
+	// OpenLink stores the link with the KeyHash of l, and the key, both or none. CodeConflict
+	// if the stored link is gone or was opened.
 	OpenLink(ctx context.Context, l hook.PortalLink) error
 	// RemoveLink removes the link with the key, both or none. CodeConflict if the stored link
 	// is gone, or has another KeyHash than l.
 	RemoveLink(ctx context.Context, l hook.PortalLink) error
 }
 
-// Links makes, opens and ends portal links. All fields are required.
+// Links creates, opens and ends portal links. All fields are required.
 type Links struct {
 	Store LinkStore
 	Now   func() time.Time
@@ -51,9 +51,9 @@ func PortalScopes() []hook.Scope {
 	return []hook.Scope{hook.ScopeRead, hook.ScopeEndpointsWrite, hook.ScopeReplay}
 }
 
-// Create stores a link to the portal of the tenant and returns the link and its code. The
-// code is not stored. Without scopes, the link has all of PortalScopes. CodeInvalid names the
-// wrong fields.
+// Create stores a link to the portal of the tenant, and returns it with its code, which is stored
+// only as a hash. Its key lives for ttl, from MinPortalTTL to MaxPortalTTL. If scopes is nil, the
+// link has all of PortalScopes. CodeInvalid names the wrong fields.
 func (p *Links) Create(ctx context.Context, tenant hook.TenantID, ttl time.Duration, scopes []hook.Scope) (hook.PortalLink, string, error) {
 	if scopes == nil {
 		scopes = PortalScopes()
@@ -93,8 +93,8 @@ func validateLink(ttl time.Duration, scopes []hook.Scope) []hook.FieldError {
 	return errs
 }
 
-// Find returns the tenant's link that the code opens. CodeNotFound for an unknown or expired
-// code, CodeConflict for a used one. Find changes nothing.
+// Find returns the tenant's link that the code opens, and changes nothing. CodeInvalid for a text
+// that cannot be a code, CodeNotFound for an unknown or expired code, CodeConflict for a used one.
 func (p *Links) Find(ctx context.Context, tenant hook.TenantID, code string) (hook.PortalLink, error) {
 	id, ok := hook.ParseLinkCode(code)
 	if !ok {
@@ -114,9 +114,9 @@ func (p *Links) Find(ctx context.Context, tenant hook.TenantID, code string) (ho
 	return l, nil
 }
 
-// Open uses up the link from Find, and returns its key, which is not stored. CodeConflict if
-// another call opened the link first: only one of two calls gets a key. After a lost answer the
-// link is used up, and nobody has the key.
+// Open uses up the link from Find, and returns its key, which is stored only as a hash. CodeConflict
+// if another call opened the link first, so only one of two calls gets a key. If the answer is lost,
+// the link is used up, and nobody has the key.
 func (p *Links) Open(ctx context.Context, l hook.PortalLink) (key string, err error) {
 	key = hook.NewKeyText()
 	l.KeyHash = hook.HashKey(key)
@@ -129,11 +129,11 @@ func (p *Links) Open(ctx context.Context, l hook.PortalLink) (key string, err er
 	return key, nil
 }
 
-// maxChanges is the number of changes of a link after its creation: it is opened, and removed.
+// maxChanges is how often other calls can change a link while End runs: they open it, and remove it.
 const maxChanges = 2
 
-// End removes the link with its key and returns the removed link; CodeNotFound if the tenant
-// has no such link. API Gateway caches authentication, so requests may pass for a minute longer.
+// End removes the link with its key, and returns the removed link. CodeNotFound if the tenant has no
+// such link. API Gateway caches authentication, so the key may be accepted for another minute.
 func (p *Links) End(ctx context.Context, tenant hook.TenantID, id hook.KeyID) (hook.PortalLink, error) {
 	for changes := 0; ; changes++ {
 		l, err := p.Store.Link(ctx, tenant, id)

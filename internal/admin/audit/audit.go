@@ -1,11 +1,11 @@
-// Package audit keeps the records of changes: who changed what, when and from where.
+// Package audit keeps the audit records: who changed what, when and from where.
 //
 // # Order
 //
 // Begin stores a record of the intention before the change, and End stores the outcome after it.
-// If the process dies between the two, the outcome in the record stays pending: the change may
-// have taken effect. So every change has a record, but a record does not prove that there was a
-// change.
+// If the process dies between the two, the outcome in the record stays pending, and the change may
+// or may not have taken effect. So every change has a record, but a pending record does not prove
+// that there was a change.
 //
 // The package knows neither HTTP nor storage, and leaves the masking of secrets to the callers.
 package audit
@@ -41,8 +41,8 @@ type Log struct {
 	Now   func() time.Time
 }
 
-// Begin stores the record with a new id, the current time and the outcome pending,
-// and returns the record. After an error the caller must not make the change.
+// Begin stores the record with a new id, the current time and the outcome pending, and returns it.
+// After an error the caller must not make the change.
 func (l *Log) Begin(ctx context.Context, r hook.AuditRecord) (hook.AuditRecord, error) {
 	r.ID, r.At, r.Outcome = hook.NewAuditID(), l.Now().UTC().Truncate(time.Millisecond), hook.AuditPending
 	r.ExpiresAt = r.At.Add(hook.AuditKept)
@@ -52,13 +52,13 @@ func (l *Log) Begin(ctx context.Context, r hook.AuditRecord) (hook.AuditRecord, 
 	return r, nil
 }
 
-// endTimeout limits by how long End can delay a response.
+// endTimeout limits how long End can delay a response.
 const endTimeout = 3 * time.Second
 
 var errEndTimeout = errors.New("recording the end of the change took too long")
 
-// End stores the record of an ended change. The change cannot be undone, so a failure is only
-// logged: the record then stays pending. End also works after ctx has ended.
+// End stores the record of an ended change. The change cannot be undone, so a failure is only logged,
+// and the record stays pending. End also works after ctx has ended.
 func (l *Log) End(ctx context.Context, r hook.AuditRecord) {
 	ctx, cancel := context.WithTimeoutCause(context.WithoutCancel(ctx), endTimeout, errEndTimeout)
 	defer cancel()
@@ -73,12 +73,12 @@ func (l *Log) End(ctx context.Context, r hook.AuditRecord) {
 	}
 }
 
-// Filter selects records. An empty field selects all records.
+// Filter selects the records that match all fields. An empty field matches every record.
 type Filter struct {
 	hook.AuditSpan
 	Action  string
 	Target  string
-	Aliases []string // further names of the target; not part of the list's cursors
+	Aliases []string // other names of the target; a cursor also fits a list with others
 	Key     hook.KeyID
 }
 
@@ -94,9 +94,9 @@ const MaxRead = 1000
 // readSize is the number of records in one read.
 const readSize = 100
 
-// List returns a page of the tenant's records, newest first. hook.AllTenants lists the
-// changes outside of the tenants. The page may have fewer records than asked, even
-// none, before the end: List reads at most MaxRead records.
+// List returns a page of the tenant's records, newest first. hook.AllTenants lists the changes
+// outside of the tenants. List reads at most MaxRead records, so a page before the end may have
+// fewer records than asked for, or none. CodeInvalid for the cursor of another list.
 func (l *Log) List(ctx context.Context, tenant hook.TenantID, f Filter, p page.Request) (page.List[hook.AuditRecord], error) {
 	list := page.Scope("audit", string(tenant), f.Action, f.Target, string(f.Key), f.Since.UTC().String(), f.Until.UTC().String())
 	position, err := page.OpenCursor(list, p.Cursor)
@@ -105,8 +105,7 @@ func (l *Log) List(ctx context.Context, tenant hook.TenantID, f Filter, p page.R
 	}
 	var found []hook.AuditRecord
 	for range MaxRead / readSize {
-		// No read is larger than the room left, so the position is that of the last record found.
-		size := p.Limit - len(found)
+		size := p.Limit - len(found) // enough without a filter, because every record matches
 		if f.Action != "" || f.Target != "" || f.Key != "" {
 			size = readSize
 		}
@@ -123,23 +122,23 @@ func (l *Log) List(ctx context.Context, tenant hook.TenantID, f Filter, p page.R
 				return page.List[hook.AuditRecord]{Data: found, Next: page.NewCursor(list, Position(r))}, nil
 			}
 		}
-		if position = next; position == "" || len(found) == p.Limit {
+		if position = next; position == "" { // also if the last record of the list filled the page
 			break
 		}
 	}
 	return page.List[hook.AuditRecord]{Data: found, Next: page.NewCursor(list, position)}, nil
 }
 
-// positionTime is RFC 3339 in UTC with milliseconds. The text sorts by time.
+// positionTime is RFC 3339 in UTC with milliseconds, so the texts sort by time.
 const positionTime = "2006-01-02T15:04:05.000Z"
 
-// Position returns the position of the record in the tenant's list: stores order
-// records by position, and cursors hold positions.
+// Position returns the position of the record in the tenant's list. Stores order records by
+// position, and cursors hold positions.
 func Position(r hook.AuditRecord) string { return PositionAt(r.At) + "#" + string(r.ID) }
 
-// PositionAt returns a position before the positions of records at t or later, and
-// after the positions of earlier records. Positions have four digits of the year: a later t
-// stands for the end of the year 9999.
+// PositionAt returns a position before the positions of records at t or later, and after the
+// positions of earlier records. The year in a position has four digits, so a t after the year 9999
+// stands for its end.
 func PositionAt(t time.Time) string {
 	at := t.Truncate(time.Millisecond).UTC()
 	if at.Before(t) {

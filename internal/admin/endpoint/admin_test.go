@@ -14,7 +14,7 @@ import (
 
 const tenant hook.TenantID = "acme"
 
-// bundle is an Admin over memory with a clock set by tests.
+// bundle is an Admin over a store in memory, with a clock that tests set.
 type bundle struct {
 	*endpoint.Admin
 	store *memory.Store
@@ -39,7 +39,7 @@ func setup(t *testing.T) *bundle {
 	return b
 }
 
-// create stores an endpoint with nothing but a URL, after edit.
+// create creates an endpoint that has only a URL, unless edit changes that. edit may be nil.
 func (b *bundle) create(t *testing.T, edit func(*endpoint.Fields)) (e hook.Endpoint, secret string) {
 	t.Helper()
 
@@ -65,7 +65,7 @@ func (b *bundle) stored(t *testing.T, id hook.EndpointID) hook.Endpoint {
 	return e
 }
 
-// opened returns the text forms of the endpoint's active secrets, newest first.
+// opened returns the endpoint's active secrets as text, newest first.
 func (b *bundle) opened(t *testing.T, e hook.Endpoint) []string {
 	t.Helper()
 
@@ -80,7 +80,7 @@ func (b *bundle) opened(t *testing.T, e hook.Endpoint) []string {
 	return texts
 }
 
-// fieldsOf returns the wrong fields of an error with CodeInvalid.
+// fieldsOf returns the names of the wrong fields of an error with CodeInvalid.
 func fieldsOf(t *testing.T, err error) []string {
 	t.Helper()
 
@@ -95,10 +95,10 @@ func fieldsOf(t *testing.T, err error) []string {
 	return names
 }
 
-// rival is an endpoint store with another writer before each of the first writes.
+// rival is a store in which another writer changes the endpoint just before an update.
 type rival struct {
 	*memory.Store
-	writes int
+	writes int // of the other writer, still to come
 }
 
 func (r *rival) UpdateEndpoint(ctx context.Context, e hook.Endpoint) error {

@@ -8,9 +8,9 @@ import (
 	"surehook.example/surehook/internal/hook"
 )
 
-// applyTLS replaces the TLS settings of e. The text hook.Masked keeps what is stored, so a
-// response can be sent back. The certificate and the key can only be kept together, because
-// nobody here can read the stored key.
+// applyTLS replaces the TLS settings of e. The text hook.Masked keeps the stored value, so a response
+// can be sent back as it is. The certificate and the key can only be kept together, because Admin
+// cannot read the stored key, and so could not check that it fits a new certificate.
 func (a *Admin) applyTLS(ctx context.Context, f Fields, e *hook.Endpoint) ([]hook.FieldError, error) {
 	if f.TLS == nil {
 		return nil, nil
@@ -62,7 +62,7 @@ func (a *Admin) applyTLS(ctx context.Context, f Fields, e *hook.Endpoint) ([]hoo
 	return errs, nil
 }
 
-// sealTLS encrypts the given key of e, and leaves no plain text.
+// sealTLS replaces a new key of e by its ciphertext.
 func (a *Admin) sealTLS(ctx context.Context, e *hook.Endpoint) error {
 	if e.TLS.Material == nil || e.TLS.Material.Key == "" {
 		return nil

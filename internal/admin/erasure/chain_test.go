@@ -10,8 +10,8 @@ import (
 	"surehook.example/surehook/internal/hook"
 )
 
-// eachTwice works through every message twice until none is left. More than most messages fail
-// the test.
+// eachTwice processes every message twice until none is left. It fails the test after more than most
+// messages.
 func (w *world) eachTwice(ctx context.Context, most int) {
 	w.Helper()
 
@@ -25,7 +25,7 @@ func (w *world) eachTwice(ctx context.Context, most int) {
 		}
 		for _, m := range w.queue.Receive(10) {
 			if received++; received > most {
-				w.Fatalf("more than %d messages; want no more", most)
+				w.Fatalf("more than %d messages; want the copies to end", most)
 			}
 			for range 2 {
 				check(w, w.eraser().Work(ctx, m.Job))
@@ -43,7 +43,7 @@ type short struct {
 
 func (c short) Deadline() (time.Time, bool) { return c.w.now.Add(time.Second), true }
 
-// TestEraser_copiesDoNotMultiply hands out every message of a long job twice, in invocations with
+// TestEraser_copiesDoNotMultiply processes every message of a long job twice, in invocations with
 // time for one step or for several.
 func TestEraser_copiesDoNotMultiply(t *testing.T) {
 	t.Parallel()
@@ -71,8 +71,7 @@ func TestEraser_copiesDoNotMultiply(t *testing.T) {
 	}
 }
 
-// TestEraser_copiesOfAMissingJobStayFew hands out every message twice, of a job that was never
-// stored.
+// TestEraser_copiesOfAMissingJobStayFew processes every message of a job twice that was never stored.
 func TestEraser_copiesOfAMissingJobStayFew(t *testing.T) {
 	t.Parallel()
 
@@ -83,8 +82,8 @@ func TestEraser_copiesOfAMissingJobStayFew(t *testing.T) {
 }
 
 // TestEraser_copyAcknowledgedBeforeADeath gives one message to two workers, as a queue may. The
-// second one ends before an effect of the first, and acknowledges the message. Then the first one
-// dies at that effect or a later one. The job must still continue.
+// second worker ends before an effect of the first one, and acknowledges the message. Then the
+// first worker dies at that effect or at a later one. The job must still continue.
 func TestEraser_copyAcknowledgedBeforeADeath(t *testing.T) {
 	t.Parallel()
 
@@ -114,7 +113,9 @@ func TestEraser_copyAcknowledgedBeforeADeath(t *testing.T) {
 	}
 }
 
-// twoWorkers gives the first message to two workers, and reports whether the first one died.
+// twoWorkers gives the first message to two workers, and reports whether the first one died. The
+// second one works before the effect with the number second, and the first one dies so many effects
+// later, before or after the effect.
 func (w *world) twoWorkers(second, died int, after bool) bool {
 	w.Helper()
 
@@ -127,7 +128,7 @@ func (w *world) twoWorkers(second, died int, after bool) bool {
 			return
 		}
 		begun = true
-		w.now = w.now.Add(time.Millisecond) // otherwise both writes are equal
+		w.now = w.now.Add(time.Millisecond) // otherwise both writes would be equal
 		if err := w.eraser().Work(w.Context(), m.Job); err != nil {
 			w.Errorf("second Work() = %v", err)
 		}

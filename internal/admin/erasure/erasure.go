@@ -2,9 +2,9 @@
 //
 // # The mark
 //
-// Start marks the tenant as closing and stores the job, in one write. From then on,
-// events, endpoints, keys, replays and other changes of the tenant are refused
-// (hook.TenantClosing). A process that read the tenant before may still write.
+// Start marks the tenant as closing and stores the job, in one write. From then on, events,
+// endpoints, keys, replays and other changes of the tenant are refused (hook.TenantClosing). A
+// process that has read the tenant earlier may still write.
 //
 // # The stages
 //
@@ -15,22 +15,22 @@
 //	         ^  |     ^  |
 //	         +--+     +--+   another pass, until a pass removes nothing
 //
-//	stop    the tenant's keys and endpoints: nobody calls, and nothing is sent
+//	stop    the tenant's keys and endpoints, so that nobody calls and nothing is sent
 //	walk    what the tenant's lists name: deliveries, attempts, their events, replays
-//	scan    every item of the store: what no list names
-//	finish  the tenant's own records, the data key and the mark, in one write with the job
+//	scan    every record of the tenant that no list names, in a scan of the store
+//	finish  the tenant's list of endpoints; then the data key and the tenant with the mark, in one write with the job
 //
-// A process ends within Quiet of its last read of the store. So each pass begins Quiet after
-// the last removal, and finds every late write. The last pass removes nothing: since it
-// began, no record of the tenant has been left for a process to read.
+// A process ends within Quiet of its last read of the store. So each pass begins Quiet after the last
+// removal, and finds every late write. When a pass has removed nothing, no process can have read a
+// record of the tenant since that pass began.
 //
 // # Crashes and duplicates
 //
 // Every save of the job is conditional on the version read. Removals are idempotent. When a
 // pass finds a record, the job is marked (Dirty) before the removal, so a crash afterwards
 // does not make the pass look clean. The job names the message that continues it
-// (replay.Chain), so duplicates of a message end. Finish begins Quiet after the last pass,
-// so no worker with an old position removes records of a later tenant of the same name.
+// (replay.Chain), so duplicates of a message end. Finish begins Quiet after the last pass, so no
+// worker with an old position removes records of a later tenant with the same name.
 //
 // The package knows no HTTP, queues or tables.
 package erasure
@@ -47,7 +47,7 @@ const (
 	// Quiet is the time after which every process that read the store has ended: the
 	// longest timeout of a function, 60 s, and 30 s more for clocks that differ.
 	Quiet = 90 * time.Second
-	// Keep is the retention of a job after its end, as long as the record of the change.
+	// Keep is how long a job is kept after its last save, the same as for audit records.
 	Keep = hook.AuditKept
 )
 
@@ -63,10 +63,10 @@ type Erasure struct {
 	Version   int64     // of the stored record; 0: no record
 
 	Stage     Stage
-	Cursor    string    // of the next step of the pass; empty at the beginning of a pass
+	Cursor    string    // of the next step of the pass; empty at the start of a pass
 	Dirty     bool      // the pass found a record
 	Passes    int       // completed passes of walk and scan
-	NotBefore time.Time // begin of the next step
+	NotBefore time.Time // of the next step
 	Removed   Counts
 
 	replay.Chain
@@ -99,8 +99,8 @@ func (e Erasure) State() string {
 	return "running"
 }
 
-// Counts counts removed records. After a crash, the records of one step may be missing in
-// the counts; with a duplicate message, one step may count twice.
+// Counts counts removed records. After a crash, the records of one step may be missing. With a
+// duplicate message, the records of one step may count twice.
 type Counts struct {
 	Keys       int
 	Endpoints  int
@@ -136,7 +136,7 @@ func (c *Counts) add(records []Record) {
 // Kind is the kind of a record.
 type Kind uint8
 
-// The kinds. The zero Kind is not valid.
+// The kinds of records. The zero Kind is not valid.
 const (
 	KindKey Kind = iota + 1
 	KindEndpoint
@@ -162,24 +162,24 @@ type Part struct {
 // Store keeps the jobs, and finds and removes the records of tenants. Every read sees
 // every write acknowledged before the read began.
 type Store interface {
-	// BeginErasure stores the first version of e and marks the tenant as closing, both
-	// or none. When the tenant is marked, BeginErasure writes nothing and returns the
-	// marking job.
+	// BeginErasure stores the first version of e and marks the tenant as closing, both or
+	// none. If the tenant is already marked, BeginErasure writes nothing and returns the job
+	// that marked it.
 	BeginErasure(ctx context.Context, e Erasure) (Erasure, error)
 	// Erasure returns the job, or CodeNotFound when the tenant has no such job.
 	Erasure(ctx context.Context, tenant hook.TenantID, id hook.ErasureID) (Erasure, error)
-	// SaveErasure writes e as version e.Version+1. When the stored version is not
-	// e.Version, SaveErasure writes nothing and returns CodeConflict.
+	// SaveErasure writes e as version e.Version+1. If the stored version is not e.Version,
+	// SaveErasure writes nothing and returns CodeConflict.
 	SaveErasure(ctx context.Context, e Erasure) error
-	// FinishErasure is SaveErasure, and removes the data key and the tenant with the
-	// mark, all or nothing. CodeConflict, too, when another job marked the tenant.
+	// FinishErasure is SaveErasure, and removes the data key and the tenant with the mark, all
+	// or none. CodeConflict, too, if another job marked the tenant.
 	FinishErasure(ctx context.Context, e Erasure) error
-	// FindRecords returns a bounded part of the tenant's records in the stage of the job,
-	// from the cursor on. Records of changes and jobs of erasure are never found. The
-	// stage scan finds all other records that exist from its begin to its end, but the tenant itself
-	// with its list of endpoints and its data key; the stage finish finds the list.
+	// FindRecords returns a bounded part of the records that the stage removes, from the cursor
+	// on. No stage finds audit records and jobs of erasure. The stage scan finds all other
+	// records that exist from its start to its end, except the tenant itself with its list of
+	// endpoints and its data key. The stage finish finds the list.
 	FindRecords(ctx context.Context, tenant hook.TenantID, stage Stage, cursor string) (Part, error)
-	// RemoveRecords removes the records. A missing record is no error.
+	// RemoveRecords removes the records. A missing record is not an error.
 	RemoveRecords(ctx context.Context, tenant hook.TenantID, records []Record) error
 }
 

@@ -1,5 +1,5 @@
-// Package eventtype manages the event types of an environment: descriptions, schemas and
-// examples of the events of all tenants.
+// Package eventtype manages the event types of an environment, which are the same for all tenants:
+// their descriptions, schemas and examples.
 //
 // Event types belong to the operator; package httpapi authorizes the callers. Package
 // ingest checks events against their types. The package knows neither HTTP nor storage.
@@ -22,15 +22,15 @@ type Store interface {
 	// EventType returns the type; CodeNotFound for an unknown name.
 	EventType(ctx context.Context, name string) (hook.EventType, error)
 	// EventTypesAfter returns the types after the name, in the order of the names, at most
-	// limit (1 to 100). A page may be short before the end. more is true when other types
-	// may follow.
+	// limit (1 to 100). A page may be short before the end. more is true if other types may
+	// follow.
 	EventTypesAfter(ctx context.Context, after string, limit int) (page []hook.EventType, more bool, err error)
 	// PutEventType stores after as version before.Version + 1, and changes the catalogue.
-	// A new type has the zero before. CodeConflict when the stored version is not
+	// For a new type, before is zero. CodeConflict if the stored version is not
 	// before.Version; CodeForbidden for a new type past hook.MaxTypesPerEnvironment.
 	PutEventType(ctx context.Context, before, after hook.EventType) error
-	// DeleteEventType removes the type, and changes the catalogue. CodeConflict when the
-	// stored version is not t.Version.
+	// DeleteEventType removes the type, and changes the catalogue. CodeConflict if the stored
+	// version is not t.Version.
 	DeleteEventType(ctx context.Context, t hook.EventType) error
 }
 
@@ -41,7 +41,7 @@ type Admin struct {
 	Wait  conflict.Wait // between two tries of a write; nil: by the real clock
 }
 
-// maxChangeAttempts limits retries after a version conflict, as for endpoints.
+// maxChangeAttempts limits how often a change is tried under version conflicts, as for endpoints.
 const maxChangeAttempts = 3
 
 // Get returns the type; CodeNotFound for an unknown name.
@@ -56,21 +56,21 @@ func (a *Admin) Get(ctx context.Context, name string) (hook.EventType, error) {
 	return t, nil
 }
 
-// Put creates the type, or replaces all of its fields. version is the required version of
-// the stored type, 0 for any. Without a difference, Put writes nothing, and the version
-// stays. before is the zero type for a new type.
+// Put creates the type, or replaces all of its fields. version is the version that the stored type
+// must have, or 0 for any. If nothing differs, Put writes nothing, and the version stays the same.
+// before is zero for a new type. malformed are fields that could not be decoded, and so are missing
+// in t.
 //
-// Errors: CodeInvalid names the wrong fields, with the place in schema or example;
-// CodeStale for another version, also when there is no such type; CodeForbidden past
-// hook.MaxTypesPerEnvironment; CodeConflict after 3 version conflicts. malformed are
-// fields of a wrong form, absent in t.
+// Errors: CodeInvalid names the wrong fields, with the place in schema or example; CodeStale for
+// another version, also if there is no such type; CodeForbidden past hook.MaxTypesPerEnvironment;
+// CodeConflict after 3 version conflicts.
 func (a *Admin) Put(
 	ctx context.Context, t hook.EventType, version int64, malformed ...hook.FieldError,
 ) (before, after hook.EventType, err error) {
 	if wrong := hook.AlsoWrong(malformed, check(t)); len(wrong) > 0 {
 		return hook.EventType{}, hook.EventType{}, hook.Invalid(wrong...)
 	}
-	var final error // only a conflict of the write starts again
+	var final error // not repeated: only a conflict of the write is
 	err = conflict.Repeat(ctx, a.Wait, maxChangeAttempts, func() error {
 		before, final = a.Store.EventType(ctx, t.Name)
 		if hook.CodeOf(final) == hook.CodeNotFound && final != nil {
@@ -104,11 +104,11 @@ func (a *Admin) Put(
 	return before, after, nil
 }
 
-// Delete removes the type and returns the removed type. version is the required version, 0
-// for any. Errors: CodeNotFound; CodeStale for another version; CodeConflict after 3
+// Delete removes the type and returns it. version is the version that the type must have, or 0 for
+// any. Errors: CodeNotFound for an unknown name; CodeStale for another version; CodeConflict after 3
 // version conflicts.
 func (a *Admin) Delete(ctx context.Context, name string, version int64) (t hook.EventType, err error) {
-	var final error // only a conflict of the write starts again
+	var final error // not repeated: only a conflict of the write is
 	err = conflict.Repeat(ctx, a.Wait, maxChangeAttempts, func() error {
 		if t, final = a.Get(ctx, name); final == nil && version != 0 && version != t.Version {
 			final = stale()
@@ -166,15 +166,15 @@ func check(t hook.EventType) []hook.FieldError {
 // Filter selects types.
 type Filter struct {
 	Group    *string // nil: all groups
-	Archived bool    // only archived types, or only others
+	Archived bool    // only archived types; false: only types that are not archived
 }
 
 func (f Filter) matches(t hook.EventType) bool {
 	return t.Archived == f.Archived && (f.Group == nil || *f.Group == t.Group)
 }
 
-// List returns a page of the types, in the order of the names. CodeInvalid for the cursor
-// of another list.
+// List returns a page of the types that the filter selects, in the order of their names. CodeInvalid
+// for the cursor of another list.
 func (a *Admin) List(ctx context.Context, f Filter, p page.Request) (page.List[hook.EventType], error) {
 	group := "all"
 	if f.Group != nil {

@@ -1,9 +1,9 @@
-// Package ownership asks the receiver of an endpoint whether it wants the endpoint: a request
-// with a challenge, which the receiver repeats in its answer. So nobody can direct events to the
-// server of somebody else.
+// Package ownership asks the receiver of an endpoint whether it wants the endpoint. It sends a
+// challenge, which the receiver must repeat in its answer. So nobody can direct events to somebody
+// else's server.
 //
-// The request of a new endpoint is signed. That of a changed URL is not: who manages endpoints
-// cannot read stored secrets (docs/adr/35-challenge.md).
+// The request for a new endpoint is signed. The request for a changed URL is not, because the
+// function that manages endpoints cannot read stored secrets (docs/adr/35-challenge.md).
 //
 // The package knows neither HTTP nor the storage of endpoints.
 package ownership
@@ -27,9 +27,10 @@ import (
 
 // Bounds of the requests.
 const (
-	// Timeout bounds one request, redirects included. A shorter timeout of the endpoint counts.
+	// Timeout bounds one request, including redirects, unless the endpoint's timeout is shorter.
 	Timeout = 5 * time.Second
-	// PerMinute is the most URLs of a tenant that are asked in a minute.
+	// PerMinute is the limit of challenges per tenant and minute. After a pause, as many are sent
+	// at once.
 	PerMinute = 10
 )
 
@@ -43,8 +44,8 @@ type Sender interface {
 
 // Remote makes requests from other origins.
 type Remote interface {
-	// Post makes one request in the region, or, for an empty region, from the fixed
-	// addresses. With an error the answer is unknown.
+	// Post makes one request from the region, or from the fixed addresses if the region is empty.
+	// After an error the answer is unknown.
 	Post(ctx context.Context, region string, p send.Prepared) (hook.Outcome, error)
 }
 
@@ -62,13 +63,12 @@ type Prover struct {
 	Now    func() time.Time
 }
 
-// Prove posts a challenge to the URL of the endpoint, signed with the v1 secret in clear; without
-// a secret, the request has no headers of the signature. It carries the headers, the
-// authentication and the TLS settings that e has in clear; sealed ones are left out.
+// Prove posts a challenge to the URL of the endpoint, signed with the secret, which is the v1 secret
+// in clear. With an empty secret, the request has no signature. It carries the headers, the
+// authentication and the TLS settings that e has in clear, and leaves out sealed ones.
 //
-// Errors: CodeUnverified names the url and says why; CodeThrottled after PerMinute requests for
-// the tenant in a minute; CodeUnavailable without an answer of the sender in the endpoint's
-// region.
+// Errors: CodeUnverified names the url and says why; CodeThrottled past PerMinute; CodeUnavailable
+// if the sender at the endpoint's origin did not answer.
 func (p *Prover) Prove(ctx context.Context, e hook.Endpoint, secret string) error {
 	now := p.Now().UTC()
 	wait, err := p.Limits.Spend(ctx, e.Tenant, spend(now))
@@ -99,14 +99,14 @@ func (p *Prover) Prove(ctx context.Context, e hook.Endpoint, secret string) erro
 	return nil
 }
 
-// spend is one request of PerMinute, with a burst of a minute.
+// spend is the cost of one challenge at the limit PerMinute, with a burst of one minute.
 func spend(now time.Time) hook.Spend {
 	const cost = time.Minute / PerMinute
 	return hook.Spend{Of: hook.SpentChallenges, Now: now, Latest: now.Add(time.Minute - cost), Cost: cost}
 }
 
-// request returns the request with the challenge: like a delivery, but always in the standard
-// envelope. So no echo of the request is a right answer.
+// request returns the request with the challenge. It is like a delivery, but always in the standard
+// envelope, so that a receiver that echoes its requests does not give the right answer.
 func (p *Prover) request(e hook.Endpoint, secret, challenge string, now time.Time) (send.Prepared, error) {
 	id, err := hook.NewEventID()
 	if err != nil {
@@ -161,10 +161,10 @@ func (p *Prover) post(ctx context.Context, e *hook.Endpoint, r send.Prepared) (h
 	return p.Remote.Post(ctx, e.Region, r) //nolint:wrapcheck // Prove names the operation
 }
 
-// judge returns what is wrong with the answer of the receiver at the URL; empty for the right
-// one. The text has nothing of the answer but its status.
+// judge returns what is wrong with the answer of the receiver at the URL, or "" for the right answer.
+// The text reveals no more of the answer than its status.
 func judge(o hook.Outcome, url, challenge string) string {
-	if o.URL != url && o.Class != hook.ClassToken { // also when the other address fails: its status is nobody's business
+	if o.URL != url && o.Class != hook.ClassToken { // even if the other address fails, because its status must not be revealed
 		return "the endpoint redirects to another address"
 	}
 	if o.Class != hook.ClassDelivered {
@@ -183,7 +183,7 @@ func judge(o hook.Outcome, url, challenge string) string {
 	return ""
 }
 
-// sealed reports whether requests to the endpoint carry something that e does not have in clear.
+// sealed reports whether deliveries to the endpoint carry something that e does not have in clear.
 func sealed(e *hook.Endpoint) bool {
 	return len(e.SealedHeaders) > 0 || len(e.Auth.Sealed) > 0 || e.TLS.Client && (e.TLS.Material == nil || e.TLS.Material.Key == "")
 }

@@ -2,15 +2,13 @@
 //
 // # Cursors
 //
-// A cursor holds a position in one list, and 8 bytes of a hash over the list's
-// scope and the position. A scope names the tenant, the kind of list and the
-// filter. OpenCursor refuses truncated cursors, changed cursors and cursors of
-// other lists.
+// A cursor holds a position in one list, and 8 bytes of a hash over the list's scope and the
+// position. A scope names the kind of list, its tenant if it has one, and the filter. OpenCursor
+// refuses truncated cursors, changed cursors and cursors of other lists.
 //
-// The hash has no key, because a forged cursor gives access to nothing. The list
-// is selected only by the path of the request, after the caller is authorized.
-// A cursor only selects where in the list to start: package page compares the
-// position, or the store checks that it belongs to the endpoint of the path. A
+// The hash has no key, because a forged cursor gives access to nothing. The path of the request alone
+// selects the list, after the caller has been authorized, and the cursor only selects where to start
+// in it: package page compares the position, or the store checks that it belongs to the list. So a
 // forged position only skips a part of the caller's own list.
 package page
 
@@ -30,9 +28,9 @@ const (
 	MaxLimit     = 100
 )
 
-// MaxBytes bounds the items of a page as JSON. Lambda takes a response of 6 MB that contains the
-// page as a JSON string, which takes up to six times as much, if the page consists of "<", ">"
-// and "&".
+// MaxBytes bounds the items of a page as JSON, in bytes. Lambda takes a response of up to 6 MB, which
+// contains the page as a JSON string. That string can be six times as long, if the page consists of
+// "<", ">" and "&".
 const MaxBytes = 1000 << 10
 
 // Request selects a page of a list.
@@ -48,8 +46,8 @@ type List[T any] struct {
 	Next string // cursor of the following page; empty at the end
 }
 
-// Of returns the page of all selected by r, in the order of the keys. Keys must
-// be unique. CodeInvalid if the cursor belongs to another list.
+// Of returns the page of all that r selects, in the order of the keys. Keys must be unique.
+// CodeInvalid for the cursor of another list.
 func Of[T any](all []T, scope string, r Request, key func(T) string) (List[T], error) {
 	after, err := OpenCursor(scope, r.Cursor)
 	if err != nil {
@@ -64,9 +62,9 @@ func Of[T any](all []T, scope string, r Request, key func(T) string) (List[T], e
 	return List[T]{Data: all, Next: NewCursor(scope, key(all[len(all)-1]))}, nil
 }
 
-// Encode reads a page and encodes the items. The page has at least one item, unless read
-// returns none. If the items take more than r.Bytes, Encode reads the page again, with as
-// many items as fit: only the list itself knows the cursor after them.
+// Encode reads a page and encodes its items. The page has at least one item, unless read returns
+// none. If the items take more than r.Bytes, Encode reads the page again with the number of items that
+// fit, because only the list knows the cursor after them.
 func Encode[T any](r Request, read func(Request) (List[T], error), encode func(T) ([]byte, error)) (List[[]byte], error) {
 	most := r.Bytes
 	if most == 0 {
@@ -105,8 +103,8 @@ const cursorTag = 8
 // most 1,024 bytes.
 const maxPosition = 512
 
-// NewCursor returns the cursor of the list for the items after the position;
-// empty for an empty position, the end of the list.
+// NewCursor returns the cursor of the list for the items after the position. An empty position is the
+// end of the list, and gives an empty cursor.
 func NewCursor(scope, position string) string {
 	if position == "" {
 		return ""
@@ -114,9 +112,8 @@ func NewCursor(scope, position string) string {
 	return base64.RawURLEncoding.EncodeToString(append(tag(scope, position), position...))
 }
 
-// OpenCursor returns the position in a cursor made by NewCursor for the same
-// scope; CodeInvalid for any other text, also for another base64 form of the
-// same bytes.
+// OpenCursor returns the position in a cursor of NewCursor for the same scope, or "" for an empty
+// cursor. CodeInvalid for any other text, also for another base64 form of the same bytes.
 func OpenCursor(scope, cursor string) (position string, err error) {
 	if cursor == "" {
 		return "", nil

@@ -16,7 +16,7 @@ func numbers(r page.Request) (page.List[int], error) {
 	return page.Of(all, "numbers", r, strconv.Itoa)
 }
 
-// long encodes a number as so many bytes.
+// long encodes a number as that many bytes.
 func long(n int) ([]byte, error) { return []byte(strings.Repeat(strconv.Itoa(n), n)), nil }
 
 func TestEncode(t *testing.T) {
@@ -31,7 +31,7 @@ func TestEncode(t *testing.T) {
 		{name: "all but one fit", limit: 9, bytes: 44, want: [][]int{{1, 2, 3, 4, 5, 6, 7, 8}, {9}}},
 		{name: "the limit is less", limit: 4, bytes: 44, want: [][]int{{1, 2, 3, 4}, {5, 6, 7, 8}, {9}}},
 		{name: "items of more than the bound come alone", limit: 9, bytes: 5, want: [][]int{{1, 2}, {3}, {4}, {5}, {6}, {7}, {8}, {9}}},
-		{name: "the usual bound", limit: 9, bytes: 0, want: [][]int{{1, 2, 3, 4, 5, 6, 7, 8, 9}}},
+		{name: "the default bound", limit: 9, bytes: 0, want: [][]int{{1, 2, 3, 4, 5, 6, 7, 8, 9}}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -56,7 +56,7 @@ func TestEncode(t *testing.T) {
 	}
 }
 
-// A list may have grown between the two reads: the second page is bounded, too.
+// The items of a list may have grown between two reads. The later page is bounded, too.
 func TestEncode_growing(t *testing.T) {
 	t.Parallel()
 
@@ -67,7 +67,7 @@ func TestEncode_growing(t *testing.T) {
 	}
 	got, err := page.Encode(page.Request{Limit: 100, Bytes: 12}, read, long)
 	if err != nil || len(got.Data) != 2 || reads != 6 {
-		t.Errorf("Encode = %d items, %v after %d reads; want 2 of 6 bytes", len(got.Data), err, reads)
+		t.Errorf("Encode = %d items, %v after %d reads; want 2 of 6 bytes after 6 reads", len(got.Data), err, reads)
 	}
 }
 

@@ -21,19 +21,19 @@ import (
 
 // The age of keys, and the pauses between requests to the issuer.
 const (
-	freshFor     = 15 * time.Minute        // after that, the next token makes Surehook fetch the keys again
-	keptFor      = 24 * time.Hour          // while the issuer does not answer
+	freshFor     = 15 * time.Minute        // then the next token makes Surehook fetch the keys again
+	keptFor      = 24 * time.Hour          // if the issuer does not answer
 	fetchPause   = time.Minute             // between requests, while there are keys, because a token can name any kid
 	retryPause   = 30 * time.Second        // between requests, without keys, because each request occupies an execution environment
 	fetchTimeout = 1500 * time.Millisecond // for both documents
-	maxDocument  = 256 << 10               // bytes
+	maxDocument  = 256 << 10               // bytes of each document
 )
 
 var errFetchTimeout = errors.New("the issuer took too long")
 
 // KeySet holds the keys of an issuer, discovered through its configuration. It fetches them again
 // after 15 minutes, and for an unknown id at most once a minute. If the issuer does not answer,
-// known keys remain valid for 24 hours.
+// known keys stay valid for 24 hours. All exported fields are required.
 type KeySet struct {
 	Issuer string
 	Client *http.Client // of NewClient
@@ -46,13 +46,14 @@ type KeySet struct {
 	tried   time.Time
 }
 
-// NewClient returns the client of a KeySet. It follows no redirects: a redirect could
-// leave https.
+// NewClient returns the client of a KeySet. It follows no redirects, because a redirect could leave
+// https.
 func NewClient() *http.Client {
 	return &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return errors.New("redirects are not followed") }}
 }
 
-// Key is as in Keys. The error has CodeUnavailable.
+// Key returns the keys with the id, as Keys says. CodeUnavailable if the keys of the issuer are not
+// known.
 func (s *KeySet) Key(ctx context.Context, id string) ([]jose.JSONWebKey, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -114,7 +115,7 @@ func (s *KeySet) fetch(ctx context.Context) ([]jose.JSONWebKey, error) {
 	var keys []jose.JSONWebKey
 	for _, raw := range set.Keys {
 		var key jose.JSONWebKey
-		// A key that cannot be read or does not verify has another purpose, and is not an error.
+		// A key that cannot be read, or not used to verify, is for another purpose, and not an error.
 		if key.UnmarshalJSON(raw) == nil && verifies(key) {
 			keys = append(keys, key)
 		}

@@ -14,6 +14,7 @@ import (
 	"surehook.example/surehook/internal/hook"
 )
 
+// by returns a token signed with the RSA key n, which it names by the id.
 func (i *issuer) by(t *testing.T, n int, id string) string {
 	t.Helper()
 
@@ -64,7 +65,7 @@ func TestKeySet_issuerDown(t *testing.T) {
 	i.set(false)
 	i.wait(30 * time.Second)
 	if _, err := i.identify(i.by(t, 0, "a")); err != nil {
-		t.Fatalf("Identify = %v; want Ann, when the issuer is back", err)
+		t.Fatalf("Identify = %v; want Ann after the issuer is back", err)
 	}
 
 	i.set(true)
@@ -77,11 +78,11 @@ func TestKeySet_issuerDown(t *testing.T) {
 	}
 	i.wait(time.Second)
 	if _, err := i.identify(i.by(t, 0, "a")); hook.CodeOf(err) != hook.CodeUnavailable {
-		t.Errorf("Identify with keys of a day = %v; want CodeUnavailable", err)
+		t.Errorf("Identify with keys that are a day old = %v; want CodeUnavailable", err)
 	}
 }
 
-// Documents of an issuer that must be ignored.
+// Without a valid configuration and a valid key, the keys of the issuer are not known.
 func TestKeySet_documents(t *testing.T) {
 	t.Parallel()
 
@@ -95,10 +96,10 @@ func TestKeySet_documents(t *testing.T) {
 		{name: "keys of another scheme", configuration: `{"issuer":"$","jwks_uri":"file:///keys"}`, keys: `{"keys":[` + key + `]}`},
 		{name: "no address of keys", configuration: `{"issuer":"$"}`, keys: `{"keys":[` + key + `]}`},
 		{name: "a redirect", configuration: `{"issuer":"$","jwks_uri":"$/away"}`, keys: `{"keys":[` + key + `]}`},
-		{name: "no JSON", configuration: `<html>`, keys: `{"keys":[` + key + `]}`},
+		{name: "not JSON", configuration: `<html>`, keys: `{"keys":[` + key + `]}`},
 		{name: "no keys", configuration: `{"issuer":"$","jwks_uri":"$/keys"}`, keys: `{"keys":[]}`},
 		{name: "a key without an id", configuration: `{"issuer":"$","jwks_uri":"$/keys"}`, keys: `{"keys":[` + strings.Replace(key, `"kid":"a",`, "", 1) + `]}`},
-		{name: "too large keys", configuration: `{"issuer":"$","jwks_uri":"$/keys"}`, keys: `{"keys":[` + key + `]}` + strings.Repeat(" ", 256<<10)},
+		{name: "a document that is too large", configuration: `{"issuer":"$","jwks_uri":"$/keys"}`, keys: `{"keys":[` + key + `]}` + strings.Repeat(" ", 256<<10)},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

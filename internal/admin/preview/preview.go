@@ -1,5 +1,5 @@
-// Package preview shows the exact request that an endpoint would get for an event. Nothing
-// is stored or sent.
+// Package preview shows the exact request that an endpoint would get for an event. It stores and
+// sends nothing.
 package preview
 
 import (
@@ -19,8 +19,8 @@ import (
 	"surehook.example/surehook/internal/rule/sign"
 )
 
-// Secret signs all previews in place of the endpoint's secrets, so that a receiver can be tried
-// out with a preview. PrivateKey does the same for the scheme v1a.
+// Secret signs all previews in place of the endpoint's secrets, so that a preview can be tried out on
+// a receiver. PrivateKey does the same for the scheme v1a.
 const (
 	Secret     = "whsec_c3VyZWhvb2sgcHJldmlldyBwbGFjZWhvbGRlciAzMiE=" //nolint:gosec // known to everybody
 	PrivateKey = "whsk_c3VyZWhvb2sgcHJldmlldyBwbGFjZWhvbGRlciAzMiE="
@@ -53,13 +53,14 @@ type Previewer struct {
 	Signer    *send.Sender // signs only
 }
 
-// Query asks for a preview. nil keeps the endpoint's own setting.
+// Query asks for a preview.
 type Query struct {
 	Endpoint string       // id or uid
-	ID       hook.EventID // of a stored event; empty: of the type with the payload
+	ID       hook.EventID // of a stored event; empty: a new event with Type and Payload
 	Type     string
 	Payload  []byte // nil: the example of the type
 
+	// Settings in place of the endpoint's own; nil keeps the endpoint's.
 	Filter         *[]byte
 	Envelope       *hook.Envelope
 	Transformation *string
@@ -69,15 +70,15 @@ type Query struct {
 type Preview struct {
 	Endpoint   hook.Endpoint // with the settings of the query
 	Request    send.Prepared
-	Method     string // of HTTP, or the operation of AWS
-	Shape      string
+	Method     string            // of HTTP, or the operation of AWS
+	Shape      string            // the version of the shape, as in shape.Content
 	Subscribed bool              // the endpoint gets events of the type
 	Matches    bool              // the filter lets the event pass
 	Problems   []hook.FieldError // what does not fit the event type
 }
 
-// Preview returns the preview. CodeInvalid names the wrong fields, transformation among
-// them, also if it cannot shape the event; CodeNotFound for an unknown endpoint or event.
+// Preview returns the preview. CodeInvalid names the wrong fields, such as a transformation that
+// cannot shape the event; CodeNotFound for an unknown endpoint or event.
 func (p *Previewer) Preview(ctx context.Context, tenant hook.TenantID, q Query) (Preview, error) {
 	e, err := p.Endpoints.Get(ctx, tenant, q.Endpoint)
 	if err != nil {
@@ -118,8 +119,8 @@ func (q *Query) apply(e *hook.Endpoint) {
 	}
 }
 
-// eventType returns the type of the query's event; the zero type for an unknown one, and
-// for a stored event.
+// eventType returns the type whose example is the payload. It returns the zero type if the query has
+// a payload or names a stored event, and for an unknown type.
 func (p *Previewer) eventType(ctx context.Context, q Query) (hook.EventType, error) {
 	if q.ID != "" || q.Payload != nil || !hook.ValidEventType(q.Type) {
 		return hook.EventType{}, nil
@@ -136,7 +137,8 @@ func (p *Previewer) knownType(ctx context.Context, name string) (hook.EventType,
 	return t, nil
 }
 
-// event returns the stored event, or a new one.
+// event returns the stored event, or a new one with the payload of the query or the example of the
+// type.
 func (p *Previewer) event(ctx context.Context, tenant hook.TenantID, q *Query, of hook.EventType) (*hook.Event, error) {
 	if q.ID != "" {
 		event, err := p.Events.Event(ctx, tenant, q.ID)
@@ -177,7 +179,8 @@ func matches(pattern []byte, event *hook.Event) (bool, error) {
 	return ok, nil
 }
 
-// problems returns what does not fit the type of the event; none for an unknown type.
+// problems returns what does not fit the type of the event; none for an unknown type, and without a
+// schema.
 func (p *Previewer) problems(ctx context.Context, event *hook.Event) ([]hook.FieldError, error) {
 	t, err := p.knownType(ctx, event.Type)
 	if err != nil || len(t.Schema) == 0 {
@@ -218,7 +221,7 @@ func (p *Previewer) request(e *hook.Endpoint, event *hook.Event) (send.Prepared,
 	return prepared, content.Version, nil
 }
 
-// unshaped returns the error of a transformation as the error of its field.
+// unshaped returns the error of a transformation as an error of the field.
 func unshaped(err error) error {
 	if problem, ok := errors.AsType[*shape.Error](err); ok {
 		return hook.Invalid(hook.FieldError{Field: "transformation", Message: problem.Error()})
@@ -226,7 +229,7 @@ func unshaped(err error) error {
 	return err
 }
 
-// placeholders returns a key for each scheme.
+// placeholders returns the key for each scheme, of Secret or PrivateKey.
 func placeholders(schemes []hook.Scheme) ([]sign.Key, error) {
 	keys := make([]sign.Key, len(schemes))
 	for i, scheme := range schemes {
@@ -242,7 +245,7 @@ func placeholders(schemes []hook.Scheme) ([]sign.Key, error) {
 	return keys, nil
 }
 
-// masked returns the endpoint's own headers without their values.
+// masked returns the endpoint's own headers with masked values.
 func masked(e *hook.Endpoint) map[string]string {
 	headers := make(map[string]string, len(e.SealedHeaders)+1)
 	for name := range e.SealedHeaders {
@@ -254,7 +257,7 @@ func masked(e *hook.Endpoint) map[string]string {
 	return headers
 }
 
-// methodOf returns how the request is sent.
+// methodOf returns the method of HTTP, or the operation of AWS, that sends the request.
 func methodOf(t hook.DestinationType) string {
 	switch t {
 	case hook.DestinationSQS:

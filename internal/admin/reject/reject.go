@@ -1,8 +1,8 @@
-// Package reject lists wrong messages of the events queue, and sends them to that queue again
-// after the cause has been fixed.
+// Package reject lists the rejects, and sends them to the events queue again after their cause has
+// been fixed.
 //
-// SQS cannot list a queue: a call receives messages and makes them visible again. So two
-// concurrent calls may each see only a part.
+// SQS cannot list a queue, so a call receives messages and makes them visible again. Two concurrent
+// calls may each see only a part.
 package reject
 
 import (
@@ -16,7 +16,7 @@ import (
 
 // Bounds of a redrive.
 const (
-	MaxRedrive = 1000
+	MaxRedrive = 1000 // rejects sent by one call
 	// redriveTime ends a redrive well before the function's timeout of 29 s.
 	redriveTime = 15 * time.Second
 )
@@ -29,7 +29,8 @@ type Queue interface {
 	Release(ctx context.Context, messages []source.Message) error
 	// Remove deletes at most 10 received rejects.
 	Remove(ctx context.Context, messages []source.Message) error
-	// Return sends a message to the events queue, in no group.
+	// Return sends a message to the events queue, in the group and after the delay. An empty group
+	// means no group.
 	Return(ctx context.Context, m source.Message, group string, delay time.Duration) error
 }
 
@@ -39,7 +40,7 @@ type Admin struct {
 	Now   func() time.Time
 }
 
-// List returns up to limit rejects.
+// List returns up to limit rejects, in no particular order.
 func (a *Admin) List(ctx context.Context, limit int) ([]source.Message, error) {
 	var found []source.Message
 	for len(found) < limit {
@@ -65,15 +66,15 @@ type Redriven struct {
 	More   bool // the call ended at its bounds: there may be more
 }
 
-// Redrive sends the rejects that arrived before the call to the events queue, at most MaxRedrive,
-// and removes them. A reject is sent before it is removed. If a crash leaves it in both queues,
-// it is still accepted once, because it has one idempotency key. A reject that the queue refuses,
-// such as one that is too large, does not stop the others.
+// Redrive sends the rejects that arrived before the call to the events queue, at most MaxRedrive
+// and for about 15 s, and removes them. A reject is sent before it is removed. If a crash leaves it
+// in both queues, it is still accepted once, because both messages have the same idempotency key. A
+// reject that the queue refuses, such as one that is too large, does not stop the others.
 func (a *Admin) Redrive(ctx context.Context) (Redriven, error) {
 	began := a.Now()
 	var (
 		done  Redriven
-		later []source.Message // rejected again since the call began
+		later []source.Message // rejected since the call began, or past the bound
 	)
 	for done.Sent < MaxRedrive && a.Now().Sub(began) < redriveTime {
 		received, err := a.Queue.Receive(ctx)
@@ -86,7 +87,7 @@ func (a *Admin) Redrive(ctx context.Context) (Redriven, error) {
 		var sent []source.Message
 		for _, m := range received {
 			switch {
-			case m.SentAt.After(began):
+			case m.SentAt.After(began), done.Sent+len(sent) == MaxRedrive:
 				later = append(later, source.Message{ID: m.ID, Receipt: m.Receipt})
 			case a.Queue.Return(ctx, m.Again(), "", 0) != nil:
 				done.Failed++

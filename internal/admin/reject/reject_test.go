@@ -12,12 +12,13 @@ import (
 	"surehook.example/surehook/internal/memory"
 )
 
+// bundle is an Admin over a queue in memory. Return counts the messages and ends with after.
 type bundle struct {
 	*memory.EventQueue
 
 	admin *reject.Admin
 	now   time.Time
-	after func(sent int) error // of Return
+	after func(sent int) error
 	sent  int
 }
 
@@ -29,6 +30,7 @@ func (b *bundle) Return(ctx context.Context, m source.Message, group string, del
 	return b.after(b.sent)
 }
 
+// setup returns a bundle with so many rejects.
 func setup(t *testing.T, rejects int) *bundle {
 	t.Helper()
 
@@ -90,7 +92,7 @@ func TestRedrive(t *testing.T) {
 	}
 }
 
-// TestRedrive_stillWrong checks that a redrive ends even if its messages are rejected again.
+// TestRedrive_stillWrong checks that a redrive ends even if its messages become rejects again.
 func TestRedrive_stillWrong(t *testing.T) {
 	t.Parallel()
 
@@ -102,10 +104,10 @@ func TestRedrive_stillWrong(t *testing.T) {
 	}
 	done, err := b.admin.Redrive(t.Context())
 	if err != nil || done != (reject.Redriven{Sent: 5}) {
-		t.Errorf("Redrive() = %+v, %v; want the 5 of before", done, err)
+		t.Errorf("Redrive() = %+v, %v; want the 5 from before the call", done, err)
 	}
 	if got, err := b.admin.List(t.Context(), 100); err != nil || len(got) != 5 {
-		t.Errorf("List() = %d rejects, %v; want the 5 that came back visible", len(got), err)
+		t.Errorf("List() = %d rejects, %v; want the 5 that came back, all visible", len(got), err)
 	}
 }
 
@@ -113,9 +115,18 @@ func TestRedrive_stillWrong(t *testing.T) {
 func TestRedrive_bounds(t *testing.T) {
 	t.Parallel()
 
-	b := setup(t, reject.MaxRedrive+1)
-	if done, err := b.admin.Redrive(t.Context()); err != nil || done != (reject.Redriven{Sent: reject.MaxRedrive, More: true}) {
+	b := setup(t, reject.MaxRedrive+20)
+	b.after = func(n int) error { // so that the last ten rejects received are more than the bound leaves
+		if n == 3 {
+			return errors.New("too large")
+		}
+		return nil
+	}
+	if done, err := b.admin.Redrive(t.Context()); err != nil || done != (reject.Redriven{Sent: reject.MaxRedrive, Failed: 1, More: true}) {
 		t.Errorf("Redrive() = %+v, %v; want %d, and more", done, err, reject.MaxRedrive)
+	}
+	if got, err := b.admin.List(t.Context(), 100); err != nil || len(got) != 19 {
+		t.Errorf("List() = %d rejects, %v; want the 19 that were not sent, all but the refused one", len(got), err)
 	}
 	b = setup(t, 100)
 	b.after = func(int) error { b.now = b.now.Add(time.Second); return nil }
@@ -154,6 +165,7 @@ func TestRedrive_unavailable(t *testing.T) {
 	}
 }
 
+// broken fails to receive.
 type broken struct {
 	reject.Queue
 

@@ -1,4 +1,4 @@
-// Package search finds a record by an id that somebody has from a log, a URL or a mail.
+// Package search finds a record by an id, wherever somebody has it from: a log, a URL or a mail.
 //
 // A search reads records by their keys. It makes no query and no scan, so its cost does not grow
 // with the number of records.
@@ -24,8 +24,8 @@ const MaxText = 256
 
 // Events reads events and deliveries.
 type Events interface {
-	// EventHeads returns the existing events without payload and nonce, in no
-	// particular order. The read may lag by a moment.
+	// EventHeads returns those of the events that exist, without payload and nonce, in no
+	// particular order. It may miss the latest writes.
 	EventHeads(ctx context.Context, ids []hook.EventID) ([]hook.Event, error)
 	settle.DeliveriesReader
 }
@@ -34,8 +34,8 @@ type Events interface {
 type Endpoints interface {
 	// EndpointByID returns the endpoint of any tenant, or CodeNotFound.
 	EndpointByID(ctx context.Context, id hook.EndpointID) (hook.Endpoint, error)
-	// EndpointByUID returns the endpoint with the uid, or CodeNotFound when the
-	// tenant has no such endpoint.
+	// EndpointByUID returns the endpoint with the uid, or CodeNotFound if the tenant has no
+	// such endpoint.
 	EndpointByUID(ctx context.Context, tenant hook.TenantID, uid string) (hook.Endpoint, error)
 }
 
@@ -48,7 +48,7 @@ type Tenants interface {
 
 // Jobs reads replay jobs.
 type Jobs interface {
-	// Job returns the job, or CodeNotFound when the tenant has no such job.
+	// Job returns the job, or CodeNotFound if the tenant has no such job.
 	Job(ctx context.Context, tenant hook.TenantID, id hook.JobID) (replay.Job, error)
 }
 
@@ -80,7 +80,7 @@ type Found struct {
 	Tenant hook.TenantID
 	Name   string    // the type of an event, also for a delivery; the uid of an endpoint; may be empty
 	State  string    // of a delivery or a replay job; empty for a delivery that this build cannot read
-	At     time.Time // creation; zero for a tenant
+	At     time.Time // when it was created; zero for a tenant
 }
 
 // Query asks for the records with a name.
@@ -88,14 +88,14 @@ type Query struct {
 	// Text is an id, or any text that contains ids, such as a URL: the last id counts. With a
 	// tenant, the whole text is also tried as an idempotency key and as a uid.
 	Text string
-	// Tenant is hook.AllTenants for the records of all tenants, and for tenants themselves.
+	// Tenant has the records. hook.AllTenants finds records of every tenant, and tenants.
 	Tenant hook.TenantID
-	Jobs   bool // replay jobs, too; they have a tenant in their key
+	Jobs   bool // finds replay jobs, too, of one tenant, because their keys have the tenant
 }
 
-// Search returns what the text names: at most one record for each way to read the text, and 4 in
-// all. It reads at most 7 records, in 4 requests. Expired events and deleted endpoints are not
-// found, and records of other tenants look like unknown ids.
+// Search returns what the text names: at most one record for each way to read the text, and at most
+// 4 in all. It reads at most 7 records, in 4 requests. It does not find expired events and deleted
+// endpoints, and records of other tenants look like unknown ids.
 //
 // Errors: CodeInvalid for an empty text, and for more than MaxText bytes.
 func (s *Searcher) Search(ctx context.Context, q Query) ([]Found, error) {
@@ -115,16 +115,16 @@ func (s *Searcher) Search(ctx context.Context, q Query) ([]Found, error) {
 	return all, nil
 }
 
-// id is a parsed id: one of the fields, or none.
+// id is a parsed id, of one kind or of none.
 type id struct {
-	event    hook.EventID // also of a delivery
+	event    hook.EventID // for a delivery, its event
 	delivery hook.DeliveryID
 	endpoint hook.EndpointID
 	job      hook.JobID
 }
 
-// lastID returns the last id in the text, because a URL names the outer record first. Ids are in
-// lower case; capitals are accepted.
+// lastID returns the last id in the text, because a URL names the outer record first. It takes ids in
+// capitals, too.
 func lastID(text string) id {
 	words := strings.FieldsFunc(strings.ToLower(text), func(r rune) bool {
 		return r != '_' && (r < '0' || r > '9') && (r < 'a' || r > 'z')
@@ -146,8 +146,8 @@ func lastID(text string) id {
 	return id{}
 }
 
-// namesIn returns the text, and the text without quotes around it, because quotes may be part of
-// an idempotency key.
+// namesIn returns the text without the quotes around it, and then the text itself if it has any,
+// because they may be part of an idempotency key.
 func namesIn(text string) []string {
 	bare := strings.Trim(text, "\"'`")
 	if bare == text || bare == "" {
@@ -163,7 +163,7 @@ type lookup struct {
 	tenant hook.TenantID
 	jobs   bool
 	id     id
-	names  []string // without quotes first
+	names  []string // of namesIn
 }
 
 // sees reports whether the search may find records of the tenant.
@@ -210,8 +210,8 @@ func (l *lookup) events(ctx context.Context) ([]Found, error) {
 	return found, nil
 }
 
-// delivery returns the delivery of the event with the id. A queued delivery has no record:
-// the event names the first generation, and the record before it a replay.
+// delivery returns the delivery with the id, of the event. A queued delivery has no record: the event
+// names the first generation, and the record of the generation before names a replay.
 func (l *lookup) delivery(ctx context.Context, e hook.Event) ([]Found, error) {
 	ref, ok := e.Ref(l.id.delivery.Endpoint, l.id.delivery.Generation)
 	if !ok {
@@ -245,8 +245,8 @@ func (l *lookup) delivery(ctx context.Context, e hook.Event) ([]Found, error) {
 	return []Found{found}, nil
 }
 
-// endpoints returns the endpoint with the id, or else the one with the uid. It makes three reads
-// at most: a uid may hold an id.
+// endpoints returns the endpoint with the id, or else the one with the uid, because a uid may contain
+// an id. It reads at most three records.
 func (l *lookup) endpoints(ctx context.Context) ([]Found, error) {
 	if l.id.endpoint != "" {
 		e, err := l.Endpoints.EndpointByID(ctx, l.id.endpoint)
@@ -260,7 +260,8 @@ func (l *lookup) endpoints(ctx context.Context) ([]Found, error) {
 	return nil, nil
 }
 
-// endpoint returns the endpoint of a read, if there is one and the search may find it.
+// endpoint returns the result of a read as a list: empty if there is no endpoint, or if the search
+// must not find it.
 func (l *lookup) endpoint(e hook.Endpoint, err error) ([]Found, error) {
 	if hook.CodeOf(err) == hook.CodeNotFound || err == nil && !l.sees(e.Tenant) {
 		return nil, nil

@@ -8,7 +8,7 @@ import { Time } from '../ui/time'
 
 const t = text.keys
 
-/** Makes a link to the portal of a tenant, for support, and shows the link once. */
+/** A button for support that makes a link to the portal of the tenant, and shows the link once. */
 export function PortalLink({ tenant }: { tenant: string }) {
   const [open, setOpen] = useState(false)
   const [link, setLink] = useState<Schemas['PortalLink'] | null>(null)

@@ -10,7 +10,7 @@ import { tell } from '../ui/toast'
 
 const t = text.rejects
 
-/** Wrong messages of the events queue. SQS has no pages, so the list is the first hundred at most. */
+/** The rejects. SQS cannot list a queue in pages, so the page shows a hundred of them at most. */
 export function Rejects() {
   const cache = useQueryClient()
   const list = useQuery({ queryKey: ['rejects'], queryFn: () => ask(api().GET('/v1/rejects', { params: { query: { limit: 100 } } })) })

@@ -7,21 +7,21 @@ import { text } from '../text'
 
 const t = text.chart
 
-// In pixels.
+// The parts of a chart, in pixels.
 const height = 190
 const head = 10 // above the greatest value
 const foot = 24 // for the labels of the time axis
 const base = height - foot
 
-/** look is the class of its color. A value is null where there is none. */
+/** A series of values, null where there is none. look is the class of its color, and link leads to the records of a span. */
 export type Series = { name: string; look: string; values: (number | null)[]; link?: (from: number, until: number) => string }
 
-/** Where a chart draws, in pixels. The columns begin at left(0); y(0) is the base. */
+/** Where a chart draws, in pixels. Column c begins at left(c) and is column wide; y(0) is the base. shown is the chosen column. */
 export type Plot = { left: (column: number) => number; column: number; y: (value: number) => number; shown: number | null }
 
 type ChartProps = {
   label: string
-  /** The width of the host, of useWidth. */
+  /** The element of the chart and its width, of useWidth. */
   host: RefObject<HTMLDivElement | null>
   width: number
   /** The start of the first column and the length of each, in milliseconds. */
@@ -29,19 +29,19 @@ type ChartProps = {
   step: number
   series: Series[]
   top: number
-  /** The least distance of two labels of the value axis. */
+  /** The smallest step between two labels of the value axis. */
   unit: number
   format: (n: number) => string
-  /** The figures while no column is chosen: those of a column, or others with the name of their span. */
+  /** The figures while no column is chosen: those of a column, or others with the name and the bounds of their span. */
   rest: number | { name: string; from: number; until: number; values: (number | null)[] }
   note?: string
   draw: (plot: Plot) => ReactNode
 }
 
 /**
- * A chart over time without holes. The pointer, or the arrow keys, choose a column, and the legend has its figures; a press
- * keeps the choice until Escape, so that a finger reaches the links of the legend. Readers without sight hear the
- * columns as the values of a slider, and find them in a table.
+ * A chart over time, with a column for each step. The pointer, the arrow keys, Home or End choose a column, and the legend
+ * shows its figures. A press keeps the choice until Escape or a button ends it, so that a finger can reach the links of the
+ * legend. A screen reader reads the columns as the values of a slider, and finds those with values in a table.
  */
 export function Chart({ label, host, width, from, step, series, top, unit, format, rest, note, draw }: ChartProps) {
   const [hover, setHover] = useState<number | null>(null)
@@ -173,7 +173,7 @@ export function Figure({ name, value, to, shade }: { name: string; value: string
   return to ? <Link to={to}>{content}</Link> : <span>{content}</span>
 }
 
-/** The width of an element in pixels; 0 before it is known. */
+/** A reference for an element, and its width in whole pixels; 0 before it is known. */
 export function useWidth() {
   const host = useRef<HTMLDivElement>(null)
   const [width, setWidth] = useState(0)
@@ -187,7 +187,7 @@ export function useWidth() {
   return [host, width] as const
 }
 
-/** The labels of a value axis: 0 and two to four round numbers, the last one not below top. */
+/** The labels of a value axis: 0 and two to four round multiples of unit, the last one at least top. */
 function ticksTo(top: number, unit: number): number[] {
   let step = unit
   for (let i = 0; top / step > 4; i++) step = unit * [2, 5, 10][i % 3]! * 10 ** Math.floor(i / 3)
@@ -195,7 +195,7 @@ function ticksTo(top: number, unit: number): number[] {
   return Array.from({ length: steps + 1 }, (_, i) => i * step)
 }
 
-/** The times with a label: round hours or midnights of the reader's zone, at least 60 pixels apart. */
+/** The times with a label: round hours or midnights of the reader's zone, 60 pixels apart or more, but at least every third midnight. */
 function timesOf(from: number, until: number, width: number): number[] {
   const hours = (until - from) / hourLong
   const every = [2, 3, 6, 12, 24, 48].find((n) => (width * n) / hours >= 60) ?? 72

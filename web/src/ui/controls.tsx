@@ -23,7 +23,7 @@ export function IconButton({ label, children, ...rest }: ComponentProps<typeof B
   )
 }
 
-/** Shows a text beside what the pointer or the focus is on. */
+/** A tooltip, while the pointer or the focus is on the children. */
 export function Tip({ text: tip, children }: { text: ReactNode; children: React.ReactElement<Record<string, unknown>> }) {
   return (
     <Tooltip.Root>
@@ -55,7 +55,7 @@ export function CopyButton({ value, label }: { value: string; label: string }) {
   )
 }
 
-/** An id that can be copied. */
+/** An id with a button that copies it. */
 export function Id({ value, children }: { value: string; children?: ReactNode }) {
   return (
     <span className="id">
@@ -77,7 +77,7 @@ export type Option<T extends string> = { value: T; label: string }
 
 type SelectProps<T extends string> = { options: Option<T>[]; label?: string } & ({ value: T; onChange: (v: T) => void } | { defaultValue: T })
 
-/** A list of choices. With defaultValue, its form reads the choice. */
+/** A list of options to choose from. With defaultValue, the form around it reads the choice. */
 export function Select<T extends string>({ options, label, ...rest }: SelectProps<T>) {
   const choice = 'value' in rest ? { value: rest.value, onValueChange: (v?: T | null) => v && rest.onChange(v) } : { defaultValue: rest.defaultValue }
   return (

@@ -11,11 +11,11 @@ type DialogProps = {
   children: ReactNode
   open: boolean
   onOpenChange: (open: boolean) => void
-  /** Whether what had the focus before gets it again when the dialog closes. */
+  /** Whether the focus returns to where it was when the dialog closes. */
   finalFocus?: () => boolean
 }
 
-/** A dialog over the page. The children hold the buttons. */
+/** A dialog over the page. Its buttons are among the children. */
 export function Dialog({ title, wide, children, open, onOpenChange, finalFocus }: DialogProps) {
   return (
     <BaseDialog.Root open={open} onOpenChange={onOpenChange}>
@@ -39,7 +39,7 @@ type ConfirmProps = {
   run: () => Promise<unknown>
 }
 
-/** A button that asks before it acts, and shows why the action was refused. */
+/** A button that asks before it runs an action, and shows why the action failed. */
 export function Confirm({ trigger, title, children, action, danger, run }: ConfirmProps) {
   const [open, setOpen] = useState(false)
   const [busy, setBusy] = useState(false)
