@@ -155,5 +155,5 @@ func judgedSince(now time.Time) time.Time { return now.Add(-condition.Span).Trun
 
 // judged returns the condition of the endpoint by its hours from judgedSince on.
 func judged(e hook.Endpoint, c circuit.Circuit, hours []stats.Hour) condition.Condition {
-	return condition.Of(condition.Facts{Status: e.Status, Reason: e.Reason, StatusSince: e.StatusSince, Circuit: c, Hours: hours})
+	return condition.Of(condition.Facts{Status: e.Status, Reason: e.Reason, StatusSince: e.StatusSince, CreatedAt: e.CreatedAt, Circuit: c, Hours: hours})
 }

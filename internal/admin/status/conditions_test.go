@@ -14,10 +14,13 @@ import (
 	"surehook.example/surehook/internal/rule/stats"
 )
 
-// createAt creates an endpoint with the uid, which is also the path of its URL.
+// createAt creates an endpoint with the uid, which is also the path of its URL, two days ago.
 func (b *bundle) createAt(t *testing.T, uid string) hook.Endpoint {
 	t.Helper()
 
+	now := b.now
+	defer func() { b.now = now }()
+	b.now = now.Add(-48 * time.Hour)
 	e, _, err := b.admin.Create(t.Context(), tenant, endpoint.Fields{URL: new("https://example.com/" + uid), UID: new(uid)}, "")
 	if err != nil {
 		t.Fatalf("Create = %v", err)

@@ -8,7 +8,8 @@
 //	          before did not fail
 //	failing   the circuit is open or half-open; or no attempt succeeded in all hours; or
 //	          less than 50 % of the attempts succeed
-//	degraded  less than 90 % of the attempts succeed
+//	degraded  less than 90 % of the attempts succeed; or less than 50 %, but the circuit
+//	          closed in the newest hour, and no attempt has failed transiently since
 //	quiet     no attempts in all hours
 //	healthy   otherwise
 //
@@ -76,6 +77,7 @@ type Facts struct {
 	Status      hook.Status
 	Reason      hook.Reason // of status paused or disabled
 	StatusSince time.Time
+	CreatedAt   time.Time // of the endpoint: no condition began before
 	Circuit     circuit.Circuit
 	Hours       []stats.Hour // of the Span, in order; hours without counts may be absent
 }
@@ -98,6 +100,9 @@ func Of(f Facts) Condition {
 	case hook.StatusActive:
 	}
 	state := judge(f.Hours)
+	if state == Failing && recovered(f) {
+		state = Degraded
+	}
 	switch {
 	case f.Circuit.State == circuit.Closed:
 	case f.Circuit.Failures == 0 && state != Failing && state != Degraded:
@@ -105,14 +110,37 @@ func Of(f Facts) Condition {
 	default:
 		return stopped(f)
 	}
+	c := Condition{State: state}
 	switch state {
 	case Failing:
-		return below(failingBelow, state, f.Hours)
+		c = below(failingBelow, state, f.Hours)
 	case Degraded:
-		return below(degradedBelow, state, f.Hours)
+		c = below(degradedBelow, state, f.Hours)
 	case Disabled, Paused, Healthy, Quiet:
+		return c
 	}
-	return Condition{State: state}
+	return c.notBefore(f.CreatedAt)
+}
+
+// recovered reports whether the circuit closed in the newest hour with attempts, an attempt
+// succeeded in it, and none has failed transiently since the last success. The failures of the
+// outage count in this hour, too, but say nothing about the endpoint any more.
+func recovered(f Facts) bool {
+	for i := len(f.Hours) - 1; i >= 0; i-- {
+		if attempts, successes := results(&f.Hours[i]); attempts > 0 {
+			return successes > 0 && f.Circuit.State == circuit.Closed && f.Circuit.Failures == 0 && !f.Circuit.ClosedAt.Before(f.Hours[i].Start)
+		}
+	}
+	return false
+}
+
+// notBefore returns the condition, which did not begin before the endpoint. The clock hour in which
+// the endpoint was created did.
+func (c Condition) notBefore(created time.Time) Condition {
+	if c.Since.Equal(created.Truncate(time.Hour)) {
+		c.Since = created
+	}
+	return c
 }
 
 // stopped returns the condition of an endpoint whose circuit is not closed: failing since the opening,
@@ -122,7 +150,7 @@ func stopped(f Facts) Condition {
 	if opened := f.Circuit.OpenedAt; c.Since.IsZero() || !c.Since.Before(opened.Truncate(time.Hour)) {
 		c.Since, c.Class = opened, commonest(f.Hours, opened.Truncate(time.Hour))
 	}
-	return c
+	return c.notBefore(f.CreatedAt)
 }
 
 // judge returns the state by the attempts alone.

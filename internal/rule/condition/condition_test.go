@@ -156,6 +156,50 @@ func TestOf_statusAndCircuit(t *testing.T) {
 	}
 }
 
+// The failures of an outage stay in the hour of its end.
+func TestOf_recovered(t *testing.T) {
+	t.Parallel()
+
+	closed := clock(9).Add(20 * time.Minute)
+	outage := []stats.Hour{at(1, 0, 9), at(0, 3, 9)}
+	tests := []struct {
+		name    string
+		circuit circuit.Circuit
+		hours   []stats.Hour
+		want    condition.State
+	}{
+		{name: "the circuit closed in this hour", circuit: circuit.Circuit{ClosedAt: closed}, hours: outage, want: condition.Degraded},
+		{name: "an attempt failed since", circuit: circuit.Circuit{ClosedAt: closed, Failures: 1}, hours: outage, want: condition.Failing},
+		{name: "the circuit closed in an earlier hour", circuit: circuit.Circuit{ClosedAt: closed.Add(-time.Hour)}, hours: outage, want: condition.Failing},
+		{name: "no attempt succeeded", circuit: circuit.Circuit{ClosedAt: closed}, hours: []stats.Hour{at(0, 0, 9)}, want: condition.Failing},
+		{name: "few attempts failed", circuit: circuit.Circuit{ClosedAt: closed}, hours: []stats.Hour{at(0, 99, 3)}, want: condition.Healthy},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+
+			tt.circuit.State = circuit.Closed
+			got := condition.Of(condition.Facts{Status: hook.StatusActive, Circuit: tt.circuit, Hours: tt.hours})
+			if got.State != tt.want {
+				t.Errorf("Of() = %+v; want %s", got, tt.want)
+			}
+		})
+	}
+}
+
+// An hour of counts begins before an endpoint that was created in it.
+func TestOf_notBeforeTheEndpoint(t *testing.T) {
+	t.Parallel()
+
+	created := clock(9).Add(10 * time.Minute)
+	for _, c := range []circuit.Circuit{circuit.New(), {State: circuit.Open, Failures: 5, OpenedAt: created.Add(time.Minute)}} {
+		got := condition.Of(condition.Facts{Status: hook.StatusActive, CreatedAt: created, Circuit: c, Hours: []stats.Hour{at(0, 0, 5)}})
+		if got.State != condition.Failing || got.Since.Before(created) || got.Class == 0 {
+			t.Errorf("Of() with a circuit that is %s = %+v; want failing, since %s or later", c.State, got, created)
+		}
+	}
+}
+
 func TestState_String(t *testing.T) {
 	t.Parallel()
 
