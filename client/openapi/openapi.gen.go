@@ -2529,7 +2529,7 @@ type Accepted struct {
 	Duplicate bool    `json:"duplicate"`
 	Id        EventID `json:"id"`
 
-	// Reason The reason for no deliveries: no endpoint subscribes. A later replay with `endpoint` delivers the event.
+	// Reason The reason for no deliveries: no endpoint subscribes, or its filter leaves the event out. A later replay with `endpoint` delivers the event.
 	Reason *string `json:"reason,omitempty"`
 
 	// Warnings Why the event does not fit its event type, where validation is warn. The event is accepted.
@@ -2888,7 +2888,7 @@ type Condition struct {
 	Reason *ConditionReason `json:"reason,omitempty"`
 	Since  *Time            `json:"since,omitempty"`
 
-	// State failing: the circuit is not closed, no attempt of the last 25 clock hours succeeded, or fewer than half of the attempts succeed. degraded: fewer than 90 % succeed. Fewer than 3 failed attempts without a death are healthy. Recent hours count more: an hour n hours before the newest one with attempts counts 1/4ⁿ, and with at most 20 attempts. paused: the status, or a circuit opened by hand. quiet: no attempts in the last 25 clock hours.
+	// State failing: the circuit is not closed, no attempt of the last 25 clock hours succeeded, or fewer than half of the attempts succeed. degraded: fewer than 90 % succeed, or fewer than half, but the circuit closed in the newest hour, and no attempt has failed since. Fewer than 3 failed attempts without a death are healthy. Recent hours count more: an hour n hours before the newest one with attempts counts 1/4ⁿ, and with at most 20 attempts. paused: the status, or a circuit opened by hand. quiet: no attempts in the last 25 clock hours.
 	State ConditionState `json:"state"`
 }
 
@@ -2898,7 +2898,7 @@ type ConditionClass string
 // ConditionReason Why the endpoint is paused or disabled.
 type ConditionReason string
 
-// ConditionState failing: the circuit is not closed, no attempt of the last 25 clock hours succeeded, or fewer than half of the attempts succeed. degraded: fewer than 90 % succeed. Fewer than 3 failed attempts without a death are healthy. Recent hours count more: an hour n hours before the newest one with attempts counts 1/4ⁿ, and with at most 20 attempts. paused: the status, or a circuit opened by hand. quiet: no attempts in the last 25 clock hours.
+// ConditionState failing: the circuit is not closed, no attempt of the last 25 clock hours succeeded, or fewer than half of the attempts succeed. degraded: fewer than 90 % succeed, or fewer than half, but the circuit closed in the newest hour, and no attempt has failed since. Fewer than 3 failed attempts without a death are healthy. Recent hours count more: an hour n hours before the newest one with attempts counts 1/4ⁿ, and with at most 20 attempts. paused: the status, or a circuit opened by hand. quiet: no attempts in the last 25 clock hours.
 type ConditionState string
 
 // DeadLetterAnalysis defines model for DeadLetterAnalysis.

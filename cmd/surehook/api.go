@@ -82,6 +82,8 @@ func advice(p *client.Problem) string {
 		return "the version changed: read again, and change with the new version"
 	case p.Status == http.StatusNotFound:
 		return "check the tenant and the id"
+	case p.Code == openapi.ProblemCodeInProgress:
+		return "try again when the delivery has ended, or replace it with --force"
 	case p.Temporary():
 		return "try again later"
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"net/http"
 	"slices"
 	"strings"
@@ -101,4 +102,25 @@ func unset(body *openapi3.Schema, flags []option) []string {
 		}
 	}
 	return names
+}
+
+// TestFind_commands runs the command that find prints for each kind of the contract with --help.
+func TestFind_commands(t *testing.T) {
+	t.Parallel()
+
+	doc, err := openapi3.NewLoader().LoadFromFile("../../api/openapi.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	kinds := doc.Components.Schemas["Found"].Value.Properties["kind"].Value.Enum
+	if len(kinds) < 5 {
+		t.Fatalf("the contract has the kinds %v; want 5 or more", kinds)
+	}
+	for _, kind := range kinds {
+		words := strings.Fields(showing(fmt.Sprint(kind)))
+		c, rest, err := (&program{}).root().Find(append(words, "ID"))
+		if err != nil || len(rest) != 1 || c.HasSubCommands() {
+			t.Errorf("find says surehook %s for a %s, which is not a command", strings.Join(words, " "), kind)
+		}
+	}
 }

@@ -150,6 +150,6 @@ Notes, questions and progress go to standard error.
 | 0 | done; also Ctrl-C for ` + "`dev`, `listen` and `tail`" + ` |
 | 1 | the API refused the request, a check failed, or a signature is wrong |
 | 2 | the command line, the settings or a file is wrong |
-| 3 | no answer, a 429 or a 5xx: the same command may succeed later |
+| 3 | no answer, a 429, a 5xx, or a delivery in progress: the same command may succeed later |
 | 130 | Ctrl-C |
 `

@@ -65,6 +65,17 @@ type foundRow struct {
 	Command string `json:"command"` // that shows the record; not in the answer
 }
 
+// showing returns the command that shows what became of a record of the kind.
+func showing(kind string) string {
+	switch kind {
+	case "event":
+		return "events deliveries"
+	case "delivery":
+		return "deliveries get"
+	}
+	return kind + "s get"
+}
+
 // writeFound prints the answer, or a table with a command for each row.
 func (p *program) writeFound(s settings, answer json.RawMessage, found []foundRow) error {
 	if s.Output == outputJSON {
@@ -75,7 +86,7 @@ func (p *program) writeFound(s settings, answer json.RawMessage, found []foundRo
 	}
 	rows := make([]json.RawMessage, len(found))
 	for i, row := range found {
-		row.Command = fmt.Sprintf("surehook %ss get %s", row.Kind, row.ID)
+		row.Command = "surehook " + showing(row.Kind) + " " + row.ID
 		if row.Kind != "tenant" {
 			row.Command += " --tenant " + row.Tenant
 		}

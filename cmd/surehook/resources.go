@@ -86,7 +86,7 @@ func (p *program) eventOperations() []operation {
 		{
 			use: "replay EVENT", short: "Send an event again to its endpoints, or to one more endpoint", method: post, path: eventsPath + "/{event}/replay",
 			query: []option{{name: "endpoint", usage: "only this endpoint, also one that was created later"}},
-			body:  []option{{name: "force", usage: "also deliveries that were delivered or replayed", kind: yes}},
+			body:  []option{{name: "force", usage: "also deliveries in progress, which are then cancelled", kind: yes}},
 		},
 		{use: "erase EVENT", short: "Erase the payload of an event and all response bodies", method: remove, path: eventsPath + "/{event}/payload", done: "erased the payload of"},
 	}
@@ -101,7 +101,7 @@ func (p *program) deliveryOperations() []operation {
 		{use: "get DELIVERY", short: "Show a delivery with its attempts and planned times", method: get, path: deliveriesPath + "/{delivery}"},
 		{
 			use: "replay DELIVERY", short: "Send a delivery again", method: post, path: deliveriesPath + "/{delivery}/replay",
-			body: []option{{name: "force", usage: "also after a success or an earlier replay", kind: yes}},
+			body: []option{{name: "force", usage: "also a delivery in progress, which is then cancelled", kind: yes}},
 		},
 		{
 			use: "discard DELIVERY NOTE", short: "Put a dead delivery away, with a note", method: post, path: deliveriesPath + "/{delivery}/discard",
@@ -118,9 +118,9 @@ func endpointFields() []option {
 	return []option{
 		{name: "uid", usage: "your own id of the endpoint", kind: text},
 		{name: "description", usage: "a text for people", kind: text},
-		{name: "event_types", usage: "event type, such as order.paid, order.* or *", kind: list},
-		{name: "metadata", usage: `JSON of your own names and texts, such as {"plan":"gold"}`, kind: object},
-		{name: "headers", usage: `JSON of headers, such as {"X-Api-Key":"..."}; an empty text removes a header`, kind: object},
+		{name: "event_types", usage: "event type, such as order.paid, order.* or *; a new endpoint has * without", kind: list},
+		{name: "metadata", usage: `JSON of your own names and texts, such as {"plan":"gold"}, in place of all earlier ones`, kind: object},
+		{name: "headers", usage: `JSON of headers for every request, such as {"X-Team":"crm"}; others stay, and an empty text removes one; secrets better from a file`, kind: object},
 		{name: "auth.type", usage: "authentication at the receiver: none, basic, bearer or oauth2", kind: text},
 		{name: "auth.username", usage: "of the type basic", kind: text},
 		{name: "auth.password", usage: "of the type basic", kind: file},
@@ -146,7 +146,7 @@ func endpointFields() []option {
 		{name: "rate_per_second", usage: "most attempts per second", kind: number},
 		{name: "max_in_flight", usage: "most attempts at the same time", kind: number},
 		{name: "shards", usage: "keys that share the deliveries of later events, 1 to 16", kind: number},
-		{name: "circuit.failures", usage: "failures in a row that open the circuit", kind: number},
+		{name: "circuit.failures", usage: "failures in a row that open the circuit of a healthy endpoint; more are needed after other failures", kind: number},
 		{name: "circuit.rate", usage: "rate of failures that opens the circuit, such as 0.5", kind: number},
 		{name: "circuit.minimum", usage: "least attempts for the rate", kind: number},
 		{name: "circuit.cooldown", usage: "time until the first probe, such as 1m", kind: text},
@@ -166,7 +166,7 @@ func endpointFields() []option {
 
 // ownSecret is a signing secret that the caller chooses, in place of one that Surehook makes.
 func ownSecret() option {
-	return option{name: "secret", usage: "signing secret of your own: whsec_..., or text: and 16 to 128 characters", kind: file}
+	return option{name: "secret", usage: "signing secret of your own: whsec_..., or text: and 16 to 128 visible characters", kind: file}
 }
 
 func (p *program) endpointOperations() []operation {
@@ -210,8 +210,8 @@ func (p *program) endpointOperations() []operation {
 		action("enable", "Enable a disabled endpoint", "/enable"),
 		action("disable", "Disable an endpoint", "/disable"),
 		{
-			use: "rotate-secret ENDPOINT", short: "Make a new secret; the answer shows the secret, once", method: post, path: one + "/rotate-secret",
-			body: []option{{name: "overlap", usage: "both secrets sign for this time, such as 24h", kind: text}, ownSecret()},
+			use: "rotate-secret ENDPOINT", short: "Make a new secret, or take yours; the answer shows the secret, once", method: post, path: one + "/rotate-secret",
+			body: []option{{name: "overlap", usage: "both secrets sign for this time, 24h by default", kind: text}, ownSecret()},
 		},
 		action("open-circuit", "Open the circuit of an endpoint", "/circuit/open"),
 		action("reset-circuit", "Close the circuit of an endpoint", "/circuit/reset"),

@@ -195,7 +195,7 @@ func (b eventBody) request(traceParent string, wrong fieldErrors) (ingest.Reques
 func viewAccepted(r ingest.Result) acceptedView {
 	v := acceptedView{ID: r.ID, Deliveries: r.Deliveries, Duplicate: r.Duplicate, Warnings: r.Warnings}
 	if r.Deliveries == 0 {
-		v.Reason = "no endpoint subscribes"
+		v.Reason = "no endpoint subscribes, or its filter leaves the event out"
 	}
 	return v
 }

@@ -115,7 +115,7 @@ func TestEvents_batch(t *testing.T) {
 		{"event_type":"a","payload":1,"idempotency_key":""},
 		{"event_type":"b","payload":null,"idempotency_key":"k2"}]}`
 	w := b.do(t, owner, "POST", eventsURL+"/batch", body)
-	want := fmt.Sprintf(`{"data":[{"id":%q,"deliveries":0,"duplicate":false,"reason":"no endpoint subscribes"},{"error":%s},{"error":%s},{"error":%s},{"id":%q,"deliveries":0,"duplicate":false,"reason":"no endpoint subscribes"}]}`,
+	want := fmt.Sprintf(`{"data":[{"id":%q,"deliveries":0,"duplicate":false,"reason":"no endpoint subscribes, or its filter leaves the event out"},{"error":%s},{"error":%s},{"error":%s},{"id":%q,"deliveries":0,"duplicate":false,"reason":"no endpoint subscribes, or its filter leaves the event out"}]}`,
 		hook.KeyedEventID("acme", "k1"),
 		invalid("event_type", "types that begin with surehook. are made by Surehook only"),
 		strings.TrimSuffix(plain(413, "too_large", "the event is too large"), "}")+`,"errors":[{"field":"payload","message":"must be at most 262144 bytes"}]}`,

@@ -138,7 +138,7 @@ func TestPreview_refusals(t *testing.T) {
 		{name: "nothing", body: `{}`, status: 400, want: `"field":"event_type"`},
 		{name: "an event in two ways", body: `{"event_id":"evt_1","event_type":"a"}`, status: 400, want: `"field":"event_type"`},
 		{name: "an unknown event", body: `{"event_id":"evt_01h455vb4pex5vsknk084sn02q"}`, status: 404},
-		{name: "a type without an example", body: `{"event_type":"a"}`, status: 400, want: `"field":"payload","message":"is missing"`},
+		{name: "a type without an example", body: `{"event_type":"a"}`, status: 400, want: `"field":"payload","message":"is missing, and the event type has no example"`},
 		{name: "a wrong type", body: `{"event_type":"a b","payload":1}`, status: 400, want: `"field":"event_type"`},
 		{name: "a mistake in the expression", body: `{"event_type":"a","payload":1,"transformation":"{\"body\": evnt}"}`, status: 400, want: `"field":"transformation","message":"line 1, column 10: undeclared reference to 'evnt'`},
 		{name: "an event that it cannot shape", body: `{"event_type":"a","payload":{},"transformation":"{\"body\": event.data.n}"}`, status: 400, want: `"field":"transformation","message":"line 1, column 20: no such key: n"`},

@@ -1802,7 +1802,7 @@ export interface components {
             duplicate: boolean;
             /** @description Why the event does not fit its event type, where validation is warn. The event is accepted. */
             warnings?: components["schemas"]["FieldError"][];
-            /** @description The reason for no deliveries: no endpoint subscribes. A later replay with `endpoint` delivers the event. */
+            /** @description The reason for no deliveries: no endpoint subscribes, or its filter leaves the event out. A later replay with `endpoint` delivers the event. */
             reason?: string;
         };
         Refused: {
@@ -3652,11 +3652,11 @@ export interface components {
          */
         Condition: {
             /**
-             * @description failing: the circuit is not closed, no attempt of the last 25 clock hours succeeded, or fewer than half of the attempts succeed. degraded: fewer than 90 % succeed. Fewer than 3 failed attempts without a death are healthy. Recent hours count more: an hour n hours before the newest one with attempts counts 1/4ⁿ, and with at most 20 attempts. paused: the status, or a circuit opened by hand. quiet: no attempts in the last 25 clock hours.
+             * @description failing: the circuit is not closed, no attempt of the last 25 clock hours succeeded, or fewer than half of the attempts succeed. degraded: fewer than 90 % succeed, or fewer than half, but the circuit closed in the newest hour, and no attempt has failed since. Fewer than 3 failed attempts without a death are healthy. Recent hours count more: an hour n hours before the newest one with attempts counts 1/4ⁿ, and with at most 20 attempts. paused: the status, or a circuit opened by hand. quiet: no attempts in the last 25 clock hours.
              * @enum {string}
              */
             state: "failing" | "disabled" | "degraded" | "paused" | "healthy" | "quiet";
-            /** @description Since when the endpoint is failing, degraded, paused or disabled. A time that follows from attempts is the start of a clock hour, at most 24 hours ago. Absent for healthy and quiet. */
+            /** @description Since when the endpoint is failing, degraded, paused or disabled. A time that follows from attempts is the start of a clock hour, at most 24 hours ago, or the creation of the endpoint in that hour. Absent for healthy and quiet. */
             since?: components["schemas"]["Time"];
             /**
              * @description The most common outcome of the failed attempts since then, of a failing or degraded endpoint; never delivered. Absent without failed attempts.

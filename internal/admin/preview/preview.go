@@ -160,7 +160,13 @@ func (p *Previewer) event(ctx context.Context, tenant hook.TenantID, q *Query, o
 	if event.Payload == nil {
 		event.Payload = of.Example
 	}
-	if wrong := hook.ValidateEvent(*event); len(wrong) > 0 {
+	wrong := hook.ValidateEvent(*event)
+	for i := range wrong {
+		if wrong[i].Field == "payload" && event.Payload == nil {
+			wrong[i].Message += ", and the event type has no example"
+		}
+	}
+	if len(wrong) > 0 {
 		return nil, hook.Invalid(wrong...)
 	}
 	return event, nil

@@ -227,7 +227,7 @@ export const words: Part<Words> = {
     size: 'wie gesendet',
     erased: 'Der Inhalt wurde gelöscht.',
     deliveries: 'Zustellungen',
-    noDeliveries: 'Kein Endpunkt hat diesen Typ abonniert',
+    noDeliveries: 'Kein Endpunkt hat diesen Typ abonniert, oder sein Filter lässt das Ereignis aus',
     noDeliveriesText: 'Legen Sie einen Endpunkt mit diesem Typ an, und senden Sie ihm das Ereignis.',
     replayAll: 'Alle wiederholen',
     replayAllTitle: 'Alle Zustellungen dieses Ereignisses wiederholen?',

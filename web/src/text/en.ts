@@ -313,7 +313,7 @@ export const words = {
     size: 'as posted',
     erased: 'The payload was erased.',
     deliveries: 'Deliveries',
-    noDeliveries: 'No endpoint subscribes to this type',
+    noDeliveries: 'No endpoint subscribes to this type, or its filter leaves the event out',
     noDeliveriesText: 'Create an endpoint with this type, then send the event to it.',
     replayAll: 'Replay all',
     replayAllTitle: 'Replay all deliveries of this event?',
