@@ -91,6 +91,15 @@ bin/surehook listen --subscribe 'order.*'        # a receiver with an endpoint o
 bin/surehook send order.paid '{"order": 4711}'   # listen prints the verified webhook
 ` + "```" + `
 
+## Why was it not delivered?
+
+` + "```sh" + `
+surehook find order-4711                         # any id, also your own: prints the command that shows what became of it
+surehook deliveries get dlv_...                  # the attempts, the receiver's answers, and the next attempt
+surehook dead-letters                            # what died, by cause, with a suggestion
+surehook endpoints conditions                    # how the endpoints do, the worst first
+` + "```" + `
+
 ## Settings
 
 ` + "```sh" + `

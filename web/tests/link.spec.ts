@@ -275,6 +275,26 @@ test('the embedding page of the documents renews the link, also without storage'
   }
 })
 
+test('a frame may copy if the page around it allows that', async ({ browser, backend, tenant, receiver }) => {
+  await backend.endpoint(tenant, { url: receiver.url('/hook'), uid: 'crm' })
+  for (const [allow, result] of [['allow="clipboard-write"', 'Copied'], ['', 'The browser does not allow copying']] as const) {
+    const context = await browser.newContext({ permissions: ['clipboard-read', 'clipboard-write'] })
+    const page = await context.newPage()
+    const embedding = await host(Number(new URL(embedder()).port), `<iframe src="${(await backend.portal(tenant)).url}" ${allow}></iframe>`)
+    try {
+      await page.goto(embedding.url)
+      const frame = page.frameLocator('iframe')
+      await frame.getByRole('link', { name: 'Endpoints', exact: true }).click()
+      await frame.getByRole('link', { name: 'crm' }).click()
+      await frame.getByRole('button', { name: /^Copy/ }).first().click()
+      await expect(frame.getByRole('button', { name: result })).toBeVisible()
+    } finally {
+      await context.close()
+      embedding.stop()
+    }
+  }
+})
+
 test('a frame that loads again after the end of its key names the tenant', async ({ browser, backend, tenant }) => {
   const page = await browser.newPage()
   const embedding = await host(Number(new URL(embedder()).port), `<iframe src="${backend.address}/portal"></iframe>`)

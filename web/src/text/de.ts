@@ -14,6 +14,7 @@ export const words: Part<Words> = {
   crumbs: 'Brotkrumen',
   copy: 'Kopieren:',
   copied: 'Kopiert',
+  notCopied: 'Der Browser erlaubt das Kopieren nicht',
   close: 'Schließen',
   keep: 'Abbrechen',
   undo: 'Rückgängig',

@@ -13,6 +13,7 @@ export const words = {
   crumbs: 'Breadcrumb',
   copy: 'Copy',
   copied: 'Copied',
+  notCopied: 'The browser does not allow copying',
   close: 'Close',
   keep: 'Cancel',
   undo: 'Undo',

@@ -3,7 +3,7 @@ import { Checkbox } from '@base-ui/react/checkbox'
 import { Field as BaseField } from '@base-ui/react/field'
 import { Select as BaseSelect } from '@base-ui/react/select'
 import { Tooltip } from '@base-ui/react/tooltip'
-import { Check, ChevronsUpDown, Copy } from 'lucide-react'
+import { Check, ChevronsUpDown, Copy, X } from 'lucide-react'
 import { type ComponentProps, type ReactNode, useState } from 'react'
 import { text } from '../text'
 
@@ -38,19 +38,15 @@ export function Tip({ text: tip, children }: { text: ReactNode; children: React.
 }
 
 export function CopyButton({ value, label }: { value: string; label: string }) {
-  const [copied, setCopied] = useState(false)
+  const [result, setResult] = useState<'copied' | 'notCopied'>()
+  const copy = async () => {
+    const written = navigator.clipboard?.writeText(value) ?? Promise.reject(new Error('no clipboard'))
+    setResult(await written.then(() => 'copied' as const, () => 'notCopied' as const))
+    setTimeout(() => setResult(undefined), 1500)
+  }
   return (
-    <button
-      type="button"
-      aria-label={copied ? text.copied : `${text.copy} ${label}`}
-      onClick={() => {
-        void navigator.clipboard?.writeText(value).then(() => {
-          setCopied(true)
-          setTimeout(() => setCopied(false), 1500)
-        })
-      }}
-    >
-      {copied ? <Check size={13} /> : <Copy size={13} />}
+    <button type="button" aria-label={result ? text[result] : `${text.copy} ${label}`} title={result && text[result]} onClick={() => void copy()}>
+      {result === 'copied' ? <Check size={13} /> : result ? <X size={13} /> : <Copy size={13} />}
     </button>
   )
 }
