@@ -57,6 +57,23 @@ func settings(t *testing.T, document, heading string) []string {
 	return names
 }
 
+// TestRelease_settings checks that the document of releases names each setting: as a parameter, or
+// among those that need a release of one's own.
+func TestRelease_settings(t *testing.T) {
+	t.Parallel()
+
+	names := document(t, "docs/release.md").spans()
+	for _, variable := range sorted(settings(t, read(t, "docs/deploying.md"), "## By hand"), "ENV", "PREFIX") {
+		var parameter strings.Builder
+		for word := range strings.SplitSeq(variable, "_") {
+			parameter.WriteString(word[:1] + strings.ToLower(word[1:]))
+		}
+		if !slices.Contains(names, variable) && !slices.Contains(names, parameter.String()) {
+			t.Errorf("docs/release.md names neither %s nor %s", variable, parameter.String())
+		}
+	}
+}
+
 // TestDeploying_variables checks that the documents, the Makefile, the deploy workflow and
 // the CDK app know the same settings. A deployment without a setting removes its effect, and so
 // would each deployment of a workflow that does not pass the setting.

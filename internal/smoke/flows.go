@@ -92,7 +92,8 @@ func (f *Flows) target(ctx context.Context, name string, settings map[string]any
 	for field, value := range settings {
 		in[field] = value
 	}
-	in["envelope"] = "raw" // the flows compare the payload
+	// The receiver verifies standard signatures, and the flows compare the payload, whatever the deployment's defaults.
+	in["envelope"], in["signature_profiles"] = "raw", []string{"standard"}
 	e, err := t.createEndpoint(ctx, in)
 	if err != nil {
 		return nil, err

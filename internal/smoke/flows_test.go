@@ -14,8 +14,10 @@ import (
 
 	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
 
+	"surehook.example/surehook/internal/names"
 	"surehook.example/surehook/internal/smoke"
 	"surehook.example/surehook/localstack/dev"
+	"surehook.example/surehook/verify"
 )
 
 // receiver is receiver.py in Go, with the secrets as it believes them.
@@ -47,6 +49,10 @@ func (r *receiver) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	if answer := verify.Challenge(req.Header, body); answer != nil {
+		_, _ = w.Write(answer)
+		return
+	}
 	path := req.URL.Path
 	script, ok := r.scripts[path]
 	if !ok {
@@ -84,9 +90,9 @@ func (r *receiver) Requests(_ context.Context, path string) ([]smoke.Request, er
 func (r *receiver) Clock(context.Context) (time.Time, error) { return time.Now(), nil }
 
 // flows returns the flows against Surehook in this process.
-func flows(t *testing.T, r smoke.Receiver) *smoke.Flows {
+func flows(t *testing.T, r smoke.Receiver, o dev.Options) *smoke.Flows {
 	t.Helper()
-	s, err := dev.Start(t.Context(), dev.Options{})
+	s, err := dev.Start(t.Context(), o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -121,11 +127,11 @@ const enough = time.Minute
 // vain is the limit of checks that wait in vain.
 const vain = 2 * time.Second
 
-// TestFlows_pass runs the flows of a healthy Surehook.
+// TestFlows_pass runs the flows of a healthy Surehook, whose endpoints need a proof.
 func TestFlows_pass(t *testing.T) {
 	t.Parallel()
 
-	for name, r := range results(t, flows(t, newReceiver(t)), enough) {
+	for name, r := range results(t, flows(t, newReceiver(t), dev.Options{Ownership: names.OwnershipChallenge}), enough) {
 		want := smoke.Pass
 		if name == "schedule beyond 15 minutes" {
 			want = smoke.Skip // one process has no EventBridge Scheduler
@@ -161,7 +167,7 @@ func TestFlows_fail(t *testing.T) {
 			t.Parallel()
 
 			r := newReceiver(t)
-			f := flows(t, r)
+			f := flows(t, r, dev.Options{})
 			tt.broken(r, f)
 			got := results(t, f, tt.limit, tt.fail...)
 			if note := got[tt.fail[0]].Note; !strings.Contains(note, tt.note) {
@@ -212,7 +218,7 @@ func (mute) Clock(context.Context) (time.Time, error) { return time.Time{}, erro
 func TestFlows_interrupted(t *testing.T) {
 	t.Parallel()
 
-	f := flows(t, newReceiver(t))
+	f := flows(t, newReceiver(t), dev.Options{})
 	ctx, interrupt := context.WithCancel(t.Context())
 	f.API.HTTP = &http.Client{Transport: before{interrupt}}
 	checks := slices.DeleteFunc(f.Checks(), func(c smoke.Check) bool { return c.Name != "signed delivery" })

@@ -1,7 +1,8 @@
 """The receiver of `make smoke`: verifies each request and records it.
 
 The table has one script per path: the statuses to answer with, of which the
-last one repeats, and the endpoint's secret. A path without a script gets 404.
+last one repeats, and the endpoint's secret. A path without a script gets 404,
+and the challenge of a deployment with OWNERSHIP gets its answer.
 """
 
 import base64
@@ -32,6 +33,11 @@ def handler(event, context):
     now, path = time.time(), event["rawPath"]
     if path == "/clock":
         return {"statusCode": 200, "body": json.dumps({"ms": int(now * 1000)})}
+    body = event.get("body", "").encode()
+    if event.get("isBase64Encoded"):
+        body = base64.b64decode(body)
+    if event["headers"].get("x-webhook-event") == "surehook.challenge":
+        return {"statusCode": 200, "body": json.dumps({"challenge": json.loads(body)["data"]["challenge"]})}
     try:
         script = TABLE.update_item(
             Key={"path": path, "at": "script"},
@@ -42,9 +48,6 @@ def handler(event, context):
         )["Attributes"]
     except TABLE.meta.client.exceptions.ConditionalCheckFailedException:
         return {"statusCode": 404}
-    body = event.get("body", "").encode()
-    if event.get("isBase64Encoded"):
-        body = base64.b64decode(body)
     answers, seen = script["answers"], int(script["seen"])
     verified = genuine(script["secret"], event["headers"], body, now)
     status = int(answers[min(seen, len(answers)) - 1]) if verified else 401

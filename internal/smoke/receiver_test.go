@@ -75,9 +75,10 @@ given = json.load(sys.stdin)
 module = {}
 exec(given["code"], module)
 table.put_item({"path": "/a", "at": "script", "secret": given["secret"], "answers": [503, 200]})
-answers = [module["handler"](event, None)["statusCode"] for event in given["events"]]
+results = [module["handler"](event, None) for event in given["events"]]
+answers = [result["statusCode"] for result in results]
 kept = [item for key, item in sorted(table.items.items()) if key[1] != "script"]
-json.dump({"answers": answers, "kept": kept}, sys.stdout)
+json.dump({"answers": answers, "last": results[-1].get("body"), "kept": kept}, sys.stdout)
 `
 
 // event is a request in the form that a function with a URL gets from Lambda.
@@ -115,8 +116,12 @@ func TestReceiver_verifiesAndStoresRequests(t *testing.T) {
 	encoded, other, unsigned, tampered := signed(secret, now), signed(secret, now), signed(secret, now), signed(secret, now)
 	encoded.Body, encoded.Base64 = base64.StdEncoding.EncodeToString([]byte(posted)), true
 	other.Path, unsigned.Headers, tampered.Body = "/b", map[string]string{}, posted+" "
+	challenge := event{
+		Path: "/new", Body: `{"type":"surehook.challenge","timestamp":"2026-11-27T09:00:00Z","data":{"challenge":"C1"}}`,
+		Headers: map[string]string{"x-webhook-event": "surehook.challenge"},
+	}
 	in := map[string]any{"code": smoke.ReceiverPython, "secret": secret, "events": []event{
-		signed(secret, now), encoded, signed("whsec_AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA", now), signed(secret, now.Add(-time.Hour)), unsigned, tampered, other,
+		signed(secret, now), encoded, signed("whsec_AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA", now), signed(secret, now.Add(-time.Hour)), unsigned, tampered, other, challenge,
 	}}
 	var stdin, stdout, stderr bytes.Buffer
 	if err := json.NewEncoder(&stdin).Encode(in); err != nil {
@@ -128,7 +133,8 @@ func TestReceiver_verifiesAndStoresRequests(t *testing.T) {
 		t.Fatalf("%v\n%s", err, stderr.String())
 	}
 	var out struct {
-		Answers []int `json:"answers"`
+		Answers []int  `json:"answers"`
+		Last    string `json:"last"`
 		Kept    []struct {
 			Verified bool   `json:"verified"`
 			Status   int    `json:"status"`
@@ -138,9 +144,12 @@ func TestReceiver_verifiesAndStoresRequests(t *testing.T) {
 	if err := json.Unmarshal(stdout.Bytes(), &out); err != nil {
 		t.Fatal(err)
 	}
-	want := []int{503, 200, 401, 401, 401, 401, 404} // two by the script; a wrong secret, old, unsigned, tampered; no script
+	want := []int{503, 200, 401, 401, 401, 401, 404, 200} // two by the script; a wrong secret, old, unsigned, tampered; no script; a challenge
 	if !slices.Equal(out.Answers, want) {
 		t.Errorf("answers = %v; want %v", out.Answers, want)
+	}
+	if want := `{"challenge": "C1"}`; out.Last != want {
+		t.Errorf("answer to the challenge = %s; want %s", out.Last, want)
 	}
 	if len(out.Kept) != 6 {
 		t.Fatalf("stored = %+v; want the six requests to the path", out.Kept)

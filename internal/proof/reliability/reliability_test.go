@@ -165,7 +165,7 @@ deliveries count as dead, although they would arrive if its owner enabled it wit
 			100*theirs[i].final(), 100*ours[i].final(), theirs[i].wasted, ours[i].wasted, float64(theirs[i].wasted)/float64(ours[i].wasted))
 	}
 	fmt.Fprint(&b, `
-What did not arrive was undeliverable for three days, or used all attempts in repeated outages. It is a dead letter, and a replay sends it after the outage.
+What did not arrive was undeliverable for three days, used all attempts in repeated outages, or was for an endpoint that Surehook had disabled. A replay sends it after the outage.
 `)
 	half.write(&b)
 	return b.Bytes()

@@ -92,7 +92,7 @@ func writePlans(b *strings.Builder, s Settings, measured map[string]Measured) {
 	}{{"10,000 a minute", 10_000.0 / 60}, {"1,000 a second", 1_000}, {"10,000 a second", 10_000}}
 	fmt.Fprintf(b, `## Settings for three rates
 
-For peaks of %d times the rate, with %.0f %% hanging deliveries and a new connection for each. Settings are per stack, and never below prod's.
+For peaks of %d times the rate, and for %.0f %% hanging deliveries at the rate itself, with a new connection for each. Settings are per stack, and never below prod's.
 
 | setting | prod |`, headroom, hangingShare*100)
 	plans := make([]Plan, len(rates))
@@ -118,7 +118,7 @@ For peaks of %d times the rate, with %.0f %% hanging deliveries and a new connec
 	row("`WarmThroughput.ReadUnits`", number(s.ReadUnits), func(p Plan) string { return number(p.ReadUnits) })
 	row("quota: concurrent executions, at least", number(quotaConcurrency), func(p Plan) string { return number(p.Account) })
 	b.WriteString(`
-Raise the quota first: concurrency above it throttles all functions. ` + "`Throttles.Default`" + ` bounds the other throttles. If one attempt in ten fails, give ` + "`Concurrency.Retry`" + ` a tenth of the lane live. Several stacks are [cells](cells.md).
+Raise the quota first: concurrency above it throttles all functions. ` + "`Throttles.Default`" + ` bounds the other throttles. If one attempt in ten fails, the lane retry needs a tenth of the lane live: prod's ` + "`Concurrency.Retry`" + ` is enough. Several stacks are [cells](cells.md).
 
 `)
 }
@@ -180,7 +180,7 @@ func writeAssumptions(b *strings.Builder) {
 
 Endpoints answer after %v, a hanging delivery takes %v, the default timeout, and batches are full. An event to several endpoints counts once for the throttles, and as several deliveries for lane and table. The rest is as in [cost.md](cost.md#assumptions).
 
-The quotas are the defaults of an account in US East, November 2026; other regions have less of the last two. Check yours in Service Quotas.
+The quotas are the defaults of an account in US East, November 2026; other regions may have less. Check yours in Service Quotas.
 
 `, cost.ReceiverTime, HangTime)
 	for _, q := range quotas() {
