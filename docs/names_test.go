@@ -267,3 +267,25 @@ func TestCommands(t *testing.T) {
 		t.Errorf("%d commands in all documents; want 30 or more", commands)
 	}
 }
+
+// TestBodies checks that every curl with a body in a document names its content type, because the
+// API refuses others.
+func TestBodies(t *testing.T) {
+	t.Parallel()
+
+	body := regexp.MustCompile(`\bcurl .* -d '`)
+	bodies := 0
+	for _, p := range pages(t) {
+		for _, line := range p.shell {
+			if !body.MatchString(line) {
+				continue
+			}
+			if bodies++; !strings.Contains(line, "-H 'Content-Type: application/json'") {
+				t.Errorf("%s posts without a content type: %s", p.path, line)
+			}
+		}
+	}
+	if bodies < 5 {
+		t.Errorf("%d bodies in all documents; want 5 or more", bodies)
+	}
+}
