@@ -236,7 +236,7 @@ func TestCommands(t *testing.T) {
 		title, text, _ := strings.Cut(section, "\n")
 		sections[title] = text
 	}
-	invoked := regexp.MustCompile("(?:^|[|;(] ?|\\./|bin/)(surehook(?: [a-z][a-z-]*)+)(.*)")
+	invoked := regexp.MustCompile(`(?:^|[|;(] ?|\./|bin/)(surehook(?: [a-z][a-z-]*)+)(.*)`)
 	flag := regexp.MustCompile(`\s(--[a-z][a-z-]*)`)
 	end := regexp.MustCompile(` (?:\||\|\||&&|>|#)(?: |$)`)
 	commands := 0
