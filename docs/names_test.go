@@ -1,6 +1,7 @@
 package docs_test
 
 import (
+	"maps"
 	"net/http"
 	"path"
 	"path/filepath"
@@ -223,4 +224,68 @@ func served(method, path string) bool {
 		}
 		return slices.EqualFunc(want, got, func(want, got string) bool { return want == got || strings.HasPrefix(want, "{") && got != "" })
 	})
+}
+
+// TestCommands checks that every command of the command line in a document exists, with its
+// flags. docs/cli.md, which the code writes, has all of them.
+func TestCommands(t *testing.T) {
+	t.Parallel()
+
+	sections := make(map[string]string) // by command
+	for _, section := range regexp.MustCompile(`(?m)^##+ `).Split(read(t, "docs/cli.md"), -1) {
+		title, text, _ := strings.Cut(section, "\n")
+		sections[title] = text
+	}
+	invoked := regexp.MustCompile(`(?:^|[|;(] ?|\./|bin/)(surehook(?: [a-z][a-z-]*)+)(.*)`)
+	flag := regexp.MustCompile(`\s(--[a-z][a-z-]*)`)
+	end := regexp.MustCompile(` (?:\||\|\||&&|>|#)(?: |$)`)
+	commands := 0
+	for _, p := range pages(t) {
+		for _, line := range slices.Concat(p.spans(), p.shell) {
+			found := invoked.FindStringSubmatch(line)
+			if found == nil {
+				continue
+			}
+			commands++
+			name, rest := found[1], end.Split(found[2], 2)[0]
+			for strings.Contains(name, " ") && sections[name] == "" {
+				name = name[:strings.LastIndex(name, " ")]
+			}
+			group := slices.ContainsFunc(slices.Collect(maps.Keys(sections)), func(title string) bool { return strings.HasPrefix(title, name+" ") })
+			if name == "surehook" || group && name != found[1] {
+				t.Errorf("%s names `%s`; want a command of docs/cli.md", p.path, found[1])
+				continue
+			}
+			for _, given := range flag.FindAllStringSubmatch(rest, -1) {
+				if known := " --help " + sections[name] + sections["Flags of all commands"]; !strings.Contains(known, " "+given[1]+" ") {
+					t.Errorf("%s gives %s the flag %s; want one of docs/cli.md", p.path, name, given[1])
+				}
+			}
+		}
+	}
+	if commands < 30 {
+		t.Errorf("%d commands in all documents; want 30 or more", commands)
+	}
+}
+
+// TestBodies checks that every curl with a body in a document names its content type, because the
+// API refuses others.
+func TestBodies(t *testing.T) {
+	t.Parallel()
+
+	body := regexp.MustCompile(`\bcurl .* -d '`)
+	bodies := 0
+	for _, p := range pages(t) {
+		for _, line := range p.shell {
+			if !body.MatchString(line) {
+				continue
+			}
+			if bodies++; !strings.Contains(line, "-H 'Content-Type: application/json'") {
+				t.Errorf("%s posts without a content type: %s", p.path, line)
+			}
+		}
+	}
+	if bodies < 5 {
+		t.Errorf("%d bodies in all documents; want 5 or more", bodies)
+	}
 }
