@@ -6041,8 +6041,8 @@ type ClientInterface interface {
 
 	// ResetCircuit Close an endpoint's circuit
 	//
-	// Closes the circuit from any state: failures and cooldown are reset, and parked deliveries are released in
-	// waves if the endpoint is active. `throttled_until` stays in force, because the endpoint requested the wait.
+	// Closes the circuit from any state: failures and cooldown are reset, and parked deliveries are released step
+	// by step if the endpoint is active. `throttled_until` stays in force, because the endpoint requested the wait.
 	// The endpoint's version does not change.
 	//
 	// Corresponds with POST /v1/tenants/{tenant}/endpoints/{endpoint}/circuit/reset (the `ResetCircuit` operationId).
@@ -6074,7 +6074,7 @@ type ClientInterface interface {
 
 	// EnableEndpoint Enable a disabled endpoint
 	//
-	// Parked deliveries are released in waves, as soon as the circuit is closed. 409 for a paused endpoint: resume
+	// Parked deliveries are released step by step, as soon as the circuit is closed. 409 for a paused endpoint: resume
 	// the endpoint instead. No error for an active endpoint: the release starts again. After a 503, repeat the
 	// request.
 	//
@@ -6126,7 +6126,7 @@ type ClientInterface interface {
 
 	// ResumeEndpoint Resume a paused endpoint
 	//
-	// Parked deliveries are released in waves, as soon as the circuit is closed. 409 for a disabled endpoint: enable
+	// Parked deliveries are released step by step, as soon as the circuit is closed. 409 for a disabled endpoint: enable
 	// the endpoint instead. No error for an active endpoint: the release starts again. After a 503, repeat the
 	// request.
 	//
@@ -6211,7 +6211,7 @@ type ClientInterface interface {
 	// without a response, post again with the same key. A tenant can have limits: past `events_per_second` the event
 	// is refused with 429 and `retry-after`, and past `deliveries_per_event` with 403. A repeated post counts like any
 	// other. Where the event type or the environment asks for validation, an event that does not fit its event type gets
-	// `warnings` or a 422. A change of an event type holds for posts after at most 10 seconds. Every request to an endpoint carries a `traceparent`
+	// `warnings` or a 422. A change of an event type holds for posts after at most 10 seconds. Every request with one event carries a `traceparent`
 	// header (W3C Trace Context): the header of the post, or, without a valid header, a trace with the event's own id.
 	//
 	// Surehook signs and delivers the exact bytes of the payload, at most 262,144 bytes. Types with the prefix
@@ -6229,7 +6229,7 @@ type ClientInterface interface {
 	// without a response, post again with the same key. A tenant can have limits: past `events_per_second` the event
 	// is refused with 429 and `retry-after`, and past `deliveries_per_event` with 403. A repeated post counts like any
 	// other. Where the event type or the environment asks for validation, an event that does not fit its event type gets
-	// `warnings` or a 422. A change of an event type holds for posts after at most 10 seconds. Every request to an endpoint carries a `traceparent`
+	// `warnings` or a 422. A change of an event type holds for posts after at most 10 seconds. Every request with one event carries a `traceparent`
 	// header (W3C Trace Context): the header of the post, or, without a valid header, a trace with the event's own id.
 	//
 	// Surehook signs and delivers the exact bytes of the payload, at most 262,144 bytes. Types with the prefix
@@ -7344,8 +7344,8 @@ func (c *Client) OpenCircuit(ctx context.Context, tenant TenantRef, endpoint End
 
 // ResetCircuit Close an endpoint's circuit
 //
-// Closes the circuit from any state: failures and cooldown are reset, and parked deliveries are released in
-// waves if the endpoint is active. `throttled_until` stays in force, because the endpoint requested the wait.
+// Closes the circuit from any state: failures and cooldown are reset, and parked deliveries are released step
+// by step if the endpoint is active. `throttled_until` stays in force, because the endpoint requested the wait.
 // The endpoint's version does not change.
 //
 // Corresponds with POST /v1/tenants/{tenant}/endpoints/{endpoint}/circuit/reset (the `ResetCircuit` operationId).
@@ -7417,7 +7417,7 @@ func (c *Client) DisableEndpoint(ctx context.Context, tenant TenantRef, endpoint
 
 // EnableEndpoint Enable a disabled endpoint
 //
-// Parked deliveries are released in waves, as soon as the circuit is closed. 409 for a paused endpoint: resume
+// Parked deliveries are released step by step, as soon as the circuit is closed. 409 for a paused endpoint: resume
 // the endpoint instead. No error for an active endpoint: the release starts again. After a 503, repeat the
 // request.
 //
@@ -7519,7 +7519,7 @@ func (c *Client) PreviewEndpoint(ctx context.Context, tenant TenantRef, endpoint
 
 // ResumeEndpoint Resume a paused endpoint
 //
-// Parked deliveries are released in waves, as soon as the circuit is closed. 409 for a disabled endpoint: enable
+// Parked deliveries are released step by step, as soon as the circuit is closed. 409 for a disabled endpoint: enable
 // the endpoint instead. No error for an active endpoint: the release starts again. After a 503, repeat the
 // request.
 //
@@ -7684,7 +7684,7 @@ func (c *Client) ListEvents(ctx context.Context, tenant TenantRef, params *ListE
 // without a response, post again with the same key. A tenant can have limits: past `events_per_second` the event
 // is refused with 429 and `retry-after`, and past `deliveries_per_event` with 403. A repeated post counts like any
 // other. Where the event type or the environment asks for validation, an event that does not fit its event type gets
-// `warnings` or a 422. A change of an event type holds for posts after at most 10 seconds. Every request to an endpoint carries a `traceparent`
+// `warnings` or a 422. A change of an event type holds for posts after at most 10 seconds. Every request with one event carries a `traceparent`
 // header (W3C Trace Context): the header of the post, or, without a valid header, a trace with the event's own id.
 //
 // Surehook signs and delivers the exact bytes of the payload, at most 262,144 bytes. Types with the prefix
@@ -7712,7 +7712,7 @@ func (c *Client) PostEventWithBody(ctx context.Context, tenant TenantRef, params
 // without a response, post again with the same key. A tenant can have limits: past `events_per_second` the event
 // is refused with 429 and `retry-after`, and past `deliveries_per_event` with 403. A repeated post counts like any
 // other. Where the event type or the environment asks for validation, an event that does not fit its event type gets
-// `warnings` or a 422. A change of an event type holds for posts after at most 10 seconds. Every request to an endpoint carries a `traceparent`
+// `warnings` or a 422. A change of an event type holds for posts after at most 10 seconds. Every request with one event carries a `traceparent`
 // header (W3C Trace Context): the header of the post, or, without a valid header, a trace with the event's own id.
 //
 // Surehook signs and delivers the exact bytes of the payload, at most 262,144 bytes. Types with the prefix
@@ -12919,8 +12919,8 @@ type ClientWithResponsesInterface interface {
 
 	// ResetCircuitWithResponse Close an endpoint's circuit
 	//
-	// Closes the circuit from any state: failures and cooldown are reset, and parked deliveries are released in
-	// waves if the endpoint is active. `throttled_until` stays in force, because the endpoint requested the wait.
+	// Closes the circuit from any state: failures and cooldown are reset, and parked deliveries are released step
+	// by step if the endpoint is active. `throttled_until` stays in force, because the endpoint requested the wait.
 	// The endpoint's version does not change.
 	//
 	// Returns a wrapper object for the known response body format(s).
@@ -12960,7 +12960,7 @@ type ClientWithResponsesInterface interface {
 
 	// EnableEndpointWithResponse Enable a disabled endpoint
 	//
-	// Parked deliveries are released in waves, as soon as the circuit is closed. 409 for a paused endpoint: resume
+	// Parked deliveries are released step by step, as soon as the circuit is closed. 409 for a paused endpoint: resume
 	// the endpoint instead. No error for an active endpoint: the release starts again. After a 503, repeat the
 	// request.
 	//
@@ -13018,7 +13018,7 @@ type ClientWithResponsesInterface interface {
 
 	// ResumeEndpointWithResponse Resume a paused endpoint
 	//
-	// Parked deliveries are released in waves, as soon as the circuit is closed. 409 for a disabled endpoint: enable
+	// Parked deliveries are released step by step, as soon as the circuit is closed. 409 for a disabled endpoint: enable
 	// the endpoint instead. No error for an active endpoint: the release starts again. After a 503, repeat the
 	// request.
 	//
@@ -13111,7 +13111,7 @@ type ClientWithResponsesInterface interface {
 	// without a response, post again with the same key. A tenant can have limits: past `events_per_second` the event
 	// is refused with 429 and `retry-after`, and past `deliveries_per_event` with 403. A repeated post counts like any
 	// other. Where the event type or the environment asks for validation, an event that does not fit its event type gets
-	// `warnings` or a 422. A change of an event type holds for posts after at most 10 seconds. Every request to an endpoint carries a `traceparent`
+	// `warnings` or a 422. A change of an event type holds for posts after at most 10 seconds. Every request with one event carries a `traceparent`
 	// header (W3C Trace Context): the header of the post, or, without a valid header, a trace with the event's own id.
 	//
 	// Surehook signs and delivers the exact bytes of the payload, at most 262,144 bytes. Types with the prefix
@@ -13129,7 +13129,7 @@ type ClientWithResponsesInterface interface {
 	// without a response, post again with the same key. A tenant can have limits: past `events_per_second` the event
 	// is refused with 429 and `retry-after`, and past `deliveries_per_event` with 403. A repeated post counts like any
 	// other. Where the event type or the environment asks for validation, an event that does not fit its event type gets
-	// `warnings` or a 422. A change of an event type holds for posts after at most 10 seconds. Every request to an endpoint carries a `traceparent`
+	// `warnings` or a 422. A change of an event type holds for posts after at most 10 seconds. Every request with one event carries a `traceparent`
 	// header (W3C Trace Context): the header of the post, or, without a valid header, a trace with the event's own id.
 	//
 	// Surehook signs and delivers the exact bytes of the payload, at most 262,144 bytes. Types with the prefix
@@ -17139,8 +17139,8 @@ func (c *ClientWithResponses) OpenCircuitWithResponse(ctx context.Context, tenan
 
 // ResetCircuitWithResponse Close an endpoint's circuit
 //
-// Closes the circuit from any state: failures and cooldown are reset, and parked deliveries are released in
-// waves if the endpoint is active. `throttled_until` stays in force, because the endpoint requested the wait.
+// Closes the circuit from any state: failures and cooldown are reset, and parked deliveries are released step
+// by step if the endpoint is active. `throttled_until` stays in force, because the endpoint requested the wait.
 // The endpoint's version does not change.
 //
 // Returns a wrapper object for the known response body format(s).
@@ -17204,7 +17204,7 @@ func (c *ClientWithResponses) DisableEndpointWithResponse(ctx context.Context, t
 
 // EnableEndpointWithResponse Enable a disabled endpoint
 //
-// Parked deliveries are released in waves, as soon as the circuit is closed. 409 for a paused endpoint: resume
+// Parked deliveries are released step by step, as soon as the circuit is closed. 409 for a paused endpoint: resume
 // the endpoint instead. No error for an active endpoint: the release starts again. After a 503, repeat the
 // request.
 //
@@ -17292,7 +17292,7 @@ func (c *ClientWithResponses) PreviewEndpointWithResponse(ctx context.Context, t
 
 // ResumeEndpointWithResponse Resume a paused endpoint
 //
-// Parked deliveries are released in waves, as soon as the circuit is closed. 409 for a disabled endpoint: enable
+// Parked deliveries are released step by step, as soon as the circuit is closed. 409 for a disabled endpoint: enable
 // the endpoint instead. No error for an active endpoint: the release starts again. After a 503, repeat the
 // request.
 //
@@ -17433,7 +17433,7 @@ func (c *ClientWithResponses) ListEventsWithResponse(ctx context.Context, tenant
 // without a response, post again with the same key. A tenant can have limits: past `events_per_second` the event
 // is refused with 429 and `retry-after`, and past `deliveries_per_event` with 403. A repeated post counts like any
 // other. Where the event type or the environment asks for validation, an event that does not fit its event type gets
-// `warnings` or a 422. A change of an event type holds for posts after at most 10 seconds. Every request to an endpoint carries a `traceparent`
+// `warnings` or a 422. A change of an event type holds for posts after at most 10 seconds. Every request with one event carries a `traceparent`
 // header (W3C Trace Context): the header of the post, or, without a valid header, a trace with the event's own id.
 //
 // Surehook signs and delivers the exact bytes of the payload, at most 262,144 bytes. Types with the prefix
@@ -17457,7 +17457,7 @@ func (c *ClientWithResponses) PostEventWithBodyWithResponse(ctx context.Context,
 // without a response, post again with the same key. A tenant can have limits: past `events_per_second` the event
 // is refused with 429 and `retry-after`, and past `deliveries_per_event` with 403. A repeated post counts like any
 // other. Where the event type or the environment asks for validation, an event that does not fit its event type gets
-// `warnings` or a 422. A change of an event type holds for posts after at most 10 seconds. Every request to an endpoint carries a `traceparent`
+// `warnings` or a 422. A change of an event type holds for posts after at most 10 seconds. Every request with one event carries a `traceparent`
 // header (W3C Trace Context): the header of the post, or, without a valid header, a trace with the event's own id.
 //
 // Surehook signs and delivers the exact bytes of the payload, at most 262,144 bytes. Types with the prefix

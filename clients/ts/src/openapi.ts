@@ -106,7 +106,7 @@ export interface paths {
          *     without a response, post again with the same key. A tenant can have limits: past `events_per_second` the event
          *     is refused with 429 and `retry-after`, and past `deliveries_per_event` with 403. A repeated post counts like any
          *     other. Where the event type or the environment asks for validation, an event that does not fit its event type gets
-         *     `warnings` or a 422. A change of an event type holds for posts after at most 10 seconds. Every request to an endpoint carries a `traceparent`
+         *     `warnings` or a 422. A change of an event type holds for posts after at most 10 seconds. Every request with one event carries a `traceparent`
          *     header (W3C Trace Context): the header of the post, or, without a valid header, a trace with the event's own id.
          *
          *     Surehook signs and delivers the exact bytes of the payload, at most 262,144 bytes. Types with the prefix
@@ -463,7 +463,7 @@ export interface paths {
         put?: never;
         /**
          * Resume a paused endpoint
-         * @description Parked deliveries are released in waves, as soon as the circuit is closed. 409 for a disabled endpoint: enable
+         * @description Parked deliveries are released step by step, as soon as the circuit is closed. 409 for a disabled endpoint: enable
          *     the endpoint instead. No error for an active endpoint: the release starts again. After a 503, repeat the
          *     request.
          */
@@ -491,7 +491,7 @@ export interface paths {
         put?: never;
         /**
          * Enable a disabled endpoint
-         * @description Parked deliveries are released in waves, as soon as the circuit is closed. 409 for a paused endpoint: resume
+         * @description Parked deliveries are released step by step, as soon as the circuit is closed. 409 for a paused endpoint: resume
          *     the endpoint instead. No error for an active endpoint: the release starts again. After a 503, repeat the
          *     request.
          */
@@ -546,8 +546,8 @@ export interface paths {
         put?: never;
         /**
          * Close an endpoint's circuit
-         * @description Closes the circuit from any state: failures and cooldown are reset, and parked deliveries are released in
-         *     waves if the endpoint is active. `throttled_until` stays in force, because the endpoint requested the wait.
+         * @description Closes the circuit from any state: failures and cooldown are reset, and parked deliveries are released step
+         *     by step if the endpoint is active. `throttled_until` stays in force, because the endpoint requested the wait.
          *     The endpoint's version does not change.
          */
         post: operations["resetCircuit"];
