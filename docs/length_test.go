@@ -14,8 +14,8 @@ const (
 )
 
 // TestLength counts the words of the pages in docs and beside README.md, without the decisions. The
-// code writes docs/cli.md;
-// the runbook and the page for contributors have sections that are read one at a time.
+// code writes docs/cli.md. The runbook and the page for contributors have sections that are read one
+// at a time.
 func TestLength(t *testing.T) {
 	t.Parallel()
 
