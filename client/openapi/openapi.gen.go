@@ -3399,8 +3399,9 @@ type EndpointDetail struct {
 	MaxAge Duration `json:"max_age"`
 
 	// MaxInFlight The maximum attempts in flight; 0: no limit.
-	MaxInFlight int               `json:"max_in_flight"`
-	Metadata    map[string]string `json:"metadata"`
+	MaxInFlight     int               `json:"max_in_flight"`
+	Metadata        map[string]string `json:"metadata"`
+	OldSecretsUntil *Time             `json:"old_secrets_until,omitempty"`
 
 	// PublicKey whpk_..., of the newest v1a key pair.
 	PublicKey *string `json:"public_key,omitempty"`

@@ -87,6 +87,17 @@ func (e *Endpoint) Active(now time.Time) []Secret {
 	return active
 }
 
+// OldSecretsUntil returns the time until which secrets of earlier rotations sign; zero without any.
+func (e *Endpoint) OldSecretsUntil(now time.Time) time.Time {
+	var until time.Time
+	for _, s := range e.Active(now) {
+		if s.ExpiresAt.After(until) {
+			until = s.ExpiresAt
+		}
+	}
+	return until
+}
+
 // Sharded returns the endpoint with the number of shards for new events.
 func (e Endpoint) Sharded(shards int) Endpoint {
 	e.ShardsEver = max(e.ShardsEver, e.Shards, shards)

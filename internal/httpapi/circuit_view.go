@@ -8,8 +8,9 @@ import (
 // statusView is an endpoint with the state of the circuit.
 type statusView struct {
 	endpointView
-	Slow         bool             `json:"slow"`
-	CircuitState circuitStateView `json:"circuit_state"`
+	Slow            bool             `json:"slow"`
+	CircuitState    circuitStateView `json:"circuit_state"`
+	OldSecretsUntil stamp            `json:"old_secrets_until,omitzero"`
 }
 
 type circuitView struct {

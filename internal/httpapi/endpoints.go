@@ -169,6 +169,7 @@ func (h *manage) endpointStatus(
 		c.target(string(s.Endpoint.ID)) // also without a change
 		view := statusView{
 			endpointView: viewEndpoint(s.Endpoint), Slow: s.Gate.Review.Slow, CircuitState: viewCircuitState(s),
+			OldSecretsUntil: stamp(s.OldSecretsUntil),
 		}
 		return ok(view).versioned(s.Endpoint.Version), nil
 	}

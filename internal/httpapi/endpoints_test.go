@@ -290,10 +290,19 @@ func TestEndpoints_rotateSecret(t *testing.T) {
 	if before, after := active(24*time.Hour-time.Millisecond), active(24*time.Hour); before != 4 || after != 2 {
 		t.Errorf("%d secrets sign until the overlap ends and %d after it; want 4 and 2", before, after)
 	}
+	until := func() any {
+		return get[object](t, b, reader, 200, "GET", endpoints+"/"+string(id), "")["old_secrets_until"]
+	}
+	if got, want := until(), b.now.Add(24*time.Hour).Format("2006-01-02T15:04:05.000Z"); got != want {
+		t.Errorf("old_secrets_until = %v; want %s", got, want)
+	}
 	given := "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
 	rotated = get[object](t, b, owner, 200, "POST", path, `{"secret":"`+given+`","overlap":"0s"}`)
 	if rotated["secret"] != given || active(0) != 2 {
 		t.Errorf("rotate-secret = %v, %d secrets; want the one given, and no old ones", rotated["secret"], active(0))
+	}
+	if got := until(); got != nil {
+		t.Errorf("old_secrets_until = %v; want none without old secrets", got)
 	}
 	for body, want := range map[string]string{
 		`{"overlap":"169h"}`: invalid("overlap", "must be 0s to 168h"),

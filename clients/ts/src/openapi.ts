@@ -2501,6 +2501,8 @@ export interface components {
             /** @description The last review found a 95th percentile of the latency over 2 s. */
             slow: boolean;
             circuit_state: components["schemas"]["CircuitState"];
+            /** @description Until when secrets of earlier rotations sign, too. Absent without any. */
+            old_secrets_until?: components["schemas"]["Time"];
         };
         /**
          * @example {

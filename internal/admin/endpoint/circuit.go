@@ -18,10 +18,11 @@ const maxCircuitAttempts = 20
 
 // Status is an endpoint with the state of the circuit and the attempts in flight.
 type Status struct {
-	Endpoint hook.Endpoint
-	Gate     gate.Record // ThrottledUntil is zero once the time has passed
-	InFlight int         // attempts in flight; 0 for an endpoint without MaxInFlight
-	Reserved int         // deliveries that wait for a reserved rate slot; 0 for an endpoint without RatePerSecond
+	Endpoint        hook.Endpoint
+	Gate            gate.Record // ThrottledUntil is zero once the time has passed
+	InFlight        int         // attempts in flight; 0 for an endpoint without MaxInFlight
+	OldSecretsUntil time.Time   // secrets of earlier rotations sign until then; zero without any
+	Reserved        int         // deliveries that wait for a reserved rate slot; 0 for an endpoint without RatePerSecond
 }
 
 // NextProbe returns the earliest time of the next probe: the end of the
@@ -146,7 +147,7 @@ func (a *Admin) statusOf(ctx context.Context, e hook.Endpoint, record gate.Recor
 	if !now.Before(record.ThrottledUntil) {
 		record.ThrottledUntil = time.Time{}
 	}
-	s := Status{Endpoint: e, Gate: record}
+	s := Status{Endpoint: e, Gate: record, OldSecretsUntil: e.OldSecretsUntil(a.now())}
 	if e.MaxInFlight > 0 || e.RatePerSecond > 0 {
 		limits, err := a.Circuits.Limits(ctx, e.ID)
 		if err != nil {

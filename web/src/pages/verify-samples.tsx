@@ -8,6 +8,7 @@ import java from '../../../examples/verify/Verify.java?raw'
 import type { Endpoint } from '../api/reads'
 import { text } from '../text'
 import { CopyButton } from '../ui/controls'
+import { Time } from '../ui/time'
 
 const t = text.verify
 
@@ -24,7 +25,7 @@ const samples: [string, string][] = [
 export const secretName = (e: Pick<Endpoint, 'uid'>) => `${e.uid ? `${e.uid.toUpperCase().replace(/[^A-Z0-9]/g, '_').replace(/^(\d)/, '_$1')}_` : ''}WEBHOOK_SECRET`
 
 /** How the receiver of the endpoint verifies signatures, in six languages. */
-export default function VerifySamples({ of: e }: { of: Endpoint }) {
+export default function VerifySamples({ of: e }: { of: Endpoint & { old_secrets_until?: string } }) {
   if (e.destination && e.destination.type !== 'http') return <p className="soft">{t.destination}</p>
   if (!e.signature_profiles.includes('standard')) return <p className="soft">{t.other(e.signature_profiles.map((name) => text.form.profiles[name] ?? name).join(', '))}</p>
   const name = secretName(e)
@@ -33,6 +34,11 @@ export default function VerifySamples({ of: e }: { of: Endpoint }) {
       <p className="soft">
         {t.lead} <code>{name}</code>.
       </p>
+      {e.old_secrets_until && (
+        <p className="soft">
+          {t.oldSecrets} <Time at={e.old_secrets_until} />.
+        </p>
+      )}
       <Tabs.Root defaultValue={samples[0]![0]} className="samples">
         <Tabs.List className="tabs-list" aria-label={t.languages}>
           {samples.map(([language]) => (

@@ -377,6 +377,7 @@ export const words: Part<Words> = {
     lead: 'Prüfen Sie die Signatur jeder Anfrage, bevor Sie ihr vertrauen. Die Beispiele lesen das Geheimnis aus der Umgebungsvariable',
     languages: 'Programmiersprachen',
     destination: 'Auf dem Weg zu diesem Ziel prüft AWS die Berechtigungen. Es gibt keine Signatur zu prüfen.',
+    oldSecrets: 'Auch das Geheimnis vor der letzten Erneuerung signiert noch. Es endet',
     other: (profiles) => `Der Endpunkt hat Signaturen eines anderen Formats: ${profiles}. Prüfen Sie sie mit der Bibliothek dieses Formats.`,
   },
 

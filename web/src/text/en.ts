@@ -553,6 +553,7 @@ export const words = {
     lead: 'Verify the signature of each request before you trust it. The samples read the secret from the environment variable',
     languages: 'Programming languages',
     destination: 'AWS checks permissions on the way to this destination. There is no signature to verify.',
+    oldSecrets: 'The secret before the last rotation still signs, too. It expires',
     other: (profiles: string) => `The endpoint has signatures of another format: ${profiles}. Verify them with the library of that format.`,
   },
 
