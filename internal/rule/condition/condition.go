@@ -92,6 +92,15 @@ type Condition struct {
 
 // Of returns the condition that follows from the facts.
 func Of(f Facts) Condition {
+	c := f.condition()
+	if judged := c.State == Failing || c.State == Degraded; judged && c.Since.Equal(f.CreatedAt.Truncate(time.Hour)) {
+		c.Since = f.CreatedAt // the clock hour began before the endpoint
+	}
+	return c
+}
+
+// condition is Of, but the condition may begin with the clock hour in which the endpoint was created.
+func (f Facts) condition() Condition {
 	switch f.Status {
 	case hook.StatusPaused:
 		return Condition{State: Paused, Since: f.StatusSince, Reason: f.Reason}
@@ -100,47 +109,36 @@ func Of(f Facts) Condition {
 	case hook.StatusActive:
 	}
 	state := judge(f.Hours)
-	if state == Failing && recovered(f) {
-		state = Degraded
-	}
 	switch {
 	case f.Circuit.State == circuit.Closed:
+		if state == Failing && recovered(f) {
+			state = Degraded
+		}
 	case f.Circuit.Failures == 0 && state != Failing && state != Degraded:
 		return Condition{State: Paused, Since: f.Circuit.OpenedAt, Reason: hook.ReasonManual}
 	default:
 		return stopped(f)
 	}
-	c := Condition{State: state}
 	switch state {
 	case Failing:
-		c = below(failingBelow, state, f.Hours)
+		return below(failingBelow, state, f.Hours)
 	case Degraded:
-		c = below(degradedBelow, state, f.Hours)
+		return below(degradedBelow, state, f.Hours)
 	case Disabled, Paused, Healthy, Quiet:
-		return c
 	}
-	return c.notBefore(f.CreatedAt)
+	return Condition{State: state}
 }
 
-// recovered reports whether the circuit closed in the newest hour with attempts, an attempt
+// recovered reports whether the closed circuit closed in the newest hour with attempts, an attempt
 // succeeded in it, and none has failed transiently since the last success. The failures of the
 // outage count in this hour, too, but say nothing about the endpoint any more.
 func recovered(f Facts) bool {
 	for i := len(f.Hours) - 1; i >= 0; i-- {
 		if attempts, successes := results(&f.Hours[i]); attempts > 0 {
-			return successes > 0 && f.Circuit.State == circuit.Closed && f.Circuit.Failures == 0 && !f.Circuit.ClosedAt.Before(f.Hours[i].Start)
+			return successes > 0 && f.Circuit.Failures == 0 && !f.Circuit.ClosedAt.Before(f.Hours[i].Start)
 		}
 	}
 	return false
-}
-
-// notBefore returns the condition, which did not begin before the endpoint. The clock hour in which
-// the endpoint was created did.
-func (c Condition) notBefore(created time.Time) Condition {
-	if c.Since.Equal(created.Truncate(time.Hour)) {
-		c.Since = created
-	}
-	return c
 }
 
 // stopped returns the condition of an endpoint whose circuit is not closed: failing since the opening,
@@ -150,7 +148,7 @@ func stopped(f Facts) Condition {
 	if opened := f.Circuit.OpenedAt; c.Since.IsZero() || !c.Since.Before(opened.Truncate(time.Hour)) {
 		c.Since, c.Class = opened, commonest(f.Hours, opened.Truncate(time.Hour))
 	}
-	return c.notBefore(f.CreatedAt)
+	return c
 }
 
 // judge returns the state by the attempts alone.
