@@ -69,6 +69,7 @@ func NewAPI(scope constructs.Construct, props APIProps) API {
 		settings[string(r.method)+" "+r.path] = routeSettings(r.throttle)
 	}
 	stage.SetRouteSettings(settings)
+	namePermission(api)
 
 	hosts := apiHost(api)
 	made := API{HTTP: api, AccessLog: accessLog}
@@ -83,6 +84,17 @@ func NewAPI(scope constructs.Construct, props APIProps) API {
 		f.AddEnvironment(jsii.String(names.EnvAPIHosts), &hosts, nil)
 	}
 	return made
+}
+
+// namePermission gives the permission to call the authorizer a logical id without the stack's
+// name, which CDK puts into it.
+func namePermission(api awsapigatewayv2.HttpApi) {
+	for _, child := range *api.Node().Children() {
+		if permission, ok := child.(awslambda.CfnPermission); ok && strings.HasSuffix(*child.Node().Id(), "-Permission") {
+			authorizer := cfnOf[awscdk.CfnElement](api.Node().FindChild(jsii.String("Authorizer")))
+			permission.OverrideLogicalId(jsii.String(*awscdk.Stack_Of(api).GetLogicalId(authorizer) + "Permission"))
+		}
+	}
 }
 
 // apiHost returns the API's host name from AWS.

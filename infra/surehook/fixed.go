@@ -49,6 +49,8 @@ func NewFixed(scope constructs.Construct, p FunctionsProps) Fixed {
 		// The default would be one more function, with permissions on security groups.
 		RestrictDefaultSecurityGroup: jsii.Bool(false),
 	})
+	// CDK's names contain the stack of the synthesis, and a release is deployed under any name.
+	awscdk.Tags_Of(vpc).Add(jsii.String("Name"), jsii.String(p.Prefix+"-egress"), &awscdk.TagProps{Priority: number(300)})
 	group := awsec2.NewSecurityGroup(scope, jsii.String("EgressGroup"), &awsec2.SecurityGroupProps{
 		Vpc: vpc, Description: jsii.String("Requests of the sender " + names.FixedSender(p.Prefix)), AllowAllOutbound: jsii.Bool(false),
 	})

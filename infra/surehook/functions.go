@@ -14,7 +14,6 @@ import (
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsec2"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsiam"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awslambda"
-	"github.com/aws/aws-cdk-go/awscdk/v2/awslambdaeventsources"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awslogs"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awssns"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awssqs"
@@ -118,36 +117,48 @@ func NewFunctions(scope constructs.Construct, p FunctionsProps) Functions {
 	if p.Environment.Destinations != "" {
 		f.Manage.AddEnvironment(jsii.String(names.EnvPrincipal), f.Deliver.Role().RoleArn(), nil)
 	}
-	atOnce := p.Environment.Concurrency
-	addQueue(f.Ingest, p.Queues.Events, messageBatch, atOnce.Events)
-	addQueue(f.Deliver, p.Queues.Live, messageBatch, atOnce.Live)
-	addQueue(f.Deliver, p.Queues.Retry, messageBatch, atOnce.Retry)
-	addQueue(f.Deliver, p.Queues.Replay, messageBatch, atOnce.Replay)
-	addQueue(f.Deliver, p.Queues.Slot, slotBatch, atOnce.reserve())
-	addQueue(f.Deliver, p.Queues.Overflow, slotBatch, atOnce.overflow())
-	f.Deliver.AddEventSource(awslambdaeventsources.NewSqsEventSource(p.Queues.Coalesce, &awslambdaeventsources.SqsEventSourceProps{
-		BatchSize:               jsii.Number(coalesceBatch),
-		MaxBatchingWindow:       seconds(coalesceGather),
-		MaxConcurrency:          jsii.Number(atOnce.Coalesce),
-		ReportBatchItemFailures: jsii.Bool(true),
-	}))
-	addQueue(f.Breaker, p.Queues.Circuits, messageBatch, atOnce.Circuits)
+	addQueues(f, p)
 	addStream(f.Breaker, p.Table)
-	addQueue(f.Replay, p.Queues.ReplayJobs, jobBatch, atOnce.ReplayJobs)
 	if p.Environment.Traces != "" {
 		f.Export = newExport(scope, p, f)
 	}
 	return f
 }
 
-// addQueue connects the function to a queue. Each lane has a separate limit, so
+// addQueues connects the functions to their queues. Each lane has a separate limit, so
 // a flood of retries or a large replay leaves capacity for first attempts.
-func addQueue(f awslambda.Function, queue awssqs.Queue, batch, concurrency int) {
-	f.AddEventSource(awslambdaeventsources.NewSqsEventSource(queue, &awslambdaeventsources.SqsEventSourceProps{
-		BatchSize:               jsii.Number(batch),
-		MaxConcurrency:          jsii.Number(concurrency),
-		ReportBatchItemFailures: jsii.Bool(true),
-	}))
+func addQueues(f Functions, p FunctionsProps) {
+	queues, atOnce := p.Queues, p.Environment.Concurrency
+	for _, source := range []struct {
+		to                 awslambda.Function
+		id                 string
+		queue              awssqs.Queue
+		batch, concurrency int
+		gather             time.Duration
+	}{
+		{to: f.Ingest, id: "Events", queue: queues.Events, batch: messageBatch, concurrency: atOnce.Events},
+		{to: f.Deliver, id: "Live", queue: queues.Live, batch: messageBatch, concurrency: atOnce.Live},
+		{to: f.Deliver, id: "Retry", queue: queues.Retry, batch: messageBatch, concurrency: atOnce.Retry},
+		{to: f.Deliver, id: "Replay", queue: queues.Replay, batch: messageBatch, concurrency: atOnce.Replay},
+		{to: f.Deliver, id: "Slot", queue: queues.Slot, batch: slotBatch, concurrency: atOnce.reserve()},
+		{to: f.Deliver, id: "Overflow", queue: queues.Overflow, batch: slotBatch, concurrency: atOnce.overflow()},
+		{to: f.Deliver, id: "Coalesce", queue: queues.Coalesce, batch: coalesceBatch, concurrency: atOnce.Coalesce, gather: coalesceGather},
+		{to: f.Breaker, id: "Circuits", queue: queues.Circuits, batch: messageBatch, concurrency: atOnce.Circuits},
+		{to: f.Replay, id: "ReplayJobs", queue: queues.ReplayJobs, batch: jobBatch, concurrency: atOnce.ReplayJobs},
+	} {
+		options := &awslambda.EventSourceMappingOptions{
+			EventSourceArn:          source.queue.QueueArn(),
+			BatchSize:               jsii.Number(source.batch),
+			MaxConcurrency:          jsii.Number(source.concurrency),
+			ReportBatchItemFailures: jsii.Bool(true),
+		}
+		if source.gather > 0 {
+			options.MaxBatchingWindow = seconds(source.gather)
+		}
+		// CDK's class for queues would put the stack's name into the logical id.
+		source.to.AddEventSourceMapping(&source.id, options)
+		source.queue.GrantConsumeMessages(source.to)
+	}
 }
 
 // addStream connects the function to the changes of the table that make deliveries queued:

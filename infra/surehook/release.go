@@ -28,9 +28,8 @@ func (r *release) code(function string) awslambda.Code {
 // values. The name of the stack, chosen at its creation, is the prefix of all names;
 // Props.Prefix is the name of the template's file alone.
 //
-// The resources and their logical ids are those of NewStack, but for the subscription of the
-// alarm address: a stack of a release can later be deployed by CDK, and the reverse. The
-// rules of cdk-nag are checked there.
+// The resources and their logical ids are those of NewStack: a stack of a release can later be
+// deployed by CDK, and the reverse. The rules of cdk-nag are checked there.
 func NewRelease(scope constructs.Construct, props Props) (awscdk.Stack, error) {
 	props, err := props.withDefaults()
 	if err != nil {

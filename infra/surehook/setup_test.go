@@ -108,6 +108,13 @@ var templates = sync.OnceValues(func() (map[string]template, error) {
 			return nil, err
 		}
 	}
+	foreign, err := NewStack(awscdk.NewApp(&awscdk.AppProps{Context: &flags, AnalyticsReporting: jsii.Bool(false)}), Props{Environment: customised(), Dist: dir, Prefix: "shop-webhooks", Version: "test"})
+	if err != nil {
+		return nil, err
+	}
+	if all["foreign"], err = newTemplate(foreign); err != nil {
+		return nil, err
+	}
 	stack, err := newEmbedding(awscdk.NewApp(nil), dir)
 	if err != nil {
 		return nil, err
@@ -128,6 +135,7 @@ func customised() Environment {
 	env.Senders = []string{"us-east-1", "ap-southeast-2"}
 	env.FixedZones = 2
 	env.Destinations = "/surehook/"
+	env.Events = EventBus{Bus: "default", Pattern: `{"source":["com.example.orders"]}`}
 	env.SignatureProfiles, env.Signatures = acmeProfiles, []string{"standard", "acme"}
 	env.EndpointsPerHost, env.Ownership = 20, names.OwnershipChallenge
 	env.Concurrency.Ingest, env.Concurrency.Authorize = 12, 7

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"os"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -14,6 +15,47 @@ func TestStack_golden(t *testing.T) {
 	t.Parallel()
 
 	checkGolden(t, "prod.template.json", templateOf(t, "prod").raw)
+}
+
+// TestStack_ids holds the logical ids of all that has a name or a memory. Under another logical
+// id, CloudFormation makes another resource: empty, or refused because the name exists. -update
+// adds ids. Remove or change a line by hand, after the question what happens to deployed stacks.
+func TestStack_ids(t *testing.T) {
+	t.Parallel()
+
+	const path = "testdata/ids.txt"
+	held := map[string]bool{}
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(string(text)) {
+		held[strings.TrimSpace(line)] = true
+	}
+	now := map[string]bool{}
+	for _, env := range []string{"prod", "custom"} {
+		for id, r := range templateOf(t, env).Resources {
+			if r.Type != "AWS::Lambda::Permission" { // neither a name of ours nor a memory
+				now[r.Type+" "+id] = true
+			}
+		}
+	}
+	for line := range held {
+		if !now[line] {
+			t.Errorf("no template has %s, and deployed stacks would lose it", line)
+		}
+	}
+	if *update {
+		maps.Copy(held, now)
+		if err := os.WriteFile(path, []byte(strings.Join(slices.Sorted(maps.Keys(held)), "\n")+"\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for line := range now {
+		if !held[line] {
+			t.Errorf("%s is new; add it with -update", line)
+		}
+	}
 }
 
 func TestStack_outputs(t *testing.T) {

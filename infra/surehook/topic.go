@@ -4,7 +4,6 @@ import (
 	"github.com/aws/aws-cdk-go/awscdk/v2"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsiam"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awssns"
-	"github.com/aws/aws-cdk-go/awscdk/v2/awssnssubscriptions"
 	"github.com/aws/constructs-go/constructs/v10"
 	"github.com/aws/jsii-runtime-go"
 )
@@ -57,7 +56,11 @@ func NewTopic(scope constructs.Construct, props TopicProps) awssns.Topic {
 // alarms have none. The e-mail subscription receives alarms only, without a message per
 // dead delivery.
 func subscribe(topic awssns.Topic, email *string) awssns.Subscription {
-	return topic.AddSubscription(awssnssubscriptions.NewEmailSubscription(email, &awssnssubscriptions.EmailSubscriptionProps{
+	// CDK's class for addresses would put the address into the logical id.
+	return awssns.NewSubscription(topic, jsii.String("Email"), &awssns.SubscriptionProps{
+		Topic:        topic,
+		Protocol:     awssns.SubscriptionProtocol_EMAIL,
+		Endpoint:     email,
 		FilterPolicy: &map[string]awssns.SubscriptionFilter{"type": awssns.NewSubscriptionFilter(&[]any{map[string]any{"exists": false}})},
-	}))
+	})
 }
