@@ -3,8 +3,8 @@ package breaker_test
 import (
 	"fmt"
 	"slices"
-	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"surehook.example/surehook/internal/delivery/gate"
@@ -48,24 +48,23 @@ type slotRun struct {
 	*bundle
 
 	endpoint hook.Endpoint
-	at, most atomic.Int32 // requests in flight, now and at most
+	requests world.InFlight
 }
 
-// runSlots runs the flow, and checks the end. prepare is called before the first check.
+// runSlots runs the flow, and checks the end. prepare is called before the first check. The goroutines
+// run one at a time: otherwise the order of the calls would depend on the machine.
 func runSlots(t *testing.T, flow, more int, prepare func(w *slotRun)) *slotRun {
 	t.Helper()
 
 	tt := slotFlows[flow]
 	w := &slotRun{bundle: &bundle{world.New(t, world.Options{
-		Function: world.Breaker, Delays: slices.Repeat([]time.Duration{10 * time.Second}, 20), Circuits: true, Unproven: true,
+		Function: world.Breaker, Delays: slices.Repeat([]time.Duration{10 * time.Second}, 20), Circuits: true, Unproven: true, InTurn: true,
 	})}}
 	w.endpoint = w.Endpoint(tt.endpoint)
 	ids := w.park(w.endpoint, ages(tt.parked)...)
 	w.record(w.endpoint, tt.record)
 	w.Answer = func(send.Request) hook.Outcome {
-		n := w.at.Add(1)
-		defer w.at.Add(-1)
-		w.most.Store(max(n, w.most.Load()))
+		defer w.requests.Begin()()
 		w.InvokeAll()
 		w.Clock.Pass(50 * time.Millisecond)
 		w.InvokeAll()
@@ -82,7 +81,7 @@ func runSlots(t *testing.T, flow, more int, prepare func(w *slotRun)) *slotRun {
 	if extra := len(w.Posts) - tt.parked; extra < 0 || extra > more {
 		t.Errorf("%d POSTs; want %d and at most %d more", len(w.Posts), tt.parked, more)
 	}
-	if got := int(w.most.Load()); got > tt.most {
+	if got := w.requests.Most(); got > tt.most {
 		t.Errorf("%d requests at once; want at most %d", got, tt.most)
 	}
 	limits, err := w.Store.Limits(t.Context(), w.endpoint.ID)
@@ -102,20 +101,23 @@ func TestFillSlots_SurvivesACrash(t *testing.T) {
 
 	for flow, tt := range slotFlows {
 		for _, twice := range []bool{false, true} {
-			run := func(t *testing.T, at int, after bool) *slotRun {
+			run := func(t *testing.T, at int, after bool) (effects int) {
 				t.Helper()
 
-				return runSlots(t, flow, min(at, 1), func(w *slotRun) {
-					if w.Calls.Twice = twice && !tt.probes; twice && at == 0 {
-						w.Receipts = 3
-					}
-					w.Crash.Arm(at, after)
+				synctest.Test(t, func(t *testing.T) {
+					effects = runSlots(t, flow, min(at, 1), func(w *slotRun) {
+						if w.Calls.Twice = twice && !tt.probes; twice && at == 0 {
+							w.Receipts = 3
+						}
+						w.Crash.Arm(at, after)
+					}).Crash.Effects()
 				})
+				return effects
 			}
 			t.Run(fmt.Sprintf("%s, all messages twice: %t", tt.name, twice), func(t *testing.T) {
 				t.Parallel()
 
-				effects := run(t, 0, false).Crash.Effects()
+				effects := run(t, 0, false)
 				if effects < 4 {
 					t.Fatalf("the undisturbed flow has %d effects; want some", effects)
 				}
@@ -156,14 +158,17 @@ func TestFillSlots_OthersAtAnyCall(t *testing.T) {
 	}
 	for _, d := range disturbances {
 		for flow, tt := range slotFlows {
-			run := func(t *testing.T, at int) int {
+			run := func(t *testing.T, at int) (calls int) {
 				t.Helper()
 
-				var calls func() int
-				runSlots(t, flow, d.more, func(w *slotRun) {
-					calls = w.Calls.Disturb(at, func(call string) { d.disturb(w, call) })
+				synctest.Test(t, func(t *testing.T) {
+					var made func() int
+					runSlots(t, flow, d.more, func(w *slotRun) {
+						made = w.Calls.Disturb(at, func(call string) { d.disturb(w, call) })
+					})
+					calls = made()
 				})
-				return calls()
+				return calls
 			}
 			t.Run(d.name+", "+tt.name, func(t *testing.T) {
 				t.Parallel()

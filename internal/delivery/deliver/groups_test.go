@@ -19,15 +19,14 @@ import (
 type busyGate struct {
 	deliver.Gate
 
-	asking, most atomic.Int32
-	questions    atomic.Int32
+	asking    world.InFlight
+	questions atomic.Int32
 }
 
 func (g *busyGate) Admit(ctx context.Context, q *gate.Query) (gate.Admission, error) {
 	g.questions.Add(1)
-	g.most.Store(max(g.most.Load(), g.asking.Add(1)))
+	defer g.asking.Begin()()
 	time.Sleep(time.Millisecond) // virtual time of synctest
-	defer g.asking.Add(-1)
 	return g.Gate.Admit(ctx, q)
 }
 
@@ -51,8 +50,8 @@ func TestCoalesce_GroupsAskTheGateInTurn(t *testing.T) {
 		if failed := d.ProcessBatch(w.Context(), batch); len(failed) > 0 {
 			t.Errorf("%d messages fail", len(failed))
 		}
-		if busy.questions.Load() != 40 || busy.most.Load() != 1 {
-			t.Errorf("%d questions, %d at a time; want 40, one at a time", busy.questions.Load(), busy.most.Load())
+		if busy.questions.Load() != 40 || busy.asking.Most() != 1 {
+			t.Errorf("%d questions, %d at a time; want 40, one at a time", busy.questions.Load(), busy.asking.Most())
 		}
 	})
 }

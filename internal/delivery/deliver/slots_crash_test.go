@@ -2,8 +2,8 @@ package deliver_test
 
 import (
 	"fmt"
-	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"surehook.example/surehook/internal/delivery/send"
@@ -62,25 +62,24 @@ type slotRun struct {
 
 	endpoint hook.Endpoint
 	ids      []hook.DeliveryRef
-	at, most atomic.Int32  // requests in flight, now and at most
+	requests world.InFlight
 	longest  time.Duration // of a lease, from now
 	effects  int           // of the flow
 }
 
-// startSlots returns a run of the flow with its events in the lane live.
+// startSlots returns a run of the flow with its events in the lane live. Its goroutines run one at a
+// time: otherwise the order of the calls would depend on the machine.
 func startSlots(t *testing.T, flow int) *slotRun {
 	t.Helper()
 
 	tt := slotFlows[flow]
 	w := &slotRun{bundle: &bundle{world.New(t, world.Options{
-		Function: world.Deliver, Delays: []time.Duration{10 * time.Second, time.Minute, time.Minute, time.Minute}, Circuits: true, Unproven: true,
+		Function: world.Deliver, Delays: []time.Duration{10 * time.Second, time.Minute, time.Minute, time.Minute}, Circuits: true, Unproven: true, InTurn: true,
 	})}}
 	w.endpoint = w.Endpoint(tt.endpoint)
 	answer := world.InTurn(tt.answers...)
 	w.Answer = func(r send.Request) hook.Outcome {
-		n := w.at.Add(1)
-		defer w.at.Add(-1)
-		w.most.Store(max(n, w.most.Load()))
+		defer w.requests.Begin()()
 		w.look()
 		w.InvokeAll()
 		w.Clock.Pass(50 * time.Millisecond)
@@ -116,7 +115,7 @@ func (w *slotRun) finish(flow, more int) {
 	if extra := len(w.Posts) - tt.posts; extra < 0 || extra > more {
 		w.T.Errorf("%d POSTs; want %d and at most %d more", len(w.Posts), tt.posts, more)
 	}
-	if got := int(w.most.Load()); got > tt.most || got < min(tt.most, tt.events) && more == 0 && tt.endpoint == nil {
+	if got := w.requests.Most(); got > tt.most || got < min(tt.most, tt.events) && more == 0 && tt.endpoint == nil {
 		w.T.Errorf("%d requests at once; want %d", got, tt.most)
 	}
 	if most := isolation.LeaseFor + 2*time.Second; w.longest > most {
@@ -159,23 +158,26 @@ func TestSlots_SurviveACrash(t *testing.T) {
 
 	for flow, tt := range slotFlows {
 		for _, twice := range []bool{false, true} {
-			run := func(t *testing.T, at int, after bool) *slotRun {
+			run := func(t *testing.T, at int, after bool) (effects int) {
 				t.Helper()
 
-				w := startSlots(t, flow)
-				w.Calls.Twice = twice
-				w.Crash.Arm(at, after)
-				more := min(at, 1)
-				if twice && tt.probes {
-					more = tt.posts
-				}
-				w.finish(flow, more)
-				return w
+				synctest.Test(t, func(t *testing.T) {
+					w := startSlots(t, flow)
+					w.Calls.Twice = twice
+					w.Crash.Arm(at, after)
+					more := min(at, 1)
+					if twice && tt.probes {
+						more = tt.posts
+					}
+					w.finish(flow, more)
+					effects = w.effects
+				})
+				return effects
 			}
 			t.Run(fmt.Sprintf("%s, each token twice: %t", tt.name, twice), func(t *testing.T) {
 				t.Parallel()
 
-				effects := run(t, 0, false).effects
+				effects := run(t, 0, false)
 				if effects < 4 {
 					t.Fatalf("the undisturbed flow has %d effects; want at least 4", effects)
 				}
@@ -225,13 +227,16 @@ func eachCall(t *testing.T, more int, disturb func(w *slotRun, call string)) {
 	t.Helper()
 
 	for flow, tt := range slotFlows {
-		run := func(t *testing.T, at int) int {
+		run := func(t *testing.T, at int) (calls int) {
 			t.Helper()
 
-			w := startSlots(t, flow)
-			calls := w.Calls.Disturb(at, func(call string) { disturb(w, call) })
-			w.finish(flow, more)
-			return calls()
+			synctest.Test(t, func(t *testing.T) {
+				w := startSlots(t, flow)
+				made := w.Calls.Disturb(at, func(call string) { disturb(w, call) })
+				w.finish(flow, more)
+				calls = made()
+			})
+			return calls
 		}
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()

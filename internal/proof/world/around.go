@@ -31,12 +31,30 @@ func (w *World) as(f Function) context.Context {
 // around is called around each request to the table.
 func (w *World) around(ctx context.Context, c *table.Call, do func() error) error {
 	name, id := requestOf(c)
-	return w.call(ctx, name, id, c.Write, do)
+	if functionOf(ctx) != 0 {
+		w.turns.await(turnOf(name, c))
+	}
+	return w.do(ctx, name, id, c.Write, do)
 }
 
-// call makes a call, as the faults allow. An effect is fatal for a function that is to die.
-func (w *World) call(ctx context.Context, name string, id hook.EndpointID, effect bool, do func() error) error {
+// functionOf returns the function of the context; 0 for the test's own calls.
+func functionOf(ctx context.Context) Function {
 	f, _ := ctx.Value(functionKey{}).(Function)
+	return f
+}
+
+// call makes a call of a port beside the table, about the endpoint and what else tells the call from
+// the others.
+func (w *World) call(ctx context.Context, name string, id hook.EndpointID, about string, effect bool, do func() error) error {
+	if functionOf(ctx) != 0 {
+		w.turns.await(name + " " + string(id) + " " + about)
+	}
+	return w.do(ctx, name, id, effect, do)
+}
+
+// do makes a call, as the faults allow. An effect is fatal for a function that is to die.
+func (w *World) do(ctx context.Context, name string, id hook.EndpointID, effect bool, do func() error) error {
+	f := functionOf(ctx)
 	if f == 0 {
 		return do()
 	}

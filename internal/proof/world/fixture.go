@@ -43,7 +43,11 @@ func EndpointWith(ctx context.Context, id hook.EndpointID, secret string, now ti
 func (w *World) Endpoint(change func(e *hook.Endpoint)) hook.Endpoint {
 	w.T.Helper()
 
-	e, err := NewEndpoint(w.T.Context(), Start())
+	id := hook.NewEndpointID()
+	if w.ids != nil {
+		id = w.ids.Endpoint()
+	}
+	e, err := EndpointWith(w.T.Context(), id, sign.NewSecret(), Start())
 	if err != nil {
 		w.T.Fatal(err)
 	}
@@ -72,11 +76,19 @@ func (w *World) fast(tenant hook.TenantID, id hook.EndpointID) {
 	}
 }
 
+// newEventID returns the id of a new event.
+func (w *World) newEventID() (hook.EventID, error) {
+	if w.ids != nil {
+		return w.ids.Event()
+	}
+	return hook.NewEventID()
+}
+
 // Event stores an event for the endpoints, and sends no token.
 func (w *World) Event(eventType string, at time.Time, targets ...hook.Endpoint) hook.Event {
 	w.T.Helper()
 
-	id, err := hook.NewEventID()
+	id, err := w.newEventID()
 	if err != nil {
 		w.T.Fatal(err)
 	}

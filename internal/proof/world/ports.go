@@ -17,7 +17,7 @@ type ports struct{ w *World }
 // Send is an effect, with the tokens that the queue does not refuse.
 func (p ports) Send(ctx context.Context, lane hook.Lane, tokens []hook.Token, delay time.Duration) []error {
 	errs := make([]error, len(tokens))
-	err := p.w.call(ctx, "send", tokens[0].Delivery.Endpoint, true, func() error {
+	err := p.w.call(ctx, "send", tokens[0].Delivery.Endpoint, tokens[0].Delivery.String(), true, func() error {
 		underTest := ctx.Value(functionKey{}) == p.w.options.Function
 		var taken []hook.Token
 		for i, token := range tokens {
@@ -46,7 +46,7 @@ func (p ports) Send(ctx context.Context, lane hook.Lane, tokens []hook.Token, de
 
 // Visible reads the depth of a lane.
 func (p ports) Visible(ctx context.Context, lane hook.Lane) (n int, err error) {
-	err = p.w.call(ctx, "read lane", "", false, func() (err error) {
+	err = p.w.call(ctx, "read lane", "", lane.String(), false, func() (err error) {
 		n, err = p.w.Queue.Visible(ctx, lane)
 		return err
 	})
@@ -55,12 +55,12 @@ func (p ports) Visible(ctx context.Context, lane hook.Lane) (n int, err error) {
 
 // At is an effect.
 func (p ports) At(ctx context.Context, token hook.Token, at time.Time) error {
-	return p.w.call(ctx, "schedule", token.Delivery.Endpoint, true, func() error { return p.w.Schedules.At(ctx, token, at) })
+	return p.w.call(ctx, "schedule", token.Delivery.Endpoint, token.Delivery.String(), true, func() error { return p.w.Schedules.At(ctx, token, at) })
 }
 
 // Enqueue is an effect.
 func (p ports) Enqueue(ctx context.Context, check hook.CircuitCheck, delay time.Duration) error {
-	return p.w.call(ctx, "enqueue check", check.Endpoint, true, func() error {
+	return p.w.call(ctx, "enqueue check", check.Endpoint, "", true, func() error {
 		p.w.checked(Check{check, delay})
 		return p.w.CircuitQueue.Enqueue(ctx, check, delay)
 	})
@@ -68,17 +68,17 @@ func (p ports) Enqueue(ctx context.Context, check hook.CircuitCheck, delay time.
 
 // EnqueueReview is an effect.
 func (p ports) EnqueueReview(ctx context.Context, page hook.ReviewPage) error {
-	return p.w.call(ctx, "enqueue review", "", true, func() error { return p.w.CircuitQueue.EnqueueReview(ctx, page) })
+	return p.w.call(ctx, "enqueue review", "", "", true, func() error { return p.w.CircuitQueue.EnqueueReview(ctx, page) })
 }
 
 // Continue is an effect.
 func (p ports) Continue(ctx context.Context, m replay.Message, delay time.Duration) error {
-	return p.w.call(ctx, "continue", "", true, func() error { return p.w.Jobs.Continue(ctx, m, delay) })
+	return p.w.call(ctx, "continue", "", "", true, func() error { return p.w.Jobs.Continue(ctx, m, delay) })
 }
 
 // Notify is an effect.
 func (p ports) Notify(ctx context.Context, n hook.Notification) error {
-	return p.w.call(ctx, "notify", n.Endpoint, true, func() error { return p.w.Notifications.Notify(ctx, n) })
+	return p.w.call(ctx, "notify", n.Endpoint, n.Type, true, func() error { return p.w.Notifications.Notify(ctx, n) })
 }
 
 // deadLetters is the port of dead letters.
@@ -86,12 +86,12 @@ type deadLetters struct{ w *World }
 
 // Send is an effect.
 func (l deadLetters) Send(ctx context.Context, letter hook.DeadLetter) error {
-	return l.w.call(ctx, "send dead letter", letter.Endpoint, true, func() error { return l.w.DeadLetters.Send(ctx, letter) })
+	return l.w.call(ctx, "send dead letter", letter.Endpoint, letter.Delivery.String(), true, func() error { return l.w.DeadLetters.Send(ctx, letter) })
 }
 
 // Receive is an effect: the letters are hidden from other receivers.
 func (l deadLetters) Receive(ctx context.Context) (letters []breaker.Letter, err error) {
-	err = l.w.call(ctx, "receive dead letters", "", true, func() (err error) {
+	err = l.w.call(ctx, "receive dead letters", "", "", true, func() (err error) {
 		letters, err = l.w.DeadLetters.Receive(ctx)
 		return err
 	})
@@ -100,12 +100,12 @@ func (l deadLetters) Receive(ctx context.Context) (letters []breaker.Letter, err
 
 // Remove is an effect.
 func (l deadLetters) Remove(ctx context.Context, letters []breaker.Letter) error {
-	return l.w.call(ctx, "remove dead letters", "", true, func() error { return l.w.DeadLetters.Remove(ctx, letters) })
+	return l.w.call(ctx, "remove dead letters", "", "", true, func() error { return l.w.DeadLetters.Remove(ctx, letters) })
 }
 
 // Depth returns the number of dead letters.
 func (l deadLetters) Depth(ctx context.Context) (n int, err error) {
-	err = l.w.call(ctx, "read depth", "", false, func() (err error) {
+	err = l.w.call(ctx, "read depth", "", "", false, func() (err error) {
 		n, err = l.w.DeadLetters.Depth(ctx)
 		return err
 	})

@@ -48,6 +48,10 @@ type Options struct {
 	Circuits bool
 	// Jobs lets Run run function replay on each job message.
 	Jobs bool
+	// InTurn lets the functions of a world with one endpoint make their calls in the same order at every
+	// run: one goroutine runs at a time, and the ids are the same. The world must be in a bubble of
+	// synctest.
+	InTurn bool
 	// Unproven lets endpoints begin unproven. By default they begin fast, so that tests
 	// without a concern for speed see no slots.
 	Unproven bool
@@ -89,6 +93,8 @@ type World struct {
 	Receipts int
 
 	options Options
+	turns   *turns // nil: the goroutines run at the same time
+	ids     *IDs   // nil: of random ids
 	ticked  time.Time
 	mu      sync.Mutex // guards Answer, Posts and Checks
 }
@@ -110,6 +116,9 @@ func New(t *testing.T, options Options) *World {
 	if options.Function == Gate {
 		w.Gate = w.wiring(Gate).NewGate()
 	}
+	if options.InTurn {
+		w.turns, w.ids = startTurns(t), NewIDs("in turn")
+	}
 	t.Cleanup(w.Calls.end(t))
 	return w
 }
@@ -124,7 +133,7 @@ func (w *World) wiring(f Function) Wiring {
 	return Wiring{
 		Store: w.Store, Queue: p, Schedules: p, DeadLetters: deadLetters{w}, CircuitQueue: p, JobQueue: p, Notifier: p,
 		Completer: settle.Completion{Store: w.Store, Wait: NoWait}, Gate: w.Gate, Vault: memory.Vault{}, Sender: receiver{w}, Remote: w.Remote, AWS: w.AWS, Shaper: &w.Shaper,
-		Metrics: emf.Set{Environment: "test"}, Log: log, Now: w.Clock.Now, NewEventID: hook.NewEventID, NewJobID: hook.NewJobID,
+		Metrics: emf.Set{Environment: "test"}, Log: log, Now: w.Clock.Now, NewEventID: w.newEventID, NewJobID: hook.NewJobID,
 	}
 }
 
@@ -180,6 +189,7 @@ type receiver struct{ w *World }
 
 // Send records the request, and returns the receiver's response.
 func (r receiver) Send(_ context.Context, request send.Request) hook.Outcome {
+	r.w.turns.await("post " + string(request.Delivery.Endpoint) + " " + string(request.Event.ID))
 	r.w.mu.Lock()
 	r.w.Posts = append(r.w.Posts, Post{request, r.w.Clock.Now()})
 	answer := r.w.Answer
