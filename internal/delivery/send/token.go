@@ -1,12 +1,14 @@
 package send
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"io"
 	"maps"
 	"net/http"
 	"net/url"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -162,7 +164,7 @@ func (s *Sender) fetch(ctx context.Context, g Grant, userAgent string) fetched {
 	switch {
 	case err != nil:
 		return fetched{problem: problemOf(err, context.Cause(ctx), seen.failedHandshake())}
-	case !strings.EqualFold(token.Type(), "Bearer"):
+	case !strings.EqualFold(token.Type(), "Bearer") && !strings.EqualFold(token.Type(), "BearerToken"): // Apigee says BearerToken
 		return fetched{problem: "the token endpoint answered with a token of another type than Bearer."}
 	case !hook.ValidAccessToken(token.AccessToken):
 		return fetched{problem: "the token endpoint answered with a token that does not fit into a header."}
@@ -173,6 +175,9 @@ func (s *Sender) fetch(ctx context.Context, g Grant, userAgent string) fetched {
 	}
 	return fetched{token: accessToken{text: token.AccessToken, ends: s.Now().Add(life - min(tokenMargin, life/2))}}
 }
+
+// decimal matches an expires_in with a fraction, which the library refuses.
+var decimal = regexp.MustCompile(`("expires_in"\s*:\s*"?[0-9]+)\.[0-9]+`)
 
 // bounded limits the size of answers, and sets the user agent.
 type bounded struct {
@@ -189,10 +194,12 @@ func (b bounded) RoundTrip(r *http.Request) (*http.Response, error) {
 	if err != nil {
 		return nil, err //nolint:wrapcheck // problemOf reads the error of the transport
 	}
-	response.Body = struct {
-		io.Reader
-		io.Closer
-	}{io.LimitReader(response.Body, maxTokenAnswer), response.Body}
+	defer func() { _ = response.Body.Close() }()
+	text, err := io.ReadAll(io.LimitReader(response.Body, maxTokenAnswer))
+	if err != nil {
+		return nil, err //nolint:wrapcheck // as above
+	}
+	response.Body = io.NopCloser(bytes.NewReader(decimal.ReplaceAll(text, []byte("$1"))))
 	return response, nil
 }
 

@@ -1,6 +1,7 @@
 package send_test
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -403,23 +404,29 @@ func TestSender_Send_waitsForTheTokenWithinTheTimeout(t *testing.T) {
 	same(t, s.Send(ctx, r), hook.Outcome{Class: hook.ClassToken, Error: want, URL: silent.URL})
 }
 
-// A token that lives shortly, or for an unknown time, is still used for more than one attempt.
+// A token that lives shortly, or for an unknown time, is still used for more than one attempt. The
+// type and the life come in several forms.
 func TestSender_Send_keepsTokensOfAnyLife(t *testing.T) {
 	t.Parallel()
 
 	for _, tt := range []struct {
 		life      string
 		kept, new time.Duration
+		kind      string // Bearer if empty
 	}{
 		{life: `,"expires_in":10`, kept: 4 * time.Second, new: 6 * time.Second},
 		{life: `,"expires_in":"600"`, kept: 9 * time.Minute, new: 10 * time.Minute},
+		{life: `,"expires_in": 600.75`, kept: 9 * time.Minute, new: 10 * time.Minute},
+		{life: `,"expires_in":"600.0"`, kept: 9 * time.Minute, new: 10 * time.Minute},
 		{life: ``, kept: 4 * time.Minute, new: 5 * time.Minute},
+		{life: `,"expires_in":"600"`, kept: 9 * time.Minute, new: 10 * time.Minute, kind: "BearerToken"},
+		{life: `,"expires_in":600`, kept: 9 * time.Minute, new: 10 * time.Minute, kind: "BEARER"},
 	} {
-		t.Run(strconv.Quote(tt.life), func(t *testing.T) {
+		t.Run(strconv.Quote(tt.life+tt.kind), func(t *testing.T) {
 			t.Parallel()
 
 			a := authorize(t)
-			a.issue = func() (int, string) { return 200, `{"access_token":"t","token_type":"Bearer"` + tt.life + `}` }
+			a.issue = func() (int, string) { return 200, `{"access_token":"t","token_type":"` + cmp.Or(tt.kind, "Bearer") + `"` + tt.life + `}` }
 			for _, step := range []struct {
 				after   time.Duration
 				fetches int
