@@ -14,9 +14,9 @@ import (
 	"surehook.example/surehook/internal/rule/trace"
 )
 
-// maxHeaders is enough for the headers that Surehook sets for most endpoints: 5 that every request
+// maxHeaders is enough for the headers that Surehook sets for most endpoints: 6 that every request
 // has, the trace parent, and 5 of the profile classic. More headers cost an allocation.
-const maxHeaders = 11
+const maxHeaders = 12
 
 // header returns the headers set by Surehook. All requests of an attempt carry the
 // same headers, so a redirected request carries the signature, too.
@@ -30,6 +30,7 @@ func (s *Sender) header(r *Request, now time.Time) http.Header {
 	}
 	add("Content-Type", r.Content.ContentType)
 	add("User-Agent", s.UserAgent)
+	add("Accept", "*/*")
 	add("X-Webhook-Event", r.Event.Type)
 	add(hook.DeliveryHeader, r.Delivery.String())
 	add("X-Webhook-Attempt", strconv.Itoa(r.Attempt))
@@ -72,7 +73,7 @@ func ownHeaders(r *Request) map[string]string {
 }
 
 // withCustom returns the headers with the endpoint's own headers, except those with a name that is
-// reserved for Surehook or HTTP. A header set by Surehook takes precedence.
+// reserved for Surehook or HTTP. A header set by Surehook takes precedence, except Accept.
 func withCustom(ours http.Header, own map[string]string) http.Header {
 	if len(own) == 0 {
 		return ours
@@ -84,7 +85,9 @@ func withCustom(ours http.Header, own map[string]string) http.Header {
 		}
 	}
 	for name, values := range ours {
-		h[name] = values
+		if _, given := h[name]; !given || name != "Accept" {
+			h[name] = values
+		}
 	}
 	return h
 }

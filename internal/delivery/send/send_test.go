@@ -133,6 +133,7 @@ func TestSender_Send_headers(t *testing.T) {
 		"Content-Type":       {"application/json"},
 		"Content-Length":     {strconv.Itoa(len(payload))},
 		"User-Agent":         {"Surehook/1.2.3"},
+		"Accept":             {"*/*"},
 		"X-Webhook-Event":    {"order.paid"},
 		"X-Webhook-Delivery": {delivery},
 		"X-Webhook-Attempt":  {"3"},
@@ -207,9 +208,9 @@ func TestSender_Send_headers(t *testing.T) {
 		{
 			name: "the endpoint's own headers",
 			change: func(r *send.Request) {
-				r.Own = map[string]string{"authorization": "Bearer abc", "X-Shop": "7"}
+				r.Own = map[string]string{"authorization": "Bearer abc", "X-Shop": "7", "accept": "application/json"}
 			},
-			want: []http.Header{standard, {"Authorization": {"Bearer abc"}, "X-Shop": {"7"}}},
+			want: []http.Header{standard, {"Authorization": {"Bearer abc"}, "X-Shop": {"7"}, "Accept": {"application/json"}}},
 		},
 		{
 			name: "the endpoint's own headers cannot override ours",
