@@ -1697,23 +1697,24 @@ func (e PreviewRequestEnvelope) Valid() bool {
 
 // Defines values for ProblemCode.
 const (
-	ProblemCodeAlreadyReplayed    ProblemCode = "already_replayed"
-	ProblemCodeConflict           ProblemCode = "conflict"
-	ProblemCodeEventTypeMismatch  ProblemCode = "event_type_mismatch"
-	ProblemCodeForbidden          ProblemCode = "forbidden"
-	ProblemCodeInProgress         ProblemCode = "in_progress"
-	ProblemCodeInternal           ProblemCode = "internal"
-	ProblemCodeInvalid            ProblemCode = "invalid"
-	ProblemCodeLoop               ProblemCode = "loop"
-	ProblemCodeMethodNotAllowed   ProblemCode = "method_not_allowed"
-	ProblemCodeNotFound           ProblemCode = "not_found"
-	ProblemCodePreconditionFailed ProblemCode = "precondition_failed"
-	ProblemCodeTenantClosing      ProblemCode = "tenant_closing"
-	ProblemCodeThrottled          ProblemCode = "throttled"
-	ProblemCodeTooLarge           ProblemCode = "too_large"
-	ProblemCodeUnauthorized       ProblemCode = "unauthorized"
-	ProblemCodeUnavailable        ProblemCode = "unavailable"
-	ProblemCodeUrlNotVerified     ProblemCode = "url_not_verified"
+	ProblemCodeAlreadyReplayed      ProblemCode = "already_replayed"
+	ProblemCodeConflict             ProblemCode = "conflict"
+	ProblemCodeEventTypeMismatch    ProblemCode = "event_type_mismatch"
+	ProblemCodeForbidden            ProblemCode = "forbidden"
+	ProblemCodeInProgress           ProblemCode = "in_progress"
+	ProblemCodeInternal             ProblemCode = "internal"
+	ProblemCodeInvalid              ProblemCode = "invalid"
+	ProblemCodeLoop                 ProblemCode = "loop"
+	ProblemCodeMethodNotAllowed     ProblemCode = "method_not_allowed"
+	ProblemCodeNotFound             ProblemCode = "not_found"
+	ProblemCodePreconditionFailed   ProblemCode = "precondition_failed"
+	ProblemCodeTenantClosing        ProblemCode = "tenant_closing"
+	ProblemCodeThrottled            ProblemCode = "throttled"
+	ProblemCodeTooLarge             ProblemCode = "too_large"
+	ProblemCodeUnauthorized         ProblemCode = "unauthorized"
+	ProblemCodeUnavailable          ProblemCode = "unavailable"
+	ProblemCodeUnsupportedMediaType ProblemCode = "unsupported_media_type"
+	ProblemCodeUrlNotVerified       ProblemCode = "url_not_verified"
 )
 
 // Valid indicates whether the value is a known member of the ProblemCode enum.
@@ -1750,6 +1751,8 @@ func (e ProblemCode) Valid() bool {
 	case ProblemCodeUnauthorized:
 		return true
 	case ProblemCodeUnavailable:
+		return true
+	case ProblemCodeUnsupportedMediaType:
 		return true
 	case ProblemCodeUrlNotVerified:
 		return true
@@ -5002,6 +5005,9 @@ type Mismatch = Problem
 
 // NotVerified A problem document (RFC 9457). `code` identifies the problem.
 type NotVerified = Problem
+
+// Unsupported A problem document (RFC 9457). `code` identifies the problem.
+type Unsupported = Problem
 
 // ListChangesParams defines parameters for ListChanges.
 type ListChangesParams struct {
@@ -13756,6 +13762,8 @@ type PutEventTypeResult struct {
 	JSON200 *EventType
 	// JSON201 the response for an HTTP 201 `application/json` response
 	JSON201 *EventType
+	// ApplicationproblemJSON415 the response for an HTTP 415 `application/problem+json` response
+	ApplicationproblemJSON415 *Unsupported
 	// Headers200 the parsed response headers for an HTTP 200 response
 	Headers200 *PutEventTypeResult200Headers
 	// Headers201 the parsed response headers for an HTTP 201 response
@@ -13770,6 +13778,11 @@ func (r PutEventTypeResult) GetJSON200() *EventType {
 // GetJSON201 returns the response for an HTTP 201 `application/json` response
 func (r PutEventTypeResult) GetJSON201() *EventType {
 	return r.JSON201
+}
+
+// GetApplicationproblemJSON415 returns the response for an HTTP 415 `application/problem+json` response
+func (r PutEventTypeResult) GetApplicationproblemJSON415() *Unsupported {
+	return r.ApplicationproblemJSON415
 }
 
 // GetBody returns the raw response body bytes
@@ -13888,11 +13901,18 @@ type CreateKeyResult struct {
 	HTTPResponse *http.Response
 	// JSON201 the response for an HTTP 201 `application/json` response
 	JSON201 *KeyWithText
+	// ApplicationproblemJSON415 the response for an HTTP 415 `application/problem+json` response
+	ApplicationproblemJSON415 *Unsupported
 }
 
 // GetJSON201 returns the response for an HTTP 201 `application/json` response
 func (r CreateKeyResult) GetJSON201() *KeyWithText {
 	return r.JSON201
+}
+
+// GetApplicationproblemJSON415 returns the response for an HTTP 415 `application/problem+json` response
+func (r CreateKeyResult) GetApplicationproblemJSON415() *Unsupported {
+	return r.ApplicationproblemJSON415
 }
 
 // GetBody returns the raw response body bytes
@@ -14504,11 +14524,18 @@ type CancelDeliveryResult struct {
 	HTTPResponse *http.Response
 	// JSON200 the response for an HTTP 200 `application/json` response
 	JSON200 *Delivery
+	// ApplicationproblemJSON415 the response for an HTTP 415 `application/problem+json` response
+	ApplicationproblemJSON415 *Unsupported
 }
 
 // GetJSON200 returns the response for an HTTP 200 `application/json` response
 func (r CancelDeliveryResult) GetJSON200() *Delivery {
 	return r.JSON200
+}
+
+// GetApplicationproblemJSON415 returns the response for an HTTP 415 `application/problem+json` response
+func (r CancelDeliveryResult) GetApplicationproblemJSON415() *Unsupported {
+	return r.ApplicationproblemJSON415
 }
 
 // GetBody returns the raw response body bytes
@@ -14545,11 +14572,18 @@ type DiscardDeliveryResult struct {
 	HTTPResponse *http.Response
 	// JSON200 the response for an HTTP 200 `application/json` response
 	JSON200 *Delivery
+	// ApplicationproblemJSON415 the response for an HTTP 415 `application/problem+json` response
+	ApplicationproblemJSON415 *Unsupported
 }
 
 // GetJSON200 returns the response for an HTTP 200 `application/json` response
 func (r DiscardDeliveryResult) GetJSON200() *Delivery {
 	return r.JSON200
+}
+
+// GetApplicationproblemJSON415 returns the response for an HTTP 415 `application/problem+json` response
+func (r DiscardDeliveryResult) GetApplicationproblemJSON415() *Unsupported {
+	return r.ApplicationproblemJSON415
 }
 
 // GetBody returns the raw response body bytes
@@ -14586,11 +14620,18 @@ type ReplayDeliveryResult struct {
 	HTTPResponse *http.Response
 	// JSON202 the response for an HTTP 202 `application/json` response
 	JSON202 *Delivery
+	// ApplicationproblemJSON415 the response for an HTTP 415 `application/problem+json` response
+	ApplicationproblemJSON415 *Unsupported
 }
 
 // GetJSON202 returns the response for an HTTP 202 `application/json` response
 func (r ReplayDeliveryResult) GetJSON202() *Delivery {
 	return r.JSON202
+}
+
+// GetApplicationproblemJSON415 returns the response for an HTTP 415 `application/problem+json` response
+func (r ReplayDeliveryResult) GetApplicationproblemJSON415() *Unsupported {
+	return r.ApplicationproblemJSON415
 }
 
 // GetBody returns the raw response body bytes
@@ -14715,6 +14756,8 @@ type CreateEndpointResult struct {
 	HTTPResponse *http.Response
 	// JSON201 the response for an HTTP 201 `application/json` response
 	JSON201 *EndpointWithSecret
+	// ApplicationproblemJSON415 the response for an HTTP 415 `application/problem+json` response
+	ApplicationproblemJSON415 *Unsupported
 	// ApplicationproblemJSON422 the response for an HTTP 422 `application/problem+json` response
 	ApplicationproblemJSON422 *NotVerified
 	// Headers201 the parsed response headers for an HTTP 201 response
@@ -14724,6 +14767,11 @@ type CreateEndpointResult struct {
 // GetJSON201 returns the response for an HTTP 201 `application/json` response
 func (r CreateEndpointResult) GetJSON201() *EndpointWithSecret {
 	return r.JSON201
+}
+
+// GetApplicationproblemJSON415 returns the response for an HTTP 415 `application/problem+json` response
+func (r CreateEndpointResult) GetApplicationproblemJSON415() *Unsupported {
+	return r.ApplicationproblemJSON415
 }
 
 // GetApplicationproblemJSON422 returns the response for an HTTP 422 `application/problem+json` response
@@ -14852,6 +14900,8 @@ type ChangeEndpointResult struct {
 	HTTPResponse *http.Response
 	// JSON200 the response for an HTTP 200 `application/json` response
 	JSON200 *Endpoint
+	// ApplicationproblemJSON415 the response for an HTTP 415 `application/problem+json` response
+	ApplicationproblemJSON415 *Unsupported
 	// ApplicationproblemJSON422 the response for an HTTP 422 `application/problem+json` response
 	ApplicationproblemJSON422 *NotVerified
 	// Headers200 the parsed response headers for an HTTP 200 response
@@ -14861,6 +14911,11 @@ type ChangeEndpointResult struct {
 // GetJSON200 returns the response for an HTTP 200 `application/json` response
 func (r ChangeEndpointResult) GetJSON200() *Endpoint {
 	return r.JSON200
+}
+
+// GetApplicationproblemJSON415 returns the response for an HTTP 415 `application/problem+json` response
+func (r ChangeEndpointResult) GetApplicationproblemJSON415() *Unsupported {
+	return r.ApplicationproblemJSON415
 }
 
 // GetApplicationproblemJSON422 returns the response for an HTTP 422 `application/problem+json` response
@@ -15265,11 +15320,18 @@ type PreviewEndpointResult struct {
 	HTTPResponse *http.Response
 	// JSON200 the response for an HTTP 200 `application/json` response
 	JSON200 *Preview
+	// ApplicationproblemJSON415 the response for an HTTP 415 `application/problem+json` response
+	ApplicationproblemJSON415 *Unsupported
 }
 
 // GetJSON200 returns the response for an HTTP 200 `application/json` response
 func (r PreviewEndpointResult) GetJSON200() *Preview {
 	return r.JSON200
+}
+
+// GetApplicationproblemJSON415 returns the response for an HTTP 415 `application/problem+json` response
+func (r PreviewEndpointResult) GetApplicationproblemJSON415() *Unsupported {
+	return r.ApplicationproblemJSON415
 }
 
 // GetBody returns the raw response body bytes
@@ -15359,6 +15421,8 @@ type RotateSecretResult struct {
 	HTTPResponse *http.Response
 	// JSON200 the response for an HTTP 200 `application/json` response
 	JSON200 *EndpointWithSecret
+	// ApplicationproblemJSON415 the response for an HTTP 415 `application/problem+json` response
+	ApplicationproblemJSON415 *Unsupported
 	// Headers200 the parsed response headers for an HTTP 200 response
 	Headers200 *RotateSecretResult200Headers
 }
@@ -15366,6 +15430,11 @@ type RotateSecretResult struct {
 // GetJSON200 returns the response for an HTTP 200 `application/json` response
 func (r RotateSecretResult) GetJSON200() *EndpointWithSecret {
 	return r.JSON200
+}
+
+// GetApplicationproblemJSON415 returns the response for an HTTP 415 `application/problem+json` response
+func (r RotateSecretResult) GetApplicationproblemJSON415() *Unsupported {
+	return r.ApplicationproblemJSON415
 }
 
 // GetBody returns the raw response body bytes
@@ -15443,11 +15512,18 @@ type TestEndpointResult struct {
 	HTTPResponse *http.Response
 	// JSON202 the response for an HTTP 202 `application/json` response
 	JSON202 *Accepted
+	// ApplicationproblemJSON415 the response for an HTTP 415 `application/problem+json` response
+	ApplicationproblemJSON415 *Unsupported
 }
 
 // GetJSON202 returns the response for an HTTP 202 `application/json` response
 func (r TestEndpointResult) GetJSON202() *Accepted {
 	return r.JSON202
+}
+
+// GetApplicationproblemJSON415 returns the response for an HTTP 415 `application/problem+json` response
+func (r TestEndpointResult) GetApplicationproblemJSON415() *Unsupported {
+	return r.ApplicationproblemJSON415
 }
 
 // GetBody returns the raw response body bytes
@@ -15566,6 +15642,8 @@ type PostEventResult struct {
 	HTTPResponse *http.Response
 	// JSON202 the response for an HTTP 202 `application/json` response
 	JSON202 *Accepted
+	// ApplicationproblemJSON415 the response for an HTTP 415 `application/problem+json` response
+	ApplicationproblemJSON415 *Unsupported
 	// ApplicationproblemJSON422 the response for an HTTP 422 `application/problem+json` response
 	ApplicationproblemJSON422 *Mismatch
 }
@@ -15573,6 +15651,11 @@ type PostEventResult struct {
 // GetJSON202 returns the response for an HTTP 202 `application/json` response
 func (r PostEventResult) GetJSON202() *Accepted {
 	return r.JSON202
+}
+
+// GetApplicationproblemJSON415 returns the response for an HTTP 415 `application/problem+json` response
+func (r PostEventResult) GetApplicationproblemJSON415() *Unsupported {
+	return r.ApplicationproblemJSON415
 }
 
 // GetApplicationproblemJSON422 returns the response for an HTTP 422 `application/problem+json` response
@@ -15616,6 +15699,8 @@ type PostEventsResult struct {
 	JSON202 *BatchResult
 	// JSON207 the response for an HTTP 207 `application/json` response
 	JSON207 *BatchResult
+	// ApplicationproblemJSON415 the response for an HTTP 415 `application/problem+json` response
+	ApplicationproblemJSON415 *Unsupported
 }
 
 // GetJSON202 returns the response for an HTTP 202 `application/json` response
@@ -15626,6 +15711,11 @@ func (r PostEventsResult) GetJSON202() *BatchResult {
 // GetJSON207 returns the response for an HTTP 207 `application/json` response
 func (r PostEventsResult) GetJSON207() *BatchResult {
 	return r.JSON207
+}
+
+// GetApplicationproblemJSON415 returns the response for an HTTP 415 `application/problem+json` response
+func (r PostEventsResult) GetApplicationproblemJSON415() *Unsupported {
+	return r.ApplicationproblemJSON415
 }
 
 // GetBody returns the raw response body bytes
@@ -15821,6 +15911,8 @@ type ReplayEventResult struct {
 	JSON202 *EventReplay
 	// JSON207 the response for an HTTP 207 `application/json` response
 	JSON207 *EventReplay
+	// ApplicationproblemJSON415 the response for an HTTP 415 `application/problem+json` response
+	ApplicationproblemJSON415 *Unsupported
 }
 
 // GetJSON202 returns the response for an HTTP 202 `application/json` response
@@ -15831,6 +15923,11 @@ func (r ReplayEventResult) GetJSON202() *EventReplay {
 // GetJSON207 returns the response for an HTTP 207 `application/json` response
 func (r ReplayEventResult) GetJSON207() *EventReplay {
 	return r.JSON207
+}
+
+// GetApplicationproblemJSON415 returns the response for an HTTP 415 `application/problem+json` response
+func (r ReplayEventResult) GetApplicationproblemJSON415() *Unsupported {
+	return r.ApplicationproblemJSON415
 }
 
 // GetBody returns the raw response body bytes
@@ -15983,11 +16080,18 @@ type PutTenantLimitsResult struct {
 	HTTPResponse *http.Response
 	// JSON200 the response for an HTTP 200 `application/json` response
 	JSON200 *TenantLimits
+	// ApplicationproblemJSON415 the response for an HTTP 415 `application/problem+json` response
+	ApplicationproblemJSON415 *Unsupported
 }
 
 // GetJSON200 returns the response for an HTTP 200 `application/json` response
 func (r PutTenantLimitsResult) GetJSON200() *TenantLimits {
 	return r.JSON200
+}
+
+// GetApplicationproblemJSON415 returns the response for an HTTP 415 `application/problem+json` response
+func (r PutTenantLimitsResult) GetApplicationproblemJSON415() *Unsupported {
+	return r.ApplicationproblemJSON415
 }
 
 // GetBody returns the raw response body bytes
@@ -16024,11 +16128,18 @@ type CreatePortalLinkResult struct {
 	HTTPResponse *http.Response
 	// JSON201 the response for an HTTP 201 `application/json` response
 	JSON201 *PortalLink
+	// ApplicationproblemJSON415 the response for an HTTP 415 `application/problem+json` response
+	ApplicationproblemJSON415 *Unsupported
 }
 
 // GetJSON201 returns the response for an HTTP 201 `application/json` response
 func (r CreatePortalLinkResult) GetJSON201() *PortalLink {
 	return r.JSON201
+}
+
+// GetApplicationproblemJSON415 returns the response for an HTTP 415 `application/problem+json` response
+func (r CreatePortalLinkResult) GetApplicationproblemJSON415() *Unsupported {
+	return r.ApplicationproblemJSON415
 }
 
 // GetBody returns the raw response body bytes
@@ -16133,11 +16244,18 @@ type OpenPortalSessionResult struct {
 	HTTPResponse *http.Response
 	// JSON201 the response for an HTTP 201 `application/json` response
 	JSON201 *PortalSession
+	// ApplicationproblemJSON415 the response for an HTTP 415 `application/problem+json` response
+	ApplicationproblemJSON415 *Unsupported
 }
 
 // GetJSON201 returns the response for an HTTP 201 `application/json` response
 func (r OpenPortalSessionResult) GetJSON201() *PortalSession {
 	return r.JSON201
+}
+
+// GetApplicationproblemJSON415 returns the response for an HTTP 415 `application/problem+json` response
+func (r OpenPortalSessionResult) GetApplicationproblemJSON415() *Unsupported {
+	return r.ApplicationproblemJSON415
 }
 
 // GetBody returns the raw response body bytes
@@ -16222,6 +16340,8 @@ type StartReplayResult struct {
 	JSON200 *ReplayPreview
 	// JSON202 the response for an HTTP 202 `application/json` response
 	JSON202 *Replay
+	// ApplicationproblemJSON415 the response for an HTTP 415 `application/problem+json` response
+	ApplicationproblemJSON415 *Unsupported
 	// Headers202 the parsed response headers for an HTTP 202 response
 	Headers202 *StartReplayResult202Headers
 }
@@ -16234,6 +16354,11 @@ func (r StartReplayResult) GetJSON200() *ReplayPreview {
 // GetJSON202 returns the response for an HTTP 202 `application/json` response
 func (r StartReplayResult) GetJSON202() *Replay {
 	return r.JSON202
+}
+
+// GetApplicationproblemJSON415 returns the response for an HTTP 415 `application/problem+json` response
+func (r StartReplayResult) GetApplicationproblemJSON415() *Unsupported {
+	return r.ApplicationproblemJSON415
 }
 
 // GetBody returns the raw response body bytes
@@ -18172,6 +18297,13 @@ func ParsePutEventTypeResult(rsp *http.Response) (*PutEventTypeResult, error) {
 		}
 		response.JSON201 = &dest
 
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 415:
+		var dest Unsupported
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON415 = &dest
+
 	}
 
 	switch {
@@ -18272,6 +18404,13 @@ func ParseCreateKeyResult(rsp *http.Response) (*CreateKeyResult, error) {
 			return nil, err
 		}
 		response.JSON201 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 415:
+		var dest Unsupported
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON415 = &dest
 
 	}
 
@@ -18676,6 +18815,13 @@ func ParseCancelDeliveryResult(rsp *http.Response) (*CancelDeliveryResult, error
 		}
 		response.JSON200 = &dest
 
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 415:
+		var dest Unsupported
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON415 = &dest
+
 	}
 
 	return response, nil
@@ -18702,6 +18848,13 @@ func ParseDiscardDeliveryResult(rsp *http.Response) (*DiscardDeliveryResult, err
 		}
 		response.JSON200 = &dest
 
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 415:
+		var dest Unsupported
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON415 = &dest
+
 	}
 
 	return response, nil
@@ -18727,6 +18880,13 @@ func ParseReplayDeliveryResult(rsp *http.Response) (*ReplayDeliveryResult, error
 			return nil, err
 		}
 		response.JSON202 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 415:
+		var dest Unsupported
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON415 = &dest
 
 	}
 
@@ -18805,6 +18965,13 @@ func ParseCreateEndpointResult(rsp *http.Response) (*CreateEndpointResult, error
 			return nil, err
 		}
 		response.JSON201 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 415:
+		var dest Unsupported
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON415 = &dest
 
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 422:
 		var dest NotVerified
@@ -18913,6 +19080,13 @@ func ParseChangeEndpointResult(rsp *http.Response) (*ChangeEndpointResult, error
 			return nil, err
 		}
 		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 415:
+		var dest Unsupported
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON415 = &dest
 
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 422:
 		var dest NotVerified
@@ -19233,6 +19407,13 @@ func ParsePreviewEndpointResult(rsp *http.Response) (*PreviewEndpointResult, err
 		}
 		response.JSON200 = &dest
 
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 415:
+		var dest Unsupported
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON415 = &dest
+
 	}
 
 	return response, nil
@@ -19298,6 +19479,13 @@ func ParseRotateSecretResult(rsp *http.Response) (*RotateSecretResult, error) {
 		}
 		response.JSON200 = &dest
 
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 415:
+		var dest Unsupported
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON415 = &dest
+
 	}
 
 	switch {
@@ -19362,6 +19550,13 @@ func ParseTestEndpointResult(rsp *http.Response) (*TestEndpointResult, error) {
 			return nil, err
 		}
 		response.JSON202 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 415:
+		var dest Unsupported
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON415 = &dest
 
 	}
 
@@ -19441,6 +19636,13 @@ func ParsePostEventResult(rsp *http.Response) (*PostEventResult, error) {
 		}
 		response.JSON202 = &dest
 
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 415:
+		var dest Unsupported
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON415 = &dest
+
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 422:
 		var dest Mismatch
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
@@ -19480,6 +19682,13 @@ func ParsePostEventsResult(rsp *http.Response) (*PostEventsResult, error) {
 			return nil, err
 		}
 		response.JSON207 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 415:
+		var dest Unsupported
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON415 = &dest
 
 	}
 
@@ -19608,6 +19817,13 @@ func ParseReplayEventResult(rsp *http.Response) (*ReplayEventResult, error) {
 		}
 		response.JSON207 = &dest
 
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 415:
+		var dest Unsupported
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON415 = &dest
+
 	}
 
 	return response, nil
@@ -19702,6 +19918,13 @@ func ParsePutTenantLimitsResult(rsp *http.Response) (*PutTenantLimitsResult, err
 		}
 		response.JSON200 = &dest
 
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 415:
+		var dest Unsupported
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON415 = &dest
+
 	}
 
 	return response, nil
@@ -19727,6 +19950,13 @@ func ParseCreatePortalLinkResult(rsp *http.Response) (*CreatePortalLinkResult, e
 			return nil, err
 		}
 		response.JSON201 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 415:
+		var dest Unsupported
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON415 = &dest
 
 	}
 
@@ -19786,6 +20016,13 @@ func ParseOpenPortalSessionResult(rsp *http.Response) (*OpenPortalSessionResult,
 		}
 		response.JSON201 = &dest
 
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 415:
+		var dest Unsupported
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON415 = &dest
+
 	}
 
 	return response, nil
@@ -19844,6 +20081,13 @@ func ParseStartReplayResult(rsp *http.Response) (*StartReplayResult, error) {
 			return nil, err
 		}
 		response.JSON202 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 415:
+		var dest Unsupported
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON415 = &dest
 
 	}
 

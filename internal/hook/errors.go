@@ -16,6 +16,7 @@ const (
 	CodeMismatch                      // an event that does not fit its event type
 	CodeUnverified                    // the receiver of a URL did not confirm that the endpoint is its own
 	CodeTooLarge                      // input past a size limit
+	CodeUnsupported                   // a body in a form that Surehook does not read
 	CodeUnauthorized                  // unknown caller
 	CodeForbidden                     // known caller without permission, or past a limit
 	CodeLoop                          // a request that Surehook sent to itself
@@ -33,7 +34,7 @@ const (
 // String returns the code as it appears in the API and in logs.
 func (c Code) String() string {
 	return Names[Code]{
-		CodeInvalid: "invalid", CodeMismatch: "event_type_mismatch", CodeUnverified: "url_not_verified", CodeTooLarge: "too_large",
+		CodeInvalid: "invalid", CodeMismatch: "event_type_mismatch", CodeUnverified: "url_not_verified", CodeTooLarge: "too_large", CodeUnsupported: "unsupported_media_type",
 		CodeUnauthorized: "unauthorized", CodeForbidden: "forbidden", CodeLoop: "loop", CodeNotFound: "not_found",
 		CodeConflict: "conflict", CodeStale: "precondition_failed", CodeInProgress: "in_progress",
 		CodeReplayed: "already_replayed", CodeTenantClosing: "tenant_closing", CodeThrottled: "throttled",

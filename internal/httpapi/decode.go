@@ -64,6 +64,9 @@ func decodeOptional(c *call, v any) error {
 }
 
 func read(c *call, limit int64) ([]byte, error) {
+	if encodings := c.r.Header.Values("Content-Encoding"); len(encodings) > 0 && strings.ToLower(encodings[0]) != "identity" {
+		return nil, &hook.Error{Code: hook.CodeUnsupported, Message: "the body must be sent as it is, without a Content-Encoding such as gzip"}
+	}
 	var text bytes.Buffer
 	text.Grow(int(min(max(c.r.ContentLength, 0), limit)) + bytes.MinRead) // growing the buffer later would copy it
 	_, err := text.ReadFrom(http.MaxBytesReader(c.w, c.r.Body, limit))

@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/url"
 	"slices"
+	"strings"
 	"time"
 
 	"surehook.example/surehook/internal/admin/page"
@@ -152,8 +153,12 @@ func (errs *fieldErrors) time(values url.Values, name string) time.Time {
 	if !values.Has(name) {
 		return time.Time{}
 	}
-	at, err := time.Parse(time.RFC3339, values.Get(name))
-	if err != nil {
+	text := values.Get(name)
+	at, err := time.Parse(time.RFC3339, text)
+	switch _, plus := time.Parse(time.RFC3339, strings.ReplaceAll(text, " ", "+")); {
+	case err != nil && plus == nil:
+		errs.add(name, "has a space before its zone: a query decodes + as a space, so write %2B in its place")
+	case err != nil:
 		errs.add(name, "must be a time such as 2026-11-21T09:30:00Z")
 	}
 	if last := time.Date(9999, 12, 31, 23, 59, 59, 999e6, time.UTC); at.After(last) {

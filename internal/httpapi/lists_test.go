@@ -92,18 +92,19 @@ func TestLists_invalid(t *testing.T) {
 
 	b := setup(t)
 	for target, want := range map[string]string{
-		"/deliveries?event_type=":             invalid("event_type", "must be an exact type of events"),
-		"/deliveries?event_type=order.*":      invalid("event_type", "must be an exact type of events"),
-		"/deliveries?state=queued":            invalid("state", "queued deliveries are not listed; look at their event's deliveries"),
-		"/deliveries?state=":                  invalid("state", "must be one of retrying, parked, delivered, dead, discarded, cancelled"),
-		"/deliveries?status_class=6xx":        invalid("status_class", "must be one of none, 2xx, 3xx, 4xx, 5xx"),
-		"/deliveries?endpoint=":               invalid("endpoint", "must not be empty"),
-		"/deliveries?since=yesterday":         invalid("since", "must be a time such as 2026-11-21T09:30:00Z"),
-		"/events?until=2026-11-21":            invalid("until", "must be a time such as 2026-11-21T09:30:00Z"),
-		"/events?idempotency_key=":            invalid("idempotency_key", "must not be empty"),
-		"/events?state=dead":                  invalid("state", "is not a known parameter"),
-		"/dead-letters?state=dead":            invalid("state", "is not a known parameter"),
-		"/endpoints/crm/deliveries?endpoint=": invalid("endpoint", "is not a known parameter"),
+		"/deliveries?event_type=":                 invalid("event_type", "must be an exact type of events"),
+		"/deliveries?event_type=order.*":          invalid("event_type", "must be an exact type of events"),
+		"/deliveries?state=queued":                invalid("state", "queued deliveries are not listed; look at their event's deliveries"),
+		"/deliveries?state=":                      invalid("state", "must be one of retrying, parked, delivered, dead, discarded, cancelled"),
+		"/deliveries?status_class=6xx":            invalid("status_class", "must be one of none, 2xx, 3xx, 4xx, 5xx"),
+		"/deliveries?endpoint=":                   invalid("endpoint", "must not be empty"),
+		"/events?since=2026-11-21T09:30:00+02:00": invalid("since", "has a space before its zone: a query decodes + as a space, so write %2B in its place"),
+		"/deliveries?since=yesterday":             invalid("since", "must be a time such as 2026-11-21T09:30:00Z"),
+		"/events?until=2026-11-21":                invalid("until", "must be a time such as 2026-11-21T09:30:00Z"),
+		"/events?idempotency_key=":                invalid("idempotency_key", "must not be empty"),
+		"/events?state=dead":                      invalid("state", "is not a known parameter"),
+		"/dead-letters?state=dead":                invalid("state", "is not a known parameter"),
+		"/endpoints/crm/deliveries?endpoint=":     invalid("endpoint", "is not a known parameter"),
 	} {
 		if w := b.do(t, owner, "GET", "/v1/tenants/acme"+target, ""); w.Code != 400 || w.Body.String() != want {
 			t.Errorf("GET %s = %d %s; want 400 %s", target, w.Code, w.Body, want)

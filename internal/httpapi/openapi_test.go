@@ -87,7 +87,7 @@ func TestDocument_statuses(t *testing.T) {
 			want["404"] = "NotFound"
 		}
 		if op.RequestBody != nil {
-			want["400"], want["413"] = "Invalid", "TooLarge"
+			want["400"], want["413"], want["415"] = "Invalid", "TooLarge", "Unsupported"
 		}
 		if takesMore(op) {
 			want["400"] = "Invalid"

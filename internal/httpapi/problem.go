@@ -56,6 +56,8 @@ func statusOf(c hook.Code) int {
 		return http.StatusUnprocessableEntity
 	case hook.CodeTooLarge:
 		return http.StatusRequestEntityTooLarge
+	case hook.CodeUnsupported:
+		return http.StatusUnsupportedMediaType
 	case hook.CodeUnauthorized:
 		return http.StatusUnauthorized
 	case hook.CodeForbidden, hook.CodeLoop:

@@ -77,6 +77,10 @@ func TestProblems_events(t *testing.T) {
 		},
 		{name: "another content type", body: `{"event_type":"a","payload":1}`, headers: []string{"Content-Type: text/plain"}, status: 400, want: invalid("content-type", "must be application/json")},
 		{
+			name: "a compressed body", body: "\x1f\x8b", headers: []string{"Content-Encoding: gzip"}, status: 415,
+			want: plain(415, "unsupported_media_type", "the body must be sent as it is, without a Content-Encoding such as gzip"),
+		},
+		{
 			name: "a payload over the limit", body: `{"event_type":"a","payload":"` + strings.Repeat("x", hook.MaxPayload-1) + `"}`, headers: nil, status: 413,
 			want: strings.TrimSuffix(plain(413, "too_large", "the event is too large"), "}") +
 				`,"errors":[{"field":"payload","message":"must be at most 262144 bytes"}]}`,
@@ -111,6 +115,7 @@ func TestProblems_endpoints(t *testing.T) {
 	}{
 		{name: "no URL", body: `{}`, want: invalid("url", "is missing")},
 		{name: "null as the URL", body: `{"url":null}`, want: invalid("url", "must not be null")},
+		{name: "a space within", body: `{"url":"https://example.com/a b"}`, want: invalid("url", "must not contain spaces, line breaks or other control characters")},
 		{name: "http", body: `{"url":"http://example.com/"}`, want: invalid("url", "must begin with https://")},
 		{name: "userinfo", body: `{"url":"https://me:secret@example.com/"}`, want: invalid("url", "must not hold a user name or password")},
 		{name: "localhost", body: `{"url":"https://localhost/"}`, want: invalid("url", reserved)},

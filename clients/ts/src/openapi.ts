@@ -1764,7 +1764,7 @@ export interface components {
             title: string;
             status: number;
             /** @enum {string} */
-            code: "invalid" | "too_large" | "unauthorized" | "forbidden" | "loop" | "not_found" | "method_not_allowed" | "conflict" | "precondition_failed" | "event_type_mismatch" | "url_not_verified" | "in_progress" | "already_replayed" | "tenant_closing" | "throttled" | "unavailable" | "internal";
+            code: "invalid" | "too_large" | "unsupported_media_type" | "unauthorized" | "forbidden" | "loop" | "not_found" | "method_not_allowed" | "conflict" | "precondition_failed" | "event_type_mismatch" | "url_not_verified" | "in_progress" | "already_replayed" | "tenant_closing" | "throttled" | "unavailable" | "internal";
             /** @description A sentence for humans. */
             detail: string;
             errors?: components["schemas"]["FieldError"][];
@@ -4893,6 +4893,24 @@ export interface components {
                 "application/json": components["schemas"]["GatewayMessage"];
             };
         };
+        /** @description The body has a Content-Encoding. */
+        Unsupported: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "type": "about:blank",
+                 *       "title": "Unsupported Media Type",
+                 *       "status": 415,
+                 *       "code": "unsupported_media_type",
+                 *       "detail": "the body must be sent as it is, without a Content-Encoding such as gzip"
+                 *     }
+                 */
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
         /** @description The path does not support the method. No operation lists the response, because only unlisted methods get the response. */
         MethodNotAllowed: {
             headers: {
@@ -5358,6 +5376,7 @@ export interface operations {
             404: components["responses"]["NotFound"];
             409: components["responses"]["Conflict"];
             413: components["responses"]["TooLarge"];
+            415: components["responses"]["Unsupported"];
             422: components["responses"]["Mismatch"];
             429: components["responses"]["Throttled"];
             500: components["responses"]["Internal"];
@@ -5465,6 +5484,7 @@ export interface operations {
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
             413: components["responses"]["TooLarge"];
+            415: components["responses"]["Unsupported"];
             429: components["responses"]["Throttled"];
             500: components["responses"]["Internal"];
             503: components["responses"]["Unavailable"];
@@ -5705,6 +5725,7 @@ export interface operations {
             404: components["responses"]["NotFound"];
             409: components["responses"]["Conflict"];
             413: components["responses"]["TooLarge"];
+            415: components["responses"]["Unsupported"];
             422: components["responses"]["NotVerified"];
             429: components["responses"]["Throttled"];
             500: components["responses"]["Internal"];
@@ -5849,6 +5870,7 @@ export interface operations {
             409: components["responses"]["Conflict"];
             412: components["responses"]["Stale"];
             413: components["responses"]["TooLarge"];
+            415: components["responses"]["Unsupported"];
             422: components["responses"]["NotVerified"];
             429: components["responses"]["Throttled"];
             500: components["responses"]["Internal"];
@@ -5900,6 +5922,7 @@ export interface operations {
             404: components["responses"]["NotFound"];
             409: components["responses"]["Conflict"];
             413: components["responses"]["TooLarge"];
+            415: components["responses"]["Unsupported"];
             429: components["responses"]["Throttled"];
             500: components["responses"]["Internal"];
             503: components["responses"]["Unavailable"];
@@ -5956,6 +5979,7 @@ export interface operations {
             404: components["responses"]["NotFound"];
             409: components["responses"]["Conflict"];
             413: components["responses"]["TooLarge"];
+            415: components["responses"]["Unsupported"];
             429: components["responses"]["Throttled"];
             500: components["responses"]["Internal"];
             503: components["responses"]["Unavailable"];
@@ -6008,6 +6032,7 @@ export interface operations {
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
             413: components["responses"]["TooLarge"];
+            415: components["responses"]["Unsupported"];
             429: components["responses"]["Throttled"];
             500: components["responses"]["Internal"];
             503: components["responses"]["Unavailable"];
@@ -6568,6 +6593,7 @@ export interface operations {
             404: components["responses"]["NotFound"];
             409: components["responses"]["ReplayConflict"];
             413: components["responses"]["TooLarge"];
+            415: components["responses"]["Unsupported"];
             429: components["responses"]["Throttled"];
             500: components["responses"]["Internal"];
             503: components["responses"]["Unavailable"];
@@ -6635,6 +6661,7 @@ export interface operations {
             404: components["responses"]["NotFound"];
             409: components["responses"]["Conflict"];
             413: components["responses"]["TooLarge"];
+            415: components["responses"]["Unsupported"];
             429: components["responses"]["Throttled"];
             500: components["responses"]["Internal"];
             503: components["responses"]["Unavailable"];
@@ -6697,6 +6724,7 @@ export interface operations {
             404: components["responses"]["NotFound"];
             409: components["responses"]["Conflict"];
             413: components["responses"]["TooLarge"];
+            415: components["responses"]["Unsupported"];
             429: components["responses"]["Throttled"];
             500: components["responses"]["Internal"];
             503: components["responses"]["Unavailable"];
@@ -6802,6 +6830,7 @@ export interface operations {
             404: components["responses"]["NotFound"];
             409: components["responses"]["Conflict"];
             413: components["responses"]["TooLarge"];
+            415: components["responses"]["Unsupported"];
             429: components["responses"]["Throttled"];
             500: components["responses"]["Internal"];
             503: components["responses"]["Unavailable"];
@@ -6994,6 +7023,7 @@ export interface operations {
             404: components["responses"]["NotFound"];
             409: components["responses"]["Conflict"];
             413: components["responses"]["TooLarge"];
+            415: components["responses"]["Unsupported"];
             429: components["responses"]["Throttled"];
             500: components["responses"]["Internal"];
             503: components["responses"]["Unavailable"];
@@ -7499,6 +7529,7 @@ export interface operations {
             404: components["responses"]["NotFound"];
             409: components["responses"]["Conflict"];
             413: components["responses"]["TooLarge"];
+            415: components["responses"]["Unsupported"];
             429: components["responses"]["Throttled"];
             500: components["responses"]["Internal"];
             503: components["responses"]["Unavailable"];
@@ -7577,6 +7608,7 @@ export interface operations {
             404: components["responses"]["NotFound"];
             409: components["responses"]["Conflict"];
             413: components["responses"]["TooLarge"];
+            415: components["responses"]["Unsupported"];
             429: components["responses"]["Throttled"];
             500: components["responses"]["Internal"];
             503: components["responses"]["Unavailable"];
@@ -7655,6 +7687,7 @@ export interface operations {
             404: components["responses"]["NotFound"];
             409: components["responses"]["Conflict"];
             413: components["responses"]["TooLarge"];
+            415: components["responses"]["Unsupported"];
             429: components["responses"]["Throttled"];
             500: components["responses"]["Internal"];
             503: components["responses"]["Unavailable"];
@@ -7936,6 +7969,7 @@ export interface operations {
             409: components["responses"]["Conflict"];
             412: components["responses"]["Stale"];
             413: components["responses"]["TooLarge"];
+            415: components["responses"]["Unsupported"];
             429: components["responses"]["Throttled"];
             500: components["responses"]["Internal"];
             503: components["responses"]["Unavailable"];
@@ -8126,6 +8160,7 @@ export interface operations {
             403: components["responses"]["Forbidden"];
             409: components["responses"]["Conflict"];
             413: components["responses"]["TooLarge"];
+            415: components["responses"]["Unsupported"];
             429: components["responses"]["Throttled"];
             500: components["responses"]["Internal"];
             503: components["responses"]["Unavailable"];
@@ -8225,6 +8260,11 @@ export interface operations {
                  * @example 00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01
                  */
                 traceparent: string;
+                /**
+                 * @description *\/*, unless the endpoint has this header.
+                 * @example *\/*
+                 */
+                Accept: string;
                 /**
                  * @description Surehook/ and the version.
                  * @example Surehook/0.1.0
@@ -8348,6 +8388,11 @@ export interface operations {
                  */
                 traceparent: string;
                 /**
+                 * @description *\/*, unless the endpoint has this header.
+                 * @example *\/*
+                 */
+                Accept: string;
+                /**
                  * @description Surehook/ and the version.
                  * @example Surehook/0.1.0
                  */
@@ -8433,6 +8478,11 @@ export interface operations {
                  * @example 1
                  */
                 "X-Webhook-Attempt": string;
+                /**
+                 * @description *\/*, unless the endpoint has this header.
+                 * @example *\/*
+                 */
+                Accept: string;
                 /**
                  * @description Surehook/ and the version.
                  * @example Surehook/0.1.0
@@ -8549,6 +8599,11 @@ export interface operations {
                  * @example 00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01
                  */
                 traceparent: string;
+                /**
+                 * @description *\/*, unless the endpoint has this header.
+                 * @example *\/*
+                 */
+                Accept: string;
                 /**
                  * @description Surehook/ and the version.
                  * @example Surehook/0.1.0

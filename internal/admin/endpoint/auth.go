@@ -17,6 +17,7 @@ func (f Fields) applyAuth(e *hook.Endpoint) {
 	}
 	stored := e.Auth
 	e.Auth = *f.Auth
+	setURL(&e.Auth.OAuth.TokenURL, &f.Auth.OAuth.TokenURL)
 	if e.Auth.Secret == hook.Masked && stored.Type == e.Auth.Type && stored.OAuth == e.Auth.OAuth {
 		e.Auth.Secret, e.Auth.Sealed = "", stored.Sealed
 	}

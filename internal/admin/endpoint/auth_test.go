@@ -64,6 +64,7 @@ func TestAdmin_auth(t *testing.T) {
 		{name: "instead of the header", change: endpoint.Fields{Auth: bearer("hush4"), Headers: &map[string]string{"Authorization": ""}}, want: "Bearer hush4", version: 8},
 		{name: "a client", change: endpoint.Fields{Auth: oauth("https://id.example.com/", "hush5")}, want: "Bearer hush5", version: 9},
 		{name: "the client as shown", change: endpoint.Fields{Auth: oauth("https://id.example.com/", "***")}, want: "Bearer hush5", version: 9},
+		{name: "the client as shown, with a pasted line break", change: endpoint.Fields{Auth: oauth("https://id.example.com/\n", "***")}, want: "Bearer hush5", version: 9},
 		{name: "the client secret to another server", change: endpoint.Fields{Auth: oauth("https://evil.example.com/", "***")}, want: "Bearer hush5", version: 9, code: hook.CodeInvalid},
 		{name: "a private token endpoint", change: endpoint.Fields{Auth: oauth("https://10.0.0.1/", "hush6")}, want: "Bearer hush5", version: 9, code: hook.CodeInvalid},
 		{name: "another token endpoint", change: endpoint.Fields{Auth: oauth("https://id2.example.com/", "hush6")}, want: "Bearer hush6", version: 10},

@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"surehook.example/surehook/internal/hook"
@@ -60,7 +61,7 @@ type CircuitFields struct {
 // apply sets the given fields of e.
 func (f Fields) apply(e *hook.Endpoint) {
 	set(&e.UID, f.UID)
-	set(&e.URL, f.URL)
+	setURL(&e.URL, f.URL)
 	set(&e.Description, f.Description)
 	set(&e.EventTypes, f.EventTypes)
 	set(&e.Filter, f.Filter)
@@ -114,6 +115,13 @@ func (a *Admin) apply(ctx context.Context, f Fields, e *hook.Endpoint) ([]hook.F
 func set[T any](to, from *T) {
 	if from != nil {
 		*to = *from
+	}
+}
+
+// setURL sets a URL without the white space that pasting adds around it.
+func setURL(to, from *string) {
+	if from != nil {
+		*to = strings.TrimSpace(*from)
 	}
 }
 

@@ -36,7 +36,9 @@ func (p Policy) CheckURL(raw string) string {
 		return "is missing"
 	case len(raw) > hook.MaxURL:
 		return fmt.Sprintf("must be at most %d bytes", hook.MaxURL)
-	case strings.ContainsFunc(raw, func(r rune) bool { return r < '!' || r > '~' }):
+	case strings.ContainsFunc(raw, func(r rune) bool { return r < '!' || r == 0x7f }):
+		return "must not contain spaces, line breaks or other control characters"
+	case strings.ContainsFunc(raw, func(r rune) bool { return r > '~' }):
 		return "must have visible ASCII characters only; write an international host name in its xn-- form"
 	case strings.Contains(raw, `\`):
 		return "must not hold a backslash"
