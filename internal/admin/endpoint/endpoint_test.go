@@ -21,7 +21,7 @@ func TestAdmin_Create(t *testing.T) {
 	b := setup(t)
 	at := b.now
 	b.now = at.Add(999 * time.Microsecond) // stored times are whole milliseconds
-	e, secret := b.create(t, func(f *endpoint.Fields) { f.URL = new(" https://example.com/hooks\r\n") }) // as pasted
+	e, secret := b.create(t, func(f *endpoint.Fields) { f.URL = new(" https://example.com/hooks\r\n") })
 	want := hook.Endpoint{
 		ID:          e.ID,
 		Tenant:      tenant,

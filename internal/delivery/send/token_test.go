@@ -426,7 +426,9 @@ func TestSender_Send_keepsTokensOfAnyLife(t *testing.T) {
 			t.Parallel()
 
 			a := authorize(t)
-			a.issue = func() (int, string) { return 200, `{"access_token":"t","token_type":"` + cmp.Or(tt.kind, "Bearer") + `"` + tt.life + `}` }
+			a.issue = func() (int, string) {
+				return 200, `{"access_token":"t","token_type":"` + cmp.Or(tt.kind, "Bearer") + `"` + tt.life + `}`
+			}
 			for _, step := range []struct {
 				after   time.Duration
 				fetches int
