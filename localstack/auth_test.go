@@ -173,8 +173,8 @@ func TestAReceiverWithMutualTLSGetsItsEvents(t *testing.T) {
 		change  map[string]any // of tls; nil: none
 		problem string         // empty: delivered
 	}{
-		{nil, "The certificate is not signed by a known authority; an intermediate certificate may be missing."},
-		{map[string]any{"ca": theirs}, "The endpoint broke off the TLS handshake."},
+		{nil, "The certificate is self-signed: use one of a known authority, or set its authority in the field ca of tls."},
+		{map[string]any{"ca": theirs}, "The endpoint asks for a client certificate and got none: set certificate and key of tls."},
 		{map[string]any{"ca": "***", "certificate": ours, "key": oursKey}, ""},
 	} {
 		if step.change != nil {

@@ -17,7 +17,7 @@ import (
 // attempt, because the client sends no request twice. So idleTimeout is shorter than the idle
 // timeout of common servers. Go measures it by the wall clock, which runs on during the freeze.
 const (
-	dialTimeout        = 10 * time.Second // the deadline of an attempt is usually shorter
+	dialTimeout        = 10 * time.Second // with the TLS handshake; the deadline of an attempt is usually shorter
 	keepAlive          = 15 * time.Second
 	idleTimeout        = 4 * time.Second // Node.js and Apache close after 5 s, load balancers after 60 s
 	maxIdle            = 200
@@ -53,21 +53,24 @@ func NewClient(p Policy) *http.Client { return NewClientWith(p, Options{}) }
 func NewClientWith(p Policy, o Options) *http.Client {
 	var http1 http.Protocols
 	http1.SetHTTP1(true)
-	return &http.Client{
-		Transport: &http.Transport{
-			Proxy: nil, // a proxy would resolve and dial without the guard
-			DialContext: func(ctx context.Context, network, address string) (net.Conn, error) {
-				return p.dial(ctx, o.Resolver, network, address)
-			},
-			TLSClientConfig:        &tls.Config{MinVersion: tls.VersionTLS12, RootCAs: o.RootCAs, NextProtos: []string{"http/1.1"}},
-			TLSHandshakeTimeout:    dialTimeout,
-			MaxIdleConns:           maxIdle,
-			MaxIdleConnsPerHost:    maxIdlePerHost,
-			IdleConnTimeout:        idleTimeout,
-			MaxResponseHeaderBytes: maxResponseHeaders,
-			DisableCompression:     true, // keeps the response as received, and rules out decompression bombs
-			Protocols:              &http1,
+	transport := &http.Transport{
+		Proxy: nil, // a proxy would resolve and dial without the guard
+		DialContext: func(ctx context.Context, network, address string) (net.Conn, error) {
+			return p.dial(ctx, o.Resolver, network, address)
 		},
+		TLSClientConfig: &tls.Config{
+			MinVersion: tls.VersionTLS12, RootCAs: o.RootCAs, NextProtos: []string{"http/1.1"}, GetClientCertificate: Present(new(tls.Certificate)),
+		},
+		MaxIdleConns:           maxIdle,
+		MaxIdleConnsPerHost:    maxIdlePerHost,
+		IdleConnTimeout:        idleTimeout,
+		MaxResponseHeaderBytes: maxResponseHeaders,
+		DisableCompression:     true, // keeps the response as received, and rules out decompression bombs
+		Protocols:              &http1,
+	}
+	secure(transport)
+	return &http.Client{
+		Transport:     transport,
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}
 }

@@ -2,10 +2,7 @@ package send
 
 import (
 	"context"
-	"crypto/tls"
-	"crypto/x509"
 	"errors"
-	"io"
 	"net"
 	"syscall"
 
@@ -18,11 +15,14 @@ type failure struct {
 	err       error // of the request
 	ended     error // cause of the context's end; nil while the context lasts
 	handshake bool  // the TLS handshake returned an error
+	asked     bool  // the server asked for a client certificate
+	presented bool  // and got one
 }
 
 // classify returns the class of a failure and a text for the endpoint's owner. The text names
 // neither the URL nor the resolved address of the host. The first row that applies decides.
 func classify(f failure) (hook.Class, string) {
+	problem := tlsProblem(f)
 	rows := []struct {
 		applies bool
 		class   hook.Class
@@ -36,21 +36,16 @@ func classify(f failure) (hook.Class, string) {
 		{hostNotFound(f.err), hook.ClassDNS, "The host name does not exist."},
 		{is[*net.DNSError](f.err), hook.ClassDNS, "The host name could not be resolved."},
 
-		{is[x509.HostnameError](f.err), hook.ClassTLS, "The certificate is for another host name."},
-		{certificateExpired(f.err), hook.ClassTLS, "The certificate has expired or is not valid yet."},
-		{is[x509.UnknownAuthorityError](f.err), hook.ClassTLS, "The certificate is not signed by a known authority; an intermediate certificate may be missing."},
-		{is[*tls.CertificateVerificationError](f.err), hook.ClassTLS, "The certificate cannot be verified."},
-		{is[x509.CertificateInvalidError](f.err), hook.ClassTLS, "The certificate cannot be verified."},
-		{is[tls.RecordHeaderError](f.err), hook.ClassTLS, "The port does not speak TLS."},
-		{failedIn(f.err, "remote error"), hook.ClassTLS, "The endpoint broke off the TLS handshake."}, // crypto/tls returns an alert as a net.OpError
+		{problem != "", hook.ClassTLS, problem},
 
 		{timedOut(f.err), hook.ClassTimeout, "The endpoint did not answer in time."},
 
 		{failedIn(f.err, "dial") && errors.Is(f.err, syscall.ECONNREFUSED), hook.ClassConnect, "The endpoint refused the connection."},
 		{failedIn(f.err, "dial"), hook.ClassConnect, "The endpoint could not be reached."},
 
-		{connectionClosed(f.err), hook.ClassReset, "The endpoint closed the connection before it answered."},
-		{f.handshake, hook.ClassTLS, "The TLS handshake did not succeed: there may be no common version."},
+		{egress.ConnectionClosed(f.err) && f.handshake, hook.ClassReset, "The endpoint closed the connection in the TLS handshake: the server, or a firewall before it, may accept neither TLS 1.3 nor TLS 1.2 with ECDHE."},
+		{egress.ConnectionClosed(f.err), hook.ClassReset, "The endpoint closed the connection before it answered."},
+		{f.handshake, hook.ClassTLS, "The TLS handshake did not succeed: the server needs TLS 1.3, or TLS 1.2 with ECDHE and signatures with SHA-256."},
 	}
 	for _, row := range rows {
 		if row.applies {
@@ -77,11 +72,6 @@ func hostNotFound(err error) bool {
 	return ok && dns.IsNotFound
 }
 
-func certificateExpired(err error) bool {
-	invalid, ok := errors.AsType[x509.CertificateInvalidError](err)
-	return ok && invalid.Reason == x509.Expired
-}
-
 func timedOut(err error) bool {
 	network, ok := errors.AsType[net.Error](err)
 	return ok && network.Timeout()
@@ -91,13 +81,4 @@ func timedOut(err error) bool {
 func failedIn(err error, op string) bool {
 	network, ok := errors.AsType[*net.OpError](err)
 	return ok && network.Op == op
-}
-
-func connectionClosed(err error) bool {
-	for _, target := range []error{io.EOF, io.ErrUnexpectedEOF, syscall.ECONNRESET, syscall.EPIPE, net.ErrClosed} {
-		if errors.Is(err, target) {
-			return true
-		}
-	}
-	return false
 }

@@ -21,6 +21,30 @@ import (
 	"surehook.example/surehook/internal/hook"
 )
 
+// The texts of failures.
+const (
+	late       = "The endpoint did not answer in time."
+	broken     = "The connection broke, or the endpoint did not answer in HTTP."
+	closed     = "The endpoint closed the connection before it answered."
+	cut        = "The endpoint closed the connection in the TLS handshake: the server, or a firewall before it, may accept neither TLS 1.3 nor TLS 1.2 with ECDHE."
+	unproved   = "The certificate cannot be verified."
+	noTLS      = "The TLS handshake did not succeed: the server needs TLS 1.3, or TLS 1.2 with ECDHE and signatures with SHA-256."
+	noTLSPort  = "The port does not speak TLS: correct the port of the URL."
+	otherHost  = "The certificate is for another host name: let the server present one for the host of the URL."
+	selfSigned = "The certificate is self-signed: use one of a known authority, or set its authority in the field ca of tls."
+	alone      = "The certificate is not signed by a known authority, and comes without an intermediate certificate: let the server send the whole chain, or set a private authority in the field ca of tls."
+	chain      = "The certificate's chain does not end at a known authority: complete it, or set a private authority in the field ca of tls."
+	sha1       = "The certificate, or one of its chain, is signed with SHA-1 or MD5: issue it with SHA-256."
+	expired    = "The certificate, or one of its chain, has expired or is not valid yet: renew it, and reload the server."
+	commonName = "The certificate names its host in the common name only, which no longer counts: issue it with a subject alternative name."
+	clientOnly = "The certificate is not for servers: its extended key usage must have serverAuth."
+	oldTLS     = "The endpoint's TLS is too old: let the server speak TLS 1.2 or 1.3."
+	noSuite    = "The endpoint has no cipher suite in common with Surehook, perhaps RSA or DHE key exchange alone: let the server offer ECDHE with AES-GCM, or TLS 1.3."
+	wantsOne   = "The endpoint asks for a client certificate and got none: set certificate and key of tls."
+	wantsOther = "The endpoint refused the client certificate: let the server trust it, or set another in tls."
+	noSuchHost = "The endpoint does not know the host name of the URL: give the server a certificate for this name."
+)
+
 func TestClassify(t *testing.T) {
 	t.Parallel()
 
@@ -30,13 +54,6 @@ func TestClassify(t *testing.T) {
 	unverified := func(err error) error { return &tls.CertificateVerificationError{Err: err} }
 	blocked := dial(&egress.BlockedError{Verdict: egress.VerdictReserved})
 
-	const (
-		late     = "The endpoint did not answer in time."
-		broken   = "The connection broke, or the endpoint did not answer in HTTP."
-		closed   = "The endpoint closed the connection before it answered."
-		unproved = "The certificate cannot be verified."
-		noTLS    = "The TLS handshake did not succeed: there may be no common version."
-	)
 	tests := []struct {
 		name      string
 		err       error
@@ -60,15 +77,18 @@ func TestClassify(t *testing.T) {
 		{name: "a name server that fails", err: dial(&net.DNSError{Err: "server misbehaving"}), ended: nil, handshake: false, class: hook.ClassDNS, text: "The host name could not be resolved."},
 		{name: "a name server that is silent", err: dial(&net.DNSError{IsTimeout: true}), ended: nil, handshake: false, class: hook.ClassDNS, text: "The host name could not be resolved."},
 
-		{name: "a certificate for another host", err: unverified(x509.HostnameError{}), ended: nil, handshake: true, class: hook.ClassTLS, text: "The certificate is for another host name."},
-		{name: "a certificate that has expired", err: unverified(x509.CertificateInvalidError{Reason: x509.Expired}), ended: nil, handshake: true, class: hook.ClassTLS, text: "The certificate has expired or is not valid yet."},
-		{name: "a certificate of an unknown authority", err: unverified(x509.UnknownAuthorityError{}), ended: nil, handshake: true, class: hook.ClassTLS, text: "The certificate is not signed by a known authority; an intermediate certificate may be missing."},
+		{name: "a certificate for another host", err: unverified(x509.HostnameError{}), ended: nil, handshake: true, class: hook.ClassTLS, text: otherHost},
+		{name: "a certificate that has expired", err: unverified(x509.CertificateInvalidError{Reason: x509.Expired}), ended: nil, handshake: true, class: hook.ClassTLS, text: expired},
+		{name: "a certificate of an unknown authority", err: unverified(x509.UnknownAuthorityError{}), ended: nil, handshake: true, class: hook.ClassTLS, text: "The certificate is not signed by a known authority."},
 		{name: "a certificate with another fault", err: unverified(x509.CertificateInvalidError{Reason: x509.TooManyIntermediates}), ended: nil, handshake: true, class: hook.ClassTLS, text: unproved},
 		{name: "a certificate that cannot be read", err: unverified(errors.New("x509: malformed")), ended: nil, handshake: true, class: hook.ClassTLS, text: unproved},
 		{name: "a certificate fault by itself", err: x509.CertificateInvalidError{Reason: x509.NotAuthorizedToSign}, ended: nil, handshake: false, class: hook.ClassTLS, text: unproved},
-		{name: "plain text", err: tls.RecordHeaderError{RecordHeader: [5]byte{'H', 'T', 'T', 'P', '/'}}, ended: nil, handshake: true, class: hook.ClassTLS, text: "The port does not speak TLS."},
-		{name: "an alert", err: &net.OpError{Op: "remote error", Err: errors.New("tls: handshake failure")}, ended: nil, handshake: true, class: hook.ClassTLS, text: "The endpoint broke off the TLS handshake."},
-		{name: "no common version", err: errors.New("tls: server selected unsupported protocol version 301"), ended: nil, handshake: true, class: hook.ClassTLS, text: noTLS},
+		{name: "plain text", err: tls.RecordHeaderError{RecordHeader: [5]byte{'H', 'T', 'T', 'P', '/'}}, ended: nil, handshake: true, class: hook.ClassTLS, text: noTLSPort},
+		{name: "an alert", err: &net.OpError{Op: "remote error", Err: errors.New("tls: handshake failure")}, ended: nil, handshake: true, class: hook.ClassTLS, text: noSuite},
+		{name: "an alert that needs the server's log", err: &net.OpError{Op: "remote error", Err: tls.AlertError(80)}, ended: nil, handshake: true, class: hook.ClassTLS, text: "The endpoint broke off the TLS handshake with the alert internal error: the log of the server says why."},
+		{name: "an alert about the name", err: &net.OpError{Op: "remote error", Err: tls.AlertError(112)}, ended: nil, handshake: true, class: hook.ClassTLS, text: noSuchHost},
+		{name: "a renegotiation", err: &net.OpError{Op: "local error", Err: tls.AlertError(100)}, ended: nil, handshake: false, class: hook.ClassTLS, text: "The endpoint asks for a client certificate by a renegotiation, which is not supported: let the server ask in the first handshake."},
+		{name: "a version that is too old", err: errors.New("tls: server selected unsupported protocol version 301"), ended: nil, handshake: true, class: hook.ClassTLS, text: oldTLS},
 
 		{name: "a refused connection", err: dial(system("connect", syscall.ECONNREFUSED)), ended: nil, handshake: false, class: hook.ClassConnect, text: "The endpoint refused the connection."},
 		{name: "an unreachable host", err: dial(system("connect", syscall.EHOSTUNREACH)), ended: nil, handshake: false, class: hook.ClassConnect, text: "The endpoint could not be reached."},
@@ -78,8 +98,8 @@ func TestClassify(t *testing.T) {
 		{name: "the end within a response header", err: fmt.Errorf("net/http: broken: %w", io.ErrUnexpectedEOF), ended: nil, handshake: false, class: hook.ClassReset, text: closed},
 		{name: "a reset", err: read(system("read", syscall.ECONNRESET)), ended: nil, handshake: false, class: hook.ClassReset, text: closed},
 		{name: "a reset while sending", err: fmt.Errorf("net/http: broken: %w", &net.OpError{Op: "write", Err: system("write", syscall.EPIPE)}), ended: nil, handshake: false, class: hook.ClassReset, text: closed},
-		{name: "a reset in the handshake", err: read(system("read", syscall.ECONNRESET)), ended: nil, handshake: true, class: hook.ClassReset, text: closed},
-		{name: "the end of the connection in the handshake", err: io.EOF, ended: nil, handshake: true, class: hook.ClassReset, text: closed},
+		{name: "a reset in the handshake", err: read(system("read", syscall.ECONNRESET)), ended: nil, handshake: true, class: hook.ClassReset, text: cut},
+		{name: "the end of the connection in the handshake", err: io.EOF, ended: nil, handshake: true, class: hook.ClassReset, text: cut},
 		{name: "no HTTP", err: errors.New("malformed HTTP response"), ended: nil, handshake: false, class: hook.ClassReset, text: broken},
 	}
 	for _, tt := range tests {
@@ -122,12 +142,12 @@ func TestSender_Send_failures(t *testing.T) {
 		{name: "an address that the client may not dial", url: server.URL, client: strict, class: hook.ClassBlocked, text: "The URL's host leads to an address that may not be dialed."},
 		{name: "a name that does not resolve", url: "https://example.com/?token=abc", client: deaf, class: hook.ClassDNS, text: "The host name could not be resolved."},
 		{name: "a port where nothing listens", url: nobody(t), client: nil, class: hook.ClassConnect, text: "The endpoint refused the connection."},
-		{name: "a certificate of an unknown authority", url: server.URL, client: egress.NewClient(loopback), class: hook.ClassTLS, text: "The certificate is not signed by a known authority; an intermediate certificate may be missing."},
-		{name: "a certificate for another host", url: strings.Replace(server.URL, "127.0.0.1", "localhost", 1), client: nil, class: hook.ClassTLS, text: "The certificate is for another host name."},
-		{name: "a server of TLS 1.1", url: old.URL, client: nil, class: hook.ClassTLS, text: "The endpoint broke off the TLS handshake."},
-		{name: "a handshake out of order", url: "https://" + raw(t, "\x16\x03\x03\x00\x04\x0e\x00\x00\x00"), client: nil, class: hook.ClassTLS, text: "The TLS handshake did not succeed: there may be no common version."},
-		{name: "HTTP on the TLS port", url: "https://" + raw(t, "HTTP/1.1 400 Bad Request\r\n\r\n"), client: nil, class: hook.ClassTLS, text: "The port does not speak TLS."},
-		{name: "a handshake that ends", url: "https://" + raw(t, ""), client: nil, class: hook.ClassReset, text: "The endpoint closed the connection before it answered."},
+		{name: "a certificate of an unknown authority", url: server.URL, client: egress.NewClient(loopback), class: hook.ClassTLS, text: selfSigned},
+		{name: "a certificate for another host", url: strings.Replace(server.URL, "127.0.0.1", "localhost", 1), client: nil, class: hook.ClassTLS, text: otherHost},
+		{name: "a server of TLS 1.1", url: old.URL, client: nil, class: hook.ClassTLS, text: oldTLS},
+		{name: "a handshake out of order", url: "https://" + raw(t, "\x16\x03\x03\x00\x04\x0e\x00\x00\x00"), client: nil, class: hook.ClassTLS, text: noTLS},
+		{name: "HTTP on the TLS port", url: "https://" + raw(t, "HTTP/1.1 400 Bad Request\r\n\r\n"), client: nil, class: hook.ClassTLS, text: noTLSPort},
+		{name: "a handshake that ends", url: "https://" + raw(t, ""), client: nil, class: hook.ClassReset, text: cut},
 		{name: "a connection that ends", url: "http://" + raw(t, ""), client: nil, class: hook.ClassReset, text: "The endpoint closed the connection before it answered."},
 		{name: "a connection that ends within the answer's head", url: "http://" + raw(t, "HTTP/1.1 200 OK\r\n"), client: nil, class: hook.ClassReset, text: "The endpoint closed the connection before it answered."},
 		{name: "another protocol", url: "http://" + raw(t, "SSH-2.0-OpenSSH_9.6\r\n"), client: nil, class: hook.ClassReset, text: "The connection broke, or the endpoint did not answer in HTTP."},

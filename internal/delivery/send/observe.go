@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"surehook.example/surehook/internal/delivery/egress"
 	"surehook.example/surehook/internal/hook"
 )
 
@@ -34,6 +35,8 @@ type observed struct {
 	at        [moments]time.Time // the first time of each
 	handshake bool               // failed in the last try
 	reused    bool               // the connection was opened by an earlier request
+	asked     bool               // a server asked for a client certificate
+	presented bool               // and got one
 }
 
 // watch returns a context for one request, and what the transport will report about it. The
@@ -41,7 +44,8 @@ type observed struct {
 func watch(ctx context.Context, now func() time.Time) (traced context.Context, seen *observed, release func()) {
 	seen = &observed{now: now}
 	end := func() {}
-	traced = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
+	traced = egress.OnCertificateRequest(ctx, seen.askedForCertificate)
+	traced = httptrace.WithClientTrace(traced, &httptrace.ClientTrace{
 		DNSStart:     func(httptrace.DNSStartInfo) { seen.note(lookup, nil) },
 		DNSDone:      func(d httptrace.DNSDoneInfo) { seen.note(resolved, d.Err) },
 		ConnectStart: func(string, string) { seen.note(dialing, nil) },
@@ -80,12 +84,19 @@ func (o *observed) got(reused bool) {
 	o.reused = reused
 }
 
-// failedHandshake reports whether the last TLS handshake failed.
-func (o *observed) failedHandshake() bool {
+func (o *observed) askedForCertificate(presented bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 
-	return o.handshake
+	o.asked, o.presented = true, presented
+}
+
+// failure returns the failure of the request with err.
+func (o *observed) failure(ctx context.Context, err error) failure {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+
+	return failure{err: err, ended: context.Cause(ctx), handshake: o.handshake, asked: o.asked, presented: o.presented}
 }
 
 // phases returns where the time went so far.

@@ -132,7 +132,7 @@ func (s *Sender) post(ctx context.Context, via http.RoundTripper, to string, h h
 
 	resp, err := via.RoundTrip(req)
 	if err != nil {
-		class, text := classify(failure{err: err, ended: context.Cause(ctx), handshake: seen.failedHandshake()})
+		class, text := classify(seen.failure(ctx, err))
 		return answer{outcome: hook.Outcome{Class: class, URL: to, Error: text, Phases: seen.phases()}}
 	}
 	defer func() { _ = resp.Body.Close() }()

@@ -7,6 +7,8 @@ import (
 	"net/http"
 
 	lru "github.com/hashicorp/golang-lru/v2"
+
+	"surehook.example/surehook/internal/delivery/egress"
 )
 
 // keptTransports limits the transports of endpoints with TLS settings in one process.
@@ -46,22 +48,25 @@ func (t *Transports) of(base http.RoundTripper, settings TLS) (http.RoundTripper
 	if !ok {
 		return nil, errTransport
 	}
-	secured := plain.Clone()
+	roots, pair := (*x509.CertPool)(nil), new(tls.Certificate)
 	if settings.CA != "" {
-		secured.TLSClientConfig.RootCAs = x509.NewCertPool()
-		if !secured.TLSClientConfig.RootCAs.AppendCertsFromPEM([]byte(settings.CA)) {
+		roots = x509.NewCertPool()
+		if !roots.AppendCertsFromPEM([]byte(settings.CA)) {
 			return nil, errCA
 		}
 	}
 	if settings.Certificate != "" {
-		pair, err := tls.X509KeyPair([]byte(settings.Certificate), []byte(settings.Key))
-		if err != nil {
+		var err error
+		if *pair, err = tls.X509KeyPair([]byte(settings.Certificate), []byte(settings.Key)); err != nil {
 			return nil, err //nolint:wrapcheck // the caller drops the error, because it is about a secret
 		}
-		// With the field Certificates, the client would present no certificate to a server that
-		// names none of its issuers, for example one that names only their root.
-		secured.TLSClientConfig.GetClientCertificate = func(*tls.CertificateRequestInfo) (*tls.Certificate, error) { return &pair, nil }
 	}
+	secured := egress.WithTLS(plain, func(c *tls.Config) {
+		if roots != nil {
+			c.RootCAs = roots
+		}
+		c.GetClientCertificate = egress.Present(pair)
+	})
 	if before, ok, _ := t.kept.PeekOrAdd(settings, secured); ok {
 		return before, nil
 	}

@@ -54,8 +54,6 @@ func TestSender_Send_tlsSettings(t *testing.T) {
 
 	trust := send.TLS{CA: theirs}
 	both := send.TLS{CA: theirs, Certificate: ours, Key: oursKey}
-	const unknown = "The certificate is not signed by a known authority; an intermediate certificate may be missing."
-	const broken = "The endpoint broke off the TLS handshake."
 	for _, step := range []struct {
 		name  string
 		url   string
@@ -64,15 +62,15 @@ func TestSender_Send_tlsSettings(t *testing.T) {
 		text  string
 	}{
 		{name: "no settings at a public server", url: public.URL, tls: send.TLS{}, class: hook.ClassDelivered, text: ""},
-		{name: "no settings", url: closed.URL, tls: send.TLS{}, class: hook.ClassTLS, text: unknown},
+		{name: "no settings", url: closed.URL, tls: send.TLS{}, class: hook.ClassTLS, text: selfSigned},
 		{name: "the authority", url: closed.URL, tls: trust, class: hook.ClassDelivered, text: ""},
 		{name: "the authority again", url: closed.URL, tls: trust, class: hook.ClassDelivered, text: ""},
-		{name: "another authority", url: closed.URL, tls: send.TLS{CA: other}, class: hook.ClassTLS, text: unknown},
-		{name: "a public server is not trusted by the authority", url: public.URL, tls: trust, class: hook.ClassTLS, text: unknown},
+		{name: "another authority", url: closed.URL, tls: send.TLS{CA: other}, class: hook.ClassTLS, text: selfSigned},
+		{name: "a public server is not trusted by the authority", url: public.URL, tls: trust, class: hook.ClassTLS, text: selfSigned},
 		{name: "the certificate", url: mutual.URL, tls: both, class: hook.ClassDelivered, text: ""},
 		{name: "the certificate again", url: mutual.URL, tls: both, class: hook.ClassDelivered, text: ""},
-		{name: "no certificate", url: mutual.URL, tls: trust, class: hook.ClassTLS, text: broken},
-		{name: "another certificate", url: mutual.URL, tls: send.TLS{CA: theirs, Certificate: other, Key: otherKey}, class: hook.ClassTLS, text: broken},
+		{name: "no certificate", url: mutual.URL, tls: trust, class: hook.ClassTLS, text: wantsOne},
+		{name: "another certificate", url: mutual.URL, tls: send.TLS{CA: theirs, Certificate: other, Key: otherKey}, class: hook.ClassTLS, text: wantsOther},
 		{name: "another key", url: mutual.URL, tls: send.TLS{Certificate: ours, Key: otherKey}, class: hook.ClassTLS, text: "The TLS settings of the endpoint cannot be used."},
 	} {
 		r := request(t, step.url)

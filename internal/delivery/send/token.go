@@ -124,7 +124,7 @@ func (s *Sender) fetchOnce(ctx context.Context, p *Prepared, old accessToken) fe
 				return f
 			}
 		case <-ctx.Done():
-			return fetched{problem: problemOf(ctx.Err(), context.Cause(ctx), false)}
+			return fetched{problem: problemOf(failure{err: ctx.Err(), ended: context.Cause(ctx)})}
 		}
 	}
 }
@@ -163,7 +163,7 @@ func (s *Sender) fetch(ctx context.Context, g Grant, userAgent string) fetched {
 	token, err := config.Token(context.WithValue(traced, oauth2.HTTPClient, client))
 	switch {
 	case err != nil:
-		return fetched{problem: problemOf(err, context.Cause(ctx), seen.failedHandshake())}
+		return fetched{problem: problemOf(seen.failure(ctx, err))}
 	case !strings.EqualFold(token.Type(), "Bearer") && !strings.EqualFold(token.Type(), "BearerToken"): // Apigee says BearerToken
 		return fetched{problem: "the token endpoint answered with a token of another type than Bearer."}
 	case !hook.ValidAccessToken(token.AccessToken):
@@ -205,16 +205,18 @@ func (b bounded) RoundTrip(r *http.Request) (*http.Response, error) {
 
 // problemOf returns why there is no token, for the endpoint's owner. The text contains nothing
 // that the token endpoint can choose freely, because its answer may repeat the secret.
-func problemOf(err, ended error, handshake bool) string {
-	if refused, ok := errors.AsType[*oauth2.RetrieveError](err); ok {
+func problemOf(f failure) string {
+	if refused, ok := errors.AsType[*oauth2.RetrieveError](f.err); ok {
 		text := "the token endpoint answered " + strings.TrimSpace(strconv.Itoa(refused.Response.StatusCode)+" "+http.StatusText(refused.Response.StatusCode))
 		if slices.Contains(oauthErrors(), refused.ErrorCode) {
 			text += ", " + refused.ErrorCode
 		}
 		return text + "."
 	}
-	if _, transport := errors.AsType[*url.Error](err); transport || ended != nil {
-		_, text := classify(failure{err: err, ended: ended, handshake: handshake})
+	if is[*url.Error](f.err) || f.ended != nil {
+		_, text := classify(f)
+		text, _, _ = strings.Cut(text, ":") // the mend is about the endpoint's own settings
+		text = strings.TrimSuffix(text, ".") + "."
 		return strings.Replace("t"+text[1:], "the endpoint", "the token endpoint", 1)
 	}
 	return "the token endpoint answered without a token in JSON."

@@ -367,7 +367,7 @@ func TestSender_Send_guardsTheTokenEndpoint(t *testing.T) {
 		{name: "the API of Surehook", url: a.token.URL, guard: func(s *send.Sender) { s.Policy.Own = []string{strings.TrimPrefix(a.token.URL, "https://")} }, want: "token_url must not lead to the API of Surehook itself."},
 		{name: "a dialed address", url: a.token.URL, guard: func(s *send.Sender) { s.Client = egress.NewClient(egress.Policy{}) }, want: "the URL's host leads to an address that may not be dialed."},
 		{name: "a port where nothing listens", url: nobody(t), guard: func(*send.Sender) {}, want: "the token endpoint refused the connection."},
-		{name: "a certificate of an unknown authority", url: a.token.URL, guard: func(s *send.Sender) { s.Client = egress.NewClient(loopback) }, want: "the certificate is not signed by a known authority; an intermediate certificate may be missing."},
+		{name: "a certificate of an unknown authority", url: a.token.URL, guard: func(s *send.Sender) { s.Client = egress.NewClient(loopback) }, want: "the certificate is self-signed."},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -5,6 +5,7 @@ import (
 	"crypto/ecdsa"
 	"crypto/elliptic"
 	"crypto/rand"
+	"crypto/tls"
 	"crypto/x509"
 	"crypto/x509/pkix"
 	"encoding/pem"
@@ -19,6 +20,24 @@ import (
 func New(t *testing.T, template *x509.Certificate) (cert, key string) {
 	t.Helper()
 
+	return sign(t, template, nil)
+}
+
+// Issue is New for a certificate that the authority signs.
+func Issue(t *testing.T, template *x509.Certificate, authority, authorityKey string) (cert, key string) {
+	t.Helper()
+
+	pair, err := tls.X509KeyPair([]byte(authority), []byte(authorityKey))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return sign(t, template, &pair)
+}
+
+// sign signs the certificate by the issuer; nil: by itself.
+func sign(t *testing.T, template *x509.Certificate, issuer *tls.Certificate) (cert, key string) {
+	t.Helper()
+
 	full := *template
 	full.SerialNumber, full.BasicConstraintsValid = big.NewInt(1), true
 	if full.NotBefore.IsZero() {
@@ -31,7 +50,10 @@ func New(t *testing.T, template *x509.Certificate) (cert, key string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	der, err := x509.CreateCertificate(rand.Reader, &full, &full, private.Public(), private)
+	if issuer == nil {
+		issuer = &tls.Certificate{Leaf: &full, PrivateKey: private}
+	}
+	der, err := x509.CreateCertificate(rand.Reader, &full, issuer.Leaf, private.Public(), issuer.PrivateKey)
 	if err != nil {
 		t.Fatal(err)
 	}
