@@ -60,6 +60,7 @@ type lab struct {
 type setup struct {
 	clock bool // real time, without the durations of the model and with fewer events: measured, but not asserted
 	full  bool // the sizes of the document; otherwise smaller ones where the full ones take long
+	again bool // a write is tried again at once, and not after a random time, so that a conflict has a longest duration
 }
 
 // run runs f with a lab.
@@ -116,6 +117,9 @@ func newLab(t *testing.T, s setup, n sizes) *lab {
 		Store: l.store, Queue: l.queue, Schedules: memory.NewSchedules(l.queue.Queue, time.Now), DeadLetters: memory.NewDeadLetters(l.queue.Queue),
 		CircuitQueue: l.circuits, Notifier: &memory.Notifications{}, Completer: settle.Completion{Store: l.store}, Vault: memory.Vault{},
 		Sender: l.receivers, Log: slog.New(slog.DiscardHandler), Now: time.Now, RealTime: true,
+	}
+	if s.again {
+		l.wiring.Wait = world.NoWait
 	}
 	l.breaker = l.wiring.Breaker()
 	l.start(n)

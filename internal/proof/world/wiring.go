@@ -63,12 +63,15 @@ type Wiring struct {
 	// testing/synctest. Otherwise the clock of the wiring stands still while a use case runs: it
 	// does not wait, and no timer fires.
 	RealTime bool
+	// Wait is the wait between two tries of a write; nil: by the clock of package time with RealTime, none
+	// otherwise.
+	Wait conflict.Wait
 }
 
 // wait returns the wait between two tries of a write.
 func (w Wiring) wait() conflict.Wait {
-	if w.RealTime {
-		return nil
+	if w.Wait != nil || w.RealTime {
+		return w.Wait
 	}
 	return NoWait
 }
