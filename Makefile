@@ -103,8 +103,8 @@ check: lint tidy test ## The quick lane before each commit: style, go.mod, unit 
 	@echo "all is well: make ci proves the rest"
 
 .PHONY: test
-test: need/go need/node ## Prove everything that needs no emulator
-	@go test -timeout 20m ./...
+test: need/go need/node ## Run every test that needs no emulator; the largest tables at some of their places (make prove: all)
+	@.ci/progress go test -short -timeout 20m ./...
 
 .PHONY: lint
 lint: $(TOOLS)/golangci-lint ## Check formatting and style

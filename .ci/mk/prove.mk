@@ -1,7 +1,15 @@
 # Proofs beside `make test`. CI and the weekly run call them.
 
+.PHONY: prove
+prove: need/go need/node ## The same tests as `make test`, with every place of the largest tables, and the measurements
+	@.ci/progress go test -timeout 30m ./...
+
+.PHONY: test/load
+test/load: need/go need/node ## The same three times on a busy machine, with 1, 2 and 8 processors
+	@.ci/load
+
 .PHONY: test/race
-test/race: need/go need/node ## The same under the race detector, with fewer repetitions, and without the proofs over days
+test/race: need/go need/node ## Those of `make test` under the race detector, without the proofs over days
 	@go test -race -short -timeout 20m $$(go list ./internal/... ./functions/... ./localstack/... | grep -v '/proof/\(isolation\|reliability\)$$')
 
 .PHONY: test/integration

@@ -26,6 +26,9 @@ import (
 // again. Most rows take less than twice as long as the valid body; a search whose time is
 // quadratic in the size of the body would take a hundred times the bound.
 func TestHostileBodies(t *testing.T) { //nolint:paralleltest // a body at a time, for equal memory
+	if testing.Short() {
+		t.Skip("half a minute of measurements")
+	}
 	const bound = 5.0
 
 	for _, w := range worlds() { //nolint:paralleltest // as above

@@ -403,7 +403,7 @@ func TestReader_lists_requests(t *testing.T) {
 	t.Parallel()
 
 	if testing.Short() {
-		t.Skip("the requests are the same under the race detector")
+		t.Skip("a store of 80,000 deliveries")
 	}
 	const endpoints, deliveries = 500, 80_000
 	s := memory.NewStore()

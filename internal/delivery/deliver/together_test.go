@@ -324,7 +324,7 @@ func TestCoalesce_APanicOfTheRequestFailsAllMembers(t *testing.T) {
 func TestCoalesce_AStormIsAHundredRequests(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
-		t.Skip("10,000 events, without concurrency of interest to the race detector")
+		t.Skip("10,000 events")
 	}
 
 	const events, posts = 10_000, 100

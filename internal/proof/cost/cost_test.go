@@ -40,7 +40,7 @@ func TestCost(t *testing.T) {
 	t.Parallel()
 
 	if testing.Short() {
-		t.Skip("thousands of deliveries, without concurrency of interest to the race detector")
+		t.Skip("thousands of deliveries")
 	}
 	look := looked(t)
 	single := busy(t, "an event posted alone", 1)

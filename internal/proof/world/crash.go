@@ -88,7 +88,7 @@ func (c *Crash) arm(n int, after, again bool) {
 }
 
 // Stride is the distance between the places of a disturbance in tables of crashes: 1, or a
-// few places with -short, for the race detector.
+// few places with -short, for `make test` and the race detector.
 func Stride() int {
 	if testing.Short() {
 		return 7
