@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"surehook.example/surehook/internal/delivery/ingest"
@@ -272,21 +273,23 @@ func TestCoalesce_NoCrashLosesAMember(t *testing.T) {
 		{name: "a death", answers: []int{503}, state: "4 dead exhausted"},
 		{name: "slots", answers: []int{503, 200}, change: func(e *hook.Endpoint) { e.Coalesce.MaxEvents = 2 }, state: "4 delivered"},
 	} {
-		run := func(t *testing.T, n int, after bool) *world.World {
+		run := func(t *testing.T, n int, after bool) (w *world.World) {
 			t.Helper()
 
-			w := world.New(t, world.Options{Function: world.Deliver, Unproven: flow.name == "slots", Delays: []time.Duration{time.Minute, time.Minute}})
-			e := w.Endpoint(windowed(flow.change))
-			w.Answer = world.InTurn(flow.answers...)
-			refs := accept(w, e, `{"k":1}`, `{"k":2}`, `{"k":1,"v":2}`, `{}`)
-			w.Crash.Reset()
-			if n > 0 {
-				w.Crash.Arm(n, after)
-			}
-			w.Run()
-			if got := w.States(refs); got != flow.state {
-				t.Errorf("%s, dead at effect %d (after: %t): %s; want %s", flow.name, n, after, got, flow.state)
-			}
+			synctest.Test(t, func(t *testing.T) {
+				w = world.New(t, world.Options{Function: world.Deliver, Unproven: flow.name == "slots", Delays: []time.Duration{time.Minute, time.Minute}, InTurn: true})
+				e := w.Endpoint(windowed(flow.change))
+				w.Answer = world.InTurn(flow.answers...)
+				refs := accept(w, e, `{"k":1}`, `{"k":2}`, `{"k":1,"v":2}`, `{}`)
+				w.Crash.Reset()
+				if n > 0 {
+					w.Crash.Arm(n, after)
+				}
+				w.Run()
+				if got := w.States(refs); got != flow.state {
+					t.Errorf("%s, dead at effect %d (after: %t): %s; want %s", flow.name, n, after, got, flow.state)
+				}
+			})
 			return w
 		}
 		w := run(t, 0, false)
@@ -294,7 +297,7 @@ func TestCoalesce_NoCrashLosesAMember(t *testing.T) {
 		if effects < 4 {
 			t.Fatalf("%s has %d effects", flow.name, effects)
 		}
-		for n := 1; n <= effects; n++ {
+		for n := 1; n <= effects; n += world.Stride() {
 			for _, after := range []bool{false, true} {
 				if w := run(t, n, after); len(w.Posts) > posts+4 { // one more request, and its members are separate from then on
 					t.Errorf("%s, dead at effect %d (after: %t): %d requests; want at most %d", flow.name, n, after, len(w.Posts), posts+4)
