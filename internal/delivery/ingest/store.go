@@ -15,10 +15,9 @@ var ErrErased = errors.New("the event was erased")
 
 // storeAndSend stores the events, sends the tokens and returns the results.
 func (a *Acceptor) storeAndSend(ctx context.Context, known listing, posts []post) []Result {
-	parallel.Each(len(posts), concurrentWrites, func(i int) error {
-		if posts[i].err == nil {
-			posts[i].err = a.storeEvent(ctx, &posts[i])
-		}
+	events := byEvent(posts)
+	parallel.Each(len(events), concurrentWrites, func(i int) error {
+		a.storeInOrder(ctx, events[i])
 		return nil // each post holds its own error
 	})
 	coalescing := known.coalescing()
@@ -33,6 +32,39 @@ func (a *Acceptor) storeAndSend(ctx context.Context, known listing, posts []post
 		results = append(results, result)
 	}
 	return results
+}
+
+// byEvent returns the valid posts, those with the same event together, in the order of the batch.
+func byEvent(posts []post) [][]*post {
+	groups := make([][]*post, 0, len(posts))
+	index := make(map[hook.EventID]int, len(posts))
+	for i := range posts {
+		p := &posts[i]
+		if p.err != nil {
+			continue
+		}
+		at, known := index[p.event.ID]
+		if !known {
+			at = len(groups)
+			index[p.event.ID], groups = at, append(groups, nil)
+		}
+		groups[at] = append(groups[at], p)
+	}
+	return groups
+}
+
+// storeInOrder stores the first of the posts with one event; the others are its repeats, or
+// conflicts. If it is unknown whether a post is stored, the later ones fail as well.
+func (a *Acceptor) storeInOrder(ctx context.Context, posts []*post) {
+	for i, p := range posts {
+		p.err = a.storeEvent(ctx, p)
+		if p.err != nil && !errors.Is(p.err, p.refusal) && hook.CodeOf(p.err) != hook.CodeConflict {
+			for _, later := range posts[i+1:] {
+				later.err = p.err
+			}
+			return
+		}
+	}
 }
 
 // storeEvent writes the event. If the id exists, the stored event replaces that of the post.
