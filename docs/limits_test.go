@@ -22,6 +22,7 @@ import (
 	"surehook.example/surehook/internal/hook"
 	"surehook.example/surehook/internal/rule/circuit"
 	"surehook.example/surehook/internal/rule/condition"
+	"surehook.example/surehook/internal/rule/decimal"
 	"surehook.example/surehook/internal/rule/filter"
 	"surehook.example/surehook/internal/rule/latency"
 	"surehook.example/surehook/internal/rule/retry"
@@ -71,6 +72,7 @@ func TestLimits(t *testing.T) {
 		"URL":                                    {hook.MaxURL, 443, 8443, 80, 8080},
 		"challenge to a new URL":                 {seconds(ownership.Timeout), hook.MaxSuccessBody, ownership.PerMinute},
 		"event types of an endpoint":             {hook.MaxEventTypes},
+		"numbers that a filter compares":         {decimal.MaxDigits, decimal.MaxExponent},
 		"filter of an endpoint":                  {filter.MaxBytes, filter.MaxDepth, filter.MaxValues, filter.MaxSteps},
 		"uid":                                    {hook.MaxUID},
 		"description":                            {hook.MaxDescription},

@@ -71,6 +71,22 @@ func TestEvents_post(t *testing.T) {
 	}
 }
 
+// TestEvents_reusedKey posts two payloads that differ only in the order of their keys.
+func TestEvents_reusedKey(t *testing.T) {
+	t.Parallel()
+
+	b := setup(t)
+	for _, step := range []struct {
+		payload string
+		want    int
+	}{{`{"a":1,"b":2}`, 202}, {`{"b":2,"a":1}`, 409}, {`{"a":1,"b":2}`, 202}} {
+		w := b.do(t, owner, "POST", eventsURL, `{"event_type":"a","payload":`+step.payload+`}`, "Idempotency-Key: k")
+		if w.Code != step.want {
+			t.Errorf("POST of %s = %d %s; want %d", step.payload, w.Code, w.Body, step.want)
+		}
+	}
+}
+
 func TestEvents_traceparent(t *testing.T) {
 	t.Parallel()
 

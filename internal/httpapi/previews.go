@@ -79,11 +79,9 @@ func (b requestPreviewBody) query(errs fieldErrors) (preview.Query, fieldErrors)
 }
 
 func viewPreview(p preview.Preview) requestPreview {
-	headers := make(map[string]string, len(p.Request.Header)+len(p.Request.Own))
-	for name, value := range p.Request.Own {
-		headers[http.CanonicalHeaderKey(name)] = value
-	}
-	for name, values := range p.Request.Header {
+	sent := p.Request.Headers()
+	headers := make(map[string]string, len(sent))
+	for name, values := range sent {
 		headers[http.CanonicalHeaderKey(name)] = values[0]
 	}
 	return requestPreview{

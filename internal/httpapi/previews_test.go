@@ -37,16 +37,16 @@ func TestPreview(t *testing.T) {
 		{
 			name: "raw, the payload byte for byte", endpoint: url + `}`, body: `{"event_type":"order.paid","payload":{"b": 1.0, "a":1}}`,
 			want: `{"b": 1.0, "a":1}`, shape: "raw", subscribed: true, matches: true,
-			headers: map[string]string{"Content-Type": "application/json", "X-Webhook-Event": "order.paid", "X-Webhook-Attempt": "1"},
+			headers: map[string]string{"Content-Type": "application/json", "X-Webhook-Event": "order.paid", "X-Webhook-Attempt": "1", "Accept": "*/*"},
 		},
 		{
 			name: "an envelope to try", endpoint: url + `}`, body: `{"event_type":"order.paid","payload":1,"envelope":"standard"}`,
 			want: `{"type":"order.paid","timestamp":"2026-11-21T09:30:00.000Z","data":1}`, shape: "standard", subscribed: true, matches: true,
 		},
 		{
-			name: "the endpoint's own settings", endpoint: url + `,"envelope":"thin","event_types":["a"],"filter":{"type":["b"]},"headers":{"X-Shop":"secret"},"auth":{"type":"bearer","token":"secret"}}`,
+			name: "the endpoint's own settings", endpoint: url + `,"envelope":"thin","event_types":["a"],"filter":{"type":["b"]},"headers":{"X-Shop":"secret","accept":"text/xml"},"auth":{"type":"bearer","token":"secret"}}`,
 			body: `{"event_type":"order.paid","payload":1}`, shape: "thin",
-			headers: map[string]string{"X-Shop": "***", "Authorization": "***"},
+			headers: map[string]string{"X-Shop": "***", "Authorization": "***", "Accept": "***"},
 		},
 		{
 			name: "a transformation to try", endpoint: url + `}`,
@@ -117,6 +117,12 @@ func TestPreview_event(t *testing.T) {
 	b.do(t, admin, "PUT", "/v1/event-types/order.paid", `{"schema":{"type":"object","required":["total"]},"example":{"total":7}}`)
 	if got := get[shown](t, b, reader, 200, "POST", endpoints+"/crm/preview", `{"event_type":"order.paid"}`); got.Request.Body != `{"total":7}` || len(got.Problems) > 0 {
 		t.Errorf("preview of the example = %+v", got)
+	}
+	long := get[shown](t, b, reader, 200, "POST", endpoints+"/crm/preview",
+		`{"event_type":"a","payload":{"n":1e401},"filter":{"payload":{"n":[{"numeric":[">",0]}]}}}`)
+	if want := "no comparison matches the number in the event: it has more than 40 digits, or an exponent beyond 400"; long.Matches || len(long.Problems) != 1 ||
+		long.Problems[0].Field != "filter/payload/n" || long.Problems[0].Message != want {
+		t.Errorf("preview of a long number = %+v", long)
 	}
 	posted := get[object](t, b, owner, 202, "POST", "/v1/tenants/acme/events", `{"event_type":"order.paid","payload":{"n":1}}`)
 	id, _ := posted["id"].(string)

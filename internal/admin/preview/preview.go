@@ -74,7 +74,7 @@ type Preview struct {
 	Shape      string            // the version of the shape, as in shape.Content
 	Subscribed bool              // the endpoint gets events of the type
 	Matches    bool              // the filter lets the event pass
-	Problems   []hook.FieldError // what does not fit the event type
+	Problems   []hook.FieldError // what does not fit the event type, or the filter cannot compare
 }
 
 // Preview returns the preview. CodeInvalid names the wrong fields, such as a transformation that
@@ -97,12 +97,14 @@ func (p *Previewer) Preview(ctx context.Context, tenant hook.TenantID, q Query) 
 		return Preview{}, hook.Invalid(wrong...)
 	}
 	made := Preview{Endpoint: e, Method: methodOf(e.Destination.Type), Subscribed: e.Subscribes(event.Type)}
-	if made.Matches, err = matches(e.Filter, event); err != nil {
+	var uncompared []hook.FieldError
+	if made.Matches, uncompared, err = matches(e.Filter, event); err != nil {
 		return Preview{}, err
 	}
 	if made.Problems, err = p.problems(ctx, event); err != nil {
 		return Preview{}, err
 	}
+	made.Problems = append(made.Problems, uncompared...)
 	made.Request, made.Shape, err = p.request(&e, event)
 	return made, err
 }
@@ -172,17 +174,17 @@ func (p *Previewer) event(ctx context.Context, tenant hook.TenantID, q *Query, o
 	return event, nil
 }
 
-// matches reports whether the filter lets the event pass.
-func matches(pattern []byte, event *hook.Event) (bool, error) {
+// matches reports whether the filter lets the event pass, and what it cannot compare.
+func matches(pattern []byte, event *hook.Event) (bool, []hook.FieldError, error) {
 	if len(pattern) == 0 {
-		return true, nil
+		return true, nil, nil
 	}
 	f, wrong := filter.Parse(pattern, "filter")
 	if len(wrong) > 0 {
-		return false, hook.Invalid(wrong...)
+		return false, nil, hook.Invalid(wrong...)
 	}
-	ok, _ := f.Matches(filter.NewDocument(event.Type, event.Payload))
-	return ok, nil
+	ok, uncompared := f.Explain(filter.NewDocument(event.Type, event.Payload), "filter")
+	return ok, uncompared, nil
 }
 
 // problems returns what does not fit the type of the event; none for an unknown type, and without a

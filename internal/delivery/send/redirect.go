@@ -17,7 +17,7 @@ const maxRedirects = 3
 // even if a later redirect leads back. So are the TLS settings: no other server is shown the
 // client certificate. whole reports whether the last request had both.
 func (s *Sender) postAndFollow(ctx context.Context, p *Prepared) (outcome hook.Outcome, whole bool) {
-	h, at := withCustom(p.Header, p.Own), p.URL
+	h, at := p.Headers(), p.URL
 	whole = true
 	via := s.Client.Transport
 	if p.TLS != (TLS{}) {

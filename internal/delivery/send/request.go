@@ -72,6 +72,9 @@ func ownHeaders(r *Request) map[string]string {
 	return own
 }
 
+// Headers returns the headers of the request to URL, with those of the owner.
+func (p *Prepared) Headers() http.Header { return withCustom(p.Header, p.Own) }
+
 // withCustom returns the headers with the endpoint's own headers, except those with a name that is
 // reserved for Surehook or HTTP. A header set by Surehook takes precedence, except Accept.
 func withCustom(ours http.Header, own map[string]string) http.Header {

@@ -9,6 +9,9 @@
 // An array in the event matches if one of its elements does. If the elements are objects,
 // all conditions must hold for the same element.
 //
+// Numbers are compared exactly, see package decimal. A number past its bounds meets no comparison,
+// and neither numeric nor anything-but; as text it is compared as it is.
+//
 // Package filter knows no endpoints, storage or HTTP.
 package filter
 

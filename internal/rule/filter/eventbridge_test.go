@@ -111,6 +111,8 @@ func TestParse_EventBridgeRefuses(t *testing.T) {
 		`{"payload":{"path":[{"anything-but":{"wildcard":"*/lib/*"}}]}}`:                                           "filter/payload/path/0/anything-but: must be a value, an array of values, or one of prefix, suffix and equals-ignore-case",
 		`{"payload":{"path":[{"anything-but":["a",1]}]}}`:                                                          "filter/payload/path/0/anything-but/1: must be a string, as the values before",
 		`{"payload":{"path":[{"anything-but":[2,3,"a"]}]}}`:                                                        "filter/payload/path/0/anything-but/2: must be a number, as the values before",
+		`{"payload":{"n":[{"numeric":[">",1e401]}]}}`:                                                              "filter/payload/n/0/numeric/1: must not have more than 40 digits, or an exponent beyond 400",
+		`{"payload":{"n":[{"anything-but":1e401}]}}`:                                                               "filter/payload/n/0/anything-but: must not have more than 40 digits, or an exponent beyond 400",
 		`{"payload":{"path":[{"anything-but":{"prefix":""}}]}}`:                                                    "filter/payload/path/0/anything-but/prefix: must be a string that is not empty",
 		`{"payload":{"path":[{"anything-but":{"suffix":["a",""]}}]}}`:                                              "filter/payload/path/0/anything-but/suffix/1: must be a string that is not empty",
 		`{"payload":{"path":[{"anything-but":{"prefix":{"equals-ignore-case":"a"}}}]}}`:                            "filter/payload/path/0/anything-but/prefix: must be a string that is not empty",

@@ -3,7 +3,11 @@ package filter
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"slices"
+
+	"surehook.example/surehook/internal/hook"
+	"surehook.example/surehook/internal/rule/decimal"
 )
 
 // Filter is a parsed filter. It is safe for concurrent use.
@@ -21,47 +25,38 @@ type group struct {
 // field is a named part of a group: an object or a list of alternatives.
 type field struct {
 	name   string
+	at     string // JSON pointer to the field in the filter
 	below  *group
 	any    []condition // tests of one scalar value
 	absent int         // 1 + the index in Filter.absent; 0: none
 }
 
-// condition is one alternative of a field. The value is nil, bool, string or number.
+// condition is one alternative of a field.
 type condition struct {
 	steps int
-	holds func(value any) bool
+	holds func(v *scalar) bool
 }
 
-// number is a JSON number, parsed once for all filters.
-type number struct {
-	text   string
-	double float64
-	ok     bool // false past the range of doubles
+// scalar is a value of an event: nil, bool, string or json.Number.
+type scalar struct {
+	value  any
+	parsed bool
+	number decimal.Decimal
+	beyond bool // a number past the bounds of package decimal
 }
 
-func parseNumber(n json.Number) number {
-	f, err := n.Float64()
-	return number{text: n.String(), double: f, ok: err == nil}
-}
-
-// parsed returns the value with all numbers parsed.
-func parsed(value any) any {
-	switch v := value.(type) {
-	case json.Number:
-		return parseNumber(v)
-	case []any:
-		for i := range v {
-			v[i] = parsed(v[i])
-		}
-	case map[string]any:
-		for name, below := range v {
-			switch below.(type) {
-			case json.Number, []any, map[string]any:
-				v[name] = parsed(below)
-			}
-		}
+// decimal returns a number that can be compared. A number is parsed when the first condition
+// compares it.
+func (s *scalar) decimal() (d decimal.Decimal, ok bool) {
+	text, ok := s.value.(json.Number)
+	if !ok {
+		return d, false
 	}
-	return value
+	if !s.parsed {
+		s.number, ok = decimal.Parse(text.String())
+		s.parsed, s.beyond = true, !ok
+	}
+	return s.number, !s.beyond
 }
 
 // Document is an event as filters see it.
@@ -77,16 +72,32 @@ func NewDocument(eventType string, payload []byte) Document {
 	dec.UseNumber()
 	var object map[string]any
 	if dec.Decode(&object) == nil && object != nil {
-		root["payload"] = parsed(object)
+		root["payload"] = object
 	}
 	return Document{root: root}
 }
 
 // Matches reports whether the event matches, and the steps of the match, at most MaxSteps.
 func (f *Filter) Matches(d Document) (matched bool, steps int) {
-	m := match{filter: f, root: d.root, left: MaxSteps, known: make([]presence, len(f.absent))}
-	matched = m.group(f.root, d.root) || m.left < 0
+	matched, m := f.match(d)
 	return matched, MaxSteps - max(m.left, 0)
+}
+
+// Explain reports whether the event matches, and the fields of the filter that met a number past
+// the bounds of package decimal, which no comparison matches. name is the name of the filter in
+// the request.
+func (f *Filter) Explain(d Document, name string) (matched bool, problems []hook.FieldError) {
+	matched, m := f.match(d)
+	for _, at := range m.beyond {
+		problems = append(problems, hook.FieldError{Field: name + at, Message: fmt.Sprintf("no comparison matches the number in the event: it has %s", tooLong())})
+	}
+	return matched, problems
+}
+
+func (f *Filter) match(d Document) (bool, match) {
+	m := match{filter: f, root: d.root, left: MaxSteps, known: make([]presence, len(f.absent))}
+	matched := m.group(f.root, d.root) || m.left < 0
+	return matched, m
 }
 
 type presence uint8
@@ -103,6 +114,8 @@ type match struct {
 	root   map[string]any
 	left   int
 	known  []presence // by the index in Filter.absent
+	value  scalar     // that is tested now
+	beyond []string   // fields that met a number past the bounds
 }
 
 // spend counts steps; false past MaxSteps.
@@ -133,7 +146,7 @@ func (m *match) field(f field, object map[string]any) bool {
 	if f.below != nil {
 		return ok && m.below(*f.below, value)
 	}
-	if ok && m.leaf(f.any, value) {
+	if ok && m.leaf(&f, value) {
 		return true
 	}
 	return f.absent > 0 && m.absent(f.absent-1)
@@ -154,7 +167,7 @@ func (m *match) below(g group, value any) bool {
 }
 
 // leaf matches a scalar value, or one scalar value of an array.
-func (m *match) leaf(alternatives []condition, value any) bool {
+func (m *match) leaf(f *field, value any) bool {
 	if !m.spend(1) {
 		return false
 	}
@@ -162,13 +175,23 @@ func (m *match) leaf(alternatives []condition, value any) bool {
 	case map[string]any:
 		return false
 	case []any:
-		return slices.ContainsFunc(value, func(v any) bool { return m.leaf(alternatives, v) })
+		return slices.ContainsFunc(value, func(v any) bool { return m.leaf(f, v) })
 	}
+	m.value = scalar{value: value}
+	matched := m.any(f.any)
+	if m.value.beyond && !slices.Contains(m.beyond, f.at) {
+		m.beyond = append(m.beyond, f.at)
+	}
+	return matched
+}
+
+// any reports whether an alternative matches the value.
+func (m *match) any(alternatives []condition) bool {
 	for _, c := range alternatives {
 		if !m.spend(c.steps) {
 			return false
 		}
-		if c.holds(value) {
+		if c.holds(&m.value) {
 			return true
 		}
 	}

@@ -192,6 +192,43 @@ func TestFilter_Matches_stopsAtMaxSteps(t *testing.T) {
 	}
 }
 
+// Ids above 2^53 differ although their doubles are equal, and numbers past the bounds meet no
+// comparison: Explain names the field.
+func TestFilter_comparesNumbersExactly(t *testing.T) {
+	t.Parallel()
+
+	long := strings.Repeat("9", 41)
+	for _, tt := range []struct {
+		pattern, value string
+		want, beyond   bool
+	}{
+		{pattern: `{"numeric":["=",7615917337495251231]}`, value: `7615917337495251230`},
+		{pattern: `{"numeric":["=",7615917337495251231]}`, value: `7615917337495251231.0`, want: true},
+		{pattern: `{"numeric":[">",9007199254740992,"<=",9007199254740993]}`, value: `9007199254740993`, want: true},
+		{pattern: `{"numeric":["=",0.1]}`, value: `0.1000000000000000055511151231257827`},
+		{pattern: `{"anything-but":[7615917337495251231]}`, value: `7615917337495251230`, want: true},
+		{pattern: `{"anything-but":[7615917337495251231]}`, value: `7615917337495251231`},
+		{pattern: `{"numeric":["<",1e400]}`, value: `1e399`, want: true},
+		{pattern: `{"numeric":[">",0]}`, value: long, beyond: true},
+		{pattern: `{"numeric":["<",1]}`, value: `1e-401`, beyond: true},
+		{pattern: `{"anything-but":5}`, value: long, beyond: true},
+		{pattern: `{"numeric":[">",0]},{"anything-but":"x"}`, value: long, want: true, beyond: true},
+		{pattern: `{"anything-but":"x"}`, value: long, want: true},
+		{pattern: long, value: long, want: true},
+		{pattern: long, value: long + "0"},
+	} {
+		f, wrong := filter.Parse([]byte(`{"payload":{"id":[`+tt.pattern+`]}}`), "filter")
+		if len(wrong) > 0 {
+			t.Fatalf("Parse(%s) = %v", tt.pattern, wrong)
+		}
+		d := filter.NewDocument("a", []byte(`{"id":`+tt.value+`}`))
+		got, problems := f.Explain(d, "filter")
+		if again, _ := f.Matches(d); got != tt.want || again != got || tt.beyond != (len(problems) == 1 && problems[0].Field == "filter/payload/id") {
+			t.Errorf("%s matches %s: %t, %t, %v; want %t, and the field: %t", tt.pattern, tt.value, got, again, problems, tt.want, tt.beyond)
+		}
+	}
+}
+
 // FuzzParse checks that no filter and no payload causes a panic, and that matching twice gives the same
 // result within MaxSteps.
 func FuzzParse(f *testing.F) {

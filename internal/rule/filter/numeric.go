@@ -2,16 +2,18 @@ package filter
 
 import (
 	"encoding/json"
+	"fmt"
 	"slices"
 	"strconv"
 
 	"surehook.example/surehook/internal/hook"
+	"surehook.example/surehook/internal/rule/decimal"
 )
 
 // comparison is an operator of the condition numeric, with its number.
 type comparison struct {
 	operator string
-	number   float64
+	number   decimal.Decimal
 }
 
 // numeric returns the condition of an operand such as [">", 0, "<=", 5]: one comparison, or a lower and
@@ -29,34 +31,52 @@ func (p *parser) numeric(operand any, at string) condition {
 			p.refuse(at+hook.Pointer(strconv.Itoa(i)), "must be =, <, <=, > or >=")
 			return never()
 		}
-		given, ok := list[i+1].(json.Number)
-		n := parseNumber(given)
-		if !ok || !n.ok {
-			p.refuse(at+hook.Pointer(strconv.Itoa(i+1)), "must be a number")
+		number, ok := p.number(list[i+1], at+hook.Pointer(strconv.Itoa(i+1)), "must be a number")
+		if !ok {
 			return never()
 		}
-		all = append(all, comparison{operator, n.double})
+		all = append(all, comparison{operator, number})
 	}
-	if len(all) == 2 && (all[0].operator[0] != '>' || all[1].operator[0] != '<' || all[0].number >= all[1].number) {
+	if len(all) == 2 && (all[0].operator[0] != '>' || all[1].operator[0] != '<' || all[0].number.Compare(all[1].number) >= 0) {
 		p.refuse(at, `must be a lower bound and then a higher upper bound, such as [">", 0, "<=", 5]`)
 		return never()
 	}
-	return condition{1, func(v any) bool {
-		got, ok := v.(number)
-		return ok && got.ok && !slices.ContainsFunc(all, func(c comparison) bool { return !c.holds(got.double) })
+	return condition{1, func(v *scalar) bool {
+		got, ok := v.decimal()
+		return ok && !slices.ContainsFunc(all, func(c comparison) bool { return !c.holds(got.Compare(c.number)) })
 	}}
 }
 
-func (c comparison) holds(got float64) bool {
+// tooLong says what package decimal does not parse.
+func tooLong() string {
+	return fmt.Sprintf("more than %d digits, or an exponent beyond %d", decimal.MaxDigits, decimal.MaxExponent)
+}
+
+// number returns an operand that is a number. message is the fault of any other value.
+func (p *parser) number(operand any, at, message string) (decimal.Decimal, bool) {
+	text, ok := operand.(json.Number)
+	if !ok {
+		p.refuse(at, "%s", message)
+		return decimal.Decimal{}, false
+	}
+	number, ok := decimal.Parse(text.String())
+	if !ok {
+		p.refuse(at, "must not have %s", tooLong())
+	}
+	return number, ok
+}
+
+// holds reports whether a number with this order to the operand meets the comparison.
+func (c comparison) holds(order int) bool {
 	switch c.operator {
 	case "=":
-		return got == c.number
+		return order == 0
 	case "<":
-		return got < c.number
+		return order < 0
 	case "<=":
-		return got <= c.number
+		return order <= 0
 	case ">":
-		return got > c.number
+		return order > 0
 	}
-	return got >= c.number
+	return order >= 0
 }

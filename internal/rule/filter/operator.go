@@ -20,7 +20,7 @@ const (
 func stepsOf(text string, bytes int) int { return 1 + len(text)/bytes }
 
 // never is the condition in place of an invalid operator.
-func never() condition { return condition{1, func(any) bool { return false }} }
+func never() condition { return condition{1, func(*scalar) bool { return false }} }
 
 // exact compares text, numbers included: 300, 300.0 and 3e2 differ, as in EventBridge.
 func (p *parser) exact(want any, at string) condition {
@@ -29,10 +29,10 @@ func (p *parser) exact(want any, at string) condition {
 		return never()
 	}
 	text, _ := want.(string)
-	if n, ok := want.(json.Number); ok {
-		want = parseNumber(n)
+	if number, ok := want.(json.Number); ok {
+		text = number.String()
 	}
-	return condition{stepsOf(text, bytesOfText), func(v any) bool { return v == want }}
+	return condition{stepsOf(text, bytesOfText), func(v *scalar) bool { return v.value == want }}
 }
 
 const operators = "exists, prefix, suffix, equals-ignore-case, anything-but or numeric"
@@ -49,7 +49,7 @@ func (p *parser) operator(o map[string]any, at string) condition {
 			if operand != true {
 				p.refuse(at, "must be true or false")
 			}
-			return condition{1, func(any) bool { return true }}
+			return condition{1, func(*scalar) bool { return true }}
 		case "anything-but":
 			return p.anythingBut(operand, at)
 		case "numeric":
@@ -85,8 +85,8 @@ func textOperatorOf(name string) (op textOperator, ok bool) {
 
 // of returns the condition for a value that is text.
 func (op textOperator) of(operand string) condition {
-	return condition{stepsOf(operand, op.bytes), func(v any) bool {
-		s, ok := v.(string)
+	return condition{stepsOf(operand, op.bytes), func(v *scalar) bool {
+		s, ok := v.value.(string)
 		return ok && op.test(s, operand)
 	}}
 }
@@ -189,7 +189,7 @@ func (p *parser) anythingBut(operand any, at string) condition {
 	for _, c := range not {
 		steps += c.steps
 	}
-	return condition{steps, func(v any) bool {
+	return condition{steps, func(v *scalar) bool {
 		return !slices.ContainsFunc(not, func(c condition) bool { return c.holds(v) })
 	}}
 }
@@ -219,14 +219,15 @@ func (p *parser) excludedList(list []any, at string) (all []condition) {
 }
 
 func (p *parser) excluded(v any, at string) condition {
-	switch v := v.(type) {
-	case string:
-		return p.exact(v, at)
-	case json.Number:
-		if n := parseNumber(v); n.ok {
-			return condition{1, func(v any) bool { got, ok := v.(number); return ok && got.ok && got.double == n.double }}
-		}
+	if text, ok := v.(string); ok {
+		return p.exact(text, at)
 	}
-	p.refuse(at, "must be a string or a number")
-	return never()
+	number, ok := p.number(v, at, "must be a string or a number")
+	if !ok {
+		return never()
+	}
+	return condition{1, func(v *scalar) bool {
+		got, ok := v.decimal()
+		return v.beyond || ok && got.Compare(number) == 0
+	}}
 }

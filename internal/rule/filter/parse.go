@@ -116,7 +116,7 @@ func (p *parser) choice(v any, at string, path []string) []group {
 }
 
 func (p *parser) field(name string, v any, at string, path []string) field {
-	f := field{name: name}
+	f := field{name: name, at: at}
 	switch v := v.(type) {
 	case map[string]any:
 		if len(path) == 1 && name == "type" {
