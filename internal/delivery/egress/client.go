@@ -65,7 +65,7 @@ func NewClientWith(p Policy, o Options) *http.Client {
 		MaxIdleConnsPerHost:    maxIdlePerHost,
 		IdleConnTimeout:        idleTimeout,
 		MaxResponseHeaderBytes: maxResponseHeaders,
-		DisableCompression:     true, // keeps the response as received, and rules out decompression bombs
+		DisableCompression:     true, // package send decompresses the start of a response itself
 		Protocols:              &http1,
 	}
 	secure(transport)

@@ -67,6 +67,7 @@ type answer struct {
 	Body       []byte            `json:"body,omitempty"` // at most hook.MaxResponseBody
 	RetryAfter int64             `json:"retry_after_ms,omitempty"`
 	Headers    map[string]string `json:"headers,omitempty"`
+	Sent       map[string]string `json:"sent,omitempty"` // headers of the request, at most 30 KiB
 	Phases     [4]time.Duration  `json:"phases_ns,omitzero"` // in the order of hook.Phases
 }
 
@@ -116,7 +117,7 @@ func refusalOf(err error) answer { return answer{Refused: err.Error()} }
 
 func answerOf(o hook.Outcome) answer {
 	return answer{
-		Class: o.Class.String(), Status: o.Status, Error: o.Error, URL: o.URL, Body: o.Body, RetryAfter: o.RetryAfter.Milliseconds(), Headers: o.Headers,
+		Class: o.Class.String(), Status: o.Status, Error: o.Error, URL: o.URL, Body: o.Body, RetryAfter: o.RetryAfter.Milliseconds(), Headers: o.Headers, Sent: o.Sent,
 		Phases: [4]time.Duration{o.Phases.DNS, o.Phases.Connect, o.Phases.TLS, o.Phases.FirstByte},
 	}
 }
@@ -144,7 +145,7 @@ func decodeAnswer(text []byte) (hook.Outcome, error) {
 	}
 	return hook.Outcome{
 		Class: class, Status: a.Status, Error: a.Error, URL: a.URL, Body: a.Body,
-		RetryAfter: time.Duration(a.RetryAfter) * time.Millisecond, Headers: a.Headers,
+		RetryAfter: time.Duration(a.RetryAfter) * time.Millisecond, Headers: a.Headers, Sent: a.Sent,
 		Phases: hook.Phases{DNS: a.Phases[0], Connect: a.Phases[1], TLS: a.Phases[2], FirstByte: a.Phases[3]},
 	}, nil
 }

@@ -33,12 +33,10 @@ type Sender struct {
 // may have received the request.
 func (s *Sender) Send(ctx context.Context, r send.Request) (hook.Outcome, error) {
 	start := s.Now()
-	prepared := s.Signer.Prepare(r)
-	outcome, err := s.Post(ctx, r.Endpoint.Region, prepared)
+	outcome, err := s.Post(ctx, r.Endpoint.Region, s.Signer.Prepare(r))
 	if err != nil {
 		return hook.Outcome{}, err
 	}
-	prepared.Describe(&outcome)
 	outcome.Region = r.Endpoint.Region
 	outcome.Duration = s.Now().Sub(start)
 	return outcome, nil

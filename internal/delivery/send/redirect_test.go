@@ -173,3 +173,38 @@ func TestSender_Send_namesTheURLThatDoesNotAnswer(t *testing.T) {
 		Class: hook.ClassReset, Error: "The endpoint closed the connection before it answered.", URL: server.URL + "/new",
 	})
 }
+
+// The record shows the request that got the answer: without the headers that a redirect to another
+// origin left out, and saying so.
+func TestSender_Send_describesTheRequestAfterARedirect(t *testing.T) {
+	t.Parallel()
+
+	const away = " It was redirected to another origin, without the endpoint's own headers and client certificate: set the URL to the last one."
+	other, _ := serve(t, answer(http.StatusUnauthorized), nil)
+	mux := http.NewServeMux()
+	mux.HandleFunc("/here", answer(http.StatusUnauthorized))
+	mux.HandleFunc("/within", redirect(307, "/here"))
+	mux.HandleFunc("/away", redirect(307, other.URL))
+	back, _ := serve(t, mux.ServeHTTP, nil)
+	there, _ := serve(t, redirect(307, back.URL+"/here"), nil)
+	mux.HandleFunc("/and-back", redirect(307, there.URL))
+	for _, tt := range []struct {
+		path  string
+		own   map[string]string
+		shown bool
+		end   string
+	}{
+		{path: "/here", own: map[string]string{"X-Key": "hush"}, shown: true, end: "Unauthorized."},
+		{path: "/within", own: map[string]string{"X-Key": "hush"}, shown: true, end: "Unauthorized."},
+		{path: "/away", own: map[string]string{"X-Key": "hush"}, shown: false, end: "Unauthorized." + away},
+		{path: "/and-back", own: map[string]string{"X-Key": "hush"}, shown: false, end: "Unauthorized." + away},
+		{path: "/away", own: nil, shown: false, end: "Unauthorized."},
+	} {
+		r := request(t, back.URL+tt.path)
+		r.Own = tt.own
+		outcome := sender(t).Send(t.Context(), r)
+		if _, shown := outcome.Sent["X-Key"]; shown != tt.shown || outcome.Sent["Webhook-Signature"] == "" || !strings.HasSuffix(outcome.Error, tt.end) {
+			t.Errorf("%s: sent %v, %q; want X-Key %t, and an error that ends in %q", tt.path, outcome.Sent, outcome.Error, tt.shown, tt.end)
+		}
+	}
+}

@@ -95,19 +95,23 @@ func withCustom(ours http.Header, own map[string]string) http.Header {
 	return h
 }
 
-// Describe adds the headers of the request to the outcome of a failed attempt, except one that
-// Surehook blocked or for which it got no access token. The values of the owner's headers and of
-// the access token are masked.
-func (p *Prepared) Describe(o *hook.Outcome) {
-	if o.Class == hook.ClassDelivered || o.Class == hook.ClassBlocked || o.Class == hook.ClassToken {
+// leftOut ends the error of an attempt that was redirected away from the endpoint's origin.
+const leftOut = " It was redirected to another origin, without the endpoint's own headers and client certificate: set the URL to the last one."
+
+// describe adds the headers of the last request to the outcome of a failed attempt, except one that
+// Surehook blocked. The values of the owner's headers and of the access token are masked. whole
+// reports whether the last request had them; the error says so if not.
+func (p *Prepared) describe(o *hook.Outcome, whole bool) {
+	if o.Class == hook.ClassDelivered || o.Class == hook.ClassBlocked {
 		return
 	}
-	own := make(map[string]string, len(p.Own)+1)
-	for name := range p.Own {
-		own[name] = hook.Masked
-	}
-	if p.Grant != nil {
-		own[hook.AuthorizationHeader] = hook.Masked
+	own := make(map[string]string, len(p.Own))
+	if whole {
+		for name := range p.Own {
+			own[name] = hook.Masked
+		}
+	} else if len(p.Own) > 0 || p.TLS.Certificate != "" {
+		o.Error += leftOut
 	}
 	headers := withCustom(p.Header, own)
 	o.Sent = make(map[string]string, len(headers))

@@ -2,16 +2,11 @@ package send
 
 import (
 	"fmt"
-	"io"
 	"net/http"
 
 	"surehook.example/surehook/internal/hook"
 	"surehook.example/surehook/internal/rule/retry"
 )
-
-// maxDrain limits the bytes that are read from a response so that its connection can be used
-// again. After a longer response, the connection is closed.
-const maxDrain = 64 << 10
 
 // readOutcome returns the outcome of a response.
 func (s *Sender) readOutcome(resp *http.Response) hook.Outcome {
@@ -31,20 +26,6 @@ func (s *Sender) readOutcome(resp *http.Response) hook.Outcome {
 	return outcome
 }
 
-// readBody returns the first bytes of the body. It ignores read errors, because the status
-// already decides the outcome.
-func readBody(resp *http.Response, most int64) []byte {
-	if _, ok := resp.Body.(io.Writer); ok {
-		return nil // status 101: the body is the raw connection, which has no deadline
-	}
-	if resp.Body == http.NoBody {
-		return []byte{}
-	}
-	kept, _ := io.ReadAll(io.LimitReader(resp.Body, most))
-	_, _ = io.Copy(io.Discard, io.LimitReader(resp.Body, maxDrain-most))
-	return kept
-}
-
 // maxHeader limits a kept value, in bytes.
 const maxHeader = 200
 
@@ -53,7 +34,7 @@ const maxHeader = 200
 func keptHeaders(all http.Header) map[string]string {
 	var kept map[string]string
 	for _, name := range []string{
-		"Content-Type", "Server", "Via", "Location", "Retry-After", "Www-Authenticate", "Allow",
+		"Content-Type", "Content-Encoding", "Server", "Via", "Location", "Retry-After", "Www-Authenticate", "Allow",
 		"X-Request-Id", "X-Correlation-Id", "X-Amzn-Requestid", "X-Amz-Cf-Id", "X-Amzn-Errortype", "Cf-Ray", "X-Powered-By",
 	} {
 		if value := all.Get(name); value != "" {

@@ -73,10 +73,7 @@ var ErrDeadline = errors.New("the endpoint's timeout is over")
 
 // Send signs the request and makes the attempt from here.
 func (s *Sender) Send(ctx context.Context, r Request) hook.Outcome {
-	prepared := s.Prepare(r)
-	outcome := s.Post(ctx, prepared)
-	prepared.Describe(&outcome)
-	return outcome
+	return s.Post(ctx, s.Prepare(r))
 }
 
 // Prepare signs the request at the current time. Prepare makes no request.
