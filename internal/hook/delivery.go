@@ -18,6 +18,7 @@ type Delivery struct {
 	Erased        bool   // the event's payload was erased: the records have no response bodies, and later ones get none
 	Reason        Reason // of state parked, dead, discarded or cancelled
 	Attempts      int    // recorded HTTP requests
+	Stale         int    // number of the one attempt that a stale connection lost, which the retry policy does not count; 0 for none
 	Version       int64  // of the stored record; 0 for no record
 	Token         string // nonce of the token of the last recorded attempt or decision
 	Parks         int    // how often the delivery was parked
@@ -44,6 +45,18 @@ func (d Delivery) Unreadable() bool { return d.State == 0 }
 func ErrUnreadable(id DeliveryID) *Error {
 	return &Error{Code: CodeInternal, Message: fmt.Sprintf("the record of %s was written by a later version of Surehook", id)}
 }
+
+// Counted returns the number of recorded attempts that the retry policy counts.
+func (d Delivery) Counted() int {
+	if d.Stale > 0 {
+		return d.Attempts - 1
+	}
+	return d.Attempts
+}
+
+// AfterStale reports whether the attempt is the next one after the stale connection: it gets a
+// connection of its own.
+func (d Delivery) AfterStale(attempt int) bool { return d.Stale > 0 && d.Stale == attempt-1 }
 
 // Ref returns the key of the record.
 func (d Delivery) Ref() DeliveryRef {
@@ -111,6 +124,7 @@ type Outcome struct {
 	Duration   time.Duration     // from the first dial to the end of the response, including the way to another region
 	Phases     Phases            // of the last request of the attempt
 	RetryAfter time.Duration     // the requested wait; 0 for none
+	Stale      bool              // a connection of an earlier request broke before the first byte of an answer
 	Shape      string            // version of the shape of the request, see package shape; empty: raw
 	Batch      *Batch            // the request with several events; nil: the request had only this event
 }

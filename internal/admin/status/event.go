@@ -164,7 +164,7 @@ func (r *Reader) planned(ctx context.Context, d hook.Delivery) ([]time.Time, err
 	if err != nil {
 		return nil, fmt.Errorf("plan attempts of delivery %s: %w", d.ID, err)
 	}
-	times := append([]time.Time{d.NextAttemptAt}, retry.Planned(e.Retry, d.ID, d.Attempts+1, d.NextAttemptAt)...)
+	times := append([]time.Time{d.NextAttemptAt}, retry.Planned(e.Retry, d.ID, d.Counted()+1, d.NextAttemptAt)...)
 	for i, t := range times {
 		_, t = e.LaneAt(hook.LaneRetry, t)
 		times[i] = t

@@ -33,6 +33,7 @@ type deliveryItem struct {
 	State         string        `dynamodbav:"state"`
 	Reason        hook.Reason   `dynamodbav:"reason,omitempty"`
 	Attempts      int           `dynamodbav:"attempts,omitempty"`
+	Stale         int           `dynamodbav:"stale,omitempty"`
 	Version       int64         `dynamodbav:"version"`
 	Token         string        `dynamodbav:"token,omitempty"`
 	Parks         int           `dynamodbav:"parks,omitempty"`
@@ -59,6 +60,7 @@ func toDeliveryItem(d hook.Delivery) deliveryItem {
 		State:         word(d.State),
 		Reason:        d.Reason,
 		Attempts:      d.Attempts,
+		Stale:         d.Stale,
 		Version:       d.Version + 1,
 		Token:         d.Token,
 		Parks:         d.Parks,
@@ -103,6 +105,7 @@ func fromDeliveryItem(it deliveryItem) (hook.Delivery, error) {
 		State:         state,
 		Reason:        it.Reason,
 		Attempts:      it.Attempts,
+		Stale:         it.Stale,
 		Version:       it.Version,
 		Token:         it.Token,
 		Parks:         it.Parks,
@@ -134,6 +137,7 @@ type outcomeItem struct {
 	Duration   time.Duration     `dynamodbav:"ns,omitempty"`
 	Phases     *phasesItem       `dynamodbav:"phases,omitempty"`
 	RetryAfter time.Duration     `dynamodbav:"retry_after_ns,omitempty"`
+	Stale      bool              `dynamodbav:"stale,omitempty"`
 	Shape      string            `dynamodbav:"shape,omitempty"` // without: raw
 	Batch      *batchItem        `dynamodbav:"batch,omitempty"`
 }
@@ -178,6 +182,7 @@ func toOutcomeItem(o hook.Outcome) *outcomeItem {
 		Duration:   o.Duration,
 		Phases:     toPhasesItem(o.Phases),
 		RetryAfter: o.RetryAfter,
+		Stale:      o.Stale,
 		Shape:      o.Shape,
 		Batch:      toBatchItem(o.Batch),
 	}
@@ -207,6 +212,7 @@ func fromOutcomeItem(it *outcomeItem) (hook.Outcome, error) {
 		Duration:   it.Duration,
 		Phases:     fromPhasesItem(it.Phases),
 		RetryAfter: it.RetryAfter,
+		Stale:      it.Stale,
 		Shape:      it.Shape,
 		Batch:      batch,
 	}, nil

@@ -62,6 +62,7 @@ func (m *Maker) Make(ctx context.Context, s *settlement.Subject, content *hook.E
 		Content:  shaped,
 		Delivery: s.Token.Delivery.DeliveryID,
 		Attempt:  s.Token.Attempt,
+		Fresh:    s.Delivery.AfterStale(s.Token.Attempt),
 	})
 	if err != nil {
 		return nil, err

@@ -19,6 +19,7 @@ func resultOf(s *subject, o *hook.Outcome, w settle.Written, now time.Time) gate
 	r := gate.Result{
 		Attempt:    stats.Attempt{Type: s.Event.Type, Class: o.Class, Number: s.Token.Attempt, Duration: o.Duration},
 		RetryAfter: o.RetryAfter,
+		Stale:      o.Stale && s.Delivery.Stale == 0,
 	}
 	r.Shared = o.Batch.Several() && o.Batch.Leader != s.Token.Delivery.DeliveryID
 	if !w.Made {

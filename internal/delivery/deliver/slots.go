@@ -27,7 +27,7 @@ func (d *Deliverer) handOver(ctx context.Context, jobs []*job, record gate.Recor
 		if j.Delivery != nil { // nil: the event is gone
 			s.Last = j.Delivery.CreatedAt
 		}
-		s.Failed = s.Failed || j.result.Class.Requested() && j.result.Class != hook.ClassDelivered
+		s.Failed = s.Failed || j.result.Class.Requested() && !j.result.Stale && j.result.Class != hook.ClassDelivered
 		if took, ok := answerTime(j.result); ok {
 			s.Answers = append(s.Answers, took)
 		}

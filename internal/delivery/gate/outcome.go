@@ -18,6 +18,7 @@ type Result struct {
 	stats.Attempt
 
 	RetryAfter time.Duration // the wait that a 429 asked for; 0: none
+	Stale      bool          // a stale connection lost the request, which says nothing about the endpoint
 }
 
 // outcomes sums up the results of a batch, ordered by their end.
@@ -43,7 +44,7 @@ func aggregate(results []Result, counts *stats.Counts) outcomes {
 // count adds a result.
 func (o *outcomes) count(r Result) {
 	o.counts.Count(r.Attempt)
-	if r.Shared || !r.Class.Requested() {
+	if r.Shared || r.Stale || !r.Class.Requested() {
 		return
 	}
 	o.requested = true

@@ -100,3 +100,23 @@ func TestGate_CheckAfterTheReservedRateSlots(t *testing.T) {
 		t.Errorf("%d circuit checks after another parked delivery; want 1", got)
 	}
 }
+
+// A stale connection says nothing about the endpoint: the circuit counts other failures alone.
+func TestGate_countsNoStaleConnection(t *testing.T) {
+	t.Parallel()
+
+	w := setup(t)
+	stale := gate.Result{Attempt: stats.Attempt{Class: hook.ClassReset}, Stale: true}
+	if err := w.Gate.Settle(w.Context(), w.admit(w.query(active(), 0, 5)), []gate.Result{stale, stale, stale, stale, stale}); err != nil {
+		t.Fatal(err)
+	}
+	if r := w.record(); r.State == circuit.Open || r.Failures != 0 {
+		t.Errorf("record = %+v; want a closed circuit without failures", r)
+	}
+	for i := range 5 {
+		w.settle(w.admit(w.query(active(), 5+i, 1)), hook.ClassReset)
+	}
+	if r := w.record(); r.State != circuit.Open {
+		t.Errorf("record = %+v; want an open circuit", r)
+	}
+}

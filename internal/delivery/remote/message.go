@@ -37,6 +37,7 @@ type message struct {
 	APIHosts []string          `json:"api_hosts,omitempty"` // always forbidden
 	Grant    *grant            `json:"grant,omitempty"`
 	TLS      *security         `json:"tls,omitempty"`
+	Fresh    bool              `json:"fresh,omitempty"`
 }
 
 // security has the TLS settings of the request, at most 40 KiB.
@@ -66,14 +67,15 @@ type answer struct {
 	URL        string            `json:"url,omitempty"`
 	Body       []byte            `json:"body,omitempty"` // at most hook.MaxResponseBody
 	RetryAfter int64             `json:"retry_after_ms,omitempty"`
+	Stale      bool              `json:"stale,omitempty"`
 	Headers    map[string]string `json:"headers,omitempty"`
-	Sent       map[string]string `json:"sent,omitempty"` // headers of the request, at most 30 KiB
+	Sent       map[string]string `json:"sent,omitempty"`     // headers of the request, at most 30 KiB
 	Phases     [4]time.Duration  `json:"phases_ns,omitzero"` // in the order of hook.Phases
 }
 
 func encodeMessage(p send.Prepared, apiHosts []string) ([]byte, error) {
 	m := message{
-		Version: version, URL: p.URL, Header: p.Header, Own: p.Own, Body: p.Body, Timeout: p.Timeout.Milliseconds(), APIHosts: apiHosts,
+		Version: version, URL: p.URL, Header: p.Header, Own: p.Own, Body: p.Body, Timeout: p.Timeout.Milliseconds(), APIHosts: apiHosts, Fresh: p.Fresh,
 	}
 	if g := p.Grant; g != nil {
 		m.Version = secretVersion
@@ -100,7 +102,7 @@ func decodeMessage(text []byte) (p send.Prepared, apiHosts []string, err error) 
 		return p, nil, fmt.Errorf("%w: %d, not %d", errVersion, m.Version, secretVersion)
 	}
 	p = send.Prepared{
-		URL: m.URL, Header: m.Header, Own: m.Own, Body: m.Body, Timeout: time.Duration(m.Timeout) * time.Millisecond,
+		URL: m.URL, Header: m.Header, Own: m.Own, Body: m.Body, Timeout: time.Duration(m.Timeout) * time.Millisecond, Fresh: m.Fresh,
 	}
 	if m.TLS != nil {
 		p.TLS = send.TLS(*m.TLS)
@@ -117,7 +119,7 @@ func refusalOf(err error) answer { return answer{Refused: err.Error()} }
 
 func answerOf(o hook.Outcome) answer {
 	return answer{
-		Class: o.Class.String(), Status: o.Status, Error: o.Error, URL: o.URL, Body: o.Body, RetryAfter: o.RetryAfter.Milliseconds(), Headers: o.Headers, Sent: o.Sent,
+		Class: o.Class.String(), Status: o.Status, Error: o.Error, URL: o.URL, Body: o.Body, RetryAfter: o.RetryAfter.Milliseconds(), Stale: o.Stale, Headers: o.Headers, Sent: o.Sent,
 		Phases: [4]time.Duration{o.Phases.DNS, o.Phases.Connect, o.Phases.TLS, o.Phases.FirstByte},
 	}
 }
@@ -145,7 +147,7 @@ func decodeAnswer(text []byte) (hook.Outcome, error) {
 	}
 	return hook.Outcome{
 		Class: class, Status: a.Status, Error: a.Error, URL: a.URL, Body: a.Body,
-		RetryAfter: time.Duration(a.RetryAfter) * time.Millisecond, Headers: a.Headers, Sent: a.Sent,
+		RetryAfter: time.Duration(a.RetryAfter) * time.Millisecond, Stale: a.Stale, Headers: a.Headers, Sent: a.Sent,
 		Phases: hook.Phases{DNS: a.Phases[0], Connect: a.Phases[1], TLS: a.Phases[2], FirstByte: a.Phases[3]},
 	}, nil
 }

@@ -17,6 +17,7 @@ type failure struct {
 	handshake bool  // the TLS handshake returned an error
 	asked     bool  // the server asked for a client certificate
 	presented bool  // and got one
+	kept      bool  // the connection was of an earlier request, and no byte of an answer came
 }
 
 // classify returns the class of a failure and a text for the endpoint's owner. The text names
@@ -44,6 +45,7 @@ func classify(f failure) (hook.Class, string) {
 		{failedIn(f.err, "dial"), hook.ClassConnect, "The endpoint could not be reached."},
 
 		{egress.ConnectionClosed(f.err) && f.handshake, hook.ClassReset, "The endpoint closed the connection in the TLS handshake: the server, or a firewall before it, may accept neither TLS 1.3 nor TLS 1.2 with ECDHE."},
+		{f.stale(), hook.ClassReset, "The endpoint closed a kept connection before it answered."},
 		{egress.ConnectionClosed(f.err), hook.ClassReset, "The endpoint closed the connection before it answered."},
 		{f.handshake, hook.ClassTLS, "The TLS handshake did not succeed: the server needs TLS 1.3, or TLS 1.2 with ECDHE and signatures with SHA-256."},
 	}
@@ -53,6 +55,12 @@ func classify(f failure) (hook.Class, string) {
 		}
 	}
 	return hook.ClassReset, "The connection broke, or the endpoint did not answer in HTTP."
+}
+
+// stale reports whether the request was lost on a connection of an earlier request, which the
+// endpoint may have closed before.
+func (f failure) stale() bool {
+	return f.kept && !f.handshake && f.ended == nil && !failedIn(f.err, "dial")
 }
 
 // Unanswered returns the class of a request without a response, and a text for the

@@ -96,7 +96,7 @@ func (o *observed) failure(ctx context.Context, err error) failure {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 
-	return failure{err: err, ended: context.Cause(ctx), handshake: o.handshake, asked: o.asked, presented: o.presented}
+	return failure{err: err, ended: context.Cause(ctx), handshake: o.handshake, asked: o.asked, presented: o.presented, kept: o.reused && o.at[answered].IsZero()}
 }
 
 // phases returns where the time went so far.

@@ -19,14 +19,22 @@ const maxRedirects = 3
 func (s *Sender) postAndFollow(ctx context.Context, p *Prepared) (outcome hook.Outcome, whole bool) {
 	h, at := p.Headers(), p.URL
 	whole = true
-	via := s.Client.Transport
+	shared := s.Client.Transport
+	via := shared
 	if p.TLS != (TLS{}) {
 		var err error
-		if via, err = s.Transports.of(s.Client.Transport, p.TLS); err != nil {
+		if via, err = s.Transports.of(shared, p.TLS); err != nil {
 			return hook.Outcome{Class: hook.ClassTLS, URL: p.URL, Error: "The TLS settings of the endpoint cannot be used."}, whole
 		}
 	}
 
+	if p.Fresh {
+		var release [2]func()
+		shared, release[0] = unpooled(shared)
+		via, release[1] = unpooled(via)
+		defer release[0]()
+		defer release[1]()
+	}
 	defer func() { p.describe(&outcome, whole) }()
 	for redirects := 0; ; redirects++ {
 		a := s.post(ctx, via, at, h, p.Body)
@@ -38,10 +46,20 @@ func (s *Sender) postAndFollow(ctx context.Context, p *Prepared) (outcome hook.O
 			return a.outcome, whole
 		}
 		if hook.Origin(a.from.String()) != hook.Origin(a.location.String()) {
-			h, via, whole = p.Header, s.Client.Transport, false
+			h, via, whole = p.Header, shared, false
 		}
 		at = a.location.String()
 	}
+}
+
+// unpooled returns a transport like via that knows no connection of an earlier request. The caller
+// must call release after the last response.
+func unpooled(via http.RoundTripper) (fresh http.RoundTripper, release func()) {
+	if t, ok := via.(*http.Transport); ok {
+		t = t.Clone()
+		return t, t.CloseIdleConnections
+	}
+	return via, func() {}
 }
 
 // isRedirect reports whether the status asks to repeat the same request at another URL. 303 does

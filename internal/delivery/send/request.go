@@ -139,8 +139,9 @@ func (s *Sender) post(ctx context.Context, via http.RoundTripper, to string, h h
 
 	resp, err := via.RoundTrip(req)
 	if err != nil {
-		class, text := classify(seen.failure(ctx, err))
-		return answer{outcome: hook.Outcome{Class: class, URL: to, Error: text, Phases: seen.phases()}}
+		f := seen.failure(ctx, err)
+		class, text := classify(f)
+		return answer{outcome: hook.Outcome{Class: class, URL: to, Error: text, Phases: seen.phases(), Stale: class == hook.ClassReset && f.stale()}}
 	}
 	defer func() { _ = resp.Body.Close() }()
 	a := answer{outcome: s.readOutcome(resp), from: req.URL}

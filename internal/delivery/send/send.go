@@ -27,7 +27,8 @@ type Request struct {
 	Event    *hook.Event
 	Content  shape.Content // the body, and headers of a transformation
 	Delivery hook.DeliveryID
-	Attempt  int // from 1
+	Attempt  int  // from 1
+	Fresh    bool // the request gets a new connection
 }
 
 // Prepared is a signed request, ready to be sent from any origin. The origin needs no signing
@@ -41,6 +42,7 @@ type Prepared struct {
 	Timeout time.Duration // of the attempt, redirects and access token included
 	Grant   *Grant        // nil: no access token is needed
 	TLS     TLS           // for the origin of URL only
+	Fresh   bool          // each request gets a new connection
 }
 
 // Sender makes attempts. A Sender is safe for concurrent use.
@@ -86,6 +88,7 @@ func (s *Sender) Prepare(r Request) Prepared {
 		Timeout: r.Endpoint.Timeout,
 		Grant:   r.Grant,
 		TLS:     r.TLS,
+		Fresh:   r.Fresh,
 	}
 }
 

@@ -123,7 +123,7 @@ func outcome(class hook.Class, d hook.DeliveryID) hook.Outcome {
 		Phases:  hook.Phases{DNS: time.Millisecond, Connect: 20 * time.Millisecond, TLS: 40 * time.Millisecond, FirstByte: 250 * time.Millisecond},
 		Sent:    map[string]string{"X-Webhook-Attempt": "1", "X-Key": hook.Masked},
 		Class:   class, Status: 503, Error: "the response is 503 Service Unavailable", URL: "https://example.com/hooks", Body: []byte("try later"),
-		Region: "us-east-1", Duration: 321 * time.Millisecond, RetryAfter: 40 * time.Second,
+		Region: "us-east-1", Duration: 321 * time.Millisecond, RetryAfter: 40 * time.Second, Stale: true,
 		Batch: hook.NewBatch([]hook.DeliveryID{d, {Event: event(99).ID, Endpoint: d.Endpoint, Generation: 1}}, d),
 	}
 }
@@ -133,7 +133,7 @@ func outcome(class hook.Class, d hook.DeliveryID) hook.Outcome {
 func recorded(n int, state hook.State, class hook.Class) (hook.Delivery, *hook.Attempt) {
 	e := event(n, target())
 	d := hook.QueuedDelivery(e, target())
-	d.State, d.Reason, d.Attempts, d.Token, d.Parks = state, hook.ReasonManual, 2, "token", 3
+	d.State, d.Reason, d.Attempts, d.Stale, d.Token, d.Parks = state, hook.ReasonManual, 2, 2, "token", 3
 	d.CreatedAt, d.UpdatedAt, d.NextAttemptAt, d.SweptAt = e.AcceptedAt.Add(time.Second), e.AcceptedAt.Add(time.Minute), e.AcceptedAt.Add(time.Hour), e.AcceptedAt.Add(50*time.Minute)
 	d.Last = outcome(class, d.ID)
 	d.Job, d.JobIndex, d.By, d.Note = job, n+1, caller, "by hand"

@@ -16,6 +16,9 @@
 //
 // exponential is 30 s x 2^n, at most 1 h. standard is the default.
 //
+// An attempt that a stale connection lost counts once per delivery as if it had not been made: see
+// hook.Delivery.Counted.
+//
 // # Jitter
 //
 // Jitter spreads a delay d, so that deliveries that failed together are not retried together:

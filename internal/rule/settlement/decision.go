@@ -184,6 +184,9 @@ func (d Decision) applyAttempt(s *Subject, current *hook.Delivery) (*hook.Delive
 	case hook.ResultRejected:
 		next.Reason = reasonOf(o.Class)
 	case hook.ResultTransient:
+		if o.Stale && next.Stale == 0 {
+			next.Stale = next.Attempts
+		}
 		next.State, next.Reason, next.NextAttemptAt = afterFailure(next, s.Endpoint, o.RetryAfter, d.at)
 	}
 	if next.State == hook.StateDelivered && next.Attempts == 1 {
@@ -222,10 +225,13 @@ func resultOf(e *hook.Endpoint, o *hook.Outcome) hook.Result {
 	return result
 }
 
-// afterFailure plans the next attempt. If the delivery would be older than max_age by then, it
+// afterFailure plans the next attempt: at once after a stale connection. If the delivery would be older than max_age by then, it
 // is dead now, so that its owner is told at once.
 func afterFailure(d *hook.Delivery, e *hook.Endpoint, retryAfter time.Duration, now time.Time) (hook.State, hook.Reason, time.Time) {
-	delay, ok := retry.Next(e.Retry, d.ID, d.Attempts, retryAfter)
+	delay, ok := retry.Next(e.Retry, d.ID, d.Counted(), retryAfter)
+	if d.AfterStale(d.Attempts + 1) {
+		delay, ok = 0, true
+	}
 	if !ok {
 		return hook.StateDead, hook.ReasonExhausted, time.Time{}
 	}

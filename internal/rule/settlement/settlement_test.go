@@ -248,3 +248,43 @@ func TestFollowUpOf_dependsOnTheState(t *testing.T) {
 		})
 	}
 }
+
+// A stale connection costs no attempt of the schedule, once per delivery: the record says so, so
+// that every process knows.
+func TestDecision_On_countsAStaleConnectionOnce(t *testing.T) {
+	t.Parallel()
+
+	stale := hook.Outcome{Class: hook.ClassReset, Stale: true}
+	refused := hook.Outcome{Class: hook.ClassConnect}
+	for _, tt := range []struct {
+		name     string
+		outcomes []hook.Outcome
+		waits    []time.Duration // after each attempt; the schedule has one retry, after 10 s
+		stale    int
+	}{
+		{name: "without", outcomes: []hook.Outcome{refused, refused}, waits: []time.Duration{10 * time.Second}, stale: 0},
+		{name: "first", outcomes: []hook.Outcome{stale, refused, refused}, waits: []time.Duration{0, 10 * time.Second}, stale: 1},
+		{name: "last", outcomes: []hook.Outcome{refused, stale, refused}, waits: []time.Duration{10 * time.Second, 0}, stale: 2},
+		{name: "twice", outcomes: []hook.Outcome{stale, stale, refused}, waits: []time.Duration{0, 10 * time.Second}, stale: 1},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+
+			s := subject(nil)
+			for i := range tt.outcomes {
+				s.Token.Attempt = i + 1
+				plan := settlement.Attempted(&tt.outcomes[i], now, now).On(s, s.Delivery)
+				if plan.Order != settlement.WriteFirst || plan.Attempt.Number != i+1 {
+					t.Fatalf("attempt %d is not recorded: %+v", i+1, plan)
+				}
+				s.Delivery = plan.Record
+				if i < len(tt.waits) && (s.Delivery.State != hook.StateRetrying || s.Delivery.NextAttemptAt.Sub(now) != tt.waits[i]) {
+					t.Errorf("after attempt %d: %s, next in %s; want retrying, %s", i+1, s.Delivery.State, s.Delivery.NextAttemptAt.Sub(now), tt.waits[i])
+				}
+			}
+			if s.Delivery.State != hook.StateDead || s.Delivery.Reason != hook.ReasonExhausted || s.Delivery.Stale != tt.stale {
+				t.Errorf("in the end: %s (%s), stale %d; want dead (exhausted), stale %d", s.Delivery.State, s.Delivery.Reason, s.Delivery.Stale, tt.stale)
+			}
+		})
+	}
+}

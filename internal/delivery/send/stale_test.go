@@ -1,0 +1,85 @@
+package send_test
+
+import (
+	"context"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"sync/atomic"
+	"testing"
+
+	"surehook.example/surehook/internal/hook"
+)
+
+type requestsKey struct{}
+
+// fickle returns a server that answers the first request of each connection, and then behaves as
+// second. It counts connections.
+func fickle(t *testing.T, second http.HandlerFunc, opened *atomic.Int64) *httptest.Server {
+	t.Helper()
+
+	server, _ := serve(t, func(w http.ResponseWriter, r *http.Request) {
+		if requests, _ := r.Context().Value(requestsKey{}).(*atomic.Int64); requests.Add(1) > 1 {
+			second(w, r)
+		}
+	}, func(server *httptest.Server) {
+		server.Config.ConnContext = func(ctx context.Context, _ net.Conn) context.Context {
+			opened.Add(1)
+			return context.WithValue(ctx, requestsKey{}, new(atomic.Int64))
+		}
+		server.StartTLS()
+	})
+	return server
+}
+
+// A request on a kept connection that the endpoint closes is marked, and sent once. The next one
+// asks for a new connection, although the sender may keep others.
+func TestSender_Send_marksAStaleConnection(t *testing.T) {
+	t.Parallel()
+
+	var opened atomic.Int64
+	server := fickle(t, func(w http.ResponseWriter, _ *http.Request) { abort(w) }, &opened)
+	s := sender(t, server)
+	r := request(t, server.URL)
+	if outcome := s.Send(t.Context(), r); outcome.Class != hook.ClassDelivered {
+		t.Fatalf("the first request: %+v; want delivered", outcome)
+	}
+	same(t, s.Send(t.Context(), r), hook.Outcome{
+		Class: hook.ClassReset, Error: "The endpoint closed a kept connection before it answered.", URL: server.URL, Stale: true,
+	})
+	if outcome := s.Send(t.Context(), r); outcome.Class != hook.ClassDelivered || opened.Load() != 2 {
+		t.Fatalf("a further request: %+v on connection %d; want delivered on the second", outcome, opened.Load())
+	}
+	r.Fresh = true
+	for want := int64(3); want <= 4; want++ {
+		if outcome := s.Send(t.Context(), r); outcome.Class != hook.ClassDelivered || opened.Load() != want {
+			t.Errorf("a fresh request: %+v on connection %d; want delivered on connection %d", outcome, opened.Load(), want)
+		}
+	}
+}
+
+// No other end of a connection is marked: the endpoint answered a part, or the connection was new.
+func TestSender_Send_marksNoOtherReset(t *testing.T) {
+	t.Parallel()
+
+	var opened atomic.Int64
+	partial := fickle(t, func(w http.ResponseWriter, r *http.Request) {
+		conn, buffer, err := http.NewResponseController(w).Hijack()
+		if err != nil {
+			t.Errorf("Hijack: %v", err)
+			return
+		}
+		_, _ = buffer.WriteString("HTTP/1.1 2")
+		_ = buffer.Flush()
+		_ = conn.Close()
+	}, &opened)
+	s := sender(t, partial)
+	s.Send(t.Context(), request(t, partial.URL))
+	if outcome := s.Send(t.Context(), request(t, partial.URL)); outcome.Class != hook.ClassReset || outcome.Stale || opened.Load() != 1 {
+		t.Errorf("an answer that breaks off on connection %d: %+v; want reset, and no mark", opened.Load(), outcome)
+	}
+	first, _ := serve(t, func(w http.ResponseWriter, _ *http.Request) { abort(w) }, nil)
+	if outcome := s.Send(t.Context(), request(t, first.URL)); outcome.Class != hook.ClassReset || outcome.Stale {
+		t.Errorf("a new connection that breaks: %+v; want reset, and no mark", outcome)
+	}
+}
