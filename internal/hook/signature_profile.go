@@ -25,6 +25,7 @@ type SignatureProfile struct {
 const (
 	ProfileStandard = "standard" // Standard Webhooks, the only one for v1a
 	ProfileClassic  = "classic"
+	ProfileSvix     = "svix"
 )
 
 // Bounds of signature profiles, also listed in docs/limits.md.
@@ -60,6 +61,12 @@ const (
 
 // Own reports whether the deployment defines the profile.
 func (p SignatureProfile) Own() bool { return p.Signed != "" }
+
+// SignsText reports whether the profile also signs bodies that are neither a JSON object nor a JSON
+// list. The signed text of these profiles begins with an id and a time of Surehook's, so a text of
+// the customer's choice cannot pass for the signed text of another profile. A body such as
+// "evt_1.1795000000.{}" under a profile that signs the body first could.
+func (p SignatureProfile) SignsText() bool { return p.Name == ProfileStandard || p.Name == ProfileSvix }
 
 // Check returns the wrong fields of a definition, as paths below field, and warnings about weak
 // choices. MD5 is deliberately missing from the algorithms: a receiver that needs it should

@@ -160,7 +160,7 @@ func TestEndpoints_profileStays(t *testing.T) {
 	if err != nil || len(e.Profiles) != 2 || e.Profiles[0].Signed != acme.Signed || e.Profiles[1].Own() {
 		t.Errorf("profiles = %+v, %v; want the one of the creation, and standard", e.Profiles, err)
 	}
-	got := get[shown](t, b, reader, 200, "POST", endpoints+"/crm/preview", `{"event_type":"a","payload":1}`)
+	got := get[shown](t, b, reader, 200, "POST", endpoints+"/crm/preview", `{"event_type":"a","payload":{}}`)
 	if !strings.HasPrefix(got.Request.Headers["X-Acme"], "1795253400 ") || got.Request.Headers["Webhook-Signature"] == "" {
 		t.Errorf("headers = %v; want those of both profiles", got.Request.Headers)
 	}

@@ -19,6 +19,8 @@ func TestEndpoints_transformation(t *testing.T) {
 		{name: "a prefix has no example", fields: `"event_types":["order.*"],"transformation":"{\"body\": event.data.sum}"`},
 		{name: "a mistake", fields: `"transformation":"{"`, want: "line 1, column 2: Syntax error"},
 		{name: "too long", fields: `"transformation":"` + strings.Repeat(" ", 8192) + `1"`, want: "must be at most 8192 bytes"},
+		{name: "a text for profiles that sign texts", fields: `"signature_profiles":["standard","svix"],"transformation":"{\"body\": \"evt_x.1.{}\"}"`},
+		{name: "a text for another profile", fields: `"signature_profiles":["standard","classic"],"transformation":"{\"body\": \"evt_x.1.{}\"}"`, want: "the body is neither a JSON object nor a list"},
 		{name: "none", fields: `"transformation":""`},
 	}
 	for _, tt := range tests {
@@ -30,5 +32,11 @@ func TestEndpoints_transformation(t *testing.T) {
 	b.create(t, `{"url":"https://example.com/","uid":"crm"}`)
 	if w := b.do(t, owner, "PATCH", endpoints+"/crm", `{"transformation":"{\"body\": 1"}`); w.Code != 400 {
 		t.Errorf("PATCH with a mistake = %d %s", w.Code, w.Body)
+	}
+	if w := b.do(t, owner, "PATCH", endpoints+"/crm", `{"transformation":"{\"body\": \"a\"}"}`); w.Code != 200 {
+		t.Errorf("PATCH with a text = %d %s", w.Code, w.Body)
+	}
+	if w := b.do(t, owner, "PATCH", endpoints+"/crm", `{"signature_profiles":["github"]}`); w.Code != 400 || !strings.Contains(w.Body.String(), `"field":"transformation"`) {
+		t.Errorf("PATCH with a profile that signs no texts = %d %s", w.Code, w.Body)
 	}
 }

@@ -17,10 +17,11 @@ type Types interface {
 // maxExamples limits the evaluations of one save.
 const maxExamples = 5
 
-// checkTransformation compiles a given transformation, and tries it on the examples of the first
-// event types that the endpoint names exactly.
+// checkTransformation compiles a given transformation, and tries it on an event without data and on
+// the examples of the first event types that the endpoint names exactly. It also tries one that the
+// endpoint has already, if other signature profiles are given.
 func (a *Admin) checkTransformation(ctx context.Context, f Fields, e hook.Endpoint) ([]hook.FieldError, error) {
-	if f.Transformation == nil || e.Transformation == "" {
+	if f.Transformation == nil && f.Profiles == nil || e.Transformation == "" {
 		return nil, nil
 	}
 	wrong := func(problem string) []hook.FieldError {
@@ -30,6 +31,10 @@ func (a *Admin) checkTransformation(ctx context.Context, f Fields, e hook.Endpoi
 		return wrong(mistake.Error()), nil
 	}
 	var shaper shape.Shaper
+	example := hook.Event{ID: "evt_00000000000000000000000000", Tenant: e.Tenant, Type: SampleType, Payload: []byte("{}"), AcceptedAt: a.now()}
+	if _, unshaped := shaper.Shape(&e, &example); unshaped != nil && unshaped.Error() == shape.ErrText { // data may be needed for another result
+		return wrong(shape.ErrText), nil
+	}
 	tried := make(map[string]bool)
 	for _, name := range e.EventTypes {
 		if a.Types == nil || !hook.ValidEventType(name) || tried[name] {
@@ -47,7 +52,7 @@ func (a *Admin) checkTransformation(ctx context.Context, f Fields, e hook.Endpoi
 		case len(t.Example) == 0:
 			continue
 		}
-		example := hook.Event{ID: "evt_00000000000000000000000000", Tenant: e.Tenant, Type: name, Payload: t.Example, AcceptedAt: a.now()}
+		example.Type, example.Payload = name, t.Example
 		if _, unshaped := shaper.Shape(&e, &example); unshaped != nil {
 			return wrong("cannot shape the example of " + name + ": " + unshaped.Error()), nil //nolint:nilerr // the error is of the field
 		}

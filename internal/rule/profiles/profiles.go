@@ -4,6 +4,7 @@
 package profiles
 
 import (
+	"fmt"
 	"maps"
 	"slices"
 
@@ -25,6 +26,7 @@ func Parse(text []byte) (map[string]hook.SignatureProfile, error) {
 		return nil, hook.Invalid(hook.FieldError{Field: "signature_profiles", Message: "must be JSON of profiles by name: " + err.Error()})
 	}
 	taken := sign.Known(nil)
+	taken[hook.ProfileStandard] = hook.SignatureProfile{Signed: sign.StandardSigned}
 	var wrong []hook.FieldError
 	for _, name := range slices.Sorted(maps.Keys(own)) {
 		p := own[name]
@@ -33,10 +35,25 @@ func Parse(text []byte) (map[string]hook.SignatureProfile, error) {
 		if _, is := taken[name]; is {
 			faults = append(faults, hook.FieldError{Field: name, Message: "is a profile of Surehook"})
 		}
+		faults = append(faults, mixed(p, taken)...)
+		faults = append(faults, mixed(p, own)...)
 		wrong, own[name] = append(wrong, faults...), p
 	}
 	if len(wrong) > 0 {
 		return nil, hook.Invalid(wrong...)
 	}
 	return own, nil
+}
+
+// mixed returns an error for the first other profile that is not separate from the profile.
+func mixed(p hook.SignatureProfile, others map[string]hook.SignatureProfile) []hook.FieldError {
+	for _, name := range slices.Sorted(maps.Keys(others)) {
+		other := others[name]
+		other.Name = name
+		if name != p.Name && !Separate(p, other) {
+			return []hook.FieldError{{Field: p.Name + ".signed", Message: fmt.Sprintf(
+				"one text can fit this template and %s of the profile %s: the signature of the one would verify as the other", other.Signed, name)}}
+		}
+	}
+	return nil
 }

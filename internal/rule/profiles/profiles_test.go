@@ -22,6 +22,8 @@ func TestParse(t *testing.T) {
 		{name: "an unknown member", text: `{"acme": {"sign": "{body}"}}`, want: "unknown"},
 		{name: "a name of Surehook's", text: `{"github": ` + own + `}`, want: "is a profile of Surehook"},
 		{name: "the name of the default", text: `{"standard": ` + own + `}`, want: "is a profile of Surehook"},
+		{name: "a template that a text under standard can be", text: `{"acme": ` + strings.Replace(own, "{timestamp}.", "{id}.{timestamp}.v1", 1) + `}`, want: "of the profile standard"},
+		{name: "two templates that one text fits", text: `{"acme": ` + strings.Replace(own, "{timestamp}.", "{url}", 1) + `, "older": ` + strings.Replace(own, "{timestamp}.", "{url}.", 1) + `}`, want: "of the profile older"},
 		{name: "a weak algorithm", text: `{"acme": ` + strings.Replace(own, "sha256", "md5", 1) + `}`, want: "acme.algorithm"},
 	}
 	for _, tt := range tests {

@@ -143,27 +143,28 @@ func cleaned(text string) string {
 	return string(runes)
 }
 
-// transform returns the result of the expression for the event. The error is an *Error.
-func (s *Shaper) transform(text string, event *hook.Event) (Content, error) {
+// transform returns the result of the expression for the event. isText: the body is a string, and
+// not JSON. The error is an *Error.
+func (s *Shaper) transform(text string, event *hook.Event) (c Content, isText bool, err error) {
 	e, err := s.expressions.get(text)
 	if err != nil {
-		return Content{}, err
+		return Content{}, false, err
 	}
 	s.one.Lock() // the values of one evaluation may take some tens of megabytes
 	defer s.one.Unlock()
 	input, err := eventOf(event)
 	if err != nil {
-		return Content{}, &Error{Problem: err.Error(), Version: e.version}
+		return Content{}, false, &Error{Problem: err.Error(), Version: e.version}
 	}
 	v := evaluation{left: maxSteps, calls: e.calls}
 	result, f := v.eval(e.tree.Expr(), &scope{name: eventName, value: input})
 	if f != nil {
-		return Content{}, e.wrong(f)
+		return Content{}, false, e.wrong(f)
 	}
-	content, err := contentOf(result)
+	c, isText, err = contentOf(result)
 	if err != nil {
-		return Content{}, &Error{Problem: cleaned(err.Error()), Version: e.version}
+		return Content{}, false, &Error{Problem: cleaned(err.Error()), Version: e.version}
 	}
-	content.Version = e.version
-	return content, nil
+	c.Version = e.version
+	return c, isText, nil
 }

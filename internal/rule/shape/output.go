@@ -30,43 +30,44 @@ const plain = "text/plain; charset=utf-8"
 var errTooLarge = fmt.Errorf("the body has more than %d bytes", MaxBody)
 
 // contentOf returns the content in a result, which must be a map with "body" and optionally
-// "headers" and "content_type".
-func contentOf(result any) (c Content, err error) {
+// "headers" and "content_type". isText: the body is a string, and not JSON.
+func contentOf(result any) (c Content, isText bool, err error) {
 	entries, ok := result.(map[string]any)
 	if !ok {
-		return c, fmt.Errorf("the result is %s, and must be a map", typeOf(result))
+		return c, false, fmt.Errorf("the result is %s, and must be a map", typeOf(result))
 	}
 	body, ok := entries["body"]
 	if !ok {
-		return c, errors.New("the result has no body")
+		return c, false, errors.New("the result has no body")
 	}
 	for name := range entries {
 		if name != "body" && name != "headers" && name != "content_type" {
-			return c, errors.New("the result has another key than body, headers and content_type") // not naming it: the name may come from the payload
+			return c, false, errors.New("the result has another key than body, headers and content_type") // not naming it: the name may come from the payload
 		}
 	}
 	c.ContentType = JSON
-	if text, ok := body.(string); ok {
+	text, isText := body.(string)
+	if isText {
 		c.Body, c.ContentType = []byte(text), plain
 		if len(c.Body) > MaxBody {
-			return c, errTooLarge
+			return c, false, errTooLarge
 		}
 	} else {
 		var w writer
 		if err := w.write(body, 0); err != nil {
-			return c, fmt.Errorf("body: %w", err)
+			return c, false, fmt.Errorf("body: %w", err)
 		}
 		c.Body = w.text
 	}
 	if value, ok := entries["content_type"]; ok {
 		if c.ContentType, err = contentTypeOf(value); err != nil {
-			return c, err
+			return c, false, err
 		}
 	}
 	if value, ok := entries["headers"]; ok {
 		c.Headers, err = headersOf(value)
 	}
-	return c, err
+	return c, isText, err
 }
 
 func contentTypeOf(value any) (string, error) {

@@ -1,7 +1,9 @@
 package shape
 
 import (
+	"bytes"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -28,12 +30,32 @@ type Shaper struct {
 }
 
 // Shape returns the content for a request of the endpoint about the event. The error is an
-// *Error: the transformation cannot shape the event.
+// *Error: the transformation cannot shape the event, or ErrText.
 func (s *Shaper) Shape(e *hook.Endpoint, event *hook.Event) (Content, error) {
+	var text bool // of a transformation: nobody has checked that it is JSON, whatever its first character
+	c := Content{ContentType: JSON, Version: Version(e)}
 	if e.Transformation != "" {
-		return s.transform(e.Transformation, event)
+		var err error
+		if c, text, err = s.transform(e.Transformation, event); err != nil {
+			return Content{}, err
+		}
+	} else {
+		c.Body = s.enveloped(e.Envelope, event)
 	}
-	return Content{Body: s.enveloped(e.Envelope, event), ContentType: JSON, Version: e.Envelope.String()}, nil
+	if (text || !structured(c.Body)) && slices.ContainsFunc(e.Profiles, func(p hook.SignatureProfile) bool { return !p.SignsText() }) {
+		return Content{}, &Error{Problem: ErrText, Version: c.Version}
+	}
+	return c, nil
+}
+
+// ErrText is the problem of a body that the endpoint's signature profiles do not sign, see
+// [hook.SignatureProfile.SignsText].
+const ErrText = "the body is neither a JSON object nor a list: only the signature profiles standard and svix sign that"
+
+// structured reports whether the JSON is an object or a list.
+func structured(text []byte) bool {
+	text = bytes.TrimLeft(text, " \t\r\n")
+	return len(text) > 0 && (text[0] == '{' || text[0] == '[')
 }
 
 // Version returns the version of the endpoint's shape.

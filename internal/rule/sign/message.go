@@ -19,6 +19,9 @@ const maxTimestamp = len(".-9223372036854775808.")
 // maxEntry is the room for the longest entry: 88 characters of a signature of v1a.
 const maxEntry = len("v1a,") + 88
 
+// StandardSigned is what Standard signs, as a template like those of [Profiles].
+const StandardSigned = "{id}.{timestamp}.{body}"
+
 // Standard returns the value of the webhook-signature header: one entry per key, in
 // order, separated by spaces. An entry is "v1," or "v1a," and the base64 signature
 // of id.timestamp.body. A receiver accepts the message if any entry verifies.

@@ -52,7 +52,7 @@ func Profiles() map[string]hook.SignatureProfile {
 			Signed: "{timestamp}.{body}", Algorithm: "sha256", Encoding: "hex", Key: "text", Prefix: "v1=", Separator: ",",
 			Headers: map[string]string{"Stripe-Signature": "t={timestamp},{signature}"},
 		},
-		"svix": {
+		hook.ProfileSvix: {
 			Signed: "{id}.{timestamp}.{body}", Algorithm: "sha256", Encoding: "base64", Key: "decoded", Prefix: "v1,", Separator: " ",
 			Headers: map[string]string{"Svix-Id": "{id}", "Svix-Timestamp": "{timestamp}", "Svix-Signature": "{signature}"},
 		},

@@ -1,0 +1,42 @@
+package shape_test
+
+import (
+	"cmp"
+	"testing"
+
+	"surehook.example/surehook/internal/hook"
+	"surehook.example/surehook/internal/rule/shape"
+	"surehook.example/surehook/internal/rule/sign"
+)
+
+// TestShaper_Shape_text checks which bodies a profile signs: one that takes a text first would sign
+// what another profile signs, such as an id and a time that never were.
+func TestShaper_Shape_text(t *testing.T) {
+	t.Parallel()
+
+	tests := []struct {
+		name, expression, payload string
+		structured                bool
+	}{
+		{name: "the signed text of another profile", expression: `{"body": "evt_x.4102444800.{}"}`},
+		{name: "a text that looks like JSON", expression: `{"body": "{}.4102444800"}`},
+		{name: "a text of the payload", expression: `{"body": event.data.a}`, payload: `{"a": "4102444800.{}"}`},
+		{name: "a number", expression: `{"body": 4102444800.5}`},
+		{name: "nothing", expression: `{"body": null}`},
+		{name: "a map", expression: `{"body": {}}`, structured: true},
+		{name: "a list", expression: `{"body": []}`, structured: true},
+		{name: "a raw number", payload: `4102444800.5`},
+		{name: "a raw text", payload: `"a"`},
+		{name: "a raw object after white space", payload: " \n{}", structured: true},
+	}
+	for _, tt := range tests {
+		for name := range sign.Known(map[string]hook.SignatureProfile{"own": {Signed: "{body}"}}) {
+			e := &hook.Endpoint{Transformation: tt.expression, Envelope: hook.EnvelopeRaw, Profiles: hook.ProfilesNamed("standard", name)}
+			_, err := new(shape.Shaper).Shape(e, event(cmp.Or(tt.payload, "{}")))
+			want := tt.structured || name == "standard" || name == "svix"
+			if (err == nil) != want || err != nil && err.Error() != shape.ErrText {
+				t.Errorf("%s with %s: %v; want shaped: %t", tt.name, name, err, want)
+			}
+		}
+	}
+}
