@@ -368,14 +368,15 @@ func (e AuthViewType) Valid() bool {
 
 // Defines values for CallerScopes.
 const (
-	CallerScopesAdmin          CallerScopes = "admin"
-	CallerScopesAudit          CallerScopes = "audit"
-	CallerScopesEndpointsWrite CallerScopes = "endpoints:write"
-	CallerScopesEventsWrite    CallerScopes = "events:write"
-	CallerScopesPortalWrite    CallerScopes = "portal:write"
-	CallerScopesRead           CallerScopes = "read"
-	CallerScopesReplay         CallerScopes = "replay"
-	CallerScopesTenantsRead    CallerScopes = "tenants:read"
+	CallerScopesAdmin           CallerScopes = "admin"
+	CallerScopesAudit           CallerScopes = "audit"
+	CallerScopesEndpointsWrite  CallerScopes = "endpoints:write"
+	CallerScopesEventsWrite     CallerScopes = "events:write"
+	CallerScopesPortalWrite     CallerScopes = "portal:write"
+	CallerScopesRead            CallerScopes = "read"
+	CallerScopesReplay          CallerScopes = "replay"
+	CallerScopesTenantsRead     CallerScopes = "tenants:read"
+	CallerScopesTransformations CallerScopes = "transformations"
 )
 
 // Valid indicates whether the value is a known member of the CallerScopes enum.
@@ -396,6 +397,8 @@ func (e CallerScopes) Valid() bool {
 	case CallerScopesReplay:
 		return true
 	case CallerScopesTenantsRead:
+		return true
+	case CallerScopesTransformations:
 		return true
 	default:
 		return false
@@ -1433,14 +1436,15 @@ func (e FoundKind) Valid() bool {
 
 // Defines values for KeyScopes.
 const (
-	KeyScopesAdmin          KeyScopes = "admin"
-	KeyScopesAudit          KeyScopes = "audit"
-	KeyScopesEndpointsWrite KeyScopes = "endpoints:write"
-	KeyScopesEventsWrite    KeyScopes = "events:write"
-	KeyScopesPortalWrite    KeyScopes = "portal:write"
-	KeyScopesRead           KeyScopes = "read"
-	KeyScopesReplay         KeyScopes = "replay"
-	KeyScopesTenantsRead    KeyScopes = "tenants:read"
+	KeyScopesAdmin           KeyScopes = "admin"
+	KeyScopesAudit           KeyScopes = "audit"
+	KeyScopesEndpointsWrite  KeyScopes = "endpoints:write"
+	KeyScopesEventsWrite     KeyScopes = "events:write"
+	KeyScopesPortalWrite     KeyScopes = "portal:write"
+	KeyScopesRead            KeyScopes = "read"
+	KeyScopesReplay          KeyScopes = "replay"
+	KeyScopesTenantsRead     KeyScopes = "tenants:read"
+	KeyScopesTransformations KeyScopes = "transformations"
 )
 
 // Valid indicates whether the value is a known member of the KeyScopes enum.
@@ -1462,6 +1466,8 @@ func (e KeyScopes) Valid() bool {
 		return true
 	case KeyScopesTenantsRead:
 		return true
+	case KeyScopesTransformations:
+		return true
 	default:
 		return false
 	}
@@ -1469,14 +1475,15 @@ func (e KeyScopes) Valid() bool {
 
 // Defines values for KeyCreateScopes.
 const (
-	KeyCreateScopesAdmin          KeyCreateScopes = "admin"
-	KeyCreateScopesAudit          KeyCreateScopes = "audit"
-	KeyCreateScopesEndpointsWrite KeyCreateScopes = "endpoints:write"
-	KeyCreateScopesEventsWrite    KeyCreateScopes = "events:write"
-	KeyCreateScopesPortalWrite    KeyCreateScopes = "portal:write"
-	KeyCreateScopesRead           KeyCreateScopes = "read"
-	KeyCreateScopesReplay         KeyCreateScopes = "replay"
-	KeyCreateScopesTenantsRead    KeyCreateScopes = "tenants:read"
+	KeyCreateScopesAdmin           KeyCreateScopes = "admin"
+	KeyCreateScopesAudit           KeyCreateScopes = "audit"
+	KeyCreateScopesEndpointsWrite  KeyCreateScopes = "endpoints:write"
+	KeyCreateScopesEventsWrite     KeyCreateScopes = "events:write"
+	KeyCreateScopesPortalWrite     KeyCreateScopes = "portal:write"
+	KeyCreateScopesRead            KeyCreateScopes = "read"
+	KeyCreateScopesReplay          KeyCreateScopes = "replay"
+	KeyCreateScopesTenantsRead     KeyCreateScopes = "tenants:read"
+	KeyCreateScopesTransformations KeyCreateScopes = "transformations"
 )
 
 // Valid indicates whether the value is a known member of the KeyCreateScopes enum.
@@ -1498,6 +1505,8 @@ func (e KeyCreateScopes) Valid() bool {
 		return true
 	case KeyCreateScopesTenantsRead:
 		return true
+	case KeyCreateScopesTransformations:
+		return true
 	default:
 		return false
 	}
@@ -1505,14 +1514,15 @@ func (e KeyCreateScopes) Valid() bool {
 
 // Defines values for KeyWithTextScopes.
 const (
-	KeyWithTextScopesAdmin          KeyWithTextScopes = "admin"
-	KeyWithTextScopesAudit          KeyWithTextScopes = "audit"
-	KeyWithTextScopesEndpointsWrite KeyWithTextScopes = "endpoints:write"
-	KeyWithTextScopesEventsWrite    KeyWithTextScopes = "events:write"
-	KeyWithTextScopesPortalWrite    KeyWithTextScopes = "portal:write"
-	KeyWithTextScopesRead           KeyWithTextScopes = "read"
-	KeyWithTextScopesReplay         KeyWithTextScopes = "replay"
-	KeyWithTextScopesTenantsRead    KeyWithTextScopes = "tenants:read"
+	KeyWithTextScopesAdmin           KeyWithTextScopes = "admin"
+	KeyWithTextScopesAudit           KeyWithTextScopes = "audit"
+	KeyWithTextScopesEndpointsWrite  KeyWithTextScopes = "endpoints:write"
+	KeyWithTextScopesEventsWrite     KeyWithTextScopes = "events:write"
+	KeyWithTextScopesPortalWrite     KeyWithTextScopes = "portal:write"
+	KeyWithTextScopesRead            KeyWithTextScopes = "read"
+	KeyWithTextScopesReplay          KeyWithTextScopes = "replay"
+	KeyWithTextScopesTenantsRead     KeyWithTextScopes = "tenants:read"
+	KeyWithTextScopesTransformations KeyWithTextScopes = "transformations"
 )
 
 // Valid indicates whether the value is a known member of the KeyWithTextScopes enum.
@@ -1533,6 +1543,8 @@ func (e KeyWithTextScopes) Valid() bool {
 	case KeyWithTextScopesReplay:
 		return true
 	case KeyWithTextScopesTenantsRead:
+		return true
+	case KeyWithTextScopesTransformations:
 		return true
 	default:
 		return false
@@ -1613,9 +1625,10 @@ func (e PendingDeliveryState) Valid() bool {
 
 // Defines values for PortalLinkScopes.
 const (
-	PortalLinkScopesEndpointsWrite PortalLinkScopes = "endpoints:write"
-	PortalLinkScopesRead           PortalLinkScopes = "read"
-	PortalLinkScopesReplay         PortalLinkScopes = "replay"
+	PortalLinkScopesEndpointsWrite  PortalLinkScopes = "endpoints:write"
+	PortalLinkScopesRead            PortalLinkScopes = "read"
+	PortalLinkScopesReplay          PortalLinkScopes = "replay"
+	PortalLinkScopesTransformations PortalLinkScopes = "transformations"
 )
 
 // Valid indicates whether the value is a known member of the PortalLinkScopes enum.
@@ -1627,6 +1640,8 @@ func (e PortalLinkScopes) Valid() bool {
 		return true
 	case PortalLinkScopesReplay:
 		return true
+	case PortalLinkScopesTransformations:
+		return true
 	default:
 		return false
 	}
@@ -1634,9 +1649,10 @@ func (e PortalLinkScopes) Valid() bool {
 
 // Defines values for PortalLinkRequestScopes.
 const (
-	PortalLinkRequestScopesEndpointsWrite PortalLinkRequestScopes = "endpoints:write"
-	PortalLinkRequestScopesRead           PortalLinkRequestScopes = "read"
-	PortalLinkRequestScopesReplay         PortalLinkRequestScopes = "replay"
+	PortalLinkRequestScopesEndpointsWrite  PortalLinkRequestScopes = "endpoints:write"
+	PortalLinkRequestScopesRead            PortalLinkRequestScopes = "read"
+	PortalLinkRequestScopesReplay          PortalLinkRequestScopes = "replay"
+	PortalLinkRequestScopesTransformations PortalLinkRequestScopes = "transformations"
 )
 
 // Valid indicates whether the value is a known member of the PortalLinkRequestScopes enum.
@@ -1648,6 +1664,8 @@ func (e PortalLinkRequestScopes) Valid() bool {
 		return true
 	case PortalLinkRequestScopesReplay:
 		return true
+	case PortalLinkRequestScopesTransformations:
+		return true
 	default:
 		return false
 	}
@@ -1655,9 +1673,10 @@ func (e PortalLinkRequestScopes) Valid() bool {
 
 // Defines values for PortalSessionScopes.
 const (
-	PortalSessionScopesEndpointsWrite PortalSessionScopes = "endpoints:write"
-	PortalSessionScopesRead           PortalSessionScopes = "read"
-	PortalSessionScopesReplay         PortalSessionScopes = "replay"
+	PortalSessionScopesEndpointsWrite  PortalSessionScopes = "endpoints:write"
+	PortalSessionScopesRead            PortalSessionScopes = "read"
+	PortalSessionScopesReplay          PortalSessionScopes = "replay"
+	PortalSessionScopesTransformations PortalSessionScopes = "transformations"
 )
 
 // Valid indicates whether the value is a known member of the PortalSessionScopes enum.
@@ -1668,6 +1687,8 @@ func (e PortalSessionScopes) Valid() bool {
 	case PortalSessionScopesRead:
 		return true
 	case PortalSessionScopesReplay:
+		return true
+	case PortalSessionScopesTransformations:
 		return true
 	default:
 		return false
@@ -4279,7 +4300,7 @@ type PortalLinkScopes string
 
 // PortalLinkRequest defines model for PortalLinkRequest.
 type PortalLinkRequest struct {
-	// Scopes Default: all three.
+	// Scopes Default: all but transformations.
 	Scopes *[]PortalLinkRequestScopes `json:"scopes,omitempty"`
 
 	// Ttl A duration with units, in the grammar of Go's time.ParseDuration.
@@ -4885,7 +4906,7 @@ type TenantWaiting struct {
 
 // TestRequest defines model for TestRequest.
 type TestRequest struct {
-	// EventType Default: surehook.test.
+	// EventType The type whose example is the payload. The event itself always has the type surehook.test.
 	EventType *string `json:"event_type,omitempty"`
 
 	// Payload Any JSON value. Default: the example of the event type, or a short text.
@@ -6170,8 +6191,9 @@ type ClientInterface interface {
 
 	// TestEndpointWithBody Send a test event
 	//
-	// The default type is `surehook.test`. The payload is the caller's, or else the example of the event type, or else a short text. Only this endpoint
-	// gets the event, regardless of `event_types` and `validation`. 409 unless the endpoint is active.
+	// The type is always `surehook.test`, and the id ends with `test`. The payload is the caller's, or else the example of `event_type`, or else a short
+	// text. A payload of the caller's needs the scope `events:write` if the body does not name the type: with the envelope `raw`, or with a transformation
+	// that is no preset. Only this endpoint gets the event, regardless of `event_types` and `validation`. 409 unless the endpoint is active.
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -6180,8 +6202,9 @@ type ClientInterface interface {
 
 	// TestEndpoint Send a test event
 	//
-	// The default type is `surehook.test`. The payload is the caller's, or else the example of the event type, or else a short text. Only this endpoint
-	// gets the event, regardless of `event_types` and `validation`. 409 unless the endpoint is active.
+	// The type is always `surehook.test`, and the id ends with `test`. The payload is the caller's, or else the example of `event_type`, or else a short
+	// text. A payload of the caller's needs the scope `events:write` if the body does not name the type: with the envelope `raw`, or with a transformation
+	// that is no preset. Only this endpoint gets the event, regardless of `event_types` and `validation`. 409 unless the endpoint is active.
 	//
 	// Takes a body of the `application/json` content type.
 	//
@@ -7603,8 +7626,9 @@ func (c *Client) GetEndpointStats(ctx context.Context, tenant TenantRef, endpoin
 
 // TestEndpointWithBody Send a test event
 //
-// The default type is `surehook.test`. The payload is the caller's, or else the example of the event type, or else a short text. Only this endpoint
-// gets the event, regardless of `event_types` and `validation`. 409 unless the endpoint is active.
+// The type is always `surehook.test`, and the id ends with `test`. The payload is the caller's, or else the example of `event_type`, or else a short
+// text. A payload of the caller's needs the scope `events:write` if the body does not name the type: with the envelope `raw`, or with a transformation
+// that is no preset. Only this endpoint gets the event, regardless of `event_types` and `validation`. 409 unless the endpoint is active.
 //
 // Takes any type of body and a specified content type.
 //
@@ -7623,8 +7647,9 @@ func (c *Client) TestEndpointWithBody(ctx context.Context, tenant TenantRef, end
 
 // TestEndpoint Send a test event
 //
-// The default type is `surehook.test`. The payload is the caller's, or else the example of the event type, or else a short text. Only this endpoint
-// gets the event, regardless of `event_types` and `validation`. 409 unless the endpoint is active.
+// The type is always `surehook.test`, and the id ends with `test`. The payload is the caller's, or else the example of `event_type`, or else a short
+// text. A payload of the caller's needs the scope `events:write` if the body does not name the type: with the envelope `raw`, or with a transformation
+// that is no preset. Only this endpoint gets the event, regardless of `event_types` and `validation`. 409 unless the endpoint is active.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -13066,8 +13091,9 @@ type ClientWithResponsesInterface interface {
 
 	// TestEndpointWithBodyWithResponse Send a test event
 	//
-	// The default type is `surehook.test`. The payload is the caller's, or else the example of the event type, or else a short text. Only this endpoint
-	// gets the event, regardless of `event_types` and `validation`. 409 unless the endpoint is active.
+	// The type is always `surehook.test`, and the id ends with `test`. The payload is the caller's, or else the example of `event_type`, or else a short
+	// text. A payload of the caller's needs the scope `events:write` if the body does not name the type: with the envelope `raw`, or with a transformation
+	// that is no preset. Only this endpoint gets the event, regardless of `event_types` and `validation`. 409 unless the endpoint is active.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -13076,8 +13102,9 @@ type ClientWithResponsesInterface interface {
 
 	// TestEndpointWithResponse Send a test event
 	//
-	// The default type is `surehook.test`. The payload is the caller's, or else the example of the event type, or else a short text. Only this endpoint
-	// gets the event, regardless of `event_types` and `validation`. 409 unless the endpoint is active.
+	// The type is always `surehook.test`, and the id ends with `test`. The payload is the caller's, or else the example of `event_type`, or else a short
+	// text. A payload of the caller's needs the scope `events:write` if the body does not name the type: with the envelope `raw`, or with a transformation
+	// that is no preset. Only this endpoint gets the event, regardless of `event_types` and `validation`. 409 unless the endpoint is active.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -17483,8 +17510,9 @@ func (c *ClientWithResponses) GetEndpointStatsWithResponse(ctx context.Context, 
 
 // TestEndpointWithBodyWithResponse Send a test event
 //
-// The default type is `surehook.test`. The payload is the caller's, or else the example of the event type, or else a short text. Only this endpoint
-// gets the event, regardless of `event_types` and `validation`. 409 unless the endpoint is active.
+// The type is always `surehook.test`, and the id ends with `test`. The payload is the caller's, or else the example of `event_type`, or else a short
+// text. A payload of the caller's needs the scope `events:write` if the body does not name the type: with the envelope `raw`, or with a transformation
+// that is no preset. Only this endpoint gets the event, regardless of `event_types` and `validation`. 409 unless the endpoint is active.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
@@ -17499,8 +17527,9 @@ func (c *ClientWithResponses) TestEndpointWithBodyWithResponse(ctx context.Conte
 
 // TestEndpointWithResponse Send a test event
 //
-// The default type is `surehook.test`. The payload is the caller's, or else the example of the event type, or else a short text. Only this endpoint
-// gets the event, regardless of `event_types` and `validation`. 409 unless the endpoint is active.
+// The type is always `surehook.test`, and the id ends with `test`. The payload is the caller's, or else the example of `event_type`, or else a short
+// text. A payload of the caller's needs the scope `events:write` if the body does not name the type: with the envelope `raw`, or with a transformation
+// that is no preset. Only this endpoint gets the event, regardless of `event_types` and `validation`. 409 unless the endpoint is active.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //

@@ -203,7 +203,7 @@ func (p *program) endpointOperations() []operation {
 		{use: "delete ENDPOINT", short: "Delete an endpoint; its waiting deliveries are cancelled", method: remove, path: one, match: true, done: "deleted"},
 		{
 			use: "test ENDPOINT", short: "Send a test event to an endpoint", method: post, path: one + "/test",
-			body: []option{{name: "event_type", usage: "type of the test event", kind: text}, {name: "payload", usage: "JSON of its payload", kind: object}},
+			body: []option{{name: "event_type", usage: "type whose example is the payload", kind: text}, {name: "payload", usage: "JSON of its payload", kind: object}},
 		},
 		action("pause", "Park the deliveries of an endpoint", "/pause"),
 		action("resume", "Release the parked deliveries of an endpoint", "/resume"),
@@ -295,7 +295,7 @@ func (p *program) tenantOperations() []operation {
 			use: "portal-link TENANT", short: "Make a link to the portal that opens once; whoever opens it can act for the tenant", method: post, path: "/v1/tenants/{tenant}/portal-links",
 			body: []option{
 				{name: "ttl", usage: "lifetime of the link, 1m to 24h, default 1h", kind: text},
-				{name: "scopes", usage: "read, endpoints:write or replay; default all", kind: list},
+				{name: "scopes", usage: "read, endpoints:write, replay or transformations; default all but the last", kind: list},
 			},
 		},
 		{use: "end-portal-link TENANT KEY", short: "End a link to the portal, opened or not, by its key_id", method: remove, path: "/v1/tenants/{tenant}/portal-links/{key}", done: "ended"},
@@ -314,7 +314,7 @@ func (p *program) keyOperations() []operation {
 			body: []option{
 				{name: "name", kind: text, arg: true},
 				{name: "tenant", kind: text, arg: true},
-				{name: "scopes", usage: "events:write, endpoints:write, read, replay, audit, portal:write, tenants:read or admin", kind: list},
+				{name: "scopes", usage: "events:write, endpoints:write, transformations, read, replay, audit, portal:write, tenants:read or admin", kind: list},
 				{name: "expires_at", usage: "end of the key, such as 2027-01-01T00:00:00Z", kind: text},
 				{name: "allowed_networks", usage: "network of callers, such as 203.0.113.0/24", kind: list},
 			},

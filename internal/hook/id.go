@@ -60,7 +60,24 @@ func NewEventID() (EventID, error) {
 	if err != nil {
 		return "", fmt.Errorf("make event id: %w", err)
 	}
-	return EventID(typeID(eventPrefix, id)), nil
+	return EventID(typeID(eventPrefix, id)).unmarked(), nil
+}
+
+// testMark is the end of the ids of test events.
+const testMark = "test"
+
+// ForTest returns the id with the mark of a test event.
+func (id EventID) ForTest() EventID { return id[:max(0, len(id)-len(testMark))] + testMark }
+
+// IsTest reports whether the id has the mark of a test event.
+func (id EventID) IsTest() bool { return strings.HasSuffix(string(id), testMark) }
+
+// unmarked returns the id, or another one if chance gave it the mark.
+func (id EventID) unmarked() EventID {
+	if id.IsTest() {
+		return id[:len(id)-1] + "0"
+	}
+	return id
 }
 
 // KeyedEventID returns the event id for an idempotency key of the tenant: a
@@ -71,7 +88,7 @@ func KeyedEventID(tenant TenantID, key string) EventID {
 	id := uuid.UUID(sum[:uuid.Size])
 	id.SetVersion(8)
 	id.SetVariant(uuid.VariantRFC9562)
-	return EventID(typeID(eventPrefix, id))
+	return EventID(typeID(eventPrefix, id)).unmarked()
 }
 
 // NewEndpointID returns a fresh random id.

@@ -14,19 +14,20 @@ type Scope string
 
 // The scopes.
 const (
-	ScopeEventsWrite    Scope = "events:write"
-	ScopeEndpointsWrite Scope = "endpoints:write"
-	ScopeRead           Scope = "read"
-	ScopeReplay         Scope = "replay"
-	ScopeAudit          Scope = "audit"
-	ScopePortalWrite    Scope = "portal:write" // create and revoke portal links: keys for any tenant, valid for up to 24 hours
-	ScopeTenantsRead    Scope = "tenants:read" // the list of tenants, with AllTenants
-	ScopeAdmin          Scope = "admin"        // all operations, including the management of keys
+	ScopeEventsWrite     Scope = "events:write"
+	ScopeEndpointsWrite  Scope = "endpoints:write"
+	ScopeTransformations Scope = "transformations" // with endpoints:write, expressions that are no presets: their author chooses what is signed
+	ScopeRead            Scope = "read"
+	ScopeReplay          Scope = "replay"
+	ScopeAudit           Scope = "audit"
+	ScopePortalWrite     Scope = "portal:write" // create and revoke portal links: keys for any tenant, valid for up to 24 hours
+	ScopeTenantsRead     Scope = "tenants:read" // the list of tenants, with AllTenants
+	ScopeAdmin           Scope = "admin"        // all operations, including the management of keys
 )
 
 // Scopes returns every scope.
 func Scopes() []Scope {
-	return []Scope{ScopeEventsWrite, ScopeEndpointsWrite, ScopeRead, ScopeReplay, ScopeAudit, ScopePortalWrite, ScopeTenantsRead, ScopeAdmin}
+	return []Scope{ScopeEventsWrite, ScopeEndpointsWrite, ScopeTransformations, ScopeRead, ScopeReplay, ScopeAudit, ScopePortalWrite, ScopeTenantsRead, ScopeAdmin}
 }
 
 // AllTenants as the tenant of a key gives access to all tenants.

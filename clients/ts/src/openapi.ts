@@ -376,8 +376,9 @@ export interface paths {
         put?: never;
         /**
          * Send a test event
-         * @description The default type is `surehook.test`. The payload is the caller's, or else the example of the event type, or else a short text. Only this endpoint
-         *     gets the event, regardless of `event_types` and `validation`. 409 unless the endpoint is active.
+         * @description The type is always `surehook.test`, and the id ends with `test`. The payload is the caller's, or else the example of `event_type`, or else a short
+         *     text. A payload of the caller's needs the scope `events:write` if the body does not name the type: with the envelope `raw`, or with a transformation
+         *     that is no preset. Only this endpoint gets the event, regardless of `event_types` and `validation`. 409 unless the endpoint is active.
          */
         post: operations["testEndpoint"];
         delete?: never;
@@ -2812,7 +2813,7 @@ export interface components {
             overlap?: components["schemas"]["Duration"];
         };
         TestRequest: {
-            /** @description Default: surehook.test. */
+            /** @description The type whose example is the payload. The event itself always has the type surehook.test. */
             event_type?: string;
             /** @description Any JSON value. Default: the example of the event type, or a short text. */
             payload?: unknown;
@@ -4524,8 +4525,8 @@ export interface components {
         PortalLinkRequest: {
             /** @description The lifetime of the link, 1m to 24h. Default: 1h. */
             ttl?: components["schemas"]["Duration"];
-            /** @description Default: all three. */
-            scopes?: ("read" | "endpoints:write" | "replay")[];
+            /** @description Default: all but transformations. */
+            scopes?: ("read" | "endpoints:write" | "replay" | "transformations")[];
         };
         /**
          * @example {
@@ -4546,7 +4547,7 @@ export interface components {
             url: string;
             key_id: components["schemas"]["KeyID"];
             tenant: string;
-            scopes: ("read" | "endpoints:write" | "replay")[];
+            scopes: ("read" | "endpoints:write" | "replay" | "transformations")[];
             /** @description From this time on the link opens nothing: 10 minutes after its creation, or expires_at if earlier. */
             open_until: components["schemas"]["Time"];
             /** @description The end of the key, whenever the link was opened. */
@@ -4574,7 +4575,7 @@ export interface components {
             key: string;
             key_id: components["schemas"]["KeyID"];
             tenant: string;
-            scopes: ("read" | "endpoints:write" | "replay")[];
+            scopes: ("read" | "endpoints:write" | "replay" | "transformations")[];
             expires_at: components["schemas"]["Time"];
         };
         /**
@@ -4597,7 +4598,7 @@ export interface components {
             name: string;
             /** @description The tenant of the caller, or * for all tenants. */
             tenant: string;
-            scopes: ("events:write" | "endpoints:write" | "read" | "replay" | "audit" | "portal:write" | "tenants:read" | "admin")[];
+            scopes: ("events:write" | "endpoints:write" | "transformations" | "read" | "replay" | "audit" | "portal:write" | "tenants:read" | "admin")[];
             /** @description The end of the key, or of the person's token. Absent: never. */
             expires_at?: components["schemas"]["Time"];
         };
@@ -4605,7 +4606,7 @@ export interface components {
             name: string;
             /** @description The tenant of the key, or * for all tenants. */
             tenant: string;
-            scopes: ("events:write" | "endpoints:write" | "read" | "replay" | "audit" | "portal:write" | "tenants:read" | "admin")[];
+            scopes: ("events:write" | "endpoints:write" | "transformations" | "read" | "replay" | "audit" | "portal:write" | "tenants:read" | "admin")[];
             /** @description From this time on the key gets 403, or 401. Absent: never. */
             expires_at?: components["schemas"]["Time"];
             /** @description CIDR blocks of callers, IPv4 or IPv6, without host bits. From other addresses the key gets 403. Absent: every network. */
@@ -4629,7 +4630,7 @@ export interface components {
             name: string;
             /** @description The tenant of the key, or * for all tenants. */
             tenant: string;
-            scopes: ("events:write" | "endpoints:write" | "read" | "replay" | "audit" | "portal:write" | "tenants:read" | "admin")[];
+            scopes: ("events:write" | "endpoints:write" | "transformations" | "read" | "replay" | "audit" | "portal:write" | "tenants:read" | "admin")[];
             /** @description From this time on the key gets 403, or 401. Absent: never. */
             expires_at?: components["schemas"]["Time"];
             /** @description CIDR blocks of callers, IPv4 or IPv6, without host bits. From other addresses the key gets 403. Absent: every network. */
@@ -4658,7 +4659,7 @@ export interface components {
             name: string;
             /** @description The tenant of the key, or * for all tenants. */
             tenant: string;
-            scopes: ("events:write" | "endpoints:write" | "read" | "replay" | "audit" | "portal:write" | "tenants:read" | "admin")[];
+            scopes: ("events:write" | "endpoints:write" | "transformations" | "read" | "replay" | "audit" | "portal:write" | "tenants:read" | "admin")[];
             /** @description From this time on the key gets 403, or 401. Absent: never. */
             expires_at?: components["schemas"]["Time"];
             /** @description CIDR blocks of callers, IPv4 or IPv6, without host bits. From other addresses the key gets 403. Absent: every network. */

@@ -46,7 +46,8 @@ type Links struct {
 	Now   func() time.Time
 }
 
-// PortalScopes returns the scopes that a portal link can have, and has by default.
+// PortalScopes returns the scopes that a portal link has by default. It can also have
+// hook.ScopeTransformations.
 func PortalScopes() []hook.Scope {
 	return []hook.Scope{hook.ScopeRead, hook.ScopeEndpointsWrite, hook.ScopeReplay}
 }
@@ -80,12 +81,12 @@ func validateLink(ttl time.Duration, scopes []hook.Scope) []hook.FieldError {
 		errs = append(errs, hook.FieldError{Field: "ttl", Message: "must be from 1m to 24h"})
 	}
 	if len(scopes) == 0 {
-		errs = append(errs, hook.FieldError{Field: "scopes", Message: "must name at least one of read, endpoints:write, replay"})
+		errs = append(errs, hook.FieldError{Field: "scopes", Message: "must name at least one of read, endpoints:write, replay, transformations"})
 	}
 	for n, s := range scopes {
 		switch field := fmt.Sprintf("scopes[%d]", n); {
-		case !slices.Contains(PortalScopes(), s):
-			errs = append(errs, hook.FieldError{Field: field, Message: "must be one of read, endpoints:write, replay"})
+		case s != hook.ScopeTransformations && !slices.Contains(PortalScopes(), s):
+			errs = append(errs, hook.FieldError{Field: field, Message: "must be one of read, endpoints:write, replay, transformations"})
 		case slices.Contains(scopes[:n], s):
 			errs = append(errs, hook.FieldError{Field: field, Message: "is named twice"})
 		}

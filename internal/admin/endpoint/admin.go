@@ -41,10 +41,12 @@ type Admin struct {
 	NewProfiles []string
 	Types       Types // of the environment; nil: there are none
 	// Prover asks the receiver before an endpoint is stored with its URL; nil: nobody asks.
-	Prover  Prover
-	PerHost int // endpoints of a tenant with one host at most; 0: no limit
-	Now     func() time.Time
-	Wait    conflict.Wait // between two tries of a write; nil: by the real clock
+	Prover Prover
+	// PresetsOnly refuses transformations that are no presets, for callers that lack the right.
+	PresetsOnly bool
+	PerHost     int // endpoints of a tenant with one host at most; 0: no limit
+	Now         func() time.Time
+	Wait        conflict.Wait // between two tries of a write; nil: by the real clock
 
 	// Changed is called after each written change of an endpoint, before the release of
 	// deliveries. A new endpoint has no before, a deleted endpoint no after. nil: no call.

@@ -11,6 +11,7 @@ import (
 	"surehook.example/surehook/internal/hook"
 	"surehook.example/surehook/internal/rule/filter"
 	"surehook.example/surehook/internal/rule/retry"
+	"surehook.example/surehook/internal/rule/shape"
 	"surehook.example/surehook/internal/rule/sign"
 )
 
@@ -99,7 +100,11 @@ func (f Fields) apply(e *hook.Endpoint) {
 
 // apply sets the given fields of e, and returns the wrong fields of the result.
 func (a *Admin) apply(ctx context.Context, f Fields, e *hook.Endpoint) ([]hook.FieldError, error) {
+	before := e.Transformation
 	f.apply(e)
+	if a.PresetsOnly && e.Transformation != before && e.Transformation != "" && !shape.Preset(e.Transformation) {
+		return nil, &hook.Error{Code: hook.CodeForbidden, Message: "a transformation that is no preset needs the scope " + string(hook.ScopeTransformations)}
+	}
 	wrongProfiles := a.applyProfiles(f.Profiles, e)
 	wrongTLS, err := a.applyTLS(ctx, f, e)
 	if err != nil {

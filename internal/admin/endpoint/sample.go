@@ -8,7 +8,7 @@ import (
 	"surehook.example/surehook/internal/hook"
 )
 
-// SampleType is the default type of test events.
+// SampleType is the type of test events. A test of another type would be signed as a genuine event.
 const SampleType = hook.SystemPrefix + "test"
 
 // Sample is a test event for an endpoint.
@@ -18,16 +18,13 @@ type Sample struct {
 	Payload  []byte
 }
 
-// Sample makes a test event for the endpoint. An empty eventType means
-// SampleType, and a nil payload means a short text. CodeConflict unless the endpoint is
+// Sample makes a test event for the endpoint. eventType is the type whose example
+// the payload is, if any; a nil payload means a short text. CodeConflict unless the endpoint is
 // active, because the delivery would be parked; CodeInvalid if the type is invalid.
 func (a *Admin) Sample(ctx context.Context, tenant hook.TenantID, ref, eventType string, payload []byte) (Sample, error) {
 	e, err := a.Get(ctx, tenant, ref)
 	if err != nil {
 		return Sample{}, err
-	}
-	if eventType == "" {
-		eventType = SampleType
 	}
 	if payload == nil {
 		payload, err = json.Marshal(map[string]any{
@@ -39,7 +36,7 @@ func (a *Admin) Sample(ctx context.Context, tenant hook.TenantID, ref, eventType
 			return Sample{}, fmt.Errorf("make test event for endpoint %s: %w", e.ID, err)
 		}
 	}
-	if eventType != SampleType {
+	if eventType != "" && eventType != SampleType {
 		if errs := hook.ValidateEvent(hook.Event{Type: eventType, Payload: payload}); len(errs) > 0 {
 			return Sample{}, hook.Invalid(hook.FieldError{Field: "event_type", Message: errs[0].Message})
 		}
@@ -47,5 +44,5 @@ func (a *Admin) Sample(ctx context.Context, tenant hook.TenantID, ref, eventType
 	if e.Status != hook.StatusActive {
 		return Sample{}, hook.Conflict("the endpoint is " + e.Status.String())
 	}
-	return Sample{Endpoint: e, Type: eventType, Payload: payload}, nil
+	return Sample{Endpoint: e, Type: SampleType, Payload: payload}, nil
 }

@@ -130,7 +130,8 @@ func (a *Acceptor) register(ctx context.Context, tenant hook.TenantID, known lis
 	}
 }
 
-// AcceptFor accepts an event of Surehook for one endpoint, whatever the endpoint subscribes to.
+// AcceptFor accepts a test event for one endpoint, whatever the endpoint subscribes to. Its id has
+// the mark of a test.
 // The event counts towards the tenant's limit of events per second, because a caller asked for
 // it.
 func (a *Acceptor) AcceptFor(ctx context.Context, e hook.Endpoint, eventType string, payload []byte) (Result, error) {
@@ -140,6 +141,7 @@ func (a *Acceptor) AcceptFor(ctx context.Context, e hook.Endpoint, eventType str
 	}
 	now := a.Now()
 	posts := []post{a.newPost(e.Tenant, known.Limits, Request{Type: eventType, Payload: payload}, now)}
+	posts[0].event.ID = posts[0].event.ID.ForTest()
 	posts[0].event.Targets = []hook.Target{e.Target()}
 	a.spend(ctx, e.Tenant, known.Limits, posts, now)
 	result := a.storeAndSend(ctx, known, posts)[0]

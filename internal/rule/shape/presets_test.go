@@ -13,7 +13,7 @@ import (
 	"surehook.example/surehook/internal/rule/shape"
 )
 
-// TestPresets compares the results of examples/transformations with the expected ones, also for
+// TestPresets compares the results of the presets with the expected ones, also for
 // the largest payload. A payload cannot mention people, end the code block, or make links.
 func TestPresets(t *testing.T) {
 	t.Parallel()
@@ -35,7 +35,7 @@ func TestPresets(t *testing.T) {
 	}
 	// The largest body that each receiver documents.
 	most := map[string]int{"slack": 4000, "discord": 6000, "teams": 28 << 10, "cloudevents": shape.MaxBody}
-	files, err := filepath.Glob("../../../examples/transformations/*.cel")
+	files, err := filepath.Glob("presets/*.cel")
 	if err != nil || len(files) != len(want) {
 		t.Fatalf("%d presets, %v; want %d", len(files), err, len(want))
 	}
@@ -48,6 +48,9 @@ func TestPresets(t *testing.T) {
 			t.Fatal(err)
 		}
 		e := &hook.Endpoint{Transformation: string(text)}
+		if !shape.Preset(e.Transformation) || !shape.Preset(strings.TrimSpace(e.Transformation)) || shape.Preset(e.Transformation+"+1") {
+			t.Errorf("Preset() of %s, or of another expression, is wrong", name)
+		}
 		got, err := s.Shape(e, event(`{"n": 1}`))
 		if diff := cmp.Diff(want[name], string(got.Body)); err != nil || diff != "" || !json.Valid(got.Body) {
 			t.Errorf("%s = %v (-want +got):\n%s", name, err, diff)
