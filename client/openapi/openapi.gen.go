@@ -3203,7 +3203,7 @@ type Endpoint struct {
 	// EventTypes Exact types, prefixes such as order.*, or *. Types of Surehook (surehook.) match only by name or prefix, not by *.
 	EventTypes []string `json:"event_types"`
 
-	// Filter The events of `event_types` that are sent: a pattern in the language of Amazon EventBridge over the document with type and payload. {}: every event. At most 4096 bytes, 10 levels and 100 alternatives. Test events and replays do not ask the filter.
+	// Filter The events of `event_types` that are sent: a pattern in the language of Amazon EventBridge over the document with type and payload. {}: every event. At most 4096 bytes, 10 levels and 100 alternatives. Test events do not ask the filter, nor do replays of a delivery that the endpoint has.
 	Filter map[string]interface{} `json:"filter"`
 
 	// GiveUpOn Statuses without a retry, beside the other 4xx: the delivery is dead at once. 400 to 599, without 410 and 429, none of `retry_on`. The lists change nothing for the circuit.
@@ -3315,7 +3315,7 @@ type EndpointCreate struct {
 	// EventTypes Exact types, prefixes such as order.*, or *. Types of Surehook (surehook.) match only by name or prefix, not by *. Default: every type.
 	EventTypes *[]string `json:"event_types,omitempty"`
 
-	// Filter The events of `event_types` that are sent: a pattern in the language of Amazon EventBridge over the document with type and payload. {}: every event. At most 4096 bytes, 10 levels and 100 alternatives. Test events and replays do not ask the filter. Default: {}.
+	// Filter The events of `event_types` that are sent: a pattern in the language of Amazon EventBridge over the document with type and payload. {}: every event. At most 4096 bytes, 10 levels and 100 alternatives. Test events do not ask the filter, nor do replays of a delivery that the endpoint has. Default: {}.
 	Filter *map[string]interface{} `json:"filter,omitempty"`
 
 	// GiveUpOn Statuses without a retry, beside the other 4xx: the delivery is dead at once. 400 to 599, without 410 and 429, none of `retry_on`. The lists change nothing for the circuit. Default: none.
@@ -3409,7 +3409,7 @@ type EndpointDetail struct {
 	// EventTypes Exact types, prefixes such as order.*, or *. Types of Surehook (surehook.) match only by name or prefix, not by *.
 	EventTypes []string `json:"event_types"`
 
-	// Filter The events of `event_types` that are sent: a pattern in the language of Amazon EventBridge over the document with type and payload. {}: every event. At most 4096 bytes, 10 levels and 100 alternatives. Test events and replays do not ask the filter.
+	// Filter The events of `event_types` that are sent: a pattern in the language of Amazon EventBridge over the document with type and payload. {}: every event. At most 4096 bytes, 10 levels and 100 alternatives. Test events do not ask the filter, nor do replays of a delivery that the endpoint has.
 	Filter map[string]interface{} `json:"filter"`
 
 	// GiveUpOn Statuses without a retry, beside the other 4xx: the delivery is dead at once. 400 to 599, without 410 and 429, none of `retry_on`. The lists change nothing for the circuit.
@@ -3519,7 +3519,7 @@ type EndpointFields struct {
 	// EventTypes Exact types, prefixes such as order.*, or *. Types of Surehook (surehook.) match only by name or prefix, not by *.
 	EventTypes *[]string `json:"event_types,omitempty"`
 
-	// Filter The events of `event_types` that are sent: a pattern in the language of Amazon EventBridge over the document with type and payload. {}: every event. At most 4096 bytes, 10 levels and 100 alternatives. Test events and replays do not ask the filter.
+	// Filter The events of `event_types` that are sent: a pattern in the language of Amazon EventBridge over the document with type and payload. {}: every event. At most 4096 bytes, 10 levels and 100 alternatives. Test events do not ask the filter, nor do replays of a delivery that the endpoint has.
 	Filter *map[string]interface{} `json:"filter,omitempty"`
 
 	// GiveUpOn Statuses without a retry, beside the other 4xx: the delivery is dead at once. 400 to 599, without 410 and 429, none of `retry_on`. The lists change nothing for the circuit.
@@ -3728,7 +3728,7 @@ type EndpointWithSecret struct {
 	// EventTypes Exact types, prefixes such as order.*, or *. Types of Surehook (surehook.) match only by name or prefix, not by *.
 	EventTypes []string `json:"event_types"`
 
-	// Filter The events of `event_types` that are sent: a pattern in the language of Amazon EventBridge over the document with type and payload. {}: every event. At most 4096 bytes, 10 levels and 100 alternatives. Test events and replays do not ask the filter.
+	// Filter The events of `event_types` that are sent: a pattern in the language of Amazon EventBridge over the document with type and payload. {}: every event. At most 4096 bytes, 10 levels and 100 alternatives. Test events do not ask the filter, nor do replays of a delivery that the endpoint has.
 	Filter map[string]interface{} `json:"filter"`
 
 	// GiveUpOn Statuses without a retry, beside the other 4xx: the delivery is dead at once. 400 to 599, without 410 and 429, none of `retry_on`. The lists change nothing for the circuit.
@@ -4329,7 +4329,7 @@ type Preview struct {
 	// Matches The filter lets the event pass.
 	Matches bool `json:"matches"`
 
-	// Problems What does not fit the schema of the event type.
+	// Problems What does not fit the schema of the event type, and fields of the filter that cannot compare a number of the event.
 	Problems []FieldError `json:"problems"`
 	Request  struct {
 		Body string `json:"body"`
@@ -4511,7 +4511,7 @@ type Replay struct {
 	// Skipped The number of selected deliveries that the job left alone; skipped_by_reason says why.
 	Skipped int `json:"skipped"`
 
-	// SkippedByReason The number of skipped deliveries by reason; absent for none. already_replayed: a newer generation exists, perhaps still in progress. in_progress: the delivery has attempts left. changed: the delivery left the state of the filter, or its record cannot be read. event_expires: the event ends in less than 14 days. erased: the payload was erased. gone: the delivery, its event or the endpoint of add_to no longer exists. last_generation: replayed 9,998 times. With add_to, other_type: the filter does not name the type of the event; has_endpoint: the event went to the endpoint before.
+	// SkippedByReason The number of skipped deliveries by reason; absent for none. already_replayed: a newer generation exists, perhaps still in progress. in_progress: the delivery has attempts left. changed: the delivery left the state of the filter, or its record cannot be read. event_expires: the event ends in less than 14 days. erased: the payload was erased. gone: the delivery, its event or the endpoint of add_to no longer exists. last_generation: replayed 9,998 times. With add_to, other_type: the filter does not name the type of the event; not_subscribed: neither the subscription nor the filter of the endpoint asks for the event; has_endpoint: the event went to the endpoint before.
 	SkippedByReason *map[string]int `json:"skipped_by_reason,omitempty"`
 
 	// State finished: every selected delivery was enqueued or skipped, or the limit is reached. Enqueued deliveries may still be in progress.
@@ -4618,7 +4618,7 @@ type ReplayProgress struct {
 	// Skipped The number of selected deliveries that the job left alone; skipped_by_reason says why.
 	Skipped int `json:"skipped"`
 
-	// SkippedByReason The number of skipped deliveries by reason; absent for none. already_replayed: a newer generation exists, perhaps still in progress. in_progress: the delivery has attempts left. changed: the delivery left the state of the filter, or its record cannot be read. event_expires: the event ends in less than 14 days. erased: the payload was erased. gone: the delivery, its event or the endpoint of add_to no longer exists. last_generation: replayed 9,998 times. With add_to, other_type: the filter does not name the type of the event; has_endpoint: the event went to the endpoint before.
+	// SkippedByReason The number of skipped deliveries by reason; absent for none. already_replayed: a newer generation exists, perhaps still in progress. in_progress: the delivery has attempts left. changed: the delivery left the state of the filter, or its record cannot be read. event_expires: the event ends in less than 14 days. erased: the payload was erased. gone: the delivery, its event or the endpoint of add_to no longer exists. last_generation: replayed 9,998 times. With add_to, other_type: the filter does not name the type of the event; not_subscribed: neither the subscription nor the filter of the endpoint asks for the event; has_endpoint: the event went to the endpoint before.
 	SkippedByReason *map[string]int `json:"skipped_by_reason,omitempty"`
 
 	// State finished: every selected delivery was enqueued or skipped, or the limit is reached. Enqueued deliveries may still be in progress.
@@ -4661,7 +4661,7 @@ type ReplayStart struct {
 	// Action discard: the job discards dead deliveries instead of replaying them; they leave the open dead letters and can still be replayed. Deliveries with a replay in progress are skipped. Only with the state dead, and not with add_to. Default: replay.
 	Action *ReplayStartAction `json:"action,omitempty"`
 
-	// AddTo The id or uid of an endpoint. The job sends the events of the filter to this endpoint, also when the endpoint was created later, and each event at most once. The filter then selects events with a recorded delivery to an endpoint of the filter and, without `endpoint`, events without any; `since` and `until` bound the acceptance, and `state` and `dry_run` are errors. Events that have the endpoint already are skipped.
+	// AddTo The id or uid of an endpoint. Needs the scope `read` or `endpoints:write`, too. The job sends the events of the filter that its subscription and its own filter ask for to this endpoint, also when the endpoint was created later, and each event at most once. The filter then selects events with a recorded delivery to an endpoint of the filter and, without `endpoint`, events without any; `since` and `until` bound the acceptance, and `state` and `dry_run` are errors. Events that have the endpoint already are skipped.
 	AddTo *string `json:"add_to,omitempty"`
 
 	// DryRun Default: false.
@@ -6336,8 +6336,8 @@ type ClientInterface interface {
 	// The status is 202 when all deliveries were replayed and 207 when some or all were refused. A refusal has the
 	// same error as the replay of the single delivery.
 	//
-	// With `endpoint`, the event goes to this endpoint only, whether or not the endpoint subscribes to the type or existed
-	// when the event was posted. An endpoint that the event did not have is added to the event: its first generation is
+	// With `endpoint`, which also needs the scope `read` or `endpoints:write`, the event goes to this endpoint only, whether or not the endpoint
+	// existed when the event was posted. 409 if neither its subscription nor its filter asks for the event, unless `force` is true. An endpoint that the event did not have is added to the event: its first generation is
 	// a record in state `cancelled` with reason `added` and no attempt, and the deliveries begin with generation 2.
 	//
 	// Takes any type of body and a specified content type.
@@ -6351,8 +6351,8 @@ type ClientInterface interface {
 	// The status is 202 when all deliveries were replayed and 207 when some or all were refused. A refusal has the
 	// same error as the replay of the single delivery.
 	//
-	// With `endpoint`, the event goes to this endpoint only, whether or not the endpoint subscribes to the type or existed
-	// when the event was posted. An endpoint that the event did not have is added to the event: its first generation is
+	// With `endpoint`, which also needs the scope `read` or `endpoints:write`, the event goes to this endpoint only, whether or not the endpoint
+	// existed when the event was posted. 409 if neither its subscription nor its filter asks for the event, unless `force` is true. An endpoint that the event did not have is added to the event: its first generation is
 	// a record in state `cancelled` with reason `added` and no attempt, and the deliveries begin with generation 2.
 	//
 	// Takes a body of the `application/json` content type.
@@ -7891,8 +7891,8 @@ func (c *Client) ErasePayload(ctx context.Context, tenant TenantRef, event Event
 // The status is 202 when all deliveries were replayed and 207 when some or all were refused. A refusal has the
 // same error as the replay of the single delivery.
 //
-// With `endpoint`, the event goes to this endpoint only, whether or not the endpoint subscribes to the type or existed
-// when the event was posted. An endpoint that the event did not have is added to the event: its first generation is
+// With `endpoint`, which also needs the scope `read` or `endpoints:write`, the event goes to this endpoint only, whether or not the endpoint
+// existed when the event was posted. 409 if neither its subscription nor its filter asks for the event, unless `force` is true. An endpoint that the event did not have is added to the event: its first generation is
 // a record in state `cancelled` with reason `added` and no attempt, and the deliveries begin with generation 2.
 //
 // Takes any type of body and a specified content type.
@@ -7916,8 +7916,8 @@ func (c *Client) ReplayEventWithBody(ctx context.Context, tenant TenantRef, even
 // The status is 202 when all deliveries were replayed and 207 when some or all were refused. A refusal has the
 // same error as the replay of the single delivery.
 //
-// With `endpoint`, the event goes to this endpoint only, whether or not the endpoint subscribes to the type or existed
-// when the event was posted. An endpoint that the event did not have is added to the event: its first generation is
+// With `endpoint`, which also needs the scope `read` or `endpoints:write`, the event goes to this endpoint only, whether or not the endpoint
+// existed when the event was posted. 409 if neither its subscription nor its filter asks for the event, unless `force` is true. An endpoint that the event did not have is added to the event: its first generation is
 // a record in state `cancelled` with reason `added` and no attempt, and the deliveries begin with generation 2.
 //
 // Takes a body of the `application/json` content type.
@@ -13248,8 +13248,8 @@ type ClientWithResponsesInterface interface {
 	// The status is 202 when all deliveries were replayed and 207 when some or all were refused. A refusal has the
 	// same error as the replay of the single delivery.
 	//
-	// With `endpoint`, the event goes to this endpoint only, whether or not the endpoint subscribes to the type or existed
-	// when the event was posted. An endpoint that the event did not have is added to the event: its first generation is
+	// With `endpoint`, which also needs the scope `read` or `endpoints:write`, the event goes to this endpoint only, whether or not the endpoint
+	// existed when the event was posted. 409 if neither its subscription nor its filter asks for the event, unless `force` is true. An endpoint that the event did not have is added to the event: its first generation is
 	// a record in state `cancelled` with reason `added` and no attempt, and the deliveries begin with generation 2.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
@@ -13263,8 +13263,8 @@ type ClientWithResponsesInterface interface {
 	// The status is 202 when all deliveries were replayed and 207 when some or all were refused. A refusal has the
 	// same error as the replay of the single delivery.
 	//
-	// With `endpoint`, the event goes to this endpoint only, whether or not the endpoint subscribes to the type or existed
-	// when the event was posted. An endpoint that the event did not have is added to the event: its first generation is
+	// With `endpoint`, which also needs the scope `read` or `endpoints:write`, the event goes to this endpoint only, whether or not the endpoint
+	// existed when the event was posted. 409 if neither its subscription nor its filter asks for the event, unless `force` is true. An endpoint that the event did not have is added to the event: its first generation is
 	// a record in state `cancelled` with reason `added` and no attempt, and the deliveries begin with generation 2.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
@@ -17739,8 +17739,8 @@ func (c *ClientWithResponses) ErasePayloadWithResponse(ctx context.Context, tena
 // The status is 202 when all deliveries were replayed and 207 when some or all were refused. A refusal has the
 // same error as the replay of the single delivery.
 //
-// With `endpoint`, the event goes to this endpoint only, whether or not the endpoint subscribes to the type or existed
-// when the event was posted. An endpoint that the event did not have is added to the event: its first generation is
+// With `endpoint`, which also needs the scope `read` or `endpoints:write`, the event goes to this endpoint only, whether or not the endpoint
+// existed when the event was posted. 409 if neither its subscription nor its filter asks for the event, unless `force` is true. An endpoint that the event did not have is added to the event: its first generation is
 // a record in state `cancelled` with reason `added` and no attempt, and the deliveries begin with generation 2.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
@@ -17760,8 +17760,8 @@ func (c *ClientWithResponses) ReplayEventWithBodyWithResponse(ctx context.Contex
 // The status is 202 when all deliveries were replayed and 207 when some or all were refused. A refusal has the
 // same error as the replay of the single delivery.
 //
-// With `endpoint`, the event goes to this endpoint only, whether or not the endpoint subscribes to the type or existed
-// when the event was posted. An endpoint that the event did not have is added to the event: its first generation is
+// With `endpoint`, which also needs the scope `read` or `endpoints:write`, the event goes to this endpoint only, whether or not the endpoint
+// existed when the event was posted. 409 if neither its subscription nor its filter asks for the event, unless `force` is true. An endpoint that the event did not have is added to the event: its first generation is
 // a record in state `cancelled` with reason `added` and no attempt, and the deliveries begin with generation 2.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).

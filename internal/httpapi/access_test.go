@@ -442,3 +442,25 @@ func TestAccess_keysAreNeverShownAgain(t *testing.T) {
 		}
 	}
 }
+
+// TestAccess_addTo checks what a replay to an endpoint of the caller's choice needs beside the scope of
+// its route.
+func TestAccess_addTo(t *testing.T) {
+	t.Parallel()
+
+	b := setup(t)
+	to := b.create(t, `{"url":"https://example.com/"}`)
+	event := idOf(t, get[object](t, b, owner, 202, "POST", "/v1/tenants/acme/events", `{"event_type":"a","payload":{}}`))
+	for _, also := range append(hook.Scopes(), hook.ScopeReplay) {
+		p := hook.Principal{Key: "key_1", Tenant: "acme", Scopes: []hook.Scope{hook.ScopeReplay, also}}
+		allowed := slices.Contains([]hook.Scope{hook.ScopeRead, hook.ScopeEndpointsWrite, hook.ScopeAdmin}, also)
+		for path, body := range map[string]string{
+			"/v1/tenants/acme/events/" + event + "/replay?endpoint=" + idOf(t, to): `{"force":true}`,
+			"/v1/tenants/acme/replays": `{"add_to":"` + idOf(t, to) + `","filter":{}}`,
+		} {
+			if w := b.do(t, p, "POST", path, body); (w.Code == 403) == allowed {
+				t.Errorf("POST %s with replay and %s = %d %s; want allowed: %t", path, also, w.Code, w.Body, allowed)
+			}
+		}
+	}
+}

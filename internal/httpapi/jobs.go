@@ -130,6 +130,9 @@ func (h *replays) startJob(ctx context.Context, c *call) (reply, error) {
 		return reply{}, err
 	}
 	r := body.request(c.principal.Key, wrong)
+	if err := c.mayAddTo(r.AddTo); err != nil {
+		return reply{}, err
+	}
 	if body.DryRun {
 		p, err := h.replayer.DryRun(ctx, c.tenant, r)
 		if err != nil {

@@ -87,6 +87,9 @@ func (h *replays) replayEvent(ctx context.Context, c *call) (reply, error) {
 	if len(wrong) > 0 {
 		return reply{}, hook.Invalid(wrong...)
 	}
+	if err := c.mayAddTo(to); err != nil {
+		return reply{}, err
+	}
 	if err := c.begin(ctx, string(id), eventReplay{body, to}); err != nil {
 		return reply{}, err
 	}
@@ -119,6 +122,15 @@ func (h *replays) replayEvent(ctx context.Context, c *call) (reply, error) {
 		c.change.result = refused
 	}
 	return reply{status: status, body: view}, nil
+}
+
+// mayAddTo refuses to send events to an endpoint of the caller's choice, which shows them to somebody
+// else, unless the caller may create such an endpoint or read the events. An empty text names none.
+func (c *call) mayAddTo(endpoint string) error {
+	if endpoint == "" || c.principal.May(hook.ScopeEndpointsWrite) || c.principal.May(hook.ScopeRead) {
+		return nil
+	}
+	return c.principal.Lacks(hook.ScopeEndpointsWrite + " or " + hook.ScopeRead) //nolint:wrapcheck // the message is complete
 }
 
 // refused returns the view of a replay that was refused. The request as a whole succeeds, so

@@ -269,7 +269,7 @@ func TestReplay_cause(t *testing.T) {
 		`{"filter":{"class":"none","status":500}}`: "filter.status",
 		`{"filter":{"status":500},"add_to":"` + string(p.retrying.ID.Endpoint) + `"}`: "filter.class",
 	} {
-		w := p.do(t, replayer, "POST", replaysURL, body)
+		w := p.do(t, owner, "POST", replaysURL, body)
 		if w.Code != 400 || !strings.Contains(w.Body.String(), `"field":"`+field+`"`) {
 			t.Errorf("POST %s = %d %s; want 400 at %s", body, w.Code, w.Body, field)
 		}
@@ -310,7 +310,7 @@ func TestReplay_action(t *testing.T) {
 		`{"filter":{"died_since":"2026-11-21T09:00:00Z"},"add_to":"some"}`:                   "filter.died_since",
 		`{"filter":{},"action":"discard","add_to":"` + string(p.retrying.ID.Endpoint) + `"}`: "action",
 	} {
-		w := p.do(t, replayer, "POST", replaysURL, body)
+		w := p.do(t, owner, "POST", replaysURL, body)
 		if w.Code != 400 || !strings.Contains(w.Body.String(), `"field":"`+field+`"`) {
 			t.Errorf("POST %s = %d %s; want 400 at %s", body, w.Code, w.Body, field)
 		}

@@ -866,8 +866,8 @@ export interface paths {
          *     The status is 202 when all deliveries were replayed and 207 when some or all were refused. A refusal has the
          *     same error as the replay of the single delivery.
          *
-         *     With `endpoint`, the event goes to this endpoint only, whether or not the endpoint subscribes to the type or existed
-         *     when the event was posted. An endpoint that the event did not have is added to the event: its first generation is
+         *     With `endpoint`, which also needs the scope `read` or `endpoints:write`, the event goes to this endpoint only, whether or not the endpoint
+         *     existed when the event was posted. 409 if neither its subscription nor its filter asks for the event, unless `force` is true. An endpoint that the event did not have is added to the event: its first generation is
          *     a record in state `cancelled` with reason `added` and no attempt, and the deliveries begin with generation 2.
          */
         post: operations["replayEvent"];
@@ -2104,7 +2104,7 @@ export interface components {
             subscribed: boolean;
             /** @description The filter lets the event pass. */
             matches: boolean;
-            /** @description What does not fit the schema of the event type. */
+            /** @description What does not fit the schema of the event type, and fields of the filter that cannot compare a number of the event. */
             problems: components["schemas"]["FieldError"][];
         };
         /** @description The settings of an endpoint. */
@@ -2116,7 +2116,7 @@ export interface components {
             description?: string;
             /** @description Exact types, prefixes such as order.*, or *. Types of Surehook (surehook.) match only by name or prefix, not by *. */
             event_types?: string[];
-            /** @description The events of `event_types` that are sent: a pattern in the language of Amazon EventBridge over the document with type and payload. {}: every event. At most 4096 bytes, 10 levels and 100 alternatives. Test events and replays do not ask the filter. */
+            /** @description The events of `event_types` that are sent: a pattern in the language of Amazon EventBridge over the document with type and payload. {}: every event. At most 4096 bytes, 10 levels and 100 alternatives. Test events do not ask the filter, nor do replays of a delivery that the endpoint has. */
             filter?: {
                 [key: string]: unknown;
             };
@@ -2180,7 +2180,7 @@ export interface components {
             description?: string;
             /** @description Exact types, prefixes such as order.*, or *. Types of Surehook (surehook.) match only by name or prefix, not by *. Default: every type. */
             event_types?: string[];
-            /** @description The events of `event_types` that are sent: a pattern in the language of Amazon EventBridge over the document with type and payload. {}: every event. At most 4096 bytes, 10 levels and 100 alternatives. Test events and replays do not ask the filter. Default: {}. */
+            /** @description The events of `event_types` that are sent: a pattern in the language of Amazon EventBridge over the document with type and payload. {}: every event. At most 4096 bytes, 10 levels and 100 alternatives. Test events do not ask the filter, nor do replays of a delivery that the endpoint has. Default: {}. */
             filter?: {
                 [key: string]: unknown;
             };
@@ -2298,7 +2298,7 @@ export interface components {
             description: string;
             /** @description Exact types, prefixes such as order.*, or *. Types of Surehook (surehook.) match only by name or prefix, not by *. */
             event_types: string[];
-            /** @description The events of `event_types` that are sent: a pattern in the language of Amazon EventBridge over the document with type and payload. {}: every event. At most 4096 bytes, 10 levels and 100 alternatives. Test events and replays do not ask the filter. */
+            /** @description The events of `event_types` that are sent: a pattern in the language of Amazon EventBridge over the document with type and payload. {}: every event. At most 4096 bytes, 10 levels and 100 alternatives. Test events do not ask the filter, nor do replays of a delivery that the endpoint has. */
             filter: {
                 [key: string]: unknown;
             };
@@ -2434,7 +2434,7 @@ export interface components {
             description: string;
             /** @description Exact types, prefixes such as order.*, or *. Types of Surehook (surehook.) match only by name or prefix, not by *. */
             event_types: string[];
-            /** @description The events of `event_types` that are sent: a pattern in the language of Amazon EventBridge over the document with type and payload. {}: every event. At most 4096 bytes, 10 levels and 100 alternatives. Test events and replays do not ask the filter. */
+            /** @description The events of `event_types` that are sent: a pattern in the language of Amazon EventBridge over the document with type and payload. {}: every event. At most 4096 bytes, 10 levels and 100 alternatives. Test events do not ask the filter, nor do replays of a delivery that the endpoint has. */
             filter: {
                 [key: string]: unknown;
             };
@@ -2566,7 +2566,7 @@ export interface components {
             description: string;
             /** @description Exact types, prefixes such as order.*, or *. Types of Surehook (surehook.) match only by name or prefix, not by *. */
             event_types: string[];
-            /** @description The events of `event_types` that are sent: a pattern in the language of Amazon EventBridge over the document with type and payload. {}: every event. At most 4096 bytes, 10 levels and 100 alternatives. Test events and replays do not ask the filter. */
+            /** @description The events of `event_types` that are sent: a pattern in the language of Amazon EventBridge over the document with type and payload. {}: every event. At most 4096 bytes, 10 levels and 100 alternatives. Test events do not ask the filter, nor do replays of a delivery that the endpoint has. */
             filter: {
                 [key: string]: unknown;
             };
@@ -3157,7 +3157,7 @@ export interface components {
             action?: "replay" | "discard";
             /** @description The most deliveries to replay or discard. Skipped deliveries do not count, and a dry run ignores the limit. Default: all. */
             limit?: number;
-            /** @description The id or uid of an endpoint. The job sends the events of the filter to this endpoint, also when the endpoint was created later, and each event at most once. The filter then selects events with a recorded delivery to an endpoint of the filter and, without `endpoint`, events without any; `since` and `until` bound the acceptance, and `state` and `dry_run` are errors. Events that have the endpoint already are skipped. */
+            /** @description The id or uid of an endpoint. Needs the scope `read` or `endpoints:write`, too. The job sends the events of the filter that its subscription and its own filter ask for to this endpoint, also when the endpoint was created later, and each event at most once. The filter then selects events with a recorded delivery to an endpoint of the filter and, without `endpoint`, events without any; `since` and `until` bound the acceptance, and `state` and `dry_run` are errors. Events that have the endpoint already are skipped. */
             add_to?: string;
         };
         /** @description Selects the deliveries matching all given fields. An empty filter selects all dead deliveries of the tenant. */
@@ -3307,7 +3307,7 @@ export interface components {
             enqueued: number;
             /** @description The number of selected deliveries that the job left alone; skipped_by_reason says why. */
             skipped: number;
-            /** @description The number of skipped deliveries by reason; absent for none. already_replayed: a newer generation exists, perhaps still in progress. in_progress: the delivery has attempts left. changed: the delivery left the state of the filter, or its record cannot be read. event_expires: the event ends in less than 14 days. erased: the payload was erased. gone: the delivery, its event or the endpoint of add_to no longer exists. last_generation: replayed 9,998 times. With add_to, other_type: the filter does not name the type of the event; has_endpoint: the event went to the endpoint before. */
+            /** @description The number of skipped deliveries by reason; absent for none. already_replayed: a newer generation exists, perhaps still in progress. in_progress: the delivery has attempts left. changed: the delivery left the state of the filter, or its record cannot be read. event_expires: the event ends in less than 14 days. erased: the payload was erased. gone: the delivery, its event or the endpoint of add_to no longer exists. last_generation: replayed 9,998 times. With add_to, other_type: the filter does not name the type of the event; not_subscribed: neither the subscription nor the filter of the endpoint asks for the event; has_endpoint: the event went to the endpoint before. */
             skipped_by_reason?: {
                 [key: string]: number;
             };
@@ -3374,7 +3374,7 @@ export interface components {
             enqueued: number;
             /** @description The number of selected deliveries that the job left alone; skipped_by_reason says why. */
             skipped: number;
-            /** @description The number of skipped deliveries by reason; absent for none. already_replayed: a newer generation exists, perhaps still in progress. in_progress: the delivery has attempts left. changed: the delivery left the state of the filter, or its record cannot be read. event_expires: the event ends in less than 14 days. erased: the payload was erased. gone: the delivery, its event or the endpoint of add_to no longer exists. last_generation: replayed 9,998 times. With add_to, other_type: the filter does not name the type of the event; has_endpoint: the event went to the endpoint before. */
+            /** @description The number of skipped deliveries by reason; absent for none. already_replayed: a newer generation exists, perhaps still in progress. in_progress: the delivery has attempts left. changed: the delivery left the state of the filter, or its record cannot be read. event_expires: the event ends in less than 14 days. erased: the payload was erased. gone: the delivery, its event or the endpoint of add_to no longer exists. last_generation: replayed 9,998 times. With add_to, other_type: the filter does not name the type of the event; not_subscribed: neither the subscription nor the filter of the endpoint asks for the event; has_endpoint: the event went to the endpoint before. */
             skipped_by_reason?: {
                 [key: string]: number;
             };

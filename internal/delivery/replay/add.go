@@ -6,14 +6,18 @@ import (
 	"slices"
 
 	"surehook.example/surehook/internal/hook"
+	"surehook.example/surehook/internal/rule/filter"
 )
 
 // only returns the event with the endpoint as its only target. If the stored event does not
-// have the endpoint, only adds it.
-func (r *Replayer) only(ctx context.Context, e hook.Event, ref string) (hook.Event, error) {
+// have the endpoint, only adds it: CodeConflict unless the endpoint asks for the event, or with force.
+func (r *Replayer) only(ctx context.Context, e hook.Event, ref string, force bool) (hook.Event, error) {
 	endpoint, err := r.findEndpoint(ctx, e.Tenant, ref)
 	if err != nil {
 		return hook.Event{}, fmt.Errorf("find endpoint %s: %w", ref, err)
+	}
+	if _, known := targetOf(e, endpoint.ID); !known && !force && !asksFor(&endpoint, &e) {
+		return hook.Event{}, hook.Conflict("neither subscription nor filter of the endpoint asks for the event; force sends it all the same")
 	}
 	target, err := r.add(ctx, e, endpoint.Target())
 	if err != nil {
@@ -59,6 +63,20 @@ func (r *Replayer) add(ctx context.Context, e hook.Event, target hook.Target) (h
 		return known, nil // added meanwhile
 	}
 	return hook.Target{}, fmt.Errorf("add endpoint %s to event %s: %w", target.Endpoint, e.ID, err)
+}
+
+// asksFor reports whether the endpoint would get the event if it were accepted now. As there, a
+// filter that only a later build can parse lets every event pass.
+func asksFor(endpoint *hook.Endpoint, e *hook.Event) bool {
+	if !endpoint.Subscribes(e.Type) || len(endpoint.Filter) == 0 {
+		return endpoint.Subscribes(e.Type)
+	}
+	f, wrong := filter.Parse(endpoint.Filter, "filter")
+	if len(wrong) > 0 {
+		return true
+	}
+	matches, _ := f.Matches(filter.NewDocument(e.Type, e.Payload))
+	return matches
 }
 
 // targetOf returns the event's target for the endpoint.

@@ -20,7 +20,7 @@ func TestEvent_AddedEndpoint(t *testing.T) {
 	for _, targets := range [][]hook.Endpoint{nil, {first}} {
 		e := w.Event("order.paid", start.Add(-60*24*time.Hour), targets...)
 		added := w.Endpoint(func(e *hook.Endpoint) { e.UID, e.EventTypes = "late"+string(e.ID), []string{"other"} })
-		results, err := w.Replayer().Event(w.Context(), "acme", e.ID, replay.Request{By: "key_0000000000000001", Endpoint: added.UID})
+		results, err := w.Replayer().Event(w.Context(), "acme", e.ID, replay.Request{By: "key_0000000000000001", Endpoint: added.UID, Force: true})
 		if err != nil || len(results) != 1 || results[0].Err != nil || results[0].Delivery.ID.Endpoint != added.ID || results[0].Delivery.ID.Generation != 2 {
 			t.Fatalf("Event(endpoint) = %+v, %v; want generation 2 of %s", results, err, added.ID)
 		}
@@ -235,5 +235,50 @@ func TestEvent_AddedEndpoint_ShardedMeanwhile(t *testing.T) {
 		if received, failed := w.Invoke(hook.LaneReplay); failed > 0 {
 			t.Errorf("%d of %d messages fail", failed, received)
 		}
+	}
+}
+
+// TestEvent_AddedEndpoint_asks checks that a replay leads no event past an endpoint's subscription and
+// filter, unless it is forced.
+func TestEvent_AddedEndpoint_asks(t *testing.T) {
+	t.Parallel()
+
+	w := setup(t)
+	e := w.Event("order.paid", start)
+	for _, tt := range []struct {
+		name, types, filter string
+		force, want         bool
+	}{
+		{name: "subscribed", types: "order.*", want: true},
+		{name: "not subscribed", types: "user.*"},
+		{name: "not subscribed, and forced", types: "user.*", force: true, want: true},
+		{name: "a filter that matches", types: "*", filter: `{"type": ["order.paid"]}`, want: true},
+		{name: "a filter that does not match", types: "*", filter: `{"payload": {"n": ["no such value"]}}`},
+		{name: "a filter that does not match, and forced", types: "*", filter: `{"payload": {"n": ["no such value"]}}`, force: true, want: true},
+	} {
+		to := w.Endpoint(func(e *hook.Endpoint) { e.EventTypes, e.Filter = []string{tt.types}, []byte(tt.filter) })
+		_, err := w.Replayer().Event(w.Context(), "acme", e.ID, replay.Request{Endpoint: string(to.ID), Force: tt.force})
+		if tt.want && err != nil || !tt.want && hook.CodeOf(err) != hook.CodeConflict {
+			t.Errorf("%s: %v; want sent: %t", tt.name, err, tt.want)
+		}
+	}
+}
+
+func TestJob_AddTo_asks(t *testing.T) {
+	t.Parallel()
+
+	w := setup(t)
+	first := w.Endpoint(nil)
+	for _, eventType := range []string{"order.paid", "user.created"} {
+		e := w.Event(eventType, start.Add(-time.Hour), first)
+		d := hook.QueuedDelivery(e, first.Target())
+		d.State, d.Attempts, d.Last = hook.StateDelivered, 1, hook.Outcome{Class: hook.ClassDelivered, Status: 200}
+		w.Save(d)
+	}
+	late := w.Endpoint(func(e *hook.Endpoint) { e.EventTypes = []string{"order.*"} })
+	j := w.start(replay.JobRequest{AddTo: string(late.ID), Rate: 50})
+	w.Run()
+	if got := w.job(j.ID); got.State != replay.JobFinished || got.Delivered != 1 || got.SkippedBy[replay.SkipUnasked] != 1 {
+		t.Errorf("job = %+v; want one delivered, and one skipped because the endpoint does not ask for it", got)
 	}
 }

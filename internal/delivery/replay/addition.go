@@ -98,6 +98,10 @@ func (w *jobRun) added(ctx context.Context, c *candidate, ref hook.DeliveryRef) 
 	if err != nil {
 		return fmt.Errorf("read endpoint %s: %w", ref.Endpoint, err)
 	}
+	if _, known := targetOf(e, endpoint.ID); !known && !asksFor(&endpoint, &e) {
+		c.refuse(hook.Conflict("neither subscription nor filter of the endpoint asks for the event"), SkipUnasked)
+		return nil
+	}
 	target, err := w.add(ctx, e, endpoint.Target())
 	if hook.CodeOf(err) == hook.CodeConflict && err != nil {
 		c.refuse(err, skipOf(hook.AddedDelivery(e, endpoint.Target(), w.now()), err, w.now()))

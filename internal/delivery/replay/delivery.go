@@ -12,7 +12,7 @@ import (
 // Request is a request for a replay.
 type Request struct {
 	By    hook.KeyID
-	Force bool // also replay a delivery in progress, which the replay cancels
+	Force bool // also replay a delivery in progress, which the replay cancels; also to an Endpoint that does not ask for the event
 	// Endpoint is the id or uid of the only endpoint to send the event to; empty: the event's
 	// targets. Only for Event.
 	Endpoint string
@@ -65,7 +65,7 @@ func (r *Replayer) Event(ctx context.Context, tenant hook.TenantID, id hook.Even
 		return nil, fmt.Errorf("replay event %s: %w", id, hook.ErrErased())
 	}
 	if o.Endpoint != "" {
-		if e, err = r.only(ctx, e, o.Endpoint); err != nil {
+		if e, err = r.only(ctx, e, o.Endpoint, o.Force); err != nil {
 			return nil, err
 		}
 	}

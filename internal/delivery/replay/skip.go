@@ -20,6 +20,7 @@ const (
 	SkipGone       Skip = "gone"             // the delivery, its event or the added endpoint no longer exists
 	SkipLast       Skip = "last_generation"  // the delivery was replayed hook.MaxGeneration-1 times
 	SkipType       Skip = "other_type"       // only of a job that adds an endpoint: the filter does not name the type of the event
+	SkipUnasked    Skip = "not_subscribed"   // only of a job that adds an endpoint: neither its subscription nor its filter asks for the event
 	SkipTarget     Skip = "has_endpoint"     // only of a job that adds an endpoint: the endpoint is already a target of the event
 )
 

@@ -533,6 +533,7 @@ export const words: Part<Words> = {
       gone: 'die Zustellung oder ihr Ereignis gibt es nicht mehr',
       last_generation: 'zu oft wiederholt',
       other_type: 'anderer Ereignistyp',
+      not_subscribed: 'nicht abonniert, oder nicht im Filter',
       has_endpoint: 'schon an diesen Endpunkt gesendet',
     },
     limit: 'Höchstens',

@@ -823,6 +823,7 @@ export const words = {
       gone: 'the delivery or its event no longer exists',
       last_generation: 'replayed too often',
       other_type: 'another event type',
+      not_subscribed: 'not subscribed, or not in its filter',
       has_endpoint: 'already sent to this endpoint',
     } as Record<string, string>,
     anyEndpoint: 'all endpoints',
