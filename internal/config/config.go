@@ -16,8 +16,17 @@ import (
 // Lookup is os.LookupEnv or a replacement in a test.
 type Lookup func(name string) (value string, ok bool)
 
+// Ignored are the faults of settings that a function starts without, so that one wrong setting
+// does not stop all requests.
+type Ignored []error
+
+// IgnoredSettings returns the faults.
+func (i Ignored) IgnoredSettings() []error { return i }
+
 // Ingest configures functions/ingest.
 type Ingest struct {
+	Ignored
+
 	Environment   string
 	Table         string
 	LiveQueue     string // URL
@@ -56,6 +65,8 @@ type Deliver struct {
 
 // Manage configures functions/manage.
 type Manage struct {
+	Ignored
+
 	Table         string
 	KeyARN        string            // KMS key for the encryption of signing keys
 	LiveQueue     string            // URL
@@ -135,6 +146,8 @@ type Export struct {
 
 // Authorize configures functions/authorize.
 type Authorize struct {
+	Ignored
+
 	Table             string
 	AdminKeySecretARN string
 	SignIn            names.SignIn
@@ -162,6 +175,7 @@ func ForIngest(lookup Lookup) (Ingest, error) {
 		Retention:     r.retention(),
 		Validation:    r.validation(),
 	}
+	c.Ignored = r.ignored
 	return c, r.err()
 }
 
@@ -246,7 +260,7 @@ func ForManage(lookup Lookup) (Manage, error) {
 		Profiles:      r.optional(names.EnvSignatureProfiles),
 		NewProfiles:   r.list(names.EnvSignatures),
 
-		EndpointsPerHost: r.optionalCount(names.EnvEndpointsPerHost),
+		EndpointsPerHost: r.endpointsPerHost(),
 
 		Ownership:   r.ownership(),
 		Environment: r.text(names.EnvEnvironment),
@@ -255,19 +269,22 @@ func ForManage(lookup Lookup) (Manage, error) {
 		c.Destinations.Principal = r.text(names.EnvPrincipal)
 	}
 	r.requireAPIHosts(c.Egress)
+	c.Ignored = r.ignored
 	return c, r.err()
 }
 
 // ForPortal reads the appearance of the portal alone.
 func ForPortal(lookup Lookup) (Portal, error) {
 	r := reader{lookup: lookup}
-	return r.portal(), r.err()
+	value := r.portal()
+	return value, r.strict()
 }
 
 // ForSignIn reads the sign-in of people alone.
 func ForSignIn(lookup Lookup) (names.SignIn, error) {
 	r := reader{lookup: lookup}
-	return r.signIn(), r.err()
+	value := r.signIn()
+	return value, r.strict()
 }
 
 // ForValidation reads the validation of events alone; names.ValidationOff without one.
@@ -276,13 +293,15 @@ func ForValidation(lookup Lookup) (string, error) {
 		return names.ValidationOff, nil
 	}
 	r := reader{lookup: lookup}
-	return r.validation(), r.err()
+	value := r.validation()
+	return value, r.strict()
 }
 
 // ForOwnership reads the proof that endpoints need alone; empty for none.
 func ForOwnership(lookup Lookup) (string, error) {
 	r := reader{lookup: lookup}
-	return r.ownership(), r.err()
+	value := r.ownership()
+	return value, r.strict()
 }
 
 // ForBreaker reads the configuration of functions/breaker.
@@ -325,16 +344,26 @@ func ForAuthorize(lookup Lookup) (Authorize, error) {
 		AdminKeySecretARN: r.text(names.EnvAdminKeySecret),
 		SignIn:            r.signIn(),
 	}
+	c.Ignored = r.ignored
 	return c, r.err()
 }
 
 // reader collects faults, so one start reports all faults.
 type reader struct {
-	lookup Lookup
-	faults []error
+	lookup  Lookup
+	faults  []error
+	ignored []error // of settings
 }
 
 func (r *reader) err() error { return errors.Join(r.faults...) }
+
+// strict returns the faults of settings, too: a person who starts a program sees them.
+func (r *reader) strict() error { return errors.Join(append(r.faults, r.ignored...)...) }
+
+// ignore notes a fault of a setting that is left out.
+func (r *reader) ignore(format string, args ...any) {
+	r.ignored = append(r.ignored, fmt.Errorf(format, args...))
+}
 
 func (r *reader) text(name string) string {
 	value, _ := r.lookup(name)
@@ -357,12 +386,18 @@ func (r *reader) count(name string) int {
 	return n
 }
 
-// optionalCount is count; 0 for an unset variable.
-func (r *reader) optionalCount(name string) int {
-	if value, _ := r.lookup(name); value == "" {
+// endpointsPerHost returns the most endpoints of a tenant with one host; 0 for no limit.
+func (r *reader) endpointsPerHost() int {
+	value := r.optional(names.EnvEndpointsPerHost)
+	if value == "" {
 		return 0
 	}
-	return r.count(name)
+	n, err := strconv.Atoi(value)
+	if err != nil || n < 1 {
+		r.ignore("%s is %q, not a whole number of at least 1", names.EnvEndpointsPerHost, value)
+		return 0
+	}
+	return n
 }
 
 // retention returns the time to keep events and deliveries.
@@ -384,7 +419,8 @@ func (r *reader) validation() string {
 	switch value {
 	case names.ValidationOff, names.ValidationWarn, names.ValidationReject, "":
 	default:
-		r.faults = append(r.faults, fmt.Errorf("%s is %q, not off, warn or reject", names.EnvValidation, value))
+		r.ignore("%s is %q, not off, warn or reject", names.EnvValidation, value)
+		return names.ValidationOff
 	}
 	return value
 }
@@ -394,16 +430,19 @@ func (r *reader) envelope() string {
 	switch value {
 	case names.EnvelopeStandard, names.EnvelopeRaw, "":
 	default:
-		r.faults = append(r.faults, fmt.Errorf("%s is %q, not standard or raw", names.EnvEnvelope, value))
+		r.ignore("%s is %q, not standard or raw", names.EnvEnvelope, value)
+		return names.EnvelopeStandard
 	}
 	return value
 }
 
-// ownership returns the proof that endpoints need; empty for none.
+// ownership returns the proof that endpoints need; empty for none. Whoever names another proof
+// wants one.
 func (r *reader) ownership() string {
 	value := r.optional(names.EnvOwnership)
 	if value != "" && value != names.OwnershipChallenge {
-		r.faults = append(r.faults, fmt.Errorf("%s is %q, not %s", names.EnvOwnership, value, names.OwnershipChallenge))
+		r.ignore("%s is %q, not %s", names.EnvOwnership, value, names.OwnershipChallenge)
+		return names.OwnershipChallenge
 	}
 	return value
 }
@@ -479,23 +518,26 @@ func (r *reader) portal() Portal {
 	p.Name, _ = r.lookup(names.EnvPortalName)
 	p.Accent, _ = r.lookup(names.EnvPortalAccent)
 	if p.Accent != "" && !names.ValidAccent(p.Accent) {
-		r.faults = append(r.faults, fmt.Errorf(`%s is %q, not a color such as "#3b5bdb"`, names.EnvPortalAccent, p.Accent))
+		r.ignore(`%s is %q, not a color such as "#3b5bdb"`, names.EnvPortalAccent, p.Accent)
+		p.Accent = ""
 	}
 	p.Logo, _ = r.lookup(names.EnvPortalLogo)
 	if p.Logo != "" && !names.ValidLogo(p.Logo) {
-		r.faults = append(r.faults, fmt.Errorf("%s is %q, not an https URL or a data URL of an image, of 2048 bytes at most", names.EnvPortalLogo, p.Logo))
+		r.ignore("%s is %q, not an https URL or a data URL of an image, of 2048 bytes at most", names.EnvPortalLogo, p.Logo)
+		p.Logo = ""
 	}
-	if origins, _ := r.lookup(names.EnvPortalEmbedders); origins != "" {
-		p.Embedders = strings.Split(origins, ",")
-	}
-	for _, origin := range p.Embedders {
+	for _, origin := range r.list(names.EnvPortalEmbedders) {
 		if !names.ValidOrigin(origin) {
-			r.faults = append(r.faults, fmt.Errorf(`%s has %q, not an origin such as "https://app.example.com"`, names.EnvPortalEmbedders, origin))
+			r.ignore(`%s has %q, not an origin such as "https://app.example.com"`, names.EnvPortalEmbedders, origin)
+			continue
 		}
+		p.Embedders = append(p.Embedders, origin)
 	}
 	return p
 }
 
+// signIn returns the sign-in of people, or none if a part of it is wrong: then API keys alone open
+// the API.
 func (r *reader) signIn() names.SignIn {
 	s := names.SignIn{
 		Issuer:   r.optional(names.EnvOIDCIssuer),
@@ -505,8 +547,12 @@ func (r *reader) signIn() names.SignIn {
 		Scopes:   r.optional(names.EnvOIDCScopes),
 		Origins:  r.list(names.EnvOIDCOrigins),
 	}
-	for _, fault := range s.Faults() {
-		r.faults = append(r.faults, fmt.Errorf("SUREHOOK_OIDC_...: %w", fault))
+	faults := s.Faults()
+	for _, fault := range faults {
+		r.ignore("SUREHOOK_OIDC_...: %w", fault)
+	}
+	if len(faults) > 0 {
+		return names.SignIn{}
 	}
 	return s
 }

@@ -1,6 +1,7 @@
 package config_test
 
 import (
+	"errors"
 	"maps"
 	"net/netip"
 	"reflect"
@@ -292,14 +293,37 @@ func TestForSignIn(t *testing.T) {
 	}
 }
 
+// One wrong setting must not stop all requests: without a whole sign-in, API keys alone open the API.
+func TestForAuthorize_halfSignIn(t *testing.T) {
+	t.Parallel()
+
+	env := map[string]string{names.EnvTable: "t", names.EnvAdminKeySecret: "s", names.EnvOIDCIssuer: "https://id.example.com"}
+	for _, wrong := range []map[string]string{
+		{},
+		{names.EnvOIDCClientID: "surehook", names.EnvOIDCRoles: "operators=ops"},
+		{names.EnvOIDCClientID: "surehook", names.EnvOIDCRoles: "operator=ops", names.EnvOIDCOrigins: "https://token.example.com/"},
+	} {
+		env := maps.Clone(env)
+		maps.Copy(env, wrong)
+		got, err := config.ForAuthorize(lookup(env))
+		if err != nil || !reflect.DeepEqual(got.SignIn, names.SignIn{}) || len(got.IgnoredSettings()) == 0 {
+			t.Errorf("ForAuthorize(%v) = %+v, %v; want no sign-in, and the setting ignored", wrong, got, err)
+		}
+	}
+}
+
 func TestForIngest_validation(t *testing.T) {
 	t.Parallel()
 
 	for value, valid := range map[string]bool{"off": true, "warn": true, "reject": true, "Reject": false, "on": false} {
 		env := map[string]string{names.EnvEnvironment: "prod", names.EnvTable: "t", names.EnvLiveQueue: "q", names.EnvCoalesceQueue: "c", names.EnvEventsQueue: "e", names.EnvRejectsQueue: "r", names.EnvTenantPath: "p", names.EnvRetention: "2160h", names.EnvValidation: value}
 		got, err := config.ForIngest(lookup(env))
-		if (err == nil) != valid || valid && got.Validation != value {
-			t.Errorf("ForIngest(%s) = %+v, %v; want valid: %t", value, got, err, valid)
+		want, ignored := value, 0
+		if !valid {
+			want, ignored = names.ValidationOff, 1
+		}
+		if err != nil || got.Validation != want || len(got.IgnoredSettings()) != ignored {
+			t.Errorf("ForIngest(%s) = %+v, %v; want %s, and %d settings ignored", value, got, err, want, ignored)
 		}
 		alone, err := config.ForValidation(lookup(env))
 		if (err == nil) != valid || valid && alone != value {
@@ -369,10 +393,15 @@ func TestForManage_Envelope(t *testing.T) {
 			t.Errorf("ForManage().Envelope = %s, %v; want %s", got.Envelope, err, want)
 		}
 	}
-	for _, value := range []string{"", "thin", "Standard"} {
+	env[names.EnvEnvelope] = ""
+	if _, err := config.ForManage(lookup(env)); err == nil || !strings.Contains(err.Error(), names.EnvEnvelope) {
+		t.Errorf("ForManage() without an envelope = %v; want an error that names %s", err, names.EnvEnvelope)
+	}
+	for _, value := range []string{"thin", "Standard"} {
 		env[names.EnvEnvelope] = value
-		if _, err := config.ForManage(lookup(env)); err == nil || !strings.Contains(err.Error(), names.EnvEnvelope) {
-			t.Errorf("ForManage(%q) = %v; want an error that names %s", value, err, names.EnvEnvelope)
+		got, err := config.ForManage(lookup(env))
+		if err != nil || got.Envelope != names.EnvelopeStandard || !strings.Contains(errors.Join(got.IgnoredSettings()...).Error(), names.EnvEnvelope) {
+			t.Errorf("ForManage(%q) = %s, %v and ignores %v; want standard, and the variable ignored", value, got.Envelope, err, got.IgnoredSettings())
 		}
 	}
 }
@@ -391,8 +420,9 @@ func TestForManage_EndpointsPerHost(t *testing.T) {
 	}
 	for _, value := range []string{"0", "-1", "many"} {
 		env[names.EnvEndpointsPerHost] = value
-		if _, err := config.ForManage(lookup(env)); err == nil || !strings.Contains(err.Error(), names.EnvEndpointsPerHost) {
-			t.Errorf("ForManage(%q) = %v; want an error that names the variable", value, err)
+		got, err := config.ForManage(lookup(env))
+		if err != nil || got.EndpointsPerHost != 0 || !strings.Contains(errors.Join(got.IgnoredSettings()...).Error(), names.EnvEndpointsPerHost) {
+			t.Errorf("ForManage(%q) = %d, %v and ignores %v; want no limit, and the variable ignored", value, got.EndpointsPerHost, err, got.IgnoredSettings())
 		}
 	}
 }

@@ -154,6 +154,7 @@ const (
 	MetricUnreadable   = "span_lines_unreadable" // log lines from which no span could be made
 	MetricUnread       = "records_unreadable"    // records that a list or a batch left out, because a later build wrote them
 	MetricUnnotified   = "notifications_failed"
+	MetricIgnored      = "settings_ignored"    // wrong settings that a function started without
 	MetricRegion       = LogRegion             // second dimension of MetricFallbacks and MetricAnswersLost: the region of a sender
 	MetricFallbacks    = "sender_fallbacks"    // attempts from the deployment's region, because the sender of the endpoint's region did not run
 	MetricAnswersLost  = "sender_answers_lost" // attempts of senders without an answer; the endpoint may have received the request

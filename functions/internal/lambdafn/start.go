@@ -4,12 +4,14 @@ package lambdafn
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	stdlog "log"
 	"log/slog"
 	"os"
 	"runtime/debug"
+	"time"
 
 	"github.com/aws/aws-lambda-go/lambda"
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -17,6 +19,7 @@ import (
 
 	"surehook.example/surehook/internal/aws/lambdalog"
 	"surehook.example/surehook/internal/config"
+	"surehook.example/surehook/internal/emf"
 	"surehook.example/surehook/internal/names"
 )
 
@@ -67,6 +70,18 @@ func (h logged) fail(ctx context.Context, err error) {
 	h.log.ErrorContext(ctx, "function.failed", slog.Any(names.LogError, err))
 }
 
+// Ignore reports wrong settings that the function starts without: in the log, and in the metric of
+// an alarm.
+func Ignore(ctx context.Context, lookup config.Lookup, log *slog.Logger, faults ...error) {
+	if len(faults) == 0 {
+		return
+	}
+	environment, _ := lookup(names.EnvEnvironment)
+	metrics := emf.Set{Environment: environment}
+	line := []slog.Attr{slog.Any(names.LogError, errors.Join(faults...))}
+	log.LogAttrs(ctx, slog.LevelError, "function.settings_ignored", metrics.Append(line, time.Now(), emf.Count(names.MetricIgnored, len(faults)))...)
+}
+
 func handlerOf[C any](
 	ctx context.Context, lookup config.Lookup, read func(config.Lookup) (C, error), newHandler NewHandler[C], log *slog.Logger,
 ) (any, error) {
@@ -77,6 +92,9 @@ func handlerOf[C any](
 	sdk, err := awsconfig.LoadDefaultConfig(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("load AWS config: %w", err)
+	}
+	if c, ok := any(cfg).(interface{ IgnoredSettings() []error }); ok {
+		Ignore(ctx, lookup, log, c.IgnoredSettings()...)
 	}
 	return newHandler(cfg, shared(sdk, idleTimeout), log)
 }

@@ -4,10 +4,13 @@ import (
 	"bytes"
 	"errors"
 	"log"
+	"log/slog"
+	"strings"
 	"testing"
 
 	"surehook.example/surehook/functions/internal/lambdafn"
 	"surehook.example/surehook/internal/config"
+	"surehook.example/surehook/internal/names"
 )
 
 // net/http writes bytes that receivers send to the standard logger, for example a response
@@ -26,5 +29,24 @@ func TestStart_discardsTheStandardLogger(t *testing.T) { //nolint:paralleltest /
 	log.Print("Unsolicited response received on idle HTTP channel") // as net/http does
 	if lines.Len() > 0 {
 		t.Errorf("the standard logger wrote %q; want nothing", lines.String())
+	}
+}
+
+// A wrong setting must not stop all requests: the function starts without it, and an alarm tells.
+func TestIgnore(t *testing.T) {
+	t.Parallel()
+
+	var lines bytes.Buffer
+	lookup := func(name string) (string, bool) { return "shop", name == names.EnvEnvironment }
+	lambdafn.Ignore(t.Context(), lookup, slog.New(slog.NewJSONHandler(&lines, nil)), errors.New("no client id"), errors.New("no roles"))
+	for _, part := range []string{`"function.settings_ignored"`, `no client id\nno roles`, `"environment":"shop"`, `"settings_ignored":2`} {
+		if !strings.Contains(lines.String(), part) {
+			t.Errorf("Ignore() wrote %s; want %s in it", lines.String(), part)
+		}
+	}
+	lines.Reset()
+	lambdafn.Ignore(t.Context(), lookup, slog.New(slog.NewJSONHandler(&lines, nil)))
+	if lines.Len() > 0 {
+		t.Errorf("Ignore() without faults wrote %s; want nothing", lines.String())
 	}
 }
