@@ -155,10 +155,16 @@ synth: need/env need/go need/node build $(CDK) bin/infra ## Write the CloudForma
 diff: need/env need/node build $(CDK) bin/infra ## Show what a deployment to ENV would change
 	@cd infra && node_modules/.bin/cdk diff --all $(CONTEXT)
 
+# What deploy.sh is told beside CDK's context. CLEAN=1 removes what a failed first deployment left.
+DEPLOYMENT = --cdk --environment $(ENV) --stack $(STACK) $(if $(CLEAN),--clean) $(if $(API_CERTIFICATE),ApiCertificate=$(API_CERTIFICATE))
+
+.PHONY: preflight
+preflight: need/env need/aws synth ## Check that the account is ready for a deployment of ENV; nothing is made
+	@bash infra/deploy.sh $(DEPLOYMENT) --check
+
 .PHONY: deploy
-deploy: need/env need/go need/node build $(CDK) bin/infra ## Deploy to AWS (ENV=dev|staging|prod; credentials as for the AWS CLI)
-	@cd infra && node_modules/.bin/cdk deploy --all $(CONTEXT) --outputs-file cdk.out/outputs.json
-	@cat infra/cdk.out/outputs.json
+deploy: need/env need/aws synth ## Deploy to AWS (ENV=dev|staging|prod; credentials as for the AWS CLI)
+	@bash infra/deploy.sh $(DEPLOYMENT) -- $(CONTEXT)
 
 # The program gets Ctrl-C itself, and then still removes what it made.
 .PHONY: smoke

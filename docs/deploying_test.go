@@ -106,7 +106,7 @@ func TestDeploying_variables(t *testing.T) {
 	if diff := cmp.Diff(want, sorted(firsts(passed, workflow))); diff != "" {
 		t.Errorf("deploy-one.yml (-Makefile +workflow):\n%s", diff)
 	}
-	if diff := cmp.Diff(sorted(firsts(contextRead, app), "arch", "host"), sorted(firsts(contextKey, context.String()))); diff != "" {
+	if diff := cmp.Diff(sorted(firsts(contextRead, app), "arch", "host", "protect"), sorted(firsts(contextKey, context.String()))); diff != "" {
 		t.Errorf("keys of the context (-infra/main.go +Makefile):\n%s", diff)
 	}
 }

@@ -1,6 +1,9 @@
 #!/usr/bin/env bash
-# Deploys this release of Surehook with the AWS CLI alone: uploads the functions and the
-# template to a bucket of yours, and creates the stack or updates it.
+# shellcheck disable=SC2013,SC2016
+#
+# Deploys Surehook: a release with the AWS CLI alone, or, as `make deploy`, the source with CDK.
+# It removes what a failed creation left, shows what changes, asks the API afterwards, and brings
+# the version before back if the API fails.
 set -euo pipefail
 
 version=@VERSION@
@@ -9,11 +12,13 @@ usage() {
 	cat <<END
 Surehook $version
 
-usage: ./deploy.sh --bucket BUCKET [--environment dev|staging|prod] [--stack NAME] [Parameter=value ...]
+usage: ./deploy.sh --bucket BUCKET [--environment dev|staging|prod] [--stack NAME] [--check] [--clean] [Parameter=value ...]
 
   --bucket       your bucket for the functions and the template, in the region of the stack
   --environment  the template: prod, the default, protects its data from removal
   --stack        the stack, and the prefix of all names; surehook-ENVIRONMENT by default
+  --check        only check that the account is ready; nothing is made
+  --clean        remove what a failed first deployment left, without a question
 
 Parameters that are not given keep the value of the last deployment, or have the default of
 the template. An empty value, such as AlarmEmail=, means none. Credentials and region come
@@ -21,12 +26,15 @@ from the environment, as for every command of the AWS CLI.
 END
 }
 
+say() { echo "deploy.sh: $*" >&2; }
+
 fail() {
-	echo "deploy.sh: $*" >&2
+	say "$*"
 	exit 1
 }
 
-bucket='' environment=prod stack='' parameters=()
+# --cdk is for make deploy: what follows -- is for the command line of CDK.
+bucket='' environment=prod stack='' parameters=() check='' clean='' cdk='' context=()
 while [ $# -gt 0 ]; do
 	case "$1" in
 	--bucket | --environment | --stack)
@@ -38,13 +46,17 @@ while [ $# -gt 0 ]; do
 		esac
 		shift 2
 		;;
+	--check) check=yes && shift ;;
+	--clean) clean=yes && shift ;;
+	--cdk) cdk=yes && shift ;;
+	--) shift && context=("$@") && break ;;
 	-h | --help) usage && exit ;;
 	AssetsBucket=* | AssetsPrefix=*) fail "${1%%=*} comes from --bucket and the version" ;;
 	[A-Z]*=*) parameters+=("$1") && shift ;;
 	*) fail "$1 is not an option, and not a parameter such as AlarmEmail=oncall@example.com; see ./deploy.sh --help" ;;
 	esac
 done
-[ -n "$bucket" ] || fail "name your bucket: --bucket BUCKET; see ./deploy.sh --help"
+[ -n "$bucket$cdk" ] || fail "name your bucket: --bucket BUCKET; see ./deploy.sh --help"
 stack=${stack:-surehook-$environment}
 # The names of resources begin with the name of the stack, and have limits of their own.
 [[ "$stack" =~ ^[a-z][a-z0-9-]{0,38}[a-z0-9]$ ]] \
@@ -52,21 +64,370 @@ stack=${stack:-surehook-$environment}
 
 cd "$(dirname "$0")"
 template=surehook-$environment.template.json
+[ -z "$cdk" ] || template=cdk.out/$stack.template.json
 [ -f "$template" ] || fail "the environment $environment has no template $template here"
 command -v aws > /dev/null || fail "the AWS CLI is missing: https://docs.aws.amazon.com/cli/latest/userguide/getting-started-install.html"
-sums=(sha256sum)
-command -v sha256sum > /dev/null || sums=(shasum -a 256) # macOS
-"${sums[@]}" --check --quiet --ignore-missing checksums.txt || fail "the files are not those of $version: download the release again"
+if [ -z "$cdk" ]; then
+	sums=(sha256sum)
+	command -v sha256sum > /dev/null || sums=(shasum -a 256) # macOS
+	"${sums[@]}" --check --quiet --ignore-missing checksums.txt || fail "the files are not those of $version: download the release again"
+fi
 
-folder=surehook/$version
-for archive in *.zip; do
-	aws s3 cp --only-show-errors "$archive" "s3://$bucket/$folder/$archive"
-done
+cloudformation() { aws cloudformation "$1" --stack-name "$stack" "${@:2}"; }
 
-# A request holds a template of 51,200 bytes at most, so CloudFormation reads it from the bucket.
-aws cloudformation deploy --stack-name "$stack" --template-file "$template" --s3-bucket "$bucket" --s3-prefix "$folder" \
-	--capabilities CAPABILITY_IAM --no-fail-on-empty-changeset \
-	--tags "surehook:environment=$environment" "surehook:version=$version" \
-	--parameter-overrides "AssetsBucket=$bucket" "AssetsPrefix=$folder" ${parameters[@]+"${parameters[@]}"}
-[ "$environment" != prod ] || aws cloudformation update-termination-protection --enable-termination-protection --stack-name "$stack" > /dev/null
-aws cloudformation describe-stacks --stack-name "$stack" --query 'Stacks[0].Outputs[].[OutputKey,OutputValue]' --output text
+await() { aws cloudformation wait "$1" --stack-name "$stack" "${@:2}"; }
+
+# stack_status prints the status of the stack, or none.
+stack_status() {
+	local out
+	if out=$(cloudformation describe-stacks --query 'Stacks[0].StackStatus' --output text 2>&1); then
+		echo "$out"
+	elif [[ "$out" == *"does not exist"* ]]; then
+		echo none
+	else
+		fail "$out"
+	fi
+}
+
+caller=$(aws sts get-caller-identity --query '[Account,Arn]' --output text)
+read -r account arn <<< "$caller"
+partition=$(cut -d: -f2 <<< "$arn")
+region=${AWS_REGION:-${AWS_DEFAULT_REGION:-$(aws configure get region || true)}}
+[ -n "$region" ] || fail "no region: set AWS_REGION"
+status=$(stack_status)
+creation=''
+case "$status" in
+none | REVIEW_IN_PROGRESS | ROLLBACK_COMPLETE | ROLLBACK_FAILED | CREATE_FAILED) creation=yes ;;
+UPDATE_ROLLBACK_FAILED) fail "an update of $stack failed, and so did its rollback. Look for the cause in the events of the stack, then run: aws cloudformation continue-update-rollback --stack-name $stack" ;;
+DELETE_FAILED) fail "the removal of $stack failed. Look for the cause in the events of the stack, and remove it first" ;;
+*_IN_PROGRESS) fail "$stack is $status: wait until that has ended" ;;
+esac
+
+# --- Checks before anything is made
+
+wrong=0
+found() { # RESULT WHAT
+	[ "$1" != FAIL ] || wrong=$((wrong + 1))
+	printf '%-4s  %s\n' "$1" "$2"
+}
+
+# total prints the sum of a number in the template.
+total() { { grep -o "\"$1\": [0-9]*" "$template" || true; } | awk '{ sum += $2 } END { print sum + 0 }'; }
+
+given() { # a parameter of the command line
+	local one
+	for one in ${parameters[@]+"${parameters[@]}"}; do
+		[ "${one%%=*}" != "$1" ] || echo "${one#*=}"
+	done
+}
+
+check_concurrency() {
+	local limit free need reserved
+	need=$(total MaximumConcurrency) reserved=$(total ReservedConcurrentExecutions)
+	limit=$(aws lambda get-account-settings --query 'AccountLimit.[ConcurrentExecutions,UnreservedConcurrentExecutions]' --output text 2> /dev/null) || limit=''
+	read -r limit free <<< "$limit"
+	if [ -z "$limit" ]; then
+		found SKIP "the quota of Lambda cannot be read"
+	elif [ "$reserved" -gt 0 ] && [ $((free - reserved)) -lt 100 ]; then
+		found FAIL "$reserved executions are to be reserved, $free are unreserved, and AWS keeps 100"
+	elif [ "$limit" -lt $((need + reserved)) ]; then
+		found WARN "Lambda runs $limit executions at once in this account and region, and the queues take up to $((need + reserved)): ask for 1000 (quota L-B99A9384)"
+	else
+		found PASS "Lambda runs $limit executions at once; the queues take up to $((need + reserved))"
+	fi
+}
+
+check_certificate() {
+	local certificate state
+	certificate=$(given ApiCertificate)
+	[ -n "$certificate" ] || return 0
+	if [ "$(cut -d: -f4 <<< "$certificate")" != "$region" ]; then
+		found FAIL "the certificate $certificate is not in the region $region"
+	elif ! state=$(aws acm describe-certificate --certificate-arn "$certificate" --query Certificate.Status --output text 2>&1); then
+		found FAIL "the certificate $certificate: $state"
+	elif [ "$state" != ISSUED ]; then
+		found FAIL "the certificate $certificate is $state, not ISSUED"
+	else
+		found PASS "the certificate is issued, in $region"
+	fi
+}
+
+check_bus() {
+	local bus
+	bus=$(sed -n 's/.*"EventBusName": "\([^"]*\)".*/\1/p' "$template")
+	[ -n "$bus" ] || return 0
+	if aws events describe-event-bus --name "$bus" > /dev/null; then
+		found PASS "the event bus $bus is there"
+	else
+		found FAIL "there is no event bus $bus"
+	fi
+}
+
+check_names() {
+	local left
+	left=$(
+		aws logs describe-log-groups --log-group-name-prefix "/aws/lambda/$stack-" --query 'logGroups[].logGroupName' --output text
+		aws lambda list-functions --query "Functions[?starts_with(FunctionName, '$stack-')].FunctionName" --output text
+		aws kms list-aliases --query "Aliases[?AliasName=='alias/$stack'].AliasName" --output text
+		aws scheduler list-schedule-groups --name-prefix "$stack" --query "ScheduleGroups[?Name=='$stack'].Name" --output text
+	) || true
+	left=$(tr -s '\t\n' '  ' <<< "$left")
+	if [ -n "${left// /}" ]; then
+		found FAIL "names of $stack are taken, so its creation would fail: $left"
+	else
+		found PASS "the names of $stack are free"
+	fi
+}
+
+# CDK deploys with a role of its own, so its bootstrap stands for the deployer's permissions.
+check_deployer() {
+	local role denied
+	if [ -n "$cdk" ]; then
+		if aws cloudformation describe-stacks --stack-name CDKToolkit > /dev/null 2>&1; then
+			found PASS "the account and region are prepared for CDK"
+		else
+			found FAIL "there is no stack CDKToolkit: run make bootstrap first"
+		fi
+		return
+	fi
+	if [[ "$arn" == *:root ]]; then
+		found PASS "$arn may do everything"
+		return
+	fi
+	role=$arn
+	# The ARN of a session has the role's name and not its path.
+	if [[ "$arn" == *:assumed-role/* ]]; then
+		role=$(cut -d/ -f2 <<< "$arn")
+		role=$(aws iam get-role --role-name "$role" --query Role.Arn --output text 2> /dev/null) || role=''
+	fi
+	if [ -z "$role" ] || ! denied=$(aws iam simulate-principal-policy --policy-source-arn "$role" --action-names \
+		cloudformation:CreateChangeSet cloudformation:ExecuteChangeSet apigateway:POST cloudwatch:PutMetricAlarm dynamodb:CreateTable \
+		events:PutRule iam:CreateRole iam:PassRole iam:PutRolePolicy kms:CreateKey lambda:CreateEventSourceMapping lambda:CreateFunction \
+		logs:CreateLogGroup s3:CreateBucket scheduler:CreateSchedule secretsmanager:CreateSecret sns:CreateTopic sqs:CreateQueue \
+		states:CreateStateMachine --query "EvaluationResults[?EvalDecision!='allowed'].EvalActionName" --output text 2> /dev/null); then
+		found SKIP "the permissions of $arn cannot be simulated"
+	elif [ -n "$denied" ]; then
+		found FAIL "$arn may not: $(tr -s '\t\n' '  ' <<< "$denied")"
+	else
+		found PASS "$arn may make what the stack consists of"
+	fi
+}
+
+check_bucket() {
+	[ -n "$bucket" ] || return 0
+	local place
+	if ! place=$(aws s3api get-bucket-location --bucket "$bucket" --query LocationConstraint --output text 2>&1); then
+		found FAIL "the bucket $bucket: $place"
+	elif [ "$place" = None ] && [ "$region" != us-east-1 ] || [ "$place" != None ] && [ "$place" != "$region" ]; then
+		found FAIL "the bucket $bucket is in $place, and Lambda takes code from a bucket in $region alone"
+	else
+		found PASS "the bucket $bucket is in $region"
+	fi
+}
+
+preflight() {
+	check_deployer
+	check_bucket
+	check_certificate
+	check_bus
+	# Afterwards the stack itself has the names, and its share of the executions.
+	if [ "$status" = none ]; then
+		check_concurrency
+		check_names
+	fi
+	[ "$wrong" = 0 ] || fail "$wrong checks failed; nothing was made"
+}
+
+# --- What a failed first deployment left
+
+confirm() { # QUESTION
+	[ -z "$clean" ] || return 0
+	[ -t 0 ] || return 1
+	local answer
+	read -r -p "$1 [y/N] " answer
+	[[ "$answer" == [yY]* ]]
+}
+
+reasons() { # STATUS: the first resources with the status, and why
+	cloudformation describe-stack-events --query "reverse(StackEvents[?ResourceStatus=='$1'])[:3].[LogicalResourceId,ResourceStatusReason]" --output text >&2
+}
+
+remove_failed_stack() {
+	say "the first deployment of $stack failed ($status). It began with:"
+	reasons CREATE_FAILED
+	confirm "Remove the failed stack $stack, and deploy again?" || fail "run the command again with --clean (make deploy CLEAN=1) to remove the failed stack, and deploy"
+	cloudformation update-termination-protection --no-enable-termination-protection > /dev/null
+	cloudformation delete-stack
+	await stack-delete-complete
+}
+
+# A table refuses its deletion from its first second, so it outlives a failed creation. One with
+# items may be of an earlier deployment: it stays.
+remove_empty_tables() {
+	local tables table items empty=()
+	tables=$(aws dynamodb list-tables --query "TableNames[?starts_with(@, '$stack-Table')]" --output text)
+	for table in $tables; do
+		items=$(aws dynamodb scan --table-name "$table" --consistent-read --select COUNT --limit 1 --no-paginate --query Count --output text)
+		if [ "$items" = 0 ]; then
+			empty+=("$table")
+		else
+			say "the table $table is of no stack and has items; it stays"
+		fi
+	done
+	for table in ${empty[@]+"${empty[@]}"}; do
+		if confirm "The table $table is of no stack, and empty. Delete it?"; then
+			aws dynamodb update-table --table-name "$table" --no-deletion-protection-enabled > /dev/null
+			aws dynamodb wait table-exists --table-name "$table"
+			aws dynamodb delete-table --table-name "$table" > /dev/null
+			aws dynamodb wait table-not-exists --table-name "$table"
+			say "deleted the empty table $table"
+		else
+			say "the table $table is of no stack, and empty; --clean (make deploy CLEAN=1) deletes it"
+		fi
+	done
+}
+
+# --- The deployment
+
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+quoted() { # a string in JSON
+	local text=${1//\\/\\\\}
+	echo "\"${text//\"/\\\"}\""
+}
+
+# values prints the parameters of the template as CloudFormation takes them.
+values() {
+	local name before value sep='['
+	before=" $([ -n "$creation" ] || cloudformation describe-stacks --query 'Stacks[0].Parameters[].ParameterKey' --output text | tr -s '\t\n' '  ') "
+	for name in $(sed -n '/^ "Parameters": {/,/^ }/s/^  "\([A-Za-z0-9]*\)": {.*/\1/p' "$template"); do
+		if value=$(printf '%s\n' "AssetsBucket=$bucket" "AssetsPrefix=$folder" ${parameters[@]+"${parameters[@]}"} | grep "^$name=" | tail -1); then
+			echo "$sep{\"ParameterKey\":\"$name\",\"ParameterValue\":$(quoted "${value#*=}")}"
+		elif [[ "$before" == *" $name "* ]]; then
+			echo "$sep{\"ParameterKey\":\"$name\",\"UsePreviousValue\":true}"
+		else
+			continue
+		fi
+		sep=,
+	done
+	[ "$sep" = , ] || echo '['
+	echo ']'
+}
+
+put() { # FILE KEY: uploads the file, and prints its URL
+	aws s3 cp --only-show-errors "$1" "s3://$bucket/$2"
+	local url
+	url=$(aws s3 presign "s3://$bucket/$2") # has the host of the region, or of an emulator
+	echo "${url%%\?*}"
+}
+
+# change makes a change set and executes it. Returns 1 if the change failed.
+change() { # TYPE TEMPLATE_URL PARAMETERS_FILE TAGS_FILE [OPTION ...]
+	local set done=stack-update-complete failed=UPDATE_FAILED reason
+	set=surehook-$(date +%s)
+	[ "$1" = UPDATE ] || { done=stack-create-complete failed=CREATE_FAILED; }
+	cloudformation create-change-set --change-set-name "$set" --change-set-type "$1" --template-url "$2" --parameters "file://$3" \
+		--tags "file://$4" --capabilities CAPABILITY_IAM "${@:5}" > /dev/null
+	if ! await change-set-create-complete --change-set-name "$set" 2> /dev/null; then
+		reason=$(cloudformation describe-change-set --change-set-name "$set" --query StatusReason --output text)
+		cloudformation delete-change-set --change-set-name "$set" > /dev/null
+		[[ "$reason" == *"didn't contain changes"* || "$reason" == *"No updates"* ]] || fail "the change set failed: $reason"
+		say "nothing changes"
+		return 0
+	fi
+	cloudformation describe-change-set --change-set-name "$set" --query 'Changes[].ResourceChange.[Action,LogicalResourceId,ResourceType,Replacement]' --output text
+	cloudformation execute-change-set --change-set-name "$set" > /dev/null
+	await "$done" && return 0
+	say "the deployment of $stack failed, and CloudFormation rolled it back. It began with:"
+	reasons "$failed"
+	return 1
+}
+
+# watched prints the alarms that roll an update back for ten minutes. One that is in alarm
+# already would roll back its own cure.
+watched() {
+	local names=("$stack-api-errors" "$stack-deliver-errors" "$stack-authorize-errors") name ringing all='' sep=''
+	ringing=$(aws cloudwatch describe-alarms --alarm-names "${names[@]}" --query "MetricAlarms[?StateValue=='ALARM'].AlarmName" --output text)
+	if [ -n "$ringing" ]; then
+		say "$ringing: in alarm already, so alarms do not roll this deployment back"
+		echo '{"RollbackTriggers":[]}'
+		return
+	fi
+	for name in $(aws cloudwatch describe-alarms --alarm-names "${names[@]}" --query 'MetricAlarms[].AlarmName' --output text); do
+		all+="$sep{\"Type\":\"AWS::CloudWatch::Alarm\",\"Arn\":\"arn:$partition:cloudwatch:$region:$account:alarm:$name\"}" sep=,
+	done
+	echo "{\"MonitoringTimeInMinutes\":10,\"RollbackTriggers\":[$all]}"
+}
+
+kept=surehook/stacks/$stack
+
+# keep stores what runs now beside the assets.
+keep() {
+	cloudformation get-template --template-stage Original --query TemplateBody --output json > "$work/previous.json"
+	cloudformation describe-stacks --query 'Stacks[0].Parameters[].{ParameterKey:ParameterKey,ParameterValue:ParameterValue} || `[]`' --output json > "$work/previous.parameters.json"
+	cloudformation describe-stacks --query 'Stacks[0].Tags || `[]`' --output json > "$work/previous.tags.json"
+	previous=$(put "$work/previous.json" "$kept/previous.template.json")
+	put "$work/previous.parameters.json" "$kept/previous.parameters.json" > /dev/null
+}
+
+# answers fails if the API answers 5xx. With an unknown key the function authorize runs; without
+# one, API Gateway would answer by itself.
+answers() {
+	local url code n
+	url=$(cloudformation describe-stacks --query "Stacks[0].Outputs[?OutputKey=='ApiUrl'].OutputValue" --output text)
+	for n in 1 2 3 4 5; do
+		code=$(curl -s -o /dev/null -m 35 -w '%{http_code}' -H "Authorization: Bearer shk_$(printf '%043d' "$n")" "$url/v1/keys") || code=000
+		case "$code" in
+		000 | 5*) sleep 5 ;;
+		*) return 0 ;;
+		esac
+	done
+	if [ "$code" = 000 ]; then
+		say "$url does not answer: a domain of your own needs its DNS record first"
+		return 0
+	fi
+	say "$url answers $code. The log of the function $stack-authorize says why"
+	return 1
+}
+
+preflight
+[ -z "$check" ] || exit 0
+case "$status" in
+ROLLBACK_COMPLETE | ROLLBACK_FAILED | CREATE_FAILED) remove_failed_stack ;;
+esac
+[ -z "$creation" ] || remove_empty_tables
+
+if [ -n "$cdk" ] && [ -z "$creation" ]; then
+	bucket=$(aws cloudformation describe-stacks --stack-name CDKToolkit --query "Stacks[0].Outputs[?OutputKey=='BucketName'].OutputValue" --output text)
+fi
+[ -n "$creation" ] || keep
+again='run the command again: it removes what the creation left'
+[ -n "$creation" ] || again='the version before runs on'
+if [ -n "$cdk" ]; then
+	[ -n "$creation" ] || [ "$environment" != prod ] || context+=(-c protect=1)
+	node_modules/.bin/cdk deploy --all "${context[@]}" --outputs-file cdk.out/outputs.json || fail "$again"
+else
+	folder=surehook/$version
+	for archive in *.zip; do
+		aws s3 cp --only-show-errors "$archive" "s3://$bucket/$folder/$archive"
+	done
+	values > "$work/parameters.json"
+	printf '[{"Key":"surehook:environment","Value":"%s"},{"Key":"surehook:version","Value":"%s"}]\n' "$environment" "$version" > "$work/tags.json"
+	url=$(put "$template" "$folder/$template")
+	if [ -n "$creation" ]; then
+		change CREATE "$url" "$work/parameters.json" "$work/tags.json" || fail "$again"
+	else
+		triggers=$(watched)
+		change UPDATE "$url" "$work/parameters.json" "$work/tags.json" --rollback-configuration "$triggers" || fail "$again"
+	fi
+fi
+# Only now: a failed creation must be removable.
+[ "$environment" != prod ] || cloudformation update-termination-protection --enable-termination-protection > /dev/null
+if ! answers; then
+	[ -z "$creation" ] || fail "the stack is there, and its API fails: correct the settings and deploy again"
+	say "bringing the version before back, with its settings: s3://$bucket/$kept"
+	change UPDATE "$previous" "$work/previous.parameters.json" "$work/previous.tags.json" || fail "bringing back failed"
+	fail "the version before runs again"
+fi
+cloudformation describe-stacks --query 'Stacks[0].Outputs[].[OutputKey,OutputValue]' --output text

@@ -9,6 +9,7 @@
 //	-c arch=arm64|amd64             local only: the architecture of the functions
 //	-c host=NAME                    local only: one more host for deliveries, at private addresses
 //	-c version=VERSION              the tag surehook:version of the resources; default: dev
+//	-c protect=1                    terminate prod's stack never; not for its creation, which may fail and be removed
 //	-c release=1                    a template to deploy without CDK, see surehook.NewRelease; not with senders
 //	-c email=ADDRESS                the recipient of alarms and operational events; default: nobody
 //	-c traces=xray|URL              the destination of spans: X-Ray or an OTLP endpoint; default: none
@@ -123,6 +124,7 @@ func newStacks(app awscdk.App, env surehook.Environment) error {
 		Dist:        contextOf(app, "dist", "../dist"),
 		Prefix:      contextOf(app, "prefix", ""),
 		Version:     contextOf(app, "version", "dev"),
+		Protect:     contextOf(app, "protect", "") != "",
 	}
 	if contextOf(app, "release", "") != "" {
 		if len(env.Senders) > 0 {

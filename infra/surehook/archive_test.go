@@ -24,8 +24,8 @@ func TestArchive_bucket(t *testing.T) {
 		map[string]any{"ServerSideEncryptionByDefault": map[string]any{"SSEAlgorithm": "AES256"}},
 	})
 	bucket.check(t, "VersioningConfiguration", nil)
-	if bucket.DeletionPolicy != "Retain" {
-		t.Errorf("DeletionPolicy = %s; want Retain", bucket.DeletionPolicy)
+	if bucket.DeletionPolicy != "RetainExceptOnCreate" {
+		t.Errorf("DeletionPolicy = %s; want RetainExceptOnCreate", bucket.DeletionPolicy)
 	}
 
 	policy := templateOf(t, "prod").get(t, "AWS::S3::BucketPolicy", "ArchiveBucketPolicy")

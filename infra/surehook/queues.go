@@ -135,12 +135,13 @@ func newQueue(scope constructs.Construct, id string, env Environment, props awss
 
 // keep returns the policy for a queue that leaves the stack: by a rollback to a version
 // without the queue, by a replacement, or with the stack. The queue may have the only token
-// of a queued delivery. An empty queue costs nothing.
+// of a queued delivery. An empty queue costs nothing. A queue that a failed creation or update
+// made goes with it: no version sends to a lane that the version before does not read.
 func keep(env Environment) awscdk.RemovalPolicy {
 	if env.Name == "dev" || env.Name == "local" {
 		return awscdk.RemovalPolicy_DESTROY
 	}
-	return awscdk.RemovalPolicy_RETAIN
+	return awscdk.RemovalPolicy_RETAIN_ON_UPDATE_OR_DELETE
 }
 
 // seconds converts a duration to CDK's form. No property here is finer than a

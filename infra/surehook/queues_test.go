@@ -112,12 +112,12 @@ func TestQueues_all(t *testing.T) {
 				queue.check(t, "FifoQueue", nil)
 				// A kept queue with a name of ours would block the next deployment.
 				queue.check(t, "QueueName", nil)
-				policy := "Retain"
+				deletion, replacement := "RetainExceptOnCreate", "Retain"
 				if env.Name == "dev" || env.Name == "local" {
-					policy = "Delete"
+					deletion, replacement = "Delete", "Delete"
 				}
-				if queue.DeletionPolicy != policy || queue.UpdateReplacePolicy != policy {
-					t.Errorf("%s: %s at a deletion and %s at a replacement; want %s", id, queue.DeletionPolicy, queue.UpdateReplacePolicy, policy)
+				if queue.DeletionPolicy != deletion || queue.UpdateReplacePolicy != replacement {
+					t.Errorf("%s: %s at a deletion and %s at a replacement; want %s and %s", id, queue.DeletionPolicy, queue.UpdateReplacePolicy, deletion, replacement)
 				}
 				// The policy denies requests without TLS and allows nothing.
 				all := policies["${"+id+"}"]

@@ -24,7 +24,7 @@ func punctuation() string {
 func TestSecrets(t *testing.T) {
 	t.Parallel()
 
-	policy := map[string]string{"dev": "Delete", "staging": "Delete", "prod": "Retain", "local": "Delete"}
+	policy := map[string]string{"dev": "Delete", "staging": "Delete", "prod": "RetainExceptOnCreate", "local": "Delete"}
 	for env, tpl := range every(t) {
 		t.Run(env.Name, func(t *testing.T) {
 			t.Parallel()

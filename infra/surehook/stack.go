@@ -36,7 +36,7 @@ func NewStack(scope constructs.Construct, props Props) (awscdk.Stack, error) {
 		StackName:             &props.Prefix,
 		Description:           jsii.String(description(env)),
 		Tags:                  &tags,
-		TerminationProtection: &env.Protected,
+		TerminationProtection: jsii.Bool(env.Protected && props.Protect),
 	})
 	s, err := New(stack, within, props)
 	if err != nil {

@@ -29,6 +29,9 @@ type Props struct {
 	// Version is the value of the tag surehook:version of the resources. Empty
 	// means no tag.
 	Version string
+	// Protect turns the termination protection of a stack of NewStack on, in an environment
+	// with protected data. Not for the creation: a stack whose creation failed must be removed.
+	Protect bool
 
 	release *release // of NewRelease; nil for stacks of CDK
 }
@@ -136,10 +139,11 @@ func (s Surehook) GrantSend(grantee awsiam.IGrantable) awsiam.Grant {
 	})
 }
 
-// removal returns the policy for data after deletion of the stack.
+// removal returns the policy for data after deletion of the stack. What a failed creation made
+// is empty, and goes with it.
 func removal(env Environment) awscdk.RemovalPolicy {
 	if env.Protected {
-		return awscdk.RemovalPolicy_RETAIN
+		return awscdk.RemovalPolicy_RETAIN_ON_UPDATE_OR_DELETE
 	}
 	return awscdk.RemovalPolicy_DESTROY
 }

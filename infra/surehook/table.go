@@ -1,6 +1,7 @@
 package surehook
 
 import (
+	"github.com/aws/aws-cdk-go/awscdk/v2"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsdynamodb"
 	"github.com/aws/constructs-go/constructs/v10"
 	"github.com/aws/jsii-runtime-go"
@@ -29,6 +30,11 @@ type TableProps struct {
 // would need kms:Decrypt on the key of the endpoints' secrets.
 func NewTable(scope constructs.Construct, id string, props TableProps) awsdynamodb.TableV2 {
 	env := props.Environment
+	keep := awscdk.RemovalPolicy_DESTROY
+	if env.Protected {
+		// A failed creation, too: the table refuses its deletion from the first second.
+		keep = awscdk.RemovalPolicy_RETAIN
+	}
 	return awsdynamodb.NewTableV2(scope, &id, &awsdynamodb.TablePropsV2{
 		PartitionKey:        attribute(names.PartitionKey),
 		SortKey:             attribute(names.SortKey),
@@ -40,7 +46,7 @@ func NewTable(scope constructs.Construct, id string, props TableProps) awsdynamo
 			PointInTimeRecoveryEnabled: &env.PointInTimeRecovery,
 		},
 		DeletionProtection: &env.Protected,
-		RemovalPolicy:      removal(env),
+		RemovalPolicy:      keep,
 		WarmThroughput:     env.WarmThroughput.render(),
 		GlobalSecondaryIndexes: &[]*awsdynamodb.GlobalSecondaryIndexPropsV2{
 			newIndex(env, names.IndexByEndpoint, names.ByEndpointHash, names.ByEndpointRange),

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -21,17 +22,35 @@ const (
 	releasePortal = "A portal of a release" // given to the first release alone
 )
 
+// takenGroup is a name of the stack that is taken at the first try to create it.
+const takenGroup = "/aws/vendedlogs/apigateway/" + Name
+
 // releases deploys the releases one after the other, as their users do. Each must bring its
-// functions, and keep the parameter of the first.
+// functions, and keep the parameter of the first. The first try to create the stack fails, and
+// the second removes what it left.
 func (d *deployment) releases(ctx context.Context) error {
-	bucket := step{title: "make a bucket", env: d.emulator.ClientEnv(), commands: [][]string{{"aws", "s3", "mb", "s3://" + assetsBucket}}}
-	if err := d.run(ctx, bucket); err != nil {
+	env, err := d.releaseEnv()
+	if err != nil {
+		return err
+	}
+	prepare := step{title: "make a bucket", env: env, commands: [][]string{
+		{"aws", "s3", "mb", "s3://" + assetsBucket}, {"aws", "logs", "create-log-group", "--log-group-name", takenGroup},
+	}}
+	if err := d.run(ctx, prepare); err != nil {
+		return err
+	}
+	deploy := []string{"./deploy.sh", "--clean", "--bucket", assetsBucket, "--environment", "local"}
+	first := step{title: "a creation that fails", dir: d.opts.Releases[0], env: env, commands: [][]string{deploy}}
+	if err := d.run(ctx, first); err == nil || !strings.Contains(err.Error(), "CloudFormation rolled it back") {
+		return fmt.Errorf("create a stack whose name %s is taken: %w; want CloudFormation to roll it back", takenGroup, err)
+	}
+	free := step{title: "free the name", env: env, commands: [][]string{{"aws", "logs", "delete-log-group", "--log-group-name", takenGroup}}}
+	if err := d.run(ctx, free); err != nil {
 		return err
 	}
 	parameters := []string{"PortalName=" + releasePortal}
 	for _, folder := range d.opts.Releases {
-		deploy := append([]string{"./deploy.sh", "--bucket", assetsBucket, "--environment", "local"}, parameters...)
-		s := step{title: "deploy.sh of " + filepath.Base(folder), dir: folder, env: d.emulator.ClientEnv(), commands: [][]string{deploy}}
+		s := step{title: "deploy.sh of " + filepath.Base(folder), dir: folder, env: env, commands: [][]string{slices.Concat(deploy, parameters)}}
 		if err := d.run(ctx, s); err != nil {
 			return err
 		}
@@ -41,6 +60,19 @@ func (d *deployment) releases(ctx context.Context) error {
 		parameters = nil
 	}
 	return nil
+}
+
+// releaseEnv is the environment of deploy.sh. The name of the API does not resolve here, and the
+// emulator's admin key is not one before [Deploy] replaces it: curl answers as the API will.
+func (d *deployment) releaseEnv() ([]string, error) {
+	folder := filepath.Join(d.work, "bin")
+	if err := os.MkdirAll(folder, 0o750); err != nil {
+		return nil, fmt.Errorf("make %s: %w", folder, err)
+	}
+	if err := os.WriteFile(filepath.Join(folder, "curl"), []byte("#!/bin/sh\nprintf 403\n"), 0o700); err != nil { //nolint:gosec // a program
+		return nil, fmt.Errorf("write curl: %w", err)
+	}
+	return append(d.emulator.ClientEnv(), "PATH="+folder+string(os.PathListSeparator)+os.Getenv("PATH")), nil
 }
 
 // checkRelease compares the deployed functions with the archives in the folder.
