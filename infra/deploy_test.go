@@ -102,7 +102,7 @@ func newDeployment(t *testing.T, a account, spoil string) deployment {
 		files["broken"] = ""
 	}
 	for name, content := range files {
-		if err := os.WriteFile(filepath.Join(d.bin, name), []byte(content), 0o700); err != nil { //nolint:gosec // programs
+		if err := os.WriteFile(filepath.Join(d.bin, name), []byte(content), 0o700); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -339,7 +339,7 @@ func TestDeploy_cdk(t *testing.T) {
 				if err := os.MkdirAll(filepath.Dir(path), 0o750); err != nil {
 					t.Fatal(err)
 				}
-				if err := os.WriteFile(path, []byte(content), 0o700); err != nil { //nolint:gosec // a program
+				if err := os.WriteFile(path, []byte(content), 0o700); err != nil {
 					t.Fatal(err)
 				}
 			}

@@ -59,7 +59,7 @@ func newHandler(cfg config.Manage, sdk aws.Config, log *slog.Logger) (any, error
 	}
 	own, err := profiles.Parse([]byte(cfg.Profiles))
 	if err != nil {
-		lambdafn.Ignore(context.Background(), os.LookupEnv, log, fmt.Errorf("read %s: %w", names.EnvSignatureProfiles, err))
+		lambdafn.Ignore(context.Background(), os.LookupEnv, log, time.Now, fmt.Errorf("read %s: %w", names.EnvSignatureProfiles, err))
 	}
 	endpoints := &endpoint.Admin{
 		Store:        store,

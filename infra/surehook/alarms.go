@@ -1,11 +1,13 @@
 package surehook
 
 import (
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/aws/aws-cdk-go/awscdk/v2/awscloudwatch"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awscloudwatchactions"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awssqs"
 	"github.com/aws/constructs-go/constructs/v10"
 	"github.com/aws/jsii-runtime-go"
 
@@ -22,7 +24,7 @@ func RunbookSections() []string {
 		"dead-letters-growing", "undeliverable", "oldest-pending", "breaker-silent", "success-rate", "ingest-errors",
 		"function-errors", "function-throttles", "table-throttles", "schedule-failures", "archive-failed",
 		"put-back", "recursion-stopped", "messages-circling", "notifications-failed",
-		"deliveries-swept", "stream-late", "sender-failing", "rejects", "events-waiting",
+		"settings-ignored", "deliveries-swept", "stream-late", "sender-failing", "rejects", "events-waiting",
 	}
 }
 
@@ -39,10 +41,9 @@ type alarm struct {
 	periods int
 	// beyond is the number of those periods that must be beyond the limit; 0 means all.
 	beyond int
-	// alive marks a metric that has data in every healthy period. If data is missing in all
-	// periods, the alarm's state is insufficient data, which it reports. A new alarm begins in
-	// this state, so the first deployment sends no message. For all other metrics, missing data
-	// means that there were no failures, or too few deliveries for a rate.
+	// alive marks a metric that has data in every healthy period, so missing data is the failure;
+	// a new alarm may go off before the first data. For all other metrics, missing data means
+	// that there were no failures, or too few deliveries for a rate.
 	alive bool
 }
 
@@ -73,7 +74,7 @@ func newAlarm(scope constructs.Construct, p MonitorProps, a alarm) awscloudwatch
 		comparison = awscloudwatch.ComparisonOperator_LESS_THAN_THRESHOLD
 	}
 	if a.alive {
-		missing = awscloudwatch.TreatMissingData_MISSING
+		missing = awscloudwatch.TreatMissingData_BREACHING
 	}
 	periods := max(a.periods, 1)
 	beyond := a.beyond
@@ -90,13 +91,10 @@ func newAlarm(scope constructs.Construct, p MonitorProps, a alarm) awscloudwatch
 		DatapointsToAlarm:  number(beyond),
 		TreatMissingData:   missing,
 	})
-	if p.calling() {
+	if !p.emulated() {
 		action := awscloudwatchactions.NewSnsAction(p.Topic)
 		made.AddAlarmAction(action)
 		made.AddOkAction(action)
-		if a.alive {
-			made.AddInsufficientDataAction(action)
-		}
 	}
 	return made
 }
@@ -140,6 +138,11 @@ func deliveryAlarms(p MonitorProps) []alarm {
 			metric: p.own(names.MetricUnnotified, "Sum", metricPeriod), limit: 0,
 		}.lasting(),
 		{
+			id: "SettingsIgnored", name: "settings-ignored", section: "settings-ignored",
+			means:  "A function started without a setting that is wrong, such as the sign-in of people. Everything else works. First find the setting in the lines function.settings_ignored of the logs of ingest, manage and authorize, then correct it and deploy.",
+			metric: p.own(names.MetricIgnored, "Sum", time.Hour), limit: 0, // functions start seldom
+		},
+		{
 			id: "DeliveriesSwept", name: "deliveries-swept", section: "deliveries-swept",
 			means:  "The sweeper saved deliveries: their tokens were lost, and the deliveries have new tokens. No delivery is lost, but a fault loses tokens. First find the deliveries in the lines delivery.swept of the log of breaker, then run the query why-not-delivered for one of them.",
 			metric: p.own(names.MetricSwept, "Sum", metricPeriod), limit: 0,
@@ -154,6 +157,11 @@ func deliveryAlarms(p MonitorProps) []alarm {
 	all = append(all, sourceAlarms(p)...)
 	all = append(all, pendingAlarms(p)...)
 	if !p.emulated() {
+		all = append(all, alarm{
+			id: "StreamStopped", name: "stream-stopped", section: "stream-late",
+			means:  "Events were accepted in two hours, and the breaker has read none of them from the table's stream. Deliveries go on, but a queued delivery of this time whose token is lost waits until the breaker learns of it. First check that the stream's event source mapping of the breaker is enabled.",
+			metric: p.unread(), periods: 2,
+		})
 		all = append(all, alarm{
 			id: "SuccessRate", name: "success-rate", section: "success-rate",
 			means:  "Too many of the deliveries settled in the last hour died. First find the growing outcomes on the dashboard: timeout, dns and connect at many endpoints at once point to our network, refused and gone to single endpoints.",
@@ -216,20 +224,29 @@ const streamLate = time.Hour
 // maxDelay is the longest delay of an SQS message.
 const maxDelay = 15 * time.Minute
 
-// pendingAlarms returns one alarm per lane. The alarm's name contains the lane.
+// pendingAlarms returns one alarm per queue with a consumer, but for the queue of events. The
+// alarm's name contains the queue.
 func pendingAlarms(p MonitorProps) []alarm {
 	var all []alarm
-	for _, lane := range p.lanes() {
-		limit := p.Environment.Thresholds.OldestPending
-		if lane.resource == p.Queues.Retry || lane.resource == p.Queues.Coalesce {
-			// The age counts from sending. A retry due within 15 minutes is sent at once with a
-			// delay. The other lanes delay a message by at most a minute.
+	for _, q := range p.work() {
+		limit, who, what := p.Environment.Thresholds.OldestPending, "deliver", "A delivery on the "+q.name+" lane"
+		switch q.resource {
+		case p.Queues.Events:
+			continue // of sourceAlarms
+		case p.Queues.Circuits:
+			who, what = "breaker", "A circuit check"
+		case p.Queues.ReplayJobs:
+			who, what = "replay", "A page of a replay job"
+		}
+		// The age counts from sending. A retry, or a circuit check, due within 15 minutes is sent
+		// at once with a delay. The other lanes delay a message by at most a minute.
+		if slices.Contains([]awssqs.Queue{p.Queues.Retry, p.Queues.Coalesce, p.Queues.Circuits, p.Queues.ReplayJobs}, q.resource) {
 			limit += maxDelay
 		}
 		all = append(all, alarm{
-			id: "OldestPending" + lane.id, name: "oldest-pending-" + lane.name, section: "oldest-pending",
-			means:  "A delivery on the " + lane.name + " lane has waited too long. First check on the dashboard whether the lane's depth grows. If the depth grows, deliver is too slow, throttled or at its maximum concurrency. If not, deliver fails with single messages: run the query errors.",
-			metric: lane.resource.MetricApproximateAgeOfOldestMessage(options("Maximum", metricPeriod)), limit: limit.Seconds(),
+			id: "OldestPending" + q.id, name: "oldest-pending-" + q.queue(), section: "oldest-pending",
+			means:  what + " has waited too long. First check on the dashboard whether the queue's depth grows. If the depth grows, " + who + " is too slow, throttled or at its maximum concurrency. If not, " + who + " fails with single messages: run the query errors.",
+			metric: q.resource.MetricApproximateAgeOfOldestMessage(options("Maximum", metricPeriod)), limit: limit.Seconds(),
 		})
 	}
 	return all
@@ -266,7 +283,7 @@ func tableAlarms(p MonitorProps) []alarm {
 			all = append(all, alarm{
 				id: t.id + kind + "Throttles", name: t.name + "-" + strings.ToLower(kind) + "-throttles", section: "table-throttles",
 				means:  "DynamoDB throttles " + strings.ToLower(kind) + "s of " + target + ", so deliveries are late. First check whether the consumed capacity jumped. After a jump, on-demand capacity follows within minutes. Without a jump, one key is hot: find the endpoint with the query failures-by-endpoint.",
-				metric: metric("AWS/DynamoDB", kind+"ThrottleEvents", "Sum", metricPeriod, t.resource),
+				metric: p.throttles(kind, t.resource),
 				limit:  float64(p.Environment.Thresholds.TableThrottles),
 			}.lasting())
 		}

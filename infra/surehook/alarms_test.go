@@ -44,9 +44,11 @@ func TestAlarms_thresholds(t *testing.T) {
 				"messages-circling":    0,
 				"notifications-failed": 0,
 				"deliveries-swept":     0,
+				"settings-ignored":     0,
 				"rejects":              0,
 				"events-waiting":       float64((24 * time.Hour).Milliseconds()),
 				"stream-late":          float64(time.Hour.Milliseconds()),
+				"stream-stopped":       0,
 			}
 			for _, f := range []string{"ingest", "deliver", "breaker", "replay"} {
 				want[f+"-recursion"] = 0
@@ -54,7 +56,7 @@ func TestAlarms_thresholds(t *testing.T) {
 			for _, queue := range []string{"live", "retry", "replay", "slot", "overflow", "coalesce", "events", "circuits", "replay-jobs"} {
 				want["put-back-"+queue] = 9
 			}
-			for lane, age := range map[string]time.Duration{"live": 30 * time.Minute, "retry": 45 * time.Minute, "replay": 30 * time.Minute, "slot": 30 * time.Minute, "overflow": 30 * time.Minute, "coalesce": 45 * time.Minute, "events": 45 * time.Minute} {
+			for lane, age := range map[string]time.Duration{"circuits": 45 * time.Minute, "replay-jobs": 45 * time.Minute, "live": 30 * time.Minute, "retry": 45 * time.Minute, "replay": 30 * time.Minute, "slot": 30 * time.Minute, "overflow": 30 * time.Minute, "coalesce": 45 * time.Minute, "events": 45 * time.Minute} {
 				want["oldest-pending-"+lane] = age.Seconds()
 			}
 			for _, f := range []string{"ingest", "deliver", "breaker", "replay", "manage", "authorize"} {
@@ -68,6 +70,7 @@ func TestAlarms_thresholds(t *testing.T) {
 			}
 			if env.Name == "local" {
 				delete(want, "success-rate") // no emulator calculates expressions
+				delete(want, "stream-stopped")
 			}
 			if !env.Archive {
 				delete(want, "archive-failed")
@@ -107,7 +110,7 @@ func TestAlarms_what(t *testing.T) {
 		{name: "breaker-silent", path: "MetricName", want: "circuits_open"},
 		{name: "breaker-silent", path: "Statistic", want: "SampleCount"},
 		{name: "breaker-silent", path: "ComparisonOperator", want: "LessThanThreshold"},
-		{name: "breaker-silent", path: "TreatMissingData", want: "missing"},
+		{name: "breaker-silent", path: "TreatMissingData", want: "breaching"},
 		{name: "breaker-silent", path: "DatapointsToAlarm", want: 3},
 		{name: "breaker-silent", path: "Period", want: 300},
 		{name: "breaker-silent", path: "EvaluationPeriods", want: 3},
@@ -116,8 +119,7 @@ func TestAlarms_what(t *testing.T) {
 		{name: "api-errors", path: "MetricName", want: "5xx"},
 		{name: "deliver-errors", path: "MetricName", want: "Errors"},
 		{name: "deliver-throttles", path: "MetricName", want: "Throttles"},
-		{name: "table-write-throttles", path: "MetricName", want: "WriteThrottleEvents"},
-		{name: "by_state-read-throttles", path: "MetricName", want: "ReadThrottleEvents"},
+		{name: "stream-stopped", path: "EvaluationPeriods", want: 2},
 		{name: "deliver-recursion", path: "MetricName", want: "RecursiveInvocationsDropped"},
 		{name: "deliver-recursion", path: "Namespace", want: "AWS/Lambda"},
 		{name: "put-back-retry", path: "MetricName", want: "put_back_receives"},
@@ -222,35 +224,73 @@ func TestAlarms_descriptions(t *testing.T) {
 	}
 }
 
-// TestAlarms_actions checks the alarms' actions. Alarms of dev and local have
-// no actions, because failures are normal there.
-func TestAlarms_actions(t *testing.T) {
+// TestAlarms_walk breaks what each alarm watches, mends it, and says which state the alarm then
+// has and who is told. It ends when nothing more is written, as after an outage, and at the first
+// data of a source that writes in every healthy period.
+func TestAlarms_walk(t *testing.T) {
 	t.Parallel()
 
-	for env, called := range map[string]bool{"dev": false, "staging": true, "prod": true, "local": false} {
+	const never, quiet = "its metric is missing when all is well, and it must be OK", "its metric is missing when it fails, and it must be in alarm"
+	for _, env := range []string{"dev", "staging", "prod", "custom", "released prod"} {
 		t.Run(env, func(t *testing.T) {
 			t.Parallel()
 
-			var want any
-			if called {
-				want = "${Topic}"
-			}
-			for name, r := range alarmsOf(t, env) {
-				for _, when := range []string{"AlarmActions", "OKActions"} {
-					var got any
-					if actions, _ := r.at(when).([]any); len(actions) == 1 {
-						got = show(actions[0])
+			for id, r := range templateOf(t, env).all("AWS::CloudWatch::Alarm") {
+				missing, why := "OK", never
+				if id == "AlarmBreakerSilent" {
+					missing, why = "ALARM", quiet
+				}
+				if got := withoutData(r); got != missing {
+					t.Errorf("%s is in the state %s without data; want %s: %s", id, got, missing, why)
+				}
+				if r.at("MetricName") == nil && r.at("Metrics") == nil {
+					t.Errorf("%s watches nothing", id)
+				}
+				for when, want := range map[string]string{"AlarmActions": "${Topic}", "OKActions": "${Topic}", "InsufficientDataActions": ""} {
+					got := ""
+					for _, action := range list(r.at(when)) {
+						got += show(action)
 					}
 					if got != want {
-						t.Errorf("%s of %s = %v; want %v", when, name, got, want)
+						t.Errorf("%s of %s go to %q; want %q", when, id, got, want)
 					}
-				}
-				silent, _ := r.at("InsufficientDataActions").([]any)
-				if has := len(silent) == 1; has != (called && name == "breaker-silent") {
-					t.Errorf("%s calls without data: %t; want the call of breaker-silent alone", name, has)
 				}
 			}
 		})
+	}
+}
+
+// withoutData returns the state of the alarm after its metrics had data and have no more.
+func withoutData(r resource) string {
+	of := []any{map[string]any{"MetricStat": map[string]any{"Metric": map[string]any{"Namespace": r.at("Namespace"), "MetricName": r.at("MetricName")}}}}
+	if metrics := list(r.at("Metrics")); len(metrics) > 0 {
+		of = metrics
+	}
+	text := show(of)
+	if strings.Contains(text, `"AWS/DynamoDB"`) {
+		if !strings.Contains(text, `"FILL(throttled, 0)"`) {
+			return "the last one" // whatever TreatMissingData says
+		}
+		return "OK" // a zero is below each threshold
+	}
+	switch r.at("TreatMissingData") {
+	case "notBreaching":
+		return "OK"
+	case "breaching":
+		return "ALARM"
+	}
+	return "INSUFFICIENT_DATA"
+}
+
+// TestAlarms_silentLocal checks that alarms of the local stack have no actions: failures are
+// normal there.
+func TestAlarms_silentLocal(t *testing.T) {
+	t.Parallel()
+
+	for name, r := range alarmsOf(t, "local") {
+		if r.at("AlarmActions") != nil || r.at("OKActions") != nil {
+			t.Errorf("%s of local sends messages", name)
+		}
 	}
 }
 

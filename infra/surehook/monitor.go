@@ -2,6 +2,7 @@ package surehook
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsapigatewayv2"
@@ -37,8 +38,8 @@ type MonitorProps struct {
 	Schedules   awsscheduler.IScheduleGroup
 	// Archive adds the archive's alarm; nil for none.
 	Archive *Archive
-	// Topic receives a message when an alarm goes off and when the alarm ends.
-	// Alarms of dev and local send no messages: failures are normal there.
+	// Topic receives a message when an alarm goes off and when the alarm ends. Alarms of
+	// local send no messages: failures are normal there.
 	Topic awssns.ITopic
 }
 
@@ -46,8 +47,7 @@ type MonitorProps struct {
 // events.
 //
 // No emulator supports all resources. The local stack has no queries, no metrics of
-// accepted and warned events, and no success rate alarm, because the alarm's metric is an
-// expression.
+// accepted and warned events, and no alarm whose metric is an expression.
 func NewMonitor(scope constructs.Construct, p MonitorProps) Monitor {
 	alarms := newAlarms(scope, p)
 	if !p.emulated() {
@@ -61,8 +61,6 @@ func NewMonitor(scope constructs.Construct, p MonitorProps) Monitor {
 }
 
 func (p MonitorProps) emulated() bool { return p.Environment.Name == "local" }
-
-func (p MonitorProps) calling() bool { return p.Environment.Name != "dev" && !p.emulated() }
 
 // watched is a resource and the resource's name on the dashboard.
 type watched[T any] struct {
@@ -197,6 +195,26 @@ func math(label, expression string, every time.Duration, using map[string]awsclo
 		Expression:   &expression,
 		Period:       seconds(every),
 		UsingMetrics: &using,
+	})
+}
+
+// throttles returns the throttled reads or writes. CloudWatch ignores missing data of this
+// namespace, whatever the alarm says, and DynamoDB writes no zeros: without FILL the alarm would
+// never end.
+func (p MonitorProps) throttles(kind string, of map[string]*string) awscloudwatch.IMetric {
+	events := metric("AWS/DynamoDB", kind+"ThrottleEvents", "Sum", metricPeriod, of)
+	if p.emulated() {
+		return events
+	}
+	return math("throttled "+strings.ToLower(kind)+"s", "FILL(throttled, 0)", metricPeriod, map[string]awscloudwatch.IMetric{"throttled": events})
+}
+
+// unread returns 1 for an hour with accepted events and without a batch of the stream. A stopped
+// mapping writes no IteratorAge at all.
+func (p MonitorProps) unread() awscloudwatch.IMetric {
+	return math("hours without the stream", "IF(FILL(accepted, 0) > 0 AND FILL(age, -1) < 0, 1, 0)", time.Hour, map[string]awscloudwatch.IMetric{
+		"accepted": metric(p.namespace(), names.MetricAccepted, "Sum", time.Hour, nil),
+		"age":      p.Functions.Breaker.Metric(jsii.String("IteratorAge"), options("Maximum", time.Hour)),
 	})
 }
 

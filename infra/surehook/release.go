@@ -51,7 +51,7 @@ func NewRelease(scope constructs.Construct, props Props) (awscdk.Stack, error) {
 			name: "AssetsPrefix", about: "The folder of the archives in the bucket; each version has another one", pattern: `.*[^/]`, required: true,
 		}.in(stack),
 	}
-	domain := parameter{name: "ApiDomain", about: "A domain name for the API, which is then its only name"}.in(stack)
+	domain := parameter{name: "ApiDomain", about: "A domain name for the API, which is then its only name", pattern: `[A-Za-z0-9-]+(\.[A-Za-z0-9-]+)+`}.in(stack)
 	certificate := parameter{name: "ApiCertificate", about: "The ARN of the domain's ACM certificate, in the region of the stack", pattern: `arn:aws[a-z-]*:acm:.+`}.in(stack)
 	email := parameter{name: "AlarmEmail", about: "An address for the alarms", pattern: `[^@\s]+@[^@\s]+`}.in(stack)
 
@@ -66,13 +66,36 @@ func NewRelease(scope constructs.Construct, props Props) (awscdk.Stack, error) {
 	outputs := newOutputs(stack, s)
 	cfnOf[awscdk.CfnResource](subscribe(s.Topic, email)).CfnOptions().SetCondition(isSet(stack, "HasAlarmEmail", email))
 	makeDomainOptional(stack, s, outputs, *domain)
+	values := map[string]*string{"ApiDomain": domain, "ApiCertificate": certificate}
 	for _, set := range settings(s) {
 		value := set.in(stack)
+		values[set.name] = value
 		for _, f := range set.functions {
 			f.AddEnvironment(&set.variable, value, nil)
 		}
 	}
+	addRules(stack, values)
 	return stack, nil
+}
+
+// addRules makes CloudFormation refuse parameters that only make sense together.
+func addRules(stack awscdk.Stack, values map[string]*string) {
+	needs := func(id, about, name string, needed ...string) {
+		none := awscdk.Fn_ConditionEquals(values[name], jsii.String(""))
+		for _, other := range needed {
+			without := awscdk.Fn_ConditionEquals(values[other], jsii.String(""))
+			awscdk.NewCfnRule(stack, jsii.String(id+other), &awscdk.CfnRuleProps{Assertions: &[]*awscdk.CfnRuleAssertion{{
+				Assert:            awscdk.Fn_ConditionOr(none, awscdk.Fn_ConditionNot(without)),
+				AssertDescription: jsii.String(about),
+			}}})
+		}
+	}
+	needs("Domain", "ApiDomain needs ApiCertificate", "ApiDomain", "ApiCertificate")
+	needs("Certificate", "ApiCertificate needs ApiDomain", "ApiCertificate", "ApiDomain")
+	needs("SignIn", "OidcIssuer needs OidcClientId and OidcRoles", "OidcIssuer", "OidcClientId", "OidcRoles")
+	for _, name := range []string{"OidcClientId", "OidcRoles", "OidcClaim", "OidcScopes", "OidcOrigins"} {
+		needs("With"+name, name+" needs OidcIssuer", name, "OidcIssuer")
+	}
 }
 
 // makeDomainOptional makes everything about the domain depend on its parameter.
@@ -106,6 +129,9 @@ type setting struct {
 	functions []awslambda.Function
 }
 
+// origins matches origins with commas between: no path, and no slash at the end.
+const origins = `https://(\*\.)?[A-Za-z0-9.-]+(:[0-9]+)?(,https://(\*\.)?[A-Za-z0-9.-]+(:[0-9]+)?)*`
+
 // settings returns the settings of a released template that are nothing but variables of
 // functions. A variable with an empty value is not set.
 func settings(s Surehook) []setting {
@@ -121,18 +147,18 @@ func settings(s Surehook) []setting {
 			value: names.EnvelopeStandard, pattern: names.EnvelopeStandard + "|" + names.EnvelopeRaw, required: true,
 		}, names.EnvEnvelope, manage},
 		{parameter{name: "EndpointsPerHost", about: "The most endpoints of a tenant with one host; empty for no limit", pattern: `[1-9][0-9]*`}, names.EnvEndpointsPerHost, manage},
-		{parameter{name: "SignatureProfiles", about: "JSON of signature profiles of your own, by name"}, names.EnvSignatureProfiles, manage},
-		{parameter{name: "Signatures", about: "The signature profiles of new endpoints that name none, with a comma between; empty for standard"}, names.EnvSignatures, manage},
+		{parameter{name: "SignatureProfiles", about: "JSON of signature profiles of your own, by name", pattern: `\{[\s\S]+\}`}, names.EnvSignatureProfiles, manage},
+		{parameter{name: "Signatures", about: "The signature profiles of new endpoints that name none, with a comma between; empty for standard", pattern: `[a-z0-9-]+(,[a-z0-9-]+)?`}, names.EnvSignatures, manage},
 		{parameter{name: "PortalName", about: "The title of the portal"}, names.EnvPortalName, manage},
 		{parameter{name: "PortalAccent", about: "The color of the portal, such as #0b7285", pattern: `#[0-9a-fA-F]{6}`}, names.EnvPortalAccent, manage},
-		{parameter{name: "PortalLogo", about: "The logo of the portal, an https URL or a data URL of an image", pattern: `(https:|data:).+`}, names.EnvPortalLogo, manage},
-		{parameter{name: "PortalEmbedders", about: "Origins whose pages may embed the portal, with commas between", pattern: `https://.+`}, names.EnvPortalEmbedders, manage},
-		{parameter{name: "OidcIssuer", about: "The issuer of people's tokens; empty for API keys alone", pattern: `https://.+`}, names.EnvOIDCIssuer, people},
+		{parameter{name: "PortalLogo", about: "The logo of the portal, an https URL or a data URL of an image", pattern: `https://[^\s"'();]+|data:image/(png|jpeg|webp|svg\+xml);base64,[A-Za-z0-9+/]+={0,2}`}, names.EnvPortalLogo, manage},
+		{parameter{name: "PortalEmbedders", about: "Origins whose pages may embed the portal, with commas between", pattern: origins}, names.EnvPortalEmbedders, manage},
+		{parameter{name: "OidcIssuer", about: "The issuer of people's tokens; empty for API keys alone", pattern: `https://[^?#@*\s]+`}, names.EnvOIDCIssuer, people},
 		{parameter{name: "OidcClientId", about: "The client id at the issuer"}, names.EnvOIDCClientID, people},
-		{parameter{name: "OidcRoles", about: "The groups with the roles, such as operator=ops;support=desk"}, names.EnvOIDCRoles, people},
-		{parameter{name: "OidcClaim", about: "The groups in a token; empty for groups"}, names.EnvOIDCClaim, people},
-		{parameter{name: "OidcScopes", about: "The scopes that the console asks for; empty for openid email profile"}, names.EnvOIDCScopes, people},
-		{parameter{name: "OidcOrigins", about: "Other origins of the issuer's token endpoint, with commas between", pattern: `https://.+`}, names.EnvOIDCOrigins, people},
+		{parameter{name: "OidcRoles", about: "The groups with the roles, such as operator=ops;support=desk", pattern: `\s*(operator|support|read-only)\s*=[^;]*[^;\s][^;]*(;\s*(operator|support|read-only)\s*=[^;]*[^;\s][^;]*)*;?\s*`}, names.EnvOIDCRoles, people},
+		{parameter{name: "OidcClaim", about: "The groups in a token; empty for groups", pattern: `\S+`}, names.EnvOIDCClaim, people},
+		{parameter{name: "OidcScopes", about: "The scopes that the console asks for; empty for openid email profile", pattern: `(.+ )?openid( .+)?`}, names.EnvOIDCScopes, people},
+		{parameter{name: "OidcOrigins", about: "Other origins of the issuer's token endpoint, with commas between", pattern: origins}, names.EnvOIDCOrigins, people},
 	}
 }
 

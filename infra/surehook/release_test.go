@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"maps"
 	"os"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -163,7 +164,7 @@ func TestNewRelease_withoutBootstrap(t *testing.T) {
 
 	tpl := templateOf(t, "released prod")
 	for _, section := range slices.Sorted(maps.Keys(tpl.raw)) {
-		if !slices.Contains([]string{"Conditions", "Description", "Outputs", "Parameters", "Resources"}, section) {
+		if !slices.Contains([]string{"Conditions", "Description", "Outputs", "Parameters", "Resources", "Rules"}, section) {
 			t.Errorf("the template has a section %s", section)
 		}
 	}
@@ -209,4 +210,99 @@ func TestNewRelease_parameters(t *testing.T) {
 			t.Errorf("docs/release.md does not name the parameter %s", name)
 		}
 	}
+}
+
+// TestNewRelease_values checks which values CloudFormation takes: those that the functions take.
+func TestNewRelease_values(t *testing.T) {
+	t.Parallel()
+
+	tests := map[string]struct{ good, bad []string }{
+		"ApiDomain":         {good: []string{"", "hooks.example.com"}, bad: []string{"https://hooks.example.com", "hooks.example.com/", "hooks"}},
+		"Validation":        {good: []string{"off", "reject"}, bad: []string{"", "Reject"}},
+		"EndpointsPerHost":  {good: []string{"", "20"}, bad: []string{"0", "-1", "many"}},
+		"SignatureProfiles": {good: []string{"", acmeProfiles}, bad: []string{"profiles.json"}},
+		"Signatures":        {good: []string{"", "standard", "standard,acme"}, bad: []string{"standard, acme", "a,b,c"}},
+		"PortalAccent":      {good: []string{"", "#0b7285"}, bad: []string{"0b7285", "#fff"}},
+		"PortalLogo":        {good: []string{"", "https://app.example.com/logo.svg", "data:image/png;base64,AAAA"}, bad: []string{"http://app.example.com/logo.svg", "data:text/html;base64,AAAA"}},
+		"PortalEmbedders":   {good: []string{"", "https://app.example.com", "https://*.example.com,https://b.example:8443"}, bad: []string{"https://app.example.com/", "app.example.com", "https://a.example, https://b.example"}},
+		"OidcIssuer":        {good: []string{"", "https://id.example.com/realms/shop"}, bad: []string{"id.example.com", "https://id.example.com?x=1", "https://u@id.example.com"}},
+		"OidcRoles":         {good: []string{"", "operator=ops", " operator = ops ; support=a b;support=CN=x,OU=y;"}, bad: []string{"operator", "operator=", "admin=ops", "operators=ops", "operator=ops,support=desk;=x"}},
+		"OidcScopes":        {good: []string{"", "openid", "openid groups", "email openid"}, bad: []string{"email", "openids"}},
+		"OidcOrigins":       {good: []string{"", "https://token.example.com"}, bad: []string{"https://token.example.com/"}},
+	}
+	parameters := templateOf(t, "released prod").Parameters
+	for name, tt := range tests {
+		pattern, _ := parameters[name]["AllowedPattern"].(string)
+		allowed, err := regexp.Compile(pattern)
+		if err != nil || pattern == "" {
+			t.Errorf("%s has the pattern %q: %v", name, pattern, err)
+			continue
+		}
+		for _, value := range tt.good {
+			if !allowed.MatchString(value) {
+				t.Errorf("%s=%q is refused; want it taken", name, value)
+			}
+		}
+		for _, value := range tt.bad {
+			if allowed.MatchString(value) {
+				t.Errorf("%s=%q is taken; want it refused", name, value)
+			}
+		}
+	}
+	for name, p := range parameters {
+		if _, free := map[string]bool{"PortalName": true, "OidcClientId": true}[name]; p["AllowedPattern"] == nil && !free {
+			t.Errorf("%s takes any value", name)
+		}
+	}
+}
+
+// TestNewRelease_rules checks that CloudFormation refuses a half sign-in and a half domain.
+func TestNewRelease_rules(t *testing.T) {
+	t.Parallel()
+
+	tpl := templateOf(t, "released prod")
+	rules, _ := tpl.raw["Rules"].(map[string]any)
+	tests := []struct {
+		name   string
+		values map[string]string
+		want   bool
+	}{
+		{name: "neither", want: true},
+		{name: "an issuer alone", values: map[string]string{"OidcIssuer": "i"}},
+		{name: "an issuer without roles", values: map[string]string{"OidcIssuer": "i", "OidcClientId": "c"}},
+		{name: "a sign-in", values: map[string]string{"OidcIssuer": "i", "OidcClientId": "c", "OidcRoles": "r"}, want: true},
+		{name: "roles alone", values: map[string]string{"OidcRoles": "r"}},
+		{name: "scopes alone", values: map[string]string{"OidcScopes": "openid"}},
+		{name: "a domain alone", values: map[string]string{"ApiDomain": "d"}},
+		{name: "a certificate alone", values: map[string]string{"ApiCertificate": "c"}},
+		{name: "a domain", values: map[string]string{"ApiDomain": "d", "ApiCertificate": "c"}, want: true},
+	}
+	for _, tt := range tests {
+		taken := len(rules) > 0
+		for _, rule := range rules {
+			for _, one := range list(rule.(map[string]any)["Assertions"]) { //nolint:forcetypeassert,errcheck // CloudFormation's form
+				taken = taken && truth(one.(map[string]any)["Assert"], tt.values) //nolint:forcetypeassert,errcheck // as above
+			}
+		}
+		if taken != tt.want {
+			t.Errorf("%s is taken: %t; want %t", tt.name, taken, tt.want)
+		}
+	}
+}
+
+// truth evaluates Fn::Or, Fn::Not and Fn::Equals of a parameter and a text.
+func truth(expression any, values map[string]string) bool {
+	for kind, arguments := range expression.(map[string]any) { //nolint:forcetypeassert,errcheck // CloudFormation's form
+		all := list(arguments)
+		switch kind {
+		case "Fn::Or":
+			return slices.ContainsFunc(all, func(one any) bool { return truth(one, values) })
+		case "Fn::Not":
+			return !truth(all[0], values)
+		case "Fn::Equals":
+			name, _ := all[0].(map[string]any)["Ref"].(string)
+			return values[name] == all[1]
+		}
+	}
+	return false
 }

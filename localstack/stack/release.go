@@ -22,32 +22,18 @@ const (
 	releasePortal = "A portal of a release" // given to the first release alone
 )
 
-// takenGroup is a name of the stack that is taken at the first try to create it.
-const takenGroup = "/aws/vendedlogs/apigateway/" + Name
-
 // releases deploys the releases one after the other, as their users do. Each must bring its
-// functions, and keep the parameter of the first. The first try to create the stack fails, and
-// the second removes what it left.
+// functions, and keep the parameter of the first.
 func (d *deployment) releases(ctx context.Context) error {
 	env, err := d.releaseEnv()
 	if err != nil {
 		return err
 	}
-	prepare := step{title: "make a bucket", env: env, commands: [][]string{
-		{"aws", "s3", "mb", "s3://" + assetsBucket}, {"aws", "logs", "create-log-group", "--log-group-name", takenGroup},
-	}}
-	if err := d.run(ctx, prepare); err != nil {
+	bucket := step{title: "make a bucket", env: env, commands: [][]string{{"aws", "s3", "mb", "s3://" + assetsBucket}}}
+	if err := d.run(ctx, bucket); err != nil {
 		return err
 	}
-	deploy := []string{"./deploy.sh", "--clean", "--bucket", assetsBucket, "--environment", "local"}
-	first := step{title: "a creation that fails", dir: d.opts.Releases[0], env: env, commands: [][]string{deploy}}
-	if err := d.run(ctx, first); err == nil || !strings.Contains(err.Error(), "CloudFormation rolled it back") {
-		return fmt.Errorf("create a stack whose name %s is taken: %w; want CloudFormation to roll it back", takenGroup, err)
-	}
-	free := step{title: "free the name", env: env, commands: [][]string{{"aws", "logs", "delete-log-group", "--log-group-name", takenGroup}}}
-	if err := d.run(ctx, free); err != nil {
-		return err
-	}
+	deploy := []string{"./deploy.sh", "--bucket", assetsBucket, "--environment", "local"}
 	parameters := []string{"PortalName=" + releasePortal}
 	for _, folder := range d.opts.Releases {
 		s := step{title: "deploy.sh of " + filepath.Base(folder), dir: folder, env: env, commands: [][]string{slices.Concat(deploy, parameters)}}
@@ -69,7 +55,7 @@ func (d *deployment) releaseEnv() ([]string, error) {
 	if err := os.MkdirAll(folder, 0o750); err != nil {
 		return nil, fmt.Errorf("make %s: %w", folder, err)
 	}
-	if err := os.WriteFile(filepath.Join(folder, "curl"), []byte("#!/bin/sh\nprintf 403\n"), 0o700); err != nil { //nolint:gosec // a program
+	if err := os.WriteFile(filepath.Join(folder, "curl"), []byte("#!/bin/sh\nprintf 403\n"), 0o700); err != nil {
 		return nil, fmt.Errorf("write curl: %w", err)
 	}
 	return append(d.emulator.ClientEnv(), "PATH="+folder+string(os.PathListSeparator)+os.Getenv("PATH")), nil

@@ -72,14 +72,14 @@ func (h logged) fail(ctx context.Context, err error) {
 
 // Ignore reports wrong settings that the function starts without: in the log, and in the metric of
 // an alarm.
-func Ignore(ctx context.Context, lookup config.Lookup, log *slog.Logger, faults ...error) {
+func Ignore(ctx context.Context, lookup config.Lookup, log *slog.Logger, now func() time.Time, faults ...error) {
 	if len(faults) == 0 {
 		return
 	}
 	environment, _ := lookup(names.EnvEnvironment)
 	metrics := emf.Set{Environment: environment}
 	line := []slog.Attr{slog.Any(names.LogError, errors.Join(faults...))}
-	log.LogAttrs(ctx, slog.LevelError, "function.settings_ignored", metrics.Append(line, time.Now(), emf.Count(names.MetricIgnored, len(faults)))...)
+	log.LogAttrs(ctx, slog.LevelError, "function.settings_ignored", metrics.Append(line, now(), emf.Count(names.MetricIgnored, len(faults)))...)
 }
 
 func handlerOf[C any](
@@ -94,7 +94,7 @@ func handlerOf[C any](
 		return nil, fmt.Errorf("load AWS config: %w", err)
 	}
 	if c, ok := any(cfg).(interface{ IgnoredSettings() []error }); ok {
-		Ignore(ctx, lookup, log, c.IgnoredSettings()...)
+		Ignore(ctx, lookup, log, time.Now, c.IgnoredSettings()...)
 	}
 	return newHandler(cfg, shared(sdk, idleTimeout), log)
 }

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"strings"
 	"testing"
+	"time"
 
 	"surehook.example/surehook/functions/internal/lambdafn"
 	"surehook.example/surehook/internal/config"
@@ -38,14 +39,14 @@ func TestIgnore(t *testing.T) {
 
 	var lines bytes.Buffer
 	lookup := func(name string) (string, bool) { return "shop", name == names.EnvEnvironment }
-	lambdafn.Ignore(t.Context(), lookup, slog.New(slog.NewJSONHandler(&lines, nil)), errors.New("no client id"), errors.New("no roles"))
+	lambdafn.Ignore(t.Context(), lookup, slog.New(slog.NewJSONHandler(&lines, nil)), time.Now, errors.New("no client id"), errors.New("no roles"))
 	for _, part := range []string{`"function.settings_ignored"`, `no client id\nno roles`, `"environment":"shop"`, `"settings_ignored":2`} {
 		if !strings.Contains(lines.String(), part) {
 			t.Errorf("Ignore() wrote %s; want %s in it", lines.String(), part)
 		}
 	}
 	lines.Reset()
-	lambdafn.Ignore(t.Context(), lookup, slog.New(slog.NewJSONHandler(&lines, nil)))
+	lambdafn.Ignore(t.Context(), lookup, slog.New(slog.NewJSONHandler(&lines, nil)), time.Now)
 	if lines.Len() > 0 {
 		t.Errorf("Ignore() without faults wrote %s; want nothing", lines.String())
 	}
