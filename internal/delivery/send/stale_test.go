@@ -63,7 +63,7 @@ func TestSender_Send_marksNoOtherReset(t *testing.T) {
 	t.Parallel()
 
 	var opened atomic.Int64
-	partial := fickle(t, func(w http.ResponseWriter, r *http.Request) {
+	partial := fickle(t, func(w http.ResponseWriter, _ *http.Request) {
 		conn, buffer, err := http.NewResponseController(w).Hijack()
 		if err != nil {
 			t.Errorf("Hijack: %v", err)
