@@ -105,6 +105,7 @@ const (
 	AuditActionEndpointDelete       AuditAction = "endpoint.delete"
 	AuditActionEndpointDisable      AuditAction = "endpoint.disable"
 	AuditActionEndpointEnable       AuditAction = "endpoint.enable"
+	AuditActionEndpointEndOverlap   AuditAction = "endpoint.end_overlap"
 	AuditActionEndpointPause        AuditAction = "endpoint.pause"
 	AuditActionEndpointResume       AuditAction = "endpoint.resume"
 	AuditActionEndpointRotateSecret AuditAction = "endpoint.rotate_secret"
@@ -149,6 +150,8 @@ func (e AuditAction) Valid() bool {
 	case AuditActionEndpointDisable:
 		return true
 	case AuditActionEndpointEnable:
+		return true
+	case AuditActionEndpointEndOverlap:
 		return true
 	case AuditActionEndpointPause:
 		return true
@@ -1107,6 +1110,27 @@ func (e EndpointDetailSignatureSchemes) Valid() bool {
 	case EndpointDetailSignatureSchemesV1:
 		return true
 	case EndpointDetailSignatureSchemesV1a:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for EndpointDetailSignedBy.
+const (
+	EndpointDetailSignedByBoth EndpointDetailSignedBy = "both"
+	EndpointDetailSignedByNew  EndpointDetailSignedBy = "new"
+	EndpointDetailSignedByOld  EndpointDetailSignedBy = "old"
+)
+
+// Valid indicates whether the value is a known member of the EndpointDetailSignedBy enum.
+func (e EndpointDetailSignedBy) Valid() bool {
+	switch e {
+	case EndpointDetailSignedByBoth:
+		return true
+	case EndpointDetailSignedByNew:
+		return true
+	case EndpointDetailSignedByOld:
 		return true
 	default:
 		return false
@@ -2418,6 +2442,27 @@ func (e ListDeliveriesParamsStatusClass) Valid() bool {
 	}
 }
 
+// Defines values for ListEndpointsParamsSignedBy.
+const (
+	ListEndpointsParamsSignedByBoth ListEndpointsParamsSignedBy = "both"
+	ListEndpointsParamsSignedByNew  ListEndpointsParamsSignedBy = "new"
+	ListEndpointsParamsSignedByOld  ListEndpointsParamsSignedBy = "old"
+)
+
+// Valid indicates whether the value is a known member of the ListEndpointsParamsSignedBy enum.
+func (e ListEndpointsParamsSignedBy) Valid() bool {
+	switch e {
+	case ListEndpointsParamsSignedByBoth:
+		return true
+	case ListEndpointsParamsSignedByNew:
+		return true
+	case ListEndpointsParamsSignedByOld:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for ListEndpointDeliveriesParamsState.
 const (
 	ListEndpointDeliveriesParamsStateCancelled ListEndpointDeliveriesParamsState = "cancelled"
@@ -3454,6 +3499,9 @@ type EndpointDetail struct {
 	// SignatureSchemes The signatures of every request. v1: HMAC-SHA256; v1a: ed25519. Other schemes do not sign. Only the profile standard carries v1a.
 	SignatureSchemes []EndpointDetailSignatureSchemes `json:"signature_schemes"`
 
+	// SignedBy The secrets that sign now. new: those of the last rotation. both: old ones as well. old: a profile that carries one signature is signed by an old secret, until `old_secrets_until` or `endOverlap`.
+	SignedBy EndpointDetailSignedBy `json:"signed_by"`
+
 	// Slow The last review found a 95th percentile of the latency over 2 s.
 	Slow        bool                 `json:"slow"`
 	Status      EndpointDetailStatus `json:"status"`
@@ -3488,6 +3536,9 @@ type EndpointDetailHeaders string
 
 // EndpointDetailSignatureSchemes defines model for EndpointDetail.SignatureSchemes.
 type EndpointDetailSignatureSchemes string
+
+// EndpointDetailSignedBy The secrets that sign now. new: those of the last rotation. both: old ones as well. old: a profile that carries one signature is signed by an old secret, until `old_secrets_until` or `endOverlap`.
+type EndpointDetailSignedBy string
 
 // EndpointDetailStatus defines model for EndpointDetail.Status.
 type EndpointDetailStatus string
@@ -5234,12 +5285,18 @@ type ListEndpointsParams struct {
 	// Slow true: only endpoints found slow by the last review. false: only other endpoints.
 	Slow *Slow `form:"slow,omitempty" json:"slow,omitempty"`
 
+	// SignedBy Only endpoints whose requests are signed so now: see `signed_by` of an endpoint. Not together with `slow`.
+	SignedBy *ListEndpointsParamsSignedBy `form:"signed_by,omitempty" json:"signed_by,omitempty"`
+
 	// Limit The most items of the page. A page also ends when its items take 1000 KiB: only a `next_cursor` of null is the end of the list.
 	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
 
 	// Cursor The `next_cursor` of the previous page.
 	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
 }
+
+// ListEndpointsParamsSignedBy defines parameters for ListEndpoints.
+type ListEndpointsParamsSignedBy string
 
 // DeleteEndpointParams defines parameters for DeleteEndpoint.
 type DeleteEndpointParams struct {
@@ -6109,6 +6166,13 @@ type ClientInterface interface {
 	// Corresponds with POST /v1/tenants/{tenant}/endpoints/{endpoint}/enable (the `EnableEndpoint` operationId).
 	EnableEndpoint(ctx context.Context, tenant TenantRef, endpoint EndpointRef, reqEditors ...RequestEditorFn) (*http.Response, error)
 
+	// EndOverlap End the overlap of a rotation
+	//
+	// The newest secret of each scheme signs alone from the next attempt. No error without old secrets.
+	//
+	// Corresponds with POST /v1/tenants/{tenant}/endpoints/{endpoint}/end-overlap (the `EndOverlap` operationId).
+	EndOverlap(ctx context.Context, tenant TenantRef, endpoint EndpointRef, reqEditors ...RequestEditorFn) (*http.Response, error)
+
 	// GetEndpointHealth Read the health of an endpoint
 	//
 	// Latency, rates and attempts in two windows of whole clock hours in UTC, the current hour included; the state
@@ -6163,8 +6227,9 @@ type ClientInterface interface {
 
 	// RotateSecretWithBody Rotate the signing secret
 	//
-	// Makes a new secret for every scheme. Old secrets stay active for the overlap and add signatures; a rotation
-	// with `overlap: 0s` ends old secrets at once. A scheme has at most 5 active secrets; a sixth secret is a 409.
+	// Makes a new secret for every scheme. Old secrets stay active for the overlap and add signatures. A profile that carries one
+	// signature (classic, github, shopify, slack) is signed by the oldest active secret until the overlap ends, or `endOverlap`
+	// ends it. A rotation with `overlap: 0s` ends old secrets at once. A scheme has at most 5 active secrets; a sixth secret is a 409.
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -6173,8 +6238,9 @@ type ClientInterface interface {
 
 	// RotateSecret Rotate the signing secret
 	//
-	// Makes a new secret for every scheme. Old secrets stay active for the overlap and add signatures; a rotation
-	// with `overlap: 0s` ends old secrets at once. A scheme has at most 5 active secrets; a sixth secret is a 409.
+	// Makes a new secret for every scheme. Old secrets stay active for the overlap and add signatures. A profile that carries one
+	// signature (classic, github, shopify, slack) is signed by the oldest active secret until the overlap ends, or `endOverlap`
+	// ends it. A rotation with `overlap: 0s` ends old secrets at once. A scheme has at most 5 active secrets; a sixth secret is a 409.
 	//
 	// Takes a body of the `application/json` content type.
 	//
@@ -7464,6 +7530,23 @@ func (c *Client) EnableEndpoint(ctx context.Context, tenant TenantRef, endpoint 
 	return c.Client.Do(req)
 }
 
+// EndOverlap End the overlap of a rotation
+//
+// The newest secret of each scheme signs alone from the next attempt. No error without old secrets.
+//
+// Corresponds with POST /v1/tenants/{tenant}/endpoints/{endpoint}/end-overlap (the `EndOverlap` operationId).
+func (c *Client) EndOverlap(ctx context.Context, tenant TenantRef, endpoint EndpointRef, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewEndOverlapRequest(c.Server, tenant, endpoint)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
 // GetEndpointHealth Read the health of an endpoint
 //
 // Latency, rates and attempts in two windows of whole clock hours in UTC, the current hour included; the state
@@ -7568,8 +7651,9 @@ func (c *Client) ResumeEndpoint(ctx context.Context, tenant TenantRef, endpoint 
 
 // RotateSecretWithBody Rotate the signing secret
 //
-// Makes a new secret for every scheme. Old secrets stay active for the overlap and add signatures; a rotation
-// with `overlap: 0s` ends old secrets at once. A scheme has at most 5 active secrets; a sixth secret is a 409.
+// Makes a new secret for every scheme. Old secrets stay active for the overlap and add signatures. A profile that carries one
+// signature (classic, github, shopify, slack) is signed by the oldest active secret until the overlap ends, or `endOverlap`
+// ends it. A rotation with `overlap: 0s` ends old secrets at once. A scheme has at most 5 active secrets; a sixth secret is a 409.
 //
 // Takes any type of body and a specified content type.
 //
@@ -7588,8 +7672,9 @@ func (c *Client) RotateSecretWithBody(ctx context.Context, tenant TenantRef, end
 
 // RotateSecret Rotate the signing secret
 //
-// Makes a new secret for every scheme. Old secrets stay active for the overlap and add signatures; a rotation
-// with `overlap: 0s` ends old secrets at once. A scheme has at most 5 active secrets; a sixth secret is a 409.
+// Makes a new secret for every scheme. Old secrets stay active for the overlap and add signatures. A profile that carries one
+// signature (classic, github, shopify, slack) is signed by the oldest active secret until the overlap ends, or `endOverlap`
+// ends it. A rotation with `overlap: 0s` ends old secrets at once. A scheme has at most 5 active secrets; a sixth secret is a 409.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -10091,6 +10176,18 @@ func NewListEndpointsRequest(server string, tenant TenantRef, params *ListEndpoi
 
 		}
 
+		if params.SignedBy != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "signed_by", *params.SignedBy, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
 		if params.Limit != nil {
 
 			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "limit", *params.Limit, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: ""}); err != nil {
@@ -10721,6 +10818,47 @@ func NewEnableEndpointRequest(server string, tenant TenantRef, endpoint Endpoint
 	}
 
 	operationPath := fmt.Sprintf("/v1/tenants/%s/endpoints/%s/enable", pathParam0, pathParam1)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewEndOverlapRequest constructs an http.Request for the EndOverlap method
+func NewEndOverlapRequest(server string, tenant TenantRef, endpoint EndpointRef) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "tenant", tenant, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam1 string
+
+	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "endpoint", endpoint, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/tenants/%s/endpoints/%s/end-overlap", pathParam0, pathParam1)
 	if operationPath[0] == '/' {
 		operationPath = "." + operationPath
 	}
@@ -13001,6 +13139,15 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with POST /v1/tenants/{tenant}/endpoints/{endpoint}/enable (the `EnableEndpoint` operationId).
 	EnableEndpointWithResponse(ctx context.Context, tenant TenantRef, endpoint EndpointRef, reqEditors ...RequestEditorFn) (*EnableEndpointResult, error)
 
+	// EndOverlapWithResponse End the overlap of a rotation
+	//
+	// The newest secret of each scheme signs alone from the next attempt. No error without old secrets.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/tenants/{tenant}/endpoints/{endpoint}/end-overlap (the `EndOverlap` operationId).
+	EndOverlapWithResponse(ctx context.Context, tenant TenantRef, endpoint EndpointRef, reqEditors ...RequestEditorFn) (*EndOverlapResult, error)
+
 	// GetEndpointHealthWithResponse Read the health of an endpoint
 	//
 	// Latency, rates and attempts in two windows of whole clock hours in UTC, the current hour included; the state
@@ -13061,8 +13208,9 @@ type ClientWithResponsesInterface interface {
 
 	// RotateSecretWithBodyWithResponse Rotate the signing secret
 	//
-	// Makes a new secret for every scheme. Old secrets stay active for the overlap and add signatures; a rotation
-	// with `overlap: 0s` ends old secrets at once. A scheme has at most 5 active secrets; a sixth secret is a 409.
+	// Makes a new secret for every scheme. Old secrets stay active for the overlap and add signatures. A profile that carries one
+	// signature (classic, github, shopify, slack) is signed by the oldest active secret until the overlap ends, or `endOverlap`
+	// ends it. A rotation with `overlap: 0s` ends old secrets at once. A scheme has at most 5 active secrets; a sixth secret is a 409.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -13071,8 +13219,9 @@ type ClientWithResponsesInterface interface {
 
 	// RotateSecretWithResponse Rotate the signing secret
 	//
-	// Makes a new secret for every scheme. Old secrets stay active for the overlap and add signatures; a rotation
-	// with `overlap: 0s` ends old secrets at once. A scheme has at most 5 active secrets; a sixth secret is a 409.
+	// Makes a new secret for every scheme. Old secrets stay active for the overlap and add signatures. A profile that carries one
+	// signature (classic, github, shopify, slack) is signed by the oldest active secret until the overlap ends, or `endOverlap`
+	// ends it. A rotation with `overlap: 0s` ends old secrets at once. A scheme has at most 5 active secrets; a sixth secret is a 409.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -15253,6 +15402,54 @@ func (r EnableEndpointResult) ContentType() string {
 	return ""
 }
 
+// EndOverlapResult200Headers the declared response headers of an HTTP 200 response for EndOverlap
+type EndOverlapResult200Headers struct {
+	ETag string
+}
+
+type EndOverlapResult struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *Endpoint
+	// Headers200 the parsed response headers for an HTTP 200 response
+	Headers200 *EndOverlapResult200Headers
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r EndOverlapResult) GetJSON200() *Endpoint {
+	return r.JSON200
+}
+
+// GetBody returns the raw response body bytes
+func (r EndOverlapResult) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r EndOverlapResult) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r EndOverlapResult) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r EndOverlapResult) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
 type GetEndpointHealthResult struct {
 	Body         []byte
 	HTTPResponse *http.Response
@@ -17372,6 +17569,21 @@ func (c *ClientWithResponses) EnableEndpointWithResponse(ctx context.Context, te
 	return ParseEnableEndpointResult(rsp)
 }
 
+// EndOverlapWithResponse End the overlap of a rotation
+//
+// The newest secret of each scheme signs alone from the next attempt. No error without old secrets.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/tenants/{tenant}/endpoints/{endpoint}/end-overlap (the `EndOverlap` operationId).
+func (c *ClientWithResponses) EndOverlapWithResponse(ctx context.Context, tenant TenantRef, endpoint EndpointRef, reqEditors ...RequestEditorFn) (*EndOverlapResult, error) {
+	rsp, err := c.EndOverlap(ctx, tenant, endpoint, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseEndOverlapResult(rsp)
+}
+
 // GetEndpointHealthWithResponse Read the health of an endpoint
 //
 // Latency, rates and attempts in two windows of whole clock hours in UTC, the current hour included; the state
@@ -17462,8 +17674,9 @@ func (c *ClientWithResponses) ResumeEndpointWithResponse(ctx context.Context, te
 
 // RotateSecretWithBodyWithResponse Rotate the signing secret
 //
-// Makes a new secret for every scheme. Old secrets stay active for the overlap and add signatures; a rotation
-// with `overlap: 0s` ends old secrets at once. A scheme has at most 5 active secrets; a sixth secret is a 409.
+// Makes a new secret for every scheme. Old secrets stay active for the overlap and add signatures. A profile that carries one
+// signature (classic, github, shopify, slack) is signed by the oldest active secret until the overlap ends, or `endOverlap`
+// ends it. A rotation with `overlap: 0s` ends old secrets at once. A scheme has at most 5 active secrets; a sixth secret is a 409.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
@@ -17478,8 +17691,9 @@ func (c *ClientWithResponses) RotateSecretWithBodyWithResponse(ctx context.Conte
 
 // RotateSecretWithResponse Rotate the signing secret
 //
-// Makes a new secret for every scheme. Old secrets stay active for the overlap and add signatures; a rotation
-// with `overlap: 0s` ends old secrets at once. A scheme has at most 5 active secrets; a sixth secret is a 409.
+// Makes a new secret for every scheme. Old secrets stay active for the overlap and add signatures. A profile that carries one
+// signature (classic, github, shopify, slack) is signed by the oldest active secret until the overlap ends, or `endOverlap`
+// ends it. A rotation with `overlap: 0s` ends old secrets at once. A scheme has at most 5 active secrets; a sixth secret is a 409.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
@@ -19337,6 +19551,45 @@ func ParseEnableEndpointResult(rsp *http.Response) (*EnableEndpointResult, error
 	switch {
 	case rsp.StatusCode == 200:
 		var headers EnableEndpointResult200Headers
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = value
+		}
+		response.Headers200 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseEndOverlapResult parses an HTTP response from a EndOverlapWithResponse call
+func ParseEndOverlapResult(rsp *http.Response) (*EndOverlapResult, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &EndOverlapResult{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest Endpoint
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 200:
+		var headers EndOverlapResult200Headers
 		if values := rsp.Header.Values("ETag"); len(values) > 0 {
 			var value string
 			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""}); err != nil {

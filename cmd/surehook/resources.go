@@ -176,7 +176,9 @@ func (p *program) endpointOperations() []operation {
 	}
 	return []operation{
 		{
-			use: "list", short: "List the endpoints of the tenant", method: get, path: endpointsPath, query: []option{{name: "slow", usage: "true or false: only slow endpoints, or none"}},
+			use: "list", short: "List the endpoints of the tenant", method: get, path: endpointsPath, query: []option{
+				{name: "slow", usage: "true or false: only slow endpoints, or none"}, {name: "signed_by", usage: "only endpoints that these secrets sign for: new, both or old"},
+			},
 			list: columns("ENDPOINT=id", "UID=uid", "URL=~url", "EVENT TYPES=~event_types", "STATUS=status", "REASON=reason", "VERSION=version"),
 		},
 		{use: "get ENDPOINT", short: "Show an endpoint with the state of its circuit", method: get, path: one},
@@ -211,8 +213,9 @@ func (p *program) endpointOperations() []operation {
 		action("disable", "Disable an endpoint", "/disable"),
 		{
 			use: "rotate-secret ENDPOINT", short: "Make a new secret, or take yours; the answer shows the secret, once", method: post, path: one + "/rotate-secret",
-			body: []option{{name: "overlap", usage: "both secrets sign for this time, 24h by default", kind: text}, ownSecret()},
+			body: []option{{name: "overlap", usage: "old secrets sign for this time, 24h by default; a profile of one signature is signed by the old one alone", kind: text}, ownSecret()},
 		},
+		action("end-overlap", "End the old secrets of a rotation: the newest secret signs alone", "/end-overlap"),
 		action("open-circuit", "Open the circuit of an endpoint", "/circuit/open"),
 		action("reset-circuit", "Close the circuit of an endpoint", "/circuit/reset"),
 		{

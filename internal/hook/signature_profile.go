@@ -17,7 +17,7 @@ type SignatureProfile struct {
 	Encoding  string            `json:"encoding"`            // of a signature: hex or base64
 	Key       string            `json:"key"`                 // text: the text of the secret is the key; decoded: the bytes that it encodes
 	Prefix    string            `json:"prefix,omitzero"`     // before each signature, such as "v1="
-	Separator string            `json:"separator,omitempty"` // between the signatures of several secrets; empty: only the newest secret signs
+	Separator string            `json:"separator,omitempty"` // between the signatures of several secrets; empty: only the oldest active secret signs
 	Headers   map[string]string `json:"headers"`             // templates of the values, by name
 }
 

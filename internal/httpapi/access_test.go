@@ -48,6 +48,7 @@ func operations() []operation {
 		{name: "PATCH " + endpoint, scope: "endpoints:write", status: 200, body: `{"description":"d"}`},
 		{name: "DELETE " + endpoint, scope: "endpoints:write", status: 204, body: ""},
 		{name: "POST " + endpoint + "/rotate-secret", scope: "endpoints:write", status: 200, body: ""},
+		{name: "POST " + endpoint + "/end-overlap", scope: "endpoints:write", status: 200, body: ""},
 		{name: "POST " + endpoint + "/test", scope: "endpoints:write", status: 202, body: ""},
 		{name: "POST " + endpoint + "/pause", scope: "endpoints:write", status: 200, body: ""},
 		{name: "POST " + endpoint + "/resume", scope: "endpoints:write", status: 200, body: ""},

@@ -217,6 +217,7 @@ func manageRoutes(h *manage) []route {
 		write(http.MethodPatch, endpointPath, "endpoint.change", h.changeEndpoint),
 		write(http.MethodDelete, endpointPath, "endpoint.delete", h.deleteEndpoint),
 		write(http.MethodPost, endpointPath+"/rotate-secret", "endpoint.rotate_secret", h.rotateSecret),
+		write(http.MethodPost, endpointPath+"/end-overlap", "endpoint.end_overlap", h.setStatus((*endpoint.Admin).EndOverlap)),
 		write(http.MethodPost, endpointPath+"/test", "endpoint.test", h.testEndpoint),
 		write(http.MethodPost, endpointPath+"/pause", "endpoint.pause", h.setStatus((*endpoint.Admin).Pause)),
 		write(http.MethodPost, endpointPath+"/resume", "endpoint.resume", h.setStatus((*endpoint.Admin).Resume)),

@@ -87,7 +87,7 @@ func TestCircuit_state(t *testing.T) {
 				t.Fatalf("ChangeLimits = %v", err)
 			}
 			w := b.do(t, reader, "GET", endpoints+"/"+string(id), "")
-			if _, got, _ := strings.Cut(w.Body.String(), `,"circuit_state":`); w.Code != 200 || got != tt.want+"}" {
+			if _, got, _ := strings.Cut(w.Body.String(), `,"circuit_state":`); w.Code != 200 || got != tt.want+`,"signed_by":"new"}` {
 				t.Errorf("GET = %d, circuit_state %s; want 200, %s}", w.Code, got, tt.want)
 			}
 			if w := b.do(t, reader, "GET", endpoints, ""); w.Code != 200 || strings.Contains(w.Body.String(), "circuit_state") {
@@ -109,11 +109,11 @@ func TestCircuit_byHand(t *testing.T) {
 	}
 	for _, step := range steps {
 		w := b.do(t, owner, "POST", endpoints+"/crm/circuit/"+step.verb, "")
-		if _, got, _ := strings.Cut(w.Body.String(), `,"circuit_state":`); w.Code != 200 || got != step.want+"}" || w.Header().Get("ETag") != `"1"` {
+		if _, got, _ := strings.Cut(w.Body.String(), `,"circuit_state":`); w.Code != 200 || got != step.want+`,"signed_by":"new"}` || w.Header().Get("ETag") != `"1"` {
 			t.Errorf("%s = %d, circuit_state %s, ETag %s; want 200, %s} and version 1", step.verb, w.Code, got, w.Header().Get("ETag"), step.want)
 		}
 		read := b.do(t, reader, "GET", endpoints+"/"+id, "")
-		if _, got, _ := strings.Cut(read.Body.String(), `,"circuit_state":`); got != step.want+"}" {
+		if _, got, _ := strings.Cut(read.Body.String(), `,"circuit_state":`); got != step.want+`,"signed_by":"new"}` {
 			t.Errorf("GET after %s = %s; want %s}", step.verb, got, step.want)
 		}
 	}

@@ -3,6 +3,7 @@ package httpapi
 import (
 	"surehook.example/surehook/internal/admin/endpoint"
 	"surehook.example/surehook/internal/hook"
+	"surehook.example/surehook/internal/rule/sign"
 )
 
 // statusView is an endpoint with the state of the circuit.
@@ -10,6 +11,7 @@ type statusView struct {
 	endpointView
 	Slow            bool             `json:"slow"`
 	CircuitState    circuitStateView `json:"circuit_state"`
+	SignedBy        sign.Signers     `json:"signed_by"`
 	OldSecretsUntil stamp            `json:"old_secrets_until,omitzero"`
 }
 

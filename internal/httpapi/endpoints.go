@@ -15,6 +15,7 @@ import (
 	"surehook.example/surehook/internal/admin/page"
 	"surehook.example/surehook/internal/hook"
 	"surehook.example/surehook/internal/rule/shape"
+	"surehook.example/surehook/internal/rule/sign"
 )
 
 // versionTag matches the ETag of an endpoint.
@@ -76,7 +77,7 @@ func (h *manage) createEndpoint(ctx context.Context, c *call) (reply, error) {
 }
 
 func (h *manage) listEndpoints(ctx context.Context, c *call) (reply, error) {
-	req, values, err := pageRequest(c, "slow")
+	req, values, err := pageRequest(c, "slow", "signed_by")
 	if err != nil {
 		return reply{}, err
 	}
@@ -84,7 +85,17 @@ func (h *manage) listEndpoints(ctx context.Context, c *call) (reply, error) {
 	if values.Has("slow") && slow != "true" && slow != "false" {
 		return reply{}, hook.Invalid(hook.FieldError{Field: "slow", Message: "must be true or false"})
 	}
+	by := sign.Signers(values.Get("signed_by"))
+	switch {
+	case values.Has("signed_by") && by != sign.SignedByNew && by != sign.SignedByBoth && by != sign.SignedByOld:
+		return reply{}, hook.Invalid(hook.FieldError{Field: "signed_by", Message: "must be new, both or old"})
+	case by != "" && slow != "":
+		return reply{}, hook.Invalid(hook.FieldError{Field: "signed_by", Message: "must be absent with slow"})
+	}
 	return viewList(req, func(req page.Request) (page.List[hook.Endpoint], error) {
+		if by != "" {
+			return h.Endpoints.ListSignedBy(ctx, c.tenant, by, req)
+		}
 		if slow == "" {
 			return h.Endpoints.List(ctx, c.tenant, req)
 		}
@@ -171,7 +182,7 @@ func (h *manage) endpointStatus(
 		c.target(string(s.Endpoint.ID)) // also without a change
 		view := statusView{
 			endpointView: viewEndpoint(s.Endpoint), Slow: s.Gate.Review.Slow, CircuitState: viewCircuitState(s),
-			OldSecretsUntil: stamp(s.OldSecretsUntil),
+			SignedBy: s.SignedBy, OldSecretsUntil: stamp(s.OldSecretsUntil),
 		}
 		return ok(view).versioned(s.Endpoint.Version), nil
 	}

@@ -40,7 +40,7 @@ func TestEndpoints_create(t *testing.T) {
 		}
 	}
 	w = b.do(t, reader, "GET", endpoints+"/"+id, "")
-	want := base + `,"slow":false,"circuit_state":{"state":"closed","failures":0,"waiting":false}}`
+	want := base + `,"slow":false,"circuit_state":{"state":"closed","failures":0,"waiting":false},"signed_by":"new"}`
 	if w.Code != 200 || w.Body.String() != want || w.Header().Get("ETag") != `"1"` {
 		t.Errorf("GET = %d %s, ETag %s; want 200 %s without the secret", w.Code, w.Body, w.Header().Get("ETag"), want)
 	}
@@ -295,6 +295,18 @@ func TestEndpoints_rotateSecret(t *testing.T) {
 	}
 	if got, want := until(), b.now.Add(24*time.Hour).Format("2006-01-02T15:04:05.000Z"); got != want {
 		t.Errorf("old_secrets_until = %v; want %s", got, want)
+	}
+	if got := get[object](t, b, reader, 200, "GET", endpoints+"/"+string(id), "")["signed_by"]; got != "both" {
+		t.Errorf("signed_by = %v; want both", got)
+	}
+	for query, want := range map[string]int{"signed_by=both": 1, "signed_by=old": 0, "signed_by=new": 0} {
+		if l := get[object](t, b, reader, 200, "GET", endpoints+"?"+query, "")["data"].([]any); len(l) != want { //nolint:errcheck,forcetypeassert // a test
+			t.Errorf("%s = %v; want %d", query, l, want)
+		}
+	}
+	get[object](t, b, owner, 200, "POST", endpoints+"/"+string(id)+"/end-overlap", "")
+	if got, sign := until(), active(0); got != nil || sign != 2 {
+		t.Errorf("old_secrets_until = %v, %d secrets; want no old ones after end-overlap", got, sign)
 	}
 	given := "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
 	rotated = get[object](t, b, owner, 200, "POST", path, `{"secret":"`+given+`","overlap":"0s"}`)

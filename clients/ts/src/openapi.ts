@@ -349,10 +349,37 @@ export interface paths {
         put?: never;
         /**
          * Rotate the signing secret
-         * @description Makes a new secret for every scheme. Old secrets stay active for the overlap and add signatures; a rotation
-         *     with `overlap: 0s` ends old secrets at once. A scheme has at most 5 active secrets; a sixth secret is a 409.
+         * @description Makes a new secret for every scheme. Old secrets stay active for the overlap and add signatures. A profile that carries one
+         *     signature (classic, github, shopify, slack) is signed by the oldest active secret until the overlap ends, or `endOverlap`
+         *     ends it. A rotation with `overlap: 0s` ends old secrets at once. A scheme has at most 5 active secrets; a sixth secret is a 409.
          */
         post: operations["rotateSecret"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/tenants/{tenant}/endpoints/{endpoint}/end-overlap": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The tenant. A stack with one tenant uses `default`.
+                 * @example default
+                 */
+                tenant: components["parameters"]["TenantRef"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * End the overlap of a rotation
+         * @description The newest secret of each scheme signs alone from the next attempt. No error without old secrets.
+         */
+        post: operations["endOverlap"];
         delete?: never;
         options?: never;
         head?: never;
@@ -2422,7 +2449,8 @@ export interface components {
          *         "cooldown": "5m",
          *         "next_probe_at": "2026-11-21T09:35:00.000Z",
          *         "waiting": true
-         *       }
+         *       },
+         *       "signed_by": "new"
          *     }
          */
         EndpointDetail: {
@@ -2502,7 +2530,12 @@ export interface components {
             /** @description The last review found a 95th percentile of the latency over 2 s. */
             slow: boolean;
             circuit_state: components["schemas"]["CircuitState"];
-            /** @description Until when secrets of earlier rotations sign, too. Absent without any. */
+            /**
+             * @description The secrets that sign now. new: those of the last rotation. both: old ones as well. old: a profile that carries one signature is signed by an old secret, until `old_secrets_until` or `endOverlap`.
+             * @enum {string}
+             */
+            signed_by: "new" | "both" | "old";
+            /** @description Until when secrets of earlier rotations sign. Absent without any. */
             old_secrets_until?: components["schemas"]["Time"];
         };
         /**
@@ -4159,7 +4192,7 @@ export interface components {
             /** @description The address of the caller's connection. */
             source_ip?: string;
             /** @enum {string} */
-            action: "circuit.open" | "circuit.reset" | "delivery.cancel" | "delivery.discard" | "delivery.replay" | "endpoint.change" | "endpoint.create" | "endpoint.delete" | "endpoint.disable" | "endpoint.enable" | "endpoint.pause" | "endpoint.resume" | "endpoint.rotate_secret" | "endpoint.test" | "event.erase" | "event.replay" | "event_type.delete" | "event_type.set" | "key.create" | "key.revoke" | "limits.delete" | "limits.set" | "portal_link.create" | "portal_link.end" | "portal_session.end" | "portal_session.open" | "rejects.redrive" | "replay.cancel" | "replay.start" | "tenant.erase";
+            action: "circuit.open" | "circuit.reset" | "delivery.cancel" | "delivery.discard" | "delivery.replay" | "endpoint.change" | "endpoint.create" | "endpoint.delete" | "endpoint.disable" | "endpoint.enable" | "endpoint.end_overlap" | "endpoint.pause" | "endpoint.resume" | "endpoint.rotate_secret" | "endpoint.test" | "event.erase" | "event.replay" | "event_type.delete" | "event_type.set" | "key.create" | "key.revoke" | "limits.delete" | "limits.set" | "portal_link.create" | "portal_link.end" | "portal_session.end" | "portal_session.open" | "rejects.redrive" | "replay.cancel" | "replay.start" | "tenant.erase";
             /** @description The id of the changed resource. For a refused change: as the caller named the resource, such as the uid of an endpoint. */
             target?: string;
             /** @description The body of the request. Secrets and values of headers are ***. Of the schema and the example of an event type, the hash and the size. Of a refused request at most 2 KiB: in place of the largest values stand their sizes. */
@@ -5643,6 +5676,8 @@ export interface operations {
             query?: {
                 /** @description true: only endpoints found slow by the last review. false: only other endpoints. */
                 slow?: components["parameters"]["Slow"];
+                /** @description Only endpoints whose requests are signed so now: see `signed_by` of an endpoint. Not together with `slow`. */
+                signed_by?: "new" | "both" | "old";
                 /** @description The most items of the page. A page also ends when its items take 1000 KiB: only a `next_cursor` of null is the end of the list. */
                 limit?: components["parameters"]["Limit"];
                 /** @description The `next_cursor` of the previous page. */
@@ -5924,6 +5959,45 @@ export interface operations {
             409: components["responses"]["Conflict"];
             413: components["responses"]["TooLarge"];
             415: components["responses"]["Unsupported"];
+            429: components["responses"]["Throttled"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    endOverlap: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The tenant. A stack with one tenant uses `default`.
+                 * @example default
+                 */
+                tenant: components["parameters"]["TenantRef"];
+                /**
+                 * @description The endpoint's id or uid.
+                 * @example ep_4n8k2r7w1q5t9x3z
+                 */
+                endpoint: components["parameters"]["EndpointRef"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The endpoint. */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Endpoint"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
             429: components["responses"]["Throttled"];
             500: components["responses"]["Internal"];
             503: components["responses"]["Unavailable"];

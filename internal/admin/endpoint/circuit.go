@@ -9,6 +9,7 @@ import (
 	"surehook.example/surehook/internal/delivery/gate"
 	"surehook.example/surehook/internal/hook"
 	"surehook.example/surehook/internal/rule/circuit"
+	"surehook.example/surehook/internal/rule/sign"
 )
 
 // maxCircuitAttempts limits the attempts when versions conflict. After each conflict another
@@ -22,7 +23,8 @@ type Status struct {
 	Gate            gate.Record // ThrottledUntil is zero once the time has passed
 	InFlight        int         // attempts in flight; 0 for an endpoint without MaxInFlight
 	OldSecretsUntil time.Time   // secrets of earlier rotations sign until then; zero without any
-	Reserved        int         // deliveries that wait for a reserved rate slot; 0 for an endpoint without RatePerSecond
+	SignedBy        sign.Signers
+	Reserved        int // deliveries that wait for a reserved rate slot; 0 for an endpoint without RatePerSecond
 }
 
 // NextProbe returns the earliest time of the next probe: the end of the
@@ -147,7 +149,7 @@ func (a *Admin) statusOf(ctx context.Context, e hook.Endpoint, record gate.Recor
 	if !now.Before(record.ThrottledUntil) {
 		record.ThrottledUntil = time.Time{}
 	}
-	s := Status{Endpoint: e, Gate: record, OldSecretsUntil: e.OldSecretsUntil(a.now())}
+	s := Status{Endpoint: e, Gate: record, OldSecretsUntil: e.OldSecretsUntil(now), SignedBy: sign.SignedBy(&e, now)}
 	if e.MaxInFlight > 0 || e.RatePerSecond > 0 {
 		limits, err := a.Circuits.Limits(ctx, e.ID)
 		if err != nil {

@@ -8,6 +8,7 @@ import (
 
 	"surehook.example/surehook/internal/admin/page"
 	"surehook.example/surehook/internal/hook"
+	"surehook.example/surehook/internal/rule/sign"
 )
 
 // Get returns the tenant's endpoint with ref as the id or the uid; CodeNotFound if none exists.
@@ -56,6 +57,18 @@ func (a *Admin) ListSlow(ctx context.Context, tenant hook.TenantID, slow bool, p
 	all = slices.DeleteFunc(all, func(e hook.Endpoint) bool { return records[e.ID].Review.Slow != slow })
 	list := page.Scope("endpoints", string(tenant), "slow", strconv.FormatBool(slow))
 	return page.Of(all, list, p, func(e hook.Endpoint) string { return string(e.ID) })
+}
+
+// ListSignedBy returns a page of the tenant's endpoints whose requests have the signers now, in the
+// order of their ids.
+func (a *Admin) ListSignedBy(ctx context.Context, tenant hook.TenantID, by sign.Signers, p page.Request) (page.List[hook.Endpoint], error) {
+	all, err := a.Store.Endpoints(ctx, tenant)
+	if err != nil {
+		return page.List[hook.Endpoint]{}, fmt.Errorf("list endpoints of tenant %s: %w", tenant, err)
+	}
+	now := a.now()
+	all = slices.DeleteFunc(all, func(e hook.Endpoint) bool { return sign.SignedBy(&e, now) != by })
+	return page.Of(all, page.Scope("endpoints", string(tenant), "signed by", string(by)), p, func(e hook.Endpoint) string { return string(e.ID) })
 }
 
 // missing replaces CodeNotFound of the store by the error for callers. An unknown endpoint and

@@ -18,7 +18,7 @@ const MaxSecrets = 5
 // returns the endpoint and the clear text of the v1 secret. secret is the new
 // v1 secret (whsec_...), or empty to generate a secret. No later call returns the
 // clear text. Old secrets stay active for the overlap, 0 to
-// hook.MaxRotationOverlap, or until the earlier end set by another rotation.
+// hook.MaxRotationOverlap, or until the earlier end set by another rotation or EndOverlap.
 //
 // Errors: CodeInvalid names the wrong fields; CodeConflict when more than
 // MaxSecrets secrets of a scheme would be active.
@@ -46,6 +46,16 @@ func (a *Admin) Rotate(ctx context.Context, tenant hook.TenantID, ref, secret st
 		return true, checkCount(e.Secrets)
 	})
 	return e, secret, err
+}
+
+// EndOverlap ends the old secrets of a rotation: the newest secret of each scheme signs alone. It
+// changes nothing without old secrets.
+func (a *Admin) EndOverlap(ctx context.Context, tenant hook.TenantID, ref string) (hook.Endpoint, error) {
+	return a.change(ctx, tenant, ref, 0, func(e *hook.Endpoint) (bool, error) {
+		before := len(e.Secrets)
+		e.Secrets = slices.DeleteFunc(slices.Clone(e.Secrets), func(s hook.Secret) bool { return !s.ExpiresAt.IsZero() })
+		return len(e.Secrets) != before, nil
+	})
 }
 
 // expiring returns copies of the secrets with an expiry of at most now+overlap;

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"surehook.example/surehook/internal/admin/endpoint"
+	"surehook.example/surehook/internal/admin/page"
 	"surehook.example/surehook/internal/hook"
 	"surehook.example/surehook/internal/rule/sign"
 )
@@ -78,6 +79,38 @@ func TestAdmin_Rotate_refusals(t *testing.T) {
 	}
 	if _, _, err := b.Rotate(t.Context(), tenant, string(e.ID), "", 0); err != nil {
 		t.Errorf("Rotate without overlap = %v; want success", err)
+	}
+}
+
+func TestAdmin_EndOverlap(t *testing.T) {
+	t.Parallel()
+
+	b := setup(t)
+	e, _ := b.create(t, func(f *endpoint.Fields) { f.Profiles = &[]string{"github"} })
+	listed := func(by sign.Signers) int {
+		t.Helper()
+		l, err := b.ListSignedBy(t.Context(), tenant, by, page.Request{Limit: 10})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return len(l.Data)
+	}
+	if listed(sign.SignedByNew) != 1 {
+		t.Errorf("no endpoint is signed by its new secret before a rotation")
+	}
+	_, second, err := b.Rotate(t.Context(), tenant, string(e.ID), "", time.Hour)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if status, err := b.Status(t.Context(), tenant, string(e.ID)); err != nil || status.SignedBy != sign.SignedByOld || listed(sign.SignedByOld) != 1 || listed(sign.SignedByNew) != 0 {
+		t.Errorf("after a rotation, signed by %s, %v; want old", status.SignedBy, err)
+	}
+	ended, err := b.EndOverlap(t.Context(), tenant, string(e.ID))
+	if err != nil || !slices.Equal(b.opened(t, b.stored(t, e.ID)), []string{second}) || listed(sign.SignedByNew) != 1 {
+		t.Errorf("EndOverlap = %v; want the new secret alone", err)
+	}
+	if again, err := b.EndOverlap(t.Context(), tenant, string(e.ID)); err != nil || again.Version != ended.Version {
+		t.Errorf("EndOverlap(again) = version %d, %v; want no change", again.Version, err)
 	}
 }
 

@@ -192,11 +192,11 @@ func TestSender_Send_headers(t *testing.T) {
 			want: []http.Header{classic, {"X-Idempotency-Key": {"pay-1"}}},
 		},
 		{
-			name: "profile classic signs with the newest v1 key",
+			name: "profile classic signs with the oldest v1 key",
 			change: func(r *send.Request) {
 				private, _ := sign.NewKeyPair()
 				r.Endpoint.Profiles = hook.ProfilesNamed(hook.ProfileClassic)
-				r.Keys = []sign.Key{key(t, private), key(t, secret), key(t, sign.NewSecret())}
+				r.Keys = []sign.Key{key(t, private), key(t, sign.NewSecret()), key(t, secret)}
 			},
 			want: []http.Header{classic},
 		},

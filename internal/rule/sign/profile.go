@@ -112,8 +112,39 @@ func headersOf(p hook.SignatureProfile, keys []Key, r Request, set func(name, va
 	}
 }
 
-// signatureOf returns one signature for each v1 key, or without a separator only that of the newest
-// one.
+// Signers says which secrets of an endpoint sign: the new ones alone, old ones as well, or in a
+// profile that carries one signature an old one in place of the new one.
+type Signers string
+
+// The signers.
+const (
+	SignedByNew  Signers = "new"
+	SignedByBoth Signers = "both"
+	SignedByOld  Signers = "old"
+)
+
+// SignedBy returns the signers of the endpoint's requests at now.
+func SignedBy(e *hook.Endpoint, now time.Time) Signers {
+	active, v1 := e.Signing(now), 0
+	for _, s := range active {
+		if s.Scheme == hook.SchemeV1 {
+			v1++
+		}
+	}
+	single := func(p hook.SignatureProfile) bool {
+		return p.Name != hook.ProfileStandard && defined(p).Separator == ""
+	}
+	switch {
+	case v1 > 1 && slices.ContainsFunc(e.Profiles, single):
+		return SignedByOld
+	case slices.ContainsFunc(active, func(s hook.Secret) bool { return !s.ExpiresAt.IsZero() }):
+		return SignedByBoth
+	}
+	return SignedByNew
+}
+
+// signatureOf returns one signature for each v1 key, or without a separator only that of the oldest
+// one: the receiver has one secret until the overlap of a rotation ends.
 func signatureOf(p hook.SignatureProfile, keys []Key, r Request, seconds string) string {
 	front, back, _ := strings.Cut(p.Signed, hook.PlaceBody)
 	fill := strings.NewReplacer(
@@ -125,14 +156,14 @@ func signatureOf(p hook.SignatureProfile, keys []Key, r Request, seconds string)
 		if k.scheme != hook.SchemeV1 {
 			continue
 		}
+		if p.Separator == "" {
+			all = all[:0]
+		}
 		sum := k.mac(hashOf(p.Algorithm), p.Key == "text", []byte(front), r.Body, []byte(back))
 		if p.Encoding == "base64" {
 			all = append(all, p.Prefix+base64.StdEncoding.EncodeToString(sum))
 		} else {
 			all = append(all, p.Prefix+hex.EncodeToString(sum))
-		}
-		if p.Separator == "" {
-			break
 		}
 	}
 	return strings.Join(all, p.Separator)

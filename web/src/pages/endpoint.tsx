@@ -174,6 +174,19 @@ function Actions({ tenant, of: e }: { tenant: string; of: Status }) {
       >
         {t.rotateText}
       </Confirm>
+      {e.old_secrets_until && (
+        <Confirm
+          trigger={<Button>{t.endOverlap}</Button>}
+          title={t.endOverlapTitle}
+          action={t.endOverlap}
+          run={async () => {
+            await ask(api().POST('/v1/tenants/{tenant}/endpoints/{endpoint}/end-overlap', { params }))
+            await refresh()
+          }}
+        >
+          {t.endOverlapText}
+        </Confirm>
+      )}
       <Confirm
         trigger={<Button look="danger">{t.remove}</Button>}
         title={t.removeTitle}

@@ -25,20 +25,27 @@ const samples: [string, string][] = [
 export const secretName = (e: Pick<Endpoint, 'uid'>) => `${e.uid ? `${e.uid.toUpperCase().replace(/[^A-Z0-9]/g, '_').replace(/^(\d)/, '_$1')}_` : ''}WEBHOOK_SECRET`
 
 /** How the receiver of the endpoint verifies signatures, in six languages. */
-export default function VerifySamples({ of: e }: { of: Endpoint & { old_secrets_until?: string } }) {
+export default function VerifySamples({ of: e }: { of: Endpoint & { old_secrets_until?: string; signed_by?: string } }) {
+  const old = e.old_secrets_until && (
+    <p className="soft">
+      {e.signed_by === 'old' ? t.oldSecretAlone : t.oldSecrets} <Time at={e.old_secrets_until} />.
+    </p>
+  )
   if (e.destination && e.destination.type !== 'http') return <p className="soft">{t.destination}</p>
-  if (!e.signature_profiles.includes('standard')) return <p className="soft">{t.other(e.signature_profiles.map((name) => text.form.profiles[name] ?? name).join(', '))}</p>
+  if (!e.signature_profiles.includes('standard'))
+    return (
+      <>
+        <p className="soft">{t.other(e.signature_profiles.map((name) => text.form.profiles[name] ?? name).join(', '))}</p>
+        {old}
+      </>
+    )
   const name = secretName(e)
   return (
     <div className="stack tight">
       <p className="soft">
         {t.lead} <code>{name}</code>.
       </p>
-      {e.old_secrets_until && (
-        <p className="soft">
-          {t.oldSecrets} <Time at={e.old_secrets_until} />.
-        </p>
-      )}
+      {old}
       <Tabs.Root defaultValue={samples[0]![0]} className="samples">
         <Tabs.List className="tabs-list" aria-label={t.languages}>
           {samples.map(([language]) => (
