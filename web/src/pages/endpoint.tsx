@@ -26,7 +26,7 @@ import { SendDialog } from './send'
 const t = text.endpoint
 const words = isPortal ? text.replay.portal : text.replay.console
 
-type Status = Schemas['Endpoint']
+type Status = Schemas['EndpointDetail']
 
 export function EndpointPage() {
   const tenant = useTenant()
