@@ -76,11 +76,13 @@ func (b *batches) sendFile(ctx context.Context, folder string, args ...string) (
 	return code, errs.String()
 }
 
-// newLines writes a file of n events with the keys k1, k2 and so on, and returns its folder.
+// newLines writes a file of n events with the keys k1, k2 and so on, after a byte order mark, and
+// returns its folder.
 func newLines(t *testing.T, n int) (folder string) {
 	t.Helper()
 
 	var lines strings.Builder
+	lines.WriteString("\ufeff")
 	for i := range n {
 		fmt.Fprintf(&lines, `{"event_type": "a", "payload": {}, "idempotency_key": "k%d"}`+"\n", i+1)
 	}

@@ -50,7 +50,7 @@ func (p *program) readConfig() (configuration, error) {
 	if err != nil {
 		return c, usagef("read the configuration: %w", err)
 	}
-	decoder := json.NewDecoder(bytes.NewReader(text))
+	decoder := json.NewDecoder(bytes.NewReader(unmarked(text)))
 	decoder.DisallowUnknownFields()
 	if err := decoder.Decode(&c); err != nil {
 		if strings.Contains(err.Error(), `unknown field "key"`) {

@@ -302,6 +302,9 @@ func setField(fields map[string]json.RawMessage, name string, value json.RawMess
 	return nil
 }
 
+// unmarked returns the text of a file without the byte order mark that some editors put before it.
+func unmarked(text []byte) []byte { return bytes.TrimPrefix(text, []byte("\ufeff")) }
+
 // secret reads the text of a file, or of standard input, without the line end.
 func (p *program) secret(o option, flags *pflag.FlagSet) (string, error) {
 	name, _ := flags.GetString(o.flag())
@@ -315,7 +318,7 @@ func (p *program) secret(o option, flags *pflag.FlagSet) (string, error) {
 	if err != nil {
 		return "", usagef("--%s: %w", o.flag(), err)
 	}
-	return strings.TrimRight(string(content), "\r\n"), nil
+	return strings.TrimRight(string(unmarked(content)), "\r\n"), nil
 }
 
 // value returns what the flag says, in its kind.
@@ -366,7 +369,7 @@ func (p *program) data(what, given string) ([]byte, error) {
 	if err != nil {
 		return nil, usagef("%s: %w", what, err)
 	}
-	if !json.Valid(content) {
+	if content = unmarked(content); !json.Valid(content) {
 		return nil, usagef("%s: want JSON, @FILE with JSON, or - for JSON on standard input", what)
 	}
 	return content, nil

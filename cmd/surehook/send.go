@@ -132,6 +132,9 @@ func (s *sending) all(ctx context.Context, in *bufio.Reader) error {
 		if err != nil && err != io.EOF {
 			return usagef("read line %d: %w", number, err)
 		}
+		if number == 1 {
+			line = unmarked(line)
+		}
 		ended := err != nil
 		if len(line) > 0 && number > skip {
 			if err := s.add(ctx, number, line); err != nil {

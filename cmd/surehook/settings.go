@@ -153,7 +153,7 @@ func readSecret(what, name string) (string, error) {
 	if err != nil {
 		return "", usagef("read the %s: %w", what, err)
 	}
-	secret := strings.TrimSpace(string(text))
+	secret := strings.TrimSpace(string(unmarked(text)))
 	if secret == "" || strings.ContainsAny(secret, "\r\n\t ") {
 		return "", usagef("%s: want one line with the %s", name, what)
 	}

@@ -68,6 +68,8 @@ func ValidateEvent(e Event) []FieldError {
 	switch {
 	case e.Type == "":
 		errs.Add("event_type", "is missing")
+	case strings.Contains(e.Type, "/"):
+		errs.Add("event_type", "must not contain /: separate its parts by dots, such as orders.create")
 	case !ValidEventType(e.Type):
 		errs.Add("event_type", "must be 1 to 128 of A-Z a-z 0-9 _ . -")
 	case strings.HasPrefix(e.Type, SystemPrefix):

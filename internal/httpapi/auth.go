@@ -61,7 +61,10 @@ func (c *call) enter(r Route, allowed func(hook.TenantID) bool) error {
 		return nil
 	}
 	tenant, err := hook.ParseTenantID(c.r.PathValue("tenant"))
-	if err != nil || !allowed(tenant) {
+	if err != nil {
+		return err //nolint:wrapcheck // it names the field
+	}
+	if !allowed(tenant) {
 		return hook.NotFound("tenant")
 	}
 	c.tenant = tenant

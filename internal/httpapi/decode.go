@@ -63,6 +63,9 @@ func decodeOptional(c *call, v any) error {
 	return err
 }
 
+// byteOrderMark is what some editors put before the text of a file.
+const byteOrderMark = "\ufeff"
+
 func read(c *call, limit int64) ([]byte, error) {
 	if encodings := c.r.Header.Values("Content-Encoding"); len(encodings) > 0 && strings.ToLower(encodings[0]) != "identity" {
 		return nil, &hook.Error{Code: hook.CodeUnsupported, Message: "the body must be sent as it is, without a Content-Encoding such as gzip"}
@@ -70,7 +73,7 @@ func read(c *call, limit int64) ([]byte, error) {
 	var text bytes.Buffer
 	text.Grow(int(min(max(c.r.ContentLength, 0), limit)) + bytes.MinRead) // growing the buffer later would copy it
 	_, err := text.ReadFrom(http.MaxBytesReader(c.w, c.r.Body, limit))
-	body := text.Bytes()
+	body := bytes.TrimPrefix(text.Bytes(), []byte(byteOrderMark))
 	if tooLarge, ok := errors.AsType[*http.MaxBytesError](err); ok {
 		return nil, &hook.Error{Code: hook.CodeTooLarge, Message: fmt.Sprintf("the body must be at most %d bytes", tooLarge.Limit)}
 	}

@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"log/slog"
@@ -166,7 +167,7 @@ func (h *events) refused(ctx context.Context, tenant hook.TenantID, err error) r
 // reported in the request. An error means that the body is not a JSON object, or is too large.
 func ReadEvent(body []byte, traceParent string) (tenant string, r ingest.Request, err error) {
 	var m messageBody
-	wrong, err := unmarshal(body, &m)
+	wrong, err := unmarshal(bytes.TrimPrefix(body, []byte(byteOrderMark)), &m)
 	if err == nil {
 		r, err = m.request(traceParent, wrong)
 	}

@@ -58,6 +58,10 @@ func TestProblems_events(t *testing.T) {
 		{name: "a number as the type", body: `{"event_type":1,"payload":1}`, headers: nil, status: 400, want: invalid("event_type", "must be a string")},
 		{name: "null as the type", body: `{"event_type":null,"payload":1}`, headers: nil, status: 400, want: invalid("event_type", "must not be null")},
 		{name: "neither type nor payload", body: `{}`, headers: nil, status: 400, want: invalid("event_type", "is missing", "payload", "is missing")},
+		{
+			name: "a topic of another product", body: `{"event_type":"orders/create","payload":1}`, headers: nil, status: 400,
+			want: invalid("event_type", "must not contain /: separate its parts by dots, such as orders.create"),
+		},
 		{name: "a bad type", body: `{"event_type":"order paid","payload":1}`, headers: nil, status: 400, want: invalid("event_type", badType)},
 		{
 			name: "a reserved type", body: `{"event_type":"surehook.test","payload":1}`, headers: nil, status: 400,
@@ -217,7 +221,7 @@ func TestProblems_requests(t *testing.T) {
 		{name: "no scope", p: reader, method: "DELETE", target: unknownEndpoint, headers: nil, status: 403, want: plain(403, "forbidden", "the API key lacks the scope endpoints:write"), header: ""},
 		{name: "keys by one tenant's admin", p: owner, method: "GET", target: "/v1/keys", headers: nil, status: 403, want: plain(403, "forbidden", "the API key must act for all tenants"), header: ""},
 		{name: "another tenant", p: rival, method: "GET", target: endpoints, headers: nil, status: 404, want: plain(404, "not_found", "no such tenant"), header: ""},
-		{name: "an invalid tenant", p: admin, method: "GET", target: "/v1/tenants/a%20b/endpoints", headers: nil, status: 404, want: plain(404, "not_found", "no such tenant"), header: ""},
+		{name: "an invalid tenant", p: admin, method: "GET", target: "/v1/tenants/a%20b/endpoints", headers: nil, status: 400, want: invalid("tenant", "must be 1 to 64 of A-Z a-z 0-9 _ . -, not . or .."), header: ""},
 		{name: "an unknown path", p: owner, method: "GET", target: "/v2/events", headers: nil, status: 404, want: plain(404, "not_found", "no such route"), header: ""},
 		{name: "an unknown path without key", p: nobody, method: "GET", target: "/", headers: nil, status: 404, want: plain(404, "not_found", "no such route"), header: ""},
 		{name: "a path with an empty part", p: owner, method: "GET", target: "/v1//keys", headers: nil, status: 404, want: plain(404, "not_found", "no such route"), header: ""},
