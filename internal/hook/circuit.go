@@ -11,8 +11,8 @@ type CircuitSettings struct {
 	Failures    int           // consecutive transient failures that open the circuit, if nothing else failed within ten minutes; default 5
 	Rate        float64       // share of failures within ten minutes that opens the circuit; default 0.5
 	Minimum     int           // attempts within ten minutes from which Rate applies; default 10
-	Cooldown    time.Duration // from the opening to the first probe; default 5 min
-	MaxCooldown time.Duration // upper bound when the cooldown doubles; default 1 h, or Cooldown if longer
+	Cooldown    time.Duration // from the opening to the first probe; default 10 s
+	MaxCooldown time.Duration // upper bound of the growing cooldown; default 1 h, or Cooldown if longer
 }
 
 // WithDefaults returns the settings with defaults in place of zero fields.
@@ -30,7 +30,7 @@ const (
 	DefaultCircuitFailures = 5
 	DefaultCircuitRate     = 0.5
 	DefaultCircuitMinimum  = 10
-	DefaultCooldown        = 5 * time.Minute
+	DefaultCooldown        = 10 * time.Second
 	DefaultMaxCooldown     = time.Hour
 
 	MaxCircuitFailures = 100

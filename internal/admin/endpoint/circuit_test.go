@@ -157,9 +157,6 @@ func TestAdmin_ResetCircuit(t *testing.T) {
 			want := gate.NewRecord(tenant, e.ID)
 			want.Generation, want.Version, want.ThrottledUntil = before.Generation+1, before.Version+1, tt.until
 			want.ClosedAt = b.now
-			if before.State != circuit.Closed {
-				want.AtOnce = 1
-			}
 			want.Waiting, want.Wave, want.AttendAt = true, 1, b.now.Add(gate.AttendAfter)
 			if tt.until.After(want.AttendAt) {
 				want.AttendAt = tt.until
@@ -477,7 +474,7 @@ func TestAdmin_circuitOfAnotherWriter(t *testing.T) {
 				return err
 			},
 			want: func(b *bundle, r gate.Record) gate.Record {
-				r.Circuit = circuit.Circuit{State: circuit.Closed, Generation: r.Generation + 2, ClosedAt: b.now, AtOnce: 1, Version: r.Version + 2}
+				r.Circuit = circuit.Circuit{State: circuit.Closed, Generation: r.Generation + 2, ClosedAt: b.now, Version: r.Version + 2}
 				r.Waiting, r.EmptySince, r.Wave, r.AttendAt = true, b.now, 1, b.now.Add(gate.AttendAfter)
 				return r
 			},

@@ -24,7 +24,10 @@ type circuitItem struct {
 	Failures       int             `dynamodbav:"failures,omitempty"`
 	FailedIn       int64           `dynamodbav:"failed_in,omitempty"`
 	Row            int             `dynamodbav:"row,omitempty"`
-	AtOnce         int             `dynamodbav:"at_once,omitempty"`
+	Shed           int             `dynamodbav:"shed,omitempty"`
+	ShedAt         int64           `dynamodbav:"shed_at,omitempty"`
+	Successes      int             `dynamodbav:"successes,omitempty"`
+	Flapping       bool            `dynamodbav:"flapping,omitempty"`
 	Cooldown       time.Duration   `dynamodbav:"cooldown_ns,omitempty"`
 	OpenedAt       int64           `dynamodbav:"opened_at,omitempty"`
 	ProbeAt        int64           `dynamodbav:"probe_at,omitempty"`
@@ -55,15 +58,16 @@ type circuitItem struct {
 // toCircuitItem returns the next version of r.
 func toCircuitItem(r gate.Record) circuitItem {
 	it := circuitItem{
-		key:            circuitKey(r.Endpoint),
-		Endpoint:       r.Endpoint,
-		Tenant:         r.Tenant,
-		State:          word(r.State),
-		Generation:     r.Generation,
-		Failures:       r.Failures,
-		FailedIn:       r.FailedIn,
-		Row:            r.Row,
-		AtOnce:         r.AtOnce,
+		key:        circuitKey(r.Endpoint),
+		Endpoint:   r.Endpoint,
+		Tenant:     r.Tenant,
+		State:      word(r.State),
+		Generation: r.Generation,
+		Failures:   r.Failures,
+		FailedIn:   r.FailedIn,
+		Row:        r.Row,
+		Shed:       r.Shed, ShedAt: millis(r.ShedAt), Successes: r.Successes,
+		Flapping:       r.Flapping,
 		Cooldown:       r.Cooldown,
 		OpenedAt:       millis(r.OpenedAt),
 		ProbeAt:        millis(r.ProbeAt),
@@ -115,7 +119,8 @@ func fromCircuitItem(it circuitItem) (gate.Record, error) {
 			Failures:   it.Failures,
 			FailedIn:   it.FailedIn,
 			Row:        it.Row,
-			AtOnce:     it.AtOnce,
+			Shed:       it.Shed, ShedAt: fromMillis(it.ShedAt), Successes: it.Successes,
+			Flapping:   it.Flapping,
 			Cooldown:   it.Cooldown,
 			OpenedAt:   fromMillis(it.OpenedAt),
 			ProbeAt:    fromMillis(it.ProbeAt),

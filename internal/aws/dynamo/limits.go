@@ -24,13 +24,15 @@ import (
 const limitsKept = 24 * time.Hour
 
 type limitsItem struct {
-	Slot    int64             `dynamodbav:"rate_slot_ns"` // nanoseconds since 1970, because a slot may be shorter than a millisecond; 0: none
-	Rate    float64           `dynamodbav:"rate"`
-	Leases  map[string]string `dynamodbav:"leases"`
-	Score   int               `dynamodbav:"score"`
-	ScoreAt int64             `dynamodbav:"score_at"`
-	Late    int               `dynamodbav:"late"`
-	LateAt  int64             `dynamodbav:"late_at"`
+	Slot       int64             `dynamodbav:"rate_slot_ns"` // nanoseconds since 1970, because a slot may be shorter than a millisecond; 0: none
+	Rate       float64           `dynamodbav:"rate"`
+	Leases     map[string]string `dynamodbav:"leases"`
+	Score      int               `dynamodbav:"score"`
+	ScoreAt    int64             `dynamodbav:"score_at"`
+	Slots      int               `dynamodbav:"slots"`
+	NarrowedAt int64             `dynamodbav:"narrowed_at"`
+	Late       int               `dynamodbav:"late"`
+	LateAt     int64             `dynamodbav:"late_at"`
 }
 
 // Limits reads one item.
@@ -68,7 +70,8 @@ func (s *Store) readLimits(ctx context.Context, k key, id string) (isolation.Lim
 
 func fromLimitsItem(it limitsItem) (isolation.Limits, error) {
 	l := isolation.Limits{
-		Rate: it.Rate, Score: isolation.Score(it.Score), ScoreAt: fromMillis(it.ScoreAt), Late: it.Late, LateAt: fromMillis(it.LateAt),
+		Rate: it.Rate, Score: isolation.Score(it.Score), ScoreAt: fromMillis(it.ScoreAt),
+		Slots: it.Slots, NarrowedAt: fromMillis(it.NarrowedAt), Late: it.Late, LateAt: fromMillis(it.LateAt),
 	}
 	if it.Slot != 0 {
 		l.RateSlot = time.Unix(0, it.Slot).UTC()
@@ -207,6 +210,8 @@ func (u *limitsUpdate) changeCounts(delta isolation.Delta, before, after isolati
 	if delta.Score {
 		u.assign("score", ":score", number(int64(after.Score)))
 		u.assign("score_at", ":score_at", number(millis(after.ScoreAt)))
+		u.assign("slots", ":slots", number(int64(after.Slots)))
+		u.assign("narrowed_at", ":narrowed_at", number(millis(after.NarrowedAt)))
 	}
 	if delta.Late {
 		u.assign("late", ":late", number(int64(after.Late)))

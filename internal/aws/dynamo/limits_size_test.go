@@ -20,7 +20,7 @@ func TestStore_ChangeLimits_ExpressionFits(t *testing.T) {
 	for i := range hook.MaxMaxInFlight {
 		before.Leases[fmt.Sprint("ended", i)] = isolation.Lease{Nonce: "n", Until: epoch}
 	}
-	after := before.Live(epoch).CountLate(1, epoch).Answered(time.Second, epoch)
+	after := before.Live(epoch).CountLate(1, epoch).Answered(isolation.Answer{Took: time.Second, Timed: true}, 1, epoch, epoch)
 	for i := range isolation.MaxClaims {
 		after, _ = after.Reserve(1, epoch)
 		after = after.Begin(isolation.Held{Key: fmt.Sprint("claim", i), Lease: isolation.Lease{Nonce: "n", Until: epoch.Add(time.Minute)}})

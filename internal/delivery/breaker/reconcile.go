@@ -46,6 +46,7 @@ const (
 	decideUnderWay = "under_way" // the message of the next wave is on the queue
 	decideRelease  = "release"   // send the wave
 	decideFill     = "fill"      // send a delivery through each free slot
+	decideShed     = "shed"      // too many attempts fail: release when fewer do
 	decidePause    = "throttled" // the endpoint is throttled: send the wave afterwards
 )
 
@@ -102,6 +103,10 @@ func (r *reconciliation) reconcileEndpoint(ctx context.Context) error {
 		return r.saveCircuit(ctx, next)
 	case r.record.State == circuit.Closed && r.record.Width(r.endpoint, r.now) > 0:
 		return r.fillSlots(ctx, next)
+	case r.record.Sheds(r.now) > 0:
+		r.decision = decideShed
+		next.Wave, next.AttendAt = 0, r.record.ShedAt.Add(circuit.Window)
+		return r.saveCircuit(ctx, next)
 	case r.record.State == circuit.Closed:
 		return r.releaseWave(ctx, next)
 	case !r.record.ProbeDue(r.now):

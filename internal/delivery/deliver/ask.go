@@ -36,7 +36,7 @@ func (d *Deliverer) ask(ctx context.Context, jobs []*job, snapshot *Snapshot) (*
 		return nil, fmt.Errorf("ask gate of endpoint %s: %w", id, err)
 	}
 	for i, j := range jobs {
-		j.lease = leaseOf(j.Token, g.Verdicts[i])
+		j.lease, j.inFlight = leaseOf(j.Token, g.Verdicts[i]), g.Verdicts[i].InFlight
 		j.step, j.err = admitted(&j.subject, g.Verdicts[i], g.Lane, d.Now())
 	}
 	return g, nil

@@ -97,9 +97,7 @@ func TestCoalesce_BoundsHoldWhenTheCircuitClosesMeanwhile(t *testing.T) {
 	d := w.Deliverer()
 	d.Gate = &lateGate{Gate: d.Gate, change: func() {
 		save(func(r gate.Record) gate.Record {
-			r = r.Reset(w.Clock.Now())
-			r.AtOnce = 0 // the endpoint has recovered
-			return r
+			return r.Reset(w.Clock.Now())
 		})
 	}}
 	if failed := d.ProcessBatch(w.Context(), batch); len(failed) > 0 {

@@ -11,12 +11,13 @@ import (
 
 // job is one message of a batch.
 type job struct {
-	message Message
-	subject                 // only the token, until judge finds the records
-	step    settlement.Step // what happens to the token next
-	lease   isolation.Held  // the in-flight slot, or the claim of one, to hand over afterwards; zero: none
-	result  gate.Result     // of the attempt
-	err     error           // if set, the message fails and comes again
+	message  Message
+	subject                  // only the token, until judge finds the records
+	step     settlement.Step // what happens to the token next
+	lease    isolation.Held  // the in-flight slot, or the claim of one, to hand over afterwards; zero: none
+	inFlight int             // slots of the endpoint in use with the lease, if the gate began it
+	result   gate.Result     // of the attempt
+	err      error           // if set, the message fails and comes again
 }
 
 // failAll fails the jobs with the error, so that their messages come again.

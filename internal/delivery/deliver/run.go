@@ -28,7 +28,7 @@ func (d *Deliverer) processEndpoint(ctx context.Context, jobs []*job, snapshot *
 		return nil // each job holds its own error
 	})
 	for _, j := range decided {
-		d.handOver(ctx, []*job{j}, snapshot.circuit(j.Token.Tenant, j.Token.Delivery.Endpoint))
+		d.handOver(ctx, []*job{j})
 		d.leavePlace(ctx, j)
 	}
 }
@@ -93,12 +93,12 @@ func (d *Deliverer) settleEndpoint(ctx context.Context, g *group, attempts []gat
 	settle := func() { d.logFailed(ctx, "gate.settle_failed", g.ID, d.Gate.Settle(ctx, g.Admission, attempts)) }
 	if !allSucceeded(attempts) || !holdsSlot(g.jobs) {
 		settle()
-		d.handOver(ctx, g.jobs, g.Record)
+		d.handOver(ctx, g.jobs)
 		return
 	}
 	var settled sync.WaitGroup
 	settled.Go(settle)
-	d.handOver(ctx, g.jobs, g.Record)
+	d.handOver(ctx, g.jobs)
 	settled.Wait()
 }
 

@@ -13,7 +13,7 @@ import (
 // handOver hands over the in-flight slots of the settled jobs of one endpoint. Jobs without a
 // slot cost nothing. The deliveries are already settled, so an error is only logged: leases
 // expire, and the breaker's tick fills the slots.
-func (d *Deliverer) handOver(ctx context.Context, jobs []*job, record gate.Record) {
+func (d *Deliverer) handOver(ctx context.Context, jobs []*job) {
 	first := jobs[0]
 	s := release.Slots{Tenant: first.Token.Tenant, ID: first.Token.Delivery.Endpoint, Endpoint: first.Endpoint}
 	for _, j := range jobs {
@@ -22,14 +22,16 @@ func (d *Deliverer) handOver(ctx context.Context, jobs []*job, record gate.Recor
 		}
 		s.Held = append(s.Held, j.lease)
 		if j.Token.Slot && j.Endpoint != nil { // the delivery waited, and probably others wait
-			s.Width = record.Width(j.Endpoint, d.Now())
+			s.InFlight = max(s.InFlight, j.inFlight, 1)
 		}
 		if j.Delivery != nil { // nil: the event is gone
 			s.Last = j.Delivery.CreatedAt
 		}
-		s.Failed = s.Failed || j.result.Class.Requested() && !j.result.Stale && j.result.Class != hook.ClassDelivered
-		if took, ok := answerTime(j.result); ok {
-			s.Answers = append(s.Answers, took)
+		if j.result.Class.Requested() && !j.result.Stale {
+			took, timed := answerTime(j.result)
+			ok := !j.result.Class.Failing() && j.result.Class != hook.ClassThrottled
+			s.Failed = s.Failed || j.result.Class != hook.ClassDelivered
+			s.Answers = append(s.Answers, isolation.Answer{Took: took, Timed: timed, OK: ok})
 		}
 	}
 	if len(s.Held) == 0 {

@@ -26,6 +26,8 @@ func (g *Gate) announceTransition(ctx context.Context, before, after Record, win
 				"failures": float64(after.Failures), "failed_10m": float64(window.Failed), "attempts_10m": float64(window.OK + window.Failed),
 				"cooldown_s": after.Cooldown.Seconds(),
 			}))
+	case after.Shed == 0 && before.Shed > 0 && after.State == circuit.Closed && after.Waiting:
+		return g.enqueueCheck(ctx, after, 0)
 	case after.State == circuit.Closed && before.State != circuit.Closed:
 		var err error
 		if after.Waiting {

@@ -67,5 +67,24 @@ func (g *Gate) decideAdmission(ctx context.Context, q *Query) (Admission, error)
 	case q.slots(now) > 0 && !q.Lane.Single():
 		return g.move(ctx, q, now)
 	}
-	return g.applyLimits(ctx, q, now)
+	a, err := g.applyLimits(ctx, q, now)
+	if err != nil || q.Record.Sheds(now) == 0 || q.Record.Width(q.Endpoint, now) > 0 {
+		return a, err
+	}
+	return a, g.shed(ctx, q, a, now)
+}
+
+// shed parks the first attempts that the circuit does not admit.
+func (g *Gate) shed(ctx context.Context, q *Query, a Admission, now time.Time) error {
+	parked := false
+	for i, due := range q.Due {
+		if due.Attempt == 1 && !due.Slot && !q.Record.Admits(string(due.Delivery.Event), now) {
+			a.Verdicts[i] = Verdict{Decision: Park, Reason: hook.ReasonFailureRate}
+			parked = true
+		}
+	}
+	if !parked {
+		return nil
+	}
+	return g.markWaiting(ctx, q.Record, now)
 }

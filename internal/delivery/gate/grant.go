@@ -47,7 +47,7 @@ func (g *Gate) giveBack(ctx context.Context, a Admission, err error) error {
 	for _, v := range a.Verdicts {
 		if v.Lease.Key != "" {
 			// If this fails, the lease expires.
-			_ = g.updateLimits(ctx, a.query, 0, func(before isolation.Limits) isolation.Limits { return before.End(v.Lease) })
+			_ = g.updateLimits(ctx, a.query, nil, func(before isolation.Limits) isolation.Limits { return before.End(v.Lease) })
 		}
 	}
 	return err
@@ -56,7 +56,7 @@ func (g *Gate) giveBack(ctx context.Context, a Admission, err error) error {
 // reserve reserves a rate slot for each due token that has none. If other deliveries already
 // wait, or if the slot is more than MaxRateWait away, the delivery is parked.
 func (g *Gate) reserve(ctx context.Context, q *Query, now time.Time, a *Admission) error {
-	return g.updateLimits(ctx, q, 0, func(before isolation.Limits) isolation.Limits {
+	return g.updateLimits(ctx, q, nil, func(before isolation.Limits) isolation.Limits {
 		after := before
 		for i, due := range q.Due {
 			if due.Reserved {
@@ -95,13 +95,16 @@ func (g *Gate) startLease(ctx context.Context, q *Query, due Due, now time.Time)
 	}
 	most := max(q.Record.Width(q.Endpoint, now), q.slots(now))
 	var granted isolation.Grant
-	err := g.updateLimits(ctx, q, most, func(before isolation.Limits) (after isolation.Limits) {
-		after, granted = before.Start(own, most, now)
+	inFlight := 0
+	open := func(before isolation.Limits) int { return q.Record.Open(before, most, now) }
+	err := g.updateLimits(ctx, q, open, func(before isolation.Limits) (after isolation.Limits) {
+		after, granted = before.Start(own, open(before), now)
+		inFlight = len(after.Leases)
 		return after
 	})
 	switch granted {
 	case isolation.Started, isolation.Running:
-		return Verdict{Decision: Admit, Lease: own}, err
+		return Verdict{Decision: Admit, Lease: own, InFlight: inFlight}, err
 	case isolation.Busy:
 		return Verdict{Decision: Busy}, err
 	case isolation.Full:

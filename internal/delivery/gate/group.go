@@ -56,7 +56,7 @@ func later(q *Query, at time.Time) Admission {
 // the slot is now. No slot is reserved more than MaxRateWait ahead, so that a changed rate soon
 // applies to everything: beyond that, the group asks again at the end of a later window.
 func (g *Gate) reserveGroup(ctx context.Context, q *Query, leader int, now time.Time) (wait Admission, err error) {
-	err = g.updateLimits(ctx, q, 0, func(before isolation.Limits) isolation.Limits {
+	err = g.updateLimits(ctx, q, nil, func(before isolation.Limits) isolation.Limits {
 		after, slot := before.Reserve(q.Endpoint.RatePerSecond, now)
 		wait = Admission{}
 		switch {

@@ -12,7 +12,7 @@ import (
 // them in one minute the endpoint becomes slow.
 func (g *Gate) Late(ctx context.Context, tenant hook.TenantID, id hook.EndpointID, n int) error {
 	var late isolation.Limits
-	err := g.updateLimits(ctx, &Query{ID: id}, 0, func(before isolation.Limits) isolation.Limits {
+	err := g.updateLimits(ctx, &Query{ID: id}, nil, func(before isolation.Limits) isolation.Limits {
 		late = before.CountLate(n, g.Now())
 		return late
 	})

@@ -51,11 +51,13 @@ func (o *outcomes) count(r Result) {
 	if r.Class.Failing() {
 		o.Failed++
 		o.Trailing++
+		o.Passed = 0
 		o.counts.Failed++
 		return
 	}
 	o.Alive = true
 	o.Trailing = 0
+	o.Passed++
 	o.counts.OK++
 	if r.Class == hook.ClassThrottled {
 		o.throttled = true
@@ -86,6 +88,9 @@ func (r Record) afterOutcomes(a Admission, o outcomes, window circuit.Counts, no
 	r = r.seen(now)
 	switch {
 	case r.State == before.State && r.Generation == before.Generation:
+		if before.Shed > 0 && r.Shed == 0 {
+			return r.Release(now)
+		}
 		return r
 	case r.State == circuit.Closed:
 		return r.Release(now)

@@ -98,10 +98,11 @@ func (r Record) Reset(now time.Time) Record {
 	return r.Release(now)
 }
 
-// Trip returns the record with an open circuit.
+// Trip returns the record with an open circuit. As after each opening, the endpoint must prove its
+// speed again.
 func (r Record) Trip(s circuit.Settings, now time.Time) Record {
 	r.Circuit = r.Circuit.Trip(s, now)
-	return r.planCheck(now)
+	return r.withClass(isolation.Unproven, now).planCheck(now)
 }
 
 // NextProbe returns the earliest time of the next probe: the end of the cooldown of

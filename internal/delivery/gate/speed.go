@@ -24,16 +24,35 @@ func (r *Record) silent(now time.Time) bool {
 	return now.Sub(r.SeenAt) > isolation.Silence+isolation.SeenEvery
 }
 
-// Slots returns the number of in-flight slots that the endpoint has now; 0: an attempt needs no
-// slot. While the endpoint recovers from an outage it has fewer.
+// Slots returns the highest number of in-flight slots of the endpoint; 0: an attempt needs no
+// slot.
 func (r *Record) Slots(e *hook.Endpoint, now time.Time) int {
-	return isolation.Slots(e, r.SpeedAtNow(now), r.AtOnce)
+	return isolation.Slots(e, r.SpeedAtNow(now))
 }
 
-// Width returns the number of slots through which parked deliveries are sent now; 0: they are
-// sent in waves.
+// Width returns the highest number of slots through which parked deliveries are sent; 0: they
+// are sent in waves.
 func (r *Record) Width(e *hook.Endpoint, now time.Time) int {
-	return isolation.Width(e, r.SpeedAtNow(now), r.AtOnce)
+	return isolation.Width(e, r.SpeedAtNow(now))
+}
+
+// Open returns how many of at most most slots the endpoint has now, with its limits. While it
+// sheds, it has fewer.
+func (r *Record) Open(l isolation.Limits, most int, now time.Time) int {
+	most = max(min(most, 1), most*(100-r.Sheds(now))/100)
+	if r.SpeedAtNow(now) == isolation.Fast {
+		return most
+	}
+	return l.Open(most, r.FirstSlots(), r.SpeedAt, now)
+}
+
+// FirstSlots returns the number of slots before the first answer in the speed class: one if the
+// class began with an outage.
+func (r *Record) FirstSlots() int {
+	if !r.ClosedAt.IsZero() && !r.ClosedAt.Before(r.SpeedAt) {
+		return 1
+	}
+	return isolation.FirstSlots
 }
 
 // Backlog reports whether deliveries are known to be parked although the circuit is closed.

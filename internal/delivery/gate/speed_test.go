@@ -90,9 +90,12 @@ func TestRecord_Slots(t *testing.T) {
 	t.Parallel()
 
 	fast := gate.Record{Speed: isolation.Fast, SeenAt: start}
-	recovering := func(r gate.Record, atOnce int) gate.Record {
-		r.AtOnce = atOnce
-		return r
+	recovering := gate.Record{Speed: isolation.Unproven, SpeedAt: start.Add(-2 * time.Minute)}
+	recovering.ClosedAt = start.Add(-time.Minute)
+	shedding := fast
+	shedding.State, shedding.Shed, shedding.ShedAt = circuit.Closed, 40, start
+	answered := func(slots int, since time.Time) isolation.Limits {
+		return isolation.Limits{Slots: slots, ScoreAt: since}
 	}
 	tests := []struct {
 		name        string
@@ -100,24 +103,32 @@ func TestRecord_Slots(t *testing.T) {
 		maxInFlight int
 		rate        float64
 		later       time.Duration
-		slots       int
-		width       int
+		limits      isolation.Limits
+		slots       int // at most
+		width       int // at most
+		open        int // slots now
 	}{
-		{name: "a new endpoint", record: gate.NewRecord(tenant, endpoint), slots: 5, width: 5},
+		{name: "a new endpoint", record: gate.NewRecord(tenant, endpoint), slots: 100, width: 100, open: 5},
+		{name: "a new endpoint after some answers", record: gate.NewRecord(tenant, endpoint), limits: answered(8, time.Time{}), slots: 100, width: 100, open: 8},
 		{name: "a fast endpoint", record: fast},
 		{name: "a fast endpoint, silent for 8 days", record: fast, later: 8 * 24 * time.Hour},
-		{name: "a fast endpoint, silent for longer", record: fast, later: 8*24*time.Hour + 1, slots: 5, width: 5},
-		{name: "a slow endpoint", record: gate.Record{Speed: isolation.Slow}, slots: 5, width: 5},
-		{name: "a fast endpoint that the review found slow", record: gate.Record{Speed: isolation.Fast, SeenAt: start, Review: review.Flags{Slow: true}}, slots: 5, width: 5},
-		{name: "a fast endpoint with a limit", record: fast, maxInFlight: 7, slots: 7, width: 7},
-		{name: "a slow endpoint with a limit", record: gate.Record{Speed: isolation.Slow}, maxInFlight: 7, slots: 7, width: 7},
-		{name: "a fast endpoint with a rate", record: fast, rate: 1, width: 20},
-		{name: "a recovering endpoint", record: recovering(fast, 2), slots: 2, width: 2},
-		{name: "a recovering endpoint with a lower limit", record: recovering(fast, 8), maxInFlight: 7, slots: 7, width: 7},
-		{name: "a recovering endpoint with a higher limit", record: recovering(fast, 4), maxInFlight: 7, slots: 4, width: 4},
-		{name: "a recovering endpoint that is not fast", record: recovering(gate.NewRecord(tenant, endpoint), 8), slots: 5, width: 5},
-		{name: "a recovering endpoint with a rate", record: recovering(fast, 4), rate: 50, slots: 4, width: 4},
-		{name: "a new endpoint with a rate", record: gate.NewRecord(tenant, endpoint), rate: 1, slots: 5, width: 5},
+		{name: "a fast endpoint, silent for longer", record: fast, later: 8*24*time.Hour + 1, slots: 100, width: 100, open: 5},
+		{name: "a slow endpoint", record: gate.Record{Speed: isolation.Slow, SpeedAt: start}, slots: 100, width: 100, open: 5},
+		{name: "a slow endpoint in its first minute", record: gate.Record{Speed: isolation.Slow, SpeedAt: start}, limits: answered(70, start), later: time.Minute - 1, slots: 100, width: 100, open: 20},
+		{name: "a slow endpoint after it", record: gate.Record{Speed: isolation.Slow, SpeedAt: start}, limits: answered(70, start), later: time.Minute, slots: 100, width: 100, open: 70},
+		{name: "slots of another class", record: gate.Record{Speed: isolation.Slow, SpeedAt: start}, limits: answered(70, start.Add(-time.Hour)), slots: 100, width: 100, open: 5},
+		{name: "a fast endpoint that the review found slow", record: gate.Record{Speed: isolation.Fast, SeenAt: start, Review: review.Flags{Slow: true}}, slots: 100, width: 100, open: 5},
+		{name: "a fast endpoint with a limit", record: fast, maxInFlight: 7, limits: answered(2, time.Time{}), slots: 7, width: 7, open: 7},
+		{name: "a slow endpoint with a limit", record: gate.Record{Speed: isolation.Slow}, maxInFlight: 7, limits: answered(70, time.Time{}), slots: 7, width: 7, open: 7},
+		{name: "a slow endpoint with a high limit", record: gate.Record{Speed: isolation.Slow}, maxInFlight: 7, slots: 7, width: 7, open: 5},
+		{name: "a fast endpoint with a rate", record: fast, rate: 1, width: 20, open: 20},
+		{name: "a recovering endpoint", record: recovering, slots: 100, width: 100, open: 1},
+		{name: "a recovering endpoint after an answer", record: recovering, limits: answered(2, recovering.SpeedAt), slots: 100, width: 100, open: 2},
+		{name: "a recovering endpoint with a rate", record: recovering, rate: 50, slots: 100, width: 100, open: 1},
+		{name: "a new endpoint with a rate", record: gate.NewRecord(tenant, endpoint), rate: 1, slots: 100, width: 100, open: 5},
+		{name: "an endpoint that sheds", record: shedding},
+		{name: "an endpoint with a limit that sheds", record: shedding, maxInFlight: 10, slots: 10, width: 10, open: 6},
+		{name: "an endpoint with a limit of 1 that sheds", record: shedding, maxInFlight: 1, slots: 1, width: 1, open: 1},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -127,6 +138,9 @@ func TestRecord_Slots(t *testing.T) {
 			now := start.Add(tt.later)
 			if slots, width := tt.record.Slots(&e, now), tt.record.Width(&e, now); slots != tt.slots || width != tt.width {
 				t.Errorf("Slots(), Width() = %d, %d; want %d, %d", slots, width, tt.slots, tt.width)
+			}
+			if open := tt.record.Open(tt.limits, tt.width, now); open != tt.open {
+				t.Errorf("Open() = %d; want %d", open, tt.open)
 			}
 		})
 	}
@@ -146,8 +160,9 @@ func TestGate_ALateClaimOfAFastEndpointNeedsNoSlot(t *testing.T) {
 	}
 }
 
-// After an outage the endpoint gets one attempt at a time, and each answer doubles that number.
-func TestGate_RecoversByItsAnswers(t *testing.T) {
+// After an outage the endpoint gets one attempt at a time, until the hand-over has counted its
+// answer.
+func TestGate_OneAtATimeAfterAnOutage(t *testing.T) {
 	t.Parallel()
 
 	w := setup(t)
@@ -155,32 +170,18 @@ func TestGate_RecoversByItsAnswers(t *testing.T) {
 	opened := w.record()
 	w.Clock.Until(opened.NextProbe())
 	w.settle(w.admit(w.overflowQuery(active(), 0, 1)), hook.ClassDelivered)
-	if got := w.record(); got.State != circuit.Closed || got.AtOnce != 1 {
-		t.Fatalf("after the probe: %s with %d attempts at a time; want closed with 1", got.State, got.AtOnce)
+	if got := w.record(); got.State != circuit.Closed {
+		t.Fatalf("after the probe: %s; want closed", got.State)
 	}
-	claimed := func(first, n int) gate.Query {
-		q := w.overflowQuery(active(), first, n)
-		for i := range q.Due {
-			q.Due[i].Slot = true
-		}
-		return q
+	q := w.overflowQuery(active(), 5, 3)
+	for i := range q.Due {
+		q.Due[i].Slot = true
 	}
-	one := w.admit(claimed(5, 3))
-	if got := decisions(one); got != "admit park park" {
+	if got := decisions(w.admit(q)); got != "admit park park" {
 		t.Errorf("after the probe: %s; want one attempt", got)
 	}
 	if got := decisions(w.admit(w.query(active(), 8, 1))); got != "park" {
 		t.Errorf("a new delivery meanwhile: %s; want parked", got)
-	}
-	w.settle(one, hook.ClassDelivered)
-	for want := 2; want <= 64; want *= 2 {
-		if got := w.record().AtOnce; got != want {
-			t.Errorf("%d attempts at a time; want %d", got, want)
-		}
-		w.settle(w.admit(claimed(10*want, 1)), hook.ClassDelivered)
-	}
-	if got := w.record().AtOnce; got != 0 {
-		t.Errorf("in the end %d attempts at a time; want any number", got)
 	}
 }
 
@@ -434,7 +435,7 @@ func TestRecord_Promoted(t *testing.T) {
 	at := func(c isolation.Class) gate.Record { return gate.Record{Speed: c, SpeedAt: start} }
 	proof := isolation.Limits{}
 	for range 20 {
-		proof = proof.Answered(time.Millisecond, start)
+		proof = proof.Answered(isolation.Answer{Took: time.Millisecond, Timed: true, OK: true}, isolation.FirstSlots, start, start)
 	}
 	tests := []struct {
 		name   string

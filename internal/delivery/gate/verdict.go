@@ -35,6 +35,7 @@ type Verdict struct {
 	Lane     hook.Lane      // of Move; of Delay: zero for the retry lane
 	Probe    bool           // of Move: the token is the probe
 	Lease    isolation.Held // of Admit: the in-flight slot of the attempt; zero: none needed
+	InFlight int            // of Admit with a Lease: slots of the endpoint in use, with this one
 }
 
 // Due is the token of a delivery waiting for admission.

@@ -62,8 +62,9 @@ func (g *Gate) enqueueCheck(ctx context.Context, r Record, delay time.Duration) 
 }
 
 // updateLimits reads the endpoint's limits and writes the change, and repeats both on conflict.
-// The first try uses the limits that came with the query, if any.
-func (g *Gate) updateLimits(ctx context.Context, q *Query, most int, change func(before isolation.Limits) (after isolation.Limits)) error {
+// The first try uses the limits that came with the query, if any. most is the highest number of
+// leases after a change that adds one; nil: no change does.
+func (g *Gate) updateLimits(ctx context.Context, q *Query, most func(before isolation.Limits) int, change func(before isolation.Limits) (after isolation.Limits)) error {
 	first := q.Limits
 	q.Limits = nil
 	return contentionOf(conflict.Update(ctx, g.Wait, maxSaveAttempts, first, func() (isolation.Limits, error) {
@@ -73,7 +74,11 @@ func (g *Gate) updateLimits(ctx context.Context, q *Query, most int, change func
 		}
 		return limits, nil
 	}, func(before isolation.Limits) error {
-		if err := g.Store.ChangeLimits(ctx, q.ID, before, change(before), most); err != nil {
+		leases := 0
+		if most != nil {
+			leases = most(before)
+		}
+		if err := g.Store.ChangeLimits(ctx, q.ID, before, change(before), leases); err != nil {
 			return fmt.Errorf("change limits of %s: %w", q.ID, err)
 		}
 		return nil

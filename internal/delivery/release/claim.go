@@ -24,7 +24,7 @@ type claim struct {
 	record   gate.Record
 	parked   []hook.Delivery // parked just now: the index may not list them yet
 	ended    []isolation.Held
-	answers  []time.Duration
+	answers  []isolation.Answer
 	last     time.Time         // see Slots
 	failed   bool              // see Slots
 	read     *isolation.Limits // the limits before the claim; nil: not read yet
@@ -43,8 +43,8 @@ func (c *claim) run(ctx context.Context) (released int, err error) {
 		}
 		now := c.Now()
 		c.limits = before.Live(now).End(c.ended...)
-		for _, took := range c.answers {
-			c.limits = c.limits.Answered(took, c.record.SpeedAt)
+		for _, answer := range c.answers {
+			c.limits = c.limits.Answered(answer, c.record.FirstSlots(), c.record.SpeedAt, now)
 		}
 		if chosen, err = c.choose(ctx, now); err != nil {
 			return err
@@ -71,12 +71,12 @@ func (c *claim) limitsNow(ctx context.Context) func() (isolation.Limits, error) 
 	}
 }
 
-// width returns through how many slots parked deliveries may be sent now.
+// width returns through how many slots parked deliveries may be sent now, by the limits.
 func (c *claim) width(now time.Time) int {
 	if c.endpoint.Status != hook.StatusActive || c.record.State != circuit.Closed || now.Before(c.record.ThrottledUntil) {
 		return 0
 	}
-	return c.record.Width(&c.endpoint, now)
+	return c.record.Open(c.limits, c.record.Width(&c.endpoint, now), now)
 }
 
 // maxWait returns how long a claim may wait for a rate slot.
@@ -191,9 +191,9 @@ func (c *claim) send(ctx context.Context, chosen []isolation.Claim) (released in
 // are known to wait, all at the same time, because a parked delivery waits for this hand-over.
 func (c *claim) prefetch(ctx context.Context, s Slots) error {
 	group, groupCtx := errgroup.WithContext(ctx)
-	if s.Width > 0 {
+	if s.InFlight > 0 {
 		group.Go(func() (err error) {
-			c.listed, err = c.list(groupCtx, s.Width+choice)
+			c.listed, err = c.list(groupCtx, s.InFlight+choice)
 			return err
 		})
 	}

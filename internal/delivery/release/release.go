@@ -62,10 +62,10 @@ type Slots struct {
 	ID       hook.EndpointID
 	Endpoint *hook.Endpoint // nil: deleted
 	Held     []isolation.Held
-	Answers  []time.Duration // durations of the attempts that the endpoint answered, or that timed out
-	Last     time.Time       // when the last of the deliveries was created
-	Failed   bool            // at least one attempt failed
-	Width    int             // gate.Record.Width, if deliveries probably wait; otherwise 0
+	Answers  []isolation.Answer
+	Last     time.Time // when the last of the deliveries was created
+	Failed   bool      // at least one attempt failed
+	InFlight int       // slots of the endpoint that were in use, if deliveries probably wait; otherwise 0
 }
 
 // HandOver ends the leases of the slots, and claims the slots for parked deliveries if the

@@ -123,7 +123,11 @@ func (w *bundle) fill(parked ...hook.Delivery) (int, error) {
 func (w *bundle) handOver(held []isolation.Held, answers ...time.Duration) error {
 	w.t.Helper()
 
-	return w.HandOver(w.world.Context(), release.Slots{Tenant: world.Tenant, ID: w.endpoint.ID, Endpoint: &w.endpoint, Held: held, Answers: answers})
+	s := release.Slots{Tenant: world.Tenant, ID: w.endpoint.ID, Endpoint: &w.endpoint, Held: held}
+	for _, took := range answers {
+		s.Answers = append(s.Answers, isolation.Answer{Took: took, Timed: true, OK: true})
+	}
+	return w.HandOver(w.world.Context(), s)
 }
 
 // sent returns the positions of the deliveries whose tokens were sent, with the delays:

@@ -42,7 +42,8 @@ func sampleRecord(endpoint hook.EndpointID) gate.Record {
 			Failures:   4,
 			FailedIn:   7,
 			Row:        14,
-			AtOnce:     8,
+			Shed:       35, ShedAt: storeEpoch().Add(7 * time.Minute), Successes: 3,
+			Flapping:   true,
 			Cooldown:   7*time.Minute + time.Nanosecond,
 			OpenedAt:   storeEpoch(),
 			ProbeAt:    storeEpoch().Add(time.Millisecond),
@@ -93,7 +94,7 @@ func circuitComesBack(t *testing.T, s StoreUnderTest) {
 	for range 3 {
 		given := r
 		for _, at := range []*time.Time{
-			&given.OpenedAt, &given.ProbeAt, &given.LeaseUntil, &given.ClosedAt, &given.ThrottledUntil, &given.EmptySince, &given.SpeedAt, &given.SeenAt, &given.AttendAt,
+			&given.OpenedAt, &given.ProbeAt, &given.LeaseUntil, &given.ClosedAt, &given.ShedAt, &given.ThrottledUntil, &given.EmptySince, &given.SpeedAt, &given.SeenAt, &given.AttendAt,
 		} {
 			*at = at.Add(999 * time.Microsecond).In(time.FixedZone("", 3600)) // kept in UTC milliseconds
 		}

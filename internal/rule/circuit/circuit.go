@@ -43,18 +43,21 @@ const LeaseFor = 2 * time.Minute
 // Circuit is the circuit breaker of one endpoint.
 type Circuit struct {
 	State      State
-	Generation int64 // grows by 1 with each opening, closing and reset
-	Failures   int   // transient failures in a row; while not closed, those that opened the circuit, and 0 after Trip
-	FailedIn   int64 // when closed: the version of the record that stored the first of the Failures; 0: there are none
-	Row        int   // when closed: the number of Failures that opens the circuit, fixed at the first one; 0: there are none
-	AtOnce     int   // when closed: limit of concurrent attempts while the endpoint recovers from an outage; 0: no limit
-	Cooldown   time.Duration
-	OpenedAt   time.Time
-	ProbeAt    time.Time // when open: the earliest time of a probe
-	Holder     string    // when half-open: the token of the probe
-	LeaseUntil time.Time // when half-open: the end of the probe's lease; when open: that of a probe in flight when somebody opened the circuit
-	ClosedAt   time.Time // when closed: when it closed; zero: it was never open
-	Version    int64     // of the stored record; 0 for no record
+	Generation int64         // grows by 1 with each opening, closing and reset
+	Failures   int           // transient failures in a row; while not closed, those that opened the circuit, and 0 after Trip
+	FailedIn   int64         // when closed: the version of the record that stored the first of the Failures; 0: there are none
+	Row        int           // when closed: the number of Failures that opens the circuit, fixed at the first one; 0: there are none
+	Shed       int           // when closed: percent of the first attempts that wait, because too many attempts fail; see Sheds
+	ShedAt     time.Time     // when Shed was judged
+	Successes  int           // while shedding: results in a row that were no failures
+	Flapping   bool          // it opened within a Window of its last closing, or stopped shedding by a row of successes: no outage explains the failures of the window
+	Cooldown   time.Duration // until the next probe; when closed: of the last outage, until another success ends it
+	OpenedAt   time.Time     // when the outage began; when closed: as Cooldown
+	ProbeAt    time.Time     // when open: the earliest time of a probe
+	Holder     string        // when half-open: the token of the probe
+	LeaseUntil time.Time     // when half-open: the end of the probe's lease; when open: that of a probe in flight when somebody opened the circuit
+	ClosedAt   time.Time     // when closed: when it closed, or stopped shedding after a row of successes; zero: never
+	Version    int64         // of the stored record; 0 for no record
 }
 
 // New returns the circuit of an endpoint without a record, which is closed.
@@ -65,6 +68,7 @@ type Results struct {
 	Failed   int  // transient failures, except throttling
 	Alive    bool // at least one other result, including throttling: the endpoint works
 	Trailing int  // failures after the last other result; all of them if not Alive
+	Passed   int  // other results after the last failure; all of them if nothing Failed
 }
 
 // Counts are the results of all attempts within the Window, including the current batch.
@@ -84,20 +88,20 @@ func (c Circuit) Settled(r Results, window Counts, admitted Circuit, s Settings,
 	switch {
 	case r.Alive:
 		c.Failures, c.FailedIn, c.Row = r.Trailing, 0, 0
-		c.AtOnce = widened(c.AtOnce)
+		c.Cooldown, c.OpenedAt = 0, time.Time{}
 	case c.Failures == 0 || admitted.Version >= c.FailedIn:
 		c.Failures += r.Failed
 	}
 	if c.Failures > 0 && c.FailedIn == 0 {
 		c.FailedIn = c.Version + 1
-		c.Row = c.row(Counts{OK: window.OK, Failed: max(0, window.Failed-c.Failures)}, s)
+		c.Row = c.row(Counts{OK: window.OK, Failed: max(0, window.Failed-c.Failures)}, s, now)
 	}
-	if r.Failed > 0 && (c.Failures >= max(c.Row, s.threshold()) || c.rateApplies(now) && s.rateExceeded(window)) {
-		next := c.open(s.Cooldown, now)
+	if r.Failed > 0 && (c.Failures >= max(c.Row, s.threshold()) || !c.recovering(now) && s.allFailed(window)) {
+		next := c.open(s, now)
 		next.Failures = max(c.Failures, 1) // a circuit opened by hand has none
 		return next
 	}
-	return c
+	return c.judged(r, window, s, now)
 }
 
 // Probe gives the lease to holder, a token, if a probe is due. If the holder asks again, it
@@ -143,7 +147,9 @@ func (c Circuit) Probed(r ProbeResult, s Settings, now time.Time) Circuit {
 	case c.State == Closed || c.Generation != r.Generation:
 		return c
 	case r.Alive:
-		return c.Reset(now)
+		next := c.Reset(now)
+		next.Flapping, next.Cooldown, next.OpenedAt = c.Flapping, c.Cooldown, c.OpenedAt
+		return next
 	case c.State != HalfOpen || c.Holder != r.Holder:
 		return c
 	}
@@ -154,20 +160,17 @@ func (c Circuit) Probed(r ProbeResult, s Settings, now time.Time) Circuit {
 	return next
 }
 
-// Reset returns the circuit closed, from any state. After an outage the endpoint starts with
-// one attempt at a time.
+// Reset returns the circuit closed, from any state.
 func (c Circuit) Reset(now time.Time) Circuit {
-	next := Circuit{State: Closed, Generation: c.Generation + 1, ClosedAt: now, AtOnce: c.AtOnce, Version: c.Version}
-	if c.State != Closed {
-		next.AtOnce = 1
-	}
-	return next
+	return Circuit{State: Closed, Generation: c.Generation + 1, ClosedAt: now, Version: c.Version}
 }
 
 // Trip returns the circuit open, from any state. If a probe is in flight, the next one waits
 // for the end of its lease, even if the circuit is opened by hand again.
 func (c Circuit) Trip(s Settings, now time.Time) Circuit {
-	next := c.open(s.Cooldown, now)
+	next := c
+	next.OpenedAt = time.Time{}
+	next = next.open(s, now)
 	if now.Before(c.LeaseUntil) {
 		next.LeaseUntil = c.LeaseUntil
 		if next.ProbeAt.Before(c.LeaseUntil) {
@@ -177,22 +180,39 @@ func (c Circuit) Trip(s Settings, now time.Time) Circuit {
 	return next
 }
 
-func (c Circuit) open(cooldown time.Duration, now time.Time) Circuit {
-	return Circuit{
+// open opens the circuit. If the endpoint has answered nothing since the probe that closed the
+// circuit, the outage goes on, and so does the growth of the cooldown.
+func (c Circuit) open(s Settings, now time.Time) Circuit {
+	next := Circuit{
 		State:      Open,
 		Generation: c.Generation + 1,
-		Cooldown:   cooldown,
+		Flapping:   c.recovering(now),
+		Cooldown:   s.Cooldown,
 		OpenedAt:   now,
-		ProbeAt:    now.Add(cooldown),
 		Version:    c.Version,
 	}
+	if !c.OpenedAt.IsZero() {
+		next.Cooldown, next.OpenedAt = c.longer(s, now), c.OpenedAt
+	}
+	next.ProbeAt = now.Add(next.Cooldown)
+	return next
 }
 
 // reopen keeps the generation, because the outage continues.
 func (c Circuit) reopen(s Settings, now time.Time) Circuit {
 	c.State = Open
-	c.Cooldown = min(max(2*c.Cooldown, s.Cooldown), max(s.MaxCooldown, s.Cooldown))
+	c.Cooldown = c.longer(s, now)
 	c.ProbeAt = now.Add(c.Cooldown)
 	c.Holder, c.LeaseUntil = "", time.Time{}
 	return c
 }
+
+// longer returns the next cooldown of an outage: half as long again, or half of the outage so
+// far. So when the endpoint answers again, at most a third of its outage is this wait, plus
+// two thirds of the first one.
+func (c Circuit) longer(s Settings, now time.Time) time.Duration {
+	return min(max(c.Cooldown*3/2, now.Sub(c.OpenedAt)/2, s.Cooldown), max(s.MaxCooldown, s.Cooldown))
+}
+
+// recovering reports whether the window still has results of the last outage.
+func (c Circuit) recovering(now time.Time) bool { return now.Sub(c.ClosedAt) < Window }

@@ -44,12 +44,12 @@ func since(d time.Duration) circuit.Circuit {
 }
 
 func open() circuit.Circuit {
-	return circuit.Circuit{State: circuit.Open, Generation: 4, Cooldown: 5 * time.Minute, OpenedAt: start, ProbeAt: start.Add(5 * time.Minute), Version: 7}
+	return circuit.Circuit{State: circuit.Open, Generation: 4, Cooldown: 10 * time.Second, OpenedAt: start, ProbeAt: start.Add(10 * time.Second), Version: 7}
 }
 
 func halfOpen() circuit.Circuit {
 	c := open()
-	c.State, c.Holder, c.LeaseUntil = circuit.HalfOpen, "dlv_a", start.Add(7*time.Minute)
+	c.State, c.Holder, c.LeaseUntil = circuit.HalfOpen, "dlv_a", start.Add(2*time.Minute)
 	return c
 }
 
@@ -63,9 +63,32 @@ func TestCircuit_Settled(t *testing.T) {
 		c.Row = row
 		return c
 	}
-	recovering := func(atOnce int) circuit.Circuit {
+	recovering := func(failures int, flapping bool) circuit.Circuit {
 		c := closed(0)
-		c.AtOnce = atOnce
+		if failures > 0 {
+			c = failing(failures)
+		}
+		c.ClosedAt, c.Flapping = start.Add(-time.Minute), flapping
+		c.OpenedAt, c.Cooldown = start.Add(-2*time.Minute), 15*time.Second
+		return c
+	}
+	answered := func(c circuit.Circuit) circuit.Circuit {
+		c.OpenedAt, c.Cooldown = time.Time{}, 0
+		return c
+	}
+	again := func(failures int, since, cooldown time.Duration) circuit.Circuit {
+		c := open()
+		c.Failures, c.Flapping = failures, true
+		c.OpenedAt, c.Cooldown, c.ProbeAt = start.Add(-since), cooldown, start.Add(cooldown)
+		return c
+	}
+	shedding := func(percent, successes int) circuit.Circuit {
+		c := closed(0)
+		c.Shed, c.ShedAt, c.Successes = percent, start, successes
+		return c
+	}
+	works := func(c circuit.Circuit) circuit.Circuit {
+		c.ClosedAt, c.Flapping = start, true
 		return c
 	}
 	opened := func(failures int) circuit.Circuit {
@@ -93,27 +116,29 @@ func TestCircuit_Settled(t *testing.T) {
 		{name: "failures after the last other result count", from: failing(4), results: circuit.Results{Failed: 4, Alive: true, Trailing: 2}, window: circuit.Counts{OK: 1, Failed: 4}, gen: 3, settings: settings, want: begun(closed(0), 2, 8)},
 		{name: "a failure in flight before the first does not count", from: failing(4), results: circuit.Results{Failed: 1}, window: circuit.Counts{OK: 9, Failed: 5}, earlier: 1, gen: 3, settings: settings, want: failing(4)},
 		{name: "many of them do not", from: failing(1), results: circuit.Results{Failed: 10}, window: circuit.Counts{OK: 90, Failed: 11}, earlier: 1, gen: 3, settings: settings, want: failing(1)},
-		{name: "but they open by the rate", from: failing(1), results: circuit.Results{Failed: 1}, window: circuit.Counts{OK: 1, Failed: 9}, earlier: 1, gen: 3, settings: settings, want: opened(1)},
+		{name: "but they open if nothing succeeded", from: failing(1), results: circuit.Results{Failed: 1}, window: circuit.Counts{Failed: 10}, earlier: 1, gen: 3, settings: settings, want: opened(1)},
 		{name: "a success in flight before the first resets the count", from: failing(4), results: circuit.Results{Alive: true}, window: circuit.Counts{OK: 9}, earlier: 1, gen: 3, settings: settings, want: closed(0)},
 		{name: "the first failure counts whenever admitted", from: closed(0), results: circuit.Results{Failed: 1}, window: circuit.Counts{Failed: 1}, earlier: 5, gen: 3, settings: settings, want: begun(closed(0), 1, 5)},
 		{name: "failures of a record from before count", from: closed(4), results: circuit.Results{Failed: 1}, window: circuit.Counts{Failed: 5}, gen: 3, settings: settings, want: opened(5)},
 		{name: "a slow endpoint opens at the third", from: of(failing(2), 3), results: circuit.Results{Failed: 1}, window: circuit.Counts{Failed: 3}, gen: 3, settings: slow, want: opened(3)},
 		{name: "a slow endpoint does not at the second", from: failing(1), results: circuit.Results{Failed: 1}, window: circuit.Counts{Failed: 2}, gen: 3, settings: slow, want: failing(2)},
 		{name: "a slow endpoint's row begins with fewer", from: closed(0), results: circuit.Results{Failed: 1}, window: circuit.Counts{OK: 60, Failed: 1}, gen: 3, settings: slow, want: begun(closed(0), 1, 3)},
-		{name: "nine of ten open", from: closed(0), results: circuit.Results{Failed: 1, Alive: true, Trailing: 1}, window: circuit.Counts{OK: 1, Failed: 9}, gen: 3, settings: settings, want: opened(1)},
+		{name: "nine of ten shed", from: closed(0), results: circuit.Results{Failed: 1, Alive: true, Trailing: 1}, window: circuit.Counts{OK: 1, Failed: 9}, gen: 3, settings: settings, want: begun(shedding(20, 0), 1, 13)},
 		{name: "eight of ten are luck", from: closed(0), results: circuit.Results{Failed: 1, Alive: true, Trailing: 1}, window: circuit.Counts{OK: 2, Failed: 8}, gen: 3, settings: settings, want: begun(closed(0), 1, 12)},
-		{name: "60 of 100 open", from: closed(0), results: circuit.Results{Failed: 1, Alive: true, Trailing: 1}, window: circuit.Counts{OK: 40, Failed: 60}, gen: 3, settings: settings, want: opened(1)},
-		{name: "59 of 100 are luck", from: closed(0), results: circuit.Results{Failed: 1, Alive: true, Trailing: 1}, window: circuit.Counts{OK: 41, Failed: 59}, gen: 3, settings: settings, want: begun(closed(0), 1, 22)},
+		{name: "700 of 1,000 shed a third", from: closed(0), results: circuit.Results{Alive: true, Passed: 2}, window: circuit.Counts{OK: 300, Failed: 700}, gen: 3, settings: settings, want: shedding(35, 2)},
+		{name: "all but one of 1,000 shed nearly all", from: closed(0), results: circuit.Results{Failed: 1, Alive: true, Trailing: 1}, window: circuit.Counts{OK: 1, Failed: 999}, gen: 3, settings: settings, want: begun(shedding(100, 0), 1, 40)},
+		{name: "a few more successes stop it", from: shedding(35, 2), results: circuit.Results{Alive: true, Passed: 1}, window: circuit.Counts{OK: 500, Failed: 500}, gen: 3, settings: settings, want: closed(0)},
+		{name: "a row of successes beyond luck stops it", from: shedding(35, 9), results: circuit.Results{Alive: true, Passed: 1}, window: circuit.Counts{OK: 300, Failed: 700}, gen: 3, settings: settings, want: works(closed(0))},
+		{name: "a shorter row does not", from: shedding(35, 8), results: circuit.Results{Alive: true, Passed: 1}, window: circuit.Counts{OK: 300, Failed: 700}, gen: 3, settings: settings, want: shedding(35, 9)},
+		{name: "a failure ends the row of successes", from: shedding(35, 8), results: circuit.Results{Failed: 1, Alive: true, Passed: 1}, window: circuit.Counts{OK: 300, Failed: 700}, gen: 3, settings: settings, want: shedding(35, 1)},
 		{name: "nine of nine are too few", from: failing(4), results: circuit.Results{Failed: 1}, window: circuit.Counts{Failed: 9}, earlier: 1, gen: 3, settings: settings, want: failing(4)},
 		{name: "all of ten open at any rate", from: failing(4), results: circuit.Results{Failed: 1}, window: circuit.Counts{Failed: 10}, earlier: 1, gen: 3, settings: every, want: opened(4)},
-		{name: "all but one do not open at a rate of 1", from: failing(4), results: circuit.Results{Failed: 1}, window: circuit.Counts{OK: 1, Failed: 999}, earlier: 1, gen: 3, settings: every, want: failing(4)},
-		{name: "a rate alone, without a failure now, does not", from: closed(0), results: circuit.Results{Alive: true}, window: circuit.Counts{OK: 1, Failed: 99}, gen: 3, settings: settings, want: closed(0)},
-		{name: "a rate with the last outage in the window does not", from: since(circuit.Window - 1), results: circuit.Results{Failed: 1, Alive: true, Trailing: 1}, window: circuit.Counts{OK: 1, Failed: 9}, gen: 3, settings: settings, want: begun(since(circuit.Window-1), 1, 13)},
-		{name: "a rate without the last outage in the window does", from: since(circuit.Window), results: circuit.Results{Failed: 1, Alive: true, Trailing: 1}, window: circuit.Counts{OK: 1, Failed: 9}, gen: 3, settings: settings, want: opened(1)},
-		{name: "a recovering endpoint's row has no history", from: recovering(4), results: circuit.Results{Failed: 1}, window: circuit.Counts{OK: 100, Failed: 100}, gen: 3, settings: settings, want: begun(recovering(4), 1, 5)},
-		{name: "a success doubles its attempts at a time", from: recovering(4), results: circuit.Results{Alive: true}, window: circuit.Counts{OK: 1}, gen: 3, settings: settings, want: recovering(8)},
-		{name: "once for the answers of a batch", from: recovering(1), results: circuit.Results{Failed: 3, Alive: true, Trailing: 2}, window: circuit.Counts{OK: 1, Failed: 8}, gen: 3, settings: settings, want: begun(recovering(2), 2, 5)},
-		{name: "until no limit is as high", from: recovering(64), results: circuit.Results{Alive: true}, window: circuit.Counts{OK: 7}, gen: 3, settings: settings, want: closed(0)},
+		{name: "a rate of 1 never sheds", from: failing(4), results: circuit.Results{Failed: 1}, window: circuit.Counts{OK: 1, Failed: 999}, earlier: 1, gen: 3, settings: every, want: failing(4)},
+		{name: "soon after an outage nothing is shed", from: since(circuit.Window - 1), results: circuit.Results{Failed: 1, Alive: true, Trailing: 1}, window: circuit.Counts{OK: 1, Failed: 9}, gen: 3, settings: settings, want: begun(since(circuit.Window-1), 1, 5)},
+		{name: "soon after an outage the configured row opens, whatever the history", from: recovering(4, false), results: circuit.Results{Failed: 1}, window: circuit.Counts{OK: 100, Failed: 100}, gen: 3, settings: settings, want: again(5, 2*time.Minute, time.Minute)},
+		{name: "if it flaps, the history counts", from: recovering(0, true), results: circuit.Results{Failed: 1}, window: circuit.Counts{OK: 50, Failed: 51}, gen: 3, settings: settings, want: begun(recovering(0, true), 1, 18)},
+		{name: "a success ends the outage", from: recovering(3, false), results: circuit.Results{Alive: true}, window: circuit.Counts{OK: 2, Failed: 8}, gen: 3, settings: settings, want: answered(recovering(0, false))},
+		{name: "an opening after it is a new outage", from: answered(recovering(4, false)), results: circuit.Results{Failed: 1}, window: circuit.Counts{OK: 2, Failed: 9}, gen: 3, settings: settings, want: again(5, 0, 10*time.Second)},
 		{name: "results of an earlier generation change nothing", from: failing(4), results: circuit.Results{Failed: 9}, window: circuit.Counts{Failed: 99}, gen: 2, settings: settings, want: failing(4)},
 		{name: "an open circuit is unchanged", from: open(), results: circuit.Results{Alive: true}, window: circuit.Counts{}, gen: 4, settings: settings, want: open()},
 		{name: "a half-open circuit too", from: halfOpen(), results: circuit.Results{Failed: 9}, window: circuit.Counts{Failed: 9}, gen: 4, settings: settings, want: halfOpen()},
@@ -181,18 +206,18 @@ func TestCircuit_Row(t *testing.T) {
 		{60, 40, 5, 15},
 		{50, 50, 5, 18},
 		{700_000, 300_000, 5, 14},
-		{400_000, 600_000, 5, 25},
-		{1, 999_999, 5, 25},
-		{0, 1_000_000, 5, 5},
+		{400_000, 600_000, 5, 32},
+		{1, 999_999, 5, 40},
+		{0, 8, 5, 5},
 		{70, 30, 2, 5},
 		{70, 30, 10, 24},
-		{1, 100, 30, 30},
+		{1, 100, 30, 40},
 		{0, 0, 100, 100},
 	}
 	for _, tt := range tests {
 		s := settings
 		s.Failures = tt.failures
-		from := since(0) // the rate does not apply
+		from := closed(0)
 		window := circuit.Counts{OK: tt.ok, Failed: tt.failed + 1}
 		got := from.Settled(circuit.Results{Failed: 1}, window, from, s, start).Row
 		if got != tt.want {
@@ -201,8 +226,8 @@ func TestCircuit_Row(t *testing.T) {
 	}
 }
 
-// The examples in docs/circuit.md, such as 15 of 20, are the fewest failures that open the
-// circuit by the rate.
+// The examples in docs/circuit.md, such as 15 of 20, are the fewest failures at which first attempts
+// wait.
 func TestCircuit_Document(t *testing.T) {
 	t.Parallel()
 
@@ -217,12 +242,12 @@ func TestCircuit_Document(t *testing.T) {
 	for _, example := range examples {
 		failed, _ := strconv.Atoi(example[1])
 		attempts, _ := strconv.Atoi(example[2])
-		opens := func(failed int) bool {
+		sheds := func(failed int) bool {
 			r := circuit.Results{Failed: 1, Alive: true, Trailing: 1}
-			return closed(0).Settled(r, circuit.Counts{OK: attempts - failed, Failed: failed}, closed(0), settings, start).State == circuit.Open
+			return closed(0).Settled(r, circuit.Counts{OK: attempts - failed, Failed: failed}, closed(0), settings, start).Sheds(start) > 0
 		}
-		if opens(failed-1) || !opens(failed) {
-			t.Errorf("%s: the circuit opens: %t, and with one failure less: %t; want only the first", example[0], opens(failed), opens(failed-1))
+		if sheds(failed-1) || !sheds(failed) {
+			t.Errorf("%s: first attempts wait: %t, and with one failure less: %t; want only the first", example[0], sheds(failed), sheds(failed-1))
 		}
 	}
 }
@@ -235,7 +260,7 @@ func TestCircuit_Probe(t *testing.T) {
 		c.Holder, c.LeaseUntil = holder, at.Add(circuit.LeaseFor)
 		return c
 	}
-	due, over := start.Add(5*time.Minute), start.Add(7*time.Minute)
+	due, over := start.Add(10*time.Second), start.Add(2*time.Minute)
 	tests := []struct {
 		name   string
 		from   circuit.Circuit
@@ -266,28 +291,28 @@ func TestCircuit_Probe(t *testing.T) {
 func TestCircuit_Probed(t *testing.T) {
 	t.Parallel()
 
-	now := start.Add(6 * time.Minute)
-	again := func(cooldown time.Duration) circuit.Circuit {
-		c := open()
-		c.Cooldown, c.ProbeAt = cooldown, now.Add(cooldown)
+	now := start.Add(30 * time.Second)
+	at := func(cooldown, down time.Duration) circuit.Circuit {
+		c := halfOpen()
+		c.Cooldown, c.OpenedAt = cooldown, now.Add(-down)
 		return c
 	}
-	at := func(cooldown time.Duration) circuit.Circuit {
-		c := halfOpen()
-		c.Cooldown = cooldown
+	again := func(cooldown, down time.Duration) circuit.Circuit {
+		c := open()
+		c.Cooldown, c.OpenedAt, c.ProbeAt = cooldown, now.Add(-down), now.Add(cooldown)
 		return c
 	}
 	shared := func(until time.Duration) circuit.Circuit {
 		c := halfOpen()
-		c.LeaseUntil = start.Add(until)
+		c.LeaseUntil = now.Add(until)
 		return c
 	}
 	waiting := func(until time.Duration) circuit.Circuit {
-		c := again(10 * time.Minute)
-		c.ProbeAt = start.Add(until)
+		c := again(15*time.Second, 30*time.Second)
+		c.ProbeAt = now.Add(until)
 		return c
 	}
-	reset := circuit.Circuit{State: circuit.Closed, Generation: 5, ClosedAt: now, AtOnce: 1, Version: 7}
+	reset := circuit.Circuit{State: circuit.Closed, Generation: 5, ClosedAt: now, Cooldown: 10 * time.Second, OpenedAt: start, Version: 7}
 	tests := []struct {
 		name    string
 		from    circuit.Circuit
@@ -297,14 +322,15 @@ func TestCircuit_Probed(t *testing.T) {
 		shared  bool
 		want    circuit.Circuit
 	}{
-		{name: "success closes and resets the cooldown", from: halfOpen(), holder: "dlv_a", alive: true, want: reset},
-		{name: "failure doubles the cooldown", from: at(5 * time.Minute), holder: "dlv_a", alive: false, want: again(10 * time.Minute)},
-		{name: "up to the cap", from: at(40 * time.Minute), holder: "dlv_a", alive: false, want: again(time.Hour)},
-		{name: "and no further", from: at(time.Hour), holder: "dlv_a", alive: false, want: again(time.Hour)},
-		{name: "failure with a lease shared beyond the cooldown waits for the end of the lease", from: shared(20 * time.Minute), holder: "dlv_a", alive: false, shared: true, want: waiting(20 * time.Minute)},
-		{name: "failure with a lease shared within the cooldown", from: shared(7 * time.Minute), holder: "dlv_a", alive: false, shared: true, want: again(10 * time.Minute)},
-		{name: "failure with a lease of its own", from: shared(20 * time.Minute), holder: "dlv_a", alive: false, want: again(10 * time.Minute)},
-		{name: "success with a shared lease closes", from: shared(20 * time.Minute), holder: "dlv_a", alive: true, shared: true, want: reset},
+		{name: "success closes, and keeps the outage until the next success", from: halfOpen(), holder: "dlv_a", alive: true, want: reset},
+		{name: "failure waits half as long again", from: at(20*time.Second, 30*time.Second), holder: "dlv_a", alive: false, want: again(30*time.Second, 30*time.Second)},
+		{name: "or half of the outage", from: at(20*time.Second, 2*time.Minute), holder: "dlv_a", alive: false, want: again(time.Minute, 2*time.Minute)},
+		{name: "up to the cap", from: at(50*time.Minute, time.Hour), holder: "dlv_a", alive: false, want: again(time.Hour, time.Hour)},
+		{name: "and no further", from: at(time.Hour, 24*time.Hour), holder: "dlv_a", alive: false, want: again(time.Hour, 24*time.Hour)},
+		{name: "failure with a lease shared beyond the cooldown waits for the end of the lease", from: shared(20 * time.Second), holder: "dlv_a", alive: false, shared: true, want: waiting(20 * time.Second)},
+		{name: "failure with a lease shared within the cooldown", from: shared(7 * time.Second), holder: "dlv_a", alive: false, shared: true, want: waiting(15 * time.Second)},
+		{name: "failure with a lease of its own", from: shared(20 * time.Second), holder: "dlv_a", alive: false, want: waiting(15 * time.Second)},
+		{name: "success with a shared lease closes", from: shared(20 * time.Second), holder: "dlv_a", alive: true, shared: true, want: reset},
 		{name: "another token's failure changes nothing", from: halfOpen(), holder: "dlv_b", alive: false, want: halfOpen()},
 		{name: "another token's late success closes", from: halfOpen(), holder: "dlv_b", alive: true, want: reset},
 		{name: "a late success after a lost lease closes", from: open(), holder: "dlv_a", alive: true, want: reset},
@@ -335,9 +361,6 @@ func TestCircuit_ByHand(t *testing.T) {
 		reset := from.Reset(start)
 		if reset.State != circuit.Closed || reset.Generation != from.Generation+1 || reset.Failures != 0 || reset.Holder != "" || reset.Version != from.Version {
 			t.Errorf("%s.Reset() = %+v", from.State, reset)
-		}
-		if outage := from.State != circuit.Closed; outage != (reset.AtOnce == 1) {
-			t.Errorf("%s.Reset() = %+v; want one attempt at a time after an outage, and any number otherwise", from.State, reset)
 		}
 		tripped, probeAt := from.Trip(settings, start), start.Add(settings.Cooldown)
 		if from.State == circuit.HalfOpen { // the probe may be in flight
@@ -419,18 +442,16 @@ func checkInvariants(t *testing.T, i int, before, c circuit.Circuit) {
 	t.Helper()
 
 	switch {
-	case c.State == circuit.Closed && (c.Holder != "" || !c.LeaseUntil.IsZero() || c.Cooldown != 0):
-		t.Fatalf("op %d: closed with a lease or a cooldown: %+v", i, c)
+	case c.State == circuit.Closed && (c.Holder != "" || !c.LeaseUntil.IsZero() || (c.Cooldown == 0) != c.OpenedAt.IsZero()):
+		t.Fatalf("op %d: closed with a lease, or with a cooldown without an outage: %+v", i, c)
 	case c.State == circuit.Open && (c.Holder != "" || c.Cooldown < settings.Cooldown || c.Cooldown > settings.MaxCooldown):
 		t.Fatalf("op %d: open with a lease or a cooldown out of bounds: %+v", i, c)
 	case c.State == circuit.HalfOpen && c.Holder == "":
 		t.Fatalf("op %d: half-open without a holder: %+v", i, c)
 	case (c.State == circuit.Closed && c.Failures > 0) != (c.FailedIn > 0), (c.FailedIn > 0) != (c.Row > 0):
 		t.Fatalf("op %d: %d failures since version %d, of %d: %+v", i, c.Failures, c.FailedIn, c.Row, c)
-	case c.State != circuit.Closed && c.AtOnce != 0:
-		t.Fatalf("op %d: %d attempts at a time of a circuit that is not closed: %+v", i, c.AtOnce, c)
-	case c.State == circuit.Closed && before.State != circuit.Closed && c.AtOnce != 1:
-		t.Fatalf("op %d: closed with %d attempts at a time: %+v", i, c.AtOnce, c)
+	case c.State != circuit.Closed && c.Shed != 0, (c.Shed > 0) != !c.ShedAt.IsZero(), c.Shed == 0 && c.Successes > 0:
+		t.Fatalf("op %d: sheds %d %% since %s after %d successes: %+v", i, c.Shed, c.ShedAt, c.Successes, c)
 	case c.State == circuit.Open && before.State == circuit.Closed && before.Failures < settings.Failures-1 && before.Row > 0 && c.Failures > 0:
 		t.Fatalf("op %d: opened by %d failures: %+v", i, c.Failures, c)
 	case c.Generation < before.Generation:

@@ -3,13 +3,7 @@ package circuit
 import (
 	"math"
 	"time"
-
-	"surehook.example/surehook/internal/hook"
 )
-
-// rateApplies reports whether the window began after the last closing, so that it contains no
-// failure of the last outage.
-func (c Circuit) rateApplies(now time.Time) bool { return now.Sub(c.ClosedAt) >= Window }
 
 func (s Settings) threshold() int {
 	if s.Slow {
@@ -25,16 +19,18 @@ const (
 )
 
 // longestRow caps the row of failures that still counts as chance, whatever the history.
-const longestRow = 25
+const longestRow = 40
 
 // row returns the number of failures in a row that opens the circuit, given the counts before
 // the row: the smallest number that is no more likely, at the failure rate of the window, than
-// the configured number without history. The configured number applies to a recovering
-// endpoint, because its window contains the failures of the outage, and to an endpoint without
-// a success, because its failures may be of attempts in flight with the first one.
-func (c Circuit) row(before Counts, s Settings) int {
+// the configured number without history.
+//
+// The configured number applies to an endpoint without a success, because its failures may be
+// of attempts in flight with the first one. It also applies soon after an outage, whose failures
+// the window contains, unless the circuit flaps: then chance explains them better than outages.
+func (c Circuit) row(before Counts, s Settings, now time.Time) int {
 	n := s.threshold()
-	if c.AtOnce > 0 || before.OK == 0 {
+	if before.OK == 0 || c.recovering(now) && !c.Flapping {
 		return n
 	}
 	rate := float64(before.Failed+priorFailures) / float64(before.OK+before.Failed+priorAttempts)
@@ -45,24 +41,10 @@ func (c Circuit) row(before Counts, s Settings) int {
 	return n
 }
 
-// mostAtOnce is the number of concurrent attempts above which a recovery is over: no endpoint
-// can have a higher limit.
-const mostAtOnce = hook.MaxMaxInFlight
-
-// widened returns the limit of concurrent attempts after a batch in which the endpoint worked.
-func widened(atOnce int) int {
-	if atOnce *= 2; atOnce > mostAtOnce {
-		return 0
-	}
-	return atOnce
-}
-
-// rateExceeded reports whether the share of failures reached the configured rate, and not by
-// chance: the lower bound of its confidence interval did, or every attempt failed.
-func (s Settings) rateExceeded(w Counts) bool {
-	total := w.OK + w.Failed
-	return total >= s.Minimum && (w.OK == 0 || lowerBound(w.Failed, total) >= s.Rate)
-}
+// allFailed reports whether every attempt of the window failed, and there were enough of them.
+// Attempts in flight together count once in a row, so an endpoint that never answered may have
+// no row.
+func (s Settings) allFailed(w Counts) bool { return w.OK == 0 && w.Failed >= s.Minimum }
 
 // confidence is the quantile of the normal distribution for a 95 % interval.
 const confidence = 1.96

@@ -29,13 +29,15 @@ func (a Lease) same(b Lease) bool {
 // Limits are the in-flight slots in use, the reserved rate slots and the proof of speed of an
 // endpoint. A tenant has Limits of its own for its places in the lane slot.
 type Limits struct {
-	Leases   map[string]Lease // by LeaseKey
-	RateSlot time.Time        // the first free rate slot
-	Rate     float64          // the rate per second at which slots were reserved
-	Score    Score            // of the answers in the speed class that began at ScoreAt
-	ScoreAt  time.Time        // the SpeedAt of the circuit record when the score began
-	Late     int              // late attempts in the minute of LateAt
-	LateAt   time.Time        // the start of a minute; zero: none
+	Leases     map[string]Lease // by LeaseKey
+	RateSlot   time.Time        // the first free rate slot
+	Rate       float64          // the rate per second at which slots were reserved
+	Score      Score            // of the answers in the speed class that began at ScoreAt
+	ScoreAt    time.Time        // the SpeedAt of the circuit record when the score began
+	Slots      int              // that the answers since ScoreAt allow an endpoint that is not fast; 0: none came yet
+	NarrowedAt time.Time        // when a failure last halved Slots; zero: never
+	Late       int              // late attempts in the minute of LateAt
+	LateAt     time.Time        // the start of a minute; zero: none
 }
 
 // Held is a lease with its key.
@@ -127,16 +129,6 @@ func (l Limits) Reserved(perSecond float64, now time.Time) int {
 // InFlight returns the number of slots in use at now.
 func (l Limits) InFlight(now time.Time) int { return len(l.Live(now).Leases) }
 
-// Answered returns the limits with an answer added to the score of the speed class that began
-// at since.
-func (l Limits) Answered(took time.Duration, since time.Time) Limits {
-	if !l.ScoreAt.Equal(since) {
-		l.Score, l.ScoreAt = 0, since
-	}
-	l.Score = l.Score.Add(took)
-	return l
-}
-
 // CountLate returns the limits with n more late attempts in the minute of now.
 func (l Limits) CountLate(n int, now time.Time) Limits {
 	if minute := now.UTC().Truncate(time.Minute); !l.LateAt.Equal(minute) {
@@ -152,7 +144,7 @@ type Delta struct {
 	Changed  map[string]Lease // as after; the key had another lease before
 	Added    map[string]Lease
 	RateSlot bool // RateSlot and Rate differ
-	Score    bool // Score and ScoreAt differ
+	Score    bool // Score, ScoreAt, Slots and NarrowedAt differ
 	Late     bool // Late and LateAt differ
 }
 
@@ -166,7 +158,7 @@ func (l Limits) To(after Limits) Delta {
 	d := Delta{
 		Removed: make(map[string]Lease), Changed: make(map[string]Lease), Added: make(map[string]Lease),
 		RateSlot: !l.RateSlot.Equal(after.RateSlot) || l.Rate != after.Rate,
-		Score:    l.Score != after.Score || !l.ScoreAt.Equal(after.ScoreAt),
+		Score:    l.Score != after.Score || !l.ScoreAt.Equal(after.ScoreAt) || l.Slots != after.Slots || !l.NarrowedAt.Equal(after.NarrowedAt),
 		Late:     l.Late != after.Late || !l.LateAt.Equal(after.LateAt),
 	}
 	for key, lease := range l.Leases {

@@ -16,33 +16,81 @@ const (
 	maxDrainSlots = 50
 )
 
-// Slots returns the number of in-flight slots of an endpoint of the class; 0: an attempt needs
-// no slot. atOnce limits the slots of a recovering endpoint; 0: it does not.
-func Slots(e *hook.Endpoint, c Class, atOnce int) int {
-	slots := 0
+// Slots returns the highest number of in-flight slots of an endpoint of the class; 0: an attempt
+// needs no slot.
+func Slots(e *hook.Endpoint, c Class) int {
 	switch {
 	case e.MaxInFlight > 0:
-		slots = e.MaxInFlight
+		return e.MaxInFlight
 	case c != Fast:
-		slots = SlowSlots
+		return MaxSlots
 	}
-	if atOnce > 0 && (slots == 0 || atOnce < slots) {
-		return atOnce
-	}
-	return slots
+	return 0
 }
 
-// Width returns the number of slots through which parked deliveries are sent; 0: they are sent
-// in waves, as for a coalescing endpoint, whose deliveries have no slot each.
-func Width(e *hook.Endpoint, c Class, atOnce int) int {
+// Width returns the highest number of slots through which parked deliveries are sent; 0: they
+// are sent in waves, as for a coalescing endpoint, whose deliveries have no slot each.
+func Width(e *hook.Endpoint, c Class) int {
 	if e.Coalesce.On() {
 		return 0
 	}
-	slots := Slots(e, c, atOnce)
+	slots := Slots(e, c)
 	if slots == 0 && e.RatePerSecond > 0 {
 		return int(min(max(math.Ceil(e.RatePerSecond), minDrainSlots), maxDrainSlots))
 	}
 	return slots
+}
+
+// Open returns how many of at most most slots an endpoint has now that is not fast, and has been
+// in its speed class since the given time. first is the number before the first answer.
+//
+// The number follows the answers: see Answered. In the first minute it is at most earlySlots,
+// because a lane needs time to grow.
+func (l Limits) Open(most, first int, since, now time.Time) int {
+	if l.Slots > 0 && l.ScoreAt.Equal(since) {
+		first = l.Slots
+	}
+	if now.Sub(since) < SlowRest {
+		first = min(first, earlySlots)
+	}
+	return min(most, first)
+}
+
+// Answer is the result of an attempt that had a slot.
+type Answer struct {
+	Took  time.Duration // until the answer or the timeout
+	Timed bool          // Took says something about the speed of the endpoint; a refused connection does not
+	OK    bool          // the endpoint neither failed nor was throttled
+}
+
+// Answered returns the limits after an answer of an endpoint in the speed class that began at
+// since. The score follows the time of the answer.
+//
+// The slots follow its success (additive increase and multiplicative decrease: D.-M. Chiu and
+// R. Jain, Analysis of the increase and decrease algorithms for congestion avoidance in computer
+// networks, Computer Networks and ISDN Systems 17, 1989). A success adds one, or doubles fewer
+// than FirstSlots. A failure halves them, but only once in narrowEvery: attempts in flight
+// together fail together, and an endpoint with a third of failures still has two thirds of
+// successes.
+func (l Limits) Answered(a Answer, first int, since, now time.Time) Limits {
+	if !l.ScoreAt.Equal(since) || l.Slots == 0 {
+		l.Slots, l.NarrowedAt = first, time.Time{}
+	}
+	if !l.ScoreAt.Equal(since) {
+		l.Score, l.ScoreAt = 0, since
+	}
+	if a.Timed {
+		l.Score = l.Score.Add(a.Took)
+	}
+	switch {
+	case a.OK && l.Slots < FirstSlots:
+		l.Slots = min(2*l.Slots, FirstSlots)
+	case a.OK:
+		l.Slots = min(l.Slots+1, MaxSlots)
+	case now.Sub(l.NarrowedAt) >= narrowEvery:
+		l.Slots, l.NarrowedAt = max(l.Slots/2, 1), now.UTC().Truncate(time.Millisecond)
+	}
+	return l
 }
 
 // Grant is the answer to a token that asks for a slot.

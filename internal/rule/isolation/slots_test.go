@@ -1,6 +1,7 @@
 package isolation_test
 
 import (
+	"slices"
 	"testing"
 	"time"
 
@@ -180,5 +181,49 @@ func TestInTurns(t *testing.T) {
 	a, b := []hook.Delivery{parked("a", 0, 0), parked("c", 0, 0), parked("d", 0, 0)}, []hook.Delivery{parked("b", 0, 0)}
 	if got := events(isolation.InTurns(a, b)); got != "abcd" {
 		t.Errorf("InTurns() = %s; want abcd", got)
+	}
+}
+
+// The slots of an endpoint that is not fast follow its answers.
+func TestLimits_Answered(t *testing.T) {
+	t.Parallel()
+
+	const first = isolation.FirstSlots
+	ok, failed := isolation.Answer{Timed: true, OK: true}, isolation.Answer{Timed: true}
+	refused := isolation.Answer{} // no connection
+	repeat := func(n int, a isolation.Answer) []isolation.Answer { return slices.Repeat([]isolation.Answer{a}, n) }
+	tests := []struct {
+		name    string
+		before  isolation.Limits
+		first   int
+		answers []isolation.Answer
+		each    time.Duration // between two answers
+		want    int
+		score   isolation.Score
+	}{
+		{name: "each success adds a slot", first: first, answers: repeat(3, ok), want: 8, score: 3},
+		{name: "up to 100", first: first, answers: repeat(200, ok), want: 100, score: 20},
+		{name: "after an outage each success doubles the slots", first: 1, answers: repeat(2, ok), want: 4, score: 2},
+		{name: "up to the number of a new endpoint, and then adds one", first: 1, answers: repeat(4, ok), want: 6, score: 4},
+		{name: "a failure halves them", first: first, answers: append(repeat(15, ok), failed), want: 10, score: 16},
+		{name: "failures together halve them once", first: first, answers: append(repeat(15, ok), repeat(10, failed)...), want: 10, score: 20},
+		{name: "one slot stays", first: 1, answers: repeat(9, failed), each: time.Minute, want: 1, score: 9},
+		{name: "a failure later halves them again", first: first, answers: append(repeat(15, ok), failed, failed), each: hook.DefaultTimeout, want: 5, score: 17},
+		{name: "a refused connection says nothing about the speed", first: first, answers: repeat(1, refused), want: 2},
+		{name: "another class begins anew", before: isolation.Limits{Slots: 70, Score: 9, ScoreAt: start.Add(-time.Hour)}, first: first, answers: repeat(1, ok), want: 6, score: 1},
+		{name: "limits of an older build have no slots", before: isolation.Limits{Score: 9, ScoreAt: start}, first: first, answers: repeat(1, ok), want: 6, score: 10},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+
+			l := tt.before
+			for i, a := range tt.answers {
+				l = l.Answered(a, tt.first, start, start.Add(time.Duration(i)*tt.each))
+			}
+			if l.Slots != tt.want || l.Score != tt.score {
+				t.Errorf("%d slots, score %d; want %d and %d", l.Slots, l.Score, tt.want, tt.score)
+			}
+		})
 	}
 }

@@ -22,8 +22,16 @@ func (c Class) String() string {
 }
 
 const (
-	// SlowSlots is the number of in-flight slots of an endpoint that is not fast.
-	SlowSlots = 5
+	// FirstSlots is the number of in-flight slots of an endpoint that is not fast, before its first
+	// answer. After an outage it begins with one.
+	FirstSlots = 5
+	// MaxSlots is the highest number of in-flight slots of an endpoint that is not fast.
+	MaxSlots = hook.MaxMaxInFlight
+	// earlySlots is the highest number in the first minute of a speed class.
+	earlySlots = 20
+	// narrowEvery is the shortest time between two halvings of the slots: the default timeout of
+	// an attempt.
+	narrowEvery = hook.DefaultTimeout
 	// LateAfter is the duration from which on an attempt is late.
 	LateAfter = time.Second
 	// MaxLate is the number of late attempts in a minute that make a fast endpoint slow.
