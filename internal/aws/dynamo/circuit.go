@@ -27,7 +27,6 @@ type circuitItem struct {
 	Shed           int             `dynamodbav:"shed,omitempty"`
 	ShedAt         int64           `dynamodbav:"shed_at,omitempty"`
 	Successes      int             `dynamodbav:"successes,omitempty"`
-	Flapping       bool            `dynamodbav:"flapping,omitempty"`
 	Cooldown       time.Duration   `dynamodbav:"cooldown_ns,omitempty"`
 	OpenedAt       int64           `dynamodbav:"opened_at,omitempty"`
 	ProbeAt        int64           `dynamodbav:"probe_at,omitempty"`
@@ -67,7 +66,6 @@ func toCircuitItem(r gate.Record) circuitItem {
 		FailedIn:   r.FailedIn,
 		Row:        r.Row,
 		Shed:       r.Shed, ShedAt: millis(r.ShedAt), Successes: r.Successes,
-		Flapping:       r.Flapping,
 		Cooldown:       r.Cooldown,
 		OpenedAt:       millis(r.OpenedAt),
 		ProbeAt:        millis(r.ProbeAt),
@@ -120,7 +118,6 @@ func fromCircuitItem(it circuitItem) (gate.Record, error) {
 			FailedIn:   it.FailedIn,
 			Row:        it.Row,
 			Shed:       it.Shed, ShedAt: fromMillis(it.ShedAt), Successes: it.Successes,
-			Flapping:   it.Flapping,
 			Cooldown:   it.Cooldown,
 			OpenedAt:   fromMillis(it.OpenedAt),
 			ProbeAt:    fromMillis(it.ProbeAt),

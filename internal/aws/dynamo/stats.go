@@ -106,6 +106,8 @@ func (s *Store) Count(
 		window.OK += item.of(minute(okPrefix, t))
 		window.Failed += item.of(minute(failedPrefix, t))
 	}
+	current := now.Truncate(time.Minute)
+	window.LastOK, window.LastFailed = this.of(minute(okPrefix, current)), this.of(minute(failedPrefix, current))
 	return window, nil
 }
 

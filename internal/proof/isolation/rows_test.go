@@ -21,7 +21,7 @@ const leastShare = 0.78
 func rows() []row {
 	return []row{
 		{"slow neighbour", "19 new endpoints beside one that answers after 9 s and gets a quarter of 50 events a second", "p99 of the 19 at most 3 times as alone", slowNeighbour, true},
-		{"turns slow", "the same endpoint answers in time at first, and after 9 s from one moment on", "the events of the 19 arrive within 1 s, and the slow one has at most 30 requests at once", turnsSlow, true},
+		{"turns slow", "the same endpoint answers in time at first, and after 9 s from one moment on", "the events of the 19 arrive within 1 s, and the slow one has at most 30 requests at once within a minute", turnsSlow, true},
 		{"slow tenant", "3,000 deliveries at once to 500 endpoints of a tenant that answer after 25 s", "each event of another tenant arrives within 2 s", slowTenant, true},
 		{"slow alone", "the same tenant alone", "uses 90 % of the slots", slowAlone, false},
 		{"quick and limited", "`max_in_flight` 5, answers after 1 ms, 100 events at once", "all within 3 s, at most 5 at once", quickLimited, true},
@@ -35,7 +35,10 @@ func rows() []row {
 		{"hangs after the probe", "an endpoint that answers its probe and then hangs, 1,000 waiting", "one request at a time, at most 10 in 10 minutes", hangs, false},
 		{"random failures", "0.5 % of the answers are 500, 500 events a second", "the circuit never opens", randomFailures, false},
 		{"half healthy", "30 % of the answers are 502, at 20 and at 200 events a second, retries after 1, 2, 4 and 8 s", "the circuit never opens, and 95 % arrive within 4 s", halfHealthy, false},
-		{"mass outage", "5,000 endpoints down at once", "each is probed within two cooldowns", massOutage, false},
+		{"late third", "30 % of the answers take 9.5 s, for ten minutes, at 1 and at 20 events a second", "at 1 a second p95 at most 1.3 times 9.5 s", lateThird, false},
+		{"hanging third", "30 % of the attempts hang until the timeout of 10 s", "at 1 a second p95 at most 1.3 times 23 s, which two time-outs and their retries take", hangingThird, false},
+		{"all late", "all answers take 9.5 s", "at 1 a second p95 at most 1.3 times 9.5 s", allLate, false},
+		{"mass outage", "5,000 endpoints down at once", "each is probed within two minutes", massOutage, false},
 		{"mass drain", "5,000 endpoints with 100 parked deliveries each answer again, all at once", fmt.Sprintf("all within 3 minutes of the probes, and at least %d/s", leastDrain), massDrain, false},
 		{"fast", "a fast endpoint without limits, per delivery", "2 writes, no message", fastCost, false},
 		{"unproven", "a new endpoint, per delivery", "6 writes, 1 message", unprovenCost, false},

@@ -43,7 +43,6 @@ func sampleRecord(endpoint hook.EndpointID) gate.Record {
 			FailedIn:   7,
 			Row:        14,
 			Shed:       35, ShedAt: storeEpoch().Add(7 * time.Minute), Successes: 3,
-			Flapping:   true,
 			Cooldown:   7*time.Minute + time.Nanosecond,
 			OpenedAt:   storeEpoch(),
 			ProbeAt:    storeEpoch().Add(time.Millisecond),

@@ -26,7 +26,8 @@ type site struct {
 	class    int
 	endpoint hook.Endpoint
 	outages  timeline
-	fails    func(r send.Request) bool // the answer is 503
+	answer   receiver      // by the time since the beginning of the trouble
+	lead     time.Duration // from the start to the beginning of the trouble
 
 	posted, requests, wasted, delivered, dead int
 	took                                      map[time.Time]time.Duration // of the delivered events, by their acceptance
@@ -103,18 +104,21 @@ func (w *trial) count(d hook.Delivery) {
 	}
 }
 
-// Send is the endpoint: the answer is 200, or 503 when it fails.
+// Send is the endpoint.
 func (w *trial) Send(_ context.Context, r send.Request) hook.Outcome {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 
 	s := w.sites[r.Endpoint.ID]
-	s.requests++
-	if s.fails(r) {
-		s.wasted++
-		return hook.Outcome{Class: hook.ClassUnavailable, Status: 503, Duration: 50 * time.Millisecond}
+	at := w.clock.Now().Sub(start) - s.lead
+	if at >= 0 {
+		s.requests++
 	}
-	return hook.Outcome{Class: hook.ClassDelivered, Status: 200, Duration: 50 * time.Millisecond}
+	o := s.answer(r.Event.AcceptedAt.Sub(start)-s.lead, r.Attempt, at)
+	if o.Class != hook.ClassDelivered {
+		s.wasted++
+	}
+	return o
 }
 
 // add creates an endpoint with all defaults but the changes, alone in its tenant.
@@ -136,7 +140,7 @@ func (w *trial) add(t *testing.T, tenant string, class int, outages timeline, ch
 		t.Fatal(err)
 	}
 	s := &site{class: class, endpoint: e, outages: outages, took: make(map[time.Time]time.Duration)}
-	s.fails = func(send.Request) bool { return s.outages.down(w.clock.Now().Sub(start)) }
+	s.answer = closedDuring(outages)
 	w.sites[e.ID] = s
 	w.order = append(w.order, s)
 	return s
@@ -145,6 +149,13 @@ func (w *trial) add(t *testing.T, tenant string, class int, outages timeline, ch
 // run posts events to each site at the rate for the span, and continues until all
 // deliveries are settled.
 func (w *trial) run(t *testing.T, rng *rand.Rand, every, span time.Duration, posted func(s *site, at time.Duration)) {
+	t.Helper()
+
+	w.runUntil(t, rng, every, span, 0, posted)
+}
+
+// runUntil is run, but ends after the time at the latest; 0: it does not.
+func (w *trial) runUntil(t *testing.T, rng *rand.Rand, every, span, end time.Duration, posted func(s *site, at time.Duration)) {
 	t.Helper()
 
 	for _, s := range w.order {
@@ -158,6 +169,9 @@ func (w *trial) run(t *testing.T, rng *rand.Rand, every, span time.Duration, pos
 		}
 		if !ok || tick.Before(next) {
 			next = tick
+		}
+		if end > 0 && next.Sub(start) > end {
+			return
 		}
 		w.clock.Until(next)
 		for len(w.posts) > 0 && !w.posts[0].at.After(next) {

@@ -50,7 +50,6 @@ type Circuit struct {
 	Shed       int           // when closed: percent of the first attempts that wait, because too many attempts fail; see Sheds
 	ShedAt     time.Time     // when Shed was judged
 	Successes  int           // while shedding: results in a row that were no failures
-	Flapping   bool          // it opened within a Window of its last closing, or stopped shedding by a row of successes: no outage explains the failures of the window
 	Cooldown   time.Duration // until the next probe; when closed: of the last outage, until another success ends it
 	OpenedAt   time.Time     // when the outage began; when closed: as Cooldown
 	ProbeAt    time.Time     // when open: the earliest time of a probe
@@ -72,7 +71,10 @@ type Results struct {
 }
 
 // Counts are the results of all attempts within the Window, including the current batch.
-type Counts struct{ OK, Failed int }
+type Counts struct {
+	OK, Failed         int
+	LastOK, LastFailed int // those of the current minute
+}
 
 // Settled returns the circuit after the results of a batch that was admitted by the given
 // circuit. Results from another generation, or for a circuit that is not closed, change
@@ -94,7 +96,7 @@ func (c Circuit) Settled(r Results, window Counts, admitted Circuit, s Settings,
 	}
 	if c.Failures > 0 && c.FailedIn == 0 {
 		c.FailedIn = c.Version + 1
-		c.Row = c.row(Counts{OK: window.OK, Failed: max(0, window.Failed-c.Failures)}, s, now)
+		c.Row = c.row(window, s)
 	}
 	if r.Failed > 0 && (c.Failures >= max(c.Row, s.threshold()) || !c.recovering(now) && s.allFailed(window)) {
 		next := c.open(s, now)
@@ -148,7 +150,7 @@ func (c Circuit) Probed(r ProbeResult, s Settings, now time.Time) Circuit {
 		return c
 	case r.Alive:
 		next := c.Reset(now)
-		next.Flapping, next.Cooldown, next.OpenedAt = c.Flapping, c.Cooldown, c.OpenedAt
+		next.Cooldown, next.OpenedAt = c.Cooldown, c.OpenedAt
 		return next
 	case c.State != HalfOpen || c.Holder != r.Holder:
 		return c
@@ -186,7 +188,6 @@ func (c Circuit) open(s Settings, now time.Time) Circuit {
 	next := Circuit{
 		State:      Open,
 		Generation: c.Generation + 1,
-		Flapping:   c.recovering(now),
 		Cooldown:   s.Cooldown,
 		OpenedAt:   now,
 		Version:    c.Version,

@@ -63,12 +63,12 @@ func TestCircuit_Settled(t *testing.T) {
 		c.Row = row
 		return c
 	}
-	recovering := func(failures int, flapping bool) circuit.Circuit {
+	recovering := func(failures int) circuit.Circuit {
 		c := closed(0)
 		if failures > 0 {
 			c = failing(failures)
 		}
-		c.ClosedAt, c.Flapping = start.Add(-time.Minute), flapping
+		c.ClosedAt = start.Add(-time.Minute)
 		c.OpenedAt, c.Cooldown = start.Add(-2*time.Minute), 15*time.Second
 		return c
 	}
@@ -78,7 +78,7 @@ func TestCircuit_Settled(t *testing.T) {
 	}
 	again := func(failures int, since, cooldown time.Duration) circuit.Circuit {
 		c := open()
-		c.Failures, c.Flapping = failures, true
+		c.Failures = failures
 		c.OpenedAt, c.Cooldown, c.ProbeAt = start.Add(-since), cooldown, start.Add(cooldown)
 		return c
 	}
@@ -88,7 +88,7 @@ func TestCircuit_Settled(t *testing.T) {
 		return c
 	}
 	works := func(c circuit.Circuit) circuit.Circuit {
-		c.ClosedAt, c.Flapping = start, true
+		c.ClosedAt = start
 		return c
 	}
 	opened := func(failures int) circuit.Circuit {
@@ -134,11 +134,13 @@ func TestCircuit_Settled(t *testing.T) {
 		{name: "nine of nine are too few", from: failing(4), results: circuit.Results{Failed: 1}, window: circuit.Counts{Failed: 9}, earlier: 1, gen: 3, settings: settings, want: failing(4)},
 		{name: "all of ten open at any rate", from: failing(4), results: circuit.Results{Failed: 1}, window: circuit.Counts{Failed: 10}, earlier: 1, gen: 3, settings: every, want: opened(4)},
 		{name: "a rate of 1 never sheds", from: failing(4), results: circuit.Results{Failed: 1}, window: circuit.Counts{OK: 1, Failed: 999}, earlier: 1, gen: 3, settings: every, want: failing(4)},
-		{name: "soon after an outage nothing is shed", from: since(circuit.Window - 1), results: circuit.Results{Failed: 1, Alive: true, Trailing: 1}, window: circuit.Counts{OK: 1, Failed: 9}, gen: 3, settings: settings, want: begun(since(circuit.Window-1), 1, 5)},
-		{name: "soon after an outage the configured row opens, whatever the history", from: recovering(4, false), results: circuit.Results{Failed: 1}, window: circuit.Counts{OK: 100, Failed: 100}, gen: 3, settings: settings, want: again(5, 2*time.Minute, time.Minute)},
-		{name: "if it flaps, the history counts", from: recovering(0, true), results: circuit.Results{Failed: 1}, window: circuit.Counts{OK: 50, Failed: 51}, gen: 3, settings: settings, want: begun(recovering(0, true), 1, 18)},
-		{name: "a success ends the outage", from: recovering(3, false), results: circuit.Results{Alive: true}, window: circuit.Counts{OK: 2, Failed: 8}, gen: 3, settings: settings, want: answered(recovering(0, false))},
-		{name: "an opening after it is a new outage", from: answered(recovering(4, false)), results: circuit.Results{Failed: 1}, window: circuit.Counts{OK: 2, Failed: 9}, gen: 3, settings: settings, want: again(5, 0, 10*time.Second)},
+		{name: "soon after an outage nothing is shed", from: since(circuit.Window - 1), results: circuit.Results{Failed: 1, Alive: true, Trailing: 1}, window: circuit.Counts{OK: 1, Failed: 9}, gen: 3, settings: settings, want: begun(since(circuit.Window-1), 1, 13)},
+		{name: "until the first success after an outage the configured row opens, whatever the history", from: recovering(0), results: circuit.Results{Failed: 1}, window: circuit.Counts{OK: 100, Failed: 100}, gen: 3, settings: settings, want: begun(recovering(0), 1, 5)},
+		{name: "and the outage goes on", from: recovering(4), results: circuit.Results{Failed: 1}, window: circuit.Counts{OK: 100, Failed: 100}, gen: 3, settings: settings, want: again(5, 2*time.Minute, time.Minute)},
+		{name: "half of the attempts of this minute failed", from: closed(0), results: circuit.Results{Failed: 1}, window: circuit.Counts{OK: 10_000, Failed: 51, LastOK: 50, LastFailed: 51}, gen: 3, settings: settings, want: begun(closed(0), 1, 18)},
+		{name: "none of this minute did", from: closed(0), results: circuit.Results{Failed: 1}, window: circuit.Counts{OK: 50, Failed: 51, LastOK: 10, LastFailed: 1}, gen: 3, settings: settings, want: begun(closed(0), 1, 18)},
+		{name: "a success ends the outage", from: recovering(3), results: circuit.Results{Alive: true}, window: circuit.Counts{OK: 2, Failed: 8}, gen: 3, settings: settings, want: answered(recovering(0))},
+		{name: "an opening after it is a new outage", from: answered(recovering(4)), results: circuit.Results{Failed: 1}, window: circuit.Counts{OK: 2, Failed: 9}, gen: 3, settings: settings, want: again(5, 0, 10*time.Second)},
 		{name: "results of an earlier generation change nothing", from: failing(4), results: circuit.Results{Failed: 9}, window: circuit.Counts{Failed: 99}, gen: 2, settings: settings, want: failing(4)},
 		{name: "an open circuit is unchanged", from: open(), results: circuit.Results{Alive: true}, window: circuit.Counts{}, gen: 4, settings: settings, want: open()},
 		{name: "a half-open circuit too", from: halfOpen(), results: circuit.Results{Failed: 9}, window: circuit.Counts{Failed: 9}, gen: 4, settings: settings, want: halfOpen()},

@@ -60,19 +60,19 @@
 // most n + 4 failures. For a slow endpoint, at most 3 are required. An endpoint without any
 // success within ten minutes also opens by the number of its attempts (Settings.Minimum).
 //
-// An endpoint that fails now and then has rows of failures by chance. If p is its failure rate
-// within ten minutes, a row of n has the probability p^n. A row opens the circuit when this is
-// no more than the probability of the configured row at an endpoint without history, which
-// counts as one that fails in 1 of 25 attempts. p is the rate of the window before the row,
-// plus these 25 attempts. No history requires more than 40 failures, or the configured number if
-// that is higher. Circuit.Row holds the required length; it is computed at the first failure.
+// An endpoint that fails now and then has rows of failures by chance. If p is its failure rate,
+// a row of n has the probability p^n. A row opens the circuit when this is no more than the
+// probability of the configured row at an endpoint without history, which counts as one that
+// fails in 1 of 25 attempts. p is the rate before the row, plus these 25 attempts: of ten minutes
+// or of the current minute, whichever is higher. No history requires more than 40 failures, or
+// the configured number if that is higher. Circuit.Row holds the required length; it is computed
+// at the first failure.
 //
 //	p                     1 %  4 %  5 %  10 %  20 %  30 %  40 %  50 %  60 %  70 %
 //	failures that open    5    5    6    7     10    14    18    24    32    40
 //
-// Without a success in the window, the configured number applies. It also applies within ten
-// minutes after an outage, whose failures are no chance. But if the circuit opens once more within
-// this time, it flaps, and its history counts.
+// Without a success in the window, the configured number applies. It also applies after an outage
+// until the first success after the probe's.
 //
 // # Shedding
 //

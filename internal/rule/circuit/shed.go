@@ -12,9 +12,9 @@ const shedStep = 5
 // judgedEvery is the longest time between two writes of ShedAt.
 const judgedEvery = time.Minute
 
-// unlikely is the probability below which a row of successes is not luck: the endpoint works
+// luck is the probability below which a row of successes is not luck: the endpoint works
 // again.
-const unlikely = 1e-5
+const luck = 1e-5
 
 // Sheds returns the percentage of first attempts that wait now, 0 to 100. Without any result for
 // a Window nothing is known, and none waits.
@@ -51,8 +51,8 @@ func (c Circuit) judged(r Results, w Counts, s Settings, now time.Time) Circuit 
 		c.Successes = 0
 	}
 	c.Successes += r.Passed
-	if c.Successes > 0 && math.Pow(float64(w.OK)/float64(w.OK+w.Failed), float64(c.Successes)) <= unlikely {
-		c.ClosedAt, c.Flapping = now, true // the failures of the window are over, as after an outage, but no outage explains them
+	if c.Successes > 0 && math.Pow(float64(w.OK)/float64(w.OK+w.Failed), float64(c.Successes)) <= luck {
+		c.ClosedAt = now // the failures of the window are over, as after an outage
 		shed = 0
 	}
 	if shed == 0 {

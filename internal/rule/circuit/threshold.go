@@ -2,7 +2,6 @@ package circuit
 
 import (
 	"math"
-	"time"
 )
 
 func (s Settings) threshold() int {
@@ -21,24 +20,31 @@ const (
 // longestRow caps the row of failures that still counts as chance, whatever the history.
 const longestRow = 40
 
-// row returns the number of failures in a row that opens the circuit, given the counts before
-// the row: the smallest number that is no more likely, at the failure rate of the window, than
-// the configured number without history.
+// row returns the number of failures in a row that opens the circuit, given the counts at its
+// first failures: the smallest number that is no more likely, at the failure rate before the row,
+// than the configured number without history. The failure rate is the higher one of the window and
+// of the current minute, because an endpoint may be half-healthy since a few seconds only.
 //
-// The configured number applies to an endpoint without a success, because its failures may be
-// of attempts in flight with the first one. It also applies soon after an outage, whose failures
-// the window contains, unless the circuit flaps: then chance explains them better than outages.
-func (c Circuit) row(before Counts, s Settings, now time.Time) int {
+// The configured number applies to an endpoint without a success: its failures may be of attempts
+// in flight with the first one. It also applies until the first success after an outage.
+func (c Circuit) row(window Counts, s Settings) int {
 	n := s.threshold()
-	if before.OK == 0 || c.recovering(now) && !c.Flapping {
+	if window.OK == 0 || !c.OpenedAt.IsZero() {
 		return n
 	}
-	rate := float64(before.Failed+priorFailures) / float64(before.OK+before.Failed+priorAttempts)
+	rate := max(c.rateBefore(window.OK, window.Failed), c.rateBefore(window.LastOK, window.LastFailed))
 	unlikely := math.Pow(float64(priorFailures)/priorAttempts, float64(n))
 	for n < longestRow && math.Pow(rate, float64(n)) > unlikely {
 		n++
 	}
 	return n
+}
+
+// rateBefore returns the failure rate before the row, with the attempts of an endpoint without
+// history.
+func (c Circuit) rateBefore(ok, failed int) float64 {
+	failed = max(0, failed-c.Failures)
+	return float64(failed+priorFailures) / float64(ok+failed+priorAttempts)
 }
 
 // allFailed reports whether every attempt of the window failed, and there were enough of them.
