@@ -19,7 +19,7 @@ var update = flag.Bool("update", false, "write docs/reliability.md, of the whole
 // The documented run, and the short run of the tests.
 const (
 	wholeDays, shortDays = 30, 3
-	shortShare           = 5 // the short run has one of 5 endpoints
+	shortShare           = 10 // the short run has one of 10 endpoints
 	seed                 = 20261121
 	every                = 30 * time.Minute // mean time between two events of an endpoint
 )
@@ -147,7 +147,7 @@ func report(all []class, ours, theirs []figures, days int, rows []line) []byte {
 	fmt.Fprintf(&b, `# Reliability
 
 For those who compare Surehook with a plain retry schedule. After this page you know how many events arrive through outages, how many requests failing endpoints get, and when a circuit opens.
-`+"`make reliability`"+` writes the page from %d simulated days (seed %d); every test run simulates %d days and a fifth of the endpoints.
+`+"`make reliability`"+` writes the page from %d simulated days (seed %d); every test run simulates %d days and a tenth of the endpoints.
 
 ## Outages
 
