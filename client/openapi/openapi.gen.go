@@ -675,6 +675,7 @@ const (
 	DeliveryReasonErased          DeliveryReason = "erased"
 	DeliveryReasonExhausted       DeliveryReason = "exhausted"
 	DeliveryReasonExpired         DeliveryReason = "expired"
+	DeliveryReasonFailureRate     DeliveryReason = "failure_rate"
 	DeliveryReasonGone            DeliveryReason = "gone"
 	DeliveryReasonInFlight        DeliveryReason = "in_flight"
 	DeliveryReasonManual          DeliveryReason = "manual"
@@ -702,6 +703,8 @@ func (e DeliveryReason) Valid() bool {
 	case DeliveryReasonExhausted:
 		return true
 	case DeliveryReasonExpired:
+		return true
+	case DeliveryReasonFailureRate:
 		return true
 	case DeliveryReasonGone:
 		return true
@@ -768,6 +771,7 @@ const (
 	DeliveryDetailReasonErased          DeliveryDetailReason = "erased"
 	DeliveryDetailReasonExhausted       DeliveryDetailReason = "exhausted"
 	DeliveryDetailReasonExpired         DeliveryDetailReason = "expired"
+	DeliveryDetailReasonFailureRate     DeliveryDetailReason = "failure_rate"
 	DeliveryDetailReasonGone            DeliveryDetailReason = "gone"
 	DeliveryDetailReasonInFlight        DeliveryDetailReason = "in_flight"
 	DeliveryDetailReasonManual          DeliveryDetailReason = "manual"
@@ -795,6 +799,8 @@ func (e DeliveryDetailReason) Valid() bool {
 	case DeliveryDetailReasonExhausted:
 		return true
 	case DeliveryDetailReasonExpired:
+		return true
+	case DeliveryDetailReasonFailureRate:
 		return true
 	case DeliveryDetailReasonGone:
 		return true
@@ -2875,21 +2881,24 @@ type Circuit struct {
 	// Cooldown A duration with units, in the grammar of Go's time.ParseDuration.
 	Cooldown *Duration `json:"cooldown,omitempty"`
 
-	// Failures The consecutive failures that open the circuit of a healthy endpoint, 1 to 100. After other failures in the last ten minutes more are needed, up to 25. Default: 5.
+	// Failures The consecutive failures that open the circuit of a healthy endpoint, 1 to 100. After other failures in the last ten minutes more are needed, up to 40. Default: 5.
 	Failures *int `json:"failures,omitempty"`
 
 	// MaxCooldown A duration with units, in the grammar of Go's time.ParseDuration.
 	MaxCooldown *Duration `json:"max_cooldown,omitempty"`
 
-	// Minimum The minimum number of attempts in ten minutes for the failure rate to count, 1 to 1000. Default: 10.
+	// Minimum The minimum number of attempts in ten minutes for the failure rate to count, and to open the circuit if all fail, 1 to 1000. Default: 10.
 	Minimum *int `json:"minimum,omitempty"`
 
-	// Rate The failure rate over ten minutes that opens the circuit, 0.01 to 1: the lower end of its 95 % confidence interval, or all attempts. Default: 0.5.
+	// Rate The failure rate over ten minutes from which on a share of the first attempts waits, 0.01 to 1: the lower end of its 95 % confidence interval. 1: none waits. Default: 0.5.
 	Rate *float64 `json:"rate,omitempty"`
 }
 
 // CircuitState defines model for CircuitState.
 type CircuitState struct {
+	// Admits The share of first attempts that start. Below 1 for a closed circuit: too many attempts fail, so the other deliveries wait, parked as failure_rate or for one of fewer in-flight slots. 0: open or half_open.
+	Admits float64 `json:"admits"`
+
 	// Cooldown A duration with units, in the grammar of Go's time.ParseDuration.
 	Cooldown *Duration `json:"cooldown,omitempty"`
 
@@ -3060,7 +3069,9 @@ type Delivery struct {
 	NextAttemptAt *Time    `json:"next_attempt_at,omitempty"`
 
 	// Note The note given by the caller.
-	Note       *string         `json:"note,omitempty"`
+	Note *string `json:"note,omitempty"`
+
+	// Reason failure_rate: so many attempts at the endpoint fail that a part of the deliveries waits.
 	Reason     *DeliveryReason `json:"reason,omitempty"`
 	ReplayId   *ReplayID       `json:"replay_id,omitempty"`
 	ReplayedAs *DeliveryID     `json:"replayed_as,omitempty"`
@@ -3069,7 +3080,7 @@ type Delivery struct {
 	UpdatedAt  Time            `json:"updated_at"`
 }
 
-// DeliveryReason defines model for Delivery.Reason.
+// DeliveryReason failure_rate: so many attempts at the endpoint fail that a part of the deliveries waits.
 type DeliveryReason string
 
 // DeliveryState defines model for Delivery.State.
@@ -3084,7 +3095,7 @@ type DeliveryCounts struct {
 	Delivered int `json:"delivered"`
 	Parked    int `json:"parked"`
 
-	// ParkedByReason The reasons of the 100 oldest parked deliveries, or of all with fewer: paused, disabled, circuit_open, in_flight, rate, throttled. New reasons may be added.
+	// ParkedByReason The reasons of the 100 oldest parked deliveries, or of all with fewer: paused, disabled, circuit_open, in_flight, rate, failure_rate, throttled. New reasons may be added.
 	ParkedByReason map[string]int `json:"parked_by_reason"`
 
 	// QueuedEstimate An estimate: the mean number of deliveries that waited in a queue for the first attempt, over the 1h window. Queued deliveries have no record, so deliveries count after the wait. A queue that grows now shows later.
@@ -3119,7 +3130,9 @@ type DeliveryDetail struct {
 	Note *string `json:"note,omitempty"`
 
 	// PlannedAt The planned times of the next attempts of a retrying delivery, up to max_age, if each attempt fails at once.
-	PlannedAt  []Time                `json:"planned_at"`
+	PlannedAt []Time `json:"planned_at"`
+
+	// Reason failure_rate: so many attempts at the endpoint fail that a part of the deliveries waits.
 	Reason     *DeliveryDetailReason `json:"reason,omitempty"`
 	ReplayId   *ReplayID             `json:"replay_id,omitempty"`
 	ReplayedAs *DeliveryID           `json:"replayed_as,omitempty"`
@@ -3128,7 +3141,7 @@ type DeliveryDetail struct {
 	UpdatedAt  Time                  `json:"updated_at"`
 }
 
-// DeliveryDetailReason defines model for DeliveryDetail.Reason.
+// DeliveryDetailReason failure_rate: so many attempts at the endpoint fail that a part of the deliveries waits.
 type DeliveryDetailReason string
 
 // DeliveryDetailState defines model for DeliveryDetail.State.
@@ -3666,7 +3679,7 @@ type EndpointHealth struct {
 	// Slow The last review with at least 20 responses found a 95th percentile over 2 s. Surehook then limits the attempts in flight and shortens the timeout.
 	Slow bool `json:"slow"`
 
-	// Speed fast: at least 95 % of the last answers came within a second. unproven (new, after an outage, or silent for 7 days) and slow: Surehook makes at most 5 attempts at once.
+	// Speed fast: at least 95 % of the last answers came within a second. unproven (new, after an outage, or silent for 7 days) and slow: Surehook makes 5 attempts at once at first, and more or fewer by the answers.
 	Speed  EndpointHealthSpeed  `json:"speed"`
 	Status EndpointHealthStatus `json:"status"`
 
@@ -3678,7 +3691,7 @@ type EndpointHealth struct {
 	Windows HealthWindows        `json:"windows"`
 }
 
-// EndpointHealthSpeed fast: at least 95 % of the last answers came within a second. unproven (new, after an outage, or silent for 7 days) and slow: Surehook makes at most 5 attempts at once.
+// EndpointHealthSpeed fast: at least 95 % of the last answers came within a second. unproven (new, after an outage, or silent for 7 days) and slow: Surehook makes 5 attempts at once at first, and more or fewer by the answers.
 type EndpointHealthSpeed string
 
 // EndpointHealthStatus defines model for EndpointHealth.Status.
@@ -4087,7 +4100,7 @@ type Health struct {
 	// Parked The number of parked deliveries.
 	Parked int `json:"parked"`
 
-	// ParkedByReason The reasons of the 100 oldest parked deliveries of each endpoint: paused, disabled, circuit_open, in_flight, rate, throttled. New reasons may be added.
+	// ParkedByReason The reasons of the 100 oldest parked deliveries of each endpoint: paused, disabled, circuit_open, in_flight, rate, failure_rate, throttled. New reasons may be added.
 	ParkedByReason map[string]int `json:"parked_by_reason"`
 
 	// Queued The number of messages waiting in the live, replay, slot, overflow and coalesce queues. A retry in slot, overflow or coalesce counts here and in retrying.
@@ -4945,7 +4958,7 @@ type TenantWaiting struct {
 	// Parked The number of parked deliveries.
 	Parked int `json:"parked"`
 
-	// ParkedByReason The reasons of the 100 oldest parked deliveries of each endpoint: paused, disabled, circuit_open, in_flight, rate, throttled. New reasons may be added.
+	// ParkedByReason The reasons of the 100 oldest parked deliveries of each endpoint: paused, disabled, circuit_open, in_flight, rate, failure_rate, throttled. New reasons may be added.
 	ParkedByReason map[string]int `json:"parked_by_reason"`
 
 	// QueuedEstimate An estimate: the mean number of deliveries that waited in a queue for the first attempt, over the current clock hour and the hour before.

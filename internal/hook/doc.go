@@ -83,6 +83,7 @@
 //
 //   - Circuit: the circuit breaker of one endpoint: closed, open or half-open.
 //   - Probe: the single attempt of a half-open circuit.
+//   - Shed: park a share of the first attempts, because too many attempts at the endpoint fail.
 //   - Cooldown: the time from the opening of a circuit, or from a failed probe, to the next probe.
 //   - Row: consecutive failures. A failure counts only if its attempt was admitted after the first failure was stored, so
 //     concurrent failures count once.
@@ -93,7 +94,7 @@
 //   - Claim: the lease of an in-flight slot for a parked delivery, taken before its token is sent.
 //   - Hand-over: the end of a lease and the claim of its slot for a parked delivery, in one write.
 //   - Park: keep a delivery in the store without a token, because the endpoint is paused, disabled, throttled or at a
-//     limit, or because its circuit is open.
+//     limit, or because its circuit is open or sheds.
 //   - Backlog: parked deliveries that wait although the circuit is closed.
 //   - Release: send tokens for the parked deliveries of an endpoint, in slots or in waves.
 //   - Wave: one step of a release. Waves grow: 1, 2, 4 and so on, up to 500 deliveries.

@@ -22,8 +22,8 @@ func TestCircuit_patch(t *testing.T) {
 	steps := []struct{ body, want string }{
 		{body: `{"circuit":{"rate":0.9}}`, want: `"rate_per_second":10,"max_in_flight":2,"shards":1,"circuit":{"failures":3,"rate":0.9,"minimum":10,"cooldown":"1m","max_cooldown":"1h"}`},
 		{body: `{"circuit":{"cooldown":"2h"}}`, want: `"circuit":{"failures":3,"rate":0.9,"minimum":10,"cooldown":"2h","max_cooldown":"2h"}`},
-		{body: `{"circuit":{"failures":0,"cooldown":"0s"}}`, want: `"circuit":{"failures":5,"rate":0.9,"minimum":10,"cooldown":"5m","max_cooldown":"1h"}`},
-		{body: `{"circuit":{}}`, want: `"circuit":{"failures":5,"rate":0.9,"minimum":10,"cooldown":"5m","max_cooldown":"1h"}`},
+		{body: `{"circuit":{"failures":0,"cooldown":"0s"}}`, want: `"circuit":{"failures":5,"rate":0.9,"minimum":10,"cooldown":"10s","max_cooldown":"1h"}`},
+		{body: `{"circuit":{}}`, want: `"circuit":{"failures":5,"rate":0.9,"minimum":10,"cooldown":"10s","max_cooldown":"1h"}`},
 		{body: `{"rate_per_second":0}`, want: `"rate_per_second":0,"max_in_flight":2,`},
 		{body: `{"max_in_flight":0}`, want: `"rate_per_second":0,"max_in_flight":0,`},
 	}
@@ -47,10 +47,10 @@ func TestCircuit_state(t *testing.T) {
 		limits bool // with one of two places taken
 		want   string
 	}{
-		{name: "counting failures", edit: func(r *gate.Record) { r.Failures = 4 }, limits: false, want: `{"state":"closed","failures":4,"waiting":false}`},
+		{name: "counting failures", edit: func(r *gate.Record) { r.Failures = 4 }, limits: false, want: `{"state":"closed","admits":1,"failures":4,"waiting":false}`},
 		{
 			name: "open", edit: open, limits: false,
-			want: `{"state":"open","failures":0,"opened_at":"2026-11-21T08:30:00.000Z","cooldown":"10m","next_probe_at":"2026-11-21T09:31:00.000Z","waiting":true}`,
+			want: `{"state":"open","admits":0,"failures":0,"opened_at":"2026-11-21T08:30:00.000Z","cooldown":"10m","next_probe_at":"2026-11-21T09:31:00.000Z","waiting":true}`,
 		},
 		{
 			name: "half-open", edit: func(r *gate.Record) {
@@ -58,14 +58,26 @@ func TestCircuit_state(t *testing.T) {
 				r.State, r.Holder, r.LeaseUntil = circuit.HalfOpen, "dlv_1", now.Add(2*time.Minute)
 			},
 			limits: false,
-			want:   `{"state":"half_open","failures":0,"opened_at":"2026-11-21T08:30:00.000Z","cooldown":"10m","next_probe_at":"2026-11-21T09:32:00.000Z","waiting":true}`,
+			want:   `{"state":"half_open","admits":0,"failures":0,"opened_at":"2026-11-21T08:30:00.000Z","cooldown":"10m","next_probe_at":"2026-11-21T09:32:00.000Z","waiting":true}`,
 		},
 		{
 			name: "throttled", edit: func(r *gate.Record) { r.ThrottledUntil = now.Add(time.Millisecond) }, limits: false,
-			want: `{"state":"closed","failures":0,"throttled_until":"2026-11-21T09:30:00.001Z","waiting":false}`,
+			want: `{"state":"closed","admits":1,"failures":0,"throttled_until":"2026-11-21T09:30:00.001Z","waiting":false}`,
 		},
-		{name: "no longer throttled", edit: func(r *gate.Record) { r.ThrottledUntil = now }, limits: false, want: `{"state":"closed","failures":0,"waiting":false}`},
-		{name: "with a limit", edit: func(*gate.Record) {}, limits: true, want: `{"state":"closed","failures":0,"in_flight":1,"waiting":false}`},
+		{name: "no longer throttled", edit: func(r *gate.Record) { r.ThrottledUntil = now }, limits: false, want: `{"state":"closed","admits":1,"failures":0,"waiting":false}`},
+		{
+			name: "shedding", edit: func(r *gate.Record) { r.Shed, r.ShedAt = 35, now.Add(time.Millisecond-circuit.Window) }, limits: false,
+			want: `{"state":"closed","admits":0.65,"failures":0,"waiting":false}`,
+		},
+		{
+			name: "no longer shedding", edit: func(r *gate.Record) { r.Shed, r.ShedAt = 35, now.Add(-circuit.Window) }, limits: false,
+			want: `{"state":"closed","admits":1,"failures":0,"waiting":false}`,
+		},
+		{
+			name: "closed by a probe", edit: func(r *gate.Record) { r.OpenedAt, r.Cooldown, r.ClosedAt = now.Add(-time.Hour), time.Minute, now }, limits: false,
+			want: `{"state":"closed","admits":1,"failures":0,"waiting":false}`,
+		},
+		{name: "with a limit", edit: func(*gate.Record) {}, limits: true, want: `{"state":"closed","admits":1,"failures":0,"in_flight":1,"waiting":false}`},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -103,9 +115,9 @@ func TestCircuit_byHand(t *testing.T) {
 	b := setup(t)
 	id := idOf(t, b.create(t, `{"url":"https://example.com/","uid":"crm","circuit":{"cooldown":"30s"}}`))
 	steps := []struct{ verb, want string }{
-		{verb: "open", want: `{"state":"open","failures":0,"opened_at":"2026-11-21T09:30:00.000Z","cooldown":"30s","next_probe_at":"2026-11-21T09:30:30.000Z","waiting":false}`},
-		{verb: "reset", want: `{"state":"closed","failures":0,"waiting":false}`},
-		{verb: "reset", want: `{"state":"closed","failures":0,"waiting":false}`},
+		{verb: "open", want: `{"state":"open","admits":0,"failures":0,"opened_at":"2026-11-21T09:30:00.000Z","cooldown":"30s","next_probe_at":"2026-11-21T09:30:30.000Z","waiting":false}`},
+		{verb: "reset", want: `{"state":"closed","admits":1,"failures":0,"waiting":false}`},
+		{verb: "reset", want: `{"state":"closed","admits":1,"failures":0,"waiting":false}`},
 	}
 	for _, step := range steps {
 		w := b.do(t, owner, "POST", endpoints+"/crm/circuit/"+step.verb, "")

@@ -3,6 +3,7 @@ package httpapi
 import (
 	"surehook.example/surehook/internal/admin/endpoint"
 	"surehook.example/surehook/internal/hook"
+	"surehook.example/surehook/internal/rule/circuit"
 	"surehook.example/surehook/internal/rule/sign"
 )
 
@@ -25,6 +26,7 @@ type circuitView struct {
 
 type circuitStateView struct {
 	State          string   `json:"state"`
+	Admits         float64  `json:"admits"`
 	Failures       int      `json:"failures"`
 	OpenedAt       stamp    `json:"opened_at,omitzero"`
 	Cooldown       duration `json:"cooldown,omitzero"`
@@ -47,12 +49,14 @@ func viewCircuit(s hook.CircuitSettings) circuitView {
 func viewCircuitState(s endpoint.Status) circuitStateView {
 	v := circuitStateView{
 		State:          s.Gate.State.String(),
+		Admits:         s.Admits,
 		Failures:       s.Gate.Failures,
-		OpenedAt:       stamp(s.Gate.OpenedAt),
-		Cooldown:       duration(s.Gate.Cooldown),
 		NextProbeAt:    stamp(s.NextProbe()),
 		ThrottledUntil: stamp(s.Gate.ThrottledUntil),
 		Waiting:        s.Gate.HasParked(),
+	}
+	if s.Gate.State != circuit.Closed { // when closed, they are those of the last outage
+		v.OpenedAt, v.Cooldown = stamp(s.Gate.OpenedAt), duration(s.Gate.Cooldown)
 	}
 	if s.Endpoint.MaxInFlight > 0 {
 		v.InFlight = &s.InFlight

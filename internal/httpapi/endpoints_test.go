@@ -26,7 +26,7 @@ func TestEndpoints_create(t *testing.T) {
 	const at = `"2026-11-21T09:30:00.000Z"`
 	base := `{"id":"` + id + `","uid":"","url":"https://example.com/hooks","description":"","event_types":["*"],"filter":{},"metadata":{},"headers":{},"auth":{"type":"none"},` +
 		`"retry":{"preset":"standard"},"retry_on":[],"give_up_on":[],"timeout":"10s","max_age":"72h",` +
-		`"rate_per_second":0,"max_in_flight":0,"shards":1,"circuit":{"failures":5,"rate":0.5,"minimum":10,"cooldown":"5m","max_cooldown":"1h"},"auto_disable":true,` +
+		`"rate_per_second":0,"max_in_flight":0,"shards":1,"circuit":{"failures":5,"rate":0.5,"minimum":10,"cooldown":"10s","max_cooldown":"1h"},"auto_disable":true,` +
 		`"signature_profiles":["standard"],"signature_schemes":["v1"],"region":"","egress":"shared","envelope":"raw","transformation":"",` +
 		`"status":"active","reason":"","status_since":` + at + `,"created_at":` + at + `,"updated_at":` + at + `,"version":1`
 	if want := base + `,"secret":"whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"}`; w.Body.String() != want {
@@ -40,7 +40,7 @@ func TestEndpoints_create(t *testing.T) {
 		}
 	}
 	w = b.do(t, reader, "GET", endpoints+"/"+id, "")
-	want := base + `,"slow":false,"circuit_state":{"state":"closed","failures":0,"waiting":false},"signed_by":"new"}`
+	want := base + `,"slow":false,"circuit_state":{"state":"closed","admits":1,"failures":0,"waiting":false},"signed_by":"new"}`
 	if w.Code != 200 || w.Body.String() != want || w.Header().Get("ETag") != `"1"` {
 		t.Errorf("GET = %d %s, ETag %s; want 200 %s without the secret", w.Code, w.Body, w.Header().Get("ETag"), want)
 	}

@@ -2294,7 +2294,7 @@ export interface components {
          *         "failures": 5,
          *         "rate": 0.5,
          *         "minimum": 10,
-         *         "cooldown": "5m",
+         *         "cooldown": "10s",
          *         "max_cooldown": "1h"
          *       },
          *       "auto_disable": true,
@@ -2421,7 +2421,7 @@ export interface components {
          *         "failures": 5,
          *         "rate": 0.5,
          *         "minimum": 10,
-         *         "cooldown": "5m",
+         *         "cooldown": "10s",
          *         "max_cooldown": "1h"
          *       },
          *       "auto_disable": true,
@@ -2444,10 +2444,11 @@ export interface components {
          *       "slow": false,
          *       "circuit_state": {
          *         "state": "open",
+         *         "admits": 0,
          *         "failures": 0,
          *         "opened_at": "2026-11-21T09:30:00.000Z",
-         *         "cooldown": "5m",
-         *         "next_probe_at": "2026-11-21T09:35:00.000Z",
+         *         "cooldown": "10s",
+         *         "next_probe_at": "2026-11-21T09:30:10.000Z",
          *         "waiting": true
          *       },
          *       "signed_by": "new"
@@ -2567,7 +2568,7 @@ export interface components {
          *         "failures": 5,
          *         "rate": 0.5,
          *         "minimum": 10,
-         *         "cooldown": "5m",
+         *         "cooldown": "10s",
          *         "max_cooldown": "1h"
          *       },
          *       "auto_disable": true,
@@ -2677,21 +2678,21 @@ export interface components {
          *       "failures": 5,
          *       "rate": 0.5,
          *       "minimum": 10,
-         *       "cooldown": "5m",
+         *       "cooldown": "10s",
          *       "max_cooldown": "1h"
          *     }
          */
         Circuit: {
-            /** @description The consecutive failures that open the circuit of a healthy endpoint, 1 to 100. After other failures in the last ten minutes more are needed, up to 25. Default: 5. */
+            /** @description The consecutive failures that open the circuit of a healthy endpoint, 1 to 100. After other failures in the last ten minutes more are needed, up to 40. Default: 5. */
             failures?: number;
             /**
              * Format: double
-             * @description The failure rate over ten minutes that opens the circuit, 0.01 to 1: the lower end of its 95 % confidence interval, or all attempts. Default: 0.5.
+             * @description The failure rate over ten minutes from which on a share of the first attempts waits, 0.01 to 1: the lower end of its 95 % confidence interval. 1: none waits. Default: 0.5.
              */
             rate?: number;
-            /** @description The minimum number of attempts in ten minutes for the failure rate to count, 1 to 1000. Default: 10. */
+            /** @description The minimum number of attempts in ten minutes for the failure rate to count, and to open the circuit if all fail, 1 to 1000. Default: 10. */
             minimum?: number;
-            /** @description The time from opening to the first probe, 1s to 24h. Each failed probe doubles the cooldown. Default: 5m. */
+            /** @description The time from opening to the first probe, 1s to 24h. Each failed probe makes it longer: half as long again, or half of the outage so far. Default: 10s. */
             cooldown?: components["schemas"]["Duration"];
             /** @description The maximum cooldown, from cooldown to 24h. Default: 1h, or a longer cooldown. */
             max_cooldown?: components["schemas"]["Duration"];
@@ -2778,10 +2779,11 @@ export interface components {
         /**
          * @example {
          *       "state": "half_open",
+         *       "admits": 0,
          *       "failures": 0,
          *       "opened_at": "2026-11-21T09:30:00.000Z",
-         *       "cooldown": "5m",
-         *       "next_probe_at": "2026-11-21T09:37:02.500Z",
+         *       "cooldown": "15s",
+         *       "next_probe_at": "2026-11-21T09:32:10.500Z",
          *       "in_flight": 1,
          *       "waiting": true
          *     }
@@ -2792,6 +2794,11 @@ export interface components {
              * @enum {string}
              */
             state: "closed" | "open" | "half_open";
+            /**
+             * Format: double
+             * @description The share of first attempts that start. Below 1 for a closed circuit: too many attempts fail, so the other deliveries wait, parked as failure_rate or for one of fewer in-flight slots. 0: open or half_open.
+             */
+            admits: number;
             /** @description The consecutive failures of a closed circuit. */
             failures: number;
             /** @description The time of opening; absent for a closed circuit. */
@@ -2921,8 +2928,11 @@ export interface components {
             generation: number;
             /** @enum {string} */
             state: "queued" | "retrying" | "parked" | "delivered" | "dead" | "discarded" | "cancelled";
-            /** @enum {string} */
-            reason?: "rejected" | "gone" | "transformation" | "exhausted" | "expired" | "paused" | "disabled" | "circuit_open" | "in_flight" | "rate" | "throttled" | "endpoint_deleted" | "replayed" | "erased" | "added" | "manual";
+            /**
+             * @description failure_rate: so many attempts at the endpoint fail that a part of the deliveries waits.
+             * @enum {string}
+             */
+            reason?: "rejected" | "gone" | "transformation" | "exhausted" | "expired" | "paused" | "disabled" | "circuit_open" | "in_flight" | "rate" | "failure_rate" | "throttled" | "endpoint_deleted" | "replayed" | "erased" | "added" | "manual";
             /** @description The number of attempts made. */
             attempts: number;
             created_at: components["schemas"]["Time"];
@@ -2995,8 +3005,11 @@ export interface components {
             generation: number;
             /** @enum {string} */
             state: "queued" | "retrying" | "parked" | "delivered" | "dead" | "discarded" | "cancelled";
-            /** @enum {string} */
-            reason?: "rejected" | "gone" | "transformation" | "exhausted" | "expired" | "paused" | "disabled" | "circuit_open" | "in_flight" | "rate" | "throttled" | "endpoint_deleted" | "replayed" | "erased" | "added" | "manual";
+            /**
+             * @description failure_rate: so many attempts at the endpoint fail that a part of the deliveries waits.
+             * @enum {string}
+             */
+            reason?: "rejected" | "gone" | "transformation" | "exhausted" | "expired" | "paused" | "disabled" | "circuit_open" | "in_flight" | "rate" | "failure_rate" | "throttled" | "endpoint_deleted" | "replayed" | "erased" | "added" | "manual";
             /** @description The number of attempts made. */
             attempts: number;
             created_at: components["schemas"]["Time"];
@@ -3563,6 +3576,7 @@ export interface components {
          *       },
          *       "circuit_state": {
          *         "state": "closed",
+         *         "admits": 1,
          *         "failures": 1,
          *         "waiting": false
          *       },
@@ -3643,7 +3657,7 @@ export interface components {
             status: "active" | "paused" | "disabled";
             condition: components["schemas"]["Condition"];
             /**
-             * @description fast: at least 95 % of the last answers came within a second. unproven (new, after an outage, or silent for 7 days) and slow: Surehook makes at most 5 attempts at once.
+             * @description fast: at least 95 % of the last answers came within a second. unproven (new, after an outage, or silent for 7 days) and slow: Surehook makes 5 attempts at once at first, and more or fewer by the answers.
              * @enum {string}
              */
             speed: "unproven" | "fast" | "slow";
@@ -3805,7 +3819,7 @@ export interface components {
             retrying: number;
             /** @description The number of parked deliveries. */
             parked: number;
-            /** @description The reasons of the 100 oldest parked deliveries of each endpoint: paused, disabled, circuit_open, in_flight, rate, throttled. New reasons may be added. */
+            /** @description The reasons of the 100 oldest parked deliveries of each endpoint: paused, disabled, circuit_open, in_flight, rate, failure_rate, throttled. New reasons may be added. */
             parked_by_reason: {
                 [key: string]: number;
             };
@@ -4010,7 +4024,7 @@ export interface components {
             queued_estimate: number;
             retrying: number;
             parked: number;
-            /** @description The reasons of the 100 oldest parked deliveries, or of all with fewer: paused, disabled, circuit_open, in_flight, rate, throttled. New reasons may be added. */
+            /** @description The reasons of the 100 oldest parked deliveries, or of all with fewer: paused, disabled, circuit_open, in_flight, rate, failure_rate, throttled. New reasons may be added. */
             parked_by_reason: {
                 [key: string]: number;
             };
@@ -4397,7 +4411,7 @@ export interface components {
             in_flight: number;
             /** @description The number of parked deliveries. */
             parked: number;
-            /** @description The reasons of the 100 oldest parked deliveries of each endpoint: paused, disabled, circuit_open, in_flight, rate, throttled. New reasons may be added. */
+            /** @description The reasons of the 100 oldest parked deliveries of each endpoint: paused, disabled, circuit_open, in_flight, rate, failure_rate, throttled. New reasons may be added. */
             parked_by_reason: {
                 [key: string]: number;
             };

@@ -21,6 +21,7 @@ const maxCircuitAttempts = 20
 type Status struct {
 	Endpoint        hook.Endpoint
 	Gate            gate.Record // ThrottledUntil is zero once the time has passed
+	Admits          float64     // share of first attempts that the circuit lets start now, 0 to 1
 	InFlight        int         // attempts in flight; 0 for an endpoint without MaxInFlight
 	OldSecretsUntil time.Time   // secrets of earlier rotations sign until then; zero without any
 	SignedBy        sign.Signers
@@ -149,7 +150,9 @@ func (a *Admin) statusOf(ctx context.Context, e hook.Endpoint, record gate.Recor
 	if !now.Before(record.ThrottledUntil) {
 		record.ThrottledUntil = time.Time{}
 	}
-	s := Status{Endpoint: e, Gate: record, OldSecretsUntil: e.OldSecretsUntil(now), SignedBy: sign.SignedBy(&e, now)}
+	s := Status{
+		Endpoint: e, Gate: record, Admits: record.Share(now), OldSecretsUntil: e.OldSecretsUntil(now), SignedBy: sign.SignedBy(&e, now),
+	}
 	if e.MaxInFlight > 0 || e.RatePerSecond > 0 {
 		limits, err := a.Circuits.Limits(ctx, e.ID)
 		if err != nil {

@@ -205,6 +205,7 @@ func TestAdmin_OpenCircuit(t *testing.T) {
 			want.State, want.Generation, want.Version = circuit.Open, before.Generation+1, before.Version+1
 			want.Cooldown, want.OpenedAt, want.ProbeAt = 7*time.Minute, b.now, b.now.Add(7*time.Minute)
 			want.AttendAt, want.Waiting, want.LeaseUntil = want.ProbeAt, before.Waiting, before.LeaseUntil
+			want.SpeedAt = b.now // the endpoint must prove its speed again
 
 			got, err := b.OpenCircuit(t.Context(), tenant, string(e.ID))
 			if err != nil {

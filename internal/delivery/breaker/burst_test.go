@@ -5,9 +5,11 @@ import (
 	"testing"
 	"time"
 
+	"surehook.example/surehook/internal/delivery/gate"
 	"surehook.example/surehook/internal/delivery/send"
 	"surehook.example/surehook/internal/hook"
 	"surehook.example/surehook/internal/proof/world"
+	"surehook.example/surehook/internal/rule/isolation"
 )
 
 // More deliveries that always fail are parked than the breaker chooses a probe from. The ones
@@ -38,7 +40,11 @@ func TestProbe_PassesABurstThatAlwaysFails(t *testing.T) {
 			for i := range 10 {
 				good = append(good, put("order.paid", time.Duration(10-i)*time.Second))
 			}
-			w.record(e, open(0, 0))
+			w.record(e, func(r gate.Record) gate.Record {
+				r = open(0, 0)(r)
+				r.Speed, r.SpeedAt, r.SeenAt = isolation.Unproven, r.OpenedAt, time.Time{} // as after each opening
+				return r
+			})
 			w.Answer = world.Status(func(r send.Request) int {
 				if broken[r.Event.ID] {
 					return 500

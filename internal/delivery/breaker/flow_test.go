@@ -40,13 +40,13 @@ func TestOutage_EndsWithFewAttemptsAtATime(t *testing.T) {
 				return 200
 			})
 			ids := w.PostMany(e, 41)
-			w.RunFor(5*time.Minute - time.Second)
+			w.RunFor(hook.DefaultCooldown - time.Second)
 			if got, want := w.States(ids), "41 parked circuit_open"; got != want || len(w.Posts) > 0 {
 				t.Fatalf("while the circuit is open deliveries are %s after %d POSTs; want %s after none", got, len(w.Posts), want)
 			}
-			w.RunFor(time.Minute)
-			if r := w.Circuit(e); r.State != circuit.Open || r.Cooldown != 10*time.Minute || len(w.Posts) != 1 {
-				t.Fatalf("after the first probe the circuit is %s for %s after %d POSTs; want open for 10 m after 1", r.State, r.Cooldown, len(w.Posts))
+			w.RunFor(10 * time.Second)
+			if r := w.Circuit(e); r.State != circuit.Open || r.Cooldown != 15*time.Second || len(w.Posts) != 1 {
+				t.Fatalf("after the first probe the circuit is %s for %s after %d POSTs; want open for 15 s after 1", r.State, r.Cooldown, len(w.Posts))
 			}
 			w.RunFor(20 * time.Minute)
 
@@ -79,7 +79,7 @@ func TestRelease_StopsWhenTheCircuitOpensAgain(t *testing.T) {
 	t.Parallel()
 
 	w := setup(t)
-	e := w.Endpoint(nil)
+	e := w.Endpoint(func(e *hook.Endpoint) { e.Circuit.Cooldown = 10 * time.Minute })
 	ids := w.park(e, ages(30)...)
 	w.record(e, func(r gate.Record) gate.Record { return r.Wait(w.Clock.Now()).Release(w.Clock.Now()) })
 	w.EnqueueCheck(hook.CircuitCheck{Tenant: e.Tenant, Endpoint: e.ID, Wave: 1}, 0)
@@ -142,16 +142,17 @@ func TestOutage_CostsTheSameForAnyBacklog(t *testing.T) {
 
 		got := w.Calls.All()
 		t.Logf("%5d wait: %d probes, %d requests", n, len(w.Posts), w.Calls.Total())
-		if len(w.Posts) != 4 { // after 5, 15, 35 and 75 minutes
-			t.Errorf("%d POSTs with %d waiting; want 4", len(w.Posts), n)
+		if len(w.Posts) != 13 { // 12 in the first hour
+			t.Errorf("%d POSTs with %d waiting; want 13", len(w.Posts), n)
 		}
 		if want == nil {
 			want = got
 		}
 		// Each probe after the first reads at most 10 pages to find younger deliveries.
+		const most = 12 * 10
 		for _, call := range []string{"list parked", "read batch of delivery"} {
-			if more := got[call] - want[call]; more < 0 || more > 3*10 {
-				t.Errorf("%d requests %q more with %d waiting; want at most 30", more, call, n)
+			if more := got[call] - want[call]; more < 0 || more > most {
+				t.Errorf("%d requests %q more with %d waiting; want at most %d", more, call, n, most)
 			}
 			got[call] = want[call]
 		}

@@ -39,7 +39,7 @@ func TestLook_findsAForgottenDelivery(t *testing.T) {
 		status    hook.Status
 		forgotten bool // the lag is longer than the cooldown and the time to forget the endpoint
 	}{
-		{name: "a lag too short to forget the endpoint", lag: 5 * time.Minute, maxAge: 3 * time.Hour, status: hook.StatusPaused},
+		{name: "a lag too short to forget the endpoint", lag: 2 * time.Minute, maxAge: 3 * time.Hour, status: hook.StatusPaused},
 		{name: "a lag until the first look", lag: 10 * time.Minute, maxAge: 3 * time.Hour, status: hook.StatusPaused, forgotten: true},
 		{name: "a max_age shorter than the time to the first look", lag: 10 * time.Minute, maxAge: 10 * time.Minute, status: hook.StatusPaused, forgotten: true},
 		{name: "a lag until a later look", lag: 50 * time.Minute, maxAge: 3 * time.Hour, status: hook.StatusPaused, forgotten: true},

@@ -20,10 +20,10 @@ var slotFlows = []struct {
 	record   func(r gate.Record) gate.Record
 	endpoint func(e *hook.Endpoint)
 	parked   int
-	most     int  // requests at once
+	most     int  // requests at once, besides the slots that the answers opened
 	probes   bool // a copy of the probe's message may make a second probe
 }{
-	{name: "a new endpoint", record: closed(0, time.Minute), parked: 12, most: 5},
+	{name: "a new endpoint", record: closed(0, time.Minute), parked: 12, most: 12},
 	{name: "one slot", record: closed(0, time.Minute), endpoint: func(e *hook.Endpoint) { e.MaxInFlight = 1 }, parked: 4, most: 1},
 	{
 		name: "two slots and a rate", record: closed(0, time.Minute), parked: 5, most: 2,
@@ -36,8 +36,8 @@ var slotFlows = []struct {
 			return closed(0, time.Minute)(r)
 		},
 	},
-	{name: "a throttled endpoint", record: throttled(30*time.Second, closed(0, time.Minute)), parked: 7, most: 5},
-	{name: "a probe, and then slots", record: open(0, 0), parked: 7, most: 5, probes: true},
+	{name: "a throttled endpoint", record: throttled(30*time.Second, closed(0, time.Minute)), parked: 7, most: 7},
+	{name: "a probe, and then slots", record: open(0, 0), parked: 7, most: 7, probes: true},
 	{
 		name: "a probe, and then one slot", record: open(0, 0), endpoint: func(e *hook.Endpoint) { e.MaxInFlight = 1 }, parked: 4, most: 1, probes: true,
 	},
@@ -49,6 +49,18 @@ type slotRun struct {
 
 	endpoint hook.Endpoint
 	requests world.InFlight
+}
+
+// look checks that an endpoint that is not fast has no more requests than its answers allow.
+func (w *slotRun) look(requests int) {
+	limits, err := w.Store.Limits(w.T.Context(), w.endpoint.ID)
+	if err != nil {
+		w.T.Error(err)
+	}
+	r := w.Circuit(w.endpoint)
+	if open := max(isolation.FirstSlots, limits.Slots); r.Speed != isolation.Fast && requests > open {
+		w.T.Errorf("%d requests at once; want at most %d", requests, open)
+	}
 }
 
 // runSlots runs the flow, and checks the end. prepare is called before the first check. The goroutines
@@ -65,6 +77,7 @@ func runSlots(t *testing.T, flow, more int, prepare func(w *slotRun)) *slotRun {
 	w.record(w.endpoint, tt.record)
 	w.Answer = func(send.Request) hook.Outcome {
 		defer w.requests.Begin()()
+		w.look(w.requests.Now())
 		w.InvokeAll()
 		w.Clock.Pass(50 * time.Millisecond)
 		w.InvokeAll()

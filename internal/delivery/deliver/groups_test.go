@@ -13,6 +13,7 @@ import (
 	"surehook.example/surehook/internal/hook"
 	"surehook.example/surehook/internal/proof/world"
 	"surehook.example/surehook/internal/rule/circuit"
+	"surehook.example/surehook/internal/rule/isolation"
 )
 
 // busyGate takes a millisecond for each answer, and records how many it gives at the same time.
@@ -97,7 +98,9 @@ func TestCoalesce_BoundsHoldWhenTheCircuitClosesMeanwhile(t *testing.T) {
 	d := w.Deliverer()
 	d.Gate = &lateGate{Gate: d.Gate, change: func() {
 		save(func(r gate.Record) gate.Record {
-			return r.Reset(w.Clock.Now())
+			r = r.Reset(w.Clock.Now())
+			r.Speed, r.SeenAt = isolation.Fast, w.Clock.Now() // the endpoint has recovered
+			return r
 		})
 	}}
 	if failed := d.ProcessBatch(w.Context(), batch); len(failed) > 0 {

@@ -19,13 +19,13 @@ var slotFlows = []struct {
 	endpoint func(e *hook.Endpoint)
 	events   int
 	answers  []int // of each delivery
-	most     int   // requests at once
+	most     int   // requests at once, besides the slots that the answers opened
 	posts    int   // of all deliveries
 	state    hook.State
 	probes   bool // a copy of the probe's message may make a second probe: see TestGate_CopiesOfATokenShareTheProbe
 }{
 	{name: "one event", events: 1, answers: []int{200}, most: 1, posts: 1, state: hook.StateDelivered},
-	{name: "more events than slots", events: 8, answers: []int{200}, most: 5, posts: 8, state: hook.StateDelivered},
+	{name: "more events than slots", events: 8, answers: []int{200}, most: 8, posts: 8, state: hook.StateDelivered},
 	{
 		name: "one slot", endpoint: func(e *hook.Endpoint) { e.MaxInFlight = 1 }, events: 4,
 		answers: []int{200}, most: 1, posts: 4, state: hook.StateDelivered,
@@ -80,7 +80,7 @@ func startSlots(t *testing.T, flow int) *slotRun {
 	answer := world.InTurn(tt.answers...)
 	w.Answer = func(r send.Request) hook.Outcome {
 		defer w.requests.Begin()()
-		w.look()
+		w.look(w.requests.Now())
 		w.InvokeAll()
 		w.Clock.Pass(50 * time.Millisecond)
 		w.InvokeAll()
@@ -90,14 +90,18 @@ func startSlots(t *testing.T, flow int) *slotRun {
 	return w
 }
 
-// look records the longest lease.
-func (w *slotRun) look() {
+// look records the longest lease, and checks that the endpoint has no more requests than its
+// answers allow.
+func (w *slotRun) look(requests int) {
 	limits, err := w.Store.Limits(w.T.Context(), w.endpoint.ID)
 	if err != nil {
 		w.T.Error(err)
 	}
 	for _, lease := range limits.Leases {
 		w.longest = max(w.longest, lease.Until.Sub(w.Clock.Now()))
+	}
+	if open := max(isolation.FirstSlots, limits.Slots); requests > open {
+		w.T.Errorf("%d requests at once; want at most %d", requests, open)
 	}
 }
 

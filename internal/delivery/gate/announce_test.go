@@ -104,8 +104,8 @@ func TestGate_AnnouncesTheFailures(t *testing.T) {
 		t.Fatalf("Settle() = %v, %v; want nil", opened, closed)
 	}
 	want := []map[string]float64{
-		{"failures": 6, "failed_10m": 6, "attempts_10m": 8, "cooldown_s": 300},
-		{"open_s": 300},
+		{"failures": 6, "failed_10m": 6, "attempts_10m": 8, "cooldown_s": 10},
+		{"open_s": 10},
 	}
 	if diff := cmp.Diff(want, a.figures); diff != "" {
 		t.Errorf("figures (-want +got):\n%s", diff)

@@ -21,6 +21,7 @@
 //	in the lane slot, no place     move to the lane overflow
 //	delivery already has a lease   busy: the message comes again
 //	no in-flight slot              park
+//	circuit sheds, waves           park a share of the first attempts, unless the token has a claim
 //	otherwise                      admit
 //
 // No verdict uses up an attempt. A fast endpoint without limits costs at most one update per
@@ -31,8 +32,8 @@
 // Endpoints that are not fast, and endpoints with max_in_flight, need in-flight slots. An
 // endpoint becomes fast by its score (package isolation). It becomes slow with five late attempts
 // within a minute, each of a second or more; Late counts them while they are still in flight.
-// After an outage an endpoint is unproven, like a new one, but has only one slot at first: each
-// batch in which it works doubles the slots (Circuit.AtOnce).
+// After an outage an endpoint is unproven, like a new one, but has only one slot at first. The
+// slots of an endpoint that is not fast follow its answers (isolation.Limits.Answered).
 //
 // # Counts of busy endpoints
 //

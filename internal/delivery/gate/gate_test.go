@@ -2,6 +2,8 @@ package gate_test
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -209,16 +211,16 @@ func TestGate_OpensAfterFiveFailuresAndClosesAfterAProbe(t *testing.T) {
 		t.Errorf("the probe itself, received again: %s; want admit", got)
 	}
 	w.settle(probe, hook.ClassUnavailable)
-	w.Clock.Pass(2*hook.DefaultCooldown - 1)
+	w.Clock.Pass(hook.DefaultCooldown*3/2 - 1)
 	if got := decisions(w.admit(chosen)); got != "park park park" {
-		t.Errorf("just before the doubled cooldown is over: %s; want parked", got)
+		t.Errorf("just before the longer cooldown is over: %s; want parked", got)
 	}
 	w.Clock.Pass(1)
 	w.settle(w.admit(chosen), hook.ClassRefused) // a 4xx proves the endpoint alive
 	if got := w.record(); got.State != circuit.Closed || got.Wave != 1 || !got.Waiting {
 		t.Errorf("record = %+v; want closed, with wave 1 due", got)
 	}
-	want := []string{queuedCheck(0, hook.DefaultCooldown), queuedCheck(0, 2*hook.DefaultCooldown), queuedCheck(1, 0)}
+	want := []string{queuedCheck(0, hook.DefaultCooldown), queuedCheck(0, hook.DefaultCooldown*3/2), queuedCheck(1, 0)}
 	if diff := cmp.Diff(want, w.checks()); diff != "" {
 		t.Errorf("circuit checks differ (-want +got):\n%s", diff)
 	}
@@ -254,20 +256,90 @@ func queuedCheck(wave int, delay time.Duration) string {
 	return fmt.Sprintf("%s wave %d in %s", endpoint, wave, delay)
 }
 
-func TestGate_OpensByRate(t *testing.T) {
+// When too many attempts fail, a share of the first attempts is parked. Retries and deliveries
+// with a claimed slot pass.
+func TestGate_Sheds(t *testing.T) {
 	t.Parallel()
 
 	w := setup(t)
-	const failed, delivered = hook.ClassUnavailable, hook.ClassDelivered
-	for i, c := range []hook.Class{failed, failed, failed, failed, delivered, failed, failed, failed, failed} {
-		w.settle(w.admit(w.query(active(), i, 1)), c)
+	attempt := func(i int, c hook.Class) { w.settle(w.admit(w.query(active(), i, 1)), c) }
+	for i := range 16 {
+		c := hook.ClassUnavailable
+		if i%4 == 0 {
+			c = hook.ClassDelivered
+		}
+		if got := w.record(); got.Shed > 0 || got.State != circuit.Closed {
+			t.Fatalf("after %d attempts: %s, sheds %d %%; want closed, and none", i, got.State, got.Shed)
+		}
+		attempt(i, c)
 	}
-	if got := w.record().State; got != circuit.Closed {
-		t.Fatalf("8 of 9 failed: %s; want closed, below the minimum", got)
+	record := w.record()
+	if record.State != circuit.Closed || record.Sheds(start) == 0 || record.Waiting {
+		t.Fatalf("12 of 16 failed: %+v; want closed, and shedding", record)
 	}
-	w.settle(w.admit(w.query(active(), 9, 1)), failed)
-	if got := w.record(); got.State != circuit.Open || got.Failures != 5 {
-		t.Errorf("9 of 10 failed: %s after %d in a row; want open, by the rate", got.State, got.Failures)
+
+	first, retried, claimed := w.query(active(), 100, 200), w.query(active(), 100, 200), w.query(active(), 100, 200)
+	waits := 0
+	a := w.admit(first)
+	for i, v := range a.Verdicts {
+		want := gate.Verdict{Decision: gate.Admit}
+		if !record.Admits(string(first.Due[i].Delivery.Event), start) {
+			want = gate.Verdict{Decision: gate.Park, Reason: hook.ReasonFailureRate}
+			waits++
+		}
+		if v != want {
+			t.Errorf("delivery %d: %+v; want %+v", i, v, want)
+		}
+		retried.Due[i].Attempt, claimed.Due[i].Slot = 2, true
+	}
+	if waits == 0 || waits == len(first.Due) {
+		t.Errorf("%d of %d first attempts wait; want some", waits, len(first.Due))
+	}
+	if got := w.record(); !got.Waiting || got.AttendAt.IsZero() {
+		t.Errorf("record = %+v; want it to wait before the first delivery is parked", got)
+	}
+	for _, q := range []gate.Query{retried, claimed} {
+		if got := decisions(w.admit(q)); strings.Contains(got, "park") {
+			t.Errorf("retries, or deliveries with a claim: %s; want all admitted", got)
+		}
+	}
+
+	// Successes of retries end the shedding, and a check releases what waits.
+	before := len(w.checks())
+	for i := 0; i < 5 && w.record().Shed > 0; i++ {
+		q := w.query(active(), 300+i, 1)
+		q.Due[0].Attempt = 2
+		w.settle(w.admit(q), hook.ClassDelivered)
+	}
+	if got := w.record(); got.Shed > 0 || got.Wave != 1 {
+		t.Errorf("after five successes: %+v; want no shedding, and wave 1 due", got)
+	}
+	if got := w.checks()[before:]; !slices.Equal(got, []string{queuedCheck(1, 0)}) {
+		t.Errorf("checks %v; want one at once", got)
+	}
+	if got := decisions(w.admit(w.query(active(), 100, 200))); strings.Contains(got, "park") {
+		t.Errorf("after the shedding: %s; want all admitted", got)
+	}
+}
+
+// The circuit of an endpoint that never succeeds opens by the number of its attempts, although
+// those in flight together count once in the row.
+func TestGate_OpensWhenAllFail(t *testing.T) {
+	t.Parallel()
+
+	w := setup(t)
+	var together []gate.Admission
+	for i := range hook.DefaultCircuitMinimum {
+		together = append(together, w.admit(w.query(active(), i, 1)))
+	}
+	for i, a := range together {
+		if got := w.record().State; got != circuit.Closed {
+			t.Errorf("after %d failures together: %s; want closed", i, got)
+		}
+		w.settle(a, hook.ClassUnavailable)
+	}
+	if got := w.record().State; got != circuit.Open {
+		t.Errorf("after %d failures together: %s; want open", len(together), got)
 	}
 }
 

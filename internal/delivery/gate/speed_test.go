@@ -180,7 +180,7 @@ func TestGate_OneAtATimeAfterAnOutage(t *testing.T) {
 	if got := decisions(w.admit(q)); got != "admit park park" {
 		t.Errorf("after the probe: %s; want one attempt", got)
 	}
-	if got := decisions(w.admit(w.query(active(), 8, 1))); got != "park" {
+	if got := decisions(w.admit(w.overflowQuery(active(), 8, 1))); got != "park" {
 		t.Errorf("a new delivery meanwhile: %s; want parked", got)
 	}
 }

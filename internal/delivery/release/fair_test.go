@@ -76,6 +76,7 @@ func TestFill_AfterAnOutage(t *testing.T) {
 			r.ProbedFrom, r.ClosedAt = start.Add(-3*time.Second), start.Add(-tt.closed)
 		})
 		w.park(make([]int, 63)...)
+		w.open(isolation.FirstSlots)
 		if _, err := w.fill(); err != nil || w.sent() != tt.want {
 			t.Errorf("%s after the outage Fill() sent %q, %v; want %s", tt.closed, w.sent(), err, tt.want)
 		}

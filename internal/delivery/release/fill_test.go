@@ -24,6 +24,7 @@ func TestFill_ClaimsTheFreeSlots(t *testing.T) {
 		name   string
 		change func(e *hook.Endpoint, r *gate.Record)
 		leases []time.Duration // until their end, of other deliveries
+		slots  int             // opened by the answers; 0: none came yet
 		parked int
 		sent   string
 	}{
@@ -35,7 +36,12 @@ func TestFill_ClaimsTheFreeSlots(t *testing.T) {
 		{name: "more slots in use than the endpoint has", leases: slices.Repeat([]time.Duration{time.Minute}, 7), parked: 9},
 		{name: "leases that end now and in a moment", leases: []time.Duration{0, time.Millisecond, time.Millisecond}, parked: 9, sent: "0 1 2"},
 		{name: "a limit below the leases", change: func(e *hook.Endpoint, _ *gate.Record) { e.MaxInFlight = 2 }, leases: []time.Duration{time.Minute, time.Minute, time.Minute}, parked: 9},
-		{name: "a limit", change: func(e *hook.Endpoint, _ *gate.Record) { e.MaxInFlight = 7 }, parked: 9, sent: "0 1 2 3 4 5 6"},
+		{name: "a limit", change: func(e *hook.Endpoint, _ *gate.Record) { e.MaxInFlight = 7 }, slots: 8, parked: 9, sent: "0 1 2 3 4 5 6"},
+		{name: "a limit, before the first answer", change: func(e *hook.Endpoint, _ *gate.Record) { e.MaxInFlight = 7 }, parked: 9, sent: "0 1 2 3 4"},
+		{name: "slots opened by the answers", slots: 8, parked: 9, sent: "0 1 2 3 4 5 6 7"},
+		{name: "slots closed by failures", slots: 2, parked: 9, sent: "0 1"},
+		{name: "after an outage", change: func(_ *hook.Endpoint, r *gate.Record) { r.ClosedAt = start }, parked: 9, sent: "0"},
+		{name: "after an outage, some answers later", change: func(_ *hook.Endpoint, r *gate.Record) { r.ClosedAt = start }, slots: 4, parked: 9, sent: "0 1 2 3"},
 		{name: "a fast endpoint with a limit", change: func(e *hook.Endpoint, r *gate.Record) { e.MaxInFlight = 2; fast(r) }, parked: 9, sent: "0 1"},
 		{name: "a fast endpoint without limits: in waves", change: func(_ *hook.Endpoint, r *gate.Record) { fast(r) }, parked: 9},
 		{name: "a slow endpoint", change: func(_ *hook.Endpoint, r *gate.Record) { r.Speed = isolation.Slow }, parked: 9, sent: "0 1 2 3 4"},
@@ -53,6 +59,9 @@ func TestFill_ClaimsTheFreeSlots(t *testing.T) {
 
 			w := setup(t, tt.change)
 			w.park(make([]int, tt.parked)...)
+			if tt.slots > 0 {
+				w.open(tt.slots)
+			}
 			live := 0
 			for i, left := range tt.leases {
 				if w.lease(-1-i, left); left > 0 {
@@ -76,6 +85,7 @@ func TestFill_ClaimsInParts(t *testing.T) {
 
 	w := setup(t, func(e *hook.Endpoint, _ *gate.Record) { e.MaxInFlight = hook.MaxMaxInFlight })
 	w.park(make([]int, isolation.MaxClaims+10)...)
+	w.open(hook.MaxMaxInFlight)
 	if released, err := w.fill(); released != isolation.MaxClaims || err != nil {
 		t.Fatalf("Fill() = %d, %v; want %d", released, err, isolation.MaxClaims)
 	}
@@ -265,6 +275,7 @@ func TestFill_MeetsOtherWriters(t *testing.T) {
 	for _, conflicts := range []int{19, 20} {
 		w := setup(t, func(e *hook.Endpoint, _ *gate.Record) { e.MaxInFlight = 21 })
 		w.park(make([]int, 30)...)
+		w.open(21)
 		n := 0
 		w.world.Calls.Fail = func(call string, _ hook.EndpointID) error {
 			if call != "write limits" {
@@ -294,6 +305,7 @@ func TestFill_ByManyAtOnce(t *testing.T) {
 
 	w := setup(t, func(e *hook.Endpoint, _ *gate.Record) { e.MaxInFlight = 6 })
 	w.park(make([]int, 20)...)
+	w.open(6)
 	var others sync.WaitGroup
 	record := w.record()
 	for range 8 {

@@ -91,6 +91,18 @@ func (w *bundle) lease(i int, left time.Duration) isolation.Held {
 	return held
 }
 
+// open lets the answers so far have opened the slots of the endpoint.
+func (w *bundle) open(slots int) {
+	w.t.Helper()
+
+	before := w.limits()
+	after := before
+	after.Slots, after.ScoreAt = slots, w.record().SpeedAt
+	if err := w.store.ChangeLimits(w.t.Context(), w.endpoint.ID, before, after, 0); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
 func (w *bundle) limits() isolation.Limits {
 	w.t.Helper()
 

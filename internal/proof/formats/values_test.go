@@ -170,7 +170,7 @@ func limits(key string) isolation.Limits {
 			key:       {Nonce: "token", Until: at(40), Run: "run"},
 			key + "_": {Nonce: "other", Until: at(41)},
 		},
-		RateSlot: at(42).Add(123), Rate: 12.5, Score: 11, ScoreAt: at(43), Late: 2, LateAt: at(44),
+		RateSlot: at(42).Add(123), Rate: 12.5, Score: 11, ScoreAt: at(43), Slots: 7, NarrowedAt: at(45), Late: 2, LateAt: at(44),
 	}
 }
 

@@ -30,3 +30,11 @@ func (f *InFlight) Most() int {
 
 	return f.most
 }
+
+// Now returns the number of requests in flight.
+func (f *InFlight) Now() int {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+
+	return f.now
+}

@@ -25,6 +25,14 @@ func (c Circuit) Sheds(now time.Time) int {
 	return c.Shed
 }
 
+// Share returns the share of first attempts that start now, 0 to 1.
+func (c Circuit) Share(now time.Time) float64 {
+	if c.State != Closed {
+		return 0
+	}
+	return float64(100-c.Sheds(now)) / 100
+}
+
 // Admits reports whether the first attempt of a delivery, named by key, may start now. A key
 // that is admitted stays so while fewer wait.
 func (c Circuit) Admits(key string, now time.Time) bool {

@@ -190,7 +190,7 @@ function EndpointForm({ of: e, submit, label }: { of?: Endpoint; submit: (fields
                     <Input defaultValue={e?.circuit.failures ?? 5} inputMode="numeric" />
                   </Field>
                   <Field name="circuit.cooldown" label={`${t.circuit}: ${t.cooldown.toLowerCase()}`}>
-                    <Input defaultValue={e?.circuit.cooldown ?? '5m'} />
+                    <Input defaultValue={e?.circuit.cooldown ?? '10s'} />
                   </Field>
                 </>
               )}

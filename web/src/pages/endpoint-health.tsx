@@ -56,6 +56,7 @@ export function EndpointHealth({ tenant, of: e }: { tenant: string; of: Schemas[
                 <Reset tenant={tenant} id={e.id} />
               </div>
             )}
+            {isPortal && h.circuit_state.state === 'closed' && h.circuit_state.admits < 1 && <p className="notice warn">{t.shedding(percent(h.circuit_state.admits))}</p>}
             <div className="row">
               <Select
                 label={t.window}
@@ -186,7 +187,7 @@ function Circuit({ tenant, health: h }: { tenant: string; health: Health }) {
       }
     >
       <div className="stack tight">
-        <p className="soft">{t.circuitTexts[c.state]}</p>
+        <p className="soft">{closed && c.admits < 1 ? t.shedding(percent(c.admits)) : t.circuitTexts[c.state]}</p>
         <Facts
           of={[
             [t.opened, c.opened_at && <Time at={c.opened_at} />],

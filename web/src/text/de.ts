@@ -160,6 +160,7 @@ export const words: Part<Words> = {
     circuit_open: 'Wartet: Der Circuit des Endpunkts ist offen',
     in_flight: 'Wartet, bis eine andere Anfrage an den Endpunkt endet',
     rate: 'Wartet: Das Ratenlimit des Endpunkts ist erreicht',
+    failure_rate: 'Wartet: Zu viele Versuche am Endpunkt scheitern',
     throttled: 'Wartet: Der Endpunkt antwortete 429',
     endpoint_deleted: 'Der Endpunkt wurde gelöscht',
     replayed: 'Durch eine Wiederholung ersetzt',
@@ -609,7 +610,7 @@ export const words: Part<Words> = {
     retrying: 'Neuer Versuch folgt',
     parked: 'Wartet auf den Endpunkt',
     otherParked: 'Andere Gründe',
-    reasons: { paused: 'Endpunkt angehalten', disabled: 'Endpunkt abgeschaltet', circuit_open: 'Endpunkt scheitert', in_flight: 'Grenze gleichzeitiger Anfragen', rate: 'Grenze der Rate', throttled: 'Gedrosselt (429)' },
+    reasons: { paused: 'Endpunkt angehalten', disabled: 'Endpunkt abgeschaltet', circuit_open: 'Endpunkt scheitert', in_flight: 'Grenze gleichzeitiger Anfragen', rate: 'Grenze der Rate', failure_rate: 'Zu viele Fehler', throttled: 'Gedrosselt (429)' },
   },
   conditions: {
     failing: 'Scheitert',
@@ -691,6 +692,7 @@ export const customer: Part<Words> = {
   reasons: {
     expired: 'Älter als das Zeitlimit des Endpunkts',
     circuit_open: 'Wartet: Der Endpunkt scheitert immer wieder und wird bald neu versucht',
+    failure_rate: 'Wartet: Der Endpunkt scheitert zu oft, deshalb geht ein Teil der Zustellungen später hinaus',
     throttled: 'Wartet: Der Endpunkt antwortete 429 Too Many Requests',
   },
   events: { emptyText: 'Ereignisse erscheinen hier, sobald etwas geschieht. Zum Ausprobieren senden Sie ein Testereignis an einen Endpunkt.' },
@@ -709,6 +711,7 @@ export const customer: Part<Words> = {
       open: 'Der Endpunkt scheitert immer wieder, deshalb warten neue Zustellungen. Wir versuchen ihn von selbst wieder.',
       half_open: 'Der Endpunkt scheiterte immer wieder. Wir versuchen ihn gerade; antwortet er, gehen alle wartenden Zustellungen hinaus.',
     },
+    shedding: (share) => `Der Endpunkt scheitert zu oft, deshalb gehen nur ${share} der neuen Zustellungen hinaus. Die anderen warten, bis er seltener scheitert.`,
     probe: 'Nächster Versuch',
     reset: 'Jetzt versuchen',
     resetTitle: 'Den Endpunkt jetzt wieder versuchen?',
