@@ -128,7 +128,7 @@ func mutations() []mutation {
 		},
 		{
 			rule: "a fast endpoint needs a slot", file: "rule/isolation/slots.go", row: "fast",
-			old: "\tslots := 0\n", bug: "\tslots := 500\n",
+			old: "\treturn 0\n}\n\n// Width", bug: "\treturn 500\n}\n\n// Width",
 		},
 		{
 			rule: "failures in flight together count each", file: "rule/circuit/circuit.go", test: "rule/circuit TestCircuit_SlotsFailTogether",
@@ -143,16 +143,36 @@ func mutations() []mutation {
 			old: "for n < longestRow && ", bug: "for n < 0 && ",
 		},
 		{
-			rule: "the rate opens the circuit by luck", file: "rule/circuit/threshold.go", test: "proof/reliability TestHalfHealthy_rarelyOpensByChance",
-			old: "lowerBound(w.Failed, total) >= s.Rate", bug: "float64(w.Failed) >= s.Rate*float64(total)",
+			rule: "the circuit sheds by luck", file: "rule/circuit/shed.go", test: "rule/circuit TestCircuit_Document",
+			old: "failing := lowerBound(w.Failed, total)", bug: "failing := float64(w.Failed) / float64(total)",
 		},
 		{
-			rule: "a recovering endpoint gets all at once", file: "rule/isolation/slots.go", row: "hangs after the probe",
-			old: "if atOnce > 0 && ", bug: "if atOnce > 1000 && ",
+			rule: "retries are shed, too", file: "delivery/gate/gate.go", test: "delivery/gate TestGate_Sheds",
+			old: "due.Attempt == 1 && !due.Slot", bug: "!due.Slot",
+		},
+		{
+			rule: "nothing is released after shedding", file: "delivery/gate/outcome.go", test: "delivery/gate TestGate_Sheds",
+			old: "if before.Shed > 0 && r.Shed == 0 {", bug: "if before.Shed > 1000 {",
+		},
+		{
+			rule: "each failure halves the slots", file: "rule/isolation/slots.go", test: "rule/isolation TestLimits_Answered",
+			old: "now.Sub(l.NarrowedAt) >= narrowEvery:", bug: "true:",
+		},
+		{
+			rule: "no cap of the slots in the first minute", file: "rule/isolation/slots.go", test: "delivery/gate TestRecord_Slots",
+			old: "first = min(first, earlySlots)", bug: "first = min(first, 100*earlySlots)",
+		},
+		{
+			rule: "the cooldown begins anew in one outage", file: "rule/circuit/circuit.go", test: "rule/circuit TestCircuit_Settled",
+			old: "if !c.OpenedAt.IsZero() {", bug: "if false {",
+		},
+		{
+			rule: "a recovering endpoint gets all at once", file: "delivery/gate/speed.go", row: "hangs after the probe",
+			old: "\t\treturn 1\n", bug: "\t\treturn 100\n",
 		},
 		{
 			rule: "a recovering endpoint's row has the history of the outage", file: "rule/circuit/threshold.go", test: "rule/circuit TestCircuit_Settled",
-			old: "if c.AtOnce > 0 || before.OK == 0 {", bug: "if before.OK == 0 {",
+			old: "if before.OK == 0 || c.recovering(now) && !c.Flapping {", bug: "if before.OK == 0 {",
 		},
 	}
 }
