@@ -172,7 +172,7 @@ func TestAdmin_ResetCircuit(t *testing.T) {
 			if diff := cmp.Diff(want, b.record(t, e)); diff != "" {
 				t.Errorf("stored (-want +got):\n%s", diff)
 			}
-			if diff := cmp.Diff(endpoint.Status{Endpoint: e, Gate: want, SignedBy: sign.SignedByNew}, got); diff != "" {
+			if diff := cmp.Diff(endpoint.Status{Endpoint: e, Gate: want, Admits: 1, SignedBy: sign.SignedByNew}, got); diff != "" {
 				t.Errorf("ResetCircuit (-want +got):\n%s", diff)
 			}
 			if diff := cmp.Diff(messages, b.queue.messages); diff != "" {
@@ -382,6 +382,9 @@ func TestAdmin_Status(t *testing.T) {
 			b := setup(t)
 			e, _ := b.create(t, func(f *endpoint.Fields) { f.UID, f.MaxInFlight = new("crm"), new(tt.maxInFlight) })
 			want := endpoint.Status{Endpoint: e, Gate: b.keep(t, e, tt.from), InFlight: tt.inFlight, SignedBy: sign.SignedByNew}
+			if want.Gate.State == circuit.Closed {
+				want.Admits = 1
+			}
 			if !tt.throttled {
 				want.Gate.ThrottledUntil = time.Time{}
 			}
