@@ -58,7 +58,7 @@ func TestStore_ChangeLimits_IsOneConditionalUpdate(t *testing.T) {
 	stored := isolation.Limits{RateSlot: epoch, Rate: 0.5, Leases: map[string]isolation.Lease{"dlv_1": lease("n1"), "dlv_2": lease("n2")}}
 	handed := isolation.Limits{Leases: map[string]isolation.Lease{"dlv_2": {Nonce: "n2", Until: epoch.Add(3 * time.Minute), Run: "r"}, "dlv_3": lease("n3")}}
 	handed.RateSlot, handed.Rate = stored.RateSlot, stored.Rate
-	handed.Score, handed.ScoreAt = 7, epoch
+	handed.Score, handed.ScoreAt, handed.Slots, handed.NarrowedAt = 7, epoch, 9, epoch
 	ended := stored.End(isolation.Held{Key: "dlv_1", Lease: lease("n1")})
 	late := stored.CountLate(2, epoch)
 	reserved, _ := stored.Reserve(0.5, epoch)
@@ -78,11 +78,11 @@ func TestStore_ChangeLimits_IsOneConditionalUpdate(t *testing.T) {
 		{
 			name: "a hand-over changes what differs, within the slots", before: stored, after: handed,
 			condition: "leases.#l0 = :old0 AND leases.#l1 = :old1 AND attribute_not_exists(leases.#l2) AND size(leases) <= :room",
-			update:    "SET leases.#l1 = :new1, leases.#l2 = :new2, score = :score, score_at = :score_at, expires_at = :expires REMOVE leases.#l0",
+			update:    "SET leases.#l1 = :new1, leases.#l2 = :new2, score = :score, score_at = :score_at, slots = :slots, narrowed_at = :narrowed_at, expires_at = :expires REMOVE leases.#l0",
 			names:     map[string]any{"#l0": "dlv_1", "#l1": "dlv_2", "#l2": "dlv_3"},
 			values: map[string]any{
 				":old0": s("1767323165678 n1 "), ":old1": s("1767323165678 n2 "), ":new1": s("1767323225678 n2 r"), ":new2": s("1767323165678 n3 "),
-				":room": n("5"), ":score": n("7"), ":score_at": n("1767323045678"), ":expires": n("1767409625"),
+				":room": n("5"), ":score": n("7"), ":score_at": n("1767323045678"), ":slots": n("9"), ":narrowed_at": n("1767323045678"), ":expires": n("1767409625"),
 			},
 		},
 		{
@@ -182,7 +182,7 @@ func TestStore_Count_IsOneUpdateOfTheHour(t *testing.T) {
 				"o00":{"N":"4"},"f00":{"N":"8"},"f05":{"N":"16"},"o09":{"N":"2"},"o10":{"N":"64"}
 			}}`})
 			got, err := store.Count(t.Context(), "acme", endpointID, &stats.Counts{OK: tt.add.OK, Failed: tt.add.Failed}, tt.at)
-			if want := (circuit.Counts{OK: 6, Failed: 24}); err != nil || got != want {
+			if want := (circuit.Counts{OK: 6, Failed: 24, LastOK: 2}); err != nil || got != want {
 				t.Errorf("Count(%+v) = %+v, %v; want %+v", tt.add, got, err, want)
 			}
 			want := request{"UpdateItem", body{
@@ -210,10 +210,10 @@ func TestStore_Count_ReadsTheHourBeforeOnlyForAFailure(t *testing.T) {
 		want circuit.Counts
 		read bool
 	}{
-		{name: "a failure at once", add: circuit.Counts{Failed: 1}, at: hour, want: circuit.Counts{OK: 32, Failed: 1}, read: true},
+		{name: "a failure at once", add: circuit.Counts{Failed: 1}, at: hour, want: circuit.Counts{OK: 32, Failed: 1, LastFailed: 1}, read: true},
 		{name: "a failure in the ninth minute", add: circuit.Counts{Failed: 1}, at: hour.Add(9*time.Minute - 1), want: circuit.Counts{OK: 32, Failed: 1}, read: true},
 		{name: "a failure later", add: circuit.Counts{Failed: 1}, at: hour.Add(9 * time.Minute), want: circuit.Counts{Failed: 1}, read: false},
-		{name: "a success", add: circuit.Counts{OK: 1}, at: hour, want: circuit.Counts{Failed: 1}, read: false},
+		{name: "a success", add: circuit.Counts{OK: 1}, at: hour, want: circuit.Counts{Failed: 1, LastFailed: 1}, read: false},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

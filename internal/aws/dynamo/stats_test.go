@@ -33,7 +33,7 @@ func TestStore_Count_AddsAllAttemptsOfABatchInOneUpdate(t *testing.T) {
 
 	w, store := newWire(t, answer{body: `{"Attributes":{"o30":{"N":"2"},"f30":{"N":"3"},"d":{"N":"2"},"h46":{"N":"2"},"n1":{"N":"2"},"cdelivered":{"N":"2"}}}`})
 	got, err := store.Count(t.Context(), "acme", endpointID, &add, at)
-	if want := (circuit.Counts{OK: 2, Failed: 3}); err != nil || got != want {
+	if want := (circuit.Counts{OK: 2, Failed: 3, LastOK: 2, LastFailed: 3}); err != nil || got != want {
 		t.Errorf("Count() = %+v, %v; want %+v", got, err, want)
 	}
 	want := request{"UpdateItem", body{
