@@ -28,7 +28,7 @@ scale: need/go ## Compute what one stack carries from its template and docs/cost
 	@echo "docs/scale.md"
 
 .PHONY: reliability
-reliability: need/go ## Compare with a plain retry schedule over 30 days of outages; writes docs/reliability.md
+reliability: need/go ## Compare with a plain retry schedule over ten days of outages, and in each kind of trouble; writes docs/reliability.md
 	@go test -count=1 -timeout 60m -run '^TestReliability$$' -v ./internal/proof/reliability -args -update
 
 .PHONY: isolation

@@ -17,9 +17,9 @@ type class struct {
 // classes returns the three classes. The outages are fitted to their rates.
 func classes() []class {
 	return []class{
-		{name: "stable", endpoints: 350, first: 0.972, final: 0.998},
-		{name: "intermittent", endpoints: 100, first: 0.724, final: 0.913},
-		{name: "unreliable", endpoints: 50, first: 0.418, final: 0.652},
+		{name: "stable", endpoints: 70, first: 0.972, final: 0.998},
+		{name: "intermittent", endpoints: 20, first: 0.724, final: 0.913},
+		{name: "unreliable", endpoints: 10, first: 0.418, final: 0.652},
 	}
 }
 

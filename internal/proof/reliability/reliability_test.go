@@ -14,12 +14,12 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-var update = flag.Bool("update", false, "write docs/reliability.md, of the whole 30 days")
+var update = flag.Bool("update", false, "write docs/reliability.md, of ten days")
 
 // The documented run, and the short run of the tests.
 const (
-	wholeDays, shortDays = 30, 3
-	shortShare           = 10 // the short run has one of 10 endpoints
+	wholeDays, shortDays = 10, 3
+	shortShare           = 2 // the short run has every second endpoint
 	seed                 = 20261121
 	every                = 30 * time.Minute // mean time between two events of an endpoint
 )
@@ -147,7 +147,7 @@ func report(all []class, ours, theirs []figures, days int, rows []line) []byte {
 	fmt.Fprintf(&b, `# Reliability
 
 For those who compare Surehook with a plain retry schedule. After this page you know how many events arrive through outages, how many requests failing endpoints get, and when a circuit opens.
-`+"`make reliability`"+` writes the page from %d simulated days (seed %d); every test run simulates %d days and a tenth of the endpoints.
+`+"`make reliability`"+` writes the page from %d simulated days (seed %d); every test run simulates %d days and half of the endpoints.
 
 ## Outages
 

@@ -68,7 +68,7 @@ func newTrial(t *testing.T) *trial {
 	if w.acceptor, err = wiring.Acceptor(); err != nil {
 		t.Fatal(err)
 	}
-	w.acceptor.Retention = 5 * 24 * time.Hour // the store of 30 days would not fit into memory
+	w.acceptor.Retention = 5 * 24 * time.Hour // the store of all days would not fit into memory
 	w.deliverer, w.breaker = wiring.Deliverer(), wiring.Breaker()
 	return w
 }
