@@ -36,8 +36,8 @@ func (r *Record) Width(e *hook.Endpoint, now time.Time) int {
 	return isolation.Width(e, r.SpeedAtNow(now))
 }
 
-// Open returns how many of at most most slots the endpoint has now, with its limits. While it
-// sheds, it has fewer.
+// Open returns the slots that the endpoint has now, of the given highest number, by its limits.
+// While it sheds, it has fewer.
 func (r *Record) Open(l isolation.Limits, most int, now time.Time) int {
 	most = max(min(most, 1), most*(100-r.Sheds(now))/100)
 	if r.SpeedAtNow(now) == isolation.Fast {

@@ -41,8 +41,9 @@ func Width(e *hook.Endpoint, c Class) int {
 	return slots
 }
 
-// Open returns how many of at most most slots an endpoint has now that is not fast, and has been
-// in its speed class since the given time. first is the number before the first answer.
+// Open returns the slots that an endpoint has now, of the given highest number. The endpoint is
+// not fast, and has been in its speed class since the given time. first is the number before the
+// first answer.
 //
 // The number follows the answers: see Answered. In the first minute it is at most earlySlots,
 // because a lane needs time to grow.
