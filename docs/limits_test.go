@@ -109,7 +109,7 @@ func TestLimits(t *testing.T) {
 		"circuit.failures":                            {1, hook.MaxCircuitFailures, hook.DefaultCircuitFailures},
 		"circuit.rate":                                {hook.MinCircuitRate, 1, minutes(circuit.Window), hook.DefaultCircuitRate},
 		"circuit.minimum":                             {1, hook.MaxCircuitMinimum, minutes(circuit.Window), hook.DefaultCircuitMinimum},
-		"circuit.cooldown":                            {seconds(hook.MinCooldown), hours(hook.MaxCooldown), minutes(hook.DefaultCooldown)},
+		"circuit.cooldown":                            {seconds(hook.MinCooldown), hours(hook.MaxCooldown), seconds(hook.DefaultCooldown)},
 		"circuit.max_cooldown":                        {hours(hook.MaxCooldown), hours(hook.DefaultMaxCooldown)},
 		"rate of a replay job":                        {replay.MinRate, replay.MaxRate, replay.DefaultRate},
 		"filter of a replay job":                      {replay.MaxTypes},

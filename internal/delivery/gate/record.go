@@ -105,6 +105,16 @@ func (r Record) Trip(s circuit.Settings, now time.Time) Record {
 	return r.withClass(isolation.Unproven, now).planCheck(now)
 }
 
+// withClass returns the record with the speed class, which begins now.
+func (r Record) withClass(c isolation.Class, now time.Time) Record {
+	now = now.UTC().Truncate(time.Millisecond)
+	r.Speed, r.SpeedAt, r.SeenAt = c, now, time.Time{}
+	if c == isolation.Fast {
+		r.SeenAt = now
+	}
+	return r
+}
+
 // NextProbe returns the earliest time of the next probe: the end of the cooldown of
 // an open circuit or of the lease of a half-open circuit, but not before the end of
 // a throttle. Zero for a closed circuit.

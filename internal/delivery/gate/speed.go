@@ -67,16 +67,6 @@ func (r Record) Promoted(l isolation.Limits, now time.Time) Record {
 	return r
 }
 
-// withClass returns the record with the speed class, which begins now.
-func (r Record) withClass(c isolation.Class, now time.Time) Record {
-	now = now.UTC().Truncate(time.Millisecond)
-	r.Speed, r.SpeedAt, r.SeenAt = c, now, time.Time{}
-	if c == isolation.Fast {
-		r.SeenAt = now
-	}
-	return r
-}
-
 // seen returns the record after attempts that were made now.
 func (r Record) seen(now time.Time) Record {
 	switch {
