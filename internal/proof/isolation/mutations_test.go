@@ -171,8 +171,8 @@ func mutations() []mutation {
 			old: "\t\treturn 1\n", bug: "\t\treturn 100\n",
 		},
 		{
-			rule: "a recovering endpoint's row has the history of the outage", file: "rule/circuit/threshold.go", test: "rule/circuit TestCircuit_Settled",
-			old: "if before.OK == 0 || c.recovering(now) && !c.Flapping {", bug: "if before.OK == 0 {",
+			rule: "a row right after an outage has the history of the outage", file: "rule/circuit/threshold.go", test: "rule/circuit TestCircuit_Settled",
+			old: "if window.OK == 0 || !c.OpenedAt.IsZero() {", bug: "if window.OK == 0 {",
 		},
 	}
 }

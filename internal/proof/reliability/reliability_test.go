@@ -36,7 +36,7 @@ func TestReliability(t *testing.T) {
 
 	days, share, fewer, tolerance := shortDays, shortShare, 3, 0.002 // few endpoints: the direction is certain, the figures are not
 	if *update {
-		days, share, fewer, tolerance = wholeDays, 1, 5, 0
+		days, share, fewer, tolerance = wholeDays, 1, 4, 0
 	}
 	span := time.Duration(days) * 24 * time.Hour
 	all := classes()
