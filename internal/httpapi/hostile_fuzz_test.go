@@ -112,7 +112,7 @@ func FuzzPatchBody(f *testing.F) {
 				t.Errorf("PATCH %q changed %s from %v to %v", body, name, old[name], e[name])
 			}
 		}
-		for _, name := range []string{"id", "uid", "status", "reason", "status_since", "created_at", "updated_at", "version", "slow", "circuit_state", "public_key"} {
+		for _, name := range []string{"id", "uid", "status", "reason", "status_since", "created_at", "updated_at", "version", "slow", "circuit_state", "signed_by", "public_key"} {
 			delete(e, name)
 		}
 		masked, err := json.Marshal(e)

@@ -141,7 +141,7 @@ func TestPortalLink_refused(t *testing.T) {
 		{name: "a list", path: sessionURL, body: `{"code":["` + code + `"]}`, status: 400},
 		{name: "a scope", path: sessionURL, body: `{"code":"` + code + `","scopes":["admin"]}`, status: 400},
 		{name: "much", path: sessionURL, body: `{"code":"` + strings.Repeat("a", 1024) + `"}`, status: 413},
-		{name: "an invalid tenant", path: "/v1/tenants/a%20b/portal-session", body: codeBody(code), status: 404},
+		{name: "an invalid tenant", path: "/v1/tenants/a%20b/portal-session", body: codeBody(code), status: 400},
 		{name: "the short link at its end", path: sessionURL, body: codeBody(short), after: time.Minute, status: 404, want: unknown},
 		{name: "the link after ten minutes", path: sessionURL, body: codeBody(code), after: 9 * time.Minute, status: 404, want: unknown},
 	}
