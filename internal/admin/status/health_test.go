@@ -21,6 +21,7 @@ import (
 	"surehook.example/surehook/internal/rule/condition"
 	"surehook.example/surehook/internal/rule/latency"
 	"surehook.example/surehook/internal/rule/review"
+	"surehook.example/surehook/internal/rule/sign"
 	"surehook.example/surehook/internal/rule/stats"
 )
 
@@ -156,7 +157,7 @@ func TestReader_Health_countsUnsettledAndDeadDeliveries(t *testing.T) {
 	}
 	hours, day := status.Window{Since: h.Hour.Since}, status.Window{Since: h.Day.Since}
 	want := status.Health{
-		Status: endpoint.Status{Endpoint: e, Gate: record}, At: b.now, Hour: hours, Day: day,
+		Status: endpoint.Status{Endpoint: e, Gate: record, SignedBy: sign.SignedByNew}, At: b.now, Hour: hours, Day: day,
 		Condition: condition.Condition{State: condition.Paused, Since: record.OpenedAt, Reason: hook.ReasonManual},
 		Waiting:   status.Waiting{Retrying: 3, Parked: 2, Reasons: map[hook.Reason]int{hook.ReasonNone: 2}}, Dead: 4, Complete: true,
 	}
