@@ -20,7 +20,11 @@ func (a *Admin) Pause(ctx context.Context, tenant hook.TenantID, ref string) (ho
 // soon as the circuit is closed. After an error the endpoint may be active; a
 // second Resume starts the release again.
 func (a *Admin) Resume(ctx context.Context, tenant hook.TenantID, ref string) (hook.Endpoint, error) {
-	return a.activate(ctx, tenant, ref, hook.StatusPaused)
+	e, err := a.setStatus(ctx, tenant, ref, hook.StatusActive, hook.StatusPaused)
+	if err != nil {
+		return hook.Endpoint{}, err
+	}
+	return e, a.release(ctx, e)
 }
 
 // Disable makes an active or paused endpoint disabled. Deliveries to a disabled endpoint are parked.
@@ -29,17 +33,14 @@ func (a *Admin) Disable(ctx context.Context, tenant hook.TenantID, ref string) (
 }
 
 // Enable makes a disabled endpoint active and releases the parked deliveries,
-// as Resume does. A person or Surehook may have disabled the endpoint.
+// as Resume does. A person or Surehook may have disabled the endpoint. Whoever enables it
+// thinks that it works, so it is tried at once: see gate.Record.Mended.
 func (a *Admin) Enable(ctx context.Context, tenant hook.TenantID, ref string) (hook.Endpoint, error) {
-	return a.activate(ctx, tenant, ref, hook.StatusDisabled)
-}
-
-func (a *Admin) activate(ctx context.Context, tenant hook.TenantID, ref string, from hook.Status) (hook.Endpoint, error) {
-	e, err := a.setStatus(ctx, tenant, ref, hook.StatusActive, from)
+	e, err := a.setStatus(ctx, tenant, ref, hook.StatusActive, hook.StatusDisabled)
 	if err != nil {
 		return hook.Endpoint{}, err
 	}
-	return e, a.release(ctx, e)
+	return e, a.mended(ctx, e)
 }
 
 func (a *Admin) setStatus(

@@ -30,6 +30,7 @@ const maxChangeAttempts = 3
 // or PerHost with its host.
 func (a *Admin) Change(ctx context.Context, tenant hook.TenantID, ref string, version int64, f Fields) (hook.Endpoint, error) {
 	var limited bool  // the limits differ
+	var mended bool   // what may have been wrong with the requests differs
 	var proved string // the URL whose receiver has confirmed: not asked again after a version conflict
 	e, err := a.change(ctx, tenant, ref, version, func(e *hook.Endpoint) (bool, error) {
 		before := *e
@@ -50,6 +51,7 @@ func (a *Admin) Change(ctx context.Context, tenant hook.TenantID, ref string, ve
 		if same(before, *e) {
 			return false, nil
 		}
+		mended = sentElse(before, *e)
 		if e.URL != proved {
 			if err := a.prove(ctx, before, *e, ""); err != nil {
 				return false, err
@@ -67,10 +69,22 @@ func (a *Admin) Change(ctx context.Context, tenant hook.TenantID, ref string, ve
 		}
 		return true, a.completeSecrets(ctx, e)
 	})
-	if err != nil || !limited {
+	switch {
+	case err != nil:
 		return e, err
+	case mended:
+		return e, a.mended(ctx, e)
+	case limited:
+		return e, a.release(ctx, e)
 	}
-	return e, a.release(ctx, e)
+	return e, nil
+}
+
+// sentElse reports whether a change sends the requests elsewhere, or with other credentials or
+// headers: the endpoint may work from now on.
+func sentElse(before, after hook.Endpoint) bool {
+	return before.URL != after.URL || len(after.Headers) > 0 || !reflect.DeepEqual(before.SealedHeaders, after.SealedHeaders) ||
+		!reflect.DeepEqual(before.Auth, after.Auth) || !reflect.DeepEqual(before.TLS, after.TLS)
 }
 
 // same reports whether a change left all settings as they were. Given header values are in after

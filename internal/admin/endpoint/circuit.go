@@ -49,13 +49,16 @@ func (a *Admin) Status(ctx context.Context, tenant hook.TenantID, ref string) (S
 
 // ResetCircuit closes the endpoint's circuit from any state and releases the
 // parked deliveries. Results of attempts in flight no longer count for the
-// circuit. A wait requested by the endpoint (ThrottledUntil) stays in force.
+// circuit, and the wait that a 429 asked for is over.
 func (a *Admin) ResetCircuit(ctx context.Context, tenant hook.TenantID, ref string) (Status, error) {
 	e, err := a.Get(ctx, tenant, ref)
 	if err != nil {
 		return Status{}, err
 	}
-	record, err := a.save(ctx, e, func(record gate.Record, now time.Time) gate.Record { return record.Suspect(now).Reset(now) })
+	record, err := a.save(ctx, e, func(record gate.Record, now time.Time) gate.Record {
+		record.ThrottledUntil = time.Time{}
+		return record.Suspect(now).Reset(now)
+	})
 	if err != nil {
 		return Status{}, err
 	}
@@ -85,14 +88,22 @@ func (a *Admin) OpenCircuit(ctx context.Context, tenant hook.TenantID, ref strin
 	return a.statusOf(ctx, e, record)
 }
 
-// release starts the release of parked deliveries after the endpoint became active, got other
-// limits or was deleted. The breaker asks the index even if the record knows of no parked
+// release starts the release of parked deliveries after the endpoint was resumed, got other limits
+// or was deleted. The breaker asks the index even if the record knows of no parked
 // delivery, because it may have forgotten one. The record is saved before the message is sent: if
 // the message is lost, the breaker's tick starts the release.
 func (a *Admin) release(ctx context.Context, e hook.Endpoint) error {
-	record, err := a.save(ctx, e, func(record gate.Record, now time.Time) gate.Record {
-		return record.Suspect(now).Release(now)
-	})
+	return a.checkNow(ctx, e, func(record gate.Record, now time.Time) gate.Record { return record.Suspect(now).Release(now) })
+}
+
+// mended makes the breaker try the endpoint at once, as release does.
+func (a *Admin) mended(ctx context.Context, e hook.Endpoint) error {
+	return a.checkNow(ctx, e, gate.Record.Mended)
+}
+
+// checkNow saves the step, and makes the breaker check the endpoint now.
+func (a *Admin) checkNow(ctx context.Context, e hook.Endpoint, step func(gate.Record, time.Time) gate.Record) error {
+	record, err := a.save(ctx, e, step)
 	if err != nil {
 		return err
 	}

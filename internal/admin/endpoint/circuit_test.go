@@ -137,15 +137,14 @@ func TestAdmin_ResetCircuit(t *testing.T) {
 		name    string
 		from    func(*gate.Record)
 		waiting bool
-		until   time.Time // of throttling
 	}{
-		{name: "without a record", from: nil, waiting: false, until: time.Time{}},
-		{name: "closed, with failures", from: failing, waiting: false, until: time.Time{}},
-		{name: "open", from: open, waiting: false, until: time.Time{}},
-		{name: "open, with parked deliveries", from: all(open, waiting), waiting: true, until: time.Time{}},
-		{name: "half-open, with parked deliveries", from: all(halfOpen, waiting), waiting: true, until: time.Time{}},
-		{name: "closed, with parked deliveries", from: waiting, waiting: true, until: time.Time{}},
-		{name: "open, throttled by the endpoint", from: all(open, throttled), waiting: false, until: opened.Add(time.Hour)},
+		{name: "without a record", from: nil, waiting: false},
+		{name: "closed, with failures", from: failing, waiting: false},
+		{name: "open", from: open, waiting: false},
+		{name: "open, with parked deliveries", from: all(open, waiting), waiting: true},
+		{name: "half-open, with parked deliveries", from: all(halfOpen, waiting), waiting: true},
+		{name: "closed, with parked deliveries", from: waiting, waiting: true},
+		{name: "open, throttled by the endpoint", from: all(open, throttled), waiting: false},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -155,12 +154,9 @@ func TestAdmin_ResetCircuit(t *testing.T) {
 			e, _ := b.create(t, nil)
 			before := b.keep(t, e, tt.from)
 			want := gate.NewRecord(tenant, e.ID)
-			want.Generation, want.Version, want.ThrottledUntil = before.Generation+1, before.Version+1, tt.until
+			want.Generation, want.Version = before.Generation+1, before.Version+1
 			want.ClosedAt = b.now
 			want.Waiting, want.Wave, want.AttendAt = true, 1, b.now.Add(gate.AttendAfter)
-			if tt.until.After(want.AttendAt) {
-				want.AttendAt = tt.until
-			}
 			if !tt.waiting { // the index knows better than the record
 				want.EmptySince = b.now
 			}
@@ -244,6 +240,13 @@ func TestAdmin_release(t *testing.T) {
 	)
 	soon := func(b *bundle) time.Time { return b.now.Add(gate.AttendAfter) }
 	probe := func(*bundle) time.Time { return opened.Add(40 * time.Minute) }
+	now := func(b *bundle) time.Time { return b.now }
+	change := func(f endpoint.Fields) func(*bundle, context.Context, string) error {
+		return func(b *bundle, ctx context.Context, ref string) error {
+			_, err := b.Change(ctx, tenant, ref, 0, f)
+			return err
+		}
+	}
 	tests := []struct {
 		name   string
 		status hook.Status
@@ -260,7 +263,11 @@ func TestAdmin_release(t *testing.T) {
 		{name: "resume while a release goes on", status: active, from: all(waiting, func(r *gate.Record) { r.Wave = 5 }), do: resume, wave: 1, attend: soon},
 		{name: "enable without parked deliveries", status: disabled, from: nil, do: enable, wave: 1, attend: soon},
 		{name: "enable with parked deliveries", status: disabled, from: all(failing, waiting), do: enable, wave: 1, attend: soon},
-		{name: "enable with parked deliveries and an open circuit", status: disabled, from: all(open, waiting), do: enable, wave: 0, attend: probe},
+		{name: "enable with parked deliveries and an open circuit", status: disabled, from: all(open, waiting), do: enable, wave: 0, attend: now},
+		{name: "enable ends the hold of a 429", status: disabled, from: all(waiting, throttled), do: enable, wave: 1, attend: soon},
+		{name: "another URL", status: active, from: all(open, waiting, throttled), do: change(endpoint.Fields{URL: new("https://example.com/other")}), wave: 0, attend: now},
+		{name: "other headers", status: active, from: all(open, waiting), do: change(endpoint.Fields{Headers: &map[string]string{"X-Key": "k"}}), wave: 0, attend: now},
+		{name: "another description", status: active, from: all(open, waiting), do: change(endpoint.Fields{Description: new("x")}), wave: 0, attend: nil},
 		{name: "enable again", status: active, from: waiting, do: enable, wave: 1, attend: soon},
 		{name: "delete without parked deliveries", status: active, from: nil, do: remove, wave: 0, attend: nil},
 		{name: "delete without known parked deliveries", status: active, from: failing, do: remove, wave: 1, attend: soon},
@@ -281,6 +288,12 @@ func TestAdmin_release(t *testing.T) {
 			var checks []hook.CircuitCheck
 			if tt.attend != nil {
 				want.Wave, want.AttendAt, want.Version = tt.wave, tt.attend(b), want.Version+1
+				if want.State == circuit.Open {
+					want.ProbeAt = want.AttendAt
+				}
+				if tt.status != paused {
+					want.ThrottledUntil = time.Time{}
+				}
 				if !want.Waiting { // the breaker may have forgotten a parked delivery
 					want.Waiting, want.EmptySince = true, b.now
 				}

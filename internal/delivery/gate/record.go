@@ -98,6 +98,15 @@ func (r Record) Reset(now time.Time) Record {
 	return r.Release(now)
 }
 
+// Mended returns the record after its owner changed something that may end its trouble, such as the
+// URL, or enabled it: the hold of a 429 is over, and a check sends a delivery at once, as the probe
+// if the circuit is open.
+func (r Record) Mended(now time.Time) Record {
+	r.ThrottledUntil = time.Time{}
+	r.Circuit = r.Circuit.Mended(now)
+	return r.Suspect(now).Release(now)
+}
+
 // Trip returns the record with an open circuit. As after each opening, the endpoint must prove its
 // speed again.
 func (r Record) Trip(s circuit.Settings, now time.Time) Record {

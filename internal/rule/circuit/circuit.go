@@ -167,6 +167,22 @@ func (c Circuit) Reset(now time.Time) Circuit {
 	return Circuit{State: Closed, Generation: c.Generation + 1, ClosedAt: now, Version: c.Version}
 }
 
+// Mended returns the circuit after its owner changed something that may end the outage: the next
+// probe is due now. A probe in flight keeps its lease.
+func (c Circuit) Mended(now time.Time) Circuit {
+	if at := later(now, c.LeaseUntil); c.State == Open && at.Before(c.ProbeAt) {
+		c.ProbeAt = at
+	}
+	return c
+}
+
+func later(a, b time.Time) time.Time {
+	if a.Before(b) {
+		return b
+	}
+	return a
+}
+
 // Trip returns the circuit open, from any state. If a probe is in flight, the next one waits
 // for the end of its lease, even if the circuit is opened by hand again.
 func (c Circuit) Trip(s Settings, now time.Time) Circuit {

@@ -5,8 +5,9 @@ import (
 	"time"
 )
 
-// MaxRetryAfter is the longest wait that an endpoint can ask for. A longer one is cut to it.
-const MaxRetryAfter = 24 * time.Hour
+// MaxRetryAfter is the longest wait that an endpoint can ask for. A longer one is cut to it: some
+// receivers send milliseconds, and one such answer would close an endpoint for half a day.
+const MaxRetryAfter = time.Hour
 
 // imfFixdate is the preferred date format of HTTP (RFC 9110, section 5.6.7).
 const imfFixdate = "Mon, 02 Jan 2006 15:04:05 GMT"
