@@ -29,6 +29,9 @@ func newQueue(cfg aws.Config) put {
 		attributes := make(map[string]types.MessageAttributeValue, len(p.Header))
 		size := len(body)
 		for name, values := range p.Header { // at most 9 with the profile standard; SQS takes 10
+			if name == "Accept" {
+				continue // a queue answers nothing
+			}
 			name = strings.ToLower(name)
 			attributes[name] = types.MessageAttributeValue{DataType: aws.String("String"), StringValue: &values[0]}
 			size += len(name) + len("String") + len(values[0])
