@@ -49,8 +49,8 @@ func TestAnOutageParksAndReleases(t *testing.T) {
 	requests := b.arrivals("a", failures+1+len(events))
 	b.awaitCircuit(e.ID, "closed")
 	arrived := requests[failures+1:]
-	if gap := arrived[0].At.Sub(requests[failures].At); gap < 30*time.Second {
-		t.Errorf("second probe %v after the first; want the doubled cooldown of 30 s", gap)
+	if gap := arrived[0].At.Sub(requests[failures].At); gap < 22*time.Second {
+		t.Errorf("second probe %v after the first; want the cooldown of 22.5 s, half as long again", gap)
 	}
 	b.eachOnce(events, arrived)
 

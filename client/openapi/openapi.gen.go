@@ -6140,7 +6140,7 @@ type ClientInterface interface {
 	// ResetCircuit Close an endpoint's circuit
 	//
 	// Closes the circuit from any state: failures and cooldown are reset, and parked deliveries are released step
-	// by step if the endpoint is active. `throttled_until` stays in force, because the endpoint requested the wait.
+	// by step if the endpoint is active. The wait of a 429 is over.
 	// The endpoint's version does not change.
 	//
 	// Corresponds with POST /v1/tenants/{tenant}/endpoints/{endpoint}/circuit/reset (the `ResetCircuit` operationId).
@@ -7454,7 +7454,7 @@ func (c *Client) OpenCircuit(ctx context.Context, tenant TenantRef, endpoint End
 // ResetCircuit Close an endpoint's circuit
 //
 // Closes the circuit from any state: failures and cooldown are reset, and parked deliveries are released step
-// by step if the endpoint is active. `throttled_until` stays in force, because the endpoint requested the wait.
+// by step if the endpoint is active. The wait of a 429 is over.
 // The endpoint's version does not change.
 //
 // Corresponds with POST /v1/tenants/{tenant}/endpoints/{endpoint}/circuit/reset (the `ResetCircuit` operationId).
@@ -13103,7 +13103,7 @@ type ClientWithResponsesInterface interface {
 	// ResetCircuitWithResponse Close an endpoint's circuit
 	//
 	// Closes the circuit from any state: failures and cooldown are reset, and parked deliveries are released step
-	// by step if the endpoint is active. `throttled_until` stays in force, because the endpoint requested the wait.
+	// by step if the endpoint is active. The wait of a 429 is over.
 	// The endpoint's version does not change.
 	//
 	// Returns a wrapper object for the known response body format(s).
@@ -17503,7 +17503,7 @@ func (c *ClientWithResponses) OpenCircuitWithResponse(ctx context.Context, tenan
 // ResetCircuitWithResponse Close an endpoint's circuit
 //
 // Closes the circuit from any state: failures and cooldown are reset, and parked deliveries are released step
-// by step if the endpoint is active. `throttled_until` stays in force, because the endpoint requested the wait.
+// by step if the endpoint is active. The wait of a 429 is over.
 // The endpoint's version does not change.
 //
 // Returns a wrapper object for the known response body format(s).

@@ -575,7 +575,7 @@ export interface paths {
         /**
          * Close an endpoint's circuit
          * @description Closes the circuit from any state: failures and cooldown are reset, and parked deliveries are released step
-         *     by step if the endpoint is active. `throttled_until` stays in force, because the endpoint requested the wait.
+         *     by step if the endpoint is active. The wait of a 429 is over.
          *     The endpoint's version does not change.
          */
         post: operations["resetCircuit"];
