@@ -11,6 +11,7 @@ import (
 	"surehook.example/surehook/internal/memory"
 	"surehook.example/surehook/internal/proof/world"
 	"surehook.example/surehook/internal/rule/isolation"
+	"surehook.example/surehook/internal/rule/retry"
 )
 
 // endpoint is an endpoint with the behavior of its receiver.
@@ -197,7 +198,7 @@ func (w *simulation) status(e *endpoint, n int) reply {
 
 // retry returns the reply with a Retry-After.
 func (r reply) retry(after time.Duration) hook.Outcome {
-	r.RetryAfter = after
+	r.RetryAfter = min(after, retry.MaxRetryAfter) // as the sender reads it
 	return r.Outcome
 }
 
