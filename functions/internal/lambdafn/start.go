@@ -94,7 +94,7 @@ func handlerOf[C any](
 		return nil, fmt.Errorf("load AWS config: %w", err)
 	}
 	if c, ok := any(cfg).(interface{ IgnoredSettings() []error }); ok {
-		Ignore(ctx, lookup, log, time.Now, c.IgnoredSettings()...)
+		Ignore(ctx, lookup, log, time.Now, c.IgnoredSettings()...) //nolint:forbidigo // wiring: the functions that start here have no clock of their own
 	}
 	return newHandler(cfg, shared(sdk, idleTimeout), log)
 }
