@@ -10,14 +10,18 @@ import (
 	"surehook.example/surehook/internal/rule/circuit"
 )
 
+// probePause is the shortest time between two probes. By then the index lists deliveries parked
+// just now, and events that make no request cost at most one probe a second.
+const probePause = time.Second
+
 // announceTransition enqueues a circuit check for the next probe or for an immediate release,
 // and then notifies the owner. It does both even if one fails, and nothing without a
 // transition. If the check is lost, the breaker's tick finds the record by AttendAt; a lost
 // notification stays lost. window has the results of the ten minutes before the transition.
 func (g *Gate) announceTransition(ctx context.Context, before, after Record, window circuit.Counts, now time.Time) error {
 	switch {
-	case after.State == circuit.Open && !after.ProbeAt.Equal(before.ProbeAt):
-		err := g.enqueueCheck(ctx, after, after.NextProbe().Sub(now))
+	case after.State == circuit.Open && (before.State == circuit.HalfOpen || !after.ProbeAt.Equal(before.ProbeAt)):
+		err := g.enqueueCheck(ctx, after, max(probePause, after.NextProbe().Sub(now)))
 		if before.State != circuit.Closed {
 			return err
 		}

@@ -68,7 +68,7 @@ func (o *outcomes) count(r Result) {
 
 // afterOutcomes returns the record after the outcomes of the admitted attempts.
 func (r Record) afterOutcomes(a Admission, o outcomes, window circuit.Counts, now time.Time) Record {
-	if !o.requested {
+	if !o.requested && a.probe == "" {
 		return r
 	}
 	settings := circuit.Settings{CircuitSettings: a.query.Endpoint.Circuit.WithDefaults(), Slow: r.Review.Fragile}
@@ -76,7 +76,7 @@ func (r Record) afterOutcomes(a Admission, o outcomes, window circuit.Counts, no
 	if a.probe != "" {
 		renewed := !r.LeaseUntil.Truncate(time.Millisecond).Equal(a.query.Record.LeaseUntil.Truncate(time.Millisecond))
 		r.Circuit = r.Probed(circuit.ProbeResult{
-			Holder: a.probe, Generation: a.query.Record.Generation, Alive: o.Alive, Shared: a.sharedProbe || renewed,
+			Holder: a.probe, Generation: a.query.Record.Generation, Alive: o.Alive, Unmade: !o.requested, Shared: a.sharedProbe || renewed,
 		}, settings, now)
 	} else {
 		r.Circuit = r.Settled(o.Results, window, a.query.Record.Circuit, settings, now)
@@ -86,7 +86,9 @@ func (r Record) afterOutcomes(a Admission, o outcomes, window circuit.Counts, no
 			r.ThrottledUntil = until
 		}
 	}
-	r = r.seen(now)
+	if o.requested {
+		r = r.seen(now)
+	}
 	switch {
 	case r.State == before.State && r.Generation == before.Generation:
 		if before.Shed > 0 && r.Shed == 0 {

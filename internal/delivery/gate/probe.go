@@ -39,7 +39,10 @@ func (g *Gate) admitProbe(ctx context.Context, q *Query, now time.Time) (Admissi
 		}
 		admitted := *q
 		admitted.Record.Circuit = probed
-		admitted.Record = admitted.Record.Wait(now).planCheck(now)
+		if len(q.Due) > 1 { // the others are parked
+			admitted.Record = admitted.Record.Wait(now)
+		}
+		admitted.Record = admitted.Record.planCheck(now)
 		if err := g.saveCircuit(ctx, admitted.Record); err != nil {
 			return Admission{}, err
 		}

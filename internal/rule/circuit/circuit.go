@@ -137,6 +137,7 @@ type ProbeResult struct {
 	Holder     string
 	Generation int64 // of the circuit that admitted the probe
 	Alive      bool
+	Unmade     bool // no request was made, so nothing is known about the endpoint
 	Shared     bool // a copy of the token may be probing, too
 }
 
@@ -144,6 +145,9 @@ type ProbeResult struct {
 // lost, because the endpoint answered during this outage. A failure without the lease changes
 // nothing: the current holder decides. If the lease is shared, the next probe waits for its
 // end. Results from another generation change nothing.
+//
+// A probe that made no request gives its lease back: the next one is due at once, and the
+// cooldown stays. A shared lease stays, too, because the copy may be making its request.
 func (c Circuit) Probed(r ProbeResult, s Settings, now time.Time) Circuit {
 	switch {
 	case c.State == Closed || c.Generation != r.Generation:
@@ -152,7 +156,10 @@ func (c Circuit) Probed(r ProbeResult, s Settings, now time.Time) Circuit {
 		next := c.Reset(now)
 		next.Cooldown, next.OpenedAt = c.Cooldown, c.OpenedAt
 		return next
-	case c.State != HalfOpen || c.Holder != r.Holder:
+	case c.State != HalfOpen || c.Holder != r.Holder, r.Unmade && r.Shared:
+		return c
+	case r.Unmade:
+		c.State, c.Holder, c.LeaseUntil = Open, "", time.Time{}
 		return c
 	}
 	next := c.reopen(s, now)

@@ -321,6 +321,7 @@ func TestCircuit_Probed(t *testing.T) {
 		holder  string
 		earlier int64 // generations between the admission and the circuit
 		alive   bool
+		unmade  bool
 		shared  bool
 		want    circuit.Circuit
 	}{
@@ -333,6 +334,9 @@ func TestCircuit_Probed(t *testing.T) {
 		{name: "failure with a lease shared within the cooldown", from: shared(7 * time.Second), holder: "dlv_a", alive: false, shared: true, want: waiting(15 * time.Second)},
 		{name: "failure with a lease of its own", from: shared(20 * time.Second), holder: "dlv_a", alive: false, want: waiting(15 * time.Second)},
 		{name: "success with a shared lease closes", from: shared(20 * time.Second), holder: "dlv_a", alive: true, shared: true, want: reset},
+		{name: "without a request the lease is free, and the cooldown stays", from: halfOpen(), holder: "dlv_a", unmade: true, want: open()},
+		{name: "without a request a shared lease stays", from: halfOpen(), holder: "dlv_a", unmade: true, shared: true, want: halfOpen()},
+		{name: "without a request another token's lease stays", from: halfOpen(), holder: "dlv_b", unmade: true, want: halfOpen()},
 		{name: "another token's failure changes nothing", from: halfOpen(), holder: "dlv_b", alive: false, want: halfOpen()},
 		{name: "another token's late success closes", from: halfOpen(), holder: "dlv_b", alive: true, want: reset},
 		{name: "a late success after a lost lease closes", from: open(), holder: "dlv_a", alive: true, want: reset},
@@ -348,7 +352,7 @@ func TestCircuit_Probed(t *testing.T) {
 			t.Parallel()
 
 			if diff := cmp.Diff(tt.want, tt.from.Probed(circuit.ProbeResult{
-				Holder: tt.holder, Generation: tt.from.Generation - tt.earlier, Alive: tt.alive, Shared: tt.shared,
+				Holder: tt.holder, Generation: tt.from.Generation - tt.earlier, Alive: tt.alive, Unmade: tt.unmade, Shared: tt.shared,
 			}, settings, now)); diff != "" {
 				t.Errorf("Probed(%s, %t) differs (-want +got):\n%s", tt.holder, tt.alive, diff)
 			}

@@ -1,0 +1,75 @@
+package gate_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"surehook.example/surehook/internal/delivery/gate"
+	"surehook.example/surehook/internal/hook"
+	"surehook.example/surehook/internal/rule/circuit"
+)
+
+// openUntilProbe opens the circuit and waits until a probe is due.
+func (w *bundle) openUntilProbe() {
+	w.T.Helper()
+
+	w.settle(w.admit(w.query(active(), 0, 5)), hook.ClassDNS, hook.ClassDNS, hook.ClassDNS, hook.ClassDNS, hook.ClassDNS)
+	r := w.record()
+	if r.State != circuit.Open {
+		w.T.Fatalf("the circuit is %s; want open", r.State)
+	}
+	w.Clock.Until(r.ProbeAt)
+	w.Checks = nil
+}
+
+// A probe whose event the transformation cannot shape makes no request. Its lease is free
+// again: the next token is the probe at once, or the breaker sends a parked one a second later.
+func TestGate_ProbeWithoutARequestGivesItsLeaseBack(t *testing.T) {
+	t.Parallel()
+
+	w := setup(t)
+	w.openUntilProbe()
+	before := w.record()
+	w.Clock.Pass(time.Second)
+	w.settle(w.admit(w.query(active(), 10, 1)), hook.ClassTransformation)
+	r := w.record()
+	if r.State != circuit.Open || r.Holder != "" || !r.ProbeDue(w.Clock.Now()) || r.Cooldown != before.Cooldown || r.Generation != before.Generation {
+		t.Errorf("record = %+v; want the open circuit as before, with a probe due", r)
+	}
+	if r.AttendAt.After(w.Clock.Now()) {
+		t.Errorf("AttendAt = %s; want a time up to now, %s, in case the check is lost", r.AttendAt, w.Clock.Now())
+	}
+	if diff := cmp.Diff([]string{string(endpoint) + " wave 0 in 1s"}, w.checks()); diff != "" {
+		t.Errorf("circuit checks differ (-want +got):\n%s", diff)
+	}
+	a := w.admit(w.query(active(), 11, 2))
+	if d := a.Verdicts[0].Decision; d != gate.Admit {
+		t.Fatalf("the next token: %s; want admit, as the probe", d)
+	}
+	w.settle(a, hook.ClassDelivered)
+	if r := w.record(); r.State != circuit.Closed {
+		t.Errorf("after the next probe the circuit is %s; want closed", r.State)
+	}
+}
+
+// The lease of a probe stays while a copy of its token may be making a request.
+func TestGate_ProbeWithoutARequestKeepsASharedLease(t *testing.T) {
+	t.Parallel()
+
+	w := setup(t)
+	w.openUntilProbe()
+	q := w.query(active(), 10, 1)
+	first := w.admit(q)
+	q.Record = w.record()
+	w.Clock.Pass(time.Second)
+	w.admit(q) // the copy renews the lease
+	w.settle(first, hook.ClassTransformation)
+	if r := w.record(); r.State != circuit.HalfOpen || !r.LeaseUntil.Equal(w.Clock.Now().Add(circuit.LeaseFor)) {
+		t.Errorf("record = %+v; want the lease of the copy", r)
+	}
+	if len(w.Checks) != 0 {
+		t.Errorf("circuit checks %v; want none", w.checks())
+	}
+}
