@@ -17,8 +17,8 @@ const (
 )
 
 // waveSize returns the number of deliveries in wave n, from 1: 2^(n-1), at most
-// maxWave. 2^9 = 512, so wave 10 is the first wave of maxWave deliveries.
-func waveSize(n int) int { return min(1<<min(n-1, 10), maxWave) }
+// maxWave. 2^9 = 512, so gate.FullWave is the first wave of maxWave deliveries.
+func waveSize(n int) int { return min(1<<min(n-1, gate.FullWave), maxWave) }
 
 // releaseWave sends the next wave. It sends nothing for a check of another wave, for a check
 // without a wave during a release, and while the endpoint is throttled.

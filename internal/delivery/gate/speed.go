@@ -58,11 +58,20 @@ func (r *Record) FirstSlots() int {
 // Backlog reports whether deliveries are known to be parked although the circuit is closed.
 func (r *Record) Backlog() bool { return r.HasParked() && r.State == circuit.Closed }
 
-// Promoted returns the record with the class fast, if the score proves the speed.
+// FullWave is the first wave of a release with as many deliveries as a wave can have.
+const FullWave = 10
+
+// Promoted returns the record with the class fast, if the score proves the speed. Then a full wave
+// of its waiting deliveries is due.
 func (r Record) Promoted(l isolation.Limits, now time.Time) Record {
 	rested := r.Speed != isolation.Slow || now.Sub(r.SpeedAt) >= isolation.SlowRest
-	if r.Speed != isolation.Fast && rested && l.Score.Proven() && l.ScoreAt.Equal(r.SpeedAt) {
-		return r.withClass(isolation.Fast, now)
+	if r.Speed == isolation.Fast || !rested || !l.Score.Proven() || !l.ScoreAt.Equal(r.SpeedAt) {
+		return r
+	}
+	r = r.withClass(isolation.Fast, now)
+	if r.Backlog() {
+		r.Wave = FullWave
+		r = r.planCheck(now)
 	}
 	return r
 }

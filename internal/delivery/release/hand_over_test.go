@@ -262,6 +262,37 @@ func TestHandOver_CountsTheAnswers(t *testing.T) {
 	}
 }
 
+// The deliveries that wait for an endpoint which becomes fast need no slots any more: they go out
+// with the next check, at once and in a full wave. With none waiting there is no check.
+func TestHandOver_ReleasesWhatWaitsForAnEndpointThatBecameFast(t *testing.T) {
+	t.Parallel()
+
+	for _, waiting := range []bool{true, false} {
+		w := setup(t, func(_ *hook.Endpoint, r *gate.Record) { r.Waiting = waiting })
+		w.lease(-2, time.Minute) // another attempt is in flight
+		inTime := slices.Repeat([]time.Duration{time.Millisecond}, 20)
+		if err := w.handOver([]isolation.Held{w.lease(-1, time.Minute)}, inTime...); err != nil {
+			t.Fatalf("HandOver() = %v", err)
+		}
+		r := w.record()
+		if r.Speed != isolation.Fast {
+			t.Fatalf("the endpoint is %s; want fast", r.Speed)
+		}
+		if !waiting {
+			if len(w.circuits.checks) > 0 || r.Wave != 0 {
+				t.Errorf("checks %v and wave %d with nothing waiting; want none", w.circuits.checks, r.Wave)
+			}
+			continue
+		}
+		if diff := cmp.Diff([]string{"wave 10 in 0s"}, w.circuits.checks); diff != "" {
+			t.Errorf("checks differ (-want +got):\n%s", diff)
+		}
+		if r.Wave != gate.FullWave || !r.AttendAt.Equal(start.Add(gate.AttendAfter)) {
+			t.Errorf("record = %+v; want a full wave, and a tick in %s in case the check is lost", r, gate.AttendAfter)
+		}
+	}
+}
+
 // The score of another class does not count.
 func TestHandOver_NewClassNewScore(t *testing.T) {
 	t.Parallel()

@@ -70,7 +70,8 @@ type Slots struct {
 
 // HandOver ends the leases of the slots, and claims the slots for parked deliveries if the
 // endpoint takes deliveries now. It also counts the answers, and makes an endpoint fast that has
-// proved its speed. If deliveries wait and no slot is left in use, it enqueues a circuit check.
+// proved its speed. If deliveries wait, it enqueues a circuit check when the endpoint became fast,
+// and when no slot is left in use.
 func (r *Releaser) HandOver(ctx context.Context, s Slots) error {
 	c := claim{Releaser: r, ended: s.Held, answers: s.Answers, last: s.Last, failed: s.Failed}
 	if s.Endpoint != nil {
@@ -101,7 +102,8 @@ func (r *Releaser) HandOver(ctx context.Context, s Slots) error {
 	return err
 }
 
-// promote makes the endpoint fast, if the limits prove its speed.
+// promote makes the endpoint fast, if the limits prove its speed. Its waiting deliveries need no
+// slots any more: a circuit check releases them now, in full waves.
 func (r *Releaser) promote(ctx context.Context, record gate.Record, l isolation.Limits) error {
 	err := conflict.Update(ctx, r.Wait, maxClaimAttempts, &record, func() (gate.Record, error) {
 		read, err := r.Store.Circuit(ctx, record.Tenant, record.Endpoint)
@@ -116,6 +118,13 @@ func (r *Releaser) promote(ctx context.Context, record gate.Record, l isolation.
 		}
 		if err := r.Store.SaveCircuit(ctx, after); err != nil {
 			return fmt.Errorf("save the speed of endpoint %s: %w", after.Endpoint, err)
+		}
+		if !after.Backlog() {
+			return nil
+		}
+		check := hook.CircuitCheck{Tenant: after.Tenant, Endpoint: after.Endpoint, Wave: after.Wave}
+		if err := r.CircuitQueue.Enqueue(ctx, check, 0); err != nil {
+			return fmt.Errorf("enqueue circuit check of %s: %w", after.Endpoint, err)
 		}
 		return nil
 	})

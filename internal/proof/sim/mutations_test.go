@@ -240,7 +240,7 @@ func mutations() []mutation {
 		},
 		{
 			name: "waves of 500 at once", file: "delivery/breaker/release.go", by: []check{checkWave},
-			old: "min(1<<min(n-1, 10), maxWave)", bug: "max(n, maxWave)",
+			old: "min(1<<min(n-1, gate.FullWave), maxWave)", bug: "max(n, maxWave)",
 		},
 		{
 			name: "410 does not disable the endpoint", file: "rule/settlement/follow.go", by: []check{checkGone},
