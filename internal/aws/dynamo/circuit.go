@@ -48,6 +48,7 @@ type circuitItem struct {
 	SeenAt         int64           `dynamodbav:"seen_at,omitempty"`
 	ProbeType      string          `dynamodbav:"probe_type,omitempty"`
 	ProbedFrom     int64           `dynamodbav:"probed_from,omitempty"`
+	AnnounceAt     int64           `dynamodbav:"announce_at,omitempty"`
 	LookFrom       int64           `dynamodbav:"look_from,omitempty"`
 	LookAt         int64           `dynamodbav:"look_at,omitempty"`
 	AttendAt       int64           `dynamodbav:"attend_at,omitempty"`
@@ -87,6 +88,7 @@ func toCircuitItem(r gate.Record) circuitItem {
 		SeenAt:         millis(r.SeenAt),
 		ProbeType:      r.ProbeType,
 		ProbedFrom:     millis(r.ProbedFrom),
+		AnnounceAt:     millis(r.AnnounceAt),
 		LookFrom:       millis(r.LookFrom),
 		LookAt:         millis(r.LookAt),
 		AttendAt:       millis(r.AttendAt),
@@ -140,6 +142,7 @@ func fromCircuitItem(it circuitItem) (gate.Record, error) {
 		SeenAt:     fromMillis(it.SeenAt),
 		ProbeType:  it.ProbeType,
 		ProbedFrom: fromMillis(it.ProbedFrom),
+		AnnounceAt: fromMillis(it.AnnounceAt),
 		LookFrom:   fromMillis(it.LookFrom),
 		LookAt:     fromMillis(it.LookAt),
 		AttendAt:   fromMillis(it.AttendAt),

@@ -136,7 +136,7 @@ func (r *reconciliation) readEndpoint(ctx context.Context) error {
 	case hook.CodeOf(err) != hook.CodeNotFound:
 		return fmt.Errorf("read endpoint: %w", err)
 	}
-	return nil
+	return r.announce(ctx)
 }
 
 // continueEnding asks for another check at once, to end more deliveries. First it moves
@@ -228,6 +228,7 @@ func (r *reconciliation) saveCircuit(ctx context.Context, next gate.Record) erro
 	if soon := r.Now().Add(gate.AttendAfter); len(r.faults) > 0 && soon.Before(next.AttendAt) {
 		next.AttendAt = soon
 	}
+	next = next.AttendBy(next.AnnounceAt)
 	if next == r.record {
 		return nil
 	}

@@ -89,6 +89,9 @@ func (r Record) afterOutcomes(a Admission, o outcomes, window circuit.Counts, no
 	if o.requested {
 		r = r.seen(now)
 	}
+	if r.Generation != before.Generation {
+		r.AnnounceAt = now.Add(AttendAfter).UTC().Truncate(time.Millisecond)
+	}
 	switch {
 	case r.State == before.State && r.Generation == before.Generation:
 		if before.Shed > 0 && r.Shed == 0 {

@@ -31,6 +31,7 @@ type Record struct {
 	ProbedFrom     time.Time       // the creation of the delivery of the last probe sent by the breaker; zero: none yet
 	LookFrom       time.Time       // when the breaker last forgot the endpoint; zero: no look is planned
 	LookAt         time.Time       // when the breaker next looks in the index for parked deliveries that it missed; zero: never
+	AnnounceAt     time.Time       // from when the breaker tells the owner that the circuit opened or closed, because the gate may not have; zero: the owner knows
 	AttendAt       time.Time       // from when the breaker's tick checks the endpoint if no message did; zero: never
 }
 
@@ -94,7 +95,7 @@ func (r Record) Release(now time.Time) Record {
 // Reset returns the record with a closed circuit, and with the first wave of a release due if
 // deliveries wait.
 func (r Record) Reset(now time.Time) Record {
-	r.Circuit = r.Circuit.Reset(now)
+	r.Circuit, r.AnnounceAt = r.Circuit.Reset(now), time.Time{}
 	return r.Release(now)
 }
 
@@ -110,7 +111,7 @@ func (r Record) Mended(now time.Time) Record {
 // Trip returns the record with an open circuit. As after each opening, the endpoint must prove its
 // speed again.
 func (r Record) Trip(s circuit.Settings, now time.Time) Record {
-	r.Circuit = r.Circuit.Trip(s, now)
+	r.Circuit, r.AnnounceAt = r.Circuit.Trip(s, now), time.Time{}
 	return r.withClass(isolation.Unproven, now).planCheck(now)
 }
 
@@ -143,9 +144,17 @@ func (r *Record) NextProbe() time.Time {
 	return at
 }
 
+// AttendBy returns the record with AttendAt no later than at; a zero at changes nothing.
+func (r Record) AttendBy(at time.Time) Record {
+	if !at.IsZero() && (r.AttendAt.IsZero() || at.Before(r.AttendAt)) {
+		r.AttendAt = at
+	}
+	return r
+}
+
 // planCheck sets AttendAt: for an open or half-open circuit to the time of the next probe, and
 // for a closed circuit with waiting deliveries to AttendAfter from now or to the end of a
-// throttle, whichever is later.
+// throttle, whichever is later; but no later than AnnounceAt.
 func (r Record) planCheck(now time.Time) Record {
 	switch r.State {
 	case circuit.Open, circuit.HalfOpen:
@@ -159,5 +168,5 @@ func (r Record) planCheck(now time.Time) Record {
 			}
 		}
 	}
-	return r
+	return r.AttendBy(r.AnnounceAt)
 }

@@ -26,6 +26,7 @@ func (w *simulation) unfinished() (c check, reason string) {
 		{checkUnseen, w.auditSuccesses},
 		{checkLetters, w.auditLetters},
 		{checkJobs, w.auditJobs},
+		{checkUntold, w.auditUntold},
 		{checkErasure, w.auditErasure},
 		{checkAccepted, w.auditRejects},
 	} {
@@ -60,6 +61,16 @@ func (w *simulation) auditDeliveries() string {
 				}
 				id.Generation++
 			}
+		}
+	}
+	return ""
+}
+
+// auditUntold: the owners of all endpoints know the state of their circuits.
+func (w *simulation) auditUntold() string {
+	for _, e := range w.endpoints {
+		if s := w.statuses[e.id]; s.deleted.IsZero() && !w.lapses(e.id) && len(w.untold[e.id]) > 0 {
+			return fmt.Sprintf("nobody was told %v", w.untold[e.id])
 		}
 	}
 	return ""

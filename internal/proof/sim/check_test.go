@@ -1,6 +1,7 @@
 package sim_test
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -49,6 +50,7 @@ type checker struct {
 	statuses map[hook.EndpointID]status
 	circuits map[hook.EndpointID]circuits
 	wire     map[hook.EndpointID][]*post
+	untold   map[hook.EndpointID][]string // keys of notifications of openings and closings that nobody sent yet
 }
 
 type attempt struct {
@@ -138,6 +140,7 @@ func newChecker() checker {
 		statuses: make(map[hook.EndpointID]status),
 		circuits: make(map[hook.EndpointID]circuits),
 		wire:     make(map[hook.EndpointID][]*post),
+		untold:   make(map[hook.EndpointID][]string),
 	}
 }
 
@@ -259,6 +262,7 @@ func (w *simulation) sawCircuit(p *process, r gate.Record) {
 	p.saved[r.Endpoint], p.probed[r.Endpoint], c.probed = w.now, c.probed, time.Time{}
 	if r.Generation != c.Generation {
 		c.began = w.now
+		w.transits(p, r)
 	}
 	c.slow = c.slow || r.Review.Slow
 	if c.State == circuit.Open || c.State == circuit.HalfOpen {
@@ -284,6 +288,20 @@ func (w *simulation) sawCircuit(p *process, r gate.Record) {
 	}
 	c.Record, c.changed = r, w.now
 	w.circuits[r.Endpoint] = c
+}
+
+// transits notes which notification the change of the circuit needs. After a change by hand, the
+// owner knows the state.
+func (w *simulation) transits(p *process, r gate.Record) {
+	if p.batch == nil {
+		delete(w.untold, r.Endpoint)
+		return
+	}
+	kind := hook.NotificationOpened
+	if r.State == circuit.Closed {
+		kind = hook.NotificationClosed
+	}
+	w.untold[r.Endpoint] = append(w.untold[r.Endpoint], fmt.Sprintf("%s/%s/%d", kind, r.Endpoint, r.Generation))
 }
 
 // checkNonce: a token sent on keeps its nonce. A token for the attempt after a token of

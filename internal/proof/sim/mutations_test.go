@@ -252,7 +252,11 @@ func mutations() []mutation {
 		},
 		{
 			name: "a closing circuit asks for no check", file: "delivery/gate/announce.go", by: []check{checkClosing},
-			old: "if after.Waiting {", bug: "if after.Waiting && now.IsZero() {",
+			old: "&& before.Shed > 0) && after.Waiting:", bug: "&& before.Shed > 0) && after.Waiting && now.IsZero():",
+		},
+		{
+			name: "a notification whose write has no answer is lost", file: "delivery/breaker/announce.go", by: []check{checkUntold},
+			old: "if at.IsZero() || r.now.Before(at) {", bug: "if at.IsZero() || r.now.Before(at.Add(1000 * time.Hour)) {",
 		},
 		{
 			name: "a token older than the last park is attempted", file: "rule/settlement/judge.go", by: []check{checkState, checkLost, checkLate, checkLetters},

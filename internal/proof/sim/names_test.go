@@ -64,4 +64,5 @@ const (
 	checkLeak    check = "leak"    // no message, schedule or lease is left
 	checkLetters check = "letters" // the dead letters are the dead deliveries
 	checkJobs    check = "jobs"    // the totals of jobs are exact
+	checkUntold  check = "untold"  // the owner was told of each opening and closing, whatever failed
 )

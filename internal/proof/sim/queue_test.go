@@ -3,6 +3,7 @@ package sim_test
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strconv"
 	"time"
 
@@ -217,6 +218,7 @@ func (s ports) Continue(ctx context.Context, m replay.Message, delay time.Durati
 func (s ports) Notify(_ context.Context, n hook.Notification) error {
 	return done(s.p, "tell", n.Key, write, func() error {
 		delete(s.p.owes, n.Type+" "+string(n.Endpoint))
+		s.p.untold[n.Endpoint] = slices.DeleteFunc(s.p.untold[n.Endpoint], func(key string) bool { return key == n.Key })
 		return nil
 	})
 }

@@ -1,0 +1,185 @@
+package breaker_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"surehook.example/surehook/internal/delivery/gate"
+	"surehook.example/surehook/internal/hook"
+	"surehook.example/surehook/internal/memory"
+	"surehook.example/surehook/internal/proof/world"
+	"surehook.example/surehook/internal/rule/isolation"
+	"surehook.example/surehook/internal/rule/stats"
+)
+
+var errLost = &hook.Error{Code: hook.CodeUnavailable, Message: "no answer"}
+
+// faults are the faults of a gate that changes a circuit. It is the gate's store and notifier.
+type faults struct {
+	gate.Store
+	*memory.Notifications
+
+	lost     bool // the answers of its writes are lost for good
+	unsaid   bool // the notification fails
+	unmarked bool // the write after the notification fails
+
+	said bool
+}
+
+func (f *faults) SaveCircuit(ctx context.Context, r gate.Record) error {
+	if f.unmarked && f.said {
+		return errLost
+	}
+	err := f.Store.SaveCircuit(ctx, r)
+	if f.lost {
+		return errors.Join(err, errLost)
+	}
+	return err
+}
+
+func (f *faults) Notify(ctx context.Context, n hook.Notification) error {
+	if f.unsaid {
+		return errLost
+	}
+	f.said = true
+	return f.Notifications.Notify(ctx, n)
+}
+
+// settle admits a delivery of the endpoint, and reports its outcome to a gate with the faults.
+func (w *bundle) settle(e hook.Endpoint, class hook.Class, now faults) {
+	w.T.Helper()
+
+	g := &gate.Gate{Store: w.Store, CircuitQueue: w.CircuitQueue, Notifier: w.Notifications, Now: w.Clock.Now, Places: world.Places, Wait: world.NoWait}
+	q := gate.Query{Tenant: e.Tenant, ID: e.ID, Endpoint: &e, Record: w.Circuit(e)}
+	if q.Record.Speed == isolation.Unproven {
+		q.Record.Speed, q.Record.SeenAt = isolation.Fast, w.Clock.Now()
+	}
+	q.Due = []gate.Due{{Delivery: hook.DeliveryID{Event: hook.KeyedEventID(e.Tenant, "a"), Endpoint: e.ID, Generation: 1}, Attempt: 1, Nonce: "n"}}
+	a, err := g.Admit(w.T.Context(), &q)
+	if err != nil || a.Verdicts[0].Decision != gate.Admit {
+		w.T.Fatalf("Admit() = %v, %v; want admit", a.Verdicts, err)
+	}
+	now.Store, now.Notifications = w.Store, w.Notifications
+	g.Store, g.Notifier = &now, &now
+	_ = g.Settle(w.T.Context(), a, []gate.Result{{Attempt: stats.Attempt{Class: class, Number: 1}}}) // as in deliver: logged
+}
+
+// fail5 lets five attempts fail in a row; the last is settled with the faults.
+func (w *bundle) fail5(e hook.Endpoint, last faults) {
+	w.T.Helper()
+
+	for range 4 {
+		w.settle(e, hook.ClassDNS, faults{})
+	}
+	w.settle(e, hook.ClassDNS, last)
+}
+
+// The owner is told that a circuit opened, and that it closed, even if the gate never learns that its
+// write took effect, or dies before the notification. What may have been sent comes again under
+// its key.
+func TestTick_AnnouncesWhatTheGateMayNotHave(t *testing.T) {
+	t.Parallel()
+
+	tests := []struct {
+		name string
+		now  faults
+		sent int // of each notification
+	}{
+		{name: "as usual", sent: 1},
+		{name: "the answer of the write is lost", now: faults{lost: true}, sent: 1},
+		{name: "the notification fails", now: faults{unsaid: true}, sent: 1},
+		{name: "the write after the notification fails", now: faults{unmarked: true}, sent: 2},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+
+			w := setup(t)
+			e := w.Endpoint(nil)
+			tick := func() {
+				w.T.Helper()
+				if err := w.Breaker().Tick(w.Context()); err != nil {
+					t.Errorf("Tick() = %v", err)
+				}
+			}
+			w.fail5(e, tt.now)
+			opened := w.Clock.Now()
+			tick()
+			w.Clock.Pass(gate.AttendAfter)
+			tick()
+			tick() // once is enough
+			closed := w.Clock.Now()
+			w.settle(e, hook.ClassDelivered, tt.now)
+			w.Clock.Pass(gate.AttendAfter)
+			tick()
+			tick()
+
+			type told struct {
+				Type, Key string
+				At        time.Time
+			}
+			var got, want []told
+			for _, n := range w.Notifications.Sent() {
+				got = append(got, told{n.Type, n.Key, n.At})
+			}
+			for range tt.sent {
+				want = append(want, told{hook.NotificationOpened, hook.NotificationOpened + "/" + string(e.ID) + "/1", opened})
+			}
+			for range tt.sent {
+				want = append(want, told{hook.NotificationClosed, hook.NotificationClosed + "/" + string(e.ID) + "/2", closed})
+			}
+			if diff := cmp.Diff(want, got); diff != "" {
+				t.Errorf("notifications differ (-want +got):\n%s", diff)
+			}
+			if r := w.Circuit(e); !r.AnnounceAt.IsZero() || !r.AttendAt.IsZero() {
+				t.Errorf("record = %+v; want nothing to announce or to attend", r)
+			}
+		})
+	}
+}
+
+// A circuit that closes before the tick has announced its opening announces both.
+func TestTick_AnnouncesTheTransitionBefore(t *testing.T) {
+	t.Parallel()
+
+	w := setup(t)
+	e := w.Endpoint(func(e *hook.Endpoint) { e.Circuit.Cooldown = 10 * time.Second })
+	w.fail5(e, faults{lost: true})
+	w.Clock.Pass(30 * time.Second)
+	w.settle(e, hook.ClassDelivered, faults{})
+	var got []string
+	for _, n := range w.Notifications.Sent() {
+		got = append(got, n.Type)
+	}
+	if diff := cmp.Diff([]string{hook.NotificationOpened, hook.NotificationClosed}, got); diff != "" {
+		t.Errorf("notifications differ (-want +got):\n%s", diff)
+	}
+}
+
+// Nobody is told of the circuit of a deleted endpoint, and the tick forgets it.
+func TestTick_AnnouncesNothingOfADeletedEndpoint(t *testing.T) {
+	t.Parallel()
+
+	w := setup(t)
+	e := w.Endpoint(nil)
+	w.fail5(e, faults{lost: true})
+	record := w.Circuit(e)
+	if err := w.Store.DeleteEndpoint(t.Context(), e); err != nil {
+		t.Fatal(err)
+	}
+	record.Version = w.Circuit(e).Version // a record that outlived the endpoint
+	if err := w.Store.SaveCircuit(t.Context(), record); err != nil {
+		t.Fatal(err)
+	}
+	w.Clock.Pass(gate.AttendAfter)
+	if err := w.Breaker().Tick(w.Context()); err != nil {
+		t.Errorf("Tick() = %v", err)
+	}
+	if r := w.Circuit(e); len(w.Notifications.Sent()) > 0 || !r.AnnounceAt.IsZero() {
+		t.Errorf("notifications %v, and record %+v; want none", w.Notifications.Sent(), r)
+	}
+}
