@@ -32,7 +32,10 @@ func (s *Store) Parked(ctx context.Context, target hook.Target, since time.Time,
 // Overdue queries the shards of the list: 64 of retrying and 16 of queued deliveries. limit
 // is cut to 1 to 1000. The index may lag a moment, but every returned delivery is in the
 // state.
-func (s *Store) Overdue(ctx context.Context, state hook.State, before time.Time, limit int) ([]hook.Delivery, error) {
+func (s *Store) Overdue(ctx context.Context, state hook.State, from, before time.Time, limit int) ([]hook.Delivery, error) {
+	if !from.Before(before) { // DynamoDB rejects a query with a lower bound above the upper bound
+		return nil, nil
+	}
 	position := func(d hook.Delivery) string {
 		if d.State != state {
 			return ""
@@ -40,7 +43,7 @@ func (s *Store) Overdue(ctx context.Context, state hook.State, before time.Time,
 		return dueRange(d)
 	}
 	name, shards := dueListOf(state)
-	sources := shardQueries(name, shards, "state_sk < :value", timeBound(before))
+	sources := shardQueries(name, shards, "state_sk BETWEEN :value AND :to", timeBound(from), timeBound(before))
 	overdue, err := pageThrough(ctx, s, sources, min(limit, maxRows), fromDeliveryItem, position)
 	return overdue, translate(err, "list overdue deliveries")
 }

@@ -202,7 +202,7 @@ func (s *Store) dueChecks(
 // Attended makes the requests of DueCircuits. limit is cut to 1 to 1000. A circuit
 // saved just now may be absent.
 func (s *Store) Attended(ctx context.Context, limit int) ([]gate.Record, error) {
-	records, err := pageThrough(ctx, s, shardQueries(circuitList, endpointShards, "", ""), min(limit, maxRows), fromCircuitItem, circuitRange)
+	records, err := pageThrough(ctx, s, shardQueries(circuitList, endpointShards, ""), min(limit, maxRows), fromCircuitItem, circuitRange)
 	return records, translate(err, "list attended circuits")
 }
 

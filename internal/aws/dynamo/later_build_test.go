@@ -164,7 +164,7 @@ func TestLists_leaveOutRecordsOfLaterBuilds(t *testing.T) {
 			return len(list), err
 		}},
 		{name: "overdue deliveries", answer: deliveries, want: 64, list: func(s *dynamo.Store) (int, error) {
-			list, err := s.Overdue(t.Context(), hook.StateRetrying, epoch.Add(time.Hour), 100)
+			list, err := s.Overdue(t.Context(), hook.StateRetrying, time.Time{}, epoch.Add(time.Hour), 100)
 			return len(list), err
 		}},
 		{name: "replay jobs", answer: map[string]any{"Items": []any{job1, job2}}, want: 1, list: func(s *dynamo.Store) (int, error) {

@@ -31,16 +31,18 @@ const maxShardQueries = 8
 func shard(list string, n int) string { return fmt.Sprintf("%s#%02d", list, n) }
 
 // shardQueries returns a query of the index by_state for each shard of the list.
-// where is the condition on the range key, or empty for all rows; value is the value
-// of :value in the condition.
-func shardQueries(list string, shards int, where, value string) []source {
+// where is the condition on the range key, or empty for all rows; bounds are the values of :value
+// and :to in the condition.
+func shardQueries(list string, shards int, where string, bounds ...string) []source {
 	sources := make([]source, shards)
 	for n := range sources {
 		condition := "state_pk = :shard"
 		values := map[string]types.AttributeValue{":shard": text(shard(list, n))}
 		if where != "" {
 			condition += " AND " + where
-			values[":value"] = text(value)
+		}
+		for i, bound := range bounds {
+			values[[]string{":value", ":to"}[i]] = text(bound)
 		}
 		sources[n] = source{
 			query: &dynamodb.QueryInput{

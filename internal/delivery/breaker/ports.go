@@ -63,9 +63,10 @@ type Deliveries interface {
 	Parked(ctx context.Context, target hook.Target, since time.Time, limit int) ([]hook.Delivery, error)
 	settle.DeliveriesReader
 	// Overdue returns deliveries of all endpoints in the state, retrying or queued, whose
-	// OverdueFrom is before the time, the earliest first, at most limit (1 to 1000). The index
-	// may lag a moment, but every returned delivery is in the state.
-	Overdue(ctx context.Context, state hook.State, before time.Time, limit int) ([]hook.Delivery, error)
+	// OverdueFrom is at or after from and before the other time, the earliest first, at most limit
+	// (1 to 1000). A zero from leaves out none. The index may lag a moment, but every returned
+	// delivery is in the state.
+	Overdue(ctx context.Context, state hook.State, from, before time.Time, limit int) ([]hook.Delivery, error)
 	// Unrecorded returns those of the refs that have no record, in their order. It may miss a
 	// record that was written a moment ago.
 	Unrecorded(ctx context.Context, refs []hook.DeliveryRef) ([]hook.DeliveryRef, error)

@@ -24,6 +24,13 @@ const (
 	// sweepChunk is the number of tokens per request to SQS. If a process dies between marking
 	// and sending, at most maxParallel chunks wait until the next look.
 	sweepChunk = 10
+	// maxLate limits the deliveries of one sweep and state while their lanes are late, and
+	// maxLateOfTenant those of a tenant among them: most are late and not lost, and their tokens
+	// make the lanes later. maxLatePages limits the pages of maxSwept deliveries in which the
+	// sweep looks for other tenants, behind those of the tenant that makes the lanes late.
+	maxLate         = 100
+	maxLateOfTenant = 10
+	maxLatePages    = 10
 	// maxVisible is the number of visible tokens on the lanes of later attempts above which
 	// they are late. In the worst case 100 tokens take 5 minutes: an event source runs at least
 	// 2 batches of 10 tokens at a time, and a batch takes at most 60 s.
@@ -59,9 +66,9 @@ func (b *Breaker) Look(ctx context.Context) error {
 
 // SweepTokens replaces lost tokens: it sends a new one for each retrying or recorded queued
 // delivery that is overdue by more than sweepAfter, at most once an hour per delivery and for
-// at most maxSwept deliveries a run. A late token is not lost, so it does nothing while the
-// lanes of later attempts are late, and nothing for queued deliveries while the lanes of first
-// attempts are late.
+// at most maxSwept deliveries a run. A late token is not lost, so while the lanes are late, only a
+// few deliveries of each tenant get one: with that, the backlog of one tenant stops no sweep of
+// the others. Queued deliveries wait for the lanes of first attempts, too.
 //
 // It marks a delivery on the condition of the version read, and then sends the token, so of two
 // sweeps one marks the delivery. After a crash, or if the queue refuses the token, the delivery
@@ -122,20 +129,61 @@ func (r *sweepRun) measure(ctx context.Context, lanes ...hook.Lane) (sum int, er
 	return sum, nil
 }
 
-// listOverdue returns the overdue deliveries whose lanes are not late, retrying ones first. The
-// two states are listed separately, so that a late lane of first attempts hides no retry.
+// listOverdue returns the overdue deliveries that get a new token, retrying ones first. The two
+// states are listed separately, so that a late lane of first attempts hides no retry.
 func (r *sweepRun) listOverdue(ctx context.Context) (all []hook.Delivery, err error) {
 	for _, state := range []hook.State{hook.StateRetrying, hook.StateQueued} {
-		if r.visible > maxVisible || state == hook.StateQueued && r.first > maxFirst || len(all) == maxSwept {
-			break
+		list := r.listAll
+		if r.visible > maxVisible || state == hook.StateQueued && r.first > maxFirst {
+			list = r.listInTurns
 		}
-		overdue, err := r.Store.Overdue(ctx, state, r.now.Add(-sweepAfter), maxSwept-len(all))
-		if err != nil {
-			return nil, fmt.Errorf("list overdue deliveries: %w", err)
+		if left := maxSwept - len(all); left > 0 {
+			overdue, err := list(ctx, state, left)
+			if err != nil {
+				return nil, fmt.Errorf("list overdue deliveries: %w", err)
+			}
+			all = append(all, overdue...)
 		}
-		all = append(all, overdue...)
 	}
 	return all, nil
+}
+
+// listAll returns the first overdue deliveries in the state.
+func (r *sweepRun) listAll(ctx context.Context, state hook.State, limit int) ([]hook.Delivery, error) {
+	return r.Store.Overdue(ctx, state, time.Time{}, r.now.Add(-sweepAfter), limit) //nolint:wrapcheck // in listOverdue
+}
+
+// listInTurns returns a few overdue deliveries of each tenant. The lanes are late, and nobody can
+// see whose tokens they hold: those of a tenant with many overdue deliveries are probably there,
+// and the tokens of the others may be lost.
+func (r *sweepRun) listInTurns(ctx context.Context, state hook.State, _ int) (few []hook.Delivery, err error) {
+	of := make(map[hook.TenantID]int)
+	var from time.Time
+	for range maxLatePages {
+		page, err := r.Store.Overdue(ctx, state, from, r.now.Add(-sweepAfter), maxSwept)
+		if err != nil {
+			return nil, err //nolint:wrapcheck // in listOverdue
+		}
+		for _, d := range page {
+			again := slices.ContainsFunc(few, func(other hook.Delivery) bool { return other.Ref() == d.Ref() })
+			if again || of[d.Tenant] == maxLateOfTenant {
+				continue
+			}
+			of[d.Tenant]++
+			if few = append(few, d); len(few) == maxLate {
+				return few, nil
+			}
+		}
+		if len(page) < maxSwept {
+			break
+		}
+		next := page[len(page)-1].OverdueFrom()
+		if !next.After(from) { // more than a page of one millisecond
+			next = from.Add(time.Millisecond)
+		}
+		from = next
+	}
+	return few, nil
 }
 
 // sweepChunk marks the deliveries, and sends tokens for those that it could mark.

@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"surehook.example/surehook/internal/delivery/breaker"
 	"surehook.example/surehook/internal/hook"
 )
@@ -20,7 +22,7 @@ func (w *bundle) lose(e hook.Endpoint, overdue ...time.Duration) []hook.Delivery
 	var ids []hook.DeliveryRef
 	for _, since := range overdue {
 		d := hook.QueuedDelivery(w.Event("order.paid", w.Clock.Now().Add(-since-time.Minute), e), e.Target())
-		d.State, d.Attempts, d.Token, d.Parks = hook.StateRetrying, 1, hook.NewNonce(), 2
+		d.Tenant, d.State, d.Attempts, d.Token, d.Parks = e.Tenant, hook.StateRetrying, 1, hook.NewNonce(), 2
 		d.NextAttemptAt = w.Clock.Now().Add(-since)
 		w.Save(d)
 		ids = append(ids, d.Ref())
@@ -102,15 +104,16 @@ func TestSweep_SendsATokenForEachLostToken(t *testing.T) {
 	}
 }
 
-// While the lane is late, a token counts as late, not as lost.
+// While a lane is late, a token counts as late, not as lost: only a few deliveries of a tenant get
+// another.
 func TestSweep_WaitsForTheLanes(t *testing.T) {
 	t.Parallel()
 
 	for _, waiting := range []int{100, 101} {
-		for _, lane := range []hook.Lane{hook.LaneRetry, hook.LaneSlot, hook.LaneOverflow} {
+		for _, lane := range []hook.Lane{hook.LaneRetry, hook.LaneSlot, hook.LaneOverflow, hook.LaneCoalesce} {
 			w := setup(t)
 			e := w.Endpoint(nil)
-			w.lose(e, time.Hour)
+			w.lose(e, repeat(time.Hour, 25)...)
 			var tokens []hook.Token
 			for _, id := range w.lose(e, repeat(0, waiting)...) {
 				tokens = append(tokens, hook.NewToken(e.Tenant, id, 2))
@@ -118,15 +121,46 @@ func TestSweep_WaitsForTheLanes(t *testing.T) {
 			w.Queue.Send(t.Context(), lane, tokens, 0)
 			w.Queue.Send(t.Context(), lane, tokens, time.Minute) // a delayed token does not make the lane late
 			w.sweep(w.Breaker())
-			late := waiting > 100
+			late, want := waiting > 100, 25
+			if late {
+				want = 10
+			}
 			got := len(w.Queue.Receive(hook.LaneRetry, 1000))
 			if lane == hook.LaneRetry {
 				got -= waiting
 			}
-			if got == 1 == late || w.swept("late") != late {
-				t.Errorf("with %d visible tokens in lane %s: %d tokens sent, late is %v; want late %t", waiting, lane, got, w.swept("late"), late)
+			if got != want || w.swept("late") != late {
+				t.Errorf("with %d visible tokens in lane %s: %d tokens sent, late is %v; want %d, late %t", waiting, lane, got, w.swept("late"), want, late)
 			}
 		}
+	}
+}
+
+// The backlog of one tenant, all of it overdue, stops no sweep of another tenant, whose lost
+// deliveries come last in the list.
+func TestSweep_ABacklogOfATenantHidesNoOther(t *testing.T) {
+	t.Parallel()
+
+	w := setup(t)
+	noisy, quiet := w.Endpoint(nil), w.Endpoint(func(e *hook.Endpoint) { e.Tenant = "quiet" })
+	var tokens []hook.Token
+	for i, id := range w.lose(noisy, repeat(time.Hour, 1500)...) {
+		if i < 101 {
+			tokens = append(tokens, hook.NewToken(noisy.Tenant, id, 2))
+		}
+	}
+	w.Queue.Send(t.Context(), hook.LaneOverflow, tokens, 0)
+	lost := w.lose(quiet, repeat(20*time.Minute, 3)...)
+	w.sweep(w.Breaker())
+	of := make(map[hook.TenantID]int)
+	for _, m := range w.Queue.Receive(hook.LaneRetry, 2000) {
+		of[m.Token.Tenant]++
+		if m.Token.Tenant == quiet.Tenant && !slices.Contains(lost, m.Token.Delivery) {
+			t.Errorf("token %+v; want one of a lost delivery", m.Token)
+		}
+	}
+	if diff := cmp.Diff(map[hook.TenantID]int{noisy.Tenant: 10, quiet.Tenant: len(lost)}, of); diff != "" {
+		t.Errorf("tokens by tenant (-want +got):\n%s", diff)
 	}
 }
 

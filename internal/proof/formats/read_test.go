@@ -196,7 +196,7 @@ func (r *reader) indexes() map[string]any {
 	active, err := r.Active(r.ctx, at(45), hook.CircuitCheck{}, 100)
 	shown["active"] = r.show(active, err)
 	for _, state := range []hook.State{hook.StateRetrying, hook.StateQueued} {
-		overdue, err := r.Overdue(r.ctx, state, now(), 100)
+		overdue, err := r.Overdue(r.ctx, state, time.Time{}, now(), 100)
 		shown["overdue "+state.String()] = r.show(ids(overdue, refOf), err)
 	}
 	widest := hook.Target{Endpoint: first, Shards: hook.MaxShards}

@@ -156,7 +156,7 @@ func circuits() []gate.Record {
 		},
 		Endpoint: first, Tenant: tenant, ThrottledUntil: at(30), Waiting: true, EmptySince: at(31), Wave: 4,
 		Review: review.Flags{Slow: true, Fragile: true, Timeout: 5 * time.Second, Warned: review.WarnedOnce, WarnedAt: at(32), Certificate: "m1 30"},
-		Speed:  isolation.Slow, SpeedAt: at(33), SeenAt: at(34), ProbeType: "order.paid", ProbedFrom: at(35), LookFrom: at(36), LookAt: at(37), AttendAt: at(38),
+		Speed:  isolation.Slow, SpeedAt: at(33), SeenAt: at(34), ProbeType: "order.paid", ProbedFrom: at(35), AnnounceAt: at(46), LookFrom: at(36), LookAt: at(37), AttendAt: at(38),
 	}
 	half, closed := full, gate.NewRecord(tenant, third)
 	half.Endpoint, half.State, half.Speed, half.AttendAt = second, circuit.HalfOpen, isolation.Fast, time.Time{} // in the list of looks

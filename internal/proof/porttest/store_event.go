@@ -194,7 +194,7 @@ func contextDone(t *testing.T, s StoreUnderTest) {
 		"SaveCircuit":    func() error { return s.SaveCircuit(ctx, sampleRecord(endpoint.ID)) },
 		"DueCircuits":    func() error { _, err := s.DueCircuits(ctx, storeExpiry(), 1); return err },
 		"Parked":         func() error { _, err := s.Parked(ctx, endpoint.Target(), time.Time{}, 1); return err },
-		"Overdue":        func() error { _, err := s.Overdue(ctx, hook.StateRetrying, storeExpiry(), 1); return err },
+		"Overdue":        func() error { _, err := s.Overdue(ctx, hook.StateRetrying, time.Time{}, storeExpiry(), 1); return err },
 		"Limits":         func() error { _, err := s.Limits(ctx, endpoint.ID); return err },
 		"ChangeLimits":   func() error { return s.ChangeLimits(ctx, endpoint.ID, isolation.Limits{}, sampleLimits(), 9) },
 		"Places":         func() error { _, err := s.Places(ctx, "acme"); return err },

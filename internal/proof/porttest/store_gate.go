@@ -110,12 +110,12 @@ func probedRace(t *testing.T, s StoreUnderTest) {
 		check(t, err)
 		cooldown := hook.DefaultCooldown
 		writes := got.Version - r.Version
-		if writes == 2 { // the failure came first
+		if writes == 3 { // the failure came first
 			cooldown = cooldown * 3 / 2
 		}
 		closed := got.State == circuit.Closed && got.Generation == r.Generation+1 && got.Cooldown == cooldown
-		if !closed || writes < 1 || writes > 2 {
-			t.Errorf("circuit after a race of success and failure = %+v; want it closed, by one write or two", got)
+		if !closed || writes < 2 || writes > 3 || !got.AnnounceAt.IsZero() {
+			t.Errorf("circuit after a race of success and failure = %+v; want it closed, by one write or two, and announced by another", got)
 		}
 	}
 }

@@ -102,7 +102,7 @@ func waiting(t *testing.T, s StoreUnderTest, n int) []hook.Delivery {
 func wantOverdue(t *testing.T, s StoreUnderTest, before time.Time, limit int, want []hook.Delivery) {
 	t.Helper()
 
-	got, err := s.Overdue(t.Context(), hook.StateRetrying, before, limit)
+	got, err := s.Overdue(t.Context(), hook.StateRetrying, time.Time{}, before, limit)
 	wantSame(t, fmt.Sprintf("Overdue(%s, limit %d)", before, limit), want, got, err)
 }
 
@@ -115,6 +115,13 @@ func overdueEarliestFirst(t *testing.T, s StoreUnderTest) {
 	wantOverdue(t, s, all[0].NextAttemptAt, 10, nil)
 	wantOverdue(t, s, all[0].NextAttemptAt.Add(1), 10, all[:1])
 	wantOverdue(t, s, all[7].NextAttemptAt.In(time.FixedZone("", 3600)), 10, all[:7])
+	for _, first := range []int{0, 1, 7, 149} {
+		from := all[first].NextAttemptAt
+		got, err := s.Overdue(t.Context(), hook.StateRetrying, from, storeExpiry(), 2)
+		wantSame(t, fmt.Sprintf("Overdue(from %s)", from), all[first:min(first+2, len(all))], got, err)
+	}
+	got, err := s.Overdue(t.Context(), hook.StateRetrying, storeExpiry(), all[7].NextAttemptAt, 10)
+	wantSame(t, "Overdue(from after before)", []hook.Delivery(nil), got, err)
 }
 
 func overdueRetryingOnly(t *testing.T, s StoreUnderTest) {
@@ -161,7 +168,7 @@ func overdueQueued(t *testing.T, s StoreUnderTest) {
 	want := func(before time.Time, want ...hook.Delivery) {
 		t.Helper()
 
-		got, err := s.Overdue(t.Context(), hook.StateQueued, before, 10)
+		got, err := s.Overdue(t.Context(), hook.StateQueued, time.Time{}, before, 10)
 		wantSame(t, fmt.Sprintf("Overdue(queued, %s)", before), want, got, err)
 	}
 	want(all[3].CreatedAt, all[:3]...)
