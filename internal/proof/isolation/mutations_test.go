@@ -116,7 +116,7 @@ func mutations() []mutation {
 		},
 		{
 			rule: "a change of the limits releases nothing", file: "admin/endpoint/change.go", row: "rate raised",
-			old: "if err != nil || !limited {", bug: "if err != nil || limited || !limited {",
+			old: "case limited:", bug: "case limited && !limited:",
 		},
 		{
 			rule: "tokens wait in the queue as long as the rate asks", file: "delivery/gate/grant.go", row: "rate raised",
