@@ -84,7 +84,7 @@ func TestLimits(t *testing.T) {
 		"steps of an evaluation":                 {written(t, "internal/rule/shape", `maxSteps += (\d+)`), written(t, "internal/rule/shape", `charactersPerStep = (\d+)`)},
 		"memory of an evaluation":                {shape.MaxMemory >> 20},
 		"body of a transformation":               {shape.MaxBody / kib, written(t, "internal/rule/shape", `maxDepth += (\d+)`)},
-		"own signature profiles of a deployment": {written(t, "infra/surehook", `maxProfilesText = (\d+)`), hook.MaxProfiles},
+		"own signature profiles of a deployment": {written(t, "infra/surehook", `maxSetting = (\d+)`), hook.MaxProfiles},
 		"template of a profile":                  {written(t, "internal/hook", `maxProfileText += (\d+)`), written(t, "internal/hook", `maxProfileHeaders += (\d+)`), written(t, "internal/hook", `maxProfilePart += (\d+)`)},
 		"destination in AWS":                     {hook.MaxDestinationSource, hook.MaxBusCoalesceBytes / kib, written(t, "internal/aws/destination", `maxMessage = (\d+) << 20`)},
 		"authentication": {

@@ -87,7 +87,7 @@ type Environment struct {
 	// means standard. A change leaves the stored endpoints as they are.
 	Envelope string
 	// SignatureProfiles is the JSON of signature profiles beside Surehook's, by name, at most
-	// 1 KB. Signatures names the profiles of new endpoints that name none; nil means standard.
+	// 900 bytes. Signatures names the profiles of new endpoints that name none; nil means standard.
 	SignatureProfiles string
 	Signatures        []string
 	// Destinations turns destinations in AWS on: the path of the roles of customers that
@@ -131,7 +131,7 @@ type EventBus struct {
 type Portal struct {
 	Name      string   // a short title; empty for Surehook's
 	Accent    string   // a color, "#" and six hexadecimal digits; empty for Surehook's
-	Logo      string   // an https URL, or a data URL of a PNG, JPEG, WebP or SVG image in base64, of 2048 bytes at most; empty for Surehook's
+	Logo      string   // an https URL, or a data URL of a PNG, JPEG, WebP or SVG image in base64, of 900 bytes at most; empty for Surehook's
 	Embedders []string // origins whose pages may show the portal in a frame, such as https://app.example.com
 }
 

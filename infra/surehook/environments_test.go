@@ -76,7 +76,7 @@ func TestEnvironment_Validate(t *testing.T) {
 		{name: "profiles have known fields", env: "prod", change: func(e *Environment) { e.SignatureProfiles = `{"acme":{"sign":"x"}}` }, want: "unknown object member"},
 		{name: "a profile is checked", env: "prod", change: func(e *Environment) { e.SignatureProfiles = strings.Replace(acmeProfiles, "sha256", "md5", 1) }, want: "acme.algorithm"},
 		{name: "a profile has no name of Surehook's", env: "prod", change: func(e *Environment) { e.SignatureProfiles = strings.Replace(acmeProfiles, "acme", "slack", 1) }, want: "is a profile of Surehook"},
-		{name: "profiles have little room", env: "prod", change: func(e *Environment) { e.SignatureProfiles = acmeProfiles + strings.Repeat(" ", 1024) }, want: "1024 is the most"},
+		{name: "profiles have little room", env: "prod", change: func(e *Environment) { e.SignatureProfiles = acmeProfiles + strings.Repeat(" ", 900) }, want: "900 is the most"},
 		{name: "new endpoints have known profiles", env: "prod", change: func(e *Environment) { e.Signatures = []string{"acme"} }, want: `"acme" is unknown`},
 		{name: "new endpoints have two profiles at most", env: "prod", change: func(e *Environment) { e.Signatures = []string{"github", "slack", "stripe"} }, want: "2 is the most"},
 		{name: "endpoints may need a proof", env: "prod", change: func(e *Environment) { e.Ownership = "challenge" }},

@@ -11,14 +11,10 @@ import (
 	"surehook.example/surehook/internal/rule/sign"
 )
 
-// maxProfilesText is the room for signature profiles in the environment of function manage,
-// in bytes: Lambda gives all variables together 4 KB.
-const maxProfilesText = 1024
-
 // checkProfiles checks the definitions, and that the profiles of new endpoints exist.
 func (e Environment) checkProfiles(f *faults) {
 	text := e.SignatureProfiles
-	f.add(len(text) > maxProfilesText, "the signature profiles have %d bytes, and %d is the most", len(text), maxProfilesText)
+	f.add(len(text) > maxSetting, "the signature profiles have %d bytes, and %d is the most", len(text), maxSetting)
 	own, err := profiles.Parse([]byte(text))
 	f.add(err != nil, "signature profiles: %v", err)
 	known := sign.Known(own)

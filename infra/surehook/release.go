@@ -1,6 +1,8 @@
 package surehook
 
 import (
+	"cmp"
+
 	"github.com/aws/aws-cdk-go/awscdk/v2"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsapigatewayv2"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awslambda"
@@ -51,7 +53,7 @@ func NewRelease(scope constructs.Construct, props Props) (awscdk.Stack, error) {
 			name: "AssetsPrefix", about: "The folder of the archives in the bucket; each version has another one", pattern: `.*[^/]`, required: true,
 		}.in(stack),
 	}
-	domain := parameter{name: "ApiDomain", about: "A domain name for the API, which is then its only name", pattern: `[A-Za-z0-9-]+(\.[A-Za-z0-9-]+)+`}.in(stack)
+	domain := parameter{name: "ApiDomain", about: "A domain name for the API, which is then its only name", pattern: `[A-Za-z0-9-]+(\.[A-Za-z0-9-]+)+`, longest: maxDomain}.in(stack)
 	certificate := parameter{name: "ApiCertificate", about: "The ARN of the domain's ACM certificate, in the region of the stack", pattern: `arn:aws[a-z-]*:acm:.+`}.in(stack)
 	email := parameter{name: "AlarmEmail", about: "An address for the alarms", pattern: `[^@\s]+@[^@\s]+`}.in(stack)
 
@@ -66,16 +68,16 @@ func NewRelease(scope constructs.Construct, props Props) (awscdk.Stack, error) {
 	outputs := newOutputs(stack, s)
 	cfnOf[awscdk.CfnResource](subscribe(s.Topic, email)).CfnOptions().SetCondition(isSet(stack, "HasAlarmEmail", email))
 	makeDomainOptional(stack, s, outputs, *domain)
-	values := map[string]*string{"ApiDomain": domain, "ApiCertificate": certificate}
+	values, longest := map[string]*string{"ApiDomain": domain, "ApiCertificate": certificate}, map[string]int{"ApiDomain": maxDomain}
 	for _, set := range settings(s) {
 		value := set.in(stack)
-		values[set.name] = value
+		values[set.name], longest[set.name] = value, maxSetting
 		for _, f := range set.functions {
 			f.AddEnvironment(&set.variable, value, nil)
 		}
 	}
 	addRules(stack, values)
-	return stack, nil
+	return stack, checkVariables(s.Construct, longest)
 }
 
 // addRules makes CloudFormation refuse parameters that only make sense together.
@@ -162,17 +164,25 @@ func settings(s Surehook) []setting {
 	}
 }
 
+// The most bytes of a parameter. Beside the names of its queues, function manage has room for one
+// parameter of this length, and for short others: see checkVariables.
+const (
+	maxSetting = 900
+	maxDomain  = 100
+)
+
 // parameter is a parameter of a released template, a string.
 type parameter struct {
 	name, about string
 	pattern     string // of the value; empty for any
 	value       string // the default
 	required    bool   // a value other than an empty one
+	longest     int    // bytes; 0 for maxSetting
 }
 
 // in adds the parameter to the stack and returns a reference to its value.
 func (p parameter) in(stack awscdk.Stack) *string {
-	props := &awscdk.CfnParameterProps{Type: jsii.String("String"), Description: &p.about}
+	props := &awscdk.CfnParameterProps{Type: jsii.String("String"), Description: &p.about, MaxLength: number(cmp.Or(p.longest, maxSetting))}
 	if !p.required || p.value != "" {
 		props.Default = &p.value
 	}

@@ -3,6 +3,7 @@ package surehook
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"flag"
 	"fmt"
 	"iter"
@@ -38,6 +39,7 @@ type template struct {
 	Outputs    map[string]any            `json:"Outputs"`
 	raw        map[string]any
 	notes      []note
+	refused    error
 }
 
 // note is an annotation of a resource from the synthesis.
@@ -115,6 +117,13 @@ var templates = sync.OnceValues(func() (map[string]template, error) {
 	if all["foreign"], err = newTemplate(foreign); err != nil {
 		return nil, err
 	}
+	crowded := customised()
+	crowded.SignatureProfiles += strings.Repeat(" ", 900-len(crowded.SignatureProfiles))
+	crowded.Portal.Logo = "data:image/png;base64," + strings.Repeat("A", 800)
+	if _, err = NewStack(awscdk.NewApp(nil), Props{Environment: crowded, Dist: dir}); err == nil {
+		return nil, errors.New("NewStack took variables that have no room in Lambda")
+	}
+	all["crowded"] = template{refused: err}
 	stack, err := newEmbedding(awscdk.NewApp(nil), dir)
 	if err != nil {
 		return nil, err

@@ -124,6 +124,9 @@ func New(scope constructs.Construct, id string, props Props) (Surehook, error) {
 		Archive:     s.Archive,
 		Topic:       s.Topic,
 	})
+	if err := checkVariables(s.Construct, nil); err != nil {
+		return Surehook{}, fmt.Errorf("make %s: %w", id, err)
+	}
 	suppress(s.Construct, suppressions(prefix, env))
 	if props.Version != "" {
 		awscdk.Tags_Of(s.Construct).Add(jsii.String("surehook:version"), &props.Version, nil)

@@ -114,7 +114,7 @@ func (t Throttles) check(f *faults) {
 // check reports an appearance that the function would refuse at its start.
 func (p Portal) check(f *faults) {
 	f.add(p.Accent != "" && !names.ValidAccent(p.Accent), "accent %q of the portal is not # and six hexadecimal digits", p.Accent)
-	f.add(p.Logo != "" && !names.ValidLogo(p.Logo), "logo %q of the portal is not an https URL or a data URL of an image, of 2048 bytes at most", p.Logo)
+	f.add(p.Logo != "" && !names.ValidLogo(p.Logo), "logo %q of the portal is not an https URL or a data URL of an image, of 900 bytes at most", p.Logo)
 	for _, origin := range p.Embedders {
 		f.add(!names.ValidOrigin(origin), "%q of the portal's embedders is not an https origin", origin)
 	}

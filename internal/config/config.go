@@ -523,7 +523,7 @@ func (r *reader) portal() Portal {
 	}
 	p.Logo, _ = r.lookup(names.EnvPortalLogo)
 	if p.Logo != "" && !names.ValidLogo(p.Logo) {
-		r.ignore("%s is %q, not an https URL or a data URL of an image, of 2048 bytes at most", names.EnvPortalLogo, p.Logo)
+		r.ignore("%s is %q, not an https URL or a data URL of an image, of 900 bytes at most", names.EnvPortalLogo, p.Logo)
 		p.Logo = ""
 	}
 	for _, origin := range r.list(names.EnvPortalEmbedders) {

@@ -13,10 +13,10 @@ func ValidAccent(text string) bool { return accent.MatchString(text) }
 var accent = regexp.MustCompile(`^#[0-9A-Fa-f]{6}$`)
 
 // maxLogo is the most bytes of a logo's text: the variables of a function have 4 KiB together.
-const maxLogo = 2048
+const maxLogo = 900
 
 // ValidLogo reports whether the text is the address of an image: an https URL without a user,
-// or a data URL of a PNG, JPEG, WebP or SVG image in base64; at most 2048 bytes.
+// or a data URL of a PNG, JPEG, WebP or SVG image in base64; at most 900 bytes.
 func ValidLogo(text string) bool {
 	return len(text) <= maxLogo && (logoData.MatchString(text) || LogoOrigin(text) != "")
 }

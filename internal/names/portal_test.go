@@ -25,11 +25,11 @@ func TestValidLogo(t *testing.T) {
 		valid  bool
 		origin string
 	}{
-		"https://cdn.example.com/logo.svg?v=2":     {true, "https://cdn.example.com"},
-		"https://cdn.example.com:8443/logo.png":    {true, "https://cdn.example.com:8443"},
-		data + "PHN2Zy8+":                          {true, ""},
-		data + strings.Repeat("A", 2048-len(data)): {true, ""},
-		data + strings.Repeat("A", 2049-len(data)): {},
+		"https://cdn.example.com/logo.svg?v=2":    {true, "https://cdn.example.com"},
+		"https://cdn.example.com:8443/logo.png":   {true, "https://cdn.example.com:8443"},
+		data + "PHN2Zy8+":                         {true, ""},
+		data + strings.Repeat("A", 900-len(data)): {true, ""},
+		data + strings.Repeat("A", 901-len(data)): {},
 		data:                                    {},
 		"data:text/html;base64,PHN2Zy8+":        {},
 		"data:image/svg+xml,<svg/>":             {},
