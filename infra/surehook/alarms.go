@@ -24,7 +24,7 @@ func RunbookSections() []string {
 		"dead-letters-growing", "undeliverable", "oldest-pending", "breaker-silent", "success-rate", "ingest-errors",
 		"function-errors", "function-throttles", "table-throttles", "schedule-failures", "archive-failed",
 		"put-back", "recursion-stopped", "messages-circling", "notifications-failed",
-		"settings-ignored", "deliveries-swept", "stream-late", "sender-failing", "rejects", "events-waiting",
+		"settings-ignored", "requests-refused", "deliveries-swept", "stream-late", "sender-failing", "rejects", "events-waiting",
 	}
 }
 
@@ -61,6 +61,7 @@ func newAlarms(scope constructs.Construct, p MonitorProps) []awscloudwatch.Alarm
 	all = append(all, tableAlarms(p)...)
 	all = append(all, scheduleAlarms(p)...)
 	all = append(all, chainAlarms(p)...)
+	all = append(all, refusalAlarms(p)...)
 	var made []awscloudwatch.Alarm
 	for _, a := range all {
 		made = append(made, newAlarm(scope, p, a))
@@ -320,6 +321,22 @@ func scheduleAlarms(p MonitorProps) []alarm {
 			means:  "The export of a day's table changes failed. The backups hold the changes for 35 days, so nothing is lost yet. First read the failed execution of the state machine " + p.Prefix + "-archive, then start a new execution with the same input.",
 			metric: p.Archive.failures(),
 		})
+	}
+	return all
+}
+
+// refusalAlarms returns an alarm for each kind of resource that may refuse a request because it is
+// missing, disabled or not permitted.
+func refusalAlarms(p MonitorProps) []alarm {
+	var all []alarm
+	for _, r := range []struct{ id, kind, what string }{
+		{"Queue", names.ResourceQueue, "A queue"}, {"Table", names.ResourceTable, "The table"}, {"Key", names.ResourceKey, "The sealing key"},
+	} {
+		all = append(all, alarm{
+			id: r.id + "Refused", name: r.kind + "-refused", section: "requests-refused",
+			means:  r.what + " is missing, disabled or not permitted. Posts get 503, and messages come again. First find the resource in the lines request.refused: run the query errors. Then restore the resource or the permission.",
+			metric: p.own(names.MetricRefused, "Sum", metricPeriod, names.MetricResource, r.kind),
+		}.lasting())
 	}
 	return all
 }

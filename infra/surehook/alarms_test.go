@@ -65,6 +65,9 @@ func TestAlarms_thresholds(t *testing.T) {
 			for _, of := range []string{"table", "by_endpoint", "by_state"} {
 				want[of+"-read-throttles"], want[of+"-write-throttles"] = float64(limits.TableThrottles), float64(limits.TableThrottles)
 			}
+			for _, kind := range []string{"queue", "table", "key"} {
+				want[kind+"-refused"] = 0
+			}
 			for _, what := range []string{"errors", "dropped", "lost"} {
 				want["schedule-"+what] = float64(limits.ScheduleFailures)
 			}
@@ -127,6 +130,8 @@ func TestAlarms_what(t *testing.T) {
 		{name: "messages-circling", path: "MetricName", want: "messages_circling"},
 		{name: "notifications-failed", path: "MetricName", want: "notifications_failed"},
 		{name: "deliveries-swept", path: "MetricName", want: "deliveries_swept"},
+		{name: "key-refused", path: "MetricName", want: "requests_refused"},
+		{name: "key-refused", path: "Dimensions", want: []any{map[string]any{"Name": "environment", "Value": "surehook-prod"}, map[string]any{"Name": "resource", "Value": "key"}}},
 		{name: "deliveries-swept", path: "EvaluationPeriods", want: 1},
 		{name: "stream-late", path: "MetricName", want: "IteratorAge"},
 		{name: "stream-late", path: "Namespace", want: "AWS/Lambda"},

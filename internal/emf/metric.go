@@ -80,6 +80,9 @@ func Number(n int) Dimension {
 // Queue returns the dimension for the name of a queue.
 func Queue(name string) Dimension { return Dimension{names.MetricQueue, name} }
 
+// Resource returns the dimension for a kind of resource in AWS.
+func Resource(kind string) Dimension { return Dimension{names.MetricResource, kind} }
+
 // Region returns the dimension for the region of a sender. For the deployment's own region, an empty
 // name, Region returns the zero Dimension.
 func Region(name string) Dimension {

@@ -155,12 +155,21 @@ const (
 	MetricUnread       = "records_unreadable"    // records that a list or a batch left out, because a later build wrote them
 	MetricUnnotified   = "notifications_failed"
 	MetricIgnored      = "settings_ignored"    // wrong settings that a function started without
+	MetricRefused      = "requests_refused"    // of the functions, by a resource of the stack that is missing, disabled or not permitted
+	MetricResource     = LogResource           // second dimension of MetricRefused: ResourceQueue, ResourceTable or ResourceKey
 	MetricRegion       = LogRegion             // second dimension of MetricFallbacks and MetricAnswersLost: the region of a sender
 	MetricFallbacks    = "sender_fallbacks"    // attempts from the deployment's region, because the sender of the endpoint's region did not run
 	MetricAnswersLost  = "sender_answers_lost" // attempts of senders without an answer; the endpoint may have received the request
 	MetricRejected     = "events_rejected"     // messages that became rejects
 	MetricEventWait    = "event_wait_ms"       // time since the first message of an event that waits for a limit of its tenant
 	MetricSwept        = LogSwept              // deliveries that got a new token in place of a lost one
+)
+
+// Kinds of resources, values of MetricResource.
+const (
+	ResourceQueue = "queue"
+	ResourceTable = "table"
+	ResourceKey   = "key"
 )
 
 // The messages of the lines of an event: its acceptance, each of its attempts, and each
@@ -224,6 +233,9 @@ const (
 	LogDisabled      = "disabled"
 	LogNotifications = "notifications"
 	LogQueue         = "queue"
+	LogResource      = "resource"
+	LogName          = "name"      // of a resource in AWS
+	LogOperation     = "operation" // of AWS
 	LogHops          = "hops"
 	LogVisible       = "visible"       // tokens of the lanes of later attempts
 	LogVisibleFirst  = "visible_first" // tokens of the lanes of first attempts

@@ -1,13 +1,22 @@
 package lambdafn
 
 import (
+	"context"
+	"log/slog"
 	"math/rand/v2"
 	"net/http"
+	"reflect"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
+	awsmiddleware "github.com/aws/aws-sdk-go-v2/aws/middleware"
 	"github.com/aws/aws-sdk-go-v2/aws/retry"
 	awshttp "github.com/aws/aws-sdk-go-v2/aws/transport/http"
+	"github.com/aws/smithy-go/middleware"
+
+	"surehook.example/surehook/internal/aws/awserr"
+	"surehook.example/surehook/internal/emf"
+	"surehook.example/surehook/internal/names"
 )
 
 const (
@@ -37,4 +46,51 @@ func shared(cfg aws.Config, idle time.Duration) aws.Config {
 		})
 	}
 	return cfg
+}
+
+// refusals logs, and counts for the alarms, each request that a queue, the table or a key refuses
+// because it is missing, disabled or not permitted. The adapters know neither logs nor metrics, and
+// not every error says which resource it is about.
+type refusals struct {
+	log     *slog.Logger
+	metrics emf.Set
+	now     func() time.Time
+}
+
+// watched returns the configuration with the refusals of its clients.
+func (r refusals) watched(cfg aws.Config) aws.Config {
+	cfg.APIOptions = append(cfg.APIOptions[:len(cfg.APIOptions):len(cfg.APIOptions)], func(s *middleware.Stack) error {
+		return s.Initialize.Add(middleware.InitializeMiddlewareFunc("refusals", r.handle), middleware.After)
+	})
+	return cfg
+}
+
+// kinds returns the kind of the resources of a service.
+func kinds() map[string]string {
+	return map[string]string{"SQS": names.ResourceQueue, "DynamoDB": names.ResourceTable, "KMS": names.ResourceKey}
+}
+
+func (r refusals) handle(ctx context.Context, in middleware.InitializeInput, next middleware.InitializeHandler) (middleware.InitializeOutput, middleware.Metadata, error) {
+	out, metadata, err := next.HandleInitialize(ctx, in)
+	if kind := kinds()[awsmiddleware.GetServiceID(ctx)]; kind != "" && awserr.Refused(err) {
+		line := []slog.Attr{
+			slog.String(names.LogName, resourceOf(in.Parameters)), slog.String(names.LogOperation, awsmiddleware.GetOperationName(ctx)), slog.Any(names.LogError, err),
+		}
+		r.log.LogAttrs(ctx, slog.LevelError, "request.refused", r.metrics.Append(line, r.now(), emf.Count(names.MetricRefused, 1).By(emf.Resource(kind)))...)
+	}
+	return out, metadata, err //nolint:wrapcheck // the caller's adapter translates it
+}
+
+// resourceOf returns the resource in the parameters of a request; "" for requests with several
+// tables or none.
+func resourceOf(parameters any) string {
+	fields := reflect.Indirect(reflect.ValueOf(parameters))
+	for _, name := range []string{"QueueUrl", "TableName", "KeyId", "QueueName"} {
+		if field := fields.FieldByName(name); field.IsValid() {
+			if value, ok := field.Interface().(*string); ok {
+				return aws.ToString(value)
+			}
+		}
+	}
+	return ""
 }

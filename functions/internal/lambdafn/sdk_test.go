@@ -2,9 +2,11 @@ package lambdafn
 
 import (
 	"context"
+	"log/slog"
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -19,6 +21,9 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/secretsmanager"
 	"github.com/aws/aws-sdk-go-v2/service/sns"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
+	sqstypes "github.com/aws/aws-sdk-go-v2/service/sqs/types"
+
+	"surehook.example/surehook/internal/emf"
 )
 
 // service answers the first request of a connection, and drops the connection at the next one,
@@ -163,4 +168,63 @@ func (r *recorder) RetryDelay(attempt int, err error) (time.Duration, error) {
 	wait, err := r.Retryer.RetryDelay(attempt, err)
 	*r.waits = append(*r.waits, wait)
 	return 0, err
+}
+
+// A request that a resource of the stack refuses is in the log and in a metric, by the name and the
+// kind of the resource.
+func TestRefusals(t *testing.T) {
+	t.Parallel()
+
+	tests := []struct {
+		name, code string
+		call       func(context.Context, aws.Config) error
+		want       []string // parts of the line; nil for no line
+	}{
+		{name: "a deleted queue", code: "QueueDoesNotExist", want: []string{`"name":"https://sqs/shop-Live"`, `"resource":"queue"`, `"operation":"SendMessageBatch"`}, call: func(ctx context.Context, cfg aws.Config) error {
+			_, err := sqs.NewFromConfig(cfg).SendMessageBatch(ctx, &sqs.SendMessageBatchInput{
+				QueueUrl: aws.String("https://sqs/shop-Live"), Entries: []sqstypes.SendMessageBatchRequestEntry{{Id: aws.String("1"), MessageBody: aws.String("{}")}},
+			})
+			return err
+		}},
+		{name: "a table without permission", code: "AccessDeniedException", want: []string{`"name":"shop-Table"`, `"resource":"table"`, `"requests_refused":1`}, call: func(ctx context.Context, cfg aws.Config) error {
+			_, err := dynamodb.NewFromConfig(cfg).DescribeTable(ctx, &dynamodb.DescribeTableInput{TableName: aws.String("shop-Table")})
+			return err
+		}},
+		{name: "a disabled key", code: "DisabledException", want: []string{`"name":"arn:key"`, `"resource":"key"`, `"environment":"shop"`}, call: func(ctx context.Context, cfg aws.Config) error {
+			_, err := kms.NewFromConfig(cfg).Decrypt(ctx, &kms.DecryptInput{KeyId: aws.String("arn:key"), CiphertextBlob: []byte("x")})
+			return err
+		}},
+		{name: "a wrong request", code: "ValidationException", call: func(ctx context.Context, cfg aws.Config) error {
+			_, err := dynamodb.NewFromConfig(cfg).DescribeTable(ctx, &dynamodb.DescribeTableInput{TableName: aws.String("shop-Table")})
+			return err
+		}},
+		{name: "a schedule that has fired", code: "ResourceNotFoundException", call: func(ctx context.Context, cfg aws.Config) error {
+			_, err := scheduler.NewFromConfig(cfg).GetSchedule(ctx, &scheduler.GetScheduleInput{Name: aws.String("s")})
+			return err
+		}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+
+			cfg, _ := setup(t, time.Nanosecond, func(w http.ResponseWriter, _ *http.Request) {
+				w.Header().Set("X-Amzn-Errortype", tt.code)
+				w.WriteHeader(http.StatusBadRequest)
+				_, _ = w.Write([]byte(`{"__type":"` + tt.code + `","message":"no"}`))
+			})
+			var lines strings.Builder
+			watch := refusals{log: slog.New(slog.NewJSONHandler(&lines, nil)), metrics: emf.Set{Environment: "shop"}, now: time.Now}
+			if err := tt.call(t.Context(), watch.watched(cfg)); err == nil {
+				t.Fatal("a refused request succeeds")
+			}
+			if tt.want == nil && lines.Len() > 0 {
+				t.Errorf("logged %s; want nothing", lines.String())
+			}
+			for _, part := range tt.want {
+				if !strings.Contains(lines.String(), part) || !strings.Contains(lines.String(), `"request.refused"`) {
+					t.Errorf("logged %s; want a line request.refused with %s", lines.String(), part)
+				}
+			}
+		})
+	}
 }

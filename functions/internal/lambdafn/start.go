@@ -76,10 +76,15 @@ func Ignore(ctx context.Context, lookup config.Lookup, log *slog.Logger, now fun
 	if len(faults) == 0 {
 		return
 	}
-	environment, _ := lookup(names.EnvEnvironment)
-	metrics := emf.Set{Environment: environment}
+	metrics := metricsOf(lookup)
 	line := []slog.Attr{slog.Any(names.LogError, errors.Join(faults...))}
 	log.LogAttrs(ctx, slog.LevelError, "function.settings_ignored", metrics.Append(line, now(), emf.Count(names.MetricIgnored, len(faults)))...)
+}
+
+// metricsOf returns the metrics of the environment, which every function has.
+func metricsOf(lookup config.Lookup) emf.Set {
+	environment, _ := lookup(names.EnvEnvironment)
+	return emf.Set{Environment: environment}
 }
 
 func handlerOf[C any](
@@ -93,8 +98,10 @@ func handlerOf[C any](
 	if err != nil {
 		return nil, fmt.Errorf("load AWS config: %w", err)
 	}
+	now := time.Now //nolint:forbidigo // wiring: the functions that start here have no clock of their own
 	if c, ok := any(cfg).(interface{ IgnoredSettings() []error }); ok {
-		Ignore(ctx, lookup, log, time.Now, c.IgnoredSettings()...) //nolint:forbidigo // wiring: the functions that start here have no clock of their own
+		Ignore(ctx, lookup, log, now, c.IgnoredSettings()...)
 	}
-	return newHandler(cfg, shared(sdk, idleTimeout), log)
+	watch := refusals{log: log, metrics: metricsOf(lookup), now: now}
+	return newHandler(cfg, watch.watched(shared(sdk, idleTimeout)), log)
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/aws/retry"
+	"github.com/aws/smithy-go"
 
 	"surehook.example/surehook/internal/hook"
 )
@@ -16,7 +17,7 @@ import (
 // Of returns err, not nil, as a hook.Error:
 //   - CodeUnavailable when ctx, the context of the call, has ended; the error then
 //     includes the context's cause;
-//   - CodeUnavailable when err is Retryable;
+//   - CodeUnavailable when err is Retryable or Refused;
 //   - CodeInternal in all other cases.
 //
 // what names the service in messages, for example "the queue".
@@ -27,7 +28,27 @@ func Of(ctx context.Context, err error, what string) error {
 	if Retryable(err) {
 		return &hook.Error{Code: hook.CodeUnavailable, Message: what + " is not available", Err: err}
 	}
+	if Refused(err) {
+		return &hook.Error{Code: hook.CodeUnavailable, Message: what + " is missing, disabled or not permitted", Err: err}
+	}
 	return &hook.Error{Code: hook.CodeInternal, Message: what + " refused the request", Err: err}
+}
+
+// Refused reports whether the resource of a request is missing, is disabled, or does not permit
+// the request: somebody changed the deployment, and the request succeeds once that is undone.
+func Refused(err error) bool {
+	api, ok := errors.AsType[smithy.APIError](err)
+	if !ok {
+		return false
+	}
+	switch api.ErrorCode() {
+	case "AccessDenied", "AccessDeniedException", "AuthorizationError", // the caller may not
+		"NotFound", "NotFoundException", "ResourceNotFoundException", "QueueDoesNotExist", "AWS.SimpleQueueService.NonExistentQueue", // is missing
+		"DisabledException", "KMSInvalidStateException", // a key of ours
+		"KmsAccessDenied", "KmsDisabled", "KmsInvalidState", "KmsNotFound", "KMSAccessDeniedException", "KMSDisabledException": // a key of the resource
+		return true
+	}
+	return false
 }
 
 // Retryable reports whether the same request may succeed later. Retryable errors

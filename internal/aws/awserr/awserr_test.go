@@ -29,11 +29,13 @@ func answered(status int, code string) error {
 func TestOf_TellsTemporaryFromLastingErrors(t *testing.T) {
 	t.Parallel()
 
+	const refused = "the thing is missing, disabled or not permitted"
 	tests := []struct {
 		name    string
 		err     error
 		want    hook.Code
 		message string
+		refused bool
 	}{
 		{name: "throttling", err: answered(http.StatusBadRequest, "ThrottlingException"), want: hook.CodeUnavailable, message: "the thing is not available"},
 		{name: "too many requests", err: answered(http.StatusBadRequest, "TooManyRequestsException"), want: hook.CodeUnavailable, message: "the thing is not available"},
@@ -44,7 +46,13 @@ func TestOf_TellsTemporaryFromLastingErrors(t *testing.T) {
 		{name: "a truncated answer", err: &smithy.DeserializationError{Err: io.ErrUnexpectedEOF}, want: hook.CodeUnavailable, message: "the thing is not available"},
 		{name: "a cancelled context in the error", err: &aws.RequestCanceledError{Err: context.Canceled}, want: hook.CodeUnavailable, message: "the thing is not available"},
 		{name: "a passed deadline in the error", err: fmt.Errorf("wait: %w", context.DeadlineExceeded), want: hook.CodeUnavailable, message: "the thing is not available"},
-		{name: "a role without permission", err: answered(http.StatusBadRequest, "AccessDeniedException"), want: hook.CodeInternal, message: "the thing refused the request"},
+		{name: "a role without permission", err: answered(http.StatusBadRequest, "AccessDeniedException"), want: hook.CodeUnavailable, message: refused, refused: true},
+		{name: "a queue without permission", err: answered(http.StatusForbidden, "AccessDenied"), want: hook.CodeUnavailable, message: refused, refused: true},
+		{name: "a deleted queue", err: answered(http.StatusBadRequest, "AWS.SimpleQueueService.NonExistentQueue"), want: hook.CodeUnavailable, message: refused, refused: true},
+		{name: "a deleted queue, as JSON says it", err: answered(http.StatusBadRequest, "QueueDoesNotExist"), want: hook.CodeUnavailable, message: refused, refused: true},
+		{name: "a deleted table", err: answered(http.StatusBadRequest, "ResourceNotFoundException"), want: hook.CodeUnavailable, message: refused, refused: true},
+		{name: "a disabled key", err: answered(http.StatusBadRequest, "DisabledException"), want: hook.CodeUnavailable, message: refused, refused: true},
+		{name: "a key that will be deleted", err: answered(http.StatusBadRequest, "KMSInvalidStateException"), want: hook.CodeUnavailable, message: refused, refused: true},
 		{name: "an invalid request", err: answered(http.StatusBadRequest, "ValidationException"), want: hook.CodeInternal, message: "the thing refused the request"},
 		{name: "anything else", err: errors.New("a bug"), want: hook.CodeInternal, message: "the thing refused the request"},
 	}
@@ -57,8 +65,11 @@ func TestOf_TellsTemporaryFromLastingErrors(t *testing.T) {
 			if !ok || e.Code != tt.want || e.Message != tt.message || !errors.Is(got, tt.err) {
 				t.Errorf("Of(%v) = %v (%s); want %s, %q, wrapping the error", tt.err, got, hook.CodeOf(got), tt.want, tt.message)
 			}
-			if got, want := awserr.Retryable(tt.err), tt.want == hook.CodeUnavailable; got != want {
+			if got, want := awserr.Retryable(tt.err), tt.want == hook.CodeUnavailable && !tt.refused; got != want {
 				t.Errorf("Retryable(%v) = %t; want %t", tt.err, got, want)
+			}
+			if got := awserr.Refused(tt.err); got != tt.refused {
+				t.Errorf("Refused(%v) = %t; want %t", tt.err, got, tt.refused)
 			}
 		})
 	}

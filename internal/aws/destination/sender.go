@@ -75,6 +75,7 @@ func New(cfg aws.Config, signer *send.Sender, allowed hook.Destinations) *Sender
 	cfg.HTTPClient = client.WithTimeout(hook.MaxTimeout) // the request for a session may outlast the attempt that made it
 	cfg.Retryer = func() aws.Retryer { return aws.NopRetryer{} }
 	cfg.RetryMaxAttempts = 0
+	cfg.APIOptions = nil                                       // what a customer's resource refuses is no alarm of ours
 	sessions, _ := lru.New[sessionKey, *session](keptSessions) // fails only for a size of 0
 	return &Sender{signer: signer, allowed: allowed, config: cfg, roles: sts.NewFromConfig(cfg), sessions: sessions}
 }

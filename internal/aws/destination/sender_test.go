@@ -2,6 +2,7 @@ package destination_test
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -14,6 +15,7 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/credentials"
+	"github.com/aws/smithy-go/middleware"
 	"github.com/google/go-cmp/cmp"
 	standard "github.com/standard-webhooks/standard-webhooks/libraries/go"
 
@@ -141,6 +143,9 @@ func newSender(address string) *destination.Sender {
 	cfg := aws.Config{
 		Region: "eu-central-1", Credentials: credentials.NewStaticCredentialsProvider("OWN", "key", ""),
 		BaseEndpoint: &address, RetryMaxAttempts: 3,
+		APIOptions: []func(*middleware.Stack) error{func(*middleware.Stack) error {
+			return errors.New("the requests of customers' resources are watched")
+		}},
 	}
 	signer := &send.Sender{UserAgent: "Surehook/1.2.3", Now: time.Now}
 	return destination.New(cfg, signer, hook.Destinations{RolePath: "/surehook/", Account: "999988887777"})

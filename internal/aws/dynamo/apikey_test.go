@@ -42,7 +42,7 @@ func TestStore_TouchKey_Refusals(t *testing.T) {
 	}{
 		{name: "the key is gone, or the day is recorded", answer: canceled("ConditionalCheckFailed", "ConditionalCheckFailed"), want: hook.CodeConflict},
 		{name: "a concurrent request records a day", answer: canceled("TransactionConflict", "None"), want: hook.CodeUnavailable},
-		{name: "the function has no permission", answer: failure(400, "AccessDeniedException", ""), want: hook.CodeInternal},
+		{name: "the function has no permission", answer: failure(400, "AccessDeniedException", ""), want: hook.CodeUnavailable},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

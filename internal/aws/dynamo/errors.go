@@ -29,18 +29,20 @@ func translate(err error, op string) error {
 		return nil
 	}
 	e := &hook.Error{Code: codeOf(err), Message: "the store did not take the request", Err: err}
-	switch e.Code { //nolint:exhaustive // codeOf knows three codes
-	case hook.CodeConflict:
+	switch {
+	case e.Code == hook.CodeConflict:
 		e.Message = "the record exists already or was changed meanwhile"
-	case hook.CodeUnavailable:
+	case awserr.Refused(err):
+		e.Message = "the store is missing, disabled or not permitted"
+	case e.Code == hook.CodeUnavailable:
 		e.Message = "the store did not answer; try again"
 	}
 	return fmt.Errorf("%s: %w", op, e)
 }
 
 // codeOf maps an error of the SDK to a code: CodeConflict for a failed condition,
-// CodeUnavailable when the same request may succeed later, CodeInternal in all
-// other cases.
+// CodeUnavailable when the same request may succeed later or once somebody restores the
+// table or its permission, CodeInternal in all other cases.
 func codeOf(err error) hook.Code {
 	if _, ok := errors.AsType[*types.ConditionalCheckFailedException](err); ok {
 		return hook.CodeConflict
@@ -51,7 +53,7 @@ func codeOf(err error) hook.Code {
 	if _, ok := errors.AsType[*types.TransactionConflictException](err); ok {
 		return hook.CodeUnavailable
 	}
-	if errors.Is(err, errUnprocessed) || awserr.Retryable(err) {
+	if errors.Is(err, errUnprocessed) || awserr.Retryable(err) || awserr.Refused(err) {
 		return hook.CodeUnavailable
 	}
 	return hook.CodeInternal

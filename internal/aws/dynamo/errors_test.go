@@ -88,9 +88,9 @@ func TestStore_TranslatesErrors(t *testing.T) {
 		{name: "requests past the account's limit", call: list, answer: failure(400, "RequestLimitExceeded", ""), want: hook.CodeUnavailable, message: ""},
 		{name: "a fault of DynamoDB", call: putEvent, answer: failure(500, "InternalServerError", ""), want: hook.CodeUnavailable, message: ""},
 		{name: "an answer without JSON", call: list, answer: answer{503, "<html>"}, want: hook.CodeUnavailable, message: ""},
-		{name: "a missing table", call: list, answer: failure(400, "ResourceNotFoundException", ""), want: hook.CodeInternal, message: ""},
+		{name: "a missing table", call: list, answer: failure(400, "ResourceNotFoundException", ""), want: hook.CodeUnavailable, message: "the store is missing, disabled or not permitted"},
 		{name: "an invalid request", call: putEvent, answer: failure(400, "ValidationException", ""), want: hook.CodeInternal, message: ""},
-		{name: "a role without permission", call: load, answer: failure(400, "AccessDeniedException", ""), want: hook.CodeInternal, message: ""},
+		{name: "a role without permission", call: load, answer: failure(400, "AccessDeniedException", ""), want: hook.CodeUnavailable, message: "the store is missing, disabled or not permitted"},
 		{
 			name: "an unknown stored name", call: read,
 			answer: answer{body: `{"Item":{"id":{"S":"ep_0123456789abcdef"},"tenant":{"S":"acme"},"status":{"S":"asleep"}}}`},

@@ -113,7 +113,7 @@ func TestListing_aFaultIsNoTornListing(t *testing.T) {
 		w, s := newWire(t)
 		w.reply = func(r request) answer {
 			if r.op == "TransactGetItems" {
-				return failure(400, "AccessDeniedException", "")
+				return failure(400, "ValidationException", "")
 			}
 			return answer{body: `{}`}
 		}

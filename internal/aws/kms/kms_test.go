@@ -356,8 +356,8 @@ func TestVault_translatesErrors(t *testing.T) {
 		{fault: "KMSInternalException", status: http.StatusInternalServerError, want: hook.CodeUnavailable},
 		{fault: "DependencyTimeoutException", status: http.StatusServiceUnavailable, want: hook.CodeUnavailable},
 		{fault: "KeyUnavailableException", status: http.StatusInternalServerError, want: hook.CodeUnavailable},
-		{fault: "AccessDeniedException", status: http.StatusBadRequest, want: hook.CodeInternal},
-		{fault: "DisabledException", status: http.StatusBadRequest, want: hook.CodeInternal},
+		{fault: "AccessDeniedException", status: http.StatusBadRequest, want: hook.CodeUnavailable},
+		{fault: "DisabledException", status: http.StatusBadRequest, want: hook.CodeUnavailable},
 		{fault: "InvalidCiphertextException", status: http.StatusBadRequest, want: hook.CodeInternal},
 	}
 	for _, tt := range tests {

@@ -220,7 +220,7 @@ func TestSchedules_At_TranslatesErrors(t *testing.T) {
 		{errorType: "ThrottlingException", status: http.StatusTooManyRequests, want: hook.CodeUnavailable},
 		{errorType: "InternalServerException", status: http.StatusInternalServerError, want: hook.CodeUnavailable},
 		{errorType: "ServiceQuotaExceededException", status: http.StatusPaymentRequired, want: hook.CodeUnavailable},
-		{errorType: "ResourceNotFoundException", status: http.StatusNotFound, want: hook.CodeInternal},
+		{errorType: "ResourceNotFoundException", status: http.StatusNotFound, want: hook.CodeUnavailable},
 		{errorType: "ValidationException", status: http.StatusBadRequest, want: hook.CodeInternal},
 	}
 	for _, tt := range tests {

@@ -119,8 +119,8 @@ func TestAdminKey_TranslatesErrors(t *testing.T) {
 		want  hook.Code
 	}{
 		{fault: "ThrottlingException", want: hook.CodeUnavailable},
-		{fault: "ResourceNotFoundException", want: hook.CodeInternal},
-		{fault: "AccessDeniedException", want: hook.CodeInternal},
+		{fault: "ResourceNotFoundException", want: hook.CodeUnavailable},
+		{fault: "AccessDeniedException", want: hook.CodeUnavailable},
 	}
 	for _, tt := range tests {
 		t.Run(tt.fault, func(t *testing.T) {

@@ -94,8 +94,8 @@ func TestTopic_Publish_TranslatesErrors(t *testing.T) {
 		{code: "ThrottledException", status: http.StatusTooManyRequests, want: hook.CodeUnavailable},
 		{code: "InternalError", status: http.StatusInternalServerError, want: hook.CodeUnavailable},
 		{code: "ServiceUnavailable", status: http.StatusServiceUnavailable, want: hook.CodeUnavailable},
-		{code: "AuthorizationError", status: http.StatusForbidden, want: hook.CodeInternal},
-		{code: "NotFound", status: http.StatusNotFound, want: hook.CodeInternal},
+		{code: "AuthorizationError", status: http.StatusForbidden, want: hook.CodeUnavailable},
+		{code: "NotFound", status: http.StatusNotFound, want: hook.CodeUnavailable},
 		{code: "InvalidParameter", status: http.StatusBadRequest, want: hook.CodeInternal},
 	}
 	for _, tt := range tests {

@@ -70,7 +70,7 @@ func TestCircuitQueue_Enqueue_TranslatesErrors(t *testing.T) {
 	}{
 		{code: "ThrottlingException", status: http.StatusBadRequest, want: hook.CodeUnavailable},
 		{code: "InternalFailure", status: http.StatusInternalServerError, want: hook.CodeUnavailable},
-		{code: "QueueDoesNotExist", status: http.StatusBadRequest, want: hook.CodeInternal},
+		{code: "QueueDoesNotExist", status: http.StatusBadRequest, want: hook.CodeUnavailable},
 	}
 	for _, tt := range tests {
 		t.Run(tt.code, func(t *testing.T) {

@@ -115,7 +115,7 @@ func TestDeadLetters_Depth_CountsHiddenLetters(t *testing.T) {
 func TestDeadLetters_TranslateErrors(t *testing.T) {
 	t.Parallel()
 
-	for code, want := range map[string]hook.Code{"InternalFailure": hook.CodeUnavailable, "QueueDoesNotExist": hook.CodeInternal} {
+	for code, want := range map[string]hook.Code{"InternalFailure": hook.CodeUnavailable, "QueueDoesNotExist": hook.CodeUnavailable} {
 		t.Run(code, func(t *testing.T) {
 			t.Parallel()
 

@@ -68,7 +68,7 @@ func TestDepths_NamesTheFailedQueue(t *testing.T) {
 		want hook.Code
 	}{
 		{name: "throttled", fake: &fakeSQS{status: http.StatusBadRequest, code: "ThrottlingException"}, want: hook.CodeUnavailable},
-		{name: "missing queue", fake: &fakeSQS{status: http.StatusBadRequest, code: "QueueDoesNotExist"}, want: hook.CodeInternal},
+		{name: "missing queue", fake: &fakeSQS{status: http.StatusBadRequest, code: "QueueDoesNotExist"}, want: hook.CodeUnavailable},
 		{name: "no numbers", fake: &fakeSQS{answer: func(request) any { return attributes("many", "0", "0") }}, want: hook.CodeInternal},
 		{name: "no attributes", fake: &fakeSQS{answer: func(request) any { return map[string]any{} }}, want: hook.CodeInternal},
 	}

@@ -243,8 +243,8 @@ func TestQueue_TranslatesErrors(t *testing.T) {
 		{code: "ThrottlingException", status: http.StatusBadRequest, want: hook.CodeUnavailable},
 		{code: "InternalFailure", status: http.StatusInternalServerError, want: hook.CodeUnavailable},
 		{code: "ServiceUnavailable", status: http.StatusServiceUnavailable, want: hook.CodeUnavailable},
-		{code: "QueueDoesNotExist", status: http.StatusBadRequest, want: hook.CodeInternal},
-		{code: "AccessDeniedException", status: http.StatusForbidden, want: hook.CodeInternal},
+		{code: "QueueDoesNotExist", status: http.StatusBadRequest, want: hook.CodeUnavailable},
+		{code: "AccessDeniedException", status: http.StatusForbidden, want: hook.CodeUnavailable},
 	}
 	for _, tt := range tests {
 		t.Run(tt.code, func(t *testing.T) {
