@@ -102,7 +102,7 @@ func TestLimits(t *testing.T) {
 		"delay between attempts":                      {1, days(hook.MaxDelay)},
 		"factor of exponential delays":                {1, hook.MaxExponentialFactor},
 		"retry_on, give_up_on":                        {hook.MaxStatuses},
-		"Retry-After":                                 {hours(retry.MaxRetryAfter)},
+		"max_retry_after":                             {seconds(hook.MinMaxRetryAfter), hours(hook.MaxMaxRetryAfter), hours(hook.DefaultMaxRetryAfter)},
 		"response body kept":                          {hook.MaxResponseBody / kib, hook.MaxSuccessBody, hook.MaxLastBody},
 		"rate_per_second":                             {hook.MinRatePerSecond, hook.MaxRatePerSecond},
 		"max_in_flight":                               {1, hook.MaxMaxInFlight},
@@ -255,6 +255,7 @@ func TestCircuitSettings(t *testing.T) {
 		"`circuit.cooldown`":     fmt.Sprintf("`%s` | `%s` to `%s`", hook.FormatDuration(hook.DefaultCooldown), hook.FormatDuration(hook.MinCooldown), hook.FormatDuration(hook.MaxCooldown)),
 		"`circuit.max_cooldown`": fmt.Sprintf("`%s`, or a longer cooldown | the cooldown to `%s`", hook.FormatDuration(hook.DefaultMaxCooldown), hook.FormatDuration(hook.MaxCooldown)),
 		"`rate_per_second`":      fmt.Sprintf("0: no limit | %g to %g", hook.MinRatePerSecond, hook.MaxRatePerSecond),
+		"`max_retry_after`":      fmt.Sprintf("`%s` | `%s` to `%s`", hook.FormatDuration(hook.DefaultMaxRetryAfter), hook.FormatDuration(hook.MinMaxRetryAfter), hook.FormatDuration(hook.MaxMaxRetryAfter)),
 		"`max_in_flight`":        fmt.Sprintf("0: no limit | 1 to %d", hook.MaxMaxInFlight),
 	}
 	got := make(map[string]string)

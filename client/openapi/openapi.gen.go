@@ -3275,8 +3275,11 @@ type Endpoint struct {
 	MaxAge Duration `json:"max_age"`
 
 	// MaxInFlight The maximum attempts in flight; 0: no limit.
-	MaxInFlight int               `json:"max_in_flight"`
-	Metadata    map[string]string `json:"metadata"`
+	MaxInFlight int `json:"max_in_flight"`
+
+	// MaxRetryAfter A duration with units, in the grammar of Go's time.ParseDuration.
+	MaxRetryAfter Duration          `json:"max_retry_after"`
+	Metadata      map[string]string `json:"metadata"`
 
 	// PublicKey whpk_..., of the newest v1a key pair.
 	PublicKey *string `json:"public_key,omitempty"`
@@ -3386,8 +3389,11 @@ type EndpointCreate struct {
 	MaxAge *Duration `json:"max_age,omitempty"`
 
 	// MaxInFlight The maximum attempts in flight; 0: no limit. Default: 0.
-	MaxInFlight *int               `json:"max_in_flight,omitempty"`
-	Metadata    *map[string]string `json:"metadata,omitempty"`
+	MaxInFlight *int `json:"max_in_flight,omitempty"`
+
+	// MaxRetryAfter A duration with units, in the grammar of Go's time.ParseDuration.
+	MaxRetryAfter *Duration          `json:"max_retry_after,omitempty"`
+	Metadata      *map[string]string `json:"metadata,omitempty"`
 
 	// RatePerSecond The maximum attempts per second, 0.01 to 1000. Further attempts wait for a later slot. 0: no limit. Default: 0.
 	RatePerSecond *float64 `json:"rate_per_second,omitempty"`
@@ -3481,7 +3487,10 @@ type EndpointDetail struct {
 	MaxAge Duration `json:"max_age"`
 
 	// MaxInFlight The maximum attempts in flight; 0: no limit.
-	MaxInFlight     int               `json:"max_in_flight"`
+	MaxInFlight int `json:"max_in_flight"`
+
+	// MaxRetryAfter A duration with units, in the grammar of Go's time.ParseDuration.
+	MaxRetryAfter   Duration          `json:"max_retry_after"`
 	Metadata        map[string]string `json:"metadata"`
 	OldSecretsUntil *Time             `json:"old_secrets_until,omitempty"`
 
@@ -3596,8 +3605,11 @@ type EndpointFields struct {
 	MaxAge *Duration `json:"max_age,omitempty"`
 
 	// MaxInFlight The maximum attempts in flight; 0: no limit.
-	MaxInFlight *int               `json:"max_in_flight,omitempty"`
-	Metadata    *map[string]string `json:"metadata,omitempty"`
+	MaxInFlight *int `json:"max_in_flight,omitempty"`
+
+	// MaxRetryAfter A duration with units, in the grammar of Go's time.ParseDuration.
+	MaxRetryAfter *Duration          `json:"max_retry_after,omitempty"`
+	Metadata      *map[string]string `json:"metadata,omitempty"`
 
 	// RatePerSecond The maximum attempts per second, 0.01 to 1000. Further attempts wait for a later slot. 0: no limit.
 	RatePerSecond *float64 `json:"rate_per_second,omitempty"`
@@ -3806,8 +3818,11 @@ type EndpointWithSecret struct {
 	MaxAge Duration `json:"max_age"`
 
 	// MaxInFlight The maximum attempts in flight; 0: no limit.
-	MaxInFlight int               `json:"max_in_flight"`
-	Metadata    map[string]string `json:"metadata"`
+	MaxInFlight int `json:"max_in_flight"`
+
+	// MaxRetryAfter A duration with units, in the grammar of Go's time.ParseDuration.
+	MaxRetryAfter Duration          `json:"max_retry_after"`
+	Metadata      map[string]string `json:"metadata"`
 
 	// PublicKey whpk_..., of the newest v1a key pair.
 	PublicKey *string `json:"public_key,omitempty"`

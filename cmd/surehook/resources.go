@@ -142,6 +142,7 @@ func endpointFields() []option {
 		{name: "give_up_on", usage: "status without a retry, such as 501", kind: numbers},
 		{name: "filter", usage: `JSON pattern of the events, such as {"payload":{"amount":[{"numeric":[">",100]}]}}; {} for every event`, kind: object},
 		{name: "timeout", usage: "of an attempt, such as 10s", kind: text},
+		{name: "max_retry_after", usage: "longest wait that a response can ask for, such as 1h", kind: text},
 		{name: "max_age", usage: "age of a delivery that ends its attempts, such as 72h", kind: text},
 		{name: "rate_per_second", usage: "most attempts per second", kind: number},
 		{name: "max_in_flight", usage: "most attempts at the same time", kind: number},

@@ -1,6 +1,7 @@
 package hook
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"time"
@@ -26,6 +27,7 @@ type Endpoint struct {
 	GiveUpOn       []int         // statuses that are not retried, in addition to the default ones
 	Timeout        time.Duration // of one attempt, redirects included
 	MaxAge         time.Duration // an older unsettled delivery becomes dead
+	MaxRetryAfter  time.Duration // caps the wait that an answer asks for; 0: the default, see RetryAfterCap
 	RatePerSecond  float64       // maximum of attempts per second; 0: no limit
 	MaxInFlight    int           // maximum of concurrent attempts; 0: no limit
 	Shards         int           // shards of the deliveries of new events, 1 to MaxShards
@@ -52,6 +54,11 @@ type Endpoint struct {
 	// move to another URL, is conditional: no endpoint of the tenant has changed since. nil: no
 	// condition. Reads leave it nil.
 	TenantVersion *int64
+}
+
+// RetryAfterCap returns the longest wait that the endpoint can ask for.
+func (e *Endpoint) RetryAfterCap() time.Duration {
+	return cmp.Or(e.MaxRetryAfter, DefaultMaxRetryAfter)
 }
 
 // Secret is an encrypted signing key. During a rotation an endpoint has several

@@ -38,6 +38,9 @@ const (
 	MinMaxAge              = time.Second
 	MaxMaxAge              = 14 * 24 * time.Hour
 	DefaultMaxAge          = 72 * time.Hour
+	MinMaxRetryAfter       = time.Second
+	MaxMaxRetryAfter       = 24 * time.Hour
+	DefaultMaxRetryAfter   = time.Hour
 	MaxScheduleDelays      = 20
 	MaxDelay               = 7 * 24 * time.Hour
 	MaxAttempts            = MaxScheduleDelays + 1
@@ -108,6 +111,8 @@ func ValidateEndpoint(e Endpoint) []FieldError {
 		validateStatuses(e), validateLimits(e), validateCoalescing(e))
 	errs.Refuse(e.Timeout < MinTimeout || e.Timeout > MaxTimeout,
 		"timeout", "must be %s to %s", FormatDuration(MinTimeout), FormatDuration(MaxTimeout))
+	errs.Refuse(e.MaxRetryAfter != 0 && (e.MaxRetryAfter < MinMaxRetryAfter || e.MaxRetryAfter > MaxMaxRetryAfter),
+		"max_retry_after", "must be %s to %s", FormatDuration(MinMaxRetryAfter), FormatDuration(MaxMaxRetryAfter))
 	if e.MaxAge < MinMaxAge || e.MaxAge > MaxMaxAge {
 		errs.Add("max_age", "must be %s to %s", FormatDuration(MinMaxAge), FormatDuration(MaxMaxAge))
 	} else {

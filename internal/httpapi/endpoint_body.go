@@ -28,6 +28,7 @@ type endpointBody struct {
 	GiveUpOn         *[]int             `json:"give_up_on"`
 	Timeout          *duration          `json:"timeout"`
 	MaxAge           *duration          `json:"max_age"`
+	MaxRetryAfter    *duration          `json:"max_retry_after"`
 	RatePerSecond    *float64           `json:"rate_per_second"`
 	MaxInFlight      *int               `json:"max_in_flight"`
 	Shards           *int               `json:"shards"`
@@ -97,6 +98,7 @@ func (b endpointBody) fields(errs fieldErrors) endpoint.Fields {
 		GiveUpOn:      b.GiveUpOn,
 		Timeout:       (*time.Duration)(b.Timeout),
 		MaxAge:        (*time.Duration)(b.MaxAge),
+		MaxRetryAfter: (*time.Duration)(b.MaxRetryAfter),
 		RatePerSecond: b.RatePerSecond,
 		MaxInFlight:   b.MaxInFlight,
 		Shards:        b.Shards,

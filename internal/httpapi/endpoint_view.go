@@ -25,6 +25,7 @@ type endpointView struct {
 	GiveUpOn         []int             `json:"give_up_on"`
 	Timeout          duration          `json:"timeout"`
 	MaxAge           duration          `json:"max_age"`
+	MaxRetryAfter    duration          `json:"max_retry_after"`
 	RatePerSecond    float64           `json:"rate_per_second"` // 0: no limit
 	MaxInFlight      int               `json:"max_in_flight"`   // 0: no limit
 	Shards           int               `json:"shards"`
@@ -105,6 +106,7 @@ func viewEndpoint(e hook.Endpoint) endpointView {
 		GiveUpOn:         append([]int{}, e.GiveUpOn...),
 		Timeout:          duration(e.Timeout),
 		MaxAge:           duration(e.MaxAge),
+		MaxRetryAfter:    duration(e.RetryAfterCap()),
 		RatePerSecond:    e.RatePerSecond,
 		MaxInFlight:      e.MaxInFlight,
 		Shards:           e.Target().Shards,

@@ -25,7 +25,7 @@ func TestEndpoints_create(t *testing.T) {
 	id := idOf(t, e)
 	const at = `"2026-11-21T09:30:00.000Z"`
 	base := `{"id":"` + id + `","uid":"","url":"https://example.com/hooks","description":"","event_types":["*"],"filter":{},"metadata":{},"headers":{},"auth":{"type":"none"},` +
-		`"retry":{"preset":"standard"},"retry_on":[],"give_up_on":[],"timeout":"10s","max_age":"72h",` +
+		`"retry":{"preset":"standard"},"retry_on":[],"give_up_on":[],"timeout":"10s","max_age":"72h","max_retry_after":"1h",` +
 		`"rate_per_second":0,"max_in_flight":0,"shards":1,"circuit":{"failures":5,"rate":0.5,"minimum":10,"cooldown":"10s","max_cooldown":"1h"},"auto_disable":true,` +
 		`"signature_profiles":["standard"],"signature_schemes":["v1"],"region":"","egress":"shared","envelope":"raw","transformation":"",` +
 		`"status":"active","reason":"","status_since":` + at + `,"created_at":` + at + `,"updated_at":` + at + `,"version":1`
@@ -85,6 +85,8 @@ func TestEndpoints_roundTrip(t *testing.T) {
 		{name: "no status", field: "give_up_on", value: `[]`, want: ""},
 		{name: "a timeout", field: "timeout", value: `"1500ms"`, want: `"1.5s"`},
 		{name: "a max_age", field: "max_age", value: `"90m"`, want: `"1h30m"`},
+		{name: "a max_retry_after", field: "max_retry_after", value: `"2m"`, want: `"2m"`},
+		{name: "the default max_retry_after", field: "max_retry_after", value: `"0s"`, want: `"1h"`},
 		{name: "a rate", field: "rate_per_second", value: `0.5`, want: ""},
 		{name: "no rate", field: "rate_per_second", value: `0`, want: ""},
 		{name: "shards", field: "shards", value: `4`, want: ""},
@@ -193,7 +195,7 @@ func TestEndpoints_patchUnchanged(t *testing.T) {
 		b.now = b.now.Add(time.Minute)
 		whole := make(map[string]json.RawMessage)
 		for _, field := range []string{
-			"uid", "url", "description", "event_types", "filter", "metadata", "headers", "retry", "retry_on", "give_up_on", "timeout", "max_age", "rate_per_second", "max_in_flight",
+			"uid", "url", "description", "event_types", "filter", "metadata", "headers", "retry", "retry_on", "give_up_on", "timeout", "max_age", "max_retry_after", "rate_per_second", "max_in_flight",
 			"shards", "circuit", "auto_disable", "signature_profiles", "signature_schemes", "region", "egress", "envelope", "transformation",
 		} {
 			whole[field] = stored[field]

@@ -60,6 +60,8 @@ func TestLimits_endpoints(t *testing.T) {
 		{name: "the longest timeout", member: "timeout", at: `"30s"`, past: `"30001ms"`, field: "timeout", message: "must be 1s to 30s"},
 		{name: "the shortest timeout", member: "timeout", at: `"1s"`, past: `"999ms"`, field: "timeout", message: "must be 1s to 30s"},
 		{name: "the longest max_age", member: "max_age", at: `"336h"`, past: `"336h1ns"`, field: "max_age", message: "must be 1s to 336h"},
+		{name: "the longest max_retry_after", member: "max_retry_after", at: `"24h"`, past: `"24h1ns"`, field: "max_retry_after", message: "must be 1s to 24h"},
+		{name: "the shortest max_retry_after", member: "max_retry_after", at: `"1s"`, past: `"999ms"`, field: "max_retry_after", message: "must be 1s to 24h"},
 		{name: "the shortest max_age", member: "max_age", at: `"1s"`, past: `"999ms"`, field: "max_age", message: "must be 1s to 336h"},
 		{name: "the most attempts of a schedule", member: "retry", at: `{"schedule":` + list(20, `"1s"`) + `}`, past: `{"schedule":` + list(21, `"1s"`) + `}`, field: "retry.schedule", message: "must have 1 to 20 delays"},
 		{name: "the longest delay", member: "retry", at: `{"schedule":["168h"]}`, past: `{"schedule":["168h1ns"]}`, field: "retry.schedule[0]", message: "must be 1s to 168h"},

@@ -2166,6 +2166,8 @@ export interface components {
             timeout?: components["schemas"]["Duration"];
             /** @description The maximum age of an unsettled delivery, 1s to 336h. An older delivery becomes dead. At least coalesce.window and 10s more; with rate_per_second at least 2m and two windows. */
             max_age?: components["schemas"]["Duration"];
+            /** @description The longest wait that a response can ask for, in Retry-After or X-RateLimit-Reset-After: before any further attempt after 429, before the next attempt of the delivery after other statuses. 1s to 24h. 0s: the default, 1h. */
+            max_retry_after?: components["schemas"]["Duration"];
             /**
              * Format: double
              * @description The maximum attempts per second, 0.01 to 1000. Further attempts wait for a later slot. 0: no limit.
@@ -2230,6 +2232,8 @@ export interface components {
             timeout?: components["schemas"]["Duration"];
             /** @description The maximum age of an unsettled delivery, 1s to 336h. An older delivery becomes dead. At least coalesce.window and 10s more; with rate_per_second at least 2m and two windows. Default: 72h. */
             max_age?: components["schemas"]["Duration"];
+            /** @description The longest wait that a response can ask for, in Retry-After or X-RateLimit-Reset-After: before any further attempt after 429, before the next attempt of the delivery after other statuses. 1s to 24h. Default: 1h. */
+            max_retry_after?: components["schemas"]["Duration"];
             /**
              * Format: double
              * @description The maximum attempts per second, 0.01 to 1000. Further attempts wait for a later slot. 0: no limit. Default: 0.
@@ -2287,6 +2291,7 @@ export interface components {
          *       "give_up_on": [],
          *       "timeout": "10s",
          *       "max_age": "72h",
+         *       "max_retry_after": "1h",
          *       "rate_per_second": 0,
          *       "max_in_flight": 0,
          *       "shards": 1,
@@ -2348,6 +2353,8 @@ export interface components {
             timeout: components["schemas"]["Duration"];
             /** @description The maximum age of an unsettled delivery, 1s to 336h. An older delivery becomes dead. */
             max_age: components["schemas"]["Duration"];
+            /** @description The longest wait that a response can ask for, in Retry-After or X-RateLimit-Reset-After: before any further attempt after 429, before the next attempt of the delivery after other statuses. 1s to 24h. */
+            max_retry_after: components["schemas"]["Duration"];
             /**
              * Format: double
              * @description The maximum attempts per second, 0.01 to 1000. Further attempts wait for a later slot. 0: no limit.
@@ -2414,6 +2421,7 @@ export interface components {
          *       "give_up_on": [],
          *       "timeout": "10s",
          *       "max_age": "72h",
+         *       "max_retry_after": "1h",
          *       "rate_per_second": 0,
          *       "max_in_flight": 0,
          *       "shards": 1,
@@ -2486,6 +2494,8 @@ export interface components {
             timeout: components["schemas"]["Duration"];
             /** @description The maximum age of an unsettled delivery, 1s to 336h. An older delivery becomes dead. */
             max_age: components["schemas"]["Duration"];
+            /** @description The longest wait that a response can ask for, in Retry-After or X-RateLimit-Reset-After: before any further attempt after 429, before the next attempt of the delivery after other statuses. 1s to 24h. */
+            max_retry_after: components["schemas"]["Duration"];
             /**
              * Format: double
              * @description The maximum attempts per second, 0.01 to 1000. Further attempts wait for a later slot. 0: no limit.
@@ -2561,6 +2571,7 @@ export interface components {
          *       "give_up_on": [],
          *       "timeout": "10s",
          *       "max_age": "72h",
+         *       "max_retry_after": "1h",
          *       "rate_per_second": 0,
          *       "max_in_flight": 0,
          *       "shards": 1,
@@ -2623,6 +2634,8 @@ export interface components {
             timeout: components["schemas"]["Duration"];
             /** @description The maximum age of an unsettled delivery, 1s to 336h. An older delivery becomes dead. */
             max_age: components["schemas"]["Duration"];
+            /** @description The longest wait that a response can ask for, in Retry-After or X-RateLimit-Reset-After: before any further attempt after 429, before the next attempt of the delivery after other statuses. 1s to 24h. */
+            max_retry_after: components["schemas"]["Duration"];
             /**
              * Format: double
              * @description The maximum attempts per second, 0.01 to 1000. Further attempts wait for a later slot. 0: no limit.

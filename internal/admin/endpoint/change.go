@@ -118,6 +118,7 @@ func normal(e hook.Endpoint) hook.Endpoint {
 		e.GiveUpOn = nil
 	}
 	e.Circuit = e.Circuit.WithDefaults()
+	e.MaxRetryAfter = e.RetryAfterCap()
 	return e
 }
 

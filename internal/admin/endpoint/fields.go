@@ -34,6 +34,7 @@ type Fields struct {
 	GiveUpOn       *[]int
 	Timeout        *time.Duration
 	MaxAge         *time.Duration
+	MaxRetryAfter  *time.Duration // 0: the default
 	RatePerSecond  *float64 // 0: no limit
 	MaxInFlight    *int     // 0: no limit
 	Shards         *int     // of the deliveries of later events
@@ -74,6 +75,7 @@ func (f Fields) apply(e *hook.Endpoint) {
 	set(&e.GiveUpOn, f.GiveUpOn)
 	set(&e.Timeout, f.Timeout)
 	set(&e.MaxAge, f.MaxAge)
+	set(&e.MaxRetryAfter, f.MaxRetryAfter)
 	set(&e.RatePerSecond, f.RatePerSecond)
 	set(&e.MaxInFlight, f.MaxInFlight)
 	if f.Shards != nil {

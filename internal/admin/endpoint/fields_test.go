@@ -34,6 +34,7 @@ func TestFields_applied(t *testing.T) {
 		GiveUpOn:       &[]int{501},
 		Timeout:        new(5 * time.Second),
 		MaxAge:         new(time.Hour),
+		MaxRetryAfter:  new(2 * time.Hour),
 		RatePerSecond:  new(5.0),
 		MaxInFlight:    new(5),
 		Shards:         new(4),

@@ -40,7 +40,7 @@ func kinds() map[string]kind {
 		"Retry.Exponential.Base", "Retry.Exponential.Factor", "Retry.Exponential.Cap", "Retry.Exponential.Attempts", "Retry.Jitter",
 		"Auth.Type", "Auth.Username", "Auth.OAuth.TokenURL", "Auth.OAuth.ClientID", "Auth.OAuth.Scope", "Auth.OAuth.Audience", "Auth.OAuth.InBody",
 		"TLS.ID", "TLS.CA", "TLS.Client", "TLS.Subject", "TLS.NotAfter", "TLS.Material.ID", "TLS.Material.CA", "TLS.Material.Certificate",
-		"RetryOn", "GiveUpOn", "Timeout", "MaxAge", "RatePerSecond", "MaxInFlight", "Shards", "ShardsEver",
+		"RetryOn", "GiveUpOn", "Timeout", "MaxAge", "MaxRetryAfter", "RatePerSecond", "MaxInFlight", "Shards", "ShardsEver",
 		"Circuit.Failures", "Circuit.Rate", "Circuit.Minimum", "Circuit.Cooldown", "Circuit.MaxCooldown",
 		"Coalesce.Window", "Coalesce.MaxEvents", "Coalesce.MaxBytes", "AutoDisable", "Region", "Fixed", "Schemes",
 		"Destination.Type", "Destination.RoleARN", "Destination.Source", "Destination.ExternalID", "Envelope", "Transformation",

@@ -25,6 +25,7 @@ type endpointItem struct {
 	GiveUpOn    []int             `dynamodbav:"give_up_on,omitempty"`
 	Timeout     time.Duration     `dynamodbav:"timeout_ns"`
 	MaxAge      time.Duration     `dynamodbav:"max_age_ns"`
+	RetryAfter  time.Duration     `dynamodbav:"max_retry_after_ns,omitempty"`
 	Rate        float64           `dynamodbav:"rate_per_second,omitempty"`
 	MaxInFlight int               `dynamodbav:"max_in_flight,omitempty"`
 	Shards      int               `dynamodbav:"shards,omitempty"`
@@ -113,6 +114,7 @@ func toEndpointItem(e hook.Endpoint) endpointItem {
 		GiveUpOn:    e.GiveUpOn,
 		Timeout:     e.Timeout,
 		MaxAge:      e.MaxAge,
+		RetryAfter:  e.MaxRetryAfter,
 		Rate:        e.RatePerSecond,
 		MaxInFlight: e.MaxInFlight,
 		Shards:      e.Shards,
@@ -222,6 +224,7 @@ func fromEndpointItem(it endpointItem) (hook.Endpoint, error) {
 		GiveUpOn:       it.GiveUpOn,
 		Timeout:        it.Timeout,
 		MaxAge:         it.MaxAge,
+		MaxRetryAfter:  it.RetryAfter,
 		RatePerSecond:  it.Rate,
 		MaxInFlight:    it.MaxInFlight,
 		Shards:         it.Shards,

@@ -3,11 +3,13 @@ package attempt
 import (
 	"context"
 	"log/slog"
+	"strings"
 	"time"
 
 	"surehook.example/surehook/internal/delivery/send"
 	"surehook.example/surehook/internal/emf"
 	"surehook.example/surehook/internal/hook"
+	"surehook.example/surehook/internal/rule/retry"
 	"surehook.example/surehook/internal/rule/settlement"
 	"surehook.example/surehook/internal/rule/shape"
 )
@@ -68,6 +70,10 @@ func (m *Maker) Make(ctx context.Context, s *settlement.Subject, content *hook.E
 		return nil, err
 	}
 	outcome.Shape = versionOf(shaped)
+	var note string
+	if outcome.RetryAfter, note = retry.Cap(outcome.RetryAfter, s.Endpoint); note != "" {
+		outcome.Error = strings.TrimSpace(outcome.Error + " " + note)
+	}
 	return &Attempt{Outcome: outcome, Started: started, Ended: m.Now()}, nil
 }
 

@@ -152,6 +152,49 @@ func TestProcessBatch_RetryAfterIsAFloor(t *testing.T) {
 	}
 }
 
+// TestProcessBatch_CapsRetryAfter checks that a wait in milliseconds, as some receivers ask for it,
+// holds neither the endpoint nor the delivery for longer than max_retry_after, and that the
+// history says so.
+func TestProcessBatch_CapsRetryAfter(t *testing.T) {
+	t.Parallel()
+
+	tests := []struct {
+		name   string
+		status int
+		asked  time.Duration
+		most   time.Duration
+		want   time.Duration
+		note   string
+	}{
+		{name: "429", status: 429, asked: 40000 * time.Second, want: time.Hour, note: " It asked to wait 11h6m40s, above the endpoint's max_retry_after: 1h counts."},
+		{name: "503", status: 503, asked: 40000 * time.Second, want: time.Hour, note: " It asked to wait 11h6m40s, above the endpoint's max_retry_after: 1h counts."},
+		{name: "429 at an endpoint with another cap", status: 429, asked: 40000 * time.Second, most: time.Minute, want: time.Minute, note: " It asked to wait 11h6m40s, above the endpoint's max_retry_after: 1m counts."},
+		{name: "429 with the longest wait that counts", status: 429, asked: time.Hour, want: time.Hour},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+
+			w := setup(t)
+			w.Answer = func(r send.Request) hook.Outcome {
+				o := world.InTurn(tt.status)(r)
+				o.RetryAfter, o.Error = tt.asked, "The endpoint answered."
+				return o
+			}
+			e := w.Endpoint(func(e *hook.Endpoint) { e.MaxRetryAfter = tt.most })
+			id := w.Post(e)[0]
+			w.Invoke(hook.LaneLive)
+			d := w.Delivery(id)
+			if want := start.Add(tt.want); !d.NextAttemptAt.Equal(want) || d.Last.Error != "The endpoint answered."+tt.note {
+				t.Errorf("next attempt at %v, and the history says %q; want %v, and the note %q", d.NextAttemptAt, d.Last.Error, want, tt.note)
+			}
+			if got, want := w.Circuit(e).ThrottledUntil, start.Add(tt.want); tt.status == 429 && !got.Equal(want) {
+				t.Errorf("the endpoint is left alone until %v; want %v", got, want)
+			}
+		})
+	}
+}
+
 func TestProcessBatch_TokenOlderThanMaxAgeExpires(t *testing.T) {
 	t.Parallel()
 

@@ -7,7 +7,6 @@ import (
 	"surehook.example/surehook/internal/hook"
 	"surehook.example/surehook/internal/rule/circuit"
 	"surehook.example/surehook/internal/rule/isolation"
-	"surehook.example/surehook/internal/rule/retry"
 	"surehook.example/surehook/internal/rule/stats"
 )
 
@@ -82,7 +81,7 @@ func (r Record) afterOutcomes(a Admission, o outcomes, window circuit.Counts, no
 		r.Circuit = r.Settled(o.Results, window, a.query.Record.Circuit, settings, now)
 	}
 	if o.throttled {
-		if until := now.Add(min(cmp.Or(o.retryAfter, defaultThrottle), retry.MaxRetryAfter)).Truncate(time.Millisecond); until.After(r.ThrottledUntil) {
+		if until := now.Add(cmp.Or(o.retryAfter, defaultThrottle)).Truncate(time.Millisecond); until.After(r.ThrottledUntil) {
 			r.ThrottledUntil = until
 		}
 	}

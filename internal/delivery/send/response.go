@@ -22,8 +22,17 @@ func (s *Sender) readOutcome(resp *http.Response) hook.Outcome {
 	// The endpoint's lists of statuses may retry any failure, so any failure may have a
 	// Retry-After.
 	outcome.RetryAfter = retry.ParseRetryAfter(resp.Header.Get("Retry-After"), s.Now())
+	if wait, ok := retry.ParseResetAfter(resp.Header.Get("X-RateLimit-Reset-After")); ok && limited(resp.StatusCode) {
+		outcome.RetryAfter = wait
+	}
 	outcome.Error = describeStatus(resp.StatusCode)
 	return outcome
+}
+
+// limited reports whether the status may come from a rate limit. Other answers may name the end of
+// the limit's window, too, but ask for no wait until then.
+func limited(status int) bool {
+	return status == http.StatusTooManyRequests || status == http.StatusServiceUnavailable
 }
 
 // maxHeader limits a kept value, in bytes.
@@ -34,7 +43,7 @@ const maxHeader = 200
 func keptHeaders(all http.Header) map[string]string {
 	var kept map[string]string
 	for _, name := range []string{
-		"Content-Type", "Content-Encoding", "Server", "Via", "Location", "Retry-After", "Www-Authenticate", "Allow",
+		"Content-Type", "Content-Encoding", "Server", "Via", "Location", "Retry-After", "X-Ratelimit-Reset-After", "Www-Authenticate", "Allow",
 		"X-Request-Id", "X-Correlation-Id", "X-Amzn-Requestid", "X-Amz-Cf-Id", "X-Amzn-Errortype", "Cf-Ray", "X-Powered-By",
 	} {
 		if value := all.Get(name); value != "" {

@@ -36,6 +36,7 @@ func TestSender_Send_readsTheAnswer(t *testing.T) {
 		name       string
 		status     int
 		retryAfter string
+		resetAfter string
 		body       string
 		want       hook.Outcome
 	}{
@@ -49,6 +50,16 @@ func TestSender_Send_readsTheAnswer(t *testing.T) {
 		{name: "503 with a date", status: 503, retryAfter: time.Unix(at.Unix()+90, 0).UTC().Format(http.TimeFormat), body: "", want: hook.Outcome{
 			Class: hook.ClassUnavailable, Body: []byte{}, RetryAfter: 89500 * time.Millisecond, Error: "The endpoint answered 503 Service Unavailable.",
 		}},
+		{name: "429 with seconds, and the right ones", status: 429, retryAfter: "40000", resetAfter: "40.5", want: hook.Outcome{
+			Class: hook.ClassThrottled, Body: []byte{}, RetryAfter: 40500 * time.Millisecond, Error: "The endpoint answered 429 Too Many Requests.",
+		}},
+		{name: "503 with the end of the limit alone", status: 503, resetAfter: "7", want: hook.Outcome{
+			Class: hook.ClassUnavailable, Body: []byte{}, RetryAfter: 7 * time.Second, Error: "The endpoint answered 503 Service Unavailable.",
+		}},
+		{name: "429 with an end that is nonsense", status: 429, retryAfter: "60", resetAfter: "-1", want: hook.Outcome{
+			Class: hook.ClassThrottled, Body: []byte{}, RetryAfter: time.Minute, Error: "The endpoint answered 429 Too Many Requests.",
+		}},
+		{name: "500 within a limit", status: 500, resetAfter: "60", want: hook.Outcome{Class: hook.ClassUnavailable, Body: []byte{}, Error: "The endpoint answered 500 Internal Server Error."}},
 		{name: "503 with nonsense", status: 503, retryAfter: "soon", body: "", want: hook.Outcome{Class: hook.ClassUnavailable, Body: []byte{}, Error: "The endpoint answered 503 Service Unavailable."}},
 		{name: "500", status: 500, retryAfter: "", body: "oops", want: hook.Outcome{Class: hook.ClassUnavailable, Body: []byte("oops"), Error: "The endpoint answered 500 Internal Server Error."}},
 		{name: "an unknown status", status: 599, retryAfter: "", body: "", want: hook.Outcome{Class: hook.ClassUnavailable, Body: []byte{}, Error: "The endpoint answered 599."}},
@@ -63,6 +74,9 @@ func TestSender_Send_readsTheAnswer(t *testing.T) {
 			server, _ := serve(t, func(w http.ResponseWriter, _ *http.Request) {
 				if tt.retryAfter != "" {
 					w.Header().Set("Retry-After", tt.retryAfter)
+				}
+				if tt.resetAfter != "" {
+					w.Header().Set("X-RateLimit-Reset-After", tt.resetAfter)
 				}
 				w.WriteHeader(tt.status)
 				_, _ = io.WriteString(w, tt.body)
@@ -82,13 +96,14 @@ func TestSender_Send_keepsHeaders(t *testing.T) {
 		server, _ := serve(t, func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Server", "nginx\u00e9")
 			w.Header().Set("X-Request-Id", strings.Repeat("a", 500))
+			w.Header().Set("X-RateLimit-Reset-After", "1.5")
 			w.Header().Set("Set-Cookie", "session=secret")
 			w.Header().Set("Content-Type", "text/html")
 			w.WriteHeader(status)
 			_, _ = io.WriteString(w, strings.Repeat("b", 20<<10))
 		}, nil)
 		got := sender(t).Send(t.Context(), request(t, server.URL))
-		want := map[string]string{"Server": "nginx??", "X-Request-Id": strings.Repeat("a", 200), "Content-Type": "text/html"}
+		want := map[string]string{"Server": "nginx??", "X-Request-Id": strings.Repeat("a", 200), "X-Ratelimit-Reset-After": "1.5", "Content-Type": "text/html"}
 		if status == http.StatusOK {
 			want = nil
 		}

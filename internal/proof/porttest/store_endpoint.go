@@ -108,6 +108,7 @@ func sampleEndpoint(tenant hook.TenantID) hook.Endpoint {
 		GiveUpOn:      []int{501},
 		Timeout:       10 * time.Second,
 		MaxAge:        72 * time.Hour,
+		MaxRetryAfter: 2 * time.Hour,
 		RatePerSecond: 12.5,
 		MaxInFlight:   3,
 		Shards:        2,

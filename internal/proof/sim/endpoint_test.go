@@ -11,7 +11,6 @@ import (
 	"surehook.example/surehook/internal/memory"
 	"surehook.example/surehook/internal/proof/world"
 	"surehook.example/surehook/internal/rule/isolation"
-	"surehook.example/surehook/internal/rule/retry"
 )
 
 // endpoint is an endpoint with the behavior of its receiver.
@@ -198,7 +197,7 @@ func (w *simulation) status(e *endpoint, n int) reply {
 
 // retry returns the reply with a Retry-After.
 func (r reply) retry(after time.Duration) hook.Outcome {
-	r.RetryAfter = min(after, retry.MaxRetryAfter) // as the sender reads it
+	r.RetryAfter = min(after, hook.DefaultMaxRetryAfter) // package attempt caps it
 	return r.Outcome
 }
 

@@ -7,11 +7,15 @@ import (
 	"testing"
 	"time"
 
+	"surehook.example/surehook/internal/hook"
 	"surehook.example/surehook/internal/rule/retry"
 )
 
 // now is a Sunday noon in whole seconds, the resolution of HTTP dates.
 func now() time.Time { return time.Date(2026, time.March, 1, 12, 0, 0, 0, time.UTC) }
+
+// year is the longest wait that the parsers return.
+const year = 366 * 24 * h
 
 func TestParseRetryAfter(t *testing.T) {
 	t.Parallel()
@@ -27,11 +31,12 @@ func TestParseRetryAfter(t *testing.T) {
 		{name: "seconds", value: "120", want: 2 * time.Minute},
 		{name: "seconds in white space", value: " 120\t", want: 2 * time.Minute},
 		{name: "seconds with leading zeros", value: "000120", want: 2 * time.Minute},
-		{name: "a second less than an hour", value: "3599", want: h - time.Second},
-		{name: "an hour", value: "3600", want: h},
-		{name: "a second more than an hour", value: "3601", want: h},
-		{name: "40 s in milliseconds", value: "40000", want: h},
-		{name: "more seconds than an integer holds", value: strings.Repeat("9", 100), want: h},
+		{name: "a second more than 24 h", value: "86401", want: 24*h + time.Second},
+		{name: "a second less than 366 days", value: "31622399", want: year - time.Second},
+		{name: "366 days", value: "31622400", want: year},
+		{name: "a second more than 366 days", value: "31622401", want: year},
+		{name: "one digit more than 366 days", value: "316224000", want: year},
+		{name: "more seconds than an integer holds", value: strings.Repeat("9", 100), want: year},
 		{name: "negative seconds", value: "-1", want: 0},
 		{name: "seconds with a sign", value: "+120", want: 0},
 		{name: "a fraction of seconds", value: "1.5", want: 0},
@@ -47,10 +52,10 @@ func TestParseRetryAfter(t *testing.T) {
 		{name: "a date that is now", value: "Sun, 01 Mar 2026 12:00:00 GMT", want: 0},
 		{name: "a date a second ago", value: "Sun, 01 Mar 2026 11:59:59 GMT", want: 0},
 		{name: "a date long ago", value: "Thu, 01 Jan 1970 00:00:00 GMT", want: 0},
-		{name: "a date a second less than an hour away", value: "Sun, 01 Mar 2026 12:59:59 GMT", want: h - time.Second},
-		{name: "a date an hour away", value: "Sun, 01 Mar 2026 13:00:00 GMT", want: h},
-		{name: "a date a second more than an hour away", value: "Sun, 01 Mar 2026 13:00:01 GMT", want: h},
-		{name: "a date millennia away", value: "Fri, 31 Dec 9999 23:59:59 GMT", want: h},
+		{name: "a date a second less than 366 days away", value: "Tue, 02 Mar 2027 11:59:59 GMT", want: year - time.Second},
+		{name: "a date 366 days away", value: "Tue, 02 Mar 2027 12:00:00 GMT", want: year},
+		{name: "a date a second more than 366 days away", value: "Tue, 02 Mar 2027 12:00:01 GMT", want: year},
+		{name: "a date millennia away", value: "Fri, 31 Dec 9999 23:59:59 GMT", want: year},
 		{name: "a date that does not exist", value: "Mon, 30 Feb 2026 12:00:00 GMT", want: 0},
 		{name: "a date in another zone", value: "Sun, 01 Mar 2026 14:02:00 CET", want: 0},
 		{name: "an ISO date", value: "2026-03-01T12:02:00Z", want: 0},
@@ -76,6 +81,75 @@ func TestParseRetryAfter_countsFromNowInAnyZone(t *testing.T) {
 	}
 }
 
+func TestParseResetAfter(t *testing.T) {
+	t.Parallel()
+
+	tests := []struct {
+		value string
+		want  time.Duration
+		bad   bool
+	}{
+		{value: "40", want: 40 * time.Second},
+		{value: " 40 ", want: 40 * time.Second},
+		{value: "1.5", want: 1500 * time.Millisecond},
+		{value: "0.25", want: 250 * time.Millisecond},
+		{value: ".5", want: 500 * time.Millisecond},
+		{value: "0", want: 0},
+		{value: "31622401", want: year},
+		{value: strings.Repeat("9", 100), want: year},
+		{value: strings.Repeat("9", 400), bad: true},
+		{value: "", bad: true},
+		{value: ".", bad: true},
+		{value: "1.2.3", bad: true},
+		{value: "-1", bad: true},
+		{value: "+1", bad: true},
+		{value: "1e3", bad: true},
+		{value: "Inf", bad: true},
+		{value: "NaN", bad: true},
+		{value: "0x10", bad: true},
+		{value: "1_000", bad: true},
+		{value: "40s", bad: true},
+		{value: "Sun, 01 Mar 2026 12:02:00 GMT", bad: true},
+	}
+	for _, tt := range tests {
+		t.Run(tt.value, func(t *testing.T) {
+			t.Parallel()
+
+			if got, ok := retry.ParseResetAfter(tt.value); ok == tt.bad || got != tt.want {
+				t.Errorf("ParseResetAfter(%q) = %v, %t; want %v, %t", tt.value, got, ok, tt.want, !tt.bad)
+			}
+		})
+	}
+}
+
+func TestCap(t *testing.T) {
+	t.Parallel()
+
+	tests := []struct {
+		name  string
+		asked time.Duration
+		most  time.Duration
+		want  time.Duration
+		note  string
+	}{
+		{name: "none asked", asked: 0, want: 0},
+		{name: "the default cap", asked: h, want: h},
+		{name: "seconds that were meant as milliseconds", asked: 40000 * time.Second, want: h, note: "It asked to wait 11h6m40s, above the endpoint's max_retry_after: 1h counts."},
+		{name: "below a longer cap", asked: 2 * h, most: 3 * h, want: 2 * h},
+		{name: "above a shorter cap", asked: 90 * time.Second, most: time.Minute, want: time.Minute, note: "It asked to wait 1m30s, above the endpoint's max_retry_after: 1m counts."},
+		{name: "less than a second above", asked: h + time.Millisecond, want: h, note: "It asked to wait 1h, above the endpoint's max_retry_after: 1h counts."},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+
+			if got, note := retry.Cap(tt.asked, &hook.Endpoint{MaxRetryAfter: tt.most}); got != tt.want || note != tt.note {
+				t.Errorf("Cap(%v) = %v, %q; want %v, %q", tt.asked, got, note, tt.want, tt.note)
+			}
+		})
+	}
+}
+
 // FuzzParseRetryAfter checks that the result is within its bounds, and for dates that net/http
 // agrees. Package retry cannot use net/http itself: rules know no network.
 func FuzzParseRetryAfter(f *testing.F) {
@@ -91,13 +165,13 @@ func FuzzParseRetryAfter(f *testing.F) {
 	f.Fuzz(func(t *testing.T, value string, offset int64) {
 		at := now().Add(time.Duration(offset))
 		got := retry.ParseRetryAfter(value, at)
-		if got < 0 || got > retry.MaxRetryAfter {
-			t.Errorf("ParseRetryAfter(%q, %v) = %v; want 0s to %v", value, at, got, retry.MaxRetryAfter)
+		if got < 0 || got > year {
+			t.Errorf("ParseRetryAfter(%q, %v) = %v; want 0s to %v", value, at, got, year)
 		}
 		date, err := http.ParseTime(value)
 		// net/http takes other names than GMT for local zones, so it may not agree about them.
 		if err == nil && (date.Location() == time.UTC || strings.HasSuffix(value, " GMT")) {
-			if want := min(max(date.Sub(at), 0), retry.MaxRetryAfter); got != want {
+			if want := min(max(date.Sub(at), 0), year); got != want {
 				t.Errorf("ParseRetryAfter(%q, %v) = %v; want %v", value, at, got, want)
 			}
 		}

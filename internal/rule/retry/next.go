@@ -17,7 +17,7 @@ func Attempts(p hook.RetryPolicy) int { return attempts(resolve(p)) }
 // n+1 of the delivery. ok is false after the last attempt.
 //
 // retryAfter is the wait that the endpoint asked for, 0 or less for none. The delay is at least
-// min(retryAfter, MaxRetryAfter), and at most 1.1 x hook.MaxDelay, even for an invalid policy.
+// min(retryAfter, hook.MaxMaxRetryAfter), and at most 1.1 x hook.MaxDelay, even for an invalid policy.
 // Equal arguments give equal delays. For n below 1, before the first attempt, the delay is the
 // requested wait.
 func Next(p hook.RetryPolicy, d hook.DeliveryID, n int, retryAfter time.Duration) (delay time.Duration, ok bool) {
@@ -25,7 +25,7 @@ func Next(p hook.RetryPolicy, d hook.DeliveryID, n int, retryAfter time.Duration
 	if n >= attempts(p) {
 		return 0, false
 	}
-	floor := min(max(retryAfter, 0), MaxRetryAfter)
+	floor := min(max(retryAfter, 0), hook.MaxMaxRetryAfter)
 	if n < 1 {
 		return floor, true
 	}

@@ -110,8 +110,8 @@ func TestNext(t *testing.T) {
 		{name: "a longer Retry-After wins", policy: schedule, n: 1, retryAfter: 2 * time.Second, want: 2 * time.Second, wantOK: true},
 		{name: "a shorter Retry-After does not", policy: schedule, n: 2, retryAfter: 59 * time.Second, want: time.Minute, wantOK: true},
 		{name: "a Retry-After below zero asks for nothing", policy: schedule, n: 1, retryAfter: math.MinInt64, want: time.Second, wantOK: true},
-		{name: "a Retry-After of an hour counts in full", policy: schedule, n: 1, retryAfter: h, want: h, wantOK: true},
-		{name: "a longer Retry-After counts as an hour", policy: schedule, n: 1, retryAfter: h + 1, want: h, wantOK: true},
+		{name: "a Retry-After of a day counts in full", policy: schedule, n: 1, retryAfter: 24 * h, want: 24 * h, wantOK: true},
+		{name: "a longer Retry-After counts as a day", policy: schedule, n: 1, retryAfter: 24*h + 1, want: 24 * h, wantOK: true},
 		{name: "the first exponential delay is the base", policy: growing, n: 1, want: 10 * time.Second, wantOK: true},
 		{name: "each failure multiplies it", policy: growing, n: 3, want: 22500 * time.Millisecond, wantOK: true},
 		{name: "below the cap it still grows", policy: growing, n: 5, want: 50625 * time.Millisecond, wantOK: true},
@@ -255,7 +255,7 @@ func FuzzNext(f *testing.F) {
 			if longest := hook.MaxDelay + hook.MaxDelay/10; delay < 0 || delay > longest {
 				t.Errorf("Next(%+v, %d) = %v; want 0s to %v", p, n, delay, longest)
 			}
-			if floor := min(time.Duration(retryAfter), retry.MaxRetryAfter); ok && delay < floor {
+			if floor := min(time.Duration(retryAfter), hook.MaxMaxRetryAfter); ok && delay < floor {
 				t.Errorf("Next(%+v, %d, %d) = %v; want at least %v", p, n, retryAfter, delay, floor)
 			}
 			if again, _ := retry.Next(p, id, n, time.Duration(retryAfter)); again != delay {

@@ -172,6 +172,9 @@ function EndpointForm({ of: e, submit, label }: { of?: Endpoint; submit: (fields
               <Field name="max_age" label={t.maxAge}>
                 <Input defaultValue={e?.max_age ?? '72h'} />
               </Field>
+              <Field name="max_retry_after" label={t.maxRetryAfter} help={t.maxRetryAfterHelp}>
+                <Input defaultValue={e?.max_retry_after ?? '1h'} />
+              </Field>
               <Field name="retry_on" label={t.retryOn} help={t.statusesHelp}>
                 <Input defaultValue={e?.retry_on.join(' ')} placeholder="401 404" />
               </Field>
@@ -305,6 +308,7 @@ function fieldsOf(v: Values, autoDisable: boolean, of?: Endpoint): Fields {
     give_up_on: statuses(v.give_up_on ?? ''),
     timeout: (v.timeout ?? '').trim(),
     max_age: (v.max_age ?? '').trim(),
+    max_retry_after: (v.max_retry_after ?? '').trim(),
     rate_per_second: numeric(v.rate_per_second ?? ''),
     max_in_flight: numeric(v.max_in_flight ?? ''),
     ...(v['circuit.failures'] !== undefined && { circuit: { failures: numeric(v['circuit.failures']), cooldown: (v['circuit.cooldown'] ?? '').trim() } }),

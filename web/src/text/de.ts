@@ -413,6 +413,8 @@ export const words: Part<Words> = {
     scheduleHelp: 'Mit Leerzeichen getrennt: 30s 5m 1h',
     timeout: 'Zeitlimit',
     maxAge: 'Aufgeben nach',
+    maxRetryAfter: 'Längstes Retry-After',
+    maxRetryAfterHelp: 'Eine längere Wartezeit, um die der Empfänger bittet, wird darauf gekürzt',
     rate: 'Ratenlimit pro Sekunde',
     filter: 'Filter',
     filterHelp: 'JSON-Muster, etwa {"payload": {"amount": [{"numeric": [">", 100]}]}}',

@@ -591,6 +591,8 @@ export const words = {
     scheduleHelp: 'Separated by spaces: 30s 5m 1h',
     timeout: 'Timeout',
     maxAge: 'Give up after',
+    maxRetryAfter: 'Longest Retry-After',
+    maxRetryAfterHelp: 'A longer wait that the receiver asks for is cut to this',
     rate: 'Rate limit per second',
     filter: 'Filter',
     filterHelp: 'JSON pattern, such as {"payload": {"amount": [{"numeric": [">", 100]}]}}',
