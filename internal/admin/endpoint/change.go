@@ -1,8 +1,10 @@
 package endpoint
 
 import (
+	"bytes"
 	"context"
 	"fmt"
+	"maps"
 	"reflect"
 
 	"surehook.example/surehook/internal/conflict"
@@ -20,7 +22,9 @@ const maxChangeAttempts = 3
 // nobody here can read the stored one. A URL of another origin needs header values,
 // authentication and client key again, or without. version is the required version, 0 for
 // any. The uid cannot be changed. Changed limits apply at once to the parked deliveries: Change
-// starts their release. After an error of the release, the endpoint is changed.
+// starts their release. After a change of what is sent, or of where it goes, the endpoint is tried
+// at once: see gate.Record.Mended. After an error of either, the endpoint is changed, and a repeat
+// of the call does what is left.
 //
 // With a Prover, the receiver at another URL is asked before the change is stored.
 //
@@ -48,10 +52,10 @@ func (a *Admin) Change(ctx context.Context, tenant hook.TenantID, ref string, ve
 		if errs = hook.AlsoWrong(f.Wrong, errs); len(errs) > 0 {
 			return false, hook.Invalid(errs...)
 		}
-		if same(before, *e) {
+		if mended = sentElse(before, *e); same(before, *e) {
+			mended = f.namesSent() // it may repeat a change after which the process died
 			return false, nil
 		}
-		mended = sentElse(before, *e)
 		if e.URL != proved {
 			if err := a.prove(ctx, before, *e, ""); err != nil {
 				return false, err
@@ -80,11 +84,17 @@ func (a *Admin) Change(ctx context.Context, tenant hook.TenantID, ref string, ve
 	return e, nil
 }
 
-// sentElse reports whether a change sends the requests elsewhere, or with other credentials or
-// headers: the endpoint may work from now on.
+// sentElse reports whether a change sends the requests elsewhere, from elsewhere, or with other
+// credentials or headers: the endpoint may work from now on.
 func sentElse(before, after hook.Endpoint) bool {
-	return before.URL != after.URL || len(after.Headers) > 0 || !reflect.DeepEqual(before.SealedHeaders, after.SealedHeaders) ||
-		!reflect.DeepEqual(before.Auth, after.Auth) || !reflect.DeepEqual(before.TLS, after.TLS)
+	return before.URL != after.URL || len(after.Headers) > 0 || !maps.EqualFunc(before.SealedHeaders, after.SealedHeaders, bytes.Equal) ||
+		!reflect.DeepEqual(before.Auth, after.Auth) || !reflect.DeepEqual(before.TLS, after.TLS) || before.Destination != after.Destination ||
+		before.Region != after.Region || before.Fixed != after.Fixed
+}
+
+// namesSent reports whether a field is given on which sentElse depends.
+func (f Fields) namesSent() bool {
+	return f.URL != nil || f.Headers != nil || f.Auth != nil || f.TLS != nil || f.Destination != nil || f.Region != nil || f.Fixed != nil
 }
 
 // same reports whether a change left all settings as they were. Given header values are in after

@@ -262,7 +262,7 @@ func TestAdmin_release(t *testing.T) {
 		{name: "resume again", status: active, from: waiting, do: resume, wave: 1, attend: soon},
 		{name: "resume while a release goes on", status: active, from: all(waiting, func(r *gate.Record) { r.Wave = 5 }), do: resume, wave: 1, attend: soon},
 		{name: "enable without parked deliveries", status: disabled, from: nil, do: enable, wave: 1, attend: soon},
-		{name: "enable with parked deliveries", status: disabled, from: all(failing, waiting), do: enable, wave: 1, attend: soon},
+		{name: "enable with parked deliveries", status: disabled, from: waiting, do: enable, wave: 1, attend: soon},
 		{name: "enable with parked deliveries and an open circuit", status: disabled, from: all(open, waiting), do: enable, wave: 0, attend: now},
 		{name: "enable ends the hold of a 429", status: disabled, from: all(waiting, throttled), do: enable, wave: 1, attend: soon},
 		{name: "another URL", status: active, from: all(open, waiting, throttled), do: change(endpoint.Fields{URL: new("https://example.com/other")}), wave: 0, attend: now},

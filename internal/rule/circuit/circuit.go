@@ -52,7 +52,7 @@ type Circuit struct {
 	Successes  int           // while shedding: results in a row that were no failures
 	Cooldown   time.Duration // until the next probe; when closed: of the last outage, until another success ends it
 	OpenedAt   time.Time     // when the outage began; when closed: as Cooldown
-	ProbeAt    time.Time     // when open: the earliest time of a probe
+	ProbeAt    time.Time     // when open: the earliest time of a probe; when half-open and after the start of the lease: see Mended
 	Holder     string        // when half-open: the token of the probe
 	LeaseUntil time.Time     // when half-open: the end of the probe's lease; when open: that of a probe in flight when somebody opened the circuit
 	ClosedAt   time.Time     // when closed: when it closed, or stopped shedding after a row of successes; zero: never
@@ -163,6 +163,9 @@ func (c Circuit) Probed(r ProbeResult, s Settings, now time.Time) Circuit {
 		return c
 	}
 	next := c.reopen(s, now)
+	if c.ProbeAt.After(c.leasedAt()) { // mended since: the failure says nothing about the endpoint as it is now
+		next.Cooldown, next.ProbeAt = c.Cooldown, now
+	}
 	if r.Shared && next.ProbeAt.Before(c.LeaseUntil) {
 		next.ProbeAt = c.LeaseUntil
 	}
@@ -174,14 +177,26 @@ func (c Circuit) Reset(now time.Time) Circuit {
 	return Circuit{State: Closed, Generation: c.Generation + 1, ClosedAt: now, Version: c.Version}
 }
 
-// Mended returns the circuit after its owner changed something that may end the outage: the next
-// probe is due now. A probe in flight keeps its lease.
+// Mended returns the circuit after its owner changed something that may end the trouble: the next
+// probe is due now. A probe in flight keeps its lease, so that there is no second one beside it,
+// and ProbeAt notes that the next one follows at once. The failures of a closed circuit count no
+// more, nor do those of attempts in flight.
 func (c Circuit) Mended(now time.Time) Circuit {
-	if at := later(now, c.LeaseUntil); c.State == Open && at.Before(c.ProbeAt) {
-		c.ProbeAt = at
+	switch {
+	case c.State == Open:
+		if at := later(now, c.LeaseUntil); at.Before(c.ProbeAt) {
+			c.ProbeAt = at
+		}
+	case c.State == HalfOpen:
+		c.ProbeAt = later(now, c.leasedAt().Add(time.Millisecond)) // by another clock, in the unit of the record
+	case c.Failures > 0, c.Shed > 0, !c.OpenedAt.IsZero():
+		return c.Reset(now)
 	}
 	return c
 }
+
+// leasedAt returns when the probe of a half-open circuit took its lease.
+func (c Circuit) leasedAt() time.Time { return c.LeaseUntil.Add(-LeaseFor) }
 
 func later(a, b time.Time) time.Time {
 	if a.Before(b) {

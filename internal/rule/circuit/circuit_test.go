@@ -49,7 +49,7 @@ func open() circuit.Circuit {
 
 func halfOpen() circuit.Circuit {
 	c := open()
-	c.State, c.Holder, c.LeaseUntil = circuit.HalfOpen, "dlv_a", start.Add(2*time.Minute)
+	c.State, c.Holder, c.ProbeAt, c.LeaseUntil = circuit.HalfOpen, "dlv_a", start, start.Add(circuit.LeaseFor)
 	return c
 }
 
@@ -263,6 +263,8 @@ func TestCircuit_Probe(t *testing.T) {
 		return c
 	}
 	due, over := start.Add(10*time.Second), start.Add(2*time.Minute)
+	first := leased("dlv_b", due)
+	first.ProbeAt = due
 	tests := []struct {
 		name   string
 		from   circuit.Circuit
@@ -273,7 +275,7 @@ func TestCircuit_Probe(t *testing.T) {
 	}{
 		{name: "a closed circuit has no probe", from: closed(0), holder: "dlv_b", now: due, want: closed(0), ok: false},
 		{name: "not before the cooldown is over", from: open(), holder: "dlv_b", now: due.Add(-1), want: open(), ok: false},
-		{name: "from the end of the cooldown on", from: open(), holder: "dlv_b", now: due, want: leased("dlv_b", due), ok: true},
+		{name: "from the end of the cooldown on", from: open(), holder: "dlv_b", now: due, want: first, ok: true},
 		{name: "not while another holds the lease", from: halfOpen(), holder: "dlv_b", now: over.Add(-1), want: halfOpen(), ok: false},
 		{name: "the holder renews the lease in full", from: halfOpen(), holder: "dlv_a", now: over.Add(-1), want: leased("dlv_a", over.Add(-1)), ok: true},
 		{name: "after the end of the lease", from: halfOpen(), holder: "dlv_b", now: over, want: leased("dlv_b", over), ok: true},
@@ -307,11 +309,22 @@ func TestCircuit_Probed(t *testing.T) {
 	shared := func(until time.Duration) circuit.Circuit {
 		c := halfOpen()
 		c.LeaseUntil = now.Add(until)
+		c.ProbeAt = c.LeaseUntil.Add(-circuit.LeaseFor)
 		return c
 	}
 	waiting := func(until time.Duration) circuit.Circuit {
 		c := again(15*time.Second, 30*time.Second)
 		c.ProbeAt = now.Add(until)
+		return c
+	}
+	dueAt := func(after time.Duration) circuit.Circuit {
+		c := open()
+		c.ProbeAt = now.Add(after)
+		return c
+	}
+	dueNow := dueAt(0)
+	later := func(c circuit.Circuit) circuit.Circuit { // the next probe has taken the lease
+		c.Holder, c.LeaseUntil = "dlv_b", now.Add(circuit.LeaseFor)
 		return c
 	}
 	reset := circuit.Circuit{State: circuit.Closed, Generation: 5, ClosedAt: now, Cooldown: 10 * time.Second, OpenedAt: start, Version: 7}
@@ -337,6 +350,11 @@ func TestCircuit_Probed(t *testing.T) {
 		{name: "without a request the lease is free, and the cooldown stays", from: halfOpen(), holder: "dlv_a", unmade: true, want: open()},
 		{name: "without a request a shared lease stays", from: halfOpen(), holder: "dlv_a", unmade: true, shared: true, want: halfOpen()},
 		{name: "without a request another token's lease stays", from: halfOpen(), holder: "dlv_b", unmade: true, want: halfOpen()},
+		{name: "failure after a mend leads to the next probe at once", from: halfOpen().Mended(start.Add(time.Second)), holder: "dlv_a", alive: false, want: dueNow},
+		{name: "also by a clock that is behind that of the probe", from: halfOpen().Mended(start.Add(-time.Second)), holder: "dlv_a", alive: false, want: dueNow},
+		{name: "but not beside a copy", from: shared(20 * time.Second).Mended(now), holder: "dlv_a", alive: false, shared: true, want: dueAt(20 * time.Second)},
+		{name: "failure of a probe after the mend waits", from: later(halfOpen().Mended(start.Add(time.Second))), holder: "dlv_b", alive: false, want: waiting(15 * time.Second)},
+		{name: "success after a mend closes", from: halfOpen().Mended(start.Add(time.Second)), holder: "dlv_a", alive: true, want: reset},
 		{name: "another token's failure changes nothing", from: halfOpen(), holder: "dlv_b", alive: false, want: halfOpen()},
 		{name: "another token's late success closes", from: halfOpen(), holder: "dlv_b", alive: true, want: reset},
 		{name: "a late success after a lost lease closes", from: open(), holder: "dlv_a", alive: true, want: reset},
@@ -375,6 +393,50 @@ func TestCircuit_ByHand(t *testing.T) {
 		if tripped.State != circuit.Open || tripped.Generation != from.Generation+1 || tripped.Cooldown != settings.Cooldown || !tripped.ProbeAt.Equal(probeAt) {
 			t.Errorf("%s.Trip() = %+v; want the next probe at %s", from.State, tripped, probeAt)
 		}
+	}
+}
+
+// TestCircuit_Mended checks that a change by the owner leads to a probe at once, but to no second
+// one beside another.
+func TestCircuit_Mended(t *testing.T) {
+	t.Parallel()
+
+	now := start.Add(5 * time.Second)
+	probeAt := func(c circuit.Circuit, at time.Time) circuit.Circuit {
+		c.ProbeAt = at
+		return c
+	}
+	leased := func(c circuit.Circuit) circuit.Circuit { // opened by hand beside a probe
+		c.LeaseUntil = start.Add(circuit.LeaseFor)
+		c.ProbeAt = c.LeaseUntil
+		return c
+	}
+	shedding, probed := closed(0), closed(0)
+	shedding.Shed, shedding.ShedAt = 50, start
+	probed.OpenedAt, probed.Cooldown = start, 15*time.Second
+	fresh := circuit.Circuit{State: circuit.Closed, Generation: 4, ClosedAt: now, Version: 7}
+	tests := []struct {
+		name       string
+		from, want circuit.Circuit
+	}{
+		{name: "without a record", from: circuit.New(), want: circuit.New()},
+		{name: "closed", from: closed(0), want: closed(0)},
+		{name: "closed, with failures", from: failing(4), want: fresh},
+		{name: "closed, and shedding", from: shedding, want: fresh},
+		{name: "closed by a probe alone", from: probed, want: fresh},
+		{name: "open", from: open(), want: probeAt(open(), now)},
+		{name: "open, the probe due", from: probeAt(open(), start), want: probeAt(open(), start)},
+		{name: "opened by hand beside a probe", from: probeAt(leased(open()), start.Add(time.Hour)), want: leased(open())},
+		{name: "half-open", from: halfOpen(), want: probeAt(halfOpen(), now)},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+
+			if diff := cmp.Diff(tt.want, tt.from.Mended(now)); diff != "" {
+				t.Errorf("Mended() differs (-want +got):\n%s", diff)
+			}
+		})
 	}
 }
 
@@ -433,6 +495,8 @@ func FuzzCircuit(f *testing.F) {
 				if late = late.Probed(circuit.ProbeResult{Holder: holder, Generation: c.Generation - 1, Alive: op%20 == 7}, settings, now); late != c {
 					t.Fatalf("op %d: a late result changed %+v to %+v", i, c, late)
 				}
+			case 8:
+				c = c.Mended(now)
 			default:
 				now = now.Add(time.Duration(op) * time.Second)
 			}

@@ -33,6 +33,7 @@
 //	half-open  probe                     lease expired                   half-open, lease of the new holder
 //	half-open  the holder's failure                                      open, cooldown x 1.5 (at most the cap)
 //	half-open  the holder, no request    lease not shared                open, the next probe is due at once
+//	half-open  the holder's failure      mended since the lease began    open, the next probe is due at once
 //	half-open  the failure of a copy     lease renewed by a copy         open as above, no probe before the end of the lease
 //	half-open  the holder's success                                      closed, generation + 1
 //	open       a former holder's success same generation                 closed, generation + 1

@@ -1,0 +1,94 @@
+package endpoint_test
+
+import (
+	"net/netip"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"surehook.example/surehook/internal/admin/endpoint"
+	"surehook.example/surehook/internal/hook"
+	"surehook.example/surehook/internal/proof/certificate"
+)
+
+// TestAdmin_Change_tries checks which changes make a waiting delivery the probe at once.
+func TestAdmin_Change_tries(t *testing.T) {
+	t.Parallel()
+
+	authority, _ := certificate.Authority(t, "authority")
+	tests := []struct {
+		name   string
+		fields endpoint.Fields
+		tries  bool
+	}{
+		{name: "another origin", fields: endpoint.Fields{URL: new("https://other.example.com/hooks")}, tries: true},
+		{name: "another path", fields: endpoint.Fields{URL: new("https://example.com/other")}, tries: true},
+		{name: "a header", fields: endpoint.Fields{Headers: &map[string]string{"X-Key": "k"}}, tries: true},
+		{name: "other credentials", fields: endpoint.Fields{Auth: &hook.Auth{Type: hook.AuthBearer, Secret: "t"}}, tries: true},
+		{name: "an authority", fields: endpoint.Fields{TLS: &hook.Material{CA: authority}}, tries: true},
+		{name: "another region", fields: endpoint.Fields{Region: new("us-east-1")}, tries: true},
+		{name: "fixed addresses", fields: endpoint.Fields{Fixed: new(true)}, tries: true},
+		{name: "the same URL, perhaps a repeat", fields: endpoint.Fields{URL: new("https://example.com/hooks")}, tries: true},
+		{name: "the same URL beside another change", fields: endpoint.Fields{URL: new("https://example.com/hooks"), Description: new("x")}, tries: false},
+		{name: "another timeout", fields: endpoint.Fields{Timeout: new(hook.MaxTimeout)}, tries: false},
+		{name: "nothing", fields: endpoint.Fields{}, tries: false},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+
+			b := setup(t)
+			b.Origins = endpoint.Origins{Regions: []string{"us-east-1"}, Addresses: []netip.Addr{netip.MustParseAddr("192.0.2.1")}}
+			e, _ := b.create(t, func(f *endpoint.Fields) { f.URL = new("https://example.com/hooks") })
+			b.keep(t, e, all(open, waiting, throttled))
+			if _, err := b.Change(t.Context(), tenant, string(e.ID), 0, tt.fields); err != nil {
+				t.Fatalf("Change = %v", err)
+			}
+			r := b.record(t, e)
+			if got := r.ProbeDue(b.now) && r.ThrottledUntil.IsZero() && len(b.queue.messages) == 1; got != tt.tries {
+				t.Errorf("a probe is due: %t, held until %s, %d checks; want a probe: %t", r.ProbeDue(b.now), r.ThrottledUntil, len(b.queue.messages), tt.tries)
+			}
+		})
+	}
+}
+
+// TestAdmin_Change_triesAfterAFault changes the URL while the circuit cannot be written, or its check
+// not be sent. The caller repeats the change, and the circuit must not stay as it was.
+func TestAdmin_Change_triesAfterAFault(t *testing.T) {
+	t.Parallel()
+
+	for name, fail := range map[string]func(b *bundle) (mend func()){
+		"the circuit": func(b *bundle) func() {
+			c := &circuits{Store: b.store, saves: errDown}
+			b.Circuits = c
+			return func() { c.saves = nil }
+		},
+		"the queue": func(b *bundle) func() {
+			b.queue.err = errDown
+			return func() { b.queue.err = nil }
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+
+			b := setup(t)
+			e, _ := b.create(t, nil)
+			b.keep(t, e, all(open, waiting))
+			mend := fail(b)
+			change := endpoint.Fields{URL: new("https://other.example.com/")}
+			if _, err := b.Change(t.Context(), tenant, string(e.ID), 0, change); err == nil {
+				t.Fatal("Change = nil; want a fault")
+			}
+			mend()
+			if _, err := b.Change(t.Context(), tenant, string(e.ID), 0, change); err != nil {
+				t.Fatalf("Change again = %v", err)
+			}
+			if r := b.record(t, e); !r.ProbeDue(b.now) {
+				t.Errorf("the next probe is due at %s; want now", r.ProbeAt)
+			}
+			if diff := cmp.Diff([]hook.CircuitCheck{{Tenant: tenant, Endpoint: e.ID}}, b.queue.checks); diff != "" {
+				t.Errorf("enqueued (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
