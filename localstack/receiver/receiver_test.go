@@ -28,6 +28,8 @@ const (
 func TestReceiver_answersByItsScript(t *testing.T) {
 	t.Parallel()
 
+	ended := make(chan struct{})
+	close(ended)
 	tests := []struct {
 		name    string
 		replies []receiver.Reply
@@ -42,6 +44,7 @@ func TestReceiver_answersByItsScript(t *testing.T) {
 		{name: "JSON names its type", replies: []receiver.Reply{receiver.JSON(200, "{}")}, want: []int{200}, header: "Content-Type", value: "application/json"},
 		{name: "raw bytes are the whole answer", replies: []receiver.Reply{receiver.Raw("HTTP/1.1 418 raw\r\nX-Raw: yes\r\nContent-Length: 0\r\n\r\n")}, want: []int{418}, header: "X-Raw", value: "yes"},
 		{name: "a hang ends in 200", replies: []receiver.Reply{receiver.Hang(time.Millisecond)}, want: []int{200}},
+		{name: "a wait ends in 200", replies: []receiver.Reply{receiver.Until(ended)}, want: []int{200}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -10,11 +10,12 @@ import (
 )
 
 // Reply is the answer to one request. Make a Reply with Status, Answer, JSON,
-// RetryAfter, Redirect, Hang, Reset or Raw.
+// RetryAfter, Redirect, Hang, Until, Reset or Raw.
 type Reply struct {
 	status int
 	header map[string]string
 	wait   time.Duration
+	until  <-chan struct{}
 	body   string
 	reset  bool
 	raw    string
@@ -52,6 +53,13 @@ func Hang(wait time.Duration) Reply {
 	return r
 }
 
+// Until waits for the end of done before a 200, or until the sender disconnects.
+func Until(done <-chan struct{}) Reply {
+	r := Status(http.StatusOK)
+	r.until = done
+	return r
+}
+
 // Reset resets the connection without an answer.
 func Reset() Reply {
 	return Reply{reset: true}
@@ -86,6 +94,12 @@ func (r Reply) with(name, value string) Reply {
 
 // hold waits until the answer begins, or until the sender disconnects.
 func (r Reply) hold(ctx context.Context) {
+	if r.until != nil {
+		select {
+		case <-r.until:
+		case <-ctx.Done():
+		}
+	}
 	if r.wait == 0 {
 		return
 	}
