@@ -70,6 +70,7 @@ func TestLimits(t *testing.T) {
 		"endpoints of a tenant with one URL":     {hook.MaxEndpointsPerURL},
 		"running replay jobs of a tenant":        {replay.MaxOpenJobs},
 		"URL":                                    {hook.MaxURL, 443, 8443, 80, 8080},
+		"test events":                            {ingest.TestsPerMinute},
 		"challenge to a new URL":                 {seconds(ownership.Timeout), hook.MaxSuccessBody, ownership.PerMinute},
 		"event types of an endpoint":             {hook.MaxEventTypes},
 		"numbers that a filter compares":         {decimal.MaxDigits, decimal.MaxExponent},

@@ -6287,7 +6287,8 @@ type ClientInterface interface {
 	//
 	// The type is always `surehook.test`, and the id ends with `test`. The payload is the caller's, or else the example of `event_type`, or else a short
 	// text. A payload of the caller's needs the scope `events:write` if the body does not name the type: with the envelope `raw`, or with a transformation
-	// that is no preset. Only this endpoint gets the event, regardless of `event_types` and `validation`. 409 unless the endpoint is active.
+	// that is no preset. Only this endpoint gets the event, regardless of `event_types` and `validation`, and at once: neither the
+	// circuit nor a rate holds it back, and a 2xx closes the circuit. 409 unless the endpoint is active; 429 past ten a minute and tenant.
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -6298,7 +6299,8 @@ type ClientInterface interface {
 	//
 	// The type is always `surehook.test`, and the id ends with `test`. The payload is the caller's, or else the example of `event_type`, or else a short
 	// text. A payload of the caller's needs the scope `events:write` if the body does not name the type: with the envelope `raw`, or with a transformation
-	// that is no preset. Only this endpoint gets the event, regardless of `event_types` and `validation`. 409 unless the endpoint is active.
+	// that is no preset. Only this endpoint gets the event, regardless of `event_types` and `validation`, and at once: neither the
+	// circuit nor a rate holds it back, and a 2xx closes the circuit. 409 unless the endpoint is active; 429 past ten a minute and tenant.
 	//
 	// Takes a body of the `application/json` content type.
 	//
@@ -7741,7 +7743,8 @@ func (c *Client) GetEndpointStats(ctx context.Context, tenant TenantRef, endpoin
 //
 // The type is always `surehook.test`, and the id ends with `test`. The payload is the caller's, or else the example of `event_type`, or else a short
 // text. A payload of the caller's needs the scope `events:write` if the body does not name the type: with the envelope `raw`, or with a transformation
-// that is no preset. Only this endpoint gets the event, regardless of `event_types` and `validation`. 409 unless the endpoint is active.
+// that is no preset. Only this endpoint gets the event, regardless of `event_types` and `validation`, and at once: neither the
+// circuit nor a rate holds it back, and a 2xx closes the circuit. 409 unless the endpoint is active; 429 past ten a minute and tenant.
 //
 // Takes any type of body and a specified content type.
 //
@@ -7762,7 +7765,8 @@ func (c *Client) TestEndpointWithBody(ctx context.Context, tenant TenantRef, end
 //
 // The type is always `surehook.test`, and the id ends with `test`. The payload is the caller's, or else the example of `event_type`, or else a short
 // text. A payload of the caller's needs the scope `events:write` if the body does not name the type: with the envelope `raw`, or with a transformation
-// that is no preset. Only this endpoint gets the event, regardless of `event_types` and `validation`. 409 unless the endpoint is active.
+// that is no preset. Only this endpoint gets the event, regardless of `event_types` and `validation`, and at once: neither the
+// circuit nor a rate holds it back, and a 2xx closes the circuit. 409 unless the endpoint is active; 429 past ten a minute and tenant.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -13270,7 +13274,8 @@ type ClientWithResponsesInterface interface {
 	//
 	// The type is always `surehook.test`, and the id ends with `test`. The payload is the caller's, or else the example of `event_type`, or else a short
 	// text. A payload of the caller's needs the scope `events:write` if the body does not name the type: with the envelope `raw`, or with a transformation
-	// that is no preset. Only this endpoint gets the event, regardless of `event_types` and `validation`. 409 unless the endpoint is active.
+	// that is no preset. Only this endpoint gets the event, regardless of `event_types` and `validation`, and at once: neither the
+	// circuit nor a rate holds it back, and a 2xx closes the circuit. 409 unless the endpoint is active; 429 past ten a minute and tenant.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -13281,7 +13286,8 @@ type ClientWithResponsesInterface interface {
 	//
 	// The type is always `surehook.test`, and the id ends with `test`. The payload is the caller's, or else the example of `event_type`, or else a short
 	// text. A payload of the caller's needs the scope `events:write` if the body does not name the type: with the envelope `raw`, or with a transformation
-	// that is no preset. Only this endpoint gets the event, regardless of `event_types` and `validation`. 409 unless the endpoint is active.
+	// that is no preset. Only this endpoint gets the event, regardless of `event_types` and `validation`, and at once: neither the
+	// circuit nor a rate holds it back, and a 2xx closes the circuit. 409 unless the endpoint is active; 429 past ten a minute and tenant.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -17754,7 +17760,8 @@ func (c *ClientWithResponses) GetEndpointStatsWithResponse(ctx context.Context, 
 //
 // The type is always `surehook.test`, and the id ends with `test`. The payload is the caller's, or else the example of `event_type`, or else a short
 // text. A payload of the caller's needs the scope `events:write` if the body does not name the type: with the envelope `raw`, or with a transformation
-// that is no preset. Only this endpoint gets the event, regardless of `event_types` and `validation`. 409 unless the endpoint is active.
+// that is no preset. Only this endpoint gets the event, regardless of `event_types` and `validation`, and at once: neither the
+// circuit nor a rate holds it back, and a 2xx closes the circuit. 409 unless the endpoint is active; 429 past ten a minute and tenant.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
@@ -17771,7 +17778,8 @@ func (c *ClientWithResponses) TestEndpointWithBodyWithResponse(ctx context.Conte
 //
 // The type is always `surehook.test`, and the id ends with `test`. The payload is the caller's, or else the example of `event_type`, or else a short
 // text. A payload of the caller's needs the scope `events:write` if the body does not name the type: with the envelope `raw`, or with a transformation
-// that is no preset. Only this endpoint gets the event, regardless of `event_types` and `validation`. 409 unless the endpoint is active.
+// that is no preset. Only this endpoint gets the event, regardless of `event_types` and `validation`, and at once: neither the
+// circuit nor a rate holds it back, and a 2xx closes the circuit. 409 unless the endpoint is active; 429 past ten a minute and tenant.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //

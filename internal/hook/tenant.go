@@ -83,8 +83,11 @@ func (l TenantLimits) TooManyEndpoints() *Error {
 	return OverLimit(fmt.Sprintf("the tenant is limited to %d endpoints (endpoints)", l.Endpoints))
 }
 
-// SpentChallenges is Spend.Of of challenges to receivers.
-const SpentChallenges = "challenges"
+// Values of Spend.Of.
+const (
+	SpentChallenges = "challenges" // challenges to receivers
+	SpentTests      = "tests"      // test events
+)
 
 // Spend is a request to count events against a limit of events per second. It is the generic
 // cell rate algorithm (ITU-T I.371) with a burst of one second. The only stored state is the
@@ -104,6 +107,13 @@ type Spend struct {
 func NewSpend(events, perSecond int, now time.Time) Spend {
 	cost := time.Duration(events) * time.Second / time.Duration(perSecond)
 	return Spend{Now: now, Latest: now.Add(time.Second - min(cost, time.Second)), Cost: cost}
+}
+
+// SpendOne returns the request for one thing of the kind at the limit perMinute, with a burst of
+// one minute.
+func SpendOne(of string, perMinute int, now time.Time) Spend {
+	cost := time.Minute / time.Duration(perMinute)
+	return Spend{Of: of, Now: now, Latest: now.Add(time.Minute - cost), Cost: cost}
 }
 
 // After returns the next-free time after the request, and how long to wait. A wait above 0

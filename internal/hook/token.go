@@ -102,6 +102,17 @@ func (d Delivery) NextToken() Token {
 	return t
 }
 
+// maxTestWaits is how often the token of a test event waits for an in-flight slot, a second each:
+// as long as the attempts in flight may take.
+const maxTestWaits = int(MaxTimeout / time.Second)
+
+// Test reports whether the token is that of a test event that a caller has just sent: its first
+// attempt is made at once, whatever else waits. Further attempts, replays, and deliveries that were
+// parked are like those of other events.
+func (t Token) Test() bool {
+	return t.Delivery.Event.IsTest() && t.Delivery.Generation == 1 && t.Attempt == 1 && t.Parks == 0 && t.Hops < maxTestWaits
+}
+
 // MaxHops bounds the Hops of a healthy token, circuit check or job message. A message past the
 // bound is logged and counted, but still sent, so no delivery is lost. Healthy messages stay
 // far below it: a token waits for a rate slot in one hop, and moves to another lane in at most

@@ -35,9 +35,9 @@ type Fields struct {
 	Timeout        *time.Duration
 	MaxAge         *time.Duration
 	MaxRetryAfter  *time.Duration // 0: the default
-	RatePerSecond  *float64 // 0: no limit
-	MaxInFlight    *int     // 0: no limit
-	Shards         *int     // of the deliveries of later events
+	RatePerSecond  *float64       // 0: no limit
+	MaxInFlight    *int           // 0: no limit
+	Shards         *int           // of the deliveries of later events
 	Circuit        CircuitFields
 	Coalesce       *hook.Coalescing // zero: a request per event
 	AutoDisable    *bool

@@ -71,7 +71,7 @@ type Prover struct {
 // if the sender at the endpoint's origin did not answer.
 func (p *Prover) Prove(ctx context.Context, e hook.Endpoint, secret string) error {
 	now := p.Now().UTC()
-	wait, err := p.Limits.Spend(ctx, e.Tenant, spend(now))
+	wait, err := p.Limits.Spend(ctx, e.Tenant, hook.SpendOne(hook.SpentChallenges, PerMinute, now))
 	if err != nil {
 		return fmt.Errorf("count challenges of tenant %s: %w", e.Tenant, err)
 	}
@@ -97,12 +97,6 @@ func (p *Prover) Prove(ctx context.Context, e hook.Endpoint, secret string) erro
 		}
 	}
 	return nil
-}
-
-// spend is the cost of one challenge at the limit PerMinute, with a burst of one minute.
-func spend(now time.Time) hook.Spend {
-	const cost = time.Minute / PerMinute
-	return hook.Spend{Of: hook.SpentChallenges, Now: now, Latest: now.Add(time.Minute - cost), Cost: cost}
 }
 
 // request returns the request with the challenge. It is like a delivery, but always in the standard

@@ -10,8 +10,12 @@ import (
 // groupsOf splits the due jobs of one endpoint into the groups that the gate decides about. On
 // the lane coalesce each group becomes one request, so it stays within the bounds of a request;
 // it is split the same way while the circuit is open, because the circuit may close before the
-// gate decides. All other jobs are one group.
+// gate decides. Each test event is a group of its own, because the gate treats it otherwise. All
+// other jobs are one group.
 func groupsOf(jobs []*job) [][]*job {
+	if i := slices.IndexFunc(jobs, func(j *job) bool { return j.Token.Test() }); i >= 0 && len(jobs) > 1 {
+		return append([][]*job{{jobs[i]}}, groupsOf(slices.Concat(jobs[:i], jobs[i+1:]))...)
+	}
 	e := jobs[0].Endpoint
 	if e == nil || !e.Coalesce.On() || jobs[0].message.Lane != hook.LaneCoalesce {
 		return [][]*job{jobs}

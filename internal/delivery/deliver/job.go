@@ -45,5 +45,5 @@ var errOtherToken = errors.New("another token, or a copy of the token, may be ma
 
 // dueOf returns the token as the gate sees it.
 func dueOf(t hook.Token) gate.Due {
-	return gate.Due{Delivery: t.Delivery.DeliveryID, Attempt: t.Attempt, Nonce: t.Nonce, Reserved: t.Reserved, Slot: t.Slot, Probe: t.Probe}
+	return gate.Due{Delivery: t.Delivery.DeliveryID, Attempt: t.Attempt, Nonce: t.Nonce, Reserved: t.Reserved, Slot: t.Slot, Probe: t.Probe, Test: t.Test()}
 }

@@ -24,7 +24,7 @@ func (g *Gate) announceTransition(ctx context.Context, before, after Record, win
 	switch {
 	case after.State == circuit.Open && (before.State == circuit.HalfOpen || !after.ProbeAt.Equal(before.ProbeAt)):
 		err = g.enqueueCheck(ctx, after, max(probePause, after.NextProbe().Sub(now)))
-	case after.State == circuit.Closed && (before.State != circuit.Closed || after.Shed == 0 && before.Shed > 0) && after.Waiting:
+	case after.State == circuit.Closed && (before.State != circuit.Closed || before.waitsFor(after, now)) && after.Waiting:
 		err = g.enqueueCheck(ctx, after, 0)
 	}
 	if after.Generation == before.Generation {

@@ -56,6 +56,8 @@ func (g *Gate) decideAdmission(ctx context.Context, q *Query) (Admission, error)
 		return sameVerdict(q, Verdict{Decision: Park, Reason: hook.ReasonPaused}), g.markWaiting(ctx, q.Record, now)
 	case q.Endpoint.Status == hook.StatusDisabled:
 		return sameVerdict(q, Verdict{Decision: Park, Reason: hook.ReasonDisabled}), g.markWaiting(ctx, q.Record, now)
+	case q.Due[0].Test:
+		return g.admitTest(ctx, q, now)
 	case q.Record.State != circuit.Closed:
 		return g.admitProbe(ctx, q, now)
 	case now.Before(q.Record.ThrottledUntil):

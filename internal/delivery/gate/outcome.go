@@ -27,6 +27,7 @@ type outcomes struct {
 
 	counts     *stats.Counts
 	requested  bool // at least one request was made; otherwise nothing is known about the endpoint
+	delivered  bool // at least one answer was 2xx
 	throttled  bool
 	retryAfter time.Duration // the longest of the batch
 }
@@ -59,6 +60,7 @@ func (o *outcomes) count(r Result) {
 	o.Trailing = 0
 	o.Passed++
 	o.counts.OK++
+	o.delivered = o.delivered || r.Class == hook.ClassDelivered
 	if r.Class == hook.ClassThrottled {
 		o.throttled = true
 		o.retryAfter = max(o.retryAfter, r.RetryAfter)
@@ -71,13 +73,16 @@ func (r Record) afterOutcomes(a Admission, o outcomes, window circuit.Counts, no
 		return r
 	}
 	settings := circuit.Settings{CircuitSettings: a.query.Endpoint.Circuit.WithDefaults(), Slow: r.Review.Fragile}
-	before := r.Circuit
-	if a.probe != "" {
+	before := r
+	switch {
+	case a.test:
+		r = r.afterTest(a, o, settings, now)
+	case a.probe != "":
 		renewed := !r.LeaseUntil.Truncate(time.Millisecond).Equal(a.query.Record.LeaseUntil.Truncate(time.Millisecond))
 		r.Circuit = r.Probed(circuit.ProbeResult{
 			Holder: a.probe, Generation: a.query.Record.Generation, Alive: o.Alive, Unmade: !o.requested, Shared: a.sharedProbe || renewed,
 		}, settings, now)
-	} else {
+	default:
 		r.Circuit = r.Settled(o.Results, window, a.query.Record.Circuit, settings, now)
 	}
 	if o.throttled {
@@ -93,7 +98,7 @@ func (r Record) afterOutcomes(a Admission, o outcomes, window circuit.Counts, no
 	}
 	switch {
 	case r.State == before.State && r.Generation == before.Generation:
-		if before.Shed > 0 && r.Shed == 0 {
+		if before.waitsFor(r, now) {
 			return r.Release(now)
 		}
 		return r

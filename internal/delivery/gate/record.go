@@ -99,12 +99,21 @@ func (r Record) Reset(now time.Time) Record {
 	return r.Release(now)
 }
 
+// waitsFor reports whether deliveries to a closed circuit waited for a change to after: it sheds no
+// more, or the hold of a 429 was ended.
+func (r *Record) waitsFor(after Record, now time.Time) bool {
+	return r.Shed > 0 && after.Shed == 0 || now.Before(r.ThrottledUntil) && after.ThrottledUntil.IsZero()
+}
+
 // Mended returns the record after its owner changed something that may end its trouble, such as the
 // URL, or enabled it: the hold of a 429 is over, and a check sends a delivery at once, as the probe
 // if the circuit is open.
 func (r Record) Mended(now time.Time) Record {
+	before := r.Generation
 	r.ThrottledUntil = time.Time{}
-	r.Circuit = r.Circuit.Mended(now)
+	if r.Circuit = r.Circuit.Mended(now); r.Generation != before {
+		r.AnnounceAt = time.Time{}
+	}
 	return r.Suspect(now).Release(now)
 }
 

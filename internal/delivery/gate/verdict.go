@@ -46,6 +46,7 @@ type Due struct {
 	Reserved bool // a rate slot is reserved for the token
 	Slot     bool // the sender of the token claimed an in-flight slot
 	Probe    bool // the breaker chose the delivery as the probe
+	Test     bool // hook.Token.Test: a query with such a token has no other one
 }
 
 // Holder returns the name of the token as the holder of a probe's lease. Two tokens of one
@@ -85,6 +86,7 @@ type Admission struct {
 	query       *Query
 	probe       string           // the Holder of the admitted probe; empty: none
 	sharedProbe bool             // a copy of the token was already admitted as the probe
+	test        bool             // the attempt is that of a test event
 	places      []isolation.Held // the places of the tokens, which Settle gives back
 }
 

@@ -133,7 +133,7 @@ func (a *Acceptor) register(ctx context.Context, tenant hook.TenantID, known lis
 // AcceptFor accepts a test event for one endpoint, whatever the endpoint subscribes to. Its id has
 // the mark of a test.
 // The event counts towards the tenant's limit of events per second, because a caller asked for
-// it.
+// it, and a tenant can send TestsPerMinute: nothing but max_in_flight holds a test event back.
 func (a *Acceptor) AcceptFor(ctx context.Context, e hook.Endpoint, eventType string, payload []byte) (Result, error) {
 	known, err := a.Directory.list(ctx, e.Tenant)
 	if err != nil {
@@ -144,6 +144,7 @@ func (a *Acceptor) AcceptFor(ctx context.Context, e hook.Endpoint, eventType str
 	posts[0].event.ID = posts[0].event.ID.ForTest()
 	posts[0].event.Targets = []hook.Target{e.Target()}
 	a.spend(ctx, e.Tenant, known.Limits, posts, now)
+	a.spendTest(ctx, e.Tenant, posts, now)
 	result := a.storeAndSend(ctx, known, posts)[0]
 	return result, result.Err
 }

@@ -30,3 +30,23 @@ func (a *Acceptor) spend(ctx context.Context, tenant hook.TenantID, l hook.Tenan
 		failValid(posts, l.TooManyEvents(wait))
 	}
 }
+
+// TestsPerMinute is the limit of test events per tenant and minute. After a pause, as many are sent
+// at once.
+const TestsPerMinute = 10
+
+// spendTest counts a valid test event against TestsPerMinute.
+func (a *Acceptor) spendTest(ctx context.Context, tenant hook.TenantID, posts []post, now time.Time) {
+	if !anyValid(posts) {
+		return
+	}
+	wait, err := a.Store.Spend(ctx, tenant, hook.SpendOne(hook.SpentTests, TestsPerMinute, now))
+	switch {
+	case err != nil:
+		failValid(posts, fmt.Errorf("count test events of tenant %s: %w", tenant, err))
+	case wait > 0:
+		failValid(posts, &hook.Error{
+			Code: hook.CodeThrottled, Message: fmt.Sprintf("a tenant can send %d test events a minute", TestsPerMinute), RetryAfter: wait,
+		})
+	}
+}

@@ -215,6 +215,21 @@ func TestAccept_limitsOfOurs(t *testing.T) {
 	}
 }
 
+// A tenant can send some test events at once, and then one every few seconds.
+func TestAcceptFor_limitsTestEvents(t *testing.T) {
+	t.Parallel()
+
+	w := setup(t)
+	e := w.endpoint("acme", "*")
+	for range ingest.TestsPerMinute {
+		if _, err := w.acceptor.AcceptFor(t.Context(), e, "surehook.test", []byte(`{}`)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	_, err := w.acceptor.AcceptFor(t.Context(), e, "surehook.test", []byte(`{}`))
+	refused(t, err, hook.CodeThrottled, "10 test events a minute", 6*time.Second)
+}
+
 // limitless is a store that cannot count events.
 type limitless struct{ ingest.Store }
 

@@ -125,7 +125,7 @@ func (a *Acceptor) sendTokens(ctx context.Context, posts []post, coalescing map[
 		}
 		for _, target := range missing {
 			to := arrival{lane: hook.LaneLive, at: earliest}
-			if e, ok := coalescing[target.Endpoint]; ok {
+			if e, ok := coalescing[target.Endpoint]; ok && !p.event.ID.IsTest() {
 				to = coalesced(e, p.event, earliest)
 			}
 			sendings = to.add(sendings, hook.QueuedDelivery(p.event, target).NextToken(), p)

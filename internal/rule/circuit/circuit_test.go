@@ -347,7 +347,7 @@ func TestCircuit_Probed(t *testing.T) {
 		{name: "failure with a lease shared within the cooldown", from: shared(7 * time.Second), holder: "dlv_a", alive: false, shared: true, want: waiting(15 * time.Second)},
 		{name: "failure with a lease of its own", from: shared(20 * time.Second), holder: "dlv_a", alive: false, want: waiting(15 * time.Second)},
 		{name: "success with a shared lease closes", from: shared(20 * time.Second), holder: "dlv_a", alive: true, shared: true, want: reset},
-		{name: "without a request the lease is free, and the cooldown stays", from: halfOpen(), holder: "dlv_a", unmade: true, want: open()},
+		{name: "without a request the lease is free, and the cooldown stays", from: halfOpen(), holder: "dlv_a", unmade: true, want: dueAt(start.Sub(now))},
 		{name: "without a request a shared lease stays", from: halfOpen(), holder: "dlv_a", unmade: true, shared: true, want: halfOpen()},
 		{name: "without a request another token's lease stays", from: halfOpen(), holder: "dlv_b", unmade: true, want: halfOpen()},
 		{name: "failure after a mend leads to the next probe at once", from: halfOpen().Mended(start.Add(time.Second)), holder: "dlv_a", alive: false, want: dueNow},
