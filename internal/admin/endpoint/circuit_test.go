@@ -27,12 +27,15 @@ type message struct {
 
 // circuitQueue records the messages, or returns err.
 type circuitQueue struct {
+	mu       sync.Mutex
 	err      error
 	checks   []hook.CircuitCheck
 	messages []message
 }
 
 func (q *circuitQueue) Enqueue(_ context.Context, check hook.CircuitCheck, delay time.Duration) error {
+	q.mu.Lock()
+	defer q.mu.Unlock()
 	if q.err != nil {
 		return q.err
 	}
