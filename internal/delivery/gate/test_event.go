@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"surehook.example/surehook/internal/hook"
-	"surehook.example/surehook/internal/rule/circuit"
 )
 
 // testPause is how long a test event waits for an in-flight slot before it asks again.
@@ -27,16 +26,4 @@ func (g *Gate) admitTest(ctx context.Context, q *Query, now time.Time) (Admissio
 	}
 	a.Verdicts[0] = v
 	return a, err
-}
-
-// afterTest returns the record after a test event. If the endpoint answered it with 2xx, this is
-// as good as the success of a probe, and ends the wait that a 429 asked for. Of the other answers
-// only a 429 says something: the test event may be one that the endpoint does not expect.
-func (r Record) afterTest(a Admission, o outcomes, s circuit.Settings, now time.Time) Record {
-	if !o.delivered {
-		return r
-	}
-	r.ThrottledUntil = time.Time{}
-	r.Circuit = r.Probed(circuit.ProbeResult{Generation: a.query.Record.Generation, Alive: true}, s, now)
-	return r
 }

@@ -36,7 +36,7 @@ func way() []room {
 		}},
 		{"rule/settlement", []string{"judge", "decision", "follow"}},
 		{"delivery/gate", []string{
-			"gate", "probe", "group", "grant", "settle", "place", "late", "outcome", "held", "announce", "write", "speed", "record", "verdict", "ports",
+			"gate", "test_event", "probe", "group", "grant", "settle", "place", "late", "outcome", "held", "announce", "write", "speed", "record", "verdict", "ports",
 		}},
 		{"delivery/attempt", []string{"maker", "document", "open", "tls", "remote", "time", "log", "ports"}},
 		{"delivery/settle", []string{"settler", "gone", "token", "completion", "dead", "ports"}},

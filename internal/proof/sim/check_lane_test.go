@@ -53,7 +53,7 @@ func (w *simulation) checkLane(p *process, t hook.Token, lane hook.Lane) {
 	switch lane {
 	case hook.LaneLive:
 		// After conflicts of the list's read, the list may lack a new endpoint.
-		right = p.maker() == ofPosts && first && !replay && (alone || p.hurt)
+		right = p.maker() == ofPosts && first && !replay && (alone || p.hurt || t.Test())
 	case hook.LaneReplay:
 		right = p.maker() == ofReplays && first // of a delivery without a record, too: its first token is sent again
 	case hook.LaneSlot:

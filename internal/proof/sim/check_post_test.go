@@ -8,6 +8,7 @@ import (
 	"surehook.example/surehook/internal/delivery/gate"
 	"surehook.example/surehook/internal/delivery/send"
 	"surehook.example/surehook/internal/hook"
+	"surehook.example/surehook/internal/memory"
 	"surehook.example/surehook/internal/rule/circuit"
 )
 
@@ -29,7 +30,7 @@ func (w *simulation) sawPost(p *process, r send.Request, away bool) *exchange {
 		w.count("batches")
 	}
 	for _, m := range members {
-		sent := &post{exchange: x, of: m.of, asked: w.askedOf(p, m.of), alone: w.goesAlone(r.Endpoint, w.records[m.of.DeliveryRef])}
+		sent := &post{exchange: x, of: m.of, asked: w.askedOf(p, m.of), alone: w.goesAlone(r.Endpoint, w.records[m.of.DeliveryRef]), test: p.tests(m.of)}
 		w.checkDue(p, r.Endpoint, m.of)
 		w.checkTwice(p, sent)
 		x.members = append(x.members, sent)
@@ -93,8 +94,18 @@ func (w *simulation) created(d hook.DeliveryRef) time.Time {
 	return time.UnixMilli(d.AcceptedAt)
 }
 
-// checkOpen: during an open circuit the only attempt is the probe.
+// tests reports whether the attempt is that of a test event that its owner has just sent.
+func (p *process) tests(of attempt) bool {
+	return slices.ContainsFunc(p.batch, func(m memory.Message) bool {
+		return m.Token.Delivery == of.DeliveryRef && m.Token.Attempt == of.number && m.Token.Test()
+	})
+}
+
+// checkOpen: during an open circuit the only attempts are the probe and test events.
 func (w *simulation) checkOpen(p *process, sent *post) {
+	if sent.test {
+		return
+	}
 	id := sent.of.Endpoint
 	c := w.circuits[id]
 	if w.now.Add(2*w.mostSkew()).Before(c.ThrottledUntil) && c.throttled.Before(p.started) {
@@ -206,13 +217,13 @@ func (w *simulation) checkLimits(e *endpoint, sent *post) {
 // requests whose token was to arrive after that time. A repetition has the slot of the
 // first request.
 func (w *simulation) checkRate(e *endpoint, sent *post) {
-	if sent.apart || sent.again || sent.asked.IsZero() {
+	if sent.apart || sent.test || sent.again || sent.asked.IsZero() {
 		return
 	}
 	slack := 2500*time.Millisecond + 2*w.mostSkew() // delays are whole seconds
 	var asked []time.Time
 	for _, s := range w.wire[e.id] {
-		if !s.apart && !s.again && !s.asked.IsZero() {
+		if !s.apart && !s.test && !s.again && !s.asked.IsZero() {
 			asked = append(asked, s.asked)
 		}
 	}

@@ -76,6 +76,7 @@ type post struct {
 	of    attempt
 	asked time.Time // when the sender of its token wanted the token to arrive
 	again bool      // its attempt was made before
+	test  bool      // of a test event that its owner has just sent: only max_in_flight holds it back
 	apart bool      // not counted as in flight: a probe, or concurrent with another attempt of its delivery
 	alone bool      // the endpoint rejected the delivery in a batch
 }

@@ -119,7 +119,7 @@ func (w *simulation) checkFewRequests(p *process) {
 	rooms := make(map[hook.EndpointID]room)
 	seen := make(map[*exchange]bool)
 	for _, sent := range p.made {
-		if !sent.by.Coalesce.On() || seen[sent.exchange] || sent.apart || len(sent.members) >= sent.by.Coalesce.MaxEvents {
+		if !sent.by.Coalesce.On() || seen[sent.exchange] || sent.apart || sent.test || len(sent.members) >= sent.by.Coalesce.MaxEvents {
 			continue
 		}
 		seen[sent.exchange] = true

@@ -252,7 +252,7 @@ func mutations() []mutation {
 		},
 		{
 			name: "a closing circuit asks for no check", file: "delivery/gate/announce.go", by: []check{checkClosing},
-			old: "&& before.Shed > 0) && after.Waiting:", bug: "&& before.Shed > 0) && after.Waiting && now.IsZero():",
+			old: "before.waitsFor(after, now)) && after.Waiting:", bug: "before.waitsFor(after, now)) && after.Waiting && now.IsZero():",
 		},
 		{
 			name: "a notification whose write has no answer is lost", file: "delivery/breaker/announce.go", by: []check{checkUntold},

@@ -172,54 +172,6 @@ func (c Circuit) Probed(r ProbeResult, s Settings, now time.Time) Circuit {
 	return next
 }
 
-// Reset returns the circuit closed, from any state.
-func (c Circuit) Reset(now time.Time) Circuit {
-	return Circuit{State: Closed, Generation: c.Generation + 1, ClosedAt: now, Version: c.Version}
-}
-
-// Mended returns the circuit after its owner changed something that may end the trouble: the next
-// probe is due now. A probe in flight keeps its lease, so that there is no second one beside it,
-// and ProbeAt notes that the next one follows at once. The failures of a closed circuit count no
-// more, nor do those of attempts in flight.
-func (c Circuit) Mended(now time.Time) Circuit {
-	switch {
-	case c.State == Open:
-		if at := later(now, c.LeaseUntil); at.Before(c.ProbeAt) {
-			c.ProbeAt = at
-		}
-	case c.State == HalfOpen:
-		c.ProbeAt = later(now, c.leasedAt().Add(time.Millisecond)) // by another clock, in the unit of the record
-	case c.Failures > 0, c.Shed > 0, !c.OpenedAt.IsZero():
-		return c.Reset(now)
-	}
-	return c
-}
-
-// leasedAt returns when the probe of a half-open circuit took its lease.
-func (c Circuit) leasedAt() time.Time { return c.LeaseUntil.Add(-LeaseFor) }
-
-func later(a, b time.Time) time.Time {
-	if a.Before(b) {
-		return b
-	}
-	return a
-}
-
-// Trip returns the circuit open, from any state. If a probe is in flight, the next one waits
-// for the end of its lease, even if the circuit is opened by hand again.
-func (c Circuit) Trip(s Settings, now time.Time) Circuit {
-	next := c
-	next.OpenedAt = time.Time{}
-	next = next.open(s, now)
-	if now.Before(c.LeaseUntil) {
-		next.LeaseUntil = c.LeaseUntil
-		if next.ProbeAt.Before(c.LeaseUntil) {
-			next.ProbeAt = c.LeaseUntil
-		}
-	}
-	return next
-}
-
 // open opens the circuit. If the endpoint has answered nothing since the probe that closed the
 // circuit, the outage goes on, and so does the growth of the cooldown.
 func (c Circuit) open(s Settings, now time.Time) Circuit {
