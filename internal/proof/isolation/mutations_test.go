@@ -152,7 +152,7 @@ func mutations() []mutation {
 		},
 		{
 			rule: "nothing is released after shedding", file: "delivery/gate/outcome.go", test: "delivery/gate TestGate_Sheds",
-			old: "if before.Shed > 0 && r.Shed == 0 {", bug: "if before.Shed > 1000 {",
+			old: "if before.waitsFor(r, now) {", bug: "if before.waitsFor(r, now) && now.IsZero() {",
 		},
 		{
 			rule: "each failure halves the slots", file: "rule/isolation/slots.go", test: "rule/isolation TestLimits_Answered",
