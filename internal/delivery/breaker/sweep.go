@@ -18,16 +18,16 @@ import (
 const (
 	// sweepAfter is how long after the planned time of an attempt its token counts as lost.
 	sweepAfter = 15 * time.Minute
-	// maxSwept limits the deliveries of one sweep. With a sweep every 5 minutes, up to 12,000
-	// deliveries an hour get a new token.
-	maxSwept = 1000
+	// sweepPage is the most deliveries of a page. A sweep takes page after page while its invocation
+	// has sweepReserve left, half of its time: the rest is for the page in progress and for Look.
+	sweepPage    = 1000
+	sweepReserve = 30 * time.Second
 	// sweepChunk is the number of tokens per request to SQS. If a process dies between marking
 	// and sending, at most maxParallel chunks wait until the next look.
 	sweepChunk = 10
 	// maxLate limits the deliveries of one sweep and state while their lanes are late, and
 	// maxLateOfTenant those of a tenant among them: most are late and not lost, and their tokens
-	// make the lanes later. maxLatePages limits the pages of maxSwept deliveries in which the
-	// sweep looks for other tenants, behind those of the tenant that makes the lanes late.
+	// make the lanes later. maxLatePages limits the pages in which the sweep looks for other tenants, behind those of the tenant that makes the lanes late.
 	maxLate         = 100
 	maxLateOfTenant = 10
 	maxLatePages    = 10
@@ -65,8 +65,8 @@ func (b *Breaker) Look(ctx context.Context) error {
 }
 
 // SweepTokens replaces lost tokens: it sends a new one for each retrying or recorded queued
-// delivery that is overdue by more than sweepAfter, at most once an hour per delivery and for
-// at most maxSwept deliveries a run. A late token is not lost, so while the lanes are late, only a
+// delivery that is overdue by more than sweepAfter, at most once an hour per delivery,
+// page after page while the invocation has time. A late token is not lost, so while the lanes are late, only a
 // few deliveries of each tenant get one: with that, the backlog of one tenant stops no sweep of
 // the others. Queued deliveries wait for the lanes of first attempts, too.
 //
@@ -104,17 +104,57 @@ func (r *sweepRun) sweep(ctx context.Context) (err error) {
 	if r.first, err = r.measure(ctx, hook.LaneLive, hook.LaneReplay); err != nil {
 		return err
 	}
-	overdue, err := r.listOverdue(ctx)
-	if err != nil {
-		return err
-	}
-	r.overdue = len(overdue)
-	chunks := slices.Collect(slices.Chunk(overdue, sweepChunk))
-	faults := forEach(len(chunks), func(i int) error { return r.sweepChunk(ctx, chunks[i]) })
+	// Retrying ones first. The two states are listed separately, so that a late lane of first
+	// attempts hides no retry.
+	err = errors.Join(r.sweepState(ctx, hook.StateRetrying), r.sweepState(ctx, hook.StateQueued))
 	if n := r.skipped.Load(); n > 0 {
-		faults = append(faults, fmt.Errorf("%d overdue deliveries were not swept: %w", n, errNoTime))
+		err = errors.Join(err, fmt.Errorf("%d overdue deliveries were not swept: %w", n, errNoTime))
 	}
-	return errors.Join(faults...)
+	return err
+}
+
+// sweepState sweeps the overdue deliveries in the state: a few of each tenant while the lanes are
+// late, else page after page. A page with a fault is the last one: a queue that refuses tokens
+// would refuse those of the next page, too.
+func (r *sweepRun) sweepState(ctx context.Context, state hook.State) error {
+	if r.visible > maxVisible || state == hook.StateQueued && r.first > maxFirst {
+		few, err := r.listInTurns(ctx, state)
+		if err != nil {
+			return err
+		}
+		return r.sweepPage(ctx, few)
+	}
+	var from time.Time
+	for {
+		before := r.saved.Load()
+		page, err := r.list(ctx, state, from)
+		if err != nil {
+			return err
+		}
+		if err := r.sweepPage(ctx, page); err != nil || len(page) < sweepPage || !r.hasTime(ctx, sweepReserve) {
+			return err
+		}
+		if next := page[len(page)-1].OverdueFrom(); next.After(from) {
+			from = next
+		} else if r.saved.Load() == before { // a page of one millisecond, of deliveries that others swept
+			from = from.Add(time.Millisecond)
+		}
+	}
+}
+
+func (r *sweepRun) sweepPage(ctx context.Context, page []hook.Delivery) error {
+	r.overdue += len(page)
+	chunks := slices.Collect(slices.Chunk(page, sweepChunk))
+	return errors.Join(forEach(len(chunks), func(i int) error { return r.sweepChunk(ctx, chunks[i]) })...)
+}
+
+// list returns a page of the overdue deliveries in the state.
+func (r *sweepRun) list(ctx context.Context, state hook.State, from time.Time) ([]hook.Delivery, error) {
+	page, err := r.Store.Overdue(ctx, state, from, r.now.Add(-sweepAfter), sweepPage)
+	if err != nil {
+		return nil, fmt.Errorf("list overdue deliveries: %w", err)
+	}
+	return page, nil
 }
 
 // measure returns the number of visible tokens on the lanes.
@@ -129,40 +169,16 @@ func (r *sweepRun) measure(ctx context.Context, lanes ...hook.Lane) (sum int, er
 	return sum, nil
 }
 
-// listOverdue returns the overdue deliveries that get a new token, retrying ones first. The two
-// states are listed separately, so that a late lane of first attempts hides no retry.
-func (r *sweepRun) listOverdue(ctx context.Context) (all []hook.Delivery, err error) {
-	for _, state := range []hook.State{hook.StateRetrying, hook.StateQueued} {
-		list := r.listAll
-		if r.visible > maxVisible || state == hook.StateQueued && r.first > maxFirst {
-			list = r.listInTurns
-		}
-		if left := maxSwept - len(all); left > 0 {
-			overdue, err := list(ctx, state, left)
-			if err != nil {
-				return nil, fmt.Errorf("list overdue deliveries: %w", err)
-			}
-			all = append(all, overdue...)
-		}
-	}
-	return all, nil
-}
-
-// listAll returns the first overdue deliveries in the state.
-func (r *sweepRun) listAll(ctx context.Context, state hook.State, limit int) ([]hook.Delivery, error) {
-	return r.Store.Overdue(ctx, state, time.Time{}, r.now.Add(-sweepAfter), limit) //nolint:wrapcheck // in listOverdue
-}
-
 // listInTurns returns a few overdue deliveries of each tenant. The lanes are late, and nobody can
 // see whose tokens they hold: those of a tenant with many overdue deliveries are probably there,
 // and the tokens of the others may be lost.
-func (r *sweepRun) listInTurns(ctx context.Context, state hook.State, _ int) (few []hook.Delivery, err error) {
+func (r *sweepRun) listInTurns(ctx context.Context, state hook.State) (few []hook.Delivery, err error) {
 	of := make(map[hook.TenantID]int)
 	var from time.Time
 	for range maxLatePages {
-		page, err := r.Store.Overdue(ctx, state, from, r.now.Add(-sweepAfter), maxSwept)
+		page, err := r.list(ctx, state, from)
 		if err != nil {
-			return nil, err //nolint:wrapcheck // in listOverdue
+			return nil, err
 		}
 		for _, d := range page {
 			again := slices.ContainsFunc(few, func(other hook.Delivery) bool { return other.Ref() == d.Ref() })
@@ -174,7 +190,7 @@ func (r *sweepRun) listInTurns(ctx context.Context, state hook.State, _ int) (fe
 				return few, nil
 			}
 		}
-		if len(page) < maxSwept {
+		if len(page) < sweepPage {
 			break
 		}
 		next := page[len(page)-1].OverdueFrom()

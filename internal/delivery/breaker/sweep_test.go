@@ -63,7 +63,7 @@ func TestSweep_SendsATokenForEachLostToken(t *testing.T) {
 	}{
 		{name: "overdue by more than 15 minutes", overdue: repeat(over, 25), tokens: 25},
 		{name: "overdue by 15 minutes, or not at all", overdue: []time.Duration{15 * time.Minute, time.Minute, -time.Hour}},
-		{name: "one sweep has a bound", overdue: repeat(over, 1001), tokens: 1000},
+		{name: "more than a page of one millisecond", overdue: repeat(over, 2001), tokens: 2001},
 		{name: "a paused endpoint: the token parks the delivery", endpoint: func(e *hook.Endpoint) { e.Status = hook.StatusPaused }, overdue: repeat(over, 1), tokens: 1},
 		{name: "a throttle ended a while ago", given: func(w *bundle, e hook.Endpoint) { w.record(e, throttled(-15*time.Minute, closed(0, 0))) }, overdue: repeat(over, 1), tokens: 1},
 		{name: "a deleted endpoint: the token ends the delivery", given: func(w *bundle, e hook.Endpoint) {
@@ -84,7 +84,7 @@ func TestSweep_SendsATokenForEachLostToken(t *testing.T) {
 			}
 			w.sweep(w.Breaker())
 			var tokens []hook.DeliveryRef
-			for _, m := range w.Queue.Receive(hook.LaneRetry, 2000) {
+			for _, m := range w.Queue.Receive(hook.LaneRetry, 3000) {
 				tokens = append(tokens, m.Token.Delivery)
 				if m.Token.Attempt != 2 || m.Token.Parks != 2 || m.Token.Nonce == w.Delivery(m.Token.Delivery).Token || !slices.Contains(ids, m.Token.Delivery) {
 					t.Errorf("token %+v; want a new token of attempt 2", m.Token)
@@ -97,8 +97,8 @@ func TestSweep_SendsATokenForEachLostToken(t *testing.T) {
 				t.Errorf("deliveries_swept is %v; want %d", got, tt.tokens)
 			}
 			w.sweep(w.Breaker())
-			if again := len(w.Queue.Receive(hook.LaneRetry, 2000)); again != max(0, len(tt.overdue)-1000) {
-				t.Errorf("the next sweep sends %d tokens; want %d", again, max(0, len(tt.overdue)-1000))
+			if again := len(w.Queue.Receive(hook.LaneRetry, 3000)); again != 0 {
+				t.Errorf("the next sweep sends %d tokens; want none", again)
 			}
 		})
 	}
@@ -266,6 +266,32 @@ type endingContext struct {
 }
 
 func (c endingContext) Deadline() (time.Time, bool) { return c.at, true }
+
+// A sweep takes page after page while half of its invocation is left, and the next one the rest.
+func TestSweep_TakesTheNextPage(t *testing.T) {
+	t.Parallel()
+
+	w := setup(t)
+	w.lose(w.Endpoint(nil), repeat(time.Hour, 2500)...)
+	w.Calls.Fail = func(call string, _ hook.EndpointID) error {
+		if call == "send" { // 100 of a page
+			w.Clock.Pass(180 * time.Millisecond)
+		}
+		return nil
+	}
+	for _, want := range []float64{2000, 500} {
+		ctx := endingContext{w.Context(), w.Clock.Now().Add(time.Minute)}
+		if err := w.Breaker().SweepTokens(ctx); err != nil {
+			t.Errorf("SweepTokens() = %v; want nil: the next sweep takes the rest", err)
+		}
+		if got := w.swept("deliveries_swept"); got != want {
+			t.Errorf("%v tokens; want %v", got, want)
+		}
+		for _, m := range w.Queue.Receive(hook.LaneRetry, 3000) { // deliver keeps up
+			w.Queue.Delete(m.ID)
+		}
+	}
+}
 
 // When the invocation is about to end, the sweep begins no further delivery.
 func TestSweep_StopsInTime(t *testing.T) {
