@@ -44,6 +44,7 @@ func TestLimits(t *testing.T) {
 		"payload":                       {hook.MaxPayload / kib},
 		"request body":                  {hook.MaxPayload/kib + 16, hook.MaxBatchBytes / kib, written(t, "internal/httpapi", `maxBody += (\d+) << 10`)},
 		"batch":                         {hook.MaxBatchEvents},
+		"tenant":                        {hook.MaxTenantID},
 		"event type":                    {128},
 		"event types of an environment": {hook.MaxTypesPerEnvironment},
 		"schema of an event type":       {hook.MaxSchema / kib, schema.MaxValues, schema.MaxDepth, schema.MaxPatterns, schema.MaxDepth},

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/url"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -86,9 +87,9 @@ func (p *program) writeFound(s settings, answer json.RawMessage, found []foundRo
 	}
 	rows := make([]json.RawMessage, len(found))
 	for i, row := range found {
-		row.Command = "surehook " + showing(row.Kind) + " " + row.ID
+		row.Command = "surehook " + showing(row.Kind) + " " + quoted(row.ID)
 		if row.Kind != "tenant" {
-			row.Command += " --tenant " + row.Tenant
+			row.Command += " --tenant " + quoted(row.Tenant)
 		}
 		var err error
 		if rows[i], err = json.Marshal(row); err != nil {
@@ -96,4 +97,13 @@ func (p *program) writeFound(s settings, answer json.RawMessage, found []foundRo
 		}
 	}
 	return p.writeRows(p.Out, columns("KIND=kind", "ID=id", "TENANT=tenant", "NAME=name", "STATE=state", "AT=at", "COMMAND=command"), rows, nil)
+}
+
+// quoted returns the text as a word of a shell. The id of a tenant may have a vertical bar.
+func quoted(text string) string {
+	const plain = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.:@+-"
+	if text != "" && strings.Trim(text, plain) == "" {
+		return text
+	}
+	return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'"
 }

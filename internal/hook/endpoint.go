@@ -15,7 +15,7 @@ type Endpoint struct {
 	UID            string // an alias chosen by the user, unique within the tenant; empty for none
 	URL            string // or another address, see Destination
 	Description    string
-	EventTypes     []string // exact types, "prefix.*", or "*"
+	EventTypes     []string // exact types, "prefix.*" or "prefix:*", or "*"
 	Filter         []byte   // JSON, see package filter; empty: every event of the types
 	Metadata       map[string]string
 	Headers        map[string]string // additional headers of every request in plain text: only in API requests, never stored
@@ -139,7 +139,7 @@ func (e Endpoint) Disabled(reason Reason, at time.Time) Endpoint {
 
 // Subscribes reports whether a pattern of the endpoint matches the event type. A
 // pattern is an exact type, a prefix such as "order.*" for all types below
-// "order.", or "*". The pattern "*" excludes types under SystemPrefix.
+// "order.", which may end with a colon in place of the dot, or "*". The pattern "*" excludes types under SystemPrefix.
 func (e Endpoint) Subscribes(eventType string) bool {
 	return slices.ContainsFunc(e.EventTypes, func(pattern string) bool { return matches(pattern, eventType) })
 }

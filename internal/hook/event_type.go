@@ -83,7 +83,7 @@ func ValidateEventType(t EventType) []FieldError {
 	var errs Fields
 	switch {
 	case !ValidEventType(t.Name) || t.Name == "." || t.Name == "..":
-		errs.Add("event_type", "must be 1 to 128 of A-Z a-z 0-9 _ . -, and not . or ..")
+		errs.Add("event_type", "must be 1 to 128 of A-Z a-z 0-9 _ . : -, and not . or ..")
 	case strings.HasPrefix(t.Name, SystemPrefix):
 		errs.Add("event_type", "types that begin with %s are Surehook's own", SystemPrefix)
 	}

@@ -11,7 +11,7 @@ import (
 	"github.com/gofrs/uuid/v5"
 )
 
-// TenantID names a customer of the user: 1 to 64 letters, digits, underscores, dots and hyphens, not "." or "..".
+// TenantID names a customer of the user: 1 to 128 letters, digits and signs of TenantRule.
 type TenantID string
 
 // EventID is "evt_" and a TypeID suffix of 26 characters. Ids of events without
@@ -35,10 +35,13 @@ const (
 	MaxGeneration = 9999
 )
 
+// MaxTenantID is the longest id of a tenant, in characters.
+const MaxTenantID = 128
+
 const (
-	maxTenantID   = 64
 	suffixLen     = 16 // of the ids of endpoints, of keys, and of nonces
 	nameChars     = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.-"
+	tenantChars   = nameChars + "|:@+"
 	crockfordText = "0123456789abcdefghjkmnpqrstvwxyz"
 )
 
@@ -108,10 +111,14 @@ func randomSuffix() string {
 	return crockford.EncodeToString(b[:])
 }
 
-// ParseTenantID checks s.
+// TenantRule says which texts are ids of tenants.
+const TenantRule = "must be 1 to 128 of A-Z a-z 0-9 _ . - | : @ +, not . or .."
+
+// ParseTenantID checks s. The keys of the store and the names of message groups have the id as it
+// is, so it contains no "#"; an id in the path of a URL is escaped.
 func ParseTenantID(s string) (TenantID, error) {
-	if !isOf(s, nameChars, maxTenantID) || dotSegment(s) {
-		return "", Invalid(FieldError{"tenant", "must be 1 to 64 of A-Z a-z 0-9 _ . -, not . or .."})
+	if !isOf(s, tenantChars, MaxTenantID) || dotSegment(s) {
+		return "", Invalid(FieldError{"tenant", TenantRule})
 	}
 	return TenantID(s), nil
 }

@@ -215,12 +215,25 @@ func TestDecodeToken_Invalid(t *testing.T) {
 	}
 }
 
+// TestToken_Group checks that every tenant has a message group that SQS accepts.
+func TestToken_Group(t *testing.T) {
+	t.Parallel()
+
+	for _, tenant := range []hook.TenantID{"acme", "auth0|5f7c:a@b+c", hook.TenantID(strings.Repeat("t", 126)), hook.TenantID(strings.Repeat("t", 127)), hook.TenantID(strings.Repeat("t", 128))} {
+		group := hook.NewToken(tenant, hook.DeliveryRef{DeliveryID: hook.DeliveryID{Event: someEvent, Endpoint: someEndpoint, Generation: 1}}, 1).Group()
+		head, bucket := group[:len(group)-2], group[len(group)-2:]
+		if len(group) > 128 || !strings.HasPrefix(string(tenant), head) || len(tenant) <= 126 && head != string(tenant) || bucket[0] != '.' || bucket[1] < '0' || bucket[1] > '7' {
+			t.Errorf("Group of tenant %q = %q (%d characters); want the tenant and a bucket in at most 128", tenant, group, len(group))
+		}
+	}
+}
+
 func TestParseTenantID(t *testing.T) {
 	t.Parallel()
 
 	for s, ok := range map[string]bool{
-		"acme": true, "a.b": true, "...": true, strings.Repeat("a", 64): true,
-		"": false, ".": false, "..": false, "a/b": false, "a b": false, strings.Repeat("a", 65): false, "*": false,
+		"acme": true, "a.b": true, "...": true, "auth0|5f7c": true, "org:acme@example.com": true, "a+b": true, "|": true, strings.Repeat("a", 128): true,
+		"": false, ".": false, "..": false, "a/b": false, "a b": false, strings.Repeat("a", 129): false, "*": false, "a#b": false, "a%7Cb": false, "a|ü": false,
 	} {
 		if _, err := hook.ParseTenantID(s); (err == nil) != ok {
 			t.Errorf("ParseTenantID(%q) = %v; want valid: %t", s, err, ok)

@@ -58,6 +58,9 @@ const CoalesceGather = 2 * time.Second
 // take as long as the attempt without delaying another token.
 func (l Lane) Single() bool { return l == LaneSlot || l == LaneOverflow }
 
+// maxGroup is the longest name of a message group, in characters: SQS allows no more.
+const maxGroup = 128
+
 // groupBuckets is the number of message groups of a tenant: several, so that the queue is also
 // fair within a deployment with one tenant, and few, so that a tenant with many endpoints does
 // not count as many tenants.
@@ -65,11 +68,13 @@ const groupBuckets = 8
 
 // Group returns the token's message group in a fair queue: the tenant, and one of 8 buckets of
 // its endpoints. A fair queue ensures that a group with many messages in flight does not delay
-// the other groups.
+// the other groups. Two tenants whose ids of 127 or 128 characters differ only at the end share
+// their groups.
 func (t Token) Group() string {
 	h := fnv.New32a()
 	_, _ = h.Write([]byte(t.Delivery.Endpoint)) // a hash accepts every write
-	return string(t.Tenant) + "." + strconv.Itoa(int(h.Sum32()%groupBuckets))
+	bucket := "." + strconv.Itoa(int(h.Sum32()%groupBuckets))
+	return string(t.Tenant[:min(len(t.Tenant), maxGroup-len(bucket))]) + bucket
 }
 
 // Token is the message or schedule for the next attempt of a delivery. Two tokens for the same

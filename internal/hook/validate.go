@@ -50,18 +50,18 @@ const (
 )
 
 var (
-	subscription   = regexp.MustCompile(`^(\*|[A-Za-z0-9_.-]{1,128}|[A-Za-z0-9_.-]{1,126}\.\*)$`)
+	subscription   = regexp.MustCompile(`^(\*|[A-Za-z0-9_.:-]{1,128}|[A-Za-z0-9_.:-]{1,126}[.:]\*)$`)
 	headerName     = regexp.MustCompile("^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,64}$")
 	headerValue    = regexp.MustCompile(`^[\x21-\x7e]([\x20-\x7e\t]*[\x21-\x7e])?$`)
 	idempotencyKey = regexp.MustCompile(`^[\x21-\x7e]{1,255}$`)
 )
 
 // ValidEventType reports whether s can be the type of an event, including Surehook's own types:
-// 1 to 128 letters, digits, underscores, dots and hyphens.
-func ValidEventType(s string) bool { return isOf(s, nameChars, maxTypeLen) }
+// 1 to 128 letters, digits, underscores, dots, colons and hyphens.
+func ValidEventType(s string) bool { return isOf(s, nameChars+":", maxTypeLen) }
 
 // ValidPattern reports whether s is a valid subscription pattern: an exact event
-// type, a prefix such as "order.*", or "*".
+// type, a prefix such as "order.*" or "order:*", or "*".
 func ValidPattern(s string) bool { return subscription.MatchString(s) }
 
 // ValidateEvent checks the type and the idempotency key, and that there is a payload. The
@@ -74,7 +74,7 @@ func ValidateEvent(e Event) []FieldError {
 	case strings.Contains(e.Type, "/"):
 		errs.Add("event_type", "must not contain /: separate its parts by dots, such as orders.create")
 	case !ValidEventType(e.Type):
-		errs.Add("event_type", "must be 1 to 128 of A-Z a-z 0-9 _ . -")
+		errs.Add("event_type", "must be 1 to 128 of A-Z a-z 0-9 _ . : -")
 	case strings.HasPrefix(e.Type, SystemPrefix):
 		errs.Add("event_type", "types that begin with %s are made by Surehook only", SystemPrefix)
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 	"net/netip"
+	"net/url"
 	"strings"
 
 	"surehook.example/surehook/internal/hook"
@@ -69,6 +70,11 @@ func (c *call) enter(r Route, allowed func(hook.TenantID) bool) error {
 	}
 	c.tenant = tenant
 	return nil
+}
+
+// locate returns the path of a record of the tenant.
+func (c *call) locate(kind, id string) string {
+	return "/v1/tenants/" + url.PathEscape(string(c.tenant)) + "/" + kind + "/" + id
 }
 
 // remoteAddr returns the address of the connection: "192.0.2.1" from API Gateway's request

@@ -10,6 +10,7 @@ import (
 	"io/fs"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"slices"
 	"strings"
 	"sync"
@@ -115,6 +116,11 @@ func (c contract) check(ctx context.Context, r *http.Request, body string, w *ht
 		route = c.elsewhere(http.StatusMethodNotAllowed, "MethodNotAllowed")
 	case err != nil:
 		return fmt.Errorf("find operation: %w", err)
+	}
+	for name, value := range params { // the router leaves them escaped
+		if params[name], err = url.PathUnescape(value); err != nil {
+			return fmt.Errorf("unescape %s: %w", name, err)
+		}
 	}
 	r = r.Clone(ctx)
 	r.Body = io.NopCloser(strings.NewReader(body))

@@ -124,7 +124,14 @@ func quotedSize(part any) (int, error) {
 	return len(quoted), err
 }
 
-func schemaName(t hook.EventType) string { return "event." + t.Name }
+// schemaName returns the name of the type's schema in the contract. Such a name has no colon: a type
+// with one gets another prefix, and escapes, so that no two types share a name.
+func schemaName(t hook.EventType) string {
+	if strings.Contains(t.Name, ":") {
+		return "event-" + strings.NewReplacer("-", "--", ":", "-.").Replace(t.Name)
+	}
+	return "event." + t.Name
+}
 
 func schemaPlace(t hook.EventType) string {
 	return "#/components/schemas/" + url.PathEscape(schemaName(t))

@@ -72,8 +72,7 @@ func (h *manage) createEndpoint(ctx context.Context, c *call) (reply, error) {
 		return reply{}, fmt.Errorf("create endpoint: %w", err)
 	}
 	view := secretView{endpointView: viewEndpoint(e), Secret: secret}
-	location := "/v1/tenants/" + string(c.tenant) + "/endpoints/" + string(e.ID)
-	return reply{status: http.StatusCreated, body: view}.versioned(e.Version).with("Location", location), nil
+	return reply{status: http.StatusCreated, body: view}.versioned(e.Version).with("Location", c.locate("endpoints", string(e.ID))), nil
 }
 
 func (h *manage) listEndpoints(ctx context.Context, c *call) (reply, error) {

@@ -51,8 +51,7 @@ func (h *replays) eraseTenant(ctx context.Context, c *call) (reply, error) {
 	if started {
 		c.changed(nil, erasureChange{e.ID})
 	}
-	location := "/v1/tenants/" + string(c.tenant) + "/erasures/" + string(e.ID)
-	return reply{status: http.StatusAccepted, body: viewErasure(e)}.with("Location", location), nil
+	return reply{status: http.StatusAccepted, body: viewErasure(e)}.with("Location", c.locate("erasures", string(e.ID))), nil
 }
 
 func (h *replays) getErasure(ctx context.Context, c *call) (reply, error) {

@@ -149,8 +149,7 @@ func (h *replays) startJob(ctx context.Context, c *call) (reply, error) {
 	}
 	c.target(string(j.ID))
 	c.changed(nil, jobChange{j.State.String()})
-	location := "/v1/tenants/" + string(c.tenant) + "/replays/" + string(j.ID)
-	return reply{status: http.StatusAccepted, body: viewJob(j)}.with("Location", location), nil
+	return reply{status: http.StatusAccepted, body: viewJob(j)}.with("Location", c.locate("replays", string(j.ID))), nil
 }
 
 func (h *replays) listJobs(ctx context.Context, c *call) (reply, error) {

@@ -141,7 +141,7 @@ func TestLimits_events(t *testing.T) {
 			name: "a batch of 3008 KiB", target: batch, at: padded(events(1), 3008*kib), past: padded(events(1), 3008*kib+1), status: 413,
 			want: plain(413, "too_large", "the body must be at most 3080192 bytes"),
 		},
-		{name: "a type of 128", target: eventsURL, at: typed(128), past: typed(129), status: 400, want: invalid("event_type", "must be 1 to 128 of A-Z a-z 0-9 _ . -")},
+		{name: "a type of 128", target: eventsURL, at: typed(128), past: typed(129), status: 400, want: invalid("event_type", "must be 1 to 128 of A-Z a-z 0-9 _ . : -")},
 		{name: "a key of 255", target: eventsURL, at: keyed(255), past: keyed(256), status: 400, want: invalid("idempotency_key", "must be 1 to 255 visible ASCII characters")},
 		{
 			name: "an endpoint's request of 64 KiB", target: endpoints, at: padded(`{"url":"https://example.com/"}`, 64*kib), past: padded(`{"url":"https://example.com/"}`, 64*kib+1), status: 413,

@@ -11,7 +11,7 @@ export function takeLink(): Link | null {
   if (code === null) return null
   history.replaceState(history.state, '', location.pathname + location.search)
   const tenant = given.get('tenant') ?? ''
-  return { tenant: /^[\w.-]{1,64}$/.test(tenant) ? tenant : '', code }
+  return { tenant: /^[\w.|:@+-]{1,128}$/.test(tenant) ? tenant : '', code }
 }
 
 export const firstLink = takeLink()

@@ -105,7 +105,7 @@ func validateKey(name string, tenant hook.TenantID, scopes []hook.Scope) []hook.
 		errs = append(errs, hook.FieldError{Field: "tenant", Message: "is missing"})
 	} else if tenant != hook.AllTenants {
 		if _, err := hook.ParseTenantID(string(tenant)); err != nil {
-			errs = append(errs, hook.FieldError{Field: "tenant", Message: `must be 1 to 64 of A-Z a-z 0-9 _ . -, not . or .., or "*" for all`})
+			errs = append(errs, hook.FieldError{Field: "tenant", Message: hook.TenantRule + `, or "*" for all`})
 		}
 	}
 	if scopes == nil {

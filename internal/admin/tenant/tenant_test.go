@@ -49,8 +49,8 @@ func TestAdmin_List_AcceptsEachPrefixOfAnID(t *testing.T) {
 		{name: "a dot", prefix: ".", ok: true},
 		{name: "two dots", prefix: "..", ok: true},
 		{name: "three dots", prefix: "...", ok: true},
-		{name: "the longest id", prefix: strings.Repeat("a", 64), ok: true},
-		{name: "longer than any id", prefix: strings.Repeat("a", 65), ok: false},
+		{name: "the longest id", prefix: strings.Repeat("a", 128), ok: true},
+		{name: "longer than any id", prefix: strings.Repeat("a", 129), ok: false},
 		{name: "a character of no id", prefix: "a/", ok: false},
 	}
 	for _, tt := range tests {

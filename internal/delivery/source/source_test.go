@@ -184,7 +184,7 @@ func TestProcessBatch_rejects(t *testing.T) {
 		{"no JSON", `order`, nil, []string{"body: is not valid JSON"}},
 		{"no tenant", `{"event_type":"a","payload":1}`, nil, []string{"tenant: is missing"}},
 		{"every wrong field", `{"tenant":"","event_type":"","payload":1,"more":2}`, nil, []string{"more: is not a known field", "tenant: is missing"}},
-		{"no name of a tenant", `{"tenant":"..","event_type":"a","payload":1}`, nil, []string{"tenant: must be 1 to 64"}},
+		{"no name of a tenant", `{"tenant":"..","event_type":"a","payload":1}`, nil, []string{"tenant: must be 1 to 128"}},
 		{"a payload that is no JSON", `{`, []string{"tenant", "acme", "event_type", "a"}, []string{"payload: the body is not valid JSON"}},
 		{"an event type without a tenant", `1`, []string{"event_type", "a"}, []string{"tenant: is missing"}},
 		{"a tenant without an event type", `1`, []string{"tenant", "acme"}, []string{"event_type: is missing"}},

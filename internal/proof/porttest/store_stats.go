@@ -264,10 +264,13 @@ func activePages(t *testing.T, s StoreUnderTest) {
 // manyActive lists more endpoints than a request of a store reads, over all keys
 // that a store may spread the endpoints over.
 func manyActive(t *testing.T, s StoreUnderTest) {
+	tenants := []hook.TenantID{
+		"a", "a+b", "a-b", "a.b", "a:b", "a@b", "a|b", "a|", "auth0|5f7c", "org:acme@example.com+eu", hook.TenantID(strings.Repeat("t", 128)),
+	}
 	start := hourStart()
 	want := make([]hook.CircuitCheck, 120)
 	race(t, len(want), func(ctx context.Context, i int) error {
-		want[i] = hook.CircuitCheck{Tenant: hook.TenantID(fmt.Sprintf("tenant-%d", i%11)), Endpoint: hook.NewEndpointID()}
+		want[i] = hook.CircuitCheck{Tenant: tenants[i%len(tenants)], Endpoint: hook.NewEndpointID()}
 		_, err := s.Count(ctx, want[i].Tenant, want[i].Endpoint, &stats.Counts{OK: 1}, start)
 		return err
 	})

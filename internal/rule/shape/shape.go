@@ -3,6 +3,7 @@ package shape
 import (
 	"bytes"
 	"fmt"
+	"net/url"
 	"slices"
 	"sync"
 	"time"
@@ -81,7 +82,7 @@ func (s *Shaper) enveloped(envelope hook.Envelope, event *hook.Event) []byte {
 	case hook.EnvelopeThin:
 		text := fmt.Appendf(nil, `{"type":%q,"timestamp":%q,"id":%q`, event.Type, stamp(event.AcceptedAt), event.ID)
 		if s.PublicURL != "" {
-			text = fmt.Appendf(text, `,"url":"%s/v1/tenants/%s/events/%s"`, s.PublicURL, event.Tenant, event.ID)
+			text = fmt.Appendf(text, `,"url":"%s/v1/tenants/%s/events/%s"`, s.PublicURL, url.PathEscape(string(event.Tenant)), event.ID)
 		}
 		return append(text, '}')
 	case hook.EnvelopeRaw:

@@ -2,6 +2,7 @@ package shape_test
 
 import (
 	"errors"
+	"os"
 	"runtime"
 	"strconv"
 	"strings"
@@ -50,6 +51,31 @@ func TestShaper_Shape_envelopes(t *testing.T) {
 		}
 		if string(e.Payload) != payload {
 			t.Errorf("Shape(%s) changed the payload", tt.envelope)
+		}
+	}
+}
+
+// TestShaper_Shape_addresses checks that the addresses in a body are valid for each tenant
+// (RFC 3986, section 3.3).
+func TestShaper_Shape_addresses(t *testing.T) {
+	t.Parallel()
+
+	source, err := os.ReadFile("presets/cloudevents.cel")
+	if err != nil {
+		t.Fatal(err)
+	}
+	e := event("1")
+	e.Tenant = "auth0|5f:c@b.c+d"
+	for _, tt := range []struct {
+		endpoint hook.Endpoint
+		want     string
+	}{
+		{hook.Endpoint{Envelope: hook.EnvelopeThin}, `"url":"https://hooks.example.com/v1/tenants/auth0%7C5f:c@b.c+d/events/evt_01h455vb4pex5vsknk084sn02q"`},
+		{hook.Endpoint{Transformation: string(source)}, `"source":"/tenants/auth0%7C5f:c@b.c+d"`},
+	} {
+		got, err := (&shape.Shaper{PublicURL: "https://hooks.example.com"}).Shape(&tt.endpoint, e)
+		if err != nil || !strings.Contains(string(got.Body), tt.want) {
+			t.Errorf("Shape = %s, %v; want %s in it", got.Body, err, tt.want)
 		}
 	}
 }
