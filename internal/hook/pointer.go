@@ -21,6 +21,9 @@ func Pointer(names ...string) string {
 	return b.String()
 }
 
+// BytesPerStep is how much JSON [DecodeValue] decodes in one step of packages filter, schema and shape.
+const BytesPerStep = 4
+
 // DecodeValue decodes exactly one JSON value, with numbers as json.Number. message says what is
 // wrong, and is empty otherwise.
 func DecodeValue(raw []byte) (value any, message string) {

@@ -2,6 +2,7 @@ package endpoint
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"surehook.example/surehook/internal/hook"
@@ -32,7 +33,7 @@ func (a *Admin) checkTransformation(ctx context.Context, f Fields, e hook.Endpoi
 	}
 	var shaper shape.Shaper
 	example := hook.Event{ID: "evt_00000000000000000000000000", Tenant: e.Tenant, Type: SampleType, Payload: []byte("{}"), AcceptedAt: a.now()}
-	if _, unshaped := shaper.Shape(&e, &example); unshaped != nil && unshaped.Error() == shape.ErrText { // data may be needed for another result
+	if _, unshaped := shaper.Shape(ctx.Done(), &e, &example); unshaped != nil && unshaped.Error() == shape.ErrText { // data may be needed for another result
 		return wrong(shape.ErrText), nil
 	}
 	tried := make(map[string]bool)
@@ -53,7 +54,11 @@ func (a *Admin) checkTransformation(ctx context.Context, f Fields, e hook.Endpoi
 			continue
 		}
 		example.Type, example.Payload = name, t.Example
-		if _, unshaped := shaper.Shape(&e, &example); unshaped != nil {
+		_, unshaped := shaper.Shape(ctx.Done(), &e, &example)
+		if errors.Is(unshaped, shape.ErrStopped) {
+			return nil, fmt.Errorf("shape the example of %s: %w", name, unshaped)
+		}
+		if unshaped != nil {
 			return wrong("cannot shape the example of " + name + ": " + unshaped.Error()), nil //nolint:nilerr // the error is of the field
 		}
 	}

@@ -108,7 +108,7 @@ func (p *Prover) request(e hook.Endpoint, secret, challenge string, now time.Tim
 	}
 	event := hook.Event{ID: id, Type: hook.ChallengeType, Payload: fmt.Appendf(nil, `{"challenge":%q}`, challenge), AcceptedAt: now}
 	e.Timeout, e.Envelope, e.Transformation = min(Timeout, e.Timeout), hook.EnvelopeStandard, ""
-	content, err := new(shape.Shaper).Shape(&e, &event)
+	content, err := new(shape.Shaper).Shape(nil, &e, &event)
 	if err != nil {
 		return send.Prepared{}, err //nolint:wrapcheck // Prove names the operation
 	}

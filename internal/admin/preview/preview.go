@@ -105,7 +105,7 @@ func (p *Previewer) Preview(ctx context.Context, tenant hook.TenantID, q Query) 
 		return Preview{}, err
 	}
 	made.Problems = append(made.Problems, uncompared...)
-	made.Request, made.Shape, err = p.request(&e, event)
+	made.Request, made.Shape, err = p.request(ctx, &e, event)
 	return made, err
 }
 
@@ -203,7 +203,7 @@ func (p *Previewer) problems(ctx context.Context, event *hook.Event) ([]hook.Fie
 }
 
 // request returns the signed request.
-func (p *Previewer) request(e *hook.Endpoint, event *hook.Event) (send.Prepared, string, error) {
+func (p *Previewer) request(ctx context.Context, e *hook.Endpoint, event *hook.Event) (send.Prepared, string, error) {
 	d := hook.QueuedDelivery(*event, e.Target())
 	token := hook.NewToken(event.Tenant, d.Ref(), 1)
 	subject := &settlement.Subject{Token: token, Event: event, Endpoint: e, Delivery: &d}
@@ -213,7 +213,7 @@ func (p *Previewer) request(e *hook.Endpoint, event *hook.Event) (send.Prepared,
 		_, of = attempt.Document([]*settlement.Subject{subject}, subject)
 		content = shape.Content{Body: of.Payload, ContentType: shape.JSON, Version: hook.BatchEventType}
 	} else {
-		shaped, err := p.Shaper.Shape(e, event)
+		shaped, err := p.Shaper.Shape(ctx.Done(), e, event)
 		if err != nil {
 			return send.Prepared{}, "", unshaped(err)
 		}

@@ -2,6 +2,8 @@ package attempt
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"log/slog"
 	"strings"
 	"time"
@@ -46,7 +48,11 @@ func (m *Maker) Make(ctx context.Context, s *settlement.Subject, content *hook.E
 	shaped := shape.Content{Body: content.Payload, ContentType: shape.JSON} // for several events, the content is their document
 	if content == s.Event {
 		var err error
-		if shaped, err = m.Shaper.Shape(s.Endpoint, content); err != nil {
+		shaped, err = m.Shaper.Shape(ctx.Done(), s.Endpoint, content)
+		switch {
+		case errors.Is(err, shape.ErrStopped):
+			return nil, fmt.Errorf("shape: %w: %w", err, context.Cause(ctx))
+		case err != nil:
 			return &Attempt{Outcome: unshaped(s.Endpoint, err), Started: started, Ended: m.Now()}, nil
 		}
 	}

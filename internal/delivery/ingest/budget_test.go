@@ -2,6 +2,7 @@ package ingest_test
 
 import (
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -40,7 +41,7 @@ func TestAcceptBatch_refusesEventsPastTheFilterSteps(t *testing.T) {
 	}
 	for i, key := range []string{"b", "c"} {
 		if i == 0 { // the steps that the first event left are enough for a few filters only
-			refused(t, results[1].Err, hook.CodeTooLarge, "5000000 steps", 0)
+			refused(t, results[1].Err, hook.CodeTooLarge, fmt.Sprint(ingest.MaxFilterSteps, " steps"), 0)
 		}
 		refused(t, results[1+i].Err, hook.CodeTooLarge, "smaller batch", 0)
 		if _, err := w.Store.Event(t.Context(), hook.KeyedEventID("acme", key)); hook.CodeOf(err) != hook.CodeNotFound {

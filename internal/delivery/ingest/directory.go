@@ -81,7 +81,11 @@ func parseFilters(endpoints []hook.Endpoint) map[hook.EndpointID]*filter.Filter 
 // the event. It returns an error if no steps are left. The payload is decoded only if there is
 // a filter.
 func (l listing) targets(eventType string, payload []byte, left *int) ([]hook.Target, error) {
-	document := sync.OnceValue(func() filter.Document { return filter.NewDocument(eventType, payload) })
+	document := sync.OnceValue(func() filter.Document {
+		d := filter.NewDocument(eventType, payload)
+		*left -= d.Steps
+		return d
+	})
 	var targets []hook.Target
 	for _, e := range l.Endpoints {
 		if !e.Subscribes(eventType) {

@@ -61,6 +61,8 @@ func (s *scalar) decimal() (d decimal.Decimal, ok bool) {
 
 // Document is an event as filters see it.
 type Document struct {
+	Steps int // of decoding the payload
+
 	root map[string]any
 }
 
@@ -74,7 +76,7 @@ func NewDocument(eventType string, payload []byte) Document {
 	if dec.Decode(&object) == nil && object != nil {
 		root["payload"] = object
 	}
-	return Document{root: root}
+	return Document{Steps: len(payload) / hook.BytesPerStep, root: root}
 }
 
 // Matches reports whether the event matches, and the steps of the match, at most MaxSteps.

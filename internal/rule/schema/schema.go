@@ -102,14 +102,15 @@ func (noLoader) Load(string) (any, error) { return nil, errRemote }
 // the check took, at most MaxSteps. field names the payload in errors, followed by a JSON pointer
 // to the place in the payload.
 func (s *Schema) Check(payload []byte, field string) (wrong []hook.FieldError, steps int) {
+	decoding := len(payload) / hook.BytesPerStep
 	doc, unreadable := read(payload, field)
 	if unreadable != nil {
-		return []hook.FieldError{*unreadable}, 0
+		return []hook.FieldError{*unreadable}, decoding
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 
-	s.left = MaxSteps
+	s.left = MaxSteps - decoding
 	err := s.root.Validate(doc)
 	if s.left < 0 {
 		return []hook.FieldError{{Field: field, Message: fmt.Sprintf("is too large for the schema: the check takes more than %d steps", MaxSteps)}}, MaxSteps

@@ -98,9 +98,13 @@ func globalOf(name string) (function, bool) {
 	return conversionOf(name)
 }
 
-func unary(_ *evaluation, c *call, args []any) (any, *fault) {
+func unary(v *evaluation, c *call, args []any) (any, *fault) {
 	negate := c.name == operators.Negate
-	switch n := args[0].(type) {
+	operand, f := v.number(args[0], c.at)
+	if f != nil {
+		return nil, f
+	}
+	switch n := operand.(type) {
 	case bool:
 		if !negate {
 			return !n, nil
@@ -114,7 +118,7 @@ func unary(_ *evaluation, c *call, args []any) (any, *fault) {
 			return -n, nil
 		}
 	}
-	return nil, wrongAt(c.at, "no such operation for %s", typeOf(args[0]))
+	return nil, wrongAt(c.at, "no such operation for %s", typeOf(operand))
 }
 
 func binary(v *evaluation, c *call, args []any) (any, *fault) {
@@ -125,6 +129,12 @@ func binary(v *evaluation, c *call, args []any) (any, *fault) {
 		return same == (op == operators.Equals), f
 	case operators.In:
 		return v.contains(a, b, c.at)
+	}
+	a, b, f := v.numbers(a, b, c.at)
+	if f != nil {
+		return nil, f
+	}
+	switch op {
 	case operators.Less, operators.LessEquals, operators.Greater, operators.GreaterEquals:
 		return v.ordered(op, a, b, c.at)
 	case operators.Add:

@@ -52,7 +52,7 @@ func TestShape_evaluatesAsCELGo(t *testing.T) {
 	} {
 		want, wantErr := celGo(t, env, expression, data)
 		ours := strings.ReplaceAll(expression, `b"a"`, `"a"`) // this package has no bytes
-		got, err := s.Shape(&hook.Endpoint{Transformation: `{"body": [` + ours + `]}`}, event(data))
+		got, err := s.Shape(nil, &hook.Endpoint{Transformation: `{"body": [` + ours + `]}`}, event(data))
 		if (err != nil) != (wantErr != nil) {
 			t.Errorf("%s = %s, %v; cel-go: %s, %v", expression, got.Body, err, want, wantErr)
 		} else if err == nil && string(got.Body) != want {

@@ -1,6 +1,7 @@
 package shape
 
 import (
+	"encoding/json"
 	"maps"
 	"slices"
 	"strings"
@@ -11,6 +12,10 @@ import (
 // equal compares two values deeply. Numbers are equal across their types.
 func (v *evaluation) equal(a, b any, at ast.Expr) (bool, *fault) {
 	if f := v.spend(1, at); f != nil {
+		return false, f
+	}
+	a, b, f := v.numbers(a, b, at)
+	if f != nil {
 		return false, f
 	}
 	switch a := a.(type) {
@@ -109,6 +114,8 @@ func typeOf(value any) string {
 	switch value.(type) {
 	case nil:
 		return "null"
+	case json.Number:
+		return "a number"
 	case bool:
 		return "a bool"
 	case int64:

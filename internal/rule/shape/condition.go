@@ -81,11 +81,15 @@ func (v *evaluation) lookup(c *call, args []any) (optional, *fault) {
 	if f := v.spendValue(args[1], c.at); f != nil {
 		return optional{}, f
 	}
+	place, f := v.number(args[1], c.at)
+	if f != nil {
+		return optional{}, f
+	}
 	of, is := args[0].(optional)
 	if !is {
 		of = optional{value: args[0], ok: true}
 	}
-	return optionalAt(of, args[1]), nil
+	return optionalAt(of, place), nil
 }
 
 func optionalAt(of optional, place any) optional {

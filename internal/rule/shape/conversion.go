@@ -9,7 +9,7 @@ import (
 )
 
 func toJSON(v *evaluation, c *call, args []any) (any, *fault) {
-	w := writer{pay: func(bytes int) *fault { return v.spendText(bytes, c.at) }}
+	w := writer{v: v, at: c.at}
 	if err := w.write(args[0], 0); err != nil {
 		return nil, wrongAt(c.at, "json: %s", err)
 	}

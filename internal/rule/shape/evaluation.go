@@ -22,14 +22,20 @@ const (
 	sorted = 16
 	// An empty map takes as much memory as this many other values.
 	mapSteps = 4
-	// Parsing a decimal with more digits than a double has may need exact arithmetic.
+	// Parsing a decimal with more digits than a double has, or near the end of its range, may need
+	// exact arithmetic.
 	exactSteps = 200
+	// While it works, an evaluation looks this often whether its caller still waits, in steps.
+	lookSteps = 4096
 )
 
 // evaluation evaluates one expression once.
 type evaluation struct {
-	left  int // steps
-	calls calls
+	left    int // steps
+	calls   calls
+	done    <-chan struct{} // closed when the caller waits no longer; nil: never
+	looked  int             // left at the last look at done
+	stopped bool            // done was closed
 }
 
 // optional is a value that may be absent.
@@ -42,6 +48,12 @@ type optional struct {
 func (v *evaluation) spend(steps int, at ast.Expr) *fault {
 	if v.left -= steps; v.left < 0 {
 		return wrongAt(at, "takes too many steps for this event")
+	}
+	if v.looked-v.left >= lookSteps {
+		v.looked = v.left
+		if v.stopped = closed(v.done); v.stopped {
+			return wrongAt(at, "was stopped")
+		}
 	}
 	return nil
 }

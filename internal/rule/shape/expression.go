@@ -144,24 +144,47 @@ func cleaned(text string) string {
 }
 
 // transform returns the result of the expression for the event. isText: the body is a string, and
-// not JSON. The error is an *Error.
-func (s *Shaper) transform(text string, event *hook.Event) (c Content, isText bool, err error) {
+// not JSON. The error is an *Error, or ErrStopped.
+//
+// Most evaluations take few steps, and so little memory that some may run at a time. One that needs
+// more begins anew when it is the only one of its kind. So it delays no small one, of any tenant,
+// and waits itself without memory.
+func (s *Shaper) transform(done <-chan struct{}, text string, event *hook.Event) (c Content, isText bool, err error) {
 	e, err := s.expressions.get(text)
 	if err != nil {
 		return Content{}, false, err
 	}
-	s.one.Lock() // the values of one evaluation may take some tens of megabytes
-	defer s.one.Unlock()
-	input, err := eventOf(event)
+	for _, r := range []struct {
+		*places
+		steps, number int
+	}{{&s.small, smallSteps, smallPlaces}, {&s.large, maxSteps, largePlaces}} {
+		if !r.enter(r.number, done) {
+			return Content{}, false, ErrStopped
+		}
+		v := &evaluation{left: r.steps, looked: r.steps, calls: e.calls, done: done}
+		c, isText, err = e.evaluate(v, event)
+		r.leave()
+		switch {
+		case v.stopped:
+			return Content{}, false, ErrStopped
+		case v.left >= 0:
+			return c, isText, err
+		}
+	}
+	return c, isText, err
+}
+
+// evaluate returns the result of one evaluation. The error is an *Error.
+func (e *expression) evaluate(v *evaluation, event *hook.Event) (c Content, isText bool, err error) {
+	input, err := v.event(event)
 	if err != nil {
 		return Content{}, false, &Error{Problem: err.Error(), Version: e.version}
 	}
-	v := evaluation{left: maxSteps, calls: e.calls}
 	result, f := v.eval(e.tree.Expr(), &scope{name: eventName, value: input})
 	if f != nil {
 		return Content{}, false, e.wrong(f)
 	}
-	c, isText, err = contentOf(result)
+	c, isText, err = v.contentOf(result)
 	if err != nil {
 		return Content{}, false, &Error{Problem: cleaned(err.Error()), Version: e.version}
 	}

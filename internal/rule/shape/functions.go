@@ -2,7 +2,8 @@ package shape
 
 import "unicode/utf8"
 
-// conversionOf returns the function of one value with the name. It pays for the value first.
+// conversionOf returns the function of one value with the name. It pays for the value first. A number
+// of the payload stays as it is in JSON.
 func conversionOf(name string) (function, bool) {
 	var do func(v *evaluation, c *call, args []any) (any, *fault)
 	switch name {
@@ -29,7 +30,14 @@ func conversionOf(name string) (function, bool) {
 		if f := v.spendValue(args[0], c.at); f != nil {
 			return nil, f
 		}
-		return do(v, c, args)
+		if name == "json" {
+			return do(v, c, args)
+		}
+		value, f := v.number(args[0], c.at)
+		if f != nil {
+			return nil, f
+		}
+		return do(v, c, []any{value})
 	}}, true
 }
 

@@ -43,7 +43,7 @@ func TestArithmetic(t *testing.T) {
 		if suffix != "" {
 			expression = fmt.Sprintf(`{"body": uint(event.data.a) %s uint(event.data.b)}`, op)
 		}
-		got, err := s.Shape(&hook.Endpoint{Transformation: expression}, event(fmt.Sprintf(`{"a": %s, "b": %s}`, a, b)))
+		got, err := s.Shape(nil, &hook.Endpoint{Transformation: expression}, event(fmt.Sprintf(`{"a": %s, "b": %s}`, a, b)))
 		// The least number modulo -1 is 0, although its quotient overflows.
 		if a.Cmp(least) == 0 && b.IsInt64() && b.Int64() == -1 && op == "%" {
 			fits = false

@@ -13,6 +13,8 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/google/cel-go/common/ast"
+
 	"surehook.example/surehook/internal/hook"
 )
 
@@ -31,7 +33,7 @@ var errTooLarge = fmt.Errorf("the body has more than %d bytes", MaxBody)
 
 // contentOf returns the content in a result, which must be a map with "body" and optionally
 // "headers" and "content_type". isText: the body is a string, and not JSON.
-func contentOf(result any) (c Content, isText bool, err error) {
+func (v *evaluation) contentOf(result any) (c Content, isText bool, err error) {
 	entries, ok := result.(map[string]any)
 	if !ok {
 		return c, false, fmt.Errorf("the result is %s, and must be a map", typeOf(result))
@@ -53,7 +55,7 @@ func contentOf(result any) (c Content, isText bool, err error) {
 			return c, false, errTooLarge
 		}
 	} else {
-		var w writer
+		w := writer{v: v}
 		if err := w.write(body, 0); err != nil {
 			return c, false, fmt.Errorf("body: %w", err)
 		}
@@ -107,8 +109,9 @@ func headersOf(value any) (map[string]string, error) {
 // It needs bounds of its own, because a value can be much larger than the work that built it: its
 // lists may contain one list many times.
 type writer struct {
+	v    *evaluation // pays
+	at   ast.Expr    // nil: the whole expression
 	text []byte
-	pay  func(bytes int) *fault // nil: only the bounds apply
 }
 
 func (w *writer) write(value any, depth int) error {
@@ -125,6 +128,8 @@ func (w *writer) write(value any, depth int) error {
 		w.text = strconv.AppendInt(w.text, v, 10)
 	case uint64:
 		w.text = strconv.AppendUint(w.text, v, 10)
+	case json.Number:
+		w.text = append(w.text, v...)
 	case float64:
 		if math.IsNaN(v) || math.IsInf(v, 0) {
 			return errors.New("a number is infinite, or none")
@@ -195,10 +200,8 @@ func (w *writer) bounded(more int) error {
 	if len(w.text) > MaxBody {
 		return errTooLarge
 	}
-	if w.pay != nil {
-		if f := w.pay(more); f != nil {
-			return errors.New(f.problem)
-		}
+	if f := w.v.spendText(more, w.at); f != nil {
+		return errors.New(f.problem)
 	}
 	return nil
 }

@@ -51,15 +51,15 @@ func TestPresets(t *testing.T) {
 		if !shape.Preset(e.Transformation) || !shape.Preset(strings.TrimSpace(e.Transformation)) || shape.Preset(e.Transformation+"+1") {
 			t.Errorf("Preset() of %s, or of another expression, is wrong", name)
 		}
-		got, err := s.Shape(e, event(`{"n": 1}`))
+		got, err := s.Shape(nil, e, event(`{"n": 1}`))
 		if diff := cmp.Diff(want[name], string(got.Body)); err != nil || diff != "" || !json.Valid(got.Body) {
 			t.Errorf("%s = %v (-want +got):\n%s", name, err, diff)
 		}
-		got, err = s.Shape(e, event("{\"note\": \"``` <!channel> [a](https://b.c) &\"}"))
+		got, err = s.Shape(nil, e, event("{\"note\": \"``` <!channel> [a](https://b.c) &\"}"))
 		if !strings.Contains(string(got.Body), escaped[name]) || err != nil {
 			t.Errorf("%s of a hostile payload = %s, %v; want %s", name, got.Body, err, escaped[name])
 		}
-		if got, err := s.Shape(e, event(large)); err != nil || name != "cloudevents" && len(got.Body) > most[name]*2 {
+		if got, err := s.Shape(nil, e, event(large)); err != nil || name != "cloudevents" && len(got.Body) > most[name]*2 {
 			t.Errorf("%s of a large payload has %d bytes, %v; want at most %d", name, len(got.Body), err, most[name]*2)
 		}
 	}

@@ -2,10 +2,10 @@ package shape
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"net/url"
 	"slices"
-	"sync"
 	"time"
 
 	"surehook.example/surehook/internal/hook"
@@ -26,18 +26,22 @@ const JSON = "application/json"
 type Shaper struct {
 	PublicURL string // of the API, where the receiver of a thin envelope fetches the event; empty: none
 
-	expressions expressions
-	one         sync.Mutex // held during an evaluation, so that only one runs at a time
+	expressions  expressions
+	small, large places // for evaluations of smallSteps, and of maxSteps
 }
 
-// Shape returns the content for a request of the endpoint about the event. The error is an
-// *Error: the transformation cannot shape the event, or ErrText.
-func (s *Shaper) Shape(e *hook.Endpoint, event *hook.Event) (Content, error) {
+// ErrStopped means that the caller did not wait for the content.
+var ErrStopped = errors.New("stopped before the content was known")
+
+// Shape returns the content for a request of the endpoint about the event, or ErrStopped soon after
+// done is closed; nil is never closed. Any other error is an *Error: the transformation cannot
+// shape the event, or ErrText.
+func (s *Shaper) Shape(done <-chan struct{}, e *hook.Endpoint, event *hook.Event) (Content, error) {
 	var text bool // of a transformation: nobody has checked that it is JSON, whatever its first character
 	c := Content{ContentType: JSON, Version: Version(e)}
 	if e.Transformation != "" {
 		var err error
-		if c, text, err = s.transform(e.Transformation, event); err != nil {
+		if c, text, err = s.transform(done, e.Transformation, event); err != nil {
 			return Content{}, err
 		}
 	} else {

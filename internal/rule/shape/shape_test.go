@@ -45,7 +45,7 @@ func TestShaper_Shape_envelopes(t *testing.T) {
 	}
 	for _, tt := range tests {
 		e := event(payload)
-		got, err := (&shape.Shaper{PublicURL: tt.url}).Shape(&hook.Endpoint{Envelope: tt.envelope}, e)
+		got, err := (&shape.Shaper{PublicURL: tt.url}).Shape(nil, &hook.Endpoint{Envelope: tt.envelope}, e)
 		if err != nil || string(got.Body) != tt.want || got.ContentType != shape.JSON || got.Version != tt.envelope.String() {
 			t.Errorf("Shape(%s) = %+v, %v with body\n%s\nwant\n%s", tt.envelope, got, err, got.Body, tt.want)
 		}
@@ -95,7 +95,7 @@ func TestShaper_Shape_transformations(t *testing.T) {
 			expression: `{"body": {"z": event.type, "a": event.id, "t": event.timestamp, "m": event.tenant}}`,
 			body:       `{"a":"evt_01h455vb4pex5vsknk084sn02q","m":"acme","t":"2026-11-26T07:30:00.007Z","z":"order.paid"}`,
 		},
-		{name: "whole numbers of 64 bits stay", expression: `{"body": [event.data.id, event.data.max, event.data.total]}`, body: `[9007199254740993,18446744073709551615,19.9]`},
+		{name: "numbers stay as they are written", expression: `{"body": [event.data.id, event.data.max, event.data.total]}`, body: `[9007199254740993,18446744073709551615,19.90]`},
 		{name: "everything else stays", expression: `{"body": [event.data.ok, event.data.none, event.data.items]}`, body: `[true,null,[{"n":2,"sku":"a"},{"n":3,"sku":"b"}]]`},
 		{name: "a body alone", expression: `{"body": event.data.none}`, body: `null`},
 		{name: "other content", expression: `{"body": "<a/>", "content_type": "application/xml"}`, body: "<a/>", contentType: "application/xml"},
@@ -128,7 +128,7 @@ func TestShaper_Shape_transformations(t *testing.T) {
 			}
 			e := &hook.Endpoint{Transformation: tt.expression, Envelope: hook.EnvelopeStandard}
 			for range 2 { // compiled the first time, cached the second
-				got, err := s.Shape(e, event(payload))
+				got, err := s.Shape(nil, e, event(payload))
 				if err != nil {
 					t.Fatalf("Shape() = %v", err)
 				}
@@ -231,7 +231,7 @@ func TestShaper_Shape_hostile(t *testing.T) {
 		{name: "an optional value", expression: `{"body": event.data.?name}`, want: "an optional value is not in JSON"},
 		{name: "a secret of the payload in an error", expression: `{"body": event.data[event.data.secret]}`, want: "no such key or index"},
 		{name: "a time that is none", expression: `{"body": timestamp(event.data.secret)}`, want: "a string cannot be converted to timestamp"},
-		{name: "a condition that is none", expression: `{"body": event.data.one && true}`, want: "must be a bool, and this is an int"},
+		{name: "a condition that is none", expression: `{"body": event.data.one && true}`, want: "must be a bool, and this is a number"},
 		{name: "a header of Surehook", expression: `{"body": 1, "headers": {"Webhook-Id": "x"}}`, want: "headers: a name or a value is not allowed"},
 		{name: "a header in a header", expression: "{\"body\": 1, \"headers\": {\"X-A\": \"x\\r\\nX-B: y\"}}", want: "headers: a name or a value is not allowed"},
 		{name: "one header in two ways", expression: `{"body": 1, "headers": {"X-A": "1", "x-a": "2"}}`, want: "two names differ"},
@@ -250,7 +250,7 @@ func TestShaper_Shape_hostile(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 
-			got, err := s.Shape(&hook.Endpoint{Transformation: tt.expression}, event(hostile))
+			got, err := s.Shape(nil, &hook.Endpoint{Transformation: tt.expression}, event(hostile))
 			problem, ok := errors.AsType[*shape.Error](err)
 			if !ok || !strings.Contains(problem.Problem, tt.want) {
 				t.Errorf("Shape() = %.200s, %v; want %q", got.Body, err, tt.want)
@@ -275,15 +275,22 @@ func TestShaper_Shape_memory(t *testing.T) { //nolint:paralleltest // counts the
 		`event.data.many.map(a, 9223372036854775807)`, `event.data.many.map(a, event.data.many)`, `cel.bind(l, event.data.many + event.data.many, l + l)`,
 	} {
 		var s shape.Shaper
-		if _, err := s.Shape(&hook.Endpoint{Transformation: `{"body": 1}`}, event(payload)); err != nil {
+		if _, err := s.Shape(nil, &hook.Endpoint{Transformation: `{"body": 1}`}, event(payload)); err != nil {
 			t.Fatal(err)
 		}
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
-		_, _ = s.Shape(&hook.Endpoint{Transformation: `{"body": ` + body + `}`}, event(payload))
+		_, _ = s.Shape(nil, &hook.Endpoint{Transformation: `{"body": ` + body + `}`}, event(payload))
 		runtime.ReadMemStats(&after)
 		if got := after.TotalAlloc - before.TotalAlloc; got < 1<<20 || got > shape.MaxMemory {
 			t.Errorf("%s allocates %d MiB; want at most %d", body, got>>20, shape.MaxMemory>>20)
+		}
+		small := event(strings.Replace(payload[:len(long)/8], `{"long`, `{"many": [`+strings.Repeat("1,", 2000)+`1], "long`, 1) + `"}`)
+		runtime.ReadMemStats(&before)
+		_, _ = shape.Steps(`{"body": `+body+`}`, small, shape.SmallSteps, nil)
+		runtime.ReadMemStats(&after)
+		if got := after.TotalAlloc - before.TotalAlloc; got > shape.MaxMemory/16 {
+			t.Errorf("%s allocates %d KiB as a small one; want at most %d", body, got>>10, shape.MaxMemory>>14)
 		}
 	}
 }
@@ -297,7 +304,7 @@ func TestShaper_Shape_sameSteps(t *testing.T) {
 	var s shape.Shaper
 	seen := make(map[string]bool)
 	for range 50 {
-		got, err := s.Shape(&hook.Endpoint{Transformation: `{"body": [` + strings.Repeat("0,", 26) + `0].filter(x, event.data.a == event.data.b)}`}, event(payload))
+		got, err := s.Shape(nil, &hook.Endpoint{Transformation: `{"body": [` + strings.Repeat("0,", 26) + `0].filter(x, event.data.a == event.data.b)}`}, event(payload))
 		seen[string(got.Body)+" "+strconv.FormatBool(err == nil)] = true
 	}
 	if len(seen) != 1 {
@@ -314,7 +321,7 @@ func FuzzShape(f *testing.F) {
 	var s shape.Shaper
 	f.Fuzz(func(t *testing.T, expression, payload string) {
 		e := &hook.Endpoint{Transformation: expression}
-		got, err := s.Shape(e, event(payload))
+		got, err := s.Shape(nil, e, event(payload))
 		if err != nil {
 			if _, ok := errors.AsType[*shape.Error](err); !ok {
 				t.Errorf("Shape() = %v; want a *shape.Error", err)
@@ -324,7 +331,7 @@ func FuzzShape(f *testing.F) {
 		if len(got.Body) > shape.MaxBody || got.Version != shape.Version(e) || len(hook.ValidateHeaders(got.Headers)) > 0 {
 			t.Errorf("Shape() = %+v", got)
 		}
-		again, err := s.Shape(e, event(payload))
+		again, err := s.Shape(nil, e, event(payload))
 		if diff := cmp.Diff(got, again); err != nil || diff != "" {
 			t.Errorf("Shape() again = %v (-first +second):\n%s", err, diff)
 		}

@@ -32,7 +32,7 @@ func TestShaper_Shape_text(t *testing.T) {
 	for _, tt := range tests {
 		for name := range sign.Known(map[string]hook.SignatureProfile{"own": {Signed: "{body}"}}) {
 			e := &hook.Endpoint{Transformation: tt.expression, Envelope: hook.EnvelopeRaw, Profiles: hook.ProfilesNamed("standard", name)}
-			_, err := new(shape.Shaper).Shape(e, event(cmp.Or(tt.payload, "{}")))
+			_, err := new(shape.Shaper).Shape(nil, e, event(cmp.Or(tt.payload, "{}")))
 			want := tt.structured || name == "standard" || name == "svix"
 			if (err == nil) != want || err != nil && err.Error() != shape.ErrText {
 				t.Errorf("%s with %s: %v; want shaped: %t", tt.name, name, err, want)

@@ -86,6 +86,9 @@ func substring(v *evaluation, c *call, args []any) (any, *fault) {
 	text := all[0]
 	places := [2]int64{0, math.MaxInt64}
 	for i, arg := range args[1:] {
+		if arg, f = v.number(arg, c.at); f != nil {
+			return nil, f
+		}
 		n, ok := arg.(int64)
 		if !ok {
 			return nil, wrongAt(c.at, "substring needs ints, and has %s", typeOf(arg))

@@ -1,0 +1,118 @@
+// Package work has hostile payloads of events: cheap in bytes, and dear for whoever decodes them
+// or computes with their values. Filters, transformations and schemas are held to a few times the
+// work for small integers of the same size.
+package work
+
+import (
+	"fmt"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+)
+
+// Most is how much more work a hostile payload may take than the usual one of its size.
+const Most = 3
+
+// Row is a payload.
+type Row struct {
+	Name string
+	Text []byte
+}
+
+// Usual is an object with an array of small integers.
+func Usual(size int) []byte { return list(size, "1,") }
+
+// Hostile returns the hostile payloads: objects of about the size.
+func Hostile(size int) []Row {
+	rows := []Row{
+		{"keys", object(size, `"%07d":1,`)},
+		{"short keys", object(size, `"%d":1,`)},
+		{"keys of escapes", object(size, `"\u0041\u0041%d":1,`)},
+		{"keys of the same beginning", object(size, `"`+strings.Repeat("k", 200)+`%d":1,`)},
+		{"a key again and again", []byte(`{` + fill(size-10, `"a":1,`) + `"a":1}`)},
+		{"depth", nested(size, "[", "]")},
+		{"depth of objects", nested(size, `{"a":`, "}")},
+		{"one number", []byte(`{"a":[` + fill(size-10, "9") + `]}`)},
+		{"one fraction", []byte(`{"a":[0.` + fill(size-12, "1") + `]}`)},
+	}
+	for name, value := range map[string]string{
+		"numbers beyond the range":  "9e308,",
+		"numbers below the range":   "1e-400,",
+		"numbers near zero":         "5e-324,",
+		"numbers between two":       "9007199254740993.0,",
+		"numbers of an exact half":  "2.225073858513201136057e-308,",
+		"numbers of 20 digits":      "18446744073709551616,",
+		"numbers of 40 digits":      "1.797693134862315807937289714053000000000e308,",
+		"numbers of huge exponents": "1e999999,",
+		"fractions":                 "0.1,",
+		"texts":                     `"",`,
+		"escapes":                   `"\u0041",`,
+		"surrogates":                `"\ud83d\ude00",`,
+		"half surrogates":           `"\ud83d",`,
+		"line breaks":               `"\n",`,
+		"separators of lines":       "\"\u2028\",",
+		"lists":                     "[],",
+		"objects":                   "{},",
+		"small objects":             `{"a":1},`,
+		"true":                      "true,",
+	} {
+		rows = append(rows, Row{name, list(size, value)})
+	}
+	return rows
+}
+
+func list(size int, value string) []byte {
+	return []byte(`{"a":[` + strings.TrimSuffix(fill(size-10, value), ",") + `]}`)
+}
+
+func fill(size int, s string) string { return strings.Repeat(s, size/len(s)) }
+
+func object(size int, format string) []byte {
+	var b strings.Builder
+	b.WriteString(`{"a":[{`)
+	for i := 0; b.Len() < size-len(format)-15; i++ {
+		fmt.Fprintf(&b, format, i)
+	}
+	return []byte(strings.TrimSuffix(b.String(), ",") + `}]}`)
+}
+
+// nested has values as deep as decoders read them.
+func nested(size int, begin, end string) []byte {
+	const deepest = 9_900
+	depth := min(deepest, (size-20)/(len(begin)+len(end)))
+	value := strings.Repeat(begin, depth) + "1" + strings.Repeat(end, depth) + ","
+	return list(size, value)
+}
+
+// Benchmark reports the greatest ratio of the time for a hostile payload to that for the usual one of
+// its size: each the shortest of some rounds, in turns, so that a disturbance meets both.
+func Benchmark(b *testing.B, size int, do func(payload []byte)) {
+	b.Helper()
+
+	shortest := func(old time.Duration, payload []byte) time.Duration {
+		runtime.GC()
+		start := time.Now() //nolint:forbidigo // measures
+		do(payload)
+		took := time.Since(start) //nolint:forbidigo // as above
+		if old == 0 {
+			return took
+		}
+		return min(old, took)
+	}
+	worst, name := 0.0, ""
+	for b.Loop() {
+		worst = 0
+		for _, row := range Hostile(size) {
+			var usual, hostile time.Duration
+			for range 5 {
+				usual, hostile = shortest(usual, Usual(len(row.Text))), shortest(hostile, row.Text)
+			}
+			if ratio := float64(hostile) / float64(usual); ratio > worst {
+				worst, name = ratio, row.Name
+			}
+		}
+	}
+	b.ReportMetric(worst, "ratio")
+	b.Logf("the worst: %s", name)
+}

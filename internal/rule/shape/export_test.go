@@ -1,0 +1,38 @@
+package shape
+
+import (
+	"encoding/json"
+
+	"surehook.example/surehook/internal/hook"
+)
+
+// Steps that an evaluation may take, and a small one.
+const (
+	MaxSteps   = maxSteps
+	SmallSteps = smallSteps
+)
+
+// Steps returns the steps of an evaluation that may take so many, for a caller who waits until done is
+// closed; more if they run out.
+func Steps(expression string, event *hook.Event, most int, done <-chan struct{}) (int, error) {
+	e, err := parse(expression)
+	if err != nil {
+		return 0, err
+	}
+	v := evaluation{left: most, looked: most, calls: e.calls, done: done}
+	_, _, err = e.evaluate(&v, event)
+	return most - v.left, err
+}
+
+// Number parses a number of a payload.
+func Number(text string) (value any, steps int) {
+	v := evaluation{left: maxSteps}
+	value, _ = v.number(json.Number(text), nil)
+	return value, maxSteps - v.left
+}
+
+// HoldLarge keeps evaluations of more than smallSteps waiting.
+func (s *Shaper) HoldLarge() (leave func()) {
+	s.large.enter(largePlaces, nil)
+	return s.large.leave
+}
