@@ -73,7 +73,7 @@ func TestShaper_Shape_addresses(t *testing.T) {
 		{hook.Endpoint{Envelope: hook.EnvelopeThin}, `"url":"https://hooks.example.com/v1/tenants/auth0%7C5f:c@b.c+d/events/evt_01h455vb4pex5vsknk084sn02q"`},
 		{hook.Endpoint{Transformation: string(source)}, `"source":"/tenants/auth0%7C5f:c@b.c+d"`},
 	} {
-		got, err := (&shape.Shaper{PublicURL: "https://hooks.example.com"}).Shape(&tt.endpoint, e)
+		got, err := (&shape.Shaper{PublicURL: "https://hooks.example.com"}).Shape(nil, &tt.endpoint, e)
 		if err != nil || !strings.Contains(string(got.Body), tt.want) {
 			t.Errorf("Shape = %s, %v; want %s in it", got.Body, err, tt.want)
 		}
