@@ -107,15 +107,15 @@ func (d Delivery) NextToken() Token {
 	return t
 }
 
-// maxTestWaits is how often the token of a test event waits for an in-flight slot, a second each:
+// MaxTestWaits is how often the token of a test event waits for an in-flight slot, a second each:
 // as long as the attempts in flight may take.
-const maxTestWaits = int(MaxTimeout / time.Second)
+const MaxTestWaits = int(MaxTimeout / time.Second)
 
 // Test reports whether the token is that of a test event that a caller has just sent: its first
 // attempt is made at once, whatever else waits. Further attempts, replays, and deliveries that were
 // parked are like those of other events.
 func (t Token) Test() bool {
-	return t.Delivery.Event.IsTest() && t.Delivery.Generation == 1 && t.Attempt == 1 && t.Parks == 0 && t.Hops < maxTestWaits
+	return t.Delivery.Event.IsTest() && t.Delivery.Generation == 1 && t.Attempt == 1 && t.Parks == 0 && t.Hops < MaxTestWaits
 }
 
 // MaxHops bounds the Hops of a healthy token, circuit check or job message. A message past the

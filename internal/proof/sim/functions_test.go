@@ -85,7 +85,7 @@ func (p *process) wiring() world.Wiring {
 	ports := p.ports()
 	return world.Wiring{
 		Store: ports, Queue: ports, Schedules: ports, DeadLetters: p.letters(), CircuitQueue: ports, JobQueue: ports, Notifier: ports,
-		Completer: settle.Completion{Store: ports, Notifier: ports, Log: p.log, Wait: world.NoWait}, Vault: memory.Vault{}, Sender: wire{p: p}, Remote: senders{p},
+		Completer: settle.Completion{Store: ports, Notifier: ports, Log: p.log, Wait: world.NoWait}, Vault: vault{p}, Sender: wire{p: p}, Remote: senders{p},
 		Log: p.log, Now: p.clock,
 		NewEventID: func() (hook.EventID, error) {
 			p.events++
@@ -139,9 +139,18 @@ func (w *simulation) deliver() {
 		w.blame("early", about...)
 	}
 	w.busy++
+	env := w.environment()
+	env.busy = true
+	sealed := !w.quiet && w.chance(3*w.rates.refuse)
 	w.spawn("deliver", workTimeout, about, func(p *process) {
+		p.later = env.later
+		if p.sealed = sealed; sealed {
+			p.refusals++ // no check of others
+			p.fault(refused)
+			w.count("batches without a key")
+		}
 		p.lane, p.hops, p.batch, p.suffered, p.early = lane, hops+1, batch, early, early
-		failed := p.wiring().Deliverer().ProcessBatch(p.context(), messages)
+		failed := env.deliverer(p).ProcessBatch(p.context(), messages)
 		p.checkOthers(failed)
 		p.acknowledge(func() {
 			for i, m := range batch {
@@ -153,6 +162,9 @@ func (w *simulation) deliver() {
 		p.done = true
 	}, func(p *process) {
 		w.busy--
+		if env.busy = false; p.dead {
+			w.environments = slices.DeleteFunc(w.environments, func(e *environment) bool { return e == env })
+		}
 		w.checkDone(p)
 	})
 }

@@ -58,6 +58,7 @@ type process struct {
 	early    bool            // its batch comes again soon
 	suffered bool            // the fault is in blamed
 	later    bool            // of the later build
+	sealed   bool            // KMS opens no secret
 	unknown  []table.Key     // records with words that its build does not know
 	hops     int             // invocations of its chain before the process
 	tenant   hook.TenantID   // of an operator

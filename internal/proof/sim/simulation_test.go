@@ -71,12 +71,13 @@ type simulation struct {
 	steps       int
 	doomed      doomed
 
-	endpoints   []*endpoint
-	containers  []*container
-	receipts    map[string]int // the last receive count of each message
-	operations  int            // open operations of operators
-	startedJobs []startedJob
-	changes     []change // of the table, in its stream
+	endpoints    []*endpoint
+	containers   []*container
+	environments []*environment
+	receipts     map[string]int // the last receive count of each message
+	operations   int            // open operations of operators
+	startedJobs  []startedJob
+	changes      []change // of the table, in its stream
 
 	checker
 
