@@ -8,10 +8,14 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
+	"surehook.example/surehook/internal/hook"
 	"surehook.example/surehook/internal/names"
+	"surehook.example/surehook/internal/rule/circuit"
+	"surehook.example/surehook/internal/rule/isolation"
 )
 
 func TestFunctions(t *testing.T) {
@@ -276,4 +280,19 @@ func surehookVariables(t *testing.T) []string {
 	})
 	slices.Sort(found)
 	return found
+}
+
+// TestFunctions_leases checks that a lease outlives the invocation that took it, so that no second
+// attempt begins beside the first.
+func TestFunctions_leases(t *testing.T) {
+	t.Parallel()
+
+	for of, lease := range map[string]time.Duration{"probe": circuit.LeaseFor, "in-flight slot": isolation.LeaseFor} {
+		if lease <= deliverTimeout {
+			t.Errorf("the lease of a %s lasts %s; want more than the %s of an invocation", of, lease, deliverTimeout)
+		}
+	}
+	if least := hook.MaxTimeout + 20*time.Second; deliverTimeout < least {
+		t.Errorf("an invocation has %s; want %s or more, for the longest attempt, loading and settling", deliverTimeout, least)
+	}
 }
