@@ -149,7 +149,7 @@ func endpointFields() []option {
 		{name: "shards", usage: "keys that share the deliveries of later events, 1 to 16", kind: number},
 		{name: "circuit.failures", usage: "failures in a row that open the circuit of a healthy endpoint; more are needed after other failures", kind: number},
 		{name: "circuit.rate", usage: "rate of failures from which on first attempts wait, such as 0.5", kind: number},
-		{name: "circuit.minimum", usage: "least attempts for the rate", kind: number},
+		{name: "circuit.minimum", usage: "least attempts for the rate, or that open the circuit if all fail", kind: number},
 		{name: "circuit.cooldown", usage: "time until the first probe, such as 1m", kind: text},
 		{name: "circuit.max_cooldown", usage: "longest time between probes, such as 1h", kind: text},
 		{name: "auto_disable", usage: "disable the endpoint when most of its deliveries die", kind: yes},

@@ -55,10 +55,7 @@ func (a *Admin) ResetCircuit(ctx context.Context, tenant hook.TenantID, ref stri
 	if err != nil {
 		return Status{}, err
 	}
-	record, err := a.save(ctx, e, func(record gate.Record, now time.Time) gate.Record {
-		record.ThrottledUntil = time.Time{}
-		return record.Suspect(now).Reset(now)
-	})
+	record, err := a.save(ctx, e, func(record gate.Record, now time.Time) gate.Record { return record.Suspect(now).Reset(now) })
 	if err != nil {
 		return Status{}, err
 	}

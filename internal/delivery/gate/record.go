@@ -92,10 +92,10 @@ func (r Record) Release(now time.Time) Record {
 	return r.planCheck(now)
 }
 
-// Reset returns the record with a closed circuit, and with the first wave of a release due if
-// deliveries wait.
+// Reset returns the record with a closed circuit and without the hold of a 429, and with the first
+// wave of a release due if deliveries wait.
 func (r Record) Reset(now time.Time) Record {
-	r.Circuit, r.AnnounceAt = r.Circuit.Reset(now), time.Time{}
+	r.Circuit, r.AnnounceAt, r.ThrottledUntil = r.Circuit.Reset(now), time.Time{}, time.Time{}
 	return r.Release(now)
 }
 

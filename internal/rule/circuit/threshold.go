@@ -1,8 +1,6 @@
 package circuit
 
-import (
-	"math"
-)
+import "math"
 
 func (s Settings) threshold() int {
 	if s.Slow {
