@@ -29,27 +29,13 @@ LDFLAGS = -s -w -X surehook.example/surehook/internal/names.Version=$(VERSION:v%
 # A group of people may have an apostrophe.
 quoted = '$(subst ','\'',$(1))'
 
-# What the CDK app is told (infra/main.go). Name those that a deployment has at every synth, diff and deploy of it.
-CONTEXT = -c env=$(ENV) -c prefix=$(STACK) -c dist=../$(DIST) -c version=$(VERSION) $(if $(RELEASED),-c release=1)
-CONTEXT += $(if $(ALARM_EMAIL),-c email=$(ALARM_EMAIL))
-CONTEXT += $(if $(TRACES),-c traces=$(TRACES))
-CONTEXT += $(if $(EVENT_BUS),-c event_bus=$(EVENT_BUS) -c event_pattern='$(EVENT_PATTERN)')
-CONTEXT += $(if $(TENANT_PATH),-c tenant_path=$(TENANT_PATH))
-CONTEXT += $(if $(VALIDATION),-c validation=$(VALIDATION))
-CONTEXT += $(if $(ENDPOINTS_PER_HOST),-c endpoints_per_host=$(ENDPOINTS_PER_HOST))
-CONTEXT += $(if $(OWNERSHIP),-c ownership=$(OWNERSHIP))
-CONTEXT += $(if $(SENDERS),-c senders=$(SENDERS)) $(if $(FIXED),-c fixed=$(FIXED))
-CONTEXT += $(if $(ENVELOPE),-c envelope=$(ENVELOPE))
-CONTEXT += $(if $(SIGNATURE_PROFILES),-c signature_profiles=$(abspath $(SIGNATURE_PROFILES))) $(if $(SIGNATURES),-c signatures=$(SIGNATURES))
-CONTEXT += $(if $(DESTINATIONS),-c destinations=$(DESTINATIONS))
-CONTEXT += $(if $(PORTAL_NAME),-c portal_name="$(PORTAL_NAME)")
-CONTEXT += $(if $(PORTAL_ACCENT),-c portal_accent="$(PORTAL_ACCENT)")
-CONTEXT += $(if $(PORTAL_LOGO),-c portal_logo="$(PORTAL_LOGO)")
-CONTEXT += $(if $(PORTAL_EMBEDDERS),-c portal_embedders="$(PORTAL_EMBEDDERS)")
-CONTEXT += $(if $(OIDC_ISSUER),-c oidc_issuer=$(call quoted,$(OIDC_ISSUER)) -c oidc_client_id=$(call quoted,$(OIDC_CLIENT_ID)) -c oidc_roles=$(call quoted,$(OIDC_ROLES)))
-CONTEXT += $(if $(OIDC_CLAIM),-c oidc_claim=$(call quoted,$(OIDC_CLAIM))) $(if $(OIDC_SCOPES),-c oidc_scopes=$(call quoted,$(OIDC_SCOPES)))
-CONTEXT += $(if $(OIDC_ORIGINS),-c oidc_origins=$(call quoted,$(OIDC_ORIGINS)))
-CONTEXT += $(if $(API_DOMAIN),-c domain=$(API_DOMAIN) -c certificate=$(API_CERTIFICATE))
+# What the CDK app is told (infra/main.go): the settings of the deployment are in a file, and those of the command line
+# come before it.
+SETTINGS ?= $(wildcard settings/$(or $(PREFIX),$(ENV)).json)
+NAMES    := $(shell sed -n 's/^    "\([A-Z_]*\)": {$$/\1/p' infra/settings.schema.json)
+CONTEXT   = -c env=$(ENV) -c prefix=$(STACK) -c dist=../$(DIST) -c version=$(VERSION) $(if $(RELEASED),-c release=1)
+CONTEXT  += $(if $(SETTINGS),-c settings=$(abspath $(SETTINGS)))
+CONTEXT  += $(foreach name,$(NAMES),$(if $($(name)),-c $(name)=$(call quoted,$(if $(filter SIGNATURE_PROFILES,$(name)),$(abspath $($(name))),$($(name))))))
 
 DOCS      := api/docs/dist/swagger-ui-bundle.js
 WEB       := web/dist/index.html
@@ -155,8 +141,9 @@ synth: need/env need/go need/node build $(CDK) bin/infra ## Write the CloudForma
 diff: need/env need/node build $(CDK) bin/infra ## Show what a deployment to ENV would change
 	@cd infra && node_modules/.bin/cdk diff --all $(CONTEXT)
 
-# What deploy.sh is told beside CDK's context. CLEAN=1 removes what a failed first deployment left.
-DEPLOYMENT = --cdk --environment $(ENV) --stack $(STACK) $(if $(CLEAN),--clean) $(if $(API_CERTIFICATE),ApiCertificate=$(API_CERTIFICATE))
+# What deploy.sh is told beside CDK's context. CLEAN=1 removes what a failed first deployment left, and DROP names settings
+# that the stack may lose.
+DEPLOYMENT = --cdk --environment $(ENV) --stack $(STACK) $(if $(CLEAN),--clean) $(if $(DROP),--drop $(call quoted,$(DROP)))
 
 .PHONY: preflight
 preflight: need/env need/aws synth ## Check that the account is ready for a deployment of ENV; nothing is made

@@ -12,13 +12,14 @@ usage() {
 	cat <<END
 Surehook $version
 
-usage: ./deploy.sh --bucket BUCKET [--environment dev|staging|prod] [--stack NAME] [--check] [--clean] [Parameter=value ...]
+usage: ./deploy.sh --bucket BUCKET [--environment dev|staging|prod] [--stack NAME] [--check] [--clean] [--drop "NAME ..."] [Parameter=value ...]
 
   --bucket       your bucket for the functions and the template, in the region of the stack
   --environment  the template: prod, the default, protects its data from removal
   --stack        the stack, and the prefix of all names; surehook-ENVIRONMENT by default
   --check        only check that the account is ready; nothing is made
   --clean        remove what a failed first deployment left, without a question
+  --drop         settings, such as PORTAL_NAME, that the stack has and may lose
 
 Parameters that are not given keep the value of the last deployment, or have the default of
 the template. An empty value, such as AlarmEmail=, means none. Credentials and region come
@@ -34,15 +35,16 @@ fail() {
 }
 
 # --cdk is for make deploy: what follows -- is for the command line of CDK.
-bucket='' environment=prod stack='' parameters=() check='' clean='' cdk='' context=()
+bucket='' environment=prod stack='' parameters=() check='' clean='' drop='' cdk='' context=()
 while [ $# -gt 0 ]; do
 	case "$1" in
-	--bucket | --environment | --stack)
+	--bucket | --environment | --stack | --drop)
 		[ -n "${2-}" ] || fail "$1 needs a value"
 		case "$1" in
 		--bucket) bucket=$2 ;;
 		--environment) environment=$2 ;;
 		--stack) stack=$2 ;;
+		--drop) drop=$2 ;;
 		esac
 		shift 2
 		;;
@@ -140,6 +142,7 @@ check_concurrency() {
 check_certificate() {
 	local certificate state
 	certificate=$(given ApiCertificate)
+	certificate=${certificate:-$(sed -n 's/.*"CertificateArn": "\(arn:[^"]*\)".*/\1/p' "$template" | head -1)}
 	[ -n "$certificate" ] || return 0
 	if [ "$(cut -d: -f4 <<< "$certificate")" != "$region" ]; then
 		found FAIL "the certificate $certificate is not in the region $region"
@@ -299,8 +302,7 @@ quoted() { # a string in JSON
 
 # values prints the parameters of the template as CloudFormation takes them.
 values() {
-	local name before value sep='['
-	before=" $([ -n "$creation" ] || cloudformation describe-stacks --query 'Stacks[0].Parameters[].ParameterKey' --output text | tr -s '\t\n' '  ') "
+	local name value sep='['
 	for name in $(sed -n '/^ "Parameters": {/,/^ }/s/^  "\([A-Za-z0-9]*\)": {.*/\1/p' "$template"); do
 		if value=$(printf '%s\n' "AssetsBucket=$bucket" "AssetsPrefix=$folder" ${parameters[@]+"${parameters[@]}"} | grep "^$name=" | tail -1); then
 			echo "$sep{\"ParameterKey\":\"$name\",\"ParameterValue\":$(quoted "${value#*=}")}"
@@ -360,6 +362,28 @@ watched() {
 	echo "{\"MonitoringTimeInMinutes\":10,\"RollbackTriggers\":[$all]}"
 }
 
+# check_settings refuses to lose a setting that the stack has: the template of CDK lists the names
+# of its settings, and a release has parameters.
+check_settings() {
+	local had has name lost=''
+	had=$(
+		cloudformation get-template --template-stage Original --query 'TemplateBody.Metadata.Settings || `[]`' --output text
+		cloudformation describe-stacks --query "Stacks[0].Parameters[?ParameterValue!='' && !contains(['off', 'standard'], ParameterValue)].ParameterKey || \`[]\`" --output text | tr '\t' '\n' | grep -v ^Assets | in_capitals
+	) || true
+	has=" $(
+		sed -n '/^  "Settings": \[/,/^  \]/s/^   "\([A-Z_]*\)",*$/\1/p' "$template"
+		sed -n '/^ "Parameters": {/,/^ }/s/^  "\([A-Za-z0-9]*\)": {.*/\1/p' "$template" | while read -r name; do
+			[[ "$before" != *" $name "* && -z "$(printf '%s\n' ${parameters[@]+"${parameters[@]}"} | grep "^$name=")" ]] || echo "$name"
+		done | in_capitals
+	) $drop "
+	for name in $had; do
+		[[ "${has//$'\n'/ }" == *" $name "* ]] || lost+=" $name"
+	done
+	[ -z "$lost" ] || fail "$stack has settings that this deployment does not have:$lost. Put them into the settings, or drop them: --drop \"${lost# }\" (make deploy DROP=\"${lost# }\")"
+}
+
+in_capitals() { sed 's/\([a-z]\)\([A-Z]\)/\1_\2/g' | tr '[:lower:]' '[:upper:]'; }
+
 kept=surehook/stacks/$stack
 
 # keep stores what runs now beside the assets.
@@ -391,7 +415,10 @@ answers() {
 	return 1
 }
 
+# The parameters that the stack has.
+before=" $([ -n "$creation" ] || cloudformation describe-stacks --query 'Stacks[0].Parameters[].ParameterKey' --output text | tr -s '\t\n' '  ') "
 preflight
+[ -n "$creation" ] || check_settings
 [ -z "$check" ] || exit 0
 case "$status" in
 ROLLBACK_COMPLETE | ROLLBACK_FAILED | CREATE_FAILED) remove_failed_stack ;;

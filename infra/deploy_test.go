@@ -44,10 +44,12 @@ case "$1 $2 $*" in
 	[ "$status" != none ] || { echo "Stack with id surehook-prod does not exist" >&2; exit 255; }
 	echo "$status" ;;
 *"describe-stacks"*"Parameters[].ParameterKey --"*) printf 'AssetsBucket\tAssetsPrefix\tPortalName\n' ;;
+*"describe-stacks"*"Parameters[?ParameterValue"*) echo "$(cat "$home/set")" ;;
 *"describe-stacks"*"Stacks[0].Parameters"*) echo '[{"ParameterKey":"PortalName","ParameterValue":"A shop"}]' ;;
 *"describe-stacks"*"Stacks[0].Tags"*) echo '[]' ;;
 *"describe-stacks"*ApiUrl*) echo https://api ;;
 *"describe-stacks"*OutputKey,OutputValue*) printf 'ApiUrl\thttps://api\n' ;;
+*"get-template"*Settings*) echo "$(cat "$home/settings")" ;;
 *"get-template"*) echo '{"before": true}' ;;
 *"create-change-set"*)
 	cp "$(sed 's/.*--parameters file:\/\/\([^ ]*\).*/\1/' <<< "$*")" "$home/parameters" ;;
@@ -77,7 +79,8 @@ if [ -e "$home/fails" ]; then echo -n 500; else echo -n 403; fi
 // account is the state of the fake account before a deployment.
 type account struct {
 	status, tables, items, failing, ringing, quota, certificate, denied, groups string
-	broken                                                                      bool // the API fails after the deployment
+	settings, set                                                               string // names of settings of CDK, and of parameters with a value
+	broken                                                                      bool   // the API fails after the deployment
 }
 
 // deployment runs deploy.sh in the account.
@@ -92,6 +95,7 @@ func newDeployment(t *testing.T, a account, spoil string) deployment {
 	files := map[string]string{
 		"aws": fakeAccount, "curl": fakeCurl, "sleep": "#!/bin/sh\n", "status": a.status, "tables": a.tables, "items": a.items,
 		"failing": a.failing, "ringing": a.ringing, "quota": a.quota, "certificate": a.certificate, "denied": a.denied, "groups": a.groups,
+		"settings": a.settings, "set": a.set,
 	}
 	for name, fallback := range map[string]string{"status": "none", "items": "0", "failing": "0", "quota": "1000\t1000", "certificate": "ISSUED"} {
 		if files[name] == "" {
@@ -186,6 +190,14 @@ func TestDeploy(t *testing.T) {
 		{
 			name: "another stack", args: []string{"--bucket", "assets", "--environment", "dev", "--stack", "hooks", "AlarmEmail="},
 			want: dev + changes("CREATE", "hooks", "surehook/v1.2.3/surehook-dev.template.json", "parameters.json", "tags.json", "") + asks,
+		},
+		{
+			name: "a release does not lose a setting of CDK", account: account{status: "UPDATE_COMPLETE", settings: "ALARM_EMAIL\tTRACES"}, args: []string{"--bucket", "assets"}, wantFail: true,
+			says: []string{"does not have: ALARM_EMAIL TRACES. Put"},
+		},
+		{
+			name: "a release with the setting", account: account{status: "UPDATE_COMPLETE", settings: "ALARM_EMAIL"}, args: []string{"--bucket", "assets", "AlarmEmail=a@example.com"},
+			want: keeps + uploads + released("UPDATE", alarmsWatch) + protects + asks,
 		},
 		{
 			name: "a failed creation says what to do", account: account{failing: "1"}, args: []string{"--bucket", "assets"}, wantFail: true,
@@ -318,11 +330,17 @@ func TestDeploy_cdk(t *testing.T) {
 	tests := []struct {
 		name     string
 		account  account
+		drop     string
 		want     string
+		says     string
 		wantFail bool
 	}{
 		{name: "a creation is not protected", want: "cdk deploy --all -c env=prod --outputs-file cdk.out/outputs.json\n" + protects + asks},
 		{name: "an update is", account: account{status: "UPDATE_COMPLETE"}, want: keeps + "cdk deploy --all -c env=prod -c protect=1 --outputs-file cdk.out/outputs.json\n" + protects + asks},
+		{name: "settings stay", account: account{status: "UPDATE_COMPLETE", settings: "PORTAL_NAME\tFIXED", set: "AssetsBucket\tPortalName"}, want: keeps + "cdk deploy --all -c env=prod -c protect=1 --outputs-file cdk.out/outputs.json\n" + protects + asks},
+		{name: "a setting that the stack has is not lost", account: account{status: "UPDATE_COMPLETE", settings: "FIXED\tSENDERS\tPORTAL_NAME"}, wantFail: true, says: "does not have: SENDERS. Put"},
+		{name: "nor a parameter of a release", account: account{status: "UPDATE_COMPLETE", set: "AssetsBucket\tOidcClientId"}, wantFail: true, says: `make deploy DROP="OIDC_CLIENT_ID"`},
+		{name: "unless it is named", drop: "SENDERS DESTINATIONS", account: account{status: "UPDATE_COMPLETE", settings: "SENDERS\tDESTINATIONS"}, want: keeps + "cdk deploy --all -c env=prod -c protect=1 --outputs-file cdk.out/outputs.json\n" + protects + asks},
 		{name: "a failed creation is removed", account: account{status: "ROLLBACK_COMPLETE", tables: "surehook-prod-TableCD117FA1-X"}, want: removes + unprotects + "cdk deploy --all -c env=prod --outputs-file cdk.out/outputs.json\n" + protects + asks},
 		{name: "a version whose API fails is taken back", account: account{status: "UPDATE_COMPLETE", broken: true}, wantFail: true, want: keeps + "cdk deploy --all -c env=prod -c protect=1 --outputs-file cdk.out/outputs.json\n" + protects + strings.Repeat(asks, 5) + back},
 	}
@@ -332,7 +350,7 @@ func TestDeploy_cdk(t *testing.T) {
 
 			d := newDeployment(t, tt.account, "")
 			for name, content := range map[string]string{
-				"cdk.out/surehook-prod.template.json": "{}",
+				"cdk.out/surehook-prod.template.json": "{\n \"Metadata\": {\n  \"Settings\": [\n   \"FIXED\",\n   \"PORTAL_NAME\"\n  ]\n }\n}\n",
 				"node_modules/.bin/cdk":               "#!/bin/sh\necho \"cdk $*\" >> \"" + d.bin + "/calls\"\n[ ! -e \"" + d.bin + "/broken\" ] || mv \"" + d.bin + "/broken\" \"" + d.bin + "/fails\"\n",
 			} {
 				path := filepath.Join(d.folder, name)
@@ -343,8 +361,12 @@ func TestDeploy_cdk(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			got, out, err := d.run(t, "--cdk", "--environment", "prod", "--stack", "surehook-prod", "--clean", "--", "-c", "env=prod")
-			if failed := err != nil; failed != tt.wantFail {
+			args := []string{"--cdk", "--environment", "prod", "--stack", "surehook-prod", "--clean"}
+			if tt.drop != "" {
+				args = append(args, "--drop", tt.drop)
+			}
+			got, out, err := d.run(t, append(args, "--", "-c", "env=prod")...)
+			if failed := err != nil; failed != tt.wantFail || !strings.Contains(out, tt.says) {
 				t.Errorf("deploy.sh: %v; want an error: %t\n%s", err, tt.wantFail, out)
 			}
 			got = strings.ReplaceAll(strings.ReplaceAll(got, "s3://cdk-assets/", "s3://assets/"), "https://cdk-assets/", "https://assets/")

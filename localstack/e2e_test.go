@@ -77,7 +77,7 @@ func run(ctx context.Context, m *testing.M) (code int, err error) {
 	}
 
 	if world.stack, err = stack.Deploy(ctx, e, stack.Options{Root: root, Env: os.Environ(), Progress: os.Stderr, Context: []string{
-		"event_bus=default", `event_pattern={"source":["com.example.shop"]}`, "tenant_path=detail.customer.id",
+		"EVENT_BUS=default", `EVENT_PATTERN={"source":["com.example.shop"]}`, "TENANT_PATH=detail.customer.id",
 	}}); err != nil {
 		return 1, err
 	}

@@ -97,6 +97,9 @@ type Environment struct {
 	// for the field egress of endpoints. Each zone costs a NAT gateway, about $33 a month
 	// and more with its traffic.
 	FixedZones int
+	// FixedAllocations are elastic IP addresses of yours for the zones, one for each. Without
+	// them, the stack makes the addresses.
+	FixedAllocations []Allocation
 
 	// Architecture is the functions' architecture in Go's terms: arm64 or
 	// amd64.
@@ -113,6 +116,12 @@ type Environment struct {
 	// SignIn is the sign-in of people by OpenID Connect. The zero SignIn has none: API keys
 	// alone.
 	SignIn names.SignIn
+}
+
+// Allocation is an elastic IP address.
+type Allocation struct {
+	ID      string // such as eipalloc-0a1b2c3d
+	Address string // IPv4
 }
 
 // EventBus is a bus of EventBridge with events for Surehook. The zero EventBus is none.

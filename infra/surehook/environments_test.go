@@ -111,6 +111,13 @@ func TestEnvironment_Validate(t *testing.T) {
 		{name: "a thousand slots are the most", env: "dev", change: func(e *Environment) { e.Concurrency.Slots, e.Concurrency.Account = 1000, 2000 }},
 		{name: "a thousand and one slots are too many", env: "dev", change: func(e *Environment) { e.Concurrency.Slots = 1001 }, want: "slots"},
 		{name: "fixed addresses fit in prod's account", env: "prod", change: func(e *Environment) { e.FixedZones = 2 }},
+		{name: "a zone has an allocation", env: "prod", change: func(e *Environment) {
+			e.FixedZones, e.FixedAllocations = 1, []Allocation{{"eipalloc-0a", "198.51.100.7"}}
+		}},
+		{name: "each zone has an allocation", env: "prod", change: func(e *Environment) {
+			e.FixedZones, e.FixedAllocations = 2, []Allocation{{"eipalloc-0a", "198.51.100.7"}}
+		}, want: "each zone takes one"},
+		{name: "an allocation has an id", env: "prod", change: func(e *Environment) { e.FixedZones, e.FixedAllocations = 1, []Allocation{{"198.51.100.7", ""}} }, want: "is not an allocation"},
 		{name: "a ceiling above the rest of the account is refused", env: "prod", change: func(e *Environment) {
 			e.FixedZones, e.Concurrency.FixedSender = 2, 231
 		}, want: "take 1001 concurrent executions, and the account has 1000"},

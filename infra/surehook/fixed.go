@@ -19,8 +19,10 @@ const mostZones = 2
 // Fixed is the sender with fixed addresses, and its network. The zero Fixed has neither.
 type Fixed struct {
 	Sender awslambda.Function
-	// Addresses are the elastic IP addresses, one per zone.
+	// Addresses are the elastic IP addresses, one per zone, if the stack makes them.
 	Addresses []awsec2.CfnEIP
+
+	public []*string // the addresses, one per zone
 }
 
 // NewFixed makes a network with one NAT gateway and one elastic IP address per zone,
@@ -33,12 +35,15 @@ func NewFixed(scope constructs.Construct, p FunctionsProps) Fixed {
 	}
 	var f Fixed
 	var allocations []*string
-	for i := range zones {
+	for _, own := range p.Environment.FixedAllocations {
+		allocations, f.public = append(allocations, &own.ID), append(f.public, &own.Address)
+	}
+	for i := range zones - len(allocations) {
 		address := awsec2.NewCfnEIP(scope, jsii.String("EgressAddress"+strconv.Itoa(i+1)), &awsec2.CfnEIPProps{Domain: jsii.String("vpc")})
 		// Receivers' firewalls know the address: prod keeps the address after the stack.
 		address.ApplyRemovalPolicy(removal(p.Environment), nil)
 		f.Addresses = append(f.Addresses, address)
-		allocations = append(allocations, address.AttrAllocationId())
+		allocations, f.public = append(allocations, address.AttrAllocationId()), append(f.public, address.AttrPublicIp())
 	}
 	vpc := awsec2.NewVpc(scope, jsii.String("EgressNetwork"), &awsec2.VpcProps{
 		MaxAzs:      number(zones),
@@ -66,11 +71,7 @@ func NewFixed(scope constructs.Construct, p FunctionsProps) Fixed {
 
 // addresses returns the addresses for names.EnvFixedAddresses.
 func (f Fixed) addresses() *string {
-	var all []*string
-	for _, address := range f.Addresses {
-		all = append(all, address.AttrPublicIp())
-	}
-	return awscdk.Fn_Join(jsii.String(","), &all)
+	return awscdk.Fn_Join(jsii.String(","), &f.public)
 }
 
 // grantNetwork: Lambda makes and removes the network interfaces of the function. EC2

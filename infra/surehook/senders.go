@@ -2,6 +2,7 @@ package surehook
 
 import (
 	"fmt"
+	"net/netip"
 	"regexp"
 	"slices"
 	"time"
@@ -19,6 +20,9 @@ const (
 	senderTimeout = 35 * time.Second // 30 s for an endpoint, the rest to report the outcome
 	senderMemory  = pathMemory       // one request, and an answer of at most 64 KiB
 )
+
+// allocation matches the ids of elastic IP addresses.
+var allocation = regexp.MustCompile(`^eipalloc-[0-9a-f]+$`)
 
 // awsRegion matches the names of AWS regions.
 var awsRegion = regexp.MustCompile(`^[a-z]{2}(-[a-z]+)+-[1-9]$`)
@@ -92,6 +96,11 @@ func (e Environment) checkSenders(f *faults) {
 	for i, region := range e.Senders {
 		f.add(!awsRegion.MatchString(region), "%q is not a region for a sender, such as us-east-1", region)
 		f.add(slices.Contains(e.Senders[:i], region), "the region %s has two senders", region)
+	}
+	f.add(len(e.FixedAllocations) > 0 && len(e.FixedAllocations) != e.FixedZones, "%d allocations for fixed addresses in %d zones: each zone takes one", len(e.FixedAllocations), e.FixedZones)
+	for _, a := range e.FixedAllocations {
+		ip, err := netip.ParseAddr(a.Address)
+		f.add(!allocation.MatchString(a.ID) || err != nil || !ip.Is4(), "%q is not an allocation and its address, such as eipalloc-0a1b2c3d=198.51.100.7", a.ID+"="+a.Address)
 	}
 	f.add(e.FixedZones < 0 || e.FixedZones > mostZones, "fixed addresses in %d zones: a stack without a region takes 0 to %d", e.FixedZones, mostZones)
 }

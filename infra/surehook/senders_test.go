@@ -172,3 +172,29 @@ func TestSenders_alarms(t *testing.T) {
 		}
 	}
 }
+
+// TestFixed_allocations checks that addresses of the user's take the place of those that the stack
+// makes, and that the template names its settings.
+func TestFixed_allocations(t *testing.T) {
+	t.Parallel()
+
+	tpl := templateOf(t, "allocated")
+	if made := tpl.all("AWS::EC2::EIP"); len(made) > 0 {
+		t.Errorf("the stack makes the addresses %v; want none", made)
+	}
+	var used []string
+	for _, gateway := range tpl.all("AWS::EC2::NatGateway") {
+		used = append(used, show(gateway.at("AllocationId")))
+	}
+	slices.Sort(used)
+	if want := []string{"eipalloc-0a", "eipalloc-0b"}; !slices.Equal(used, want) {
+		t.Errorf("the gateways use %v; want %v", used, want)
+	}
+	if got := variables(tpl.get(t, "AWS::Lambda::Function", "Manage"))[names.EnvFixedAddresses]; got != "198.51.100.7,198.51.100.8" {
+		t.Errorf("manage shows the addresses %s; want those of the allocations", got)
+	}
+	want := map[string]any{"Settings": []any{"FIXED", "FIXED_ALLOCATIONS"}}
+	if diff := cmp.Diff(any(want), tpl.raw["Metadata"]); diff != "" {
+		t.Errorf("metadata (-want +got):\n%s", diff)
+	}
+}

@@ -43,6 +43,9 @@ func NewStack(scope constructs.Construct, props Props) (awscdk.Stack, error) {
 		return nil, err
 	}
 	newOutputs(stack, s)
+	if len(props.Settings) > 0 {
+		stack.AddMetadata(jsii.String("Settings"), props.Settings)
+	}
 	checkRules(stack)
 	return stack, nil
 }

@@ -32,6 +32,9 @@ type Props struct {
 	// Protect turns the termination protection of a stack of NewStack on, in an environment
 	// with protected data. Not for the creation: a stack whose creation failed must be removed.
 	Protect bool
+	// Settings are the names of the settings of a deployment with NewStack. The template keeps
+	// them, so that the next deployment can tell which of them it drops.
+	Settings []string
 
 	release *release // of NewRelease; nil for stacks of CDK
 }

@@ -65,7 +65,7 @@ func withSenders(p FunctionsProps, variables map[string]*string) map[string]*str
 
 // withAddresses adds the fixed addresses, if there are any.
 func withAddresses(p FunctionsProps, variables map[string]*string) map[string]*string {
-	if len(p.fixed.Addresses) > 0 {
+	if len(p.fixed.public) > 0 {
 		variables[names.EnvFixedAddresses] = p.fixed.addresses()
 	}
 	return variables

@@ -43,7 +43,7 @@ func (d *deployment) steps() []step {
 		})
 	}
 	context := []string{
-		"-c", "env=local", "-c", "arch=" + d.arch, "-c", "dist=" + d.dist, "-c", "senders=" + SenderRegion, "-c", "destinations=" + RolePath,
+		"-c", "env=local", "-c", "arch=" + d.arch, "-c", "dist=" + d.dist, "-c", "SENDERS=" + SenderRegion, "-c", "DESTINATIONS=" + RolePath,
 		"--output", d.assembly(),
 	}
 	if host, _ := d.emulator.HostName(); host != "127.0.0.1" {

@@ -50,7 +50,7 @@ func run(ctx context.Context, args []string) (err error) {
 	defer func() { err = errors.Join(err, e.Stop()) }()
 	s, err := stack.Deploy(ctx, e, stack.Options{
 		Root: root, Env: os.Environ(), Progress: os.Stdout,
-		Context: []string{"portal_name=Acme webhooks", "portal_accent=#0b7285", "portal_logo=" + logo, "portal_embedders=" + embedder},
+		Context: []string{"PORTAL_NAME=Acme webhooks", "PORTAL_ACCENT=#0b7285", "PORTAL_LOGO=" + logo, "PORTAL_EMBEDDERS=" + embedder},
 	})
 	if err != nil {
 		return err //nolint:wrapcheck // the error is complete
