@@ -440,7 +440,7 @@ else
 		aws s3 cp --only-show-errors "$archive" "s3://$bucket/$folder/$archive"
 	done
 	values > "$work/parameters.json"
-	printf '[{"Key":"surehook:environment","Value":"%s"},{"Key":"surehook:version","Value":"%s"}]\n' "$environment" "$version" > "$work/tags.json"
+	printf '[{"Key":"surehook:environment","Value":"%s"}]\n' "$environment" > "$work/tags.json"
 	url=$(put "$template" "$folder/$template")
 	if [ -n "$creation" ]; then
 		change CREATE "$url" "$work/parameters.json" "$work/tags.json" || fail "$again"

@@ -8,7 +8,7 @@
 //	-c dist=DIR                     the folder of the built functions: DIR/<function>/bootstrap
 //	-c arch=arm64|amd64             local only: the architecture of the functions
 //	-c host=NAME                    local only: one more host for deliveries, at private addresses
-//	-c version=VERSION              the tag surehook:version of the resources; default: dev
+//	-c version=VERSION              the tag surehook:version of the functions; default: dev
 //	-c protect=1                    terminate prod's stack never; not for its creation, which may fail and be removed
 //	-c release=1                    a template to deploy without CDK, see surehook.NewRelease; not with senders
 //	-c settings=FILE                the settings of the deployment, see settings.schema.json; default: none

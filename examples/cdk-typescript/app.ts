@@ -27,8 +27,9 @@ const surehook = new CfnInclude(stack, 'Surehook', {
   },
 });
 
-// The backend reads the first API key. The output tells the backend the API's URL.
+// The backend has a key of its own: put one with the scope events:write into the secret (surehook keys create).
+// The output tells the backend the API's URL.
 const backend = new Role(stack, 'Backend', { assumedBy: new ServicePrincipal('ecs-tasks.amazonaws.com') });
 const output = (name: string): string => Token.asString(surehook.getOutput(name).value);
-Secret.fromSecretCompleteArn(stack, 'AdminKey', output('AdminKeySecretArn')).grantRead(backend);
+new Secret(stack, 'WebhooksKey').grantRead(backend);
 new CfnOutput(stack, 'WebhooksUrl', { value: output('ApiUrl') });

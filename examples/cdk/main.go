@@ -9,6 +9,7 @@ import (
 
 	"github.com/aws/aws-cdk-go/awscdk/v2"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsiam"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awssecretsmanager"
 	"github.com/aws/jsii-runtime-go"
 
 	"surehook.example/surehook/infra/surehook"
@@ -57,11 +58,12 @@ func run() error {
 		stack.AddStackDependency(sender, jsii.String("deliver calls the sender"))
 	}
 
-	// The backend may read the first API key. The output has the URL of the API.
+	// The backend has a key of its own: put one with the scope events:write into the secret (surehook keys
+	// create). The output has the URL of the API.
 	backend := awsiam.NewRole(stack, jsii.String("Backend"), &awsiam.RoleProps{
 		AssumedBy: awsiam.NewServicePrincipal(jsii.String("ecs-tasks.amazonaws.com"), nil),
 	})
-	webhooks.Secrets.AdminKey.GrantRead(backend, nil)
+	awssecretsmanager.NewSecret(stack, jsii.String("WebhooksKey"), nil).GrantRead(backend, nil)
 	awscdk.NewCfnOutput(stack, jsii.String("WebhooksUrl"), &awscdk.CfnOutputProps{Value: webhooks.API.URL})
 
 	app.Synth(nil)

@@ -59,6 +59,8 @@ type Environment struct {
 	// PointInTimeRecovery.
 	Archive bool
 
+	// Producers are AWS principals of other accounts, as ARNs, that may send to the events queue.
+	Producers []string
 	// Events are the events of EventBridge.
 	Events EventBus
 

@@ -111,6 +111,8 @@ func TestEnvironment_Validate(t *testing.T) {
 		{name: "a thousand slots are the most", env: "dev", change: func(e *Environment) { e.Concurrency.Slots, e.Concurrency.Account = 1000, 2000 }},
 		{name: "a thousand and one slots are too many", env: "dev", change: func(e *Environment) { e.Concurrency.Slots = 1001 }, want: "slots"},
 		{name: "fixed addresses fit in prod's account", env: "prod", change: func(e *Environment) { e.FixedZones = 2 }},
+		{name: "producers are principals", env: "prod", change: func(e *Environment) { e.Producers = []string{"arn:aws:iam::210987654321:root"} }},
+		{name: "a producer is not everybody", env: "prod", change: func(e *Environment) { e.Producers = []string{"*"} }, want: `producer "*"`},
 		{name: "a zone has an allocation", env: "prod", change: func(e *Environment) {
 			e.FixedZones, e.FixedAllocations = 1, []Allocation{{"eipalloc-0a", "198.51.100.7"}}
 		}},

@@ -8,6 +8,7 @@ import (
 	"github.com/aws/aws-cdk-go/awscdk/v2"
 	"github.com/aws/aws-cdk-go/awscdk/v2/assertions"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsiam"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awssecretsmanager"
 	"github.com/aws/jsii-runtime-go"
 
 	"surehook.example/surehook/infra/surehook"
@@ -55,11 +56,12 @@ func Example() {
 		stack.AddStackDependency(sender, jsii.String("deliver calls the sender"))
 	}
 
-	// The shop's backend may read the first API key and gets the API's address.
+	// The shop's backend has a key of its own, which its operator puts into the secret, and gets the API's
+	// address.
 	backend := awsiam.NewRole(stack, jsii.String("Backend"), &awsiam.RoleProps{
 		AssumedBy: awsiam.NewServicePrincipal(jsii.String("ecs-tasks.amazonaws.com"), nil),
 	})
-	webhooks.Secrets.AdminKey.GrantRead(backend, nil)
+	awssecretsmanager.NewSecret(stack, jsii.String("WebhooksKey"), nil).GrantRead(backend, nil)
 	awscdk.NewCfnOutput(stack, jsii.String("WebhooksUrl"), &awscdk.CfnOutputProps{Value: webhooks.API.URL})
 
 	template := assertions.Template_FromStack(stack, nil)

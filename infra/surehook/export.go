@@ -44,10 +44,11 @@ func exportEnv(p FunctionsProps) map[string]*string {
 	return map[string]*string{names.EnvTraces: &p.Environment.Traces}
 }
 
-// grantExport: send spans to X-Ray, which knows no resources of a span.
+// grantExport: send spans to X-Ray, which knows no resources of a span. Its OTLP endpoint asks for
+// the actions of spans.
 func grantExport(role awsiam.Role, p FunctionsProps) {
 	if p.Environment.Traces == names.TracesXRay {
-		allow(role, "xray:PutTraceSegments").on(jsii.String("*"))
+		allow(role, "xray:PutSpans", "xray:PutSpansForIndexing", "xray:PutTraceSegments").on(jsii.String("*"))
 	}
 }
 
@@ -58,6 +59,6 @@ func exportSuppressions(env Environment) []suppression {
 	}
 	return []suppression{{
 		path: "ExportRole/DefaultPolicy", rule: "AwsSolutions-IAM5", finding: `/^Resource::\*$/`,
-		reason: "X-Ray has no resources for traces: xray:PutTraceSegments takes no other resource.",
+		reason: "X-Ray has no resources for traces: its actions take no other resource.",
 	}}
 }

@@ -74,7 +74,7 @@ func TestExport_function(t *testing.T) {
 			allowed = append(allowed, show(s["Action"])+" on "+show(s["Resource"]))
 		}
 	}
-	want := []string{`["logs:CreateLogStream","logs:PutLogEvents"] on ${ExportLogs.Arn}`, "xray:PutTraceSegments on *"}
+	want := []string{`["logs:CreateLogStream","logs:PutLogEvents"] on ${ExportLogs.Arn}`, `["xray:PutSpans","xray:PutSpansForIndexing","xray:PutTraceSegments"] on *`}
 	if diff := cmp.Diff(want, slices.Sorted(slices.Values(allowed))); diff != "" {
 		t.Errorf("permissions (-want +got):\n%s", diff)
 	}

@@ -58,7 +58,6 @@ func NewRelease(scope constructs.Construct, props Props) (awscdk.Stack, error) {
 	email := parameter{name: "AlarmEmail", about: "An address for the alarms", pattern: `[^@\s]+@[^@\s]+`}.in(stack)
 
 	props.Prefix = *awscdk.Aws_STACK_NAME()
-	props.Version = "" // a tag of the stack
 	props.Environment.AlarmEmail = ""
 	props.Environment.Domain = Domain{Name: *domain, CertificateARN: *certificate}
 	s, err := New(stack, within, props)

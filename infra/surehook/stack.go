@@ -24,14 +24,7 @@ func NewStack(scope constructs.Construct, props Props) (awscdk.Stack, error) {
 	}
 
 	env := props.Environment
-	// A deployment gives the stack's tags to all resources. The template does
-	// not contain the tags, so a new version alone does not change the
-	// template.
 	tags := map[string]*string{"surehook:environment": &env.Name}
-	if version := props.Version; version != "" {
-		tags["surehook:version"] = &version
-		props.Version = ""
-	}
 	stack := awscdk.NewStack(scope, &props.Prefix, &awscdk.StackProps{
 		StackName:             &props.Prefix,
 		Description:           jsii.String(description(env)),

@@ -9,6 +9,7 @@ import (
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsdynamodb"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsiam"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awssns"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awssqs"
 	"github.com/aws/constructs-go/constructs/v10"
 	"github.com/aws/jsii-runtime-go"
 )
@@ -26,7 +27,7 @@ type Props struct {
 	// letter first and no hyphen last. Empty means "surehook-" and the
 	// environment's name.
 	Prefix string
-	// Version is the value of the tag surehook:version of the resources. Empty
+	// Version is the value of the tag surehook:version of the functions. Empty
 	// means no tag.
 	Version string
 	// Protect turns the termination protection of a stack of NewStack on, in an environment
@@ -95,6 +96,7 @@ func New(scope constructs.Construct, id string, props Props) (Surehook, error) {
 	s.Table = NewTable(s.Construct, "Table", TableProps{Environment: env})
 	s.Queues = NewQueues(s.Construct, QueuesProps{Environment: env})
 	newEventRule(s.Construct, prefix, env.Events, s.Queues)
+	permitProducers(s.Queues.Events, env.Producers)
 	s.Secrets = NewSecrets(s.Construct, SecretsProps{Prefix: prefix, Environment: env})
 	s.Schedules = NewSchedules(s.Construct, SchedulesProps{Prefix: prefix, Retry: s.Queues.Retry, Undeliverable: s.Queues.UndeliverableRetry})
 	s.Topic = NewTopic(s.Construct, TopicProps{Prefix: prefix, Environment: env})
@@ -132,7 +134,8 @@ func New(scope constructs.Construct, id string, props Props) (Surehook, error) {
 	}
 	suppress(s.Construct, suppressions(prefix, env))
 	if props.Version != "" {
-		awscdk.Tags_Of(s.Construct).Add(jsii.String("surehook:version"), &props.Version, nil)
+		// A tag on the table would touch it at each release.
+		awscdk.Tags_Of(s.Construct).Add(jsii.String("surehook:version"), &props.Version, &awscdk.TagProps{IncludeResourceTypes: jsii.Strings("AWS::Lambda::Function")})
 	}
 	return s, nil
 }
@@ -143,6 +146,15 @@ func (s Surehook) GrantSend(grantee awsiam.IGrantable) awsiam.Grant {
 	return awsiam.Grant_AddToPrincipalOrResource(&awsiam.GrantWithResourceOptions{
 		Grantee: grantee, Actions: jsii.Strings("sqs:SendMessage"), ResourceArns: &[]*string{s.Queues.Events.QueueArn()}, Resource: s.Queues.Events,
 	})
+}
+
+// permitProducers lets principals of other accounts send events, within their own permissions.
+func permitProducers(queue awssqs.Queue, producers []string) {
+	for _, arn := range producers {
+		queue.AddToResourcePolicy(awsiam.NewPolicyStatement(&awsiam.PolicyStatementProps{
+			Principals: &[]awsiam.IPrincipal{awsiam.NewArnPrincipal(&arn)}, Actions: jsii.Strings("sqs:SendMessage"), Resources: &[]*string{queue.QueueArn()},
+		}))
+	}
 }
 
 // removal returns the policy for data after deletion of the stack. What a failed creation made

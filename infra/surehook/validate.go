@@ -38,6 +38,9 @@ func (e Environment) Validate() error {
 		f.add(err != nil || traces.Scheme != "https" || traces.Host == "" || traces.User != nil,
 			"spans go to %s or to an https URL without a password, not to %q", names.TracesXRay, e.Traces)
 	}
+	for _, arn := range e.Producers {
+		f.add(!principalARN.MatchString(arn), "the producer %q is not the ARN of an account's root, a role or a user", arn)
+	}
 	e.WarmThroughput.check(&f)
 	e.Throttles.check(&f)
 	e.Thresholds.check(&f)
@@ -119,6 +122,9 @@ func (p Portal) check(f *faults) {
 		f.add(!names.ValidOrigin(origin), "%q of the portal's embedders is not an https origin", origin)
 	}
 }
+
+// principalARN matches the principals of IAM.
+var principalARN = regexp.MustCompile(`^arn:aws[a-z-]*:iam::[0-9]{12}:(root|(role|user)/[\w+=,.@/-]+)$`)
 
 // tenantPaths matches paths of names with dots between.
 var tenantPaths = regexp.MustCompile(`^[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]+)*$`)

@@ -3,7 +3,7 @@
 //
 // # A message
 //
-// A message has one of three forms, see Reader. Its event is accepted like a posted one. The
+// A message has one of four forms, see Reader. Its event is accepted like a posted one. The
 // idempotency key is the one in the message, or else the message's id, so a message that comes
 // twice is accepted once.
 //

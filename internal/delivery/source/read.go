@@ -17,16 +17,18 @@ import (
 // is sent again.
 const maxMessage = hook.MaxPayload + 15<<10
 
-// Reader reads the three forms of a message.
+// Reader reads the four forms of a message.
 //
 //   - With the attribute tenant or event_type: the body is the payload, byte for byte.
 //   - An event of EventBridge: detail-type is the event type, detail the payload, byte for
 //     byte, and id the idempotency key.
+//   - A record of a DynamoDB stream, of a new item of an outbox: the item has the texts tenant,
+//     event_type and payload, which is JSON, and perhaps key, the idempotency key.
 //   - Anything else: the body of a post to the API, with an additional field tenant.
 type Reader struct {
 	// Tenant is the path of the tenant in an event of EventBridge: names separated by dots.
 	Tenant string
-	// Body reads the third form. Malformed fields are reported in the request.
+	// Body reads the last form. Malformed fields are reported in the request.
 	Body func(body []byte, traceParent string) (tenant string, r ingest.Request, err error)
 }
 
@@ -61,6 +63,9 @@ func (r Reader) form(m Message) (tenant string, request ingest.Request, err erro
 	var envelope map[string]jsontext.Value
 	if json.Unmarshal([]byte(m.Body), &envelope) == nil && envelope["detail-type"] != nil && envelope["detail"] != nil {
 		return r.envelope(envelope)
+	}
+	if envelope["eventName"] != nil && envelope["dynamodb"] != nil {
+		return record(envelope)
 	}
 	return r.Body([]byte(m.Body), parent)
 }
@@ -97,6 +102,34 @@ func (r Reader) envelope(e map[string]jsontext.Value) (string, ingest.Request, e
 		return "", ingest.Request{}, err
 	}
 	return tenant, ingest.Request{Type: eventType, Payload: e["detail"], IdempotencyKey: id}, nil
+}
+
+// record reads a record of a stream.
+// https://docs.aws.amazon.com/amazondynamodb/latest/APIReference/API_streams_Record.html
+func record(r map[string]jsontext.Value) (string, ingest.Request, error) {
+	if change, err := textAt(r, "eventName"); err != nil || change != "INSERT" {
+		return "", ingest.Request{}, hook.Invalid(hook.FieldError{Field: "eventName", Message: "must be INSERT: an item is an event once"})
+	}
+	texts := map[string]string{}
+	for _, name := range []string{"tenant", "event_type", "payload"} {
+		text, err := textAt(r, "dynamodb.NewImage."+name+".S")
+		if err != nil {
+			return "", ingest.Request{}, err
+		}
+		texts[name] = text
+	}
+	payload := jsontext.Value(texts["payload"])
+	if len(payload) > hook.MaxPayload {
+		return "", ingest.Request{}, hook.PayloadTooLarge()
+	}
+	if !payload.IsValid() {
+		return "", ingest.Request{}, hook.Invalid(hook.FieldError{Field: "dynamodb.NewImage.payload.S", Message: "is not valid JSON"})
+	}
+	key, err := textAt(r, "dynamodb.NewImage.key.S")
+	if err != nil {
+		key, _ = textAt(r, "eventID") // without one, the message's id is the key
+	}
+	return texts["tenant"], ingest.Request{Type: texts["event_type"], Payload: payload, IdempotencyKey: key}, nil
 }
 
 // textAt returns the text at the path.

@@ -131,7 +131,15 @@ func (b *bundle) rejects(t *testing.T) (reasons []string) {
 	return reasons
 }
 
-// TestProcessBatch_forms checks the three forms of a message, and their keys.
+// outbox are the attributes of an item.
+const outbox = `"tenant":{"S":"acme"},"event_type":{"S":"order.paid"},"payload":{"S":"{\"a\": \"x\"}"}`
+
+// record is a record of a DynamoDB stream, as a pipe sends it.
+func record(change, image string) string {
+	return `{"eventID":"s1","eventName":"` + change + `","eventSource":"aws:dynamodb","dynamodb":{"Keys":{"pk":{"S":"1"}},"NewImage":{` + image + `},"SequenceNumber":"1"}}`
+}
+
+// TestProcessBatch_forms checks the four forms of a message, and their keys.
 func TestProcessBatch_forms(t *testing.T) {
 	t.Parallel()
 
@@ -151,6 +159,8 @@ func TestProcessBatch_forms(t *testing.T) {
 			"an event of EventBridge", `{"version":"0","id":"e1","detail-type":"order.paid","source":"shop","account":"1","time":"2026-11-21T09:30:00Z","region":"eu-west-1","resources":[],"detail":{"tenant":"acme", "n": 12345678901234567890}}`,
 			nil, "e1", `order.paid {"tenant":"acme", "n": 12345678901234567890}`,
 		},
+		{"a record of an outbox", record("INSERT", `"key":{"S":"k"},`+outbox), nil, "k", `order.paid {"a": "x"}`},
+		{"a record without a key", record("INSERT", outbox), nil, "s1", `order.paid {"a": "x"}`},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
@@ -193,6 +203,9 @@ func TestProcessBatch_rejects(t *testing.T) {
 		{"a bus without a tenant", `{"id":"e","detail-type":"a","detail":{}}`, nil, []string{"detail.tenant: must be a string"}},
 		{"a bus with another detail", `{"id":"e","detail-type":"a","detail":7}`, nil, []string{"detail.tenant: must be a string"}},
 		{"a type with spaces", `{"id":"e","detail-type":"Order Paid","detail":{"tenant":"acme"}}`, nil, []string{"event_type: must be 1 to 128"}},
+		{"a changed item", record("MODIFY", outbox), nil, []string{"eventName: must be INSERT"}},
+		{"a record without a tenant", record("INSERT", `"event_type":{"S":"a"},"payload":{"S":"1"}`), nil, []string{"dynamodb.NewImage.tenant.S: must be a string"}},
+		{"a record whose payload is no JSON", record("INSERT", `"tenant":{"S":"acme"},"event_type":{"S":"a"},"payload":{"S":"{"}`), nil, []string{"payload.S: is not valid JSON"}},
 		{"names that SQS refuses", "{\"tenant\":\"acme\",\"event_type\":\"a\",\"payload\":1,\"\\u0001\\uffff\":1}", nil, []string{"  : is not a known field"}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
