@@ -373,7 +373,7 @@ check_settings() {
 	has=" $(
 		sed -n '/^  "Settings": \[/,/^  \]/s/^   "\([A-Z_]*\)",*$/\1/p' "$template"
 		sed -n '/^ "Parameters": {/,/^ }/s/^  "\([A-Za-z0-9]*\)": {.*/\1/p' "$template" | while read -r name; do
-			[[ "$before" != *" $name "* && -z "$(printf '%s\n' ${parameters[@]+"${parameters[@]}"} | grep "^$name=")" ]] || echo "$name"
+			! [[ "$before" == *" $name "* || " ${parameters[*]-}" == *" $name="* ]] || echo "$name"
 		done | in_capitals
 	) $drop "
 	for name in $had; do
