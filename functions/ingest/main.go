@@ -40,9 +40,7 @@ func newHandler(cfg config.Ingest, sdk aws.Config, log *slog.Logger) (any, error
 	if err != nil {
 		return nil, fmt.Errorf("read validation: %w", err)
 	}
-	if acceptor.Types, err = ingest.NewTypes(store, validation, ingest.TypesAge); err != nil {
-		return nil, fmt.Errorf("make event types: %w", err)
-	}
+	acceptor.Types = ingest.NewTypes(store, validation, ingest.TypesAge)
 	metrics := emf.Set{Environment: cfg.Environment}
 	h := &handler{
 		api: apigateway.Handle(httpapi.Events(acceptor, log)),

@@ -140,8 +140,11 @@ func (e Endpoint) Disabled(reason Reason, at time.Time) Endpoint {
 // Subscribes reports whether a pattern of the endpoint matches the event type. A
 // pattern is an exact type, a prefix such as "order.*" for all types below
 // "order.", which may end with a colon in place of the dot, or "*". The pattern "*" excludes types under SystemPrefix.
-func (e Endpoint) Subscribes(eventType string) bool {
-	return slices.ContainsFunc(e.EventTypes, func(pattern string) bool { return matches(pattern, eventType) })
+func (e Endpoint) Subscribes(eventType string) bool { return Subscribes(e.EventTypes, eventType) }
+
+// Subscribes reports whether one of an endpoint's patterns matches the type.
+func Subscribes(patterns []string, eventType string) bool {
+	return slices.ContainsFunc(patterns, func(pattern string) bool { return matches(pattern, eventType) })
 }
 
 // SystemPrefix is the prefix of the types of Surehook's own events.

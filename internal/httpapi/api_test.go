@@ -85,16 +85,11 @@ func bounded(tb testing.TB, pageBytes int) *bundle {
 	b.queue = memory.NewQueue(now)
 	b.asked = memory.NewCircuitQueue(now)
 	b.jobs = memory.NewJobQueue(now)
-	directory, err := ingest.NewDirectory(b.store)
-	if err != nil {
-		tb.Fatalf("NewDirectory = %v", err)
-	}
+	directory := ingest.NewDirectory(b.store)
 	acceptor := &ingest.Acceptor{
 		Store: b.store, Queue: b.queue, Directory: directory, Retention: 90 * 24 * time.Hour, Now: now, NewID: hook.NewEventID,
 	}
-	if acceptor.Types, err = ingest.NewTypes(b.store, hook.ValidationOff, 0); err != nil {
-		tb.Fatalf("NewTypes = %v", err)
-	}
+	acceptor.Types = ingest.NewTypes(b.store, hook.ValidationOff, 0)
 	b.admin = &endpoint.Admin{
 		Types: b.store,
 		Store: b.store, Circuits: b.store, CircuitQueue: b.asked, History: b.store,

@@ -83,10 +83,7 @@ func newProcess(o Options, address string) (*process, error) {
 	p.circuits.Visibility = visibility
 	p.jobs.Visibility = visibility
 
-	directory, err := ingest.NewDirectory(p.store)
-	if err != nil {
-		return nil, fmt.Errorf("make directory: %w", err)
-	}
+	directory := ingest.NewDirectory(p.store)
 	p.acceptor = &ingest.Acceptor{
 		Store: p.store, Queue: p.queue, Directory: directory, Retention: retention, Now: time.Now, NewID: hook.NewEventID,
 	}
@@ -95,9 +92,7 @@ func newProcess(o Options, address string) (*process, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read validation: %w", err)
 	}
-	if p.acceptor.Types, err = ingest.NewTypes(p.store, validation, 0); err != nil {
-		return nil, fmt.Errorf("make event types: %w", err)
-	}
+	p.acceptor.Types = ingest.NewTypes(p.store, validation, 0)
 	people, err := person.New(o.SignIn, o.Log, time.Now)
 	if err != nil {
 		return nil, fmt.Errorf("make sign-in: %w", err)

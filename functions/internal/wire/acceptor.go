@@ -3,7 +3,6 @@
 package wire
 
 import (
-	"fmt"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -24,10 +23,7 @@ type AcceptorConfig struct {
 
 // Acceptor returns an acceptor of events over store.
 func Acceptor(sdk aws.Config, store *dynamo.Store, c AcceptorConfig) (*ingest.Acceptor, error) {
-	directory, err := ingest.NewDirectory(store)
-	if err != nil {
-		return nil, fmt.Errorf("make directory: %w", err)
-	}
+	directory := ingest.NewDirectory(store)
 	return &ingest.Acceptor{
 		Store:     store,
 		Queue:     sqs.New(sdk, sqs.URLs{Live: c.LiveQueue, Coalesce: c.CoalesceQueue}),

@@ -315,8 +315,7 @@ func TestEraser_reuse(t *testing.T) {
 
 	w := setup(t)
 	check(w, w.SetTenantLimits(t.Context(), "acme", hook.TenantLimits{}))
-	directory, err := ingest.NewDirectory(w.Store)
-	check(w, err)
+	directory := ingest.NewDirectory(w.Store)
 	acceptor := ingest.Acceptor{
 		Store: w.Store, Queue: memory.NewQueue(func() time.Time { return w.now }), Directory: directory,
 		Retention: 90 * 24 * time.Hour, Now: func() time.Time { return w.now }, NewID: hook.NewEventID,

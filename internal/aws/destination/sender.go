@@ -17,8 +17,8 @@ import (
 	awshttp "github.com/aws/aws-sdk-go-v2/aws/transport/http"
 	"github.com/aws/aws-sdk-go-v2/credentials/stscreds"
 	"github.com/aws/aws-sdk-go-v2/service/sts"
-	lru "github.com/hashicorp/golang-lru/v2"
 
+	"surehook.example/surehook/internal/cache"
 	"surehook.example/surehook/internal/delivery/attempt"
 	"surehook.example/surehook/internal/delivery/send"
 	"surehook.example/surehook/internal/hook"
@@ -29,7 +29,8 @@ var _ attempt.Sender = (*Sender)(nil)
 const (
 	sessionLife   = 15 * time.Minute // the shortest that STS gives
 	sessionMargin = time.Minute      // a session is used until this long before its end
-	keptSessions  = 1000             // per process; a new session replaces the one unused for longest
+	maxSessions   = 8 << 20          // bytes per process; a new session replaces the one unused for longest
+	sessionBytes  = 24 << 10         // more than one takes
 )
 
 // put sends a signed request to the endpoint's destination, and returns the id that AWS
@@ -50,7 +51,7 @@ type Sender struct {
 	allowed  hook.Destinations
 	config   aws.Config
 	roles    *sts.Client
-	sessions *lru.Cache[sessionKey, *session]
+	sessions *cache.Cache[sessionKey, *session]
 }
 
 // sessionKey identifies a session. Each endpoint has its own.
@@ -75,9 +76,8 @@ func New(cfg aws.Config, signer *send.Sender, allowed hook.Destinations) *Sender
 	cfg.HTTPClient = client.WithTimeout(hook.MaxTimeout) // the request for a session may outlast the attempt that made it
 	cfg.Retryer = func() aws.Retryer { return aws.NopRetryer{} }
 	cfg.RetryMaxAttempts = 0
-	cfg.APIOptions = nil                                       // what a customer's resource refuses is no alarm of ours
-	sessions, _ := lru.New[sessionKey, *session](keptSessions) // fails only for a size of 0
-	return &Sender{signer: signer, allowed: allowed, config: cfg, roles: sts.NewFromConfig(cfg), sessions: sessions}
+	cfg.APIOptions = nil // what a customer's resource refuses is no alarm of ours
+	return &Sender{signer: signer, allowed: allowed, config: cfg, roles: sts.NewFromConfig(cfg), sessions: cache.New[sessionKey, *session](maxSessions, nil)}
 }
 
 // Send makes one attempt. The endpoint's timeout includes a request for the session.
@@ -139,10 +139,7 @@ func (s *Sender) session(key sessionKey) *session {
 	fresh := &session{credentials: aws.NewCredentialsCache(role, func(o *aws.CredentialsCacheOptions) { o.ExpiryWindow = sessionMargin })}
 	cfg.Credentials = fresh.credentials
 	fresh.put = kinds()[key.destination.Type](cfg)
-	if kept, ok, _ := s.sessions.PeekOrAdd(key, fresh); ok {
-		return kept
-	}
-	return fresh
+	return s.sessions.GetOrAdd(key, fresh, sessionBytes)
 }
 
 // errContents means that AWS would refuse the message, so it is not sent.

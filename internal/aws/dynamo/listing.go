@@ -11,6 +11,7 @@ import (
 
 	"surehook.example/surehook/internal/delivery/ingest"
 	"surehook.example/surehook/internal/hook"
+	"surehook.example/surehook/internal/names"
 )
 
 // Listing makes one query of the tenant's list, and one transaction per 24 endpoints.
@@ -24,7 +25,7 @@ func (s *Store) Listing(ctx context.Context, tenant hook.TenantID) (ingest.Listi
 		if err != nil {
 			return err
 		}
-		m, err := s.asOfOneMoment(ctx, tenantKey(tenant), keys)
+		m, err := s.asOfOneMoment(ctx, tenantKey(tenant), keys, subscriberAttributes()...)
 		if err != nil {
 			return err
 		}
@@ -46,7 +47,7 @@ func (s *Store) Listing(ctx context.Context, tenant hook.TenantID) (ingest.Listi
 	if it.Closing != "" {
 		return ingest.Listing{}, fmt.Errorf("%s: %w", op, hook.TenantClosing(tenant))
 	}
-	return ingest.Listing{Version: it.Version, Limits: hook.TenantLimits(it.Limits), Endpoints: s.endpoints(ctx, items)}, nil
+	return ingest.Listing{Version: it.Version, Limits: hook.TenantLimits(it.Limits), Endpoints: s.subscribers(ctx, items)}, nil
 }
 
 // tornListing reads the tenant, and then the endpoints.
@@ -55,8 +56,38 @@ func (s *Store) tornListing(ctx context.Context, tenant hook.TenantID) (ingest.L
 	if err != nil {
 		return ingest.Listing{}, err
 	}
+	l := ingest.Listing{Version: it.Version, Limits: hook.TenantLimits(it.Limits), Torn: true}
 	endpoints, err := s.Endpoints(ctx, tenant)
-	return ingest.Listing{Version: it.Version, Limits: hook.TenantLimits(it.Limits), Endpoints: endpoints, Torn: true}, err
+	for _, e := range endpoints {
+		l.Endpoints = append(l.Endpoints, ingest.SubscriberOf(e))
+	}
+	return l, err
+}
+
+// subscriberItem is a part of endpointItem.
+type subscriberItem struct {
+	ID         hook.EndpointID `dynamodbav:"id"`
+	EventTypes []string        `dynamodbav:"event_types,omitempty"`
+	Filter     []byte          `dynamodbav:"filter,omitempty"`
+	Shards     int             `dynamodbav:"shards,omitempty"`
+	Coalesce   *coalesceItem   `dynamodbav:"coalesce,omitempty"`
+	Version    int64           `dynamodbav:"version"`
+}
+
+// subscriberAttributes are those of a subscriberItem, of its key and its owner.
+func subscriberAttributes() []string {
+	return []string{names.PartitionKey, names.SortKey, "tenant", "id", "event_types", "filter", "shards", "coalesce", "version"}
+}
+
+// subscribers decodes the endpoints of a list, in the order of their ids.
+func (s *Store) subscribers(ctx context.Context, items []map[string]types.AttributeValue) []ingest.Subscriber {
+	all := readable(ctx, s, items, func(it subscriberItem) (ingest.Subscriber, error) {
+		return ingest.Subscriber{
+			ID: it.ID, EventTypes: it.EventTypes, Filter: it.Filter, Shards: it.Shards, Coalesce: fromCoalesceItem(it.Coalesce), Version: it.Version,
+		}, nil
+	})
+	slices.SortFunc(all, func(a, b ingest.Subscriber) int { return strings.Compare(string(a.ID), string(b.ID)) })
+	return all
 }
 
 // endpointKeys reads the tenant's list of endpoints.

@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strings"
 	"sync"
 
+	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
@@ -48,8 +50,8 @@ type moment struct {
 // BatchGetItem meanwhile sees some items after and some before the transaction.
 // TransactGetItems never does. Each transaction reads the versioned item, too: equal
 // versions prove that no change is between two transactions. An error wraps errTorn
-// when a transaction changes the items.
-func (s *Store) asOfOneMoment(ctx context.Context, versioned key, keys []key) (moment, error) {
+// when a transaction changes the items. With attributes, the items have those alone.
+func (s *Store) asOfOneMoment(ctx context.Context, versioned key, keys []key, attributes ...string) (moment, error) {
 	chunks := slices.Collect(slices.Chunk(keys, maxMomentKeys))
 	if len(chunks) == 0 {
 		chunks = [][]key{nil}
@@ -62,7 +64,7 @@ func (s *Store) asOfOneMoment(ctx context.Context, versioned key, keys []key) (m
 	group.SetLimit(maxShardQueries)
 	for _, chunk := range chunks {
 		group.Go(func() error {
-			one, err := s.transactGet(groupCtx, append([]key{versioned}, chunk...))
+			one, err := s.transactGet(groupCtx, append([]key{versioned}, chunk...), attributes)
 			if err != nil {
 				return err
 			}
@@ -91,11 +93,14 @@ func (s *Store) asOfOneMoment(ctx context.Context, versioned key, keys []key) (m
 }
 
 // transactGet reads the items as of one moment, in the order of the keys; nil for an
-// item that does not exist.
-func (s *Store) transactGet(ctx context.Context, keys []key) ([]map[string]types.AttributeValue, error) {
+// item that does not exist. Of all but the first it reads the attributes alone; none means all.
+func (s *Store) transactGet(ctx context.Context, keys []key, attributes []string) ([]map[string]types.AttributeValue, error) {
 	gets := make([]types.TransactGetItem, len(keys))
 	for i, k := range keys {
 		gets[i].Get = &types.Get{TableName: s.table, Key: k.attributes()}
+		if i > 0 && len(attributes) > 0 {
+			gets[i].Get.ProjectionExpression, gets[i].Get.ExpressionAttributeNames = projected(attributes)
+		}
 	}
 	out, err := s.db.TransactGetItems(ctx, &dynamodb.TransactGetItemsInput{TransactItems: gets})
 	if canceled, ok := errors.AsType[*types.TransactionCanceledException](err); ok && codeOfReasons(canceled.CancellationReasons) == hook.CodeUnavailable {
@@ -109,4 +114,14 @@ func (s *Store) transactGet(ctx context.Context, keys []key) ([]map[string]types
 		items[i] = response.Item
 	}
 	return items, nil
+}
+
+// projected returns the projection of the attributes, some of which have reserved names.
+func projected(attributes []string) (*string, map[string]string) {
+	words, of := make([]string, len(attributes)), make(map[string]string, len(attributes))
+	for i, name := range attributes {
+		words[i] = "#" + name
+		of[words[i]] = name
+	}
+	return aws.String(strings.Join(words, ", ")), of
 }

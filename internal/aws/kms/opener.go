@@ -9,15 +9,16 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	awskms "github.com/aws/aws-sdk-go-v2/service/kms"
-	lru "github.com/hashicorp/golang-lru/v2"
 	"golang.org/x/sync/singleflight"
 
 	"surehook.example/surehook/internal/aws/awserr"
+	"surehook.example/surehook/internal/cache"
 	"surehook.example/surehook/internal/hook"
 )
 
 const (
-	maxKeys   = 1024      // cached private halves; the least recently used are dropped first
+	maxKeys   = 1 << 20   // bytes of cached private halves; the least recently used are dropped first
+	keyBytes  = 2 << 10   // more than one takes
 	maxKeyAge = time.Hour // of a cached private half: disabling the KMS key takes effect within this time
 )
 
@@ -25,8 +26,8 @@ const (
 type Opener struct {
 	key    key
 	now    func() time.Time
-	cached *lru.Cache[string, cachedKey] // by tenant and SHA-256 of the encrypted private half
-	calls  singleflight.Group            // of KMS, by the same key
+	cached *cache.Cache[string, cachedKey] // by tenant and SHA-256 of the encrypted private half
+	calls  singleflight.Group              // of KMS, by the same key
 }
 
 type cachedKey struct {
@@ -40,11 +41,7 @@ func NewOpener(cfg aws.Config, keyARN string, now func() time.Time) (*Opener, er
 	if err != nil {
 		return nil, err
 	}
-	cached, err := lru.New[string, cachedKey](maxKeys)
-	if err != nil {
-		return nil, fmt.Errorf("make cache of %d data keys: %w", maxKeys, err)
-	}
-	return &Opener{key: k, now: now, cached: cached}, nil
+	return &Opener{key: k, now: now, cached: cache.New[string, cachedKey](maxKeys, nil)}, nil
 }
 
 // Open decrypts the secret. The first secret of a tenant in maxKeyAge costs one KMS
@@ -114,6 +111,6 @@ func (o *Opener) unwrap(ctx context.Context, id string, wrapped []byte, tenant h
 	if err != nil {
 		return nil, internal(err, fmt.Sprintf("read data key of tenant %s", tenant))
 	}
-	o.cached.Add(id, cachedKey{private: private, until: until})
+	o.cached.Add(id, cachedKey{private: private, until: until}, keyBytes)
 	return private, nil
 }

@@ -6,14 +6,13 @@ import (
 	"fmt"
 	"sync"
 
-	lru "github.com/hashicorp/golang-lru/v2"
-
+	"surehook.example/surehook/internal/cache"
 	"surehook.example/surehook/internal/delivery/send"
 	"surehook.example/surehook/internal/hook"
 )
 
-// keptMaterials limits the decrypted TLS settings that a process keeps.
-const keptMaterials = 200
+// maxMaterials bounds the decrypted TLS settings that a process keeps, in bytes.
+const maxMaterials = 2 << 20
 
 var (
 	errOtherTLS = errors.New("the TLS settings were changed in the meantime")
@@ -24,12 +23,12 @@ var (
 // value is empty.
 type materials struct {
 	once sync.Once
-	kept *lru.Cache[string, send.TLS]
+	kept *cache.Cache[string, send.TLS]
 }
 
-func (m *materials) cache() *lru.Cache[string, send.TLS] {
+func (m *materials) cache() *cache.Cache[string, send.TLS] {
 	m.once.Do(func() {
-		m.kept, _ = lru.New[string, send.TLS](keptMaterials) // fails only for a size of 0
+		m.kept = cache.New[string, send.TLS](maxMaterials, nil)
 	})
 	return m.kept
 }
@@ -63,6 +62,6 @@ func (m *Maker) openTLS(ctx context.Context, e *hook.Endpoint) (send.TLS, error)
 			return send.TLS{}, errNoKey
 		}
 	}
-	m.materials.cache().Add(id, settings)
+	m.materials.cache().Add(id, settings, len(id)+settings.Bytes())
 	return settings, nil
 }

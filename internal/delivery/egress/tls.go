@@ -11,11 +11,11 @@ import (
 	"net/http/httptrace"
 	"syscall"
 
-	lru "github.com/hashicorp/golang-lru/v2"
+	"surehook.example/surehook/internal/cache"
 )
 
-// keptShort limits the addresses that a transport remembers for a short ClientHello.
-const keptShort = 1000
+// maxShort bounds the addresses that a transport remembers for a short ClientHello, in bytes.
+const maxShort = 256 << 10
 
 // shortGroups are the key exchanges of a short ClientHello. Without the share of ML-KEM it is below
 // 1,400 bytes and fits into one packet.
@@ -39,11 +39,11 @@ func WithTLS(base *http.Transport, change func(*tls.Config)) *http.Transport {
 // After a short handshake, or one that ended in the timeout, the next connections to the address
 // begin with the short ClientHello, until it fails.
 func secure(t *http.Transport) {
-	short, _ := lru.New[string, struct{}](keptShort) // fails only for a size of 0
+	short := cache.New[string, struct{}](maxShort, nil)
 	t.DialTLSContext = func(ctx context.Context, network, address string) (net.Conn, error) {
 		ctx, cancel := context.WithTimeout(ctx, dialTimeout)
 		defer cancel()
-		if short.Contains(address) {
+		if _, is := short.Get(address); is {
 			conn, err := shake(ctx, t, network, address, shortGroups())
 			if err != nil {
 				short.Remove(address)
@@ -56,13 +56,13 @@ func secure(t *http.Transport) {
 		case !inHandshake:
 			return conn, err
 		case errors.Is(failed, context.DeadlineExceeded):
-			short.Add(address, struct{}{})
+			short.Add(address, struct{}{}, len(address))
 			return nil, err
 		case !ConnectionClosed(failed):
 			return nil, err
 		}
 		if conn, err = shake(ctx, t, network, address, shortGroups()); err == nil {
-			short.Add(address, struct{}{})
+			short.Add(address, struct{}{}, len(address))
 		}
 		return conn, err
 	}

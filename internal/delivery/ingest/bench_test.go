@@ -27,10 +27,7 @@ func BenchmarkAcceptor(b *testing.B) {
 					b.Fatal(err)
 				}
 			}
-			directory, err := ingest.NewDirectory(store)
-			if err != nil {
-				b.Fatal(err)
-			}
+			directory := ingest.NewDirectory(store)
 			a := ingest.Acceptor{Store: store, Queue: queue, Directory: directory, Retention: time.Hour, Now: time.Now, NewID: hook.NewEventID}
 			requests := make([]ingest.Request, size)
 			for i := range requests {
@@ -69,10 +66,7 @@ func BenchmarkAcceptor_filters(b *testing.B) {
 				b.Fatal(err)
 			}
 		}
-		directory, err := ingest.NewDirectory(store)
-		if err != nil {
-			b.Fatal(err)
-		}
+		directory := ingest.NewDirectory(store)
 		a := ingest.Acceptor{Store: store, Queue: queue, Directory: directory, Retention: time.Hour, Now: time.Now, NewID: hook.NewEventID}
 		accept[name] = func() {
 			result, err := a.Accept(b.Context(), "acme", ingest.Request{Type: "order.paid", Payload: payload})

@@ -6,17 +6,17 @@ import (
 	"surehook.example/surehook/internal/hook"
 )
 
-// coalescing returns the coalescing endpoints; nil if there are none.
-func (l listing) coalescing() map[hook.EndpointID]hook.Endpoint {
-	var found map[hook.EndpointID]hook.Endpoint
+// coalescing returns the settings of the coalescing endpoints; nil if there are none.
+func (l listing) coalescing() map[hook.EndpointID]hook.Coalescing {
+	var found map[hook.EndpointID]hook.Coalescing
 	for _, e := range l.Endpoints {
 		if !e.Coalesce.On() {
 			continue
 		}
 		if found == nil {
-			found = make(map[hook.EndpointID]hook.Endpoint)
+			found = make(map[hook.EndpointID]hook.Coalescing)
 		}
-		found[e.ID] = e
+		found[e.ID] = e.Coalesce
 	}
 	return found
 }
@@ -29,10 +29,10 @@ type arrival struct {
 
 // coalesced returns the arrival of an event's token for a coalescing endpoint: all tokens of a
 // window arrive at its end, and none before earliest.
-func coalesced(e hook.Endpoint, event hook.Event, earliest time.Time) arrival {
-	at := e.Coalesce.End(event.AcceptedAt)
+func coalesced(c hook.Coalescing, event hook.Event, earliest time.Time) arrival {
+	at := c.End(event.AcceptedAt)
 	if at.Before(earliest) {
-		_, at = e.LaneAt(hook.LaneCoalesce, earliest)
+		_, at = (&hook.Endpoint{Coalesce: c}).LaneAt(hook.LaneCoalesce, earliest)
 	}
 	return arrival{lane: hook.LaneCoalesce, at: at}
 }

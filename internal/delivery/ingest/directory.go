@@ -5,21 +5,20 @@ import (
 	"fmt"
 	"sync"
 
-	lru "github.com/hashicorp/golang-lru/v2"
-
+	"surehook.example/surehook/internal/cache"
 	"surehook.example/surehook/internal/hook"
 	"surehook.example/surehook/internal/rule/filter"
 )
 
-// cachedTenants limits the tenants in the cache of a Directory.
-const cachedTenants = 1000
+// MaxDirectory bounds the listings that a Directory keeps, in bytes.
+const MaxDirectory = 40 << 20
 
 // Directory lists the endpoints of tenants, with the tenants' limits. It caches a listing with
 // the tenant's version, and reads the version in every call. So an event reaches every endpoint
 // that was created before it was posted.
 type Directory struct {
 	store Store
-	cache *lru.Cache[hook.TenantID, listing]
+	cache *cache.Cache[hook.TenantID, listing]
 }
 
 type listing struct {
@@ -29,12 +28,8 @@ type listing struct {
 }
 
 // NewDirectory returns a Directory of the store with an empty cache.
-func NewDirectory(store Store) (*Directory, error) {
-	cache, err := lru.New[hook.TenantID, listing](cachedTenants)
-	if err != nil {
-		return nil, fmt.Errorf("make endpoint cache: %w", err)
-	}
-	return &Directory{store: store, cache: cache}, nil
+func NewDirectory(store Store) *Directory {
+	return &Directory{store: store, cache: cache.New[hook.TenantID, listing](MaxDirectory, nil)}
 }
 
 // list returns the listing of the tenant. It does not cache a torn listing: the change under way
@@ -55,16 +50,32 @@ func (d *Directory) list(ctx context.Context, tenant hook.TenantID) (listing, er
 		return listing{}, fmt.Errorf("read endpoints and limits: %w", err)
 	}
 	found := listing{Listing: read, filters: parseFilters(read.Endpoints)}
+	for i := range found.Endpoints {
+		found.Endpoints[i].Filter = nil // parsed
+	}
 	if !read.Torn {
-		d.cache.Add(tenant, found)
+		d.cache.Add(tenant, found, found.bytes())
 	}
 	return found, nil
+}
+
+// bytes returns about how much memory the listing takes, and not less.
+func (l listing) bytes() int {
+	const entry = 100 // of the map of filters
+	n := 0
+	for i := range l.Endpoints {
+		n += l.Endpoints[i].bytes()
+	}
+	for _, f := range l.filters {
+		n += f.Bytes() + entry
+	}
+	return n
 }
 
 // parseFilters returns the filters of the endpoints that have one. After a rollback, an
 // endpoint may have a filter that only a later build can parse. It then gets every event of its
 // types: an unwanted delivery does less harm than a missing one.
-func parseFilters(endpoints []hook.Endpoint) map[hook.EndpointID]*filter.Filter {
+func parseFilters(endpoints []Subscriber) map[hook.EndpointID]*filter.Filter {
 	filters := make(map[hook.EndpointID]*filter.Filter)
 	for _, e := range endpoints {
 		if len(e.Filter) == 0 {
@@ -88,7 +99,7 @@ func (l listing) targets(eventType string, payload []byte, left *int) ([]hook.Ta
 	})
 	var targets []hook.Target
 	for _, e := range l.Endpoints {
-		if !e.Subscribes(eventType) {
+		if !hook.Subscribes(e.EventTypes, eventType) {
 			continue
 		}
 		if f, ok := l.filters[e.ID]; ok {
@@ -100,7 +111,7 @@ func (l listing) targets(eventType string, payload []byte, left *int) ([]hook.Ta
 				continue
 			}
 		}
-		targets = append(targets, e.Target())
+		targets = append(targets, hook.Endpoint{ID: e.ID, Shards: e.Shards}.Target())
 	}
 	return targets, nil
 }

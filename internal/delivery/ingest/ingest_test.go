@@ -144,10 +144,7 @@ func TestAccept_CachesUnchangedEndpoints(t *testing.T) {
 	w := setup(t)
 	w.endpoint("acme", "*")
 	counting := &countingStore{Store: w.Store}
-	directory, err := ingest.NewDirectory(counting)
-	if err != nil {
-		t.Fatal(err)
-	}
+	directory := ingest.NewDirectory(counting)
 	w.acceptor.Directory = directory
 	for range 3 {
 		if _, err := w.acceptor.Accept(t.Context(), "acme", paid("")); err != nil {
@@ -406,11 +403,7 @@ func TestAccept_500Endpoints(t *testing.T) {
 
 func ExampleAcceptor_Accept() {
 	store := memory.NewStore()
-	directory, err := ingest.NewDirectory(store)
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
+	directory := ingest.NewDirectory(store)
 	acceptor := &ingest.Acceptor{
 		Store: store, Queue: memory.NewQueue(time.Now), Directory: directory,
 		Retention: 90 * 24 * time.Hour, Now: time.Now, NewID: hook.NewEventID,

@@ -32,9 +32,34 @@ type Store interface {
 type Listing struct {
 	Version   int64             // 0 for an unknown tenant
 	Limits    hook.TenantLimits // zero without limits
-	Endpoints []hook.Endpoint   // all of the tenant, in the order of their ids
+	Endpoints []Subscriber      // all of the tenant, in the order of their ids
 	// Torn means that there were changes during the read. The endpoints show every change that
 	// was acknowledged before the read, but perhaps not every change that Version counts. A
 	// listing that is not torn shows the tenant at one moment.
 	Torn bool
+}
+
+// Subscriber is what ingest must know of an endpoint: whether an event is for it, and its lane.
+type Subscriber struct {
+	ID         hook.EndpointID
+	EventTypes []string
+	Filter     []byte
+	Shards     int
+	Coalesce   hook.Coalescing
+	Version    int64
+}
+
+// SubscriberOf returns the part of the endpoint.
+func SubscriberOf(e hook.Endpoint) Subscriber {
+	return Subscriber{ID: e.ID, EventTypes: e.EventTypes, Filter: e.Filter, Shards: e.Shards, Coalesce: e.Coalesce, Version: e.Version}
+}
+
+// bytes returns about how much memory the subscriber takes without its filter, and not less.
+func (s *Subscriber) bytes() int {
+	const fields = 300
+	n := fields + len(s.ID)
+	for _, t := range s.EventTypes {
+		n += 16 + len(t) + 8 // the allocator rounds up
+	}
+	return n
 }

@@ -106,7 +106,7 @@ func (a *Acceptor) storeEvent(ctx context.Context, p *post) error {
 
 // sendTokens sends the tokens of new events at once, or, after healDelay, the tokens of
 // duplicates that may be missing.
-func (a *Acceptor) sendTokens(ctx context.Context, posts []post, coalescing map[hook.EndpointID]hook.Endpoint, duplicates bool) {
+func (a *Acceptor) sendTokens(ctx context.Context, posts []post, coalescing map[hook.EndpointID]hook.Coalescing, duplicates bool) {
 	now := a.Now()
 	earliest := now
 	if duplicates {

@@ -7,8 +7,7 @@ import (
 	"sync"
 	"time"
 
-	lru "github.com/hashicorp/golang-lru/v2"
-
+	"surehook.example/surehook/internal/cache"
 	"surehook.example/surehook/internal/hook"
 	"surehook.example/surehook/internal/rule/schema"
 )
@@ -17,9 +16,9 @@ const (
 	// TypesAge is how long a running process may still check events by event types as they were
 	// before a change.
 	TypesAge = 10 * time.Second
-	// cachedTypes limits the event types in the cache of Types, including names that have no
-	// event type.
-	cachedTypes = 2 * hook.MaxTypesPerEnvironment
+	// MaxTypes bounds the event types that Types keeps, in bytes, including names that have no event
+	// type.
+	MaxTypes = 16 << 20
 )
 
 // TypeStore keeps event types. Every read sees every write acknowledged before the read
@@ -53,7 +52,7 @@ type Types struct {
 	mu      sync.Mutex // guards the fields below, and is held during reads
 	read    time.Time  // when the catalogue was read
 	current hook.Catalogue
-	cache   *lru.Cache[string, knownType]
+	cache   *cache.Cache[string, knownType]
 }
 
 // knownType is an event type as of a version of the catalogue.
@@ -67,12 +66,8 @@ type knownType struct {
 
 // NewTypes returns Types of the store with an empty cache. usual is the environment's
 // validation. age is how old the catalogue may get, TypesAge in a deployment.
-func NewTypes(store TypeStore, usual hook.Validation, age time.Duration) (*Types, error) {
-	cache, err := lru.New[string, knownType](cachedTypes)
-	if err != nil {
-		return nil, fmt.Errorf("make cache of event types: %w", err)
-	}
-	return &Types{store: store, usual: usual, age: age, cache: cache}, nil
+func NewTypes(store TypeStore, usual hook.Validation, age time.Duration) *Types {
+	return &Types{store: store, usual: usual, age: age, cache: cache.New[string, knownType](MaxTypes, nil)}
 }
 
 // types are the event types of a request's events. The zero value checks nothing.
@@ -196,7 +191,12 @@ func (t *Types) load(ctx context.Context, missing []string, found map[string]kno
 	}
 	t.current = read.Catalogue // at least as new as the one before
 	for _, name := range missing {
-		t.cache.Add(name, found[name])
+		const fields = 2 << 10 // of the type and of a wrong schema
+		bytes := len(name) + fields
+		if s := found[name].schema; s != nil {
+			bytes += s.Bytes()
+		}
+		t.cache.Add(name, found[name], bytes)
 	}
 	return nil
 }

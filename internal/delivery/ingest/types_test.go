@@ -37,10 +37,7 @@ func (w *bundle) checked(usual hook.Validation) *countedTypes {
 	w.T.Helper()
 
 	counted := &countedTypes{TypeStore: w.Store}
-	types, err := ingest.NewTypes(counted, usual, ingest.TypesAge)
-	if err != nil {
-		w.T.Fatal(err)
-	}
+	types := ingest.NewTypes(counted, usual, ingest.TypesAge)
 	w.acceptor.Types = types
 	return counted
 }

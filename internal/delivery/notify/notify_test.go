@@ -226,10 +226,7 @@ func TestNotify_PostsOnceToSubscribers(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			directory, err := ingest.NewDirectory(store)
-			if err != nil {
-				t.Fatal(err)
-			}
+			directory := ingest.NewDirectory(store)
 			notifier, _ := newNotifier(&recipients{})
 			notifier.History = store
 			notifier.Poster = &ingest.Acceptor{

@@ -6,13 +6,16 @@ import (
 	"errors"
 	"net/http"
 
-	lru "github.com/hashicorp/golang-lru/v2"
-
+	"surehook.example/surehook/internal/cache"
 	"surehook.example/surehook/internal/delivery/egress"
 )
 
-// keptTransports limits the transports of endpoints with TLS settings in one process.
-const keptTransports = 200
+// maxTransports bounds the transports of endpoints with TLS settings in one process, in bytes.
+// bytesOfTransport is more than one takes beside its settings, with a kept connection.
+const (
+	maxTransports    = 8 << 20
+	bytesOfTransport = 100 << 10
+)
 
 var (
 	errCA        = errors.New("the bundle has no certificate")
@@ -26,16 +29,18 @@ type TLS struct {
 	Key         string // of the certificate, in clear
 }
 
+// Bytes returns the size of the settings.
+func (t TLS) Bytes() int { return len(t.CA) + len(t.Certificate) + len(t.Key) }
+
 // Transports keeps one transport for each TLS, so that attempts reuse connections. Two different
 // TLS never share a connection. Transports is safe for concurrent use.
 type Transports struct {
-	kept *lru.Cache[TLS, *http.Transport]
+	kept *cache.Cache[TLS, *http.Transport]
 }
 
 // NewTransports returns empty Transports.
 func NewTransports() *Transports {
-	kept, _ := lru.NewWithEvict(keptTransports, func(_ TLS, t *http.Transport) { t.CloseIdleConnections() }) // an error for a size of 0 only
-	return &Transports{kept: kept}
+	return &Transports{kept: cache.New[TLS](maxTransports, func(t *http.Transport) { t.CloseIdleConnections() })}
 }
 
 // of returns the transport for the settings: like base, with its guard of every dial, but with
@@ -67,8 +72,5 @@ func (t *Transports) of(base http.RoundTripper, settings TLS) (http.RoundTripper
 		}
 		c.GetClientCertificate = egress.Present(pair)
 	})
-	if before, ok, _ := t.kept.PeekOrAdd(settings, secured); ok {
-		return before, nil
-	}
-	return secured, nil
+	return t.kept.GetOrAdd(settings, secured, bytesOfTransport+3*settings.Bytes()), nil
 }

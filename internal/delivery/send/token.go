@@ -14,17 +14,17 @@ import (
 	"strings"
 	"time"
 
-	lru "github.com/hashicorp/golang-lru/v2"
 	"golang.org/x/oauth2"
 	"golang.org/x/oauth2/clientcredentials"
 	"golang.org/x/sync/singleflight"
 
+	"surehook.example/surehook/internal/cache"
 	"surehook.example/surehook/internal/hook"
 )
 
 // Bounds of access tokens, also listed in docs/limits.md.
 const (
-	keptTokens     = 1000             // in one process; an unused token makes room for a newer one
+	maxTokens      = 2 << 20          // bytes of those in one process; an unused token makes room for a newer one
 	maxTokenAnswer = 64 << 10         // bytes read of an answer of a token endpoint
 	unknownLife    = 5 * time.Minute  // life of a token without expires_in
 	tokenMargin    = 30 * time.Second // a token is used until this long before its end; at most half of its life
@@ -41,7 +41,7 @@ type Grant struct {
 // Tokens keeps the access tokens of a process. A token is used until shortly before its end, or
 // until the endpoint refuses it. Tokens is safe for concurrent use.
 type Tokens struct {
-	kept    *lru.Cache[Grant, accessToken]
+	kept    *cache.Cache[Grant, accessToken]
 	flights singleflight.Group
 }
 
@@ -52,8 +52,7 @@ type accessToken struct {
 
 // NewTokens returns empty Tokens.
 func NewTokens() *Tokens {
-	kept, _ := lru.New[Grant, accessToken](keptTokens) // fails only for a size of 0
-	return &Tokens{kept: kept}
+	return &Tokens{kept: cache.New[Grant, accessToken](maxTokens, nil)}
 }
 
 // fetched is the answer of a token endpoint.
@@ -113,7 +112,7 @@ func (s *Sender) fetchOnce(ctx context.Context, p *Prepared, old accessToken) fe
 			}
 			f := s.fetch(ctx, grant, p.Header.Get("User-Agent"))
 			if f.problem == "" {
-				s.Tokens.kept.Add(grant, f.token)
+				s.Tokens.kept.Add(grant, f.token, len(grant.key())+len(f.token.text))
 			}
 			f.cut = f.problem != "" && ctx.Err() != nil
 			return f, nil

@@ -54,10 +54,7 @@ func setup(t *testing.T) *bundle {
 	b := &bundle{store: memory.NewStore(), now: time.Date(2026, 11, 21, 9, 30, 0, 0, time.UTC)}
 	now := func() time.Time { return b.now }
 	b.tokens, b.queue = memory.NewQueue(now), memory.NewEventQueue(now)
-	directory, err := ingest.NewDirectory(b.store)
-	if err != nil {
-		t.Fatal(err)
-	}
+	directory := ingest.NewDirectory(b.store)
 	b.acceptor = &ingest.Acceptor{Store: b.store, Queue: b.tokens, Directory: directory, Retention: 90 * 24 * time.Hour, Now: now, NewID: hook.NewEventID}
 	b.Source = &source.Source{
 		Reader: source.Reader{Tenant: names.DefaultTenantPath, Body: body}, Acceptor: b.acceptor, Queue: b,

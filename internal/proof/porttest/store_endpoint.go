@@ -356,8 +356,12 @@ func listAfterChange(t *testing.T, s StoreUnderTest) {
 		if err != nil {
 			return err
 		}
-		for call, all := range map[string][]hook.Endpoint{"Endpoints": all, "Listing": l.Endpoints} {
-			i := slices.IndexFunc(all, func(e hook.Endpoint) bool { return e.ID == id })
+		var parts []ingest.Subscriber
+		for _, e := range all {
+			parts = append(parts, ingest.SubscriberOf(e))
+		}
+		for call, all := range map[string][]ingest.Subscriber{"Endpoints": parts, "Listing": l.Endpoints} {
+			i := slices.IndexFunc(all, func(e ingest.Subscriber) bool { return e.ID == id })
 			switch {
 			case version == 0 && i >= 0:
 				t.Errorf("%s() after the delete of %s has the endpoint", call, id)
@@ -409,16 +413,20 @@ func endpointsInOrder(t *testing.T, s StoreUnderTest) {
 	check(t, s.SetTenantLimits(t.Context(), "acme", limits))
 	create(t, s, sampleEndpoint("globex"))
 	var want []hook.Endpoint
+	var listed []ingest.Subscriber
 	for range 60 { // several transactions
 		want = append(want, create(t, s, sampleEndpoint("acme")))
 	}
 	slices.SortFunc(want, func(a, b hook.Endpoint) int { return strings.Compare(string(a.ID), string(b.ID)) })
+	for _, e := range want {
+		listed = append(listed, ingest.SubscriberOf(e))
+	}
 	got, err := s.Endpoints(t.Context(), "acme")
 	wantSame(t, "Endpoints(acme)", want, got, err)
 	version, err := s.TenantVersion(t.Context(), "acme")
 	check(t, err)
 	l, err := s.Listing(t.Context(), "acme")
-	wantSame(t, "Listing(acme)", ingest.Listing{Version: version, Limits: limits, Endpoints: want}, l, err)
+	wantSame(t, "Listing(acme)", ingest.Listing{Version: version, Limits: limits, Endpoints: listed}, l, err)
 	l, err = s.Listing(t.Context(), "initech")
 	wantSame(t, "Listing(unknown)", ingest.Listing{}, l, err)
 }

@@ -303,10 +303,7 @@ func (w *simulation) container() *container {
 			return w.containers[i]
 		}
 	}
-	directory, err := ingest.NewDirectory(w.store)
-	if err != nil {
-		w.fail(checkSetup, "make directory: %v", err)
-	}
+	directory := ingest.NewDirectory(w.store)
 	c := &container{directory: directory, later: later}
 	w.containers = append(w.containers, c)
 	return c

@@ -2,7 +2,6 @@ package world
 
 import (
 	"context"
-	"fmt"
 	"log/slog"
 	"time"
 
@@ -85,10 +84,7 @@ func NoTimer(time.Duration, func()) (stop func() bool) { return func() bool { re
 
 // Acceptor returns a new function ingest, with an empty directory.
 func (w Wiring) Acceptor() (*ingest.Acceptor, error) {
-	directory, err := ingest.NewDirectory(w.Store)
-	if err != nil {
-		return nil, fmt.Errorf("make directory: %w", err)
-	}
+	directory := ingest.NewDirectory(w.Store)
 	return w.AcceptorOf(directory), nil
 }
 

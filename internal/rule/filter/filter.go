@@ -3,7 +3,6 @@ package filter
 import (
 	"bytes"
 	"encoding/json"
-	"fmt"
 	"slices"
 
 	"surehook.example/surehook/internal/hook"
@@ -14,7 +13,11 @@ import (
 type Filter struct {
 	root   group
 	absent [][]string // the paths of all {"exists": false}
+	bytes  int
 }
+
+// Bytes returns about how much memory the filter takes, and not less.
+func (f *Filter) Bytes() int { return f.bytes }
 
 // group is an object of a filter: every field and every choice must match.
 type group struct {
@@ -25,7 +28,6 @@ type group struct {
 // field is a named part of a group: an object or a list of alternatives.
 type field struct {
 	name   string
-	at     string // JSON pointer to the field in the filter
 	below  *group
 	any    []condition // tests of one scalar value
 	absent int         // 1 + the index in Filter.absent; 0: none
@@ -85,17 +87,6 @@ func (f *Filter) Matches(d Document) (matched bool, steps int) {
 	return matched, MaxSteps - max(m.left, 0)
 }
 
-// Explain reports whether the event matches, and the fields of the filter that met a number past
-// the bounds of package decimal, which no comparison matches. name is the name of the filter in
-// the request.
-func (f *Filter) Explain(d Document, name string) (matched bool, problems []hook.FieldError) {
-	matched, m := f.match(d)
-	for _, at := range m.beyond {
-		problems = append(problems, hook.FieldError{Field: name + at, Message: fmt.Sprintf("no comparison matches the number in the event: it has %s", tooLong())})
-	}
-	return matched, problems
-}
-
 func (f *Filter) match(d Document) (bool, match) {
 	m := match{filter: f, root: d.root, left: MaxSteps, known: make([]presence, len(f.absent))}
 	matched := m.group(f.root, d.root) || m.left < 0
@@ -117,7 +108,7 @@ type match struct {
 	left   int
 	known  []presence // by the index in Filter.absent
 	value  scalar     // that is tested now
-	beyond []string   // fields that met a number past the bounds
+	beyond []*field   // that met a number past the bounds
 }
 
 // spend counts steps; false past MaxSteps.
@@ -127,8 +118,8 @@ func (m *match) spend(steps int) bool {
 }
 
 func (m *match) group(g group, object map[string]any) bool {
-	for _, f := range g.fields {
-		if !m.field(f, object) {
+	for i := range g.fields {
+		if !m.field(&g.fields[i], object) {
 			return false
 		}
 	}
@@ -140,7 +131,7 @@ func (m *match) group(g group, object map[string]any) bool {
 	return true
 }
 
-func (m *match) field(f field, object map[string]any) bool {
+func (m *match) field(f *field, object map[string]any) bool {
 	value, ok := object[f.name]
 	if !m.spend(stepsOf(f.name, bytesOfText)) {
 		return false
@@ -148,7 +139,7 @@ func (m *match) field(f field, object map[string]any) bool {
 	if f.below != nil {
 		return ok && m.below(*f.below, value)
 	}
-	if ok && m.leaf(&f, value) {
+	if ok && m.leaf(f, value) {
 		return true
 	}
 	return f.absent > 0 && m.absent(f.absent-1)
@@ -181,8 +172,8 @@ func (m *match) leaf(f *field, value any) bool {
 	}
 	m.value = scalar{value: value}
 	matched := m.any(f.any)
-	if m.value.beyond && !slices.Contains(m.beyond, f.at) {
-		m.beyond = append(m.beyond, f.at)
+	if m.value.beyond && !slices.Contains(m.beyond, f) {
+		m.beyond = append(m.beyond, f)
 	}
 	return matched
 }

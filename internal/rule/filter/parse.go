@@ -17,13 +17,18 @@ func Parse(raw []byte, field string) (*Filter, []hook.FieldError) {
 	if p.message != "" {
 		return nil, []hook.FieldError{{Field: field + p.at, Message: p.message}}
 	}
+	p.filter.bytes = 2*len(raw) + bytesOfPart*(1+p.values+p.fields)
 	return p.filter, nil
 }
+
+// bytesOfPart is more than a field or an alternative takes beside its texts.
+const bytesOfPart = 250
 
 // parser holds the first fault.
 type parser struct {
 	filter  *Filter
 	values  int
+	fields  int
 	at      string
 	message string
 }
@@ -116,7 +121,8 @@ func (p *parser) choice(v any, at string, path []string) []group {
 }
 
 func (p *parser) field(name string, v any, at string, path []string) field {
-	f := field{name: name, at: at}
+	p.fields++
+	f := field{name: name}
 	switch v := v.(type) {
 	case map[string]any:
 		if len(path) == 1 && name == "type" {

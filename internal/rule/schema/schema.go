@@ -56,7 +56,18 @@ type Schema struct {
 	root        *jsonschema.Schema
 	unevaluated bool // a keyword of the schema makes every subschema record what it was applied to
 	left        int  // steps left for the check
+	bytes       int
 }
+
+// Bytes returns about how much memory the schema takes, and not less.
+func (s *Schema) Bytes() int { return s.bytes }
+
+// A subschema has a place for each keyword; of a pattern, an instruction takes 40 bytes, and the
+// program is kept more than once.
+const (
+	bytesOfValue       = 3 << 10
+	bytesOfInstruction = 200
+)
 
 // Compile returns the schema in the JSON text raw. field names the schema in errors, followed by
 // a JSON pointer to the place in the schema.
@@ -83,7 +94,7 @@ func Compile(raw []byte, field string) (*Schema, []hook.FieldError) {
 	if err != nil {
 		return nil, explainCompile(err, field)
 	}
-	s := &Schema{root: root}
+	s := &Schema{root: root, bytes: 8<<10 + 3*len(raw) + bytesOfValue*count(doc) + bytesOfInstruction*(MaxPatterns-all.left)}
 	if err := s.meter(root); err != nil {
 		return nil, []hook.FieldError{{Field: field, Message: err.Error()}}
 	}
@@ -143,4 +154,14 @@ func explainCompile(err error, field string) []hook.FieldError {
 func isLoad(err error) bool {
 	_, ok := errors.AsType[*jsonschema.LoadURLError](err)
 	return ok
+}
+
+// count returns the number of values in the document.
+func count(doc any) int {
+	n := 0
+	firstWrong(doc, 0, func(any, int) (at, message string) {
+		n++
+		return "", ""
+	})
+	return n
 }

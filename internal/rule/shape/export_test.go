@@ -36,3 +36,12 @@ func (s *Shaper) HoldLarge() (leave func()) {
 	s.large.enter(largePlaces, nil)
 	return s.large.leave
 }
+
+// Parsed returns a parsed expression, and how many bytes it says that it takes.
+func Parsed(text string) (any, int, error) {
+	e, err := parse(text)
+	if err != nil {
+		return nil, 0, err
+	}
+	return e, e.bytes, nil
+}

@@ -11,8 +11,8 @@ import (
 	"github.com/google/cel-go/common"
 	"github.com/google/cel-go/common/ast"
 	"github.com/google/cel-go/parser"
-	lru "github.com/hashicorp/golang-lru/v2"
 
+	"surehook.example/surehook/internal/cache"
 	"surehook.example/surehook/internal/hook"
 )
 
@@ -20,11 +20,12 @@ import (
 const (
 	MaxExpression = 8 << 10 // bytes of an expression
 
-	maxNodes        = 1000 // of an expression
-	maxNesting      = 50   // levels of parentheses, lists, maps and calls
-	maxProblem      = 300  // characters of an error
-	keptExpressions = 100  // per process
-	versionDigits   = 12
+	maxNodes       = 1000    // of an expression
+	maxNesting     = 50      // levels of parentheses, lists, maps and calls
+	maxProblem     = 300     // characters of an error
+	maxExpressions = 4 << 20 // bytes of the expressions that a process keeps
+	bytesOfNode    = 700     // more than a node takes
+	versionDigits  = 12
 )
 
 // Error is the error of a transformation.
@@ -58,6 +59,7 @@ func versionOf(text string) string {
 // expression is a parsed expression whose names and functions are known.
 type expression struct {
 	version string
+	bytes   int // about, and not less
 	tree    *ast.AST
 	calls   calls
 }
@@ -65,13 +67,13 @@ type expression struct {
 // expressions keeps parsed expressions. The zero expressions is empty.
 type expressions struct {
 	once sync.Once
-	kept *lru.Cache[string, *expression]
+	kept *cache.Cache[string, *expression]
 }
 
 // get returns the cached expression, or parses the text. Two goroutines may parse the same text.
 func (e *expressions) get(text string) (*expression, error) {
 	e.once.Do(func() {
-		e.kept, _ = lru.New[string, *expression](keptExpressions) // fails only for a size of 0
+		e.kept = cache.New[string, *expression](maxExpressions, nil)
 	})
 	if parsed, ok := e.kept.Get(text); ok {
 		return parsed, nil
@@ -80,7 +82,7 @@ func (e *expressions) get(text string) (*expression, error) {
 	if err != nil {
 		return nil, err
 	}
-	e.kept.Add(text, parsed)
+	e.kept.Add(text, parsed, parsed.bytes)
 	return parsed, nil
 }
 
@@ -110,6 +112,7 @@ func parse(text string) (*expression, error) {
 	e.tree = tree
 	nodes := 0
 	ast.PreOrderVisit(tree.Expr(), ast.NewExprVisitor(func(ast.Expr) { nodes++ }))
+	e.bytes = 3*len(text) + bytesOfNode*(nodes+10)
 	if nodes > maxNodes {
 		return nil, &Error{Problem: fmt.Sprintf("has %d parts, and must have at most %d", nodes, maxNodes), Version: e.version}
 	}
