@@ -6075,8 +6075,9 @@ type ClientInterface interface {
 	// Only this response holds the signing secret, given or generated. No later response holds the secret. The endpoint
 	// receives every event of its types that is posted after this response.
 	//
-	// A deployment with `url_verification` (`GET /v1/tenants/{tenant}/egress`) first posts a challenge to the URL, see the webhook `challenge`: signed with the secret, and with the
-	// headers and the authentication of the request. Without the right answer the response is 422. At most 10 challenges a minute and tenant, else 429. A destination in AWS gets none.
+	// A deployment with `url_verification` (`GET /v1/tenants/{tenant}/egress`) first posts a challenge to the URL, see the webhook `challenge`: signed with the secret, without
+	// `headers` and `auth`. Then the `token_url` of an OAuth 2.0 authentication must give an access token. Otherwise the response is 422. At most 10 of these requests a minute and tenant, else 429.
+	// A destination in AWS gets none.
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -6088,8 +6089,9 @@ type ClientInterface interface {
 	// Only this response holds the signing secret, given or generated. No later response holds the secret. The endpoint
 	// receives every event of its types that is posted after this response.
 	//
-	// A deployment with `url_verification` (`GET /v1/tenants/{tenant}/egress`) first posts a challenge to the URL, see the webhook `challenge`: signed with the secret, and with the
-	// headers and the authentication of the request. Without the right answer the response is 422. At most 10 challenges a minute and tenant, else 429. A destination in AWS gets none.
+	// A deployment with `url_verification` (`GET /v1/tenants/{tenant}/egress`) first posts a challenge to the URL, see the webhook `challenge`: signed with the secret, without
+	// `headers` and `auth`. Then the `token_url` of an OAuth 2.0 authentication must give an access token. Otherwise the response is 422. At most 10 of these requests a minute and tenant, else 429.
+	// A destination in AWS gets none.
 	//
 	// Takes a body of the `application/json` content type.
 	//
@@ -6118,8 +6120,8 @@ type ClientInterface interface {
 	// each value of `headers`, the secret of `auth`, and certificate and key of `tls` again in the same request, or removes them:
 	// a header by an empty text, `auth` by the type `none`, `tls` by `{}`. The errors of the 400 name the missing ones.
 	//
-	// A deployment with `url_verification` posts a challenge to another `url` first, as at the creation. It has no signature, and no stored value of `headers`, `auth` and the key
-	// of `tls`: a receiver that needs these values wants them again in the same request.
+	// A deployment with `url_verification` posts a challenge to another `url` first, as at the creation. It has no signature, and no stored key of `tls`: a receiver that needs the key wants it again in
+	// the same request. A `token_url` at another origin must give an access token.
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -6136,8 +6138,8 @@ type ClientInterface interface {
 	// each value of `headers`, the secret of `auth`, and certificate and key of `tls` again in the same request, or removes them:
 	// a header by an empty text, `auth` by the type `none`, `tls` by `{}`. The errors of the 400 name the missing ones.
 	//
-	// A deployment with `url_verification` posts a challenge to another `url` first, as at the creation. It has no signature, and no stored value of `headers`, `auth` and the key
-	// of `tls`: a receiver that needs these values wants them again in the same request.
+	// A deployment with `url_verification` posts a challenge to another `url` first, as at the creation. It has no signature, and no stored key of `tls`: a receiver that needs the key wants it again in
+	// the same request. A `token_url` at another origin must give an access token.
 	//
 	// Takes a body of the `application/json` content type.
 	//
@@ -7321,8 +7323,9 @@ func (c *Client) ListEndpoints(ctx context.Context, tenant TenantRef, params *Li
 // Only this response holds the signing secret, given or generated. No later response holds the secret. The endpoint
 // receives every event of its types that is posted after this response.
 //
-// A deployment with `url_verification` (`GET /v1/tenants/{tenant}/egress`) first posts a challenge to the URL, see the webhook `challenge`: signed with the secret, and with the
-// headers and the authentication of the request. Without the right answer the response is 422. At most 10 challenges a minute and tenant, else 429. A destination in AWS gets none.
+// A deployment with `url_verification` (`GET /v1/tenants/{tenant}/egress`) first posts a challenge to the URL, see the webhook `challenge`: signed with the secret, without
+// `headers` and `auth`. Then the `token_url` of an OAuth 2.0 authentication must give an access token. Otherwise the response is 422. At most 10 of these requests a minute and tenant, else 429.
+// A destination in AWS gets none.
 //
 // Takes any type of body and a specified content type.
 //
@@ -7344,8 +7347,9 @@ func (c *Client) CreateEndpointWithBody(ctx context.Context, tenant TenantRef, c
 // Only this response holds the signing secret, given or generated. No later response holds the secret. The endpoint
 // receives every event of its types that is posted after this response.
 //
-// A deployment with `url_verification` (`GET /v1/tenants/{tenant}/egress`) first posts a challenge to the URL, see the webhook `challenge`: signed with the secret, and with the
-// headers and the authentication of the request. Without the right answer the response is 422. At most 10 challenges a minute and tenant, else 429. A destination in AWS gets none.
+// A deployment with `url_verification` (`GET /v1/tenants/{tenant}/egress`) first posts a challenge to the URL, see the webhook `challenge`: signed with the secret, without
+// `headers` and `auth`. Then the `token_url` of an OAuth 2.0 authentication must give an access token. Otherwise the response is 422. At most 10 of these requests a minute and tenant, else 429.
+// A destination in AWS gets none.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -7404,8 +7408,8 @@ func (c *Client) GetEndpoint(ctx context.Context, tenant TenantRef, endpoint End
 // each value of `headers`, the secret of `auth`, and certificate and key of `tls` again in the same request, or removes them:
 // a header by an empty text, `auth` by the type `none`, `tls` by `{}`. The errors of the 400 name the missing ones.
 //
-// A deployment with `url_verification` posts a challenge to another `url` first, as at the creation. It has no signature, and no stored value of `headers`, `auth` and the key
-// of `tls`: a receiver that needs these values wants them again in the same request.
+// A deployment with `url_verification` posts a challenge to another `url` first, as at the creation. It has no signature, and no stored key of `tls`: a receiver that needs the key wants it again in
+// the same request. A `token_url` at another origin must give an access token.
 //
 // Takes any type of body and a specified content type.
 //
@@ -7432,8 +7436,8 @@ func (c *Client) ChangeEndpointWithBody(ctx context.Context, tenant TenantRef, e
 // each value of `headers`, the secret of `auth`, and certificate and key of `tls` again in the same request, or removes them:
 // a header by an empty text, `auth` by the type `none`, `tls` by `{}`. The errors of the 400 name the missing ones.
 //
-// A deployment with `url_verification` posts a challenge to another `url` first, as at the creation. It has no signature, and no stored value of `headers`, `auth` and the key
-// of `tls`: a receiver that needs these values wants them again in the same request.
+// A deployment with `url_verification` posts a challenge to another `url` first, as at the creation. It has no signature, and no stored key of `tls`: a receiver that needs the key wants it again in
+// the same request. A `token_url` at another origin must give an access token.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -13036,8 +13040,9 @@ type ClientWithResponsesInterface interface {
 	// Only this response holds the signing secret, given or generated. No later response holds the secret. The endpoint
 	// receives every event of its types that is posted after this response.
 	//
-	// A deployment with `url_verification` (`GET /v1/tenants/{tenant}/egress`) first posts a challenge to the URL, see the webhook `challenge`: signed with the secret, and with the
-	// headers and the authentication of the request. Without the right answer the response is 422. At most 10 challenges a minute and tenant, else 429. A destination in AWS gets none.
+	// A deployment with `url_verification` (`GET /v1/tenants/{tenant}/egress`) first posts a challenge to the URL, see the webhook `challenge`: signed with the secret, without
+	// `headers` and `auth`. Then the `token_url` of an OAuth 2.0 authentication must give an access token. Otherwise the response is 422. At most 10 of these requests a minute and tenant, else 429.
+	// A destination in AWS gets none.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -13049,8 +13054,9 @@ type ClientWithResponsesInterface interface {
 	// Only this response holds the signing secret, given or generated. No later response holds the secret. The endpoint
 	// receives every event of its types that is posted after this response.
 	//
-	// A deployment with `url_verification` (`GET /v1/tenants/{tenant}/egress`) first posts a challenge to the URL, see the webhook `challenge`: signed with the secret, and with the
-	// headers and the authentication of the request. Without the right answer the response is 422. At most 10 challenges a minute and tenant, else 429. A destination in AWS gets none.
+	// A deployment with `url_verification` (`GET /v1/tenants/{tenant}/egress`) first posts a challenge to the URL, see the webhook `challenge`: signed with the secret, without
+	// `headers` and `auth`. Then the `token_url` of an OAuth 2.0 authentication must give an access token. Otherwise the response is 422. At most 10 of these requests a minute and tenant, else 429.
+	// A destination in AWS gets none.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -13083,8 +13089,8 @@ type ClientWithResponsesInterface interface {
 	// each value of `headers`, the secret of `auth`, and certificate and key of `tls` again in the same request, or removes them:
 	// a header by an empty text, `auth` by the type `none`, `tls` by `{}`. The errors of the 400 name the missing ones.
 	//
-	// A deployment with `url_verification` posts a challenge to another `url` first, as at the creation. It has no signature, and no stored value of `headers`, `auth` and the key
-	// of `tls`: a receiver that needs these values wants them again in the same request.
+	// A deployment with `url_verification` posts a challenge to another `url` first, as at the creation. It has no signature, and no stored key of `tls`: a receiver that needs the key wants it again in
+	// the same request. A `token_url` at another origin must give an access token.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -13101,8 +13107,8 @@ type ClientWithResponsesInterface interface {
 	// each value of `headers`, the secret of `auth`, and certificate and key of `tls` again in the same request, or removes them:
 	// a header by an empty text, `auth` by the type `none`, `tls` by `{}`. The errors of the 400 name the missing ones.
 	//
-	// A deployment with `url_verification` posts a challenge to another `url` first, as at the creation. It has no signature, and no stored value of `headers`, `auth` and the key
-	// of `tls`: a receiver that needs these values wants them again in the same request.
+	// A deployment with `url_verification` posts a challenge to another `url` first, as at the creation. It has no signature, and no stored key of `tls`: a receiver that needs the key wants it again in
+	// the same request. A `token_url` at another origin must give an access token.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -17396,8 +17402,9 @@ func (c *ClientWithResponses) ListEndpointsWithResponse(ctx context.Context, ten
 // Only this response holds the signing secret, given or generated. No later response holds the secret. The endpoint
 // receives every event of its types that is posted after this response.
 //
-// A deployment with `url_verification` (`GET /v1/tenants/{tenant}/egress`) first posts a challenge to the URL, see the webhook `challenge`: signed with the secret, and with the
-// headers and the authentication of the request. Without the right answer the response is 422. At most 10 challenges a minute and tenant, else 429. A destination in AWS gets none.
+// A deployment with `url_verification` (`GET /v1/tenants/{tenant}/egress`) first posts a challenge to the URL, see the webhook `challenge`: signed with the secret, without
+// `headers` and `auth`. Then the `token_url` of an OAuth 2.0 authentication must give an access token. Otherwise the response is 422. At most 10 of these requests a minute and tenant, else 429.
+// A destination in AWS gets none.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
@@ -17415,8 +17422,9 @@ func (c *ClientWithResponses) CreateEndpointWithBodyWithResponse(ctx context.Con
 // Only this response holds the signing secret, given or generated. No later response holds the secret. The endpoint
 // receives every event of its types that is posted after this response.
 //
-// A deployment with `url_verification` (`GET /v1/tenants/{tenant}/egress`) first posts a challenge to the URL, see the webhook `challenge`: signed with the secret, and with the
-// headers and the authentication of the request. Without the right answer the response is 422. At most 10 challenges a minute and tenant, else 429. A destination in AWS gets none.
+// A deployment with `url_verification` (`GET /v1/tenants/{tenant}/egress`) first posts a challenge to the URL, see the webhook `challenge`: signed with the secret, without
+// `headers` and `auth`. Then the `token_url` of an OAuth 2.0 authentication must give an access token. Otherwise the response is 422. At most 10 of these requests a minute and tenant, else 429.
+// A destination in AWS gets none.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
@@ -17467,8 +17475,8 @@ func (c *ClientWithResponses) GetEndpointWithResponse(ctx context.Context, tenan
 // each value of `headers`, the secret of `auth`, and certificate and key of `tls` again in the same request, or removes them:
 // a header by an empty text, `auth` by the type `none`, `tls` by `{}`. The errors of the 400 name the missing ones.
 //
-// A deployment with `url_verification` posts a challenge to another `url` first, as at the creation. It has no signature, and no stored value of `headers`, `auth` and the key
-// of `tls`: a receiver that needs these values wants them again in the same request.
+// A deployment with `url_verification` posts a challenge to another `url` first, as at the creation. It has no signature, and no stored key of `tls`: a receiver that needs the key wants it again in
+// the same request. A `token_url` at another origin must give an access token.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
@@ -17491,8 +17499,8 @@ func (c *ClientWithResponses) ChangeEndpointWithBodyWithResponse(ctx context.Con
 // each value of `headers`, the secret of `auth`, and certificate and key of `tls` again in the same request, or removes them:
 // a header by an empty text, `auth` by the type `none`, `tls` by `{}`. The errors of the 400 name the missing ones.
 //
-// A deployment with `url_verification` posts a challenge to another `url` first, as at the creation. It has no signature, and no stored value of `headers`, `auth` and the key
-// of `tls`: a receiver that needs these values wants them again in the same request.
+// A deployment with `url_verification` posts a challenge to another `url` first, as at the creation. It has no signature, and no stored key of `tls`: a receiver that needs the key wants it again in
+// the same request. A `token_url` at another origin must give an access token.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //

@@ -54,6 +54,7 @@ func newHandler(cfg config.Deliver, sdk aws.Config, log *slog.Logger) (any, erro
 		return nil, fmt.Errorf("wire notifier: %w", err)
 	}
 	sender := send.New(egress.NewClient(policy), policy, names.UserAgent(), time.Now)
+	sender.OneOrigin = cfg.Ownership != ""
 	maker := &attempt.Maker{
 		Store: store, Vault: vault, Sender: sender, Remote: wire.Remote(sdk, cfg.Environment, cfg.SenderRegions, sender, time.Now),
 		Shaper: &shape.Shaper{PublicURL: cfg.PublicURL}, Metrics: metrics, Log: log, Now: time.Now,

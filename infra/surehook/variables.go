@@ -27,7 +27,7 @@ func ingestEnv(p FunctionsProps) map[string]*string {
 }
 
 func deliverEnv(p FunctionsProps) map[string]*string {
-	return withPublicURL(p, withDestinations(p, withSenders(p, withEgress(p.Environment, map[string]*string{
+	return withPublicURL(p, withOwnership(p.Environment, withDestinations(p, withSenders(p, withEgress(p.Environment, map[string]*string{
 		names.EnvTable:                 p.Table.TableName(),
 		names.EnvKey:                   p.Secrets.Key.KeyArn(),
 		names.EnvLiveQueue:             p.Queues.Live.QueueUrl(),
@@ -44,7 +44,7 @@ func deliverEnv(p FunctionsProps) map[string]*string {
 		names.EnvScheduleRole:          p.Schedules.Role.RoleArn(),
 		names.EnvTopic:                 p.Topic.TopicArn(),
 		names.EnvRetention:             jsii.String(p.Environment.Retention.String()),
-	}))))
+	})))))
 }
 
 // withPublicURL adds the address of the API, if it has a domain.
@@ -133,6 +133,11 @@ func withEndpoints(env Environment, variables map[string]*string) map[string]*st
 	if most := env.EndpointsPerHost; most > 0 {
 		variables[names.EnvEndpointsPerHost] = jsii.String(strconv.Itoa(most))
 	}
+	return withOwnership(env, variables)
+}
+
+// withOwnership adds the proof that endpoints need, if they do.
+func withOwnership(env Environment, variables map[string]*string) map[string]*string {
 	if env.Ownership != "" {
 		variables[names.EnvOwnership] = &env.Ownership
 	}

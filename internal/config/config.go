@@ -61,6 +61,7 @@ type Deliver struct {
 	Egress                Egress
 	SenderRegions         []string // other regions with a sender; nil for none
 	Destinations          Destinations
+	Ownership             string // names.OwnershipChallenge; empty: receivers are not asked
 }
 
 // Manage configures functions/manage.
@@ -204,6 +205,7 @@ func ForDeliver(lookup Lookup) (Deliver, error) {
 		Egress:                r.egress(),
 		SenderRegions:         r.list(names.EnvSenderRegions),
 		Destinations:          r.destinations(),
+		Ownership:             r.ownership(),
 	}
 	r.requireAPIHosts(c.Egress)
 	return c, r.err()

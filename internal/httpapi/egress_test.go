@@ -34,6 +34,8 @@ func (confirming) Prove(_ context.Context, e hook.Endpoint, _ string) error {
 	return &hook.Error{Code: hook.CodeUnverified, Message: "not its own", Fields: []hook.FieldError{{Field: "url", Message: "could not be verified"}}}
 }
 
+func (confirming) ProveToken(context.Context, hook.Endpoint) error { return nil }
+
 // A deployment may ask receivers: whoever does not confirm gets no endpoint, and the record of the
 // change says so.
 func TestEndpoints_verification(t *testing.T) {

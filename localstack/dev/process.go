@@ -99,7 +99,7 @@ func newProcess(o Options, address string) (*process, error) {
 	}
 	p.authenticator = &apikey.Authenticator{Keys: p.store, Admin: adminKey(o.Key), People: people, Log: o.Log, Now: time.Now}
 	policy := egress.Policy{Loopback: true, Own: []string{address, strings.Replace(address, "127.0.0.1", "localhost", 1)}}
-	p.wireDelivery(policy)
+	p.wireDelivery(policy, o.Ownership != "")
 	p.wireManagement(policy)
 	if o.Ownership != "" {
 		sender := send.New(egress.NewClient(policy), policy, names.UserAgent(), time.Now)
@@ -111,11 +111,12 @@ func newProcess(o Options, address string) (*process, error) {
 	return p, nil
 }
 
-func (p *process) wireDelivery(policy egress.Policy) {
+func (p *process) wireDelivery(policy egress.Policy, oneOrigin bool) {
 	notifier := notify.Notifier{History: p.store, Poster: p.acceptor, Topic: topic{p.log}, Log: p.log}
 	after := settle.Completion{Store: p.store, Notifier: notifier, Log: p.log}
 	releaser := &release.Releaser{Store: p.store, Queue: p.queue, CircuitQueue: p.circuits, Now: time.Now}
 	sender := send.New(newClient(policy), policy, names.UserAgent(), time.Now)
+	sender.OneOrigin = oneOrigin
 	p.deliverer = &deliver.Deliverer{
 		Store: p.store,
 		Attempts: &attempt.Maker{

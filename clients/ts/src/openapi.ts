@@ -282,8 +282,9 @@ export interface paths {
          * @description Only this response holds the signing secret, given or generated. No later response holds the secret. The endpoint
          *     receives every event of its types that is posted after this response.
          *
-         *     A deployment with `url_verification` (`GET /v1/tenants/{tenant}/egress`) first posts a challenge to the URL, see the webhook `challenge`: signed with the secret, and with the
-         *     headers and the authentication of the request. Without the right answer the response is 422. At most 10 challenges a minute and tenant, else 429. A destination in AWS gets none.
+         *     A deployment with `url_verification` (`GET /v1/tenants/{tenant}/egress`) first posts a challenge to the URL, see the webhook `challenge`: signed with the secret, without
+         *     `headers` and `auth`. Then the `token_url` of an OAuth 2.0 authentication must give an access token. Otherwise the response is 422. At most 10 of these requests a minute and tenant, else 429.
+         *     A destination in AWS gets none.
          */
         post: operations["createEndpoint"];
         delete?: never;
@@ -326,8 +327,8 @@ export interface paths {
          *     each value of `headers`, the secret of `auth`, and certificate and key of `tls` again in the same request, or removes them:
          *     a header by an empty text, `auth` by the type `none`, `tls` by `{}`. The errors of the 400 name the missing ones.
          *
-         *     A deployment with `url_verification` posts a challenge to another `url` first, as at the creation. It has no signature, and no stored value of `headers`, `auth` and the key
-         *     of `tls`: a receiver that needs these values wants them again in the same request.
+         *     A deployment with `url_verification` posts a challenge to another `url` first, as at the creation. It has no signature, and no stored key of `tls`: a receiver that needs the key wants it again in
+         *     the same request. A `token_url` at another origin must give an access token.
          */
         patch: operations["changeEndpoint"];
         trace?: never;
@@ -1749,7 +1750,7 @@ export interface webhooks {
          * Confirm an endpoint
          * @description What the receiver of a new endpoint gets, and of another URL of an endpoint, before anything is stored: in deployments with `url_verification` only. `X-Webhook-Event` is
          *     `surehook.challenge`. The challenge of a new endpoint is signed with its secret: give the secret in the creation, and your receiver can verify the signature before it
-         *     answers. The challenge of a change has no signature, and no headers of a signature. There is one attempt.
+         *     answers. The challenge of a change has no signature, and no headers of a signature. No challenge has headers or credentials of the endpoint. There is one attempt.
          */
         post: operations["receiveChallenge"];
         delete?: never;
@@ -4901,7 +4902,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description The receiver at the URL did not answer the challenge, in deployments with `url_verification`. The error of `url` says why. Nothing was stored; the same request may succeed later. */
+        /** @description The receiver at the URL did not answer the challenge, or the token endpoint gave no access token, in deployments with `url_verification`. The error of `url` or `auth.token_url` says why. Nothing was stored; the same request may succeed later. */
         NotVerified: {
             headers: {
                 [name: string]: unknown;

@@ -26,16 +26,17 @@ const maxChangeAttempts = 3
 // at once: see gate.Record.Mended. After an error of either, the endpoint is changed, and a repeat
 // of the call does what is left.
 //
-// With a Prover, the receiver at another URL is asked before the change is stored.
+// With a Prover, the receiver at another URL is asked before the change is stored, and so is the
+// token endpoint at another origin.
 //
 // Errors: CodeInvalid names the wrong fields; CodeUnverified if the receiver at another URL does
 // not confirm; CodeStale if the endpoint has another version; CodeConflict after 3 version
 // conflicts; CodeForbidden if the tenant has hook.MaxEndpointsPerURL endpoints with the new URL,
 // or PerHost with its host.
 func (a *Admin) Change(ctx context.Context, tenant hook.TenantID, ref string, version int64, f Fields) (hook.Endpoint, error) {
-	var limited bool  // the limits differ
-	var mended bool   // what may have been wrong with the requests differs
-	var proved string // the URL whose receiver has confirmed: not asked again after a version conflict
+	var limited bool // the limits differ
+	var mended bool  // what may have been wrong with the requests differs
+	var proved bool  // whoever gets the requests has confirmed: not asked again after a version conflict
 	e, err := a.change(ctx, tenant, ref, version, func(e *hook.Endpoint) (bool, error) {
 		before := *e
 		errs, err := a.apply(ctx, f, e)
@@ -56,11 +57,11 @@ func (a *Admin) Change(ctx context.Context, tenant hook.TenantID, ref string, ve
 			mended = f.namesSent() // it may repeat a change after which the process died
 			return false, nil
 		}
-		if e.URL != proved {
+		if !proved {
 			if err := a.prove(ctx, before, *e, ""); err != nil {
 				return false, err
 			}
-			proved = e.URL
+			proved = true
 		}
 		if err := a.sealHeaders(ctx, e); err != nil {
 			return false, err

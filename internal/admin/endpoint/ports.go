@@ -58,11 +58,14 @@ type History interface {
 
 // Prover asks receivers whether they want an endpoint. ownership.Prover implements Prover.
 type Prover interface {
-	// Prove asks the receiver at the URL, with the headers, the authentication and the TLS
-	// settings that e has in clear. The request is signed with the v1 secret, if given.
+	// Prove asks the receiver at the URL, with the TLS settings that e has in clear, and without
+	// headers and credentials of e. The request is signed with the v1 secret, if given.
 	// CodeUnverified names the url when the receiver does not confirm; CodeThrottled after too
 	// many questions of the tenant.
 	Prove(ctx context.Context, e hook.Endpoint, secret string) error
+	// ProveToken asks the token endpoint for an access token with the client's secret, which e has
+	// in clear. CodeUnverified names auth.token_url when there is none; CodeThrottled as for Prove.
+	ProveToken(ctx context.Context, e hook.Endpoint) error
 }
 
 // Vault encrypts signing secrets, header values and secrets of the authentication.

@@ -2,6 +2,7 @@ package endpoint_test
 
 import (
 	"context"
+	"errors"
 	"maps"
 	"slices"
 	"testing"
@@ -17,6 +18,7 @@ import (
 type receivers struct {
 	asked   []hook.Endpoint
 	secrets []string // given with them
+	tokens  []string // token endpoints that were asked
 	refuse  []string
 }
 
@@ -24,6 +26,18 @@ func (r *receivers) Prove(_ context.Context, e hook.Endpoint, secret string) err
 	e.Headers = maps.Clone(e.Headers)
 	r.asked, r.secrets = append(r.asked, e), append(r.secrets, secret)
 	if slices.Contains(r.refuse, e.URL) {
+		return &hook.Error{Code: hook.CodeUnverified, Message: "no"}
+	}
+	return nil
+}
+
+// ProveToken notes the token endpoint as asked.
+func (r *receivers) ProveToken(_ context.Context, e hook.Endpoint) error {
+	if e.Auth.Secret == "" {
+		return errors.New("no secret of the client")
+	}
+	r.tokens = append(r.tokens, e.Auth.OAuth.TokenURL)
+	if slices.Contains(r.refuse, e.Auth.OAuth.TokenURL) {
 		return &hook.Error{Code: hook.CodeUnverified, Message: "no"}
 	}
 	return nil
@@ -159,5 +173,41 @@ func TestAdmin_asksNobodyForADestination(t *testing.T) {
 	}
 	if diff := cmp.Diff([]string{e.URL}, r.urls()); diff != "" {
 		t.Errorf("asked (-want +got):\n%s", diff)
+	}
+}
+
+// The token endpoint gets a request with each new token, so it is asked when an endpoint first names
+// its origin.
+func TestAdmin_asksTheTokenEndpoint(t *testing.T) {
+	t.Parallel()
+
+	oauth := func(url string) *hook.Auth {
+		return &hook.Auth{Type: hook.AuthOAuth2, Secret: "secret", OAuth: hook.OAuth{ClientID: "crm", TokenURL: url}}
+	}
+	b, r := setup(t), &receivers{refuse: []string{"https://theirs.example.com/token"}}
+	b.Prover = r
+	_, _, err := b.Create(t.Context(), tenant, endpoint.Fields{URL: new("https://example.com/hooks"), Auth: oauth("https://theirs.example.com/token")}, "")
+	if all, listed := b.store.Endpoints(t.Context(), tenant); hook.CodeOf(err) != hook.CodeUnverified || listed != nil || len(all) != 0 {
+		t.Errorf("Create = %v, with %d endpoints; want url_not_verified, and none", err, len(all))
+	}
+	e, _ := b.create(t, nil)
+	for _, tt := range []struct {
+		auth  *hook.Auth
+		asked bool
+		code  hook.Code
+	}{
+		{auth: oauth("https://id.example.com/token"), asked: true},
+		{auth: oauth("https://id.example.com/token")},
+		{auth: oauth("https://id.example.com/v2/token")},
+		{auth: oauth("https://theirs.example.com/token"), asked: true, code: hook.CodeUnverified},
+		{auth: oauth("https://id.example.com:8443/token"), asked: true},
+		{auth: &hook.Auth{Type: hook.AuthBearer, Secret: "token"}},
+		{auth: oauth("https://id.example.com:8443/token"), asked: true},
+	} {
+		r.tokens = nil
+		_, err := b.Change(t.Context(), tenant, string(e.ID), 0, endpoint.Fields{Auth: tt.auth})
+		if tt.code == 0 && err != nil || tt.code != 0 && hook.CodeOf(err) != tt.code || (len(r.tokens) == 1) != tt.asked {
+			t.Errorf("Change to %s = %v, and asked %q; want code %v, and asked: %t", tt.auth.OAuth.TokenURL, err, r.tokens, tt.code, tt.asked)
+		}
 	}
 }

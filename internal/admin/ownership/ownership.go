@@ -14,7 +14,6 @@ import (
 	"crypto/rand"
 	"encoding/json"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -64,19 +63,16 @@ type Prover struct {
 }
 
 // Prove posts a challenge to the URL of the endpoint, signed with the secret, which is the v1 secret
-// in clear. With an empty secret, the request has no signature. It carries the headers, the
-// authentication and the TLS settings that e has in clear, and leaves out sealed ones.
+// in clear. With an empty secret, the request has no signature. It carries no headers and no
+// credentials of the endpoint: a server that was not asked must get nothing that its owner did not
+// choose. The TLS settings that e has in clear apply. A redirect to another origin is not followed.
 //
 // Errors: CodeUnverified names the url and says why; CodeThrottled past PerMinute; CodeUnavailable
 // if the sender at the endpoint's origin did not answer.
 func (p *Prover) Prove(ctx context.Context, e hook.Endpoint, secret string) error {
 	now := p.Now().UTC()
-	wait, err := p.Limits.Spend(ctx, e.Tenant, hook.SpendOne(hook.SpentChallenges, PerMinute, now))
-	if err != nil {
-		return fmt.Errorf("count challenges of tenant %s: %w", e.Tenant, err)
-	}
-	if wait > 0 {
-		return &hook.Error{Code: hook.CodeThrottled, Message: fmt.Sprintf("a tenant can have %d URLs verified a minute", PerMinute), RetryAfter: wait}
+	if err := p.spend(ctx, e.Tenant, now); err != nil {
+		return err
 	}
 	challenge := rand.Text()
 	request, err := p.request(e, secret, challenge, now)
@@ -88,15 +84,48 @@ func (p *Prover) Prove(ctx context.Context, e hook.Endpoint, secret string) erro
 		return &hook.Error{Code: hook.CodeUnavailable, Message: "the challenge could not be sent; try again", Err: err}
 	}
 	if problem := judge(outcome, e.URL, challenge); problem != "" {
-		if sealed(&e) {
-			problem += "; stored headers and credentials are not sent with the challenge: give them again in this request"
-		}
-		return &hook.Error{
-			Code: hook.CodeUnverified, Message: "the receiver did not confirm that the endpoint is its own",
-			Fields: []hook.FieldError{{Field: "url", Message: "could not be verified: " + problem}},
-		}
+		return unverified("the receiver did not confirm that the endpoint is its own", "url", problem+hint(&e))
 	}
 	return nil
+}
+
+// ProveToken asks the token endpoint of e for an access token. A token proves that the token
+// endpoint knows the client of the endpoint's owner.
+//
+// Errors: CodeUnverified names auth.token_url and says why; CodeThrottled and CodeUnavailable as
+// for Prove.
+func (p *Prover) ProveToken(ctx context.Context, e hook.Endpoint) error {
+	if err := p.spend(ctx, e.Tenant, p.Now().UTC()); err != nil {
+		return err
+	}
+	blank := e
+	blank.Profiles = nil
+	request := p.Sender.Prepare(send.Request{Endpoint: &blank, Event: new(hook.Event), Grant: &send.Grant{For: e.ID, OAuth: e.Auth.OAuth, Secret: e.Auth.Secret}})
+	request.URL, request.Timeout = "", min(Timeout, e.Timeout)
+	outcome, err := p.post(ctx, &e, request)
+	if err != nil {
+		return &hook.Error{Code: hook.CodeUnavailable, Message: "the token endpoint could not be asked; try again", Err: err}
+	}
+	if outcome.Class != hook.ClassDelivered {
+		return unverified("the token endpoint did not give an access token", "auth.token_url", sentence(outcome))
+	}
+	return nil
+}
+
+// spend counts one request of the tenant.
+func (p *Prover) spend(ctx context.Context, tenant hook.TenantID, now time.Time) error {
+	wait, err := p.Limits.Spend(ctx, tenant, hook.SpendOne(hook.SpentChallenges, PerMinute, now))
+	if err != nil {
+		return fmt.Errorf("count challenges of tenant %s: %w", tenant, err)
+	}
+	if wait > 0 {
+		return &hook.Error{Code: hook.CodeThrottled, Message: fmt.Sprintf("a tenant can have %d URLs verified a minute", PerMinute), RetryAfter: wait}
+	}
+	return nil
+}
+
+func unverified(message, field, problem string) error {
+	return &hook.Error{Code: hook.CodeUnverified, Message: message, Fields: []hook.FieldError{{Field: field, Message: "could not be verified: " + problem}}}
 }
 
 // request returns the request with the challenge. It is like a delivery, but always in the standard
@@ -123,18 +152,8 @@ func (p *Prover) request(e hook.Endpoint, secret, challenge string, now time.Tim
 		e.Profiles = nil
 	}
 	r := send.Request{
-		Endpoint: &e, Keys: keys, Own: maps.Clone(e.Headers), Event: &event, Content: content, Attempt: 1,
+		Endpoint: &e, Keys: keys, Event: &event, Content: content, Attempt: 1,
 		Delivery: hook.DeliveryID{Event: id, Endpoint: e.ID, Generation: 1},
-	}
-	switch {
-	case e.Auth.Secret == "":
-	case e.Auth.Type == hook.AuthOAuth2:
-		r.Grant = &send.Grant{For: e.ID, OAuth: e.Auth.OAuth, Secret: e.Auth.Secret}
-	default:
-		if r.Own == nil {
-			r.Own = make(map[string]string, 1)
-		}
-		r.Own[hook.AuthorizationHeader] = e.Auth.Authorization(e.Auth.Secret)
 	}
 	if m := e.TLS.Material; m != nil {
 		r.TLS.CA = m.CA
@@ -142,7 +161,9 @@ func (p *Prover) request(e hook.Endpoint, secret, challenge string, now time.Tim
 			r.TLS.Certificate, r.TLS.Key = m.Certificate, m.Key
 		}
 	}
-	return p.Sender.Prepare(r), nil
+	prepared := p.Sender.Prepare(r)
+	prepared.OneOrigin = true
+	return prepared, nil
 }
 
 // post makes the request from the endpoint's origin.
@@ -156,17 +177,13 @@ func (p *Prover) post(ctx context.Context, e *hook.Endpoint, r send.Prepared) (h
 }
 
 // judge returns what is wrong with the answer of the receiver at the URL, or "" for the right answer.
-// The text reveals no more of the answer than its status.
+// The text reveals no more of the answer than its status and the target of a redirect.
 func judge(o hook.Outcome, url, challenge string) string {
-	if o.URL != url && o.Class != hook.ClassToken { // even if the other address fails, because its status must not be revealed
+	if o.URL != url { // even if the other address fails, because its status must not be revealed
 		return "the endpoint redirects to another address"
 	}
 	if o.Class != hook.ClassDelivered {
-		text := strings.TrimSuffix(o.Error, ".")
-		if text == "" {
-			return "the endpoint did not answer"
-		}
-		return strings.ToLower(text[:1]) + text[1:]
+		return sentence(o)
 	}
 	var answer struct {
 		Challenge string `json:"challenge"`
@@ -177,7 +194,22 @@ func judge(o hook.Outcome, url, challenge string) string {
 	return ""
 }
 
-// sealed reports whether deliveries to the endpoint carry something that e does not have in clear.
-func sealed(e *hook.Endpoint) bool {
-	return len(e.SealedHeaders) > 0 || len(e.Auth.Sealed) > 0 || e.TLS.Client && (e.TLS.Material == nil || e.TLS.Material.Key == "")
+// sentence returns the error of the outcome as a part of a sentence.
+func sentence(o hook.Outcome) string {
+	text := strings.TrimSuffix(o.Error, ".")
+	if text == "" {
+		return "the endpoint did not answer"
+	}
+	return strings.ToLower(text[:1]) + text[1:]
+}
+
+// hint names what deliveries to the endpoint carry, and the challenge does not.
+func hint(e *hook.Endpoint) string {
+	switch {
+	case e.TLS.Client && (e.TLS.Material == nil || e.TLS.Material.Key == ""):
+		return "; a stored client key is not used for the challenge: give it again in this request"
+	case len(e.Headers) > 0, len(e.SealedHeaders) > 0, e.Auth.Secret != "", len(e.Auth.Sealed) > 0:
+		return "; the challenge carries no headers and no credentials of the endpoint: the receiver must answer it without"
+	}
+	return ""
 }

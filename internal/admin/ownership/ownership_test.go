@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -160,7 +161,7 @@ func TestProver_Prove_request(t *testing.T) {
 	}
 	for name, want := range map[string]string{
 		"Content-Type": "application/json", "User-Agent": "Surehook/test", "X-Webhook-Event": hook.ChallengeType,
-		"X-Team": "crm", "Authorization": "Bearer token",
+		"X-Team": "", "Authorization": "",
 	} {
 		if value := first.header.Get(name); value != want {
 			t.Errorf("%s = %q; want %q", name, value, want)
@@ -225,38 +226,96 @@ func TestProver_Prove_refusesAnotherReceiver(t *testing.T) {
 	echo := func(w http.ResponseWriter, r *http.Request) {
 		_ = json.NewEncoder(w).Encode(map[string]string{"challenge": read(t, r).Data.Challenge})
 	}
-	other := serve(t, echo)
+	var asked atomic.Int32
+	t.Cleanup(func() {
+		if n := asked.Load(); n != 0 {
+			t.Errorf("receivers of other origins got %d requests; want none", n)
+		}
+	})
+	other := serve(t, func(w http.ResponseWriter, r *http.Request) {
+		asked.Add(1)
+		echo(w, r)
+	})
 	redirecting := serve(t, func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, other, http.StatusTemporaryRedirect) })
-	failing := serve(t, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNotFound) })
+	failing := serve(t, func(w http.ResponseWriter, _ *http.Request) {
+		asked.Add(1)
+		w.WriteHeader(http.StatusNotFound)
+	})
 	toFailing := serve(t, func(w http.ResponseWriter, r *http.Request) {
 		http.Redirect(w, r, failing, http.StatusTemporaryRedirect)
 	})
 	closed := httptest.NewServer(http.HandlerFunc(echo))
 	closed.Close()
-	tests := []struct {
-		name, url, want string
-		auth            hook.Auth
-	}{
-		{name: "a redirect to a receiver that echoes", url: redirecting, want: "the endpoint redirects to another address"},
-		{name: "a redirect to a receiver that fails", url: toFailing, want: "the endpoint redirects to another address"},
+	within := serve(t, func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/" {
+			http.Redirect(w, r, "/new", http.StatusTemporaryRedirect)
+			return
+		}
+		echo(w, r)
+	})
+	const elsewhere = "the endpoint redirected to another origin, whose receiver has not been asked: set the URL to "
+	tests := []struct{ name, url, want string }{
+		{name: "a redirect to a receiver that echoes", url: redirecting, want: elsewhere + other},
+		{name: "a redirect to a receiver that fails", url: toFailing, want: elsewhere + failing},
+		{name: "a redirect to another path that echoes", url: within + "/", want: "the endpoint redirects to another address"},
 		{name: "a port without a server", url: closed.URL, want: "the endpoint refused the connection"},
-		{
-			name: "a token endpoint that redirects", url: other, want: "no access token: ",
-			auth: hook.Auth{Type: hook.AuthOAuth2, Secret: "secret", OAuth: hook.OAuth{ClientID: "crm", TokenURL: redirecting}},
-		},
 		{name: "a private address", url: "http://10.0.0.1/", want: "the endpoint's URL must not lead to a private, loopback or otherwise reserved address"},
 		{name: "metadata of the machine", url: "http://169.254.169.254/", want: "the endpoint's URL must not lead to a private, loopback or otherwise reserved address"},
 	}
-	for _, tt := range tests {
+	for i, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 
 			e := endpointAt(tt.url)
-			e.Auth = tt.auth
+			e.Region = []string{"us-east-1", ""}[i%2]
 			if got := problemOf(t, setup(time.Now).Prove(t.Context(), e, "")); !strings.HasPrefix(got, "could not be verified: "+tt.want) {
 				t.Errorf("Prove = %q; want %q", got, tt.want)
 			}
 		})
+	}
+}
+
+// TestProver_ProveToken checks that the token endpoint alone is asked, from here or the endpoint's
+// region, and that only a token is a proof.
+func TestProver_ProveToken(t *testing.T) {
+	t.Parallel()
+
+	receiver := serve(t, func(http.ResponseWriter, *http.Request) { t.Error("the receiver got a request; want none") })
+	tests := []struct {
+		name   string
+		answer http.HandlerFunc
+		want   string // empty for a proof
+	}{
+		{name: "a token", answer: func(w http.ResponseWriter, r *http.Request) {
+			if client, secret, _ := r.BasicAuth(); client != "crm" || secret != "secret" {
+				t.Errorf("client = %q with %q; want the endpoint's", client, secret)
+			}
+			w.Header().Set("Content-Type", "application/json")
+			_, _ = io.WriteString(w, `{"access_token":"abc","token_type":"Bearer"}`)
+		}},
+		{name: "an echo", answer: func(w http.ResponseWriter, r *http.Request) { _, _ = io.Copy(w, r.Body) }, want: "no access token: the token endpoint answered without a token in JSON"},
+		{name: "another server", answer: func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNotFound) }, want: "no access token: the token endpoint answered 404 Not Found"},
+		{name: "a redirect", answer: func(w http.ResponseWriter, r *http.Request) {
+			http.Redirect(w, r, receiver, http.StatusTemporaryRedirect)
+		}, want: "no access token: the token endpoint answered 307 Temporary Redirect"},
+	}
+	for _, region := range []string{"", "us-east-1"} {
+		for _, tt := range tests {
+			e := endpointAt(receiver)
+			e.Region = region
+			e.Auth = hook.Auth{Type: hook.AuthOAuth2, Secret: "secret", OAuth: hook.OAuth{ClientID: "crm", TokenURL: serve(t, tt.answer)}}
+			err := setup(time.Now).ProveToken(t.Context(), e)
+			if tt.want == "" {
+				if err != nil {
+					t.Errorf("ProveToken of %s from %q = %v; want a proof", tt.name, region, err)
+				}
+				continue
+			}
+			known, ok := errors.AsType[*hook.Error](err)
+			if !ok || known.Code != hook.CodeUnverified || len(known.Fields) != 1 || known.Fields[0] != (hook.FieldError{Field: "auth.token_url", Message: "could not be verified: " + tt.want}) {
+				t.Errorf("ProveToken of %s from %q = %v; want %q", tt.name, region, err, tt.want)
+			}
+		}
 	}
 }
 
@@ -265,18 +324,24 @@ func TestProver_Prove_namesWhatIsNotSent(t *testing.T) {
 
 	url := serve(t, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusUnauthorized) })
 	for name, edit := range map[string]func(*hook.Endpoint){
-		"a header": func(e *hook.Endpoint) { e.SealedHeaders = map[string][]byte{"X-Key": {1}} },
-		"a token":  func(e *hook.Endpoint) { e.Auth = hook.Auth{Type: hook.AuthBearer, Sealed: []byte{1}} },
+		"a header in clear": func(e *hook.Endpoint) { e.Headers = map[string]string{"X-Key": "1"} },
+		"a header":          func(e *hook.Endpoint) { e.SealedHeaders = map[string][]byte{"X-Key": {1}} },
+		"a token":           func(e *hook.Endpoint) { e.Auth = hook.Auth{Type: hook.AuthBearer, Sealed: []byte{1}} },
 		"a client's key": func(e *hook.Endpoint) {
 			e.TLS = hook.TLS{ID: "1", Client: true, Material: &hook.Material{Certificate: "x"}}
 		},
-		"all was in clear": func(*hook.Endpoint) {},
+		"nothing": func(*hook.Endpoint) {},
 	} {
 		e := endpointAt(url)
 		edit(&e)
-		want := name != "all was in clear"
-		if got := problemOf(t, setup(time.Now).Prove(t.Context(), e, "")); strings.Contains(got, "give them again in this request") != want {
-			t.Errorf("Prove with %s = %q; want the hint: %t", name, got, want)
+		want := map[string]string{
+			"nothing": "the endpoint answered 401 Unauthorized", "a client's key": "; a stored client key is not used for the challenge: give it again in this request",
+		}[name]
+		if want == "" {
+			want = "; the challenge carries no headers and no credentials of the endpoint: the receiver must answer it without"
+		}
+		if got := problemOf(t, setup(time.Now).Prove(t.Context(), e, "")); !strings.HasSuffix(got, want) {
+			t.Errorf("Prove with %s = %q; want %q at the end", name, got, want)
 		}
 	}
 }

@@ -38,6 +38,8 @@ type message struct {
 	Grant    *grant            `json:"grant,omitempty"`
 	TLS      *security         `json:"tls,omitempty"`
 	Fresh    bool              `json:"fresh,omitempty"`
+
+	OneOrigin bool `json:"one_origin,omitempty"`
 }
 
 // security has the TLS settings of the request, at most 40 KiB.
@@ -76,6 +78,7 @@ type answer struct {
 func encodeMessage(p send.Prepared, apiHosts []string) ([]byte, error) {
 	m := message{
 		Version: version, URL: p.URL, Header: p.Header, Own: p.Own, Body: p.Body, Timeout: p.Timeout.Milliseconds(), APIHosts: apiHosts, Fresh: p.Fresh,
+		OneOrigin: p.OneOrigin,
 	}
 	if g := p.Grant; g != nil {
 		m.Version = secretVersion
@@ -103,6 +106,7 @@ func decodeMessage(text []byte) (p send.Prepared, apiHosts []string, err error) 
 	}
 	p = send.Prepared{
 		URL: m.URL, Header: m.Header, Own: m.Own, Body: m.Body, Timeout: time.Duration(m.Timeout) * time.Millisecond, Fresh: m.Fresh,
+		OneOrigin: m.OneOrigin,
 	}
 	if m.TLS != nil {
 		p.TLS = send.TLS(*m.TLS)

@@ -46,6 +46,11 @@ func (s *Sender) postAndFollow(ctx context.Context, p *Prepared) (outcome hook.O
 			return a.outcome, whole
 		}
 		if hook.Origin(a.from.String()) != hook.Origin(a.location.String()) {
+			if p.OneOrigin {
+				a.outcome.Class = hook.ClassRedirect
+				a.outcome.Error = "The endpoint redirected to another origin, whose receiver has not been asked: set the URL to " + a.location.String()
+				return a.outcome, whole
+			}
 			h, via, whole = p.Header, shared, false
 		}
 		at = a.location.String()

@@ -208,3 +208,32 @@ func TestSender_Send_describesTheRequestAfterARedirect(t *testing.T) {
 		}
 	}
 }
+
+// TestSender_Send_keepsToOneOrigin checks that a receiver that was not asked gets no request where
+// receivers are asked: the error names the address whose receiver can be asked.
+func TestSender_Send_keepsToOneOrigin(t *testing.T) {
+	t.Parallel()
+
+	other, reached := serve(t, answer(http.StatusOK), nil)
+	mux := http.NewServeMux()
+	mux.HandleFunc("/same", redirect(307, "/new"))
+	mux.HandleFunc("/new", answer(http.StatusAccepted))
+	mux.HandleFunc("/other", redirect(307, other.URL+"/hooks?x=1"))
+	mux.HandleFunc("/twice", redirect(307, "/other"))
+	server, received := serve(t, mux.ServeHTTP, nil)
+	s := sender(t)
+	s.OneOrigin = true
+	if outcome := s.Send(t.Context(), request(t, server.URL+"/same")); outcome.Class != hook.ClassDelivered || outcome.URL != server.URL+"/new" {
+		t.Errorf("Send of a redirect within the origin = %+v; want it followed", outcome)
+	}
+	for _, path := range []string{"/other", "/twice"} {
+		outcome := s.Send(t.Context(), request(t, server.URL+path))
+		want := "The endpoint redirected to another origin, whose receiver has not been asked: set the URL to " + other.URL + "/hooks?x=1"
+		if outcome.Class != hook.ClassRedirect || outcome.Error != want || outcome.URL != server.URL+"/other" {
+			t.Errorf("Send of a redirect to another origin = %+v; want %q", outcome, want)
+		}
+	}
+	if len(received) != 5 || len(reached) != 0 {
+		t.Errorf("%d requests, and %d to the other origin; want 5 and 0", len(received), len(reached))
+	}
+}

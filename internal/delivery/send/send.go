@@ -35,7 +35,7 @@ type Request struct {
 // key, because all requests of an attempt carry the same headers. With a Grant, the origin gets
 // the access token.
 type Prepared struct {
-	URL     string
+	URL     string            // empty: only the access token is asked for
 	Header  http.Header       // set by Surehook, with the signature
 	Own     map[string]string // set by the endpoint's owner; for the origin of URL only
 	Body    []byte
@@ -43,6 +43,8 @@ type Prepared struct {
 	Grant   *Grant        // nil: no access token is needed
 	TLS     TLS           // for the origin of URL only
 	Fresh   bool          // each request gets a new connection
+	// OneOrigin ends the attempt at a redirect to another origin.
+	OneOrigin bool
 }
 
 // Sender makes attempts. A Sender is safe for concurrent use.
@@ -53,6 +55,7 @@ type Sender struct {
 
 	Transports *Transports // for the requests with TLS
 	UserAgent  string      // "Surehook/<version>"; Prepare only
+	OneOrigin  bool        // of all requests that it prepares: only the receiver at the URL has been asked
 	Now        func() time.Time
 }
 
@@ -89,6 +92,8 @@ func (s *Sender) Prepare(r Request) Prepared {
 		Grant:   r.Grant,
 		TLS:     r.TLS,
 		Fresh:   r.Fresh,
+
+		OneOrigin: s.OneOrigin,
 	}
 }
 

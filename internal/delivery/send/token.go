@@ -64,8 +64,15 @@ type fetched struct {
 
 // postPrepared posts the request, with an access token if it needs one. If a kept token is
 // answered with 401, postPrepared gets another one and posts once more. If a token that was
-// requested for this attempt is answered with 401, that is the outcome.
+// requested for this attempt is answered with 401, that is the outcome. Without a URL, the access
+// token is the outcome.
 func (s *Sender) postPrepared(ctx context.Context, p *Prepared) hook.Outcome {
+	if p.URL == "" && p.Grant != nil {
+		if fresh := s.fetchOnce(ctx, p, accessToken{}); fresh.problem != "" {
+			return withoutToken(p, fresh)
+		}
+		return hook.Outcome{Class: hook.ClassDelivered, URL: p.Grant.TokenURL}
+	}
 	if problem := s.Policy.CheckURL(p.URL); problem != "" {
 		return hook.Outcome{Class: hook.ClassBlocked, URL: p.URL, Error: "The endpoint's URL " + problem + "."}
 	}
@@ -82,10 +89,14 @@ func (s *Sender) postPrepared(ctx context.Context, p *Prepared) hook.Outcome {
 	}
 	fresh := s.fetchOnce(ctx, p, kept)
 	if fresh.problem != "" {
-		return hook.Outcome{Class: hook.ClassToken, URL: p.Grant.TokenURL, Error: "No access token: " + fresh.problem}
+		return withoutToken(p, fresh)
 	}
 	outcome, _ := s.postAndFollow(ctx, p.with(fresh.token))
 	return outcome
+}
+
+func withoutToken(p *Prepared, f fetched) hook.Outcome {
+	return hook.Outcome{Class: hook.ClassToken, URL: p.Grant.TokenURL, Error: "No access token: " + f.problem}
 }
 
 // with returns the request with the token in its Authorization header.
