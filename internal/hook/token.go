@@ -111,11 +111,11 @@ func (d Delivery) NextToken() Token {
 // as long as the attempts in flight may take.
 const MaxTestWaits = int(MaxTimeout / time.Second)
 
-// Test reports whether the token is that of a test event that a caller has just sent: its first
-// attempt is made at once, whatever else waits. Further attempts, replays, and deliveries that were
-// parked are like those of other events.
+// Test reports whether the token is that of a test event, whose attempts are made in their time,
+// whatever else waits, and say nothing bad about the endpoint. Replays, and deliveries that were
+// parked, are like those of other events.
 func (t Token) Test() bool {
-	return t.Delivery.Event.IsTest() && t.Delivery.Generation == 1 && t.Attempt == 1 && t.Parks == 0 && t.Hops < MaxTestWaits
+	return t.Delivery.Event.IsTest() && t.Delivery.Generation == 1 && t.Parks == 0 && t.Hops < MaxTestWaits
 }
 
 // MaxHops bounds the Hops of a healthy token, circuit check or job message. A message past the

@@ -85,17 +85,19 @@ func (a *Admin) Change(ctx context.Context, tenant hook.TenantID, ref string, ve
 	return e, nil
 }
 
-// sentElse reports whether a change sends the requests elsewhere, from elsewhere, or with other
-// credentials or headers: the endpoint may work from now on.
+// sentElse reports whether a change sends the requests elsewhere, from elsewhere, or otherwise: with
+// other credentials or headers, in another shape, or with more time. The endpoint may work from now on.
 func sentElse(before, after hook.Endpoint) bool {
 	return before.URL != after.URL || len(after.Headers) > 0 || !maps.EqualFunc(before.SealedHeaders, after.SealedHeaders, bytes.Equal) ||
 		!reflect.DeepEqual(before.Auth, after.Auth) || !reflect.DeepEqual(before.TLS, after.TLS) || before.Destination != after.Destination ||
-		before.Region != after.Region || before.Fixed != after.Fixed
+		before.Region != after.Region || before.Fixed != after.Fixed || before.Timeout != after.Timeout ||
+		before.Transformation != after.Transformation || before.Envelope != after.Envelope || !reflect.DeepEqual(before.Profiles, after.Profiles)
 }
 
 // namesSent reports whether a field is given on which sentElse depends.
 func (f Fields) namesSent() bool {
-	return f.URL != nil || f.Headers != nil || f.Auth != nil || f.TLS != nil || f.Destination != nil || f.Region != nil || f.Fixed != nil
+	return f.URL != nil || f.Headers != nil || f.Auth != nil || f.TLS != nil || f.Destination != nil || f.Region != nil || f.Fixed != nil ||
+		f.Timeout != nil || f.Transformation != nil || f.Envelope != nil || f.Profiles != nil
 }
 
 // same reports whether a change left all settings as they were. Given header values are in after

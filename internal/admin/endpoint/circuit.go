@@ -154,12 +154,15 @@ func (a *Admin) enqueue(ctx context.Context, record gate.Record, delay time.Dura
 }
 
 func (a *Admin) statusOf(ctx context.Context, e hook.Endpoint, record gate.Record) (Status, error) {
-	now := a.now()
+	now, admits := a.now(), record.Share(a.now())
 	if !now.Before(record.ThrottledUntil) {
 		record.ThrottledUntil = time.Time{}
 	}
+	if e.Status != hook.StatusActive || !record.ThrottledUntil.IsZero() {
+		admits = 0
+	}
 	s := Status{
-		Endpoint: e, Gate: record, Admits: record.Share(now), OldSecretsUntil: e.OldSecretsUntil(now), SignedBy: sign.SignedBy(&e, now),
+		Endpoint: e, Gate: record, Admits: admits, OldSecretsUntil: e.OldSecretsUntil(now), SignedBy: sign.SignedBy(&e, now),
 	}
 	if e.MaxInFlight > 0 || e.RatePerSecond > 0 {
 		limits, err := a.Circuits.Limits(ctx, e.ID)

@@ -30,7 +30,11 @@ func TestAdmin_Change_tries(t *testing.T) {
 		{name: "fixed addresses", fields: endpoint.Fields{Fixed: new(true)}, tries: true},
 		{name: "the same URL, perhaps a repeat", fields: endpoint.Fields{URL: new("https://example.com/hooks")}, tries: true},
 		{name: "the same URL beside another change", fields: endpoint.Fields{URL: new("https://example.com/hooks"), Description: new("x")}, tries: false},
-		{name: "another timeout", fields: endpoint.Fields{Timeout: new(hook.MaxTimeout)}, tries: false},
+		{name: "another timeout", fields: endpoint.Fields{Timeout: new(hook.MaxTimeout)}, tries: true},
+		{name: "another envelope", fields: endpoint.Fields{Envelope: new(hook.EnvelopeRaw)}, tries: true},
+		{name: "another transformation", fields: endpoint.Fields{Transformation: new(`{"n": 1}`)}, tries: true},
+		{name: "another profile", fields: endpoint.Fields{Profiles: &[]string{"github"}}, tries: true},
+		{name: "another description", fields: endpoint.Fields{Description: new("x")}, tries: false},
 		{name: "nothing", fields: endpoint.Fields{}, tries: false},
 	}
 	for _, tt := range tests {

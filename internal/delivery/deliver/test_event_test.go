@@ -53,13 +53,14 @@ func TestProcessBatch_SendsATestEventAtOnce(t *testing.T) {
 			w.Answer = tt.before
 			w.PostMany(e, 3)
 			w.InvokeAll()
+			w.Post(e) // waits
+			w.InvokeAll()
 			was := w.Circuit(e)
 			if w.Answer = tt.before; tt.mended {
 				w.Answer = world.Always(200)
 			}
 			w.Posts, w.Checks = nil, nil
 			w.sendTest(e)
-			w.Post(e)
 			w.InvokeAll()
 			if len(w.Posts) == 0 || !w.Posts[0].Event.ID.IsTest() && !bytes.Contains(w.Posts[0].Content.Body, []byte(`"surehook.test"`)) {
 				t.Fatalf("requests = %+v; want that of the test event first", w.Posts)
@@ -78,5 +79,30 @@ func TestProcessBatch_SendsATestEventAtOnce(t *testing.T) {
 				t.Errorf("checks = %+v, wave %d; want a check that releases what waited", w.Checks, c.Wave)
 			}
 		})
+	}
+}
+
+// A test event says nothing bad about the endpoint, however often it fails: its owner may try what
+// does not work yet.
+func TestProcessBatch_AFailedTestEventHarmsNothing(t *testing.T) {
+	t.Parallel()
+
+	for _, status := range []int{429, 500} {
+		w := setup(t)
+		e := w.Endpoint(func(e *hook.Endpoint) { e.Circuit.Failures = 1 })
+		w.Answer = func(r send.Request) hook.Outcome {
+			if !r.Event.ID.IsTest() {
+				return world.Always(200)(r)
+			}
+			o := world.Always(status)(r)
+			o.RetryAfter = time.Minute
+			return o
+		}
+		w.sendTest(e)
+		id := w.Post(e)[0]
+		w.Run()
+		if c, d := w.Circuit(e), w.Delivery(id); c.State != circuit.Closed || !c.ThrottledUntil.IsZero() || d.State != hook.StateDelivered || len(w.Posts) != 4 {
+			t.Errorf("after a test event with three attempts that fail with %d, and an event: %+v, %s, %d requests", status, c, d.State, len(w.Posts))
+		}
 	}
 }

@@ -85,7 +85,7 @@ func (r Record) afterOutcomes(a Admission, o outcomes, window circuit.Counts, no
 	default:
 		r.Circuit = r.Settled(o.Results, window, a.query.Record.Circuit, settings, now)
 	}
-	if o.throttled {
+	if o.throttled && !a.test {
 		if until := now.Add(cmp.Or(o.retryAfter, defaultThrottle)).Truncate(time.Millisecond); until.After(r.ThrottledUntil) {
 			r.ThrottledUntil = until
 		}

@@ -26,7 +26,7 @@ const (
 // owner; empty if the failure has another cause. docs/receiving.md says what is accepted.
 func tlsProblem(f failure) string {
 	alert, alerted := alertOf(f.err, "remote error")
-	refused := f.asked && (alerted || egress.ConnectionClosed(f.err))
+	refused := f.asked && (alerted || f.handshake && egress.ConnectionClosed(f.err))
 	renegotiation, ours := alertOf(f.err, "local error")
 	rows := []struct {
 		applies bool

@@ -93,6 +93,25 @@ func TestSender_Send_namesTheProblemOfTheTLS(t *testing.T) {
 	}
 }
 
+// A server that asks for a certificate, and takes none, may close the connection for any other reason.
+func TestSender_Send_blamesNoCertificateAfterTheHandshake(t *testing.T) {
+	t.Parallel()
+
+	authority, authorityKey := certificate.New(t, &x509.Certificate{Subject: pkix.Name{CommonName: "root"}, IsCA: true, KeyUsage: x509.KeyUsageCertSign})
+	cert, key := certificate.Issue(t, &x509.Certificate{Subject: pkix.Name{CommonName: "127.0.0.1"}, IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}}, authority, authorityKey)
+	for _, version := range []uint16{tls.VersionTLS12, tls.VersionTLS13} {
+		server, _ := serve(t, func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }, func(server *httptest.Server) {
+			server.TLS = &tls.Config{Certificates: []tls.Certificate{pair(t, cert, key)}, ClientAuth: tls.RequestClientCert, MaxVersion: version}
+			server.StartTLS()
+		})
+		r := request(t, server.URL)
+		r.TLS = send.TLS{CA: authority}
+		if outcome := sender(t).Send(t.Context(), r); outcome.Class != hook.ClassReset {
+			t.Errorf("with TLS %x: Send() = %s, %q; want reset", version, outcome.Class, outcome.Error)
+		}
+	}
+}
+
 // An old server chooses its own version, and does not refuse the client's.
 func TestSender_Send_namesAVersionThatTheServerChose(t *testing.T) {
 	t.Parallel()

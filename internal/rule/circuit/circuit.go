@@ -200,9 +200,12 @@ func (c Circuit) reopen(s Settings, now time.Time) Circuit {
 
 // longer returns the next cooldown of an outage: half as long again, or half of the outage so
 // far. So when the endpoint answers again, at most a third of its outage is this wait, plus
-// two thirds of the first one.
+// two thirds of the first one. Probes that come early, because the owner tries a mend again and
+// again, lengthen no cooldown beyond three halves of the outage: so long is it after the first probe.
 func (c Circuit) longer(s Settings, now time.Time) time.Duration {
-	return min(max(c.Cooldown*3/2, now.Sub(c.OpenedAt)/2, s.Cooldown), max(s.MaxCooldown, s.Cooldown))
+	outage := now.Sub(c.OpenedAt)
+	next := max(min(c.Cooldown*3/2, max(c.Cooldown, outage*3/2)), outage/2, s.Cooldown)
+	return min(next, max(s.MaxCooldown, s.Cooldown))
 }
 
 // recovering reports whether the window still has results of the last outage.

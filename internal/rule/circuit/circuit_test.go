@@ -440,6 +440,25 @@ func TestCircuit_Mended(t *testing.T) {
 	}
 }
 
+// An owner who tries a mend again and again does not wait longer for it: the cooldown follows the
+// outage, and not the number of probes.
+func TestCircuit_EarlyProbes(t *testing.T) {
+	t.Parallel()
+
+	c, now := open(), start
+	for range 20 {
+		now = now.Add(500 * time.Millisecond)
+		probed, ok := c.Mended(now).Probe("dlv_a", now)
+		if !ok {
+			t.Fatalf("no probe after %s", now.Sub(start))
+		}
+		c = probed.Probed(circuit.ProbeResult{Holder: "dlv_a", Generation: c.Generation}, settings, now)
+	}
+	if c.Cooldown > 15*time.Second {
+		t.Errorf("after 20 probes in %s the cooldown is %s; want at most 15 s", now.Sub(start), c.Cooldown)
+	}
+}
+
 // Opening a circuit by hand again and again during a probe gives no second lease before the first
 // one ends.
 func TestCircuit_ByHandTwice(t *testing.T) {

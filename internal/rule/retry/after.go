@@ -67,10 +67,13 @@ func ParseResetAfter(value string) (wait time.Duration, ok bool) {
 // Cap returns the wait that counts of one that an answer of the endpoint asked for, and a note
 // for the history; empty if the whole wait counts.
 func Cap(asked time.Duration, e *hook.Endpoint) (wait time.Duration, note string) {
-	most := e.RetryAfterCap()
+	most, of := e.RetryAfterCap(), "the endpoint's max_retry_after"
+	if half := e.MaxAge / 2; half > 0 && half < most { // time for another attempt is left
+		most, of = half, "half of the endpoint's max_age"
+	}
 	if asked <= most {
 		return asked, ""
 	}
 	return most, "It asked to wait " + hook.FormatDuration(max(asked.Round(time.Second), most)) +
-		", above the endpoint's max_retry_after: " + hook.FormatDuration(most) + " counts."
+		", above " + of + ": " + hook.FormatDuration(most) + " counts."
 }

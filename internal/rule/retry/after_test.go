@@ -129,6 +129,7 @@ func TestCap(t *testing.T) {
 		name  string
 		asked time.Duration
 		most  time.Duration
+		age   time.Duration
 		want  time.Duration
 		note  string
 	}{
@@ -138,12 +139,14 @@ func TestCap(t *testing.T) {
 		{name: "below a longer cap", asked: 2 * h, most: 3 * h, want: 2 * h},
 		{name: "above a shorter cap", asked: 90 * time.Second, most: time.Minute, want: time.Minute, note: "It asked to wait 1m30s, above the endpoint's max_retry_after: 1m counts."},
 		{name: "less than a second above", asked: h + time.Millisecond, want: h, note: "It asked to wait 1h, above the endpoint's max_retry_after: 1h counts."},
+		{name: "beyond the end of the delivery", asked: 40 * time.Minute, age: h, want: 30 * time.Minute, note: "It asked to wait 40m, above half of the endpoint's max_age: 30m counts."},
+		{name: "within half of max_age", asked: 20 * time.Minute, age: h, want: 20 * time.Minute},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 
-			if got, note := retry.Cap(tt.asked, &hook.Endpoint{MaxRetryAfter: tt.most}); got != tt.want || note != tt.note {
+			if got, note := retry.Cap(tt.asked, &hook.Endpoint{MaxRetryAfter: tt.most, MaxAge: tt.age}); got != tt.want || note != tt.note {
 				t.Errorf("Cap(%v) = %v, %q; want %v, %q", tt.asked, got, note, tt.want, tt.note)
 			}
 		})

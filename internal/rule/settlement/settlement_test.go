@@ -107,6 +107,7 @@ func TestDecision_On_plansByTheNewestRecord(t *testing.T) {
 		return settlement.Attempted(&hook.Outcome{Class: class, Status: status}, now, now)
 	}
 	ok, failed, refused, gone := attempt(hook.ClassDelivered, 200), attempt(hook.ClassUnavailable, 503), attempt(hook.ClassRefused, 404), attempt(hook.ClassGone, 410)
+	busy := settlement.Attempted(&hook.Outcome{Class: hook.ClassUnavailable, Status: 503, RetryAfter: time.Hour}, now, now)
 	park := settlement.Unattempted(hook.StateParked, hook.ReasonPaused, now)
 	retryAt := now.Add(10 * time.Second)
 	tests := []struct {
@@ -129,6 +130,10 @@ func TestDecision_On_plansByTheNewestRecord(t *testing.T) {
 		{
 			name: "a failure whose retry would come after max_age", decision: failed, edit: func(s *settlement.Subject) { s.Endpoint.MaxAge = time.Second },
 			want: written{Order: settlement.WriteFirst, State: hook.StateDead, Reason: hook.ReasonExpired, Token: "own", Attempt: true},
+		},
+		{
+			name: "a wait beyond max_age that the endpoint asked for", decision: busy, edit: func(s *settlement.Subject) { s.Endpoint.MaxAge = time.Minute },
+			want: written{Order: settlement.WriteFirst, State: hook.StateRetrying, Token: "own", Next: retryAt, Attempt: true},
 		},
 		{name: "a refusal", decision: refused, want: written{Order: settlement.WriteFirst, State: hook.StateDead, Reason: hook.ReasonRejected, Token: "own", Attempt: true}},
 		{
