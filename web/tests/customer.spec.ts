@@ -205,7 +205,7 @@ for (const width of [1440, 390]) {
       await page.getByRole('dialog').getByRole('button', { name: 'Send', exact: true }).click()
       await expect(page.getByRole('heading', { name: 'Attempt 1: 200 Delivered' })).toBeVisible()
       expect(receiver.requests.map((r) => r.path)).toEqual(['/first'])
-      expect(JSON.parse(receiver.requests[0]!.body)).toMatchObject({ type, data: { order: 1042 } })
+      expect(JSON.parse(receiver.requests[0]!.body)).toMatchObject({ type: 'surehook.test', data: { order: 1042 } })
       await backend.call('DELETE', `/v1/event-types/${type}`)
     })
 

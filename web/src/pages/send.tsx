@@ -92,7 +92,7 @@ function SendForm({ tenant, endpoint, type: only, close }: { tenant: string; end
         <input type="hidden" name="event_type" value={only} />
       ) : types.length > 0 && (
         <Field name={other ? another : 'event_type'} label={t.type}>
-          <Select label={t.type} value={other ? another : type} onChange={choose} options={[...types.map((name) => ({ value: name, label: name })), { value: another, label: t.another }]} />
+          <Select label={t.type} value={other ? another : type} onChange={choose} options={[...types.map((name) => ({ value: name, label: name })), ...(endpoint ? [] : [{ value: another, label: t.another }])]} />
         </Field>
       )}
       {!only && other && (
