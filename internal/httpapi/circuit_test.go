@@ -62,7 +62,7 @@ func TestCircuit_state(t *testing.T) {
 		},
 		{
 			name: "throttled", edit: func(r *gate.Record) { r.ThrottledUntil = now.Add(time.Millisecond) }, limits: false,
-			want: `{"state":"closed","admits":1,"failures":0,"throttled_until":"2026-11-21T09:30:00.001Z","waiting":false}`,
+			want: `{"state":"closed","admits":0,"failures":0,"throttled_until":"2026-11-21T09:30:00.001Z","waiting":false}`,
 		},
 		{name: "no longer throttled", edit: func(r *gate.Record) { r.ThrottledUntil = now }, limits: false, want: `{"state":"closed","admits":1,"failures":0,"waiting":false}`},
 		{
