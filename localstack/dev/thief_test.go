@@ -82,12 +82,12 @@ func TestServer_AWriterOfEndpointsReadsNoCredential(t *testing.T) {
 
 			const crm = "/v1/tenants/acme/endpoints/crm"
 			w.subscribe(fmt.Sprintf(`{"uid":"crm","url":"%s/hook",%s}`, owner.URL, credential.field(owner.URL)))
-			test := func() {
+			send := func() {
 				var accepted struct{ ID string }
-				mine.call(http.MethodPost, crm+"/test", "", http.StatusAccepted, &accepted)
+				w.call(http.MethodPost, "/v1/tenants/acme/events", `{"event_type":"order.paid","payload":{}}`, http.StatusAccepted, &accepted)
 				w.await(accepted.ID, "delivered")
 			}
-			test()
+			send()
 			if !strings.Contains(owner.all(), credential.secret) {
 				t.Fatalf("the owner's server got %s; want %s", owner.all(), credential.secret)
 			}
@@ -126,7 +126,7 @@ func TestServer_AWriterOfEndpointsReadsNoCredential(t *testing.T) {
 					t.Errorf("PATCH {%s} = %s; it shows the secret", fields, got.Body)
 				}
 				if !strings.Contains(fields, `"mine"`) { // their token endpoint, were it real, would refuse the client
-					test()
+					send()
 				}
 				for _, secret := range []string{"theirs", basic, client, "their-token"} {
 					if strings.Contains(thief.all(), secret) {
@@ -141,7 +141,7 @@ func TestServer_AWriterOfEndpointsReadsNoCredential(t *testing.T) {
 			// The name of the endpoint, for another endpoint.
 			mine.call(http.MethodDelete, crm, "", http.StatusNoContent, nil)
 			mine.subscribe(fmt.Sprintf(`{"uid":"crm","url":"%s/again"}`, thief.URL))
-			test()
+			send()
 			if text := thief.all(); !strings.Contains(text, "/again") || strings.Contains(text, "their") || strings.Contains(text, basic) {
 				t.Errorf("the thief's server got %s; want no credential of the deleted endpoint", text)
 			}
