@@ -10,6 +10,7 @@ import (
 	"surehook.example/surehook/internal/hook"
 	"surehook.example/surehook/internal/memory"
 	"surehook.example/surehook/internal/rule/circuit"
+	"surehook.example/surehook/internal/rule/retry"
 )
 
 // sawPost checks the request, and draws the answer of the endpoint. Each delivery of a
@@ -20,6 +21,7 @@ func (w *simulation) sawPost(p *process, r send.Request, away bool) *exchange {
 	e := w.endpoints[i]
 	members := w.membersOf(p, r)
 	x := &exchange{p: p, at: w.now, outcome: w.answer(e, r, members), by: *r.Endpoint}
+	x.outcome.RetryAfter, _ = retry.Cap(x.outcome.RetryAfter, r.Endpoint) // as package attempt does
 	if w.lapses(id) {
 		return w.sawLast(p, x, r, members)
 	}

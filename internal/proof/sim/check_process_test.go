@@ -77,7 +77,7 @@ func (w *simulation) checkAnswer(p *process, sent *post) {
 	if !s.deleted.IsZero() || sent.ended.IsZero() {
 		return
 	}
-	if o := sent.outcome; o.Class == hook.ClassThrottled && c.ThrottledUntil.Before(sent.ended.Add(o.RetryAfter-2*w.mostSkew())) {
+	if o := sent.outcome; o.Class == hook.ClassThrottled && !sent.test && c.ThrottledUntil.Before(sent.ended.Add(o.RetryAfter-2*w.mostSkew())) {
 		w.fail(checkRetryAfter, "%s: %s answered 429 for %s, and is throttled until %s", p.name, s.ID, o.RetryAfter, c.ThrottledUntil.Sub(start))
 	}
 	if d.Reason == hook.ReasonGone && d.Attempts == sent.of.number && s.Status != hook.StatusDisabled && s.changed.Before(sent.at.Add(-2*w.mostSkew())) {

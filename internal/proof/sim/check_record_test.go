@@ -100,11 +100,16 @@ func (w *simulation) checkAttempt(p *process, old, d hook.Delivery, a *hook.Atte
 	o, result := sent.outcome, sent.result()
 	e, delays := sent.by, sent.by.Retry.Schedule
 	last := d.Attempts > len(delays)
-	var low, high time.Duration
+	var low, high, soonest, latest time.Duration // with and without the wait that the endpoint asked for
 	if !last {
-		low, high = spread(e.Retry.Jitter, delays[d.Attempts-1])
-		low, high = max(low, o.RetryAfter), max(high, o.RetryAfter)+e.Coalesce.Window // until the end of the next window
-		low, high = low-time.Millisecond, high+time.Millisecond                       // the precision of the record
+		soonest, latest = spread(e.Retry.Jitter, delays[d.Attempts-1])
+		low, high = max(soonest, o.RetryAfter), max(latest, o.RetryAfter)
+		for _, least := range []*time.Duration{&soonest, &low} {
+			*least -= time.Millisecond // the precision of the record
+		}
+		for _, most := range []*time.Duration{&latest, &high} {
+			*most += e.Coalesce.Window + time.Millisecond // until the end of the next window
+		}
 	}
 	delay, age := d.NextAttemptAt.Sub(d.UpdatedAt), d.UpdatedAt.Sub(d.CreatedAt)
 	right := false
@@ -112,11 +117,12 @@ func (w *simulation) checkAttempt(p *process, old, d hook.Delivery, a *hook.Atte
 	case hook.StateDelivered:
 		right = o.Class == hook.ClassDelivered
 	case hook.StateRetrying:
-		right = result == hook.ResultTransient && !last && delay >= low && delay <= high && age+delay <= e.MaxAge
+		right = result == hook.ResultTransient && !last && age+delay <= e.MaxAge &&
+			(delay >= low && delay <= high || age+high > e.MaxAge && delay >= soonest && delay <= latest) // its wait is not its death
 	case hook.StateDead:
 		right = result == hook.ResultRejected && (d.Reason == hook.ReasonRejected || d.Reason == hook.ReasonGone) ||
 			result == hook.ResultTransient && last && d.Reason == hook.ReasonExhausted ||
-			result == hook.ResultTransient && !last && d.Reason == hook.ReasonExpired && age+high > e.MaxAge
+			result == hook.ResultTransient && !last && d.Reason == hook.ReasonExpired && age+latest > e.MaxAge
 	case hook.StateParked: // another token parked the delivery during the attempt
 		right = result == hook.ResultTransient && !last && d.NextAttemptAt.IsZero() &&
 			old.State == hook.StateParked && old.Parks == d.Parks && old.Reason == d.Reason

@@ -197,7 +197,7 @@ func (w *simulation) status(e *endpoint, n int) reply {
 
 // retry returns the reply with a Retry-After.
 func (r reply) retry(after time.Duration) hook.Outcome {
-	r.RetryAfter = min(after, hook.DefaultMaxRetryAfter) // package attempt caps it
+	r.RetryAfter = after
 	return r.Outcome
 }
 

@@ -184,7 +184,7 @@ func mutations() []mutation {
 		},
 		{
 			name: "the store calls a torn listing whole", file: "aws/dynamo/listing.go", by: []check{checkTargets, checkFilter, checkLane},
-			old: "Endpoints: endpoints, Torn: true}", bug: "Endpoints: endpoints}",
+			old: "Limits: hook.TenantLimits(it.Limits), Torn: true}", bug: "Limits: hook.TenantLimits(it.Limits)}",
 		},
 		{
 			name: "an unprocessed key fails all tokens of a batch", file: "aws/dynamo/load.go", by: []check{checkOthers},
@@ -232,11 +232,11 @@ func mutations() []mutation {
 		},
 		{
 			name: "a resume releases nothing", file: "admin/endpoint/activate.go", by: []check{checkLate},
-			old: "return e, a.release(ctx, e)", bug: "return e, nil",
+			old: "hook.StatusPaused, a.release)", bug: "hook.StatusPaused, func(context.Context, hook.Endpoint) error { return nil })",
 		},
 		{
 			name: "429 does not throttle", file: "delivery/gate/outcome.go", by: []check{checkRetryAfter},
-			old: "\tif o.throttled {", bug: "\tif o.throttled && now.IsZero() {",
+			old: "\tif o.throttled && !a.test {", bug: "\tif o.throttled && !a.test && now.IsZero() {",
 		},
 		{
 			name: "waves of 500 at once", file: "delivery/breaker/release.go", by: []check{checkWave},
@@ -321,7 +321,7 @@ func mutations() []mutation {
 		},
 		{
 			name: "the first token of a coalescing endpoint skips its window", file: "delivery/ingest/coalesce.go", by: []check{checkWindow},
-			old: "at := e.Coalesce.End(event.AcceptedAt)", bug: "at := earliest",
+			old: "at := c.End(event.AcceptedAt)", bug: "at := earliest",
 		},
 		{
 			name: "retries at a coalescing endpoint skip their window", file: "hook/coalesce.go", by: []check{checkWindow},
@@ -390,7 +390,7 @@ func mutations() []mutation {
 		},
 		{
 			name: "the sweeper knows no queued delivery", file: "delivery/breaker/sweep.go", by: []check{checkLost},
-			old: "[]hook.State{hook.StateRetrying, hook.StateQueued}", bug: "[]hook.State{hook.StateRetrying}",
+			old: "errors.Join(r.sweepState(ctx, hook.StateRetrying), r.sweepState(ctx, hook.StateQueued))", bug: "errors.Join(r.sweepState(ctx, hook.StateRetrying))",
 		},
 		{
 			name: "a queued delivery gets no record", file: "delivery/breaker/record.go", by: []check{checkLost},
