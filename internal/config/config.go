@@ -71,7 +71,6 @@ type Manage struct {
 	Table         string
 	KeyARN        string            // KMS key for the encryption of signing keys
 	LiveQueue     string            // URL
-	CoalesceQueue string            // URL
 	CircuitsQueue string            // URL
 	EventsQueue   string            // URL
 	RejectsQueue  string            // URL
@@ -231,7 +230,6 @@ func ForManage(lookup Lookup) (Manage, error) {
 		Table:         r.text(names.EnvTable),
 		KeyARN:        r.text(names.EnvKey),
 		LiveQueue:     r.text(names.EnvLiveQueue),
-		CoalesceQueue: r.text(names.EnvCoalesceQueue),
 		CircuitsQueue: r.text(names.EnvCircuitsQueue),
 		EventsQueue:   r.text(names.EnvEventsQueue),
 		RejectsQueue:  r.text(names.EnvRejectsQueue),

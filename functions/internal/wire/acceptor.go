@@ -16,7 +16,7 @@ import (
 // AcceptorConfig configures an acceptor.
 type AcceptorConfig struct {
 	LiveQueue     string        // URL
-	CoalesceQueue string        // URL
+	CoalesceQueue string        // URL; empty for test events, which wait for no window
 	Retention     time.Duration // lifetime of events
 	Now           func() time.Time
 }
