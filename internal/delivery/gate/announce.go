@@ -34,17 +34,11 @@ func (g *Gate) announceTransition(ctx context.Context, before, after Record, win
 	if n.Type == hook.NotificationOpened {
 		n.Figures["failed_10m"], n.Figures["attempts_10m"] = float64(window.Failed), float64(window.OK+window.Failed)
 	}
-	return errors.Join(err, g.announce(ctx, before, after, n, now))
+	return errors.Join(err, g.announce(ctx, after, n, now))
 }
 
-// announce sends the notification of a transition, and records that it is sent. If that of the
-// transition before may be lost, it sends that one again, because the record names only the last.
-func (g *Gate) announce(ctx context.Context, before, after Record, n hook.Notification, now time.Time) error {
-	if !before.AnnounceAt.IsZero() {
-		if err := g.notifyTransition(ctx, before.Announcement()); err != nil {
-			return err
-		}
-	}
+// announce sends the notification of a transition, and records that it is sent.
+func (g *Gate) announce(ctx context.Context, after Record, n hook.Notification, now time.Time) error {
 	if err := g.notifyTransition(ctx, n); err != nil {
 		return err
 	}

@@ -35,16 +35,23 @@ func (g *Gate) recordOutcomes(ctx context.Context, a Admission, o outcomes) erro
 	if err != nil {
 		return err
 	}
-	var before, after Record
+	var (
+		before, after Record
+		untold        error
+	)
 	err = conflict.Update(ctx, g.Wait, maxSaveAttempts, &a.query.Record, g.circuitOf(ctx, a.query.Tenant, a.query.ID), func(record Record) error {
 		before = record
 		if after = before.afterOutcomes(a, o, window, now); after == before {
 			return nil
+		}
+		if after.Generation != before.Generation && !before.AnnounceAt.IsZero() {
+			// The record names the last transition alone, so the one before is told first.
+			untold = g.notifyTransition(ctx, before.Announcement())
 		}
 		return g.saveCircuit(ctx, after)
 	})
 	if err != nil {
 		return contentionOf(err, a.query.ID)
 	}
-	return g.announceTransition(ctx, before, after, window, now)
+	return errors.Join(untold, g.announceTransition(ctx, before, after, window, now))
 }
