@@ -7,7 +7,6 @@ package main
 
 import (
 	"context"
-	"fmt"
 	"log/slog"
 	"os"
 	"time"
@@ -34,14 +33,11 @@ func main() {
 func newHandler(cfg config.Breaker, sdk aws.Config, log *slog.Logger) (any, error) {
 	metrics := emf.Set{Environment: cfg.Environment}
 	store := wire.Store(sdk, cfg.Table, metrics, log, time.Now)
-	notifier, err := wire.Notifier(sdk, store, wire.NotifierConfig{
+	notifier := wire.Notifier(sdk, store, wire.NotifierConfig{
 		Events:   wire.AcceptorConfig{LiveQueue: cfg.LiveQueue, CoalesceQueue: cfg.CoalesceQueue, Retention: cfg.Retention, Now: time.Now},
 		TopicARN: cfg.TopicARN,
 		Metrics:  metrics,
 	}, log)
-	if err != nil {
-		return nil, fmt.Errorf("wire notifier: %w", err)
-	}
 	queue := sqs.New(sdk, sqs.URLs{Live: cfg.LiveQueue, Retry: cfg.RetryQueue, Replay: cfg.ReplayQueue, Slot: cfg.SlotQueue, Overflow: cfg.OverflowQueue, Coalesce: cfg.CoalesceQueue})
 	circuits := sqs.NewCircuitQueue(sdk, cfg.CircuitsQueue)
 	h := &handler{

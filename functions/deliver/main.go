@@ -45,14 +45,11 @@ func newHandler(cfg config.Deliver, sdk aws.Config, log *slog.Logger) (any, erro
 	policy := wire.Policy(cfg.Egress)
 	metrics := emf.Set{Environment: cfg.Environment}
 	store := wire.Store(sdk, cfg.Table, metrics, log, time.Now)
-	notifier, err := wire.Notifier(sdk, store, wire.NotifierConfig{
+	notifier := wire.Notifier(sdk, store, wire.NotifierConfig{
 		Events:   wire.AcceptorConfig{LiveQueue: cfg.LiveQueue, CoalesceQueue: cfg.CoalesceQueue, Retention: cfg.Retention, Now: time.Now},
 		TopicARN: cfg.TopicARN,
 		Metrics:  metrics,
 	}, log)
-	if err != nil {
-		return nil, fmt.Errorf("wire notifier: %w", err)
-	}
 	sender := send.New(egress.NewClient(policy), policy, names.UserAgent(), time.Now)
 	sender.OneOrigin = cfg.Ownership != ""
 	maker := &attempt.Maker{

@@ -32,10 +32,7 @@ func main() {
 // newHandler wires the handler, once per execution environment.
 func newHandler(cfg config.Ingest, sdk aws.Config, log *slog.Logger) (any, error) {
 	store := wire.Store(sdk, cfg.Table, emf.Set{}, log, time.Now)
-	acceptor, err := wire.Acceptor(sdk, store, wire.AcceptorConfig{LiveQueue: cfg.LiveQueue, CoalesceQueue: cfg.CoalesceQueue, Retention: cfg.Retention, Now: time.Now})
-	if err != nil {
-		return nil, fmt.Errorf("wire acceptor: %w", err)
-	}
+	acceptor := wire.Acceptor(sdk, store, wire.AcceptorConfig{LiveQueue: cfg.LiveQueue, CoalesceQueue: cfg.CoalesceQueue, Retention: cfg.Retention, Now: time.Now})
 	validation, err := hook.ParseValidation(cfg.Validation)
 	if err != nil {
 		return nil, fmt.Errorf("read validation: %w", err)

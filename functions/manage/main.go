@@ -53,10 +53,7 @@ func newHandler(cfg config.Manage, sdk aws.Config, log *slog.Logger) (any, error
 	if err != nil {
 		return nil, fmt.Errorf("open vault: %w", err)
 	}
-	acceptor, err := wire.Acceptor(sdk, store, wire.AcceptorConfig{LiveQueue: cfg.LiveQueue, Retention: cfg.Retention, Now: time.Now})
-	if err != nil {
-		return nil, fmt.Errorf("wire acceptor: %w", err)
-	}
+	acceptor := wire.Acceptor(sdk, store, wire.AcceptorConfig{LiveQueue: cfg.LiveQueue, Retention: cfg.Retention, Now: time.Now})
 	own, err := profiles.Parse([]byte(cfg.Profiles))
 	if err != nil {
 		lambdafn.Ignore(context.Background(), os.LookupEnv, log, time.Now, fmt.Errorf("read %s: %w", names.EnvSignatureProfiles, err))

@@ -47,6 +47,14 @@ func (c Coalescing) End(at time.Time) time.Time {
 	return at.UTC().Truncate(c.Window).Add(c.Window)
 }
 
+// Due returns the first end of a window from the time on.
+func (c Coalescing) Due(from time.Time) time.Time {
+	if end := c.End(from); !from.Equal(end.Add(-c.Window)) {
+		return end
+	}
+	return from
+}
+
 // LaneAt returns the lane and the time for a token of the endpoint that is due at the given
 // time. For a coalescing endpoint these are the lane coalesce and the next end of a window, or
 // the given time if a window ends then. A nil endpoint is a deleted one.
@@ -54,10 +62,7 @@ func (e *Endpoint) LaneAt(lane Lane, due time.Time) (Lane, time.Time) {
 	if e == nil || !e.Coalesce.On() {
 		return lane, due
 	}
-	if end := e.Coalesce.End(due); !due.Equal(end.Add(-e.Coalesce.Window)) {
-		due = end
-	}
-	return LaneCoalesce, due
+	return LaneCoalesce, e.Coalesce.Due(due)
 }
 
 // BatchID is the id of a request with several events.

@@ -72,7 +72,10 @@ func kinds() map[string]string {
 
 func (r refusals) handle(ctx context.Context, in middleware.InitializeInput, next middleware.InitializeHandler) (middleware.InitializeOutput, middleware.Metadata, error) {
 	out, metadata, err := next.HandleInitialize(ctx, in)
-	if kind := kinds()[awsmiddleware.GetServiceID(ctx)]; kind != "" && awserr.Refused(err) {
+	if !awserr.Refused(err) {
+		return out, metadata, err //nolint:wrapcheck // the caller's adapter translates it
+	}
+	if kind := kinds()[awsmiddleware.GetServiceID(ctx)]; kind != "" {
 		line := []slog.Attr{
 			slog.String(names.LogName, resourceOf(in.Parameters)), slog.String(names.LogOperation, awsmiddleware.GetOperationName(ctx)), slog.Any(names.LogError, err),
 		}

@@ -22,14 +22,13 @@ type AcceptorConfig struct {
 }
 
 // Acceptor returns an acceptor of events over store.
-func Acceptor(sdk aws.Config, store *dynamo.Store, c AcceptorConfig) (*ingest.Acceptor, error) {
-	directory := ingest.NewDirectory(store)
+func Acceptor(sdk aws.Config, store *dynamo.Store, c AcceptorConfig) *ingest.Acceptor {
 	return &ingest.Acceptor{
 		Store:     store,
 		Queue:     sqs.New(sdk, sqs.URLs{Live: c.LiveQueue, Coalesce: c.CoalesceQueue}),
-		Directory: directory,
+		Directory: ingest.NewDirectory(store),
 		Retention: c.Retention,
 		Now:       c.Now,
 		NewID:     hook.NewEventID,
-	}, nil
+	}
 }

@@ -19,16 +19,12 @@ type NotifierConfig struct {
 }
 
 // Notifier returns the notifier of owners (by event) and operators (by topic).
-func Notifier(sdk aws.Config, store *dynamo.Store, c NotifierConfig, log *slog.Logger) (notify.Notifier, error) {
-	poster, err := Acceptor(sdk, store, c.Events)
-	if err != nil {
-		return notify.Notifier{}, err
-	}
+func Notifier(sdk aws.Config, store *dynamo.Store, c NotifierConfig, log *slog.Logger) notify.Notifier {
 	return notify.Notifier{
 		History: store,
-		Poster:  poster,
+		Poster:  Acceptor(sdk, store, c.Events),
 		Topic:   sns.New(sdk, c.TopicARN),
 		Metrics: c.Metrics,
 		Log:     log,
-	}, nil
+	}
 }

@@ -42,11 +42,16 @@ func (r *sweepRun) listInTurns(ctx context.Context, state hook.State) (few []hoo
 		if len(page) < sweepPage {
 			break
 		}
-		next := page[len(page)-1].OverdueFrom()
-		if !next.After(from) { // more than a page of one millisecond
-			next = from.Add(time.Millisecond)
-		}
-		from = next
+		from = afterPage(page, from, false)
 	}
 	return few, nil
+}
+
+// afterPage returns from when on the page after a full one is listed: from the last delivery on, whose
+// millisecond may have more. A whole page of one millisecond is listed again if deliveries left it.
+func afterPage(page []hook.Delivery, from time.Time, left bool) time.Time {
+	if last := page[len(page)-1].OverdueFrom(); last.After(from) || left {
+		return last
+	}
+	return from.Add(time.Millisecond)
 }

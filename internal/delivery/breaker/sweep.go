@@ -27,7 +27,8 @@ const (
 	sweepChunk = 10
 	// maxLate limits the deliveries of one sweep and state while their lanes are late, and
 	// maxLateOfTenant those of a tenant among them: most are late and not lost, and their tokens
-	// make the lanes later. maxLatePages limits the pages in which the sweep looks for other tenants, behind those of the tenant that makes the lanes late.
+	// make the lanes later. maxLatePages limits the pages in which the sweep looks for other tenants,
+	// behind those of the tenant that makes the lanes late.
 	maxLate         = 100
 	maxLateOfTenant = 10
 	maxLatePages    = 10
@@ -65,9 +66,9 @@ func (b *Breaker) Look(ctx context.Context) error {
 }
 
 // SweepTokens replaces lost tokens: it sends a new one for each retrying or recorded queued
-// delivery that is overdue by more than sweepAfter, at most once an hour per delivery,
-// page after page while the invocation has time. A late token is not lost, so while the lanes are late, only a
-// few deliveries of each tenant get one: with that, the backlog of one tenant stops no sweep of
+// delivery that is overdue by more than sweepAfter, at most once an hour per delivery, page after
+// page while the invocation has time. A late token is not lost, so while the lanes are late, only
+// a few deliveries of each tenant get one: with that, the backlog of one tenant stops no sweep of
 // the others. Queued deliveries wait for the lanes of first attempts, too.
 //
 // It marks a delivery on the condition of the version read, and then sends the token, so of two
@@ -134,11 +135,7 @@ func (r *sweepRun) sweepState(ctx context.Context, state hook.State) error {
 		if err := r.sweepPage(ctx, page); err != nil || len(page) < sweepPage || !r.hasTime(ctx, sweepReserve) {
 			return err
 		}
-		if next := page[len(page)-1].OverdueFrom(); next.After(from) {
-			from = next
-		} else if r.saved.Load() == before { // a page of one millisecond, of deliveries that others swept
-			from = from.Add(time.Millisecond)
-		}
+		from = afterPage(page, from, r.saved.Load() != before)
 	}
 }
 

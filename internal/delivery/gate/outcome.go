@@ -112,8 +112,8 @@ func (r Record) afterOutcomes(a Admission, o outcomes, window circuit.Counts, no
 }
 
 // afterTest returns the record after a test event. If the endpoint answered it with 2xx, this is
-// as good as the success of a probe, and ends the wait that a 429 asked for. Of the other answers
-// only a 429 says something: the test event may be one that the endpoint does not expect.
+// as good as the success of a probe, and ends the wait that a 429 asked for. Other answers say
+// nothing: the test event may be one that the endpoint does not expect.
 func (r Record) afterTest(a Admission, o outcomes, s circuit.Settings, now time.Time) Record {
 	if !o.delivered {
 		return r

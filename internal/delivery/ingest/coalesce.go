@@ -32,7 +32,7 @@ type arrival struct {
 func coalesced(c hook.Coalescing, event hook.Event, earliest time.Time) arrival {
 	at := c.End(event.AcceptedAt)
 	if at.Before(earliest) {
-		_, at = (&hook.Endpoint{Coalesce: c}).LaneAt(hook.LaneCoalesce, earliest)
+		at = c.Due(earliest)
 	}
 	return arrival{lane: hook.LaneCoalesce, at: at}
 }

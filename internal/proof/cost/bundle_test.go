@@ -155,10 +155,7 @@ func newBundle(t *testing.T, batch, processes int) *bundle {
 		Completer: settle.Completion{Store: w.store, Notifier: notifier, Log: log},
 		Vault:     memory.Vault{}, Sender: w, Remote: abroad{w}, Metrics: metrics, Log: log, Now: w.clock, NewEventID: w.ids.Event,
 	}
-	acceptor, err := wiring.Acceptor()
-	if err != nil {
-		t.Fatal(err)
-	}
+	acceptor := wiring.Acceptor()
 	notifier.Poster = acceptor
 	w.api = httpapi.Events(acceptor, log)
 	w.source = &source.Source{

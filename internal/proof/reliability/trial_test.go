@@ -64,10 +64,7 @@ func newTrial(t *testing.T) *trial {
 		CircuitQueue: w.circuits, Notifier: silent{}, Completer: ending{settle.Completion{Store: w.store, Wait: world.NoWait}, w},
 		Vault: memory.Vault{}, Sender: w, Log: slog.New(slog.DiscardHandler), Now: w.clock.Now, NewEventID: w.ids.Event,
 	}
-	var err error
-	if w.acceptor, err = wiring.Acceptor(); err != nil {
-		t.Fatal(err)
-	}
+	w.acceptor = wiring.Acceptor()
 	w.acceptor.Retention = 5 * 24 * time.Hour // the store of all days would not fit into memory
 	w.deliverer, w.breaker = wiring.Deliverer(), wiring.Breaker()
 	return w

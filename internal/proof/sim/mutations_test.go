@@ -325,7 +325,7 @@ func mutations() []mutation {
 		},
 		{
 			name: "retries at a coalescing endpoint skip their window", file: "hook/coalesce.go", by: []check{checkWindow},
-			old: "\t\tdue = end\n", bug: "\t\t_ = end\n",
+			old: "return LaneCoalesce, e.Coalesce.Due(due)", bug: "return LaneCoalesce, due",
 		},
 		{
 			name: "retries go to the lane live", file: "rule/settlement/follow.go", by: []check{checkLane},

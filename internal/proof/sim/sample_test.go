@@ -15,12 +15,8 @@ func (w *simulation) sample(e *endpoint) {
 		if err != nil {
 			return fmt.Errorf("make test event: %w", err)
 		}
-		acceptor, err := p.wiring().Acceptor()
-		if err != nil {
-			return fmt.Errorf("make acceptor: %w", err)
-		}
 		p.samples = e.id
-		result, err := acceptor.AcceptFor(ctx, sample.Endpoint, sample.Type, sample.Payload)
+		result, err := p.wiring().Acceptor().AcceptFor(ctx, sample.Endpoint, sample.Type, sample.Payload)
 		if err == nil && !p.dead {
 			w.count("test events")
 			w.sawAccepted(result.ID, result.Deliveries)

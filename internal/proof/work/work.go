@@ -6,6 +6,7 @@ package work
 import (
 	"fmt"
 	"runtime"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -62,6 +63,15 @@ func Hostile(size int) []Row {
 	return rows
 }
 
+// Parts returns the format n times, separated by commas, with the number of each in place of $.
+func Parts(n int, format string) string {
+	all := make([]string, n)
+	for i := range all {
+		all[i] = strings.ReplaceAll(format, "$", strconv.Itoa(i))
+	}
+	return strings.Join(all, ",")
+}
+
 func list(size int, value string) []byte {
 	return []byte(`{"a":[` + strings.TrimSuffix(fill(size-10, value), ",") + `]}`)
 }
@@ -83,6 +93,22 @@ func nested(size int, begin, end string) []byte {
 	depth := min(deepest, (size-20)/(len(begin)+len(end)))
 	value := strings.Repeat(begin, depth) + "1" + strings.Repeat(end, depth) + ","
 	return list(size, value)
+}
+
+// Heap returns how many bytes of memory a value takes, by so many values of build. No other test may
+// run meanwhile.
+func Heap(times int, build func() any) int {
+	all := make([]any, times)
+	var before, after runtime.MemStats
+	runtime.GC()
+	runtime.ReadMemStats(&before)
+	for i := range all {
+		all[i] = build()
+	}
+	runtime.GC()
+	runtime.ReadMemStats(&after)
+	runtime.KeepAlive(all)
+	return (int(after.HeapAlloc) - int(before.HeapAlloc)) / times //nolint:gosec // no heap is near 2^63 bytes
 }
 
 // Benchmark reports the greatest ratio of the time for a hostile payload to that for the usual one of

@@ -83,10 +83,7 @@ func NoWait(ctx context.Context, _ time.Duration) error { return ctx.Err() }
 func NoTimer(time.Duration, func()) (stop func() bool) { return func() bool { return true } }
 
 // Acceptor returns a new function ingest, with an empty directory.
-func (w Wiring) Acceptor() (*ingest.Acceptor, error) {
-	directory := ingest.NewDirectory(w.Store)
-	return w.AcceptorOf(directory), nil
-}
+func (w Wiring) Acceptor() *ingest.Acceptor { return w.AcceptorOf(ingest.NewDirectory(w.Store)) }
 
 // AcceptorOf returns function ingest with the directory, as in a process that is warm.
 func (w Wiring) AcceptorOf(directory *ingest.Directory) *ingest.Acceptor {

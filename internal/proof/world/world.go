@@ -138,15 +138,7 @@ func (w *World) wiring(f Function) Wiring {
 }
 
 // Acceptor returns a new process of function ingest.
-func (w *World) Acceptor() *ingest.Acceptor {
-	w.T.Helper()
-
-	a, err := w.wiring(Ingest).Acceptor()
-	if err != nil {
-		w.T.Fatal(err)
-	}
-	return a
-}
+func (w *World) Acceptor() *ingest.Acceptor { return w.wiring(Ingest).Acceptor() }
 
 // Deliverer returns a new process of function deliver.
 func (w *World) Deliverer() *deliver.Deliverer { return w.wiring(Deliver).Deliverer() }

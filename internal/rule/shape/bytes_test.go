@@ -1,10 +1,10 @@
 package shape_test
 
 import (
-	"runtime"
 	"strings"
 	"testing"
 
+	"surehook.example/surehook/internal/proof/work"
 	"surehook.example/surehook/internal/rule/shape"
 )
 
@@ -19,23 +19,17 @@ func TestBytes(t *testing.T) { //nolint:paralleltest // counts the memory of the
 		"a text": `{"body": "` + strings.Repeat("a", 8000) + `"}`,
 		"usual":  `{"body": {"text": "Order " + event.data.id + " is paid: " + string(event.data.total)}, "headers": {"X-Kind": event.type}}`,
 	} {
-		const times = 20
-		all := make([]any, times)
 		said := 0
-		var before, after runtime.MemStats
-		runtime.GC()
-		runtime.ReadMemStats(&before)
-		for i := range all {
-			var err error
-			if all[i], said, err = shape.Parsed(text); err != nil {
+		got := work.Heap(20, func() any {
+			parsed, bytes, err := shape.Parsed(text)
+			if err != nil {
 				t.Fatal(name, err)
 			}
-		}
-		runtime.GC()
-		runtime.ReadMemStats(&after)
-		if got := (int(after.HeapAlloc) - int(before.HeapAlloc)) / times; got > said {
+			said = bytes
+			return parsed
+		})
+		if got > said {
 			t.Errorf("%s: %d bytes of text take %d bytes, and the expression says %d", name, len(text), got, said)
 		}
-		runtime.KeepAlive(all)
 	}
 }
