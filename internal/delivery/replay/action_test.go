@@ -2,6 +2,7 @@ package replay_test
 
 import (
 	"fmt"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -213,19 +214,25 @@ func TestWork_DiscardsOnlyItsOwn(t *testing.T) {
 	t.Parallel()
 
 	w := setup(t)
-	ids := w.past(w.Endpoint(nil), hook.StateDead, 3)
+	e := w.Endpoint(nil)
+	id := w.past(e, hook.StateDead, 1)[0]
+	w.past(w.Endpoint(nil), hook.StateDead, 2)
 	j := w.start(replay.JobRequest{Discard: true})
-	w.Calls.Before("write delivery", func() {
-		if _, err := w.Replayer().Discard(w.Context(), "acme", ids[0].DeliveryID, "key_other", "by hand"); err != nil {
-			t.Error(err)
+	var discarded atomic.Bool
+	w.Calls.Fail = func(call string, of hook.EndpointID) error {
+		if call == "write delivery" && of == e.ID && !discarded.Swap(true) { // the job is about to write this one
+			if _, err := w.Replayer().Discard(w.Context(), "acme", id.DeliveryID, "key_other", "by hand"); err != nil {
+				t.Error(err)
+			}
 		}
-	})
+		return nil
+	}
 	w.Run()
 	got := w.job(j.ID)
 	if diff := cmp.Diff(map[replay.Skip]int{replay.SkipChanged: 1}, got.SkippedBy); diff != "" || got.Enqueued != 2 || got.Skipped != 1 {
 		t.Errorf("%d discarded, %d skipped; want 2 and 1 (-want +got):\n%s", got.Enqueued, got.Skipped, diff)
 	}
-	if d := w.Delivery(ids[0]); d.Note != "by hand" {
+	if d := w.Delivery(id); d.Note != "by hand" {
 		t.Errorf("the note is %q; want the first one", d.Note)
 	}
 }
