@@ -2168,7 +2168,7 @@ export interface components {
             timeout?: components["schemas"]["Duration"];
             /** @description The maximum age of an unsettled delivery, 1s to 336h. An older delivery becomes dead. At least coalesce.window and 10s more; with rate_per_second at least 2m and two windows. */
             max_age?: components["schemas"]["Duration"];
-            /** @description The longest wait that a response can ask for, in Retry-After or X-RateLimit-Reset-After: before any further attempt after 429, before the next attempt of the delivery after other statuses. 1s to 24h. 0s: the default, 1h. */
+            /** @description The longest wait that a response can ask for, in Retry-After or X-RateLimit-Reset-After: before any further attempt after 429, before the next attempt of the delivery after other statuses. Half of max_age caps it, too. 1s to 24h. 0s: the default, 1h. */
             max_retry_after?: components["schemas"]["Duration"];
             /**
              * Format: double
@@ -2234,7 +2234,7 @@ export interface components {
             timeout?: components["schemas"]["Duration"];
             /** @description The maximum age of an unsettled delivery, 1s to 336h. An older delivery becomes dead. At least coalesce.window and 10s more; with rate_per_second at least 2m and two windows. Default: 72h. */
             max_age?: components["schemas"]["Duration"];
-            /** @description The longest wait that a response can ask for, in Retry-After or X-RateLimit-Reset-After: before any further attempt after 429, before the next attempt of the delivery after other statuses. 1s to 24h. Default: 1h. */
+            /** @description The longest wait that a response can ask for, in Retry-After or X-RateLimit-Reset-After: before any further attempt after 429, before the next attempt of the delivery after other statuses. Half of max_age caps it, too. 1s to 24h. Default: 1h. */
             max_retry_after?: components["schemas"]["Duration"];
             /**
              * Format: double
@@ -2355,7 +2355,7 @@ export interface components {
             timeout: components["schemas"]["Duration"];
             /** @description The maximum age of an unsettled delivery, 1s to 336h. An older delivery becomes dead. */
             max_age: components["schemas"]["Duration"];
-            /** @description The longest wait that a response can ask for, in Retry-After or X-RateLimit-Reset-After: before any further attempt after 429, before the next attempt of the delivery after other statuses. 1s to 24h. */
+            /** @description The longest wait that a response can ask for, in Retry-After or X-RateLimit-Reset-After: before any further attempt after 429, before the next attempt of the delivery after other statuses. Half of max_age caps it, too. 1s to 24h. */
             max_retry_after: components["schemas"]["Duration"];
             /**
              * Format: double
@@ -2496,7 +2496,7 @@ export interface components {
             timeout: components["schemas"]["Duration"];
             /** @description The maximum age of an unsettled delivery, 1s to 336h. An older delivery becomes dead. */
             max_age: components["schemas"]["Duration"];
-            /** @description The longest wait that a response can ask for, in Retry-After or X-RateLimit-Reset-After: before any further attempt after 429, before the next attempt of the delivery after other statuses. 1s to 24h. */
+            /** @description The longest wait that a response can ask for, in Retry-After or X-RateLimit-Reset-After: before any further attempt after 429, before the next attempt of the delivery after other statuses. Half of max_age caps it, too. 1s to 24h. */
             max_retry_after: components["schemas"]["Duration"];
             /**
              * Format: double
@@ -2636,7 +2636,7 @@ export interface components {
             timeout: components["schemas"]["Duration"];
             /** @description The maximum age of an unsettled delivery, 1s to 336h. An older delivery becomes dead. */
             max_age: components["schemas"]["Duration"];
-            /** @description The longest wait that a response can ask for, in Retry-After or X-RateLimit-Reset-After: before any further attempt after 429, before the next attempt of the delivery after other statuses. 1s to 24h. */
+            /** @description The longest wait that a response can ask for, in Retry-After or X-RateLimit-Reset-After: before any further attempt after 429, before the next attempt of the delivery after other statuses. Half of max_age caps it, too. 1s to 24h. */
             max_retry_after: components["schemas"]["Duration"];
             /**
              * Format: double
