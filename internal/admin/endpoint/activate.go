@@ -32,7 +32,9 @@ func (a *Admin) Disable(ctx context.Context, tenant hook.TenantID, ref string) (
 // as Resume does. A person or Surehook may have disabled the endpoint. Whoever enables it
 // thinks that it works, so it is tried at once: see gate.Record.Mended.
 func (a *Admin) Enable(ctx context.Context, tenant hook.TenantID, ref string) (hook.Endpoint, error) {
-	return a.activate(ctx, tenant, ref, hook.StatusDisabled, a.mended)
+	return a.activate(ctx, tenant, ref, hook.StatusDisabled, func(ctx context.Context, e hook.Endpoint) error {
+		return a.mended(ctx, e, false)
+	})
 }
 
 // activate makes the endpoint active, and then starts what waited for that.

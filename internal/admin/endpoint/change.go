@@ -36,6 +36,7 @@ const maxChangeAttempts = 3
 func (a *Admin) Change(ctx context.Context, tenant hook.TenantID, ref string, version int64, f Fields) (hook.Endpoint, error) {
 	var limited bool // the limits differ
 	var mended bool  // what may have been wrong with the requests differs
+	var moved bool    // the origin differs
 	var proved bool  // whoever gets the requests has confirmed: not asked again after a version conflict
 	e, err := a.change(ctx, tenant, ref, version, func(e *hook.Endpoint) (bool, error) {
 		before := *e
@@ -53,6 +54,7 @@ func (a *Admin) Change(ctx context.Context, tenant hook.TenantID, ref string, ve
 		if errs = hook.AlsoWrong(f.Wrong, errs); len(errs) > 0 {
 			return false, hook.Invalid(errs...)
 		}
+		moved = hook.Origin(before.URL) != hook.Origin(e.URL)
 		if mended = sentElse(before, *e); same(before, *e) {
 			mended = f.namesSent() // it may repeat a change after which the process died
 			return false, nil
@@ -78,7 +80,7 @@ func (a *Admin) Change(ctx context.Context, tenant hook.TenantID, ref string, ve
 	case err != nil:
 		return e, err
 	case mended:
-		return e, a.mended(ctx, e)
+		return e, a.mended(ctx, e, moved)
 	case limited:
 		return e, a.release(ctx, e)
 	}

@@ -93,9 +93,10 @@ func (a *Admin) release(ctx context.Context, e hook.Endpoint) error {
 	return a.checkNow(ctx, e, func(record gate.Record, now time.Time) gate.Record { return record.Suspect(now).Release(now) })
 }
 
-// mended makes the breaker try the endpoint at once, as release does.
-func (a *Admin) mended(ctx context.Context, e hook.Endpoint) error {
-	return a.checkNow(ctx, e, gate.Record.Mended)
+// mended makes the breaker try the endpoint at once, as release does. moved says that it is at
+// another origin now.
+func (a *Admin) mended(ctx context.Context, e hook.Endpoint, moved bool) error {
+	return a.checkNow(ctx, e, func(record gate.Record, now time.Time) gate.Record { return record.Mended(moved, now) })
 }
 
 // checkNow saves the step, and makes the breaker check the endpoint now.

@@ -7,8 +7,10 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"surehook.example/surehook/internal/admin/endpoint"
+	"surehook.example/surehook/internal/delivery/gate"
 	"surehook.example/surehook/internal/hook"
 	"surehook.example/surehook/internal/proof/certificate"
+	"surehook.example/surehook/internal/rule/circuit"
 )
 
 // TestAdmin_Change_tries checks which changes make a waiting delivery the probe at once.
@@ -53,6 +55,25 @@ func TestAdmin_Change_tries(t *testing.T) {
 				t.Errorf("a probe is due: %t, held until %s, %d checks; want a probe: %t", r.ProbeDue(b.now), r.ThrottledUntil, len(b.queue.messages), tt.tries)
 			}
 		})
+	}
+}
+
+// At another origin nothing waits for the probe that hangs at the old one.
+func TestAdmin_Change_leavesTheProbeOfTheOldOrigin(t *testing.T) {
+	t.Parallel()
+
+	for url, due := range map[string]bool{"https://other.example.com/hooks": true, "https://example.com/other": false} {
+		b := setup(t)
+		e, _ := b.create(t, func(f *endpoint.Fields) { f.URL = new("https://example.com/hooks") })
+		b.keep(t, e, all(halfOpen, waiting, func(r *gate.Record) {
+			r.LeaseUntil = b.now.Add(circuit.LeaseFor)
+		}))
+		if _, err := b.Change(t.Context(), tenant, string(e.ID), 0, endpoint.Fields{URL: &url}); err != nil {
+			t.Fatalf("Change = %v", err)
+		}
+		if r := b.record(t, e); r.ProbeDue(b.now) != due {
+			t.Errorf("%s beside a probe in flight: another one is due: %t; want %t", url, !due, due)
+		}
 	}
 }
 

@@ -107,11 +107,11 @@ func (r *Record) waitsFor(after Record, now time.Time) bool {
 
 // Mended returns the record after its owner changed something that may end its trouble, such as the
 // URL, or enabled it: the hold of a 429 is over, and a check sends a delivery at once, as the probe
-// if the circuit is open.
-func (r Record) Mended(now time.Time) Record {
+// if the circuit is open. moved says that the requests go to another server now.
+func (r Record) Mended(moved bool, now time.Time) Record {
 	before := r.Generation
 	r.ThrottledUntil = time.Time{}
-	if r.Circuit = r.Circuit.Mended(now); r.Generation != before {
+	if r.Circuit = r.Circuit.Mended(moved, now); r.Generation != before {
 		r.AnnounceAt = time.Time{}
 	}
 	return r.Suspect(now).Release(now)

@@ -350,11 +350,11 @@ func TestCircuit_Probed(t *testing.T) {
 		{name: "without a request the lease is free, and the cooldown stays", from: halfOpen(), holder: "dlv_a", unmade: true, want: dueAt(start.Sub(now))},
 		{name: "without a request a shared lease stays", from: halfOpen(), holder: "dlv_a", unmade: true, shared: true, want: halfOpen()},
 		{name: "without a request another token's lease stays", from: halfOpen(), holder: "dlv_b", unmade: true, want: halfOpen()},
-		{name: "failure after a mend leads to the next probe at once", from: halfOpen().Mended(start.Add(time.Second)), holder: "dlv_a", alive: false, want: dueNow},
-		{name: "also by a clock that is behind that of the probe", from: halfOpen().Mended(start.Add(-time.Second)), holder: "dlv_a", alive: false, want: dueNow},
-		{name: "but not beside a copy", from: shared(20 * time.Second).Mended(now), holder: "dlv_a", alive: false, shared: true, want: dueAt(20 * time.Second)},
-		{name: "failure of a probe after the mend waits", from: later(halfOpen().Mended(start.Add(time.Second))), holder: "dlv_b", alive: false, want: waiting(15 * time.Second)},
-		{name: "success after a mend closes", from: halfOpen().Mended(start.Add(time.Second)), holder: "dlv_a", alive: true, want: reset},
+		{name: "failure after a mend leads to the next probe at once", from: halfOpen().Mended(false, start.Add(time.Second)), holder: "dlv_a", alive: false, want: dueNow},
+		{name: "also by a clock that is behind that of the probe", from: halfOpen().Mended(false, start.Add(-time.Second)), holder: "dlv_a", alive: false, want: dueNow},
+		{name: "but not beside a copy", from: shared(20*time.Second).Mended(false, now), holder: "dlv_a", alive: false, shared: true, want: dueAt(20 * time.Second)},
+		{name: "failure of a probe after the mend waits", from: later(halfOpen().Mended(false, start.Add(time.Second))), holder: "dlv_b", alive: false, want: waiting(15 * time.Second)},
+		{name: "success after a mend closes", from: halfOpen().Mended(false, start.Add(time.Second)), holder: "dlv_a", alive: true, want: reset},
 		{name: "another token's failure changes nothing", from: halfOpen(), holder: "dlv_b", alive: false, want: halfOpen()},
 		{name: "another token's late success closes", from: halfOpen(), holder: "dlv_b", alive: true, want: reset},
 		{name: "a late success after a lost lease closes", from: open(), holder: "dlv_a", alive: true, want: reset},
@@ -411,12 +411,17 @@ func TestCircuit_Mended(t *testing.T) {
 		c.ProbeAt = c.LeaseUntil
 		return c
 	}
+	unleased := func(c circuit.Circuit) circuit.Circuit {
+		c.State, c.Holder, c.LeaseUntil = circuit.Open, "", time.Time{}
+		return c
+	}
 	shedding, probed := closed(0), closed(0)
 	shedding.Shed, shedding.ShedAt = 50, start
 	probed.OpenedAt, probed.Cooldown = start, 15*time.Second
 	fresh := circuit.Circuit{State: circuit.Closed, Generation: 4, ClosedAt: now, Version: 7}
 	tests := []struct {
 		name       string
+		moved      bool
 		from, want circuit.Circuit
 	}{
 		{name: "without a record", from: circuit.New(), want: circuit.New()},
@@ -428,12 +433,16 @@ func TestCircuit_Mended(t *testing.T) {
 		{name: "open, the probe due", from: probeAt(open(), start), want: probeAt(open(), start)},
 		{name: "opened by hand beside a probe", from: probeAt(leased(open()), start.Add(time.Hour)), want: leased(open())},
 		{name: "half-open", from: halfOpen(), want: probeAt(halfOpen(), now)},
+		{name: "moved, closed", moved: true, from: failing(4), want: fresh},
+		{name: "moved, open", moved: true, from: open(), want: probeAt(open(), now)},
+		{name: "moved, beside a probe", moved: true, from: leased(open()), want: probeAt(open(), now)},
+		{name: "moved, half-open", moved: true, from: halfOpen(), want: probeAt(unleased(halfOpen()), now)},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 
-			if diff := cmp.Diff(tt.want, tt.from.Mended(now)); diff != "" {
+			if diff := cmp.Diff(tt.want, tt.from.Mended(tt.moved, now)); diff != "" {
 				t.Errorf("Mended() differs (-want +got):\n%s", diff)
 			}
 		})
@@ -448,7 +457,7 @@ func TestCircuit_EarlyProbes(t *testing.T) {
 	c, now := open(), start
 	for range 20 {
 		now = now.Add(500 * time.Millisecond)
-		probed, ok := c.Mended(now).Probe("dlv_a", now)
+		probed, ok := c.Mended(false, now).Probe("dlv_a", now)
 		if !ok {
 			t.Fatalf("no probe after %s", now.Sub(start))
 		}
@@ -515,7 +524,7 @@ func FuzzCircuit(f *testing.F) {
 					t.Fatalf("op %d: a late result changed %+v to %+v", i, c, late)
 				}
 			case 8:
-				c = c.Mended(now)
+				c = c.Mended(op%20 == 8, now)
 			default:
 				now = now.Add(time.Duration(op) * time.Second)
 			}
