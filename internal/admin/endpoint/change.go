@@ -36,7 +36,7 @@ const maxChangeAttempts = 3
 func (a *Admin) Change(ctx context.Context, tenant hook.TenantID, ref string, version int64, f Fields) (hook.Endpoint, error) {
 	var limited bool // the limits differ
 	var mended bool  // what may have been wrong with the requests differs
-	var moved bool    // the origin differs
+	var moved bool   // the origin differs
 	var proved bool  // whoever gets the requests has confirmed: not asked again after a version conflict
 	e, err := a.change(ctx, tenant, ref, version, func(e *hook.Endpoint) (bool, error) {
 		before := *e
