@@ -2712,7 +2712,7 @@ type Audit struct {
 	// Outcome done: the change took effect. refused: the request was refused. failed: Surehook failed, and the change may have taken effect in whole or in part. pending: the change began, and the end was not recorded; the change may have taken effect.
 	Outcome AuditOutcome `json:"outcome"`
 
-	// Request The body of the request. Secrets and values of headers are ***. Of the schema and the example of an event type, the hash and the size. Of a refused request at most 2 KiB: in place of the largest values stand their sizes.
+	// Request The body of the request. Secrets and values of headers are ***. Of the schema and the example of an event type, the hash and the size. Of a value above 2 KiB, its beginning and size. Of a refused request at most 2 KiB: in place of the largest values stand their sizes.
 	Request *map[string]interface{} `json:"request,omitempty"`
 
 	// SourceIp The address of the caller's connection.
@@ -4946,6 +4946,9 @@ type TenantHealth struct {
 
 // TenantLimits The operator's limits of a tenant. An absent field means no limit.
 type TenantLimits struct {
+	// ChangesPerHour Changes by the API, with a burst of one hour. Past the limit a change gets 429. Changes of the limits do not count.
+	ChangesPerHour *int `json:"changes_per_hour,omitempty"`
+
 	// DeliveriesPerEvent An event that matches more endpoints gets 403. Repeats of accepted events and operational events are exempt.
 	DeliveriesPerEvent *int `json:"deliveries_per_event,omitempty"`
 
@@ -4954,6 +4957,9 @@ type TenantLimits struct {
 
 	// EventsPerSecond Posted events, repeats and test events, with a burst of one second. Past the limit a request gets 429.
 	EventsPerSecond *int `json:"events_per_second,omitempty"`
+
+	// ReplaysPerHour Deliveries sent again, with a burst of one hour. Past the limit a replay by hand gets 429, and a job waits.
+	ReplaysPerHour *int `json:"replays_per_hour,omitempty"`
 
 	// RetainFor A duration with units, in the grammar of Go's time.ParseDuration.
 	RetainFor *Duration `json:"retain_for,omitempty"`

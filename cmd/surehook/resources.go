@@ -287,6 +287,8 @@ func (p *program) tenantOperations() []operation {
 				{name: "events_per_second", usage: "most events per second", kind: number},
 				{name: "deliveries_per_event", usage: "most endpoints of an event", kind: number},
 				{name: "endpoints", usage: "most endpoints", kind: number},
+				{name: "replays_per_hour", usage: "most deliveries sent again per hour", kind: number},
+				{name: "changes_per_hour", usage: "most changes by the API per hour", kind: number},
 				{name: "retain_for", usage: "retention of events, such as 672h", kind: text},
 			},
 		},

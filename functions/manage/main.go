@@ -17,7 +17,6 @@ import (
 	"surehook.example/surehook/internal/admin/apikey"
 	"surehook.example/surehook/internal/admin/audit"
 	"surehook.example/surehook/internal/admin/endpoint"
-	"surehook.example/surehook/internal/admin/erasure"
 	"surehook.example/surehook/internal/admin/eventtype"
 	"surehook.example/surehook/internal/admin/ownership"
 	"surehook.example/surehook/internal/admin/preview"
@@ -101,7 +100,7 @@ func newHandler(cfg config.Manage, sdk aws.Config, log *slog.Logger) (any, error
 		},
 		Searcher: &search.Searcher{Events: store, Endpoints: store, Tenants: store, Jobs: store, Now: time.Now},
 		Tester:   acceptor,
-		Guard:    erasure.Guard{Tenants: store},
+		Guard:    tenant.Guard{Store: store, Now: time.Now},
 		Audit:    &audit.Log{Store: store, Log: log, Now: time.Now},
 		Portal:   httpapi.Portal(cfg.Portal),
 		SignIn:   cfg.SignIn,

@@ -15,6 +15,7 @@ import (
 	"surehook.example/surehook/functions/internal/wire"
 	"surehook.example/surehook/internal/admin/audit"
 	"surehook.example/surehook/internal/admin/erasure"
+	"surehook.example/surehook/internal/admin/tenant"
 	"surehook.example/surehook/internal/aws/apigateway"
 	"surehook.example/surehook/internal/aws/sqs"
 	"surehook.example/surehook/internal/config"
@@ -41,6 +42,7 @@ func newHandler(cfg config.Replay, sdk aws.Config, log *slog.Logger) (any, error
 		Index:     store,
 		Endpoints: store,
 		Jobs:      store,
+		Limits:    store,
 		Queue:     sqs.New(sdk, sqs.URLs{Replay: cfg.ReplayQueue}),
 		JobQueue:  jobs,
 		Completer: settle.Completion{Store: store},
@@ -51,7 +53,7 @@ func newHandler(cfg config.Replay, sdk aws.Config, log *slog.Logger) (any, error
 	}
 	e := &erasure.Eraser{Store: store, Queue: jobs, Metrics: metrics, Log: log, Now: time.Now}
 	api := httpapi.Replay(httpapi.Jobs{
-		Replayer: r, Eraser: e, Guard: erasure.Guard{Tenants: store}, Audit: &audit.Log{Store: store, Log: log, Now: time.Now},
+		Replayer: r, Eraser: e, Guard: tenant.Guard{Store: store, Now: time.Now}, Audit: &audit.Log{Store: store, Log: log, Now: time.Now},
 	}, log)
 	h := &handler{api: apigateway.Handle(api), replays: r, erasures: e, batches: wire.Batches(sdk, metrics, log, time.Now)}
 	return h.Handle, nil

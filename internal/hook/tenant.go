@@ -10,6 +10,8 @@ const (
 	// MaxEventsPerSecond is the largest limit. A tenant without a limit may exceed it.
 	MaxEventsPerSecond    = 10000
 	MaxDeliveriesPerEvent = MaxEndpointsPerTenant
+	MaxReplaysPerHour     = 1_000_000
+	MaxChangesPerHour     = 100_000
 	// MinRetention is the shortest retention of an event. No delivery outlives its event, and
 	// at least half of the retention remains for replays.
 	MinRetention = 2 * MaxMaxAge
@@ -21,6 +23,8 @@ type TenantLimits struct {
 	EventsPerSecond    int // posted events, repeats included, with a burst of one second; 0: no limit
 	DeliveriesPerEvent int // endpoints that one event may go to; 0: no limit
 	Endpoints          int // endpoints of the tenant; 0: MaxEndpointsPerTenant
+	ReplaysPerHour     int // deliveries sent again, by hand or by a job, with a burst of one hour; 0: no limit
+	ChangesPerHour     int // changes by the API, each of which leaves a record, with a burst of one hour; 0: no limit
 	// RetainFor is the longest retention of events accepted from now on; 0: the environment's.
 	RetainFor time.Duration
 }
@@ -34,6 +38,8 @@ func ValidateTenantLimits(l TenantLimits, retention time.Duration) []FieldError 
 	check("events_per_second", l.EventsPerSecond, MaxEventsPerSecond)
 	check("deliveries_per_event", l.DeliveriesPerEvent, MaxDeliveriesPerEvent)
 	check("endpoints", l.Endpoints, MaxEndpointsPerTenant)
+	check("replays_per_hour", l.ReplaysPerHour, MaxReplaysPerHour)
+	check("changes_per_hour", l.ChangesPerHour, MaxChangesPerHour)
 	return append(errs, ValidateRetainFor(l.RetainFor, retention)...)
 }
 
@@ -59,11 +65,21 @@ func (l TenantLimits) Retention(environment, asked time.Duration) time.Duration 
 // TooManyEvents returns the error for events past the limit EventsPerSecond. wait is how long
 // until the limit has room for these events.
 func (l TenantLimits) TooManyEvents(wait time.Duration) *Error {
-	return &Error{
-		Code:       CodeThrottled,
-		Message:    fmt.Sprintf("the tenant is limited to %d events per second (events_per_second)", l.EventsPerSecond),
-		RetryAfter: wait,
-	}
+	return tooMany("%d events per second (events_per_second)", l.EventsPerSecond, wait)
+}
+
+// TooManyReplays returns the error for replays past the limit ReplaysPerHour.
+func (l TenantLimits) TooManyReplays(wait time.Duration) *Error {
+	return tooMany("%d replays per hour (replays_per_hour)", l.ReplaysPerHour, wait)
+}
+
+// TooManyChanges returns the error for a change past the limit ChangesPerHour.
+func (l TenantLimits) TooManyChanges(wait time.Duration) *Error {
+	return tooMany("%d changes per hour (changes_per_hour)", l.ChangesPerHour, wait)
+}
+
+func tooMany(limit string, n int, wait time.Duration) *Error {
+	return &Error{Code: CodeThrottled, Message: "the tenant is limited to " + fmt.Sprintf(limit, n), RetryAfter: wait}
 }
 
 // TooManyDeliveries returns the error for an event past the limit DeliveriesPerEvent.
@@ -85,39 +101,35 @@ func (l TenantLimits) TooManyEndpoints() *Error {
 
 // Values of Spend.Of.
 const (
+	SpentEvents     = ""           // posted events
 	SpentChallenges = "challenges" // challenges to receivers
 	SpentTests      = "tests"      // test events
+	SpentReplays    = "replays"    // deliveries sent again
+	SpentChanges    = "changes"    // changes by the API
 )
 
-// Spend is a request to count events against a limit of events per second. It is the generic
-// cell rate algorithm (ITU-T I.371) with a burst of one second. The only stored state is the
-// tenant's next-free time: the time until which the limit is used up.
+// Spend is a request to count things against a limit of so many in a period, such as events per
+// second. It is the generic cell rate algorithm (ITU-T I.371) with a burst of one period. The only
+// stored state is the tenant's next-free time: the time until which the limit is used up.
 //
-// A batch larger than one second's limit is accepted as soon as all earlier events are paid
-// for, and then keeps the tenant waiting until its own events are paid for. So every batch
+// A batch larger than one period's limit is accepted as soon as all earlier things are paid
+// for, and then keeps the tenant waiting until its own are paid for. So every batch
 // passes eventually, and the mean rate stays below the limit.
 type Spend struct {
-	Of     string // what is counted, each with a next-free time of its own; empty: posted events
+	Of     string // what is counted, each with a next-free time of its own
 	Now    time.Time
-	Latest time.Time     // the latest next-free time at which the events are still accepted
-	Cost   time.Duration // time that the events use up at the limit
+	Latest time.Time     // the latest next-free time at which they are still accepted
+	Cost   time.Duration // time that they use up at the limit
 }
 
-// NewSpend returns the request for a number of events at the limit perSecond.
-func NewSpend(events, perSecond int, now time.Time) Spend {
-	cost := time.Duration(events) * time.Second / time.Duration(perSecond)
-	return Spend{Now: now, Latest: now.Add(time.Second - min(cost, time.Second)), Cost: cost}
-}
-
-// SpendOne returns the request for one thing of the kind at the limit perMinute, with a burst of
-// one minute.
-func SpendOne(of string, perMinute int, now time.Time) Spend {
-	cost := time.Minute / time.Duration(perMinute)
-	return Spend{Of: of, Now: now, Latest: now.Add(time.Minute - cost), Cost: cost}
+// NewSpend returns the request for n things of the kind, at the limit of most in the period.
+func NewSpend(of string, n, most int, period time.Duration, now time.Time) Spend {
+	cost := time.Duration(n) * period / time.Duration(most)
+	return Spend{Of: of, Now: now, Latest: now.Add(period - min(cost, period)), Cost: cost}
 }
 
 // After returns the next-free time after the request, and how long to wait. A wait above 0
-// means that the events are refused and the next-free time stays the same.
+// means that they are refused and the next-free time stays the same.
 func (s Spend) After(free time.Time) (next time.Time, wait time.Duration) {
 	if free.After(s.Latest) {
 		return free, free.Sub(s.Latest)

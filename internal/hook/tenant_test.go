@@ -18,15 +18,15 @@ func TestValidateTenantLimits(t *testing.T) {
 		want   []string
 	}{
 		{name: "no limit", limits: hook.TenantLimits{}, want: nil},
-		{name: "the smallest", limits: hook.TenantLimits{EventsPerSecond: 1, DeliveriesPerEvent: 1, Endpoints: 1}, want: nil},
-		{name: "the largest", limits: hook.TenantLimits{EventsPerSecond: 10000, DeliveriesPerEvent: 500, Endpoints: 500}, want: nil},
-		{name: "above the largest", limits: hook.TenantLimits{EventsPerSecond: 10001, DeliveriesPerEvent: 501, Endpoints: 501}, want: []string{"events_per_second", "deliveries_per_event", "endpoints"}},
+		{name: "the smallest", limits: hook.TenantLimits{EventsPerSecond: 1, DeliveriesPerEvent: 1, Endpoints: 1, ReplaysPerHour: 1, ChangesPerHour: 1}, want: nil},
+		{name: "the largest", limits: hook.TenantLimits{EventsPerSecond: 10000, DeliveriesPerEvent: 500, Endpoints: 500, ReplaysPerHour: 1_000_000, ChangesPerHour: 100_000}, want: nil},
+		{name: "above the largest", limits: hook.TenantLimits{EventsPerSecond: 10001, DeliveriesPerEvent: 501, Endpoints: 501, ReplaysPerHour: 1_000_001, ChangesPerHour: 100_001}, want: []string{"events_per_second", "deliveries_per_event", "endpoints", "replays_per_hour", "changes_per_hour"}},
 		{name: "the shortest retention", limits: hook.TenantLimits{RetainFor: hook.MinRetention}, want: nil},
 		{name: "the longest retention", limits: hook.TenantLimits{RetainFor: 90 * 24 * time.Hour}, want: nil},
 		{name: "a retention that a delivery may outlive", limits: hook.TenantLimits{RetainFor: hook.MinRetention - 1}, want: []string{"retain_for"}},
 		{name: "a retention above the environment's", limits: hook.TenantLimits{RetainFor: 90*24*time.Hour + 1}, want: []string{"retain_for"}},
 		{name: "a retention below zero", limits: hook.TenantLimits{RetainFor: -1}, want: []string{"retain_for"}},
-		{name: "below the smallest", limits: hook.TenantLimits{EventsPerSecond: -1, DeliveriesPerEvent: -1, Endpoints: -1}, want: []string{"events_per_second", "deliveries_per_event", "endpoints"}},
+		{name: "below the smallest", limits: hook.TenantLimits{EventsPerSecond: -1, DeliveriesPerEvent: -1, Endpoints: -1, ReplaysPerHour: -1, ChangesPerHour: -1}, want: []string{"events_per_second", "deliveries_per_event", "endpoints", "replays_per_hour", "changes_per_hour"}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -89,7 +89,7 @@ func TestSpend_After(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 
-			next, wait := hook.NewSpend(tt.events, tt.perSecond, now).After(now.Add(tt.free))
+			next, wait := hook.NewSpend(hook.SpentEvents, tt.events, tt.perSecond, time.Second, now).After(now.Add(tt.free))
 			if next.Sub(now) != tt.next || wait != tt.wait {
 				t.Errorf("After(now + %v) = now + %v, wait %v; want now + %v, wait %v", tt.free, next.Sub(now), wait, tt.next, tt.wait)
 			}
@@ -106,7 +106,7 @@ func TestSpend_paces(t *testing.T) {
 	var free time.Time
 	accepted := 0
 	for tick := range 1000 { // 10 s, a post each 10 ms
-		next, wait := hook.NewSpend(1, 20, begin.Add(time.Duration(tick)*10*time.Millisecond)).After(free)
+		next, wait := hook.NewSpend(hook.SpentEvents, 1, 20, time.Second, begin.Add(time.Duration(tick)*10*time.Millisecond)).After(free)
 		if free = next; wait == 0 {
 			accepted++
 		}

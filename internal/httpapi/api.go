@@ -72,7 +72,7 @@ func Events(a Acceptor, log *slog.Logger) http.Handler {
 type Jobs struct {
 	Replayer  *replay.Replayer
 	Eraser    *erasure.Eraser
-	Guard     erasure.Guard
+	Guard     tenant.Guard
 	Audit     *audit.Log
 	PageBytes int // bound of a page of a list; 0: page.MaxBytes
 }
@@ -100,7 +100,7 @@ type Admin struct {
 	Previewer *preview.Previewer
 	Searcher  *search.Searcher
 	Tester    Tester
-	Guard     erasure.Guard
+	Guard     tenant.Guard
 	Audit     *audit.Log
 	Portal    Portal       // may be zero
 	SignIn    names.SignIn // may be zero
@@ -244,8 +244,8 @@ func manageRoutes(h *manage) []route {
 		{Route{Method: http.MethodPost, Path: endpointPath + "/preview", Scope: hook.ScopeRead}, h.previewEndpoint},
 		{Route{Method: http.MethodGet, Path: tenantsPath, Scope: hook.ScopeTenantsRead, AllTenants: true}, h.listTenants},
 		read(limitsPath, h.getTenantLimits),
-		admin(http.MethodPut, limitsPath, "limits.set", h.putTenantLimits),
-		admin(http.MethodDelete, limitsPath, "limits.delete", h.deleteTenantLimits),
+		admin(http.MethodPut, limitsPath, limitsActions+"set", h.putTenantLimits),
+		admin(http.MethodDelete, limitsPath, limitsActions+"delete", h.deleteTenantLimits),
 		{Route{Method: http.MethodPost, Path: linksPath, Scope: hook.ScopePortalWrite, AllTenants: true, Change: "portal_link.create"}, h.createPortalLink},
 		{Route{Method: http.MethodDelete, Path: linkPath, Scope: hook.ScopePortalWrite, AllTenants: true, Change: "portal_link.end"}, h.endPortalLink},
 		{Route{Method: http.MethodPost, Path: sessionPath, Public: true, Change: "portal_session.open"}, h.openPortalSession},

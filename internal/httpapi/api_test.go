@@ -108,10 +108,10 @@ func bounded(tb testing.TB, pageBytes int) *bundle {
 	b.changes = &changeStore{Store: b.store}
 	changes := &audit.Log{Store: b.changes, Log: log, Now: now}
 	b.events = httpapi.Events(acceptor, log)
-	guard := erasure.Guard{Tenants: b.store}
+	guard := tenant.Guard{Store: b.store, Now: now}
 	b.eraser = &erasure.Eraser{Store: b.store, Queue: b.jobs, Log: log, Now: now}
 	b.replays = httpapi.Replay(httpapi.Jobs{PageBytes: pageBytes, Eraser: b.eraser, Guard: guard, Audit: changes, Replayer: &replay.Replayer{
-		Store: b.store, Index: b.store, Endpoints: b.store, Jobs: b.store, Queue: b.queue, JobQueue: b.jobs,
+		Store: b.store, Index: b.store, Endpoints: b.store, Jobs: b.store, Limits: b.store, Queue: b.queue, JobQueue: b.jobs,
 		Completer: settle.Completion{Store: b.store}, Log: log, Now: now, NewID: hook.NewJobID,
 	}}, log)
 	previewer := &preview.Previewer{Endpoints: b.admin, Events: b.status, Types: b.types, Shaper: new(shape.Shaper), Signer: &send.Sender{UserAgent: "Surehook/1", Now: now}}

@@ -19,18 +19,20 @@ import (
 )
 
 // Bounds of what a caller can write into a record, in bytes. Records are kept for 400 days, and
-// nobody needs a refused request for that long.
+// nobody needs a refused request, or the whole of a large value, for that long.
 const (
 	maxTarget  = 256     // of a target named by the caller
 	maxRefused = 2 << 10 // of the request of a refused change
+	maxValue   = 2 << 10 // of a value in the request and the changes of another one
 )
 
 // change is the record of the change made by a call.
 type change struct {
 	recorder
 
-	record hook.AuditRecord
-	begun  bool
+	record  hook.AuditRecord
+	request []byte // whole
+	begun   bool
 	result error // the outcome if the action responds with results; nil: done
 }
 
@@ -60,17 +62,23 @@ func (s *resource) perform(ctx context.Context, r route, c *call) (reply, error)
 // begin records the intention to change the target. The action of every route that changes
 // something must call it after checking the form of the request and before its first effect, and
 // must stop after an error. request is the body of the request with secrets masked, or nil. While
-// a tenant is being erased, only the erasure itself may change it.
+// a tenant is being erased, only the erasure itself may change it. Such a refusal leaves no record,
+// nor does one by the limit of changes, because that limit bounds the records.
 func (c *call) begin(ctx context.Context, target string, request any) error {
 	r := &c.change.record
 	c.target(target)
+	if r.Tenant != hook.AllTenants && r.Action != eraseAction {
+		if err := c.change.guard.Check(ctx, r.Tenant, !strings.HasPrefix(r.Action, limitsActions)); err != nil {
+			return err //nolint:wrapcheck // the message is complete
+		}
+	}
 	if request != nil {
 		body, err := json.Marshal(request, json.Deterministic(true), json.OmitZeroStructFields(true))
 		if err != nil {
 			return fmt.Errorf("record request: %w", err)
 		}
 		if string(body) != "{}" {
-			r.Request = body
+			c.change.request, r.Request = body, withShortValues(body)
 		}
 	}
 	begun, err := c.change.log.Begin(ctx, *r)
@@ -78,10 +86,7 @@ func (c *call) begin(ctx context.Context, target string, request any) error {
 		return err //nolint:wrapcheck // the message is complete
 	}
 	c.change.record, c.change.begun = begun, true
-	if begun.Tenant == hook.AllTenants || begun.Action == eraseAction {
-		return nil
-	}
-	return c.change.guard.Check(ctx, begun.Tenant) //nolint:wrapcheck // the message is complete
+	return nil
 }
 
 // by makes p the caller in the record and in the log, for a request without a key.
@@ -90,8 +95,10 @@ func (c *call) by(p hook.Principal) {
 	c.change.record.Key, c.change.record.KeyName = p.Key, p.Name
 }
 
-// eraseAction is the action of the erasure of a tenant.
-const eraseAction = "tenant.erase"
+const (
+	eraseAction   = "tenant.erase" // the erasure of a tenant
+	limitsActions = "limits."      // the beginning of the changes of a tenant's limits
+)
 
 // target sets the id of the changed resource.
 func (c *call) target(id string) {
@@ -106,6 +113,9 @@ func (c *call) target(id string) {
 func (c *call) changed(before, after any) {
 	changes, err := differences(before, after)
 	if err == nil && len(changes) > 0 {
+		for name, d := range changes {
+			changes[name] = difference{Old: shortValue(d.Old), New: shortValue(d.New)}
+		}
 		c.change.record.Changes, err = json.Marshal(changes, json.Deterministic(true), jsontext.AllowInvalidUTF8(true))
 	}
 	if err != nil { // views are always encodable
@@ -122,7 +132,7 @@ func (c *change) end(ctx context.Context, err error) {
 		if p.Status >= http.StatusInternalServerError {
 			c.record.Outcome = hook.AuditFailed
 		} else {
-			c.record.Request = shortened(c.record.Request)
+			c.record.Request = shortened(c.request)
 		}
 	}
 	c.log.End(ctx, c.record)
@@ -143,6 +153,43 @@ func shortened(request []byte) []byte {
 		values[name] = fmt.Appendf(nil, "%q", fmt.Sprintf("%s (%d bytes)", hook.Masked, len(values[name])))
 		short, err := json.Marshal(values, json.Deterministic(true))
 		if err == nil && len(short) <= maxRefused {
+			return short
+		}
+	}
+	return nil
+}
+
+// withShortValues returns the request with at most maxValue bytes of each value.
+func withShortValues(request []byte) []byte {
+	var values map[string]jsontext.Value
+	if len(request) <= maxValue || json.Unmarshal(request, &values) != nil {
+		return request
+	}
+	for name, value := range values {
+		values[name] = shortValue(value)
+	}
+	short, err := json.Marshal(values, json.Deterministic(true))
+	if err != nil {
+		return nil
+	}
+	return short
+}
+
+// shortValue returns the value, or a text that begins like a large one and ends with its size.
+func shortValue(v jsontext.Value) jsontext.Value {
+	if len(v) <= maxValue {
+		return v
+	}
+	begin := string(v)
+	if v.Kind() == '"' {
+		if text, err := jsontext.AppendUnquote(nil, v); err == nil {
+			begin = string(text)
+		}
+	}
+	end := fmt.Sprintf("… (%d bytes)", len(v))
+	for room := maxValue - len(end) - 2; room > 0; room /= 2 { // escapes need room, too
+		short, err := jsontext.AppendQuote(nil, cut(begin, room)+end)
+		if err == nil && len(short) <= maxValue {
 			return short
 		}
 	}

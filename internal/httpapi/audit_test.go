@@ -9,13 +9,13 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"surehook.example/surehook/internal/admin/tenant"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
 
 	"surehook.example/surehook/internal/admin/audit"
-	"surehook.example/surehook/internal/admin/erasure"
 	"surehook.example/surehook/internal/delivery/replay"
 	"surehook.example/surehook/internal/delivery/settle"
 	"surehook.example/surehook/internal/hook"
@@ -166,6 +166,41 @@ func TestAudit_refusedIsShort(t *testing.T) {
 		if err != nil || len(short) > 2<<10 || !strings.HasPrefix(value, "*** (6") || !strings.HasSuffix(value, " bytes)") {
 			t.Errorf("%s %s: the record has %d bytes, %v, and %s = %.100s; want at most 2 KiB, and the size", tt.method, tt.path, len(short), err, tt.field, value)
 		}
+	}
+}
+
+// TestAudit_largeValuesAreShort makes the largest changes. Their records have the beginnings of large
+// values, and their sizes.
+func TestAudit_largeValuesAreShort(t *testing.T) {
+	t.Parallel()
+
+	metadata := make(map[string]string)
+	for i := range 50 {
+		metadata[fmt.Sprint(i)] = strings.Repeat("m", 510)
+	}
+	text, err := json.Marshal(metadata)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := setup(t)
+	b.create(t, `{"url":"https://example.com/","uid":"crm"}`)
+	if w := b.do(t, chief, "PATCH", endpoints+"/crm", fmt.Sprintf(`{"description":"short","metadata":%s}`, text)); w.Code != 200 {
+		t.Fatalf("PATCH = %d %.300s", w.Code, w.Body)
+	}
+	all := b.recorded(t)
+	i := slices.IndexFunc(all, func(r changeView) bool { return r.Action == "endpoint.change" })
+	if i < 0 {
+		t.Fatal("no record")
+	}
+	now := all[i].Changes["metadata"]["new"]
+	for name, value := range map[string]any{"request": all[i].Request["metadata"], "change": now} {
+		short, ok := value.(string)
+		if !ok || len(short) > 2<<10 || !strings.HasPrefix(short, `{"0":"mmm`) || !strings.HasSuffix(short, " bytes)") {
+			t.Errorf("the %s has %.100v of %d bytes; want at most 2 KiB of it, and the size", name, value, len(short))
+		}
+	}
+	if all[i].Request["description"] != "short" {
+		t.Errorf("the short value is %v", all[i].Request["description"])
 	}
 }
 
@@ -423,9 +458,9 @@ func TestAudit_replayOfAnEvent(t *testing.T) {
 				now := func() time.Time { return p.now }
 				log := slog.New(slog.DiscardHandler)
 				p.replays = httpapi.Replay(httpapi.Jobs{
-					Eraser: p.eraser, Guard: erasure.Guard{Tenants: p.store}, Audit: &audit.Log{Store: p.changes, Log: log, Now: now},
+					Eraser: p.eraser, Guard: tenant.Guard{Store: p.store, Now: now}, Audit: &audit.Log{Store: p.changes, Log: log, Now: now},
 					Replayer: &replay.Replayer{
-						Store: p.store, Index: p.store, Endpoints: p.store, Jobs: p.store, Queue: lostSend{p.queue}, JobQueue: p.jobs,
+						Store: p.store, Index: p.store, Endpoints: p.store, Jobs: p.store, Limits: p.store, Queue: lostSend{p.queue}, JobQueue: p.jobs,
 						Completer: settle.Completion{Store: p.store}, Log: log, Now: now, NewID: hook.NewJobID,
 					},
 				}, log)

@@ -56,7 +56,7 @@ func (h *manage) createKey(ctx context.Context, c *call) (reply, error) {
 		return reply{}, err
 	}
 	if id, err := hook.ParseTenantID(string(q.Tenant)); err == nil { // Create refuses other ids
-		if err := h.Guard.Check(ctx, id); err != nil {
+		if err := h.Guard.Check(ctx, id, false); err != nil {
 			return reply{}, err //nolint:wrapcheck // the message is complete
 		}
 	}

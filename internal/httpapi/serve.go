@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"surehook.example/surehook/internal/admin/audit"
-	"surehook.example/surehook/internal/admin/erasure"
+	"surehook.example/surehook/internal/admin/tenant"
 	"surehook.example/surehook/internal/hook"
 	"surehook.example/surehook/internal/names"
 )
@@ -76,7 +76,7 @@ type resource struct {
 // recorder records changes, and refuses changes of tenants that are being erased.
 type recorder struct {
 	log   *audit.Log
-	guard erasure.Guard
+	guard tenant.Guard
 }
 
 // ServeHTTP handles the request and logs one line, unless the reply is already logged.

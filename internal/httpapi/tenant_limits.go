@@ -15,6 +15,8 @@ type tenantLimitsBody struct {
 	EventsPerSecond    *int `json:"events_per_second,omitempty"`
 	DeliveriesPerEvent *int `json:"deliveries_per_event,omitempty"`
 	Endpoints          *int `json:"endpoints,omitempty"`
+	ReplaysPerHour     *int `json:"replays_per_hour,omitempty"`
+	ChangesPerHour     *int `json:"changes_per_hour,omitempty"`
 
 	RetainFor *duration `json:"retain_for,omitempty"`
 }
@@ -38,6 +40,8 @@ func (h *manage) putTenantLimits(ctx context.Context, c *call) (reply, error) {
 		EventsPerSecond:    limitOf(body.EventsPerSecond),
 		DeliveriesPerEvent: limitOf(body.DeliveriesPerEvent),
 		Endpoints:          limitOf(body.Endpoints),
+		ReplaysPerHour:     limitOf(body.ReplaysPerHour),
+		ChangesPerHour:     limitOf(body.ChangesPerHour),
 		RetainFor:          time.Duration(limitOf(body.RetainFor)),
 	}
 	if err := h.setLimits(ctx, c, l, body, wrong...); err != nil {
@@ -84,7 +88,8 @@ func limitOf[T int | duration](given *T) T {
 
 func viewTenantLimits(l hook.TenantLimits) tenantLimitsBody {
 	return tenantLimitsBody{
-		viewLimit(l.EventsPerSecond), viewLimit(l.DeliveriesPerEvent), viewLimit(l.Endpoints), viewLimit(duration(l.RetainFor)),
+		viewLimit(l.EventsPerSecond), viewLimit(l.DeliveriesPerEvent), viewLimit(l.Endpoints),
+		viewLimit(l.ReplaysPerHour), viewLimit(l.ChangesPerHour), viewLimit(duration(l.RetainFor)),
 	}
 }
 

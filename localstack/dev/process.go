@@ -182,6 +182,7 @@ func (p *process) wireManagement(policy egress.Policy) {
 		Index:     p.store,
 		Endpoints: p.store,
 		Jobs:      p.store,
+		Limits:    p.store,
 		Queue:     p.queue,
 		JobQueue:  p.jobs,
 		Completer: settle.Completion{Store: p.store},
@@ -203,7 +204,7 @@ func (p *process) wireManagement(policy egress.Policy) {
 		Now:          time.Now,
 	}
 	p.admin = httpapi.Admin{
-		Guard:     erasure.Guard{Tenants: p.store},
+		Guard:     tenant.Guard{Store: p.store, Now: time.Now},
 		Audit:     &audit.Log{Store: p.store, Log: p.log, Now: time.Now},
 		Endpoints: endpoints,
 		Status: &status.Reader{

@@ -4224,7 +4224,7 @@ export interface components {
             action: "circuit.open" | "circuit.reset" | "delivery.cancel" | "delivery.discard" | "delivery.replay" | "endpoint.change" | "endpoint.create" | "endpoint.delete" | "endpoint.disable" | "endpoint.enable" | "endpoint.end_overlap" | "endpoint.pause" | "endpoint.resume" | "endpoint.rotate_secret" | "endpoint.test" | "event.erase" | "event.replay" | "event_type.delete" | "event_type.set" | "key.create" | "key.revoke" | "limits.delete" | "limits.set" | "portal_link.create" | "portal_link.end" | "portal_session.end" | "portal_session.open" | "rejects.redrive" | "replay.cancel" | "replay.start" | "tenant.erase";
             /** @description The id of the changed resource. For a refused change: as the caller named the resource, such as the uid of an endpoint. */
             target?: string;
-            /** @description The body of the request. Secrets and values of headers are ***. Of the schema and the example of an event type, the hash and the size. Of a refused request at most 2 KiB: in place of the largest values stand their sizes. */
+            /** @description The body of the request. Secrets and values of headers are ***. Of the schema and the example of an event type, the hash and the size. Of a value above 2 KiB, its beginning and size. Of a refused request at most 2 KiB: in place of the largest values stand their sizes. */
             request?: {
                 [key: string]: unknown;
             };
@@ -4494,6 +4494,8 @@ export interface components {
          *       "events_per_second": 100,
          *       "deliveries_per_event": 20,
          *       "endpoints": 50,
+         *       "replays_per_hour": 10000,
+         *       "changes_per_hour": 500,
          *       "retain_for": "720h"
          *     }
          */
@@ -4504,6 +4506,10 @@ export interface components {
             deliveries_per_event?: number;
             /** @description A new endpoint past the limit gets 403. Without the limit, 500 endpoints. */
             endpoints?: number;
+            /** @description Deliveries sent again, with a burst of one hour. Past the limit a replay by hand gets 429, and a job waits. */
+            replays_per_hour?: number;
+            /** @description Changes by the API, with a burst of one hour. Past the limit a change gets 429. Changes of the limits do not count. */
+            changes_per_hour?: number;
             /** @description The longest retention of later events and their deliveries, 672h to the retention of the environment. Without the limit, the retention of the environment. */
             retain_for?: components["schemas"]["Duration"];
         };

@@ -270,15 +270,3 @@ func (e Erasure) attrs() []slog.Attr {
 func (w *run) logRun(ctx context.Context, err error) {
 	settle.LogRun(ctx, w.Log, "erasure.processed", err, append(w.job.attrs(), slog.String(names.LogDecision, w.decision))...)
 }
-
-// Guard refuses changes of a closing tenant.
-type Guard struct{ Tenants Tenants }
-
-// Check returns CodeTenantClosing for a tenant with an erasure under way. Another process
-// may mark the tenant after the check: the erasure finds the late change.
-func (g Guard) Check(ctx context.Context, tenant hook.TenantID) error {
-	if _, err := g.Tenants.TenantVersion(ctx, tenant); err != nil {
-		return fmt.Errorf("check tenant %s: %w", tenant, err)
-	}
-	return nil
-}

@@ -187,9 +187,3 @@ type Store interface {
 type Queue interface {
 	replay.JobQueue
 }
-
-// Tenants knows the marks of tenants.
-type Tenants interface {
-	// TenantVersion returns CodeTenantClosing for a marked tenant.
-	TenantVersion(ctx context.Context, tenant hook.TenantID) (int64, error)
-}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"log/slog"
 	"slices"
+	"surehook.example/surehook/internal/admin/tenant"
 	"testing"
 	"time"
 
@@ -292,10 +293,11 @@ func TestEraser_Start_again(t *testing.T) {
 	if first != second {
 		t.Errorf("Start() = %s, then %s; want one job", first, second)
 	}
-	if err := (erasure.Guard{Tenants: w.Store}).Check(t.Context(), "acme"); hook.CodeOf(err) != hook.CodeTenantClosing {
+	guard := tenant.Guard{Store: w.Store, Now: func() time.Time { return w.now }}
+	if err := guard.Check(t.Context(), "acme", true); hook.CodeOf(err) != hook.CodeTenantClosing {
 		t.Errorf("Check(acme) = %v; want tenant_closing", err)
 	}
-	if err := (erasure.Guard{Tenants: w.Store}).Check(t.Context(), "globex"); err != nil {
+	if err := guard.Check(t.Context(), "globex", true); err != nil {
 		t.Errorf("Check(globex) = %v; want no error", err)
 	}
 	w.run(false)

@@ -114,7 +114,7 @@ func (p *Prover) ProveToken(ctx context.Context, e hook.Endpoint) error {
 
 // spend counts one request of the tenant.
 func (p *Prover) spend(ctx context.Context, tenant hook.TenantID, now time.Time) error {
-	wait, err := p.Limits.Spend(ctx, tenant, hook.SpendOne(hook.SpentChallenges, PerMinute, now))
+	wait, err := p.Limits.Spend(ctx, tenant, hook.NewSpend(hook.SpentChallenges, 1, PerMinute, time.Minute, now))
 	if err != nil {
 		return fmt.Errorf("count challenges of tenant %s: %w", tenant, err)
 	}

@@ -33,7 +33,7 @@ type Store interface {
 	// is empty at the end. A page may be short before the end.
 	Tenants(ctx context.Context, prefix string, after hook.TenantID, limit int) (page []Tenant, next hook.TenantID, err error)
 	// TenantLimits returns the limits of the tenant; the zero limits for a tenant
-	// without limits.
+	// without limits. CodeTenantClosing for a tenant that is being erased.
 	TenantLimits(ctx context.Context, tenant hook.TenantID) (hook.TenantLimits, error)
 	// SetTenantLimits replaces all limits of the tenant and changes the version of
 	// the tenant. Of two concurrent calls the last call wins.

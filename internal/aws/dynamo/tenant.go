@@ -26,18 +26,16 @@ type tenantLimitsItem struct {
 	EventsPerSecond    int `dynamodbav:"events_per_second,omitempty"`
 	DeliveriesPerEvent int `dynamodbav:"deliveries_per_event,omitempty"`
 	Endpoints          int `dynamodbav:"endpoints,omitempty"`
+	ReplaysPerHour     int `dynamodbav:"replays_per_hour,omitempty"`
+	ChangesPerHour     int `dynamodbav:"changes_per_hour,omitempty"`
 
 	RetainFor time.Duration `dynamodbav:"retain_for_ns,omitempty"`
 }
 
 // TenantLimits reads the item of the tenant.
 func (s *Store) TenantLimits(ctx context.Context, tenant hook.TenantID) (hook.TenantLimits, error) {
-	var it tenantItem
-	err := s.get(ctx, tenantKey(tenant), &it, "limits of tenant", string(tenant))
-	if err != nil && hook.CodeOf(err) != hook.CodeNotFound {
-		return hook.TenantLimits{}, err
-	}
-	return hook.TenantLimits(it.Limits), nil
+	it, err := s.tenant(ctx, tenant)
+	return hook.TenantLimits(it.Limits), err
 }
 
 // SetTenantLimits makes one update without a condition. If it is repeated after a lost answer,

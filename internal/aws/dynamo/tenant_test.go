@@ -37,7 +37,7 @@ func TestStore_Spend_Writes(t *testing.T) {
 			t.Parallel()
 
 			w, store := newWire(t, tt.script...)
-			wait, err := store.Spend(t.Context(), "acme", hook.NewSpend(1, 10, now))
+			wait, err := store.Spend(t.Context(), "acme", hook.NewSpend(hook.SpentEvents, 1, 10, time.Second, now))
 			if wait != tt.wait || (err != nil) != (tt.code != 0) || err != nil && hook.CodeOf(err) != tt.code {
 				t.Errorf("Spend() = %v, %v; want %v and %s", wait, err, tt.wait, tt.code)
 			}

@@ -22,7 +22,7 @@ func (a *Acceptor) spend(ctx context.Context, tenant hook.TenantID, l hook.Tenan
 	if l.EventsPerSecond == 0 || valid == 0 {
 		return
 	}
-	wait, err := a.Store.Spend(ctx, tenant, hook.NewSpend(valid, l.EventsPerSecond, now))
+	wait, err := a.Store.Spend(ctx, tenant, hook.NewSpend(hook.SpentEvents, valid, l.EventsPerSecond, time.Second, now))
 	switch {
 	case err != nil:
 		failValid(posts, fmt.Errorf("count events of tenant %s: %w", tenant, err))
@@ -40,7 +40,7 @@ func (a *Acceptor) spendTest(ctx context.Context, tenant hook.TenantID, posts []
 	if !anyValid(posts) {
 		return
 	}
-	wait, err := a.Store.Spend(ctx, tenant, hook.SpendOne(hook.SpentTests, TestsPerMinute, now))
+	wait, err := a.Store.Spend(ctx, tenant, hook.NewSpend(hook.SpentTests, 1, TestsPerMinute, time.Minute, now))
 	switch {
 	case err != nil:
 		failValid(posts, fmt.Errorf("count test events of tenant %s: %w", tenant, err))

@@ -47,6 +47,9 @@ func (r *Replayer) Delivery(ctx context.Context, tenant hook.TenantID, id hook.D
 	case err != nil:
 		return hook.Delivery{}, fmt.Errorf("read endpoint %s: %w", id.Endpoint, err)
 	}
+	if err := r.countNow(ctx, tenant, c); err != nil {
+		return hook.Delivery{}, err
+	}
 	r.enqueue(ctx, []*candidate{c})
 	result := r.result(ctx, e, c)
 	return result.Delivery, result.Err
@@ -83,6 +86,9 @@ func (r *Replayer) Event(ctx context.Context, tenant hook.TenantID, id hook.Even
 		if !slices.ContainsFunc(endpoints, func(e hook.Endpoint) bool { return e.ID == target.Endpoint }) {
 			candidates[i].refused = errDeleted()
 		}
+	}
+	if err := r.countNow(ctx, tenant, candidates...); err != nil {
+		return nil, err
 	}
 	r.enqueue(ctx, candidates)
 	results := make([]Result, len(candidates))

@@ -16,7 +16,7 @@ func dueTime(from time.Time, n int, rate float64) time.Time {
 	return from.Add(time.Duration(float64(n) / rate * float64(time.Second)))
 }
 
-// selectPage selects a page and saves it in the job (1). With the save the page belongs to this
+// selectPage selects a page and saves it in the job (1), if the tenant's limit has room. With the save the page belongs to this
 // worker. After a crash any worker can continue with the saved page.
 func (w *jobRun) selectPage(ctx context.Context) error {
 	j := w.job
@@ -33,6 +33,9 @@ func (w *jobRun) selectPage(ctx context.Context) error {
 	} else {
 		j.Selects = false // the limit is reached
 	}
+	if paused, err := w.paused(ctx, len(page)); paused || err != nil {
+		return err
+	}
 	now := w.now()
 	from := j.NextAt
 	if earliest := now.Add(-pageLead); earliest.After(from) {
@@ -47,10 +50,7 @@ func (w *jobRun) selectPage(ctx context.Context) error {
 		j.end(JobFinished, now)
 	}
 	if err := w.saveJob(ctx, &j); err != nil {
-		if hook.CodeOf(err) == hook.CodeConflict {
-			return errTaken
-		}
-		return err
+		return taken(err)
 	}
 	w.job, w.records, w.from = j, page, from
 	w.pages++

@@ -17,6 +17,7 @@ type Replayer struct {
 	Index     Index
 	Endpoints Endpoints
 	Jobs      Jobs
+	Limits    Limits
 	Queue     settle.TokenQueue
 	JobQueue  JobQueue
 	Completer settle.Completer

@@ -14,7 +14,6 @@ import (
 	"surehook.example/surehook/internal/admin/apikey"
 	"surehook.example/surehook/internal/admin/audit"
 	"surehook.example/surehook/internal/admin/endpoint"
-	"surehook.example/surehook/internal/admin/erasure"
 	"surehook.example/surehook/internal/admin/eventtype"
 	"surehook.example/surehook/internal/admin/status"
 	adminTenant "surehook.example/surehook/internal/admin/tenant"
@@ -47,13 +46,13 @@ func listPaths() map[string]string {
 func api(s *memory.Store, queue *memory.Queue) http.Handler {
 	log := slog.New(slog.DiscardHandler)
 	endpoints := &endpoint.Admin{Store: s, Circuits: s, History: s, Vault: memory.Vault{}, Policy: egress.Policy{}, Now: now}
-	record, guard := &audit.Log{Store: s, Log: log, Now: now}, erasure.Guard{Tenants: s}
+	record, guard := &audit.Log{Store: s, Log: log, Now: now}, adminTenant.Guard{Store: s, Now: now}
 	admin := httpapi.Admin{
 		Endpoints: endpoints, Keys: &apikey.Issuer{Store: s, Now: now}, Links: &apikey.Links{Store: s, Now: now},
 		Status:  &status.Reader{Endpoints: endpoints, Circuits: s, History: s, Lists: s, Stats: s, Index: s, Now: now},
 		Tenants: &adminTenant.Admin{Store: s, Retention: 90 * 24 * time.Hour}, Types: &eventtype.Admin{Store: s, Now: now}, Guard: guard, Audit: record,
 	}
-	jobs := httpapi.Jobs{Replayer: &replay.Replayer{Store: s, Index: s, Endpoints: s, Jobs: s, Queue: queue, Completer: settle.Completion{Store: s}, Now: now, Log: log}, Guard: guard, Audit: record}
+	jobs := httpapi.Jobs{Replayer: &replay.Replayer{Store: s, Index: s, Endpoints: s, Jobs: s, Limits: s, Queue: queue, Completer: settle.Completion{Store: s}, Now: now, Log: log}, Guard: guard, Audit: record}
 	return httpapi.All(nil, jobs, admin, log)
 }
 

@@ -268,5 +268,5 @@ func eventType(n int, v hook.Validation) hook.EventType {
 }
 
 func tenantLimits() hook.TenantLimits {
-	return hook.TenantLimits{EventsPerSecond: 100, DeliveriesPerEvent: 50, Endpoints: 400, RetainFor: 30 * 24 * time.Hour}
+	return hook.TenantLimits{EventsPerSecond: 100, DeliveriesPerEvent: 50, Endpoints: 400, ReplaysPerHour: 300, ChangesPerHour: 400, RetainFor: 30 * 24 * time.Hour}
 }

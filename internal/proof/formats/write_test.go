@@ -48,7 +48,7 @@ func writeTenants(t *testing.T, s *memory.Store, ok func(error)) {
 	ctx := t.Context()
 	ok(s.SetTenantLimits(ctx, tenant, tenantLimits()))
 	ok(s.RegisterTenant(ctx, "globex"))
-	_, err := s.Spend(ctx, tenant, hook.NewSpend(50, 100, at(1)))
+	_, err := s.Spend(ctx, tenant, hook.NewSpend(hook.SpentEvents, 50, 100, time.Second, at(1)))
 	ok(err)
 	sealer, err := kms.NewSealer(sealing(t), keyARN, s)
 	ok(err)

@@ -175,7 +175,7 @@ func contextDone(t *testing.T, s StoreUnderTest) {
 		"TenantLimits":    func() error { _, err := s.TenantLimits(ctx, "acme"); return err },
 		"SetTenantLimits": func() error { return s.SetTenantLimits(ctx, "acme", hook.TenantLimits{Endpoints: 1}) },
 		"Spend": func() error {
-			_, err := s.Spend(ctx, "acme", hook.NewSpend(1, 1, storeEpoch()))
+			_, err := s.Spend(ctx, "acme", hook.NewSpend(hook.SpentEvents, 1, 1, time.Second, storeEpoch()))
 			return err
 		},
 		"Endpoints":   func() error { _, err := s.Endpoints(ctx, "acme"); return err },

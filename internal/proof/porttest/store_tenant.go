@@ -23,7 +23,7 @@ func tenantCases() []storeCase {
 
 func tenantLimits(t *testing.T, s StoreUnderTest) {
 	want := map[hook.TenantID]hook.TenantLimits{
-		"acme":    {EventsPerSecond: 10, DeliveriesPerEvent: 20, Endpoints: 30, RetainFor: 672*time.Hour + time.Nanosecond},
+		"acme":    {EventsPerSecond: 10, DeliveriesPerEvent: 20, Endpoints: 30, ReplaysPerHour: 40, ChangesPerHour: 50, RetainFor: 672*time.Hour + time.Nanosecond},
 		"globex":  {Endpoints: 5},
 		"initech": {},
 	}
@@ -113,7 +113,7 @@ func tenantEndpointsRace(t *testing.T, s StoreUnderTest) {
 // spend spends units of acme at the limit of 10 events per second, at a time after the
 // first time of the suite.
 func spend(ctx context.Context, s StoreUnderTest, at time.Duration, events int) (time.Duration, error) {
-	return s.Spend(ctx, "acme", hook.NewSpend(events, 10, storeEpoch().Add(at)))
+	return s.Spend(ctx, "acme", hook.NewSpend(hook.SpentEvents, events, 10, time.Second, storeEpoch().Add(at)))
 }
 
 func tenantSpend(t *testing.T, s StoreUnderTest) {
@@ -139,11 +139,9 @@ func tenantSpend(t *testing.T, s StoreUnderTest) {
 			t.Errorf("step %d: Spend(%d at %v) = %v, %v; want %v", i, step.events, step.at, wait, err, step.want)
 		}
 	}
-	other, err := s.Spend(t.Context(), "globex", hook.NewSpend(10, 10, storeEpoch()))
+	other, err := s.Spend(t.Context(), "globex", hook.NewSpend(hook.SpentEvents, 10, 10, time.Second, storeEpoch()))
 	wantSame(t, "Spend(another tenant)", time.Duration(0), other, err)
-	one := hook.NewSpend(10, 10, storeEpoch().Add(time.Hour))
-	one.Of = hook.SpentChallenges
-	verified, err := s.Spend(t.Context(), "acme", one)
+	verified, err := s.Spend(t.Context(), "acme", hook.NewSpend(hook.SpentChallenges, 10, 10, time.Second, storeEpoch().Add(time.Hour)))
 	wantSame(t, "Spend(something else)", time.Duration(0), verified, err)
 }
 

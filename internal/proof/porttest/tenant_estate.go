@@ -68,7 +68,7 @@ func Furnish(t *testing.T, s StoreUnderTest, tenant hook.TenantID) Estate {
 	counted.Job, counted.JobIndex, counted.State = job.ID, 7, hook.StateDelivered
 	check(t, s.RecordOutcome(t.Context(), counted))
 	check(t, s.SetTenantLimits(t.Context(), tenant, hook.TenantLimits{EventsPerSecond: 5}))
-	_, err := s.Spend(t.Context(), tenant, hook.NewSpend(1, 5, storeEpoch()))
+	_, err := s.Spend(t.Context(), tenant, hook.NewSpend(hook.SpentEvents, 1, 5, time.Second, storeEpoch()))
 	check(t, err)
 	check(t, s.ChangePlaces(t.Context(), tenant, isolation.Limits{}, sampleLimits(), 5))
 	check(t, s.PutDataKey(t.Context(), tenant, []byte("the key of "+tenant)))

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	tenants "surehook.example/surehook/internal/admin/tenant"
 	"time"
 
 	"surehook.example/surehook/internal/admin/erasure"
@@ -59,7 +60,7 @@ func (w *simulation) handIn(tenant hook.TenantID, what string, do func(ctx conte
 			if !w.doomed.ended.IsZero() {
 				return nil
 			}
-			if err := (erasure.Guard{Tenants: p.ports()}).Check(ctx, tenant); err != nil {
+			if err := (tenants.Guard{Store: p.ports(), Now: p.clock}).Check(ctx, tenant, true); err != nil {
 				return err
 			}
 		}

@@ -34,6 +34,7 @@ type Store interface { //nolint:interfacebloat // the ports of all use cases tog
 	replay.Index
 	replay.Endpoints
 	replay.Jobs
+	replay.Limits
 }
 
 // Wiring holds the ports of the use cases. Each method returns a new use case, as a new process
@@ -141,7 +142,7 @@ func (w Wiring) Breaker() *breaker.Breaker {
 // Replayer returns a new function replay.
 func (w Wiring) Replayer() *replay.Replayer {
 	return &replay.Replayer{
-		Store: w.Store, Index: w.Store, Endpoints: w.Store, Jobs: w.Store, Queue: w.Queue, JobQueue: w.JobQueue,
+		Store: w.Store, Index: w.Store, Endpoints: w.Store, Jobs: w.Store, Limits: w.Store, Queue: w.Queue, JobQueue: w.JobQueue,
 		Completer: w.Completer, Metrics: w.Metrics, Log: w.Log, Now: w.Now, NewID: w.NewJobID, Wait: w.wait(),
 	}
 }

@@ -11,7 +11,7 @@ import { tell, tellFailure } from '../ui/toast'
 const t = text.limits
 
 type Limits = Schemas['TenantLimits']
-const counts = ['events_per_second', 'deliveries_per_event', 'endpoints'] as const
+const counts = ['events_per_second', 'deliveries_per_event', 'endpoints', 'replays_per_hour', 'changes_per_hour'] as const
 
 /** Changes the limits of a tenant. An empty field is no limit. */
 export function TenantLimits({ tenant }: { tenant: string }) {

@@ -470,6 +470,8 @@ export const words = {
     events_per_second: 'Events per second',
     deliveries_per_event: 'Endpoints per event',
     endpoints: 'Endpoints',
+    replays_per_hour: 'Replays per hour',
+    changes_per_hour: 'Changes per hour',
     retain_for: 'Keep events for',
     retainHelp: '672h or more. Empty: as the environment.',
     saved: 'The limits are saved',

@@ -1,0 +1,47 @@
+package tenant
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"surehook.example/surehook/internal/hook"
+)
+
+// GuardStore reads limits and counts against them. Every read sees every write acknowledged before
+// the read began.
+type GuardStore interface {
+	// TenantLimits is that of Store.
+	TenantLimits(ctx context.Context, tenant hook.TenantID) (hook.TenantLimits, error)
+	// Spend counts against a limit of the tenant. A wait above 0 means that nothing is counted, and
+	// how long it takes until the limit has room.
+	Spend(ctx context.Context, tenant hook.TenantID, s hook.Spend) (wait time.Duration, err error)
+}
+
+// Guard decides whether a tenant may be changed now.
+type Guard struct {
+	Store GuardStore
+	Now   func() time.Time
+}
+
+// Check returns CodeTenantClosing for a tenant with an erasure under way, and counts the change of
+// another one: past the limit ChangesPerHour it returns CodeThrottled. A change that is not counted
+// is one of the limits themselves. Another process may mark the tenant after the check: the erasure
+// finds the late change.
+func (g Guard) Check(ctx context.Context, tenant hook.TenantID, counted bool) error {
+	l, err := g.Store.TenantLimits(ctx, tenant)
+	if err != nil {
+		return fmt.Errorf("check tenant %s: %w", tenant, err)
+	}
+	if l.ChangesPerHour == 0 || !counted {
+		return nil
+	}
+	wait, err := g.Store.Spend(ctx, tenant, hook.NewSpend(hook.SpentChanges, 1, l.ChangesPerHour, time.Hour, g.Now()))
+	if err != nil {
+		return fmt.Errorf("count changes of tenant %s: %w", tenant, err)
+	}
+	if wait > 0 {
+		return fmt.Errorf("check tenant %s: %w", tenant, l.TooManyChanges(wait))
+	}
+	return nil
+}
