@@ -33,7 +33,7 @@ type change struct {
 	record  hook.AuditRecord
 	request []byte // whole
 	begun   bool
-	result error // the outcome if the action responds with results; nil: done
+	result  error // the outcome if the action responds with results; nil: done
 }
 
 // perform calls the action of the route. The record of a change has the outcome of

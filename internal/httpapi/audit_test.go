@@ -9,13 +9,13 @@ import (
 	"net/url"
 	"slices"
 	"strings"
-	"surehook.example/surehook/internal/admin/tenant"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
 
 	"surehook.example/surehook/internal/admin/audit"
+	"surehook.example/surehook/internal/admin/tenant"
 	"surehook.example/surehook/internal/delivery/replay"
 	"surehook.example/surehook/internal/delivery/settle"
 	"surehook.example/surehook/internal/hook"

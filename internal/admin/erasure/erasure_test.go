@@ -5,11 +5,11 @@ import (
 	"errors"
 	"log/slog"
 	"slices"
-	"surehook.example/surehook/internal/admin/tenant"
 	"testing"
 	"time"
 
 	"surehook.example/surehook/internal/admin/erasure"
+	"surehook.example/surehook/internal/admin/tenant"
 	"surehook.example/surehook/internal/delivery/ingest"
 	"surehook.example/surehook/internal/delivery/replay"
 	"surehook.example/surehook/internal/hook"

@@ -5,10 +5,10 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	tenants "surehook.example/surehook/internal/admin/tenant"
 	"time"
 
 	"surehook.example/surehook/internal/admin/erasure"
+	tenants "surehook.example/surehook/internal/admin/tenant"
 	"surehook.example/surehook/internal/delivery/send"
 	"surehook.example/surehook/internal/hook"
 	"surehook.example/surehook/internal/table"
