@@ -95,6 +95,7 @@ func TestLimits(t *testing.T) {
 			written(t, "internal/delivery/send", `maxTokens += (\d+) << 20`), written(t, "internal/aws/destination", `maxSessions += (\d+) << 20`), written(t, "internal/aws/kms", `maxKeys += (\d+) << 20`),
 		},
 		"addresses of a short TLS handshake in `deliver`": {written(t, "internal/delivery/egress", `maxShort = (\d+) << 10`)},
+		"bodies of an event for all its endpoints":        {shape.MaxTogether >> 20},
 		"body of a transformation":                        {shape.MaxBody / kib, written(t, "internal/rule/shape", `maxDepth += (\d+)`)},
 		"own signature profiles of a deployment":          {written(t, "infra/surehook", `maxSetting = (\d+)`), hook.MaxProfiles},
 		"template of a profile":                           {written(t, "internal/hook", `maxProfileText += (\d+)`), written(t, "internal/hook", `maxProfileHeaders += (\d+)`), written(t, "internal/hook", `maxProfilePart += (\d+)`)},

@@ -21,6 +21,10 @@ import (
 // Bounds of a result. docs/limits.md lists them.
 const (
 	MaxBody = 256 << 10 // bytes of a body
+	// MaxTogether bounds what transformations make of one event for all its endpoints, in bytes:
+	// each may make its share of it, or a body as large as the payload. So a small event to many
+	// endpoints is not multiplied to hundreds of times what was posted.
+	MaxTogether = 32 << 20
 
 	maxDepth       = 64 // of lists and maps
 	maxContentType = 128
@@ -30,6 +34,11 @@ const (
 const plain = "text/plain; charset=utf-8"
 
 var errTooLarge = fmt.Errorf("the body has more than %d bytes", MaxBody)
+
+// share returns the most bytes of a body that a transformation may make of the event.
+func share(event *hook.Event) int {
+	return max(len(event.Payload), MaxTogether/max(len(event.Targets), 1))
+}
 
 // contentOf returns the content in a result, which must be a map with "body" and optionally
 // "headers" and "content_type". isText: the body is a string, and not JSON.

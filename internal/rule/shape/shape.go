@@ -44,6 +44,9 @@ func (s *Shaper) Shape(done <-chan struct{}, e *hook.Endpoint, event *hook.Event
 		if c, text, err = s.transform(done, e.Transformation, event); err != nil {
 			return Content{}, err
 		}
+		if most := share(event); len(c.Body) > most {
+			return Content{}, &Error{Version: c.Version, Problem: fmt.Sprintf("the body has %d bytes; of an event to %d endpoints it may have %d", len(c.Body), len(event.Targets), most)}
+		}
 	} else {
 		c.Body = s.enveloped(e.Envelope, event)
 	}

@@ -141,6 +141,37 @@ func TestShaper_Shape_transformations(t *testing.T) {
 	}
 }
 
+// TestShaper_Shape_many multiplies a text of the payload. The events of many endpoints get bodies
+// above their share only if the payload is as large.
+func TestShaper_Shape_many(t *testing.T) {
+	t.Parallel()
+
+	for _, tt := range []struct {
+		name            string
+		text            int // bytes
+		copies, targets int
+		refused         bool
+	}{
+		{name: "a preview, of no endpoint", text: 40_000, copies: 6, targets: 0, refused: false},
+		{name: "all that a body may have", text: 40_000, copies: 6, targets: shape.MaxTogether / shape.MaxBody, refused: false},
+		{name: "many endpoints", text: 40_000, copies: 2, targets: 500, refused: true},
+		{name: "many endpoints, within their share", text: 30_000, copies: 2, targets: 500, refused: false},
+		{name: "many endpoints, a payload as large", text: 100_000, copies: 1, targets: 500, refused: false},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+
+			e := event(`{"t":"` + strings.Repeat("t", tt.text) + `"}`)
+			e.Targets = make([]hook.Target, tt.targets)
+			copies := strings.Repeat("event.data.t, ", tt.copies)
+			_, err := new(shape.Shaper).Shape(nil, &hook.Endpoint{Transformation: `{"body": [` + strings.TrimSuffix(copies, ", ") + `]}`}, e)
+			if problem, ok := errors.AsType[*shape.Error](err); ok != tt.refused || ok && !strings.Contains(problem.Problem, "of an event to 500 endpoints it may have 67108") {
+				t.Errorf("Shape() = %v; want refused: %t", err, tt.refused)
+			}
+		})
+	}
+}
+
 func TestCompile_refuses(t *testing.T) {
 	t.Parallel()
 
