@@ -123,7 +123,7 @@ type Outcome struct {
 	Region     string            // of the sender; empty for the deployment's own
 	Duration   time.Duration     // from the first dial to the end of the response, including the way to another region
 	Phases     Phases            // of the last request of the attempt
-	RetryAfter time.Duration     // the requested wait; 0 for none
+	RetryAfter time.Duration     // the wait that counts, see package retry; 0 for none
 	Stale      bool              // a connection of an earlier request broke before the first byte of an answer
 	Shape      string            // version of the shape of the request, see package shape; empty: raw
 	Batch      *Batch            // the request with several events; nil: the request had only this event

@@ -2887,6 +2887,7 @@ export interface components {
             region?: string;
             duration: components["schemas"]["Duration"];
             phases?: components["schemas"]["Phases"];
+            /** @description The wait that counts: what the response asked for, within its cap, or 10s after a 429 that asked for none. */
             retry_after?: components["schemas"]["Duration"];
             /** @description The envelope of the request, or the version of its transformation; absent: raw. */
             shape?: string;
@@ -3162,6 +3163,7 @@ export interface components {
             region?: string;
             duration: components["schemas"]["Duration"];
             phases?: components["schemas"]["Phases"];
+            /** @description The wait that counts: what the response asked for, within its cap, or 10s after a 429 that asked for none. */
             retry_after?: components["schemas"]["Duration"];
             /** @description The envelope of the request, or the version of its transformation; absent: raw. */
             shape?: string;

@@ -77,7 +77,7 @@ func (m *Maker) Make(ctx context.Context, s *settlement.Subject, content *hook.E
 	}
 	outcome.Shape = versionOf(shaped)
 	var note string
-	if outcome.RetryAfter, note = retry.Cap(outcome.RetryAfter, s.Endpoint); note != "" {
+	if outcome.RetryAfter, note = retry.Wait(outcome.Class, outcome.RetryAfter, s.Endpoint); note != "" {
 		outcome.Error = strings.TrimSpace(outcome.Error + " " + note)
 	}
 	return &Attempt{Outcome: outcome, Started: started, Ended: m.Now()}, nil

@@ -169,6 +169,7 @@ func TestProcessBatch_CapsRetryAfter(t *testing.T) {
 		{name: "429", status: 429, asked: 40000 * time.Second, want: time.Hour, note: " It asked to wait 11h6m40s, above the endpoint's max_retry_after: 1h counts."},
 		{name: "503", status: 503, asked: 40000 * time.Second, want: time.Hour, note: " It asked to wait 11h6m40s, above the endpoint's max_retry_after: 1h counts."},
 		{name: "429 at an endpoint with another cap", status: 429, asked: 40000 * time.Second, most: time.Minute, want: time.Minute, note: " It asked to wait 11h6m40s, above the endpoint's max_retry_after: 1m counts."},
+		{name: "429 that asks for no wait", status: 429, want: 10 * time.Second},
 		{name: "429 with the longest wait that counts", status: 429, asked: time.Hour, want: time.Hour},
 	}
 	for _, tt := range tests {

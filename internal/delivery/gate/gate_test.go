@@ -372,38 +372,25 @@ func TestGate_ARowByChanceDoesNotOpenTheCircuit(t *testing.T) {
 func TestGate_ThrottledEndpointParks(t *testing.T) {
 	t.Parallel()
 
-	tests := []struct {
-		name       string
-		retryAfter time.Duration
-		want       time.Duration
-	}{
-		{name: "for the Retry-After of the answer", retryAfter: 90 * time.Second, want: 90 * time.Second},
-		{name: "for the default without a Retry-After", retryAfter: 0, want: 10 * time.Second},
+	const wait = 90 * time.Second
+	w := setup(t)
+	results := []gate.Result{{Attempt: stats.Attempt{Class: hook.ClassThrottled}, RetryAfter: wait}}
+	for range 9 { // throttled attempts never open the circuit
+		if err := w.Gate.Settle(w.Context(), w.admit(w.query(active(), 0, 1)), results); err != nil {
+			t.Fatal(err)
+		}
 	}
-	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			t.Parallel()
-
-			w := setup(t)
-			results := []gate.Result{{Attempt: stats.Attempt{Class: hook.ClassThrottled}, RetryAfter: tt.retryAfter}}
-			for range 9 { // throttled attempts never open the circuit
-				if err := w.Gate.Settle(w.Context(), w.admit(w.query(active(), 0, 1)), results); err != nil {
-					t.Fatal(err)
-				}
-			}
-			a := w.admit(w.query(active(), 1, 1))
-			if v := a.Verdicts[0]; v.Decision != gate.Park || v.Reason != hook.ReasonThrottled {
-				t.Errorf("verdict = %+v; want the delivery parked", v)
-			}
-			w.admit(w.query(active(), 2, 1)) // the second parked delivery needs no check
-			if diff := cmp.Diff([]string{queuedCheck(0, tt.want)}, w.checks()); diff != "" {
-				t.Errorf("circuit checks differ (-want +got):\n%s", diff)
-			}
-			w.Clock.Until(start.Add(tt.want))
-			if got := decisions(w.admit(w.query(active(), 1, 1))); got != "admit" {
-				t.Errorf("after the throttle: %s; want admit", got)
-			}
-		})
+	a := w.admit(w.query(active(), 1, 1))
+	if v := a.Verdicts[0]; v.Decision != gate.Park || v.Reason != hook.ReasonThrottled {
+		t.Errorf("verdict = %+v; want the delivery parked", v)
+	}
+	w.admit(w.query(active(), 2, 1)) // the second parked delivery needs no check
+	if diff := cmp.Diff([]string{queuedCheck(0, wait)}, w.checks()); diff != "" {
+		t.Errorf("circuit checks differ (-want +got):\n%s", diff)
+	}
+	w.Clock.Until(start.Add(wait))
+	if got := decisions(w.admit(w.query(active(), 1, 1))); got != "admit" {
+		t.Errorf("after the throttle: %s; want admit", got)
 	}
 }
 

@@ -1,7 +1,6 @@
 package gate
 
 import (
-	"cmp"
 	"time"
 
 	"surehook.example/surehook/internal/hook"
@@ -10,14 +9,11 @@ import (
 	"surehook.example/surehook/internal/rule/stats"
 )
 
-// defaultThrottle is how long an endpoint is left alone after a 429 without Retry-After.
-const defaultThrottle = 10 * time.Second
-
 // Result is the result of one admitted attempt.
 type Result struct {
 	stats.Attempt
 
-	RetryAfter time.Duration // the wait that a 429 asked for; 0: none
+	RetryAfter time.Duration // the wait after a 429
 	Stale      bool          // a stale connection lost the request, which says nothing about the endpoint
 }
 
@@ -86,7 +82,7 @@ func (r Record) afterOutcomes(a Admission, o outcomes, window circuit.Counts, no
 		r.Circuit = r.Settled(o.Results, window, a.query.Record.Circuit, settings, now)
 	}
 	if o.throttled && !a.test {
-		if until := now.Add(cmp.Or(o.retryAfter, defaultThrottle)).Truncate(time.Millisecond); until.After(r.ThrottledUntil) {
+		if until := now.Add(o.retryAfter).Truncate(time.Millisecond); until.After(r.ThrottledUntil) {
 			r.ThrottledUntil = until
 		}
 	}

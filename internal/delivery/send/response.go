@@ -22,7 +22,7 @@ func (s *Sender) readOutcome(resp *http.Response) hook.Outcome {
 	// The endpoint's lists of statuses may retry any failure, so any failure may have a
 	// Retry-After.
 	outcome.RetryAfter = retry.ParseRetryAfter(resp.Header.Get("Retry-After"), s.Now())
-	if wait, ok := retry.ParseResetAfter(resp.Header.Get("X-RateLimit-Reset-After")); ok && limited(resp.StatusCode) {
+	if wait := retry.ParseSeconds(resp.Header.Get("X-RateLimit-Reset-After")); wait > 0 && limited(resp.StatusCode) {
 		outcome.RetryAfter = wait
 	}
 	outcome.Error = describeStatus(resp.StatusCode)

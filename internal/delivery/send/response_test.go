@@ -51,7 +51,7 @@ func TestSender_Send_readsTheAnswer(t *testing.T) {
 			Class: hook.ClassUnavailable, Body: []byte{}, RetryAfter: 89500 * time.Millisecond, Error: "The endpoint answered 503 Service Unavailable.",
 		}},
 		{name: "429 with seconds, and the right ones", status: 429, retryAfter: "40000", resetAfter: "40.5", want: hook.Outcome{
-			Class: hook.ClassThrottled, Body: []byte{}, RetryAfter: 40500 * time.Millisecond, Error: "The endpoint answered 429 Too Many Requests.",
+			Class: hook.ClassThrottled, Body: []byte{}, RetryAfter: 41 * time.Second, Error: "The endpoint answered 429 Too Many Requests.",
 		}},
 		{name: "503 with the end of the limit alone", status: 503, resetAfter: "7", want: hook.Outcome{
 			Class: hook.ClassUnavailable, Body: []byte{}, RetryAfter: 7 * time.Second, Error: "The endpoint answered 503 Service Unavailable.",

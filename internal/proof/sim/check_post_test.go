@@ -21,7 +21,7 @@ func (w *simulation) sawPost(p *process, r send.Request, away bool) *exchange {
 	e := w.endpoints[i]
 	members := w.membersOf(p, r)
 	x := &exchange{p: p, at: w.now, outcome: w.answer(e, r, members), by: *r.Endpoint}
-	x.outcome.RetryAfter, _ = retry.Cap(x.outcome.RetryAfter, r.Endpoint) // as package attempt does
+	x.outcome.RetryAfter, _ = retry.Wait(x.outcome.Class, x.outcome.RetryAfter, r.Endpoint) // as package attempt does
 	if w.lapses(id) {
 		return w.sawLast(p, x, r, members)
 	}

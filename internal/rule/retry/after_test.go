@@ -27,7 +27,7 @@ func TestParseRetryAfter(t *testing.T) {
 	}{
 		{name: "absent", value: "", want: 0},
 		{name: "blank", value: "  ", want: 0},
-		{name: "zero seconds", value: "0", want: 0},
+		{name: "zero seconds", value: "0", want: time.Second},
 		{name: "seconds", value: "120", want: 2 * time.Minute},
 		{name: "seconds in white space", value: " 120\t", want: 2 * time.Minute},
 		{name: "seconds with leading zeros", value: "000120", want: 2 * time.Minute},
@@ -39,7 +39,8 @@ func TestParseRetryAfter(t *testing.T) {
 		{name: "more seconds than an integer holds", value: strings.Repeat("9", 100), want: year},
 		{name: "negative seconds", value: "-1", want: 0},
 		{name: "seconds with a sign", value: "+120", want: 0},
-		{name: "a fraction of seconds", value: "1.5", want: 0},
+		{name: "a fraction of seconds", value: "1.5", want: 2 * time.Second},
+		{name: "less than a second", value: "0.5", want: time.Second},
 		{name: "a duration with a unit", value: "120s", want: 0},
 		{name: "hexadecimal", value: "0x10", want: 0},
 		{name: "digits of another script", value: "١٢٠", want: 0},
@@ -49,9 +50,9 @@ func TestParseRetryAfter(t *testing.T) {
 		{name: "RFC 850 date", value: "Sunday, 01-Mar-26 12:02:00 GMT", want: 2 * time.Minute},
 		{name: "asctime date", value: "Sun Mar  1 12:02:00 2026", want: 2 * time.Minute},
 		{name: "a date in white space", value: " Sun, 01 Mar 2026 12:02:00 GMT ", want: 2 * time.Minute},
-		{name: "a date that is now", value: "Sun, 01 Mar 2026 12:00:00 GMT", want: 0},
-		{name: "a date a second ago", value: "Sun, 01 Mar 2026 11:59:59 GMT", want: 0},
-		{name: "a date long ago", value: "Thu, 01 Jan 1970 00:00:00 GMT", want: 0},
+		{name: "a date that is now", value: "Sun, 01 Mar 2026 12:00:00 GMT", want: time.Second},
+		{name: "a date a second ago", value: "Sun, 01 Mar 2026 11:59:59 GMT", want: time.Second},
+		{name: "a date long ago", value: "Thu, 01 Jan 1970 00:00:00 GMT", want: time.Second},
 		{name: "a date a second less than 366 days away", value: "Tue, 02 Mar 2027 11:59:59 GMT", want: year - time.Second},
 		{name: "a date 366 days away", value: "Tue, 02 Mar 2027 12:00:00 GMT", want: year},
 		{name: "a date a second more than 366 days away", value: "Tue, 02 Mar 2027 12:00:01 GMT", want: year},
@@ -75,65 +76,68 @@ func TestParseRetryAfter_countsFromNowInAnyZone(t *testing.T) {
 	t.Parallel()
 
 	at := now().Add(500 * time.Millisecond).In(time.FixedZone("east", 3600))
-	const value = "Sun, 01 Mar 2026 12:00:01 GMT"
-	if got, want := retry.ParseRetryAfter(value, at), 500*time.Millisecond; got != want {
+	const value = "Sun, 01 Mar 2026 12:00:02 GMT"
+	if got, want := retry.ParseRetryAfter(value, at), 1500*time.Millisecond; got != want {
 		t.Errorf("ParseRetryAfter(%q, %v) = %v; want %v", value, at, got, want)
 	}
 }
 
-func TestParseResetAfter(t *testing.T) {
+func TestParseSeconds(t *testing.T) {
 	t.Parallel()
 
 	tests := []struct {
 		value string
 		want  time.Duration
-		bad   bool
 	}{
 		{value: "40", want: 40 * time.Second},
 		{value: " 40 ", want: 40 * time.Second},
-		{value: "1.5", want: 1500 * time.Millisecond},
-		{value: "0.25", want: 250 * time.Millisecond},
-		{value: ".5", want: 500 * time.Millisecond},
-		{value: "0", want: 0},
+		{value: "1.5", want: 2 * time.Second},
+		{value: "0.25", want: time.Second},
+		{value: ".5", want: time.Second},
+		{value: "0", want: time.Second},
 		{value: "31622401", want: year},
 		{value: strings.Repeat("9", 100), want: year},
-		{value: strings.Repeat("9", 400), bad: true},
-		{value: "", bad: true},
-		{value: ".", bad: true},
-		{value: "1.2.3", bad: true},
-		{value: "-1", bad: true},
-		{value: "+1", bad: true},
-		{value: "1e3", bad: true},
-		{value: "Inf", bad: true},
-		{value: "NaN", bad: true},
-		{value: "0x10", bad: true},
-		{value: "1_000", bad: true},
-		{value: "40s", bad: true},
-		{value: "Sun, 01 Mar 2026 12:02:00 GMT", bad: true},
+		{value: strings.Repeat("9", 400), want: year},
+		{value: "", want: 0},
+		{value: ".", want: 0},
+		{value: "1.2.3", want: 0},
+		{value: "-1", want: 0},
+		{value: "+1", want: 0},
+		{value: "1e3", want: 0},
+		{value: "Inf", want: 0},
+		{value: "NaN", want: 0},
+		{value: "0x10", want: 0},
+		{value: "1_000", want: 0},
+		{value: "40s", want: 0},
+		{value: "Sun, 01 Mar 2026 12:02:00 GMT", want: 0},
 	}
 	for _, tt := range tests {
 		t.Run(tt.value, func(t *testing.T) {
 			t.Parallel()
 
-			if got, ok := retry.ParseResetAfter(tt.value); ok == tt.bad || got != tt.want {
-				t.Errorf("ParseResetAfter(%q) = %v, %t; want %v, %t", tt.value, got, ok, tt.want, !tt.bad)
+			if got := retry.ParseSeconds(tt.value); got != tt.want {
+				t.Errorf("ParseSeconds(%q) = %v; want %v", tt.value, got, tt.want)
 			}
 		})
 	}
 }
 
-func TestCap(t *testing.T) {
+func TestWait(t *testing.T) {
 	t.Parallel()
 
 	tests := []struct {
 		name  string
+		class hook.Class
 		asked time.Duration
 		most  time.Duration
 		age   time.Duration
 		want  time.Duration
 		note  string
 	}{
-		{name: "none asked", asked: 0, want: 0},
+		{name: "none asked", class: hook.ClassUnavailable, asked: 0, want: 0},
+		{name: "none asked by a 429", class: hook.ClassThrottled, asked: 0, want: 10 * time.Second},
+		{name: "none asked by a 429, with a shorter cap", class: hook.ClassThrottled, asked: 0, most: 5 * time.Second, want: 5 * time.Second},
+		{name: "now asked by a 429", class: hook.ClassThrottled, asked: time.Second, want: time.Second},
 		{name: "the default cap", asked: h, want: h},
 		{name: "seconds that were meant as milliseconds", asked: 40000 * time.Second, want: h, note: "It asked to wait 11h6m40s, above the endpoint's max_retry_after: 1h counts."},
 		{name: "below a longer cap", asked: 2 * h, most: 3 * h, want: 2 * h},
@@ -146,8 +150,8 @@ func TestCap(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 
-			if got, note := retry.Cap(tt.asked, &hook.Endpoint{MaxRetryAfter: tt.most, MaxAge: tt.age}); got != tt.want || note != tt.note {
-				t.Errorf("Cap(%v) = %v, %q; want %v, %q", tt.asked, got, note, tt.want, tt.note)
+			if got, note := retry.Wait(tt.class, tt.asked, &hook.Endpoint{MaxRetryAfter: tt.most, MaxAge: tt.age}); got != tt.want || note != tt.note {
+				t.Errorf("Wait(%v) = %v, %q; want %v, %q", tt.asked, got, note, tt.want, tt.note)
 			}
 		})
 	}
@@ -168,13 +172,13 @@ func FuzzParseRetryAfter(f *testing.F) {
 	f.Fuzz(func(t *testing.T, value string, offset int64) {
 		at := now().Add(time.Duration(offset))
 		got := retry.ParseRetryAfter(value, at)
-		if got < 0 || got > year {
-			t.Errorf("ParseRetryAfter(%q, %v) = %v; want 0s to %v", value, at, got, year)
+		if got != 0 && got < time.Second || got > year {
+			t.Errorf("ParseRetryAfter(%q, %v) = %v; want 0s, or 1s to %v", value, at, got, year)
 		}
 		date, err := http.ParseTime(value)
 		// net/http takes other names than GMT for local zones, so it may not agree about them.
 		if err == nil && (date.Location() == time.UTC || strings.HasSuffix(value, " GMT")) {
-			if want := min(max(date.Sub(at), 0), year); got != want {
+			if want := min(max(date.Sub(at), time.Second), year); got != want {
 				t.Errorf("ParseRetryAfter(%q, %v) = %v; want %v", value, at, got, want)
 			}
 		}
