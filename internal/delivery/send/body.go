@@ -2,14 +2,18 @@ package send
 
 import (
 	"bytes"
+	"compress/flate"
 	"compress/gzip"
 	"compress/zlib"
 	"io"
-	"mime"
 	"net/http"
+	"regexp"
+	"slices"
 	"strings"
 
 	"golang.org/x/text/encoding/htmlindex"
+	"golang.org/x/text/encoding/unicode"
+	"golang.org/x/text/transform"
 )
 
 // maxDrain limits the bytes that are read from a response so that its connection can be used
@@ -29,7 +33,7 @@ func readBody(resp *http.Response, most int64) []byte {
 	if resp.Body == http.NoBody {
 		return []byte{}
 	}
-	compression := strings.ToLower(strings.TrimSpace(resp.Header.Get("Content-Encoding")))
+	compression := compressionOf(resp.Header)
 	raw := most
 	if compression != "" {
 		raw = maxDrain
@@ -38,6 +42,12 @@ func readBody(resp *http.Response, most int64) []byte {
 	_, _ = io.Copy(io.Discard, io.LimitReader(resp.Body, maxDrain-raw))
 	kept = decompress(kept, compression, most)
 	return inUTF8(kept[:min(int64(len(kept)), most)], resp.Header.Get("Content-Type"), most)
+}
+
+// compressionOf returns the Content-Encoding without identity, which changes nothing.
+func compressionOf(h http.Header) string {
+	all := strings.FieldsFunc(strings.ToLower(strings.Join(h.Values("Content-Encoding"), ",")), func(r rune) bool { return r == ',' || r == ' ' || r == '\t' })
+	return strings.Join(slices.DeleteFunc(all, func(one string) bool { return one == "identity" }), ",")
 }
 
 // decompress returns the first bytes of the body, or the body itself if it is not compressed in a
@@ -49,7 +59,9 @@ func decompress(body []byte, compression string, most int64) []byte {
 	case "gzip", "x-gzip":
 		text, err = gzip.NewReader(bytes.NewReader(body))
 	case "deflate":
-		text, err = zlib.NewReader(bytes.NewReader(body))
+		if text, err = zlib.NewReader(bytes.NewReader(body)); err != nil { // some servers leave out the frame of zlib
+			text, err = flate.NewReader(bytes.NewReader(body)), nil
+		}
 	default:
 		return body
 	}
@@ -63,21 +75,19 @@ func decompress(body []byte, compression string, most int64) []byte {
 	return start
 }
 
-// inUTF8 returns the body in UTF-8, cut to the most bytes. A body of UTF-8, or of an unknown charset,
-// stays as it is.
+// charsetParameter matches the charset of a Content-Type, even if another parameter is not valid.
+var charsetParameter = regexp.MustCompile(`(?i);\s*charset\s*=\s*"?([^\s;"]+)`)
+
+// inUTF8 returns the body in UTF-8, cut to the most bytes: from the charset of its byte order mark,
+// or else of its type. A body of UTF-8, or of an unknown charset, stays as it is.
 func inUTF8(body []byte, contentType string, most int64) []byte {
-	_, parameters, err := mime.ParseMediaType(contentType)
-	if err != nil || parameters["charset"] == "" {
-		return body
+	var decoder transform.Transformer = transform.Nop
+	if named := charsetParameter.FindStringSubmatch(contentType); named != nil {
+		if charset, err := htmlindex.Get(named[1]); err == nil && charset != unicode.UTF8 {
+			decoder = charset.NewDecoder()
+		}
 	}
-	charset, err := htmlindex.Get(parameters["charset"])
-	if err != nil {
-		return body
-	}
-	if name, err := htmlindex.Name(charset); err != nil || name == "utf-8" {
-		return body
-	}
-	text, err := charset.NewDecoder().Bytes(body)
+	text, _, err := transform.Bytes(unicode.BOMOverride(decoder), body)
 	if err != nil {
 		return body
 	}

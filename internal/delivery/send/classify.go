@@ -1,9 +1,12 @@
 package send
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"net"
+	"strings"
 	"syscall"
 
 	"surehook.example/surehook/internal/delivery/egress"
@@ -54,7 +57,29 @@ func classify(f failure) (hook.Class, string) {
 			return row.class, row.text
 		}
 	}
-	return hook.ClassReset, "The connection broke, or the endpoint did not answer in HTTP."
+	return hook.ClassReset, cmp.Or(httpProblem(f.err), "The connection broke.")
+}
+
+// httpProblem returns what is wrong with an answer that is not valid in HTTP, and the mend. The
+// errors of net/http have no types.
+func httpProblem(err error) string {
+	said := fmt.Sprint(err)
+	for _, row := range [][2]string{
+		{`malformed HTTP response "\x15\x03`, "The endpoint answered in TLS: begin the URL with https://, or correct its port."},
+		{`malformed HTTP response "\x00\x00`, "The endpoint answered in HTTP/2: let the server speak HTTP/1.1, too."},
+		{"malformed HTTP status code", "The status line of the answer has no code of three digits: let it be like HTTP/1.1 200 OK."},
+		{"malformed HTTP", "The answer does not begin with a status line of HTTP/1.1: correct the port of the URL, or remove what the server writes before it."},
+		{"malformed MIME header", "The answer has a header line that is cut off, or has no colon or no valid name: let each be like Content-Type: text/plain."},
+		{"response headers exceeded", "The headers of the answer are longer than 64 KiB: let the server send fewer."},
+		{"multiple Content-Length", "The answer has two different Content-Length: let the server, or the proxy before it, send one."},
+		{"Content-Length", "The Content-Length of the answer is not a number."},
+		{"transfer encoding", "The answer has a Transfer-Encoding other than chunked: use Content-Encoding for compression."},
+	} {
+		if strings.Contains(said, row[0]) {
+			return row[1]
+		}
+	}
+	return ""
 }
 
 // stale reports whether the request was lost on a connection of an earlier request, which the

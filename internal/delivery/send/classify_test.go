@@ -24,7 +24,9 @@ import (
 // The texts of failures.
 const (
 	late       = "The endpoint did not answer in time."
-	broken     = "The connection broke, or the endpoint did not answer in HTTP."
+	broken     = "The connection broke."
+	noStatus   = "The answer does not begin with a status line of HTTP/1.1: correct the port of the URL, or remove what the server writes before it."
+	badHeader  = "The answer has a header line that is cut off, or has no colon or no valid name: let each be like Content-Type: text/plain."
 	closed     = "The endpoint closed the connection before it answered."
 	cut        = "The endpoint closed the connection in the TLS handshake: the server, or a firewall before it, may accept neither TLS 1.3 nor TLS 1.2 with ECDHE."
 	unproved   = "The certificate cannot be verified."
@@ -87,6 +89,8 @@ func TestClassify(t *testing.T) {
 		{name: "an alert", err: &net.OpError{Op: "remote error", Err: errors.New("tls: handshake failure")}, ended: nil, handshake: true, class: hook.ClassTLS, text: noSuite},
 		{name: "an alert that needs the server's log", err: &net.OpError{Op: "remote error", Err: tls.AlertError(80)}, ended: nil, handshake: true, class: hook.ClassTLS, text: "The endpoint broke off the TLS handshake with the alert internal error: the log of the server says why."},
 		{name: "an alert about the name", err: &net.OpError{Op: "remote error", Err: tls.AlertError(112)}, ended: nil, handshake: true, class: hook.ClassTLS, text: noSuchHost},
+		{name: "an alert about the protocol", err: &net.OpError{Op: "remote error", Err: tls.AlertError(120)}, ended: nil, handshake: true, class: hook.ClassTLS, text: "The endpoint speaks HTTP/2 alone: let the server offer HTTP/1.1, too (ALPN http/1.1)."},
+		{name: "a certificate with a long key", err: errors.New("tls: server sent certificate containing RSA key larger than 8192 bits"), ended: nil, handshake: true, class: hook.ClassTLS, text: "The certificate has an RSA key of more than 8192 bits: issue it with one of 2048 to 4096 bits."},
 		{name: "a renegotiation", err: &net.OpError{Op: "local error", Err: tls.AlertError(100)}, ended: nil, handshake: false, class: hook.ClassTLS, text: "The endpoint asks for a client certificate by a renegotiation, which is not supported: let the server ask in the first handshake."},
 		{name: "a version that is too old", err: errors.New("tls: server selected unsupported protocol version 301"), ended: nil, handshake: true, class: hook.ClassTLS, text: oldTLS},
 
@@ -100,7 +104,8 @@ func TestClassify(t *testing.T) {
 		{name: "a reset while sending", err: fmt.Errorf("net/http: broken: %w", &net.OpError{Op: "write", Err: system("write", syscall.EPIPE)}), ended: nil, handshake: false, class: hook.ClassReset, text: closed},
 		{name: "a reset in the handshake", err: read(system("read", syscall.ECONNRESET)), ended: nil, handshake: true, class: hook.ClassReset, text: cut},
 		{name: "the end of the connection in the handshake", err: io.EOF, ended: nil, handshake: true, class: hook.ClassReset, text: cut},
-		{name: "no HTTP", err: errors.New("malformed HTTP response"), ended: nil, handshake: false, class: hook.ClassReset, text: broken},
+		{name: "no HTTP", err: errors.New("malformed HTTP response"), ended: nil, handshake: false, class: hook.ClassReset, text: noStatus},
+		{name: "an unknown fault", err: errors.New("?"), ended: nil, handshake: false, class: hook.ClassReset, text: broken},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -146,11 +151,23 @@ func TestSender_Send_failures(t *testing.T) {
 		{name: "a certificate for another host", url: strings.Replace(server.URL, "127.0.0.1", "localhost", 1), client: nil, class: hook.ClassTLS, text: otherHost},
 		{name: "a server of TLS 1.1", url: old.URL, client: nil, class: hook.ClassTLS, text: oldTLS},
 		{name: "a handshake out of order", url: "https://" + raw(t, "\x16\x03\x03\x00\x04\x0e\x00\x00\x00"), client: nil, class: hook.ClassTLS, text: noTLS},
+		{name: "HTTP/2 only", url: "https://" + raw(t, "\x15\x03\x03\x00\x02\x02\x78"), client: nil, class: hook.ClassTLS, text: "The endpoint speaks HTTP/2 alone: let the server offer HTTP/1.1, too (ALPN http/1.1)."},
 		{name: "HTTP on the TLS port", url: "https://" + raw(t, "HTTP/1.1 400 Bad Request\r\n\r\n"), client: nil, class: hook.ClassTLS, text: noTLSPort},
 		{name: "a handshake that ends", url: "https://" + raw(t, ""), client: nil, class: hook.ClassReset, text: cut},
 		{name: "a connection that ends", url: "http://" + raw(t, ""), client: nil, class: hook.ClassReset, text: "The endpoint closed the connection before it answered."},
 		{name: "a connection that ends within the answer's head", url: "http://" + raw(t, "HTTP/1.1 200 OK\r\n"), client: nil, class: hook.ClassReset, text: "The endpoint closed the connection before it answered."},
-		{name: "another protocol", url: "http://" + raw(t, "SSH-2.0-OpenSSH_9.6\r\n"), client: nil, class: hook.ClassReset, text: "The connection broke, or the endpoint did not answer in HTTP."},
+		{name: "another protocol", url: "http://" + raw(t, "SSH-2.0-OpenSSH_9.6\r\n"), client: nil, class: hook.ClassReset, text: noStatus},
+		{name: "something before the status line", url: "http://" + raw(t, "\xef\xbb\xbfHTTP/1.1 200 OK\r\n\r\n"), client: nil, class: hook.ClassReset, text: noStatus},
+		{name: "an alert on the HTTP port", url: "http://" + raw(t, "\x15\x03\x01\x00\x02\x02\x46"), client: nil, class: hook.ClassReset, text: "The endpoint answered in TLS: begin the URL with https://, or correct its port."},
+		{name: "HTTP/2", url: "http://" + raw(t, "\x00\x00\x06\x04\x00\x00\x00\x00\x00\x00\x03\x00\x00\x00\x64"), client: nil, class: hook.ClassReset, text: "The endpoint answered in HTTP/2: let the server speak HTTP/1.1, too."},
+		{name: "a code of two digits", url: "http://" + raw(t, "HTTP/1.1 20\r\n\r\n"), client: nil, class: hook.ClassReset, text: "The status line of the answer has no code of three digits: let it be like HTTP/1.1 200 OK."},
+		{name: "a version without number", url: "http://" + raw(t, "HTTP/one 200 OK\r\n\r\n"), client: nil, class: hook.ClassReset, text: noStatus},
+		{name: "a header without colon", url: "http://" + raw(t, "HTTP/1.1 200 OK\r\nnonsense\r\n\r\n"), client: nil, class: hook.ClassReset, text: badHeader},
+		{name: "a header that is cut off", url: "http://" + raw(t, "HTTP/1.1 200 OK\r\nContent-Le"), client: nil, class: hook.ClassReset, text: badHeader},
+		{name: "headers that are too long", url: "http://" + raw(t, "HTTP/1.1 200 OK\r\nX-A: "+strings.Repeat("a", 100<<10)+"\r\n\r\n"), client: nil, class: hook.ClassReset, text: "The headers of the answer are longer than 64 KiB: let the server send fewer."},
+		{name: "two lengths", url: "http://" + raw(t, "HTTP/1.1 200 OK\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nok"), client: nil, class: hook.ClassReset, text: "The answer has two different Content-Length: let the server, or the proxy before it, send one."},
+		{name: "a negative length", url: "http://" + raw(t, "HTTP/1.1 200 OK\r\nContent-Length: -1\r\n\r\n"), client: nil, class: hook.ClassReset, text: "The Content-Length of the answer is not a number."},
+		{name: "another transfer encoding", url: "http://" + raw(t, "HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip\r\n\r\n"), client: nil, class: hook.ClassReset, text: "The answer has a Transfer-Encoding other than chunked: use Content-Encoding for compression."},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

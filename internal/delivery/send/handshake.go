@@ -14,12 +14,13 @@ import (
 
 // The alerts by which a server refuses what the client offers (RFC 8446, section 6).
 const (
-	alertHandshakeFailure     = 40
-	alertProtocolVersion      = 70
-	alertInsufficientSecurity = 71
-	alertNoRenegotiation      = 100
-	alertUnrecognizedName     = 112
-	alertCertificateRequired  = 116
+	alertHandshakeFailure      = 40
+	alertProtocolVersion       = 70
+	alertInsufficientSecurity  = 71
+	alertNoRenegotiation       = 100
+	alertUnrecognizedName      = 112
+	alertCertificateRequired   = 116
+	alertNoApplicationProtocol = 120
 )
 
 // tlsProblem returns what is wrong with the TLS connection, and how to mend it, for the endpoint's
@@ -49,6 +50,8 @@ func tlsProblem(f failure) string {
 			alert == alertHandshakeFailure || alert == alertInsufficientSecurity || says(f.err, "server chose an unconfigured cipher suite"),
 			"The endpoint has no cipher suite in common with Surehook, perhaps RSA or DHE key exchange alone: let the server offer ECDHE with AES-GCM, or TLS 1.3.",
 		},
+		{alert == alertNoApplicationProtocol, "The endpoint speaks HTTP/2 alone: let the server offer HTTP/1.1, too (ALPN http/1.1)."},
+		{says(f.err, "server sent certificate containing RSA key larger"), "The certificate has an RSA key of more than 8192 bits: issue it with one of 2048 to 4096 bits."},
 		{alert == alertUnrecognizedName, "The endpoint does not know the host name of the URL: give the server a certificate for this name."},
 		{alerted, "The endpoint broke off the TLS handshake with the alert " + strings.TrimPrefix(tls.AlertError(alert).Error(), "tls: ") + ": the log of the server says why."},
 	}

@@ -65,7 +65,7 @@ func TestSender_Send_redirectsThatEndTheAttempt(t *testing.T) {
 		class    hook.Class
 		text     string
 	}{
-		{name: "303 asks for a GET", status: 303, location: "/new", class: hook.ClassRedirect, text: "The endpoint answered 303 See Other."},
+		{name: "303 asks for a GET", status: 303, location: "/new", class: hook.ClassRedirect, text: "The endpoint answered 303 See Other, which asks for a GET without the event: let it answer 2xx, or redirect with 307 or 308."},
 		{name: "300 offers a choice", status: 300, location: "/new", class: hook.ClassRedirect, text: "The endpoint answered 300 Multiple Choices."},
 		{name: "304 is for a conditional GET", status: 304, location: "", class: hook.ClassRedirect, text: "The endpoint answered 304 Not Modified."},
 		{name: "a missing Location", status: 307, location: "", class: hook.ClassRedirect, text: "The endpoint redirected without a valid Location."},

@@ -3,6 +3,7 @@ package send
 import (
 	"fmt"
 	"net/http"
+	"time"
 
 	"surehook.example/surehook/internal/hook"
 	"surehook.example/surehook/internal/rule/retry"
@@ -19,20 +20,20 @@ func (s *Sender) readOutcome(resp *http.Response) hook.Outcome {
 		return outcome
 	}
 	outcome.Body, outcome.Headers = readBody(resp, hook.MaxResponseBody), keptHeaders(resp.Header)
-	// The endpoint's lists of statuses may retry any failure, so any failure may have a
-	// Retry-After.
-	outcome.RetryAfter = retry.ParseRetryAfter(resp.Header.Get("Retry-After"), s.Now())
-	if wait := retry.ParseSeconds(resp.Header.Get("X-RateLimit-Reset-After")); wait > 0 && limited(resp.StatusCode) {
-		outcome.RetryAfter = wait
-	}
+	outcome.RetryAfter = s.waitOf(resp)
 	outcome.Error = describeStatus(resp.StatusCode)
 	return outcome
 }
 
-// limited reports whether the status may come from a rate limit. Other answers may name the end of
-// the limit's window, too, but ask for no wait until then.
-func limited(status int) bool {
-	return status == http.StatusTooManyRequests || status == http.StatusServiceUnavailable
+// waitOf returns the wait that a failure asks for. The endpoint's lists of statuses may retry any
+// failure, so any may have a Retry-After. But the end of a rate limit's window is a wait only after
+// an answer that may come from the limit.
+func (s *Sender) waitOf(resp *http.Response) time.Duration {
+	limited := resp.StatusCode == http.StatusTooManyRequests || resp.StatusCode == http.StatusServiceUnavailable
+	if wait := retry.ParseSeconds(resp.Header.Get("X-RateLimit-Reset-After")); wait > 0 && limited {
+		return wait
+	}
+	return retry.ParseRetryAfter(resp.Header.Get("Retry-After"), s.Now())
 }
 
 // maxHeader limits a kept value, in bytes.
@@ -68,6 +69,9 @@ func visible(text string) string {
 }
 
 func describeStatus(status int) string {
+	if status == http.StatusSeeOther {
+		return "The endpoint answered 303 See Other, which asks for a GET without the event: let it answer 2xx, or redirect with 307 or 308."
+	}
 	if text := http.StatusText(status); text != "" {
 		return fmt.Sprintf("The endpoint answered %d %s.", status, text)
 	}

@@ -3,13 +3,13 @@ package send
 import (
 	"bytes"
 	"context"
+	"encoding/base64"
 	"errors"
 	"io"
 	"maps"
 	"net/http"
 	"net/url"
 	"regexp"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -58,8 +58,9 @@ func NewTokens() *Tokens {
 // fetched is the answer of a token endpoint.
 type fetched struct {
 	token   accessToken
-	problem string // for the endpoint's owner; empty with a token
-	cut     bool   // the attempt that asked for the token ended first
+	problem string        // for the endpoint's owner; empty with a token
+	wait    time.Duration // that the answer asked for; 0: none
+	cut     bool          // the attempt that asked for the token ended first
 }
 
 // postPrepared posts the request, with an access token if it needs one. If a kept token is
@@ -96,7 +97,7 @@ func (s *Sender) postPrepared(ctx context.Context, p *Prepared) hook.Outcome {
 }
 
 func withoutToken(p *Prepared, f fetched) hook.Outcome {
-	return hook.Outcome{Class: hook.ClassToken, URL: p.Grant.TokenURL, Error: "No access token: " + f.problem}
+	return hook.Outcome{Class: hook.ClassToken, URL: p.Grant.TokenURL, Error: "No access token: " + f.problem, RetryAfter: f.wait}
 }
 
 // with returns the request with the token in its Authorization header.
@@ -134,7 +135,7 @@ func (s *Sender) fetchOnce(ctx context.Context, p *Prepared, old accessToken) fe
 				return f
 			}
 		case <-ctx.Done():
-			return fetched{problem: problemOf(failure{err: ctx.Err(), ended: context.Cause(ctx)})}
+			return fetched{problem: problemOf(failure{err: ctx.Err(), ended: context.Cause(ctx)}, grant)}
 		}
 	}
 }
@@ -173,7 +174,11 @@ func (s *Sender) fetch(ctx context.Context, g Grant, userAgent string) fetched {
 	token, err := config.Token(context.WithValue(traced, oauth2.HTTPClient, client))
 	switch {
 	case err != nil:
-		return fetched{problem: problemOf(seen.failure(ctx, err))}
+		f := fetched{problem: problemOf(seen.failure(ctx, err), g)}
+		if refused, ok := errors.AsType[*oauth2.RetrieveError](err); ok {
+			f.wait = s.waitOf(refused.Response)
+		}
+		return f
 	case !strings.EqualFold(token.Type(), "Bearer") && !strings.EqualFold(token.Type(), "BearerToken"): // Apigee says BearerToken
 		return fetched{problem: "the token endpoint answered with a token of another type than Bearer."}
 	case !hook.ValidAccessToken(token.AccessToken):
@@ -186,8 +191,11 @@ func (s *Sender) fetch(ctx context.Context, g Grant, userAgent string) fetched {
 	return fetched{token: accessToken{text: token.AccessToken, ends: s.Now().Add(life - min(tokenMargin, life/2))}}
 }
 
-// decimal matches an expires_in with a fraction, which the library refuses.
-var decimal = regexp.MustCompile(`("expires_in"\s*:\s*"?[0-9]+)\.[0-9]+`)
+// The library refuses an expires_in with a fraction, and one that is no number, such as "never".
+var (
+	decimal = regexp.MustCompile(`("expires_in"\s*:\s*"?[0-9]+)\.[0-9]+`)
+	endless = regexp.MustCompile(`("expires_in"\s*:\s*)"[^"]*[^"0-9][^"]*"`)
+)
 
 // bounded limits the size of answers, and sets the user agent.
 type bounded struct {
@@ -209,19 +217,24 @@ func (b bounded) RoundTrip(r *http.Request) (*http.Response, error) {
 	if err != nil {
 		return nil, err //nolint:wrapcheck // as above
 	}
-	response.Body = io.NopCloser(bytes.NewReader(decimal.ReplaceAll(text, []byte("$1"))))
+	text = bytes.TrimPrefix(text, []byte("\ufeff")) // a byte order mark
+	text = endless.ReplaceAll(decimal.ReplaceAll(text, []byte("$1")), []byte("${1}null"))
+	response.Body = io.NopCloser(bytes.NewReader(text))
 	return response, nil
 }
 
-// problemOf returns why there is no token, for the endpoint's owner. The text contains nothing
-// that the token endpoint can choose freely, because its answer may repeat the secret.
-func problemOf(f failure) string {
+// problemOf returns why there is no token, for the endpoint's owner, with the error that the token
+// endpoint names.
+func problemOf(f failure, g Grant) string {
 	if refused, ok := errors.AsType[*oauth2.RetrieveError](f.err); ok {
 		text := "the token endpoint answered " + strings.TrimSpace(strconv.Itoa(refused.Response.StatusCode)+" "+http.StatusText(refused.Response.StatusCode))
-		if slices.Contains(oauthErrors(), refused.ErrorCode) {
-			text += ", " + refused.ErrorCode
+		if code := g.quote(refused.ErrorCode); code != "" {
+			text += ", " + code
 		}
-		return text + "."
+		if description := g.quote(refused.ErrorDescription); description != "" {
+			text += ": " + description
+		}
+		return strings.TrimSuffix(text, ".") + "."
 	}
 	if is[*url.Error](f.err) || f.ended != nil {
 		_, text := classify(f)
@@ -232,7 +245,15 @@ func problemOf(f failure) string {
 	return "the token endpoint answered without a token in JSON."
 }
 
-// oauthErrors returns the codes of RFC 6749, section 5.2.
-func oauthErrors() []string {
-	return []string{"invalid_request", "invalid_client", "invalid_grant", "unauthorized_client", "unsupported_grant_type", "invalid_scope"}
+// quote returns the start of a text of the token endpoint, which may be anything; empty if it
+// repeats the client's secret.
+func (g Grant) quote(text string) string {
+	escaped := url.QueryEscape(g.Secret)
+	basic := base64.StdEncoding.EncodeToString([]byte(url.QueryEscape(g.ClientID) + ":" + escaped))
+	for _, secret := range []string{g.Secret, escaped, basic} {
+		if strings.Contains(text, secret) {
+			return ""
+		}
+	}
+	return strings.TrimSpace(visible(text[:min(len(text), maxHeader)]))
 }

@@ -312,8 +312,8 @@ func TestSender_Send_asksAgainAfterTheEndOfAnotherAttempt(t *testing.T) {
 	})
 }
 
-// Each failure is a transient outcome with a reason. No reason repeats the answer, which may
-// contain the secret. No request reaches the endpoint.
+// Each failure is a transient outcome with a reason, which never contains the secret. No request
+// reaches the endpoint.
 func TestSender_Send_tellsWhyThereIsNoToken(t *testing.T) {
 	t.Parallel()
 
@@ -328,6 +328,10 @@ func TestSender_Send_tellsWhyThereIsNoToken(t *testing.T) {
 		{name: "a refusal", status: 401, body: `{"error":"invalid_client","error_description":"hush+/:&="}`, want: "the token endpoint answered 401 Unauthorized, invalid_client."},
 		{name: "a refusal with the secret", status: 400, body: `{"error":"hush+/:&="}`, want: "the token endpoint answered 400 Bad Request."},
 		{name: "a refusal with status 200", status: 200, body: `{"error":"invalid_scope"}`, want: "the token endpoint answered 200 OK, invalid_scope."},
+		{name: "a refusal with a description", status: 400, body: `{"error":"invalid_scope","error_description":"Scope hooks is unknown."}`, want: "the token endpoint answered 400 Bad Request, invalid_scope: Scope hooks is unknown."},
+		{name: "a description of another kind", status: 400, body: `{"error":"AADSTS7000215","error_description":"no\n` + strings.Repeat("x", 300) + `"}`, want: "the token endpoint answered 400 Bad Request, AADSTS7000215: no?" + strings.Repeat("x", 197) + "."},
+		{name: "a description with the secret in the form of a query", status: 400, body: `{"error":"invalid_client","error_description":"secret=hush%2B%2F%3A%26%3D"}`, want: "the token endpoint answered 400 Bad Request, invalid_client."},
+		{name: "a description with the secret in the form of a header", status: 400, body: `{"error":"invalid_client","error_description":"Basic aWQlMkIxOmh1c2glMkIlMkYlM0ElMjYlM0Q="}`, want: "the token endpoint answered 400 Bad Request, invalid_client."},
 		{name: "an outage", status: 503, body: `<html>`, want: "the token endpoint answered 503 Service Unavailable."},
 		{name: "an unknown status", status: 599, body: ``, want: "the token endpoint answered 599."},
 		{name: "a redirect", status: 307, body: ``, want: "the token endpoint answered 307 Temporary Redirect."},
@@ -385,6 +389,22 @@ func TestSender_Send_guardsTheTokenEndpoint(t *testing.T) {
 	}
 }
 
+// The next attempt waits for as long as the token endpoint asks.
+func TestSender_Send_keepsTheWaitOfTheTokenEndpoint(t *testing.T) {
+	t.Parallel()
+
+	limited, _ := serve(t, func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Retry-After", "7")
+		w.WriteHeader(http.StatusTooManyRequests)
+	}, withTLS)
+	a := authorize(t)
+	r := a.request(t)
+	r.Grant.TokenURL = limited.URL
+	same(t, sender(t, limited).Send(t.Context(), r), hook.Outcome{
+		Class: hook.ClassToken, Error: "No access token: the token endpoint answered 429 Too Many Requests.", URL: limited.URL, RetryAfter: 7 * time.Second,
+	})
+}
+
 // A silent token endpoint ends the attempt at the endpoint's timeout.
 func TestSender_Send_waitsForTheTokenWithinTheTimeout(t *testing.T) {
 	t.Parallel()
@@ -416,6 +436,7 @@ func TestSender_Send_keepsTokensOfAnyLife(t *testing.T) {
 	}{
 		{life: `,"expires_in":10`, kept: 4 * time.Second, new: 6 * time.Second},
 		{life: `,"expires_in":"600"`, kept: 9 * time.Minute, new: 10 * time.Minute},
+		{life: `,"expires_in" : "never"`, kept: 4 * time.Minute, new: 5 * time.Minute},
 		{life: `,"expires_in": 600.75`, kept: 9 * time.Minute, new: 10 * time.Minute},
 		{life: `,"expires_in":"600.0"`, kept: 9 * time.Minute, new: 10 * time.Minute},
 		{life: ``, kept: 4 * time.Minute, new: 5 * time.Minute},
@@ -427,7 +448,7 @@ func TestSender_Send_keepsTokensOfAnyLife(t *testing.T) {
 
 			a := authorize(t)
 			a.issue = func() (int, string) {
-				return 200, `{"access_token":"t","token_type":"` + cmp.Or(tt.kind, "Bearer") + `"` + tt.life + `}`
+				return 200, "\ufeff" + `{"access_token":"t","token_type":"` + cmp.Or(tt.kind, "Bearer") + `"` + tt.life + `}`
 			}
 			for _, step := range []struct {
 				after   time.Duration
