@@ -42,6 +42,6 @@ func (q *standardQueue[T]) depth() status.Depth {
 	defer q.mu.Unlock()
 
 	q.show(q.now())
-	hidden := q.hidden.Len()
+	hidden := q.hidden.len()
 	return status.Depth{Visible: len(q.all) - hidden, InFlight: q.load.inFlight, Delayed: hidden - q.load.inFlight}
 }

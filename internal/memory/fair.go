@@ -44,7 +44,7 @@ func (l load) exceeds(all load, now time.Time) bool {
 // messages.
 func (q *standardQueue[T]) chooseFairly(now time.Time) (e *entry[T], ok bool) {
 	var least *group[T]
-	q.heads.Scan(func(g *group[T]) bool {
+	q.heads.scan(func(g *group[T]) bool {
 		if !q.isNoisy(g, now) {
 			least = g
 			return false

@@ -8,8 +8,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/tidwall/btree"
-
 	"surehook.example/surehook/internal/delivery/settle"
 	"surehook.example/surehook/internal/hook"
 )
@@ -27,9 +25,9 @@ type Schedules struct {
 	now   func() time.Time
 
 	mu    sync.Mutex
-	plans *btree.BTreeG[plan] // not fired, by time
-	fired *btree.BTreeG[plan] // fired less than Linger ago, by time
-	names map[string]plan     // of plans and fired
+	plans ordered[*plan]   // not fired, by time
+	fired ordered[*plan]   // fired less than Linger ago, by time
+	names map[string]*plan // of plans and fired
 }
 
 // defaultLinger is the time of a fired schedule until its deletion. EventBridge
@@ -52,14 +50,14 @@ type plan struct {
 // NewSchedules returns an empty set of schedules for the retry lane of q, with the
 // clock now.
 func NewSchedules(q *Queue, now func() time.Time) *Schedules {
-	byTime := func(a, b plan) int { return cmp.Or(a.At.Compare(b.At), strings.Compare(a.name, b.name)) }
+	byTime := func(a, b *plan) int { return cmp.Or(a.At.Compare(b.At), strings.Compare(a.name, b.name)) }
 	return &Schedules{
 		Linger: defaultLinger,
 		queue:  q,
 		now:    now,
 		plans:  newOrdered(byTime),
 		fired:  newOrdered(byTime),
-		names:  make(map[string]plan),
+		names:  make(map[string]*plan),
 	}
 }
 
@@ -79,9 +77,9 @@ func (s *Schedules) At(_ context.Context, token hook.Token, at time.Time) error 
 	if err := s.queue.put(hook.LaneRetry, "", token, at); err != nil {
 		return fmt.Errorf("schedule %s: %w", name, err)
 	}
-	p := plan{Plan{Token: token, At: at}, name}
+	p := &plan{Plan{Token: token, At: at}, name}
 	s.names[name] = p
-	s.plans.Set(p)
+	s.plans.set(p)
 	return nil
 }
 
@@ -92,7 +90,7 @@ func (s *Schedules) Plans() []Plan {
 
 	s.forget()
 	var plans []Plan
-	s.plans.Scan(func(p plan) bool {
+	s.plans.scan(func(p *plan) bool {
 		plans = append(plans, p.Plan)
 		return true
 	})
@@ -103,12 +101,12 @@ func (s *Schedules) Plans() []Plan {
 // schedules fired at least Linger ago.
 func (s *Schedules) forget() {
 	now := s.now()
-	for p, ok := s.plans.Min(); ok && !p.At.After(now); p, ok = s.plans.Min() {
-		s.plans.Delete(p)
-		s.fired.Set(p)
+	for p, ok := s.plans.min(); ok && !p.At.After(now); p, ok = s.plans.min() {
+		s.plans.delete(p)
+		s.fired.set(p)
 	}
-	for p, ok := s.fired.Min(); ok && !p.At.Add(s.Linger).After(now); p, ok = s.fired.Min() {
-		s.fired.Delete(p)
+	for p, ok := s.fired.min(); ok && !p.At.Add(s.Linger).After(now); p, ok = s.fired.min() {
+		s.fired.delete(p)
 		delete(s.names, p.name)
 	}
 }

@@ -9,8 +9,6 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
-
-	"github.com/tidwall/btree"
 )
 
 const defaultVisibility = time.Minute
@@ -24,10 +22,10 @@ type standardQueue[T any] struct {
 
 	mu     sync.Mutex
 	all    map[string]*entry[T]
-	hidden *btree.BTreeG[*entry[T]] // hidden at the last call of show; all other messages are in groups
+	hidden ordered[*entry[T]] // hidden at the last call of show; all other messages are in groups
 	groups map[string]*group[T]
-	heads  *btree.BTreeG[*group[T]] // groups with visible messages, by first message
-	load   load                     // of the received and hidden messages
+	heads  ordered[*group[T]] // groups with visible messages, by first message
+	load   load               // of the received and hidden messages
 
 	waiting []chan struct{} // calls of await; closing the channel wakes the call
 	woken   bool            // a call is awake, and has not received yet
@@ -53,7 +51,7 @@ func (e *entry[T]) isInFlight() bool { return e.hidden && e.received > 0 }
 // group is the messages of one group id.
 type group[T any] struct {
 	id      string // empty: messages without group
-	visible *btree.BTreeG[*entry[T]]
+	visible ordered[*entry[T]]
 	head    *entry[T] // first visible message, the group's position in heads; nil: none
 	load    load
 	sentAt  time.Time // of the last message
@@ -69,11 +67,6 @@ func newStandardQueue[T any](now func() time.Time, numbers *atomic.Int64) *stand
 		groups:  make(map[string]*group[T]),
 		heads:   newOrdered(func(a, b *group[T]) int { return compareEntries(a.head, b.head) }),
 	}
-}
-
-// newOrdered returns an empty set in the order of compare, for callers with a lock.
-func newOrdered[T any](compare func(a, b T) int) *btree.BTreeG[T] {
-	return btree.NewBTreeGOptions(func(a, b T) bool { return compare(a, b) < 0 }, btree.Options{NoLocks: true})
 }
 
 func compareEntries[T any](a, b *entry[T]) int {
@@ -255,10 +248,10 @@ func (q *standardQueue[T]) next() (at time.Time, ok bool) {
 }
 
 func (q *standardQueue[T]) earliest() (at time.Time, ok bool) {
-	if e, ok := q.hidden.Min(); ok {
+	if e, ok := q.hidden.min(); ok {
 		at = e.visibleAt
 	}
-	if g, ok := q.heads.Min(); ok && (at.IsZero() || g.head.visibleAt.Before(at)) {
+	if g, ok := q.heads.min(); ok && (at.IsZero() || g.head.visibleAt.Before(at)) {
 		at = g.head.visibleAt
 	}
 	return at, len(q.all) > 0
@@ -266,7 +259,7 @@ func (q *standardQueue[T]) earliest() (at time.Time, ok bool) {
 
 // show moves messages visible at now to their groups.
 func (q *standardQueue[T]) show(now time.Time) {
-	for e, ok := q.hidden.Min(); ok && !e.visibleAt.After(now); e, ok = q.hidden.Min() {
+	for e, ok := q.hidden.min(); ok && !e.visibleAt.After(now); e, ok = q.hidden.min() {
 		q.unlink(e)
 		q.reveal(e)
 	}
@@ -274,24 +267,24 @@ func (q *standardQueue[T]) show(now time.Time) {
 
 // reveal makes the message visible.
 func (q *standardQueue[T]) reveal(e *entry[T]) {
-	e.group.visible.Set(e)
+	e.group.visible.set(e)
 	q.rank(e.group)
 }
 
 func (q *standardQueue[T]) hide(e *entry[T]) {
 	e.hidden = true
-	q.hidden.Set(e)
+	q.hidden.set(e)
 	q.count(e, 1)
 }
 
 // unlink removes the message from hidden or from its group.
 func (q *standardQueue[T]) unlink(e *entry[T]) {
 	if !e.hidden {
-		e.group.visible.Delete(e)
+		e.group.visible.delete(e)
 		q.rank(e.group)
 		return
 	}
-	q.hidden.Delete(e)
+	q.hidden.delete(e)
 	q.count(e, -1)
 	e.hidden = false
 }
@@ -305,15 +298,15 @@ func (q *standardQueue[T]) count(e *entry[T], n int) {
 
 // rank moves the group in heads to the position of its first visible message.
 func (q *standardQueue[T]) rank(g *group[T]) {
-	head, _ := g.visible.Min()
+	head, _ := g.visible.min()
 	if head == g.head {
 		return
 	}
 	if g.head != nil {
-		q.heads.Delete(g)
+		q.heads.delete(g)
 	}
 	if g.head = head; head != nil {
-		q.heads.Set(g)
+		q.heads.set(g)
 	} else {
 		g.noisy = false // no message waits
 	}
@@ -325,7 +318,7 @@ func (q *standardQueue[T]) choose(fair bool, now time.Time) (e *entry[T], ok boo
 	if fair {
 		return q.chooseFairly(now)
 	}
-	g, ok := q.heads.Min()
+	g, ok := q.heads.min()
 	if !ok {
 		return nil, false
 	}

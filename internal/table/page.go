@@ -96,9 +96,10 @@ func (t *Table) walk(q *query, visit func(*row) bool) {
 
 // withHidden returns the rows of the table as Query and Scan see them: with items that a
 // transaction under way deletes.
-func (t *Table) withHidden(q *query, tree *btree.BTreeG[*row]) *btree.BTreeG[*row] {
-	if q.index >= 0 || len(t.hidden) == 0 {
-		return tree
+func (t *Table) withHidden(q *query, all rows) rows {
+	tree, ok := all.(*btree.BTreeG[*row])
+	if !ok || q.index >= 0 || len(t.hidden) == 0 {
+		return all
 	}
 	tree = tree.Copy()
 	for k, all := range t.hidden {

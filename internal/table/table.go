@@ -52,8 +52,8 @@ type Table struct {
 	others sync.Map // fields that the table does not support, by the type of a request
 
 	mu      sync.Mutex
-	items   *btree.BTreeG[*row]
-	indexes []*btree.BTreeG[*row]
+	items   rows
+	indexes []rows
 	lagging []lagging
 	tokens  map[string]token // of transactions
 	hidden  map[Key][]hidden // of transactions under way
@@ -77,15 +77,27 @@ func order(a, b *row) bool {
 // New returns an empty table.
 func New(schema Schema) *Table {
 	t := &Table{
-		schema: schema, items: newTree(), tokens: make(map[string]token), hidden: make(map[Key][]hidden),
+		schema: schema, items: newRows(), tokens: make(map[string]token), hidden: make(map[Key][]hidden),
 	}
 	for range schema.Indexes {
-		t.indexes = append(t.indexes, newTree())
+		t.indexes = append(t.indexes, newRows())
 	}
 	return t
 }
 
-func newTree() *btree.BTreeG[*row] {
+// rows are a B-tree of rows. It is an interface because each package that has a table would otherwise
+// compile the B-tree again.
+type rows interface {
+	Get(r *row) (found *row, ok bool)
+	Set(r *row) (before *row, replaced bool)
+	Delete(r *row) (before *row, deleted bool)
+	Scan(f func(r *row) bool)
+	Ascend(from *row, f func(r *row) bool)
+	Descend(from *row, f func(r *row) bool)
+}
+
+//go:noinline
+func newRows() rows {
 	return btree.NewBTreeGOptions(order, btree.Options{NoLocks: true})
 }
 
