@@ -9,6 +9,7 @@ import (
 	"surehook.example/surehook/internal/delivery/gate"
 	"surehook.example/surehook/internal/delivery/send"
 	"surehook.example/surehook/internal/hook"
+	"surehook.example/surehook/internal/proof/world"
 	"surehook.example/surehook/internal/rule/circuit"
 )
 
@@ -100,7 +101,7 @@ func TestRelease_WaitsForTheEndOfRetryAfter(t *testing.T) {
 	if r := w.Circuit(e); r.State != circuit.Closed || posts != 1 {
 		t.Fatalf("circuit is %s after %d attempts; want closed after 1", r.State, posts)
 	}
-	if got, want := w.States(ids), "19 parked circuit_open, 1 retrying"; got != want {
+	if got, want := w.States(ids), "19 parked circuit_open, 1 parked throttled"; got != want {
 		t.Errorf("within Retry-After deliveries are %s; want %s", got, want)
 	}
 	if n := len(w.Checks); n > 8 {
@@ -109,5 +110,43 @@ func TestRelease_WaitsForTheEndOfRetryAfter(t *testing.T) {
 	w.RunFor(3 * time.Minute)
 	if got, want := w.States(ids), "20 delivered"; got != want {
 		t.Errorf("after Retry-After deliveries are %s; want %s", got, want)
+	}
+}
+
+// After a 429 the whole endpoint waits, and the delivery that got it with the others: it goes when
+// the hold ends, and by its own schedule if the owner ends the hold at once.
+func TestThrottle_HoldsTheDeliveryWithItsEndpoint(t *testing.T) {
+	t.Parallel()
+
+	for _, ends := range []time.Duration{time.Second, 20 * time.Minute, time.Hour} {
+		t.Run("the hold ends after "+ends.String(), func(t *testing.T) {
+			t.Parallel()
+
+			w := setup(t)
+			w.Answer = func(r send.Request) hook.Outcome {
+				o := world.InTurn(429, 200)(r)
+				o.RetryAfter = time.Hour
+				return o
+			}
+			e := w.Endpoint(nil)
+			id := w.Post(e)[0]
+			w.RunFor(ends)
+			if d := w.Delivery(id); d.State == hook.StateDelivered || d.Attempts != 1 {
+				t.Fatalf("during the hold: %s after %d attempts", d.State, d.Attempts)
+			}
+			if ends < time.Hour {
+				r := w.Circuit(e).Suspect(w.Clock.Now()).Reset(w.Clock.Now())
+				if err := w.Store.SaveCircuit(t.Context(), r); err != nil {
+					t.Fatal(err)
+				}
+				if err := w.CircuitQueue.Enqueue(t.Context(), hook.CircuitCheck{Tenant: e.Tenant, Endpoint: e.ID, Wave: r.Wave}, 0); err != nil {
+					t.Fatal(err)
+				}
+			}
+			w.RunFor(15 * time.Second)
+			if d := w.Delivery(id); d.State != hook.StateDelivered || d.Attempts != 2 {
+				t.Errorf("15 s after the hold: %s after %d attempts; want delivered by the second", d.State, d.Attempts)
+			}
+		})
 	}
 }

@@ -34,7 +34,7 @@ func way() []room {
 		{"delivery/deliver", []string{
 			"batch", "part", "replay", "run", "plan", "group", "ask", "late", "credit", "together", "take", "slots", "result", "log", "snapshot", "job", "ports",
 		}},
-		{"rule/settlement", []string{"judge", "decision", "follow"}},
+		{"rule/settlement", []string{"judge", "decision", "attempted", "follow"}},
 		{"delivery/gate", []string{
 			"gate", "test_event", "probe", "group", "grant", "settle", "place", "late", "outcome", "held", "announce", "write", "speed", "record", "verdict", "ports",
 		}},

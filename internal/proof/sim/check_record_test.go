@@ -103,7 +103,11 @@ func (w *simulation) checkAttempt(p *process, old, d hook.Delivery, a *hook.Atte
 	var low, high, soonest, latest time.Duration // with and without the wait that the endpoint asked for
 	if !last {
 		soonest, latest = spread(e.Retry.Jitter, delays[d.Attempts-1])
-		low, high = max(soonest, o.RetryAfter), max(latest, o.RetryAfter)
+		asked := o.RetryAfter
+		if o.Class == hook.ClassThrottled && !sent.test { // the gate holds the endpoint
+			asked = 0
+		}
+		low, high = max(soonest, asked), max(latest, asked)
 		for _, least := range []*time.Duration{&soonest, &low} {
 			*least -= time.Millisecond // the precision of the record
 		}

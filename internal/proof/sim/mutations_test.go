@@ -76,11 +76,11 @@ func mutations() []mutation {
 			old: "if free <= 0 ||", bug: "if free <= 1000 ||",
 		},
 		{
-			name: "Retry-After is forgotten", file: "rule/settlement/decision.go", by: []check{checkRecord},
-			old: "afterFailure(next, s.Endpoint, o.RetryAfter, d.at)", bug: "afterFailure(next, s.Endpoint, 0, d.at)",
+			name: "Retry-After is forgotten", file: "rule/settlement/attempted.go", by: []check{checkRecord},
+			old: "return o.RetryAfter\n", bug: "return 0\n",
 		},
 		{
-			name: "max_age is forgotten when the next attempt is planned", file: "rule/settlement/decision.go", by: []check{checkRecord},
+			name: "max_age is forgotten when the next attempt is planned", file: "rule/settlement/attempted.go", by: []check{checkRecord},
 			old: "if retry.Expired(*d, next, e.MaxAge) {", bug: "if retry.Expired(*d, next, 100*e.MaxAge) {",
 		},
 		{
@@ -292,7 +292,7 @@ func mutations() []mutation {
 			bug: "own.run(j, func() (gate.Result, error) {\n\t\t\t\tif j != leader && made.Outcome.Status/100 != 2 {\n\t\t\t\t\treturn gate.Result{}, nil\n\t\t\t\t}\n\t\t\tone := *made",
 		},
 		{
-			name: "a rejected event takes the others of its request with it", file: "rule/settlement/decision.go", by: []check{checkRecord},
+			name: "a rejected event takes the others of its request with it", file: "rule/settlement/attempted.go", by: []check{checkRecord},
 			old: "if o.Batch.Several() && result", bug: "if o.Batch.Several() && false && result",
 		},
 		{

@@ -4,7 +4,6 @@ import (
 	"time"
 
 	"surehook.example/surehook/internal/hook"
-	"surehook.example/surehook/internal/rule/retry"
 )
 
 // Decision is what a token decided about its delivery. On applies it to a record, and after a
@@ -163,85 +162,4 @@ func (d Decision) apply(s *Subject, current *hook.Delivery) (*hook.Delivery, *ho
 	}
 	next.Token, next.UpdatedAt = s.Token.Nonce, d.at
 	return next, nil
-}
-
-// applyAttempt returns the record after the attempt, and the attempt to record. If the first
-// attempt succeeds, there is no attempt to record.
-func (d Decision) applyAttempt(s *Subject, current *hook.Delivery) (*hook.Delivery, *hook.Attempt) {
-	next, o := new(*current), *d.outcome
-	if next.Erased { // the payload was erased during the attempt
-		o.Body, o.Headers, o.Sent = nil, nil, nil
-	}
-	next.Attempts, next.Token = s.Token.Attempt, s.Token.Nonce
-	next.UpdatedAt, next.NextAttemptAt = d.at, time.Time{}
-	next.Last = o
-	next.Last.Headers, next.Last.Sent, next.Last.Phases = nil, nil, hook.Phases{} // in the record of the attempt
-	next.Last.Body = o.Body[:min(len(o.Body), hook.MaxLastBody)]
-	next.State, next.Reason = hook.StateDead, hook.ReasonNone
-	switch resultOf(s.Endpoint, &o) {
-	case hook.ResultDelivered:
-		next.State = hook.StateDelivered
-	case hook.ResultRejected:
-		next.Reason = reasonOf(o.Class)
-	case hook.ResultTransient:
-		if o.Stale && next.Stale == 0 {
-			next.Stale = next.Attempts
-		}
-		next.State, next.Reason, next.NextAttemptAt = afterFailure(next, s.Endpoint, o.RetryAfter, d.at)
-	}
-	if next.State == hook.StateDelivered && next.Attempts == 1 {
-		return next, nil
-	}
-	next.Last.Batch = o.Batch.Short() // the members are in the record of the attempt
-	return next, &hook.Attempt{
-		Delivery:      next.Ref(),
-		Number:        next.Attempts,
-		Trigger:       hook.TriggerOf(next.ID, next.Attempts),
-		StartedAt:     d.started,
-		NextAttemptAt: next.NextAttemptAt,
-		ExpiresAt:     next.ExpiresAt,
-		Outcome:       o,
-	}
-}
-
-// reasonOf returns the reason of a delivery whose outcome no further attempt can improve.
-func reasonOf(c hook.Class) hook.Reason {
-	switch c { //nolint:exhaustive // with all others the receiver rejects the event
-	case hook.ClassGone:
-		return hook.ReasonGone
-	case hook.ClassTransformation:
-		return hook.ReasonTransformation
-	}
-	return hook.ReasonRejected
-}
-
-// resultOf returns what the outcome means for a delivery. If a request with several events is
-// rejected, the cause may be another event, so the delivery is tried again alone.
-func resultOf(e *hook.Endpoint, o *hook.Outcome) hook.Result {
-	result := e.ResultOf(o)
-	if o.Batch.Several() && result == hook.ResultRejected && o.Class != hook.ClassGone {
-		return hook.ResultTransient
-	}
-	return result
-}
-
-// afterFailure plans the next attempt: at once after a stale connection. If the delivery would be older than max_age by then, it
-// is dead now, so that its owner is told at once.
-func afterFailure(d *hook.Delivery, e *hook.Endpoint, retryAfter time.Duration, now time.Time) (hook.State, hook.Reason, time.Time) {
-	delay, ok := retry.Next(e.Retry, d.ID, d.Counted(), retryAfter)
-	if d.AfterStale(d.Attempts + 1) {
-		delay, ok = 0, true
-	}
-	if !ok {
-		return hook.StateDead, hook.ReasonExhausted, time.Time{}
-	}
-	_, next := e.LaneAt(hook.LaneRetry, now.Add(delay))
-	if retry.Expired(*d, next, e.MaxAge) && delay <= retryAfter { // the wait that the endpoint asked for must not be its death
-		delay, _ = retry.Next(e.Retry, d.ID, d.Counted(), 0)
-		_, next = e.LaneAt(hook.LaneRetry, now.Add(delay))
-	}
-	if retry.Expired(*d, next, e.MaxAge) {
-		return hook.StateDead, hook.ReasonExpired, time.Time{}
-	}
-	return hook.StateRetrying, hook.ReasonNone, next
 }
