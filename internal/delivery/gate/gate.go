@@ -40,7 +40,7 @@ func (g *Gate) Admit(ctx context.Context, q *Query) (a Admission, err error) {
 		}
 		decided, err := g.decideAdmission(ctx, q)
 		a = decided.withPlaces(q)
-		return err
+		return g.giveBack(ctx, decided, err)
 	})
 	return a, contentionOf(err, q.ID)
 }

@@ -4,45 +4,84 @@ import (
 	"context"
 	"errors"
 	"testing"
+	"time"
 
 	"surehook.example/surehook/internal/delivery/gate"
 	"surehook.example/surehook/internal/hook"
 	"surehook.example/surehook/internal/rule/isolation"
 )
 
-// secondRefused is a store that refuses the second change of an endpoint's limits.
-type secondRefused struct {
+// failing is a store whose n-th change of an endpoint's limits fails, before or after it is made.
+type failing struct {
 	gate.Store
 
-	changes int
+	n     int
+	after bool
 }
 
 var errRefused = errors.New("the store refuses")
 
-func (s *secondRefused) ChangeLimits(ctx context.Context, id hook.EndpointID, before, after isolation.Limits, most int) error {
-	if s.changes++; s.changes == 2 {
-		return errRefused
+func (s *failing) ChangeLimits(ctx context.Context, id hook.EndpointID, before, after isolation.Limits, most int) error {
+	if s.n--; s.n != 0 {
+		return s.Store.ChangeLimits(ctx, id, before, after, most)
 	}
-	return s.Store.ChangeLimits(ctx, id, before, after, most)
+	if s.after {
+		if err := s.Store.ChangeLimits(ctx, id, before, after, most); err != nil {
+			return err
+		}
+	}
+	return errRefused
 }
 
-// When the admission of one token fails, the slot that another one took before it is free again: the
-// messages of both come again.
+// When an admission fails, the slots that it took before, or by a write without an answer, are free
+// again: the messages come again.
 func TestGate_AFailedAdmissionKeepsNoSlot(t *testing.T) {
 	t.Parallel()
 
-	w := setup(t)
-	e := active()
-	e.MaxInFlight = 5
-	q := w.slotQuery(e, 0, 2)
-	g := w.sandbox()
-	refusing := &secondRefused{Store: g.Store}
-	g.Store = refusing
-	if _, err := g.Admit(t.Context(), &q); !errors.Is(err, errRefused) {
-		t.Fatalf("Admit() = %v; want %v", err, errRefused)
+	limited := func(w *bundle) gate.Query {
+		e := active()
+		e.MaxInFlight = 5
+		return w.slotQuery(e, 0, 2)
 	}
-	limits, err := w.Store.Limits(t.Context(), endpoint)
-	if n := limits.InFlight(w.Clock.Now()); err != nil || n != 0 {
-		t.Errorf("%d slots in use, %v; want none: one taken, one refused, one given back", n, err)
+	tests := []struct {
+		name  string
+		store failing
+		query func(w *bundle) gate.Query
+	}{
+		{name: "the slot of the second token is refused", store: failing{n: 2}, query: limited},
+		{name: "the answer to the first slot is lost", store: failing{n: 1, after: true}, query: limited},
+		{name: "the answer to the slot of a group is lost", store: failing{n: 1, after: true}, query: func(w *bundle) gate.Query {
+			e := active()
+			e.Coalesce = hook.Coalescing{Window: time.Second}.WithDefaults()
+			q := w.query(e, 0, 2)
+			q.Record, q.Lane = w.record(), hook.LaneCoalesce
+			return q
+		}},
+		{name: "the answer to the slot of a test event is lost", store: failing{n: 1, after: true}, query: func(w *bundle) gate.Query {
+			e := active()
+			e.MaxInFlight = 5
+			q := w.query(e, 0, 1)
+			q.Record, q.Due[0].Test = w.record(), true
+			return q
+		}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+
+			w := setup(t)
+			q := tt.query(w)
+			g := w.sandbox()
+			store := tt.store
+			store.Store = g.Store
+			g.Store = &store
+			if _, err := g.Admit(t.Context(), &q); !errors.Is(err, errRefused) {
+				t.Fatalf("Admit() = %v; want %v", err, errRefused)
+			}
+			limits, err := w.Store.Limits(t.Context(), endpoint)
+			if n := limits.InFlight(w.Clock.Now()); err != nil || n != 0 {
+				t.Errorf("%d slots in use, %v; want none", n, err)
+			}
+		})
 	}
 }

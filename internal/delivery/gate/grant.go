@@ -22,7 +22,7 @@ func (g *Gate) applyLimits(ctx context.Context, q *Query, now time.Time) (a Admi
 			continue
 		}
 		if a.Verdicts[i], err = g.takeSlot(ctx, q, due, now); err != nil {
-			return a, g.giveBack(ctx, a, err)
+			return a, err
 		}
 	}
 	for _, v := range a.Verdicts {
@@ -30,16 +30,16 @@ func (g *Gate) applyLimits(ctx context.Context, q *Query, now time.Time) (a Admi
 		case v.Decision == Park && v.Reason == hook.ReasonRate:
 			// By then all reserved rate slots are used. Their attempts hand no slots over, so a
 			// check must release the parked deliveries.
-			return a, g.giveBack(ctx, a, g.markWaitingUntil(ctx, q.Record, now.Add(isolation.MaxRateWait), now))
+			return a, g.markWaitingUntil(ctx, q.Record, now.Add(isolation.MaxRateWait), now)
 		case v.Decision == Park:
-			return a, g.giveBack(ctx, a, g.markWaiting(ctx, q.Record, now))
+			return a, g.markWaiting(ctx, q.Record, now)
 		}
 	}
 	return a, nil
 }
 
-// giveBack ends the leases of an admission that failed with the error. The messages come again,
-// so the tokens keep their places.
+// giveBack ends the leases of an admission that failed with the error: a write without an answer may
+// have taken them. The messages come again, so the tokens keep their places.
 func (g *Gate) giveBack(ctx context.Context, a Admission, err error) error {
 	if err == nil {
 		return nil
