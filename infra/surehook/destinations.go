@@ -22,12 +22,11 @@ func withDestinations(p FunctionsProps, variables map[string]*string) map[string
 	return variables
 }
 
-// grantDestinations lets the function assume the roles with the path, in any account. The code
-// refuses the deployment's own account, and the trust policy of each role must admit the
-// function.
+// grantDestinations lets the function assume the roles with the path, in any account but the
+// deployment's own, which the code refuses, too. The trust policy of each role must admit the function.
 func grantDestinations(role awsiam.Role, p FunctionsProps) {
 	if path := p.Environment.Destinations; path != "" {
-		allow(role, "sts:AssumeRole").on(awscdk.Stack_Of(role).FormatArn(&awscdk.ArnComponents{
+		allow(role, "sts:AssumeRole").when("StringNotEquals", "aws:ResourceAccount", *awscdk.Aws_ACCOUNT_ID()).on(awscdk.Stack_Of(role).FormatArn(&awscdk.ArnComponents{
 			Service: jsii.String("iam"), Region: jsii.String(""), Account: jsii.String("*"),
 			Resource: jsii.String("role" + path + "*"), ArnFormat: awscdk.ArnFormat_NO_RESOURCE_NAME,
 		}))

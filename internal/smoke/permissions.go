@@ -147,7 +147,8 @@ func policiesOf(ctx context.Context, client *iam.Client, role string) (got grant
 // settings. A path of roles is never "/", the roles of everybody.
 func (g grants) dropSettings(stack string) {
 	for on, actions := range g {
-		parsed, err := arn.Parse(on)
+		resource, _, _ := strings.Cut(on, conditional)
+		parsed, err := arn.Parse(resource)
 		function, isFunction := strings.CutPrefix(parsed.Resource, "function:")
 		ours := err == nil && parsed.Service == "lambda" && isFunction && (function == names.Sender(stack) || function == names.FixedSender(stack))
 		theirs := err == nil && parsed.Service == "iam" && parsed.AccountID == "*" && strings.HasPrefix(parsed.Resource, "role/") && parsed.Resource != "role/*"

@@ -133,7 +133,7 @@ func TestGrants_DropSettings(t *testing.T) {
 	const lambda = "arn:aws:lambda:eu-west-1:123456789012:function:"
 	got := smoke.Grants{
 		lambda + "shop-dev-sender": {"lambda:InvokeFunction"}, lambda + "shop-dev-sender-fixed": {"lambda:InvokeFunction"},
-		"arn:aws:iam::*:role/surehook/*": {"sts:AssumeRole"}, "arn:aws:iam::*:role/*": {"sts:AssumeRole"},
+		`arn:aws:iam::*:role/surehook/* if {"StringNotEquals":{"aws:ResourceAccount":"123456789012"}}`: {"sts:AssumeRole"}, "arn:aws:iam::*:role/*": {"sts:AssumeRole"},
 		lambda + "shop-dev-manage": {"lambda:InvokeFunction"}, lambda + "shop-prod-sender": {"lambda:InvokeFunction"},
 		lambda + "shop-dev-sender:1": {"lambda:InvokeFunction"}, "arn:aws:sqs:eu-west-1:123456789012:shop-dev-sender": {"sqs:SendMessage"},
 	}

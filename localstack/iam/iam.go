@@ -3,7 +3,7 @@
 //
 // The package knows only what Surehook's template writes: statements that allow named actions, on
 // resources that may end in a wildcard and be in any account, with conditions on
-// iam:PassedToService. [Parse] refuses any other statement.
+// iam:PassedToService and on another aws:ResourceAccount. [Parse] refuses any other statement.
 package iam
 
 import (
@@ -30,6 +30,7 @@ type Grant struct {
 	Action   string
 	Resource string   // ARN; the account may be "*", and the end too
 	PassedTo []string // the services that a condition on iam:PassedToService names; nil: no condition
+	NotIn    []string // the accounts that a condition on aws:ResourceAccount excludes; nil: no condition
 }
 
 // String returns the grant in words.
@@ -38,7 +39,16 @@ func (g Grant) String() string { return g.Action + " on " + g.Resource }
 // allows reports whether the grant permits the call.
 func (g Grant) allows(c Call) bool {
 	return g.Action == c.Action && matches(g.Resource, c.Resource) &&
-		(g.PassedTo == nil || slices.Contains(g.PassedTo, c.PassedTo))
+		(g.PassedTo == nil || slices.Contains(g.PassedTo, c.PassedTo)) && !slices.Contains(g.NotIn, accountOf(c.Resource))
+}
+
+// accountOf returns the account in an ARN.
+func accountOf(resource string) string {
+	parts := strings.SplitN(resource, ":", 6)
+	if len(parts) < 6 {
+		return ""
+	}
+	return parts[4]
 }
 
 // matches reports whether the grant includes the resource: "*" stands for any text at the end, and
@@ -105,10 +115,9 @@ func Parse(document string) ([]Grant, error) {
 	}
 	var grants []Grant
 	for _, s := range policy.Statement {
-		var to []string
+		to, notIn := s.Condition["StringEquals"]["iam:PassedToService"], s.Condition["StringNotEquals"]["aws:ResourceAccount"]
 		if s.Condition != nil {
-			to = s.Condition["StringEquals"]["iam:PassedToService"]
-			if len(s.Condition) != 1 || len(s.Condition["StringEquals"]) != 1 || len(to) == 0 {
+			if len(s.Condition) != 1 || len(s.Condition["StringEquals"])+len(s.Condition["StringNotEquals"]) != 1 || len(to)+len(notIn) == 0 {
 				return nil, fmt.Errorf("%w: condition %v", errForm, s.Condition)
 			}
 		}
@@ -120,7 +129,7 @@ func Parse(document string) ([]Grant, error) {
 				return nil, fmt.Errorf("%w: resource %s", errForm, resource)
 			}
 			for _, action := range s.Action {
-				grants = append(grants, Grant{Action: action, Resource: resource, PassedTo: to})
+				grants = append(grants, Grant{Action: action, Resource: resource, PassedTo: to, NotIn: notIn})
 			}
 		}
 	}

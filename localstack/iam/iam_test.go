@@ -20,7 +20,7 @@ func TestRole_Allows(t *testing.T) {
 		{"Effect": "Allow", "Action": ["dynamodb:Query", "dynamodb:GetItem"], "Resource": "` + table + `"},
 		{"Effect": "Allow", "Action": "scheduler:CreateSchedule", "Resource": ["arn:aws:scheduler:us-east-1:000000000000:schedule/g/*"]},
 		{"Effect": "Allow", "Action": "iam:PassRole", "Resource": "` + role + `", "Condition": {"StringEquals": {"iam:PassedToService": "scheduler.amazonaws.com"}}},
-		{"Effect": "Allow", "Action": "sts:AssumeRole", "Resource": "arn:aws:iam::*:role/surehook/*"}
+		{"Effect": "Allow", "Action": "sts:AssumeRole", "Resource": "arn:aws:iam::*:role/surehook/*", "Condition": {"StringNotEquals": {"aws:ResourceAccount": "000000000000"}}}
 	]}`)
 	if err != nil {
 		t.Fatal(err)
@@ -40,6 +40,7 @@ func TestRole_Allows(t *testing.T) {
 		{iam.Call{Action: "iam:PassRole", Resource: role, PassedTo: "lambda.amazonaws.com"}, false},
 		{iam.Call{Action: "sts:AssumeRole", Resource: "arn:aws:iam::111122223333:role/surehook/a/b"}, true},
 		{iam.Call{Action: "sts:AssumeRole", Resource: "arn:aws:iam::111122223333:role/other"}, false},
+		{iam.Call{Action: "sts:AssumeRole", Resource: "arn:aws:iam::000000000000:role/surehook/a"}, false},
 		{iam.Call{Action: "sts:AssumeRole", Resource: "arn:aws:iam::a:b:role/surehook/a"}, false},
 	} {
 		if got := r.Allows(tt.call); got != tt.want {

@@ -115,13 +115,27 @@ func (s *Sender) send(ctx context.Context, r send.Request) hook.Outcome {
 	}
 	id, err := session.put(ctx, e, s.signer.Prepare(r))
 	if err == nil {
-		return hook.Outcome{Class: hook.ClassDelivered, Status: http.StatusOK, Body: []byte(id)}
+		o := hook.Outcome{Class: hook.ClassDelivered, Status: http.StatusOK, Body: []byte(id)}
+		if r.Event.ID.IsTest() && s.admitsAnybody(ctx, key) {
+			o.Error = "The role can be assumed without the endpoint's external_id: require sts:ExternalId in its trust policy, or another tenant can send to it."
+		}
+		return o
 	}
 	outcome := outcomeOf(ctx, err)
 	if outcome.Class == hook.ClassToken { // so that the next attempt asks for the role again
 		s.sessions.Remove(key)
 	}
 	return outcome
+}
+
+// admitsAnybody reports whether the role can be assumed without the external id. Then another tenant
+// of this deployment could name the role. Only a test event asks, because each question leaves a
+// refusal in the trail of the customer's account.
+func (s *Sender) admitsAnybody(ctx context.Context, key sessionKey) bool {
+	_, err := s.roles.AssumeRole(ctx, &sts.AssumeRoleInput{
+		RoleArn: &key.destination.RoleARN, RoleSessionName: aws.String(string(key.endpoint)), DurationSeconds: aws.Int32(int32(sessionLife.Seconds())),
+	})
+	return err == nil
 }
 
 // session returns the kept session, or a new one. Concurrent attempts share a session.

@@ -230,6 +230,49 @@ func TestSender_Send_queue(t *testing.T) {
 	}
 }
 
+// A test event says whether the role asks for the external id. Other events do not try.
+func TestSender_Send_withoutExternalID(t *testing.T) {
+	t.Parallel()
+
+	for name, tt := range map[string]struct {
+		test    bool
+		replies []reply // to AssumeRole
+		asked   int
+		warned  bool
+	}{
+		"a test event":                        {test: true, replies: []reply{{}, {403, "AccessDenied"}}, asked: 2},
+		"a test event, and the role is open":  {test: true, asked: 2, warned: true},
+		"another event, and the role is open": {asked: 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+
+			s, f := setup(t)
+			f.replies["AssumeRole"] = tt.replies
+			r := request(t, hook.DestinationSQS, `{}`)
+			if tt.test {
+				r.Event.ID = r.Event.ID.ForTest()
+			}
+			got := s.Send(t.Context(), r)
+			if warned := strings.Contains(got.Error, "external_id"); got.Class != hook.ClassDelivered || warned != tt.warned {
+				t.Errorf("Send() = %s %q; want delivered, warned: %t", got.Class, got.Error, tt.warned)
+			}
+			asked := 0
+			for _, c := range f.calls {
+				if c.operation == "AssumeRole" {
+					asked++
+				}
+			}
+			if asked != tt.asked {
+				t.Errorf("%d requests for the role; want %d", asked, tt.asked)
+			}
+			if last := f.calls[len(f.calls)-1]; tt.test && (last.operation != "AssumeRole" || last.values.Has("ExternalId")) {
+				t.Errorf("the last request is %s %v; want the role, without an external id", last.operation, last.values)
+			}
+		})
+	}
+}
+
 func TestSender_Send_bus(t *testing.T) {
 	t.Parallel()
 
