@@ -136,8 +136,14 @@ verify/golden: need/go need/node
 	@.ci/golden
 
 .PHONY: vulnerabilities
-vulnerabilities: need/go ## Look up known vulnerabilities in what is used (on the internet)
+vulnerabilities: need/go need/node need/python .venv/audit/installed ## Look up known vulnerabilities in what is used (on the internet)
 	@go run golang.org/x/vuln/cmd/govulncheck@$(GOVULNCHECK_VERSION) ./...
+	@for lock in $$(git ls-files '*package-lock.json'); do \
+		echo "$$lock"; npm --prefix "$$(dirname "$$lock")" audit --package-lock-only --audit-level=high || exit 1; \
+	done
+	@for lock in $$(git ls-files '*requirements*.txt' '.ci/requirements/*.txt'); do \
+		echo "$$lock"; .venv/audit/bin/pip-audit --disable-pip --progress-spinner=off -r "$$lock" || exit 1; \
+	done
 
 .PHONY: lint/workflows
 lint/workflows: need/go ## Check the GitHub workflows
