@@ -6,9 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"mime"
 	"net/http"
 	"reflect"
+	"strconv"
 	"strings"
 	"sync"
 
@@ -160,6 +162,8 @@ func (f *form) value(v reflect.Value) error {
 		return f.entries(v)
 	case want == reflect.Slice && kind == '[':
 		return f.elements(v)
+	case want == reflect.Int && kind == '0':
+		return f.whole(v)
 	case want == reflect.Struct, want == reflect.Map, want == reflect.Slice, kind == '{', kind == '[':
 		return f.leaveOut("must be " + article(want))
 	}
@@ -180,6 +184,20 @@ func (f *form) leaf(v reflect.Value) error {
 		}
 	}
 	return f.add(explain(err))
+}
+
+// whole decodes a number that may be written as 5.0 or 5e0, which the library refuses.
+func (f *form) whole(v reflect.Value) error {
+	text, err := f.dec.ReadValue()
+	if err != nil {
+		return err //nolint:wrapcheck // the decoder's own error
+	}
+	number, err := strconv.ParseFloat(string(text), 64)
+	if err != nil || number != math.Trunc(number) || math.Abs(number) > math.MaxInt32 {
+		return f.add(hook.FieldError{Field: fieldPath(f.dec.StackPointer()), Message: "must be " + article(reflect.Int)})
+	}
+	v.SetInt(int64(number))
+	return nil
 }
 
 // leaveOut skips a value.
@@ -208,7 +226,7 @@ func (f *form) members(v reflect.Value) error {
 		if index, known := fields[string(name)]; known {
 			return f.value(v.FieldByIndex(index))
 		}
-		return f.leaveOut("is not a known field")
+		return f.leaveOut("is not a known field" + suggest(string(name), fields))
 	})
 }
 

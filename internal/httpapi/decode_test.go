@@ -86,7 +86,7 @@ func TestProblems_together(t *testing.T) {
 		{
 			name: "an event", method: "POST", path: eventsURL, body: `{"type":"a","idempotency_key":"a b","retain_for":"soon","event_type":null}`,
 			want: invalid(
-				"event_type", null, "idempotency_key", "must be 1 to 255 visible ASCII characters", "payload", missing, "retain_for", duration, "type", unknown,
+				"event_type", null, "idempotency_key", "must be 1 to 255 visible ASCII characters", "payload", missing, "retain_for", duration, "type", unknown+": did you mean event_type?",
 			),
 		},
 		{
@@ -97,7 +97,7 @@ func TestProblems_together(t *testing.T) {
 		{
 			name: "a replay job", method: "POST", path: replaysURL, body: `{"filter":{"state":"x","since":"today","endpoint":""},"rate_per_second":0,"dry":true}`,
 			want: invalid(
-				"dry", unknown, "filter.endpoint", "must not be empty", "filter.since", `must be a time such as "2026-11-21T09:30:00Z"`,
+				"dry", unknown+": did you mean dry_run?", "filter.endpoint", "must not be empty", "filter.since", `must be a time such as "2026-11-21T09:30:00Z"`,
 				"filter.state", "must be one of dead, parked, delivered, discarded", "rate_per_second", "must be 0.1 to 500",
 			),
 		},
@@ -179,6 +179,16 @@ func TestProblems_large(t *testing.T) {
 				t.Errorf("%s = %d %.500s; want 400 %s", tt.method, w.Code, w.Body, tt.want)
 			}
 		})
+	}
+}
+
+// Programs of some languages write every number with a point.
+func TestEndpoints_wholeNumbers(t *testing.T) {
+	t.Parallel()
+
+	w := setup(t).do(t, owner, http.MethodPost, endpoints, `{"url":"https://example.com/","max_in_flight":5.0,"shards":1e0,"retry_on":[404.0]}`)
+	if got := w.Body.String(); w.Code != http.StatusCreated || !strings.Contains(got, `"max_in_flight":5,`) || !strings.Contains(got, `"retry_on":[404]`) {
+		t.Errorf("POST = %d %s; want 201 with the numbers 5 and 404", w.Code, got)
 	}
 }
 

@@ -8,7 +8,7 @@ import (
 
 // Error messages for invalid durations and times.
 const (
-	durationForm = `must be a duration with units, such as "90s" or "24h"`
+	durationForm = `must be a duration in h, m, s or ms, such as "90s", "1h30m" or "72h" for 3 days`
 	stampForm    = `must be a time such as "2026-11-21T09:30:00Z"`
 )
 

@@ -391,7 +391,7 @@ func TestEndpoints_test(t *testing.T) {
 	for body, want := range map[string]string{
 		`{"event_type":"surehook.x"}`: invalid("event_type", "types that begin with surehook. are made by Surehook only"),
 		`{"event_type":""}`:           invalid("event_type", "must not be empty"),
-		`{"type":"a"}`:                invalid("type", "is not a known field"),
+		`{"type":"a"}`:                invalid("type", "is not a known field: did you mean event_type?"),
 	} {
 		if w := b.do(t, owner, "POST", path, body); w.Code != 400 || w.Body.String() != want {
 			t.Errorf("POST %s = %d %s; want 400 %s", body, w.Code, w.Body, want)

@@ -157,7 +157,7 @@ func TestEvents_batch_refusals(t *testing.T) {
 		{name: "no events", body: `{}`, header: "", status: 400, want: invalid("events", "is missing")},
 		{name: "101 events", body: `{"events":[` + strings.Repeat(one+",", 100) + one + `]}`, header: "", status: 400, want: invalid("events", "must hold 1 to 100 events")},
 		{name: "an event that is none", body: `{"events":[` + one + `,null]}`, header: "", status: 400, want: invalid("events[1]", "must not be null")},
-		{name: "an unknown field in one", body: `{"events":[` + one + `,{"typ":"a"}]}`, header: "", status: 400, want: invalid("events[1].typ", "is not a known field")},
+		{name: "an unknown field in one", body: `{"events":[` + one + `,{"typ":"a"}]}`, header: "", status: 400, want: invalid("events[1].typ", "is not a known field: did you mean event_type?")},
 		{
 			name: "the key header", body: `{"events":[` + one + `]}`, header: "Idempotency-Key: k", status: 400,
 			want: invalid("idempotency_key", "each event of a batch has its own; the header Idempotency-Key is for single events"),

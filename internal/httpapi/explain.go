@@ -3,8 +3,11 @@ package httpapi
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"reflect"
+	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -28,6 +31,9 @@ func explain(err error) hook.FieldError {
 		field := fieldPath(e.JSONPointer)
 		if errors.Is(err, jsontext.ErrDuplicateName) {
 			return hook.FieldError{Field: field, Message: "is given twice"}
+		}
+		if strings.Contains(err.Error(), "max depth") {
+			return hook.FieldError{Field: "body", Message: "has more than 10,000 levels of objects and arrays"}
 		}
 		return hook.FieldError{Field: field, Message: fmt.Sprintf("is not valid JSON in UTF-8, at byte %d", e.ByteOffset)}
 	}
@@ -68,6 +74,63 @@ func article(k reflect.Kind) string {
 	default:
 		return "an object"
 	}
+}
+
+// longestMistyped limits the names for which suggest looks, in bytes.
+const longestMistyped = 40
+
+// suggest returns the end of the message about an unknown field: the known one that the caller
+// may mean; empty for none. Letter case and punctuation do not count.
+func suggest(name string, known map[string][]int) string {
+	if len(name) > longestMistyped {
+		return ""
+	}
+	letters := func(r rune) rune {
+		if !unicode.IsLetter(r) && !unicode.IsDigit(r) {
+			return -1
+		}
+		return unicode.ToLower(r)
+	}
+	mistyped := strings.Map(letters, name)
+	best, least := "", 3
+	for _, field := range slices.Sorted(maps.Keys(known)) {
+		plain := strings.Map(letters, field)
+		d := distance(mistyped, plain)
+		if min(len(mistyped), len(plain)) < 3 && d > 0 {
+			continue
+		}
+		if strings.Contains(plain, mistyped) || strings.Contains(mistyped, plain) {
+			d = min(d, 2)
+		}
+		if d < least {
+			best, least = field, d
+		}
+	}
+	if best == "" {
+		return ""
+	}
+	return ": did you mean " + best + "?"
+}
+
+// distance returns how many letters must be inserted, deleted or replaced to get b from a.
+func distance(a, b string) int {
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		diagonal := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			change := diagonal
+			if a[i] != b[j] {
+				change++
+			}
+			diagonal = row[j+1]
+			row[j+1] = min(change, row[j]+1, row[j+1]+1)
+		}
+	}
+	return row[len(b)]
 }
 
 // fieldPath returns a JSON pointer (RFC 6901) in the form of hook.FieldError:

@@ -27,7 +27,7 @@ func plain(status int, code, detail string) string {
 
 const (
 	eventsURL = "/v1/tenants/acme/events"
-	duration  = `must be a duration with units, such as "90s" or "24h"`
+	duration  = `must be a duration in h, m, s or ms, such as "90s", "1h30m" or "72h" for 3 days`
 	reserved  = "must not lead to a private, loopback or otherwise reserved address"
 	plainIP   = "must write an IP address in its plain form, such as 192.0.2.1 or [2001:db8::1]"
 	noObject  = "must be an object"
@@ -46,11 +46,12 @@ func TestProblems_events(t *testing.T) {
 		{name: "no body", body: "", headers: nil, status: 400, want: invalid("body", "is missing")},
 		{name: "malformed JSON", body: `{"event_type":`, headers: nil, status: 400, want: invalid("event_type", "is not valid JSON in UTF-8, at byte 14")},
 		{name: "no JSON", body: "hello", headers: nil, status: 400, want: invalid("body", "is not valid JSON in UTF-8, at byte 0")},
+		{name: "a deep payload", body: `{"event_type":"a","payload":` + strings.Repeat("[", 20000) + strings.Repeat("]", 20000) + `}`, headers: nil, status: 400, want: invalid("body", "has more than 10,000 levels of objects and arrays")},
 		{name: "an array", body: "[]", headers: nil, status: 400, want: invalid("body", noObject)},
 		{name: "null", body: "null", headers: nil, status: 400, want: invalid("body", "must not be null")},
 		{name: "text after the object", body: `{"event_type":"a","payload":1} {}`, headers: nil, status: 400, want: invalid("body", "is not valid JSON in UTF-8, at byte 31")},
 		{name: "an unknown field", body: `{"event_type":"a","payload":1,"retries":3}`, headers: nil, status: 400, want: invalid("retries", "is not a known field")},
-		{name: "a field in another case", body: `{"Type":"a","payload":1}`, headers: nil, status: 400, want: invalid("Type", "is not a known field", "event_type", "is missing")},
+		{name: "a field in another case", body: `{"Type":"a","payload":1}`, headers: nil, status: 400, want: invalid("Type", "is not a known field: did you mean event_type?", "event_type", "is missing")},
 		{name: "a field twice", body: `{"event_type":"a","payload":1,"event_type":"b"}`, headers: nil, status: 400, want: invalid("event_type", "is given twice")},
 		{name: "a field twice in the payload", body: `{"event_type":"a","payload":{"n":[0,{"a":1,"a":2}]}}`, headers: nil, status: 400, want: invalid("payload.n[1].a", "is given twice")},
 		{name: "invalid UTF-8", body: "{\"event_type\":\"a\",\"payload\":\"\xff\"}", headers: nil, status: 400, want: invalid("payload", "is not valid JSON in UTF-8, at byte 29")},
@@ -134,6 +135,10 @@ func TestProblems_endpoints(t *testing.T) {
 		{name: "the metadata service", body: `{"url":"https://169.254.169.254/latest"}`, want: invalid("url", reserved)},
 		{name: "a private address", body: `{"url":"https://192.168.0.1/"}`, want: invalid("url", reserved)},
 		{name: "an unknown field", body: `{` + url + `,"rate_limit":5}`, want: invalid("rate_limit", "is not a known field")},
+		{name: "a field in another style", body: `{` + url + `,"eventTypes":["a"]}`, want: invalid("eventTypes", "is not a known field: did you mean event_types?")},
+		{name: "a field without its last letter", body: `{` + url + `,"auth":{"type":"none","scopes":"a"}}`, want: invalid("auth.scopes", "is not a known field: did you mean scope?")},
+		{name: "a fraction as a whole number", body: `{` + url + `,"max_in_flight":1.5}`, want: invalid("max_in_flight", "must be a whole number")},
+		{name: "a number beyond all bounds", body: `{` + url + `,"max_in_flight":1e400}`, want: invalid("max_in_flight", "must be a whole number")},
 		{name: "an unknown field inside", body: `{` + url + `,"retry":{"max":5}}`, want: invalid("retry.max", "is not a known field")},
 		{name: "a duration without unit", body: `{` + url + `,"timeout":"10"}`, want: invalid("timeout", duration)},
 		{name: "a number as a duration", body: `{` + url + `,"timeout":10}`, want: invalid("timeout", duration)},
