@@ -21,8 +21,8 @@ const maxChangeAttempts = 3
 // of a header, or secret of the authentication, always counts as a change, because
 // nobody here can read the stored one. A URL of another origin needs header values,
 // authentication and client key again, or without. version is the required version, 0 for
-// any. The uid cannot be changed. Changed limits apply at once to the parked deliveries: Change
-// starts their release. After a change of what is sent, or of where it goes, the endpoint is tried
+// any. The uid cannot be changed. Changed limits, and a shorter longest wait after a 429, apply at
+// once to the parked deliveries: Change starts their release. After a change of what is sent, or of where it goes, the endpoint is tried
 // at once: see gate.Record.Mended. After an error of either, the endpoint is changed, and a repeat
 // of the call does what is left.
 //
@@ -44,7 +44,7 @@ func (a *Admin) Change(ctx context.Context, tenant hook.TenantID, ref string, ve
 		if err != nil {
 			return false, err
 		}
-		limited = e.RatePerSecond != before.RatePerSecond || e.MaxInFlight != before.MaxInFlight
+		limited = e.RatePerSecond != before.RatePerSecond || e.MaxInFlight != before.MaxInFlight || e.MaxAge < before.MaxAge || e.RetryAfterCap() < before.RetryAfterCap()
 		if !hasField(errs, "url") {
 			errs = append(errs, checkOrigin(before, *e)...)
 		}

@@ -9,6 +9,7 @@ import (
 	"surehook.example/surehook/internal/delivery/gate"
 	"surehook.example/surehook/internal/hook"
 	"surehook.example/surehook/internal/rule/circuit"
+	"surehook.example/surehook/internal/rule/retry"
 	"surehook.example/surehook/internal/rule/sign"
 )
 
@@ -86,11 +87,14 @@ func (a *Admin) OpenCircuit(ctx context.Context, tenant hook.TenantID, ref strin
 }
 
 // release starts the release of parked deliveries after the endpoint was resumed, got other limits
-// or was deleted. The breaker asks the index even if the record knows of no parked
+// or was deleted. A hold of a 429 becomes no longer than the endpoint now allows. The breaker asks the index even if the record knows of no parked
 // delivery, because it may have forgotten one. The record is saved before the message is sent: if
 // the message is lost, the breaker's tick starts the release.
 func (a *Admin) release(ctx context.Context, e hook.Endpoint) error {
-	return a.checkNow(ctx, e, func(record gate.Record, now time.Time) gate.Record { return record.Suspect(now).Release(now) })
+	most, _ := retry.Longest(&e)
+	return a.checkNow(ctx, e, func(record gate.Record, now time.Time) gate.Record {
+		return record.HeldAtMost(most, now).Suspect(now).Release(now)
+	})
 }
 
 // mended makes the breaker try the endpoint at once, as release does. moved says that it is at

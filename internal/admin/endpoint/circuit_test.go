@@ -345,6 +345,31 @@ func TestAdmin_Change_releasesUnderOtherLimits(t *testing.T) {
 	}
 }
 
+// A shorter longest wait ends the hold of a 429 that lasts longer; a longer one leaves it.
+func TestAdmin_Change_shortensTheHold(t *testing.T) {
+	t.Parallel()
+
+	for name, tt := range map[string]struct {
+		fields endpoint.Fields
+		want   time.Duration
+	}{
+		"a lower cap":                   {fields: endpoint.Fields{MaxRetryAfter: new(10 * time.Second)}, want: 10 * time.Second},
+		"a higher cap":                  {fields: endpoint.Fields{MaxRetryAfter: new(3 * time.Hour)}, want: 40 * time.Minute},
+		"a lower cap beyond the hold":   {fields: endpoint.Fields{MaxRetryAfter: new(50 * time.Minute)}, want: 40 * time.Minute},
+		"a max_age that halves to less": {fields: endpoint.Fields{MaxAge: new(20 * time.Minute)}, want: 10 * time.Minute},
+	} {
+		b := setup(t)
+		e, _ := b.create(t, nil)
+		b.keep(t, e, all(waiting, func(r *gate.Record) { r.ThrottledUntil = b.now.Add(40 * time.Minute) }))
+		if _, err := b.Change(t.Context(), tenant, string(e.ID), 0, tt.fields); err != nil {
+			t.Fatal(err)
+		}
+		if r := b.record(t, e); !r.ThrottledUntil.Equal(b.now.Add(tt.want)) {
+			t.Errorf("%s: held for %s; want %s", name, r.ThrottledUntil.Sub(b.now), tt.want)
+		}
+	}
+}
+
 // TestAdmin_releaseLost checks a release with a lost message: the caller gets the
 // error, the record makes the tick start the release, and another Resume enqueues
 // the message.

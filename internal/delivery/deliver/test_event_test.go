@@ -87,7 +87,7 @@ func TestProcessBatch_SendsATestEventAtOnce(t *testing.T) {
 func TestProcessBatch_AFailedTestEventHarmsNothing(t *testing.T) {
 	t.Parallel()
 
-	for _, status := range []int{429, 500} {
+	for status, requests := range map[int]int{410: 1, 429: 3, 500: 3} {
 		w := setup(t)
 		e := w.Endpoint(func(e *hook.Endpoint) { e.Circuit.Failures = 1 })
 		w.Answer = func(r send.Request) hook.Outcome {
@@ -101,8 +101,11 @@ func TestProcessBatch_AFailedTestEventHarmsNothing(t *testing.T) {
 		w.sendTest(e)
 		id := w.Post(e)[0]
 		w.Run()
-		if c, d := w.Circuit(e), w.Delivery(id); c.State != circuit.Closed || !c.ThrottledUntil.IsZero() || d.State != hook.StateDelivered || len(w.Posts) != 4 {
-			t.Errorf("after a test event with three attempts that fail with %d, and an event: %+v, %s, %d requests", status, c, d.State, len(w.Posts))
+		if c, d := w.Circuit(e), w.Delivery(id); c.State != circuit.Closed || !c.ThrottledUntil.IsZero() || d.State != hook.StateDelivered || len(w.Posts) != requests+1 {
+			t.Errorf("after a test event that fails with %d, and an event: %+v, %s, %d requests", status, c, d.State, len(w.Posts))
+		}
+		if e, err := w.Store.Endpoint(t.Context(), e.Tenant, e.ID); err != nil || e.Status != hook.StatusActive {
+			t.Errorf("after a test event that fails with %d the endpoint is %s, %v; want active", status, e.Status, err)
 		}
 	}
 }

@@ -105,6 +105,14 @@ func (r *Record) waitsFor(after Record, now time.Time) bool {
 	return r.Shed > 0 && after.Shed == 0 || now.Before(r.ThrottledUntil) && after.ThrottledUntil.IsZero()
 }
 
+// HeldAtMost returns the record whose hold of a 429, if any, ends after the wait at the latest.
+func (r Record) HeldAtMost(wait time.Duration, now time.Time) Record {
+	if end := now.Add(wait).Truncate(time.Millisecond); end.Before(r.ThrottledUntil) {
+		r.ThrottledUntil = end
+	}
+	return r
+}
+
 // Mended returns the record after its owner changed something that may end its trouble, such as the
 // URL, or enabled it: the hold of a 429 is over, and a check sends a delivery at once, as the probe
 // if the circuit is open. moved says that the requests go to another server now.

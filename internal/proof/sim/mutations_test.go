@@ -244,7 +244,7 @@ func mutations() []mutation {
 		},
 		{
 			name: "410 does not disable the endpoint", file: "rule/settlement/follow.go", by: []check{checkGone},
-			old: "Disable: d.Reason == hook.ReasonGone,", bug: "Disable: d.Reason == hook.ReasonGone && d.Attempts < 0,",
+			old: "Disable: d.Reason == hook.ReasonGone &&", bug: "Disable: d.Reason == hook.ReasonGone && d.Attempts < 0 &&",
 		},
 		{
 			name: "a token sent on has a new nonce", file: "rule/settlement/follow.go", by: []check{checkNonce},

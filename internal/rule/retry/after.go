@@ -49,13 +49,18 @@ func ParseSeconds(value string) time.Duration {
 	return time.Duration(min(max(math.Ceil(seconds), 1), longestAsked.Seconds())) * time.Second
 }
 
+// Longest returns the longest wait that counts for the endpoint, and its name.
+func Longest(e *hook.Endpoint) (most time.Duration, of string) {
+	if half := e.MaxAge / 2; half > 0 && half < e.RetryAfterCap() { // time for another attempt is left
+		return half, "half of the endpoint's max_age"
+	}
+	return e.RetryAfterCap(), "the endpoint's max_retry_after"
+}
+
 // Wait returns the wait that counts of one that an answer asked for, 0 for none, and a note
 // for the history; empty if the whole wait counts. A 429 that asks for none gets 10 seconds.
 func Wait(c hook.Class, asked time.Duration, e *hook.Endpoint) (wait time.Duration, note string) {
-	most, of := e.RetryAfterCap(), "the endpoint's max_retry_after"
-	if half := e.MaxAge / 2; half > 0 && half < most { // time for another attempt is left
-		most, of = half, "half of the endpoint's max_age"
-	}
+	most, of := Longest(e)
 	if asked == 0 && c == hook.ClassThrottled {
 		return min(unasked, most), ""
 	}

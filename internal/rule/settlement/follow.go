@@ -11,7 +11,7 @@ import (
 // letter.
 type FollowUp struct {
 	Token    *Sending // the token of the next attempt; nil: none
-	Disable  bool     // disable the endpoint, which answered 410
+	Disable  bool     // disable the endpoint, which answered 410 to more than a test event
 	Letter   bool     // send the dead letter
 	Complete bool     // do the completion of the delivery: see package settle
 }
@@ -34,7 +34,7 @@ func FollowUpOf(d *hook.Delivery, e *hook.Endpoint) FollowUp {
 		// Discarded: the delivery died, and its replay settled before this token came back.
 		return FollowUp{Complete: true}
 	case hook.StateDead:
-		return FollowUp{Disable: d.Reason == hook.ReasonGone, Letter: true, Complete: true}
+		return FollowUp{Disable: d.Reason == hook.ReasonGone && !d.ID.Event.IsTest(), Letter: true, Complete: true}
 	case hook.StateQueued, hook.StateParked:
 	}
 	return FollowUp{}
