@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"reflect"
+	"slices"
 
 	"surehook.example/surehook/internal/conflict"
 	"surehook.example/surehook/internal/hook"
@@ -87,19 +88,25 @@ func (a *Admin) Change(ctx context.Context, tenant hook.TenantID, ref string, ve
 	return e, nil
 }
 
-// sentElse reports whether a change sends the requests elsewhere, from elsewhere, or otherwise: with
-// other credentials or headers, in another shape, or with more time. The endpoint may work from now on.
-func sentElse(before, after hook.Endpoint) bool {
-	return before.URL != after.URL || len(after.Headers) > 0 || !maps.EqualFunc(before.SealedHeaders, after.SealedHeaders, bytes.Equal) ||
-		!reflect.DeepEqual(before.Auth, after.Auth) || !reflect.DeepEqual(before.TLS, after.TLS) || before.Destination != after.Destination ||
-		before.Region != after.Region || before.Fixed != after.Fixed || before.Timeout != after.Timeout ||
-		before.Transformation != after.Transformation || before.Envelope != after.Envelope || !reflect.DeepEqual(before.Profiles, after.Profiles)
+// sentFields returns the fields of an endpoint, with the same names in Fields, on which depends where
+// its requests go, from where, and how: with which credentials and headers, in which shape, and for
+// how long. After a change the endpoint may work.
+func sentFields() []string {
+	return []string{"URL", "Headers", "Auth", "TLS", "Destination", "Region", "Fixed", "Timeout", "Transformation", "Envelope", "Profiles"}
 }
 
-// namesSent reports whether a field is given on which sentElse depends.
+// sentElse reports whether one of sentFields differs.
+func sentElse(before, after hook.Endpoint) bool {
+	was, is := reflect.ValueOf(before), reflect.ValueOf(after)
+	return !maps.EqualFunc(before.SealedHeaders, after.SealedHeaders, bytes.Equal) || slices.ContainsFunc(sentFields(), func(name string) bool {
+		return !reflect.DeepEqual(was.FieldByName(name).Interface(), is.FieldByName(name).Interface())
+	})
+}
+
+// namesSent reports whether one of sentFields is given.
 func (f Fields) namesSent() bool {
-	return f.URL != nil || f.Headers != nil || f.Auth != nil || f.TLS != nil || f.Destination != nil || f.Region != nil || f.Fixed != nil ||
-		f.Timeout != nil || f.Transformation != nil || f.Envelope != nil || f.Profiles != nil
+	given := reflect.ValueOf(f)
+	return slices.ContainsFunc(sentFields(), func(name string) bool { return !given.FieldByName(name).IsNil() })
 }
 
 // same reports whether a change left all settings as they were. Given header values are in after
