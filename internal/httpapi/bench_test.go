@@ -11,6 +11,7 @@ import (
 	"surehook.example/surehook/internal/delivery/ingest"
 	"surehook.example/surehook/internal/hook"
 	"surehook.example/surehook/internal/httpapi"
+	"surehook.example/surehook/internal/proof/work"
 )
 
 // accepts is an acceptor that accepts every event.
@@ -66,5 +67,32 @@ func BenchmarkEvents_large(b *testing.B) {
 		if h.ServeHTTP(w, r); w.Code != http.StatusAccepted {
 			b.Fatalf("POST = %d %s; want 202", w.Code, w.Body)
 		}
+	}
+}
+
+// BenchmarkHostilePayloads makes requests with hostile payloads, for an endpoint with a filter and a
+// transformation. The ratio is that of the worst payload to small integers of the same size: see
+// package work.
+func BenchmarkHostilePayloads(b *testing.B) {
+	const size = 128 << 10
+	api := setup(b)
+	api.create(b, `{"url":"https://example.com/","uid":"crm","filter":{"payload":{"a":[{"numeric":[">",100]}]}},"transformation":"{\"body\": event.data}"}`)
+	ask := func(path, body string, headers ...string) {
+		if _, w := api.ask(b, chief, http.MethodPost, "/v1/tenants/acme"+path, body, headers...); w.Code/100 == 5 || w.Code == http.StatusNotFound {
+			b.Fatalf("POST %s = %d %.300s", path, w.Code, w.Body)
+		}
+	}
+	for name, do := range map[string]func(payload []byte){
+		"post": func(payload []byte) { ask("/events", `{"event_type":"order.paid","payload":`+string(payload)+`}`) },
+		"repeat with a key": func(payload []byte) {
+			body := `{"event_type":"order.paid","payload":` + string(payload) + `}`
+			ask("/events", body, "Idempotency-Key: k")
+			ask("/events", body, "Idempotency-Key: k")
+		},
+		"preview": func(payload []byte) {
+			ask("/endpoints/crm/preview", `{"event_type":"order.paid","payload":`+string(payload)+`}`)
+		},
+	} {
+		b.Run(name, func(b *testing.B) { work.Benchmark(b, size, do) })
 	}
 }
