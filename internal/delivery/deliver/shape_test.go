@@ -1,6 +1,7 @@
 package deliver_test
 
 import (
+	"context"
 	"strings"
 	"testing"
 
@@ -47,6 +48,28 @@ func TestProcessBatch_Transformation(t *testing.T) {
 	w.Run()
 	if len(w.Posts) != 1 || string(w.Posts[0].Content.Body) != "1" || w.Delivery(id).State != hook.StateDiscarded {
 		t.Errorf("%d POSTs, and the delivery is %s; want the replay delivered", len(w.Posts), w.Delivery(id).State)
+	}
+}
+
+// If the function ends while the event is shaped, nothing is known about the event: the message comes
+// again, and the delivery is not dead.
+func TestProcessBatch_StoppedTransformation(t *testing.T) {
+	t.Parallel()
+
+	w := setup(t)
+	endpoint := w.Endpoint(func(e *hook.Endpoint) { e.Transformation = `{"body": event.data.n}` })
+	id := w.Post(endpoint)[0]
+	ended, end := context.WithCancel(w.Context())
+	end()
+	messages := batchOf(w.Queue.Receive(hook.LaneLive, 1)...)
+	if failed := w.Deliverer().ProcessBatch(ended, messages); len(failed) != 1 {
+		t.Errorf("%d of 1 messages failed; want that of the event, to come again", len(failed))
+	}
+	if letters := w.DeadLetters.Letters(); len(letters) != 0 || len(w.Posts) != 0 {
+		t.Fatalf("%d dead letters and %d POSTs; want none", len(letters), len(w.Posts))
+	}
+	if failed := w.Deliverer().ProcessBatch(w.Context(), messages); len(failed) != 0 || w.Delivery(id).State != hook.StateDelivered {
+		t.Errorf("the message again: %d failed, and the delivery is %s; want delivered", len(failed), w.Delivery(id).State)
 	}
 }
 
