@@ -90,7 +90,7 @@ check: lint tidy test ## The quick lane before each commit: style, go.mod, unit 
 
 .PHONY: test
 test: need/go need/node ## Run every test that needs no emulator; the largest tables at some of their places (make prove: all)
-	@.ci/progress go test -short -timeout 20m ./...
+	@GOGC=400 .ci/progress go test -short -timeout 20m ./...
 
 .PHONY: lint
 lint: $(TOOLS)/golangci-lint ## Check formatting and style

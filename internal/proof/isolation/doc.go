@@ -13,7 +13,8 @@
 //
 // # The rows
 //
-// A row is a case with a bound. A test runs each row, which fails if the bound does not hold.
+// A row is a case with a bound. A test runs each row, which fails if the bound does not hold; the
+// long ones not with -short.
 // Bounds are ratios, counts, and durations of virtual time, so they do not depend on the speed
 // of the machine. `make isolation` writes the measured values into
 // docs/isolation.md. The values differ by some percent between runs, because goroutines

@@ -19,7 +19,7 @@ var update = flag.Bool("update", false, "write docs/reliability.md, of ten days"
 // The documented run, and the short run of the tests.
 const (
 	wholeDays, shortDays = 10, 3
-	shortShare           = 2 // the short run has every second endpoint
+	shortShare           = 2 // the run of the tests has every second endpoint
 	seed                 = 20261121
 	every                = 30 * time.Minute // mean time between two events of an endpoint
 )
@@ -30,10 +30,13 @@ type figures struct{ posted, delivered, first, requests, wasted int }
 func (f figures) final() float64 { return float64(f.delivered) / float64(f.posted) }
 
 // TestReliability runs Surehook's default and the reference policy on the same
-// outages and the same events.
+// outages and the same events; not with -short.
 func TestReliability(t *testing.T) {
 	t.Parallel()
 
+	if testing.Short() {
+		t.Skip("days of outages")
+	}
 	days, share, fewer, tolerance := shortDays, shortShare, 3, 0.002 // few endpoints: the direction is certain, the figures are not
 	if *update {
 		days, share, fewer, tolerance = wholeDays, 1, 4, 0
@@ -147,7 +150,7 @@ func report(all []class, ours, theirs []figures, days int, rows []line) []byte {
 	fmt.Fprintf(&b, `# Reliability
 
 For those who compare Surehook with a plain retry schedule. After this page you know how many events arrive through outages, how many requests failing endpoints get, and when a circuit opens.
-`+"`make reliability`"+` writes the page from %d simulated days (seed %d); every test run simulates %d days and half of the endpoints.
+`+"`make reliability`"+` writes the page from %d simulated days (seed %d); CI simulates %d days and half of the endpoints.
 
 ## Outages
 

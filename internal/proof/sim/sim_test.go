@@ -32,7 +32,7 @@ func TestSeed(t *testing.T) {
 	}
 }
 
-// TestSeeds runs many seeds, on all processors.
+// TestSeeds runs many seeds, on all processors; with -short a third of them.
 func TestSeeds(t *testing.T) { //nolint:tparallel // it waits for its workers, which are parallel
 	t.Parallel()
 
@@ -41,17 +41,21 @@ func TestSeeds(t *testing.T) { //nolint:tparallel // it waits for its workers, w
 		totals = make(chan map[string]int, 1)
 	)
 	totals <- map[string]int{}
-	t.Logf("%d seeds from seed %d, level %s", *seedsFlag, *firstFlag, cmp.Or(*levelFlag, "of each seed"))
+	seeds := *seedsFlag
+	if testing.Short() {
+		seeds /= 3
+	}
+	t.Logf("%d seeds from seed %d, level %s", seeds, *firstFlag, cmp.Or(*levelFlag, "of each seed"))
 	t.Run("all", func(t *testing.T) {
 		for range 4 {
 			t.Run("worker", func(t *testing.T) {
 				t.Parallel()
 
-				for n := next.Add(1); n <= *seedsFlag && !t.Failed(); n = next.Add(1) {
+				for n := next.Add(1); n <= seeds && !t.Failed(); n = next.Add(1) {
 					seed := *firstFlag + n - 1
 					w := simulate(t, options{seed: seed, level: levelOf(t, seed)})
 					if w.broken != "" {
-						next.Store(*seedsFlag)
+						next.Store(seeds)
 						t.Errorf("seed %d: %s\nprint it: make sim SEED=%d LEVEL=%s", w.seed, w.broken, w.seed, w.level.name)
 					}
 					sum := <-totals
