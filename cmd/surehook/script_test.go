@@ -29,10 +29,9 @@ func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir:                 "testdata/script",
 		Setup:               startSurehook,
-		Cmds:                map[string]func(*testscript.TestScript, bool, []string){"eventually": eventually, "exits": exits, "listens": listens},
+		Cmds:                map[string]func(*testscript.TestScript, bool, []string){"eventually": eventually(t), "exits": exits, "listens": listens(t)},
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,
-		Deadline:            time.Now().Add(3 * time.Minute), // a script that waits for ever is named
 	})
 }
 
@@ -74,34 +73,45 @@ func startSurehook(env *testscript.Env) error {
 
 var errNoTest = errors.New("the script is not in a test")
 
+// patient returns whether there is still time to wait, however slow the machine is: until shortly
+// before go test ends the tests, so that a script that waits for ever is named.
+func patient(t *testing.T) bool {
+	end, ok := t.Deadline()
+	return !ok || time.Until(end) > 30*time.Second
+}
+
 // eventually repeats a command until its output matches: eventually REGEXP COMMAND...
-func eventually(ts *testscript.TestScript, neg bool, args []string) {
-	if neg || len(args) < 2 {
-		ts.Fatalf("usage: eventually REGEXP COMMAND...")
-	}
-	want := regexp.MustCompile(args[0])
-	var out string
-	for deadline := time.Now().Add(30 * time.Second); time.Now().Before(deadline); {
-		_ = ts.Exec(args[1], args[2:]...) // a list may be refused until there is a tenant
-		if out = ts.ReadFile("stdout") + ts.ReadFile("stderr"); want.MatchString(out) {
-			return
+func eventually(t *testing.T) func(ts *testscript.TestScript, neg bool, args []string) {
+	return func(ts *testscript.TestScript, neg bool, args []string) {
+		if neg || len(args) < 2 {
+			ts.Fatalf("usage: eventually REGEXP COMMAND...")
 		}
+		want := regexp.MustCompile(args[0])
+		var out string
+		for patient(t) {
+			_ = ts.Exec(args[1], args[2:]...) // a list may be refused until there is a tenant
+			if out = ts.ReadFile("stdout") + ts.ReadFile("stderr"); want.MatchString(out) {
+				return
+			}
+		}
+		ts.Fatalf("%s printed %s; want %s", strings.Join(args[1:], " "), out, want)
 	}
-	ts.Fatalf("%s printed %s; want %s", strings.Join(args[1:], " "), out, want)
 }
 
 // listens waits until a process accepts connections on a port of loopback: listens PORT.
-func listens(ts *testscript.TestScript, neg bool, args []string) {
-	if neg || len(args) != 1 {
-		ts.Fatalf("usage: listens PORT")
-	}
-	for deadline := time.Now().Add(30 * time.Second); time.Now().Before(deadline); {
-		if c, err := net.Dial("tcp", net.JoinHostPort("127.0.0.1", args[0])); err == nil { //nolint:noctx // the loop ends by itself
-			ts.Check(c.Close())
-			return
+func listens(t *testing.T) func(ts *testscript.TestScript, neg bool, args []string) {
+	return func(ts *testscript.TestScript, neg bool, args []string) {
+		if neg || len(args) != 1 {
+			ts.Fatalf("usage: listens PORT")
 		}
+		for patient(t) {
+			if c, err := net.Dial("tcp", net.JoinHostPort("127.0.0.1", args[0])); err == nil { //nolint:noctx // the loop ends with the test
+				ts.Check(c.Close())
+				return
+			}
+		}
+		ts.Fatalf("nothing listens on port %s", args[0])
 	}
-	ts.Fatalf("nothing listens on port %s", args[0])
 }
 
 // exits runs a command that ends with this code: exits CODE COMMAND...
