@@ -45,54 +45,56 @@ func TestWork_KilledAtAnyEffect(t *testing.T) {
 func killWorker(t *testing.T, state hook.State, n int, after, twice bool) (died bool) {
 	t.Helper()
 
-	w := setup(t)
-	good, bad := w.Endpoint(nil), w.Endpoint(nil)
-	w.Answer = world.Status(func(r send.Request) int {
-		if r.Endpoint.ID == bad.ID {
-			return 400
+	inTurn(t, func(t *testing.T, w *bundle) {
+		good, bad := w.Endpoint(nil), w.Endpoint(nil)
+		w.Answer = world.Status(func(r send.Request) int {
+			if r.Endpoint.ID == bad.ID {
+				return 400
+			}
+			return 200
+		})
+		ids := append(w.past(good, state, 4), w.past(bad, state, 3)...)
+		j := w.start(replay.JobRequest{State: state, Rate: 0.3}) // pages of 3
+		if twice {
+			w.Crash.ArmTwice(n, after)
+		} else {
+			w.Crash.Arm(n, after)
 		}
-		return 200
-	})
-	ids := append(w.past(good, state, 4), w.past(bad, state, 3)...)
-	j := w.start(replay.JobRequest{State: state, Rate: 0.3}) // pages of 3
-	if twice {
-		w.Crash.ArmTwice(n, after)
-	} else {
-		w.Crash.Arm(n, after)
-	}
-	w.Run()
-	if w.Crash.Deaths() == 0 {
-		return false // the job has fewer than n effects
-	}
+		w.Run()
+		if w.Crash.Deaths() == 0 {
+			return // the job has fewer than n effects
+		}
 
-	got := w.job(j.ID)
-	want := replay.Progress{Job: got.Job, Outcomes: replay.Outcomes{Delivered: 4, Dead: 3}}
-	want.State, want.Selected, want.Enqueued, want.Skipped, want.Pending = replay.JobFinished, 7, 7, 0, nil
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("killed at effect %d: job (-want +got):\n%s", n, diff)
-	}
-	if got, want := w.states(ids, 2), "3 dead rejected, 4 delivered"; got != want {
-		t.Errorf("killed at effect %d: new generations are %s; want %s", n, got, want)
-	}
-	if got, want := w.states(ids, 3), "7 none"; got != want {
-		t.Errorf("killed at effect %d: third generations are %s; want %s", n, got, want)
-	}
-	old := map[hook.State]string{
-		hook.StateDead: "7 discarded replayed", hook.StateParked: "7 cancelled replayed",
-		hook.StateDelivered: "7 delivered", hook.StateDiscarded: "7 discarded manual",
-	}
-	if got, want := w.states(ids, 1), old[state]; got != want {
-		t.Errorf("killed at effect %d: old generations are %s; want %s", n, got, want)
-	}
-	for id, posts := range w.PostsOf() {
-		if posts != 1 || id.Generation != 2 {
-			t.Errorf("killed at effect %d: %s had %d POSTs; want one of each second generation", n, id, posts)
+		got := w.job(j.ID)
+		want := replay.Progress{Job: got.Job, Outcomes: replay.Outcomes{Delivered: 4, Dead: 3}}
+		want.State, want.Selected, want.Enqueued, want.Skipped, want.Pending = replay.JobFinished, 7, 7, 0, nil
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("killed at effect %d: job (-want +got):\n%s", n, diff)
 		}
-	}
-	if len(w.PostsOf()) != 7 {
-		t.Errorf("killed at effect %d: %d deliveries had a POST; want 7", n, len(w.PostsOf()))
-	}
-	return true
+		if got, want := w.states(ids, 2), "3 dead rejected, 4 delivered"; got != want {
+			t.Errorf("killed at effect %d: new generations are %s; want %s", n, got, want)
+		}
+		if got, want := w.states(ids, 3), "7 none"; got != want {
+			t.Errorf("killed at effect %d: third generations are %s; want %s", n, got, want)
+		}
+		old := map[hook.State]string{
+			hook.StateDead: "7 discarded replayed", hook.StateParked: "7 cancelled replayed",
+			hook.StateDelivered: "7 delivered", hook.StateDiscarded: "7 discarded manual",
+		}
+		if got, want := w.states(ids, 1), old[state]; got != want {
+			t.Errorf("killed at effect %d: old generations are %s; want %s", n, got, want)
+		}
+		for id, posts := range w.PostsOf() {
+			if posts != 1 || id.Generation != 2 {
+				t.Errorf("killed at effect %d: %s had %d POSTs; want one of each second generation", n, id, posts)
+			}
+		}
+		if len(w.PostsOf()) != 7 {
+			t.Errorf("killed at effect %d: %d deliveries had a POST; want 7", n, len(w.PostsOf()))
+		}
+		died = true
+	})
+	return died
 }
 
 // TestStart_KilledAtAnyEffect checks that after a crash a worker finishes a job that was saved,

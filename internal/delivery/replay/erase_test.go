@@ -117,34 +117,35 @@ func TestErase_KilledAtAnyEffect(t *testing.T) {
 func killErasure(t *testing.T, n int, after bool) (died bool) {
 	t.Helper()
 
-	w := setup(t)
-	w.Answer = world.Always(200)
-	event, ids := w.furnished()
-	w.Crash.Arm(n, after)
-	_, err := w.Replayer().Erase(w.Context(), "acme", event.ID, "key_1")
-	died = w.Crash.Restart()
-	w.Crash.Disarm()
-	if died == (err == nil) {
-		t.Errorf("effect %d: died %t, Erase() = %v", n, died, err)
-	}
-	if e, err := w.Store.Event(t.Context(), event.ID); err != nil || !e.Erased() {
-		if n > 1 || after {
-			t.Errorf("effect %d: event = %+v, %v; want an erased event", n, e, err)
+	inTurn(t, func(t *testing.T, w *bundle) {
+		w.Answer = world.Always(200)
+		event, ids := w.furnished()
+		w.Crash.Arm(n, after)
+		_, err := w.Replayer().Erase(w.Context(), "acme", event.ID, "key_1")
+		died = w.Crash.Restart()
+		w.Crash.Disarm()
+		if died == (err == nil) {
+			t.Errorf("effect %d: died %t, Erase() = %v", n, died, err)
 		}
-	} else {
-		w.Run() // tokens of the queued, retrying and replayed deliveries
+		if e, err := w.Store.Event(t.Context(), event.ID); err != nil || !e.Erased() {
+			if n > 1 || after {
+				t.Errorf("effect %d: event = %+v, %v; want an erased event", n, e, err)
+			}
+		} else {
+			w.Run() // tokens of the queued, retrying and replayed deliveries
+			if len(w.Posts) != 0 {
+				t.Errorf("effect %d: %d POSTs after the erasure; want none", n, len(w.Posts))
+			}
+		}
+		if _, err := w.Replayer().Erase(w.Context(), "acme", event.ID, "key_1"); err != nil {
+			t.Errorf("effect %d: Erase() again = %v", n, err)
+		}
+		w.wantErased(event, ids)
+		w.Run()
 		if len(w.Posts) != 0 {
-			t.Errorf("effect %d: %d POSTs after the erasure; want none", n, len(w.Posts))
+			t.Errorf("effect %d: %d POSTs; want none", n, len(w.Posts))
 		}
-	}
-	if _, err := w.Replayer().Erase(w.Context(), "acme", event.ID, "key_1"); err != nil {
-		t.Errorf("effect %d: Erase() again = %v", n, err)
-	}
-	w.wantErased(event, ids)
-	w.Run()
-	if len(w.Posts) != 0 {
-		t.Errorf("effect %d: %d POSTs; want none", n, len(w.Posts))
-	}
+	})
 	return died
 }
 

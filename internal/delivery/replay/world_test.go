@@ -2,6 +2,7 @@ package replay_test
 
 import (
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"surehook.example/surehook/internal/delivery/replay"
@@ -20,6 +21,16 @@ func setup(t *testing.T) *bundle {
 	t.Helper()
 
 	return &bundle{world.New(t, world.Options{Function: world.Replay, Delays: []time.Duration{time.Minute}, Jobs: true})}
+}
+
+// inTurn runs f in a world whose goroutines run one at a time: otherwise the n-th effect of a job would
+// be another one in each run.
+func inTurn(t *testing.T, f func(t *testing.T, w *bundle)) {
+	t.Helper()
+
+	synctest.Test(t, func(t *testing.T) {
+		f(t, &bundle{world.New(t, world.Options{Function: world.Replay, Delays: []time.Duration{time.Minute}, Jobs: true, InTurn: true})})
+	})
 }
 
 // past stores n deliveries to the endpoint in the state, each a second older than the next, and
