@@ -150,35 +150,37 @@ func TestWork_Discards(t *testing.T) {
 	t.Parallel()
 
 	for _, after := range []bool{false, true} {
-		for n := 0; ; n++ {
-			w := setup(t)
-			ids := append(w.past(w.Endpoint(nil), hook.StateDead, 4), w.past(w.Endpoint(nil), hook.StateDead, 3)...)
-			other := w.past(w.Endpoint(nil), hook.StateDelivered, 1)
-			j := w.start(replay.JobRequest{Discard: true, Rate: 0.3}) // pages of 3
-			if n > 0 {
-				w.Crash.Arm(n, after)
-			}
-			w.Run()
-			if n > 0 && w.Crash.Deaths() == 0 {
-				if n < 12 {
-					t.Errorf("the job has %d effects; want at least 12: a write per delivery and two per page", n-1)
+		for n, ended := 0, false; !ended; n++ {
+			inTurn(t, func(t *testing.T, w *bundle) {
+				ids := append(w.past(w.Endpoint(nil), hook.StateDead, 4), w.past(w.Endpoint(nil), hook.StateDead, 3)...)
+				other := w.past(w.Endpoint(nil), hook.StateDelivered, 1)
+				j := w.start(replay.JobRequest{Discard: true, Rate: 0.3}) // pages of 3
+				if n > 0 {
+					w.Crash.Arm(n, after)
 				}
-				break
-			}
-			name := fmt.Sprintf("killed at effect %d (after: %t)", n, after)
-			got := w.job(j.ID)
-			if got.State != replay.JobFinished || got.Selected != 7 || got.Enqueued != 7 || got.Skipped != 0 || got.Outcomes != (replay.Outcomes{}) {
-				t.Errorf("%s: job = %+v; want 7 discarded", name, got)
-			}
-			if states := w.states(ids, 1); states != "7 discarded manual" || w.states(ids, 2) != "7 none" || len(w.PostsOf()) != 0 {
-				t.Errorf("%s: %s, second generations %s, %d posts; want them discarded, and no post", name, states, w.states(ids, 2), len(w.PostsOf()))
-			}
-			if d := w.Delivery(ids[0]); d.By != j.By || d.Note != "by job "+string(j.ID) {
-				t.Errorf("%s: discarded by %s, %q; want the key and the job", name, d.By, d.Note)
-			}
-			if states := w.states(other, 1); states != "1 delivered" {
-				t.Errorf("%s: the delivered delivery is %s", name, states)
-			}
+				w.Run()
+				if n > 0 && w.Crash.Deaths() == 0 {
+					if n < 12 {
+						t.Errorf("the job has %d effects; want at least 12: a write per delivery and two per page", n-1)
+					}
+					ended = true
+					return
+				}
+				name := fmt.Sprintf("killed at effect %d (after: %t)", n, after)
+				got := w.job(j.ID)
+				if got.State != replay.JobFinished || got.Selected != 7 || got.Enqueued != 7 || got.Skipped != 0 || got.Outcomes != (replay.Outcomes{}) {
+					t.Errorf("%s: job = %+v; want 7 discarded", name, got)
+				}
+				if states := w.states(ids, 1); states != "7 discarded manual" || w.states(ids, 2) != "7 none" || len(w.PostsOf()) != 0 {
+					t.Errorf("%s: %s, second generations %s, %d posts; want them discarded, and no post", name, states, w.states(ids, 2), len(w.PostsOf()))
+				}
+				if d := w.Delivery(ids[0]); d.By != j.By || d.Note != "by job "+string(j.ID) {
+					t.Errorf("%s: discarded by %s, %q; want the key and the job", name, d.By, d.Note)
+				}
+				if states := w.states(other, 1); states != "1 delivered" {
+					t.Errorf("%s: the delivered delivery is %s", name, states)
+				}
+			})
 		}
 	}
 }

@@ -86,37 +86,39 @@ func TestEvent_AddedEndpoint_KilledAtAnyEffect(t *testing.T) {
 	t.Parallel()
 
 	for _, after := range []bool{false, true} {
-		for n := 1; ; n++ {
-			w := setup(t)
-			e, added := w.Event("order.paid", start.Add(-60*24*time.Hour)), w.Endpoint(nil)
-			ask := replay.Request{By: "key_0000000000000001", Endpoint: string(added.ID)}
-			w.Crash.Arm(n, after)
-			_, _ = w.Replayer().Event(w.Context(), "acme", e.ID, ask)
-			if !w.Crash.Restart() {
-				if n < 5 {
-					t.Fatalf("the request has %d effects; want at least 4: record, target, token, replay", n-1)
+		for n, ended := 1, false; !ended; n++ {
+			inTurn(t, func(t *testing.T, w *bundle) {
+				e, added := w.Event("order.paid", start.Add(-60*24*time.Hour)), w.Endpoint(nil)
+				ask := replay.Request{By: "key_0000000000000001", Endpoint: string(added.ID)}
+				w.Crash.Arm(n, after)
+				_, _ = w.Replayer().Event(w.Context(), "acme", e.ID, ask)
+				if !w.Crash.Restart() {
+					if n < 5 {
+						t.Fatalf("the request has %d effects; want at least 4: record, target, token, replay", n-1)
+					}
+					ended = true
+					return
 				}
-				break
-			}
-			name := fmt.Sprintf("killed at effect %d (after: %t)", n, after)
-			results, err := w.Replayer().Event(w.Context(), "acme", e.ID, ask)
-			if err != nil || len(results) != 1 || results[0].Err != nil && hook.CodeOf(results[0].Err) != hook.CodeReplayed && hook.CodeOf(results[0].Err) != hook.CodeInProgress {
-				t.Errorf("%s: the repeated request = %+v, %v", name, results, err)
-			}
-			w.Run()
-			stored, err := w.Store.Event(t.Context(), e.ID)
-			if err != nil || len(stored.Targets) != 1 {
-				t.Fatalf("%s: targets = %v, %v; want the endpoint once", name, stored.Targets, err)
-			}
-			ref, _ := stored.Ref(added.ID, 2)
-			if d := w.Delivery(ref); d.State != hook.StateDelivered {
-				t.Errorf("%s: generation 2 is %s; want delivered", name, d.State)
-			}
-			for posted, posts := range w.PostsOf() {
-				if posted != ref || posts != 1 {
-					t.Errorf("%s: %s had %d POSTs; want one of %s", name, posted, posts, ref)
+				name := fmt.Sprintf("killed at effect %d (after: %t)", n, after)
+				results, err := w.Replayer().Event(w.Context(), "acme", e.ID, ask)
+				if err != nil || len(results) != 1 || results[0].Err != nil && hook.CodeOf(results[0].Err) != hook.CodeReplayed && hook.CodeOf(results[0].Err) != hook.CodeInProgress {
+					t.Errorf("%s: the repeated request = %+v, %v", name, results, err)
 				}
-			}
+				w.Run()
+				stored, err := w.Store.Event(t.Context(), e.ID)
+				if err != nil || len(stored.Targets) != 1 {
+					t.Fatalf("%s: targets = %v, %v; want the endpoint once", name, stored.Targets, err)
+				}
+				ref, _ := stored.Ref(added.ID, 2)
+				if d := w.Delivery(ref); d.State != hook.StateDelivered {
+					t.Errorf("%s: generation 2 is %s; want delivered", name, d.State)
+				}
+				for posted, posts := range w.PostsOf() {
+					if posted != ref || posts != 1 {
+						t.Errorf("%s: %s had %d POSTs; want one of %s", name, posted, posts, ref)
+					}
+				}
+			})
 		}
 	}
 }
@@ -128,58 +130,60 @@ func TestWork_AddsEndpoint(t *testing.T) {
 	t.Parallel()
 
 	for _, after := range []bool{false, true} {
-		for n := 0; ; n++ {
-			w := setup(t)
-			a, b := w.Endpoint(nil), w.Endpoint(nil)
-			at := start.Add(-60 * 24 * time.Hour)
-			var want []hook.Event
-			post := func(eventType string, targets ...hook.Endpoint) hook.Event {
-				at = at.Add(time.Second)
-				e := w.Event(eventType, at, targets...)
-				for _, target := range targets {
-					d := hook.QueuedDelivery(e, target.Target())
-					d.State, d.Attempts, d.Last = hook.StateDelivered, 1, hook.Outcome{Class: hook.ClassDelivered, Status: 200}
-					w.Save(d)
+		for n, ended := 0, false; !ended; n++ {
+			inTurn(t, func(t *testing.T, w *bundle) {
+				a, b := w.Endpoint(nil), w.Endpoint(nil)
+				at := start.Add(-60 * 24 * time.Hour)
+				var want []hook.Event
+				post := func(eventType string, targets ...hook.Endpoint) hook.Event {
+					at = at.Add(time.Second)
+					e := w.Event(eventType, at, targets...)
+					for _, target := range targets {
+						d := hook.QueuedDelivery(e, target.Target())
+						d.State, d.Attempts, d.Last = hook.StateDelivered, 1, hook.Outcome{Class: hook.ClassDelivered, Status: 200}
+						w.Save(d)
+					}
+					return e
 				}
-				return e
-			}
-			post("order.early", a)
-			from := at.Add(time.Second)
-			for range 2 {
-				want = append(want, post("order.paid", a), post("order.paid", b, a), post("order.paid"))
-				post("user.created", a)
-				post("user.created")
-			}
-			late := w.Endpoint(nil)
-			had := post("order.paid", a, late)
-			j := w.start(replay.JobRequest{Types: []string{"order.*"}, From: from, AddTo: string(late.ID), Rate: 0.3})
-			w.Crash.Arm(n, after)
-			w.Run()
-			died := w.Crash.Deaths() > 0
-			if n > 0 && !died {
-				if n < 20 {
-					t.Errorf("the job has %d effects; want at least 20", n-1)
+				post("order.early", a)
+				from := at.Add(time.Second)
+				for range 2 {
+					want = append(want, post("order.paid", a), post("order.paid", b, a), post("order.paid"))
+					post("user.created", a)
+					post("user.created")
 				}
-				break
-			}
-			name := fmt.Sprintf("killed at effect %d (after: %t)", n, after)
-			if got := w.job(j.ID); got.State != replay.JobFinished || got.Enqueued != len(want) || got.Delivered != len(want) || got.Selected != got.Enqueued+got.Skipped {
-				t.Errorf("%s: job = %+v; want %d enqueued and delivered", name, got, len(want))
-			}
-			posted := w.PostsOf()
-			for _, e := range want {
-				stored, err := w.Store.Event(t.Context(), e.ID)
-				ref, ok := stored.Ref(late.ID, 2)
-				if err != nil || !ok || posted[ref] != 1 {
-					t.Errorf("%s: event %s had %d POSTs to the added endpoint, %v; want one", name, e.ID, posted[ref], err)
+				late := w.Endpoint(nil)
+				had := post("order.paid", a, late)
+				j := w.start(replay.JobRequest{Types: []string{"order.*"}, From: from, AddTo: string(late.ID), Rate: 0.3})
+				w.Crash.Arm(n, after)
+				w.Run()
+				died := w.Crash.Deaths() > 0
+				if n > 0 && !died {
+					if n < 20 {
+						t.Errorf("the job has %d effects; want at least 20", n-1)
+					}
+					ended = true
+					return
 				}
-			}
-			if len(posted) != len(want) {
-				t.Errorf("%s: POSTs = %v; want %d", name, posted, len(want))
-			}
-			if stored, err := w.Store.Event(t.Context(), had.ID); err != nil || len(stored.Targets) != 2 {
-				t.Errorf("%s: the event that has the endpoint = %v, %v", name, stored.Targets, err)
-			}
+				name := fmt.Sprintf("killed at effect %d (after: %t)", n, after)
+				if got := w.job(j.ID); got.State != replay.JobFinished || got.Enqueued != len(want) || got.Delivered != len(want) || got.Selected != got.Enqueued+got.Skipped {
+					t.Errorf("%s: job = %+v; want %d enqueued and delivered", name, got, len(want))
+				}
+				posted := w.PostsOf()
+				for _, e := range want {
+					stored, err := w.Store.Event(t.Context(), e.ID)
+					ref, ok := stored.Ref(late.ID, 2)
+					if err != nil || !ok || posted[ref] != 1 {
+						t.Errorf("%s: event %s had %d POSTs to the added endpoint, %v; want one", name, e.ID, posted[ref], err)
+					}
+				}
+				if len(posted) != len(want) {
+					t.Errorf("%s: POSTs = %v; want %d", name, posted, len(want))
+				}
+				if stored, err := w.Store.Event(t.Context(), had.ID); err != nil || len(stored.Targets) != 2 {
+					t.Errorf("%s: the event that has the endpoint = %v, %v", name, stored.Targets, err)
+				}
+			})
 		}
 	}
 }
