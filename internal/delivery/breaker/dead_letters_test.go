@@ -223,29 +223,30 @@ func TestReconcileDeadLetters_SurvivesACrash(t *testing.T) {
 	run := func(t *testing.T, at int, after bool) (effects int) {
 		t.Helper()
 
-		w := setup(t)
-		all := w.generations("dead", "replaced", "delivered")
-		other := w.generations("dead")[0]
-		w.sendLetters(all[0], 2, time.Minute)
-		w.sendLetters(other, 3, time.Minute)
-		w.Crash.Arm(at, after)
-		if err := w.Breaker().ReconcileDeadLetters(w.Context()); err != nil && !errors.Is(err, world.ErrDead) {
-			t.Errorf("ReconcileDeadLetters() = %v; want nil, or the crash", err)
-		}
-		effects = w.Crash.Effects()
-		w.Crash.Restart()
-		w.Crash.Disarm() // no crash in the next run
-		w.Clock.Pass(time.Minute)
-		w.reconcile()
-		if got, want := w.States([]hook.DeliveryRef{all[0].Ref(), other.Ref()}), "1 dead, 1 discarded replayed"; got != want {
-			t.Errorf("deliveries are %s; want %s", got, want)
-		}
-		if letters := w.DeadLetters.Letters(); len(letters) != 1 || letters[0].Delivery != other.Ref() {
-			t.Errorf("letters = %+v; want one of %s", letters, other.ID)
-		}
-		if outcomes, err := w.Store.JobOutcomes(t.Context(), someJob); err != nil || outcomes.Delivered != 1 || outcomes.Cancelled != 1 {
-			t.Errorf("the job counted %+v, %v; want one delivered and one cancelled", outcomes, err)
-		}
+		inTurn(t, func(t *testing.T, w *bundle) {
+			all := w.generations("dead", "replaced", "delivered")
+			other := w.generations("dead")[0]
+			w.sendLetters(all[0], 2, time.Minute)
+			w.sendLetters(other, 3, time.Minute)
+			w.Crash.Arm(at, after)
+			if err := w.Breaker().ReconcileDeadLetters(w.Context()); err != nil && !errors.Is(err, world.ErrDead) {
+				t.Errorf("ReconcileDeadLetters() = %v; want nil, or the crash", err)
+			}
+			effects = w.Crash.Effects()
+			w.Crash.Restart()
+			w.Crash.Disarm() // no crash in the next run
+			w.Clock.Pass(time.Minute)
+			w.reconcile()
+			if got, want := w.States([]hook.DeliveryRef{all[0].Ref(), other.Ref()}), "1 dead, 1 discarded replayed"; got != want {
+				t.Errorf("deliveries are %s; want %s", got, want)
+			}
+			if letters := w.DeadLetters.Letters(); len(letters) != 1 || letters[0].Delivery != other.Ref() {
+				t.Errorf("letters = %+v; want one of %s", letters, other.ID)
+			}
+			if outcomes, err := w.Store.JobOutcomes(t.Context(), someJob); err != nil || outcomes.Delivered != 1 || outcomes.Cancelled != 1 {
+				t.Errorf("the job counted %+v, %v; want one delivered and one cancelled", outcomes, err)
+			}
+		})
 		return effects
 	}
 	effects := run(t, 0, false)

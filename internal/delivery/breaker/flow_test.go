@@ -224,52 +224,54 @@ func TestReconcile_SurvivesACrash(t *testing.T) {
 		},
 	}
 	for _, tt := range flows {
-		run := func(t *testing.T, at int, after bool) *bundle {
+		run := func(t *testing.T, at int, after bool) (effects int) {
 			t.Helper()
 
-			w := setup(t)
-			e := w.Endpoint(tt.endpoint)
-			ids := w.park(e, tt.parked...)
-			var replayed []hook.DeliveryRef
-			if tt.replays != nil {
-				replayed = w.replays(ids)
-			}
-			w.record(e, tt.record)
-			if tt.deleted {
-				if err := w.Store.DeleteEndpoint(t.Context(), e); err != nil {
-					t.Fatal(err)
+			inTurn(t, func(t *testing.T, w *bundle) {
+				defer func() { effects = w.Crash.Effects() }()
+				e := w.Endpoint(tt.endpoint)
+				ids := w.park(e, tt.parked...)
+				var replayed []hook.DeliveryRef
+				if tt.replays != nil {
+					replayed = w.replays(ids)
 				}
-			}
-			w.Crash.Arm(at, after)
-			w.EnqueueCheck(hook.CircuitCheck{Tenant: e.Tenant, Endpoint: e.ID, Wave: w.Circuit(e).Wave}, 0)
-			w.Now()
-			w.RunFor(30 * time.Minute)
+				w.record(e, tt.record)
+				if tt.deleted {
+					if err := w.Store.DeleteEndpoint(t.Context(), e); err != nil {
+						t.Fatal(err)
+					}
+				}
+				w.Crash.Arm(at, after)
+				w.EnqueueCheck(hook.CircuitCheck{Tenant: e.Tenant, Endpoint: e.ID, Wave: w.Circuit(e).Wave}, 0)
+				w.Now()
+				w.RunFor(30 * time.Minute)
 
-			if got := w.States(ids); got != tt.states {
-				t.Errorf("deliveries are %s; want %s", got, tt.states)
-			}
-			if extra := len(w.Posts) - tt.posts; extra < 0 || extra > min(at, 1) {
-				t.Errorf("%d POSTs; want %d and at most one more after a crash", len(w.Posts), tt.posts)
-			}
-			if extra := len(w.DeadLetters.Letters()) - tt.letters; extra < 0 || extra > min(at, 1) {
-				t.Errorf("%d dead letters; want %d and at most one more after a crash", len(w.DeadLetters.Letters()), tt.letters)
-			}
-			if r := w.Circuit(e); r.Waiting || !r.AttendAt.IsZero() {
-				t.Errorf("record = %+v; want the endpoint forgotten", r)
-			}
-			if tt.replays == nil {
-				return w
-			}
-			outcomes, err := w.Store.JobOutcomes(t.Context(), someJob)
-			if got, want := w.States(replayed), fmt.Sprintf("%d discarded replayed", len(ids)); got != want || err != nil || outcomes != *tt.replays {
-				t.Errorf("previous generations are %s, and the job counted %+v, %v; want %s and %+v", got, outcomes, err, want, *tt.replays)
-			}
-			return w
+				if got := w.States(ids); got != tt.states {
+					t.Errorf("deliveries are %s; want %s", got, tt.states)
+				}
+				if extra := len(w.Posts) - tt.posts; extra < 0 || extra > min(at, 1) {
+					t.Errorf("%d POSTs; want %d and at most one more after a crash", len(w.Posts), tt.posts)
+				}
+				if extra := len(w.DeadLetters.Letters()) - tt.letters; extra < 0 || extra > min(at, 1) {
+					t.Errorf("%d dead letters; want %d and at most one more after a crash", len(w.DeadLetters.Letters()), tt.letters)
+				}
+				if r := w.Circuit(e); r.Waiting || !r.AttendAt.IsZero() {
+					t.Errorf("record = %+v; want the endpoint forgotten", r)
+				}
+				if tt.replays == nil {
+					return
+				}
+				outcomes, err := w.Store.JobOutcomes(t.Context(), someJob)
+				if got, want := w.States(replayed), fmt.Sprintf("%d discarded replayed", len(ids)); got != want || err != nil || outcomes != *tt.replays {
+					t.Errorf("previous generations are %s, and the job counted %+v, %v; want %s and %+v", got, outcomes, err, want, *tt.replays)
+				}
+			})
+			return effects
 		}
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 
-			effects := run(t, 0, false).Crash.Effects()
+			effects := run(t, 0, false)
 			if effects < 4 {
 				t.Fatalf("the undisturbed flow has %d effects; want some", effects)
 			}

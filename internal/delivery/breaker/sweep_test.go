@@ -310,26 +310,27 @@ func TestSweep_StopsInTime(t *testing.T) {
 func TestSweep_SurvivesACrash(t *testing.T) {
 	t.Parallel()
 
-	run := func(t *testing.T, at int, after bool) int {
+	run := func(t *testing.T, at int, after bool) (effects int) {
 		t.Helper()
 
-		w := setup(t)
-		ids := w.lose(w.Endpoint(nil), repeat(time.Hour, 12)...)
-		w.Crash.Arm(at, after)
-		if err := w.Breaker().Sweep(w.Context()); (err != nil) != (at > 0) {
-			t.Errorf("Sweep() = %v; want an error after a crash only", err)
-		}
-		w.Crash.Restart()
-		effects := w.Crash.Effects()
-		for range 14 {
+		inTurn(t, func(t *testing.T, w *bundle) {
+			ids := w.lose(w.Endpoint(nil), repeat(time.Hour, 12)...)
+			w.Crash.Arm(at, after)
+			if err := w.Breaker().Sweep(w.Context()); (err != nil) != (at > 0) {
+				t.Errorf("Sweep() = %v; want an error after a crash only", err)
+			}
+			w.Crash.Restart()
+			effects = w.Crash.Effects()
+			for range 14 {
+				w.InvokeAll()
+				w.Clock.Pass(5 * time.Minute)
+				w.sweep(w.Breaker())
+			}
 			w.InvokeAll()
-			w.Clock.Pass(5 * time.Minute)
-			w.sweep(w.Breaker())
-		}
-		w.InvokeAll()
-		if got := w.States(ids); got != "12 delivered" || len(w.Posts) != 12 {
-			t.Errorf("deliveries are %s after %d POSTs; want 12 delivered, one POST each", got, len(w.Posts))
-		}
+			if got := w.States(ids); got != "12 delivered" || len(w.Posts) != 12 {
+				t.Errorf("deliveries are %s after %d POSTs; want 12 delivered, one POST each", got, len(w.Posts))
+			}
+		})
 		return effects
 	}
 	effects := run(t, 0, false)

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"slices"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"surehook.example/surehook/internal/delivery/gate"
@@ -25,6 +26,18 @@ func setup(t *testing.T) *bundle {
 	return &bundle{world.New(t, world.Options{
 		Function: world.Breaker, Delays: slices.Repeat([]time.Duration{10 * time.Second}, 20), Circuits: true,
 	})}
+}
+
+// inTurn runs f in such a world whose goroutines run one at a time: otherwise the n-th effect would be
+// another one in each run.
+func inTurn(t *testing.T, f func(t *testing.T, w *bundle)) {
+	t.Helper()
+
+	synctest.Test(t, func(t *testing.T) {
+		f(t, &bundle{world.New(t, world.Options{
+			Function: world.Breaker, Delays: slices.Repeat([]time.Duration{10 * time.Second}, 20), Circuits: true, InTurn: true,
+		})})
+	})
 }
 
 // lines returns the wide lines with the message.
