@@ -76,12 +76,16 @@ var errNoTest = errors.New("the script is not in a test")
 // patient returns whether there is still time to wait, however slow the machine is: until shortly
 // before go test ends the tests, so that a script that waits for ever is named.
 func patient(t *testing.T) bool {
+	t.Helper()
+
 	end, ok := t.Deadline()
 	return !ok || time.Until(end) > 30*time.Second
 }
 
 // eventually repeats a command until its output matches: eventually REGEXP COMMAND...
 func eventually(t *testing.T) func(ts *testscript.TestScript, neg bool, args []string) {
+	t.Helper()
+
 	return func(ts *testscript.TestScript, neg bool, args []string) {
 		if neg || len(args) < 2 {
 			ts.Fatalf("usage: eventually REGEXP COMMAND...")
@@ -100,6 +104,8 @@ func eventually(t *testing.T) func(ts *testscript.TestScript, neg bool, args []s
 
 // listens waits until a process accepts connections on a port of loopback: listens PORT.
 func listens(t *testing.T) func(ts *testscript.TestScript, neg bool, args []string) {
+	t.Helper()
+
 	return func(ts *testscript.TestScript, neg bool, args []string) {
 		if neg || len(args) != 1 {
 			ts.Fatalf("usage: listens PORT")

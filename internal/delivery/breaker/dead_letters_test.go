@@ -223,7 +223,8 @@ func TestReconcileDeadLetters_SurvivesACrash(t *testing.T) {
 	run := func(t *testing.T, at int, after bool) (effects int) {
 		t.Helper()
 
-		inTurn(t, func(t *testing.T, w *bundle) {
+		inTurn(t, func(w *bundle) {
+			t := w.T
 			all := w.generations("dead", "replaced", "delivered")
 			other := w.generations("dead")[0]
 			w.sendLetters(all[0], 2, time.Minute)

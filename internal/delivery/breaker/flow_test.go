@@ -227,7 +227,8 @@ func TestReconcile_SurvivesACrash(t *testing.T) {
 		run := func(t *testing.T, at int, after bool) (effects int) {
 			t.Helper()
 
-			inTurn(t, func(t *testing.T, w *bundle) {
+			inTurn(t, func(w *bundle) {
+				t := w.T
 				defer func() { effects = w.Crash.Effects() }()
 				e := w.Endpoint(tt.endpoint)
 				ids := w.park(e, tt.parked...)

@@ -313,7 +313,8 @@ func TestSweep_SurvivesACrash(t *testing.T) {
 	run := func(t *testing.T, at int, after bool) (effects int) {
 		t.Helper()
 
-		inTurn(t, func(t *testing.T, w *bundle) {
+		inTurn(t, func(w *bundle) {
+			t := w.T
 			ids := w.lose(w.Endpoint(nil), repeat(time.Hour, 12)...)
 			w.Crash.Arm(at, after)
 			if err := w.Breaker().Sweep(w.Context()); (err != nil) != (at > 0) {

@@ -30,11 +30,11 @@ func setup(t *testing.T) *bundle {
 
 // inTurn runs f in such a world whose goroutines run one at a time: otherwise the n-th effect would be
 // another one in each run.
-func inTurn(t *testing.T, f func(t *testing.T, w *bundle)) {
+func inTurn(t *testing.T, f func(w *bundle)) {
 	t.Helper()
 
 	synctest.Test(t, func(t *testing.T) {
-		f(t, &bundle{world.New(t, world.Options{
+		f(&bundle{world.New(t, world.Options{
 			Function: world.Breaker, Delays: slices.Repeat([]time.Duration{10 * time.Second}, 20), Circuits: true, InTurn: true,
 		})})
 	})

@@ -151,7 +151,8 @@ func TestWork_Discards(t *testing.T) {
 
 	for _, after := range []bool{false, true} {
 		for n, ended := 0, false; !ended; n++ {
-			inTurn(t, func(t *testing.T, w *bundle) {
+			inTurn(t, func(w *bundle) {
+				t := w.T
 				ids := append(w.past(w.Endpoint(nil), hook.StateDead, 4), w.past(w.Endpoint(nil), hook.StateDead, 3)...)
 				other := w.past(w.Endpoint(nil), hook.StateDelivered, 1)
 				j := w.start(replay.JobRequest{Discard: true, Rate: 0.3}) // pages of 3

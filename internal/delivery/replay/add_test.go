@@ -87,7 +87,8 @@ func TestEvent_AddedEndpoint_KilledAtAnyEffect(t *testing.T) {
 
 	for _, after := range []bool{false, true} {
 		for n, ended := 1, false; !ended; n++ {
-			inTurn(t, func(t *testing.T, w *bundle) {
+			inTurn(t, func(w *bundle) {
+				t := w.T
 				e, added := w.Event("order.paid", start.Add(-60*24*time.Hour)), w.Endpoint(nil)
 				ask := replay.Request{By: "key_0000000000000001", Endpoint: string(added.ID)}
 				w.Crash.Arm(n, after)
@@ -131,7 +132,8 @@ func TestWork_AddsEndpoint(t *testing.T) {
 
 	for _, after := range []bool{false, true} {
 		for n, ended := 0, false; !ended; n++ {
-			inTurn(t, func(t *testing.T, w *bundle) {
+			inTurn(t, func(w *bundle) {
+				t := w.T
 				a, b := w.Endpoint(nil), w.Endpoint(nil)
 				at := start.Add(-60 * 24 * time.Hour)
 				var want []hook.Event

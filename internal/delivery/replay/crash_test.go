@@ -45,7 +45,8 @@ func TestWork_KilledAtAnyEffect(t *testing.T) {
 func killWorker(t *testing.T, state hook.State, n int, after, twice bool) (died bool) {
 	t.Helper()
 
-	inTurn(t, func(t *testing.T, w *bundle) {
+	inTurn(t, func(w *bundle) {
+		t := w.T
 		good, bad := w.Endpoint(nil), w.Endpoint(nil)
 		w.Answer = world.Status(func(r send.Request) int {
 			if r.Endpoint.ID == bad.ID {

@@ -117,7 +117,8 @@ func TestErase_KilledAtAnyEffect(t *testing.T) {
 func killErasure(t *testing.T, n int, after bool) (died bool) {
 	t.Helper()
 
-	inTurn(t, func(t *testing.T, w *bundle) {
+	inTurn(t, func(w *bundle) {
+		t := w.T
 		w.Answer = world.Always(200)
 		event, ids := w.furnished()
 		w.Crash.Arm(n, after)

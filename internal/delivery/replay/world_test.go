@@ -25,11 +25,11 @@ func setup(t *testing.T) *bundle {
 
 // inTurn runs f in a world whose goroutines run one at a time: otherwise the n-th effect of a job would
 // be another one in each run.
-func inTurn(t *testing.T, f func(t *testing.T, w *bundle)) {
+func inTurn(t *testing.T, f func(w *bundle)) {
 	t.Helper()
 
 	synctest.Test(t, func(t *testing.T) {
-		f(t, &bundle{world.New(t, world.Options{Function: world.Replay, Delays: []time.Duration{time.Minute}, Jobs: true, InTurn: true})})
+		f(&bundle{world.New(t, world.Options{Function: world.Replay, Delays: []time.Duration{time.Minute}, Jobs: true, InTurn: true})})
 	})
 }
 
