@@ -21,7 +21,11 @@ func (w *simulation) age() bool {
 	if w.broken != "" || len(w.posted) == 0 || len(w.posted) > 500 || !w.chance(0.25) {
 		return false
 	}
-	w.now = start.Add(world.Retention - 10*time.Minute)
+	retention := world.Retention
+	if w.chance(0.5) && slices.ContainsFunc(w.posted, func(e hook.Event) bool { return e.ExpiresAt.Sub(e.AcceptedAt) < retention }) {
+		retention = hook.MinRetention
+	}
+	w.now = start.Add(retention - 10*time.Minute)
 	w.quietAt, w.redriven = w.now, w.now
 	w.note("the records expire")
 	w.count("runs with an expiry")

@@ -146,7 +146,7 @@ func (w *simulation) auditLetters() string {
 		if w.lapses(id.Endpoint) {
 			continue
 		}
-		if n := letters[d.Ref()]; d.State == hook.StateDead && n != 1 && !w.now.After(d.ClosesAt()) && (n != 0 || !w.early[d.Ref()]) {
+		if n := letters[d.Ref()]; d.State == hook.StateDead && n != 1 && !w.now.After(d.ClosesAt()) && (n != 0 || !w.purged[d.Ref()]) {
 			return fmt.Sprintf("%s is dead (%s) and has %d letters", d.ID, d.Reason, n)
 		}
 		if successor := w.records[d.Successor()]; d.State == hook.StateDead && d.Replayed.Generation != 0 && successor.State.Settled() && !successor.CancelledByReplay() {

@@ -53,18 +53,24 @@ func (w *simulation) planClient(n int, bursts []time.Duration) {
 		if c.keyed {
 			r.IdempotencyKey = fmt.Sprintf("key-%d-%d", n, i)
 		}
+		w.drawRetention(&r)
 		c.requests = append(c.requests, r)
 	}
+	w.drawTwice(c)
 	at := start.Add(w.within(suffering))
 	if w.chance(0.6) {
 		at = start.Add(pick(w, bursts...) + w.within(3*time.Second))
 	}
+	again := 0.15
+	if w.twins {
+		again = 0.7
+	}
 	w.posting++
 	w.plan.add(at, func() { w.post(c) })
-	if c.keyed && w.chance(0.15) { // a client without an answer posts again
-		again := &client{tenant: c.tenant, requests: c.requests, keyed: true}
+	if c.keyed && w.chance(again) { // a client without an answer posts again
+		c := &client{tenant: c.tenant, requests: c.requests, keyed: true}
 		w.posting++
-		w.plan.add(at.Add(w.within(2*time.Minute)), func() { w.post(again) })
+		w.plan.add(at.Add(w.within(2*time.Minute)), func() { w.post(c) })
 	}
 }
 

@@ -97,9 +97,12 @@ func (w *simulation) checkNextWindow(p *process, old, d hook.Delivery) {
 }
 
 // checkPlace: requests of an endpoint with fixed addresses come from them. Requests of another
-// region come from there, unless its sender refused one.
-func (w *simulation) checkPlace(p *process, r send.Request, away bool) {
-	e := r.Endpoint
+// region come from there, unless its sender refused one. Destinations in AWS get calls of AWS alone.
+func (w *simulation) checkPlace(p *process, r send.Request, from origin) {
+	e, away := r.Endpoint, from == ofSender
+	if (from == ofCloud) != e.Destination.On() {
+		w.fail(checkPlace, "%s: attempt of %s at %s, as a call of AWS is %t", p.name, r.Delivery, e.URL, from == ofCloud)
+	}
 	if away && !e.Remote() || !away && (e.Fixed || e.Region != "" && p.refusals == 0) {
 		w.fail(checkPlace, "%s: attempt of %s from another place: from a sender is %t, region %q, fixed %t", p.name, r.Delivery, away, e.Region, e.Fixed)
 	}

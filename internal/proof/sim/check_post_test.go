@@ -9,24 +9,27 @@ import (
 	"surehook.example/surehook/internal/delivery/send"
 	"surehook.example/surehook/internal/hook"
 	"surehook.example/surehook/internal/memory"
-	"surehook.example/surehook/internal/rule/circuit"
 	"surehook.example/surehook/internal/rule/retry"
 )
 
 // sawPost checks the request, and draws the answer of the endpoint. Each delivery of a
 // batch has an attempt of its own, with the answer to the batch.
-func (w *simulation) sawPost(p *process, r send.Request, away bool) *exchange {
+func (w *simulation) sawPost(p *process, r send.Request, from origin) *exchange {
 	id := r.Delivery.Endpoint
 	i := slices.IndexFunc(w.endpoints, func(e *endpoint) bool { return e.id == id })
 	e := w.endpoints[i]
 	members := w.membersOf(p, r)
 	x := &exchange{p: p, at: w.now, outcome: w.answer(e, r, members), by: *r.Endpoint}
+	if from == ofCloud {
+		x.outcome = w.ofAWS(x.outcome)
+	}
 	x.outcome.RetryAfter, _ = retry.Wait(x.outcome.Class, x.outcome.RetryAfter, r.Endpoint) // as package attempt does
 	if w.lapses(id) {
 		return w.sawLast(p, x, r, members)
 	}
 	w.checkSettings(p, r)
-	w.checkPlace(p, r, away)
+	w.checkPlace(p, r, from)
+	w.checkContent(p, r)
 	if r.Endpoint.Coalesce.On() {
 		w.checkBatch(p, r, members)
 		w.count("batches")
@@ -117,6 +120,7 @@ func (w *simulation) checkOpen(p *process, sent *post) {
 		return
 	}
 	sent.apart = true
+	w.lookAgain(id)
 	if !c.open.Before(p.started) {
 		return // the gate may have admitted the attempt before the circuit opened
 	}
@@ -135,14 +139,17 @@ func (w *simulation) checkOpen(p *process, sent *post) {
 
 // of reports whether a token of the attempt holds the lease.
 func (l lease) of(a attempt) bool {
-	return strings.HasPrefix(l.holder, gate.Due{Delivery: a.DeliveryID, Attempt: a.number}.Holder())
+	return strings.HasPrefix(l.holder, a.holder())
 }
+
+// holder returns the beginning of the holder's name of a token of the attempt.
+func (a attempt) holder() string { return gate.Due{Delivery: a.DeliveryID, Attempt: a.number}.Holder() }
 
 // ranOut reports whether the attempt's last lease ran out, by some clock.
 func (c circuits) ranOut(a attempt, now time.Time, skew time.Duration) bool {
 	for _, l := range slices.Backward(c.leases) {
 		if l.of(a) {
-			return now.Sub(l.from) > circuit.LeaseFor-time.Second-2*skew
+			return now.Sub(l.from) > leaseFor-time.Second-2*skew
 		}
 	}
 	return true

@@ -20,6 +20,7 @@ func (w *simulation) checkDone(p *process) {
 		return
 	}
 	w.checkBill(p)
+	w.checkGivenBack(p)
 	w.checkFewRequests(p)
 	if p.dead || !p.done || w.now.After(p.deadline) {
 		return
@@ -36,6 +37,7 @@ func (w *simulation) checkDone(p *process) {
 		}
 	}
 	w.checkSlots(p)
+	w.checkProbeLease(p)
 	for id := range p.closed {
 		if p.reads(hook.DeliveryID{Endpoint: id}) {
 			w.fail(checkClosing, "%s closed the circuit of %s, and asked for no release", p.name, id)
@@ -54,6 +56,9 @@ func (w *simulation) checkDone(p *process) {
 func (p *process) checkOthers(failed []string) {
 	if p.dead || len(p.made) > 0 || p.refusals > 0 || len(failed) < len(p.batch) || p.last == nil {
 		return
+	}
+	if p.deadline.Sub(p.now) < hook.MaxTimeout+10*time.Second {
+		return // no time is left for an attempt, and perhaps for the way to a sender
 	}
 	left := p.last.op == "BatchGetItem" && len(p.last.left) > 0
 	if !left && (p.hurt || len(p.unknown) == 0) {
@@ -77,7 +82,7 @@ func (w *simulation) checkAnswer(p *process, sent *post) {
 	if !s.deleted.IsZero() || sent.ended.IsZero() {
 		return
 	}
-	if o := sent.outcome; o.Class == hook.ClassThrottled && !sent.test && c.ThrottledUntil.Before(sent.ended.Add(o.RetryAfter-2*w.mostSkew())) {
+	if o := sent.outcome; o.Class == hook.ClassThrottled && !sent.test && c.lifted.Before(sent.at) && c.ThrottledUntil.Before(sent.ended.Add(o.RetryAfter-2*w.mostSkew())) {
 		w.fail(checkRetryAfter, "%s: %s answered 429 for %s, and is throttled until %s", p.name, s.ID, o.RetryAfter, c.ThrottledUntil.Sub(start))
 	}
 	if d.Reason == hook.ReasonGone && !d.ID.Event.IsTest() && d.Attempts == sent.of.number && s.Status != hook.StatusDisabled && s.changed.Before(sent.at.Add(-2*w.mostSkew())) {
@@ -85,12 +90,12 @@ func (w *simulation) checkAnswer(p *process, sent *post) {
 	}
 }
 
-// checkSlots: the process handed the slots of its attempts over, and left the tenant's
-// places.
+// checkSlots: the process handed over the slots that it took, and left the tenant's places of its
+// attempts.
 func (w *simulation) checkSlots(p *process) {
 	for _, m := range p.batch {
 		of := attempt{m.Token.Delivery, m.Token.Attempt}
-		if !slices.ContainsFunc(p.made, func(s *post) bool { return s.of == of }) || !p.reads(of.DeliveryID) {
+		if !p.reads(of.DeliveryID) || p.beaten[of.Endpoint] >= mostTries { // the slot expires
 			continue
 		}
 		limits, err := w.store.Limits(w.ctx, of.Endpoint)
@@ -99,13 +104,34 @@ func (w *simulation) checkSlots(p *process) {
 		if err != nil || ok && lease.Run != "" && lease.Run == p.slots[key].Run && w.now.Before(lease.Until) {
 			w.fail(checkSlot, "%s kept its slot of %s until %s (%v)", p.name, of.Endpoint, lease.Until.Sub(start), err)
 		}
-		if p.lane != hook.LaneSlot || m.ReceiveCount > 1 || len(w.blamed[of.DeliveryRef]) > 0 {
+		made := slices.ContainsFunc(p.made, func(s *post) bool { return s.of == of })
+		if !made || p.lane != hook.LaneSlot || m.ReceiveCount > 1 || len(w.blamed[of.DeliveryRef]) > 0 {
 			continue // a copy of the token may have taken the place again
 		}
 		places, err := w.store.Places(w.ctx, m.Token.Tenant)
 		holder := gate.Due{Delivery: of.DeliveryID, Attempt: of.number, Nonce: m.Token.Nonce}.PlaceKey()
 		if place, ok := places.Leases[holder]; err != nil || ok && w.now.Before(place.Until) {
 			w.fail(checkSlot, "%s kept its place of %s until %s (%v)", p.name, m.Token.Tenant, place.Until.Sub(start), err)
+		}
+	}
+}
+
+// mostTries is how often the limits are written after conflicts.
+const mostTries = 20
+
+// checkGivenBack: an admission that fails because the answer to its slot is lost gives the slot back,
+// unless another request to the endpoint's limits fails, too.
+func (w *simulation) checkGivenBack(p *process) {
+	if p.dead || !p.done || w.now.After(p.deadline) {
+		return
+	}
+	for key, id := range p.lost {
+		if p.spoilt[id] > 1 || p.beaten[id] >= mostTries || !p.reads(hook.DeliveryID{Endpoint: id}) {
+			continue
+		}
+		limits, err := w.store.Limits(w.ctx, id)
+		if lease, ok := limits.Leases[key]; err != nil || ok && lease.Run == p.slots[key].Run && w.now.Before(lease.Until) {
+			w.fail(checkSlot, "%s kept the slot %s of %s after a failed admission until %s (%v)", p.name, key, id, lease.Until.Sub(start), err)
 		}
 	}
 }

@@ -89,6 +89,10 @@ func (w *simulation) checkAttempt(p *process, old, d hook.Delivery, a *hook.Atte
 	}
 	w.attempts[d.Ref()][d.Attempts] = w.now
 	i := slices.IndexFunc(w.posts[d.Ref()], func(s *post) bool { return s.p == p && s.of.number == d.Attempts })
+	if i < 0 && d.Last.Class == hook.ClassTransformation {
+		w.checkUnmade(p, d, a)
+		return
+	}
 	if i < 0 {
 		w.fail(checkRecord, "%s: attempt %d of %s is recorded, and was not made", p.name, d.Attempts, d.ID)
 		return

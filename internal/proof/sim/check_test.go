@@ -44,7 +44,8 @@ type checker struct {
 	asked     map[hook.Token]time.Time  // when the sender wanted the token to arrive
 	named     map[hook.JobID][]named    // the messages that continue the job, in the order of their saves
 	copies    int                       // second tokens of schedules, to come
-	early     map[hook.DeliveryRef]bool // redriven by hand between dead letter and death, or purged after a redrive
+	purged    map[hook.DeliveryRef]bool // its redriven letter
+	uses      map[string]use            // first uses of idempotency keys
 	removed   map[hook.DeliveryRef]bool // by the TTL of the table
 
 	statuses map[hook.EndpointID]status
@@ -101,6 +102,7 @@ type circuits struct {
 	changed   time.Time
 	throttled time.Time // when ThrottledUntil was written
 	throttles int       // writes of ThrottledUntil
+	lifted    time.Time // when an operator, or the answer to a test event, last ended it
 	open      time.Time // start of the current time not closed
 	opened    time.Time // the last time not closed
 	began     time.Time // of the generation
@@ -136,7 +138,8 @@ func newChecker() checker {
 		writes:   make(map[hook.DeliveryRef][]time.Time),
 		sentOn:   make(map[hook.DeliveryRef]int),
 		asked:    make(map[hook.Token]time.Time),
-		early:    make(map[hook.DeliveryRef]bool),
+		purged:   make(map[hook.DeliveryRef]bool),
+		uses:     make(map[string]use),
 		removed:  make(map[hook.DeliveryRef]bool),
 		statuses: make(map[hook.EndpointID]status),
 		circuits: make(map[hook.EndpointID]circuits),
@@ -147,6 +150,7 @@ func newChecker() checker {
 
 // checkTargets: an endpoint gets the events posted during its existence.
 func (w *simulation) checkTargets(p *process, e hook.Event) {
+	w.checkFirstUse(p, e)
 	w.byID[e.ID] = len(w.posted)
 	w.posted = append(w.posted, e)
 	if p.samples != "" {
@@ -204,6 +208,9 @@ func (w *simulation) sawEndpoint(e hook.Endpoint, deleted bool) {
 		s.active = w.now
 	case s.Status != 0:
 		s.inactive = w.now
+	}
+	if !deleted {
+		w.checkUIDs(e)
 	}
 	s.Endpoint, s.changed = e, w.now
 	if e.Coalesce.On() && !slices.Contains(s.coalesced, e.Coalesce) {
@@ -286,6 +293,9 @@ func (w *simulation) sawCircuit(p *process, r gate.Record) {
 	if !r.ThrottledUntil.Equal(c.ThrottledUntil) {
 		c.throttled = w.now
 		c.throttles++
+		if r.ThrottledUntil.Before(c.ThrottledUntil) {
+			c.lifted = w.now
+		}
 	}
 	c.Record, c.changed = r, w.now
 	w.circuits[r.Endpoint] = c

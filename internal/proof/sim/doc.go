@@ -31,7 +31,13 @@
 // process may have read: settings_test.go. One seed in eight erases a tenant while it is in
 // use: erasure_test.go.
 //
-// Some endpoints coalesce, and operators turn coalescing on and off: coalesce_test.go.
+// Some endpoints coalesce, and operators turn coalescing on and off: coalesce_test.go. Some shape
+// their events, and one transformation fails: content_test.go. Some are destinations in AWS:
+// cloud_test.go. Operators make endpoints anew under their uids: uid_test.go. Clients use a key twice,
+// and events have shorter retentions: keys_test.go. Schedules meet a full quota: schedule_test.go.
+//
+// In one seed in eight, attempts often have two tokens, and letters are redriven before the record of
+// the death: twins_test.go. In one of eight, receivers in trouble do not answer: endpoint_test.go.
 //
 // In one seed in eight, the events come through the queue: source_test.go.
 //

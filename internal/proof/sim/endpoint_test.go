@@ -1,6 +1,7 @@
 package sim_test
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"time"
@@ -36,6 +37,7 @@ type span struct {
 	from, to time.Time
 	herd     time.Duration // the longest Retry-After of a herd: all answers are 429; 0: no herd
 	slow     bool          // answers come late
+	hangs    bool          // no answer comes
 }
 
 func (s span) covers(now time.Time) bool { return !now.Before(s.from) && now.Before(s.to) }
@@ -58,7 +60,10 @@ func (w *simulation) tempers() []temper {
 // newEndpoint creates an endpoint by the seed's choice.
 func (w *simulation) newEndpoint() { w.newEndpointOf(pick(w, w.tenants()...)) }
 
-func (w *simulation) newEndpointOf(tenant hook.TenantID) {
+func (w *simulation) newEndpointOf(tenant hook.TenantID) { w.newEndpointWith(tenant, "") }
+
+// newEndpointWith gives the endpoint the uid; one of its own if empty.
+func (w *simulation) newEndpointWith(tenant hook.TenantID, uid string) {
 	w.note("a new endpoint")
 	const letters = "0123456789abcdefghjkmnpqrstvwxyz"
 	id := []byte("ep_0000000000000000")
@@ -77,13 +82,15 @@ func (w *simulation) newEndpointOf(tenant hook.TenantID) {
 	if err != nil {
 		w.fail(checkSetup, "make endpoint: %v", err)
 	}
-	place(&record)
-	record.Tenant = tenant
+	record.Tenant, record.UID = tenant, cmp.Or(uid, string(id[3:]))
 	if record.Secrets[0].Sealed, err = (memory.Vault{}).Seal(w.ctx, secret, record.Tenant, e.id); err != nil {
 		w.fail(checkSetup, "seal: %v", err)
 	}
 	record.EventTypes, record.Filter, record.Retry = w.drawTypes(), w.drawFilter(), w.drawRetry(delays)
-	record.Timeout = pick(w, 2*time.Second, 10*time.Second, 20*time.Second)
+	record.Timeout = pick(w, 2*time.Second, 10*time.Second, hook.MaxTimeout)
+	if w.hanging() {
+		record.Timeout = hook.MaxTimeout
+	}
 	record.MaxAge = w.drawMaxAge()
 	record.Circuit = hook.CircuitSettings{
 		Failures: pick(w, 2, 3, 5, 8), Cooldown: pick(w, 10*time.Second, time.Minute, 5*time.Minute), MaxCooldown: 10 * time.Minute,
@@ -96,6 +103,9 @@ func (w *simulation) newEndpointOf(tenant hook.TenantID) {
 		e.MaxInFlight = 1 + w.rng.IntN(3)
 	}
 	coalesce(&e.Endpoint)
+	place(&e.Endpoint)
+	cloudOf(&e.Endpoint)
+	contentOf(&e.Endpoint)
 	if e.ID[8]%3 == 0 {
 		e.Endpoint = e.Sharded(4)
 	}
@@ -127,7 +137,24 @@ func (w *simulation) newEndpointOf(tenant hook.TenantID) {
 	w.sawEndpoint(e.Endpoint, false)
 }
 
-// drawTroubles draws outages, slow times and herds of 429, the last of which begins within an hour after
+// hanging reports whether receivers in trouble do not answer at all: in one seed in eight. Each probe
+// then lasts as long as the longest timeout.
+func (w *simulation) hanging() bool { return w.seed%8 == 6 }
+
+// lookAgain brings a late copy of a circuit check while the probe may still wait for its answer.
+func (w *simulation) lookAgain(id hook.EndpointID) {
+	if !w.hanging() || w.quiet {
+		return
+	}
+	check := hook.CircuitCheck{Tenant: w.statuses[id].Tenant, Endpoint: id}
+	w.plan.add(w.now.Add(20*time.Second+w.within(10*time.Second)), func() {
+		if err := w.attention.Enqueue(w.ctx, check, 0); err != nil {
+			w.fail(checkSetup, "enqueue a check: %v", err)
+		}
+	})
+}
+
+// drawTroubles draws outages, slow times, times without an answer and herds of 429, the last of which begins within an hour after
 // the faults.
 func (w *simulation) drawTroubles() (all []span) {
 	if w.chance(0.3) {
@@ -141,6 +168,11 @@ func (w *simulation) drawTroubles() (all []span) {
 			s.slow = true
 		case 1:
 			s.herd = w.level.herds
+		case 2:
+			s.hangs = true
+		}
+		if w.hanging() && s.herd == 0 {
+			s.slow, s.hangs = false, true
 		}
 		all = append(all, s)
 		at = s.to
@@ -157,6 +189,8 @@ func (w *simulation) answer(e *endpoint, r send.Request, members []member) hook.
 			continue
 		}
 		switch {
+		case s.hangs:
+			return timeout
 		case s.slow:
 			return w.status(e, 200).after(w.within(r.Endpoint.Timeout), timeout)
 		case s.herd > 0:
@@ -213,7 +247,7 @@ func (r reply) after(d time.Duration, timeout hook.Outcome) hook.Outcome {
 // wire is the network of one process.
 type wire struct {
 	p    *process
-	away bool // the process is a sender at another origin
+	from origin
 }
 
 func (s wire) Send(_ context.Context, r send.Request) hook.Outcome {
@@ -225,7 +259,7 @@ func (s wire) Send(_ context.Context, r send.Request) hook.Outcome {
 	if v == dead {
 		return cut
 	}
-	sent := p.sawPost(p, r, s.away)
+	sent := p.sawPost(p, r, s.from)
 	p.eraseMeanwhile(sent.members[0]) //nolint:contextcheck // processes have the simulation's own
 	p.note("%s POST %s: %s after %s, retry after %s %s", p.name, about, sent.outcome.Class, sent.outcome.Duration, sent.outcome.RetryAfter, v)
 	if v == dying {

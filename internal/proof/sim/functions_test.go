@@ -85,7 +85,7 @@ func (p *process) wiring() world.Wiring {
 	ports := p.ports()
 	return world.Wiring{
 		Store: ports, Queue: ports, Schedules: ports, DeadLetters: p.letters(), CircuitQueue: ports, JobQueue: ports, Notifier: ports,
-		Completer: settle.Completion{Store: ports, Notifier: ports, Log: p.log, Wait: world.NoWait}, Vault: vault{p}, Sender: wire{p: p}, Remote: senders{p},
+		Completer: settle.Completion{Store: ports, Notifier: ports, Log: p.log, Wait: world.NoWait}, Vault: vault{p}, Sender: wire{p: p}, Remote: senders{p}, AWS: cloud{p}, Shaper: p.shaper,
 		Log: p.log, Now: p.clock,
 		NewEventID: func() (hook.EventID, error) {
 			p.events++
@@ -250,10 +250,10 @@ func (w *simulation) every(d time.Duration, what string, do func(ctx context.Con
 	next := w.now.Add(d)
 	w.plan.add(next, func() {
 		times := 1
-		if w.chance(w.rates.twiceSchedule) {
+		if w.chance(w.rates.twiceTick) {
 			times = 2
 		}
-		if w.chance(w.rates.lateSchedule) {
+		if w.chance(w.rates.lateTick) {
 			times, w.disturbed = 0, w.now
 		}
 		for range times {
@@ -333,6 +333,7 @@ func (w *simulation) post(c *client) {
 		return
 	}
 	c.tries++
+	w.asks(c)
 	box := w.container()
 	box.taken = true
 	var results []ingest.Result
@@ -358,6 +359,8 @@ func (w *simulation) answered(c *client, results []ingest.Result) {
 		switch {
 		case results == nil:
 			left = append(left, r)
+		case w.clashes(c, r) && hook.CodeOf(results[i].Err) == hook.CodeConflict && results[i].Err != nil:
+			w.count("second uses of a key in conflict")
 		case results[i].Err == nil:
 			w.sawAccepted(results[i].ID, results[i].Deliveries)
 		case hook.CodeOf(results[i].Err) == hook.CodeUnavailable, w.mixed && hook.CodeOf(results[i].Err) == hook.CodeInternal:

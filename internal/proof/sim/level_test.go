@@ -61,6 +61,9 @@ type rates struct {
 	lateSchedule  float64 // by up to 3 minutes
 	twiceSchedule float64
 	stale         float64 // an index lacks a change for a while
+	lateTick      float64 // a schedule of a function does not run
+	twiceTick     float64
+	redrive       float64 // an operator redrives the letters soon after one was sent
 	redeploy      float64 // all caches are dropped, at a post
 
 	skew time.Duration // the maximum error of a process's clock, in both directions
@@ -80,11 +83,12 @@ func (w *simulation) drawRates() {
 	w.rates = rates{
 		die: draw(0.05), refuse: draw(0.1), lose: draw(0.1), repeat: draw(0.1), partial: draw(0.3), stall: draw(0.05),
 		duplicate: draw(0.2), reorder: draw(0.5), expire: draw(0.2), undeleted: draw(0.2),
-		lateSchedule: draw(0.5), twiceSchedule: draw(0.3), stale: draw(0.7), redeploy: draw(0.3),
+		lateTick: draw(0.5), twiceTick: draw(0.3), lateSchedule: pick(w, 0, 0.1, 0.5), twiceSchedule: pick(w, 0, 0.1, 0.4), redrive: draw(0.02), stale: draw(0.7), redeploy: draw(0.3),
 		skew: time.Duration(draw(1/w.level.faults) * float64(w.level.skew)),
 	}
 	w.rates.hot, w.rates.contend, w.rates.tear = w.chance(0.3), draw(0.3), draw(0.3)
 	defer w.drawFlaps()
+	defer w.drawTwins()
 	if w.level.blackouts > 0 && w.chance(0.3) {
 		for range 1 + w.rng.IntN(2) {
 			from := start.Add(w.within(suffering - w.level.blackouts))

@@ -408,6 +408,30 @@ func mutations() []mutation {
 			name: "a probe is leased for an hour", file: "rule/circuit/circuit.go", by: []check{checkLease},
 			old: "const LeaseFor = 2 * time.Minute", bug: "const LeaseFor = time.Hour",
 		},
+		{
+			name: "a slot is leased for less than an attempt and its settlement take", file: "rule/isolation/limits.go", by: []check{checkInFlight},
+			old: "const LeaseFor = 2 * time.Minute", bug: "const LeaseFor = 25 * time.Second",
+		},
+		{
+			name: "a failed admission keeps its slots", file: "delivery/gate/grant.go", by: []check{checkSlot},
+			old: "return before.End(v.Lease) })", bug: "return before })",
+		},
+		{
+			name: "a letter redriven before the record of its death is dropped", file: "delivery/deliver/replay.go", by: []check{checkLost, checkLate, checkLetters, checkJobs},
+			old: "j.err = errEarlyRedrive", bug: "_ = errEarlyRedrive",
+		},
+		{
+			name: "destinations in AWS get requests over HTTP", file: "delivery/attempt/remote.go", by: []check{checkPlace},
+			old: "return m.AWS.Send(ctx, r), nil", bug: "return m.Sender.Send(ctx, r), nil",
+		},
+		{
+			name: "the shorter retention of an event is forgotten", file: "delivery/ingest/ingest.go", by: []check{checkRetention},
+			old: "l.Retention(a.Retention, r.RetainFor)", bug: "l.Retention(a.Retention, 0)",
+		},
+		{
+			name: "of two posts with one key in a batch, the last one wins", file: "delivery/ingest/store.go", by: []check{checkFirstUse},
+			old: "groups[at] = append(groups[at], p)", bug: "groups[at] = append([]*post{p}, groups[at]...)",
+		},
 	}
 }
 

@@ -7,6 +7,9 @@ type check string
 // The checks of single effects, in the order of a delivery's life.
 const (
 	checkAccepted      check = "accepted"      // an accepted event is stored, for the same number of endpoints
+	checkFirstUse      check = "first use"     // an event has the payload of the first use of its idempotency key
+	checkRetention     check = "retention"     // an event is kept for the shortest of the retentions
+	checkUID           check = "uid"           // a uid names one endpoint, the one that has it
 	checkTargets       check = "targets"       // an endpoint gets the events posted during its existence
 	checkOrder         check = "order"         // a token comes after the record of the attempt before
 	checkTenant        check = "tenant"        // a token names the tenant of its event
@@ -18,7 +21,9 @@ const (
 	checkEarly         check = "early"         // no attempt before its time
 	checkAge           check = "age"           // no attempt after max_age, and no death of age before
 	checkSettings      check = "settings"      // an attempt obeys the settings at the start of its process, or later ones
-	checkPlace         check = "place"         // requests of fixed addresses come from them, and those of a region from there
+	checkPlace         check = "place"         // requests of fixed addresses come from them, those of a region from there, and AWS is called by its own requests
+	checkContent       check = "content"       // a request has the event in the shape of the endpoint, and only a shape that fails makes none
+	checkUnmade        check = "unmade"        // a probe without a request gives its lease back
 	checkFilter        check = "filter"        // no event gets to an endpoint whose filter refuses it
 	checkStatuses      check = "statuses"      // give_up_on ends a delivery at once, and retry_on retries it
 	checkPersist       check = "persist"       // the outcome of a request is written until it stands

@@ -43,11 +43,11 @@ func (p *process) write(r *table.Call, made time.Time, do func() error) error {
 		return do()
 	}
 	var limits isolation.Limits
-	endpoint, limited := strings.CutPrefix(r.Keys[0].Hash, "endpoint#")
-	if limited = limited && r.Keys[0].Sort == "limits"; limited {
-		limits, _ = p.store.Limits(p.ctx, hook.EndpointID(endpoint))
+	id, limited := limitsOf(r)
+	if limited {
+		limits, _ = p.store.Limits(p.ctx, id)
 	}
-	p.items = p.items[:0]
+	p.items, p.taken = p.items[:0], p.taken[:0]
 	err := do()
 	if failsCondition(err) {
 		p.refused++
@@ -58,8 +58,8 @@ func (p *process) write(r *table.Call, made time.Time, do func() error) error {
 		}
 	}
 	for _, item := range p.items {
-		if limited && !p.lapses(hook.EndpointID(endpoint)) {
-			p.sawLimits(p, hook.EndpointID(endpoint), limits, made)
+		if limited && !p.lapses(id) {
+			p.sawLimits(p, id, limits, made)
 		} else {
 			p.saw(item, r)
 		}
@@ -190,9 +190,15 @@ func (w *simulation) sawLimits(p *process, id hook.EndpointID, before isolation.
 	w.checkClaims(p, id, before, delta, made)
 	for key, lease := range delta.Changed {
 		p.slots[key] = lease
+		if lease.Run != "" {
+			p.taken = append(p.taken, key)
+		}
 	}
 	for key, lease := range delta.Added {
 		p.slots[key] = lease
+		if lease.Run != "" {
+			p.taken = append(p.taken, key)
+		}
 		until := lease.Until
 		if lease.Run == "" {
 			until = until.Add(-isolation.MaxRateWait)

@@ -25,9 +25,11 @@ func (p *process) admin() *adminendpoint.Admin {
 // operate runs a random operation of an operator.
 func (w *simulation) operate() {
 	e := pick(w, w.endpoints...)
-	switch n := w.rng.IntN(36); n {
+	switch n := w.rng.IntN(38); n {
 	case 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 20, 21, 28, 29, 30, 31:
 		w.operateEndpoint(n, e)
+	case 36, 37:
+		w.renew(e)
 	case 26, 27:
 		w.sample(e)
 	case 32, 33:
@@ -159,7 +161,7 @@ func (w *simulation) redriveLetters() {
 	for _, l := range w.deadLetters.Letters() {
 		w.makers[attempt{l.Delivery.Successor(), 1}]++
 		if w.records[l.Delivery].State != hook.StateDead {
-			w.early[l.Delivery] = true
+			w.count("letters redriven before the death")
 		}
 	}
 	w.note("redrive of %d letters", w.deadLetters.Redrive(hook.LaneRetry))

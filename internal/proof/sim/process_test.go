@@ -69,7 +69,12 @@ type process struct {
 	check  hook.CircuitCheck             // of function breaker
 	ticks  bool                          // the schedule of function breaker
 	made   []*post                       // its attempts
+	unmade []hook.DeliveryRef            // its attempts without a request
 	slots  map[string]isolation.Lease    // the in-flight slots that it took
+	taken  []string                      // those of its last write
+	lost   map[string]hook.EndpointID    // those of writes whose answer was lost
+	spoilt map[hook.EndpointID]int       // faulty requests to the limits of an endpoint
+	beaten map[hook.EndpointID]int       // its writes of the limits of an endpoint that met another writer
 	lane   hook.Lane                     // of the batch
 	waves  map[hook.EndpointID]int       // the waves it released
 	saved  map[hook.EndpointID]time.Time // its last write of each circuit

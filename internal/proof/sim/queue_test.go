@@ -108,33 +108,6 @@ func (s ports) Visible(ctx context.Context, lane hook.Lane) (int, error) {
 	return effect(s.p, "read lane", lane.String(), read, func() (int, error) { return s.p.queue.Visible(ctx, lane) })
 }
 
-// At plans a token. The token may come late, and twice.
-func (s ports) At(ctx context.Context, t hook.Token, at time.Time) error {
-	p := s.p
-	return done(p, "schedule", t.Delivery.String()+" "+strconv.Itoa(t.Attempt), write, func() error {
-		p.sawToken(p, t, 0)
-		p.sawAsked(t, at)
-		if p.loses(t) {
-			return nil
-		}
-		delete(p.simulation.hops, t.Nonce) // a schedule begins a new chain
-		if p.chance(p.rates.lateSchedule) {
-			p.count("schedules late")
-			at = at.Add(p.within(3 * time.Minute))
-		}
-		if p.chance(p.rates.twiceSchedule) {
-			p.count("schedules twice")
-			p.blame("schedule twice", t.Delivery)
-			p.copies++
-			p.plan.add(at.Add(p.within(10*time.Second)), func() {
-				p.copies--
-				p.queue.Send(p.ctx, hook.LaneRetry, []hook.Token{t}, 0)
-			})
-		}
-		return p.schedules.At(ctx, t, at)
-	})
-}
-
 // letters is the dead-letter queue of one process.
 type letters struct {
 	*memory.DeadLetters
@@ -155,6 +128,7 @@ func (s letters) Send(ctx context.Context, l hook.DeadLetter) error {
 				return err
 			}
 		}
+		s.p.redriveSoon()
 		return nil
 	})
 }

@@ -16,6 +16,15 @@ var fixedAddresses = []netip.Addr{netip.MustParseAddr("192.0.2.1")}
 
 var errNoAnswer = errors.New("the answer of the sender is lost")
 
+// origin is where a request is made.
+type origin uint8
+
+const (
+	ofDeliver origin = iota // function deliver itself
+	ofSender                // a sender at another origin
+	ofCloud                 // function deliver, by a call of AWS
+)
+
 // place lets one endpoint in four send from another region, and one in four from fixed
 // addresses. The endpoint's id chooses, so the other draws of the seed stay the same.
 func place(e *hook.Endpoint) {
@@ -55,7 +64,7 @@ func (s senders) Send(ctx context.Context, r send.Request) (hook.Outcome, error)
 	if err != nil {
 		return hook.Outcome{}, err
 	}
-	outcome := wire{p, true}.Send(ctx, r)
+	outcome := wire{p, ofSender}.Send(ctx, r)
 	outcome.Region = r.Endpoint.Region
 	if !loses || len(p.made) == made {
 		return outcome, nil

@@ -99,7 +99,7 @@ func (w *simulation) checkStatuses(p *process, sent *post, d hook.Delivery) {
 
 func (w *simulation) drawDelays() (all []time.Duration) {
 	for range 1 + w.rng.IntN(4) {
-		all = append(all, pick(w, time.Second, 5*time.Second, 30*time.Second, 2*time.Minute, 10*time.Minute, 20*time.Minute))
+		all = append(all, pick(w, time.Second, 5*time.Second, 30*time.Second, 2*time.Minute, 10*time.Minute, 16*time.Minute, 20*time.Minute))
 	}
 	return all
 }
@@ -133,7 +133,7 @@ func (w *simulation) drawStatuses() (retryOn, giveUpOn []int) {
 
 // drawFields returns a change of one part of the endpoint's settings.
 func (w *simulation) drawFields() (what string, f adminendpoint.Fields) {
-	switch w.rng.IntN(7) {
+	switch w.rng.IntN(8) {
 	case 0:
 		f.Retry, what = new(w.drawRetry(w.drawDelays())), "retry policy"
 	case 1:
@@ -145,6 +145,8 @@ func (w *simulation) drawFields() (what string, f adminendpoint.Fields) {
 	case 4:
 		retryOn, giveUpOn := w.drawStatuses()
 		f.RetryOn, f.GiveUpOn, what = &retryOn, &giveUpOn, "statuses"
+	case 6:
+		f, what = w.drawContent(), "shape"
 	case 5:
 		f.Shards, what = new(pick(w, 1, 1, 3)), "shards"
 	default:

@@ -12,8 +12,10 @@ import (
 	"testing/synctest"
 	"time"
 
+	"surehook.example/surehook/internal/hook"
 	"surehook.example/surehook/internal/memory"
 	"surehook.example/surehook/internal/proof/world"
+	"surehook.example/surehook/internal/rule/shape"
 	"surehook.example/surehook/internal/table"
 )
 
@@ -50,9 +52,13 @@ type simulation struct {
 	attention   *memory.CircuitQueue
 	jobs        *memory.JobQueue
 	sources     producers
+	shaper      *shape.Shaper
 
 	rates       rates
 	blackouts   []span
+	quotas      []span                          // times with a full quota of schedules
+	twins       bool                            // attempts often have two tokens
+	kept        map[hook.TenantID]time.Duration // shorter retentions
 	partitions  map[table.Partition]partition
 	hops        map[string]int // invocations of the chain before each message
 	quietAt     time.Time
@@ -113,7 +119,7 @@ type options struct {
 func run(ctx context.Context, o options) *simulation {
 	w := &simulation{
 		ctx: ctx, options: o, rng: rand.New(rand.NewPCG(o.seed, 0)), hops: make(map[string]int), partitions: make(map[table.Partition]partition), now: start, log: slog.New(slog.DiscardHandler),
-		store: memory.NewStore(), recordings: memory.NewStore(), running: make(map[*process]func(*process)), bodies: make(chan func()), counts: make(map[string]int), receipts: make(map[string]int), checker: newChecker(),
+		shaper: new(shape.Shaper), store: memory.NewStore(), recordings: memory.NewStore(), running: make(map[*process]func(*process)), bodies: make(chan func()), counts: make(map[string]int), receipts: make(map[string]int), checker: newChecker(),
 	}
 	clock := func() time.Time { return w.now }
 	w.store.Wait = world.NoWait
@@ -130,7 +136,11 @@ func run(ctx context.Context, o options) *simulation {
 	w.drawLosses()
 	w.drawBuilds()
 	w.drawProducers()
-	w.mostBusy = 2 + w.rng.IntN(w.level.functions-1)
+	w.drawBrief()
+	w.drawQuotas()
+	if !w.twins {
+		w.mostBusy = 2 + w.rng.IntN(w.level.functions-1)
+	}
 	if w.calm {
 		w.mostBusy = 64
 	}

@@ -111,7 +111,7 @@ func (w *simulation) purge() {
 			w.count("lanes purged")
 			for _, m := range w.queue.Purge(lanes[i]) {
 				if before, replay := m.Token.Delivery.Predecessor(); replay && m.Token.ReplayRequest.Redrive {
-					w.early[before] = true // a purged letter
+					w.purged[before] = true // a purged letter
 				}
 			}
 			return

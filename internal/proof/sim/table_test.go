@@ -14,6 +14,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"surehook.example/surehook/internal/delivery/gate"
+	"surehook.example/surehook/internal/hook"
 	"surehook.example/surehook/internal/table"
 )
 
@@ -50,6 +51,7 @@ func (w *simulation) around(ctx context.Context, r *table.Call, do func() error)
 		return errDead
 	case refused:
 		p.sawFailed(r)
+		p.spoil(r)
 		return c.refusal()
 	case granted, lost, repeated, partial, unprocessed, dying:
 	}
@@ -57,6 +59,14 @@ func (w *simulation) around(ctx context.Context, r *table.Call, do func() error)
 	p.tell(c, err, v)
 	if err != nil || v == lost {
 		p.sawFailed(r)
+	}
+	if failsCondition(err) {
+		p.beat(r)
+	} else if err != nil || v == lost {
+		p.spoil(r)
+	}
+	if v == lost {
+		p.sawLost(r)
 	}
 	switch {
 	case v == dying:
@@ -76,6 +86,47 @@ func (w *simulation) around(ctx context.Context, r *table.Call, do func() error)
 		return context.DeadlineExceeded
 	}
 	return err
+}
+
+// limitsOf returns the endpoint whose limits the request reads or writes.
+func limitsOf(r *table.Call) (hook.EndpointID, bool) {
+	if len(r.Keys) != 1 || r.Keys[0].Sort != "limits" {
+		return "", false
+	}
+	id, ok := strings.CutPrefix(r.Keys[0].Hash, "endpoint#")
+	return hook.EndpointID(id), ok
+}
+
+// spoil counts a faulty request to the limits of an endpoint.
+func (p *process) spoil(r *table.Call) {
+	if id, ok := limitsOf(r); ok {
+		if p.spoilt == nil {
+			p.spoilt = make(map[hook.EndpointID]int)
+		}
+		p.spoilt[id]++
+	}
+}
+
+// beat counts a write of the limits of an endpoint that met another writer.
+func (p *process) beat(r *table.Call) {
+	if id, ok := limitsOf(r); ok {
+		if p.beaten == nil {
+			p.beaten = make(map[hook.EndpointID]int)
+		}
+		p.beaten[id]++
+	}
+}
+
+// sawLost notes the slots that a write without an answer took.
+func (p *process) sawLost(r *table.Call) {
+	if id, ok := limitsOf(r); ok && p.batch != nil {
+		for _, key := range p.taken {
+			if p.lost == nil {
+				p.lost = make(map[string]hook.EndpointID)
+			}
+			p.lost[key] = id
+		}
+	}
 }
 
 // sawFailed counts a write of a delivery that failed, as its process knows.
