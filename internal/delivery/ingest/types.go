@@ -59,9 +59,10 @@ type Types struct {
 type knownType struct {
 	catalogue int64
 	exists    bool
-	eventType hook.EventType // without its schema and example
-	schema    *schema.Schema // nil for none
+	eventType hook.EventType // without its example, and once compiled without the text of its schema
+	schema    *schema.Schema // compiled; nil for none
 	broken    []hook.FieldError
+	torn      bool // not kept
 }
 
 // NewTypes returns Types of the store with an empty cache. usual is the environment's
@@ -72,7 +73,8 @@ func NewTypes(store TypeStore, usual hook.Validation, age time.Duration) *Types 
 
 // types are the event types of a request's events. The zero value checks nothing.
 type types struct {
-	usual hook.Validation
+	*Types
+
 	known map[string]knownType
 }
 
@@ -84,7 +86,7 @@ func (t *Types) find(ctx context.Context, posts []post, now time.Time) types {
 	}
 	known, err := t.known(ctx, posts, now)
 	failValid(posts, err)
-	return types{usual: t.usual, known: known}
+	return types{t, known}
 }
 
 // check checks one post, and sets its warnings or its refusal.
@@ -101,7 +103,7 @@ func (t types) check(p *post, left *int) {
 	if *left <= 0 {
 		cause = ErrSteps
 	}
-	wrong := known.check(p.event, left)
+	wrong := t.compiled(known).check(p.event, left)
 	switch {
 	case len(wrong) == 0:
 	case validation == hook.ValidationReject:
@@ -162,8 +164,8 @@ func (t *Types) known(ctx context.Context, posts []post, now time.Time) (map[str
 	return found, t.load(ctx, missing, found)
 }
 
-// load reads the missing types into found, and into the cache unless the listing is torn: like
-// in Directory, a torn listing is used for this call only.
+// load reads the missing types into found. Their schemas are compiled one after the other, when
+// events are checked: those of a batch may be too much memory together.
 func (t *Types) load(ctx context.Context, missing []string, found map[string]knownType) error {
 	if len(missing) == 0 {
 		return nil
@@ -173,30 +175,45 @@ func (t *Types) load(ctx context.Context, missing []string, found map[string]kno
 		return fmt.Errorf("read event types: %w", err)
 	}
 	for _, name := range missing {
-		found[name] = knownType{catalogue: read.Catalogue.Version}
+		found[name] = knownType{catalogue: read.Catalogue.Version, eventType: hook.EventType{Name: name}, torn: read.Torn}
 	}
-	for _, s := range read.Types {
-		k := knownType{catalogue: read.Catalogue.Version, exists: true, eventType: s}
-		if len(s.Schema) > 0 {
-			var wrong []hook.FieldError
-			if k.schema, wrong = schema.Compile(s.Schema, "schema"); len(wrong) > 0 { // another build accepted it under other bounds
-				k.broken = []hook.FieldError{{Field: "event_type", Message: "has a schema that cannot be used: " + wrong[0].Field + " " + wrong[0].Message}}
-			}
-		}
-		k.eventType.Schema, k.eventType.Example = nil, nil
-		found[s.Name] = k
+	for _, e := range read.Types {
+		e.Example = nil
+		found[e.Name] = knownType{catalogue: read.Catalogue.Version, eventType: e, exists: true, torn: read.Torn}
 	}
-	if read.Torn {
-		return nil
-	}
-	t.current = read.Catalogue // at least as new as the one before
-	for _, name := range missing {
-		const fields = 2 << 10 // of the type and of a wrong schema
-		bytes := len(name) + fields
-		if s := found[name].schema; s != nil {
-			bytes += s.Bytes()
-		}
-		t.cache.Add(name, found[name], bytes)
+	if !read.Torn {
+		t.current = read.Catalogue // at least as new as the one before
 	}
 	return nil
+}
+
+// compiled returns the type with its schema compiled, and keeps it unless it is of a torn listing: like
+// in Directory, a torn listing is used for one call only.
+func (t *Types) compiled(k knownType) knownType {
+	if k.schema != nil || k.broken != nil {
+		return k
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+
+	if kept, ok := t.cache.Get(k.eventType.Name); ok && kept.catalogue == k.catalogue {
+		return kept
+	}
+	if text := k.eventType.Schema; len(text) > 0 {
+		var wrong []hook.FieldError
+		if k.schema, wrong = schema.Compile(text, "schema"); len(wrong) > 0 { // another build accepted it under other bounds
+			k.broken = []hook.FieldError{{Field: "event_type", Message: "has a schema that cannot be used: " + wrong[0].Field + " " + wrong[0].Message}}
+		}
+	}
+	k.eventType.Schema = nil
+	if k.torn {
+		return k
+	}
+	const fields = 2 << 10 // of the type and of a wrong schema
+	bytes := len(k.eventType.Name) + fields
+	if k.schema != nil {
+		bytes += k.schema.Bytes()
+	}
+	t.cache.Add(k.eventType.Name, k, bytes)
+	return k
 }
