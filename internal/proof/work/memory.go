@@ -22,13 +22,13 @@ const heapLimit = "80MiB"
 const measured = "SUREHOOK_TEST_MEASURED" // set in the process that is measured
 
 // HoldMemory does something in a process of its own, and fails the test if that process had more than
-// MostMemory at any time, with all that the runtime and the program take. Elsewhere than on Linux it
-// skips the test.
+// MostMemory at any time, with all that the runtime and the program take. Elsewhere than on Linux, and
+// in short runs, it skips the test.
 func HoldMemory(t *testing.T, do func()) {
 	t.Helper()
 
-	if runtime.GOOS != "linux" {
-		t.Skip("the memory of a process is read from /proc")
+	if runtime.GOOS != "linux" || testing.Short() {
+		t.Skip("takes long, and reads the memory of a process from /proc")
 	}
 	if os.Getenv(measured) != "" { //nolint:forbidigo // this program, run again
 		do()
@@ -40,7 +40,7 @@ func HoldMemory(t *testing.T, do func()) {
 		fmt.Println("most memory:", strings.Fields(most)[0]) //nolint:forbidigo // for the other process
 		return
 	}
-	child := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^"+t.Name()+"$") //nolint:gosec // this program
+	child := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^"+t.Name()+"$")                                         //nolint:gosec // this program
 	child.Env = append(os.Environ(), measured+"=1", names.EnvMemoryLimit+"="+heapLimit, names.EnvGarbage+"="+names.CollectAt) //nolint:forbidigo // as above
 	out, err := child.CombinedOutput()
 	found := regexp.MustCompile(`most memory: (\d+)`).FindSubmatch(out)
