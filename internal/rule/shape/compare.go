@@ -2,7 +2,6 @@ package shape
 
 import (
 	"encoding/json"
-	"maps"
 	"slices"
 	"strings"
 
@@ -35,10 +34,11 @@ func (v *evaluation) equal(a, b any, at ast.Expr) (bool, *fault) {
 		if !ok || len(a) != len(b) {
 			return false, nil
 		}
-		for _, key := range slices.Sorted(maps.Keys(a)) { // in a fixed order, so that the same comparison always takes the same steps
-			if f := v.spendText(sorted*len(key), at); f != nil {
-				return false, f
-			}
+		keys, f := v.keys(a, at)
+		if f != nil {
+			return false, f
+		}
+		for _, key := range keys { // in a fixed order, so that the same comparison always takes the same steps
 			other, ok := b[key]
 			if !ok {
 				return false, nil

@@ -215,12 +215,11 @@ func (v *evaluation) fold(of any, at ast.Expr, do func(key, value any) (done boo
 		}
 		return nil
 	case map[string]any:
-		for key := range values {
-			if f := v.spendText(sorted*len(key), at); f != nil {
-				return f
-			}
+		keys, f := v.keys(values, at)
+		if f != nil {
+			return f
 		}
-		for _, key := range slices.Sorted(maps.Keys(values)) {
+		for _, key := range keys {
 			if done, f := v.foldOne(key, values[key], at, do); done || f != nil {
 				return f
 			}
@@ -228,6 +227,16 @@ func (v *evaluation) fold(of any, at ast.Expr, do func(key, value any) (done boo
 		return nil
 	}
 	return wrongAt(at, "must be a list or a map, and this is %s", typeOf(of))
+}
+
+// keys pays for the keys of a map, and returns them in order.
+func (v *evaluation) keys(of map[string]any, at ast.Expr) ([]string, *fault) {
+	for key := range of {
+		if f := v.spendText(sorted*len(key), at); f != nil {
+			return nil, f
+		}
+	}
+	return slices.Sorted(maps.Keys(of)), nil
 }
 
 func (v *evaluation) foldOne(key, value any, at ast.Expr, do func(key, value any) (bool, *fault)) (bool, *fault) {

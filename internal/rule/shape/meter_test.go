@@ -10,6 +10,7 @@ import (
 	"testing/synctest"
 
 	"surehook.example/surehook/internal/hook"
+	"surehook.example/surehook/internal/proof/work"
 	"surehook.example/surehook/internal/rule/shape"
 )
 
@@ -104,6 +105,26 @@ func TestShaper_Shape_smallBesideLarge(t *testing.T) {
 			t.Errorf("%d large ones are shaped; want 10", n)
 		}
 	})
+}
+
+// Keys are paid for before they are sorted: maps that differ in their first key cost what others do.
+func TestShaper_Shape_paysForKeysThatDiffer(t *testing.T) {
+	t.Parallel()
+
+	const number = 1_000
+	object := func(first string) string {
+		return `{"` + first + `":1,` + work.Parts(number, `"k$":1`) + `}`
+	}
+	compared := func(a, b string) int {
+		steps, err := shape.Steps(`{"body": [event.data.a == event.data.b]}`, event(`{"a":`+object(a)+`,"b":`+object(b)+`}`), shape.MaxSteps, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return steps
+	}
+	if same, different := compared("a", "a"), compared("a", "b"); different < same/2 {
+		t.Errorf("maps of %d keys that differ in the first one take %d steps, and equal ones %d; want at least half of them", number, different, same)
+	}
 }
 
 // Nobody works or waits for a caller who is gone.
