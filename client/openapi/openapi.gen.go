@@ -6295,8 +6295,8 @@ type ClientInterface interface {
 	//
 	// The type is always `surehook.test`, and the id ends with `test`. The payload is the caller's, or else the example of `event_type`, or else a short
 	// text. A payload of the caller's needs the scope `events:write` if the body does not name the type: with the envelope `raw`, or with a transformation
-	// that is no preset. Only this endpoint gets the event, regardless of `event_types` and `validation`, and at once: neither the
-	// circuit nor a rate holds it back, and a 2xx closes the circuit. 409 unless the endpoint is active; 429 past ten a minute and tenant.
+	// that is no preset. Without the scope, no such body carries it later either. Only this endpoint gets the event, regardless of `event_types` and
+	// `validation`, and at once: neither the circuit nor a rate holds it back, and a 2xx closes the circuit. 409 unless the endpoint is active; 429 past ten a minute and tenant.
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -6307,8 +6307,8 @@ type ClientInterface interface {
 	//
 	// The type is always `surehook.test`, and the id ends with `test`. The payload is the caller's, or else the example of `event_type`, or else a short
 	// text. A payload of the caller's needs the scope `events:write` if the body does not name the type: with the envelope `raw`, or with a transformation
-	// that is no preset. Only this endpoint gets the event, regardless of `event_types` and `validation`, and at once: neither the
-	// circuit nor a rate holds it back, and a 2xx closes the circuit. 409 unless the endpoint is active; 429 past ten a minute and tenant.
+	// that is no preset. Without the scope, no such body carries it later either. Only this endpoint gets the event, regardless of `event_types` and
+	// `validation`, and at once: neither the circuit nor a rate holds it back, and a 2xx closes the circuit. 409 unless the endpoint is active; 429 past ten a minute and tenant.
 	//
 	// Takes a body of the `application/json` content type.
 	//
@@ -7753,8 +7753,8 @@ func (c *Client) GetEndpointStats(ctx context.Context, tenant TenantRef, endpoin
 //
 // The type is always `surehook.test`, and the id ends with `test`. The payload is the caller's, or else the example of `event_type`, or else a short
 // text. A payload of the caller's needs the scope `events:write` if the body does not name the type: with the envelope `raw`, or with a transformation
-// that is no preset. Only this endpoint gets the event, regardless of `event_types` and `validation`, and at once: neither the
-// circuit nor a rate holds it back, and a 2xx closes the circuit. 409 unless the endpoint is active; 429 past ten a minute and tenant.
+// that is no preset. Without the scope, no such body carries it later either. Only this endpoint gets the event, regardless of `event_types` and
+// `validation`, and at once: neither the circuit nor a rate holds it back, and a 2xx closes the circuit. 409 unless the endpoint is active; 429 past ten a minute and tenant.
 //
 // Takes any type of body and a specified content type.
 //
@@ -7775,8 +7775,8 @@ func (c *Client) TestEndpointWithBody(ctx context.Context, tenant TenantRef, end
 //
 // The type is always `surehook.test`, and the id ends with `test`. The payload is the caller's, or else the example of `event_type`, or else a short
 // text. A payload of the caller's needs the scope `events:write` if the body does not name the type: with the envelope `raw`, or with a transformation
-// that is no preset. Only this endpoint gets the event, regardless of `event_types` and `validation`, and at once: neither the
-// circuit nor a rate holds it back, and a 2xx closes the circuit. 409 unless the endpoint is active; 429 past ten a minute and tenant.
+// that is no preset. Without the scope, no such body carries it later either. Only this endpoint gets the event, regardless of `event_types` and
+// `validation`, and at once: neither the circuit nor a rate holds it back, and a 2xx closes the circuit. 409 unless the endpoint is active; 429 past ten a minute and tenant.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -13286,8 +13286,8 @@ type ClientWithResponsesInterface interface {
 	//
 	// The type is always `surehook.test`, and the id ends with `test`. The payload is the caller's, or else the example of `event_type`, or else a short
 	// text. A payload of the caller's needs the scope `events:write` if the body does not name the type: with the envelope `raw`, or with a transformation
-	// that is no preset. Only this endpoint gets the event, regardless of `event_types` and `validation`, and at once: neither the
-	// circuit nor a rate holds it back, and a 2xx closes the circuit. 409 unless the endpoint is active; 429 past ten a minute and tenant.
+	// that is no preset. Without the scope, no such body carries it later either. Only this endpoint gets the event, regardless of `event_types` and
+	// `validation`, and at once: neither the circuit nor a rate holds it back, and a 2xx closes the circuit. 409 unless the endpoint is active; 429 past ten a minute and tenant.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -13298,8 +13298,8 @@ type ClientWithResponsesInterface interface {
 	//
 	// The type is always `surehook.test`, and the id ends with `test`. The payload is the caller's, or else the example of `event_type`, or else a short
 	// text. A payload of the caller's needs the scope `events:write` if the body does not name the type: with the envelope `raw`, or with a transformation
-	// that is no preset. Only this endpoint gets the event, regardless of `event_types` and `validation`, and at once: neither the
-	// circuit nor a rate holds it back, and a 2xx closes the circuit. 409 unless the endpoint is active; 429 past ten a minute and tenant.
+	// that is no preset. Without the scope, no such body carries it later either. Only this endpoint gets the event, regardless of `event_types` and
+	// `validation`, and at once: neither the circuit nor a rate holds it back, and a 2xx closes the circuit. 409 unless the endpoint is active; 429 past ten a minute and tenant.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -17774,8 +17774,8 @@ func (c *ClientWithResponses) GetEndpointStatsWithResponse(ctx context.Context, 
 //
 // The type is always `surehook.test`, and the id ends with `test`. The payload is the caller's, or else the example of `event_type`, or else a short
 // text. A payload of the caller's needs the scope `events:write` if the body does not name the type: with the envelope `raw`, or with a transformation
-// that is no preset. Only this endpoint gets the event, regardless of `event_types` and `validation`, and at once: neither the
-// circuit nor a rate holds it back, and a 2xx closes the circuit. 409 unless the endpoint is active; 429 past ten a minute and tenant.
+// that is no preset. Without the scope, no such body carries it later either. Only this endpoint gets the event, regardless of `event_types` and
+// `validation`, and at once: neither the circuit nor a rate holds it back, and a 2xx closes the circuit. 409 unless the endpoint is active; 429 past ten a minute and tenant.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
@@ -17792,8 +17792,8 @@ func (c *ClientWithResponses) TestEndpointWithBodyWithResponse(ctx context.Conte
 //
 // The type is always `surehook.test`, and the id ends with `test`. The payload is the caller's, or else the example of `event_type`, or else a short
 // text. A payload of the caller's needs the scope `events:write` if the body does not name the type: with the envelope `raw`, or with a transformation
-// that is no preset. Only this endpoint gets the event, regardless of `event_types` and `validation`, and at once: neither the
-// circuit nor a rate holds it back, and a 2xx closes the circuit. 409 unless the endpoint is active; 429 past ten a minute and tenant.
+// that is no preset. Without the scope, no such body carries it later either. Only this endpoint gets the event, regardless of `event_types` and
+// `validation`, and at once: neither the circuit nor a rate holds it back, and a 2xx closes the circuit. 409 unless the endpoint is active; 429 past ten a minute and tenant.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //

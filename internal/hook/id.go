@@ -66,11 +66,26 @@ func NewEventID() (EventID, error) {
 	return EventID(typeID(eventPrefix, id)).unmarked(), nil
 }
 
-// testMark is the end of the ids of test events.
-const testMark = "test"
+// Ends of the ids of test events.
+const (
+	testMark  = "test"
+	namedMark = "n" + testMark // of those that only a body with their type may carry
+	plainMark = "0" + testMark // of the others
+)
 
-// ForTest returns the id with the mark of a test event.
-func (id EventID) ForTest() EventID { return id[:max(0, len(id)-len(testMark))] + testMark }
+// ForTest returns the id with the mark of a test event. named: only a body that names the type of the
+// event may carry the payload, because its author may not post events. The mark holds for all
+// requests about the event: to an endpoint that is changed meanwhile, and to those of replays.
+func (id EventID) ForTest(named bool) EventID {
+	mark := plainMark
+	if named {
+		mark = namedMark
+	}
+	return id[:max(0, len(id)-len(mark))] + EventID(mark)
+}
+
+// MustBeNamed reports whether only a body that names the type of the event may carry the payload.
+func (id EventID) MustBeNamed() bool { return strings.HasSuffix(string(id), namedMark) }
 
 // IsTest reports whether the id has the mark of a test event.
 func (id EventID) IsTest() bool { return strings.HasSuffix(string(id), testMark) }

@@ -11,11 +11,16 @@ func TestEventID_ForTest(t *testing.T) {
 	t.Parallel()
 
 	id, err := hook.NewEventID()
-	if err != nil || id.IsTest() || !id.ForTest().IsTest() {
-		t.Fatalf("NewEventID() = %s, %v, and for a test %s; want the mark in the second alone", id, err, id.ForTest())
+	if err != nil || id.IsTest() {
+		t.Fatalf("NewEventID() = %s, %v; want no mark", id, err)
 	}
-	if _, err := hook.ParseEventID(string(id.ForTest())); err != nil {
-		t.Errorf("ParseEventID(%s) = %v; want an id", id.ForTest(), err)
+	for _, named := range []bool{false, true} {
+		for _, id := range []hook.EventID{id, id[:len(id)-5] + "n0000"} {
+			got := id.ForTest(named)
+			if _, err := hook.ParseEventID(string(got)); err != nil || !got.IsTest() || got.MustBeNamed() != named || len(got) != len(id) {
+				t.Errorf("ForTest(%t) of %s = %s, %v; want an id of a test, to be named: %t", named, id, got, err, named)
+			}
+		}
 	}
 	// The hash of this key ends with the mark, as that of one key in a million.
 	if id := hook.KeyedEventID("acme", "868133"); id.IsTest() {

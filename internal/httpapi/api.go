@@ -58,8 +58,9 @@ type Acceptor interface {
 
 // Tester sends test events.
 type Tester interface {
-	// AcceptFor accepts an event for one endpoint, regardless of the endpoint's event types.
-	AcceptFor(ctx context.Context, e hook.Endpoint, eventType string, payload []byte) (ingest.Result, error)
+	// AcceptFor accepts a test event for one endpoint, regardless of the endpoint's event types.
+	// named: only a body that names the type may carry the payload.
+	AcceptFor(ctx context.Context, e hook.Endpoint, eventType string, payload []byte, named bool) (ingest.Result, error)
 }
 
 // Events returns the handler of the routes for posting events. The handler counts

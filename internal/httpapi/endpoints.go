@@ -230,10 +230,11 @@ func (h *manage) testEndpoint(ctx context.Context, c *call) (reply, error) {
 	if err != nil {
 		return reply{}, fmt.Errorf("make test event: %w", err)
 	}
-	if len(body.Payload) > 0 && !c.principal.May(hook.ScopeEventsWrite) && !namesType(sample.Endpoint) {
+	named := len(body.Payload) > 0 && !c.principal.May(hook.ScopeEventsWrite)
+	if named && !shape.NamesType(&sample.Endpoint) && !sample.Endpoint.Coalesce.On() {
 		return reply{}, &hook.Error{Code: hook.CodeForbidden, Message: "a test with a payload of yours needs the scope events:write, because no signed part of this endpoint's requests says that it is a test"}
 	}
-	result, err := h.Tester.AcceptFor(ctx, sample.Endpoint, sample.Type, sample.Payload)
+	result, err := h.Tester.AcceptFor(ctx, sample.Endpoint, sample.Type, sample.Payload, named)
 	if err != nil {
 		return reply{}, fmt.Errorf("accept test event: %w", err)
 	}
@@ -242,14 +243,6 @@ func (h *manage) testEndpoint(ctx context.Context, c *call) (reply, error) {
 	// Test events do not count as accepted events: that metric reads only the log of ingest.
 	h.log.LogAttrs(ctx, slog.LevelInfo, lineIngested, result.Attrs(c.tenant, sample.Type)...)
 	return reply{status: http.StatusAccepted, body: viewAccepted(result)}, nil
-}
-
-// namesType reports whether the signed body names the type of the event.
-func namesType(e hook.Endpoint) bool {
-	if e.Transformation != "" {
-		return shape.Preset(e.Transformation)
-	}
-	return e.Envelope != hook.EnvelopeRaw || e.Coalesce.On()
 }
 
 // samplePayload returns the payload of a test event: the caller's, or else the example of the

@@ -57,3 +57,28 @@ func TestEndpoints_signsNothingOfTheCallers(t *testing.T) {
 		}
 	}
 }
+
+// TestEndpoints_marksPayloadsOfTests checks that a test event remembers whether its author may post
+// events: the endpoint can have another envelope when the request is made, and a replay sends the event
+// to another endpoint.
+func TestEndpoints_marksPayloadsOfTests(t *testing.T) {
+	t.Parallel()
+
+	b := setup(t)
+	b.create(t, `{"url":"https://example.com/","uid":"crm","envelope":"standard"}`)
+	for _, tt := range []struct {
+		name, body string
+		scopes     []hook.Scope
+		want       bool
+	}{
+		{name: "a payload of the caller's", body: `{"payload":{}}`, scopes: []hook.Scope{hook.ScopeEndpointsWrite, hook.ScopeReplay, hook.ScopeRead}, want: true},
+		{name: "one of somebody who may post events", body: `{"payload":{}}`, scopes: []hook.Scope{hook.ScopeEndpointsWrite, hook.ScopeEventsWrite}},
+		{name: "an example", body: `{"event_type":"order.paid"}`, scopes: []hook.Scope{hook.ScopeEndpointsWrite}},
+	} {
+		by := hook.Principal{Key: "key_writer", Tenant: "acme", Scopes: tt.scopes}
+		accepted := get[struct{ ID hook.EventID }](t, b, by, 202, "POST", endpoints+"/crm/test", tt.body)
+		if got := accepted.ID.MustBeNamed(); got != tt.want || !accepted.ID.IsTest() {
+			t.Errorf("%s: %s must be named: %t; want %t", tt.name, accepted.ID, got, tt.want)
+		}
+	}
+}

@@ -406,8 +406,8 @@ export interface paths {
          * Send a test event
          * @description The type is always `surehook.test`, and the id ends with `test`. The payload is the caller's, or else the example of `event_type`, or else a short
          *     text. A payload of the caller's needs the scope `events:write` if the body does not name the type: with the envelope `raw`, or with a transformation
-         *     that is no preset. Only this endpoint gets the event, regardless of `event_types` and `validation`, and at once: neither the
-         *     circuit nor a rate holds it back, and a 2xx closes the circuit. 409 unless the endpoint is active; 429 past ten a minute and tenant.
+         *     that is no preset. Without the scope, no such body carries it later either. Only this endpoint gets the event, regardless of `event_types` and
+         *     `validation`, and at once: neither the circuit nor a rate holds it back, and a 2xx closes the circuit. 409 unless the endpoint is active; 429 past ten a minute and tenant.
          */
         post: operations["testEndpoint"];
         delete?: never;

@@ -251,7 +251,7 @@ func TestSender_Send_withoutExternalID(t *testing.T) {
 			f.replies["AssumeRole"] = tt.replies
 			r := request(t, hook.DestinationSQS, `{}`)
 			if tt.test {
-				r.Event.ID = r.Event.ID.ForTest()
+				r.Event.ID = r.Event.ID.ForTest(false)
 			}
 			got := s.Send(t.Context(), r)
 			if warned := strings.Contains(got.Error, "external_id"); got.Class != hook.ClassDelivered || warned != tt.warned {

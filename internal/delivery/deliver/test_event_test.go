@@ -15,7 +15,7 @@ import (
 func (w *bundle) sendTest(e hook.Endpoint) {
 	w.T.Helper()
 
-	if _, err := w.Acceptor().AcceptFor(w.T.Context(), e, "surehook.test", []byte(`{}`)); err != nil {
+	if _, err := w.Acceptor().AcceptFor(w.T.Context(), e, "surehook.test", []byte(`{}`), false); err != nil {
 		w.T.Fatalf("AcceptFor() = %v", err)
 	}
 }

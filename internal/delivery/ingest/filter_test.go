@@ -68,7 +68,7 @@ func TestAcceptFor_AsksNoFilter(t *testing.T) {
 
 	w := setup(t)
 	e := w.filtered(`{"payload":{"order":[2]}}`, "*")
-	if result, err := w.acceptor.AcceptFor(t.Context(), e, "order.paid", []byte(`{}`)); err != nil || result.Deliveries != 1 {
+	if result, err := w.acceptor.AcceptFor(t.Context(), e, "order.paid", []byte(`{}`), false); err != nil || result.Deliveries != 1 {
 		t.Errorf("AcceptFor() = %+v, %v; want a delivery", result, err)
 	}
 }

@@ -131,17 +131,17 @@ func (a *Acceptor) register(ctx context.Context, tenant hook.TenantID, known lis
 }
 
 // AcceptFor accepts a test event for one endpoint, whatever the endpoint subscribes to. Its id has
-// the mark of a test.
+// the mark of a test. named: only a body that names the type may carry the payload.
 // The event counts towards the tenant's limit of events per second, because a caller asked for
 // it, and a tenant can send TestsPerMinute: nothing but max_in_flight holds a test event back.
-func (a *Acceptor) AcceptFor(ctx context.Context, e hook.Endpoint, eventType string, payload []byte) (Result, error) {
+func (a *Acceptor) AcceptFor(ctx context.Context, e hook.Endpoint, eventType string, payload []byte, named bool) (Result, error) {
 	known, err := a.Directory.list(ctx, e.Tenant)
 	if err != nil {
 		return Result{}, fmt.Errorf("find limits of tenant %s: %w", e.Tenant, err)
 	}
 	now := a.Now()
 	posts := []post{a.newPost(e.Tenant, known.Limits, Request{Type: eventType, Payload: payload}, now)}
-	posts[0].event.ID = posts[0].event.ID.ForTest()
+	posts[0].event.ID = posts[0].event.ID.ForTest(named)
 	posts[0].event.Targets = []hook.Target{e.Target()}
 	a.spend(ctx, e.Tenant, known.Limits, posts, now)
 	a.spendTest(ctx, e.Tenant, posts, now)

@@ -50,7 +50,7 @@ func TestAccept_RetainForOfTheTenant(t *testing.T) {
 	w.expires(w.accept(w.acceptor.Accept(t.Context(), "acme", paid("plain"))), 30*day)
 	w.expires(w.accept(w.acceptor.Accept(t.Context(), "acme", longer)), 30*day)
 	w.expires(w.accept(w.acceptor.Accept(t.Context(), "acme", shorter)), 28*day)
-	w.expires(w.accept(w.acceptor.AcceptFor(t.Context(), e, "test", []byte("1"))), 30*day)
+	w.expires(w.accept(w.acceptor.AcceptFor(t.Context(), e, "test", []byte("1"), false)), 30*day)
 	w.expires(w.accept(w.acceptor.AcceptOurs(t.Context(), "acme", "surehook.endpoint.disabled", []byte("1"), "k")), 30*day)
 	w.expires(w.accept(w.acceptor.Accept(t.Context(), "other", paid("plain"))), 90*day)
 

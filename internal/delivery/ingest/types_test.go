@@ -274,7 +274,7 @@ func TestAccept_typesOfOurs(t *testing.T) {
 	w := setup(t)
 	e := w.endpoint("acme", "surehook.*")
 	w.checked(hook.ValidationReject)
-	if _, err := w.acceptor.AcceptFor(t.Context(), e, "order.paid", []byte(`{}`)); err != nil {
+	if _, err := w.acceptor.AcceptFor(t.Context(), e, "order.paid", []byte(`{}`), false); err != nil {
 		t.Errorf("AcceptFor() = %v; want an accepted event", err)
 	}
 	if _, err := w.acceptor.AcceptOurs(t.Context(), "acme", failing, []byte(`{}`), "k"); err != nil {

@@ -16,7 +16,7 @@ func (w *simulation) sample(e *endpoint) {
 			return fmt.Errorf("make test event: %w", err)
 		}
 		p.samples = e.id
-		result, err := p.wiring().Acceptor().AcceptFor(ctx, sample.Endpoint, sample.Type, sample.Payload)
+		result, err := p.wiring().Acceptor().AcceptFor(ctx, sample.Endpoint, sample.Type, sample.Payload, false)
 		if err == nil && !p.dead {
 			w.count("test events")
 			w.sawAccepted(result.ID, result.Deliveries)

@@ -35,8 +35,11 @@ var ErrStopped = errors.New("stopped before the content was known")
 
 // Shape returns the content for a request of the endpoint about the event, or ErrStopped soon after
 // done is closed; nil is never closed. Any other error is an *Error: the transformation cannot
-// shape the event, or ErrText.
+// shape the event, ErrText or ErrUnnamed.
 func (s *Shaper) Shape(done <-chan struct{}, e *hook.Endpoint, event *hook.Event) (Content, error) {
+	if event.ID.MustBeNamed() && !NamesType(e) {
+		return Content{}, &Error{Problem: ErrUnnamed, Version: Version(e)}
+	}
 	var text bool // of a transformation: nobody has checked that it is JSON, whatever its first character
 	c := Content{ContentType: JSON, Version: Version(e)}
 	if e.Transformation != "" {
@@ -59,6 +62,9 @@ func (s *Shaper) Shape(done <-chan struct{}, e *hook.Endpoint, event *hook.Event
 // ErrText is the problem of a body that the endpoint's signature profiles do not sign, see
 // [hook.SignatureProfile.SignsText].
 const ErrText = "the body is neither a JSON object nor a list: only the signature profiles standard and svix sign that"
+
+// ErrUnnamed is the problem of a test event that an endpoint may not get, see [hook.EventID.MustBeNamed].
+const ErrUnnamed = "the author of this test event may not post events, and the body would not say that it is a test"
 
 // structured reports whether the JSON is an object or a list.
 func structured(text []byte) bool {

@@ -2,6 +2,7 @@ package shape_test
 
 import (
 	"cmp"
+	"os"
 	"testing"
 
 	"surehook.example/surehook/internal/hook"
@@ -36,6 +37,38 @@ func TestShaper_Shape_text(t *testing.T) {
 			want := tt.structured || name == "standard" || name == "svix"
 			if (err == nil) != want || err != nil && err.Error() != shape.ErrText {
 				t.Errorf("%s with %s: %v; want shaped: %t", tt.name, name, err, want)
+			}
+		}
+	}
+}
+
+// TestShaper_Shape_named checks that the payload of a caller who may not post events is in no body
+// that does not name its type, whatever the endpoint was when the test event was accepted.
+func TestShaper_Shape_named(t *testing.T) {
+	t.Parallel()
+
+	preset, err := os.ReadFile("presets/cloudevents.cel")
+	if err != nil {
+		t.Fatal(err)
+	}
+	tests := []struct {
+		name string
+		e    hook.Endpoint
+		want bool
+	}{
+		{name: "raw", e: hook.Endpoint{Envelope: hook.EnvelopeRaw}},
+		{name: "an expression", e: hook.Endpoint{Envelope: hook.EnvelopeStandard, Transformation: `{"body": event.data}`}},
+		{name: "a preset", e: hook.Endpoint{Envelope: hook.EnvelopeRaw, Transformation: string(preset)}, want: true},
+		{name: "standard", e: hook.Endpoint{Envelope: hook.EnvelopeStandard}, want: true},
+		{name: "thin", e: hook.Endpoint{Envelope: hook.EnvelopeThin}, want: true},
+	}
+	for _, tt := range tests {
+		for _, named := range []bool{false, true} {
+			of := event(`{"type": "payment.succeeded"}`)
+			of.ID = of.ID.ForTest(named)
+			got, err := new(shape.Shaper).Shape(nil, &tt.e, of)
+			if want := tt.want || !named; (err == nil) != want || err != nil && err.Error() != shape.ErrUnnamed {
+				t.Errorf("%s, to be named: %t: %s, %v; want a body: %t", tt.name, named, got.Body, err, want)
 			}
 		}
 	}
