@@ -34,14 +34,33 @@ func problemOf(f failure, g Grant) string {
 }
 
 // quote returns the start of a text of the token endpoint, which may be anything; empty if it
-// repeats the client's secret.
+// repeats a part of the client's secret, in one of the forms in which it may have come.
 func (g Grant) quote(text string) string {
-	escaped := url.QueryEscape(g.Secret)
-	basic := base64.StdEncoding.EncodeToString([]byte(url.QueryEscape(g.ClientID) + ":" + escaped))
-	for _, secret := range []string{g.Secret, escaped, basic} {
-		if strings.Contains(text, secret) {
+	text = text[:min(len(text), maxHeader)]
+	query, base64 := url.QueryEscape, base64.StdEncoding.EncodeToString
+	for _, form := range []string{
+		g.Secret, query(g.Secret), url.PathEscape(g.Secret),
+		base64([]byte(g.Secret)), base64([]byte(g.ClientID + ":" + g.Secret)), base64([]byte(query(g.ClientID) + ":" + query(g.Secret))),
+	} {
+		if shares(text, form) {
 			return ""
 		}
 	}
-	return strings.TrimSpace(visible(text[:min(len(text), maxHeader)]))
+	return strings.TrimSpace(visible(text))
+}
+
+// mostShown is how many characters of a secret in a row an error may repeat.
+const mostShown = 7
+
+// shares reports whether the text has more than mostShown characters of the secret in a row, or all of
+// a short one. Letter case does not count.
+func shares(text, secret string) bool {
+	text, secret = strings.ToLower(text), strings.ToLower(secret)
+	part := min(mostShown+1, len(secret))
+	for i := range len(secret) - part + 1 {
+		if strings.Contains(text, secret[i:i+part]) {
+			return true
+		}
+	}
+	return false
 }
