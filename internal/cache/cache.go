@@ -11,8 +11,8 @@ import (
 	"github.com/hashicorp/golang-lru/v2/simplelru"
 )
 
-// overhead is what an entry takes beside its key and its value.
-const overhead = 200
+// overhead is more than an entry takes beside the texts of its key and of its value.
+const overhead = 500
 
 // Cache keeps values up to a bound; those unused for longest go first. It is safe for concurrent
 // use.
