@@ -2,7 +2,7 @@
 
 .PHONY: prove
 prove: need/go need/node ## The same tests as `make test`, with every place of the largest tables, and the measurements
-	@.ci/progress go test -timeout 30m ./...
+	@.ci/progress $(GO_TEST) -timeout 30m ./...
 
 .PHONY: test/load
 test/load: need/go need/node ## The same three times on a busy machine, with 1, 2 and 8 processors

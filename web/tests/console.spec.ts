@@ -8,7 +8,8 @@ test('a wrong key is refused at the field', async ({ page, backend }) => {
   await expect(page.getByText('The key is wrong, was revoked, or has expired.')).toBeVisible()
 })
 
-test('a stranger finds why a delivery failed, and replays it', async ({ page, backend, receiver, tenant }) => {
+test('a stranger finds why a delivery failed, and replays it', async ({ page, backend, receiver, tenant: name }) => {
+  const tenant = `auth0|${name}:a@b+c` // as identity providers name them
   receiver.answers.set('/hook', { status: 401, body: 'invalid token' })
   await backend.endpoint(tenant, { url: receiver.url('/hook'), uid: 'billing' })
   const event = await backend.event(tenant, 'invoice.created', { number: 12345678901234567890n.toString() })
