@@ -104,6 +104,10 @@ func text(k jsonschema.ErrorKind, p *message.Printer) string {
 		return "must fit only one of the subschemas of oneOf"
 	case *kind.Not:
 		return "must not fit the subschema of not"
+	case *kind.Format:
+		if k.Want == ours {
+			return k.Err.Error()
+		}
 	case *kind.FalseSchema:
 		return "is not allowed"
 	case *kind.AdditionalProperties:

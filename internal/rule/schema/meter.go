@@ -14,6 +14,9 @@ var (
 	errChain  = fmt.Errorf("has more than %d nested subschemas for the same value", maxChain)
 )
 
+// ours is the name of the format that meters, see [Schema.meter].
+const ours = "work"
+
 // maxChain limits how deep subschemas that apply to the same value may be nested, references
 // included: the library compares each of them with all those around it.
 const maxChain = 2 * MaxDepth
@@ -35,7 +38,7 @@ func (s *Schema) meter(root *jsonschema.Schema) error {
 			return err
 		}
 		s.unevaluated = s.unevaluated || sub.UnevaluatedItems != nil || sub.UnevaluatedProperties != nil
-		sub.Format = &jsonschema.Format{Name: "work", Validate: s.charge(sub)}
+		sub.Format = &jsonschema.Format{Name: ours, Validate: s.inspect(sub)}
 		all := append(inPlace(sub), each(sub)...)
 		for _, property := range sub.Properties {
 			all = append(all, property)
@@ -77,6 +80,23 @@ func chain(s *jsonschema.Schema, known map[*jsonschema.Schema]int) (int, error) 
 	}
 	known[s] = longest + 1
 	return longest + 1, nil
+}
+
+// inspect returns the function that charges for a value, and checks uniqueItems in place of the library.
+func (s *Schema) inspect(sub *jsonschema.Schema) func(any) error {
+	charge, unique := s.charge(sub), sub.UniqueItems
+	sub.UniqueItems = false
+	return func(v any) error {
+		items, ok := v.([]any)
+		if !ok || !unique || s.left < 0 {
+			return charge(v)
+		}
+		s.left -= 2 * size(items) // the text of each is written and hashed
+		if err := charge(v); err != nil {
+			return err
+		}
+		return differ(items)
+	}
 }
 
 // charge returns the function that subtracts the steps of one value from those left for the
@@ -124,9 +144,6 @@ func (s *Schema) charge(sub *jsonschema.Schema) func(any) error {
 					steps += items[i].of(value)
 				}
 			}
-			if sub.UniqueItems {
-				steps += comparisons(v)
-			}
 		case string:
 			steps += len(v) / 256 // to count the characters
 			if sub.Pattern != nil {
@@ -138,15 +155,6 @@ func (s *Schema) charge(sub *jsonschema.Schema) func(any) error {
 		}
 		return nil
 	}
-}
-
-// comparisons returns the steps of searching for equal items.
-func comparisons(items []any) int {
-	times := 2 // one hash, and one comparison with an item that has the same hash
-	if len(items) <= 20 {
-		times = len(items) // the library compares these pairwise
-	}
-	return size(items) * times
 }
 
 // inPlace returns the subschemas that apply to the value itself.
