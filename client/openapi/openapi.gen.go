@@ -4946,7 +4946,7 @@ type TenantHealth struct {
 
 // TenantLimits The operator's limits of a tenant. An absent field means no limit.
 type TenantLimits struct {
-	// ChangesPerHour Changes by the API, with a burst of one hour. Past the limit a change gets 429. Changes of the limits do not count.
+	// ChangesPerHour Changes by the API, with a burst of one hour. Past the limit a change gets 429. Changes of the limits, and ends of portal links, do not count.
 	ChangesPerHour *int `json:"changes_per_hour,omitempty"`
 
 	// DeliveriesPerEvent An event that matches more endpoints gets 403. Repeats of accepted events and operational events are exempt.

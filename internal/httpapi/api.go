@@ -248,7 +248,7 @@ func manageRoutes(h *manage) []route {
 		admin(http.MethodPut, limitsPath, limitsActions+"set", h.putTenantLimits),
 		admin(http.MethodDelete, limitsPath, limitsActions+"delete", h.deleteTenantLimits),
 		{Route{Method: http.MethodPost, Path: linksPath, Scope: hook.ScopePortalWrite, AllTenants: true, Change: "portal_link.create"}, h.createPortalLink},
-		{Route{Method: http.MethodDelete, Path: linkPath, Scope: hook.ScopePortalWrite, AllTenants: true, Change: "portal_link.end"}, h.endPortalLink},
+		{Route{Method: http.MethodDelete, Path: linkPath, Scope: hook.ScopePortalWrite, AllTenants: true, Change: endLinkAction}, h.endPortalLink},
 		{Route{Method: http.MethodPost, Path: sessionPath, Public: true, Change: "portal_session.open"}, h.openPortalSession},
 		{Route{Method: http.MethodDelete, Path: sessionPath, Own: true, NoPerson: true, Change: "portal_session.end"}, h.endPortalSession},
 		admin(http.MethodGet, healthPath, "", h.getHealth),

@@ -68,7 +68,7 @@ func (c *call) begin(ctx context.Context, target string, request any) error {
 	r := &c.change.record
 	c.target(target)
 	if r.Tenant != hook.AllTenants && r.Action != eraseAction {
-		if err := c.change.guard.Check(ctx, r.Tenant, !strings.HasPrefix(r.Action, limitsActions)); err != nil {
+		if err := c.change.guard.Check(ctx, r.Tenant, r.Action != endLinkAction && !strings.HasPrefix(r.Action, limitsActions)); err != nil {
 			return err //nolint:wrapcheck // the message is complete
 		}
 	}
@@ -98,6 +98,7 @@ func (c *call) by(p hook.Principal) {
 const (
 	eraseAction   = "tenant.erase" // the erasure of a tenant
 	limitsActions = "limits."      // the beginning of the changes of a tenant's limits
+	endLinkAction = "portal_link.end"
 )
 
 // target sets the id of the changed resource.

@@ -300,3 +300,26 @@ func TestPortalLink_invalid(t *testing.T) {
 		t.Errorf("24h = %d %s; want 201", w.Code, w.Body)
 	}
 }
+
+// TestPortalLink_endsPastTheLimit checks that the visitors of a link cannot keep it open by using up the
+// changes of the tenant.
+func TestPortalLink_endsPastTheLimit(t *testing.T) {
+	t.Parallel()
+
+	b := setup(t)
+	id, _ := b.portalLink(t, "")
+	if w := b.do(t, admin, http.MethodPut, "/v1/tenants/acme/limits", `{"changes_per_hour":1}`); w.Code != http.StatusOK {
+		t.Fatalf("PUT of the limits = %d %s", w.Code, w.Body)
+	}
+	visitor := hook.Principal{Key: hook.KeyID(id), Tenant: "acme", Scopes: apikey.PortalScopes()}
+	last := 0
+	for range 2 {
+		last = b.do(t, visitor, http.MethodPost, endpoints, `{"url":"https://example.com/"}`).Code
+	}
+	if last != http.StatusTooManyRequests {
+		t.Fatalf("the last change of the visitor = %d; want 429", last)
+	}
+	if w := b.do(t, admin, http.MethodDelete, linksURL+"/"+id, ""); w.Code != http.StatusNoContent {
+		t.Errorf("DELETE of the link = %d %s; want 204", w.Code, w.Body)
+	}
+}

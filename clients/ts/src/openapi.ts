@@ -4510,7 +4510,7 @@ export interface components {
             endpoints?: number;
             /** @description Deliveries sent again, with a burst of one hour. Past the limit a replay by hand gets 429, and a job waits. */
             replays_per_hour?: number;
-            /** @description Changes by the API, with a burst of one hour. Past the limit a change gets 429. Changes of the limits do not count. */
+            /** @description Changes by the API, with a burst of one hour. Past the limit a change gets 429. Changes of the limits, and ends of portal links, do not count. */
             changes_per_hour?: number;
             /** @description The longest retention of later events and their deliveries, 672h to the retention of the environment. Without the limit, the retention of the environment. */
             retain_for?: components["schemas"]["Duration"];
