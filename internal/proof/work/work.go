@@ -32,6 +32,7 @@ func Hostile(size int) []Row {
 		{"keys of escapes", object(size, `"\u0041\u0041%d":1,`)},
 		{"keys of the same beginning", object(size, `"`+strings.Repeat("k", 200)+`%d":1,`)},
 		{"a key again and again", []byte(`{` + fill(size-10, `"a":1,`) + `"a":1}`)},
+		{"forms of lists", forms(size)},
 		{"depth", nested(size, "[", "]")},
 		{"depth of objects", nested(size, `{"a":`, "}")},
 		{"one number", []byte(`{"a":[` + fill(size-10, "9") + `]}`)},
@@ -85,6 +86,36 @@ func object(size int, format string) []byte {
 		fmt.Fprintf(&b, format, i)
 	}
 	return []byte(strings.TrimSuffix(b.String(), ",") + `}]}`)
+}
+
+// Forms returns the forms of so many lists in each other and beside each other. A hash of their
+// brackets alone is the same for all.
+func Forms(lists int) []string {
+	if lists == 0 {
+		return []string{""}
+	}
+	var all []string
+	for inside := range lists {
+		for _, a := range Forms(inside) {
+			for _, b := range Forms(lists - 1 - inside) {
+				all = append(all, strings.TrimSuffix("["+a+"],"+b, ","))
+			}
+		}
+	}
+	return all
+}
+
+// forms has different lists of as many brackets, each behind a number.
+func forms(size int) []byte {
+	var b strings.Builder
+	b.WriteString(`{"a":[`)
+	for _, form := range Forms(9) {
+		if b.Len()+len(form)+20 > size {
+			break
+		}
+		b.WriteString("[1e99," + form + "],")
+	}
+	return []byte(strings.TrimSuffix(b.String(), ",") + `]}`)
 }
 
 // nested has values as deep as decoders read them.

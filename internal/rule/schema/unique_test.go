@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"surehook.example/surehook/internal/proof/work"
 	"surehook.example/surehook/internal/rule/schema"
 )
 
@@ -47,7 +48,7 @@ func TestCheck_uniqueLists(t *testing.T) { //nolint:paralleltest // AllocsPerRun
 			}
 		})
 	}
-	forms := formsOf(8)
+	forms := work.Forms(8)
 	usual := make([]string, len(forms))
 	for i := range forms {
 		forms[i], usual[i] = "[1e99,"+forms[i]+"]", fmt.Sprintf("[1e99,%d,[],[],[],[],[],[],[],[]]", i)
@@ -55,20 +56,4 @@ func TestCheck_uniqueLists(t *testing.T) { //nolint:paralleltest // AllocsPerRun
 	if got, most := count(forms), 3*count(usual); got > most {
 		t.Errorf("%d forms: %.0f allocations; want at most %.0f", len(forms), got, most)
 	}
-}
-
-// formsOf returns the forms of so many lists in each other and beside each other.
-func formsOf(lists int) []string {
-	if lists == 0 {
-		return []string{""}
-	}
-	var all []string
-	for inside := range lists {
-		for _, a := range formsOf(inside) {
-			for _, b := range formsOf(lists - 1 - inside) {
-				all = append(all, strings.TrimSuffix("["+a+"],"+b, ","))
-			}
-		}
-	}
-	return all
 }
