@@ -22,7 +22,7 @@ func (w *simulation) renew(e *endpoint) {
 		if err != nil && hook.CodeOf(err) != hook.CodeNotFound {
 			return err
 		}
-		w.plan.add(w.now, func() {
+		w.plan.add(w.now, func() { //nolint:contextcheck // processes have the simulation's own
 			w.count("endpoints made anew under their uid")
 			w.newEndpointWith(e.Tenant, old)
 		})
