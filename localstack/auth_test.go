@@ -74,10 +74,11 @@ func TestAReceiverOfAccessTokensGetsThem(t *testing.T) {
 	}
 
 	world.receiver.Decide(a.path("a"), issuer.admit)
-	world.receiver.Script(a.path("token"), receiver.JSON(http.StatusUnauthorized, fmt.Sprintf(`{"error":"invalid_client","error_description":%q}`, a.plant("the error of a token endpoint"))))
+	world.receiver.Script(a.path("token"), receiver.JSON(http.StatusUnauthorized, fmt.Sprintf(`{"error":"invalid_client","error_description":%q}`, "not "+secret)))
 	auth["scope"] = "more" // together with the secret, because the stored one is only for the stored scope
 	a.ask(http.MethodPatch, "/endpoints/"+e.ID, map[string]any{"auth": auth, "retry": schedule("10m")}, http.StatusOK)
 	without := a.postOne()
+	// the description repeats the secret, and is left out
 	const problem = "No access token: the token endpoint answered 401 Unauthorized, invalid_client."
 	if d := a.await(without, "retrying"); d.Last.Class != "token" || d.Last.Error != problem || len(a.requestsOf("a", without)) != 0 {
 		t.Errorf("delivery = %+v; want no request without a token", d)
