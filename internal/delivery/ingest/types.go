@@ -59,10 +59,11 @@ type Types struct {
 type knownType struct {
 	catalogue int64
 	exists    bool
-	eventType hook.EventType // without its example, and once compiled without the text of its schema
-	schema    *schema.Schema // compiled; nil for none
+	eventType hook.EventType // without its example, and unless it is pending, without its schema
+	schema    *schema.Schema // nil for none, and while pending
 	broken    []hook.FieldError
-	torn      bool // not kept
+	pending   bool // read, and neither compiled nor kept yet
+	torn      bool // of a torn listing
 }
 
 // NewTypes returns Types of the store with an empty cache. usual is the environment's
@@ -94,7 +95,7 @@ func (t types) check(p *post, left *int) {
 	if t.known == nil {
 		return
 	}
-	known := t.known[p.event.Type]
+	known := t.complete(t.known[p.event.Type])
 	validation := cmp.Or(known.eventType.Validation, t.usual)
 	if validation == hook.ValidationOff {
 		return
@@ -103,7 +104,7 @@ func (t types) check(p *post, left *int) {
 	if *left <= 0 {
 		cause = ErrSteps
 	}
-	wrong := t.compiled(known).check(p.event, left)
+	wrong := known.check(p.event, left)
 	switch {
 	case len(wrong) == 0:
 	case validation == hook.ValidationReject:
@@ -174,12 +175,15 @@ func (t *Types) load(ctx context.Context, missing []string, found map[string]kno
 	if err != nil {
 		return fmt.Errorf("read event types: %w", err)
 	}
+	k := knownType{catalogue: read.Catalogue.Version, pending: true, torn: read.Torn}
 	for _, name := range missing {
-		found[name] = knownType{catalogue: read.Catalogue.Version, eventType: hook.EventType{Name: name}, torn: read.Torn}
+		k.eventType.Name = name
+		found[name] = k
 	}
 	for _, e := range read.Types {
 		e.Example = nil
-		found[e.Name] = knownType{catalogue: read.Catalogue.Version, eventType: e, exists: true, torn: read.Torn}
+		k.eventType, k.exists = e, true
+		found[e.Name] = k
 	}
 	if !read.Torn {
 		t.current = read.Catalogue // at least as new as the one before
@@ -187,10 +191,10 @@ func (t *Types) load(ctx context.Context, missing []string, found map[string]kno
 	return nil
 }
 
-// compiled returns the type with its schema compiled, and keeps it unless it is of a torn listing: like
-// in Directory, a torn listing is used for one call only.
-func (t *Types) compiled(k knownType) knownType {
-	if k.schema != nil || k.broken != nil {
+// complete compiles the schema of a pending type, and keeps the type unless it is of a torn listing:
+// like in Directory, a torn listing is used for one call only.
+func (t *Types) complete(k knownType) knownType {
+	if !k.pending {
 		return k
 	}
 	t.mu.Lock()
@@ -205,7 +209,7 @@ func (t *Types) compiled(k knownType) knownType {
 			k.broken = []hook.FieldError{{Field: "event_type", Message: "has a schema that cannot be used: " + wrong[0].Field + " " + wrong[0].Message}}
 		}
 	}
-	k.eventType.Schema = nil
+	k.eventType.Schema, k.pending = nil, false
 	if k.torn {
 		return k
 	}

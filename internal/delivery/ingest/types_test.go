@@ -281,3 +281,22 @@ func TestAccept_typesOfOurs(t *testing.T) {
 		t.Errorf("AcceptOurs() = %v; want an accepted event", err)
 	}
 }
+
+// A type that is not checked is read once, too: as long as another one is checked, each post asks for
+// its type.
+func TestAccept_readsATypeThatIsNotCheckedOnce(t *testing.T) {
+	t.Parallel()
+
+	w := setup(t)
+	reads := w.checked(hook.ValidationOff)
+	w.eventType(hook.EventType{Name: "order.paid", Schema: []byte(orderSchema)})
+	w.eventType(hook.EventType{Name: "order.sent", Schema: []byte(orderSchema), Validation: hook.ValidationReject})
+	for i, name := range []string{"order.paid", "order.paid", "unknown", "unknown", "order.paid"} {
+		if _, err := w.acceptor.Accept(t.Context(), "acme", ingest.Request{Type: name, Payload: []byte(`{}`)}); err != nil {
+			t.Fatalf("post %d: %v", i, err)
+		}
+	}
+	if reads.types != 2 {
+		t.Errorf("%d reads of event types; want one for each of two", reads.types)
+	}
+}
