@@ -129,20 +129,28 @@ func (e estate) everything(t *testing.T) string {
 	return all.String()
 }
 
+// metadata returns metadata of n entries, each of 510 letters.
+func metadata(t *testing.T, n int) []byte {
+	t.Helper()
+
+	all := make(map[string]string)
+	for i := range n {
+		all[fmt.Sprint(i)] = strings.Repeat("m", 510)
+	}
+	text, err := json.Marshal(all)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return text
+}
+
 // TestAudit_refusedIsShort sends the largest requests. The record of a refused one has the sizes
 // of the large values, and keeps the others.
 func TestAudit_refusedIsShort(t *testing.T) {
 	t.Parallel()
 
 	const large = 60 << 10
-	metadata := make(map[string]string)
-	for i := range 1 + large/520 {
-		metadata[fmt.Sprint(i)] = strings.Repeat("m", 510)
-	}
-	text, err := json.Marshal(metadata)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := metadata(t, 1+large/520)
 	b := setup(t)
 	b.create(t, `{"url":"https://example.com/","uid":"crm"}`)
 	for _, tt := range []struct{ method, path, body, field string }{
@@ -174,14 +182,7 @@ func TestAudit_refusedIsShort(t *testing.T) {
 func TestAudit_largeValuesAreShort(t *testing.T) {
 	t.Parallel()
 
-	metadata := make(map[string]string)
-	for i := range 50 {
-		metadata[fmt.Sprint(i)] = strings.Repeat("m", 510)
-	}
-	text, err := json.Marshal(metadata)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := metadata(t, 50)
 	b := setup(t)
 	b.create(t, `{"url":"https://example.com/","uid":"crm"}`)
 	if w := b.do(t, chief, "PATCH", endpoints+"/crm", fmt.Sprintf(`{"description":"short","metadata":%s}`, text)); w.Code != 200 {

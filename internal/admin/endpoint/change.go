@@ -23,9 +23,9 @@ const maxChangeAttempts = 3
 // nobody here can read the stored one. A URL of another origin needs header values,
 // authentication and client key again, or without. version is the required version, 0 for
 // any. The uid cannot be changed. Changed limits, and a shorter longest wait after a 429, apply at
-// once to the parked deliveries: Change starts their release. After a change of what is sent, or of where it goes, the endpoint is tried
-// at once: see gate.Record.Mended. After an error of either, the endpoint is changed, and a repeat
-// of the call does what is left.
+// once to the parked deliveries: Change starts their release. After a change of what is sent, or of
+// where it goes, the endpoint is tried at once: see gate.Record.Mended. After an error of either,
+// the endpoint is changed, and a repeat of the call does what is left.
 //
 // With a Prover, the receiver at another URL is asked before the change is stored, and so is the
 // token endpoint at another origin.

@@ -87,9 +87,10 @@ func (a *Admin) OpenCircuit(ctx context.Context, tenant hook.TenantID, ref strin
 }
 
 // release starts the release of parked deliveries after the endpoint was resumed, got other limits
-// or was deleted. A hold of a 429 becomes no longer than the endpoint now allows. The breaker asks the index even if the record knows of no parked
-// delivery, because it may have forgotten one. The record is saved before the message is sent: if
-// the message is lost, the breaker's tick starts the release.
+// or was deleted. A hold of a 429 becomes no longer than the endpoint now allows. The breaker asks
+// the index even if the record knows of no parked delivery, because it may have forgotten one. The
+// record is saved before the message is sent: if the message is lost, the breaker's tick starts the
+// release.
 func (a *Admin) release(ctx context.Context, e hook.Endpoint) error {
 	most, _ := retry.Longest(&e)
 	return a.checkNow(ctx, e, func(record gate.Record, now time.Time) gate.Record {

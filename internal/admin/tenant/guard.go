@@ -27,8 +27,7 @@ type Guard struct {
 // Check returns CodeTenantClosing for a tenant with an erasure under way, and counts the change of
 // another one: past the limit ChangesPerHour it returns CodeThrottled. A change that is not counted
 // is one of the limits themselves, or the end of a portal link, whose visitor may have used them up.
-// Another process may mark the tenant after the check: the erasure
-// finds the late change.
+// Another process may mark the tenant after the check: the erasure finds the late change.
 func (g Guard) Check(ctx context.Context, tenant hook.TenantID, counted bool) error {
 	l, err := g.Store.TenantLimits(ctx, tenant)
 	if err != nil {

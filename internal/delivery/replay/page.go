@@ -16,8 +16,8 @@ func dueTime(from time.Time, n int, rate float64) time.Time {
 	return from.Add(time.Duration(float64(n) / rate * float64(time.Second)))
 }
 
-// selectPage selects a page and saves it in the job (1), if the tenant's limit has room. With the save the page belongs to this
-// worker. After a crash any worker can continue with the saved page.
+// selectPage selects a page and saves it in the job (1), if the tenant's limit has room. With the
+// save the page belongs to this worker. After a crash any worker can continue with the saved page.
 func (w *jobRun) selectPage(ctx context.Context) error {
 	j := w.job
 	choose := w.selectDeliveries

@@ -82,8 +82,8 @@ func ownWait(s *Subject, o *hook.Outcome) time.Duration {
 	return o.RetryAfter
 }
 
-// afterFailure plans the next attempt: at once after a stale connection. If the delivery would be older than max_age by then, it
-// is dead now, so that its owner is told at once.
+// afterFailure plans the next attempt: at once after a stale connection. If the delivery would be
+// older than max_age by then, it is dead now, so that its owner is told at once.
 func afterFailure(d *hook.Delivery, e *hook.Endpoint, retryAfter time.Duration, now time.Time) (hook.State, hook.Reason, time.Time) {
 	delay, ok := retry.Next(e.Retry, d.ID, d.Counted(), retryAfter)
 	if d.AfterStale(d.Attempts + 1) {
