@@ -13,6 +13,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"surehook.example/surehook/internal/proof/port"
 )
 
 // TestSamples sends requests to the portal's sample receivers. Each accepts a good signature and
@@ -45,7 +47,7 @@ func TestSamples(t *testing.T) {
 		t.Run(tt.file, func(t *testing.T) {
 			t.Parallel()
 
-			port := freePort(t) //nolint:contextcheck // of the test
+			port := port.Reserve(t) //nolint:contextcheck // of the test
 			path := filepath.Join("verify", tt.file)
 			switch {
 			case tt.command == nil:
@@ -95,24 +97,6 @@ func TestSamples(t *testing.T) {
 			}
 		})
 	}
-}
-
-// freePort returns a port of loopback that nothing listened on a moment ago.
-func freePort(t *testing.T) string {
-	t.Helper()
-
-	l, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, port, err := net.SplitHostPort(l.Addr().String())
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := l.Close(); err != nil {
-		t.Fatal(err)
-	}
-	return port
 }
 
 // listening waits until a program listens on the port.

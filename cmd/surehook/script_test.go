@@ -14,6 +14,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"surehook.example/surehook/internal/proof/port"
 	"surehook.example/surehook/localstack/dev"
 )
 
@@ -35,25 +36,12 @@ func TestScripts(t *testing.T) {
 	})
 }
 
-// startSurehook runs Surehook, and names its address, key and two free ports to
-// the script.
+// startSurehook runs Surehook, and names its address, key and two ports to the
+// script.
 func startSurehook(env *testscript.Env) error {
 	t, ok := env.T().(testing.TB)
 	if !ok {
 		return errNoTest
-	}
-	var lc net.ListenConfig
-	var ports []string
-	for range 2 {
-		l, err := lc.Listen(t.Context(), "tcp", "127.0.0.1:0")
-		if err != nil {
-			return err
-		}
-		_, port, _ := net.SplitHostPort(l.Addr().String())
-		ports = append(ports, port)
-		if err := l.Close(); err != nil {
-			return err
-		}
 	}
 	s, err := dev.Start(t.Context(), dev.Options{})
 	if err != nil {
@@ -65,8 +53,8 @@ func startSurehook(env *testscript.Env) error {
 	env.Setenv("SUREHOOK_TENANT", "acme")
 	env.Setenv("XDG_CONFIG_HOME", env.WorkDir)
 	env.Setenv("XDG_CACHE_HOME", filepath.Join(env.WorkDir, "cache"))
-	env.Setenv("PORT", ports[0])
-	env.Setenv("PORT2", ports[1])
+	env.Setenv("PORT", port.Reserve(t))
+	env.Setenv("PORT2", port.Reserve(t))
 	env.Setenv("NO_PROXY", "127.0.0.1")
 	return os.WriteFile(filepath.Join(env.WorkDir, "key"), []byte(s.Key+"\n"), 0o600)
 }
