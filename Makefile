@@ -42,7 +42,7 @@ WEB       := web/dist/index.html
 CHROMIUM  ?= $(or $(shell command -v chromium 2>/dev/null),/usr/bin/chromium)
 
 # Without what a debugger needs, test programs link in half the time. Lint runs vet.
-GO_TEST := go test -vet=off -ldflags='-s -w'
+GO_TEST := env GOGC=400 go test -vet=off -ldflags='-s -w'
 
 GOLANGCI_VERSION    := v2.15.0
 GOVULNCHECK_VERSION := v1.9.0
@@ -87,13 +87,17 @@ cli: need/go ## Build the command line, bin/surehook
 ## --- Change
 
 .PHONY: check
-check: lint tidy test ## The quick lane before each commit: style, go.mod, unit tests, one synth
+check: lint tidy test test/infra ## The quick lane before each commit: style, go.mod, unit tests, one synth
 	@$(MAKE) synth ENV=prod > /dev/null
 	@echo "all is well: make ci proves the rest"
 
 .PHONY: test
-test: need/go need/node ## Run every test that needs no emulator; the largest tables at some of their places (make prove: all)
-	@GOGC=400 .ci/progress $(GO_TEST) -short -timeout 20m ./...
+test: need/go ## Test the product, the largest tables at some of their places; make prove tests all
+	@.ci/progress $(GO_TEST) -short -timeout 20m $$(go list ./... | grep -v '/surehook/\(infra\|localstack\)')
+
+.PHONY: test/infra
+test/infra: need/go need/node ## Test the deployment, and the tools of the local stack
+	@.ci/progress $(GO_TEST) -short -timeout 20m ./infra/... ./localstack/...
 
 .PHONY: lint
 lint: $(TOOLS)/golangci-lint ## Check formatting and style
