@@ -10,7 +10,7 @@ test/load: need/go need/node ## The same three times on a busy machine, with 1, 
 
 .PHONY: test/race
 test/race: need/go need/node ## Those of `make test` under the race detector, without the proofs over days
-	@go test -race -short -timeout 20m $$(go list ./internal/... ./functions/... ./localstack/... | grep -v '/proof/\(isolation\|reliability\)$$')
+	@GOGC=400 go test -race -short -timeout 20m $$(go list ./internal/... ./functions/... ./localstack/... | grep -v '/proof/\(isolation\|reliability\)$$')
 
 .PHONY: test/integration
 test/integration: need/go need/python $(VENV)/installed ## Port suites on two AWS emulators
