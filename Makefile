@@ -148,9 +148,9 @@ synth: need/env need/go need/node build $(CDK) bin/infra ## Write the CloudForma
 diff: need/env need/node build $(CDK) bin/infra ## Show what a deployment to ENV would change
 	@cd infra && node_modules/.bin/cdk diff --all $(CONTEXT)
 
-# What deploy.sh is told beside CDK's context. CLEAN=1 removes what a failed first deployment left, and DROP names settings
-# that the stack may lose.
-DEPLOYMENT = --cdk --environment $(ENV) --stack $(STACK) $(if $(CLEAN),--clean) $(if $(DROP),--drop $(call quoted,$(DROP)))
+# What deploy.sh is told beside CDK's context. CLEAN=1 removes what a failed first deployment left, DROP names settings that
+# the stack may lose, and REPLACE resources with data that it may.
+DEPLOYMENT = --cdk --environment $(ENV) --stack $(STACK) $(if $(CLEAN),--clean) $(if $(DROP),--drop $(call quoted,$(DROP))) $(if $(REPLACE),--replace $(call quoted,$(REPLACE)))
 
 .PHONY: preflight
 preflight: need/env need/aws synth ## Check that the account is ready for a deployment of ENV; nothing is made

@@ -12,7 +12,7 @@ usage() {
 	cat <<END
 Surehook $version
 
-usage: ./deploy.sh --bucket BUCKET [--environment dev|staging|prod] [--stack NAME] [--check] [--clean] [--drop "NAME ..."] [Parameter=value ...]
+usage: ./deploy.sh --bucket BUCKET [--environment dev|staging|prod] [--stack NAME] [--check] [--clean] [--drop "NAME ..."] [--replace "ID ..."] [Parameter=value ...]
 
   --bucket       your bucket for the functions and the template, in the region of the stack
   --environment  the template: prod, the default, protects its data from removal
@@ -20,6 +20,7 @@ usage: ./deploy.sh --bucket BUCKET [--environment dev|staging|prod] [--stack NAM
   --check        only check that the account is ready; nothing is made
   --clean        remove what a failed first deployment left, without a question
   --drop         settings, such as PORTAL_NAME, that the stack has and may lose
+  --replace      resources with data, such as TableCD117FA1, that the stack may lose
 
 Parameters that are not given keep the value of the last deployment, or have the default of
 the template. An empty value, such as AlarmEmail=, means none. Credentials and region come
@@ -35,16 +36,17 @@ fail() {
 }
 
 # --cdk is for make deploy: what follows -- is for the command line of CDK.
-bucket='' environment=prod stack='' parameters=() check='' clean='' drop='' cdk='' context=()
+bucket='' environment=prod stack='' parameters=() check='' clean='' drop='' replace='' bring_back='' cdk='' context=()
 while [ $# -gt 0 ]; do
 	case "$1" in
-	--bucket | --environment | --stack | --drop)
+	--bucket | --environment | --stack | --drop | --replace)
 		[ -n "${2-}" ] || fail "$1 needs a value"
 		case "$1" in
 		--bucket) bucket=$2 ;;
 		--environment) environment=$2 ;;
 		--stack) stack=$2 ;;
 		--drop) drop=$2 ;;
+		--replace) replace=$2 ;;
 		esac
 		shift 2
 		;;
@@ -244,7 +246,6 @@ preflight() {
 # --- What a failed first deployment left
 
 confirm() { # QUESTION
-	[ -z "$clean" ] || return 0
 	[ -t 0 ] || return 1
 	local answer
 	read -r -p "$1 [y/N] " answer
@@ -258,7 +259,7 @@ reasons() { # STATUS: the first resources with the status, and why
 remove_failed_stack() {
 	say "the first deployment of $stack failed ($status). It began with:"
 	reasons CREATE_FAILED
-	confirm "Remove the failed stack $stack, and deploy again?" || fail "run the command again with --clean (make deploy CLEAN=1) to remove the failed stack, and deploy"
+	[ -n "$clean" ] || confirm "Remove the failed stack $stack, and deploy again?" || fail "run the command again with --clean (make deploy CLEAN=1) to remove the failed stack, and deploy"
 	cloudformation update-termination-protection --no-enable-termination-protection > /dev/null
 	cloudformation delete-stack
 	await stack-delete-complete
@@ -278,7 +279,7 @@ remove_empty_tables() {
 		fi
 	done
 	for table in ${empty[@]+"${empty[@]}"}; do
-		if confirm "The table $table is of no stack, and empty. Delete it?"; then
+		if [ -n "$clean" ] || confirm "The table $table is of no stack, and empty. Delete it?"; then
 			aws dynamodb update-table --table-name "$table" --no-deletion-protection-enabled > /dev/null
 			aws dynamodb wait table-exists --table-name "$table"
 			aws dynamodb delete-table --table-name "$table" > /dev/null
@@ -324,13 +325,34 @@ put() { # FILE KEY: uploads the file, and prints its URL
 	echo "${url%%\?*}"
 }
 
+# What prod keeps outside of the stack: data, and addresses that receivers know.
+kept_types='AWS::DynamoDB::GlobalTable AWS::EC2::EIP AWS::KMS::Key AWS::S3::Bucket AWS::SecretsManager::Secret AWS::SQS::Queue'
+
+# show_changes prints the changes of a change set. If one of those resources would leave the stack
+# or be replaced, it asks, and fails without a yes. It does not ask before it brings back a version:
+# nobody may be there, and only what the failed version added leaves.
+show_changes() { # CHANGE_SET
+	local changes lost
+	changes=$(cloudformation describe-change-set --change-set-name "$1" --query 'Changes[].ResourceChange.[Action,LogicalResourceId,ResourceType,Replacement]' --output text) \
+		|| fail "the change set $1 cannot be read"
+	echo "$changes"
+	lost=$(awk -v types=" $kept_types " -v may=" $replace " '
+		($1 == "Remove" || $4 == "True" || $4 == "Conditional") && index(types, " " $3 " ") && !index(may, " " $2 " ") { all = all " " $2 }
+		END { print substr(all, 2) }' <<< "$changes") || fail "the change set $1 cannot be read"
+	[ -n "$lost" ] && [ -z "$bring_back" ] || return 0
+	if ! confirm "The stack would lose these resources with their data, or get empty ones instead: $lost. Go on?"; then
+		cloudformation delete-change-set --change-set-name "$1" > /dev/null
+		fail "the stack would lose these resources with their data, or get empty ones instead: $lost. Nothing was changed; --replace \"$lost\" (make deploy REPLACE=\"$lost\") permits it"
+	fi
+}
+
 # change makes a change set and executes it. Returns 1 if the change failed.
 change() { # TYPE TEMPLATE_URL PARAMETERS_FILE TAGS_FILE [OPTION ...]
 	local set done=stack-update-complete failed=UPDATE_FAILED reason
 	set=surehook-$(date +%s)
 	[ "$1" = UPDATE ] || { done=stack-create-complete failed=CREATE_FAILED; }
 	cloudformation create-change-set --change-set-name "$set" --change-set-type "$1" --template-url "$2" --parameters "file://$3" \
-		--tags "file://$4" --capabilities CAPABILITY_IAM "${@:5}" > /dev/null
+		--tags "file://$4" --capabilities CAPABILITY_IAM "${@:5}" > /dev/null || fail "CloudFormation took no change set"
 	if ! await change-set-create-complete --change-set-name "$set" 2> /dev/null; then
 		reason=$(cloudformation describe-change-set --change-set-name "$set" --query StatusReason --output text)
 		cloudformation delete-change-set --change-set-name "$set" > /dev/null
@@ -338,7 +360,7 @@ change() { # TYPE TEMPLATE_URL PARAMETERS_FILE TAGS_FILE [OPTION ...]
 		say "nothing changes"
 		return 0
 	fi
-	cloudformation describe-change-set --change-set-name "$set" --query 'Changes[].ResourceChange.[Action,LogicalResourceId,ResourceType,Replacement]' --output text
+	show_changes "$set"
 	cloudformation execute-change-set --change-set-name "$set" > /dev/null
 	await "$done" && return 0
 	say "the deployment of $stack failed, and CloudFormation rolled it back. It began with:"
@@ -433,6 +455,15 @@ again='run the command again: it removes what the creation left'
 [ -n "$creation" ] || again='the version before runs on'
 if [ -n "$cdk" ]; then
 	[ -n "$creation" ] || [ "$environment" != prod ] || context+=(-c protect=1)
+	if [ -z "$creation" ]; then
+		set=surehook-$(date +%s)
+		node_modules/.bin/cdk deploy "$stack" --app cdk.out --exclusively --require-approval never --method prepare-change-set --change-set-name "$set" > /dev/null || fail "$again"
+		prepared=$(cloudformation list-change-sets --query "Summaries[?ChangeSetName=='$set'].ChangeSetName" --output text)
+		if [ -n "$prepared" ]; then # CDK makes none if nothing changes
+			show_changes "$set"
+			cloudformation delete-change-set --change-set-name "$set" > /dev/null
+		fi
+	fi
 	node_modules/.bin/cdk deploy --all "${context[@]}" --outputs-file cdk.out/outputs.json || fail "$again"
 else
 	folder=surehook/$version
@@ -454,6 +485,7 @@ fi
 if ! answers; then
 	[ -z "$creation" ] || fail "the stack is there, and its API fails: correct the settings and deploy again"
 	say "bringing the version before back, with its settings: s3://$bucket/$kept"
+	bring_back=yes
 	change UPDATE "$previous" "$work/previous.parameters.json" "$work/previous.tags.json" || fail "bringing back failed"
 	fail "the version before runs again"
 fi

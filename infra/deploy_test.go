@@ -51,6 +51,8 @@ case "$1 $2 $*" in
 *"describe-stacks"*OutputKey,OutputValue*) printf 'ApiUrl\thttps://api\n' ;;
 *"get-template"*Settings*) echo "$(cat "$home/settings")" ;;
 *"get-template"*) echo '{"before": true}' ;;
+*"list-change-sets"*) [ -e "$home/same" ] || echo prepared ;;
+*"describe-change-set"*) if [ -e "$home/fails" ]; then cat "$home/back"; else cat "$home/changes"; fi ;;
 *"create-change-set"*)
 	cp "$(sed 's/.*--parameters file:\/\/\([^ ]*\).*/\1/' <<< "$*")" "$home/parameters" ;;
 *"delete-stack"*) echo none > "$home/status" ;;
@@ -80,6 +82,9 @@ if [ -e "$home/fails" ]; then echo -n 500; else echo -n 403; fi
 type account struct {
 	status, tables, items, failing, ringing, quota, certificate, denied, groups string
 	settings, set                                                               string // names of settings of CDK, and of parameters with a value
+	changes                                                                     string // lines of each change set
+	back                                                                        string // lines of the change set that brings the version before back
+	same                                                                        bool   // CDK finds that nothing changes
 	broken                                                                      bool   // the API fails after the deployment
 }
 
@@ -95,15 +100,17 @@ func newDeployment(t *testing.T, a account, spoil string) deployment {
 	files := map[string]string{
 		"aws": fakeAccount, "curl": fakeCurl, "sleep": "#!/bin/sh\n", "status": a.status, "tables": a.tables, "items": a.items,
 		"failing": a.failing, "ringing": a.ringing, "quota": a.quota, "certificate": a.certificate, "denied": a.denied, "groups": a.groups,
-		"settings": a.settings, "set": a.set,
+		"settings": a.settings, "set": a.set, "changes": a.changes, "back": a.back,
 	}
 	for name, fallback := range map[string]string{"status": "none", "items": "0", "failing": "0", "quota": "1000\t1000", "certificate": "ISSUED"} {
 		if files[name] == "" {
 			files[name] = fallback
 		}
 	}
-	if a.broken {
-		files["broken"] = ""
+	for name, is := range map[string]bool{"broken": a.broken, "same": a.same} {
+		if is {
+			files[name] = ""
+		}
 	}
 	for name, content := range files {
 		if err := os.WriteFile(filepath.Join(d.bin, name), []byte(content), 0o700); err != nil {
@@ -163,11 +170,26 @@ func released(kind, options string) string {
 	return changes(kind, "surehook-prod", "surehook/v1.2.3/surehook-prod.template.json", "parameters.json", "tags.json", options)
 }
 
+// Calls of deploy.sh that show what CDK changes; the change set is never executed.
+const (
+	prepares = "cdk deploy surehook-prod --app cdk.out --exclusively --require-approval never --method prepare-change-set --change-set-name SET\n"
+	discards = "cloudformation delete-change-set --stack-name surehook-prod --change-set-name SET\n"
+)
+
+// Lines of change sets.
+const (
+	replacesTable = "Modify\tTableCD117FA1\tAWS::DynamoDB::GlobalTable\tTrue\n"
+	removesQueues = "Modify\tDeliver72E7B226\tAWS::Lambda::Function\tFalse\nRemove\tCoalesce668458B6\tAWS::SQS::Queue\tNone\nRemove\tLive848578DF\tAWS::SQS::Queue\tNone\n"
+	removesAlarm  = "Remove\tAlarmRejectsEAC95D3F\tAWS::CloudWatch::Alarm\tNone\nModify\tDeliverLive836A4195\tAWS::Lambda::EventSourceMapping\tConditional\nAdd\tKey961B73FD\tAWS::KMS::Key\tNone\n" +
+		"Modify\tSlot01229AFD\tAWS::SQS::Queue\tFalse\n"
+)
+
 // TestDeploy checks the calls of the AWS CLI that deploy.sh makes. `make test/release` runs the
 // script against an emulator, which has no termination protection.
 func TestDeploy(t *testing.T) {
 	t.Parallel()
 
+	refusedUpdate := strings.Replace(released("UPDATE", alarmsWatch), "execute-", "delete-", 1)
 	dev := "s3 cp --only-show-errors deliver.zip s3://assets/surehook/v1.2.3/deliver.zip\ns3 cp --only-show-errors surehook-dev.template.json s3://assets/surehook/v1.2.3/surehook-dev.template.json\n"
 	tests := []struct {
 		name     string
@@ -216,10 +238,26 @@ func TestDeploy(t *testing.T) {
 			want: uploads + released("CREATE", "") + protects + asks, says: []string{"has items; it stays"},
 		},
 		{
-			name: "a version whose API fails is taken back", account: account{status: "UPDATE_COMPLETE", broken: true}, args: []string{"--bucket", "assets", "OidcIssuer=https://id.example.com"}, wantFail: true,
+			name: "a version whose API fails is taken back", account: account{status: "UPDATE_COMPLETE", broken: true, back: removesQueues}, args: []string{"--bucket", "assets", "OidcIssuer=https://id.example.com"}, wantFail: true,
 			want: keeps + uploads + released("UPDATE", alarmsWatch) + protects + strings.Repeat(asks, 5) +
 				changes("UPDATE", "surehook-prod", "surehook/stacks/surehook-prod/previous.template.json", "previous.parameters.json", "previous.tags.json", ""),
 			says: []string{"answers 500", "surehook-prod-authorize", "the version before runs again"},
+		},
+		{
+			name: "no table is replaced by an empty one", account: account{status: "UPDATE_COMPLETE", changes: replacesTable + removesAlarm}, args: []string{"--bucket", "assets", "--clean"}, wantFail: true,
+			want: keeps + uploads + refusedUpdate, says: []string{"instead: TableCD117FA1. Nothing", `--replace "TableCD117FA1"`},
+		},
+		{
+			name: "no queue leaves the stack beside the one that is named", account: account{status: "UPDATE_COMPLETE", changes: removesQueues}, args: []string{"--bucket", "assets", "--replace", "Live848578DF"}, wantFail: true,
+			want: keeps + uploads + refusedUpdate, says: []string{`--replace "Coalesce668458B6"`},
+		},
+		{
+			name: "a table is replaced after a yes", account: account{status: "UPDATE_COMPLETE", changes: replacesTable}, args: []string{"--bucket", "assets", "--replace", "Live848578DF TableCD117FA1"},
+			want: keeps + uploads + released("UPDATE", alarmsWatch) + protects + asks,
+		},
+		{
+			name: "what holds no data may leave", account: account{status: "UPDATE_COMPLETE", changes: removesAlarm}, args: []string{"--bucket", "assets"},
+			want: keeps + uploads + released("UPDATE", alarmsWatch) + protects + asks, says: []string{"AlarmRejectsEAC95D3F"},
 		},
 		{name: "an update that goes on", account: account{status: "UPDATE_IN_PROGRESS"}, args: []string{"--bucket", "assets"}, wantFail: true, says: []string{"wait"}},
 		{name: "an update whose rollback failed", account: account{status: "UPDATE_ROLLBACK_FAILED"}, args: []string{"--bucket", "assets"}, wantFail: true, says: []string{"continue-update-rollback"}},
@@ -326,6 +364,7 @@ func TestDeploy_check(t *testing.T) {
 func TestDeploy_cdk(t *testing.T) {
 	t.Parallel()
 
+	shows := prepares + discards
 	back := changes("UPDATE", "surehook-prod", "surehook/stacks/surehook-prod/previous.template.json", "previous.parameters.json", "previous.tags.json", "")
 	tests := []struct {
 		name     string
@@ -336,13 +375,15 @@ func TestDeploy_cdk(t *testing.T) {
 		wantFail bool
 	}{
 		{name: "a creation is not protected", want: "cdk deploy --all -c env=prod --outputs-file cdk.out/outputs.json\n" + protects + asks},
-		{name: "an update is", account: account{status: "UPDATE_COMPLETE"}, want: keeps + "cdk deploy --all -c env=prod -c protect=1 --outputs-file cdk.out/outputs.json\n" + protects + asks},
-		{name: "settings stay", account: account{status: "UPDATE_COMPLETE", settings: "PORTAL_NAME\tFIXED", set: "AssetsBucket\tPortalName"}, want: keeps + "cdk deploy --all -c env=prod -c protect=1 --outputs-file cdk.out/outputs.json\n" + protects + asks},
+		{name: "an update is", account: account{status: "UPDATE_COMPLETE"}, want: keeps + shows + "cdk deploy --all -c env=prod -c protect=1 --outputs-file cdk.out/outputs.json\n" + protects + asks},
+		{name: "settings stay", account: account{status: "UPDATE_COMPLETE", settings: "PORTAL_NAME\tFIXED", set: "AssetsBucket\tPortalName"}, want: keeps + shows + "cdk deploy --all -c env=prod -c protect=1 --outputs-file cdk.out/outputs.json\n" + protects + asks},
 		{name: "a setting that the stack has is not lost", account: account{status: "UPDATE_COMPLETE", settings: "FIXED\tSENDERS\tPORTAL_NAME"}, wantFail: true, says: "does not have: SENDERS. Put"},
 		{name: "nor a parameter of a release", account: account{status: "UPDATE_COMPLETE", set: "AssetsBucket\tOidcClientId"}, wantFail: true, says: `make deploy DROP="OIDC_CLIENT_ID"`},
-		{name: "unless it is named", drop: "SENDERS DESTINATIONS", account: account{status: "UPDATE_COMPLETE", settings: "SENDERS\tDESTINATIONS"}, want: keeps + "cdk deploy --all -c env=prod -c protect=1 --outputs-file cdk.out/outputs.json\n" + protects + asks},
+		{name: "unless it is named", drop: "SENDERS DESTINATIONS", account: account{status: "UPDATE_COMPLETE", settings: "SENDERS\tDESTINATIONS"}, want: keeps + shows + "cdk deploy --all -c env=prod -c protect=1 --outputs-file cdk.out/outputs.json\n" + protects + asks},
+		{name: "no queue leaves the stack", account: account{status: "UPDATE_COMPLETE", changes: removesQueues}, wantFail: true, want: keeps + shows, says: `make deploy REPLACE="Coalesce668458B6 Live848578DF"`},
+		{name: "CDK changes nothing", account: account{status: "UPDATE_COMPLETE", changes: removesQueues, same: true}, want: keeps + prepares + "cdk deploy --all -c env=prod -c protect=1 --outputs-file cdk.out/outputs.json\n" + protects + asks},
 		{name: "a failed creation is removed", account: account{status: "ROLLBACK_COMPLETE", tables: "surehook-prod-TableCD117FA1-X"}, want: removes + unprotects + "cdk deploy --all -c env=prod --outputs-file cdk.out/outputs.json\n" + protects + asks},
-		{name: "a version whose API fails is taken back", account: account{status: "UPDATE_COMPLETE", broken: true}, wantFail: true, want: keeps + "cdk deploy --all -c env=prod -c protect=1 --outputs-file cdk.out/outputs.json\n" + protects + strings.Repeat(asks, 5) + back},
+		{name: "a version whose API fails is taken back", account: account{status: "UPDATE_COMPLETE", broken: true}, wantFail: true, want: keeps + shows + "cdk deploy --all -c env=prod -c protect=1 --outputs-file cdk.out/outputs.json\n" + protects + strings.Repeat(asks, 5) + back},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -351,7 +392,7 @@ func TestDeploy_cdk(t *testing.T) {
 			d := newDeployment(t, tt.account, "")
 			for name, content := range map[string]string{
 				"cdk.out/surehook-prod.template.json": "{\n \"Metadata\": {\n  \"Settings\": [\n   \"FIXED\",\n   \"PORTAL_NAME\"\n  ]\n }\n}\n",
-				"node_modules/.bin/cdk":               "#!/bin/sh\necho \"cdk $*\" >> \"" + d.bin + "/calls\"\n[ ! -e \"" + d.bin + "/broken\" ] || mv \"" + d.bin + "/broken\" \"" + d.bin + "/fails\"\n",
+				"node_modules/.bin/cdk":               "#!/bin/bash\necho \"cdk $*\" >> \"" + d.bin + "/calls\"\n[[ \"$*\" == *prepare* ]] || [ ! -e \"" + d.bin + "/broken\" ] || mv \"" + d.bin + "/broken\" \"" + d.bin + "/fails\"\n",
 			} {
 				path := filepath.Join(d.folder, name)
 				if err := os.MkdirAll(filepath.Dir(path), 0o750); err != nil {

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"maps"
 	"os"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -54,6 +55,25 @@ func TestStack_ids(t *testing.T) {
 	for line := range now {
 		if !held[line] {
 			t.Errorf("%s is new; add it with -update", line)
+		}
+	}
+}
+
+// TestStack_kept checks that deploy.sh asks before anything leaves the stack that prod keeps.
+func TestStack_kept(t *testing.T) {
+	t.Parallel()
+
+	script, err := os.ReadFile("../deploy.sh")
+	if err != nil {
+		t.Fatal(err)
+	}
+	asked := regexp.MustCompile(`(?m)^kept_types='(.*)'$`).FindStringSubmatch(string(script))
+	if asked == nil {
+		t.Fatal("deploy.sh has no kept_types")
+	}
+	for id, r := range templateOf(t, "prod").Resources {
+		if strings.HasPrefix(r.DeletionPolicy, "Retain") && !slices.Contains(strings.Fields(asked[1]), r.Type) {
+			t.Errorf("prod keeps %s %s, but deploy.sh does not ask before it leaves the stack", r.Type, id)
 		}
 	}
 }
