@@ -390,7 +390,7 @@ check_settings() {
 	local had has name lost=''
 	had=$(
 		cloudformation get-template --template-stage Original --query 'TemplateBody.Metadata.Settings || `[]`' --output text
-		cloudformation describe-stacks --query "Stacks[0].Parameters[?ParameterValue!='' && !contains(['off', 'standard'], ParameterValue)].ParameterKey || \`[]\`" --output text | tr '\t' '\n' | grep -v ^Assets | in_capitals
+		cloudformation describe-stacks --query "Stacks[0].Parameters[?ParameterValue!='' && !contains(['off', 'standard'], ParameterValue)].ParameterKey || \`[]\`" --output text | tr '\t' '\n' | grep -Ev "^(Assets|BootstrapVersion)" | in_capitals
 	) || true
 	has=" $(
 		sed -n '/^  "Settings": \[/,/^  \]/s/^   "\([A-Z_]*\)",*$/\1/p' "$template"

@@ -222,6 +222,10 @@ func TestDeploy(t *testing.T) {
 			want: keeps + uploads + released("UPDATE", alarmsWatch) + protects + asks,
 		},
 		{
+			name: "a release takes over a stack of CDK", account: account{status: "UPDATE_COMPLETE", settings: "PORTAL_NAME", set: "BootstrapVersion"}, args: []string{"--bucket", "assets", "PortalName=A shop"},
+			want: keeps + uploads + released("UPDATE", alarmsWatch) + protects + asks,
+		},
+		{
 			name: "a failed creation says what to do", account: account{failing: "1"}, args: []string{"--bucket", "assets"}, wantFail: true,
 			want: uploads + released("CREATE", ""), says: []string{"the certificate is wrong", "run the command again"},
 		},
