@@ -16,6 +16,7 @@ import (
 	lists "surehook.example/surehook/internal/admin/page"
 	"surehook.example/surehook/internal/admin/reject"
 	"surehook.example/surehook/internal/admin/search"
+	"surehook.example/surehook/internal/aws/kms"
 	"surehook.example/surehook/internal/delivery/ingest"
 	"surehook.example/surehook/internal/delivery/replay"
 	"surehook.example/surehook/internal/delivery/send"
@@ -91,8 +92,8 @@ func TestLimits(t *testing.T) {
 		"schemas in `ingest`":                 {ingest.MaxTypes >> 20},
 		"expressions in `deliver`":            {written(t, "internal/rule/shape", `maxExpressions += (\d+) << 20`)},
 		"TLS settings in `deliver`":           {written(t, "internal/delivery/attempt", `maxMaterials = (\d+) << 20`), written(t, "internal/delivery/send", `maxTransports += (\d+) << 20`)},
-		"access tokens, sessions in AWS, data keys in `deliver`": {
-			written(t, "internal/delivery/send", `maxTokens += (\d+) << 20`), written(t, "internal/aws/destination", `maxSessions += (\d+) << 20`), written(t, "internal/aws/kms", `maxKeys += (\d+) << 20`),
+		"access tokens, sessions in AWS, opened secrets and keys in `deliver`": {
+			written(t, "internal/delivery/send", `maxTokens += (\d+) << 20`), written(t, "internal/aws/destination", `maxSessions += (\d+) << 20`), kms.MaxBytes >> 20,
 		},
 		"addresses of a short TLS handshake in `deliver`": {written(t, "internal/delivery/egress", `maxShort = (\d+) << 10`)},
 		"bodies of an event for all its endpoints":        {shape.MaxTogether >> 20},

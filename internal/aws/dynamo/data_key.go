@@ -2,11 +2,12 @@ package dynamo
 
 import (
 	"context"
+	"strconv"
 
 	"surehook.example/surehook/internal/hook"
 )
 
-// dataKeyItem holds the data key of a tenant. It does not expire.
+// dataKeyItem holds the key pair of a tenant or of a bucket. It does not expire.
 type dataKeyItem struct {
 	key
 	DataKey []byte `dynamodbav:"data_key"`
@@ -14,17 +15,35 @@ type dataKeyItem struct {
 
 // DataKey reads one item.
 func (s *Store) DataKey(ctx context.Context, tenant hook.TenantID) ([]byte, error) {
+	return s.readPair(ctx, dataKeyKey(tenant), "of tenant "+string(tenant))
+}
+
+// PutDataKey writes one item, unless the tenant has a key pair.
+func (s *Store) PutDataKey(ctx context.Context, tenant hook.TenantID, pair []byte) error {
+	return s.putPair(ctx, dataKeyKey(tenant), pair, "of tenant "+string(tenant))
+}
+
+// BucketKey reads one item.
+func (s *Store) BucketKey(ctx context.Context, bucket int) ([]byte, error) {
+	return s.readPair(ctx, bucketKey(bucket), "of bucket "+strconv.Itoa(bucket))
+}
+
+// PutBucketKey writes one item, unless the bucket has a key pair.
+func (s *Store) PutBucketKey(ctx context.Context, bucket int, pair []byte) error {
+	return s.putPair(ctx, bucketKey(bucket), pair, "of bucket "+strconv.Itoa(bucket))
+}
+
+func (s *Store) readPair(ctx context.Context, k key, whose string) ([]byte, error) {
 	var it dataKeyItem
-	if err := s.get(ctx, dataKeyKey(tenant), &it, "data key", "of tenant "+string(tenant)); err != nil {
+	if err := s.get(ctx, k, &it, "data key", whose); err != nil {
 		return nil, err
 	}
 	return it.DataKey, nil
 }
 
-// PutDataKey writes one item, unless the tenant has a data key.
-func (s *Store) PutDataKey(ctx context.Context, tenant hook.TenantID, dataKey []byte) error {
-	op := "put data key of tenant " + string(tenant)
-	put, err := s.put(dataKeyItem{key: dataKeyKey(tenant), DataKey: dataKey}, absent())
+func (s *Store) putPair(ctx context.Context, k key, pair []byte, whose string) error {
+	op := "put data key " + whose
+	put, err := s.put(dataKeyItem{key: k, DataKey: pair}, absent())
 	if err != nil {
 		return translate(err, op)
 	}

@@ -19,6 +19,7 @@
 //	rate               tenant#T      rate                  per request of a tenant with a limit of events per second: the next-free time
 //	challenges         tenant#T      rate#challenges       per challenge to a receiver of the tenant: the next-free time
 //	data key           tenant#T      datakey               once, before the tenant's first secret
+//	bucket's data key  buckets       bucket#B              once, before the first secret of the tenants in bucket B
 //	endpoint, listed   tenant#T      endpoint#E            in the transactions that create and delete the endpoint; keys only
 //	uid                tenant#T      uid#U                 in the same transaction: reserves the alias
 //	URL                tenant#T      url#H                 in the same transaction, and with each move: the number of endpoints with the receiver of hash H

@@ -61,6 +61,8 @@ const (
 	apiKeysPartition    = "keys"
 	eventTypesPartition = "event-types"
 	eventTypePrefix     = "event-type#"
+	bucketsPartition    = "buckets"
+	keyBucketPrefix     = "bucket#"
 )
 
 func tenantPartition(tenant hook.TenantID) string { return tenantPrefix + string(tenant) }
@@ -70,6 +72,10 @@ func eventPartition(id hook.EventID) string { return eventPrefix + string(id) }
 func tenantKey(tenant hook.TenantID) key { return key{tenantPartition(tenant), tenantSort} }
 
 func dataKeyKey(tenant hook.TenantID) key { return key{tenantPartition(tenant), dataKeySort} }
+
+func bucketKey(bucket int) key {
+	return key{bucketsPartition, keyBucketPrefix + strconv.Itoa(bucket)}
+}
 
 // rateKey returns the key of the tenant's next-free time for what it spends: hook.Spend.Of.
 func rateKey(tenant hook.TenantID, of string) key {

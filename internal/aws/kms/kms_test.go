@@ -39,7 +39,7 @@ type vault struct {
 // encryption context.
 type fakeKMS struct {
 	mu     sync.Mutex
-	calls  map[string]int // by operation and tenant
+	calls  map[string]int // by operation
 	fault  string         // error code of every answer, if not empty
 	status int            // of the fault
 }
@@ -56,7 +56,7 @@ func (f *fakeKMS) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		EncryptionContext map[string]string `json:"EncryptionContext"`
 	}
 	_ = json.NewDecoder(r.Body).Decode(&in)
-	f.calls[operation+" "+in.EncryptionContext["tenant"]]++
+	f.calls[operation]++
 	prefix := fmt.Appendf(nil, "kms:%v:", in.EncryptionContext)
 	fail := func(status int, code string) {
 		w.WriteHeader(status)
@@ -66,7 +66,7 @@ func (f *fakeKMS) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	switch {
 	case f.fault != "":
 		fail(f.status, f.fault)
-	case in.KeyID != keyARN:
+	case in.KeyID != keyARN || len(in.EncryptionContext) != 1 || in.EncryptionContext["bucket"] == "":
 		fail(http.StatusBadRequest, "NotFoundException")
 	case operation == "Encrypt":
 		_ = json.NewEncoder(w).Encode(map[string]any{"KeyId": keyARN, "CiphertextBlob": append(prefix, invert(in.Plaintext)...)})
@@ -173,30 +173,52 @@ func TestVault(t *testing.T) {
 	})
 }
 
-// TestVault_callsOfATenant counts the calls of KMS for 500 endpoints of a tenant,
-// and for one endpoint of another tenant.
-func TestVault_callsOfATenant(t *testing.T) {
+// TestVault_calls counts the calls of KMS for 500 endpoints of a tenant, and for 800 tenants
+// in 512 buckets.
+func TestVault_calls(t *testing.T) {
 	t.Parallel()
 
-	cfg, kms := config(t)
-	keys := memory.NewStore()
-	sealed := make(map[hook.EndpointID][]byte)
-	for i := range hook.MaxEndpointsPerTenant {
-		id := hook.EndpointID(fmt.Sprintf("ep_%d", i))
-		sealed[id] = seal(t, newVault(t, cfg, keys, time.Now), tenant, id) // in a sandbox of its own
+	type whose struct {
+		tenant   hook.TenantID
+		endpoint hook.EndpointID
 	}
-	other := seal(t, newVault(t, cfg, keys, time.Now), "globex", endpoint)
-	kms.wantCalls(t, map[string]int{"Encrypt acme": 1, "Encrypt globex": 1})
+	for _, tt := range []struct {
+		name string
+		of   func(i int) whose
+		n    int
+		most int
+	}{
+		{name: "endpoints", n: hook.MaxEndpointsPerTenant, most: 1, of: func(i int) whose { return whose{tenant, hook.EndpointID(fmt.Sprint("ep_", i))} }},
+		{name: "tenants", n: 800, most: 512, of: func(i int) whose { return whose{hook.TenantID(fmt.Sprint("tenant-", i)), endpoint} }},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
 
-	for range 2 { // sandboxes
-		v := newVault(t, cfg, keys, time.Now)
-		var opening sync.WaitGroup
-		for id, text := range sealed {
-			opening.Go(func() { open(t, v, text, tenant, id) })
-		}
-		opening.Wait()
-		open(t, v, other, "globex", endpoint)
-		kms.wantCalls(t, map[string]int{"Decrypt acme": 1, "Decrypt globex": 1})
+			cfg, kms := config(t)
+			keys := memory.NewStore()
+			sealed := make(map[whose][]byte)
+			for i := range tt.n {
+				w := tt.of(i)
+				sealed[w] = seal(t, newVault(t, cfg, keys, time.Now), w.tenant, w.endpoint) // in a sandbox of its own
+			}
+			encrypted := kms.calls["Encrypt"]
+			if encrypted > tt.most {
+				t.Errorf("%d calls of Encrypt; want at most %d", encrypted, tt.most)
+			}
+			kms.wantCalls(t, map[string]int{"Encrypt": encrypted})
+
+			for range 2 { // sandboxes
+				v := newVault(t, cfg, keys, time.Now)
+				for range 2 {
+					var opening sync.WaitGroup
+					for w, text := range sealed {
+						opening.Go(func() { open(t, v, text, w.tenant, w.endpoint) })
+					}
+					opening.Wait()
+				}
+				kms.wantCalls(t, map[string]int{"Decrypt": encrypted})
+			}
+		})
 	}
 }
 
@@ -214,25 +236,25 @@ func TestSealer_race(t *testing.T) {
 		sealing.Go(func() { sealed[i] = seal(t, v, tenant, endpoint) })
 	}
 	sealing.Wait()
-	kms.wantCalls(t, map[string]int{"Encrypt acme": 20})
+	kms.wantCalls(t, map[string]int{"Encrypt": 20})
 
 	v := newVault(t, cfg, keys, time.Now)
 	for _, text := range sealed {
 		open(t, v, text, tenant, endpoint)
 	}
-	kms.wantCalls(t, map[string]int{"Decrypt acme": 1}) // all under the stored data key
+	kms.wantCalls(t, map[string]int{"Decrypt": 1}) // all under the stored data key
 }
 
-// racingKeys lets nobody store a data key before all readers have found none.
+// racingKeys lets nobody store a key before all readers have found none.
 type racingKeys struct {
 	kms.DataKeys
 
 	readers sync.WaitGroup
 }
 
-// DataKey does not wait after the first key was put.
-func (k *racingKeys) DataKey(ctx context.Context, tenant hook.TenantID) ([]byte, error) {
-	found, err := k.DataKeys.DataKey(ctx, tenant)
+// BucketKey does not wait after the first key was put.
+func (k *racingKeys) BucketKey(ctx context.Context, bucket int) ([]byte, error) {
+	found, err := k.DataKeys.BucketKey(ctx, bucket)
 	if err != nil {
 		k.readers.Done()
 		k.readers.Wait()
@@ -252,6 +274,8 @@ func TestSealer_crashes(t *testing.T) {
 	}{
 		{name: "before the write", keys: &faultyKeys{DataKeys: memory.NewStore(), beforePut: true}},
 		{name: "after the write", keys: &faultyKeys{DataKeys: memory.NewStore(), afterPut: true}},
+		{name: "before the write of the bucket", keys: &faultyKeys{DataKeys: memory.NewStore(), beforePut: true, bucket: true}},
+		{name: "after the write of the bucket", keys: &faultyKeys{DataKeys: memory.NewStore(), afterPut: true, bucket: true}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
@@ -277,20 +301,29 @@ func TestSealer_crashes(t *testing.T) {
 	})
 }
 
+// faultyKeys fails on one side of the write of a tenant's key, or of a bucket's.
 type faultyKeys struct {
 	kms.DataKeys
 
 	beforePut, afterPut bool
+	bucket              bool
 }
 
-// PutDataKey fails on one side of the write.
 func (k *faultyKeys) PutDataKey(ctx context.Context, tenant hook.TenantID, key []byte) error {
+	return k.put(!k.bucket, func() error { return k.DataKeys.PutDataKey(ctx, tenant, key) })
+}
+
+func (k *faultyKeys) PutBucketKey(ctx context.Context, bucket int, key []byte) error {
+	return k.put(k.bucket, func() error { return k.DataKeys.PutBucketKey(ctx, bucket, key) })
+}
+
+func (k *faultyKeys) put(faulty bool, write func() error) error {
 	unavailable := &hook.Error{Code: hook.CodeUnavailable, Message: "the table is not available"}
-	if k.beforePut {
+	if faulty && k.beforePut {
 		return unavailable
 	}
-	err := k.DataKeys.PutDataKey(ctx, tenant, key)
-	if k.afterPut {
+	err := write()
+	if faulty && k.afterPut {
 		return unavailable
 	}
 	return err
@@ -311,24 +344,34 @@ func TestOpener_forgetsKeysOfAnHour(t *testing.T) {
 	if _, err := v.Open(t.Context(), sealed, tenant, endpoint); err == nil {
 		t.Error("Open an hour after the last Decrypt, under a disabled key = nil; want an error")
 	}
-	kms.wantCalls(t, map[string]int{"Encrypt acme": 1, "Decrypt acme": 2})
+	kms.wantCalls(t, map[string]int{"Encrypt": 1, "Decrypt": 2})
 }
 
+// TestOpener_boundsItsCache opens more secrets than are kept: the first has left, its bucket has not.
 func TestOpener_boundsItsCache(t *testing.T) {
 	t.Parallel()
 
-	const most = 1024
-	cfg, kms := config(t)
+	cfg, calls := config(t)
 	v := newVault(t, cfg, memory.NewStore(), time.Now)
-	name := func(i int) hook.TenantID { return hook.TenantID(fmt.Sprint("tenant-", i)) }
-	first := seal(t, v, name(0), endpoint)
-	open(t, v, first, name(0), endpoint)
-	for i := range most {
-		open(t, v, seal(t, v, name(i+1), endpoint), name(i+1), endpoint)
+	large := strings.Repeat("x", 64<<10)
+	sealed := make([][]byte, 20)
+	for i := range sealed {
+		var err error
+		if sealed[i], err = v.Seal(t.Context(), large, tenant, hook.EndpointID(fmt.Sprint("ep_", i))); err != nil {
+			t.Fatal(err)
+		}
 	}
-	kms.calls = map[string]int{}
-	open(t, v, first, name(0), endpoint)
-	kms.wantCalls(t, map[string]int{"Decrypt tenant-0": 1})
+	for range 2 {
+		for i, text := range sealed {
+			if got, err := v.Open(t.Context(), text, tenant, hook.EndpointID(fmt.Sprint("ep_", i))); err != nil || got != large {
+				t.Errorf("Open(%d) = %d bytes, %v; want %d", i, len(got), err, len(large))
+			}
+		}
+	}
+	if kept := v.Bytes(); kept > kms.MaxBytes {
+		t.Errorf("%d bytes are kept; want at most %d", kept, kms.MaxBytes)
+	}
+	calls.wantCalls(t, map[string]int{"Encrypt": 1, "Decrypt": 1})
 }
 
 func TestOpener_cachesNoFailure(t *testing.T) {
@@ -391,7 +434,7 @@ func TestVault_anEndedContextIsUnavailable(t *testing.T) {
 	if _, err := v.Seal(ctx, secret, "globex", endpoint); err == nil || hook.CodeOf(err) != hook.CodeUnavailable {
 		t.Errorf("Seal with an ended context = %v; want unavailable", err)
 	}
-	kms.wantCalls(t, map[string]int{"Encrypt acme": 1})
+	kms.wantCalls(t, map[string]int{"Encrypt": 1})
 }
 
 func TestSealer_refusesAShortDataKey(t *testing.T) {

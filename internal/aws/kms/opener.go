@@ -5,6 +5,8 @@ import (
 	"crypto/hpke"
 	"crypto/sha256"
 	"fmt"
+	"slices"
+	"strconv"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -16,23 +18,29 @@ import (
 	"surehook.example/surehook/internal/hook"
 )
 
+// MaxBytes bounds the opened secrets and the private halves that an Opener keeps; the least recently
+// used are dropped first.
+const MaxBytes = 2 * maxCached
+
 const (
-	maxKeys   = 1 << 20   // bytes of cached private halves; the least recently used are dropped first
-	keyBytes  = 2 << 10   // more than one takes
-	maxKeyAge = time.Hour // of a cached private half: disabling the KMS key takes effect within this time
+	maxCached = 1 << 20   // bytes of opened secrets, and of buckets' private halves
+	pairBytes = 1 << 10   // more than a private half takes
+	maxAge    = time.Hour // of what is cached: disabling the KMS key takes effect within this time
 )
 
 // Opener opens sealed secrets. It is safe for concurrent use. Errors of KMS contain no plaintext.
 type Opener struct {
-	key    key
-	now    func() time.Time
-	cached *cache.Cache[string, cachedKey] // by tenant and SHA-256 of the encrypted private half
-	calls  singleflight.Group              // of KMS, by the same key
+	key     key
+	now     func() time.Time
+	secrets *cache.Cache[[sha256.Size]byte, kept[string]]
+	pairs   *cache.Cache[string, kept[hpke.PrivateKey]] // of buckets, by bucket and ciphertext
+	calls   singleflight.Group                          // of KMS, by the same key
 }
 
-type cachedKey struct {
-	private hpke.PrivateKey
-	until   time.Time
+// kept is a value that is used for a limited time.
+type kept[V any] struct {
+	value V
+	until time.Time
 }
 
 // NewOpener returns the opener under the KMS key.
@@ -41,76 +49,112 @@ func NewOpener(cfg aws.Config, keyARN string, now func() time.Time) (*Opener, er
 	if err != nil {
 		return nil, err
 	}
-	return &Opener{key: k, now: now, cached: cache.New[string, cachedKey](maxKeys, nil)}, nil
+	return &Opener{
+		key: k, now: now,
+		secrets: cache.New[[sha256.Size]byte, kept[string]](maxCached, nil),
+		pairs:   cache.New[string, kept[hpke.PrivateKey]](maxCached, nil),
+	}, nil
 }
 
-// Open decrypts the secret. The first secret of a tenant in maxKeyAge costs one KMS
-// request. A changed secret, and a secret of another endpoint or tenant, are
-// CodeInternal. After CodeUnavailable, the caller may retry.
+// Open decrypts the secret. The first secret of a bucket in maxAge costs one KMS request. A changed
+// secret, and a secret of another endpoint or tenant, are CodeInternal. After CodeUnavailable, the
+// caller may retry.
 func (o *Opener) Open(ctx context.Context, sealed []byte, tenant hook.TenantID, endpoint hook.EndpointID) (string, error) {
-	wrapped, ciphertext, err := split(sealed)
+	about := info(tenant, endpoint)
+	id := sha256.Sum256(slices.Concat(about, []byte{0}, sealed))
+	if s, ok := o.secrets.Get(id); ok && o.now().Before(s.until) {
+		return s.value, nil
+	}
+	private, ciphertext, err := split(sealed)
 	if err != nil {
 		return "", internal(err, fmt.Sprintf("open secret of %s", endpoint))
 	}
-	private, err := o.privateHalf(ctx, wrapped, tenant)
+	pair, err := o.tenantPair(ctx, private, tenant)
 	if err != nil {
 		return "", fmt.Errorf("open secret of %s: %w", endpoint, err)
 	}
-	secret, err := hpke.Open(private, hpke.HKDFSHA256(), hpke.AES256GCM(), info(tenant, endpoint), ciphertext)
+	secret, err := unseal(pair.value, ciphertext, about)
 	if err != nil {
 		return "", internal(err, fmt.Sprintf("open secret of %s", endpoint))
 	}
+	o.secrets.Add(id, kept[string]{string(secret), pair.until}, len(secret))
 	return string(secret), nil
 }
 
-// privateHalf returns the private half from the cache or from KMS. Concurrent calls share a
-// request.
-func (o *Opener) privateHalf(ctx context.Context, wrapped []byte, tenant hook.TenantID) (hpke.PrivateKey, error) {
-	sum := sha256.Sum256(wrapped)
-	id := string(tenant) + "\x00" + string(sum[:])
+// Bytes returns how many bytes are kept, at most MaxBytes.
+func (o *Opener) Bytes() int { return o.secrets.Bytes() + o.pairs.Bytes() }
+
+// tenantPair opens the private half of the tenant with that of its bucket.
+func (o *Opener) tenantPair(ctx context.Context, sealed []byte, tenant hook.TenantID) (kept[hpke.PrivateKey], error) {
+	wrapped, ciphertext, err := split(sealed)
+	if err != nil {
+		return kept[hpke.PrivateKey]{}, internal(err, "read private half")
+	}
+	bucket, err := o.bucketPair(ctx, wrapped, bucketOf(tenant))
+	if err != nil {
+		return kept[hpke.PrivateKey]{}, err
+	}
+	plain, err := unseal(bucket.value, ciphertext, info(tenant, ""))
+	if err != nil {
+		return kept[hpke.PrivateKey]{}, internal(err, "open private half")
+	}
+	return pairOf(plain, bucket.until)
+}
+
+// bucketPair returns the private half of the bucket from the cache or from KMS. Concurrent calls
+// share a request.
+func (o *Opener) bucketPair(ctx context.Context, wrapped []byte, bucket int) (kept[hpke.PrivateKey], error) {
+	id := strconv.Itoa(bucket) + "\x00" + string(wrapped)
 	if k, ok := o.fromCache(id); ok {
 		return k, nil
 	}
 	if err := ctx.Err(); err != nil {
-		return nil, awserr.Of(ctx, err, service)
+		return kept[hpke.PrivateKey]{}, awserr.Of(ctx, err, service)
 	}
 	call := o.calls.DoChan(id, func() (any, error) {
 		// The end of one caller's context must not fail the other callers.
-		return o.unwrap(context.WithoutCancel(ctx), id, wrapped, tenant)
+		return o.decrypt(context.WithoutCancel(ctx), id, wrapped, bucket)
 	})
 	select {
 	case <-ctx.Done():
-		return nil, awserr.Of(ctx, ctx.Err(), service)
+		return kept[hpke.PrivateKey]{}, awserr.Of(ctx, ctx.Err(), service)
 	case result := <-call:
-		private, _ := result.Val.(hpke.PrivateKey)
-		return private, result.Err
+		pair, _ := result.Val.(kept[hpke.PrivateKey])
+		return pair, result.Err
 	}
 }
 
-func (o *Opener) fromCache(id string) (hpke.PrivateKey, bool) {
-	k, ok := o.cached.Get(id)
-	return k.private, ok && o.now().Before(k.until)
+func (o *Opener) fromCache(id string) (kept[hpke.PrivateKey], bool) {
+	k, ok := o.pairs.Get(id)
+	return k, ok && o.now().Before(k.until)
 }
 
-// unwrap decrypts and caches the private half, unless another request has just cached it.
-func (o *Opener) unwrap(ctx context.Context, id string, wrapped []byte, tenant hook.TenantID) (hpke.PrivateKey, error) {
+// decrypt asks KMS for the private half and caches it, unless another request has just done so.
+func (o *Opener) decrypt(ctx context.Context, id string, wrapped []byte, bucket int) (kept[hpke.PrivateKey], error) {
 	if k, ok := o.fromCache(id); ok {
 		return k, nil
 	}
 	ctx, cancel := context.WithTimeoutCause(ctx, callTimeout, errNoAnswer)
 	defer cancel()
 
-	until := o.now().Add(maxKeyAge)
+	until := o.now().Add(maxAge)
 	out, err := o.key.client.Decrypt(ctx, &awskms.DecryptInput{
-		KeyId: &o.key.arn, CiphertextBlob: wrapped, EncryptionContext: encryptionContext(tenant),
+		KeyId: &o.key.arn, CiphertextBlob: wrapped, EncryptionContext: encryptionContext(bucket),
 	})
 	if err != nil {
-		return nil, fmt.Errorf("decrypt data key of tenant %s: %w", tenant, awserr.Of(ctx, err, service))
+		return kept[hpke.PrivateKey]{}, fmt.Errorf("decrypt private half of bucket %d: %w", bucket, awserr.Of(ctx, err, service))
 	}
-	private, err := kem().NewPrivateKey(out.Plaintext)
+	pair, err := pairOf(out.Plaintext, until)
+	if err == nil {
+		o.pairs.Add(id, pair, pairBytes)
+	}
+	return pair, err
+}
+
+func pairOf(private []byte, until time.Time) (kept[hpke.PrivateKey], error) {
+	k, err := kem().NewPrivateKey(private)
 	if err != nil {
-		return nil, internal(err, fmt.Sprintf("read data key of tenant %s", tenant))
+		return kept[hpke.PrivateKey]{}, internal(err, "read private half")
 	}
-	o.cached.Add(id, cachedKey{private: private, until: until}, keyBytes)
-	return private, nil
+	return kept[hpke.PrivateKey]{k, until}, nil
 }

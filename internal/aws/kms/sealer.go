@@ -12,12 +12,16 @@ import (
 	"surehook.example/surehook/internal/hook"
 )
 
-// DataKeys keeps the data key of each tenant. Reads are strongly consistent.
+// DataKeys keeps the key pairs of tenants and of buckets. Reads are strongly consistent.
 type DataKeys interface {
-	// DataKey returns the tenant's data key; CodeNotFound before the first put.
+	// DataKey returns the tenant's key pair; CodeNotFound before the first put.
 	DataKey(ctx context.Context, tenant hook.TenantID) ([]byte, error)
-	// PutDataKey stores the tenant's data key; CodeConflict if the tenant has one.
+	// PutDataKey stores the tenant's key pair; CodeConflict if the tenant has one.
 	PutDataKey(ctx context.Context, tenant hook.TenantID, key []byte) error
+	// BucketKey returns the bucket's key pair; CodeNotFound before the first put.
+	BucketKey(ctx context.Context, bucket int) ([]byte, error)
+	// PutBucketKey stores the bucket's key pair; CodeConflict if the bucket has one.
+	PutBucketKey(ctx context.Context, bucket int, key []byte) error
 }
 
 // Sealer seals secrets. Sealer is safe for concurrent use.
@@ -35,68 +39,96 @@ func NewSealer(cfg aws.Config, keyARN string, keys DataKeys) (*Sealer, error) {
 	return &Sealer{key: k, keys: keys}, nil
 }
 
-// Seal encrypts the secret. The first secret of a tenant costs one KMS request.
-// After CodeUnavailable, the caller may retry.
+// Seal encrypts the secret. The first secret of a bucket costs one KMS request. After
+// CodeUnavailable, the caller may retry.
 func (s *Sealer) Seal(ctx context.Context, secret string, tenant hook.TenantID, endpoint hook.EndpointID) ([]byte, error) {
-	dataKey, err := s.dataKey(ctx, tenant)
+	pair, err := s.tenantPair(ctx, tenant)
 	if err != nil {
 		return nil, fmt.Errorf("seal secret of %s: %w", endpoint, err)
 	}
-	if len(dataKey) <= publicBytes {
-		return nil, internal(nil, fmt.Sprintf("seal secret of %s: the data key of tenant %s is too short", endpoint, tenant))
-	}
-	ciphertext, err := seal(dataKey[:publicBytes], []byte(secret), info(tenant, endpoint))
+	sealed, err := pair.seal([]byte(secret), info(tenant, endpoint))
 	if err != nil {
 		return nil, internal(err, fmt.Sprintf("seal secret of %s", endpoint))
 	}
-	return join(dataKey[publicBytes:], ciphertext), nil
+	return sealed, nil
 }
 
-// dataKey returns the tenant's data key. The first call for a tenant creates the
-// data key. Of two concurrent first calls, one stores its key and both use the
-// stored key.
-func (s *Sealer) dataKey(ctx context.Context, tenant hook.TenantID) ([]byte, error) {
-	stored, err := s.keys.DataKey(ctx, tenant)
+func (s *Sealer) tenantPair(ctx context.Context, tenant hook.TenantID) (storedPair, error) {
+	return s.first(
+		func() ([]byte, error) { return s.keys.DataKey(ctx, tenant) },
+		func(pair []byte) error { return s.keys.PutDataKey(ctx, tenant, pair) },
+		func(private []byte) ([]byte, error) {
+			bucket, err := s.bucketPair(ctx, bucketOf(tenant))
+			if err != nil {
+				return nil, err
+			}
+			return bucket.seal(private, info(tenant, ""))
+		})
+}
+
+func (s *Sealer) bucketPair(ctx context.Context, bucket int) (storedPair, error) {
+	return s.first(
+		func() ([]byte, error) { return s.keys.BucketKey(ctx, bucket) },
+		func(pair []byte) error { return s.keys.PutBucketKey(ctx, bucket, pair) },
+		func(private []byte) ([]byte, error) { return s.encrypt(ctx, private, bucket) })
+}
+
+// first returns the stored pair. Without one it makes a pair, and forgets the private half in plain
+// text: of two concurrent first calls one stores its pair, and both use the stored one.
+func (s *Sealer) first(stored func() ([]byte, error), put func([]byte) error, sealPrivate func([]byte) ([]byte, error)) (storedPair, error) {
+	found, err := stored()
 	if hook.CodeOf(err) != hook.CodeNotFound {
-		return stored, err //nolint:wrapcheck // the store names the tenant
+		return found, err
 	}
-	created, err := s.createKey(ctx, tenant)
+	made, err := kem().GenerateKey()
 	if err != nil {
-		return nil, err
+		return nil, internal(err, "generate key pair")
 	}
-	err = s.keys.PutDataKey(ctx, tenant, created)
-	if hook.CodeOf(err) == hook.CodeConflict {
-		return s.keys.DataKey(ctx, tenant) //nolint:wrapcheck // the store names the tenant
-	}
-	return created, err //nolint:wrapcheck // the store names the tenant
-}
-
-// createKey returns a new data key. It does not keep the private half in plain text.
-func (s *Sealer) createKey(ctx context.Context, tenant hook.TenantID) ([]byte, error) {
-	pair, err := kem().GenerateKey()
-	if err != nil {
-		return nil, internal(err, fmt.Sprintf("generate data key of tenant %s", tenant))
-	}
-	wrapped, err := s.wrap(ctx, tenant, pair)
-	if err != nil {
-		return nil, fmt.Errorf("encrypt data key of tenant %s: %w", tenant, err)
-	}
-	return append(pair.PublicKey().Bytes(), wrapped...), nil
-}
-
-func (s *Sealer) wrap(ctx context.Context, tenant hook.TenantID, pair hpke.PrivateKey) ([]byte, error) {
-	private, err := pair.Bytes()
+	private, err := made.Bytes()
 	if err != nil {
 		return nil, internal(err, "encode private half")
 	}
+	sealed, err := sealPrivate(private)
+	if err != nil {
+		return nil, fmt.Errorf("encrypt private half: %w", err)
+	}
+	pair := append(made.PublicKey().Bytes(), sealed...)
+	err = put(pair)
+	if hook.CodeOf(err) == hook.CodeConflict {
+		return stored()
+	}
+	return pair, err
+}
+
+// encrypt asks KMS to encrypt the private half of a bucket.
+func (s *Sealer) encrypt(ctx context.Context, private []byte, bucket int) ([]byte, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, callTimeout, errNoAnswer)
 	defer cancel()
 
 	out, err := s.key.client.Encrypt(ctx, &awskms.EncryptInput{
-		KeyId: &s.key.arn, Plaintext: private, EncryptionContext: encryptionContext(tenant),
+		KeyId: &s.key.arn, Plaintext: private, EncryptionContext: encryptionContext(bucket),
 	})
 	if err != nil {
 		return nil, awserr.Of(ctx, err, service)
 	}
 	return out.CiphertextBlob, nil
+}
+
+// storedPair is a key pair as it is stored: the public half, and the sealed private half.
+type storedPair []byte
+
+// seal encrypts for the public half, and puts the sealed private half beside.
+func (p storedPair) seal(plain, info []byte) ([]byte, error) {
+	if len(p) <= publicBytes {
+		return nil, errForm
+	}
+	public, err := kem().NewPublicKey(p[:publicBytes])
+	if err != nil {
+		return nil, fmt.Errorf("read public half: %w", err)
+	}
+	ciphertext, err := hpke.Seal(public, hpke.HKDFSHA256(), hpke.AES256GCM(), info, plain)
+	if err != nil {
+		return nil, fmt.Errorf("encrypt: %w", err)
+	}
+	return join(p[publicBytes:], ciphertext), nil
 }

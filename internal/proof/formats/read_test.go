@@ -160,6 +160,8 @@ func (r *reader) tenant(id string) map[string]any {
 // environment reads what belongs to no tenant.
 func (r *reader) environment() map[string]any {
 	shown := make(map[string]any)
+	bucket, err := r.BucketKey(r.ctx, 43) // of the tenant
+	shown["bucket"] = r.show(bucket, err)
 	keys, err := r.Keys(r.ctx)
 	shown["keys"] = r.show(keys, err)
 	for _, hash := range r.keys["key"] {

@@ -3,6 +3,7 @@ package porttest
 import (
 	"bytes"
 	"context"
+	"strconv"
 	"testing"
 
 	"surehook.example/surehook/internal/hook"
@@ -11,6 +12,7 @@ import (
 func dataKeyCases() []storeCase {
 	return []storeCase{
 		{name: "a tenant's first data key stays", run: dataKeyStays},
+		{name: "a bucket's first data key stays", run: bucketKeyStays},
 		{name: "of 20 racers that put a tenant's data key, one wins", run: dataKeyRace},
 	}
 }
@@ -37,4 +39,17 @@ func dataKeyRace(t *testing.T, s StoreUnderTest) {
 	}))
 	got, err := s.DataKey(t.Context(), "acme")
 	wantSame(t, "DataKey after the race", []byte{byte(winner)}, got, err)
+}
+
+func bucketKeyStays(t *testing.T, s StoreUnderTest) {
+	_, err := s.BucketKey(t.Context(), 0)
+	wantCode(t, "BucketKey(none)", err, hook.CodeNotFound)
+
+	check(t, s.PutBucketKey(t.Context(), 0, []byte("first")))
+	check(t, s.PutBucketKey(t.Context(), 511, []byte("last")))
+	wantCode(t, "PutBucketKey(again)", s.PutBucketKey(t.Context(), 0, []byte("second")), hook.CodeConflict)
+	for bucket, want := range map[int][]byte{0: []byte("first"), 511: []byte("last")} {
+		got, err := s.BucketKey(t.Context(), bucket)
+		wantSame(t, "BucketKey("+strconv.Itoa(bucket)+")", want, got, err)
+	}
 }
