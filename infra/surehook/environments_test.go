@@ -152,7 +152,9 @@ func TestEnvironment_Validate(t *testing.T) {
 		{name: "a name of one's own opens no loopback", env: "local", change: func(e *Environment) { e.Name = "localhost" }, want: "local stack only"},
 		{name: "an archive needs point-in-time recovery", env: "dev", change: func(e *Environment) { e.Archive = true }, want: "point-in-time recovery"},
 		{name: "an archive with point-in-time recovery is fine", env: "staging", change: func(e *Environment) { e.Archive = true }},
-		{name: "warm throughput may be DynamoDB's default", env: "prod", change: func(e *Environment) { e.WarmThroughput = WarmThroughput{} }},
+		{name: "warm throughput may carry prod's throttles", env: "prod", change: func(e *Environment) {
+			e.WarmThroughput = WarmThroughput{ReadUnits: 30_000, WriteUnits: 18_000}
+		}},
 		{name: "warm throughput may equal a new table's", env: "dev", change: func(e *Environment) {
 			e.WarmThroughput = WarmThroughput{ReadUnits: 12_000, WriteUnits: 4_000}
 		}},

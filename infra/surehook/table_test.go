@@ -13,10 +13,6 @@ func TestTable(t *testing.T) {
 	// the test.
 	protected := map[string]bool{"dev": false, "staging": false, "prod": true, "local": false}
 	recovery := map[string]bool{"dev": false, "staging": true, "prod": true, "local": false}
-	units := func(read, write float64) map[string]any {
-		return map[string]any{"ReadUnitsPerSecond": read, "WriteUnitsPerSecond": write}
-	}
-	warm := map[string]any{"prod": units(30000, 18000)} // the others: none
 	policy := map[bool]string{true: "Retain", false: "Delete"}
 
 	for env, tpl := range every(t) {
@@ -30,10 +26,10 @@ func TestTable(t *testing.T) {
 			table.check(t, "SSESpecification", map[string]any{"SSEEnabled": true, "SSEType": "KMS"})
 			table.check(t, "StreamSpecification", map[string]any{"StreamViewType": "NEW_AND_OLD_IMAGES"})
 			table.check(t, "TableName", nil)
-			table.check(t, "WarmThroughput", warm[env.Name])
+			table.check(t, "WarmThroughput", nil) // AWS charges for it
 			table.check(t, "GlobalSecondaryIndexes", []any{
-				index(names.IndexByEndpoint, names.ByEndpointHash, names.ByEndpointRange, warm[env.Name]),
-				index(names.IndexByState, names.ByStateHash, names.ByStateRange, warm[env.Name]),
+				index(names.IndexByEndpoint, names.ByEndpointHash, names.ByEndpointRange),
+				index(names.IndexByState, names.ByStateHash, names.ByStateRange),
 			})
 			// One replica, without contributor insights.
 			table.check(t, "Replicas", []any{map[string]any{
@@ -56,33 +52,8 @@ func keys(hash, sort string) []any {
 	}
 }
 
-func index(name, hash, sort string, warm any) map[string]any {
-	made := map[string]any{"IndexName": name, "KeySchema": keys(hash, sort), "Projection": map[string]any{"ProjectionType": "KEYS_ONLY"}}
-	if warm != nil {
-		made["WarmThroughput"] = warm
-	}
-	return made
-}
-
-// TestWarmThroughput_coversThrottles repeats the arithmetic of WarmThroughput: an
-// event with one first-try delivery takes at most 3 write and 5 read units.
-func TestWarmThroughput_coversThrottles(t *testing.T) {
-	t.Parallel()
-
-	for _, env := range environments("arm64") {
-		if env.Name == "local" {
-			continue // an emulator has no throughput
-		}
-		t.Run(env.Name, func(t *testing.T) {
-			t.Parallel()
-
-			events := env.Throttles.Events.PerSecond + 100*env.Throttles.Batch.PerSecond
-			read, write := max(env.WarmThroughput.ReadUnits, 12_000), max(env.WarmThroughput.WriteUnits, 4_000)
-			if read < 5*events || write < 3*events {
-				t.Errorf("the table starts at %d read and %d write units a second; want %d and %d for %d events", read, write, 5*events, 3*events, events)
-			}
-		})
-	}
+func index(name, hash, sort string) map[string]any {
+	return map[string]any{"IndexName": name, "KeySchema": keys(hash, sort), "Projection": map[string]any{"ProjectionType": "KEYS_ONLY"}}
 }
 
 // TestTable_stream checks that the breaker gets stored events and replays as late as

@@ -67,12 +67,14 @@ func TestCost(t *testing.T) {
 	} {
 		s.Account = s.Account.Plus(look, float64(s.Deliveries)/streamBatch)
 	}
+	opened := keys(t)
 	// The difference between two sizes is the cost per delivery, without the fixed cost of an outage.
 	parked := float64(twice.Deliveries - hour.Deliveries)
 	writes := (twice.Account.Writes("delivery") - hour.Account.Writes("delivery")) / parked
 	report := cost.Report{
 		Scenarios: []cost.Scenario{single, singleWorst, batch, batchWorst, queue, queueBatch, mixed, mixedBatch, flaky, flakyBatch, together, crossing, fan, unproven, failing, dead, hour, twice, long, flood},
 		Idle:      idle(t),
+		Keys:      opened,
 		Bounds: []cost.Bound{
 			{What: "write units of a first-try success, the shared stats aside", Got: single.WriteUnits() - single.Units("write stats"), Promised: 3, Slack: slack},
 			{What: "the same, posted and delivered alone", Got: singleWorst.WriteUnits() - singleWorst.Units("write stats"), Promised: 3, Slack: slack},
@@ -87,6 +89,7 @@ func TestCost(t *testing.T) {
 			{What: "USD per million of the mix, posted alone", Got: mixed.USD(), Promised: 5.00},
 			{What: "USD per million of the mix, in batches of 100", Got: mixedBatch.USD(), Promised: 3.20},
 			{What: "USD per million events of a coalescing endpoint, 100 a request", Got: together.USD(), Promised: 2.10},
+			{What: "USD per million for KMS, with 20,000 tenants by Zipf's law", Got: opened.Bill()[cost.KMS], Promised: 0.15},
 			{What: "writes that an outage adds to a parked delivery", Got: writes - 1, Promised: 2, Slack: slack},
 			{What: "messages that an outage adds to a parked delivery", Got: float64(twice.Messages-hour.Messages)/parked - 1, Promised: 1, Slack: slack},
 			{What: "writes that five more hours of an outage cost, all deliveries together", Got: long.Account.Writes("") - hour.Account.Writes(""), Promised: 60, Slack: slack},

@@ -69,7 +69,6 @@ const PricesOf = "US East (N. Virginia), November 2026, first tier of volume, be
 // Prices returns AWS's list prices. The dashboard of the stack has its own table
 // (infra/surehook/cost.go), because the CDK app does not import this package.
 func Prices() []Price {
-	const million, gigabyte = 1e6, 1 << 30
 	return []Price{
 		{APIRequest, API, "request of an HTTP API", 1.00, million, "https://aws.amazon.com/api-gateway/pricing/"},
 		{Invocation, Lambda, "invocation", 0.20, million, "https://aws.amazon.com/lambda/pricing/"},
@@ -87,6 +86,9 @@ func Prices() []Price {
 		{KeyRequest, KMS, "request about a symmetric key", 3.00, million, "https://aws.amazon.com/kms/pricing/"},
 	}
 }
+
+// gigabyte is what AWS prices storage and traffic by.
+const gigabyte = 1 << 30
 
 // Usage is the used quantity of each charge.
 type Usage map[Charge]float64

@@ -95,6 +95,7 @@ func (b Bound) Kept() bool { return b.Got <= b.Promised+b.Slack }
 type Report struct {
 	Scenarios []Scenario
 	Idle      Idle
+	Keys      Usage // of KMS by a million deliveries, at its dearest
 	Bounds    []Bound
 }
 
@@ -106,6 +107,7 @@ func (r Report) String() string {
 		"`make cost` runs the real code over a table in one process, counts and prices every request, and fails when a figure exceeds its bound (`internal/proof/cost`).\n\n" +
 		"## USD per million deliveries\n\n")
 	r.bills(&b)
+	r.beside(&b)
 	b.WriteString("\n## Where the money goes\n\n")
 	r.parts(&b)
 	b.WriteString("\n## Units and requests per delivery\n\n")
@@ -132,19 +134,44 @@ func (r Report) String() string {
 }
 
 func (r Report) bills(b *strings.Builder) {
+	services := slices.DeleteFunc(Services(), func(service Service) bool {
+		return !slices.ContainsFunc(r.Scenarios, func(s Scenario) bool { return s.Bill()[service] > 0 })
+	})
 	b.WriteString("| scenario | how |")
-	for _, service := range Services() {
+	for _, service := range services {
 		fmt.Fprintf(b, " %s |", service)
 	}
-	b.WriteString(" all |\n|---|---|" + strings.Repeat("--:|", len(Services())+1) + "\n")
+	b.WriteString(" all |\n|---|---|" + strings.Repeat("--:|", len(services)+1) + "\n")
 	for _, s := range r.Scenarios {
 		fmt.Fprintf(b, "| %s | %s |", s.Name, s.How)
 		bill := s.Bill()
-		for _, service := range Services() {
+		for _, service := range services {
 			fmt.Fprintf(b, " %.2f |", bill[service])
 		}
 		fmt.Fprintf(b, " **%.2f** |\n", bill.Total())
 	}
+}
+
+// Prices of a gigabyte: to the internet, in the first tier above the free 100 GB
+// (https://aws.amazon.com/ec2/pricing/on-demand/), and of the archive's export
+// (https://aws.amazon.com/dynamodb/pricing/on-demand/).
+const (
+	trafficOut = 0.09
+	exported   = 0.10
+)
+
+// beside writes what the scenarios leave out, because it depends on the tenants and the payloads.
+func (r Report) beside(b *strings.Builder) {
+	keys := r.Keys.Bill()[KMS]
+	archive := func(s Scenario) float64 {
+		return exported * s.Account.Usage[StoredByte] / float64(s.Deliveries) * million / gigabyte
+	}
+	single, alone, batch := r.Scenarios[0], r.Scenarios[1], r.Scenarios[2]
+	fmt.Fprintf(b, "\nBeside this, a million deliveries take %.2f of KMS (20,000 tenants by Zipf's law, each delivery alone in its batch), %.2f for each GB of traffic out (a million requests of 1 KB), and %.2f for the export of prod's daily archive.\n",
+		keys, trafficOut, archive(single))
+	all := func(s Scenario) float64 { return s.Bill().Total() + keys + trafficOut + archive(s) }
+	fmt.Fprintf(b, "All together, with logs, storage and backups: **%.2f** in batches of 100, **%.2f** posted alone, **%.2f** each alone in its batch.\n",
+		all(batch), all(single), all(alone))
 }
 
 func (r Report) requests(b *strings.Builder) {
@@ -230,22 +257,11 @@ func (r Report) idle(b *strings.Builder) {
 		fmt.Fprintf(b, "| %s: %d at %.2f | %.2f |\n", f.name, f.count, f.usd, usd)
 	}
 	fmt.Fprintf(b, "| **an idle month of prod** | **%.2f** |\n", all)
-	b.WriteString("\nThe free tier covers a part. With traffic come some 25 custom metrics at 0.30 each, 7.50 a month, and traffic out (0.09 per GB). Each of the first two yearly rotations of the KMS key adds 1.00 a month.\n\n")
-	fmt.Fprintf(b, "The sum leaves out the one-time charge for warm throughput, when prod is made: %d write units and %d read units a second more than a new table and its indexes have,\n"+
-		"at the price under \"Warm throughput\" of <https://aws.amazon.com/dynamodb/pricing/on-demand/>. `WarmThroughput` in `infra/surehook/environments.go` can be empty: DynamoDB then grows with the traffic.\n\n",
-		warmTables*(warmWrites-newWrites), warmTables*(warmReads-newReads))
+	b.WriteString("\nWith traffic come some 25 custom metrics at 0.30 each, 7.50 a month, and traffic out. Each of the first two yearly rotations of the KMS key adds 1.00 a month.\n\n")
 	b.WriteString("Open dead letters add at most about 0.50 a month: about 0.29 for 10,000.\n\n")
-	fmt.Fprintf(b, "The daily archive of prod is not in the sum: %d to %d state transitions a day, %.2f to %.2f a month at %.2f per million, the export and S3 by size.\n",
+	fmt.Fprintf(b, "The daily archive of prod is not in the sum: %d to %d state transitions a day, %.2f to %.2f a month at %.2f per million, and S3 by size.\n",
 		leastTransitions, mostTransitions, transitions(leastTransitions), transitions(mostTransitions), transitionPrice)
 }
-
-// Warm throughput of prod (infra/surehook/environments.go), of a new table, and the number of
-// tables and indexes.
-const (
-	warmWrites, warmReads = 18_000, 30_000
-	newWrites, newReads   = 4_000, 12_000
-	warmTables            = 3
-)
 
 // State transitions of the archive's state machine in a day (infra/surehook/archive_states.go):
 // Day, Any?, Export and Done, and Wait, Describe and Done? for each poll. A poll every 5
@@ -281,14 +297,14 @@ func traces(b *strings.Builder) {
 func assumptions(b *strings.Builder) {
 	fmt.Fprintf(b, `- Payloads have 500 bytes. Endpoints respond after %s.
 - Functions ingest and deliver have %d MB on arm64, breaker %d MB. An invocation takes %s per request to AWS, %s of work, %s more per event or message, by its share of a processor (1,769 MB have one), and %s for attempts. A TLS handshake takes %s of a
-  processor, %s with %d MB; connections rest for %s to endpoints and %s to AWS. Cold starts, the authorizer and the decryption of data keys are left out.
+  processor, %s with %d MB; connections rest for %s to endpoints and %s to AWS. Cold starts and the authorizer are left out.
 - Batches are full only when messages arrive faster than invocations take them. At a low rate the rows "delivered alone" apply.
 - The breaker looks at each delivery once, some minutes later. A delivery that is still queued then gets a record: 1.88 more per million of such deliveries ([decision 5](adr/05-lost-tokens.md)).
 - SQS: every request about messages with a group id has the surcharge of fair queues, by a secondary source: check the price list.
 - DynamoDB: units are computed from the items, and index rows in a transaction count twice. At low rates the table's KMS key adds at most 0.05 a month.
 - Storage and backups are those of prod, for 90 days.
 - The mix: 500 endpoints of 5 tenants by Zipf's law, 100 events a second, full batches. Five endpoints take 3 s to answer, and five have a rate limit of one delivery a second. "With failures": about 95 %% succeed at the first attempt.
-- Empty queues: %d long polls of 20 s at a time each, Lambda's start value. Lambda may poll less.
+- Empty queues: %d long polls of 20 s at a time each, where Lambda starts.
 `, ReceiverTime, MemoryMB, BreakerMB, RequestTime, InvocationWork, MessageWork, ReceiverTime,
 		HandshakeWork, HandshakeTime(1, MemoryMB).Round(time.Millisecond), MemoryMB, EndpointIdle, ServiceIdle, pollers)
 }

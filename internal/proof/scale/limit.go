@@ -74,8 +74,8 @@ func Limits(s Settings, measured map[string]Measured, w Workload) []Limit {
 			"functions on the lane live", "Concurrency.Live", live.Concurrency,
 			live.Concurrency * live.Batch / deliverTime(live.Batch, w.Hanging, w.Fresh).Seconds(), "the setting, to 1,000, or another stack",
 		},
-		{"warm write units of the table", "WarmThroughput.WriteUnits", s.WriteUnits, s.WriteUnits / m.WriteUnits, "the setting, or grow slowly (twofold in 30 minutes)"},
-		{"warm read units of the table", "WarmThroughput.ReadUnits", s.ReadUnits, s.ReadUnits / m.ReadUnits, "the setting, or grow slowly"},
+		{"warm write units of the table", "WarmThroughput.WriteUnits", s.WriteUnits, s.WriteUnits / m.WriteUnits, "nothing: DynamoDB doubles it in 30 minutes; or the setting"},
+		{"warm read units of the table", "WarmThroughput.ReadUnits", s.ReadUnits, s.ReadUnits / m.ReadUnits, "the same"},
 		{"write units of a table", "", quotaTable, quotaTable / m.WriteUnits, byRequest},
 		{"read units of a table", "", quotaTable, quotaTable / m.ReadUnits, byRequest},
 	}

@@ -18,7 +18,6 @@ const (
 	quotaKeyWrites   = 1_000.0
 	quotaKeyReads    = 3_000.0
 	quotaSchedules   = 1_000.0
-	quotaKMS         = 10_000.0
 )
 
 // byRequest says how to raise a quota.
@@ -50,10 +49,6 @@ func quotas() []Quota {
 		{
 			"Scheduler", number(quotaSchedules) + " schedules made, and as many fired, a second.",
 			"https://docs.aws.amazon.com/scheduler/latest/UserGuide/scheduler-quotas.html",
-		},
-		{
-			"KMS", number(quotaKMS) + " requests a second.",
-			"https://docs.aws.amazon.com/kms/latest/developerguide/requests-per-second.html",
 		},
 	}
 }

@@ -126,13 +126,11 @@ Raise the quota first: concurrency above it throttles all functions. ` + "`Throt
 func writeOne(b *strings.Builder, s Settings, measured map[string]Measured) {
 	const tenantUnits = 1 // of the read of the tenant's item, with every post
 	circuits, _ := s.source("Circuits")
-	sandboxes := s.concurrency("Deliver")
 	b.WriteString("## One tenant, one endpoint, many of them\n\n| of | bound | by |\n|---|--:|---|\n")
 	row := func(of, bound, by string) { fmt.Fprintf(b, "| %s | %s | %s |\n", of, bound, by) }
 	row("posts of one tenant per second, alone or in batches", number(quotaKeyReads/tenantUnits), "a read unit of the tenant's partition key each")
 	row(fmt.Sprintf("deliveries per second to one endpoint, for each of 1 to %d `shards`", maxShards), number(quotaKeyWrites), "a write unit of the shard's partition key each")
 	row("endpoints active in two hours", number(circuits.Concurrency*reviewsPerTime*reviewSeconds), "the reviews, if they use all of `Concurrency.Circuits`")
-	row("tenants active in an hour", number(math.Floor(quotaKMS*3600/sandboxes)), "a KMS request per tenant, hour and function of `deliver`")
 	row("deliveries per second that fail for ever", number(math.Floor(quotaSchedules/measured[Dead].Schedules)),
 		number(measured[Dead].Schedules)+" schedules each, while the circuit is closed")
 	b.WriteString("\nWithout traffic, tenants and endpoints take storage only.\n\n")
@@ -145,7 +143,7 @@ func writeBacklog(b *strings.Builder, s Settings, measured map[string]Measured) 
 	ramp := (live.Concurrency - 5) / quotaRamp * 60
 	fmt.Fprintf(b, `## A backlog
 
-The lane live of prod drains %s deliveries a second, after a ramp of %.0f s to %s functions:
+With a new table, the lane live of prod drains %s deliveries a second, after a ramp of %.0f s to %s functions:
 
 | waiting | with no new events | with 1,000 new events a second |
 |--:|--:|--:|
