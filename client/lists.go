@@ -18,7 +18,7 @@ func (c *Client) Events(ctx context.Context, tenant string, q openapi.ListEvents
 		}
 		r, err := c.ListEventsWithResponse(ctx, tenant, &q)
 		if err != nil {
-			return nil, nil, err //nolint:wrapcheck // the error is complete
+			return nil, nil, err
 		}
 		return r.JSON200.Data, r.JSON200.NextCursor, nil
 	})
@@ -32,7 +32,7 @@ func (c *Client) EventDeliveries(ctx context.Context, tenant, event string, q op
 		}
 		r, err := c.ListEventDeliveriesWithResponse(ctx, tenant, event, &q)
 		if err != nil {
-			return nil, nil, err //nolint:wrapcheck // the error is complete
+			return nil, nil, err
 		}
 		return r.JSON200.Data, r.JSON200.NextCursor, nil
 	})
@@ -46,7 +46,7 @@ func (c *Client) EventAttempts(ctx context.Context, tenant, event string, q open
 		}
 		r, err := c.ListEventAttemptsWithResponse(ctx, tenant, event, &q)
 		if err != nil {
-			return nil, nil, err //nolint:wrapcheck // the error is complete
+			return nil, nil, err
 		}
 		return r.JSON200.Data, r.JSON200.NextCursor, nil
 	})
@@ -60,7 +60,7 @@ func (c *Client) Deliveries(ctx context.Context, tenant string, q openapi.ListDe
 		}
 		r, err := c.ListDeliveriesWithResponse(ctx, tenant, &q)
 		if err != nil {
-			return nil, nil, err //nolint:wrapcheck // the error is complete
+			return nil, nil, err
 		}
 		return r.JSON200.Data, r.JSON200.NextCursor, nil
 	})
@@ -74,7 +74,7 @@ func (c *Client) DeadLetters(ctx context.Context, tenant string, q openapi.ListD
 		}
 		r, err := c.ListDeadLettersWithResponse(ctx, tenant, &q)
 		if err != nil {
-			return nil, nil, err //nolint:wrapcheck // the error is complete
+			return nil, nil, err
 		}
 		return r.JSON200.Data, r.JSON200.NextCursor, nil
 	})
@@ -88,7 +88,7 @@ func (c *Client) Endpoints(ctx context.Context, tenant string, q openapi.ListEnd
 		}
 		r, err := c.ListEndpointsWithResponse(ctx, tenant, &q)
 		if err != nil {
-			return nil, nil, err //nolint:wrapcheck // the error is complete
+			return nil, nil, err
 		}
 		return r.JSON200.Data, r.JSON200.NextCursor, nil
 	})
@@ -102,7 +102,7 @@ func (c *Client) Decisions(ctx context.Context, tenant, endpoint string, q opena
 		}
 		r, err := c.ListDecisionsWithResponse(ctx, tenant, endpoint, &q)
 		if err != nil {
-			return nil, nil, err //nolint:wrapcheck // the error is complete
+			return nil, nil, err
 		}
 		return r.JSON200.Data, r.JSON200.NextCursor, nil
 	})
@@ -116,7 +116,7 @@ func (c *Client) Replays(ctx context.Context, tenant string, q openapi.ListRepla
 		}
 		r, err := c.ListReplaysWithResponse(ctx, tenant, &q)
 		if err != nil {
-			return nil, nil, err //nolint:wrapcheck // the error is complete
+			return nil, nil, err
 		}
 		return r.JSON200.Data, r.JSON200.NextCursor, nil
 	})
@@ -130,7 +130,7 @@ func (c *Client) TenantChanges(ctx context.Context, tenant string, q openapi.Lis
 		}
 		r, err := c.ListTenantChangesWithResponse(ctx, tenant, &q)
 		if err != nil {
-			return nil, nil, err //nolint:wrapcheck // the error is complete
+			return nil, nil, err
 		}
 		return r.JSON200.Data, r.JSON200.NextCursor, nil
 	})
@@ -144,7 +144,7 @@ func (c *Client) Changes(ctx context.Context, q openapi.ListChangesParams) iter.
 		}
 		r, err := c.ListChangesWithResponse(ctx, &q)
 		if err != nil {
-			return nil, nil, err //nolint:wrapcheck // the error is complete
+			return nil, nil, err
 		}
 		return r.JSON200.Data, r.JSON200.NextCursor, nil
 	})
@@ -158,7 +158,7 @@ func (c *Client) Tenants(ctx context.Context, q openapi.ListTenantsParams) iter.
 		}
 		r, err := c.ListTenantsWithResponse(ctx, &q)
 		if err != nil {
-			return nil, nil, err //nolint:wrapcheck // the error is complete
+			return nil, nil, err
 		}
 		return r.JSON200.Data, r.JSON200.NextCursor, nil
 	})
@@ -172,7 +172,7 @@ func (c *Client) Keys(ctx context.Context, q openapi.ListKeysParams) iter.Seq2[o
 		}
 		r, err := c.ListKeysWithResponse(ctx, &q)
 		if err != nil {
-			return nil, nil, err //nolint:wrapcheck // the error is complete
+			return nil, nil, err
 		}
 		return r.JSON200.Data, r.JSON200.NextCursor, nil
 	})

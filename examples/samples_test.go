@@ -47,7 +47,7 @@ func TestSamples(t *testing.T) {
 		t.Run(tt.file, func(t *testing.T) {
 			t.Parallel()
 
-			port := port.Reserve(t) //nolint:contextcheck // of the test
+			port := port.Reserve(t)
 			path := filepath.Join("verify", tt.file)
 			switch {
 			case tt.command == nil:

@@ -106,7 +106,7 @@ func contextOf(app awscdk.App, key, fallback string) string {
 func compactFile(path string) (string, error) {
 	text, err := os.ReadFile(path) //nolint:gosec // the operator names the file
 	if err != nil {
-		return "", err //nolint:wrapcheck // the error names the file
+		return "", err
 	}
 	var compact bytes.Buffer
 	if err := json.Compact(&compact, text); err != nil {

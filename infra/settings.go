@@ -46,7 +46,7 @@ func readSettings(file string, override func(name string) string) (settings, err
 	if file != "" {
 		text, err := os.ReadFile(file) //nolint:gosec // the operator names the file
 		if err != nil {
-			return nil, err //nolint:wrapcheck // the error names the file
+			return nil, err
 		}
 		if err := json.Unmarshal(text, &all); err != nil {
 			return nil, fmt.Errorf("%s is not a JSON object: %w", file, err)

@@ -56,7 +56,7 @@ func pages(ctx context.Context, c *client.Client, call client.Call, limit, size 
 		call.Query.Set("limit", strconv.Itoa(next))
 		answer, err := c.Call(ctx, call)
 		if err != nil {
-			return all, err //nolint:wrapcheck // the caller names the list
+			return all, err
 		}
 		var got page
 		if err := json.Unmarshal(answer, &got); err != nil {

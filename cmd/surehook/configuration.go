@@ -155,7 +155,7 @@ func (c *configuration) save() error {
 func replaceFile(name string, content []byte) error {
 	next, err := os.CreateTemp(filepath.Dir(name), "."+filepath.Base(name)+"-*")
 	if err != nil {
-		return err //nolint:wrapcheck // the caller names the file
+		return err
 	}
 	_, err = next.Write(content)
 	if err = errors.Join(err, next.Close()); err == nil {
@@ -164,5 +164,5 @@ func replaceFile(name string, content []byte) error {
 	if err != nil {
 		_ = os.Remove(next.Name())
 	}
-	return err //nolint:wrapcheck // as above
+	return err
 }

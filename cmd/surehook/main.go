@@ -58,7 +58,7 @@ func readSecretLine(ctx context.Context) (string, error) {
 	terminal := descriptor(os.Stdin)
 	before, err := term.GetState(terminal)
 	if err != nil {
-		return "", err //nolint:wrapcheck // the caller asks for the line
+		return "", err
 	}
 	defer fmt.Fprintln(os.Stderr) // the terminal does not show the end of the line either
 	text, err := await(ctx, func() (string, error) {
@@ -80,5 +80,5 @@ func browse(ctx context.Context, address string) error {
 	case "windows":
 		words = []string{"rundll32", "url.dll,FileProtocolHandler"}
 	}
-	return exec.CommandContext(ctx, words[0], append(words[1:], address)...).Run() //nolint:gosec,wrapcheck // a fixed program; the caller wraps
+	return exec.CommandContext(ctx, words[0], append(words[1:], address)...).Run() //nolint:gosec // a fixed program; the caller wraps
 }

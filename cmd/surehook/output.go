@@ -274,7 +274,7 @@ func flattenValue(decoder *json.Decoder, path string, all *[]field) error {
 		return errEmpty
 	}
 	if err != nil {
-		return err //nolint:wrapcheck // flatten wraps the error
+		return err
 	}
 	delimiter, nested := token.(json.Delim)
 	if !nested {
@@ -290,7 +290,7 @@ func flattenValue(decoder *json.Decoder, path string, all *[]field) error {
 		if delimiter == '{' {
 			key, err := decoder.Token()
 			if err != nil {
-				return err //nolint:wrapcheck // flatten wraps the error
+				return err
 			}
 			name = plain(key)
 		}
@@ -306,7 +306,7 @@ func flattenValue(decoder *json.Decoder, path string, all *[]field) error {
 		*all = append((*all)[:begin], field{path: path, value: strings.Join(list, ",")})
 	}
 	_, err = decoder.Token() // the closing delimiter
-	return err               //nolint:wrapcheck // flatten wraps the error
+	return err
 }
 
 func join(path, name string) string {

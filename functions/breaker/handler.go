@@ -117,7 +117,7 @@ func (h *handler) begun(ctx context.Context, changes []record) []hook.DeliveryRe
 // work processes one message of the circuits queue.
 func (h *handler) work(ctx context.Context, task hook.CircuitTask) error {
 	if task.Review != nil {
-		return h.breaker.ReviewPage(ctx, *task.Review) //nolint:wrapcheck // logged by the breaker
+		return h.breaker.ReviewPage(ctx, *task.Review)
 	}
-	return h.breaker.Reconcile(ctx, task.Check) //nolint:wrapcheck // logged by the breaker
+	return h.breaker.Reconcile(ctx, task.Check)
 }

@@ -65,5 +65,5 @@ func (s *signed) RoundTrip(r *http.Request) (*http.Response, error) {
 	if err := signer.NewSigner().SignHTTP(ctx, credentials, r, hex.EncodeToString(sum[:]), "xray", s.region, s.now()); err != nil {
 		return nil, fmt.Errorf("sign spans: %w", err)
 	}
-	return s.next.RoundTrip(r) //nolint:wrapcheck // the client wraps
+	return s.next.RoundTrip(r)
 }

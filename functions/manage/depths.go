@@ -21,7 +21,7 @@ type depths struct {
 func (d depths) Depths(ctx context.Context) (map[string]status.Depth, error) {
 	read, err := d.reader.Depths(ctx, d.urls)
 	if err != nil {
-		return nil, err //nolint:wrapcheck // the error names the queue
+		return nil, err
 	}
 	found := make(map[string]status.Depth, len(read))
 	for name, depth := range read {

@@ -25,15 +25,15 @@ type handler struct {
 // work processes a message by its kind of job.
 func (h *handler) work(ctx context.Context, m replay.Message) error {
 	if m.Erasure != "" {
-		return h.erasures.Work(ctx, m) //nolint:wrapcheck // the message is complete
+		return h.erasures.Work(ctx, m)
 	}
-	return h.replays.Work(ctx, m) //nolint:wrapcheck // as above
+	return h.replays.Work(ctx, m)
 }
 
 // Handle processes one event. SQS deletes the messages of a batch, and delivers
 // failed messages again within seconds at first.
 func (h *handler) Handle(ctx context.Context, in lambdafn.Input) (any, error) {
-	return in.Answer(ctx, "replay-jobs", h.workAll, lambdafn.API(h.api)) //nolint:wrapcheck // the error is complete
+	return in.Answer(ctx, "replay-jobs", h.workAll, lambdafn.API(h.api))
 }
 
 // workAll processes the messages of a batch.

@@ -14,5 +14,5 @@ type handler struct {
 // Handle posts the request of one message and returns the answer. The input and the
 // output are the text of package remote.
 func (h *handler) Handle(ctx context.Context, message json.RawMessage) (json.RawMessage, error) {
-	return h.remote.Handle(ctx, message) //nolint:wrapcheck // the error of the function
+	return h.remote.Handle(ctx, message)
 }

@@ -80,7 +80,7 @@ func realWait(ctx context.Context, d time.Duration) error {
 
 	select {
 	case <-ctx.Done():
-		return context.Cause(ctx) //nolint:wrapcheck // repeat drops the cause and returns the error of the write
+		return context.Cause(ctx)
 	case <-timer.C:
 		return nil
 	}

@@ -69,7 +69,7 @@ func (c *call) begin(ctx context.Context, target string, request any) error {
 	c.target(target)
 	if r.Tenant != hook.AllTenants && r.Action != eraseAction {
 		if err := c.change.guard.Check(ctx, r.Tenant, r.Action != endLinkAction && !strings.HasPrefix(r.Action, limitsActions)); err != nil {
-			return err //nolint:wrapcheck // the message is complete
+			return err
 		}
 	}
 	if request != nil {
@@ -83,7 +83,7 @@ func (c *call) begin(ctx context.Context, target string, request any) error {
 	}
 	begun, err := c.change.log.Begin(ctx, *r)
 	if err != nil {
-		return err //nolint:wrapcheck // the message is complete
+		return err
 	}
 	c.change.record, c.change.begun = begun, true
 	return nil

@@ -39,13 +39,13 @@ func admit(ctx context.Context, r Route, c *call) error {
 	// API Gateway caches the authorizer's result by the header alone, so the restriction of the
 	// key is checked here, for each request.
 	if err := principal.Admit(c.began, remoteAddr(c.r)); err != nil {
-		return err //nolint:wrapcheck // the message is complete
+		return err
 	}
 	if len(c.r.Header.Values(hook.DeliveryHeader)) > 0 {
 		return &hook.Error{Code: hook.CodeLoop, Message: "the request has the header " + hook.DeliveryHeader + ": deliveries cannot call the API"}
 	}
 	if !r.Own && !principal.May(r.Scope) {
-		return principal.Lacks(r.Scope) //nolint:wrapcheck // the message is complete
+		return principal.Lacks(r.Scope)
 	}
 	if r.AllTenants && principal.Tenant != hook.AllTenants {
 		return &hook.Error{Code: hook.CodeForbidden, Message: "the API key must act for all tenants"}
@@ -63,7 +63,7 @@ func (c *call) enter(r Route, allowed func(hook.TenantID) bool) error {
 	}
 	tenant, err := hook.ParseTenantID(c.r.PathValue("tenant"))
 	if err != nil {
-		return err //nolint:wrapcheck // it names the field
+		return err
 	}
 	if !allowed(tenant) {
 		return hook.NotFound("tenant")

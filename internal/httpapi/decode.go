@@ -175,12 +175,12 @@ func (f *form) leaf(v reflect.Value) error {
 	before := f.dec.InputOffset()
 	err := json.UnmarshalDecode(f.dec, v.Addr().Interface())
 	if _, ok := errors.AsType[*json.SemanticError](err); !ok {
-		return err //nolint:wrapcheck // the decoder's own error
+		return err
 	}
 	v.SetZero()
 	if f.dec.InputOffset() == before {
 		if err := f.dec.SkipValue(); err != nil {
-			return err //nolint:wrapcheck // as above
+			return err
 		}
 	}
 	return f.add(explain(err))
@@ -190,7 +190,7 @@ func (f *form) leaf(v reflect.Value) error {
 func (f *form) whole(v reflect.Value) error {
 	text, err := f.dec.ReadValue()
 	if err != nil {
-		return err //nolint:wrapcheck // the decoder's own error
+		return err
 	}
 	number, err := strconv.ParseFloat(string(text), 64)
 	if err != nil || number != math.Trunc(number) || math.Abs(number) > math.MaxInt32 {
@@ -203,7 +203,7 @@ func (f *form) whole(v reflect.Value) error {
 // leaveOut skips a value.
 func (f *form) leaveOut(message string) error {
 	if err := f.dec.SkipValue(); err != nil {
-		return err //nolint:wrapcheck // as above
+		return err
 	}
 	return f.add(hook.FieldError{Field: fieldPath(f.dec.StackPointer()), Message: message})
 }
@@ -252,12 +252,12 @@ func (f *form) entries(v reflect.Value) error {
 func (f *form) name() ([]byte, error) {
 	name, err := f.dec.ReadValue()
 	if err != nil {
-		return nil, err //nolint:wrapcheck // as above
+		return nil, err
 	}
 	if bytes.IndexByte(name, '\\') < 0 {
 		return name[1 : len(name)-1], nil
 	}
-	return jsontext.AppendUnquote(nil, name) //nolint:wrapcheck // as above
+	return jsontext.AppendUnquote(nil, name)
 }
 
 // maxElements is above the limit of every array and map in a body.
@@ -286,7 +286,7 @@ func (f *form) elements(v reflect.Value) error {
 // each calls part for each part of the next object or array.
 func (f *form) each(part func() error) error {
 	if _, err := f.dec.ReadToken(); err != nil {
-		return err //nolint:wrapcheck // as above
+		return err
 	}
 	for kind := f.dec.PeekKind(); kind != '}' && kind != ']'; kind = f.dec.PeekKind() {
 		if err := part(); err != nil && !errors.Is(err, errLeftOut) {
@@ -294,7 +294,7 @@ func (f *form) each(part func() error) error {
 		}
 	}
 	_, err := f.dec.ReadToken()
-	return err //nolint:wrapcheck // as above
+	return err
 }
 
 // end checks that only white space follows.

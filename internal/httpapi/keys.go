@@ -57,7 +57,7 @@ func (h *manage) createKey(ctx context.Context, c *call) (reply, error) {
 	}
 	if id, err := hook.ParseTenantID(string(q.Tenant)); err == nil { // Create refuses other ids
 		if err := h.Guard.Check(ctx, id, false); err != nil {
-			return reply{}, err //nolint:wrapcheck // the message is complete
+			return reply{}, err
 		}
 	}
 	k, text, err := h.Keys.Create(ctx, q)

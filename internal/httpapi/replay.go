@@ -130,7 +130,7 @@ func (c *call) mayAddTo(endpoint string) error {
 	if endpoint == "" || c.principal.May(hook.ScopeEndpointsWrite) || c.principal.May(hook.ScopeRead) {
 		return nil
 	}
-	return c.principal.Lacks(hook.ScopeEndpointsWrite + " or " + hook.ScopeRead) //nolint:wrapcheck // the message is complete
+	return c.principal.Lacks(hook.ScopeEndpointsWrite + " or " + hook.ScopeRead)
 }
 
 // refused returns the view of a replay that was refused. The request as a whole succeeds, so

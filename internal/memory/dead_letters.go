@@ -39,7 +39,7 @@ func NewDeadLetters(q *Queue) *DeadLetters {
 func (d *DeadLetters) Send(_ context.Context, l hook.DeadLetter) error {
 	body, err := l.Encode()
 	if err != nil {
-		return err //nolint:wrapcheck // the error names the letter
+		return err
 	}
 	d.letters.put(string(l.Endpoint), letter{DeadLetter: l, body: body}, d.queue.now())
 	return nil

@@ -21,5 +21,5 @@ func (s Senders) Invoke(ctx context.Context, region string, message []byte) ([]b
 	if !ok {
 		return nil, fmt.Errorf("%w: no sender in region %q", send.ErrNotSent, region)
 	}
-	return handler.Handle(ctx, message) //nolint:wrapcheck // as the function's own error
+	return handler.Handle(ctx, message)
 }

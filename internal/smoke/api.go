@@ -196,6 +196,6 @@ func pause(ctx context.Context, d time.Duration) error {
 	case <-timer.C:
 		return nil
 	case <-ctx.Done():
-		return context.Cause(ctx) //nolint:wrapcheck // the caller names what it waited for
+		return context.Cause(ctx)
 	}
 }

@@ -45,7 +45,7 @@ func (f *Flows) circuit(ctx context.Context) (string, error) {
 	opened := f.Now()
 	before, err := t.Receiver.Requests(ctx, t.path)
 	if err != nil {
-		return "", err //nolint:wrapcheck // the error is complete
+		return "", err
 	}
 	if _, err := t.post(ctx, "circuit", backlog); err != nil {
 		return "", err
@@ -112,7 +112,7 @@ func (t *target) recover(ctx context.Context, seen *outage) error {
 	seen.Closed = true
 	all, err := t.Receiver.Requests(ctx, t.path)
 	if err != nil {
-		return err //nolint:wrapcheck // the error is complete
+		return err
 	}
 	for _, r := range all {
 		if !r.Verified {

@@ -104,7 +104,7 @@ func (f *Flows) target(ctx context.Context, name string, settings map[string]any
 
 // answer sets the next answers of the receiver to the target.
 func (t *target) answer(ctx context.Context, answers ...int) error {
-	return t.Receiver.Script(ctx, t.path, Script{Secret: t.secret, Answers: answers}) //nolint:wrapcheck // the error is complete
+	return t.Receiver.Script(ctx, t.path, Script{Secret: t.secret, Answers: answers})
 }
 
 // postOne posts an event of the type, and returns its id and its only delivery.
@@ -161,11 +161,11 @@ func reasonOf(d delivery) string {
 func (t *target) arrivals(ctx context.Context, n int) (got []Request, err error) {
 	err = until(ctx, func() (string, error) {
 		if got, err = t.Receiver.Requests(ctx, t.path); err != nil || len(got) >= n {
-			return "", err //nolint:wrapcheck // the error is complete
+			return "", err
 		}
 		return fmt.Sprintf("%d of %d requests arrived", len(got), n), nil
 	})
-	return got, err //nolint:wrapcheck // the error is complete
+	return got, err
 }
 
 // until asks again and again until nothing is missing. An error ends it. If ctx ends

@@ -120,7 +120,7 @@ func (f *Flows) offset(ctx context.Context) (ahead, within time.Duration, err er
 		before := f.Now()
 		theirs, err := f.Receiver.Clock(ctx)
 		if err != nil {
-			return 0, 0, err //nolint:wrapcheck // the error is complete
+			return 0, 0, err
 		}
 		if half := f.Now().Sub(before) / 2; half < within {
 			ahead, within = theirs.Sub(before.Add(half)), half

@@ -168,7 +168,7 @@ func (o *oneOrMore) UnmarshalJSON(raw []byte) error {
 		*o = oneOrMore{one}
 		return nil
 	}
-	return json.Unmarshal(raw, (*[]string)(o)) //nolint:wrapcheck // the caller wraps
+	return json.Unmarshal(raw, (*[]string)(o))
 }
 
 // add adds the statements of a policy document, which IAM returns with escapes

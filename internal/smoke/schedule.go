@@ -45,7 +45,7 @@ func (f *Flows) schedule(ctx context.Context) (note string, err error) {
 	var found []string
 	if err := until(ctx, func() (string, error) {
 		if found, err = f.Schedules.Schedules(ctx, event); err != nil || len(found) > 0 {
-			return "", err //nolint:wrapcheck // the error is complete
+			return "", err
 		}
 		return "the event has no schedule", nil
 	}); err != nil {

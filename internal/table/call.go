@@ -57,7 +57,7 @@ func (t *Table) around(ctx context.Context, c *Call, do func() error) error {
 		return do()
 	}
 	if err := ctx.Err(); err != nil {
-		return err //nolint:wrapcheck // as the SDK does
+		return err
 	}
 	if t.Around == nil {
 		return locked()

@@ -151,7 +151,7 @@ func (e *Emulator) startFront(ctx context.Context) error {
 	}
 	rules, err := strict.Load(os.DirFS(packages[0]))
 	if err != nil {
-		return err //nolint:wrapcheck // the error is complete
+		return err
 	}
 	log, err := os.Create(filepath.Join(e.Dir, string(e.Kind)+".strict.log"))
 	if err != nil {

@@ -69,7 +69,7 @@ func (r *roles) of(ctx context.Context, key, region string) (*iam.Role, error) {
 	}
 	role, err := iam.Read(ctx, awsiam.NewFromConfig(r.config), roleARN)
 	if err != nil {
-		return nil, err //nolint:wrapcheck // the error is complete
+		return nil, err
 	}
 	r.byKey[key] = role
 	return role, nil

@@ -146,5 +146,5 @@ func (o *oneOrMore) UnmarshalJSON(raw []byte) error {
 		*o = oneOrMore{one}
 		return nil
 	}
-	return json.Unmarshal(raw, (*[]string)(o)) //nolint:wrapcheck // Parse wraps
+	return json.Unmarshal(raw, (*[]string)(o))
 }

@@ -49,7 +49,7 @@ func (d *deployment) stack(ctx context.Context) (*Stack, error) {
 		return nil, fmt.Errorf("read the stack's outputs: %v are missing", out.missing)
 	}
 	if s.Host, err = d.emulator.APIHost(s.APIURL); err != nil {
-		return nil, err //nolint:wrapcheck // the error is complete
+		return nil, err
 	}
 	if s.Key, err = adminKey(ctx, s.AWS, secretARN); err != nil {
 		return nil, err

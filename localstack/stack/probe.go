@@ -18,7 +18,7 @@ func Probe(ctx context.Context, e *emulator.Emulator, out io.Writer) (probe.Resu
 	fmt.Fprintf(out, "%s at %s has, of what the stack needs:\n\n", e.Kind, e.URL) //nolint:errcheck // a failed line is harmless
 	results := probe.Run(ctx, probe.Server{AWS: awsConfig(e), APIHost: e.APIHost})
 	if err := results.Write(out); err != nil {
-		return nil, err //nolint:wrapcheck // the error is complete
+		return nil, err
 	}
 	if why := results.Why(); why != "" {
 		return results, fmt.Errorf("the stack cannot run on %s: %s", e.URL, why)

@@ -53,5 +53,5 @@ func (d detour) RoundTrip(r *http.Request) (*http.Response, error) {
 		r = r.Clone(r.Context())
 		r.URL.Scheme, r.URL.Host, r.Host = "http", d.address, d.host
 	}
-	return d.to.RoundTrip(r) //nolint:wrapcheck // a transport returns the transport's errors
+	return d.to.RoundTrip(r)
 }

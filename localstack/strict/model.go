@@ -127,18 +127,18 @@ func loadModel(packages fs.FS, service string) (*model, error) {
 func readModel(packages fs.FS, name string) (raw []byte, err error) {
 	raw, err = fs.ReadFile(packages, name)
 	if err == nil || !errors.Is(err, fs.ErrNotExist) {
-		return raw, err //nolint:wrapcheck // the error names the file
+		return raw, err
 	}
 	file, err := packages.Open(name + ".gz")
 	if err != nil {
-		return nil, err //nolint:wrapcheck // the error names the file
+		return nil, err
 	}
 	defer func() { err = errors.Join(err, file.Close()) }()
 	unzipped, err := gzip.NewReader(file)
 	if err != nil {
 		return nil, fmt.Errorf("decompress %s: %w", name, err)
 	}
-	return io.ReadAll(unzipped) //nolint:wrapcheck // the caller names the model
+	return io.ReadAll(unzipped)
 }
 
 // compile compiles the paths of the operations, and the patterns of the shapes in
@@ -215,7 +215,7 @@ func wholePattern(pattern string) (*regexp.Regexp, error) {
 		}
 		return repetition
 	})
-	return regexp.Compile("^(?:" + translated + ")$") //nolint:wrapcheck // the caller names the shape
+	return regexp.Compile("^(?:" + translated + ")$")
 }
 
 // pathPattern turns a path such as /schedules/{Name} into a pattern with named

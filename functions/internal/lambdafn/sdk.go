@@ -73,7 +73,7 @@ func kinds() map[string]string {
 func (r refusals) handle(ctx context.Context, in middleware.InitializeInput, next middleware.InitializeHandler) (middleware.InitializeOutput, middleware.Metadata, error) {
 	out, metadata, err := next.HandleInitialize(ctx, in)
 	if !awserr.Refused(err) {
-		return out, metadata, err //nolint:wrapcheck // the caller's adapter translates it
+		return out, metadata, err
 	}
 	if kind := kinds()[awsmiddleware.GetServiceID(ctx)]; kind != "" {
 		line := []slog.Attr{
@@ -81,7 +81,7 @@ func (r refusals) handle(ctx context.Context, in middleware.InitializeInput, nex
 		}
 		r.log.LogAttrs(ctx, slog.LevelError, "request.refused", r.metrics.Append(line, r.now(), emf.Count(names.MetricRefused, 1).By(emf.Resource(kind)))...)
 	}
-	return out, metadata, err //nolint:wrapcheck // the caller's adapter translates it
+	return out, metadata, err
 }
 
 // resourceOf returns the resource in the parameters of a request; "" for requests with several

@@ -63,7 +63,7 @@ func (h logged) Invoke(ctx context.Context, payload []byte) (answer []byte, err 
 			h.fail(ctx, err)
 		}
 	}()
-	return h.Handler.Invoke(ctx, payload) //nolint:wrapcheck // the error is the handler's
+	return h.Handler.Invoke(ctx, payload)
 }
 
 func (h logged) fail(ctx context.Context, err error) {

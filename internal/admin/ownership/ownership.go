@@ -133,19 +133,19 @@ func unverified(message, field, problem string) error {
 func (p *Prover) request(e hook.Endpoint, secret, challenge string, now time.Time) (send.Prepared, error) {
 	id, err := hook.NewEventID()
 	if err != nil {
-		return send.Prepared{}, err //nolint:wrapcheck // Prove names the operation
+		return send.Prepared{}, err
 	}
 	event := hook.Event{ID: id, Type: hook.ChallengeType, Payload: fmt.Appendf(nil, `{"challenge":%q}`, challenge), AcceptedAt: now}
 	e.Timeout, e.Envelope, e.Transformation = min(Timeout, e.Timeout), hook.EnvelopeStandard, ""
 	content, err := new(shape.Shaper).Shape(nil, &e, &event)
 	if err != nil {
-		return send.Prepared{}, err //nolint:wrapcheck // Prove names the operation
+		return send.Prepared{}, err
 	}
 	var keys []sign.Key
 	if secret != "" && slices.Contains(e.Schemes, hook.SchemeV1) {
 		key, err := sign.Parse(secret)
 		if err != nil {
-			return send.Prepared{}, err //nolint:wrapcheck // Prove names the operation
+			return send.Prepared{}, err
 		}
 		keys = []sign.Key{key}
 	} else {
@@ -173,7 +173,7 @@ func (p *Prover) post(ctx context.Context, e *hook.Endpoint, r send.Prepared) (h
 	}
 	ctx, cancel := context.WithTimeout(ctx, r.Timeout+send.Transit)
 	defer cancel()
-	return p.Remote.Post(ctx, e.Region, r) //nolint:wrapcheck // Prove names the operation
+	return p.Remote.Post(ctx, e.Region, r)
 }
 
 // judge returns what is wrong with the answer of the receiver at the URL, or "" for the right answer.

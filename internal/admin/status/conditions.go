@@ -95,7 +95,7 @@ func (r *Reader) TenantHealth(ctx context.Context, tenant hook.TenantID) (Tenant
 		})
 	}
 	if err := group.Wait(); err != nil {
-		return TenantHealth{}, err //nolint:wrapcheck // the functions name the operation
+		return TenantHealth{}, err
 	}
 	for _, n := range queued {
 		h.Queued += n

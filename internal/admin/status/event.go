@@ -77,7 +77,7 @@ func (r *Reader) Delivery(ctx context.Context, tenant hook.TenantID, id hook.Del
 		return DeliveryDetail{}, hook.NotFound("delivery")
 	}
 	if all[i].Unreadable() {
-		return DeliveryDetail{}, hook.ErrUnreadable(id) //nolint:wrapcheck // the message is complete
+		return DeliveryDetail{}, hook.ErrUnreadable(id)
 	}
 	attempts, err := r.attempts(ctx, all[i:i+1])
 	if err != nil {

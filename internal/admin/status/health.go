@@ -157,7 +157,7 @@ func (r *Reader) counting(
 	group.SetLimit(countConcurrency)
 	work(grouped, group)
 	if err := group.Wait(); err != nil && context.Cause(bounded) != errCountTimeout { //nolint:errorlint // context.Cause returns the cause itself
-		return false, err //nolint:wrapcheck // the functions name the operation
+		return false, err
 	} else if err != nil {
 		return false, nil
 	}

@@ -144,5 +144,5 @@ func (m *merge) read(ctx context.Context, sources []*source, look int) error {
 			return nil
 		})
 	}
-	return group.Wait() //nolint:wrapcheck // the sources wrap their errors
+	return group.Wait()
 }

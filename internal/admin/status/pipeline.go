@@ -142,7 +142,7 @@ func (r *Reader) busy(ctx context.Context, attended []gate.Record, now time.Time
 		})
 	}
 	if err := group.Wait(); err != nil {
-		return nil, err //nolint:wrapcheck // the functions name the operation
+		return nil, err
 	}
 	var found []hook.CircuitCheck
 	seen := make(map[hook.EndpointID]bool)

@@ -107,7 +107,7 @@ func (r *Reader) Statistics(ctx context.Context, tenant hook.TenantID, q StatsQu
 		})
 	}
 	if err := group.Wait(); err != nil {
-		return Statistics{}, err //nolint:wrapcheck // the functions name the operation
+		return Statistics{}, err
 	}
 	return Statistics{Since: q.Since, Until: q.Until, Endpoints: len(ids), Rows: all.rows(q)}, nil
 }

@@ -216,7 +216,7 @@ func (s *Store) findExisting(ctx context.Context, tenant hook.TenantID, keys []k
 	for _, item := range items {
 		var it ownedItem
 		if err := attributevalue.UnmarshalMap(item, &it); err != nil {
-			return nil, err //nolint:wrapcheck // the caller names the operation
+			return nil, err
 		}
 		if it.Tenant == tenant {
 			found = append(found, recordOf(it.key))
@@ -261,10 +261,10 @@ func (s *Store) keysAfter(ctx context.Context, partition, prefix, after string, 
 	}
 	out, err := s.db.Query(ctx, query)
 	if err != nil {
-		return nil, "", err //nolint:wrapcheck // the caller translates
+		return nil, "", err
 	}
 	if err := attributevalue.UnmarshalListOfMaps(out.Items, &found); err != nil {
-		return nil, "", err //nolint:wrapcheck // the caller translates
+		return nil, "", err
 	}
 	if len(out.LastEvaluatedKey) > 0 {
 		next = strings.TrimPrefix(found[len(found)-1].SK, prefix)
@@ -290,11 +290,11 @@ func (s *Store) scan(ctx context.Context, tenant hook.TenantID, cursor string) (
 	for range scannedPages {
 		out, err := s.db.Scan(ctx, in)
 		if err != nil {
-			return erasure.Part{}, err //nolint:wrapcheck // the caller translates
+			return erasure.Part{}, err
 		}
 		var items []ownedItem
 		if err := attributevalue.UnmarshalListOfMaps(out.Items, &items); err != nil {
-			return erasure.Part{}, err //nolint:wrapcheck // the caller translates
+			return erasure.Part{}, err
 		}
 		for _, it := range items {
 			if it.ownedBy(tenant) {
@@ -303,7 +303,7 @@ func (s *Store) scan(ctx context.Context, tenant hook.TenantID, cursor string) (
 		}
 		var last key
 		if err := attributevalue.UnmarshalMap(out.LastEvaluatedKey, &last); err != nil {
-			return erasure.Part{}, err //nolint:wrapcheck // the caller translates
+			return erasure.Part{}, err
 		}
 		in.ExclusiveStartKey = out.LastEvaluatedKey
 		if part.Next = ""; len(out.LastEvaluatedKey) == 0 {

@@ -34,12 +34,12 @@ func (s *Store) RemoveRecords(ctx context.Context, tenant hook.TenantID, records
 }
 
 func (s *Store) remove(ctx context.Context, deletes []types.WriteRequest) error {
-	return conflict.Persist(ctx, s.Wait, maxRounds, func() error { //nolint:wrapcheck // the caller translates
+	return conflict.Persist(ctx, s.Wait, maxRounds, func() error {
 		out, err := s.db.BatchWriteItem(ctx, &dynamodb.BatchWriteItemInput{
 			RequestItems: map[string][]types.WriteRequest{*s.table: deletes},
 		})
 		if err != nil {
-			return err //nolint:wrapcheck // the caller translates
+			return err
 		}
 		if deletes = out.UnprocessedItems[*s.table]; len(deletes) > 0 {
 			return errUnprocessed

@@ -151,7 +151,7 @@ func fromJobItem(it jobItem) (replay.Job, error) {
 	for _, text := range it.Pending {
 		var ref hook.DeliveryRef
 		if err := ref.UnmarshalText([]byte(text)); err != nil {
-			return replay.Job{}, err //nolint:wrapcheck // the caller names the operation
+			return replay.Job{}, err
 		}
 		pending = append(pending, ref)
 	}

@@ -47,7 +47,7 @@ func deliveryRow(item map[string]types.AttributeValue, state hook.State) (status
 	}
 	var it indexRow
 	if err := attributevalue.UnmarshalMap(item, &it); err != nil {
-		return status.Row{}, err //nolint:wrapcheck // the caller names the operation
+		return status.Row{}, err
 	}
 	ref, err := refOf(it.key)
 	if err != nil {
@@ -115,7 +115,7 @@ func (s *Store) look(
 	}
 	out, err := s.db.Query(ctx, query)
 	if err != nil {
-		return nil, false, err //nolint:wrapcheck // the caller translates
+		return nil, false, err
 	}
 	return out.Items, len(out.LastEvaluatedKey) > 0, nil
 }

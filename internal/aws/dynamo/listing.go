@@ -31,7 +31,7 @@ func (s *Store) Listing(ctx context.Context, tenant hook.TenantID) (ingest.Listi
 		}
 		it, items = tenantItem{}, ownedBy(m.items, tenant)
 		if err := attributevalue.UnmarshalMap(m.head, &it); err != nil {
-			return err //nolint:wrapcheck // translated below
+			return err
 		}
 		if it.Endpoints != int64(len(items)) {
 			return errTorn

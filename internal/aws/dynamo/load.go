@@ -87,7 +87,7 @@ type owner struct {
 func (s *Store) add(snapshot *deliver.Snapshot, item map[string]types.AttributeValue) error {
 	var k key
 	if err := attributevalue.UnmarshalMap(item, &k); err != nil {
-		return err //nolint:wrapcheck // the caller names the operation
+		return err
 	}
 	switch {
 	case k.SK == eventSort:
@@ -129,7 +129,7 @@ func decode[I, T any](item map[string]types.AttributeValue, from func(I) (T, err
 	var it I
 	if err := attributevalue.UnmarshalMap(item, &it); err != nil {
 		var none T
-		return none, err //nolint:wrapcheck // the caller names the operation
+		return none, err
 	}
 	return from(it)
 }
@@ -210,7 +210,7 @@ func (s *Store) batchGetEach(
 				RequestItems: map[string]types.KeysAndAttributes{*s.table: request},
 			})
 			if err != nil {
-				return err //nolint:wrapcheck // the caller translates
+				return err
 			}
 			items = append(items, got.Responses[*s.table]...)
 			if request.Keys = got.UnprocessedKeys[*s.table].Keys; len(request.Keys) > 0 {
@@ -224,7 +224,7 @@ func (s *Store) batchGetEach(
 		for _, unread := range request.Keys {
 			var k key
 			if err := attributevalue.UnmarshalMap(unread, &k); err != nil {
-				return nil, nil, err //nolint:wrapcheck // the caller translates
+				return nil, nil, err
 			}
 			faults[k], err = fault, fault
 		}

@@ -57,7 +57,7 @@ func (m *merge) next(ctx context.Context, limit, pageSize int) ([]indexRow, erro
 		}
 	}
 	if err := group.Wait(); err != nil {
-		return nil, err //nolint:wrapcheck // the caller translates
+		return nil, err
 	}
 	var list []indexRow
 	for len(list) < limit {
@@ -95,7 +95,7 @@ func (r *rows) read(ctx context.Context, m *merge, pageSize int) error {
 	r.query.Limit = aws.Int32(int32(min(max(pageSize, 1), maxRows)))
 	out, err := m.s.db.Query(ctx, r.query)
 	if err != nil {
-		return err //nolint:wrapcheck // the caller translates
+		return err
 	}
 	items := out.Items
 	r.more = len(out.LastEvaluatedKey) > 0
@@ -119,7 +119,7 @@ func (r *rows) read(ctx context.Context, m *merge, pageSize int) error {
 func (r *rows) decode(items []map[string]types.AttributeValue) ([]indexRow, error) {
 	var page []indexRow
 	if err := attributevalue.UnmarshalListOfMaps(items, &page); err != nil {
-		return nil, err //nolint:wrapcheck // the caller translates
+		return nil, err
 	}
 	for i := range page {
 		page[i].at = r.position(page[i])

@@ -36,7 +36,7 @@ func (s *Store) untorn(ctx context.Context, read func() error) (torn bool, err e
 	if errors.Is(err, errTorn) && ctx.Err() == nil {
 		return true, nil
 	}
-	return false, err //nolint:wrapcheck // of read, whose errors are complete
+	return false, err
 }
 
 // moment is a versioned item, and the items whose every change changes the version.
@@ -72,7 +72,7 @@ func (s *Store) asOfOneMoment(ctx context.Context, versioned key, keys []key, at
 				Version int64 `dynamodbav:"version"`
 			}
 			if err := attributevalue.UnmarshalMap(one[0], &head); err != nil {
-				return err //nolint:wrapcheck // the caller names the operation
+				return err
 			}
 			mu.Lock()
 			defer mu.Unlock()
@@ -89,7 +89,7 @@ func (s *Store) asOfOneMoment(ctx context.Context, versioned key, keys []key, at
 			return nil
 		})
 	}
-	return found, group.Wait() //nolint:wrapcheck // the caller names the operation
+	return found, group.Wait()
 }
 
 // transactGet reads the items as of one moment, in the order of the keys; nil for an
@@ -107,7 +107,7 @@ func (s *Store) transactGet(ctx context.Context, keys []key, attributes []string
 		return nil, errTorn
 	}
 	if err != nil {
-		return nil, err //nolint:wrapcheck // the caller names the operation
+		return nil, err
 	}
 	items := make([]map[string]types.AttributeValue, len(keys))
 	for i, response := range out.Responses[:min(len(keys), len(out.Responses))] {

@@ -69,7 +69,7 @@ func (s *Store) writeNext(ctx context.Context, w types.TransactWriteItem) error 
 		ExpressionAttributeNames: w.Update.ExpressionAttributeNames, ExpressionAttributeValues: w.Update.ExpressionAttributeValues,
 		ReturnValuesOnConditionCheckFailure: w.Update.ReturnValuesOnConditionCheckFailure,
 	})
-	return err //nolint:wrapcheck // the caller translates
+	return err
 }
 
 const (

@@ -140,19 +140,19 @@ func (s *Store) addCounts(
 		case full:
 			found = failed.Item
 		case err != nil:
-			return hourItem{}, err //nolint:wrapcheck // the caller translates
+			return hourItem{}, err
 		default:
 			found = out.Attributes
 		}
 		if err := attributevalue.UnmarshalMap(found, &item); err != nil {
-			return hourItem{}, err //nolint:wrapcheck // the caller translates
+			return hourItem{}, err
 		}
 		s.types.learn(endpoint, hour, item.types)
 		if !full {
 			return item, nil
 		}
 		if room.sure && len(item.types) <= len(room.known) {
-			return hourItem{}, err //nolint:wrapcheck // no DynamoDB answers so
+			return hourItem{}, err
 		}
 		room = typeRoom{known: item.types, sure: true}
 	}

@@ -95,7 +95,7 @@ func (s *Store) listItems(ctx context.Context, partition, prefix string) (items 
 	for pages.HasMorePages() {
 		page, err := pages.NextPage(ctx)
 		if err != nil {
-			return nil, err //nolint:wrapcheck // the caller translates
+			return nil, err
 		}
 		items = append(items, page.Items...)
 	}
@@ -151,12 +151,12 @@ func (s *Store) write(ctx context.Context, put *types.Put) error {
 
 		ReturnValuesOnConditionCheckFailure: put.ReturnValuesOnConditionCheckFailure,
 	})
-	return err //nolint:wrapcheck // the caller translates
+	return err
 }
 
 // transact makes all writes or none. The SDK adds an idempotency token to each
 // call, so a retry after a lost answer changes nothing and succeeds.
 func (s *Store) transact(ctx context.Context, writes ...types.TransactWriteItem) error {
 	_, err := s.db.TransactWriteItems(ctx, &dynamodb.TransactWriteItemsInput{TransactItems: writes})
-	return err //nolint:wrapcheck // the caller translates
+	return err
 }

@@ -39,7 +39,7 @@ func (it imageItem) begun() ([]hook.DeliveryRef, error) {
 	case it.SK == eventSort:
 		id, err := hook.ParseEventID(strings.TrimPrefix(it.PK, eventPrefix))
 		if err != nil {
-			return nil, err //nolint:wrapcheck // Begun names the item
+			return nil, err
 		}
 		refs := make([]hook.DeliveryRef, 0, len(it.Targets))
 		for _, text := range it.Targets {

@@ -168,7 +168,7 @@ func (s *Store) moveFree(
 	})
 	failed, ok := errors.AsType[*types.ConditionalCheckFailedException](err)
 	if !ok {
-		return 0, err == nil, err //nolint:wrapcheck // the caller translates
+		return 0, err == nil, err
 	}
 	stored, ok := failed.Item["free_ns"].(*types.AttributeValueMemberN)
 	if !ok {

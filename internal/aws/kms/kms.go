@@ -108,7 +108,7 @@ func split(sealed []byte) (private, ciphertext []byte, err error) {
 
 // unseal decrypts with the private half.
 func unseal(private hpke.PrivateKey, ciphertext, info []byte) ([]byte, error) {
-	return hpke.Open(private, hpke.HKDFSHA256(), hpke.AES256GCM(), info, ciphertext) //nolint:wrapcheck // the callers say what
+	return hpke.Open(private, hpke.HKDFSHA256(), hpke.AES256GCM(), info, ciphertext)
 }
 
 func internal(err error, message string) error {

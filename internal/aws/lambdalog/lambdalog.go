@@ -31,7 +31,7 @@ func (h handler) Handle(ctx context.Context, r slog.Record) error {
 		r = r.Clone()
 		r.AddAttrs(slog.String("requestId", invocation.AwsRequestID)) //nolint:sloglint // Lambda named it
 	}
-	return h.Handler.Handle(ctx, r) //nolint:wrapcheck // slog drops the error
+	return h.Handler.Handle(ctx, r)
 }
 
 // WithAttrs returns the handler with further fields.

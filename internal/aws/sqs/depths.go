@@ -55,7 +55,7 @@ func (d *Depths) Depths(ctx context.Context, urls map[string]string) (map[string
 		})
 	}
 	if err := group.Wait(); err != nil {
-		return nil, err //nolint:wrapcheck // the error names the queue
+		return nil, err
 	}
 	return depths, nil
 }

@@ -72,7 +72,7 @@ func (m *Maker) sendRemote(ctx context.Context, r send.Request) (hook.Outcome, e
 	}
 	ctx, cancel := context.WithTimeoutCause(ctx, timeOf(r.Endpoint), errTransit)
 	defer cancel()
-	return m.Remote.Send(ctx, r) //nolint:wrapcheck // send decides by the error
+	return m.Remote.Send(ctx, r)
 }
 
 // lostOutcome is the outcome of an attempt whose sender did not respond.

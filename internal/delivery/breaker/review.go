@@ -191,7 +191,7 @@ func (r *reviewRun) applyVerdict(ctx context.Context, v review.Verdict, e hook.E
 		after := e.Disabled(hook.ReasonFailing, r.now)
 		change, err := hook.AuditDisabling(e, after)
 		if err != nil {
-			return err //nolint:wrapcheck // the message is complete
+			return err
 		}
 		if err := r.Store.DisableEndpoint(ctx, after, change); err != nil {
 			return fmt.Errorf("disable endpoint: %w", err)

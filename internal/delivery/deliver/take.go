@@ -15,12 +15,12 @@ func (d *Deliverer) take(ctx context.Context, j *job, open attempt.Opener) (r ga
 	switch j.step.Do {
 	case settlement.Drop:
 	case settlement.Resume:
-		return r, d.Settler.FollowUp(ctx, s, s.Delivery) //nolint:wrapcheck // the line of the message names it
+		return r, d.Settler.FollowUp(ctx, s, s.Delivery)
 	case settlement.Send:
 		if j.step.Reason != "" {
 			d.logDelayed(ctx, s, j.step.Sending.At)
 		}
-		return r, d.Settler.Send(ctx, *j.step.Sending) //nolint:wrapcheck // the line of the message names it
+		return r, d.Settler.Send(ctx, *j.step.Sending)
 	case settlement.Settle:
 		return d.settleUnattempted(ctx, s, j.step.Decision)
 	case settlement.Attempt:
@@ -33,7 +33,7 @@ func (d *Deliverer) take(ctx context.Context, j *job, open attempt.Opener) (r ga
 func (d *Deliverer) makeAttempt(ctx context.Context, s *subject, open attempt.Opener) (gate.Result, error) {
 	made, err := d.Attempts.Make(ctx, s, s.Event, open)
 	if err != nil {
-		return gate.Result{}, err //nolint:wrapcheck // the line of the message names it
+		return gate.Result{}, err
 	}
 	return d.settleAttempt(ctx, s, made)
 }

@@ -30,7 +30,7 @@ func (d *Deliverer) attemptTogether(ctx context.Context, jobs []*job, open attem
 	err := func() (err error) {
 		defer parallel.Recover(&err)
 		made, err = d.Attempts.Make(ctx, &leader.subject, content, open)
-		return err //nolint:wrapcheck // the line of the message names it
+		return err
 	}()
 	if err != nil {
 		failAll(jobs, err)

@@ -87,7 +87,7 @@ func (p Policy) dial(ctx context.Context, resolver *net.Resolver, network, addre
 		Resolver:  resolver,
 		Control:   func(_, resolved string, _ syscall.RawConn) error { return p.control(host, resolved) },
 	}
-	return dialer.DialContext(ctx, network, address) //nolint:wrapcheck // package send reads the error of the dialer
+	return dialer.DialContext(ctx, network, address)
 }
 
 // control judges an address of the host before the connect. The dialer calls control

@@ -83,7 +83,7 @@ func shake(ctx context.Context, t *http.Transport, network, address string, grou
 	}
 	plain, err := t.DialContext(ctx, network, address)
 	if err != nil {
-		return nil, err //nolint:wrapcheck // package send reads the error of the dialer
+		return nil, err
 	}
 	config := t.TLSClientConfig.Clone()
 	config.ServerName, config.CurvePreferences = host, groups

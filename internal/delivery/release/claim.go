@@ -199,12 +199,12 @@ func (c *claim) prefetch(ctx context.Context, s Slots) error {
 	}
 	group.Go(func() (err error) {
 		c.record, err = c.Store.Circuit(groupCtx, s.Tenant, s.ID)
-		return err //nolint:wrapcheck // below
+		return err
 	})
 	group.Go(func() error {
 		limits, err := c.Store.Limits(groupCtx, s.ID)
 		c.read = &limits
-		return err //nolint:wrapcheck // below
+		return err
 	})
 	if err := group.Wait(); err != nil {
 		return fmt.Errorf("read the circuit, the limits and the parked deliveries of %s: %w", s.ID, err)

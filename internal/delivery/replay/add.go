@@ -39,7 +39,7 @@ func (r *Replayer) add(ctx context.Context, e hook.Event, target hook.Target) (h
 		return known, nil
 	}
 	if _, refused := hook.AddedDelivery(e, target, r.now()).Replay(hook.ReplayRequest{}, r.now()); refused != nil {
-		return hook.Target{}, refused //nolint:wrapcheck // the refusal of the replay
+		return hook.Target{}, refused
 	}
 	err := r.Store.SaveDelivery(ctx, hook.AddedDelivery(e, target, r.now()), nil)
 	if err != nil && hook.CodeOf(err) != hook.CodeConflict { // a conflict: a record exists

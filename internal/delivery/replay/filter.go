@@ -113,12 +113,12 @@ func validateAction(errs *hook.Fields, f Filter, q JobRequest) {
 // findEndpoint returns the tenant's endpoint with the id or uid.
 func (r *Replayer) findEndpoint(ctx context.Context, tenant hook.TenantID, ref string) (hook.Endpoint, error) {
 	if id, err := hook.ParseEndpointID(ref); err == nil {
-		return r.Endpoints.Endpoint(ctx, tenant, id) //nolint:wrapcheck // the caller names the endpoint
+		return r.Endpoints.Endpoint(ctx, tenant, id)
 	}
 	if !hook.ValidUID(ref) {
 		return hook.Endpoint{}, hook.NotFound("endpoint")
 	}
-	return r.Endpoints.EndpointByUID(ctx, tenant, ref) //nolint:wrapcheck // the caller names the endpoint
+	return r.Endpoints.EndpointByUID(ctx, tenant, ref)
 }
 
 // selection returns the Selection of the filter for one endpoint, without event types, causes

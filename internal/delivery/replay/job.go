@@ -174,7 +174,7 @@ func (m Message) checkJob() error {
 	default:
 		_, err = hook.ParseErasureID(string(m.Erasure))
 	}
-	return err //nolint:wrapcheck // the caller wraps
+	return err
 }
 
 var errTwoJobs = errors.New("a replay and an erasure")

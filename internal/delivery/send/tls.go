@@ -63,7 +63,7 @@ func (t *Transports) of(base http.RoundTripper, settings TLS) (http.RoundTripper
 	if settings.Certificate != "" {
 		var err error
 		if *pair, err = tls.X509KeyPair([]byte(settings.Certificate), []byte(settings.Key)); err != nil {
-			return nil, err //nolint:wrapcheck // the caller drops the error, because it is about a secret
+			return nil, err
 		}
 	}
 	secured := egress.WithTLS(plain, func(c *tls.Config) {

@@ -209,12 +209,12 @@ func (b bounded) RoundTrip(r *http.Request) (*http.Response, error) {
 	r.Header.Set("User-Agent", b.userAgent)
 	response, err := b.RoundTripper.RoundTrip(r)
 	if err != nil {
-		return nil, err //nolint:wrapcheck // problemOf reads the error of the transport
+		return nil, err
 	}
 	defer func() { _ = response.Body.Close() }()
 	text, err := io.ReadAll(io.LimitReader(response.Body, maxTokenAnswer))
 	if err != nil {
-		return nil, err //nolint:wrapcheck // as above
+		return nil, err
 	}
 	text = bytes.TrimPrefix(text, []byte("\ufeff")) // a byte order mark
 	text = endless.ReplaceAll(decimal.ReplaceAll(text, []byte("$1")), []byte("${1}null"))

@@ -34,7 +34,7 @@ func (s *Settler) disableEndpoint(ctx context.Context, recorded *hook.Delivery) 
 		after := e.Disabled(hook.ReasonGone, recorded.UpdatedAt)
 		record, err := hook.AuditDisabling(e, after)
 		if err != nil {
-			return err //nolint:wrapcheck // the message is complete
+			return err
 		}
 		if err := s.Store.DisableEndpoint(ctx, after, record); err != nil {
 			return fmt.Errorf("disable endpoint %s: %w", e.ID, err)

@@ -66,7 +66,7 @@ func (l *Ledger) handle(
 ) (middleware.InitializeOutput, middleware.Metadata, error) {
 	out, metadata, err := next.HandleInitialize(ctx, in)
 	l.record(ctx, in.Parameters, out.Result, err)
-	return out, metadata, err //nolint:wrapcheck // the SDK's own
+	return out, metadata, err
 }
 
 // Reset sets all counts to zero, and keeps the items of the table.

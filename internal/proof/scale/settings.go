@@ -81,7 +81,7 @@ func (s *Settings) read(kind string, properties json.RawMessage) error {
 		for route, settings := range p.RouteSettings {
 			s.Throttles[route] = settings.ThrottlingRateLimit
 		}
-		return err //nolint:wrapcheck // the caller names the resource
+		return err
 	case "AWS::DynamoDB::GlobalTable":
 		var p struct {
 			WarmThroughput *struct {
@@ -93,7 +93,7 @@ func (s *Settings) read(kind string, properties json.RawMessage) error {
 		if warm := p.WarmThroughput; warm != nil {
 			s.ReadUnits, s.WriteUnits = warm.ReadUnitsPerSecond, warm.WriteUnitsPerSecond
 		}
-		return err //nolint:wrapcheck // the caller names the resource
+		return err
 	}
 	return nil
 }
@@ -112,7 +112,7 @@ func (s *Settings) readSource(properties json.RawMessage) error {
 		} `json:"ScalingConfig"`
 	}
 	if err := json.Unmarshal(properties, &p); err != nil {
-		return err //nolint:wrapcheck // the caller names the resource
+		return err
 	}
 	if len(p.EventSourceArn.GetAtt) == 2 && p.EventSourceArn.GetAtt[1] == "StreamArn" {
 		return nil // off the path: the breaker looks at what was stored minutes ago

@@ -42,7 +42,7 @@ func (p *patterns) compile(text string) (jsonschema.Regexp, error) {
 	}
 	tree, err := syntax.Parse(text, syntax.Perl)
 	if err != nil {
-		return nil, err //nolint:wrapcheck // names the place in the pattern
+		return nil, err
 	}
 	size += instructions(tree)
 	if p.left -= size; p.left < 0 {
@@ -50,7 +50,7 @@ func (p *patterns) compile(text string) (jsonschema.Regexp, error) {
 	}
 	compiled, err := regexp.Compile(text)
 	if err != nil {
-		return nil, err //nolint:wrapcheck // as above
+		return nil, err
 	}
 	p.known[text] = &pattern{Regexp: compiled, size: size}
 	return p.known[text], nil

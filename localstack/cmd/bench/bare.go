@@ -140,7 +140,7 @@ func postBare(ctx context.Context, url, batches string, out io.Writer) error {
 	for i := range n + most {
 		if i == most { // the first ten are to warm up
 			if before, err = usage.Now(); err != nil {
-				return err //nolint:wrapcheck // the error is complete
+				return err
 			}
 		}
 		var batch sync.WaitGroup
@@ -155,9 +155,9 @@ func postBare(ctx context.Context, url, batches string, out io.Writer) error {
 	}
 	after, err := usage.Now()
 	if err != nil {
-		return err //nolint:wrapcheck // the error is complete
+		return err
 	}
-	return json.NewEncoder(out).Encode(after.Sub(before)) //nolint:wrapcheck // a failed write to the parent has no remedy
+	return json.NewEncoder(out).Encode(after.Sub(before))
 }
 
 // barePost posts event n with a signature.

@@ -74,7 +74,7 @@ func run(ctx context.Context, only []string) error {
 	}
 	if len(only) > 0 {
 		_, err := io.WriteString(os.Stdout, text.String())
-		return err //nolint:wrapcheck // a failed write to the terminal has no remedy
+		return err
 	}
 	if err := os.WriteFile(filepath.FromSlash(document), []byte(text.String()), 0o644); err != nil {
 		return fmt.Errorf("write the figures: %w", err)

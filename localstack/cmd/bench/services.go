@@ -57,12 +57,12 @@ func newServices() *services {
 		"TrentService.Encrypt": func(_ context.Context, body []byte) (any, error) {
 			var in struct{ Plaintext jsontext.Value }
 			err := json.Unmarshal(body, &in)
-			return map[string]any{"CiphertextBlob": in.Plaintext}, err //nolint:wrapcheck // ServeHTTP names the operation
+			return map[string]any{"CiphertextBlob": in.Plaintext}, err
 		},
 		"TrentService.Decrypt": func(_ context.Context, body []byte) (any, error) {
 			var in struct{ CiphertextBlob jsontext.Value }
 			err := json.Unmarshal(body, &in)
-			return map[string]any{"Plaintext": in.CiphertextBlob}, err //nolint:wrapcheck // ServeHTTP names the operation
+			return map[string]any{"Plaintext": in.CiphertextBlob}, err
 		},
 	}
 	return s
@@ -73,7 +73,7 @@ func operation[In, Out any](call func(context.Context, *In, ...func(*dynamodb.Op
 	return func(ctx context.Context, body []byte) (any, error) {
 		in := new(In)
 		if err := json.Unmarshal(body, in, attributeValues()); err != nil {
-			return nil, err //nolint:wrapcheck // ServeHTTP names the operation
+			return nil, err
 		}
 		return call(ctx, in)
 	}
@@ -135,7 +135,7 @@ func (s *services) send(_ context.Context, body []byte) (any, error) {
 		Entries  []entry
 	}
 	if err := json.Unmarshal(body, &in); err != nil {
-		return nil, err //nolint:wrapcheck // ServeHTTP names the operation
+		return nil, err
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -178,11 +178,11 @@ var attributeValues = sync.OnceValue(func() json.Options {
 // readValue reads {"S": "text"} and the other kinds.
 func readValue(d *jsontext.Decoder, v *types.AttributeValue) error {
 	if _, err := d.ReadToken(); err != nil {
-		return err //nolint:wrapcheck // json names the position
+		return err
 	}
 	kind, err := d.ReadToken()
 	if err != nil {
-		return err //nolint:wrapcheck // json names the position
+		return err
 	}
 	switch kind.String() {
 	case "S":
@@ -214,7 +214,7 @@ func readValue(d *jsontext.Decoder, v *types.AttributeValue) error {
 		return err
 	}
 	_, err = d.ReadToken()
-	return err //nolint:wrapcheck // json names the position
+	return err
 }
 
 func read[T any](d *jsontext.Decoder, member func(T) types.AttributeValue) (types.AttributeValue, error) {
@@ -249,7 +249,7 @@ func writeValue(e *jsontext.Encoder, v types.AttributeValue) error {
 	case *types.AttributeValueMemberM:
 		kind, value = "M", v.Value
 	}
-	return json.MarshalEncode(e, map[string]any{kind: value}) //nolint:wrapcheck // json names the position
+	return json.MarshalEncode(e, map[string]any{kind: value})
 }
 
 // count returns the number of requests so far.

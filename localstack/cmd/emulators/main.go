@@ -63,14 +63,14 @@ func run(ctx context.Context, args []string) (err error) {
 	}
 	first, err := emulator.Open(ctx, opts)
 	if err != nil {
-		return err //nolint:wrapcheck // the error is complete
+		return err
 	}
 	defer func() { err = errors.Join(err, first.Stop()) }()
 	use(first)
 	if first.Kind == emulator.MiniStack && !first.Attached { // the second opinion
 		moto, startErr := emulator.Start(ctx, emulator.Moto, opts)
 		if startErr != nil {
-			return startErr //nolint:wrapcheck // the error is complete
+			return startErr
 		}
 		defer func() { err = errors.Join(err, moto.Stop()) }()
 		use(moto)

@@ -70,17 +70,17 @@ func run(ctx context.Context, get func(string) string) (err error) {
 	env := append(os.Environ(), "AWS_LAMBDA_LOG_FORMAT=JSON")
 	e, err := emulator.Start(ctx, emulator.MiniStack, emulator.Options{Root: set.root, Name: "picture", Env: env})
 	if err != nil {
-		return err //nolint:wrapcheck // the error is complete
+		return err
 	}
 	defer func() { err = errors.Join(err, e.Stop()) }()
 	s, err := stack.Deploy(ctx, e, stack.Options{Root: set.root, Env: os.Environ(), Progress: os.Stderr})
 	if err != nil {
-		return err //nolint:wrapcheck // the error is complete
+		return err
 	}
 	name, bind := e.HostName()
 	r, err := receiver.Start(ctx, name, bind)
 	if err != nil {
-		return err //nolint:wrapcheck // the error is complete
+		return err
 	}
 	defer func() { err = errors.Join(err, r.Stop()) }()
 
@@ -97,7 +97,7 @@ func run(ctx context.Context, get func(string) string) (err error) {
 func draw(ctx context.Context, set settings, e *emulator.Emulator, s *stack.Stack, values *picture.Values) error {
 	logs := filepath.Join(e.Dir, "functions.log")
 	if err := s.SaveFunctionLogs(ctx, logs); err != nil {
-		return err //nolint:wrapcheck // the error is complete
+		return err
 	}
 	written, err := os.ReadFile(logs)
 	if err != nil {
@@ -105,7 +105,7 @@ func draw(ctx context.Context, set settings, e *emulator.Emulator, s *stack.Stac
 	}
 	lines, err := values.AddLog(written)
 	if err != nil {
-		return err //nolint:wrapcheck // the error is complete
+		return err
 	}
 	template, err := os.ReadFile(filepath.Join(e.Dir, "cdk", "cdk.out", stack.Name+".template.json"))
 	if err != nil {
@@ -117,7 +117,7 @@ func draw(ctx context.Context, set settings, e *emulator.Emulator, s *stack.Stac
 	}
 	board, err := picture.ReadBoard(template, queues)
 	if err != nil {
-		return err //nolint:wrapcheck // the error is complete
+		return err
 	}
 	f, err := os.Create(set.out)
 	if err != nil {

@@ -72,7 +72,7 @@ func (t traffic) endpoints(ctx context.Context) error {
 		}
 		in := map[string]any{"url": t.receiver.URL + "/" + name, "uid": name, "event_types": types, "retry": retry, "circuit": circuit}
 		if _, err := t.api.CreateEndpoint(ctx, tenant, in); err != nil {
-			return err //nolint:wrapcheck // the error is complete
+			return err
 		}
 	}
 	t.receiver.Script("/refusing", receiver.Status(http.StatusUnprocessableEntity))
@@ -97,7 +97,7 @@ func (t traffic) send(ctx context.Context, at float64) error {
 			kind = "order.refunded"
 		}
 		if _, err := t.api.PostEvent(ctx, tenant, kind, fmt.Sprintf(`{"order": %d}`, rand.IntN(100_000))); err != nil {
-			return err //nolint:wrapcheck // the error is complete
+			return err
 		}
 	}
 	return nil

@@ -34,8 +34,8 @@ func run(ctx context.Context) error {
 	}
 	e, err := emulator.Open(ctx, emulator.Options{Root: root, Name: "probe", Env: os.Environ()})
 	if err != nil {
-		return err //nolint:wrapcheck // the error is complete
+		return err
 	}
 	_, err = stack.Probe(ctx, e, os.Stdout)
-	return err //nolint:wrapcheck // the error is complete
+	return err
 }

@@ -59,7 +59,7 @@ func (d *demo) act(ctx context.Context, a act) error {
 		"retry":       map[string]any{"schedule": []string{"1s", "1s"}, "jitter": "none"},
 	})
 	if err != nil {
-		return err //nolint:wrapcheck // the error is complete
+		return err
 	}
 	d.receiver.Trust(a.path, endpoint.Secret)
 	d.say.item("endpoint", "%s -> %s", endpoint.ID, d.receiver.URL+a.path)
@@ -67,13 +67,13 @@ func (d *demo) act(ctx context.Context, a act) error {
 	began := d.say.now()
 	accepted, err := d.api.PostEvent(ctx, tenant, a.eventType, a.payload)
 	if err != nil {
-		return err //nolint:wrapcheck // the error is complete
+		return err
 	}
 	d.lastEvent = accepted.ID
 	d.say.after(began, d.say.now(), "accepted", "%s, %s", a.eventType, accepted.ID)
 	deliveries, err := d.api.Deliveries(ctx, tenant, accepted.ID)
 	if err != nil {
-		return err //nolint:wrapcheck // the error is complete
+		return err
 	}
 	if len(deliveries) != 1 {
 		return fmt.Errorf("event %s has %d deliveries instead of 1", accepted.ID, len(deliveries))
@@ -93,7 +93,7 @@ func (d *demo) attempt(ctx context.Context, a act, n int, reply receiver.Reply, 
 	defer cancel()
 	requests, err := d.receiver.Await(ctx, a.path, n)
 	if err != nil {
-		return err //nolint:wrapcheck // the error is complete
+		return err
 	}
 	got := requests[n-1]
 	d.say.after(began, got.At, fmt.Sprintf("attempt %d", n), "POST %s, answered %s", a.path, reply)
@@ -113,7 +113,7 @@ func (d *demo) delivered(ctx context.Context, id string, attempts int, began tim
 	defer cancel()
 	record, err := d.api.AwaitDelivery(ctx, tenant, id, "delivered")
 	if err != nil {
-		return err //nolint:wrapcheck // the error is complete
+		return err
 	}
 	if record.Attempts != attempts {
 		return fmt.Errorf("delivery %s took %d attempts instead of %d", id, record.Attempts, attempts)

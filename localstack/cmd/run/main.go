@@ -53,7 +53,7 @@ func run(ctx context.Context) (err error) {
 	say.step("Start an AWS emulator, or use the one of %s", emulator.URLVariable)
 	e, err := emulator.Open(ctx, emulator.Options{Root: root, Name: "run", Port: emulator.DefaultPort, Stack: true, Env: os.Environ(), Strict: true})
 	if err != nil {
-		return err //nolint:wrapcheck // the error is complete
+		return err
 	}
 	defer func() {
 		say.line("")
@@ -62,7 +62,7 @@ func run(ctx context.Context) (err error) {
 	}()
 	say.item("ready", "%s at %s", e.Kind, e.URL)
 	if _, err := stack.Probe(ctx, e, say.indented()); err != nil {
-		return err //nolint:wrapcheck // the error is complete
+		return err
 	}
 	if !e.Attached {
 		say.item("log", "%s", e.LogPath)
@@ -71,14 +71,14 @@ func run(ctx context.Context) (err error) {
 	say.step("Deploy the stack")
 	s, err := stack.Deploy(ctx, e, stack.Options{Root: root, Env: os.Environ(), Progress: say.indented()})
 	if err != nil {
-		return err //nolint:wrapcheck // the error is complete
+		return err
 	}
 
 	say.step("Start a receiver")
 	name, bind := e.HostName()
 	r, err := receiver.Start(ctx, name, bind)
 	if err != nil {
-		return err //nolint:wrapcheck // the error is complete
+		return err
 	}
 	defer func() { err = errors.Join(err, r.Stop()) }()
 	say.item("ready", "%s", r.URL)

@@ -42,19 +42,19 @@ func run(ctx context.Context, out io.Writer) (err error) {
 	}
 	e, err := emulator.Open(ctx, emulator.Options{Root: root, Name: "smoke", Env: os.Environ(), Stack: true, Strict: true})
 	if err != nil {
-		return err //nolint:wrapcheck // the error is complete
+		return err
 	}
 	defer func() { err = errors.Join(err, e.Stop()) }()
 	if _, err := stack.Probe(ctx, e, out); err != nil {
-		return err //nolint:wrapcheck // the error is complete
+		return err
 	}
 	s, err := stack.Deploy(ctx, e, stack.Options{Root: root, Env: os.Environ(), Progress: out, Releases: strings.Fields(os.Getenv("RELEASES"))})
 	if err != nil {
-		return err //nolint:wrapcheck // the error is complete
+		return err
 	}
 	options, err := s.Smoke(e, out)
 	if err != nil {
-		return err //nolint:wrapcheck // the error is complete
+		return err
 	}
 	options.Long = os.Getenv("LONG") == "1"
 	results, err := smoke.Run(ctx, options)

@@ -45,7 +45,7 @@ func run(ctx context.Context, args []string) (err error) {
 	}
 	e, err := emulator.Start(ctx, emulator.MiniStack, emulator.Options{Root: root, Name: "web", Env: os.Environ()})
 	if err != nil {
-		return err //nolint:wrapcheck // the error is complete
+		return err
 	}
 	defer func() { err = errors.Join(err, e.Stop()) }()
 	s, err := stack.Deploy(ctx, e, stack.Options{
@@ -53,7 +53,7 @@ func run(ctx context.Context, args []string) (err error) {
 		Context: []string{"PORTAL_NAME=Acme webhooks", "PORTAL_ACCENT=#0b7285", "PORTAL_LOGO=" + logo, "PORTAL_EMBEDDERS=" + embedder},
 	})
 	if err != nil {
-		return err //nolint:wrapcheck // the error is complete
+		return err
 	}
 	front, err := frontOf(s)
 	if err != nil {
