@@ -54,7 +54,7 @@ type Circuit struct {
 	OpenedAt   time.Time     // when the outage began; when closed: as Cooldown
 	ProbeAt    time.Time     // when open: the earliest time of a probe; when half-open and after the start of the lease: see Mended
 	Holder     string        // when half-open: the token of the probe
-	LeaseUntil time.Time     // when half-open: the end of the probe's lease; when open: that of a probe in flight when somebody opened the circuit
+	LeaseUntil time.Time     // when half-open: the end of the probe's lease; when open: that of a probe that may be in flight, because somebody opened the circuit or a copy of its token failed
 	ClosedAt   time.Time     // when closed: when it closed, or stopped shedding after a row of successes; zero: never
 	Version    int64         // of the stored record; 0 for no record
 }
@@ -166,8 +166,8 @@ func (c Circuit) Probed(r ProbeResult, s Settings, now time.Time) Circuit {
 	if c.ProbeAt.After(c.leasedAt()) { // mended since: the failure says nothing about the endpoint as it is now
 		next.Cooldown, next.ProbeAt = c.Cooldown, now
 	}
-	if r.Shared && next.ProbeAt.Before(c.LeaseUntil) {
-		next.ProbeAt = c.LeaseUntil
+	if r.Shared { // whatever the owner changes meanwhile
+		next.LeaseUntil, next.ProbeAt = c.LeaseUntil, later(next.ProbeAt, c.LeaseUntil)
 	}
 	return next
 }

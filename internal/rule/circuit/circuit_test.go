@@ -323,6 +323,10 @@ func TestCircuit_Probed(t *testing.T) {
 		return c
 	}
 	dueNow := dueAt(0)
+	leased := func(c circuit.Circuit, until time.Duration) circuit.Circuit { // a copy may be in flight
+		c.LeaseUntil = now.Add(until)
+		return c
+	}
 	later := func(c circuit.Circuit) circuit.Circuit { // the next probe has taken the lease
 		c.Holder, c.LeaseUntil = "dlv_b", now.Add(circuit.LeaseFor)
 		return c
@@ -343,8 +347,8 @@ func TestCircuit_Probed(t *testing.T) {
 		{name: "or half of the outage", from: at(20*time.Second, 2*time.Minute), holder: "dlv_a", alive: false, want: again(time.Minute, 2*time.Minute)},
 		{name: "up to the cap", from: at(50*time.Minute, time.Hour), holder: "dlv_a", alive: false, want: again(time.Hour, time.Hour)},
 		{name: "and no further", from: at(time.Hour, 24*time.Hour), holder: "dlv_a", alive: false, want: again(time.Hour, 24*time.Hour)},
-		{name: "failure with a lease shared beyond the cooldown waits for the end of the lease", from: shared(20 * time.Second), holder: "dlv_a", alive: false, shared: true, want: waiting(20 * time.Second)},
-		{name: "failure with a lease shared within the cooldown", from: shared(7 * time.Second), holder: "dlv_a", alive: false, shared: true, want: waiting(15 * time.Second)},
+		{name: "failure with a lease shared beyond the cooldown waits for the end of the lease", from: shared(20 * time.Second), holder: "dlv_a", alive: false, shared: true, want: leased(waiting(20*time.Second), 20*time.Second)},
+		{name: "failure with a lease shared within the cooldown", from: shared(7 * time.Second), holder: "dlv_a", alive: false, shared: true, want: leased(waiting(15*time.Second), 7*time.Second)},
 		{name: "failure with a lease of its own", from: shared(20 * time.Second), holder: "dlv_a", alive: false, want: waiting(15 * time.Second)},
 		{name: "success with a shared lease closes", from: shared(20 * time.Second), holder: "dlv_a", alive: true, shared: true, want: reset},
 		{name: "without a request the lease is free, and the cooldown stays", from: halfOpen(), holder: "dlv_a", unmade: true, want: dueAt(start.Sub(now))},
@@ -352,7 +356,7 @@ func TestCircuit_Probed(t *testing.T) {
 		{name: "without a request another token's lease stays", from: halfOpen(), holder: "dlv_b", unmade: true, want: halfOpen()},
 		{name: "failure after a mend leads to the next probe at once", from: halfOpen().Mended(false, start.Add(time.Second)), holder: "dlv_a", alive: false, want: dueNow},
 		{name: "also by a clock that is behind that of the probe", from: halfOpen().Mended(false, start.Add(-time.Second)), holder: "dlv_a", alive: false, want: dueNow},
-		{name: "but not beside a copy", from: shared(20*time.Second).Mended(false, now), holder: "dlv_a", alive: false, shared: true, want: dueAt(20 * time.Second)},
+		{name: "but not beside a copy", from: shared(20*time.Second).Mended(false, now), holder: "dlv_a", alive: false, shared: true, want: leased(dueAt(20*time.Second), 20*time.Second)},
 		{name: "failure of a probe after the mend waits", from: later(halfOpen().Mended(false, start.Add(time.Second))), holder: "dlv_b", alive: false, want: waiting(15 * time.Second)},
 		{name: "success after a mend closes", from: halfOpen().Mended(false, start.Add(time.Second)), holder: "dlv_a", alive: true, want: reset},
 		{name: "another token's failure changes nothing", from: halfOpen(), holder: "dlv_b", alive: false, want: halfOpen()},
@@ -485,6 +489,23 @@ func TestCircuit_ByHandTwice(t *testing.T) {
 	}
 	if c = c.Trip(short, until); !c.ProbeAt.Equal(until.Add(time.Second)) || !c.LeaseUntil.IsZero() {
 		t.Errorf("opened after the lease: %+v; want the next probe after the cooldown", c)
+	}
+}
+
+// A copy of the probe's token may be in flight after the first failure, even if the owner changes
+// something or opens the circuit by hand meanwhile.
+func TestCircuit_NoProbeBesideACopy(t *testing.T) {
+	t.Parallel()
+
+	now, until := start.Add(time.Second), halfOpen().LeaseUntil
+	failed := halfOpen().Probed(circuit.ProbeResult{Holder: "dlv_a", Generation: halfOpen().Generation, Shared: true}, settings, now)
+	for name, c := range map[string]circuit.Circuit{"mended": failed.Mended(false, now), "opened by hand": failed.Trip(settings, now)} {
+		if _, ok := c.Probe("another", until.Add(-1)); ok {
+			t.Errorf("%s: a probe before the end of the shared lease: %+v", name, c)
+		}
+		if _, ok := c.Probe("another", until); !ok {
+			t.Errorf("%s: no probe at the end of the shared lease: %+v", name, c)
+		}
 	}
 }
 

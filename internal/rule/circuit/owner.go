@@ -45,10 +45,7 @@ func (c Circuit) Trip(s Settings, now time.Time) Circuit {
 	next.OpenedAt = time.Time{}
 	next = next.open(s, now)
 	if now.Before(c.LeaseUntil) {
-		next.LeaseUntil = c.LeaseUntil
-		if next.ProbeAt.Before(c.LeaseUntil) {
-			next.ProbeAt = c.LeaseUntil
-		}
+		next.LeaseUntil, next.ProbeAt = c.LeaseUntil, later(next.ProbeAt, c.LeaseUntil)
 	}
 	return next
 }
