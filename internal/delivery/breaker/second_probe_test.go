@@ -39,6 +39,7 @@ func TestProbe_OfASecondTokenWaits(t *testing.T) {
 	}{
 		{name: "at once", later: 0, first: 503, posts: 1, state: circuit.Open},
 		{name: "just before the end of the lease", later: circuit.LeaseFor - time.Millisecond, first: 503, posts: 1, state: circuit.Open},
+		{name: "at the end of the longest invocation of the first", later: time.Minute, first: 503, posts: 1, state: circuit.Open},
 		{name: "after the end of the lease: the second token probes", later: circuit.LeaseFor, first: 503, posts: 2, state: circuit.Open},
 		{name: "a copy of the message probes, too", later: 0, again: true, first: 503, posts: 2, state: circuit.Open},
 		{name: "a late success closes", later: circuit.LeaseFor, first: 200, posts: 2, state: circuit.Closed},

@@ -3,17 +3,20 @@
 package sim_test
 
 import (
+	"bytes"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strconv"
+	"strings"
 	"testing"
 )
 
 // TestMutations proves that the simulator can fail: an overlay puts each bug into
-// the code, and in 5,000 seeds the first failed check must be one of the bug's.
+// the code, and in 5,000 seeds the first failed check must be one of the bug's. For
+// some bugs it is a test of a package in place of the seeds.
 func TestMutations(t *testing.T) {
 	t.Parallel()
 
@@ -21,6 +24,10 @@ func TestMutations(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 
+			if tt.test != "" {
+				fails(t, tt.test, tt.mutate(t))
+				return
+			}
 			found, line, out := mutated(t, tt.mutate(t))
 			switch {
 			case found == "":
@@ -30,6 +37,17 @@ func TestMutations(t *testing.T) {
 			}
 			t.Log(line)
 		})
+	}
+}
+
+// fails runs the test with the overlay. The test must fail.
+func fails(t *testing.T, test, overlay string) {
+	t.Helper()
+
+	folder, name, _ := strings.Cut(test, " ")
+	run := exec.CommandContext(t.Context(), "go", "test", "-vet=off", "-overlay", overlay, "-run", "^"+name+"$", "./"+filepath.Join("..", "..", folder))
+	if out, err := run.CombinedOutput(); err == nil || !bytes.Contains(out, []byte("--- FAIL: "+name)) {
+		t.Errorf("%s does not find the bug (%v):\n%s", test, err, out)
 	}
 }
 

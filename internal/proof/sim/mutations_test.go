@@ -12,9 +12,10 @@ type mutation struct {
 	file     string  // below internal/
 	old, bug string  // the code, and the code with the bug
 	by       []check // the checks that may find the bug first
+	test     string  // or, if seeds are rarely in the situation: the folder below internal/ and the test that must find it
 }
 
-// mutations returns the bugs. The simulator must find each of them.
+// mutations returns the bugs. The simulator, or the named test, must find each of them.
 func mutations() []mutation {
 	return []mutation{
 		{
@@ -432,6 +433,50 @@ func mutations() []mutation {
 			name: "of two posts with one key in a batch, the last one wins", file: "delivery/ingest/store.go", by: []check{checkFirstUse},
 			old: "groups[at] = append(groups[at], p)", bug: "groups[at] = append([]*post{p}, groups[at]...)",
 		},
+		{
+			name: "a standard envelope has the time of the request", file: "rule/shape/shape.go", by: []check{checkContent},
+			old: "`{\"type\":%q,\"timestamp\":%q,\"data\":`, event.Type, stamp(event.AcceptedAt)", bug: "`{\"type\":%q,\"timestamp\":%q,\"data\":`, event.Type, stamp(time.Now())",
+		},
+		{
+			name: "a probe without a request keeps its lease", file: "rule/circuit/circuit.go", by: []check{checkUnmade},
+			old: "r.Unmade && r.Shared:", bug: "r.Unmade:",
+		},
+		{
+			name: "a uid can be given twice", file: "aws/dynamo/endpoint.go", by: []check{checkUID},
+			old: "EndpointID: e.ID}, absent())", bug: "EndpointID: e.ID}, condition{})",
+		},
+		{
+			name: "a token that finds no room among the schedules is forgotten", file: "delivery/settle/token.go", by: []check{checkLost, checkLate},
+			old: "s.Schedules.At(ctx, token, at); err != nil {", bug: "s.Schedules.At(ctx, token, at); err != nil && err.Error() != \"the quota of schedules is exhausted\" {",
+		},
+		{
+			name: "a probe is leased for less than an attempt and its settlement take", file: "rule/circuit/circuit.go", test: "delivery/breaker TestProbe_OfASecondTokenWaits",
+			old: "const LeaseFor = 2 * time.Minute", bug: "const LeaseFor = 25 * time.Second",
+		},
+		{
+			name: "a token whose attempt before is not recorded makes its attempt", file: "rule/settlement/judge.go", by: []check{checkOrder},
+			old: "case t.Attempt > d.Attempts+1:", bug: "case t.Attempt > d.Attempts+1000:",
+		},
+		{
+			name: "the letter of an unknown delivery stays", file: "delivery/breaker/letter_over.go", by: []check{checkLetters},
+			old: "if !ok {\n\t\t\tneedless = append(needless, letter)\n", bug: "if !ok {\n",
+		},
+		{
+			name: "a failed probe forgets its copy", file: "rule/circuit/circuit.go", test: "rule/circuit TestCircuit_NoProbeBesideACopy",
+			old: "next.LeaseUntil, next.ProbeAt = c.LeaseUntil, later(next.ProbeAt, c.LeaseUntil)", bug: "next.ProbeAt = later(next.ProbeAt, c.LeaseUntil)",
+		},
+		{
+			name: "of two tokens of one attempt in a batch, the second is acknowledged", file: "delivery/deliver/plan.go", test: "delivery/deliver TestProcessBatch_OneTokenMakesTheAttempt",
+			old: "j.err = errOtherToken", bug: "_ = errOtherToken",
+		},
+		{
+			name: "a token whose copy may be making the attempt is acknowledged", file: "delivery/deliver/ask.go", test: "delivery/deliver TestSlots_SurviveACrash",
+			old: "return settlement.Step{}, errOtherToken", bug: "return settlement.Step{Do: settlement.Drop}, nil",
+		},
+		{
+			name: "two tokens of one attempt in a batch are taken for copies", file: "delivery/deliver/batch.go", test: "delivery/deliver TestProcessBatch_OneTokenMakesTheAttempt",
+			old: "other.Token.Nonce == j.Token.Nonce && attemptOf", bug: "attemptOf",
+		},
 	}
 }
 
@@ -451,8 +496,8 @@ func TestMutations_fit(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 
-			if len(tt.by) == 0 {
-				t.Error("no check is named to find the bug")
+			if (len(tt.by) == 0) == (tt.test == "") {
+				t.Errorf("checks %q, test %q; want one of them to find the bug", tt.by, tt.test)
 			}
 			tt.mutate(t)
 		})
