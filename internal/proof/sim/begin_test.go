@@ -41,6 +41,7 @@ func (w *simulation) begin() {
 	for range w.rng.IntN(w.level.operators) {
 		w.plan.add(start.Add(w.within(suffering)), w.operate)
 	}
+	w.planRestore()
 	w.plan.add(start.Add(suffering), w.calmDown)
 	w.plan.add(start.Add(suffering+time.Minute), w.wakeUp)
 	w.functions()

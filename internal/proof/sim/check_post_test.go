@@ -19,6 +19,7 @@ func (w *simulation) sawPost(p *process, r send.Request, from origin) *exchange 
 	i := slices.IndexFunc(w.endpoints, func(e *endpoint) bool { return e.id == id })
 	e := w.endpoints[i]
 	members := w.membersOf(p, r)
+	w.checkKnown(p, members)
 	x := &exchange{p: p, at: w.now, outcome: w.answer(e, r, members), by: *r.Endpoint}
 	if from == ofCloud {
 		x.outcome = w.ofAWS(x.outcome)

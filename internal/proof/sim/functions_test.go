@@ -359,7 +359,7 @@ func (w *simulation) answered(c *client, results []ingest.Result) {
 		switch {
 		case results == nil:
 			left = append(left, r)
-		case w.clashes(c, r) && hook.CodeOf(results[i].Err) == hook.CodeConflict && results[i].Err != nil:
+		case (w.clashes(c, r) || !w.restored.IsZero()) && hook.CodeOf(results[i].Err) == hook.CodeConflict && results[i].Err != nil:
 			w.count("second uses of a key in conflict")
 		case results[i].Err == nil:
 			w.sawAccepted(results[i].ID, results[i].Deliveries)

@@ -58,6 +58,7 @@ const (
 	checkLate          check = "late"          // a delivery waits no longer than its endpoint's trouble explains
 	checkOperator      check = "operator"      // an operator gets an answer
 	checkUndeliverable check = "undeliverable" // without faults no message is undeliverable
+	checkRestored      check = "restored"      // after a restore, nothing is sent of events that the table does not have
 	checkSetup         check = "setup"         // the world itself works
 )
 

@@ -100,14 +100,19 @@ func (q sweepQueue) Send(ctx context.Context, lane hook.Lane, tokens []hook.Toke
 	return q.ports.Send(ctx, lane, tokens, delay)
 }
 
-// checkSwept: without other faults, no delivery is overdue after a sweep for longer than the bound.
+// checkSwept: without other faults, and an hour after the last one and a restore, no delivery is overdue
+// after a sweep for longer than the bound.
 func (w *simulation) checkSwept() {
-	if !w.calm {
+	late := checkLate
+	if !w.restored.IsZero() {
+		late = checkRestored
+	}
+	if !w.calm && (w.restored.IsZero() || w.now.Sub(w.quietAt) < time.Hour) {
 		return
 	}
 	for _, id := range w.recorded {
 		if d := w.records[id]; (d.State == hook.StateRetrying || d.State == hook.StateQueued) && w.now.Sub(d.OverdueFrom()) > sweepWithin {
-			w.fail(checkLate, "%s is overdue for %s after a sweep", id, w.now.Sub(d.OverdueFrom()))
+			w.fail(late, "%s is overdue for %s after a sweep", id, w.now.Sub(d.OverdueFrom()))
 		}
 	}
 }
