@@ -3,6 +3,7 @@ package endpoint_test
 import (
 	"net/netip"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -55,6 +56,30 @@ func TestAdmin_Change_tries(t *testing.T) {
 				t.Errorf("a probe is due: %t, held until %s, %d checks; want a probe: %t", r.ProbeDue(b.now), r.ThrottledUntil, len(b.queue.messages), tt.tries)
 			}
 		})
+	}
+}
+
+// TestAdmin_EndOverlap_tries checks that the end of an overlap makes a waiting delivery the probe at
+// once, also when it is repeated, and a rotation does not.
+func TestAdmin_EndOverlap_tries(t *testing.T) {
+	t.Parallel()
+
+	b := setup(t)
+	e, _ := b.create(t, nil)
+	b.keep(t, e, all(open, waiting))
+	if _, _, err := b.Rotate(t.Context(), tenant, string(e.ID), "", time.Hour); err != nil {
+		t.Fatal(err)
+	}
+	if r := b.record(t, e); r.ProbeDue(b.now) {
+		t.Error("after a rotation a probe is due; want none")
+	}
+	for n := range 2 {
+		if _, err := b.EndOverlap(t.Context(), tenant, string(e.ID)); err != nil {
+			t.Fatal(err)
+		}
+		if r := b.record(t, e); !r.ProbeDue(b.now) || len(b.queue.messages) != n+1 {
+			t.Errorf("after end %d of the overlap: a probe is due: %t, %d checks; want one more", n+1, r.ProbeDue(b.now), len(b.queue.messages))
+		}
 	}
 }
 

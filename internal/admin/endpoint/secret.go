@@ -48,14 +48,19 @@ func (a *Admin) Rotate(ctx context.Context, tenant hook.TenantID, ref, secret st
 	return e, secret, err
 }
 
-// EndOverlap ends the old secrets of a rotation: the newest secret of each scheme signs alone. It
-// changes nothing without old secrets.
+// EndOverlap ends the old secrets of a rotation: the newest secret of each scheme signs alone, and a
+// receiver that knows only that one is tried at once: see gate.Record.Mended. It changes no secret
+// without old ones. Rotate does not try: its receiver learns the new secret from the answer.
 func (a *Admin) EndOverlap(ctx context.Context, tenant hook.TenantID, ref string) (hook.Endpoint, error) {
-	return a.change(ctx, tenant, ref, 0, func(e *hook.Endpoint) (bool, error) {
+	e, err := a.change(ctx, tenant, ref, 0, func(e *hook.Endpoint) (bool, error) {
 		before := len(e.Secrets)
 		e.Secrets = slices.DeleteFunc(slices.Clone(e.Secrets), func(s hook.Secret) bool { return !s.ExpiresAt.IsZero() })
 		return len(e.Secrets) != before, nil
 	})
+	if err != nil {
+		return e, err
+	}
+	return e, a.mended(ctx, e, false)
 }
 
 // expiring returns copies of the secrets with an expiry of at most now+overlap;
