@@ -41,8 +41,10 @@
 //
 // In one seed in eight, the events come through the queue: source_test.go.
 //
-// In one seed in sixteen, an operator restores the table to an earlier moment, beside queues of the later
-// one: restore_test.go. In another one in sixteen, an earlier and a later build run side by side: builds_test.go.
+// In seeds of their own, an operator restores the table to an earlier moment, beside queues of the later
+// one: restore_test.go.
+//
+// In one seed in sixteen, an earlier and a later build run side by side: builds_test.go.
 //
 // # Checks
 //

@@ -454,11 +454,11 @@ func mutations() []mutation {
 			old: "const LeaseFor = 2 * time.Minute", bug: "const LeaseFor = 25 * time.Second",
 		},
 		{
-			name: "a token whose attempt before is not recorded makes its attempt", file: "rule/settlement/judge.go", by: []check{checkOrder},
+			name: "a token whose attempt before is not recorded makes its attempt", file: "rule/settlement/judge.go", test: "proof/sim TestRestore",
 			old: "case t.Attempt > d.Attempts+1:", bug: "case t.Attempt > d.Attempts+1000:",
 		},
 		{
-			name: "the letter of an unknown delivery stays", file: "delivery/breaker/letter_over.go", by: []check{checkLetters},
+			name: "the letter of an unknown delivery stays", file: "delivery/breaker/letter_over.go", test: "proof/sim TestRestore",
 			old: "if !ok {\n\t\t\tneedless = append(needless, letter)\n", bug: "if !ok {\n",
 		},
 		{

@@ -137,7 +137,6 @@ func run(ctx context.Context, o options) *simulation {
 	w.attention.Visibility, w.jobs.Visibility = visibility, visibility
 	w.drawRates()
 	w.drawLosses()
-	w.drawRestore()
 	w.drawBuilds()
 	w.drawProducers()
 	w.drawBrief()
