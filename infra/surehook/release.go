@@ -75,6 +75,7 @@ func NewRelease(scope constructs.Construct, props Props) (awscdk.Stack, error) {
 			f.AddEnvironment(&set.variable, value, nil)
 		}
 	}
+	keepSettings(stack, props.Settings)
 	addRules(stack, values)
 	return stack, checkVariables(s.Construct, longest)
 }

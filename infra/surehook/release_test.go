@@ -194,6 +194,17 @@ func TestNewRelease_withoutBootstrap(t *testing.T) {
 	}
 }
 
+// TestNewRelease_settings checks that a release of one's own names the settings in it that are not
+// parameters: the next release without them is refused.
+func TestNewRelease_settings(t *testing.T) {
+	t.Parallel()
+
+	got, _ := templateOf(t, "released custom").raw["Metadata"].(map[string]any)
+	if diff := cmp.Diff([]any{"EVENT_BUS"}, got["Settings"]); diff != "" {
+		t.Errorf("settings (-want +got):\n%s", diff)
+	}
+}
+
 // TestNewRelease_parameters checks that nothing but the place of the functions must be given,
 // and that the document of releases names every other parameter.
 func TestNewRelease_parameters(t *testing.T) {

@@ -58,19 +58,11 @@ type resource struct {
 // templates synthesises all environments once per test run. A start of CDK
 // takes seconds, and CDK is not safe for concurrent use.
 var templates = sync.OnceValues(func() (map[string]template, error) {
-	dir, err := os.MkdirTemp("", "infra-test-")
+	dir, err := newDist()
 	if err != nil {
 		return nil, err
 	}
 	defer os.RemoveAll(dir) //nolint:errcheck // the system clears its temporary folder
-	for _, name := range append(functionNames(), exportName, senderName) {
-		if err := os.MkdirAll(filepath.Join(dir, name), 0o750); err != nil {
-			return nil, err
-		}
-		if err := os.WriteFile(filepath.Join(dir, name, "bootstrap"), []byte(name), 0o600); err != nil {
-			return nil, err
-		}
-	}
 	flags, err := featureFlags()
 	if err != nil {
 		return nil, err
@@ -102,7 +94,11 @@ var templates = sync.OnceValues(func() (map[string]template, error) {
 	}
 	for _, env := range []Environment{environments("arm64")[2], customised()} {
 		app := awscdk.NewApp(&awscdk.AppProps{Context: &flags, Outdir: jsii.String(filepath.Join(dir, "released-"+env.Name)), AnalyticsReporting: jsii.Bool(false)})
-		stack, err := NewRelease(app, Props{Environment: env, Dist: dir, Version: "test"})
+		props := Props{Environment: env, Dist: dir, Version: "test"}
+		if env.Name == "custom" {
+			props.Settings = []string{"EVENT_BUS", "OIDC_CLIENT_ID", "PORTAL_NAME"}
+		}
+		stack, err := NewRelease(app, props)
 		if err != nil {
 			return nil, err
 		}
@@ -141,10 +137,27 @@ var templates = sync.OnceValues(func() (map[string]template, error) {
 	return all, err
 })
 
-// customised is an environment with all optional settings. every does not
-// return this environment.
+// newDist makes a folder with something in place of each function.
+func newDist() (string, error) {
+	dir, err := os.MkdirTemp("", "infra-test-")
+	if err != nil {
+		return "", err
+	}
+	for _, name := range append(functionNames(), exportName, senderName) {
+		if err := os.MkdirAll(filepath.Join(dir, name), 0o750); err != nil {
+			return "", err
+		}
+		if err := os.WriteFile(filepath.Join(dir, name, "bootstrap"), []byte(name), 0o600); err != nil {
+			return "", err
+		}
+	}
+	return dir, nil
+}
+
 const acmeProfiles = `{"acme":{"signed":"{timestamp}.{body}","algorithm":"sha256","encoding":"hex","key":"text","headers":{"X-Acme":"t={timestamp} {signature}"}}}`
 
+// customised is an environment with all optional settings. every does not
+// return this environment.
 func customised() Environment {
 	env := environments("arm64")[0]
 	env.Name = "custom"

@@ -3,6 +3,7 @@ package surehook
 import (
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/aws/aws-cdk-go/awscdk/v2"
 	"github.com/aws/constructs-go/constructs/v10"
@@ -36,11 +37,27 @@ func NewStack(scope constructs.Construct, props Props) (awscdk.Stack, error) {
 		return nil, err
 	}
 	newOutputs(stack, s)
-	if len(props.Settings) > 0 {
-		stack.AddMetadata(jsii.String("Settings"), props.Settings)
-	}
+	keepSettings(stack, props.Settings)
 	checkRules(stack)
 	return stack, nil
+}
+
+// keepSettings writes the names of the settings into the template, but for those that are
+// parameters: the stack keeps these itself.
+func keepSettings(stack awscdk.Stack, names []string) {
+	var kept []string
+	for _, name := range names {
+		parameter := ""
+		for word := range strings.SplitSeq(strings.ToLower(name), "_") {
+			parameter += strings.ToUpper(word[:1]) + word[1:]
+		}
+		if stack.Node().TryFindChild(&parameter) == nil {
+			kept = append(kept, name)
+		}
+	}
+	if len(kept) > 0 {
+		stack.AddMetadata(jsii.String("Settings"), kept)
+	}
 }
 
 func description(env Environment) string { return "Surehook, outbound webhook delivery: " + env.Name }
