@@ -79,27 +79,12 @@ fuzz: need/go ## Fuzz every parser and rule, for FUZZBUDGET seconds (300) altoge
 	@.ci/fuzz $${FUZZBUDGET:-300}
 
 .PHONY: lint/templates
-lint/templates: $(VENV)/installed $(CDK) bin/infra ## Check the synthesised CloudFormation templates
-	@for env in dev staging prod local; do \
-		$(MAKE) synth ENV=$$env PREFIX= > /dev/null; \
-		echo "cfn-lint surehook-$$env"; \
-		$(VENV)/bin/cfn-lint --config-file infra/.cfnlintrc.yaml infra/cdk.out/surehook-$$env.template.json; \
-	done
-	@echo "cfn-lint prod as released"
-	@$(MAKE) synth ENV=prod PREFIX= RELEASED=1 > /dev/null
-	@$(VENV)/bin/cfn-lint --config-file infra/.cfnlintrc.yaml infra/cdk.out/surehook-prod.template.json
-	@echo "cfn-lint prod with senders in other regions and fixed addresses"
-	@$(MAKE) synth ENV=prod PREFIX= SENDERS=us-east-1 FIXED=2 > /dev/null
-	@$(VENV)/bin/cfn-lint --config-file infra/.cfnlintrc.yaml infra/cdk.out/surehook-prod.template.json infra/cdk.out/surehook-prod-sender-us-east-1.template.json
-	@echo "cfn-lint prod with destinations in AWS, and the role of a customer"
-	@$(MAKE) synth ENV=prod PREFIX= DESTINATIONS=/surehook/ > /dev/null
-	@$(VENV)/bin/cfn-lint --config-file infra/.cfnlintrc.yaml infra/cdk.out/surehook-prod.template.json examples/destinations/role.yaml
-	@echo "cfn-lint the receiver's stack of make smoke"
-	@go run ./cmd/surehook smoke --template > infra/cdk.out/smoke.template.json
-	@$(VENV)/bin/cfn-lint --config-file infra/.cfnlintrc.yaml infra/cdk.out/smoke.template.json
-	@echo "cfn-lint prod with events of a bus, and the templates of examples"
-	@$(MAKE) synth ENV=prod PREFIX= EVENT_BUS=orders EVENT_PATTERN='{"source":["com.example.orders"]}' > /dev/null
-	@$(VENV)/bin/cfn-lint --config-file infra/.cfnlintrc.yaml infra/cdk.out/surehook-prod.template.json $(wildcard examples/*/template.yaml)
+lint/templates: $(VENV)/installed need/go need/node ## Check the CloudFormation templates of all environments, option sets and examples
+	@rm -rf bin/templates && mkdir -p bin/templates
+	@go test -count=1 -run '^TestOptions_write$$' ./infra/surehook -args -templates "$(CURDIR)/bin/templates" > bin/templates/log 2>&1 || { cat bin/templates/log; exit 1; }
+	@go run ./cmd/surehook smoke --template > bin/templates/smoke.template.json
+	@$(VENV)/bin/cfn-lint --config-file infra/.cfnlintrc.yaml bin/templates/*.json examples/destinations/role.yaml $(wildcard examples/*/template.yaml)
+	@echo "cfn-lint has no findings in $$(ls bin/templates/*.json | wc -l) templates and those of the examples"
 
 .PHONY: lint/contract
 lint/contract: need/node $(CLIENTS)/node_modules ## Check the style of the contract
