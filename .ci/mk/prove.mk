@@ -71,8 +71,10 @@ chaos: need/go need/node need/python local ## Kill the functions of the local st
 	@E2E_FOLDER=chaos go test -tags e2e,chaos -count=1 -timeout 20m -run '^TestChaos$$' -v ./localstack
 
 .PHONY: upgrade
-upgrade: need/go need/node need/python need/aws local ## Roll the local stack back to a version without a lane, and upgrade it again
-	@E2E_FOLDER=upgrade go test -tags e2e,upgrade -count=1 -timeout 25m -run '^TestUpgrade$$' -v ./localstack
+upgrade: need/go need/node need/python local .venv/release/installed ## Fail creations, take over stacks, delete a queue, and roll the local stack back to a version without a lane
+	@$(MAKE) release/stack ENVIRONMENTS=local ARCH=$(HOST_ARCH) VERSION=v0.0.1 RELEASE=dist/upgrade EVENT_BUS=default EVENT_PATTERN='{"source":["com.example.shop"]}'
+	@PATH="$(CURDIR)/.venv/release/bin:$$PATH" RELEASE=dist/upgrade E2E_FOLDER=upgrade go test -tags e2e,upgrade -count=1 -timeout 40m \
+		-run '^Test(DeletedQueue|FailedCreations|TakeOver|Upgrade)$$' -v ./localstack
 
 .PHONY: fuzz
 fuzz: need/go ## Fuzz every parser and rule, for FUZZBUDGET seconds (300) altogether
