@@ -242,6 +242,7 @@ release/stack: build
 		cp infra/cdk.out/surehook-$$env.template.json $(RELEASE); \
 	done
 	@sed 's/@VERSION@/$(VERSION)/' infra/deploy.sh > $(RELEASE)/deploy.sh && chmod +x $(RELEASE)/deploy.sh
+	@cp infra/deployer.json $(RELEASE)
 	@$(CHECKSUMS)
 
 .PHONY: clean
