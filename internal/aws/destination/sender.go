@@ -33,6 +33,13 @@ const (
 	sessionBytes  = 24 << 10         // more than one takes
 )
 
+// What one process asks STS for: a session for each endpoint and SessionUse, while it has no more
+// than Sessions endpoints. internal/proof/scale computes with them.
+const (
+	SessionUse = sessionLife - sessionMargin
+	Sessions   = maxSessions / sessionBytes
+)
+
 // put sends a signed request to the endpoint's destination, and returns the id that AWS
 // gave to the message.
 type put func(ctx context.Context, e *hook.Endpoint, p send.Prepared) (id string, err error)

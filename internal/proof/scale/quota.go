@@ -18,6 +18,7 @@ const (
 	quotaKeyWrites   = 1_000.0
 	quotaKeyReads    = 3_000.0
 	quotaSchedules   = 1_000.0
+	quotaSTS         = 600.0
 )
 
 // byRequest says how to raise a quota.
@@ -49,6 +50,10 @@ func quotas() []Quota {
 		{
 			"Scheduler", number(quotaSchedules) + " schedules made, and as many fired, a second.",
 			"https://docs.aws.amazon.com/scheduler/latest/UserGuide/scheduler-quotas.html",
+		},
+		{
+			"STS", number(quotaSTS) + " requests a second; not adjustable.",
+			"https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_iam-quotas.html",
 		},
 	}
 }

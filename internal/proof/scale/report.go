@@ -5,6 +5,7 @@ import (
 	"math"
 	"strings"
 
+	"surehook.example/surehook/internal/aws/destination"
 	"surehook.example/surehook/internal/proof/cost"
 )
 
@@ -131,6 +132,9 @@ func writeOne(b *strings.Builder, s Settings, measured map[string]Measured) {
 	row("posts of one tenant per second, alone or in batches", number(quotaKeyReads/tenantUnits), "a read unit of the tenant's partition key each")
 	row(fmt.Sprintf("deliveries per second to one endpoint, for each of 1 to %d `shards`", maxShards), number(quotaKeyWrites), "a write unit of the shard's partition key each")
 	row("endpoints active in two hours", number(circuits.Concurrency*reviewsPerTime*reviewSeconds), "the reviews, if they use all of `Concurrency.Circuits`")
+	row(fmt.Sprintf("[destinations in AWS](destinations.md) active in %.0f minutes", destination.SessionUse.Minutes()),
+		number(math.Floor(quotaSTS*destination.SessionUse.Seconds()/s.concurrency("Deliver"))), "a session of STS per endpoint, that time and function of `deliver`")
+	row(fmt.Sprintf("deliveries per second to more than %s of them", number(destination.Sessions)), number(quotaSTS), "a session each, because a function keeps no more; others are retried")
 	row("deliveries per second that fail for ever", number(math.Floor(quotaSchedules/measured[Dead].Schedules)),
 		number(measured[Dead].Schedules)+" schedules each, while the circuit is closed")
 	b.WriteString("\nWithout traffic, tenants and endpoints take storage only.\n\n")
