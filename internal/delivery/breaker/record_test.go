@@ -270,17 +270,18 @@ func TestRecord_SurvivesACrash(t *testing.T) {
 			t.Run(fmt.Sprintf("effect %d, after it: %t", at, after), func(t *testing.T) {
 				t.Parallel()
 
-				w := setup(t)
-				ids := slices.Concat(w.accept(w.Endpoint(nil)), w.accept(w.Endpoint(nil), w.Endpoint(nil)))
-				w.Crash.Arm(at, after)
-				if err := w.Breaker().Record(w.Context(), ids); err == nil || !w.Crash.Restart() {
-					t.Errorf("Record() = %v; want the death", err)
-				}
-				w.keep(ids...)
-				w.sweepFor(20 * time.Minute)
-				if got := w.States(ids); got != "3 delivered" || len(w.Posts) != deliveries {
-					t.Errorf("deliveries are %s after %d requests; want 3 delivered, one request each", got, len(w.Posts))
-				}
+				inTurn(t, func(w *bundle) {
+					ids := slices.Concat(w.accept(w.Endpoint(nil)), w.accept(w.Endpoint(nil), w.Endpoint(nil)))
+					w.Crash.Arm(at, after)
+					if err := w.Breaker().Record(w.Context(), ids); err == nil || !w.Crash.Restart() {
+						w.T.Errorf("Record() = %v; want the death", err)
+					}
+					w.keep(ids...)
+					w.sweepFor(20 * time.Minute)
+					if got := w.States(ids); got != "3 delivered" || len(w.Posts) != deliveries {
+						w.T.Errorf("deliveries are %s after %d requests; want 3 delivered, one request each", got, len(w.Posts))
+					}
+				})
 			})
 		}
 	}

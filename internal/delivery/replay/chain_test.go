@@ -86,31 +86,8 @@ func TestWork_CopyAcknowledgedBeforeADeath(t *testing.T) {
 				t.Parallel()
 
 				for n := 1; ; n++ {
-					w := setup(t)
-					ids := w.past(w.Endpoint(nil), hook.StateDead, 7)
-					j := w.start(replay.JobRequest{Rate: 0.3}) // pages of 3
-					m := w.Jobs.Receive(1)
-					for ; len(m) == 0; m = w.Jobs.Receive(1) {
-						next, _ := w.Jobs.Next()
-						w.Clock.Until(next)
-					}
-					w.Calls.Before(effect, func() {
-						w.Clock.Pass(time.Millisecond) // otherwise both writes are equal
-						if err := w.Replayer().Work(w.Context(), m[0].Job); err != nil {
-							t.Errorf("second Work() = %v", err)
-						}
-						w.Jobs.Delete(m[0].ID)
-						w.Clock.Pass(time.Millisecond)
-						w.Crash.Arm(n, after)
-					})
-					err := w.Replayer().Work(w.Context(), m[0].Job)
-					w.Crash.Disarm()
-					died := w.Crash.Restart()
-					if !died && err != nil {
-						t.Errorf("first Work() = %v", err)
-					}
-					w.Run()
-					w.exactly(j, ids)
+					died := false
+					inTurn(t, func(w *bundle) { died = copyAcknowledged(w, effect, n, after) })
 					if !died {
 						return
 					}
@@ -118,4 +95,35 @@ func TestWork_CopyAcknowledgedBeforeADeath(t *testing.T) {
 			})
 		}
 	}
+}
+
+// copyAcknowledged reports whether the first worker died at its n-th effect after the second one.
+func copyAcknowledged(w *bundle, effect string, n int, after bool) (died bool) {
+	w.T.Helper()
+
+	ids := w.past(w.Endpoint(nil), hook.StateDead, 7)
+	j := w.start(replay.JobRequest{Rate: 0.3}) // pages of 3
+	m := w.Jobs.Receive(1)
+	for ; len(m) == 0; m = w.Jobs.Receive(1) {
+		next, _ := w.Jobs.Next()
+		w.Clock.Until(next)
+	}
+	w.Calls.Before(effect, func() {
+		w.Clock.Pass(time.Millisecond) // otherwise both writes are equal
+		if err := w.Replayer().Work(w.Context(), m[0].Job); err != nil {
+			w.T.Errorf("second Work() = %v", err)
+		}
+		w.Jobs.Delete(m[0].ID)
+		w.Clock.Pass(time.Millisecond)
+		w.Crash.Arm(n, after)
+	})
+	err := w.Replayer().Work(w.Context(), m[0].Job)
+	w.Crash.Disarm()
+	died = w.Crash.Restart()
+	if !died && err != nil {
+		w.T.Errorf("first Work() = %v", err)
+	}
+	w.Run()
+	w.exactly(j, ids)
+	return died
 }
