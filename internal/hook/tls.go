@@ -80,13 +80,9 @@ func NewTLS(id string, m Material, now time.Time) (TLS, []FieldError) {
 	case m.Certificate == "":
 		return t, errs
 	}
-	chain := certificates(m.Certificate)
-	switch {
-	case len(m.Certificate) > MaxTLSCertificate:
-		errs.Add("tls.certificate", "must be at most %d bytes", MaxTLSCertificate)
-		return t, errs
-	case len(chain) == 0:
-		errs.Add("tls.certificate", "must be PEM: the certificate, and then its chain")
+	chain, wrong := certificates(m.Certificate, MaxTLSCertificate)
+	if wrong != "" {
+		errs.Add("tls.certificate", "%s", wrong)
 		return t, errs
 	}
 	leaf := chain[0]
@@ -95,19 +91,20 @@ func NewTLS(id string, m Material, now time.Time) (TLS, []FieldError) {
 		t.Subject = strings.ToValidUTF8(t.Subject[:maxTLSSubject], "")
 	}
 	if m.Key != "" {
-		errs = append(errs, checkPair(m, leaf, now)...)
+		errs = append(errs, checkPair(m, chain, now)...)
 	}
 	return t, errs
 }
 
-// checkPair checks a new key and its certificate.
-func checkPair(m Material, leaf *x509.Certificate, now time.Time) (errs Fields) {
+// checkPair checks a new key and its certificate, the first of the chain.
+func checkPair(m Material, chain []*x509.Certificate, now time.Time) (errs Fields) {
+	leaf := chain[0]
 	usages := leaf.ExtKeyUsage
 	switch {
 	case now.After(leaf.NotAfter):
-		errs.Add("tls.certificate", "has expired")
+		errs.Add("tls.certificate", "expired on %s", leaf.NotAfter.UTC().Format(time.DateOnly))
 	case now.Before(leaf.NotBefore):
-		errs.Add("tls.certificate", "is not valid yet")
+		errs.Add("tls.certificate", "is not valid before %s", leaf.NotBefore.UTC().Format(time.DateOnly))
 	case len(usages) > 0 && !slices.Contains(usages, x509.ExtKeyUsageClientAuth) && !slices.Contains(usages, x509.ExtKeyUsageAny):
 		errs.Add("tls.certificate", "must allow client authentication")
 	}
@@ -119,10 +116,35 @@ func checkPair(m Material, leaf *x509.Certificate, now time.Time) (errs Fields) 
 		errs.Add("tls.key", "must be RSA of at most %d bits, ECDSA with P-256 or P-384, or Ed25519", MaxTLSRSA)
 		return errs
 	}
-	if _, err := tls.X509KeyPair([]byte(m.Certificate), []byte(m.Key)); err != nil {
-		errs.Add("tls.key", "must be the PEM private key of the certificate, without a passphrase")
+	key := privateKey(m.Key)
+	switch {
+	case key == nil:
+		errs.Add("tls.key", "must be PEM with a private key, from -----BEGIN PRIVATE KEY----- on")
+	case key.Type == "ENCRYPTED PRIVATE KEY", key.Headers["DEK-Info"] != "":
+		errs.Add("tls.key", "must have no passphrase; openssl pkey removes it")
+	case fits(leaf, m.Key):
+	case len(chain) > 1 && fits(chain[len(chain)-1], m.Key):
+		errs.Add("tls.certificate", "must begin with the certificate of the key; its chain follows")
+	default:
+		errs.Add("tls.key", "must be the private key of the certificate")
 	}
 	return errs
+}
+
+// privateKey returns the first private key of a PEM text, perhaps encrypted; nil if it has none.
+func privateKey(text string) *pem.Block {
+	for block, rest := pem.Decode([]byte(text)); block != nil; block, rest = pem.Decode(rest) {
+		if strings.HasSuffix(block.Type, privateKeyType) {
+			return block
+		}
+	}
+	return nil
+}
+
+// fits reports whether the PEM text has the private key of the certificate.
+func fits(c *x509.Certificate, key string) bool {
+	_, err := tls.X509KeyPair(pem.EncodeToMemory(&pem.Block{Type: certificateType, Bytes: c.Raw}), []byte(key))
+	return err == nil
 }
 
 // cheap reports whether signing with the private half of the key costs little: every connection
@@ -141,33 +163,49 @@ func cheap(public any) bool {
 
 // checkCA returns the problem with a bundle of authorities; empty for none.
 func checkCA(bundle string) string {
-	if len(bundle) > MaxTLSCA {
-		return fmt.Sprintf("must be at most %d bytes", MaxTLSCA)
-	}
-	all := certificates(bundle)
-	switch {
-	case len(all) == 0:
-		return "must be PEM of certificates"
-	case !slices.ContainsFunc(all, func(c *x509.Certificate) bool { return c.IsCA }):
+	all, wrong := certificates(bundle, MaxTLSCA)
+	if wrong == "" && !slices.ContainsFunc(all, func(c *x509.Certificate) bool { return c.IsCA }) {
 		return "must contain the certificate of a certificate authority"
 	}
-	return ""
+	return wrong
 }
 
-// certificates returns the certificates of a PEM text; none if it contains anything else.
-func certificates(text string) []*x509.Certificate {
-	var all []*x509.Certificate
+// Types of PEM blocks. Those of private keys end with privateKeyType.
+const (
+	certificateType = "CERTIFICATE"
+	privateKeyType  = "PRIVATE KEY"
+)
+
+// certificates returns the certificates of a PEM text of at most the given bytes, or what is wrong
+// with it.
+func certificates(text string, most int) (all []*x509.Certificate, wrong string) {
+	if len(text) > most {
+		return nil, fmt.Sprintf("must be at most %d bytes", most)
+	}
 	rest := []byte(strings.TrimSpace(text))
 	for len(rest) > 0 {
 		var block *pem.Block
-		if block, rest = pem.Decode(rest); block == nil || block.Type != "CERTIFICATE" {
-			return nil
+		block, rest = pem.Decode(rest)
+		switch {
+		case block == nil && len(all) == 0:
+			return nil, "must be PEM, from -----BEGIN CERTIFICATE----- on"
+		case block == nil:
+			return nil, fmt.Sprintf("must be PEM to the end, also after certificate %d", len(all))
+		case strings.HasSuffix(block.Type, privateKeyType):
+			return nil, "must hold certificates only, and no private key"
+		case block.Type == certificateType+" REQUEST":
+			return nil, "must be the certificate, not the request for it"
+		case block.Type != certificateType:
+			return nil, "must hold certificates only"
 		}
 		c, err := x509.ParseCertificate(block.Bytes)
 		if err != nil {
-			return nil
+			return nil, fmt.Sprintf("holds a broken certificate, number %d", len(all)+1)
 		}
 		all = append(all, c)
 	}
-	return all
+	if len(all) == 0 {
+		return nil, "must be PEM, from -----BEGIN CERTIFICATE----- on"
+	}
+	return all, ""
 }

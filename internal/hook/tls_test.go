@@ -34,6 +34,11 @@ func pair(t *testing.T, change func(*x509.Certificate)) (cert, key string) {
 	return certificate.New(t, template)
 }
 
+// block returns a PEM block whose content is not of its type.
+func block(kind string, headers map[string]string) string {
+	return string(pem.EncodeToMemory(&pem.Block{Type: kind, Headers: headers, Bytes: []byte("x")}))
+}
+
 func TestNewTLS(t *testing.T) {
 	t.Parallel()
 
@@ -48,28 +53,37 @@ func TestNewTLS(t *testing.T) {
 	tests := []struct {
 		name     string
 		material hook.Material
-		want     []string // the wrong fields
+		want     []string // the wrong fields, with the messages
 	}{
 		{name: "an authority", material: hook.Material{CA: authority}, want: nil},
 		{name: "an authority among others", material: hook.Material{CA: leaf + "\n" + authority + "\n"}, want: nil},
-		{name: "no authority", material: hook.Material{CA: leaf}, want: []string{"tls.ca"}},
-		{name: "a key as an authority", material: hook.Material{CA: authority + key}, want: []string{"tls.ca"}},
-		{name: "no PEM", material: hook.Material{CA: "x"}, want: []string{"tls.ca"}},
-		{name: "text after the PEM", material: hook.Material{CA: authority + "x"}, want: []string{"tls.ca"}},
-		{name: "too long an authority", material: hook.Material{CA: authority + long}, want: []string{"tls.ca"}},
+		{name: "no authority", material: hook.Material{CA: leaf}, want: []string{"tls.ca must contain the certificate of a certificate authority"}},
+		{name: "a key as an authority", material: hook.Material{CA: authority + key}, want: []string{"tls.ca must hold certificates only, and no private key"}},
+		{name: "no PEM", material: hook.Material{CA: "x"}, want: []string{"tls.ca must be PEM, from -----BEGIN CERTIFICATE----- on"}},
+		{name: "text after the PEM", material: hook.Material{CA: authority + "x"}, want: []string{"tls.ca must be PEM to the end, also after certificate 1"}},
+		{name: "too long an authority", material: hook.Material{CA: authority + long}, want: []string{"tls.ca must be at most 16384 bytes"}},
 		{name: "a pair", material: hook.Material{Certificate: leaf, Key: key}, want: nil},
 		{name: "a pair for clients with a chain", material: hook.Material{Certificate: other + authority, Key: otherKey, CA: authority}, want: nil},
 		{name: "a pair with a sealed key", material: hook.Material{Certificate: expired, Sealed: []byte{1}}, want: nil},
-		{name: "another key", material: hook.Material{Certificate: leaf, Key: otherKey}, want: []string{"tls.key"}},
-		{name: "a certificate as the key", material: hook.Material{Certificate: leaf, Key: leaf}, want: []string{"tls.key"}},
-		{name: "expired", material: hook.Material{Certificate: expired, Key: expiredKey}, want: []string{"tls.certificate"}},
-		{name: "not valid yet", material: hook.Material{Certificate: early, Key: earlyKey}, want: []string{"tls.certificate"}},
-		{name: "of a server", material: hook.Material{Certificate: server, Key: serverKey}, want: []string{"tls.certificate"}},
-		{name: "no certificate", material: hook.Material{Key: key}, want: []string{"tls.certificate"}},
-		{name: "no key", material: hook.Material{Certificate: leaf}, want: []string{"tls.key"}},
-		{name: "a key as the certificate", material: hook.Material{Certificate: key, Key: key}, want: []string{"tls.certificate"}},
-		{name: "too long a certificate", material: hook.Material{Certificate: leaf + long, Key: key}, want: []string{"tls.certificate"}},
-		{name: "too long a key", material: hook.Material{Certificate: leaf, Key: key + long}, want: []string{"tls.key"}},
+		{name: "another key", material: hook.Material{Certificate: leaf, Key: otherKey}, want: []string{"tls.key must be the private key of the certificate"}},
+		{name: "a certificate as the key", material: hook.Material{Certificate: leaf, Key: leaf}, want: []string{"tls.key must be PEM with a private key, from -----BEGIN PRIVATE KEY----- on"}},
+		{name: "expired", material: hook.Material{Certificate: expired, Key: expiredKey}, want: []string{"tls.certificate expired on 2026-11-23"}},
+		{name: "not valid yet", material: hook.Material{Certificate: early, Key: earlyKey}, want: []string{"tls.certificate is not valid before 2026-11-23"}},
+		{name: "of a server", material: hook.Material{Certificate: server, Key: serverKey}, want: []string{"tls.certificate must allow client authentication"}},
+		{name: "no certificate", material: hook.Material{Key: key}, want: []string{"tls.certificate is missing"}},
+		{name: "no key", material: hook.Material{Certificate: leaf}, want: []string{"tls.key is missing"}},
+		{name: "a key as the certificate", material: hook.Material{Certificate: key, Key: key}, want: []string{"tls.certificate must hold certificates only, and no private key"}},
+		{name: "too long a certificate", material: hook.Material{Certificate: leaf + long, Key: key}, want: []string{"tls.certificate must be at most 16384 bytes"}},
+		{name: "a key before the certificate", material: hook.Material{Certificate: key + leaf, Key: key}, want: []string{"tls.certificate must hold certificates only, and no private key"}},
+		{name: "a request for a certificate", material: hook.Material{Certificate: block("CERTIFICATE REQUEST", nil), Key: key}, want: []string{"tls.certificate must be the certificate, not the request for it"}},
+		{name: "a broken certificate", material: hook.Material{Certificate: leaf + block("CERTIFICATE", nil), Key: key}, want: []string{"tls.certificate holds a broken certificate, number 2"}},
+		{name: "something else", material: hook.Material{Certificate: block("X509 CRL", nil), Key: key}, want: []string{"tls.certificate must hold certificates only"}},
+		{name: "spaces", material: hook.Material{Certificate: " ", Key: key}, want: []string{"tls.certificate must be PEM, from -----BEGIN CERTIFICATE----- on"}},
+		{name: "the chain first", material: hook.Material{Certificate: authority + leaf, Key: key}, want: []string{"tls.certificate must begin with the certificate of the key; its chain follows"}},
+		{name: "a key with a passphrase", material: hook.Material{Certificate: leaf, Key: block("ENCRYPTED PRIVATE KEY", nil)}, want: []string{"tls.key must have no passphrase; openssl pkey removes it"}},
+		{name: "an old key with a passphrase", material: hook.Material{Certificate: leaf, Key: block("RSA PRIVATE KEY", map[string]string{"Proc-Type": "4,ENCRYPTED", "DEK-Info": "x"})}, want: []string{"tls.key must have no passphrase; openssl pkey removes it"}},
+		{name: "a key after its parameters", material: hook.Material{Certificate: leaf, Key: block("EC PARAMETERS", nil) + key}, want: nil},
+		{name: "too long a key", material: hook.Material{Certificate: leaf, Key: key + long}, want: []string{"tls.key must be at most 8192 bytes"}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -78,10 +92,10 @@ func TestNewTLS(t *testing.T) {
 			settings, errs := hook.NewTLS("m1", tt.material, tlsNow)
 			var got []string
 			for _, e := range errs {
-				got = append(got, e.Field)
+				got = append(got, e.Field+" "+e.Message)
 			}
 			if diff := cmp.Diff(tt.want, got); diff != "" {
-				t.Errorf("wrong fields (-want +got):\n%s\n%v", diff, errs)
+				t.Errorf("wrong fields (-want +got):\n%s", diff)
 			}
 			if len(errs) == 0 && (settings.CA != (tt.material.CA != "") || settings.Client != (tt.material.Certificate != "") || settings.ID != "m1" || settings.Material.ID != "m1") {
 				t.Errorf("NewTLS() = %+v; want the id m1 and what the material has", settings)

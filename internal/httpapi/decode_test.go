@@ -57,7 +57,7 @@ func TestProblems_together(t *testing.T) {
 		},
 		{
 			name: "no PEM", method: "PATCH", path: endpoints + "/crm", body: `{"tls":{"ca":"x","certificate":"y","key":"z"}}`,
-			want: invalid("tls.ca", "must be PEM of certificates", "tls.certificate", "must be PEM: the certificate, and then its chain"),
+			want: invalid("tls.ca", "must be PEM, from -----BEGIN CERTIFICATE----- on", "tls.certificate", "must be PEM, from -----BEGIN CERTIFICATE----- on"),
 		},
 		{
 			name: "a wrong client", method: "PATCH", path: endpoints + "/crm", body: `{"auth":{"type":"oauth2","token":"t","client_auth":"post"}}`,
