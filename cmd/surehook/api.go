@@ -75,7 +75,7 @@ func pages(ctx context.Context, c *client.Client, call client.Call, limit, size 
 func advice(p *client.Problem) string {
 	switch {
 	case p.Status == http.StatusUnauthorized, p.Status == http.StatusForbidden && p.Code == "": // API Gateway refuses an unknown key
-		return "check the key: --key-file, " + envKey + ", or `surehook login`"
+		return "check the key: --key-file, " + envKey + ", or `surehook login`; a key begins with shk_ and has at least 47 characters"
 	case p.Status == http.StatusForbidden:
 		return "use a key with the scope and the tenant of this command: surehook keys list"
 	case p.Code == openapi.ProblemCodePreconditionFailed:

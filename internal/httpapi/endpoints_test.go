@@ -167,7 +167,7 @@ func TestEndpoints_patch(t *testing.T) {
 		`{"uid":"erp"}`:      invalid("uid", "cannot be changed"),
 		`{"status":"x"}`:     invalid("status", "is not a known field"),
 		`{"secret":"x"}`:     invalid("secret", "is not a known field"),
-		`{"url":"https://"}`: invalid("url", "must name a host"),
+		`{"url":"https://"}`: invalid("url", "must name a host after https://"),
 		``:                   invalid("body", "is missing"),
 	} {
 		if w := b.do(t, owner, "PATCH", path, body); w.Code != 400 || w.Body.String() != want {

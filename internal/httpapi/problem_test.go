@@ -120,7 +120,7 @@ func TestProblems_endpoints(t *testing.T) {
 	}{
 		{name: "no URL", body: `{}`, want: invalid("url", "is missing")},
 		{name: "null as the URL", body: `{"url":null}`, want: invalid("url", "must not be null")},
-		{name: "a space within", body: `{"url":"https://example.com/a b"}`, want: invalid("url", "must not contain spaces, line breaks or other control characters")},
+		{name: "a space within", body: `{"url":"https://example.com/a b"}`, want: invalid("url", "must not contain spaces, line breaks or other control characters; write a space as %20")},
 		{name: "http", body: `{"url":"http://example.com/"}`, want: invalid("url", "must begin with https://")},
 		{name: "userinfo", body: `{"url":"https://me:secret@example.com/"}`, want: invalid("url", "must not hold a user name or password")},
 		{name: "localhost", body: `{"url":"https://localhost/"}`, want: invalid("url", reserved)},

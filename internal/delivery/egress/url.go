@@ -1,6 +1,7 @@
 package egress
 
 import (
+	"errors"
 	"fmt"
 	"net"
 	"net/netip"
@@ -37,25 +38,28 @@ func (p Policy) CheckURL(raw string) string {
 	case len(raw) > hook.MaxURL:
 		return fmt.Sprintf("must be at most %d bytes", hook.MaxURL)
 	case strings.ContainsFunc(raw, func(r rune) bool { return r < '!' || r == 0x7f }):
-		return "must not contain spaces, line breaks or other control characters"
+		return "must not contain spaces, line breaks or other control characters; write a space as %20"
 	case strings.ContainsFunc(raw, func(r rune) bool { return r > '~' }):
-		return "must have visible ASCII characters only; write an international host name in its xn-- form"
+		return "must have visible ASCII characters only; write an international host name in its xn-- form, and others as their bytes, such as %C3%A9"
 	case strings.Contains(raw, `\`):
 		return "must not hold a backslash"
 	case strings.Contains(raw, "#"):
-		return "must not have a fragment"
+		return "must not have a fragment, from # on"
 	}
 
 	u, err := url.Parse(raw)
+	_, isEscape := errors.AsType[url.EscapeError](err)
 	switch {
+	case isEscape:
+		return "must have % only before two hex digits, and not in the host; write % itself as %25"
 	case err != nil:
-		return "is not a valid URL"
+		return "must be a URL such as https://example.com/hooks"
 	case u.Scheme == "http" && !p.Loopback, u.Scheme != "http" && u.Scheme != "https":
 		return "must begin with https://"
 	case u.User != nil:
 		return "must not hold a user name or password"
 	case u.Hostname() == "":
-		return "must name a host"
+		return "must name a host after https://"
 	}
 
 	port, ok := portOf(u)

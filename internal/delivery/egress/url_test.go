@@ -16,8 +16,9 @@ const (
 	fine     = ""
 	scheme   = "must begin with https://"
 	userinfo = "must not hold a user name or password"
-	noHost   = "must name a host"
-	badURL   = "is not a valid URL"
+	noHost   = "must name a host after https://"
+	badURL   = "must be a URL such as https://example.com/hooks"
+	escape   = "must have % only before two hex digits, and not in the host; write % itself as %25"
 	badPort  = "must have a valid port or none"
 	ports    = "must use port 443, 8443, 80 or 8080"
 	reserved = "must not lead to a private, loopback or otherwise reserved address"
@@ -25,8 +26,8 @@ const (
 	dot      = "must not end its host with a dot"
 	private  = "must name a host of the public internet"
 	badName  = "must have a valid host name"
-	spaces   = "must not contain spaces, line breaks or other control characters"
-	ascii    = "must have visible ASCII characters only; write an international host name in its xn-- form"
+	spaces   = "must not contain spaces, line breaks or other control characters; write a space as %20"
+	ascii    = "must have visible ASCII characters only; write an international host name in its xn-- form, and others as their bytes, such as %C3%A9"
 )
 
 func TestPolicy_CheckURL(t *testing.T) {
@@ -73,15 +74,15 @@ func TestPolicy_CheckURL(t *testing.T) {
 		{name: "a host in the user's place", url: "https://example.com:443@127.0.0.1/", want: userinfo},
 		{name: "a user that looks like a host", url: "https://example.com;@127.0.0.1/", want: userinfo},
 		{name: "two at signs", url: "https://a:b@c@example.com/", want: userinfo},
-		{name: "an escaped at sign", url: "https://example.com%40127.0.0.1/", want: badURL},
+		{name: "an escaped at sign", url: "https://example.com%40127.0.0.1/", want: escape},
 		{name: "a user in front of a public host", url: "https://127.0.0.1:80@example.com/", want: userinfo},
 		{name: "an at sign in the query", url: "https://example.com?@127.0.0.1/", want: fine},
 		{name: "too many slashes", url: "https:////127.0.0.1/", want: noHost},
 		{name: "one slash", url: "https:/127.0.0.1/", want: noHost},
 		{name: "a backslash for a slash", url: `https:\\127.0.0.1/`, want: "must not hold a backslash"},
 		{name: "gopher", url: "gopher://127.0.0.1:9001/", want: scheme},
-		{name: "a fragment", url: "https://example.com/#a", want: "must not have a fragment"},
-		{name: "an empty fragment", url: "https://example.com/#", want: "must not have a fragment"},
+		{name: "a fragment", url: "https://example.com/#a", want: "must not have a fragment, from # on"},
+		{name: "an empty fragment", url: "https://example.com/#", want: "must not have a fragment, from # on"},
 		{name: "a backslash", url: `https://example.com\@127.0.0.1/`, want: "must not hold a backslash"},
 		{name: "a space", url: "https://example.com/a b", want: spaces},
 		{name: "a leading space", url: " https://example.com/", want: spaces},
@@ -104,13 +105,13 @@ func TestPolicy_CheckURL(t *testing.T) {
 		{name: "an escaped ideographic full stop", url: "https://127%E3%80%820%E3%80%820%E3%80%821/", want: private},
 		{name: "an escaped full-width full stop in a name", url: "https://metadata%EF%BC%8Eexample.com/", want: badName},
 		{name: "an escaped soft hyphen", url: "https://local%C2%ADhost.com/", want: badName},
-		{name: "an escaped dot", url: "https://127%2e0%2e0%2e1/", want: badURL},
-		{name: "an escaped slash", url: "https://127.0.0.1%2f.example.com/", want: badURL},
-		{name: "an escaped zero byte in the host", url: "https://127.0.0.1%00.example.com/", want: badURL},
+		{name: "an escaped dot", url: "https://127%2e0%2e0%2e1/", want: escape},
+		{name: "an escaped slash", url: "https://127.0.0.1%2f.example.com/", want: escape},
+		{name: "an escaped zero byte in the host", url: "https://127.0.0.1%00.example.com/", want: escape},
 		{name: "invalid UTF-8", url: "https://example.com/\xff", want: ascii},
-		{name: "an escaped host", url: "https://%6c%6fcalhost/", want: badURL},
+		{name: "an escaped host", url: "https://%6c%6fcalhost/", want: escape},
 		{name: "an escaped non-ASCII host", url: "https://ex%C3%A4mple.com/", want: badName},
-		{name: "a bad escape", url: "https://example.com/%zz", want: badURL},
+		{name: "a bad escape", url: "https://example.com/%zz", want: escape},
 		{name: "an open bracket", url: "https://[::1/", want: badURL},
 
 		{name: "port 22", url: "https://example.com:22/", want: ports},
