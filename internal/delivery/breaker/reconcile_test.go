@@ -113,19 +113,19 @@ func TestReconcile_DecidesByState(t *testing.T) {
 		},
 		{
 			name: "closed: the first wave", record: closed(0, minute), parked: ages(3),
-			decision: "release", tokens: 1, checks: []enqueued{{Wave: 2, Delay: 2 * second}}, states: "2 parked circuit_open, 1 retrying", wave: 2, attendIn: minute, waiting: true,
+			decision: "release", tokens: 1, checks: []enqueued{{Wave: 2, Delay: second}}, states: "2 parked circuit_open, 1 retrying", wave: 2, attendIn: minute, waiting: true,
 		},
 		{
 			name: "closed: the wave of the check", record: closed(3, minute), parked: ages(6), check: 3,
-			decision: "release", tokens: 4, checks: []enqueued{{Wave: 4, Delay: 2 * second}}, states: "2 parked circuit_open, 4 retrying", wave: 4, attendIn: minute, waiting: true,
+			decision: "release", tokens: 4, checks: []enqueued{{Wave: 4, Delay: second}}, states: "2 parked circuit_open, 4 retrying", wave: 4, attendIn: minute, waiting: true,
 		},
 		{
 			name: "closed: less than a wave is left", record: closed(9, minute), parked: ages(2), check: 9,
-			decision: "release", tokens: 2, checks: []enqueued{{Wave: 10, Delay: 2 * second}}, states: "2 retrying", wave: 10, attendIn: minute, waiting: true,
+			decision: "release", tokens: 2, checks: []enqueued{{Wave: 10, Delay: second}}, states: "2 retrying", wave: 10, attendIn: minute, waiting: true,
 		},
 		{
 			name: "closed: a wave has 500 at most", record: closed(40, minute), parked: ages(501), check: 40,
-			decision: "release", tokens: 500, checks: []enqueued{{Wave: 41, Delay: 2 * second}}, states: "1 parked circuit_open, 500 retrying", wave: 41, attendIn: minute, waiting: true,
+			decision: "release", tokens: 500, checks: []enqueued{{Wave: 41, Delay: second}}, states: "1 parked circuit_open, 500 retrying", wave: 41, attendIn: minute, waiting: true,
 		},
 		{
 			name: "closed: a check for a released wave", record: closed(3, minute), parked: ages(6), check: 2,
@@ -137,11 +137,11 @@ func TestReconcile_DecidesByState(t *testing.T) {
 		},
 		{
 			name: "closed: a stopped release continues", record: closed(3, 0), parked: ages(6),
-			decision: "release", tokens: 4, checks: []enqueued{{Wave: 4, Delay: 2 * second}}, states: "2 parked circuit_open, 4 retrying", wave: 4, attendIn: minute, waiting: true,
+			decision: "release", tokens: 4, checks: []enqueued{{Wave: 4, Delay: second}}, states: "2 parked circuit_open, 4 retrying", wave: 4, attendIn: minute, waiting: true,
 		},
 		{
 			name: "a parked delivery without a record is released", record: func(r gate.Record) gate.Record { return r }, parked: ages(1),
-			decision: "release", tokens: 1, checks: []enqueued{{Wave: 2, Delay: 2 * second}}, states: "1 retrying", wave: 2, attendIn: minute, waiting: true,
+			decision: "release", tokens: 1, checks: []enqueued{{Wave: 2, Delay: second}}, states: "1 retrying", wave: 2, attendIn: minute, waiting: true,
 		},
 		{
 			name: "a stale check schedules a check for a parked delivery without a record", record: func(r gate.Record) gate.Record { return r }, parked: ages(1), check: 7,
@@ -165,7 +165,7 @@ func TestReconcile_DecidesByState(t *testing.T) {
 		},
 		{
 			name: "closed: an expired delivery dies, and the next goes out", record: closed(0, -second), parked: []time.Duration{80 * hour, hour},
-			decision: "release", tokens: 1, checks: []enqueued{{Wave: 2, Delay: 2 * second}}, states: "1 dead expired, 1 retrying", wave: 2, attendIn: minute, waiting: true,
+			decision: "release", tokens: 1, checks: []enqueued{{Wave: 2, Delay: second}}, states: "1 dead expired, 1 retrying", wave: 2, attendIn: minute, waiting: true,
 		},
 		{
 			name: "open: an expired delivery is no probe", record: open(-second, -second), parked: []time.Duration{80 * hour, 79 * hour, hour},
@@ -193,7 +193,7 @@ func TestReconcile_DecidesByState(t *testing.T) {
 		},
 		{
 			name: "nothing was parked, and now a delivery is", record: empty(2*minute, closed(0, 0)), parked: ages(1),
-			decision: "release", tokens: 1, checks: []enqueued{{Wave: 2, Delay: 2 * second}}, states: "1 retrying", wave: 2, attendIn: minute, waiting: true,
+			decision: "release", tokens: 1, checks: []enqueued{{Wave: 2, Delay: second}}, states: "1 retrying", wave: 2, attendIn: minute, waiting: true,
 		},
 	}
 	for _, tt := range tests {

@@ -12,8 +12,8 @@ import (
 )
 
 const (
-	maxWave      = 500             // deliveries per wave
-	waveInterval = 2 * time.Second // between two waves: time for the circuit to open again
+	maxWave      = 500         // deliveries per wave
+	waveInterval = time.Second // between two waves: time for the circuit to open again
 )
 
 // waveSize returns the number of deliveries in wave n, from 1: 2^(n-1), at most

@@ -12,7 +12,7 @@ import (
 // Constants of other packages. TestConstants holds the constants to their packages.
 const (
 	waveSize       = 500 // deliveries of a wave of releases, package breaker
-	waveSeconds    = 2.0
+	waveSeconds    = 1.0
 	reviewsPerTime = 50.0  // endpoints per second that a function reviews: 1,000 in 20 s
 	reviewSeconds  = 900.0 // from one review to the next
 	maxShards      = 16    // of an endpoint, package hook
@@ -33,7 +33,7 @@ func Report(s Settings, measured map[string]Measured) string {
 	b.WriteString(`# What one stack carries
 
 For operators who plan capacity. After this page you know which limit comes first at your rate, and which setting or quota to raise.
-` + "`make scale`" + ` computes the figures from the settings of prod (` + "`infra/surehook/environments.go`" + `), the units of [cost.md](cost.md) and the quotas below. Nothing has run on AWS.
+` + "`make scale`" + ` computes the figures from the settings of prod (` + "`infra/surehook/environments.go`" + `), the units of [cost.md](cost.md) and the quotas below.
 
 `)
 	writeCarries(&b, s, measured)
@@ -156,9 +156,9 @@ With a new table, the lane live of prod drains %s deliveries a second, after a r
 		fmt.Fprintf(b, "| %s | %s | %s |\n", number(waiting), minutes(waiting/drain), minutes(waiting/(drain-1000)))
 	}
 	fmt.Fprintf(b, `
-Parked deliveries of one fast endpoint return in waves of %d every %.0f s: %s for a million.
+Parked deliveries of one fast endpoint return in waves, %.0f a second: %s for a million.
 
-`, waveSize, waveSeconds, minutes(1_000_000/(waveSize/waveSeconds)))
+`, waveSize/waveSeconds, minutes(1_000_000/(waveSize/waveSeconds)))
 }
 
 func writeSenders(b *strings.Builder, s Settings) {

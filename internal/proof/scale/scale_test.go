@@ -64,7 +64,7 @@ func TestConstants(t *testing.T) {
 	t.Parallel()
 
 	for file, want := range map[string][]string{
-		"internal/delivery/breaker/release.go": {"maxWave      = 500 ", "waveInterval = 2 * time.Second"},
+		"internal/delivery/breaker/release.go": {"maxWave      = 500 ", "waveInterval = time.Second"},
 		"internal/delivery/breaker/review.go":  {"reviewPage = 100", "20 s of the 60 s of an invocation"},
 		"internal/hook/ref.go":                 {"MaxShards = 16"},
 		"infra/surehook/environments.go":       {"prod     600 of queues + 170 of ingest  + 230 of sender-fixed", "FixedSender: 230", "postsPerExecution   = 10 ", "batchesPerExecution = 1 "},
