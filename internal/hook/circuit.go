@@ -25,6 +25,12 @@ func (s CircuitSettings) WithDefaults() CircuitSettings {
 	return s
 }
 
+// Sooner reports whether probes follow sooner than with the other settings.
+func (s CircuitSettings) Sooner(than CircuitSettings) bool {
+	s, than = s.WithDefaults(), than.WithDefaults()
+	return s.Cooldown < than.Cooldown || s.MaxCooldown < than.MaxCooldown
+}
+
 // Defaults and bounds of the circuit and the limits.
 const (
 	DefaultCircuitFailures = 5

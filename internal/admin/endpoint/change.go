@@ -25,7 +25,8 @@ const maxChangeAttempts = 3
 // any. The uid cannot be changed. Changed limits, and a shorter longest wait after a 429, apply at
 // once to the parked deliveries: Change starts their release. After a change of what is sent, or of
 // where it goes, the endpoint is tried at once: see gate.Record.Mended. After an error of either,
-// the endpoint is changed, and a repeat of the call does what is left.
+// the endpoint is changed, and a repeat of the call does what is left. A shorter cooldown, or a
+// lower bound of it, shortens the wait for the next probe to the cooldown.
 //
 // With a Prover, the receiver at another URL is asked before the change is stored, and so is the
 // token endpoint at another origin.
@@ -36,6 +37,7 @@ const maxChangeAttempts = 3
 // or PerHost with its host.
 func (a *Admin) Change(ctx context.Context, tenant hook.TenantID, ref string, version int64, f Fields) (hook.Endpoint, error) {
 	var limited bool // the limits differ
+	var sooner bool  // probes follow sooner
 	var mended bool  // what may have been wrong with the requests differs
 	var moved bool   // the origin differs
 	var proved bool  // whoever gets the requests has confirmed: not asked again after a version conflict
@@ -46,6 +48,7 @@ func (a *Admin) Change(ctx context.Context, tenant hook.TenantID, ref string, ve
 			return false, err
 		}
 		limited = e.RatePerSecond != before.RatePerSecond || e.MaxInFlight != before.MaxInFlight || e.MaxAge < before.MaxAge || e.RetryAfterCap() < before.RetryAfterCap()
+		sooner = e.Circuit.Sooner(before.Circuit)
 		if !hasField(errs, "url") {
 			errs = append(errs, checkOrigin(before, *e)...)
 		}
@@ -77,6 +80,9 @@ func (a *Admin) Change(ctx context.Context, tenant hook.TenantID, ref string, ve
 		}
 		return true, a.completeSecrets(ctx, e)
 	})
+	if err == nil && sooner {
+		err = a.shortenWait(ctx, e)
+	}
 	switch {
 	case err != nil:
 		return e, err

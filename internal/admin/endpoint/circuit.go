@@ -104,6 +104,23 @@ func (a *Admin) mended(ctx context.Context, e hook.Endpoint, moved bool) error {
 	return a.checkNow(ctx, e, func(record gate.Record, now time.Time) gate.Record { return record.Mended(moved, now) })
 }
 
+// shortenWait makes an open circuit wait for the next probe no longer than its cooldown.
+func (a *Admin) shortenWait(ctx context.Context, e hook.Endpoint) error {
+	var shorter bool
+	record, err := a.save(ctx, e, func(record gate.Record, now time.Time) gate.Record {
+		next := record.ProbeWithin(e.Circuit.WithDefaults().Cooldown, now)
+		if shorter = next != record.Circuit; shorter {
+			record.Circuit = next
+			return record.Release(now)
+		}
+		return record
+	})
+	if err != nil || !shorter {
+		return err
+	}
+	return a.enqueue(ctx, record, record.NextProbe().Sub(a.now()))
+}
+
 // checkNow saves the step, and makes the breaker check the endpoint now.
 func (a *Admin) checkNow(ctx context.Context, e hook.Endpoint, step func(gate.Record, time.Time) gate.Record) error {
 	record, err := a.save(ctx, e, step)

@@ -83,6 +83,44 @@ func TestAdmin_EndOverlap_tries(t *testing.T) {
 	}
 }
 
+// TestAdmin_Change_shortensTheWait checks that shorter cooldowns shorten the wait for the next probe,
+// and that a check follows.
+func TestAdmin_Change_shortensTheWait(t *testing.T) {
+	t.Parallel()
+
+	const before, inForce = 30 * time.Minute, 40 * time.Minute
+	leased := func(r *gate.Record) { r.LeaseUntil = opened.Add(32 * time.Minute) }
+	for name, tt := range map[string]struct {
+		change endpoint.CircuitFields
+		edit   func(*gate.Record)
+		want   time.Duration // until the next probe
+	}{
+		"a shorter cooldown":       {change: endpoint.CircuitFields{Cooldown: new(time.Minute)}, edit: waiting, want: time.Minute},
+		"the default":              {change: endpoint.CircuitFields{Cooldown: new(time.Duration(0))}, edit: waiting, want: hook.DefaultCooldown},
+		"a lower bound":            {change: endpoint.CircuitFields{MaxCooldown: new(time.Hour)}, edit: waiting, want: before},
+		"a longer cooldown":        {change: endpoint.CircuitFields{Cooldown: new(35 * time.Minute)}, edit: waiting, want: inForce},
+		"the same":                 {change: endpoint.CircuitFields{Cooldown: new(before)}, edit: waiting, want: inForce},
+		"another setting":          {change: endpoint.CircuitFields{Failures: new(3)}, edit: waiting, want: inForce},
+		"beside a probe in flight": {change: endpoint.CircuitFields{Cooldown: new(time.Minute)}, edit: leased, want: 2 * time.Minute},
+	} {
+		b := setup(t)
+		e, _ := b.create(t, func(f *endpoint.Fields) {
+			f.Circuit = endpoint.CircuitFields{Cooldown: new(before), MaxCooldown: new(2 * time.Hour)}
+		})
+		b.keep(t, e, all(open, waiting, tt.edit, func(r *gate.Record) { r.ProbeAt = b.now.Add(inForce) }))
+		if _, err := b.Change(t.Context(), tenant, string(e.ID), 0, endpoint.Fields{Circuit: tt.change}); err != nil {
+			t.Fatalf("%s: Change = %v", name, err)
+		}
+		var checks []message
+		if tt.want < inForce {
+			checks = []message{{Delay: tt.want}}
+		}
+		if got := b.record(t, e).ProbeAt.Sub(b.now); got != tt.want || !cmp.Equal(b.queue.messages, checks) {
+			t.Errorf("%s: the next probe is due in %s, checks: %v; want %s and %v", name, got, b.queue.messages, tt.want, checks)
+		}
+	}
+}
+
 // At another origin nothing waits for the probe that hangs at the old one.
 func TestAdmin_Change_leavesTheProbeOfTheOldOrigin(t *testing.T) {
 	t.Parallel()

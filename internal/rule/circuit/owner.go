@@ -28,6 +28,15 @@ func (c Circuit) Mended(moved bool, now time.Time) Circuit {
 	return c
 }
 
+// ProbeWithin returns the circuit after its owner shortened the cooldown: an open one waits for the
+// next probe for no longer, except for the lease of a probe in flight.
+func (c Circuit) ProbeWithin(cooldown time.Duration, now time.Time) Circuit {
+	if at := later(now.Add(cooldown), c.LeaseUntil); c.State == Open && at.Before(c.ProbeAt) {
+		c.Cooldown, c.ProbeAt = min(c.Cooldown, cooldown), at
+	}
+	return c
+}
+
 // leasedAt returns when the probe of a half-open circuit took its lease.
 func (c Circuit) leasedAt() time.Time { return c.LeaseUntil.Add(-LeaseFor) }
 
