@@ -343,6 +343,8 @@ func TestDeploy_check(t *testing.T) {
 	}{
 		{name: "a small quota", account: account{quota: "20\t120"}, want: "WARN  Lambda runs 20 executions at once in this account and region, and the queues take up to 25"},
 		{name: "no room for the reservation", account: account{quota: "1000\t105"}, want: "FAIL  20 executions are to be reserved, 105 are unreserved, and AWS keeps 100"},
+		{name: "no room at the second try", account: account{status: "ROLLBACK_COMPLETE", quota: "1000\t105"}, want: "FAIL  20 executions are to be reserved"},
+		{name: "a name left over at the second try", account: account{status: "ROLLBACK_COMPLETE", groups: "/aws/lambda/surehook-prod-deliver"}, want: "FAIL  names of surehook-prod are taken"},
 		{name: "room", want: "PASS  Lambda runs 1000 executions at once; the queues take up to 25"},
 		{name: "a certificate that waits", account: account{certificate: "PENDING_VALIDATION"}, args: []string{certificate}, want: "is PENDING_VALIDATION, not ISSUED"},
 		{name: "a certificate of another region", args: []string{strings.Replace(certificate, "eu-west-1", "us-east-1", 1)}, want: "is not in the region eu-west-1"},
