@@ -305,7 +305,8 @@ func setField(fields map[string]json.RawMessage, name string, value json.RawMess
 // unmarked returns the text of a file without the byte order mark that some editors put before it.
 func unmarked(text []byte) []byte { return bytes.TrimPrefix(text, []byte("\ufeff")) }
 
-// secret reads the text of a file, or of standard input, without the line end.
+// secret reads the text of a file, or of standard input, without the line end. Nothing is a text
+// only if the null device says so: whoever names an empty file believes that it sets something.
 func (p *program) secret(o option, flags *pflag.FlagSet) (string, error) {
 	name, _ := flags.GetString(o.flag())
 	var content []byte
@@ -318,7 +319,11 @@ func (p *program) secret(o option, flags *pflag.FlagSet) (string, error) {
 	if err != nil {
 		return "", usagef("--%s: %w", o.flag(), err)
 	}
-	return strings.TrimRight(string(unmarked(content)), "\r\n"), nil
+	said := strings.TrimRight(string(unmarked(content)), "\r\n")
+	if said == "" && name != os.DevNull {
+		return "", usagef("--%s: %s is empty; %s removes the value", o.flag(), name, os.DevNull)
+	}
+	return said, nil
 }
 
 // value returns what the flag says, in its kind.
