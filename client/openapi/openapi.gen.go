@@ -2825,6 +2825,17 @@ type AuthViewToken string
 // AuthViewType defines model for AuthView.Type.
 type AuthViewType string
 
+// Backlog What becomes of the parked deliveries if nothing changes. Absent without any, and while no limit of the endpoint decides on their pace: none is set, no answer in the last hour tells how long a slot is in use, or the endpoint coalesces.
+type Backlog struct {
+	// AtRisk How many pass max_age before their turn. Of more than 100, they are counted in eight spans of age, and taken as evenly accepted within each.
+	AtRisk      int   `json:"at_risk"`
+	DrainsBy    *Time `json:"drains_by,omitempty"`
+	FirstLossAt *Time `json:"first_loss_at,omitempty"`
+
+	// PerSecond How many leave: rate_per_second, or the slots (max_in_flight, or those that the endpoint has now) over the mean time of an answer in the current clock hour and the hour before, whichever is less. 0: none, because the endpoint is paused or disabled, its circuit is not closed, or it answered 429.
+	PerSecond float64 `json:"per_second"`
+}
+
 // BatchEvent An event like EventRequest. An invalid event is refused alone; an unknown field refuses the whole batch.
 type BatchEvent struct {
 	EventType      *string `json:"event_type,omitempty"`
@@ -3062,6 +3073,7 @@ type Delivery struct {
 
 	// Generation 1 for the first delivery; each replay adds 1.
 	Generation int        `json:"generation"`
+	GivesUpAt  *Time      `json:"gives_up_at,omitempty"`
 	Id         DeliveryID `json:"id"`
 
 	// Last The outcome of the last attempt.
@@ -3116,7 +3128,8 @@ type DeliveryDetail struct {
 	EventType  string     `json:"event_type"`
 
 	// Generation 1 for the first delivery; each replay adds 1.
-	Generation int `json:"generation"`
+	Generation int   `json:"generation"`
+	GivesUpAt  *Time `json:"gives_up_at,omitempty"`
 
 	// History The past attempts.
 	History []Attempt  `json:"history"`
@@ -3659,10 +3672,13 @@ type EndpointFieldsSignatureSchemes string
 
 // EndpointHealth defines model for EndpointHealth.
 type EndpointHealth struct {
-	At           Time         `json:"at"`
+	At Time `json:"at"`
+
+	// Backlog What becomes of the parked deliveries if nothing changes. Absent without any, and while no limit of the endpoint decides on their pace: none is set, no answer in the last hour tells how long a slot is in use, or the endpoint coalesces.
+	Backlog      *Backlog     `json:"backlog,omitempty"`
 	CircuitState CircuitState `json:"circuit_state"`
 
-	// Complete false: retrying, parked and dead are lower bounds, because 10 s were too short to count all deliveries.
+	// Complete false: retrying, parked, dead and at_risk are lower bounds, because 10 s were too short to count all deliveries.
 	Complete bool `json:"complete"`
 
 	// Condition How the endpoint does, in one word.

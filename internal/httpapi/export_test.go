@@ -82,6 +82,7 @@ func Views() map[string]reflect.Type {
 		"ReplayList":         reflect.TypeFor[listView[jobView]](),
 		"ReplayPreview":      reflect.TypeFor[previewView](),
 		"DeadLetterAnalysis": reflect.TypeFor[analysisView](),
+		"Backlog":            reflect.TypeFor[backlogView](),
 		"EndpointHealth":     reflect.TypeFor[endpointHealthView](),
 		"TenantHealth":       reflect.TypeFor[tenantHealthView](),
 		"Stats":              reflect.TypeFor[statsView](),

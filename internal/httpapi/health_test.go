@@ -131,6 +131,37 @@ func TestHealth_counts(t *testing.T) {
 	}
 }
 
+func TestHealth_backlog(t *testing.T) {
+	t.Parallel()
+
+	p := story(t)
+	d := p.retrying
+	d.State, d.Reason, d.NextAttemptAt, d.Version = hook.StateParked, hook.ReasonRate, time.Time{}, 1
+	if err := p.store.SaveDelivery(t.Context(), d, nil); err != nil {
+		t.Fatalf("SaveDelivery = %v", err)
+	}
+	p.now = p.now.Add(time.Minute)
+	url := endpoints + "/" + string(d.ID.Endpoint)
+	for _, of := range []struct{ change, want string }{
+		{change: `{"rate_per_second":0.25}`, want: `"backlog":{"per_second":0.25,"drains_by":"2026-11-21T09:31:04.000Z","at_risk":0},"complete":true`},
+		{change: `{"rate_per_second":0.01,"max_age":"2m"}`, want: `"backlog":{"per_second":0.01,"drains_by":"2026-11-21T09:31:00.000Z","at_risk":1,"first_loss_at":"2026-11-21T09:32:00.000Z"},"complete":true`},
+		{change: `{"rate_per_second":0,"max_age":"1h"}`, want: `"delivered":0},"complete":true`},
+	} {
+		if w := p.do(t, admin, "PATCH", url, of.change); w.Code != 200 {
+			t.Fatalf("PATCH %s = %d %s", of.change, w.Code, w.Body)
+		}
+		if w := p.do(t, reader, "GET", url+"/health", ""); !strings.Contains(w.Body.String(), of.want) {
+			t.Errorf("GET after %s = %d %s; want %s", of.change, w.Code, w.Body, of.want)
+		}
+	}
+	if w := p.do(t, admin, "POST", url+"/pause", ""); w.Code != 200 {
+		t.Fatalf("POST pause = %d %s", w.Code, w.Body)
+	}
+	if w, want := p.do(t, reader, "GET", url+"/health", ""), `"backlog":{"per_second":0,"at_risk":1,"first_loss_at":"2026-11-21T10:30:00.000Z"}`; !strings.Contains(w.Body.String(), want) {
+		t.Errorf("GET of a paused endpoint = %d %s; want %s", w.Code, w.Body, want)
+	}
+}
+
 func TestHealth_pipeline(t *testing.T) {
 	t.Parallel()
 

@@ -9,6 +9,7 @@ import (
 	"surehook.example/surehook/internal/admin/endpoint"
 	"surehook.example/surehook/internal/admin/status"
 	"surehook.example/surehook/internal/hook"
+	"surehook.example/surehook/internal/rule/drain"
 )
 
 // endpointHealthView is the health of one endpoint.
@@ -25,6 +26,7 @@ type endpointHealthView struct {
 	Limits       limitsView       `json:"limits"`
 	CircuitState circuitStateView `json:"circuit_state"`
 	Deliveries   countsView       `json:"deliveries"`
+	Backlog      *backlogView     `json:"backlog,omitzero"`
 	Complete     bool             `json:"complete"`
 	Windows      windowsView      `json:"windows"`
 }
@@ -44,6 +46,14 @@ type countsView struct {
 	Reasons   map[hook.Reason]int `json:"parked_by_reason"` // of the oldest parked deliveries
 	Dead      int                 `json:"dead"`
 	Delivered int                 `json:"delivered"` // in 24 hours
+}
+
+// backlogView is what becomes of the parked deliveries if nothing changes.
+type backlogView struct {
+	PerSecond float64 `json:"per_second"` // 0: nothing leaves
+	DrainsBy  stamp   `json:"drains_by,omitzero"`
+	AtRisk    int     `json:"at_risk"`
+	FirstLoss stamp   `json:"first_loss_at,omitzero"`
 }
 
 type windowsView struct {
@@ -160,8 +170,18 @@ func viewEndpointHealth(h status.Health) endpointHealthView {
 			Queued: int(math.Round(h.Queued)), Retrying: h.Waiting.Retrying, Parked: h.Waiting.Parked, Reasons: viewReasons(h.Waiting.Reasons),
 			Dead: h.Dead, Delivered: h.Day.Delivered,
 		},
+		Backlog:  viewBacklog(h.Backlog),
 		Complete: h.Complete,
 		Windows:  windowsView{Hour: viewWindow(h.Hour), Day: viewWindow(h.Day)},
+	}
+}
+
+func viewBacklog(f *drain.Forecast) *backlogView {
+	if f == nil {
+		return nil
+	}
+	return &backlogView{
+		PerSecond: f.PerSecond, DrainsBy: stamp(f.DrainsBy.Truncate(time.Second)), AtRisk: f.AtRisk, FirstLoss: stamp(f.FirstLoss.Truncate(time.Second)),
 	}
 }
 

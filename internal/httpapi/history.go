@@ -52,9 +52,9 @@ func (h *manage) listEventDeliveries(ctx context.Context, c *call) (reply, error
 	if err != nil {
 		return reply{}, err
 	}
-	return viewList(req, func(req page.Request) (page.List[hook.Delivery], error) {
+	return h.listOfDeliveries(ctx, c, req, func(req page.Request) (page.List[hook.Delivery], error) {
 		return h.Status.EventDeliveries(ctx, c.tenant, id, req)
-	}, c.viewDelivery)
+	})
 }
 
 func (h *manage) listEventAttempts(ctx context.Context, c *call) (reply, error) {

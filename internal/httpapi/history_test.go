@@ -53,16 +53,17 @@ const (
 	outcomeJSON = `"class":"unavailable","status":503,"error":"the endpoint answered 503","url":"https://example.com/",` +
 		`"duration":"81ms","retry_after":"2m","body":"d` + "\ufffd" + `own"`
 	nextJSON = `"next_attempt_at":"2026-11-21T09:32:00.000Z"`
+	endJSON  = `"gives_up_at":"2026-11-24T09:30:00.000Z"` // 72 hours after the creation
 )
 
 func (p past) queuedJSON() string {
 	return fmt.Sprintf(`{"id":%q,"event_id":%q,"endpoint_id":%q,"event_type":"order.paid","generation":1,"state":"queued","attempts":0,`+
-		`"created_at":%s,"updated_at":%s}`, p.queued.ID, p.event.ID, p.queued.ID.Endpoint, at, at)
+		`"created_at":%s,"updated_at":%s,%s}`, p.queued.ID, p.event.ID, p.queued.ID.Endpoint, at, at, endJSON)
 }
 
 func (p past) retryingJSON() string {
 	return fmt.Sprintf(`{"id":%q,"event_id":%q,"endpoint_id":%q,"event_type":"order.paid","generation":1,"state":"retrying","attempts":1,`+
-		`"created_at":%s,"updated_at":%s,%s,"last":{%s}}`, p.retrying.ID, p.event.ID, p.retrying.ID.Endpoint, at, at, nextJSON, outcomeJSON)
+		`"created_at":%s,"updated_at":%s,%s,%s,"last":{%s}}`, p.retrying.ID, p.event.ID, p.retrying.ID.Endpoint, at, at, nextJSON, endJSON, outcomeJSON)
 }
 
 func (p past) attemptJSON() string {

@@ -1,8 +1,10 @@
 package httpapi
 
 import (
+	"context"
 	"time"
 
+	"surehook.example/surehook/internal/admin/page"
 	"surehook.example/surehook/internal/admin/status"
 	"surehook.example/surehook/internal/hook"
 	"surehook.example/surehook/internal/rule/trace"
@@ -33,6 +35,7 @@ type deliveryView struct {
 	CreatedAt     stamp           `json:"created_at"`
 	UpdatedAt     stamp           `json:"updated_at"`
 	NextAttemptAt stamp           `json:"next_attempt_at,omitzero"`
+	GivesUpAt     stamp           `json:"gives_up_at,omitzero"` // of a waiting delivery
 	Last          *outcomeView    `json:"last,omitzero"`
 	ReplayedAs    hook.DeliveryID `json:"replayed_as,omitzero"`
 	ReplayedAt    stamp           `json:"replayed_at,omitzero"`
@@ -155,6 +158,24 @@ func (c *call) viewDelivery(d hook.Delivery) deliveryView {
 	return v
 }
 
+// listOfDeliveries responds with a page of deliveries that read reads.
+func (h *manage) listOfDeliveries(
+	ctx context.Context, c *call, req page.Request, read func(page.Request) (page.List[hook.Delivery], error),
+) (reply, error) {
+	var givesUp map[hook.DeliveryID]time.Time
+	return viewList(req, func(req page.Request) (list page.List[hook.Delivery], err error) {
+		if list, err = read(req); err != nil {
+			return list, err
+		}
+		givesUp, err = h.Status.GivesUp(ctx, c.tenant, list.Data)
+		return list, err
+	}, func(d hook.Delivery) deliveryView {
+		v := c.viewDelivery(d)
+		v.GivesUpAt = stamp(givesUp[d.ID])
+		return v
+	})
+}
+
 // viewOutcome returns the outcome as shown to the caller. Without the scope read, the URL, the
 // error and the body are masked and the headers left out, because they contain the endpoint's
 // address and what the receiver says.
@@ -207,6 +228,7 @@ func (c *call) viewDeliveryDetail(s status.DeliveryDetail) deliveryDetailView {
 		History:      make([]attemptView, len(s.Attempts)),
 		PlannedAt:    make([]stamp, len(s.Planned)),
 	}
+	v.GivesUpAt = stamp(s.GivesUpAt)
 	for i, a := range s.Attempts {
 		v.History[i] = c.viewAttempt(a)
 	}

@@ -90,9 +90,9 @@ func (h *manage) deliveries(ctx context.Context, c *call, f status.DeliveryFilte
 	if len(wrong) > 0 {
 		return reply{}, hook.Invalid(wrong...)
 	}
-	return viewList(req, func(req page.Request) (page.List[hook.Delivery], error) {
+	return h.listOfDeliveries(ctx, c, req, func(req page.Request) (page.List[hook.Delivery], error) {
 		return h.Status.Deliveries(ctx, c.tenant, f, req)
-	}, c.viewDelivery)
+	})
 }
 
 // fieldErrors collects the wrong fields of a body and the wrong parameters of a query.

@@ -2925,6 +2925,7 @@ export interface components {
          *       "created_at": "2026-11-21T09:30:00.000Z",
          *       "updated_at": "2026-11-21T09:30:01.000Z",
          *       "next_attempt_at": "2026-11-21T09:30:22.500Z",
+         *       "gives_up_at": "2026-11-24T09:30:00.000Z",
          *       "last": {
          *         "class": "unavailable",
          *         "status": 503,
@@ -2954,6 +2955,8 @@ export interface components {
             created_at: components["schemas"]["Time"];
             updated_at: components["schemas"]["Time"];
             next_attempt_at?: components["schemas"]["Time"];
+            /** @description When a waiting delivery passes the endpoint's max_age: no attempt is made later. expires_at is another time, that of the record's deletion. Absent for a settled delivery, for a deleted endpoint, and in answers to a replay or a change. */
+            gives_up_at?: components["schemas"]["Time"];
             last?: components["schemas"]["Outcome"];
             /** @description The delivery of the next generation. */
             replayed_as?: components["schemas"]["DeliveryID"];
@@ -2982,6 +2985,7 @@ export interface components {
          *       "created_at": "2026-11-21T09:30:00.000Z",
          *       "updated_at": "2026-11-21T09:30:01.000Z",
          *       "next_attempt_at": "2026-11-21T09:30:22.500Z",
+         *       "gives_up_at": "2026-11-24T09:30:00.000Z",
          *       "last": {
          *         "class": "unavailable",
          *         "status": 503,
@@ -3031,6 +3035,8 @@ export interface components {
             created_at: components["schemas"]["Time"];
             updated_at: components["schemas"]["Time"];
             next_attempt_at?: components["schemas"]["Time"];
+            /** @description When a waiting delivery passes the endpoint's max_age: no attempt is made later. expires_at is another time, that of the record's deletion. Absent for a settled delivery, for a deleted endpoint, and in answers to a replay or a change. */
+            gives_up_at?: components["schemas"]["Time"];
             last?: components["schemas"]["Outcome"];
             /** @description The delivery of the next generation. */
             replayed_as?: components["schemas"]["DeliveryID"];
@@ -3587,7 +3593,7 @@ export interface components {
          *       "warned": 0,
          *       "timeout": "7.8s",
          *       "limits": {
-         *         "rate_per_second": 50,
+         *         "rate_per_second": 20,
          *         "rate_waiting": 12,
          *         "max_in_flight": 0
          *       },
@@ -3595,17 +3601,23 @@ export interface components {
          *         "state": "closed",
          *         "admits": 1,
          *         "failures": 1,
-         *         "waiting": false
+         *         "waiting": true
          *       },
          *       "deliveries": {
          *         "queued_estimate": 2,
          *         "retrying": 3,
-         *         "parked": 4,
+         *         "parked": 1000000,
          *         "parked_by_reason": {
-         *           "rate": 4
+         *           "rate": 100
          *         },
          *         "dead": 1,
          *         "delivered": 1204
+         *       },
+         *       "backlog": {
+         *         "per_second": 20,
+         *         "drains_by": "2026-11-21T19:30:00.000Z",
+         *         "at_risk": 280000,
+         *         "first_loss_at": "2026-11-21T19:30:00.000Z"
          *       },
          *       "complete": true,
          *       "windows": {
@@ -3705,7 +3717,8 @@ export interface components {
             };
             circuit_state: components["schemas"]["CircuitState"];
             deliveries: components["schemas"]["DeliveryCounts"];
-            /** @description false: retrying, parked and dead are lower bounds, because 10 s were too short to count all deliveries. */
+            backlog?: components["schemas"]["Backlog"];
+            /** @description false: retrying, parked, dead and at_risk are lower bounds, because 10 s were too short to count all deliveries. */
             complete: boolean;
             windows: components["schemas"]["HealthWindows"];
         };
@@ -3735,6 +3748,28 @@ export interface components {
              * @enum {string}
              */
             reason?: "manual" | "failing" | "gone";
+        };
+        /**
+         * @description What becomes of the parked deliveries if nothing changes. Absent without any, and while no limit of the endpoint decides on their pace: none is set, no answer in the last hour tells how long a slot is in use, or the endpoint coalesces.
+         * @example {
+         *       "per_second": 20,
+         *       "drains_by": "2026-11-21T19:30:00.000Z",
+         *       "at_risk": 280000,
+         *       "first_loss_at": "2026-11-21T19:30:00.000Z"
+         *     }
+         */
+        Backlog: {
+            /**
+             * Format: double
+             * @description How many leave: rate_per_second, or the slots (max_in_flight, or those that the endpoint has now) over the mean time of an answer in the current clock hour and the hour before, whichever is less. 0: none, because the endpoint is paused or disabled, its circuit is not closed, or it answered 429.
+             */
+            per_second: number;
+            /** @description When all that are parked now have left or died. Absent while none leaves. */
+            drains_by?: components["schemas"]["Time"];
+            /** @description How many pass max_age before their turn. Of more than 100, they are counted in eight spans of age, and taken as evenly accepted within each. */
+            at_risk: number;
+            /** @description When the first of them passes max_age. Absent if none does. */
+            first_loss_at?: components["schemas"]["Time"];
         };
         /**
          * @example {

@@ -27,6 +27,7 @@ type Status struct {
 	OldSecretsUntil time.Time   // secrets of earlier rotations sign until then; zero without any
 	SignedBy        sign.Signers
 	Reserved        int // deliveries that wait for a reserved rate slot; 0 for an endpoint without RatePerSecond
+	Width           int // in-flight slots that parked deliveries have now; 0: none are parked, or they need none
 }
 
 // NextProbe returns the earliest time of the next probe: the end of the
@@ -187,7 +188,11 @@ func (a *Admin) statusOf(ctx context.Context, e hook.Endpoint, record gate.Recor
 	s := Status{
 		Endpoint: e, Gate: record, Admits: admits, OldSecretsUntil: e.OldSecretsUntil(now), SignedBy: sign.SignedBy(&e, now),
 	}
-	if e.MaxInFlight > 0 || e.RatePerSecond > 0 {
+	width := 0
+	if record.HasParked() {
+		width = record.Width(&e, now)
+	}
+	if e.MaxInFlight > 0 || e.RatePerSecond > 0 || width > 0 {
 		limits, err := a.Circuits.Limits(ctx, e.ID)
 		if err != nil {
 			return Status{}, fmt.Errorf("read limits of endpoint %s: %w", e.ID, err)
@@ -196,6 +201,9 @@ func (a *Admin) statusOf(ctx context.Context, e hook.Endpoint, record gate.Recor
 			s.InFlight = limits.InFlight(now)
 		}
 		s.Reserved = limits.Reserved(e.RatePerSecond, now)
+		if width > 0 {
+			s.Width = record.Open(limits, width, now)
+		}
 	}
 	return s, nil
 }

@@ -61,6 +61,9 @@ type DeliveryDetail struct {
 	// Planned holds the times of the next attempts, if each attempt fails at once
 	// and without Retry-After. Only a retrying delivery has planned attempts.
 	Planned []time.Time
+	// GivesUpAt is the latest time of an attempt of a waiting delivery; zero for a settled
+	// delivery, and for one of a deleted endpoint.
+	GivesUpAt time.Time
 }
 
 // Delivery returns the tenant's delivery; CodeNotFound if none exists.
@@ -83,11 +86,15 @@ func (r *Reader) Delivery(ctx context.Context, tenant hook.TenantID, id hook.Del
 	if err != nil {
 		return DeliveryDetail{}, err
 	}
-	planned, err := r.planned(ctx, all[i])
+	detail := DeliveryDetail{Delivery: all[i], Attempts: attempts}
+	waiting, err := r.waitedFor(ctx, tenant, all[i:i+1])
 	if err != nil {
 		return DeliveryDetail{}, err
 	}
-	return DeliveryDetail{Delivery: all[i], Attempts: attempts, Planned: planned}, nil
+	if e, ok := waiting[id.Endpoint]; ok {
+		detail.Planned, detail.GivesUpAt = planned(&e, all[i]), retry.Deadline(all[i], e.MaxAge)
+	}
+	return detail, nil
 }
 
 // eventDeliveries returns all generations of the event's deliveries, unreadable ones
@@ -151,28 +158,69 @@ func firstAttempt(d hook.Delivery) hook.Attempt {
 	}
 }
 
-// planned returns the times of a retrying delivery's next attempts, up to the
-// endpoint's max_age; none for a deleted endpoint.
-func (r *Reader) planned(ctx context.Context, d hook.Delivery) ([]time.Time, error) {
+// planned returns the times of a retrying delivery's next attempts, up to the endpoint's max_age.
+func planned(e *hook.Endpoint, d hook.Delivery) []time.Time {
 	if d.State != hook.StateRetrying {
-		return nil, nil
-	}
-	e, err := r.Endpoints.Get(ctx, d.Tenant, string(d.ID.Endpoint))
-	if hook.CodeOf(err) == hook.CodeNotFound {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, fmt.Errorf("plan attempts of delivery %s: %w", d.ID, err)
+		return nil
 	}
 	times := append([]time.Time{d.NextAttemptAt}, retry.Planned(e.Retry, d.ID, d.Counted()+1, d.NextAttemptAt)...)
 	for i, t := range times {
 		_, t = e.LaneAt(hook.LaneRetry, t)
 		times[i] = t
 		if retry.Expired(d, t, e.MaxAge) {
-			return times[:i], nil
+			return times[:i]
 		}
 	}
-	return times, nil
+	return times
+}
+
+// GivesUp returns the latest time of an attempt of each waiting delivery of the tenant, with one
+// read of its endpoint, or of the tenant's endpoints if there are several. Settled deliveries and
+// those of deleted endpoints are left out.
+func (r *Reader) GivesUp(ctx context.Context, tenant hook.TenantID, deliveries []hook.Delivery) (map[hook.DeliveryID]time.Time, error) {
+	waiting, err := r.waitedFor(ctx, tenant, deliveries)
+	if err != nil {
+		return nil, err
+	}
+	ends := make(map[hook.DeliveryID]time.Time)
+	for _, d := range deliveries {
+		if e, ok := waiting[d.ID.Endpoint]; ok && !d.State.Settled() {
+			ends[d.ID] = retry.Deadline(d, e.MaxAge)
+		}
+	}
+	return ends, nil
+}
+
+// waitedFor returns the existing endpoints of the waiting deliveries.
+func (r *Reader) waitedFor(ctx context.Context, tenant hook.TenantID, deliveries []hook.Delivery) (map[hook.EndpointID]hook.Endpoint, error) {
+	found := make(map[hook.EndpointID]hook.Endpoint)
+	for _, d := range deliveries {
+		if !d.State.Settled() {
+			found[d.ID.Endpoint] = hook.Endpoint{}
+		}
+	}
+	if len(found) > 1 {
+		all, err := r.Lists.Endpoints(ctx, tenant)
+		if err != nil {
+			return nil, fmt.Errorf("find endpoints of waiting deliveries: %w", err)
+		}
+		clear(found)
+		for _, e := range all {
+			found[e.ID] = e
+		}
+		return found, nil
+	}
+	for id := range found {
+		e, err := r.Endpoints.Get(ctx, tenant, string(id))
+		switch {
+		case hook.CodeOf(err) == hook.CodeNotFound:
+			return nil, nil
+		case err != nil:
+			return nil, fmt.Errorf("find endpoint %s of waiting deliveries: %w", id, err)
+		}
+		found[id] = e
+	}
+	return found, nil
 }
 
 func deliveryOrder(d hook.DeliveryID) string {

@@ -196,6 +196,19 @@ func TestReader_Delivery(t *testing.T) {
 		t.Errorf("planned = %v; want none for a deleted endpoint", got)
 	}
 
+	var list []hook.Delivery
+	for _, d := range []hook.DeliveryID{p.retrying, p.queued, p.delivered} {
+		got, err := p.Delivery(t.Context(), tenant, d)
+		if err != nil {
+			t.Fatalf("Delivery = %v", err)
+		}
+		list = append(list, got.Delivery)
+	}
+	ends, err := p.GivesUp(t.Context(), tenant, list)
+	if _, deleted := ends[p.retrying]; err != nil || deleted || !ends[p.queued].Equal(list[1].CreatedAt.Add(hook.DefaultMaxAge)) || len(ends) != 1 {
+		t.Errorf("GivesUp = %v, %v; want the max_age of the queued delivery alone", ends, err)
+	}
+
 	if got, err := p.Delivery(t.Context(), tenant, p.queued); err != nil || got.Delivery.State != hook.StateQueued || got.Planned != nil {
 		t.Errorf("Delivery(queued) = %v, %v, %v; want it queued without times", got.Delivery.State, got.Planned, err)
 	}

@@ -12,6 +12,7 @@ import (
 	"surehook.example/surehook/internal/delivery/replay"
 	"surehook.example/surehook/internal/hook"
 	"surehook.example/surehook/internal/rule/condition"
+	"surehook.example/surehook/internal/rule/drain"
 	"surehook.example/surehook/internal/rule/review"
 	"surehook.example/surehook/internal/rule/stats"
 )
@@ -39,9 +40,10 @@ type Health struct {
 	Hour      Window // the current clock hour and the hour before
 	Day       Window // the clock hours started in the last 24 hours
 	Waiting   Waiting
-	Queued    float64 // mean number of queued deliveries over Hour
-	Dead      int     // dead deliveries of any age
-	Complete  bool    // false after a timeout: Waiting and Dead are lower bounds
+	Queued    float64         // mean number of queued deliveries over Hour
+	Dead      int             // dead deliveries of any age
+	Backlog   *drain.Forecast // of the parked deliveries; nil without any, or if their pace is not known
+	Complete  bool            // false after a timeout: Waiting, Dead and Backlog.AtRisk are lower bounds
 }
 
 // maxReasons bounds the parked deliveries of an endpoint with a counted reason: one page of the
@@ -68,6 +70,10 @@ func (w *Waiting) add(other Waiting) {
 
 // Health returns the health of the tenant's endpoint with ref as the id or the
 // uid; CodeNotFound if none exists. The index of deliveries may lag by a moment.
+//
+// A parked delivery is counted once, and one request reads the oldest ones. If there are more than
+// maxReasons at a known pace, Health makes a request per shard for the newest, and counts in
+// backlogSlices spans, each with one request per shard and page.
 func (r *Reader) Health(ctx context.Context, tenant hook.TenantID, ref string) (Health, error) {
 	s, err := r.Endpoints.Status(ctx, tenant, ref)
 	if err != nil {
@@ -79,20 +85,25 @@ func (r *Reader) Health(ctx context.Context, tenant hook.TenantID, ref string) (
 		return Health{}, fmt.Errorf("read hours of endpoint %s: %w", s.Endpoint.ID, err)
 	}
 	h := healthOf(s, hours, now)
+	pace, paced := paceOf(&s, &h.Hour.Counts)
+	var parked []drain.Slice
+	retrying := 0
 	h.Complete, err = r.counting(ctx, countTimeout, func(ctx context.Context, group *errgroup.Group) {
 		group.Go(func() (err error) {
-			h.Waiting.Reasons, _, err = r.parked(ctx, s.Endpoint.Widest())
+			h.Waiting, parked, err = r.backlog(ctx, s.Endpoint.Widest(), paced && pace > 0)
 			return err
 		})
-		for state, n := range map[hook.State]*int{
-			hook.StateRetrying: &h.Waiting.Retrying, hook.StateParked: &h.Waiting.Parked, hook.StateDead: &h.Dead,
-		} {
+		for state, n := range map[hook.State]*int{hook.StateRetrying: &retrying, hook.StateDead: &h.Dead} {
 			group.Go(func() (err error) {
 				*n, err = r.count(ctx, s.Endpoint.Widest(), state)
 				return err
 			})
 		}
 	})
+	h.Waiting.Retrying = retrying
+	if paced && len(parked) > 0 {
+		h.Backlog = new(drain.Of(parked, s.Endpoint.MaxAge, pace, now))
+	}
 	return h, err
 }
 
@@ -105,24 +116,32 @@ func (r *Reader) waiting(ctx context.Context, target hook.Target) (found Waiting
 	if found.Parked, err = r.count(ctx, target, hook.StateParked); err != nil || found.Parked == 0 {
 		return found, hook.Delivery{}, err
 	}
-	found.Reasons, oldest, err = r.parked(ctx, target)
+	parked, _, err := r.parked(ctx, target)
+	if len(parked) > 0 {
+		oldest = parked[0]
+	}
+	found.Reasons = reasonsOf(parked)
 	return found, oldest, err
 }
 
-// parked counts the reasons of the oldest parked deliveries, and returns the oldest; zero
-// without one.
-func (r *Reader) parked(ctx context.Context, target hook.Target) (reasons map[hook.Reason]int, oldest hook.Delivery, err error) {
-	parked, _, err := r.Index.Select(ctx, replay.Selection{Target: target, State: hook.StateParked, Limit: maxReasons})
+// parked returns the oldest parked deliveries, at most maxReasons. more is true if there may be others.
+func (r *Reader) parked(ctx context.Context, target hook.Target) (oldest []hook.Delivery, more bool, err error) {
+	oldest, next, err := r.Index.Select(ctx, replay.Selection{Target: target, State: hook.StateParked, Limit: maxReasons})
 	if err != nil {
-		return nil, hook.Delivery{}, fmt.Errorf("find oldest parked deliveries of endpoint %s: %w", target.Endpoint, err)
+		return nil, false, fmt.Errorf("find oldest parked deliveries of endpoint %s: %w", target.Endpoint, err)
 	}
+	return oldest, next != "", nil
+}
+
+// reasonsOf counts the reasons of the deliveries; nil without any.
+func reasonsOf(parked []hook.Delivery) (reasons map[hook.Reason]int) {
 	for _, d := range parked {
 		if reasons == nil {
-			reasons, oldest = make(map[hook.Reason]int), d
+			reasons = make(map[hook.Reason]int)
 		}
 		reasons[d.Reason]++
 	}
-	return reasons, oldest, nil
+	return reasons
 }
 
 // queuedIn returns the mean number of queued deliveries over the hours of review.Recent. By

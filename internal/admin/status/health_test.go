@@ -19,6 +19,7 @@ import (
 	"surehook.example/surehook/internal/hook"
 	"surehook.example/surehook/internal/memory"
 	"surehook.example/surehook/internal/rule/condition"
+	"surehook.example/surehook/internal/rule/drain"
 	"surehook.example/surehook/internal/rule/latency"
 	"surehook.example/surehook/internal/rule/review"
 	"surehook.example/surehook/internal/rule/sign"
@@ -160,6 +161,7 @@ func TestReader_Health_countsUnsettledAndDeadDeliveries(t *testing.T) {
 		Status: endpoint.Status{Endpoint: e, Gate: record, SignedBy: sign.SignedByNew}, At: b.now, Hour: hours, Day: day,
 		Condition: condition.Condition{State: condition.Paused, Since: record.OpenedAt, Reason: hook.ReasonManual},
 		Waiting:   status.Waiting{Retrying: 3, Parked: 2, Reasons: map[hook.Reason]int{hook.ReasonNone: 2}}, Dead: 4, Complete: true,
+		Backlog: &drain.Forecast{AtRisk: 2, FirstLoss: b.now.Add(hook.DefaultMaxAge - 80*24*time.Hour)},
 	}
 	if diff := cmp.Diff(want, h, cmp.AllowUnexported(latency.Histogram{}, latency.Coarse{})); diff != "" {
 		t.Errorf("Health (-want +got):\n%s", diff)
@@ -215,6 +217,9 @@ func TestReader_Health_limitsTheTimeOfCounting(t *testing.T) {
 		b := setup(t)
 		e := b.create(t)
 		b.count(t, e, b.now, stats.Attempt{Class: hook.ClassDelivered, Number: 1, State: hook.StateDelivered})
+		for range 101 { // more than one page
+			b.deliver(t, e, hook.StateParked, b.now)
+		}
 		b.Index = index{Store: b.store}
 		began := time.Now()
 		h, err := b.Health(t.Context(), tenant, string(e.ID))

@@ -34,6 +34,18 @@ func merge(to, counts []int) {
 // Count returns the number of counted durations.
 func (h *Histogram) Count() int { return total(h.counts[:]) }
 
+// Mean returns the mean of the values of the buckets; 0 for an empty histogram.
+func (h *Histogram) Mean() time.Duration {
+	sum, n := 0.0, 0
+	for bucket, count := range h.Buckets() {
+		sum, n = sum+float64(count)*Value(bucket).Seconds(), n+count
+	}
+	if n == 0 {
+		return 0
+	}
+	return time.Duration(sum / float64(n) * float64(time.Second))
+}
+
 func total(counts []int) int {
 	count := 0
 	for _, n := range counts {

@@ -199,3 +199,16 @@ func ExampleHistogram() {
 	// p95 944ms
 	// p99 944ms
 }
+
+func TestHistogram_Mean(t *testing.T) {
+	t.Parallel()
+
+	h := of()
+	if got := h.Mean(); got != 0 {
+		t.Errorf("Mean of nothing = %v; want 0", got)
+	}
+	h = of(time.Second, time.Second, 4*time.Second)
+	if got := h.Mean(); got < 1900*time.Millisecond || got > 2100*time.Millisecond {
+		t.Errorf("Mean of 1s, 1s and 4s = %v; want 2s within 5%%", got)
+	}
+}

@@ -1,0 +1,118 @@
+package status
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"surehook.example/surehook/internal/admin/endpoint"
+	"surehook.example/surehook/internal/delivery/replay"
+	"surehook.example/surehook/internal/hook"
+	"surehook.example/surehook/internal/rule/drain"
+	"surehook.example/surehook/internal/rule/stats"
+)
+
+// backlogSlices is the number of equal spans in which a long backlog is counted.
+const backlogSlices = 8
+
+// paceOf returns how many parked deliveries the endpoint's limits let leave per second: none while
+// it is paused, disabled or throttled, or its circuit is not closed. known is false without a
+// limit, for slots without an answer in the recent counts, and for a coalescing endpoint, whose
+// limits are of requests with any number of deliveries.
+func paceOf(s *endpoint.Status, recent *stats.Counts) (perSecond float64, known bool) {
+	if s.Admits == 0 {
+		return 0, true
+	}
+	if s.Endpoint.Coalesce.On() {
+		return 0, false
+	}
+	perSecond = math.Inf(1)
+	if s.Endpoint.RatePerSecond > 0 {
+		perSecond = s.Endpoint.RatePerSecond
+	}
+	if mean := recent.Latency.Mean(); s.Width > 0 && mean > 0 {
+		perSecond = min(perSecond, float64(s.Width)/mean.Seconds())
+	}
+	return perSecond, !math.IsInf(perSecond, 1)
+}
+
+// backlog counts the parked deliveries with the reasons of the oldest, and returns them in slices,
+// the oldest alone. A long backlog has slices by age only if it is asked for, else one. With an
+// error, the counts are those so far.
+func (r *Reader) backlog(ctx context.Context, target hook.Target, byAge bool) (w Waiting, slices []drain.Slice, err error) {
+	oldest, more, err := r.parked(ctx, target)
+	if err != nil {
+		return Waiting{}, nil, err
+	}
+	w = Waiting{Parked: len(oldest), Reasons: reasonsOf(oldest)}
+	for _, d := range oldest {
+		slices = append(slices, drain.Slice{Newest: d.CreatedAt, N: 1})
+	}
+	switch {
+	case !more:
+		return w, slices, nil
+	case len(oldest) == 0:
+		w.Parked, err = r.count(ctx, target, hook.StateParked)
+		return w, nil, err
+	}
+	from, newest, spans := oldest[0].CreatedAt, r.now(), 1
+	if byAge {
+		spans = backlogSlices
+		if newest, err = r.newestParked(ctx, target); err != nil {
+			return w, slices, err
+		}
+	}
+	counted, err := r.countSpans(ctx, target, from, newest, spans)
+	counted[0].N = max(counted[0].N-1, 0)
+	slices = append(slices[:1:1], counted...)
+	w.Parked = 0
+	for _, s := range slices {
+		w.Parked += s.N
+	}
+	return w, slices, err
+}
+
+// newestParked returns when the newest parked delivery was created; zero without one.
+func (r *Reader) newestParked(ctx context.Context, target hook.Target) (newest time.Time, err error) {
+	for shard := range target.Shards {
+		rows, _, err := r.Lists.DeliveryRows(ctx, Part{Endpoint: target.Endpoint, Shard: shard, State: hook.StateParked}, Span{}, 1)
+		if err != nil {
+			return time.Time{}, fmt.Errorf("find newest parked delivery of endpoint %s: %w", target.Endpoint, err)
+		}
+		if len(rows) > 0 && rows[0].Time().After(newest) {
+			newest = rows[0].Time()
+		}
+	}
+	return newest, nil
+}
+
+// countSpans counts the parked deliveries in equal spans from the oldest to the newest. The last
+// span has no end, so that all are counted.
+func (r *Reader) countSpans(ctx context.Context, target hook.Target, from, newest time.Time, spans int) ([]drain.Slice, error) {
+	counted := make([]drain.Slice, spans)
+	group, ctx := errgroup.WithContext(ctx)
+	for i := range counted {
+		end := func(i int) time.Time {
+			return from.Add(newest.Sub(from) / time.Duration(spans) * time.Duration(i)).Truncate(time.Millisecond)
+		}
+		s := replay.Selection{Target: target, State: hook.StateParked}
+		if i > 0 {
+			s.From = end(i)
+		}
+		counted[i].Newest = newest
+		if i < spans-1 {
+			s.To = end(i + 1)
+			counted[i].Newest = s.To
+		}
+		group.Go(func() (err error) {
+			if counted[i].N, err = r.Index.CountSelected(ctx, s); err != nil {
+				return fmt.Errorf("count parked deliveries of endpoint %s: %w", target.Endpoint, err)
+			}
+			return nil
+		})
+	}
+	return counted, group.Wait() //nolint:wrapcheck // wrapped above
+}
