@@ -10,6 +10,8 @@ const clock = new Intl.DateTimeFormat(locale, { month: 'short', day: 'numeric', 
 const hours = new Intl.DateTimeFormat(locale, { hour: '2-digit', minute: '2-digit' })
 const days = new Intl.DateTimeFormat(locale, { month: 'short', day: 'numeric' })
 const spans = new Intl.DateTimeFormat(locale, { weekday: 'short', month: 'short', day: 'numeric', hour: '2-digit', minute: '2-digit', timeZoneName: 'short' })
+const untils = new Intl.DateTimeFormat(locale, { weekday: 'short', month: 'short', day: 'numeric', hour: '2-digit', minute: '2-digit' })
+const rates = new Intl.NumberFormat(locale, { maximumSignificantDigits: 3 })
 const relative = new Intl.RelativeTimeFormat(locale, { numeric: 'auto', style: 'short' })
 
 export const count = (n: number) => whole.format(n)
@@ -22,6 +24,10 @@ export const day = (at: number) => days.format(at)
 export const span = (from: number, until: number) => spans.formatRange(from, until - 1)
 /** The short name of the reader's time zone, such as CET. */
 export const zone = () => clock.formatToParts().find((part) => part.type === 'timeZoneName')?.value ?? ''
+/** A time to come: "Sun, Nov 22, 14:02". */
+export const until = (at: string) => untils.format(new Date(at))
+/** A rate: at most three digits. */
+export const rate = (n: number) => rates.format(n)
 export const moment = (at: string) => clock.format(new Date(at))
 
 /** "14:00" in the last 24 hours, "3 Mar" before. */

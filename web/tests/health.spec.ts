@@ -1,5 +1,5 @@
 import type { Locator } from '@playwright/test'
-import { accessible, expect, openPortal, signIn, test } from './world'
+import { accessible, expect, fits, openPortal, signIn, test } from './world'
 
 const tone = (row: Locator, word: string) => row.locator('.badge', { hasText: word })
 
@@ -76,4 +76,61 @@ test('the portal says it in plain words, and one request reads all endpoints', a
   await expect(tone(rows.nth(1), 'Healthy')).toHaveClass('badge good')
   await expect(tone(rows.nth(2), 'No recent events')).toHaveClass('badge calm')
   expect([...new Set(reads)]).toEqual([`/v1/tenants/${tenant}/health`])
+})
+
+// The size of a real backlog comes from the answer alone; that the API says it is a test of its own.
+const backlogs = {
+  lost: {
+    backlog: { per_second: 20, drains_by: '2026-11-29T14:02:00.000Z', at_risk: 212_000, first_loss_at: '2026-11-28T09:12:00.000Z' },
+    says: {
+      'en-GB': 'At 20 a second, what waits takes until Sun 29 Nov, 14:02. 212,000 deliveries are given up before their turn, the first on Sat 28 Nov, 09:12. Raise “Rate limit per second” or “Give up after”.',
+      'de-DE': 'Bei 20 pro Sekunde ist am So., 29. Nov., 14:02 alles hinaus, was jetzt wartet. 212.000 Zustellungen werden aufgegeben, bevor sie an der Reihe sind, die erste am Sa., 28. Nov., 09:12. Erhöhen Sie „Ratenlimit pro Sekunde“ oder „Aufgeben nach“.',
+    },
+  },
+  drains: {
+    backlog: { per_second: 20, drains_by: '2026-11-29T14:02:00.000Z', at_risk: 0 },
+    says: { 'en-GB': 'At 20 a second, what waits takes until Sun 29 Nov, 14:02.', 'de-DE': 'Bei 20 pro Sekunde ist am So., 29. Nov., 14:02 alles hinaus, was jetzt wartet.' },
+  },
+}
+
+for (const locale of ['en-GB', 'de-DE'] as const) {
+  test.describe(locale, () => {
+    test.use({ locale })
+    for (const [name, { backlog, says }] of Object.entries(backlogs)) {
+      test(`an endpoint says what is lost before it leaves: ${name}`, async ({ page, backend, receiver, tenant }) => {
+        const id = await backend.endpoint(tenant, { url: receiver.url('/busy'), uid: 'busy', rate_per_second: 20 })
+        await page.route((url) => url.pathname === `/v1/tenants/${tenant}/endpoints/${id}/health`, async (route) => {
+          const answer = await route.fetch()
+          const health = (await answer.json()) as { deliveries: object }
+          await route.fulfill({ json: { ...health, backlog, deliveries: { ...health.deliveries, parked: 1_000_000, parked_by_reason: { rate: 100 } } } })
+        })
+        if (locale === 'en-GB') await signIn(page, backend, `/t/${tenant}/endpoints/${id}`)
+        else {
+          await openPortal(page, backend, tenant, 'Hauptmenü')
+          await page.getByRole('link', { name: 'busy' }).first().click()
+        }
+        await expect(page.getByText(says[locale], { exact: true })).toBeVisible()
+        for (const [width, scheme] of [[1320, 'light'], [1320, 'dark'], [390, 'light'], [390, 'dark']] as const) {
+          await page.setViewportSize({ width, height: 860 })
+          await page.emulateMedia({ colorScheme: scheme })
+          await fits(page)
+          await accessible(page)
+          if (process.env.SHOTS) await page.screenshot({ path: `${process.env.SHOTS}/${locale}-${name}-${width}-${scheme}.png` })
+        }
+      })
+    }
+  })
+}
+
+test('an endpoint and a delivery say when a parked delivery is given up', async ({ page, backend, receiver, tenant }) => {
+  const id = await backend.endpoint(tenant, { url: receiver.url('/paused'), uid: 'paused', max_age: '1h' })
+  await backend.call('POST', `/v1/tenants/${tenant}/endpoints/paused/pause`)
+  const event = await backend.event(tenant, 'order.paid', {})
+  await backend.settled(tenant, event, 'parked')
+  await signIn(page, backend, `/t/${tenant}/endpoints/${id}`)
+  await expect(page.getByText(/^Nothing goes out now. If nothing changes, the waiting delivery is given up on /)).toBeVisible()
+  if (process.env.SHOTS) await page.screenshot({ path: `${process.env.SHOTS}/paused.png` })
+  await page.goto(page.url().replace(/\/endpoints.*/, `/events/${event}`))
+  await expect(page.getByRole('listitem').filter({ hasText: 'Given up, unless delivered before' })).toContainText(/in 59 min|in 1 hr/)
+  if (process.env.SHOTS) await page.screenshot({ path: `${process.env.SHOTS}/delivery.png` })
 })

@@ -115,6 +115,7 @@ function Timeline({ tenant, delivery }: { tenant: string; delivery: Delivery }) 
             {d.planned_at.map((at, i) => (
               <Item key={at} tone="calm" planned at={at} title={t.planned} note={i === 0 ? whyThen(d, at) : t.plannedIf} />
             ))}
+            {d.gives_up_at && <Item tone="wait" planned at={d.gives_up_at} title={t.givesUp} />}
           </ol>
           <div className="soft small">
             <Id value={d.id} />

@@ -3,7 +3,7 @@ import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import { api, ask, type Schemas } from '../api/client'
 import { useEndpointHealth } from '../api/reads'
-import { compact, count, duration, percent } from '../format'
+import { compact, count, duration, percent, rate, until } from '../format'
 import { isPortal, may } from '../session'
 import { text } from '../text'
 import { ActivityCard, useActivity } from '../ui/activity'
@@ -36,6 +36,7 @@ export function EndpointHealth({ tenant, of: e }: { tenant: string; of: Schemas[
                 {h.warned > 0 ? t.warned(h.warned) : t.slowText}
               </p>
             )}
+            {h.backlog && <Backlog of={h.backlog} health={h} />}
             <ActivityCard of={activity} />
             <WaitingCard
               of={{ queued: h.deliveries.queued_estimate, retrying: h.deliveries.retrying, parked: h.deliveries.parked, reasons: h.deliveries.parked_by_reason }}
@@ -79,6 +80,18 @@ export function EndpointHealth({ tenant, of: e }: { tenant: string; of: Schemas[
         )
       }}
     </Data>
+  )
+}
+
+/** When what waits has gone, and what of it is lost before, if nothing changes. */
+function Backlog({ of: b, health: h }: { of: Schemas['Backlog']; health: Health }) {
+  const first = b.first_loss_at && until(b.first_loss_at)
+  if (!b.drains_by) return first && <p className="notice warn">{t.backlog.stands(b.at_risk, first)}</p>
+  const limit = h.limits.rate_per_second > 0 && b.per_second >= h.limits.rate_per_second ? 'rate' : h.limits.max_in_flight > 0 ? 'inFlight' : 'age'
+  return (
+    <p className={`notice ${first ? 'bad' : ''}`}>
+      {[t.backlog.drains(rate(b.per_second), until(b.drains_by)), ...(first ? [t.backlog.lost(b.at_risk, first, h.complete), t.backlog.raise[limit]] : [])].join(' ')}
+    </p>
   )
 }
 

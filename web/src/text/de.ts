@@ -248,6 +248,7 @@ export const words: Part<Words> = {
     bodyOfBatch: 'Die Anfrage hatte mehrere Ereignisse.',
     bodyGone: 'Der Body lässt sich nicht zeigen: Der Endpunkt hat jetzt ein anderes Format, oder der Inhalt wurde gelöscht.',
     planned: 'Geplanter Versuch',
+    givesUp: 'Wird aufgegeben, wenn bis dahin nicht zugestellt',
     plannedIf: 'falls frühere Versuche scheitern',
     nextNote: 'der nächste automatische Versuch',
     acceptedItem: 'Angenommen und eingereiht',
@@ -375,6 +376,13 @@ export const words: Part<Words> = {
     noAttemptsText: 'Senden Sie einen Test, um zu sehen, wie der Endpunkt antwortet.',
     lower: 'Die Zahlen sind Untergrenzen.',
     limits: 'Limits',
+    backlog: {
+      stands: (n, first) => `Zurzeit geht nichts hinaus. Wenn das so bleibt, wird ${n === 1 ? 'die wartende Zustellung' : `die erste von ${count(n)} wartenden Zustellungen`} am ${first} aufgegeben.`,
+      drains: (perSecond, until) => `Bei ${perSecond} pro Sekunde ist am ${until} alles hinaus, was jetzt wartet.`,
+      lost: (n, first, complete) =>
+        `${complete ? '' : 'Mindestens '}${count(n)} ${n === 1 ? 'Zustellung wird aufgegeben, bevor sie an der Reihe ist, am' : 'Zustellungen werden aufgegeben, bevor sie an der Reihe sind, die erste am'} ${first}.`,
+      raise: { rate: 'Erhöhen Sie „Ratenlimit pro Sekunde“ oder „Aufgeben nach“.', inFlight: 'Erhöhen Sie „Höchstens zugleich“ oder „Aufgeben nach“.', age: 'Erhöhen Sie „Aufgeben nach“.' },
+    },
   },
 
   verify: {

@@ -334,6 +334,7 @@ export const words = {
     bodyOfBatch: 'The body had several events.',
     bodyGone: 'The body cannot be shown: the endpoint has another shape now, or the payload was erased.',
     planned: 'Planned attempt',
+    givesUp: 'Given up, unless delivered before',
     plannedIf: 'if earlier attempts fail',
     nextNote: 'by the retry schedule, with jitter',
     nextAsked: (wait: string) => `the endpoint asked to wait ${wait} (Retry-After)`,
@@ -555,6 +556,13 @@ export const words = {
     decisions: {} as Record<string, string>, // by type without "surehook."
     lower: 'The counts are lower bounds.',
     limits: 'Limits',
+    backlog: {
+      stands: (n: number, first: string) => `Nothing goes out now. If nothing changes, ${n === 1 ? 'the waiting delivery' : `the first of ${count(n)} waiting deliveries`} is given up on ${first}.`,
+      drains: (perSecond: string, until: string) => `At ${perSecond} a second, what waits takes until ${until}.`,
+      lost: (n: number, first: string, complete: boolean) =>
+        `${complete ? '' : 'At least '}${count(n)} ${n === 1 ? 'delivery is given up before its turn, on' : 'deliveries are given up before their turn, the first on'} ${first}.`,
+      raise: { rate: 'Raise “Rate limit per second” or “Give up after”.', inFlight: 'Raise “At most in flight” or “Give up after”.', age: 'Raise “Give up after”.' },
+    },
   },
 
   verify: {
