@@ -107,3 +107,21 @@ func TestOf_asTheyLeave(t *testing.T) {
 		}
 	}
 }
+
+// TestOf_evenSlice compares a slice with its deliveries one by one.
+func TestOf_evenSlice(t *testing.T) {
+	t.Parallel()
+
+	const n, every = 1000, 3 * time.Second
+	oldest := drain.Slice{Newest: now.Add(-n * every), N: 1}
+	single := []drain.Slice{oldest}
+	for i := range n {
+		single = append(single, drain.Slice{Newest: oldest.Newest.Add(time.Duration(i+1) * every), N: 1})
+	}
+	slice := []drain.Slice{oldest, {Newest: now, N: n}}
+	for _, rate := range []float64{0, 0.01, 0.13, 0.27, 0.3, 0.5, 1} {
+		if diff := cmp.Diff(drain.Of(single, time.Hour, rate, now), drain.Of(slice, time.Hour, rate, now)); diff != "" {
+			t.Errorf("at %v a second (-single +slice):\n%s", rate, diff)
+		}
+	}
+}
