@@ -42,18 +42,18 @@ func beside() map[string][]string {
 }
 
 // TestDeployer compares the policy for a deployer's role, infra/deployer.json, with the types of
-// the templates and the calls of deploy.sh. testdata/handlers.json has the actions of each type
+// the templates and the calls of deploy.sh. testdata/handlers.input.json has the actions of each type
 // from the registry of CloudFormation, as in cfn-lint's schemas.
 func TestDeployer(t *testing.T) {
 	t.Parallel()
 
 	var handlers map[string][]string
-	readJSON(t, "testdata/handlers.json", &handlers)
+	readJSON(t, "testdata/handlers.input.json", &handlers)
 	needed := map[string]string{} // by action: for what
 	for _, env := range []string{"prod", "custom"} {
 		for _, r := range templateOf(t, env).Resources {
 			if handlers[r.Type] == nil {
-				t.Fatalf("testdata/handlers.json has no actions for %s", r.Type)
+				t.Fatalf("testdata/handlers.input.json has no actions for %s", r.Type)
 			}
 			for _, action := range slices.Concat(handlers[r.Type], beside()[r.Type]) {
 				if !matches(spared(), action) {
