@@ -114,5 +114,5 @@ func (r *Reader) countSpans(ctx context.Context, target hook.Target, from, newes
 			return nil
 		})
 	}
-	return counted, group.Wait() //nolint:wrapcheck // wrapped above
+	return counted, group.Wait()
 }

@@ -1,22 +1,16 @@
 package cost_test
 
 import (
-	"encoding/json"
 	"fmt"
 	"math/rand/v2"
-	"net/http"
-	"net/http/httptest"
-	"sync/atomic"
 	"testing"
 	"time"
-
-	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/credentials"
 
 	"surehook.example/surehook/internal/aws/kms"
 	"surehook.example/surehook/internal/hook"
 	"surehook.example/surehook/internal/memory"
 	"surehook.example/surehook/internal/proof/cost"
+	"surehook.example/surehook/internal/proof/porttest"
 )
 
 // An hour of deliveries to many tenants, each alone in its batch: at ten a second, three sandboxes
@@ -32,29 +26,15 @@ const (
 func keys(t *testing.T) cost.Usage {
 	t.Helper()
 
-	var requests atomic.Int64
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { // its ciphertext is the plaintext
-		requests.Add(1)
-		var in struct {
-			Plaintext      []byte `json:"Plaintext"`
-			CiphertextBlob []byte `json:"CiphertextBlob"`
-		}
-		_ = json.NewDecoder(r.Body).Decode(&in)
-		_ = json.NewEncoder(w).Encode(map[string]any{"Plaintext": in.CiphertextBlob, "CiphertextBlob": in.Plaintext})
-	}))
-	t.Cleanup(server.Close)
-	cfg := aws.Config{
-		Region: "us-east-1", BaseEndpoint: &server.URL, Credentials: credentials.NewStaticCredentialsProvider("a", "b", ""), HTTPClient: server.Client(),
-	}
-	const keyARN = "arn:aws:kms:us-east-1:123456789012:key/3ee50705-5a82-4f5b-9753-05c4f473922f"
-	sealer, err := kms.NewSealer(cfg, keyARN, memory.NewStore())
+	cfg, requests := porttest.PlainKMS(t)
+	sealer, err := kms.NewSealer(cfg, porttest.KeyARN, memory.NewStore())
 	if err != nil {
 		t.Fatal(err)
 	}
 	now := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	var sandboxes [keySandboxes]*kms.Opener
 	for i := range sandboxes {
-		if sandboxes[i], err = kms.NewOpener(cfg, keyARN, func() time.Time { return now }); err != nil {
+		if sandboxes[i], err = kms.NewOpener(cfg, porttest.KeyARN, func() time.Time { return now }); err != nil {
 			t.Fatal(err)
 		}
 	}

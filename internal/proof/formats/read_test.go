@@ -15,6 +15,7 @@ import (
 	"surehook.example/surehook/internal/delivery/replay"
 	"surehook.example/surehook/internal/hook"
 	"surehook.example/surehook/internal/memory"
+	"surehook.example/surehook/internal/proof/porttest"
 	"surehook.example/surehook/internal/rule/isolation"
 	"surehook.example/surehook/internal/table"
 )
@@ -111,7 +112,8 @@ func (r *reader) endpoint(id string) map[string]any {
 	decisions, _, err := r.Notifications(r.ctx, endpoint, "", 100)
 	shown["notifications"] = r.show(decisions, err)
 	if len(e.Secrets) > 0 {
-		opener, err := kms.NewOpener(sealing(r.t), keyARN, now)
+		cfg, _ := porttest.PlainKMS(r.t)
+		opener, err := kms.NewOpener(cfg, porttest.KeyARN, now)
 		if err != nil {
 			r.t.Fatal(err)
 		}

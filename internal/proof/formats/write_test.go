@@ -1,19 +1,14 @@
 package formats_test
 
 import (
-	"encoding/json"
-	"net/http"
-	"net/http/httptest"
 	"testing"
 	"testing/cryptotest"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/credentials"
-
 	"surehook.example/surehook/internal/aws/kms"
 	"surehook.example/surehook/internal/hook"
 	"surehook.example/surehook/internal/memory"
+	"surehook.example/surehook/internal/proof/porttest"
 )
 
 // build is what one build of Surehook wrote, as stored in a folder of testdata.
@@ -50,7 +45,8 @@ func writeTenants(t *testing.T, s *memory.Store, ok func(error)) {
 	ok(s.RegisterTenant(ctx, "globex"))
 	_, err := s.Spend(ctx, tenant, hook.NewSpend(hook.SpentEvents, 50, 100, time.Second, at(1)))
 	ok(err)
-	sealer, err := kms.NewSealer(sealing(t), keyARN, s)
+	cfg, _ := porttest.PlainKMS(t)
+	sealer, err := kms.NewSealer(cfg, porttest.KeyARN, s)
 	ok(err)
 	sealed, err := sealer.Seal(ctx, "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw", tenant, first)
 	ok(err)
@@ -157,27 +153,6 @@ func unopened() hook.PortalLink {
 	l := link()
 	l.KeyHash = ""
 	return l
-}
-
-const keyARN = "arn:aws:kms:us-east-1:123456789012:key/3ee50705-5a82-4f5b-9753-05c4f473922f"
-
-// sealing returns the configuration of a KMS whose ciphertext is the plaintext.
-func sealing(t *testing.T) aws.Config {
-	t.Helper()
-
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		var in struct {
-			Plaintext      []byte `json:"Plaintext"`
-			CiphertextBlob []byte `json:"CiphertextBlob"`
-		}
-		_ = json.NewDecoder(r.Body).Decode(&in)
-		w.Header().Set("Content-Type", "application/x-amz-json-1.1")
-		_ = json.NewEncoder(w).Encode(map[string]any{"KeyId": keyARN, "Plaintext": in.CiphertextBlob, "CiphertextBlob": in.Plaintext})
-	}))
-	t.Cleanup(server.Close)
-	return aws.Config{
-		Region: "us-east-1", BaseEndpoint: &server.URL, Credentials: credentials.NewStaticCredentialsProvider("a", "b", ""), HTTPClient: server.Client(),
-	}
 }
 
 // now is the time of every read.
