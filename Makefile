@@ -213,7 +213,7 @@ CHECKSUMS = cd $(RELEASE) && find * -type f ! -name checksums.txt | LC_ALL=C sor
 release: need/go need/node need/python $(SBOM) ## Write what a release consists of to dist/release (VERSION=v1.2.3)
 	@[[ "$(VERSION)" =~ ^v[0-9]+\.[0-9]+\.[0-9]+(-[0-9A-Za-z.-]+)?$$ ]] || { echo "VERSION is $(VERSION), and not like v1.2.3 or v1.2.3-rc.1"; exit 1; }
 	@case "$(VERSION)" in *-*) ;; *) \
-		[ -d "internal/proof/formats/testdata/$(VERSION)" ] || { echo "the formats of $(VERSION) are not frozen: see docs/release.md"; exit 1; }; \
+		[ -d "proof/formats/testdata/$(VERSION)" ] || { echo "the formats of $(VERSION) are not frozen: see docs/release.md"; exit 1; }; \
 		grep --quiet --fixed-strings '## [$(VERSION:v%=%)] - ' CHANGELOG.md || { echo "CHANGELOG.md has no section of $(VERSION) with its date"; exit 1; }; \
 	esac
 	@$(MAKE) release/stack ARCH=arm64 VERSION=$(VERSION)

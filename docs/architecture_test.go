@@ -11,7 +11,7 @@ import (
 )
 
 // TestArchitecture checks that the table of packages names every package of
-// internal and functions/internal, and no other.
+// internal, proof and functions/internal, and no other.
 func TestArchitecture(t *testing.T) {
 	t.Parallel()
 
@@ -19,7 +19,7 @@ func TestArchitecture(t *testing.T) {
 	for _, file := range files(t) {
 		folder := path.Dir(file)
 		if path.Ext(file) == ".go" && path.Base(folder) != "testdata" &&
-			(strings.HasPrefix(folder, "internal/") || strings.HasPrefix(folder, "functions/internal/")) {
+			(strings.HasPrefix(folder, "internal/") || strings.HasPrefix(folder, "proof/") || strings.HasPrefix(folder, "functions/internal/")) {
 			folders[folder] = true
 		}
 	}

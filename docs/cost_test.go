@@ -10,7 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"surehook.example/surehook/internal/proof/cost"
+	"surehook.example/surehook/proof/cost"
 )
 
 // TestIdleMonth holds the fixed costs of docs/cost.md to the resources of the

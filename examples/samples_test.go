@@ -14,7 +14,7 @@ import (
 	"testing"
 	"time"
 
-	"surehook.example/surehook/internal/proof/port"
+	"surehook.example/surehook/proof/port"
 )
 
 // TestSamples sends requests to the portal's sample receivers. Each accepts a good signature and

@@ -16,9 +16,9 @@ import (
 	"sync"
 	"testing"
 
-	"surehook.example/surehook/internal/proof/certificate"
 	"surehook.example/surehook/localstack/receiver"
 	"surehook.example/surehook/localstack/stack"
+	"surehook.example/surehook/proof/certificate"
 )
 
 // TestAReceiverOfAccessTokensGetsThem takes deliveries through the life of an access token. Each

@@ -18,7 +18,7 @@ import (
 
 	"surehook.example/surehook/localstack/receiver"
 	"surehook.example/surehook/localstack/stack"
-	"surehook.example/surehook/localstack/strict"
+	"surehook.example/surehook/localstack/tools/strict"
 )
 
 const (

@@ -22,9 +22,9 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/sqs/types"
 
 	"surehook.example/surehook/localstack/emulator"
-	"surehook.example/surehook/localstack/probe"
 	"surehook.example/surehook/localstack/receiver"
 	"surehook.example/surehook/localstack/stack"
+	"surehook.example/surehook/localstack/tools/probe"
 )
 
 // world is shared by all tests: one deployed stack, one receiver.

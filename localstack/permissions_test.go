@@ -17,8 +17,8 @@ import (
 	awsiam "github.com/aws/aws-sdk-go-v2/service/iam"
 	"github.com/aws/aws-sdk-go-v2/service/lambda"
 
-	"surehook.example/surehook/localstack/iam"
 	"surehook.example/surehook/localstack/stack"
+	"surehook.example/surehook/localstack/tools/iam"
 )
 
 // fullRun reports whether all tests of the package ran.

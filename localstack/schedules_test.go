@@ -21,8 +21,8 @@ import (
 	"surehook.example/surehook/internal/delivery/settle"
 	"surehook.example/surehook/internal/hook"
 	"surehook.example/surehook/internal/names"
-	"surehook.example/surehook/localstack/probe"
 	"surehook.example/surehook/localstack/receiver"
+	"surehook.example/surehook/localstack/tools/probe"
 )
 
 // atFormat is the time in a one-time schedule's expression.

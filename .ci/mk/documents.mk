@@ -20,20 +20,20 @@ pictures/terminal: cli need/python .venv/terminal/installed ## Draw the terminal
 
 .PHONY: cost
 cost: need/go ## Count and price every request; writes docs/cost.md
-	@go test -count=1 -run '^TestCost$$' ./internal/proof/cost -args -write
+	@go test -count=1 -run '^TestCost$$' ./proof/cost -args -write
 
 .PHONY: scale
 scale: need/go ## Compute what one stack carries from its template and docs/cost.md; writes docs/scale.md
-	@go test -count=1 -run '^TestScale$$' ./internal/proof/scale -args -write "$(CURDIR)/docs/scale.md" > /dev/null
+	@go test -count=1 -run '^TestScale$$' ./proof/scale -args -write "$(CURDIR)/docs/scale.md" > /dev/null
 	@echo "docs/scale.md"
 
 .PHONY: reliability
 reliability: need/go ## Compare with a plain retry schedule over ten days of outages, and in each kind of trouble; writes docs/reliability.md
-	@go test -count=1 -timeout 60m -run '^TestReliability$$' -v ./internal/proof/reliability -args -update
+	@go test -count=1 -timeout 60m -run '^TestReliability$$' -v ./proof/reliability -args -update
 
 .PHONY: isolation
 isolation: need/go ## Measure what slow, failing and limited endpoints take from others; writes docs/isolation.md (ROW="mass drain": that row only)
-	@GOGC=200 go test -count=1 -timeout 2h -run '^TestWrite$$' -v ./internal/proof/isolation -args -write -row '$(ROW)'
+	@GOGC=200 go test -count=1 -timeout 2h -run '^TestWrite$$' -v ./proof/isolation -args -write -row '$(ROW)'
 
 .PHONY: pictures/dashboard
 pictures/dashboard: need/go need/node need/python local ## Draw the dashboard with the metrics of a local run; writes docs/dashboard.svg (RUN=6m)

@@ -10,7 +10,7 @@ test/load: need/go need/node ## The same three times on a busy machine, with 1, 
 
 .PHONY: test/race
 test/race: need/go need/node ## Those of `make test` under the race detector, without the proofs over days and the tables of crashes, where one goroutine runs at a time
-	@GOGC=400 go test -race -short -skip 'Crash|KilledAtAnyEffect' -timeout 20m $$(go list ./internal/... ./functions/... ./localstack/... | grep -v '/proof/\(isolation\|reliability\)$$')
+	@GOGC=400 go test -race -short -skip 'Crash|KilledAtAnyEffect' -timeout 20m $$(go list ./internal/... ./proof/... ./functions/... ./localstack/... | grep -v '/proof/\(isolation\|reliability\)$$')
 
 .PHONY: test/integration
 test/integration: need/go need/python $(VENV)/installed ## Port suites on two AWS emulators
@@ -53,18 +53,18 @@ test/e2e: need/go need/node need/python local localstack/verify/node_modules ## 
 .PHONY: sim
 sim: need/go ## Run everything under faults, each run from its own seed (SEEDS=3000 FIRST=1 LEVEL=mild|rough|brutal, or SEED=n: print one)
 	@export GOGC=400; if [ -n "$(SEED)" ]; then \
-		go test -count=1 -run '^TestSeed$$' -v ./internal/proof/sim -args -seed $(SEED) -level "$(LEVEL)"; \
+		go test -count=1 -run '^TestSeed$$' -v ./proof/sim -args -seed $(SEED) -level "$(LEVEL)"; \
 	else \
-		go test -count=1 -timeout 24h -run '^(TestSeeds|TestRestore)$$' -v ./internal/proof/sim -args -seeds $${SEEDS:-3000} -first $${FIRST:-1} -level "$(LEVEL)"; \
+		go test -count=1 -timeout 24h -run '^(TestSeeds|TestRestore)$$' -v ./proof/sim -args -seeds $${SEEDS:-3000} -first $${FIRST:-1} -level "$(LEVEL)"; \
 	fi
 
 .PHONY: sim/mutations
 sim/mutations: need/go ## Prove that the simulator finds bugs that are put in on purpose
-	@go test -tags mutation -count=1 -timeout 2h -run '^TestMutations$$' -v ./internal/proof/sim
+	@go test -tags mutation -count=1 -timeout 2h -run '^TestMutations$$' -v ./proof/sim
 
 .PHONY: isolation/mutations
 isolation/mutations: need/go ## Prove that the rows and tests of isolation find each rule that is taken out
-	@go test -tags mutation -count=1 -timeout 1h -run '^TestMutations$$' -v ./internal/proof/isolation
+	@go test -tags mutation -count=1 -timeout 1h -run '^TestMutations$$' -v ./proof/isolation
 
 .PHONY: chaos
 chaos: need/go need/node need/python local ## Kill the functions of the local stack while 500 events are on their way (CHAOS_SEED=n)

@@ -14,8 +14,8 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
-	"surehook.example/surehook/internal/proof/port"
 	"surehook.example/surehook/localstack/dev"
+	"surehook.example/surehook/proof/port"
 )
 
 func TestMain(m *testing.M) {

@@ -29,8 +29,8 @@ import (
 	"surehook.example/surehook/internal/hook"
 	"surehook.example/surehook/internal/httpapi"
 	"surehook.example/surehook/internal/names"
-	"surehook.example/surehook/internal/proof/world"
 	ids "surehook.example/surehook/internal/rule/trace"
+	"surehook.example/surehook/proof/world"
 )
 
 // otlp is a collector on loopback. It takes OTLP over HTTP, in protobuf.

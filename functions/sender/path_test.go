@@ -21,7 +21,7 @@ import (
 	"surehook.example/surehook/internal/delivery/send"
 	"surehook.example/surehook/internal/hook"
 	"surehook.example/surehook/internal/names"
-	"surehook.example/surehook/internal/proof/world"
+	"surehook.example/surehook/proof/world"
 )
 
 const (

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"surehook.example/surehook/internal/cache"
-	"surehook.example/surehook/internal/proof/work"
+	"surehook.example/surehook/proof/work"
 )
 
 func TestCache(t *testing.T) {

@@ -17,7 +17,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"surehook.example/surehook/internal/hook"
-	"surehook.example/surehook/internal/proof/certificate"
+	"surehook.example/surehook/proof/certificate"
 )
 
 var tlsNow = time.Date(2026, 11, 23, 12, 0, 0, 0, time.UTC)

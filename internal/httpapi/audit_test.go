@@ -21,7 +21,7 @@ import (
 	"surehook.example/surehook/internal/hook"
 	"surehook.example/surehook/internal/httpapi"
 	"surehook.example/surehook/internal/memory"
-	"surehook.example/surehook/internal/proof/certificate"
+	"surehook.example/surehook/proof/certificate"
 )
 
 // changeStore is a store of records that may fail.

@@ -11,7 +11,7 @@ import (
 	"surehook.example/surehook/internal/delivery/ingest"
 	"surehook.example/surehook/internal/hook"
 	"surehook.example/surehook/internal/httpapi"
-	"surehook.example/surehook/internal/proof/work"
+	"surehook.example/surehook/proof/work"
 )
 
 // accepts is an acceptor that accepts every event.

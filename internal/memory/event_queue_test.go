@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"surehook.example/surehook/internal/memory"
-	"surehook.example/surehook/internal/proof/porttest"
+	"surehook.example/surehook/proof/porttest"
 )
 
 func TestEventQueue(t *testing.T) {

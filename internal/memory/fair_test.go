@@ -6,7 +6,7 @@ import (
 
 	"surehook.example/surehook/internal/hook"
 	"surehook.example/surehook/internal/memory"
-	"surehook.example/surehook/internal/proof/porttest"
+	"surehook.example/surehook/proof/porttest"
 )
 
 // fairQueue is a fair queue whose received messages stay hidden for an hour.

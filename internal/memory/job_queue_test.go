@@ -7,7 +7,7 @@ import (
 
 	"surehook.example/surehook/internal/delivery/replay"
 	"surehook.example/surehook/internal/memory"
-	"surehook.example/surehook/internal/proof/porttest"
+	"surehook.example/surehook/proof/porttest"
 )
 
 func TestJobQueue(t *testing.T) {

@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"surehook.example/surehook/internal/memory"
-	"surehook.example/surehook/internal/proof/porttest"
+	"surehook.example/surehook/proof/porttest"
 )
 
 func TestVault(t *testing.T) {

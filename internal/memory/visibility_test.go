@@ -6,7 +6,7 @@ import (
 
 	"surehook.example/surehook/internal/hook"
 	"surehook.example/surehook/internal/memory"
-	"surehook.example/surehook/internal/proof/porttest"
+	"surehook.example/surehook/proof/porttest"
 )
 
 func TestCircuitQueue_ChangeVisibility(t *testing.T) {

@@ -18,7 +18,7 @@ import (
 	"strings"
 	"time"
 
-	"surehook.example/surehook/localstack/strict"
+	"surehook.example/surehook/localstack/tools/strict"
 )
 
 // Kind names an emulator.

@@ -14,7 +14,7 @@ import (
 	awsiam "github.com/aws/aws-sdk-go-v2/service/iam"
 	"github.com/aws/aws-sdk-go-v2/service/lambda"
 
-	"surehook.example/surehook/localstack/iam"
+	"surehook.example/surehook/localstack/tools/iam"
 )
 
 // roles knows the roles of MiniStack's functions.

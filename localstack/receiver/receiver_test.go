@@ -16,8 +16,8 @@ import (
 
 	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
 
-	"surehook.example/surehook/internal/proof/certificate"
 	"surehook.example/surehook/localstack/receiver"
+	"surehook.example/surehook/proof/certificate"
 )
 
 const (

@@ -6,7 +6,7 @@ import (
 	"io"
 
 	"surehook.example/surehook/localstack/emulator"
-	"surehook.example/surehook/localstack/probe"
+	"surehook.example/surehook/localstack/tools/probe"
 )
 
 // Probe prints what a server that ran before has of what the stack needs. The error names what

@@ -11,7 +11,7 @@ import (
 
 	"surehook.example/surehook/internal/admin/endpoint"
 	"surehook.example/surehook/internal/hook"
-	"surehook.example/surehook/internal/proof/certificate"
+	"surehook.example/surehook/proof/certificate"
 )
 
 // TestFields_applied sets each field alone, and sees an endpoint that differs from the default.

@@ -10,8 +10,8 @@ import (
 	"surehook.example/surehook/internal/admin/endpoint"
 	"surehook.example/surehook/internal/delivery/gate"
 	"surehook.example/surehook/internal/hook"
-	"surehook.example/surehook/internal/proof/certificate"
 	"surehook.example/surehook/internal/rule/circuit"
+	"surehook.example/surehook/proof/certificate"
 )
 
 // TestAdmin_Change_tries checks which changes make a waiting delivery the probe at once.

@@ -13,7 +13,7 @@ import (
 	"surehook.example/surehook/internal/admin/endpoint"
 	"surehook.example/surehook/internal/hook"
 	"surehook.example/surehook/internal/memory"
-	"surehook.example/surehook/internal/proof/certificate"
+	"surehook.example/surehook/proof/certificate"
 )
 
 // kind says who gets to see a field of an endpoint.

@@ -11,7 +11,7 @@ import (
 
 	"surehook.example/surehook/internal/admin/endpoint"
 	"surehook.example/surehook/internal/hook"
-	"surehook.example/surehook/internal/proof/certificate"
+	"surehook.example/surehook/proof/certificate"
 )
 
 // receivers is a Prover: the receivers at some URLs do not confirm.

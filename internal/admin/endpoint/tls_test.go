@@ -9,7 +9,7 @@ import (
 	"surehook.example/surehook/internal/admin/endpoint"
 	"surehook.example/surehook/internal/hook"
 	"surehook.example/surehook/internal/memory"
-	"surehook.example/surehook/internal/proof/certificate"
+	"surehook.example/surehook/proof/certificate"
 )
 
 // TestAdmin_tls changes the TLS settings step by step. The stored record holds no key in

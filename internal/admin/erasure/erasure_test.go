@@ -14,7 +14,7 @@ import (
 	"surehook.example/surehook/internal/delivery/replay"
 	"surehook.example/surehook/internal/hook"
 	"surehook.example/surehook/internal/memory"
-	"surehook.example/surehook/internal/proof/porttest"
+	"surehook.example/surehook/proof/porttest"
 )
 
 var errDead = errors.New("the process is dead")

@@ -12,7 +12,7 @@ import (
 	"surehook.example/surehook/internal/admin/status"
 	"surehook.example/surehook/internal/hook"
 	"surehook.example/surehook/internal/memory"
-	"surehook.example/surehook/internal/proof/porttest"
+	"surehook.example/surehook/proof/porttest"
 )
 
 // all reads a list to its end, in pages of limit.

@@ -34,7 +34,7 @@ const (
 )
 
 // What one process asks STS for: a session for each endpoint and SessionUse, while it has no more
-// than Sessions endpoints. internal/proof/scale computes with them.
+// than Sessions endpoints. proof/scale computes with them.
 const (
 	SessionUse = sessionLife - sessionMargin
 	Sessions   = maxSessions / sessionBytes

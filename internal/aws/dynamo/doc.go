@@ -76,7 +76,7 @@
 // one. So a new fact gets an attribute of its own, and never changes the meaning of
 // another attribute. Writing the next version of an item keeps the attributes that the
 // build does not know; see next. If the build cannot read a word or an attribute, only
-// that record fails: see Store.Unreadable. Package internal/proof/formats has an item of
+// that record fails: see Store.Unreadable. Package proof/formats has an item of
 // every kind, and CONTRIBUTING.md says how to change the format of items.
 //
 // # Consistency

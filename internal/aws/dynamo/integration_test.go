@@ -17,7 +17,7 @@ import (
 
 	"surehook.example/surehook/internal/aws/dynamo"
 	"surehook.example/surehook/internal/names"
-	"surehook.example/surehook/internal/proof/porttest"
+	"surehook.example/surehook/proof/porttest"
 )
 
 // storeEndpointVariable names another server with the API of DynamoDB, such as DynamoDB Local.

@@ -14,7 +14,7 @@ import (
 
 	"surehook.example/surehook/internal/aws/kms"
 	"surehook.example/surehook/internal/memory"
-	"surehook.example/surehook/internal/proof/porttest"
+	"surehook.example/surehook/proof/porttest"
 )
 
 func TestVault_OnEmulators(t *testing.T) {

@@ -19,7 +19,7 @@ import (
 	"surehook.example/surehook/internal/aws/kms"
 	"surehook.example/surehook/internal/hook"
 	"surehook.example/surehook/internal/memory"
-	"surehook.example/surehook/internal/proof/porttest"
+	"surehook.example/surehook/proof/porttest"
 )
 
 const (

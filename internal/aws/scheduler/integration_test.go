@@ -18,7 +18,7 @@ import (
 
 	"surehook.example/surehook/internal/aws/scheduler"
 	"surehook.example/surehook/internal/hook"
-	"surehook.example/surehook/internal/proof/porttest"
+	"surehook.example/surehook/proof/porttest"
 )
 
 func TestSchedules_OnEmulators(t *testing.T) {

@@ -14,7 +14,7 @@ import (
 
 	"surehook.example/surehook/internal/aws/secretsmanager"
 	"surehook.example/surehook/internal/hook"
-	"surehook.example/surehook/internal/proof/porttest"
+	"surehook.example/surehook/proof/porttest"
 )
 
 func TestAdminKey_OnEmulators(t *testing.T) {

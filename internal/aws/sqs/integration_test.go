@@ -19,7 +19,7 @@ import (
 	"surehook.example/surehook/internal/aws/sqs"
 	"surehook.example/surehook/internal/delivery/breaker"
 	"surehook.example/surehook/internal/hook"
-	"surehook.example/surehook/internal/proof/porttest"
+	"surehook.example/surehook/proof/porttest"
 )
 
 func TestQueue_OnEmulators(t *testing.T) {

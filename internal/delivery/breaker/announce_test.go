@@ -11,9 +11,9 @@ import (
 	"surehook.example/surehook/internal/delivery/gate"
 	"surehook.example/surehook/internal/hook"
 	"surehook.example/surehook/internal/memory"
-	"surehook.example/surehook/internal/proof/world"
 	"surehook.example/surehook/internal/rule/isolation"
 	"surehook.example/surehook/internal/rule/stats"
+	"surehook.example/surehook/proof/world"
 )
 
 var errLost = &hook.Error{Code: hook.CodeUnavailable, Message: "no answer"}

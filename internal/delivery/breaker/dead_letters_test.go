@@ -17,7 +17,7 @@ import (
 
 	"surehook.example/surehook/internal/hook"
 	"surehook.example/surehook/internal/names"
-	"surehook.example/surehook/internal/proof/world"
+	"surehook.example/surehook/proof/world"
 )
 
 // generations stores the generations of a new delivery, each a replay of the one before, and

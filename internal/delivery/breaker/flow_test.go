@@ -13,8 +13,8 @@ import (
 	"surehook.example/surehook/internal/delivery/replay"
 	"surehook.example/surehook/internal/delivery/send"
 	"surehook.example/surehook/internal/hook"
-	"surehook.example/surehook/internal/proof/world"
 	"surehook.example/surehook/internal/rule/circuit"
+	"surehook.example/surehook/proof/world"
 )
 
 // TestOutage_EndsWithFewAttemptsAtATime parks 41 deliveries. The first probe fails, the second

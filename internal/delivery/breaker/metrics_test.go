@@ -13,7 +13,7 @@ import (
 
 	"surehook.example/surehook/internal/delivery/gate"
 	"surehook.example/surehook/internal/hook"
-	"surehook.example/surehook/internal/proof/world"
+	"surehook.example/surehook/proof/world"
 )
 
 // metrics returns the metrics of the newest line with the message, and validates the

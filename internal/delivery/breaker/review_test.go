@@ -12,10 +12,10 @@ import (
 
 	"surehook.example/surehook/internal/delivery/gate"
 	"surehook.example/surehook/internal/hook"
-	"surehook.example/surehook/internal/proof/world"
 	"surehook.example/surehook/internal/rule/latency"
 	"surehook.example/surehook/internal/rule/review"
 	"surehook.example/surehook/internal/rule/stats"
+	"surehook.example/surehook/proof/world"
 )
 
 // slowly returns the counts of 20 attempts of 3 s.

@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"surehook.example/surehook/internal/hook"
-	"surehook.example/surehook/internal/proof/world"
+	"surehook.example/surehook/proof/world"
 )
 
 // If the cooldown is longer than max_age, every delivery of the outage expires while it is

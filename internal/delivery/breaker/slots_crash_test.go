@@ -10,8 +10,8 @@ import (
 	"surehook.example/surehook/internal/delivery/gate"
 	"surehook.example/surehook/internal/delivery/send"
 	"surehook.example/surehook/internal/hook"
-	"surehook.example/surehook/internal/proof/world"
 	"surehook.example/surehook/internal/rule/isolation"
+	"surehook.example/surehook/proof/world"
 )
 
 // slotFlows are releases of parked deliveries in in-flight slots.

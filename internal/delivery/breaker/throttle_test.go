@@ -9,8 +9,8 @@ import (
 	"surehook.example/surehook/internal/delivery/gate"
 	"surehook.example/surehook/internal/delivery/send"
 	"surehook.example/surehook/internal/hook"
-	"surehook.example/surehook/internal/proof/world"
 	"surehook.example/surehook/internal/rule/circuit"
+	"surehook.example/surehook/proof/world"
 )
 
 func throttled(left time.Duration, then func(r gate.Record) gate.Record) func(r gate.Record) gate.Record {

@@ -9,7 +9,7 @@ import (
 	"surehook.example/surehook/internal/delivery/send"
 	"surehook.example/surehook/internal/hook"
 	"surehook.example/surehook/internal/memory"
-	"surehook.example/surehook/internal/proof/world"
+	"surehook.example/surehook/proof/world"
 )
 
 // authenticated gives the endpoint the authentication with the sealed text.

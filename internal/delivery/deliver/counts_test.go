@@ -6,8 +6,8 @@ import (
 
 	"surehook.example/surehook/internal/delivery/ingest"
 	"surehook.example/surehook/internal/hook"
-	"surehook.example/surehook/internal/proof/world"
 	"surehook.example/surehook/internal/rule/stats"
+	"surehook.example/surehook/proof/world"
 )
 
 // counts returns the counts of the endpoint since the start.

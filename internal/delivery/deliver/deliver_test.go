@@ -13,7 +13,7 @@ import (
 	"surehook.example/surehook/internal/delivery/gate"
 	"surehook.example/surehook/internal/delivery/send"
 	"surehook.example/surehook/internal/hook"
-	"surehook.example/surehook/internal/proof/world"
+	"surehook.example/surehook/proof/world"
 )
 
 func TestProcessBatch_RequestCarriesStoredRecords(t *testing.T) {

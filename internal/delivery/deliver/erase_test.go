@@ -6,7 +6,7 @@ import (
 
 	"surehook.example/surehook/internal/delivery/send"
 	"surehook.example/surehook/internal/hook"
-	"surehook.example/surehook/internal/proof/world"
+	"surehook.example/surehook/proof/world"
 )
 
 // The payload is erased during an attempt, before the outcome is written. The record must not

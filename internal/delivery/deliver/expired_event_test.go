@@ -6,8 +6,8 @@ import (
 	"time"
 
 	"surehook.example/surehook/internal/hook"
-	"surehook.example/surehook/internal/proof/world"
 	"surehook.example/surehook/internal/table"
+	"surehook.example/surehook/proof/world"
 )
 
 // The table removes expired records in any order. If the record of a settled delivery is gone but

@@ -6,7 +6,7 @@ import (
 
 	"surehook.example/surehook/internal/delivery/deliver"
 	"surehook.example/surehook/internal/hook"
-	"surehook.example/surehook/internal/proof/world"
+	"surehook.example/surehook/proof/world"
 )
 
 // unread is a store that cannot read the records of one endpoint.

@@ -12,7 +12,7 @@ import (
 	"surehook.example/surehook/internal/hook"
 	"surehook.example/surehook/internal/memory"
 	"surehook.example/surehook/internal/names"
-	"surehook.example/surehook/internal/proof/world"
+	"surehook.example/surehook/proof/world"
 )
 
 // broken is a notifier without a topic.

@@ -11,9 +11,9 @@ import (
 	"surehook.example/surehook/internal/delivery/deliver"
 	"surehook.example/surehook/internal/delivery/gate"
 	"surehook.example/surehook/internal/hook"
-	"surehook.example/surehook/internal/proof/world"
 	"surehook.example/surehook/internal/rule/circuit"
 	"surehook.example/surehook/internal/rule/isolation"
+	"surehook.example/surehook/proof/world"
 )
 
 // busyGate takes a millisecond for each answer, and records how many it gives at the same time.

@@ -10,7 +10,7 @@ import (
 	"surehook.example/surehook/internal/delivery/gate"
 	"surehook.example/surehook/internal/delivery/release"
 	"surehook.example/surehook/internal/hook"
-	"surehook.example/surehook/internal/proof/world"
+	"surehook.example/surehook/proof/world"
 )
 
 // slowGate takes a second of virtual time to settle.

@@ -6,8 +6,8 @@ import (
 
 	"surehook.example/surehook/internal/delivery/send"
 	"surehook.example/surehook/internal/hook"
-	"surehook.example/surehook/internal/proof/world"
 	"surehook.example/surehook/internal/rule/circuit"
+	"surehook.example/surehook/proof/world"
 )
 
 // A stale connection loses the first request, and every repetition of it after a crash. The next

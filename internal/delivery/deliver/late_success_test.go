@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"surehook.example/surehook/internal/hook"
-	"surehook.example/surehook/internal/proof/world"
+	"surehook.example/surehook/proof/world"
 )
 
 // Two tokens make one attempt, because an event that is posted twice has two tokens. The failure

@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"surehook.example/surehook/internal/hook"
-	"surehook.example/surehook/internal/proof/world"
 	"surehook.example/surehook/internal/table"
+	"surehook.example/surehook/proof/world"
 )
 
 // A token of the lane slot that ends without asking the gate gives its place back at once. A

@@ -8,8 +8,8 @@ import (
 
 	"surehook.example/surehook/internal/delivery/deliver"
 	"surehook.example/surehook/internal/hook"
-	"surehook.example/surehook/internal/proof/work"
-	"surehook.example/surehook/internal/proof/world"
+	"surehook.example/surehook/proof/work"
+	"surehook.example/surehook/proof/world"
 )
 
 // heavy has the largest payload for each event. A process does not keep it, while a table in memory

@@ -7,7 +7,7 @@ import (
 
 	"surehook.example/surehook/internal/delivery/attempt"
 	"surehook.example/surehook/internal/hook"
-	"surehook.example/surehook/internal/proof/world"
+	"surehook.example/surehook/proof/world"
 )
 
 // countingVault counts the texts that it opens.

@@ -7,7 +7,7 @@ import (
 
 	"surehook.example/surehook/internal/hook"
 	"surehook.example/surehook/internal/names"
-	"surehook.example/surehook/internal/proof/world"
+	"surehook.example/surehook/proof/world"
 )
 
 // A copy of the token parks the delivery during the attempt, and the message is deleted. The

@@ -11,7 +11,7 @@ import (
 	"surehook.example/surehook/internal/delivery/deliver"
 	"surehook.example/surehook/internal/delivery/send"
 	"surehook.example/surehook/internal/hook"
-	"surehook.example/surehook/internal/proof/world"
+	"surehook.example/surehook/proof/world"
 )
 
 // weighingStore adds up the bytes of the loaded payloads.

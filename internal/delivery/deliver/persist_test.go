@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"surehook.example/surehook/internal/hook"
-	"surehook.example/surehook/internal/proof/world"
+	"surehook.example/surehook/proof/world"
 )
 
 // TestProcessBatch_PersistsTheOutcomeOfARequest checks that failing writes of an outcome are

@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"surehook.example/surehook/internal/hook"
-	"surehook.example/surehook/internal/proof/world"
+	"surehook.example/surehook/proof/world"
 )
 
 // The breaker records a queued delivery before or during its first attempt. The attempt counts,

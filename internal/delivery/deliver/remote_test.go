@@ -11,7 +11,7 @@ import (
 	"surehook.example/surehook/internal/delivery/attempt"
 	"surehook.example/surehook/internal/delivery/send"
 	"surehook.example/surehook/internal/hook"
-	"surehook.example/surehook/internal/proof/world"
+	"surehook.example/surehook/proof/world"
 )
 
 // place stands for the senders of other origins: it posts to the receiver, and then returns the

@@ -10,7 +10,7 @@ import (
 
 	"surehook.example/surehook/internal/delivery/deliver"
 	"surehook.example/surehook/internal/hook"
-	"surehook.example/surehook/internal/proof/world"
+	"surehook.example/surehook/proof/world"
 )
 
 // mark records the replay request in the delivery, as the sender of the replay's token does.

@@ -9,7 +9,7 @@ import (
 
 	"surehook.example/surehook/internal/delivery/replay"
 	"surehook.example/surehook/internal/hook"
-	"surehook.example/surehook/internal/proof/world"
+	"surehook.example/surehook/proof/world"
 )
 
 // flows are complete lives of deliveries: the endpoint's answers, and the records expected at the

@@ -8,8 +8,8 @@ import (
 
 	"surehook.example/surehook/internal/delivery/send"
 	"surehook.example/surehook/internal/hook"
-	"surehook.example/surehook/internal/proof/world"
 	"surehook.example/surehook/internal/rule/isolation"
+	"surehook.example/surehook/proof/world"
 )
 
 // slotFlows are complete lives of deliveries to an endpoint with in-flight slots. While

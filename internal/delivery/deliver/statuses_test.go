@@ -6,8 +6,8 @@ import (
 
 	"surehook.example/surehook/internal/delivery/send"
 	"surehook.example/surehook/internal/hook"
-	"surehook.example/surehook/internal/proof/world"
 	"surehook.example/surehook/internal/rule/circuit"
+	"surehook.example/surehook/proof/world"
 )
 
 // The lists of statuses decide whether a failure is retried, and the Retry-After of the answer

@@ -7,8 +7,8 @@ import (
 
 	"surehook.example/surehook/internal/delivery/send"
 	"surehook.example/surehook/internal/hook"
-	"surehook.example/surehook/internal/proof/world"
 	"surehook.example/surehook/internal/rule/circuit"
+	"surehook.example/surehook/proof/world"
 )
 
 // sendTest sends a test event to the endpoint.

@@ -11,7 +11,7 @@ import (
 	"surehook.example/surehook/internal/delivery/ingest"
 	"surehook.example/surehook/internal/delivery/send"
 	"surehook.example/surehook/internal/hook"
-	"surehook.example/surehook/internal/proof/world"
+	"surehook.example/surehook/proof/world"
 )
 
 // windowed makes an endpoint with windows of 5 s.

@@ -7,8 +7,8 @@ import (
 
 	"surehook.example/surehook/internal/delivery/ingest"
 	"surehook.example/surehook/internal/hook"
-	"surehook.example/surehook/internal/proof/world"
 	"surehook.example/surehook/internal/rule/trace"
+	"surehook.example/surehook/proof/world"
 )
 
 // The trace of an event reaches every attempt. If a caller gave it, every log line about an

@@ -6,7 +6,7 @@ import (
 
 	"surehook.example/surehook/internal/delivery/deliver"
 	"surehook.example/surehook/internal/delivery/settle"
-	"surehook.example/surehook/internal/proof/world"
+	"surehook.example/surehook/proof/world"
 )
 
 var start = world.Start()

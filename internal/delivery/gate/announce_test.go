@@ -10,9 +10,9 @@ import (
 
 	"surehook.example/surehook/internal/delivery/gate"
 	"surehook.example/surehook/internal/hook"
-	"surehook.example/surehook/internal/proof/world"
 	"surehook.example/surehook/internal/rule/circuit"
 	"surehook.example/surehook/internal/rule/stats"
+	"surehook.example/surehook/proof/world"
 )
 
 var errBroken = errors.New("broken")

@@ -12,10 +12,10 @@ import (
 
 	"surehook.example/surehook/internal/delivery/gate"
 	"surehook.example/surehook/internal/hook"
-	"surehook.example/surehook/internal/proof/world"
 	"surehook.example/surehook/internal/rule/circuit"
 	"surehook.example/surehook/internal/rule/isolation"
 	"surehook.example/surehook/internal/rule/stats"
+	"surehook.example/surehook/proof/world"
 )
 
 var start = world.Start()

@@ -10,10 +10,10 @@ import (
 
 	"surehook.example/surehook/internal/delivery/gate"
 	"surehook.example/surehook/internal/hook"
-	"surehook.example/surehook/internal/proof/world"
 	"surehook.example/surehook/internal/rule/circuit"
 	"surehook.example/surehook/internal/rule/isolation"
 	"surehook.example/surehook/internal/rule/review"
+	"surehook.example/surehook/proof/world"
 )
 
 // slotQuery is query in the lane slot, with the speed class of the endpoint as stored. The tokens

@@ -15,7 +15,7 @@ import (
 	"surehook.example/surehook/internal/delivery/settle"
 	"surehook.example/surehook/internal/hook"
 	"surehook.example/surehook/internal/memory"
-	"surehook.example/surehook/internal/proof/world"
+	"surehook.example/surehook/proof/world"
 )
 
 var start = world.Start()

@@ -10,7 +10,7 @@ import (
 
 	"surehook.example/surehook/internal/delivery/ingest"
 	"surehook.example/surehook/internal/hook"
-	"surehook.example/surehook/internal/proof/work"
+	"surehook.example/surehook/proof/work"
 )
 
 // largeTenants has tenants of as many endpoints as allowed, each with as much of what ingest reads as

@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"surehook.example/surehook/internal/hook"
-	"surehook.example/surehook/internal/proof/world"
+	"surehook.example/surehook/proof/world"
 )
 
 // TestAccept_ReusedIdempotencyKey reuses the key of an event that has expired and is deleted,

@@ -11,8 +11,8 @@ import (
 	"surehook.example/surehook/internal/delivery/gate"
 	"surehook.example/surehook/internal/delivery/release"
 	"surehook.example/surehook/internal/hook"
-	"surehook.example/surehook/internal/proof/world"
 	"surehook.example/surehook/internal/rule/isolation"
+	"surehook.example/surehook/proof/world"
 )
 
 // Two attempts end while another one of the endpoint is in flight. Their slots go to parked

@@ -14,9 +14,9 @@ import (
 	"surehook.example/surehook/internal/delivery/release"
 	"surehook.example/surehook/internal/hook"
 	"surehook.example/surehook/internal/memory"
-	"surehook.example/surehook/internal/proof/world"
 	"surehook.example/surehook/internal/rule/circuit"
 	"surehook.example/surehook/internal/rule/isolation"
+	"surehook.example/surehook/proof/world"
 )
 
 var start = world.Start()

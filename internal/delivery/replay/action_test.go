@@ -10,7 +10,7 @@ import (
 
 	"surehook.example/surehook/internal/delivery/replay"
 	"surehook.example/surehook/internal/hook"
-	"surehook.example/surehook/internal/proof/world"
+	"surehook.example/surehook/proof/world"
 )
 
 // TestWork_StopsAtTheLimit checks that a job replays the oldest deliveries up to its limit,

@@ -10,7 +10,7 @@ import (
 	"surehook.example/surehook/internal/delivery/replay"
 	"surehook.example/surehook/internal/delivery/send"
 	"surehook.example/surehook/internal/hook"
-	"surehook.example/surehook/internal/proof/world"
+	"surehook.example/surehook/proof/world"
 )
 
 // TestWork_KilledAtAnyEffect kills the worker of a job before and after each effect, once and

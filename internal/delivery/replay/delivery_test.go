@@ -12,7 +12,7 @@ import (
 	"surehook.example/surehook/internal/delivery/replay"
 	"surehook.example/surehook/internal/delivery/send"
 	"surehook.example/surehook/internal/hook"
-	"surehook.example/surehook/internal/proof/world"
+	"surehook.example/surehook/proof/world"
 )
 
 var asked = replay.Request{By: "key_0000000000000001"}

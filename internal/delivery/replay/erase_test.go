@@ -10,7 +10,7 @@ import (
 	"surehook.example/surehook/internal/delivery/replay"
 	"surehook.example/surehook/internal/delivery/send"
 	"surehook.example/surehook/internal/hook"
-	"surehook.example/surehook/internal/proof/world"
+	"surehook.example/surehook/proof/world"
 )
 
 // furnished stores one event with a delivery in each state. All but the queued ones have response

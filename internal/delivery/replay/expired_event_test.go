@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"surehook.example/surehook/internal/hook"
-	"surehook.example/surehook/internal/proof/world"
+	"surehook.example/surehook/proof/world"
 )
 
 // Operators cannot find an expired event, even if the table has not removed its records yet.

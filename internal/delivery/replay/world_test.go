@@ -7,7 +7,7 @@ import (
 
 	"surehook.example/surehook/internal/delivery/replay"
 	"surehook.example/surehook/internal/hook"
-	"surehook.example/surehook/internal/proof/world"
+	"surehook.example/surehook/proof/world"
 )
 
 var start = world.Start()

@@ -16,7 +16,7 @@ import (
 
 	"surehook.example/surehook/internal/delivery/send"
 	"surehook.example/surehook/internal/hook"
-	"surehook.example/surehook/internal/proof/certificate"
+	"surehook.example/surehook/proof/certificate"
 )
 
 // TestSender_Send_namesTheProblemOfTheTLS checks the texts against servers on real connections, each

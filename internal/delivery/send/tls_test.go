@@ -11,7 +11,7 @@ import (
 
 	"surehook.example/surehook/internal/delivery/send"
 	"surehook.example/surehook/internal/hook"
-	"surehook.example/surehook/internal/proof/certificate"
+	"surehook.example/surehook/proof/certificate"
 )
 
 // private returns the configuration of a server that has the certificate, asks for a client

@@ -4,8 +4,8 @@ import (
 	"strings"
 	"testing"
 
-	"surehook.example/surehook/internal/proof/work"
 	"surehook.example/surehook/internal/rule/filter"
+	"surehook.example/surehook/proof/work"
 )
 
 // A filter takes no more memory than it says, and that is not much more than its text: its parts are

@@ -4,8 +4,8 @@ import (
 	"testing"
 
 	"surehook.example/surehook/internal/hook"
-	"surehook.example/surehook/internal/proof/work"
 	"surehook.example/surehook/internal/rule/filter"
+	"surehook.example/surehook/proof/work"
 )
 
 // patterns are filters that look into hostile payloads.

@@ -3,8 +3,8 @@ package schema_test
 import (
 	"testing"
 
-	"surehook.example/surehook/internal/proof/work"
 	"surehook.example/surehook/internal/rule/schema"
+	"surehook.example/surehook/proof/work"
 )
 
 // A schema takes no more memory than it says.

@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"surehook.example/surehook/internal/proof/work"
 	"surehook.example/surehook/internal/rule/schema"
+	"surehook.example/surehook/proof/work"
 )
 
 func TestCheck_unique(t *testing.T) {

@@ -4,8 +4,8 @@ import (
 	"testing"
 
 	"surehook.example/surehook/internal/hook"
-	"surehook.example/surehook/internal/proof/work"
 	"surehook.example/surehook/internal/rule/schema"
+	"surehook.example/surehook/proof/work"
 )
 
 // schemas look into hostile payloads.

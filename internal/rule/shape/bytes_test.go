@@ -4,8 +4,8 @@ import (
 	"strings"
 	"testing"
 
-	"surehook.example/surehook/internal/proof/work"
 	"surehook.example/surehook/internal/rule/shape"
+	"surehook.example/surehook/proof/work"
 )
 
 // An expression takes no more memory than it says.

@@ -10,8 +10,8 @@ import (
 	"testing/synctest"
 
 	"surehook.example/surehook/internal/hook"
-	"surehook.example/surehook/internal/proof/work"
 	"surehook.example/surehook/internal/rule/shape"
+	"surehook.example/surehook/proof/work"
 )
 
 // A transformation that uses no number of the payload parses none: the allocations are those of

@@ -4,8 +4,8 @@ import (
 	"testing"
 
 	"surehook.example/surehook/internal/hook"
-	"surehook.example/surehook/internal/proof/work"
 	"surehook.example/surehook/internal/rule/shape"
+	"surehook.example/surehook/proof/work"
 )
 
 // expressions are ways to use a payload.

@@ -22,7 +22,7 @@ import (
 	"syscall"
 
 	"surehook.example/surehook/localstack/emulator"
-	"surehook.example/surehook/localstack/strict"
+	"surehook.example/surehook/localstack/tools/strict"
 )
 
 func main() {

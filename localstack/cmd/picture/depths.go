@@ -12,8 +12,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 	"github.com/aws/aws-sdk-go-v2/service/sqs/types"
 
-	"surehook.example/surehook/localstack/picture"
 	"surehook.example/surehook/localstack/stack"
+	"surehook.example/surehook/localstack/tools/picture"
 )
 
 // depths reads the queue depths from SQS, as CloudWatch shows them.

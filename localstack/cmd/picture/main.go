@@ -20,9 +20,9 @@ import (
 	"time"
 
 	"surehook.example/surehook/localstack/emulator"
-	"surehook.example/surehook/localstack/picture"
 	"surehook.example/surehook/localstack/receiver"
 	"surehook.example/surehook/localstack/stack"
+	"surehook.example/surehook/localstack/tools/picture"
 )
 
 func main() {

@@ -1,0 +1,206 @@
+package isolation_test
+
+import (
+	"testing"
+
+	"surehook.example/surehook/proof/world"
+)
+
+// mutation is a rule of isolation that is broken on purpose.
+type mutation struct {
+	rule     string // what the code does without the rule
+	file     string
+	old, bug string // the code, and the code without the rule
+	row      string // the row whose bound must break; empty: test
+	test     string // package and test: "internal/delivery/release TestFill_FewestAttemptsFirst"
+}
+
+// mutations returns the broken rules. A row or a test must find each of them.
+func mutations() []mutation {
+	return []mutation{
+		{
+			rule: "new and slow endpoints share invocations", file: "internal/rule/isolation/slots.go", row: "slow neighbour",
+			old: "case c != Fast:\n", bug: "case c > 100:\n",
+		},
+		{
+			rule: "an endpoint that turns slow stays fast", file: "internal/delivery/deliver/late.go", row: "turns slow",
+			old: "if late > 0 && 2*late >= w.admitted {", bug: "if late > 1000 && 2*late >= w.admitted {",
+		},
+		{
+			rule: "a few late attempts among many make an endpoint slow", file: "internal/delivery/deliver/late.go", test: "internal/delivery/deliver TestProcessBatch_CountsLateAttempts",
+			old: "if late > 0 && 2*late >= w.admitted {", bug: "if late > 0 {",
+		},
+		{
+			rule: "answers in time forgive no late attempt", file: "internal/rule/isolation/speed.go", test: "proof/isolation TestFewLateAnswers",
+			old: "forgiven := min(late, int(c/lateCost))", bug: "forgiven := 0",
+		},
+		{
+			rule: "a late answer costs no more than an answer in time adds", file: "internal/rule/isolation/speed.go", test: "internal/rule/isolation TestScore",
+			old: "const latePenalty = 19", bug: "const latePenalty = 1",
+		},
+		{
+			rule: "a slow endpoint is fast again at once", file: "internal/delivery/gate/speed.go", test: "internal/delivery/release TestHandOver_CountsTheAnswers",
+			old: "now.Sub(r.SpeedAt) >= isolation.SlowRest", bug: "now.Sub(r.SpeedAt) >= 0",
+		},
+		{
+			rule: "a fast endpoint stays fast in silence", file: "internal/delivery/gate/speed.go", test: "internal/delivery/gate TestRecord_Slots",
+			old: "return now.Sub(r.SeenAt) > isolation.Silence+isolation.SeenEvery\n", bug: "return now.Sub(r.SeenAt) > 100*isolation.Silence\n",
+		},
+		{
+			rule: "an outage leaves an endpoint fast", file: "internal/delivery/gate/outcome.go", test: "internal/delivery/gate TestGate_AnOutageEndsTheProof",
+			old: "r = r.withClass(isolation.Unproven, now)", bug: "r = r.withClass(isolation.Fast, now)",
+		},
+		{
+			rule: "slots are granted without a count", file: "internal/delivery/gate/grant.go", row: "limited backlog",
+			old: "most := max(q.Record.Width(q.Endpoint, now), q.slots(now))", bug: "most := 100 + max(q.Record.Width(q.Endpoint, now), q.slots(now))",
+		},
+		{
+			rule: "a hand-over claims more slots than the endpoint has", file: "internal/delivery/release/claim.go", test: "internal/delivery/release TestHandOver_ClaimsTheEndedSlots",
+			old: "free := c.width(now) - len(c.limits.Leases)", bug: "free := c.width(now)",
+		},
+		{
+			rule: "slots are not handed over", file: "internal/delivery/release/claim.go", row: "limited backlog",
+			old: "if free <= 0 || !c.record.Waiting && len(c.parked) == 0 {", bug: "if free <= 0 || len(c.ended) > 0 {",
+		},
+		{
+			rule: "the last slot asks for no check", file: "internal/delivery/release/release.go", test: "internal/delivery/release TestHandOver_LastSlot",
+			old: "if len(left.Live(r.Now()).Leases) == 0 {", bug: "if len(left.Live(r.Now()).Leases) < 0 {",
+		},
+		{
+			rule: "a process ends the lease of another", file: "internal/rule/isolation/limits.go", test: "internal/delivery/release TestHandOver_KeepsTheLeaseOfAnotherToken",
+			old: "lease.Nonce == h.Nonce && lease.Run == h.Run {", bug: "lease.Nonce == h.Nonce {",
+		},
+		{
+			rule: "parked deliveries in hand get no slot", file: "internal/delivery/deliver/slots.go", test: "internal/delivery/deliver TestSlots_FillsAfterParking",
+			old: "if len(parked) == 0 {", bug: "if len(parked) >= 0 {",
+		},
+		{
+			rule: "deliveries that always fail come first", file: "internal/rule/isolation/claim.go", test: "internal/delivery/release TestFill_FewestAttemptsFirst",
+			old: "return cmp.Or(cmp.Compare(attempts(a), attempts(b)), a.CreatedAt", bug: "return cmp.Or(0*cmp.Compare(attempts(a), attempts(b)), a.CreatedAt",
+		},
+		{
+			rule: "an outage ages the deliveries that opened the circuit", file: "internal/rule/isolation/claim.go", test: "internal/delivery/release TestFill_AnOutageDoesNotAge",
+			old: "min(now.Sub(d.UpdatedAt), now.Sub(closedAt))", bug: "now.Sub(d.UpdatedAt)",
+		},
+		{
+			rule: "a retry never ages", file: "internal/rule/isolation/claim.go", row: "retry behind new",
+			old: "if !failed && waited >=", bug: "if !failed && waited < 0 && waited >=",
+		},
+		{
+			rule: "any token is the probe while deliveries are parked", file: "internal/delivery/gate/probe.go", test: "internal/delivery/gate TestGate_OpensAfterFiveFailuresAndClosesAfterAProbe",
+			old: "!due.Probe && q.Record.HasParked()", bug: "!due.Probe && q.Record.Version < 0",
+		},
+		{
+			rule: "a moved probe is a probe no more", file: "internal/delivery/gate/probe.go", test: "internal/delivery/gate TestGate_AnOutageEndsTheProof",
+			old: "a.Verdicts[0].Probe = true", bug: "a.Verdicts[0].Probe = false",
+		},
+		{
+			rule: "the oldest delivery is the probe", file: "internal/delivery/breaker/probe.go", row: "poison",
+			old: "cmp.Or(cmp.Compare(repeats(a), repeats(b)), cmp.Compare(a.Attempts, b.Attempts), a.CreatedAt", bug: "cmp.Or(0*repeats(a), a.CreatedAt",
+		},
+		{
+			rule: "a tenant takes the whole reserve", file: "internal/rule/isolation/slots.go", row: "slow tenant",
+			old: "len(next.Leases) < most {", bug: "len(next.Leases) < 1000*most {",
+		},
+		{
+			rule: "nobody uses the reserve", file: "internal/delivery/gate/place.go", row: "slow tenant",
+			old: "a.Verdicts[i].Lane = hook.LaneSlot", bug: "a.Verdicts[i].Lane = hook.LaneOverflow",
+		},
+		{
+			rule: "a raised rate does not help those who wait", file: "internal/rule/isolation/limits.go", row: "rate raised",
+			old: "|| l.Rate != perSecond {", bug: "{",
+		},
+		{
+			rule: "a rate slot a millisecond away takes a second", file: "internal/rule/isolation/limits.go", test: "proof/isolation TestRateRaised_InOneProcess",
+			old: "if slot.Sub(now) < nearSlot {", bug: "if slot.Sub(now) < 0 {",
+		},
+		{
+			rule: "a change of the limits releases nothing", file: "internal/admin/endpoint/change.go", row: "rate raised",
+			old: "case limited:", bug: "case limited && !limited:",
+		},
+		{
+			rule: "tokens wait in the queue as long as the rate asks", file: "internal/delivery/gate/grant.go", row: "rate raised",
+			old: "slot.Sub(now) > isolation.MaxRateWait:", bug: "slot.Sub(now) > 1000*isolation.MaxRateWait:",
+		},
+		{
+			rule: "a claim waits for a far rate slot", file: "internal/delivery/release/claim.go", test: "internal/delivery/release TestFill_WaitsForRateSlots",
+			old: "\treturn maxSlotWait\n", bug: "\treturn isolation.MaxRateWait\n",
+		},
+		{
+			rule: "a fast endpoint needs a slot", file: "internal/rule/isolation/slots.go", row: "fast",
+			old: "\treturn 0\n}\n\n// Width", bug: "\treturn 500\n}\n\n// Width",
+		},
+		{
+			rule: "failures in flight together count each", file: "internal/rule/circuit/circuit.go", test: "internal/rule/circuit TestCircuit_SlotsFailTogether",
+			old: "admitted.Version >= c.FailedIn:", bug: "admitted.Version >= 0:",
+		},
+		{
+			rule: "a success leaves the failures before it in the count", file: "internal/rule/circuit/circuit.go", row: "random failures",
+			old: "c.Failures, c.FailedIn, c.Row = r.Trailing, 0, 0", bug: "c.Failures += r.Failed",
+		},
+		{
+			rule: "a row of failures by chance opens the circuit", file: "internal/rule/circuit/threshold.go", row: "half healthy",
+			old: "for n < longestRow && ", bug: "for n < 0 && ",
+		},
+		{
+			rule: "the circuit sheds by luck", file: "internal/rule/circuit/shed.go", test: "internal/rule/circuit TestCircuit_Document",
+			old: "failing := lowerBound(w.Failed, total)", bug: "failing := float64(w.Failed) / float64(total)",
+		},
+		{
+			rule: "retries are shed, too", file: "internal/delivery/gate/gate.go", test: "internal/delivery/gate TestGate_Sheds",
+			old: "due.Attempt == 1 && !due.Slot", bug: "!due.Slot",
+		},
+		{
+			rule: "nothing is released after shedding", file: "internal/delivery/gate/outcome.go", test: "internal/delivery/gate TestGate_Sheds",
+			old: "if before.waitsFor(r, now) {", bug: "if before.waitsFor(r, now) && now.IsZero() {",
+		},
+		{
+			rule: "each failure halves the slots", file: "internal/rule/isolation/slots.go", test: "internal/rule/isolation TestLimits_Answered",
+			old: "now.Sub(l.NarrowedAt) >= narrowEvery:", bug: "true:",
+		},
+		{
+			rule: "no cap of the slots in the first minute", file: "internal/rule/isolation/slots.go", test: "internal/delivery/gate TestRecord_Slots",
+			old: "first = min(first, earlySlots)", bug: "first = min(first, 100*earlySlots)",
+		},
+		{
+			rule: "the cooldown begins anew in one outage", file: "internal/rule/circuit/circuit.go", test: "internal/rule/circuit TestCircuit_Settled",
+			old: "if !c.OpenedAt.IsZero() {", bug: "if false {",
+		},
+		{
+			rule: "a recovering endpoint gets all at once", file: "internal/delivery/gate/speed.go", row: "hangs after the probe",
+			old: "\t\treturn 1\n", bug: "\t\treturn 100\n",
+		},
+		{
+			rule: "a row right after an outage has the history of the outage", file: "internal/rule/circuit/threshold.go", test: "internal/rule/circuit TestCircuit_Settled",
+			old: "if window.OK == 0 || !c.OpenedAt.IsZero() {", bug: "if window.OK == 0 {",
+		},
+	}
+}
+
+// mutate returns the path of an overlay with the mutation's file without the rule.
+func (m mutation) mutate(t *testing.T) (overlay string) {
+	t.Helper()
+
+	return world.Mutate(t, m.file, m.old, m.bug)
+}
+
+// TestMutations_fit checks that every mutation still fits the code, and that its row
+// exists. TestMutations runs weekly only.
+func TestMutations_fit(t *testing.T) {
+	t.Parallel()
+
+	names := make(map[string]bool)
+	for _, r := range rows() {
+		names[r.name] = true
+	}
+	for _, tt := range mutations() {
+		t.Run(tt.rule, func(t *testing.T) {
+			t.Parallel()
+
+			if (tt.row == "") == (tt.test == "") || tt.row != "" && !names[tt.row] {
+				t.Errorf("row %q, test %q; want one of them", tt.row, tt.test)
+			}
+			tt.mutate(t)
+		})
+	}
+}

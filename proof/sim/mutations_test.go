@@ -1,0 +1,505 @@
+package sim_test
+
+import (
+	"testing"
+
+	"surehook.example/surehook/proof/world"
+)
+
+// mutation is a bug to put into the code.
+type mutation struct {
+	name     string
+	file     string
+	old, bug string  // the code, and the code with the bug
+	by       []check // the checks that may find the bug first
+	test     string  // or, if seeds are rarely in the situation: the package and the test that must find it
+}
+
+// mutations returns the bugs. The simulator, or the named test, must find each of them.
+func mutations() []mutation {
+	return []mutation{
+		{
+			name: "deliver follows up before the write of the decision", file: "internal/rule/settlement/decision.go", by: []check{checkOrder},
+			old: "return Plan{Order: WriteFirst,", bug: "return Plan{Order: FollowFirst,",
+		},
+		{
+			name: "a message of the events queue is deleted although its event is not stored", file: "internal/delivery/source/source.go", by: []check{checkAccepted},
+			old: `s.log(ctx, slog.LevelError, "event.failed", p, p.err)
+		return p.err`, bug: `s.log(ctx, slog.LevelError, "event.failed", p, p.err)
+		return nil`,
+		},
+		{
+			name: "an event past its tenant's limit is deleted and not returned", file: "internal/delivery/source/source.go", by: []check{checkAccepted},
+			old: "if err := s.Queue.Return(ctx, p.message.returned(), string(p.tenant), delay); err != nil {", bug: "if err := error(nil); err != nil && delay > 0 {",
+		},
+		{
+			name: "a message sent again forgets its first id", file: "internal/delivery/source/message.go", by: []check{checkAccepted},
+			old: `if first := m.Attributes[AttrID]; first != "" {`, bug: `if first := m.Attributes[AttrID]; first == "never" {`,
+		},
+		{
+			name: "a wrong message is deleted", file: "internal/delivery/source/source.go", by: []check{checkAccepted},
+			old: "if err := s.Queue.Reject(ctx, p.message.rejected(p.err.Error())); err != nil {", bug: "if err := error(nil); err != nil {",
+		},
+		{
+			name: "a redrive removes the rejects before it sends them", file: "internal/admin/reject/reject.go", by: []check{checkAccepted, checkEnd},
+			old: `case a.Queue.Return(ctx, m.Again(), "", 0) != nil:`, bug: `case a.Queue.Remove(ctx, []source.Message{m}) != nil || a.Queue.Return(ctx, m.Again(), "", 0) != nil:`,
+		},
+		{
+			name: "after a lost answer of a sender, the own region sends again", file: "internal/delivery/attempt/remote.go", by: []check{checkDuplicate, checkPlace},
+			old: "case !errors.Is(err, send.ErrNotSent):", bug: "case false && !errors.Is(err, send.ErrNotSent):",
+		},
+		{
+			name: "deliveries are written without a condition", file: "internal/aws/dynamo/delivery.go", by: []check{checkState, checkRecord, checkGenerations, checkWrites},
+			old: "s.next(toDeliveryItem(d), d.Version)", bug: "s.nextIf(toDeliveryItem(d), d.Version, condition{})",
+		},
+		{
+			name: "circuits and jobs are written without a condition: the same wave twice, two probes, a lost wave or throttle", file: "internal/aws/dynamo/next.go", by: []check{checkRetryAfter, checkWave, checkClosing, checkProbe, checkProbeToken, checkResult, checkTold},
+			old: "w, err := s.next(item, version)", bug: "w, err := s.nextIf(item, version, condition{})",
+		},
+		{
+			name: "limits are written without a condition", file: "internal/aws/dynamo/limits.go", by: []check{checkInFlight, checkRate, checkClaim},
+			old: `aws.String(strings.Join(u.conditions, " AND "))`, bug: `aws.String("attribute_exists(pk) OR attribute_not_exists(pk) OR (" + strings.Join(u.conditions, " AND ") + ")")`,
+		},
+		{
+			name: "in-flight slots are granted without a check of the taken slots", file: "internal/delivery/gate/grant.go", by: []check{checkInFlight},
+			old: "most := max(q.Record.Width(q.Endpoint, now), q.slots(now))", bug: "most := 100 + max(q.Record.Width(q.Endpoint, now), q.slots(now))",
+		},
+		{
+			name: "places are never left", file: "internal/delivery/gate/place.go", by: []check{checkSlot, checkRequests},
+			old: "if len(places) == 0 {", bug: "if len(places) >= 0 {",
+		},
+		{
+			name: "a parked delivery is claimed twice", file: "internal/rule/isolation/claim.go", by: []check{checkClaim},
+			old: "!leased && !seen[d.Ref()]", bug: "(leased || !leased) && !seen[d.Ref()]",
+		},
+		{
+			name: "parked deliveries are never sent in slots", file: "internal/delivery/release/claim.go", by: []check{checkLate, checkLost},
+			old: "if free <= 0 ||", bug: "if free <= 1000 ||",
+		},
+		{
+			name: "Retry-After is forgotten", file: "internal/rule/settlement/attempted.go", by: []check{checkRecord},
+			old: "return o.RetryAfter\n", bug: "return 0\n",
+		},
+		{
+			name: "max_age is forgotten when the next attempt is planned", file: "internal/rule/settlement/attempted.go", by: []check{checkRecord},
+			old: "if retry.Expired(*d, next, e.MaxAge) {", bug: "if retry.Expired(*d, next, 100*e.MaxAge) {",
+		},
+		{
+			name: "max_age is forgotten when a token arrives", file: "internal/rule/settlement/judge.go", by: []check{checkAge},
+			old: "retry.Expired(*d, now, s.Endpoint.MaxAge):", bug: "retry.Expired(*d, now, 100*s.Endpoint.MaxAge):",
+		},
+		{
+			name: "a failed message is acknowledged", file: "internal/delivery/deliver/batch.go", by: []check{checkLost, checkLate},
+			old: "failed = append(failed, j.message.ID)", bug: "_ = append(failed, j.message.ID)",
+		},
+		{
+			name: "a token without its records is attempted", file: "internal/delivery/deliver/batch.go", by: []check{checkSettled, checkDuplicate, checkGenerations, checkState},
+			old: "if fault, ok := snapshot.Faults[j.Token]; ok {", bug: "if fault, ok := snapshot.Faults[j.Token]; ok && len(jobs) > 1000 {",
+		},
+		{
+			name: "a repeated post sends no tokens", file: "internal/delivery/ingest/store.go", by: []check{checkLost},
+			old: "a.sendTokens(ctx, posts, coalescing, true)", bug: "_ = healDelay",
+		},
+		{
+			name: "a paused endpoint gets attempts", file: "internal/delivery/gate/gate.go", by: []check{checkStatus},
+			old: "case q.Endpoint.Status == hook.StatusPaused:", bug: "case q.Endpoint.Status == hook.StatusPaused && q.Endpoint.MaxAge < 0:",
+		},
+		{
+			name: "a delivery can be replayed twice", file: "internal/hook/replay.go", by: []check{checkGenerations},
+			old: "case d.Replayed.Generation != 0:", bug: "case d.Replayed.Generation < 0:",
+		},
+		{
+			name: "a replay of a delivery in progress needs no force", file: "internal/hook/replay.go", by: []check{checkGenerations},
+			old: "case !d.State.Settled() && !o.Force:\n\t\treturn d, &Error{Code: CodeInProgress, Message: fmt.Sprintf(\"the delivery is still in progress: %s\", d.State)}",
+			bug: "case false:",
+		},
+		{
+			name: "a forced replay leaves the delivery in progress", file: "internal/hook/replay.go", by: []check{checkGenerations},
+			old: "d.State, d.Reason = StateCancelled, ReasonReplayed", bug: "_ = StateCancelled",
+		},
+		{
+			name: "reconciliation removes the dead letters of dead deliveries", file: "internal/delivery/breaker/letter_over.go", by: []check{checkLetters},
+			old: "case d.Replayed.Generation == 0:\n\t\treturn false, nil", bug: "case d.Replayed.Generation == 0:\n\t\treturn true, nil",
+		},
+		{
+			name: "reconciliation leaves second dead letters", file: "internal/delivery/breaker/letter_over.go", by: []check{checkLetters},
+			old: "needless = append(needless, second)", bug: "_ = second",
+		},
+		{
+			name: "rate slots are not reserved", file: "internal/delivery/gate/grant.go", by: []check{checkRate},
+			old: "after = next", bug: "_ = next",
+		},
+		{
+			name: "a token that moves to another lane passes without a rate slot", file: "internal/delivery/deliver/ask.go", by: []check{checkRate},
+			old: "token.Reserved, token.Slot, token.Probe = s.Token.Reserved,", bug: "token.Reserved, token.Slot, token.Probe = true,",
+		},
+		{
+			name: "every delivery may probe", file: "internal/rule/circuit/circuit.go", by: []check{checkProbe},
+			old: "renewal := c.State == HalfOpen && c.Holder == holder", bug: "renewal := c.State == HalfOpen",
+		},
+		{
+			name: "no process resumes after its own decision", file: "internal/rule/settlement/judge.go", by: []check{checkLost, checkLetters, checkLate},
+			old: "own := d.Token == t.Nonce", bug: "own := d.Token == t.Nonce && d.Attempts > 1000",
+		},
+		{
+			name: "the own token of a cancelled delivery does not resume", file: "internal/rule/settlement/judge.go", by: []check{checkLetters, checkJobs},
+			old: "d.State.Settled() && own:", bug: "d.State == hook.StateDead && own:",
+		},
+		{
+			name: "no record says that deliveries wait for an endpoint", file: "internal/delivery/gate/write.go", by: []check{checkLost, checkLate},
+			old: "next := r.Wait(now)\n\tif next == r {", bug: "next := r.Wait(now)\n\tif next.Endpoint == r.Endpoint {",
+		},
+		{
+			name: "a forgotten endpoint is never looked at again", file: "internal/delivery/breaker/reconcile.go", by: []check{checkLost, checkLate},
+			old: "next.LookFrom, next.LookAt = r.now, r.now.Add(firstLook)", bug: "_ = firstLook",
+		},
+		{
+			name: "the tick checks no circuit", file: "internal/delivery/breaker/tick.go", by: []check{checkLost, checkLate},
+			old: "append(faults, forEach(len(own), ", bug: "append(faults, forEach(0, ",
+		},
+		{
+			name: "a wave writes its deliveries before it sends their tokens", file: "internal/delivery/breaker/release.go", by: []check{checkLost, checkLate},
+			old: "refused := r.Queue.Send(ctx, lane, tokens, at.Sub(r.now))",
+			bug: "for _, d := range deliveries {\n\t\td.State, d.Reason = hook.StateRetrying, hook.ReasonNone\n\t\tif err := r.Store.SaveDelivery(ctx, d, nil); err != nil {\n\t\t\treturn err\n\t\t}\n\t}\n\trefused := r.Queue.Send(ctx, lane, tokens, at.Sub(r.now))",
+		},
+		{
+			name: "deliver does not record the replay of its token", file: "internal/delivery/deliver/replay.go", by: []check{checkLost, checkLate, checkJobs},
+			old: "return old, ok && old.Tenant == t.Tenant && old.Replayed.Generation == 0", bug: "return old, ok && old.Tenant == t.Tenant && old.Replayed.Generation < 0",
+		},
+		{
+			name: "a settled replay retires nothing", file: "internal/hook/replay.go", by: []check{checkLetters},
+			old: "if d.State != StateDead || d.Replayed.Generation == 0 {", bug: "if d.State != StateDead || d.Replayed.Generation >= 0 {",
+		},
+		{
+			name: "an expired delivery is dead before its dead letter is sent", file: "internal/delivery/breaker/expire.go", by: []check{checkLetters, checkJobs},
+			old: "if d.State == hook.StateDead {\n\t\tif err := r.DeadLetters.Send(",
+			bug: "if saved, err := r.saveDelivery(ctx, d); err != nil || !saved {\n\t\treturn saved, err\n\t}\n\tif d.State == hook.StateDead {\n\t\tif err := r.DeadLetters.Send(",
+		},
+		{
+			name: "ingest trusts its cached endpoints", file: "internal/delivery/ingest/directory.go", by: []check{checkTargets, checkFilter, checkLane},
+			old: "ok && known.Version == version", bug: "ok && known.Version <= version",
+		},
+		{
+			name: "ingest keeps a torn listing", file: "internal/delivery/ingest/directory.go", by: []check{checkTargets, checkFilter, checkLane},
+			old: "if !read.Torn {", bug: "if !read.Torn || read.Torn {",
+		},
+		{
+			name: "the store calls a torn listing whole", file: "internal/aws/dynamo/listing.go", by: []check{checkTargets, checkFilter, checkLane},
+			old: "Limits: hook.TenantLimits(it.Limits), Torn: true}", bug: "Limits: hook.TenantLimits(it.Limits)}",
+		},
+		{
+			name: "an unprocessed key fails all tokens of a batch", file: "internal/aws/dynamo/load.go", by: []check{checkOthers},
+			old: "if len(faults) < len(keys) && ctx.Err() == nil {", bug: "if len(faults) == 0 {",
+		},
+		{
+			name: "the gate takes its own write for another's after a lost answer", file: "internal/aws/dynamo/next.go", by: []check{checkTold, checkClosing},
+			old: "ok && stored.Value == own {", bug: "ok && stored.Value == own && version < 0 {",
+		},
+		{
+			name: "an update replaces the item, and drops the attributes of a later build", file: "internal/aws/dynamo/next.go", by: []check{checkKept},
+			old: "if err != nil || version == 0 {", bug: "if err != nil || version >= 0 {",
+		},
+		{
+			name: "a record with a word of a later build fails all tokens of a batch", file: "internal/aws/dynamo/load.go", by: []check{checkOthers},
+			old: "faults[s.unreadable(ctx, item, err)] = err", bug: "return deliver.Snapshot{}, translate(err, op)",
+		},
+		{
+			name: "endpoints with a word of a later build get no events", file: "internal/aws/dynamo/listing.go", by: []check{checkTargets},
+			old: `if e.ID != "" {`, bug: `if e.ID != "" && err == nil {`,
+		},
+		{
+			name: "a delivery with a word of a later build is replayed without its record", file: "internal/hook/replay.go", by: []check{checkTenant},
+			old: "case d.Unreadable():", bug: "case d.Unreadable() && now.IsZero():",
+		},
+		{
+			name: "a token with a field of a later build is invalid", file: "internal/hook/token.go", by: []check{checkLeak, checkLost, checkLate},
+			old: "json.Unmarshal([]byte(body), &t)", bug: "json.Unmarshal([]byte(body), &struct {\n\t\t*Token\n\t\tLater string `json:\"later_build\"`\n\t}{Token: &t})",
+		},
+		{
+			name: "results of an earlier generation count", file: "internal/rule/circuit/circuit.go", by: []check{checkResult},
+			old: "if c.State != Closed || c.Generation != admitted.Generation {", bug: "if c.State != Closed || admitted.Generation < 0 {",
+		},
+		{
+			name: "slots are never given back", file: "internal/delivery/deliver/slots.go", by: []check{checkSlot},
+			old: "if len(s.Held) == 0 {", bug: "if len(s.Held) >= 0 {",
+		},
+		{
+			name: "a stale check releases a wave", file: "internal/delivery/breaker/release.go", by: []check{checkWave},
+			old: "case r.check.Wave != 0 && r.check.Wave != wave:", bug: "case r.check.Wave > 1000:",
+		},
+		{
+			name: "every look sends another token for the probe", file: "internal/delivery/breaker/probe.go", by: []check{checkProbeToken},
+			old: "left > 0 && left <= gate.AttendAfter {", bug: "left > 0 && left <= 0 {",
+		},
+		{
+			name: "a resume releases nothing", file: "internal/admin/endpoint/activate.go", by: []check{checkLate},
+			old: "hook.StatusPaused, a.release)", bug: "hook.StatusPaused, func(context.Context, hook.Endpoint) error { return nil })",
+		},
+		{
+			name: "429 does not throttle", file: "internal/delivery/gate/outcome.go", by: []check{checkRetryAfter},
+			old: "\tif o.throttled && !a.test {", bug: "\tif o.throttled && !a.test && now.IsZero() {",
+		},
+		{
+			name: "waves of 500 at once", file: "internal/delivery/breaker/release.go", by: []check{checkWave},
+			old: "min(1<<min(n-1, gate.FullWave), maxWave)", bug: "max(n, maxWave)",
+		},
+		{
+			name: "410 does not disable the endpoint", file: "internal/rule/settlement/follow.go", by: []check{checkGone},
+			old: "Disable: d.Reason == hook.ReasonGone &&", bug: "Disable: d.Reason == hook.ReasonGone && d.Attempts < 0 &&",
+		},
+		{
+			name: "a token sent on has a new nonce", file: "internal/rule/settlement/follow.go", by: []check{checkNonce},
+			old: "Attempt: t.Attempt, Nonce: t.Nonce, Hops", bug: "Attempt: t.Attempt, Nonce: hook.NewNonce(), Hops",
+		},
+		{
+			name: "a closing circuit asks for no check", file: "internal/delivery/gate/announce.go", by: []check{checkClosing},
+			old: "before.waitsFor(after, now)) && after.Waiting:", bug: "before.waitsFor(after, now)) && after.Waiting && now.IsZero():",
+		},
+		{
+			name: "a notification whose write has no answer is lost", file: "internal/delivery/breaker/announce.go", by: []check{checkUntold},
+			old: "if at.IsZero() || r.now.Before(at) {", bug: "if at.IsZero() || r.now.Before(at.Add(1000 * time.Hour)) {",
+		},
+		{
+			name: "a token older than the last park is attempted", file: "internal/rule/settlement/judge.go", by: []check{checkState, checkLost, checkLate, checkLetters},
+			old: "case t.Parks < d.Parks:", bug: "case t.Parks < d.Parks-1000:",
+		},
+		{
+			name: "a decision is written over a park that its token does not know", file: "internal/rule/settlement/decision.go", by: []check{checkLost, checkLate, checkLetters},
+			old: "s.Token.Parks >= current.Parks", bug: "s.Token.Parks+1000 >= current.Parks",
+		},
+		{
+			name: "early tokens are attempted", file: "internal/rule/settlement/judge.go", by: []check{checkEarly},
+			old: "now.Before(d.NextAttemptAt.Add(-earlyTolerance)):", bug: "now.Before(d.NextAttemptAt.Add(-earlyTolerance)) && now.IsZero():",
+		},
+		{
+			name: "a release sends its token as of before the park", file: "internal/delivery/breaker/release.go", by: []check{checkLate, checkLost},
+			old: "tokens[i] = d.NextToken()", bug: "tokens[i] = d.NextToken()\n\t\ttokens[i].Parks--",
+		},
+		{
+			name: "a throttled token asks again every 2 seconds", file: "internal/delivery/gate/gate.go", by: []check{checkMessages},
+			old: "Verdict{Decision: Park, Reason: hook.ReasonThrottled}), g.markWaiting(ctx, q.Record, now)", bug: "Verdict{Decision: Delay, Until: now.Add(2 * time.Second)}), nil",
+		},
+		{
+			name: "a decision is written again on the same record after a conflict", file: "internal/delivery/settle/settler.go", by: []check{checkWrites},
+			old: "plan = decision.On(about, newest)", bug: "if next := decision.On(about, newest); next.Order != plan.Order {\n\t\t\t\tplan = next\n\t\t\t}",
+		},
+		{
+			name: "every message of a job continues the job", file: "internal/delivery/replay/chain.go", by: []check{checkMessages},
+			old: "case m.Nonce == c.Next:", bug: "case m.Nonce != \"\":",
+		},
+		{
+			name: "only the leader of a failed request is settled", file: "internal/delivery/deliver/together.go", by: []check{checkLost, checkLate},
+			old: "own.run(j, func() (gate.Result, error) {\n\t\t\tone := *made",
+			bug: "own.run(j, func() (gate.Result, error) {\n\t\t\t\tif j != leader && made.Outcome.Status/100 != 2 {\n\t\t\t\t\treturn gate.Result{}, nil\n\t\t\t\t}\n\t\t\tone := *made",
+		},
+		{
+			name: "a rejected event takes the others of its request with it", file: "internal/rule/settlement/attempted.go", by: []check{checkRecord},
+			old: "if o.Batch.Several() && result", bug: "if o.Batch.Several() && false && result",
+		},
+		{
+			name: "a refused redrive loses the letter", file: "internal/delivery/deliver/replay.go", by: []check{checkLetters},
+			old: "return d.returnLetter(ctx, &old, request)", bug: "return nil",
+		},
+		{
+			name: "a status of give_up_on leaves the events of a request together", file: "internal/delivery/deliver/group.go", by: []check{checkBatch},
+			old: "e.ResultOf(&d.Last)", bug: "new(hook.Endpoint).ResultOf(&d.Last)",
+		},
+		{
+			name: "a request has more events than max_events", file: "internal/delivery/deliver/group.go", by: []check{checkBatch},
+			old: "len(last) == e.Coalesce.MaxEvents ||", bug: "len(last) == 2*e.Coalesce.MaxEvents ||",
+		},
+		{
+			name: "the directory reads the version after the list", file: "internal/delivery/ingest/directory.go", by: []check{checkTargets, checkFilter, checkLane},
+			old: "found := listing{Listing: read,", bug: "if read.Version, err = d.store.TenantVersion(ctx, tenant); err != nil {\n\t\treturn listing{}, err\n\t}\n\tfound := listing{Listing: read,",
+		},
+		{
+			name: "events go to endpoints whose filter refuses them", file: "internal/delivery/ingest/directory.go", by: []check{checkFilter},
+			old: "if *left -= steps; !matches {", bug: "if *left -= steps; !matches && *left < 0 {",
+		},
+		{
+			name: "a test event goes to all subscribers", file: "internal/delivery/ingest/ingest.go", by: []check{checkTargets},
+			old: "posts[0].event.Targets = []hook.Target{e.Target()}", bug: "posts[0].event.Targets, _ = known.targets(eventType, payload, new(1000))",
+		},
+		{
+			name: "the first token of a coalescing endpoint skips its window", file: "internal/delivery/ingest/coalesce.go", by: []check{checkWindow},
+			old: "at := c.End(event.AcceptedAt)", bug: "at := earliest",
+		},
+		{
+			name: "retries at a coalescing endpoint skip their window", file: "internal/hook/coalesce.go", by: []check{checkWindow},
+			old: "return LaneCoalesce, e.Coalesce.Due(due)", bug: "return LaneCoalesce, due",
+		},
+		{
+			name: "retries go to the lane live", file: "internal/rule/settlement/follow.go", by: []check{checkLane},
+			old: "LaneAt(hook.LaneRetry, d.NextAttemptAt)", bug: "LaneAt(hook.LaneLive, d.NextAttemptAt)",
+		},
+		{
+			name: "a wave goes to the lane live", file: "internal/delivery/breaker/release.go", by: []check{checkLane},
+			old: "LaneAt(hook.LaneRetry,", bug: "LaneAt(hook.LaneLive,",
+		},
+		{
+			name: "replays go to the lane live", file: "internal/delivery/replay/enqueue.go", by: []check{checkLane},
+			old: "Send(ctx, hook.LaneReplay,", bug: "Send(ctx, hook.LaneLive,",
+		},
+		{
+			name: "a fixed endpoint falls back to other addresses", file: "internal/delivery/attempt/remote.go", by: []check{checkPlace},
+			old: "case r.Endpoint.Fixed:", bug: "case r.Endpoint.Fixed && r.Attempt < 0:",
+		},
+		{
+			name: "requests of another region are made at home", file: "internal/delivery/attempt/remote.go", by: []check{checkPlace},
+			old: "case !r.Endpoint.Remote():", bug: "case !r.Endpoint.Fixed:",
+		},
+		{
+			name: "an outcome is written three times only", file: "internal/delivery/settle/settler.go", by: []check{checkPersist},
+			old: "conflict.Persist, maxPersistAttempts\n", bug: "conflict.Persist, maxSaveAttempts\n",
+		},
+		{
+			name: "a status of retry_on is not retried", file: "internal/hook/status.go", by: []check{checkStatuses},
+			old: "case slices.Contains(e.RetryOn, o.Status):", bug: "case len(e.RetryOn) > MaxStatuses:",
+		},
+		{
+			name: "a status of give_up_on is retried", file: "internal/hook/status.go", by: []check{checkStatuses},
+			old: "case slices.Contains(e.GiveUpOn, o.Status):", bug: "case len(e.GiveUpOn) > MaxStatuses:",
+		},
+		{
+			name: "deliver keeps the endpoints that it read first", file: "internal/delivery/deliver/snapshot.go", by: []check{checkSettings, checkStatus},
+			old: "func (s Snapshot) capTimeouts() {\n",
+			bug: "var kept = make(chan map[hook.EndpointID]*hook.Endpoint, 1)\n\nfunc init() { kept <- make(map[hook.EndpointID]*hook.Endpoint) }\n\nfunc (s Snapshot) capTimeouts() {\n\tfirst := <-kept\n\tfor id, e := range s.Endpoints {\n\t\tif first[id] == nil {\n\t\t\tfirst[id] = e\n\t\t}\n\t\ts.Endpoints[id] = first[id]\n\t}\n\tkept <- first\n",
+		},
+		{
+			name: "a slot is given to deliveries of the current shards only", file: "internal/delivery/release/claim.go", by: []check{checkLate, checkLost},
+			old: "c.endpoint.Widest(), since", bug: "c.endpoint.Target(), since",
+		},
+		{
+			name: "a wave releases deliveries of the current shards only", file: "internal/delivery/breaker/expire.go", by: []check{checkLate, checkLost},
+			old: "target = r.endpoint.Widest()", bug: "target = r.endpoint.Target()",
+		},
+		{
+			name: "an erasure stops at the first generation", file: "internal/delivery/replay/erase.go", by: []check{checkErased},
+			old: "if erased.Replayed.Generation == 0 {", bug: "if erased.Replayed.Generation >= 0 {",
+		},
+		{
+			name: "a tenant in erasure takes events", file: "internal/aws/dynamo/erasure.go", by: []check{checkErasure},
+			old: "changeTenant + \", closing = :closing\"", bug: "changeTenant + \", closed = :closing\"",
+		},
+		{
+			name: "the erasure of a tenant waits for no process", file: "internal/admin/erasure/eraser.go", by: []check{checkErasure},
+			old: "e.NotBefore = now.Add(Quiet)", bug: "e.NotBefore = now",
+		},
+		{
+			name: "the sweeper's token forgets Parks", file: "internal/delivery/breaker/sweep.go", by: []check{checkLost},
+			old: "tokens = append(tokens, d.NextToken())", bug: "tokens = append(tokens, hook.NewToken(d.Tenant, d.Ref(), d.Attempts+1))",
+		},
+		{
+			name: "the sweeper knows no queued delivery", file: "internal/delivery/breaker/sweep.go", by: []check{checkLost},
+			old: "errors.Join(r.sweepState(ctx, hook.StateRetrying), r.sweepState(ctx, hook.StateQueued))", bug: "errors.Join(r.sweepState(ctx, hook.StateRetrying))",
+		},
+		{
+			name: "a queued delivery gets no record", file: "internal/delivery/breaker/record.go", by: []check{checkLost},
+			old: "if made, err = r.saveDelivery(ctx, d); made {", bug: "if made, err = d.Version > 0, nil; made {",
+		},
+		{
+			name: "a queued replay gets no record", file: "internal/aws/dynamo/stream.go", by: []check{checkLost, checkJobs},
+			old: "it.Replayed != nil:", bug: "it.Replayed != nil && it.AcceptedAt > 0:",
+		},
+		{
+			name: "a slot is leased for an hour", file: "internal/rule/isolation/limits.go", by: []check{checkLease},
+			old: "const LeaseFor = 2 * time.Minute", bug: "const LeaseFor = time.Hour",
+		},
+		{
+			name: "a probe is leased for an hour", file: "internal/rule/circuit/circuit.go", by: []check{checkLease},
+			old: "const LeaseFor = 2 * time.Minute", bug: "const LeaseFor = time.Hour",
+		},
+		{
+			name: "a slot is leased for less than an attempt and its settlement take", file: "internal/rule/isolation/limits.go", by: []check{checkInFlight},
+			old: "const LeaseFor = 2 * time.Minute", bug: "const LeaseFor = 25 * time.Second",
+		},
+		{
+			name: "a failed admission keeps its slots", file: "internal/delivery/gate/grant.go", by: []check{checkSlot},
+			old: "return before.End(v.Lease) })", bug: "return before })",
+		},
+		{
+			name: "a letter redriven before the record of its death is dropped", file: "internal/delivery/deliver/replay.go", by: []check{checkLost, checkLate, checkLetters, checkJobs},
+			old: "j.err = errEarlyRedrive", bug: "_ = errEarlyRedrive",
+		},
+		{
+			name: "destinations in AWS get requests over HTTP", file: "internal/delivery/attempt/remote.go", by: []check{checkPlace},
+			old: "return m.AWS.Send(ctx, r), nil", bug: "return m.Sender.Send(ctx, r), nil",
+		},
+		{
+			name: "the shorter retention of an event is forgotten", file: "internal/delivery/ingest/ingest.go", by: []check{checkRetention},
+			old: "l.Retention(a.Retention, r.RetainFor)", bug: "l.Retention(a.Retention, 0)",
+		},
+		{
+			name: "of two posts with one key in a batch, the last one wins", file: "internal/delivery/ingest/store.go", by: []check{checkFirstUse},
+			old: "groups[at] = append(groups[at], p)", bug: "groups[at] = append([]*post{p}, groups[at]...)",
+		},
+		{
+			name: "a standard envelope has the time of the request", file: "internal/rule/shape/shape.go", by: []check{checkContent},
+			old: "`{\"type\":%q,\"timestamp\":%q,\"data\":`, event.Type, stamp(event.AcceptedAt)", bug: "`{\"type\":%q,\"timestamp\":%q,\"data\":`, event.Type, stamp(time.Now())",
+		},
+		{
+			name: "a probe without a request keeps its lease", file: "internal/rule/circuit/circuit.go", by: []check{checkUnmade},
+			old: "r.Unmade && r.Shared:", bug: "r.Unmade:",
+		},
+		{
+			name: "a uid can be given twice", file: "internal/aws/dynamo/endpoint.go", by: []check{checkUID},
+			old: "EndpointID: e.ID}, absent())", bug: "EndpointID: e.ID}, condition{})",
+		},
+		{
+			name: "a token that finds no room among the schedules is forgotten", file: "internal/delivery/settle/token.go", by: []check{checkLost, checkLate},
+			old: "s.Schedules.At(ctx, token, at); err != nil {", bug: "s.Schedules.At(ctx, token, at); err != nil && err.Error() != \"the quota of schedules is exhausted\" {",
+		},
+		{
+			name: "a probe is leased for less than an attempt and its settlement take", file: "internal/rule/circuit/circuit.go", test: "internal/delivery/breaker TestProbe_OfASecondTokenWaits",
+			old: "const LeaseFor = 2 * time.Minute", bug: "const LeaseFor = 25 * time.Second",
+		},
+		{
+			name: "a token whose attempt before is not recorded makes its attempt", file: "internal/rule/settlement/judge.go", test: "proof/sim TestRestore",
+			old: "case t.Attempt > d.Attempts+1:", bug: "case t.Attempt > d.Attempts+1000:",
+		},
+		{
+			name: "the letter of an unknown delivery stays", file: "internal/delivery/breaker/letter_over.go", test: "proof/sim TestRestore",
+			old: "if !ok {\n\t\t\tneedless = append(needless, letter)\n", bug: "if !ok {\n",
+		},
+		{
+			name: "a failed probe forgets its copy", file: "internal/rule/circuit/circuit.go", test: "internal/rule/circuit TestCircuit_NoProbeBesideACopy",
+			old: "next.LeaseUntil, next.ProbeAt = c.LeaseUntil, later(next.ProbeAt, c.LeaseUntil)", bug: "next.ProbeAt = later(next.ProbeAt, c.LeaseUntil)",
+		},
+		{
+			name: "of two tokens of one attempt in a batch, the second is acknowledged", file: "internal/delivery/deliver/plan.go", test: "internal/delivery/deliver TestProcessBatch_OneTokenMakesTheAttempt",
+			old: "j.err = errOtherToken", bug: "_ = errOtherToken",
+		},
+		{
+			name: "a token whose copy may be making the attempt is acknowledged", file: "internal/delivery/deliver/ask.go", test: "internal/delivery/deliver TestSlots_SurviveACrash",
+			old: "return settlement.Step{}, errOtherToken", bug: "return settlement.Step{Do: settlement.Drop}, nil",
+		},
+		{
+			name: "two tokens of one attempt in a batch are taken for copies", file: "internal/delivery/deliver/batch.go", test: "internal/delivery/deliver TestProcessBatch_OneTokenMakesTheAttempt",
+			old: "other.Token.Nonce == j.Token.Nonce && attemptOf", bug: "attemptOf",
+		},
+	}
+}
+
+// mutate returns the path of an overlay with the mutation's file with the bug.
+func (m mutation) mutate(t *testing.T) (overlay string) {
+	t.Helper()
+
+	return world.Mutate(t, m.file, m.old, m.bug)
+}
+
+// TestMutations_fit checks that every mutation still fits the code: its old text
+// stands in its file exactly once. TestMutations runs weekly only.
+func TestMutations_fit(t *testing.T) {
+	t.Parallel()
+
+	for _, tt := range mutations() {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+
+			if (len(tt.by) == 0) == (tt.test == "") {
+				t.Errorf("checks %q, test %q; want one of them to find the bug", tt.by, tt.test)
+			}
+			tt.mutate(t)
+		})
+	}
+}
