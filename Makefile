@@ -42,8 +42,8 @@ WEB       := web/dist/index.html
 CHROMIUM  ?= $(or $(shell command -v chromium 2>/dev/null),/usr/bin/chromium)
 
 # Without what a debugger needs, test programs link in half the time, and they collect garbage less
-# often, up to 2 GiB each. Lint runs vet.
-GO_TEST := env GOGC=400 GOMEMLIMIT=2GiB go test -vet=off -ldflags='-s -w'
+# often, up to 2 GiB each. With the flags of `make run`, what it compiled serves the tests, too. Lint runs vet.
+GO_TEST := env CGO_ENABLED=0 GOGC=400 GOMEMLIMIT=2GiB go test -trimpath -vet=off -ldflags='-s -w'
 
 GOLANGCI_VERSION    := v2.15.0
 GOVULNCHECK_VERSION := v1.9.0
@@ -88,17 +88,17 @@ cli: need/go ## Build the command line, bin/surehook
 ## --- Change
 
 .PHONY: check
-check: lint tidy test test/infra ## The quick lane before each commit: style, go.mod, unit tests, one synth
+check: lint tidy test test/rest ## The quick lane before each commit: style, go.mod, unit tests, one synth
 	@$(MAKE) synth ENV=prod > /dev/null
 	@echo "all is well: make ci proves the rest"
 
 .PHONY: test
 test: need/go ## Test the product, the largest tables at some of their places; make prove tests all
-	@.ci/progress $(GO_TEST) -short -timeout 20m $$(go list ./... | grep -v '/surehook/\(infra\|localstack\)')
+	@.ci/progress $(GO_TEST) -short -timeout 20m $$(go list ./... | grep -vE '/surehook/(infra|localstack|cmd|internal/smoke)')
 
-.PHONY: test/infra
-test/infra: need/go need/node ## Test the deployment, and the tools of the local stack
-	@.ci/progress $(GO_TEST) -short -timeout 20m ./infra/... ./localstack/...
+.PHONY: test/rest
+test/rest: need/go need/node ## Test what stands around it: deployment, command line, smoke test, local stack
+	@.ci/progress $(GO_TEST) -short -timeout 20m ./infra/... ./localstack/... ./cmd/... ./internal/smoke
 
 .PHONY: lint
 lint: $(TOOLS)/golangci-lint ## Check formatting and style

@@ -1,7 +1,7 @@
 # Proofs beside `make test`. CI and the weekly run call them.
 
 .PHONY: prove
-prove: need/go need/node ## The tests of `make test` and `make test/infra`, with every place of the largest tables, and the measurements
+prove: need/go need/node ## The tests of `make test` and `make test/rest`, with every place of the largest tables, and the measurements
 	@.ci/progress $(GO_TEST) -timeout 30m ./...
 
 .PHONY: test/load

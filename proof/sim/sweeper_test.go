@@ -36,13 +36,17 @@ func TestSweeper_SavesNothingWithoutALoss(t *testing.T) {
 	}
 }
 
-// sweepSeeds runs seeds without other faults, with the sweeper, on every level.
+// sweepSeeds runs seeds without other faults, with the sweeper, on every level; with -short few.
 func sweepSeeds(t *testing.T, losing bool) map[string]int {
 	t.Helper()
 
 	const calm = 8 // seeds without faults
 	sum := make(map[string]int)
-	for n := range uint64(24) {
+	seeds := uint64(24)
+	if testing.Short() {
+		seeds = 9
+	}
+	for n := range seeds {
 		seed := calm * (n + 1)
 		w := simulate(t, options{seed: seed, level: levels()[n%3], sweeper: true, losing: losing})
 		if w.broken != "" {

@@ -91,7 +91,7 @@ func (c *Crash) arm(n int, after, again bool) {
 // few places with -short, for `make test` and the race detector.
 func Stride() int {
 	if testing.Short() {
-		return 7
+		return 13
 	}
 	return 1
 }
