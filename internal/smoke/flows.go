@@ -169,17 +169,19 @@ func (t *target) arrivals(ctx context.Context, n int) (got []Request, err error)
 }
 
 // until asks again and again until nothing is missing. An error ends it. If ctx ends
-// first, the error names what was missing.
+// first, the error names what was missing at the last answer.
 func until(ctx context.Context, ask func() (missing string, err error)) error {
+	var missing string
 	for {
-		missing, err := ask()
-		if err == nil && missing == "" {
+		now, err := ask()
+		switch {
+		case err == nil && now == "":
 			return nil
-		}
-		if err != nil && ctx.Err() == nil {
+		case err == nil:
+			missing = now
+		case ctx.Err() == nil:
 			return err
-		}
-		if missing == "" {
+		case missing == "":
 			missing = err.Error()
 		}
 		if err := pause(ctx, pollEvery); err != nil {

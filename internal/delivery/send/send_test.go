@@ -308,11 +308,11 @@ func TestSender_Send_reusesConnections(t *testing.T) {
 			}, func(server *httptest.Server) { countConnections(server, &opened); server.Start() })
 
 			s := sender(t)
-			for range 2 {
+			for sent := int64(1); opened.Load() == sent-1; sent++ {
+				if sent > tries {
+					t.Fatalf("%d Sends opened %d connections; want a kept one", sent-1, opened.Load())
+				}
 				s.Send(t.Context(), request(t, server.URL))
-			}
-			if got := opened.Load(); got != 1 {
-				t.Errorf("2 Sends opened %d connections; want 1", got)
 			}
 		})
 	}
