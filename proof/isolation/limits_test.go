@@ -90,7 +90,7 @@ func rateRaised(t *testing.T, s setup) (measured string) {
 
 // In one process an attempt ends before the next rate slot, which is a millisecond later. No
 // claim may wait for it, because the queue delays by whole seconds. An event posted right after
-// the raise is behind a hundred others.
+// the raise is behind a hundred others. A minute before, three claims got slots of the old rate.
 func TestRateRaised_InOneProcess(t *testing.T) {
 	t.Parallel()
 

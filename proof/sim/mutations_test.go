@@ -131,7 +131,7 @@ func mutations() []mutation {
 		},
 		{
 			name: "a token that moves to another lane passes without a rate slot", file: "internal/delivery/deliver/ask.go", by: []check{checkRate},
-			old: "token.Reserved, token.Slot, token.Probe = s.Token.Reserved,", bug: "token.Reserved, token.Slot, token.Probe = true,",
+			old: "s.Token.Reserved || v.Reserved, s", bug: "true, s",
 		},
 		{
 			name: "every delivery may probe", file: "internal/rule/circuit/circuit.go", by: []check{checkProbe},

@@ -1,7 +1,6 @@
 package deliver
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"time"
@@ -37,13 +36,13 @@ func (d *Deliverer) ask(ctx context.Context, jobs []*job, snapshot *Snapshot) (*
 	}
 	for i, j := range jobs {
 		j.lease, j.inFlight = leaseOf(j.Token, g.Verdicts[i]), g.Verdicts[i].InFlight
-		j.step, j.err = admitted(&j.subject, g.Verdicts[i], g.Lane, d.Now())
+		j.step, j.err = admitted(&j.subject, g.Verdicts[i], d.Now())
 	}
 	return g, nil
 }
 
-// admitted returns the step that follows from the verdict about a token of the lane.
-func admitted(s *subject, v gate.Verdict, lane hook.Lane, now time.Time) (settlement.Step, error) {
+// admitted returns the step that follows from the verdict about a token.
+func admitted(s *subject, v gate.Verdict, now time.Time) (settlement.Step, error) {
 	switch v.Decision {
 	case gate.Park:
 		// Write even if the delivery is already parked for the same reason: the breaker may be
@@ -52,16 +51,9 @@ func admitted(s *subject, v gate.Verdict, lane hook.Lane, now time.Time) (settle
 		return settlement.Step{Do: settlement.Settle, Decision: settlement.Unattempted(hook.StateParked, v.Reason, now)}, nil
 	case gate.Cancel:
 		return settlement.Step{Do: settlement.Settle, Decision: settlement.Unattempted(hook.StateCancelled, v.Reason, now)}, nil
-	case gate.Delay:
-		token := settlement.SameToken(s.Token)
-		token.Reserved = true
-		if lane != hook.LaneOverflow {
-			lane = cmp.Or(v.Lane, hook.LaneRetry) // not to the lane slot, because Settle gives the place back
-		}
-		return settlement.Step{Do: settlement.Send, Reason: "rate", Sending: &settlement.Sending{Token: token, Lane: lane, At: v.Until}}, nil
 	case gate.Move:
 		token := settlement.SameToken(s.Token)
-		token.Reserved, token.Slot, token.Probe = s.Token.Reserved, s.Token.Slot, v.Probe
+		token.Reserved, token.Slot, token.Probe = s.Token.Reserved || v.Reserved, s.Token.Slot, v.Probe
 		return settlement.Step{Do: settlement.Send, Sending: &settlement.Sending{Token: token, Lane: v.Lane, At: v.Until}}, nil
 	case gate.Busy:
 		return settlement.Step{}, errOtherToken
@@ -80,7 +72,7 @@ func leaseOf(t hook.Token, v gate.Verdict) isolation.Held {
 			return v.Lease
 		}
 		return claimOf(t) // a probe needs no slot: the circuit opened after the claim
-	case gate.Park, gate.Delay, gate.Cancel:
+	case gate.Park, gate.Cancel:
 		return claimOf(t)
 	case gate.Move, gate.Busy:
 	}

@@ -11,12 +11,12 @@
 //	                  +-- older than max_age ---> dead (a) -----------------> (b)
 //	                  +-- due --> gate --+-- cancel --> cancelled (a) ------> (b)
 //	                                     +-- park ----> parked (a)
-//	                                     +-- delay ---> same token, later
+//	                                     +-- move ----> same token, in another lane
 //	                                     +-- admit ---> POST --> outcome (a) --> (b)
 //
 // (a) is the write of the decision, and (b) the follow-up. Package settlement decides, and
-// explains why no crash between two steps loses a delivery. Not shown: the gate can also move a
-// token to another lane, or let a busy one come again.
+// explains why no crash between two steps loses a delivery. Not shown: the gate lets a
+// busy token come again.
 //
 // # Duplicate tokens
 //

@@ -16,7 +16,7 @@ type delayingGate struct{ until time.Time }
 func (g delayingGate) Admit(_ context.Context, q *gate.Query) (gate.Admission, error) {
 	a := gate.Admission{Verdicts: make([]gate.Verdict, len(q.Due))}
 	for i := range a.Verdicts {
-		a.Verdicts[i] = gate.Verdict{Decision: gate.Delay, Until: g.until}
+		a.Verdicts[i] = gate.Verdict{Decision: gate.Move, Lane: hook.LaneRetry, Until: g.until}
 	}
 	return a, nil
 }

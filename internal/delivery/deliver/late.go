@@ -11,14 +11,8 @@ import (
 
 // watch starts watching for late attempts of a group. They only count for a fast endpoint in a
 // lane of batches.
-func (d *Deliverer) watch(ctx context.Context, g *group, units [][]*job) *lateWatch {
-	admitted := 0
-	for _, members := range units {
-		if attempts(members) {
-			admitted++
-		}
-	}
-	return watchLate(d.AfterFunc, admitted, func(late int) {
+func (d *Deliverer) watch(ctx context.Context, g *group) *lateWatch {
+	return watchLate(d.AfterFunc, func(late int) {
 		if g.Lane.Single() || g.Record.SpeedAtNow(d.Now()) != isolation.Fast {
 			return
 		}
@@ -31,11 +25,10 @@ func (d *Deliverer) watch(ctx context.Context, g *group, units [][]*job) *lateWa
 
 // lateWatch watches for late attempts at one endpoint in one batch.
 type lateWatch struct {
-	admitted int
-	running  atomic.Int32
-	report   func(late int)
-	stop     func() bool
-	fired    chan struct{}
+	running atomic.Int32
+	report  func(late int)
+	stop    func() bool
+	fired   chan struct{}
 }
 
 // AfterFunc calls f in a goroutine after d, unless stop is called before. stop reports whether
@@ -45,17 +38,14 @@ type AfterFunc func(d time.Duration, f func()) (stop func() bool)
 // realTimer is AfterFunc by the real clock.
 func realTimer(d time.Duration, f func()) (stop func() bool) { return time.AfterFunc(d, f).Stop }
 
-// watchLate reports how many attempts are still in flight isolation.LateAfter after the start,
-// if that is at least half of the batch's attempts. So an endpoint with a few slow answers
-// among many is not reported, and an endpoint that hangs is reported with its first batches.
-// Since many batches have only one or two attempts, the caller also forgives some late ones by
-// credit. A slow endpoint must be found while its attempts are in flight, because the
-// invocation lasts as long as the slowest of them.
-func watchLate(after AfterFunc, admitted int, report func(late int)) *lateWatch {
+// watchLate reports how many attempts are still in flight isolation.LateAfter after the start. A
+// slow endpoint must be found while its attempts are in flight, because the invocation lasts as
+// long as the slowest of them. The caller forgives a few late ones by credit.
+func watchLate(after AfterFunc, report func(late int)) *lateWatch {
 	if after == nil {
 		after = realTimer
 	}
-	w := &lateWatch{admitted: admitted, report: report, fired: make(chan struct{})}
+	w := &lateWatch{report: report, fired: make(chan struct{})}
 	w.stop = after(isolation.LateAfter, func() {
 		defer close(w.fired)
 		w.count(int(w.running.Load()))
@@ -64,7 +54,7 @@ func watchLate(after AfterFunc, admitted int, report func(late int)) *lateWatch 
 }
 
 func (w *lateWatch) count(late int) {
-	if late > 0 && 2*late >= w.admitted {
+	if late > 0 {
 		w.report(late)
 	}
 }

@@ -42,10 +42,6 @@ func (d *Deliverer) logDecided(ctx context.Context, s *subject, recorded *hook.D
 	d.Log.LogAttrs(ctx, slog.LevelInfo, lineDecided, appendDecision(attempt.Attrs(room[:0], s), recorded)...)
 }
 
-func (d *Deliverer) logDelayed(ctx context.Context, s *subject, until time.Time) {
-	d.Log.LogAttrs(ctx, slog.LevelInfo, "delivery.delayed", append(attempt.Attrs(nil, s), slog.Time(names.LogNext, until))...)
-}
-
 func (d *Deliverer) logDropped(ctx context.Context, t hook.Token, reason string) {
 	d.Log.LogAttrs(ctx, slog.LevelInfo, "token.dropped",
 		slog.String(names.LogDelivery, t.Delivery.String()),

@@ -59,7 +59,7 @@ func (d *Deliverer) processDue(ctx context.Context, jobs []*job, snapshot *Snaps
 func (d *Deliverer) processGroup(ctx context.Context, g *group, made *results) {
 	own := results{all: make([]gate.Result, 0, len(g.jobs))}
 	units := g.units()
-	watch := d.watch(ctx, g, units)
+	watch := d.watch(ctx, g)
 	open := d.Attempts.Opener(ctx, g.Endpoint)
 	parallel.Each(len(units), len(units), func(i int) error {
 		members := units[i]
@@ -90,25 +90,11 @@ func (d *Deliverer) processGroup(ctx context.Context, g *group, made *results) {
 // After a success both happen at the same time, so that a parked delivery does not wait for the
 // counts.
 func (d *Deliverer) settleEndpoint(ctx context.Context, g *group, attempts []gate.Result) {
-	settle := func() { d.logFailed(ctx, "gate.settle_failed", g.ID, d.Gate.Settle(ctx, g.Admission, attempts)) }
-	if !allSucceeded(attempts) || !holdsSlot(g.jobs) {
-		settle()
-		d.handOver(ctx, g.jobs)
-		return
-	}
 	var settled sync.WaitGroup
-	settled.Go(settle)
+	settled.Go(func() { d.logFailed(ctx, "gate.settle_failed", g.ID, d.Gate.Settle(ctx, g.Admission, attempts)) })
+	if slices.ContainsFunc(attempts, func(r gate.Result) bool { return r.Class != hook.ClassDelivered }) {
+		settled.Wait()
+	}
 	d.handOver(ctx, g.jobs)
 	settled.Wait()
-}
-
-// holdsSlot reports whether a job has an in-flight slot to hand over.
-func holdsSlot(jobs []*job) bool {
-	return slices.ContainsFunc(jobs, func(j *job) bool { return j.lease.Key != "" })
-}
-
-// allSucceeded reports whether the endpoint answered each attempt with 2xx; false without
-// attempts.
-func allSucceeded(attempts []gate.Result) bool {
-	return len(attempts) > 0 && !slices.ContainsFunc(attempts, func(r gate.Result) bool { return r.Class != hook.ClassDelivered })
 }

@@ -116,7 +116,7 @@ func TestProcessBatch_TransformationWithinLimits(t *testing.T) {
 	for name, change := range map[string]func(*hook.Endpoint){
 		"none":   func(*hook.Endpoint) {},
 		"slots":  func(e *hook.Endpoint) { e.MaxInFlight = 1 },
-		"a rate": func(e *hook.Endpoint) { e.RatePerSecond = 1 },
+		"a rate": func(e *hook.Endpoint) { e.RatePerSecond = 1000 },
 	} {
 		for crash := range 6 {
 			if name == "slots" && crash > 0 {

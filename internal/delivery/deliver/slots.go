@@ -28,9 +28,9 @@ func (d *Deliverer) handOver(ctx context.Context, jobs []*job) {
 			s.Last = j.Delivery.CreatedAt
 		}
 		if j.result.Class.Requested() && !j.result.Stale {
+			s.Failed = s.Failed || j.result.Class != hook.ClassDelivered
 			took, timed := answerTime(j.result)
 			ok := !j.result.Class.Failing() && j.result.Class != hook.ClassThrottled
-			s.Failed = s.Failed || j.result.Class != hook.ClassDelivered
 			s.Answers = append(s.Answers, isolation.Answer{Took: took, Timed: timed, OK: ok})
 		}
 	}

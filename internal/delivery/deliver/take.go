@@ -17,9 +17,6 @@ func (d *Deliverer) take(ctx context.Context, j *job, open attempt.Opener) (r ga
 	case settlement.Resume:
 		return r, d.Settler.FollowUp(ctx, s, s.Delivery)
 	case settlement.Send:
-		if j.step.Reason != "" {
-			d.logDelayed(ctx, s, j.step.Sending.At)
-		}
 		return r, d.Settler.Send(ctx, *j.step.Sending)
 	case settlement.Settle:
 		return d.settleUnattempted(ctx, s, j.step.Decision)

@@ -13,11 +13,10 @@
 //	                               throttled; while deliveries are parked, the breaker chooses it
 //	throttled: answered 429        park
 //	coalescing endpoint            see admitGroup
-//	needs a slot, others wait      park, unless the token has a claim or a reserved rate slot
+//	needs a slot, others wait      park, unless the token has a claim
 //	needs a slot, lane of batches  move to the lane slot if the tenant has a place, or else to overflow
-//	rate, and others wait          park, unless the token has a claim or a reserved rate slot
-//	no rate slot within a minute   park
-//	no rate slot now               reserve the next one, and delay until then
+//	rate, and others wait          park, unless the token has a claim
+//	no rate slot now               park
 //	in the lane slot, no place     move to the lane overflow
 //	delivery already has a lease   busy: the message comes again
 //	no in-flight slot              park

@@ -394,25 +394,28 @@ func TestGate_ThrottledEndpointParks(t *testing.T) {
 	}
 }
 
-func TestGate_RateLimitReserves(t *testing.T) {
+func TestGate_RateLimit(t *testing.T) {
 	t.Parallel()
 
 	w := setup(t)
 	e := active()
 	e.RatePerSecond = 1
 	a := w.admit(w.query(e, 0, 3))
-	if got := decisions(a); got != "admit delay delay" {
-		t.Fatalf("Admit() = %s; want one now", got)
+	if got := decisions(a); got != "admit park park" || a.Verdicts[1].Reason != hook.ReasonRate {
+		t.Fatalf("Admit() = %s; want one now, and the others parked", got)
 	}
-	for i, v := range a.Verdicts[1:] {
-		if want := start.Add(time.Duration(i+1) * time.Second); !v.Until.Equal(want) {
-			t.Errorf("verdict %d = %+v; want the slot at %v", i+1, v, want)
-		}
+	if diff := cmp.Diff([]string{queuedCheck(0, time.Second)}, w.checks()); diff != "" {
+		t.Errorf("circuit checks differ (-want +got):\n%s", diff)
+	}
+	if w.admit(w.query(e, 3, 1)); len(w.checks()) != 1 {
+		t.Errorf("checks %v after another parked delivery; want no second one", w.checks())
 	}
 	back := w.query(e, 1, 2)
-	back.Due[0].Reserved, back.Due[1].Reserved = true, true
+	for i := range back.Due {
+		back.Due[i].Slot, back.Due[i].Reserved = true, true
+	}
 	if got := decisions(w.admit(back)); got != "admit admit" {
-		t.Errorf("returning deliveries: %s; want both admitted", got)
+		t.Errorf("deliveries with a claimed rate slot: %s; want both admitted", got)
 	}
 }
 

@@ -26,13 +26,8 @@ func (g *Gate) applyLimits(ctx context.Context, q *Query, now time.Time) (a Admi
 		}
 	}
 	for _, v := range a.Verdicts {
-		switch {
-		case v.Decision == Park && v.Reason == hook.ReasonRate:
-			// By then all reserved rate slots are used. Their attempts hand no slots over, so a
-			// check must release the parked deliveries.
-			return a, g.markWaitingUntil(ctx, q.Record, now.Add(isolation.MaxRateWait), now)
-		case v.Decision == Park:
-			return a, g.markWaiting(ctx, q.Record, now)
+		if v.Decision == Park {
+			return a, g.markWaitingUntil(ctx, q.Record, v.Until, now)
 		}
 	}
 	return a, nil
@@ -53,8 +48,9 @@ func (g *Gate) giveBack(ctx context.Context, a Admission, err error) error {
 	return err
 }
 
-// reserve reserves a rate slot for each due token that has none. If other deliveries already
-// wait, or if the slot is more than MaxRateWait away, the delivery is parked.
+// reserve takes a rate slot for each due token that has none. If other deliveries already wait, or
+// if the next slot is not now, the delivery is parked. A check at the time of that slot releases
+// it, because the attempts of a fast endpoint hand no slots over.
 func (g *Gate) reserve(ctx context.Context, q *Query, now time.Time, a *Admission) error {
 	return g.updateLimits(ctx, q, nil, func(before isolation.Limits) isolation.Limits {
 		after := before
@@ -63,14 +59,9 @@ func (g *Gate) reserve(ctx context.Context, q *Query, now time.Time, a *Admissio
 				continue
 			}
 			next, slot := after.Reserve(q.Endpoint.RatePerSecond, now)
-			switch {
-			case q.Record.Backlog() && !due.Slot, slot.Sub(now) > isolation.MaxRateWait:
-				a.Verdicts[i] = Verdict{Decision: Park, Reason: hook.ReasonRate}
+			if a.Verdicts[i] = (Verdict{Decision: Admit}); q.Record.Backlog() && !due.Slot || slot.After(now) {
+				a.Verdicts[i] = Verdict{Decision: Park, Reason: hook.ReasonRate, Until: slot}
 				continue
-			case slot.After(now):
-				a.Verdicts[i] = Verdict{Decision: Delay, Until: slot}
-			default:
-				a.Verdicts[i] = Verdict{Decision: Admit}
 			}
 			after = next
 		}

@@ -42,7 +42,7 @@ func (g *Gate) admitGroup(ctx context.Context, q *Query, now time.Time) (Admissi
 	case lease.Decision == Busy:
 		wait.Verdicts[leader] = lease
 	case q.Endpoint.RatePerSecond > 0:
-		wait.Verdicts[leader].Decision = Delay // the token keeps its rate slot
+		wait.Verdicts[leader].Reserved = true // the token keeps its rate slot
 	}
 	return wait, nil
 }
@@ -65,7 +65,7 @@ func (g *Gate) reserveGroup(ctx context.Context, q *Query, leader int, now time.
 			return before
 		case slot.After(now):
 			wait = later(q, slot)
-			wait.Verdicts[leader].Decision = Delay
+			wait.Verdicts[leader].Reserved = true
 		}
 		return after
 	})

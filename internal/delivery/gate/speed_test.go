@@ -244,10 +244,10 @@ func TestGate_ParksBehindParkedDeliveries(t *testing.T) {
 	if got := w.places(); got != 0 {
 		t.Errorf("%d places are taken; want none", got)
 	}
-	claimed, reserved := w.overflowQuery(active(), 1, 1), w.overflowQuery(active(), 2, 1)
-	claimed.Due[0].Slot, reserved.Due[0].Reserved = true, true
-	if got := decisions(w.admit(claimed)) + " " + decisions(w.admit(reserved)); got != "admit admit" {
-		t.Errorf("a delivery with a claim, and one with a rate slot: %s; want admit", got)
+	claimed := w.overflowQuery(active(), 1, 1)
+	claimed.Due[0].Slot = true
+	if got := decisions(w.admit(claimed)); got != "admit" {
+		t.Errorf("a delivery with a claim: %s; want admit", got)
 	}
 }
 
@@ -375,16 +375,15 @@ func TestGate_OwnLeaseWithALostAnswer(t *testing.T) {
 	}
 }
 
-// A delivery is parked if others already are, or if it would wait for more than a minute.
+// A delivery is parked if others already are, or if no rate slot is free.
 func TestGate_RateLimitParks(t *testing.T) {
 	t.Parallel()
 
 	w := setup(t)
 	e := active()
 	e.RatePerSecond = 0.05
-	a := w.admit(w.query(e, 0, 5))
-	if got := decisions(a); got != "admit delay delay delay park" || a.Verdicts[4].Reason != hook.ReasonRate {
-		t.Errorf("Admit() = %s; want slots now and after 20, 40 and 60 s, and the fifth parked", got)
+	if got := decisions(w.admit(w.query(e, 0, 2))); got != "admit park" {
+		t.Errorf("Admit() = %s; want one rate slot, and the second parked", got)
 	}
 	w.Clock.Pass(time.Hour)
 	if got := decisions(w.admit(w.query(e, 5, 1))); got != "park" {

@@ -1,7 +1,6 @@
 package gate_test
 
 import (
-	"strings"
 	"testing"
 	"time"
 
@@ -10,7 +9,6 @@ import (
 	"surehook.example/surehook/internal/delivery/gate"
 	"surehook.example/surehook/internal/hook"
 	"surehook.example/surehook/internal/rule/circuit"
-	"surehook.example/surehook/internal/rule/isolation"
 	"surehook.example/surehook/internal/rule/stats"
 )
 
@@ -77,27 +75,6 @@ func TestGate_NoProbeWithinRetryAfterOfAHalfOpenCircuit(t *testing.T) {
 	r := w.record()
 	if until := w.Clock.Now().Add(time.Hour); r.State != circuit.HalfOpen || !r.NextProbe().Equal(until) {
 		t.Errorf("record = %+v; want half-open, the next probe at %s", r, until)
-	}
-}
-
-// A minute after the first delivery was parked, all reserved rate slots are used. Their attempts
-// hold no in-flight slot that they could hand over, so a circuit check releases the parked
-// deliveries.
-func TestGate_CheckAfterTheReservedRateSlots(t *testing.T) {
-	t.Parallel()
-
-	w := setup(t)
-	e := active()
-	e.RatePerSecond = 1
-	if got, want := decisions(w.admit(w.query(e, 0, 62))), "admit delay"; !strings.HasPrefix(got, want) {
-		t.Fatalf("verdicts = %s; want %s first", got, want)
-	}
-	if diff := cmp.Diff([]string{queuedCheck(0, isolation.MaxRateWait)}, w.checks()); diff != "" {
-		t.Errorf("circuit checks differ (-want +got):\n%s", diff)
-	}
-	w.admit(w.query(e, 62, 1))
-	if got := len(w.checks()); got != 1 {
-		t.Errorf("%d circuit checks after another parked delivery; want 1", got)
 	}
 }
 

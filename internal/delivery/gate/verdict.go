@@ -16,24 +16,24 @@ type Decision uint8
 const (
 	Admit  Decision = iota + 1 // the attempt may start
 	Park                       // not now: the delivery waits in the store, without a token
-	Delay                      // not now: the token returns at a known time
-	Move                       // not here: the token is sent to another lane
+	Move                       // not here, or not now: the token is sent to a lane
 	Busy                       // not now: another token of the delivery, or a copy of the token, may be making the attempt
 	Cancel                     // never: the endpoint was deleted
 )
 
 // String returns the decision as logged.
 func (d Decision) String() string {
-	return hook.Names[Decision]{Admit: "admit", Park: "park", Delay: "delay", Move: "move", Busy: "busy", Cancel: "cancel"}.Of(d)
+	return hook.Names[Decision]{Admit: "admit", Park: "park", Move: "move", Busy: "busy", Cancel: "cancel"}.Of(d)
 }
 
 // Verdict is the gate's decision about one delivery, with its details.
 type Verdict struct {
 	Decision Decision
 	Reason   hook.Reason    // of Park and Cancel
-	Until    time.Time      // of Delay: the time of the reserved rate slot; of Move: when the token arrives in the lane, zero: now
-	Lane     hook.Lane      // of Move; of Delay: zero for the retry lane
+	Until    time.Time      // of Move: when the token arrives in the lane, zero: now; of Park: the next rate slot, zero: no time is known
+	Lane     hook.Lane      // of Move
 	Probe    bool           // of Move: the token is the probe
+	Reserved bool           // of Move: a rate slot is reserved for the token
 	Lease    isolation.Held // of Admit: the in-flight slot of the attempt; zero: none needed
 	InFlight int            // of Admit with a Lease: slots of the endpoint in use, with this one
 }
@@ -70,11 +70,8 @@ type Query struct {
 	Due      []Due
 }
 
-// claimed reports whether a token has a claimed slot or a reserved rate slot: its turn has
-// come, even if others wait.
-func (q *Query) claimed() bool {
-	return slices.ContainsFunc(q.Due, func(d Due) bool { return d.Slot || d.Reserved })
-}
+// claimed reports whether a token has a claimed slot: its turn has come, even if others wait.
+func (q *Query) claimed() bool { return slices.ContainsFunc(q.Due, func(d Due) bool { return d.Slot }) }
 
 func (q *Query) slots(now time.Time) int { return q.Record.Slots(q.Endpoint, now) }
 

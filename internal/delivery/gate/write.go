@@ -20,7 +20,7 @@ func (g *Gate) markWaiting(ctx context.Context, r Record, now time.Time) error {
 	return g.markWaitingUntil(ctx, r, r.ThrottledUntil, now)
 }
 
-// markWaitingUntil is markWaiting for deliveries that can be sent from the given time.
+// markWaitingUntil is markWaiting for deliveries that can be sent from the given time, if that is known.
 func (g *Gate) markWaitingUntil(ctx context.Context, r Record, until, now time.Time) error {
 	next := r.Wait(now)
 	if next == r {

@@ -93,10 +93,11 @@ func (c *claim) choose(ctx context.Context, now time.Time) (chosen []isolation.C
 	if free <= 0 || !c.record.Waiting && len(c.parked) == 0 {
 		return nil, nil
 	}
-	candidates, err := c.candidates(ctx)
+	listed, err := c.listOnce(ctx)
 	if err != nil {
 		return nil, err
 	}
+	candidates := c.limits.Order(slices.Concat(listed, c.parked), now)
 	c.limits, chosen, c.rateWait = c.limits.Claim(candidates, free, c.endpoint.RatePerSecond, c.maxWait(now), now)
 	return chosen, nil
 }
@@ -134,30 +135,6 @@ func (c *claim) parkedSince(ctx context.Context, since time.Time, limit int) ([]
 		return nil, fmt.Errorf("list parked deliveries: %w", err)
 	}
 	return listed, nil
-}
-
-// candidates returns parked deliveries without a lease, in the order in which they get slots.
-//
-// After an outage the oldest deliveries alternate with those from the last probe on: if the
-// oldest always fail, the others keep the circuit closed.
-func (c *claim) candidates(ctx context.Context) ([]hook.Delivery, error) {
-	listed, err := c.listOnce(ctx)
-	if err != nil {
-		return nil, err
-	}
-	oldest := c.inOrder(slices.Concat(listed, c.parked))
-	if len(c.ended) > 0 || len(listed) < page || c.record.ProbedFrom.IsZero() || c.Now().Sub(c.record.ClosedAt) >= circuit.Window {
-		return oldest, nil
-	}
-	probed, err := c.parkedSince(ctx, c.record.ProbedFrom, page)
-	if err != nil {
-		return nil, err
-	}
-	return c.limits.Free(isolation.InTurns(c.inOrder(probed), oldest)), nil
-}
-
-func (c *claim) inOrder(listed []hook.Delivery) []hook.Delivery {
-	return c.limits.Order(listed, c.failed, c.record.ClosedAt, c.Now())
 }
 
 // send sends the tokens of the claims to the lane overflow, because the places in the lane slot

@@ -25,25 +25,7 @@ func TestFill_ARetryAges(t *testing.T) {
 	}
 }
 
-// Time during an outage does not count as waiting behind others: the deliveries that opened the
-// circuit are not the first afterwards.
-func TestFill_AnOutageDoesNotAge(t *testing.T) {
-	t.Parallel()
-
-	for closed, want := range map[time.Duration]string{2*time.Minute - time.Second: "1", 2 * time.Minute: "0"} {
-		w := setup(t, func(e *hook.Endpoint, r *gate.Record) {
-			e.MaxInFlight, r.ClosedAt = 1, start.Add(time.Hour-closed)
-		})
-		w.park(2, 0, 0)
-		w.clock.Until(start.Add(time.Hour))
-		if _, err := w.fill(); err != nil || w.sent() != want {
-			t.Errorf("%s after the outage Fill() sent %q, %v; want %s", closed, w.sent(), err, want)
-		}
-	}
-}
-
-// After a failed attempt, the slot goes to a younger delivery, and to the one with the fewest
-// attempts, however long others have waited. After a success it goes to the oldest.
+// After a failed attempt, the slot goes to a younger delivery. After a success it goes to the oldest.
 func TestHandOver_AfterAFailureToAYoungerDelivery(t *testing.T) {
 	t.Parallel()
 
@@ -60,25 +42,6 @@ func TestHandOver_AfterAFailureToAYoungerDelivery(t *testing.T) {
 		}
 		if err := w.HandOver(w.world.Context(), s); err != nil || w.sent() != want {
 			t.Errorf("after a failure (%t) HandOver() sent %q, %v; want %s", failed, w.sent(), err, want)
-		}
-	}
-}
-
-// After an outage, deliveries from around the last probe alternate with the oldest.
-func TestFill_AfterAnOutage(t *testing.T) {
-	t.Parallel()
-
-	for _, tt := range []struct {
-		closed time.Duration // ago
-		want   string
-	}{{time.Minute, "60 0 61 1 62"}, {10 * time.Minute, "0 1 2 3 4"}} {
-		w := setup(t, func(_ *hook.Endpoint, r *gate.Record) {
-			r.ProbedFrom, r.ClosedAt = start.Add(-3*time.Second), start.Add(-tt.closed)
-		})
-		w.park(make([]int, 63)...)
-		w.open(isolation.FirstSlots)
-		if _, err := w.fill(); err != nil || w.sent() != tt.want {
-			t.Errorf("%s after the outage Fill() sent %q, %v; want %s", tt.closed, w.sent(), err, tt.want)
 		}
 	}
 }

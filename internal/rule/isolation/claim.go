@@ -53,13 +53,10 @@ const ageAfter = time.Minute
 // others, and then oldest first.
 //
 // A delivery that has waited a minute per attempt counts as one without attempts, so that new
-// deliveries do not hold up retries forever. This does not apply after a failed attempt of the
-// slot. Time before closedAt does not count either: during an outage everything waits, and
-// otherwise the deliveries that opened the circuit would be the first to go again.
-func (l Limits) Order(parked []hook.Delivery, failed bool, closedAt, now time.Time) []hook.Delivery {
+// deliveries do not hold up retries forever.
+func (l Limits) Order(parked []hook.Delivery, now time.Time) []hook.Delivery {
 	attempts := func(d hook.Delivery) int {
-		waited := min(now.Sub(d.UpdatedAt), now.Sub(closedAt))
-		if !failed && waited >= time.Duration(d.Attempts)*ageAfter {
+		if now.Sub(d.UpdatedAt) >= time.Duration(d.Attempts)*ageAfter {
 			return 0
 		}
 		return d.Attempts
@@ -82,13 +79,4 @@ func (l Limits) Free(parked []hook.Delivery) []hook.Delivery {
 		}
 	}
 	return free
-}
-
-// InTurns returns the deliveries of a and b alternately.
-func InTurns(a, b []hook.Delivery) []hook.Delivery {
-	all := make([]hook.Delivery, 0, len(a)+len(b))
-	for i := range max(len(a), len(b)) {
-		all = append(append(all, a[min(i, len(a)):min(i+1, len(a))]...), b[min(i, len(b)):min(i+1, len(b))]...)
-	}
-	return all
 }

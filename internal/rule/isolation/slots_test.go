@@ -114,26 +114,21 @@ func TestLimits_Order(t *testing.T) {
 
 	long := 10 * time.Minute
 	tests := []struct {
-		name     string
-		leased   []isolation.Held
-		listed   []hook.Delivery
-		failed   bool
-		closedAt time.Duration // before now, long after start
-		want     string
+		name   string
+		leased []isolation.Held
+		listed []hook.Delivery
+		want   string
 	}{
-		{name: "the oldest first", listed: []hook.Delivery{parked("b", 0, 2), parked("a", 0, 1)}, closedAt: long, want: "ab"},
-		{name: "the fewest attempts first", listed: []hook.Delivery{parked("a", 1, long-time.Second), parked("b", 0, long)}, closedAt: long, want: "ba"},
-		{name: "a minute per attempt is as good as none", listed: []hook.Delivery{parked("a", 1, long-time.Minute), parked("b", 0, long)}, closedAt: long, want: "ab"},
-		{name: "but not after a failed attempt", failed: true, listed: []hook.Delivery{parked("a", 1, long-time.Minute), parked("b", 0, long)}, closedAt: long, want: "ba"},
-		{name: "and not in an outage", listed: []hook.Delivery{parked("a", 1, 0), parked("b", 0, long)}, closedAt: time.Second, want: "ba"},
-		{name: "without the leased ones, each once", leased: []isolation.Held{held("a", "n", "", 2*long)}, listed: []hook.Delivery{parked("a", 0, 1), parked("b", 0, 2), parked("b", 0, 2)}, closedAt: long, want: "b"},
+		{name: "the oldest first", listed: []hook.Delivery{parked("b", 0, 2), parked("a", 0, 1)}, want: "ab"},
+		{name: "the fewest attempts first", listed: []hook.Delivery{parked("a", 1, long-time.Second), parked("b", 0, long)}, want: "ba"},
+		{name: "a minute per attempt is as good as none", listed: []hook.Delivery{parked("a", 1, long-time.Minute), parked("b", 0, long)}, want: "ab"},
+		{name: "without the leased ones, each once", leased: []isolation.Held{held("a", "n", "", 2*long)}, listed: []hook.Delivery{parked("a", 0, 1), parked("b", 0, 2), parked("b", 0, 2)}, want: "b"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 
-			now := start.Add(long)
-			if got := events(limitsOf(tt.leased...).Order(tt.listed, tt.failed, now.Add(-tt.closedAt), now)); got != tt.want {
+			if got := events(limitsOf(tt.leased...).Order(tt.listed, start.Add(long))); got != tt.want {
 				t.Errorf("Order() = %s; want %s", got, tt.want)
 			}
 		})
@@ -172,15 +167,6 @@ func TestLimits_Claim(t *testing.T) {
 				t.Errorf("Claim() waits %s, with %d leases; want %s with %d (-want +got):\n%s", waited, len(next.Leases), tt.waited, len(claims), diff)
 			}
 		})
-	}
-}
-
-func TestInTurns(t *testing.T) {
-	t.Parallel()
-
-	a, b := []hook.Delivery{parked("a", 0, 0), parked("c", 0, 0), parked("d", 0, 0)}, []hook.Delivery{parked("b", 0, 0)}
-	if got := events(isolation.InTurns(a, b)); got != "abcd" {
-		t.Errorf("InTurns() = %s; want abcd", got)
 	}
 }
 

@@ -19,7 +19,7 @@ type Subject struct {
 // Step is what happens to a token next.
 type Step struct {
 	Do       Action
-	Reason   string   // for the log; of Drop, and of Send if the token waits for a rate slot
+	Reason   string   // of Drop, for the log
 	Sending  *Sending // of Send
 	Decision Decision // of Settle
 }
