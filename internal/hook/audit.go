@@ -20,19 +20,19 @@ const auditPrefix = "aud_"
 // AuditRecord is the record of a change: who changed what, when and from where. It contains no
 // secrets.
 type AuditRecord struct {
-	ID        AuditID
-	Tenant    TenantID // AllTenants: a change that belongs to no tenant, such as a new key
-	At        time.Time
-	Key       KeyID  // of the caller; empty: Surehook itself
-	KeyName   string // at the time of the change
-	From      string // IP address of the caller; empty: Surehook itself
-	Action    string // such as "endpoint.change"
-	Target    string // id of the changed resource, or the name that the caller used for it
-	Request   []byte // the body of the request as JSON, secrets masked; empty for none
-	Changes   []byte // a JSON object: for each changed field {"old": ..., "new": ...}; empty for none
-	Outcome   AuditOutcome
-	Code      string // code of the problem; only with AuditRefused and AuditFailed
-	ExpiresAt time.Time
+	ID        AuditID      `stored:"id"`
+	Tenant    TenantID     `stored:"tenant"` // AllTenants: a change that belongs to no tenant, such as a new key
+	At        time.Time    `stored:"at"`
+	Key       KeyID        `stored:"by"`           // of the caller; empty: Surehook itself
+	KeyName   string       `stored:"key_name"`     // at the time of the change
+	From      string       `stored:"from"`         // IP address of the caller; empty: Surehook itself
+	Action    string       `stored:"action"`       // such as "endpoint.change"
+	Target    string       `stored:"target"`       // id of the changed resource, or the name that the caller used for it
+	Request   []byte       `stored:"request,text"` // the body of the request as JSON, secrets masked; empty for none
+	Changes   []byte       `stored:"changes,text"` // a JSON object: for each changed field {"old": ..., "new": ...}; empty for none
+	Outcome   AuditOutcome `stored:"outcome"`
+	Code      string       `stored:"code"` // code of the problem; only with AuditRefused and AuditFailed
+	ExpiresAt time.Time    `stored:"expires_at,seconds"`
 }
 
 // AuditSpan is a period of time. The zero AuditSpan has no bounds.

@@ -31,21 +31,21 @@ var (
 // Auth is how Surehook authenticates itself to a receiver. The zero Auth means without
 // authentication.
 type Auth struct {
-	Type     AuthType
-	Username string // basic only
-	OAuth    OAuth  // oauth2 only
-	Secret   string // password, token or client secret in plain text: only in requests, never stored
-	Sealed   []byte // AuthText of the secret, encrypted with the endpoint id as context
+	Type     AuthType `stored:"type"`
+	Username string   `stored:"username"` // basic only
+	OAuth    OAuth    `stored:",inline"`  // oauth2 only
+	Secret   string   // password, token or client secret in plain text: only in requests, never stored
+	Sealed   []byte   `stored:"sealed"` // AuthText of the secret, encrypted with the endpoint id as context
 }
 
 // OAuth describes how to get an access token with client credentials (RFC 6749, section 4.4). The
 // zero OAuth means that no access token is needed.
 type OAuth struct {
-	TokenURL string // URL of the token endpoint
-	ClientID string
-	Scope    string // words between single spaces; empty: the token endpoint chooses
-	Audience string // not in the RFC, but some token endpoints require it; empty: none
-	InBody   bool   // send the client's id and secret in the body instead of with HTTP basic
+	TokenURL string `stored:"token_url"` // URL of the token endpoint
+	ClientID string `stored:"client_id"`
+	Scope    string `stored:"scope"`    // words between single spaces; empty: the token endpoint chooses
+	Audience string `stored:"audience"` // not in the RFC, but some token endpoints require it; empty: none
+	InBody   bool   `stored:"in_body"`  // send the client's id and secret in the body instead of with HTTP basic
 }
 
 // AuthType is a scheme of authentication.

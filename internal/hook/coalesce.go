@@ -11,9 +11,9 @@ import (
 // Coalescing holds the settings of an endpoint that receives the events of a time window together
 // in one request. The zero value means one request per event.
 type Coalescing struct {
-	Window    time.Duration // whole seconds, aligned to the clock; 0: one request per event
-	MaxEvents int           // events in one request
-	MaxBytes  int           // payload bytes in one request; a larger payload is sent alone
+	Window    time.Duration `stored:"window_ns"`  // whole seconds, aligned to the clock; 0: one request per event
+	MaxEvents int           `stored:"max_events"` // events in one request
+	MaxBytes  int           `stored:"max_bytes"`  // payload bytes in one request; a larger payload is sent alone
 }
 
 // Bounds and defaults of Coalescing. MaxCoalesceWindow is below MaxQueueDelay, and
@@ -79,10 +79,10 @@ const (
 // Batch stands for a request with one delivery. Records share a Batch, so it must not be
 // changed.
 type Batch struct {
-	ID      BatchID
-	Size    int          // number of members
-	Leader  DeliveryID   // the record of the leader holds the members
-	Members []DeliveryID // all, in the order of the request; nil in the records of the other members
+	ID      BatchID      `stored:"id"`
+	Size    int          `stored:"n"`   // number of members
+	Leader  DeliveryID   `stored:"by"`  // the record of the leader holds the members
+	Members []DeliveryID `stored:"all"` // all, in the order of the request; nil in the records of the other members
 }
 
 // NewBatch returns the batch of the deliveries. The id is a hash of the members, so equal ids

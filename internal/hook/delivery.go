@@ -10,30 +10,30 @@ import (
 // that is still queued after some minutes.
 type Delivery struct {
 	ID            DeliveryID
-	AcceptedAt    int64 // of the stored event, in milliseconds since 1970; part of the record's key
-	Tenant        TenantID
-	EventType     string
-	State         State
-	Shard         int    // part of the record's key
-	Erased        bool   // the event's payload was erased: the records have no response bodies, and later ones get none
-	Reason        Reason // of state parked, dead, discarded or cancelled
-	Attempts      int    // recorded HTTP requests
-	Stale         int    // number of the one attempt that a stale connection lost, which the retry policy does not count; 0 for none
-	Version       int64  // of the stored record; 0 for no record
-	Token         string // nonce of the token of the last recorded attempt or decision
-	Parks         int    // how often the delivery was parked
-	CreatedAt     time.Time
-	UpdatedAt     time.Time
-	NextAttemptAt time.Time // planned; only in state retrying
-	SweptAt       time.Time // when a sweep last marked the overdue delivery; zero: never
-	ExpiresAt     time.Time // when the record is deleted
-	Last          Outcome   // of the newest recorded attempt; zero for none
+	AcceptedAt    int64     // of the stored event, in milliseconds since 1970; part of the record's key
+	Tenant        TenantID  `stored:"tenant"`
+	EventType     string    `stored:"type"`
+	State         State     `stored:"state"`
+	Shard         int       // part of the record's key
+	Erased        bool      `stored:"erased"`   // the event's payload was erased: the records have no response bodies, and later ones get none
+	Reason        Reason    `stored:"reason"`   // of state parked, dead, discarded or cancelled
+	Attempts      int       `stored:"attempts"` // recorded HTTP requests
+	Stale         int       `stored:"stale"`    // number of the one attempt that a stale connection lost, which the retry policy does not count; 0 for none
+	Version       int64     `stored:"version"`  // of the stored record; 0 for no record
+	Token         string    `stored:"token"`    // nonce of the token of the last recorded attempt or decision
+	Parks         int       `stored:"parks"`    // how often the delivery was parked
+	CreatedAt     time.Time `stored:"created_at"`
+	UpdatedAt     time.Time `stored:"updated_at"`
+	NextAttemptAt time.Time `stored:"next_at"`            // planned; only in state retrying
+	SweptAt       time.Time `stored:"swept_at"`           // when a sweep last marked the overdue delivery; zero: never
+	ExpiresAt     time.Time `stored:"expires_at,seconds"` // when the record is deleted
+	Last          Outcome   `stored:"last"`               // of the newest recorded attempt; zero for none
 
-	Replayed Replayed // the replay of this delivery; zero for none
-	Job      JobID    // the replay job of this generation; empty for none
-	JobIndex int      // its number within the job, from 0
-	By       KeyID    // the API key of the replay, discard or cancellation
-	Note     string   // the comment of that caller
+	Replayed Replayed `stored:"replayed"`  // the replay of this delivery; zero for none
+	Job      JobID    `stored:"job"`       // the replay job of this generation; empty for none
+	JobIndex int      `stored:"job_index"` // its number within the job, from 0
+	By       KeyID    `stored:"by"`        // the API key of the replay, discard or cancellation
+	Note     string   `stored:"note"`      // the comment of that caller
 }
 
 // Unreadable reports whether the store has a record of the delivery that this build cannot
@@ -113,29 +113,29 @@ func QueuedDelivery(e Event, target Target) Delivery {
 
 // Outcome is the result of one attempt.
 type Outcome struct {
-	Class      Class
-	Status     int               // final HTTP status; 0 for no response
-	Error      string            // the cause of the failure, for people; empty when delivered
-	URL        string            // the URL of the response, after redirects
-	Body       []byte            // the first bytes of the response, at most MaxResponseBody
-	Headers    map[string]string // some headers of the response to a failed attempt
-	Sent       map[string]string // headers of the failed request, with the values of the owner's headers masked; nil: no request was made
-	Region     string            // of the sender; empty for the deployment's own
-	Duration   time.Duration     // from the first dial to the end of the response, including the way to another region
-	Phases     Phases            // of the last request of the attempt
-	RetryAfter time.Duration     // the wait that counts, see package retry; 0 for none
-	Stale      bool              // a connection of an earlier request broke before the first byte of an answer
-	Shape      string            // version of the shape of the request, see package shape; empty: raw
-	Batch      *Batch            // the request with several events; nil: the request had only this event
+	Class      Class             `stored:"class"`
+	Status     int               `stored:"status"`         // final HTTP status; 0 for no response
+	Error      string            `stored:"error"`          // the cause of the failure, for people; empty when delivered
+	URL        string            `stored:"url"`            // the URL of the response, after redirects
+	Body       []byte            `stored:"body"`           // the first bytes of the response, at most MaxResponseBody
+	Headers    map[string]string `stored:"headers"`        // some headers of the response to a failed attempt
+	Sent       map[string]string `stored:"sent"`           // headers of the failed request, with the values of the owner's headers masked; nil: no request was made
+	Region     string            `stored:"region"`         // of the sender; empty for the deployment's own
+	Duration   time.Duration     `stored:"ns"`             // from the first dial to the end of the response, including the way to another region
+	Phases     Phases            `stored:"phases"`         // of the last request of the attempt
+	RetryAfter time.Duration     `stored:"retry_after_ns"` // the wait that counts, see package retry; 0 for none
+	Stale      bool              `stored:"stale"`          // a connection of an earlier request broke before the first byte of an answer
+	Shape      string            `stored:"shape"`          // version of the shape of the request, see package shape; empty: raw
+	Batch      *Batch            `stored:"batch"`          // the request with several events; nil: the request had only this event
 }
 
 // Phases tell where the time of a request went. A phase that did not end is 0, and so are
 // the first three on a connection of an earlier request.
 type Phases struct {
-	DNS       time.Duration // the lookup of the host
-	Connect   time.Duration // the TCP handshake
-	TLS       time.Duration // the TLS handshake
-	FirstByte time.Duration // from the written request to the first byte of the response
+	DNS       time.Duration `stored:"dns"`        // the lookup of the host
+	Connect   time.Duration `stored:"connect"`    // the TCP handshake
+	TLS       time.Duration `stored:"tls"`        // the TLS handshake
+	FirstByte time.Duration `stored:"first_byte"` // from the written request to the first byte of the response
 }
 
 // Bounds of a stored response body.
@@ -149,12 +149,12 @@ const (
 // is no attempt record: the record of the delivery has the same data.
 type Attempt struct {
 	Delivery      DeliveryRef
-	Number        int // from 1
-	Trigger       Trigger
-	StartedAt     time.Time
-	NextAttemptAt time.Time // zero for none
-	ExpiresAt     time.Time // when the record is deleted
-	Outcome       Outcome
+	Number        int       `stored:"number"` // from 1
+	Trigger       Trigger   `stored:"trigger"`
+	StartedAt     time.Time `stored:"started_at"`
+	NextAttemptAt time.Time `stored:"next_at"`            // zero for none
+	ExpiresAt     time.Time `stored:"expires_at,seconds"` // when the record is deleted
+	Outcome       Outcome   `stored:"outcome"`
 }
 
 // Trigger is the cause of an attempt.

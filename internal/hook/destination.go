@@ -8,13 +8,13 @@ import (
 // Destination is where the deliveries of an endpoint go. The zero Destination is an HTTP
 // request to the endpoint's URL. For all other types the endpoint's URL names an AWS resource.
 type Destination struct {
-	Type    DestinationType
-	RoleARN string // a role in the customer's account that Surehook assumes to send
-	Source  string // only with eventbridge: the source field of the events
+	Type    DestinationType `stored:"type"`
+	RoleARN string          `stored:"role_arn"` // a role in the customer's account that Surehook assumes to send
+	Source  string          `stored:"source"`   // only with eventbridge: the source field of the events
 	// ExternalID is required by the role's trust policy, so that nobody can use the role
 	// through another endpoint. Surehook chooses it when the type first is something other than
 	// http.
-	ExternalID string
+	ExternalID string `stored:"external_id"`
 }
 
 // DestinationType is a kind of destination.

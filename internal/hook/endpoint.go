@@ -8,47 +8,48 @@ import (
 )
 
 // Endpoint is a receiver of a tenant's events: URL, subscription, limits, retry
-// policy and signing keys.
+// policy and signing keys. As in all records, the tag stored names the attribute of a field, see
+// package dynamo.
 type Endpoint struct {
-	ID             EndpointID
-	Tenant         TenantID
-	UID            string // an alias chosen by the user, unique within the tenant; empty for none
-	URL            string // or another address, see Destination
-	Description    string
-	EventTypes     []string // exact types, "prefix.*" or "prefix:*", or "*"
-	Filter         []byte   // JSON, see package filter; empty: every event of the types
-	Metadata       map[string]string
-	Headers        map[string]string // additional headers of every request in plain text: only in API requests, never stored
-	SealedHeaders  map[string][]byte // the same, by name; each value is encrypted as HeaderText with the endpoint id as context
-	Auth           Auth              // how Surehook authenticates itself to the receiver
-	TLS            TLS
-	Retry          RetryPolicy
-	RetryOn        []int         // statuses that are retried in addition to the default ones; see ResultOf
-	GiveUpOn       []int         // statuses that are not retried, in addition to the default ones
-	Timeout        time.Duration // of one attempt, redirects included
-	MaxAge         time.Duration // an older unsettled delivery becomes dead
-	MaxRetryAfter  time.Duration // caps the wait that an answer asks for; 0: the default, see RetryAfterCap
-	RatePerSecond  float64       // maximum of attempts per second; 0: no limit
-	MaxInFlight    int           // maximum of concurrent attempts; 0: no limit
-	Shards         int           // shards of the deliveries of new events, 1 to MaxShards
-	ShardsEver     int           // the highest Shards so far
-	Circuit        CircuitSettings
-	Coalesce       Coalescing         // zero: one request per event
-	AutoDisable    bool               // a review may disable the endpoint for too many dead deliveries; a 410 response disables it in any case
-	Profiles       []SignatureProfile // of every request, 1 or 2
-	Destination    Destination
-	Envelope       Envelope
-	Transformation string   // a CEL expression that shapes the requests, in place of the envelope; empty: none
-	Region         string   // of the requests; empty for the deployment's own
-	Fixed          bool     // requests come from fixed addresses in the deployment's region, and from nowhere else
-	Schemes        []Scheme // signatures of every request, without duplicates; only the profile standard carries v1a
-	Secrets        []Secret // newest first
-	Status         Status
-	Reason         Reason // of status paused or disabled
-	StatusSince    time.Time
-	CreatedAt      time.Time
-	UpdatedAt      time.Time
-	Version        int64 // of the stored record; 0 for no record
+	ID             EndpointID         `stored:"id"`
+	Tenant         TenantID           `stored:"tenant"`
+	UID            string             `stored:"uid"` // an alias chosen by the user, unique within the tenant; empty for none
+	URL            string             `stored:"url"` // or another address, see Destination
+	Description    string             `stored:"description"`
+	EventTypes     []string           `stored:"event_types"` // exact types, "prefix.*" or "prefix:*", or "*"
+	Filter         []byte             `stored:"filter"`      // JSON, see package filter; empty: every event of the types
+	Metadata       map[string]string  `stored:"metadata"`
+	Headers        map[string]string  // additional headers of every request in plain text: only in API requests, never stored
+	SealedHeaders  map[string][]byte  `stored:"headers"` // the same, by name; each value is encrypted as HeaderText with the endpoint id as context
+	Auth           Auth               `stored:"auth"`    // how Surehook authenticates itself to the receiver
+	TLS            TLS                `stored:"tls"`
+	Retry          RetryPolicy        `stored:"retry"`
+	RetryOn        []int              `stored:"retry_on"`           // statuses that are retried in addition to the default ones; see ResultOf
+	GiveUpOn       []int              `stored:"give_up_on"`         // statuses that are not retried, in addition to the default ones
+	Timeout        time.Duration      `stored:"timeout_ns"`         // of one attempt, redirects included
+	MaxAge         time.Duration      `stored:"max_age_ns"`         // an older unsettled delivery becomes dead
+	MaxRetryAfter  time.Duration      `stored:"max_retry_after_ns"` // caps the wait that an answer asks for; 0: the default, see RetryAfterCap
+	RatePerSecond  float64            `stored:"rate_per_second"`    // maximum of attempts per second; 0: no limit
+	MaxInFlight    int                `stored:"max_in_flight"`      // maximum of concurrent attempts; 0: no limit
+	Shards         int                `stored:"shards"`             // shards of the deliveries of new events, 1 to MaxShards
+	ShardsEver     int                `stored:"shards_ever"`        // the highest Shards so far
+	Circuit        CircuitSettings    `stored:"circuit"`
+	Coalesce       Coalescing         `stored:"coalesce"`     // zero: one request per event
+	AutoDisable    bool               `stored:"auto_disable"` // a review may disable the endpoint for too many dead deliveries; a 410 response disables it in any case
+	Profiles       []SignatureProfile `stored:"profiles"`     // of every request, 1 or 2
+	Destination    Destination        `stored:"destination"`
+	Envelope       Envelope           `stored:"envelope"`
+	Transformation string             `stored:"transformation"` // a CEL expression that shapes the requests, in place of the envelope; empty: none
+	Region         string             `stored:"region"`         // of the requests; empty for the deployment's own
+	Fixed          bool               `stored:"fixed"`          // requests come from fixed addresses in the deployment's region, and from nowhere else
+	Schemes        []Scheme           `stored:"schemes"`        // signatures of every request, without duplicates; only the profile standard carries v1a
+	Secrets        []Secret           `stored:"secrets"`        // newest first
+	Status         Status             `stored:"status"`
+	Reason         Reason             `stored:"reason"` // of status paused or disabled
+	StatusSince    time.Time          `stored:"status_since"`
+	CreatedAt      time.Time          `stored:"created_at"`
+	UpdatedAt      time.Time          `stored:"updated_at"`
+	Version        int64              `stored:"version"` // of the stored record; 0 for no record
 
 	// TenantVersion is the version of the tenant on which the creation of the endpoint, or its
 	// move to another URL, is conditional: no endpoint of the tenant has changed since. nil: no
@@ -64,11 +65,11 @@ func (e *Endpoint) RetryAfterCap() time.Duration {
 // Secret is an encrypted signing key. During a rotation an endpoint has several
 // secrets per scheme.
 type Secret struct {
-	Scheme    Scheme
-	Sealed    []byte // the text form of the key, encrypted with the endpoint id as context
-	Public    string // public key of a v1a key, whpk_...
-	CreatedAt time.Time
-	ExpiresAt time.Time // zero: never
+	Scheme    Scheme    `stored:"scheme"`
+	Sealed    []byte    `stored:"sealed"` // the text form of the key, encrypted with the endpoint id as context
+	Public    string    `stored:"public"` // public key of a v1a key, whpk_...
+	CreatedAt time.Time `stored:"created_at"`
+	ExpiresAt time.Time `stored:"expires_at"` // zero: never
 }
 
 // Masked stands for a hidden text in responses.

@@ -2,23 +2,25 @@ package hook
 
 import (
 	"crypto/sha256"
+	"strconv"
+	"strings"
 	"time"
 )
 
 // Event is a JSON payload with a type, posted by a backend. Events are immutable, with two
 // exceptions: a replay may add a target, and an erasure removes the payload.
 type Event struct {
-	ID             EventID
-	Tenant         TenantID
-	Type           string
-	Payload        []byte // the exact bytes of the request, a JSON value; nil after the erasure
-	TraceParent    string // W3C traceparent of the request, or empty
-	IdempotencyKey string // empty for none
-	Targets        []Target
-	AcceptedAt     time.Time
-	ExpiresAt      time.Time // when the record is deleted
-	ErasedAt       time.Time // when the payload was erased; zero: never
-	Nonce          string    // random, per request: tells a retried write from a duplicate event
+	ID             EventID   `stored:"id"`
+	Tenant         TenantID  `stored:"tenant"`
+	Type           string    `stored:"type"`
+	Payload        []byte    // the exact bytes of the request, a JSON value; nil after the erasure
+	TraceParent    string    `stored:"trace_parent"`    // W3C traceparent of the request, or empty
+	IdempotencyKey string    `stored:"idempotency_key"` // empty for none
+	Targets        []Target  `stored:"targets"`
+	AcceptedAt     time.Time `stored:"accepted_at"`
+	ExpiresAt      time.Time `stored:"expires_at,seconds"` // when the record is deleted
+	ErasedAt       time.Time `stored:"erased_at"`          // when the payload was erased; zero: never
+	Nonce          string    `stored:"nonce"`              // random, per request: tells a retried write from a duplicate event
 }
 
 // UntargetedShards is the number of shards of a tenant's list of events without a target.
@@ -49,6 +51,27 @@ func (e Event) Hash() [sha256.Size]byte {
 type Target struct {
 	Endpoint EndpointID
 	Shards   int // 1 to MaxShards
+}
+
+// String returns the stored form: the endpoint's id, and the number of shards above 1.
+func (t Target) String() string {
+	if t.Shards <= 1 {
+		return string(t.Endpoint)
+	}
+	return string(t.Endpoint) + "/" + strconv.Itoa(t.Shards)
+}
+
+// MarshalText returns the text of String.
+func (t Target) MarshalText() ([]byte, error) { return []byte(t.String()), nil }
+
+// UnmarshalText is the inverse of MarshalText.
+func (t *Target) UnmarshalText(text []byte) (err error) {
+	id, shards, sharded := strings.Cut(string(text), "/")
+	*t = Target{Endpoint: EndpointID(id), Shards: 1}
+	if sharded {
+		t.Shards, err = strconv.Atoi(shards)
+	}
+	return err
 }
 
 // DeletedTarget returns the target for reading the deliveries of a deleted endpoint, whose

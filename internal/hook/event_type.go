@@ -39,16 +39,16 @@ func ParseValidation(s string) (Validation, error) {
 
 // EventType describes the events of a type, for all tenants of an environment.
 type EventType struct {
-	Name        string
-	Description string
-	Group       string     // events that belong together, such as "Billing"; empty for none
-	Schema      []byte     // of the payload, JSON Schema draft 2020-12; nil for none
-	Example     []byte     // a payload, JSON; nil for none
-	Archived    bool       // no longer in use: hidden from lists
-	Validation  Validation // of events of the type; 0: the environment's
-	Version     int64
-	CreatedAt   time.Time
-	UpdatedAt   time.Time
+	Name        string     `stored:"name"`
+	Description string     `stored:"description"`
+	Group       string     `stored:"group"`        // events that belong together, such as "Billing"; empty for none
+	Schema      []byte     `stored:"schema,text"`  // of the payload, JSON Schema draft 2020-12; nil for none
+	Example     []byte     `stored:"example,text"` // a payload, JSON; nil for none
+	Archived    bool       `stored:"archived"`     // no longer in use: hidden from lists
+	Validation  Validation `stored:"validation"`   // of events of the type; 0: the environment's
+	Version     int64      `stored:"version"`
+	CreatedAt   time.Time  `stored:"created_at"`
+	UpdatedAt   time.Time  `stored:"updated_at"`
 }
 
 // Checks reports whether events of the type are checked in every environment.
@@ -56,9 +56,9 @@ func (t EventType) Checks() bool { return t.Validation > ValidationOff }
 
 // Catalogue is the state of all event types of an environment.
 type Catalogue struct {
-	Version int64 // grows with every change of an event type; 0: there never was an event type
-	Types   int   // number of event types
-	Checked int   // number of event types with Checks
+	Version int64 `stored:"version"` // grows with every change of an event type; 0: there never was an event type
+	Types   int   `stored:"types"`   // number of event types
+	Checked int   `stored:"checked"` // number of event types with Checks
 }
 
 // After returns the catalogue after the change of an event type. before is zero for a new type,

@@ -38,18 +38,18 @@ const APIKeyPrefix = "shk_"
 
 // APIKey is the record of an API key. It contains a hash of the key, not the key itself.
 type APIKey struct {
-	ID        KeyID
-	Name      string
-	Tenant    TenantID // a tenant, or AllTenants
-	Scopes    []Scope
-	Hash      string // HashKey of the key
-	CreatedAt time.Time
+	ID        KeyID     `stored:"id"`
+	Name      string    `stored:"name"`
+	Tenant    TenantID  `stored:"tenant"` // a tenant, or AllTenants
+	Scopes    []Scope   `stored:"scopes"`
+	Hash      string    `stored:"hash"` // HashKey of the key
+	CreatedAt time.Time `stored:"created_at"`
 	Restriction
 	// LastUsedOn is the UTC day of the last successful use, such as "2026-11-21"; empty before
 	// the first one. Days sort as text.
-	LastUsedOn string
+	LastUsedOn string `stored:"last_used_on"`
 	// OfLink marks the key of a portal link: it is in no list of keys and has no LastUsedOn.
-	OfLink bool
+	OfLink bool `stored:"of_link"`
 }
 
 // The characters of base64url in a key after the prefix. 43 characters hold 256 bits.
@@ -74,8 +74,8 @@ func HashKey(key string) string {
 
 // Restriction limits the use of an API key. The zero Restriction limits nothing.
 type Restriction struct {
-	ExpiresAt time.Time      // zero: never
-	Networks  []netip.Prefix // of callers, masked; empty: every network
+	ExpiresAt time.Time      `stored:"valid_until"` // zero: never
+	Networks  []netip.Prefix `stored:"networks"`    // of callers, masked; empty: every network
 }
 
 // Expired reports whether the key has expired at now.

@@ -11,14 +11,14 @@ import (
 // PortalLink is the record of a link to a tenant's portal. The link carries a code that opens
 // the portal once. The record contains only hashes of the code and of the key.
 type PortalLink struct {
-	ID        KeyID // of the link, and of the key
-	Tenant    TenantID
-	Scopes    []Scope
-	CreatedAt time.Time
-	ExpiresAt time.Time // of the key; the record is removed later
-	CodeHash  string    // HashKey of the code
-	OpenUntil time.Time // when the code expires
-	KeyHash   string    // HashKey of the key; empty until the code is used
+	ID        KeyID     `stored:"id"` // of the link, and of the key
+	Tenant    TenantID  `stored:"tenant"`
+	Scopes    []Scope   `stored:"scopes"`
+	CreatedAt time.Time `stored:"created_at"`
+	ExpiresAt time.Time `stored:"valid_until"` // of the key; the record is removed later
+	CodeHash  string    `stored:"code_hash"`   // HashKey of the code
+	OpenUntil time.Time `stored:"open_until"`  // when the code expires
+	KeyHash   string    `stored:"hash"`        // HashKey of the key; empty until the code is used
 }
 
 // Opened reports whether the code was used.

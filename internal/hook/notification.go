@@ -5,16 +5,16 @@ import "time"
 // Notification is an operational event about an endpoint or a delivery, for the
 // owner of the endpoint.
 type Notification struct {
-	Type     string // one of the Notification constants
-	Tenant   TenantID
-	Endpoint EndpointID
-	Delivery DeliveryID // zero for a notification about an endpoint
-	At       time.Time
-	Reason   string             // the explanation, one sentence
-	Figures  map[string]float64 // the numbers behind the decision, such as dead_rate: 0.62
+	Type     string             `stored:"type"` // one of the Notification constants
+	Tenant   TenantID           `stored:"tenant"`
+	Endpoint EndpointID         `stored:"id"`
+	Delivery DeliveryID         `stored:"delivery"` // zero for a notification about an endpoint
+	At       time.Time          `stored:"at"`
+	Reason   string             `stored:"reason"`  // the explanation, one sentence
+	Figures  map[string]float64 `stored:"figures"` // the numbers behind the decision, such as dead_rate: 0.62
 	// Key identifies the occurrence. Repeated notifications of one occurrence have
 	// equal keys; two occurrences have different keys.
-	Key string
+	Key string `stored:"notification_key"`
 }
 
 // The types of notifications. All begin with SystemPrefix.

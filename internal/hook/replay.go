@@ -33,20 +33,20 @@ func ParseJobID(s string) (JobID, error) {
 // ReplayRequest asks for a replay. The first token of the new generation carries the request,
 // so the token alone is enough to create the generation.
 type ReplayRequest struct {
-	By       KeyID `json:"by,omitempty"`    // the API key of the caller; empty for a redrive of the dead-letters queue
-	Job      JobID `json:"job,omitempty"`   // the replay job; empty for none
-	JobIndex int   `json:"slot,omitempty"`  // the delivery's number within the job, from 0
-	Force    bool  `json:"force,omitempty"` // cancel an unsettled delivery
+	By       KeyID `json:"by,omitempty" stored:"by"`          // the API key of the caller; empty for a redrive of the dead-letters queue
+	Job      JobID `json:"job,omitempty" stored:"job"`        // the replay job; empty for none
+	JobIndex int   `json:"slot,omitempty" stored:"job_index"` // the delivery's number within the job, from 0
+	Force    bool  `json:"force,omitempty" stored:"force"`    // cancel an unsettled delivery
 
-	Redrive bool `json:"redrive,omitempty"` // SQS moved the dead letter: replay only a dead delivery
+	Redrive bool `json:"redrive,omitempty" stored:"redrive"` // SQS moved the dead letter: replay only a dead delivery
 }
 
 // Replayed is the replay of a delivery. The zero value means no replay.
 type Replayed struct {
 	ReplayRequest
 
-	Generation int // the new generation
-	At         time.Time
+	Generation int       `stored:"generation"` // the new generation
+	At         time.Time `stored:"at"`
 }
 
 // Replay returns the record of the delivery with the replay noted. A settled delivery keeps its

@@ -11,14 +11,14 @@ import (
 // own profiles have only a name, see package sign. A profile defined by the deployment is
 // copied into each endpoint that is saved with it, because receivers rely on it.
 type SignatureProfile struct {
-	Name      string            `json:"-"`
-	Signed    string            `json:"signed"`              // template of the signed text
-	Algorithm string            `json:"algorithm"`           // of the HMAC: sha256, sha512 or sha1
-	Encoding  string            `json:"encoding"`            // of a signature: hex or base64
-	Key       string            `json:"key"`                 // text: the text of the secret is the key; decoded: the bytes that it encodes
-	Prefix    string            `json:"prefix,omitzero"`     // before each signature, such as "v1="
-	Separator string            `json:"separator,omitempty"` // between the signatures of several secrets; empty: only the oldest active secret signs
-	Headers   map[string]string `json:"headers"`             // templates of the values, by name
+	Name      string            `json:"-" stored:"name"`
+	Signed    string            `json:"signed" stored:"signed"`                 // template of the signed text
+	Algorithm string            `json:"algorithm" stored:"algorithm"`           // of the HMAC: sha256, sha512 or sha1
+	Encoding  string            `json:"encoding" stored:"encoding"`             // of a signature: hex or base64
+	Key       string            `json:"key" stored:"key"`                       // text: the text of the secret is the key; decoded: the bytes that it encodes
+	Prefix    string            `json:"prefix,omitzero" stored:"prefix"`        // before each signature, such as "v1="
+	Separator string            `json:"separator,omitempty" stored:"separator"` // between the signatures of several secrets; empty: only the oldest active secret signs
+	Headers   map[string]string `json:"headers" stored:"headers"`               // templates of the values, by name
 }
 
 // The profiles with a meaning beyond their definition.

@@ -20,13 +20,13 @@ const (
 // TenantLimits are the operator's limits of a tenant. The zero TenantLimits add nothing to the
 // bounds that hold for every tenant.
 type TenantLimits struct {
-	EventsPerSecond    int // posted events, repeats included, with a burst of one second; 0: no limit
-	DeliveriesPerEvent int // endpoints that one event may go to; 0: no limit
-	Endpoints          int // endpoints of the tenant; 0: MaxEndpointsPerTenant
-	ReplaysPerHour     int // deliveries sent again, by hand or by a job, with a burst of one hour; 0: no limit
-	ChangesPerHour     int // changes by the API, each of which leaves a record, with a burst of one hour; 0: no limit
+	EventsPerSecond    int `stored:"events_per_second"`    // posted events, repeats included, with a burst of one second; 0: no limit
+	DeliveriesPerEvent int `stored:"deliveries_per_event"` // endpoints that one event may go to; 0: no limit
+	Endpoints          int `stored:"endpoints"`            // endpoints of the tenant; 0: MaxEndpointsPerTenant
+	ReplaysPerHour     int `stored:"replays_per_hour"`     // deliveries sent again, by hand or by a job, with a burst of one hour; 0: no limit
+	ChangesPerHour     int `stored:"changes_per_hour"`     // changes by the API, each of which leaves a record, with a burst of one hour; 0: no limit
 	// RetainFor is the longest retention of events accepted from now on; 0: the environment's.
-	RetainFor time.Duration
+	RetainFor time.Duration `stored:"retain_for_ns"`
 }
 
 // ValidateTenantLimits checks the bounds of all limits. retention is the environment's.

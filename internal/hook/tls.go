@@ -26,11 +26,11 @@ const (
 // TLS describes the endpoint's TLS settings. The material itself is in a record of its own,
 // because every read of an endpoint would pay for its size. The zero TLS means no settings.
 type TLS struct {
-	ID       string    // id of the material, new with each change; empty: no settings
-	CA       bool      // only the endpoint's own certificate authorities are trusted
-	Client   bool      // Surehook presents a client certificate
-	Subject  string    // of the client certificate
-	NotAfter time.Time // of the client certificate
+	ID       string    `stored:"id"`        // id of the material, new with each change; empty: no settings
+	CA       bool      `stored:"ca"`        // only the endpoint's own certificate authorities are trusted
+	Client   bool      `stored:"client"`    // Surehook presents a client certificate
+	Subject  string    `stored:"subject"`   // of the client certificate
+	NotAfter time.Time `stored:"not_after"` // of the client certificate
 
 	// Material is the material to write with the endpoint; nil: unchanged. Reads leave it nil.
 	Material *Material
@@ -42,11 +42,11 @@ func (t TLS) On() bool { return t.ID != "" }
 // Material is the content of TLS settings: certificates and a private key. The zero Material is
 // empty.
 type Material struct {
-	ID          string
-	CA          string // PEM of certificates; empty: the roots of the system
-	Certificate string // PEM of the client certificate, followed by its chain; empty: none
+	ID          string `stored:"id"`
+	CA          string `stored:"ca"`          // PEM of certificates; empty: the roots of the system
+	Certificate string `stored:"certificate"` // PEM of the client certificate, followed by its chain; empty: none
 	Key         string // PEM of the private key in plain text: only in API requests, never stored
-	Sealed      []byte // KeyText of the private key, encrypted with the endpoint id as context
+	Sealed      []byte `stored:"sealed"` // KeyText of the private key, encrypted with the endpoint id as context
 }
 
 const keyText = "tls key: "

@@ -54,7 +54,7 @@ func mutations() []mutation {
 		},
 		{
 			name: "circuits and jobs are written without a condition: the same wave twice, two probes, a lost wave or throttle", file: "internal/aws/dynamo/next.go", by: []check{checkRetryAfter, checkWave, checkClosing, checkProbe, checkProbeToken, checkResult, checkTold},
-			old: "w, err := s.next(item, version)", bug: "w, err := s.nextIf(item, version, condition{})",
+			old: "w := s.next(item, version)", bug: "w := s.nextIf(item, version, condition{})",
 		},
 		{
 			name: "limits are written without a condition", file: "internal/aws/dynamo/limits.go", by: []check{checkInFlight, checkRate, checkClaim},
@@ -185,7 +185,7 @@ func mutations() []mutation {
 		},
 		{
 			name: "the store calls a torn listing whole", file: "internal/aws/dynamo/listing.go", by: []check{checkTargets, checkFilter, checkLane},
-			old: "Limits: hook.TenantLimits(it.Limits), Torn: true}", bug: "Limits: hook.TenantLimits(it.Limits)}",
+			old: "Limits: it.Limits, Torn: true}", bug: "Limits: it.Limits}",
 		},
 		{
 			name: "an unprocessed key fails all tokens of a batch", file: "internal/aws/dynamo/load.go", by: []check{checkOthers},
@@ -197,7 +197,7 @@ func mutations() []mutation {
 		},
 		{
 			name: "an update replaces the item, and drops the attributes of a later build", file: "internal/aws/dynamo/next.go", by: []check{checkKept},
-			old: "if err != nil || version == 0 {", bug: "if err != nil || version >= 0 {",
+			old: "if version == 0 {", bug: "if version >= 0 {",
 		},
 		{
 			name: "a record with a word of a later build fails all tokens of a batch", file: "internal/aws/dynamo/load.go", by: []check{checkOthers},

@@ -71,6 +71,10 @@ func checkHeaders(e hook.Endpoint) []hook.FieldError {
 
 // sealHeaders encrypts the given header values of e, and leaves no plain text.
 func (a *Admin) sealHeaders(ctx context.Context, e *hook.Endpoint) error {
+	if len(e.SealedHeaders)+len(e.Headers) == 0 {
+		e.Headers, e.SealedHeaders = nil, nil // as stored
+		return nil
+	}
 	sealed := make(map[string][]byte, len(e.SealedHeaders)+len(e.Headers))
 	maps.Copy(sealed, e.SealedHeaders)
 	for name, value := range e.Headers {

@@ -53,21 +53,21 @@ const (
 
 // Erasure is the removal of a tenant.
 type Erasure struct {
-	ID        hook.ErasureID
-	Tenant    hook.TenantID
-	By        hook.KeyID
-	CreatedAt time.Time
-	UpdatedAt time.Time
-	EndedAt   time.Time // zero while the job runs
-	ExpiresAt time.Time // removal of the record: Keep after UpdatedAt
-	Version   int64     // of the stored record; 0: no record
+	ID        hook.ErasureID `stored:"id"`
+	Tenant    hook.TenantID  `stored:"tenant"`
+	By        hook.KeyID     `stored:"by"`
+	CreatedAt time.Time      `stored:"created_at"`
+	UpdatedAt time.Time      `stored:"updated_at"`
+	EndedAt   time.Time      `stored:"ended_at"`           // zero while the job runs
+	ExpiresAt time.Time      `stored:"expires_at,seconds"` // removal of the record: Keep after UpdatedAt
+	Version   int64          `stored:"version"`            // of the stored record; 0: no record
 
-	Stage     Stage
-	Cursor    string    // of the next step of the pass; empty at the start of a pass
-	Dirty     bool      // the pass found a record
-	Passes    int       // completed passes of walk and scan
-	NotBefore time.Time // of the next step
-	Removed   Counts
+	Stage     Stage     `stored:"stage"`
+	Cursor    string    `stored:"cursor"`     // of the next step of the pass; empty at the start of a pass
+	Dirty     bool      `stored:"dirty"`      // the pass found a record
+	Passes    int       `stored:"passes"`     // completed passes of walk and scan
+	NotBefore time.Time `stored:"not_before"` // of the next step
+	Removed   Counts    `stored:"removed"`
 
 	replay.Chain
 }
@@ -102,13 +102,13 @@ func (e Erasure) State() string {
 // Counts counts removed records. After a crash, the records of one step may be missing. With a
 // duplicate message, the records of one step may count twice.
 type Counts struct {
-	Keys       int
-	Endpoints  int
-	Events     int
-	Deliveries int
-	Attempts   int
-	Replays    int
-	Other      int // circuits, limits, counts, notifications, names
+	Keys       int `stored:"keys"`
+	Endpoints  int `stored:"endpoints"`
+	Events     int `stored:"events"`
+	Deliveries int `stored:"deliveries"`
+	Attempts   int `stored:"attempts"`
+	Replays    int `stored:"replays"`
+	Other      int `stored:"other"` // circuits, limits, counts, notifications, names
 }
 
 // add counts the records.

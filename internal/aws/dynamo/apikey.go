@@ -3,7 +3,7 @@ package dynamo
 import (
 	"context"
 	"fmt"
-	"net/netip"
+	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
@@ -15,48 +15,17 @@ import (
 // for lists and deletion. The key of a portal link is stored under the hash alone.
 type apiKeyItem struct {
 	key
-	ID         hook.KeyID    `dynamodbav:"id"`
-	Name       string        `dynamodbav:"name,omitempty"`
-	Tenant     hook.TenantID `dynamodbav:"tenant"`
-	Scopes     []hook.Scope  `dynamodbav:"scopes,omitempty"`
-	Hash       string        `dynamodbav:"hash"`
-	CreatedAt  int64         `dynamodbav:"created_at"`
-	ValidUntil int64         `dynamodbav:"valid_until,omitempty"` // milliseconds; not the attribute of TTL, because lists show expired keys
-	Networks   []string      `dynamodbav:"networks,omitempty"`
-	LastUsedOn string        `dynamodbav:"last_used_on,omitempty"`
-	OfLink     bool          `dynamodbav:"of_link,omitempty"`
-	ExpiresAt  int64         `dynamodbav:"expires_at,omitempty"` // TTL, of the key of a portal link alone
+	hook.APIKey
+
+	Removed time.Time `stored:"expires_at,seconds"` // TTL, of the key of a portal link alone: lists show expired keys
 }
 
 func toAPIKeyItem(at key, k hook.APIKey) apiKeyItem {
-	it := apiKeyItem{
-		key: at, ID: k.ID, Name: k.Name, Tenant: k.Tenant, Scopes: k.Scopes, Hash: k.Hash, CreatedAt: millis(k.CreatedAt),
-		ValidUntil: millis(k.ExpiresAt), LastUsedOn: k.LastUsedOn, OfLink: k.OfLink,
-	}
+	it := apiKeyItem{key: at, APIKey: k}
 	if k.OfLink {
-		it.ExpiresAt = ttl(k.ExpiresAt)
-	}
-	for _, network := range k.Networks {
-		it.Networks = append(it.Networks, network.String())
+		it.Removed = k.ExpiresAt
 	}
 	return it
-}
-
-// fromAPIKeyItem fails for an unreadable network: the key would otherwise lose a
-// restriction.
-func fromAPIKeyItem(it apiKeyItem) (hook.APIKey, error) {
-	k := hook.APIKey{
-		ID: it.ID, Name: it.Name, Tenant: it.Tenant, Scopes: it.Scopes, Hash: it.Hash, CreatedAt: fromMillis(it.CreatedAt),
-		Restriction: hook.Restriction{ExpiresAt: fromMillis(it.ValidUntil)}, LastUsedOn: it.LastUsedOn, OfLink: it.OfLink,
-	}
-	for _, text := range it.Networks {
-		network, err := netip.ParsePrefix(text)
-		if err != nil {
-			return hook.APIKey{}, fmt.Errorf("read network of key %s: %w", it.ID, err)
-		}
-		k.Networks = append(k.Networks, network)
-	}
-	return k, nil
 }
 
 // PutKey writes both items of the key in one transaction. An existing id or hash
@@ -65,10 +34,7 @@ func (s *Store) PutKey(ctx context.Context, k hook.APIKey) error {
 	op := "put key " + string(k.ID)
 	var writes []types.TransactWriteItem
 	for _, at := range []key{apiKeyKey(k.Hash), apiKeyRow(k.ID)} {
-		put, err := s.put(toAPIKeyItem(at, k), absent())
-		if err != nil {
-			return translate(err, op)
-		}
+		put := s.put(toAPIKeyItem(at, k), absent())
 		writes = append(writes, types.TransactWriteItem{Put: put})
 	}
 	return translate(s.transact(ctx, writes...), op)
@@ -78,17 +44,17 @@ func (s *Store) PutKey(ctx context.Context, k hook.APIKey) error {
 // number is small.
 func (s *Store) Keys(ctx context.Context) ([]hook.APIKey, error) {
 	items, err := s.listItems(ctx, apiKeysPartition, apiKeyPrefix)
-	return readable(ctx, s, items, fromAPIKeyItem), translate(err, "list keys")
+	return readable(ctx, s, items, itself[hook.APIKey]), translate(err, "list keys")
 }
 
-// KeyByHash reads one item.
+// KeyByHash reads one item. It fails for an unreadable network: the key would otherwise lose a
+// restriction.
 func (s *Store) KeyByHash(ctx context.Context, hash string) (hook.APIKey, error) {
-	var it apiKeyItem
-	if err := s.get(ctx, apiKeyKey(hash), &it, "key", "by hash"); err != nil {
+	var k hook.APIKey
+	if err := s.get(ctx, apiKeyKey(hash), &k, "key", "by hash"); err != nil {
 		return hook.APIKey{}, err
 	}
-	k, err := fromAPIKeyItem(it)
-	return k, translate(err, "read key by hash")
+	return k, nil
 }
 
 // TouchKey updates both items of the key in one transaction. Authentication reads
@@ -111,19 +77,15 @@ func (s *Store) TouchKey(ctx context.Context, k hook.APIKey, day string) error {
 // DeleteKey reads the key and removes both items in one transaction.
 func (s *Store) DeleteKey(ctx context.Context, id hook.KeyID) (hook.APIKey, error) {
 	op := "delete key " + string(id)
-	var it apiKeyItem
-	if err := s.get(ctx, apiKeyRow(id), &it, "key", string(id)); err != nil {
+	var k hook.APIKey
+	if err := s.get(ctx, apiKeyRow(id), &k, "key", string(id)); err != nil {
 		return hook.APIKey{}, err
 	}
-	k, err := fromAPIKeyItem(it)
-	if err != nil {
-		return hook.APIKey{}, translate(err, op)
-	}
-	err = s.transact(ctx,
+	err := s.transact(ctx,
 		types.TransactWriteItem{Delete: &types.Delete{
 			TableName: s.table, Key: apiKeyRow(id).attributes(), ConditionExpression: aws.String("attribute_exists(pk)"),
 		}},
-		types.TransactWriteItem{Delete: &types.Delete{TableName: s.table, Key: apiKeyKey(it.Hash).attributes()}},
+		types.TransactWriteItem{Delete: &types.Delete{TableName: s.table, Key: apiKeyKey(k.Hash).attributes()}},
 	)
 	if conditionFailed(err, 0) { // a concurrent call deleted the key
 		return hook.APIKey{}, fmt.Errorf("%s: %w", op, hook.NotFound("key"))

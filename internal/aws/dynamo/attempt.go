@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
 	"surehook.example/surehook/internal/hook"
@@ -16,56 +15,35 @@ import (
 
 type attemptItem struct {
 	key
-	Tenant        hook.TenantID `dynamodbav:"tenant"`
-	Number        int           `dynamodbav:"number"`
-	Trigger       hook.Trigger  `dynamodbav:"trigger"`
-	StartedAt     int64         `dynamodbav:"started_at"`
-	NextAttemptAt int64         `dynamodbav:"next_at,omitempty"`
-	ExpiresAt     int64         `dynamodbav:"expires_at,omitempty"`
-	Outcome       *outcomeItem  `dynamodbav:"outcome,omitempty"`
+	hook.Attempt
+
+	Tenant  hook.TenantID `stored:"tenant"`
+	Outcome outcomeItem   `stored:"outcome"`
+}
+
+type outcomeItem struct {
+	hook.Outcome
+
+	Encoding string `stored:"encoding"` // of the body
 }
 
 func (c codec) toAttemptItem(a hook.Attempt, tenant hook.TenantID) attemptItem {
-	outcome := toOutcomeItem(a.Outcome)
-	if outcome != nil && len(outcome.Body) > hook.MaxSuccessBody {
-		outcome.Body, outcome.Encoding = c.encode(outcome.Body)
+	it := attemptItem{attemptKey(a.Delivery, a.Number), a, tenant, outcomeItem{Outcome: a.Outcome}}
+	if len(a.Outcome.Body) > hook.MaxSuccessBody {
+		it.Outcome.Body, it.Outcome.Encoding = c.encode(a.Outcome.Body)
 	}
-	return attemptItem{
-		key:           attemptKey(a.Delivery, a.Number),
-		Tenant:        tenant,
-		Number:        a.Number,
-		Trigger:       a.Trigger,
-		StartedAt:     millis(a.StartedAt),
-		NextAttemptAt: millis(a.NextAttemptAt),
-		ExpiresAt:     ttl(a.ExpiresAt),
-		Outcome:       outcome,
-	}
+	return it
 }
 
-func (c codec) fromAttemptItem(it attemptItem) (hook.Attempt, error) {
+func (c codec) fromAttemptItem(it attemptItem) (a hook.Attempt, err error) {
 	at := strings.TrimPrefix(it.SK[:max(strings.LastIndexByte(it.SK, '#'), 0)], attemptPrefix)
-	ref, err := refOf(key{it.PK, at})
-	if err != nil {
+	a = it.Attempt
+	if a.Delivery, err = refOf(key{it.PK, at}); err != nil {
 		return hook.Attempt{}, err
 	}
-	outcome, err := fromOutcomeItem(it.Outcome)
-	if err != nil {
-		return hook.Attempt{}, err
-	}
-	if it.Outcome != nil {
-		if outcome.Body, err = c.decode(it.Outcome.Body, it.Outcome.Encoding); err != nil {
-			return hook.Attempt{}, err
-		}
-	}
-	return hook.Attempt{
-		Delivery:      ref,
-		Number:        it.Number,
-		Trigger:       it.Trigger,
-		StartedAt:     fromMillis(it.StartedAt),
-		NextAttemptAt: fromMillis(it.NextAttemptAt),
-		ExpiresAt:     fromTTL(it.ExpiresAt),
-		Outcome:       outcome,
-	}, nil
+	a.Outcome = it.Outcome.Outcome
+	a.Outcome.Body, err = c.decode(a.Outcome.Body, it.Outcome.Encoding)
+	return a, err
 }
 
 // Attempts makes one batch read per 100 attempts: the record of a delivery has the
@@ -114,7 +92,7 @@ func (s *Store) EraseAttempts(ctx context.Context, deliveries []hook.Delivery) e
 			continue
 		}
 		var k key
-		if err := attributevalue.UnmarshalMap(item, &k); err != nil {
+		if err := decodeItem(item, &k); err != nil {
 			return translate(err, "erase attempt")
 		}
 		_, err = s.db.UpdateItem(ctx, &dynamodb.UpdateItemInput{

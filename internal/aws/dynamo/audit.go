@@ -4,7 +4,6 @@ import (
 	"context"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
@@ -14,45 +13,13 @@ import (
 
 type auditItem struct {
 	key
-	ID        hook.AuditID  `dynamodbav:"id"`
-	Tenant    hook.TenantID `dynamodbav:"tenant"`
-	At        int64         `dynamodbav:"at"`
-	Key       hook.KeyID    `dynamodbav:"by,omitempty"`
-	KeyName   string        `dynamodbav:"key_name,omitempty"`
-	From      string        `dynamodbav:"from,omitempty"`
-	Action    string        `dynamodbav:"action"`
-	Target    string        `dynamodbav:"target,omitempty"`
-	Request   string        `dynamodbav:"request,omitempty"` // JSON
-	Changes   string        `dynamodbav:"changes,omitempty"` // JSON
-	Outcome   string        `dynamodbav:"outcome"`
-	Code      string        `dynamodbav:"code,omitempty"`
-	ExpiresAt int64         `dynamodbav:"expires_at,omitempty"`
-}
-
-func toAuditItem(r hook.AuditRecord) auditItem {
-	return auditItem{
-		key: auditKey(r), ID: r.ID, Tenant: r.Tenant, At: millis(r.At), Key: r.Key, KeyName: r.KeyName, From: r.From,
-		Action: r.Action, Target: r.Target, Request: string(r.Request), Changes: string(r.Changes),
-		Outcome: word(r.Outcome), Code: r.Code, ExpiresAt: ttl(r.ExpiresAt),
-	}
-}
-
-func fromAuditItem(it auditItem) (hook.AuditRecord, error) {
-	outcome, err := parse[hook.AuditOutcome](it.Outcome)
-	return hook.AuditRecord{
-		ID: it.ID, Tenant: it.Tenant, At: fromMillis(it.At), Key: it.Key, KeyName: it.KeyName, From: it.From,
-		Action: it.Action, Target: it.Target, Request: []byte(it.Request), Changes: []byte(it.Changes),
-		Outcome: outcome, Code: it.Code, ExpiresAt: fromTTL(it.ExpiresAt),
-	}, err
+	hook.AuditRecord
 }
 
 // PutAudit writes one item without a condition.
 func (s *Store) PutAudit(ctx context.Context, r hook.AuditRecord) error {
 	op := "put change " + string(r.ID)
-	put, err := s.put(toAuditItem(r), condition{})
-	if err != nil {
-		return translate(err, op)
-	}
+	put := s.put(auditItem{auditKey(r), r}, condition{})
 	return translate(s.write(ctx, put), op)
 }
 
@@ -89,11 +56,9 @@ func (s *Store) AuditRecords(
 	if err != nil {
 		return nil, "", translate(err, op)
 	}
-	var items []auditItem
-	if err := attributevalue.UnmarshalListOfMaps(out.Items, &items); err != nil {
-		return nil, "", translate(err, op)
-	}
-	for i, it := range items {
+	for _, item := range out.Items {
+		var it auditItem
+		err := decodeItem(item, &it)
 		position := it.SK[len(auditPrefix):]
 		if position == cursor {
 			continue
@@ -101,13 +66,12 @@ func (s *Store) AuditRecords(
 		if len(page) == limit {
 			return page, audit.Position(page[limit-1]), nil
 		}
-		r, err := fromAuditItem(it)
 		if err != nil {
-			s.unreadable(ctx, out.Items[i], err)
+			s.unreadable(ctx, item, err)
 			next = position
 			continue
 		}
-		page, next = append(page, r), position
+		page, next = append(page, it.AuditRecord), position
 	}
 	if len(out.LastEvaluatedKey) == 0 {
 		next = ""

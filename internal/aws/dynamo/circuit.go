@@ -15,44 +15,44 @@ import (
 // has both, AttendAt counts.
 type circuitItem struct {
 	key
-	StatePK        string          `dynamodbav:"state_pk,omitempty"` // names.ByStateHash
-	StateSK        string          `dynamodbav:"state_sk,omitempty"` // names.ByStateRange
-	Endpoint       hook.EndpointID `dynamodbav:"id"`
-	Tenant         hook.TenantID   `dynamodbav:"tenant"`
-	State          string          `dynamodbav:"state"`
-	Generation     int64           `dynamodbav:"generation,omitempty"`
-	Failures       int             `dynamodbav:"failures,omitempty"`
-	FailedIn       int64           `dynamodbav:"failed_in,omitempty"`
-	Row            int             `dynamodbav:"row,omitempty"`
-	Shed           int             `dynamodbav:"shed,omitempty"`
-	ShedAt         int64           `dynamodbav:"shed_at,omitempty"`
-	Successes      int             `dynamodbav:"successes,omitempty"`
-	Cooldown       time.Duration   `dynamodbav:"cooldown_ns,omitempty"`
-	OpenedAt       int64           `dynamodbav:"opened_at,omitempty"`
-	ProbeAt        int64           `dynamodbav:"probe_at,omitempty"`
-	Holder         string          `dynamodbav:"holder,omitempty"`
-	LeaseUntil     int64           `dynamodbav:"lease_until,omitempty"`
-	ClosedAt       int64           `dynamodbav:"closed_at,omitempty"`
-	ThrottledUntil int64           `dynamodbav:"throttled_until,omitempty"`
-	Waiting        bool            `dynamodbav:"waiting,omitempty"`
-	EmptySince     int64           `dynamodbav:"empty_since,omitempty"`
-	Wave           int             `dynamodbav:"wave,omitempty"`
-	Slow           bool            `dynamodbav:"slow,omitempty"`
-	Fragile        bool            `dynamodbav:"fragile,omitempty"`
-	Timeout        time.Duration   `dynamodbav:"timeout_ns,omitempty"`
-	Warned         int             `dynamodbav:"warned,omitempty"`
-	WarnedAt       int64           `dynamodbav:"warned_at,omitempty"`
-	Certificate    string          `dynamodbav:"certificate,omitempty"`
-	Speed          string          `dynamodbav:"speed,omitempty"`
-	SpeedAt        int64           `dynamodbav:"speed_at,omitempty"`
-	SeenAt         int64           `dynamodbav:"seen_at,omitempty"`
-	ProbeType      string          `dynamodbav:"probe_type,omitempty"`
-	ProbedFrom     int64           `dynamodbav:"probed_from,omitempty"`
-	AnnounceAt     int64           `dynamodbav:"announce_at,omitempty"`
-	LookFrom       int64           `dynamodbav:"look_from,omitempty"`
-	LookAt         int64           `dynamodbav:"look_at,omitempty"`
-	AttendAt       int64           `dynamodbav:"attend_at,omitempty"`
-	Version        int64           `dynamodbav:"version"`
+	StatePK        string          `stored:"state_pk"` // names.ByStateHash
+	StateSK        string          `stored:"state_sk"` // names.ByStateRange
+	Endpoint       hook.EndpointID `stored:"id"`
+	Tenant         hook.TenantID   `stored:"tenant"`
+	State          string          `stored:"state"`
+	Generation     int64           `stored:"generation"`
+	Failures       int             `stored:"failures"`
+	FailedIn       int64           `stored:"failed_in"`
+	Row            int             `stored:"row"`
+	Shed           int             `stored:"shed"`
+	ShedAt         int64           `stored:"shed_at"`
+	Successes      int             `stored:"successes"`
+	Cooldown       time.Duration   `stored:"cooldown_ns"`
+	OpenedAt       int64           `stored:"opened_at"`
+	ProbeAt        int64           `stored:"probe_at"`
+	Holder         string          `stored:"holder"`
+	LeaseUntil     int64           `stored:"lease_until"`
+	ClosedAt       int64           `stored:"closed_at"`
+	ThrottledUntil int64           `stored:"throttled_until"`
+	Waiting        bool            `stored:"waiting"`
+	EmptySince     int64           `stored:"empty_since"`
+	Wave           int             `stored:"wave"`
+	Slow           bool            `stored:"slow"`
+	Fragile        bool            `stored:"fragile"`
+	Timeout        time.Duration   `stored:"timeout_ns"`
+	Warned         int             `stored:"warned"`
+	WarnedAt       int64           `stored:"warned_at"`
+	Certificate    string          `stored:"certificate"`
+	Speed          string          `stored:"speed"`
+	SpeedAt        int64           `stored:"speed_at"`
+	SeenAt         int64           `stored:"seen_at"`
+	ProbeType      string          `stored:"probe_type"`
+	ProbedFrom     int64           `stored:"probed_from"`
+	AnnounceAt     int64           `stored:"announce_at"`
+	LookFrom       int64           `stored:"look_from"`
+	LookAt         int64           `stored:"look_at"`
+	AttendAt       int64           `stored:"attend_at"`
+	Version        int64           `stored:"version"`
 }
 
 // toCircuitItem returns the next version of r.

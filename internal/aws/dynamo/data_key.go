@@ -10,7 +10,7 @@ import (
 // dataKeyItem holds the key pair of a tenant or of a bucket. It does not expire.
 type dataKeyItem struct {
 	key
-	DataKey []byte `dynamodbav:"data_key"`
+	DataKey []byte `stored:"data_key"`
 }
 
 // DataKey reads one item.
@@ -43,9 +43,6 @@ func (s *Store) readPair(ctx context.Context, k key, whose string) ([]byte, erro
 
 func (s *Store) putPair(ctx context.Context, k key, pair []byte, whose string) error {
 	op := "put data key " + whose
-	put, err := s.put(dataKeyItem{key: k, DataKey: pair}, absent())
-	if err != nil {
-		return translate(err, op)
-	}
+	put := s.put(dataKeyItem{key: k, DataKey: pair}, absent())
 	return translate(s.write(ctx, put), op)
 }

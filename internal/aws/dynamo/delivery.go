@@ -5,10 +5,8 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"surehook.example/surehook/internal/hook"
@@ -25,58 +23,17 @@ import (
 // hook.Delivery.OverdueFrom.
 type deliveryItem struct {
 	key
-	EndpointSK    string        `dynamodbav:"endpoint_sk,omitempty"` // names.ByEndpointRange
-	StatePK       string        `dynamodbav:"state_pk,omitempty"`    // names.ByStateHash
-	StateSK       string        `dynamodbav:"state_sk,omitempty"`    // names.ByStateRange
-	Tenant        hook.TenantID `dynamodbav:"tenant"`
-	EventType     string        `dynamodbav:"type"`
-	State         string        `dynamodbav:"state"`
-	Reason        hook.Reason   `dynamodbav:"reason,omitempty"`
-	Attempts      int           `dynamodbav:"attempts,omitempty"`
-	Stale         int           `dynamodbav:"stale,omitempty"`
-	Version       int64         `dynamodbav:"version"`
-	Token         string        `dynamodbav:"token,omitempty"`
-	Parks         int           `dynamodbav:"parks,omitempty"`
-	CreatedAt     int64         `dynamodbav:"created_at"`
-	UpdatedAt     int64         `dynamodbav:"updated_at"`
-	NextAttemptAt int64         `dynamodbav:"next_at,omitempty"`
-	SweptAt       int64         `dynamodbav:"swept_at,omitempty"`
-	ExpiresAt     int64         `dynamodbav:"expires_at,omitempty"`
-	Last          *outcomeItem  `dynamodbav:"last,omitempty"`
-	Erased        bool          `dynamodbav:"erased,omitempty"`
-	Replayed      *replayedItem `dynamodbav:"replayed,omitempty"`
-	Job           hook.JobID    `dynamodbav:"job,omitempty"`
-	JobIndex      int           `dynamodbav:"job_index,omitempty"`
-	By            hook.KeyID    `dynamodbav:"by,omitempty"`
-	Note          string        `dynamodbav:"note,omitempty"`
+	hook.Delivery
+
+	EndpointSK string `stored:"endpoint_sk"` // names.ByEndpointRange
+	StatePK    string `stored:"state_pk"`    // names.ByStateHash
+	StateSK    string `stored:"state_sk"`    // names.ByStateRange
 }
 
 // toDeliveryItem returns the next version of d.
 func toDeliveryItem(d hook.Delivery) deliveryItem {
-	it := deliveryItem{
-		key:           deliveryKey(d.Ref()),
-		Tenant:        d.Tenant,
-		EventType:     d.EventType,
-		State:         word(d.State),
-		Reason:        d.Reason,
-		Attempts:      d.Attempts,
-		Stale:         d.Stale,
-		Version:       d.Version + 1,
-		Token:         d.Token,
-		Parks:         d.Parks,
-		CreatedAt:     millis(d.CreatedAt),
-		UpdatedAt:     millis(d.UpdatedAt),
-		NextAttemptAt: millis(d.NextAttemptAt),
-		SweptAt:       millis(d.SweptAt),
-		ExpiresAt:     ttl(d.ExpiresAt),
-		Last:          toOutcomeItem(d.Last),
-		Erased:        d.Erased,
-		Replayed:      toReplayedItem(d.Replayed),
-		Job:           d.Job,
-		JobIndex:      d.JobIndex,
-		By:            d.By,
-		Note:          d.Note,
-	}
+	it := deliveryItem{key: deliveryKey(d.Ref()), Delivery: d}
+	it.Version++
 	if d.State != hook.StateQueued && (d.State != hook.StateDelivered || millis(d.CreatedAt) != d.AcceptedAt) {
 		it.EndpointSK = indexPrefix(d.State) + position(d.CreatedAt, d.ID)
 	}
@@ -88,165 +45,7 @@ func toDeliveryItem(d hook.Delivery) deliveryItem {
 
 func fromDeliveryItem(it deliveryItem) (hook.Delivery, error) {
 	ref, err := refOf(it.key)
-	if err != nil {
-		return hook.Delivery{}, err
-	}
-	state, err := parse[hook.State](it.State)
-	if err != nil {
-		return hook.Delivery{}, err
-	}
-	last, err := fromOutcomeItem(it.Last)
-	if err != nil {
-		return hook.Delivery{}, err
-	}
-	return hook.Delivery{
-		Tenant:        it.Tenant,
-		EventType:     it.EventType,
-		State:         state,
-		Reason:        it.Reason,
-		Attempts:      it.Attempts,
-		Stale:         it.Stale,
-		Version:       it.Version,
-		Token:         it.Token,
-		Parks:         it.Parks,
-		CreatedAt:     fromMillis(it.CreatedAt),
-		UpdatedAt:     fromMillis(it.UpdatedAt),
-		NextAttemptAt: fromMillis(it.NextAttemptAt),
-		SweptAt:       fromMillis(it.SweptAt),
-		ExpiresAt:     fromTTL(it.ExpiresAt),
-		Last:          last,
-		Erased:        it.Erased,
-		Replayed:      fromReplayedItem(it.Replayed),
-		Job:           it.Job,
-		JobIndex:      it.JobIndex,
-		By:            it.By,
-		Note:          it.Note,
-	}.At(ref), nil
-}
-
-type outcomeItem struct {
-	Class      string            `dynamodbav:"class"`
-	Status     int               `dynamodbav:"status,omitempty"`
-	Error      string            `dynamodbav:"error,omitempty"`
-	URL        string            `dynamodbav:"url,omitempty"`
-	Body       []byte            `dynamodbav:"body,omitempty"`
-	Encoding   string            `dynamodbav:"encoding,omitempty"` // of the body
-	Headers    map[string]string `dynamodbav:"headers,omitempty"`
-	Sent       map[string]string `dynamodbav:"sent,omitempty"`
-	Region     string            `dynamodbav:"region,omitempty"`
-	Duration   time.Duration     `dynamodbav:"ns,omitempty"`
-	Phases     *phasesItem       `dynamodbav:"phases,omitempty"`
-	RetryAfter time.Duration     `dynamodbav:"retry_after_ns,omitempty"`
-	Stale      bool              `dynamodbav:"stale,omitempty"`
-	Shape      string            `dynamodbav:"shape,omitempty"` // without: raw
-	Batch      *batchItem        `dynamodbav:"batch,omitempty"`
-}
-
-// phasesItem holds nanoseconds.
-type phasesItem struct {
-	DNS       time.Duration `dynamodbav:"dns,omitempty"`
-	Connect   time.Duration `dynamodbav:"connect,omitempty"`
-	TLS       time.Duration `dynamodbav:"tls,omitempty"`
-	FirstByte time.Duration `dynamodbav:"first_byte,omitempty"`
-}
-
-// toPhasesItem returns nil without a phase.
-func toPhasesItem(p hook.Phases) *phasesItem {
-	if p == (hook.Phases{}) {
-		return nil
-	}
-	return new(phasesItem(p))
-}
-
-func fromPhasesItem(it *phasesItem) hook.Phases {
-	if it == nil {
-		return hook.Phases{}
-	}
-	return hook.Phases(*it)
-}
-
-// toOutcomeItem returns nil without an attempt.
-func toOutcomeItem(o hook.Outcome) *outcomeItem {
-	if o.Class == 0 {
-		return nil
-	}
-	return &outcomeItem{
-		Class:      word(o.Class),
-		Status:     o.Status,
-		Error:      o.Error,
-		URL:        o.URL,
-		Body:       o.Body,
-		Headers:    o.Headers,
-		Sent:       o.Sent,
-		Region:     o.Region,
-		Duration:   o.Duration,
-		Phases:     toPhasesItem(o.Phases),
-		RetryAfter: o.RetryAfter,
-		Stale:      o.Stale,
-		Shape:      o.Shape,
-		Batch:      toBatchItem(o.Batch),
-	}
-}
-
-func fromOutcomeItem(it *outcomeItem) (hook.Outcome, error) {
-	if it == nil {
-		return hook.Outcome{}, nil
-	}
-	class, err := parse[hook.Class](it.Class)
-	if err != nil {
-		return hook.Outcome{}, err
-	}
-	batch, err := fromBatchItem(it.Batch)
-	if err != nil {
-		return hook.Outcome{}, err
-	}
-	return hook.Outcome{
-		Class:      class,
-		Status:     it.Status,
-		Error:      it.Error,
-		URL:        it.URL,
-		Body:       it.Body,
-		Headers:    it.Headers,
-		Sent:       it.Sent,
-		Region:     it.Region,
-		Duration:   it.Duration,
-		Phases:     fromPhasesItem(it.Phases),
-		RetryAfter: it.RetryAfter,
-		Stale:      it.Stale,
-		Shape:      it.Shape,
-		Batch:      batch,
-	}, nil
-}
-
-type replayedItem struct {
-	Generation int        `dynamodbav:"generation"`
-	At         int64      `dynamodbav:"at"`
-	By         hook.KeyID `dynamodbav:"by,omitempty"`
-	Job        hook.JobID `dynamodbav:"job,omitempty"`
-	JobIndex   int        `dynamodbav:"job_index,omitempty"`
-	Force      bool       `dynamodbav:"force,omitempty"`
-	Redrive    bool       `dynamodbav:"redrive,omitempty"`
-}
-
-// toReplayedItem returns nil without a replay.
-func toReplayedItem(r hook.Replayed) *replayedItem {
-	if r.Generation == 0 {
-		return nil
-	}
-	return &replayedItem{
-		Generation: r.Generation, At: millis(r.At), By: r.By, Job: r.Job, JobIndex: r.JobIndex, Force: r.Force, Redrive: r.Redrive,
-	}
-}
-
-func fromReplayedItem(it *replayedItem) hook.Replayed {
-	if it == nil {
-		return hook.Replayed{}
-	}
-	return hook.Replayed{
-		ReplayRequest: hook.ReplayRequest{By: it.By, Job: it.Job, JobIndex: it.JobIndex, Force: it.Force, Redrive: it.Redrive},
-		Generation:    it.Generation,
-		At:            fromMillis(it.At),
-	}
+	return it.At(ref), err
 }
 
 // Delivery reads one item.
@@ -332,7 +131,7 @@ func (s *Store) Unrecorded(ctx context.Context, refs []hook.DeliveryRef) ([]hook
 	recorded := make(map[key]bool, len(items))
 	for _, item := range items {
 		var k key
-		if err := attributevalue.UnmarshalMap(item, &k); err != nil {
+		if err := decodeItem(item, &k); err != nil {
 			return nil, translate(err, op)
 		}
 		recorded[k] = true
@@ -345,16 +144,10 @@ func (s *Store) Unrecorded(ctx context.Context, refs []hook.DeliveryRef) ([]hook
 // call made the write.
 func (s *Store) SaveDelivery(ctx context.Context, d hook.Delivery, attempt *hook.Attempt) error {
 	op := "save delivery " + d.ID.String()
-	delivery, err := s.next(toDeliveryItem(d), d.Version)
-	if err != nil {
-		return translate(err, op)
-	}
+	delivery := s.next(toDeliveryItem(d), d.Version)
 	if attempt == nil {
 		return translate(s.writeNext(ctx, delivery), op)
 	}
-	made, err := s.put(s.payload.toAttemptItem(*attempt, d.Tenant), condition{})
-	if err != nil {
-		return translate(err, op)
-	}
+	made := s.put(s.payload.toAttemptItem(*attempt, d.Tenant), condition{})
 	return translate(s.transact(ctx, delivery, types.TransactWriteItem{Put: made}), op)
 }

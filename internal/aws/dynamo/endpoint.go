@@ -23,10 +23,10 @@ const (
 // tenantItem counts a tenant's endpoints and changes, and has the limits.
 type tenantItem struct {
 	key
-	Version   int64            `dynamodbav:"version"`   // number of changes of endpoints and limits, ever
-	Endpoints int64            `dynamodbav:"endpoints"` // number of endpoints now
-	Limits    tenantLimitsItem `dynamodbav:"limits"`    // absent: no limits
-	Closing   hook.ErasureID   `dynamodbav:"closing"`   // absent: no erasure is under way
+	Version   int64             `stored:"version"`   // number of changes of endpoints and limits, ever
+	Endpoints int64             `stored:"endpoints"` // number of endpoints now
+	Limits    hook.TenantLimits `stored:"limits"`    // absent: no limits
+	Closing   hook.ErasureID    `stored:"closing"`   // absent: no erasure is under way
 }
 
 // endpointRowItem lists an endpoint of a tenant. The row has keys only: the list
@@ -36,7 +36,7 @@ type endpointRowItem struct{ key }
 // uidItem reserves an alias.
 type uidItem struct {
 	key
-	EndpointID hook.EndpointID `dynamodbav:"id"`
+	EndpointID hook.EndpointID `stored:"id"`
 }
 
 // CreateEndpoint writes the endpoint, the tenant, the count of the URL, the row in
@@ -44,10 +44,7 @@ type uidItem struct {
 func (s *Store) CreateEndpoint(ctx context.Context, e hook.Endpoint) error {
 	op := "create endpoint " + string(e.ID)
 	e.Version = 0
-	endpoint, err := s.put(toEndpointItem(e), absent())
-	if err != nil {
-		return translate(err, op)
-	}
+	endpoint := s.put(toEndpointItem(e), absent())
 	tenant := s.countChange(e.Tenant, 1)
 	const fits = "attribute_not_exists(closing) AND " +
 		"(attribute_not_exists(endpoints) OR (endpoints < :most AND (attribute_not_exists(limits.endpoints) OR endpoints < limits.endpoints)))"
@@ -57,25 +54,16 @@ func (s *Store) CreateEndpoint(ctx context.Context, e hook.Endpoint) error {
 	}
 	tenant.ExpressionAttributeValues[":most"] = number(hook.MaxEndpointsPerTenant)
 	tenant.ReturnValuesOnConditionCheckFailure = types.ReturnValuesOnConditionCheckFailureAllOld // names the limit
-	row, err := s.put(endpointRowItem{endpointRow(e.Tenant, e.ID)}, condition{})
-	if err != nil {
-		return translate(err, op)
-	}
+	row := s.put(endpointRowItem{endpointRow(e.Tenant, e.ID)}, condition{})
 	writes := []types.TransactWriteItem{endpointWrite: {Put: endpoint}, tenantWrite: {Update: tenant}, urlWrite: {Update: s.countURL(e.Tenant, e.URL, 1)}, rowWrite: {Put: row}}
 	if e.UID != "" {
-		uid, err := s.put(uidItem{key: uidKey(e.Tenant, e.UID), EndpointID: e.ID}, absent())
-		if err != nil {
-			return translate(err, op)
-		}
+		uid := s.put(uidItem{key: uidKey(e.Tenant, e.UID), EndpointID: e.ID}, absent())
 		writes = append(writes, types.TransactWriteItem{Put: uid})
 	}
-	material, err := s.writeMaterial(e)
-	if err != nil {
-		return translate(err, op)
-	}
+	material := s.writeMaterial(e)
 	writes = append(writes, material...)
 
-	err = s.transact(ctx, writes...)
+	err := s.transact(ctx, writes...)
 	switch {
 	case conditionFailed(err, endpointWrite):
 		return fmt.Errorf("%s: %w", op, hook.Conflict("the endpoint exists already"))
@@ -94,7 +82,7 @@ func (s *Store) CreateEndpoint(ctx context.Context, e hook.Endpoint) error {
 		if e.TenantVersion != nil && *e.TenantVersion != stored.Version {
 			return fmt.Errorf("%s: %w", op, hook.TenantChanged())
 		}
-		return fmt.Errorf("%s: %w", op, hook.TenantLimits(stored.Limits).TooManyEndpoints())
+		return fmt.Errorf("%s: %w", op, stored.Limits.TooManyEndpoints())
 	}
 	return translate(err, op)
 }
@@ -107,10 +95,7 @@ func (s *Store) UpdateEndpoint(ctx context.Context, e hook.Endpoint) error {
 
 // DisableEndpoint is UpdateEndpoint with the record in the same transaction.
 func (s *Store) DisableEndpoint(ctx context.Context, e hook.Endpoint, r hook.AuditRecord) error {
-	put, err := s.put(toAuditItem(r), condition{})
-	if err != nil {
-		return translate(err, "record disabling of endpoint "+string(e.ID))
-	}
+	put := s.put(auditItem{auditKey(r), r}, condition{})
 	return s.changeEndpoint(ctx, e, e.URL, types.TransactWriteItem{Put: put})
 }
 
@@ -131,20 +116,14 @@ func (s *Store) MoveEndpoint(ctx context.Context, e hook.Endpoint, from string) 
 // transaction. from is the stored URL.
 func (s *Store) changeEndpoint(ctx context.Context, e hook.Endpoint, from string, further ...types.TransactWriteItem) error {
 	op := "update endpoint " + string(e.ID)
-	endpoint, err := s.nextIf(toEndpointItem(e), e.Version, unchanged(e, from))
-	if err != nil {
-		return translate(err, op)
-	}
+	endpoint := s.nextIf(toEndpointItem(e), e.Version, unchanged(e, from))
 	tenant := s.countChange(e.Tenant, 0)
 	if at := atTenantVersion(tenant, e); at != "" {
 		tenant.ConditionExpression = &at
 	}
 	writes := []types.TransactWriteItem{endpointWrite: endpoint, tenantWrite: {Update: tenant}}
-	material, err := s.writeMaterial(e)
-	if err != nil {
-		return translate(err, op)
-	}
-	err = s.transact(ctx, slices.Concat(writes, further, material)...)
+	material := s.writeMaterial(e)
+	err := s.transact(ctx, slices.Concat(writes, further, material)...)
 	switch {
 	case conditionFailed(err, endpointWrite): // below
 	case conditionFailed(err, tenantWrite):
@@ -280,12 +259,9 @@ func (s *Store) Endpoint(ctx context.Context, tenant hook.TenantID, id hook.Endp
 
 // EndpointByID reads one item, of any tenant.
 func (s *Store) EndpointByID(ctx context.Context, id hook.EndpointID) (hook.Endpoint, error) {
-	var it endpointItem
-	if err := s.get(ctx, endpointKey(id), &it, "endpoint", string(id)); err != nil {
-		return hook.Endpoint{}, err
-	}
-	e, err := fromEndpointItem(it)
-	return e, translate(err, "read endpoint "+string(id))
+	var e hook.Endpoint
+	err := s.get(ctx, endpointKey(id), &e, "endpoint", string(id))
+	return e, err
 }
 
 // EndpointByUID reads two items: the uid and the endpoint.

@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
@@ -30,8 +29,8 @@ const (
 // ownedItem is an item with the attributes that name the tenant.
 type ownedItem struct {
 	key
-	Tenant  hook.TenantID `dynamodbav:"tenant"`
-	StateSK string        `dynamodbav:"state_sk"` // of counts: names the tenant and the endpoint
+	Tenant  hook.TenantID `stored:"tenant"`
+	StateSK string        `stored:"state_sk"` // of counts: names the tenant and the endpoint
 }
 
 var errStage = errors.New("the stage has no records")
@@ -78,8 +77,8 @@ func (s *Store) findCallers(ctx context.Context, tenant hook.TenantID, cursor st
 // findKeys finds the API keys and the portal links of the tenant, with the items for
 // authentication.
 func (s *Store) findKeys(ctx context.Context, tenant hook.TenantID) (found []erasure.Record, err error) {
-	var items []apiKeyItem
-	if err := s.list(ctx, apiKeysPartition, apiKeyPrefix, &items, "list keys"); err != nil {
+	items, err := listRecords[apiKeyItem](ctx, s, apiKeysPartition, apiKeyPrefix, "list keys")
+	if err != nil {
 		return nil, err
 	}
 	for _, it := range items {
@@ -87,13 +86,13 @@ func (s *Store) findKeys(ctx context.Context, tenant hook.TenantID) (found []era
 			found = append(found, recordOf(apiKeyKey(it.Hash)), recordOf(it.key))
 		}
 	}
-	var links []linkItem
-	if err := s.list(ctx, tenantPartition(tenant), linkPrefix, &links, "list portal links"); err != nil {
+	links, err := listRecords[linkItem](ctx, s, tenantPartition(tenant), linkPrefix, "list portal links")
+	if err != nil {
 		return nil, err
 	}
 	for _, it := range links {
-		if it.Hash != "" {
-			found = append(found, recordOf(apiKeyKey(it.Hash)))
+		if it.KeyHash != "" {
+			found = append(found, recordOf(apiKeyKey(it.KeyHash)))
 		}
 		found = append(found, recordOf(it.key))
 	}
@@ -215,7 +214,7 @@ func (s *Store) findExisting(ctx context.Context, tenant hook.TenantID, keys []k
 	}
 	for _, item := range items {
 		var it ownedItem
-		if err := attributevalue.UnmarshalMap(item, &it); err != nil {
+		if err := decodeItem(item, &it); err != nil {
 			return nil, err
 		}
 		if it.Tenant == tenant {
@@ -263,7 +262,7 @@ func (s *Store) keysAfter(ctx context.Context, partition, prefix, after string, 
 	if err != nil {
 		return nil, "", err
 	}
-	if err := attributevalue.UnmarshalListOfMaps(out.Items, &found); err != nil {
+	if found, err = decodeItems[key](out.Items); err != nil {
 		return nil, "", err
 	}
 	if len(out.LastEvaluatedKey) > 0 {
@@ -292,8 +291,8 @@ func (s *Store) scan(ctx context.Context, tenant hook.TenantID, cursor string) (
 		if err != nil {
 			return erasure.Part{}, err
 		}
-		var items []ownedItem
-		if err := attributevalue.UnmarshalListOfMaps(out.Items, &items); err != nil {
+		items, err := decodeItems[ownedItem](out.Items)
+		if err != nil {
 			return erasure.Part{}, err
 		}
 		for _, it := range items {
@@ -302,7 +301,7 @@ func (s *Store) scan(ctx context.Context, tenant hook.TenantID, cursor string) (
 			}
 		}
 		var last key
-		if err := attributevalue.UnmarshalMap(out.LastEvaluatedKey, &last); err != nil {
+		if err := decodeItem(out.LastEvaluatedKey, &last); err != nil {
 			return erasure.Part{}, err
 		}
 		in.ExclusiveStartKey = out.LastEvaluatedKey

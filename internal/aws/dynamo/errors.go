@@ -5,7 +5,6 @@ import (
 	"fmt"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"surehook.example/surehook/internal/aws/awserr"
@@ -89,7 +88,7 @@ func unmarshalRefused(err error, i int, out any) error {
 	if !ok || i >= len(canceled.CancellationReasons) {
 		return fmt.Errorf("read item of write %d: %w", i, err)
 	}
-	if err := attributevalue.UnmarshalMap(canceled.CancellationReasons[i].Item, out); err != nil {
+	if err := decodeItem(canceled.CancellationReasons[i].Item, out); err != nil {
 		return fmt.Errorf("read item of write %d: %w", i, err)
 	}
 	return nil

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -19,41 +18,17 @@ import (
 // of the tenant. All other events are found by their deliveries.
 type eventItem struct {
 	key
-	StatePK        string        `dynamodbav:"state_pk,omitempty"` // names.ByStateHash
-	StateSK        string        `dynamodbav:"state_sk,omitempty"` // names.ByStateRange
-	ID             hook.EventID  `dynamodbav:"id"`
-	Tenant         hook.TenantID `dynamodbav:"tenant"`
-	Type           string        `dynamodbav:"type"`
-	Payload        []byte        `dynamodbav:"payload"`
-	Encoding       string        `dynamodbav:"encoding,omitempty"` // of Payload; empty: not encoded
-	TraceParent    string        `dynamodbav:"trace_parent,omitempty"`
-	IdempotencyKey string        `dynamodbav:"idempotency_key,omitempty"`
-	Targets        []string      `dynamodbav:"targets,omitempty"` // <endpoint id>, and /<shards> above 1
-	AcceptedAt     int64         `dynamodbav:"accepted_at"`
-	ExpiresAt      int64         `dynamodbav:"expires_at,omitempty"`
-	ErasedAt       int64         `dynamodbav:"erased_at,omitempty"`
-	Nonce          string        `dynamodbav:"nonce,omitempty"`
+	hook.Event
+
+	StatePK  string `stored:"state_pk"` // names.ByStateHash
+	StateSK  string `stored:"state_sk"` // names.ByStateRange
+	Payload  []byte `stored:"payload"`
+	Encoding string `stored:"encoding"` // of Payload; empty: not encoded
 }
 
 func (c codec) toEventItem(e hook.Event) eventItem {
-	payload, encoding := c.encode(e.Payload)
-	it := eventItem{
-		key:            eventKey(e.ID),
-		ID:             e.ID,
-		Tenant:         e.Tenant,
-		Type:           e.Type,
-		Payload:        payload,
-		Encoding:       encoding,
-		TraceParent:    e.TraceParent,
-		IdempotencyKey: e.IdempotencyKey,
-		AcceptedAt:     millis(e.AcceptedAt),
-		ExpiresAt:      ttl(e.ExpiresAt),
-		ErasedAt:       millis(e.ErasedAt),
-		Nonce:          e.Nonce,
-	}
-	for _, target := range e.Targets {
-		it.Targets = append(it.Targets, targetText(target))
-	}
+	it := eventItem{key: eventKey(e.ID), Event: e}
+	it.Payload, it.Encoding = c.encode(e.Payload)
 	if len(e.Targets) == 0 {
 		it.StatePK = shard(untargetedList(e.Tenant), hook.ShardOf(e.ID, hook.UntargetedShards))
 		it.StateSK = position(e.AcceptedAt, hook.DeliveryID{Event: e.ID})
@@ -61,51 +36,10 @@ func (c codec) toEventItem(e hook.Event) eventItem {
 	return it
 }
 
-func targetText(t hook.Target) string {
-	if t.Shards <= 1 {
-		return string(t.Endpoint)
-	}
-	return string(t.Endpoint) + "/" + strconv.Itoa(t.Shards)
-}
-
-// parseTarget is the inverse of targetText.
-func parseTarget(s string) (hook.Target, error) {
-	id, shards, sharded := strings.Cut(s, "/")
-	t := hook.Target{Endpoint: hook.EndpointID(id), Shards: 1}
-	if sharded {
-		var err error
-		if t.Shards, err = strconv.Atoi(shards); err != nil {
-			return hook.Target{}, fmt.Errorf("read target %q: %w", s, err)
-		}
-	}
-	return t, nil
-}
-
-func (c codec) fromEventItem(it eventItem) (hook.Event, error) {
-	payload, err := c.decode(it.Payload, it.Encoding)
-	if err != nil {
-		return hook.Event{}, err
-	}
-	e := hook.Event{
-		ID:             it.ID,
-		Tenant:         it.Tenant,
-		Type:           it.Type,
-		Payload:        payload,
-		TraceParent:    it.TraceParent,
-		IdempotencyKey: it.IdempotencyKey,
-		AcceptedAt:     fromMillis(it.AcceptedAt),
-		ExpiresAt:      fromTTL(it.ExpiresAt),
-		ErasedAt:       fromMillis(it.ErasedAt),
-		Nonce:          it.Nonce,
-	}
-	for _, s := range it.Targets {
-		target, err := parseTarget(s)
-		if err != nil {
-			return hook.Event{}, err
-		}
-		e.Targets = append(e.Targets, target)
-	}
-	return e, nil
+func (c codec) fromEventItem(it eventItem) (e hook.Event, err error) {
+	e = it.Event
+	e.Payload, err = c.decode(it.Payload, it.Encoding)
+	return e, err
 }
 
 // unused requires that no event has the id, except an event expired at the time. The
@@ -121,10 +55,7 @@ func unused(at time.Time) condition {
 // shows whether an earlier try of the same call made the write.
 func (s *Store) PutEvent(ctx context.Context, e hook.Event) error {
 	op := "put event " + string(e.ID)
-	put, err := s.put(s.payload.toEventItem(e), unused(e.AcceptedAt))
-	if err != nil {
-		return translate(err, op)
-	}
+	put := s.put(s.payload.toEventItem(e), unused(e.AcceptedAt))
 	return translate(s.write(ctx, put), op)
 }
 
@@ -143,7 +74,7 @@ func (s *Store) Event(ctx context.Context, id hook.EventID) (hook.Event, error) 
 // target has the number.
 func (s *Store) AddTarget(ctx context.Context, e hook.Event, target hook.Target) error {
 	op := fmt.Sprintf("add endpoint %s to event %s", target.Endpoint, e.ID)
-	added := text(targetText(target))
+	added := text(target.String())
 	condition := "accepted_at = :at AND tenant = :tenant AND attribute_not_exists(erased_at) AND " +
 		"(attribute_not_exists(targets) OR (size(targets) < :most"
 	values := map[string]types.AttributeValue{
@@ -153,7 +84,7 @@ func (s *Store) AddTarget(ctx context.Context, e hook.Event, target hook.Target)
 	for shards := 1; shards <= hook.MaxShards; shards++ {
 		value := ":in" + strconv.Itoa(shards)
 		condition += " AND NOT contains(targets, " + value + ")"
-		values[value] = text(targetText(hook.Target{Endpoint: target.Endpoint, Shards: shards}))
+		values[value] = text(hook.Target{Endpoint: target.Endpoint, Shards: shards}.String())
 	}
 	condition += "))"
 	_, err := s.db.UpdateItem(ctx, &dynamodb.UpdateItemInput{

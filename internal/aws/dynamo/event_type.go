@@ -5,7 +5,6 @@ import (
 	"fmt"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
@@ -15,56 +14,14 @@ import (
 
 type eventTypeItem struct {
 	key
-	Name        string `dynamodbav:"name"`
-	Description string `dynamodbav:"description,omitempty"`
-	Group       string `dynamodbav:"group,omitempty"`
-	Schema      string `dynamodbav:"schema,omitempty"`  // JSON
-	Example     string `dynamodbav:"example,omitempty"` // JSON
-	Archived    bool   `dynamodbav:"archived,omitempty"`
-	Validation  string `dynamodbav:"validation,omitempty"`
-	Version     int64  `dynamodbav:"version"`
-	CreatedAt   int64  `dynamodbav:"created_at"`
-	UpdatedAt   int64  `dynamodbav:"updated_at"`
-}
-
-// catalogueItem counts the types, so that ingest reads one small item.
-type catalogueItem struct {
-	Version int64 `dynamodbav:"version"`
-	Types   int   `dynamodbav:"types"`
-	Checked int   `dynamodbav:"checked"`
-}
-
-func toEventTypeItem(t hook.EventType) eventTypeItem {
-	return eventTypeItem{
-		key: eventTypeKey(t.Name), Name: t.Name, Description: t.Description, Group: t.Group, Schema: string(t.Schema),
-		Example: string(t.Example), Archived: t.Archived, Validation: word(t.Validation), Version: t.Version,
-		CreatedAt: millis(t.CreatedAt), UpdatedAt: millis(t.UpdatedAt),
-	}
-}
-
-func fromEventTypeItem(it eventTypeItem) (hook.EventType, error) {
-	validation, err := parse[hook.Validation](it.Validation)
-	t := hook.EventType{
-		Name: it.Name, Description: it.Description, Group: it.Group, Archived: it.Archived, Validation: validation,
-		Version: it.Version, CreatedAt: fromMillis(it.CreatedAt), UpdatedAt: fromMillis(it.UpdatedAt),
-	}
-	if it.Schema != "" {
-		t.Schema = []byte(it.Schema)
-	}
-	if it.Example != "" {
-		t.Example = []byte(it.Example)
-	}
-	return t, err
+	hook.EventType
 }
 
 // EventType reads one item.
 func (s *Store) EventType(ctx context.Context, name string) (hook.EventType, error) {
-	var it eventTypeItem
-	if err := s.get(ctx, eventTypeKey(name), &it, "event type", name); err != nil {
-		return hook.EventType{}, err
-	}
-	t, err := fromEventTypeItem(it)
-	return t, translate(err, "read event type "+name)
+	var t hook.EventType
+	err := s.get(ctx, eventTypeKey(name), &t, "event type", name)
+	return t, err
 }
 
 // TypeListing makes one transaction per 24 names.
@@ -91,15 +48,13 @@ func (s *Store) TypeListing(ctx context.Context, eventTypes []string) (ingest.Ty
 			return ingest.TypeListing{}, translate(err, op)
 		}
 	} else {
-		var it catalogueItem
-		if err := attributevalue.UnmarshalMap(m.head, &it); err != nil {
+		if err := decodeItem(m.head, &found.Catalogue); err != nil {
 			return ingest.TypeListing{}, translate(err, op)
 		}
-		found.Catalogue = hook.Catalogue(it)
 	}
 	for _, item := range m.items {
-		t, err := decode(item, fromEventTypeItem)
-		if err != nil {
+		var t hook.EventType
+		if err := decodeItem(item, &t); err != nil {
 			s.unreadable(ctx, item, err)
 		}
 		if t.Name != "" { // without the unknown word the environment's validation applies
@@ -126,17 +81,17 @@ func (s *Store) EventTypesAfter(ctx context.Context, after string, limit int) (p
 	if err != nil {
 		return nil, false, translate(err, op)
 	}
-	return readable(ctx, s, out.Items, fromEventTypeItem), len(out.LastEvaluatedKey) > 0, nil
+	return readable(ctx, s, out.Items, itself[hook.EventType]), len(out.LastEvaluatedKey) > 0, nil
 }
 
 // Catalogue reads one item.
 func (s *Store) Catalogue(ctx context.Context) (hook.Catalogue, error) {
-	var it catalogueItem
-	err := s.get(ctx, catalogueKey(), &it, "catalogue", "of event types")
-	if err != nil && hook.CodeOf(err) != hook.CodeNotFound {
-		return hook.Catalogue{}, err
+	var c hook.Catalogue
+	err := s.get(ctx, catalogueKey(), &c, "catalogue", "of event types")
+	if hook.CodeOf(err) == hook.CodeNotFound {
+		err = nil
 	}
-	return hook.Catalogue(it), nil
+	return c, err
 }
 
 // Positions of the writes of a change in its transaction.
@@ -149,16 +104,13 @@ const (
 func (s *Store) PutEventType(ctx context.Context, before, after hook.EventType) error {
 	op := "put event type " + after.Name
 	after.Version = before.Version + 1
-	next, err := s.next(toEventTypeItem(after), before.Version)
-	if err != nil {
-		return translate(err, op)
-	}
+	next := s.next(eventTypeItem{eventTypeKey(after.Name), after}, before.Version)
 	catalogue := s.changeCatalogue(before, after)
 	if before.Name == "" {
 		catalogue.ConditionExpression = aws.String("attribute_not_exists(#types) OR #types < :most")
 		catalogue.ExpressionAttributeValues[":most"] = number(hook.MaxTypesPerEnvironment)
 	}
-	err = s.transact(ctx, []types.TransactWriteItem{eventTypeWrite: next, catalogueWrite: {Update: catalogue}}...)
+	err := s.transact(ctx, []types.TransactWriteItem{eventTypeWrite: next, catalogueWrite: {Update: catalogue}}...)
 	if conditionFailed(err, catalogueWrite) && !conditionFailed(err, eventTypeWrite) {
 		return fmt.Errorf("%s: %w", op, hook.TooManyTypes())
 	}

@@ -6,7 +6,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"surehook.example/surehook/internal/delivery/gate"
@@ -75,11 +74,7 @@ func attributesOf(t *testing.T, item any) map[string]types.AttributeValue {
 	if item == nil {
 		return nil
 	}
-	attributes, err := attributevalue.MarshalMap(item)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return attributes
+	return encodeItem(item)
 }
 
 func textOf(item map[string]types.AttributeValue, name string) string {

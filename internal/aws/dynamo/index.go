@@ -13,8 +13,8 @@ const (
 // indexRow is a row of an index, or of the table, with the keys of its lists.
 type indexRow struct {
 	key
-	EndpointSK string `dynamodbav:"endpoint_sk"` // names.ByEndpointRange
-	StateSK    string `dynamodbav:"state_sk"`    // names.ByStateRange
+	EndpointSK string `stored:"endpoint_sk"` // names.ByEndpointRange
+	StateSK    string `stored:"state_sk"`    // names.ByStateRange
 
 	at string // the position in the list
 }

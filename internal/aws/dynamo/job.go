@@ -2,8 +2,10 @@ package dynamo
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
@@ -18,41 +20,18 @@ const maxJobs = 100
 
 type jobItem struct {
 	key
-	ID        hook.JobID          `dynamodbav:"id"`
-	Tenant    hook.TenantID       `dynamodbav:"tenant"`
-	Filter    filterItem          `dynamodbav:"filter"`
-	Rate      float64             `dynamodbav:"rate"`
-	State     string              `dynamodbav:"state"`
-	By        hook.KeyID          `dynamodbav:"by,omitempty"`
-	CreatedAt int64               `dynamodbav:"created_at"`
-	UpdatedAt int64               `dynamodbav:"updated_at"`
-	EndedAt   int64               `dynamodbav:"ended_at,omitempty"`
-	ExpiresAt int64               `dynamodbav:"expires_at,omitempty"`
-	Version   int64               `dynamodbav:"version"`
-	Selected  int                 `dynamodbav:"selected,omitempty"`
-	Enqueued  int                 `dynamodbav:"enqueued,omitempty"`
-	Skipped   int                 `dynamodbav:"skipped,omitempty"`
-	SkippedBy map[replay.Skip]int `dynamodbav:"skipped_by,omitempty"`
-	Limit     int                 `dynamodbav:"limit,omitempty"`
-	DiedSince int64               `dynamodbav:"died_since,omitempty"` // of the filter
-	Endpoint  hook.EndpointID     `dynamodbav:"endpoint,omitempty"`
-	Cursor    string              `dynamodbav:"cursor,omitempty"`
-	Selects   bool                `dynamodbav:"selects,omitempty"`
-	Pending   []string            `dynamodbav:"pending,omitempty"` // hook.DeliveryRefs
-	NextAt    int64               `dynamodbav:"next_at,omitempty"`
-	Next      string              `dynamodbav:"next,omitempty"`
-	Previous  string              `dynamodbav:"previous,omitempty"`
+	replay.Job
+
+	Filter    filterItem `stored:"filter"`
+	State     string     `stored:"state"`
+	DiedSince time.Time  `stored:"died_since"` // of the filter
 }
 
 type filterItem struct {
-	Endpoint hook.EndpointID `dynamodbav:"endpoint,omitempty"`
-	State    string          `dynamodbav:"state"`
-	Types    []string        `dynamodbav:"types,omitempty"`
-	From     int64           `dynamodbav:"from,omitempty"`
-	To       int64           `dynamodbav:"to,omitempty"`
-	Class    string          `dynamodbav:"class,omitempty"` // of replay.Cause; noAttempt for Cause.None
-	Status   int             `dynamodbav:"status,omitempty"`
-	AddTo    hook.EndpointID `dynamodbav:"add_to,omitempty"`
+	replay.Filter
+
+	Class  string `stored:"class"` // of replay.Cause; noAttempt for Cause.None
+	Status int    `stored:"status"`
 }
 
 // discards is a prefix of the state of a job that discards. A build that does not know such jobs
@@ -83,11 +62,6 @@ func parseCause(class string, status int) (replay.Cause, error) {
 
 // toJobItem returns the next version of j.
 func toJobItem(j replay.Job) jobItem {
-	pending := make([]string, len(j.Pending))
-	for i, ref := range j.Pending {
-		text, _ := ref.MarshalText() // never fails
-		pending[i] = string(text)
-	}
 	state := word(j.State)
 	switch {
 	case j.Discards:
@@ -95,101 +69,25 @@ func toJobItem(j replay.Job) jobItem {
 	case j.Limit > 0 || !j.Filter.DiedSince.IsZero():
 		state = bounded + state
 	}
+	j.Version++
 	return jobItem{
-		key:    jobKey(j.Tenant, j.ID),
-		ID:     j.ID,
-		Tenant: j.Tenant,
-		Filter: filterItem{
-			Endpoint: j.Filter.Endpoint,
-			State:    word(j.Filter.State),
-			Types:    j.Filter.Types,
-			From:     millis(j.Filter.From),
-			To:       millis(j.Filter.To),
-			Class:    causeWord(j.Filter.Cause),
-			Status:   j.Filter.Cause.Status,
-			AddTo:    j.Filter.AddTo,
-		},
-		Rate:      j.Rate,
-		State:     state,
-		By:        j.By,
-		CreatedAt: millis(j.CreatedAt),
-		UpdatedAt: millis(j.UpdatedAt),
-		EndedAt:   millis(j.EndedAt),
-		ExpiresAt: ttl(j.ExpiresAt),
-		Version:   j.Version + 1,
-		Selected:  j.Selected,
-		Enqueued:  j.Enqueued,
-		Skipped:   j.Skipped,
-		SkippedBy: j.SkippedBy,
-		Limit:     j.Limit,
-		DiedSince: millis(j.Filter.DiedSince),
-		Endpoint:  j.Endpoint,
-		Cursor:    j.Cursor,
-		Selects:   j.Selects,
-		Pending:   pending,
-		NextAt:    millis(j.NextAt),
-		Next:      j.Next,
-		Previous:  j.Previous,
+		jobKey(j.Tenant, j.ID), j, filterItem{j.Filter, causeWord(j.Filter.Cause), j.Filter.Cause.Status}, state, j.Filter.DiedSince,
 	}
 }
 
 func fromJobItem(it jobItem) (replay.Job, error) {
-	stateWord, discarding := strings.CutPrefix(strings.TrimPrefix(it.State, bounded), discards)
-	state, err := parse[replay.JobState](stateWord)
-	if err != nil {
+	j := it.Job
+	j.Filter = it.Filter.Filter
+	j.Filter.DiedSince = it.DiedSince
+	state, discarding := strings.CutPrefix(strings.TrimPrefix(it.State, bounded), discards)
+	j.Discards = discarding
+	var stateErr, causeErr error
+	j.State, stateErr = parse[replay.JobState](state)
+	j.Filter.Cause, causeErr = parseCause(it.Filter.Class, it.Filter.Status)
+	if err := errors.Join(stateErr, causeErr); err != nil {
 		return replay.Job{}, err
 	}
-	selects, err := parse[hook.State](it.Filter.State)
-	if err != nil {
-		return replay.Job{}, err
-	}
-	cause, err := parseCause(it.Filter.Class, it.Filter.Status)
-	if err != nil {
-		return replay.Job{}, err
-	}
-	var pending []hook.DeliveryRef
-	for _, text := range it.Pending {
-		var ref hook.DeliveryRef
-		if err := ref.UnmarshalText([]byte(text)); err != nil {
-			return replay.Job{}, err
-		}
-		pending = append(pending, ref)
-	}
-	return replay.Job{
-		ID:     it.ID,
-		Tenant: it.Tenant,
-		Filter: replay.Filter{
-			Endpoint: it.Filter.Endpoint,
-			State:    selects,
-			Types:    it.Filter.Types,
-			From:     fromMillis(it.Filter.From),
-			To:       fromMillis(it.Filter.To),
-			Cause:    cause,
-			AddTo:    it.Filter.AddTo,
-
-			DiedSince: fromMillis(it.DiedSince),
-		},
-		Rate:      it.Rate,
-		Limit:     it.Limit,
-		Discards:  discarding,
-		State:     state,
-		By:        it.By,
-		CreatedAt: fromMillis(it.CreatedAt),
-		UpdatedAt: fromMillis(it.UpdatedAt),
-		EndedAt:   fromMillis(it.EndedAt),
-		ExpiresAt: fromTTL(it.ExpiresAt),
-		Version:   it.Version,
-		Selected:  it.Selected,
-		Enqueued:  it.Enqueued,
-		Skipped:   it.Skipped,
-		SkippedBy: it.SkippedBy,
-		Endpoint:  it.Endpoint,
-		Cursor:    it.Cursor,
-		Selects:   it.Selects,
-		Pending:   pending,
-		NextAt:    fromMillis(it.NextAt),
-		Chain:     replay.Chain{Next: it.Next, Previous: it.Previous},
-	}, nil
+	return j, nil
 }
 
 // Job reads one item.
@@ -221,11 +119,8 @@ func (s *Store) SaveJob(ctx context.Context, j replay.Job) error {
 	default:
 		return translate(s.saveNext(ctx, toJobItem(j), j.Version), op)
 	}
-	next, err := s.next(toJobItem(j), j.Version)
-	if err != nil {
-		return translate(err, op)
-	}
-	err = s.transact(ctx, next, types.TransactWriteItem{Update: open})
+	next := s.next(toJobItem(j), j.Version)
+	err := s.transact(ctx, next, types.TransactWriteItem{Update: open})
 	if conditionFailed(err, 1) && !conditionFailed(err, 0) {
 		return fmt.Errorf("%s: %w", op, replay.ErrOpenJobs())
 	}

@@ -18,8 +18,8 @@ import (
 
 // key is the primary key of an item. The tags are names.PartitionKey and names.SortKey.
 type key struct {
-	PK string `dynamodbav:"pk"`
-	SK string `dynamodbav:"sk"`
+	PK string `stored:"pk"`
+	SK string `stored:"sk"`
 }
 
 // attributes returns the key in the form of the API.

@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
@@ -24,15 +23,15 @@ import (
 const limitsKept = 24 * time.Hour
 
 type limitsItem struct {
-	Slot       int64             `dynamodbav:"rate_slot_ns"` // nanoseconds since 1970, because a slot may be shorter than a millisecond; 0: none
-	Rate       float64           `dynamodbav:"rate"`
-	Leases     map[string]string `dynamodbav:"leases"`
-	Score      int               `dynamodbav:"score"`
-	ScoreAt    int64             `dynamodbav:"score_at"`
-	Slots      int               `dynamodbav:"slots"`
-	NarrowedAt int64             `dynamodbav:"narrowed_at"`
-	Late       int               `dynamodbav:"late"`
-	LateAt     int64             `dynamodbav:"late_at"`
+	Slot       int64             `stored:"rate_slot_ns"` // nanoseconds since 1970, because a slot may be shorter than a millisecond; 0: none
+	Rate       float64           `stored:"rate"`
+	Leases     map[string]string `stored:"leases"`
+	Score      int               `stored:"score"`
+	ScoreAt    int64             `stored:"score_at"`
+	Slots      int               `stored:"slots"`
+	NarrowedAt int64             `stored:"narrowed_at"`
+	Late       int               `stored:"late"`
+	LateAt     int64             `stored:"late_at"`
 }
 
 // Limits reads one item.
@@ -123,9 +122,7 @@ func (s *Store) changeLimits(ctx context.Context, k key, op string, before, afte
 		return fmt.Errorf("%s: %w", op, hook.Conflict("more leases than slots"))
 	}
 	u := limitsUpdate{names: make(map[string]string), values: make(map[string]types.AttributeValue)}
-	if err := u.changeLeases(delta, before, most); err != nil {
-		return translate(err, op)
-	}
+	u.changeLeases(delta, before, most)
 	u.changeCounts(delta, before, after)
 	if last := lastOf(after, delta); !last.IsZero() {
 		u.assign("expires_at", ":expires", number(ttl(last.Add(limitsKept))))
@@ -148,19 +145,15 @@ func (s *Store) changeLimits(ctx context.Context, k key, op string, before, afte
 
 // changeLeases adds the change of the leases. An update cannot add to a map that does
 // not exist, so the first update writes the map.
-func (u *limitsUpdate) changeLeases(delta isolation.Delta, before isolation.Limits, most int) error {
+func (u *limitsUpdate) changeLeases(delta isolation.Delta, before isolation.Limits, most int) {
 	if before.Leases == nil && len(delta.Added) > 0 {
-		leases := make(map[string]string, len(delta.Added))
+		leases := make(map[string]types.AttributeValue, len(delta.Added))
 		for key, lease := range delta.Added {
-			leases[key] = leaseText(lease)
+			leases[key] = text(leaseText(lease))
 		}
-		encoded, err := attributevalue.Marshal(leases)
-		if err != nil {
-			return fmt.Errorf("encode leases: %w", err)
-		}
-		u.assign("leases", ":leases", encoded)
+		u.assign("leases", ":leases", &types.AttributeValueMemberM{Value: leases})
 		u.conditions = append(u.conditions, "attribute_not_exists(leases)")
-		return nil
+		return
 	}
 	u.eachLease(delta.Removed, func(path, n, key string) {
 		u.remove = append(u.remove, path)
@@ -178,7 +171,6 @@ func (u *limitsUpdate) changeLeases(delta isolation.Delta, before isolation.Limi
 		u.conditions = append(u.conditions, "size(leases) <= :room")
 		u.values[":room"] = number(int64(most - added + len(delta.Removed)))
 	}
-	return nil
 }
 
 // eachLease names the leases in the order of their keys, so that a change has one request.

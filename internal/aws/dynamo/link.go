@@ -2,6 +2,7 @@ package dynamo
 
 import (
 	"context"
+	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
@@ -12,58 +13,30 @@ import (
 // linkItem is a portal link. The key of an opened link is an apiKeyItem under the hash.
 type linkItem struct {
 	key
-	ID         hook.KeyID    `dynamodbav:"id"`
-	Tenant     hook.TenantID `dynamodbav:"tenant"`
-	Scopes     []hook.Scope  `dynamodbav:"scopes"`
-	CreatedAt  int64         `dynamodbav:"created_at"`
-	ValidUntil int64         `dynamodbav:"valid_until"` // milliseconds
-	CodeHash   string        `dynamodbav:"code_hash"`
-	OpenUntil  int64         `dynamodbav:"open_until"`
-	Hash       string        `dynamodbav:"hash,omitempty"` // of the key
-	ExpiresAt  int64         `dynamodbav:"expires_at"`
-}
+	hook.PortalLink
 
-func toLinkItem(l hook.PortalLink) linkItem {
-	return linkItem{
-		key: linkKey(l.Tenant, l.ID), ID: l.ID, Tenant: l.Tenant, Scopes: l.Scopes, CreatedAt: millis(l.CreatedAt),
-		ValidUntil: millis(l.ExpiresAt), CodeHash: l.CodeHash, OpenUntil: millis(l.OpenUntil), Hash: l.KeyHash, ExpiresAt: ttl(l.ExpiresAt),
-	}
-}
-
-func fromLinkItem(it linkItem) hook.PortalLink {
-	return hook.PortalLink{
-		ID: it.ID, Tenant: it.Tenant, Scopes: it.Scopes, CreatedAt: fromMillis(it.CreatedAt), ExpiresAt: fromMillis(it.ValidUntil),
-		CodeHash: it.CodeHash, OpenUntil: fromMillis(it.OpenUntil), KeyHash: it.Hash,
-	}
+	Removed time.Time `stored:"expires_at,seconds"`
 }
 
 // PutLink writes one item. An existing id is CodeConflict.
 func (s *Store) PutLink(ctx context.Context, l hook.PortalLink) error {
 	op := "put portal link " + string(l.ID)
-	put, err := s.put(toLinkItem(l), absent())
-	if err != nil {
-		return translate(err, op)
-	}
+	put := s.put(linkItem{linkKey(l.Tenant, l.ID), l, l.ExpiresAt}, absent())
 	return translate(s.write(ctx, put), op)
 }
 
 // Link reads one item.
 func (s *Store) Link(ctx context.Context, tenant hook.TenantID, id hook.KeyID) (hook.PortalLink, error) {
-	var it linkItem
-	if err := s.get(ctx, linkKey(tenant, id), &it, "portal link", string(id)); err != nil {
-		return hook.PortalLink{}, err
-	}
-	return fromLinkItem(it), nil
+	var l hook.PortalLink
+	err := s.get(ctx, linkKey(tenant, id), &l, "portal link", string(id))
+	return l, err
 }
 
 // OpenLink writes the hash of the key to the link, and the item of the key, in one
 // transaction.
 func (s *Store) OpenLink(ctx context.Context, l hook.PortalLink) error {
 	op := "open portal link " + string(l.ID)
-	put, err := s.put(toAPIKeyItem(apiKeyKey(l.KeyHash), l.APIKey()), absent())
-	if err != nil {
-		return translate(err, op)
-	}
+	put := s.put(toAPIKeyItem(apiKeyKey(l.KeyHash), l.APIKey()), absent())
 	return translate(s.transact(ctx,
 		types.TransactWriteItem{Update: &types.Update{
 			TableName:                 s.table,

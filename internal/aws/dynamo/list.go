@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
@@ -46,7 +45,7 @@ func deliveryRow(item map[string]types.AttributeValue, state hook.State) (status
 		return status.Row{Position: status.Position{At: d.AcceptedAt, DeliveryID: d.ID}, Delivery: d}, err
 	}
 	var it indexRow
-	if err := attributevalue.UnmarshalMap(item, &it); err != nil {
+	if err := decodeItem(item, &it); err != nil {
 		return status.Row{}, err
 	}
 	ref, err := refOf(it.key)
@@ -72,7 +71,7 @@ func (s *Store) UntargetedRows(
 	}
 	for _, item := range items {
 		var it indexRow
-		if err := attributevalue.UnmarshalMap(item, &it); err != nil {
+		if err := decodeItem(item, &it); err != nil {
 			return nil, false, translate(err, op)
 		}
 		at, event, _, err := parsePosition(it.StateSK)

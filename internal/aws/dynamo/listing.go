@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"surehook.example/surehook/internal/delivery/ingest"
@@ -30,7 +29,7 @@ func (s *Store) Listing(ctx context.Context, tenant hook.TenantID) (ingest.Listi
 			return err
 		}
 		it, items = tenantItem{}, ownedBy(m.items, tenant)
-		if err := attributevalue.UnmarshalMap(m.head, &it); err != nil {
+		if err := decodeItem(m.head, &it); err != nil {
 			return err
 		}
 		if it.Endpoints != int64(len(items)) {
@@ -47,7 +46,7 @@ func (s *Store) Listing(ctx context.Context, tenant hook.TenantID) (ingest.Listi
 	if it.Closing != "" {
 		return ingest.Listing{}, fmt.Errorf("%s: %w", op, hook.TenantClosing(tenant))
 	}
-	return ingest.Listing{Version: it.Version, Limits: hook.TenantLimits(it.Limits), Endpoints: s.subscribers(ctx, items)}, nil
+	return ingest.Listing{Version: it.Version, Limits: it.Limits, Endpoints: s.subscribers(ctx, items)}, nil
 }
 
 // tornListing reads the tenant, and then the endpoints.
@@ -56,7 +55,7 @@ func (s *Store) tornListing(ctx context.Context, tenant hook.TenantID) (ingest.L
 	if err != nil {
 		return ingest.Listing{}, err
 	}
-	l := ingest.Listing{Version: it.Version, Limits: hook.TenantLimits(it.Limits), Torn: true}
+	l := ingest.Listing{Version: it.Version, Limits: it.Limits, Torn: true}
 	endpoints, err := s.Endpoints(ctx, tenant)
 	for _, e := range endpoints {
 		l.Endpoints = append(l.Endpoints, ingest.SubscriberOf(e))
@@ -66,12 +65,12 @@ func (s *Store) tornListing(ctx context.Context, tenant hook.TenantID) (ingest.L
 
 // subscriberItem is a part of endpointItem.
 type subscriberItem struct {
-	ID         hook.EndpointID `dynamodbav:"id"`
-	EventTypes []string        `dynamodbav:"event_types,omitempty"`
-	Filter     []byte          `dynamodbav:"filter,omitempty"`
-	Shards     int             `dynamodbav:"shards,omitempty"`
-	Coalesce   *coalesceItem   `dynamodbav:"coalesce,omitempty"`
-	Version    int64           `dynamodbav:"version"`
+	ID         hook.EndpointID `stored:"id"`
+	EventTypes []string        `stored:"event_types"`
+	Filter     []byte          `stored:"filter"`
+	Shards     int             `stored:"shards"`
+	Coalesce   hook.Coalescing `stored:"coalesce"`
+	Version    int64           `stored:"version"`
 }
 
 // subscriberAttributes are those of a subscriberItem, of its key and its owner.
@@ -83,7 +82,7 @@ func subscriberAttributes() []string {
 func (s *Store) subscribers(ctx context.Context, items []map[string]types.AttributeValue) []ingest.Subscriber {
 	all := readable(ctx, s, items, func(it subscriberItem) (ingest.Subscriber, error) {
 		return ingest.Subscriber{
-			ID: it.ID, EventTypes: it.EventTypes, Filter: it.Filter, Shards: it.Shards, Coalesce: fromCoalesceItem(it.Coalesce), Version: it.Version,
+			ID: it.ID, EventTypes: it.EventTypes, Filter: it.Filter, Shards: it.Shards, Coalesce: it.Coalesce, Version: it.Version,
 		}, nil
 	})
 	slices.SortFunc(all, func(a, b ingest.Subscriber) int { return strings.Compare(string(a.ID), string(b.ID)) })
@@ -92,8 +91,8 @@ func (s *Store) subscribers(ctx context.Context, items []map[string]types.Attrib
 
 // endpointKeys reads the tenant's list of endpoints.
 func (s *Store) endpointKeys(ctx context.Context, tenant hook.TenantID, op string) ([]key, error) {
-	var rows []endpointRowItem
-	if err := s.list(ctx, tenantPartition(tenant), endpointPrefix, &rows, op); err != nil {
+	rows, err := listRecords[endpointRowItem](ctx, s, tenantPartition(tenant), endpointPrefix, op)
+	if err != nil {
 		return nil, err
 	}
 	keys := make([]key, len(rows))
@@ -118,7 +117,8 @@ func ownedBy(items []map[string]types.AttributeValue, tenant hook.TenantID) []ma
 func (s *Store) endpoints(ctx context.Context, items []map[string]types.AttributeValue) []hook.Endpoint {
 	endpoints := make([]hook.Endpoint, 0, len(items))
 	for _, item := range items {
-		e, err := decode(item, fromEndpointItem)
+		var e hook.Endpoint
+		err := decodeItem(item, &e)
 		if err != nil {
 			s.unreadable(ctx, item, err)
 		}

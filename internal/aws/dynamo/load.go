@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
@@ -86,7 +85,7 @@ type owner struct {
 // add decodes an item by kind into the snapshot.
 func (s *Store) add(snapshot *deliver.Snapshot, item map[string]types.AttributeValue) error {
 	var k key
-	if err := attributevalue.UnmarshalMap(item, &k); err != nil {
+	if err := decodeItem(item, &k); err != nil {
 		return err
 	}
 	switch {
@@ -97,8 +96,8 @@ func (s *Store) add(snapshot *deliver.Snapshot, item map[string]types.AttributeV
 		}
 		snapshot.Events[e.ID] = &e
 	case k.SK == endpointSort:
-		e, err := decode(item, fromEndpointItem)
-		if err != nil {
+		var e hook.Endpoint
+		if err := decodeItem(item, &e); err != nil {
 			return err
 		}
 		snapshot.Endpoints[e.ID] = &e
@@ -127,17 +126,20 @@ func (s *Store) add(snapshot *deliver.Snapshot, item map[string]types.AttributeV
 // decode decodes an item by way of its struct.
 func decode[I, T any](item map[string]types.AttributeValue, from func(I) (T, error)) (T, error) {
 	var it I
-	if err := attributevalue.UnmarshalMap(item, &it); err != nil {
+	if err := decodeItem(item, &it); err != nil {
 		var none T
 		return none, err
 	}
 	return from(it)
 }
 
+// itself is for a record that needs nothing of its key.
+func itself[T any](record T) (T, error) { return record, nil }
+
 // unreadable reports an item that this build cannot read, and returns the key.
 func (s *Store) unreadable(ctx context.Context, item map[string]types.AttributeValue, err error) key {
 	var k key
-	_ = attributevalue.UnmarshalMap(item, &k) // the empty key names no item
+	_ = decodeItem(item, &k) // the empty key names no item
 	if s.Unreadable != nil {
 		s.Unreadable(ctx, k.PK+" "+k.SK, err)
 	}
@@ -223,7 +225,7 @@ func (s *Store) batchGetEach(
 		}
 		for _, unread := range request.Keys {
 			var k key
-			if err := attributevalue.UnmarshalMap(unread, &k); err != nil {
+			if err := decodeItem(unread, &k); err != nil {
 				return nil, nil, err
 			}
 			faults[k], err = fault, fault

@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"golang.org/x/sync/errgroup"
@@ -117,8 +116,8 @@ func (r *rows) read(ctx context.Context, m *merge, pageSize int) error {
 }
 
 func (r *rows) decode(items []map[string]types.AttributeValue) ([]indexRow, error) {
-	var page []indexRow
-	if err := attributevalue.UnmarshalListOfMaps(items, &page); err != nil {
+	page, err := decodeItems[indexRow](items)
+	if err != nil {
 		return nil, err
 	}
 	for i := range page {

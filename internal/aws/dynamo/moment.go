@@ -8,7 +8,6 @@ import (
 	"sync"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"golang.org/x/sync/errgroup"
@@ -69,9 +68,9 @@ func (s *Store) asOfOneMoment(ctx context.Context, versioned key, keys []key, at
 				return err
 			}
 			var head struct {
-				Version int64 `dynamodbav:"version"`
+				Version int64 `stored:"version"`
 			}
-			if err := attributevalue.UnmarshalMap(one[0], &head); err != nil {
+			if err := decodeItem(one[0], &head); err != nil {
 				return err
 			}
 			mu.Lock()

@@ -19,15 +19,15 @@ import (
 // version. Version 0 creates the item. Any other version updates all attributes of the struct and
 // keeps the others, so that an older build drops no attribute of a later one. A map inside an
 // item is written as a whole, so a new setting must be an attribute of its own.
-func (s *Store) next(item any, version int64) (types.TransactWriteItem, error) {
+func (s *Store) next(item any, version int64) types.TransactWriteItem {
 	return s.nextIf(item, version, asRead(version))
 }
 
 // nextIf is next with the given condition, which must imply that the stored item has the version.
-func (s *Store) nextIf(item any, version int64, guard condition) (types.TransactWriteItem, error) {
-	put, err := s.put(item, guard)
-	if err != nil || version == 0 {
-		return types.TransactWriteItem{Put: put}, err
+func (s *Store) nextIf(item any, version int64, guard condition) types.TransactWriteItem {
+	put := s.put(item, guard)
+	if version == 0 {
+		return types.TransactWriteItem{Put: put}
 	}
 	update := &types.Update{
 		TableName: s.table, Key: make(map[string]types.AttributeValue), ConditionExpression: put.ConditionExpression,
@@ -36,7 +36,8 @@ func (s *Store) nextIf(item any, version int64, guard condition) (types.Transact
 	maps.Copy(update.ExpressionAttributeNames, put.ExpressionAttributeNames)
 	maps.Copy(update.ExpressionAttributeValues, put.ExpressionAttributeValues)
 	var set, remove []string
-	for i, attribute := range s.fields(reflect.TypeOf(item)) {
+	for i, p := range partsOf(reflect.TypeOf(item)) {
+		attribute := p.name
 		value, ok := put.Item[attribute]
 		n := strconv.Itoa(i)
 		switch {
@@ -56,7 +57,7 @@ func (s *Store) nextIf(item any, version int64, guard condition) (types.Transact
 		expression += " REMOVE " + strings.Join(remove, ", ")
 	}
 	update.UpdateExpression = &expression
-	return types.TransactWriteItem{Update: update}, nil
+	return types.TransactWriteItem{Update: update}
 }
 
 // writeNext makes a single write of next.
@@ -85,10 +86,7 @@ const (
 // and its condition fails because of its own write. So each version names its writer, and a
 // repetition that finds its own name has succeeded.
 func (s *Store) saveNext(ctx context.Context, item any, version int64) error {
-	w, err := s.next(item, version)
-	if err != nil {
-		return err
-	}
+	w := s.next(item, version)
 	slot, own := writerPrefix+strconv.FormatInt((version+1)%writers, 10), hook.NewNonce()[:writerLength]
 	if w.Put != nil {
 		w.Put.Item[slot] = text(own)
@@ -99,27 +97,11 @@ func (s *Store) saveNext(ctx context.Context, item any, version int64) error {
 		w.Update.ExpressionAttributeNames["#fw"], w.Update.ExpressionAttributeValues[":fw"] = slot, text(own)
 		w.Update.ReturnValuesOnConditionCheckFailure = types.ReturnValuesOnConditionCheckFailureAllOld
 	}
-	err = s.writeNext(ctx, w)
+	err := s.writeNext(ctx, w)
 	if failed, ok := errors.AsType[*types.ConditionalCheckFailedException](err); ok {
 		if stored, ok := failed.Item[slot].(*types.AttributeValueMemberS); ok && stored.Value == own {
 			return nil
 		}
 	}
 	return err
-}
-
-// fields returns the names of the attributes of an item's struct.
-func (s *Store) fields(item reflect.Type) []string {
-	if known, ok := s.structs.Load(item); ok {
-		names, _ := known.([]string) // stored below
-		return names
-	}
-	var all []string
-	for _, f := range reflect.VisibleFields(item) {
-		if name, _, _ := strings.Cut(f.Tag.Get("dynamodbav"), ","); name != "" {
-			all = append(all, name)
-		}
-	}
-	s.structs.Store(item, all)
-	return all
 }

@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
@@ -17,32 +16,16 @@ const historyKept = 90 * 24 * time.Hour
 
 type notificationItem struct {
 	key
-	Type      string             `dynamodbav:"type"`
-	Tenant    hook.TenantID      `dynamodbav:"tenant"`
-	Endpoint  hook.EndpointID    `dynamodbav:"id"`
-	Delivery  string             `dynamodbav:"delivery,omitempty"`
-	At        int64              `dynamodbav:"at"`
-	Reason    string             `dynamodbav:"reason"`
-	Figures   map[string]float64 `dynamodbav:"figures,omitempty"`
-	Key       string             `dynamodbav:"notification_key"`
-	ExpiresAt int64              `dynamodbav:"expires_at"`
+	hook.Notification
+
+	ExpiresAt time.Time `stored:"expires_at,seconds"`
 }
 
 // PutNotification writes one item, keyed by time and notification key. The item
 // expires after 90 days.
 func (s *Store) PutNotification(ctx context.Context, n hook.Notification) error {
 	op := "put notification of endpoint " + string(n.Endpoint)
-	it := notificationItem{
-		key: historyKey(n), Type: n.Type, Tenant: n.Tenant, Endpoint: n.Endpoint, At: millis(n.At), Reason: n.Reason,
-		Figures: n.Figures, Key: n.Key, ExpiresAt: ttl(n.At.Add(historyKept)),
-	}
-	if n.Delivery.Generation > 0 {
-		it.Delivery = n.Delivery.String()
-	}
-	put, err := s.put(it, condition{})
-	if err != nil {
-		return translate(err, op)
-	}
+	put := s.put(notificationItem{historyKey(n), n, n.At.Add(historyKept)}, condition{})
 	return translate(s.write(ctx, put), op)
 }
 
@@ -67,11 +50,9 @@ func (s *Store) Notifications(ctx context.Context, endpoint hook.EndpointID, cur
 	if err != nil {
 		return nil, "", translate(err, op)
 	}
-	var items []notificationItem
-	if err := attributevalue.UnmarshalListOfMaps(out.Items, &items); err != nil {
-		return nil, "", translate(err, op)
-	}
-	for i, it := range items {
+	for _, item := range out.Items {
+		var it notificationItem
+		err := decodeItem(item, &it)
 		order := it.SK[len(historyPrefix):]
 		if order == cursor {
 			continue
@@ -79,16 +60,11 @@ func (s *Store) Notifications(ctx context.Context, endpoint hook.EndpointID, cur
 		if len(page) == limit {
 			return page, historyKey(page[limit-1]).SK[len(historyPrefix):], nil
 		}
-		n := hook.Notification{
-			Type: it.Type, Tenant: it.Tenant, Endpoint: it.Endpoint, At: fromMillis(it.At), Reason: it.Reason, Figures: it.Figures, Key: it.Key,
+		if err != nil {
+			s.unreadable(ctx, item, err)
+			continue
 		}
-		if it.Delivery != "" {
-			if n.Delivery, err = hook.ParseDeliveryID(it.Delivery); err != nil {
-				s.unreadable(ctx, out.Items[i], err)
-				continue
-			}
-		}
-		page = append(page, n)
+		page = append(page, it.Notification)
 	}
 	return page, "", nil
 }

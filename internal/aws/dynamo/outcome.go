@@ -27,9 +27,9 @@ const (
 // outcomesItem holds one set of delivery indexes per outcome, each relative to
 // the item's first index. Adding an index to a set twice counts once.
 type outcomesItem struct {
-	Delivered []int `dynamodbav:"delivered,numberset"`
-	Dead      []int `dynamodbav:"dead,numberset"`
-	Cancelled []int `dynamodbav:"cancelled,numberset"`
+	Delivered []int `stored:"delivered"`
+	Dead      []int `stored:"dead"`
+	Cancelled []int `stored:"cancelled"`
 }
 
 // outcomeSet returns the name of the set for the state of the delivery.
@@ -74,8 +74,8 @@ func (s *Store) RecordOutcome(ctx context.Context, d hook.Delivery) error {
 // JobOutcomes reads all outcome items of the job. A delivery in several sets
 // counts once: delivered takes precedence over dead, and dead over cancelled.
 func (s *Store) JobOutcomes(ctx context.Context, id hook.JobID) (replay.Outcomes, error) {
-	var items []outcomesItem
-	if err := s.list(ctx, jobPartition(id), outcomesPrefix, &items, "read outcomes of replay "+string(id)); err != nil {
+	items, err := listRecords[outcomesItem](ctx, s, jobPartition(id), outcomesPrefix, "read outcomes of replay "+string(id))
+	if err != nil {
 		return replay.Outcomes{}, err
 	}
 	var sum replay.Outcomes

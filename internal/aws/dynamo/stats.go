@@ -9,12 +9,10 @@ import (
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"surehook.example/surehook/internal/hook"
-	"surehook.example/surehook/internal/names"
 	"surehook.example/surehook/internal/rule/circuit"
 	"surehook.example/surehook/internal/rule/stats"
 )
@@ -45,28 +43,22 @@ type hourItem struct {
 	types   []string       // event types with counts of their own
 }
 
-// UnmarshalDynamoDBAttributeValue reads the numbers of the item. A review reads 25
-// items of some 200 numbers per endpoint, and the decoder of the SDK takes several
-// times as long.
-func (it *hourItem) UnmarshalDynamoDBAttributeValue(value types.AttributeValue) error {
-	item, ok := value.(*types.AttributeValueMemberM)
-	if !ok {
-		return errors.New("decode counts: not an item")
-	}
-	*it = hourItem{numbers: make(map[string]int, len(item.Value))}
-	for attribute, v := range item.Value {
+// hourOf reads the numbers of the item.
+func hourOf(item map[string]types.AttributeValue) (hourItem, error) {
+	it := hourItem{numbers: make(map[string]int, len(item))}
+	for attribute, v := range item {
 		if number, ok := v.(*types.AttributeValueMemberN); ok {
 			n, err := strconv.Atoi(number.Value)
 			if err != nil {
-				return fmt.Errorf("decode count %s: %w", attribute, err)
+				return hourItem{}, fmt.Errorf("decode count %s: %w", attribute, err)
 			}
 			it.numbers[attribute] = n
 		}
 	}
-	if set, ok := item.Value[typesKey].(*types.AttributeValueMemberSS); ok {
+	if set, ok := item[typesKey].(*types.AttributeValueMemberSS); ok {
 		it.types = set.Value
 	}
-	return nil
+	return it, nil
 }
 
 // of returns the count in the attribute.
@@ -92,9 +84,12 @@ func (s *Store) Count(
 	}
 	var before hourItem
 	if first.Before(hour) && add.Failed > 0 {
-		err = s.get(ctx, statsKey(endpoint, first), &before, "counts of endpoint", string(endpoint))
+		item, err := s.getItem(ctx, statsKey(endpoint, first), "counts of endpoint", string(endpoint))
 		if err != nil && hook.CodeOf(err) != hook.CodeNotFound {
 			return circuit.Counts{}, err
+		}
+		if before, err = hourOf(item); err != nil {
+			return circuit.Counts{}, translate(err, "read counts of endpoint "+string(endpoint))
 		}
 	}
 	var window circuit.Counts
@@ -144,7 +139,7 @@ func (s *Store) addCounts(
 		default:
 			found = out.Attributes
 		}
-		if err := attributevalue.UnmarshalMap(found, &item); err != nil {
+		if item, err = hourOf(found); err != nil {
 			return hourItem{}, err
 		}
 		s.types.learn(endpoint, hour, item.types)
@@ -328,16 +323,16 @@ func (s *Store) Hours(ctx context.Context, endpoint hook.EndpointID, since time.
 		if err != nil {
 			return nil, translate(err, op)
 		}
-		var items []hourItem
-		if err := attributevalue.UnmarshalListOfMaps(page.Items, &items); err != nil {
-			return nil, translate(err, op)
-		}
-		for i, it := range items {
-			var sk string
-			if err := attributevalue.Unmarshal(page.Items[i][names.SortKey], &sk); err != nil {
+		for _, item := range page.Items {
+			it, err := hourOf(item)
+			if err != nil {
 				return nil, translate(err, op)
 			}
-			start, err := time.Parse(statsHour, strings.TrimPrefix(sk, statsPrefix))
+			var at key
+			if err := decodeItem(item, &at); err != nil {
+				return nil, translate(err, op)
+			}
+			start, err := time.Parse(statsHour, strings.TrimPrefix(at.SK, statsPrefix))
 			if err != nil {
 				return nil, translate(err, op)
 			}

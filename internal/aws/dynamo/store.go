@@ -3,10 +3,8 @@ package dynamo
 import (
 	"context"
 	"fmt"
-	"sync"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
@@ -46,7 +44,6 @@ type Store struct {
 	table   *string
 	payload codec
 	types   typeCache
-	structs sync.Map // attributes of items, by the type of the struct
 }
 
 // New returns the store in the table.
@@ -57,30 +54,38 @@ func Over(db Requests, table string) *Store {
 	return &Store{db: db, table: &table, payload: newCodec()}
 }
 
-// get reads an item into out, a pointer to a struct. what and id name the item in
-// errors. A missing item is CodeNotFound.
+// get reads a record into out, a pointer. what and id name the record in errors. A missing
+// item is CodeNotFound.
 func (s *Store) get(ctx context.Context, k key, out any, what, id string) error {
+	item, err := s.getItem(ctx, k, what, id)
+	if err != nil {
+		return err
+	}
+	return translate(decodeItem(item, out), "read "+what+" "+id)
+}
+
+func (s *Store) getItem(ctx context.Context, k key, what, id string) (map[string]types.AttributeValue, error) {
 	op := "read " + what + " " + id
 	got, err := s.db.GetItem(ctx, &dynamodb.GetItemInput{
 		TableName: s.table, Key: k.attributes(), ConsistentRead: aws.Bool(true),
 	})
 	if err != nil {
-		return translate(err, op)
+		return nil, translate(err, op)
 	}
 	if len(got.Item) == 0 {
-		return fmt.Errorf("%s: %w", op, hook.NotFound(what))
+		return nil, fmt.Errorf("%s: %w", op, hook.NotFound(what))
 	}
-	return translate(attributevalue.UnmarshalMap(got.Item, out), op)
+	return got.Item, nil
 }
 
-// list reads all items of a partition with the sort key prefix, in the order of
-// the sort key, into out, a pointer to a slice of structs.
-func (s *Store) list(ctx context.Context, partition, prefix string, out any, op string) error {
+// listRecords reads all records of a partition with the sort key prefix, in the order of the sort key.
+func listRecords[T any](ctx context.Context, s *Store, partition, prefix, op string) ([]T, error) {
 	items, err := s.listItems(ctx, partition, prefix)
 	if err != nil {
-		return translate(err, op)
+		return nil, translate(err, op)
 	}
-	return translate(attributevalue.UnmarshalListOfMaps(items, out), op)
+	records, err := decodeItems[T](items)
+	return records, translate(err, op)
 }
 
 // listItems reads all items of a partition with the sort key prefix, in the order of
@@ -128,16 +133,12 @@ func asRead(version int64) condition {
 
 // put returns the write of an item, given as a struct. The zero condition makes
 // the write unconditional.
-func (s *Store) put(item any, c condition) (*types.Put, error) {
-	attributes, err := attributevalue.MarshalMap(item)
-	if err != nil {
-		return nil, fmt.Errorf("encode item: %w", err)
-	}
-	put := &types.Put{TableName: s.table, Item: attributes, ExpressionAttributeValues: c.values, ExpressionAttributeNames: c.names}
+func (s *Store) put(item any, c condition) *types.Put {
+	put := &types.Put{TableName: s.table, Item: encodeItem(item), ExpressionAttributeValues: c.values, ExpressionAttributeNames: c.names}
 	if c.expression != "" {
 		put.ConditionExpression = &c.expression
 	}
-	return put, nil
+	return put
 }
 
 // write makes a single write.

@@ -3,6 +3,7 @@ package dynamo
 import (
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
 
@@ -13,9 +14,9 @@ import (
 // that name begun deliveries.
 type imageItem struct {
 	key
-	Targets    []string      `dynamodbav:"targets"`     // of an event
-	AcceptedAt int64         `dynamodbav:"accepted_at"` // of an event
-	Replayed   *replayedItem `dynamodbav:"replayed"`    // of a delivery
+	Targets    []hook.Target  `stored:"targets"`     // of an event
+	AcceptedAt time.Time      `stored:"accepted_at"` // of an event
+	Replayed   *hook.Replayed `stored:"replayed"`    // of a delivery
 }
 
 // Begun returns the deliveries that become queued when an item of the table is written: the first
@@ -27,7 +28,7 @@ func Begun(image []byte) ([]hook.DeliveryRef, error) {
 		return nil, translate(err, "read item of the stream")
 	}
 	var it imageItem
-	if err := attributevalue.UnmarshalMap(item, &it); err != nil {
+	if err := decodeItem(item, &it); err != nil {
 		return nil, translate(err, "read item of the stream")
 	}
 	begun, err := it.begun()
@@ -42,12 +43,8 @@ func (it imageItem) begun() ([]hook.DeliveryRef, error) {
 			return nil, err
 		}
 		refs := make([]hook.DeliveryRef, 0, len(it.Targets))
-		for _, text := range it.Targets {
-			target, err := parseTarget(text)
-			if err != nil {
-				return nil, err
-			}
-			refs = append(refs, hook.QueuedDelivery(hook.Event{ID: id, AcceptedAt: fromMillis(it.AcceptedAt)}, target).Ref())
+		for _, target := range it.Targets {
+			refs = append(refs, hook.QueuedDelivery(hook.Event{ID: id, AcceptedAt: it.AcceptedAt}, target).Ref())
 		}
 		return refs, nil
 	case strings.HasPrefix(it.SK, deliveryPrefix) && it.Replayed != nil:

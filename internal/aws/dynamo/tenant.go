@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
@@ -20,37 +19,21 @@ import (
 	"surehook.example/surehook/internal/names"
 )
 
-// tenantLimitsItem is the attribute limits of a tenant. A limit without a value is
-// absent: the condition of CreateEndpoint tells the two apart.
-type tenantLimitsItem struct {
-	EventsPerSecond    int `dynamodbav:"events_per_second,omitempty"`
-	DeliveriesPerEvent int `dynamodbav:"deliveries_per_event,omitempty"`
-	Endpoints          int `dynamodbav:"endpoints,omitempty"`
-	ReplaysPerHour     int `dynamodbav:"replays_per_hour,omitempty"`
-	ChangesPerHour     int `dynamodbav:"changes_per_hour,omitempty"`
-
-	RetainFor time.Duration `dynamodbav:"retain_for_ns,omitempty"`
-}
-
 // TenantLimits reads the item of the tenant.
 func (s *Store) TenantLimits(ctx context.Context, tenant hook.TenantID) (hook.TenantLimits, error) {
 	it, err := s.tenant(ctx, tenant)
-	return hook.TenantLimits(it.Limits), err
+	return it.Limits, err
 }
 
 // SetTenantLimits makes one update without a condition. If it is repeated after a lost answer,
 // only the version changes again.
 func (s *Store) SetTenantLimits(ctx context.Context, tenant hook.TenantID, l hook.TenantLimits) error {
 	op := "set limits of tenant " + string(tenant)
-	limits, err := attributevalue.Marshal(tenantLimitsItem(l))
-	if err != nil {
-		return translate(fmt.Errorf("encode limits: %w", err), op)
-	}
-	_, err = s.db.UpdateItem(ctx, &dynamodb.UpdateItemInput{
+	_, err := s.db.UpdateItem(ctx, &dynamodb.UpdateItemInput{
 		TableName:                 s.table,
 		Key:                       tenantKey(tenant).attributes(),
 		UpdateExpression:          aws.String(changeTenant + ", limits = :limits"),
-		ExpressionAttributeValues: changedTenant(tenant, map[string]types.AttributeValue{":limits": limits}),
+		ExpressionAttributeValues: changedTenant(tenant, map[string]types.AttributeValue{":limits": &types.AttributeValueMemberM{Value: encodeItem(l)}}),
 	})
 	return translate(err, op)
 }
@@ -106,8 +89,8 @@ func (s *Store) Tenants(ctx context.Context, prefix string, after hook.TenantID,
 	if err != nil {
 		return nil, "", translate(err, op)
 	}
-	var rows []indexRow
-	if err := attributevalue.UnmarshalListOfMaps(out.Items, &rows); err != nil {
+	rows, err := decodeItems[indexRow](out.Items)
+	if err != nil {
 		return nil, "", translate(err, op)
 	}
 	keys := make([]key, len(rows))
@@ -128,7 +111,7 @@ func (s *Store) Tenants(ctx context.Context, prefix string, after hook.TenantID,
 
 func fromTenantItem(it tenantItem) (tenant.Tenant, error) {
 	return tenant.Tenant{
-		ID: hook.TenantID(strings.TrimPrefix(it.PK, tenantPartition(""))), Endpoints: int(it.Endpoints), Limits: hook.TenantLimits(it.Limits),
+		ID: hook.TenantID(strings.TrimPrefix(it.PK, tenantPartition(""))), Endpoints: int(it.Endpoints), Limits: it.Limits,
 	}, nil
 }
 

@@ -17,8 +17,8 @@ const takenDelay = time.Minute
 // its message only after it enqueued a copy of one of the two. So all other messages can be
 // dropped, and duplicates start no second chain.
 type Chain struct {
-	Next     string // nonce of the message that continues the job
-	Previous string // nonce of the message that passed the job on to Next; empty: none did
+	Next     string `stored:"next"`     // nonce of the message that continues the job
+	Previous string `stored:"previous"` // nonce of the message that passed the job on to Next; empty: none did
 }
 
 // NewChain returns the chain of a new job.

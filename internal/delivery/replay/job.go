@@ -25,12 +25,13 @@ const (
 
 // Filter selects deliveries of a tenant for a job.
 type Filter struct {
-	Endpoint hook.EndpointID // empty: all endpoints
-	State    hook.State      // dead, parked, delivered or discarded
-	Types    []string        // patterns of event types, as in subscriptions; empty: all
-	From, To time.Time       // bounds of CreatedAt; To is at most the CreatedAt of the job
+	Endpoint hook.EndpointID `stored:"endpoint"` // empty: all endpoints
+	State    hook.State      `stored:"state"`    // dead, parked, delivered or discarded
+	Types    []string        `stored:"types"`    // patterns of event types, as in subscriptions; empty: all
+	From     time.Time       `stored:"from"`     // bound of CreatedAt
+	To       time.Time       `stored:"to"`       // bound of CreatedAt; at most the CreatedAt of the job
 	Cause    Cause           // of the last attempt
-	AddTo    hook.EndpointID // the endpoint to add to the events; empty: the job replays deliveries
+	AddTo    hook.EndpointID `stored:"add_to"` // the endpoint to add to the events; empty: the job replays deliveries
 	// DiedSince is the earliest death of a dead delivery, inclusive; zero: any. From and
 	// To bound the creation, which may be days earlier.
 	DiedSince time.Time
@@ -54,32 +55,32 @@ func (c Cause) matches(attempts int, last hook.Outcome) bool {
 
 // Job is a replay, or the discard, of all deliveries of a filter.
 type Job struct {
-	ID        hook.JobID
-	Tenant    hook.TenantID
+	ID        hook.JobID    `stored:"id"`
+	Tenant    hook.TenantID `stored:"tenant"`
 	Filter    Filter
-	Rate      float64 // deliveries a second
-	Limit     int     // the most deliveries to replay or discard; 0: all
+	Rate      float64 `stored:"rate"`  // deliveries a second
+	Limit     int     `stored:"limit"` // the most deliveries to replay or discard; 0: all
 	Discards  bool    // the job discards dead deliveries, and sends nothing
 	State     JobState
-	By        hook.KeyID
-	CreatedAt time.Time
-	UpdatedAt time.Time
-	EndedAt   time.Time // zero while the job runs
-	ExpiresAt time.Time // removal of the record: KeepJobs after UpdatedAt
-	Version   int64     // of the stored record; 0: no record
+	By        hook.KeyID `stored:"by"`
+	CreatedAt time.Time  `stored:"created_at"`
+	UpdatedAt time.Time  `stored:"updated_at"`
+	EndedAt   time.Time  `stored:"ended_at"`           // zero while the job runs
+	ExpiresAt time.Time  `stored:"expires_at,seconds"` // removal of the record: KeepJobs after UpdatedAt
+	Version   int64      `stored:"version"`            // of the stored record; 0: no record
 
-	Selected int // deliveries selected so far
-	Enqueued int // selected deliveries whose replay was sent, or that this job discarded
-	Skipped  int // selected deliveries that this job left alone
+	Selected int `stored:"selected"` // deliveries selected so far
+	Enqueued int `stored:"enqueued"` // selected deliveries whose replay was sent, or that this job discarded
+	Skipped  int `stored:"skipped"`  // selected deliveries that this job left alone
 	// SkippedBy counts the skipped deliveries by reason. A job of an earlier build has
 	// skipped deliveries without a reason.
-	SkippedBy map[Skip]int
+	SkippedBy map[Skip]int `stored:"skipped_by"`
 
-	Endpoint hook.EndpointID    // where the selection continues; empty at the beginning
-	Cursor   string             // where it continues within Endpoint; empty at the beginning
-	Selects  bool               // there may be more deliveries to select
-	Pending  []hook.DeliveryRef // the page to send; the last JobIndex is Selected-1
-	NextAt   time.Time          // when the rate allows the next page
+	Endpoint hook.EndpointID    `stored:"endpoint"` // where the selection continues; empty at the beginning
+	Cursor   string             `stored:"cursor"`   // where it continues within Endpoint; empty at the beginning
+	Selects  bool               `stored:"selects"`  // there may be more deliveries to select
+	Pending  []hook.DeliveryRef `stored:"pending"`  // the page to send; the last JobIndex is Selected-1
+	NextAt   time.Time          `stored:"next_at"`  // when the rate allows the next page
 
 	Chain
 }

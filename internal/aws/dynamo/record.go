@@ -1,0 +1,340 @@
+package dynamo
+
+import (
+	"bytes"
+	"encoding"
+	"errors"
+	"fmt"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+)
+
+// storedTag is the tag of the stored fields of a record, with the name of the attribute: a record
+// is stored as it is, without a twin. A field without the tag is not stored, and an empty value
+// has no attribute. Durations are numbers of nanoseconds, times are numbers of milliseconds since
+// 1970, and enumerations are words, which keep records independent of the order of constants.
+// Options, after a comma:
+//   - seconds: a time in the form of TTL, in whole seconds;
+//   - text: bytes that are UTF-8, as a string;
+//   - inline: the attributes of a struct stand beside the others, as those of an embedded struct.
+const storedTag = "stored"
+
+// part is a stored field of a struct.
+type part struct {
+	coder
+
+	name  string
+	index []int
+}
+
+// coder encodes and decodes the values of a type.
+type coder struct {
+	encode func(v reflect.Value) types.AttributeValue
+	decode func(a types.AttributeValue, v reflect.Value) error
+}
+
+// plans caches the results of partsOf.
+var plans sync.Map //nolint:gochecknoglobals // a function of the type
+
+// partsOf returns the stored fields of a struct.
+func partsOf(t reflect.Type) []part {
+	if known, ok := plans.Load(t); ok {
+		return known.([]part) //nolint:errcheck,forcetypeassert // stored below
+	}
+	var parts []part
+	for i := range t.NumField() {
+		f := t.Field(i)
+		name, option, _ := strings.Cut(f.Tag.Get(storedTag), ",")
+		switch {
+		case f.Anonymous || option == "inline":
+			for _, inner := range partsOf(f.Type) {
+				inner.index = slices.Concat(f.Index, inner.index)
+				parts = append(parts, inner)
+			}
+		case name != "":
+			parts = append(parts, part{coderOf(f.Type, option), name, f.Index})
+		}
+	}
+	plans.Store(t, parts)
+	return parts
+}
+
+// encodeItem returns the attributes of a record.
+func encodeItem(record any) map[string]types.AttributeValue {
+	return encodeParts(reflect.ValueOf(record))
+}
+
+func encodeParts(v reflect.Value) map[string]types.AttributeValue {
+	parts := partsOf(v.Type())
+	item := make(map[string]types.AttributeValue, len(parts))
+	for _, p := range parts {
+		field := v.FieldByIndex(p.index)
+		if kind := field.Kind(); field.IsZero() || (kind == reflect.Slice || kind == reflect.Map) && field.Len() == 0 {
+			continue
+		}
+		a := p.encode(field)
+		if m, ok := a.(*types.AttributeValueMemberM); ok && len(m.Value) == 0 {
+			continue
+		}
+		item[p.name] = a
+	}
+	return item
+}
+
+// decodeItem reads an item into out, a pointer to a record. What cannot be read, such as a word of
+// a later build, stays zero and is in the error.
+func decodeItem(item map[string]types.AttributeValue, out any) error {
+	return decodeParts(item, reflect.ValueOf(out).Elem())
+}
+
+func decodeParts(item map[string]types.AttributeValue, v reflect.Value) error {
+	var errs []error
+	for _, p := range partsOf(v.Type()) {
+		if err := decodePresent(p.coder, item[p.name], v.FieldByIndex(p.index)); err != nil {
+			errs = append(errs, fmt.Errorf("read stored %s: %w", p.name, err))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// decodeItems reads items into records.
+func decodeItems[T any](items []map[string]types.AttributeValue) ([]T, error) {
+	records := make([]T, len(items))
+	for i, item := range items {
+		if err := decodeItem(item, &records[i]); err != nil {
+			return nil, err
+		}
+	}
+	return records, nil
+}
+
+// decodePresent decodes an attribute that is not absent or NULL.
+func decodePresent(c coder, a types.AttributeValue, v reflect.Value) error {
+	if _, null := a.(*types.AttributeValueMemberNULL); null || a == nil {
+		return nil
+	}
+	return c.decode(a, v)
+}
+
+// coderOf returns the coder of a type, which has one of the kinds below.
+func coderOf(t reflect.Type, option string) coder {
+	switch kind := t.Kind(); {
+	case t == reflect.TypeFor[time.Time]():
+		return timeCoder(option == "seconds")
+	case t.Implements(reflect.TypeFor[encoding.TextMarshaler]()):
+		return textCoder()
+	case kind == reflect.Uint8:
+		return wordCoder(t)
+	case kind == reflect.String:
+		return stringCoder()
+	case kind == reflect.Bool:
+		return coder{
+			encode: func(v reflect.Value) types.AttributeValue { return &types.AttributeValueMemberBOOL{Value: v.Bool()} },
+			decode: as(func(a *types.AttributeValueMemberBOOL, v reflect.Value) error {
+				v.SetBool(a.Value)
+				return nil
+			}),
+		}
+	case kind == reflect.Float64:
+		return coder{
+			encode: func(v reflect.Value) types.AttributeValue {
+				return &types.AttributeValueMemberN{Value: strconv.FormatFloat(v.Float(), 'f', -1, 64)}
+			},
+			decode: as(func(a *types.AttributeValueMemberN, v reflect.Value) error {
+				f, err := strconv.ParseFloat(a.Value, 64)
+				v.SetFloat(f)
+				return err
+			}),
+		}
+	case kind == reflect.Pointer:
+		return pointerCoder(coderOf(t.Elem(), option))
+	case kind == reflect.Map:
+		return mapCoder(t, coderOf(t.Elem(), ""))
+	case t == reflect.TypeFor[[]byte]():
+		return bytesCoder(option == "text")
+	case kind == reflect.Slice:
+		return listCoder(coderOf(t.Elem(), ""))
+	case kind == reflect.Struct:
+		return coder{
+			encode: func(v reflect.Value) types.AttributeValue { return &types.AttributeValueMemberM{Value: encodeParts(v)} },
+			decode: as(func(a *types.AttributeValueMemberM, v reflect.Value) error { return decodeParts(a.Value, v) }),
+		}
+	}
+	return coder{
+		encode: func(v reflect.Value) types.AttributeValue { return number(v.Int()) },
+		decode: as(func(a *types.AttributeValueMemberN, v reflect.Value) error {
+			n, err := strconv.ParseInt(a.Value, 10, 64)
+			v.SetInt(n)
+			return err
+		}),
+	}
+}
+
+// as returns a decoder of attributes of one type.
+func as[A types.AttributeValue](decode func(a A, v reflect.Value) error) func(types.AttributeValue, reflect.Value) error {
+	return func(a types.AttributeValue, v reflect.Value) error {
+		typed, ok := a.(A)
+		if !ok {
+			return fmt.Errorf("%T is not for a %s", a, v.Type())
+		}
+		return decode(typed, v)
+	}
+}
+
+func timeCoder(seconds bool) coder {
+	to, from := millis, fromMillis
+	if seconds {
+		to, from = ttl, fromTTL
+	}
+	return coder{
+		encode: func(v reflect.Value) types.AttributeValue {
+			t, _ := v.Interface().(time.Time)
+			return number(to(t))
+		},
+		decode: as(func(a *types.AttributeValueMemberN, v reflect.Value) error {
+			n, err := strconv.ParseInt(a.Value, 10, 64)
+			*v.Addr().Interface().(*time.Time) = from(n) //nolint:errcheck,forcetypeassert // the type of the coder
+			return err
+		}),
+	}
+}
+
+func textCoder() coder {
+	return coder{
+		encode: func(v reflect.Value) types.AttributeValue {
+			said, _ := v.Interface().(encoding.TextMarshaler).MarshalText() //nolint:errcheck,forcetypeassert // the type of the coder; ids and networks always have a text
+			return text(string(said))
+		},
+		decode: as(func(a *types.AttributeValueMemberS, v reflect.Value) error {
+			return v.Addr().Interface().(encoding.TextUnmarshaler).UnmarshalText([]byte(a.Value)) //nolint:errcheck,forcetypeassert // the inverse
+		}),
+	}
+}
+
+// wordCoder is for an enumeration: values from 1 without gaps, each with a name. Every other value
+// has the name "unknown".
+func wordCoder(t reflect.Type) coder {
+	words := []string{""}
+	for v := reflect.New(t).Elem(); ; {
+		v.SetUint(uint64(len(words)))
+		word := fmt.Sprint(v.Interface())
+		if word == "unknown" {
+			break
+		}
+		words = append(words, word)
+	}
+	return coder{
+		encode: func(v reflect.Value) types.AttributeValue { return text(words[v.Uint()]) },
+		decode: as(func(a *types.AttributeValueMemberS, v reflect.Value) error {
+			value := slices.Index(words, a.Value)
+			if value < 0 {
+				return fmt.Errorf("%q is not a %s", a.Value, t)
+			}
+			v.SetUint(uint64(value))
+			return nil
+		}),
+	}
+}
+
+func stringCoder() coder {
+	return coder{
+		encode: func(v reflect.Value) types.AttributeValue { return text(v.String()) },
+		decode: as(func(a *types.AttributeValueMemberS, v reflect.Value) error {
+			v.SetString(a.Value)
+			return nil
+		}),
+	}
+}
+
+func bytesCoder(utf8 bool) coder {
+	if utf8 {
+		return coder{
+			encode: func(v reflect.Value) types.AttributeValue { return text(string(v.Bytes())) },
+			decode: as(func(a *types.AttributeValueMemberS, v reflect.Value) error {
+				v.SetBytes([]byte(a.Value))
+				return nil
+			}),
+		}
+	}
+	return coder{
+		encode: func(v reflect.Value) types.AttributeValue { return &types.AttributeValueMemberB{Value: v.Bytes()} },
+		decode: as(func(a *types.AttributeValueMemberB, v reflect.Value) error {
+			v.SetBytes(bytes.Clone(a.Value)) // the in-process table shares its values
+			return nil
+		}),
+	}
+}
+
+func pointerCoder(to coder) coder {
+	return coder{
+		encode: func(v reflect.Value) types.AttributeValue { return to.encode(v.Elem()) },
+		decode: func(a types.AttributeValue, v reflect.Value) error {
+			v.Set(reflect.New(v.Type().Elem()))
+			return to.decode(a, v.Elem())
+		},
+	}
+}
+
+// listCoder also reads sets.
+func listCoder(of coder) coder {
+	return coder{
+		encode: func(v reflect.Value) types.AttributeValue {
+			list := make([]types.AttributeValue, v.Len())
+			for i := range list {
+				list[i] = of.encode(v.Index(i))
+			}
+			return &types.AttributeValueMemberL{Value: list}
+		},
+		decode: func(a types.AttributeValue, v reflect.Value) error {
+			var list []types.AttributeValue
+			switch a := a.(type) {
+			case *types.AttributeValueMemberL:
+				list = a.Value
+			case *types.AttributeValueMemberSS:
+				for _, one := range a.Value {
+					list = append(list, text(one))
+				}
+			case *types.AttributeValueMemberNS:
+				for _, one := range a.Value {
+					list = append(list, &types.AttributeValueMemberN{Value: one})
+				}
+			default:
+				return fmt.Errorf("%T is not for a %s", a, v.Type())
+			}
+			v.Set(reflect.MakeSlice(v.Type(), len(list), len(list)))
+			var errs []error
+			for i, one := range list {
+				errs = append(errs, decodePresent(of, one, v.Index(i)))
+			}
+			return errors.Join(errs...)
+		},
+	}
+}
+
+func mapCoder(t reflect.Type, of coder) coder {
+	return coder{
+		encode: func(v reflect.Value) types.AttributeValue {
+			m := make(map[string]types.AttributeValue, v.Len())
+			for entries := v.MapRange(); entries.Next(); {
+				m[entries.Key().String()] = of.encode(entries.Value())
+			}
+			return &types.AttributeValueMemberM{Value: m}
+		},
+		decode: as(func(a *types.AttributeValueMemberM, v reflect.Value) error {
+			v.Set(reflect.MakeMapWithSize(t, len(a.Value)))
+			var errs []error
+			for name, one := range a.Value {
+				entry := reflect.New(t.Elem()).Elem()
+				errs = append(errs, decodePresent(of, one, entry))
+				v.SetMapIndex(reflect.ValueOf(name).Convert(t.Key()), entry)
+			}
+			return errors.Join(errs...)
+		}),
+	}
+}
