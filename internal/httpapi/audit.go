@@ -257,7 +257,7 @@ func fields(view any) (map[string]jsontext.Value, error) {
 
 // masked returns the body for a record: without secrets, header values, and the user name and
 // password of the URL.
-func (b endpointBody) masked() endpointBody {
+func (b settings) masked() settings {
 	if b.Headers != nil {
 		headers := make(map[string]string, len(*b.Headers))
 		for name, value := range *b.Headers {
@@ -278,7 +278,7 @@ func (b endpointBody) masked() endpointBody {
 }
 
 func (b createBody) masked() createBody {
-	b.endpointBody = b.endpointBody.masked()
+	b.settings = b.settings.masked()
 	b.Secret = maskedText(b.Secret)
 	return b
 }
@@ -313,10 +313,8 @@ func maskedURL(text string) string {
 // of the TLS settings.
 type auditedEndpoint struct {
 	endpointView
-	Headers map[string]string `json:"headers"`      // shadows the field of the view
-	Auth    authView          `json:"auth"`         // as above
-	TLS     *auditedTLS       `json:"tls,omitzero"` // as above
-	Secrets []auditedSecret   `json:"secrets"`
+	TLS     *auditedTLS     `json:"tls,omitzero"` // in place of that of the view
+	Secrets []auditedSecret `json:"secrets"`
 }
 
 // auditedTLS has another id if the texts differ. The texts themselves are masked.
@@ -364,8 +362,6 @@ const newValue = hook.Masked + " (new value)"
 // audited returns the endpoint in the form for comparing it with before.
 func audited(e, before hook.Endpoint) auditedEndpoint {
 	view := auditedEndpoint{endpointView: viewEndpoint(e), Secrets: make([]auditedSecret, len(e.Secrets))}
-	view.Headers = view.endpointView.Headers
-	view.Auth = view.endpointView.Auth
 	if before.Auth.Type == e.Auth.Type && !bytes.Equal(before.Auth.Sealed, e.Auth.Sealed) {
 		view.Auth = viewAuth(e.Auth, newValue)
 	}
@@ -374,7 +370,7 @@ func audited(e, before hook.Endpoint) auditedEndpoint {
 	}
 	for name, sealed := range e.SealedHeaders {
 		if old, ok := before.SealedHeaders[name]; ok && !bytes.Equal(old, sealed) {
-			view.Headers[name] = newValue
+			(*view.Headers)[name] = newValue
 		}
 	}
 	for i, s := range e.Secrets {

@@ -4,19 +4,19 @@ import (
 	"surehook.example/surehook/internal/hook"
 )
 
-// authBody is the authentication at the receiver, in a request. Absent fields are nil.
+// authBody is the authentication at the receiver. Absent fields are nil.
 type authBody struct {
 	Type     *string `json:"type"`
-	Username *string `json:"username"`
-	Password *string `json:"password"`
-	Token    *string `json:"token"`
+	Username *string `json:"username,omitzero"`
+	Password *string `json:"password,omitzero"`
+	Token    *string `json:"token,omitzero"`
 
-	TokenURL     *string `json:"token_url"`
-	ClientID     *string `json:"client_id"`
-	ClientSecret *string `json:"client_secret"`
-	Scope        *string `json:"scope"`
-	Audience     *string `json:"audience"`
-	ClientAuth   *string `json:"client_auth"`
+	TokenURL     *string `json:"token_url,omitzero"`
+	ClientID     *string `json:"client_id,omitzero"`
+	ClientSecret *string `json:"client_secret,omitzero"`
+	Scope        *string `json:"scope,omitzero"`
+	Audience     *string `json:"audience,omitzero"`
+	ClientAuth   *string `json:"client_auth,omitzero"`
 }
 
 // clientAuth says where a request for a token carries the client's id and secret.
@@ -88,33 +88,26 @@ func (b authBody) masked() *authBody {
 	return &b
 }
 
-// authView is the authentication in a response.
-type authView struct {
-	Type     string `json:"type"`
-	Username string `json:"username,omitzero"`
-	Password string `json:"password,omitzero"`
-	Token    string `json:"token,omitzero"`
-
-	TokenURL     string `json:"token_url,omitzero"`
-	ClientID     string `json:"client_id,omitzero"`
-	ClientSecret string `json:"client_secret,omitzero"`
-	Scope        string `json:"scope,omitzero"`
-	Audience     string `json:"audience,omitzero"`
-	ClientAuth   string `json:"client_auth,omitzero"`
-}
-
 // viewAuth returns the authentication, with a mask in place of the secret.
-func viewAuth(a hook.Auth, secret string) authView {
-	view := authView{Type: a.Type.String()}
+func viewAuth(a hook.Auth, secret string) *authBody {
+	view := &authBody{Type: new(a.Type.String())}
 	switch a.Type {
 	case hook.AuthBasic:
-		view.Username, view.Password = a.Username, secret
+		view.Username, view.Password = &a.Username, &secret
 	case hook.AuthBearer:
-		view.Token = secret
+		view.Token = &secret
 	case hook.AuthOAuth2:
-		view.TokenURL, view.ClientID, view.ClientSecret = a.OAuth.TokenURL, a.OAuth.ClientID, secret
-		view.Scope, view.Audience, view.ClientAuth = a.OAuth.Scope, a.OAuth.Audience, clientAuth(a.OAuth.InBody).String()
+		view.TokenURL, view.ClientID, view.ClientSecret = &a.OAuth.TokenURL, &a.OAuth.ClientID, &secret
+		view.Scope, view.Audience, view.ClientAuth = orNil(a.OAuth.Scope), orNil(a.OAuth.Audience), new(clientAuth(a.OAuth.InBody).String())
 	case hook.AuthNone:
 	}
 	return view
+}
+
+// orNil returns nil for an empty text.
+func orNil(text string) *string {
+	if text == "" {
+		return nil
+	}
+	return &text
 }

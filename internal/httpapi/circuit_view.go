@@ -2,7 +2,6 @@ package httpapi
 
 import (
 	"surehook.example/surehook/internal/admin/endpoint"
-	"surehook.example/surehook/internal/hook"
 	"surehook.example/surehook/internal/rule/circuit"
 	"surehook.example/surehook/internal/rule/sign"
 )
@@ -16,14 +15,6 @@ type statusView struct {
 	OldSecretsUntil stamp            `json:"old_secrets_until,omitzero"`
 }
 
-type circuitView struct {
-	Failures    int      `json:"failures"`
-	Rate        float64  `json:"rate"`
-	Minimum     int      `json:"minimum"`
-	Cooldown    duration `json:"cooldown"`
-	MaxCooldown duration `json:"max_cooldown"`
-}
-
 type circuitStateView struct {
 	State          string   `json:"state"`
 	Admits         float64  `json:"admits"`
@@ -34,16 +25,6 @@ type circuitStateView struct {
 	ThrottledUntil stamp    `json:"throttled_until,omitzero"`
 	InFlight       *int     `json:"in_flight,omitzero"` // only with max_in_flight
 	Waiting        bool     `json:"waiting"`
-}
-
-func viewCircuit(s hook.CircuitSettings) circuitView {
-	return circuitView{
-		Failures:    s.Failures,
-		Rate:        s.Rate,
-		Minimum:     s.Minimum,
-		Cooldown:    duration(s.Cooldown),
-		MaxCooldown: duration(s.MaxCooldown),
-	}
 }
 
 func viewCircuitState(s endpoint.Status) circuitStateView {

@@ -2,6 +2,7 @@ package httpapi
 
 import (
 	"fmt"
+	"reflect"
 	"strings"
 	"time"
 
@@ -12,49 +13,51 @@ import (
 	"surehook.example/surehook/internal/rule/retry"
 )
 
-// endpointBody holds the settings of an endpoint. Absent fields are nil.
-type endpointBody struct {
-	UID              *string            `json:"uid"`
-	URL              *string            `json:"url"`
-	Description      *string            `json:"description"`
-	EventTypes       *[]string          `json:"event_types"`
-	Filter           jsontext.Value     `json:"filter"`
-	Metadata         *map[string]string `json:"metadata"`
-	Headers          *map[string]string `json:"headers"`
-	Auth             *authBody          `json:"auth"`
-	TLS              *tlsBody           `json:"tls"`
-	Retry            *retryBody         `json:"retry"`
-	RetryOn          *[]int             `json:"retry_on"`
-	GiveUpOn         *[]int             `json:"give_up_on"`
-	Timeout          *duration          `json:"timeout"`
-	MaxAge           *duration          `json:"max_age"`
-	MaxRetryAfter    *duration          `json:"max_retry_after"`
-	RatePerSecond    *float64           `json:"rate_per_second"`
-	MaxInFlight      *int               `json:"max_in_flight"`
-	Shards           *int               `json:"shards"`
-	Circuit          circuitBody        `json:"circuit"`
-	Coalesce         *coalesceBody      `json:"coalesce"`
-	AutoDisable      *bool              `json:"auto_disable"`
-	Profiles         *[]string          `json:"signature_profiles"`
-	SignatureSchemes *[]string          `json:"signature_schemes"`
-	Region           *string            `json:"region"`
-	Egress           *string            `json:"egress"`
-	Destination      *destinationBody   `json:"destination"`
-	Envelope         *string            `json:"envelope"`
-	Transformation   *string            `json:"transformation"`
+// settings are the settings of an endpoint, in requests and in responses. Absent fields are nil.
+// A field with the name and the form of one of package endpoint and of hook.Endpoint is copied by
+// transfer; fields and viewEndpoint translate the others.
+type settings struct {
+	UID            *string            `json:"uid"`
+	URL            *string            `json:"url"`
+	Description    *string            `json:"description"`
+	EventTypes     *[]string          `json:"event_types"`
+	Filter         jsontext.Value     `json:"filter"`
+	Metadata       *map[string]string `json:"metadata"`
+	Headers        *map[string]string `json:"headers"`
+	Auth           *authBody          `json:"auth"`
+	TLS            *tlsBody           `json:"tls,omitzero"`
+	Retry          *retryBody         `json:"retry"`
+	RetryOn        *[]int             `json:"retry_on"`
+	GiveUpOn       *[]int             `json:"give_up_on"`
+	Timeout        *duration          `json:"timeout"`
+	MaxAge         *duration          `json:"max_age"`
+	MaxRetryAfter  *duration          `json:"max_retry_after"`
+	RatePerSecond  *float64           `json:"rate_per_second"`
+	MaxInFlight    *int               `json:"max_in_flight"`
+	Shards         *int               `json:"shards"`
+	Circuit        circuitBody        `json:"circuit"`
+	Coalesce       *coalesceBody      `json:"coalesce,omitzero"`
+	AutoDisable    *bool              `json:"auto_disable"`
+	Profiles       *[]string          `json:"signature_profiles"`
+	Schemes        *[]string          `json:"signature_schemes"`
+	Region         *string            `json:"region"`
+	Egress         *string            `json:"egress"`
+	Destination    *destinationBody   `json:"destination,omitzero"`
+	Envelope       *string            `json:"envelope"`
+	Transformation *string            `json:"transformation"`
 }
 
 // createBody adds the fields allowed only at creation.
 type createBody struct {
-	endpointBody
+	settings
 	Secret *string `json:"secret"`
 }
 
 type retryBody struct {
-	Preset      *string          `json:"preset"`
-	Schedule    *[]duration      `json:"schedule"`
-	Exponential *exponentialBody `json:"exponential"`
-	Jitter      *string          `json:"jitter"`
+	Preset      *string          `json:"preset,omitzero"`
+	Schedule    *[]duration      `json:"schedule,omitzero"`
+	Exponential *exponentialBody `json:"exponential,omitzero"`
+	Jitter      *string          `json:"jitter,omitzero"`
 }
 
 // circuitBody holds the settings of a circuit. Absent fields are nil.
@@ -84,35 +87,10 @@ type exponentialBody struct {
 
 // fields translates the body and checks the names of enumerated values. Package endpoint checks
 // the bounds. errs are the malformed fields.
-func (b endpointBody) fields(errs fieldErrors) endpoint.Fields {
-	f := endpoint.Fields{
-		UID:           b.UID,
-		URL:           b.URL,
-		Description:   b.Description,
-		EventTypes:    b.EventTypes,
-		Filter:        filterOf(b.Filter),
-		Metadata:      b.Metadata,
-		Headers:       b.Headers,
-		Profiles:      b.Profiles,
-		RetryOn:       b.RetryOn,
-		GiveUpOn:      b.GiveUpOn,
-		Timeout:       (*time.Duration)(b.Timeout),
-		MaxAge:        (*time.Duration)(b.MaxAge),
-		MaxRetryAfter: (*time.Duration)(b.MaxRetryAfter),
-		RatePerSecond: b.RatePerSecond,
-		MaxInFlight:   b.MaxInFlight,
-		Shards:        b.Shards,
-		Circuit: endpoint.CircuitFields{
-			Failures:    b.Circuit.Failures,
-			Rate:        b.Circuit.Rate,
-			Minimum:     b.Circuit.Minimum,
-			Cooldown:    (*time.Duration)(b.Circuit.Cooldown),
-			MaxCooldown: (*time.Duration)(b.Circuit.MaxCooldown),
-		},
-		AutoDisable:    b.AutoDisable,
-		Region:         b.Region,
-		Transformation: b.Transformation,
-	}
+func (b settings) fields(errs fieldErrors) endpoint.Fields {
+	var f endpoint.Fields
+	transfer(reflect.ValueOf(&f).Elem(), reflect.ValueOf(b))
+	f.Filter = filterOf(b.Filter)
 	if b.Auth != nil {
 		auth, wrong := b.Auth.auth()
 		if errs = hook.AlsoWrong(errs, wrong); len(wrong) == 0 {
@@ -130,9 +108,9 @@ func (b endpointBody) fields(errs fieldErrors) endpoint.Fields {
 		policy, wrong := b.Retry.policy()
 		f.Retry, errs = &policy, hook.AlsoWrong(errs, wrong)
 	}
-	if b.SignatureSchemes != nil {
-		schemes := make([]hook.Scheme, len(*b.SignatureSchemes))
-		for i, name := range *b.SignatureSchemes {
+	if b.Schemes != nil {
+		schemes := make([]hook.Scheme, len(*b.Schemes))
+		for i, name := range *b.Schemes {
 			scheme, wrong := choose(fmt.Sprintf("signature_schemes[%d]", i), name, hook.SchemeV1, hook.SchemeV1a)
 			schemes[i], errs = scheme, hook.AlsoWrong(errs, wrong)
 		}
@@ -235,6 +213,26 @@ func (b exponentialBody) delays() (hook.Exponential, []hook.FieldError) {
 		e.Attempts = 1
 	}
 	return e, wrong
+}
+
+// transfer sets the fields of a struct to those of the same name and kind of another. A pointer is
+// set to a value, too.
+func transfer(to, from reflect.Value) {
+	for i := range to.NumField() {
+		field, value := to.Field(i), from.FieldByName(to.Type().Field(i).Name)
+		if !value.IsValid() {
+			continue
+		}
+		switch kind := field.Kind(); {
+		case kind == value.Kind() && value.CanConvert(field.Type()):
+			field.Set(value.Convert(field.Type()))
+		case kind == reflect.Struct && value.Kind() == kind:
+			transfer(field, value)
+		case kind == reflect.Pointer && field.Type().Elem().Kind() == value.Kind() && value.CanConvert(field.Type().Elem()):
+			field.Set(reflect.New(field.Type().Elem()))
+			field.Elem().Set(value.Convert(field.Type().Elem()))
+		}
+	}
 }
 
 func set[T any](to, from *T) {

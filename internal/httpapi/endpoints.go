@@ -107,7 +107,7 @@ func (h *manage) changeEndpoint(ctx context.Context, c *call) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	var body endpointBody
+	var body settings
 	wrong, err := decodeForm(c, maxBody, &body)
 	if err != nil {
 		return reply{}, err

@@ -26,7 +26,7 @@ func Bodies() map[string]reflect.Type {
 		"EventRequest":      reflect.TypeFor[eventBody](),
 		"BatchRequest":      reflect.TypeFor[batchBody](),
 		"EndpointCreate":    reflect.TypeFor[createBody](),
-		"EndpointFields":    reflect.TypeFor[endpointBody](),
+		"EndpointFields":    reflect.TypeFor[settings](),
 		"PreviewRequest":    reflect.TypeFor[requestPreviewBody](),
 		"RotateRequest":     reflect.TypeFor[rotateBody](),
 		"TestRequest":       reflect.TypeFor[testBody](),

@@ -3,6 +3,7 @@ package endpoint
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"surehook.example/surehook/internal/hook"
 )
@@ -17,7 +18,7 @@ func (f Fields) applyAuth(e *hook.Endpoint) {
 	}
 	stored := e.Auth
 	e.Auth = *f.Auth
-	setURL(&e.Auth.OAuth.TokenURL, &f.Auth.OAuth.TokenURL)
+	e.Auth.OAuth.TokenURL = strings.TrimSpace(e.Auth.OAuth.TokenURL)
 	if e.Auth.Secret == hook.Masked && stored.Type == e.Auth.Type && stored.OAuth == e.Auth.OAuth {
 		e.Auth.Secret, e.Auth.Sealed = "", stored.Sealed
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/rand"
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 	"time"
@@ -60,43 +61,32 @@ type CircuitFields struct {
 	MaxCooldown *time.Duration
 }
 
-// apply sets the given fields of e.
+// apply sets the given fields of e: those that have the name and the type of a field of e by
+// themselves.
 func (f Fields) apply(e *hook.Endpoint) {
-	set(&e.UID, f.UID)
-	setURL(&e.URL, f.URL)
-	set(&e.Description, f.Description)
-	set(&e.EventTypes, f.EventTypes)
-	set(&e.Filter, f.Filter)
-	set(&e.Metadata, f.Metadata)
+	stored := *e
+	setGiven(reflect.ValueOf(e).Elem(), reflect.ValueOf(f))
+	e.URL = strings.TrimSpace(e.URL) // pasting adds white space
+	e.Headers, e.Auth = stored.Headers, stored.Auth
 	f.applyHeaders(e)
 	f.applyAuth(e)
-	set(&e.Retry, f.Retry)
-	set(&e.RetryOn, f.RetryOn)
-	set(&e.GiveUpOn, f.GiveUpOn)
-	set(&e.Timeout, f.Timeout)
-	set(&e.MaxAge, f.MaxAge)
-	set(&e.MaxRetryAfter, f.MaxRetryAfter)
-	set(&e.RatePerSecond, f.RatePerSecond)
-	set(&e.MaxInFlight, f.MaxInFlight)
-	if f.Shards != nil {
-		*e = e.Sharded(*f.Shards)
-	}
-	set(&e.Circuit.Failures, f.Circuit.Failures)
-	set(&e.Circuit.Rate, f.Circuit.Rate)
-	set(&e.Circuit.Minimum, f.Circuit.Minimum)
-	set(&e.Circuit.Cooldown, f.Circuit.Cooldown)
-	set(&e.Circuit.MaxCooldown, f.Circuit.MaxCooldown)
-	set(&e.Coalesce, f.Coalesce)
-	set(&e.AutoDisable, f.AutoDisable)
-	set(&e.Schemes, f.Schemes)
-	set(&e.Region, f.Region)
-	set(&e.Fixed, f.Fixed)
-	set(&e.Envelope, f.Envelope)
-	set(&e.Transformation, f.Transformation)
-	id := e.Destination.ExternalID // the external id stays
-	set(&e.Destination, f.Destination)
-	if e.Destination.ExternalID = id; id == "" && e.Destination.On() {
+	*e = e.Sharded(e.Shards)
+	e.ShardsEver = max(e.ShardsEver, stored.Shards)
+	if e.Destination.ExternalID = stored.Destination.ExternalID; e.Destination.ExternalID == "" && e.Destination.On() {
 		e.Destination.ExternalID = rand.Text()
+	}
+}
+
+// setGiven sets the fields of a struct to the values of the pointers of the same name in given.
+func setGiven(to, given reflect.Value) {
+	for i := range given.NumField() {
+		field, pointer := to.FieldByName(given.Type().Field(i).Name), given.Field(i)
+		switch {
+		case pointer.Kind() == reflect.Struct:
+			setGiven(field, pointer)
+		case field.IsValid() && pointer.Type() == reflect.PointerTo(field.Type()) && !pointer.IsNil():
+			field.Set(pointer.Elem())
+		}
 	}
 }
 
@@ -117,19 +107,6 @@ func (a *Admin) apply(ctx context.Context, f Fields, e *hook.Endpoint) ([]hook.F
 		return nil, err
 	}
 	return slices.Concat(wrongTLS, wrongShape, wrongProfiles, f.checkNames(), a.check(*e)), nil
-}
-
-func set[T any](to, from *T) {
-	if from != nil {
-		*to = *from
-	}
-}
-
-// setURL sets a URL without the white space that pasting adds around it.
-func setURL(to, from *string) {
-	if from != nil {
-		*to = strings.TrimSpace(*from)
-	}
 }
 
 // check returns the invalid fields of an endpoint before a write.
