@@ -3,6 +3,7 @@ package httpapi_test
 import (
 	"encoding/json"
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -10,7 +11,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"surehook.example/surehook/internal/admin/endpoint"
 	"surehook.example/surehook/internal/hook"
+	"surehook.example/surehook/internal/httpapi"
 )
 
 func TestEndpoints_create(t *testing.T) {
@@ -54,7 +57,8 @@ func TestEndpoints_create(t *testing.T) {
 func TestEndpoints_roundTrip(t *testing.T) {
 	t.Parallel()
 
-	tests := []struct{ name, field, value, want string }{
+	type testcase struct{ name, field, value, want string }
+	tests := []testcase{
 		{name: "an alias", field: "uid", value: `"crm"`, want: ""},
 		{name: "a description", field: "description", value: `"for the CRM"`, want: ""},
 		{name: "types", field: "event_types", value: `["order.*","user.created"]`, want: ""},
@@ -104,6 +108,20 @@ func TestEndpoints_roundTrip(t *testing.T) {
 		{name: "both schemes", field: "signature_schemes", value: `["v1","v1a"]`, want: ""},
 		{name: "another region", field: "region", value: `"us-east-1"`, want: ""},
 		{name: "fixed addresses", field: "egress", value: `"fixed"`, want: ""},
+		{name: "an envelope", field: "envelope", value: `"thin"`, want: ""},
+	}
+	settings := httpapi.Bodies()["EndpointFields"]
+	for field := range reflect.TypeFor[endpoint.Fields]().Fields() {
+		if _, ok := settings.FieldByName(field.Name); !ok && field.Name != "Fixed" && field.Name != "Wrong" { // egress, and no setting
+			t.Errorf("no request sets %s", field.Name)
+		}
+	}
+	for _, field := range reflect.VisibleFields(settings) {
+		name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
+		elsewhere := []string{"url", "tls", "coalesce", "destination", "transformation"} // have tests of their own
+		if !slices.Contains(elsewhere, name) && !slices.ContainsFunc(tests, func(tt testcase) bool { return tt.field == name }) {
+			t.Errorf("no row sets %s", name)
+		}
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

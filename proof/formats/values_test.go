@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"net/netip"
+	"reflect"
 	"time"
 
 	"surehook.example/surehook/internal/admin/erasure"
@@ -41,6 +42,26 @@ func at(minutes int) time.Time {
 // gone is the time at which the records expire.
 func gone() time.Time { return time.Date(2036, 3, 4, 5, 6, 7, 0, time.UTC) }
 
+// filled returns the endpoint with a value in each stored number, text and switch that has none.
+func filled(e hook.Endpoint) hook.Endpoint {
+	for field, v := range reflect.ValueOf(&e).Elem().Fields() {
+		if !v.IsZero() || field.Tag.Get("stored") == "" || field.Name == "Version" {
+			continue
+		}
+		switch kind := v.Kind(); {
+		case kind == reflect.String:
+			v.SetString(field.Name)
+		case kind == reflect.Bool:
+			v.SetBool(true)
+		case v.CanInt():
+			v.SetInt(7)
+		case v.CanFloat():
+			v.SetFloat(7.5)
+		}
+	}
+	return e
+}
+
 // endpoints returns an endpoint with every setting, and others for the words and settings
 // that exclude each other. secret is sealed.
 func endpoints(secret []byte) []hook.Endpoint {
@@ -76,7 +97,7 @@ func endpoints(secret []byte) []hook.Endpoint {
 		return e
 	}
 	return []hook.Endpoint{
-		e,
+		filled(e),
 		plain(second, func(e *hook.Endpoint) {
 			e.Envelope = hook.EnvelopeThin
 			e.Profiles, e.Fixed, e.Auth = []hook.SignatureProfile{{Name: hook.ProfileClassic}, {Name: "own", Signed: "{timestamp}.{body}", Algorithm: "sha512", Encoding: "base64", Key: "text", Prefix: "v1=", Separator: ",", Headers: map[string]string{"X-Own": "{signature} {timestamp}"}}}, true, hook.Auth{Type: hook.AuthBasic, Username: "surehook", Sealed: secret}
