@@ -23,6 +23,9 @@ import (
 //   - seconds: a time in the form of TTL, in whole seconds;
 //   - text: bytes that are UTF-8, as a string;
 //   - inline: the attributes of a struct stand beside the others, as those of an embedded struct.
+//
+// The SDK's encoder does not fit: it takes a list of words for bytes, writes empty structs, and
+// stops at the first word that it does not know, at a random place of the item.
 const storedTag = "stored"
 
 // part is a stored field of a struct.
