@@ -8,7 +8,7 @@ import (
 func stalls() []attack {
 	silent := one(hook.ClassTimeout)
 	stall := func(after, text string, class hook.Class, status int) attack {
-		return attack{name: "stalls after " + after, script: stalling(text), classes: one(class), status: status}
+		return attack{name: "stalls after " + after, script: stalling(text), classes: one(class), status: status, cut: class != hook.ClassTimeout}
 	}
 	return []attack{
 		{name: "stalls before it reads", script: (*peer).wait, classes: silent},
@@ -41,10 +41,10 @@ func trickles() []attack {
 		{name: "trickles its status line", script: trickling("HTTP/1.1 200 " + long(1000)), classes: one(hook.ClassTimeout)},
 		{name: "trickles its headers", script: trickling("HTTP/1.1 200 OK\r\nX-A: " + long(1000)), classes: one(hook.ClassTimeout)},
 		{name: "adds header after header", script: dripping("HTTP/1.1 200 OK\r\n", "X-A: "+canary+"\r\n"), classes: one(hook.ClassTimeout)},
-		{name: "trickles a body", script: dripping("HTTP/1.1 200 OK\r\nContent-Length: 1000000\r\n\r\n", "a"), classes: one(hook.ClassDelivered), status: 200},
-		{name: "trickles chunks", script: dripping("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n", "1\r\na\r\n"), classes: one(hook.ClassDelivered), status: 200},
-		{name: "trickles trailers", script: dripping("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nTrailer: X-A\r\n\r\n0\r\n", "X-A: "+canary+"\r\n"), classes: one(hook.ClassDelivered), status: 200},
-		{name: "trickles a chunk's size", script: dripping("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n", "0"), classes: one(hook.ClassDelivered), status: 200},
+		{name: "trickles a body", script: dripping("HTTP/1.1 200 OK\r\nContent-Length: 1000000\r\n\r\n", "a"), classes: one(hook.ClassDelivered), status: 200, cut: true},
+		{name: "trickles chunks", script: dripping("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n", "1\r\na\r\n"), classes: one(hook.ClassDelivered), status: 200, cut: true},
+		{name: "trickles trailers", script: dripping("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nTrailer: X-A\r\n\r\n0\r\n", "X-A: "+canary+"\r\n"), classes: one(hook.ClassDelivered), status: 200, cut: true},
+		{name: "trickles a chunk's size", script: dripping("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n", "0"), classes: one(hook.ClassDelivered), status: 200, cut: true},
 		{name: "trickles 410 after its own time", script: trickling("HTTP/1.1 410 " + long(1000) + "\r\n\r\n"), classes: one(hook.ClassTimeout)},
 		{name: "reads a large request byte by byte", script: func(p *peer) {
 			for b := make([]byte, 1); ; {

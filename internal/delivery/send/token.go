@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"maps"
 	"net/http"
@@ -23,9 +24,10 @@ import (
 
 // Bounds of access tokens, also listed in docs/limits.md.
 const (
-	maxTokens      = 2 << 20          // bytes of those in one process; an unused token makes room for a newer one
-	maxTokenAnswer = 64 << 10         // bytes read of an answer of a token endpoint
-	unknownLife    = 5 * time.Minute  // life of a token without expires_in
+	maxTokens      = 2 << 20         // bytes of those in one process; an unused token makes room for a newer one
+	maxTokenAnswer = 64 << 10        // bytes read of an answer of a token endpoint
+	unknownLife    = 5 * time.Minute // life of a token without expires_in
+	longestLife    = 365 * 24 * time.Hour
 	tokenMargin    = 30 * time.Second // a token is used until this long before its end; at most half of its life
 )
 
@@ -169,7 +171,7 @@ func (s *Sender) fetch(ctx context.Context, g Grant, userAgent string) fetched {
 		Transport:     bounded{s.Client.Transport, userAgent},
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}
-	began := time.Now() //nolint:forbidigo // the library computes the end by this clock
+	began := s.Now()
 	token, err := config.Token(context.WithValue(traced, oauth2.HTTPClient, client))
 	switch {
 	case err != nil:
@@ -184,10 +186,11 @@ func (s *Sender) fetch(ctx context.Context, g Grant, userAgent string) fetched {
 		return fetched{problem: "the token endpoint answered with a token that does not fit into a header."}
 	}
 	life := unknownLife
-	if !token.Expiry.IsZero() {
-		life = token.Expiry.Sub(began)
+	if !token.Expiry.IsZero() { // which is by the library's clock
+		seconds, _ := strconv.ParseFloat(fmt.Sprint(token.Extra("expires_in")), 64) // the library has parsed it
+		life = time.Duration(min(seconds, longestLife.Seconds()) * float64(time.Second))
 	}
-	return fetched{token: accessToken{text: token.AccessToken, ends: s.Now().Add(life - min(tokenMargin, life/2))}}
+	return fetched{token: accessToken{text: token.AccessToken, ends: began.Add(life - min(tokenMargin, life/2))}}
 }
 
 // The library refuses an expires_in with a fraction, and one that is no number, such as "never".
