@@ -21,6 +21,7 @@ import (
 	"surehook.example/surehook/internal/delivery/replay"
 	"surehook.example/surehook/internal/delivery/send"
 	"surehook.example/surehook/internal/hook"
+	"surehook.example/surehook/internal/rule/admission"
 	"surehook.example/surehook/internal/rule/circuit"
 	"surehook.example/surehook/internal/rule/condition"
 	"surehook.example/surehook/internal/rule/decimal"
@@ -278,6 +279,19 @@ func TestCircuitSettings(t *testing.T) {
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("settings of a circuit (-code +document):\n%s", diff)
+	}
+}
+
+// TestAdmission holds the table of the gate's decisions to the rows of the code, in their order.
+func TestAdmission(t *testing.T) {
+	t.Parallel()
+
+	var got []string
+	for _, row := range document(t, "docs/circuit.md").table(t, "condition", "decision", "until") {
+		got = append(got, row[0])
+	}
+	if diff := cmp.Diff(admission.Conditions(), got); diff != "" {
+		t.Errorf("conditions (-code +document):\n%s", diff)
 	}
 }
 

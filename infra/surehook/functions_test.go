@@ -14,8 +14,8 @@ import (
 
 	"surehook.example/surehook/internal/hook"
 	"surehook.example/surehook/internal/names"
+	"surehook.example/surehook/internal/rule/admission"
 	"surehook.example/surehook/internal/rule/circuit"
-	"surehook.example/surehook/internal/rule/isolation"
 )
 
 func TestFunctions(t *testing.T) {
@@ -287,7 +287,7 @@ func surehookVariables(t *testing.T) []string {
 func TestFunctions_leases(t *testing.T) {
 	t.Parallel()
 
-	for of, lease := range map[string]time.Duration{"probe": circuit.LeaseFor, "in-flight slot": isolation.LeaseFor} {
+	for of, lease := range map[string]time.Duration{"probe": circuit.LeaseFor, "in-flight slot": admission.LeaseFor} {
 		if lease <= deliverTimeout {
 			t.Errorf("the lease of a %s lasts %s; want more than the %s of an invocation", of, lease, deliverTimeout)
 		}

@@ -67,7 +67,7 @@
 //   - Subject: a token with the records that it names.
 //   - Step: what happens to a token next: drop, resume, send, settle or attempt.
 //   - Group: due tokens of one endpoint that the gate decides on together. (A message group of SQS is something else.)
-//   - Gate: what decides on a group: admit, delay, move, park or cancel each delivery, or let it come again.
+//   - Gate: what decides on a group: admit, move, park or cancel each delivery, or let it come again.
 //   - Verdict: the gate's decision on one delivery.
 //   - Decision: what a token decided for its delivery: the outcome of an attempt, or an end or park without one.
 //   - Plan: what a decision does to the newest record: the record to write, and the order of write and follow-up.

@@ -14,8 +14,8 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
-	"surehook.example/surehook/internal/delivery/gate"
 	"surehook.example/surehook/internal/hook"
+	"surehook.example/surehook/internal/rule/admission"
 )
 
 // Bounds of what a caller can write into a record, in bytes. Records are kept for 400 days, and
@@ -351,7 +351,7 @@ type circuitChange struct {
 }
 
 // changedCircuit records a change of a circuit's state.
-func (c *call) changedCircuit(before, after gate.Record) {
+func (c *call) changedCircuit(before, after admission.Record) {
 	c.target(string(after.Endpoint))
 	c.changed(circuitChange{before.State.String()}, circuitChange{after.State.String()})
 }

@@ -6,10 +6,9 @@ import (
 	"testing"
 	"time"
 
-	"surehook.example/surehook/internal/delivery/gate"
 	"surehook.example/surehook/internal/hook"
+	"surehook.example/surehook/internal/rule/admission"
 	"surehook.example/surehook/internal/rule/circuit"
-	"surehook.example/surehook/internal/rule/isolation"
 )
 
 // TestCircuit_patch checks that absent settings of the circuit keep the stored
@@ -38,22 +37,22 @@ func TestCircuit_state(t *testing.T) {
 	t.Parallel()
 
 	now := time.Date(2026, 11, 21, 9, 30, 0, 0, time.UTC)
-	open := func(r *gate.Record) {
+	open := func(r *admission.Record) {
 		r.State, r.Cooldown, r.OpenedAt, r.ProbeAt, r.Waiting = circuit.Open, 10*time.Minute, now.Add(-time.Hour), now.Add(time.Minute), true
 	}
 	tests := []struct {
 		name   string
-		edit   func(*gate.Record)
+		edit   func(*admission.Record)
 		limits bool // with one of two places taken
 		want   string
 	}{
-		{name: "counting failures", edit: func(r *gate.Record) { r.Failures = 4 }, limits: false, want: `{"state":"closed","admits":1,"failures":4,"waiting":false}`},
+		{name: "counting failures", edit: func(r *admission.Record) { r.Failures = 4 }, limits: false, want: `{"state":"closed","admits":1,"failures":4,"waiting":false}`},
 		{
 			name: "open", edit: open, limits: false,
 			want: `{"state":"open","admits":0,"failures":0,"opened_at":"2026-11-21T08:30:00.000Z","cooldown":"10m","next_probe_at":"2026-11-21T09:31:00.000Z","waiting":true}`,
 		},
 		{
-			name: "half-open", edit: func(r *gate.Record) {
+			name: "half-open", edit: func(r *admission.Record) {
 				open(r)
 				r.State, r.Holder, r.LeaseUntil = circuit.HalfOpen, "dlv_1", now.Add(2*time.Minute)
 			},
@@ -61,23 +60,23 @@ func TestCircuit_state(t *testing.T) {
 			want:   `{"state":"half_open","admits":0,"failures":0,"opened_at":"2026-11-21T08:30:00.000Z","cooldown":"10m","next_probe_at":"2026-11-21T09:32:00.000Z","waiting":true}`,
 		},
 		{
-			name: "throttled", edit: func(r *gate.Record) { r.ThrottledUntil = now.Add(time.Millisecond) }, limits: false,
+			name: "throttled", edit: func(r *admission.Record) { r.ThrottledUntil = now.Add(time.Millisecond) }, limits: false,
 			want: `{"state":"closed","admits":0,"failures":0,"throttled_until":"2026-11-21T09:30:00.001Z","waiting":false}`,
 		},
-		{name: "no longer throttled", edit: func(r *gate.Record) { r.ThrottledUntil = now }, limits: false, want: `{"state":"closed","admits":1,"failures":0,"waiting":false}`},
+		{name: "no longer throttled", edit: func(r *admission.Record) { r.ThrottledUntil = now }, limits: false, want: `{"state":"closed","admits":1,"failures":0,"waiting":false}`},
 		{
-			name: "shedding", edit: func(r *gate.Record) { r.Shed, r.ShedAt = 35, now.Add(time.Millisecond-circuit.Window) }, limits: false,
+			name: "shedding", edit: func(r *admission.Record) { r.Shed, r.ShedAt = 35, now.Add(time.Millisecond-circuit.Window) }, limits: false,
 			want: `{"state":"closed","admits":0.65,"failures":0,"waiting":false}`,
 		},
 		{
-			name: "no longer shedding", edit: func(r *gate.Record) { r.Shed, r.ShedAt = 35, now.Add(-circuit.Window) }, limits: false,
+			name: "no longer shedding", edit: func(r *admission.Record) { r.Shed, r.ShedAt = 35, now.Add(-circuit.Window) }, limits: false,
 			want: `{"state":"closed","admits":1,"failures":0,"waiting":false}`,
 		},
 		{
-			name: "closed by a probe", edit: func(r *gate.Record) { r.OpenedAt, r.Cooldown, r.ClosedAt = now.Add(-time.Hour), time.Minute, now }, limits: false,
+			name: "closed by a probe", edit: func(r *admission.Record) { r.OpenedAt, r.Cooldown, r.ClosedAt = now.Add(-time.Hour), time.Minute, now }, limits: false,
 			want: `{"state":"closed","admits":1,"failures":0,"waiting":false}`,
 		},
-		{name: "with a limit", edit: func(*gate.Record) {}, limits: true, want: `{"state":"closed","admits":1,"failures":0,"in_flight":1,"waiting":false}`},
+		{name: "with a limit", edit: func(*admission.Record) {}, limits: true, want: `{"state":"closed","admits":1,"failures":0,"in_flight":1,"waiting":false}`},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -89,13 +88,13 @@ func TestCircuit_state(t *testing.T) {
 				body = `{"url":"https://example.com/","max_in_flight":2}`
 			}
 			id := hook.EndpointID(idOf(t, b.create(t, body)))
-			r := gate.NewRecord("acme", id)
+			r := admission.NewRecord("acme", id)
 			tt.edit(&r)
 			if err := b.store.SaveCircuit(t.Context(), r); err != nil {
 				t.Fatalf("SaveCircuit = %v", err)
 			}
-			limits := isolation.Limits{Leases: map[string]isolation.Lease{"dlv_1": {Nonce: "n", Until: now.Add(isolation.LeaseFor)}}}
-			if err := b.store.ChangeLimits(t.Context(), id, isolation.Limits{}, limits, 1); err != nil {
+			limits := admission.Limits{Leases: map[string]admission.Lease{"dlv_1": {Nonce: "n", Until: now.Add(admission.LeaseFor)}}}
+			if err := b.store.ChangeLimits(t.Context(), id, admission.Limits{}, limits, 1); err != nil {
 				t.Fatalf("ChangeLimits = %v", err)
 			}
 			w := b.do(t, reader, "GET", endpoints+"/"+string(id), "")

@@ -11,9 +11,9 @@ import (
 	"testing"
 	"time"
 
-	"surehook.example/surehook/internal/delivery/gate"
 	"surehook.example/surehook/internal/delivery/replay"
 	"surehook.example/surehook/internal/hook"
+	"surehook.example/surehook/internal/rule/admission"
 )
 
 const alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
@@ -109,7 +109,7 @@ func (b *bundle) review(t *testing.T, tenant hook.TenantID) {
 		t.Fatalf("Endpoints = %v", err)
 	}
 	for _, e := range all {
-		r := gate.NewRecord(tenant, e.ID)
+		r := admission.NewRecord(tenant, e.ID)
 		r.Review.Slow = true
 		if err := b.store.SaveCircuit(t.Context(), r); err != nil {
 			t.Fatalf("SaveCircuit = %v", err)

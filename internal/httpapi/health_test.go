@@ -9,9 +9,9 @@ import (
 	"time"
 
 	"surehook.example/surehook/internal/admin/status"
-	"surehook.example/surehook/internal/delivery/gate"
 	"surehook.example/surehook/internal/delivery/replay"
 	"surehook.example/surehook/internal/hook"
+	"surehook.example/surehook/internal/rule/admission"
 	"surehook.example/surehook/internal/rule/circuit"
 	"surehook.example/surehook/internal/rule/review"
 	"surehook.example/surehook/internal/rule/stats"
@@ -98,7 +98,7 @@ func TestHealth_endpoint(t *testing.T) {
 				b.count(t, id, b.now.Add(-tt.ago), mixed()...)
 			}
 			if tt.flags != (review.Flags{}) {
-				r := gate.NewRecord("acme", hook.EndpointID(id))
+				r := admission.NewRecord("acme", hook.EndpointID(id))
 				if r.Review, r.Failures = tt.flags, 2; tt.flags.Slow {
 					r.State, r.Failures, r.OpenedAt, r.Cooldown = circuit.Open, 0, b.now, 5*time.Minute
 					r.ProbeAt, r.Waiting = b.now.Add(5*time.Minute), true
@@ -180,7 +180,7 @@ func TestHealth_pipeline(t *testing.T) {
 	e.status.Queues = queues{"retry": {InFlight: 3, Delayed: 1}, "dead_letters": {Visible: 1}, "undeliverable": {Visible: 9}}
 	e.count(t, string(e.delivery.Endpoint), e.now, mixed()...)
 	open := func(tenant hook.TenantID, endpoint hook.EndpointID) {
-		r := gate.NewRecord(tenant, endpoint)
+		r := admission.NewRecord(tenant, endpoint)
 		r.State, r.Failures, r.OpenedAt, r.AttendAt = circuit.HalfOpen, 5, e.now, e.now
 		if err := e.store.SaveCircuit(t.Context(), r); err != nil {
 			t.Fatalf("SaveCircuit = %v", err)

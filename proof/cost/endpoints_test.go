@@ -4,9 +4,8 @@ import (
 	"math"
 	"time"
 
-	"surehook.example/surehook/internal/delivery/gate"
 	"surehook.example/surehook/internal/hook"
-	"surehook.example/surehook/internal/rule/isolation"
+	"surehook.example/surehook/internal/rule/admission"
 	"surehook.example/surehook/internal/rule/stats"
 	"surehook.example/surehook/proof/world"
 )
@@ -28,8 +27,8 @@ func (w *bundle) endpoint(change func(e *hook.Endpoint)) {
 	}
 	w.fill(e)
 	if !w.unproven {
-		record := gate.NewRecord(e.Tenant, e.ID)
-		record.Speed, record.SpeedAt, record.SeenAt = isolation.Fast, w.clock(), w.clock()
+		record := admission.NewRecord(e.Tenant, e.ID)
+		record.Speed, record.SpeedAt, record.SeenAt = admission.Fast, w.clock(), w.clock()
 		if err := w.store.SaveCircuit(w.t.Context(), record); err != nil {
 			w.t.Fatal(err)
 		}

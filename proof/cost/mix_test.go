@@ -7,12 +7,11 @@ import (
 	"testing"
 	"time"
 
-	"surehook.example/surehook/internal/delivery/gate"
 	"surehook.example/surehook/internal/delivery/send"
 	"surehook.example/surehook/internal/hook"
 	"surehook.example/surehook/internal/memory"
+	"surehook.example/surehook/internal/rule/admission"
 	"surehook.example/surehook/internal/rule/circuit"
-	"surehook.example/surehook/internal/rule/isolation"
 	"surehook.example/surehook/internal/rule/stats"
 	"surehook.example/surehook/proof/cost"
 	"surehook.example/surehook/proof/world"
@@ -120,10 +119,10 @@ func (m *mix) create(e hook.Endpoint, rank int) {
 	if err := m.store.CreateEndpoint(ctx, e); err != nil {
 		m.t.Error(err)
 	}
-	record := gate.NewRecord(e.Tenant, e.ID)
-	record.Speed, record.SpeedAt, record.SeenAt = isolation.Fast, now, now
+	record := admission.NewRecord(e.Tenant, e.ID)
+	record.Speed, record.SpeedAt, record.SeenAt = admission.Fast, now, now
 	if slowRank(rank) {
-		record.Speed = isolation.Slow
+		record.Speed = admission.Slow
 	}
 	if err := m.store.SaveCircuit(ctx, record); err != nil {
 		m.t.Error(err)

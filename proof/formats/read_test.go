@@ -11,16 +11,15 @@ import (
 	"time"
 
 	"surehook.example/surehook/internal/aws/kms"
-	"surehook.example/surehook/internal/delivery/gate"
 	"surehook.example/surehook/internal/delivery/replay"
 	"surehook.example/surehook/internal/hook"
 	"surehook.example/surehook/internal/memory"
-	"surehook.example/surehook/internal/rule/isolation"
+	"surehook.example/surehook/internal/rule/admission"
 	"surehook.example/surehook/internal/table"
 	"surehook.example/surehook/proof/porttest"
 )
 
-func noLimits() isolation.Limits { return isolation.Limits{} }
+func noLimits() admission.Limits { return admission.Limits{} }
 
 // reader reads a store as use cases do. Errors are part of the meaning.
 type reader struct {
@@ -196,7 +195,7 @@ func (r *reader) indexes() map[string]any {
 	looks, err := r.DueLooks(r.ctx, now(), 100)
 	shown["due looks"] = r.show(looks, err)
 	attended, err := r.Attended(r.ctx, 100)
-	shown["attended"] = r.show(ids(attended, func(c gate.Record) string { return string(c.Endpoint) }), err)
+	shown["attended"] = r.show(ids(attended, func(c admission.Record) string { return string(c.Endpoint) }), err)
 	active, err := r.Active(r.ctx, at(45), hook.CircuitCheck{}, 100)
 	shown["active"] = r.show(active, err)
 	for _, state := range []hook.State{hook.StateRetrying, hook.StateQueued} {

@@ -8,11 +8,10 @@ import (
 	"time"
 
 	"surehook.example/surehook/internal/admin/erasure"
-	"surehook.example/surehook/internal/delivery/gate"
 	"surehook.example/surehook/internal/delivery/replay"
 	"surehook.example/surehook/internal/hook"
+	"surehook.example/surehook/internal/rule/admission"
 	"surehook.example/surehook/internal/rule/circuit"
-	"surehook.example/surehook/internal/rule/isolation"
 	"surehook.example/surehook/internal/rule/latency"
 	"surehook.example/surehook/internal/rule/review"
 	"surehook.example/surehook/internal/rule/stats"
@@ -169,25 +168,25 @@ func states() []hook.State {
 }
 
 // circuits returns a circuit in each state, and each class of speed.
-func circuits() []gate.Record {
-	full := gate.Record{
+func circuits() []admission.Record {
+	full := admission.Record{
 		Circuit: circuit.Circuit{
 			State: circuit.Open, Generation: 3, Failures: 5, FailedIn: 2, Row: 4, Shed: 35, ShedAt: at(24), Successes: 2, Cooldown: 5 * time.Minute, OpenedAt: at(20), ProbeAt: at(25),
 			Holder: "probe", LeaseUntil: at(22), ClosedAt: at(19),
 		},
 		Endpoint: first, Tenant: tenant, ThrottledUntil: at(30), Waiting: true, EmptySince: at(31), Wave: 4,
 		Review: review.Flags{Slow: true, Fragile: true, Timeout: 5 * time.Second, Warned: review.WarnedOnce, WarnedAt: at(32), Certificate: "m1 30"},
-		Speed:  isolation.Slow, SpeedAt: at(33), SeenAt: at(34), ProbeType: "order.paid", ProbedFrom: at(35), AnnounceAt: at(46), LookFrom: at(36), LookAt: at(37), AttendAt: at(38),
+		Speed:  admission.Slow, SpeedAt: at(33), SeenAt: at(34), ProbeType: "order.paid", ProbedFrom: at(35), AnnounceAt: at(46), LookFrom: at(36), LookAt: at(37), AttendAt: at(38),
 	}
-	half, closed := full, gate.NewRecord(tenant, third)
-	half.Endpoint, half.State, half.Speed, half.AttendAt = second, circuit.HalfOpen, isolation.Fast, time.Time{} // in the list of looks
+	half, closed := full, admission.NewRecord(tenant, third)
+	half.Endpoint, half.State, half.Speed, half.AttendAt = second, circuit.HalfOpen, admission.Fast, time.Time{} // in the list of looks
 	closed.AttendAt = at(39)
-	return []gate.Record{full, half, closed}
+	return []admission.Record{full, half, closed}
 }
 
-func limits(key string) isolation.Limits {
-	return isolation.Limits{
-		Leases: map[string]isolation.Lease{
+func limits(key string) admission.Limits {
+	return admission.Limits{
+		Leases: map[string]admission.Lease{
 			key:       {Nonce: "token", Until: at(40), Run: "run"},
 			key + "_": {Nonce: "other", Until: at(41)},
 		},

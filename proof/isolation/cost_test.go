@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"surehook.example/surehook/internal/hook"
-	"surehook.example/surehook/internal/rule/isolation"
+	"surehook.example/surehook/internal/rule/admission"
 )
 
 // fastCost counts the requests for an event at a time to a fast endpoint.
@@ -52,7 +52,7 @@ func (l *lab) prove(e hook.Endpoint) {
 		l.post(e, "order.paid")
 		time.Sleep(time.Second)
 	}
-	if c := l.record(e).Speed; c != isolation.Fast {
+	if c := l.record(e).Speed; c != admission.Fast {
 		l.t.Fatalf("the endpoint is %s after 30 answers in time; want fast", c)
 	}
 }

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"surehook.example/surehook/internal/delivery/send"
-	"surehook.example/surehook/internal/rule/isolation"
+	"surehook.example/surehook/internal/rule/admission"
 )
 
 // One answer in 200 is late, at 180 events a second. Batches have only one or two attempts, so
@@ -28,13 +28,13 @@ func TestFewLateAnswers(t *testing.T) {
 		}, nil)
 		for at := time.Duration(0); at < end; at += each {
 			time.Sleep(time.Until(begin.Add(at)))
-			if got := l.record(e).Speed; at > proven && at < turn && got != isolation.Fast {
+			if got := l.record(e).Speed; at > proven && at < turn && got != admission.Fast {
 				t.Errorf("with a late answer in 200 the endpoint is %s after %s; want fast", got, at)
 				return
 			}
 			l.post(e, "order.paid")
 		}
-		if r := l.record(e); r.Speed != isolation.Slow || r.SpeedAt.Sub(begin) > turn+1200*time.Millisecond {
+		if r := l.record(e); r.Speed != admission.Slow || r.SpeedAt.Sub(begin) > turn+1200*time.Millisecond {
 			t.Errorf("the endpoint with late answers only is %s since %s; want slow within 1.2 s after %s", r.Speed, r.SpeedAt.Sub(begin), turn)
 		}
 	})

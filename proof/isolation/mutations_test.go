@@ -19,7 +19,7 @@ type mutation struct {
 func mutations() []mutation {
 	return []mutation{
 		{
-			rule: "new and slow endpoints share invocations", file: "internal/rule/isolation/slots.go", row: "slow neighbour",
+			rule: "new and slow endpoints share invocations", file: "internal/rule/admission/slots.go", row: "slow neighbour",
 			old: "case c != Fast:\n", bug: "case c > 100:\n",
 		},
 		{
@@ -27,28 +27,28 @@ func mutations() []mutation {
 			old: "if late > 0 {", bug: "if late > 1000 {",
 		},
 		{
-			rule: "answers in time forgive no late attempt", file: "internal/rule/isolation/speed.go", test: "proof/isolation TestFewLateAnswers",
+			rule: "answers in time forgive no late attempt", file: "internal/rule/admission/speed.go", test: "proof/isolation TestFewLateAnswers",
 			old: "forgiven := min(late, int(c/lateCost))", bug: "forgiven := 0",
 		},
 		{
-			rule: "a late answer costs no more than an answer in time adds", file: "internal/rule/isolation/speed.go", test: "internal/rule/isolation TestScore",
+			rule: "a late answer costs no more than an answer in time adds", file: "internal/rule/admission/speed.go", test: "internal/rule/admission TestScore",
 			old: "const latePenalty = 19", bug: "const latePenalty = 1",
 		},
 		{
-			rule: "a slow endpoint is fast again at once", file: "internal/delivery/gate/speed.go", test: "internal/delivery/release TestHandOver_CountsTheAnswers",
-			old: "now.Sub(r.SpeedAt) >= isolation.SlowRest", bug: "now.Sub(r.SpeedAt) >= 0",
+			rule: "a slow endpoint is fast again at once", file: "internal/rule/admission/class.go", test: "internal/delivery/release TestHandOver_CountsTheAnswers",
+			old: "now.Sub(r.SpeedAt) >= SlowRest", bug: "now.Sub(r.SpeedAt) >= 0",
 		},
 		{
-			rule: "a fast endpoint stays fast in silence", file: "internal/delivery/gate/speed.go", test: "internal/delivery/gate TestRecord_Slots",
-			old: "return now.Sub(r.SeenAt) > isolation.Silence+isolation.SeenEvery\n", bug: "return now.Sub(r.SeenAt) > 100*isolation.Silence\n",
+			rule: "a fast endpoint stays fast in silence", file: "internal/rule/admission/class.go", test: "internal/delivery/gate TestRecord_Slots",
+			old: "return now.Sub(r.SeenAt) > Silence+SeenEvery\n", bug: "return now.Sub(r.SeenAt) > 100*Silence\n",
 		},
 		{
-			rule: "an outage leaves an endpoint fast", file: "internal/delivery/gate/outcome.go", test: "internal/delivery/gate TestGate_AnOutageEndsTheProof",
-			old: "r = r.withClass(isolation.Unproven, now)", bug: "r = r.withClass(isolation.Fast, now)",
+			rule: "an outage leaves an endpoint fast", file: "internal/rule/admission/outcome.go", test: "internal/delivery/gate TestGate_AnOutageEndsTheProof",
+			old: "r = r.withClass(Unproven, now)", bug: "r = r.withClass(Fast, now)",
 		},
 		{
-			rule: "slots are granted without a count", file: "internal/delivery/gate/grant.go", row: "limited backlog",
-			old: "most := max(q.Record.Width(q.Endpoint, now), q.slots(now))", bug: "most := 100 + max(q.Record.Width(q.Endpoint, now), q.slots(now))",
+			rule: "slots are granted without a count", file: "internal/rule/admission/permit.go", row: "limited backlog",
+			old: "most := max(", bug: "most := 100 + max(",
 		},
 		{
 			rule: "a hand-over claims more slots than the endpoint has", file: "internal/delivery/release/claim.go", test: "internal/delivery/release TestHandOver_ClaimsTheEndedSlots",
@@ -63,7 +63,7 @@ func mutations() []mutation {
 			old: "if len(left.Live(r.Now()).Leases) == 0 {", bug: "if len(left.Live(r.Now()).Leases) < 0 {",
 		},
 		{
-			rule: "a process ends the lease of another", file: "internal/rule/isolation/limits.go", test: "internal/delivery/release TestHandOver_KeepsTheLeaseOfAnotherToken",
+			rule: "a process ends the lease of another", file: "internal/rule/admission/limits.go", test: "internal/delivery/release TestHandOver_KeepsTheLeaseOfAnotherToken",
 			old: "lease.Nonce == h.Nonce && lease.Run == h.Run {", bug: "lease.Nonce == h.Nonce {",
 		},
 		{
@@ -71,39 +71,39 @@ func mutations() []mutation {
 			old: "if len(parked) == 0 {", bug: "if len(parked) >= 0 {",
 		},
 		{
-			rule: "deliveries that always fail come first", file: "internal/rule/isolation/claim.go", test: "internal/delivery/release TestFill_FewestAttemptsFirst",
+			rule: "deliveries that always fail come first", file: "internal/rule/admission/claim.go", test: "internal/delivery/release TestFill_FewestAttemptsFirst",
 			old: "return cmp.Or(cmp.Compare(attempts(a), attempts(b)), a.CreatedAt", bug: "return cmp.Or(0*cmp.Compare(attempts(a), attempts(b)), a.CreatedAt",
 		},
 		{
-			rule: "a retry never ages", file: "internal/rule/isolation/claim.go", row: "retry behind new",
+			rule: "a retry never ages", file: "internal/rule/admission/claim.go", row: "retry behind new",
 			old: "if now.Sub(d.UpdatedAt) >=", bug: "if now.Sub(d.UpdatedAt) < 0 && now.Sub(d.UpdatedAt) >=",
 		},
 		{
-			rule: "any token is the probe while deliveries are parked", file: "internal/delivery/gate/probe.go", test: "internal/delivery/gate TestGate_OpensAfterFiveFailuresAndClosesAfterAProbe",
-			old: "!due.Probe && q.Record.HasParked()", bug: "!due.Probe && q.Record.Version < 0",
+			rule: "any token is the probe while deliveries are parked", file: "internal/rule/admission/rows.go", test: "internal/delivery/gate TestGate_OpensAfterFiveFailuresAndClosesAfterAProbe",
+			old: "!due.Probe && a.before.HasParked()", bug: "!due.Probe && a.before.Version < 0",
 		},
 		{
-			rule: "a moved probe is a probe no more", file: "internal/delivery/gate/probe.go", test: "internal/delivery/gate TestGate_AnOutageEndsTheProof",
-			old: "a.Verdicts[0].Probe = true", bug: "a.Verdicts[0].Probe = false",
+			rule: "a moved probe is a probe no more", file: "internal/rule/admission/rows.go", test: "internal/delivery/gate TestGate_AnOutageEndsTheProof",
+			old: "v.Probe = v.Decision == Move", bug: "v.Probe = false",
 		},
 		{
 			rule: "the oldest delivery is the probe", file: "internal/delivery/breaker/probe.go", row: "poison",
 			old: "cmp.Or(cmp.Compare(repeats(a), repeats(b)), cmp.Compare(a.Attempts, b.Attempts), a.CreatedAt", bug: "cmp.Or(0*repeats(a), a.CreatedAt",
 		},
 		{
-			rule: "a tenant takes the whole reserve", file: "internal/rule/isolation/slots.go", row: "slow tenant",
-			old: "len(next.Leases) < most {", bug: "len(next.Leases) < 1000*most {",
+			rule: "a tenant takes the whole reserve", file: "internal/rule/admission/slots.go", row: "slow tenant",
+			old: "len(live.Leases) >= most {\n\t\treturn l, has", bug: "len(live.Leases) >= 1000*most {\n\t\treturn l, has",
 		},
 		{
-			rule: "nobody uses the reserve", file: "internal/delivery/gate/place.go", row: "slow tenant",
-			old: "a.Verdicts[i].Lane = hook.LaneSlot", bug: "a.Verdicts[i].Lane = hook.LaneOverflow",
+			rule: "nobody uses the reserve", file: "internal/rule/admission/permit.go", row: "slow tenant",
+			old: "Lane: hook.LaneSlot}", bug: "Lane: hook.LaneOverflow}",
 		},
 		{
-			rule: "a raised rate does not help those who wait", file: "internal/rule/isolation/limits.go", row: "rate raised",
+			rule: "a raised rate does not help those who wait", file: "internal/rule/admission/limits.go", row: "rate raised",
 			old: "|| l.Rate != perSecond {", bug: "{",
 		},
 		{
-			rule: "a rate slot a millisecond away takes a second", file: "internal/rule/isolation/limits.go", test: "proof/isolation TestRateRaised_InOneProcess",
+			rule: "a rate slot a millisecond away takes a second", file: "internal/rule/admission/limits.go", test: "proof/isolation TestRateRaised_InOneProcess",
 			old: "if slot.Sub(now) < nearSlot {", bug: "if slot.Sub(now) < 0 {",
 		},
 		{
@@ -111,15 +111,15 @@ func mutations() []mutation {
 			old: "case limited:", bug: "case limited && !limited:",
 		},
 		{
-			rule: "claims wait in the queue as long as the rate asks", file: "internal/rule/isolation/claim.go", row: "rate raised",
+			rule: "claims wait in the queue as long as the rate asks", file: "internal/rule/admission/claim.go", row: "rate raised",
 			old: "at.Sub(now) > maxWait {", bug: "at.Sub(now) > 1000*maxWait {",
 		},
 		{
 			rule: "a claim waits for a far rate slot", file: "internal/delivery/release/claim.go", test: "internal/delivery/release TestFill_WaitsForRateSlots",
-			old: "\treturn maxSlotWait\n", bug: "\treturn isolation.MaxRateWait\n",
+			old: "\treturn maxSlotWait\n", bug: "\treturn admission.MaxRateWait\n",
 		},
 		{
-			rule: "a fast endpoint needs a slot", file: "internal/rule/isolation/slots.go", row: "fast",
+			rule: "a fast endpoint needs a slot", file: "internal/rule/admission/slots.go", row: "fast",
 			old: "\treturn 0\n}\n\n// Width", bug: "\treturn 500\n}\n\n// Width",
 		},
 		{
@@ -139,19 +139,19 @@ func mutations() []mutation {
 			old: "failing := lowerBound(w.Failed, total)", bug: "failing := float64(w.Failed) / float64(total)",
 		},
 		{
-			rule: "retries are shed, too", file: "internal/delivery/gate/gate.go", test: "internal/delivery/gate TestGate_Sheds",
+			rule: "retries are shed, too", file: "internal/rule/admission/rows.go", test: "internal/delivery/gate TestGate_Sheds",
 			old: "due.Attempt == 1 && !due.Slot", bug: "!due.Slot",
 		},
 		{
-			rule: "nothing is released after shedding", file: "internal/delivery/gate/outcome.go", test: "internal/delivery/gate TestGate_Sheds",
+			rule: "nothing is released after shedding", file: "internal/rule/admission/outcome.go", test: "internal/delivery/gate TestGate_Sheds",
 			old: "if before.waitsFor(r, now) {", bug: "if before.waitsFor(r, now) && now.IsZero() {",
 		},
 		{
-			rule: "each failure halves the slots", file: "internal/rule/isolation/slots.go", test: "internal/rule/isolation TestLimits_Answered",
+			rule: "each failure halves the slots", file: "internal/rule/admission/slots.go", test: "internal/rule/admission TestLimits_Answered",
 			old: "now.Sub(l.NarrowedAt) >= narrowEvery:", bug: "true:",
 		},
 		{
-			rule: "no cap of the slots in the first minute", file: "internal/rule/isolation/slots.go", test: "internal/delivery/gate TestRecord_Slots",
+			rule: "no cap of the slots in the first minute", file: "internal/rule/admission/slots.go", test: "internal/delivery/gate TestRecord_Slots",
 			old: "first = min(first, earlySlots)", bug: "first = min(first, 100*earlySlots)",
 		},
 		{
@@ -159,7 +159,7 @@ func mutations() []mutation {
 			old: "if !c.OpenedAt.IsZero() {", bug: "if false {",
 		},
 		{
-			rule: "a recovering endpoint gets all at once", file: "internal/delivery/gate/speed.go", row: "hangs after the probe",
+			rule: "a recovering endpoint gets all at once", file: "internal/rule/admission/class.go", row: "hangs after the probe",
 			old: "\t\treturn 1\n", bug: "\t\treturn 100\n",
 		},
 		{

@@ -7,7 +7,7 @@ import (
 
 	"surehook.example/surehook/internal/delivery/send"
 	"surehook.example/surehook/internal/hook"
-	"surehook.example/surehook/internal/rule/isolation"
+	"surehook.example/surehook/internal/rule/admission"
 )
 
 const (
@@ -44,7 +44,7 @@ func turnsSlow(t *testing.T, s setup) string {
 	worst, p99 := percentile(later, 100), percentile(later, 99)
 	s.want(t, worst > 0 && worst <= time.Second, "the slowest event arrived after %s; want at most 1 s", worst)
 	// Five late attempts, and those that begin until the fifth is late.
-	s.want(t, most <= 2*perSecond/4+isolation.FirstSlots, "%d requests at once to the slow endpoint; want two seconds of its events, and %d, at most", most, isolation.FirstSlots)
+	s.want(t, most <= 2*perSecond/4+admission.FirstSlots, "%d requests at once to the slow endpoint; want two seconds of its events, and %d, at most", most, admission.FirstSlots)
 	return fmt.Sprintf("the slowest after %s, p99 %s, %d requests at once to the slow one", millis(worst), millis(p99), most)
 }
 

@@ -6,12 +6,12 @@ import (
 	"sync"
 	"time"
 
-	"surehook.example/surehook/internal/delivery/gate"
 	"surehook.example/surehook/internal/delivery/send"
 	"surehook.example/surehook/internal/hook"
+	"surehook.example/surehook/internal/rule/admission"
 )
 
-type recordOf = gate.Record
+type recordOf = admission.Record
 
 // answer is a receiver: the duration and the status of the next answer.
 type answer func(r send.Request) (time.Duration, int)

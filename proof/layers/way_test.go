@@ -32,16 +32,16 @@ type room struct {
 func way() []room {
 	return []room{
 		{"internal/delivery/deliver", []string{
-			"batch", "part", "replay", "run", "plan", "group", "ask", "late", "credit", "together", "take", "slots", "result", "log", "snapshot", "job", "ports",
+			"batch", "part", "replay", "process", "judge", "request", "late", "credit", "slots", "result", "log", "snapshot", "job", "ports",
 		}},
 		{"internal/rule/settlement", []string{"judge", "decision", "attempted", "follow"}},
 		{"internal/delivery/gate", []string{
-			"gate", "test_event", "probe", "group", "grant", "settle", "place", "late", "outcome", "held", "announce", "write", "speed", "record", "verdict", "ports",
+			"gate", "settle", "place", "late", "held", "announce", "write", "ports",
 		}},
 		{"internal/delivery/attempt", []string{"maker", "document", "open", "tls", "remote", "time", "log", "ports"}},
 		{"internal/delivery/settle", []string{"settler", "gone", "token", "completion", "dead", "ports"}},
 		{"internal/delivery/release", []string{"release", "claim"}},
-		{"internal/rule/isolation", []string{"claim", "slots", "limits", "speed"}},
+		{"internal/rule/admission", []string{"table", "rows", "group", "permit", "outcome", "transition", "class", "record", "query", "claim", "slots", "limits", "speed"}},
 	}
 }
 

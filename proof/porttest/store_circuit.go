@@ -9,10 +9,9 @@ import (
 	"testing"
 	"time"
 
-	"surehook.example/surehook/internal/delivery/gate"
 	"surehook.example/surehook/internal/hook"
+	"surehook.example/surehook/internal/rule/admission"
 	"surehook.example/surehook/internal/rule/circuit"
-	"surehook.example/surehook/internal/rule/isolation"
 	"surehook.example/surehook/internal/rule/review"
 )
 
@@ -34,8 +33,8 @@ func circuitCases() []storeCase {
 }
 
 // sampleRecord returns an unsaved circuit record with all fields set.
-func sampleRecord(endpoint hook.EndpointID) gate.Record {
-	return gate.Record{
+func sampleRecord(endpoint hook.EndpointID) admission.Record {
+	return admission.Record{
 		Circuit: circuit.Circuit{
 			State:      circuit.HalfOpen,
 			Generation: 3,
@@ -57,7 +56,7 @@ func sampleRecord(endpoint hook.EndpointID) gate.Record {
 		EmptySince:     storeEpoch().Add(4 * time.Minute),
 		Wave:           5,
 		Review:         review.Flags{Slow: true, Fragile: true, Timeout: 6*time.Second + time.Nanosecond, Warned: review.WarnedTwice, WarnedAt: storeEpoch(), Certificate: "2026-12-31T12:00:00Z/30"},
-		Speed:          isolation.Slow,
+		Speed:          admission.Slow,
 		SpeedAt:        storeEpoch().Add(7 * time.Minute),
 		SeenAt:         storeEpoch().Add(8 * time.Minute),
 		ProbeType:      "order.paid",
@@ -69,7 +68,7 @@ func sampleRecord(endpoint hook.EndpointID) gate.Record {
 }
 
 // wantRecord compares records by ==, like the gate.
-func wantRecord(t *testing.T, s StoreUnderTest, want gate.Record) {
+func wantRecord(t *testing.T, s StoreUnderTest, want admission.Record) {
 	t.Helper()
 
 	got, err := s.Circuit(t.Context(), want.Tenant, want.Endpoint)
@@ -80,7 +79,7 @@ func wantRecord(t *testing.T, s StoreUnderTest, want gate.Record) {
 }
 
 // saveRecord saves the record and returns the stored record.
-func saveRecord(t *testing.T, s StoreUnderTest, r gate.Record) gate.Record {
+func saveRecord(t *testing.T, s StoreUnderTest, r admission.Record) admission.Record {
 	t.Helper()
 
 	check(t, s.SaveCircuit(t.Context(), r))
@@ -101,27 +100,27 @@ func circuitComesBack(t *testing.T, s StoreUnderTest) {
 		r.Version++
 		wantRecord(t, s, r)
 	}
-	wantRecord(t, s, gate.NewRecord("acme", hook.NewEndpointID()))
+	wantRecord(t, s, admission.NewRecord("acme", hook.NewEndpointID()))
 }
 
 func smallCircuitComesBack(t *testing.T, s StoreUnderTest) {
 	full := saveRecord(t, s, sampleRecord(hook.NewEndpointID()))
-	least := gate.NewRecord("acme", full.Endpoint)
+	least := admission.NewRecord("acme", full.Endpoint)
 	least.Version = full.Version
 	wantRecord(t, s, saveRecord(t, s, least)) // no old field is left
-	wantRecord(t, s, saveRecord(t, s, gate.NewRecord("acme", hook.NewEndpointID())))
+	wantRecord(t, s, saveRecord(t, s, admission.NewRecord("acme", hook.NewEndpointID())))
 }
 
 func circuitIsNew(t *testing.T, s StoreUnderTest) {
 	saveRecord(t, s, sampleRecord(hook.NewEndpointID()))
-	wantRecord(t, s, gate.NewRecord("globex", hook.NewEndpointID()))
+	wantRecord(t, s, admission.NewRecord("globex", hook.NewEndpointID()))
 }
 
 func circuitConflict(t *testing.T, s StoreUnderTest) {
 	r := sampleRecord(hook.NewEndpointID())
 	r.Version = 1
 	wantCode(t, "SaveCircuit(version 1, none stored)", s.SaveCircuit(t.Context(), r), hook.CodeConflict)
-	wantRecord(t, s, gate.NewRecord("acme", r.Endpoint))
+	wantRecord(t, s, admission.NewRecord("acme", r.Endpoint))
 
 	r.Version = 0
 	r = saveRecord(t, s, saveRecord(t, s, r))
@@ -134,9 +133,9 @@ func circuitConflict(t *testing.T, s StoreUnderTest) {
 }
 
 func circuitRace(t *testing.T, s StoreUnderTest) {
-	r := gate.NewRecord("acme", hook.NewEndpointID())
+	r := admission.NewRecord("acme", hook.NewEndpointID())
 	for range 3 { // at first without a record
-		writer := func(i int) gate.Record {
+		writer := func(i int) admission.Record {
 			w := r
 			w.Failures = i
 			return w
@@ -149,7 +148,7 @@ func circuitRace(t *testing.T, s StoreUnderTest) {
 }
 
 func failuresRace(t *testing.T, s StoreUnderTest) {
-	want := gate.NewRecord("acme", hook.NewEndpointID())
+	want := admission.NewRecord("acme", hook.NewEndpointID())
 	race(t, 50, func(ctx context.Context, _ int) error {
 		for {
 			r, err := s.Circuit(ctx, want.Tenant, want.Endpoint)
@@ -166,12 +165,12 @@ func failuresRace(t *testing.T, s StoreUnderTest) {
 	wantRecord(t, s, want)
 }
 
-func checkOf(r gate.Record) hook.CircuitCheck {
+func checkOf(r admission.Record) hook.CircuitCheck {
 	return hook.CircuitCheck{Tenant: r.Tenant, Endpoint: r.Endpoint, Wave: r.Wave}
 }
 
 // plan saves a record with the given AttendAt.
-func plan(t *testing.T, s StoreUnderTest, at time.Time, wave int) gate.Record {
+func plan(t *testing.T, s StoreUnderTest, at time.Time, wave int) admission.Record {
 	t.Helper()
 
 	r := sampleRecord(hook.NewEndpointID())
@@ -208,7 +207,7 @@ func circuitsDue(t *testing.T, s StoreUnderTest) {
 func looksDue(t *testing.T, s StoreUnderTest) {
 	none, err := s.DueLooks(t.Context(), storeEpoch(), 10)
 	wantSame(t, "DueLooks(none)", []hook.CircuitCheck(nil), none, err)
-	look := func(at, attend time.Time) gate.Record {
+	look := func(at, attend time.Time) admission.Record {
 		r := sampleRecord(hook.NewEndpointID())
 		r.LookFrom, r.LookAt, r.AttendAt = storeEpoch().Add(-24*time.Hour), at, attend
 		return saveRecord(t, s, r)
@@ -234,7 +233,7 @@ func looksDue(t *testing.T, s StoreUnderTest) {
 // manyCircuits lists more circuits than a request of a store reads, over all keys
 // that a store may spread the circuits over.
 func manyCircuits(t *testing.T, s StoreUnderTest) {
-	records := make([]gate.Record, 150)
+	records := make([]admission.Record, 150)
 	race(t, len(records), func(ctx context.Context, i int) error {
 		r := sampleRecord(hook.NewEndpointID())
 		r.AttendAt = storeEpoch().Add(time.Duration(i%50-24) * time.Minute) // three of each time; half of the times are due
@@ -242,7 +241,7 @@ func manyCircuits(t *testing.T, s StoreUnderTest) {
 		records[i].Version = 1
 		return s.SaveCircuit(ctx, r)
 	})
-	slices.SortFunc(records, func(a, b gate.Record) int {
+	slices.SortFunc(records, func(a, b admission.Record) int {
 		return cmp.Or(a.AttendAt.Compare(b.AttendAt), strings.Compare(string(a.Endpoint), string(b.Endpoint)))
 	})
 	var due []hook.CircuitCheck
@@ -301,7 +300,7 @@ func circuitRescheduled(t *testing.T, s StoreUnderTest) {
 }
 
 func circuitsOf(t *testing.T, s StoreUnderTest) {
-	want := make(map[hook.EndpointID]gate.Record)
+	want := make(map[hook.EndpointID]admission.Record)
 	var ids []hook.EndpointID
 	for range 101 { // more than one request
 		r := sampleRecord(hook.NewEndpointID())
@@ -313,5 +312,5 @@ func circuitsOf(t *testing.T, s StoreUnderTest) {
 	got, err := s.CircuitsOf(t.Context(), append(ids, ids[0], hook.NewEndpointID()))
 	wantSame(t, "CircuitsOf(103)", want, got, err)
 	got, err = s.CircuitsOf(t.Context(), nil)
-	wantSame(t, "CircuitsOf(none)", map[hook.EndpointID]gate.Record{}, got, err)
+	wantSame(t, "CircuitsOf(none)", map[hook.EndpointID]admission.Record{}, got, err)
 }

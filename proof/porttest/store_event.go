@@ -11,7 +11,7 @@ import (
 
 	"surehook.example/surehook/internal/admin/status"
 	"surehook.example/surehook/internal/hook"
-	"surehook.example/surehook/internal/rule/isolation"
+	"surehook.example/surehook/internal/rule/admission"
 	"surehook.example/surehook/internal/rule/stats"
 )
 
@@ -196,9 +196,9 @@ func contextDone(t *testing.T, s StoreUnderTest) {
 		"Parked":         func() error { _, err := s.Parked(ctx, endpoint.Target(), time.Time{}, 1); return err },
 		"Overdue":        func() error { _, err := s.Overdue(ctx, hook.StateRetrying, time.Time{}, storeExpiry(), 1); return err },
 		"Limits":         func() error { _, err := s.Limits(ctx, endpoint.ID); return err },
-		"ChangeLimits":   func() error { return s.ChangeLimits(ctx, endpoint.ID, isolation.Limits{}, sampleLimits(), 9) },
+		"ChangeLimits":   func() error { return s.ChangeLimits(ctx, endpoint.ID, admission.Limits{}, sampleLimits(), 9) },
 		"Places":         func() error { _, err := s.Places(ctx, "acme"); return err },
-		"ChangePlaces":   func() error { return s.ChangePlaces(ctx, "acme", isolation.Limits{}, sampleLimits(), 9) },
+		"ChangePlaces":   func() error { return s.ChangePlaces(ctx, "acme", admission.Limits{}, sampleLimits(), 9) },
 		"Count": func() error {
 			_, err := s.Count(ctx, "acme", endpoint.ID, &stats.Counts{Failed: 1}, storeEpoch())
 			return err

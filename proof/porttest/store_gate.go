@@ -9,8 +9,8 @@ import (
 	"surehook.example/surehook/internal/delivery/gate"
 	"surehook.example/surehook/internal/hook"
 	"surehook.example/surehook/internal/memory"
+	"surehook.example/surehook/internal/rule/admission"
 	"surehook.example/surehook/internal/rule/circuit"
-	"surehook.example/surehook/internal/rule/isolation"
 	"surehook.example/surehook/internal/rule/stats"
 )
 
@@ -41,18 +41,18 @@ func newGate(s StoreUnderTest, now time.Time) (*gate.Gate, *enqueued) {
 }
 
 // newQuery returns a query for a new delivery of the endpoint.
-func newQuery(t *testing.T, e hook.Endpoint, r gate.Record) gate.Query {
+func newQuery(t *testing.T, e hook.Endpoint, r admission.Record) admission.Query {
 	t.Helper()
 
 	d := hook.DeliveryID{Event: newEventID(t), Endpoint: e.ID, Generation: 1}
-	return gate.Query{Tenant: e.Tenant, ID: e.ID, Endpoint: &e, Record: r, Lane: hook.LaneOverflow, Due: []gate.Due{{Delivery: d, Attempt: 1, Nonce: hook.NewNonce()}}}
+	return admission.Query{Endpoint: &e, Record: r, Lane: hook.LaneOverflow, Due: []admission.Due{{Delivery: d, Attempt: 1, Nonce: hook.NewNonce()}}}
 }
 
 // admit makes n concurrent calls of Admit, each for a new delivery.
-func admit(t *testing.T, g *gate.Gate, e hook.Endpoint, r gate.Record, n int) ([]gate.Query, []gate.Admission) {
+func admit(t *testing.T, g *gate.Gate, e hook.Endpoint, r admission.Record, n int) ([]admission.Query, []admission.Admission) {
 	t.Helper()
 
-	queries, answers := make([]gate.Query, n), make([]gate.Admission, n)
+	queries, answers := make([]admission.Query, n), make([]admission.Admission, n)
 	for i := range queries {
 		queries[i] = newQuery(t, e, r)
 	}
@@ -67,8 +67,8 @@ func admit(t *testing.T, g *gate.Gate, e hook.Endpoint, r gate.Record, n int) ([
 }
 
 // openRecord returns an open circuit at the end of its first cooldown.
-func openRecord(e hook.Endpoint) gate.Record {
-	r := gate.NewRecord(e.Tenant, e.ID)
+func openRecord(e hook.Endpoint) admission.Record {
+	r := admission.NewRecord(e.Tenant, e.ID)
 	s := circuit.Settings{CircuitSettings: e.Circuit.WithDefaults()}
 	r.Circuit = r.Circuit.Trip(s, storeEpoch().Add(-s.Cooldown))
 	r.AttendAt = r.ProbeAt
@@ -82,9 +82,9 @@ func probeRace(t *testing.T, s StoreUnderTest) {
 	queries, answers := admit(t, g, e, r, 50)
 	var probes []string
 	for i, a := range answers {
-		if a.Verdicts[0].Decision == gate.Admit {
+		if a.Verdicts[0].Decision == admission.Admit {
 			probes = append(probes, queries[i].Due[0].Holder())
-		} else if want := (gate.Verdict{Decision: gate.Park, Reason: hook.ReasonCircuit}); a.Verdicts[0] != want {
+		} else if want := (admission.Verdict{Decision: admission.Park, Reason: hook.ReasonCircuit}); a.Verdicts[0] != want {
 			t.Errorf("Admit() = %+v; want %+v", a.Verdicts[0], want)
 		}
 	}
@@ -95,7 +95,7 @@ func probeRace(t *testing.T, s StoreUnderTest) {
 }
 
 func probedRace(t *testing.T, s StoreUnderTest) {
-	results := []gate.Result{{Attempt: stats.Attempt{Class: hook.ClassDelivered}}, {Attempt: stats.Attempt{Class: hook.ClassTimeout}}}
+	results := []admission.Result{{Attempt: stats.Attempt{Class: hook.ClassDelivered}}, {Attempt: stats.Attempt{Class: hook.ClassTimeout}}}
 	for range 10 {
 		e := smallEndpoint("acme")
 		g, _ := newGate(s, storeEpoch())
@@ -123,9 +123,9 @@ func probedRace(t *testing.T, s StoreUnderTest) {
 func openRace(t *testing.T, s StoreUnderTest) {
 	e := smallEndpoint("acme")
 	g, checks := newGate(s, storeEpoch())
-	_, answers := admit(t, g, e, gate.NewRecord(e.Tenant, e.ID), 50)
+	_, answers := admit(t, g, e, admission.NewRecord(e.Tenant, e.ID), 50)
 	winners := race(t, len(answers), func(ctx context.Context, i int) error {
-		return g.Settle(ctx, answers[i], []gate.Result{{Attempt: stats.Attempt{Class: hook.ClassTimeout}}})
+		return g.Settle(ctx, answers[i], []admission.Result{{Attempt: stats.Attempt{Class: hook.ClassTimeout}}})
 	})
 	got, err := s.Circuit(t.Context(), e.Tenant, e.ID)
 	if err != nil || len(winners) != 50 || got.State != circuit.Open || got.Generation != 1 || got.Version > 5 {
@@ -141,10 +141,10 @@ func inFlightRace(t *testing.T, s StoreUnderTest) {
 	e.MaxInFlight = 2
 	g, _ := newGate(s, storeEpoch())
 	for range 3 { // slots given back are given again
-		_, answers := admit(t, g, e, gate.NewRecord(e.Tenant, e.ID), 20)
+		_, answers := admit(t, g, e, admission.NewRecord(e.Tenant, e.ID), 20)
 		admitted := 0
 		for _, a := range answers {
-			if a.Verdicts[0].Decision == gate.Admit {
+			if a.Verdicts[0].Decision == admission.Admit {
 				admitted++
 			}
 		}
@@ -156,7 +156,7 @@ func inFlightRace(t *testing.T, s StoreUnderTest) {
 		if places, err := s.Places(t.Context(), e.Tenant); err != nil || len(places.Leases) != 0 {
 			t.Fatalf("Places(all settled) = %+v, %v; want none", places, err)
 		}
-		check(t, s.ChangeLimits(t.Context(), e.ID, l, isolation.Limits{}, 0))
+		check(t, s.ChangeLimits(t.Context(), e.ID, l, admission.Limits{}, 0))
 	}
 }
 
@@ -165,13 +165,13 @@ func slotRace(t *testing.T, s StoreUnderTest) {
 	const apart = 500 * time.Millisecond // a nearer slot is taken at once
 	e.RatePerSecond = float64(time.Second / apart)
 	g, _ := newGate(s, storeEpoch())
-	r := gate.NewRecord(e.Tenant, e.ID)
-	r.Speed, r.SeenAt = isolation.Fast, storeEpoch() // needs no slot
+	r := admission.NewRecord(e.Tenant, e.ID)
+	r.Speed, r.SeenAt = admission.Fast, storeEpoch() // needs no slot
 	_, answers := admit(t, g, e, r, 20)
 	slots := make(map[time.Time]bool)
 	for _, a := range answers {
 		v := a.Verdicts[0]
-		if v.Decision == gate.Admit {
+		if v.Decision == admission.Admit {
 			v.Until = storeEpoch()
 		}
 		slots[v.Until] = true

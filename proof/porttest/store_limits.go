@@ -8,13 +8,13 @@ import (
 	"time"
 
 	"surehook.example/surehook/internal/hook"
-	"surehook.example/surehook/internal/rule/isolation"
+	"surehook.example/surehook/internal/rule/admission"
 )
 
 // limitsOf is the part of a store with one kind of limits.
 type limitsOf struct {
-	read   func(ctx context.Context, id string) (isolation.Limits, error)
-	change func(ctx context.Context, id string, before, after isolation.Limits, most int) error
+	read   func(ctx context.Context, id string) (admission.Limits, error)
+	change func(ctx context.Context, id string, before, after admission.Limits, most int) error
 }
 
 func limitsCases() []storeCase {
@@ -36,10 +36,10 @@ func limitsCases() []storeCase {
 	for _, c := range cases {
 		all = append(all, storeCase{name: "limits " + c.name, run: func(t *testing.T, s StoreUnderTest) {
 			c.run(t, limitsOf{
-				read: func(ctx context.Context, id string) (isolation.Limits, error) {
+				read: func(ctx context.Context, id string) (admission.Limits, error) {
 					return s.Limits(ctx, hook.EndpointID(id))
 				},
-				change: func(ctx context.Context, id string, before, after isolation.Limits, most int) error {
+				change: func(ctx context.Context, id string, before, after admission.Limits, most int) error {
 					return s.ChangeLimits(ctx, hook.EndpointID(id), before, after, most)
 				},
 			})
@@ -48,10 +48,10 @@ func limitsCases() []storeCase {
 	return append(all, storeCase{name: "places of a tenant are limits of their own", run: placesAreApart})
 }
 
-func sampleLimits() isolation.Limits {
-	return isolation.Limits{
+func sampleLimits() admission.Limits {
+	return admission.Limits{
 		RateSlot: storeEpoch().Add(123456789 * time.Nanosecond), Rate: 0.25,
-		Leases: map[string]isolation.Lease{
+		Leases: map[string]admission.Lease{
 			"dlv_1":    {Nonce: "n1", Until: storeEpoch()},
 			"dlv_2.ü#": {Nonce: "n2", Until: storeEpoch().Add(time.Millisecond), Run: "run"},
 		},
@@ -60,12 +60,12 @@ func sampleLimits() isolation.Limits {
 }
 
 // lease returns the limits with the lease.
-func lease(l isolation.Limits, key, nonce string) isolation.Limits {
-	return l.Begin(isolation.Held{Key: key, Lease: isolation.Lease{Nonce: nonce, Until: storeEpoch().Add(time.Hour)}})
+func lease(l admission.Limits, key, nonce string) admission.Limits {
+	return l.Begin(admission.Held{Key: key, Lease: admission.Lease{Nonce: nonce, Until: storeEpoch().Add(time.Hour)}})
 }
 
 // saved writes the change, and returns the stored limits.
-func (l limitsOf) saved(t *testing.T, id string, before, after isolation.Limits) isolation.Limits {
+func (l limitsOf) saved(t *testing.T, id string, before, after admission.Limits) admission.Limits {
 	t.Helper()
 
 	check(t, l.change(t.Context(), id, before, after, 100))
@@ -76,20 +76,20 @@ func (l limitsOf) saved(t *testing.T, id string, before, after isolation.Limits)
 
 func limitsComeBack(t *testing.T, l limitsOf) {
 	id := string(hook.NewEndpointID())
-	got := l.saved(t, id, isolation.Limits{}, sampleLimits())
+	got := l.saved(t, id, admission.Limits{}, sampleLimits())
 	got = l.saved(t, id, got, got) // nothing differs
-	got = l.saved(t, id, got, isolation.Limits{RateSlot: storeEpoch(), Rate: 1000.0 / 3, LateAt: got.LateAt})
+	got = l.saved(t, id, got, admission.Limits{RateSlot: storeEpoch(), Rate: 1000.0 / 3, LateAt: got.LateAt})
 	l.saved(t, id, got, sampleLimits())
 }
 
 func limitsChange(t *testing.T, l limitsOf) {
 	id := string(hook.NewEndpointID())
-	before := l.saved(t, id, isolation.Limits{}, sampleLimits())
+	before := l.saved(t, id, admission.Limits{}, sampleLimits())
 	other := lease(before, "dlv_3", "n3")
 	l.saved(t, id, before, other)
 
 	// Another writer has added dlv_3, so the change is written beside it.
-	after := before.End(isolation.Held{Key: "dlv_1", Lease: isolation.Lease{Nonce: "n1"}})
+	after := before.End(admission.Held{Key: "dlv_1", Lease: admission.Lease{Nonce: "n1"}})
 	after = lease(after, "dlv_2.ü#", "n4")
 	after = lease(after, "dlv_4", "n5")
 	after.Score, after.Late = 5, 7
@@ -101,7 +101,7 @@ func limitsChange(t *testing.T, l limitsOf) {
 
 func slotIsExact(t *testing.T, l limitsOf) {
 	id, slot := string(hook.NewEndpointID()), storeEpoch()
-	var limits isolation.Limits
+	var limits admission.Limits
 	for range 10 {
 		next, _ := limits.Reserve(1000.0/3, slot)
 		limits = l.saved(t, id, limits, next)
@@ -112,14 +112,14 @@ func slotIsExact(t *testing.T, l limitsOf) {
 }
 
 func limitsAreZero(t *testing.T, l limitsOf) {
-	l.saved(t, string(hook.NewEndpointID()), isolation.Limits{}, sampleLimits())
+	l.saved(t, string(hook.NewEndpointID()), admission.Limits{}, sampleLimits())
 	got, err := l.read(t.Context(), string(hook.NewEndpointID()))
-	wantSame(t, "limits of an unknown endpoint", isolation.Limits{}, got, err)
+	wantSame(t, "limits of an unknown endpoint", admission.Limits{}, got, err)
 }
 
 func limitsAreCopies(t *testing.T, l limitsOf) {
 	id, given := string(hook.NewEndpointID()), sampleLimits()
-	check(t, l.change(t.Context(), id, isolation.Limits{}, given, 100))
+	check(t, l.change(t.Context(), id, admission.Limits{}, given, 100))
 	delete(given.Leases, "dlv_1")
 	for range 2 {
 		got, err := l.read(t.Context(), id)
@@ -130,31 +130,31 @@ func limitsAreCopies(t *testing.T, l limitsOf) {
 
 func limitsConflict(t *testing.T, l limitsOf) {
 	id := string(hook.NewEndpointID())
-	stored := l.saved(t, id, isolation.Limits{}, sampleLimits())
-	with := func(change func(*isolation.Limits)) isolation.Limits {
+	stored := l.saved(t, id, admission.Limits{}, sampleLimits())
+	with := func(change func(*admission.Limits)) admission.Limits {
 		other := sampleLimits()
 		other.Leases = maps.Clone(other.Leases)
 		change(&other)
 		return other
 	}
-	none := with(func(o *isolation.Limits) { delete(o.Leases, "dlv_1") })
-	for name, c := range map[string]struct{ before, after isolation.Limits }{
-		"a lease as in no record":    {isolation.Limits{}, lease(isolation.Limits{}, "dlv_3", "n3")},
+	none := with(func(o *admission.Limits) { delete(o.Leases, "dlv_1") })
+	for name, c := range map[string]struct{ before, after admission.Limits }{
+		"a lease as in no record":    {admission.Limits{}, lease(admission.Limits{}, "dlv_3", "n3")},
 		"a lease that another began": {none, lease(none, "dlv_1", "n9")},
 		"the end of a lease of another nonce": {
-			with(func(o *isolation.Limits) { o.Leases["dlv_1"] = isolation.Lease{Nonce: "n9", Until: storeEpoch()} }), none,
+			with(func(o *admission.Limits) { o.Leases["dlv_1"] = admission.Lease{Nonce: "n9", Until: storeEpoch()} }), none,
 		},
 		"the end of a lease that another began again": {
-			with(func(o *isolation.Limits) {
-				o.Leases["dlv_1"] = isolation.Lease{Nonce: "n1", Until: storeEpoch().Add(-time.Hour)}
+			with(func(o *admission.Limits) {
+				o.Leases["dlv_1"] = admission.Lease{Nonce: "n1", Until: storeEpoch().Add(-time.Hour)}
 			}), none,
 		},
 		"the start of a lease that another ended": {lease(stored, "dlv_3", "n3"), lease(stored, "dlv_3", "n4")},
 		"a rate slot that another reserved": {
-			with(func(o *isolation.Limits) { o.RateSlot = storeEpoch() }), with(func(o *isolation.Limits) { o.RateSlot = storeEpoch().Add(time.Hour) }),
+			with(func(o *admission.Limits) { o.RateSlot = storeEpoch() }), with(func(o *admission.Limits) { o.RateSlot = storeEpoch().Add(time.Hour) }),
 		},
 		"the first rate slot": {
-			with(func(o *isolation.Limits) { o.RateSlot = time.Time{} }), with(func(o *isolation.Limits) { o.RateSlot = storeEpoch().Add(time.Hour) }),
+			with(func(o *admission.Limits) { o.RateSlot = time.Time{} }), with(func(o *admission.Limits) { o.RateSlot = storeEpoch().Add(time.Hour) }),
 		},
 	} {
 		wantCode(t, name, l.change(t.Context(), id, c.before, c.after, 100), hook.CodeConflict)
@@ -165,15 +165,15 @@ func limitsConflict(t *testing.T, l limitsOf) {
 
 func leasesBound(t *testing.T, l limitsOf) {
 	id := string(hook.NewEndpointID())
-	stored := isolation.Limits{}
+	stored := admission.Limits{}
 	wantCode(t, "a lease with no slot", l.change(t.Context(), id, stored, lease(stored, "dlv_1", "n"), 0), hook.CodeConflict)
 	for i := range 3 {
 		stored = l.saved(t, id, stored, lease(stored, fmt.Sprintf("dlv_%d", i), "n"))
 	}
 	wantCode(t, "a fourth lease in 3 slots", l.change(t.Context(), id, stored, lease(stored, "dlv_4", "n"), 3), hook.CodeConflict)
-	handed := lease(stored.End(isolation.Held{Key: "dlv_0", Lease: isolation.Lease{Nonce: "n"}}), "dlv_4", "n")
+	handed := lease(stored.End(admission.Held{Key: "dlv_0", Lease: admission.Lease{Nonce: "n"}}), "dlv_4", "n")
 	check(t, l.change(t.Context(), id, stored, handed, 3))
-	ended := handed.End(isolation.Held{Key: "dlv_1", Lease: isolation.Lease{Nonce: "n"}})
+	ended := handed.End(admission.Held{Key: "dlv_1", Lease: admission.Lease{Nonce: "n"}})
 	check(t, l.change(t.Context(), id, handed, ended, 0)) // leases may end in fewer slots
 	got, err := l.read(t.Context(), id)
 	wantSame(t, "limits after an end", ended, got, err)
@@ -201,7 +201,7 @@ func leasesRace(t *testing.T, l limitsOf) {
 		if len(winners) != slots || len(got.Leases) != slots {
 			t.Fatalf("racers with a slot: %v, limits %+v; want %d", winners, got, slots)
 		}
-		check(t, l.change(t.Context(), id, got, isolation.Limits{}, 0))
+		check(t, l.change(t.Context(), id, got, admission.Limits{}, 0))
 	}
 }
 
@@ -215,7 +215,7 @@ func cmpConflict(err error) error {
 
 func rateSlotRace(t *testing.T, l limitsOf) {
 	id := string(hook.NewEndpointID())
-	var stored isolation.Limits
+	var stored admission.Limits
 	for range 3 { // at first without a record
 		winners := race(t, 50, func(ctx context.Context, _ int) error {
 			next, _ := stored.Reserve(1000, storeEpoch())
@@ -231,11 +231,11 @@ func rateSlotRace(t *testing.T, l limitsOf) {
 
 func placesAreApart(t *testing.T, s StoreUnderTest) {
 	tenant, id := hook.TenantID("places-"+hook.NewNonce()), hook.NewEndpointID()
-	check(t, s.ChangePlaces(t.Context(), tenant, isolation.Limits{}, sampleLimits(), 2))
-	check(t, s.ChangeLimits(t.Context(), id, isolation.Limits{}, lease(isolation.Limits{}, "dlv_9", "n"), 1))
+	check(t, s.ChangePlaces(t.Context(), tenant, admission.Limits{}, sampleLimits(), 2))
+	check(t, s.ChangeLimits(t.Context(), id, admission.Limits{}, lease(admission.Limits{}, "dlv_9", "n"), 1))
 	got, err := s.Places(t.Context(), tenant)
 	wantSame(t, "Places()", sampleLimits(), got, err)
 	wantCode(t, "ChangePlaces(a third place of 2)", s.ChangePlaces(t.Context(), tenant, got, lease(got, "dlv_3", "n"), 2), hook.CodeConflict)
 	got, err = s.Places(t.Context(), tenant+"x")
-	wantSame(t, "Places(another tenant)", isolation.Limits{}, got, err)
+	wantSame(t, "Places(another tenant)", admission.Limits{}, got, err)
 }

@@ -4,9 +4,8 @@ import (
 	"testing"
 
 	"surehook.example/surehook/internal/delivery/deliver"
-	"surehook.example/surehook/internal/delivery/gate"
 	"surehook.example/surehook/internal/hook"
-	"surehook.example/surehook/internal/rule/isolation"
+	"surehook.example/surehook/internal/rule/admission"
 )
 
 func loadCases() []storeCase {
@@ -22,9 +21,9 @@ func emptySnapshot() deliver.Snapshot {
 	return deliver.Snapshot{
 		Events:     map[hook.EventID]*hook.Event{},
 		Endpoints:  map[hook.EndpointID]*hook.Endpoint{},
-		Circuits:   map[hook.EndpointID]gate.Record{},
+		Circuits:   map[hook.EndpointID]admission.Record{},
 		Deliveries: map[hook.DeliveryRef]*hook.Delivery{},
-		Limits:     map[hook.EndpointID]isolation.Limits{},
+		Limits:     map[hook.EndpointID]admission.Limits{},
 	}
 }
 
@@ -42,7 +41,7 @@ func loadNamed(t *testing.T, s StoreUnderTest) {
 	check(t, s.PutEvent(t.Context(), sampleEvent(t)))
 	check(t, s.CreateEndpoint(t.Context(), sampleEndpoint("acme")))
 	saveRecord(t, s, sampleRecord(hook.NewEndpointID()))
-	check(t, s.ChangeLimits(t.Context(), endpoint.ID, isolation.Limits{}, sampleLimits(), 9))
+	check(t, s.ChangeLimits(t.Context(), endpoint.ID, admission.Limits{}, sampleLimits(), 9))
 	check(t, s.SaveDelivery(t.Context(), sampleDelivery(e.ID, endpoint.ID, 2), nil))
 	endpoint.Version = 1
 	want.Events[e.ID], want.Endpoints[endpoint.ID], want.Deliveries[d.Ref()] = &e, &endpoint, new(saved(d))
@@ -88,12 +87,12 @@ func loadNothing(t *testing.T, s StoreUnderTest) {
 func loadLimits(t *testing.T, s StoreUnderTest) {
 	want := emptySnapshot()
 	limited, fresh, other := hook.NewEndpointID(), hook.NewEndpointID(), hook.NewEndpointID()
-	check(t, s.ChangeLimits(t.Context(), limited, isolation.Limits{}, sampleLimits(), 9))
-	check(t, s.ChangeLimits(t.Context(), other, isolation.Limits{}, sampleLimits(), 9))
+	check(t, s.ChangeLimits(t.Context(), limited, admission.Limits{}, sampleLimits(), 9))
+	check(t, s.ChangeLimits(t.Context(), other, admission.Limits{}, sampleLimits(), 9))
 	var err error
 	want.Limits[limited], err = s.Limits(t.Context(), limited)
 	check(t, err)
-	want.Limits[fresh] = isolation.Limits{}
+	want.Limits[fresh] = admission.Limits{}
 
 	event := sampleEvent(t).ID
 	token := func(id hook.EndpointID, slot bool) hook.Token {

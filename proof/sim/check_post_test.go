@@ -5,10 +5,10 @@ import (
 	"strings"
 	"time"
 
-	"surehook.example/surehook/internal/delivery/gate"
 	"surehook.example/surehook/internal/delivery/send"
 	"surehook.example/surehook/internal/hook"
 	"surehook.example/surehook/internal/memory"
+	"surehook.example/surehook/internal/rule/admission"
 	"surehook.example/surehook/internal/rule/retry"
 )
 
@@ -144,7 +144,9 @@ func (l lease) of(a attempt) bool {
 }
 
 // holder returns the beginning of the holder's name of a token of the attempt.
-func (a attempt) holder() string { return gate.Due{Delivery: a.DeliveryID, Attempt: a.number}.Holder() }
+func (a attempt) holder() string {
+	return admission.Due{Delivery: a.DeliveryID, Attempt: a.number}.Holder()
+}
 
 // ranOut reports whether the attempt's last lease ran out, by some clock.
 func (c circuits) ranOut(a attempt, now time.Time, skew time.Duration) bool {

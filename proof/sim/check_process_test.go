@@ -6,11 +6,10 @@ import (
 	"strings"
 	"time"
 
-	"surehook.example/surehook/internal/delivery/gate"
 	"surehook.example/surehook/internal/hook"
 	"surehook.example/surehook/internal/memory"
+	"surehook.example/surehook/internal/rule/admission"
 	"surehook.example/surehook/internal/rule/circuit"
-	"surehook.example/surehook/internal/rule/isolation"
 	"surehook.example/surehook/internal/table"
 )
 
@@ -69,7 +68,7 @@ func (p *process) checkOthers(failed []string) {
 		d := m.Token.Delivery
 		early := m.Token.ReplayRequest.Redrive // a letter may come before the record of the death, and then returns
 		limits, err := p.store.Limits(p.ctx, d.Endpoint)
-		busy := err == nil && limits.Leases[isolation.LeaseKey(d.DeliveryID)].Run != "" // another copy has the slot
+		busy := err == nil && limits.Leases[admission.LeaseKey(d.DeliveryID)].Run != "" // another copy has the slot
 		if !early && !busy && !slices.ContainsFunc(unread, func(k table.Key) bool { return concerns(k, d.DeliveryID) }) {
 			p.fail(checkOthers, "%s fails %s, whose keys were read", p.name, d)
 		}
@@ -99,7 +98,7 @@ func (w *simulation) checkSlots(p *process) {
 			continue
 		}
 		limits, err := w.store.Limits(w.ctx, of.Endpoint)
-		key := isolation.LeaseKey(of.DeliveryID)
+		key := admission.LeaseKey(of.DeliveryID)
 		lease, ok := limits.Leases[key]
 		if err != nil || ok && lease.Run != "" && lease.Run == p.slots[key].Run && w.now.Before(lease.Until) {
 			w.fail(checkSlot, "%s kept its slot of %s until %s (%v)", p.name, of.Endpoint, lease.Until.Sub(start), err)
@@ -109,7 +108,7 @@ func (w *simulation) checkSlots(p *process) {
 			continue // a copy of the token may have taken the place again
 		}
 		places, err := w.store.Places(w.ctx, m.Token.Tenant)
-		holder := gate.Due{Delivery: of.DeliveryID, Attempt: of.number, Nonce: m.Token.Nonce}.PlaceKey()
+		holder := admission.Due{Delivery: of.DeliveryID, Attempt: of.number, Nonce: m.Token.Nonce}.PlaceKey()
 		if place, ok := places.Leases[holder]; err != nil || ok && w.now.Before(place.Until) {
 			w.fail(checkSlot, "%s kept its place of %s until %s (%v)", p.name, m.Token.Tenant, place.Until.Sub(start), err)
 		}
@@ -221,7 +220,7 @@ func (w *simulation) checkLease(p *process, id hook.EndpointID, until, made time
 
 // checkClaims: a claim takes no lease from another token. The other token would find
 // the lease of a stranger and return, and a delivery claimed again and again is never sent.
-func (w *simulation) checkClaims(p *process, id hook.EndpointID, before isolation.Limits, delta isolation.Delta, made time.Time) {
+func (w *simulation) checkClaims(p *process, id hook.EndpointID, before admission.Limits, delta admission.Delta, made time.Time) {
 	for key, next := range delta.Changed {
 		old := before.Leases[key]
 		own := old.Nonce == next.Nonce || slices.ContainsFunc(p.batch, func(m memory.Message) bool { return m.Token.Nonce == old.Nonce })
@@ -235,7 +234,7 @@ func (w *simulation) checkClaims(p *process, id hook.EndpointID, before isolatio
 const leaseFor = 2 * time.Minute
 
 // checkChange checks a write of a circuit record by the process.
-func (w *simulation) checkChange(p *process, c circuits, r gate.Record) {
+func (w *simulation) checkChange(p *process, c circuits, r admission.Record) {
 	id := r.Endpoint
 	wasOpen := c.State == circuit.Open || c.State == circuit.HalfOpen
 	if r.State == circuit.Open && !wasOpen {
@@ -293,7 +292,7 @@ func (w *simulation) checkSent(p *process, tokens []hook.Token) {
 	// before the other process wrote, or soon after by a clock that is behind.
 	at, before := p.saved[id], p.probed[id]
 	since := at.Sub(before)
-	if p.started.Sub(before) > 2*w.mostSkew() && !before.IsZero() && since < gate.AttendAfter/4 {
+	if p.started.Sub(before) > 2*w.mostSkew() && !before.IsZero() && since < admission.AttendAfter/4 {
 		w.fail(checkProbeToken, "%s sends a token for a probe of %s %s after another token", p.name, id, since)
 	}
 	if c.changed.After(at) {

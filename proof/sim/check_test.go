@@ -6,8 +6,8 @@ import (
 	"strings"
 	"time"
 
-	"surehook.example/surehook/internal/delivery/gate"
 	"surehook.example/surehook/internal/hook"
+	"surehook.example/surehook/internal/rule/admission"
 	"surehook.example/surehook/internal/rule/circuit"
 	"surehook.example/surehook/internal/table"
 )
@@ -97,7 +97,7 @@ type status struct {
 
 // circuits is an endpoint's circuit record, with its history.
 type circuits struct {
-	gate.Record
+	admission.Record
 
 	changed   time.Time
 	throttled time.Time // when ThrottledUntil was written
@@ -264,7 +264,7 @@ func (w *simulation) shift(r *table.Call, from, to time.Time) {
 	}
 }
 
-func (w *simulation) sawCircuit(p *process, r gate.Record) {
+func (w *simulation) sawCircuit(p *process, r admission.Record) {
 	c := w.circuits[r.Endpoint]
 	w.checkChange(p, c, r)
 	p.saved[r.Endpoint], p.probed[r.Endpoint], c.probed = w.now, c.probed, time.Time{}
@@ -303,7 +303,7 @@ func (w *simulation) sawCircuit(p *process, r gate.Record) {
 
 // transits notes which notification the change of the circuit needs. After a change by hand, the
 // owner knows the state.
-func (w *simulation) transits(p *process, r gate.Record) {
+func (w *simulation) transits(p *process, r admission.Record) {
 	if p.batch == nil {
 		delete(w.untold, r.Endpoint)
 		return

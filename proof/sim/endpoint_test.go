@@ -6,11 +6,10 @@ import (
 	"slices"
 	"time"
 
-	"surehook.example/surehook/internal/delivery/gate"
 	"surehook.example/surehook/internal/delivery/send"
 	"surehook.example/surehook/internal/hook"
 	"surehook.example/surehook/internal/memory"
-	"surehook.example/surehook/internal/rule/isolation"
+	"surehook.example/surehook/internal/rule/admission"
 	"surehook.example/surehook/proof/world"
 )
 
@@ -114,8 +113,8 @@ func (w *simulation) newEndpointWith(tenant hook.TenantID, uid string) {
 		e.MaxAge = 10 * time.Minute
 	}
 	if w.chance(0.5) { // a fast endpoint: attempts share invocations, releases have waves, and without max_in_flight there are no slots
-		record := gate.NewRecord(tenant, e.id)
-		record.Speed, record.SpeedAt, record.SeenAt = isolation.Fast, w.now, w.now
+		record := admission.NewRecord(tenant, e.id)
+		record.Speed, record.SpeedAt, record.SeenAt = admission.Fast, w.now, w.now
 		if err := w.store.SaveCircuit(w.ctx, record); err != nil {
 			w.fail(checkSetup, "save the speed of an endpoint: %v", err)
 		}

@@ -61,15 +61,15 @@ func mutations() []mutation {
 			old: `aws.String(strings.Join(u.conditions, " AND "))`, bug: `aws.String("attribute_exists(pk) OR attribute_not_exists(pk) OR (" + strings.Join(u.conditions, " AND ") + ")")`,
 		},
 		{
-			name: "in-flight slots are granted without a check of the taken slots", file: "internal/delivery/gate/grant.go", by: []check{checkInFlight},
-			old: "most := max(q.Record.Width(q.Endpoint, now), q.slots(now))", bug: "most := 100 + max(q.Record.Width(q.Endpoint, now), q.slots(now))",
+			name: "in-flight slots are granted without a check of the taken slots", file: "internal/rule/admission/permit.go", by: []check{checkInFlight},
+			old: "most := max(", bug: "most := 100 + max(",
 		},
 		{
 			name: "places are never left", file: "internal/delivery/gate/place.go", by: []check{checkSlot, checkRequests},
 			old: "if len(places) == 0 {", bug: "if len(places) >= 0 {",
 		},
 		{
-			name: "a parked delivery is claimed twice", file: "internal/rule/isolation/claim.go", by: []check{checkClaim},
+			name: "a parked delivery is claimed twice", file: "internal/rule/admission/claim.go", by: []check{checkClaim},
 			old: "!leased && !seen[d.Ref()]", bug: "(leased || !leased) && !seen[d.Ref()]",
 		},
 		{
@@ -101,8 +101,8 @@ func mutations() []mutation {
 			old: "a.sendTokens(ctx, posts, coalescing, true)", bug: "_ = healDelay",
 		},
 		{
-			name: "a paused endpoint gets attempts", file: "internal/delivery/gate/gate.go", by: []check{checkStatus},
-			old: "case q.Endpoint.Status == hook.StatusPaused:", bug: "case q.Endpoint.Status == hook.StatusPaused && q.Endpoint.MaxAge < 0:",
+			name: "a paused endpoint gets attempts", file: "internal/rule/admission/rows.go", by: []check{checkStatus},
+			old: "if a.endpoint.Status == hook.StatusPaused {", bug: "if a.endpoint.Status == hook.StatusPaused && a.endpoint.MaxAge < 0 {",
 		},
 		{
 			name: "a delivery can be replayed twice", file: "internal/hook/replay.go", by: []check{checkGenerations},
@@ -126,11 +126,11 @@ func mutations() []mutation {
 			old: "needless = append(needless, second)", bug: "_ = second",
 		},
 		{
-			name: "rate slots are not reserved", file: "internal/delivery/gate/grant.go", by: []check{checkRate},
-			old: "after = next", bug: "_ = next",
+			name: "rate slots are not reserved", file: "internal/rule/admission/rows.go", by: []check{checkRate},
+			old: "a.Next.Limits = &next", bug: "_ = &next",
 		},
 		{
-			name: "a token that moves to another lane passes without a rate slot", file: "internal/delivery/deliver/ask.go", by: []check{checkRate},
+			name: "a token that moves to another lane passes without a rate slot", file: "internal/delivery/deliver/process.go", by: []check{checkRate},
 			old: "s.Token.Reserved || v.Reserved, s", bug: "true, s",
 		},
 		{
@@ -146,8 +146,8 @@ func mutations() []mutation {
 			old: "d.State.Settled() && own:", bug: "d.State == hook.StateDead && own:",
 		},
 		{
-			name: "no record says that deliveries wait for an endpoint", file: "internal/delivery/gate/write.go", by: []check{checkLost, checkLate},
-			old: "next := r.Wait(now)\n\tif next == r {", bug: "next := r.Wait(now)\n\tif next.Endpoint == r.Endpoint {",
+			name: "no record says that deliveries wait for an endpoint", file: "internal/rule/admission/table.go", by: []check{checkLost, checkLate},
+			old: "v.Until, a.Next.Record.Wait(a.now)", bug: "v.Until, a.Next.Record",
 		},
 		{
 			name: "a forgotten endpoint is never looked at again", file: "internal/delivery/breaker/reconcile.go", by: []check{checkLost, checkLate},
@@ -229,19 +229,19 @@ func mutations() []mutation {
 		},
 		{
 			name: "every look sends another token for the probe", file: "internal/delivery/breaker/probe.go", by: []check{checkProbeToken},
-			old: "left > 0 && left <= gate.AttendAfter {", bug: "left > 0 && left <= 0 {",
+			old: "left > 0 && left <= admission.AttendAfter {", bug: "left > 0 && left <= 0 {",
 		},
 		{
 			name: "a resume releases nothing", file: "internal/admin/endpoint/activate.go", by: []check{checkLate},
 			old: "hook.StatusPaused, a.release)", bug: "hook.StatusPaused, func(context.Context, hook.Endpoint) error { return nil })",
 		},
 		{
-			name: "429 does not throttle", file: "internal/delivery/gate/outcome.go", by: []check{checkRetryAfter},
+			name: "429 does not throttle", file: "internal/rule/admission/outcome.go", by: []check{checkRetryAfter},
 			old: "\tif o.throttled && !a.test {", bug: "\tif o.throttled && !a.test && now.IsZero() {",
 		},
 		{
 			name: "waves of 500 at once", file: "internal/delivery/breaker/release.go", by: []check{checkWave},
-			old: "min(1<<min(n-1, gate.FullWave), maxWave)", bug: "max(n, maxWave)",
+			old: "min(1<<min(n-1, admission.FullWave), maxWave)", bug: "max(n, maxWave)",
 		},
 		{
 			name: "410 does not disable the endpoint", file: "internal/rule/settlement/follow.go", by: []check{checkGone},
@@ -252,8 +252,8 @@ func mutations() []mutation {
 			old: "Attempt: t.Attempt, Nonce: t.Nonce, Hops", bug: "Attempt: t.Attempt, Nonce: hook.NewNonce(), Hops",
 		},
 		{
-			name: "a closing circuit asks for no check", file: "internal/delivery/gate/announce.go", by: []check{checkClosing},
-			old: "before.waitsFor(after, now)) && after.Waiting:", bug: "before.waitsFor(after, now)) && after.Waiting && now.IsZero():",
+			name: "a closing circuit asks for no check", file: "internal/rule/admission/transition.go", by: []check{checkClosing},
+			old: "before.waitsFor(*r, now)) && r.Waiting:", bug: "before.waitsFor(*r, now)) && r.Waiting && now.IsZero():",
 		},
 		{
 			name: "a notification whose write has no answer is lost", file: "internal/delivery/breaker/announce.go", by: []check{checkUntold},
@@ -276,8 +276,8 @@ func mutations() []mutation {
 			old: "tokens[i] = d.NextToken()", bug: "tokens[i] = d.NextToken()\n\t\ttokens[i].Parks--",
 		},
 		{
-			name: "a throttled token asks again every 2 seconds", file: "internal/delivery/gate/gate.go", by: []check{checkMessages},
-			old: "Verdict{Decision: Park, Reason: hook.ReasonThrottled}), g.markWaiting(ctx, q.Record, now)", bug: "Verdict{Decision: Delay, Until: now.Add(2 * time.Second)}), nil",
+			name: "a throttled token asks again every 2 seconds", file: "internal/rule/admission/rows.go", by: []check{checkMessages},
+			old: "return v, a.now.Before(v.Until)", bug: "ok := a.now.Before(v.Until)\n\treturn Verdict{Decision: Move, Lane: hook.LaneRetry, Until: a.now.Add(2e9)}, ok",
 		},
 		{
 			name: "a decision is written again on the same record after a conflict", file: "internal/delivery/settle/settler.go", by: []check{checkWrites},
@@ -288,9 +288,9 @@ func mutations() []mutation {
 			old: "case m.Nonce == c.Next:", bug: "case m.Nonce != \"\":",
 		},
 		{
-			name: "only the leader of a failed request is settled", file: "internal/delivery/deliver/together.go", by: []check{checkLost, checkLate},
-			old: "own.run(j, func() (gate.Result, error) {\n\t\t\tone := *made",
-			bug: "own.run(j, func() (gate.Result, error) {\n\t\t\t\tif j != leader && made.Outcome.Status/100 != 2 {\n\t\t\t\t\treturn gate.Result{}, nil\n\t\t\t\t}\n\t\t\tone := *made",
+			name: "only the leader of a failed request is settled", file: "internal/delivery/deliver/request.go", by: []check{checkLost, checkLate},
+			old: "own.run(j, func() (admission.Result, error) {\n",
+			bug: "own.run(j, func() (admission.Result, error) {\n\t\t\t\tif j != leader && made.Outcome.Status/100 != 2 {\n\t\t\t\t\treturn admission.Result{}, nil\n\t\t\t\t}\n",
 		},
 		{
 			name: "a rejected event takes the others of its request with it", file: "internal/rule/settlement/attempted.go", by: []check{checkRecord},
@@ -301,11 +301,11 @@ func mutations() []mutation {
 			old: "return d.returnLetter(ctx, &old, request)", bug: "return nil",
 		},
 		{
-			name: "a status of give_up_on leaves the events of a request together", file: "internal/delivery/deliver/group.go", by: []check{checkBatch},
+			name: "a status of give_up_on leaves the events of a request together", file: "internal/delivery/deliver/request.go", by: []check{checkBatch},
 			old: "e.ResultOf(&d.Last)", bug: "new(hook.Endpoint).ResultOf(&d.Last)",
 		},
 		{
-			name: "a request has more events than max_events", file: "internal/delivery/deliver/group.go", by: []check{checkBatch},
+			name: "a request has more events than max_events", file: "internal/delivery/deliver/request.go", by: []check{checkBatch},
 			old: "len(last) == e.Coalesce.MaxEvents ||", bug: "len(last) == 2*e.Coalesce.MaxEvents ||",
 		},
 		{
@@ -402,7 +402,7 @@ func mutations() []mutation {
 			old: "it.Replayed != nil:", bug: "it.Replayed != nil && it.AcceptedAt > 0:",
 		},
 		{
-			name: "a slot is leased for an hour", file: "internal/rule/isolation/limits.go", by: []check{checkLease},
+			name: "a slot is leased for an hour", file: "internal/rule/admission/limits.go", by: []check{checkLease},
 			old: "const LeaseFor = 2 * time.Minute", bug: "const LeaseFor = time.Hour",
 		},
 		{
@@ -410,11 +410,11 @@ func mutations() []mutation {
 			old: "const LeaseFor = 2 * time.Minute", bug: "const LeaseFor = time.Hour",
 		},
 		{
-			name: "a slot is leased for less than an attempt and its settlement take", file: "internal/rule/isolation/limits.go", by: []check{checkInFlight},
+			name: "a slot is leased for less than an attempt and its settlement take", file: "internal/rule/admission/limits.go", by: []check{checkInFlight},
 			old: "const LeaseFor = 2 * time.Minute", bug: "const LeaseFor = 25 * time.Second",
 		},
 		{
-			name: "a failed admission keeps its slots", file: "internal/delivery/gate/grant.go", by: []check{checkSlot},
+			name: "a failed admission keeps its slots", file: "internal/delivery/gate/gate.go", by: []check{checkSlot},
 			old: "return before.End(v.Lease) })", bug: "return before })",
 		},
 		{
@@ -466,11 +466,11 @@ func mutations() []mutation {
 			old: "next.LeaseUntil, next.ProbeAt = c.LeaseUntil, later(next.ProbeAt, c.LeaseUntil)", bug: "next.ProbeAt = later(next.ProbeAt, c.LeaseUntil)",
 		},
 		{
-			name: "of two tokens of one attempt in a batch, the second is acknowledged", file: "internal/delivery/deliver/plan.go", test: "internal/delivery/deliver TestProcessBatch_OneTokenMakesTheAttempt",
+			name: "of two tokens of one attempt in a batch, the second is acknowledged", file: "internal/delivery/deliver/judge.go", test: "internal/delivery/deliver TestProcessBatch_OneTokenMakesTheAttempt",
 			old: "j.err = errOtherToken", bug: "_ = errOtherToken",
 		},
 		{
-			name: "a token whose copy may be making the attempt is acknowledged", file: "internal/delivery/deliver/ask.go", test: "internal/delivery/deliver TestSlots_SurviveACrash",
+			name: "a token whose copy may be making the attempt is acknowledged", file: "internal/delivery/deliver/process.go", test: "internal/delivery/deliver TestSlots_SurviveACrash",
 			old: "return settlement.Step{}, errOtherToken", bug: "return settlement.Step{Do: settlement.Drop}, nil",
 		},
 		{

@@ -9,10 +9,9 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
 	"surehook.example/surehook/internal/admin/erasure"
-	"surehook.example/surehook/internal/delivery/gate"
 	"surehook.example/surehook/internal/hook"
 	"surehook.example/surehook/internal/memory"
-	"surehook.example/surehook/internal/rule/isolation"
+	"surehook.example/surehook/internal/rule/admission"
 	"surehook.example/surehook/internal/table"
 )
 
@@ -42,7 +41,7 @@ func (p *process) write(r *table.Call, made time.Time, do func() error) error {
 	if !r.Write {
 		return do()
 	}
-	var limits isolation.Limits
+	var limits admission.Limits
 	id, limited := limitsOf(r)
 	if limited {
 		limits, _ = p.store.Limits(p.ctx, id)
@@ -108,7 +107,7 @@ func (p *process) saw(item written, r *table.Call) {
 			}
 		}
 	case "circuit":
-		var c gate.Record
+		var c admission.Record
 		if c, err = p.store.Circuit(p.ctx, endpoint.Tenant, hook.EndpointID(id)); err == nil {
 			p.sawCircuit(p, c)
 		}
@@ -178,14 +177,14 @@ func (w *simulation) sawEvent(p *process, e hook.Event) {
 }
 
 // sawLimits checks the new leases. A claim may wait for its rate slot first.
-func (w *simulation) sawLimits(p *process, id hook.EndpointID, before isolation.Limits, made time.Time) {
+func (w *simulation) sawLimits(p *process, id hook.EndpointID, before admission.Limits, made time.Time) {
 	after, err := w.store.Limits(w.ctx, id)
 	if err != nil {
 		w.fail(checkSetup, "read limits of %s: %v", id, err)
 	}
 	delta := before.To(after)
 	if p.slots == nil {
-		p.slots = make(map[string]isolation.Lease)
+		p.slots = make(map[string]admission.Lease)
 	}
 	w.checkClaims(p, id, before, delta, made)
 	for key, lease := range delta.Changed {
@@ -201,7 +200,7 @@ func (w *simulation) sawLimits(p *process, id hook.EndpointID, before isolation.
 		}
 		until := lease.Until
 		if lease.Run == "" {
-			until = until.Add(-isolation.MaxRateWait)
+			until = until.Add(-admission.MaxRateWait)
 		}
 		w.checkLease(p, id, until, made)
 	}

@@ -9,7 +9,7 @@ import (
 
 	"surehook.example/surehook/internal/hook"
 	"surehook.example/surehook/internal/memory"
-	"surehook.example/surehook/internal/rule/isolation"
+	"surehook.example/surehook/internal/rule/admission"
 	"surehook.example/surehook/internal/table"
 )
 
@@ -70,7 +70,7 @@ type process struct {
 	ticks  bool                          // the schedule of function breaker
 	made   []*post                       // its attempts
 	unmade []hook.DeliveryRef            // its attempts without a request
-	slots  map[string]isolation.Lease    // the in-flight slots that it took
+	slots  map[string]admission.Lease    // the in-flight slots that it took
 	taken  []string                      // those of its last write
 	lost   map[string]hook.EndpointID    // those of writes whose answer was lost
 	spoilt map[hook.EndpointID]int       // faulty requests to the limits of an endpoint

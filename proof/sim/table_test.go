@@ -13,8 +13,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
-	"surehook.example/surehook/internal/delivery/gate"
 	"surehook.example/surehook/internal/hook"
+	"surehook.example/surehook/internal/rule/admission"
 	"surehook.example/surehook/internal/table"
 )
 
@@ -264,7 +264,7 @@ func (p *process) holders(in *dynamodb.UpdateItemInput) string {
 	signs := signs(in)
 	var all []string
 	for _, m := range p.batch {
-		due := gate.Due{Delivery: m.Token.Delivery.DeliveryID, Attempt: m.Token.Attempt, Nonce: m.Token.Nonce}
+		due := admission.Due{Delivery: m.Token.Delivery.DeliveryID, Attempt: m.Token.Attempt, Nonce: m.Token.Nonce}
 		if sign := signs[due.PlaceKey()]; sign != "" {
 			all = append(all, sign+m.Token.Delivery.String())
 		}

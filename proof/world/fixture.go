@@ -5,10 +5,9 @@ import (
 	"fmt"
 	"time"
 
-	"surehook.example/surehook/internal/delivery/gate"
 	"surehook.example/surehook/internal/hook"
 	"surehook.example/surehook/internal/memory"
-	"surehook.example/surehook/internal/rule/isolation"
+	"surehook.example/surehook/internal/rule/admission"
 	"surehook.example/surehook/internal/rule/sign"
 )
 
@@ -69,8 +68,8 @@ func (w *World) Endpoint(change func(e *hook.Endpoint)) hook.Endpoint {
 func (w *World) fast(tenant hook.TenantID, id hook.EndpointID) {
 	w.T.Helper()
 
-	record := gate.NewRecord(tenant, id)
-	record.Speed, record.SeenAt = isolation.Fast, w.Clock.Now()
+	record := admission.NewRecord(tenant, id)
+	record.Speed, record.SeenAt = admission.Fast, w.Clock.Now()
 	if err := w.Store.SaveCircuit(w.T.Context(), record); err != nil {
 		w.T.Fatal(err)
 	}

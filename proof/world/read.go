@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strings"
 
-	"surehook.example/surehook/internal/delivery/gate"
 	"surehook.example/surehook/internal/hook"
+	"surehook.example/surehook/internal/rule/admission"
 )
 
 // Delivery returns the record of the delivery.
@@ -61,7 +61,7 @@ func (w *World) States(ids []hook.DeliveryRef) string {
 }
 
 // Circuit returns the endpoint's circuit record.
-func (w *World) Circuit(e hook.Endpoint) gate.Record {
+func (w *World) Circuit(e hook.Endpoint) admission.Record {
 	w.T.Helper()
 
 	r, err := w.Store.Circuit(w.T.Context(), e.Tenant, e.ID)

@@ -30,7 +30,7 @@ func (a *Admin) Disable(ctx context.Context, tenant hook.TenantID, ref string) (
 
 // Enable makes a disabled endpoint active and releases the parked deliveries,
 // as Resume does. A person or Surehook may have disabled the endpoint. Whoever enables it
-// thinks that it works, so it is tried at once: see gate.Record.Mended.
+// thinks that it works, so it is tried at once: see admission.Record.Mended.
 func (a *Admin) Enable(ctx context.Context, tenant hook.TenantID, ref string) (hook.Endpoint, error) {
 	return a.activate(ctx, tenant, ref, hook.StatusDisabled, func(ctx context.Context, e hook.Endpoint) error {
 		return a.mended(ctx, e, false)

@@ -22,6 +22,7 @@ import (
 	"surehook.example/surehook/internal/delivery/egress"
 	"surehook.example/surehook/internal/delivery/gate"
 	"surehook.example/surehook/internal/hook"
+	"surehook.example/surehook/internal/rule/admission"
 )
 
 // Admin manages endpoints. All fields up to Now are required.
@@ -53,7 +54,7 @@ type Admin struct {
 	Changed func(before, after hook.Endpoint)
 	// CircuitChanged is called after each written change of a circuit's state by a
 	// caller. nil: no call.
-	CircuitChanged func(before, after gate.Record)
+	CircuitChanged func(before, after admission.Record)
 }
 
 func (a *Admin) changed(before, after hook.Endpoint) {

@@ -24,7 +24,7 @@ const maxChangeAttempts = 3
 // authentication and client key again, or without. version is the required version, 0 for
 // any. The uid cannot be changed. Changed limits, and a shorter longest wait after a 429, apply at
 // once to the parked deliveries: Change starts their release. After a change of what is sent, or of
-// where it goes, the endpoint is tried at once: see gate.Record.Mended. After an error of either,
+// where it goes, the endpoint is tried at once: see admission.Record.Mended. After an error of either,
 // the endpoint is changed, and a repeat of the call does what is left. A shorter cooldown, or a
 // lower bound of it, shortens the wait for the next probe to the cooldown.
 //

@@ -6,8 +6,8 @@ import (
 	"time"
 
 	"surehook.example/surehook/internal/conflict"
-	"surehook.example/surehook/internal/delivery/gate"
 	"surehook.example/surehook/internal/hook"
+	"surehook.example/surehook/internal/rule/admission"
 	"surehook.example/surehook/internal/rule/circuit"
 	"surehook.example/surehook/internal/rule/retry"
 	"surehook.example/surehook/internal/rule/sign"
@@ -21,10 +21,10 @@ const maxCircuitAttempts = 20
 // Status is an endpoint with the state of the circuit and the attempts in flight.
 type Status struct {
 	Endpoint        hook.Endpoint
-	Gate            gate.Record // ThrottledUntil is zero once the time has passed
-	Admits          float64     // share of first attempts that the circuit lets start now, 0 to 1
-	InFlight        int         // attempts in flight; 0 for an endpoint without MaxInFlight
-	OldSecretsUntil time.Time   // secrets of earlier rotations sign until then; zero without any
+	Gate            admission.Record // ThrottledUntil is zero once the time has passed
+	Admits          float64          // share of first attempts that the circuit lets start now, 0 to 1
+	InFlight        int              // attempts in flight; 0 for an endpoint without MaxInFlight
+	OldSecretsUntil time.Time        // secrets of earlier rotations sign until then; zero without any
 	SignedBy        sign.Signers
 	Reserved        int // deliveries that wait for a reserved rate slot; 0 for an endpoint without RatePerSecond
 	Width           int // in-flight slots that parked deliveries have now; 0: none are parked, or they need none
@@ -57,7 +57,7 @@ func (a *Admin) ResetCircuit(ctx context.Context, tenant hook.TenantID, ref stri
 	if err != nil {
 		return Status{}, err
 	}
-	record, err := a.save(ctx, e, func(record gate.Record, now time.Time) gate.Record { return record.Suspect(now).Reset(now) })
+	record, err := a.save(ctx, e, func(record admission.Record, now time.Time) admission.Record { return record.Suspect(now).Reset(now) })
 	if err != nil {
 		return Status{}, err
 	}
@@ -77,7 +77,7 @@ func (a *Admin) OpenCircuit(ctx context.Context, tenant hook.TenantID, ref strin
 		return Status{}, err
 	}
 	settings := circuit.Settings{CircuitSettings: e.Circuit.WithDefaults()}
-	record, err := a.save(ctx, e, func(record gate.Record, now time.Time) gate.Record { return record.Trip(settings, now) })
+	record, err := a.save(ctx, e, func(record admission.Record, now time.Time) admission.Record { return record.Trip(settings, now) })
 	if err != nil {
 		return Status{}, err
 	}
@@ -94,7 +94,7 @@ func (a *Admin) OpenCircuit(ctx context.Context, tenant hook.TenantID, ref strin
 // release.
 func (a *Admin) release(ctx context.Context, e hook.Endpoint) error {
 	most, _ := retry.Longest(&e)
-	return a.checkNow(ctx, e, func(record gate.Record, now time.Time) gate.Record {
+	return a.checkNow(ctx, e, func(record admission.Record, now time.Time) admission.Record {
 		return record.HeldAtMost(most, now).Suspect(now).Release(now)
 	})
 }
@@ -102,13 +102,13 @@ func (a *Admin) release(ctx context.Context, e hook.Endpoint) error {
 // mended makes the breaker try the endpoint at once, as release does. moved says that it is at
 // another origin now.
 func (a *Admin) mended(ctx context.Context, e hook.Endpoint, moved bool) error {
-	return a.checkNow(ctx, e, func(record gate.Record, now time.Time) gate.Record { return record.Mended(moved, now) })
+	return a.checkNow(ctx, e, func(record admission.Record, now time.Time) admission.Record { return record.Mended(moved, now) })
 }
 
 // shortenWait makes an open circuit wait for the next probe no longer than its cooldown.
 func (a *Admin) shortenWait(ctx context.Context, e hook.Endpoint) error {
 	var shorter bool
-	record, err := a.save(ctx, e, func(record gate.Record, now time.Time) gate.Record {
+	record, err := a.save(ctx, e, func(record admission.Record, now time.Time) admission.Record {
 		next := record.ProbeWithin(e.Circuit.WithDefaults().Cooldown, now)
 		if shorter = next != record.Circuit; shorter {
 			record.Circuit = next
@@ -123,7 +123,7 @@ func (a *Admin) shortenWait(ctx context.Context, e hook.Endpoint) error {
 }
 
 // checkNow saves the step, and makes the breaker check the endpoint now.
-func (a *Admin) checkNow(ctx context.Context, e hook.Endpoint, step func(gate.Record, time.Time) gate.Record) error {
+func (a *Admin) checkNow(ctx context.Context, e hook.Endpoint, step func(admission.Record, time.Time) admission.Record) error {
 	record, err := a.save(ctx, e, step)
 	if err != nil {
 		return err
@@ -133,8 +133,8 @@ func (a *Admin) checkNow(ctx context.Context, e hook.Endpoint, step func(gate.Re
 
 // save reads the endpoint's record, calls step and writes the result if the record changed. It
 // starts again after a version conflict.
-func (a *Admin) save(ctx context.Context, e hook.Endpoint, step func(gate.Record, time.Time) gate.Record) (gate.Record, error) {
-	var before, after gate.Record
+func (a *Admin) save(ctx context.Context, e hook.Endpoint, step func(admission.Record, time.Time) admission.Record) (admission.Record, error) {
+	var before, after admission.Record
 	err := conflict.Repeat(ctx, a.Wait, maxCircuitAttempts, func() error {
 		var err error
 		if before, err = a.circuit(ctx, e); err != nil {
@@ -150,10 +150,10 @@ func (a *Admin) save(ctx context.Context, e hook.Endpoint, step func(gate.Record
 		return nil
 	})
 	if hook.CodeOf(err) == hook.CodeConflict {
-		return gate.Record{}, &hook.Error{Code: hook.CodeUnavailable, Message: "the endpoint's circuit is being changed by others; try again"}
+		return admission.Record{}, &hook.Error{Code: hook.CodeUnavailable, Message: "the endpoint's circuit is being changed by others; try again"}
 	}
 	if err != nil {
-		return gate.Record{}, err
+		return admission.Record{}, err
 	}
 	if a.CircuitChanged != nil && after.State != before.State {
 		a.CircuitChanged(before, after)
@@ -161,15 +161,15 @@ func (a *Admin) save(ctx context.Context, e hook.Endpoint, step func(gate.Record
 	return after, nil
 }
 
-func (a *Admin) circuit(ctx context.Context, e hook.Endpoint) (gate.Record, error) {
+func (a *Admin) circuit(ctx context.Context, e hook.Endpoint) (admission.Record, error) {
 	record, err := a.Circuits.Circuit(ctx, e.Tenant, e.ID)
 	if err != nil {
-		return gate.Record{}, fmt.Errorf("read circuit of endpoint %s: %w", e.ID, err)
+		return admission.Record{}, fmt.Errorf("read circuit of endpoint %s: %w", e.ID, err)
 	}
 	return record, nil
 }
 
-func (a *Admin) enqueue(ctx context.Context, record gate.Record, delay time.Duration) error {
+func (a *Admin) enqueue(ctx context.Context, record admission.Record, delay time.Duration) error {
 	check := hook.CircuitCheck{Tenant: record.Tenant, Endpoint: record.Endpoint, Wave: record.Wave}
 	if err := a.CircuitQueue.Enqueue(ctx, check, delay); err != nil {
 		return fmt.Errorf("enqueue circuit check of endpoint %s: %w", record.Endpoint, err)
@@ -177,7 +177,7 @@ func (a *Admin) enqueue(ctx context.Context, record gate.Record, delay time.Dura
 	return nil
 }
 
-func (a *Admin) statusOf(ctx context.Context, e hook.Endpoint, record gate.Record) (Status, error) {
+func (a *Admin) statusOf(ctx context.Context, e hook.Endpoint, record admission.Record) (Status, error) {
 	now, admits := a.now(), record.Share(a.now())
 	if !now.Before(record.ThrottledUntil) {
 		record.ThrottledUntil = time.Time{}

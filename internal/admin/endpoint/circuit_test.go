@@ -11,11 +11,10 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"surehook.example/surehook/internal/admin/endpoint"
-	"surehook.example/surehook/internal/delivery/gate"
 	"surehook.example/surehook/internal/hook"
 	"surehook.example/surehook/internal/memory"
+	"surehook.example/surehook/internal/rule/admission"
 	"surehook.example/surehook/internal/rule/circuit"
-	"surehook.example/surehook/internal/rule/isolation"
 	"surehook.example/surehook/internal/rule/sign"
 )
 
@@ -51,14 +50,14 @@ type circuits struct {
 	reads, saves, grant error
 }
 
-func (c *circuits) Circuit(ctx context.Context, tenant hook.TenantID, id hook.EndpointID) (gate.Record, error) {
+func (c *circuits) Circuit(ctx context.Context, tenant hook.TenantID, id hook.EndpointID) (admission.Record, error) {
 	if c.reads != nil {
-		return gate.Record{}, c.reads
+		return admission.Record{}, c.reads
 	}
 	return c.Store.Circuit(ctx, tenant, id)
 }
 
-func (c *circuits) SaveCircuit(ctx context.Context, r gate.Record) error {
+func (c *circuits) SaveCircuit(ctx context.Context, r admission.Record) error {
 	if c.saves != nil {
 		return c.saves
 	}
@@ -76,18 +75,18 @@ func (c *circuits) SaveCircuit(ctx context.Context, r gate.Record) error {
 	return c.Store.SaveCircuit(ctx, r)
 }
 
-func (c *circuits) Limits(ctx context.Context, id hook.EndpointID) (isolation.Limits, error) {
+func (c *circuits) Limits(ctx context.Context, id hook.EndpointID) (admission.Limits, error) {
 	if c.grant != nil {
-		return isolation.Limits{}, c.grant
+		return admission.Limits{}, c.grant
 	}
 	return c.Store.Limits(ctx, id)
 }
 
 // keep stores a record for the endpoint and returns the stored record.
-func (b *bundle) keep(t *testing.T, e hook.Endpoint, edit func(*gate.Record)) gate.Record {
+func (b *bundle) keep(t *testing.T, e hook.Endpoint, edit func(*admission.Record)) admission.Record {
 	t.Helper()
 
-	r := gate.NewRecord(tenant, e.ID)
+	r := admission.NewRecord(tenant, e.ID)
 	if edit != nil {
 		edit(&r)
 		if err := b.store.SaveCircuit(t.Context(), r); err != nil {
@@ -97,7 +96,7 @@ func (b *bundle) keep(t *testing.T, e hook.Endpoint, edit func(*gate.Record)) ga
 	return b.record(t, e)
 }
 
-func (b *bundle) record(t *testing.T, e hook.Endpoint) gate.Record {
+func (b *bundle) record(t *testing.T, e hook.Endpoint) admission.Record {
 	t.Helper()
 
 	r, err := b.store.Circuit(t.Context(), tenant, e.ID)
@@ -110,23 +109,23 @@ func (b *bundle) record(t *testing.T, e hook.Endpoint) gate.Record {
 // Records as edits of a new record; opened is 30 minutes before the bundle's clock.
 var opened = time.Date(2026, 11, 21, 9, 0, 0, 0, time.UTC)
 
-func failing(r *gate.Record) { r.Generation, r.Failures = 3, 4 }
+func failing(r *admission.Record) { r.Generation, r.Failures = 3, 4 }
 
-func waiting(r *gate.Record) { r.Waiting = true }
+func waiting(r *admission.Record) { r.Waiting = true }
 
-func open(r *gate.Record) {
+func open(r *admission.Record) {
 	r.State, r.Generation, r.Cooldown, r.OpenedAt, r.ProbeAt = circuit.Open, 3, 20*time.Minute, opened, opened.Add(40*time.Minute)
 }
 
-func halfOpen(r *gate.Record) {
+func halfOpen(r *admission.Record) {
 	open(r)
 	r.State, r.Holder, r.LeaseUntil = circuit.HalfOpen, "dlv_1", opened.Add(31*time.Minute)
 }
 
-func throttled(r *gate.Record) { r.ThrottledUntil = opened.Add(time.Hour) }
+func throttled(r *admission.Record) { r.ThrottledUntil = opened.Add(time.Hour) }
 
-func all(edits ...func(*gate.Record)) func(*gate.Record) {
-	return func(r *gate.Record) {
+func all(edits ...func(*admission.Record)) func(*admission.Record) {
+	return func(r *admission.Record) {
 		for _, edit := range edits {
 			edit(r)
 		}
@@ -138,7 +137,7 @@ func TestAdmin_ResetCircuit(t *testing.T) {
 
 	tests := []struct {
 		name    string
-		from    func(*gate.Record)
+		from    func(*admission.Record)
 		waiting bool
 	}{
 		{name: "without a record", from: nil, waiting: false},
@@ -156,10 +155,10 @@ func TestAdmin_ResetCircuit(t *testing.T) {
 			b := setup(t)
 			e, _ := b.create(t, nil)
 			before := b.keep(t, e, tt.from)
-			want := gate.NewRecord(tenant, e.ID)
+			want := admission.NewRecord(tenant, e.ID)
 			want.Generation, want.Version = before.Generation+1, before.Version+1
 			want.ClosedAt = b.now
-			want.Waiting, want.Wave, want.AttendAt = true, 1, b.now.Add(gate.AttendAfter)
+			want.Waiting, want.Wave, want.AttendAt = true, 1, b.now.Add(admission.AttendAfter)
 			if !tt.waiting { // the index knows better than the record
 				want.EmptySince = b.now
 			}
@@ -190,7 +189,7 @@ func TestAdmin_OpenCircuit(t *testing.T) {
 
 	tests := []struct {
 		name string
-		from func(*gate.Record)
+		from func(*admission.Record)
 	}{
 		{name: "without a record", from: nil},
 		{name: "closed, with failures", from: failing},
@@ -204,7 +203,7 @@ func TestAdmin_OpenCircuit(t *testing.T) {
 			b := setup(t)
 			e, _ := b.create(t, func(f *endpoint.Fields) { f.Circuit.Cooldown = new(7 * time.Minute) })
 			before := b.keep(t, e, tt.from)
-			want := gate.NewRecord(tenant, e.ID)
+			want := admission.NewRecord(tenant, e.ID)
 			want.State, want.Generation, want.Version = circuit.Open, before.Generation+1, before.Version+1
 			want.Cooldown, want.OpenedAt, want.ProbeAt = 7*time.Minute, b.now, b.now.Add(7*time.Minute)
 			want.AttendAt, want.Waiting, want.LeaseUntil = want.ProbeAt, before.Waiting, before.LeaseUntil
@@ -245,7 +244,7 @@ func TestAdmin_release(t *testing.T) {
 		paused   = hook.StatusPaused
 		disabled = hook.StatusDisabled
 	)
-	soon := func(b *bundle) time.Time { return b.now.Add(gate.AttendAfter) }
+	soon := func(b *bundle) time.Time { return b.now.Add(admission.AttendAfter) }
 	probe := func(*bundle) time.Time { return opened.Add(40 * time.Minute) }
 	now := func(b *bundle) time.Time { return b.now }
 	change := func(f endpoint.Fields) func(*bundle, context.Context, string) error {
@@ -257,7 +256,7 @@ func TestAdmin_release(t *testing.T) {
 	tests := []struct {
 		name   string
 		status hook.Status
-		from   func(*gate.Record)
+		from   func(*admission.Record)
 		do     func(*bundle, context.Context, string) error
 		wave   int
 		attend func(*bundle) time.Time // nil: nothing is asked or written
@@ -267,7 +266,7 @@ func TestAdmin_release(t *testing.T) {
 		{name: "resume with parked deliveries", status: paused, from: waiting, do: resume, wave: 1, attend: soon},
 		{name: "resume with parked deliveries and an open circuit", status: paused, from: all(open, waiting), do: resume, wave: 0, attend: probe},
 		{name: "resume again", status: active, from: waiting, do: resume, wave: 1, attend: soon},
-		{name: "resume while a release goes on", status: active, from: all(waiting, func(r *gate.Record) { r.Wave = 5 }), do: resume, wave: 1, attend: soon},
+		{name: "resume while a release goes on", status: active, from: all(waiting, func(r *admission.Record) { r.Wave = 5 }), do: resume, wave: 1, attend: soon},
 		{name: "enable without parked deliveries", status: disabled, from: nil, do: enable, wave: 1, attend: soon},
 		{name: "enable with parked deliveries", status: disabled, from: waiting, do: enable, wave: 1, attend: soon},
 		{name: "enable with parked deliveries and an open circuit", status: disabled, from: all(open, waiting), do: enable, wave: 0, attend: now},
@@ -364,7 +363,7 @@ func TestAdmin_Change_shortensTheHold(t *testing.T) {
 	} {
 		b := setup(t)
 		e, _ := b.create(t, nil)
-		b.keep(t, e, all(waiting, func(r *gate.Record) { r.ThrottledUntil = b.now.Add(40 * time.Minute) }))
+		b.keep(t, e, all(waiting, func(r *admission.Record) { r.ThrottledUntil = b.now.Add(40 * time.Minute) }))
 		if _, err := b.Change(t.Context(), tenant, string(e.ID), 0, tt.fields); err != nil {
 			t.Fatal(err)
 		}
@@ -390,8 +389,8 @@ func TestAdmin_releaseLost(t *testing.T) {
 	if _, err := b.Resume(t.Context(), tenant, string(e.ID)); hook.CodeOf(err) != hook.CodeUnavailable {
 		t.Errorf("Resume = %v; want the fault of the queue", err)
 	}
-	if r := b.record(t, e); r.Wave != 1 || !r.AttendAt.Equal(b.now.Add(gate.AttendAfter)) {
-		t.Errorf("stored wave %d to be attended at %v; want 1 in %v", r.Wave, r.AttendAt, gate.AttendAfter)
+	if r := b.record(t, e); r.Wave != 1 || !r.AttendAt.Equal(b.now.Add(admission.AttendAfter)) {
+		t.Errorf("stored wave %d to be attended at %v; want 1 in %v", r.Wave, r.AttendAt, admission.AttendAfter)
 	}
 	b.queue.err = nil
 	if got, err := b.Resume(t.Context(), tenant, string(e.ID)); err != nil || got.Status != hook.StatusActive || len(b.queue.messages) != 1 {
@@ -405,7 +404,7 @@ func TestAdmin_Status(t *testing.T) {
 	tests := []struct {
 		name        string
 		maxInFlight int
-		from        func(*gate.Record)
+		from        func(*admission.Record)
 		later       time.Duration
 		probe       time.Time
 		throttled   bool
@@ -416,8 +415,8 @@ func TestAdmin_Status(t *testing.T) {
 		{name: "half-open", maxInFlight: 0, from: halfOpen, later: 0, probe: opened.Add(31 * time.Minute), throttled: false, inFlight: 0},
 		{name: "throttled", maxInFlight: 0, from: throttled, later: 30*time.Minute - time.Millisecond, probe: time.Time{}, throttled: true, inFlight: 0},
 		{name: "after the end of throttling", maxInFlight: 0, from: throttled, later: 30 * time.Minute, probe: time.Time{}, throttled: false, inFlight: 0},
-		{name: "with two in flight", maxInFlight: 2, from: nil, later: isolation.LeaseFor - time.Millisecond, probe: time.Time{}, throttled: false, inFlight: 2},
-		{name: "with two expired leases", maxInFlight: 2, from: nil, later: isolation.LeaseFor, probe: time.Time{}, throttled: false, inFlight: 0},
+		{name: "with two in flight", maxInFlight: 2, from: nil, later: admission.LeaseFor - time.Millisecond, probe: time.Time{}, throttled: false, inFlight: 2},
+		{name: "with two expired leases", maxInFlight: 2, from: nil, later: admission.LeaseFor, probe: time.Time{}, throttled: false, inFlight: 0},
 		{name: "without max_in_flight any more", maxInFlight: 0, from: nil, later: 0, probe: time.Time{}, throttled: false, inFlight: 0},
 	}
 	for _, tt := range tests {
@@ -433,9 +432,9 @@ func TestAdmin_Status(t *testing.T) {
 			if !tt.throttled {
 				want.Gate.ThrottledUntil = time.Time{}
 			}
-			lease := isolation.Lease{Nonce: "n", Until: b.now.Add(isolation.LeaseFor)}
-			limits := isolation.Limits{Leases: map[string]isolation.Lease{"dlv_1": lease, "dlv_2": lease}}
-			if err := b.store.ChangeLimits(t.Context(), e.ID, isolation.Limits{}, limits, 2); err != nil {
+			lease := admission.Lease{Nonce: "n", Until: b.now.Add(admission.LeaseFor)}
+			limits := admission.Limits{Leases: map[string]admission.Lease{"dlv_1": lease, "dlv_2": lease}}
+			if err := b.store.ChangeLimits(t.Context(), e.ID, admission.Limits{}, limits, 2); err != nil {
 				t.Fatalf("ChangeLimits = %v", err)
 			}
 			b.now = b.now.Add(tt.later)
@@ -485,10 +484,10 @@ func TestAdmin_circuitRaces(t *testing.T) {
 // busy is a store with one other write before the first write.
 type busy struct {
 	*memory.Store
-	write func(gate.Record) gate.Record
+	write func(admission.Record) admission.Record
 }
 
-func (s *busy) SaveCircuit(ctx context.Context, r gate.Record) error {
+func (s *busy) SaveCircuit(ctx context.Context, r admission.Record) error {
 	if write := s.write; write != nil {
 		s.write = nil
 		stored, err := s.Circuit(ctx, r.Tenant, r.Endpoint)
@@ -509,29 +508,31 @@ func TestAdmin_circuitOfAnotherWriter(t *testing.T) {
 
 	tests := []struct {
 		name    string
-		from    func(*gate.Record)
-		other   func(gate.Record) gate.Record
+		from    func(*admission.Record)
+		other   func(admission.Record) admission.Record
 		do      func(*bundle, context.Context, string) error
-		want    func(b *bundle, before gate.Record) gate.Record
+		want    func(b *bundle, before admission.Record) admission.Record
 		changes int
 	}{
 		{
 			name: "a probe closes the circuit before the reset", from: halfOpen,
-			other: func(r gate.Record) gate.Record { return r.Reset(opened.Add(30 * time.Minute).Add(-time.Second)) },
+			other: func(r admission.Record) admission.Record {
+				return r.Reset(opened.Add(30 * time.Minute).Add(-time.Second))
+			},
 			do: func(b *bundle, ctx context.Context, ref string) error {
 				_, err := b.ResetCircuit(ctx, tenant, ref)
 				return err
 			},
-			want: func(b *bundle, r gate.Record) gate.Record {
+			want: func(b *bundle, r admission.Record) admission.Record {
 				r.Circuit = circuit.Circuit{State: circuit.Closed, Generation: r.Generation + 2, ClosedAt: b.now, Version: r.Version + 2}
-				r.Waiting, r.EmptySince, r.Wave, r.AttendAt = true, b.now, 1, b.now.Add(gate.AttendAfter)
+				r.Waiting, r.EmptySince, r.Wave, r.AttendAt = true, b.now, 1, b.now.Add(admission.AttendAfter)
 				return r
 			},
 			changes: 0,
 		},
 		{
-			name: "an attempt is seen before the release", from: all(waiting, throttled, func(r *gate.Record) { r.AttendAt = r.ThrottledUntil }),
-			other: func(r gate.Record) gate.Record {
+			name: "an attempt is seen before the release", from: all(waiting, throttled, func(r *admission.Record) { r.AttendAt = r.ThrottledUntil }),
+			other: func(r admission.Record) admission.Record {
 				r.SeenAt = opened
 				return r
 			},
@@ -539,7 +540,7 @@ func TestAdmin_circuitOfAnotherWriter(t *testing.T) {
 				_, err := b.Resume(ctx, tenant, ref)
 				return err
 			},
-			want: func(_ *bundle, r gate.Record) gate.Record {
+			want: func(_ *bundle, r admission.Record) admission.Record {
 				r.SeenAt, r.Wave, r.Version = opened, 1, r.Version+2
 				return r
 			},
@@ -554,7 +555,7 @@ func TestAdmin_circuitOfAnotherWriter(t *testing.T) {
 			e, _ := b.create(t, func(f *endpoint.Fields) { f.Circuit.Cooldown = new(time.Second + 1) })
 			before := b.keep(t, e, tt.from)
 			changes := 0
-			b.Circuits, b.CircuitChanged = &busy{Store: b.store, write: tt.other}, func(gate.Record, gate.Record) { changes++ }
+			b.Circuits, b.CircuitChanged = &busy{Store: b.store, write: tt.other}, func(admission.Record, admission.Record) { changes++ }
 			if err := tt.do(b, t.Context(), string(e.ID)); err != nil {
 				t.Fatalf("%s = %v", tt.name, err)
 			}
@@ -576,7 +577,7 @@ type together struct {
 	all   sync.WaitGroup
 }
 
-func (s *together) Circuit(ctx context.Context, tenant hook.TenantID, id hook.EndpointID) (gate.Record, error) {
+func (s *together) Circuit(ctx context.Context, tenant hook.TenantID, id hook.EndpointID) (admission.Record, error) {
 	r, err := s.Store.Circuit(ctx, tenant, id)
 	if s.reads.Add(1) <= s.n {
 		s.all.Done()
@@ -591,7 +592,7 @@ func TestAdmin_circuitOfManyCallers(t *testing.T) {
 
 	const callers = 10
 	for name, tt := range map[string]struct {
-		from func(*gate.Record)
+		from func(*admission.Record)
 		do   func(*endpoint.Admin, context.Context, hook.TenantID, string) (endpoint.Status, error)
 	}{
 		"open":  {from: nil, do: (*endpoint.Admin).OpenCircuit},
@@ -611,7 +612,7 @@ func TestAdmin_circuitOfManyCallers(t *testing.T) {
 				a := *b.Admin
 				a.Circuits, a.CircuitQueue = store, new(circuitQueue)
 				a.Now = func() time.Time { return b.now.Add(time.Duration(i) * time.Millisecond) }
-				a.CircuitChanged = func(gate.Record, gate.Record) { changes.Add(1) }
+				a.CircuitChanged = func(admission.Record, admission.Record) { changes.Add(1) }
 				done.Go(func() {
 					if _, err := tt.do(&a, t.Context(), tenant, string(e.ID)); err != nil {
 						t.Errorf("%s by caller %d = %v", name, i, err)

@@ -11,8 +11,8 @@ import (
 
 	"surehook.example/surehook/internal/admin/endpoint"
 	"surehook.example/surehook/internal/admin/page"
-	"surehook.example/surehook/internal/delivery/gate"
 	"surehook.example/surehook/internal/hook"
+	"surehook.example/surehook/internal/rule/admission"
 )
 
 func TestAdmin_Create(t *testing.T) {
@@ -326,7 +326,7 @@ func TestAdmin_ListSlow(t *testing.T) {
 			b.keep(t, e, waiting)
 			others = append(others, string(e.ID))
 		default:
-			b.keep(t, e, func(r *gate.Record) { r.Review.Slow = true })
+			b.keep(t, e, func(r *admission.Record) { r.Review.Slow = true })
 			slow = append(slow, string(e.ID))
 		}
 	}

@@ -8,8 +8,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"surehook.example/surehook/internal/admin/endpoint"
-	"surehook.example/surehook/internal/delivery/gate"
 	"surehook.example/surehook/internal/hook"
+	"surehook.example/surehook/internal/rule/admission"
 	"surehook.example/surehook/internal/rule/circuit"
 	"surehook.example/surehook/proof/certificate"
 )
@@ -89,10 +89,10 @@ func TestAdmin_Change_shortensTheWait(t *testing.T) {
 	t.Parallel()
 
 	const before, inForce = 30 * time.Minute, 40 * time.Minute
-	leased := func(r *gate.Record) { r.LeaseUntil = opened.Add(32 * time.Minute) }
+	leased := func(r *admission.Record) { r.LeaseUntil = opened.Add(32 * time.Minute) }
 	for name, tt := range map[string]struct {
 		change endpoint.CircuitFields
-		edit   func(*gate.Record)
+		edit   func(*admission.Record)
 		want   time.Duration // until the next probe
 	}{
 		"a shorter cooldown":       {change: endpoint.CircuitFields{Cooldown: new(time.Minute)}, edit: waiting, want: time.Minute},
@@ -107,7 +107,7 @@ func TestAdmin_Change_shortensTheWait(t *testing.T) {
 		e, _ := b.create(t, func(f *endpoint.Fields) {
 			f.Circuit = endpoint.CircuitFields{Cooldown: new(before), MaxCooldown: new(2 * time.Hour)}
 		})
-		b.keep(t, e, all(open, waiting, tt.edit, func(r *gate.Record) { r.ProbeAt = b.now.Add(inForce) }))
+		b.keep(t, e, all(open, waiting, tt.edit, func(r *admission.Record) { r.ProbeAt = b.now.Add(inForce) }))
 		if _, err := b.Change(t.Context(), tenant, string(e.ID), 0, endpoint.Fields{Circuit: tt.change}); err != nil {
 			t.Fatalf("%s: Change = %v", name, err)
 		}
@@ -128,7 +128,7 @@ func TestAdmin_Change_leavesTheProbeOfTheOldOrigin(t *testing.T) {
 	for url, due := range map[string]bool{"https://other.example.com/hooks": true, "https://example.com/other": false} {
 		b := setup(t)
 		e, _ := b.create(t, func(f *endpoint.Fields) { f.URL = new("https://example.com/hooks") })
-		b.keep(t, e, all(halfOpen, waiting, func(r *gate.Record) {
+		b.keep(t, e, all(halfOpen, waiting, func(r *admission.Record) {
 			r.LeaseUntil = b.now.Add(circuit.LeaseFor)
 		}))
 		if _, err := b.Change(t.Context(), tenant, string(e.ID), 0, endpoint.Fields{URL: &url}); err != nil {

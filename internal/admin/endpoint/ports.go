@@ -7,6 +7,7 @@ import (
 	"surehook.example/surehook/internal/delivery/replay"
 	"surehook.example/surehook/internal/delivery/settle"
 	"surehook.example/surehook/internal/hook"
+	"surehook.example/surehook/internal/rule/admission"
 )
 
 // Store keeps endpoints. Every change also changes the version of the tenant.
@@ -45,7 +46,7 @@ type Circuits interface {
 	gate.CircuitStore
 	gate.LimitReader
 	// CircuitsOf returns the stored records of the endpoints.
-	CircuitsOf(ctx context.Context, endpoints []hook.EndpointID) (map[hook.EndpointID]gate.Record, error)
+	CircuitsOf(ctx context.Context, endpoints []hook.EndpointID) (map[hook.EndpointID]admission.Record, error)
 }
 
 // History keeps the notifications about endpoints.

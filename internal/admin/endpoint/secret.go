@@ -49,7 +49,7 @@ func (a *Admin) Rotate(ctx context.Context, tenant hook.TenantID, ref, secret st
 }
 
 // EndOverlap ends the old secrets of a rotation: the newest secret of each scheme signs alone, and a
-// receiver that knows only that one is tried at once: see gate.Record.Mended. It changes no secret
+// receiver that knows only that one is tried at once: see admission.Record.Mended. It changes no secret
 // without old ones. Rotate does not try: its receiver learns the new secret from the answer.
 func (a *Admin) EndOverlap(ctx context.Context, tenant hook.TenantID, ref string) (hook.Endpoint, error) {
 	e, err := a.change(ctx, tenant, ref, 0, func(e *hook.Endpoint) (bool, error) {

@@ -6,6 +6,7 @@ import (
 
 	"surehook.example/surehook/internal/delivery/gate"
 	"surehook.example/surehook/internal/hook"
+	"surehook.example/surehook/internal/rule/admission"
 	"surehook.example/surehook/internal/rule/stats"
 )
 
@@ -17,10 +18,10 @@ func TestEraser_heldCounts(t *testing.T) {
 	w := setup(t)
 	sandbox := &gate.Gate{Store: w.Store, Now: func() time.Time { return w.now }, Places: 5}
 	succeed := func(e hook.Endpoint) {
-		q := &gate.Query{Tenant: e.Tenant, ID: e.ID, Endpoint: &e, Record: gate.NewRecord(e.Tenant, e.ID), Due: make([]gate.Due, 1)}
+		q := &admission.Query{Endpoint: &e, Record: admission.NewRecord(e.Tenant, e.ID), Due: make([]admission.Due, 1)}
 		a, err := sandbox.Admit(t.Context(), q)
 		check(w, err)
-		check(w, sandbox.Settle(t.Context(), a, []gate.Result{{Attempt: stats.Attempt{
+		check(w, sandbox.Settle(t.Context(), a, []admission.Result{{Attempt: stats.Attempt{
 			Class: hook.ClassDelivered, Number: 1, State: hook.StateDelivered, Duration: time.Millisecond, Age: time.Second,
 		}}}))
 	}

@@ -10,13 +10,12 @@ import (
 
 	"surehook.example/surehook/internal/admin/endpoint"
 	"surehook.example/surehook/internal/admin/status"
-	"surehook.example/surehook/internal/delivery/gate"
 	"surehook.example/surehook/internal/delivery/replay"
 	"surehook.example/surehook/internal/hook"
 	"surehook.example/surehook/internal/memory"
+	"surehook.example/surehook/internal/rule/admission"
 	"surehook.example/surehook/internal/rule/circuit"
 	"surehook.example/surehook/internal/rule/drain"
-	"surehook.example/surehook/internal/rule/isolation"
 	"surehook.example/surehook/internal/rule/stats"
 )
 
@@ -65,10 +64,10 @@ func (r *reads) DeliveryRows(ctx context.Context, p status.Part, s status.Span, 
 func TestReader_Health_backlog(t *testing.T) {
 	t.Parallel()
 
-	waiting := func(edit func(*gate.Record)) func(*gate.Record) {
-		return func(r *gate.Record) { r.Waiting = true; edit(r) }
+	waiting := func(edit func(*admission.Record)) func(*admission.Record) {
+		return func(r *admission.Record) { r.Waiting = true; edit(r) }
 	}
-	fast := func(r *gate.Record) { r.Speed = isolation.Fast }
+	fast := func(r *admission.Record) { r.Speed = admission.Fast }
 	answered := func(took time.Duration) stats.Attempt {
 		return stats.Attempt{Class: hook.ClassDelivered, Number: 1, Duration: took, State: hook.StateDelivered}
 	}
@@ -76,7 +75,7 @@ func TestReader_Health_backlog(t *testing.T) {
 	tests := []struct {
 		name    string
 		fields  endpoint.Fields
-		record  func(*gate.Record)
+		record  func(*admission.Record)
 		answers []stats.Attempt
 		parked  int
 		reads   int // with those of retrying and dead deliveries
@@ -94,11 +93,11 @@ func TestReader_Health_backlog(t *testing.T) {
 			want: &drain.Forecast{PerSecond: 0.05, DrainsBy: at(179 * 20 * time.Second), AtRisk: 121, FirstLoss: at(3474 * time.Second)},
 		},
 		{
-			name: "an open circuit", fields: rate, record: waiting(func(r *gate.Record) { r.State = circuit.Open }), parked: 300, reads: 4,
+			name: "an open circuit", fields: rate, record: waiting(func(r *admission.Record) { r.State = circuit.Open }), parked: 300, reads: 4,
 			want: &drain.Forecast{AtRisk: 300, FirstLoss: at(time.Hour - 300*time.Second)},
 		},
 		{
-			name: "a 429", record: waiting(func(r *gate.Record) { r.ThrottledUntil = at(time.Minute) }), parked: 10, reads: 3,
+			name: "a 429", record: waiting(func(r *admission.Record) { r.ThrottledUntil = at(time.Minute) }), parked: 10, reads: 3,
 			want: &drain.Forecast{AtRisk: 10, FirstLoss: at(time.Hour - 10*time.Second)},
 		},
 		{name: "slots, no answer", fields: endpoint.Fields{MaxInFlight: new(2)}, record: waiting(fast), parked: 10, reads: 3},
@@ -113,7 +112,7 @@ func TestReader_Health_backlog(t *testing.T) {
 
 			b := setup(t)
 			e := b.limited(t, tt.fields)
-			r := gate.NewRecord(tenant, e.ID)
+			r := admission.NewRecord(tenant, e.ID)
 			tt.record(&r)
 			if err := b.store.SaveCircuit(t.Context(), r); err != nil {
 				t.Fatalf("SaveCircuit = %v", err)

@@ -9,8 +9,8 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"surehook.example/surehook/internal/delivery/gate"
 	"surehook.example/surehook/internal/hook"
+	"surehook.example/surehook/internal/rule/admission"
 	"surehook.example/surehook/internal/rule/circuit"
 	"surehook.example/surehook/internal/rule/condition"
 	"surehook.example/surehook/internal/rule/review"
@@ -88,7 +88,7 @@ func (r *Reader) TenantHealth(ctx context.Context, tenant hook.TenantID) (Tenant
 			}
 			record, known := records[e.ID]
 			if !known {
-				record = gate.NewRecord(tenant, e.ID)
+				record = admission.NewRecord(tenant, e.ID)
 			}
 			h.Endpoints[i], queued[i] = summary(e, record.Circuit, hours), queuedIn(review.Recent(hours, now), now)
 			return nil
@@ -105,7 +105,7 @@ func (r *Reader) TenantHealth(ctx context.Context, tenant hook.TenantID) (Tenant
 }
 
 // addWaiting counts the waiting deliveries of the endpoints, which are sorted by harm.
-func (r *Reader) addWaiting(ctx context.Context, h *TenantHealth, records map[hook.EndpointID]gate.Record) error {
+func (r *Reader) addWaiting(ctx context.Context, h *TenantHealth, records map[hook.EndpointID]admission.Record) error {
 	var targets []hook.Target
 	for i := range h.Endpoints {
 		e := &h.Endpoints[i]

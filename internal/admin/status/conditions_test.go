@@ -9,8 +9,8 @@ import (
 
 	"surehook.example/surehook/internal/admin/endpoint"
 	"surehook.example/surehook/internal/admin/status"
-	"surehook.example/surehook/internal/delivery/gate"
 	"surehook.example/surehook/internal/hook"
+	"surehook.example/surehook/internal/rule/admission"
 	"surehook.example/surehook/internal/rule/stats"
 )
 
@@ -44,7 +44,7 @@ func TestReader_TenantHealth(t *testing.T) {
 	b.count(t, refusing, b.now.Add(-time.Hour), refused, refused)
 	b.count(t, refusing, b.now, refused)
 	b.count(t, broken, b.now, success("a", 1), failure("a", 1, hook.StateRetrying))
-	b.keepOpen(t, broken, func(r *gate.Record) { r.Failures = 5 })
+	b.keepOpen(t, broken, func(r *admission.Record) { r.Failures = 5 })
 	b.count(t, stranger(), b.now, refused)
 	if _, err := b.admin.Pause(t.Context(), tenant, "paused"); err != nil {
 		t.Fatalf("Pause = %v", err)
@@ -127,13 +127,13 @@ func TestReader_TenantHealth_waiting(t *testing.T) {
 	b.count(t, silent, b.now, success("a", 1))
 	b.deliver(t, retrying, hook.StateRetrying, b.now)
 	b.deliver(t, retrying, hook.StateRetrying, b.now)
-	r := gate.NewRecord(tenant, limited.ID)
+	r := admission.NewRecord(tenant, limited.ID)
 	r.Waiting, r.AttendAt = true, b.now
 	if err := b.store.SaveCircuit(t.Context(), r); err != nil {
 		t.Fatalf("SaveCircuit = %v", err)
 	}
 	b.wait(t, limited, hook.StateParked, hook.ReasonRate, b.now)
-	b.keepOpen(t, open, func(*gate.Record) {})
+	b.keepOpen(t, open, func(*admission.Record) {})
 	for range 101 {
 		b.wait(t, open, hook.StateParked, hook.ReasonCircuit, b.now.Add(-time.Hour))
 	}
@@ -185,12 +185,12 @@ func TestReader_Pipeline_attention(t *testing.T) {
 	waiting, losing, byHand, old, works := b.createAt(t, "waiting"), b.createAt(t, "losing"), b.createAt(t, "by-hand"), b.createAt(t, "old"), b.createAt(t, "works")
 	timeout := failure("a", 1, hook.StateRetrying)
 	b.count(t, waiting, b.now.Add(-5*time.Hour), timeout)
-	b.keepOpen(t, waiting, func(r *gate.Record) { r.Failures, r.Waiting, r.AttendAt = 5, true, b.now })
+	b.keepOpen(t, waiting, func(r *admission.Record) { r.Failures, r.Waiting, r.AttendAt = 5, true, b.now })
 	b.deliver(t, waiting, hook.StateParked, b.now)
 	b.deliver(t, waiting, hook.StateRetrying, b.now)
 	b.count(t, losing, b.now, timeout)
 	b.deliver(t, losing, hook.StateDead, b.now)
-	b.keepOpen(t, byHand, func(r *gate.Record) { r.AttendAt = b.now })
+	b.keepOpen(t, byHand, func(r *admission.Record) { r.AttendAt = b.now })
 	b.count(t, old, b.now, success("a", 1))
 	b.deliver(t, old, hook.StateDead, b.now.Add(-480*time.Hour))
 	b.count(t, works, b.now, success("a", 1))

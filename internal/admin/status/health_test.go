@@ -14,10 +14,10 @@ import (
 	"surehook.example/surehook/internal/admin/endpoint"
 	"surehook.example/surehook/internal/admin/page"
 	"surehook.example/surehook/internal/admin/status"
-	"surehook.example/surehook/internal/delivery/gate"
 	"surehook.example/surehook/internal/delivery/replay"
 	"surehook.example/surehook/internal/hook"
 	"surehook.example/surehook/internal/memory"
+	"surehook.example/surehook/internal/rule/admission"
 	"surehook.example/surehook/internal/rule/condition"
 	"surehook.example/surehook/internal/rule/drain"
 	"surehook.example/surehook/internal/rule/latency"
@@ -149,7 +149,7 @@ func TestReader_Health_countsUnsettledAndDeadDeliveries(t *testing.T) {
 		}
 		b.deliver(t, other, state, b.now)
 	}
-	record := b.keepOpen(t, e, func(r *gate.Record) {
+	record := b.keepOpen(t, e, func(r *admission.Record) {
 		r.Review = review.Flags{Slow: true, Fragile: true, Timeout: 3 * time.Second, Warned: review.WarnedOnce}
 	})
 	h, err := b.Health(t.Context(), tenant, string(e.ID))

@@ -10,9 +10,9 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"surehook.example/surehook/internal/delivery/gate"
 	"surehook.example/surehook/internal/delivery/replay"
 	"surehook.example/surehook/internal/hook"
+	"surehook.example/surehook/internal/rule/admission"
 	"surehook.example/surehook/internal/rule/circuit"
 	"surehook.example/surehook/internal/rule/condition"
 	"surehook.example/surehook/internal/rule/review"
@@ -91,7 +91,7 @@ func (r *Reader) Pipeline(ctx context.Context) (Pipeline, error) {
 	if err != nil {
 		return Pipeline{}, fmt.Errorf("list attended circuits: %w", err)
 	}
-	p.OpenCircuits = gate.OpenByTenant(attended)
+	p.OpenCircuits = admission.OpenByTenant(attended)
 	busy, err := r.busy(ctx, attended, now)
 	if err != nil {
 		return Pipeline{}, err
@@ -128,7 +128,7 @@ func (r *Reader) Pipeline(ctx context.Context) (Pipeline, error) {
 // busy returns the endpoints of the attended records, then the endpoints with
 // attempts in the last activeHours, latest hour first. The list is longer than
 // maxCounted if more endpoints exist.
-func (r *Reader) busy(ctx context.Context, attended []gate.Record, now time.Time) ([]hook.CircuitCheck, error) {
+func (r *Reader) busy(ctx context.Context, attended []admission.Record, now time.Time) ([]hook.CircuitCheck, error) {
 	var hours [activeHours][]hook.CircuitCheck
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(countConcurrency)

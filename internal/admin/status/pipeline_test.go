@@ -9,8 +9,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"surehook.example/surehook/internal/admin/status"
-	"surehook.example/surehook/internal/delivery/gate"
 	"surehook.example/surehook/internal/hook"
+	"surehook.example/surehook/internal/rule/admission"
 	"surehook.example/surehook/internal/rule/circuit"
 	"surehook.example/surehook/internal/rule/latency"
 	"surehook.example/surehook/internal/rule/stats"
@@ -58,7 +58,7 @@ func TestReader_Pipeline(t *testing.T) {
 	b.wait(t, paused, hook.StateParked, hook.ReasonPaused, b.now.Add(-47*time.Hour))
 
 	for id, state := range map[hook.EndpointID]circuit.State{paused.ID: circuit.Closed, now.ID: circuit.Open, before.ID: circuit.HalfOpen} {
-		r := gate.NewRecord(tenant, id)
+		r := admission.NewRecord(tenant, id)
 		r.State, r.Waiting, r.AttendAt = state, true, b.now.Add(time.Minute)
 		if err := b.store.SaveCircuit(t.Context(), r); err != nil {
 			t.Fatalf("SaveCircuit = %v", err)

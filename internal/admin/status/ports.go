@@ -5,10 +5,10 @@ import (
 
 	"surehook.example/surehook/internal/admin/endpoint"
 	"surehook.example/surehook/internal/delivery/breaker"
-	"surehook.example/surehook/internal/delivery/gate"
 	"surehook.example/surehook/internal/delivery/replay"
 	"surehook.example/surehook/internal/delivery/settle"
 	"surehook.example/surehook/internal/hook"
+	"surehook.example/surehook/internal/rule/admission"
 )
 
 // Endpoints finds endpoints. endpoint.Admin implements Endpoints.
@@ -23,7 +23,7 @@ type Endpoints interface {
 type Circuits interface {
 	breaker.CircuitLister
 	// CircuitsOf returns the stored records of the endpoints.
-	CircuitsOf(ctx context.Context, endpoints []hook.EndpointID) (map[hook.EndpointID]gate.Record, error)
+	CircuitsOf(ctx context.Context, endpoints []hook.EndpointID) (map[hook.EndpointID]admission.Record, error)
 }
 
 // History keeps events, deliveries and attempts.

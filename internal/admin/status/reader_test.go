@@ -10,9 +10,9 @@ import (
 	"surehook.example/surehook/internal/admin/page"
 	"surehook.example/surehook/internal/admin/status"
 	"surehook.example/surehook/internal/delivery/egress"
-	"surehook.example/surehook/internal/delivery/gate"
 	"surehook.example/surehook/internal/hook"
 	"surehook.example/surehook/internal/memory"
+	"surehook.example/surehook/internal/rule/admission"
 	"surehook.example/surehook/internal/rule/circuit"
 )
 
@@ -66,11 +66,11 @@ func (b *bundle) stored(t *testing.T, id hook.EndpointID) hook.Endpoint {
 }
 
 // keepOpen stores a record with an open circuit and the flags, and returns the stored record.
-func (b *bundle) keepOpen(t *testing.T, e hook.Endpoint, edit func(*gate.Record)) gate.Record {
+func (b *bundle) keepOpen(t *testing.T, e hook.Endpoint, edit func(*admission.Record)) admission.Record {
 	t.Helper()
 
 	opened := time.Date(2026, 11, 21, 9, 0, 0, 0, time.UTC)
-	r := gate.NewRecord(tenant, e.ID)
+	r := admission.NewRecord(tenant, e.ID)
 	r.State, r.Generation, r.Cooldown, r.OpenedAt, r.ProbeAt = circuit.Open, 3, 20*time.Minute, opened, opened.Add(40*time.Minute)
 	edit(&r)
 	if err := b.store.SaveCircuit(t.Context(), r); err != nil {

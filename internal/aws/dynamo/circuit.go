@@ -4,10 +4,9 @@ import (
 	"context"
 	"time"
 
-	"surehook.example/surehook/internal/delivery/gate"
 	"surehook.example/surehook/internal/hook"
+	"surehook.example/surehook/internal/rule/admission"
 	"surehook.example/surehook/internal/rule/circuit"
-	"surehook.example/surehook/internal/rule/isolation"
 	"surehook.example/surehook/internal/rule/review"
 )
 
@@ -56,7 +55,7 @@ type circuitItem struct {
 }
 
 // toCircuitItem returns the next version of r.
-func toCircuitItem(r gate.Record) circuitItem {
+func toCircuitItem(r admission.Record) circuitItem {
 	it := circuitItem{
 		key:        circuitKey(r.Endpoint),
 		Endpoint:   r.Endpoint,
@@ -103,16 +102,16 @@ func toCircuitItem(r gate.Record) circuitItem {
 	return it
 }
 
-func fromCircuitItem(it circuitItem) (gate.Record, error) {
+func fromCircuitItem(it circuitItem) (admission.Record, error) {
 	state, err := parse[circuit.State](it.State)
 	if err != nil {
-		return gate.Record{}, err
+		return admission.Record{}, err
 	}
-	class, err := parse[isolation.Class](it.Speed)
+	class, err := parse[admission.Class](it.Speed)
 	if err != nil {
-		return gate.Record{}, err
+		return admission.Record{}, err
 	}
-	return gate.Record{
+	return admission.Record{
 		Circuit: circuit.Circuit{
 			State:      state,
 			Generation: it.Generation,
@@ -150,21 +149,21 @@ func fromCircuitItem(it circuitItem) (gate.Record, error) {
 }
 
 // Circuit reads one item.
-func (s *Store) Circuit(ctx context.Context, tenant hook.TenantID, endpoint hook.EndpointID) (gate.Record, error) {
+func (s *Store) Circuit(ctx context.Context, tenant hook.TenantID, endpoint hook.EndpointID) (admission.Record, error) {
 	var it circuitItem
 	err := s.get(ctx, circuitKey(endpoint), &it, "circuit", string(endpoint))
 	if hook.CodeOf(err) == hook.CodeNotFound {
-		return gate.NewRecord(tenant, endpoint), nil
+		return admission.NewRecord(tenant, endpoint), nil
 	}
 	if err != nil {
-		return gate.Record{}, err
+		return admission.Record{}, err
 	}
 	r, err := fromCircuitItem(it)
 	return r, translate(err, "read circuit "+string(endpoint))
 }
 
 // SaveCircuit makes one conditional write.
-func (s *Store) SaveCircuit(ctx context.Context, r gate.Record) error {
+func (s *Store) SaveCircuit(ctx context.Context, r admission.Record) error {
 	return translate(s.saveNext(ctx, toCircuitItem(r), r.Version), "save circuit "+string(r.Endpoint))
 }
 
@@ -185,7 +184,7 @@ func (s *Store) DueLooks(ctx context.Context, now time.Time, limit int) ([]hook.
 }
 
 func (s *Store) dueChecks(
-	ctx context.Context, list string, now time.Time, limit int, position func(gate.Record) string,
+	ctx context.Context, list string, now time.Time, limit int, position func(admission.Record) string,
 ) ([]hook.CircuitCheck, error) {
 	later := now.Add(time.Millisecond).UTC().Format(indexTime)
 	due, err := pageThrough(ctx, s, shardQueries(list, endpointShards, "state_sk < :value", later), limit, fromCircuitItem, position)
@@ -201,14 +200,14 @@ func (s *Store) dueChecks(
 
 // Attended makes the requests of DueCircuits. limit is cut to 1 to 1000. A circuit
 // saved just now may be absent.
-func (s *Store) Attended(ctx context.Context, limit int) ([]gate.Record, error) {
+func (s *Store) Attended(ctx context.Context, limit int) ([]admission.Record, error) {
 	records, err := pageThrough(ctx, s, shardQueries(circuitList, endpointShards, ""), min(limit, maxRows), fromCircuitItem, circuitRange)
 	return records, translate(err, "list attended circuits")
 }
 
 // lookRange returns the range key of a circuit without an AttendAt in the index by_state;
 // empty for another circuit.
-func lookRange(r gate.Record) string {
+func lookRange(r admission.Record) string {
 	if !r.AttendAt.IsZero() {
 		return ""
 	}
@@ -216,4 +215,4 @@ func lookRange(r gate.Record) string {
 }
 
 // circuitRange returns the range key of the circuit in the index by_state.
-func circuitRange(r gate.Record) string { return attendRange(r.AttendAt, r.Endpoint) }
+func circuitRange(r admission.Record) string { return attendRange(r.AttendAt, r.Endpoint) }

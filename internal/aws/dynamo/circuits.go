@@ -4,12 +4,12 @@ import (
 	"context"
 	"slices"
 
-	"surehook.example/surehook/internal/delivery/gate"
 	"surehook.example/surehook/internal/hook"
+	"surehook.example/surehook/internal/rule/admission"
 )
 
 // CircuitsOf makes one batch read per 100 endpoints.
-func (s *Store) CircuitsOf(ctx context.Context, endpoints []hook.EndpointID) (map[hook.EndpointID]gate.Record, error) {
+func (s *Store) CircuitsOf(ctx context.Context, endpoints []hook.EndpointID) (map[hook.EndpointID]admission.Record, error) {
 	var keys []key
 	for _, id := range slices.Compact(slices.Sorted(slices.Values(endpoints))) { // BatchGetItem rejects a repeated key
 		keys = append(keys, circuitKey(id))
@@ -18,7 +18,7 @@ func (s *Store) CircuitsOf(ctx context.Context, endpoints []hook.EndpointID) (ma
 	if err != nil {
 		return nil, translate(err, "read circuits")
 	}
-	records := make(map[hook.EndpointID]gate.Record, len(items))
+	records := make(map[hook.EndpointID]admission.Record, len(items))
 	for _, r := range readable(ctx, s, items, fromCircuitItem) {
 		records[r.Endpoint] = r
 	}

@@ -7,8 +7,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"surehook.example/surehook/internal/hook"
+	"surehook.example/surehook/internal/rule/admission"
 	"surehook.example/surehook/internal/rule/circuit"
-	"surehook.example/surehook/internal/rule/isolation"
 	"surehook.example/surehook/internal/rule/stats"
 )
 
@@ -52,26 +52,26 @@ func TestStore_SaveCircuit_WritesTheIndexKeysOnlyWithAnAttendAt(t *testing.T) {
 func TestStore_ChangeLimits_IsOneConditionalUpdate(t *testing.T) {
 	t.Parallel()
 
-	lease := func(nonce string) isolation.Lease {
-		return isolation.Lease{Nonce: nonce, Until: epoch.Add(2 * time.Minute)}
+	lease := func(nonce string) admission.Lease {
+		return admission.Lease{Nonce: nonce, Until: epoch.Add(2 * time.Minute)}
 	}
-	stored := isolation.Limits{RateSlot: epoch, Rate: 0.5, Leases: map[string]isolation.Lease{"dlv_1": lease("n1"), "dlv_2": lease("n2")}}
-	handed := isolation.Limits{Leases: map[string]isolation.Lease{"dlv_2": {Nonce: "n2", Until: epoch.Add(3 * time.Minute), Run: "r"}, "dlv_3": lease("n3")}}
+	stored := admission.Limits{RateSlot: epoch, Rate: 0.5, Leases: map[string]admission.Lease{"dlv_1": lease("n1"), "dlv_2": lease("n2")}}
+	handed := admission.Limits{Leases: map[string]admission.Lease{"dlv_2": {Nonce: "n2", Until: epoch.Add(3 * time.Minute), Run: "r"}, "dlv_3": lease("n3")}}
 	handed.RateSlot, handed.Rate = stored.RateSlot, stored.Rate
 	handed.Score, handed.ScoreAt, handed.Slots, handed.NarrowedAt = 7, epoch, 9, epoch
-	ended := stored.End(isolation.Held{Key: "dlv_1", Lease: lease("n1")})
+	ended := stored.End(admission.Held{Key: "dlv_1", Lease: lease("n1")})
 	late := stored.CountLate(2, epoch)
 	reserved, _ := stored.Reserve(0.5, epoch)
-	first, _ := isolation.Limits{}.Reserve(1000, epoch)
+	first, _ := admission.Limits{}.Reserve(1000, epoch)
 	tests := []struct {
 		name              string
-		before, after     isolation.Limits
+		before, after     admission.Limits
 		condition, update string
 		names             map[string]any
 		values            map[string]any
 	}{
 		{
-			name: "the first lease writes the map, and is kept a day after its end", after: isolation.Limits{Leases: map[string]isolation.Lease{"dlv_1": lease("n1")}},
+			name: "the first lease writes the map, and is kept a day after its end", after: admission.Limits{Leases: map[string]admission.Lease{"dlv_1": lease("n1")}},
 			condition: "attribute_not_exists(leases)", update: "SET leases = :leases, expires_at = :expires",
 			values: map[string]any{":leases": map[string]any{"M": map[string]any{"dlv_1": s("1767323165678 n1 ")}}, ":expires": n("1767409565")},
 		},

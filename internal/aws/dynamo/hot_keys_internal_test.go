@@ -8,9 +8,9 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
-	"surehook.example/surehook/internal/delivery/gate"
 	"surehook.example/surehook/internal/hook"
 	"surehook.example/surehook/internal/names"
+	"surehook.example/surehook/internal/rule/admission"
 )
 
 // Limits of one partition key, of the table and of an index, in units a second.
@@ -198,11 +198,11 @@ func TestMassOutage_IsAttendedWithoutAThrottle(t *testing.T) {
 	s, later := newSecond(), newSecond()
 	rows := make(map[string]int)
 	for n := range 5000 {
-		closed := gate.NewRecord("acme", endpointOf(n, 1).ID)
+		closed := admission.NewRecord("acme", endpointOf(n, 1).ID)
 		opened := closed
 		opened.Version, opened.Waiting, opened.AttendAt = 1, true, hotAt.Add(5*time.Minute)
 		probed := opened
-		probed.Version, probed.AttendAt = 2, opened.AttendAt.Add(gate.AttendAfter)
+		probed.Version, probed.AttendAt = 2, opened.AttendAt.Add(admission.AttendAfter)
 		if by := s.put(t, toCircuitItem(closed), toCircuitItem(opened)); by != "" {
 			t.Fatalf("the opening of circuit %d is throttled by %s", n, by)
 		}

@@ -14,7 +14,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"surehook.example/surehook/internal/hook"
-	"surehook.example/surehook/internal/rule/isolation"
+	"surehook.example/surehook/internal/rule/admission"
 )
 
 // limitsKept is how long limits are kept after the last reserved slot and the last lease. By then
@@ -35,53 +35,53 @@ type limitsItem struct {
 }
 
 // Limits reads one item.
-func (s *Store) Limits(ctx context.Context, endpoint hook.EndpointID) (isolation.Limits, error) {
+func (s *Store) Limits(ctx context.Context, endpoint hook.EndpointID) (admission.Limits, error) {
 	return s.readLimits(ctx, limitsKey(endpoint), string(endpoint))
 }
 
 // ChangeLimits makes one conditional update, or none without a difference.
-func (s *Store) ChangeLimits(ctx context.Context, endpoint hook.EndpointID, before, after isolation.Limits, most int) error {
+func (s *Store) ChangeLimits(ctx context.Context, endpoint hook.EndpointID, before, after admission.Limits, most int) error {
 	return s.changeLimits(ctx, limitsKey(endpoint), "change limits "+string(endpoint), before, after, most)
 }
 
 // Places reads one item.
-func (s *Store) Places(ctx context.Context, tenant hook.TenantID) (isolation.Limits, error) {
+func (s *Store) Places(ctx context.Context, tenant hook.TenantID) (admission.Limits, error) {
 	return s.readLimits(ctx, placesKey(tenant), string(tenant))
 }
 
 // ChangePlaces makes one conditional update, or none without a difference.
-func (s *Store) ChangePlaces(ctx context.Context, tenant hook.TenantID, before, after isolation.Limits, most int) error {
+func (s *Store) ChangePlaces(ctx context.Context, tenant hook.TenantID, before, after admission.Limits, most int) error {
 	return s.changeLimits(ctx, placesKey(tenant), "change places "+string(tenant), before, after, most)
 }
 
-func (s *Store) readLimits(ctx context.Context, k key, id string) (isolation.Limits, error) {
+func (s *Store) readLimits(ctx context.Context, k key, id string) (admission.Limits, error) {
 	var it limitsItem
 	err := s.get(ctx, k, &it, "limits", id)
 	if hook.CodeOf(err) == hook.CodeNotFound {
-		return isolation.Limits{}, nil
+		return admission.Limits{}, nil
 	}
 	if err != nil {
-		return isolation.Limits{}, err
+		return admission.Limits{}, err
 	}
 	l, err := fromLimitsItem(it)
 	return l, translate(err, "read limits "+id)
 }
 
-func fromLimitsItem(it limitsItem) (isolation.Limits, error) {
-	l := isolation.Limits{
-		Rate: it.Rate, Score: isolation.Score(it.Score), ScoreAt: fromMillis(it.ScoreAt),
+func fromLimitsItem(it limitsItem) (admission.Limits, error) {
+	l := admission.Limits{
+		Rate: it.Rate, Score: admission.Score(it.Score), ScoreAt: fromMillis(it.ScoreAt),
 		Slots: it.Slots, NarrowedAt: fromMillis(it.NarrowedAt), Late: it.Late, LateAt: fromMillis(it.LateAt),
 	}
 	if it.Slot != 0 {
 		l.RateSlot = time.Unix(0, it.Slot).UTC()
 	}
 	if it.Leases != nil {
-		l.Leases = make(map[string]isolation.Lease, len(it.Leases))
+		l.Leases = make(map[string]admission.Lease, len(it.Leases))
 	}
 	for key, stored := range it.Leases {
 		lease, err := parseLease(stored)
 		if err != nil {
-			return isolation.Limits{}, err
+			return admission.Limits{}, err
 		}
 		l.Leases[key] = lease
 	}
@@ -90,20 +90,20 @@ func fromLimitsItem(it limitsItem) (isolation.Limits, error) {
 
 // leaseText returns the stored form of a lease: the end in milliseconds, the nonce, and
 // the run or nothing. A string is a third of the size of a map.
-func leaseText(l isolation.Lease) string {
+func leaseText(l admission.Lease) string {
 	return strconv.FormatInt(millis(l.Until), 10) + " " + l.Nonce + " " + l.Run
 }
 
-func parseLease(s string) (isolation.Lease, error) {
+func parseLease(s string) (admission.Lease, error) {
 	parts := strings.Split(s, " ")
 	if len(parts) != 3 {
-		return isolation.Lease{}, fmt.Errorf("read lease %q: %d parts", s, len(parts))
+		return admission.Lease{}, fmt.Errorf("read lease %q: %d parts", s, len(parts))
 	}
 	until, err := strconv.ParseInt(parts[0], 10, 64)
 	if err != nil {
-		return isolation.Lease{}, fmt.Errorf("read lease %q: %w", s, err)
+		return admission.Lease{}, fmt.Errorf("read lease %q: %w", s, err)
 	}
-	return isolation.Lease{Until: fromMillis(until), Nonce: parts[1], Run: parts[2]}, nil
+	return admission.Lease{Until: fromMillis(until), Nonce: parts[1], Run: parts[2]}, nil
 }
 
 // limitsUpdate builds the update of one change.
@@ -113,7 +113,7 @@ type limitsUpdate struct {
 	values                  map[string]types.AttributeValue
 }
 
-func (s *Store) changeLimits(ctx context.Context, k key, op string, before, after isolation.Limits, most int) error {
+func (s *Store) changeLimits(ctx context.Context, k key, op string, before, after admission.Limits, most int) error {
 	delta := before.To(after)
 	if delta.Empty() {
 		return nil
@@ -145,7 +145,7 @@ func (s *Store) changeLimits(ctx context.Context, k key, op string, before, afte
 
 // changeLeases adds the change of the leases. An update cannot add to a map that does
 // not exist, so the first update writes the map.
-func (u *limitsUpdate) changeLeases(delta isolation.Delta, before isolation.Limits, most int) {
+func (u *limitsUpdate) changeLeases(delta admission.Delta, before admission.Limits, most int) {
 	if before.Leases == nil && len(delta.Added) > 0 {
 		leases := make(map[string]types.AttributeValue, len(delta.Added))
 		for key, lease := range delta.Added {
@@ -174,7 +174,7 @@ func (u *limitsUpdate) changeLeases(delta isolation.Delta, before isolation.Limi
 }
 
 // eachLease names the leases in the order of their keys, so that a change has one request.
-func (u *limitsUpdate) eachLease(leases map[string]isolation.Lease, f func(path, n, key string)) {
+func (u *limitsUpdate) eachLease(leases map[string]admission.Lease, f func(path, n, key string)) {
 	for _, key := range slices.Sorted(maps.Keys(leases)) {
 		n := strconv.Itoa(len(u.names))
 		u.names["#l"+n] = key
@@ -182,13 +182,13 @@ func (u *limitsUpdate) eachLease(leases map[string]isolation.Lease, f func(path,
 	}
 }
 
-func (u *limitsUpdate) asBefore(path, n string, lease isolation.Lease) {
+func (u *limitsUpdate) asBefore(path, n string, lease admission.Lease) {
 	u.conditions = append(u.conditions, path+" = :old"+n)
 	u.values[":old"+n] = text(leaseText(lease))
 }
 
 // changeCounts adds the change of the rate slot, the score and the late attempts.
-func (u *limitsUpdate) changeCounts(delta isolation.Delta, before, after isolation.Limits) {
+func (u *limitsUpdate) changeCounts(delta admission.Delta, before, after admission.Limits) {
 	if delta.RateSlot {
 		u.assign("rate_slot_ns", ":slot", number(after.RateSlot.UnixNano()))
 		u.assign("rate", ":rate", decimal(after.Rate))
@@ -229,7 +229,7 @@ func (u *limitsUpdate) expression() string {
 
 // lastOf returns the end of the last changed lease or reserved slot, or of the minute
 // of late attempts; zero when the time of removal stays.
-func lastOf(after isolation.Limits, delta isolation.Delta) time.Time {
+func lastOf(after admission.Limits, delta admission.Delta) time.Time {
 	var last time.Time
 	consider := func(at time.Time) {
 		if at.After(last) {

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"surehook.example/surehook/internal/hook"
-	"surehook.example/surehook/internal/rule/isolation"
+	"surehook.example/surehook/internal/rule/admission"
 )
 
 // All processes of an endpoint with the most slots have died. The claims that replace the ended
@@ -16,14 +16,14 @@ func TestStore_ChangeLimits_ExpressionFits(t *testing.T) {
 	t.Parallel()
 
 	const expressionLimit = 4096 // bytes
-	before := isolation.Limits{RateSlot: epoch, Rate: 1, Leases: make(map[string]isolation.Lease)}
+	before := admission.Limits{RateSlot: epoch, Rate: 1, Leases: make(map[string]admission.Lease)}
 	for i := range hook.MaxMaxInFlight {
-		before.Leases[fmt.Sprint("ended", i)] = isolation.Lease{Nonce: "n", Until: epoch}
+		before.Leases[fmt.Sprint("ended", i)] = admission.Lease{Nonce: "n", Until: epoch}
 	}
-	after := before.Live(epoch).CountLate(1, epoch).Answered(isolation.Answer{Took: time.Second, Timed: true}, 1, epoch, epoch)
-	for i := range isolation.MaxClaims {
+	after := before.Live(epoch).CountLate(1, epoch).Answered(admission.Answer{Took: time.Second, Timed: true}, 1, epoch, epoch)
+	for i := range admission.MaxClaims {
 		after, _ = after.Reserve(1, epoch)
-		after = after.Begin(isolation.Held{Key: fmt.Sprint("claim", i), Lease: isolation.Lease{Nonce: "n", Until: epoch.Add(time.Minute)}})
+		after = after.Begin(admission.Held{Key: fmt.Sprint("claim", i), Lease: admission.Lease{Nonce: "n", Until: epoch.Add(time.Minute)}})
 	}
 	w, store := newWire(t)
 	if err := store.ChangeLimits(t.Context(), endpointID, before, after, hook.MaxMaxInFlight); err != nil {

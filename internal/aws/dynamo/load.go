@@ -13,9 +13,8 @@ import (
 
 	"surehook.example/surehook/internal/conflict"
 	"surehook.example/surehook/internal/delivery/deliver"
-	"surehook.example/surehook/internal/delivery/gate"
 	"surehook.example/surehook/internal/hook"
-	"surehook.example/surehook/internal/rule/isolation"
+	"surehook.example/surehook/internal/rule/admission"
 )
 
 // Load makes one batch read per 100 items: a token needs 4 items, and one more each for a
@@ -29,15 +28,15 @@ func (s *Store) Load(ctx context.Context, tokens []hook.Token) (deliver.Snapshot
 	snapshot := deliver.Snapshot{
 		Events:     make(map[hook.EventID]*hook.Event),
 		Endpoints:  make(map[hook.EndpointID]*hook.Endpoint),
-		Circuits:   make(map[hook.EndpointID]gate.Record),
+		Circuits:   make(map[hook.EndpointID]admission.Record),
 		Deliveries: make(map[hook.DeliveryRef]*hook.Delivery),
-		Limits:     make(map[hook.EndpointID]isolation.Limits),
+		Limits:     make(map[hook.EndpointID]admission.Limits),
 	}
 	for _, t := range tokens {
 		wanted = append(wanted, keysOf(t)...)
 		owned[owner{t.Tenant, t.Delivery.Endpoint}] = true
 		if t.Slot {
-			snapshot.Limits[t.Delivery.Endpoint] = isolation.Limits{}
+			snapshot.Limits[t.Delivery.Endpoint] = admission.Limits{}
 		}
 	}
 	items, faults, err := s.batchGetEach(ctx, wanted, types.KeysAndAttributes{ConsistentRead: aws.Bool(true)})

@@ -7,8 +7,8 @@ import (
 	"testing"
 
 	"surehook.example/surehook/internal/aws/dynamo"
-	"surehook.example/surehook/internal/delivery/gate"
 	"surehook.example/surehook/internal/hook"
+	"surehook.example/surehook/internal/rule/admission"
 )
 
 // Begun reads what the store writes.
@@ -39,7 +39,7 @@ func TestBegun(t *testing.T) {
 		{name: "a delivery", write: func(ctx context.Context, s *dynamo.Store) error { return s.SaveDelivery(ctx, delivery, nil) }},
 		{name: "a replayed delivery", write: func(ctx context.Context, s *dynamo.Store) error { return s.SaveDelivery(ctx, replayed, nil) }, want: []hook.DeliveryRef{delivery.Successor()}},
 		{name: "an endpoint", write: func(ctx context.Context, s *dynamo.Store) error {
-			return s.SaveCircuit(ctx, gate.NewRecord("acme", hook.NewEndpointID()))
+			return s.SaveCircuit(ctx, admission.NewRecord("acme", hook.NewEndpointID()))
 		}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

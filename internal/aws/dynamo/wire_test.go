@@ -18,8 +18,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/credentials"
 
 	"surehook.example/surehook/internal/aws/dynamo"
-	"surehook.example/surehook/internal/delivery/gate"
 	"surehook.example/surehook/internal/hook"
+	"surehook.example/surehook/internal/rule/admission"
 	"surehook.example/surehook/internal/rule/circuit"
 )
 
@@ -198,8 +198,8 @@ func delivery(version int64) hook.Delivery {
 }
 
 // record returns the record of an open circuit.
-func record(version int64) gate.Record {
-	r := gate.NewRecord("acme", endpointID)
+func record(version int64) admission.Record {
+	r := admission.NewRecord("acme", endpointID)
 	r.State, r.ProbeAt, r.AttendAt, r.Version = circuit.Open, epoch, epoch, version
 	return r
 }

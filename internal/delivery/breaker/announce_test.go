@@ -11,7 +11,7 @@ import (
 	"surehook.example/surehook/internal/delivery/gate"
 	"surehook.example/surehook/internal/hook"
 	"surehook.example/surehook/internal/memory"
-	"surehook.example/surehook/internal/rule/isolation"
+	"surehook.example/surehook/internal/rule/admission"
 	"surehook.example/surehook/internal/rule/stats"
 	"surehook.example/surehook/proof/world"
 )
@@ -30,7 +30,7 @@ type faults struct {
 	said bool
 }
 
-func (f *faults) SaveCircuit(ctx context.Context, r gate.Record) error {
+func (f *faults) SaveCircuit(ctx context.Context, r admission.Record) error {
 	if f.unmarked && f.said {
 		return errLost
 	}
@@ -54,18 +54,18 @@ func (w *bundle) settle(e hook.Endpoint, class hook.Class, now faults) {
 	w.T.Helper()
 
 	g := &gate.Gate{Store: w.Store, CircuitQueue: w.CircuitQueue, Notifier: w.Notifications, Now: w.Clock.Now, Places: world.Places, Wait: world.NoWait}
-	q := gate.Query{Tenant: e.Tenant, ID: e.ID, Endpoint: &e, Record: w.Circuit(e)}
-	if q.Record.Speed == isolation.Unproven {
-		q.Record.Speed, q.Record.SeenAt = isolation.Fast, w.Clock.Now()
+	q := admission.Query{Endpoint: &e, Record: w.Circuit(e)}
+	if q.Record.Speed == admission.Unproven {
+		q.Record.Speed, q.Record.SeenAt = admission.Fast, w.Clock.Now()
 	}
-	q.Due = []gate.Due{{Delivery: hook.DeliveryID{Event: hook.KeyedEventID(e.Tenant, "a"), Endpoint: e.ID, Generation: 1}, Attempt: 1, Nonce: "n"}}
+	q.Due = []admission.Due{{Delivery: hook.DeliveryID{Event: hook.KeyedEventID(e.Tenant, "a"), Endpoint: e.ID, Generation: 1}, Attempt: 1, Nonce: "n"}}
 	a, err := g.Admit(w.T.Context(), &q)
-	if err != nil || a.Verdicts[0].Decision != gate.Admit {
+	if err != nil || a.Verdicts[0].Decision != admission.Admit {
 		w.T.Fatalf("Admit() = %v, %v; want admit", a.Verdicts, err)
 	}
 	now.Store, now.Notifications = w.Store, w.Notifications
 	g.Store, g.Notifier = &now, &now
-	_ = g.Settle(w.T.Context(), a, []gate.Result{{Attempt: stats.Attempt{Class: class, Number: 1}}}) // as in deliver: logged
+	_ = g.Settle(w.T.Context(), a, []admission.Result{{Attempt: stats.Attempt{Class: class, Number: 1}}}) // as in deliver: logged
 }
 
 // fail5 lets five attempts fail in a row; the last is settled with the faults.
@@ -109,12 +109,12 @@ func TestTick_AnnouncesWhatTheGateMayNotHave(t *testing.T) {
 			w.fail5(e, tt.now)
 			opened := w.Clock.Now()
 			tick()
-			w.Clock.Pass(gate.AttendAfter)
+			w.Clock.Pass(admission.AttendAfter)
 			tick()
 			tick() // once is enough
 			closed := w.Clock.Now()
 			w.settle(e, hook.ClassDelivered, tt.now)
-			w.Clock.Pass(gate.AttendAfter)
+			w.Clock.Pass(admission.AttendAfter)
 			tick()
 			tick()
 
@@ -175,7 +175,7 @@ func TestTick_AnnouncesNothingOfADeletedEndpoint(t *testing.T) {
 	if err := w.Store.SaveCircuit(t.Context(), record); err != nil {
 		t.Fatal(err)
 	}
-	w.Clock.Pass(gate.AttendAfter)
+	w.Clock.Pass(admission.AttendAfter)
 	if err := w.Breaker().Tick(w.Context()); err != nil {
 		t.Errorf("Tick() = %v", err)
 	}

@@ -6,8 +6,8 @@ import (
 	"testing"
 	"time"
 
-	"surehook.example/surehook/internal/delivery/gate"
 	"surehook.example/surehook/internal/hook"
+	"surehook.example/surehook/internal/rule/admission"
 )
 
 func TestReconcile_DoesNothingWithoutTime(t *testing.T) {
@@ -56,7 +56,7 @@ func TestReconcile_RepeatsAfterAConflict(t *testing.T) {
 			w.Calls.Fail = func(verb string, _ hook.EndpointID) error {
 				if verb == "write circuit" && writes < tt.writes {
 					writes++
-					w.record(e, func(r gate.Record) gate.Record { r.Failures++; return r })
+					w.record(e, func(r admission.Record) admission.Record { r.Failures++; return r })
 				}
 				return nil
 			}

@@ -5,10 +5,9 @@ import (
 	"testing"
 	"time"
 
-	"surehook.example/surehook/internal/delivery/gate"
 	"surehook.example/surehook/internal/delivery/send"
 	"surehook.example/surehook/internal/hook"
-	"surehook.example/surehook/internal/rule/isolation"
+	"surehook.example/surehook/internal/rule/admission"
 	"surehook.example/surehook/proof/world"
 )
 
@@ -40,9 +39,9 @@ func TestProbe_PassesABurstThatAlwaysFails(t *testing.T) {
 			for i := range 10 {
 				good = append(good, put("order.paid", time.Duration(10-i)*time.Second))
 			}
-			w.record(e, func(r gate.Record) gate.Record {
+			w.record(e, func(r admission.Record) admission.Record {
 				r = open(0, 0)(r)
-				r.Speed, r.SpeedAt, r.SeenAt = isolation.Unproven, r.OpenedAt, time.Time{} // as after each opening
+				r.Speed, r.SpeedAt, r.SeenAt = admission.Unproven, r.OpenedAt, time.Time{} // as after each opening
 				return r
 			})
 			w.Answer = world.Status(func(r send.Request) int {

@@ -5,8 +5,8 @@ import (
 	"testing"
 	"time"
 
-	"surehook.example/surehook/internal/delivery/gate"
 	"surehook.example/surehook/internal/hook"
+	"surehook.example/surehook/internal/rule/admission"
 )
 
 // A check without progress adds a hop; a check that released or ended deliveries starts again
@@ -84,7 +84,7 @@ func TestReconcile_StaysBelowTheBoundWhileAnEndpointIsDown(t *testing.T) {
 		e.Circuit.Cooldown, e.Circuit.MaxCooldown = hook.MaxCooldown, hook.MaxCooldown
 	})
 	w.park(e, time.Minute)
-	w.record(e, func(r gate.Record) gate.Record { return closed(0, 0)(r) })
+	w.record(e, func(r admission.Record) admission.Record { return closed(0, 0)(r) })
 	w.open(e)
 	most := 0
 	for range 3 * 24 * 4 {

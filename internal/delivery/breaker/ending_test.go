@@ -5,8 +5,8 @@ import (
 	"testing"
 	"time"
 
-	"surehook.example/surehook/internal/delivery/gate"
 	"surehook.example/surehook/internal/hook"
+	"surehook.example/surehook/internal/rule/admission"
 )
 
 var errBroken = errors.New("broken")
@@ -38,8 +38,8 @@ func TestEnding_IsNotStartedTwice(t *testing.T) {
 			t.Errorf("after tick %d: %d circuit checks; want 1", i+1, len(w.Checks))
 		}
 	}
-	if got := w.Circuit(e).AttendAt; !got.Equal(start.Add(gate.AttendAfter)) {
-		t.Errorf("AttendAt is %s from now; want %s", got.Sub(start), gate.AttendAfter)
+	if got := w.Circuit(e).AttendAt; !got.Equal(start.Add(admission.AttendAfter)) {
+		t.Errorf("AttendAt is %s from now; want %s", got.Sub(start), admission.AttendAfter)
 	}
 	w.RunFor(10 * time.Second)
 	if got, want := w.States(ids), "1100 dead expired"; got != want {
@@ -67,7 +67,7 @@ func TestEnding_IsContinuedByTheTick(t *testing.T) {
 	if err := w.Breaker().Tick(w.Context()); !errors.Is(err, errBroken) {
 		t.Fatalf("Tick() = %v; want %v", err, errBroken)
 	}
-	w.Clock.Pass(gate.AttendAfter)
+	w.Clock.Pass(admission.AttendAfter)
 	if err := w.Breaker().Tick(w.Context()); err != nil || w.States(ids) != "600 dead expired" {
 		t.Errorf("Tick() = %v, deliveries are %s; want 600 dead expired", err, w.States(ids))
 	}

@@ -9,9 +9,9 @@ import (
 	"time"
 
 	"surehook.example/surehook/internal/delivery/breaker"
-	"surehook.example/surehook/internal/delivery/gate"
 	"surehook.example/surehook/internal/delivery/settle"
 	"surehook.example/surehook/internal/hook"
+	"surehook.example/surehook/internal/rule/admission"
 )
 
 // brokenCompleter fails the settlement of some deliveries.
@@ -57,7 +57,7 @@ func TestReconcile_GoesOnAfterAFailingDelivery(t *testing.T) {
 	tests := []struct {
 		name     string
 		err      error
-		record   func(r gate.Record) gate.Record
+		record   func(r admission.Record) admission.Record
 		endpoint func(e *hook.Endpoint)
 		wave     int
 		expired  int

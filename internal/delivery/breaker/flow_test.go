@@ -9,10 +9,10 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"surehook.example/surehook/internal/delivery/gate"
 	"surehook.example/surehook/internal/delivery/replay"
 	"surehook.example/surehook/internal/delivery/send"
 	"surehook.example/surehook/internal/hook"
+	"surehook.example/surehook/internal/rule/admission"
 	"surehook.example/surehook/internal/rule/circuit"
 	"surehook.example/surehook/proof/world"
 )
@@ -81,7 +81,7 @@ func TestRelease_StopsWhenTheCircuitOpensAgain(t *testing.T) {
 	w := setup(t)
 	e := w.Endpoint(func(e *hook.Endpoint) { e.Circuit.Cooldown = 10 * time.Minute })
 	ids := w.park(e, ages(30)...)
-	w.record(e, func(r gate.Record) gate.Record { return r.Wait(w.Clock.Now()).Release(w.Clock.Now()) })
+	w.record(e, func(r admission.Record) admission.Record { return r.Wait(w.Clock.Now()).Release(w.Clock.Now()) })
 	w.EnqueueCheck(hook.CircuitCheck{Tenant: e.Tenant, Endpoint: e.ID, Wave: 1}, 0)
 	w.Answer = world.Always(503)
 	w.RunFor(5 * time.Minute)
@@ -194,7 +194,7 @@ func TestReconcile_SurvivesACrash(t *testing.T) {
 
 	flows := []struct {
 		name     string
-		record   func(r gate.Record) gate.Record
+		record   func(r admission.Record) admission.Record
 		endpoint func(e *hook.Endpoint)
 		deleted  bool
 		parked   []time.Duration

@@ -11,9 +11,9 @@ import (
 	"time"
 
 	"surehook.example/surehook/internal/delivery/breaker"
-	"surehook.example/surehook/internal/delivery/gate"
 	"surehook.example/surehook/internal/hook"
 	"surehook.example/surehook/internal/memory"
+	"surehook.example/surehook/internal/rule/admission"
 	"surehook.example/surehook/internal/rule/circuit"
 	"surehook.example/surehook/internal/rule/review"
 	"surehook.example/surehook/internal/rule/stats"
@@ -33,7 +33,7 @@ func TestTick_ProbesEveryEndpointOfAMassOutage(t *testing.T) {
 	cooldown := circuit.Settings{CircuitSettings: hook.CircuitSettings{}.WithDefaults()}
 	for i := range endpoints {
 		e := w.Endpoint(func(e *hook.Endpoint) { e.Tenant = hook.TenantID(fmt.Sprintf("tenant-%d", i%50)) })
-		w.record(e, func(r gate.Record) gate.Record { return r.Wait(start).Trip(cooldown, start) })
+		w.record(e, func(r admission.Record) admission.Record { return r.Wait(start).Trip(cooldown, start) })
 		w.park(e, time.Second)
 	}
 	w.Clock.Pass(cooldown.Cooldown)
@@ -73,7 +73,7 @@ func TestTick_EnqueuesChecksBeyondItsOwnEndpoints(t *testing.T) {
 		settings := circuit.Settings{CircuitSettings: hook.CircuitSettings{}.WithDefaults()}
 		for range 200 + more {
 			e := w.Endpoint(nil)
-			w.record(e, func(r gate.Record) gate.Record { return r.Wait(start).Trip(settings, start) })
+			w.record(e, func(r admission.Record) admission.Record { return r.Wait(start).Trip(settings, start) })
 			w.park(e, time.Second)
 		}
 		w.Clock.Pass(settings.Cooldown)
@@ -231,9 +231,9 @@ func (b *busy) Endpoint(_ context.Context, tenant hook.TenantID, id hook.Endpoin
 	return hook.Endpoint{Tenant: tenant, ID: id, Status: hook.StatusActive}, nil
 }
 
-func (b *busy) Circuit(_ context.Context, tenant hook.TenantID, id hook.EndpointID) (gate.Record, error) {
+func (b *busy) Circuit(_ context.Context, tenant hook.TenantID, id hook.EndpointID) (admission.Record, error) {
 	time.Sleep(readTime)
-	return gate.NewRecord(tenant, id), nil
+	return admission.NewRecord(tenant, id), nil
 }
 
 func (b *busy) Hours(ctx context.Context, _ hook.EndpointID, _ time.Time) ([]stats.Hour, error) {

@@ -11,8 +11,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
-	"surehook.example/surehook/internal/delivery/gate"
 	"surehook.example/surehook/internal/hook"
+	"surehook.example/surehook/internal/rule/admission"
 	"surehook.example/surehook/proof/world"
 )
 
@@ -85,7 +85,7 @@ func TestTick_WritesTheGauges(t *testing.T) {
 	w.record(w.Endpoint(nil), open(time.Hour, time.Hour))
 	w.record(w.Endpoint(nil), halfOpen(time.Hour, time.Hour))
 	w.record(w.Endpoint(nil), closed(3, time.Hour))
-	w.record(w.Endpoint(nil), func(r gate.Record) gate.Record { // forgotten
+	w.record(w.Endpoint(nil), func(r admission.Record) admission.Record { // forgotten
 		r = open(-time.Hour, 0)(r)
 		r.Waiting, r.AttendAt = false, time.Time{}
 		return r

@@ -7,6 +7,7 @@ import (
 	"surehook.example/surehook/internal/delivery/gate"
 	"surehook.example/surehook/internal/delivery/settle"
 	"surehook.example/surehook/internal/hook"
+	"surehook.example/surehook/internal/rule/admission"
 	"surehook.example/surehook/internal/rule/stats"
 )
 
@@ -37,7 +38,7 @@ type Circuits interface {
 type CircuitLister interface {
 	// Attended returns the records with an AttendAt, due or not, the earliest first,
 	// at most limit (1 to 1000). The index may lag a moment.
-	Attended(ctx context.Context, limit int) ([]gate.Record, error)
+	Attended(ctx context.Context, limit int) ([]admission.Record, error)
 }
 
 // StatsReader reads the hourly counts.
@@ -113,5 +114,5 @@ type Letter struct {
 type Releaser interface {
 	// Fill claims the free slots of the endpoint for parked deliveries, and sends their
 	// tokens. parked are deliveries that the index may not list yet.
-	Fill(ctx context.Context, e hook.Endpoint, record gate.Record, parked ...hook.Delivery) (released int, err error)
+	Fill(ctx context.Context, e hook.Endpoint, record admission.Record, parked ...hook.Delivery) (released int, err error)
 }

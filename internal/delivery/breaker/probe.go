@@ -7,10 +7,9 @@ import (
 	"slices"
 	"time"
 
-	"surehook.example/surehook/internal/delivery/gate"
 	"surehook.example/surehook/internal/hook"
+	"surehook.example/surehook/internal/rule/admission"
 	"surehook.example/surehook/internal/rule/circuit"
-	"surehook.example/surehook/internal/rule/isolation"
 )
 
 // mustAwaitProbe reports whether it is too early for a probe and nothing is under way: the
@@ -23,7 +22,7 @@ func (r *reconciliation) mustAwaitProbe() bool {
 
 // awaitProbe schedules a check for the time of the next probe. SQS delays a message by at most
 // 15 minutes, so a longer time takes several messages. Each check also ends expired deliveries.
-func (r *reconciliation) awaitProbe(ctx context.Context, next gate.Record) error {
+func (r *reconciliation) awaitProbe(ctx context.Context, next admission.Record) error {
 	r.decision = decideAwait
 	next.AttendAt = r.record.NextProbe()
 	if err := r.saveCircuit(ctx, next); err != nil {
@@ -35,12 +34,12 @@ func (r *reconciliation) awaitProbe(ctx context.Context, next gate.Record) error
 // sendProbe sends the token of a parked delivery, marked as the probe: while deliveries are
 // parked, the gate gives the lease to no other token. The delivery stays parked until the token
 // arrives. If the token is lost, Tick sends another one.
-func (r *reconciliation) sendProbe(ctx context.Context, next gate.Record) error {
+func (r *reconciliation) sendProbe(ctx context.Context, next admission.Record) error {
 	// Only a check that sent a probe sets AttendAt to within the next minute: the gate sets it
 	// to the time of the next probe, and the check of a paused or disabled endpoint sets it
 	// farther ahead.
 	now := r.Now() // not r.now: the reads may have taken most of the invocation
-	if left := r.record.AttendAt.Sub(now); left > 0 && left <= gate.AttendAfter {
+	if left := r.record.AttendAt.Sub(now); left > 0 && left <= admission.AttendAfter {
 		r.decision = decideHeld
 		return nil
 	}
@@ -50,7 +49,7 @@ func (r *reconciliation) sendProbe(ctx context.Context, next gate.Record) error 
 	}
 	probe := likeliest(parked, r.record.ProbeType)
 	r.decision = decideProbe
-	next.AttendAt, next.ProbeType, next.ProbedFrom = r.Now().Add(gate.AttendAfter), probe.EventType, probe.CreatedAt // the reads take time too
+	next.AttendAt, next.ProbeType, next.ProbedFrom = r.Now().Add(admission.AttendAfter), probe.EventType, probe.CreatedAt // the reads take time too
 	if err := r.saveCircuit(ctx, next); err != nil {
 		return err
 	}
@@ -88,7 +87,7 @@ func (r *reconciliation) probes(ctx context.Context, now time.Time) ([]hook.Deli
 }
 
 // liveLimits returns the endpoint's limits without ended leases.
-func (r *reconciliation) liveLimits(ctx context.Context, now time.Time) (isolation.Limits, error) {
+func (r *reconciliation) liveLimits(ctx context.Context, now time.Time) (admission.Limits, error) {
 	limits, err := r.Store.Limits(ctx, r.check.Endpoint)
 	if err != nil {
 		return limits, fmt.Errorf("read limits: %w", err)
@@ -99,7 +98,7 @@ func (r *reconciliation) liveLimits(ctx context.Context, now time.Time) (isolati
 // withoutSlot returns parked deliveries created at or after since that have none of the leases,
 // the oldest first. If a delivery has a lease, its token is on its way or its attempt is in
 // flight.
-func (r *reconciliation) withoutSlot(ctx context.Context, live isolation.Limits, since time.Time, limit int) ([]hook.Delivery, error) {
+func (r *reconciliation) withoutSlot(ctx context.Context, live admission.Limits, since time.Time, limit int) ([]hook.Delivery, error) {
 	parked, err := r.listParked(ctx, since, limit+len(live.Leases))
 	if err != nil {
 		return nil, err

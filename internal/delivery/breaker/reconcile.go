@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"time"
 
-	"surehook.example/surehook/internal/delivery/gate"
 	"surehook.example/surehook/internal/hook"
+	"surehook.example/surehook/internal/rule/admission"
 	"surehook.example/surehook/internal/rule/circuit"
 )
 
@@ -56,8 +56,8 @@ type reconciliation struct {
 
 	check    hook.CircuitCheck
 	now      time.Time
-	record   gate.Record    // as read
-	endpoint *hook.Endpoint // nil for a deleted endpoint
+	record   admission.Record // as read
+	endpoint *hook.Endpoint   // nil for a deleted endpoint
 
 	faults []error                   // of single deliveries; the check went on
 	failed map[hook.DeliveryRef]bool // deliveries that this check failed to end
@@ -89,7 +89,7 @@ func (r *reconciliation) reconcileEndpoint(ctx context.Context) error {
 		return r.awaitProbe(ctx, next)
 	case oldest == nil && len(r.faults) > 0:
 		r.decision = decideFailed
-		next.AttendAt = r.now.Add(gate.AttendAfter)
+		next.AttendAt = r.now.Add(admission.AttendAfter)
 		return r.saveCircuit(ctx, next)
 	case oldest == nil:
 		return r.forgetEndpoint(ctx, next)
@@ -144,10 +144,10 @@ func (r *reconciliation) readEndpoint(ctx context.Context) error {
 // the save, because the ending may have taken most of the invocation. As a consequence the last
 // check of an ending may find AttendAt within the next minute and leave the probe to the tick:
 // an ending delays a probe by at most AttendAfter.
-func (r *reconciliation) continueEnding(ctx context.Context, next gate.Record) error {
+func (r *reconciliation) continueEnding(ctx context.Context, next admission.Record) error {
 	r.decision = decideEnd
 	next = next.Wait(r.now)
-	next.AttendAt = r.Now().Add(gate.AttendAfter)
+	next.AttendAt = r.Now().Add(admission.AttendAfter)
 	if err := r.saveCircuit(ctx, next); err != nil {
 		return err
 	}
@@ -156,7 +156,7 @@ func (r *reconciliation) continueEnding(ctx context.Context, next gate.Record) e
 
 // forgetEndpoint forgets the endpoint in two checks that are emptyPeriod apart. An open circuit
 // stays open: the next new delivery is the probe.
-func (r *reconciliation) forgetEndpoint(ctx context.Context, next gate.Record) error {
+func (r *reconciliation) forgetEndpoint(ctx context.Context, next admission.Record) error {
 	next.Wave = 0
 	switch {
 	case !next.Waiting:
@@ -181,7 +181,7 @@ func (r *reconciliation) forgetEndpoint(ctx context.Context, next gate.Record) e
 // planLook plans the next look after one that found no parked delivery. There is a last look,
 // at which every delivery that was missed is expired: a missed delivery would be found there
 // and be ended.
-func (r *reconciliation) planLook(next gate.Record) gate.Record {
+func (r *reconciliation) planLook(next admission.Record) admission.Record {
 	oldest := hook.MaxMaxAge
 	if r.endpoint != nil {
 		oldest = max(r.endpoint.MaxAge, leastLooks)
@@ -202,13 +202,13 @@ func (r *reconciliation) planLook(next gate.Record) gate.Record {
 // fillSlots sends a delivery through each free slot. From then on the slots are handed over
 // from one delivery to the next: see package release. As long as deliveries wait, the tick
 // fills the slots again, in case their tokens were lost.
-func (r *reconciliation) fillSlots(ctx context.Context, next gate.Record) error {
+func (r *reconciliation) fillSlots(ctx context.Context, next admission.Record) error {
 	if r.now.Before(r.record.ThrottledUntil) {
 		return r.pauseRelease(ctx, next)
 	}
 	r.decision = decideFill
 	next.Wave = 0
-	next.AttendAt = r.now.Add(gate.AttendAfter)
+	next.AttendAt = r.now.Add(admission.AttendAfter)
 	if err := r.saveCircuit(ctx, next); err != nil {
 		return err
 	}
@@ -222,10 +222,10 @@ func (r *reconciliation) fillSlots(ctx context.Context, next gate.Record) error 
 
 // saveCircuit saves the record if it has changed. After a fault of a delivery, the next check
 // is due within AttendAfter.
-func (r *reconciliation) saveCircuit(ctx context.Context, next gate.Record) error {
+func (r *reconciliation) saveCircuit(ctx context.Context, next admission.Record) error {
 	// Counted from now, not from the start of the check: otherwise the next check could soon
 	// send a second token for the probe.
-	if soon := r.Now().Add(gate.AttendAfter); len(r.faults) > 0 && soon.Before(next.AttendAt) {
+	if soon := r.Now().Add(admission.AttendAfter); len(r.faults) > 0 && soon.Before(next.AttendAt) {
 		next.AttendAt = soon
 	}
 	next = next.AttendBy(next.AnnounceAt)

@@ -7,8 +7,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"surehook.example/surehook/internal/delivery/gate"
 	"surehook.example/surehook/internal/hook"
+	"surehook.example/surehook/internal/rule/admission"
 	"surehook.example/surehook/internal/rule/circuit"
 )
 
@@ -20,31 +20,31 @@ type enqueued struct {
 	Delay time.Duration
 }
 
-func closed(wave int, attendIn time.Duration) func(r gate.Record) gate.Record {
-	return func(r gate.Record) gate.Record {
+func closed(wave int, attendIn time.Duration) func(r admission.Record) admission.Record {
+	return func(r admission.Record) admission.Record {
 		r.Waiting, r.Wave, r.AttendAt = true, wave, start.Add(attendIn)
 		return r
 	}
 }
 
-func open(probeIn, attendIn time.Duration) func(r gate.Record) gate.Record {
-	return func(r gate.Record) gate.Record {
+func open(probeIn, attendIn time.Duration) func(r admission.Record) admission.Record {
+	return func(r admission.Record) admission.Record {
 		r.Circuit = circuit.Circuit{Version: r.Version, State: circuit.Open, Generation: 1, Cooldown: 5 * time.Minute, OpenedAt: start.Add(-time.Hour), ProbeAt: start.Add(probeIn)}
 		r.Waiting, r.AttendAt = true, start.Add(attendIn)
 		return r
 	}
 }
 
-func halfOpen(leaseLeft, attendIn time.Duration) func(r gate.Record) gate.Record {
-	return func(r gate.Record) gate.Record {
+func halfOpen(leaseLeft, attendIn time.Duration) func(r admission.Record) admission.Record {
+	return func(r admission.Record) admission.Record {
 		r = open(-time.Hour, attendIn)(r)
 		r.State, r.Holder, r.LeaseUntil = circuit.HalfOpen, "dlv_x", start.Add(leaseLeft)
 		return r
 	}
 }
 
-func empty(since time.Duration, then func(r gate.Record) gate.Record) func(r gate.Record) gate.Record {
-	return func(r gate.Record) gate.Record {
+func empty(since time.Duration, then func(r admission.Record) admission.Record) func(r admission.Record) admission.Record {
+	return func(r admission.Record) admission.Record {
 		r = then(r)
 		r.EmptySince = start.Add(-since)
 		return r
@@ -62,7 +62,7 @@ func TestReconcile_DecidesByState(t *testing.T) {
 	paused, disabled := status(hook.StatusPaused, 72*hour), status(hook.StatusDisabled, 72*hour)
 	tests := []struct {
 		name     string
-		record   func(r gate.Record) gate.Record
+		record   func(r admission.Record) admission.Record
 		endpoint func(e *hook.Endpoint)
 		parked   []time.Duration // ages
 		check    int             // wave of the check
@@ -88,7 +88,7 @@ func TestReconcile_DecidesByState(t *testing.T) {
 			decision: "await", checks: []enqueued{{Wave: 0, Delay: 3 * minute}}, states: "1 parked circuit_open", attendIn: 3 * minute, waiting: true,
 		},
 		{
-			name: "open, no delivery waits yet", record: func(r gate.Record) gate.Record { r = open(minute, minute)(r); r.Waiting = false; return r },
+			name: "open, no delivery waits yet", record: func(r admission.Record) admission.Record { r = open(minute, minute)(r); r.Waiting = false; return r },
 			decision: "await", checks: []enqueued{{Wave: 0, Delay: minute}}, attendIn: minute,
 		},
 		{
@@ -140,11 +140,11 @@ func TestReconcile_DecidesByState(t *testing.T) {
 			decision: "release", tokens: 4, checks: []enqueued{{Wave: 4, Delay: second}}, states: "2 parked circuit_open, 4 retrying", wave: 4, attendIn: minute, waiting: true,
 		},
 		{
-			name: "a parked delivery without a record is released", record: func(r gate.Record) gate.Record { return r }, parked: ages(1),
+			name: "a parked delivery without a record is released", record: func(r admission.Record) admission.Record { return r }, parked: ages(1),
 			decision: "release", tokens: 1, checks: []enqueued{{Wave: 2, Delay: second}}, states: "1 retrying", wave: 2, attendIn: minute, waiting: true,
 		},
 		{
-			name: "a stale check schedules a check for a parked delivery without a record", record: func(r gate.Record) gate.Record { return r }, parked: ages(1), check: 7,
+			name: "a stale check schedules a check for a parked delivery without a record", record: func(r admission.Record) admission.Record { return r }, parked: ages(1), check: 7,
 			decision: "stale", states: "1 parked circuit_open", attendIn: minute, waiting: true,
 		},
 		{
@@ -172,7 +172,7 @@ func TestReconcile_DecidesByState(t *testing.T) {
 			decision: "probe", tokens: 1, states: "2 dead expired, 1 parked circuit_open", attendIn: minute, waiting: true,
 		},
 		{
-			name: "nothing parked, and the record expects nothing", record: func(r gate.Record) gate.Record { r.AttendAt = start; return r },
+			name: "nothing parked, and the record expects nothing", record: func(r admission.Record) admission.Record { r.AttendAt = start; return r },
 			decision: "idle", attendIn: never,
 		},
 		{

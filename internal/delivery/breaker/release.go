@@ -7,8 +7,8 @@ import (
 	"slices"
 	"time"
 
-	"surehook.example/surehook/internal/delivery/gate"
 	"surehook.example/surehook/internal/hook"
+	"surehook.example/surehook/internal/rule/admission"
 )
 
 const (
@@ -17,12 +17,12 @@ const (
 )
 
 // waveSize returns the number of deliveries in wave n, from 1: 2^(n-1), at most
-// maxWave. 2^9 = 512, so gate.FullWave is the first wave of maxWave deliveries.
-func waveSize(n int) int { return min(1<<min(n-1, gate.FullWave), maxWave) }
+// maxWave. 2^9 = 512, so admission.FullWave is the first wave of maxWave deliveries.
+func waveSize(n int) int { return min(1<<min(n-1, admission.FullWave), maxWave) }
 
 // releaseWave sends the next wave. It sends nothing for a check of another wave, for a check
 // without a wave during a release, and while the endpoint is throttled.
-func (r *reconciliation) releaseWave(ctx context.Context, next gate.Record) error {
+func (r *reconciliation) releaseWave(ctx context.Context, next admission.Record) error {
 	wave := max(r.record.Wave, 1)
 	switch {
 	case r.check.Wave != 0 && r.check.Wave != wave:
@@ -36,7 +36,7 @@ func (r *reconciliation) releaseWave(ctx context.Context, next gate.Record) erro
 	}
 	r.decision = decideRelease
 	next.Wave = wave + 1
-	next.AttendAt = r.now.Add(gate.AttendAfter)
+	next.AttendAt = r.now.Add(admission.AttendAfter)
 	// After the save no other process releases this wave. If this process dies
 	// before the message for the next wave, Tick continues when AttendAt is due.
 	if err := r.saveCircuit(ctx, next); err != nil {
@@ -64,7 +64,7 @@ func (r *reconciliation) releaseWave(ctx context.Context, next gate.Record) erro
 // pauseRelease schedules a check of the same wave for the end of the throttle. A wave sent now
 // would cost a token and a write per delivery, and the gate would park them all again. SQS
 // delays a message by at most 15 minutes, so a longer throttle takes several messages.
-func (r *reconciliation) pauseRelease(ctx context.Context, next gate.Record) error {
+func (r *reconciliation) pauseRelease(ctx context.Context, next admission.Record) error {
 	r.decision = decidePause
 	next.AttendAt = r.record.ThrottledUntil
 	if err := r.saveCircuit(ctx, next); err != nil {

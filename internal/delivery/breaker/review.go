@@ -10,11 +10,11 @@ import (
 	"time"
 
 	"surehook.example/surehook/internal/conflict"
-	"surehook.example/surehook/internal/delivery/gate"
 	"surehook.example/surehook/internal/delivery/parallel"
 	"surehook.example/surehook/internal/delivery/settle"
 	"surehook.example/surehook/internal/hook"
 	"surehook.example/surehook/internal/names"
+	"surehook.example/surehook/internal/rule/admission"
 	"surehook.example/surehook/internal/rule/review"
 )
 
@@ -177,7 +177,7 @@ func (r *reviewRun) judgeEndpoint(ctx context.Context, check hook.CircuitCheck) 
 	return nil
 }
 
-func (r *reviewRun) applyVerdict(ctx context.Context, v review.Verdict, e hook.Endpoint, record gate.Record) error {
+func (r *reviewRun) applyVerdict(ctx context.Context, v review.Verdict, e hook.Endpoint, record admission.Record) error {
 	var faults []error
 	for _, n := range v.Notifications {
 		if err := r.Notifier.Notify(ctx, n); err != nil {

@@ -10,8 +10,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"surehook.example/surehook/internal/delivery/gate"
 	"surehook.example/surehook/internal/hook"
+	"surehook.example/surehook/internal/rule/admission"
 	"surehook.example/surehook/internal/rule/latency"
 	"surehook.example/surehook/internal/rule/review"
 	"surehook.example/surehook/internal/rule/stats"
@@ -46,7 +46,7 @@ func warnedNow(level int) review.Flags {
 // warn stores the second warning of an hour ago.
 func (w *bundle) warn(e hook.Endpoint) {
 	w.T.Helper()
-	w.record(e, func(r gate.Record) gate.Record { r.Review = warned(review.WarnedTwice); return r })
+	w.record(e, func(r admission.Record) admission.Record { r.Review = warned(review.WarnedTwice); return r })
 }
 
 // count adds counts for the endpoint at the time ago before now.
@@ -168,7 +168,7 @@ func TestReview_AppliesTheVerdict(t *testing.T) {
 			})
 			w.count(e, 0, tt.counts...)
 			if tt.before != (review.Flags{}) {
-				w.record(e, func(r gate.Record) gate.Record { r.Review = tt.before; return r })
+				w.record(e, func(r admission.Record) admission.Record { r.Review = tt.before; return r })
 			}
 			w.Clock.Pass(time.Minute)
 			w.review()
@@ -360,7 +360,7 @@ func TestReview_RepeatsAfterAConflict(t *testing.T) {
 					}
 					writes++
 					if verb == "write circuit" {
-						w.record(e, func(r gate.Record) gate.Record { r.Failures++; return r })
+						w.record(e, func(r admission.Record) admission.Record { r.Failures++; return r })
 						return nil
 					}
 					changed := w.stored(e)

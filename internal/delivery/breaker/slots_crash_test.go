@@ -7,17 +7,16 @@ import (
 	"testing/synctest"
 	"time"
 
-	"surehook.example/surehook/internal/delivery/gate"
 	"surehook.example/surehook/internal/delivery/send"
 	"surehook.example/surehook/internal/hook"
-	"surehook.example/surehook/internal/rule/isolation"
+	"surehook.example/surehook/internal/rule/admission"
 	"surehook.example/surehook/proof/world"
 )
 
 // slotFlows are releases of parked deliveries in in-flight slots.
 var slotFlows = []struct {
 	name     string
-	record   func(r gate.Record) gate.Record
+	record   func(r admission.Record) admission.Record
 	endpoint func(e *hook.Endpoint)
 	parked   int
 	most     int  // requests at once, besides the slots that the answers opened
@@ -31,8 +30,8 @@ var slotFlows = []struct {
 	},
 	{
 		name: "a fast endpoint with a rate", parked: 30, most: 20, endpoint: func(e *hook.Endpoint) { e.RatePerSecond = 10 },
-		record: func(r gate.Record) gate.Record {
-			r.Speed, r.SeenAt = isolation.Fast, start
+		record: func(r admission.Record) admission.Record {
+			r.Speed, r.SeenAt = admission.Fast, start
 			return closed(0, time.Minute)(r)
 		},
 	},
@@ -58,7 +57,7 @@ func (w *slotRun) look(requests int) {
 		w.T.Error(err)
 	}
 	r := w.Circuit(w.endpoint)
-	if open := max(isolation.FirstSlots, limits.Slots); r.Speed != isolation.Fast && requests > open {
+	if open := max(admission.FirstSlots, limits.Slots); r.Speed != admission.Fast && requests > open {
 		w.T.Errorf("%d requests at once; want at most %d", requests, open)
 	}
 }

@@ -77,7 +77,7 @@ func (b *Breaker) Look(ctx context.Context) error {
 // keeps failing would send a token with each sweep. If the old token was not lost after all,
 // one of the two finds the attempt recorded.
 //
-// The gate delays a token by at most isolation.MaxRateWait, so no token of an overdue delivery
+// The gate delays a token by at most admission.MaxRateWait, so no token of an overdue delivery
 // is waiting for a rate slot.
 func (b *Breaker) SweepTokens(ctx context.Context) error {
 	r := sweepRun{Breaker: b, now: b.Now()}

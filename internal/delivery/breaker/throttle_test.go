@@ -6,15 +6,15 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"surehook.example/surehook/internal/delivery/gate"
 	"surehook.example/surehook/internal/delivery/send"
 	"surehook.example/surehook/internal/hook"
+	"surehook.example/surehook/internal/rule/admission"
 	"surehook.example/surehook/internal/rule/circuit"
 	"surehook.example/surehook/proof/world"
 )
 
-func throttled(left time.Duration, then func(r gate.Record) gate.Record) func(r gate.Record) gate.Record {
-	return func(r gate.Record) gate.Record {
+func throttled(left time.Duration, then func(r admission.Record) admission.Record) func(r admission.Record) admission.Record {
+	return func(r admission.Record) admission.Record {
 		r = then(r)
 		r.ThrottledUntil = start.Add(left)
 		return r
@@ -28,7 +28,7 @@ func TestReconcile_SendsNothingWithinRetryAfter(t *testing.T) {
 	const minute = time.Minute
 	tests := []struct {
 		name     string
-		record   func(r gate.Record) gate.Record
+		record   func(r admission.Record) admission.Record
 		wave     int // of the check
 		decision string
 		checks   []int // their waves

@@ -6,9 +6,9 @@ import (
 	"fmt"
 	"log/slog"
 
-	"surehook.example/surehook/internal/delivery/gate"
 	"surehook.example/surehook/internal/emf"
 	"surehook.example/surehook/internal/names"
+	"surehook.example/surehook/internal/rule/admission"
 )
 
 const (
@@ -57,7 +57,7 @@ func (b *Breaker) readGauges(ctx context.Context) (gauges []emf.Metric, err erro
 	if err != nil {
 		err = fmt.Errorf("list circuits: %w", err)
 	} else {
-		gauges = append(gauges, emf.Gauge(names.MetricOpenCircuits, gate.CountOpen(records)))
+		gauges = append(gauges, emf.Gauge(names.MetricOpenCircuits, admission.CountOpen(records)))
 	}
 	letters, depthErr := b.DeadLetters.Depth(ctx)
 	if depthErr != nil {

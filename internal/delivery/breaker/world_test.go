@@ -8,8 +8,8 @@ import (
 	"testing/synctest"
 	"time"
 
-	"surehook.example/surehook/internal/delivery/gate"
 	"surehook.example/surehook/internal/hook"
+	"surehook.example/surehook/internal/rule/admission"
 	"surehook.example/surehook/internal/rule/circuit"
 	"surehook.example/surehook/proof/world"
 )
@@ -92,7 +92,7 @@ func ages(n int) []time.Duration {
 }
 
 // record changes the endpoint's record.
-func (w *bundle) record(e hook.Endpoint, change func(r gate.Record) gate.Record) {
+func (w *bundle) record(e hook.Endpoint, change func(r admission.Record) admission.Record) {
 	w.T.Helper()
 
 	if err := w.Store.SaveCircuit(w.T.Context(), change(w.Circuit(e))); err != nil {
@@ -105,7 +105,7 @@ func (w *bundle) open(e hook.Endpoint) {
 	w.T.Helper()
 
 	settings := circuit.Settings{CircuitSettings: e.Circuit.WithDefaults()}
-	w.record(e, func(r gate.Record) gate.Record { return r.Wait(w.Clock.Now()).Trip(settings, w.Clock.Now()) })
+	w.record(e, func(r admission.Record) admission.Record { return r.Wait(w.Clock.Now()).Trip(settings, w.Clock.Now()) })
 	w.EnqueueCheck(hook.CircuitCheck{Tenant: e.Tenant, Endpoint: e.ID}, settings.Cooldown)
 }
 

@@ -11,11 +11,11 @@ import (
 
 	"surehook.example/surehook/internal/conflict"
 	"surehook.example/surehook/internal/delivery/attempt"
-	"surehook.example/surehook/internal/delivery/gate"
 	"surehook.example/surehook/internal/delivery/parallel"
 	"surehook.example/surehook/internal/emf"
 	"surehook.example/surehook/internal/hook"
 	"surehook.example/surehook/internal/names"
+	"surehook.example/surehook/internal/rule/admission"
 )
 
 // Message is an encoded token, as received from the queue.
@@ -116,15 +116,15 @@ func (d *Deliverer) processJobs(ctx context.Context, jobs []*job) {
 func (d *Deliverer) processLoaded(ctx context.Context, jobs []*job, snapshot Snapshot) {
 	jobs = d.recordReplays(ctx, readable(jobs, &snapshot), snapshot)
 	now := d.Now()
-	made := &results{all: make([]gate.Result, 0, len(jobs))}
+	made := &results{all: make([]admission.Result, 0, len(jobs))}
 	byEndpoint := make(map[hook.EndpointID][]*job)
 	for _, j := range jobs {
 		id := j.Token.Delivery.Endpoint
 		byEndpoint[id] = append(byEndpoint[id], j)
 	}
-	groups := slices.Collect(maps.Values(byEndpoint))
-	parallel.Each(len(groups), len(groups), func(i int) error {
-		d.processEndpoint(ctx, groups[i], &snapshot, now, made)
+	endpoints := slices.Collect(maps.Values(byEndpoint))
+	parallel.Each(len(endpoints), len(endpoints), func(i int) error {
+		d.process(ctx, endpoints[i], &snapshot, now, made)
 		return nil // each job holds its own error
 	})
 	d.logMetrics(ctx, made.all)

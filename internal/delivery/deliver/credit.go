@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"surehook.example/surehook/internal/hook"
-	"surehook.example/surehook/internal/rule/isolation"
+	"surehook.example/surehook/internal/rule/admission"
 )
 
 const (
@@ -26,7 +26,7 @@ type credits struct {
 }
 
 type credit struct {
-	isolation.Credit
+	admission.Credit
 
 	at time.Time // of the last answer in time
 }

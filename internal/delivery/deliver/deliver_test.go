@@ -10,9 +10,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"surehook.example/surehook/internal/delivery/deliver"
-	"surehook.example/surehook/internal/delivery/gate"
 	"surehook.example/surehook/internal/delivery/send"
 	"surehook.example/surehook/internal/hook"
+	"surehook.example/surehook/internal/rule/admission"
 	"surehook.example/surehook/proof/world"
 )
 
@@ -517,8 +517,8 @@ func (i invocation) Deadline() (time.Time, bool) { return i.deadline, true }
 
 type brokenGate struct{ deliver.Gate }
 
-func (brokenGate) Admit(context.Context, *gate.Query) (gate.Admission, error) {
-	return gate.Admission{}, errors.New("no answer")
+func (brokenGate) Admit(context.Context, *admission.Query) (admission.Admission, error) {
+	return admission.Admission{}, errors.New("no answer")
 }
 
 func TestProcessBatch_FailingGatePostponesAll(t *testing.T) {
@@ -548,7 +548,7 @@ func TestProcessBatch_FailingGateSettlePostponesNone(t *testing.T) {
 
 type deafGate struct{ deliver.Gate }
 
-func (deafGate) Settle(context.Context, gate.Admission, []gate.Result) error {
+func (deafGate) Settle(context.Context, admission.Admission, []admission.Result) error {
 	return errors.New("no answer")
 }
 

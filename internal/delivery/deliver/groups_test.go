@@ -9,10 +9,9 @@ import (
 	"time"
 
 	"surehook.example/surehook/internal/delivery/deliver"
-	"surehook.example/surehook/internal/delivery/gate"
 	"surehook.example/surehook/internal/hook"
+	"surehook.example/surehook/internal/rule/admission"
 	"surehook.example/surehook/internal/rule/circuit"
-	"surehook.example/surehook/internal/rule/isolation"
 	"surehook.example/surehook/proof/world"
 )
 
@@ -24,7 +23,7 @@ type busyGate struct {
 	questions atomic.Int32
 }
 
-func (g *busyGate) Admit(ctx context.Context, q *gate.Query) (gate.Admission, error) {
+func (g *busyGate) Admit(ctx context.Context, q *admission.Query) (admission.Admission, error) {
 	g.questions.Add(1)
 	defer g.asking.Begin()()
 	time.Sleep(time.Millisecond) // virtual time of synctest
@@ -65,7 +64,7 @@ type lateGate struct {
 	change func()
 }
 
-func (g *lateGate) Admit(ctx context.Context, q *gate.Query) (gate.Admission, error) {
+func (g *lateGate) Admit(ctx context.Context, q *admission.Query) (admission.Admission, error) {
 	g.once.Do(g.change)
 	return g.Gate.Admit(ctx, q)
 }
@@ -78,7 +77,7 @@ func TestCoalesce_BoundsHoldWhenTheCircuitClosesMeanwhile(t *testing.T) {
 	w := world.New(t, world.Options{Function: world.Deliver})
 	e := w.Endpoint(windowed(func(e *hook.Endpoint) { e.Coalesce.MaxEvents = 3 }))
 	refs := accept(w, e, numbered(10)...)
-	save := func(change func(r gate.Record) gate.Record) {
+	save := func(change func(r admission.Record) admission.Record) {
 		r, err := w.Store.Circuit(t.Context(), e.Tenant, e.ID)
 		if err == nil {
 			err = w.Store.SaveCircuit(t.Context(), change(r))
@@ -87,7 +86,7 @@ func TestCoalesce_BoundsHoldWhenTheCircuitClosesMeanwhile(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	save(func(r gate.Record) gate.Record {
+	save(func(r admission.Record) admission.Record {
 		return r.Trip(circuit.Settings{CircuitSettings: e.Circuit.WithDefaults()}, w.Clock.Now())
 	})
 	w.Clock.Pass(10 * time.Second)
@@ -97,9 +96,9 @@ func TestCoalesce_BoundsHoldWhenTheCircuitClosesMeanwhile(t *testing.T) {
 	}
 	d := w.Deliverer()
 	d.Gate = &lateGate{Gate: d.Gate, change: func() {
-		save(func(r gate.Record) gate.Record {
+		save(func(r admission.Record) admission.Record {
 			r = r.Reset(w.Clock.Now())
-			r.Speed, r.SeenAt = isolation.Fast, w.Clock.Now() // the endpoint has recovered
+			r.Speed, r.SeenAt = admission.Fast, w.Clock.Now() // the endpoint has recovered
 			return r
 		})
 	}}

@@ -7,16 +7,16 @@ import (
 	"time"
 
 	"surehook.example/surehook/internal/delivery/deliver"
-	"surehook.example/surehook/internal/delivery/gate"
 	"surehook.example/surehook/internal/delivery/release"
 	"surehook.example/surehook/internal/hook"
+	"surehook.example/surehook/internal/rule/admission"
 	"surehook.example/surehook/proof/world"
 )
 
 // slowGate takes a second of virtual time to settle.
 type slowGate struct{ deliver.Gate }
 
-func (g slowGate) Settle(ctx context.Context, a gate.Admission, results []gate.Result) error {
+func (g slowGate) Settle(ctx context.Context, a admission.Admission, results []admission.Result) error {
 	time.Sleep(time.Second)
 	return g.Gate.Settle(ctx, a, results)
 }
@@ -34,7 +34,7 @@ func (r *timedReleaser) HandOver(ctx context.Context, s release.Slots) error {
 	return r.Releaser.HandOver(ctx, s)
 }
 
-func (r *timedReleaser) Fill(ctx context.Context, e hook.Endpoint, record gate.Record, parked ...hook.Delivery) (int, error) {
+func (r *timedReleaser) Fill(ctx context.Context, e hook.Endpoint, record admission.Record, parked ...hook.Delivery) (int, error) {
 	r.fills++
 	return r.Releaser.Fill(ctx, e, record, parked...)
 }

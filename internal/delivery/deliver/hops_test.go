@@ -6,26 +6,28 @@ import (
 	"testing"
 	"time"
 
-	"surehook.example/surehook/internal/delivery/gate"
 	"surehook.example/surehook/internal/hook"
+	"surehook.example/surehook/internal/rule/admission"
 )
 
 // delayingGate delays every token until the given time.
 type delayingGate struct{ until time.Time }
 
-func (g delayingGate) Admit(_ context.Context, q *gate.Query) (gate.Admission, error) {
-	a := gate.Admission{Verdicts: make([]gate.Verdict, len(q.Due))}
+func (g delayingGate) Admit(_ context.Context, q *admission.Query) (admission.Admission, error) {
+	a := admission.Admission{Verdicts: make([]admission.Verdict, len(q.Due))}
 	for i := range a.Verdicts {
-		a.Verdicts[i] = gate.Verdict{Decision: gate.Move, Lane: hook.LaneRetry, Until: g.until}
+		a.Verdicts[i] = admission.Verdict{Decision: admission.Move, Lane: hook.LaneRetry, Until: g.until}
 	}
 	return a, nil
 }
 
-func (delayingGate) Leave(context.Context, hook.TenantID, gate.Due) error { return nil }
+func (delayingGate) Leave(context.Context, hook.TenantID, admission.Due) error { return nil }
 
 func (delayingGate) Late(context.Context, hook.TenantID, hook.EndpointID, int) error { return nil }
 
-func (delayingGate) Settle(context.Context, gate.Admission, []gate.Result) error { return nil }
+func (delayingGate) Settle(context.Context, admission.Admission, []admission.Result) error {
+	return nil
+}
 
 // TestProcessBatch_CountsTokensSentOnTooOften checks that each sending adds a hop, and that a
 // token past the bound is counted in the metrics but still sent.

@@ -3,21 +3,20 @@ package deliver
 import (
 	"errors"
 
-	"surehook.example/surehook/internal/delivery/gate"
 	"surehook.example/surehook/internal/hook"
-	"surehook.example/surehook/internal/rule/isolation"
+	"surehook.example/surehook/internal/rule/admission"
 	"surehook.example/surehook/internal/rule/settlement"
 )
 
 // job is one message of a batch.
 type job struct {
 	message  Message
-	subject                  // only the token, until judge finds the records
-	step     settlement.Step // what happens to the token next
-	lease    isolation.Held  // the in-flight slot, or the claim of one, to hand over afterwards; zero: none
-	inFlight int             // slots of the endpoint in use with the lease, if the gate began it
-	result   gate.Result     // of the attempt
-	err      error           // if set, the message fails and comes again
+	subject                   // only the token, until judge finds the records
+	step     settlement.Step  // what happens to the token next
+	lease    admission.Held   // the in-flight slot, or the claim of one, to hand over afterwards; zero: none
+	inFlight int              // slots of the endpoint in use with the lease, if the gate began it
+	result   admission.Result // of the attempt
+	err      error            // if set, the message fails and comes again
 }
 
 // failAll fails the jobs with the error, so that their messages come again.
@@ -44,6 +43,6 @@ func attemptOf(t hook.Token) attemptKey { return attemptKey{t.Delivery, t.Attemp
 var errOtherToken = errors.New("another token, or a copy of the token, may be making the attempt")
 
 // dueOf returns the token as the gate sees it.
-func dueOf(t hook.Token) gate.Due {
-	return gate.Due{Delivery: t.Delivery.DeliveryID, Attempt: t.Attempt, Nonce: t.Nonce, Reserved: t.Reserved, Slot: t.Slot, Probe: t.Probe, Test: t.Test()}
+func dueOf(t hook.Token) admission.Due {
+	return admission.Due{Delivery: t.Delivery.DeliveryID, Attempt: t.Attempt, Nonce: t.Nonce, Reserved: t.Reserved, Slot: t.Slot, Probe: t.Probe, Test: t.Test()}
 }

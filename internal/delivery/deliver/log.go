@@ -6,10 +6,10 @@ import (
 	"time"
 
 	"surehook.example/surehook/internal/delivery/attempt"
-	"surehook.example/surehook/internal/delivery/gate"
 	"surehook.example/surehook/internal/emf"
 	"surehook.example/surehook/internal/hook"
 	"surehook.example/surehook/internal/names"
+	"surehook.example/surehook/internal/rule/admission"
 )
 
 const (
@@ -72,7 +72,7 @@ func appendDecision(attrs []slog.Attr, recorded *hook.Delivery) []slog.Attr {
 
 // logMetrics writes the metrics of a batch: one line with the totals and the first pair of
 // class and attempt number, and one line for each further pair. Most batches have one pair.
-func (d *Deliverer) logMetrics(ctx context.Context, all []gate.Result) {
+func (d *Deliverer) logMetrics(ctx context.Context, all []admission.Result) {
 	if d.Metrics.Environment == "" || len(all) == 0 {
 		return
 	}

@@ -4,10 +4,10 @@ import (
 	"context"
 
 	"surehook.example/surehook/internal/delivery/attempt"
-	"surehook.example/surehook/internal/delivery/gate"
 	"surehook.example/surehook/internal/delivery/release"
 	"surehook.example/surehook/internal/delivery/settle"
 	"surehook.example/surehook/internal/hook"
+	"surehook.example/surehook/internal/rule/admission"
 	"surehook.example/surehook/internal/rule/settlement"
 )
 
@@ -48,11 +48,11 @@ type Attempter interface {
 // Gate decides whether attempts may start now.
 type Gate interface {
 	// Admit returns one verdict for each due delivery of an endpoint.
-	Admit(ctx context.Context, q *gate.Query) (gate.Admission, error)
+	Admit(ctx context.Context, q *admission.Query) (admission.Admission, error)
 	// Settle reports the results of the admitted attempts, ordered by end.
-	Settle(ctx context.Context, a gate.Admission, results []gate.Result) error
+	Settle(ctx context.Context, a admission.Admission, results []admission.Result) error
 	// Leave gives back the place of a token in the lane slot that ended without Admit.
-	Leave(ctx context.Context, tenant hook.TenantID, due gate.Due) error
+	Leave(ctx context.Context, tenant hook.TenantID, due admission.Due) error
 	// Late counts n late attempts of a fast endpoint, in flight or ended.
 	Late(ctx context.Context, tenant hook.TenantID, id hook.EndpointID, n int) error
 }
@@ -63,5 +63,5 @@ type Releaser interface {
 	HandOver(ctx context.Context, s release.Slots) error
 	// Fill claims the free slots of the endpoint for parked deliveries. parked are
 	// deliveries that the index may not list yet.
-	Fill(ctx context.Context, e hook.Endpoint, record gate.Record, parked ...hook.Delivery) (released int, err error)
+	Fill(ctx context.Context, e hook.Endpoint, record admission.Record, parked ...hook.Delivery) (released int, err error)
 }

@@ -16,7 +16,7 @@ import (
 // sender of the tokens may have died before it did. It adds the written records to the
 // snapshot, and returns the jobs that have not failed, in order.
 //
-// A refused replay is not recorded, and plan drops the token. If the token is a redriven dead
+// A refused replay is not recorded, and judge drops the token. If the token is a redriven dead
 // letter and its delivery stays dead, the letter is sent to the dead-letter queue again. If the
 // delivery is still in progress, the message fails and comes again, because the delivery may
 // still die.

@@ -1,22 +1,42 @@
 package deliver
 
 import (
+	"context"
 	"slices"
 	"sync"
 	"time"
 
-	"surehook.example/surehook/internal/delivery/gate"
+	"surehook.example/surehook/internal/delivery/attempt"
 	"surehook.example/surehook/internal/delivery/parallel"
 	"surehook.example/surehook/internal/delivery/settle"
 	"surehook.example/surehook/internal/hook"
+	"surehook.example/surehook/internal/rule/admission"
+	"surehook.example/surehook/internal/rule/settlement"
 	"surehook.example/surehook/internal/rule/stats"
 )
+
+// settleAttempt settles the delivery after the request.
+func (d *Deliverer) settleAttempt(ctx context.Context, s *subject, a *attempt.Attempt) (admission.Result, error) {
+	written, err := d.Settler.Settle(ctx, s, settlement.Attempted(&a.Outcome, a.Started, a.Ended))
+	d.logAttempted(ctx, s, &a.Outcome, written.Record, a.Ended)
+	return resultOf(s, &a.Outcome, written, a.Ended), err
+}
+
+// settleUnattempted settles a delivery without an attempt.
+func (d *Deliverer) settleUnattempted(ctx context.Context, s *subject, decision settlement.Decision) (admission.Result, error) {
+	written, err := d.Settler.Settle(ctx, s, decision)
+	if written.Own {
+		s.Delivery = written.Record
+	}
+	d.logDecided(ctx, s, written.Record)
+	return resultOf(s, new(hook.Outcome), written, d.Now()), err
+}
 
 // resultOf returns the result of an attempt, or of a decision without an attempt (class 0). If
 // another decision stands, or a copy of the token made the decision and counts the delivery,
 // the state is 0 and the result only says what the endpoint answered.
-func resultOf(s *subject, o *hook.Outcome, w settle.Written, now time.Time) gate.Result {
-	r := gate.Result{
+func resultOf(s *subject, o *hook.Outcome, w settle.Written, now time.Time) admission.Result {
+	r := admission.Result{
 		Attempt:    stats.Attempt{Type: s.Event.Type, Class: o.Class, Number: s.Token.Attempt, Duration: o.Duration},
 		RetryAfter: o.RetryAfter,
 		Stale:      o.Stale && s.Delivery.Stale == 0,
@@ -35,18 +55,18 @@ func resultOf(s *subject, o *hook.Outcome, w settle.Written, now time.Time) gate
 // results collects the results of a batch, ordered by end.
 type results struct {
 	mu  sync.Mutex
-	all []gate.Result
+	all []admission.Result
 }
 
 // run calls f for the job, keeps its result, and sets the job's result and error.
-func (r *results) run(j *job, f func() (gate.Result, error)) {
+func (r *results) run(j *job, f func() (admission.Result, error)) {
 	defer parallel.Recover(&j.err)
 	j.result, j.err = f()
 	r.add(j.result)
 }
 
 // add keeps the results with a class or a state.
-func (r *results) add(more ...gate.Result) {
+func (r *results) add(more ...admission.Result) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 
@@ -58,14 +78,14 @@ func (r *results) add(more ...gate.Result) {
 }
 
 // attempts returns the results of attempts.
-func (r *results) attempts() []gate.Result {
-	return slices.DeleteFunc(slices.Clone(r.all), func(one gate.Result) bool { return one.Class == 0 })
+func (r *results) attempts() []admission.Result {
+	return slices.DeleteFunc(slices.Clone(r.all), func(one admission.Result) bool { return one.Class == 0 })
 }
 
-// requestsOf returns the results with one per request: without those of the other members of a
+// distinct returns the results with one per request: without those of the other members of a
 // batch.
-func requestsOf(attempts []gate.Result) []gate.Result {
-	shared := func(one gate.Result) bool { return one.Shared }
+func distinct(attempts []admission.Result) []admission.Result {
+	shared := func(one admission.Result) bool { return one.Shared }
 	if !slices.ContainsFunc(attempts, shared) {
 		return attempts
 	}

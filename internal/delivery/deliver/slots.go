@@ -4,10 +4,9 @@ import (
 	"context"
 	"time"
 
-	"surehook.example/surehook/internal/delivery/gate"
 	"surehook.example/surehook/internal/delivery/release"
 	"surehook.example/surehook/internal/hook"
-	"surehook.example/surehook/internal/rule/isolation"
+	"surehook.example/surehook/internal/rule/admission"
 )
 
 // handOver hands over the in-flight slots of the settled jobs of one endpoint. Jobs without a
@@ -31,7 +30,7 @@ func (d *Deliverer) handOver(ctx context.Context, jobs []*job) {
 			s.Failed = s.Failed || j.result.Class != hook.ClassDelivered
 			took, timed := answerTime(j.result)
 			ok := !j.result.Class.Failing() && j.result.Class != hook.ClassThrottled
-			s.Answers = append(s.Answers, isolation.Answer{Took: took, Timed: timed, OK: ok})
+			s.Answers = append(s.Answers, admission.Answer{Took: took, Timed: timed, OK: ok})
 		}
 	}
 	if len(s.Held) == 0 {
@@ -49,28 +48,28 @@ func (d *Deliverer) leavePlace(ctx context.Context, j *job) {
 }
 
 // claimOf returns the lease that the sender of the token claimed; zero for none.
-func claimOf(t hook.Token) isolation.Held {
+func claimOf(t hook.Token) admission.Held {
 	if !t.Slot {
-		return isolation.Held{}
+		return admission.Held{}
 	}
-	return isolation.Held{Key: isolation.LeaseKey(t.Delivery.DeliveryID), Lease: isolation.Lease{Nonce: t.Nonce}}
+	return admission.Held{Key: admission.LeaseKey(t.Delivery.DeliveryID), Lease: admission.Lease{Nonce: t.Nonce}}
 }
 
 // answerTime returns how long the endpoint took to answer; ok is false without an answer.
 // Failures to connect say nothing about its speed.
-func answerTime(r gate.Result) (took time.Duration, ok bool) {
+func answerTime(r admission.Result) (took time.Duration, ok bool) {
 	switch {
 	case !r.Class.Timed():
 		return 0, false
 	case r.Class == hook.ClassTimeout:
-		return max(r.Duration, isolation.LateAfter), true
+		return max(r.Duration, admission.LateAfter), true
 	}
 	return r.Duration, true
 }
 
 // fillAfterPark calls Fill for deliveries that were parked because no slot was free: a slot may
 // have been freed just before the delivery was parked, and then nobody would pass one on to it.
-func (d *Deliverer) fillAfterPark(ctx context.Context, jobs []*job, record gate.Record) {
+func (d *Deliverer) fillAfterPark(ctx context.Context, jobs []*job, record admission.Record) {
 	var parked []hook.Delivery
 	for _, j := range jobs {
 		if j.err == nil && j.result.State == hook.StateParked && j.Delivery.Reason == hook.ReasonInFlight {

@@ -8,7 +8,7 @@ import (
 
 	"surehook.example/surehook/internal/delivery/send"
 	"surehook.example/surehook/internal/hook"
-	"surehook.example/surehook/internal/rule/isolation"
+	"surehook.example/surehook/internal/rule/admission"
 	"surehook.example/surehook/proof/world"
 )
 
@@ -100,7 +100,7 @@ func (w *slotRun) look(requests int) {
 	for _, lease := range limits.Leases {
 		w.longest = max(w.longest, lease.Until.Sub(w.Clock.Now()))
 	}
-	if open := max(isolation.FirstSlots, limits.Slots); requests > open {
+	if open := max(admission.FirstSlots, limits.Slots); requests > open {
 		w.T.Errorf("%d requests at once; want at most %d", requests, open)
 	}
 }
@@ -119,10 +119,10 @@ func (w *slotRun) finish(flow, more int) {
 	if extra := len(w.Posts) - tt.posts; extra < 0 || extra > more {
 		w.T.Errorf("%d POSTs; want %d and at most %d more", len(w.Posts), tt.posts, more)
 	}
-	if got := w.requests.Most(); got > tt.most || got < min(isolation.FirstSlots, tt.events) && more == 0 && tt.endpoint == nil {
+	if got := w.requests.Most(); got > tt.most || got < min(admission.FirstSlots, tt.events) && more == 0 && tt.endpoint == nil {
 		w.T.Errorf("%d requests at once; want at most %d, and the first slots in use", got, tt.most)
 	}
-	if most := isolation.LeaseFor + 2*time.Second; w.longest > most {
+	if most := admission.LeaseFor + 2*time.Second; w.longest > most {
 		w.T.Errorf("a lease of %s; want at most %s", w.longest, most)
 	}
 	w.checkIdle()

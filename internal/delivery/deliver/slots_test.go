@@ -9,7 +9,7 @@ import (
 	"surehook.example/surehook/internal/delivery/deliver"
 	"surehook.example/surehook/internal/delivery/send"
 	"surehook.example/surehook/internal/hook"
-	"surehook.example/surehook/internal/rule/isolation"
+	"surehook.example/surehook/internal/rule/admission"
 )
 
 // A second after a batch begins, some of its attempts are still in flight. They count as late, and
@@ -20,13 +20,13 @@ func TestProcessBatch_CountsLateAttempts(t *testing.T) {
 	tests := []struct {
 		batch, late int
 		counted     int
-		class       isolation.Class
+		class       admission.Class
 	}{
-		{batch: 10, late: 0, counted: 0, class: isolation.Fast},
-		{batch: 10, late: 4, counted: 4, class: isolation.Fast},
-		{batch: 10, late: 5, counted: 5, class: isolation.Slow},
-		{batch: 1, late: 1, counted: 1, class: isolation.Fast},
-		{batch: 10, late: 10, counted: 10, class: isolation.Slow},
+		{batch: 10, late: 0, counted: 0, class: admission.Fast},
+		{batch: 10, late: 4, counted: 4, class: admission.Fast},
+		{batch: 10, late: 5, counted: 5, class: admission.Slow},
+		{batch: 1, late: 1, counted: 1, class: admission.Fast},
+		{batch: 10, late: 10, counted: 10, class: admission.Slow},
 	}
 	for _, tt := range tests {
 		t.Run(fmt.Sprintf("%d of %d", tt.late, tt.batch), func(t *testing.T) {
@@ -78,8 +78,8 @@ func TestSlots_FillsAfterParking(t *testing.T) {
 
 	w := setup(t)
 	e := w.Endpoint(func(e *hook.Endpoint) { e.MaxInFlight = 1 })
-	none, taken := isolation.Limits{}, isolation.Limits{}.Begin(isolation.Held{Key: "other", Lease: isolation.Lease{Nonce: "n", Until: start.Add(time.Minute)}})
-	change := func(before, after isolation.Limits) {
+	none, taken := admission.Limits{}, admission.Limits{}.Begin(admission.Held{Key: "other", Lease: admission.Lease{Nonce: "n", Until: start.Add(time.Minute)}})
+	change := func(before, after admission.Limits) {
 		if err := w.Store.ChangeLimits(t.Context(), e.ID, before, after, 1); err != nil {
 			t.Fatal(err)
 		}

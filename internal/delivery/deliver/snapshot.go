@@ -1,9 +1,8 @@
 package deliver
 
 import (
-	"surehook.example/surehook/internal/delivery/gate"
 	"surehook.example/surehook/internal/hook"
-	"surehook.example/surehook/internal/rule/isolation"
+	"surehook.example/surehook/internal/rule/admission"
 )
 
 // Snapshot holds the records for a batch of tokens. Missing records are absent from the maps.
@@ -11,9 +10,9 @@ import (
 type Snapshot struct {
 	Events     map[hook.EventID]*hook.Event
 	Endpoints  map[hook.EndpointID]*hook.Endpoint
-	Circuits   map[hook.EndpointID]gate.Record
+	Circuits   map[hook.EndpointID]admission.Record
 	Deliveries map[hook.DeliveryRef]*hook.Delivery
-	Limits     map[hook.EndpointID]isolation.Limits // of the endpoints of tokens with a claimed slot; zero without a record
+	Limits     map[hook.EndpointID]admission.Limits // of the endpoints of tokens with a claimed slot; zero without a record
 
 	// Faults has the tokens with a record that could not be read, because its partition is
 	// throttled or because a later build wrote it. The snapshot may lack records of these
@@ -30,15 +29,15 @@ func (s Snapshot) capTimeouts() {
 	}
 }
 
-func (s Snapshot) circuit(tenant hook.TenantID, endpoint hook.EndpointID) gate.Record {
+func (s Snapshot) circuit(tenant hook.TenantID, endpoint hook.EndpointID) admission.Record {
 	if record, ok := s.Circuits[endpoint]; ok {
 		return record
 	}
-	return gate.NewRecord(tenant, endpoint)
+	return admission.NewRecord(tenant, endpoint)
 }
 
 // limits returns the endpoint's limits; nil if they were not read.
-func (s Snapshot) limits(endpoint hook.EndpointID) *isolation.Limits {
+func (s Snapshot) limits(endpoint hook.EndpointID) *admission.Limits {
 	if l, ok := s.Limits[endpoint]; ok {
 		return &l
 	}

@@ -10,6 +10,7 @@ import (
 
 	"surehook.example/surehook/internal/delivery/gate"
 	"surehook.example/surehook/internal/hook"
+	"surehook.example/surehook/internal/rule/admission"
 	"surehook.example/surehook/internal/rule/circuit"
 	"surehook.example/surehook/internal/rule/stats"
 	"surehook.example/surehook/proof/world"
@@ -45,13 +46,13 @@ func (w *bundle) announce(a *announcements) {
 func (w *bundle) transition() (opened, closed error) {
 	w.T.Helper()
 
-	failed := make([]gate.Result, 5)
+	failed := make([]admission.Result, 5)
 	for i := range failed {
-		failed[i] = gate.Result{Attempt: stats.Attempt{Class: hook.ClassDNS}}
+		failed[i] = admission.Result{Attempt: stats.Attempt{Class: hook.ClassDNS}}
 	}
 	opened = w.Gate.Settle(w.Context(), w.admit(w.query(active(), 0, 5)), failed)
 	w.Clock.Until(start.Add(hook.DefaultCooldown))
-	closed = w.Gate.Settle(w.Context(), w.admit(w.query(active(), 0, 2)), []gate.Result{{Attempt: stats.Attempt{Class: hook.ClassDelivered}}})
+	closed = w.Gate.Settle(w.Context(), w.admit(w.query(active(), 0, 2)), []admission.Result{{Attempt: stats.Attempt{Class: hook.ClassDelivered}}})
 	return opened, closed
 }
 
@@ -86,8 +87,8 @@ func TestGate_RefusedCheckLosesNoNotification(t *testing.T) {
 	if diff := cmp.Diff([]string{hook.NotificationOpened, hook.NotificationClosed}, a.kinds); diff != "" {
 		t.Errorf("notifications differ (-want +got):\n%s", diff)
 	}
-	if r := w.record(); r.State != circuit.Closed || r.Wave != 1 || !r.AttendAt.Equal(w.Clock.Now().Add(gate.AttendAfter)) {
-		t.Errorf("record = %+v; want wave 1, and AttendAt in %s", r, gate.AttendAfter)
+	if r := w.record(); r.State != circuit.Closed || r.Wave != 1 || !r.AttendAt.Equal(w.Clock.Now().Add(admission.AttendAfter)) {
+		t.Errorf("record = %+v; want wave 1, and AttendAt in %s", r, admission.AttendAfter)
 	}
 }
 

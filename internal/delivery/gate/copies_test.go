@@ -4,8 +4,8 @@ import (
 	"testing"
 	"time"
 
-	"surehook.example/surehook/internal/delivery/gate"
 	"surehook.example/surehook/internal/hook"
+	"surehook.example/surehook/internal/rule/admission"
 	"surehook.example/surehook/internal/rule/circuit"
 )
 
@@ -21,7 +21,7 @@ func TestGate_CopiesOfATokenShareTheProbe(t *testing.T) {
 		e.Circuit.Cooldown = time.Second
 		w.settle(w.admit(w.query(e, 0, 5)), hook.ClassDNS, hook.ClassDNS, hook.ClassDNS, hook.ClassDNS, hook.ClassDNS)
 		w.Clock.Pass(time.Second)
-		var copies []gate.Admission
+		var copies []admission.Admission
 		for range 2 {
 			copies = append(copies, w.admit(w.query(e, 0, 1)))
 			w.Clock.Pass(time.Second)

@@ -10,10 +10,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"surehook.example/surehook/internal/delivery/gate"
 	"surehook.example/surehook/internal/hook"
+	"surehook.example/surehook/internal/rule/admission"
 	"surehook.example/surehook/internal/rule/circuit"
-	"surehook.example/surehook/internal/rule/isolation"
 	"surehook.example/surehook/internal/rule/stats"
 	"surehook.example/surehook/proof/world"
 )
@@ -49,20 +48,20 @@ func delivery(i int) hook.DeliveryID {
 
 // query returns a query about deliveries first to first+n-1, with the current record of the
 // endpoint. An unproven endpoint is treated as fast, because speed is tested in speed_test.go.
-func (w *bundle) query(e *hook.Endpoint, first, n int) gate.Query {
+func (w *bundle) query(e *hook.Endpoint, first, n int) admission.Query {
 	w.T.Helper()
 
-	q := gate.Query{Tenant: tenant, ID: endpoint, Endpoint: e, Record: w.record()}
-	if q.Record.Speed == isolation.Unproven {
-		q.Record.Speed, q.Record.SeenAt = isolation.Fast, w.Clock.Now()
+	q := admission.Query{Endpoint: e, Record: w.record()}
+	if q.Record.Speed == admission.Unproven {
+		q.Record.Speed, q.Record.SeenAt = admission.Fast, w.Clock.Now()
 	}
 	for i := range n {
-		q.Due = append(q.Due, gate.Due{Delivery: delivery(first + i), Attempt: 1, Nonce: fmt.Sprint(first + i)})
+		q.Due = append(q.Due, admission.Due{Delivery: delivery(first + i), Attempt: 1, Nonce: fmt.Sprint(first + i)})
 	}
 	return q
 }
 
-func (w *bundle) admit(q gate.Query) gate.Admission {
+func (w *bundle) admit(q admission.Query) admission.Admission {
 	w.T.Helper()
 
 	a, err := w.Gate.Admit(w.Context(), &q)
@@ -72,19 +71,19 @@ func (w *bundle) admit(q gate.Query) gate.Admission {
 	return a
 }
 
-func (w *bundle) settle(a gate.Admission, classes ...hook.Class) {
+func (w *bundle) settle(a admission.Admission, classes ...hook.Class) {
 	w.T.Helper()
 
-	var results []gate.Result
+	var results []admission.Result
 	for _, c := range classes {
-		results = append(results, gate.Result{Attempt: stats.Attempt{Class: c}})
+		results = append(results, admission.Result{Attempt: stats.Attempt{Class: c}})
 	}
 	if err := w.Gate.Settle(w.Context(), a, results); err != nil {
 		w.T.Fatalf("Settle() = %v", err)
 	}
 }
 
-func (w *bundle) record() gate.Record {
+func (w *bundle) record() admission.Record {
 	w.T.Helper()
 
 	record, err := w.Store.Circuit(w.T.Context(), tenant, endpoint)
@@ -94,7 +93,7 @@ func (w *bundle) record() gate.Record {
 	return record
 }
 
-func decisions(a gate.Admission) string {
+func decisions(a admission.Admission) string {
 	s := ""
 	for i, v := range a.Verdicts {
 		if i > 0 {
@@ -131,25 +130,25 @@ func TestGate_OrderOfConditions(t *testing.T) {
 		e.Status = s
 		return e
 	}
-	open := func(r *gate.Record) {
+	open := func(r *admission.Record) {
 		r.Circuit = circuit.Circuit{State: circuit.Open, Generation: 1, Cooldown: time.Hour, ProbeAt: start.Add(time.Hour)}
 	}
-	throttled := func(r *gate.Record) { r.ThrottledUntil = start.Add(time.Minute) }
-	both := func(r *gate.Record) { open(r); throttled(r) }
+	throttled := func(r *admission.Record) { r.ThrottledUntil = start.Add(time.Minute) }
+	both := func(r *admission.Record) { open(r); throttled(r) }
 	limited := active()
 	limited.RatePerSecond = 1
 	tests := []struct {
 		name     string
 		endpoint *hook.Endpoint
-		record   func(r *gate.Record)
-		want     []gate.Verdict
+		record   func(r *admission.Record)
+		want     []admission.Verdict
 	}{
-		{name: "deleted before all other conditions", endpoint: nil, record: both, want: []gate.Verdict{{Decision: gate.Cancel, Reason: hook.ReasonDeleted}}},
-		{name: "paused before the circuit", endpoint: status(hook.StatusPaused), record: both, want: []gate.Verdict{{Decision: gate.Park, Reason: hook.ReasonPaused}}},
-		{name: "disabled before the circuit", endpoint: status(hook.StatusDisabled), record: both, want: []gate.Verdict{{Decision: gate.Park, Reason: hook.ReasonDisabled}}},
-		{name: "open before throttled", endpoint: active(), record: both, want: []gate.Verdict{{Decision: gate.Park, Reason: hook.ReasonCircuit}}},
-		{name: "throttled before the limits", endpoint: limited, record: throttled, want: []gate.Verdict{{Decision: gate.Park, Reason: hook.ReasonThrottled}}},
-		{name: "no condition holds", endpoint: active(), record: func(*gate.Record) {}, want: []gate.Verdict{{Decision: gate.Admit}}},
+		{name: "deleted before all other conditions", endpoint: nil, record: both, want: []admission.Verdict{{Decision: admission.Cancel, Reason: hook.ReasonDeleted}}},
+		{name: "paused before the circuit", endpoint: status(hook.StatusPaused), record: both, want: []admission.Verdict{{Decision: admission.Park, Reason: hook.ReasonPaused}}},
+		{name: "disabled before the circuit", endpoint: status(hook.StatusDisabled), record: both, want: []admission.Verdict{{Decision: admission.Park, Reason: hook.ReasonDisabled}}},
+		{name: "open before throttled", endpoint: active(), record: both, want: []admission.Verdict{{Decision: admission.Park, Reason: hook.ReasonCircuit}}},
+		{name: "throttled before the limits", endpoint: limited, record: throttled, want: []admission.Verdict{{Decision: admission.Park, Reason: hook.ReasonThrottled, Until: start.Add(time.Minute)}}},
+		{name: "no condition holds", endpoint: active(), record: func(*admission.Record) {}, want: []admission.Verdict{{Decision: admission.Admit}}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -165,7 +164,7 @@ func TestGate_OrderOfConditions(t *testing.T) {
 			if diff := cmp.Diff(tt.want, w.admit(q).Verdicts); diff != "" {
 				t.Errorf("Admit() differs (-want +got):\n%s", diff)
 			}
-			parked := tt.want[0].Decision == gate.Park
+			parked := tt.want[0].Decision == admission.Park
 			if got := w.record(); got.Waiting != parked || parked && got.AttendAt.IsZero() {
 				t.Errorf("waiting is %t, AttendAt %v; want waiting: %t", got.Waiting, got.AttendAt, parked)
 			}
@@ -231,7 +230,7 @@ func TestGate_FailuresInFlightCountOnce(t *testing.T) {
 	t.Parallel()
 
 	w := setup(t)
-	var together []gate.Admission
+	var together []admission.Admission
 	for i := range 5 {
 		together = append(together, w.admit(w.query(active(), i, 1)))
 	}
@@ -282,9 +281,9 @@ func TestGate_Sheds(t *testing.T) {
 	waits := 0
 	a := w.admit(first)
 	for i, v := range a.Verdicts {
-		want := gate.Verdict{Decision: gate.Admit}
+		want := admission.Verdict{Decision: admission.Admit}
 		if !record.Admits(string(first.Due[i].Delivery.Event), start) {
-			want = gate.Verdict{Decision: gate.Park, Reason: hook.ReasonFailureRate}
+			want = admission.Verdict{Decision: admission.Park, Reason: hook.ReasonFailureRate}
 			waits++
 		}
 		if v != want {
@@ -298,7 +297,7 @@ func TestGate_Sheds(t *testing.T) {
 	if got := w.record(); !got.Waiting || got.AttendAt.IsZero() {
 		t.Errorf("record = %+v; want it to wait before the first delivery is parked", got)
 	}
-	for _, q := range []gate.Query{retried, claimed} {
+	for _, q := range []admission.Query{retried, claimed} {
 		if got := decisions(w.admit(q)); strings.Contains(got, "park") {
 			t.Errorf("retries, or deliveries with a claim: %s; want all admitted", got)
 		}
@@ -328,7 +327,7 @@ func TestGate_OpensWhenAllFail(t *testing.T) {
 	t.Parallel()
 
 	w := setup(t)
-	var together []gate.Admission
+	var together []admission.Admission
 	for i := range hook.DefaultCircuitMinimum {
 		together = append(together, w.admit(w.query(active(), i, 1)))
 	}
@@ -374,14 +373,14 @@ func TestGate_ThrottledEndpointParks(t *testing.T) {
 
 	const wait = 90 * time.Second
 	w := setup(t)
-	results := []gate.Result{{Attempt: stats.Attempt{Class: hook.ClassThrottled}, RetryAfter: wait}}
+	results := []admission.Result{{Attempt: stats.Attempt{Class: hook.ClassThrottled}, RetryAfter: wait}}
 	for range 9 { // throttled attempts never open the circuit
 		if err := w.Gate.Settle(w.Context(), w.admit(w.query(active(), 0, 1)), results); err != nil {
 			t.Fatal(err)
 		}
 	}
 	a := w.admit(w.query(active(), 1, 1))
-	if v := a.Verdicts[0]; v.Decision != gate.Park || v.Reason != hook.ReasonThrottled {
+	if v := a.Verdicts[0]; v.Decision != admission.Park || v.Reason != hook.ReasonThrottled {
 		t.Errorf("verdict = %+v; want the delivery parked", v)
 	}
 	w.admit(w.query(active(), 2, 1)) // the second parked delivery needs no check
@@ -459,7 +458,7 @@ func TestGate_ConcurrentWritersAgree(t *testing.T) {
 func TestRecord_Wait(t *testing.T) {
 	t.Parallel()
 
-	waiting := gate.NewRecord(tenant, endpoint)
+	waiting := admission.NewRecord(tenant, endpoint)
 	waiting.Waiting, waiting.AttendAt = true, start.Add(time.Hour)
 	emptied := waiting
 	emptied.EmptySince = start

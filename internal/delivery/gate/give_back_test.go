@@ -8,7 +8,7 @@ import (
 
 	"surehook.example/surehook/internal/delivery/gate"
 	"surehook.example/surehook/internal/hook"
-	"surehook.example/surehook/internal/rule/isolation"
+	"surehook.example/surehook/internal/rule/admission"
 )
 
 // failing is a store whose n-th change of an endpoint's limits fails, before or after it is made.
@@ -21,7 +21,7 @@ type failing struct {
 
 var errRefused = errors.New("the store refuses")
 
-func (s *failing) ChangeLimits(ctx context.Context, id hook.EndpointID, before, after isolation.Limits, most int) error {
+func (s *failing) ChangeLimits(ctx context.Context, id hook.EndpointID, before, after admission.Limits, most int) error {
 	if s.n--; s.n != 0 {
 		return s.Store.ChangeLimits(ctx, id, before, after, most)
 	}
@@ -38,7 +38,7 @@ func (s *failing) ChangeLimits(ctx context.Context, id hook.EndpointID, before, 
 func TestGate_AFailedAdmissionKeepsNoSlot(t *testing.T) {
 	t.Parallel()
 
-	limited := func(w *bundle) gate.Query {
+	limited := func(w *bundle) admission.Query {
 		e := active()
 		e.MaxInFlight = 5
 		return w.slotQuery(e, 0, 2)
@@ -46,18 +46,17 @@ func TestGate_AFailedAdmissionKeepsNoSlot(t *testing.T) {
 	tests := []struct {
 		name  string
 		store failing
-		query func(w *bundle) gate.Query
+		query func(w *bundle) admission.Query
 	}{
-		{name: "the slot of the second token is refused", store: failing{n: 2}, query: limited},
 		{name: "the answer to the first slot is lost", store: failing{n: 1, after: true}, query: limited},
-		{name: "the answer to the slot of a group is lost", store: failing{n: 1, after: true}, query: func(w *bundle) gate.Query {
+		{name: "the answer to the slot of a group is lost", store: failing{n: 1, after: true}, query: func(w *bundle) admission.Query {
 			e := active()
 			e.Coalesce = hook.Coalescing{Window: time.Second}.WithDefaults()
 			q := w.query(e, 0, 2)
 			q.Record, q.Lane = w.record(), hook.LaneCoalesce
 			return q
 		}},
-		{name: "the answer to the slot of a test event is lost", store: failing{n: 1, after: true}, query: func(w *bundle) gate.Query {
+		{name: "the answer to the slot of a test event is lost", store: failing{n: 1, after: true}, query: func(w *bundle) admission.Query {
 			e := active()
 			e.MaxInFlight = 5
 			q := w.query(e, 0, 1)

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"surehook.example/surehook/internal/hook"
+	"surehook.example/surehook/internal/rule/admission"
 	"surehook.example/surehook/internal/rule/circuit"
 	"surehook.example/surehook/internal/rule/stats"
 )
@@ -105,17 +106,17 @@ func (h *heldCounts) takeOverdue(now time.Time) []*endpointCounts {
 
 // wrote notes a write and the successes in the window. If another goroutine has written
 // meanwhile and holds counts again, they stay.
-func (h *heldCounts) wrote(q *Query, window circuit.Counts, now time.Time) {
+func (h *heldCounts) wrote(r admission.Record, window circuit.Counts, now time.Time) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 
 	if h.all == nil {
 		h.all = make(map[hook.EndpointID]*endpointCounts)
 	}
-	held, known := h.all[q.ID]
+	held, known := h.all[r.Endpoint]
 	if !known {
-		held = &endpointCounts{tenant: q.Tenant, id: q.ID}
-		h.all[q.ID] = held
+		held = &endpointCounts{tenant: r.Tenant, id: r.Endpoint}
+		h.all[r.Endpoint] = held
 	}
 	if held.OK > 0 {
 		return
@@ -126,22 +127,22 @@ func (h *heldCounts) wrote(q *Query, window circuit.Counts, now time.Time) {
 
 // holdsBack holds the outcomes back and returns true, if the endpoint is busy and the outcomes
 // do not change the circuit.
-func (g *Gate) holdsBack(a Admission, o outcomes, now time.Time) bool {
-	before := a.query.Record
-	unchanged := before.afterOutcomes(a, o, circuit.Counts{}, now) == before
-	return unchanged && g.held.hold(a.query.ID, o.counts, now)
+func (g *Gate) holdsBack(a admission.Admission, o admission.Outcomes, now time.Time) bool {
+	before := a.Next.Record
+	unchanged := before.After(a, o, circuit.Counts{}, now) == before
+	return unchanged && g.held.hold(before.Endpoint, o.Counts, now)
 }
 
 // count writes the counts together with the held counts of the endpoint, and returns the
 // window. So when a failure is judged, the window contains the successes before it. If the
 // write fails, the held counts are lost.
-func (g *Gate) count(ctx context.Context, q *Query, add *stats.Counts, now time.Time) (circuit.Counts, error) {
-	g.held.moveTo(add, q.ID)
-	window, err := g.Store.Count(ctx, q.Tenant, q.ID, add, now)
+func (g *Gate) count(ctx context.Context, r admission.Record, add *stats.Counts, now time.Time) (circuit.Counts, error) {
+	g.held.moveTo(add, r.Endpoint)
+	window, err := g.Store.Count(ctx, r.Tenant, r.Endpoint, add, now)
 	if err != nil {
-		return circuit.Counts{}, fmt.Errorf("count attempts of %s: %w", q.ID, err)
+		return circuit.Counts{}, fmt.Errorf("count attempts of %s: %w", r.Endpoint, err)
 	}
-	g.held.wrote(q, window, now)
+	g.held.wrote(r, window, now)
 	return window, nil
 }
 

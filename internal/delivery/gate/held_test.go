@@ -11,14 +11,15 @@ import (
 
 	"surehook.example/surehook/internal/delivery/gate"
 	"surehook.example/surehook/internal/hook"
+	"surehook.example/surehook/internal/rule/admission"
 	"surehook.example/surehook/internal/rule/circuit"
 	"surehook.example/surehook/internal/rule/stats"
 )
 
 var (
-	success = gate.Result{Attempt: stats.Attempt{Class: hook.ClassDelivered, Number: 1, State: hook.StateDelivered}}
-	failure = gate.Result{Attempt: stats.Attempt{Class: hook.ClassUnavailable, Number: 1, State: hook.StateRetrying}}
-	death   = gate.Result{Attempt: stats.Attempt{Class: hook.ClassRefused, Number: 1, State: hook.StateDead}}
+	success = admission.Result{Attempt: stats.Attempt{Class: hook.ClassDelivered, Number: 1, State: hook.StateDelivered}}
+	failure = admission.Result{Attempt: stats.Attempt{Class: hook.ClassUnavailable, Number: 1, State: hook.StateRetrying}}
+	death   = admission.Result{Attempt: stats.Attempt{Class: hook.ClassRefused, Number: 1, State: hook.StateDead}}
 )
 
 // gate returns the gate of the world.
@@ -50,7 +51,7 @@ func (w *bundle) busy(n int) {
 }
 
 // report settles results of the endpoint in the sandbox.
-func (w *bundle) report(g *gate.Gate, id hook.EndpointID, results ...gate.Result) {
+func (w *bundle) report(g *gate.Gate, id hook.EndpointID, results ...admission.Result) {
 	w.T.Helper()
 
 	record, err := w.Store.Circuit(w.T.Context(), tenant, id)
@@ -59,7 +60,7 @@ func (w *bundle) report(g *gate.Gate, id hook.EndpointID, results ...gate.Result
 	}
 	e := active()
 	e.ID = id
-	a, err := g.Admit(w.Context(), &gate.Query{Tenant: tenant, ID: id, Endpoint: e, Record: record, Due: make([]gate.Due, len(results))})
+	a, err := g.Admit(w.Context(), &admission.Query{Endpoint: e, Record: record, Due: make([]admission.Due, len(results))})
 	if err == nil {
 		err = g.Settle(w.Context(), a, results)
 	}
@@ -200,7 +201,7 @@ func TestGate_FailedWriteOfTheEarlierHourKeepsTheFailure(t *testing.T) {
 		}
 		return nil
 	}
-	err := w.Gate.Settle(w.Context(), w.admit(w.query(active(), 0, 1)), []gate.Result{failure})
+	err := w.Gate.Settle(w.Context(), w.admit(w.query(active(), 0, 1)), []admission.Result{failure})
 	if got := w.record().Failures; got != 1 || !errors.Is(err, refused) {
 		t.Errorf("Settle() = %v, and the circuit has %d failures; want the error of the earlier hour, and 1 failure", err, got)
 	}
@@ -224,11 +225,11 @@ func TestGate_FailedLateWriteIsReported(t *testing.T) {
 	const other hook.EndpointID = "ep_fedcba9876543210"
 	e := active()
 	e.ID = other
-	a, err := w.Gate.Admit(w.Context(), &gate.Query{Tenant: tenant, ID: other, Endpoint: e, Record: gate.NewRecord(tenant, other), Due: make([]gate.Due, 1)})
+	a, err := w.Gate.Admit(w.Context(), &admission.Query{Endpoint: e, Record: admission.NewRecord(tenant, other), Due: make([]admission.Due, 1)})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := w.Gate.Settle(w.Context(), a, []gate.Result{success}); !errors.Is(err, refused) {
+	if err := w.Gate.Settle(w.Context(), a, []admission.Result{success}); !errors.Is(err, refused) {
 		t.Errorf("Settle() = %v; want the error of the late write", err)
 	}
 }
@@ -253,7 +254,7 @@ func TestGate_HeldSuccessesHideNoShareOfFailures(t *testing.T) {
 	}
 	random := rand.New(rand.NewPCG(1, 2))
 	for i := range seconds * perSecond {
-		results := make([]gate.Result, 10)
+		results := make([]admission.Result, 10)
 		for j := range results {
 			if results[j] = success; random.Float64() < 0.005 {
 				results[j] = failure

@@ -6,7 +6,7 @@ import (
 
 	"surehook.example/surehook/internal/delivery/settle"
 	"surehook.example/surehook/internal/hook"
-	"surehook.example/surehook/internal/rule/isolation"
+	"surehook.example/surehook/internal/rule/admission"
 	"surehook.example/surehook/internal/rule/stats"
 )
 
@@ -21,12 +21,12 @@ type Store interface {
 // write acknowledged before the read began.
 type CircuitStore interface {
 	// Circuit returns the endpoint's record, or NewRecord without a stored record.
-	Circuit(ctx context.Context, tenant hook.TenantID, endpoint hook.EndpointID) (Record, error)
+	Circuit(ctx context.Context, tenant hook.TenantID, endpoint hook.EndpointID) (admission.Record, error)
 	// SaveCircuit writes r as version r.Version+1. If the stored version is not r.Version, it
 	// writes nothing and returns CodeConflict; version 0 means "no record". A conflict is
 	// always with another call: if a client repeats a request whose response was lost, that is
 	// still one write.
-	SaveCircuit(ctx context.Context, r Record) error
+	SaveCircuit(ctx context.Context, r admission.Record) error
 }
 
 // LimitStore keeps the in-flight slots and the reserved rate slots of endpoints, and
@@ -38,17 +38,17 @@ type LimitStore interface {
 	// if leases are added and the endpoint would have more than most leases. Score and Late are
 	// overwritten without a condition: two concurrent writers may lose a count. Without a
 	// difference nothing is written.
-	ChangeLimits(ctx context.Context, endpoint hook.EndpointID, before, after isolation.Limits, most int) error
+	ChangeLimits(ctx context.Context, endpoint hook.EndpointID, before, after admission.Limits, most int) error
 	// Places returns the tenant's places in the lane slot, or the zero Limits.
-	Places(ctx context.Context, tenant hook.TenantID) (isolation.Limits, error)
+	Places(ctx context.Context, tenant hook.TenantID) (admission.Limits, error)
 	// ChangePlaces is ChangeLimits for the tenant's places.
-	ChangePlaces(ctx context.Context, tenant hook.TenantID, before, after isolation.Limits, most int) error
+	ChangePlaces(ctx context.Context, tenant hook.TenantID, before, after admission.Limits, most int) error
 }
 
 // LimitReader reads the limits of endpoints.
 type LimitReader interface {
 	// Limits returns the endpoint's limits, or the zero Limits without a stored record.
-	Limits(ctx context.Context, endpoint hook.EndpointID) (isolation.Limits, error)
+	Limits(ctx context.Context, endpoint hook.EndpointID) (admission.Limits, error)
 }
 
 // Counter counts attempts and deliveries of endpoints.

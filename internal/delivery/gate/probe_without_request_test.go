@@ -6,8 +6,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"surehook.example/surehook/internal/delivery/gate"
 	"surehook.example/surehook/internal/hook"
+	"surehook.example/surehook/internal/rule/admission"
 	"surehook.example/surehook/internal/rule/circuit"
 )
 
@@ -45,7 +45,7 @@ func TestGate_ProbeWithoutARequestGivesItsLeaseBack(t *testing.T) {
 		t.Errorf("circuit checks differ (-want +got):\n%s", diff)
 	}
 	a := w.admit(w.query(active(), 11, 2))
-	if d := a.Verdicts[0].Decision; d != gate.Admit {
+	if d := a.Verdicts[0].Decision; d != admission.Admit {
 		t.Fatalf("the next token: %s; want admit, as the probe", d)
 	}
 	w.settle(a, hook.ClassDelivered)

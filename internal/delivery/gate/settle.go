@@ -5,14 +5,15 @@ import (
 	"errors"
 
 	"surehook.example/surehook/internal/conflict"
+	"surehook.example/surehook/internal/rule/admission"
 	"surehook.example/surehook/internal/rule/stats"
 )
 
 // Settle gives back the tenant's places of an Admission, and reports the results of the
 // attempts, ordered by their end, to the circuit. A crash before Settle loses no delivery:
 // places expire, and later attempts correct the circuit.
-func (g *Gate) Settle(ctx context.Context, a Admission, results []Result) error {
-	err := g.leavePlaces(ctx, a.query.Tenant, a.query.ID, a.places...)
+func (g *Gate) Settle(ctx context.Context, a admission.Admission, results []admission.Result) error {
+	err := g.leavePlaces(ctx, a.Next.Record.Tenant, a.Next.Record.Endpoint, a.Places...)
 	if len(results) == 0 {
 		return err
 	}
@@ -21,27 +22,27 @@ func (g *Gate) Settle(ctx context.Context, a Admission, results []Result) error 
 		counts = new(stats.Counts)
 	}
 	defer g.counts.Put(counts)
-	return errors.Join(err, g.writeEarlier(ctx, a.query.ID, g.Now()),
-		g.recordOutcomes(ctx, a, aggregate(results, counts)), g.writeOverdue(ctx, g.Now()))
+	return errors.Join(err, g.writeEarlier(ctx, a.Next.Record.Endpoint, g.Now()),
+		g.recordOutcomes(ctx, a, admission.Aggregate(results, counts)), g.writeOverdue(ctx, g.Now()))
 }
 
 // recordOutcomes counts the results and changes the circuit.
-func (g *Gate) recordOutcomes(ctx context.Context, a Admission, o outcomes) error {
+func (g *Gate) recordOutcomes(ctx context.Context, a admission.Admission, o admission.Outcomes) error {
 	now := g.Now()
 	if g.holdsBack(a, o, now) {
 		return nil
 	}
-	window, err := g.count(ctx, a.query, o.counts, now)
+	window, err := g.count(ctx, a.Next.Record, o.Counts, now)
 	if err != nil {
 		return err
 	}
 	var (
-		before, after Record
+		before, after admission.Record
 		untold        error
 	)
-	err = conflict.Update(ctx, g.Wait, maxSaveAttempts, &a.query.Record, g.circuitOf(ctx, a.query.Tenant, a.query.ID), func(record Record) error {
+	err = conflict.Update(ctx, g.Wait, maxSaveAttempts, &a.Next.Record, g.circuitOf(ctx, a.Next.Record.Tenant, a.Next.Record.Endpoint), func(record admission.Record) error {
 		before = record
-		if after = before.afterOutcomes(a, o, window, now); after == before {
+		if after = before.After(a, o, window, now); after == before {
 			return nil
 		}
 		if after.Generation != before.Generation && !before.AnnounceAt.IsZero() {
@@ -51,7 +52,7 @@ func (g *Gate) recordOutcomes(ctx context.Context, a Admission, o outcomes) erro
 		return g.saveCircuit(ctx, after)
 	})
 	if err != nil {
-		return contentionOf(err, a.query.ID)
+		return contentionOf(err, before.Endpoint)
 	}
 	return errors.Join(untold, g.announceTransition(ctx, before, after, window, now))
 }

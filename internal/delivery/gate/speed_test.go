@@ -8,17 +8,16 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"surehook.example/surehook/internal/delivery/gate"
 	"surehook.example/surehook/internal/hook"
+	"surehook.example/surehook/internal/rule/admission"
 	"surehook.example/surehook/internal/rule/circuit"
-	"surehook.example/surehook/internal/rule/isolation"
 	"surehook.example/surehook/internal/rule/review"
 	"surehook.example/surehook/proof/world"
 )
 
 // slotQuery is query in the lane slot, with the speed class of the endpoint as stored. The tokens
 // were moved there from the lane live, so as many of them have a place as the tenant has.
-func (w *bundle) slotQuery(e *hook.Endpoint, first, n int) gate.Query {
+func (w *bundle) slotQuery(e *hook.Endpoint, first, n int) admission.Query {
 	w.T.Helper()
 
 	q := w.query(e, first, n)
@@ -29,7 +28,7 @@ func (w *bundle) slotQuery(e *hook.Endpoint, first, n int) gate.Query {
 }
 
 // overflowQuery is slotQuery in the lane overflow.
-func (w *bundle) overflowQuery(e *hook.Endpoint, first, n int) gate.Query {
+func (w *bundle) overflowQuery(e *hook.Endpoint, first, n int) admission.Query {
 	w.T.Helper()
 
 	q := w.query(e, first, n)
@@ -52,15 +51,15 @@ func (w *bundle) empty() {
 func (w *bundle) fast() {
 	w.T.Helper()
 
-	r := gate.NewRecord(tenant, endpoint)
-	r.Speed, r.SeenAt = isolation.Fast, start
+	r := admission.NewRecord(tenant, endpoint)
+	r.Speed, r.SeenAt = admission.Fast, start
 	if err := w.Store.SaveCircuit(w.T.Context(), r); err != nil {
 		w.T.Fatal(err)
 	}
 }
 
 // end ends the leases of the admission, as package release does.
-func (w *bundle) end(a gate.Admission) {
+func (w *bundle) end(a admission.Admission) {
 	w.T.Helper()
 
 	before, err := w.Store.Limits(w.T.Context(), endpoint)
@@ -89,43 +88,43 @@ func (w *bundle) places() int {
 func TestRecord_Slots(t *testing.T) {
 	t.Parallel()
 
-	fast := gate.Record{Speed: isolation.Fast, SeenAt: start}
-	recovering := gate.Record{Speed: isolation.Unproven, SpeedAt: start.Add(-2 * time.Minute)}
+	fast := admission.Record{Speed: admission.Fast, SeenAt: start}
+	recovering := admission.Record{Speed: admission.Unproven, SpeedAt: start.Add(-2 * time.Minute)}
 	recovering.ClosedAt = start.Add(-time.Minute)
 	shedding := fast
 	shedding.State, shedding.Shed, shedding.ShedAt = circuit.Closed, 40, start
-	answered := func(slots int, since time.Time) isolation.Limits {
-		return isolation.Limits{Slots: slots, ScoreAt: since}
+	answered := func(slots int, since time.Time) admission.Limits {
+		return admission.Limits{Slots: slots, ScoreAt: since}
 	}
 	tests := []struct {
 		name        string
-		record      gate.Record
+		record      admission.Record
 		maxInFlight int
 		rate        float64
 		later       time.Duration
-		limits      isolation.Limits
+		limits      admission.Limits
 		slots       int // at most
 		width       int // at most
 		open        int // slots now
 	}{
-		{name: "a new endpoint", record: gate.NewRecord(tenant, endpoint), slots: 100, width: 100, open: 5},
-		{name: "a new endpoint after some answers", record: gate.NewRecord(tenant, endpoint), limits: answered(8, time.Time{}), slots: 100, width: 100, open: 8},
+		{name: "a new endpoint", record: admission.NewRecord(tenant, endpoint), slots: 100, width: 100, open: 5},
+		{name: "a new endpoint after some answers", record: admission.NewRecord(tenant, endpoint), limits: answered(8, time.Time{}), slots: 100, width: 100, open: 8},
 		{name: "a fast endpoint", record: fast},
 		{name: "a fast endpoint, silent for 8 days", record: fast, later: 8 * 24 * time.Hour},
 		{name: "a fast endpoint, silent for longer", record: fast, later: 8*24*time.Hour + 1, slots: 100, width: 100, open: 5},
-		{name: "a slow endpoint", record: gate.Record{Speed: isolation.Slow, SpeedAt: start}, slots: 100, width: 100, open: 5},
-		{name: "a slow endpoint in its first minute", record: gate.Record{Speed: isolation.Slow, SpeedAt: start}, limits: answered(70, start), later: time.Minute - 1, slots: 100, width: 100, open: 20},
-		{name: "a slow endpoint after it", record: gate.Record{Speed: isolation.Slow, SpeedAt: start}, limits: answered(70, start), later: time.Minute, slots: 100, width: 100, open: 70},
-		{name: "slots of another class", record: gate.Record{Speed: isolation.Slow, SpeedAt: start}, limits: answered(70, start.Add(-time.Hour)), slots: 100, width: 100, open: 5},
-		{name: "a fast endpoint that the review found slow", record: gate.Record{Speed: isolation.Fast, SeenAt: start, Review: review.Flags{Slow: true}}, slots: 100, width: 100, open: 5},
+		{name: "a slow endpoint", record: admission.Record{Speed: admission.Slow, SpeedAt: start}, slots: 100, width: 100, open: 5},
+		{name: "a slow endpoint in its first minute", record: admission.Record{Speed: admission.Slow, SpeedAt: start}, limits: answered(70, start), later: time.Minute - 1, slots: 100, width: 100, open: 20},
+		{name: "a slow endpoint after it", record: admission.Record{Speed: admission.Slow, SpeedAt: start}, limits: answered(70, start), later: time.Minute, slots: 100, width: 100, open: 70},
+		{name: "slots of another class", record: admission.Record{Speed: admission.Slow, SpeedAt: start}, limits: answered(70, start.Add(-time.Hour)), slots: 100, width: 100, open: 5},
+		{name: "a fast endpoint that the review found slow", record: admission.Record{Speed: admission.Fast, SeenAt: start, Review: review.Flags{Slow: true}}, slots: 100, width: 100, open: 5},
 		{name: "a fast endpoint with a limit", record: fast, maxInFlight: 7, limits: answered(2, time.Time{}), slots: 7, width: 7, open: 7},
-		{name: "a slow endpoint with a limit", record: gate.Record{Speed: isolation.Slow}, maxInFlight: 7, limits: answered(70, time.Time{}), slots: 7, width: 7, open: 7},
-		{name: "a slow endpoint with a high limit", record: gate.Record{Speed: isolation.Slow}, maxInFlight: 7, slots: 7, width: 7, open: 5},
+		{name: "a slow endpoint with a limit", record: admission.Record{Speed: admission.Slow}, maxInFlight: 7, limits: answered(70, time.Time{}), slots: 7, width: 7, open: 7},
+		{name: "a slow endpoint with a high limit", record: admission.Record{Speed: admission.Slow}, maxInFlight: 7, slots: 7, width: 7, open: 5},
 		{name: "a fast endpoint with a rate", record: fast, rate: 1, width: 20, open: 20},
 		{name: "a recovering endpoint", record: recovering, slots: 100, width: 100, open: 1},
 		{name: "a recovering endpoint after an answer", record: recovering, limits: answered(2, recovering.SpeedAt), slots: 100, width: 100, open: 2},
 		{name: "a recovering endpoint with a rate", record: recovering, rate: 50, slots: 100, width: 100, open: 1},
-		{name: "a new endpoint with a rate", record: gate.NewRecord(tenant, endpoint), rate: 1, slots: 100, width: 100, open: 5},
+		{name: "a new endpoint with a rate", record: admission.NewRecord(tenant, endpoint), rate: 1, slots: 100, width: 100, open: 5},
 		{name: "an endpoint that sheds", record: shedding},
 		{name: "an endpoint with a limit that sheds", record: shedding, maxInFlight: 10, slots: 10, width: 10, open: 6},
 		{name: "an endpoint with a limit of 1 that sheds", record: shedding, maxInFlight: 1, slots: 1, width: 1, open: 1},
@@ -155,7 +154,7 @@ func TestGate_ALateClaimOfAFastEndpointNeedsNoSlot(t *testing.T) {
 	w.fast()
 	q := w.overflowQuery(active(), 0, 1)
 	q.Due[0].Slot = true
-	if v := w.admit(q).Verdicts[0]; v.Decision != gate.Admit || v.Lease.Key != "" {
+	if v := w.admit(q).Verdicts[0]; v.Decision != admission.Admit || v.Lease.Key != "" {
 		t.Errorf("the verdict is %+v; want an attempt without a slot", v)
 	}
 }
@@ -193,7 +192,7 @@ func TestGate_SlotsOfAnUnprovenEndpoint(t *testing.T) {
 	for _, lane := range []hook.Lane{0, hook.LaneLive, hook.LaneRetry, hook.LaneReplay} {
 		q := w.slotQuery(active(), 0, 2)
 		q.Lane = lane
-		if diff := cmp.Diff([]gate.Verdict{{Decision: gate.Move, Lane: hook.LaneSlot}, {Decision: gate.Move, Lane: hook.LaneSlot}}, w.admit(q).Verdicts); diff != "" {
+		if diff := cmp.Diff([]admission.Verdict{{Decision: admission.Move, Lane: hook.LaneSlot}, {Decision: admission.Move, Lane: hook.LaneSlot}}, w.admit(q).Verdicts); diff != "" {
 			t.Errorf("Admit() in lane %s differs (-want +got):\n%s", lane, diff)
 		}
 	}
@@ -230,13 +229,13 @@ func TestGate_ParksBehindParkedDeliveries(t *testing.T) {
 	t.Parallel()
 
 	w := setup(t)
-	if err := w.Store.SaveCircuit(t.Context(), gate.NewRecord(tenant, endpoint).Wait(start)); err != nil {
+	if err := w.Store.SaveCircuit(t.Context(), admission.NewRecord(tenant, endpoint).Wait(start)); err != nil {
 		t.Fatal(err)
 	}
 	for _, lane := range hook.Lanes() {
 		q := w.overflowQuery(active(), 0, 1)
 		q.Lane = lane
-		want := []gate.Verdict{{Decision: gate.Park, Reason: hook.ReasonInFlight}}
+		want := []admission.Verdict{{Decision: admission.Park, Reason: hook.ReasonInFlight}}
 		if diff := cmp.Diff(want, w.admit(q).Verdicts); diff != "" {
 			t.Errorf("Admit() in lane %s differs (-want +got):\n%s", lane, diff)
 		}
@@ -274,7 +273,7 @@ func TestGate_InFlightLimit(t *testing.T) {
 		q := w.overflowQuery(e, i, 1)
 		wg.Go(func() {
 			a, err := w.Gate.Admit(w.Context(), &q)
-			if err != nil || a.Verdicts[0].Decision != gate.Admit {
+			if err != nil || a.Verdicts[0].Decision != admission.Admit {
 				return // too many concurrent changes, or parked
 			}
 			count(1)
@@ -286,7 +285,7 @@ func TestGate_InFlightLimit(t *testing.T) {
 	if highest == 0 || highest > 2 {
 		t.Errorf("%d were in flight at once; want 1 or 2", highest)
 	}
-	w.Clock.Pass(isolation.LeaseFor) // nobody handed the slots over
+	w.Clock.Pass(admission.LeaseFor) // nobody handed the slots over
 	w.empty()
 	if got := decisions(w.admit(w.overflowQuery(e, 100, 3))); got != "admit admit park" {
 		t.Errorf("after the leases expired: %s; want two admitted", got)
@@ -319,7 +318,7 @@ func TestGate_OneAttemptOfADeliveryAtATime(t *testing.T) {
 	if got := decisions(w.admit(w.slotQuery(active(), 0, 1))); got != "admit" {
 		t.Errorf("after the attempt: %s; want admit", got)
 	}
-	w.Clock.Pass(isolation.LeaseFor) // the process is dead
+	w.Clock.Pass(admission.LeaseFor) // the process is dead
 	if got := decisions(w.admit(w.slotQuery(active(), 0, 1))); got != "admit" {
 		t.Errorf("after the lease: %s; want admit", got)
 	}
@@ -332,8 +331,8 @@ func TestGate_AClaimIsStartedOnce(t *testing.T) {
 	w := setup(t)
 	e := active()
 	e.MaxInFlight = 1
-	claim := isolation.Held{Key: isolation.LeaseKey(delivery(0)), Lease: isolation.Lease{Nonce: "0", Until: start.Add(time.Second)}}
-	if err := w.Store.ChangeLimits(t.Context(), endpoint, isolation.Limits{}, isolation.Limits{}.Begin(claim), 1); err != nil {
+	claim := admission.Held{Key: admission.LeaseKey(delivery(0)), Lease: admission.Lease{Nonce: "0", Until: start.Add(time.Second)}}
+	if err := w.Store.ChangeLimits(t.Context(), endpoint, admission.Limits{}, admission.Limits{}.Begin(claim), 1); err != nil {
 		t.Fatal(err)
 	}
 	q := w.overflowQuery(e, 0, 1)
@@ -347,7 +346,7 @@ func TestGate_AClaimIsStartedOnce(t *testing.T) {
 	if got := decisions(w.admit(q)); got != "busy" {
 		t.Errorf("a copy of the token: %s; want busy", got)
 	}
-	w.Clock.Pass(isolation.LeaseFor - 1)
+	w.Clock.Pass(admission.LeaseFor - 1)
 	w.empty()
 	if got := decisions(w.admit(w.overflowQuery(e, 1, 1))); got != "park" {
 		t.Errorf("until the attempt may have ended: %s; want parked: the start renews the lease", got)
@@ -405,7 +404,7 @@ func TestGate_Late(t *testing.T) {
 
 	w := setup(t)
 	w.fast()
-	late := func(n int, want isolation.Class) {
+	late := func(n int, want admission.Class) {
 		t.Helper()
 
 		if err := w.Gate.Late(w.Context(), tenant, endpoint, n); err != nil {
@@ -415,14 +414,14 @@ func TestGate_Late(t *testing.T) {
 			t.Errorf("after %d late attempts more: %s; want %s", n, got, want)
 		}
 	}
-	late(4, isolation.Fast)
+	late(4, admission.Fast)
 	w.Clock.Pass(time.Minute)
-	late(2, isolation.Fast)
-	late(2, isolation.Fast)
-	late(1, isolation.Slow)
+	late(2, admission.Fast)
+	late(2, admission.Fast)
+	late(1, admission.Slow)
 	since := w.record().SpeedAt
 	w.Clock.Pass(time.Second)
-	late(9, isolation.Slow)
+	late(9, admission.Slow)
 	if got := w.record().SpeedAt; !got.Equal(since) {
 		t.Errorf("slow since %s; want since %s", got, since)
 	}
@@ -431,30 +430,30 @@ func TestGate_Late(t *testing.T) {
 func TestRecord_Promoted(t *testing.T) {
 	t.Parallel()
 
-	at := func(c isolation.Class) gate.Record { return gate.Record{Speed: c, SpeedAt: start} }
-	proof := isolation.Limits{}
+	at := func(c admission.Class) admission.Record { return admission.Record{Speed: c, SpeedAt: start} }
+	proof := admission.Limits{}
 	for range 20 {
-		proof = proof.Answered(isolation.Answer{Took: time.Millisecond, Timed: true, OK: true}, isolation.FirstSlots, start, start)
+		proof = proof.Answered(admission.Answer{Took: time.Millisecond, Timed: true, OK: true}, admission.FirstSlots, start, start)
 	}
 	tests := []struct {
 		name   string
-		record gate.Record
-		limits isolation.Limits
+		record admission.Record
+		limits admission.Limits
 		later  time.Duration
-		want   isolation.Class
+		want   admission.Class
 	}{
-		{name: "a proof", record: at(isolation.Unproven), limits: proof, want: isolation.Fast},
-		{name: "no proof", record: at(isolation.Unproven), limits: isolation.Limits{Score: 19, ScoreAt: start}, want: isolation.Unproven},
-		{name: "a proof from before the outage", record: gate.Record{Speed: isolation.Unproven, SpeedAt: start.Add(1)}, limits: proof, want: isolation.Unproven},
-		{name: "slow for less than a minute", record: at(isolation.Slow), limits: proof, later: time.Minute - 1, want: isolation.Slow},
-		{name: "slow for a minute", record: at(isolation.Slow), limits: proof, later: time.Minute, want: isolation.Fast},
+		{name: "a proof", record: at(admission.Unproven), limits: proof, want: admission.Fast},
+		{name: "no proof", record: at(admission.Unproven), limits: admission.Limits{Score: 19, ScoreAt: start}, want: admission.Unproven},
+		{name: "a proof from before the outage", record: admission.Record{Speed: admission.Unproven, SpeedAt: start.Add(1)}, limits: proof, want: admission.Unproven},
+		{name: "slow for less than a minute", record: at(admission.Slow), limits: proof, later: time.Minute - 1, want: admission.Slow},
+		{name: "slow for a minute", record: at(admission.Slow), limits: proof, later: time.Minute, want: admission.Fast},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 
 			got := tt.record.Promoted(tt.limits, start.Add(tt.later))
-			if got.Speed != tt.want || got.Speed == isolation.Fast && !got.SeenAt.Equal(start.Add(tt.later)) {
+			if got.Speed != tt.want || got.Speed == admission.Fast && !got.SeenAt.Equal(start.Add(tt.later)) {
 				t.Errorf("Promoted() = %s, seen %s; want %s", got.Speed, got.SeenAt, tt.want)
 			}
 		})
@@ -469,7 +468,7 @@ func TestGate_AnOutageEndsTheProof(t *testing.T) {
 	failed := []hook.Class{hook.ClassDNS, hook.ClassDNS, hook.ClassDNS, hook.ClassDNS, hook.ClassDNS}
 	w.settle(w.admit(w.query(active(), 0, 5)), failed...)
 	r := w.record()
-	if r.Speed != isolation.Unproven || !r.SpeedAt.Equal(start) {
+	if r.Speed != admission.Unproven || !r.SpeedAt.Equal(start) {
 		t.Errorf("record = %+v; want unproven since now", r)
 	}
 	w.Clock.Until(r.NextProbe())
@@ -505,14 +504,14 @@ func TestGate_Places(t *testing.T) {
 		if i == world.Places {
 			want = hook.LaneOverflow
 		}
-		if v.Decision != gate.Move || v.Lane != want {
+		if v.Decision != admission.Move || v.Lane != want {
 			t.Errorf("verdict %d = %+v; want moved to lane %s", i, v, want)
 		}
 	}
 	if again := w.admit(q); decisions(again) != decisions(moved) || again.Verdicts[0].Lane != hook.LaneSlot || w.places() != world.Places {
 		t.Errorf("copies of the tokens: %+v, %d places; want them moved with the same places", again.Verdicts, w.places())
 	}
-	admit := func(i int) gate.Admission {
+	admit := func(i int) admission.Admission {
 		one := w.overflowQuery(active(), i, 1)
 		one.Lane = hook.LaneSlot
 		return w.admit(one)
@@ -523,9 +522,9 @@ func TestGate_Places(t *testing.T) {
 		t.Errorf("%s, %d places after an attempt; want %d", decisions(first), got, world.Places-1)
 	}
 	for i := range 2 { // one without a place, and one whose place has expired
-		w.Clock.Pass(time.Duration(i) * isolation.LeaseFor)
+		w.Clock.Pass(time.Duration(i) * admission.LeaseFor)
 		late := admit(world.Places - i)
-		if diff := cmp.Diff([]gate.Verdict{{Decision: gate.Move, Lane: hook.LaneOverflow}}, late.Verdicts); diff != "" {
+		if diff := cmp.Diff([]admission.Verdict{{Decision: admission.Move, Lane: hook.LaneOverflow}}, late.Verdicts); diff != "" {
 			t.Errorf("Admit() without a place differs (-want +got):\n%s", diff)
 		}
 		w.settle(late)

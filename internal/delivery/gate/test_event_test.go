@@ -6,8 +6,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"surehook.example/surehook/internal/delivery/gate"
 	"surehook.example/surehook/internal/hook"
+	"surehook.example/surehook/internal/rule/admission"
 )
 
 // A test event keeps to max_in_flight: it comes again after a second, and takes the slot that is free
@@ -21,12 +21,12 @@ func TestGate_ATestEventWaitsForASlot(t *testing.T) {
 	running := w.admit(w.slotQuery(e, 0, 1))
 	q := w.query(e, 1, 1)
 	q.Due[0].Test = true
-	want := []gate.Verdict{{Decision: gate.Move, Lane: hook.LaneRetry, Until: w.Clock.Now().Add(time.Second)}}
+	want := []admission.Verdict{{Decision: admission.Move, Lane: hook.LaneRetry, Until: w.Clock.Now().Add(time.Second)}}
 	if diff := cmp.Diff(want, w.admit(q).Verdicts); diff != "" {
 		t.Errorf("with a full endpoint (-want +got):\n%s", diff)
 	}
 	w.end(running)
-	if v := w.admit(q).Verdicts[0]; v.Decision != gate.Admit || v.Lease.Key == "" {
+	if v := w.admit(q).Verdicts[0]; v.Decision != admission.Admit || v.Lease.Key == "" {
 		t.Errorf("with a free slot: %+v; want the slot", v)
 	}
 }
@@ -41,7 +41,7 @@ func TestGate_ParksATestEventOfAnEndpointThatRests(t *testing.T) {
 		e.Status = status
 		q := w.query(e, 0, 1)
 		q.Due[0].Test = true
-		if diff := cmp.Diff([]gate.Verdict{{Decision: gate.Park, Reason: reason}}, w.admit(q).Verdicts); diff != "" {
+		if diff := cmp.Diff([]admission.Verdict{{Decision: admission.Park, Reason: reason}}, w.admit(q).Verdicts); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", status, diff)
 		}
 	}

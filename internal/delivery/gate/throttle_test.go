@@ -6,17 +6,17 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"surehook.example/surehook/internal/delivery/gate"
 	"surehook.example/surehook/internal/hook"
+	"surehook.example/surehook/internal/rule/admission"
 	"surehook.example/surehook/internal/rule/circuit"
 	"surehook.example/surehook/internal/rule/stats"
 )
 
 // throttle settles one attempt with 429 and the Retry-After.
-func (w *bundle) throttle(a gate.Admission, retryAfter time.Duration) {
+func (w *bundle) throttle(a admission.Admission, retryAfter time.Duration) {
 	w.T.Helper()
 
-	results := []gate.Result{{Attempt: stats.Attempt{Class: hook.ClassThrottled}, RetryAfter: retryAfter}}
+	results := []admission.Result{{Attempt: stats.Attempt{Class: hook.ClassThrottled}, RetryAfter: retryAfter}}
 	if err := w.Gate.Settle(w.Context(), a, results); err != nil {
 		w.T.Fatalf("Settle() = %v", err)
 	}
@@ -83,8 +83,8 @@ func TestGate_countsNoStaleConnection(t *testing.T) {
 	t.Parallel()
 
 	w := setup(t)
-	stale := gate.Result{Attempt: stats.Attempt{Class: hook.ClassReset}, Stale: true}
-	if err := w.Gate.Settle(w.Context(), w.admit(w.query(active(), 0, 5)), []gate.Result{stale, stale, stale, stale, stale}); err != nil {
+	stale := admission.Result{Attempt: stats.Attempt{Class: hook.ClassReset}, Stale: true}
+	if err := w.Gate.Settle(w.Context(), w.admit(w.query(active(), 0, 5)), []admission.Result{stale, stale, stale, stale, stale}); err != nil {
 		t.Fatal(err)
 	}
 	if r := w.record(); r.State == circuit.Open || r.Failures != 0 {

@@ -10,10 +10,9 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"surehook.example/surehook/internal/conflict"
-	"surehook.example/surehook/internal/delivery/gate"
 	"surehook.example/surehook/internal/hook"
+	"surehook.example/surehook/internal/rule/admission"
 	"surehook.example/surehook/internal/rule/circuit"
-	"surehook.example/surehook/internal/rule/isolation"
 )
 
 // claim is one call of Fill or HandOver.
@@ -21,23 +20,23 @@ type claim struct {
 	*Releaser
 
 	endpoint hook.Endpoint
-	record   gate.Record
+	record   admission.Record
 	parked   []hook.Delivery // parked just now: the index may not list them yet
-	ended    []isolation.Held
-	answers  []isolation.Answer
+	ended    []admission.Held
+	answers  []admission.Answer
 	last     time.Time         // see Slots
 	failed   bool              // see Slots
-	read     *isolation.Limits // the limits before the claim; nil: not read yet
+	read     *admission.Limits // the limits before the claim; nil: not read yet
 	listed   []hook.Delivery   // the oldest parked deliveries; nil: not read yet
 
-	limits   isolation.Limits // after the claim
+	limits   admission.Limits // after the claim
 	rateWait time.Duration    // until the next rate slot, if that is too far away for a claim; otherwise 0
 }
 
 // run writes the claims, and then sends their tokens.
 func (c *claim) run(ctx context.Context) (released int, err error) {
-	var chosen []isolation.Claim
-	err = conflict.Update(ctx, c.Wait, maxClaimAttempts, c.read, c.limitsNow(ctx), func(before isolation.Limits) (err error) {
+	var chosen []admission.Claim
+	err = conflict.Update(ctx, c.Wait, maxClaimAttempts, c.read, c.limitsNow(ctx), func(before admission.Limits) (err error) {
 		if len(chosen) > 0 && before.Holds(chosen[0]) {
 			return nil // the response to the write was lost
 		}
@@ -61,8 +60,8 @@ func (c *claim) run(ctx context.Context) (released int, err error) {
 }
 
 // limitsNow returns a function that reads the endpoint's limits.
-func (c *claim) limitsNow(ctx context.Context) func() (isolation.Limits, error) {
-	return func() (isolation.Limits, error) {
+func (c *claim) limitsNow(ctx context.Context) func() (admission.Limits, error) {
+	return func() (admission.Limits, error) {
 		limits, err := c.Store.Limits(ctx, c.record.Endpoint)
 		if err != nil {
 			return limits, fmt.Errorf("read limits: %w", err)
@@ -82,13 +81,13 @@ func (c *claim) width(now time.Time) int {
 // maxWait returns how long a claim may wait for a rate slot.
 func (c *claim) maxWait(now time.Time) time.Duration {
 	if c.record.Slots(&c.endpoint, now) == 0 {
-		return isolation.MaxRateWait
+		return admission.MaxRateWait
 	}
 	return maxSlotWait
 }
 
 // choose claims slots for parked deliveries, in the limits, and returns the claims.
-func (c *claim) choose(ctx context.Context, now time.Time) (chosen []isolation.Claim, err error) {
+func (c *claim) choose(ctx context.Context, now time.Time) (chosen []admission.Claim, err error) {
 	free := c.width(now) - len(c.limits.Leases)
 	if free <= 0 || !c.record.Waiting && len(c.parked) == 0 {
 		return nil, nil
@@ -140,9 +139,9 @@ func (c *claim) parkedSince(ctx context.Context, since time.Time, limit int) ([]
 // send sends the tokens of the claims to the lane overflow, because the places in the lane slot
 // are for deliveries that have not waited. If the queue refuses a token, its lease expires and
 // the delivery stays parked.
-func (c *claim) send(ctx context.Context, chosen []isolation.Claim) (released int, err error) {
+func (c *claim) send(ctx context.Context, chosen []admission.Claim) (released int, err error) {
 	now := c.Now()
-	due := func(claim isolation.Claim) time.Time { // rounded up to whole seconds from now, the unit of the queue
+	due := func(claim admission.Claim) time.Time { // rounded up to whole seconds from now, the unit of the queue
 		return now.Add((max(0, claim.At.Sub(now)) + time.Second - 1).Truncate(time.Second))
 	}
 	var errs []error

@@ -22,7 +22,7 @@
 // delivery whose attempt is already over, it is claimed once more: function deliver then drops
 // the token and hands the slot over.
 //
-// If a process dies after the claim, the lease expires after isolation.LeaseFor, and the
+// If a process dies after the claim, the lease expires after admission.LeaseFor, and the
 // breaker's tick fills the slot again. The tick finds the endpoint because its record says that
 // deliveries wait.
 //

@@ -10,10 +10,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"surehook.example/surehook/internal/delivery/gate"
 	"surehook.example/surehook/internal/hook"
+	"surehook.example/surehook/internal/rule/admission"
 	"surehook.example/surehook/internal/rule/circuit"
-	"surehook.example/surehook/internal/rule/isolation"
 	"surehook.example/surehook/internal/table"
 )
 
@@ -22,7 +21,7 @@ func TestFill_ClaimsTheFreeSlots(t *testing.T) {
 
 	tests := []struct {
 		name   string
-		change func(e *hook.Endpoint, r *gate.Record)
+		change func(e *hook.Endpoint, r *admission.Record)
 		leases []time.Duration // until their end, of other deliveries
 		slots  int             // opened by the answers; 0: none came yet
 		parked int
@@ -35,23 +34,23 @@ func TestFill_ClaimsTheFreeSlots(t *testing.T) {
 		{name: "all slots in use", leases: slices.Repeat([]time.Duration{time.Minute}, 5), parked: 9},
 		{name: "more slots in use than the endpoint has", leases: slices.Repeat([]time.Duration{time.Minute}, 7), parked: 9},
 		{name: "leases that end now and in a moment", leases: []time.Duration{0, time.Millisecond, time.Millisecond}, parked: 9, sent: "0 1 2"},
-		{name: "a limit below the leases", change: func(e *hook.Endpoint, _ *gate.Record) { e.MaxInFlight = 2 }, leases: []time.Duration{time.Minute, time.Minute, time.Minute}, parked: 9},
-		{name: "a limit", change: func(e *hook.Endpoint, _ *gate.Record) { e.MaxInFlight = 7 }, slots: 8, parked: 9, sent: "0 1 2 3 4 5 6"},
-		{name: "a limit, before the first answer", change: func(e *hook.Endpoint, _ *gate.Record) { e.MaxInFlight = 7 }, parked: 9, sent: "0 1 2 3 4"},
+		{name: "a limit below the leases", change: func(e *hook.Endpoint, _ *admission.Record) { e.MaxInFlight = 2 }, leases: []time.Duration{time.Minute, time.Minute, time.Minute}, parked: 9},
+		{name: "a limit", change: func(e *hook.Endpoint, _ *admission.Record) { e.MaxInFlight = 7 }, slots: 8, parked: 9, sent: "0 1 2 3 4 5 6"},
+		{name: "a limit, before the first answer", change: func(e *hook.Endpoint, _ *admission.Record) { e.MaxInFlight = 7 }, parked: 9, sent: "0 1 2 3 4"},
 		{name: "slots opened by the answers", slots: 8, parked: 9, sent: "0 1 2 3 4 5 6 7"},
 		{name: "slots closed by failures", slots: 2, parked: 9, sent: "0 1"},
-		{name: "after an outage", change: func(_ *hook.Endpoint, r *gate.Record) { r.ClosedAt = start }, parked: 9, sent: "0"},
-		{name: "after an outage, some answers later", change: func(_ *hook.Endpoint, r *gate.Record) { r.ClosedAt = start }, slots: 4, parked: 9, sent: "0 1 2 3"},
-		{name: "a fast endpoint with a limit", change: func(e *hook.Endpoint, r *gate.Record) { e.MaxInFlight = 2; fast(r) }, parked: 9, sent: "0 1"},
-		{name: "a fast endpoint without limits: in waves", change: func(_ *hook.Endpoint, r *gate.Record) { fast(r) }, parked: 9},
-		{name: "a slow endpoint", change: func(_ *hook.Endpoint, r *gate.Record) { r.Speed = isolation.Slow }, parked: 9, sent: "0 1 2 3 4"},
-		{name: "a paused endpoint", change: func(e *hook.Endpoint, _ *gate.Record) { e.Status = hook.StatusPaused }, parked: 9},
-		{name: "a disabled endpoint", change: func(e *hook.Endpoint, _ *gate.Record) { e.Status = hook.StatusDisabled }, parked: 9},
-		{name: "an open circuit", change: func(_ *hook.Endpoint, r *gate.Record) { open(r) }, parked: 9},
-		{name: "a half-open circuit", change: func(_ *hook.Endpoint, r *gate.Record) { open(r); r.State = circuit.HalfOpen }, parked: 9},
-		{name: "a throttle", change: func(_ *hook.Endpoint, r *gate.Record) { r.ThrottledUntil = start.Add(time.Millisecond) }, parked: 9},
-		{name: "a throttle that ends now", change: func(_ *hook.Endpoint, r *gate.Record) { r.ThrottledUntil = start }, parked: 9, sent: "0 1 2 3 4"},
-		{name: "nothing is known to wait", change: func(_ *hook.Endpoint, r *gate.Record) { r.Waiting = false }, parked: 9},
+		{name: "after an outage", change: func(_ *hook.Endpoint, r *admission.Record) { r.ClosedAt = start }, parked: 9, sent: "0"},
+		{name: "after an outage, some answers later", change: func(_ *hook.Endpoint, r *admission.Record) { r.ClosedAt = start }, slots: 4, parked: 9, sent: "0 1 2 3"},
+		{name: "a fast endpoint with a limit", change: func(e *hook.Endpoint, r *admission.Record) { e.MaxInFlight = 2; fast(r) }, parked: 9, sent: "0 1"},
+		{name: "a fast endpoint without limits: in waves", change: func(_ *hook.Endpoint, r *admission.Record) { fast(r) }, parked: 9},
+		{name: "a slow endpoint", change: func(_ *hook.Endpoint, r *admission.Record) { r.Speed = admission.Slow }, parked: 9, sent: "0 1 2 3 4"},
+		{name: "a paused endpoint", change: func(e *hook.Endpoint, _ *admission.Record) { e.Status = hook.StatusPaused }, parked: 9},
+		{name: "a disabled endpoint", change: func(e *hook.Endpoint, _ *admission.Record) { e.Status = hook.StatusDisabled }, parked: 9},
+		{name: "an open circuit", change: func(_ *hook.Endpoint, r *admission.Record) { open(r) }, parked: 9},
+		{name: "a half-open circuit", change: func(_ *hook.Endpoint, r *admission.Record) { open(r); r.State = circuit.HalfOpen }, parked: 9},
+		{name: "a throttle", change: func(_ *hook.Endpoint, r *admission.Record) { r.ThrottledUntil = start.Add(time.Millisecond) }, parked: 9},
+		{name: "a throttle that ends now", change: func(_ *hook.Endpoint, r *admission.Record) { r.ThrottledUntil = start }, parked: 9, sent: "0 1 2 3 4"},
+		{name: "nothing is known to wait", change: func(_ *hook.Endpoint, r *admission.Record) { r.Waiting = false }, parked: 9},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -83,14 +82,14 @@ func TestFill_ClaimsTheFreeSlots(t *testing.T) {
 func TestFill_ClaimsInParts(t *testing.T) {
 	t.Parallel()
 
-	w := setup(t, func(e *hook.Endpoint, _ *gate.Record) { e.MaxInFlight = hook.MaxMaxInFlight })
-	w.park(make([]int, isolation.MaxClaims+10)...)
+	w := setup(t, func(e *hook.Endpoint, _ *admission.Record) { e.MaxInFlight = hook.MaxMaxInFlight })
+	w.park(make([]int, admission.MaxClaims+10)...)
 	w.open(hook.MaxMaxInFlight)
-	if released, err := w.fill(); released != isolation.MaxClaims || err != nil {
-		t.Fatalf("Fill() = %d, %v; want %d", released, err, isolation.MaxClaims)
+	if released, err := w.fill(); released != admission.MaxClaims || err != nil {
+		t.Fatalf("Fill() = %d, %v; want %d", released, err, admission.MaxClaims)
 	}
-	key := isolation.LeaseKey(w.parked[0].ID)
-	if err := w.handOver([]isolation.Held{{Key: key, Lease: w.limits().Leases[key]}}); err != nil || w.leased() != len(w.parked) {
+	key := admission.LeaseKey(w.parked[0].ID)
+	if err := w.handOver([]admission.Held{{Key: key, Lease: w.limits().Leases[key]}}); err != nil || w.leased() != len(w.parked) {
 		t.Errorf("HandOver() = %v with %d leases; want %d", err, w.leased(), len(w.parked))
 	}
 }
@@ -100,7 +99,7 @@ func TestFill_ClaimsInParts(t *testing.T) {
 func TestFill_ClaimsForTheToken(t *testing.T) {
 	t.Parallel()
 
-	w := setup(t, func(e *hook.Endpoint, _ *gate.Record) { e.MaxInFlight, e.RatePerSecond = 2, 2 })
+	w := setup(t, func(e *hook.Endpoint, _ *admission.Record) { e.MaxInFlight, e.RatePerSecond = 2, 2 })
 	w.park(3, 3, 3)
 	if released, err := w.fill(); released != 2 || err != nil {
 		t.Fatalf("Fill() = %d, %v; want 2", released, err)
@@ -113,7 +112,7 @@ func TestFill_ClaimsForTheToken(t *testing.T) {
 			t.Errorf("token in lane %s differs (-want +got):\n%s", s.lane, diff)
 		}
 		at := start.Add(time.Duration(i) * time.Second / 2)
-		if diff := cmp.Diff(isolation.Lease{Nonce: s.token.Nonce, Until: at.Add(isolation.LeaseFor)}, leases[isolation.LeaseKey(d.ID)]); diff != "" {
+		if diff := cmp.Diff(admission.Lease{Nonce: s.token.Nonce, Until: at.Add(admission.LeaseFor)}, leases[admission.LeaseKey(d.ID)]); diff != "" {
 			t.Errorf("lease differs (-want +got):\n%s", diff)
 		}
 		after, err := w.store.Delivery(t.Context(), d.Ref())
@@ -141,7 +140,7 @@ func TestFill_FewestAttemptsFirst(t *testing.T) {
 func TestFill_ChoosesAmongThePage(t *testing.T) {
 	t.Parallel()
 
-	w := setup(t, func(e *hook.Endpoint, _ *gate.Record) { e.MaxInFlight = 1 })
+	w := setup(t, func(e *hook.Endpoint, _ *admission.Record) { e.MaxInFlight = 1 })
 	w.park(append(slices.Repeat([]int{5}, 49), 0, 0)...)
 	if _, err := w.fill(); err != nil || w.sent() != "49" {
 		t.Errorf("Fill() sent %q, %v; want the delivery without an attempt", w.sent(), err)
@@ -166,7 +165,7 @@ func TestFill_ClaimsADeliveryOnce(t *testing.T) {
 func TestFill_TakesDeliveriesInHand(t *testing.T) {
 	t.Parallel()
 
-	w := setup(t, func(_ *hook.Endpoint, r *gate.Record) { r.Waiting = false })
+	w := setup(t, func(_ *hook.Endpoint, r *admission.Record) { r.Waiting = false })
 	w.store.Table.Around = func(_ context.Context, c *table.Call, do func() error) error {
 		c.Lag = time.Hour
 		return do()
@@ -182,28 +181,28 @@ func TestFill_WaitsForRateSlots(t *testing.T) {
 
 	tests := []struct {
 		name   string
-		change func(e *hook.Endpoint, r *gate.Record)
+		change func(e *hook.Endpoint, r *admission.Record)
 		sent   string
 	}{
 		{
 			name: "with in-flight slots at most 2 s", sent: "0 1@1s 2@2s",
-			change: func(e *hook.Endpoint, _ *gate.Record) { e.RatePerSecond = 1 },
+			change: func(e *hook.Endpoint, _ *admission.Record) { e.RatePerSecond = 1 },
 		},
 		{
 			name: "a rate slot right after 2 s", sent: "0",
-			change: func(e *hook.Endpoint, _ *gate.Record) { e.RatePerSecond = 0.4999 },
+			change: func(e *hook.Endpoint, _ *admission.Record) { e.RatePerSecond = 0.4999 },
 		},
 		{
 			name: "without in-flight slots at most a minute", sent: "0 1@20s 2@40s 3@1m0s",
-			change: func(e *hook.Endpoint, r *gate.Record) { e.RatePerSecond = 0.05; fast(r) },
+			change: func(e *hook.Endpoint, r *admission.Record) { e.RatePerSecond = 0.05; fast(r) },
 		},
 		{
 			name: "whole seconds, rounded up", sent: "0 1@1s 2@1s 3@2s 4@2s",
-			change: func(e *hook.Endpoint, _ *gate.Record) { e.RatePerSecond = 2 },
+			change: func(e *hook.Endpoint, _ *admission.Record) { e.RatePerSecond = 2 },
 		},
 		{
 			name: "as many at a time as the rate, and those within half a second now", sent: "0 1 2 3 4 5 6 7 8 9 10@1s 11@1s 12@1s 13@1s 14@1s 15@1s 16@1s 17@1s 18@1s 19@1s",
-			change: func(e *hook.Endpoint, r *gate.Record) { e.RatePerSecond = 20; fast(r) },
+			change: func(e *hook.Endpoint, r *admission.Record) { e.RatePerSecond = 20; fast(r) },
 		},
 	}
 	for _, tt := range tests {
@@ -232,7 +231,7 @@ func TestFill_RefusedToken(t *testing.T) {
 		t.Errorf("Fill() = %d, %v, sent %q with %d leases; want 2 and the refusal", released, err, w.sent(), w.leased())
 	}
 	w.queue.refuse = hook.DeliveryRef{}
-	w.clock.Pass(isolation.LeaseFor - 1)
+	w.clock.Pass(admission.LeaseFor - 1)
 	if _, err := w.fill(); err != nil || w.sent() != "0 2" {
 		t.Errorf("before the end of the claims Fill() sent %q, %v; want nothing more", w.sent(), err)
 	}
@@ -259,7 +258,7 @@ func TestFill_FailingStoreSendsNothing(t *testing.T) {
 func TestFill_WithoutAFreeSlotReadsNoIndex(t *testing.T) {
 	t.Parallel()
 
-	w := setup(t, func(e *hook.Endpoint, _ *gate.Record) { e.MaxInFlight = 1 })
+	w := setup(t, func(e *hook.Endpoint, _ *admission.Record) { e.MaxInFlight = 1 })
 	w.park(0)
 	w.lease(-1, time.Minute)
 	if _, err := w.fill(); err != nil || w.world.Calls.Of("list parked") > 0 {
@@ -273,7 +272,7 @@ func TestFill_MeetsOtherWriters(t *testing.T) {
 	t.Parallel()
 
 	for _, conflicts := range []int{19, 20} {
-		w := setup(t, func(e *hook.Endpoint, _ *gate.Record) { e.MaxInFlight = 21 })
+		w := setup(t, func(e *hook.Endpoint, _ *admission.Record) { e.MaxInFlight = 21 })
 		w.park(make([]int, 30)...)
 		w.open(21)
 		n := 0
@@ -283,7 +282,7 @@ func TestFill_MeetsOtherWriters(t *testing.T) {
 			}
 			if n++; n <= conflicts {
 				other := w.limits()
-				held := isolation.Held{Key: isolation.LeaseKey(w.parked[n-1].ID), Lease: isolation.Lease{Nonce: "other", Until: start.Add(time.Minute)}}
+				held := admission.Held{Key: admission.LeaseKey(w.parked[n-1].ID), Lease: admission.Lease{Nonce: "other", Until: start.Add(time.Minute)}}
 				return w.store.ChangeLimits(t.Context(), w.endpoint.ID, other, other.Begin(held), 100)
 			}
 			return nil
@@ -303,7 +302,7 @@ func TestFill_MeetsOtherWriters(t *testing.T) {
 func TestFill_ByManyAtOnce(t *testing.T) {
 	t.Parallel()
 
-	w := setup(t, func(e *hook.Endpoint, _ *gate.Record) { e.MaxInFlight = 6 })
+	w := setup(t, func(e *hook.Endpoint, _ *admission.Record) { e.MaxInFlight = 6 })
 	w.park(make([]int, 20)...)
 	w.open(6)
 	var others sync.WaitGroup

@@ -8,10 +8,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"surehook.example/surehook/internal/delivery/gate"
 	"surehook.example/surehook/internal/delivery/release"
 	"surehook.example/surehook/internal/hook"
-	"surehook.example/surehook/internal/rule/isolation"
+	"surehook.example/surehook/internal/rule/admission"
 	"surehook.example/surehook/proof/world"
 )
 
@@ -22,21 +21,21 @@ func TestHandOver_ClaimsTheEndedSlots(t *testing.T) {
 
 	tests := []struct {
 		name   string
-		change func(e *hook.Endpoint, r *gate.Record)
+		change func(e *hook.Endpoint, r *admission.Record)
 		parked int
 		sent   string
 	}{
-		{name: "to as many deliveries", change: func(e *hook.Endpoint, _ *gate.Record) { e.MaxInFlight = 3 }, parked: 5, sent: "0 1"},
+		{name: "to as many deliveries", change: func(e *hook.Endpoint, _ *admission.Record) { e.MaxInFlight = 3 }, parked: 5, sent: "0 1"},
 		{name: "and further free slots, too", parked: 9, sent: "0 1 2 3"},
 		{name: "to fewer deliveries", parked: 1, sent: "0"},
 		{name: "to none", parked: 0},
-		{name: "not above a lowered limit", change: func(e *hook.Endpoint, _ *gate.Record) { e.MaxInFlight = 2 }, parked: 5, sent: "0"},
-		{name: "not above a limit in use", change: func(e *hook.Endpoint, _ *gate.Record) { e.MaxInFlight = 1 }, parked: 5},
-		{name: "not of a paused endpoint", change: func(e *hook.Endpoint, _ *gate.Record) { e.Status = hook.StatusPaused }, parked: 5},
-		{name: "not with an open circuit", change: func(_ *hook.Endpoint, r *gate.Record) { open(r) }, parked: 5},
-		{name: "not within a throttle", change: func(_ *hook.Endpoint, r *gate.Record) { r.ThrottledUntil = start.Add(time.Millisecond) }, parked: 5},
-		{name: "not of an endpoint that became fast: in waves", change: func(_ *hook.Endpoint, r *gate.Record) { fast(r) }, parked: 5},
-		{name: "not when nothing is known to wait", change: func(_ *hook.Endpoint, r *gate.Record) { r.Waiting = false }, parked: 5},
+		{name: "not above a lowered limit", change: func(e *hook.Endpoint, _ *admission.Record) { e.MaxInFlight = 2 }, parked: 5, sent: "0"},
+		{name: "not above a limit in use", change: func(e *hook.Endpoint, _ *admission.Record) { e.MaxInFlight = 1 }, parked: 5},
+		{name: "not of a paused endpoint", change: func(e *hook.Endpoint, _ *admission.Record) { e.Status = hook.StatusPaused }, parked: 5},
+		{name: "not with an open circuit", change: func(_ *hook.Endpoint, r *admission.Record) { open(r) }, parked: 5},
+		{name: "not within a throttle", change: func(_ *hook.Endpoint, r *admission.Record) { r.ThrottledUntil = start.Add(time.Millisecond) }, parked: 5},
+		{name: "not of an endpoint that became fast: in waves", change: func(_ *hook.Endpoint, r *admission.Record) { fast(r) }, parked: 5},
+		{name: "not when nothing is known to wait", change: func(_ *hook.Endpoint, r *admission.Record) { r.Waiting = false }, parked: 5},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -44,7 +43,7 @@ func TestHandOver_ClaimsTheEndedSlots(t *testing.T) {
 
 			w := setup(t, tt.change)
 			w.park(make([]int, tt.parked)...)
-			held := []isolation.Held{w.lease(-1, time.Minute), w.lease(-2, time.Minute)}
+			held := []admission.Held{w.lease(-1, time.Minute), w.lease(-2, time.Minute)}
 			w.lease(-3, time.Minute)
 			if err := w.handOver(held); err != nil || w.sent() != tt.sent {
 				t.Errorf("HandOver() = %v, and sent %q; want %q", err, w.sent(), tt.sent)
@@ -69,17 +68,17 @@ func TestHandOver_ClaimsTheEndedSlots(t *testing.T) {
 func TestHandOver_KeepsTheLeaseOfAnotherToken(t *testing.T) {
 	t.Parallel()
 
-	for _, change := range []func(h *isolation.Held){
-		func(h *isolation.Held) { h.Run = "another process" },
-		func(h *isolation.Held) { h.Run = "" },
-		func(h *isolation.Held) { h.Nonce = "another token" },
-		func(h *isolation.Held) { h.Key = "another delivery" },
+	for _, change := range []func(h *admission.Held){
+		func(h *admission.Held) { h.Run = "another process" },
+		func(h *admission.Held) { h.Run = "" },
+		func(h *admission.Held) { h.Nonce = "another token" },
+		func(h *admission.Held) { h.Key = "another delivery" },
 	} {
-		w := setup(t, func(e *hook.Endpoint, _ *gate.Record) { e.MaxInFlight = 1 })
+		w := setup(t, func(e *hook.Endpoint, _ *admission.Record) { e.MaxInFlight = 1 })
 		w.park(0)
 		held := w.lease(-1, time.Minute)
 		change(&held)
-		if err := w.handOver([]isolation.Held{held}); err != nil || w.leased() != 1 || w.sent() != "" {
+		if err := w.handOver([]admission.Held{held}); err != nil || w.leased() != 1 || w.sent() != "" {
 			t.Errorf("HandOver(%+v) = %v, and sent %q with %d leases; want the lease in place", held, err, w.sent(), w.leased())
 		}
 	}
@@ -89,9 +88,9 @@ func TestHandOver_KeepsTheLeaseOfAnotherToken(t *testing.T) {
 func TestHandOver_Twice(t *testing.T) {
 	t.Parallel()
 
-	w := setup(t, func(e *hook.Endpoint, _ *gate.Record) { e.MaxInFlight = 1 })
+	w := setup(t, func(e *hook.Endpoint, _ *admission.Record) { e.MaxInFlight = 1 })
 	w.park(0, 0, 0)
-	held := []isolation.Held{w.lease(-1, time.Minute)}
+	held := []admission.Held{w.lease(-1, time.Minute)}
 	for range 2 {
 		if err := w.handOver(held); err != nil || w.sent() != "0" || w.leased() != 1 {
 			t.Errorf("HandOver() = %v, and sent %q with %d leases; want one claim", err, w.sent(), w.leased())
@@ -104,16 +103,16 @@ func TestHandOver_Twice(t *testing.T) {
 func TestHandOver_LostAnswer(t *testing.T) {
 	t.Parallel()
 
-	w := setup(t, func(e *hook.Endpoint, _ *gate.Record) { e.MaxInFlight, e.RatePerSecond = 2, 2 })
+	w := setup(t, func(e *hook.Endpoint, _ *admission.Record) { e.MaxInFlight, e.RatePerSecond = 2, 2 })
 	w.park(0, 0, 0)
-	held := []isolation.Held{w.lease(-1, time.Minute), w.lease(-2, time.Minute)}
+	held := []admission.Held{w.lease(-1, time.Minute), w.lease(-2, time.Minute)}
 	w.clock.Pass(time.Nanosecond) // more precise than the store
 	w.world.Calls.Lose("write limits")
 	if err := w.handOver(held, time.Second, time.Second); err != nil || w.sent() != "0 1@1s" || w.leased() != 2 {
 		t.Errorf("HandOver() = %v, and sent %q with %d leases; want two tokens, one second apart", err, w.sent(), w.leased())
 	}
 	for _, s := range w.queue.sent {
-		if lease := w.limits().Leases[isolation.LeaseKey(s.token.Delivery.DeliveryID)]; lease.Nonce != s.token.Nonce {
+		if lease := w.limits().Leases[admission.LeaseKey(s.token.Delivery.DeliveryID)]; lease.Nonce != s.token.Nonce {
 			t.Errorf("the lease %+v is not of the token %+v", lease, s.token)
 		}
 	}
@@ -126,7 +125,7 @@ func TestHandOver_DeletedEndpoint(t *testing.T) {
 	w := setup(t, nil)
 	w.park(0)
 	held := w.lease(-1, time.Minute)
-	s := release.Slots{Tenant: world.Tenant, ID: w.endpoint.ID, Held: []isolation.Held{held}}
+	s := release.Slots{Tenant: world.Tenant, ID: w.endpoint.ID, Held: []admission.Held{held}}
 	if err := w.HandOver(w.world.Context(), s); err != nil || w.sent() != "" || w.leased() != 0 {
 		t.Errorf("HandOver() = %v, and sent %q with %d leases; want the slot free", err, w.sent(), w.leased())
 	}
@@ -136,9 +135,9 @@ func TestHandOver_DeletedEndpoint(t *testing.T) {
 func TestHandOver_FewestAttemptsFirst(t *testing.T) {
 	t.Parallel()
 
-	w := setup(t, func(e *hook.Endpoint, _ *gate.Record) { e.MaxInFlight = 2 })
+	w := setup(t, func(e *hook.Endpoint, _ *admission.Record) { e.MaxInFlight = 2 })
 	w.park(append(slices.Repeat([]int{4}, 13), 0, 0)...)
-	if err := w.handOver([]isolation.Held{w.lease(-1, time.Minute)}); err != nil || w.sent() != "13 14" {
+	if err := w.handOver([]admission.Held{w.lease(-1, time.Minute)}); err != nil || w.sent() != "13 14" {
 		t.Errorf("HandOver() sent %q, %v; want the deliveries without an attempt", w.sent(), err)
 	}
 }
@@ -150,21 +149,21 @@ func TestHandOver_LastSlot(t *testing.T) {
 
 	tests := []struct {
 		name    string
-		change  func(e *hook.Endpoint, r *gate.Record)
+		change  func(e *hook.Endpoint, r *admission.Record)
 		parked  int
 		another bool // attempt is in flight
 		checks  []string
 	}{
 		{name: "the index lists none yet", checks: []string{"wave 0 in 1s"}},
-		{name: "a wave is under way", change: func(_ *hook.Endpoint, r *gate.Record) { r.Wave = 3 }, checks: []string{"wave 3 in 1s"}},
-		{name: "a throttle of a minute", change: func(_ *hook.Endpoint, r *gate.Record) { r.ThrottledUntil = start.Add(time.Minute) }, parked: 1, checks: []string{"wave 0 in 1m0s"}},
-		{name: "a throttle of half a second", change: func(_ *hook.Endpoint, r *gate.Record) { r.ThrottledUntil = start.Add(time.Second / 2) }, parked: 1, checks: []string{"wave 0 in 1s"}},
-		{name: "a paused endpoint", change: func(e *hook.Endpoint, _ *gate.Record) { e.Status = hook.StatusPaused }, parked: 1, checks: []string{"wave 0 in 1s"}},
+		{name: "a wave is under way", change: func(_ *hook.Endpoint, r *admission.Record) { r.Wave = 3 }, checks: []string{"wave 3 in 1s"}},
+		{name: "a throttle of a minute", change: func(_ *hook.Endpoint, r *admission.Record) { r.ThrottledUntil = start.Add(time.Minute) }, parked: 1, checks: []string{"wave 0 in 1m0s"}},
+		{name: "a throttle of half a second", change: func(_ *hook.Endpoint, r *admission.Record) { r.ThrottledUntil = start.Add(time.Second / 2) }, parked: 1, checks: []string{"wave 0 in 1s"}},
+		{name: "a paused endpoint", change: func(e *hook.Endpoint, _ *admission.Record) { e.Status = hook.StatusPaused }, parked: 1, checks: []string{"wave 0 in 1s"}},
 		{name: "a delivery gets the slot", parked: 1},
 		{name: "another attempt is in flight", another: true},
-		{name: "nothing waits", change: func(_ *hook.Endpoint, r *gate.Record) { r.Waiting = false }},
-		{name: "the breaker found nothing", change: func(_ *hook.Endpoint, r *gate.Record) { r.EmptySince = start }},
-		{name: "an open circuit: the breaker probes", change: func(_ *hook.Endpoint, r *gate.Record) { open(r) }, parked: 1},
+		{name: "nothing waits", change: func(_ *hook.Endpoint, r *admission.Record) { r.Waiting = false }},
+		{name: "the breaker found nothing", change: func(_ *hook.Endpoint, r *admission.Record) { r.EmptySince = start }},
+		{name: "an open circuit: the breaker probes", change: func(_ *hook.Endpoint, r *admission.Record) { open(r) }, parked: 1},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -172,7 +171,7 @@ func TestHandOver_LastSlot(t *testing.T) {
 
 			w := setup(t, tt.change)
 			w.park(make([]int, tt.parked)...)
-			held := []isolation.Held{w.lease(-1, time.Minute)}
+			held := []admission.Held{w.lease(-1, time.Minute)}
 			if tt.another {
 				w.lease(-2, time.Minute)
 			}
@@ -191,14 +190,14 @@ func TestHandOver_LastSlot(t *testing.T) {
 func TestHandOver_LastSlotOfAPacedEndpoint(t *testing.T) {
 	t.Parallel()
 
-	w := setup(t, func(e *hook.Endpoint, _ *gate.Record) { e.RatePerSecond = 0.1 })
+	w := setup(t, func(e *hook.Endpoint, _ *admission.Record) { e.RatePerSecond = 0.1 })
 	w.park(0, 0)
 	if _, err := w.fill(); err != nil || w.sent() != "0" {
 		t.Fatalf("Fill() sent %q, %v; want the first delivery", w.sent(), err)
 	}
-	held := isolation.Held{Key: isolation.LeaseKey(w.parked[0].ID), Lease: isolation.Lease{Nonce: w.queue.sent[0].token.Nonce}}
+	held := admission.Held{Key: admission.LeaseKey(w.parked[0].ID), Lease: admission.Lease{Nonce: w.queue.sent[0].token.Nonce}}
 	w.clock.Pass(time.Second)
-	if err := w.handOver([]isolation.Held{held}); err != nil || w.sent() != "0" || w.leased() != 0 {
+	if err := w.handOver([]admission.Held{held}); err != nil || w.sent() != "0" || w.leased() != 0 {
 		t.Errorf("HandOver() = %v, and sent %q with %d leases; want no slot kept", err, w.sent(), w.leased())
 	}
 	if diff := cmp.Diff([]string{"wave 0 in 9s"}, w.circuits.checks); diff != "" {
@@ -214,11 +213,11 @@ func TestHandOver_LastTwoSlotsAtOnce(t *testing.T) {
 	w := setup(t, nil)
 	first, second := w.lease(-1, time.Minute), w.lease(-2, time.Minute)
 	w.world.Calls.Before("write limits", func() {
-		if err := w.handOver([]isolation.Held{second}); err != nil {
+		if err := w.handOver([]admission.Held{second}); err != nil {
 			t.Errorf("HandOver() at the same time = %v", err)
 		}
 	})
-	if err := w.handOver([]isolation.Held{first}); err != nil || w.leased() != 0 || len(w.circuits.checks) == 0 {
+	if err := w.handOver([]admission.Held{first}); err != nil || w.leased() != 0 || len(w.circuits.checks) == 0 {
 		t.Errorf("HandOver() = %v, %d leases and checks %v; want a check", err, w.leased(), w.circuits.checks)
 	}
 }
@@ -227,23 +226,23 @@ func TestHandOver_LastTwoSlotsAtOnce(t *testing.T) {
 func TestHandOver_CountsTheAnswers(t *testing.T) {
 	t.Parallel()
 
-	slow := func(ago time.Duration) func(_ *hook.Endpoint, r *gate.Record) {
-		return func(_ *hook.Endpoint, r *gate.Record) { r.Speed, r.SpeedAt = isolation.Slow, start.Add(-ago) }
+	slow := func(ago time.Duration) func(_ *hook.Endpoint, r *admission.Record) {
+		return func(_ *hook.Endpoint, r *admission.Record) { r.Speed, r.SpeedAt = admission.Slow, start.Add(-ago) }
 	}
-	inTime := slices.Repeat([]time.Duration{isolation.LateAfter - 1}, 20)
+	inTime := slices.Repeat([]time.Duration{admission.LateAfter - 1}, 20)
 	tests := []struct {
 		name    string
-		change  func(e *hook.Endpoint, r *gate.Record)
+		change  func(e *hook.Endpoint, r *admission.Record)
 		answers []time.Duration
-		want    isolation.Class
-		score   isolation.Score
+		want    admission.Class
+		score   admission.Score
 	}{
-		{name: "no answer", want: isolation.Unproven},
-		{name: "19 answers", answers: inTime[1:], want: isolation.Unproven, score: 19},
-		{name: "20 answers", answers: inTime, want: isolation.Fast, score: 20},
-		{name: "a late answer among them", answers: slices.Concat(inTime[1:], []time.Duration{isolation.LateAfter}), want: isolation.Unproven, score: 0},
-		{name: "a slow endpoint too early", change: slow(isolation.SlowRest - time.Millisecond), answers: inTime, want: isolation.Slow, score: 20},
-		{name: "a slow endpoint after a minute", change: slow(isolation.SlowRest), answers: inTime, want: isolation.Fast, score: 20},
+		{name: "no answer", want: admission.Unproven},
+		{name: "19 answers", answers: inTime[1:], want: admission.Unproven, score: 19},
+		{name: "20 answers", answers: inTime, want: admission.Fast, score: 20},
+		{name: "a late answer among them", answers: slices.Concat(inTime[1:], []time.Duration{admission.LateAfter}), want: admission.Unproven, score: 0},
+		{name: "a slow endpoint too early", change: slow(admission.SlowRest - time.Millisecond), answers: inTime, want: admission.Slow, score: 20},
+		{name: "a slow endpoint after a minute", change: slow(admission.SlowRest), answers: inTime, want: admission.Fast, score: 20},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -251,7 +250,7 @@ func TestHandOver_CountsTheAnswers(t *testing.T) {
 
 			w := setup(t, tt.change)
 			for _, answer := range tt.answers {
-				if err := w.handOver([]isolation.Held{w.lease(-1, time.Minute)}, answer); err != nil {
+				if err := w.handOver([]admission.Held{w.lease(-1, time.Minute)}, answer); err != nil {
 					t.Fatalf("HandOver() = %v", err)
 				}
 			}
@@ -268,14 +267,14 @@ func TestHandOver_ReleasesWhatWaitsForAnEndpointThatBecameFast(t *testing.T) {
 	t.Parallel()
 
 	for _, waiting := range []bool{true, false} {
-		w := setup(t, func(_ *hook.Endpoint, r *gate.Record) { r.Waiting = waiting })
+		w := setup(t, func(_ *hook.Endpoint, r *admission.Record) { r.Waiting = waiting })
 		w.lease(-2, time.Minute) // another attempt is in flight
 		inTime := slices.Repeat([]time.Duration{time.Millisecond}, 20)
-		if err := w.handOver([]isolation.Held{w.lease(-1, time.Minute)}, inTime...); err != nil {
+		if err := w.handOver([]admission.Held{w.lease(-1, time.Minute)}, inTime...); err != nil {
 			t.Fatalf("HandOver() = %v", err)
 		}
 		r := w.record()
-		if r.Speed != isolation.Fast {
+		if r.Speed != admission.Fast {
 			t.Fatalf("the endpoint is %s; want fast", r.Speed)
 		}
 		if !waiting {
@@ -287,8 +286,8 @@ func TestHandOver_ReleasesWhatWaitsForAnEndpointThatBecameFast(t *testing.T) {
 		if diff := cmp.Diff([]string{"wave 10 in 0s"}, w.circuits.checks); diff != "" {
 			t.Errorf("checks differ (-want +got):\n%s", diff)
 		}
-		if r.Wave != gate.FullWave || !r.AttendAt.Equal(start.Add(gate.AttendAfter)) {
-			t.Errorf("record = %+v; want a full wave, and a tick in %s in case the check is lost", r, gate.AttendAfter)
+		if r.Wave != admission.FullWave || !r.AttendAt.Equal(start.Add(admission.AttendAfter)) {
+			t.Errorf("record = %+v; want a full wave, and a tick in %s in case the check is lost", r, admission.AttendAfter)
 		}
 	}
 }
@@ -299,7 +298,7 @@ func TestHandOver_NewClassNewScore(t *testing.T) {
 
 	w := setup(t, nil)
 	answers := slices.Repeat([]time.Duration{0}, 19)
-	if err := w.handOver([]isolation.Held{w.lease(-1, time.Minute)}, answers...); err != nil {
+	if err := w.handOver([]admission.Held{w.lease(-1, time.Minute)}, answers...); err != nil {
 		t.Fatalf("HandOver() = %v", err)
 	}
 	r := w.record()
@@ -307,7 +306,7 @@ func TestHandOver_NewClassNewScore(t *testing.T) {
 	if err := w.store.SaveCircuit(t.Context(), r); err != nil {
 		t.Fatal(err)
 	}
-	if err := w.handOver([]isolation.Held{w.lease(-1, time.Minute)}, 0); err != nil || w.record().Speed != isolation.Unproven || w.limits().Score != 1 {
+	if err := w.handOver([]admission.Held{w.lease(-1, time.Minute)}, 0); err != nil || w.record().Speed != admission.Unproven || w.limits().Score != 1 {
 		t.Errorf("HandOver() = %v, the endpoint is %s with a score of %d; want unproven with 1", err, w.record().Speed, w.limits().Score)
 	}
 }
@@ -319,7 +318,7 @@ func TestHandOver_Errors(t *testing.T) {
 	for _, call := range []string{"read circuit", "read limits", "list parked", "write limits"} {
 		w := setup(t, nil)
 		w.park(0)
-		held := []isolation.Held{w.lease(-1, time.Minute)}
+		held := []admission.Held{w.lease(-1, time.Minute)}
 		w.down(call)
 		if err := w.handOver(held); !errors.Is(err, errDown) || w.sent() != "" || w.leased() != 1 {
 			t.Errorf("%s fails: HandOver() = %v, and sent %q with %d leases; want the error, and the lease in place", call, err, w.sent(), w.leased())
@@ -327,7 +326,7 @@ func TestHandOver_Errors(t *testing.T) {
 	}
 	w := setup(t, nil)
 	w.circuits.err = errDown
-	if err := w.handOver([]isolation.Held{w.lease(-1, time.Minute)}); !errors.Is(err, errDown) || w.leased() != 0 {
+	if err := w.handOver([]admission.Held{w.lease(-1, time.Minute)}); !errors.Is(err, errDown) || w.leased() != 0 {
 		t.Errorf("the check fails: HandOver() = %v with %d leases; want the error, and the slot free", err, w.leased())
 	}
 }

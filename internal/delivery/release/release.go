@@ -10,7 +10,7 @@ import (
 	"surehook.example/surehook/internal/delivery/gate"
 	"surehook.example/surehook/internal/delivery/settle"
 	"surehook.example/surehook/internal/hook"
-	"surehook.example/surehook/internal/rule/isolation"
+	"surehook.example/surehook/internal/rule/admission"
 )
 
 const (
@@ -51,7 +51,7 @@ type Releaser struct {
 
 // Fill claims the free slots of the endpoint for parked deliveries, and sends their tokens.
 // parked are deliveries that the index may not list yet. released is the number of tokens sent.
-func (r *Releaser) Fill(ctx context.Context, e hook.Endpoint, record gate.Record, parked ...hook.Delivery) (released int, err error) {
+func (r *Releaser) Fill(ctx context.Context, e hook.Endpoint, record admission.Record, parked ...hook.Delivery) (released int, err error) {
 	c := claim{Releaser: r, endpoint: e, record: record, parked: parked}
 	return c.run(ctx)
 }
@@ -61,8 +61,8 @@ type Slots struct {
 	Tenant   hook.TenantID
 	ID       hook.EndpointID
 	Endpoint *hook.Endpoint // nil: deleted
-	Held     []isolation.Held
-	Answers  []isolation.Answer
+	Held     []admission.Held
+	Answers  []admission.Answer
 	Last     time.Time // when the last of the deliveries was created
 	Failed   bool      // at least one attempt failed
 	InFlight int       // slots of the endpoint that were in use, if deliveries probably wait; otherwise 0
@@ -104,14 +104,14 @@ func (r *Releaser) HandOver(ctx context.Context, s Slots) error {
 
 // promote makes the endpoint fast, if the limits prove its speed. Its waiting deliveries need no
 // slots any more: a circuit check releases them now, in full waves.
-func (r *Releaser) promote(ctx context.Context, record gate.Record, l isolation.Limits) error {
-	err := conflict.Update(ctx, r.Wait, maxClaimAttempts, &record, func() (gate.Record, error) {
+func (r *Releaser) promote(ctx context.Context, record admission.Record, l admission.Limits) error {
+	err := conflict.Update(ctx, r.Wait, maxClaimAttempts, &record, func() (admission.Record, error) {
 		read, err := r.Store.Circuit(ctx, record.Tenant, record.Endpoint)
 		if err != nil {
 			return read, fmt.Errorf("read circuit of %s: %w", record.Endpoint, err)
 		}
 		return read, nil
-	}, func(before gate.Record) error {
+	}, func(before admission.Record) error {
 		after := before.Promoted(l, r.Now())
 		if after == before {
 			return nil

@@ -3,15 +3,15 @@ package release_test
 import (
 	"testing"
 
-	"surehook.example/surehook/internal/delivery/gate"
 	"surehook.example/surehook/internal/hook"
+	"surehook.example/surehook/internal/rule/admission"
 )
 
 // The slots of an endpoint go to deliveries of all shards that it ever had.
 func TestFill_EarlierShards(t *testing.T) {
 	t.Parallel()
 
-	w := setup(t, func(e *hook.Endpoint, _ *gate.Record) {
+	w := setup(t, func(e *hook.Endpoint, _ *admission.Record) {
 		*e = e.Sharded(hook.MaxShards)
 		e.MaxInFlight = 8
 	})

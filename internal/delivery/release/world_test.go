@@ -10,12 +10,11 @@ import (
 	"testing"
 	"time"
 
-	"surehook.example/surehook/internal/delivery/gate"
 	"surehook.example/surehook/internal/delivery/release"
 	"surehook.example/surehook/internal/hook"
 	"surehook.example/surehook/internal/memory"
+	"surehook.example/surehook/internal/rule/admission"
 	"surehook.example/surehook/internal/rule/circuit"
-	"surehook.example/surehook/internal/rule/isolation"
 	"surehook.example/surehook/proof/world"
 )
 
@@ -37,7 +36,7 @@ type bundle struct {
 
 // setup returns a Releaser with a new active endpoint, whose record says that deliveries wait.
 // change may alter the endpoint and the record before they are stored.
-func setup(t *testing.T, change func(e *hook.Endpoint, r *gate.Record)) *bundle {
+func setup(t *testing.T, change func(e *hook.Endpoint, r *admission.Record)) *bundle {
 	t.Helper()
 
 	of := world.New(t, world.Options{Function: world.Deliver})
@@ -46,7 +45,7 @@ func setup(t *testing.T, change func(e *hook.Endpoint, r *gate.Record)) *bundle 
 	if w.endpoint, err = world.NewEndpoint(t.Context(), start); err != nil {
 		t.Fatal(err)
 	}
-	record := gate.NewRecord(world.Tenant, w.endpoint.ID).Wait(start)
+	record := admission.NewRecord(world.Tenant, w.endpoint.ID).Wait(start)
 	if change != nil {
 		change(&w.endpoint, &record)
 	}
@@ -77,12 +76,12 @@ func (w *bundle) park(attempts ...int) {
 }
 
 // lease begins a lease of the i-th parked delivery; -1, -2 and so on stand for other deliveries.
-func (w *bundle) lease(i int, left time.Duration) isolation.Held {
+func (w *bundle) lease(i int, left time.Duration) admission.Held {
 	w.t.Helper()
 
-	held := isolation.Held{Key: fmt.Sprint("other", i), Lease: isolation.Lease{Nonce: "n", Run: "r", Until: w.clock.Now().Add(left)}}
+	held := admission.Held{Key: fmt.Sprint("other", i), Lease: admission.Lease{Nonce: "n", Run: "r", Until: w.clock.Now().Add(left)}}
 	if i >= 0 {
-		held.Key = isolation.LeaseKey(w.parked[i].ID)
+		held.Key = admission.LeaseKey(w.parked[i].ID)
 	}
 	before := w.limits()
 	if err := w.store.ChangeLimits(w.t.Context(), w.endpoint.ID, before, before.Begin(held), 1000); err != nil {
@@ -103,7 +102,7 @@ func (w *bundle) open(slots int) {
 	}
 }
 
-func (w *bundle) limits() isolation.Limits {
+func (w *bundle) limits() admission.Limits {
 	w.t.Helper()
 
 	l, err := w.store.Limits(w.t.Context(), w.endpoint.ID)
@@ -113,7 +112,7 @@ func (w *bundle) limits() isolation.Limits {
 	return l
 }
 
-func (w *bundle) record() gate.Record {
+func (w *bundle) record() admission.Record {
 	w.t.Helper()
 
 	r, err := w.store.Circuit(w.t.Context(), world.Tenant, w.endpoint.ID)
@@ -132,12 +131,12 @@ func (w *bundle) fill(parked ...hook.Delivery) (int, error) {
 
 // handOver hands over the leases of attempts that the endpoint answered after the given
 // durations.
-func (w *bundle) handOver(held []isolation.Held, answers ...time.Duration) error {
+func (w *bundle) handOver(held []admission.Held, answers ...time.Duration) error {
 	w.t.Helper()
 
 	s := release.Slots{Tenant: world.Tenant, ID: w.endpoint.ID, Endpoint: &w.endpoint, Held: held}
 	for _, took := range answers {
-		s.Answers = append(s.Answers, isolation.Answer{Took: took, Timed: true, OK: true})
+		s.Answers = append(s.Answers, admission.Answer{Took: took, Timed: true, OK: true})
 	}
 	return w.HandOver(w.world.Context(), s)
 }
@@ -163,10 +162,10 @@ func (w *bundle) sent() string {
 func (w *bundle) leased() int { return w.limits().InFlight(w.clock.Now()) }
 
 // fast makes the endpoint fast.
-func fast(r *gate.Record) { r.Speed, r.SeenAt = isolation.Fast, start }
+func fast(r *admission.Record) { r.Speed, r.SeenAt = admission.Fast, start }
 
 // open opens the circuit.
-func open(r *gate.Record) {
+func open(r *admission.Record) {
 	r.Circuit = circuit.Circuit{State: circuit.Open, Generation: 1, Cooldown: time.Minute, OpenedAt: start, ProbeAt: start.Add(time.Minute)}
 }
 

@@ -1,4 +1,4 @@
-package isolation_test
+package admission_test
 
 import (
 	"slices"
@@ -8,17 +8,17 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"surehook.example/surehook/internal/hook"
-	"surehook.example/surehook/internal/rule/isolation"
+	"surehook.example/surehook/internal/rule/admission"
 )
 
 // held is a lease of the delivery evt_<name>, generation 1.
-func held(name, nonce, run string, until time.Duration) isolation.Held {
-	return isolation.Held{Key: name + "_1", Lease: isolation.Lease{Nonce: nonce, Run: run, Until: start.Add(until)}}
+func held(name, nonce, run string, until time.Duration) admission.Held {
+	return admission.Held{Key: name + "_1", Lease: admission.Lease{Nonce: nonce, Run: run, Until: start.Add(until)}}
 }
 
 // limitsOf returns limits with the leases.
-func limitsOf(all ...isolation.Held) isolation.Limits {
-	var l isolation.Limits
+func limitsOf(all ...admission.Held) admission.Limits {
+	var l admission.Limits
 	for _, h := range all {
 		l = l.Begin(h)
 	}
@@ -28,20 +28,20 @@ func limitsOf(all ...isolation.Held) isolation.Limits {
 func TestLimits_Start(t *testing.T) {
 	t.Parallel()
 
-	own := held("own", "nonce", "run", isolation.LeaseFor)
+	own := held("own", "nonce", "run", admission.LeaseFor)
 	tests := []struct {
 		name   string
-		before isolation.Limits
-		want   isolation.Grant
+		before admission.Limits
+		want   admission.Grant
 	}{
-		{name: "a free endpoint", want: isolation.Started},
-		{name: "a slot is left", before: limitsOf(held("a", "n", "r", time.Minute)), want: isolation.Started},
-		{name: "no slot is left", before: limitsOf(held("a", "n", "r", time.Minute), held("b", "n", "r", time.Minute)), want: isolation.Full},
-		{name: "an ended lease is a free slot", before: limitsOf(held("a", "n", "r", 0), held("b", "n", "r", time.Minute)), want: isolation.Started},
-		{name: "the sender claimed the slot", before: limitsOf(held("own", "nonce", "", time.Minute), held("b", "n", "r", time.Minute)), want: isolation.Started},
-		{name: "the sender claimed it for another token", before: limitsOf(held("own", "other", "", time.Minute)), want: isolation.Busy},
-		{name: "a copy of the token runs", before: limitsOf(held("own", "nonce", "copy", time.Minute)), want: isolation.Busy},
-		{name: "the answer to the write was lost", before: limitsOf(own), want: isolation.Running},
+		{name: "a free endpoint", want: admission.Started},
+		{name: "a slot is left", before: limitsOf(held("a", "n", "r", time.Minute)), want: admission.Started},
+		{name: "no slot is left", before: limitsOf(held("a", "n", "r", time.Minute), held("b", "n", "r", time.Minute)), want: admission.Full},
+		{name: "an ended lease is a free slot", before: limitsOf(held("a", "n", "r", 0), held("b", "n", "r", time.Minute)), want: admission.Started},
+		{name: "the sender claimed the slot", before: limitsOf(held("own", "nonce", "", time.Minute), held("b", "n", "r", time.Minute)), want: admission.Started},
+		{name: "the sender claimed it for another token", before: limitsOf(held("own", "other", "", time.Minute)), want: admission.Taken},
+		{name: "a copy of the token runs", before: limitsOf(held("own", "nonce", "copy", time.Minute)), want: admission.Taken},
+		{name: "the answer to the write was lost", before: limitsOf(own), want: admission.Running},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -51,10 +51,10 @@ func TestLimits_Start(t *testing.T) {
 			if got != tt.want {
 				t.Errorf("Start() = %d; want %d", got, tt.want)
 			}
-			if has := after.Leases[own.Key] == own.Lease; has != (got == isolation.Started || got == isolation.Running) {
+			if has := after.Leases[own.Key] == own.Lease; has != (got == admission.Started || got == admission.Running) {
 				t.Errorf("after the answer %d the limits hold the lease: %t", got, has)
 			}
-			if change := tt.before.To(after); got != isolation.Started && !change.Empty() {
+			if change := tt.before.To(after); got != admission.Started && !change.Empty() {
 				t.Errorf("the answer %d changes %+v; want nothing", got, change)
 			}
 		})
@@ -67,7 +67,7 @@ func TestLimits_Take(t *testing.T) {
 	a, b, c := held("a", "n", "", time.Minute), held("b", "n", "", time.Minute), held("c", "n", "", time.Minute)
 	tests := []struct {
 		name   string
-		before isolation.Limits
+		before admission.Limits
 		want   []bool
 		change bool
 	}{
@@ -81,7 +81,10 @@ func TestLimits_Take(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 
-			after, got := tt.before.Take([]isolation.Held{a, b, c}, 2, start)
+			after, got := tt.before, make([]bool, 3)
+			for i, token := range []admission.Held{a, b, c} {
+				after, got[i] = after.Take(token, 2, start)
+			}
 			if diff := cmp.Diff(tt.want, got); diff != "" {
 				t.Errorf("Take() differs (-want +got):\n%s", diff)
 			}
@@ -115,14 +118,14 @@ func TestLimits_Order(t *testing.T) {
 	long := 10 * time.Minute
 	tests := []struct {
 		name   string
-		leased []isolation.Held
+		leased []admission.Held
 		listed []hook.Delivery
 		want   string
 	}{
 		{name: "the oldest first", listed: []hook.Delivery{parked("b", 0, 2), parked("a", 0, 1)}, want: "ab"},
 		{name: "the fewest attempts first", listed: []hook.Delivery{parked("a", 1, long-time.Second), parked("b", 0, long)}, want: "ba"},
 		{name: "a minute per attempt is as good as none", listed: []hook.Delivery{parked("a", 1, long-time.Minute), parked("b", 0, long)}, want: "ab"},
-		{name: "without the leased ones, each once", leased: []isolation.Held{held("a", "n", "", 2*long)}, listed: []hook.Delivery{parked("a", 0, 1), parked("b", 0, 2), parked("b", 0, 2)}, want: "b"},
+		{name: "without the leased ones, each once", leased: []admission.Held{held("a", "n", "", 2*long)}, listed: []hook.Delivery{parked("a", 0, 1), parked("b", 0, 2), parked("b", 0, 2)}, want: "b"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -155,7 +158,7 @@ func TestLimits_Claim(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 
-			next, claims, waited := isolation.Limits{}.Claim(waiting, tt.free, tt.rate, 2*time.Second, start)
+			next, claims, waited := admission.Limits{}.Claim(waiting, tt.free, tt.rate, 2*time.Second, start)
 			var got []time.Duration
 			for _, c := range claims {
 				got = append(got, c.At.Sub(start))
@@ -174,18 +177,18 @@ func TestLimits_Claim(t *testing.T) {
 func TestLimits_Answered(t *testing.T) {
 	t.Parallel()
 
-	const first = isolation.FirstSlots
-	ok, failed := isolation.Answer{Timed: true, OK: true}, isolation.Answer{Timed: true}
-	refused := isolation.Answer{} // no connection
-	repeat := func(n int, a isolation.Answer) []isolation.Answer { return slices.Repeat([]isolation.Answer{a}, n) }
+	const first = admission.FirstSlots
+	ok, failed := admission.Answer{Timed: true, OK: true}, admission.Answer{Timed: true}
+	refused := admission.Answer{} // no connection
+	repeat := func(n int, a admission.Answer) []admission.Answer { return slices.Repeat([]admission.Answer{a}, n) }
 	tests := []struct {
 		name    string
-		before  isolation.Limits
+		before  admission.Limits
 		first   int
-		answers []isolation.Answer
+		answers []admission.Answer
 		each    time.Duration // between two answers
 		want    int
-		score   isolation.Score
+		score   admission.Score
 	}{
 		{name: "each success adds a slot", first: first, answers: repeat(3, ok), want: 8, score: 3},
 		{name: "up to 100", first: first, answers: repeat(200, ok), want: 100, score: 20},
@@ -196,8 +199,8 @@ func TestLimits_Answered(t *testing.T) {
 		{name: "one slot stays", first: 1, answers: repeat(9, failed), each: time.Minute, want: 1, score: 9},
 		{name: "a failure later halves them again", first: first, answers: append(repeat(15, ok), failed, failed), each: hook.DefaultTimeout, want: 5, score: 17},
 		{name: "a refused connection says nothing about the speed", first: first, answers: repeat(1, refused), want: 2},
-		{name: "another class begins anew", before: isolation.Limits{Slots: 70, Score: 9, ScoreAt: start.Add(-time.Hour)}, first: first, answers: repeat(1, ok), want: 6, score: 1},
-		{name: "limits of an older build have no slots", before: isolation.Limits{Score: 9, ScoreAt: start}, first: first, answers: repeat(1, ok), want: 6, score: 10},
+		{name: "another class begins anew", before: admission.Limits{Slots: 70, Score: 9, ScoreAt: start.Add(-time.Hour)}, first: first, answers: repeat(1, ok), want: 6, score: 1},
+		{name: "limits of an older build have no slots", before: admission.Limits{Score: 9, ScoreAt: start}, first: first, answers: repeat(1, ok), want: 6, score: 10},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

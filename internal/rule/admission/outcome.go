@@ -1,11 +1,10 @@
-package gate
+package admission
 
 import (
 	"time"
 
 	"surehook.example/surehook/internal/hook"
 	"surehook.example/surehook/internal/rule/circuit"
-	"surehook.example/surehook/internal/rule/isolation"
 	"surehook.example/surehook/internal/rule/stats"
 )
 
@@ -17,21 +16,21 @@ type Result struct {
 	Stale      bool          // a stale connection lost the request, which says nothing about the endpoint
 }
 
-// outcomes sums up the results of a batch, ordered by their end.
-type outcomes struct {
+// Outcomes sums up the results of a batch, ordered by their end.
+type Outcomes struct {
 	circuit.Results
 
-	counts     *stats.Counts
+	Counts     *stats.Counts
 	requested  bool // at least one request was made; otherwise nothing is known about the endpoint
 	delivered  bool // at least one answer was 2xx
 	throttled  bool
 	retryAfter time.Duration // the longest of the batch
 }
 
-// aggregate sums up the results. It resets and uses counts.
-func aggregate(results []Result, counts *stats.Counts) outcomes {
+// Aggregate sums up the results. It resets and uses counts.
+func Aggregate(results []Result, counts *stats.Counts) Outcomes {
 	*counts = stats.Counts{}
-	o := outcomes{counts: counts}
+	o := Outcomes{Counts: counts}
 	for _, r := range results {
 		o.count(r)
 	}
@@ -39,8 +38,8 @@ func aggregate(results []Result, counts *stats.Counts) outcomes {
 }
 
 // count adds a result.
-func (o *outcomes) count(r Result) {
-	o.counts.Count(r.Attempt)
+func (o *Outcomes) count(r Result) {
+	o.Counts.Count(r.Attempt)
 	if r.Shared || r.Stale || !r.Class.Requested() {
 		return
 	}
@@ -49,13 +48,13 @@ func (o *outcomes) count(r Result) {
 		o.Failed++
 		o.Trailing++
 		o.Passed = 0
-		o.counts.Failed++
+		o.Counts.Failed++
 		return
 	}
 	o.Alive = true
 	o.Trailing = 0
 	o.Passed++
-	o.counts.OK++
+	o.Counts.OK++
 	o.delivered = o.delivered || r.Class == hook.ClassDelivered
 	if r.Class == hook.ClassThrottled {
 		o.throttled = true
@@ -63,23 +62,23 @@ func (o *outcomes) count(r Result) {
 	}
 }
 
-// afterOutcomes returns the record after the outcomes of the admitted attempts.
-func (r Record) afterOutcomes(a Admission, o outcomes, window circuit.Counts, now time.Time) Record {
+// After returns the record after the outcomes of the admitted attempts.
+func (r Record) After(a Admission, o Outcomes, window circuit.Counts, now time.Time) Record {
 	if !o.requested && a.probe == "" {
 		return r
 	}
-	settings := circuit.Settings{CircuitSettings: a.query.Endpoint.Circuit.WithDefaults(), Slow: r.Review.Fragile}
+	settings := circuit.Settings{CircuitSettings: a.endpoint.Circuit.WithDefaults(), Slow: r.Review.Fragile}
 	before := r
 	switch {
 	case a.test:
 		r = r.afterTest(a, o, settings, now)
 	case a.probe != "":
-		renewed := !r.LeaseUntil.Truncate(time.Millisecond).Equal(a.query.Record.LeaseUntil.Truncate(time.Millisecond))
+		renewed := !r.LeaseUntil.Truncate(time.Millisecond).Equal(a.Next.Record.LeaseUntil.Truncate(time.Millisecond))
 		r.Circuit = r.Probed(circuit.ProbeResult{
-			Holder: a.probe, Generation: a.query.Record.Generation, Alive: o.Alive, Unmade: !o.requested, Shared: a.sharedProbe || renewed,
+			Holder: a.probe, Generation: a.Next.Record.Generation, Alive: o.Alive, Unmade: !o.requested, Shared: a.sharedProbe || renewed,
 		}, settings, now)
 	default:
-		r.Circuit = r.Settled(o.Results, window, a.query.Record.Circuit, settings, now)
+		r.Circuit = r.Settled(o.Results, window, a.Next.Record.Circuit, settings, now)
 	}
 	if o.throttled && !a.test {
 		if until := now.Add(o.retryAfter).Truncate(time.Millisecond); until.After(r.ThrottledUntil) {
@@ -101,7 +100,7 @@ func (r Record) afterOutcomes(a Admission, o outcomes, window circuit.Counts, no
 	case r.State == circuit.Closed:
 		return r.Release(now)
 	case before.State == circuit.Closed: // the circuit opened: the endpoint must prove its speed again
-		r = r.withClass(isolation.Unproven, now)
+		r = r.withClass(Unproven, now)
 		r.ProbeType = ""
 	}
 	return r.planCheck(now)
@@ -110,11 +109,11 @@ func (r Record) afterOutcomes(a Admission, o outcomes, window circuit.Counts, no
 // afterTest returns the record after a test event. If the endpoint answered it with 2xx, this is
 // as good as the success of a probe, and ends the wait that a 429 asked for. Other answers say
 // nothing: the test event may be one that the endpoint does not expect.
-func (r Record) afterTest(a Admission, o outcomes, s circuit.Settings, now time.Time) Record {
+func (r Record) afterTest(a Admission, o Outcomes, s circuit.Settings, now time.Time) Record {
 	if !o.delivered {
 		return r
 	}
 	r.ThrottledUntil = time.Time{}
-	r.Circuit = r.Probed(circuit.ProbeResult{Generation: a.query.Record.Generation, Alive: true}, s, now)
+	r.Circuit = r.Probed(circuit.ProbeResult{Generation: a.Next.Record.Generation, Alive: true}, s, now)
 	return r
 }

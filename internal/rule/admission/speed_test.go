@@ -1,17 +1,17 @@
-package isolation_test
+package admission_test
 
 import (
 	"math/rand/v2"
 	"testing"
 	"time"
 
-	"surehook.example/surehook/internal/rule/isolation"
+	"surehook.example/surehook/internal/rule/admission"
 )
 
 func TestScore(t *testing.T) {
 	t.Parallel()
 
-	const quick, late = isolation.LateAfter - 1, isolation.LateAfter
+	const quick, late = admission.LateAfter - 1, admission.LateAfter
 	answers := func(n int, took time.Duration) []time.Duration {
 		all := make([]time.Duration, n)
 		for i := range all {
@@ -36,7 +36,7 @@ func TestScore(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 
-			var score isolation.Score
+			var score admission.Score
 			for _, took := range tt.took {
 				score = score.Add(took)
 			}
@@ -56,13 +56,13 @@ func TestScore_FollowsThe95thPercentile(t *testing.T) {
 		least, most float64 // share of the time with a proof
 	}{{0.01, 0.5, 1}, {0.15, 0, 0.12}, {0.3, 0, 0.01}} {
 		random := rand.New(rand.NewPCG(1, 2))
-		var score isolation.Score
+		var score admission.Score
 		proven := 0
 		const n = 100_000
 		for range n {
 			took := time.Millisecond
 			if random.Float64() < tt.late {
-				took = 2 * isolation.LateAfter
+				took = 2 * admission.LateAfter
 			}
 			if score = score.Add(took); score.Proven() {
 				proven++
@@ -93,7 +93,7 @@ func TestCredit(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 
-			credit, left := isolation.Credit(0).Earn(tt.inTime).Forgive(tt.late)
+			credit, left := admission.Credit(0).Earn(tt.inTime).Forgive(tt.late)
 			if _, two := credit.Forgive(tt.late); left != tt.left || two != tt.two {
 				t.Errorf("%d late attempts leave %d, and as many again %d; want %d and %d", tt.late, left, two, tt.left, tt.two)
 			}

@@ -1,4 +1,4 @@
-package isolation_test
+package admission_test
 
 import (
 	"testing"
@@ -6,13 +6,13 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"surehook.example/surehook/internal/rule/isolation"
+	"surehook.example/surehook/internal/rule/admission"
 )
 
 var start = time.Date(2026, 11, 25, 12, 0, 0, 0, time.UTC)
 
 // reserve reserves n rate slots at the start, and returns how long after the start they are.
-func reserve(l isolation.Limits, n int, perSecond float64) (next isolation.Limits, slots []time.Duration) {
+func reserve(l admission.Limits, n int, perSecond float64) (next admission.Limits, slots []time.Duration) {
 	for range n {
 		var at time.Time
 		l, at = l.Reserve(perSecond, start)
@@ -44,7 +44,7 @@ func TestLimits_Reserve(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 
-			next, got := reserve(isolation.Limits{RateSlot: start.Add(tt.slot), Rate: tt.rate}, tt.n, 10)
+			next, got := reserve(admission.Limits{RateSlot: start.Add(tt.slot), Rate: tt.rate}, tt.n, 10)
 			if diff := cmp.Diff(tt.want, got); diff != "" {
 				t.Errorf("Reserve() differs (-want +got):\n%s", diff)
 			}
@@ -64,7 +64,7 @@ func TestLimits_ReservePaces(t *testing.T) {
 	t.Parallel()
 
 	perSecond := map[int]int{}
-	_, slots := reserve(isolation.Limits{}, 1000, 10)
+	_, slots := reserve(admission.Limits{}, 1000, 10)
 	for _, at := range slots {
 		perSecond[int(at/time.Second)]++
 	}
@@ -99,7 +99,7 @@ func TestLimits_Reserved(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 
-			l, _ := reserve(isolation.Limits{}, tt.n, 10)
+			l, _ := reserve(admission.Limits{}, tt.n, 10)
 			if got := l.Reserved(tt.rate, start.Add(tt.at)); got != tt.want {
 				t.Errorf("Reserved(%v, %s later) = %d; want %d", tt.rate, tt.at, got, tt.want)
 			}
@@ -110,15 +110,15 @@ func TestLimits_Reserved(t *testing.T) {
 func TestLimits_Leases(t *testing.T) {
 	t.Parallel()
 
-	held := func(key, nonce string) isolation.Held {
-		return isolation.Held{Key: key, Lease: isolation.Lease{Nonce: nonce, Until: start.Add(isolation.LeaseFor)}}
+	held := func(key, nonce string) admission.Held {
+		return admission.Held{Key: key, Lease: admission.Lease{Nonce: nonce, Until: start.Add(admission.LeaseFor)}}
 	}
-	one := isolation.Limits{}.Begin(held("a", "1"))
+	one := admission.Limits{}.Begin(held("a", "1"))
 	two := one.Begin(held("b", "2"))
 	if one.InFlight(start) != 1 || two.InFlight(start) != 2 {
 		t.Errorf("InFlight() = %d, then %d; want 1, then 2, because Begin does not change its receiver", one.InFlight(start), two.InFlight(start))
 	}
-	for at, want := range map[time.Duration]int{isolation.LeaseFor - 1: 2, isolation.LeaseFor: 0} {
+	for at, want := range map[time.Duration]int{admission.LeaseFor - 1: 2, admission.LeaseFor: 0} {
 		if got := two.InFlight(start.Add(at)); got != want || len(two.Live(start.Add(at)).Leases) != want {
 			t.Errorf("InFlight(%s later) = %d, and %d leases live; want %d", at, got, len(two.Live(start.Add(at)).Leases), want)
 		}
@@ -135,7 +135,7 @@ func TestLimits_CountLate(t *testing.T) {
 	t.Parallel()
 
 	start := start.Truncate(time.Minute)
-	l := isolation.Limits{}.CountLate(2, start).CountLate(3, start.Add(time.Minute-1))
+	l := admission.Limits{}.CountLate(2, start).CountLate(3, start.Add(time.Minute-1))
 	if l.Late != 5 || !l.LateAt.Equal(start) {
 		t.Errorf("late in one minute: %d since %s; want 5 since %s", l.Late, l.LateAt, start)
 	}
@@ -148,16 +148,16 @@ func TestLimits_CountLate(t *testing.T) {
 func TestLimits_EndLeavesTheLeaseOfACopy(t *testing.T) {
 	t.Parallel()
 
-	lease := isolation.Lease{Nonce: "n", Until: start.Add(isolation.LeaseFor), Run: "of the copy"}
-	l := isolation.Limits{}.Begin(isolation.Held{Key: "a", Lease: lease})
+	lease := admission.Lease{Nonce: "n", Until: start.Add(admission.LeaseFor), Run: "of the copy"}
+	l := admission.Limits{}.Begin(admission.Held{Key: "a", Lease: lease})
 	for _, run := range []string{"", "own"} {
 		other := lease
 		other.Run = run
-		if got := l.End(isolation.Held{Key: "a", Lease: other}); got.InFlight(start) != 1 {
+		if got := l.End(admission.Held{Key: "a", Lease: other}); got.InFlight(start) != 1 {
 			t.Errorf("End() of run %q = %+v; want the lease of the copy kept", run, got)
 		}
 	}
-	if got := l.End(isolation.Held{Key: "a", Lease: lease}); got.InFlight(start) != 0 {
+	if got := l.End(admission.Held{Key: "a", Lease: lease}); got.InFlight(start) != 0 {
 		t.Errorf("End() of the same lease = %+v; want no lease", got)
 	}
 }

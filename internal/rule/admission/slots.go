@@ -1,4 +1,4 @@
-package isolation
+package admission
 
 import (
 	"math"
@@ -101,7 +101,7 @@ type Grant uint8
 const (
 	Started Grant = iota + 1 // the token has the slot
 	Running                  // the token already has the slot: the response to the earlier write was lost
-	Busy                     // another token of the delivery, or a copy of the token, may be making the attempt
+	Taken                    // another token of the delivery, or a copy of the token, may be making the attempt
 	Full                     // no slot is free
 )
 
@@ -116,27 +116,20 @@ func (l Limits) Start(own Held, most int, now time.Time) (Limits, Grant) {
 	case leased && current.same(own.Lease):
 		return l, Running
 	case leased && !claimed:
-		return l, Busy
+		return l, Taken
 	case !leased && len(live.Leases) >= most:
 		return l, Full
 	}
 	return live.Begin(own), Started
 }
 
-// Take gives the tokens places, as long as fewer than most are taken, and reports which tokens
-// have one. A copy of a token shares its place. If no place is taken, the limits stay as they
-// are, because expired places need not be written.
-func (l Limits) Take(tokens []Held, most int, now time.Time) (Limits, []bool) {
-	next, has, taken := l.Live(now), make([]bool, len(tokens)), false
-	for i, token := range tokens {
-		_, has[i] = next.Leases[token.Key]
-		if !has[i] && len(next.Leases) < most {
-			has[i], taken = true, true
-			next = next.Begin(token)
-		}
-	}
-	if !taken {
+// Take gives the token a place if fewer than most are taken, and reports whether it has one. A copy
+// of a token shares its place. Without a new place the limits stay as they are, because expired
+// places need not be written.
+func (l Limits) Take(token Held, most int, now time.Time) (Limits, bool) {
+	live := l.Live(now)
+	if _, has := live.Leases[token.Key]; has || len(live.Leases) >= most {
 		return l, has
 	}
-	return next, has
+	return live.Begin(token), true
 }

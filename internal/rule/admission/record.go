@@ -1,11 +1,10 @@
-package gate
+package admission
 
 import (
 	"time"
 
 	"surehook.example/surehook/internal/hook"
 	"surehook.example/surehook/internal/rule/circuit"
-	"surehook.example/surehook/internal/rule/isolation"
 	"surehook.example/surehook/internal/rule/review"
 )
 
@@ -19,25 +18,25 @@ type Record struct {
 
 	Endpoint       hook.EndpointID
 	Tenant         hook.TenantID
-	ThrottledUntil time.Time       // the endpoint answered 429: no attempt starts before this time
-	Waiting        bool            // deliveries are parked for the endpoint, or about to be parked
-	EmptySince     time.Time       // since when the breaker has found no parked delivery; zero: it found some, or one was about to be parked since
-	Wave           int             // the next wave of the release, from 1; 0: no release in progress
-	Review         review.Flags    // findings of the last review
-	Speed          isolation.Class // of the endpoint; see SpeedAt
-	SpeedAt        time.Time       // the last change of Speed; zero: never
-	SeenAt         time.Time       // about when the last attempt was made, up to isolation.SeenEvery earlier; only of fast endpoints
-	ProbeType      string          // the event type of the last probe sent by the breaker
-	ProbedFrom     time.Time       // the creation of the delivery of the last probe sent by the breaker; zero: none yet
-	LookFrom       time.Time       // when the breaker last forgot the endpoint; zero: no look is planned
-	LookAt         time.Time       // when the breaker next looks in the index for parked deliveries that it missed; zero: never
-	AnnounceAt     time.Time       // from when the breaker tells the owner that the circuit opened or closed, because the gate may not have; zero: the owner knows
-	AttendAt       time.Time       // from when the breaker's tick checks the endpoint if no message did; zero: never
+	ThrottledUntil time.Time    // the endpoint answered 429: no attempt starts before this time
+	Waiting        bool         // deliveries are parked for the endpoint, or about to be parked
+	EmptySince     time.Time    // since when the breaker has found no parked delivery; zero: it found some, or one was about to be parked since
+	Wave           int          // the next wave of the release, from 1; 0: no release in progress
+	Review         review.Flags // findings of the last review
+	Speed          Class        // of the endpoint; see SpeedAt
+	SpeedAt        time.Time    // the last change of Speed; zero: never
+	SeenAt         time.Time    // about when the last attempt was made, up to SeenEvery earlier; only of fast endpoints
+	ProbeType      string       // the event type of the last probe sent by the breaker
+	ProbedFrom     time.Time    // the creation of the delivery of the last probe sent by the breaker; zero: none yet
+	LookFrom       time.Time    // when the breaker last forgot the endpoint; zero: no look is planned
+	LookAt         time.Time    // when the breaker next looks in the index for parked deliveries that it missed; zero: never
+	AnnounceAt     time.Time    // from when the breaker tells the owner that the circuit opened or closed, because the gate may not have; zero: the owner knows
+	AttendAt       time.Time    // from when the breaker's tick checks the endpoint if no message did; zero: never
 }
 
 // NewRecord returns the record of an endpoint without a stored record.
 func NewRecord(tenant hook.TenantID, endpoint hook.EndpointID) Record {
-	return Record{Circuit: circuit.New(), Tenant: tenant, Endpoint: endpoint, Speed: isolation.Unproven}
+	return Record{Circuit: circuit.New(), Tenant: tenant, Endpoint: endpoint, Speed: Unproven}
 }
 
 // CountOpen returns the number of open and half-open circuits.
@@ -129,17 +128,25 @@ func (r Record) Mended(moved bool, now time.Time) Record {
 // speed again.
 func (r Record) Trip(s circuit.Settings, now time.Time) Record {
 	r.Circuit, r.AnnounceAt = r.Circuit.Trip(s, now), time.Time{}
-	return r.withClass(isolation.Unproven, now).planCheck(now)
+	return r.withClass(Unproven, now).planCheck(now)
 }
 
 // withClass returns the record with the speed class, which begins now.
-func (r Record) withClass(c isolation.Class, now time.Time) Record {
+func (r Record) withClass(c Class, now time.Time) Record {
 	now = now.UTC().Truncate(time.Millisecond)
 	r.Speed, r.SpeedAt, r.SeenAt = c, now, time.Time{}
-	if c == isolation.Fast {
+	if c == Fast {
 		r.SeenAt = now
 	}
 	return r
+}
+
+// Slowed returns the record after MaxLate late attempts in a minute.
+func (r Record) Slowed(now time.Time) Record {
+	if r.Speed != Fast {
+		return r
+	}
+	return r.withClass(Slow, now)
 }
 
 // NextProbe returns the earliest time of the next probe: the end of the cooldown of
@@ -167,6 +174,12 @@ func (r Record) AttendBy(at time.Time) Record {
 		r.AttendAt = at
 	}
 	return r
+}
+
+// Announced returns the record whose owner knows of its last transition.
+func (r Record) Announced(now time.Time) Record {
+	r.AnnounceAt = time.Time{}
+	return r.planCheck(now)
 }
 
 // planCheck sets AttendAt: for an open or half-open circuit to the time of the next probe, and

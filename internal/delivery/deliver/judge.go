@@ -11,13 +11,13 @@ import (
 	"surehook.example/surehook/internal/rule/settlement"
 )
 
-// plan judges the jobs of one endpoint. decided already know their step; due must ask the gate.
+// judge judges the jobs of one endpoint. decided already know their step; due must ask the gate.
 // If several tokens of the batch are for one attempt, one of them decides, and the others fail
 // and come again.
-func (d *Deliverer) plan(ctx context.Context, jobs []*job, snapshot *Snapshot, now time.Time) (decided, due []*job) {
+func (d *Deliverer) judge(ctx context.Context, jobs []*job, snapshot *Snapshot, now time.Time) (decided, due []*job) {
 	var taken []attemptKey
 	for _, j := range jobs {
-		if j.step, j.err = judge(j, snapshot, now); j.err != nil {
+		if j.step, j.err = stepOf(j, snapshot, now); j.err != nil {
 			continue
 		}
 		if key := attemptOf(j.Token); j.step.Decides() {
@@ -41,8 +41,8 @@ func (d *Deliverer) plan(ctx context.Context, jobs []*job, snapshot *Snapshot, n
 	return decided, due
 }
 
-// judge finds the job's records and returns the next step.
-func judge(j *job, snapshot *Snapshot, now time.Time) (settlement.Step, error) {
+// stepOf finds the job's records and returns the next step.
+func stepOf(j *job, snapshot *Snapshot, now time.Time) (settlement.Step, error) {
 	found, ok, err := findSubject(j.Token, snapshot, now)
 	if err != nil {
 		return settlement.Step{}, fmt.Errorf("find delivery %s: %w", j.Token.Delivery, err)

@@ -1,0 +1,41 @@
+// Package admission decides which attempts may start now, so that an endpoint in trouble gets few
+// requests and takes little from the others. It maps values to values. Package gate asks it about
+// due tokens, and package release about parked deliveries.
+//
+// # Three questions
+//
+//   - [Ask]: which of these tokens may start? The rows of the table decide, the first that applies.
+//     The same rows stand in docs/circuit.md.
+//   - [Record.After]: what does the circuit learn from the outcomes? And [Limits.Answered]: how many
+//     slots and which speed does the endpoint get?
+//   - [Limits.Claim]: which parked deliveries are next, in the order of [Limits.Order]?
+//
+// Ask returns the state that the answer takes for granted, which is written before it is used. A part
+// of the state that was not read is named in the answer ([Admission.Lacks]), so that a fast endpoint
+// without limits costs no request.
+//
+// # Speed
+//
+// Endpoints that are not fast, and endpoints with max_in_flight, need in-flight slots. An endpoint
+// becomes fast by its score ([Score]). It becomes slow with five late attempts within a minute. After
+// an outage it is unproven, like a new one, but has only one slot at first. The slots of an endpoint
+// that is not fast follow its answers.
+//
+// # Leases
+//
+// Probes and attempts in in-flight slots hold leases. If the process dies, its leases expire.
+//
+// The holder of a probe's lease is a token: delivery, attempt and nonce. A copy of the token
+// renews the lease.
+//
+// A delivery has at most one lease on a slot. A second token of the delivery, or a copy of the
+// token, finds the lease and comes again later. Package release hands over the slots of settled
+// attempts.
+//
+// # Places
+//
+// A token in the lane slot also holds a place of its tenant, from before it is sent there until
+// its attempt is settled. Places are the tenant's share of that lane. The tenant's other tokens
+// go to the lane overflow. So each tenant has only a few tokens in the lane slot, and the
+// tokens of other tenants soon find a free function there.
+package admission

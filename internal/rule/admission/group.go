@@ -1,0 +1,69 @@
+package admission
+
+import (
+	"slices"
+	"time"
+
+	"surehook.example/surehook/internal/hook"
+)
+
+// coalesces decides about the tokens of one request to a coalescing endpoint, all together.
+func (a *asking) coalesces(Due) (Verdict, bool) {
+	if !a.endpoint.Coalesce.On() {
+		return Verdict{}, false
+	}
+	if a.group == nil {
+		a.group = a.decideGroup()
+	}
+	return a.group[len(a.Verdicts)], true
+}
+
+// decideGroup: the request takes one rate slot and one in-flight slot, both held by the first
+// token. A group that cannot start now waits on the queue, for the next window or for its rate
+// slot: that is cheaper than parking each delivery, and the next window collects what waited.
+//
+// When the group waits for a rate slot, only the first token carries the reserved slot. So one
+// request uses it, whichever tokens come back together.
+func (a *asking) decideGroup() []Verdict {
+	window, rate := a.endpoint.Coalesce, a.endpoint.RatePerSecond
+	if a.query.Lane != hook.LaneCoalesce {
+		return a.all(later(window.End(a.now)))
+	}
+	leader := max(0, slices.IndexFunc(a.query.Due, func(d Due) bool { return d.Reserved })) // the first token with a rate slot, if any
+	due := a.query.Due[leader]
+	if (rate > 0 && !due.Reserved || a.needed > 0) && !a.has(LimitsPart) {
+		return a.all(Verdict{})
+	}
+	if rate > 0 && !due.Reserved && !a.runs(due) {
+		next, slot := a.Next.Limits.Reserve(rate, a.now)
+		if slot.Sub(a.now) > MaxRateWait { // so that a changed rate soon applies to everything
+			return a.all(later(window.End(a.now.Add(MaxRateWait))))
+		}
+		if a.Next.Limits = &next; slot.After(a.now) {
+			all := a.all(later(slot))
+			all[leader].Reserved = true
+			return all
+		}
+	}
+	all := a.all(Verdict{Decision: Admit})
+	if a.needed == 0 {
+		return all
+	}
+	if all[leader] = a.lease(due); all[leader].Decision == Park {
+		all[leader] = later(window.End(a.now))
+		all[leader].Reserved = rate > 0 // the token keeps its rate slot
+	}
+	if all[leader].Decision != Admit {
+		for i := range all {
+			if i != leader {
+				all[i] = later(window.End(a.now))
+			}
+		}
+	}
+	return all
+}
+
+func (a *asking) all(v Verdict) []Verdict { return slices.Repeat([]Verdict{v}, len(a.query.Due)) }
+
+// later sends a token back to the lane coalesce for the given time.
+func later(at time.Time) Verdict { return Verdict{Decision: Move, Lane: hook.LaneCoalesce, Until: at} }

@@ -1,0 +1,75 @@
+package admission
+
+import (
+	"time"
+
+	"surehook.example/surehook/internal/hook"
+)
+
+// testPause is how long a test event waits for an in-flight slot before it asks again.
+const testPause = time.Second
+
+func park(reason hook.Reason) Verdict { return Verdict{Decision: Park, Reason: reason} }
+
+// has reports whether the part of the state was read. If not, Ask ends without an answer.
+func (a *asking) has(p Part) bool {
+	if p == LimitsPart && a.Next.Limits == nil || p == PlacesPart && a.Next.Places == nil {
+		a.Lacks = p
+	}
+	return a.Lacks == 0
+}
+
+// runs reports whether the token has its slot already: the answer to the write was lost.
+func (a *asking) runs(due Due) bool {
+	return a.Next.Limits.Leases[LeaseKey(due.Delivery)].same(a.own(due).Lease)
+}
+
+// own returns the lease of an attempt that starts now.
+func (a *asking) own(due Due) Held {
+	return Held{Key: LeaseKey(due.Delivery), Lease: Lease{Nonce: due.Nonce, Until: LeaseEnd(a.now), Run: a.Next.Run}}
+}
+
+// lease leases a slot to the token, or takes over the lease that the sender of the token claimed.
+func (a *asking) lease(due Due) Verdict {
+	if !a.has(LimitsPart) {
+		return Verdict{}
+	}
+	own := a.own(due)
+	most := max(a.before.Width(a.endpoint, a.now), a.needed)
+	a.Slots = a.before.Open(*a.Next.Limits, most, a.now)
+	next, granted := a.Next.Limits.Start(own, a.Slots, a.now)
+	a.Next.Limits = &next
+	switch granted {
+	case Started, Running:
+		return Verdict{Decision: Admit, Lease: own, InFlight: len(next.Leases)}
+	case Taken:
+		return Verdict{Decision: Busy}
+	case Full:
+		if most == 0 { // the claim expired on the way, and the endpoint has become fast
+			return Verdict{Decision: Admit}
+		}
+	}
+	return park(hook.ReasonInFlight)
+}
+
+// toSlot moves the token to the lane slot, with a place, or to the lane overflow.
+func (a *asking) toSlot(due Due) Verdict {
+	if !a.has(PlacesPart) {
+		return Verdict{}
+	}
+	next, has := a.Next.Places.Take(due.Place(LeaseEnd(a.now)), a.Next.Most, a.now)
+	a.Next.Places = &next
+	if has {
+		return Verdict{Decision: Move, Lane: hook.LaneSlot}
+	}
+	return Verdict{Decision: Move, Lane: hook.LaneOverflow}
+}
+
+// hasPlace reports whether the token may stay in its lane.
+func (a *asking) hasPlace(due Due) bool {
+	if a.query.Lane != hook.LaneSlot || !a.has(PlacesPart) {
+		return true
+	}
+	_, ok := a.Next.Places.Live(a.now).Leases[due.PlaceKey()]
+	return ok
+}

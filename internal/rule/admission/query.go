@@ -1,0 +1,110 @@
+package admission
+
+import (
+	"strconv"
+	"time"
+
+	"surehook.example/surehook/internal/hook"
+)
+
+// Decision is what the table decides about a due delivery.
+type Decision uint8
+
+// The decisions. The zero Decision is not valid.
+const (
+	Admit  Decision = iota + 1 // the attempt may start
+	Park                       // not now: the delivery waits in the store, without a token
+	Move                       // not here, or not now: the token is sent to a lane
+	Busy                       // not now: another token of the delivery, or a copy of the token, may be making the attempt
+	Cancel                     // never: the endpoint was deleted
+)
+
+// String returns the decision as logged.
+func (d Decision) String() string {
+	return hook.Names[Decision]{Admit: "admit", Park: "park", Move: "move", Busy: "busy", Cancel: "cancel"}.Of(d)
+}
+
+// Verdict is the decision about one delivery, with its details.
+type Verdict struct {
+	Decision Decision
+	Reason   hook.Reason // of Park and Cancel
+	Until    time.Time   // of Move: when the token arrives in the lane, zero: now; of Park: when the wait ends, if that is known
+	Lane     hook.Lane   // of Move
+	Probe    bool        // of Move: the token is the probe
+	Reserved bool        // of Move: a rate slot is reserved for the token
+	Lease    Held        // of Admit: the in-flight slot of the attempt; zero: none needed
+	InFlight int         // of Admit with a Lease: slots of the endpoint in use, with this one
+}
+
+// Due is the token of a delivery waiting for admission.
+type Due struct {
+	Delivery hook.DeliveryID
+	Attempt  int
+	Nonce    string
+	Reserved bool // a rate slot is reserved for the token
+	Slot     bool // the sender of the token claimed an in-flight slot
+	Probe    bool // the breaker chose the delivery as the probe
+	Test     bool // hook.Token.Test: a query with such a token has no other one
+}
+
+// Holder returns the name of the token as the holder of a probe's lease. Two tokens of one
+// delivery are two holders: each may make an attempt, and when one ends, it must not end the
+// lease of the other. Copies of a token are the same holder.
+//
+// The name leaves out the endpoint, because the record belongs to one endpoint. It has about 48
+// characters.
+func (d Due) Holder() string {
+	return LeaseKey(d.Delivery) + "_" + strconv.Itoa(d.Attempt) + "_" + d.Nonce
+}
+
+// PlaceKey returns the key of the token's place. It contains the endpoint, because two replays
+// of one event may have the same nonce.
+func (d Due) PlaceKey() string { return string(d.Delivery.Endpoint) + "_" + d.Holder() }
+
+// Place returns the place of the token.
+func (d Due) Place(until time.Time) Held {
+	return Held{Key: d.PlaceKey(), Lease: Lease{Nonce: d.Nonce, Until: until}}
+}
+
+// Query asks about the due deliveries of one endpoint.
+type Query struct {
+	Endpoint *hook.Endpoint // nil: deleted
+	Record   Record         // read together with the endpoint
+	Limits   *Limits        // read together with the endpoint; nil: not read
+	Lane     hook.Lane      // of the tokens; zero stands for a lane of batches
+	Due      []Due
+}
+
+// State is what the table reads and changes.
+type State struct {
+	Record Record
+	Limits *Limits // of the endpoint; nil: not read yet
+	Places *Limits // of the tenant, in the lane slot; nil: not read yet
+	Most   int     // places of the tenant
+	Run    string  // random, of the attempts that start now
+}
+
+// Part is a part of the state that is read only when a row needs it.
+type Part uint8
+
+// The parts.
+const (
+	LimitsPart Part = iota + 1
+	PlacesPart
+)
+
+// Admission has one verdict per due delivery, in the order of the query. After the attempts, the
+// circuit learns from it: see Record.After.
+type Admission struct {
+	Verdicts []Verdict
+	Next     State     // to write before the verdicts apply
+	Slots    int       // the highest number of leases in Next.Limits, if one was added
+	CheckAt  time.Time // when a check must release what is parked, if that is known
+	Lacks    Part      // not zero: the answer is missing, because this part was not read
+	Places   []Held    // of the tokens, to give back after the attempts
+
+	endpoint    *hook.Endpoint
+	probe       string // the Holder of the admitted probe; empty: none
+	sharedProbe bool   // a copy of the token was already admitted as the probe
+	test        bool   // the attempt is that of a test event
+}

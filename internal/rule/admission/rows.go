@@ -1,0 +1,128 @@
+package admission
+
+import (
+	"surehook.example/surehook/internal/hook"
+	"surehook.example/surehook/internal/rule/circuit"
+)
+
+func (a *asking) deleted(Due) (Verdict, bool) {
+	return Verdict{Decision: Cancel, Reason: hook.ReasonDeleted}, a.endpoint == nil
+}
+
+func (a *asking) stopped(Due) (Verdict, bool) {
+	if a.endpoint.Status == hook.StatusPaused {
+		return park(hook.ReasonPaused), true
+	}
+	return park(hook.ReasonDisabled), a.endpoint.Status == hook.StatusDisabled
+}
+
+// testEvent admits the test event that its owner has just sent, to see whether the endpoint works
+// now: neither the circuit, nor a throttle, a rate or a backlog holds it back, but only
+// max_in_flight. Its sender bounds how many there are. It takes no lease of a probe, so a probe
+// may be in flight beside it.
+func (a *asking) testEvent(due Due) (Verdict, bool) {
+	a.test = due.Test
+	if !due.Test || a.endpoint.MaxInFlight == 0 {
+		return Verdict{Decision: Admit}, due.Test
+	}
+	v := a.lease(due)
+	if v.Decision == Park { // all slots are in use: an attempt ends soon
+		v = Verdict{Decision: Move, Lane: hook.LaneRetry, Until: a.now.Add(testPause)}
+	}
+	return v, true
+}
+
+// openAndThrottled parks even a probe: it is an attempt, too.
+func (a *asking) openAndThrottled(Due) (Verdict, bool) {
+	return park(hook.ReasonCircuit), a.notClosed() && a.now.Before(a.before.ThrottledUntil)
+}
+
+// probes admits one probe.
+//
+// While deliveries are parked, the breaker chooses the probe, because a new delivery, or a
+// retry that happens to be due, may be of an event type that always fails. Without parked
+// deliveries the breaker sends no probe, so the first due token is the probe. If the holder of
+// the lease comes again, it renews the lease. Another token of the same delivery is parked.
+func (a *asking) probes(due Due) (Verdict, bool) {
+	holder := due.Holder()
+	probed, ok := a.before.Probe(holder, a.now)
+	if !ok || a.probed || !a.notClosed() || !due.Probe && a.before.HasParked() && a.before.Holder != holder {
+		return Verdict{}, false
+	}
+	a.probed = true
+	v := Verdict{Decision: Admit}
+	switch {
+	case a.needed > 0 && !a.query.Lane.Single() && !a.endpoint.Coalesce.On():
+		v = a.toSlot(due)
+	case !a.hasPlace(due):
+		v = Verdict{Decision: Move, Lane: hook.LaneOverflow}
+	default:
+		a.probe, a.sharedProbe = holder, a.before.Holder == holder && a.now.Before(a.before.LeaseUntil)
+		a.Next.Record.Circuit = probed
+	}
+	v.Probe = v.Decision == Move // even if deliveries are parked before it arrives
+	return v, true
+}
+
+func (a *asking) open(Due) (Verdict, bool) { return park(hook.ReasonCircuit), a.notClosed() }
+
+func (a *asking) notClosed() bool { return a.before.State != circuit.Closed }
+
+func (a *asking) throttled(Due) (Verdict, bool) {
+	v := park(hook.ReasonThrottled)
+	v.Until = a.before.ThrottledUntil
+	return v, a.now.Before(v.Until)
+}
+
+func (a *asking) behindOthers(due Due) (Verdict, bool) {
+	return park(hook.ReasonInFlight), a.needed > 0 && a.before.Backlog() && !due.Slot
+}
+
+// elsewhere moves the token to the lane slot, if the tenant has a place there, and else to the
+// lane overflow. A place is taken before its token is sent, so the lane slot never holds more
+// tokens of a tenant than it has places, and a tenant with thousands of tokens delays no other
+// tenant there.
+func (a *asking) elsewhere(due Due) (Verdict, bool) {
+	if a.needed == 0 || a.query.Lane.Single() {
+		return Verdict{}, false
+	}
+	return a.toSlot(due), true
+}
+
+// aboveRate takes a rate slot for the token if it is now. The delivery is parked until the next
+// one, because the attempts of a fast endpoint hand no slots over that release it.
+func (a *asking) aboveRate(due Due) (Verdict, bool) {
+	if a.endpoint.RatePerSecond == 0 || due.Reserved || !a.has(LimitsPart) || a.runs(due) {
+		return Verdict{}, false
+	}
+	next, slot := a.Next.Limits.Reserve(a.endpoint.RatePerSecond, a.now)
+	if a.before.Backlog() && !due.Slot || slot.After(a.now) {
+		return Verdict{Decision: Park, Reason: hook.ReasonRate, Until: slot}, true
+	}
+	a.Next.Limits = &next
+	return Verdict{}, false
+}
+
+// withoutPlace: in the lane slot a place expires if the token waits there for long.
+func (a *asking) withoutPlace(due Due) (Verdict, bool) {
+	return Verdict{Decision: Move, Lane: hook.LaneOverflow}, a.needsSlot(due) && !a.hasPlace(due)
+}
+
+// inFlight leases an in-flight slot to the token, or parks it.
+func (a *asking) inFlight(due Due) (Verdict, bool) {
+	if !a.needsSlot(due) {
+		return Verdict{}, false
+	}
+	return a.lease(due), true
+}
+
+func (a *asking) needsSlot(due Due) bool {
+	return a.query.Lane.Single() && (due.Slot || a.needed > 0)
+}
+
+// shed parks first attempts that the circuit does not admit. The deliveries of an endpoint with
+// slots wait by its slots, of which it has fewer.
+func (a *asking) shed(due Due) (Verdict, bool) {
+	return park(hook.ReasonFailureRate), due.Attempt == 1 && !due.Slot &&
+		a.before.Width(a.endpoint, a.now) == 0 && !a.before.Admits(string(due.Delivery.Event), a.now)
+}

@@ -1,0 +1,95 @@
+package admission
+
+import (
+	"time"
+
+	"surehook.example/surehook/internal/hook"
+)
+
+// row is a row of the table. applies returns the verdict about a token, or false.
+type row struct {
+	condition string // as in docs/circuit.md
+	applies   func(a *asking, due Due) (Verdict, bool)
+}
+
+// table returns the rows in their order: the first one that applies to a token decides.
+func table() []row {
+	return []row{
+		{"endpoint deleted", (*asking).deleted},
+		{"endpoint paused or disabled", (*asking).stopped},
+		{"test event", (*asking).testEvent},
+		{"circuit not closed, recent 429", (*asking).openAndThrottled},
+		{"cooldown over, chosen by the breaker or nothing parked", (*asking).probes},
+		{"circuit not closed", (*asking).open},
+		{"circuit closed, recent 429", (*asking).throttled},
+		{"coalescing", (*asking).coalesces},
+		{"needs an in-flight slot, and others wait", (*asking).behindOthers},
+		{"needs an in-flight slot, in a lane of batches", (*asking).elsewhere},
+		{"no rate slot within half a second, or others wait", (*asking).aboveRate},
+		{"in the lane slot without a place", (*asking).withoutPlace},
+		{"needs an in-flight slot", (*asking).inFlight},
+		{"the circuit sheds, and the first attempt is not in the share that starts", (*asking).shed},
+		{"otherwise", func(*asking, Due) (Verdict, bool) { return Verdict{Decision: Admit}, true }},
+	}
+}
+
+// Conditions returns the conditions of the rows, in their order.
+func Conditions() []string {
+	var all []string
+	for _, r := range table() {
+		all = append(all, r.condition)
+	}
+	return all
+}
+
+// Ask returns a verdict for each token of the query. Later tokens find what earlier ones took.
+func Ask(q *Query, s State, now time.Time) Admission {
+	a := asking{query: q, before: s.Record, now: now, Admission: Admission{Next: s, endpoint: q.Endpoint}}
+	if q.Endpoint != nil {
+		a.needed = s.Record.Slots(q.Endpoint, now)
+	}
+	rows := table()
+	for _, due := range q.Due {
+		for _, r := range rows {
+			verdict, ok := r.applies(&a, due)
+			if a.Lacks != 0 {
+				return a.Admission
+			}
+			if ok {
+				a.Verdicts = append(a.Verdicts, verdict)
+				break
+			}
+		}
+	}
+	a.finish()
+	return a.Admission
+}
+
+// asking is one call of Ask.
+type asking struct {
+	Admission
+
+	query  *Query
+	before Record
+	now    time.Time
+	needed int       // the highest number of in-flight slots; 0: an attempt needs none
+	probed bool      // a token is the probe
+	group  []Verdict // of a coalescing endpoint; nil: not decided yet
+}
+
+// finish plans a check for what is parked, and names the places to give back: those of all tokens
+// in the lane slot, except tokens that are moved, which have none, and busy ones, because a copy
+// of the token may be using the place.
+func (a *asking) finish() {
+	if a.Next.Record.Circuit != a.before.Circuit {
+		a.Next.Record = a.Next.Record.planCheck(a.now)
+	}
+	for i, v := range a.Verdicts {
+		if v.Decision == Park && a.CheckAt.IsZero() {
+			a.CheckAt, a.Next.Record = v.Until, a.Next.Record.Wait(a.now)
+		}
+		if a.query.Lane == hook.LaneSlot && v.Decision != Move && v.Decision != Busy {
+			a.Places = append(a.Places, a.query.Due[i].Place(time.Time{}))
+		}
+	}
+}
