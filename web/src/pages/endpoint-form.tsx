@@ -23,6 +23,7 @@ const t = text.form
 
 type Fields = Schemas['EndpointFields']
 type Endpoint = Schemas['Endpoint']
+type Destination = Schemas['Destination']
 type Choice = 'standard' | 'minute' | 'exponential' | 'day' | 'schedule' | 'keep'
 
 export function NewEndpoint() {
@@ -91,23 +92,24 @@ function EndpointForm({ of: e, submit, label }: { of?: Endpoint; submit: (fields
   const addresses = places?.addresses ?? []
   // The stored region can still be chosen if the deployment no longer has it.
   const regions = [...new Set([...(places?.regions ?? []), ...(e?.region ? [e.region] : [])])]
-  const [destination, setDestination] = useState(e?.destination?.type ?? 'http')
+  const [destination, setDestination] = useState<Destination['type']>(e?.destination?.type ?? 'http')
+  const to = t.destinations[destination]
   const retries = (Object.keys(t.retries) as Choice[]).filter((c) => c !== 'keep' || choiceOf(e) === 'keep')
   const destinations = (places?.destinations || e?.destination) && (
     <>
       <Field name="destination.type" label={t.destination}>
-        <Select label={t.destination} value={destination} onChange={setDestination} options={(['http', 'sqs', 'eventbridge'] as const).map((value) => ({ value, label: t.destinations[value] }))} />
+        <Select label={t.destination} value={destination} onChange={setDestination} options={(Object.keys(t.destinations) as Destination['type'][]).map((value) => ({ value, label: t.destinations[value].label }))} />
       </Field>
       {destination !== 'http' && (
         <Field name="destination.role_arn" label={t.roleARN} help={t.roleHelp(places?.destinations?.role_path ?? '', places?.destinations?.principal ?? '', e?.destination?.external_id)}>
           <Input defaultValue={e?.destination?.role_arn} />
         </Field>
       )}
-      {destination === 'eventbridge' && (
-        <Field name="destination.source" label={t.source}>
-          <Input defaultValue={e?.destination?.source} placeholder="com.example.shop" />
+      {settingsOf(destination).map((name) => (
+        <Field key={name} name={`destination.${name}`} label={to.settings?.[name] ?? name}>
+          <Input defaultValue={e?.destination?.[name]} />
         </Field>
-      )}
+      ))}
     </>
   )
   const more = (
@@ -140,7 +142,7 @@ function EndpointForm({ of: e, submit, label }: { of?: Endpoint; submit: (fields
     <Card pad>
       <Form submit={(values) => submit(fieldsOf(values, autoDisable, e))} label={label}>
         {!short && destinations}
-        <Field name="url" label={t.url} help={destination !== 'http' ? t.addressHelp[destination] : moved && hasSecrets(e) ? t.urlMoved : t.urlHelp}>
+        <Field name="url" label={t.url} help={to.help ?? (moved && hasSecrets(e) ? t.urlMoved : t.urlHelp)}>
           <Input
             defaultValue={e?.url}
             placeholder="https://example.com/webhooks"
@@ -324,13 +326,16 @@ function fieldsOf(v: Values, autoDisable: boolean, of?: Endpoint): Fields {
   }
 }
 
+const settingsOf = (type: Destination['type']) => Object.keys(t.destinations[type].settings ?? {}) as Exclude<keyof Destination, 'type' | 'role_arn'>[]
+
 function destinationOf(v: Values, of?: Endpoint): Pick<Fields, 'destination'> {
-  const type = v['destination.type'] as NonNullable<Fields['destination']>['type'] | undefined
-  const role = v['destination.role_arn']?.trim() ?? ''
-  const source = v['destination.source']?.trim() ?? ''
+  const type = v['destination.type'] as Destination['type'] | undefined
+  if (!type) return {}
+  const names = [...(type === 'http' ? [] : (['role_arn'] as const)), ...settingsOf(type)]
+  const settings = Object.fromEntries(names.map((name) => [name, v[`destination.${name}`]?.trim() ?? '']))
   const before = of?.destination
-  if (!type || (type === (before?.type ?? 'http') && role === (before?.role_arn ?? '') && source === (before?.source ?? ''))) return {}
-  return { destination: { type, ...(type !== 'http' && { role_arn: role }), ...(type === 'eventbridge' && { source }) } }
+  if (type === (before?.type ?? 'http') && names.every((name) => settings[name] === (before?.[name] ?? ''))) return {}
+  return { destination: { type, ...settings } }
 }
 
 function retryOf(v: Values, of?: Endpoint): Fields['retry'] {

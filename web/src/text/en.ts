@@ -1,11 +1,21 @@
 // The English words of the console and the portal. The files of words import no values: the
 // page waits for a language before its own modules run.
 
-import type { ApiError } from '../api/client'
+import type { ApiError, Schemas } from '../api/client'
 import type { Part as Bar } from '../hours'
 import type { End } from '../session'
 
 const count = (n: number) => n.toLocaleString(document.documentElement.lang)
+
+type Destination = Schemas['Destination']
+/** A choice of destination: the help of its url, and labels of its settings beside the role. */
+type DestinationWords = { label: string; help?: string; settings?: Partial<Record<Exclude<keyof Destination, 'type' | 'role_arn'>, string>> }
+
+const destinations: Record<Destination['type'], DestinationWords> = {
+  http: { label: 'A URL' },
+  sqs: { label: 'A queue (SQS)', help: 'The URL of the queue, such as https://sqs.eu-west-1.amazonaws.com/111122223333/orders' },
+  eventbridge: { label: 'An event bus (EventBridge)', help: 'The ARN of the event bus, such as arn:aws:events:eu-west-1:111122223333:event-bus/orders', settings: { source: 'Source of the events' } },
+}
 
 export const words = {
   brand: 'Surehook',
@@ -674,11 +684,9 @@ export const words = {
     egresses: { shared: 'Any address of AWS', fixed: 'Fixed addresses only' },
     addresses: (all: string[]) => `For firewalls: ${all.join(', ')}`,
     destination: 'Destination',
-    destinations: { http: 'A URL', sqs: 'A queue (SQS)', eventbridge: 'An event bus (EventBridge)' },
-    addressHelp: { sqs: 'The URL of the queue, such as https://sqs.eu-west-1.amazonaws.com/111122223333/orders', eventbridge: 'The ARN of the event bus, such as arn:aws:events:eu-west-1:111122223333:event-bus/orders' },
+    destinations,
     roleARN: 'Role',
     roleHelp: (path: string, principal: string, id?: string) => `The ARN of a role with the path ${path}. Its trust policy names ${principal}, and ${id ? `the external id ${id}` : 'the external id that the endpoint gets'}.`,
-    source: 'Source of the events',
     autoDisable: 'Disable the endpoint when most deliveries die',
     circuit: 'Circuit',
     circuitFailures: 'Failures in a row',
