@@ -159,9 +159,9 @@ func endpointFields() []option {
 		{name: "egress", usage: "shared, or fixed: requests come from fixed addresses only", kind: text},
 		{name: "envelope", usage: "raw, standard or thin", kind: text},
 		{name: "transformation", usage: "file with an expression of CEL that makes the requests; an empty file: none", kind: file},
-		{name: "destination.type", usage: "http, sqs or eventbridge; the url is then of the queue, or the ARN of the bus", kind: text},
-		{name: "destination.role_arn", usage: "role that may send to the queue or bus", kind: text},
-		{name: "destination.source", usage: "Source of the events, of the type eventbridge", kind: text},
+		{name: "destination.type", usage: "http, or a type in AWS such as sqs; the url is then the address of the resource", kind: text},
+		{name: "destination.role_arn", usage: "role that may send to a resource in AWS", kind: text},
+		{name: "destination.source", usage: "Source of the events of the type eventbridge", kind: text},
 	}
 }
 
