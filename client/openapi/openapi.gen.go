@@ -3181,9 +3181,9 @@ type Depth struct {
 	Visible int `json:"visible"`
 }
 
-// Destination Where the deliveries go. The address is `url`: the URL of a standard queue of SQS, or the ARN of an event bus of EventBridge. A change replaces the whole. A destination in AWS excludes headers, auth, tls, region, egress fixed and classic signature headers; its requests are from the role, with the external id that the endpoint gets. Only where `getEgress` has destinations.
+// Destination Where the deliveries go. The address is `url`: of `sqs` the URL of a standard queue, of `eventbridge` the ARN of an event bus. A change replaces the whole. A destination in AWS excludes headers, auth, tls, region, egress fixed and classic signature headers; its requests are from the role, with the external id that the endpoint gets. Only where `getEgress` has destinations.
 type Destination struct {
-	// RoleArn Of sqs and eventbridge: the role that may send. Its path begins with the role_path of `getEgress`, and its trust policy names the principal and the external_id.
+	// RoleArn Of all in AWS: the role that may send. Its path begins with the role_path of `getEgress`, and its trust policy names the principal and the external_id.
 	RoleArn *string `json:"role_arn,omitempty"`
 
 	// Source Of eventbridge: the Source of the events, without aws. in front.
@@ -3377,7 +3377,7 @@ type EndpointCreate struct {
 	Coalesce    *Coalesce `json:"coalesce,omitempty"`
 	Description *string   `json:"description,omitempty"`
 
-	// Destination Where the deliveries go. The address is `url`: the URL of a standard queue of SQS, or the ARN of an event bus of EventBridge. A change replaces the whole. A destination in AWS excludes headers, auth, tls, region, egress fixed and classic signature headers; its requests are from the role, with the external id that the endpoint gets. Only where `getEgress` has destinations.
+	// Destination Where the deliveries go. The address is `url`: of `sqs` the URL of a standard queue, of `eventbridge` the ARN of an event bus. A change replaces the whole. A destination in AWS excludes headers, auth, tls, region, egress fixed and classic signature headers; its requests are from the role, with the external id that the endpoint gets. Only where `getEgress` has destinations.
 	Destination *Destination `json:"destination,omitempty"`
 
 	// Egress The source addresses of the requests. shared: any address of AWS. fixed: the addresses of `getEgress` alone, in the deployment's own region; without its sender, the deliveries wait. Default: shared.
@@ -3593,7 +3593,7 @@ type EndpointFields struct {
 	Coalesce    *Coalesce `json:"coalesce,omitempty"`
 	Description *string   `json:"description,omitempty"`
 
-	// Destination Where the deliveries go. The address is `url`: the URL of a standard queue of SQS, or the ARN of an event bus of EventBridge. A change replaces the whole. A destination in AWS excludes headers, auth, tls, region, egress fixed and classic signature headers; its requests are from the role, with the external id that the endpoint gets. Only where `getEgress` has destinations.
+	// Destination Where the deliveries go. The address is `url`: of `sqs` the URL of a standard queue, of `eventbridge` the ARN of an event bus. A change replaces the whole. A destination in AWS excludes headers, auth, tls, region, egress fixed and classic signature headers; its requests are from the role, with the external id that the endpoint gets. Only where `getEgress` has destinations.
 	Destination *Destination `json:"destination,omitempty"`
 
 	// Egress The source addresses of the requests. shared: any address of AWS. fixed: the addresses of `getEgress` alone, in the deployment's own region; without its sender, the deliveries wait.

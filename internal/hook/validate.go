@@ -107,7 +107,7 @@ func ValidateEndpoint(e Endpoint) []FieldError {
 			break
 		}
 	}
-	errs = slices.Concat(errs, ValidateHeaders(e.Headers), validateAuth(e.Auth), validateDestination(e), ValidateShape(e),
+	errs = slices.Concat(errs, ValidateHeaders(e.Headers), validateAuth(e.Auth), ValidateShape(e),
 		validateStatuses(e), validateLimits(e), validateCoalescing(e))
 	errs.Refuse(e.Timeout < MinTimeout || e.Timeout > MaxTimeout,
 		"timeout", "must be %s to %s", FormatDuration(MinTimeout), FormatDuration(MaxTimeout))

@@ -1,39 +1,36 @@
 package httpapi
 
-import "surehook.example/surehook/internal/hook"
+import (
+	"maps"
 
-// destinationBody replaces the destination as a whole. Absent fields are nil.
-type destinationBody struct {
-	Type    *string `json:"type"`
-	RoleARN *string `json:"role_arn"`
-	Source  *string `json:"source"`
-}
+	"surehook.example/surehook/internal/hook"
+	"surehook.example/surehook/internal/rule/destination"
+)
 
-// destination translates the body. Package hook checks the content.
-func (b destinationBody) destination() (d hook.Destination, wrong []hook.FieldError) {
-	if b.Type == nil {
-		return d, []hook.FieldError{{Field: "destination.type", Message: "is missing"}}
+// destinationOf translates a flat object: the type, and its settings, which package
+// rule/destination checks.
+func destinationOf(fields map[string]string) (d hook.Destination, wrong hook.Fields) {
+	d.Type, wrong = choose("destination.type", fields["type"], destination.Names()...)
+	for name, value := range fields {
+		if name != "type" {
+			if d.Settings == nil {
+				d.Settings = make(map[string]string, len(fields))
+			}
+			d.Settings[name] = value
+		}
 	}
-	d.Type, wrong = choose("destination.type", *b.Type, append(hook.DestinationTypes(), hook.DestinationHTTP)...)
-	set(&d.RoleARN, b.RoleARN)
-	set(&d.Source, b.Source)
 	return d, wrong
 }
 
-// destinationView is the destination in a response.
-type destinationView struct {
-	Type       string `json:"type"`
-	RoleARN    string `json:"role_arn,omitzero"`
-	Source     string `json:"source,omitzero"`
-	ExternalID string `json:"external_id"`
-}
-
-// viewDestination returns nil for an endpoint that never had an AWS destination.
-func viewDestination(d hook.Destination) *destinationView {
+// viewDestination is the inverse, with the external id. It returns nil for an endpoint that never
+// had an AWS destination.
+func viewDestination(d hook.Destination) map[string]string {
 	if d.ExternalID == "" {
 		return nil
 	}
-	return &destinationView{Type: d.Type.String(), RoleARN: d.RoleARN, Source: d.Source, ExternalID: d.ExternalID}
+	fields := map[string]string{"type": d.Type.String(), "external_id": d.ExternalID}
+	maps.Copy(fields, d.Settings)
+	return fields
 }
 
 // destinationsView holds what a customer needs to know to create the role of an AWS destination.
@@ -48,9 +45,9 @@ func viewDestinations(d hook.Destinations) *destinationsView {
 	if d.RolePath == "" {
 		return nil
 	}
-	types := make([]string, 0, len(hook.DestinationTypes()))
-	for _, t := range hook.DestinationTypes() {
-		types = append(types, t.String())
+	view := &destinationsView{RolePath: d.RolePath, Principal: d.Principal}
+	for _, name := range destination.Names()[1:] { // http needs no role
+		view.Types = append(view.Types, name.String())
 	}
-	return &destinationsView{Types: types, RolePath: d.RolePath, Principal: d.Principal}
+	return view
 }

@@ -65,9 +65,9 @@ func TestEndpoints_wrongDestination(t *testing.T) {
 		off        bool
 		want       string
 	}{
-		{name: "no type", body: `{"url":"https://example.com/","destination":{}}`, want: invalid("destination.type", "is missing")},
-		{name: "an unknown type", body: `{"url":"https://example.com/","destination":{"type":"sns"}}`, want: invalid("destination.type", "must be one of sqs, eventbridge, http")},
-		{name: "an external id of the caller", body: `{"url":"https://example.com/","destination":{"type":"http","external_id":"mine"}}`, want: invalid("destination.external_id", "is not a known field")},
+		{name: "no type", body: `{"url":"https://example.com/","destination":{}}`, want: invalid("destination.type", "must be one of http, sqs, eventbridge")},
+		{name: "an unknown type", body: `{"url":"https://example.com/","destination":{"type":"smtp"}}`, want: invalid("destination.type", "must be one of http, sqs, eventbridge")},
+		{name: "an external id of the caller", body: `{"url":"https://example.com/","destination":{"type":"http","external_id":"mine"}}`, want: invalid("destination.external_id", "must be removed: http has no such setting")},
 		{name: "a deployment with HTTP only", body: `{` + toQueue + `}`, off: true, want: invalid("destination.type", "must be http: this deployment has no destinations in AWS")},
 		{name: "the own account", body: `{"url":"https://sqs.eu-west-1.amazonaws.com/999988887777/live","destination":{"type":"sqs",` + role + `}}`, want: invalid("url", "must not be in the account of Surehook")},
 		{name: "an ARN for http", body: `{"url":"arn:aws:events:eu-west-1:111122223333:event-bus/o"}`, want: `"field":"url"`},

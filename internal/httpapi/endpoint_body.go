@@ -42,7 +42,7 @@ type settings struct {
 	Schemes        *[]string          `json:"signature_schemes"`
 	Region         *string            `json:"region"`
 	Egress         *string            `json:"egress"`
-	Destination    *destinationBody   `json:"destination,omitzero"`
+	Destination    map[string]string  `json:"destination,omitzero"`
 	Envelope       *string            `json:"envelope"`
 	Transformation *string            `json:"transformation"`
 }
@@ -125,9 +125,9 @@ func (b settings) fields(errs fieldErrors) endpoint.Fields {
 	envelope, wrong := envelopeOf(b.Envelope)
 	f.Envelope, errs = envelope, append(errs, wrong...)
 	if b.Destination != nil {
-		destination, wrong := b.Destination.destination()
+		to, wrong := destinationOf(b.Destination)
 		if errs = hook.AlsoWrong(errs, wrong); len(wrong) == 0 {
-			f.Destination = &destination
+			f.Destination = &to
 		}
 	}
 	f.Wrong = errs

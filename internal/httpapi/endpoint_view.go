@@ -11,15 +11,14 @@ import (
 type endpointView struct {
 	ID hook.EndpointID `json:"id"`
 	settings
-	TLS         *tlsView         `json:"tls,omitzero"`         // in place of that of the settings; absent: the roots of the system
-	Destination *destinationView `json:"destination,omitzero"` // as above; absent: http
-	PublicKey   string           `json:"public_key,omitzero"`
-	Status      string           `json:"status"`
-	Reason      hook.Reason      `json:"reason"`
-	StatusSince stamp            `json:"status_since"`
-	CreatedAt   stamp            `json:"created_at"`
-	UpdatedAt   stamp            `json:"updated_at"`
-	Version     int64            `json:"version"`
+	TLS         *tlsView    `json:"tls,omitzero"` // in place of that of the settings; absent: the roots of the system
+	PublicKey   string      `json:"public_key,omitzero"`
+	Status      string      `json:"status"`
+	Reason      hook.Reason `json:"reason"`
+	StatusSince stamp       `json:"status_since"`
+	CreatedAt   stamp       `json:"created_at"`
+	UpdatedAt   stamp       `json:"updated_at"`
+	Version     int64       `json:"version"`
 }
 
 // secretView is an endpoint with a new secret, which no other response contains.
@@ -46,7 +45,6 @@ func viewEndpoint(e hook.Endpoint) endpointView {
 	v := endpointView{
 		ID:          e.ID,
 		TLS:         viewTLS(e.TLS, hook.Masked),
-		Destination: viewDestination(e.Destination),
 		PublicKey:   endpoint.PublicKey(e),
 		Status:      e.Status.String(),
 		Reason:      e.Reason,
@@ -62,6 +60,7 @@ func viewEndpoint(e hook.Endpoint) endpointView {
 		v.Coalesce = new(coalesceBody)
 		transfer(reflect.ValueOf(v.Coalesce).Elem(), reflect.ValueOf(e.Coalesce))
 	}
+	v.Destination = viewDestination(e.Destination)
 	v.Profiles, v.Schemes, v.Envelope, v.Egress = &profiles, &schemes, new(e.Envelope.String()), new(egressOf(e).String())
 	return v
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"surehook.example/surehook/internal/httpapi"
+	"surehook.example/surehook/internal/rule/destination"
 )
 
 func document(t *testing.T) *openapi3.T {
@@ -179,6 +180,32 @@ func TestDocument_views(t *testing.T) {
 	f := fields{schemas: document(t).Components.Schemas, required: true}
 	for name, view := range httpapi.Views() {
 		f.compare(t, name, f.schemas[name].Value, view)
+	}
+}
+
+// TestDocument_destinations checks that the document has each type of destination, and the settings
+// of all.
+func TestDocument_destinations(t *testing.T) {
+	t.Parallel()
+
+	var names []any
+	settings := []string{"type"}
+	for _, to := range destination.Types() {
+		names = append(names, to.Name.String())
+		for _, s := range to.Settings {
+			if !slices.Contains(settings, s.Name) {
+				settings = append(settings, s.Name)
+			}
+		}
+	}
+	for schema, want := range map[string][]string{"Destination": settings, "DestinationView": append(slices.Clone(settings), "external_id")} {
+		s := document(t).Components.Schemas[schema].Value
+		if diff := cmp.Diff(names, s.Properties["type"].Value.Enum); diff != "" {
+			t.Errorf("types of %s (-code +document):\n%s", schema, diff)
+		}
+		if diff := cmp.Diff(slices.Sorted(slices.Values(want)), slices.Sorted(maps.Keys(s.Properties))); diff != "" {
+			t.Errorf("fields of %s (-code +document):\n%s", schema, diff)
+		}
 	}
 }
 

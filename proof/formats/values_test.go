@@ -110,11 +110,11 @@ func endpoints(secret []byte) []hook.Endpoint {
 			e.Retry = hook.RetryPolicy{Schedule: []time.Duration{time.Second}, Jitter: hook.JitterProportional}
 		}),
 		plain(fourth, func(e *hook.Endpoint) {
-			e.Destination = hook.Destination{Type: hook.DestinationSQS, RoleARN: "arn:aws:iam::111122223333:role/surehook/o", ExternalID: "X4"}
+			e.Destination = hook.Destination{Type: "sqs", Settings: map[string]string{"role_arn": "arn:aws:iam::111122223333:role/surehook/o"}, ExternalID: "X4"}
 			e.Retry = hook.RetryPolicy{Schedule: []time.Duration{time.Second}, Jitter: hook.JitterNone}
 		}),
 		plain(fifth, func(e *hook.Endpoint) {
-			e.Destination = hook.Destination{Type: hook.DestinationEventBridge, RoleARN: "arn:aws:iam::111122223333:role/surehook/o", Source: "shop", ExternalID: "X5"}
+			e.Destination = hook.Destination{Type: "eventbridge", Settings: map[string]string{"role_arn": "arn:aws:iam::111122223333:role/surehook/o", "source": "shop"}, ExternalID: "X5"}
 		}),
 	}
 }

@@ -126,7 +126,7 @@ func sampleEndpoint(tenant hook.TenantID) hook.Endpoint {
 		Region:         "us-east-1",
 		Fixed:          true,
 		Destination: hook.Destination{
-			Type: hook.DestinationEventBridge, RoleARN: "arn:aws:iam::111122223333:role/surehook/o", Source: "shop", ExternalID: "X",
+			Type: "eventbridge", Settings: map[string]string{"role_arn": "arn:aws:iam::111122223333:role/surehook/o", "source": "shop"}, ExternalID: "X",
 		},
 		Schemes: []hook.Scheme{hook.SchemeV1, hook.SchemeV1a},
 		Secrets: []hook.Secret{

@@ -3,28 +3,30 @@ package sim_test
 import (
 	"context"
 	"net/http"
+	"slices"
 
 	"surehook.example/surehook/internal/delivery/send"
 	"surehook.example/surehook/internal/hook"
+	"surehook.example/surehook/internal/rule/destination"
 )
 
-// Some endpoints are queues and event buses of customers. Their answers are those of package
+// Some endpoints are resources of customers in AWS. Their answers are those of package
 // destination: AWS throttles, refuses an entry of a request that it takes, denies the role for a
 // while, or does not answer.
 
 // cloudOf lets one endpoint in six be a destination in AWS. The endpoint's id chooses, as in place.
 func cloudOf(e *hook.Endpoint) {
-	d := hook.Destination{Type: hook.DestinationSQS, RoleARN: "arn:aws:iam::111122223333:role/surehook/orders", ExternalID: "external"}
-	switch e.ID[9] % 12 {
-	case 0:
-		e.URL, e.Destination = "https://sqs.eu-west-1.amazonaws.com/111122223333/"+string(e.ID), d
-	case 1:
-		d.Type, d.Source = hook.DestinationEventBridge, "surehook"
-		e.URL, e.Destination = "arn:aws:events:eu-west-1:111122223333:event-bus/"+string(e.ID), d
-		e.Coalesce.MaxBytes = min(e.Coalesce.MaxBytes, hook.MaxBusCoalesceBytes)
-	default:
+	if e.ID[9]%12 > 1 {
 		return
 	}
+	types := slices.DeleteFunc(destination.Types(), func(t destination.Type) bool { return t.Name == hook.DestinationHTTP })
+	to := types[int(e.ID[10])%len(types)]
+	e.URL = to.Example + string(e.ID)
+	e.Destination = hook.Destination{Type: to.Name, Settings: map[string]string{}, ExternalID: "external"}
+	for _, s := range to.Settings {
+		e.Destination.Settings[s.Name] = s.Example
+	}
+	e.Coalesce.MaxBytes = min(e.Coalesce.MaxBytes, to.MaxCoalesceBytes)
 	e.Region, e.Fixed = "", false // requests to AWS go to the region of the url
 }
 

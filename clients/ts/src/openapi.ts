@@ -2051,7 +2051,7 @@ export interface components {
             not_after?: string;
         };
         /**
-         * @description Where the deliveries go. The address is `url`: the URL of a standard queue of SQS, or the ARN of an event bus of EventBridge. A change replaces the whole. A destination in AWS excludes headers, auth, tls, region, egress fixed and classic signature headers; its requests are from the role, with the external id that the endpoint gets. Only where `getEgress` has destinations.
+         * @description Where the deliveries go. The address is `url`: of `sqs` the URL of a standard queue, of `eventbridge` the ARN of an event bus. A change replaces the whole. A destination in AWS excludes headers, auth, tls, region, egress fixed and classic signature headers; its requests are from the role, with the external id that the endpoint gets. Only where `getEgress` has destinations.
          * @example {
          *       "type": "sqs",
          *       "role_arn": "arn:aws:iam::111122223333:role/surehook/orders"
@@ -2060,7 +2060,7 @@ export interface components {
         Destination: {
             /** @enum {string} */
             type: "http" | "sqs" | "eventbridge";
-            /** @description Of sqs and eventbridge: the role that may send. Its path begins with the role_path of `getEgress`, and its trust policy names the principal and the external_id. */
+            /** @description Of all in AWS: the role that may send. Its path begins with the role_path of `getEgress`, and its trust policy names the principal and the external_id. */
             role_arn?: string;
             /** @description Of eventbridge: the Source of the events, without aws. in front. */
             source?: string;

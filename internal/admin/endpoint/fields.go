@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"surehook.example/surehook/internal/hook"
+	"surehook.example/surehook/internal/rule/destination"
 	"surehook.example/surehook/internal/rule/filter"
 	"surehook.example/surehook/internal/rule/retry"
 	"surehook.example/surehook/internal/rule/shape"
@@ -112,12 +113,12 @@ func (a *Admin) apply(ctx context.Context, f Fields, e *hook.Endpoint) ([]hook.F
 // check returns the invalid fields of an endpoint before a write.
 func (a *Admin) check(e hook.Endpoint) []hook.FieldError {
 	errs := append(hook.ValidateEndpoint(e), sign.CheckProfiles(&e)...)
-	errs = append(errs, retry.Validate(e.Retry)...)
+	errs = slices.Concat(errs, retry.Validate(e.Retry), destination.Validate(&e), destination.Check(a.Destinations, &e))
 	if len(e.Filter) > 0 {
 		_, wrong := filter.Parse(e.Filter, "filter")
 		errs = append(errs, wrong...)
 	}
-	if e.URL != "" && !e.Destination.On() { // ValidateEndpoint reports an empty URL, and checks the address of a destination
+	if e.URL != "" && !e.Destination.On() { // ValidateEndpoint reports an empty URL
 		if message := a.Policy.CheckURL(e.URL); message != "" && !hasField(errs, "url") {
 			errs = append(errs, hook.FieldError{Field: "url", Message: message})
 		}
@@ -128,7 +129,6 @@ func (a *Admin) check(e hook.Endpoint) []hook.FieldError {
 		}
 	}
 	errs = append(errs, a.Origins.check(e)...)
-	errs = append(errs, a.Destinations.Check(&e)...)
 	errs = append(errs, a.checkAuth(e)...)
 	return append(errs, checkHeaders(e)...)
 }

@@ -40,7 +40,7 @@ func kinds() map[string]kind {
 		"ID", "Tenant", "UID", "URL", "Description", "EventTypes", "Filter", "Metadata", "Retry.Preset", "Auth.Username",
 		"Auth.OAuth.TokenURL", "Auth.OAuth.ClientID", "Auth.OAuth.Scope", "Auth.OAuth.Audience",
 		"TLS.ID", "TLS.Subject", "TLS.Material.ID", "TLS.Material.CA", "TLS.Material.Certificate", "Region", "Reason", "Transformation",
-		"Destination.RoleARN", "Destination.Source", "Destination.ExternalID", // the id is an answer to the confused deputy, and no secret
+		"Destination.Type", "Destination.Settings", "Destination.ExternalID", // the id is an answer to the confused deputy, and no secret
 		"Profiles.Name", "Profiles.Signed", "Profiles.Algorithm", "Profiles.Encoding", "Profiles.Key", "Profiles.Prefix", "Profiles.Separator", "Profiles.Headers",
 		"Secrets.Public",
 	} {

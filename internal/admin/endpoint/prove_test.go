@@ -162,7 +162,7 @@ func TestAdmin_asksNobodyForADestination(t *testing.T) {
 	b.Destinations = hook.Destinations{RolePath: "/surehook/", Account: "999988887777"}
 	f := endpoint.Fields{
 		URL:         new("https://sqs.eu-west-1.amazonaws.com/111122223333/orders"),
-		Destination: &hook.Destination{Type: hook.DestinationSQS, RoleARN: "arn:aws:iam::111122223333:role/surehook/orders"},
+		Destination: &hook.Destination{Type: "sqs", Settings: map[string]string{"role_arn": "arn:aws:iam::111122223333:role/surehook/orders"}},
 	}
 	e, _, err := b.Create(t.Context(), tenant, f, "")
 	if err != nil || len(r.asked) != 0 {

@@ -6,12 +6,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/http"
 	"time"
 
 	"surehook.example/surehook/internal/delivery/attempt"
 	"surehook.example/surehook/internal/delivery/send"
 	"surehook.example/surehook/internal/hook"
+	"surehook.example/surehook/internal/rule/destination"
 	"surehook.example/surehook/internal/rule/filter"
 	"surehook.example/surehook/internal/rule/schema"
 	"surehook.example/surehook/internal/rule/settlement"
@@ -96,7 +96,8 @@ func (p *Previewer) Preview(ctx context.Context, tenant hook.TenantID, q Query) 
 	if wrong := hook.ValidateShape(e); len(wrong) > 0 {
 		return Preview{}, hook.Invalid(wrong...)
 	}
-	made := Preview{Endpoint: e, Method: methodOf(e.Destination.Type), Subscribed: e.Subscribes(event.Type)}
+	to, _ := destination.Of(&e)
+	made := Preview{Endpoint: e, Method: to.Operation(), Subscribed: e.Subscribes(event.Type)}
 	var uncompared []hook.FieldError
 	if made.Matches, uncompared, err = matches(e.Filter, event); err != nil {
 		return Preview{}, err
@@ -263,16 +264,4 @@ func masked(e *hook.Endpoint) map[string]string {
 		headers[hook.AuthorizationHeader] = hook.Masked
 	}
 	return headers
-}
-
-// methodOf returns the method of HTTP, or the operation of AWS, that sends the request.
-func methodOf(t hook.DestinationType) string {
-	switch t {
-	case hook.DestinationSQS:
-		return "SendMessage"
-	case hook.DestinationEventBridge:
-		return "PutEvents"
-	case hook.DestinationHTTP:
-	}
-	return http.MethodPost
 }

@@ -15,6 +15,25 @@ import (
 	"surehook.example/surehook/internal/hook"
 )
 
+// codes are the errors of a service, by what they mean. docs/destinations.md has the same table.
+type codes struct {
+	denied    []string // the session, the policy of the role or of the resource, or its KMS key
+	throttled []string // beside those that the SDK knows
+	missing   []string // the resource does not exist
+	refused   []string // the message is wrong
+}
+
+// common are the errors of all services, and of STS.
+func common() codes {
+	return codes{
+		denied: []string{
+			"AccessDenied", "AccessDeniedException", "OptInRequired", "RegionDisabledException",
+			"ExpiredToken", "ExpiredTokenException", "InvalidAccessKeyId", "InvalidClientTokenId", "SignatureDoesNotMatch", "UnrecognizedClientException",
+		},
+		refused: []string{"ValidationError", "ValidationException"},
+	}
+}
+
 // row is a kind of answer of AWS. The status is the HTTP status with the same meaning, so that
 // the endpoint's lists of statuses apply.
 type row struct {
@@ -24,29 +43,19 @@ type row struct {
 	codes  []string
 }
 
-// rows is the table of errors; docs/destinations.md has the same one.
-func rows() []row {
+// rows returns the errors as a table.
+func (c codes) rows() []row {
 	return []row{
-		{hook.ClassToken, http.StatusForbidden, "AWS denied the request: check the policy of the role, the policy of the destination, and the KMS key.", []string{
-			"AccessDenied", "AccessDeniedException", "AuthorizationErrorException", "NotAuthorizedForSourceException", "NotAuthorizedForDetailTypeException",
-			"OptInRequired", "RegionDisabledException",
-			"KmsAccessDenied", "KMS.AccessDeniedException", "KmsDisabled", "KMS.DisabledException", "KmsInvalidKeyUsage", "KmsInvalidState", "KmsNotFound", "KMS.NotFoundException", "KmsOptInRequired",
-			"ExpiredToken", "ExpiredTokenException", "InvalidAccessKeyId", "InvalidClientTokenId", "InvalidSecurity", "SignatureDoesNotMatch", "UnrecognizedClientException",
-		}},
-		{hook.ClassThrottled, http.StatusTooManyRequests, "AWS throttled the request.", []string{"KmsThrottled", "KMS.ThrottlingException", "OverLimit"}},
-		{hook.ClassRefused, http.StatusNotFound, "The destination does not exist.", []string{
-			"AWS.SimpleQueueService.NonExistentQueue", "QueueDoesNotExist", "AWS.SimpleQueueService.QueueDeletedRecently", "QueueDeletedRecently", "InvalidAddress", "ResourceNotFoundException",
-		}},
-		{hook.ClassRefused, http.StatusBadRequest, "AWS does not take the event.", []string{
-			"InvalidMessageContents", "InvalidParameterValue", "InvalidAttributeValue", "InvalidArgument", "MalformedDetail", "RequestTooLarge", "ValidationError", "ValidationException",
-			"AWS.SimpleQueueService.UnsupportedOperation", "UnsupportedOperation",
-		}},
+		{hook.ClassToken, http.StatusForbidden, "AWS denied the request: check the policy of the role, the policy of the destination, and the KMS key.", c.denied},
+		{hook.ClassThrottled, http.StatusTooManyRequests, "AWS throttled the request.", c.throttled},
+		{hook.ClassRefused, http.StatusNotFound, "The destination does not exist.", c.missing},
+		{hook.ClassRefused, http.StatusBadRequest, "AWS does not take the event.", c.refused},
 	}
 }
 
-// outcomeOf returns the outcome of an error. An error that is not in the table counts as
-// transient, so another attempt is made.
-func outcomeOf(ctx context.Context, err error) hook.Outcome {
+// outcomeOf returns the outcome of an error of a service. An error that is not in its table, nor in
+// that of all services, counts as transient, so another attempt is made.
+func (c codes) outcomeOf(ctx context.Context, err error) hook.Outcome {
 	if errors.Is(err, errContents) {
 		return hook.Outcome{Class: hook.ClassRefused, Status: http.StatusRequestEntityTooLarge, Error: err.Error() + "."}
 	}
@@ -60,7 +69,7 @@ func outcomeOf(ctx context.Context, err error) hook.Outcome {
 		outcome.Status = response.HTTPStatusCode()
 	}
 	_, throttled := retry.DefaultThrottleErrorCodes[api.ErrorCode()]
-	for _, r := range rows() {
+	for _, r := range slices.Concat(common().rows(), c.rows()) {
 		if slices.Contains(r.codes, api.ErrorCode()) || throttled && r.class == hook.ClassThrottled {
 			outcome = hook.Outcome{Class: r.class, Status: r.status, Error: r.text}
 		}
@@ -73,7 +82,7 @@ func outcomeOf(ctx context.Context, err error) hook.Outcome {
 // ofRole returns the outcome if the role gave no session. No refusal is final, because the owner
 // can repair the role.
 func ofRole(ctx context.Context, err error) hook.Outcome {
-	outcome := outcomeOf(ctx, err)
+	outcome := common().outcomeOf(ctx, err)
 	if outcome.Class == hook.ClassToken || outcome.Class == hook.ClassRefused {
 		outcome.Class, outcome.Status = hook.ClassToken, http.StatusForbidden
 		outcome.Error = "The role does not admit Surehook: its trust policy needs the principal of this deployment, and the external id of the endpoint."

@@ -1,5 +1,6 @@
-// Package destination makes attempts at resources of customers in AWS: SQS queues and EventBridge
-// buses. Each attempt is one request, with a session of the customer's role.
+// Package destination makes attempts at resources of customers in AWS. Each attempt is one request,
+// with a session of the customer's role. Each type of resource has a file, and another in
+// rule/destination with what the API knows of it.
 //
 // The contract of [Sender] is documented at the port attempt.Sender. The package knows which
 // answer of AWS is which outcome; package send signs.
@@ -22,6 +23,7 @@ import (
 	"surehook.example/surehook/internal/delivery/attempt"
 	"surehook.example/surehook/internal/delivery/send"
 	"surehook.example/surehook/internal/hook"
+	rule "surehook.example/surehook/internal/rule/destination"
 )
 
 var _ attempt.Sender = (*Sender)(nil)
@@ -40,16 +42,19 @@ const (
 	Sessions   = maxSessions / sessionBytes
 )
 
+// kind is the sending half of a type of destination.
+type kind struct {
+	connect func(aws.Config) put
+	codes   codes // of the service, beside the common ones
+}
+
 // put sends a signed request to the endpoint's destination, and returns the id that AWS
 // gave to the message.
 type put func(ctx context.Context, e *hook.Endpoint, p send.Prepared) (id string, err error)
 
-// kinds returns, for each type of destination, the function that makes its client.
-func kinds() map[hook.DestinationType]func(aws.Config) put {
-	return map[hook.DestinationType]func(aws.Config) put{
-		hook.DestinationSQS:         newQueue,
-		hook.DestinationEventBridge: newBus,
-	}
+// kinds returns the types of destinations in AWS, which are those of package rule/destination.
+func kinds() map[hook.DestinationType]kind {
+	return map[hook.DestinationType]kind{rule.SQS: sqs(), rule.EventBridge: eventbridge()}
 }
 
 // Sender makes attempts. Sender is safe for concurrent use.
@@ -63,9 +68,10 @@ type Sender struct {
 
 // sessionKey identifies a session. Each endpoint has its own.
 type sessionKey struct {
-	endpoint    hook.EndpointID
-	destination hook.Destination
-	region      string
+	endpoint         hook.EndpointID
+	to               hook.DestinationType
+	region           string
+	role, externalID string
 }
 
 // session is a session of a customer's role, with the client that uses it.
@@ -101,20 +107,21 @@ func (s *Sender) Send(ctx context.Context, r send.Request) hook.Outcome {
 
 func (s *Sender) send(ctx context.Context, r send.Request) hook.Outcome {
 	e := r.Endpoint
-	address, ok := e.Address()
-	if !ok {
+	to, _ := rule.Of(e)
+	region, _ := to.Address(e.URL)
+	if region == "" {
 		return hook.Outcome{Class: hook.ClassBlocked, Error: "The endpoint's url is not an address of its destination."}
 	}
-	if wrong := s.allowed.Check(e); len(wrong) > 0 {
+	if wrong := rule.Check(s.allowed, e); len(wrong) > 0 {
 		return hook.Outcome{Class: hook.ClassBlocked, Error: "The endpoint's " + wrong[0].Field + " " + wrong[0].Message + "."}
 	}
 	if !utf8.Valid(r.Content.Body) {
-		return outcomeOf(ctx, fmt.Errorf("%w: the body is not UTF-8", errContents))
+		return common().outcomeOf(ctx, fmt.Errorf("%w: the body is not UTF-8", errContents))
 	}
 	if len(r.Content.Headers) > 0 {
-		return outcomeOf(ctx, fmt.Errorf("%w: its transformation has headers, and only http has headers", errContents))
+		return common().outcomeOf(ctx, fmt.Errorf("%w: its transformation has headers, and only http has headers", errContents))
 	}
-	key := sessionKey{endpoint: e.ID, destination: e.Destination, region: address.Region}
+	key := sessionKey{endpoint: e.ID, to: to.Name, region: region, role: e.Destination.Settings[rule.RoleARN], externalID: e.Destination.ExternalID}
 	session := s.session(key)
 	if _, err := session.credentials.Retrieve(ctx); err != nil {
 		s.sessions.Remove(key)
@@ -128,7 +135,7 @@ func (s *Sender) send(ctx context.Context, r send.Request) hook.Outcome {
 		}
 		return o
 	}
-	outcome := outcomeOf(ctx, err)
+	outcome := kinds()[to.Name].codes.outcomeOf(ctx, err)
 	if outcome.Class == hook.ClassToken { // so that the next attempt asks for the role again
 		s.sessions.Remove(key)
 	}
@@ -140,7 +147,7 @@ func (s *Sender) send(ctx context.Context, r send.Request) hook.Outcome {
 // refusal in the trail of the customer's account.
 func (s *Sender) admitsAnybody(ctx context.Context, key sessionKey) bool {
 	_, err := s.roles.AssumeRole(ctx, &sts.AssumeRoleInput{
-		RoleArn: &key.destination.RoleARN, RoleSessionName: aws.String(string(key.endpoint)), DurationSeconds: aws.Int32(int32(sessionLife.Seconds())),
+		RoleArn: &key.role, RoleSessionName: aws.String(string(key.endpoint)), DurationSeconds: aws.Int32(int32(sessionLife.Seconds())),
 	})
 	return err == nil
 }
@@ -150,8 +157,8 @@ func (s *Sender) session(key sessionKey) *session {
 	if kept, ok := s.sessions.Get(key); ok {
 		return kept
 	}
-	role := stscreds.NewAssumeRoleProvider(s.roles, key.destination.RoleARN, func(o *stscreds.AssumeRoleOptions) {
-		o.ExternalID = aws.String(key.destination.ExternalID)
+	role := stscreds.NewAssumeRoleProvider(s.roles, key.role, func(o *stscreds.AssumeRoleOptions) {
+		o.ExternalID = aws.String(key.externalID)
 		o.RoleSessionName = string(key.endpoint)
 		o.Duration = sessionLife
 	})
@@ -159,7 +166,7 @@ func (s *Sender) session(key sessionKey) *session {
 	cfg.Region = key.region
 	fresh := &session{credentials: aws.NewCredentialsCache(role, func(o *aws.CredentialsCacheOptions) { o.ExpiryWindow = sessionMargin })}
 	cfg.Credentials = fresh.credentials
-	fresh.put = kinds()[key.destination.Type](cfg)
+	fresh.put = kinds()[key.to].connect(cfg)
 	return s.sessions.GetOrAdd(key, fresh, sessionBytes)
 }
 

@@ -22,6 +22,7 @@ import (
 	"surehook.example/surehook/internal/aws/destination"
 	"surehook.example/surehook/internal/delivery/send"
 	"surehook.example/surehook/internal/hook"
+	rule "surehook.example/surehook/internal/rule/destination"
 	"surehook.example/surehook/internal/rule/shape"
 	"surehook.example/surehook/internal/rule/sign"
 )
@@ -164,10 +165,10 @@ func request(t *testing.T, d hook.DestinationType, payload string) send.Request 
 	}
 	e := &hook.Endpoint{
 		ID: "ep_1", URL: queueURL, Timeout: hook.MaxTimeout, Profiles: hook.ProfilesNamed(hook.ProfileStandard),
-		Destination: hook.Destination{Type: d, RoleARN: roleARN, ExternalID: "x-1"},
+		Destination: hook.Destination{Type: d, Settings: map[string]string{rule.RoleARN: roleARN}, ExternalID: "x-1"},
 	}
-	if d == hook.DestinationEventBridge {
-		e.URL, e.Destination.Source = busARN, "com.example.shop"
+	if d == rule.EventBridge {
+		e.URL, e.Destination.Settings[rule.Source] = busARN, "com.example.shop"
 	}
 	return send.Request{
 		Endpoint: e, Keys: []sign.Key{key}, Delivery: id, Attempt: 3,
@@ -195,7 +196,7 @@ func TestSender_Send_queue(t *testing.T) {
 
 	const payload = `{"b": 1,  "a":"<é & \u0001>"}`
 	s, f := setup(t)
-	got := s.Send(t.Context(), request(t, hook.DestinationSQS, payload))
+	got := s.Send(t.Context(), request(t, rule.SQS, payload))
 	got.Duration = 0
 	if diff := cmp.Diff(hook.Outcome{Class: hook.ClassDelivered, Status: 200, URL: queueURL, Body: []byte("m-1")}, got); diff != "" {
 		t.Fatalf("Send() differs (-want +got):\n%s", diff)
@@ -249,7 +250,7 @@ func TestSender_Send_withoutExternalID(t *testing.T) {
 
 			s, f := setup(t)
 			f.replies["AssumeRole"] = tt.replies
-			r := request(t, hook.DestinationSQS, `{}`)
+			r := request(t, rule.SQS, `{}`)
 			if tt.test {
 				r.Event.ID = r.Event.ID.ForTest(false)
 			}
@@ -278,7 +279,7 @@ func TestSender_Send_bus(t *testing.T) {
 
 	const payload = `{"b": 1,  "a":"<é & \u0001 ` + "\u2028\uffff" + `>"}`
 	s, f := setup(t)
-	if got := s.Send(t.Context(), request(t, hook.DestinationEventBridge, payload)); got.Class != hook.ClassDelivered || string(got.Body) != "e-1" {
+	if got := s.Send(t.Context(), request(t, rule.EventBridge, payload)); got.Class != hook.ClassDelivered || string(got.Body) != "e-1" {
 		t.Fatalf("Send() = %+v; want delivered", got)
 	}
 	event := f.calls[1]
@@ -351,9 +352,9 @@ func TestSender_Send_outcomes(t *testing.T) {
 
 			s, f := setup(t)
 			f.replies[tt.operation] = []reply{tt.reply}
-			d := hook.DestinationSQS
+			d := rule.SQS
 			if tt.operation == event {
-				d = hook.DestinationEventBridge
+				d = rule.EventBridge
 			}
 			got := s.Send(t.Context(), request(t, d, `{}`))
 			if got.Class != tt.want || got.Status != tt.status || got.Error == "" || !strings.Contains(string(got.Body), "no") {
@@ -372,7 +373,7 @@ func TestSender_Send_sessions(t *testing.T) {
 	t.Parallel()
 
 	s, f := setup(t)
-	r := request(t, hook.DestinationSQS, `{}`)
+	r := request(t, rule.SQS, `{}`)
 	attempt := func(want hook.Class) {
 		t.Helper()
 		if got := s.Send(t.Context(), r); got.Class != want {
@@ -404,7 +405,7 @@ func TestSender_Send_sessions(t *testing.T) {
 func TestSender_Send_notSent(t *testing.T) {
 	t.Parallel()
 
-	sqs, bus := hook.DestinationSQS, hook.DestinationEventBridge
+	sqs, bus := rule.SQS, rule.EventBridge
 	large := func(n int) string { return `"` + strings.Repeat("x", n-2) + `"` }
 	tests := []struct {
 		name    string
@@ -416,14 +417,16 @@ func TestSender_Send_notSent(t *testing.T) {
 	}{
 		{name: "a character without a transport", to: sqs, payload: "{\"a\":\"\uffff\"}", want: hook.ClassRefused, text: "byte 6 begins a character"},
 		{name: "a broken character", to: sqs, payload: "\"\xff\"", want: hook.ClassRefused, text: "not UTF-8"},
-		{name: "a message that is too large", to: sqs, payload: large(1 << 20), want: hook.ClassRefused, text: "SQS takes messages of 1048576 bytes"},
-		{name: "an event that is too large", to: bus, payload: large(1 << 19), want: hook.ClassRefused, text: "EventBridge takes events of less than 1048576 bytes"},
+		{name: "a message that is too large", to: sqs, payload: large(1 << 20), want: hook.ClassRefused, text: "sqs takes messages of at most 1048576 bytes"},
+		{name: "an event that is too large", to: bus, payload: large(1 << 19), want: hook.ClassRefused, text: "eventbridge takes messages of at most 1048575 bytes"},
 		{name: "an event that is just not too large", to: bus, payload: large(1<<19 - 300), want: hook.ClassDelivered},
 		{name: "a broken character for a bus", to: bus, payload: "\"\xff\"", want: hook.ClassRefused, text: "not UTF-8"},
 		{name: "the own account's queue", to: sqs, payload: "1", edit: func(e *hook.Endpoint) { e.URL = "https://sqs.eu-west-1.amazonaws.com/999988887777/live" }, want: hook.ClassBlocked, text: "url must not be in the account of Surehook"},
 		{name: "the own account's bus", to: bus, payload: "1", edit: func(e *hook.Endpoint) { e.URL = "arn:aws:events:eu-west-1:999988887777:event-bus/default" }, want: hook.ClassBlocked, text: "url must not be in the account of Surehook"},
-		{name: "the own account's role", to: sqs, payload: "1", edit: func(e *hook.Endpoint) { e.Destination.RoleARN = "arn:aws:iam::999988887777:role/surehook/x" }, want: hook.ClassBlocked, text: "role_arn must not be in the account"},
-		{name: "a role of another path", to: sqs, payload: "1", edit: func(e *hook.Endpoint) { e.Destination.RoleARN = "arn:aws:iam::111122223333:role/orders" }, want: hook.ClassBlocked, text: "a role with the path /surehook/"},
+		{name: "the own account's role", to: sqs, payload: "1", edit: func(e *hook.Endpoint) {
+			e.Destination.Settings[rule.RoleARN] = "arn:aws:iam::999988887777:role/surehook/x"
+		}, want: hook.ClassBlocked, text: "role_arn must not be in the account"},
+		{name: "a role of another path", to: sqs, payload: "1", edit: func(e *hook.Endpoint) { e.Destination.Settings[rule.RoleARN] = "arn:aws:iam::111122223333:role/orders" }, want: hook.ClassBlocked, text: "a role with the path /surehook/"},
 		{name: "no address", to: sqs, payload: "1", edit: func(e *hook.Endpoint) { e.URL = "https://example.com/" }, want: hook.ClassBlocked, text: "url is not an address"},
 	}
 	for _, tt := range tests {
@@ -452,7 +455,7 @@ func TestSender_Send_unanswered(t *testing.T) {
 
 	server := httptest.NewServer(http.NotFoundHandler())
 	server.Close()
-	if got := newSender(server.URL).Send(t.Context(), request(t, hook.DestinationSQS, `{}`)); got.Class != hook.ClassConnect {
+	if got := newSender(server.URL).Send(t.Context(), request(t, rule.SQS, `{}`)); got.Class != hook.ClassConnect {
 		t.Errorf("Send(nobody) = %s %q; want connect", got.Class, got.Error)
 	}
 	hang := make(chan struct{})
@@ -463,7 +466,7 @@ func TestSender_Send_unanswered(t *testing.T) {
 		}
 	}))
 	t.Cleanup(func() { close(hang); slow.Close() })
-	r := request(t, hook.DestinationSQS, `{}`)
+	r := request(t, rule.SQS, `{}`)
 	r.Endpoint.Timeout = time.Millisecond
 	if got := newSender(slow.URL).Send(t.Context(), r); got.Class != hook.ClassTimeout || got.Error != "The endpoint did not answer in time." {
 		t.Errorf("Send(slow) = %s %q; want timeout", got.Class, got.Error)

@@ -22,7 +22,8 @@ import (
 // Options, after a comma:
 //   - seconds: a time in the form of TTL, in whole seconds;
 //   - text: bytes that are UTF-8, as a string;
-//   - inline: the attributes of a struct stand beside the others, as those of an embedded struct.
+//   - inline: the attributes of a struct stand beside the others, as those of an embedded struct,
+//     and so do the entries of a map of strings, which takes all attributes without a field.
 //
 // The SDK's encoder does not fit: it takes a list of words for bytes, writes empty structs, and
 // stops at the first word that it does not know, at a random place of the item.
@@ -55,6 +56,8 @@ func partsOf(t reflect.Type) []part {
 		f := t.Field(i)
 		name, option, _ := strings.Cut(f.Tag.Get(storedTag), ",")
 		switch {
+		case option == "inline" && f.Type.Kind() == reflect.Map:
+			parts = append(parts, part{name: "", index: f.Index})
 		case f.Anonymous || option == "inline":
 			for _, inner := range partsOf(f.Type) {
 				inner.index = slices.Concat(f.Index, inner.index)
@@ -81,6 +84,12 @@ func encodeParts(v reflect.Value) map[string]types.AttributeValue {
 		if kind := field.Kind(); field.IsZero() || (kind == reflect.Slice || kind == reflect.Map) && field.Len() == 0 {
 			continue
 		}
+		if p.name == "" {
+			for entries := field.MapRange(); entries.Next(); {
+				item[entries.Key().String()] = text(entries.Value().String())
+			}
+			continue
+		}
 		a := p.encode(field)
 		if m, ok := a.(*types.AttributeValueMemberM); ok && len(m.Value) == 0 {
 			continue
@@ -98,12 +107,31 @@ func decodeItem(item map[string]types.AttributeValue, out any) error {
 
 func decodeParts(item map[string]types.AttributeValue, v reflect.Value) error {
 	var errs []error
-	for _, p := range partsOf(v.Type()) {
+	parts := partsOf(v.Type())
+	for _, p := range parts {
+		if p.name == "" {
+			decodeRest(item, parts, v.FieldByIndex(p.index))
+			continue
+		}
 		if err := decodePresent(p.coder, item[p.name], v.FieldByIndex(p.index)); err != nil {
 			errs = append(errs, fmt.Errorf("read stored %s: %w", p.name, err))
 		}
 	}
 	return errors.Join(errs...)
+}
+
+// decodeRest reads the texts that no part names into a map of strings.
+func decodeRest(item map[string]types.AttributeValue, parts []part, v reflect.Value) {
+	for name, a := range item {
+		rest, ok := a.(*types.AttributeValueMemberS)
+		if !ok || slices.ContainsFunc(parts, func(p part) bool { return p.name == name }) {
+			continue
+		}
+		if v.IsNil() {
+			v.Set(reflect.MakeMap(v.Type()))
+		}
+		v.SetMapIndex(reflect.ValueOf(name), reflect.ValueOf(rest.Value))
+	}
 }
 
 // decodeItems reads items into records.

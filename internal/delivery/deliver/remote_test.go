@@ -130,7 +130,7 @@ func TestProcessBatch_destinationInAWS(t *testing.T) {
 	t.Parallel()
 
 	w := setup(t)
-	id := w.Post(w.Endpoint(func(e *hook.Endpoint) { e.Destination = hook.Destination{Type: hook.DestinationSQS, ExternalID: "x"} }))[0]
+	id := w.Post(w.Endpoint(func(e *hook.Endpoint) { e.Destination = hook.Destination{Type: "sqs", ExternalID: "x"} }))[0]
 	w.Invoke(hook.LaneLive)
 	if d := w.Delivery(id); d.State != hook.StateRetrying || d.Last.Class != hook.ClassBlocked || len(w.Posts) != 0 {
 		t.Fatalf("%s after %s and %d posts; want a retry after blocked, and no post", d.State, d.Last.Class, len(w.Posts))

@@ -7,43 +7,36 @@ import (
 	"fmt"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/eventbridge"
+	awseventbridge "github.com/aws/aws-sdk-go-v2/service/eventbridge"
 	"github.com/aws/aws-sdk-go-v2/service/eventbridge/types"
 	"github.com/aws/smithy-go"
 
 	"surehook.example/surehook/internal/delivery/send"
 	"surehook.example/surehook/internal/hook"
+	rule "surehook.example/surehook/internal/rule/destination"
 )
 
-// The size of an entry, source, type and detail, must be below maxEntry, in bytes.
-const maxEntry = 1 << 20
-
-// detail is the detail of an event. The payload is there for rules to match; the body is the
-// signed text, for receivers to verify.
-type detail struct {
-	ID        string          `json:"id"`
-	Timestamp string          `json:"timestamp"`
-	Signature string          `json:"signature"`
-	Delivery  string          `json:"delivery"`
-	Attempt   string          `json:"attempt"`
-	Body      string          `json:"body"`
-	Payload   json.RawMessage `json:"payload"`
+func eventbridge() kind {
+	return kind{newBus, codes{
+		denied:  []string{"AuthorizationErrorException", "NotAuthorizedForSourceException", "NotAuthorizedForDetailTypeException"},
+		missing: []string{"ResourceNotFoundException"},
+		refused: []string{"InvalidArgument", "MalformedDetail", "RequestTooLarge"},
+	}}
 }
 
-// newBus returns the client of event buses.
 func newBus(cfg aws.Config) put {
-	client := eventbridge.NewFromConfig(cfg)
+	client := awseventbridge.NewFromConfig(cfg)
 	return func(ctx context.Context, e *hook.Endpoint, p send.Prepared) (string, error) {
 		text, err := detailOf(p)
 		if err != nil {
 			return "", err
 		}
-		eventType := p.Header.Get("X-Webhook-Event")
-		if size := len(e.Destination.Source) + len(eventType) + len(text); size >= maxEntry {
-			return "", fmt.Errorf("%w: EventBridge takes events of less than %d bytes, and this one has %d, with the body twice", errContents, maxEntry, size)
+		source, eventType := e.Destination.Settings[rule.Source], p.Header.Get("X-Webhook-Event")
+		if err := fits(e, len(source)+len(eventType)+len(text)); err != nil {
+			return "", err
 		}
-		out, err := client.PutEvents(ctx, &eventbridge.PutEventsInput{Entries: []types.PutEventsRequestEntry{{
-			EventBusName: &e.URL, Source: &e.Destination.Source, DetailType: &eventType, Detail: &text,
+		out, err := client.PutEvents(ctx, &awseventbridge.PutEventsInput{Entries: []types.PutEventsRequestEntry{{
+			EventBusName: &e.URL, Source: &source, DetailType: &eventType, Detail: &text,
 		}}})
 		if err != nil {
 			return "", fmt.Errorf("put event: %w", err)
@@ -57,6 +50,18 @@ func newBus(cfg aws.Config) put {
 		}
 		return aws.ToString(entry.EventId), nil
 	}
+}
+
+// detail is the detail of an event. The payload is there for rules to match; the body is the
+// signed text, for receivers to verify.
+type detail struct {
+	ID        string          `json:"id"`
+	Timestamp string          `json:"timestamp"`
+	Signature string          `json:"signature"`
+	Delivery  string          `json:"delivery"`
+	Attempt   string          `json:"attempt"`
+	Body      string          `json:"body"`
+	Payload   json.RawMessage `json:"payload"`
 }
 
 func detailOf(p send.Prepared) (string, error) {

@@ -1,0 +1,48 @@
+package destination
+
+import (
+	"fmt"
+	"strings"
+
+	"surehook.example/surehook/internal/delivery/send"
+	"surehook.example/surehook/internal/hook"
+	rule "surehook.example/surehook/internal/rule/destination"
+)
+
+// attributeType is the type of all attributes of a message.
+const attributeType = "String"
+
+// message returns the message of a queue: the signed body, and the headers of a request, which are
+// its attributes.
+func message(e *hook.Endpoint, p send.Prepared) (body string, attributes map[string]string, err error) {
+	body = string(p.Body)
+	// SQS would replace other characters, and then the signature would not match.
+	if i := strings.IndexFunc(body, func(r rune) bool { return !xmlCharacter(r) }); i >= 0 {
+		return "", nil, fmt.Errorf("%w: byte %d begins a character that %s does not transport; write it as a \\u escape", errContents, i, e.Destination.Type)
+	}
+	attributes = make(map[string]string, len(p.Header))
+	size := len(body)
+	for name, values := range p.Header {
+		if name == "Accept" {
+			continue // nothing is answered
+		}
+		name = strings.ToLower(name)
+		attributes[name] = values[0]
+		size += len(name) + len(attributeType) + len(values[0])
+	}
+	return body, attributes, fits(e, size)
+}
+
+// xmlCharacter reports whether SQS transports the character: it must be one of XML 1.0.
+// https://docs.aws.amazon.com/AWSSimpleQueueService/latest/APIReference/API_SendMessage.html
+func xmlCharacter(r rune) bool {
+	return r == '\t' || r == '\n' || r == '\r' || r >= ' ' && r != 0xFFFE && r != 0xFFFF
+}
+
+// fits returns an error if the type of the endpoint's destination takes no message of the size.
+func fits(e *hook.Endpoint, size int) error {
+	if t, ok := rule.Of(e); ok && size > t.MaxBytes {
+		return fmt.Errorf("%w: %s takes messages of at most %d bytes, and this one has %d", errContents, t.Name, t.MaxBytes, size)
+	}
+	return nil
+}
