@@ -111,7 +111,7 @@ func mutations() []mutation {
 			old: "case limited:", bug: "case limited && !limited:",
 		},
 		{
-			rule: "claims wait in the queue as long as the rate asks", file: "internal/rule/admission/claim.go", row: "rate raised",
+			rule: "claims wait in the queue as long as the rate asks", file: "internal/rule/admission/claim.go", test: "internal/delivery/release TestFill_WaitsForRateSlots",
 			old: "at.Sub(now) > maxWait {", bug: "at.Sub(now) > 1000*maxWait {",
 		},
 		{
