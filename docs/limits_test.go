@@ -152,7 +152,6 @@ func TestLimits(t *testing.T) {
 			written(t, "internal/admin/status", `maxTotalGroups += (\d+)`), written(t, "internal/admin/status", `maxHourlyGroups += (\d+)`),
 		},
 		"health of a tenant":                            {hook.MaxEndpointsPerTenant, int(hours(condition.Span)) + 1},
-		"endpoints that need attention, of all tenants": {written(t, "internal/admin/status", `maxAttention += (\d+)`)},
 		"records of changes":                            {days(hook.AuditKept), audit.MaxRead, written(t, "internal/httpapi", `maxRefused = (\d+) << 10`), written(t, "internal/httpapi", `maxValue\s+= (\d+) << 10`)},
 		"erasure of a tenant":                           {written(t, "internal/aws/dynamo", `scannedPages\s+= (\d+)`), days(erasure.Keep)},
 		"shards":                                        {1, hook.MaxShards, 1},

@@ -2611,6 +2611,9 @@ type Accepted struct {
 	Warnings *[]FieldError `json:"warnings,omitempty"`
 }
 
+// AtRisk The number of parked deliveries that reach the endpoint's max_age before an attempt, if nothing changes. While the endpoint is paused or disabled, answered 429, or its circuit is not closed, these are all. Endpoints without a limit, and coalescing ones, count none.
+type AtRisk = int
+
 // Attempt defines model for Attempt.
 type Attempt struct {
 	// Batch The request of an attempt that had the events of a window.
@@ -2670,15 +2673,43 @@ type AttemptList struct {
 	NextCursor *string   `json:"next_cursor"`
 }
 
-// Attention An endpoint that needs attention.
+// Attention The endpoints of a tenant that need attention for one cause, the same state, class and reason of their conditions. The counts are sums.
 type Attention struct {
+	// AtRisk The number of parked deliveries that reach the endpoint's max_age before an attempt, if nothing changes. While the endpoint is paused or disabled, answered 429, or its circuit is not closed, these are all. Endpoints without a limit, and coalescing ones, count none.
+	AtRisk AtRisk `json:"at_risk"`
+
 	// Condition How the endpoint does, in one word.
 	Condition Condition `json:"condition"`
 
 	// Dead The number of dead deliveries of any age.
+	Dead int `json:"dead"`
+
+	// Endpoints The number of endpoints.
+	Endpoints int `json:"endpoints"`
+
+	// FirstLossAt When the first of them is lost. Absent if none is.
+	FirstLossAt *FirstLoss `json:"first_loss_at,omitempty"`
+	Tenant      string     `json:"tenant"`
+
+	// Waiting The number of retrying and parked deliveries.
+	Waiting int `json:"waiting"`
+
+	// Worst The endpoints, the worst first.
+	Worst []AttentionEndpoint `json:"worst"`
+}
+
+// AttentionEndpoint One of the endpoints that need attention.
+type AttentionEndpoint struct {
+	// AtRisk The number of parked deliveries that reach the endpoint's max_age before an attempt, if nothing changes. While the endpoint is paused or disabled, answered 429, or its circuit is not closed, these are all. Endpoints without a limit, and coalescing ones, count none.
+	AtRisk AtRisk `json:"at_risk"`
+
+	// Dead The number of dead deliveries of any age.
 	Dead       int        `json:"dead"`
 	EndpointId EndpointID `json:"endpoint_id"`
-	Tenant     string     `json:"tenant"`
+
+	// FirstLossAt When the first of them is lost. Absent if none is.
+	FirstLossAt *FirstLoss `json:"first_loss_at,omitempty"`
+	Since       *Time      `json:"since,omitempty"`
 
 	// Uid Empty without an alias.
 	Uid string `json:"uid"`
@@ -4077,6 +4108,9 @@ type FieldError struct {
 	Message string `json:"message"`
 }
 
+// FirstLoss When the first of them is lost. Absent if none is.
+type FirstLoss = time.Time
+
 // Found defines model for Found.
 type Found struct {
 	// At The acceptance of an event, the creation of all others. Absent for a tenant.
@@ -4104,7 +4138,10 @@ type FoundList struct {
 type Health struct {
 	At Time `json:"at"`
 
-	// Attention The endpoints that need attention, the worst first: failing, disabled, degraded and paused ones, and those with dead deliveries. Sorted as the health of a tenant, then by what waits.
+	// AtRisk The number of parked deliveries that reach the endpoint's max_age before an attempt, if nothing changes. While the endpoint is paused or disabled, answered 429, or its circuit is not closed, these are all. Endpoints without a limit, and coalescing ones, count none.
+	AtRisk AtRisk `json:"at_risk"`
+
+	// Attention All of the counted endpoints that need attention, by tenant and cause, the worst first: failing, disabled, degraded and paused ones, and those with dead deliveries. Sorted as the health of a tenant, then by what waits.
 	Attention []Attention `json:"attention"`
 
 	// Complete false: the counts are lower bounds, because of more than 500 endpoints, more than 1,000 circuits, or more deliveries than countable in 10 s.
@@ -4112,6 +4149,9 @@ type Health struct {
 
 	// Dead The number of dead deliveries of any age, of at most 500 endpoints: with a circuit that is not closed, with parked deliveries, or with attempts in the last 25 clock hours. Counted from records; a lower bound if complete is false.
 	Dead int `json:"dead"`
+
+	// FirstLossAt When the first of them is lost. Absent if none is.
+	FirstLossAt *FirstLoss `json:"first_loss_at,omitempty"`
 
 	// InFlight The number of messages of the live, retry, replay, slot, overflow and coalesce queues in flight.
 	InFlight int `json:"in_flight"`
@@ -4989,8 +5029,14 @@ type TenantList struct {
 
 // TenantWaiting The waiting deliveries of a tenant.
 type TenantWaiting struct {
-	// Complete false: retrying and parked are lower bounds, because more than 20 endpoints can have waiting deliveries, or because there are more deliveries than countable in 2 s. Retries due more than a day after the last attempt are left out if their endpoint had no failure since.
+	// AtRisk The number of parked deliveries that reach the endpoint's max_age before an attempt, if nothing changes. While the endpoint is paused or disabled, answered 429, or its circuit is not closed, these are all. Endpoints without a limit, and coalescing ones, count none.
+	AtRisk AtRisk `json:"at_risk"`
+
+	// Complete false: retrying, parked and at_risk are lower bounds, because more than 20 endpoints can have waiting deliveries, or because there are more deliveries than countable in 2 s. Retries due more than a day after the last attempt are left out if their endpoint had no failure since.
 	Complete bool `json:"complete"`
+
+	// FirstLossAt When the first of them is lost. Absent if none is.
+	FirstLossAt *FirstLoss `json:"first_loss_at,omitempty"`
 
 	// Parked The number of parked deliveries.
 	Parked int `json:"parked"`
@@ -5847,7 +5893,7 @@ type ClientInterface interface {
 	// hours. Counts may lag by a moment; queue depths come from SQS and may lag by a minute.
 	//
 	// The call reads the depth of each queue and the open circuits, makes 25 requests for the list of the endpoints, and at
-	// most seven for each endpoint, with one more for each page of deliveries to count. It ends the counting after 10 s.
+	// most nine for each endpoint, with one more for each page of deliveries to count, and some for the forecast of a long backlog. It ends the counting after 10 s.
 	//
 	// Corresponds with GET /v1/health (the `GetHealth` operationId).
 	GetHealth(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
@@ -6835,7 +6881,7 @@ func (c *Client) PutEventType(ctx context.Context, pType EventTypeRef, params *P
 // hours. Counts may lag by a moment; queue depths come from SQS and may lag by a minute.
 //
 // The call reads the depth of each queue and the open circuits, makes 25 requests for the list of the endpoints, and at
-// most seven for each endpoint, with one more for each page of deliveries to count. It ends the counting after 10 s.
+// most nine for each endpoint, with one more for each page of deliveries to count, and some for the forecast of a long backlog. It ends the counting after 10 s.
 //
 // Corresponds with GET /v1/health (the `GetHealth` operationId).
 func (c *Client) GetHealth(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -12776,7 +12822,7 @@ type ClientWithResponsesInterface interface {
 	// hours. Counts may lag by a moment; queue depths come from SQS and may lag by a minute.
 	//
 	// The call reads the depth of each queue and the open circuits, makes 25 requests for the list of the endpoints, and at
-	// most seven for each endpoint, with one more for each page of deliveries to count. It ends the counting after 10 s.
+	// most nine for each endpoint, with one more for each page of deliveries to count, and some for the forecast of a long backlog. It ends the counting after 10 s.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -16982,7 +17028,7 @@ func (c *ClientWithResponses) PutEventTypeWithResponse(ctx context.Context, pTyp
 // hours. Counts may lag by a moment; queue depths come from SQS and may lag by a minute.
 //
 // The call reads the depth of each queue and the open circuits, makes 25 requests for the list of the endpoints, and at
-// most seven for each endpoint, with one more for each page of deliveries to count. It ends the counting after 10 s.
+// most nine for each endpoint, with one more for each page of deliveries to count, and some for the forecast of a long backlog. It ends the counting after 10 s.
 //
 // Returns a wrapper object for the known response body format(s).
 //

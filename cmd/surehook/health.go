@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/url"
+	"slices"
 	"strings"
 	"text/tabwriter"
 
@@ -11,16 +12,73 @@ import (
 )
 
 func (p *program) health() *cobra.Command {
-	return &cobra.Command{
+	atRisk := false
+	c := &cobra.Command{
 		Use: "health", Short: "Show what waits, what is dead, and what needs attention, in all tenants", Args: arguments,
 		RunE: func(c *cobra.Command, _ []string) error {
-			return p.report(c.Context(), "/v1/health", url.Values{}, p.writeHealth)
+			write := p.writeHealth
+			if atRisk {
+				write = p.writeAtRisk
+			}
+			return p.report(c.Context(), "/v1/health", url.Values{}, write)
 		},
 	}
+	c.Flags().BoolVar(&atRisk, "at-risk", false, "list the endpoints that lose parked deliveries if nothing changes, the first loss first")
+	return c
 }
 
-// writeHealth prints the health of the pipeline: first the figures, and then the endpoints that
-// need attention, worst first.
+// writeAtRisk prints the endpoints with parked deliveries at risk, the first loss first.
+func (p *program) writeAtRisk(answer json.RawMessage, _ namer) error {
+	var found struct {
+		Complete  bool `json:"complete"`
+		Attention []struct {
+			Tenant    string           `json:"tenant"`
+			Endpoints int              `json:"endpoints"`
+			AtRisk    int              `json:"at_risk"`
+			Condition map[string]any   `json:"condition"`
+			Worst     []map[string]any `json:"worst"`
+		} `json:"attention"`
+	}
+	if err := json.Unmarshal(answer, &found); err != nil {
+		return &badAnswerError{err}
+	}
+	type row struct {
+		firstLoss string
+		text      json.RawMessage
+	}
+	var rows []row
+	for _, group := range found.Attention {
+		for _, e := range group.Worst {
+			first, _ := e["first_loss_at"].(string)
+			if first == "" {
+				continue
+			}
+			e["tenant"], e["condition"] = group.Tenant, group.Condition
+			text, err := json.Marshal(e)
+			if err != nil {
+				return &badAnswerError{err}
+			}
+			rows = append(rows, row{first, text})
+		}
+		if more := group.Endpoints - len(group.Worst); more > 0 && group.AtRisk > 0 {
+			fmt.Fprintf(p.Err, "%s has %d more endpoints for the same cause: surehook health --tenant %s\n", group.Tenant, more, group.Tenant)
+		}
+	}
+	if len(rows) == 0 {
+		fmt.Fprintln(p.Out, "No parked delivery is lost if nothing changes.")
+		return nil
+	}
+	slices.SortFunc(rows, func(a, b row) int { return strings.Compare(a.firstLoss, b.firstLoss) })
+	texts := make([]json.RawMessage, len(rows))
+	for i, r := range rows {
+		texts[i] = r.text
+	}
+	return p.writeRows(p.Out, columns("FIRST-LOSS=first_loss_at", "AT-RISK=at_risk", "WAITING=waiting", "TENANT=tenant", "NAME=~uid|url", "CONDITION=condition.state",
+		"CLASS=condition.class", "SINCE=since", "ENDPOINT=endpoint_id"), texts, func([]json.RawMessage) map[string]string { return nil })
+}
+
+// writeHealth prints the health of the pipeline: first the figures, and then the tenants with
+// endpoints that need attention, a row for each cause, worst first.
 func (p *program) writeHealth(answer json.RawMessage, _ namer) error {
 	fields, err := flatten(answer)
 	if err != nil {
@@ -45,6 +103,9 @@ func (p *program) writeHealth(answer json.RawMessage, _ namer) error {
 	if oldest := text("oldest_pending.delivery_id"); oldest != none {
 		fmt.Fprintf(lines, "oldest\t%s of %s, %s, %s old\n", oldest, text("oldest_pending.tenant"), text("oldest_pending.state"), text("oldest_pending.age"))
 	}
+	if first := text("first_loss_at"); first != none {
+		fmt.Fprintf(lines, "at risk\t%s parked deliveries are lost if nothing changes, the first %s\n", text("at_risk"), p.since(first))
+	}
 	fmt.Fprintf(lines, "dead\t%s deliveries, and %s messages in the queue dead-letters\n", text("dead"), text("queues.dead_letters.visible"))
 	fmt.Fprintf(lines, "undeliverable\t%s messages: more than 0 is a fault of Surehook\n", text("queues.undeliverable.visible"))
 	fmt.Fprintf(lines, "circuits\t%s open\n", text("open_circuits"))
@@ -59,8 +120,9 @@ func (p *program) writeHealth(answer json.RawMessage, _ namer) error {
 		return nil
 	}
 	fmt.Fprintln(p.Out)
-	return p.writeRows(p.Out, columns("CONDITION=condition.state", "SINCE=condition.since", "CLASS=condition.class", "DEAD=dead", "WAITING=waiting",
-		"TENANT=tenant", "NAME=~uid|url", "ENDPOINT=endpoint_id"), found.Attention, func([]json.RawMessage) map[string]string { return nil })
+	return p.writeRows(p.Out, columns("TENANT=tenant", "ENDPOINTS=endpoints", "CONDITION=condition.state", "CLASS=condition.class", "SINCE=condition.since",
+		"DEAD=dead", "WAITING=waiting", "AT-RISK=at_risk", "FIRST-LOSS=first_loss_at", "WORST=worst.0.endpoint_id"), found.Attention,
+		func([]json.RawMessage) map[string]string { return nil })
 }
 
 // reasons returns why deliveries are parked, in brackets.

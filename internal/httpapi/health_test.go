@@ -169,7 +169,7 @@ func TestHealth_pipeline(t *testing.T) {
 	const rest = `"slot":` + idle + `,"overflow":` + idle + `,"coalesce":` + idle + `,"replay_jobs":` + idle + `,"circuits":` + idle
 	b := setup(t)
 	w := b.do(t, admin, "GET", "/v1/health", "")
-	want := `{"at":"2026-11-21T09:30:00.000Z","complete":true,"queued":4,"retrying":0,"in_flight":2,"parked":0,"parked_by_reason":{},"dead":0,"open_circuits":0,"open_circuits_by_tenant":[],"attention":[],` +
+	want := `{"at":"2026-11-21T09:30:00.000Z","complete":true,"queued":4,"retrying":0,"in_flight":2,"parked":0,"parked_by_reason":{},"dead":0,"at_risk":0,"open_circuits":0,"open_circuits_by_tenant":[],"attention":[],` +
 		`"last_hour":{"since":"2026-11-21T08:00:00.000Z","delivered":0,"failed":0,"dead":0},"queues":{"events":{"visible":0,"in_flight":0,"delayed":0},"rejects":{"visible":0,"in_flight":0,"delayed":0},"live":{"visible":3,"in_flight":2,"delayed":1},` +
 		`"retry":` + idle + `,"replay":` + idle + `,` + rest + `,"dead_letters":` + idle + `,"undeliverable":` + idle + `}}`
 	if w.Code != 200 || w.Body.String() != want {
@@ -197,9 +197,10 @@ func TestHealth_pipeline(t *testing.T) {
 	tenants = slices.Insert(tenants, 1, `{"tenant":"acme","count":1}`)[:10]
 	e.now = e.now.Add(1500 * time.Millisecond)
 	w = e.do(t, admin, "GET", "/v1/health", "")
-	want = fmt.Sprintf(`{"at":"2026-11-21T09:30:01.500Z","complete":true,"queued":0,"retrying":1,"in_flight":3,"parked":0,"parked_by_reason":{},"dead":1,`+
+	want = fmt.Sprintf(`{"at":"2026-11-21T09:30:01.500Z","complete":true,"queued":0,"retrying":1,"in_flight":3,"parked":0,"parked_by_reason":{},"dead":1,"at_risk":0,`+
 		`"oldest_pending":{"delivery_id":%q,"tenant":"acme","state":"retrying","created_at":"2026-11-21T09:30:00.000Z","age":"1.5s"},"open_circuits":12,"open_circuits_by_tenant":[%s],`+
-		`"attention":[{"tenant":"acme","endpoint_id":%q,"uid":"crm","url":"https://example.com/","condition":{"state":"failing","since":"2026-11-21T09:30:00.000Z","class":"connect"},"dead":1,"waiting":1}],`+
+		`"attention":[{"tenant":"acme","condition":{"state":"failing","since":"2026-11-21T09:30:00.000Z","class":"connect"},"endpoints":1,"dead":1,"waiting":1,"at_risk":0,`+
+		`"worst":[{"endpoint_id":%q,"uid":"crm","url":"https://example.com/","since":"2026-11-21T09:30:00.000Z","dead":1,"waiting":1,"at_risk":0}]}],`+
 		`"last_hour":{"since":"2026-11-21T08:00:00.000Z","delivered":2,"failed":2,"dead":1,"mean_delivery_time":"5.5s"},"queues":{"events":{"visible":0,"in_flight":0,"delayed":0},"rejects":{"visible":0,"in_flight":0,"delayed":0},"live":%s,`+
 		`"retry":{"visible":0,"in_flight":3,"delayed":1},"replay":%s,%s,"dead_letters":{"visible":1,"in_flight":0,"delayed":0},`+
 		`"undeliverable":{"visible":9,"in_flight":0,"delayed":0}}}`, e.delivery, strings.Join(tenants, ","), e.delivery.Endpoint, idle, idle, rest)
@@ -228,7 +229,7 @@ func TestHealth_tenant(t *testing.T) {
 			t.Fatalf("SaveDelivery = %v", err)
 		}
 	}
-	const head = `{"at":"2026-11-21T09:30:00.000Z","since":"2026-11-20T09:00:00.000Z","endpoints":2,"waiting":{"complete":true,"queued_estimate":0,"retrying":1,"parked":1,"parked_by_reason":{"rate":1}},"data":[`
+	const head = `{"at":"2026-11-21T09:30:00.000Z","since":"2026-11-20T09:00:00.000Z","endpoints":2,"waiting":{"complete":true,"queued_estimate":0,"retrying":1,"parked":1,"parked_by_reason":{"rate":1},"at_risk":0},"data":[`
 	first := fmt.Sprintf(`{"endpoint_id":%q,"uid":"crm","url":"https://example.com/","status":"active",`+
 		`"condition":{"state":"degraded","since":"2026-11-21T08:00:00.000Z","class":"connect"},"attention":true,"circuit":"closed",`+
 		`"attempts":4,"delivered":2,"failed":2,"dead":1,"success_rate":0.5,"latency_p95":"3.134693s",`+

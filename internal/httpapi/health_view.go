@@ -96,6 +96,8 @@ type pipelineView struct {
 	Parked       int                 `json:"parked"`
 	Reasons      map[hook.Reason]int `json:"parked_by_reason"` // of the oldest parked deliveries of each endpoint
 	Dead         int                 `json:"dead"`
+	AtRisk       int                 `json:"at_risk"`
+	FirstLoss    stamp               `json:"first_loss_at,omitzero"`
 	Oldest       *pendingView        `json:"oldest_pending,omitzero"`
 	OpenCircuits int                 `json:"open_circuits"`
 	OpenByTenant []tenantCountView   `json:"open_circuits_by_tenant"`
@@ -252,6 +254,8 @@ func viewPipeline(p status.Pipeline) pipelineView {
 		Parked:       p.Waiting.Parked,
 		Reasons:      viewReasons(p.Waiting.Reasons),
 		Dead:         p.Dead,
+		AtRisk:       p.Waiting.AtRisk,
+		FirstLoss:    stamp(p.Waiting.FirstLoss),
 		OpenByTenant: viewOpen(p.OpenCircuits),
 		Attention:    viewAttention(p.Attention),
 		LastHour: lastHourView{

@@ -54,11 +54,13 @@ type tenantHealthView struct {
 
 // waitingView counts the waiting deliveries of a tenant.
 type waitingView struct {
-	Complete bool                `json:"complete"`
-	Queued   int                 `json:"queued_estimate"`
-	Retrying int                 `json:"retrying"`
-	Parked   int                 `json:"parked"`
-	Reasons  map[hook.Reason]int `json:"parked_by_reason"` // of the oldest parked deliveries of each endpoint
+	Complete  bool                `json:"complete"`
+	Queued    int                 `json:"queued_estimate"`
+	Retrying  int                 `json:"retrying"`
+	Parked    int                 `json:"parked"`
+	Reasons   map[hook.Reason]int `json:"parked_by_reason"` // of the oldest parked deliveries of each endpoint
+	AtRisk    int                 `json:"at_risk"`
+	FirstLoss stamp               `json:"first_loss_at,omitzero"`
 }
 
 // endpointSummaryView is an endpoint in the health of a tenant. Rates and durations without
@@ -88,15 +90,35 @@ type endpointHourView struct {
 	Dead      int   `json:"dead"`
 }
 
-// attentionView is an endpoint of any tenant that needs attention.
+// attentionView is the endpoints of a tenant that need attention for one cause.
 type attentionView struct {
-	Tenant    hook.TenantID   `json:"tenant"`
-	Endpoint  hook.EndpointID `json:"endpoint_id"`
-	UID       string          `json:"uid"`
-	URL       string          `json:"url"`
-	Condition conditionView   `json:"condition"`
-	Dead      int             `json:"dead"`    // of any age
-	Waiting   int             `json:"waiting"` // retrying and parked
+	Tenant    hook.TenantID `json:"tenant"`
+	Condition conditionView `json:"condition"`
+	Endpoints int           `json:"endpoints"`
+	harmView
+
+	Worst []worstView `json:"worst"`
+}
+
+// worstView is one of these endpoints.
+type worstView struct {
+	Endpoint hook.EndpointID `json:"endpoint_id"`
+	UID      string          `json:"uid"`
+	URL      string          `json:"url"`
+	Since    stamp           `json:"since,omitzero"`
+	harmView
+}
+
+// harmView is the damage that a condition does.
+type harmView struct {
+	Dead      int   `json:"dead"`    // of any age
+	Waiting   int   `json:"waiting"` // retrying and parked
+	AtRisk    int   `json:"at_risk"`
+	FirstLoss stamp `json:"first_loss_at,omitzero"`
+}
+
+func viewHarm(h *status.EndpointHarm) harmView {
+	return harmView{Dead: h.Dead, Waiting: h.Waiting, AtRisk: h.AtRisk, FirstLoss: stamp(h.FirstLoss)}
 }
 
 func viewCondition(c condition.Condition) conditionView {
@@ -113,6 +135,7 @@ func viewTenantHealth(h status.TenantHealth, limit int) tenantHealthView {
 		At: stamp(h.At), Since: stamp(h.Since), Endpoints: len(h.Endpoints),
 		Waiting: waitingView{
 			Complete: h.Complete, Queued: int(math.Round(h.Queued)), Retrying: h.Waiting.Retrying, Parked: h.Waiting.Parked, Reasons: viewReasons(h.Waiting.Reasons),
+			AtRisk: h.Waiting.AtRisk, FirstLoss: stamp(h.Waiting.FirstLoss),
 		},
 	}
 	v.Data = make([]endpointSummaryView, min(len(h.Endpoints), limit))
@@ -142,13 +165,21 @@ func viewEndpointSummary(s *status.EndpointSummary) endpointSummaryView {
 	return v
 }
 
-// viewAttention returns the endpoints in their order.
-func viewAttention(all []status.EndpointHarm) []attentionView {
+// maxWorst bounds the endpoints of an attentionView.
+const maxWorst = 10
+
+// viewAttention returns the troubles in their order.
+func viewAttention(all []status.Trouble) []attentionView {
 	v := make([]attentionView, len(all))
-	for i, e := range all {
+	for i := range all {
+		t := &all[i]
 		v[i] = attentionView{
-			Tenant: e.Endpoint.Tenant, Endpoint: e.Endpoint.ID, UID: e.Endpoint.UID, URL: e.Endpoint.URL,
-			Condition: viewCondition(e.Condition), Dead: e.Dead, Waiting: e.Waiting,
+			Tenant: t.Endpoint.Tenant, Condition: viewCondition(t.Condition), Endpoints: len(t.Endpoints), harmView: viewHarm(&t.EndpointHarm),
+			Worst: make([]worstView, min(len(t.Endpoints), maxWorst)),
+		}
+		for n := range v[i].Worst {
+			e := &t.Endpoints[n]
+			v[i].Worst[n] = worstView{Endpoint: e.Endpoint.ID, UID: e.Endpoint.UID, URL: e.Endpoint.URL, Since: stamp(e.Since), harmView: viewHarm(e)}
 		}
 	}
 	return v

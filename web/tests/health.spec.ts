@@ -31,7 +31,7 @@ for (const [page, path] of [['overview of the tenant', ''], ['list of endpoints'
   })
 }
 
-test('the overview of all tenants names the failing endpoint and leads to its dead letters', async ({ page, backend, receiver, tenant }) => {
+test('the overview of all tenants says what is wrong, names the failing endpoint, and leads to it and to its dead letters', async ({ page, backend, receiver, tenant }) => {
   await three({ backend, receiver, tenant }, 12) // more than other tests leave
   await signIn(page, backend)
   await expect(page.getByRole('heading', { name: 'Needs attention' })).toBeVisible()
@@ -40,7 +40,11 @@ test('the overview of all tenants names the failing endpoint and leads to its de
   await expect(need.locator('svg').first()).toHaveClass(/bad/)
   await expect(page.getByText('b-fine')).toHaveCount(0)
   await accessible(page)
+  await expect(page.locator('.verdict')).toContainText(/\d+ endpoints? of \d+ tenants? fails?; .*\d+ were lost/)
   await need.getByRole('link', { name: /View/ }).click()
+  await expect(page.getByRole('heading', { level: 1 })).toContainText('c-broken')
+  await page.goBack()
+  await need.getByRole('link', { name: '12 dead letters' }).click()
   await expect(page.getByText('Credentials refused')).toBeVisible()
 })
 

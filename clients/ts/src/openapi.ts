@@ -1192,7 +1192,7 @@ export interface paths {
          *     hours. Counts may lag by a moment; queue depths come from SQS and may lag by a minute.
          *
          *     The call reads the depth of each queue and the open circuits, makes 25 requests for the list of the endpoints, and at
-         *     most seven for each endpoint, with one more for each page of deliveries to count. It ends the counting after 10 s.
+         *     most nine for each endpoint, with one more for each page of deliveries to count, and some for the forecast of a long backlog. It ends the counting after 10 s.
          */
         get: operations["getHealth"];
         put?: never;
@@ -3784,7 +3784,9 @@ export interface components {
          *         "parked_by_reason": {
          *           "circuit_open": 100,
          *           "rate": 12
-         *         }
+         *         },
+         *         "at_risk": 218,
+         *         "first_loss_at": "2026-11-24T08:55:10.250Z"
          *       },
          *       "data": [
          *         {
@@ -3859,11 +3861,13 @@ export interface components {
          *       "parked_by_reason": {
          *         "circuit_open": 100,
          *         "rate": 12
-         *       }
+         *       },
+         *       "at_risk": 218,
+         *       "first_loss_at": "2026-11-24T08:55:10.250Z"
          *     }
          */
         TenantWaiting: {
-            /** @description false: retrying and parked are lower bounds, because more than 20 endpoints can have waiting deliveries, or because there are more deliveries than countable in 2 s. Retries due more than a day after the last attempt are left out if their endpoint had no failure since. */
+            /** @description false: retrying, parked and at_risk are lower bounds, because more than 20 endpoints can have waiting deliveries, or because there are more deliveries than countable in 2 s. Retries due more than a day after the last attempt are left out if their endpoint had no failure since. */
             complete: boolean;
             /** @description An estimate: the mean number of deliveries that waited in a queue for the first attempt, over the current clock hour and the hour before. */
             queued_estimate: number;
@@ -3875,6 +3879,8 @@ export interface components {
             parked_by_reason: {
                 [key: string]: number;
             };
+            at_risk: components["schemas"]["AtRisk"];
+            first_loss_at?: components["schemas"]["FirstLoss"];
         };
         /** @description An endpoint in the health of its tenant. The counts cover the 25 clock hours. */
         EndpointSummary: {
@@ -3916,19 +3922,44 @@ export interface components {
             /** @description The number of deliveries ended as dead. */
             dead: number;
         };
-        /** @description An endpoint that needs attention. */
+        /** @description The endpoints of a tenant that need attention for one cause, the same state, class and reason of their conditions. The counts are sums. */
         Attention: {
             tenant: string;
-            endpoint_id: components["schemas"]["EndpointID"];
-            /** @description Empty without an alias. */
-            uid: string;
-            url: string;
+            /** @description Its `since` is the earliest. */
             condition: components["schemas"]["Condition"];
+            /** @description The number of endpoints. */
+            endpoints: number;
             /** @description The number of dead deliveries of any age. */
             dead: number;
             /** @description The number of retrying and parked deliveries. */
             waiting: number;
+            at_risk: components["schemas"]["AtRisk"];
+            first_loss_at?: components["schemas"]["FirstLoss"];
+            /** @description The endpoints, the worst first. */
+            worst: components["schemas"]["AttentionEndpoint"][];
         };
+        /** @description One of the endpoints that need attention. */
+        AttentionEndpoint: {
+            endpoint_id: components["schemas"]["EndpointID"];
+            /** @description Empty without an alias. */
+            uid: string;
+            url: string;
+            /** @description When the condition began. */
+            since?: components["schemas"]["Time"];
+            /** @description The number of dead deliveries of any age. */
+            dead: number;
+            /** @description The number of retrying and parked deliveries. */
+            waiting: number;
+            at_risk: components["schemas"]["AtRisk"];
+            first_loss_at?: components["schemas"]["FirstLoss"];
+        };
+        /** @description The number of parked deliveries that reach the endpoint's max_age before an attempt, if nothing changes. While the endpoint is paused or disabled, answered 429, or its circuit is not closed, these are all. Endpoints without a limit, and coalescing ones, count none. */
+        AtRisk: number;
+        /**
+         * Format: date-time
+         * @description When the first of them is lost. Absent if none is.
+         */
+        FirstLoss: string;
         /**
          * @example {
          *       "since": "2026-11-20T09:00:00.000Z",
@@ -4351,6 +4382,8 @@ export interface components {
          *         "circuit_open": 100
          *       },
          *       "dead": 2,
+         *       "at_risk": 230,
+         *       "first_loss_at": "2026-11-24T08:55:10.250Z",
          *       "oldest_pending": {
          *         "delivery_id": "dlv_01jb2z8v9kfq6t3m5n7p9r1s2w_4n8k2r7w1q5t9x3z_1",
          *         "tenant": "acme",
@@ -4368,16 +4401,28 @@ export interface components {
          *       "attention": [
          *         {
          *           "tenant": "acme",
-         *           "endpoint_id": "ep_4n8k2r7w1q5t9x3z",
-         *           "uid": "orders",
-         *           "url": "https://example.com/hooks",
          *           "condition": {
          *             "state": "failing",
          *             "since": "2026-11-21T08:50:11.000Z",
          *             "class": "timeout"
          *           },
+         *           "endpoints": 1,
          *           "dead": 2,
-         *           "waiting": 230
+         *           "waiting": 230,
+         *           "at_risk": 230,
+         *           "first_loss_at": "2026-11-24T08:55:10.250Z",
+         *           "worst": [
+         *             {
+         *               "endpoint_id": "ep_4n8k2r7w1q5t9x3z",
+         *               "uid": "orders",
+         *               "url": "https://example.com/hooks",
+         *               "since": "2026-11-21T08:50:11.000Z",
+         *               "dead": 2,
+         *               "waiting": 230,
+         *               "at_risk": 230,
+         *               "first_loss_at": "2026-11-24T08:55:10.250Z"
+         *             }
+         *           ]
          *         }
          *       ],
          *       "last_hour": {
@@ -4469,12 +4514,14 @@ export interface components {
             };
             /** @description The number of dead deliveries of any age, of at most 500 endpoints: with a circuit that is not closed, with parked deliveries, or with attempts in the last 25 clock hours. Counted from records; a lower bound if complete is false. */
             dead: number;
+            at_risk: components["schemas"]["AtRisk"];
+            first_loss_at?: components["schemas"]["FirstLoss"];
             oldest_pending?: components["schemas"]["PendingDelivery"];
             /** @description The number of open and half-open circuits. */
             open_circuits: number;
             /** @description The tenants of these circuits, most circuits first. */
             open_circuits_by_tenant: components["schemas"]["TenantCount"][];
-            /** @description The endpoints that need attention, the worst first: failing, disabled, degraded and paused ones, and those with dead deliveries. Sorted as the health of a tenant, then by what waits. */
+            /** @description All of the counted endpoints that need attention, by tenant and cause, the worst first: failing, disabled, degraded and paused ones, and those with dead deliveries. Sorted as the health of a tenant, then by what waits. */
             attention: components["schemas"]["Attention"][];
             last_hour: components["schemas"]["LastHour"];
             queues: components["schemas"]["Queues"];

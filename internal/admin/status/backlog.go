@@ -39,13 +39,16 @@ func paceOf(s *endpoint.Status, recent *stats.Counts) (perSecond float64, known 
 	return perSecond, !math.IsInf(perSecond, 1)
 }
 
-// backlog counts the parked deliveries with the reasons of the oldest, and returns them in slices,
-// the oldest alone. A long backlog has slices by age only if it is asked for, else one. With an
-// error, the counts are those so far.
-func (r *Reader) backlog(ctx context.Context, target hook.Target, byAge bool) (w Waiting, slices []drain.Slice, err error) {
+// backlog counts the parked deliveries with the reasons of the oldest, and returns the first, and all
+// in slices, the first alone. A long backlog has slices by age only if it is asked for, else one.
+// With an error, the counts are those so far.
+func (r *Reader) backlog(ctx context.Context, target hook.Target, byAge bool) (w Waiting, first hook.Delivery, slices []drain.Slice, err error) {
 	oldest, more, err := r.parked(ctx, target)
 	if err != nil {
-		return Waiting{}, nil, err
+		return Waiting{}, hook.Delivery{}, nil, err
+	}
+	if len(oldest) > 0 {
+		first = oldest[0]
 	}
 	w = Waiting{Parked: len(oldest), Reasons: reasonsOf(oldest)}
 	for _, d := range oldest {
@@ -53,16 +56,16 @@ func (r *Reader) backlog(ctx context.Context, target hook.Target, byAge bool) (w
 	}
 	switch {
 	case !more:
-		return w, slices, nil
+		return w, first, slices, nil
 	case len(oldest) == 0:
 		w.Parked, err = r.count(ctx, target, hook.StateParked)
-		return w, nil, err
+		return w, first, nil, err
 	}
 	from, newest, spans := oldest[0].CreatedAt, r.now(), 1
 	if byAge {
 		spans = backlogSlices
 		if newest, err = r.newestParked(ctx, target); err != nil {
-			return w, slices, err
+			return w, first, slices, err
 		}
 	}
 	counted, err := r.countSpans(ctx, target, from, newest, spans)
@@ -72,7 +75,7 @@ func (r *Reader) backlog(ctx context.Context, target hook.Target, byAge bool) (w
 	for _, s := range slices {
 		w.Parked += s.N
 	}
-	return w, slices, err
+	return w, first, slices, err
 }
 
 // newestParked returns when the newest parked delivery was created; zero without one.

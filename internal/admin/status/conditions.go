@@ -58,9 +58,9 @@ type TenantHealth struct {
 // most hook.MaxEndpointsPerTenant endpoints.
 //
 // The call then counts the waiting deliveries of at most maxWaiting endpoints: of those
-// with parked deliveries, an open circuit, or failed attempts. It makes at most four
-// requests for each shard of each of them, a request per page of a count, and ends after
-// waitingTimeout.
+// with parked deliveries, an open circuit, or failed attempts. It makes at most four requests for
+// each of them and four for each of its shards, a request per page of a count, more for the forecast
+// of a long backlog (see Health), and ends after waitingTimeout.
 func (r *Reader) TenantHealth(ctx context.Context, tenant hook.TenantID) (TenantHealth, error) {
 	now := r.now()
 	h := TenantHealth{At: now, Since: judgedSince(now)}
@@ -101,23 +101,23 @@ func (r *Reader) TenantHealth(ctx context.Context, tenant hook.TenantID) (Tenant
 		h.Queued += n
 	}
 	slices.SortStableFunc(h.Endpoints, func(a, b EndpointSummary) int { return condition.Compare(a.Harm, b.Harm) })
-	return h, r.addWaiting(ctx, &h, records)
+	return h, r.addWaiting(ctx, tenant, &h, records)
 }
 
 // addWaiting counts the waiting deliveries of the endpoints, which are sorted by harm.
-func (r *Reader) addWaiting(ctx context.Context, h *TenantHealth, records map[hook.EndpointID]admission.Record) error {
-	var targets []hook.Target
+func (r *Reader) addWaiting(ctx context.Context, tenant hook.TenantID, h *TenantHealth, records map[hook.EndpointID]admission.Record) error {
+	var waiting []hook.EndpointID
 	for i := range h.Endpoints {
 		e := &h.Endpoints[i]
 		if records[e.Endpoint.ID].Waiting || e.Circuit != circuit.Closed || e.Failed > 0 {
-			targets = append(targets, e.Endpoint.Widest())
+			waiting = append(waiting, e.Endpoint.ID)
 		}
 	}
 	var mu sync.Mutex
 	counted, err := r.counting(ctx, waitingTimeout, func(ctx context.Context, group *errgroup.Group) {
-		for _, target := range targets[:min(len(targets), maxWaiting)] {
+		for _, id := range waiting[:min(len(waiting), maxWaiting)] {
 			group.Go(func() error {
-				found, _, err := r.waiting(ctx, target)
+				found, err := r.waitingOf(ctx, tenant, id, h.At)
 				mu.Lock()
 				defer mu.Unlock()
 				h.Waiting.add(found)
@@ -125,8 +125,25 @@ func (r *Reader) addWaiting(ctx context.Context, h *TenantHealth, records map[ho
 			})
 		}
 	})
-	h.Complete = counted && len(targets) <= maxWaiting
+	h.Complete = counted && len(waiting) <= maxWaiting
 	return err
+}
+
+// waitingOf counts the waiting deliveries of the endpoint; none if it was deleted just now.
+func (r *Reader) waitingOf(ctx context.Context, tenant hook.TenantID, id hook.EndpointID, now time.Time) (Waiting, error) {
+	s, err := r.Endpoints.Status(ctx, tenant, string(id))
+	if hook.CodeOf(err) == hook.CodeNotFound {
+		return Waiting{}, nil
+	} else if err != nil {
+		return Waiting{}, fmt.Errorf("find endpoint %s: %w", id, err)
+	}
+	hours, err := r.Stats.Hours(ctx, id, review.RecentSince(now))
+	if err != nil {
+		return Waiting{}, fmt.Errorf("read hours of endpoint %s: %w", id, err)
+	}
+	recent := review.Recent(hours, now)
+	found, _, err := r.waiting(ctx, &s, &recent, now)
+	return found, err
 }
 
 // summary returns the summary of the endpoint. It does not keep the hours, which are too large.

@@ -2,6 +2,7 @@ package status_test
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -144,7 +145,10 @@ func TestReader_TenantHealth_waiting(t *testing.T) {
 	if err != nil {
 		t.Fatalf("TenantHealth = %v", err)
 	}
-	want := status.Waiting{Retrying: 2, Parked: 102, Reasons: map[hook.Reason]int{hook.ReasonRate: 1, hook.ReasonCircuit: 100}}
+	want := status.Waiting{
+		Retrying: 2, Parked: 102, Reasons: map[hook.Reason]int{hook.ReasonRate: 1, hook.ReasonCircuit: 100},
+		AtRisk: 101, FirstLoss: b.now.Add(-time.Hour + 72*time.Hour), // of the open circuit; the other endpoint has no limit
+	}
 	if diff := cmp.Diff(want, got.Waiting); diff != "" || !got.Complete || got.Queued != 1 {
 		t.Errorf("TenantHealth has %v queued, complete %t; want 1, complete; waiting (-want +got):\n%s", got.Queued, got.Complete, diff)
 	}
@@ -177,7 +181,8 @@ func TestReader_TenantHealth_waitingBounds(t *testing.T) {
 
 // TestReader_Pipeline_attention has an endpoint that fails and has waiting deliveries, one with a new
 // dead delivery, one whose circuit was opened by hand, one with an old dead delivery, one that works,
-// one that does not exist, and later ten that fail a little.
+// one that does not exist, and later sixty that fail by another class: one row for each cause, and no
+// endpoint is missing.
 func TestReader_Pipeline_attention(t *testing.T) {
 	t.Parallel()
 
@@ -200,24 +205,33 @@ func TestReader_Pipeline_attention(t *testing.T) {
 		if err != nil || !p.Complete {
 			t.Fatalf("Pipeline = complete %t, %v", p.Complete, err)
 		}
-		for _, e := range p.Attention {
-			got = append(got, fmt.Sprintf("%s %v %s: %d dead, %d waiting", e.Endpoint.UID, e.State, e.Since.Format("15:04"), e.Dead, e.Waiting))
+		for _, row := range p.Attention {
+			var uids []string
+			for _, e := range row.Endpoints {
+				uids = append(uids, e.Endpoint.UID)
+			}
+			got = append(got, fmt.Sprintf("%s %s of %s, since %s: %v %d dead, %d waiting, %d at risk from %s", row.State, row.Class, row.Endpoint.Tenant,
+				row.Since.Format("15:04"), uids[:min(len(uids), 3)], row.Dead, row.Waiting, row.AtRisk, row.FirstLoss.Format("Jan 2 15:04")))
+			if row.Class == hook.ClassRefused && len(uids) != 60 {
+				t.Errorf("%d endpoints that refuse; want 60", len(uids))
+			}
 		}
 		return got
 	}
 	want := []string{
-		"losing failing 09:00: 1 dead, 0 waiting",
-		"waiting failing 04:00: 0 dead, 2 waiting",
-		"by-hand paused 09:00: 0 dead, 0 waiting",
-		"old healthy 00:00: 1 dead, 0 waiting",
+		"failing timeout of acme, since 04:00: [losing waiting] 1 dead, 2 waiting, 1 at risk from Nov 24 09:30",
+		"paused unknown of acme, since 09:00: [by-hand] 0 dead, 0 waiting, 0 at risk from Jan 1 00:00",
+		"healthy unknown of acme, since 00:00: [old] 1 dead, 0 waiting, 0 at risk from Jan 1 00:00",
 	}
 	if diff := cmp.Diff(want, attention()); diff != "" {
 		t.Errorf("Attention (-want +got):\n%s", diff)
 	}
-	for i := range 10 {
-		b.count(t, b.createAt(t, fmt.Sprintf("e%d", i)), b.now, timeout)
+	refused := timeout
+	refused.Class = hook.ClassRefused
+	for i := range 60 {
+		b.count(t, b.createAt(t, fmt.Sprintf("e%d", i)), b.now, refused)
 	}
-	if got := attention(); len(got) != 10 || got[0] != want[0] || got[1] != want[1] {
-		t.Errorf("Attention = %q; want the worst ten", got)
+	if got := attention(); len(got) != len(want)+1 || got[0] != want[0] || !strings.HasPrefix(got[1], "failing refused of acme, since 09:00") {
+		t.Errorf("Attention = %q; want a row more", got)
 	}
 }

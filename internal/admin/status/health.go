@@ -55,11 +55,18 @@ type Waiting struct {
 	Retrying int
 	Parked   int
 	Reasons  map[hook.Reason]int // of the oldest parked deliveries of each endpoint, at most maxReasons
+
+	// Parked deliveries that are lost if nothing changes, of endpoints whose pace is known, and when
+	// the first of them is lost; zero for none.
+	AtRisk    int
+	FirstLoss time.Time
 }
 
 func (w *Waiting) add(other Waiting) {
 	w.Retrying += other.Retrying
 	w.Parked += other.Parked
+	w.AtRisk += other.AtRisk
+	w.FirstLoss = earlier(w.FirstLoss, other.FirstLoss)
 	for reason, n := range other.Reasons {
 		if w.Reasons == nil {
 			w.Reasons = make(map[hook.Reason]int)
@@ -90,7 +97,7 @@ func (r *Reader) Health(ctx context.Context, tenant hook.TenantID, ref string) (
 	retrying := 0
 	h.Complete, err = r.counting(ctx, countTimeout, func(ctx context.Context, group *errgroup.Group) {
 		group.Go(func() (err error) {
-			h.Waiting, parked, err = r.backlog(ctx, s.Endpoint.Widest(), paced && pace > 0)
+			h.Waiting, _, parked, err = r.backlog(ctx, s.Endpoint.Widest(), paced && pace > 0)
 			return err
 		})
 		for state, n := range map[hook.State]*int{hook.StateRetrying: &retrying, hook.StateDead: &h.Dead} {
@@ -107,21 +114,31 @@ func (r *Reader) Health(ctx context.Context, tenant hook.TenantID, ref string) (
 	return h, err
 }
 
-// waiting counts the waiting deliveries of the endpoint, and returns the oldest parked one;
-// zero without one. With an error, the counts are those so far.
-func (r *Reader) waiting(ctx context.Context, target hook.Target) (found Waiting, oldest hook.Delivery, err error) {
-	if found.Retrying, err = r.count(ctx, target, hook.StateRetrying); err != nil {
-		return found, hook.Delivery{}, err
+// waiting counts the waiting deliveries of the endpoint, foretells which of the parked ones are
+// lost, and returns the oldest parked one; zero without one. With an error, the counts are those so
+// far.
+func (r *Reader) waiting(ctx context.Context, s *endpoint.Status, recent *stats.Counts, now time.Time) (found Waiting, oldest hook.Delivery, err error) {
+	target := s.Endpoint.Widest()
+	retrying, err := r.count(ctx, target, hook.StateRetrying)
+	if err != nil {
+		return Waiting{Retrying: retrying}, hook.Delivery{}, err
 	}
-	if found.Parked, err = r.count(ctx, target, hook.StateParked); err != nil || found.Parked == 0 {
-		return found, hook.Delivery{}, err
+	pace, paced := paceOf(s, recent)
+	found, oldest, parked, err := r.backlog(ctx, target, paced && pace > 0)
+	found.Retrying = retrying
+	if paced {
+		f := drain.Of(parked, s.Endpoint.MaxAge, pace, now)
+		found.AtRisk, found.FirstLoss = f.AtRisk, f.FirstLoss
 	}
-	parked, _, err := r.parked(ctx, target)
-	if len(parked) > 0 {
-		oldest = parked[0]
-	}
-	found.Reasons = reasonsOf(parked)
 	return found, oldest, err
+}
+
+// earlier returns the earlier of two times; a zero time is none.
+func earlier(a, b time.Time) time.Time {
+	if a.IsZero() || !b.IsZero() && b.Before(a) {
+		return b
+	}
+	return a
 }
 
 // parked returns the oldest parked deliveries, at most maxReasons. more is true if there may be others.

@@ -10,10 +10,10 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"surehook.example/surehook/internal/admin/endpoint"
 	"surehook.example/surehook/internal/delivery/replay"
 	"surehook.example/surehook/internal/hook"
 	"surehook.example/surehook/internal/rule/admission"
-	"surehook.example/surehook/internal/rule/circuit"
 	"surehook.example/surehook/internal/rule/condition"
 	"surehook.example/surehook/internal/rule/review"
 	"surehook.example/surehook/internal/rule/stats"
@@ -21,10 +21,9 @@ import (
 
 // Limits of one Pipeline call.
 const (
-	maxCounted   = 500  // endpoints
-	maxAttended  = 1000 // circuits
-	activeHours  = 25   // clock hours: more than 24 h, the longest retry delay of a preset
-	maxAttention = 10   // endpoints
+	maxCounted  = 500  // endpoints
+	maxAttended = 1000 // circuits
+	activeHours = 25   // clock hours: more than 24 h, the longest retry delay of a preset
 )
 
 // Pipeline is the health of the deliveries of all tenants.
@@ -36,7 +35,7 @@ type Pipeline struct {
 	Oldest       hook.Delivery         // the oldest delivery of Waiting; zero when none was found
 	Hour         Window                // the current clock hour and the hour before
 	OpenCircuits map[hook.TenantID]int // open and half-open circuits
-	Attention    []EndpointHarm        // of the counted endpoints, the worst maxAttention
+	Attention    []Trouble             // of the counted endpoints, the worst first
 	Queues       map[string]Depth
 }
 
@@ -44,7 +43,49 @@ type Pipeline struct {
 type EndpointHarm struct {
 	condition.Harm
 
-	Endpoint hook.Endpoint
+	Endpoint  hook.Endpoint
+	AtRisk    int // parked deliveries that are lost if nothing changes
+	FirstLoss time.Time
+}
+
+// Trouble is the endpoints of a tenant that need attention for one cause: the same state, class and
+// reason. Its counts are sums, and its times the earliest.
+type Trouble struct {
+	EndpointHarm // Endpoint is the worst one
+
+	Endpoints []EndpointHarm // all, the worst first
+}
+
+// cause is what the endpoints of a Trouble have in common.
+type cause struct {
+	tenant hook.TenantID
+	state  condition.State
+	class  hook.Class
+	reason hook.Reason
+}
+
+// troubles groups the endpoints by tenant and cause, the worst first.
+func troubles(endpoints []EndpointHarm) []Trouble {
+	slices.SortFunc(endpoints, func(a, b EndpointHarm) int {
+		return cmp.Or(condition.Compare(a.Harm, b.Harm), cmp.Compare(a.Endpoint.ID, b.Endpoint.ID))
+	})
+	var all []Trouble
+	at := make(map[cause]int)
+	for _, e := range endpoints {
+		of := cause{e.Endpoint.Tenant, e.State, e.Class, e.Reason}
+		i, known := at[of]
+		if !known {
+			at[of] = len(all)
+			all = append(all, Trouble{EndpointHarm: e, Endpoints: []EndpointHarm{e}})
+			continue
+		}
+		t := &all[i]
+		t.Endpoints = append(t.Endpoints, e)
+		t.Dead, t.Waiting, t.Failed, t.AtRisk = t.Dead+e.Dead, t.Waiting+e.Waiting, t.Failed+e.Failed, t.AtRisk+e.AtRisk
+		t.Since, t.FirstLoss = earlier(t.Since, e.Since), earlier(t.FirstLoss, e.FirstLoss)
+	}
+	slices.SortStableFunc(all, func(a, b Trouble) int { return condition.Compare(a.Harm, b.Harm) })
+	return all
 }
 
 // Queued returns the number of messages ready or delayed in all lanes but the retry lane. The
@@ -78,8 +119,8 @@ func (p *Pipeline) InFlight() int {
 // of all endpoints, and because the cost must not grow with the number of endpoints that ever
 // existed. Such an endpoint can need attention only because of old dead deliveries.
 //
-// The call makes 25 requests for the list of endpoints, and at most seven per endpoint, plus one
-// per page of a count.
+// The call makes 25 requests for the list of endpoints, and at most nine per endpoint, plus one
+// per page of a count, and more for the forecast of a long backlog (see Health).
 func (r *Reader) Pipeline(ctx context.Context) (Pipeline, error) {
 	now := r.now()
 	p := Pipeline{At: now, Hour: Window{Since: review.RecentSince(now)}}
@@ -96,31 +137,23 @@ func (r *Reader) Pipeline(ctx context.Context) (Pipeline, error) {
 	if err != nil {
 		return Pipeline{}, err
 	}
-	// The records include every circuit that is not closed.
-	circuits := make(map[hook.EndpointID]circuit.Circuit, len(attended))
-	for _, record := range attended {
-		circuits[record.Endpoint] = record.Circuit
-	}
 	var mu sync.Mutex
+	var harmed []EndpointHarm
 	counted, err := r.counting(ctx, countTimeout, func(ctx context.Context, group *errgroup.Group) {
 		for _, check := range busy[:min(len(busy), maxCounted)] {
 			group.Go(func() error {
-				c, known := circuits[check.Endpoint]
-				if !known {
-					c = circuit.New()
-				}
-				part, err := r.part(ctx, check, c, now)
+				part, err := r.part(ctx, check, now)
 				mu.Lock()
 				defer mu.Unlock()
 				p.add(part)
+				if harm, needed := part.attention(); needed {
+					harmed = append(harmed, harm)
+				}
 				return err
 			})
 		}
 	})
-	slices.SortFunc(p.Attention, func(a, b EndpointHarm) int {
-		return cmp.Or(condition.Compare(a.Harm, b.Harm), cmp.Compare(a.Endpoint.ID, b.Endpoint.ID))
-	})
-	p.Attention = p.Attention[:min(len(p.Attention), maxAttention)]
+	p.Attention = troubles(harmed)
 	p.Complete = counted && len(busy) <= maxCounted && len(attended) < maxAttended
 	return p, err
 }
@@ -173,23 +206,25 @@ type part struct {
 }
 
 // part returns the share of the endpoint; with an error, the share counted so far.
-func (r *Reader) part(ctx context.Context, of hook.CircuitCheck, c circuit.Circuit, now time.Time) (part, error) {
+func (r *Reader) part(ctx context.Context, of hook.CircuitCheck, now time.Time) (part, error) {
 	var found part
 	hours, err := r.Stats.Hours(ctx, of.Endpoint, judgedSince(now))
 	if err != nil {
 		return found, fmt.Errorf("read hours of endpoint %s: %w", of.Endpoint, err)
 	}
-	target := hook.DeletedTarget(of.Endpoint)
-	e, err := r.Endpoints.Get(ctx, of.Tenant, string(of.Endpoint))
+	s, err := r.Endpoints.Status(ctx, of.Tenant, string(of.Endpoint))
 	switch {
 	case err == nil:
-		target = e.Widest()
-		found.harm = EndpointHarm{Endpoint: e, Harm: summary(e, c, hours).Harm}
-	case hook.CodeOf(err) != hook.CodeNotFound:
+		found.harm = EndpointHarm{Endpoint: s.Endpoint, Harm: summary(s.Endpoint, s.Gate.Circuit, hours).Harm}
+	case hook.CodeOf(err) == hook.CodeNotFound:
+		// What waits for a deleted endpoint is cancelled soon, and is at no risk.
+		s = endpoint.Status{Endpoint: hook.Endpoint{ID: of.Endpoint, Shards: hook.MaxShards}, Admits: 1}
+	default:
 		return found, fmt.Errorf("find endpoint %s: %w", of.Endpoint, err)
 	}
+	target := s.Endpoint.Widest()
 	found.counts = review.Recent(hours, now)
-	if found.waiting, found.oldest, err = r.waiting(ctx, target); err != nil {
+	if found.waiting, found.oldest, err = r.waiting(ctx, &s, &found.counts, now); err != nil {
 		return found, err
 	}
 	if found.waiting.Retrying > 0 {
@@ -207,11 +242,16 @@ func (r *Reader) part(ctx context.Context, of hook.CircuitCheck, c circuit.Circu
 	return found, err
 }
 
+// attention returns the endpoint with its counts. needed is false for one that needs no attention and
+// loses nothing, or is deleted.
+func (f *part) attention() (harm EndpointHarm, needed bool) {
+	harm = f.harm
+	harm.Dead, harm.Waiting = f.dead, f.waiting.Retrying+f.waiting.Parked
+	harm.AtRisk, harm.FirstLoss = f.waiting.AtRisk, f.waiting.FirstLoss
+	return harm, harm.State != 0 && (harm.Attention() || harm.AtRisk > 0)
+}
+
 func (p *Pipeline) add(found part) {
-	found.harm.Dead, found.harm.Waiting = found.dead, found.waiting.Retrying+found.waiting.Parked
-	if found.harm.State != 0 && found.harm.Attention() {
-		p.Attention = append(p.Attention, found.harm)
-	}
 	p.Waiting.add(found.waiting)
 	p.Dead += found.dead
 	p.Oldest = older(p.Oldest, found.oldest)

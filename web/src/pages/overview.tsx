@@ -34,9 +34,10 @@ export function Overview() {
       <Data of={health}>
         {(h) => (
           <>
+            <Verdict of={h} />
+            <Needs of={h} tenants={tenants.data?.data ?? []} />
             <ActivityChart of={hourly} span={text.activity.today} link={hourPath} note={text.activity.byTenant} />
             <WaitingCard of={{ ...h, reasons: h.parked_by_reason }} note={h.complete ? undefined : t.lower} />
-            <Needs of={h} tenants={tenants.data?.data ?? []} />
             <Figures of={h} />
             <Tenants of={tenants} />
             <LatencyChart of={hourly.data} />
@@ -51,6 +52,32 @@ export function Overview() {
 // There is no list of the deliveries of all tenants, so an hour leads to its tenants. All hours lead to all tenants.
 const hourPath = (part: Part, from: number, until: number) =>
   until - from > hourLong ? `/?part=${part}` : `/?${new URLSearchParams({ part, hour: new Date(from).toISOString() })}`
+
+/** Whether anything is wrong, in one sentence. */
+function Verdict({ of: h }: { of: Health }) {
+  const failing = h.attention.filter((a) => a.condition.state === 'failing' || a.condition.state === 'degraded')
+  const endpoints = failing.reduce((sum, a) => sum + a.endpoints, 0)
+  const waiting = h.retrying + h.parked
+  const facts = [
+    endpoints > 0 ? t.fail(endpoints, new Set(failing.map((a) => a.tenant)).size) : t.noneFails,
+    waiting > 0 && t.waits(waiting, h.oldest_pending && duration(h.oldest_pending.age)),
+    h.dead > 0 && t.lost(h.dead),
+  ].filter(Boolean)
+  return (
+    <p className="verdict">
+      {facts.join('; ')}
+      {h.first_loss_at && (
+        <>
+          {'; '}
+          <strong>
+            {t.atRisk(h.at_risk)} <Time at={h.first_loss_at} />
+          </strong>
+        </>
+      )}
+      {'.'}
+    </p>
+  )
+}
 
 type TenantCount = Schemas['TenantCount']
 
@@ -88,7 +115,7 @@ function Needs({ of: h, tenants }: { of: Health; tenants: StatsRow[] }) {
   if (rejects > 0) {
     items.push(<Need key="r" icon={<AlertTriangle size={17} className="bad" />} title={t.needRejects(rejects)} detail={t.needRejectsText} to="/rejects" />)
   }
-  for (const e of h.attention) items.push(<EndpointNeed key={e.endpoint_id} tenant={e.tenant} of={e} waiting={e.waiting} named />)
+  for (const a of h.attention) items.push(<AttentionNeed key={[a.tenant, a.condition.state, a.condition.class, a.condition.reason].join()} of={a} />)
   if (h.dead > h.attention.reduce((sum, e) => sum + e.dead, 0)) {
     items.push(
       <Need
@@ -151,25 +178,80 @@ function Needs({ of: h, tenants }: { of: Health; tenants: StatsRow[] }) {
 
 const needIcons: Record<string, typeof CircleX> = { failing: AlertTriangle, degraded: AlertTriangle, disabled: PauseCircle, paused: PauseCircle }
 
-type EndpointNeedProps = { tenant: string; of: Pick<Schemas['EndpointSummary'], 'endpoint_id' | 'uid' | 'url' | 'condition' | 'dead'>; waiting?: number; named?: boolean }
+/** The endpoints of a tenant that need attention for one cause; several are opened to a list. */
+function AttentionNeed({ of: a }: { of: Schemas['Attention'] }) {
+  const [worst] = a.worst
+  const more = a.endpoints - a.worst.length
+  if (worst && a.endpoints === 1) return <EndpointNeed tenant={a.tenant} of={{ ...worst, condition: a.condition }} waiting={a.waiting} risk={a} named />
+  const state = a.condition.state
+  const Icon = needIcons[state] ?? CircleX
+  return (
+    <Need
+      icon={<Icon size={17} className={needIcons[state] ? conditionTones[state] : 'bad'} />}
+      title={text.endpoints.groupNeeds[state]?.(a.endpoints, a.tenant) ?? text.endpoints.needDead(a.dead, a.tenant)}
+      detail={
+        <>
+          <Facts of={[a.condition.since && <ConditionDetail of={a.condition} />, a.dead > 0 && text.endpoints.dead(a.dead), ...harm(a.waiting, a)]} />
+          <details>
+            <summary>{text.endpoints.which}</summary>
+            <ul>
+              {a.worst.map((e) => (
+                <li key={e.endpoint_id}>
+                  <Link to="/t/$tenant/endpoints/$endpoint" params={{ tenant: a.tenant, endpoint: e.endpoint_id }}>
+                    {nameOf(e)}
+                  </Link>{' '}
+                  <Facts of={[e.since && <ConditionDetail of={{ state: a.condition.state, since: e.since }} />, e.dead > 0 && text.endpoints.dead(e.dead), ...harm(e.waiting, e)]} />
+                </li>
+              ))}
+              {more > 0 && <li>{text.endpoints.andMore(more)}</li>}
+            </ul>
+          </details>
+        </>
+      }
+      to={`/t/${a.tenant}`}
+    />
+  )
+}
+
+type Risk = Pick<Schemas['Attention'], 'at_risk' | 'first_loss_at'>
+
+/** What waits, and what of it is lost if nothing changes. */
+const harm = (waiting: number, risk?: Risk): ReactNode[] => [
+  waiting > 0 && text.endpoints.waiting(waiting),
+  risk?.first_loss_at && (
+    <>
+      {text.endpoints.atRisk(risk.at_risk)} <Time at={risk.first_loss_at} />
+    </>
+  ),
+]
+
+function Facts({ of }: { of: ReactNode[] }) {
+  return of.filter(Boolean).map((fact, i) => (
+    <Fragment key={i}>
+      {i > 0 && ' · '}
+      {fact}
+    </Fragment>
+  ))
+}
+
+type EndpointNeedProps = { tenant: string; of: Pick<Schemas['EndpointSummary'], 'endpoint_id' | 'uid' | 'url' | 'condition' | 'dead'>; waiting?: number; risk?: Risk; named?: boolean }
 
 /** An endpoint that needs attention: with its tenant when named. Deaths lead to their causes. */
-export function EndpointNeed({ tenant, of: e, waiting = 0, named }: EndpointNeedProps) {
+export function EndpointNeed({ tenant, of: e, waiting = 0, risk, named }: EndpointNeedProps) {
   const name = nameOf(e)
   const state = e.condition.state
   const Icon = needIcons[state] ?? CircleX
-  const facts = [named && tenant, e.condition.since && <ConditionDetail of={e.condition} />, e.dead > 0 && text.endpoints.dead(e.dead), waiting > 0 && text.endpoints.waiting(waiting)]
+  const dead = e.dead > 0 && (
+    <Link to="/t/$tenant/dead-letters" params={{ tenant }}>
+      {text.endpoints.dead(e.dead)}
+    </Link>
+  )
   return (
     <Need
       icon={<Icon size={17} className={needIcons[state] ? conditionTones[state] : 'bad'} />}
       title={text.endpoints.needs[state]?.(name) ?? text.endpoints.needDead(e.dead, name)}
-      detail={facts.filter(Boolean).map((fact, i) => (
-        <Fragment key={i}>
-          {i > 0 && ' · '}
-          {fact}
-        </Fragment>
-      ))}
-      to={e.dead > 0 ? `/t/${tenant}/dead-letters` : `/t/${tenant}/endpoints/${e.endpoint_id}`}
+      detail={<Facts of={[named && tenant, e.condition.since && <ConditionDetail of={e.condition} />, dead, ...harm(waiting, risk)]} />}
+      to={`/t/${tenant}/endpoints/${e.endpoint_id}`}
     />
   )
 }
