@@ -151,12 +151,12 @@ func TestLimits(t *testing.T) {
 		"rows of statistics": {
 			written(t, "internal/admin/status", `maxTotalGroups += (\d+)`), written(t, "internal/admin/status", `maxHourlyGroups += (\d+)`),
 		},
-		"health of a tenant":                            {hook.MaxEndpointsPerTenant, int(hours(condition.Span)) + 1},
-		"records of changes":                            {days(hook.AuditKept), audit.MaxRead, written(t, "internal/httpapi", `maxRefused = (\d+) << 10`), written(t, "internal/httpapi", `maxValue\s+= (\d+) << 10`)},
-		"erasure of a tenant":                           {written(t, "internal/aws/dynamo", `scannedPages\s+= (\d+)`), days(erasure.Keep)},
-		"shards":                                        {1, hook.MaxShards, 1},
-		"in-flight slots of a deployment":               {slots(t, "prod"), slots(t, "staging"), slots(t, "dev")},
-		"search":                                        {search.MaxText, written(t, "internal/admin/search", `It reads at most (\d+) records`), written(t, "internal/admin/search", `records, in (\d+) requests`)},
+		"health of a tenant":              {hook.MaxEndpointsPerTenant, int(hours(condition.Span)) + 1},
+		"records of changes":              {days(hook.AuditKept), audit.MaxRead, written(t, "internal/httpapi", `maxRefused = (\d+) << 10`), written(t, "internal/httpapi", `maxValue\s+= (\d+) << 10`)},
+		"erasure of a tenant":             {written(t, "internal/aws/dynamo", `scannedPages\s+= (\d+)`), days(erasure.Keep)},
+		"shards":                          {1, hook.MaxShards, 1},
+		"in-flight slots of a deployment": {slots(t, "prod"), slots(t, "staging"), slots(t, "dev")},
+		"search":                          {search.MaxText, written(t, "internal/admin/search", `It reads at most (\d+) records`), written(t, "internal/admin/search", `records, in (\d+) requests`)},
 		"events, deliveries and attempts": {
 			written(t, "infra/surehook", `Name: +"prod",\s+Retention: +(\d+) \* day`), written(t, "infra/surehook", `Name: +"dev",\s+Retention: +(\d+) \* day`),
 		},
