@@ -43,7 +43,7 @@ CHROMIUM  ?= $(or $(shell command -v chromium 2>/dev/null),/usr/bin/chromium)
 
 # Without what a debugger needs, test programs link in half the time, and they collect garbage less
 # often, up to 2 GiB each. With the flags of `make run`, what it compiled serves the tests, too. Lint runs vet.
-GO_TEST := env CGO_ENABLED=0 GOGC=400 GOMEMLIMIT=2GiB go test -trimpath -vet=off -ldflags='-s -w'
+GO_TEST := env CGO_ENABLED=0 GOFLAGS='$(GOFLAGS) -trimpath' GOGC=400 GOMEMLIMIT=2GiB go test -vet=off -ldflags='-s -w'
 
 GOLANGCI_VERSION    := v2.15.0
 GOVULNCHECK_VERSION := v1.9.0

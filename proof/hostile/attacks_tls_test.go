@@ -35,7 +35,7 @@ func secured(t *testing.T, trusted []tls.Certificate) []attack {
 		{name: "TLS: speaks plain HTTP", https: true, script: func(p *peer) { p.say("HTTP/1.1 200 " + canary + "\r\n\r\n"); p.wait() }, classes: one(hook.ClassTLS)},
 		{name: "TLS: resets in the handshake", https: true, script: (*peer).reset, classes: []hook.Class{hook.ClassReset, hook.ClassConnect}}, // as without TLS
 		{name: "TLS: stalls in a large request", tls: good, script: func(p *peer) { p.readHead(); p.wait() }, large: true, classes: one(hook.ClassTimeout)},
-		{name: "TLS: stalls in its body", tls: good, script: stalling("HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n" + canary), classes: one(hook.ClassDelivered), status: 200},
+		{name: "TLS: stalls in its body", tls: good, script: stalling("HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n" + canary), classes: one(hook.ClassDelivered), status: 200, cut: true},
 		{name: "TLS: floods its body", tls: good, script: flooding("HTTP/1.1 200 OK\r\n\r\n", long(8<<10)), classes: one(hook.ClassDelivered), status: 200},
 	}
 }
