@@ -111,6 +111,10 @@ func mutations() []mutation {
 			old: "case limited:", bug: "case limited && !limited:",
 		},
 		{
+			rule: "tokens wait in the queue as long as the rate asks", file: "internal/rule/admission/rows.go", row: "rate raised",
+			old: "|| wait > MaxRateWait", bug: "|| wait > 1000*MaxRateWait",
+		},
+		{
 			rule: "claims wait in the queue as long as the rate asks", file: "internal/rule/admission/claim.go", test: "internal/delivery/release TestFill_WaitsForRateSlots",
 			old: "at.Sub(now) > maxWait {", bug: "at.Sub(now) > 1000*maxWait {",
 		},

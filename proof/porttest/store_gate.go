@@ -162,22 +162,26 @@ func inFlightRace(t *testing.T, s StoreUnderTest) {
 
 func slotRace(t *testing.T, s StoreUnderTest) {
 	e := smallEndpoint("acme")
-	const apart, most = 50 * time.Millisecond, 10 // a slot nearer than half a second is taken at once
+	const apart = 500 * time.Millisecond // a nearer slot is taken at once
 	e.RatePerSecond = float64(time.Second / apart)
 	g, _ := newGate(s, storeEpoch())
 	r := admission.NewRecord(e.Tenant, e.ID)
 	r.Speed, r.SeenAt = admission.Fast, storeEpoch() // needs no slot
 	_, answers := admit(t, g, e, r, 20)
-	admitted := 0
+	slots := make(map[time.Time]bool)
 	for _, a := range answers {
-		if a.Verdicts[0].Decision == admission.Admit {
-			admitted++
+		v := a.Verdicts[0]
+		if v.Decision == admission.Admit {
+			v.Until = storeEpoch()
+		}
+		slots[v.Until] = true
+	}
+	for i := range answers {
+		if at := storeEpoch().Add(time.Duration(i) * apart); !slots[at] {
+			t.Errorf("no delivery has the slot %d after the first; slots: %v", i, slots)
 		}
 	}
-	if admitted != most {
-		t.Errorf("%d of 20 are admitted; want %d, each with a slot of its own", admitted, most)
-	}
-	want := storeEpoch().Add(most * apart)
+	want := storeEpoch().Add(20 * apart)
 	if l, err := s.Limits(t.Context(), e.ID); err != nil || l.RateSlot != want {
 		t.Errorf("Limits() = slot %s, %v; want %s", l.RateSlot, err, want)
 	}

@@ -594,8 +594,8 @@ func TestProcessBatch_ClosesAndOpensCircuits(t *testing.T) {
 	}
 }
 
-// Above the rate deliveries are parked, and a check at the time of the next rate slot releases them.
-func TestProcessBatch_ParksAboveTheRate(t *testing.T) {
+// Above the rate tokens wait on the queue, each for a rate slot of its own.
+func TestProcessBatch_DelayedTokensKeepTheirSlot(t *testing.T) {
 	t.Parallel()
 
 	w := setup(t)
@@ -604,11 +604,16 @@ func TestProcessBatch_ParksAboveTheRate(t *testing.T) {
 		w.Post(endpoint)
 	}
 	w.Invoke(hook.LaneLive)
-	if _, left := w.Queue.Next(); left || len(w.Posts) != 1 {
-		t.Errorf("%d POSTs at once, tokens left: %t; want 1, and none", len(w.Posts), left)
+	if len(w.Posts) != 1 {
+		t.Fatalf("%d POSTs at once; want 1", len(w.Posts))
 	}
-	if len(w.Checks) != 1 || w.Checks[0].Delay != 2*time.Second {
-		t.Errorf("checks %v; want one in 2 s", w.Checks)
+	for range 2 {
+		at, _ := w.Queue.Next()
+		w.Clock.Until(at)
+		w.Invoke(hook.LaneRetry)
+	}
+	if _, left := w.Queue.Next(); left || len(w.Posts) != 3 || w.Clock.Now().Sub(start) != 4*time.Second {
+		t.Errorf("%d POSTs after %v, tokens left: %t; want 3 after 4 s, each delayed once", len(w.Posts), w.Clock.Now().Sub(start), left)
 	}
 }
 

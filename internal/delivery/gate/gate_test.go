@@ -400,21 +400,21 @@ func TestGate_RateLimit(t *testing.T) {
 	e := active()
 	e.RatePerSecond = 1
 	a := w.admit(w.query(e, 0, 3))
-	if got := decisions(a); got != "admit park park" || a.Verdicts[1].Reason != hook.ReasonRate {
-		t.Fatalf("Admit() = %s; want one now, and the others parked", got)
+	if got := decisions(a); got != "admit move move" || len(w.checks()) != 0 {
+		t.Fatalf("Admit() = %s with the checks %v; want one now, and the others on the queue", got, w.checks())
 	}
-	if diff := cmp.Diff([]string{queuedCheck(0, time.Second)}, w.checks()); diff != "" {
-		t.Errorf("circuit checks differ (-want +got):\n%s", diff)
-	}
-	if w.admit(w.query(e, 3, 1)); len(w.checks()) != 1 {
-		t.Errorf("checks %v after another parked delivery; want no second one", w.checks())
+	for i, v := range a.Verdicts[1:] {
+		want := admission.Verdict{Decision: admission.Move, Lane: hook.LaneRetry, Until: start.Add(time.Duration(i+1) * time.Second), Reserved: true}
+		if diff := cmp.Diff(want, v); diff != "" {
+			t.Errorf("verdict %d (-want +got):\n%s", i+1, diff)
+		}
 	}
 	back := w.query(e, 1, 2)
 	for i := range back.Due {
-		back.Due[i].Slot, back.Due[i].Reserved = true, true
+		back.Due[i].Reserved = true
 	}
 	if got := decisions(w.admit(back)); got != "admit admit" {
-		t.Errorf("deliveries with a claimed rate slot: %s; want both admitted", got)
+		t.Errorf("deliveries with a rate slot: %s; want both admitted", got)
 	}
 }
 

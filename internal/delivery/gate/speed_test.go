@@ -243,10 +243,10 @@ func TestGate_ParksBehindParkedDeliveries(t *testing.T) {
 	if got := w.places(); got != 0 {
 		t.Errorf("%d places are taken; want none", got)
 	}
-	claimed := w.overflowQuery(active(), 1, 1)
-	claimed.Due[0].Slot = true
-	if got := decisions(w.admit(claimed)); got != "admit" {
-		t.Errorf("a delivery with a claim: %s; want admit", got)
+	claimed, reserved := w.overflowQuery(active(), 1, 1), w.overflowQuery(active(), 2, 1)
+	claimed.Due[0].Slot, reserved.Due[0].Reserved = true, true
+	if got := decisions(w.admit(claimed)) + " " + decisions(w.admit(reserved)); got != "admit admit" {
+		t.Errorf("a delivery with a claim, and one with a rate slot: %s; want admit", got)
 	}
 }
 
@@ -374,26 +374,30 @@ func TestGate_OwnLeaseWithALostAnswer(t *testing.T) {
 	}
 }
 
-// A delivery is parked if others already are, or if no rate slot is free.
+// A delivery is parked if others already are, or if the next rate slot is over a minute away. A check
+// at the time of that slot releases it, because the attempts before it hand no slots over.
 func TestGate_RateLimitParks(t *testing.T) {
 	t.Parallel()
 
 	w := setup(t)
 	e := active()
 	e.RatePerSecond = 0.05
-	if got := decisions(w.admit(w.query(e, 0, 2))); got != "admit park" {
-		t.Errorf("Admit() = %s; want one rate slot, and the second parked", got)
+	if got := w.admit(w.query(e, 0, 6)); decisions(got) != "admit move move move park park" || got.Verdicts[4].Reason != hook.ReasonRate {
+		t.Errorf("Admit() = %s; want slots now and after 20, 40 and 60 s, and the others parked", decisions(got))
+	}
+	if diff := cmp.Diff([]string{queuedCheck(0, 80*time.Second)}, w.checks()); diff != "" {
+		t.Errorf("circuit checks differ (-want +got):\n%s", diff)
 	}
 	w.Clock.Pass(time.Hour)
-	if got := decisions(w.admit(w.query(e, 5, 1))); got != "park" {
+	if got := decisions(w.admit(w.query(e, 6, 1))); got != "park" {
 		t.Errorf("behind a parked delivery: %s; want parked", got)
 	}
 	w.empty()
-	if got := decisions(w.admit(w.query(e, 6, 1))); got != "admit" {
+	if got := decisions(w.admit(w.query(e, 7, 1))); got != "admit" {
 		t.Errorf("after the parked deliveries: %s; want admit", got)
 	}
 	e.RatePerSecond = 1000
-	if got := w.admit(w.query(e, 7, 1)); decisions(got) != "admit" {
+	if got := w.admit(w.query(e, 8, 1)); decisions(got) != "admit" {
 		t.Errorf("at a raised rate: %+v; want admit, and no wait for the slots of the old rate", got.Verdicts)
 	}
 }

@@ -75,7 +75,7 @@ func (a *asking) throttled(Due) (Verdict, bool) {
 }
 
 func (a *asking) behindOthers(due Due) (Verdict, bool) {
-	return park(hook.ReasonInFlight), a.needed > 0 && a.before.Backlog() && !due.Slot
+	return park(hook.ReasonInFlight), a.needed > 0 && a.before.Backlog() && !due.Slot && !due.Reserved
 }
 
 // elsewhere moves the token to the lane slot, if the tenant has a place there, and else to the
@@ -89,18 +89,35 @@ func (a *asking) elsewhere(due Due) (Verdict, bool) {
 	return a.toSlot(due), true
 }
 
-// aboveRate takes a rate slot for the token if it is now. The delivery is parked until the next
-// one, because the attempts of a fast endpoint hand no slots over that release it.
+// farAboveRate parks the delivery until the next rate slot, because the attempts of a fast endpoint
+// hand no slots over that release it.
+func (a *asking) farAboveRate(due Due) (Verdict, bool) {
+	if !a.paced(due) {
+		return Verdict{}, false
+	}
+	_, slot := a.Next.Limits.Reserve(a.endpoint.RatePerSecond, a.now)
+	wait := slot.Sub(a.now)
+	return Verdict{Decision: Park, Reason: hook.ReasonRate, Until: slot}, a.before.Backlog() && !due.Slot || due.Slot && wait > 0 || wait > MaxRateWait
+}
+
+// aboveRate takes a rate slot for the token. One that is later waits for it on the queue: parking
+// would cost three times as much (docs/cost.md, a flood over a rate limit).
 func (a *asking) aboveRate(due Due) (Verdict, bool) {
-	if a.endpoint.RatePerSecond == 0 || due.Reserved || !a.has(LimitsPart) || a.runs(due) {
+	if !a.paced(due) {
 		return Verdict{}, false
 	}
 	next, slot := a.Next.Limits.Reserve(a.endpoint.RatePerSecond, a.now)
-	if a.before.Backlog() && !due.Slot || slot.After(a.now) {
-		return Verdict{Decision: Park, Reason: hook.ReasonRate, Until: slot}, true
-	}
 	a.Next.Limits = &next
-	return Verdict{}, false
+	lane := hook.LaneRetry // not the lane slot, because the place is given back
+	if a.query.Lane == hook.LaneOverflow {
+		lane = hook.LaneOverflow
+	}
+	return Verdict{Decision: Move, Lane: lane, Until: slot, Reserved: true}, slot.After(a.now)
+}
+
+// paced reports whether the token needs a rate slot.
+func (a *asking) paced(due Due) bool {
+	return a.endpoint.RatePerSecond > 0 && !due.Reserved && a.has(LimitsPart) && !a.runs(due)
 }
 
 // withoutPlace: in the lane slot a place expires if the token waits there for long.

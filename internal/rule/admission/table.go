@@ -25,7 +25,8 @@ func table() []row {
 		{"coalescing", (*asking).coalesces},
 		{"needs an in-flight slot, and others wait", (*asking).behindOthers},
 		{"needs an in-flight slot, in a lane of batches", (*asking).elsewhere},
-		{"no rate slot within half a second, or others wait", (*asking).aboveRate},
+		{"above the rate, and others wait, or the next rate slot is over a minute away", (*asking).farAboveRate},
+		{"above the rate", (*asking).aboveRate},
 		{"in the lane slot without a place", (*asking).withoutPlace},
 		{"needs an in-flight slot", (*asking).inFlight},
 		{"the circuit sheds, and the first attempt is not in the share that starts", (*asking).shed},
@@ -78,8 +79,8 @@ type asking struct {
 }
 
 // finish plans a check for what is parked, and names the places to give back: those of all tokens
-// in the lane slot, except tokens that are moved, which have none, and busy ones, because a copy
-// of the token may be using the place.
+// in the lane slot, except tokens that are moved, which have none unless they wait for a rate slot,
+// and busy ones, because a copy of the token may be using the place.
 func (a *asking) finish() {
 	if a.Next.Record.Circuit != a.before.Circuit {
 		a.Next.Record = a.Next.Record.planCheck(a.now)
@@ -88,7 +89,7 @@ func (a *asking) finish() {
 		if v.Decision == Park && a.CheckAt.IsZero() {
 			a.CheckAt, a.Next.Record = v.Until, a.Next.Record.Wait(a.now)
 		}
-		if a.query.Lane == hook.LaneSlot && v.Decision != Move && v.Decision != Busy {
+		if a.query.Lane == hook.LaneSlot && (v.Decision != Move || v.Reserved) && v.Decision != Busy {
 			a.Places = append(a.Places, a.query.Due[i].Place(time.Time{}))
 		}
 	}
