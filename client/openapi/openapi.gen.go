@@ -4141,7 +4141,7 @@ type Health struct {
 	// AtRisk The number of parked deliveries that reach the endpoint's max_age before an attempt, if nothing changes. While the endpoint is paused or disabled, answered 429, or its circuit is not closed, these are all. Endpoints without a limit, and coalescing ones, count none.
 	AtRisk AtRisk `json:"at_risk"`
 
-	// Attention All of the counted endpoints that need attention, by tenant and cause, the worst first: failing, disabled, degraded and paused ones, and those with dead deliveries. Sorted as the health of a tenant, then by what waits.
+	// Attention All of the counted endpoints that need attention, by tenant and cause, the worst first: failing, disabled, degraded and paused ones, and those with dead deliveries or deliveries at risk. Sorted as the health of a tenant, then by what waits.
 	Attention []Attention `json:"attention"`
 
 	// Complete false: the counts are lower bounds, because of more than 500 endpoints, more than 1,000 circuits, or more deliveries than countable in 10 s.

@@ -4521,7 +4521,7 @@ export interface components {
             open_circuits: number;
             /** @description The tenants of these circuits, most circuits first. */
             open_circuits_by_tenant: components["schemas"]["TenantCount"][];
-            /** @description All of the counted endpoints that need attention, by tenant and cause, the worst first: failing, disabled, degraded and paused ones, and those with dead deliveries. Sorted as the health of a tenant, then by what waits. */
+            /** @description All of the counted endpoints that need attention, by tenant and cause, the worst first: failing, disabled, degraded and paused ones, and those with dead deliveries or deliveries at risk. Sorted as the health of a tenant, then by what waits. */
             attention: components["schemas"]["Attention"][];
             last_hour: components["schemas"]["LastHour"];
             queues: components["schemas"]["Queues"];
