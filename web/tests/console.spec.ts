@@ -17,7 +17,7 @@ test('a stranger finds why a delivery failed, and replays it', async ({ page, ba
   await signIn(page, backend)
   await page.getByRole('link', { name: 'Tenants', exact: true }).click()
   await page.getByRole('link', { name: tenant }).click()
-  await page.getByRole('link', { name: /View.*billing is failing/ }).click()
+  await page.getByRole('listitem').filter({ hasText: 'billing is failing' }).getByRole('link', { name: '1 dead letter' }).click()
   await expect(page.getByText('Credentials refused')).toBeVisible()
   await accessible(page)
   await page.getByRole('link', { name: 'List' }).click()
