@@ -5893,7 +5893,7 @@ type ClientInterface interface {
 	// hours. Counts may lag by a moment; queue depths come from SQS and may lag by a minute.
 	//
 	// The call reads the depth of each queue and the open circuits, makes 25 requests for the list of the endpoints, and at
-	// most nine for each endpoint, with one more for each page of deliveries to count, and some for the forecast of a long backlog. It ends the counting after 10 s.
+	// most eight for each endpoint, with one more for each page of deliveries to count, and some for the forecast of a long backlog. It ends the counting after 10 s.
 	//
 	// Corresponds with GET /v1/health (the `GetHealth` operationId).
 	GetHealth(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
@@ -6881,7 +6881,7 @@ func (c *Client) PutEventType(ctx context.Context, pType EventTypeRef, params *P
 // hours. Counts may lag by a moment; queue depths come from SQS and may lag by a minute.
 //
 // The call reads the depth of each queue and the open circuits, makes 25 requests for the list of the endpoints, and at
-// most nine for each endpoint, with one more for each page of deliveries to count, and some for the forecast of a long backlog. It ends the counting after 10 s.
+// most eight for each endpoint, with one more for each page of deliveries to count, and some for the forecast of a long backlog. It ends the counting after 10 s.
 //
 // Corresponds with GET /v1/health (the `GetHealth` operationId).
 func (c *Client) GetHealth(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -12822,7 +12822,7 @@ type ClientWithResponsesInterface interface {
 	// hours. Counts may lag by a moment; queue depths come from SQS and may lag by a minute.
 	//
 	// The call reads the depth of each queue and the open circuits, makes 25 requests for the list of the endpoints, and at
-	// most nine for each endpoint, with one more for each page of deliveries to count, and some for the forecast of a long backlog. It ends the counting after 10 s.
+	// most eight for each endpoint, with one more for each page of deliveries to count, and some for the forecast of a long backlog. It ends the counting after 10 s.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -17028,7 +17028,7 @@ func (c *ClientWithResponses) PutEventTypeWithResponse(ctx context.Context, pTyp
 // hours. Counts may lag by a moment; queue depths come from SQS and may lag by a minute.
 //
 // The call reads the depth of each queue and the open circuits, makes 25 requests for the list of the endpoints, and at
-// most nine for each endpoint, with one more for each page of deliveries to count, and some for the forecast of a long backlog. It ends the counting after 10 s.
+// most eight for each endpoint, with one more for each page of deliveries to count, and some for the forecast of a long backlog. It ends the counting after 10 s.
 //
 // Returns a wrapper object for the known response body format(s).
 //

@@ -1192,7 +1192,7 @@ export interface paths {
          *     hours. Counts may lag by a moment; queue depths come from SQS and may lag by a minute.
          *
          *     The call reads the depth of each queue and the open circuits, makes 25 requests for the list of the endpoints, and at
-         *     most nine for each endpoint, with one more for each page of deliveries to count, and some for the forecast of a long backlog. It ends the counting after 10 s.
+         *     most eight for each endpoint, with one more for each page of deliveries to count, and some for the forecast of a long backlog. It ends the counting after 10 s.
          */
         get: operations["getHealth"];
         put?: never;

@@ -46,7 +46,7 @@ func (a *Admin) Status(ctx context.Context, tenant hook.TenantID, ref string) (S
 	if err != nil {
 		return Status{}, err
 	}
-	return a.statusOf(ctx, e, record)
+	return a.StatusOf(ctx, e, record)
 }
 
 // ResetCircuit closes the endpoint's circuit from any state and releases the
@@ -64,7 +64,7 @@ func (a *Admin) ResetCircuit(ctx context.Context, tenant hook.TenantID, ref stri
 	if err := a.enqueue(ctx, record, 0); err != nil {
 		return Status{}, err
 	}
-	return a.statusOf(ctx, e, record)
+	return a.StatusOf(ctx, e, record)
 }
 
 // OpenCircuit opens the endpoint's circuit from any state for the configured
@@ -84,7 +84,7 @@ func (a *Admin) OpenCircuit(ctx context.Context, tenant hook.TenantID, ref strin
 	if err := a.enqueue(ctx, record, record.ProbeAt.Sub(a.now())); err != nil {
 		return Status{}, err
 	}
-	return a.statusOf(ctx, e, record)
+	return a.StatusOf(ctx, e, record)
 }
 
 // release starts the release of parked deliveries after the endpoint was resumed, got other limits
@@ -177,7 +177,9 @@ func (a *Admin) enqueue(ctx context.Context, record admission.Record, delay time
 	return nil
 }
 
-func (a *Admin) statusOf(ctx context.Context, e hook.Endpoint, record admission.Record) (Status, error) {
+// StatusOf returns the state of the endpoint with the record. It reads the limits if the endpoint has
+// limits or parked deliveries.
+func (a *Admin) StatusOf(ctx context.Context, e hook.Endpoint, record admission.Record) (Status, error) {
 	now, admits := a.now(), record.Share(a.now())
 	if !now.Before(record.ThrottledUntil) {
 		record.ThrottledUntil = time.Time{}

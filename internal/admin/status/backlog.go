@@ -12,7 +12,6 @@ import (
 	"surehook.example/surehook/internal/delivery/replay"
 	"surehook.example/surehook/internal/hook"
 	"surehook.example/surehook/internal/rule/drain"
-	"surehook.example/surehook/internal/rule/stats"
 )
 
 // backlogSlices is the number of equal spans in which a long backlog is counted.
@@ -20,9 +19,9 @@ const backlogSlices = 8
 
 // paceOf returns how many parked deliveries the endpoint's limits let leave per second: none while
 // it is paused, disabled or throttled, or its circuit is not closed. known is false without a
-// limit, for slots without an answer in the recent counts, and for a coalescing endpoint, whose
+// limit, for slots without a mean time of recent answers, and for a coalescing endpoint, whose
 // limits are of requests with any number of deliveries.
-func paceOf(s *endpoint.Status, recent *stats.Counts) (perSecond float64, known bool) {
+func paceOf(s *endpoint.Status, mean time.Duration) (perSecond float64, known bool) {
 	if s.Admits == 0 {
 		return 0, true
 	}
@@ -33,7 +32,7 @@ func paceOf(s *endpoint.Status, recent *stats.Counts) (perSecond float64, known 
 	if s.Endpoint.RatePerSecond > 0 {
 		perSecond = s.Endpoint.RatePerSecond
 	}
-	if mean := recent.Latency.Mean(); s.Width > 0 && mean > 0 {
+	if s.Width > 0 && mean > 0 {
 		perSecond = min(perSecond, float64(s.Width)/mean.Seconds())
 	}
 	return perSecond, !math.IsInf(perSecond, 1)

@@ -58,7 +58,7 @@ type TenantHealth struct {
 // most hook.MaxEndpointsPerTenant endpoints.
 //
 // The call then counts the waiting deliveries of at most maxWaiting endpoints: of those
-// with parked deliveries, an open circuit, or failed attempts. It makes at most four requests for
+// with parked deliveries, an open circuit, or failed attempts. It makes at most one request for
 // each of them and four for each of its shards, a request per page of a count, more for the forecast
 // of a long backlog (see Health), and ends after waitingTimeout.
 func (r *Reader) TenantHealth(ctx context.Context, tenant hook.TenantID) (TenantHealth, error) {
@@ -77,7 +77,7 @@ func (r *Reader) TenantHealth(ctx context.Context, tenant hook.TenantID) (Tenant
 		return TenantHealth{}, fmt.Errorf("read circuits of tenant %s: %w", tenant, err)
 	}
 	h.Endpoints = make([]EndpointSummary, len(endpoints))
-	queued := make([]float64, len(endpoints))
+	queued, means := make([]float64, len(endpoints)), make([]time.Duration, len(endpoints))
 	group, grouped := errgroup.WithContext(ctx)
 	group.SetLimit(concurrentReads)
 	for i, e := range endpoints {
@@ -86,38 +86,43 @@ func (r *Reader) TenantHealth(ctx context.Context, tenant hook.TenantID) (Tenant
 			if err != nil {
 				return fmt.Errorf("read hours of endpoint %s: %w", e.ID, err)
 			}
-			record, known := records[e.ID]
-			if !known {
-				record = admission.NewRecord(tenant, e.ID)
-			}
-			h.Endpoints[i], queued[i] = summary(e, record.Circuit, hours), queuedIn(review.Recent(hours, now), now)
+			recent := review.Recent(hours, now)
+			h.Endpoints[i] = summary(e, recordOf(records, tenant, e.ID).Circuit, hours)
+			queued[i], means[i] = queuedIn(recent, now), recent.Latency.Mean()
 			return nil
 		})
 	}
 	if err := group.Wait(); err != nil {
 		return TenantHealth{}, err
 	}
-	for _, n := range queued {
-		h.Queued += n
+	mean := make(map[hook.EndpointID]time.Duration, len(ids))
+	for i, id := range ids {
+		h.Queued += queued[i]
+		mean[id] = means[i]
 	}
 	slices.SortStableFunc(h.Endpoints, func(a, b EndpointSummary) int { return condition.Compare(a.Harm, b.Harm) })
-	return h, r.addWaiting(ctx, tenant, &h, records)
+	return h, r.addWaiting(ctx, &h, records, mean)
 }
 
-// addWaiting counts the waiting deliveries of the endpoints, which are sorted by harm.
-func (r *Reader) addWaiting(ctx context.Context, tenant hook.TenantID, h *TenantHealth, records map[hook.EndpointID]admission.Record) error {
-	var waiting []hook.EndpointID
+// addWaiting counts the waiting deliveries of the endpoints, which are sorted by harm. mean is that
+// of the recent answers.
+func (r *Reader) addWaiting(ctx context.Context, h *TenantHealth, records map[hook.EndpointID]admission.Record, mean map[hook.EndpointID]time.Duration) error {
+	var waiting []hook.Endpoint
 	for i := range h.Endpoints {
 		e := &h.Endpoints[i]
 		if records[e.Endpoint.ID].Waiting || e.Circuit != circuit.Closed || e.Failed > 0 {
-			waiting = append(waiting, e.Endpoint.ID)
+			waiting = append(waiting, e.Endpoint)
 		}
 	}
 	var mu sync.Mutex
 	counted, err := r.counting(ctx, waitingTimeout, func(ctx context.Context, group *errgroup.Group) {
-		for _, id := range waiting[:min(len(waiting), maxWaiting)] {
+		for _, e := range waiting[:min(len(waiting), maxWaiting)] {
 			group.Go(func() error {
-				found, err := r.waitingOf(ctx, tenant, id, h.At)
+				s, err := r.Endpoints.StatusOf(ctx, e, recordOf(records, e.Tenant, e.ID))
+				if err != nil {
+					return err
+				}
+				found, _, err := r.waiting(ctx, &s, mean[e.ID], h.At)
 				mu.Lock()
 				defer mu.Unlock()
 				h.Waiting.add(found)
@@ -127,23 +132,6 @@ func (r *Reader) addWaiting(ctx context.Context, tenant hook.TenantID, h *Tenant
 	})
 	h.Complete = counted && len(waiting) <= maxWaiting
 	return err
-}
-
-// waitingOf counts the waiting deliveries of the endpoint; none if it was deleted just now.
-func (r *Reader) waitingOf(ctx context.Context, tenant hook.TenantID, id hook.EndpointID, now time.Time) (Waiting, error) {
-	s, err := r.Endpoints.Status(ctx, tenant, string(id))
-	if hook.CodeOf(err) == hook.CodeNotFound {
-		return Waiting{}, nil
-	} else if err != nil {
-		return Waiting{}, fmt.Errorf("find endpoint %s: %w", id, err)
-	}
-	hours, err := r.Stats.Hours(ctx, id, review.RecentSince(now))
-	if err != nil {
-		return Waiting{}, fmt.Errorf("read hours of endpoint %s: %w", id, err)
-	}
-	recent := review.Recent(hours, now)
-	found, _, err := r.waiting(ctx, &s, &recent, now)
-	return found, err
 }
 
 // summary returns the summary of the endpoint. It does not keep the hours, which are too large.

@@ -92,7 +92,7 @@ func (r *Reader) Health(ctx context.Context, tenant hook.TenantID, ref string) (
 		return Health{}, fmt.Errorf("read hours of endpoint %s: %w", s.Endpoint.ID, err)
 	}
 	h := healthOf(s, hours, now)
-	pace, paced := paceOf(&s, &h.Hour.Counts)
+	pace, paced := paceOf(&s, h.Hour.Latency.Mean())
 	var parked []drain.Slice
 	retrying := 0
 	h.Complete, err = r.counting(ctx, countTimeout, func(ctx context.Context, group *errgroup.Group) {
@@ -117,13 +117,13 @@ func (r *Reader) Health(ctx context.Context, tenant hook.TenantID, ref string) (
 // waiting counts the waiting deliveries of the endpoint, foretells which of the parked ones are
 // lost, and returns the oldest parked one; zero without one. With an error, the counts are those so
 // far.
-func (r *Reader) waiting(ctx context.Context, s *endpoint.Status, recent *stats.Counts, now time.Time) (found Waiting, oldest hook.Delivery, err error) {
+func (r *Reader) waiting(ctx context.Context, s *endpoint.Status, mean time.Duration, now time.Time) (found Waiting, oldest hook.Delivery, err error) {
 	target := s.Endpoint.Widest()
 	retrying, err := r.count(ctx, target, hook.StateRetrying)
 	if err != nil {
 		return Waiting{Retrying: retrying}, hook.Delivery{}, err
 	}
-	pace, paced := paceOf(s, recent)
+	pace, paced := paceOf(s, mean)
 	found, oldest, parked, err := r.backlog(ctx, target, paced && pace > 0)
 	found.Retrying = retrying
 	if paced {

@@ -119,7 +119,7 @@ func (p *Pipeline) InFlight() int {
 // of all endpoints, and because the cost must not grow with the number of endpoints that ever
 // existed. Such an endpoint can need attention only because of old dead deliveries.
 //
-// The call makes 25 requests for the list of endpoints, and at most nine per endpoint, plus one
+// The call makes 25 requests for the list of endpoints, and at most eight per endpoint, plus one
 // per page of a count, and more for the forecast of a long backlog (see Health).
 func (r *Reader) Pipeline(ctx context.Context) (Pipeline, error) {
 	now := r.now()
@@ -137,12 +137,17 @@ func (r *Reader) Pipeline(ctx context.Context) (Pipeline, error) {
 	if err != nil {
 		return Pipeline{}, err
 	}
+	// The records include every circuit that is not closed, and every endpoint with parked deliveries.
+	records := make(map[hook.EndpointID]admission.Record, len(attended))
+	for _, record := range attended {
+		records[record.Endpoint] = record
+	}
 	var mu sync.Mutex
 	var harmed []EndpointHarm
 	counted, err := r.counting(ctx, countTimeout, func(ctx context.Context, group *errgroup.Group) {
 		for _, check := range busy[:min(len(busy), maxCounted)] {
 			group.Go(func() error {
-				part, err := r.part(ctx, check, now)
+				part, err := r.part(ctx, check, recordOf(records, check.Tenant, check.Endpoint), now)
 				mu.Lock()
 				defer mu.Unlock()
 				p.add(part)
@@ -205,16 +210,28 @@ type part struct {
 	harm    EndpointHarm // zero for a deleted endpoint
 }
 
+// recordOf returns the endpoint's record; a new one without a stored record.
+func recordOf(records map[hook.EndpointID]admission.Record, tenant hook.TenantID, id hook.EndpointID) admission.Record {
+	if record, known := records[id]; known {
+		return record
+	}
+	return admission.NewRecord(tenant, id)
+}
+
 // part returns the share of the endpoint; with an error, the share counted so far.
-func (r *Reader) part(ctx context.Context, of hook.CircuitCheck, now time.Time) (part, error) {
+func (r *Reader) part(ctx context.Context, of hook.CircuitCheck, record admission.Record, now time.Time) (part, error) {
 	var found part
 	hours, err := r.Stats.Hours(ctx, of.Endpoint, judgedSince(now))
 	if err != nil {
 		return found, fmt.Errorf("read hours of endpoint %s: %w", of.Endpoint, err)
 	}
-	s, err := r.Endpoints.Status(ctx, of.Tenant, string(of.Endpoint))
+	var s endpoint.Status
+	e, err := r.Endpoints.Get(ctx, of.Tenant, string(of.Endpoint))
 	switch {
 	case err == nil:
+		if s, err = r.Endpoints.StatusOf(ctx, e, record); err != nil {
+			return found, err
+		}
 		found.harm = EndpointHarm{Endpoint: s.Endpoint, Harm: summary(s.Endpoint, s.Gate.Circuit, hours).Harm}
 	case hook.CodeOf(err) == hook.CodeNotFound:
 		// What waits for a deleted endpoint is cancelled soon, and is at no risk.
@@ -224,7 +241,7 @@ func (r *Reader) part(ctx context.Context, of hook.CircuitCheck, now time.Time) 
 	}
 	target := s.Endpoint.Widest()
 	found.counts = review.Recent(hours, now)
-	if found.waiting, found.oldest, err = r.waiting(ctx, &s, &found.counts, now); err != nil {
+	if found.waiting, found.oldest, err = r.waiting(ctx, &s, found.counts.Latency.Mean(), now); err != nil {
 		return found, err
 	}
 	if found.waiting.Retrying > 0 {

@@ -17,6 +17,8 @@ type Endpoints interface {
 	Get(ctx context.Context, tenant hook.TenantID, ref string) (hook.Endpoint, error)
 	// Status returns the same endpoint with the state of the circuit.
 	Status(ctx context.Context, tenant hook.TenantID, ref string) (endpoint.Status, error)
+	// StatusOf returns the same from what was read. It reads the limits if they matter.
+	StatusOf(ctx context.Context, e hook.Endpoint, record admission.Record) (endpoint.Status, error)
 }
 
 // Circuits keeps the gate's records.
