@@ -30,7 +30,6 @@ func (p *program) health() *cobra.Command {
 // writeAtRisk prints the endpoints with parked deliveries at risk, the first loss first.
 func (p *program) writeAtRisk(answer json.RawMessage, _ namer) error {
 	var found struct {
-		Complete  bool `json:"complete"`
 		Attention []struct {
 			Tenant    string           `json:"tenant"`
 			Endpoints int              `json:"endpoints"`
@@ -42,39 +41,34 @@ func (p *program) writeAtRisk(answer json.RawMessage, _ namer) error {
 	if err := json.Unmarshal(answer, &found); err != nil {
 		return &badAnswerError{err}
 	}
-	type row struct {
-		firstLoss string
-		text      json.RawMessage
-	}
-	var rows []row
+	var losing []map[string]any
 	for _, group := range found.Attention {
 		for _, e := range group.Worst {
-			first, _ := e["first_loss_at"].(string)
-			if first == "" {
-				continue
+			if e["first_loss_at"] != nil {
+				e["tenant"], e["condition"] = group.Tenant, group.Condition
+				losing = append(losing, e)
 			}
-			e["tenant"], e["condition"] = group.Tenant, group.Condition
-			text, err := json.Marshal(e)
-			if err != nil {
-				return &badAnswerError{err}
-			}
-			rows = append(rows, row{first, text})
 		}
 		if more := group.Endpoints - len(group.Worst); more > 0 && group.AtRisk > 0 {
-			fmt.Fprintf(p.Err, "%s has %d more endpoints for the same cause: surehook health --tenant %s\n", group.Tenant, more, group.Tenant)
+			fmt.Fprintf(p.Err, "%s has %d more endpoints for the same cause\n", group.Tenant, more)
 		}
 	}
-	if len(rows) == 0 {
+	if len(losing) == 0 {
 		fmt.Fprintln(p.Out, "No parked delivery is lost if nothing changes.")
 		return nil
 	}
-	slices.SortFunc(rows, func(a, b row) int { return strings.Compare(a.firstLoss, b.firstLoss) })
-	texts := make([]json.RawMessage, len(rows))
-	for i, r := range rows {
-		texts[i] = r.text
+	slices.SortFunc(losing, func(a, b map[string]any) int {
+		return strings.Compare(fmt.Sprint(a["first_loss_at"]), fmt.Sprint(b["first_loss_at"]))
+	})
+	rows := make([]json.RawMessage, len(losing))
+	for i, e := range losing {
+		var err error
+		if rows[i], err = json.Marshal(e); err != nil {
+			return &badAnswerError{err}
+		}
 	}
 	return p.writeRows(p.Out, columns("FIRST-LOSS=first_loss_at", "AT-RISK=at_risk", "WAITING=waiting", "TENANT=tenant", "NAME=~uid|url", "CONDITION=condition.state",
-		"CLASS=condition.class", "SINCE=since", "ENDPOINT=endpoint_id"), texts, func([]json.RawMessage) map[string]string { return nil })
+		"CLASS=condition.class", "SINCE=since", "ENDPOINT=endpoint_id"), rows, func([]json.RawMessage) map[string]string { return nil })
 }
 
 // writeHealth prints the health of the pipeline: first the figures, and then the tenants with
