@@ -90,7 +90,8 @@ func (a *asking) elsewhere(due Due) (Verdict, bool) {
 }
 
 // farAboveRate parks the delivery until the next rate slot, because the attempts of a fast endpoint
-// hand no slots over that release it.
+// hand no slots over that release it. A delivery with a claim does not keep its in-flight slot while
+// it waits: it is parked, too.
 func (a *asking) farAboveRate(due Due) (Verdict, bool) {
 	if !a.paced(due) {
 		return Verdict{}, false

@@ -178,16 +178,20 @@ function Needs({ of: h, tenants }: { of: Health; tenants: StatsRow[] }) {
 
 const needIcons: Record<string, typeof CircleX> = { failing: AlertTriangle, degraded: AlertTriangle, disabled: PauseCircle, paused: PauseCircle }
 
+function ConditionIcon({ state }: { state: Schemas['Condition']['state'] }) {
+  const Icon = needIcons[state] ?? CircleX
+  return <Icon size={17} className={needIcons[state] ? conditionTones[state] : 'bad'} />
+}
+
 /** The endpoints of a tenant that need attention for one cause; several are opened to a list. */
 function AttentionNeed({ of: a }: { of: Schemas['Attention'] }) {
   const [worst] = a.worst
   const more = a.endpoints - a.worst.length
   if (worst && a.endpoints === 1) return <EndpointNeed tenant={a.tenant} of={{ ...worst, condition: a.condition }} waiting={a.waiting} risk={a} named />
   const state = a.condition.state
-  const Icon = needIcons[state] ?? CircleX
   return (
     <Need
-      icon={<Icon size={17} className={needIcons[state] ? conditionTones[state] : 'bad'} />}
+      icon={<ConditionIcon state={state} />}
       title={text.endpoints.groupNeeds[state]?.(a.endpoints, a.tenant) ?? text.endpoints.needDead(a.dead, a.tenant)}
       detail={
         <>
@@ -240,7 +244,6 @@ type EndpointNeedProps = { tenant: string; of: Pick<Schemas['EndpointSummary'], 
 export function EndpointNeed({ tenant, of: e, waiting = 0, risk, named }: EndpointNeedProps) {
   const name = nameOf(e)
   const state = e.condition.state
-  const Icon = needIcons[state] ?? CircleX
   const dead = e.dead > 0 && (
     <Link to="/t/$tenant/dead-letters" params={{ tenant }}>
       {text.endpoints.dead(e.dead)}
@@ -248,7 +251,7 @@ export function EndpointNeed({ tenant, of: e, waiting = 0, risk, named }: Endpoi
   )
   return (
     <Need
-      icon={<Icon size={17} className={needIcons[state] ? conditionTones[state] : 'bad'} />}
+      icon={<ConditionIcon state={state} />}
       title={text.endpoints.needs[state]?.(name) ?? text.endpoints.needDead(e.dead, name)}
       detail={<Facts of={[named && tenant, e.condition.since && <ConditionDetail of={e.condition} />, dead, ...harm(waiting, risk)]} />}
       to={`/t/${tenant}/endpoints/${e.endpoint_id}`}
