@@ -19,7 +19,7 @@ func (s *Store) CircuitsOf(ctx context.Context, endpoints []hook.EndpointID) (ma
 		return nil, translate(err, "read circuits")
 	}
 	records := make(map[hook.EndpointID]admission.Record, len(items))
-	for _, r := range readable(ctx, s, items, fromCircuitItem) {
+	for _, r := range readable(ctx, s, items, itself[admission.Record]) {
 		records[r.Endpoint] = r
 	}
 	return records, nil

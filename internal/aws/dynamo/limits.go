@@ -22,18 +22,6 @@ import (
 // one attempt a day.
 const limitsKept = 24 * time.Hour
 
-type limitsItem struct {
-	Slot       int64             `stored:"rate_slot_ns"` // nanoseconds since 1970, because a slot may be shorter than a millisecond; 0: none
-	Rate       float64           `stored:"rate"`
-	Leases     map[string]string `stored:"leases"`
-	Score      int               `stored:"score"`
-	ScoreAt    int64             `stored:"score_at"`
-	Slots      int               `stored:"slots"`
-	NarrowedAt int64             `stored:"narrowed_at"`
-	Late       int               `stored:"late"`
-	LateAt     int64             `stored:"late_at"`
-}
-
 // Limits reads one item.
 func (s *Store) Limits(ctx context.Context, endpoint hook.EndpointID) (admission.Limits, error) {
 	return s.readLimits(ctx, limitsKey(endpoint), string(endpoint))
@@ -55,55 +43,12 @@ func (s *Store) ChangePlaces(ctx context.Context, tenant hook.TenantID, before, 
 }
 
 func (s *Store) readLimits(ctx context.Context, k key, id string) (admission.Limits, error) {
-	var it limitsItem
-	err := s.get(ctx, k, &it, "limits", id)
+	var l admission.Limits
+	err := s.get(ctx, k, &l, "limits", id)
 	if hook.CodeOf(err) == hook.CodeNotFound {
-		return admission.Limits{}, nil
+		err = nil
 	}
-	if err != nil {
-		return admission.Limits{}, err
-	}
-	l, err := fromLimitsItem(it)
-	return l, translate(err, "read limits "+id)
-}
-
-func fromLimitsItem(it limitsItem) (admission.Limits, error) {
-	l := admission.Limits{
-		Rate: it.Rate, Score: admission.Score(it.Score), ScoreAt: fromMillis(it.ScoreAt),
-		Slots: it.Slots, NarrowedAt: fromMillis(it.NarrowedAt), Late: it.Late, LateAt: fromMillis(it.LateAt),
-	}
-	if it.Slot != 0 {
-		l.RateSlot = time.Unix(0, it.Slot).UTC()
-	}
-	if it.Leases != nil {
-		l.Leases = make(map[string]admission.Lease, len(it.Leases))
-	}
-	for key, stored := range it.Leases {
-		lease, err := parseLease(stored)
-		if err != nil {
-			return admission.Limits{}, err
-		}
-		l.Leases[key] = lease
-	}
-	return l, nil
-}
-
-// leaseText returns the stored form of a lease: the end in milliseconds, the nonce, and
-// the run or nothing. A string is a third of the size of a map.
-func leaseText(l admission.Lease) string {
-	return strconv.FormatInt(millis(l.Until), 10) + " " + l.Nonce + " " + l.Run
-}
-
-func parseLease(s string) (admission.Lease, error) {
-	parts := strings.Split(s, " ")
-	if len(parts) != 3 {
-		return admission.Lease{}, fmt.Errorf("read lease %q: %d parts", s, len(parts))
-	}
-	until, err := strconv.ParseInt(parts[0], 10, 64)
-	if err != nil {
-		return admission.Lease{}, fmt.Errorf("read lease %q: %w", s, err)
-	}
-	return admission.Lease{Until: fromMillis(until), Nonce: parts[1], Run: parts[2]}, nil
+	return l, err
 }
 
 // limitsUpdate builds the update of one change.
@@ -147,11 +92,7 @@ func (s *Store) changeLimits(ctx context.Context, k key, op string, before, afte
 // not exist, so the first update writes the map.
 func (u *limitsUpdate) changeLeases(delta admission.Delta, before admission.Limits, most int) {
 	if before.Leases == nil && len(delta.Added) > 0 {
-		leases := make(map[string]types.AttributeValue, len(delta.Added))
-		for key, lease := range delta.Added {
-			leases[key] = text(leaseText(lease))
-		}
-		u.assign("leases", ":leases", &types.AttributeValueMemberM{Value: leases})
+		u.assign("leases", ":leases", encode(delta.Added))
 		u.conditions = append(u.conditions, "attribute_not_exists(leases)")
 		return
 	}
@@ -160,11 +101,11 @@ func (u *limitsUpdate) changeLeases(delta admission.Delta, before admission.Limi
 		u.asBefore(path, n, before.Leases[key])
 	})
 	u.eachLease(delta.Changed, func(path, n, key string) {
-		u.assign(path, ":new"+n, text(leaseText(delta.Changed[key])))
+		u.assign(path, ":new"+n, encode(delta.Changed[key]))
 		u.asBefore(path, n, before.Leases[key])
 	})
 	u.eachLease(delta.Added, func(path, n, key string) {
-		u.assign(path, ":new"+n, text(leaseText(delta.Added[key])))
+		u.assign(path, ":new"+n, encode(delta.Added[key]))
 		u.conditions = append(u.conditions, "attribute_not_exists("+path+")")
 	})
 	if added := len(delta.Added); added > 0 {
@@ -184,19 +125,19 @@ func (u *limitsUpdate) eachLease(leases map[string]admission.Lease, f func(path,
 
 func (u *limitsUpdate) asBefore(path, n string, lease admission.Lease) {
 	u.conditions = append(u.conditions, path+" = :old"+n)
-	u.values[":old"+n] = text(leaseText(lease))
+	u.values[":old"+n] = encode(lease)
 }
 
 // changeCounts adds the change of the rate slot, the score and the late attempts.
 func (u *limitsUpdate) changeCounts(delta admission.Delta, before, after admission.Limits) {
 	if delta.RateSlot {
 		u.assign("rate_slot_ns", ":slot", number(after.RateSlot.UnixNano()))
-		u.assign("rate", ":rate", decimal(after.Rate))
+		u.assign("rate", ":rate", encode(after.Rate))
 		if before.RateSlot.IsZero() {
 			u.conditions = append(u.conditions, "attribute_not_exists(rate_slot_ns)")
 		} else {
 			u.conditions = append(u.conditions, "rate_slot_ns = :last AND rate = :before")
-			u.values[":last"], u.values[":before"] = number(before.RateSlot.UnixNano()), decimal(before.Rate)
+			u.values[":last"], u.values[":before"] = number(before.RateSlot.UnixNano()), encode(before.Rate)
 		}
 	}
 	if delta.Score {
@@ -244,9 +185,4 @@ func lastOf(after admission.Limits, delta admission.Delta) time.Time {
 		consider(after.LateAt)
 	}
 	return last
-}
-
-// decimal returns a number with the digits that identify f.
-func decimal(f float64) types.AttributeValue {
-	return &types.AttributeValueMemberN{Value: strconv.FormatFloat(f, 'f', -1, 64)}
 }

@@ -101,13 +101,13 @@ func (s *Store) add(snapshot *deliver.Snapshot, item map[string]types.AttributeV
 		}
 		snapshot.Endpoints[e.ID] = &e
 	case k.SK == circuitSort:
-		r, err := decode(item, fromCircuitItem)
+		r, err := decode(item, itself[admission.Record])
 		if err != nil {
 			return err
 		}
 		snapshot.Circuits[r.Endpoint] = r
 	case k.SK == limitsSort:
-		l, err := decode(item, fromLimitsItem)
+		l, err := decode(item, itself[admission.Limits])
 		if err != nil {
 			return err
 		}

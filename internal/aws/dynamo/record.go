@@ -21,6 +21,7 @@ import (
 // 1970, and enumerations are words, which keep records independent of the order of constants.
 // Options, after a comma:
 //   - seconds: a time in the form of TTL, in whole seconds;
+//   - nanoseconds: a time in nanoseconds since 1970;
 //   - text: bytes that are UTF-8, as a string;
 //   - inline: the attributes of a struct stand beside the others, as those of an embedded struct,
 //     and so do the entries of a map of strings, which takes all attributes without a field.
@@ -99,6 +100,12 @@ func encodeParts(v reflect.Value) map[string]types.AttributeValue {
 	return item
 }
 
+// encode returns the attribute of a value.
+func encode(value any) types.AttributeValue {
+	v := reflect.ValueOf(value)
+	return coderOf(v.Type(), "").encode(v)
+}
+
 // decodeItem reads an item into out, a pointer to a record. What cannot be read, such as a word of
 // a later build, stays zero and is in the error.
 func decodeItem(item map[string]types.AttributeValue, out any) error {
@@ -157,7 +164,7 @@ func decodePresent(c coder, a types.AttributeValue, v reflect.Value) error {
 func coderOf(t reflect.Type, option string) coder {
 	switch kind := t.Kind(); {
 	case t == reflect.TypeFor[time.Time]():
-		return timeCoder(option == "seconds")
+		return timeCoder(option)
 	case t.Implements(reflect.TypeFor[encoding.TextMarshaler]()):
 		return textCoder()
 	case kind == reflect.Uint8:
@@ -218,10 +225,13 @@ func as[A types.AttributeValue](decode func(a A, v reflect.Value) error) func(ty
 	}
 }
 
-func timeCoder(seconds bool) coder {
+func timeCoder(option string) coder {
 	to, from := millis, fromMillis
-	if seconds {
+	switch option {
+	case "seconds":
 		to, from = ttl, fromTTL
+	case "nanoseconds":
+		to, from = time.Time.UnixNano, func(ns int64) time.Time { return time.Unix(0, ns).UTC() }
 	}
 	return coder{
 		encode: func(v reflect.Value) types.AttributeValue {

@@ -1,6 +1,7 @@
 package admission
 
 import (
+	"fmt"
 	"maps"
 	"strconv"
 	"strings"
@@ -21,6 +22,26 @@ type Lease struct {
 	Run   string    // random, of the attempt that uses the slot; empty: a claim, whose token is still on its way
 }
 
+// MarshalText returns the stored form: the end in milliseconds, the nonce, and the run or nothing.
+// The text is a third of the size of a map.
+func (a Lease) MarshalText() ([]byte, error) {
+	return fmt.Appendf(nil, "%d %s %s", a.Until.UnixMilli(), a.Nonce, a.Run), nil
+}
+
+// UnmarshalText is the inverse of MarshalText.
+func (a *Lease) UnmarshalText(text []byte) error {
+	parts := strings.Split(string(text), " ")
+	if len(parts) != 3 {
+		return fmt.Errorf("read lease %q: %d parts", text, len(parts))
+	}
+	until, err := strconv.ParseInt(parts[0], 10, 64)
+	if err != nil {
+		return fmt.Errorf("read lease %q: %w", text, err)
+	}
+	*a = Lease{Until: time.UnixMilli(until).UTC(), Nonce: parts[1], Run: parts[2]}
+	return nil
+}
+
 // same reports whether a and b are one state of a lease.
 func (a Lease) same(b Lease) bool {
 	return a.Nonce == b.Nonce && a.Run == b.Run && a.Until.Equal(b.Until)
@@ -29,15 +50,15 @@ func (a Lease) same(b Lease) bool {
 // Limits are the in-flight slots in use, the reserved rate slots and the proof of speed of an
 // endpoint. A tenant has Limits of its own for its places in the lane slot.
 type Limits struct {
-	Leases     map[string]Lease // by LeaseKey
-	RateSlot   time.Time        // the first free rate slot
-	Rate       float64          // the rate per second at which slots were reserved
-	Score      Score            // of the answers in the speed class that began at ScoreAt
-	ScoreAt    time.Time        // the SpeedAt of the circuit record when the score began
-	Slots      int              // that the answers since ScoreAt allow an endpoint that is not fast; 0: none came yet
-	NarrowedAt time.Time        // when a failure last halved Slots; zero: never
-	Late       int              // late attempts in the minute of LateAt
-	LateAt     time.Time        // the start of a minute; zero: none
+	Leases     map[string]Lease `stored:"leases"`                   // by LeaseKey
+	RateSlot   time.Time        `stored:"rate_slot_ns,nanoseconds"` // the first free rate slot
+	Rate       float64          `stored:"rate"`                     // the rate per second at which slots were reserved
+	Score      Score            `stored:"score"`                    // of the answers in the speed class that began at ScoreAt
+	ScoreAt    time.Time        `stored:"score_at"`                 // the SpeedAt of the circuit record when the score began
+	Slots      int              `stored:"slots"`                    // that the answers since ScoreAt allow an endpoint that is not fast; 0: none came yet
+	NarrowedAt time.Time        `stored:"narrowed_at"`              // when a failure last halved Slots; zero: never
+	Late       int              `stored:"late"`                     // late attempts in the minute of LateAt
+	LateAt     time.Time        `stored:"late_at"`                  // the start of a minute; zero: none
 }
 
 // Held is a lease with its key.

@@ -16,22 +16,22 @@ const AttendAfter = time.Minute
 type Record struct {
 	circuit.Circuit
 
-	Endpoint       hook.EndpointID
-	Tenant         hook.TenantID
-	ThrottledUntil time.Time    // the endpoint answered 429: no attempt starts before this time
-	Waiting        bool         // deliveries are parked for the endpoint, or about to be parked
-	EmptySince     time.Time    // since when the breaker has found no parked delivery; zero: it found some, or one was about to be parked since
-	Wave           int          // the next wave of the release, from 1; 0: no release in progress
-	Review         review.Flags // findings of the last review
-	Speed          Class        // of the endpoint; see SpeedAt
-	SpeedAt        time.Time    // the last change of Speed; zero: never
-	SeenAt         time.Time    // about when the last attempt was made, up to SeenEvery earlier; only of fast endpoints
-	ProbeType      string       // the event type of the last probe sent by the breaker
-	ProbedFrom     time.Time    // the creation of the delivery of the last probe sent by the breaker; zero: none yet
-	LookFrom       time.Time    // when the breaker last forgot the endpoint; zero: no look is planned
-	LookAt         time.Time    // when the breaker next looks in the index for parked deliveries that it missed; zero: never
-	AnnounceAt     time.Time    // from when the breaker tells the owner that the circuit opened or closed, because the gate may not have; zero: the owner knows
-	AttendAt       time.Time    // from when the breaker's tick checks the endpoint if no message did; zero: never
+	Endpoint       hook.EndpointID `stored:"id"`
+	Tenant         hook.TenantID   `stored:"tenant"`
+	ThrottledUntil time.Time       `stored:"throttled_until"` // the endpoint answered 429: no attempt starts before this time
+	Waiting        bool            `stored:"waiting"`         // deliveries are parked for the endpoint, or about to be parked
+	EmptySince     time.Time       `stored:"empty_since"`     // since when the breaker has found no parked delivery; zero: it found some, or one was about to be parked since
+	Wave           int             `stored:"wave"`            // the next wave of the release, from 1; 0: no release in progress
+	Review         review.Flags    `stored:",inline"`         // findings of the last review
+	Speed          Class           `stored:"speed"`           // of the endpoint; see SpeedAt
+	SpeedAt        time.Time       `stored:"speed_at"`        // the last change of Speed; zero: never
+	SeenAt         time.Time       `stored:"seen_at"`         // about when the last attempt was made, up to SeenEvery earlier; only of fast endpoints
+	ProbeType      string          `stored:"probe_type"`      // the event type of the last probe sent by the breaker
+	ProbedFrom     time.Time       `stored:"probed_from"`     // the creation of the delivery of the last probe sent by the breaker; zero: none yet
+	LookFrom       time.Time       `stored:"look_from"`       // when the breaker last forgot the endpoint; zero: no look is planned
+	LookAt         time.Time       `stored:"look_at"`         // when the breaker next looks in the index for parked deliveries that it missed; zero: never
+	AnnounceAt     time.Time       `stored:"announce_at"`     // from when the breaker tells the owner that the circuit opened or closed, because the gate may not have; zero: the owner knows
+	AttendAt       time.Time       `stored:"attend_at"`       // from when the breaker's tick checks the endpoint if no message did; zero: never
 }
 
 // NewRecord returns the record of an endpoint without a stored record.

@@ -42,21 +42,21 @@ const LeaseFor = 2 * time.Minute
 
 // Circuit is the circuit breaker of one endpoint.
 type Circuit struct {
-	State      State
-	Generation int64         // grows by 1 with each opening, closing and reset
-	Failures   int           // transient failures in a row; while not closed, those that opened the circuit, and 0 after Trip
-	FailedIn   int64         // when closed: the version of the record that stored the first of the Failures; 0: there are none
-	Row        int           // when closed: the number of Failures that opens the circuit, fixed at the first one; 0: there are none
-	Shed       int           // when closed: percent of the first attempts that wait, because too many attempts fail; see Sheds
-	ShedAt     time.Time     // when Shed was judged
-	Successes  int           // while shedding: results in a row that were no failures
-	Cooldown   time.Duration // until the next probe; when closed: of the last outage, until another success ends it
-	OpenedAt   time.Time     // when the outage began; when closed: as Cooldown
-	ProbeAt    time.Time     // when open: the earliest time of a probe; when half-open and after the start of the lease: see Mended
-	Holder     string        // when half-open: the token of the probe
-	LeaseUntil time.Time     // when half-open: the end of the probe's lease; when open: that of a probe that may be in flight, because somebody opened the circuit or a copy of its token failed
-	ClosedAt   time.Time     // when closed: when it closed, or stopped shedding after a row of successes; zero: never
-	Version    int64         // of the stored record; 0 for no record
+	State      State         `stored:"state"`
+	Generation int64         `stored:"generation"`  // grows by 1 with each opening, closing and reset
+	Failures   int           `stored:"failures"`    // transient failures in a row; while not closed, those that opened the circuit, and 0 after Trip
+	FailedIn   int64         `stored:"failed_in"`   // when closed: the version of the record that stored the first of the Failures; 0: there are none
+	Row        int           `stored:"row"`         // when closed: the number of Failures that opens the circuit, fixed at the first one; 0: there are none
+	Shed       int           `stored:"shed"`        // when closed: percent of the first attempts that wait, because too many attempts fail; see Sheds
+	ShedAt     time.Time     `stored:"shed_at"`     // when Shed was judged
+	Successes  int           `stored:"successes"`   // while shedding: results in a row that were no failures
+	Cooldown   time.Duration `stored:"cooldown_ns"` // until the next probe; when closed: of the last outage, until another success ends it
+	OpenedAt   time.Time     `stored:"opened_at"`   // when the outage began; when closed: as Cooldown
+	ProbeAt    time.Time     `stored:"probe_at"`    // when open: the earliest time of a probe; when half-open and after the start of the lease: see Mended
+	Holder     string        `stored:"holder"`      // when half-open: the token of the probe
+	LeaseUntil time.Time     `stored:"lease_until"` // when half-open: the end of the probe's lease; when open: that of a probe that may be in flight, because somebody opened the circuit or a copy of its token failed
+	ClosedAt   time.Time     `stored:"closed_at"`   // when closed: when it closed, or stopped shedding after a row of successes; zero: never
+	Version    int64         `stored:"version"`     // of the stored record; 0 for no record
 }
 
 // New returns the circuit of an endpoint without a record, which is closed.

@@ -10,18 +10,18 @@ import (
 // Flags are the decisions of the reviews so far about an endpoint. Values compare
 // with ==. The zero Flags belong to an endpoint without a review.
 type Flags struct {
-	Slow    bool          // p95 over SlowOver
-	Fragile bool          // p95 over FragileOver: the circuit opens after fewer failures
-	Timeout time.Duration // timeout of an attempt, shorter than the endpoint's own timeout; 0: none
-	Warned  int           // the last warning: WarnedNever, WarnedOnce or WarnedTwice
+	Slow    bool          `stored:"slow"`       // p95 over SlowOver
+	Fragile bool          `stored:"fragile"`    // p95 over FragileOver: the circuit opens after fewer failures
+	Timeout time.Duration `stored:"timeout_ns"` // timeout of an attempt, shorter than the endpoint's own timeout; 0: none
+	Warned  int           `stored:"warned"`     // the last warning: WarnedNever, WarnedOnce or WarnedTwice
 
 	// WarnedAt is the start of the quarter of an hour of the last warning, but not
 	// before the endpoint's StatusSince; zero for WarnedNever.
-	WarnedAt time.Time
+	WarnedAt time.Time `stored:"warned_at"`
 
 	// Certificate names the last warning of the end of the client certificate; empty for
 	// none.
-	Certificate string
+	Certificate string `stored:"certificate"`
 }
 
 // Facts are the input of a review.
