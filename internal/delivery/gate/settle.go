@@ -3,19 +3,22 @@ package gate
 import (
 	"context"
 	"errors"
+	"time"
 
 	"surehook.example/surehook/internal/conflict"
 	"surehook.example/surehook/internal/rule/admission"
+	"surehook.example/surehook/internal/rule/circuit"
 	"surehook.example/surehook/internal/rule/stats"
 )
 
 // Settle gives back the tenant's places of an Admission, and reports the results of the
-// attempts, ordered by their end, to the circuit. A crash before Settle loses no delivery:
-// places expire, and later attempts correct the circuit.
+// attempts, ordered by their end, to the circuit. Without results no attempt was begun: the
+// messages come again, and a probe among them ends its lease. A crash before Settle loses no
+// delivery: places and leases expire, and later attempts correct the circuit.
 func (g *Gate) Settle(ctx context.Context, a admission.Admission, results []admission.Result) error {
 	err := g.leavePlaces(ctx, a.Next.Record.Tenant, a.Next.Record.Endpoint, a.Places...)
 	if len(results) == 0 {
-		return err
+		return errors.Join(err, g.changeCircuit(ctx, a, admission.Outcomes{}, circuit.Counts{}, g.Now()))
 	}
 	counts, ok := g.counts.Get().(*stats.Counts)
 	if !ok {
@@ -36,11 +39,16 @@ func (g *Gate) recordOutcomes(ctx context.Context, a admission.Admission, o admi
 	if err != nil {
 		return err
 	}
+	return g.changeCircuit(ctx, a, o, window, now)
+}
+
+// changeCircuit writes what the circuit learns from the outcomes, and announces a transition.
+func (g *Gate) changeCircuit(ctx context.Context, a admission.Admission, o admission.Outcomes, window circuit.Counts, now time.Time) error {
 	var (
 		before, after admission.Record
 		untold        error
 	)
-	err = conflict.Update(ctx, g.Wait, maxSaveAttempts, &a.Next.Record, g.circuitOf(ctx, a.Next.Record.Tenant, a.Next.Record.Endpoint), func(record admission.Record) error {
+	err := conflict.Update(ctx, g.Wait, maxSaveAttempts, &a.Next.Record, g.circuitOf(ctx, a.Next.Record.Tenant, a.Next.Record.Endpoint), func(record admission.Record) error {
 		before = record
 		if after = before.After(a, o, window, now); after == before {
 			return nil

@@ -21,6 +21,7 @@ type Outcomes struct {
 	circuit.Results
 
 	Counts     *stats.Counts
+	attempted  bool // at least one attempt ended; otherwise the tokens of all come again
 	requested  bool // at least one request was made; otherwise nothing is known about the endpoint
 	delivered  bool // at least one answer was 2xx
 	throttled  bool
@@ -39,6 +40,7 @@ func Aggregate(results []Result, counts *stats.Counts) Outcomes {
 
 // count adds a result.
 func (o *Outcomes) count(r Result) {
+	o.attempted = true
 	o.Counts.Count(r.Attempt)
 	if r.Shared || r.Stale || !r.Class.Requested() {
 		return
@@ -75,7 +77,8 @@ func (r Record) After(a Admission, o Outcomes, window circuit.Counts, now time.T
 	case a.probe != "":
 		renewed := !r.LeaseUntil.Truncate(time.Millisecond).Equal(a.Next.Record.LeaseUntil.Truncate(time.Millisecond))
 		r.Circuit = r.Probed(circuit.ProbeResult{
-			Holder: a.probe, Generation: a.Next.Record.Generation, Alive: o.Alive, Unmade: !o.requested, Shared: a.sharedProbe || renewed,
+			Holder: a.probe, Generation: a.Next.Record.Generation, Alive: o.Alive,
+			Unmade: !o.requested, Returns: !o.attempted, Shared: a.sharedProbe || renewed,
 		}, settings, now)
 	default:
 		r.Circuit = r.Settled(o.Results, window, a.Next.Record.Circuit, settings, now)
