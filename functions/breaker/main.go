@@ -17,8 +17,8 @@ import (
 	"surehook.example/surehook/functions/internal/wire"
 	"surehook.example/surehook/internal/aws/sqs"
 	"surehook.example/surehook/internal/config"
+	"surehook.example/surehook/internal/delivery/admit"
 	"surehook.example/surehook/internal/delivery/breaker"
-	"surehook.example/surehook/internal/delivery/release"
 	"surehook.example/surehook/internal/delivery/settle"
 	"surehook.example/surehook/internal/emf"
 )
@@ -46,7 +46,7 @@ func newHandler(cfg config.Breaker, sdk aws.Config, log *slog.Logger) (any, erro
 			Queue:        queue,
 			DeadLetters:  sqs.NewDeadLetters(sdk, cfg.DeadLettersQueue),
 			CircuitQueue: circuits,
-			Releaser:     &release.Releaser{Store: store, Queue: queue, CircuitQueue: circuits, Now: time.Now},
+			Releaser:     &admit.Slots{Store: store, Queue: queue, CircuitQueue: circuits, Now: time.Now},
 			Completer:    settle.Completion{Store: store, Notifier: notifier, Log: log},
 			Notifier:     notifier,
 			Metrics:      metrics,

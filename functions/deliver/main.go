@@ -17,11 +17,10 @@ import (
 	"surehook.example/surehook/internal/aws/scheduler"
 	"surehook.example/surehook/internal/aws/sqs"
 	"surehook.example/surehook/internal/config"
+	"surehook.example/surehook/internal/delivery/admit"
 	"surehook.example/surehook/internal/delivery/attempt"
 	"surehook.example/surehook/internal/delivery/deliver"
 	"surehook.example/surehook/internal/delivery/egress"
-	"surehook.example/surehook/internal/delivery/gate"
-	"surehook.example/surehook/internal/delivery/release"
 	"surehook.example/surehook/internal/delivery/send"
 	"surehook.example/surehook/internal/delivery/settle"
 	"surehook.example/surehook/internal/emf"
@@ -64,12 +63,10 @@ func newHandler(cfg config.Deliver, sdk aws.Config, log *slog.Logger) (any, erro
 	h := &handler{batches: wire.Batches(sdk, metrics, log, time.Now), lanes: lanesOf(cfg), deliverer: &deliver.Deliverer{
 		Store:    store,
 		Attempts: maker,
-		Gate: &gate.Gate{
-			Store:        store,
-			CircuitQueue: circuits,
-			Notifier:     notifier,
-			Now:          time.Now,
-			Places:       cfg.TenantPlaces,
+		Gate: &admit.Gate{
+			Slots:    admit.Slots{Store: store, Queue: queue, CircuitQueue: circuits, Now: time.Now},
+			Notifier: notifier,
+			Places:   cfg.TenantPlaces,
 		},
 		Settler: &settle.Settler{
 			Store: store,
@@ -87,10 +84,9 @@ func newHandler(cfg config.Deliver, sdk aws.Config, log *slog.Logger) (any, erro
 			Log:         log,
 			Now:         time.Now,
 		},
-		Releaser: &release.Releaser{Store: store, Queue: queue, CircuitQueue: circuits, Now: time.Now},
-		Metrics:  metrics,
-		Log:      log,
-		Now:      time.Now,
+		Metrics: metrics,
+		Log:     log,
+		Now:     time.Now,
 	}}
 	return h.Handle, nil
 }

@@ -23,14 +23,13 @@ import (
 	"surehook.example/surehook/internal/admin/search"
 	"surehook.example/surehook/internal/admin/status"
 	"surehook.example/surehook/internal/admin/tenant"
+	"surehook.example/surehook/internal/delivery/admit"
 	"surehook.example/surehook/internal/delivery/attempt"
 	"surehook.example/surehook/internal/delivery/breaker"
 	"surehook.example/surehook/internal/delivery/deliver"
 	"surehook.example/surehook/internal/delivery/egress"
-	"surehook.example/surehook/internal/delivery/gate"
 	"surehook.example/surehook/internal/delivery/ingest"
 	"surehook.example/surehook/internal/delivery/notify"
-	"surehook.example/surehook/internal/delivery/release"
 	"surehook.example/surehook/internal/delivery/remote"
 	"surehook.example/surehook/internal/delivery/replay"
 	"surehook.example/surehook/internal/delivery/send"
@@ -114,7 +113,7 @@ func newProcess(o Options, address string) (*process, error) {
 func (p *process) wireDelivery(policy egress.Policy, oneOrigin bool) {
 	notifier := notify.Notifier{History: p.store, Poster: p.acceptor, Topic: topic{p.log}, Log: p.log}
 	after := settle.Completion{Store: p.store, Notifier: notifier, Log: p.log}
-	releaser := &release.Releaser{Store: p.store, Queue: p.queue, CircuitQueue: p.circuits, Now: time.Now}
+	slots := admit.Slots{Store: p.store, Queue: p.queue, CircuitQueue: p.circuits, Now: time.Now}
 	sender := send.New(newClient(policy), policy, names.UserAgent(), time.Now)
 	sender.OneOrigin = oneOrigin
 	p.deliverer = &deliver.Deliverer{
@@ -124,14 +123,13 @@ func (p *process) wireDelivery(policy egress.Policy, oneOrigin bool) {
 			Store:  p.store, Vault: memory.Vault{}, Sender: sender, Remote: &remote.Sender{Signer: sender, Invoker: senders(sender), Now: time.Now},
 			Log: p.log, Now: time.Now,
 		},
-		Gate: &gate.Gate{Store: p.store, CircuitQueue: p.circuits, Notifier: notifier, Now: time.Now, Places: tenantPlaces},
+		Gate: &admit.Gate{Slots: slots, Notifier: notifier, Places: tenantPlaces},
 		Settler: &settle.Settler{
 			Store: p.store, Queue: p.queue, Schedules: memory.NewSchedules(p.queue, time.Now), DeadLetters: p.deadLetters,
 			Completer: after, Notifier: notifier, Log: p.log, Now: time.Now,
 		},
-		Releaser: releaser,
-		Log:      p.log,
-		Now:      time.Now,
+		Log: p.log,
+		Now: time.Now,
 	}
 	p.breaker = &breaker.Breaker{
 		Store:        p.store,
@@ -139,7 +137,7 @@ func (p *process) wireDelivery(policy egress.Policy, oneOrigin bool) {
 		DeadLetters:  p.deadLetters,
 		CircuitQueue: p.circuits,
 		Completer:    after,
-		Releaser:     releaser,
+		Releaser:     &slots,
 		Notifier:     notifier,
 		Log:          p.log,
 		Now:          time.Now,

@@ -12,7 +12,7 @@ type mutation struct {
 	file     string
 	old, bug string // the code, and the code without the rule
 	row      string // the row whose bound must break; empty: test
-	test     string // package and test: "internal/delivery/release TestFill_FewestAttemptsFirst"
+	test     string // package and test: "internal/delivery/admit TestFill_FewestAttemptsFirst"
 }
 
 // mutations returns the broken rules. A row or a test must find each of them.
@@ -23,7 +23,7 @@ func mutations() []mutation {
 			old: "case c != Fast:\n", bug: "case c > 100:\n",
 		},
 		{
-			rule: "an endpoint that turns slow stays fast", file: "internal/delivery/deliver/late.go", row: "turns slow",
+			rule: "an endpoint that turns slow stays fast", file: "internal/delivery/admit/late.go", row: "turns slow",
 			old: "if late > 0 {", bug: "if late > 1000 {",
 		},
 		{
@@ -35,15 +35,15 @@ func mutations() []mutation {
 			old: "const latePenalty = 19", bug: "const latePenalty = 1",
 		},
 		{
-			rule: "a slow endpoint is fast again at once", file: "internal/rule/admission/class.go", test: "internal/delivery/release TestHandOver_CountsTheAnswers",
+			rule: "a slow endpoint is fast again at once", file: "internal/rule/admission/class.go", test: "internal/delivery/admit TestHandOver_CountsTheAnswers",
 			old: "now.Sub(r.SpeedAt) >= SlowRest", bug: "now.Sub(r.SpeedAt) >= 0",
 		},
 		{
-			rule: "a fast endpoint stays fast in silence", file: "internal/rule/admission/class.go", test: "internal/delivery/gate TestRecord_Slots",
+			rule: "a fast endpoint stays fast in silence", file: "internal/rule/admission/class.go", test: "internal/delivery/admit TestRecord_Slots",
 			old: "return now.Sub(r.SeenAt) > Silence+SeenEvery\n", bug: "return now.Sub(r.SeenAt) > 100*Silence\n",
 		},
 		{
-			rule: "an outage leaves an endpoint fast", file: "internal/rule/admission/outcome.go", test: "internal/delivery/gate TestGate_AnOutageEndsTheProof",
+			rule: "an outage leaves an endpoint fast", file: "internal/rule/admission/outcome.go", test: "internal/delivery/admit TestGate_AnOutageEndsTheProof",
 			old: "r = r.withClass(Unproven, now)", bug: "r = r.withClass(Fast, now)",
 		},
 		{
@@ -51,27 +51,27 @@ func mutations() []mutation {
 			old: "most := max(", bug: "most := 100 + max(",
 		},
 		{
-			rule: "a hand-over claims more slots than the endpoint has", file: "internal/delivery/release/claim.go", test: "internal/delivery/release TestHandOver_ClaimsTheEndedSlots",
+			rule: "a hand-over claims more slots than the endpoint has", file: "internal/delivery/admit/claim.go", test: "internal/delivery/admit TestHandOver_ClaimsTheEndedSlots",
 			old: "free := c.width(now) - len(c.limits.Leases)", bug: "free := c.width(now)",
 		},
 		{
-			rule: "slots are not handed over", file: "internal/delivery/release/claim.go", row: "limited backlog",
+			rule: "slots are not handed over", file: "internal/delivery/admit/claim.go", row: "limited backlog",
 			old: "if free <= 0 || !c.record.Waiting && len(c.parked) == 0 {", bug: "if free <= 0 || len(c.ended) > 0 {",
 		},
 		{
-			rule: "the last slot asks for no check", file: "internal/delivery/release/release.go", test: "internal/delivery/release TestHandOver_LastSlot",
-			old: "if len(left.Live(r.Now()).Leases) == 0 {", bug: "if len(left.Live(r.Now()).Leases) < 0 {",
+			rule: "the last slot asks for no check", file: "internal/delivery/admit/slots.go", test: "internal/delivery/admit TestHandOver_LastSlot",
+			old: "if left.InFlight(s.Now()) == 0 {", bug: "if left.InFlight(s.Now()) < 0 {",
 		},
 		{
-			rule: "a process ends the lease of another", file: "internal/rule/admission/limits.go", test: "internal/delivery/release TestHandOver_KeepsTheLeaseOfAnotherToken",
+			rule: "a process ends the lease of another", file: "internal/rule/admission/limits.go", test: "internal/delivery/admit TestHandOver_KeepsTheLeaseOfAnotherToken",
 			old: "lease.Nonce == h.Nonce && lease.Run == h.Run {", bug: "lease.Nonce == h.Nonce {",
 		},
 		{
-			rule: "parked deliveries in hand get no slot", file: "internal/delivery/deliver/slots.go", test: "internal/delivery/deliver TestSlots_FillsAfterParking",
+			rule: "parked deliveries in hand get no slot", file: "internal/delivery/admit/done.go", test: "internal/delivery/deliver TestSlots_FillsAfterParking",
 			old: "if len(parked) == 0 {", bug: "if len(parked) >= 0 {",
 		},
 		{
-			rule: "deliveries that always fail come first", file: "internal/rule/admission/claim.go", test: "internal/delivery/release TestFill_FewestAttemptsFirst",
+			rule: "deliveries that always fail come first", file: "internal/rule/admission/claim.go", test: "internal/delivery/admit TestFill_FewestAttemptsFirst",
 			old: "return cmp.Or(cmp.Compare(attempts(a), attempts(b)), a.CreatedAt", bug: "return cmp.Or(0*cmp.Compare(attempts(a), attempts(b)), a.CreatedAt",
 		},
 		{
@@ -79,11 +79,11 @@ func mutations() []mutation {
 			old: "if now.Sub(d.UpdatedAt) >=", bug: "if now.Sub(d.UpdatedAt) < 0 && now.Sub(d.UpdatedAt) >=",
 		},
 		{
-			rule: "any token is the probe while deliveries are parked", file: "internal/rule/admission/rows.go", test: "internal/delivery/gate TestGate_OpensAfterFiveFailuresAndClosesAfterAProbe",
+			rule: "any token is the probe while deliveries are parked", file: "internal/rule/admission/rows.go", test: "internal/delivery/admit TestGate_OpensAfterFiveFailuresAndClosesAfterAProbe",
 			old: "!due.Probe && a.before.HasParked()", bug: "!due.Probe && a.before.Version < 0",
 		},
 		{
-			rule: "a moved probe is a probe no more", file: "internal/rule/admission/rows.go", test: "internal/delivery/gate TestGate_AnOutageEndsTheProof",
+			rule: "a moved probe is a probe no more", file: "internal/rule/admission/rows.go", test: "internal/delivery/admit TestGate_AnOutageEndsTheProof",
 			old: "v.Probe = v.Decision == Move", bug: "v.Probe = false",
 		},
 		{
@@ -115,11 +115,11 @@ func mutations() []mutation {
 			old: "|| wait > MaxRateWait", bug: "|| wait > 1000*MaxRateWait",
 		},
 		{
-			rule: "claims wait in the queue as long as the rate asks", file: "internal/rule/admission/claim.go", test: "internal/delivery/release TestFill_WaitsForRateSlots",
+			rule: "claims wait in the queue as long as the rate asks", file: "internal/rule/admission/claim.go", test: "internal/delivery/admit TestFill_WaitsForRateSlots",
 			old: "at.Sub(now) > maxWait {", bug: "at.Sub(now) > 1000*maxWait {",
 		},
 		{
-			rule: "a claim waits for a far rate slot", file: "internal/delivery/release/claim.go", test: "internal/delivery/release TestFill_WaitsForRateSlots",
+			rule: "a claim waits for a far rate slot", file: "internal/delivery/admit/claim.go", test: "internal/delivery/admit TestFill_WaitsForRateSlots",
 			old: "\treturn maxSlotWait\n", bug: "\treturn admission.MaxRateWait\n",
 		},
 		{
@@ -143,11 +143,11 @@ func mutations() []mutation {
 			old: "failing := lowerBound(w.Failed, total)", bug: "failing := float64(w.Failed) / float64(total)",
 		},
 		{
-			rule: "retries are shed, too", file: "internal/rule/admission/rows.go", test: "internal/delivery/gate TestGate_Sheds",
+			rule: "retries are shed, too", file: "internal/rule/admission/rows.go", test: "internal/delivery/admit TestGate_Sheds",
 			old: "due.Attempt == 1 && !due.Slot", bug: "!due.Slot",
 		},
 		{
-			rule: "nothing is released after shedding", file: "internal/rule/admission/outcome.go", test: "internal/delivery/gate TestGate_Sheds",
+			rule: "nothing is released after shedding", file: "internal/rule/admission/outcome.go", test: "internal/delivery/admit TestGate_Sheds",
 			old: "if before.waitsFor(r, now) {", bug: "if before.waitsFor(r, now) && now.IsZero() {",
 		},
 		{
@@ -155,7 +155,7 @@ func mutations() []mutation {
 			old: "now.Sub(l.NarrowedAt) >= narrowEvery:", bug: "true:",
 		},
 		{
-			rule: "no cap of the slots in the first minute", file: "internal/rule/admission/slots.go", test: "internal/delivery/gate TestRecord_Slots",
+			rule: "no cap of the slots in the first minute", file: "internal/rule/admission/slots.go", test: "internal/delivery/admit TestRecord_Slots",
 			old: "first = min(first, earlySlots)", bug: "first = min(first, 100*earlySlots)",
 		},
 		{

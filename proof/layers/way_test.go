@@ -12,11 +12,10 @@ import (
 	"strings"
 	"testing"
 
+	"surehook.example/surehook/internal/delivery/admit"
 	"surehook.example/surehook/internal/delivery/attempt"
 	"surehook.example/surehook/internal/delivery/breaker"
 	"surehook.example/surehook/internal/delivery/deliver"
-	"surehook.example/surehook/internal/delivery/gate"
-	"surehook.example/surehook/internal/delivery/release"
 	"surehook.example/surehook/internal/delivery/replay"
 	"surehook.example/surehook/internal/delivery/settle"
 )
@@ -32,15 +31,12 @@ type room struct {
 func way() []room {
 	return []room{
 		{"internal/delivery/deliver", []string{
-			"batch", "part", "replay", "process", "judge", "request", "late", "credit", "slots", "result", "log", "snapshot", "job", "ports",
+			"batch", "part", "replay", "process", "judge", "request", "result", "log", "snapshot", "job", "ports",
 		}},
 		{"internal/rule/settlement", []string{"judge", "decision", "attempted", "follow"}},
-		{"internal/delivery/gate", []string{
-			"gate", "settle", "place", "late", "held", "announce", "write", "ports",
-		}},
+		{"internal/delivery/admit", []string{"gate", "done", "slots", "claim", "late", "credit", "place", "held", "announce", "write", "ports"}},
 		{"internal/delivery/attempt", []string{"maker", "document", "open", "tls", "remote", "time", "log", "ports"}},
 		{"internal/delivery/settle", []string{"settler", "gone", "token", "completion", "dead", "ports"}},
-		{"internal/delivery/release", []string{"release", "claim"}},
 		{"internal/rule/admission", []string{"table", "rows", "group", "permit", "outcome", "transition", "class", "record", "query", "claim", "slots", "limits", "speed"}},
 	}
 }
@@ -191,7 +187,7 @@ func TestTheWay_FewCollaborators(t *testing.T) {
 	t.Parallel()
 
 	for _, use := range []any{
-		deliver.Deliverer{}, gate.Gate{}, attempt.Maker{}, settle.Settler{}, settle.Completion{}, release.Releaser{}, breaker.Breaker{}, replay.Replayer{},
+		deliver.Deliverer{}, admit.Gate{}, attempt.Maker{}, settle.Settler{}, settle.Completion{}, admit.Slots{}, breaker.Breaker{}, replay.Replayer{},
 	} {
 		if names := collaborators(reflect.TypeOf(use)); len(names) > maxCollaborators {
 			t.Errorf("%T has the %d collaborators %v; want at most %d", use, len(names), names, maxCollaborators)

@@ -7,20 +7,20 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"surehook.example/surehook/internal/delivery/gate"
+	"surehook.example/surehook/internal/delivery/admit"
 	"surehook.example/surehook/internal/hook"
 )
 
 // CircuitQueueBench is a queue of circuit checks under test.
 type CircuitQueueBench struct {
-	Queue gate.CircuitQueue
+	Queue admit.CircuitQueue
 	// Receive receives and deletes visible messages. Receive may leave some messages
 	// for the next call.
 	Receive func(ctx context.Context) ([]Message, error)
 	Clock   Clock
 }
 
-// CircuitQueue tests an implementation of the port gate.CircuitQueue. Each call of
+// CircuitQueue tests an implementation of the port admit.CircuitQueue. Each call of
 // newBench returns an empty queue of its own.
 func CircuitQueue(t *testing.T, newBench func(t *testing.T) CircuitQueueBench) {
 	t.Helper()

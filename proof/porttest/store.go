@@ -20,9 +20,9 @@ import (
 	"surehook.example/surehook/internal/admin/status"
 	"surehook.example/surehook/internal/admin/tenant"
 	"surehook.example/surehook/internal/aws/kms"
+	"surehook.example/surehook/internal/delivery/admit"
 	"surehook.example/surehook/internal/delivery/breaker"
 	"surehook.example/surehook/internal/delivery/deliver"
-	"surehook.example/surehook/internal/delivery/gate"
 	"surehook.example/surehook/internal/delivery/ingest"
 	"surehook.example/surehook/internal/delivery/notify"
 	"surehook.example/surehook/internal/delivery/replay"
@@ -52,7 +52,7 @@ type StoreUnderTest interface { //nolint:interfacebloat // a union of ports
 	endpoint.Circuits
 	status.Circuits
 	status.Stats
-	gate.Store
+	admit.Store
 	breaker.Store
 	settle.Store
 	replay.Store

@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"surehook.example/surehook/internal/delivery/gate"
+	"surehook.example/surehook/internal/delivery/admit"
 	"surehook.example/surehook/internal/hook"
 	"surehook.example/surehook/internal/memory"
 	"surehook.example/surehook/internal/rule/admission"
@@ -35,9 +35,9 @@ func (e *enqueued) Enqueue(context.Context, hook.CircuitCheck, time.Duration) er
 }
 
 // newGate returns a gate on the store, with the fixed time now.
-func newGate(s StoreUnderTest, now time.Time) (*gate.Gate, *enqueued) {
+func newGate(s StoreUnderTest, now time.Time) (*admit.Gate, *enqueued) {
 	checks := new(enqueued)
-	return &gate.Gate{Store: s, CircuitQueue: checks, Notifier: &memory.Notifications{}, Now: func() time.Time { return now }, Places: 100}, checks
+	return &admit.Gate{Slots: admit.Slots{Store: s, CircuitQueue: checks, Now: func() time.Time { return now }}, Notifier: &memory.Notifications{}, Places: 100}, checks
 }
 
 // newQuery returns a query for a new delivery of the endpoint.
@@ -48,20 +48,20 @@ func newQuery(t *testing.T, e hook.Endpoint, r admission.Record) admission.Query
 	return admission.Query{Endpoint: &e, Record: r, Lane: hook.LaneOverflow, Due: []admission.Due{{Delivery: d, Attempt: 1, Nonce: hook.NewNonce()}}}
 }
 
-// admit makes n concurrent calls of Admit, each for a new delivery.
-func admit(t *testing.T, g *gate.Gate, e hook.Endpoint, r admission.Record, n int) ([]admission.Query, []admission.Admission) {
+// ask makes n concurrent calls of Ask, each for a new delivery.
+func ask(t *testing.T, g *admit.Gate, e hook.Endpoint, r admission.Record, n int) ([]admission.Query, []*admit.Permits) {
 	t.Helper()
 
-	queries, answers := make([]admission.Query, n), make([]admission.Admission, n)
+	queries, answers := make([]admission.Query, n), make([]*admit.Permits, n)
 	for i := range queries {
 		queries[i] = newQuery(t, e, r)
 	}
 	winners := race(t, n, func(ctx context.Context, i int) (err error) {
-		answers[i], err = g.Admit(ctx, &queries[i])
+		answers[i], err = g.Ask(ctx, queries[i])
 		return err
 	})
 	if len(winners) != n {
-		t.Fatalf("successful racing calls of Admit: %d of %d", len(winners), n)
+		t.Fatalf("successful racing calls of Ask: %d of %d", len(winners), n)
 	}
 	return queries, answers
 }
@@ -79,13 +79,13 @@ func probeRace(t *testing.T, s StoreUnderTest) {
 	e := smallEndpoint("acme")
 	g, _ := newGate(s, storeEpoch())
 	r := saveRecord(t, s, openRecord(e))
-	queries, answers := admit(t, g, e, r, 50)
+	queries, answers := ask(t, g, e, r, 50)
 	var probes []string
 	for i, a := range answers {
 		if a.Verdicts[0].Decision == admission.Admit {
 			probes = append(probes, queries[i].Due[0].Holder())
 		} else if want := (admission.Verdict{Decision: admission.Park, Reason: hook.ReasonCircuit}); a.Verdicts[0] != want {
-			t.Errorf("Admit() = %+v; want %+v", a.Verdicts[0], want)
+			t.Errorf("Ask() = %+v; want %+v", a.Verdicts[0], want)
 		}
 	}
 	got, err := s.Circuit(t.Context(), e.Tenant, e.ID)
@@ -100,11 +100,11 @@ func probedRace(t *testing.T, s StoreUnderTest) {
 		e := smallEndpoint("acme")
 		g, _ := newGate(s, storeEpoch())
 		q := newQuery(t, e, saveRecord(t, s, openRecord(e)))
-		a, err := g.Admit(t.Context(), &q)
+		a, err := g.Ask(t.Context(), q)
 		check(t, err)
 		r, err := s.Circuit(t.Context(), e.Tenant, e.ID)
 		check(t, err)
-		race(t, len(results), func(ctx context.Context, i int) error { return g.Settle(ctx, a, results[i:i+1]) })
+		race(t, len(results), func(ctx context.Context, i int) error { return g.Learn(ctx, a.Admission, results[i:i+1]) })
 
 		got, err := s.Circuit(t.Context(), e.Tenant, e.ID)
 		check(t, err)
@@ -123,9 +123,9 @@ func probedRace(t *testing.T, s StoreUnderTest) {
 func openRace(t *testing.T, s StoreUnderTest) {
 	e := smallEndpoint("acme")
 	g, checks := newGate(s, storeEpoch())
-	_, answers := admit(t, g, e, admission.NewRecord(e.Tenant, e.ID), 50)
+	_, answers := ask(t, g, e, admission.NewRecord(e.Tenant, e.ID), 50)
 	winners := race(t, len(answers), func(ctx context.Context, i int) error {
-		return g.Settle(ctx, answers[i], []admission.Result{{Attempt: stats.Attempt{Class: hook.ClassTimeout}}})
+		return g.Learn(ctx, answers[i].Admission, []admission.Result{{Attempt: stats.Attempt{Class: hook.ClassTimeout}}})
 	})
 	got, err := s.Circuit(t.Context(), e.Tenant, e.ID)
 	if err != nil || len(winners) != 50 || got.State != circuit.Open || got.Generation != 1 || got.Version > 5 {
@@ -141,7 +141,7 @@ func inFlightRace(t *testing.T, s StoreUnderTest) {
 	e.MaxInFlight = 2
 	g, _ := newGate(s, storeEpoch())
 	for range 3 { // slots given back are given again
-		_, answers := admit(t, g, e, admission.NewRecord(e.Tenant, e.ID), 20)
+		_, answers := ask(t, g, e, admission.NewRecord(e.Tenant, e.ID), 20)
 		admitted := 0
 		for _, a := range answers {
 			if a.Verdicts[0].Decision == admission.Admit {
@@ -152,7 +152,7 @@ func inFlightRace(t *testing.T, s StoreUnderTest) {
 		if err != nil || admitted != 2 || l.InFlight(storeEpoch()) != 2 {
 			t.Fatalf("admitted: %d of 20, limits %+v, %v; want 2", admitted, l, err)
 		}
-		race(t, len(answers), func(ctx context.Context, i int) error { return g.Settle(ctx, answers[i], nil) })
+		race(t, len(answers), func(ctx context.Context, i int) error { return g.Learn(ctx, answers[i].Admission, nil) })
 		if places, err := s.Places(t.Context(), e.Tenant); err != nil || len(places.Leases) != 0 {
 			t.Fatalf("Places(all settled) = %+v, %v; want none", places, err)
 		}
@@ -167,7 +167,7 @@ func slotRace(t *testing.T, s StoreUnderTest) {
 	g, _ := newGate(s, storeEpoch())
 	r := admission.NewRecord(e.Tenant, e.ID)
 	r.Speed, r.SeenAt = admission.Fast, storeEpoch() // needs no slot
-	_, answers := admit(t, g, e, r, 20)
+	_, answers := ask(t, g, e, r, 20)
 	slots := make(map[time.Time]bool)
 	for _, a := range answers {
 		v := a.Verdicts[0]

@@ -3,8 +3,8 @@ package sim_test
 import (
 	"context"
 
+	"surehook.example/surehook/internal/delivery/admit"
 	"surehook.example/surehook/internal/delivery/deliver"
-	"surehook.example/surehook/internal/delivery/gate"
 	"surehook.example/surehook/internal/hook"
 	"surehook.example/surehook/internal/memory"
 )
@@ -13,7 +13,7 @@ import (
 // what the Deliverer and its Gate hold in memory.
 type environment struct {
 	kept  *deliver.Deliverer // nil before the first batch
-	gate  *gate.Gate
+	gate  *admit.Gate
 	busy  bool
 	later bool // of the later build
 }
@@ -46,11 +46,11 @@ func (e *environment) deliverer(p *process) *deliver.Deliverer {
 		e.kept = wiring.Deliverer()
 		return e.kept
 	}
-	e.gate.Store, e.gate.CircuitQueue, e.gate.Notifier, e.gate.Now, e.gate.Wait = g.Store, g.CircuitQueue, g.Notifier, g.Now, g.Wait
+	e.gate.Slots, e.gate.Notifier = g.Slots, g.Notifier
 	wiring.Gate = e.gate
 	d := wiring.Deliverer()
-	e.kept.Store, e.kept.Gate, e.kept.Attempts, e.kept.Settler, e.kept.Releaser = d.Store, d.Gate, d.Attempts, d.Settler, d.Releaser
-	e.kept.Log, e.kept.Now, e.kept.Wait, e.kept.AfterFunc = d.Log, d.Now, d.Wait, d.AfterFunc
+	e.kept.Store, e.kept.Gate, e.kept.Attempts, e.kept.Settler = d.Store, d.Gate, d.Attempts, d.Settler
+	e.kept.Log, e.kept.Now, e.kept.Wait = d.Log, d.Now, d.Wait
 	return e.kept
 }
 

@@ -65,7 +65,7 @@ func mutations() []mutation {
 			old: "most := max(", bug: "most := 100 + max(",
 		},
 		{
-			name: "places are never left", file: "internal/delivery/gate/place.go", by: []check{checkSlot, checkRequests},
+			name: "places are never left", file: "internal/delivery/admit/place.go", by: []check{checkSlot, checkRequests},
 			old: "if len(places) == 0 {", bug: "if len(places) >= 0 {",
 		},
 		{
@@ -73,7 +73,7 @@ func mutations() []mutation {
 			old: "!leased && !seen[d.Ref()]", bug: "(leased || !leased) && !seen[d.Ref()]",
 		},
 		{
-			name: "parked deliveries are never sent in slots", file: "internal/delivery/release/claim.go", by: []check{checkLate, checkLost},
+			name: "parked deliveries are never sent in slots", file: "internal/delivery/admit/claim.go", by: []check{checkLate, checkLost},
 			old: "if free <= 0 ||", bug: "if free <= 1000 ||",
 		},
 		{
@@ -220,8 +220,8 @@ func mutations() []mutation {
 			old: "if c.State != Closed || c.Generation != admitted.Generation {", bug: "if c.State != Closed || admitted.Generation < 0 {",
 		},
 		{
-			name: "slots are never given back", file: "internal/delivery/deliver/slots.go", by: []check{checkSlot},
-			old: "if len(s.Held) == 0 {", bug: "if len(s.Held) >= 0 {",
+			name: "slots are never given back", file: "internal/delivery/admit/slots.go", by: []check{checkSlot},
+			old: "if len(f.Held) == 0 {", bug: "if len(f.Held) >= 0 {",
 		},
 		{
 			name: "a stale check releases a wave", file: "internal/delivery/breaker/release.go", by: []check{checkWave},
@@ -366,7 +366,7 @@ func mutations() []mutation {
 			bug: "var kept = make(chan map[hook.EndpointID]*hook.Endpoint, 1)\n\nfunc init() { kept <- make(map[hook.EndpointID]*hook.Endpoint) }\n\nfunc (s Snapshot) capTimeouts() {\n\tfirst := <-kept\n\tfor id, e := range s.Endpoints {\n\t\tif first[id] == nil {\n\t\t\tfirst[id] = e\n\t\t}\n\t\ts.Endpoints[id] = first[id]\n\t}\n\tkept <- first\n",
 		},
 		{
-			name: "a slot is given to deliveries of the current shards only", file: "internal/delivery/release/claim.go", by: []check{checkLate, checkLost},
+			name: "a slot is given to deliveries of the current shards only", file: "internal/delivery/admit/claim.go", by: []check{checkLate, checkLost},
 			old: "c.endpoint.Widest(), since", bug: "c.endpoint.Target(), since",
 		},
 		{
@@ -414,7 +414,7 @@ func mutations() []mutation {
 			old: "const LeaseFor = 2 * time.Minute", bug: "const LeaseFor = 25 * time.Second",
 		},
 		{
-			name: "a failed admission keeps its slots", file: "internal/delivery/gate/gate.go", by: []check{checkSlot},
+			name: "a failed admission keeps its slots", file: "internal/delivery/admit/gate.go", by: []check{checkSlot},
 			old: "return before.End(v.Lease) })", bug: "return before })",
 		},
 		{

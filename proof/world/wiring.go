@@ -6,12 +6,11 @@ import (
 	"time"
 
 	"surehook.example/surehook/internal/conflict"
+	"surehook.example/surehook/internal/delivery/admit"
 	"surehook.example/surehook/internal/delivery/attempt"
 	"surehook.example/surehook/internal/delivery/breaker"
 	"surehook.example/surehook/internal/delivery/deliver"
-	"surehook.example/surehook/internal/delivery/gate"
 	"surehook.example/surehook/internal/delivery/ingest"
-	"surehook.example/surehook/internal/delivery/release"
 	"surehook.example/surehook/internal/delivery/replay"
 	"surehook.example/surehook/internal/delivery/settle"
 	"surehook.example/surehook/internal/emf"
@@ -27,7 +26,7 @@ type Store interface { //nolint:interfacebloat // the ports of all use cases tog
 	ingest.Store
 	attempt.Store
 	deliver.Store
-	gate.Store
+	admit.Store
 	breaker.Store
 	settle.Store
 	replay.Store
@@ -94,16 +93,20 @@ func (w Wiring) AcceptorOf(directory *ingest.Directory) *ingest.Acceptor {
 }
 
 // NewGate returns a new gate.
-func (w Wiring) NewGate() *gate.Gate {
-	return &gate.Gate{Store: w.Store, CircuitQueue: w.CircuitQueue, Notifier: w.Notifier, Now: w.Now, Places: Places, Wait: w.wait()}
+func (w Wiring) NewGate() *admit.Gate {
+	g := &admit.Gate{Slots: w.slots(), Notifier: w.Notifier, Places: Places}
+	if !w.RealTime {
+		g.AfterFunc = NoTimer
+	}
+	return g
 }
 
 // Places is the number of places of a tenant in the lane slot.
 const Places = 5
 
-// NewReleaser returns a new releaser of functions deliver and breaker.
-func (w Wiring) NewReleaser() *release.Releaser {
-	return &release.Releaser{Store: w.Store, Queue: w.Queue, CircuitQueue: w.CircuitQueue, Now: w.Now, Wait: w.wait()}
+// slots returns the slots of functions deliver and breaker.
+func (w Wiring) slots() admit.Slots {
+	return admit.Slots{Store: w.Store, Queue: w.Queue, CircuitQueue: w.CircuitQueue, Now: w.Now, Wait: w.wait()}
 }
 
 // NewSettler returns a new settler of function deliver.
@@ -116,25 +119,21 @@ func (w Wiring) NewSettler() *settle.Settler {
 
 // Deliverer returns a new function deliver.
 func (w Wiring) Deliverer() *deliver.Deliverer {
-	admission := w.Gate
-	if admission == nil {
-		admission = w.NewGate()
+	gate := w.Gate
+	if gate == nil {
+		gate = w.NewGate()
 	}
-	d := &deliver.Deliverer{
+	return &deliver.Deliverer{
 		Store:    w.Store,
 		Attempts: &attempt.Maker{Store: w.Store, Vault: w.Vault, Sender: w.Sender, Remote: w.Remote, AWS: w.AWS, Shaper: w.Shaper, Metrics: w.Metrics, Log: w.Log, Now: w.Now},
-		Gate:     admission, Releaser: w.NewReleaser(), Settler: w.NewSettler(), Metrics: w.Metrics, Log: w.Log, Now: w.Now, Wait: w.wait(),
+		Gate:     gate, Settler: w.NewSettler(), Metrics: w.Metrics, Log: w.Log, Now: w.Now, Wait: w.wait(),
 	}
-	if !w.RealTime {
-		d.AfterFunc = NoTimer
-	}
-	return d
 }
 
 // Breaker returns a new function breaker.
 func (w Wiring) Breaker() *breaker.Breaker {
 	return &breaker.Breaker{
-		Store: w.Store, Queue: w.Queue, DeadLetters: w.DeadLetters, CircuitQueue: w.CircuitQueue, Completer: w.Completer, Releaser: w.NewReleaser(),
+		Store: w.Store, Queue: w.Queue, DeadLetters: w.DeadLetters, CircuitQueue: w.CircuitQueue, Completer: w.Completer, Releaser: new(w.slots()),
 		Notifier: w.Notifier, Metrics: w.Metrics, Log: w.Log, Now: w.Now, Wait: w.wait(),
 	}
 }

@@ -19,8 +19,8 @@ import (
 	"time"
 
 	"surehook.example/surehook/internal/conflict"
+	"surehook.example/surehook/internal/delivery/admit"
 	"surehook.example/surehook/internal/delivery/egress"
-	"surehook.example/surehook/internal/delivery/gate"
 	"surehook.example/surehook/internal/hook"
 	"surehook.example/surehook/internal/rule/admission"
 )
@@ -29,7 +29,7 @@ import (
 type Admin struct {
 	Store        Store
 	Circuits     Circuits
-	CircuitQueue gate.CircuitQueue // starts the release of parked deliveries
+	CircuitQueue admit.CircuitQueue // starts the release of parked deliveries
 	History      History
 	Vault        Vault
 	Policy       egress.Policy     // URLs allowed for endpoints

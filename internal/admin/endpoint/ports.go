@@ -3,7 +3,7 @@ package endpoint
 import (
 	"context"
 
-	"surehook.example/surehook/internal/delivery/gate"
+	"surehook.example/surehook/internal/delivery/admit"
 	"surehook.example/surehook/internal/delivery/replay"
 	"surehook.example/surehook/internal/delivery/settle"
 	"surehook.example/surehook/internal/hook"
@@ -43,8 +43,8 @@ type Placer interface {
 
 // Circuits keeps the gate's records. Reads are strongly consistent.
 type Circuits interface {
-	gate.CircuitStore
-	gate.LimitReader
+	admit.CircuitStore
+	admit.LimitReader
 	// CircuitsOf returns the stored records of the endpoints.
 	CircuitsOf(ctx context.Context, endpoints []hook.EndpointID) (map[hook.EndpointID]admission.Record, error)
 }

@@ -4,7 +4,7 @@ import (
 	"testing"
 	"time"
 
-	"surehook.example/surehook/internal/delivery/gate"
+	"surehook.example/surehook/internal/delivery/admit"
 	"surehook.example/surehook/internal/hook"
 	"surehook.example/surehook/internal/rule/admission"
 	"surehook.example/surehook/internal/rule/stats"
@@ -16,12 +16,12 @@ func TestEraser_heldCounts(t *testing.T) {
 	t.Parallel()
 
 	w := setup(t)
-	sandbox := &gate.Gate{Store: w.Store, Now: func() time.Time { return w.now }, Places: 5}
+	sandbox := &admit.Gate{Slots: admit.Slots{Store: w.Store, Now: func() time.Time { return w.now }}, Places: 5}
 	succeed := func(e hook.Endpoint) {
-		q := &admission.Query{Endpoint: &e, Record: admission.NewRecord(e.Tenant, e.ID), Due: make([]admission.Due, 1)}
-		a, err := sandbox.Admit(t.Context(), q)
+		q := admission.Query{Endpoint: &e, Record: admission.NewRecord(e.Tenant, e.ID), Due: make([]admission.Due, 1)}
+		a, err := sandbox.Ask(t.Context(), q)
 		check(w, err)
-		check(w, sandbox.Settle(t.Context(), a, []admission.Result{{Attempt: stats.Attempt{
+		check(w, sandbox.Learn(t.Context(), a.Admission, []admission.Result{{Attempt: stats.Attempt{
 			Class: hook.ClassDelivered, Number: 1, State: hook.StateDelivered, Duration: time.Millisecond, Age: time.Second,
 		}}}))
 	}

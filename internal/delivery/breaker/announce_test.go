@@ -8,7 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"surehook.example/surehook/internal/delivery/gate"
+	"surehook.example/surehook/internal/delivery/admit"
 	"surehook.example/surehook/internal/hook"
 	"surehook.example/surehook/internal/memory"
 	"surehook.example/surehook/internal/rule/admission"
@@ -20,7 +20,7 @@ var errLost = &hook.Error{Code: hook.CodeUnavailable, Message: "no answer"}
 
 // faults are the faults of a gate that changes a circuit. It is the gate's store and notifier.
 type faults struct {
-	gate.Store
+	admit.Store
 	*memory.Notifications
 
 	lost     bool // the answers of its writes are lost for good
@@ -53,19 +53,19 @@ func (f *faults) Notify(ctx context.Context, n hook.Notification) error {
 func (w *bundle) settle(e hook.Endpoint, class hook.Class, now faults) {
 	w.T.Helper()
 
-	g := &gate.Gate{Store: w.Store, CircuitQueue: w.CircuitQueue, Notifier: w.Notifications, Now: w.Clock.Now, Places: world.Places, Wait: world.NoWait}
+	g := &admit.Gate{Slots: admit.Slots{Store: w.Store, CircuitQueue: w.CircuitQueue, Now: w.Clock.Now, Wait: world.NoWait}, Notifier: w.Notifications, Places: world.Places}
 	q := admission.Query{Endpoint: &e, Record: w.Circuit(e)}
 	if q.Record.Speed == admission.Unproven {
 		q.Record.Speed, q.Record.SeenAt = admission.Fast, w.Clock.Now()
 	}
 	q.Due = []admission.Due{{Delivery: hook.DeliveryID{Event: hook.KeyedEventID(e.Tenant, "a"), Endpoint: e.ID, Generation: 1}, Attempt: 1, Nonce: "n"}}
-	a, err := g.Admit(w.T.Context(), &q)
+	a, err := g.Ask(w.T.Context(), q)
 	if err != nil || a.Verdicts[0].Decision != admission.Admit {
-		w.T.Fatalf("Admit() = %v, %v; want admit", a.Verdicts, err)
+		w.T.Fatalf("Ask() = %v, %v; want admit", a.Verdicts, err)
 	}
 	now.Store, now.Notifications = w.Store, w.Notifications
 	g.Store, g.Notifier = &now, &now
-	_ = g.Settle(w.T.Context(), a, []admission.Result{{Attempt: stats.Attempt{Class: class, Number: 1}}}) // as in deliver: logged
+	_ = g.Learn(w.T.Context(), a.Admission, []admission.Result{{Attempt: stats.Attempt{Class: class, Number: 1}}}) // as in deliver: logged
 }
 
 // fail5 lets five attempts fail in a row; the last is settled with the faults.

@@ -18,7 +18,7 @@
 //	open or half-open, probe due         send the token of a parked delivery, as the probe:
 //	                                     the gate gives the lease to the token on arrival
 //	closed, throttle not over            check again afterwards
-//	closed, needs slots or has a rate    send a delivery through each free slot: see package release
+//	closed, needs slots or has a rate    send a delivery through each free slot: see package admit
 //	closed                               release a wave of 1, 2, 4 ... 500 deliveries, the
 //	                                     fewest attempts first, and schedule the next wave
 //

@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"surehook.example/surehook/internal/delivery/gate"
+	"surehook.example/surehook/internal/delivery/admit"
 	"surehook.example/surehook/internal/delivery/settle"
 	"surehook.example/surehook/internal/hook"
 	"surehook.example/surehook/internal/rule/admission"
@@ -16,15 +16,15 @@ import (
 type Store interface {
 	Circuits
 	Deliveries
-	gate.Counter
+	admit.Counter
 	StatsReader
-	gate.LimitReader
+	admit.LimitReader
 	settle.EndpointDisabler
 }
 
 // Circuits keeps the circuit records and an index of the records by AttendAt.
 type Circuits interface {
-	gate.CircuitStore
+	admit.CircuitStore
 	// DueCircuits returns a check for each endpoint whose AttendAt has come by now, the
 	// earliest first, at most limit (1 to 10,000). The index may lag a moment.
 	DueCircuits(ctx context.Context, now time.Time, limit int) ([]hook.CircuitCheck, error)
@@ -78,7 +78,7 @@ type Deliveries interface {
 
 // CircuitQueue carries circuit checks, and pages of reviews.
 type CircuitQueue interface {
-	gate.CircuitQueue
+	admit.CircuitQueue
 	// EnqueueReview makes the breaker review the endpoints of the page, at most 100.
 	EnqueueReview(ctx context.Context, page hook.ReviewPage) error
 }

@@ -200,7 +200,7 @@ func (r *reconciliation) planLook(next admission.Record) admission.Record {
 }
 
 // fillSlots sends a delivery through each free slot. From then on the slots are handed over
-// from one delivery to the next: see package release. As long as deliveries wait, the tick
+// from one delivery to the next: see package admit. As long as deliveries wait, the tick
 // fills the slots again, in case their tokens were lost.
 func (r *reconciliation) fillSlots(ctx context.Context, next admission.Record) error {
 	if r.now.Before(r.record.ThrottledUntil) {

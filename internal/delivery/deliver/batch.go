@@ -15,7 +15,6 @@ import (
 	"surehook.example/surehook/internal/emf"
 	"surehook.example/surehook/internal/hook"
 	"surehook.example/surehook/internal/names"
-	"surehook.example/surehook/internal/rule/admission"
 )
 
 // Message is an encoded token, as received from the queue.
@@ -28,18 +27,14 @@ type Message struct {
 // Deliverer processes batches of tokens. All fields without a remark must be set. With an empty
 // environment in Metrics, no metrics are written.
 type Deliverer struct {
-	Store     Store
-	Gate      Gate
-	Attempts  Attempter
-	Settler   Settler
-	Releaser  Releaser
-	Metrics   emf.Set
-	Log       *slog.Logger
-	Now       func() time.Time
-	Wait      conflict.Wait // between two tries of a write; nil: by the real clock
-	AfterFunc AfterFunc     // nil: time.AfterFunc
-
-	credits credits
+	Store    Store
+	Gate     Gate
+	Attempts Attempter
+	Settler  Settler
+	Metrics  emf.Set
+	Log      *slog.Logger
+	Now      func() time.Time
+	Wait     conflict.Wait // between two tries of a write; nil: by the real clock
 }
 
 // ProcessBatch processes the messages concurrently and returns the ids of the failed messages,
@@ -116,7 +111,7 @@ func (d *Deliverer) processJobs(ctx context.Context, jobs []*job) {
 func (d *Deliverer) processLoaded(ctx context.Context, jobs []*job, snapshot Snapshot) {
 	jobs = d.recordReplays(ctx, readable(jobs, &snapshot), snapshot)
 	now := d.Now()
-	made := &results{all: make([]admission.Result, 0, len(jobs))}
+	ended := &ended{all: make([]*job, 0, len(jobs))}
 	byEndpoint := make(map[hook.EndpointID][]*job)
 	for _, j := range jobs {
 		id := j.Token.Delivery.Endpoint
@@ -124,10 +119,10 @@ func (d *Deliverer) processLoaded(ctx context.Context, jobs []*job, snapshot Sna
 	}
 	endpoints := slices.Collect(maps.Values(byEndpoint))
 	parallel.Each(len(endpoints), len(endpoints), func(i int) error {
-		d.process(ctx, endpoints[i], &snapshot, now, made)
+		d.process(ctx, endpoints[i], &snapshot, now, ended)
 		return nil // each job holds its own error
 	})
-	d.logMetrics(ctx, made.all)
+	d.logMetrics(ctx, ended.all)
 }
 
 // readable fails the jobs whose records could not all be read, and returns the others.

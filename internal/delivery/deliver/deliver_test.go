@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"surehook.example/surehook/internal/delivery/admit"
 	"surehook.example/surehook/internal/delivery/deliver"
 	"surehook.example/surehook/internal/delivery/send"
 	"surehook.example/surehook/internal/hook"
@@ -517,8 +518,8 @@ func (i invocation) Deadline() (time.Time, bool) { return i.deadline, true }
 
 type brokenGate struct{ deliver.Gate }
 
-func (brokenGate) Admit(context.Context, *admission.Query) (admission.Admission, error) {
-	return admission.Admission{}, errors.New("no answer")
+func (brokenGate) Ask(context.Context, admission.Query) (*admit.Permits, error) {
+	return nil, errors.New("no answer")
 }
 
 func TestProcessBatch_FailingGatePostponesAll(t *testing.T) {
@@ -534,8 +535,8 @@ func TestProcessBatch_FailingGatePostponesAll(t *testing.T) {
 	}
 }
 
-// An error of the gate's Settle does not affect the deliveries.
-func TestProcessBatch_FailingGateSettlePostponesNone(t *testing.T) {
+// An error of the gate's Done does not affect the deliveries.
+func TestProcessBatch_FailingGateDonePostponesNone(t *testing.T) {
 	t.Parallel()
 
 	w := setup(t)
@@ -548,7 +549,7 @@ func TestProcessBatch_FailingGateSettlePostponesNone(t *testing.T) {
 
 type deafGate struct{ deliver.Gate }
 
-func (deafGate) Settle(context.Context, admission.Admission, []admission.Result) error {
+func (deafGate) Done(context.Context, *admit.Permits, []admit.Ended) error {
 	return errors.New("no answer")
 }
 

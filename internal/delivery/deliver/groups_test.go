@@ -8,6 +8,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"surehook.example/surehook/internal/delivery/admit"
 	"surehook.example/surehook/internal/delivery/deliver"
 	"surehook.example/surehook/internal/hook"
 	"surehook.example/surehook/internal/rule/admission"
@@ -23,11 +24,11 @@ type busyGate struct {
 	questions atomic.Int32
 }
 
-func (g *busyGate) Admit(ctx context.Context, q *admission.Query) (admission.Admission, error) {
+func (g *busyGate) Ask(ctx context.Context, q admission.Query) (*admit.Permits, error) {
 	g.questions.Add(1)
 	defer g.asking.Begin()()
 	time.Sleep(time.Millisecond) // virtual time of synctest
-	return g.Gate.Admit(ctx, q)
+	return g.Gate.Ask(ctx, q)
 }
 
 // The groups of an endpoint share its limits. If all of them asked at the same time, their writes
@@ -64,9 +65,9 @@ type lateGate struct {
 	change func()
 }
 
-func (g *lateGate) Admit(ctx context.Context, q *admission.Query) (admission.Admission, error) {
+func (g *lateGate) Ask(ctx context.Context, q admission.Query) (*admit.Permits, error) {
 	g.once.Do(g.change)
-	return g.Gate.Admit(ctx, q)
+	return g.Gate.Ask(ctx, q)
 }
 
 // The gate reads the circuit again if it has changed since the batch was read. A circuit that

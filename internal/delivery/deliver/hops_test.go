@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"surehook.example/surehook/internal/delivery/admit"
 	"surehook.example/surehook/internal/hook"
 	"surehook.example/surehook/internal/rule/admission"
 )
@@ -13,21 +14,17 @@ import (
 // delayingGate delays every token until the given time.
 type delayingGate struct{ until time.Time }
 
-func (g delayingGate) Admit(_ context.Context, q *admission.Query) (admission.Admission, error) {
+func (g delayingGate) Ask(_ context.Context, q admission.Query) (*admit.Permits, error) {
 	a := admission.Admission{Verdicts: make([]admission.Verdict, len(q.Due))}
 	for i := range a.Verdicts {
 		a.Verdicts[i] = admission.Verdict{Decision: admission.Move, Lane: hook.LaneRetry, Until: g.until}
 	}
-	return a, nil
+	return &admit.Permits{Query: q, Admission: a}, nil
 }
 
-func (delayingGate) Leave(context.Context, hook.TenantID, admission.Due) error { return nil }
+func (delayingGate) Return(context.Context, *hook.Endpoint, hook.Lane, admit.Ended) error { return nil }
 
-func (delayingGate) Late(context.Context, hook.TenantID, hook.EndpointID, int) error { return nil }
-
-func (delayingGate) Settle(context.Context, admission.Admission, []admission.Result) error {
-	return nil
-}
+func (delayingGate) Done(context.Context, *admit.Permits, []admit.Ended) error { return nil }
 
 // TestProcessBatch_CountsTokensSentOnTooOften checks that each sending adds a hop, and that a
 // token past the bound is counted in the metrics but still sent.

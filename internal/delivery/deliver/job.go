@@ -3,6 +3,7 @@ package deliver
 import (
 	"errors"
 
+	"surehook.example/surehook/internal/delivery/admit"
 	"surehook.example/surehook/internal/hook"
 	"surehook.example/surehook/internal/rule/admission"
 	"surehook.example/surehook/internal/rule/settlement"
@@ -10,13 +11,17 @@ import (
 
 // job is one message of a batch.
 type job struct {
-	message  Message
+	message Message
 	subject                   // only the token, until judge finds the records
-	step     settlement.Step  // what happens to the token next
-	lease    admission.Held   // the in-flight slot, or the claim of one, to hand over afterwards; zero: none
-	inFlight int              // slots of the endpoint in use with the lease, if the gate began it
-	result   admission.Result // of the attempt
-	err      error            // if set, the message fails and comes again
+	step    settlement.Step   // what happens to the token next
+	verdict admission.Verdict // of the gate; zero: the token did not ask
+	result  admission.Result  // of the attempt, or of the decision without one
+	err     error             // if set, the message fails and comes again
+}
+
+// ended returns what became of the token, for the gate.
+func (j *job) ended() admit.Ended {
+	return admit.Ended{Token: j.Token, Verdict: j.verdict, Delivery: j.Delivery, Result: j.result, Failed: j.err != nil}
 }
 
 // failAll fails the jobs with the error, so that their messages come again.
@@ -41,8 +46,3 @@ func attemptOf(t hook.Token) attemptKey { return attemptKey{t.Delivery, t.Attemp
 // attempt. When the message comes again, the record shows whether the token resumes or is
 // dropped.
 var errOtherToken = errors.New("another token, or a copy of the token, may be making the attempt")
-
-// dueOf returns the token as the gate sees it.
-func dueOf(t hook.Token) admission.Due {
-	return admission.Due{Delivery: t.Delivery.DeliveryID, Attempt: t.Attempt, Nonce: t.Nonce, Reserved: t.Reserved, Slot: t.Slot, Probe: t.Probe, Test: t.Test()}
-}

@@ -35,7 +35,6 @@ func (d *Deliverer) judge(ctx context.Context, jobs []*job, snapshot *Snapshot, 
 			d.logDropped(ctx, j.Token, j.step.Reason)
 		case settlement.Resume, settlement.Send, settlement.Settle:
 		}
-		j.lease = claimOf(j.Token)
 		decided = append(decided, j)
 	}
 	return decided, due

@@ -9,7 +9,6 @@ import (
 	"surehook.example/surehook/internal/emf"
 	"surehook.example/surehook/internal/hook"
 	"surehook.example/surehook/internal/names"
-	"surehook.example/surehook/internal/rule/admission"
 )
 
 const (
@@ -49,10 +48,10 @@ func (d *Deliverer) logDropped(ctx context.Context, t hook.Token, reason string)
 		slog.String(names.LogReason, reason))
 }
 
-// logFailed logs the error, if any, of what follows the settlement of the deliveries: they stand.
-func (d *Deliverer) logFailed(ctx context.Context, line string, id hook.EndpointID, err error) {
+// logDone logs the error, if any, of giving back what tokens held: the deliveries are settled.
+func (d *Deliverer) logDone(ctx context.Context, id hook.EndpointID, err error) {
 	if err != nil {
-		d.Log.ErrorContext(ctx, line, slog.String(names.LogEndpoint, string(id)), slog.Any(names.LogError, err)) //nolint:sloglint // a constant of the caller
+		d.Log.ErrorContext(ctx, "gate.done_failed", slog.String(names.LogEndpoint, string(id)), slog.Any(names.LogError, err))
 	}
 }
 
@@ -72,7 +71,7 @@ func appendDecision(attrs []slog.Attr, recorded *hook.Delivery) []slog.Attr {
 
 // logMetrics writes the metrics of a batch: one line with the totals and the first pair of
 // class and attempt number, and one line for each further pair. Most batches have one pair.
-func (d *Deliverer) logMetrics(ctx context.Context, all []admission.Result) {
+func (d *Deliverer) logMetrics(ctx context.Context, all []*job) {
 	if d.Metrics.Environment == "" || len(all) == 0 {
 		return
 	}
@@ -86,7 +85,11 @@ func (d *Deliverer) logMetrics(ctx context.Context, all []admission.Result) {
 		took, latencies []time.Duration
 		retried         int
 	)
-	for _, r := range all {
+	for _, j := range all {
+		r := j.result
+		if r.Class == 0 && r.State == 0 {
+			continue
+		}
 		states[r.State]++
 		if r.Class == 0 {
 			continue

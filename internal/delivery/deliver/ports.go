@@ -3,8 +3,8 @@ package deliver
 import (
 	"context"
 
+	"surehook.example/surehook/internal/delivery/admit"
 	"surehook.example/surehook/internal/delivery/attempt"
-	"surehook.example/surehook/internal/delivery/release"
 	"surehook.example/surehook/internal/delivery/settle"
 	"surehook.example/surehook/internal/hook"
 	"surehook.example/surehook/internal/rule/admission"
@@ -45,23 +45,13 @@ type Attempter interface {
 	Make(ctx context.Context, s *settlement.Subject, content *hook.Event, open attempt.Opener) (*attempt.Attempt, error)
 }
 
-// Gate decides whether attempts may start now.
+// Gate decides who may start now, and hands on what an attempt held. admit.Gate is the
+// implementation.
 type Gate interface {
-	// Admit returns one verdict for each due delivery of an endpoint.
-	Admit(ctx context.Context, q *admission.Query) (admission.Admission, error)
-	// Settle reports the results of the admitted attempts, ordered by end.
-	Settle(ctx context.Context, a admission.Admission, results []admission.Result) error
-	// Leave gives back the place of a token in the lane slot that ended without Admit.
-	Leave(ctx context.Context, tenant hook.TenantID, due admission.Due) error
-	// Late counts n late attempts of a fast endpoint, in flight or ended.
-	Late(ctx context.Context, tenant hook.TenantID, id hook.EndpointID, n int) error
-}
-
-// Releaser sends parked deliveries through the slots of settled attempts.
-type Releaser interface {
-	// HandOver ends the leases of the slots and claims the slots for parked deliveries.
-	HandOver(ctx context.Context, s release.Slots) error
-	// Fill claims the free slots of the endpoint for parked deliveries. parked are
-	// deliveries that the index may not list yet.
-	Fill(ctx context.Context, e hook.Endpoint, record admission.Record, parked ...hook.Delivery) (released int, err error)
+	// Ask returns one verdict for each due delivery of an endpoint.
+	Ask(ctx context.Context, q admission.Query) (*admit.Permits, error)
+	// Done takes back what the tokens held, which are in the order of their ends.
+	Done(ctx context.Context, p *admit.Permits, ended []admit.Ended) error
+	// Return takes back what a token held that ended without asking.
+	Return(ctx context.Context, e *hook.Endpoint, lane hook.Lane, ended admit.Ended) error
 }

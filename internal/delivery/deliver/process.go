@@ -3,10 +3,10 @@ package deliver
 import (
 	"context"
 	"fmt"
-	"slices"
 	"sync"
 	"time"
 
+	"surehook.example/surehook/internal/delivery/admit"
 	"surehook.example/surehook/internal/delivery/parallel"
 	"surehook.example/surehook/internal/hook"
 	"surehook.example/surehook/internal/rule/admission"
@@ -16,7 +16,7 @@ import (
 // process takes the tokens of one endpoint down the way: those that are decided, and those that ask
 // the gate. Groups ask one after the other, because groups that ask at the same time would compete
 // for the endpoint's limits.
-func (d *Deliverer) process(ctx context.Context, jobs []*job, snapshot *Snapshot, now time.Time, made *results) {
+func (d *Deliverer) process(ctx context.Context, jobs []*job, snapshot *Snapshot, now time.Time, made *ended) {
 	decided, due := d.judge(ctx, jobs, snapshot, now)
 	var others sync.WaitGroup
 	defer others.Wait()
@@ -37,21 +37,19 @@ func (d *Deliverer) process(ctx context.Context, jobs []*job, snapshot *Snapshot
 }
 
 // processDecided takes the steps of tokens that need not ask, and gives back what they hold.
-func (d *Deliverer) processDecided(ctx context.Context, jobs []*job, made *results) {
+func (d *Deliverer) processDecided(ctx context.Context, jobs []*job, made *ended) {
 	parallel.Each(len(jobs), len(jobs), func(i int) error {
 		made.run(jobs[i], func() (admission.Result, error) { return d.take(ctx, jobs[i]) })
 		return nil // each job holds its own error
 	})
 	for _, j := range jobs {
-		d.handOver(ctx, []*job{j})
-		d.leavePlace(ctx, j)
+		d.logDone(ctx, j.Token.Delivery.Endpoint, d.Gate.Return(ctx, j.Endpoint, j.message.Lane, j.ended()))
 	}
 }
 
-// group is a group of jobs that ask the gate together, with the query and its answer.
+// group is a group of jobs that ask the gate together, with its answer.
 type group struct {
-	admission.Query
-	admission.Admission
+	*admit.Permits
 
 	jobs []*job
 }
@@ -59,22 +57,21 @@ type group struct {
 // admit asks the gate about the jobs of one group, and gives each job its next step.
 func (d *Deliverer) admit(ctx context.Context, jobs []*job, snapshot *Snapshot) (*group, error) {
 	id := jobs[0].Token.Delivery.Endpoint
-	g := &group{jobs: jobs, Query: admission.Query{
-		Endpoint: jobs[0].Endpoint, Record: snapshot.circuit(jobs[0].Token.Tenant, id), Limits: snapshot.limits(id), Lane: jobs[0].message.Lane,
-		Due: make([]admission.Due, len(jobs)),
-	}}
+	due := make([]admission.Due, len(jobs))
 	for i, j := range jobs {
-		g.Due[i] = dueOf(j.Token)
+		due[i] = admit.DueOf(j.Token)
 	}
-	var err error
-	if g.Admission, err = d.Gate.Admit(ctx, &g.Query); err != nil {
+	permits, err := d.Gate.Ask(ctx, admission.Query{
+		Endpoint: jobs[0].Endpoint, Record: snapshot.circuit(jobs[0].Token.Tenant, id), Limits: snapshot.limits(id), Lane: jobs[0].message.Lane, Due: due,
+	})
+	if err != nil {
 		return nil, fmt.Errorf("ask gate of endpoint %s: %w", id, err)
 	}
 	for i, j := range jobs {
-		j.lease, j.inFlight = leaseOf(j.Token, g.Verdicts[i]), g.Verdicts[i].InFlight
-		j.step, j.err = admitted(&j.subject, g.Verdicts[i], d.Now())
+		j.verdict = permits.Verdicts[i]
+		j.step, j.err = admitted(&j.subject, j.verdict, d.Now())
 	}
-	return g, nil
+	return &group{permits, jobs}, nil
 }
 
 // admitted returns the step that follows from the verdict about a token.
@@ -99,45 +96,26 @@ func admitted(s *subject, v admission.Verdict, now time.Time) (settlement.Step, 
 	return settlement.Step{}, fmt.Errorf("unknown decision %d of the gate for delivery %s", v.Decision, s.Token.Delivery)
 }
 
-// leaseOf returns the lease to hand over once the verdict is applied. A moved token keeps its
-// claim, and the token of a busy delivery comes again.
-func leaseOf(t hook.Token, v admission.Verdict) admission.Held {
-	switch v.Decision {
-	case admission.Admit:
-		if v.Lease.Key != "" {
-			return v.Lease
-		}
-		return claimOf(t) // a probe needs no slot: the circuit opened after the claim
-	case admission.Park, admission.Cancel:
-		return claimOf(t)
-	case admission.Move, admission.Busy:
-	}
-	return admission.Held{}
-}
-
-// processGroup takes the steps of a group concurrently, adds the results to made, and reports
-// them to the gate.
-func (d *Deliverer) processGroup(ctx context.Context, g *group, made *results) {
-	own := results{all: make([]admission.Result, 0, len(g.jobs))}
+// processGroup takes the steps of a group concurrently, and returns to the gate what the tokens held.
+func (d *Deliverer) processGroup(ctx context.Context, g *group, made *ended) {
+	own := ended{all: make([]*job, 0, len(g.jobs))}
 	requests, rest := requestsOf(g.jobs)
-	watch := d.watch(ctx, g)
 	open := d.Attempts.Opener(ctx, g.Endpoint)
 	n := len(requests) + len(rest)
 	parallel.Each(n, n, func(i int) error {
 		if i < len(rest) {
 			own.run(rest[i], func() (admission.Result, error) { return d.take(ctx, rest[i]) })
-			return nil // each job holds its own error
+		} else {
+			g.Attempt(func() { d.attempt(ctx, requests[i-len(rest)], open, &own) })
 		}
-		watch.running.Add(1)
-		defer watch.running.Add(-1)
-		d.attempt(ctx, requests[i-len(rest)], open, &own)
-		return nil
+		return nil // each job holds its own error
 	})
-	attempted := own.attempts()
-	d.learnSpeed(g, watch, distinct(attempted))
 	made.add(own.all...)
-	d.fillAfterPark(ctx, g.jobs, g.Record)
-	d.learn(ctx, g, attempted)
+	all := make([]admit.Ended, len(own.all))
+	for i, j := range own.all {
+		all[i] = j.ended()
+	}
+	d.logDone(ctx, g.Record.Endpoint, d.Gate.Done(ctx, g.Permits, all))
 }
 
 // take takes the step of one job that makes no attempt.
@@ -152,19 +130,4 @@ func (d *Deliverer) take(ctx context.Context, j *job) (r admission.Result, err e
 	case settlement.Drop, settlement.Attempt:
 	}
 	return r, nil
-}
-
-// learn reports the results to the gate, and hands the slots over. After a failed attempt the
-// report comes first: it may open the circuit, and then no slot is handed over. After a success
-// both happen at the same time, so that a parked delivery does not wait for the counts.
-func (d *Deliverer) learn(ctx context.Context, g *group, attempts []admission.Result) {
-	var reported sync.WaitGroup
-	reported.Go(func() {
-		d.logFailed(ctx, "gate.settle_failed", g.Record.Endpoint, d.Gate.Settle(ctx, g.Admission, attempts))
-	})
-	if slices.ContainsFunc(attempts, func(r admission.Result) bool { return r.Class != hook.ClassDelivered }) {
-		reported.Wait()
-	}
-	d.handOver(ctx, g.jobs)
-	reported.Wait()
 }

@@ -85,8 +85,8 @@ const settleTogether = 20
 //
 // After a crash, the tokens that were not settled come again and are sent in a new request,
 // perhaps with other members: the receiver recognises the events by their ids.
-func (d *Deliverer) attempt(ctx context.Context, jobs []*job, open attempt.Opener, own *results) {
-	leader := jobs[max(0, slices.IndexFunc(jobs, func(j *job) bool { return j.lease.Key != "" }))]
+func (d *Deliverer) attempt(ctx context.Context, jobs []*job, open attempt.Opener, own *ended) {
+	leader := jobs[max(0, slices.IndexFunc(jobs, func(j *job) bool { return j.verdict.Lease.Key != "" }))]
 	batch, content := documentOf(jobs, leader)
 	var made *attempt.Attempt
 	err := func() (err error) {
@@ -95,7 +95,7 @@ func (d *Deliverer) attempt(ctx context.Context, jobs []*job, open attempt.Opene
 		return err
 	}()
 	if err != nil {
-		failAll(jobs, err)
+		own.fail(jobs, err)
 		return
 	}
 	parallel.Each(len(jobs), settleTogether, func(i int) error {

@@ -2,7 +2,6 @@ package deliver
 
 import (
 	"context"
-	"slices"
 	"sync"
 	"time"
 
@@ -52,42 +51,28 @@ func resultOf(s *subject, o *hook.Outcome, w settle.Written, now time.Time) admi
 	return r
 }
 
-// results collects the results of a batch, ordered by end.
-type results struct {
+// ended collects the jobs of a batch, or of a group, in the order of their ends.
+type ended struct {
 	mu  sync.Mutex
-	all []admission.Result
+	all []*job
 }
 
-// run calls f for the job, keeps its result, and sets the job's result and error.
-func (r *results) run(j *job, f func() (admission.Result, error)) {
+// run calls f for the job, which ends with the result and the error.
+func (e *ended) run(j *job, f func() (admission.Result, error)) {
+	defer e.add(j)
 	defer parallel.Recover(&j.err)
 	j.result, j.err = f()
-	r.add(j.result)
 }
 
-// add keeps the results with a class or a state.
-func (r *results) add(more ...admission.Result) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-
-	for _, one := range more {
-		if one.Class != 0 || one.State != 0 {
-			r.all = append(r.all, one)
-		}
-	}
+// fail ends the jobs with the error, so that their messages come again.
+func (e *ended) fail(jobs []*job, err error) {
+	failAll(jobs, err)
+	e.add(jobs...)
 }
 
-// attempts returns the results of attempts.
-func (r *results) attempts() []admission.Result {
-	return slices.DeleteFunc(slices.Clone(r.all), func(one admission.Result) bool { return one.Class == 0 })
-}
+func (e *ended) add(jobs ...*job) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
 
-// distinct returns the results with one per request: without those of the other members of a
-// batch.
-func distinct(attempts []admission.Result) []admission.Result {
-	shared := func(one admission.Result) bool { return one.Shared }
-	if !slices.ContainsFunc(attempts, shared) {
-		return attempts
-	}
-	return slices.DeleteFunc(slices.Clone(attempts), shared)
+	e.all = append(e.all, jobs...)
 }

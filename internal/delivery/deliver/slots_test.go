@@ -47,7 +47,7 @@ func TestProcessBatch_CountsLateAttempts(t *testing.T) {
 					return hook.Outcome{Class: hook.ClassDelivered, Status: 200}
 				}
 				d := w.Deliverer()
-				d.AfterFunc = func(_ time.Duration, f func()) (stop func() bool) {
+				gateOf(d).AfterFunc = func(_ time.Duration, f func()) (stop func() bool) {
 					go func() {
 						defer close(fired)
 						synctest.Wait() // for all attempts that do not hang

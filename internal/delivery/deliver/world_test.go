@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	"surehook.example/surehook/internal/delivery/admit"
 	"surehook.example/surehook/internal/delivery/deliver"
 	"surehook.example/surehook/internal/delivery/settle"
 	"surehook.example/surehook/proof/world"
@@ -35,4 +36,8 @@ func writeTo(process *deliver.Deliverer, s store) {
 
 func settlerOf(process *deliver.Deliverer) *settle.Settler {
 	return process.Settler.(*settle.Settler) //nolint:forcetypeassert,errcheck // a panic names the type
+}
+
+func gateOf(process *deliver.Deliverer) *admit.Gate {
+	return process.Gate.(*admit.Gate) //nolint:forcetypeassert,errcheck // a panic names the type
 }

@@ -1,6 +1,6 @@
 // Package admission decides which attempts may start now, so that an endpoint in trouble gets few
-// requests and takes little from the others. It maps values to values. Package gate asks it about
-// due tokens, and package release about parked deliveries.
+// requests and takes little from the others. It maps values to values. Package admit asks it about
+// due tokens and parked deliveries.
 //
 // # Three questions
 //
@@ -29,7 +29,7 @@
 // renews the lease.
 //
 // A delivery has at most one lease on a slot. A second token of the delivery, or a copy of the
-// token, finds the lease and comes again later. Package release hands over the slots of settled
+// token, finds the lease and comes again later. Package admit hands over the slots of settled
 // attempts.
 //
 // # Places

@@ -67,7 +67,7 @@ type Attempt struct {
 	Queued   time.Duration // age of the delivery at the first attempt; 0 for later attempts and for a delivery parked before
 }
 
-// Count adds an attempt, except to OK and Failed, which package gate counts.
+// Count adds an attempt, except to OK and Failed, which package admission counts.
 func (c *Counts) Count(a Attempt) {
 	c.countDelivery(a)
 	if a.Shared {

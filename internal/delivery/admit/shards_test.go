@@ -1,4 +1,4 @@
-package release_test
+package admit_test
 
 import (
 	"testing"
@@ -11,7 +11,7 @@ import (
 func TestFill_EarlierShards(t *testing.T) {
 	t.Parallel()
 
-	w := setup(t, func(e *hook.Endpoint, _ *admission.Record) {
+	w := setupSlots(t, func(e *hook.Endpoint, _ *admission.Record) {
 		*e = e.Sharded(hook.MaxShards)
 		e.MaxInFlight = 8
 	})

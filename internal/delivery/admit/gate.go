@@ -1,4 +1,4 @@
-package gate
+package admit
 
 import (
 	"context"
@@ -13,36 +13,46 @@ import (
 	"surehook.example/surehook/internal/rule/circuit"
 )
 
-// maxSaveAttempts limits the tries of a write. After a conflict another writer has succeeded,
-// so 20 tries tolerate 19 concurrent writers at one endpoint.
-const maxSaveAttempts = 20
+// maxTries limits the tries of a write. After a conflict another writer has succeeded, so 20 tries
+// tolerate 19 concurrent writers at one endpoint.
+const maxTries = 20
 
-// Gate decides whether attempts may start now. All fields but Wait must be set. A Gate
+// Gate decides whether attempts may start now. All fields but Wait and AfterFunc must be set. A Gate
 // must not be copied.
 type Gate struct {
-	Store        Store
-	CircuitQueue CircuitQueue
-	Notifier     settle.Notifier
-	Now          func() time.Time
-	Places       int           // places of a tenant in the lane slot, at least 1
-	Wait         conflict.Wait // between two tries of a write; nil: by the real clock
+	Slots
 
-	held   heldCounts
-	counts sync.Pool // of *stats.Counts, which have 6 kB: without the pool they would be a third of the garbage
+	Notifier  settle.Notifier
+	Places    int       // places of a tenant in the lane slot, at least 1
+	AfterFunc AfterFunc // nil: time.AfterFunc
+
+	held    heldCounts
+	credits credits
+	counts  sync.Pool // of *stats.Counts, which have 6 kB: without the pool they would be a third of the garbage
 }
 
-// Admit returns a verdict for each due delivery. A fast endpoint without limits costs
-// no request.
-func (g *Gate) Admit(ctx context.Context, q *admission.Query) (admission.Admission, error) {
-	k := asking{Gate: g, query: q, now: g.Now(), state: admission.State{Record: q.Record, Limits: q.Limits, Most: g.Places, Run: hook.NewNonce()}}
-	err := conflict.Repeat(ctx, g.Wait, maxSaveAttempts, func() error { return k.try(ctx) })
+// Permits are the verdicts about the due tokens of one endpoint, and what those tokens hold that may
+// start. Done takes it back.
+type Permits struct {
+	admission.Query
+	admission.Admission
+
+	late *lateWatch
+}
+
+// Ask returns a verdict for each due delivery. A fast endpoint without limits costs no request.
+func (g *Gate) Ask(ctx context.Context, q admission.Query) (*Permits, error) {
+	k := asking{Gate: g, query: &q, now: g.Now(), state: admission.State{Record: q.Record, Limits: q.Limits, Most: g.Places, Run: hook.NewNonce()}}
+	err := conflict.Repeat(ctx, g.Wait, maxTries, func() error { return k.try(ctx) })
 	if err != nil {
 		k.giveBack(ctx)
 	}
-	return k.Admission, contentionOf(err, q.Record.Endpoint)
+	p := &Permits{Query: q, Admission: k.Admission}
+	p.late = g.watch(ctx, p)
+	return p, contentionOf(err, q.Record.Endpoint)
 }
 
-// asking is one call of Admit.
+// asking is one call of Ask.
 type asking struct {
 	*Gate
 	admission.Admission
@@ -56,25 +66,31 @@ type asking struct {
 
 // try reads what the table needs, and writes what it changes. CodeConflict means that somebody
 // else has changed a part of the state, which the next try reads again.
-func (k *asking) try(ctx context.Context) (err error) {
+func (k *asking) try(ctx context.Context) error {
 	if k.stale {
-		if k.state.Record, err = k.circuitOf(ctx, k.query.Record.Tenant, k.query.Record.Endpoint)(); err != nil {
+		record, err := k.circuitOf(ctx, k.query.Record.Tenant, k.query.Record.Endpoint)()
+		if err != nil {
 			return err
 		}
-		k.stale = false
+		k.state.Record, k.stale = record, false
 	}
 	for {
 		k.Admission = admission.Ask(k.query, k.state, k.now)
 		switch k.Lacks {
 		case admission.LimitsPart:
-			k.state.Limits, err = k.limitsOf(ctx, k.query.Record.Endpoint)
+			limits, err := k.limitsOf(ctx, k.query.Record.Endpoint)
+			if err != nil {
+				return err
+			}
+			k.state.Limits = &limits
 		case admission.PlacesPart:
-			k.state.Places, err = k.placesOf(ctx, k.query.Record.Tenant)
+			places, err := k.placesOf(ctx, k.query.Record.Tenant)
+			if err != nil {
+				return err
+			}
+			k.state.Places = &places
 		default:
 			return k.write(ctx)
-		}
-		if err != nil {
-			return err
 		}
 	}
 }
@@ -98,14 +114,14 @@ func (k *asking) write(ctx context.Context) error {
 	}
 	if before := k.state.Limits; before != next.Limits {
 		k.state.Limits = nil
-		if err := k.Store.ChangeLimits(ctx, id, *before, *next.Limits, k.Slots); err != nil {
+		if err := k.Store.ChangeLimits(ctx, id, *before, *next.Limits, k.Admission.Slots); err != nil {
 			return fmt.Errorf("change limits of %s: %w", id, err)
 		}
 	}
 	if before := k.state.Places; before != next.Places {
 		k.state.Places = nil
 		if err := k.Store.ChangePlaces(ctx, tenant, *before, *next.Places, k.Gate.Places); err != nil {
-			if k.crowds++; k.crowds >= maxSaveAttempts/2 { // the tenant is so busy that it counts as having no free place
+			if k.crowds++; k.crowds >= maxTries/2 { // the tenant is so busy that it counts as having no free place
 				k.state.Most = 0
 			}
 			return fmt.Errorf("change places of tenant %s: %w", tenant, err)

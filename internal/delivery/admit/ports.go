@@ -1,4 +1,4 @@
-package gate
+package admit
 
 import (
 	"context"
@@ -10,11 +10,16 @@ import (
 	"surehook.example/surehook/internal/rule/stats"
 )
 
-// Store keeps circuits, limits and counts.
+// Store keeps circuits, limits and counts, and finds parked deliveries.
 type Store interface {
 	CircuitStore
 	LimitStore
 	Counter
+	// Parked returns parked deliveries in the target's shards created at or after since, the
+	// oldest first, at most limit; a zero since leaves out none. A page shorter than limit need
+	// not be the end. The index may lag a moment: a delivery parked just now may be absent, but
+	// every returned delivery is parked.
+	Parked(ctx context.Context, target hook.Target, since time.Time, limit int) ([]hook.Delivery, error)
 }
 
 // CircuitStore keeps the circuit records of endpoints. Every read sees every

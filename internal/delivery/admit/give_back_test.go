@@ -1,4 +1,4 @@
-package gate_test
+package admit_test
 
 import (
 	"context"
@@ -6,14 +6,14 @@ import (
 	"testing"
 	"time"
 
-	"surehook.example/surehook/internal/delivery/gate"
+	"surehook.example/surehook/internal/delivery/admit"
 	"surehook.example/surehook/internal/hook"
 	"surehook.example/surehook/internal/rule/admission"
 )
 
 // failing is a store whose n-th change of an endpoint's limits fails, before or after it is made.
 type failing struct {
-	gate.Store
+	admit.Store
 
 	n     int
 	after bool
@@ -74,8 +74,8 @@ func TestGate_AFailedAdmissionKeepsNoSlot(t *testing.T) {
 			store := tt.store
 			store.Store = g.Store
 			g.Store = &store
-			if _, err := g.Admit(t.Context(), &q); !errors.Is(err, errRefused) {
-				t.Fatalf("Admit() = %v; want %v", err, errRefused)
+			if _, err := g.Ask(t.Context(), q); !errors.Is(err, errRefused) {
+				t.Fatalf("Ask() = %v; want %v", err, errRefused)
 			}
 			limits, err := w.Store.Limits(t.Context(), endpoint)
 			if n := limits.InFlight(w.Clock.Now()); err != nil || n != 0 {

@@ -1,4 +1,4 @@
-package gate_test
+package admit_test
 
 import (
 	"slices"
@@ -58,7 +58,7 @@ func (w *bundle) fast() {
 	}
 }
 
-// end ends the leases of the admission, as package release does.
+// end ends the leases of the admission, as HandOver does.
 func (w *bundle) end(a admission.Admission) {
 	w.T.Helper()
 
@@ -193,13 +193,13 @@ func TestGate_SlotsOfAnUnprovenEndpoint(t *testing.T) {
 		q := w.slotQuery(active(), 0, 2)
 		q.Lane = lane
 		if diff := cmp.Diff([]admission.Verdict{{Decision: admission.Move, Lane: hook.LaneSlot}, {Decision: admission.Move, Lane: hook.LaneSlot}}, w.admit(q).Verdicts); diff != "" {
-			t.Errorf("Admit() in lane %s differs (-want +got):\n%s", lane, diff)
+			t.Errorf("Ask() in lane %s differs (-want +got):\n%s", lane, diff)
 		}
 	}
 	a := w.admit(w.slotQuery(active(), 0, 4))
 	b := w.admit(w.overflowQuery(active(), 4, 2))
 	if got := decisions(a) + " " + decisions(b); got != "admit admit admit admit admit park" || b.Verdicts[1].Reason != hook.ReasonInFlight {
-		t.Errorf("Admit() of 6 = %s; want 5 admitted, and 1 parked for a slot", got)
+		t.Errorf("Ask() of 6 = %s; want 5 admitted, and 1 parked for a slot", got)
 	}
 	if got := w.record(); !got.Waiting || got.AttendAt.IsZero() {
 		t.Errorf("record = %+v; want waiting", got)
@@ -237,7 +237,7 @@ func TestGate_ParksBehindParkedDeliveries(t *testing.T) {
 		q.Lane = lane
 		want := []admission.Verdict{{Decision: admission.Park, Reason: hook.ReasonInFlight}}
 		if diff := cmp.Diff(want, w.admit(q).Verdicts); diff != "" {
-			t.Errorf("Admit() in lane %s differs (-want +got):\n%s", lane, diff)
+			t.Errorf("Ask() in lane %s differs (-want +got):\n%s", lane, diff)
 		}
 	}
 	if got := w.places(); got != 0 {
@@ -272,13 +272,13 @@ func TestGate_InFlightLimit(t *testing.T) {
 	for i := range 40 {
 		q := w.overflowQuery(e, i, 1)
 		wg.Go(func() {
-			a, err := w.Gate.Admit(w.Context(), &q)
+			a, err := w.Gate.Ask(w.Context(), q)
 			if err != nil || a.Verdicts[0].Decision != admission.Admit {
 				return // too many concurrent changes, or parked
 			}
 			count(1)
 			count(-1)
-			w.settle(a, hook.ClassDelivered)
+			w.settle(a.Admission, hook.ClassDelivered)
 		})
 	}
 	wg.Wait()
@@ -383,7 +383,7 @@ func TestGate_RateLimitParks(t *testing.T) {
 	e := active()
 	e.RatePerSecond = 0.05
 	if got := w.admit(w.query(e, 0, 6)); decisions(got) != "admit move move move park park" || got.Verdicts[4].Reason != hook.ReasonRate {
-		t.Errorf("Admit() = %s; want slots now and after 20, 40 and 60 s, and the others parked", decisions(got))
+		t.Errorf("Ask() = %s; want slots now and after 20, 40 and 60 s, and the others parked", decisions(got))
 	}
 	if diff := cmp.Diff([]string{queuedCheck(0, 80*time.Second)}, w.checks()); diff != "" {
 		t.Errorf("circuit checks differ (-want +got):\n%s", diff)
@@ -529,7 +529,7 @@ func TestGate_Places(t *testing.T) {
 		w.Clock.Pass(time.Duration(i) * admission.LeaseFor)
 		late := admit(world.Places - i)
 		if diff := cmp.Diff([]admission.Verdict{{Decision: admission.Move, Lane: hook.LaneOverflow}}, late.Verdicts); diff != "" {
-			t.Errorf("Admit() without a place differs (-want +got):\n%s", diff)
+			t.Errorf("Ask() without a place differs (-want +got):\n%s", diff)
 		}
 		w.settle(late)
 	}

@@ -1,4 +1,4 @@
-package release_test
+package admit_test
 
 import (
 	"context"
@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"surehook.example/surehook/internal/delivery/release"
+	"surehook.example/surehook/internal/delivery/admit"
 	"surehook.example/surehook/internal/hook"
 	"surehook.example/surehook/internal/memory"
 	"surehook.example/surehook/internal/rule/admission"
@@ -18,11 +18,9 @@ import (
 	"surehook.example/surehook/proof/world"
 )
 
-var start = world.Start()
-
-// bundle is a Releaser of function deliver, with queues that record what they take.
-type bundle struct {
-	*release.Releaser
+// slotsBundle is a Releaser of function deliver, with queues that record what they take.
+type slotsBundle struct {
+	*admit.Slots
 
 	t        *testing.T
 	world    *world.World
@@ -34,13 +32,13 @@ type bundle struct {
 	parked   []hook.Delivery // the oldest first
 }
 
-// setup returns a Releaser with a new active endpoint, whose record says that deliveries wait.
+// setupSlots returns a Releaser with a new active endpoint, whose record says that deliveries wait.
 // change may alter the endpoint and the record before they are stored.
-func setup(t *testing.T, change func(e *hook.Endpoint, r *admission.Record)) *bundle {
+func setupSlots(t *testing.T, change func(e *hook.Endpoint, r *admission.Record)) *slotsBundle {
 	t.Helper()
 
 	of := world.New(t, world.Options{Function: world.Deliver})
-	w := &bundle{t: t, world: of, store: of.Store, clock: of.Clock, queue: &queue{}, circuits: &circuitQueue{}}
+	w := &slotsBundle{t: t, world: of, store: of.Store, clock: of.Clock, queue: &queue{}, circuits: &circuitQueue{}}
 	var err error
 	if w.endpoint, err = world.NewEndpoint(t.Context(), start); err != nil {
 		t.Fatal(err)
@@ -52,12 +50,12 @@ func setup(t *testing.T, change func(e *hook.Endpoint, r *admission.Record)) *bu
 	if err := errors.Join(w.store.CreateEndpoint(t.Context(), w.endpoint), w.store.SaveCircuit(t.Context(), record)); err != nil {
 		t.Fatal(err)
 	}
-	w.Releaser = &release.Releaser{Store: w.store, Queue: w.queue, CircuitQueue: w.circuits, Now: w.clock.Now, Wait: world.NoWait}
+	w.Slots = &admit.Slots{Store: w.store, Queue: w.queue, CircuitQueue: w.circuits, Now: w.clock.Now, Wait: world.NoWait}
 	return w
 }
 
 // park parks a delivery for each number of attempts, a second apart, the oldest first.
-func (w *bundle) park(attempts ...int) {
+func (w *slotsBundle) park(attempts ...int) {
 	w.t.Helper()
 
 	for i, n := range attempts {
@@ -76,7 +74,7 @@ func (w *bundle) park(attempts ...int) {
 }
 
 // lease begins a lease of the i-th parked delivery; -1, -2 and so on stand for other deliveries.
-func (w *bundle) lease(i int, left time.Duration) admission.Held {
+func (w *slotsBundle) lease(i int, left time.Duration) admission.Held {
 	w.t.Helper()
 
 	held := admission.Held{Key: fmt.Sprint("other", i), Lease: admission.Lease{Nonce: "n", Run: "r", Until: w.clock.Now().Add(left)}}
@@ -91,7 +89,7 @@ func (w *bundle) lease(i int, left time.Duration) admission.Held {
 }
 
 // open lets the answers so far have opened the slots of the endpoint.
-func (w *bundle) open(slots int) {
+func (w *slotsBundle) open(slots int) {
 	w.t.Helper()
 
 	before := w.limits()
@@ -102,7 +100,7 @@ func (w *bundle) open(slots int) {
 	}
 }
 
-func (w *bundle) limits() admission.Limits {
+func (w *slotsBundle) limits() admission.Limits {
 	w.t.Helper()
 
 	l, err := w.store.Limits(w.t.Context(), w.endpoint.ID)
@@ -112,7 +110,7 @@ func (w *bundle) limits() admission.Limits {
 	return l
 }
 
-func (w *bundle) record() admission.Record {
+func (w *slotsBundle) record() admission.Record {
 	w.t.Helper()
 
 	r, err := w.store.Circuit(w.t.Context(), world.Tenant, w.endpoint.ID)
@@ -123,7 +121,7 @@ func (w *bundle) record() admission.Record {
 }
 
 // fill calls Fill with the stored record.
-func (w *bundle) fill(parked ...hook.Delivery) (int, error) {
+func (w *slotsBundle) fill(parked ...hook.Delivery) (int, error) {
 	w.t.Helper()
 
 	return w.Fill(w.world.Context(), w.endpoint, w.record(), parked...)
@@ -131,10 +129,10 @@ func (w *bundle) fill(parked ...hook.Delivery) (int, error) {
 
 // handOver hands over the leases of attempts that the endpoint answered after the given
 // durations.
-func (w *bundle) handOver(held []admission.Held, answers ...time.Duration) error {
+func (w *slotsBundle) handOver(held []admission.Held, answers ...time.Duration) error {
 	w.t.Helper()
 
-	s := release.Slots{Tenant: world.Tenant, ID: w.endpoint.ID, Endpoint: &w.endpoint, Held: held}
+	s := admit.Freed{Tenant: world.Tenant, ID: w.endpoint.ID, Endpoint: &w.endpoint, Held: held}
 	for _, took := range answers {
 		s.Answers = append(s.Answers, admission.Answer{Took: took, Timed: true, OK: true})
 	}
@@ -143,7 +141,7 @@ func (w *bundle) handOver(held []admission.Held, answers ...time.Duration) error
 
 // sent returns the positions of the deliveries whose tokens were sent, with the delays:
 // "0 1 2@1s".
-func (w *bundle) sent() string {
+func (w *slotsBundle) sent() string {
 	w.t.Helper()
 
 	var list []string
@@ -159,7 +157,7 @@ func (w *bundle) sent() string {
 }
 
 // leased returns the number of leases that have not ended.
-func (w *bundle) leased() int { return w.limits().InFlight(w.clock.Now()) }
+func (w *slotsBundle) leased() int { return w.limits().InFlight(w.clock.Now()) }
 
 // fast makes the endpoint fast.
 func fast(r *admission.Record) { r.Speed, r.SeenAt = admission.Fast, start }
@@ -172,7 +170,7 @@ func open(r *admission.Record) {
 var errDown = errors.New("the store is down")
 
 // down makes all calls of the name fail.
-func (w *bundle) down(request string) {
+func (w *slotsBundle) down(request string) {
 	w.world.Calls.Fail = func(call string, _ hook.EndpointID) error {
 		if call == request {
 			return errDown

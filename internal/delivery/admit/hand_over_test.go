@@ -1,4 +1,4 @@
-package release_test
+package admit_test
 
 import (
 	"errors"
@@ -8,7 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"surehook.example/surehook/internal/delivery/release"
+	"surehook.example/surehook/internal/delivery/admit"
 	"surehook.example/surehook/internal/hook"
 	"surehook.example/surehook/internal/rule/admission"
 	"surehook.example/surehook/proof/world"
@@ -41,7 +41,7 @@ func TestHandOver_ClaimsTheEndedSlots(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 
-			w := setup(t, tt.change)
+			w := setupSlots(t, tt.change)
 			w.park(make([]int, tt.parked)...)
 			held := []admission.Held{w.lease(-1, time.Minute), w.lease(-2, time.Minute)}
 			w.lease(-3, time.Minute)
@@ -74,7 +74,7 @@ func TestHandOver_KeepsTheLeaseOfAnotherToken(t *testing.T) {
 		func(h *admission.Held) { h.Nonce = "another token" },
 		func(h *admission.Held) { h.Key = "another delivery" },
 	} {
-		w := setup(t, func(e *hook.Endpoint, _ *admission.Record) { e.MaxInFlight = 1 })
+		w := setupSlots(t, func(e *hook.Endpoint, _ *admission.Record) { e.MaxInFlight = 1 })
 		w.park(0)
 		held := w.lease(-1, time.Minute)
 		change(&held)
@@ -88,7 +88,7 @@ func TestHandOver_KeepsTheLeaseOfAnotherToken(t *testing.T) {
 func TestHandOver_Twice(t *testing.T) {
 	t.Parallel()
 
-	w := setup(t, func(e *hook.Endpoint, _ *admission.Record) { e.MaxInFlight = 1 })
+	w := setupSlots(t, func(e *hook.Endpoint, _ *admission.Record) { e.MaxInFlight = 1 })
 	w.park(0, 0, 0)
 	held := []admission.Held{w.lease(-1, time.Minute)}
 	for range 2 {
@@ -103,7 +103,7 @@ func TestHandOver_Twice(t *testing.T) {
 func TestHandOver_LostAnswer(t *testing.T) {
 	t.Parallel()
 
-	w := setup(t, func(e *hook.Endpoint, _ *admission.Record) { e.MaxInFlight, e.RatePerSecond = 2, 2 })
+	w := setupSlots(t, func(e *hook.Endpoint, _ *admission.Record) { e.MaxInFlight, e.RatePerSecond = 2, 2 })
 	w.park(0, 0, 0)
 	held := []admission.Held{w.lease(-1, time.Minute), w.lease(-2, time.Minute)}
 	w.clock.Pass(time.Nanosecond) // more precise than the store
@@ -122,10 +122,10 @@ func TestHandOver_LostAnswer(t *testing.T) {
 func TestHandOver_DeletedEndpoint(t *testing.T) {
 	t.Parallel()
 
-	w := setup(t, nil)
+	w := setupSlots(t, nil)
 	w.park(0)
 	held := w.lease(-1, time.Minute)
-	s := release.Slots{Tenant: world.Tenant, ID: w.endpoint.ID, Held: []admission.Held{held}}
+	s := admit.Freed{Tenant: world.Tenant, ID: w.endpoint.ID, Held: []admission.Held{held}}
 	if err := w.HandOver(w.world.Context(), s); err != nil || w.sent() != "" || w.leased() != 0 {
 		t.Errorf("HandOver() = %v, and sent %q with %d leases; want the slot free", err, w.sent(), w.leased())
 	}
@@ -135,7 +135,7 @@ func TestHandOver_DeletedEndpoint(t *testing.T) {
 func TestHandOver_FewestAttemptsFirst(t *testing.T) {
 	t.Parallel()
 
-	w := setup(t, func(e *hook.Endpoint, _ *admission.Record) { e.MaxInFlight = 2 })
+	w := setupSlots(t, func(e *hook.Endpoint, _ *admission.Record) { e.MaxInFlight = 2 })
 	w.park(append(slices.Repeat([]int{4}, 13), 0, 0)...)
 	if err := w.handOver([]admission.Held{w.lease(-1, time.Minute)}); err != nil || w.sent() != "13 14" {
 		t.Errorf("HandOver() sent %q, %v; want the deliveries without an attempt", w.sent(), err)
@@ -169,7 +169,7 @@ func TestHandOver_LastSlot(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 
-			w := setup(t, tt.change)
+			w := setupSlots(t, tt.change)
 			w.park(make([]int, tt.parked)...)
 			held := []admission.Held{w.lease(-1, time.Minute)}
 			if tt.another {
@@ -190,7 +190,7 @@ func TestHandOver_LastSlot(t *testing.T) {
 func TestHandOver_LastSlotOfAPacedEndpoint(t *testing.T) {
 	t.Parallel()
 
-	w := setup(t, func(e *hook.Endpoint, _ *admission.Record) { e.RatePerSecond = 0.1 })
+	w := setupSlots(t, func(e *hook.Endpoint, _ *admission.Record) { e.RatePerSecond = 0.1 })
 	w.park(0, 0)
 	if _, err := w.fill(); err != nil || w.sent() != "0" {
 		t.Fatalf("Fill() sent %q, %v; want the first delivery", w.sent(), err)
@@ -210,7 +210,7 @@ func TestHandOver_LastSlotOfAPacedEndpoint(t *testing.T) {
 func TestHandOver_LastTwoSlotsAtOnce(t *testing.T) {
 	t.Parallel()
 
-	w := setup(t, nil)
+	w := setupSlots(t, nil)
 	first, second := w.lease(-1, time.Minute), w.lease(-2, time.Minute)
 	w.world.Calls.Before("write limits", func() {
 		if err := w.handOver([]admission.Held{second}); err != nil {
@@ -248,7 +248,7 @@ func TestHandOver_CountsTheAnswers(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 
-			w := setup(t, tt.change)
+			w := setupSlots(t, tt.change)
 			for _, answer := range tt.answers {
 				if err := w.handOver([]admission.Held{w.lease(-1, time.Minute)}, answer); err != nil {
 					t.Fatalf("HandOver() = %v", err)
@@ -267,7 +267,7 @@ func TestHandOver_ReleasesWhatWaitsForAnEndpointThatBecameFast(t *testing.T) {
 	t.Parallel()
 
 	for _, waiting := range []bool{true, false} {
-		w := setup(t, func(_ *hook.Endpoint, r *admission.Record) { r.Waiting = waiting })
+		w := setupSlots(t, func(_ *hook.Endpoint, r *admission.Record) { r.Waiting = waiting })
 		w.lease(-2, time.Minute) // another attempt is in flight
 		inTime := slices.Repeat([]time.Duration{time.Millisecond}, 20)
 		if err := w.handOver([]admission.Held{w.lease(-1, time.Minute)}, inTime...); err != nil {
@@ -296,7 +296,7 @@ func TestHandOver_ReleasesWhatWaitsForAnEndpointThatBecameFast(t *testing.T) {
 func TestHandOver_NewClassNewScore(t *testing.T) {
 	t.Parallel()
 
-	w := setup(t, nil)
+	w := setupSlots(t, nil)
 	answers := slices.Repeat([]time.Duration{0}, 19)
 	if err := w.handOver([]admission.Held{w.lease(-1, time.Minute)}, answers...); err != nil {
 		t.Fatalf("HandOver() = %v", err)
@@ -316,7 +316,7 @@ func TestHandOver_Errors(t *testing.T) {
 	t.Parallel()
 
 	for _, call := range []string{"read circuit", "read limits", "list parked", "write limits"} {
-		w := setup(t, nil)
+		w := setupSlots(t, nil)
 		w.park(0)
 		held := []admission.Held{w.lease(-1, time.Minute)}
 		w.down(call)
@@ -324,7 +324,7 @@ func TestHandOver_Errors(t *testing.T) {
 			t.Errorf("%s fails: HandOver() = %v, and sent %q with %d leases; want the error, and the lease in place", call, err, w.sent(), w.leased())
 		}
 	}
-	w := setup(t, nil)
+	w := setupSlots(t, nil)
 	w.circuits.err = errDown
 	if err := w.handOver([]admission.Held{w.lease(-1, time.Minute)}); !errors.Is(err, errDown) || w.leased() != 0 {
 		t.Errorf("the check fails: HandOver() = %v with %d leases; want the error, and the slot free", err, w.leased())

@@ -1,4 +1,4 @@
-package release
+package admit
 
 import (
 	"context"
@@ -17,15 +17,15 @@ import (
 
 // claim is one call of Fill or HandOver.
 type claim struct {
-	*Releaser
+	*Slots
 
 	endpoint hook.Endpoint
 	record   admission.Record
 	parked   []hook.Delivery // parked just now: the index may not list them yet
 	ended    []admission.Held
 	answers  []admission.Answer
-	last     time.Time         // see Slots
-	failed   bool              // see Slots
+	last     time.Time         // see Freed
+	failed   bool              // see Freed
 	read     *admission.Limits // the limits before the claim; nil: not read yet
 	listed   []hook.Delivery   // the oldest parked deliveries; nil: not read yet
 
@@ -36,7 +36,8 @@ type claim struct {
 // run writes the claims, and then sends their tokens.
 func (c *claim) run(ctx context.Context) (released int, err error) {
 	var chosen []admission.Claim
-	err = conflict.Update(ctx, c.Wait, maxClaimAttempts, c.read, c.limitsNow(ctx), func(before admission.Limits) (err error) {
+	read := func() (admission.Limits, error) { return c.limitsOf(ctx, c.record.Endpoint) }
+	err = conflict.Update(ctx, c.Wait, maxTries, c.read, read, func(before admission.Limits) (err error) {
 		if len(chosen) > 0 && before.Holds(chosen[0]) {
 			return nil // the response to the write was lost
 		}
@@ -57,17 +58,6 @@ func (c *claim) run(ctx context.Context) (released int, err error) {
 		return 0, fmt.Errorf("claim slots of endpoint %s: %w", c.record.Endpoint, err)
 	}
 	return c.send(ctx, chosen)
-}
-
-// limitsNow returns a function that reads the endpoint's limits.
-func (c *claim) limitsNow(ctx context.Context) func() (admission.Limits, error) {
-	return func() (admission.Limits, error) {
-		limits, err := c.Store.Limits(ctx, c.record.Endpoint)
-		if err != nil {
-			return limits, fmt.Errorf("read limits: %w", err)
-		}
-		return limits, nil
-	}
 }
 
 // width returns through how many slots parked deliveries may be sent now, by the limits.
@@ -165,25 +155,22 @@ func (c *claim) send(ctx context.Context, chosen []admission.Claim) (released in
 
 // prefetch reads the endpoint's circuit and limits, and the oldest parked deliveries if some
 // are known to wait, all at the same time, because a parked delivery waits for this hand-over.
-func (c *claim) prefetch(ctx context.Context, s Slots) error {
+func (c *claim) prefetch(ctx context.Context, f Freed) error {
 	group, groupCtx := errgroup.WithContext(ctx)
-	if s.InFlight > 0 {
+	if f.InFlight > 0 {
 		group.Go(func() (err error) {
-			c.listed, err = c.list(groupCtx, s.InFlight+choice)
+			c.listed, err = c.list(groupCtx, f.InFlight+choice)
 			return err
 		})
 	}
 	group.Go(func() (err error) {
-		c.record, err = c.Store.Circuit(groupCtx, s.Tenant, s.ID)
+		c.record, err = c.circuitOf(groupCtx, f.Tenant, f.ID)()
 		return err
 	})
 	group.Go(func() error {
-		limits, err := c.Store.Limits(groupCtx, s.ID)
+		limits, err := c.limitsOf(groupCtx, f.ID)
 		c.read = &limits
 		return err
 	})
-	if err := group.Wait(); err != nil {
-		return fmt.Errorf("read the circuit, the limits and the parked deliveries of %s: %w", s.ID, err)
-	}
-	return nil
+	return group.Wait()
 }

@@ -1,4 +1,4 @@
-package release_test
+package admit_test
 
 import (
 	"context"
@@ -56,7 +56,7 @@ func TestFill_ClaimsTheFreeSlots(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 
-			w := setup(t, tt.change)
+			w := setupSlots(t, tt.change)
 			w.park(make([]int, tt.parked)...)
 			if tt.slots > 0 {
 				w.open(tt.slots)
@@ -82,7 +82,7 @@ func TestFill_ClaimsTheFreeSlots(t *testing.T) {
 func TestFill_ClaimsInParts(t *testing.T) {
 	t.Parallel()
 
-	w := setup(t, func(e *hook.Endpoint, _ *admission.Record) { e.MaxInFlight = hook.MaxMaxInFlight })
+	w := setupSlots(t, func(e *hook.Endpoint, _ *admission.Record) { e.MaxInFlight = hook.MaxMaxInFlight })
 	w.park(make([]int, admission.MaxClaims+10)...)
 	w.open(hook.MaxMaxInFlight)
 	if released, err := w.fill(); released != admission.MaxClaims || err != nil {
@@ -99,7 +99,7 @@ func TestFill_ClaimsInParts(t *testing.T) {
 func TestFill_ClaimsForTheToken(t *testing.T) {
 	t.Parallel()
 
-	w := setup(t, func(e *hook.Endpoint, _ *admission.Record) { e.MaxInFlight, e.RatePerSecond = 2, 2 })
+	w := setupSlots(t, func(e *hook.Endpoint, _ *admission.Record) { e.MaxInFlight, e.RatePerSecond = 2, 2 })
 	w.park(3, 3, 3)
 	if released, err := w.fill(); released != 2 || err != nil {
 		t.Fatalf("Fill() = %d, %v; want 2", released, err)
@@ -129,7 +129,7 @@ func TestFill_ClaimsForTheToken(t *testing.T) {
 func TestFill_FewestAttemptsFirst(t *testing.T) {
 	t.Parallel()
 
-	w := setup(t, nil)
+	w := setupSlots(t, nil)
 	w.park(3, 1, 2, 1, 0, 9, 1, 0)
 	if _, err := w.fill(); err != nil || w.sent() != "4 7 1 3 6" {
 		t.Errorf("Fill() sent %q, %v; want 4 7 1 3 6", w.sent(), err)
@@ -140,7 +140,7 @@ func TestFill_FewestAttemptsFirst(t *testing.T) {
 func TestFill_ChoosesAmongThePage(t *testing.T) {
 	t.Parallel()
 
-	w := setup(t, func(e *hook.Endpoint, _ *admission.Record) { e.MaxInFlight = 1 })
+	w := setupSlots(t, func(e *hook.Endpoint, _ *admission.Record) { e.MaxInFlight = 1 })
 	w.park(append(slices.Repeat([]int{5}, 49), 0, 0)...)
 	if _, err := w.fill(); err != nil || w.sent() != "49" {
 		t.Errorf("Fill() sent %q, %v; want the delivery without an attempt", w.sent(), err)
@@ -150,7 +150,7 @@ func TestFill_ChoosesAmongThePage(t *testing.T) {
 func TestFill_ClaimsADeliveryOnce(t *testing.T) {
 	t.Parallel()
 
-	w := setup(t, nil)
+	w := setupSlots(t, nil)
 	w.park(0, 0, 0, 0)
 	w.lease(1, time.Minute)
 	if _, err := w.fill(w.parked[0], w.parked[1], w.parked[3]); err != nil || w.sent() != "0 2 3" {
@@ -165,7 +165,7 @@ func TestFill_ClaimsADeliveryOnce(t *testing.T) {
 func TestFill_TakesDeliveriesInHand(t *testing.T) {
 	t.Parallel()
 
-	w := setup(t, func(_ *hook.Endpoint, r *admission.Record) { r.Waiting = false })
+	w := setupSlots(t, func(_ *hook.Endpoint, r *admission.Record) { r.Waiting = false })
 	w.store.Table.Around = func(_ context.Context, c *table.Call, do func() error) error {
 		c.Lag = time.Hour
 		return do()
@@ -209,7 +209,7 @@ func TestFill_WaitsForRateSlots(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 
-			w := setup(t, tt.change)
+			w := setupSlots(t, tt.change)
 			w.park(make([]int, 30)...)
 			if _, err := w.fill(); err != nil || w.sent() != tt.sent {
 				t.Errorf("Fill() sent %q, %v; want %q", w.sent(), err, tt.sent)
@@ -223,7 +223,7 @@ func TestFill_WaitsForRateSlots(t *testing.T) {
 func TestFill_RefusedToken(t *testing.T) {
 	t.Parallel()
 
-	w := setup(t, nil)
+	w := setupSlots(t, nil)
 	w.park(0, 0, 0)
 	w.queue.refuse = w.parked[1].Ref()
 	released, err := w.fill()
@@ -245,7 +245,7 @@ func TestFill_FailingStoreSendsNothing(t *testing.T) {
 	t.Parallel()
 
 	for _, call := range []string{"read limits", "list parked", "write limits"} {
-		w := setup(t, nil)
+		w := setupSlots(t, nil)
 		w.park(0)
 		w.down(call)
 		if released, err := w.fill(); released != 0 || !errors.Is(err, errDown) || w.sent() != "" {
@@ -258,7 +258,7 @@ func TestFill_FailingStoreSendsNothing(t *testing.T) {
 func TestFill_WithoutAFreeSlotReadsNoIndex(t *testing.T) {
 	t.Parallel()
 
-	w := setup(t, func(e *hook.Endpoint, _ *admission.Record) { e.MaxInFlight = 1 })
+	w := setupSlots(t, func(e *hook.Endpoint, _ *admission.Record) { e.MaxInFlight = 1 })
 	w.park(0)
 	w.lease(-1, time.Minute)
 	if _, err := w.fill(); err != nil || w.world.Calls.Of("list parked") > 0 {
@@ -272,7 +272,7 @@ func TestFill_MeetsOtherWriters(t *testing.T) {
 	t.Parallel()
 
 	for _, conflicts := range []int{19, 20} {
-		w := setup(t, func(e *hook.Endpoint, _ *admission.Record) { e.MaxInFlight = 21 })
+		w := setupSlots(t, func(e *hook.Endpoint, _ *admission.Record) { e.MaxInFlight = 21 })
 		w.park(make([]int, 30)...)
 		w.open(21)
 		n := 0
@@ -302,7 +302,7 @@ func TestFill_MeetsOtherWriters(t *testing.T) {
 func TestFill_ByManyAtOnce(t *testing.T) {
 	t.Parallel()
 
-	w := setup(t, func(e *hook.Endpoint, _ *admission.Record) { e.MaxInFlight = 6 })
+	w := setupSlots(t, func(e *hook.Endpoint, _ *admission.Record) { e.MaxInFlight = 6 })
 	w.park(make([]int, 20)...)
 	w.open(6)
 	var others sync.WaitGroup

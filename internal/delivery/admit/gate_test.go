@@ -1,4 +1,4 @@
-package gate_test
+package admit_test
 
 import (
 	"fmt"
@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"surehook.example/surehook/internal/delivery/admit"
 	"surehook.example/surehook/internal/hook"
 	"surehook.example/surehook/internal/rule/admission"
 	"surehook.example/surehook/internal/rule/circuit"
@@ -25,12 +26,21 @@ const (
 )
 
 // bundle is the world of the gate alone.
-type bundle struct{ *world.World }
+type bundle struct {
+	*world.World
+
+	Gate *admit.Gate
+}
 
 func setup(t *testing.T) *bundle {
 	t.Helper()
 
-	return &bundle{world.New(t, world.Options{Function: world.Gate})}
+	w := world.New(t, world.Options{Function: world.Gate})
+	g, ok := w.Gate.(*admit.Gate)
+	if !ok {
+		t.Fatalf("the gate of the world is a %T", w.Gate)
+	}
+	return &bundle{w, g}
 }
 
 // checks returns the circuit checks that the gate enqueued.
@@ -64,11 +74,11 @@ func (w *bundle) query(e *hook.Endpoint, first, n int) admission.Query {
 func (w *bundle) admit(q admission.Query) admission.Admission {
 	w.T.Helper()
 
-	a, err := w.Gate.Admit(w.Context(), &q)
+	p, err := w.Gate.Ask(w.Context(), q)
 	if err != nil {
-		w.T.Fatalf("Admit() = %v", err)
+		w.T.Fatalf("Ask() = %v", err)
 	}
-	return a
+	return p.Admission
 }
 
 func (w *bundle) settle(a admission.Admission, classes ...hook.Class) {
@@ -78,8 +88,8 @@ func (w *bundle) settle(a admission.Admission, classes ...hook.Class) {
 	for _, c := range classes {
 		results = append(results, admission.Result{Attempt: stats.Attempt{Class: c}})
 	}
-	if err := w.Gate.Settle(w.Context(), a, results); err != nil {
-		w.T.Fatalf("Settle() = %v", err)
+	if err := w.Gate.Learn(w.Context(), a, results); err != nil {
+		w.T.Fatalf("Learn() = %v", err)
 	}
 }
 
@@ -114,7 +124,7 @@ func TestGate_HealthyEndpointCostsOneCount(t *testing.T) {
 	w := setup(t)
 	a := w.admit(w.query(active(), 0, 3))
 	if got := decisions(a); got != "admit admit admit" || len(w.Calls.Own()) != 0 {
-		t.Errorf("Admit() = %s after %v; want all admitted without a request", got, w.Calls.Own())
+		t.Errorf("Ask() = %s after %v; want all admitted without a request", got, w.Calls.Own())
 	}
 	w.settle(a, hook.ClassDelivered, hook.ClassDelivered, hook.ClassRefused)
 	if diff := cmp.Diff(map[string]int{"write stats": 1}, w.Calls.Own()); diff != "" {
@@ -162,7 +172,7 @@ func TestGate_OrderOfConditions(t *testing.T) {
 			}
 			q.Record.Version++
 			if diff := cmp.Diff(tt.want, w.admit(q).Verdicts); diff != "" {
-				t.Errorf("Admit() differs (-want +got):\n%s", diff)
+				t.Errorf("Ask() differs (-want +got):\n%s", diff)
 			}
 			parked := tt.want[0].Decision == admission.Park
 			if got := w.record(); got.Waiting != parked || parked && got.AttendAt.IsZero() {
@@ -375,7 +385,7 @@ func TestGate_ThrottledEndpointParks(t *testing.T) {
 	w := setup(t)
 	results := []admission.Result{{Attempt: stats.Attempt{Class: hook.ClassThrottled}, RetryAfter: wait}}
 	for range 9 { // throttled attempts never open the circuit
-		if err := w.Gate.Settle(w.Context(), w.admit(w.query(active(), 0, 1)), results); err != nil {
+		if err := w.Gate.Learn(w.Context(), w.admit(w.query(active(), 0, 1)), results); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -401,7 +411,7 @@ func TestGate_RateLimit(t *testing.T) {
 	e.RatePerSecond = 1
 	a := w.admit(w.query(e, 0, 3))
 	if got := decisions(a); got != "admit move move" || len(w.checks()) != 0 {
-		t.Fatalf("Admit() = %s with the checks %v; want one now, and the others on the queue", got, w.checks())
+		t.Fatalf("Ask() = %s with the checks %v; want one now, and the others on the queue", got, w.checks())
 	}
 	for i, v := range a.Verdicts[1:] {
 		want := admission.Verdict{Decision: admission.Move, Lane: hook.LaneRetry, Until: start.Add(time.Duration(i+1) * time.Second), Reserved: true}

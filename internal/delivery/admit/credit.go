@@ -1,4 +1,4 @@
-package deliver
+package admit
 
 import (
 	"sync"

@@ -1,4 +1,4 @@
-package gate_test
+package admit_test
 
 import (
 	"context"
@@ -8,7 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"surehook.example/surehook/internal/delivery/gate"
+	"surehook.example/surehook/internal/delivery/admit"
 	"surehook.example/surehook/internal/hook"
 	"surehook.example/surehook/internal/rule/admission"
 	"surehook.example/surehook/internal/rule/circuit"
@@ -39,10 +39,10 @@ func (a *announcements) Notify(_ context.Context, n hook.Notification) error {
 
 // announce makes the gate use these ports.
 func (w *bundle) announce(a *announcements) {
-	w.Gate = &gate.Gate{Store: w.Store, CircuitQueue: a, Notifier: a, Now: w.Clock.Now, Places: world.Places, Wait: world.NoWait}
+	w.Gate = &admit.Gate{Slots: admit.Slots{Store: w.Store, CircuitQueue: a, Now: w.Clock.Now, Wait: world.NoWait}, Notifier: a, Places: world.Places}
 }
 
-// transition opens the circuit, and then closes it by a probe. It returns the errors of Settle.
+// transition opens the circuit, and then closes it by a probe. It returns the errors of Learn.
 func (w *bundle) transition() (opened, closed error) {
 	w.T.Helper()
 
@@ -50,9 +50,9 @@ func (w *bundle) transition() (opened, closed error) {
 	for i := range failed {
 		failed[i] = admission.Result{Attempt: stats.Attempt{Class: hook.ClassDNS}}
 	}
-	opened = w.Gate.Settle(w.Context(), w.admit(w.query(active(), 0, 5)), failed)
+	opened = w.Gate.Learn(w.Context(), w.admit(w.query(active(), 0, 5)), failed)
 	w.Clock.Until(start.Add(hook.DefaultCooldown))
-	closed = w.Gate.Settle(w.Context(), w.admit(w.query(active(), 0, 2)), []admission.Result{{Attempt: stats.Attempt{Class: hook.ClassDelivered}}})
+	closed = w.Gate.Learn(w.Context(), w.admit(w.query(active(), 0, 2)), []admission.Result{{Attempt: stats.Attempt{Class: hook.ClassDelivered}}})
 	return opened, closed
 }
 
@@ -65,7 +65,7 @@ func TestGate_FailingNotificationLosesNoCheck(t *testing.T) {
 	w.announce(a)
 	opened, closed := w.transition()
 	if !errors.Is(opened, errBroken) || !errors.Is(closed, errBroken) {
-		t.Errorf("Settle() = %v, %v; want the error of the notification twice", opened, closed)
+		t.Errorf("Learn() = %v, %v; want the error of the notification twice", opened, closed)
 	}
 	if diff := cmp.Diff([]string{queuedCheck(0, hook.DefaultCooldown), queuedCheck(1, 0)}, a.checks); diff != "" {
 		t.Errorf("circuit checks differ (-want +got):\n%s", diff)
@@ -82,7 +82,7 @@ func TestGate_RefusedCheckLosesNoNotification(t *testing.T) {
 	w.announce(a)
 	opened, closed := w.transition()
 	if !errors.Is(opened, errBroken) || !errors.Is(closed, errBroken) {
-		t.Errorf("Settle() = %v, %v; want the error of the queue twice", opened, closed)
+		t.Errorf("Learn() = %v, %v; want the error of the queue twice", opened, closed)
 	}
 	if diff := cmp.Diff([]string{hook.NotificationOpened, hook.NotificationClosed}, a.kinds); diff != "" {
 		t.Errorf("notifications differ (-want +got):\n%s", diff)
@@ -102,7 +102,7 @@ func TestGate_AnnouncesTheFailures(t *testing.T) {
 	w.announce(a)
 	w.settle(w.admit(w.query(active(), 0, 3)), hook.ClassDelivered, hook.ClassDelivered, hook.ClassDNS)
 	if opened, closed := w.transition(); opened != nil || closed != nil {
-		t.Fatalf("Settle() = %v, %v; want nil", opened, closed)
+		t.Fatalf("Learn() = %v, %v; want nil", opened, closed)
 	}
 	want := []map[string]float64{
 		{"failures": 6, "failed_10m": 6, "attempts_10m": 8, "cooldown_s": 10},

@@ -1,4 +1,4 @@
-package gate
+package admit
 
 import (
 	"context"
@@ -38,7 +38,7 @@ func (g *Gate) announce(ctx context.Context, after admission.Record, n hook.Noti
 	}
 	written := after
 	written.Version++
-	return contentionOf(conflict.Update(ctx, g.Wait, maxSaveAttempts, &written, g.circuitOf(ctx, after.Tenant, after.Endpoint), func(record admission.Record) error {
+	return contentionOf(conflict.Update(ctx, g.Wait, maxTries, &written, g.circuitOf(ctx, after.Tenant, after.Endpoint), func(record admission.Record) error {
 		if record.AnnounceAt.IsZero() || record.Generation != after.Generation {
 			return nil
 		}

@@ -1,4 +1,4 @@
-package gate_test
+package admit_test
 
 import (
 	"testing"
@@ -17,8 +17,8 @@ func (w *bundle) throttle(a admission.Admission, retryAfter time.Duration) {
 	w.T.Helper()
 
 	results := []admission.Result{{Attempt: stats.Attempt{Class: hook.ClassThrottled}, RetryAfter: retryAfter}}
-	if err := w.Gate.Settle(w.Context(), a, results); err != nil {
-		w.T.Fatalf("Settle() = %v", err)
+	if err := w.Gate.Learn(w.Context(), a, results); err != nil {
+		w.T.Fatalf("Learn() = %v", err)
 	}
 }
 
@@ -84,7 +84,7 @@ func TestGate_countsNoStaleConnection(t *testing.T) {
 
 	w := setup(t)
 	stale := admission.Result{Attempt: stats.Attempt{Class: hook.ClassReset}, Stale: true}
-	if err := w.Gate.Settle(w.Context(), w.admit(w.query(active(), 0, 5)), []admission.Result{stale, stale, stale, stale, stale}); err != nil {
+	if err := w.Gate.Learn(w.Context(), w.admit(w.query(active(), 0, 5)), []admission.Result{stale, stale, stale, stale, stale}); err != nil {
 		t.Fatal(err)
 	}
 	if r := w.record(); r.State == circuit.Open || r.Failures != 0 {

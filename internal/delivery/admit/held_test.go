@@ -1,4 +1,4 @@
-package gate_test
+package admit_test
 
 import (
 	"context"
@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"surehook.example/surehook/internal/delivery/gate"
+	"surehook.example/surehook/internal/delivery/admit"
 	"surehook.example/surehook/internal/hook"
 	"surehook.example/surehook/internal/rule/admission"
 	"surehook.example/surehook/internal/rule/circuit"
@@ -22,23 +22,9 @@ var (
 	death   = admission.Result{Attempt: stats.Attempt{Class: hook.ClassRefused, Number: 1, State: hook.StateDead}}
 )
 
-// gate returns the gate of the world.
-func (w *bundle) gate() *gate.Gate {
-	w.T.Helper()
-
-	g, ok := w.Gate.(*gate.Gate)
-	if !ok {
-		w.T.Fatalf("the gate of the world is a %T", w.Gate)
-	}
-	return g
-}
-
 // sandbox returns a new gate on the ports of the world, as of another process.
-func (w *bundle) sandbox() *gate.Gate {
-	w.T.Helper()
-
-	g := w.gate()
-	return &gate.Gate{Store: g.Store, CircuitQueue: g.CircuitQueue, Notifier: g.Notifier, Now: g.Now, Places: g.Places, Wait: g.Wait}
+func (w *bundle) sandbox() *admit.Gate {
+	return &admit.Gate{Slots: w.Gate.Slots, Notifier: w.Gate.Notifier, Places: w.Gate.Places}
 }
 
 // busy counts successes until the endpoint is busy enough for n held ones.
@@ -51,7 +37,7 @@ func (w *bundle) busy(n int) {
 }
 
 // report settles results of the endpoint in the sandbox.
-func (w *bundle) report(g *gate.Gate, id hook.EndpointID, results ...admission.Result) {
+func (w *bundle) report(g *admit.Gate, id hook.EndpointID, results ...admission.Result) {
 	w.T.Helper()
 
 	record, err := w.Store.Circuit(w.T.Context(), tenant, id)
@@ -60,12 +46,12 @@ func (w *bundle) report(g *gate.Gate, id hook.EndpointID, results ...admission.R
 	}
 	e := active()
 	e.ID = id
-	a, err := g.Admit(w.Context(), &admission.Query{Endpoint: e, Record: record, Due: make([]admission.Due, len(results))})
+	a, err := g.Ask(w.Context(), admission.Query{Endpoint: e, Record: record, Due: make([]admission.Due, len(results))})
 	if err == nil {
-		err = g.Settle(w.Context(), a, results)
+		err = g.Learn(w.Context(), a.Admission, results)
 	}
 	if err != nil {
-		w.T.Fatalf("Admit and Settle = %v", err)
+		w.T.Fatalf("Ask and Learn = %v", err)
 	}
 }
 
@@ -97,7 +83,7 @@ func TestGate_QuietEndpointsAreExact(t *testing.T) {
 
 	w := setup(t)
 	for range 99 {
-		w.report(w.gate(), endpoint, success)
+		w.report(w.Gate, endpoint, success)
 	}
 	hour := w.Clock.Now().Format("15:00")
 	w.wantDelivered("after 99 successes", hour+" 99 ")
@@ -113,22 +99,22 @@ func TestGate_BusyEndpointsHoldSuccesses(t *testing.T) {
 		want int // counted, of 1,001 written and 4 held
 	}{
 		{name: "held", then: func(*bundle) {}, want: 1001},
-		{name: "a failure writes them first", then: func(w *bundle) { w.report(w.gate(), endpoint, failure) }, want: 1005},
-		{name: "a death writes them", then: func(w *bundle) { w.report(w.gate(), endpoint, death) }, want: 1005},
+		{name: "a failure writes them first", then: func(w *bundle) { w.report(w.Gate, endpoint, failure) }, want: 1005},
+		{name: "a death writes them", then: func(w *bundle) { w.report(w.Gate, endpoint, death) }, want: 1005},
 		{name: "the bound writes them", then: func(w *bundle) {
 			for range 7 {
-				w.report(w.gate(), endpoint, success)
+				w.report(w.Gate, endpoint, success)
 			}
 		}, want: 1012},
 		{name: "the time writes them", then: func(w *bundle) {
 			w.Clock.Pass(stats.HoldFor)
-			w.report(w.gate(), endpoint, success)
+			w.report(w.Gate, endpoint, success)
 		}, want: 1006},
 		{name: "the next invocation for another endpoint writes them", then: func(w *bundle) {
 			w.Clock.Pass(time.Hour)
-			w.report(w.gate(), other, success)
+			w.report(w.Gate, other, success)
 		}, want: 1005},
-		{name: "another endpoint writes nothing early", then: func(w *bundle) { w.report(w.gate(), other, success) }, want: 1001},
+		{name: "another endpoint writes nothing early", then: func(w *bundle) { w.report(w.Gate, other, success) }, want: 1001},
 		{name: "a lost sandbox loses the held counts alone", then: func(w *bundle) {
 			w.Clock.Pass(stats.HoldFor)
 			w.report(w.sandbox(), endpoint, success)
@@ -142,7 +128,7 @@ func TestGate_BusyEndpointsHoldSuccesses(t *testing.T) {
 			hour := w.Clock.Now().Format("15:00")
 			w.busy(10)
 			for range 5 {
-				w.report(w.gate(), endpoint, success)
+				w.report(w.Gate, endpoint, success)
 			}
 			tt.then(w)
 			w.wantDelivered("at the end", fmt.Sprintf("%s %d ", hour, tt.want))
@@ -156,12 +142,12 @@ func TestGate_SuccessesForTheCircuitAreWritten(t *testing.T) {
 
 	w := setup(t)
 	w.busy(10)
-	w.report(w.gate(), endpoint, success)
-	w.report(w.gate(), endpoint, failure)
+	w.report(w.Gate, endpoint, success)
+	w.report(w.Gate, endpoint, failure)
 	if got := w.record().Failures; got != 1 {
 		t.Fatalf("after a failure, the circuit has %d failures; want 1", got)
 	}
-	w.report(w.gate(), endpoint, success)
+	w.report(w.Gate, endpoint, success)
 	if got := w.record().Failures; got != 0 {
 		t.Errorf("after a success, the circuit has %d failures; want 0", got)
 	}
@@ -175,10 +161,10 @@ func TestGate_HeldSuccessesCountInTheirHour(t *testing.T) {
 	next := w.Clock.Now().Truncate(time.Hour).Add(time.Hour)
 	w.Clock.Pass(next.Add(-3 * time.Second).Sub(w.Clock.Now()))
 	w.busy(10)
-	w.report(w.gate(), endpoint, success)
-	w.report(w.gate(), endpoint, success)
+	w.report(w.Gate, endpoint, success)
+	w.report(w.Gate, endpoint, success)
 	w.Clock.Pass(4 * time.Second)
-	w.report(w.gate(), endpoint, success)
+	w.report(w.Gate, endpoint, success)
 	w.wantDelivered("in the next hour", next.Add(-time.Hour).Format("15:00")+" 1002 "+next.Format("15:00")+" 1 ")
 }
 
@@ -190,8 +176,8 @@ func TestGate_FailedWriteOfTheEarlierHourKeepsTheFailure(t *testing.T) {
 	next := w.Clock.Now().Truncate(time.Hour).Add(time.Hour)
 	w.Clock.Pass(next.Add(-3 * time.Second).Sub(w.Clock.Now()))
 	w.busy(10)
-	w.report(w.gate(), endpoint, success)
-	w.report(w.gate(), endpoint, success)
+	w.report(w.Gate, endpoint, success)
+	w.report(w.Gate, endpoint, success)
 	w.Clock.Pass(4 * time.Second)
 	refused := errors.New("refused")
 	w.Calls.Fail = func(call string, _ hook.EndpointID) error {
@@ -201,9 +187,9 @@ func TestGate_FailedWriteOfTheEarlierHourKeepsTheFailure(t *testing.T) {
 		}
 		return nil
 	}
-	err := w.Gate.Settle(w.Context(), w.admit(w.query(active(), 0, 1)), []admission.Result{failure})
+	err := w.Gate.Learn(w.Context(), w.admit(w.query(active(), 0, 1)), []admission.Result{failure})
 	if got := w.record().Failures; got != 1 || !errors.Is(err, refused) {
-		t.Errorf("Settle() = %v, and the circuit has %d failures; want the error of the earlier hour, and 1 failure", err, got)
+		t.Errorf("Learn() = %v, and the circuit has %d failures; want the error of the earlier hour, and 1 failure", err, got)
 	}
 }
 
@@ -212,8 +198,8 @@ func TestGate_FailedLateWriteIsReported(t *testing.T) {
 
 	w := setup(t)
 	w.busy(10)
-	w.report(w.gate(), endpoint, success)
-	w.report(w.gate(), endpoint, success)
+	w.report(w.Gate, endpoint, success)
+	w.report(w.Gate, endpoint, success)
 	w.Clock.Pass(stats.HoldFor)
 	refused := errors.New("refused")
 	w.Calls.Fail = func(call string, id hook.EndpointID) error {
@@ -225,12 +211,12 @@ func TestGate_FailedLateWriteIsReported(t *testing.T) {
 	const other hook.EndpointID = "ep_fedcba9876543210"
 	e := active()
 	e.ID = other
-	a, err := w.Gate.Admit(w.Context(), &admission.Query{Endpoint: e, Record: admission.NewRecord(tenant, other), Due: make([]admission.Due, 1)})
+	a, err := w.Gate.Ask(w.Context(), admission.Query{Endpoint: e, Record: admission.NewRecord(tenant, other), Due: make([]admission.Due, 1)})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := w.Gate.Settle(w.Context(), a, []admission.Result{success}); !errors.Is(err, refused) {
-		t.Errorf("Settle() = %v; want the error of the late write", err)
+	if err := w.Gate.Learn(w.Context(), a.Admission, []admission.Result{success}); !errors.Is(err, refused) {
+		t.Errorf("Learn() = %v; want the error of the late write", err)
 	}
 }
 
@@ -245,8 +231,8 @@ func TestGate_HeldSuccessesHideNoShareOfFailures(t *testing.T) {
 		worst                         = 0.01
 	)
 	w := setup(t)
-	windows := &windowStore{Store: w.gate().Store}
-	var gates []*gate.Gate
+	windows := &windowStore{Store: w.Gate.Store}
+	var gates []*admit.Gate
 	for range sandboxes {
 		g := w.sandbox()
 		g.Store = windows
@@ -279,7 +265,7 @@ func TestGate_HeldSuccessesHideNoShareOfFailures(t *testing.T) {
 
 // windowStore measures the windows after failures.
 type windowStore struct {
-	gate.Store
+	admit.Store
 
 	mu     sync.Mutex
 	writes int
@@ -297,12 +283,12 @@ func TestGate_ConcurrentHoldsLoseNothing(t *testing.T) {
 	for range workers {
 		wg.Go(func() {
 			for range each {
-				w.report(w.gate(), endpoint, success)
+				w.report(w.Gate, endpoint, success)
 			}
 		})
 	}
 	wg.Wait()
-	w.report(w.gate(), endpoint, failure) // writes the held counts
+	w.report(w.Gate, endpoint, failure) // writes the held counts
 	w.wantDelivered("after all workers", fmt.Sprintf("%s %d ", hour, 5000+workers*each))
 }
 

@@ -1,0 +1,44 @@
+// Package admit decides who may start now, and hands on what an attempt held. Package admission of the
+// rules decides; this package reads what a decision needs, and writes what it takes.
+//
+//	Ask --> a verdict per token: attempt, move, park, busy or cancel
+//	          |
+//	          +-- attempt: the token holds a permit (probe, in-flight slot, rate slot, place of the tenant)
+//	          |      |
+//	          |     Done --> the circuit, the counts and the speed learn from the answers
+//	          |      |       the place is given back
+//	          |      +-----> the slot goes to the next parked delivery, and its token is sent
+//	          |
+//	          +-- park: Done looks once more for a free slot
+//
+// Function deliver asks once per endpoint and batch, or once per request to a coalescing endpoint. No
+// verdict uses up an attempt. A fast endpoint without limits costs at most one update per batch, when
+// Done counts the results. Stores and queues are ports.
+//
+// # Slots go from hand to hand
+//
+// Nobody polls for free slots: whoever is done with a slot passes it on. Fill, called by the breaker,
+// claims the free slots of an endpoint. Done ends the leases of settled attempts and claims their slots
+// for the next parked deliveries, in the same write. So the parked deliveries of an endpoint flow in as
+// many chains as it has slots.
+//
+// A claim is a lease with the nonce of the token that will be sent. The delivery stays parked until its
+// attempt is recorded, so no crash loses it. A delivery has only one lease, so processes that read the
+// same index never send it twice at once. If the index lags and lists a delivery whose attempt is
+// already over, it is claimed once more: function deliver then drops the token and hands the slot on.
+//
+// If a process dies after the claim, the lease expires after admission.LeaseFor, and the breaker's tick
+// fills the slot again. The tick finds the endpoint because its record says that deliveries wait.
+//
+// A delivery is parked because all slots are in use. But the last slot may be given back before the
+// delivery is parked, or before the index lists it, and then nobody would pass a slot on to it. So Done
+// calls Fill with the deliveries parked just now; and whoever gives back the last slot while deliveries
+// wait enqueues a circuit check.
+//
+// # Counts of busy endpoints
+//
+// For a busy endpoint, Done holds successes back and writes those of several batches with one update
+// (stats.Held). It holds only successes, and only while the circuit is closed without consecutive
+// failures, when they decide nothing. Any other result is written at once, together with the held
+// successes.
+package admit

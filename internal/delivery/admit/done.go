@@ -1,0 +1,136 @@
+package admit
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"sync"
+	"time"
+
+	"surehook.example/surehook/internal/conflict"
+	"surehook.example/surehook/internal/hook"
+	"surehook.example/surehook/internal/rule/admission"
+	"surehook.example/surehook/internal/rule/circuit"
+	"surehook.example/surehook/internal/rule/stats"
+)
+
+// Ended is what became of a token.
+type Ended struct {
+	Token    hook.Token
+	Verdict  admission.Verdict // zero: the token did not ask
+	Delivery *hook.Delivery    // as it stands now; nil: the event is gone
+	Result   admission.Result  // of the attempt, or of the decision without one
+	Failed   bool              // the message comes again
+}
+
+// Done takes back what the tokens held, which are in the order of their ends: the circuit, the counts
+// and the speed learn from the attempts, places are given back, and slots are handed over to parked
+// deliveries. The deliveries are settled, so an error loses none: places and leases expire, later
+// attempts correct the circuit, and the breaker's tick fills the slots.
+//
+// After a failed attempt the circuit learns first: it may open, and then no slot is handed over. After
+// a success both happen at the same time, so that a parked delivery does not wait for the counts.
+func (g *Gate) Done(ctx context.Context, p *Permits, ended []Ended) error {
+	var attempts []admission.Result
+	for _, e := range ended {
+		if e.Result.Class != 0 {
+			attempts = append(attempts, e.Result)
+		}
+	}
+	errs := []error{g.endWatch(p, attempts), g.fillAfterPark(ctx, p, ended)}
+	var (
+		learnt   sync.WaitGroup
+		learnErr error
+	)
+	learnt.Go(func() { learnErr = g.Learn(ctx, p.Admission, attempts) })
+	if slices.ContainsFunc(attempts, func(r admission.Result) bool { return r.Class != hook.ClassDelivered }) {
+		learnt.Wait()
+	}
+	errs = append(errs, g.HandOver(ctx, freedBy(p.Endpoint, ended)))
+	learnt.Wait()
+	return errors.Join(append(errs, learnErr)...)
+}
+
+// Return takes back what a token held that ended without asking: the slot that its sender claimed, and
+// the place in the lane slot. A failed message comes again, and its token keeps the place.
+func (g *Gate) Return(ctx context.Context, e *hook.Endpoint, lane hook.Lane, ended Ended) error {
+	err := g.HandOver(ctx, freedBy(e, []Ended{ended}))
+	if !ended.Failed && lane == hook.LaneSlot {
+		err = errors.Join(err, g.leavePlaces(ctx, ended.Token.Tenant, DueOf(ended.Token).Place(time.Time{})))
+	}
+	return err
+}
+
+// DueOf returns the token as the rules see it.
+func DueOf(t hook.Token) admission.Due {
+	return admission.Due{Delivery: t.Delivery.DeliveryID, Attempt: t.Attempt, Nonce: t.Nonce, Reserved: t.Reserved, Slot: t.Slot, Probe: t.Probe, Test: t.Test()}
+}
+
+// fillAfterPark calls Fill for deliveries that were parked because no slot was free: a slot may
+// have been freed just before the delivery was parked, and then nobody would pass one on to it.
+func (g *Gate) fillAfterPark(ctx context.Context, p *Permits, ended []Ended) error {
+	var parked []hook.Delivery
+	for _, e := range ended {
+		if !e.Failed && e.Result.State == hook.StateParked && e.Delivery.Reason == hook.ReasonInFlight {
+			parked = append(parked, *e.Delivery)
+		}
+	}
+	if len(parked) == 0 {
+		return nil
+	}
+	_, err := g.Fill(ctx, *p.Endpoint, p.Record, parked...)
+	return err
+}
+
+// Learn gives back the places of an Admission, and reports the results of the attempts, ordered by
+// their end, to the circuit. Without results no attempt was begun: the messages come again, and a
+// probe among them ends its lease.
+func (g *Gate) Learn(ctx context.Context, a admission.Admission, results []admission.Result) error {
+	err := g.leavePlaces(ctx, a.Next.Record.Tenant, a.Places...)
+	if len(results) == 0 {
+		return errors.Join(err, g.changeCircuit(ctx, a, admission.Outcomes{}, circuit.Counts{}, g.Now()))
+	}
+	counts, ok := g.counts.Get().(*stats.Counts)
+	if !ok {
+		counts = new(stats.Counts)
+	}
+	defer g.counts.Put(counts)
+	return errors.Join(err, g.writeEarlier(ctx, a.Next.Record.Endpoint, g.Now()),
+		g.recordOutcomes(ctx, a, admission.Aggregate(results, counts)), g.writeOverdue(ctx, g.Now()))
+}
+
+// recordOutcomes counts the results and changes the circuit.
+func (g *Gate) recordOutcomes(ctx context.Context, a admission.Admission, o admission.Outcomes) error {
+	now := g.Now()
+	if g.holdsBack(a, o, now) {
+		return nil
+	}
+	window, err := g.count(ctx, a.Next.Record, o.Counts, now)
+	if err != nil {
+		return err
+	}
+	return g.changeCircuit(ctx, a, o, window, now)
+}
+
+// changeCircuit writes what the circuit learns from the outcomes, and announces a transition.
+func (g *Gate) changeCircuit(ctx context.Context, a admission.Admission, o admission.Outcomes, window circuit.Counts, now time.Time) error {
+	var (
+		before, after admission.Record
+		untold        error
+	)
+	err := conflict.Update(ctx, g.Wait, maxTries, &a.Next.Record, g.circuitOf(ctx, a.Next.Record.Tenant, a.Next.Record.Endpoint), func(record admission.Record) error {
+		before = record
+		if after = before.After(a, o, window, now); after == before {
+			return nil
+		}
+		if after.Generation != before.Generation && !before.AnnounceAt.IsZero() {
+			// The record names the last transition alone, so the one before is told first.
+			untold = g.notifyTransition(ctx, before.Announcement())
+		}
+		return g.saveCircuit(ctx, after)
+	})
+	if err != nil {
+		return contentionOf(err, before.Endpoint)
+	}
+	return errors.Join(untold, g.announceTransition(ctx, before, after, window, now))
+}

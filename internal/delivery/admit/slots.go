@@ -1,0 +1,145 @@
+package admit
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"surehook.example/surehook/internal/conflict"
+	"surehook.example/surehook/internal/delivery/settle"
+	"surehook.example/surehook/internal/hook"
+	"surehook.example/surehook/internal/rule/admission"
+)
+
+const (
+	// page is the number of the oldest parked deliveries among which Fill chooses.
+	page = 50
+	// choice is the number of parked deliveries without a lease among which HandOver chooses, at
+	// least. The store reads each of them, so a higher number costs more.
+	choice = 15
+	// recheck is the shortest delay of the circuit check after the last slot was given back.
+	recheck = time.Second
+	// maxSlotWait is how long a claim may wait for its rate slot if the endpoint needs in-flight
+	// slots. The claim holds one meanwhile, which a delivery whose rate slot is now may need.
+	maxSlotWait = 2 * time.Second
+)
+
+// Slots sends parked deliveries, as many at a time as their endpoint has in-flight slots. All fields
+// but Wait must be set.
+type Slots struct {
+	Store        Store
+	Queue        settle.TokenQueue
+	CircuitQueue CircuitQueue
+	Now          func() time.Time
+	Wait         conflict.Wait // between two tries of a write; nil: by the real clock
+}
+
+// Fill claims the free slots of the endpoint for parked deliveries, and sends their tokens.
+// parked are deliveries that the index may not list yet. released is the number of tokens sent.
+func (s *Slots) Fill(ctx context.Context, e hook.Endpoint, record admission.Record, parked ...hook.Delivery) (released int, err error) {
+	c := claim{Slots: s, endpoint: e, record: record, parked: parked}
+	return c.run(ctx)
+}
+
+// Freed are the in-flight slots of settled attempts of one endpoint, and what their answers say.
+type Freed struct {
+	Tenant   hook.TenantID
+	ID       hook.EndpointID
+	Endpoint *hook.Endpoint // nil: deleted
+	Held     []admission.Held
+	Answers  []admission.Answer
+	Last     time.Time // when the last of the deliveries was created
+	Failed   bool      // at least one attempt failed
+	InFlight int       // slots of the endpoint that were in use, if deliveries probably wait; otherwise 0
+}
+
+// freedBy returns the slots that the tokens of an endpoint held.
+func freedBy(e *hook.Endpoint, ended []Ended) Freed {
+	f := Freed{Endpoint: e}
+	for _, one := range ended {
+		held := heldBy(one.Token, one.Verdict)
+		if held.Key == "" {
+			continue
+		}
+		f.Tenant, f.ID = one.Token.Tenant, one.Token.Delivery.Endpoint
+		f.Held = append(f.Held, held)
+		if one.Token.Slot && e != nil { // the delivery waited, and probably others wait
+			f.InFlight = max(f.InFlight, one.Verdict.InFlight, 1)
+		}
+		if one.Delivery != nil {
+			f.Last = one.Delivery.CreatedAt
+		}
+		if r := one.Result; r.Class.Requested() && !r.Stale {
+			f.Failed = f.Failed || r.Class != hook.ClassDelivered
+			took, timed := answerTime(r)
+			f.Answers = append(f.Answers, admission.Answer{Took: took, Timed: timed, OK: !r.Class.Failing() && r.Class != hook.ClassThrottled})
+		}
+	}
+	return f
+}
+
+// heldBy returns the lease of a token that has ended. A moved token keeps its claim, and a busy one
+// comes again.
+func heldBy(t hook.Token, v admission.Verdict) admission.Held {
+	switch {
+	case v.Decision == admission.Move || v.Decision == admission.Busy:
+	case v.Lease.Key != "":
+		return v.Lease
+	case t.Slot: // the sender claimed it. A probe needs none: the circuit opened after the claim
+		return admission.Held{Key: admission.LeaseKey(t.Delivery.DeliveryID), Lease: admission.Lease{Nonce: t.Nonce}}
+	}
+	return admission.Held{}
+}
+
+// HandOver ends the leases of the slots, and claims the slots for parked deliveries if the
+// endpoint takes deliveries now. It also counts the answers, and makes an endpoint fast that has
+// proved its speed. If deliveries wait, it enqueues a circuit check when the endpoint became fast,
+// and when no slot is left in use. Without slots it costs nothing.
+func (s *Slots) HandOver(ctx context.Context, f Freed) error {
+	if len(f.Held) == 0 {
+		return nil
+	}
+	c := claim{Slots: s, ended: f.Held, answers: f.Answers, last: f.Last, failed: f.Failed}
+	if f.Endpoint != nil {
+		c.endpoint = *f.Endpoint
+	}
+	if err := c.prefetch(ctx, f); err != nil {
+		return err
+	}
+	record := c.record
+	released, err := c.run(ctx)
+	err = errors.Join(err, s.promote(ctx, record, c.limits))
+	if released > 0 || !record.Backlog() || c.endpoint.Coalesce.On() { // a coalescing endpoint: the breaker sends waves
+		return err
+	}
+	// Read the limits again: of two processes that end the last two slots at the same time,
+	// each may have read the lease of the other.
+	left, readErr := s.limitsOf(ctx, f.ID)
+	if readErr != nil {
+		err = errors.Join(err, readErr)
+	}
+	if left.InFlight(s.Now()) == 0 {
+		wait := max(recheck, record.ThrottledUntil.Sub(s.Now()), c.rateWait)
+		err = errors.Join(err, s.enqueueCheck(ctx, record, wait))
+	}
+	return err
+}
+
+// promote makes the endpoint fast, if the limits prove its speed. Its waiting deliveries need no
+// slots any more: a circuit check releases them now, in full waves.
+func (s *Slots) promote(ctx context.Context, record admission.Record, l admission.Limits) error {
+	err := conflict.Update(ctx, s.Wait, maxTries, &record, s.circuitOf(ctx, record.Tenant, record.Endpoint), func(before admission.Record) error {
+		after := before.Promoted(l, s.Now())
+		if after == before {
+			return nil
+		}
+		if err := s.saveCircuit(ctx, after); err != nil {
+			return err
+		}
+		if !after.Backlog() {
+			return nil
+		}
+		return s.enqueueCheck(ctx, after, 0)
+	})
+	return contentionOf(err, record.Endpoint)
+}
