@@ -100,7 +100,10 @@ func setupRole(t *testing.T, role *iam.Role) bundle {
 	options := strict.Options{Rules: rules, Log: b.log, Now: func() time.Time { return *b.now }}
 	if role != nil {
 		b.key = "ASIAROLE"
-		options.Role = func(_ context.Context, key, region string) (*iam.Role, error) {
+		options.Role = func(ctx context.Context, key, region string) (*iam.Role, error) {
+			if err := ctx.Err(); err != nil {
+				return nil, err
+			}
 			if key != b.key || region != "us-east-1" {
 				return nil, fmt.Errorf("the role of key %q in %q was asked for", key, region)
 			}

@@ -2,6 +2,7 @@ package strict
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"maps"
 	"net/http"
@@ -87,7 +88,7 @@ func (f *Front) role(r *http.Request) (*iam.Role, error) {
 		return nil, nil //nolint:nilnil // there are no roles
 	}
 	by := scope(r)
-	return f.opts.Role(r.Context(), by.key, by.region)
+	return f.opts.Role(context.WithoutCancel(r.Context()), by.key, by.region) // a caller that goes away breaks no rule
 }
 
 func (f *Front) denied(c *call, role *iam.Role, calls []iam.Call) {

@@ -1,7 +1,9 @@
 package strict_test
 
 import (
+	"context"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 
@@ -166,6 +168,23 @@ func TestFront_recordsTheEmulatorsRefusals(t *testing.T) {
 				t.Errorf("calls = %v; want none", got)
 			}
 		})
+	}
+}
+
+// A caller that has gone away, for example a function at the end of its time, breaks no rule.
+func TestFront_forgivesACallerThatIsGone(t *testing.T) {
+	t.Parallel()
+
+	b := setupRole(t, roleOf(allAsked()[0].needs))
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	body := `{"TableName": "t", "Key": {"pk": {"S": "a"}, "sk": {"S": "b"}}}`
+	r := httptest.NewRequestWithContext(ctx, http.MethodPost, b.URL, strings.NewReader(body))
+	r.Header.Set("X-Amz-Target", targets()["dynamodb"]+".GetItem")
+	r.Header.Set("Authorization", "AWS4-HMAC-SHA256 Credential="+b.key+"/20261122/us-east-1/dynamodb/aws4_request, SignedHeaders=host, Signature=none")
+	b.ServeHTTP(httptest.NewRecorder(), r)
+	if got := b.Violations(); len(got) > 0 {
+		t.Errorf("violations %v; want none", got)
 	}
 }
 
