@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"net/http"
 	"time"
+
+	"surehook.example/surehook/client/openapi"
 )
 
 // The outage of the circuit check.
@@ -29,9 +31,9 @@ type outage struct {
 // further deliveries are parked, a probe fails, a probe succeeds, and everything
 // is released.
 func (f *Flows) circuit(ctx context.Context) (string, error) {
-	t, err := f.target(ctx, "circuit", map[string]any{
-		"retry":   plan("5s", "5s", "5s", "5s", "5s", "5s")["retry"],
-		"circuit": map[string]any{"failures": failures, "cooldown": cooldown.String(), "max_cooldown": (2 * cooldown).String()},
+	t, err := f.target(ctx, "circuit", openapi.EndpointCreate{
+		Retry:   plan("5s", "5s", "5s", "5s", "5s", "5s"),
+		Circuit: &openapi.Circuit{Failures: new(failures), Cooldown: new(cooldown.String()), MaxCooldown: new((2 * cooldown).String())},
 	}, http.StatusServiceUnavailable)
 	if err != nil {
 		return "", err
@@ -69,11 +71,12 @@ func (f *Flows) circuit(ctx context.Context) (string, error) {
 // awaitCircuit waits until the circuit is closed, or is not.
 func (t *target) awaitCircuit(ctx context.Context, closed bool) error {
 	return until(ctx, func() (string, error) {
-		e, err := t.endpoint(ctx, t.id)
-		if err != nil || (e.Circuit.State == "closed") == closed {
+		result, err := t.GetEndpointWithResponse(ctx, t.tenant, t.id)
+		e, err := answer("read the endpoint", result, err, openapi.GetEndpointResult.GetJSON200)
+		if err != nil || (e.CircuitState.State == openapi.CircuitStateStateClosed) == closed {
 			return "", err
 		}
-		return fmt.Sprintf("the circuit is %s", e.Circuit.State), nil
+		return fmt.Sprintf("the circuit is %s", e.CircuitState.State), nil
 	})
 }
 
@@ -81,7 +84,7 @@ func (t *target) awaitCircuit(ctx context.Context, closed bool) error {
 // may be missing from the list.
 func (t *target) awaitParked(ctx context.Context) (most int, err error) {
 	err = until(ctx, func() (string, error) {
-		parked, err := t.listed(ctx, t.id, "parked")
+		parked, err := t.listed(ctx, t.id, openapi.ListEndpointDeliveriesParamsStateParked)
 		most = max(most, len(parked))
 		if err != nil || most >= backlog {
 			return "", err
@@ -97,7 +100,7 @@ func (t *target) recover(ctx context.Context, seen *outage) error {
 		return err
 	}
 	if err := until(ctx, func() (string, error) {
-		done, err := t.listed(ctx, t.id, "delivered")
+		done, err := t.listed(ctx, t.id, openapi.ListEndpointDeliveriesParamsStateDelivered)
 		seen.Delivered = len(done)
 		if err != nil || seen.Delivered >= failures+backlog {
 			return "", err

@@ -5,7 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"time"
+
+	"surehook.example/surehook/client/openapi"
 )
 
 // body is the payload of the first event of a check, see tenantAPI.post.
@@ -13,19 +16,20 @@ const body = `{"n":0}`
 
 // signed sends one event to a healthy endpoint.
 func (f *Flows) signed(ctx context.Context) (string, error) {
-	t, err := f.target(ctx, "signed", nil, http.StatusOK)
+	t, err := f.target(ctx, "signed", openapi.EndpointCreate{}, http.StatusOK)
 	if err != nil {
 		return "", err
 	}
-	event, d, err := t.postOne(ctx, "signed")
+	event, id, err := t.postOne(ctx, "signed")
 	if err != nil {
 		return "", err
 	}
 	got, err := t.arrivals(ctx, 1)
 	if err != nil {
-		return "", errors.Join(err, t.explain(ctx, d.ID))
+		return "", errors.Join(err, t.explain(ctx, id))
 	}
-	if d, err = t.await(ctx, d.ID, "delivered"); err != nil {
+	d, err := t.await(ctx, id, delivered)
+	if err != nil {
 		return "", errors.Join(judgeRequests(event, got), err)
 	}
 	return "the signature verifies, and the bytes are those posted", judgeAttempts(event, d, got, 1)
@@ -37,7 +41,7 @@ func (t *target) explain(ctx context.Context, id string) error {
 	if err != nil {
 		return err
 	}
-	return fmt.Errorf("the delivery is %s: %s%s", d.State, lastOf(d), reasonOf(d))
+	return fmt.Errorf("the delivery is %s: %s", d.State, whyOf(d))
 }
 
 // judgeRequests checks the signatures and the bytes of an event's requests.
@@ -56,7 +60,7 @@ func judgeRequests(event string, got []Request) error {
 }
 
 // judgeAttempts checks the only delivery of an event: it has n attempts, and each arrived once.
-func judgeAttempts(event string, d delivery, got []Request, n int) error {
+func judgeAttempts(event string, d *openapi.DeliveryDetail, got []Request, n int) error {
 	if err := judgeRequests(event, got); err != nil {
 		return err
 	}
@@ -71,15 +75,16 @@ const retryAfter = time.Second
 
 // retry sends one event to an endpoint that answers 503 first.
 func (f *Flows) retry(ctx context.Context) (string, error) {
-	t, err := f.target(ctx, "retry", plan(retryAfter.String()), http.StatusServiceUnavailable, http.StatusOK)
+	t, err := f.target(ctx, "retry", openapi.EndpointCreate{Retry: plan(retryAfter.String())}, http.StatusServiceUnavailable, http.StatusOK)
 	if err != nil {
 		return "", err
 	}
-	event, d, err := t.postOne(ctx, "retry")
+	event, id, err := t.postOne(ctx, "retry")
 	if err != nil {
 		return "", err
 	}
-	if d, err = t.await(ctx, d.ID, "delivered"); err != nil {
+	d, err := t.await(ctx, id, delivered)
+	if err != nil {
 		return "", err
 	}
 	got, err := t.arrivals(ctx, 2)
@@ -94,7 +99,7 @@ func (f *Flows) retry(ctx context.Context) (string, error) {
 const clockError = 200 * time.Millisecond
 
 // judgeRetry checks the two requests of a retried delivery.
-func judgeRetry(event string, d delivery, got []Request) error {
+func judgeRetry(event string, d *openapi.DeliveryDetail, got []Request) error {
 	if err := judgeAttempts(event, d, got, 2); err != nil {
 		return err
 	}
@@ -109,21 +114,21 @@ func judgeRetry(event string, d delivery, got []Request) error {
 
 // deadLetter lets a delivery die, repairs the endpoint, and replays the delivery.
 func (f *Flows) deadLetter(ctx context.Context) (string, error) {
-	t, err := f.target(ctx, "dead", plan("1s"), http.StatusServiceUnavailable)
+	t, err := f.target(ctx, "dead", openapi.EndpointCreate{Retry: plan("1s")}, http.StatusServiceUnavailable)
 	if err != nil {
 		return "", err
 	}
-	event, d, err := t.postOne(ctx, "dead")
+	event, id, err := t.postOne(ctx, "dead")
 	if err != nil {
 		return "", err
 	}
-	dead, err := t.await(ctx, d.ID, "dead")
+	died, err := t.await(ctx, id, dead)
 	if err != nil {
 		return "", err
 	}
-	var letters []delivery
+	var letters []string
 	if err := until(ctx, func() (string, error) {
-		if letters, err = t.listed(ctx, t.id, "dead"); err != nil || len(letters) > 0 {
+		if letters, err = t.listed(ctx, t.id, openapi.ListEndpointDeliveriesParamsStateDead); err != nil || len(letters) > 0 {
 			return "", err
 		}
 		return "the endpoint's list of dead deliveries is empty", nil
@@ -133,29 +138,31 @@ func (f *Flows) deadLetter(ctx context.Context) (string, error) {
 	if err := t.answer(ctx, http.StatusOK); err != nil {
 		return "", err
 	}
-	var replayed delivery
-	if err := t.call(ctx, http.MethodPost, t.tenantAPI.path("/deliveries/"+d.ID+"/replay"), nil, http.StatusAccepted, &replayed); err != nil {
+	result, err := t.ReplayDeliveryWithResponse(ctx, t.tenant, id, openapi.ReplayRequest{})
+	next, err := answer("replay the delivery "+id, result, err, openapi.ReplayDeliveryResult.GetJSON202)
+	if err != nil {
 		return "", err
 	}
-	if replayed, err = t.await(ctx, replayed.ID, "delivered"); err != nil {
+	replayed, err := t.await(ctx, next.Id, delivered)
+	if err != nil {
 		return "", err
 	}
 	got, err := t.arrivals(ctx, 3)
 	if err != nil {
 		return "", err
 	}
-	return "dead after 2 attempts, delivered by a replay", judgeDeadLetter(event, dead, letters, replayed, got)
+	return "dead after 2 attempts, delivered by a replay", judgeDeadLetter(event, died, letters, replayed, got)
 }
 
 // judgeDeadLetter checks a delivery that died, and its replay.
-func judgeDeadLetter(event string, dead delivery, letters []delivery, replayed delivery, got []Request) error {
+func judgeDeadLetter(event string, died *openapi.DeliveryDetail, letters []string, replayed *openapi.DeliveryDetail, got []Request) error {
 	switch {
-	case dead.Attempts != 2 || dead.Reason != "exhausted":
-		return fmt.Errorf("the delivery died after %d attempts, reason %s, and not after 2, reason exhausted", dead.Attempts, dead.Reason)
-	case len(letters) != 1 || letters[0].ID != dead.ID:
+	case died.Attempts != 2 || died.Reason == nil || *died.Reason != openapi.DeliveryDetailReasonExhausted:
+		return fmt.Errorf("the delivery died after %d attempts, and not after 2, reason exhausted: %s", died.Attempts, whyOf(died))
+	case !slices.Equal(letters, []string{died.Id}):
 		return fmt.Errorf("the endpoint's list of dead deliveries has %d entries, and not the one delivery", len(letters))
-	case replayed.Generation != 2 || replayed.Event != event:
-		return fmt.Errorf("the replay is generation %d of event %s, and not 2 of %s", replayed.Generation, replayed.Event, event)
+	case replayed.Generation != 2 || replayed.EventId != event:
+		return fmt.Errorf("the replay is generation %d of event %s, and not 2 of %s", replayed.Generation, replayed.EventId, event)
 	case len(got) != 3:
 		return fmt.Errorf("%d requests arrived, and not 3", len(got))
 	}

@@ -2,11 +2,12 @@ package smoke
 
 import (
 	"context"
-	"net/http"
 	"testing"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws/arn"
+
+	"surehook.example/surehook/client/openapi"
 )
 
 // Names of the tests for the judges and their observations.
@@ -15,7 +16,7 @@ type (
 	Throttle = throttle
 	Units    = units
 	Outage   = outage
-	Delivery = delivery
+	Delivery = openapi.DeliveryDetail
 	Grants   = grants
 	Resource = resource
 	Takes    = takes
@@ -81,12 +82,12 @@ func (f *Flows) Offset(ctx context.Context) (ahead, within time.Duration, err er
 // Endpoints counts the tenant's endpoints.
 func (f *Flows) Endpoints(t *testing.T) int {
 	t.Helper()
-	var list struct {
-		Data []endpoint `json:"data"`
+	n := 0
+	for _, err := range f.API.Endpoints(t.Context(), f.Tenant, openapi.ListEndpointsParams{}) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		n++
 	}
-	api := tenantAPI{f.API, f.Tenant}
-	if err := api.call(t.Context(), http.MethodGet, api.path("/endpoints"), nil, http.StatusOK, &list); err != nil {
-		t.Fatal(err)
-	}
-	return len(list.Data)
+	return n
 }

@@ -7,6 +7,11 @@ import (
 	"net/http"
 	"slices"
 	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+
+	"surehook.example/surehook/client"
+	"surehook.example/surehook/client/openapi"
 )
 
 // Receiver is the server behind the endpoints of the checks.
@@ -37,9 +42,16 @@ type Request struct {
 	Body     string
 }
 
+// The states that the flows wait for.
+const (
+	delivered = openapi.DeliveryDetailStateDelivered
+	dead      = openapi.DeliveryDetailStateDead
+	retrying  = openapi.DeliveryDetailStateRetrying
+)
+
 // Flows are the checks that send events through the API.
 type Flows struct {
-	API       *API // with a key of the tenant
+	API       *client.Client // with a key of the tenant
 	Tenant    string
 	Receiver  Receiver
 	Schedules Schedules // nil without EventBridge Scheduler
@@ -84,21 +96,15 @@ type target struct {
 }
 
 // target creates an endpoint at the path of its name, where the receiver gives the
-// answers. The endpoint subscribes to the event type of its name. settings are
-// further fields of the request.
-func (f *Flows) target(ctx context.Context, name string, settings map[string]any, answers ...int) (*target, error) {
-	t := &target{Flows: f, tenantAPI: tenantAPI{f.API, f.Tenant}, path: "/" + f.Tenant + "/" + name}
-	in := map[string]any{"url": f.Receiver.URL(t.path), "event_types": []string{name}, "uid": name}
-	for field, value := range settings {
-		in[field] = value
-	}
+// answers. The endpoint subscribes to the event type of its name, and has the settings.
+func (f *Flows) target(ctx context.Context, name string, settings openapi.EndpointCreate, answers ...int) (t *target, err error) {
+	t = &target{Flows: f, tenantAPI: tenantAPI{f.API, f.Tenant}, path: "/" + f.Tenant + "/" + name}
+	settings.Url, settings.EventTypes, settings.Uid = f.Receiver.URL(t.path), &[]string{name}, &name
 	// The receiver verifies standard signatures, and the flows compare the payload, whatever the deployment's defaults.
-	in["envelope"], in["signature_profiles"] = "raw", []string{"standard"}
-	e, err := t.createEndpoint(ctx, in)
-	if err != nil {
+	settings.Envelope, settings.SignatureProfiles = new(openapi.EndpointCreateEnvelopeRaw), &[]string{"standard"}
+	if t.id, t.secret, err = t.createEndpoint(ctx, settings); err != nil {
 		return nil, err
 	}
-	t.id, t.secret = e.ID, e.Secret
 	return t, t.answer(ctx, answers...)
 }
 
@@ -107,24 +113,24 @@ func (t *target) answer(ctx context.Context, answers ...int) error {
 	return t.Receiver.Script(ctx, t.path, Script{Secret: t.secret, Answers: answers})
 }
 
-// postOne posts an event of the type, and returns its id and its only delivery.
-func (t *target) postOne(ctx context.Context, eventType string) (event string, d delivery, err error) {
+// postOne posts an event of the type, and returns the ids of the event and of its only delivery.
+func (t *target) postOne(ctx context.Context, eventType string) (event, delivery string, err error) {
 	events, err := t.post(ctx, eventType, 1)
 	if err != nil {
-		return "", delivery{}, err
+		return "", "", err
 	}
-	d, err = t.deliveryOf(ctx, events[0])
-	return events[0], d, err
+	delivery, err = t.deliveryOf(ctx, events[0])
+	return events[0], delivery, err
 }
 
 // await reads the delivery until it is in the state. It ends with an error as soon
 // as the delivery is settled in another state.
-func (t *target) await(ctx context.Context, id, state string) (d delivery, err error) {
+func (t *target) await(ctx context.Context, id string, state openapi.DeliveryDetailState) (d *openapi.DeliveryDetail, err error) {
 	err = until(ctx, func() (string, error) {
 		if d, err = t.delivery(ctx, id); err != nil || d.State == state {
 			return "", err
 		}
-		missing := fmt.Sprintf("the delivery is %s after %d attempts, and not %s: %s%s", d.State, d.Attempts, state, lastOf(d), reasonOf(d))
+		missing := fmt.Sprintf("the delivery is %s after %d attempts, and not %s: %s", d.State, d.Attempts, state, whyOf(d))
 		if final(d.State) {
 			return "", errors.New(missing)
 		}
@@ -134,27 +140,23 @@ func (t *target) await(ctx context.Context, id, state string) (d delivery, err e
 }
 
 // final reports whether a delivery in the state is settled.
-func final(state string) bool {
-	return slices.Contains([]string{"delivered", "dead", "discarded", "cancelled"}, state)
+func final(state openapi.DeliveryDetailState) bool {
+	return slices.Contains([]openapi.DeliveryDetailState{delivered, dead, "discarded", "cancelled"}, state)
 }
 
-// lastOf describes the last outcome of a delivery.
-func lastOf(d delivery) string {
-	switch {
-	case d.Last.Status != 0:
-		return fmt.Sprintf("the last answer was %d %s", d.Last.Status, http.StatusText(d.Last.Status))
-	case d.Last.Class != "":
-		return fmt.Sprintf("the last attempt was %s %s", d.Last.Class, d.Last.Error)
+// whyOf describes the last outcome of a delivery, and the reason of its state.
+func whyOf(d *openapi.DeliveryDetail) string {
+	why := "no attempt was recorded"
+	switch last := d.Last; {
+	case last != nil && last.Status != nil:
+		why = fmt.Sprintf("the last answer was %d %s", *last.Status, http.StatusText(*last.Status))
+	case last != nil:
+		why = fmt.Sprintf("the last attempt was %s %s", last.Class, aws.ToString(last.Error))
 	}
-	return "no attempt was recorded"
-}
-
-// reasonOf names the reason of a delivery's state.
-func reasonOf(d delivery) string {
-	if d.Reason == "" {
-		return ""
+	if d.Reason != nil {
+		why += ", reason " + string(*d.Reason)
 	}
-	return ", reason " + d.Reason
+	return why
 }
 
 // arrivals waits for at least n requests to the target, and returns all.
@@ -190,7 +192,7 @@ func until(ctx context.Context, ask func() (missing string, err error)) error {
 	}
 }
 
-// plan returns the setting of a retry policy with exactly these delays.
-func plan(delays ...string) map[string]any {
-	return map[string]any{"retry": map[string]any{"schedule": delays, "jitter": "none"}}
+// plan returns a retry policy with exactly these delays.
+func plan(delays ...string) *openapi.Retry {
+	return &openapi.Retry{Schedule: &delays, Jitter: new(openapi.RetryJitterNone)}
 }

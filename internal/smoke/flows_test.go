@@ -92,8 +92,27 @@ func (r *receiver) Requests(_ context.Context, path string) ([]smoke.Request, er
 
 func (r *receiver) Clock(context.Context) (time.Time, error) { return time.Now(), nil }
 
+// process is Surehook in this process, with its flows.
+type process struct {
+	*smoke.Flows
+
+	t        *testing.T
+	url, key string
+	called   string // the key of the calls
+}
+
+// call makes the flows call the API with the key, over the transport.
+func (p *process) call(key string, over http.RoundTripper) {
+	p.t.Helper()
+	p.called = key
+	var err error
+	if p.API, err = smoke.NewClient(p.url, key, &http.Client{Transport: over}); err != nil {
+		p.t.Fatal(err)
+	}
+}
+
 // flows returns the flows against Surehook in this process.
-func flows(t *testing.T, r smoke.Receiver, o dev.Options) *smoke.Flows {
+func flows(t *testing.T, r smoke.Receiver, o dev.Options) *process {
 	t.Helper()
 	s, err := dev.Start(t.Context(), o)
 	if err != nil {
@@ -104,14 +123,15 @@ func flows(t *testing.T, r smoke.Receiver, o dev.Options) *smoke.Flows {
 		cancel() // deliveries to a broken receiver may be under way
 		_ = s.Stop(ctx)
 	})
-	return &smoke.Flows{
-		API: &smoke.API{URL: s.URL, Key: s.Key, HTTP: http.DefaultClient}, Tenant: "smoke-test", Receiver: r,
-		Latency: smoke.LatencyLimits{P50: time.Minute, P99: time.Minute}, Now: time.Now,
-	}
+	p := &process{t: t, url: s.URL, key: s.Key, Flows: &smoke.Flows{
+		Tenant: "smoke-test", Receiver: r, Latency: smoke.LatencyLimits{P50: time.Minute, P99: time.Minute}, Now: time.Now,
+	}}
+	p.call(s.Key, http.DefaultTransport)
+	return p
 }
 
 // results runs the flows of the names (none: all) until ctx ends, and returns the results by name.
-func results(ctx context.Context, f *smoke.Flows, names ...string) map[string]smoke.Result {
+func results(ctx context.Context, f *process, names ...string) map[string]smoke.Result {
 	checks := slices.DeleteFunc(f.Checks(), func(c smoke.Check) bool { return len(names) > 0 && !slices.Contains(names, c.Name) })
 	for i := range checks {
 		checks[i].Limit = time.Hour // a busy machine may take long
@@ -205,21 +225,21 @@ func TestFlows_fail(t *testing.T) {
 	sent := []string{"signed delivery", "retry after 503", "dead letter and replay", "circuit", "rate limit", "time from post to arrival"}
 	tests := []struct {
 		name   string
-		broken func(*receiver, *smoke.Flows, *vain)
+		broken func(*receiver, *process, *vain)
 		fail   []string
 		note   string // part of the first result's note
 	}{
-		{"the secret is another", func(r *receiver, f *smoke.Flows, v *vain) {
+		{"the secret is another", func(r *receiver, f *process, v *vain) {
 			r.believe = func(string) string { return "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw" }
-			f.API.HTTP = &http.Client{Transport: refusals{v}}
+			f.call(f.key, refusals{v})
 		}, sent, "401 Unauthorized"},
-		{"the receiver is gone", func(r *receiver, f *smoke.Flows, v *vain) {
+		{"the receiver is gone", func(r *receiver, f *process, v *vain) {
 			r.server.Close()
 			f.Receiver = noArrivals{v}
 		}, sent, "0 of 1 requests arrived"},
-		{"the key is refused", func(_ *receiver, f *smoke.Flows, _ *vain) { f.API.Key = "shk_" + f.API.Key }, sent, "status 401 instead of 201"},
-		{"requests take too long", func(_ *receiver, f *smoke.Flows, _ *vain) { f.Latency = smoke.LatencyLimits{} }, sent[5:], "the limits are 0 ms"},
-		{"schedules are not made", func(_ *receiver, f *smoke.Flows, v *vain) { f.Schedules = noSchedules{v} }, []string{"schedule beyond 15 minutes"}, "no schedule"},
+		{"the key is refused", func(_ *receiver, f *process, _ *vain) { f.call("shk_"+f.key, http.DefaultTransport) }, sent, "the API answered 401"},
+		{"requests take too long", func(_ *receiver, f *process, _ *vain) { f.Latency = smoke.LatencyLimits{} }, sent[5:], "the limits are 0 ms"},
+		{"schedules are not made", func(_ *receiver, f *process, v *vain) { f.Schedules = noSchedules{v} }, []string{"schedule beyond 15 minutes"}, "no schedule"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -243,7 +263,8 @@ func TestFlows_fail(t *testing.T) {
 			defer end()
 			rest := &vain{Receiver: r, end: end}
 			rest.left.Store(40)
-			f.API.HTTP, f.Receiver = &http.Client{Transport: questions{rest}}, r
+			f.call(f.called, questions{rest})
+			f.Receiver = r
 			maps.Copy(got, results(ctx, f, tt.fail[1:]...))
 			for _, name := range tt.fail {
 				if got[name].Verdict != smoke.Fail {
@@ -286,7 +307,7 @@ func TestFlows_interrupted(t *testing.T) {
 
 	f := flows(t, newReceiver(t), dev.Options{})
 	ctx, interrupt := context.WithCancel(t.Context())
-	f.API.HTTP = &http.Client{Transport: before{interrupt}}
+	f.call(f.key, before{interrupt})
 	checks := slices.DeleteFunc(f.Checks(), func(c smoke.Check) bool { return c.Name != "signed delivery" })
 	got := smoke.RunChecks(ctx, checks, time.Now, func(smoke.Result) {})
 	if got[0].Verdict != smoke.Fail || ctx.Err() == nil {

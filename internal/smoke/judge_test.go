@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"surehook.example/surehook/client/openapi"
 	"surehook.example/surehook/internal/smoke"
 )
 
@@ -56,7 +57,7 @@ func TestJudgeAttempts(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			judged(t, smoke.JudgeAttempts("evt_1", smoke.Delivery{Attempts: tt.attempts}, tt.got, 1), tt.want)
+			judged(t, smoke.JudgeAttempts("evt_1", &smoke.Delivery{Attempts: tt.attempts}, tt.got, 1), tt.want)
 		})
 	}
 }
@@ -78,7 +79,7 @@ func TestJudgeRetry(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			judged(t, smoke.JudgeRetry("evt_1", smoke.Delivery{Attempts: 2}, tt.got), tt.want)
+			judged(t, smoke.JudgeRetry("evt_1", &smoke.Delivery{Attempts: 2}, tt.got), tt.want)
 		})
 	}
 }
@@ -86,24 +87,24 @@ func TestJudgeRetry(t *testing.T) {
 func TestJudgeDeadLetter(t *testing.T) {
 	t.Parallel()
 
-	dead := smoke.Delivery{ID: "dlv_1", Attempts: 2, Reason: "exhausted"}
-	replayed := smoke.Delivery{ID: "dlv_2", Event: "evt_1", Generation: 2}
+	dead := &smoke.Delivery{Id: "dlv_1", Attempts: 2, Reason: new(openapi.DeliveryDetailReasonExhausted)}
+	replayed := &smoke.Delivery{Id: "dlv_2", EventId: "evt_1", Generation: 2}
 	all := []smoke.Request{request(0, 503), request(time.Second, 503), request(2*time.Second, 200)}
 	tests := []struct {
 		name           string
-		dead, replayed smoke.Delivery
-		letters        []smoke.Delivery
+		dead, replayed *smoke.Delivery
+		letters        []string
 		got            []smoke.Request
 		want           string
 	}{
-		{"dead, listed, replayed", dead, replayed, []smoke.Delivery{dead}, all, ""},
-		{"dead at once", smoke.Delivery{ID: "dlv_1", Attempts: 1, Reason: "rejected"}, replayed, []smoke.Delivery{dead}, all, "died after 1 attempts, reason rejected"},
+		{"dead, listed, replayed", dead, replayed, []string{"dlv_1"}, all, ""},
+		{"dead at once", &smoke.Delivery{Id: "dlv_1", Attempts: 1, Reason: new(openapi.DeliveryDetailReasonRejected)}, replayed, []string{"dlv_1"}, all, "died after 1 attempts, and not after 2, reason exhausted: no attempt was recorded, reason rejected"},
 		{"not listed", dead, replayed, nil, all, "list of dead deliveries has 0 entries"},
-		{"another is listed", dead, replayed, []smoke.Delivery{replayed}, all, "and not the one delivery"},
-		{"the first generation again", dead, smoke.Delivery{Event: "evt_1", Generation: 1}, []smoke.Delivery{dead}, all, "generation 1"},
-		{"another event", dead, smoke.Delivery{Event: "evt_2", Generation: 2}, []smoke.Delivery{dead}, all, "of event evt_2"},
-		{"a request more", dead, replayed, []smoke.Delivery{dead}, append(all[:3:3], all[2]), "4 requests arrived"},
-		{"other bytes in the replay", dead, replayed, []smoke.Delivery{dead}, []smoke.Request{all[0], all[1], changed(all[2], func(r *smoke.Request) { r.Body = "" })}, "request 3 has the body"},
+		{"another is listed", dead, replayed, []string{"dlv_2"}, all, "and not the one delivery"},
+		{"the first generation again", dead, &smoke.Delivery{EventId: "evt_1", Generation: 1}, []string{"dlv_1"}, all, "generation 1"},
+		{"another event", dead, &smoke.Delivery{EventId: "evt_2", Generation: 2}, []string{"dlv_1"}, all, "of event evt_2"},
+		{"a request more", dead, replayed, []string{"dlv_1"}, append(all[:3:3], all[2]), "4 requests arrived"},
+		{"other bytes in the replay", dead, replayed, []string{"dlv_1"}, []smoke.Request{all[0], all[1], changed(all[2], func(r *smoke.Request) { r.Body = "" })}, "request 3 has the body"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -177,7 +178,7 @@ func TestJudgeRate(t *testing.T) {
 func TestJudgeSchedule(t *testing.T) {
 	t.Parallel()
 
-	planned := smoke.Delivery{NextAttemptAt: start.Add(300 * time.Millisecond)}
+	planned := &smoke.Delivery{NextAttemptAt: new(start.Add(300 * time.Millisecond))}
 	tests := []struct {
 		name  string
 		found []string
@@ -196,7 +197,7 @@ func TestJudgeSchedule(t *testing.T) {
 			judged(t, smoke.JudgeSchedule(planned, tt.found), tt.want)
 		})
 	}
-	twice := smoke.Delivery{Attempts: 2}
+	twice := &smoke.Delivery{Attempts: 2}
 	judged(t, smoke.JudgeFired("evt_1", twice, []smoke.Request{request(0, 503), request(16*time.Minute, 200)}), "")
 	judged(t, smoke.JudgeFired("evt_1", twice, []smoke.Request{request(0, 503), request(15*time.Minute, 200)}), "came 15m0s after")
 }

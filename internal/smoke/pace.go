@@ -7,6 +7,8 @@ import (
 	"net/http"
 	"slices"
 	"time"
+
+	"surehook.example/surehook/client/openapi"
 )
 
 // paced is the number of events of the rate check, at one request per second.
@@ -14,7 +16,7 @@ const paced = 6
 
 // rate sends some events at once to an endpoint with a limit of one per second.
 func (f *Flows) rate(ctx context.Context) (string, error) {
-	t, err := f.target(ctx, "rate", map[string]any{"rate_per_second": 1}, http.StatusOK)
+	t, err := f.target(ctx, "rate", openapi.EndpointCreate{RatePerSecond: new(1.0)}, http.StatusOK)
 	if err != nil {
 		return "", err
 	}
@@ -74,13 +76,13 @@ const samples = 20
 
 // latency posts events one by one to a warm endpoint and measures the arrival.
 func (f *Flows) latency(ctx context.Context) (string, error) {
-	t, err := f.target(ctx, "latency", nil, http.StatusOK)
+	t, err := f.target(ctx, "latency", openapi.EndpointCreate{}, http.StatusOK)
 	if err != nil {
 		return "", err
 	}
-	if _, d, err := t.postOne(ctx, "latency"); err != nil { // starts the sandboxes
+	if _, id, err := t.postOne(ctx, "latency"); err != nil { // starts the sandboxes
 		return "", err
-	} else if _, err := t.await(ctx, d.ID, "delivered"); err != nil {
+	} else if _, err := t.await(ctx, id, delivered); err != nil {
 		return "", err
 	}
 	ahead, within, err := f.offset(ctx)

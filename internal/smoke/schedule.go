@@ -6,6 +6,10 @@ import (
 	"fmt"
 	"net/http"
 	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+
+	"surehook.example/surehook/client/openapi"
 )
 
 // Schedules finds the schedules of an event.
@@ -29,17 +33,18 @@ func (f *Flows) schedule(ctx context.Context) (note string, err error) {
 	if f.Schedules == nil {
 		return "", Skipped("EventBridge Scheduler does not exist here")
 	}
-	t, err := f.target(ctx, "schedule", plan(beyond.String()), http.StatusServiceUnavailable, http.StatusOK)
+	t, err := f.target(ctx, "schedule", openapi.EndpointCreate{Retry: plan(beyond.String())}, http.StatusServiceUnavailable, http.StatusOK)
 	if err != nil {
 		return "", err
 	}
-	event, d, err := t.postOne(ctx, "schedule")
+	event, id, err := t.postOne(ctx, "schedule")
 	if err != nil {
 		return "", err
 	}
 	// A schedule that the check does not wait for would fire after the test.
 	defer func() { err = errors.Join(err, f.Schedules.Remove(context.WithoutCancel(ctx), event)) }()
-	if d, err = t.await(ctx, d.ID, "retrying"); err != nil {
+	d, err := t.await(ctx, id, retrying)
+	if err != nil {
 		return "", err
 	}
 	var found []string
@@ -55,12 +60,13 @@ func (f *Flows) schedule(ctx context.Context) (note string, err error) {
 		return "", err
 	}
 	if !f.Long {
-		return "the schedule is made; LONG=1 also waits for it", t.call(ctx, http.MethodPost, t.tenantAPI.path("/deliveries/"+d.ID+"/cancel"), nil, http.StatusOK, nil)
+		_, err := t.CancelDeliveryWithResponse(ctx, t.tenant, id, openapi.CancelRequest{})
+		return "the schedule is made; LONG=1 also waits for it", err
 	}
-	if err := pause(ctx, d.NextAttemptAt.Sub(f.Now())); err != nil { // questions before the time would only cost
+	if err := pause(ctx, aws.ToTime(d.NextAttemptAt).Sub(f.Now())); err != nil { // questions before the time would only cost
 		return "", err
 	}
-	if d, err = t.await(ctx, d.ID, "delivered"); err != nil {
+	if d, err = t.await(ctx, id, delivered); err != nil {
 		return "", err
 	}
 	got, err := t.arrivals(ctx, 2)
@@ -72,7 +78,7 @@ func (f *Flows) schedule(ctx context.Context) (note string, err error) {
 
 // judgeSchedule checks the one schedule of a retry: at the planned time, rounded
 // up to a second.
-func judgeSchedule(d delivery, found []string) error {
+func judgeSchedule(d *openapi.DeliveryDetail, found []string) error {
 	if len(found) != 1 {
 		return fmt.Errorf("the event has %d schedules, and not 1", len(found))
 	}
@@ -80,14 +86,15 @@ func judgeSchedule(d delivery, found []string) error {
 	if err != nil {
 		return fmt.Errorf("the schedule is %s, and not of the form %s", found[0], atFormat)
 	}
-	if late := at.Sub(d.NextAttemptAt); late < 0 || late > time.Second {
-		return fmt.Errorf("the schedule is %s, and the attempt is planned for %s", found[0], d.NextAttemptAt.Format(time.RFC3339))
+	planned := aws.ToTime(d.NextAttemptAt)
+	if late := at.Sub(planned); late < 0 || late > time.Second {
+		return fmt.Errorf("the schedule is %s, and the attempt is planned for %s", found[0], planned.Format(time.RFC3339))
 	}
 	return nil
 }
 
 // judgeFired checks the attempt of the schedule.
-func judgeFired(event string, d delivery, got []Request) error {
+func judgeFired(event string, d *openapi.DeliveryDetail, got []Request) error {
 	if err := judgeAttempts(event, d, got, 2); err != nil {
 		return err
 	}

@@ -15,6 +15,9 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/cloudformation"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/scheduler"
+
+	"surehook.example/surehook/client"
+	"surehook.example/surehook/client/openapi"
 )
 
 // Options configures Run.
@@ -48,7 +51,10 @@ func Run(ctx context.Context, o Options) ([]Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := newSession(o, d)
+	s, err := newSession(o, d)
+	if err != nil {
+		return nil, err
+	}
 	began := o.Now()
 	s.say("stack %s in %s, account %s; tenant %s\n", o.Stack, d.stack.Region, d.stack.AccountID, s.tenant)
 
@@ -83,22 +89,23 @@ type session struct {
 
 	deployment deployment
 	tenant     string
-	admin      *API
+	admin      *client.Client
 	small      receiverStack
 
 	mu    sync.Mutex // guards keyID and Out
 	keyID string     // of the tenant's key; "" before it is made
 }
 
-func newSession(o Options, d deployment) *session {
+func newSession(o Options, d deployment) (*session, error) {
 	id := strings.ToLower(rand.Text()[:8])
+	admin, err := NewClient(d.outputs["ApiUrl"], d.adminKey, o.HTTP)
 	return &session{
 		Options:    o,
 		deployment: d,
 		tenant:     "smoke-" + id,
-		admin:      &API{URL: strings.TrimSuffix(d.outputs["ApiUrl"], "/"), Key: d.adminKey, HTTP: o.HTTP},
+		admin:      admin,
 		small:      receiverStack{client: cloudformation.NewFromConfig(o.AWS), name: o.Stack + "-smoke-" + id, of: o.Stack},
-	}
+	}, err
 }
 
 func (s *session) cloud() cloud {
@@ -186,19 +193,18 @@ func warm(ctx context.Context, r Receiver) error {
 
 // tenantKey makes a key of the tenant, with the scopes of the flows. The end of ctx
 // does not end the call: the removal needs the key's id.
-func (s *session) tenantKey(ctx context.Context) (*API, error) {
-	var key struct {
-		ID  string `json:"id"`
-		Key string `json:"key"`
-	}
-	in := map[string]any{"name": "make smoke", "tenant": s.tenant, "scopes": []string{"events:write", "endpoints:write", "read", "replay"}}
-	if err := s.admin.call(context.WithoutCancel(ctx), http.MethodPost, "/v1/keys", in, http.StatusCreated, &key); err != nil {
+func (s *session) tenantKey(ctx context.Context) (*client.Client, error) {
+	result, err := s.admin.CreateKeyWithResponse(context.WithoutCancel(ctx), openapi.KeyCreate{
+		Name: "make smoke", Tenant: s.tenant, Scopes: []openapi.KeyCreateScopes{"events:write", "endpoints:write", "read", "replay"},
+	})
+	key, err := answer("create a key", result, err, openapi.CreateKeyResult.GetJSON201)
+	if err != nil {
 		return nil, err
 	}
 	s.mu.Lock()
-	s.keyID = key.ID
+	s.keyID = key.Id
 	s.mu.Unlock()
-	return &API{URL: s.admin.URL, Key: key.Key, HTTP: s.HTTP}, nil
+	return NewClient(s.deployment.outputs["ApiUrl"], key.Key, s.HTTP)
 }
 
 // remove removes the tenant's endpoints and key, and the receiver's stack. Every
@@ -219,17 +225,13 @@ func (s *session) remove(ctx context.Context) (string, error) {
 
 // removeEndpoints deletes the tenant's endpoints.
 func (s *session) removeEndpoints(ctx context.Context) error {
-	t := tenantAPI{s.admin, s.tenant}
-	var list struct {
-		Data []endpoint `json:"data"`
-	}
-	if err := t.call(ctx, http.MethodGet, t.path("/endpoints?limit=100"), nil, http.StatusOK, &list); err != nil {
-		return fmt.Errorf("left over: the endpoints of tenant %s: %w", s.tenant, err)
-	}
 	var faults []error
-	for _, e := range list.Data {
-		if err := t.call(ctx, http.MethodDelete, t.path("/endpoints/"+e.ID), nil, http.StatusNoContent, nil); err != nil {
-			faults = append(faults, fmt.Errorf("left over: the endpoint %s of tenant %s: %w", e.ID, s.tenant, err))
+	for e, err := range s.admin.Endpoints(ctx, s.tenant, openapi.ListEndpointsParams{}) {
+		if err != nil {
+			return errors.Join(append(faults, fmt.Errorf("left over: the endpoints of tenant %s: %w", s.tenant, err))...)
+		}
+		if _, err := s.admin.DeleteEndpointWithResponse(ctx, s.tenant, e.Id, nil); err != nil {
+			faults = append(faults, fmt.Errorf("left over: the endpoint %s of tenant %s: %w", e.Id, s.tenant, err))
 		}
 	}
 	return errors.Join(faults...)
@@ -243,7 +245,7 @@ func (s *session) revokeKey(ctx context.Context) error {
 	if id == "" {
 		return nil
 	}
-	if err := s.admin.call(ctx, http.MethodDelete, "/v1/keys/"+id, nil, http.StatusNoContent, nil); err != nil {
+	if _, err := s.admin.RevokeKeyWithResponse(ctx, id); err != nil {
 		return fmt.Errorf("left over: the key %s: %w", id, err)
 	}
 	return nil
