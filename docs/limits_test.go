@@ -158,7 +158,7 @@ func TestLimits(t *testing.T) {
 		"in-flight slots of a deployment": {slots(t, "prod"), slots(t, "staging"), slots(t, "dev")},
 		"search":                          {search.MaxText, written(t, "internal/admin/search", `It reads at most (\d+) records`), written(t, "internal/admin/search", `records, in (\d+) requests`)},
 		"events, deliveries and attempts": {
-			written(t, "infra/surehook", `Name: +"prod",\s+Retention: +(\d+) \* day`), written(t, "infra/surehook", `Name: +"dev",\s+Retention: +(\d+) \* day`),
+			written(t, "infra/surehook", `staging.Name, staging.Retention, .+ = "staging", (\d+)\*day`), written(t, "infra/surehook", `Name: +"dev",\s+Retention: +(\d+) \* day`),
 		},
 	}
 	got := make(map[string]bool)
@@ -232,7 +232,7 @@ func written(t *testing.T, folder, pattern string) string {
 func slots(t *testing.T, env string) string {
 	t.Helper()
 
-	return written(t, "infra/surehook", `(?s)Name: +"`+env+`",.*?Slots: (\d+)`)
+	return written(t, "infra/surehook", `(?s)Name[^"]*"`+env+`",.*?Slots: (\d+)`)
 }
 
 // limits returns the rows of all tables of docs/limits.md.

@@ -66,20 +66,11 @@ func (p *program) dev() *cobra.Command {
 		if err := least.UnmarshalText([]byte(level)); err != nil {
 			return usagef("--log is %q: say debug, info, warn or error", level)
 		}
-		portal, err := config.ForPortal(p.Lookup)
-		if err != nil {
+		cfg, ignored, err := config.Read("dev", p.Lookup)
+		if err = errors.Join(append(ignored, err)...); err != nil { // a person sees the faults
 			return usagef("%w", err)
 		}
-		if o.Validation, err = config.ForValidation(p.Lookup); err != nil {
-			return usagef("%w", err)
-		}
-		if o.Ownership, err = config.ForOwnership(p.Lookup); err != nil {
-			return usagef("%w", err)
-		}
-		if o.SignIn, err = config.ForSignIn(p.Lookup); err != nil {
-			return usagef("%w", err)
-		}
-		o.Portal = httpapi.Portal(portal)
+		o.Validation, o.Ownership, o.SignIn, o.Portal = cfg.Validation, cfg.Ownership, cfg.SignIn, httpapi.Portal(cfg.Portal)
 		o.Log = slog.New(slog.NewTextHandler(p.Out, &slog.HandlerOptions{Level: least}))
 		if p.flags.KeyFile != "" {
 			key, err := readSecret("key", p.flags.KeyFile)

@@ -19,13 +19,13 @@ import (
 )
 
 func main() {
-	if lambdafn.Start(context.Background(), os.LookupEnv, config.ForAuthorize, newHandler) != nil {
+	if lambdafn.Start(context.Background(), "authorize", os.LookupEnv, newHandler) != nil {
 		os.Exit(1)
 	}
 }
 
 // newHandler wires the handler, once per execution environment.
-func newHandler(cfg config.Authorize, sdk aws.Config, log *slog.Logger) (any, error) {
+func newHandler(cfg config.Settings, sdk aws.Config, log *slog.Logger) (any, error) {
 	people, err := person.New(cfg.SignIn, log, time.Now)
 	if err != nil {
 		return nil, fmt.Errorf("make sign-in: %w", err)

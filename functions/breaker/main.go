@@ -24,27 +24,24 @@ import (
 )
 
 func main() {
-	if lambdafn.Start(context.Background(), os.LookupEnv, config.ForBreaker, newHandler) != nil {
+	if lambdafn.Start(context.Background(), "breaker", os.LookupEnv, newHandler) != nil {
 		os.Exit(1)
 	}
 }
 
 // newHandler wires the handler, once per execution environment.
-func newHandler(cfg config.Breaker, sdk aws.Config, log *slog.Logger) (any, error) {
+func newHandler(cfg config.Settings, sdk aws.Config, log *slog.Logger) (any, error) {
 	metrics := emf.Set{Environment: cfg.Environment}
 	store := wire.Store(sdk, cfg.Table, metrics, log, time.Now)
-	notifier := wire.Notifier(sdk, store, wire.NotifierConfig{
-		Events:   wire.AcceptorConfig{LiveQueue: cfg.LiveQueue, CoalesceQueue: cfg.CoalesceQueue, Retention: cfg.Retention, Now: time.Now},
-		TopicARN: cfg.TopicARN,
-		Metrics:  metrics,
-	}, log)
-	queue := sqs.New(sdk, sqs.URLs{Live: cfg.LiveQueue, Retry: cfg.RetryQueue, Replay: cfg.ReplayQueue, Slot: cfg.SlotQueue, Overflow: cfg.OverflowQueue, Coalesce: cfg.CoalesceQueue})
-	circuits := sqs.NewCircuitQueue(sdk, cfg.CircuitsQueue)
+	notifier := wire.Notifier(cfg, sdk, store, log, time.Now)
+	q := cfg.Queues
+	queue := sqs.New(sdk, sqs.URLs{Live: q.Live, Retry: q.Retry, Replay: q.Replay, Slot: q.Slot, Overflow: q.Overflow, Coalesce: q.Coalesce})
+	circuits := sqs.NewCircuitQueue(sdk, q.Circuits)
 	h := &handler{
 		breaker: &breaker.Breaker{
 			Store:        store,
 			Queue:        queue,
-			DeadLetters:  sqs.NewDeadLetters(sdk, cfg.DeadLettersQueue),
+			DeadLetters:  sqs.NewDeadLetters(sdk, q.DeadLetters),
 			CircuitQueue: circuits,
 			Releaser:     &admit.Slots{Store: store, Queue: queue, CircuitQueue: circuits, Now: time.Now},
 			Completer:    settle.Completion{Store: store, Notifier: notifier, Log: log},

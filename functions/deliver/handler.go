@@ -27,8 +27,8 @@ type handler struct {
 // lanesOf returns the lanes of single tokens, and the lane coalesce, by the names of their
 // queues. The name is the last part of a queue's URL and ARN, and is unique in the account and
 // region.
-func lanesOf(c config.Deliver) map[string]hook.Lane {
-	return map[string]hook.Lane{path.Base(c.SlotQueue): hook.LaneSlot, path.Base(c.OverflowQueue): hook.LaneOverflow, path.Base(c.CoalesceQueue): hook.LaneCoalesce}
+func lanesOf(q config.Queues) map[string]hook.Lane {
+	return map[string]hook.Lane{path.Base(q.Slot): hook.LaneSlot, path.Base(q.Overflow): hook.LaneOverflow, path.Base(q.Coalesce): hook.LaneCoalesce}
 }
 
 // Handle processes one batch of a lane. SQS deletes the messages, except failed ones, which it

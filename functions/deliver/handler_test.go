@@ -110,7 +110,7 @@ func TestHandle_TellsTheLane(t *testing.T) {
 			t.Parallel()
 
 			var got received
-			h := &handler{deliverer: &got, lanes: lanesOf(config.Deliver{SlotQueue: account + "shop-slot", OverflowQueue: account + "shop-overflow", CoalesceQueue: account + "shop-coalesce"})}
+			h := &handler{deliverer: &got, lanes: lanesOf(config.Queues{Slot: account + "shop-slot", Overflow: account + "shop-overflow", Coalesce: account + "shop-coalesce"})}
 			_, err := h.Handle(t.Context(), events.SQSEvent{Records: []events.SQSMessage{
 				{MessageId: "m1", Body: "b1", EventSourceARN: "arn:aws:sqs:eu-west-1:123456789012:" + queue},
 			}})

@@ -30,37 +30,33 @@ import (
 )
 
 func main() {
-	if lambdafn.Start(context.Background(), os.LookupEnv, config.ForDeliver, newHandler) != nil {
+	if lambdafn.Start(context.Background(), "deliver", os.LookupEnv, newHandler) != nil {
 		os.Exit(1)
 	}
 }
 
 // newHandler wires the handler, once per execution environment.
-func newHandler(cfg config.Deliver, sdk aws.Config, log *slog.Logger) (any, error) {
+func newHandler(cfg config.Settings, sdk aws.Config, log *slog.Logger) (any, error) {
 	vault, err := kms.NewOpener(sdk, cfg.KeyARN, time.Now)
 	if err != nil {
 		return nil, fmt.Errorf("open vault: %w", err)
 	}
-	policy := wire.Policy(cfg.Egress)
+	policy := wire.Policy(cfg)
 	metrics := emf.Set{Environment: cfg.Environment}
 	store := wire.Store(sdk, cfg.Table, metrics, log, time.Now)
-	notifier := wire.Notifier(sdk, store, wire.NotifierConfig{
-		Events:   wire.AcceptorConfig{LiveQueue: cfg.LiveQueue, CoalesceQueue: cfg.CoalesceQueue, Retention: cfg.Retention, Now: time.Now},
-		TopicARN: cfg.TopicARN,
-		Metrics:  metrics,
-	}, log)
+	notifier := wire.Notifier(cfg, sdk, store, log, time.Now)
 	sender := send.New(egress.NewClient(policy), policy, names.UserAgent(), time.Now)
 	sender.OneOrigin = cfg.Ownership != ""
 	maker := &attempt.Maker{
-		Store: store, Vault: vault, Sender: sender, Remote: wire.Remote(sdk, cfg.Environment, cfg.SenderRegions, sender, time.Now),
+		Store: store, Vault: vault, Sender: sender, Remote: wire.Remote(cfg, sdk, sender, time.Now),
 		Shaper: &shape.Shaper{PublicURL: cfg.PublicURL}, Metrics: metrics, Log: log, Now: time.Now,
 	}
 	if allowed := hook.Destinations(cfg.Destinations); allowed.RolePath != "" {
 		maker.AWS = destination.New(sdk, sender, allowed)
 	}
-	queue := sqs.New(sdk, sqs.URLs{Retry: cfg.RetryQueue, Slot: cfg.SlotQueue, Overflow: cfg.OverflowQueue, Coalesce: cfg.CoalesceQueue})
-	circuits := sqs.NewCircuitQueue(sdk, cfg.CircuitsQueue)
-	h := &handler{batches: wire.Batches(sdk, metrics, log, time.Now), lanes: lanesOf(cfg), deliverer: &deliver.Deliverer{
+	queue := sqs.New(sdk, sqs.URLs{Retry: cfg.Queues.Retry, Slot: cfg.Queues.Slot, Overflow: cfg.Queues.Overflow, Coalesce: cfg.Queues.Coalesce})
+	circuits := sqs.NewCircuitQueue(sdk, cfg.Queues.Circuits)
+	h := &handler{batches: wire.Batches(sdk, metrics, log, time.Now), lanes: lanesOf(cfg.Queues), deliverer: &deliver.Deliverer{
 		Store:    store,
 		Attempts: maker,
 		Gate: &admit.Gate{
@@ -77,7 +73,7 @@ func newHandler(cfg config.Deliver, sdk aws.Config, log *slog.Logger) (any, erro
 				TargetARN:     cfg.RetryQueueARN,
 				DeadLetterARN: cfg.UndeliverableRetryARN,
 			}),
-			DeadLetters: sqs.NewDeadLetters(sdk, cfg.DeadLettersQueue),
+			DeadLetters: sqs.NewDeadLetters(sdk, cfg.Queues.DeadLetters),
 			Completer:   settle.Completion{Store: store, Notifier: notifier, Log: log},
 			Notifier:    notifier,
 			Metrics:     metrics,

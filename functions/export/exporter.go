@@ -25,7 +25,7 @@ const exportTimeout = 20 * time.Second
 // newExporter returns the exporter of OpenTelemetry to the endpoint, OTLP over HTTP. X-Ray
 // has an OTLP endpoint in each region, which takes requests with a signature.
 // https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/CloudWatch-OTLPEndpoint.html
-func newExporter(cfg config.Export, sdk aws.Config, now func() time.Time) *otlptrace.Exporter {
+func newExporter(cfg config.Settings, sdk aws.Config, now func() time.Time) *otlptrace.Exporter {
 	endpoint, client := cfg.Traces, &http.Client{Timeout: exportTimeout}
 	if cfg.Traces == names.TracesXRay {
 		endpoint = "https://xray." + sdk.Region + ".amazonaws.com/v1/traces"

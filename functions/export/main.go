@@ -17,13 +17,13 @@ import (
 )
 
 func main() {
-	if lambdafn.Start(context.Background(), os.LookupEnv, config.ForExport, newHandler) != nil {
+	if lambdafn.Start(context.Background(), "export", os.LookupEnv, newHandler) != nil {
 		os.Exit(1)
 	}
 }
 
 // newHandler wires the handler, once per execution environment.
-func newHandler(cfg config.Export, sdk aws.Config, log *slog.Logger) (any, error) {
+func newHandler(cfg config.Settings, sdk aws.Config, log *slog.Logger) (any, error) {
 	h := &handler{
 		exporter: newExporter(cfg, sdk, time.Now), environment: cfg.Environment,
 		metrics: emf.Set{Environment: cfg.Environment}, log: log, now: time.Now,

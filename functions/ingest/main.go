@@ -2,6 +2,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"log/slog"
@@ -21,19 +22,20 @@ import (
 	"surehook.example/surehook/internal/emf"
 	"surehook.example/surehook/internal/hook"
 	"surehook.example/surehook/internal/httpapi"
+	"surehook.example/surehook/internal/names"
 )
 
 func main() {
-	if lambdafn.Start(context.Background(), os.LookupEnv, config.ForIngest, newHandler) != nil {
+	if lambdafn.Start(context.Background(), "ingest", os.LookupEnv, newHandler) != nil {
 		os.Exit(1)
 	}
 }
 
 // newHandler wires the handler, once per execution environment.
-func newHandler(cfg config.Ingest, sdk aws.Config, log *slog.Logger) (any, error) {
+func newHandler(cfg config.Settings, sdk aws.Config, log *slog.Logger) (any, error) {
 	store := wire.Store(sdk, cfg.Table, emf.Set{}, log, time.Now)
-	acceptor := wire.Acceptor(sdk, store, wire.AcceptorConfig{LiveQueue: cfg.LiveQueue, CoalesceQueue: cfg.CoalesceQueue, Retention: cfg.Retention, Now: time.Now})
-	validation, err := hook.ParseValidation(cfg.Validation)
+	acceptor := wire.Acceptor(cfg, sdk, store, time.Now)
+	validation, err := hook.ParseValidation(cmp.Or(cfg.Validation, names.ValidationOff))
 	if err != nil {
 		return nil, fmt.Errorf("read validation: %w", err)
 	}
@@ -44,7 +46,7 @@ func newHandler(cfg config.Ingest, sdk aws.Config, log *slog.Logger) (any, error
 		source: &source.Source{
 			Reader:   source.Reader{Tenant: cfg.TenantPath, Body: httpapi.ReadEvent},
 			Acceptor: acceptor,
-			Queue:    sqs.NewEventQueue(sdk, cfg.EventsQueue, cfg.RejectsQueue),
+			Queue:    sqs.NewEventQueue(sdk, cfg.Queues.Events, cfg.Queues.Rejects),
 			Rand:     rand.Float64,
 			Metrics:  metrics,
 			Log:      log,

@@ -5,6 +5,7 @@ import (
 
 	"surehook.example/surehook/internal/admin/status"
 	"surehook.example/surehook/internal/aws/sqs"
+	"surehook.example/surehook/internal/config"
 )
 
 var _ status.Queues = depths{}
@@ -13,6 +14,15 @@ var _ status.Queues = depths{}
 type depths struct {
 	reader *sqs.Depths
 	urls   map[string]string
+}
+
+// urlsOf returns the URLs of all queues, by their names in the API.
+func urlsOf(q config.Queues) map[string]string {
+	return map[string]string{
+		"events": q.Events, "rejects": q.Rejects, "live": q.Live, "retry": q.Retry, "replay": q.Replay, "slot": q.Slot, "overflow": q.Overflow,
+		"coalesce": q.Coalesce, "replay_jobs": q.ReplayJobs, "circuits": q.Circuits, "dead_letters": q.DeadLetters,
+		"undeliverable": q.Undeliverable, "undeliverable_retry": q.UndeliverableRetry,
+	}
 }
 
 // Depths returns the depth of each queue. The API has one number for the messages set aside,

@@ -40,30 +40,30 @@ import (
 )
 
 func main() {
-	if lambdafn.Start(context.Background(), os.LookupEnv, config.ForManage, newHandler) != nil {
+	if lambdafn.Start(context.Background(), "manage", os.LookupEnv, newHandler) != nil {
 		os.Exit(1)
 	}
 }
 
 // newHandler wires the handler, once per execution environment.
-func newHandler(cfg config.Manage, sdk aws.Config, log *slog.Logger) (any, error) {
+func newHandler(cfg config.Settings, sdk aws.Config, log *slog.Logger) (any, error) {
 	store := wire.Store(sdk, cfg.Table, emf.Set{}, log, time.Now)
 	vault, err := kms.NewSealer(sdk, cfg.KeyARN, store)
 	if err != nil {
 		return nil, fmt.Errorf("open vault: %w", err)
 	}
-	acceptor := wire.Acceptor(sdk, store, wire.AcceptorConfig{LiveQueue: cfg.LiveQueue, Retention: cfg.Retention, Now: time.Now})
+	acceptor := wire.Acceptor(cfg, sdk, store, time.Now)
 	own, err := profiles.Parse([]byte(cfg.Profiles))
 	if err != nil {
-		lambdafn.Ignore(context.Background(), os.LookupEnv, log, time.Now, fmt.Errorf("read %s: %w", names.EnvSignatureProfiles, err))
+		lambdafn.Ignore(context.Background(), emf.Set{Environment: cfg.Environment}, log, time.Now, fmt.Errorf("read %s: %w", names.EnvSignatureProfiles, err))
 	}
 	endpoints := &endpoint.Admin{
 		Store:        store,
 		Circuits:     store,
-		CircuitQueue: sqs.NewCircuitQueue(sdk, cfg.CircuitsQueue),
+		CircuitQueue: sqs.NewCircuitQueue(sdk, cfg.Queues.Circuits),
 		History:      store,
 		Vault:        vault,
-		Policy:       wire.Policy(cfg.Egress),
+		Policy:       wire.Policy(cfg),
 		Origins:      endpoint.Origins{Regions: cfg.SenderRegions, Addresses: cfg.Addresses},
 		Destinations: hook.Destinations(cfg.Destinations),
 		Envelope:     envelopeOf(cfg.Envelope),
@@ -83,7 +83,7 @@ func newHandler(cfg config.Manage, sdk aws.Config, log *slog.Logger) (any, error
 		Lists:     store,
 		Stats:     store,
 		Index:     store,
-		Queues:    depths{sqs.NewDepths(sdk), cfg.Queues},
+		Queues:    depths{sqs.NewDepths(sdk), urlsOf(cfg.Queues)},
 		Now:       time.Now,
 	}
 	types := &eventtype.Admin{Store: store, Now: time.Now}
@@ -94,7 +94,7 @@ func newHandler(cfg config.Manage, sdk aws.Config, log *slog.Logger) (any, error
 		Links:     &apikey.Links{Store: store, Now: time.Now},
 		Tenants:   &tenant.Admin{Store: store, Retention: cfg.Retention},
 		Types:     types,
-		Rejects:   &reject.Admin{Queue: sqs.NewEventQueue(sdk, cfg.EventsQueue, cfg.RejectsQueue), Now: time.Now},
+		Rejects:   &reject.Admin{Queue: sqs.NewEventQueue(sdk, cfg.Queues.Events, cfg.Queues.Rejects), Now: time.Now},
 		Previewer: &preview.Previewer{
 			Endpoints: endpoints, Events: reader, Types: types, Shaper: &shape.Shaper{PublicURL: cfg.PublicURL}, Signer: &send.Sender{UserAgent: names.UserAgent(), Now: time.Now},
 		},
@@ -108,18 +108,18 @@ func newHandler(cfg config.Manage, sdk aws.Config, log *slog.Logger) (any, error
 }
 
 // prover returns the prover of receivers, which sends as deliver does.
-func prover(cfg config.Manage, sdk aws.Config, store *dynamo.Store) *ownership.Prover {
-	policy := wire.Policy(cfg.Egress)
+func prover(cfg config.Settings, sdk aws.Config, store *dynamo.Store) *ownership.Prover {
+	policy := wire.Policy(cfg)
 	sender := send.New(egress.NewClient(policy), policy, names.UserAgent(), time.Now)
 	return &ownership.Prover{
-		Limits: store, Sender: sender, Remote: wire.Remote(sdk, cfg.Environment, cfg.SenderRegions, sender, time.Now), Now: time.Now,
+		Limits: store, Sender: sender, Remote: wire.Remote(cfg, sdk, sender, time.Now), Now: time.Now,
 	}
 }
 
 // envelopeOf returns the envelope with the name of the configuration.
 func envelopeOf(name string) hook.Envelope {
-	if name == names.EnvelopeStandard {
-		return hook.EnvelopeStandard
+	if name == names.EnvelopeRaw {
+		return hook.EnvelopeRaw
 	}
-	return hook.EnvelopeRaw
+	return hook.EnvelopeStandard
 }

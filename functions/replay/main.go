@@ -27,23 +27,23 @@ import (
 )
 
 func main() {
-	if lambdafn.Start(context.Background(), os.LookupEnv, config.ForReplay, newHandler) != nil {
+	if lambdafn.Start(context.Background(), "replay", os.LookupEnv, newHandler) != nil {
 		os.Exit(1)
 	}
 }
 
 // newHandler wires the handler, once per execution environment.
-func newHandler(cfg config.Replay, sdk aws.Config, log *slog.Logger) (any, error) {
+func newHandler(cfg config.Settings, sdk aws.Config, log *slog.Logger) (any, error) {
 	metrics := emf.Set{Environment: cfg.Environment}
 	store := wire.Store(sdk, cfg.Table, metrics, log, time.Now)
-	jobs := sqs.NewJobQueue(sdk, cfg.ReplayJobsQueue)
+	jobs := sqs.NewJobQueue(sdk, cfg.Queues.ReplayJobs)
 	r := &replay.Replayer{
 		Store:     store,
 		Index:     store,
 		Endpoints: store,
 		Jobs:      store,
 		Limits:    store,
-		Queue:     sqs.New(sdk, sqs.URLs{Replay: cfg.ReplayQueue}),
+		Queue:     sqs.New(sdk, sqs.URLs{Replay: cfg.Queues.Replay}),
 		JobQueue:  jobs,
 		Completer: settle.Completion{Store: store},
 		Metrics:   metrics,

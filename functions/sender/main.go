@@ -19,14 +19,14 @@ import (
 )
 
 func main() {
-	if lambdafn.Start(context.Background(), os.LookupEnv, config.ForSender, newHandler) != nil {
+	if lambdafn.Start(context.Background(), "sender", os.LookupEnv, newHandler) != nil {
 		os.Exit(1)
 	}
 }
 
 // newHandler wires the handler, once per execution environment.
-func newHandler(cfg config.Sender, _ aws.Config, _ *slog.Logger) (any, error) {
-	policy := wire.Policy(cfg.Egress)
+func newHandler(cfg config.Settings, _ aws.Config, _ *slog.Logger) (any, error) {
+	policy := wire.Policy(cfg)
 	h := &handler{remote.Handler{Sender: send.New(egress.NewClient(policy), policy, "", time.Now)}}
 	return h.Handle, nil
 }

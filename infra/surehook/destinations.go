@@ -6,21 +6,10 @@ import (
 	"github.com/aws/aws-cdk-go/awscdk/v2"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsiam"
 	"github.com/aws/jsii-runtime-go"
-
-	"surehook.example/surehook/internal/names"
 )
 
 // rolePath matches the paths of roles. The path "/" would include everybody's roles.
 var rolePath = regexp.MustCompile(`^(/[A-Za-z0-9_+=,.@-]+)+/$`)
-
-// withDestinations adds the variables for AWS destinations, if the deployment has them.
-func withDestinations(p FunctionsProps, variables map[string]*string) map[string]*string {
-	if p.Environment.Destinations != "" {
-		variables[names.EnvDestinations] = &p.Environment.Destinations
-		variables[names.EnvAccount] = awscdk.Aws_ACCOUNT_ID()
-	}
-	return variables
-}
 
 // grantDestinations lets the function assume the roles with the path, in any account but the
 // deployment's own, which the code refuses, too. The trust policy of each role must admit the function.

@@ -1,6 +1,7 @@
 // Package surehook is a CDK construct for a whole Surehook deployment. It defines
-// the AWS resources and the permissions of each function. It shares only package
-// internal/names with the functions, and does not know what they do.
+// the AWS resources and the permissions of each function. With the functions it shares
+// the names of package internal/names and the settings of package internal/config, and
+// does not know what they do.
 //
 // # Entry points
 //

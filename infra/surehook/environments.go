@@ -8,6 +8,7 @@ import (
 
 	"github.com/aws/aws-cdk-go/awscdk/v2/awslogs"
 
+	"surehook.example/surehook/internal/config"
 	"surehook.example/surehook/internal/names"
 )
 
@@ -139,12 +140,7 @@ type EventBus struct {
 
 // Portal is the appearance of the tenants' portal. The zero Portal has Surehook's
 // appearance, and no other page may embed the portal.
-type Portal struct {
-	Name      string   // a short title; empty for Surehook's
-	Accent    string   // a color, "#" and six hexadecimal digits; empty for Surehook's
-	Logo      string   // an https URL, or a data URL of a PNG, JPEG, WebP or SVG image in base64, of 900 bytes at most; empty for Surehook's
-	Embedders []string // origins whose pages may show the portal in a frame, such as https://app.example.com
-}
+type Portal = config.Portal
 
 // WarmThroughput is the throughput of the table, and of each index, without a
 // growth phase: units per second. On-demand capacity grows from there, at most
@@ -321,104 +317,53 @@ const day = 24 * time.Hour
 
 // environments returns all environments. The local environment gets localArch.
 func environments(localArch string) []Environment {
-	return []Environment{
-		{
-			Name:         "dev",
-			Retention:    30 * day,
-			LogRetention: awslogs.RetentionDays_ONE_WEEK,
-			Throttles: Throttles{
-				Default: Throttle{PerSecond: 50, Burst: 100},
-				Events:  Throttle{PerSecond: 50, Burst: 100},
-				Batch:   Throttle{PerSecond: 5, Burst: 10},
-				Public:  Throttle{PerSecond: 5, Burst: 10},
-				Pages:   Throttle{PerSecond: 25, Burst: 50},
-			},
-			Concurrency: Concurrency{Events: 2, Live: 5, Retry: 2, Replay: 2, Slots: 20, Coalesce: 2, Circuits: 5, ReplayJobs: 2, FixedSender: 30, Account: 1000},
-			BreakerTick: time.Minute,
-			Review:      15 * time.Minute,
-			Reconcile:   15 * time.Minute,
-			Sweep:       5 * time.Minute,
-			Thresholds: Thresholds{
-				DeadLettersPerHour: 100, OldestPending: 30 * time.Minute, SuccessRate: 90,
-				IngestErrors: 5, FunctionErrors: 5, TableThrottles: 5, ScheduleFailures: 0,
-			},
-			Architecture: "arm64",
-			Egress:       names.EgressPublic,
+	dev := Environment{
+		Name:         "dev",
+		Retention:    30 * day,
+		LogRetention: awslogs.RetentionDays_ONE_WEEK,
+		Throttles:    throttles(50, 5, 5, 25),
+		Concurrency:  Concurrency{Events: 2, Live: 5, Retry: 2, Replay: 2, Slots: 20, Coalesce: 2, Circuits: 5, ReplayJobs: 2, FixedSender: 30, Account: 1000},
+		BreakerTick:  time.Minute,
+		Review:       15 * time.Minute,
+		Reconcile:    15 * time.Minute,
+		Sweep:        5 * time.Minute,
+		Thresholds: Thresholds{
+			DeadLettersPerHour: 100, OldestPending: 30 * time.Minute, SuccessRate: 90,
+			IngestErrors: 5, FunctionErrors: 5, TableThrottles: 5, ScheduleFailures: 0,
 		},
-		{
-			Name:                "staging",
-			Retention:           90 * day,
-			LogRetention:        awslogs.RetentionDays_ONE_MONTH,
-			PointInTimeRecovery: true,
-			Throttles: Throttles{
-				Default: Throttle{PerSecond: 200, Burst: 400},
-				Events:  Throttle{PerSecond: 200, Burst: 400},
-				Batch:   Throttle{PerSecond: 10, Burst: 20},
-				Public:  Throttle{PerSecond: 10, Burst: 20},
-				Pages:   Throttle{PerSecond: 50, Burst: 100},
-			},
-			Concurrency: Concurrency{Events: 5, Live: 20, Retry: 10, Replay: 5, Slots: 50, Coalesce: 5, Circuits: 10, ReplayJobs: 5, FixedSender: 75, Account: 1000},
-			BreakerTick: time.Minute,
-			Review:      15 * time.Minute,
-			Reconcile:   15 * time.Minute,
-			Sweep:       5 * time.Minute,
-			Thresholds: Thresholds{
-				DeadLettersPerHour: 100, OldestPending: 30 * time.Minute, SuccessRate: 95,
-				IngestErrors: 1, FunctionErrors: 5, TableThrottles: 5, ScheduleFailures: 0,
-			},
-			Architecture: "arm64",
-			Egress:       names.EgressPublic,
-		},
-		{
-			Name:                "prod",
-			Retention:           90 * day,
-			LogRetention:        awslogs.RetentionDays_THREE_MONTHS,
-			Protected:           true,
-			PointInTimeRecovery: true,
-			Throttles: Throttles{
-				Default: Throttle{PerSecond: 1000, Burst: 2000},
-				Events:  Throttle{PerSecond: 1000, Burst: 2000},
-				Batch:   Throttle{PerSecond: 50, Burst: 100},
-				Public:  Throttle{PerSecond: 10, Burst: 20},
-				Pages:   Throttle{PerSecond: 50, Burst: 100},
-			},
-			Concurrency: Concurrency{Events: 20, Live: 200, Retry: 100, Replay: 50, Slots: 200, Coalesce: 20, Circuits: 20, ReplayJobs: 10, FixedSender: 230, Account: 1000},
-			BreakerTick: time.Minute,
-			Review:      15 * time.Minute,
-			Reconcile:   15 * time.Minute,
-			Sweep:       5 * time.Minute,
-			Thresholds: Thresholds{
-				DeadLettersPerHour: 100, OldestPending: 30 * time.Minute, SuccessRate: 95,
-				IngestErrors: 0, FunctionErrors: 0, TableThrottles: 0, ScheduleFailures: 0,
-			},
-			Archive:      true,
-			Architecture: "arm64",
-			Egress:       names.EgressPublic,
-		},
-		{
-			Name:         "local",
-			Retention:    30 * day,
-			LogRetention: awslogs.RetentionDays_ONE_DAY,
-			Throttles: Throttles{
-				Default: Throttle{PerSecond: 1000, Burst: 2000},
-				Events:  Throttle{PerSecond: 1000, Burst: 2000},
-				Batch:   Throttle{PerSecond: 50, Burst: 100},
-				Public:  Throttle{PerSecond: 100, Burst: 200},
-				Pages:   Throttle{PerSecond: 100, Burst: 200},
-			},
-			Concurrency: Concurrency{Events: 2, Live: 4, Retry: 2, Replay: 2, Slots: 10, Coalesce: 2, Circuits: 2, ReplayJobs: 2, FixedSender: 15, Account: 1000},
-			BreakerTick: time.Minute,
-			Review:      15 * time.Minute,
-			Reconcile:   15 * time.Minute,
-			Sweep:       5 * time.Minute,
-			Thresholds: Thresholds{
-				DeadLettersPerHour: 10, OldestPending: 30 * time.Minute, SuccessRate: 95,
-				IngestErrors: 0, FunctionErrors: 0, TableThrottles: 0, ScheduleFailures: 0,
-			},
-			Architecture: localArch,
-			Egress:       names.EgressLoopback,
-		},
+		Architecture: "arm64",
+		Egress:       names.EgressPublic,
 	}
+
+	staging := dev
+	staging.Name, staging.Retention, staging.LogRetention = "staging", 90*day, awslogs.RetentionDays_ONE_MONTH
+	staging.PointInTimeRecovery = true
+	staging.Throttles = throttles(200, 10, 10, 50)
+	staging.Concurrency = Concurrency{Events: 5, Live: 20, Retry: 10, Replay: 5, Slots: 50, Coalesce: 5, Circuits: 10, ReplayJobs: 5, FixedSender: 75, Account: 1000}
+	staging.Thresholds.SuccessRate, staging.Thresholds.IngestErrors = 95, 1
+
+	prod := staging
+	prod.Name, prod.LogRetention = "prod", awslogs.RetentionDays_THREE_MONTHS
+	prod.Protected, prod.Archive = true, true
+	prod.Throttles = throttles(1000, 50, 10, 50)
+	prod.Concurrency = Concurrency{Events: 20, Live: 200, Retry: 100, Replay: 50, Slots: 200, Coalesce: 20, Circuits: 20, ReplayJobs: 10, FixedSender: 230, Account: 1000}
+	prod.Thresholds = Thresholds{DeadLettersPerHour: 100, OldestPending: 30 * time.Minute, SuccessRate: 95} // the others alarm at the first
+
+	local := dev
+	local.Name, local.LogRetention = "local", awslogs.RetentionDays_ONE_DAY
+	local.Throttles = throttles(1000, 50, 100, 100)
+	local.Concurrency = Concurrency{Events: 2, Live: 4, Retry: 2, Replay: 2, Slots: 10, Coalesce: 2, Circuits: 2, ReplayJobs: 2, FixedSender: 15, Account: 1000}
+	local.Thresholds = Thresholds{DeadLettersPerHour: 10, OldestPending: 30 * time.Minute, SuccessRate: 95}
+	local.Architecture, local.Egress = localArch, names.EgressLoopback
+
+	return []Environment{dev, staging, prod, local}
+}
+
+// throttles returns the throttles with these requests a second: of single events and of any other
+// route, of batches, of the documents, and of the pages. A burst is two seconds of requests.
+func throttles(events, batch, public, pages int) Throttles {
+	of := func(n int) Throttle { return Throttle{PerSecond: n, Burst: 2 * n} }
+	return Throttles{Default: of(events), Events: of(events), Batch: of(batch), Public: of(public), Pages: of(pages)}
 }
 
 // EnvironmentNamed returns the environment with the name. arch is for "local"

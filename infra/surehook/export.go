@@ -23,7 +23,7 @@ const (
 // lines with spans: accepted events in the log of ingest, and attempts in the log of
 // deliver. Logs sends no other line.
 func newExport(scope constructs.Construct, p FunctionsProps, f Functions) awslambda.Function {
-	export := newFunction(scope, "Export", p, functionProps{name: exportName, timeout: exportTimeout, memory: exportMemory, env: exportEnv(p), grant: grantExport})
+	export := newFunction(scope, "Export", p, functionProps{name: exportName, timeout: exportTimeout, memory: exportMemory, grant: grantExport})
 	for _, s := range []struct {
 		id, line string
 		of       awslambda.Function
@@ -38,10 +38,6 @@ func newExport(scope constructs.Construct, p FunctionsProps, f Functions) awslam
 		})
 	}
 	return export
-}
-
-func exportEnv(p FunctionsProps) map[string]*string {
-	return map[string]*string{names.EnvTraces: &p.Environment.Traces}
 }
 
 // grantExport: send spans to X-Ray, which knows no resources of a span. Its OTLP endpoint asks for

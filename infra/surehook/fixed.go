@@ -63,7 +63,7 @@ func NewFixed(scope constructs.Construct, p FunctionsProps) Fixed {
 		group.AddEgressRule(awsec2.Peer_AnyIpv4(), awsec2.Port_Tcp(&port), jsii.String("webhooks"), nil)
 	}
 	f.Sender = newFunction(scope, "FixedSender", p, functionProps{
-		name: "sender-fixed", folder: senderName, timeout: senderTimeout, memory: senderMemory, env: senderEnv(p.Environment), grant: grantNetwork,
+		name: "sender-fixed", folder: senderName, timeout: senderTimeout, memory: senderMemory, grant: grantNetwork,
 		vpc: vpc, groups: &[]awsec2.ISecurityGroup{group}, reserved: p.Environment.Concurrency.FixedSender,
 	})
 	return f

@@ -20,6 +20,7 @@ import (
 	"github.com/aws/constructs-go/constructs/v10"
 	"github.com/aws/jsii-runtime-go"
 
+	"surehook.example/surehook/internal/config"
 	"surehook.example/surehook/internal/names"
 )
 
@@ -94,28 +95,33 @@ type FunctionsProps struct {
 	Schedules   Schedules
 	Topic       awssns.Topic
 
-	fixed   Fixed    // before the functions that know its addresses
-	release *release // nil for an asset of CDK
+	settings config.Settings
+	fixed    Fixed    // before the functions that know its addresses
+	release  *release // nil for an asset of CDK
 }
 
 // NewFunctions makes the functions and connects deliver, breaker and replay to
 // their queues. Each function has a role with only the function's own
 // permissions.
 func NewFunctions(scope constructs.Construct, p FunctionsProps) Functions {
+	p.settings = allSettings(p)
 	p.fixed = NewFixed(scope, p)
 	f := Functions{
 		Fixed:   p.fixed,
-		Ingest:  newFunction(scope, "Ingest", p, functionProps{name: "ingest", timeout: apiTimeout, memory: pathMemory, env: ingestEnv(p), grant: grantIngest, reserved: p.Environment.Concurrency.Ingest}),
-		Deliver: newFunction(scope, "Deliver", p, functionProps{name: "deliver", timeout: deliverTimeout, memory: pathMemory, env: deliverEnv(p), grant: grantDeliver}),
-		Breaker: newFunction(scope, "Breaker", p, functionProps{name: "breaker", timeout: breakerTimeout, memory: workMemory, env: breakerEnv(p), grant: grantBreaker}),
+		Ingest:  newFunction(scope, "Ingest", p, functionProps{name: "ingest", timeout: apiTimeout, memory: pathMemory, grant: grantIngest, reserved: p.Environment.Concurrency.Ingest}),
+		Deliver: newFunction(scope, "Deliver", p, functionProps{name: "deliver", timeout: deliverTimeout, memory: pathMemory, grant: grantDeliver}),
+		Breaker: newFunction(scope, "Breaker", p, functionProps{name: "breaker", timeout: breakerTimeout, memory: workMemory, grant: grantBreaker}),
 		// "Replay" is already the construct id of the replay lane in this
 		// scope.
-		Replay:    newFunction(scope, "Replayer", p, functionProps{name: "replay", timeout: replayTimeout, memory: workMemory, env: replayEnv(p), grant: grantReplay}),
-		Manage:    newFunction(scope, "Manage", p, functionProps{name: "manage", timeout: apiTimeout, memory: workMemory, env: manageEnv(p), grant: grantManage}),
-		Authorize: newFunction(scope, "Authorize", p, functionProps{name: "authorize", timeout: authorizeTimeout, memory: authorizeMemory, env: authorizeEnv(p), grant: grantAuthorize, reserved: p.Environment.Concurrency.Authorize}),
+		Replay:    newFunction(scope, "Replayer", p, functionProps{name: "replay", timeout: replayTimeout, memory: workMemory, grant: grantReplay}),
+		Manage:    newFunction(scope, "Manage", p, functionProps{name: "manage", timeout: apiTimeout, memory: workMemory, grant: grantManage}),
+		Authorize: newFunction(scope, "Authorize", p, functionProps{name: "authorize", timeout: authorizeTimeout, memory: authorizeMemory, grant: grantAuthorize, reserved: p.Environment.Concurrency.Authorize}),
 	}
 	if p.Environment.Destinations != "" {
 		f.Manage.AddEnvironment(jsii.String(names.EnvPrincipal), f.Deliver.Role().RoleArn(), nil)
+	}
+	if len(p.fixed.public) > 0 {
+		f.Manage.AddEnvironment(jsii.String(names.EnvFixedAddresses), p.fixed.addresses(), nil)
 	}
 	addQueues(f, p)
 	addStream(f.Breaker, p.Table)
@@ -188,7 +194,6 @@ type functionProps struct {
 	folder  string // below dist; empty: the name
 	timeout time.Duration
 	memory  int // MB
-	env     map[string]*string
 	grant   func(awsiam.Role, FunctionsProps)
 	// reserved executions: no other function takes them, and the function takes no
 	// more; 0 for none.
@@ -221,7 +226,7 @@ func recursion(f functionProps) awslambda.RecursiveLoop {
 func memoryLimit(memory int) string { return strconv.Itoa(memory*3/4) + "MiB" }
 
 func newFunction(scope constructs.Construct, id string, p FunctionsProps, f functionProps) awslambda.Function {
-	name := p.Prefix + "-" + f.name
+	name, folder := p.Prefix+"-"+f.name, cmp.Or(f.folder, f.name)
 	logs := awslogs.NewLogGroup(scope, jsii.String(id+"Logs"), &awslogs.LogGroupProps{
 		LogGroupName: jsii.String("/aws/lambda/" + name),
 		Retention:    p.Environment.LogRetention,
@@ -235,10 +240,6 @@ func newFunction(scope constructs.Construct, id string, p FunctionsProps, f func
 	})
 	allow(role, "logs:CreateLogStream", "logs:PutLogEvents").on(logs.LogGroupArn())
 	f.grant(role, p)
-	f.env[names.EnvEnvironment] = &p.Prefix // of all metrics: two stacks may have one environment
-	f.env[names.EnvGarbage] = jsii.String(names.CollectAt)
-	f.env[names.EnvMemoryLimit] = jsii.String(memoryLimit(f.memory))
-
 	architecture := awslambda.Architecture_ARM_64()
 	if p.Environment.Architecture == "amd64" {
 		architecture = awslambda.Architecture_X86_64()
@@ -252,13 +253,13 @@ func newFunction(scope constructs.Construct, id string, p FunctionsProps, f func
 		Runtime:        awslambda.Runtime_PROVIDED_AL2023(),
 		Architecture:   architecture,
 		Handler:        jsii.String("bootstrap"),
-		Code:           p.code(cmp.Or(f.folder, f.name)),
+		Code:           p.code(folder),
 		Role:           role,
 		Vpc:            f.vpc,
 		SecurityGroups: f.groups,
 		Timeout:        seconds(f.timeout),
 		MemorySize:     jsii.Number(f.memory),
-		Environment:    &f.env,
+		Environment:    functionVariables(p.settings, p.Prefix, folder, f.memory),
 		LogGroup:       logs,
 		LoggingFormat:  awslambda.LoggingFormat_JSON,
 		// Lambda's own log lines repeat the metrics and cost money per byte.

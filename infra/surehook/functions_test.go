@@ -202,8 +202,8 @@ func TestFunctions_egressHost(t *testing.T) {
 			}
 			continue
 		}
-		if got := withEgress(env, map[string]*string{})[names.EnvEgressHost]; got == nil || *got != host {
-			t.Errorf("%s of %s = %v; want %s", names.EnvEgressHost, env.Name, got, host)
+		if got := env.settings().Variables("deliver")[names.EnvEgressHost]; got != host {
+			t.Errorf("%s of %s = %q; want %s", names.EnvEgressHost, env.Name, got, host)
 		}
 	}
 }

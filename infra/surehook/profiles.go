@@ -1,12 +1,7 @@
 package surehook
 
 import (
-	"strings"
-
-	"github.com/aws/jsii-runtime-go"
-
 	"surehook.example/surehook/internal/hook"
-	"surehook.example/surehook/internal/names"
 	"surehook.example/surehook/internal/rule/profiles"
 	"surehook.example/surehook/internal/rule/sign"
 )
@@ -29,15 +24,4 @@ func (e Environment) checkProfiles(f *faults) {
 	for _, wrong := range sign.CheckProfiles(&hook.Endpoint{Profiles: named}) {
 		f.add(true, "%s", wrong.Message)
 	}
-}
-
-// withProfiles adds the variables of signature profiles that are set.
-func withProfiles(e Environment, variables map[string]*string) map[string]*string {
-	if e.SignatureProfiles != "" {
-		variables[names.EnvSignatureProfiles] = &e.SignatureProfiles
-	}
-	if len(e.Signatures) > 0 {
-		variables[names.EnvSignatures] = jsii.String(strings.Join(e.Signatures, ","))
-	}
-	return variables
 }

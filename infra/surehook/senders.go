@@ -52,17 +52,13 @@ func NewSenders(scope constructs.Construct, props Props) ([]awscdk.Stack, error)
 			Env:         &awscdk.Environment{Region: jsii.String(region)},
 			Tags:        &tags,
 		})
-		newFunction(stack, "Sender", FunctionsProps{Prefix: props.Prefix, Environment: env, Dist: props.Dist}, functionProps{
-			name: senderName, timeout: senderTimeout, memory: senderMemory, env: senderEnv(env), grant: grantNothing,
+		newFunction(stack, "Sender", FunctionsProps{Prefix: props.Prefix, Environment: env, Dist: props.Dist, settings: env.settings()}, functionProps{
+			name: senderName, timeout: senderTimeout, memory: senderMemory, grant: grantNothing,
 		})
 		checkRules(stack)
 		stacks = append(stacks, stack)
 	}
 	return stacks, nil
-}
-
-func senderEnv(env Environment) map[string]*string {
-	return withEgress(env, map[string]*string{})
 }
 
 // grantNothing: a sender may write its log only.

@@ -25,14 +25,9 @@ func (e Environment) Validate() error {
 	f.add(e.EgressHost != "" && (!local || e.Egress != names.EgressLoopback),
 		"egress host %q would let customers reach our own network: the setting is for the local stack only", e.EgressHost)
 	f.add(e.Architecture != "arm64" && e.Architecture != "amd64", "architecture %q is not arm64 or amd64", e.Architecture)
-	f.add(e.Validation != "" && e.Validation != names.ValidationOff && e.Validation != names.ValidationWarn && e.Validation != names.ValidationReject,
-		"validation %q is not off, warn or reject", e.Validation)
-	f.add(e.Envelope != "" && e.Envelope != names.EnvelopeStandard && e.Envelope != names.EnvelopeRaw, "envelope %q is not standard or raw", e.Envelope)
 	e.checkProfiles(&f)
 	f.add(e.Destinations != "" && !rolePath.MatchString(e.Destinations), `%q is not a path of roles, such as "/surehook/"`, e.Destinations)
-	f.add(e.EndpointsPerHost < 0, "%d endpoints per host: the limit is at least 1, or 0 for none", e.EndpointsPerHost)
-	f.add(e.Ownership != "" && e.Ownership != names.OwnershipChallenge, "ownership %q is not challenge", e.Ownership)
-	f.add(e.Retention < names.MinRetention, "retention of %v is less than %v", e.Retention, names.MinRetention)
+	f.add(e.Retention == 0, "no retention is set")
 	f.add(e.Archive && !e.PointInTimeRecovery, "an archive needs the backups of point-in-time recovery, and point-in-time recovery is off")
 	if traces, err := url.Parse(e.Traces); e.Traces != "" && e.Traces != names.TracesXRay {
 		f.add(err != nil || traces.Scheme != "https" || traces.Host == "" || traces.User != nil,
@@ -45,8 +40,7 @@ func (e Environment) Validate() error {
 	e.Throttles.check(&f)
 	e.Thresholds.check(&f)
 	e.Domain.check(&f)
-	e.Portal.check(&f)
-	for _, fault := range e.SignIn.Faults() {
+	for _, fault := range e.settings().Faults() {
 		f.add(true, "%w", fault)
 	}
 	f.add(!local && strings.HasPrefix(e.SignIn.Issuer, "http:"), "the issuer %q of the sign-in is not https", e.SignIn.Issuer)
@@ -111,15 +105,6 @@ func (t Throttles) check(f *faults) {
 	for _, t := range []Throttle{most, t.Events, t.Batch, t.Public, t.Pages} {
 		f.add(t.PerSecond < 1 || t.Burst < 1, "throttle of %d requests a second, burst %d, lets nothing in", t.PerSecond, t.Burst)
 		f.add(t.PerSecond > most.PerSecond || t.Burst > most.Burst, "throttle of %d requests a second, burst %d, is above the default", t.PerSecond, t.Burst)
-	}
-}
-
-// check reports an appearance that the function would refuse at its start.
-func (p Portal) check(f *faults) {
-	f.add(p.Accent != "" && !names.ValidAccent(p.Accent), "accent %q of the portal is not # and six hexadecimal digits", p.Accent)
-	f.add(p.Logo != "" && !names.ValidLogo(p.Logo), "logo %q of the portal is not an https URL or a data URL of an image, of 900 bytes at most", p.Logo)
-	for _, origin := range p.Embedders {
-		f.add(!names.ValidOrigin(origin), "%q of the portal's embedders is not an https origin", origin)
 	}
 }
 

@@ -24,7 +24,7 @@ import (
 )
 
 // NewHandler wires a function's handler, once per execution environment.
-type NewHandler[C any] func(cfg C, sdk aws.Config, log *slog.Logger) (handler any, err error)
+type NewHandler func(cfg config.Settings, sdk aws.Config, log *slog.Logger) (handler any, err error)
 
 // Start runs the function until Lambda ends the process. It returns only if the start failed, and
 // has then logged the error.
@@ -32,10 +32,10 @@ type NewHandler[C any] func(cfg C, sdk aws.Config, log *slog.Logger) (handler an
 // Start discards the output of the standard logger, to which net/http writes bytes that receivers
 // send, such as a response without a request. Surehook and the SDK have loggers of their own, and
 // logged replaces the lines of Lambda's library about failed invocations.
-func Start[C any](ctx context.Context, lookup config.Lookup, read func(config.Lookup) (C, error), newHandler NewHandler[C]) error {
+func Start(ctx context.Context, function string, lookup config.Lookup, newHandler NewHandler) error {
 	stdlog.SetOutput(io.Discard)
 	log := lambdalog.New(os.Stdout)
-	handler, err := handlerOf(ctx, lookup, read, newHandler, log)
+	handler, err := handlerOf(ctx, function, lookup, newHandler, log)
 	if err != nil {
 		log.ErrorContext(ctx, "function.failed_to_start", slog.Any(names.LogError, err))
 		return err
@@ -72,25 +72,16 @@ func (h logged) fail(ctx context.Context, err error) {
 
 // Ignore reports wrong settings that the function starts without: in the log, and in the metric of
 // an alarm.
-func Ignore(ctx context.Context, lookup config.Lookup, log *slog.Logger, now func() time.Time, faults ...error) {
+func Ignore(ctx context.Context, metrics emf.Set, log *slog.Logger, now func() time.Time, faults ...error) {
 	if len(faults) == 0 {
 		return
 	}
-	metrics := metricsOf(lookup)
 	line := []slog.Attr{slog.Any(names.LogError, errors.Join(faults...))}
 	log.LogAttrs(ctx, slog.LevelError, "function.settings_ignored", metrics.Append(line, now(), emf.Count(names.MetricIgnored, len(faults)))...)
 }
 
-// metricsOf returns the metrics of the environment, which every function has.
-func metricsOf(lookup config.Lookup) emf.Set {
-	environment, _ := lookup(names.EnvEnvironment)
-	return emf.Set{Environment: environment}
-}
-
-func handlerOf[C any](
-	ctx context.Context, lookup config.Lookup, read func(config.Lookup) (C, error), newHandler NewHandler[C], log *slog.Logger,
-) (any, error) {
-	cfg, err := read(lookup)
+func handlerOf(ctx context.Context, function string, lookup config.Lookup, newHandler NewHandler, log *slog.Logger) (any, error) {
+	cfg, ignored, err := config.Read(function, lookup)
 	if err != nil {
 		return nil, fmt.Errorf("read config: %w", err)
 	}
@@ -99,9 +90,8 @@ func handlerOf[C any](
 		return nil, fmt.Errorf("load AWS config: %w", err)
 	}
 	now := time.Now //nolint:forbidigo // wiring: the functions that start here have no clock of their own
-	if c, ok := any(cfg).(interface{ IgnoredSettings() []error }); ok {
-		Ignore(ctx, lookup, log, now, c.IgnoredSettings()...)
-	}
-	watch := refusals{log: log, metrics: metricsOf(lookup), now: now}
+	metrics := emf.Set{Environment: cfg.Environment}
+	Ignore(ctx, metrics, log, now, ignored...)
+	watch := refusals{log: log, metrics: metrics, now: now}
 	return newHandler(cfg, watch.watched(shared(sdk, idleTimeout)), log)
 }

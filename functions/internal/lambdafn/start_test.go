@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"surehook.example/surehook/functions/internal/lambdafn"
-	"surehook.example/surehook/internal/config"
+	"surehook.example/surehook/internal/emf"
 	"surehook.example/surehook/internal/names"
 )
 
@@ -22,9 +22,8 @@ func TestStart_discardsTheStandardLogger(t *testing.T) { //nolint:paralleltest /
 	var lines bytes.Buffer
 	log.SetOutput(&lines)
 
-	stop := errors.New("no configuration")
-	read := func(config.Lookup) (struct{}, error) { return struct{}{}, stop }
-	if err := lambdafn.Start(t.Context(), nil, read, nil); !errors.Is(err, stop) {
+	none := func(string) (string, bool) { return "", false }
+	if err := lambdafn.Start(t.Context(), "deliver", none, nil); err == nil || !strings.Contains(err.Error(), names.EnvTable) {
 		t.Fatalf("Start() = %v; want the error of the configuration", err)
 	}
 	log.Print("Unsolicited response received on idle HTTP channel") // as net/http does
@@ -38,15 +37,15 @@ func TestIgnore(t *testing.T) {
 	t.Parallel()
 
 	var lines bytes.Buffer
-	lookup := func(name string) (string, bool) { return "shop", name == names.EnvEnvironment }
-	lambdafn.Ignore(t.Context(), lookup, slog.New(slog.NewJSONHandler(&lines, nil)), time.Now, errors.New("no client id"), errors.New("no roles"))
+	metrics := emf.Set{Environment: "shop"}
+	lambdafn.Ignore(t.Context(), metrics, slog.New(slog.NewJSONHandler(&lines, nil)), time.Now, errors.New("no client id"), errors.New("no roles"))
 	for _, part := range []string{`"function.settings_ignored"`, `no client id\nno roles`, `"environment":"shop"`, `"settings_ignored":2`} {
 		if !strings.Contains(lines.String(), part) {
 			t.Errorf("Ignore() wrote %s; want %s in it", lines.String(), part)
 		}
 	}
 	lines.Reset()
-	lambdafn.Ignore(t.Context(), lookup, slog.New(slog.NewJSONHandler(&lines, nil)), time.Now)
+	lambdafn.Ignore(t.Context(), metrics, slog.New(slog.NewJSONHandler(&lines, nil)), time.Now)
 	if lines.Len() > 0 {
 		t.Errorf("Ignore() without faults wrote %s; want nothing", lines.String())
 	}

@@ -1,4 +1,4 @@
-// Package wire builds the objects used by several functions, from configuration
+// Package wire builds the objects used by several functions, from their settings
 // and the SDK.
 package wire
 
@@ -9,26 +9,19 @@ import (
 
 	"surehook.example/surehook/internal/aws/dynamo"
 	"surehook.example/surehook/internal/aws/sqs"
+	"surehook.example/surehook/internal/config"
 	"surehook.example/surehook/internal/delivery/ingest"
 	"surehook.example/surehook/internal/hook"
 )
 
-// AcceptorConfig configures an acceptor.
-type AcceptorConfig struct {
-	LiveQueue     string        // URL
-	CoalesceQueue string        // URL; empty for test events, which wait for no window
-	Retention     time.Duration // lifetime of events
-	Now           func() time.Time
-}
-
 // Acceptor returns an acceptor of events over store.
-func Acceptor(sdk aws.Config, store *dynamo.Store, c AcceptorConfig) *ingest.Acceptor {
+func Acceptor(cfg config.Settings, sdk aws.Config, store *dynamo.Store, now func() time.Time) *ingest.Acceptor {
 	return &ingest.Acceptor{
 		Store:     store,
-		Queue:     sqs.New(sdk, sqs.URLs{Live: c.LiveQueue, Coalesce: c.CoalesceQueue}),
+		Queue:     sqs.New(sdk, sqs.URLs{Live: cfg.Queues.Live, Coalesce: cfg.Queues.Coalesce}),
 		Directory: ingest.NewDirectory(store),
-		Retention: c.Retention,
-		Now:       c.Now,
+		Retention: cfg.Retention,
+		Now:       now,
 		NewID:     hook.NewEventID,
 	}
 }

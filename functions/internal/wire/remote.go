@@ -6,6 +6,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 
 	"surehook.example/surehook/internal/aws/lambda"
+	"surehook.example/surehook/internal/config"
 	"surehook.example/surehook/internal/delivery/remote"
 	"surehook.example/surehook/internal/delivery/send"
 	"surehook.example/surehook/internal/names"
@@ -13,7 +14,7 @@ import (
 
 // Remote returns the sender of requests from the regions, and from the fixed addresses, of the
 // environment. signer signs them.
-func Remote(sdk aws.Config, environment string, regions []string, signer *send.Sender, now func() time.Time) *remote.Sender {
-	senders := lambda.New(sdk, lambda.Config{Regional: names.Sender(environment), Regions: regions, Fixed: names.FixedSender(environment)})
+func Remote(cfg config.Settings, sdk aws.Config, signer *send.Sender, now func() time.Time) *remote.Sender {
+	senders := lambda.New(sdk, lambda.Config{Regional: names.Sender(cfg.Environment), Regions: cfg.SenderRegions, Fixed: names.FixedSender(cfg.Environment)})
 	return &remote.Sender{Signer: signer, Invoker: senders, Now: now}
 }

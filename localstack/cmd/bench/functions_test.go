@@ -19,16 +19,8 @@ func TestFunctionEnvironment(t *testing.T) {
 		}
 		return "", false
 	}
-	for name, read := range map[string]func(config.Lookup) error{
-		"ingest":    func(l config.Lookup) error { _, err := config.ForIngest(l); return err },
-		"deliver":   func(l config.Lookup) error { _, err := config.ForDeliver(l); return err },
-		"sender":    func(l config.Lookup) error { _, err := config.ForSender(l); return err },
-		"breaker":   func(l config.Lookup) error { _, err := config.ForBreaker(l); return err },
-		"replay":    func(l config.Lookup) error { _, err := config.ForReplay(l); return err },
-		"manage":    func(l config.Lookup) error { _, err := config.ForManage(l); return err },
-		"authorize": func(l config.Lookup) error { _, err := config.ForAuthorize(l); return err },
-	} {
-		if err := read(lookup); err != nil {
+	for _, name := range []string{"ingest", "deliver", "sender", "breaker", "replay", "manage", "authorize"} {
+		if _, _, err := config.Read(name, lookup); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
