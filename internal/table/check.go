@@ -68,11 +68,6 @@ func checkValue(v types.AttributeValue, depth int) error {
 		return checkText(v.Value)
 	case *types.AttributeValueMemberB, *types.AttributeValueMemberBOOL:
 		return nil
-	case *types.AttributeValueMemberNULL:
-		if !v.Value {
-			return invalid("One or more parameter values were invalid: Null attribute value types must have the value of true")
-		}
-		return nil
 	case nil:
 		return invalid("Supplied AttributeValue is empty, must contain exactly one of the supported datatypes")
 	case *types.AttributeValueMemberN:
@@ -119,7 +114,7 @@ func checkSet(set setOf) error {
 			if err := checkNumber(e); err != nil {
 				return err
 			}
-		} else if err := checkText(e); err != nil && set.kind == "S" {
+		} else if err := checkText(e); err != nil {
 			return err
 		}
 		if seen[e] {

@@ -74,16 +74,15 @@ func (p *parser) action(c clause) action {
 	return a
 }
 
-// sum reads a new value: an operand, or the sum or the difference of two.
+// sum reads a new value: an operand, or the sum of two.
 func (p *parser) sum() newValue {
 	left := p.part()
-	minus := p.sign("-")
-	if !minus && !p.sign("+") {
+	if !p.sign("+") {
 		return left
 	}
 	p.operators++
 	right := p.part()
-	return func(s *scope) types.AttributeValue { return s.plus(left(s), right(s), minus) }
+	return func(s *scope) types.AttributeValue { return s.plus(left(s), right(s)) }
 }
 
 // part reads an operand of a new value. It must exist.

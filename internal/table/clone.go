@@ -32,16 +32,10 @@ func clone(v types.AttributeValue) types.AttributeValue {
 		return &types.AttributeValueMemberNS{Value: all}
 	case *types.AttributeValueMemberSS:
 		return &types.AttributeValueMemberSS{Value: slices.Clone(v.Value)}
-	case *types.AttributeValueMemberBS:
-		all := make([][]byte, len(v.Value))
-		for i, e := range v.Value {
-			all[i] = bytes.Clone(e)
-		}
-		return &types.AttributeValueMemberBS{Value: all}
 	case *types.AttributeValueMemberBOOL:
 		return &types.AttributeValueMemberBOOL{Value: v.Value}
 	}
-	return &types.AttributeValueMemberNULL{Value: true}
+	return v // no other type passes checkValue
 }
 
 func cloneItem(item Item) Item {

@@ -8,10 +8,6 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 )
 
-// maxOperands is the number of operands after IN.
-// https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/Expressions.OperatorsAndFunctions.html
-const maxOperands = 100
-
 // condition reports whether the scope's item meets a condition.
 type condition func(*scope) bool
 
@@ -93,17 +89,11 @@ func (p *parser) test() condition {
 	case p.call("contains"):
 		return p.pair("contains", contains)
 	}
-	left := p.operand()
-	switch {
-	case p.operator("BETWEEN"):
-		return p.between(left)
-	case p.operator("IN"):
-		return p.oneOf(left)
-	}
-	return p.comparison(left)
+	return p.comparison()
 }
 
-func (p *parser) comparison(left operand) condition {
+func (p *parser) comparison() condition {
+	left := p.operand()
 	w := p.next()
 	if w.kind != sign || !strings.Contains(" = <> < <= > >= ", " "+w.text+" ") {
 		p.fail(w)
@@ -116,31 +106,6 @@ func (p *parser) comparison(left operand) condition {
 		p.scalar(w.text, right, "S", "N", "B")
 	}
 	return func(s *scope) bool { return compares(w.text, left.read(s), right.read(s)) }
-}
-
-func (p *parser) between(left operand) condition {
-	low := p.operand()
-	if !p.keyword("AND") {
-		p.fail(p.peek())
-	}
-	high := p.operand()
-	for _, o := range []operand{left, low, high} {
-		p.scalar("BETWEEN", o, "S", "N", "B")
-	}
-	p.check(func(s *scope) error {
-		a, b := s.values[low.value], s.values[high.value]
-		if a == nil || b == nil {
-			return nil
-		}
-		if order, ok := compare(a, b); !ok || order > 0 {
-			return fmt.Errorf("The BETWEEN operator requires same data type for lower and upper bounds, and upper bound to be greater than or equal to lower bound; lower bound operand: %s, upper bound operand: %s", low.value, high.value) //nolint:staticcheck // as AWS writes it
-		}
-		return nil
-	})
-	return func(s *scope) bool {
-		v := left.read(s)
-		return compares(">=", v, low.read(s)) && compares("<=", v, high.read(s))
-	}
 }
 
 // pair reads the arguments of a function of a path and an operand.
@@ -156,24 +121,6 @@ func (p *parser) pair(name string, f func(a, b types.AttributeValue) bool) condi
 	return func(s *scope) bool { return f(of.in(s), argument.read(s)) }
 }
 
-func (p *parser) oneOf(left operand) condition {
-	p.want("(")
-	all := []operand{p.operand()}
-	for p.sign(",") {
-		all = append(all, p.operand())
-	}
-	if w := p.peek(); len(all) > maxOperands {
-		p.fail(w)
-	}
-	p.want(")")
-	for _, one := range all {
-		p.distinct("IN", left, one)
-	}
-	return func(s *scope) bool {
-		return slices.ContainsFunc(all, func(one operand) bool { return equal(left.read(s), one.read(s)) })
-	}
-}
-
 // distinct refuses a comparison of a path with itself.
 func (p *parser) distinct(operator string, first, other operand) {
 	if first.path == nil || other.path == nil {
@@ -183,7 +130,7 @@ func (p *parser) distinct(operator string, first, other operand) {
 		if len(first.path) != len(other.path) || !first.path.overlaps(other.path, s) {
 			return nil
 		}
-		return fmt.Errorf("The first operand must be distinct from the remaining operands for this operator or function; operator: %s, first operand: %s", operator, first.path[0].name.in(s)) //nolint:staticcheck // as AWS writes it
+		return fmt.Errorf("The first operand must be distinct from the remaining operands for this operator or function; operator: %s, first operand: %s", operator, first.path[0].in(s)) //nolint:staticcheck // as AWS writes it
 	})
 }
 

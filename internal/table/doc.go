@@ -10,9 +10,10 @@
 // No part of a request is ignored: a field that the table does not support is an error that
 // names the field. So are legacy parameters, consumed capacity, metrics of item
 // collections, ReturnValues but ALL_NEW of an update, Select but COUNT, segments and indexes
-// of a Scan, several tables in one batch, keys that are not strings, projections of nested
-// paths, attribute_type, operands in parentheses, and a key condition that begins with the
-// sort key. Malformed requests are refused before Around sees them.
+// of a Scan, several tables in one batch, keys that are not strings, nulls, sets of binary
+// values, projections of nested paths, elements of lists in a path, attribute_type, BETWEEN and
+// IN in a condition, differences, operands in parentheses, and a key condition that begins with
+// the sort key. Malformed requests are refused before Around sees them.
 //
 // # What differs
 //
@@ -30,15 +31,13 @@
 //	basic      = "attribute_exists" "(" path ")" | "attribute_not_exists" "(" path ")"
 //	           | "begins_with" "(" path "," operand ")" | "contains" "(" path "," operand ")"
 //	           | operand comparator operand
-//	           | operand "BETWEEN" operand "AND" operand
-//	           | operand "IN" "(" operand { "," operand } ")"
 //	comparator = "=" | "<>" | "<" | "<=" | ">" | ">="
 //	operand    = value | path | "size" "(" path ")"
 //
 //	update     = clause { clause }, each kind once
 //	clause     = "SET" path "=" sum { "," path "=" sum } | "REMOVE" path { "," path }
 //	           | "ADD" name value { "," name value } | "DELETE" name value { "," name value }
-//	sum        = part [ ( "+" | "-" ) part ]
+//	sum        = part [ "+" part ]
 //	part       = value | path | "if_not_exists" "(" path "," part ")" | "list_append" "(" part "," part ")"
 //
 //	key        = name "=" value [ "AND" sort ]
@@ -46,7 +45,7 @@
 //	           | "begins_with" "(" name "," value ")"
 //	projection = name { "," name }
 //
-//	path       = name { "." name | "[" digits "]" }
+//	path       = name { "." name }
 //	name       = letters, digits and "_" that are no reserved word | "#" letters
 //	value      = ":" letters
 //
@@ -56,10 +55,10 @@
 //
 // All pages are below https://docs.aws.amazon.com/amazondynamodb/latest/:
 //
-//   - developerguide/Expressions.OperatorsAndFunctions.html: conditions, precedence, at most
-//     100 operands after IN, contains with distinct operands
-//   - developerguide/Expressions.UpdateExpressions.html: clauses, the order of new elements
-//     of a list, ADD and DELETE of attributes that are not nested
+//   - developerguide/Expressions.OperatorsAndFunctions.html: conditions, precedence,
+//     contains with distinct operands
+//   - developerguide/Expressions.UpdateExpressions.html: clauses, ADD and DELETE of
+//     attributes that are not nested
 //   - developerguide/Query.KeyConditionExpressions.html and Query.FilterExpression.html: key
 //     conditions, filters after the page, no filter of keys
 //   - developerguide/Query.Pagination.html: pages of 1 MB, and a last key that may be followed

@@ -44,8 +44,6 @@ func contains(v, part types.AttributeValue) bool {
 		return set.kind == "S" && slices.Contains(set.all, part.Value)
 	case *types.AttributeValueMemberN:
 		return set.kind == "N" && slices.Contains(set.all, normal(part.Value))
-	case *types.AttributeValueMemberB:
-		return set.kind == "B" && slices.Contains(set.all, string(part.Value))
 	}
 	return false
 }

@@ -23,8 +23,6 @@ func binary(s string) types.AttributeValue { return &types.AttributeValueMemberB
 
 func flag(b bool) types.AttributeValue { return &types.AttributeValueMemberBOOL{Value: b} }
 
-func null() types.AttributeValue { return &types.AttributeValueMemberNULL{Value: true} }
-
 func list(all ...types.AttributeValue) types.AttributeValue {
 	return &types.AttributeValueMemberL{Value: all}
 }

@@ -13,7 +13,6 @@ const (
 	bare        // an attribute's name, a keyword or a function
 	named       // #name
 	valued      // :value
-	digits      // the index of a list
 	sign        // an operator, a bracket, a comma or a full stop
 )
 
@@ -36,14 +35,14 @@ func lex(text string) ([]word, error) {
 		case c == ' ' || c == '\t' || c == '\n' || c == '\r':
 			at++
 			continue
-		case c == '#' || c == ':' || isLetter(c) || isDigit(c):
+		case c == '#' || c == ':' || isLetter(c):
 			w := word{kind: kindOf(c), at: at}
 			at++
 			for at < len(text) && (isLetter(text[at]) || isDigit(text[at])) {
 				at++
 			}
 			w.text = text[w.at:at]
-			if w.kind != digits && w.kind != bare && len(w.text) == 1 {
+			if w.kind != bare && len(w.text) == 1 {
 				return nil, syntax(text, w)
 			}
 			words = append(words, w)
@@ -52,7 +51,7 @@ func lex(text string) ([]word, error) {
 		w := word{kind: sign, text: string(c), at: at}
 		if two := text[at:min(at+2, len(text))]; two == "<>" || two == "<=" || two == ">=" {
 			w.text = two
-		} else if !strings.ContainsRune("=<>()[],.+-", rune(c)) {
+		} else if !strings.ContainsRune("=<>(),.+", rune(c)) {
 			return nil, syntax(text, w)
 		}
 		at += len(w.text)
@@ -62,13 +61,11 @@ func lex(text string) ([]word, error) {
 }
 
 func kindOf(c byte) kind {
-	switch {
-	case c == '#':
+	switch c {
+	case '#':
 		return named
-	case c == ':':
+	case ':':
 		return valued
-	case isDigit(c):
-		return digits
 	}
 	return bare
 }

@@ -49,23 +49,17 @@ func compareNumbers(a, b string) int {
 	return x.Cmp(y)
 }
 
-// plus returns a + b, or a - b.
-func plus(a, b string, minus bool) (string, error) {
+// plus returns a + b.
+func plus(a, b string) (string, error) {
 	n, ok := small(a)
 	m, ok2 := small(b)
 	if ok && ok2 {
-		if minus {
-			m = -m
-		}
 		return strconv.FormatInt(n+m, 10), nil
 	}
 	x, ok := exact(a)
 	y, ok2 := exact(b)
 	if !ok || !ok2 {
 		return "", fmt.Errorf("add %q and %q: no numbers", a, b)
-	}
-	if minus {
-		y = y.Neg(y)
 	}
 	sum := normalRat(x.Add(x, y))
 	return sum, checkNumber(sum)

@@ -38,16 +38,11 @@ func FuzzNumbers(f *testing.F) {
 		if n := normal(a); normal(n) != n || compareNumbers(n, a) != 0 || checkNumber(n) != nil {
 			t.Errorf("normal(%s) = %s", a, n)
 		}
-		for _, minus := range []bool{false, true} {
-			want := new(big.Rat).Add(x, y)
-			if minus {
-				want = new(big.Rat).Sub(x, y)
-			}
-			sum, err := plus(a, b, minus)
-			got, ok := new(big.Rat).SetString(sum)
-			if !ok || got.Cmp(want) != 0 || (err != nil) != (checkNumber(normalRat(want)) != nil) {
-				t.Errorf("%s and %s, minus %v: %s, %v; want %s", a, b, minus, sum, err, want)
-			}
+		want := new(big.Rat).Add(x, y)
+		sum, err := plus(a, b)
+		got, ok := new(big.Rat).SetString(sum)
+		if !ok || got.Cmp(want) != 0 || (err != nil) != (checkNumber(normalRat(want)) != nil) {
+			t.Errorf("plus(%s, %s) = %s, %v; want %s", a, b, sum, err, want)
 		}
 	})
 }
@@ -56,8 +51,8 @@ func FuzzNumbers(f *testing.F) {
 // that it takes again when the words are set apart, and the error names the place.
 func FuzzParse(f *testing.F) {
 	for _, seed := range []string{
-		"a = :b AND NOT (c[0].d <> #e OR size(f) BETWEEN :g AND :h)", "SET a = if_not_exists(b, :c) + :d, e[1] = list_append(f, :g) REMOVE h ADD i :j DELETE k :l",
-		"pk = :pk AND begins_with(sk, :sk)", "pk = :pk AND sk BETWEEN :a AND :b", "a, b, #c", "((a = :b))", "a IN (:b, c, size(d))", "(((((((", "NOT (NOT NOT(", "a[", "a[9999999999999999999]", "#", ":", "SET set = :a", "contains(a, :b", "\xff = :a", "é = :b",
+		"a = :b AND NOT (c.d <> #e OR size(f) > :g)", "SET a = if_not_exists(b, :c) + :d, e = list_append(f, :g) REMOVE h ADD i :j DELETE k :l",
+		"pk = :pk AND begins_with(sk, :sk)", "pk = :pk AND sk BETWEEN :a AND :b", "a, b, #c", "((a = :b))", "a = size(d)", "(((((((", "NOT (NOT NOT(", "a[", "a.", "#", ":", "SET set = :a", "contains(a, :b", "\xff = :a", "é = :b",
 	} {
 		f.Add(seed)
 	}

@@ -3,7 +3,6 @@ package table
 import (
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 )
 
@@ -185,30 +184,18 @@ func added(all []string, one string) []string {
 }
 
 func (p *parser) path() path {
-	all := path{step{name: p.name()}}
-	p.made.attributes = append(p.made.attributes, all[0].name)
-	for {
-		switch {
-		case p.sign("."):
-			all = append(all, step{name: p.name()})
-		case p.sign("["):
-			w := p.next()
-			index, err := strconv.Atoi(w.text)
-			if err != nil {
-				p.fail(w)
-			}
-			all = append(all, step{index: index})
-			p.want("]")
-		default:
-			return all
-		}
+	all := path{p.name()}
+	p.made.attributes = append(p.made.attributes, all[0])
+	for p.sign(".") {
+		all = append(all, p.name())
 	}
+	return all
 }
 
 // projectionExpression reads names of attributes. It takes no path of several names.
 func projectionExpression(p *parser) {
 	for more := true; more; more = p.sign(",") {
-		p.made.projection = append(p.made.projection, path{step{name: p.name()}})
+		p.made.projection = append(p.made.projection, path{p.name()})
 	}
 	all := p.made.projection
 	p.check(func(s *scope) error { return disjoint(all, s) })

@@ -87,7 +87,7 @@ func (t *Table) fits(e *expressions, q *query, hash, sort string) error {
 	}
 	if e.inProjection != nil && q.index >= 0 {
 		for _, p := range e.inProjection.projection {
-			if name := p[0].name.in(&e.scope); !slices.Contains([]string{hash, sort, t.schema.Hash, t.schema.Sort}, name) {
+			if name := p[0].in(&e.scope); !slices.Contains([]string{hash, sort, t.schema.Hash, t.schema.Sort}, name) {
 				return invalid("One or more parameter values were invalid: Global secondary index %s does not project %s", t.schema.Indexes[q.index].Name, name)
 			}
 		}

@@ -11,7 +11,7 @@ import (
 const (
 	nestedBytes  = 3 // for a list or a map, empty or not
 	elementBytes = 1 // for each element of a list or map
-	flagBytes    = 1 // for a Boolean or null
+	flagBytes    = 1 // for a Boolean
 )
 
 // ItemSize returns the size of the item in bytes by DynamoDB's rules: the
@@ -47,10 +47,8 @@ func valueSize(value types.AttributeValue) int {
 		return setSize(v.Value, func(s string) int { return len(s) })
 	case *types.AttributeValueMemberNS:
 		return setSize(v.Value, numberSize)
-	case *types.AttributeValueMemberBS:
-		return setSize(v.Value, func(b []byte) int { return len(b) })
 	}
-	return flagBytes // Boolean or null
+	return flagBytes
 }
 
 func setSize[T any](elements []T, size func(T) int) int {

@@ -80,7 +80,7 @@ func TestValues_AreCopiedOnWrite(t *testing.T) {
 	more, tags := &types.AttributeValueMemberL{Value: []types.AttributeValue{str("x")}}, &types.AttributeValueMemberSS{Value: []string{"c"}}
 	values := item{":1": number("1"), ":x": more, ":s": tags}
 	if _, err := tb.UpdateItem(t.Context(), &dynamodb.UpdateItemInput{
-		TableName: name(), Key: key("p", "s"), UpdateExpression: aws.String("SET m.k = m.k + :1, m.n = :x, l[0] = :x ADD tags :s REMOVE b"), ExpressionAttributeValues: values,
+		TableName: name(), Key: key("p", "s"), UpdateExpression: aws.String("SET m.k = m.k + :1, m.n = :x, l = :x ADD tags :s REMOVE b"), ExpressionAttributeValues: values,
 	}); err != nil {
 		t.Fatal(err)
 	}

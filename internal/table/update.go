@@ -1,7 +1,6 @@
 package table
 
 import (
-	"cmp"
 	"maps"
 	"slices"
 
@@ -9,7 +8,7 @@ import (
 )
 
 // apply returns the item after the actions. Every operand is read before the first
-// change, and indices of lists are those before it. The item given stays as it is.
+// change. The item given stays as it is.
 func (s *scope) apply(actions []action) Item {
 	type change struct {
 		action
@@ -23,19 +22,6 @@ func (s *scope) apply(actions []action) Item {
 			changes[i].value = a.value(s)
 		}
 	}
-	// New elements of a list come in the order of their indices. Removals follow, the last
-	// element first, so that the indices of the others stay.
-	slices.SortStableFunc(changes, func(a, b change) int {
-		switch first, second := a.clause == remove, b.clause == remove; {
-		case first && second:
-			return compareIndices(b.path, a.path)
-		case first:
-			return 1
-		case second:
-			return -1
-		}
-		return compareIndices(a.path, b.path)
-	})
 	after := cloneMap(s.item)
 	for _, c := range changes {
 		value := c.value
@@ -62,15 +48,18 @@ func cloneMap(item Item) Item {
 	return maps.Clone(item)
 }
 
-func compareIndices(a, b path) int {
-	return slices.CompareFunc(a, b, func(a, b step) int { return cmp.Compare(a.index, b.index) })
-}
-
 // put sets the value at the path in the map; nil removes it.
 func (s *scope) put(in Item, p path, value types.AttributeValue) {
-	name := p[0].name.in(s)
+	name := p[0].in(s)
 	if len(p) > 1 {
-		value = s.inside(in[name], p[1:], value)
+		parent, ok := in[name].(*types.AttributeValueMemberM)
+		if !ok {
+			s.fail("The document path provided in the update expression is invalid for update")
+			return
+		}
+		copied := cloneMap(parent.Value)
+		s.put(copied, p[1:], value)
+		value = &types.AttributeValueMemberM{Value: copied}
 	}
 	if value == nil {
 		delete(in, name)
@@ -79,55 +68,15 @@ func (s *scope) put(in Item, p path, value types.AttributeValue) {
 	}
 }
 
-// inside returns a copy of a map or a list with the value at the path.
-func (s *scope) inside(parent types.AttributeValue, p path, value types.AttributeValue) types.AttributeValue {
-	switch parent := parent.(type) {
-	case *types.AttributeValueMemberM:
-		if p[0].name != "" {
-			copied := cloneMap(parent.Value)
-			s.put(copied, p, value)
-			return &types.AttributeValueMemberM{Value: copied}
-		}
-	case *types.AttributeValueMemberL:
-		if p[0].name == "" {
-			return &types.AttributeValueMemberL{Value: s.element(parent.Value, p, value)}
-		}
-	}
-	s.fail("The document path provided in the update expression is invalid for update")
-	return parent
-}
-
-func (s *scope) element(list []types.AttributeValue, p path, value types.AttributeValue) []types.AttributeValue {
-	i, out := p[0].index, slices.Clone(list)
-	if len(p) > 1 {
-		if i >= len(list) {
-			s.fail("The document path provided in the update expression is invalid for update")
-			return out
-		}
-		out[i] = s.inside(list[i], p[1:], value)
-		return out
-	}
-	switch {
-	case value == nil && i < len(out):
-		return slices.Delete(out, i, i+1)
-	case value == nil:
-		return out
-	case i < len(out):
-		out[i] = value
-		return out
-	}
-	return append(out, value)
-}
-
-// plus returns the sum or the difference of two numbers.
-func (s *scope) plus(a, b types.AttributeValue, minus bool) types.AttributeValue {
+// plus returns the sum of two numbers.
+func (s *scope) plus(a, b types.AttributeValue) types.AttributeValue {
 	x, ok := a.(*types.AttributeValueMemberN)
 	y, ok2 := b.(*types.AttributeValueMemberN)
 	if !ok || !ok2 {
 		s.fail("An operand in the update expression has an incorrect data type")
 		return nil
 	}
-	sum, err := plus(x.Value, y.Value, minus)
+	sum, err := plus(x.Value, y.Value)
 	if err != nil && s.err == nil {
 		s.err = err
 	}
@@ -152,7 +101,7 @@ func (s *scope) sum(v, more types.AttributeValue) types.AttributeValue {
 		if v == nil {
 			return n
 		}
-		return s.plus(v, n, false)
+		return s.plus(v, n)
 	}
 	added, ok := elements(more)
 	if v == nil && ok {
@@ -192,7 +141,7 @@ func (s *scope) projected(paths []path) Item {
 	out := make(Item, len(paths))
 	for _, p := range paths {
 		if v := p.in(s); v != nil {
-			out[p[0].name.in(s)] = v
+			out[p[0].in(s)] = v
 		}
 	}
 	return out

@@ -2,6 +2,7 @@ package table
 
 import (
 	"bytes"
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -64,9 +65,6 @@ func equal(a, b types.AttributeValue) bool {
 	case *types.AttributeValueMemberBOOL:
 		b, ok := b.(*types.AttributeValueMemberBOOL)
 		return ok && a.Value == b.Value
-	case *types.AttributeValueMemberNULL:
-		_, ok := b.(*types.AttributeValueMemberNULL)
-		return ok
 	case *types.AttributeValueMemberL:
 		b, ok := b.(*types.AttributeValueMemberL)
 		return ok && slices.EqualFunc(a.Value, b.Value, equal)
@@ -79,8 +77,8 @@ func equal(a, b types.AttributeValue) bool {
 	return ok && ok2 && one.kind == other.kind && len(one.all) == len(other.all) && !slices.ContainsFunc(one.all, func(e string) bool { return !slices.Contains(other.all, e) })
 }
 
-// setOf is a set: the elements as text, numbers in their normal form, and their type "S",
-// "N" or "B".
+// setOf is a set: the elements as text, numbers in their normal form, and their type "S" or
+// "N".
 type setOf struct {
 	kind string
 	all  []string
@@ -97,12 +95,6 @@ func elements(v types.AttributeValue) (set setOf, ok bool) {
 			all[i] = normal(n)
 		}
 		return setOf{"N", all}, true
-	case *types.AttributeValueMemberBS:
-		all := make([]string, len(v.Value))
-		for i, b := range v.Value {
-			all[i] = string(b)
-		}
-		return setOf{"B", all}, true
 	}
 	return setOf{}, false
 }
@@ -114,37 +106,11 @@ func (s setOf) value() types.AttributeValue {
 		return nil
 	case s.kind == "S":
 		return &types.AttributeValueMemberSS{Value: s.all}
-	case s.kind == "N":
-		return &types.AttributeValueMemberNS{Value: s.all}
 	}
-	all := make([][]byte, len(s.all))
-	for i, e := range s.all {
-		all[i] = []byte(e)
-	}
-	return &types.AttributeValueMemberBS{Value: all}
+	return &types.AttributeValueMemberNS{Value: s.all}
 }
 
 // kindOfValue returns the type of a value as requests name it.
 func kindOfValue(v types.AttributeValue) string {
-	switch v.(type) {
-	case *types.AttributeValueMemberS:
-		return "S"
-	case *types.AttributeValueMemberN:
-		return "N"
-	case *types.AttributeValueMemberB:
-		return "B"
-	case *types.AttributeValueMemberSS:
-		return "SS"
-	case *types.AttributeValueMemberNS:
-		return "NS"
-	case *types.AttributeValueMemberBS:
-		return "BS"
-	case *types.AttributeValueMemberL:
-		return "L"
-	case *types.AttributeValueMemberM:
-		return "M"
-	case *types.AttributeValueMemberBOOL:
-		return "BOOL"
-	}
-	return "NULL"
+	return strings.TrimPrefix(fmt.Sprintf("%T", v), "*types.AttributeValueMember")
 }

@@ -93,7 +93,7 @@ func (t *Table) keepsKey(e *expressions) error {
 		return nil
 	}
 	for _, a := range e.inUpdate.updates {
-		if name := a.path[0].name.in(&e.scope); name == t.schema.Hash || name == t.schema.Sort {
+		if name := a.path[0].in(&e.scope); name == t.schema.Hash || name == t.schema.Sort {
 			return invalid("One or more parameter values were invalid: Cannot update attribute %s. This attribute is part of the key", name)
 		}
 	}

@@ -193,14 +193,10 @@ func readValue(d *jsontext.Decoder, v *types.AttributeValue) error {
 		*v, err = read(d, func(b []byte) types.AttributeValue { return &types.AttributeValueMemberB{Value: b} })
 	case "BOOL":
 		*v, err = read(d, func(b bool) types.AttributeValue { return &types.AttributeValueMemberBOOL{Value: b} })
-	case "NULL":
-		*v, err = read(d, func(b bool) types.AttributeValue { return &types.AttributeValueMemberNULL{Value: b} })
 	case "SS":
 		*v, err = read(d, func(s []string) types.AttributeValue { return &types.AttributeValueMemberSS{Value: s} })
 	case "NS":
 		*v, err = read(d, func(s []string) types.AttributeValue { return &types.AttributeValueMemberNS{Value: s} })
-	case "BS":
-		*v, err = read(d, func(b [][]byte) types.AttributeValue { return &types.AttributeValueMemberBS{Value: b} })
 	case "L":
 		*v, err = read(d, func(l []types.AttributeValue) types.AttributeValue { return &types.AttributeValueMemberL{Value: l} })
 	case "M":
@@ -236,14 +232,10 @@ func writeValue(e *jsontext.Encoder, v types.AttributeValue) error {
 		kind, value = "B", v.Value
 	case *types.AttributeValueMemberBOOL:
 		kind, value = "BOOL", v.Value
-	case *types.AttributeValueMemberNULL:
-		kind, value = "NULL", v.Value
 	case *types.AttributeValueMemberSS:
 		kind, value = "SS", v.Value
 	case *types.AttributeValueMemberNS:
 		kind, value = "NS", v.Value
-	case *types.AttributeValueMemberBS:
-		kind, value = "BS", v.Value
 	case *types.AttributeValueMemberL:
 		kind, value = "L", v.Value
 	case *types.AttributeValueMemberM:

@@ -29,10 +29,9 @@ func TestServices(t *testing.T) {
 	item := map[string]types.AttributeValue{
 		"pk": key["pk"], "sk": key["sk"],
 		"n": &types.AttributeValueMemberN{Value: "17"}, "b": &types.AttributeValueMemberB{Value: []byte{0, 255}},
-		"bool": &types.AttributeValueMemberBOOL{Value: true}, "null": &types.AttributeValueMemberNULL{Value: true},
-		"ss": &types.AttributeValueMemberSS{Value: []string{"x"}}, "ns": &types.AttributeValueMemberNS{Value: []string{"1"}},
-		"bs": &types.AttributeValueMemberBS{Value: [][]byte{{1}}},
-		"l":  &types.AttributeValueMemberL{Value: []types.AttributeValue{&types.AttributeValueMemberM{Value: map[string]types.AttributeValue{"k": key["pk"]}}}},
+		"bool": &types.AttributeValueMemberBOOL{Value: true},
+		"ss":   &types.AttributeValueMemberSS{Value: []string{"x"}}, "ns": &types.AttributeValueMemberNS{Value: []string{"1"}},
+		"l": &types.AttributeValueMemberL{Value: []types.AttributeValue{&types.AttributeValueMemberM{Value: map[string]types.AttributeValue{"k": key["pk"]}}}},
 	}
 	put := &dynamodb.PutItemInput{TableName: aws.String("surehook"), Item: item}
 	if _, err := db.PutItem(t.Context(), put); err != nil {
@@ -43,8 +42,8 @@ func TestServices(t *testing.T) {
 		t.Fatalf("GetItem() = %v", err)
 	}
 	same := cmpopts.IgnoreUnexported(
-		types.AttributeValueMemberS{}, types.AttributeValueMemberN{}, types.AttributeValueMemberB{}, types.AttributeValueMemberBOOL{}, types.AttributeValueMemberNULL{},
-		types.AttributeValueMemberSS{}, types.AttributeValueMemberNS{}, types.AttributeValueMemberBS{}, types.AttributeValueMemberL{}, types.AttributeValueMemberM{},
+		types.AttributeValueMemberS{}, types.AttributeValueMemberN{}, types.AttributeValueMemberB{}, types.AttributeValueMemberBOOL{},
+		types.AttributeValueMemberSS{}, types.AttributeValueMemberNS{}, types.AttributeValueMemberL{}, types.AttributeValueMemberM{},
 	)
 	if diff := cmp.Diff(item, got.Item, same); diff != "" {
 		t.Errorf("GetItem() differs (-want +got):\n%s", diff)
