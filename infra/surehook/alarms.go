@@ -8,7 +8,6 @@ import (
 	"github.com/aws/aws-cdk-go/awscdk/v2/awscloudwatch"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awscloudwatchactions"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awssqs"
-	"github.com/aws/constructs-go/constructs/v10"
 	"github.com/aws/jsii-runtime-go"
 
 	"surehook.example/surehook/internal/names"
@@ -16,17 +15,6 @@ import (
 
 // runbook begins the alarms' links to sections of the runbook.
 const runbook = "docs/runbook.md#"
-
-// RunbookSections returns the anchors in the alarms' descriptions. Each anchor
-// is a heading of docs/runbook.md.
-func RunbookSections() []string {
-	return []string{
-		"dead-letters-growing", "undeliverable", "oldest-pending", "breaker-silent", "success-rate", "ingest-errors",
-		"function-errors", "function-throttles", "table-throttles", "schedule-failures", "archive-failed",
-		"put-back", "recursion-stopped", "messages-circling", "notifications-failed",
-		"settings-ignored", "requests-refused", "deliveries-swept", "stream-late", "sender-failing", "rejects", "events-waiting",
-	}
-}
 
 // alarm holds the properties of a CloudWatch alarm, which goes off above its limit.
 type alarm struct {
@@ -55,7 +43,7 @@ func (a alarm) lasting() alarm {
 	return a
 }
 
-func newAlarms(scope constructs.Construct, p MonitorProps) []awscloudwatch.Alarm {
+func newAlarms(p plan) []awscloudwatch.Alarm {
 	all := deliveryAlarms(p)
 	all = append(all, functionAlarms(p)...)
 	all = append(all, tableAlarms(p)...)
@@ -64,12 +52,12 @@ func newAlarms(scope constructs.Construct, p MonitorProps) []awscloudwatch.Alarm
 	all = append(all, refusalAlarms(p)...)
 	var made []awscloudwatch.Alarm
 	for _, a := range all {
-		made = append(made, newAlarm(scope, p, a))
+		made = append(made, newAlarm(p, a))
 	}
 	return made
 }
 
-func newAlarm(scope constructs.Construct, p MonitorProps, a alarm) awscloudwatch.Alarm {
+func newAlarm(p plan, a alarm) awscloudwatch.Alarm {
 	comparison, missing := awscloudwatch.ComparisonOperator_GREATER_THAN_THRESHOLD, awscloudwatch.TreatMissingData_NOT_BREACHING
 	if a.below {
 		comparison = awscloudwatch.ComparisonOperator_LESS_THAN_THRESHOLD
@@ -82,7 +70,7 @@ func newAlarm(scope constructs.Construct, p MonitorProps, a alarm) awscloudwatch
 	if beyond == 0 {
 		beyond = periods
 	}
-	made := awscloudwatch.NewAlarm(scope, jsii.String("Alarm"+a.id), &awscloudwatch.AlarmProps{
+	made := awscloudwatch.NewAlarm(p.Construct, jsii.String("Alarm"+a.id), &awscloudwatch.AlarmProps{
 		AlarmName:          jsii.String(p.Prefix + "-" + a.name),
 		AlarmDescription:   jsii.String(a.means + " Runbook: " + runbook + a.section),
 		Metric:             a.metric,
@@ -101,7 +89,7 @@ func newAlarm(scope constructs.Construct, p MonitorProps, a alarm) awscloudwatch
 }
 
 // deliveryAlarms returns the alarms with an effect for customers.
-func deliveryAlarms(p MonitorProps) []alarm {
+func deliveryAlarms(p plan) []alarm {
 	limits := p.Environment.Thresholds
 	all := []alarm{
 		{
@@ -131,7 +119,7 @@ func deliveryAlarms(p MonitorProps) []alarm {
 		alarm{
 			id: "ApiErrors", name: "api-errors", section: "ingest-errors",
 			means:  "The API answers with 5xx. Events may not be accepted, and their senders must post them again. First check the errors and throttles of ingest and authorize, then find the failing routes with the query refused-or-slow-requests.",
-			metric: p.API.MetricServerError(options("Sum", metricPeriod)), limit: float64(limits.IngestErrors),
+			metric: p.API.HTTP.MetricServerError(options("Sum", metricPeriod)), limit: float64(limits.IngestErrors),
 		}.lasting(),
 		alarm{
 			id: "NotificationsFailed", name: "notifications-failed", section: "notifications-failed",
@@ -174,7 +162,7 @@ func deliveryAlarms(p MonitorProps) []alarm {
 
 // senderAlarms returns the alarms about senders in other places. An environment without
 // senders has no such alarm.
-func senderAlarms(p MonitorProps) []alarm {
+func senderAlarms(p plan) []alarm {
 	if !p.Environment.senders() {
 		return nil
 	}
@@ -197,7 +185,7 @@ func senderAlarms(p MonitorProps) []alarm {
 const eventsWaiting = day
 
 // sourceAlarms returns the alarms about the queue of events.
-func sourceAlarms(p MonitorProps) []alarm {
+func sourceAlarms(p plan) []alarm {
 	return []alarm{
 		{
 			id: "Rejects", name: "rejects", section: "rejects",
@@ -227,7 +215,7 @@ const maxDelay = 15 * time.Minute
 
 // pendingAlarms returns one alarm per queue with a consumer, but for the queue of events. The
 // alarm's name contains the queue.
-func pendingAlarms(p MonitorProps) []alarm {
+func pendingAlarms(p plan) []alarm {
 	var all []alarm
 	for _, q := range p.work() {
 		limit, who, what := p.Environment.Thresholds.OldestPending, "deliver", "A delivery on the "+q.name+" lane"
@@ -255,7 +243,7 @@ func pendingAlarms(p MonitorProps) []alarm {
 
 // functionAlarms returns two alarms per function. The alarm's name contains the
 // function.
-func functionAlarms(p MonitorProps) []alarm {
+func functionAlarms(p plan) []alarm {
 	var all []alarm
 	for _, f := range p.functions() {
 		all = append(all, alarm{
@@ -273,7 +261,7 @@ func functionAlarms(p MonitorProps) []alarm {
 
 // tableAlarms returns two alarms for the table and two for each index. An index
 // with throttled writes also throttles the table's writes.
-func tableAlarms(p MonitorProps) []alarm {
+func tableAlarms(p plan) []alarm {
 	var all []alarm
 	for _, t := range p.tables() {
 		for _, kind := range []string{"Read", "Write"} {
@@ -294,7 +282,7 @@ func tableAlarms(p MonitorProps) []alarm {
 
 // scheduleAlarms returns the alarms on schedules. The schedules of retries send to the retry
 // lane. A token that cannot be sent there ends up in the queue of undeliverable retries.
-func scheduleAlarms(p MonitorProps) []alarm {
+func scheduleAlarms(p plan) []alarm {
 	limit := float64(p.Environment.Thresholds.ScheduleFailures)
 	every := options("Sum", metricPeriod)
 	const first = " First find the schedule: in the group's schedules in the console, or in the messages of undeliverable-retry. Then check that the schedule's role may still call the target."
@@ -302,17 +290,17 @@ func scheduleAlarms(p MonitorProps) []alarm {
 		alarm{
 			id: "ScheduleErrors", name: "schedule-errors", section: "schedule-failures",
 			means:  "The Scheduler could not call the target of a schedule. The Scheduler retries the schedules of retries, so retries are late; it does not retry ticks." + first,
-			metric: p.Schedules.MetricTargetErrors(every), limit: limit,
+			metric: p.Schedules.Group.MetricTargetErrors(every), limit: limit,
 		}.lasting(),
 		alarm{
 			id: "ScheduleDropped", name: "schedule-dropped", section: "schedule-failures",
 			means:  "The Scheduler dropped a schedule's call: a retry's token went to undeliverable-retry, or a tick is missing." + first,
-			metric: p.Schedules.MetricDropped(every), limit: limit,
+			metric: p.Schedules.Group.MetricDropped(every), limit: limit,
 		}.lasting(),
 		{
 			id: "ScheduleLost", name: "schedule-lost", section: "schedule-failures",
 			means:  "The Scheduler dropped a schedule's call and could not send the token to undeliverable-retry either. The retry is late: the sweeper replaces the token about 15 minutes after the retry's time." + first,
-			metric: p.Schedules.MetricFailedToBeSentToDLQ(nil, every), limit: limit,
+			metric: p.Schedules.Group.MetricFailedToBeSentToDLQ(nil, every), limit: limit,
 		},
 	}
 	if p.Archive != nil {
@@ -327,7 +315,7 @@ func scheduleAlarms(p MonitorProps) []alarm {
 
 // refusalAlarms returns an alarm for each kind of resource that may refuse a request because it is
 // missing, disabled or not permitted.
-func refusalAlarms(p MonitorProps) []alarm {
+func refusalAlarms(p plan) []alarm {
 	var all []alarm
 	for _, r := range []struct{ id, kind, what string }{
 		{"Queue", names.ResourceQueue, "A queue"}, {"Table", names.ResourceTable, "The table"}, {"Key", names.ResourceKey, "The sealing key"},

@@ -18,7 +18,7 @@ const failingReceives = 9
 
 // chainAlarms returns the alarms on messages that return to a queue: put back after
 // a failure, stopped by Lambda as a loop, or sent on too often.
-func chainAlarms(p MonitorProps) []alarm {
+func chainAlarms(p plan) []alarm {
 	all := []alarm{{
 		id: "MessagesCircling", name: "messages-circling", section: "messages-circling",
 		means:  "A token, a circuit check or a message of a replay job was sent on 1,000 times or more without progress. Nothing is lost, but the message waits for a limit or for a circuit for a long time, or goes round because of a fault. First find the endpoint or the job in the log lines token.circling, circuit_check.circling and job_message.circling.",
@@ -47,6 +47,6 @@ func chainAlarms(p MonitorProps) []alarm {
 func (w watched[T]) queue() string { return strings.ReplaceAll(w.name, " ", "-") }
 
 // putBack returns a metric of the messages put back on the queue.
-func (p MonitorProps) putBack(name, statistic string, q watched[awssqs.Queue]) awscloudwatch.Metric {
+func (p plan) putBack(name, statistic string, q watched[awssqs.Queue]) awscloudwatch.Metric {
 	return p.own(name, statistic, metricPeriod, names.MetricQueue, *q.resource.QueueName())
 }

@@ -10,7 +10,6 @@ import (
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsapigatewayv2integrations"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awslambda"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awslogs"
-	"github.com/aws/constructs-go/constructs/v10"
 	"github.com/aws/jsii-runtime-go"
 
 	"surehook.example/surehook/internal/names"
@@ -19,13 +18,6 @@ import (
 // authorizerTTL is the cache lifetime of an authorizer's answer. A deleted key
 // works up to a minute longer.
 const authorizerTTL = time.Minute
-
-// APIProps configures NewAPI.
-type APIProps struct {
-	Prefix      string // name of the API
-	Environment Environment
-	Functions   Functions
-}
 
 // API is the HTTP API.
 type API struct {
@@ -40,20 +32,20 @@ type API struct {
 	AccessLog awslogs.ILogGroup
 }
 
-// NewAPI makes the HTTP API. The API's documents, the pages of the console and
+// newAPI makes the HTTP API. The API's documents, the pages of the console and
 // the portal, and the opening of a portal link by its code are public. The functions with
 // requests to endpoints, and with the check of their URLs, get the hosts of the API.
-func NewAPI(scope constructs.Construct, props APIProps) API {
-	authorizer := awsapigatewayv2authorizers.NewHttpLambdaAuthorizer(jsii.String("Authorizer"), props.Functions.Authorize,
+func newAPI(p plan) API {
+	authorizer := awsapigatewayv2authorizers.NewHttpLambdaAuthorizer(jsii.String("Authorizer"), p.Functions.Authorize,
 		&awsapigatewayv2authorizers.HttpLambdaAuthorizerProps{
-			AuthorizerName:  jsii.String(props.Prefix),
+			AuthorizerName:  jsii.String(p.Prefix),
 			IdentitySource:  jsii.Strings("$request.header.Authorization"),
 			ResponseTypes:   &[]awsapigatewayv2authorizers.HttpLambdaResponseType{awsapigatewayv2authorizers.HttpLambdaResponseType_SIMPLE},
 			ResultsCacheTtl: seconds(authorizerTTL),
 		})
-	domain := props.Environment.Domain
-	api := awsapigatewayv2.NewHttpApi(scope, jsii.String("Api"), &awsapigatewayv2.HttpApiProps{
-		ApiName:            &props.Prefix,
+	domain := p.Environment.Domain
+	api := awsapigatewayv2.NewHttpApi(p.Construct, jsii.String("Api"), &awsapigatewayv2.HttpApiProps{
+		ApiName:            &p.Prefix,
 		DefaultAuthorizer:  authorizer,
 		CreateDefaultStage: jsii.Bool(false),
 		// Rules in front of the domain, such as those of a firewall, would not apply to a second
@@ -61,9 +53,9 @@ func NewAPI(scope constructs.Construct, props APIProps) API {
 		DisableExecuteApiEndpoint: jsii.Bool(domain.Name != ""),
 	})
 
-	stage, accessLog := newStage(scope, api, props)
+	stage, accessLog := newStage(p, api)
 	settings := map[string]any{}
-	for _, r := range routes(props) {
+	for _, r := range routes(p) {
 		// API Gateway refuses settings of a route before the route exists.
 		stage.Node().AddDependency(addRoute(api, r))
 		settings[string(r.method)+" "+r.path] = routeSettings(r.throttle)
@@ -76,11 +68,11 @@ func NewAPI(scope constructs.Construct, props APIProps) API {
 	if domain.Name == "" {
 		made.URL = api.ApiEndpoint()
 	} else {
-		made.Domain = newDomain(scope, domain, api, stage)
+		made.Domain = newDomain(p.Construct, domain, api, stage)
 		made.URL = jsii.String("https://" + domain.Name)
 		hosts += "," + domain.Name
 	}
-	for _, f := range []awslambda.Function{props.Functions.Deliver, props.Functions.Manage} {
+	for _, f := range []awslambda.Function{p.Functions.Deliver, p.Functions.Manage} {
 		f.AddEnvironment(jsii.String(names.EnvAPIHosts), &hosts, nil)
 	}
 	return made
@@ -119,7 +111,7 @@ type route struct {
 // API Gateway prefers a full match over a route with proxy+, and a longer proxy+ route over a
 // shorter one. Function replay answers unknown paths below its routes with 404.
 // https://docs.aws.amazon.com/apigateway/latest/developerguide/http-api-develop-routes.html
-func routes(props APIProps) []route {
+func routes(p plan) []route {
 	const (
 		get  = awsapigatewayv2.HttpMethod_GET
 		post = awsapigatewayv2.HttpMethod_POST
@@ -127,10 +119,10 @@ func routes(props APIProps) []route {
 
 		tenant = "/v1/tenants/{tenant}"
 	)
-	ingest := integration("Ingest", props.Functions.Ingest)
-	manage := integration("Manage", props.Functions.Manage)
-	replay := integration("Replay", props.Functions.Replay)
-	limits := props.Environment.Throttles
+	ingest := integration("Ingest", p.Functions.Ingest)
+	manage := integration("Manage", p.Functions.Manage)
+	replay := integration("Replay", p.Functions.Replay)
+	limits := p.Environment.Throttles
 	return []route{
 		{method: post, path: tenant + "/events", to: ingest, throttle: limits.Events},
 		{method: post, path: tenant + "/events/batch", to: ingest, throttle: limits.Batch},
@@ -182,23 +174,23 @@ func routeSettings(t Throttle) map[string]any {
 // newStage makes the default stage. URLs of the default stage have no stage
 // name. The stage is a plain CloudFormation resource: CDK's own stage has no
 // settings per route and no free access log format.
-func newStage(scope constructs.Construct, api awsapigatewayv2.HttpApi, props APIProps) (awsapigatewayv2.CfnStage, awslogs.ILogGroup) {
-	logs := awslogs.NewLogGroup(scope, jsii.String("AccessLogs"), &awslogs.LogGroupProps{
+func newStage(p plan, api awsapigatewayv2.HttpApi) (awsapigatewayv2.CfnStage, awslogs.ILogGroup) {
+	logs := awslogs.NewLogGroup(p.Construct, jsii.String("AccessLogs"), &awslogs.LogGroupProps{
 		// API Gateway adds each group outside /aws/vendedlogs to one resource
 		// policy of the account. That policy is full after some dozens of
 		// groups.
-		LogGroupName:  jsii.String("/aws/vendedlogs/apigateway/" + props.Prefix),
-		Retention:     props.Environment.LogRetention,
+		LogGroupName:  jsii.String("/aws/vendedlogs/apigateway/" + p.Prefix),
+		Retention:     p.Environment.LogRetention,
 		RemovalPolicy: awscdk.RemovalPolicy_DESTROY,
 	})
-	stage := awsapigatewayv2.NewCfnStage(scope, jsii.String("Stage"), &awsapigatewayv2.CfnStageProps{
+	stage := awsapigatewayv2.NewCfnStage(p.Construct, jsii.String("Stage"), &awsapigatewayv2.CfnStageProps{
 		ApiId:      api.ApiId(),
 		StageName:  jsii.String("$default"),
 		AutoDeploy: jsii.Bool(true),
 		AccessLogSettings: &awsapigatewayv2.CfnStage_AccessLogSettingsProperty{
 			// A log group's ARN ends in ":*". API Gateway drops the ":*", so
 			// drift detection would report a difference.
-			DestinationArn: awscdk.Stack_Of(scope).FormatArn(&awscdk.ArnComponents{
+			DestinationArn: awscdk.Stack_Of(p.Construct).FormatArn(&awscdk.ArnComponents{
 				Service:      jsii.String("logs"),
 				Resource:     jsii.String("log-group"),
 				ResourceName: logs.LogGroupName(),
@@ -207,8 +199,8 @@ func newStage(scope constructs.Construct, api awsapigatewayv2.HttpApi, props API
 			Format: jsii.String(accessLogFormat()),
 		},
 		DefaultRouteSettings: &awsapigatewayv2.CfnStage_RouteSettingsProperty{
-			ThrottlingRateLimit:  jsii.Number(props.Environment.Throttles.Default.PerSecond),
-			ThrottlingBurstLimit: jsii.Number(props.Environment.Throttles.Default.Burst),
+			ThrottlingRateLimit:  jsii.Number(p.Environment.Throttles.Default.PerSecond),
+			ThrottlingBurstLimit: jsii.Number(p.Environment.Throttles.Default.Burst),
 		},
 	})
 	return stage, logs

@@ -5,7 +5,6 @@ import (
 
 	"github.com/aws/aws-cdk-go/awscdk/v2"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awscloudwatch"
-	"github.com/aws/aws-cdk-go/awscdk/v2/awsdynamodb"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsiam"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awss3"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsscheduler"
@@ -41,15 +40,7 @@ type Archive struct {
 	Machine awsstepfunctions.CfnStateMachine
 }
 
-// ArchiveProps configures NewArchive.
-type ArchiveProps struct {
-	Prefix      string // begins the state machine's name
-	Environment Environment
-	Table       awsdynamodb.ITableV2 // with point-in-time recovery
-	Group       awsscheduler.IScheduleGroup
-}
-
-// NewArchive exports the changes of each day (UTC) to S3 without a function.
+// newArchive exports the changes of each day (UTC) to S3 without a function.
 // Every night a schedule starts a state machine. The state machine requests the
 // export and waits for the end of the export, so a failed export raises an
 // alarm.
@@ -63,16 +54,16 @@ type ArchiveProps struct {
 // {"time":"2026-02-01T03:00:00Z"} exports January 31. The backups must still
 // cover the day. Incremental exports omit items from before point-in-time
 // recovery, so an older table needs one full export by hand.
-func NewArchive(scope constructs.Construct, p ArchiveProps) Archive {
-	bucket := newArchiveBucket(scope, p.Environment)
-	machine := awsstepfunctions.NewCfnStateMachine(scope, jsii.String("Archive"), &awsstepfunctions.CfnStateMachineProps{
+func newArchive(p plan) *Archive {
+	bucket := newArchiveBucket(p.Construct, p.Environment)
+	machine := awsstepfunctions.NewCfnStateMachine(p.Construct, jsii.String("Archive"), &awsstepfunctions.CfnStateMachineProps{
 		StateMachineName: jsii.String(p.Prefix + "-archive"),
 		StateMachineType: jsii.String("STANDARD"), // an export takes longer than the five minutes of an express workflow
-		RoleArn:          newArchiveRole(scope, p, bucket).RoleArn(),
+		RoleArn:          newArchiveRole(p, bucket).RoleArn(),
 		Definition:       archiveStates(p, bucket),
 	})
-	newArchiveSchedule(scope, p, machine)
-	return Archive{Bucket: bucket, Machine: machine}
+	newArchiveSchedule(p, machine)
+	return &Archive{Bucket: bucket, Machine: machine}
 }
 
 // newArchiveBucket makes the bucket. It has no versions: each export is written once under a new
@@ -105,13 +96,13 @@ func newArchiveBucket(scope constructs.Construct, env Environment) awss3.Bucket 
 // newArchiveRole makes the role of the state machine. DynamoDB writes the files
 // with the permissions of the export's caller.
 // https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/S3DataExport_Requesting.html
-func newArchiveRole(scope constructs.Construct, p ArchiveProps, bucket awss3.Bucket) awsiam.Role {
-	role := awsiam.NewRole(scope, jsii.String("ArchiveRole"), &awsiam.RoleProps{
+func newArchiveRole(p plan, bucket awss3.Bucket) awsiam.Role {
+	role := awsiam.NewRole(p.Construct, jsii.String("ArchiveRole"), &awsiam.RoleProps{
 		Description: jsii.String("Exports the changes of the table to the archive"),
 		AssumedBy: awsiam.NewServicePrincipal(jsii.String("states.amazonaws.com"), &awsiam.ServicePrincipalOpts{
 			Conditions: &map[string]any{
 				"StringEquals": map[string]any{"aws:SourceAccount": awscdk.Aws_ACCOUNT_ID()},
-				"ArnEquals": map[string]any{"aws:SourceArn": awscdk.Stack_Of(scope).FormatArn(&awscdk.ArnComponents{
+				"ArnEquals": map[string]any{"aws:SourceArn": awscdk.Stack_Of(p.Construct).FormatArn(&awscdk.ArnComponents{
 					Service:      jsii.String("states"),
 					Resource:     jsii.String("stateMachine"),
 					ResourceName: jsii.String(p.Prefix + "-archive"),
@@ -128,12 +119,12 @@ func newArchiveRole(scope constructs.Construct, p ArchiveProps, bucket awss3.Buc
 
 // newArchiveSchedule starts the state machine every night. The Scheduler retries a failed start
 // for hours. The alarms on the schedule group report a start that was given up.
-func newArchiveSchedule(scope constructs.Construct, p ArchiveProps, machine awsstepfunctions.CfnStateMachine) {
-	role := newScheduleRole(scope, "ArchiveScheduleRole", "Starts the archive's export every night", p.Group)
+func newArchiveSchedule(p plan, machine awsstepfunctions.CfnStateMachine) {
+	role := newScheduleRole(p.Construct, "ArchiveScheduleRole", "Starts the archive's export every night", p.Schedules.Group)
 	allow(role, "states:StartExecution").on(machine.AttrArn())
-	schedule := awsscheduler.NewCfnSchedule(scope, jsii.String("ArchiveSchedule"), &awsscheduler.CfnScheduleProps{
+	schedule := awsscheduler.NewCfnSchedule(p.Construct, jsii.String("ArchiveSchedule"), &awsscheduler.CfnScheduleProps{
 		Description:        jsii.String("Exports yesterday's changes of the table to the archive"),
-		GroupName:          p.Group.ScheduleGroupName(),
+		GroupName:          p.Schedules.Group.ScheduleGroupName(),
 		ScheduleExpression: jsii.String(archiveTime),
 		FlexibleTimeWindow: &awsscheduler.CfnSchedule_FlexibleTimeWindowProperty{Mode: jsii.String("OFF")},
 		Target: &awsscheduler.CfnSchedule_TargetProperty{

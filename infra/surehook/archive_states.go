@@ -31,7 +31,7 @@ func jsonata(expression string) string { return "{% " + expression + " %}" }
 
 // archiveStates returns the state machine: read the start of the backups,
 // request the export, and poll the export's status.
-func archiveStates(p ArchiveProps, bucket awss3.Bucket) states {
+func archiveStates(p plan, bucket awss3.Bucket) states {
 	const status = "$states.input.ExportDescription.ExportStatus = "
 	return states{
 		"Comment":        "Exports the changes of the day before input.time",
@@ -75,7 +75,7 @@ func archiveStates(p ArchiveProps, bucket awss3.Bucket) states {
 	}
 }
 
-func exportArguments(p ArchiveProps, bucket awss3.Bucket) states {
+func exportArguments(p plan, bucket awss3.Bucket) states {
 	return states{
 		"TableArn":       p.Table.TableArn(),
 		"S3Bucket":       bucket.BucketName(),

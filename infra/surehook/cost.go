@@ -59,17 +59,17 @@ type share struct {
 }
 
 // costs returns the cost per hour of each service, and the total.
-func costs(p MonitorProps) []awscloudwatch.IMetric {
+func costs(p plan) []awscloudwatch.IMetric {
 	list := listPrices(p.Environment.Architecture)
 	services := []struct {
 		id, label string
 		shares    []share
 	}{
-		{"api", "API Gateway", []share{{1, list.apiRequest, []awscloudwatch.Metric{p.API.MetricCount(options("Sum", time.Hour))}}}},
+		{"api", "API Gateway", []share{{1, list.apiRequest, []awscloudwatch.Metric{p.API.HTTP.MetricCount(options("Sum", time.Hour))}}}},
 		{"lambda", "Lambda", functionShares(p, list)},
 		{"sqs", "SQS", []share{{1, list.fairRequest, messages(p)}, {1, list.queueRequest, emptyReceives(p)}}},
 		{"dynamodb", "DynamoDB", []share{{1, list.readUnit, capacity(p, "Read")}, {1, list.writeUnit, capacity(p, "Write")}}},
-		{"scheduler", "Scheduler", []share{{1, list.schedule, []awscloudwatch.Metric{p.Schedules.MetricAttempts(options("Sum", time.Hour))}}}},
+		{"scheduler", "Scheduler", []share{{1, list.schedule, []awscloudwatch.Metric{p.Schedules.Group.MetricAttempts(options("Sum", time.Hour))}}}},
 		{"logs", "Logs", []share{{1, list.logByte, logBytes(p)}}},
 	}
 	var all []awscloudwatch.IMetric
@@ -104,7 +104,7 @@ func costOf(id, label string, shares []share) awscloudwatch.IMetric {
 
 // functionShares returns the invocations of all functions, and for each
 // function its duration in milliseconds times its memory.
-func functionShares(p MonitorProps, list prices) []share {
+func functionShares(p plan, list prices) []share {
 	invocations := share{of: 1, price: list.invocation}
 	shares := make([]share, 0, len(p.functions())+1)
 	for _, f := range p.functions() {
@@ -128,7 +128,7 @@ func memoryGB(f awslambda.Function) float64 {
 // messages returns sent, received and deleted messages. Every message of the stack has a
 // group id, except the tokens that the Scheduler sends. The estimate is an upper bound:
 // each message counts as one request, but one request carries up to ten messages.
-func messages(p MonitorProps) []awscloudwatch.Metric {
+func messages(p plan) []awscloudwatch.Metric {
 	every := options("Sum", time.Hour)
 	var all []awscloudwatch.Metric
 	for _, q := range pricedQueues(p) {
@@ -138,7 +138,7 @@ func messages(p MonitorProps) []awscloudwatch.Metric {
 }
 
 // emptyReceives returns the receives without a message, at the price without a group id.
-func emptyReceives(p MonitorProps) []awscloudwatch.Metric {
+func emptyReceives(p plan) []awscloudwatch.Metric {
 	var all []awscloudwatch.Metric
 	for _, q := range pricedQueues(p) {
 		all = append(all, q.MetricNumberOfEmptyReceives(options("Sum", time.Hour)))
@@ -147,7 +147,7 @@ func emptyReceives(p MonitorProps) []awscloudwatch.Metric {
 }
 
 // pricedQueues returns the queues of the estimate. Queue Redrive is always empty.
-func pricedQueues(p MonitorProps) []awssqs.Queue {
+func pricedQueues(p plan) []awssqs.Queue {
 	all := make([]awssqs.Queue, 0, len(p.work())+3)
 	for _, q := range p.work() {
 		all = append(all, q.resource)
@@ -155,7 +155,7 @@ func pricedQueues(p MonitorProps) []awssqs.Queue {
 	return append(all, p.Queues.Rejects, p.Queues.DeadLetters, p.Queues.Undeliverable, p.Queues.UndeliverableRetry)
 }
 
-func capacity(p MonitorProps, kind string) []awscloudwatch.Metric {
+func capacity(p plan, kind string) []awscloudwatch.Metric {
 	var all []awscloudwatch.Metric
 	for _, t := range p.tables() {
 		all = append(all, metric("AWS/DynamoDB", "Consumed"+kind+"CapacityUnits", "Sum", time.Hour, t.resource))
@@ -163,7 +163,7 @@ func capacity(p MonitorProps, kind string) []awscloudwatch.Metric {
 	return all
 }
 
-func logBytes(p MonitorProps) []awscloudwatch.Metric {
+func logBytes(p plan) []awscloudwatch.Metric {
 	var all []awscloudwatch.Metric
 	for _, f := range p.functions() {
 		group := map[string]*string{"LogGroupName": f.resource.LogGroup().LogGroupName()}

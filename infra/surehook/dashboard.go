@@ -5,7 +5,6 @@ import (
 
 	"github.com/aws/aws-cdk-go/awscdk/v2/awscloudwatch"
 	"github.com/aws/aws-cdk-go/awscdk/v2/interfaces/interfacesawscloudwatch"
-	"github.com/aws/constructs-go/constructs/v10"
 	"github.com/aws/jsii-runtime-go"
 )
 
@@ -41,13 +40,13 @@ const (
 )
 
 // newDashboard makes the dashboard: first the alarms, then the widgets.
-func newDashboard(scope constructs.Construct, p MonitorProps, alarms []awscloudwatch.Alarm) awscloudwatch.Dashboard {
-	dashboard := awscloudwatch.NewDashboard(scope, jsii.String("Dashboard"), &awscloudwatch.DashboardProps{
+func newDashboard(p plan, alarms []awscloudwatch.Alarm) awscloudwatch.Dashboard {
+	dashboard := awscloudwatch.NewDashboard(p.Construct, jsii.String("Dashboard"), &awscloudwatch.DashboardProps{
 		DashboardName: &p.Prefix,
 		Start:         jsii.String("-PT3H"),
 	})
 	dashboard.AddWidgets(status(p, alarms)...)
-	for _, row := range Widgets(p) {
+	for _, row := range widgets(p) {
 		var made []awscloudwatch.IWidget
 		for _, w := range row {
 			made = append(made, w.render())
@@ -58,7 +57,7 @@ func newDashboard(scope constructs.Construct, p MonitorProps, alarms []awscloudw
 }
 
 // status returns the first row: the current alarms and links to the documents.
-func status(p MonitorProps, alarms []awscloudwatch.Alarm) []awscloudwatch.IWidget {
+func status(p plan, alarms []awscloudwatch.Alarm) []awscloudwatch.IWidget {
 	text := strings.Join([]string{
 		"# Surehook " + p.Environment.Name,
 		"From the top: waiting and dead deliveries, delivery latency, endpoints' answers, then Surehook's own parts.",

@@ -13,7 +13,7 @@ var rolePath = regexp.MustCompile(`^(/[A-Za-z0-9_+=,.@-]+)+/$`)
 
 // grantDestinations lets the function assume the roles with the path, in any account but the
 // deployment's own, which the code refuses, too. The trust policy of each role must admit the function.
-func grantDestinations(role awsiam.Role, p FunctionsProps) {
+func grantDestinations(role awsiam.Role, p plan) {
 	if path := p.Environment.Destinations; path != "" {
 		allow(role, "sts:AssumeRole").when("StringNotEquals", "aws:ResourceAccount", *awscdk.Aws_ACCOUNT_ID()).on(awscdk.Stack_Of(role).FormatArn(&awscdk.ArnComponents{
 			Service: jsii.String("iam"), Region: jsii.String(""), Account: jsii.String("*"),

@@ -7,7 +7,6 @@ import (
 	"github.com/aws/aws-cdk-go/awscdk/v2/awslambda"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awslogs"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awslogsdestinations"
-	"github.com/aws/constructs-go/constructs/v10"
 	"github.com/aws/jsii-runtime-go"
 
 	"surehook.example/surehook/internal/names"
@@ -22,8 +21,8 @@ const (
 // newExport makes the function that exports spans, and subscribes the function to the
 // lines with spans: accepted events in the log of ingest, and attempts in the log of
 // deliver. Logs sends no other line.
-func newExport(scope constructs.Construct, p FunctionsProps, f Functions) awslambda.Function {
-	export := newFunction(scope, "Export", p, functionProps{name: exportName, timeout: exportTimeout, memory: exportMemory, grant: grantExport})
+func newExport(p plan, f Functions) awslambda.Function {
+	export := newFunction(p.Construct, "Export", p, functionProps{name: exportName, timeout: exportTimeout, memory: exportMemory, grant: grantExport})
 	for _, s := range []struct {
 		id, line string
 		of       awslambda.Function
@@ -31,7 +30,7 @@ func newExport(scope constructs.Construct, p FunctionsProps, f Functions) awslam
 		{"SpansOfIngest", names.LineIngested, f.Ingest},
 		{"SpansOfDeliver", names.LineAttempted, f.Deliver},
 	} {
-		awslogs.NewSubscriptionFilter(scope, &s.id, &awslogs.SubscriptionFilterProps{
+		awslogs.NewSubscriptionFilter(p.Construct, &s.id, &awslogs.SubscriptionFilterProps{
 			LogGroup:      s.of.LogGroup(),
 			Destination:   awslogsdestinations.NewLambdaDestination(export, nil),
 			FilterPattern: awslogs.FilterPattern_StringValue(jsii.String("$.message"), jsii.String("="), &s.line),
@@ -42,7 +41,7 @@ func newExport(scope constructs.Construct, p FunctionsProps, f Functions) awslam
 
 // grantExport: send spans to X-Ray, which knows no resources of a span. Its OTLP endpoint asks for
 // the actions of spans.
-func grantExport(role awsiam.Role, p FunctionsProps) {
+func grantExport(role awsiam.Role, p plan) {
 	if p.Environment.Traces == names.TracesXRay {
 		allow(role, "xray:PutSpans", "xray:PutSpansForIndexing", "xray:PutTraceSegments").on(jsii.String("*"))
 	}

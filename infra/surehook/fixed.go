@@ -7,7 +7,6 @@ import (
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsec2"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsiam"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awslambda"
-	"github.com/aws/constructs-go/constructs/v10"
 	"github.com/aws/jsii-runtime-go"
 
 	"surehook.example/surehook/internal/names"
@@ -25,10 +24,10 @@ type Fixed struct {
 	public []*string // the addresses, one per zone
 }
 
-// NewFixed makes a network with one NAT gateway and one elastic IP address per zone,
+// newFixed makes a network with one NAT gateway and one elastic IP address per zone,
 // and the sender in its private subnets. All requests of the sender come from these
-// addresses. Without zones, NewFixed makes nothing.
-func NewFixed(scope constructs.Construct, p FunctionsProps) Fixed {
+// addresses. Without zones, newFixed makes nothing.
+func newFixed(p plan) Fixed {
 	zones := p.Environment.FixedZones
 	if zones == 0 {
 		return Fixed{}
@@ -39,13 +38,13 @@ func NewFixed(scope constructs.Construct, p FunctionsProps) Fixed {
 		allocations, f.public = append(allocations, &own.ID), append(f.public, &own.Address)
 	}
 	for i := range zones - len(allocations) {
-		address := awsec2.NewCfnEIP(scope, jsii.String("EgressAddress"+strconv.Itoa(i+1)), &awsec2.CfnEIPProps{Domain: jsii.String("vpc")})
+		address := awsec2.NewCfnEIP(p.Construct, jsii.String("EgressAddress"+strconv.Itoa(i+1)), &awsec2.CfnEIPProps{Domain: jsii.String("vpc")})
 		// Receivers' firewalls know the address: prod keeps the address after the stack.
 		address.ApplyRemovalPolicy(removal(p.Environment), nil)
 		f.Addresses = append(f.Addresses, address)
 		allocations, f.public = append(allocations, address.AttrAllocationId()), append(f.public, address.AttrPublicIp())
 	}
-	vpc := awsec2.NewVpc(scope, jsii.String("EgressNetwork"), &awsec2.VpcProps{
+	vpc := awsec2.NewVpc(p.Construct, jsii.String("EgressNetwork"), &awsec2.VpcProps{
 		MaxAzs:      number(zones),
 		NatGateways: number(zones),
 		NatGatewayProvider: awsec2.NatProvider_Gateway(&awsec2.NatGatewayProps{
@@ -56,13 +55,13 @@ func NewFixed(scope constructs.Construct, p FunctionsProps) Fixed {
 	})
 	// CDK's names contain the stack of the synthesis, and a release is deployed under any name.
 	awscdk.Tags_Of(vpc).Add(jsii.String("Name"), jsii.String(p.Prefix+"-egress"), &awscdk.TagProps{Priority: number(300)})
-	group := awsec2.NewSecurityGroup(scope, jsii.String("EgressGroup"), &awsec2.SecurityGroupProps{
+	group := awsec2.NewSecurityGroup(p.Construct, jsii.String("EgressGroup"), &awsec2.SecurityGroupProps{
 		Vpc: vpc, Description: jsii.String("Requests of the sender " + names.FixedSender(p.Prefix)), AllowAllOutbound: jsii.Bool(false),
 	})
 	for _, port := range []float64{443, 8443, 80, 8080} { // of package egress
 		group.AddEgressRule(awsec2.Peer_AnyIpv4(), awsec2.Port_Tcp(&port), jsii.String("webhooks"), nil)
 	}
-	f.Sender = newFunction(scope, "FixedSender", p, functionProps{
+	f.Sender = newFunction(p.Construct, "FixedSender", p, functionProps{
 		name: "sender-fixed", folder: senderName, timeout: senderTimeout, memory: senderMemory, grant: grantNetwork,
 		vpc: vpc, groups: &[]awsec2.ISecurityGroup{group}, reserved: p.Environment.Concurrency.FixedSender,
 	})
@@ -78,7 +77,7 @@ func (f Fixed) addresses() *string {
 // knows no resource of these actions before the interface exists. The code of the
 // function itself is denied the actions: only Lambda can use the grant.
 // https://docs.aws.amazon.com/lambda/latest/dg/configuration-vpc.html#configuration-vpc-permissions
-func grantNetwork(role awsiam.Role, p FunctionsProps) {
+func grantNetwork(role awsiam.Role, p plan) {
 	actions := []string{
 		"ec2:AssignPrivateIpAddresses", "ec2:CreateNetworkInterface", "ec2:DeleteNetworkInterface",
 		"ec2:DescribeNetworkInterfaces", "ec2:DescribeSubnets", "ec2:UnassignPrivateIpAddresses",

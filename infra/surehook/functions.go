@@ -15,12 +15,10 @@ import (
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsiam"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awslambda"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awslogs"
-	"github.com/aws/aws-cdk-go/awscdk/v2/awssns"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awssqs"
 	"github.com/aws/constructs-go/constructs/v10"
 	"github.com/aws/jsii-runtime-go"
 
-	"surehook.example/surehook/internal/config"
 	"surehook.example/surehook/internal/names"
 )
 
@@ -84,56 +82,40 @@ type Functions struct {
 	Fixed Fixed
 }
 
-// FunctionsProps configures NewFunctions.
-type FunctionsProps struct {
-	Prefix      string // begins the functions' names
-	Environment Environment
-	Dist        string // folder of the built functions
-	Table       awsdynamodb.ITableV2
-	Queues      Queues
-	Secrets     Secrets
-	Schedules   Schedules
-	Topic       awssns.Topic
-
-	settings config.Settings
-	fixed    Fixed    // before the functions that know its addresses
-	release  *release // nil for an asset of CDK
-}
-
-// NewFunctions makes the functions and connects deliver, breaker and replay to
+// newFunctions makes the functions and connects deliver, breaker and replay to
 // their queues. Each function has a role with only the function's own
 // permissions.
-func NewFunctions(scope constructs.Construct, p FunctionsProps) Functions {
+func newFunctions(p plan) Functions {
 	p.settings = allSettings(p)
-	p.fixed = NewFixed(scope, p)
+	p.Functions.Fixed = newFixed(p)
 	f := Functions{
-		Fixed:   p.fixed,
-		Ingest:  newFunction(scope, "Ingest", p, functionProps{name: "ingest", timeout: apiTimeout, memory: pathMemory, grant: grantIngest, reserved: p.Environment.Concurrency.Ingest}),
-		Deliver: newFunction(scope, "Deliver", p, functionProps{name: "deliver", timeout: deliverTimeout, memory: pathMemory, grant: grantDeliver}),
-		Breaker: newFunction(scope, "Breaker", p, functionProps{name: "breaker", timeout: breakerTimeout, memory: workMemory, grant: grantBreaker}),
+		Fixed:   p.Functions.Fixed,
+		Ingest:  newFunction(p.Construct, "Ingest", p, functionProps{name: "ingest", timeout: apiTimeout, memory: pathMemory, grant: grantIngest, reserved: p.Environment.Concurrency.Ingest}),
+		Deliver: newFunction(p.Construct, "Deliver", p, functionProps{name: "deliver", timeout: deliverTimeout, memory: pathMemory, grant: grantDeliver}),
+		Breaker: newFunction(p.Construct, "Breaker", p, functionProps{name: "breaker", timeout: breakerTimeout, memory: workMemory, grant: grantBreaker}),
 		// "Replay" is already the construct id of the replay lane in this
 		// scope.
-		Replay:    newFunction(scope, "Replayer", p, functionProps{name: "replay", timeout: replayTimeout, memory: workMemory, grant: grantReplay}),
-		Manage:    newFunction(scope, "Manage", p, functionProps{name: "manage", timeout: apiTimeout, memory: workMemory, grant: grantManage}),
-		Authorize: newFunction(scope, "Authorize", p, functionProps{name: "authorize", timeout: authorizeTimeout, memory: authorizeMemory, grant: grantAuthorize, reserved: p.Environment.Concurrency.Authorize}),
+		Replay:    newFunction(p.Construct, "Replayer", p, functionProps{name: "replay", timeout: replayTimeout, memory: workMemory, grant: grantReplay}),
+		Manage:    newFunction(p.Construct, "Manage", p, functionProps{name: "manage", timeout: apiTimeout, memory: workMemory, grant: grantManage}),
+		Authorize: newFunction(p.Construct, "Authorize", p, functionProps{name: "authorize", timeout: authorizeTimeout, memory: authorizeMemory, grant: grantAuthorize, reserved: p.Environment.Concurrency.Authorize}),
 	}
 	if p.Environment.Destinations != "" {
 		f.Manage.AddEnvironment(jsii.String(names.EnvPrincipal), f.Deliver.Role().RoleArn(), nil)
 	}
-	if len(p.fixed.public) > 0 {
-		f.Manage.AddEnvironment(jsii.String(names.EnvFixedAddresses), p.fixed.addresses(), nil)
+	if len(p.Functions.Fixed.public) > 0 {
+		f.Manage.AddEnvironment(jsii.String(names.EnvFixedAddresses), p.Functions.Fixed.addresses(), nil)
 	}
 	addQueues(f, p)
 	addStream(f.Breaker, p.Table)
 	if p.Environment.Traces != "" {
-		f.Export = newExport(scope, p, f)
+		f.Export = newExport(p, f)
 	}
 	return f
 }
 
 // addQueues connects the functions to their queues. Each lane has a separate limit, so
 // a flood of retries or a large replay leaves capacity for first attempts.
-func addQueues(f Functions, p FunctionsProps) {
+func addQueues(f Functions, p plan) {
 	queues, atOnce := p.Queues, p.Environment.Concurrency
 	for _, source := range []struct {
 		to                 awslambda.Function
@@ -194,7 +176,7 @@ type functionProps struct {
 	folder  string // below dist; empty: the name
 	timeout time.Duration
 	memory  int // MB
-	grant   func(awsiam.Role, FunctionsProps)
+	grant   func(awsiam.Role, plan)
 	// reserved executions: no other function takes them, and the function takes no
 	// more; 0 for none.
 	reserved int
@@ -225,7 +207,7 @@ func recursion(f functionProps) awslambda.RecursiveLoop {
 // count. Near the limit the runtime collects garbage earlier than at names.CollectAt.
 func memoryLimit(memory int) string { return strconv.Itoa(memory*3/4) + "MiB" }
 
-func newFunction(scope constructs.Construct, id string, p FunctionsProps, f functionProps) awslambda.Function {
+func newFunction(scope constructs.Construct, id string, p plan, f functionProps) awslambda.Function {
 	name, folder := p.Prefix+"-"+f.name, cmp.Or(f.folder, f.name)
 	logs := awslogs.NewLogGroup(scope, jsii.String(id+"Logs"), &awslogs.LogGroupProps{
 		LogGroupName: jsii.String("/aws/lambda/" + name),
@@ -272,7 +254,7 @@ func newFunction(scope constructs.Construct, id string, p FunctionsProps, f func
 }
 
 // code returns the code of the function in a folder of Dist.
-func (p FunctionsProps) code(folder string) awslambda.Code {
+func (p plan) code(folder string) awslambda.Code {
 	if p.release != nil {
 		return p.release.code(folder)
 	}

@@ -44,7 +44,7 @@ func (g grant) on(arns ...*string) {
 // count the events of tenants with a limit of events per second. A message of the events
 // queue returns there, or moves to the rejects. Permissions to receive come with the event
 // source.
-func grantIngest(role awsiam.Role, p FunctionsProps) {
+func grantIngest(role awsiam.Role, p plan) {
 	// The endpoints of a tenant are a list and a batch read.
 	allow(role, "dynamodb:BatchGetItem", "dynamodb:GetItem", "dynamodb:PutItem", "dynamodb:Query", "dynamodb:UpdateItem").
 		on(p.Table.TableArn())
@@ -54,7 +54,7 @@ func grantIngest(role awsiam.Role, p FunctionsProps) {
 // grantDeliver: record attempts, send tokens of later attempts, update the
 // circuits, and notify the tenant's subscribed endpoints and the operators.
 // Permissions to receive from the lanes come with the event sources.
-func grantDeliver(role awsiam.Role, p FunctionsProps) {
+func grantDeliver(role awsiam.Role, p plan) {
 	// A transaction needs the permissions of its parts: here puts and updates.
 	// The gate's counters and leases need updates, too.
 	allow(role, "dynamodb:BatchGetItem", "dynamodb:GetItem", "dynamodb:PutItem", "dynamodb:Query", "dynamodb:UpdateItem").
@@ -86,7 +86,7 @@ func grantDeliver(role awsiam.Role, p FunctionsProps) {
 // settled deliveries; measure the lanes before a sweep; read the table's stream, by Lambda
 // in the function's name. Permissions to receive from the circuits queue come with the
 // event source.
-func grantBreaker(role awsiam.Role, p FunctionsProps) {
+func grantBreaker(role awsiam.Role, p plan) {
 	allow(role, "dynamodb:BatchGetItem", "dynamodb:GetItem", "dynamodb:PutItem", "dynamodb:Query", "dynamodb:UpdateItem").
 		on(p.Table.TableArn())
 	allow(role, "dynamodb:Query").on(indexARN(p, names.IndexByEndpoint), indexARN(p, names.IndexByState))
@@ -103,7 +103,7 @@ func grantBreaker(role awsiam.Role, p FunctionsProps) {
 // grantReplay: select past deliveries, create their next generation, and send
 // the tokens; store the jobs and enqueue the jobs' remaining pages; remove everything of
 // an erased tenant. Permissions to receive from the jobs queue come with the event source.
-func grantReplay(role awsiam.Role, p FunctionsProps) {
+func grantReplay(role awsiam.Role, p plan) {
 	// An erasure removes items by lists and by a scan.
 	allow(role, "dynamodb:BatchGetItem", "dynamodb:BatchWriteItem", "dynamodb:DeleteItem", "dynamodb:GetItem", "dynamodb:PutItem",
 		"dynamodb:Query", "dynamodb:Scan", "dynamodb:UpdateItem").on(p.Table.TableArn())
@@ -115,7 +115,7 @@ func grantReplay(role awsiam.Role, p FunctionsProps) {
 // grantManage: store endpoints and keys, read deliveries and queue depths, send
 // the tokens of test events, enqueue circuit checks, and list and redrive rejects; where
 // endpoints need a proof, send challenges from the senders.
-func grantManage(role awsiam.Role, p FunctionsProps) {
+func grantManage(role awsiam.Role, p plan) {
 	allow(role, "dynamodb:BatchGetItem", "dynamodb:DeleteItem", "dynamodb:GetItem",
 		"dynamodb:PutItem", "dynamodb:Query", "dynamodb:UpdateItem").on(p.Table.TableArn())
 	allow(role, "dynamodb:Query").on(indexARN(p, names.IndexByEndpoint), indexARN(p, names.IndexByState))
@@ -133,11 +133,11 @@ func grantManage(role awsiam.Role, p FunctionsProps) {
 
 // grantAuthorize: find keys by hash, record the day of a key's last use, and
 // read the first admin key.
-func grantAuthorize(role awsiam.Role, p FunctionsProps) {
+func grantAuthorize(role awsiam.Role, p plan) {
 	allow(role, "dynamodb:GetItem", "dynamodb:UpdateItem").on(p.Table.TableArn())
 	allow(role, "secretsmanager:GetSecretValue").on(p.Secrets.AdminKey.SecretArn())
 }
 
-func indexARN(p FunctionsProps, index string) *string {
+func indexARN(p plan, index string) *string {
 	return jsii.String(*p.Table.TableArn() + "/index/" + index)
 }

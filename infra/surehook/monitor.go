@@ -5,15 +5,10 @@ import (
 	"strings"
 	"time"
 
-	"github.com/aws/aws-cdk-go/awscdk/v2/awsapigatewayv2"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awscloudwatch"
-	"github.com/aws/aws-cdk-go/awscdk/v2/awsdynamodb"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awslambda"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awslogs"
-	"github.com/aws/aws-cdk-go/awscdk/v2/awsscheduler"
-	"github.com/aws/aws-cdk-go/awscdk/v2/awssns"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awssqs"
-	"github.com/aws/constructs-go/constructs/v10"
 	"github.com/aws/jsii-runtime-go"
 
 	"surehook.example/surehook/internal/names"
@@ -26,41 +21,24 @@ type Monitor struct {
 	Alarms    []awscloudwatch.Alarm
 }
 
-// MonitorProps configures NewMonitor.
-type MonitorProps struct {
-	Prefix      string // begins the names of dashboard, alarms and queries
-	Environment Environment
-	Queues      Queues
-	Functions   Functions
-	Table       awsdynamodb.ITableV2
-	API         awsapigatewayv2.HttpApi
-	AccessLog   awslogs.ILogGroup // of the API
-	Schedules   awsscheduler.IScheduleGroup
-	// Archive adds the archive's alarm; nil for none.
-	Archive *Archive
-	// Topic receives a message when an alarm goes off and when the alarm ends. Alarms of
-	// local send no messages: failures are normal there.
-	Topic awssns.ITopic
-}
-
-// NewMonitor makes the dashboard, the alarms, the queries, and the metric of accepted
+// newMonitor makes the dashboard, the alarms, the queries, and the metric of accepted
 // events.
 //
 // No emulator supports all resources. The local stack has no queries, no metrics of
 // accepted and warned events, and no alarm whose metric is an expression.
-func NewMonitor(scope constructs.Construct, p MonitorProps) Monitor {
-	alarms := newAlarms(scope, p)
+func newMonitor(p plan) Monitor {
+	alarms := newAlarms(p)
 	if !p.emulated() {
-		newQueries(scope, p)
+		newQueries(p)
 		// Repeated posts are not counted again.
-		newLineMetric(scope, p, "Accepted", names.MetricAccepted, awslogs.FilterPattern_NotExists(jsii.String("$."+names.LogDuplicate)))
+		newLineMetric(p, "Accepted", names.MetricAccepted, awslogs.FilterPattern_NotExists(jsii.String("$."+names.LogDuplicate)))
 		// Lines with warnings are of events that do not fit their event type.
-		newLineMetric(scope, p, "Warned", names.MetricWarned, awslogs.FilterPattern_Exists(jsii.String("$."+names.LogWarnings)))
+		newLineMetric(p, "Warned", names.MetricWarned, awslogs.FilterPattern_Exists(jsii.String("$."+names.LogWarnings)))
 	}
-	return Monitor{Dashboard: newDashboard(scope, p, alarms), Alarms: alarms}
+	return Monitor{Dashboard: newDashboard(p, alarms), Alarms: alarms}
 }
 
-func (p MonitorProps) emulated() bool { return p.Environment.Name == "local" }
+func (p plan) emulated() bool { return p.Environment.Name == "local" }
 
 // watched is a resource and the resource's name on the dashboard.
 type watched[T any] struct {
@@ -69,7 +47,7 @@ type watched[T any] struct {
 	resource T
 }
 
-func (p MonitorProps) functions() []watched[awslambda.Function] {
+func (p plan) functions() []watched[awslambda.Function] {
 	f := p.Functions
 	all := []watched[awslambda.Function]{
 		{"ingest", "Ingest", f.Ingest},
@@ -89,7 +67,7 @@ func (p MonitorProps) functions() []watched[awslambda.Function] {
 }
 
 // lanes returns the queues of deliver.
-func (p MonitorProps) lanes() []watched[awssqs.Queue] {
+func (p plan) lanes() []watched[awssqs.Queue] {
 	q := p.Queues
 	return []watched[awssqs.Queue]{
 		{"live", "Live", q.Live},
@@ -102,7 +80,7 @@ func (p MonitorProps) lanes() []watched[awssqs.Queue] {
 }
 
 // work returns the queues with a consumer. Healthy queues drain.
-func (p MonitorProps) work() []watched[awssqs.Queue] {
+func (p plan) work() []watched[awssqs.Queue] {
 	return append(p.lanes(),
 		watched[awssqs.Queue]{"events", "Events", p.Queues.Events},
 		watched[awssqs.Queue]{"circuits", "Circuits", p.Queues.Circuits},
@@ -112,7 +90,7 @@ func (p MonitorProps) work() []watched[awssqs.Queue] {
 
 // tables returns the table and the indexes. DynamoDB meters and throttles each
 // of them separately. The resource is the metrics' dimensions.
-func (p MonitorProps) tables() []watched[map[string]*string] {
+func (p plan) tables() []watched[map[string]*string] {
 	of := func(index string) map[string]*string {
 		return map[string]*string{"TableName": p.Table.TableName(), "GlobalSecondaryIndexName": &index}
 	}
@@ -133,7 +111,7 @@ const (
 )
 
 // own returns a metric of Surehook. Pairs are further dimensions: name, value.
-func (p MonitorProps) own(name, statistic string, every time.Duration, pairs ...string) awscloudwatch.Metric {
+func (p plan) own(name, statistic string, every time.Duration, pairs ...string) awscloudwatch.Metric {
 	dimensions := map[string]*string{names.MetricEnvironment: &p.Prefix}
 	for i := 0; i+1 < len(pairs); i += 2 {
 		dimensions[pairs[i]] = &pairs[i+1]
@@ -145,8 +123,8 @@ func (p MonitorProps) own(name, statistic string, every time.Duration, pairs ...
 // costs nothing. In the Embedded Metric Format the metric would be a third of the line.
 // The metric of a filter has a dimension only from a field of the line, so the
 // stack's name is in the namespace. See docs/adr/31.
-func newLineMetric(scope constructs.Construct, p MonitorProps, id, name string, condition awslogs.JsonPattern) {
-	awslogs.NewMetricFilter(scope, &id, &awslogs.MetricFilterProps{
+func newLineMetric(p plan, id, name string, condition awslogs.JsonPattern) {
+	awslogs.NewMetricFilter(p.Construct, &id, &awslogs.MetricFilterProps{
 		LogGroup: p.Functions.Ingest.LogGroup(),
 		FilterPattern: awslogs.FilterPattern_All(
 			awslogs.FilterPattern_StringValue(jsii.String("$.message"), jsii.String("="), jsii.String(names.LineIngested)),
@@ -160,10 +138,10 @@ func newLineMetric(scope constructs.Construct, p MonitorProps, id, name string, 
 }
 
 // namespace is of the metrics from filters.
-func (p MonitorProps) namespace() string { return names.MetricNamespace + "/" + p.Prefix }
+func (p plan) namespace() string { return names.MetricNamespace + "/" + p.Prefix }
 
 // accepted returns the sum of accepted events.
-func (p MonitorProps) accepted() awscloudwatch.Metric {
+func (p plan) accepted() awscloudwatch.Metric {
 	return metric(p.namespace(), names.MetricAccepted, "Sum", metricPeriod, nil)
 }
 
@@ -201,7 +179,7 @@ func math(label, expression string, every time.Duration, using map[string]awsclo
 // throttles returns the throttled reads or writes. CloudWatch ignores missing data of this
 // namespace, whatever the alarm says, and DynamoDB writes no zeros: without FILL the alarm would
 // never end.
-func (p MonitorProps) throttles(kind string, of map[string]*string) awscloudwatch.IMetric {
+func (p plan) throttles(kind string, of map[string]*string) awscloudwatch.IMetric {
 	events := metric("AWS/DynamoDB", kind+"ThrottleEvents", "Sum", metricPeriod, of)
 	if p.emulated() {
 		return events
@@ -211,7 +189,7 @@ func (p MonitorProps) throttles(kind string, of map[string]*string) awscloudwatc
 
 // unread returns 1 for an hour with accepted events and without a batch of the stream. A stopped
 // mapping writes no IteratorAge at all.
-func (p MonitorProps) unread() awscloudwatch.IMetric {
+func (p plan) unread() awscloudwatch.IMetric {
 	return math("hours without the stream", "IF(FILL(accepted, 0) > 0 AND FILL(age, -1) < 0, 1, 0)", time.Hour, map[string]awscloudwatch.IMetric{
 		"accepted": metric(p.namespace(), names.MetricAccepted, "Sum", time.Hour, nil),
 		"age":      p.Functions.Breaker.Metric(jsii.String("IteratorAge"), options("Maximum", time.Hour)),
@@ -228,7 +206,7 @@ const minSettled = 20
 //
 // SUM ignores a metric without data and "+" does not. In an hour with no
 // delivered delivery, "+" would give no result.
-func (p MonitorProps) successRate(atLeast int) awscloudwatch.MathExpression {
+func (p plan) successRate(atLeast int) awscloudwatch.MathExpression {
 	return math("success rate %",
 		fmt.Sprintf("IF(SUM([delivered, dead]) >= %d, 100 - 100 * FILL(dead, 0) / SUM([delivered, dead]), 100)", atLeast),
 		time.Hour, map[string]awscloudwatch.IMetric{

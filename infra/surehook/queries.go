@@ -4,7 +4,6 @@ import (
 	"strings"
 
 	"github.com/aws/aws-cdk-go/awscdk/v2/awslogs"
-	"github.com/aws/constructs-go/constructs/v10"
 	"github.com/aws/jsii-runtime-go"
 
 	"surehook.example/surehook/internal/names"
@@ -34,7 +33,7 @@ const (
 // queries returns the queries. Most of them are by tenant, endpoint or event type, which no
 // metric has as dimensions.
 // https://docs.aws.amazon.com/AmazonCloudWatch/latest/logs/CWL_QuerySyntax.html
-func queries(p MonitorProps) []query {
+func queries(p plan) []query {
 	f := p.Functions
 	deliver := []awslogs.ILogGroup{f.Deliver.LogGroup()}
 	ending := []awslogs.ILogGroup{f.Deliver.LogGroup(), f.Breaker.LogGroup()} // of the functions that end deliveries
@@ -111,7 +110,7 @@ func queries(p MonitorProps) []query {
 			"limit 200",
 		}},
 		// Also the requests that no function saw: without a valid key, or over a limit.
-		{"RefusedOrSlow", "refused-or-slow-requests", []awslogs.ILogGroup{p.AccessLog}, []string{
+		{"RefusedOrSlow", "refused-or-slow-requests", []awslogs.ILogGroup{p.API.AccessLog}, []string{
 			parseAccessLog(),
 			"fields @timestamp, " + columns(names.LogMethod, "path", names.LogStatus, names.LogError, names.LogDuration, names.LogKey, "ip", "request_id"),
 			"filter " + names.LogStatus + " >= 400 or " + names.LogDuration + " >= 1000",
@@ -139,13 +138,13 @@ func parseAccessLog() string {
 func columns(fields ...string) string { return strings.Join(fields, ", ") }
 
 // newQueries saves the queries in a folder named after the prefix.
-func newQueries(scope constructs.Construct, p MonitorProps) {
+func newQueries(p plan) {
 	for _, q := range queries(p) {
 		groups := make([]any, len(q.from))
 		for i, f := range q.from {
 			groups[i] = f.LogGroupName()
 		}
-		awslogs.NewCfnQueryDefinition(scope, jsii.String("Query"+q.id), &awslogs.CfnQueryDefinitionProps{
+		awslogs.NewCfnQueryDefinition(p.Construct, jsii.String("Query"+q.id), &awslogs.CfnQueryDefinitionProps{
 			Name:          jsii.String(p.Prefix + "/" + q.name),
 			LogGroupNames: &groups,
 			QueryString:   jsii.String(strings.Join(q.lines, "\n| ")),

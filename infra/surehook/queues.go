@@ -60,27 +60,22 @@ type Queues struct {
 	// retry lane. Messages of the Scheduler have no source queue, so in Undeliverable a
 	// redrive to the sources would leave them.
 	UndeliverableRetry awssqs.Queue
-	// Redrive is idle: see NewQueues.
+	// Redrive is idle: see newQueues.
 	Redrive awssqs.Queue
 }
 
-// QueuesProps configures NewQueues.
-type QueuesProps struct {
-	Environment Environment
-}
-
-// NewQueues makes the queues. All are standard queues: message group ids give
+// newQueues makes the queues. All are standard queues: message group ids give
 // fairness between tenants, and the order of messages is not guaranteed.
 //
 // CloudFormation generates the names. A queue with its tokens outlives its place in the
 // stack (see keep), and a queue with a name of ours would then block the next deployment
 // of the same name.
-func NewQueues(scope constructs.Construct, props QueuesProps) Queues {
+func newQueues(scope constructs.Construct, env Environment) Queues {
 	newOne := func(id string, queue awssqs.QueueProps) awssqs.Queue {
-		return newQueue(scope, id, props.Environment, queue)
+		return newQueue(scope, id, env, queue)
 	}
 	undeliverable, ofRetry := newOne("Undeliverable", awssqs.QueueProps{}), newOne("UndeliverableRetry", awssqs.QueueProps{})
-	work := func(id string, timeout time.Duration, aside awssqs.Queue) awssqs.Queue {
+	work := func(id string, timeout time.Duration, aside awssqs.Queue) awssqs.Queue { //nolint:unparam // the functions have equal timeouts by chance
 		return newOne(id, awssqs.QueueProps{
 			VisibilityTimeout: seconds(visibilityTimeouts * timeout),
 			DeadLetterQueue:   &awssqs.DeadLetterQueue{Queue: aside, MaxReceiveCount: jsii.Number(maxReceives)},

@@ -4,7 +4,6 @@ import (
 	"github.com/aws/aws-cdk-go/awscdk/v2"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsiam"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsscheduler"
-	"github.com/aws/aws-cdk-go/awscdk/v2/awssqs"
 	"github.com/aws/constructs-go/constructs/v10"
 	"github.com/aws/jsii-runtime-go"
 )
@@ -20,23 +19,16 @@ type Schedules struct {
 	Role awsiam.Role
 }
 
-// SchedulesProps configures NewSchedules.
-type SchedulesProps struct {
-	Prefix        string       // name of the group
-	Retry         awssqs.Queue // destination of the tokens
-	Undeliverable awssqs.Queue // destination of tokens after a failed send
-}
-
-// NewSchedules makes the group of the schedules and the role of the retries'
+// newSchedules makes the group of the schedules and the role of the retries'
 // schedules.
-func NewSchedules(scope constructs.Construct, props SchedulesProps) Schedules {
-	group := awsscheduler.NewScheduleGroup(scope, jsii.String("Schedules"), &awsscheduler.ScheduleGroupProps{
-		ScheduleGroupName: &props.Prefix,
+func newSchedules(p plan) Schedules {
+	group := awsscheduler.NewScheduleGroup(p.Construct, jsii.String("Schedules"), &awsscheduler.ScheduleGroupProps{
+		ScheduleGroupName: &p.Prefix,
 		// Remaining schedules hold only tokens for deleted queues.
 		RemovalPolicy: awscdk.RemovalPolicy_DESTROY,
 	})
-	role := newScheduleRole(scope, "ScheduleRole", "Sends the tokens of due schedules to the retry lane", group)
-	allow(role, "sqs:SendMessage").on(props.Retry.QueueArn(), props.Undeliverable.QueueArn())
+	role := newScheduleRole(p.Construct, "ScheduleRole", "Sends the tokens of due schedules to the retry lane", group)
+	allow(role, "sqs:SendMessage").on(p.Queues.Retry.QueueArn(), p.Queues.UndeliverableRetry.QueueArn())
 	return Schedules{Group: group, Role: role}
 }
 

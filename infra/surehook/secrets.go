@@ -5,7 +5,6 @@ import (
 
 	"github.com/aws/aws-cdk-go/awscdk/v2/awskms"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awssecretsmanager"
-	"github.com/aws/constructs-go/constructs/v10"
 	"github.com/aws/jsii-runtime-go"
 
 	"surehook.example/surehook/internal/names"
@@ -24,24 +23,18 @@ type Secrets struct {
 	AdminKey awssecretsmanager.Secret
 }
 
-// SecretsProps configures NewSecrets.
-type SecretsProps struct {
-	Prefix      string // of the key's alias
-	Environment Environment
-}
-
-// NewSecrets makes the sealing key and the admin key. The loss of the sealing
+// newSecrets makes the sealing key and the admin key. The loss of the sealing
 // key loses every endpoint's secret. CloudFormation generates the admin key, so
 // no template, log or context contains the admin key.
-func NewSecrets(scope constructs.Construct, props SecretsProps) Secrets {
-	key := awskms.NewKey(scope, jsii.String("Key"), &awskms.KeyProps{
-		Alias:             jsii.String("alias/" + props.Prefix),
-		Description:       jsii.String("Seals the signing secrets of " + props.Prefix),
+func newSecrets(p plan) Secrets {
+	key := awskms.NewKey(p.Construct, jsii.String("Key"), &awskms.KeyProps{
+		Alias:             jsii.String("alias/" + p.Prefix),
+		Description:       jsii.String("Seals the signing secrets of " + p.Prefix),
 		EnableKeyRotation: jsii.Bool(true),
-		RemovalPolicy:     removal(props.Environment),
+		RemovalPolicy:     removal(p.Environment),
 	})
-	adminKey := awssecretsmanager.NewSecret(scope, jsii.String("AdminKey"), &awssecretsmanager.SecretProps{
-		Description: jsii.String("First admin API key of " + props.Prefix + `: "shk_" followed by the field "` + names.SecretAdminKeyJSON + `"`),
+	adminKey := awssecretsmanager.NewSecret(p.Construct, jsii.String("AdminKey"), &awssecretsmanager.SecretProps{
+		Description: jsii.String("First admin API key of " + p.Prefix + `: "shk_" followed by the field "` + names.SecretAdminKeyJSON + `"`),
 		GenerateSecretString: &awssecretsmanager.SecretStringGenerator{
 			SecretStringTemplate: jsii.String(adminKeyTemplate()),
 			GenerateStringKey:    jsii.String(names.SecretAdminKeyJSON),
@@ -55,7 +48,7 @@ func NewSecrets(scope constructs.Construct, props SecretsProps) Secrets {
 			// keys.
 			RequireEachIncludedType: jsii.Bool(false),
 		},
-		RemovalPolicy: removal(props.Environment),
+		RemovalPolicy: removal(p.Environment),
 	})
 	return Secrets{Key: key, AdminKey: adminKey}
 }

@@ -52,7 +52,7 @@ func NewSenders(scope constructs.Construct, props Props) ([]awscdk.Stack, error)
 			Env:         &awscdk.Environment{Region: jsii.String(region)},
 			Tags:        &tags,
 		})
-		newFunction(stack, "Sender", FunctionsProps{Prefix: props.Prefix, Environment: env, Dist: props.Dist, settings: env.settings()}, functionProps{
+		newFunction(stack, "Sender", plan{Props: props, settings: env.settings()}, functionProps{
 			name: senderName, timeout: senderTimeout, memory: senderMemory, grant: grantNothing,
 		})
 		checkRules(stack)
@@ -62,10 +62,10 @@ func NewSenders(scope constructs.Construct, props Props) ([]awscdk.Stack, error)
 }
 
 // grantNothing: a sender may write its log only.
-func grantNothing(awsiam.Role, FunctionsProps) {}
+func grantNothing(awsiam.Role, plan) {}
 
 // grantSenders: invoke the senders of the environment, and no other function.
-func grantSenders(role awsiam.Role, p FunctionsProps) {
+func grantSenders(role awsiam.Role, p plan) {
 	var arns []*string
 	for _, region := range p.Environment.Senders {
 		arns = append(arns, functionARN(role, names.Sender(p.Prefix), &region))

@@ -12,6 +12,8 @@ import (
 	"github.com/aws/aws-cdk-go/awscdk/v2/awssqs"
 	"github.com/aws/constructs-go/constructs/v10"
 	"github.com/aws/jsii-runtime-go"
+
+	"surehook.example/surehook/internal/config"
 )
 
 // Props configures New and NewStack.
@@ -82,6 +84,14 @@ type Surehook struct {
 	Archive *Archive
 }
 
+// plan is a Surehook in the making: its props, and the parts so far.
+type plan struct {
+	Surehook
+	Props
+
+	settings config.Settings // of the functions
+}
+
 // New adds a Surehook to the scope: a stack, or a construct in a stack. Several
 // deployments fit in one account and region, each with its own prefix. New
 // returns an error for unsafe props and for functions without a build.
@@ -92,52 +102,30 @@ func New(scope constructs.Construct, id string, props Props) (Surehook, error) {
 	}
 
 	env, prefix := props.Environment, props.Prefix
-	s := Surehook{Construct: constructs.NewConstruct(scope, &id)}
-	s.Table = NewTable(s.Construct, "Table", TableProps{Environment: env})
-	s.Queues = NewQueues(s.Construct, QueuesProps{Environment: env})
-	newEventRule(s.Construct, prefix, env.Events, s.Queues)
-	permitProducers(s.Queues.Events, env.Producers)
-	s.Secrets = NewSecrets(s.Construct, SecretsProps{Prefix: prefix, Environment: env})
-	s.Schedules = NewSchedules(s.Construct, SchedulesProps{Prefix: prefix, Retry: s.Queues.Retry, Undeliverable: s.Queues.UndeliverableRetry})
-	s.Topic = NewTopic(s.Construct, TopicProps{Prefix: prefix, Environment: env})
-	s.Functions = NewFunctions(s.Construct, FunctionsProps{
-		Prefix:      prefix,
-		Environment: env,
-		Dist:        props.Dist,
-		Table:       s.Table,
-		Queues:      s.Queues,
-		Secrets:     s.Secrets,
-		Schedules:   s.Schedules,
-		Topic:       s.Topic,
-		release:     props.release,
-	})
-	NewTicks(s.Construct, TicksProps{Group: s.Schedules.Group, Breaker: s.Functions.Breaker, Environment: env})
-	s.API = NewAPI(s.Construct, APIProps{Prefix: prefix, Environment: env, Functions: s.Functions})
+	p := plan{Props: props, Surehook: Surehook{Construct: constructs.NewConstruct(scope, &id)}}
+	p.Table = newTable(p.Construct, env)
+	p.Queues = newQueues(p.Construct, env)
+	newEventRule(p.Construct, prefix, env.Events, p.Queues)
+	permitProducers(p.Queues.Events, env.Producers)
+	p.Secrets = newSecrets(p)
+	p.Schedules = newSchedules(p)
+	p.Topic = newTopic(p)
+	p.Functions = newFunctions(p)
+	newTicks(p)
+	p.API = newAPI(p)
 	if env.Archive {
-		archive := NewArchive(s.Construct, ArchiveProps{Prefix: prefix, Environment: env, Table: s.Table, Group: s.Schedules.Group})
-		s.Archive = &archive
+		p.Archive = newArchive(p)
 	}
-	s.Monitor = NewMonitor(s.Construct, MonitorProps{
-		Prefix:      prefix,
-		Environment: env,
-		Queues:      s.Queues,
-		Functions:   s.Functions,
-		Table:       s.Table,
-		API:         s.API.HTTP,
-		AccessLog:   s.API.AccessLog,
-		Schedules:   s.Schedules.Group,
-		Archive:     s.Archive,
-		Topic:       s.Topic,
-	})
-	if err := checkVariables(s.Construct, nil); err != nil {
+	p.Monitor = newMonitor(p)
+	if err := checkVariables(p.Construct, nil); err != nil {
 		return Surehook{}, fmt.Errorf("make %s: %w", id, err)
 	}
-	suppress(s.Construct, suppressions(prefix, env))
+	suppress(p.Construct, suppressions(prefix, env))
 	if props.Version != "" {
 		// A tag on the table would touch it at each release.
-		awscdk.Tags_Of(s.Construct).Add(jsii.String("surehook:version"), &props.Version, &awscdk.TagProps{IncludeResourceTypes: jsii.Strings("AWS::Lambda::Function")})
+		awscdk.Tags_Of(p.Construct).Add(jsii.String("surehook:version"), &props.Version, &awscdk.TagProps{IncludeResourceTypes: jsii.Strings("AWS::Lambda::Function")})
 	}
-	return s, nil
+	return p.Surehook, nil
 }
 
 // GrantSend lets the grantee, such as the role of a backend, send events to the queue of

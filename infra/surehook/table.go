@@ -9,12 +9,7 @@ import (
 	"surehook.example/surehook/internal/names"
 )
 
-// TableProps configures NewTable.
-type TableProps struct {
-	Environment Environment
-}
-
-// NewTable makes the table. The table is on demand, so an idle table costs only
+// newTable makes the table. The table is on demand, so an idle table costs only
 // its storage. CloudFormation generates the table's name, so a retained table
 // never blocks a new stack.
 //
@@ -28,14 +23,13 @@ type TableProps struct {
 // The encryption key is DynamoDB's AWS-managed KMS key, not the stack's own key.
 // DynamoDB would use the stack's key in the caller's name, so every function
 // would need kms:Decrypt on the key of the endpoints' secrets.
-func NewTable(scope constructs.Construct, id string, props TableProps) awsdynamodb.TableV2 {
-	env := props.Environment
+func newTable(scope constructs.Construct, env Environment) awsdynamodb.TableV2 {
 	keep := awscdk.RemovalPolicy_DESTROY
 	if env.Protected {
 		// A failed creation, too: the table refuses its deletion from the first second.
 		keep = awscdk.RemovalPolicy_RETAIN
 	}
-	return awsdynamodb.NewTableV2(scope, &id, &awsdynamodb.TablePropsV2{
+	return awsdynamodb.NewTableV2(scope, jsii.String("Table"), &awsdynamodb.TablePropsV2{
 		PartitionKey:        attribute(names.PartitionKey),
 		SortKey:             attribute(names.SortKey),
 		Billing:             awsdynamodb.Billing_OnDemand(nil),

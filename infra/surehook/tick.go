@@ -6,7 +6,6 @@ import (
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsiam"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awslambda"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsscheduler"
-	"github.com/aws/constructs-go/constructs/v10"
 	"github.com/aws/jsii-runtime-go"
 )
 
@@ -23,29 +22,22 @@ const (
 	sweepInput     = `{"sweep":true}`
 )
 
-// TicksProps configures NewTicks.
-type TicksProps struct {
-	Group       awsscheduler.IScheduleGroup // of the schedules
-	Breaker     awslambda.Function          // the breaker
-	Environment Environment
-}
-
-// NewTicks makes the breaker's schedules: search for due endpoints, review,
+// newTicks makes the breaker's schedules: search for due endpoints, review,
 // reconciliation of dead letters, and sweep of overdue deliveries. Neither the Scheduler nor Lambda retries a
 // failed call, and no alarm reports a single failed call. The next call does
 // the remaining work.
-func NewTicks(scope constructs.Construct, props TicksProps) {
-	role := newScheduleRole(scope, "TickRole", "Calls the breaker when it is time", props.Group)
-	allow(role, "lambda:InvokeFunction").on(props.Breaker.FunctionArn())
+func newTicks(p plan) {
+	role := newScheduleRole(p.Construct, "TickRole", "Calls the breaker when it is time", p.Schedules.Group)
+	allow(role, "lambda:InvokeFunction").on(p.Functions.Breaker.FunctionArn())
 
-	env := props.Environment
-	newTick(scope, "Tick", "Makes the breaker find endpoints with a lost circuit check", tickInput, env.BreakerTick, role, props)
-	newTick(scope, "Review", "Makes the breaker review the active endpoints", reviewInput, env.Review, role, props)
-	newTick(scope, "Reconcile", "Makes the breaker remove settled deliveries from the dead letters", reconcileInput, env.Reconcile, role, props)
-	newTick(scope, "Sweep", "Makes the breaker send a token in place of a lost token", sweepInput, env.Sweep, role, props)
+	env := p.Environment
+	newTick(p, "Tick", "Makes the breaker find endpoints with a lost circuit check", tickInput, env.BreakerTick, role)
+	newTick(p, "Review", "Makes the breaker review the active endpoints", reviewInput, env.Review, role)
+	newTick(p, "Reconcile", "Makes the breaker remove settled deliveries from the dead letters", reconcileInput, env.Reconcile, role)
+	newTick(p, "Sweep", "Makes the breaker send a token in place of a lost token", sweepInput, env.Sweep, role)
 
 	// The Scheduler's responsibility ends when Lambda accepts the call.
-	props.Breaker.ConfigureAsyncInvoke(&awslambda.EventInvokeConfigOptions{
+	p.Functions.Breaker.ConfigureAsyncInvoke(&awslambda.EventInvokeConfigOptions{
 		RetryAttempts: jsii.Number(0),
 		MaxEventAge:   seconds(tickMaxAge),
 	})
@@ -53,14 +45,14 @@ func NewTicks(scope constructs.Construct, props TicksProps) {
 
 // newTick makes a plain CloudFormation resource. CDK's own schedule would allow
 // calls of every version of the function.
-func newTick(scope constructs.Construct, id, description, input string, every time.Duration, role awsiam.Role, props TicksProps) {
-	schedule := awsscheduler.NewCfnSchedule(scope, &id, &awsscheduler.CfnScheduleProps{
+func newTick(p plan, id, description, input string, every time.Duration, role awsiam.Role) {
+	schedule := awsscheduler.NewCfnSchedule(p.Construct, &id, &awsscheduler.CfnScheduleProps{
 		Description:        &description,
-		GroupName:          props.Group.ScheduleGroupName(),
+		GroupName:          p.Schedules.Group.ScheduleGroupName(),
 		ScheduleExpression: awsscheduler.ScheduleExpression_Rate(seconds(every)).ExpressionString(),
 		FlexibleTimeWindow: &awsscheduler.CfnSchedule_FlexibleTimeWindowProperty{Mode: jsii.String("OFF")},
 		Target: &awsscheduler.CfnSchedule_TargetProperty{
-			Arn:         props.Breaker.FunctionArn(),
+			Arn:         p.Functions.Breaker.FunctionArn(),
 			RoleArn:     role.RoleArn(),
 			Input:       &input,
 			RetryPolicy: &awsscheduler.CfnSchedule_RetryPolicyProperty{MaximumRetryAttempts: jsii.Number(0)},

@@ -4,29 +4,22 @@ import (
 	"github.com/aws/aws-cdk-go/awscdk/v2"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsiam"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awssns"
-	"github.com/aws/constructs-go/constructs/v10"
 	"github.com/aws/jsii-runtime-go"
 )
 
 // alarmPrincipal is the service principal of CloudWatch alarms.
 const alarmPrincipal = "cloudwatch.amazonaws.com"
 
-// TopicProps configures NewTopic.
-type TopicProps struct {
-	Prefix      string // begins the topic's name
-	Environment Environment
-}
-
-// NewTopic makes the operators' topic: alarms of this account and region, and
+// newTopic makes the operators' topic: alarms of this account and region, and
 // operational events of the functions. The messages hold ids, figures and
 // states, never payloads or secrets.
 //
 // The topic is not encrypted under the AWS-managed key of SNS. CloudWatch may
 // not use that key, so alarms would be lost. A customer-managed key would cost
 // more than the rest of an idle stack, for messages sent by e-mail.
-func NewTopic(scope constructs.Construct, props TopicProps) awssns.Topic {
-	topic := awssns.NewTopic(scope, jsii.String("Topic"), &awssns.TopicProps{
-		TopicName:  jsii.String(props.Prefix + "-alerts"),
+func newTopic(p plan) awssns.Topic {
+	topic := awssns.NewTopic(p.Construct, jsii.String("Topic"), &awssns.TopicProps{
+		TopicName:  jsii.String(p.Prefix + "-alerts"),
 		EnforceSSL: jsii.Bool(true),
 	})
 	// An explicit policy replaces SNS's default policy, and the default allows
@@ -38,7 +31,7 @@ func NewTopic(scope constructs.Construct, props TopicProps) awssns.Topic {
 		Resources:  &[]*string{topic.TopicArn()},
 		Conditions: &map[string]any{
 			"StringEquals": map[string]any{"aws:SourceAccount": awscdk.Aws_ACCOUNT_ID()},
-			"ArnLike": map[string]any{"aws:SourceArn": awscdk.Stack_Of(scope).FormatArn(&awscdk.ArnComponents{
+			"ArnLike": map[string]any{"aws:SourceArn": awscdk.Stack_Of(p.Construct).FormatArn(&awscdk.ArnComponents{
 				Service:      jsii.String("cloudwatch"),
 				Resource:     jsii.String("alarm"),
 				ResourceName: jsii.String("*"),
@@ -46,7 +39,7 @@ func NewTopic(scope constructs.Construct, props TopicProps) awssns.Topic {
 			})},
 		},
 	}))
-	if email := props.Environment.AlarmEmail; email != "" {
+	if email := p.Environment.AlarmEmail; email != "" {
 		subscribe(topic, &email)
 	}
 	return topic

@@ -38,7 +38,7 @@ func (e Environment) settings() config.Settings {
 
 // allSettings returns the settings of the functions, with the resources of the stack. A function
 // gets those that package config lists for it.
-func allSettings(p FunctionsProps) config.Settings {
+func allSettings(p plan) config.Settings {
 	s, q := p.Environment.settings(), p.Queues
 	s.Table, s.KeyARN, s.TopicARN = *p.Table.TableName(), *p.Secrets.Key.KeyArn(), *p.Topic.TopicArn()
 	s.AdminKeySecretARN = *p.Secrets.AdminKey.SecretArn()

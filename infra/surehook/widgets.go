@@ -22,10 +22,10 @@ func outcomes() []string {
 	}
 }
 
-// Widgets returns the rows of the dashboard in the order of an incident:
+// widgets returns the rows of the dashboard in the order of an incident:
 // waiting and dead deliveries, delivery latency, endpoints' answers, Surehook's
 // own parts, and cost.
-func Widgets(p MonitorProps) [][]Widget {
+func widgets(p plan) [][]Widget {
 	rows := [][]Widget{
 		nowRow(p), queueRow(p), latencyRow(p), attemptRow(p), circuitRow(p),
 		functionRow(p), functionTimeRow(p),
@@ -39,7 +39,7 @@ func Widgets(p MonitorProps) [][]Widget {
 type metrics = []awscloudwatch.IMetric
 
 // nowRow shows the current state in six numbers.
-func nowRow(p MonitorProps) []Widget {
+func nowRow(p plan) []Widget {
 	now := func(title string, m ...awscloudwatch.IMetric) Widget {
 		return Widget{Title: title, Width: 4, View: ViewNumbers, Left: m}
 	}
@@ -54,7 +54,7 @@ func nowRow(p MonitorProps) []Widget {
 }
 
 // undeliverable returns the messages set aside: of our own faults, and rejects.
-func (p MonitorProps) undeliverable() metrics {
+func (p plan) undeliverable() metrics {
 	return metrics{
 		labelled("undeliverable", p.Queues.Undeliverable.MetricApproximateNumberOfMessagesVisible(options("Maximum", metricPeriod))),
 		labelled("rejects", p.Queues.Rejects.MetricApproximateNumberOfMessagesVisible(options("Maximum", metricPeriod))),
@@ -62,7 +62,7 @@ func (p MonitorProps) undeliverable() metrics {
 	}
 }
 
-func queueRow(p MonitorProps) []Widget {
+func queueRow(p plan) []Widget {
 	var depth, age, putBack metrics
 	for _, q := range p.work() {
 		depth = append(depth, labelled(q.name, q.resource.MetricApproximateNumberOfMessagesVisible(options("Maximum", gaugePeriod))))
@@ -88,7 +88,7 @@ func queueRow(p MonitorProps) []Widget {
 	}
 }
 
-func latencyRow(p MonitorProps) []Widget {
+func latencyRow(p plan) []Widget {
 	percentiles := func(name string) metrics {
 		var all metrics
 		for _, statistic := range []string{"p50", "p95", "p99"} {
@@ -106,7 +106,7 @@ func latencyRow(p MonitorProps) []Widget {
 	}
 }
 
-func attemptRow(p MonitorProps) []Widget {
+func attemptRow(p plan) []Widget {
 	var byOutcome, byNumber metrics
 	for _, outcome := range outcomes() {
 		byOutcome = append(byOutcome, labelled(outcome, p.own(names.MetricAttempts, "Sum", metricPeriod, names.MetricOutcome, outcome)))
@@ -121,7 +121,7 @@ func attemptRow(p MonitorProps) []Widget {
 	}
 }
 
-func circuitRow(p MonitorProps) []Widget {
+func circuitRow(p plan) []Widget {
 	sums := func(all ...string) metrics {
 		var made metrics
 		for _, name := range all {
@@ -139,7 +139,7 @@ func circuitRow(p MonitorProps) []Widget {
 	}
 }
 
-func functionRow(p MonitorProps) []Widget {
+func functionRow(p plan) []Widget {
 	var failed, throttled metrics
 	for _, f := range p.functions() {
 		failed = append(failed, labelled(f.name, f.resource.MetricErrors(options("Sum", metricPeriod))))
@@ -151,7 +151,7 @@ func functionRow(p MonitorProps) []Widget {
 	}
 }
 
-func functionTimeRow(p MonitorProps) []Widget {
+func functionTimeRow(p plan) []Widget {
 	var duration, atOnce metrics
 	for _, f := range p.functions() {
 		duration = append(duration, labelled(f.name, f.resource.MetricDuration(options("p95", metricPeriod))))
@@ -166,7 +166,7 @@ func functionTimeRow(p MonitorProps) []Widget {
 // senderRow shows the functions that make requests from other places. Their metrics are
 // in their regions. Lambda counts the calls that reach a function; deliver counts the
 // attempts that a sender did not make or did not report.
-func senderRow(p MonitorProps) []Widget {
+func senderRow(p plan) []Widget {
 	functions := func(name string) metrics {
 		var all metrics
 		for _, region := range p.Environment.Senders {
@@ -196,27 +196,27 @@ func senderRow(p MonitorProps) []Widget {
 }
 
 // edgeRow shows inputs: API requests and fired schedules.
-func edgeRow(p MonitorProps) []Widget {
+func edgeRow(p plan) []Widget {
 	sum := options("Sum", metricPeriod)
 	return []Widget{
 		{Title: "API: answers", Width: 8, Unit: "requests", Left: metrics{
-			labelled("all", p.API.MetricCount(sum)), labelled("4xx", p.API.MetricClientError(sum)), labelled("5xx", p.API.MetricServerError(sum)),
+			labelled("all", p.API.HTTP.MetricCount(sum)), labelled("4xx", p.API.HTTP.MetricClientError(sum)), labelled("5xx", p.API.HTTP.MetricServerError(sum)),
 		}},
 		{Title: "API: latency", Width: 8, Unit: "ms", Left: metrics{
-			labelled("p50", p.API.MetricLatency(options("p50", metricPeriod))), labelled("p95", p.API.MetricLatency(options("p95", metricPeriod))),
-			labelled("p99", p.API.MetricLatency(options("p99", metricPeriod))),
+			labelled("p50", p.API.HTTP.MetricLatency(options("p50", metricPeriod))), labelled("p95", p.API.HTTP.MetricLatency(options("p95", metricPeriod))),
+			labelled("p99", p.API.HTTP.MetricLatency(options("p99", metricPeriod))),
 		}},
 		{
-			Title: "Schedules: fired (left), failed (right)", Width: 8, Unit: "schedules", Left: metrics{labelled("fired", p.Schedules.MetricAttempts(sum))},
+			Title: "Schedules: fired (left), failed (right)", Width: 8, Unit: "schedules", Left: metrics{labelled("fired", p.Schedules.Group.MetricAttempts(sum))},
 			Right: metrics{
-				labelled("target errors", p.Schedules.MetricTargetErrors(sum)), labelled("dropped", p.Schedules.MetricDropped(sum)),
-				labelled("lost", p.Schedules.MetricFailedToBeSentToDLQ(nil, sum)),
+				labelled("target errors", p.Schedules.Group.MetricTargetErrors(sum)), labelled("dropped", p.Schedules.Group.MetricDropped(sum)),
+				labelled("lost", p.Schedules.Group.MetricFailedToBeSentToDLQ(nil, sum)),
 			},
 		},
 	}
 }
 
-func tableRow(p MonitorProps) []Widget {
+func tableRow(p plan) []Widget {
 	var throttled, consumed metrics
 	for _, t := range p.tables() {
 		for _, kind := range []string{"Read", "Write"} {
@@ -231,6 +231,6 @@ func tableRow(p MonitorProps) []Widget {
 	}
 }
 
-func costRow(p MonitorProps) []Widget {
+func costRow(p plan) []Widget {
 	return []Widget{{Title: "Estimated cost per hour, list prices without free tiers", Width: 24, Unit: "USD", Left: costs(p)}}
 }
