@@ -28,7 +28,6 @@ const cloudLimit = 2 * time.Minute
 func (c cloud) Checks() []Check {
 	return []Check{
 		{Name: "alarms", Limit: cloudLimit, Run: c.alarms},
-		{Name: "dashboards", Limit: cloudLimit, Run: c.dashboards},
 		{Name: "permissions as reviewed", Limit: cloudLimit, Run: c.permissions},
 		{Name: simulatorName, Limit: cloudLimit, Run: c.simulate},
 		{Name: "quota: concurrency", Limit: cloudLimit, Run: c.concurrency},

@@ -37,20 +37,6 @@ func TestJudgeAlarms(t *testing.T) {
 	}
 }
 
-func TestJudgeDashboards(t *testing.T) {
-	t.Parallel()
-
-	judged(t, smoke.JudgeDashboards(map[string]int{"surehook-dev": 28}), "")
-	judged(t, smoke.JudgeDashboards(map[string]int{"surehook-dev": 0}), "shows no metric")
-	judged(t, smoke.JudgeDashboards(nil), "no dashboard")
-	if n, err := smoke.MetricWidgets(`{"widgets": [{"type": "text"}, {"type": "metric"}, {"type": "metric"}]}`); n != 2 || err != nil {
-		t.Errorf("MetricWidgets = %d, %v; want 2", n, err)
-	}
-	if _, err := smoke.MetricWidgets(`{`); err == nil {
-		t.Error("MetricWidgets of no JSON = nil; want an error")
-	}
-}
-
 func TestJudgeConcurrency(t *testing.T) {
 	t.Parallel()
 

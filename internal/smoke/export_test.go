@@ -25,7 +25,6 @@ type (
 // The judges.
 var (
 	JudgeAlarms      = judgeAlarms
-	JudgeDashboards  = judgeDashboards
 	JudgeConcurrency = judgeConcurrency
 	JudgeThrottles   = judgeThrottles
 	JudgeUnits       = judgeUnits
@@ -41,7 +40,6 @@ var (
 	JudgeSimulation  = judgeSimulation
 	Latencies        = latencies
 	Percentile       = percentile
-	MetricWidgets    = metricWidgets
 	Simulation       = simulation
 	AllowedError     = allowed
 	ReceiverPython   = receiverPython

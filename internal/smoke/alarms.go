@@ -2,7 +2,6 @@ package smoke
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -76,56 +75,6 @@ func judgeAlarms(want []string, found []alarm, silent bool) error {
 	}
 	if len(faults) > 0 {
 		return errors.New(strings.Join(faults, "; "))
-	}
-	return nil
-}
-
-// dashboards reads the stack's dashboards.
-func (c cloud) dashboards(ctx context.Context) (string, error) {
-	client := cloudwatch.NewFromConfig(c.aws)
-	widgets := map[string]int{}
-	for _, name := range c.deployment.physical("AWS::CloudWatch::Dashboard") {
-		got, err := client.GetDashboard(ctx, &cloudwatch.GetDashboardInput{DashboardName: &name})
-		if missing, ok := errors.AsType[*types.DashboardNotFoundError](err); ok {
-			return "", fmt.Errorf("the dashboard %s is missing: %s", name, missing.ErrorMessage())
-		}
-		if err != nil {
-			return "", fmt.Errorf("read the dashboard %s: %w", name, err)
-		}
-		if widgets[name], err = metricWidgets(aws.ToString(got.DashboardBody)); err != nil {
-			return "", fmt.Errorf("read the dashboard %s: %w", name, err)
-		}
-	}
-	return fmt.Sprintf("widgets with metrics: %v", widgets), judgeDashboards(widgets)
-}
-
-// metricWidgets counts the widgets with metrics of a dashboard's body.
-func metricWidgets(body string) (n int, err error) {
-	var out struct {
-		Widgets []struct {
-			Type string `json:"type"`
-		} `json:"widgets"`
-	}
-	if err := json.Unmarshal([]byte(body), &out); err != nil {
-		return 0, fmt.Errorf("the body is not JSON: %w", err)
-	}
-	for _, w := range out.Widgets {
-		if w.Type == "metric" {
-			n++
-		}
-	}
-	return n, nil
-}
-
-// judgeDashboards checks that there is a dashboard, and that none is empty.
-func judgeDashboards(widgets map[string]int) error {
-	if len(widgets) == 0 {
-		return errors.New("the stack has no dashboard")
-	}
-	for name, n := range widgets {
-		if n == 0 {
-			return fmt.Errorf("the dashboard %s shows no metric", name)
-		}
 	}
 	return nil
 }
