@@ -19,9 +19,7 @@ import (
 )
 
 func main() {
-	if lambdafn.Start(context.Background(), "authorize", os.LookupEnv, newHandler) != nil {
-		os.Exit(1)
-	}
+	os.Exit(lambdafn.Start(context.Background(), "authorize", os.LookupEnv, newHandler))
 }
 
 // newHandler wires the handler, once per execution environment.

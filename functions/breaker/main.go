@@ -24,9 +24,7 @@ import (
 )
 
 func main() {
-	if lambdafn.Start(context.Background(), "breaker", os.LookupEnv, newHandler) != nil {
-		os.Exit(1)
-	}
+	os.Exit(lambdafn.Start(context.Background(), "breaker", os.LookupEnv, newHandler))
 }
 
 // newHandler wires the handler, once per execution environment.

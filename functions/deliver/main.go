@@ -30,9 +30,7 @@ import (
 )
 
 func main() {
-	if lambdafn.Start(context.Background(), "deliver", os.LookupEnv, newHandler) != nil {
-		os.Exit(1)
-	}
+	os.Exit(lambdafn.Start(context.Background(), "deliver", os.LookupEnv, newHandler))
 }
 
 // newHandler wires the handler, once per execution environment.

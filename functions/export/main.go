@@ -17,9 +17,7 @@ import (
 )
 
 func main() {
-	if lambdafn.Start(context.Background(), "export", os.LookupEnv, newHandler) != nil {
-		os.Exit(1)
-	}
+	os.Exit(lambdafn.Start(context.Background(), "export", os.LookupEnv, newHandler))
 }
 
 // newHandler wires the handler, once per execution environment.

@@ -26,9 +26,7 @@ import (
 )
 
 func main() {
-	if lambdafn.Start(context.Background(), "ingest", os.LookupEnv, newHandler) != nil {
-		os.Exit(1)
-	}
+	os.Exit(lambdafn.Start(context.Background(), "ingest", os.LookupEnv, newHandler))
 }
 
 // newHandler wires the handler, once per execution environment.

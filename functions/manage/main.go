@@ -40,9 +40,7 @@ import (
 )
 
 func main() {
-	if lambdafn.Start(context.Background(), "manage", os.LookupEnv, newHandler) != nil {
-		os.Exit(1)
-	}
+	os.Exit(lambdafn.Start(context.Background(), "manage", os.LookupEnv, newHandler))
 }
 
 // newHandler wires the handler, once per execution environment.
@@ -55,7 +53,7 @@ func newHandler(cfg config.Settings, sdk aws.Config, log *slog.Logger) (any, err
 	acceptor := wire.Acceptor(cfg, sdk, store, time.Now)
 	own, err := profiles.Parse([]byte(cfg.Profiles))
 	if err != nil {
-		lambdafn.Ignore(context.Background(), emf.Set{Environment: cfg.Environment}, log, time.Now, fmt.Errorf("read %s: %w", names.EnvSignatureProfiles, err))
+		lambdafn.Ignore(context.Background(), emf.Set{Environment: cfg.Environment}, log, time.Now, fmt.Errorf("read SUREHOOK_SIGNATURE_PROFILES: %w", err))
 	}
 	endpoints := &endpoint.Admin{
 		Store:        store,

@@ -27,9 +27,7 @@ import (
 )
 
 func main() {
-	if lambdafn.Start(context.Background(), "replay", os.LookupEnv, newHandler) != nil {
-		os.Exit(1)
-	}
+	os.Exit(lambdafn.Start(context.Background(), "replay", os.LookupEnv, newHandler))
 }
 
 // newHandler wires the handler, once per execution environment.

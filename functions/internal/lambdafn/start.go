@@ -26,22 +26,22 @@ import (
 // NewHandler wires a function's handler, once per execution environment.
 type NewHandler func(cfg config.Settings, sdk aws.Config, log *slog.Logger) (handler any, err error)
 
-// Start runs the function until Lambda ends the process. It returns only if the start failed, and
-// has then logged the error.
+// Start runs the function until Lambda ends the process. It returns the exit code of the process
+// only if the start failed, and has then logged the error.
 //
 // Start discards the output of the standard logger, to which net/http writes bytes that receivers
 // send, such as a response without a request. Surehook and the SDK have loggers of their own, and
 // logged replaces the lines of Lambda's library about failed invocations.
-func Start(ctx context.Context, function string, lookup config.Lookup, newHandler NewHandler) error {
+func Start(ctx context.Context, function string, lookup config.Lookup, newHandler NewHandler) (code int) {
 	stdlog.SetOutput(io.Discard)
 	log := lambdalog.New(os.Stdout)
 	handler, err := handlerOf(ctx, function, lookup, newHandler, log)
 	if err != nil {
 		log.ErrorContext(ctx, "function.failed_to_start", slog.Any(names.LogError, err))
-		return err
+		return 1
 	}
 	lambda.StartWithOptions(logged{lambda.NewHandler(handler), log}, lambda.WithContext(ctx))
-	return nil
+	return 0
 }
 
 // logged logs why an invocation failed. Lambda's library writes that to the standard logger.
