@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"net/url"
 	"strconv"
 	"strings"
 	"time"
@@ -34,6 +35,35 @@ func (p *program) api(ctx context.Context, s settings) (*client.Client, error) {
 		return nil, usagef("%w", err)
 	}
 	return c, nil
+}
+
+// ofTenant returns the settings of a command about one tenant, and the API.
+func (p *program) ofTenant(ctx context.Context) (settings, *client.Client, error) {
+	s, err := p.settings()
+	if err != nil {
+		return s, nil, err
+	}
+	if _, err := s.requireTenant(); err != nil {
+		return s, nil, err
+	}
+	api, err := p.api(ctx, s)
+	return s, api, err
+}
+
+// path fills the tenant into a path of the contract.
+func (s settings) path(path string) string {
+	return client.Path(path, map[string]string{"tenant": s.Tenant})
+}
+
+// query returns the parameters, pairs of name and value, that have a value.
+func query(pairs ...string) url.Values {
+	values := url.Values{}
+	for i := 0; i+1 < len(pairs); i += 2 {
+		if pairs[i+1] != "" {
+			values.Set(pairs[i], pairs[i+1])
+		}
+	}
+	return values
 }
 
 // maxPage is the size of the API's largest page.

@@ -32,7 +32,7 @@ func (p *program) find() *cobra.Command {
 		}
 		path, place := "/v1/search", "any tenant; a uid and an idempotency key need --tenant"
 		if s.Tenant != "" && !all {
-			path, place = client.Path("/v1/tenants/{tenant}/search", map[string]string{"tenant": s.Tenant}), "the tenant "+s.Tenant
+			path, place = s.path("/v1/tenants/{tenant}/search"), "the tenant "+s.Tenant
 		}
 		answer, err := api.Call(c.Context(), client.Call{Method: get, Path: path, Query: url.Values{"q": args}})
 		if err != nil {

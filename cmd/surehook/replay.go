@@ -104,20 +104,12 @@ func (r replaying) body(dry bool) ([]byte, error) {
 }
 
 func (p *program) runReplay(ctx context.Context, r replaying) error {
-	s, err := p.settings()
+	s, api, err := p.ofTenant(ctx)
 	if err != nil {
 		return err
 	}
-	tenant, err := s.requireTenant()
-	if err != nil {
-		return err
-	}
-	api, err := p.api(ctx, s)
-	if err != nil {
-		return err
-	}
-	path := client.Path(replaysPath, map[string]string{"tenant": tenant})
-	total, err := p.dryRun(ctx, api, tenant, path, r)
+	path := s.path(replaysPath)
+	total, err := p.dryRun(ctx, api, s.Tenant, path, r)
 	if err != nil || total == 0 {
 		return err
 	}
@@ -130,7 +122,7 @@ func (p *program) runReplay(ctx context.Context, r replaying) error {
 	if err != nil {
 		return err
 	}
-	answer, err := p.watch(ctx, api, tenant, started.Id, r.wait)
+	answer, err := p.watch(ctx, api, s.Tenant, started.Id, r.wait)
 	if err != nil {
 		return err
 	}

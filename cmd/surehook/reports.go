@@ -21,11 +21,7 @@ func (p *program) deadLetters() *cobra.Command {
 	}
 	c.Flags().StringVar(&period, "period", "", "length of the period before now, 1h to 336h, default 24h")
 	c.RunE = func(c *cobra.Command, _ []string) error {
-		query := url.Values{}
-		if period != "" {
-			query.Set("period", period)
-		}
-		return p.report(c.Context(), deadPath+"/analysis", query, p.writeAnalysis)
+		return p.report(c.Context(), deadPath+"/analysis", query("period", period), p.writeAnalysis)
 	}
 	c.AddCommand(p.command(operation{
 		use: "list", short: "List the dead deliveries of the tenant", method: get, path: deadPath,
@@ -73,12 +69,6 @@ func (p *program) stats() *cobra.Command {
 		if err := excludes(c, "all-tenants", "endpoint", "since", "until"); err != nil {
 			return err
 		}
-		query := url.Values{}
-		for name, value := range map[string]string{"since": since.String(), "until": until.String(), "by": by, "group": group} {
-			if value != "" {
-				query.Set(name, value)
-			}
-		}
 		path := "/v1/tenants/{tenant}/stats"
 		if endpoint != "" {
 			path = client.Path(endpointsPath+"/{endpoint}/stats", map[string]string{"endpoint": endpoint})
@@ -86,7 +76,7 @@ func (p *program) stats() *cobra.Command {
 		if all {
 			path = "/v1/stats"
 		}
-		return p.report(c.Context(), path, query, func(answer json.RawMessage, names namer) error {
+		return p.report(c.Context(), path, query("since", since.String(), "until", until.String(), "by", by, "group", group), func(answer json.RawMessage, names namer) error {
 			var found page
 			if err := json.Unmarshal(answer, &found); err != nil {
 				return &badAnswerError{err}
@@ -117,11 +107,11 @@ func (p *program) report(ctx context.Context, path string, query url.Values, tab
 	if err != nil {
 		return err
 	}
-	if values := map[string]string{}; strings.Contains(path, "{tenant}") {
-		if values["tenant"], err = s.requireTenant(); err != nil {
+	if strings.Contains(path, "{tenant}") {
+		if _, err := s.requireTenant(); err != nil {
 			return err
 		}
-		path = client.Path(path, values)
+		path = s.path(path)
 	}
 	api, err := p.api(ctx, s)
 	if err != nil {

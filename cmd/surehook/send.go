@@ -48,19 +48,11 @@ func (p *program) send() *cobra.Command {
 		if len(args) != want {
 			return usagef("say an event type and a payload, such as: surehook send order.paid '{\"order\": 4711}'; or say --lines FILE alone")
 		}
-		s, err := p.settings()
+		s, api, err := p.ofTenant(c.Context())
 		if err != nil {
 			return err
 		}
-		tenant, err := s.requireTenant()
-		if err != nil {
-			return err
-		}
-		api, err := p.api(c.Context(), s)
-		if err != nil {
-			return err
-		}
-		path := client.Path(eventsPath, map[string]string{"tenant": tenant})
+		path := s.path(eventsPath)
 		if lines == "" {
 			return p.sendOne(c.Context(), api, s, path, args[0], args[1], key)
 		}

@@ -33,25 +33,14 @@ func (p *program) tail() *cobra.Command {
 		if interval < time.Second/10 || window < interval {
 			return usagef("--interval is %s and --window is %s: say an interval of 100ms or more, and a longer window", interval, window)
 		}
-		s, err := p.settings()
+		s, api, err := p.ofTenant(c.Context())
 		if err != nil {
 			return err
 		}
-		tenant, err := s.requireTenant()
-		if err != nil {
-			return err
+		t := &tailing{
+			program: p, api: api, settings: s, path: s.path(deliveriesPath), query: query("endpoint", endpoint, "event_type", eventType),
+			window: window, left: count,
 		}
-		api, err := p.api(c.Context(), s)
-		if err != nil {
-			return err
-		}
-		query := url.Values{}
-		for name, value := range map[string]string{"endpoint": endpoint, "event_type": eventType} {
-			if value != "" {
-				query.Set(name, value)
-			}
-		}
-		t := &tailing{program: p, api: api, settings: s, path: client.Path(deliveriesPath, map[string]string{"tenant": tenant}), query: query, window: window, left: count}
 		return t.run(c.Context(), interval)
 	}
 	return c
@@ -98,11 +87,8 @@ func (t *tailing) run(ctx context.Context, interval time.Duration) error {
 
 // read returns the deliveries of the window, oldest first.
 func (t *tailing) read(ctx context.Context) ([]json.RawMessage, error) {
-	query := url.Values{"since": {t.Now().Add(-t.window).UTC().Format(time.RFC3339)}}
-	for name, values := range t.query {
-		query[name] = values
-	}
-	all, err := pages(ctx, t.api, client.Call{Method: get, Path: t.path, Query: query}, 0, maxPage)
+	t.query.Set("since", t.Now().Add(-t.window).UTC().Format(time.RFC3339))
+	all, err := pages(ctx, t.api, client.Call{Method: get, Path: t.path, Query: t.query}, 0, maxPage)
 	slices.Reverse(all.Data)
 	return all.Data, err
 }
