@@ -198,11 +198,6 @@ func sourceAlarms(p plan) []alarm {
 			// A message is measured only once in 10 minutes.
 			metric: p.own(names.MetricEventWait, "Maximum", maxDelay), limit: float64(eventsWaiting.Milliseconds()),
 		},
-		{
-			id: "OldestPendingEvents", name: "oldest-pending-events", section: "oldest-pending",
-			means:  "A message of the events queue has waited too long. First check on the dashboard whether the queue's depth grows. If the depth grows, ingest is too slow, throttled or at its maximum concurrency. If not, ingest fails with single messages: run the query errors.",
-			metric: p.Queues.Events.MetricApproximateAgeOfOldestMessage(options("Maximum", metricPeriod)), limit: (p.Environment.Thresholds.OldestPending + maxDelay).Seconds(),
-		},
 	}
 }
 
@@ -213,23 +208,22 @@ const streamLate = time.Hour
 // maxDelay is the longest delay of an SQS message.
 const maxDelay = 15 * time.Minute
 
-// pendingAlarms returns one alarm per queue with a consumer, but for the queue of events. The
-// alarm's name contains the queue.
+// pendingAlarms returns one alarm per queue with a consumer. The alarm's name contains the queue.
 func pendingAlarms(p plan) []alarm {
 	var all []alarm
 	for _, q := range p.work() {
 		limit, who, what := p.Environment.Thresholds.OldestPending, "deliver", "A delivery on the "+q.name+" lane"
 		switch q.resource {
 		case p.Queues.Events:
-			continue // of sourceAlarms
+			who, what = "ingest", "A message of the events queue"
 		case p.Queues.Circuits:
 			who, what = "breaker", "A circuit check"
 		case p.Queues.ReplayJobs:
 			who, what = "replay", "A page of a replay job"
 		}
-		// The age counts from sending. A retry, or a circuit check, due within 15 minutes is sent
+		// The age counts from sending. A retry, a circuit check, or an event past a limit, due within 15 minutes is sent
 		// at once with a delay. The other lanes delay a message by at most a minute.
-		if slices.Contains([]awssqs.Queue{p.Queues.Retry, p.Queues.Coalesce, p.Queues.Circuits, p.Queues.ReplayJobs}, q.resource) {
+		if slices.Contains([]awssqs.Queue{p.Queues.Retry, p.Queues.Coalesce, p.Queues.Events, p.Queues.Circuits, p.Queues.ReplayJobs}, q.resource) {
 			limit += maxDelay
 		}
 		all = append(all, alarm{

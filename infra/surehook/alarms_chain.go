@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"github.com/aws/aws-cdk-go/awscdk/v2/awscloudwatch"
-	"github.com/aws/aws-cdk-go/awscdk/v2/awssqs"
 	"github.com/aws/jsii-runtime-go"
 
 	"surehook.example/surehook/internal/names"
@@ -44,9 +43,9 @@ func chainAlarms(p plan) []alarm {
 }
 
 // queue returns the last part of the queue's name.
-func (w watched[T]) queue() string { return strings.ReplaceAll(w.name, " ", "-") }
+func (s source) queue() string { return strings.ReplaceAll(s.name, " ", "-") }
 
 // putBack returns a metric of the messages put back on the queue.
-func (p plan) putBack(name, statistic string, q watched[awssqs.Queue]) awscloudwatch.Metric {
+func (p plan) putBack(name, statistic string, q source) awscloudwatch.Metric {
 	return p.own(name, statistic, metricPeriod, names.MetricQueue, *q.resource.QueueName())
 }

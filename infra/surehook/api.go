@@ -73,7 +73,7 @@ func newAPI(p plan) API {
 		hosts += "," + domain.Name
 	}
 	for _, f := range []awslambda.Function{p.Functions.Deliver, p.Functions.Manage} {
-		f.AddEnvironment(jsii.String(names.EnvAPIHosts), &hosts, nil)
+		f.AddEnvironment(jsii.String("SUREHOOK_API_HOSTS"), &hosts, nil)
 	}
 	return made
 }

@@ -3,8 +3,6 @@ package surehook
 import (
 	"slices"
 	"testing"
-
-	"surehook.example/surehook/internal/names"
 )
 
 // Deliver may assume the roles with the path, and no other function may assume a role.
@@ -22,11 +20,11 @@ func TestDestinations(t *testing.T) {
 	}
 	for _, id := range []string{"Deliver", "Manage"} {
 		got := variables(tpl.get(t, "AWS::Lambda::Function", id))
-		if got[names.EnvDestinations] != "/surehook/" || got[names.EnvAccount] != "${AWS::AccountId}" {
-			t.Errorf("%s has the path %q and the account %q", id, got[names.EnvDestinations], got[names.EnvAccount])
+		if got["SUREHOOK_DESTINATIONS"] != "/surehook/" || got["SUREHOOK_ACCOUNT"] != "${AWS::AccountId}" {
+			t.Errorf("%s has the path %q and the account %q", id, got["SUREHOOK_DESTINATIONS"], got["SUREHOOK_ACCOUNT"])
 		}
 	}
-	if got := variables(tpl.get(t, "AWS::Lambda::Function", "Manage"))[names.EnvPrincipal]; got != "${DeliverRole.Arn}" {
+	if got := variables(tpl.get(t, "AWS::Lambda::Function", "Manage"))["SUREHOOK_PRINCIPAL"]; got != "${DeliverRole.Arn}" {
 		t.Errorf("manage names the principal %s; want the role of deliver", got)
 	}
 	if len(grantsOf(t, tpl)["DeliverRole"][roles]) != 1 {

@@ -2,8 +2,6 @@ package surehook
 
 import (
 	"testing"
-
-	"surehook.example/surehook/internal/names"
 )
 
 func TestDomain(t *testing.T) {
@@ -26,8 +24,8 @@ func TestDomain(t *testing.T) {
 	tpl.get(t, "AWS::ApiGatewayV2::Api", "Api").check(t, "DisableExecuteApiEndpoint", true)
 	for _, id := range []string{"Deliver", "Manage"} {
 		want := "${Api}.execute-api.${AWS::Region}.${AWS::URLSuffix},hooks.example.com"
-		if got := variables(tpl.get(t, "AWS::Lambda::Function", id))[names.EnvAPIHosts]; got != want {
-			t.Errorf("%s of %s = %s; want both names of the API, %s", names.EnvAPIHosts, id, got, want)
+		if got := variables(tpl.get(t, "AWS::Lambda::Function", id))["SUREHOOK_API_HOSTS"]; got != want {
+			t.Errorf("%s of %s = %s; want both names of the API, %s", "SUREHOOK_API_HOSTS", id, got, want)
 		}
 	}
 	for name, want := range map[string]string{

@@ -39,14 +39,6 @@ type Environment struct {
 	Throttles Throttles
 	// Concurrency bounds the batches in progress, queue by queue.
 	Concurrency Concurrency
-	// BreakerTick is the interval of the breaker's search for endpoints with a
-	// lost message on the circuits queue. The Scheduler takes whole minutes.
-	BreakerTick time.Duration
-	// Review is the interval of the reviews of active endpoints. Reconcile is
-	// the interval of the removal of settled deliveries from the dead letters.
-	// Sweep is the interval of the search for overdue deliveries with a lost
-	// token. All are whole minutes.
-	Review, Reconcile, Sweep time.Duration
 
 	// Thresholds are the limits of the alarms.
 	Thresholds Thresholds
@@ -323,10 +315,6 @@ func environments(localArch string) []Environment {
 		LogRetention: awslogs.RetentionDays_ONE_WEEK,
 		Throttles:    throttles(50, 5, 5, 25),
 		Concurrency:  Concurrency{Events: 2, Live: 5, Retry: 2, Replay: 2, Slots: 20, Coalesce: 2, Circuits: 5, ReplayJobs: 2, FixedSender: 30, Account: 1000},
-		BreakerTick:  time.Minute,
-		Review:       15 * time.Minute,
-		Reconcile:    15 * time.Minute,
-		Sweep:        5 * time.Minute,
 		Thresholds: Thresholds{
 			DeadLettersPerHour: 100, OldestPending: 30 * time.Minute, SuccessRate: 90,
 			IngestErrors: 5, FunctionErrors: 5, TableThrottles: 5, ScheduleFailures: 0,

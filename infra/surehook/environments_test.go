@@ -64,13 +64,13 @@ func TestEnvironment_Validate(t *testing.T) {
 		{name: "egress has no default", env: "local", change: func(e *Environment) { e.Egress = "" }, want: `egress "" is unknown`},
 		{name: "the architecture has Go's name", env: "dev", change: func(e *Environment) { e.Architecture = "x86_64" }, want: "x86_64"},
 		{name: "28 days of data are the least", env: "dev", change: func(e *Environment) { e.Retention = 28 * day }},
-		{name: "less than 28 days of data are refused", env: "dev", change: func(e *Environment) { e.Retention = 28*day - 1 }, want: names.EnvRetention},
+		{name: "less than 28 days of data are refused", env: "dev", change: func(e *Environment) { e.Retention = 28*day - 1 }, want: "SUREHOOK_RETENTION"},
 		{name: "destinations in AWS have a path of roles", env: "prod", change: func(e *Environment) { e.Destinations = "/surehook/prod/" }},
 		{name: "the roles of everybody are no path", env: "prod", change: func(e *Environment) { e.Destinations = "/" }, want: "path of roles"},
 		{name: "a path ends with a slash", env: "prod", change: func(e *Environment) { e.Destinations = "/surehook" }, want: "path of roles"},
 		{name: "a path has no wildcard", env: "prod", change: func(e *Environment) { e.Destinations = "/*/" }, want: "path of roles"},
 		{name: "new endpoints may get the payload alone", env: "prod", change: func(e *Environment) { e.Envelope = "raw" }},
-		{name: "new endpoints have no thin envelope", env: "prod", change: func(e *Environment) { e.Envelope = "thin" }, want: names.EnvEnvelope},
+		{name: "new endpoints have no thin envelope", env: "prod", change: func(e *Environment) { e.Envelope = "thin" }, want: "SUREHOOK_ENVELOPE"},
 		{name: "a deployment has profiles of its own", env: "prod", change: func(e *Environment) { e.SignatureProfiles, e.Signatures = acmeProfiles, []string{"acme", "stripe"} }},
 		{name: "profiles are JSON", env: "prod", change: func(e *Environment) { e.SignatureProfiles = "acme" }, want: "must be JSON"},
 		{name: "profiles have known fields", env: "prod", change: func(e *Environment) { e.SignatureProfiles = `{"acme":{"sign":"x"}}` }, want: "unknown object member"},
@@ -82,7 +82,7 @@ func TestEnvironment_Validate(t *testing.T) {
 		{name: "endpoints may need a proof", env: "prod", change: func(e *Environment) { e.Ownership = "challenge" }},
 		{name: "another proof is unknown", env: "prod", change: func(e *Environment) { e.Ownership = "dns" }, want: `"dns", not challenge`},
 		{name: "endpoints per host may have a limit", env: "prod", change: func(e *Environment) { e.EndpointsPerHost = 1 }},
-		{name: "a limit of endpoints per host is no negative number", env: "prod", change: func(e *Environment) { e.EndpointsPerHost = -1 }, want: names.EnvEndpointsPerHost},
+		{name: "a limit of endpoints per host is no negative number", env: "prod", change: func(e *Environment) { e.EndpointsPerHost = -1 }, want: "SUREHOOK_ENDPOINTS_PER_HOST"},
 		{name: "the portal has a name, a color and embedders", env: "prod", change: func(e *Environment) {
 			e.Portal = Portal{Name: "Acme", Accent: "#3b5bdb", Embedders: []string{"https://app.example.com"}}
 		}},
@@ -93,8 +93,8 @@ func TestEnvironment_Validate(t *testing.T) {
 			e.SignIn = names.SignIn{Issuer: "http://localhost:1", ClientID: "surehook", Roles: "operator=ops"}
 		}, want: "not https"},
 		{name: "a sign-in needs roles", env: "prod", change: func(e *Environment) { e.SignIn = names.SignIn{Issuer: "https://id.example.com", ClientID: "surehook"} }, want: "the roles"},
-		{name: "a logo is no other text", env: "prod", change: func(e *Environment) { e.Portal.Logo = "logo.svg" }, want: names.EnvPortalLogo},
-		{name: "a color is no other text", env: "prod", change: func(e *Environment) { e.Portal.Accent = "red" }, want: names.EnvPortalAccent},
+		{name: "a logo is no other text", env: "prod", change: func(e *Environment) { e.Portal.Logo = "logo.svg" }, want: "SUREHOOK_PORTAL_LOGO"},
+		{name: "a color is no other text", env: "prod", change: func(e *Environment) { e.Portal.Accent = "red" }, want: "SUREHOOK_PORTAL_ACCENT"},
 		{name: "an embedder is an origin", env: "prod", change: func(e *Environment) { e.Portal.Embedders = []string{"*"} }, want: "https origin"},
 		{name: "a throttle lets one in at least", env: "dev", change: func(e *Environment) { e.Throttles.Public = Throttle{PerSecond: 1, Burst: 1} }},
 		{name: "a closed throttle is refused", env: "dev", change: func(e *Environment) { e.Throttles.Default.Burst = 0 }, want: "lets nothing in"},
@@ -142,10 +142,6 @@ func TestEnvironment_Validate(t *testing.T) {
 		{name: "floors fit in a larger account", env: "prod", change: func(e *Environment) {
 			e.FixedZones, e.Concurrency.Ingest, e.Concurrency.Authorize, e.Concurrency.Account = 2, 170, 100, 1150
 		}},
-		{name: "a minute is the shortest tick", env: "local", change: func(e *Environment) { e.BreakerTick = time.Minute }},
-		{name: "a shorter tick is refused", env: "local", change: func(e *Environment) { e.BreakerTick = time.Minute - 1 }, want: "tick"},
-		{name: "a review is no more often than a tick may be", env: "local", change: func(e *Environment) { e.Review = time.Second }, want: "review"},
-		{name: "a reconciliation is every whole minutes", env: "local", change: func(e *Environment) { e.Reconcile = 61 * time.Second }, want: "reconciliation"},
 		{name: "the concurrency of replay jobs is bounded too", env: "dev", change: func(e *Environment) { e.Concurrency.ReplayJobs = 1 }, want: "concurrency"},
 		{name: "an environment has a name", env: "dev", change: func(e *Environment) { e.Name = "" }, want: "no name"},
 		{name: "an embedding app may choose the name", env: "dev", change: func(e *Environment) { e.Name = "shop-eu" }},
@@ -203,7 +199,6 @@ func TestEnvironment_Validate(t *testing.T) {
 		{name: "a success rate of all is strict, and possible", env: "prod", change: func(e *Environment) { e.Thresholds.SuccessRate = 100 }},
 		{name: "a success rate is a percentage", env: "prod", change: func(e *Environment) { e.Thresholds.SuccessRate = 100.1 }, want: "success rate"},
 		{name: "a success rate of nothing would alarm at nothing", env: "prod", change: func(e *Environment) { e.Thresholds.SuccessRate = 0 }, want: "success rate"},
-		{name: "a tick is whole minutes", env: "local", change: func(e *Environment) { e.BreakerTick = 90 * time.Second }, want: "tick"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -7,8 +7,6 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-
-	"surehook.example/surehook/internal/names"
 )
 
 func TestExport_isOffByDefault(t *testing.T) {
@@ -61,7 +59,7 @@ func TestExport_function(t *testing.T) {
 
 	tpl := templateOf(t, "custom")
 	export := tpl.get(t, "AWS::Lambda::Function", "Export")
-	export.check(t, "Environment.Variables."+names.EnvTraces, "xray")
+	export.check(t, "Environment.Variables."+"SUREHOOK_TRACES", "xray")
 	export.check(t, "RecursiveLoop", "Terminate")
 	var allowed []string
 	for id, policy := range tpl.all("AWS::IAM::Policy") {

@@ -68,7 +68,7 @@ func newFixed(p plan) Fixed {
 	return f
 }
 
-// addresses returns the addresses for names.EnvFixedAddresses.
+// addresses returns the addresses for "SUREHOOK_FIXED_ADDRESSES".
 func (f Fixed) addresses() *string {
 	return awscdk.Fn_Join(jsii.String(","), &f.public)
 }

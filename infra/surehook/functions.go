@@ -100,12 +100,13 @@ func newFunctions(p plan) Functions {
 		Authorize: newFunction(p.Construct, "Authorize", p, functionProps{name: "authorize", timeout: authorizeTimeout, memory: authorizeMemory, grant: grantAuthorize, reserved: p.Environment.Concurrency.Authorize}),
 	}
 	if p.Environment.Destinations != "" {
-		f.Manage.AddEnvironment(jsii.String(names.EnvPrincipal), f.Deliver.Role().RoleArn(), nil)
+		f.Manage.AddEnvironment(jsii.String("SUREHOOK_PRINCIPAL"), f.Deliver.Role().RoleArn(), nil)
 	}
 	if len(p.Functions.Fixed.public) > 0 {
-		f.Manage.AddEnvironment(jsii.String(names.EnvFixedAddresses), p.Functions.Fixed.addresses(), nil)
+		f.Manage.AddEnvironment(jsii.String("SUREHOOK_FIXED_ADDRESSES"), p.Functions.Fixed.addresses(), nil)
 	}
-	addQueues(f, p)
+	p.Functions = f
+	addQueues(p)
 	addStream(f.Breaker, p.Table)
 	if p.Environment.Traces != "" {
 		f.Export = newExport(p, f)
@@ -113,29 +114,40 @@ func newFunctions(p plan) Functions {
 	return f
 }
 
+// source is a queue with its consumer.
+type source struct {
+	watched[awssqs.Queue]
+
+	to                 awslambda.Function
+	batch, concurrency int
+	gather             time.Duration
+}
+
+// work returns the queues with a consumer, the lanes of deliver first. Healthy queues drain.
+func (p plan) work() []source {
+	q, f, atOnce := p.Queues, p.Functions, p.Environment.Concurrency
+	of := func(name, id string, queue awssqs.Queue) watched[awssqs.Queue] {
+		return watched[awssqs.Queue]{name, id, queue}
+	}
+	return []source{
+		{of("live", "Live", q.Live), f.Deliver, messageBatch, atOnce.Live, 0},
+		{of("retry", "Retry", q.Retry), f.Deliver, messageBatch, atOnce.Retry, 0},
+		{of("replay", "Replay", q.Replay), f.Deliver, messageBatch, atOnce.Replay, 0},
+		{of("slot", "Slot", q.Slot), f.Deliver, slotBatch, atOnce.reserve(), 0},
+		{of("overflow", "Overflow", q.Overflow), f.Deliver, slotBatch, atOnce.overflow(), 0},
+		{of("coalesce", "Coalesce", q.Coalesce), f.Deliver, coalesceBatch, atOnce.Coalesce, coalesceGather},
+		{of("events", "Events", q.Events), f.Ingest, messageBatch, atOnce.Events, 0},
+		{of("circuits", "Circuits", q.Circuits), f.Breaker, messageBatch, atOnce.Circuits, 0},
+		{of("replay jobs", "ReplayJobs", q.ReplayJobs), f.Replay, jobBatch, atOnce.ReplayJobs, 0},
+	}
+}
+
 // addQueues connects the functions to their queues. Each lane has a separate limit, so
 // a flood of retries or a large replay leaves capacity for first attempts.
-func addQueues(f Functions, p plan) {
-	queues, atOnce := p.Queues, p.Environment.Concurrency
-	for _, source := range []struct {
-		to                 awslambda.Function
-		id                 string
-		queue              awssqs.Queue
-		batch, concurrency int
-		gather             time.Duration
-	}{
-		{to: f.Ingest, id: "Events", queue: queues.Events, batch: messageBatch, concurrency: atOnce.Events},
-		{to: f.Deliver, id: "Live", queue: queues.Live, batch: messageBatch, concurrency: atOnce.Live},
-		{to: f.Deliver, id: "Retry", queue: queues.Retry, batch: messageBatch, concurrency: atOnce.Retry},
-		{to: f.Deliver, id: "Replay", queue: queues.Replay, batch: messageBatch, concurrency: atOnce.Replay},
-		{to: f.Deliver, id: "Slot", queue: queues.Slot, batch: slotBatch, concurrency: atOnce.reserve()},
-		{to: f.Deliver, id: "Overflow", queue: queues.Overflow, batch: slotBatch, concurrency: atOnce.overflow()},
-		{to: f.Deliver, id: "Coalesce", queue: queues.Coalesce, batch: coalesceBatch, concurrency: atOnce.Coalesce, gather: coalesceGather},
-		{to: f.Breaker, id: "Circuits", queue: queues.Circuits, batch: messageBatch, concurrency: atOnce.Circuits},
-		{to: f.Replay, id: "ReplayJobs", queue: queues.ReplayJobs, batch: jobBatch, concurrency: atOnce.ReplayJobs},
-	} {
+func addQueues(p plan) {
+	for _, source := range p.work() {
 		options := &awslambda.EventSourceMappingOptions{
-			EventSourceArn:          source.queue.QueueArn(),
+			EventSourceArn:          source.resource.QueueArn(),
 			BatchSize:               jsii.Number(source.batch),
 			MaxConcurrency:          jsii.Number(source.concurrency),
 			ReportBatchItemFailures: jsii.Bool(true),
@@ -145,7 +157,7 @@ func addQueues(f Functions, p plan) {
 		}
 		// CDK's class for queues would put the stack's name into the logical id.
 		source.to.AddEventSourceMapping(&source.id, options)
-		source.queue.GrantConsumeMessages(source.to)
+		source.resource.GrantConsumeMessages(source.to)
 	}
 }
 

@@ -146,40 +146,40 @@ func TestFunctions_environment(t *testing.T) {
 
 			want := map[string]map[string]string{
 				"Ingest": {
-					names.EnvTable: "${Table}", names.EnvLiveQueue: "${Live}", names.EnvCoalesceQueue: "${Coalesce}", names.EnvRetention: retention[env.Name],
-					names.EnvValidation: names.ValidationOff, names.EnvEventsQueue: "${Events}", names.EnvRejectsQueue: "${Rejects}", names.EnvTenantPath: "detail.tenant",
+					"SUREHOOK_TABLE": "${Table}", "SUREHOOK_LIVE_QUEUE_URL": "${Live}", "SUREHOOK_COALESCE_QUEUE_URL": "${Coalesce}", "SUREHOOK_RETENTION": retention[env.Name],
+					"SUREHOOK_VALIDATION": names.ValidationOff, "SUREHOOK_EVENTS_QUEUE_URL": "${Events}", "SUREHOOK_REJECTS_QUEUE_URL": "${Rejects}", "SUREHOOK_TENANT_PATH": "detail.tenant",
 				},
 				"Deliver": {
-					names.EnvTable: "${Table}", names.EnvKey: "${Key.Arn}",
-					names.EnvLiveQueue: "${Live}", names.EnvRetryQueue: "${Retry}", names.EnvRetryQueueARN: "${Retry.Arn}",
-					names.EnvSlotQueue: "${Slot}", names.EnvOverflowQueue: "${Overflow}", names.EnvCoalesceQueue: "${Coalesce}", names.EnvTenantPlaces: places[env.Name],
-					names.EnvDeadLettersQueue: "${DeadLetters}", names.EnvUndeliverableRetryARN: "${UndeliverableRetry.Arn}",
-					names.EnvCircuitsQueue: "${Circuits}",
-					names.EnvScheduleGroup: "surehook-" + env.Name, names.EnvScheduleRole: "${ScheduleRole.Arn}",
-					names.EnvEgress: egress[env.Name], names.EnvTopic: "${Topic}", names.EnvRetention: retention[env.Name],
-					names.EnvAPIHosts: apiHost,
+					"SUREHOOK_TABLE": "${Table}", "SUREHOOK_KMS_KEY_ARN": "${Key.Arn}",
+					"SUREHOOK_LIVE_QUEUE_URL": "${Live}", "SUREHOOK_RETRY_QUEUE_URL": "${Retry}", "SUREHOOK_RETRY_QUEUE_ARN": "${Retry.Arn}",
+					"SUREHOOK_SLOT_QUEUE_URL": "${Slot}", "SUREHOOK_OVERFLOW_QUEUE_URL": "${Overflow}", "SUREHOOK_COALESCE_QUEUE_URL": "${Coalesce}", "SUREHOOK_TENANT_PLACES": places[env.Name],
+					"SUREHOOK_DEAD_LETTERS_URL": "${DeadLetters}", "SUREHOOK_UNDELIVERABLE_RETRY_ARN": "${UndeliverableRetry.Arn}",
+					"SUREHOOK_CIRCUITS_QUEUE_URL": "${Circuits}",
+					"SUREHOOK_SCHEDULE_GROUP":     "surehook-" + env.Name, "SUREHOOK_SCHEDULE_ROLE_ARN": "${ScheduleRole.Arn}",
+					"SUREHOOK_EGRESS": egress[env.Name], "SUREHOOK_TOPIC_ARN": "${Topic}", "SUREHOOK_RETENTION": retention[env.Name],
+					"SUREHOOK_API_HOSTS": apiHost,
 				},
 				"Breaker": {
-					names.EnvTable: "${Table}", names.EnvLiveQueue: "${Live}", names.EnvRetryQueue: "${Retry}", names.EnvSlotQueue: "${Slot}",
-					names.EnvReplayQueue: "${Replay}", names.EnvOverflowQueue: "${Overflow}", names.EnvCoalesceQueue: "${Coalesce}",
-					names.EnvDeadLettersQueue: "${DeadLetters}", names.EnvCircuitsQueue: "${Circuits}",
-					names.EnvTopic: "${Topic}", names.EnvRetention: retention[env.Name],
+					"SUREHOOK_TABLE": "${Table}", "SUREHOOK_LIVE_QUEUE_URL": "${Live}", "SUREHOOK_RETRY_QUEUE_URL": "${Retry}", "SUREHOOK_SLOT_QUEUE_URL": "${Slot}",
+					"SUREHOOK_REPLAY_QUEUE_URL": "${Replay}", "SUREHOOK_OVERFLOW_QUEUE_URL": "${Overflow}", "SUREHOOK_COALESCE_QUEUE_URL": "${Coalesce}",
+					"SUREHOOK_DEAD_LETTERS_URL": "${DeadLetters}", "SUREHOOK_CIRCUITS_QUEUE_URL": "${Circuits}",
+					"SUREHOOK_TOPIC_ARN": "${Topic}", "SUREHOOK_RETENTION": retention[env.Name],
 				},
 				"Replayer": {
-					names.EnvTable: "${Table}", names.EnvReplayQueue: "${Replay}", names.EnvReplayJobsQueue: "${ReplayJobs}",
+					"SUREHOOK_TABLE": "${Table}", "SUREHOOK_REPLAY_QUEUE_URL": "${Replay}", "SUREHOOK_REPLAY_JOBS_URL": "${ReplayJobs}",
 				},
 				"Manage": {
-					names.EnvTable: "${Table}", names.EnvKey: "${Key.Arn}", names.EnvLiveQueue: "${Live}", names.EnvEventsQueue: "${Events}", names.EnvRejectsQueue: "${Rejects}",
-					names.EnvCircuitsQueue: "${Circuits}", names.EnvRetention: retention[env.Name], names.EnvEgress: egress[env.Name], names.EnvAPIHosts: apiHost,
-					names.EnvRetryQueue: "${Retry}", names.EnvReplayQueue: "${Replay}", names.EnvReplayJobsQueue: "${ReplayJobs}",
-					names.EnvSlotQueue: "${Slot}", names.EnvOverflowQueue: "${Overflow}", names.EnvCoalesceQueue: "${Coalesce}",
-					names.EnvDeadLettersQueue: "${DeadLetters}", names.EnvUndeliverable: "${Undeliverable}", names.EnvUndeliverableRetry: "${UndeliverableRetry}",
-					names.EnvEnvelope: names.EnvelopeStandard,
+					"SUREHOOK_TABLE": "${Table}", "SUREHOOK_KMS_KEY_ARN": "${Key.Arn}", "SUREHOOK_LIVE_QUEUE_URL": "${Live}", "SUREHOOK_EVENTS_QUEUE_URL": "${Events}", "SUREHOOK_REJECTS_QUEUE_URL": "${Rejects}",
+					"SUREHOOK_CIRCUITS_QUEUE_URL": "${Circuits}", "SUREHOOK_RETENTION": retention[env.Name], "SUREHOOK_EGRESS": egress[env.Name], "SUREHOOK_API_HOSTS": apiHost,
+					"SUREHOOK_RETRY_QUEUE_URL": "${Retry}", "SUREHOOK_REPLAY_QUEUE_URL": "${Replay}", "SUREHOOK_REPLAY_JOBS_URL": "${ReplayJobs}",
+					"SUREHOOK_SLOT_QUEUE_URL": "${Slot}", "SUREHOOK_OVERFLOW_QUEUE_URL": "${Overflow}", "SUREHOOK_COALESCE_QUEUE_URL": "${Coalesce}",
+					"SUREHOOK_DEAD_LETTERS_URL": "${DeadLetters}", "SUREHOOK_UNDELIVERABLE_URL": "${Undeliverable}", "SUREHOOK_UNDELIVERABLE_RETRY_URL": "${UndeliverableRetry}",
+					"SUREHOOK_ENVELOPE": names.EnvelopeStandard,
 				},
-				"Authorize": {names.EnvTable: "${Table}", names.EnvAdminKeySecret: "${AdminKey}"},
+				"Authorize": {"SUREHOOK_TABLE": "${Table}", "SUREHOOK_ADMIN_KEY_SECRET_ARN": "${AdminKey}"},
 			}
 			for id, f := range tpl.all("AWS::Lambda::Function") {
-				want[id][names.EnvEnvironment] = "surehook-" + env.Name
+				want[id]["SUREHOOK_ENVIRONMENT"] = "surehook-" + env.Name
 				if diff := cmp.Diff(want[id], variables(f)); diff != "" {
 					t.Errorf("environment of %s (-want +got):\n%s", id, diff)
 				}
@@ -202,8 +202,8 @@ func TestFunctions_egressHost(t *testing.T) {
 			}
 			continue
 		}
-		if got := env.settings().Variables("deliver")[names.EnvEgressHost]; got != host {
-			t.Errorf("%s of %s = %q; want %s", names.EnvEgressHost, env.Name, got, host)
+		if got := env.settings().Variables("deliver")["SUREHOOK_EGRESS_HOST"]; got != host {
+			t.Errorf("%s of %s = %q; want %s", "SUREHOOK_EGRESS_HOST", env.Name, got, host)
 		}
 	}
 }
@@ -239,8 +239,8 @@ func TestFunctions_collector(t *testing.T) {
 	}
 }
 
-// TestFunctions_everyVariable checks that infra sets every variable in package
-// names, except the variable of the local stack alone.
+// TestFunctions_everyVariable checks that infra sets every variable of package
+// config, except the variable of the local stack alone.
 func TestFunctions_everyVariable(t *testing.T) {
 	t.Parallel()
 
@@ -254,20 +254,19 @@ func TestFunctions_everyVariable(t *testing.T) {
 	}
 	slices.Sort(set)
 	set = slices.Compact(set)
-	want := slices.DeleteFunc(surehookVariables(t), func(name string) bool { return name == names.EnvEgressHost })
+	want := slices.DeleteFunc(surehookVariables(t), func(name string) bool { return name == "SUREHOOK_EGRESS_HOST" })
 	if diff := cmp.Diff(want, set); diff != "" {
-		t.Errorf("variables in names (-) and on the functions (+):\n%s", diff)
+		t.Errorf("variables in config (-) and on the functions (+):\n%s", diff)
 	}
 }
 
-// surehookVariables returns the values of Surehook's environment variable
-// constants in package names, sorted.
+// surehookVariables returns the environment variables in the table of package config, sorted.
 func surehookVariables(t *testing.T) []string {
 	t.Helper()
 
-	file, err := parser.ParseFile(token.NewFileSet(), "../../internal/names/names.go", nil, 0)
+	file, err := parser.ParseFile(token.NewFileSet(), "../../internal/config/settings.go", nil, 0)
 	if err != nil {
-		t.Fatalf("parse names: %v", err)
+		t.Fatalf("parse the settings: %v", err)
 	}
 	var found []string
 	ast.Inspect(file, func(n ast.Node) bool {

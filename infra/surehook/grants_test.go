@@ -7,8 +7,6 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-
-	"surehook.example/surehook/internal/names"
 )
 
 // TestGrants_table compares every role's permissions with the reviewed list.
@@ -126,8 +124,8 @@ func TestGrants_services(t *testing.T) {
 			}
 			// The schedules that deliver makes.
 			deliver := variables(tpl.get(t, "AWS::Lambda::Function", "Deliver"))
-			need(deliver[names.EnvScheduleRole], deliver[names.EnvRetryQueueARN], "sqs:SendMessage")
-			need(deliver[names.EnvScheduleRole], deliver[names.EnvUndeliverableRetryARN], "sqs:SendMessage")
+			need(deliver["SUREHOOK_SCHEDULE_ROLE_ARN"], deliver["SUREHOOK_RETRY_QUEUE_ARN"], "sqs:SendMessage")
+			need(deliver["SUREHOOK_SCHEDULE_ROLE_ARN"], deliver["SUREHOOK_UNDELIVERABLE_RETRY_ARN"], "sqs:SendMessage")
 
 			got := grantsOf(t, tpl)
 			for role, grants := range want {

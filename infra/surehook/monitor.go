@@ -8,7 +8,6 @@ import (
 	"github.com/aws/aws-cdk-go/awscdk/v2/awscloudwatch"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awslambda"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awslogs"
-	"github.com/aws/aws-cdk-go/awscdk/v2/awssqs"
 	"github.com/aws/jsii-runtime-go"
 
 	"surehook.example/surehook/internal/names"
@@ -64,28 +63,6 @@ func (p plan) functions() []watched[awslambda.Function] {
 		all = append(all, watched[awslambda.Function]{"sender-fixed", "FixedSender", f.Fixed.Sender})
 	}
 	return all
-}
-
-// lanes returns the queues of deliver.
-func (p plan) lanes() []watched[awssqs.Queue] {
-	q := p.Queues
-	return []watched[awssqs.Queue]{
-		{"live", "Live", q.Live},
-		{"retry", "Retry", q.Retry},
-		{"replay", "Replay", q.Replay},
-		{"slot", "Slot", q.Slot},
-		{"overflow", "Overflow", q.Overflow},
-		{"coalesce", "Coalesce", q.Coalesce},
-	}
-}
-
-// work returns the queues with a consumer. Healthy queues drain.
-func (p plan) work() []watched[awssqs.Queue] {
-	return append(p.lanes(),
-		watched[awssqs.Queue]{"events", "Events", p.Queues.Events},
-		watched[awssqs.Queue]{"circuits", "Circuits", p.Queues.Circuits},
-		watched[awssqs.Queue]{"replay jobs", "ReplayJobs", p.Queues.ReplayJobs},
-	)
 }
 
 // tables returns the table and the indexes. DynamoDB meters and throttles each

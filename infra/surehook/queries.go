@@ -19,10 +19,9 @@ type query struct {
 
 // The messages of the log lines in the queries.
 const (
-	lineAttempted  = "message = '" + names.LineAttempted + "'"
-	lineDead       = names.LogDecision + " = 'dead'"
-	lineReconciled = "message = 'circuit.reconciled'"
-	lineHandled    = "message = 'request.handled'"
+	lineAttempted = "message = '" + names.LineAttempted + "'"
+	lineDead      = names.LogDecision + " = 'dead'"
+	lineHandled   = "message = 'request.handled'"
 	// lineFailed matches Lambda's own line about a failed invocation, a JSON object:
 	// the status is timeout, error or failure. Lambda writes no line about a success
 	// at the system log level WARN.
@@ -30,8 +29,8 @@ const (
 	lineFailed = "(type = 'platform.report' and record.status != 'success')"
 )
 
-// queries returns the queries. Most of them are by tenant, endpoint or event type, which no
-// metric has as dimensions.
+// queries returns the queries that the runbook and the alarms name. Some are by tenant and
+// endpoint, which no metric has as dimensions.
 // https://docs.aws.amazon.com/AmazonCloudWatch/latest/logs/CWL_QuerySyntax.html
 func queries(p plan) []query {
 	f := p.Functions
@@ -41,7 +40,6 @@ func queries(p plan) []query {
 	for _, one := range p.functions() {
 		everywhere = append(everywhere, one.resource.LogGroup())
 	}
-	failed := "filter " + lineAttempted + " and " + names.LogOutcome + " != 'delivered'"
 	return []query{
 		{"WhyNotDelivered", "why-not-delivered", everywhere, []string{
 			"fields @timestamp, message, " + columns(names.LogDelivery, names.LogAttempt, names.LogOutcome, names.LogStatus, names.LogDuration,
@@ -67,7 +65,7 @@ func queries(p plan) []query {
 			"limit 50",
 		}},
 		{"FailuresByEndpoint", "failures-by-endpoint", deliver, []string{
-			failed,
+			"filter " + lineAttempted + " and " + names.LogOutcome + " != 'delivered'",
 			"stats count(*) as failures, count_distinct(" + names.LogDelivery + ") as deliveries, latest(" + names.LogStatus + ") as last_status by " +
 				columns(names.LogTenant, names.LogEndpoint, names.LogOutcome),
 			"sort failures desc",
@@ -75,33 +73,11 @@ func queries(p plan) []query {
 		}},
 		// A death without an attempt has a line, too: of deliver for a delivery that expires in
 		// a queue, and of breaker for a parked one.
-		{"EventTypes", "event-types", ending, []string{
-			"filter " + lineAttempted + " or " + lineDead,
-			"fields " + lineAttempted + " as attempted, " + names.LogOutcome + " = 'delivered' as success, " + names.LogAttempt + " = 1 as first",
-			"stats sum(attempted) as attempts, sum(success) / sum(attempted) as success_rate, sum(success * first) / sum(attempted * first) as first_attempt_success_rate, " +
-				"sum(" + lineDead + ") as dead, sum(attempted * " + names.LogAttempt + ") / sum(attempted) as mean_attempt, pct(" + names.LogDuration + ", 50) as p50_ms, pct(" +
-				names.LogDuration + ", 95) as p95_ms, pct(" + names.LogDuration + ", 99) as p99_ms by " + columns(names.LogTenant, names.LogEventType),
-			"sort attempts desc",
-			"limit 1000",
-		}},
-		{"FailuresByTenant", "failures-by-tenant", deliver, []string{
-			failed,
-			"stats count(*) as failures, count_distinct(" + names.LogEndpoint + ") as endpoints by " + columns(names.LogTenant, names.LogOutcome),
-			"sort failures desc",
-			"limit 100",
-		}},
 		{"DeadLetters", "dead-letters-by-reason", ending, []string{
 			"filter " + lineDead,
 			"stats count(*) as dead by " + columns(names.LogTenant, names.LogEndpoint, names.LogReason, names.LogOutcome),
 			"sort dead desc",
 			"limit 100",
-		}},
-		{"BreakerDecisions", "breaker-decisions", []awslogs.ILogGroup{f.Breaker.LogGroup()}, []string{
-			"fields @timestamp, " + columns(names.LogTenant, names.LogEndpoint, names.LogCircuit, names.LogDecision, names.LogWave,
-				names.LogReleased, names.LogExpired, names.LogCancelled, names.LogError),
-			"filter " + lineReconciled,
-			"sort @timestamp desc",
-			"limit 500",
 		}},
 		{"FailedRequests", "failed-requests", []awslogs.ILogGroup{f.Ingest.LogGroup(), f.Manage.LogGroup(), f.Replay.LogGroup()}, []string{
 			"fields @timestamp, " + columns(names.LogMethod, names.LogRoute, names.LogStatus, names.LogTenant, names.LogKey, names.LogDuration, names.LogError),

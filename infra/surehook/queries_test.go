@@ -27,8 +27,8 @@ func TestQueries(t *testing.T) {
 		}
 	}
 	want := []string{
-		"surehook-prod/breaker-decisions", "surehook-prod/dead-letters-by-reason", "surehook-prod/errors", "surehook-prod/event-types", "surehook-prod/failed-requests",
-		"surehook-prod/failures-by-endpoint", "surehook-prod/failures-by-tenant", "surehook-prod/one-event", "surehook-prod/refused-or-slow-requests", "surehook-prod/slowest-endpoints", "surehook-prod/why-not-delivered",
+		"surehook-prod/dead-letters-by-reason", "surehook-prod/errors", "surehook-prod/failed-requests",
+		"surehook-prod/failures-by-endpoint", "surehook-prod/one-event", "surehook-prod/refused-or-slow-requests", "surehook-prod/slowest-endpoints", "surehook-prod/why-not-delivered",
 	}
 	if diff := cmp.Diff(want, slices.Sorted(maps.Keys(found))); diff != "" {
 		t.Errorf("queries (-want +got):\n%s", diff)
@@ -52,12 +52,9 @@ func TestQueries(t *testing.T) {
 	if text := found["surehook-prod/one-event"]; !strings.Contains(text, "filter @message like 'PASTE'") || !strings.Contains(text, names.LogTrace) {
 		t.Errorf("one-event = %s; want every line with an id, and the trace", text)
 	}
-	if text := found["surehook-prod/event-types"]; !strings.Contains(text, "by tenant, "+names.LogEventType) || !strings.Contains(text, "pct(duration_ms, 99)") {
-		t.Errorf("event-types = %s; want percentiles by tenant and type", text)
-	}
 	for name, want := range map[string]string{
-		"event-types": "${DeliverLogs} ${BreakerLogs} ", "dead-letters-by-reason": "${DeliverLogs} ${BreakerLogs} ", // which end deliveries
-		"failed-requests": "${IngestLogs} ${ManageLogs} ${ReplayerLogs} ", // which serve the API
+		"dead-letters-by-reason": "${DeliverLogs} ${BreakerLogs} ",               // which end deliveries
+		"failed-requests":        "${IngestLogs} ${ManageLogs} ${ReplayerLogs} ", // which serve the API
 	} {
 		if got := asked["surehook-prod/"+name]; got != want {
 			t.Errorf("%s asks %s; want %s", name, got, want)

@@ -6,8 +6,6 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-
-	"surehook.example/surehook/internal/names"
 )
 
 func TestQueues_work(t *testing.T) {
@@ -71,11 +69,11 @@ func TestQueues_scheduler(t *testing.T) {
 		deliver := variables(tpl.get(t, "AWS::Lambda::Function", "Deliver"))
 		var aside []string
 		for id, queue := range tpl.all("AWS::SQS::Queue") {
-			if show(queue.at("RedrivePolicy", "deadLetterTargetArn")) == deliver[names.EnvUndeliverableRetryARN] {
+			if show(queue.at("RedrivePolicy", "deadLetterTargetArn")) == deliver["SUREHOOK_UNDELIVERABLE_RETRY_ARN"] {
 				aside = append(aside, "${"+id+".Arn}")
 			}
 		}
-		if want := []string{deliver[names.EnvRetryQueueARN]}; !slices.Equal(aside, want) {
+		if want := []string{deliver["SUREHOOK_RETRY_QUEUE_ARN"]}; !slices.Equal(aside, want) {
 			t.Errorf("%s: the queue of failed schedules is the dead-letter queue of %v; want of %v, the target", env.Name, aside, want)
 		}
 	}

@@ -119,8 +119,8 @@ func makeDomainOptional(stack awscdk.Stack, s Surehook, outputs map[string]awscd
 	outputs["ApiUrl"].SetValue(choose(url, api.AttrApiEndpoint()).ToString())
 	host := apiHost(s.API.HTTP)
 	for _, f := range []awslambda.Function{s.Functions.Deliver, s.Functions.Manage} {
-		f.AddEnvironment(jsii.String(names.EnvAPIHosts), choose(host+","+domain, host).ToString(), nil)
-		f.AddEnvironment(jsii.String(names.EnvPublicURL), choose(url, "").ToString(), nil)
+		f.AddEnvironment(jsii.String("SUREHOOK_API_HOSTS"), choose(host+","+domain, host).ToString(), nil)
+		f.AddEnvironment(jsii.String("SUREHOOK_PUBLIC_URL"), choose(url, "").ToString(), nil)
 	}
 }
 
@@ -143,24 +143,24 @@ func settings(s Surehook) []setting {
 		{parameter{
 			name: "Validation", about: "What happens to events that do not fit their event type: off, warn or reject",
 			value: names.ValidationOff, pattern: names.ValidationOff + "|" + names.ValidationWarn + "|" + names.ValidationReject, required: true,
-		}, names.EnvValidation, ingest},
+		}, "SUREHOOK_VALIDATION", ingest},
 		{parameter{
 			name: "Envelope", about: "The envelope of new endpoints that name none: standard or raw",
 			value: names.EnvelopeStandard, pattern: names.EnvelopeStandard + "|" + names.EnvelopeRaw, required: true,
-		}, names.EnvEnvelope, manage},
-		{parameter{name: "EndpointsPerHost", about: "The most endpoints of a tenant with one host; empty for no limit", pattern: `[1-9][0-9]*`}, names.EnvEndpointsPerHost, manage},
-		{parameter{name: "SignatureProfiles", about: "JSON of signature profiles of your own, by name", pattern: `\{[\s\S]+\}`}, names.EnvSignatureProfiles, manage},
-		{parameter{name: "Signatures", about: "The signature profiles of new endpoints that name none, with a comma between; empty for standard", pattern: `[a-z0-9-]+(,[a-z0-9-]+)?`}, names.EnvSignatures, manage},
-		{parameter{name: "PortalName", about: "The title of the portal"}, names.EnvPortalName, manage},
-		{parameter{name: "PortalAccent", about: "The color of the portal, such as #0b7285", pattern: `#[0-9a-fA-F]{6}`}, names.EnvPortalAccent, manage},
-		{parameter{name: "PortalLogo", about: "The logo of the portal, an https URL or a data URL of an image", pattern: `https://[^\s"'();]+|data:image/(png|jpeg|webp|svg\+xml);base64,[A-Za-z0-9+/]+={0,2}`}, names.EnvPortalLogo, manage},
-		{parameter{name: "PortalEmbedders", about: "Origins whose pages may embed the portal, with commas between", pattern: origins}, names.EnvPortalEmbedders, manage},
-		{parameter{name: "OidcIssuer", about: "The issuer of people's tokens; empty for API keys alone", pattern: `https://[^?#@*\s]+`}, names.EnvOIDCIssuer, people},
-		{parameter{name: "OidcClientId", about: "The client id at the issuer"}, names.EnvOIDCClientID, people},
-		{parameter{name: "OidcRoles", about: "The groups with the roles, such as operator=ops;support=desk", pattern: `\s*(operator|support|read-only)\s*=[^;]*[^;\s][^;]*(;\s*(operator|support|read-only)\s*=[^;]*[^;\s][^;]*)*;?\s*`}, names.EnvOIDCRoles, people},
-		{parameter{name: "OidcClaim", about: "The groups in a token; empty for groups", pattern: `\S+`}, names.EnvOIDCClaim, people},
-		{parameter{name: "OidcScopes", about: "The scopes that the console asks for; empty for openid email profile", pattern: `(.+ )?openid( .+)?`}, names.EnvOIDCScopes, people},
-		{parameter{name: "OidcOrigins", about: "Other origins of the issuer's token endpoint, with commas between", pattern: origins}, names.EnvOIDCOrigins, people},
+		}, "SUREHOOK_ENVELOPE", manage},
+		{parameter{name: "EndpointsPerHost", about: "The most endpoints of a tenant with one host; empty for no limit", pattern: `[1-9][0-9]*`}, "SUREHOOK_ENDPOINTS_PER_HOST", manage},
+		{parameter{name: "SignatureProfiles", about: "JSON of signature profiles of your own, by name", pattern: `\{[\s\S]+\}`}, "SUREHOOK_SIGNATURE_PROFILES", manage},
+		{parameter{name: "Signatures", about: "The signature profiles of new endpoints that name none, with a comma between; empty for standard", pattern: `[a-z0-9-]+(,[a-z0-9-]+)?`}, "SUREHOOK_SIGNATURES", manage},
+		{parameter{name: "PortalName", about: "The title of the portal"}, "SUREHOOK_PORTAL_NAME", manage},
+		{parameter{name: "PortalAccent", about: "The color of the portal, such as #0b7285", pattern: `#[0-9a-fA-F]{6}`}, "SUREHOOK_PORTAL_ACCENT", manage},
+		{parameter{name: "PortalLogo", about: "The logo of the portal, an https URL or a data URL of an image", pattern: `https://[^\s"'();]+|data:image/(png|jpeg|webp|svg\+xml);base64,[A-Za-z0-9+/]+={0,2}`}, "SUREHOOK_PORTAL_LOGO", manage},
+		{parameter{name: "PortalEmbedders", about: "Origins whose pages may embed the portal, with commas between", pattern: origins}, "SUREHOOK_PORTAL_EMBEDDERS", manage},
+		{parameter{name: "OidcIssuer", about: "The issuer of people's tokens; empty for API keys alone", pattern: `https://[^?#@*\s]+`}, "SUREHOOK_OIDC_ISSUER", people},
+		{parameter{name: "OidcClientId", about: "The client id at the issuer"}, "SUREHOOK_OIDC_CLIENT_ID", people},
+		{parameter{name: "OidcRoles", about: "The groups with the roles, such as operator=ops;support=desk", pattern: `\s*(operator|support|read-only)\s*=[^;]*[^;\s][^;]*(;\s*(operator|support|read-only)\s*=[^;]*[^;\s][^;]*)*;?\s*`}, "SUREHOOK_OIDC_ROLES", people},
+		{parameter{name: "OidcClaim", about: "The groups in a token; empty for groups", pattern: `\S+`}, "SUREHOOK_OIDC_CLAIM", people},
+		{parameter{name: "OidcScopes", about: "The scopes that the console asks for; empty for openid email profile", pattern: `(.+ )?openid( .+)?`}, "SUREHOOK_OIDC_SCOPES", people},
+		{parameter{name: "OidcOrigins", about: "Other origins of the issuer's token endpoint, with commas between", pattern: origins}, "SUREHOOK_OIDC_ORIGINS", people},
 	}
 }
 

@@ -31,7 +31,7 @@ func TestSenders(t *testing.T) {
 		f.check(t, "MemorySize", pathMemory)
 		f.check(t, "RecursiveLoop", "Allow")
 		f.check(t, "VpcConfig", nil)
-		wantEnv := map[string]string{names.EnvEgress: names.EgressPublic, names.EnvEnvironment: "surehook-custom"}
+		wantEnv := map[string]string{"SUREHOOK_EGRESS": names.EgressPublic, "SUREHOOK_ENVIRONMENT": "surehook-custom"}
 		if diff := cmp.Diff(wantEnv, variables(f)); diff != "" {
 			t.Errorf("environment (-want +got):\n%s", diff)
 		}
@@ -91,7 +91,7 @@ func TestSenders_fixed(t *testing.T) {
 		t.Errorf("the gateways have %v; want %v", used, want)
 	}
 	manage := variables(tpl.get(t, "AWS::Lambda::Function", "Manage"))
-	if got, want := manage[names.EnvFixedAddresses], "${EgressAddress1.PublicIp},${EgressAddress2.PublicIp}"; got != want {
+	if got, want := manage["SUREHOOK_FIXED_ADDRESSES"], "${EgressAddress1.PublicIp},${EgressAddress2.PublicIp}"; got != want {
 		t.Errorf("manage lists %s; want %s", got, want)
 	}
 	f := tpl.get(t, "AWS::Lambda::Function", "FixedSender")
@@ -190,7 +190,7 @@ func TestFixed_allocations(t *testing.T) {
 	if want := []string{"eipalloc-0a", "eipalloc-0b"}; !slices.Equal(used, want) {
 		t.Errorf("the gateways use %v; want %v", used, want)
 	}
-	if got := variables(tpl.get(t, "AWS::Lambda::Function", "Manage"))[names.EnvFixedAddresses]; got != "198.51.100.7,198.51.100.8" {
+	if got := variables(tpl.get(t, "AWS::Lambda::Function", "Manage"))["SUREHOOK_FIXED_ADDRESSES"]; got != "198.51.100.7,198.51.100.8" {
 		t.Errorf("manage shows the addresses %s; want those of the allocations", got)
 	}
 	want := map[string]any{"Settings": []any{"FIXED", "FIXED_ALLOCATIONS"}}

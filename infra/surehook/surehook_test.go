@@ -43,9 +43,9 @@ func TestNew_embedded(t *testing.T) {
 	for _, name := range []string{"eu", "us"} {
 		deliver := tpl.get(t, "AWS::Lambda::Function", "Webhooks"+name+"Deliver")
 		deliver.check(t, "FunctionName", "shop-"+name+"-deliver")
-		deliver.check(t, "Environment.Variables."+names.EnvEnvironment, "shop-"+name)
+		deliver.check(t, "Environment.Variables."+"SUREHOOK_ENVIRONMENT", "shop-"+name)
 		deliver.check(t, "Tags", []any{map[string]any{"Key": "surehook:version", "Value": "7"}})
-		if got, want := variables(deliver)[names.EnvTable], "${Webhooks"+name+"Table}"; got != want {
+		if got, want := variables(deliver)["SUREHOOK_TABLE"], "${Webhooks"+name+"Table}"; got != want {
 			t.Errorf("deliver of %s works on %s; want %s", name, got, want)
 		}
 	}

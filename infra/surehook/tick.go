@@ -13,14 +13,21 @@ import (
 // next tick is due within a minute.
 const tickMaxAge = time.Minute
 
-// The breaker's inputs from schedules. The breaker distinguishes these inputs
-// from queue messages.
-const (
-	tickInput      = `{"tick":true}`
-	reviewInput    = `{"review":true}`
-	reconcileInput = `{"reconcile":true}`
-	sweepInput     = `{"sweep":true}`
-)
+// tick is a schedule of the breaker. The breaker distinguishes the inputs from queue messages.
+type tick struct {
+	id, description, input string
+	every                  time.Duration // whole minutes, for the Scheduler
+}
+
+func ticks() []tick {
+	return []tick{
+		// The alarms rely on the gauges of each minute: see gaugePeriod.
+		{"Tick", "Makes the breaker find endpoints with a lost circuit check", `{"tick":true}`, time.Minute},
+		{"Review", "Makes the breaker review the active endpoints", `{"review":true}`, 15 * time.Minute},
+		{"Reconcile", "Makes the breaker remove settled deliveries from the dead letters", `{"reconcile":true}`, 15 * time.Minute},
+		{"Sweep", "Makes the breaker send a token in place of a lost token", `{"sweep":true}`, 5 * time.Minute},
+	}
+}
 
 // newTicks makes the breaker's schedules: search for due endpoints, review,
 // reconciliation of dead letters, and sweep of overdue deliveries. Neither the Scheduler nor Lambda retries a
@@ -29,13 +36,9 @@ const (
 func newTicks(p plan) {
 	role := newScheduleRole(p.Construct, "TickRole", "Calls the breaker when it is time", p.Schedules.Group)
 	allow(role, "lambda:InvokeFunction").on(p.Functions.Breaker.FunctionArn())
-
-	env := p.Environment
-	newTick(p, "Tick", "Makes the breaker find endpoints with a lost circuit check", tickInput, env.BreakerTick, role)
-	newTick(p, "Review", "Makes the breaker review the active endpoints", reviewInput, env.Review, role)
-	newTick(p, "Reconcile", "Makes the breaker remove settled deliveries from the dead letters", reconcileInput, env.Reconcile, role)
-	newTick(p, "Sweep", "Makes the breaker send a token in place of a lost token", sweepInput, env.Sweep, role)
-
+	for _, t := range ticks() {
+		newTick(p, t, role)
+	}
 	// The Scheduler's responsibility ends when Lambda accepts the call.
 	p.Functions.Breaker.ConfigureAsyncInvoke(&awslambda.EventInvokeConfigOptions{
 		RetryAttempts: jsii.Number(0),
@@ -45,16 +48,16 @@ func newTicks(p plan) {
 
 // newTick makes a plain CloudFormation resource. CDK's own schedule would allow
 // calls of every version of the function.
-func newTick(p plan, id, description, input string, every time.Duration, role awsiam.Role) {
-	schedule := awsscheduler.NewCfnSchedule(p.Construct, &id, &awsscheduler.CfnScheduleProps{
-		Description:        &description,
+func newTick(p plan, t tick, role awsiam.Role) {
+	schedule := awsscheduler.NewCfnSchedule(p.Construct, &t.id, &awsscheduler.CfnScheduleProps{
+		Description:        &t.description,
 		GroupName:          p.Schedules.Group.ScheduleGroupName(),
-		ScheduleExpression: awsscheduler.ScheduleExpression_Rate(seconds(every)).ExpressionString(),
+		ScheduleExpression: awsscheduler.ScheduleExpression_Rate(seconds(t.every)).ExpressionString(),
 		FlexibleTimeWindow: &awsscheduler.CfnSchedule_FlexibleTimeWindowProperty{Mode: jsii.String("OFF")},
 		Target: &awsscheduler.CfnSchedule_TargetProperty{
 			Arn:         p.Functions.Breaker.FunctionArn(),
 			RoleArn:     role.RoleArn(),
-			Input:       &input,
+			Input:       &t.input,
 			RetryPolicy: &awsscheduler.CfnSchedule_RetryPolicyProperty{MaximumRetryAttempts: jsii.Number(0)},
 		},
 	})

@@ -47,10 +47,6 @@ func (e Environment) Validate() error {
 	e.Events.check(&f)
 	e.checkSenders(&f)
 	e.checkConcurrency(&f)
-	f.addEvery("breaker tick", e.BreakerTick)
-	f.addEvery("review", e.Review)
-	f.addEvery("reconciliation", e.Reconcile)
-	f.addEvery("sweep", e.Sweep)
 	if e.AlarmEmail != "" {
 		address, err := mail.ParseAddress(e.AlarmEmail)
 		f.add(err != nil || address.Address != e.AlarmEmail, "%q is not an e-mail address", e.AlarmEmail)
@@ -169,9 +165,4 @@ func (f *faults) add(bad bool, format string, args ...any) {
 	if bad {
 		f.found = append(f.found, fmt.Errorf(f.of+": "+format, args...))
 	}
-}
-
-// addEvery reports intervals without support in the Scheduler.
-func (f *faults) addEvery(what string, every time.Duration) {
-	f.add(every < time.Minute || every%time.Minute != 0, "a %s every %v: the Scheduler takes whole minutes", what, every)
 }

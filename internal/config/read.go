@@ -73,13 +73,13 @@ func (s Settings) Faults() []error {
 // faults returns the faults of several settings together.
 func (s Settings) faults(function string) (all []error) {
 	if s.EgressHost != "" && s.Egress != names.EgressLoopback {
-		all = append(all, fmt.Errorf("%s is for the local stack only, with %s=%s", names.EnvEgressHost, names.EnvEgress, names.EgressLoopback))
+		all = append(all, errors.New("SUREHOOK_EGRESS_HOST is for the local stack only, with SUREHOOK_EGRESS="+names.EgressLoopback))
 	}
 	if d := s.Destinations; d.RolePath != "" && d.Account == "" {
-		all = append(all, fmt.Errorf("%s is not set", names.EnvAccount))
+		all = append(all, errors.New("SUREHOOK_ACCOUNT is not set"))
 	}
 	if d := s.Destinations; d.RolePath != "" && d.Principal == "" && function == "manage" {
-		all = append(all, fmt.Errorf("%s is not set", names.EnvPrincipal))
+		all = append(all, errors.New("SUREHOOK_PRINCIPAL is not set"))
 	}
 	return all
 }

@@ -27,37 +27,37 @@ func lookup(env map[string]string) config.Lookup {
 
 // environment has what every function needs.
 var environment = map[string]string{
-	names.EnvTable:                 "table",
-	names.EnvKey:                   "arn:aws:kms:eu-west-1:111122223333:key/k",
-	names.EnvLiveQueue:             "https://sqs/live",
-	names.EnvEventsQueue:           "https://sqs/events",
-	names.EnvEnvelope:              "standard",
-	names.EnvRejectsQueue:          "https://sqs/rejects",
-	names.EnvTenantPath:            "detail.tenant",
-	names.EnvRetryQueue:            "https://sqs/retry",
-	names.EnvRetryQueueARN:         "arn:aws:sqs:eu-west-1:111122223333:retry",
-	names.EnvSlotQueue:             "https://sqs/slot",
-	names.EnvOverflowQueue:         "https://sqs/overflow",
-	names.EnvCoalesceQueue:         "https://sqs/coalesce",
-	names.EnvTenantPlaces:          "5",
-	names.EnvDeadLettersQueue:      "https://sqs/dead-letters",
-	names.EnvCircuitsQueue:         "https://sqs/circuits",
-	names.EnvUndeliverableRetryARN: "arn:aws:sqs:eu-west-1:111122223333:undeliverable-retry",
-	names.EnvScheduleGroup:         "group",
-	names.EnvScheduleRole:          "arn:aws:iam::111122223333:role/r",
-	names.EnvEgress:                names.EgressPublic,
-	names.EnvAPIHosts:              "a1b2c3d4e5.execute-api.eu-west-1.amazonaws.com,hooks.example.com",
-	names.EnvEnvironment:           "prod",
-	names.EnvTopic:                 "arn:aws:sns:eu-west-1:111122223333:topic",
-	names.EnvRetention:             "2160h",
-	names.EnvRuntimeAPI:            "127.0.0.1:9001",
-	names.EnvReplayQueue:           "https://sqs/replay",
-	names.EnvReplayJobsQueue:       "https://sqs/replay-jobs",
-	names.EnvUndeliverable:         "https://sqs/undeliverable",
-	names.EnvUndeliverableRetry:    "https://sqs/undeliverable-retry",
-	names.EnvAdminKeySecret:        "arn:aws:secretsmanager:eu-west-1:111122223333:secret:s",
-	names.EnvTraces:                names.TracesXRay,
-	names.EnvValidation:            "off",
+	"SUREHOOK_TABLE":                   "table",
+	"SUREHOOK_KMS_KEY_ARN":             "arn:aws:kms:eu-west-1:111122223333:key/k",
+	"SUREHOOK_LIVE_QUEUE_URL":          "https://sqs/live",
+	"SUREHOOK_EVENTS_QUEUE_URL":        "https://sqs/events",
+	"SUREHOOK_ENVELOPE":                "standard",
+	"SUREHOOK_REJECTS_QUEUE_URL":       "https://sqs/rejects",
+	"SUREHOOK_TENANT_PATH":             "detail.tenant",
+	"SUREHOOK_RETRY_QUEUE_URL":         "https://sqs/retry",
+	"SUREHOOK_RETRY_QUEUE_ARN":         "arn:aws:sqs:eu-west-1:111122223333:retry",
+	"SUREHOOK_SLOT_QUEUE_URL":          "https://sqs/slot",
+	"SUREHOOK_OVERFLOW_QUEUE_URL":      "https://sqs/overflow",
+	"SUREHOOK_COALESCE_QUEUE_URL":      "https://sqs/coalesce",
+	"SUREHOOK_TENANT_PLACES":           "5",
+	"SUREHOOK_DEAD_LETTERS_URL":        "https://sqs/dead-letters",
+	"SUREHOOK_CIRCUITS_QUEUE_URL":      "https://sqs/circuits",
+	"SUREHOOK_UNDELIVERABLE_RETRY_ARN": "arn:aws:sqs:eu-west-1:111122223333:undeliverable-retry",
+	"SUREHOOK_SCHEDULE_GROUP":          "group",
+	"SUREHOOK_SCHEDULE_ROLE_ARN":       "arn:aws:iam::111122223333:role/r",
+	"SUREHOOK_EGRESS":                  names.EgressPublic,
+	"SUREHOOK_API_HOSTS":               "a1b2c3d4e5.execute-api.eu-west-1.amazonaws.com,hooks.example.com",
+	"SUREHOOK_ENVIRONMENT":             "prod",
+	"SUREHOOK_TOPIC_ARN":               "arn:aws:sns:eu-west-1:111122223333:topic",
+	"SUREHOOK_RETENTION":               "2160h",
+	"AWS_LAMBDA_RUNTIME_API":           "127.0.0.1:9001",
+	"SUREHOOK_REPLAY_QUEUE_URL":        "https://sqs/replay",
+	"SUREHOOK_REPLAY_JOBS_URL":         "https://sqs/replay-jobs",
+	"SUREHOOK_UNDELIVERABLE_URL":       "https://sqs/undeliverable",
+	"SUREHOOK_UNDELIVERABLE_RETRY_URL": "https://sqs/undeliverable-retry",
+	"SUREHOOK_ADMIN_KEY_SECRET_ARN":    "arn:aws:secretsmanager:eu-west-1:111122223333:secret:s",
+	"SUREHOOK_TRACES":                  names.TracesXRay,
+	"SUREHOOK_VALIDATION":              "off",
 }
 
 func TestRead(t *testing.T) {
@@ -93,7 +93,7 @@ func TestSettings_Variables(t *testing.T) {
 		}
 		written := read.Variables(function)
 		again, ignored, err := config.Read(function, func(name string) (string, bool) {
-			if name == names.EnvRuntimeAPI { // of Lambda
+			if name == "AWS_LAMBDA_RUNTIME_API" { // of Lambda
 				return environment[name], true
 			}
 			value, ok := written[name]
@@ -111,7 +111,7 @@ var functions = []string{"ingest", "deliver", "breaker", "replay", "manage", "au
 func TestRead_missing(t *testing.T) {
 	t.Parallel()
 
-	optional := []string{names.EnvRuntimeAPI, names.EnvValidation, names.EnvEnvelope}
+	optional := []string{"AWS_LAMBDA_RUNTIME_API", "SUREHOOK_VALIDATION", "SUREHOOK_ENVELOPE"}
 	for _, function := range functions {
 		read, _, _ := config.Read(function, lookup(environment))
 		_, _, err := config.Read(function, lookup(nil))
@@ -168,10 +168,10 @@ func TestRead_onlyWhatTheCodeReads(t *testing.T) {
 var everything = func() map[string]string {
 	env := maps.Clone(environment)
 	maps.Copy(env, map[string]string{
-		names.EnvEgress: names.EgressLoopback, names.EnvEgressHost: "h", names.EnvPublicURL: "https://hooks.example.com", names.EnvSenderRegions: "us-east-1",
-		names.EnvFixedAddresses: "203.0.113.10", names.EnvDestinations: "/surehook/", names.EnvAccount: "111122223333", names.EnvPrincipal: "arn",
-		names.EnvOwnership: names.OwnershipChallenge, names.EnvEndpointsPerHost: "2", names.EnvSignatureProfiles: "{}", names.EnvSignatures: "standard",
-		names.EnvPortalName: "Acme", names.EnvOIDCIssuer: "https://id.example.com", names.EnvOIDCClientID: "surehook", names.EnvOIDCRoles: "operator=ops",
+		"SUREHOOK_EGRESS": names.EgressLoopback, "SUREHOOK_EGRESS_HOST": "h", "SUREHOOK_PUBLIC_URL": "https://hooks.example.com", "SUREHOOK_SENDER_REGIONS": "us-east-1",
+		"SUREHOOK_FIXED_ADDRESSES": "203.0.113.10", "SUREHOOK_DESTINATIONS": "/surehook/", "SUREHOOK_ACCOUNT": "111122223333", "SUREHOOK_PRINCIPAL": "arn",
+		"SUREHOOK_OWNERSHIP": names.OwnershipChallenge, "SUREHOOK_ENDPOINTS_PER_HOST": "2", "SUREHOOK_SIGNATURE_PROFILES": "{}", "SUREHOOK_SIGNATURES": "standard",
+		"SUREHOOK_PORTAL_NAME": "Acme", "SUREHOOK_OIDC_ISSUER": "https://id.example.com", "SUREHOOK_OIDC_CLIENT_ID": "surehook", "SUREHOOK_OIDC_ROLES": "operator=ops",
 	})
 	return env
 }()
@@ -262,58 +262,58 @@ func TestRead_values(t *testing.T) {
 	}
 	const good, ignored, fault = "good", "ignored", "fault"
 	get := map[string]func(s config.Settings) any{
-		names.EnvEgress:           func(s config.Settings) any { return s.Egress },
-		names.EnvTenantPlaces:     func(s config.Settings) any { return s.TenantPlaces },
-		names.EnvRetention:        func(s config.Settings) any { return s.Retention },
-		names.EnvValidation:       func(s config.Settings) any { return s.Validation },
-		names.EnvOwnership:        func(s config.Settings) any { return s.Ownership },
-		names.EnvEnvelope:         func(s config.Settings) any { return s.Envelope },
-		names.EnvEndpointsPerHost: func(s config.Settings) any { return s.EndpointsPerHost },
-		names.EnvPortalAccent:     func(s config.Settings) any { return s.Portal.Accent },
-		names.EnvPortalLogo:       func(s config.Settings) any { return s.Portal.Logo },
-		names.EnvPortalEmbedders:  func(s config.Settings) any { return s.Portal.Embedders },
-		names.EnvSenderRegions:    func(s config.Settings) any { return s.SenderRegions },
-		names.EnvFixedAddresses:   func(s config.Settings) any { return s.Addresses },
-		names.EnvSignatures:       func(s config.Settings) any { return s.NewProfiles },
+		"SUREHOOK_EGRESS":             func(s config.Settings) any { return s.Egress },
+		"SUREHOOK_TENANT_PLACES":      func(s config.Settings) any { return s.TenantPlaces },
+		"SUREHOOK_RETENTION":          func(s config.Settings) any { return s.Retention },
+		"SUREHOOK_VALIDATION":         func(s config.Settings) any { return s.Validation },
+		"SUREHOOK_OWNERSHIP":          func(s config.Settings) any { return s.Ownership },
+		"SUREHOOK_ENVELOPE":           func(s config.Settings) any { return s.Envelope },
+		"SUREHOOK_ENDPOINTS_PER_HOST": func(s config.Settings) any { return s.EndpointsPerHost },
+		"SUREHOOK_PORTAL_ACCENT":      func(s config.Settings) any { return s.Portal.Accent },
+		"SUREHOOK_PORTAL_LOGO":        func(s config.Settings) any { return s.Portal.Logo },
+		"SUREHOOK_PORTAL_EMBEDDERS":   func(s config.Settings) any { return s.Portal.Embedders },
+		"SUREHOOK_SENDER_REGIONS":     func(s config.Settings) any { return s.SenderRegions },
+		"SUREHOOK_FIXED_ADDRESSES":    func(s config.Settings) any { return s.Addresses },
+		"SUREHOOK_SIGNATURES":         func(s config.Settings) any { return s.NewProfiles },
 	}
 	for _, tt := range []struct {
 		function, name, value, verdict string
 		want                           any // nil with a fault
 	}{
-		{"deliver", names.EnvEgress, names.EgressLoopback, good, names.EgressLoopback},
-		{"deliver", names.EnvEgress, "everything", fault, nil},
-		{"deliver", names.EnvTenantPlaces, "1", good, 1},
-		{"deliver", names.EnvTenantPlaces, "0", fault, nil},
-		{"deliver", names.EnvTenantPlaces, "-1", fault, nil},
-		{"deliver", names.EnvTenantPlaces, "2.5", fault, nil},
-		{"ingest", names.EnvRetention, "672h", good, 672 * time.Hour},
-		{"ingest", names.EnvRetention, "671h59m59s", fault, nil},
-		{"ingest", names.EnvRetention, "90", fault, nil},
-		{"ingest", names.EnvRetention, "-1h", fault, nil},
-		{"ingest", names.EnvValidation, "warn", good, "warn"},
-		{"ingest", names.EnvValidation, "", good, ""},
-		{"ingest", names.EnvValidation, "Reject", ignored, "off"},
-		{"dev", names.EnvValidation, "on", ignored, "off"},
-		{"dev", names.EnvOwnership, "challenge", good, "challenge"},
-		{"manage", names.EnvOwnership, "", good, ""},
-		{"manage", names.EnvOwnership, "dns", ignored, "challenge"}, // who names another proof wants one
-		{"manage", names.EnvEnvelope, "raw", good, "raw"},
-		{"manage", names.EnvEnvelope, "thin", ignored, "standard"},
-		{"manage", names.EnvEndpointsPerHost, "20", good, 20},
-		{"manage", names.EnvEndpointsPerHost, "", good, 0},
-		{"manage", names.EnvEndpointsPerHost, "0", ignored, 0},
-		{"manage", names.EnvEndpointsPerHost, "many", ignored, 0},
-		{"manage", names.EnvPortalAccent, "#3b5bdb", good, "#3b5bdb"},
-		{"dev", names.EnvPortalAccent, "red", ignored, ""},
-		{"manage", names.EnvPortalLogo, "https://a.example/logo.svg", good, "https://a.example/logo.svg"},
-		{"manage", names.EnvPortalLogo, "logo.svg", ignored, ""},
-		{"manage", names.EnvPortalEmbedders, "https://a.example,https://b.example", good, []string{"https://a.example", "https://b.example"}},
-		{"manage", names.EnvPortalEmbedders, "https://a.example,*", ignored, []string{"https://a.example"}},
-		{"manage", names.EnvPortalEmbedders, "*", ignored, []string(nil)},
-		{"deliver", names.EnvSenderRegions, "us-east-1,ap-southeast-2", good, []string{"us-east-1", "ap-southeast-2"}},
-		{"manage", names.EnvFixedAddresses, "203.0.113.10,203.0.113.11", good, []netip.Addr{netip.MustParseAddr("203.0.113.10"), netip.MustParseAddr("203.0.113.11")}},
-		{"manage", names.EnvFixedAddresses, "203.0.113.10,nat", fault, nil},
-		{"manage", names.EnvSignatures, "github,slack", good, []string{"github", "slack"}},
+		{"deliver", "SUREHOOK_EGRESS", names.EgressLoopback, good, names.EgressLoopback},
+		{"deliver", "SUREHOOK_EGRESS", "everything", fault, nil},
+		{"deliver", "SUREHOOK_TENANT_PLACES", "1", good, 1},
+		{"deliver", "SUREHOOK_TENANT_PLACES", "0", fault, nil},
+		{"deliver", "SUREHOOK_TENANT_PLACES", "-1", fault, nil},
+		{"deliver", "SUREHOOK_TENANT_PLACES", "2.5", fault, nil},
+		{"ingest", "SUREHOOK_RETENTION", "672h", good, 672 * time.Hour},
+		{"ingest", "SUREHOOK_RETENTION", "671h59m59s", fault, nil},
+		{"ingest", "SUREHOOK_RETENTION", "90", fault, nil},
+		{"ingest", "SUREHOOK_RETENTION", "-1h", fault, nil},
+		{"ingest", "SUREHOOK_VALIDATION", "warn", good, "warn"},
+		{"ingest", "SUREHOOK_VALIDATION", "", good, ""},
+		{"ingest", "SUREHOOK_VALIDATION", "Reject", ignored, "off"},
+		{"dev", "SUREHOOK_VALIDATION", "on", ignored, "off"},
+		{"dev", "SUREHOOK_OWNERSHIP", "challenge", good, "challenge"},
+		{"manage", "SUREHOOK_OWNERSHIP", "", good, ""},
+		{"manage", "SUREHOOK_OWNERSHIP", "dns", ignored, "challenge"}, // who names another proof wants one
+		{"manage", "SUREHOOK_ENVELOPE", "raw", good, "raw"},
+		{"manage", "SUREHOOK_ENVELOPE", "thin", ignored, "standard"},
+		{"manage", "SUREHOOK_ENDPOINTS_PER_HOST", "20", good, 20},
+		{"manage", "SUREHOOK_ENDPOINTS_PER_HOST", "", good, 0},
+		{"manage", "SUREHOOK_ENDPOINTS_PER_HOST", "0", ignored, 0},
+		{"manage", "SUREHOOK_ENDPOINTS_PER_HOST", "many", ignored, 0},
+		{"manage", "SUREHOOK_PORTAL_ACCENT", "#3b5bdb", good, "#3b5bdb"},
+		{"dev", "SUREHOOK_PORTAL_ACCENT", "red", ignored, ""},
+		{"manage", "SUREHOOK_PORTAL_LOGO", "https://a.example/logo.svg", good, "https://a.example/logo.svg"},
+		{"manage", "SUREHOOK_PORTAL_LOGO", "logo.svg", ignored, ""},
+		{"manage", "SUREHOOK_PORTAL_EMBEDDERS", "https://a.example,https://b.example", good, []string{"https://a.example", "https://b.example"}},
+		{"manage", "SUREHOOK_PORTAL_EMBEDDERS", "https://a.example,*", ignored, []string{"https://a.example"}},
+		{"manage", "SUREHOOK_PORTAL_EMBEDDERS", "*", ignored, []string(nil)},
+		{"deliver", "SUREHOOK_SENDER_REGIONS", "us-east-1,ap-southeast-2", good, []string{"us-east-1", "ap-southeast-2"}},
+		{"manage", "SUREHOOK_FIXED_ADDRESSES", "203.0.113.10,203.0.113.11", good, []netip.Addr{netip.MustParseAddr("203.0.113.10"), netip.MustParseAddr("203.0.113.11")}},
+		{"manage", "SUREHOOK_FIXED_ADDRESSES", "203.0.113.10,nat", fault, nil},
+		{"manage", "SUREHOOK_SIGNATURES", "github,slack", good, []string{"github", "slack"}},
 	} {
 		t.Run(tt.function+" "+tt.name+" "+tt.value, func(t *testing.T) {
 			t.Parallel()
@@ -353,12 +353,12 @@ func TestRead_together(t *testing.T) {
 		env            map[string]string
 		want           string // named by the error; empty: none
 	}{
-		{"a host needs loopback", "deliver", map[string]string{names.EnvEgressHost: "h"}, names.EnvEgressHost},
-		{"a host with loopback", "deliver", map[string]string{names.EnvEgressHost: "h", names.EnvEgress: names.EgressLoopback}, ""},
-		{"destinations need the account", "deliver", map[string]string{names.EnvDestinations: "/surehook/"}, names.EnvAccount},
-		{"deliver needs no principal", "deliver", map[string]string{names.EnvDestinations: "/surehook/", names.EnvAccount: "1"}, ""},
-		{"manage needs the principal", "manage", map[string]string{names.EnvDestinations: "/surehook/", names.EnvAccount: "1"}, names.EnvPrincipal},
-		{"manage with the principal", "manage", map[string]string{names.EnvDestinations: "/surehook/", names.EnvAccount: "1", names.EnvPrincipal: "arn"}, ""},
+		{"a host needs loopback", "deliver", map[string]string{"SUREHOOK_EGRESS_HOST": "h"}, "SUREHOOK_EGRESS_HOST"},
+		{"a host with loopback", "deliver", map[string]string{"SUREHOOK_EGRESS_HOST": "h", "SUREHOOK_EGRESS": names.EgressLoopback}, ""},
+		{"destinations need the account", "deliver", map[string]string{"SUREHOOK_DESTINATIONS": "/surehook/"}, "SUREHOOK_ACCOUNT"},
+		{"deliver needs no principal", "deliver", map[string]string{"SUREHOOK_DESTINATIONS": "/surehook/", "SUREHOOK_ACCOUNT": "1"}, ""},
+		{"manage needs the principal", "manage", map[string]string{"SUREHOOK_DESTINATIONS": "/surehook/", "SUREHOOK_ACCOUNT": "1"}, "SUREHOOK_PRINCIPAL"},
+		{"manage with the principal", "manage", map[string]string{"SUREHOOK_DESTINATIONS": "/surehook/", "SUREHOOK_ACCOUNT": "1", "SUREHOOK_PRINCIPAL": "arn"}, ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
@@ -378,8 +378,8 @@ func TestRead_signIn(t *testing.T) {
 	t.Parallel()
 
 	whole := map[string]string{
-		names.EnvOIDCIssuer: "https://id.example.com/", names.EnvOIDCClientID: "surehook", names.EnvOIDCRoles: "operator=ops", names.EnvOIDCClaim: "roles",
-		names.EnvOIDCScopes: "openid groups", names.EnvOIDCOrigins: "https://a.example,https://b.example",
+		"SUREHOOK_OIDC_ISSUER": "https://id.example.com/", "SUREHOOK_OIDC_CLIENT_ID": "surehook", "SUREHOOK_OIDC_ROLES": "operator=ops", "SUREHOOK_OIDC_CLAIM": "roles",
+		"SUREHOOK_OIDC_SCOPES": "openid groups", "SUREHOOK_OIDC_ORIGINS": "https://a.example,https://b.example",
 	}
 	env := maps.Clone(environment)
 	maps.Copy(env, whole)
@@ -392,7 +392,7 @@ func TestRead_signIn(t *testing.T) {
 		t.Errorf("Read() = %+v, %v, %v; want %+v", got.SignIn, ignored, err, want)
 	}
 	for name, wrong := range map[string]string{
-		names.EnvOIDCIssuer: "id.example.com", names.EnvOIDCClientID: "", names.EnvOIDCRoles: "operators=ops", names.EnvOIDCOrigins: "https://token.example.com/",
+		"SUREHOOK_OIDC_ISSUER": "id.example.com", "SUREHOOK_OIDC_CLIENT_ID": "", "SUREHOOK_OIDC_ROLES": "operators=ops", "SUREHOOK_OIDC_ORIGINS": "https://token.example.com/",
 	} {
 		env := maps.Clone(env)
 		env[name] = wrong

@@ -1,68 +1,16 @@
-// Package names holds the names shared by infrastructure and code: environment
-// variables, table keys and indexes, metrics and log keys.
+// Package names holds the names shared by infrastructure and code: table keys and indexes,
+// metrics and log keys, and the values of settings. Package config has the settings.
 package names
 
 import "time"
 
-// Environment variables. Package infra sets the variables, and package config reads them.
+// Environment variables that the Go runtime reads.
 const (
-	EnvTable                 = "SUREHOOK_TABLE"                   // DynamoDB table name
-	EnvKey                   = "SUREHOOK_KMS_KEY_ARN"             // KMS key for the encryption of endpoint secrets
-	EnvLiveQueue             = "SUREHOOK_LIVE_QUEUE_URL"          // lane of first attempts
-	EnvEventsQueue           = "SUREHOOK_EVENTS_QUEUE_URL"        // events of backends and of EventBridge
-	EnvRejectsQueue          = "SUREHOOK_REJECTS_QUEUE_URL"       // rejects of the events queue
-	EnvTenantPath            = "SUREHOOK_TENANT_PATH"             // path of the tenant in an event of EventBridge, names separated by dots
-	EnvRetryQueue            = "SUREHOOK_RETRY_QUEUE_URL"         // lane of later attempts
-	EnvRetryQueueARN         = "SUREHOOK_RETRY_QUEUE_ARN"         // lane of later attempts, as a schedule's target
-	EnvSlotQueue             = "SUREHOOK_SLOT_QUEUE_URL"          // lane of single tokens: the reserve of in-flight slots
-	EnvOverflowQueue         = "SUREHOOK_OVERFLOW_QUEUE_URL"      // lane of single tokens: the other in-flight slots
-	EnvCoalesceQueue         = "SUREHOOK_COALESCE_QUEUE_URL"      // lane of endpoints that get the events of a window together
-	EnvTenantPlaces          = "SUREHOOK_TENANT_PLACES"           // places of each tenant in the lane slot, 1 or more
-	EnvDeadLettersQueue      = "SUREHOOK_DEAD_LETTERS_URL"        // queue of dead letters
-	EnvCircuitsQueue         = "SUREHOOK_CIRCUITS_QUEUE_URL"      // queue of circuit checks
-	EnvUndeliverable         = "SUREHOOK_UNDELIVERABLE_URL"       // dead-letter queue of Surehook's own queues, except the retry lane
-	EnvUndeliverableRetry    = "SUREHOOK_UNDELIVERABLE_RETRY_URL" // dead-letter queue of the retry lane and of schedules
-	EnvUndeliverableRetryARN = "SUREHOOK_UNDELIVERABLE_RETRY_ARN" // ARN of the same queue
-	EnvScheduleGroup         = "SUREHOOK_SCHEDULE_GROUP"          // EventBridge Scheduler group of retry schedules
-	EnvScheduleRole          = "SUREHOOK_SCHEDULE_ROLE_ARN"       // role of the Scheduler for sending tokens
-	EnvAdminKeySecret        = "SUREHOOK_ADMIN_KEY_SECRET_ARN"    // Secrets Manager secret of the first admin key
-	EnvRetention             = "SUREHOOK_RETENTION"               // time to keep events and deliveries, a Go duration
-	EnvEgress                = "SUREHOOK_EGRESS"                  // EgressPublic or EgressLoopback
-	EnvEgressHost            = "SUREHOOK_EGRESS_HOST"             // one more host at private addresses, for the local stack in containers only
-	EnvAPIHosts              = "SUREHOOK_API_HOSTS"               // hosts of Surehook's API, separated by commas
-	EnvReplayQueue           = "SUREHOOK_REPLAY_QUEUE_URL"        // lane of replayed deliveries
-	EnvReplayJobsQueue       = "SUREHOOK_REPLAY_JOBS_URL"         // queue of the messages that continue replay jobs
-	EnvTopic                 = "SUREHOOK_TOPIC_ARN"               // SNS topic of operational events and alarms
-	EnvTraces                = "SUREHOOK_TRACES"                  // TracesXRay, or the URL of an OTLP endpoint
-	EnvValidation            = "SUREHOOK_VALIDATION"              // what happens to events that do not fit their event type: ValidationOff, ValidationWarn or ValidationReject
-	EnvEndpointsPerHost      = "SUREHOOK_ENDPOINTS_PER_HOST"      // most endpoints of a tenant with the same host; unset for no limit
-	EnvOwnership             = "SUREHOOK_OWNERSHIP"               // OwnershipChallenge; unset for endpoints without proof
-	EnvPortalName            = "SUREHOOK_PORTAL_NAME"             // title of the portal; unset for Surehook's
-	EnvPortalAccent          = "SUREHOOK_PORTAL_ACCENT"           // color of the portal, "#" and six hexadecimal digits; unset for Surehook's
-	EnvPortalLogo            = "SUREHOOK_PORTAL_LOGO"             // logo of the portal, an https URL or a data URL; unset for Surehook's
-	EnvPortalEmbedders       = "SUREHOOK_PORTAL_EMBEDDERS"        // origins that may embed the portal, separated by commas; unset for none
-	EnvOIDCIssuer            = "SUREHOOK_OIDC_ISSUER"             // issuer of people's tokens; unset for API keys alone, and then the next five are unset, too
-	EnvOIDCClientID          = "SUREHOOK_OIDC_CLIENT_ID"          // audience of people's tokens
-	EnvOIDCRoles             = "SUREHOOK_OIDC_ROLES"              // groups by role, as ParseRoles reads them
-	EnvOIDCClaim             = "SUREHOOK_OIDC_CLAIM"              // claim with the groups of a token; unset for DefaultClaim
-	EnvOIDCScopes            = "SUREHOOK_OIDC_SCOPES"             // scopes that the console asks for, separated by spaces; unset for DefaultScopes
-	EnvOIDCOrigins           = "SUREHOOK_OIDC_ORIGINS"            // origins of the issuer's token endpoint, if other than the issuer's, separated by commas
-	EnvSenderRegions         = "SUREHOOK_SENDER_REGIONS"          // other regions with a sender, separated by commas; unset for none
-	EnvFixedAddresses        = "SUREHOOK_FIXED_ADDRESSES"         // addresses of the sender with fixed addresses, separated by commas; unset for none
-	EnvEnvelope              = "SUREHOOK_ENVELOPE"                // envelope of a new endpoint that names none: EnvelopeStandard or EnvelopeRaw
-	EnvSignatureProfiles     = "SUREHOOK_SIGNATURE_PROFILES"      // JSON of the deployment's own profiles, by name; unset for none
-	EnvSignatures            = "SUREHOOK_SIGNATURES"              // profiles of a new endpoint that names none, separated by commas; unset for standard
-	EnvPublicURL             = "SUREHOOK_PUBLIC_URL"              // URL of the API, for thin envelopes; unset without a domain
-	EnvDestinations          = "SUREHOOK_DESTINATIONS"            // path of the roles of destinations in AWS; unset for none
-	EnvAccount               = "SUREHOOK_ACCOUNT"                 // id of the deployment's account, with EnvDestinations
-	EnvPrincipal             = "SUREHOOK_PRINCIPAL"               // ARN of the role that assumes the roles of destinations, with EnvDestinations
-	EnvEnvironment           = "SUREHOOK_ENVIRONMENT"             // prefix of the stack, a dimension of every metric
-	EnvRuntimeAPI            = "AWS_LAMBDA_RUNTIME_API"           // host:port of the Lambda runtime API, set by Lambda
-	EnvGarbage               = "GOGC"                             // CollectAt, read by the Go runtime
-	EnvMemoryLimit           = "GOMEMLIMIT"                       // bytes, read by the Go runtime
+	EnvGarbage     = "GOGC"       // CollectAt
+	EnvMemoryLimit = "GOMEMLIMIT" // bytes
 )
 
-// Values of EnvEnvelope, the words of hook.Envelope.
+// Values of SUREHOOK_ENVELOPE, the words of hook.Envelope.
 const (
 	EnvelopeStandard = "standard"
 	EnvelopeRaw      = "raw"
@@ -72,31 +20,31 @@ const (
 // runtime collects, in percent of the live heap.
 const CollectAt = "400"
 
-// MinRetention is the least value of EnvRetention: twice the longest max_age. No delivery
+// MinRetention is the least value of SUREHOOK_RETENTION: twice the longest max_age. No delivery
 // outlives its event, and at least half of the time remains for replays.
 const MinRetention = 28 * 24 * time.Hour
 
-// DefaultTenantPath is EnvTenantPath for a deployment that names none.
+// DefaultTenantPath is SUREHOOK_TENANT_PATH for a deployment that names none.
 const DefaultTenantPath = "detail.tenant"
 
-// Values of EnvEgress.
+// Values of SUREHOOK_EGRESS.
 const (
 	EgressPublic   = "public"   // https to public addresses only
 	EgressLoopback = "loopback" // also http and loopback addresses, for the local stack only
 )
 
-// OwnershipChallenge is the value of EnvOwnership: the receiver of an endpoint answers a
+// OwnershipChallenge is the value of SUREHOOK_OWNERSHIP: the receiver of an endpoint answers a
 // challenge before the endpoint is stored.
 const OwnershipChallenge = "challenge"
 
-// Values of EnvValidation.
+// Values of SUREHOOK_VALIDATION.
 const (
 	ValidationOff    = "off"    // events are not checked against event types
 	ValidationWarn   = "warn"   // events that do not fit are accepted with warnings
 	ValidationReject = "reject" // events that do not fit are refused
 )
 
-// TracesXRay is the value of EnvTraces for the endpoint of X-Ray in the region.
+// TracesXRay is the value of SUREHOOK_TRACES for the endpoint of X-Ray in the region.
 const TracesXRay = "xray"
 
 // The table's keys and indexes.

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// The roles of people who sign in, in EnvOIDCRoles.
+// The roles of people who sign in, in SUREHOOK_OIDC_ROLES.
 const (
 	RoleOperator = "operator"  // everything but new API keys
 	RoleSupport  = "support"   // reads and replays, over all tenants
@@ -24,7 +24,7 @@ const (
 // Roles returns the roles, the strongest first.
 func Roles() []string { return []string{RoleOperator, RoleSupport, RoleReadOnly} }
 
-// ParseRoles reads EnvOIDCRoles, such as "operator=ops;support=desk;support=sales", into
+// ParseRoles reads SUREHOOK_OIDC_ROLES, such as "operator=ops;support=desk;support=sales", into
 // the role of each group. A group can have any character but a semicolon, and one role.
 func ParseRoles(text string) (map[string]string, error) {
 	roles := map[string]string{}

@@ -13,8 +13,6 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/lambda"
-
-	"surehook.example/surehook/internal/names"
 )
 
 const (
@@ -82,7 +80,7 @@ func (d *deployment) checkRelease(ctx context.Context, folder string) error {
 		if sum := sha256.Sum256(archive); aws.ToString(f.CodeSha256) != base64.StdEncoding.EncodeToString(sum[:]) {
 			wrong = append(wrong, fmt.Errorf("the function %s has other code than its archive", name))
 		}
-		if portal := f.Environment.Variables[names.EnvPortalName]; name == "manage" && portal != releasePortal {
+		if portal := f.Environment.Variables["SUREHOOK_PORTAL_NAME"]; name == "manage" && portal != releasePortal {
 			wrong = append(wrong, fmt.Errorf("PortalName is %q; want %q from the first deployment", portal, releasePortal))
 		}
 	}

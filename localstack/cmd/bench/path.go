@@ -73,7 +73,7 @@ func deploy(ctx context.Context, folder string) (d *deployed, err error) {
 	d.stops = append(d.stops, func() error { sink.Close(); return nil })
 	d.receiver.url, d.receiver.env = sink.URL, authority.env()
 
-	env := append(authority.env(), "AWS_ENDPOINT_URL="+aws.URL, names.EnvEgress+"="+names.EgressLoopback)
+	env := append(authority.env(), "AWS_ENDPOINT_URL="+aws.URL, "SUREHOOK_EGRESS"+"="+names.EgressLoopback)
 	start := func(name string) (*function, error) {
 		f, err := startFunction(ctx, folder, name, env)
 		if err == nil {
