@@ -118,12 +118,12 @@ func mutations() []mutation {
 			old: "d.State, d.Reason = StateCancelled, ReasonReplayed", bug: "_ = StateCancelled",
 		},
 		{
-			name: "reconciliation removes the dead letters of dead deliveries", file: "internal/delivery/breaker/letter_over.go", by: []check{checkLetters},
+			name: "reconciliation removes the dead letters of dead deliveries", file: "internal/delivery/breaker/letters.go", by: []check{checkLetters},
 			old: "case d.Replayed.Generation == 0:\n\t\treturn false, nil", bug: "case d.Replayed.Generation == 0:\n\t\treturn true, nil",
 		},
 		{
-			name: "reconciliation leaves second dead letters", file: "internal/delivery/breaker/letter_over.go", by: []check{checkLetters},
-			old: "needless = append(needless, second)", bug: "_ = second",
+			name: "reconciliation leaves second dead letters", file: "internal/delivery/breaker/letters.go", by: []check{checkLetters},
+			old: "return []Letter{other}", bug: "_ = other",
 		},
 		{
 			name: "rate slots are not reserved", file: "internal/rule/admission/rows.go", by: []check{checkRate},
@@ -150,7 +150,7 @@ func mutations() []mutation {
 			old: "v.Until, a.Next.Record.Wait(a.now)", bug: "v.Until, a.Next.Record",
 		},
 		{
-			name: "a forgotten endpoint is never looked at again", file: "internal/delivery/breaker/reconcile.go", by: []check{checkLost, checkLate},
+			name: "a forgotten endpoint is never looked at again", file: "internal/delivery/breaker/end.go", by: []check{checkLost, checkLate},
 			old: "next.LookFrom, next.LookAt = r.now, r.now.Add(firstLook)", bug: "_ = firstLook",
 		},
 		{
@@ -171,7 +171,7 @@ func mutations() []mutation {
 			old: "if d.State != StateDead || d.Replayed.Generation == 0 {", bug: "if d.State != StateDead || d.Replayed.Generation >= 0 {",
 		},
 		{
-			name: "an expired delivery is dead before its dead letter is sent", file: "internal/delivery/breaker/expire.go", by: []check{checkLetters, checkJobs},
+			name: "an expired delivery is dead before its dead letter is sent", file: "internal/delivery/breaker/end.go", by: []check{checkLetters, checkJobs},
 			old: "if d.State == hook.StateDead {\n\t\tif err := r.DeadLetters.Send(",
 			bug: "if saved, err := r.saveDelivery(ctx, d); err != nil || !saved {\n\t\treturn saved, err\n\t}\n\tif d.State == hook.StateDead {\n\t\tif err := r.DeadLetters.Send(",
 		},
@@ -256,7 +256,7 @@ func mutations() []mutation {
 			old: "before.waitsFor(*r, now)) && r.Waiting:", bug: "before.waitsFor(*r, now)) && r.Waiting && now.IsZero():",
 		},
 		{
-			name: "a notification whose write has no answer is lost", file: "internal/delivery/breaker/announce.go", by: []check{checkUntold},
+			name: "a notification whose write has no answer is lost", file: "internal/delivery/breaker/check.go", by: []check{checkUntold},
 			old: "if at.IsZero() || r.now.Before(at) {", bug: "if at.IsZero() || r.now.Before(at.Add(1000 * time.Hour)) {",
 		},
 		{
@@ -370,7 +370,7 @@ func mutations() []mutation {
 			old: "c.endpoint.Widest(), since", bug: "c.endpoint.Target(), since",
 		},
 		{
-			name: "a wave releases deliveries of the current shards only", file: "internal/delivery/breaker/expire.go", by: []check{checkLate, checkLost},
+			name: "a wave releases deliveries of the current shards only", file: "internal/delivery/breaker/end.go", by: []check{checkLate, checkLost},
 			old: "target = r.endpoint.Widest()", bug: "target = r.endpoint.Target()",
 		},
 		{
@@ -395,7 +395,7 @@ func mutations() []mutation {
 		},
 		{
 			name: "a queued delivery gets no record", file: "internal/delivery/breaker/record.go", by: []check{checkLost},
-			old: "if made, err = r.saveDelivery(ctx, d); made {", bug: "if made, err = d.Version > 0, nil; made {",
+			old: "made, err = b.saveDelivery(ctx, d)", bug: "made = d.Version > 0",
 		},
 		{
 			name: "a queued replay gets no record", file: "internal/aws/dynamo/stream.go", by: []check{checkLost, checkJobs},
@@ -458,8 +458,8 @@ func mutations() []mutation {
 			old: "case t.Attempt > d.Attempts+1:", bug: "case t.Attempt > d.Attempts+1000:",
 		},
 		{
-			name: "the letter of an unknown delivery stays", file: "internal/delivery/breaker/letter_over.go", test: "proof/sim TestRestore",
-			old: "if !ok {\n\t\t\tneedless = append(needless, letter)\n", bug: "if !ok {\n",
+			name: "the letter of an unknown delivery stays", file: "internal/delivery/breaker/letters.go", test: "proof/sim TestRestore",
+			old: "if !recorded {\n\t\treturn []Letter{letter}", bug: "if !recorded {\n\t\treturn nil",
 		},
 		{
 			name: "a failed probe forgets its copy", file: "internal/rule/circuit/circuit.go", test: "internal/rule/circuit TestCircuit_NoProbeBesideACopy",

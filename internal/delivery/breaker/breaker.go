@@ -3,7 +3,6 @@ package breaker
 import (
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
 	"time"
 
@@ -12,22 +11,22 @@ import (
 	"surehook.example/surehook/internal/delivery/settle"
 	"surehook.example/surehook/internal/emf"
 	"surehook.example/surehook/internal/hook"
+	"surehook.example/surehook/internal/rule/admission"
+	"surehook.example/surehook/internal/store"
 )
 
 const (
-	// maxSaveAttempts limits the tries of writing a circuit or an endpoint. After a conflict
-	// another writer has succeeded, so 5 tries tolerate 4 concurrent writers.
-	maxSaveAttempts = 5
-	// reconcileReserve is the time that an invocation must have left to begin another endpoint.
-	reconcileReserve = 10 * time.Second
+	// reserve is the time that an invocation must have left to begin another endpoint, or another
+	// delivery of a sweep.
+	reserve = 10 * time.Second
 	// maxParallel limits the endpoints, or the deliveries of one endpoint, processed at the same time.
 	maxParallel = 8
 )
 
 var errNoTime = errors.New("too little time left in this invocation")
 
-// Breaker reconciles and reviews endpoints. All fields but Wait are required. With an empty
-// environment in Metrics, no metrics are written.
+// Breaker brings deliveries back, and reviews endpoints. All fields but Wait are required. With an
+// empty environment in Metrics, no metrics are written.
 type Breaker struct {
 	Store        Store
 	Queue        Queue
@@ -42,35 +41,35 @@ type Breaker struct {
 	Wait         conflict.Wait // between two tries of a write; nil: by the real clock
 }
 
-// hasTime reports whether the invocation has at least the reserve left.
-func (b *Breaker) hasTime(ctx context.Context, reserve time.Duration) bool {
-	deadline, ok := ctx.Deadline()
-	return !ok || deadline.Sub(b.Now()) >= reserve
+// circuits are the circuit records of endpoints.
+func (b *Breaker) circuits() store.Table[hook.CircuitCheck, admission.Record] {
+	return store.Table[hook.CircuitCheck, admission.Record]{
+		Name: "the endpoint's circuit", Wait: b.Wait,
+		Read: func(ctx context.Context, of hook.CircuitCheck) (admission.Record, error) {
+			return b.Store.Circuit(ctx, of.Tenant, of.Endpoint)
+		},
+		Write: func(ctx context.Context, _, next admission.Record) (admission.Record, error) {
+			err := b.Store.SaveCircuit(ctx, next)
+			next.Version++
+			return next, err
+		},
+	}
 }
 
-// Reconcile reads the endpoint of the check and does the first applicable row of the table in
-// the package documentation. After an error the caller may call it again; if not, Tick repeats
-// the check.
-//
-// An error of a single delivery does not stop the check: Reconcile goes on with the probe or
-// the release, and returns the error at the end.
-func (b *Breaker) Reconcile(ctx context.Context, check hook.CircuitCheck) (err error) {
-	r := reconciliation{Breaker: b, check: check}
-	defer func() {
-		if err != nil {
-			err = fmt.Errorf("reconcile endpoint %s: %w", check.Endpoint, err)
-		}
-		r.logReconciliation(ctx, err)
-	}()
-	defer parallel.Recover(&err)
-	if !b.hasTime(ctx, reconcileReserve) {
-		return errNoTime
+// saveDelivery saves the delivery. saved is false after a conflict: the write of the other
+// process stands.
+func (b *Breaker) saveDelivery(ctx context.Context, d hook.Delivery) (saved bool, err error) {
+	err = b.Store.SaveDelivery(ctx, d, nil)
+	if err != nil && hook.CodeOf(err) == hook.CodeConflict {
+		return false, nil
 	}
-	err = conflict.Repeat(ctx, b.Wait, maxSaveAttempts, func() error { return r.reconcileEndpoint(ctx) })
-	if r.decision == decideStale {
-		return err // the check of the current wave reports the faults
-	}
-	return errors.Join(append(r.faults, err)...)
+	return err == nil, err
+}
+
+// hasTime reports whether the invocation has at least d left.
+func (b *Breaker) hasTime(ctx context.Context, d time.Duration) bool {
+	deadline, ok := ctx.Deadline()
+	return !ok || deadline.Sub(b.Now()) >= d
 }
 
 // forEach calls f for 0 to n-1, maxParallel calls at a time, and returns the errors.

@@ -1,7 +1,32 @@
-// Package breaker helps endpoints recover. For an endpoint with parked deliveries or an open
-// circuit it sends probes, releases parked deliveries in slots or growing waves, and ends
-// parked deliveries that can no longer be sent. It also reviews active endpoints, reconciles
-// the dead-letter queue, and replaces lost tokens.
+// Package breaker brings back what no message brings: deliveries that are parked, queued or
+// retrying without a token, and endpoints that recover. Each file says what it brings back.
+//
+//	file     what it brings back                     its promise
+//	check    endpoints with parked deliveries        each gets the first step that applies
+//	tick     checks whose message was lost           each is made within a minute of its time
+//	probe    an endpoint whose circuit is open       one parked delivery per cooldown asks for it
+//	release  parked deliveries of a working one      each gets a token, a wave or a slot at a time
+//	end      parked deliveries that cannot be sent   each ends, and its owner and job learn of it;
+//	         any more                                an endpoint is forgotten only without any
+//	sweep    tokens that were lost                   an overdue delivery has a token within an hour
+//	record   queued deliveries, for the sweep        each has a record soon after its event
+//	letters  the dead-letter queue                   it has one letter for each open dead letter
+//	review   nothing: it judges active endpoints     slow and failing ones are noticed
+//
+// If the process dies, each step is repeated or was the last one:
+//
+//	step                                             after a crash
+//	a check ends deliveries, tells the owner         the next check does it again, by the same keys
+//	it saves its step                                the message comes again; else the tick finds the
+//	                                                 record by AttendAt
+//	it sends a probe, a wave, or fills slots         the tick goes on when AttendAt is due, a minute
+//	                                                 later; the deliveries are still parked
+//	a wave saves its deliveries as retrying          they are parked, and have a token: it settles
+//	                                                 them, or the next wave sends another
+//	the end of a delivery: letter, completion        the delivery is still parked: it ends again
+//	a sweep marks a delivery, then sends             it is overdue again after hook.SweepPause
+//	a record is written                              the same deliveries come again, and have one
+//	a review notifies, disables, saves flags         the next review reaches the same verdict
 //
 // # Reconciling an endpoint
 //
@@ -38,11 +63,9 @@
 //
 // # Concurrency
 //
-// Reconcile saves its decision before it acts: SaveCircuit advances AttendAt, and in a release
-// the wave number, on the condition of the version read. Of two concurrent checks, one saves
-// and acts, and the other meets a conflict. So two messages cannot release the same wave or
-// send two probes. If the process dies before it acts, Tick repeats the check a minute later,
-// when AttendAt is due.
+// A check decides, saves the record on the condition of the version read, and only then acts: the
+// save advances AttendAt, and in a release the wave. Of two concurrent checks, one saves and acts,
+// and the other decides again. So two messages cannot release the same wave or send two probes.
 //
 // # Faults of single deliveries
 //
@@ -52,13 +75,12 @@
 // same wave, because its own message comes again. Only the check of the next wave goes out in
 // any case.
 //
-// # Crash safety
+// # Order
 //
 // A token goes out before its delivery leaves the parked state, and a dead letter goes out
-// before its delivery becomes dead. A crash between the two steps repeats the token or the dead
-// letter. A repeated token finds the recorded attempt and changes nothing, and
-// ReconcileDeadLetters removes a repeated dead letter. In the reverse order a crash would lose
-// the token or the dead letter.
+// before its delivery becomes dead: in the reverse order a crash would lose it. A repeated token
+// finds the recorded attempt and changes nothing, and ReconcileDeadLetters removes a repeated
+// dead letter.
 //
 // # Dead letters
 //
@@ -68,20 +90,6 @@
 // reads a bounded number, more while it finds needless ones, and most of them at night. The
 // records say how many dead letters are open. The depth of the queue follows within a day, up
 // to lettersOfNight letters.
-//
-// # Sweep
-//
-// Sweep finds retrying and queued deliveries whose token is lost, for whatever reason, and
-// sends new tokens. Parked deliveries have no token: Tick finds their endpoints.
-//
-// A queued delivery has no record that Sweep could find. So Record looks at each delivery once,
-// some minutes after its event or replay, and records it if it is still queued.
-//
-// # Review
-//
-// Review judges the active endpoints by the rules of package review, and applies the verdicts:
-// it notifies the owners, disables endpoints with too many dead deliveries, and saves the flags
-// for the gate.
 //
 // # Boundaries
 //

@@ -21,56 +21,35 @@ const (
 func waveSize(n int) int { return min(1<<min(n-1, admission.FullWave), maxWave) }
 
 // releaseWave sends the next wave. It sends nothing for a check of another wave, for a check
-// without a wave during a release, and while the endpoint is throttled.
-func (r *reconciliation) releaseWave(ctx context.Context, next admission.Record) error {
+// without a wave during a release, and while the endpoint is throttled: the gate would park the
+// deliveries again, for a token and a write each.
+func (r *reconciliation) releaseWave(next admission.Record) step {
 	wave := max(r.record.Wave, 1)
 	switch {
 	case r.check.Wave != 0 && r.check.Wave != wave:
-		r.decision = decideStale
-		return r.saveCircuit(ctx, next)
+		return step{decision: decideStale, next: next}
 	case r.check.Wave == 0 && wave > 1 && r.now.Before(r.record.AttendAt):
-		r.decision = decideUnderWay
-		return r.saveCircuit(ctx, next)
+		return step{decision: decideUnderWay, next: next}
 	case r.now.Before(r.record.ThrottledUntil):
-		return r.pauseRelease(ctx, next)
+		return r.checkAt(decidePause, next, r.record.ThrottledUntil, r.record.Wave)
 	}
-	r.decision = decideRelease
-	next.Wave = wave + 1
-	next.AttendAt = r.now.Add(admission.AttendAfter)
 	// After the save no other process releases this wave. If this process dies
 	// before the message for the next wave, Tick continues when AttendAt is due.
-	if err := r.saveCircuit(ctx, next); err != nil {
-		return err
-	}
-	live, err := r.liveLimits(ctx, r.now)
-	if err != nil {
-		return err
-	}
-	parked, err := r.withoutSlot(ctx, live, time.Time{}, max(waveSize(wave), probeChoice))
-	if err != nil {
-		return err
-	}
-	// Fewest attempts first: otherwise deliveries that always fail would open the circuit again.
-	slices.SortStableFunc(parked, func(a, b hook.Delivery) int { return cmp.Compare(a.Attempts, b.Attempts) })
-	parked = parked[:min(len(parked), waveSize(wave))]
-	if len(parked) == 0 {
-		return nil // Tick checks the endpoint again at AttendAt
-	}
-	// If the queue refuses a token, its delivery stays parked and is among the oldest of the
-	// next wave. So the next wave is enqueued even after an error: nobody repeats this one.
-	return errors.Join(r.sendTokens(ctx, parked), r.enqueueCheck(ctx, wave+1, waveInterval))
+	next.Wave, next.AttendAt = wave+1, r.now.Add(admission.AttendAfter)
+	return step{decision: decideRelease, next: next, act: func(ctx context.Context) error { return r.sendWave(ctx, wave) }}
 }
 
-// pauseRelease schedules a check of the same wave for the end of the throttle. A wave sent now
-// would cost a token and a write per delivery, and the gate would park them all again. SQS
-// delays a message by at most 15 minutes, so a longer throttle takes several messages.
-func (r *reconciliation) pauseRelease(ctx context.Context, next admission.Record) error {
-	r.decision = decidePause
-	next.AttendAt = r.record.ThrottledUntil
-	if err := r.saveCircuit(ctx, next); err != nil {
-		return err
+// sendWave sends the deliveries with the fewest attempts: otherwise those that always fail would
+// open the circuit again.
+func (r *reconciliation) sendWave(ctx context.Context, wave int) error {
+	parked, _, err := r.withoutSlot(ctx, r.now, max(waveSize(wave), probeChoice))
+	if err != nil || len(parked) == 0 {
+		return err // Tick checks the endpoint again at AttendAt
 	}
-	return r.checkAgain(ctx, r.record.Wave, next.AttendAt.Sub(r.now))
+	slices.SortStableFunc(parked, func(a, b hook.Delivery) int { return cmp.Compare(a.Attempts, b.Attempts) })
+	// If the queue refuses a token, its delivery stays parked and is among the oldest of the
+	// next wave. So the next wave is enqueued even after an error: nobody repeats this one.
+	return errors.Join(r.sendTokens(ctx, parked[:min(len(parked), waveSize(wave))]), r.enqueueCheck(ctx, wave+1, waveInterval))
 }
 
 // sendTokens sends the tokens, and then saves the sent deliveries as retrying. After a crash
@@ -100,4 +79,18 @@ func (r *reconciliation) sendTokens(ctx context.Context, deliveries []hook.Deliv
 		return err
 	})
 	return errors.Join(append(faults, refused...)...)
+}
+
+// fillSlots sends a delivery through each free slot. From then on the slots are handed over
+// from one delivery to the next: see package admit. As long as deliveries wait, the tick
+// fills the slots again, in case their tokens were lost.
+func (r *reconciliation) fillSlots(next admission.Record) step {
+	if r.now.Before(r.record.ThrottledUntil) {
+		return r.checkAt(decidePause, next, r.record.ThrottledUntil, r.record.Wave)
+	}
+	next.Wave, next.AttendAt = 0, r.now.Add(admission.AttendAfter)
+	return step{decision: decideFill, next: next, act: func(ctx context.Context) (err error) {
+		r.released, err = r.Releaser.Fill(ctx, *r.endpoint, next)
+		return err
+	}}
 }

@@ -9,13 +9,13 @@ import (
 	"sync/atomic"
 	"time"
 
-	"surehook.example/surehook/internal/conflict"
 	"surehook.example/surehook/internal/delivery/parallel"
 	"surehook.example/surehook/internal/delivery/settle"
 	"surehook.example/surehook/internal/hook"
 	"surehook.example/surehook/internal/names"
 	"surehook.example/surehook/internal/rule/admission"
 	"surehook.example/surehook/internal/rule/review"
+	"surehook.example/surehook/internal/store"
 )
 
 const (
@@ -95,7 +95,7 @@ func (r *reviewRun) activeEndpoints(ctx context.Context) ([]hook.CircuitCheck, e
 		for {
 			page, err := r.Store.Active(ctx, at, last, activePage)
 			if err != nil {
-				return checks, fmt.Errorf("list active endpoints: %w", err)
+				return checks, err
 			}
 			for _, check := range page {
 				if !listed[check] {
@@ -118,7 +118,12 @@ func (r *reviewRun) activeEndpoints(ctx context.Context) ([]hook.CircuitCheck, e
 	return slices.Concat(checks[begin:], checks[:begin]), nil
 }
 
-// reviewEndpoint judges one endpoint, and repeats the review after a conflict.
+// reviewEndpoint judges one endpoint and applies the verdict: it notifies first, then disables, and
+// saves the flags last. After a crash before the disabling, the next review reads the same facts,
+// reaches the same verdict and repeats the notifications, with the same keys if it is in the same
+// quarter of an hour. After a crash before the flags are saved, the next review finds a disabled
+// endpoint and saves them. Flags saved first could lose the warning, without which the endpoint must
+// not be disabled.
 func (r *reviewRun) reviewEndpoint(ctx context.Context, check hook.CircuitCheck) (err error) {
 	defer func() {
 		if err != nil {
@@ -126,42 +131,21 @@ func (r *reviewRun) reviewEndpoint(ctx context.Context, check hook.CircuitCheck)
 		}
 	}()
 	defer parallel.Recover(&err)
-	if !r.hasTime(ctx, reconcileReserve) {
+	if !r.hasTime(ctx, reserve) {
 		r.skipped.Add(1)
 		return nil
 	}
-	return conflict.Repeat(ctx, r.Wait, maxSaveAttempts, func() error { return r.judgeEndpoint(ctx, check) })
-}
-
-// judgeEndpoint reads the facts about the endpoint and applies the verdict: it notifies first,
-// then disables, and saves the flags last. After a crash before the disabling, the next review
-// reads the same facts, reaches the same verdict and repeats the notifications, with the same
-// keys if it is in the same quarter of an hour. After a crash before the flags are saved, the
-// next review finds a disabled endpoint and saves them. Flags saved first could lose the
-// warning, without which the endpoint must not be disabled.
-//
-// CodeConflict means that the endpoint or the record was changed concurrently.
-func (r *reviewRun) judgeEndpoint(ctx context.Context, check hook.CircuitCheck) error {
-	endpoint, err := r.Store.Endpoint(ctx, check.Tenant, check.Endpoint)
-	if hook.CodeOf(err) == hook.CodeNotFound {
-		return nil // deleted
-	}
-	if err != nil {
-		return fmt.Errorf("read endpoint: %w", err)
-	}
-	record, err := r.Store.Circuit(ctx, check.Tenant, check.Endpoint)
-	if err != nil {
-		return fmt.Errorf("read circuit: %w", err)
-	}
-	hours, err := r.Store.Hours(ctx, check.Endpoint, r.now.Add(-review.Span))
-	if err != nil {
-		return fmt.Errorf("read hours: %w", err)
-	}
-	v := review.Judge(review.Facts{Endpoint: endpoint, Flags: record.Review, Hours: hours}, r.now)
-	if v.Flags == record.Review && len(v.Notifications) == 0 && !v.Disable {
-		return nil
-	}
-	if err := r.applyVerdict(ctx, v, endpoint, record); err != nil {
+	var v review.Verdict
+	before, _, err := r.circuits().Update(ctx, check, func(record admission.Record) (next admission.Record, write bool, err error) {
+		v, err = r.judge(ctx, check, record.Review)
+		if err != nil {
+			return record, false, err
+		}
+		write = v.Flags != record.Review
+		record.Review = v.Flags
+		return record, write, nil
+	})
+	if err != nil || v.Flags == before.Review && len(v.Notifications) == 0 && !v.Disable {
 		return err
 	}
 	r.changed.Add(1)
@@ -177,32 +161,35 @@ func (r *reviewRun) judgeEndpoint(ctx context.Context, check hook.CircuitCheck) 
 	return nil
 }
 
-func (r *reviewRun) applyVerdict(ctx context.Context, v review.Verdict, e hook.Endpoint, record admission.Record) error {
+// judge reads the facts about the endpoint, and applies the verdict but for the flags.
+func (r *reviewRun) judge(ctx context.Context, check hook.CircuitCheck, flags review.Flags) (review.Verdict, error) {
+	unchanged := review.Verdict{Flags: flags}
+	endpoint, err := r.Store.Endpoint(ctx, check.Tenant, check.Endpoint)
+	if err != nil {
+		if hook.CodeOf(err) == hook.CodeNotFound { // deleted
+			err = nil
+		}
+		return unchanged, err
+	}
+	hours, err := r.Store.Hours(ctx, check.Endpoint, r.now.Add(-review.Span))
+	if err != nil {
+		return unchanged, err
+	}
+	v := review.Judge(review.Facts{Endpoint: endpoint, Flags: flags, Hours: hours}, r.now)
 	var faults []error
 	for _, n := range v.Notifications {
-		if err := r.Notifier.Notify(ctx, n); err != nil {
-			faults = append(faults, fmt.Errorf("notify %s: %w", n.Type, err))
-		}
+		faults = append(faults, r.Notifier.Notify(ctx, n))
 	}
-	if len(faults) > 0 {
-		return errors.Join(faults...) // without the flags, the next review repeats the verdict
+	if err := errors.Join(faults...); err != nil || !v.Disable {
+		return v, err // without the flags, the next review repeats the verdict
 	}
-	if v.Disable {
-		after := e.Disabled(hook.ReasonFailing, r.now)
-		change, err := hook.AuditDisabling(e, after)
-		if err != nil {
-			return err
-		}
-		if err := r.Store.DisableEndpoint(ctx, after, change); err != nil {
-			return fmt.Errorf("disable endpoint: %w", err)
-		}
+	after := endpoint.Disabled(hook.ReasonFailing, r.now)
+	change, err := hook.AuditDisabling(endpoint, after)
+	if err != nil {
+		return v, err
 	}
-	if v.Flags == record.Review {
-		return nil
+	if err = r.Store.DisableEndpoint(ctx, after, change); err != nil && hook.CodeOf(err) == hook.CodeConflict {
+		err = store.ErrAgain // the owner has changed the endpoint
 	}
-	record.Review = v.Flags
-	if err := r.Store.SaveCircuit(ctx, record); err != nil {
-		return fmt.Errorf("save review flags: %w", err)
-	}
-	return nil
+	return v, err
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"log/slog"
 	"slices"
 	"sync/atomic"
@@ -60,7 +61,7 @@ func (b *Breaker) Sweep(ctx context.Context) error {
 func (b *Breaker) Look(ctx context.Context) error {
 	checks, err := b.Store.DueLooks(ctx, b.Now(), maxLooks)
 	if err != nil {
-		return fmt.Errorf("list forgotten endpoints: %w", err)
+		return err
 	}
 	return errors.Join(forEach(len(checks), func(i int) error { return b.Reconcile(ctx, checks[i]) })...)
 }
@@ -82,7 +83,15 @@ func (b *Breaker) Look(ctx context.Context) error {
 func (b *Breaker) SweepTokens(ctx context.Context) error {
 	r := sweepRun{Breaker: b, now: b.Now()}
 	err := r.sweep(ctx)
-	r.logRun(ctx, err)
+	saved := int(r.saved.Load())
+	settle.LogRun(ctx, r.Log, "deliveries.swept", err, r.Metrics.Append([]slog.Attr{
+		slog.Int(names.LogVisible, r.visible),
+		slog.Int(names.LogVisibleFirst, r.first),
+		slog.Bool(names.LogLate, r.visible > maxVisible || r.first > maxFirst),
+		slog.Int(names.LogOverdue, r.overdue),
+		slog.Int(names.LogSwept, saved),
+		slog.Int64(names.LogSkipped, r.skipped.Load()),
+	}, r.Now(), emf.Count(names.MetricSwept, saved))...)
 	return err
 }
 
@@ -125,18 +134,63 @@ func (r *sweepRun) sweepState(ctx context.Context, state hook.State) error {
 		}
 		return r.sweepPage(ctx, few)
 	}
-	var from time.Time
-	for {
-		before := r.saved.Load()
-		page, err := r.list(ctx, state, from)
-		if err != nil {
+	for page, err := range r.pages(ctx, state) {
+		if err == nil {
+			err = r.sweepPage(ctx, page)
+		}
+		if err != nil || !r.hasTime(ctx, sweepReserve) {
 			return err
 		}
-		if err := r.sweepPage(ctx, page); err != nil || len(page) < sweepPage || !r.hasTime(ctx, sweepReserve) {
-			return err
-		}
-		from = afterPage(page, from, r.saved.Load() != before)
 	}
+	return nil
+}
+
+// pages yields the overdue deliveries in the state. A page begins with the last delivery of the page
+// before, whose millisecond may have more. A whole page of one millisecond is listed again if
+// deliveries left it.
+func (r *sweepRun) pages(ctx context.Context, state hook.State) iter.Seq2[[]hook.Delivery, error] {
+	return func(yield func([]hook.Delivery, error) bool) {
+		var from time.Time
+		for {
+			before := r.saved.Load()
+			page, err := r.Store.Overdue(ctx, state, from, r.now.Add(-sweepAfter), sweepPage)
+			if !yield(page, err) || err != nil || len(page) < sweepPage {
+				return
+			}
+			last := page[len(page)-1].OverdueFrom()
+			if !last.After(from) && r.saved.Load() == before {
+				last = from.Add(time.Millisecond)
+			}
+			from = last
+		}
+	}
+}
+
+// listInTurns returns a few overdue deliveries of each tenant. The lanes are late, and nobody can
+// see whose tokens they hold: those of a tenant with many overdue deliveries are probably there,
+// and the tokens of the others may be lost.
+func (r *sweepRun) listInTurns(ctx context.Context, state hook.State) (few []hook.Delivery, err error) {
+	of := make(map[hook.TenantID]int)
+	pages := 0
+	for page, err := range r.pages(ctx, state) {
+		if err != nil {
+			return nil, err
+		}
+		for _, d := range page {
+			again := slices.ContainsFunc(few, func(other hook.Delivery) bool { return other.Ref() == d.Ref() })
+			if again || of[d.Tenant] == maxLateOfTenant {
+				continue
+			}
+			of[d.Tenant]++
+			if few = append(few, d); len(few) == maxLate {
+				return few, nil
+			}
+		}
+		if pages++; pages == maxLatePages {
+			break
+		}
+	}
+	return few, nil
 }
 
 func (r *sweepRun) sweepPage(ctx context.Context, page []hook.Delivery) error {
@@ -150,7 +204,7 @@ func (r *sweepRun) measure(ctx context.Context, lanes ...hook.Lane) (sum int, er
 	for _, lane := range lanes {
 		visible, err := r.Queue.Visible(ctx, lane)
 		if err != nil {
-			return 0, fmt.Errorf("measure the lane %s: %w", lane, err)
+			return 0, err
 		}
 		sum += visible
 	}
@@ -162,7 +216,7 @@ func (r *sweepRun) sweepChunk(ctx context.Context, chunk []hook.Delivery) error 
 	var tokens []hook.Token
 	var faults []error
 	for _, d := range chunk {
-		if !r.hasTime(ctx, reconcileReserve) {
+		if !r.hasTime(ctx, reserve) {
 			r.skipped.Add(1)
 			continue
 		}
@@ -183,28 +237,12 @@ func (r *sweepRun) sweepChunk(ctx context.Context, chunk []hook.Delivery) error 
 	for i, token := range tokens {
 		if refused == nil || refused[i] == nil {
 			r.saved.Add(1)
-			r.logSaved(ctx, token)
+			r.Log.LogAttrs(ctx, slog.LevelWarn, "delivery.swept",
+				slog.String(names.LogTenant, string(token.Tenant)),
+				slog.String(names.LogEndpoint, string(token.Delivery.Endpoint)),
+				slog.String(names.LogDelivery, token.Delivery.String()),
+				slog.Int(names.LogAttempt, token.Attempt))
 		}
 	}
 	return errors.Join(append(faults, refused...)...)
-}
-
-func (r *sweepRun) logSaved(ctx context.Context, token hook.Token) {
-	r.Log.LogAttrs(ctx, slog.LevelWarn, "delivery.swept",
-		slog.String(names.LogTenant, string(token.Tenant)),
-		slog.String(names.LogEndpoint, string(token.Delivery.Endpoint)),
-		slog.String(names.LogDelivery, token.Delivery.String()),
-		slog.Int(names.LogAttempt, token.Attempt))
-}
-
-func (r *sweepRun) logRun(ctx context.Context, err error) {
-	saved := int(r.saved.Load())
-	settle.LogRun(ctx, r.Log, "deliveries.swept", err, r.Metrics.Append([]slog.Attr{
-		slog.Int(names.LogVisible, r.visible),
-		slog.Int(names.LogVisibleFirst, r.first),
-		slog.Bool(names.LogLate, r.visible > maxVisible || r.first > maxFirst),
-		slog.Int(names.LogOverdue, r.overdue),
-		slog.Int(names.LogSwept, saved),
-		slog.Int64(names.LogSkipped, r.skipped.Load()),
-	}, r.Now(), emf.Count(names.MetricSwept, saved))...)
 }

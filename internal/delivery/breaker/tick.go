@@ -3,7 +3,6 @@ package breaker
 import (
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
 
 	"surehook.example/surehook/internal/emf"
@@ -33,7 +32,7 @@ const (
 func (b *Breaker) Tick(ctx context.Context) error {
 	checks, err := b.Store.DueCircuits(ctx, b.Now(), maxDueCircuits)
 	if err != nil {
-		return fmt.Errorf("list due circuits: %w", err)
+		return err
 	}
 	for i := range checks {
 		checks[i].Wave = 0 // the index may lag; whichever wave the record names is due
@@ -54,14 +53,12 @@ func (b *Breaker) Tick(ctx context.Context) error {
 // does not count, because no delivery waits for it.
 func (b *Breaker) readGauges(ctx context.Context) (gauges []emf.Metric, err error) {
 	records, err := b.Store.Attended(ctx, maxGaugeRecords)
-	if err != nil {
-		err = fmt.Errorf("list circuits: %w", err)
-	} else {
+	if err == nil {
 		gauges = append(gauges, emf.Gauge(names.MetricOpenCircuits, admission.CountOpen(records)))
 	}
 	letters, depthErr := b.DeadLetters.Depth(ctx)
-	if depthErr != nil {
-		return gauges, errors.Join(err, fmt.Errorf("count dead letters: %w", depthErr))
+	if depthErr == nil {
+		gauges = append(gauges, emf.Gauge(names.MetricOpenLetters, letters))
 	}
-	return append(gauges, emf.Gauge(names.MetricOpenLetters, letters)), err
+	return gauges, errors.Join(err, depthErr)
 }
