@@ -42,15 +42,11 @@ func (r *Replayer) add(ctx context.Context, e hook.Event, target hook.Target) (h
 		return hook.Target{}, refused
 	}
 	err := r.Store.SaveDelivery(ctx, hook.AddedDelivery(e, target, r.now()), nil)
-	if err != nil && hook.CodeOf(err) != hook.CodeConflict { // a conflict: a record exists
-		return hook.Target{}, fmt.Errorf("record endpoint %s of event %s: %w", target.Endpoint, e.ID, err)
+	if err == nil || hook.CodeOf(err) == hook.CodeConflict { // a conflict: a record exists
+		err = r.Store.AddTarget(ctx, e, target)
 	}
-	err = r.Store.AddTarget(ctx, e, target)
-	if err == nil {
-		return target, nil
-	}
-	if hook.CodeOf(err) != hook.CodeConflict {
-		return hook.Target{}, fmt.Errorf("add endpoint %s to event %s: %w", target.Endpoint, e.ID, err)
+	if err == nil || hook.CodeOf(err) != hook.CodeConflict {
+		return target, err
 	}
 	stored, readErr := r.findEvent(ctx, e.Tenant, e.ID)
 	if readErr != nil {

@@ -16,7 +16,7 @@ const untargeted hook.EndpointID = "untargeted"
 // generations of their deliveries to that endpoint, without a record and with shard 0 (added
 // finds the right one). An event with several deliveries is selected several times, and left
 // out of this page, or later skipped, after the first.
-func (w *jobRun) selectEvents(ctx context.Context, j *Job, limit int) ([]hook.Delivery, error) {
+func (w *jobRun) selectEvents(ctx context.Context, j *Job, limit int) (page []hook.Delivery, err error) {
 	receivers, err := w.targets(ctx, j.Tenant, j.Filter.AddTo)
 	if err != nil {
 		return nil, err
@@ -26,15 +26,6 @@ func (w *jobRun) selectEvents(ctx context.Context, j *Job, limit int) ([]hook.De
 		return nil, nil
 	}
 	to := receivers[0].Endpoint
-	if w.endpoints == nil {
-		if w.endpoints, err = w.targets(ctx, j.Tenant, j.Filter.Endpoint); err != nil {
-			return nil, err
-		}
-		if j.Filter.Endpoint == "" {
-			w.endpoints = append(w.endpoints, hook.Target{Endpoint: untargeted})
-		}
-	}
-	var page []hook.Delivery
 	seen := make(map[EventPlace]bool)
 	err = w.walk(ctx, j, func(source hook.Target) (next string, full bool, err error) {
 		s := EventSelection{Tenant: j.Tenant, Source: source, From: j.Filter.From, To: j.Filter.To, After: j.Cursor, Limit: limit - len(page)}
@@ -42,9 +33,6 @@ func (w *jobRun) selectEvents(ctx context.Context, j *Job, limit int) ([]hook.De
 			s.Source = hook.Target{}
 		}
 		selected, next, err := w.Index.SelectEvents(ctx, s)
-		if err != nil {
-			return "", false, fmt.Errorf("select events of %s: %w", source.Endpoint, err)
-		}
 		for _, place := range selected {
 			e := hook.Event{ID: place.ID, Tenant: j.Tenant, AcceptedAt: time.UnixMilli(place.AcceptedAt).UTC()}
 			if !seen[place] && source.Endpoint != to {
@@ -52,7 +40,7 @@ func (w *jobRun) selectEvents(ctx context.Context, j *Job, limit int) ([]hook.De
 				page = append(page, hook.QueuedDelivery(e, hook.Target{Endpoint: to, Shards: 1}))
 			}
 		}
-		return next, len(page) >= limit, nil
+		return next, len(page) >= limit, err
 	})
 	return page, err
 }

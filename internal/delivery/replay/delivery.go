@@ -1,6 +1,7 @@
 package replay
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -40,19 +41,11 @@ func (r *Replayer) Delivery(ctx context.Context, tenant hook.TenantID, id hook.D
 	if e.Erased() {
 		return hook.Delivery{}, fmt.Errorf("replay delivery %s: %w", id, hook.ErrErased())
 	}
-	c := &candidate{delivery: d, request: o.replayRequest()}
-	switch _, err = r.Endpoints.Endpoint(ctx, tenant, id.Endpoint); {
-	case hook.CodeOf(err) == hook.CodeNotFound:
-		c.refused = errDeleted()
-	case err != nil:
-		return hook.Delivery{}, fmt.Errorf("read endpoint %s: %w", id.Endpoint, err)
-	}
-	if err := r.countNow(ctx, tenant, c); err != nil {
+	results, err := r.replay(ctx, e, []hook.Delivery{d}, id.Endpoint, o)
+	if err != nil {
 		return hook.Delivery{}, err
 	}
-	r.enqueue(ctx, []*candidate{c})
-	result := r.result(ctx, e, c)
-	return result.Delivery, result.Err
+	return results[0].Delivery, results[0].Err
 }
 
 // Event replays the newest generation of each delivery of the event, in the order
@@ -74,20 +67,29 @@ func (r *Replayer) Event(ctx context.Context, tenant hook.TenantID, id hook.Even
 	}
 	recorded, err := r.Store.Deliveries(ctx, e)
 	if err != nil {
-		return nil, fmt.Errorf("read deliveries of event %s: %w", id, err)
+		return nil, err
 	}
-	endpoints, err := r.Endpoints.Endpoints(ctx, tenant)
-	if err != nil {
-		return nil, fmt.Errorf("list endpoints: %w", err)
-	}
-	candidates := make([]*candidate, len(e.Targets))
+	newest := make([]hook.Delivery, len(e.Targets))
 	for i, target := range e.Targets {
-		candidates[i] = &candidate{delivery: newestGeneration(e, target, recorded), request: o.replayRequest()}
-		if !slices.ContainsFunc(endpoints, func(e hook.Endpoint) bool { return e.ID == target.Endpoint }) {
+		newest[i] = newestGeneration(e, target, recorded)
+	}
+	return r.replay(ctx, e, newest, "", o)
+}
+
+// replay replays deliveries of the event: to the endpoint only, or to several.
+func (r *Replayer) replay(ctx context.Context, e hook.Event, deliveries []hook.Delivery, only hook.EndpointID, o Request) ([]Result, error) {
+	endpoints, err := r.targets(ctx, e.Tenant, only)
+	if err != nil {
+		return nil, err
+	}
+	candidates := make([]*candidate, len(deliveries))
+	for i, d := range deliveries {
+		candidates[i] = &candidate{delivery: d, request: hook.ReplayRequest{By: o.By, Force: o.Force}}
+		if !slices.ContainsFunc(endpoints, func(t hook.Target) bool { return t.Endpoint == d.ID.Endpoint }) {
 			candidates[i].refused = errDeleted()
 		}
 	}
-	if err := r.countNow(ctx, tenant, candidates...); err != nil {
+	if err := r.countNow(ctx, e.Tenant, candidates); err != nil {
 		return nil, err
 	}
 	r.enqueue(ctx, candidates)
@@ -98,20 +100,13 @@ func (r *Replayer) Event(ctx context.Context, tenant hook.TenantID, id hook.Even
 	return results, nil
 }
 
-func (o Request) replayRequest() hook.ReplayRequest {
-	return hook.ReplayRequest{By: o.By, Force: o.Force}
-}
-
 func errDeleted() error { return hook.Conflict("its endpoint was deleted") }
 
 // result returns the result of one candidate. Once the token is sent the replay will happen, so
 // a failed write of the record is only logged.
 func (r *Replayer) result(ctx context.Context, e hook.Event, c *candidate) Result {
-	if err := c.refused; err != nil {
-		return Result{Delivery: c.delivery, Err: fmt.Errorf("replay delivery %s: %w", c.delivery.ID, err)}
-	}
-	if !c.sent {
-		return Result{Delivery: c.delivery, Err: fmt.Errorf("replay delivery %s: %w", c.delivery.ID, c.failed)}
+	if c.refused != nil || !c.sent {
+		return Result{Delivery: c.delivery, Err: fmt.Errorf("replay delivery %s: %w", c.delivery.ID, cmp.Or(c.refused, c.failed))}
 	}
 	d := c.delivery
 	if !c.queued() {
@@ -125,13 +120,10 @@ func (r *Replayer) result(ctx context.Context, e hook.Event, c *candidate) Resul
 // event, or the event is expired.
 func (r *Replayer) findEvent(ctx context.Context, tenant hook.TenantID, id hook.EventID) (hook.Event, error) {
 	e, err := r.Store.Event(ctx, id)
-	if err != nil {
-		return hook.Event{}, fmt.Errorf("read event %s: %w", id, err)
-	}
-	if e.Tenant != tenant || e.Expired(r.Now()) {
+	if err == nil && (e.Tenant != tenant || e.Expired(r.Now())) || hook.CodeOf(err) == hook.CodeNotFound {
 		return hook.Event{}, hook.NotFound("event")
 	}
-	return e, nil
+	return e, err
 }
 
 // findDelivery returns the tenant's delivery and event. A delivery without a record is queued,
@@ -147,24 +139,10 @@ func (r *Replayer) findDelivery(ctx context.Context, tenant hook.TenantID, id ho
 		return e, hook.Delivery{}, hook.NotFound("delivery")
 	}
 	d, err := r.Store.Delivery(ctx, ref)
-	switch {
-	case err == nil:
-		return e, d, nil
-	case hook.CodeOf(err) != hook.CodeNotFound:
-		return e, d, fmt.Errorf("read delivery %s: %w", id, err)
+	if hook.CodeOf(err) == hook.CodeNotFound {
+		d, err = settle.Queued(ctx, r.Store, e, ref)
 	}
-	before, replay := ref.Predecessor()
-	if !replay {
-		return e, hook.QueuedDelivery(e, hook.Target{Endpoint: id.Endpoint}).At(ref), nil
-	}
-	old, err := r.Store.Delivery(ctx, before)
-	if err != nil && hook.CodeOf(err) != hook.CodeNotFound {
-		return e, d, fmt.Errorf("read delivery %s: %w", before.DeliveryID, err)
-	}
-	if err != nil || old.Replayed.Generation != id.Generation {
-		return e, hook.Delivery{}, hook.NotFound("delivery")
-	}
-	return e, hook.QueuedReplay(e, old), nil
+	return e, d, err
 }
 
 // newestGeneration returns the newest generation of the event's delivery to the

@@ -10,36 +10,30 @@ import (
 // delivery with a replay in progress is skipped: the outcome of the replay decides. A
 // delivery that this job discarded before a crash counts as discarded.
 func (w *jobRun) discard(ctx context.Context, page []*candidate) {
+	why := map[hook.Code]Skip{hook.CodeReplayed: SkipReplayed, hook.CodeNotFound: SkipGone, hook.CodeConflict: SkipChanged}
 	_ = forEach(len(page), func(i int) error {
 		c := page[i]
 		if c.refused != nil {
 			return nil //nolint:nilerr // the candidate holds its result
 		}
 		d, err := w.end(ctx, w.job.Tenant, c.delivery.ID, ending{
-			to: hook.StateDiscarded, by: w.job.By, note: "by job " + string(w.job.ID), nonce: string(w.job.ID),
+			to: hook.StateDiscarded, by: w.job.By, note: "by job " + string(w.job.ID), nonce: string(w.job.ID), ref: new(c.delivery.Ref()),
 			can: func(d hook.Delivery) error {
-				if d.Ref() != c.delivery.Ref() { // of a later event with the same idempotency key
-					return hook.NotFound("delivery")
-				}
 				if d.Replayed.Generation != 0 {
 					return &hook.Error{Code: hook.CodeReplayed, Message: "the delivery was replayed as " + d.Successor().String()}
 				}
 				return discardable(d)
 			},
 		})
-		switch code := hook.CodeOf(err); {
-		case err == nil && d.Ref() != c.delivery.Ref():
-			c.refuse(hook.NotFound("delivery"), SkipGone)
-		case err == nil && !w.job.discarded(d):
-			c.refuse(hook.Conflict("it was discarded by another request"), SkipChanged)
+		if err == nil && !w.job.discarded(d) {
+			err = hook.Conflict("it was discarded by another request")
+		}
+		skip, final := why[hook.CodeOf(err)]
+		switch {
 		case err == nil:
 			c.delivery = d
-		case code == hook.CodeReplayed:
-			c.refuse(err, SkipReplayed)
-		case code == hook.CodeNotFound:
-			c.refuse(err, SkipGone)
-		case code == hook.CodeConflict:
-			c.refuse(err, SkipChanged)
+		case final:
+			c.refuse(err, skip)
 		default:
 			c.failed = err
 		}

@@ -2,7 +2,6 @@ package replay
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"time"
 
@@ -75,7 +74,7 @@ func (r *Replayer) previewEndpoint(ctx context.Context, f Filter, target hook.Ta
 			return endpointPreview{}, nil
 		}
 		if e.count, err = r.Index.CountSelected(ctx, s); err != nil {
-			return endpointPreview{}, fmt.Errorf("count %s deliveries of endpoint %s: %w", f.State, target.Endpoint, err)
+			return endpointPreview{}, err
 		}
 		if e.count == 0 {
 			return endpointPreview{complete: true}, nil

@@ -7,33 +7,29 @@ import (
 	"log/slog"
 	"time"
 
-	"surehook.example/surehook/internal/conflict"
+	"surehook.example/surehook/internal/delivery/settle"
 	"surehook.example/surehook/internal/hook"
 	"surehook.example/surehook/internal/names"
+	"surehook.example/surehook/internal/store"
 )
 
 // Discard discards a dead delivery, which is then no longer an open dead letter. note is the
 // caller's reason. If the delivery was already discarded by hand, it is returned unchanged. Any
 // other state than dead gives CodeConflict.
 func (r *Replayer) Discard(ctx context.Context, tenant hook.TenantID, id hook.DeliveryID, by hook.KeyID, note string) (hook.Delivery, error) {
-	return r.end(ctx, tenant, id, ending{
-		to: hook.StateDiscarded, by: by, note: note, can: discardable,
-	})
+	return r.end(ctx, tenant, id, ending{to: hook.StateDiscarded, by: by, note: note, can: discardable})
 }
 
 // Cancel cancels a queued, retrying or parked delivery. An attempt in flight may still reach
 // the endpoint. If the delivery was already cancelled by hand, it is returned unchanged. Any
 // other settled delivery gives CodeConflict.
 func (r *Replayer) Cancel(ctx context.Context, tenant hook.TenantID, id hook.DeliveryID, by hook.KeyID, note string) (hook.Delivery, error) {
-	return r.end(ctx, tenant, id, ending{
-		to: hook.StateCancelled, by: by, note: note,
-		can: func(d hook.Delivery) error {
-			if d.State.Settled() {
-				return hook.Conflict(fmt.Sprintf("it is %s: only a delivery that is queued, retrying or parked can be cancelled", d.State))
-			}
-			return nil
-		},
-	})
+	return r.end(ctx, tenant, id, ending{to: hook.StateCancelled, by: by, note: note, can: func(d hook.Delivery) error {
+		if d.State.Settled() {
+			return hook.Conflict(fmt.Sprintf("it is %s: only a delivery that is queued, retrying or parked can be cancelled", d.State))
+		}
+		return nil
+	}})
 }
 
 // discardable returns the refusal to discard a delivery that is not dead.
@@ -50,6 +46,7 @@ type ending struct {
 	by    hook.KeyID
 	note  string
 	nonce string                    // marks the record as written by a job; empty: a fresh nonce
+	ref   *hook.DeliveryRef         // of the delivery; nil: whichever has the id, which a later event with the same idempotency key may have
 	can   func(hook.Delivery) error // the refusal to end the delivery, if any
 }
 
@@ -59,53 +56,42 @@ func (r *Replayer) end(ctx context.Context, tenant hook.TenantID, id hook.Delive
 	if errs := hook.ValidateNote(to.note); len(errs) > 0 {
 		return hook.Delivery{}, hook.Invalid(errs...)
 	}
-	var d, before, written hook.Delivery // written: as the last try wrote it; the response may have been lost
-	var refused error                    // not returned in Repeat: a refusal has CodeConflict, too
-	err := conflict.Repeat(ctx, r.Wait, maxSaveAttempts, func() (err error) {
-		if _, d, err = r.findDelivery(ctx, tenant, id); err != nil {
-			return err
-		}
-		if d.State == to.to && d.Reason == hook.ReasonManual {
-			if written.Token != "" && d.Token == written.Token {
-				r.reportEnded(ctx, before, d)
+	records := settle.Deliveries(r.Store, r.Wait)
+	found := store.Table[hook.DeliveryID, hook.Delivery]{
+		Name: records.Name, Write: records.Write, Wait: records.Wait,
+		Read: func(ctx context.Context, id hook.DeliveryID) (hook.Delivery, error) {
+			_, d, err := r.findDelivery(ctx, tenant, id)
+			if err == nil && to.ref != nil && d.Ref() != *to.ref {
+				err = hook.NotFound("delivery")
 			}
-			return nil
+			return d, err
+		},
+	}
+	// No token makes this decision, so the record gets a nonce of its own. It also marks a write whose
+	// answer was lost.
+	nonce := cmp.Or(to.nonce, hook.NewNonce())
+	before, d, err := found.Update(ctx, id, func(d hook.Delivery) (hook.Delivery, bool, error) {
+		if d.State == to.to && d.Reason == hook.ReasonManual {
+			return d, false, nil
 		}
-		if refused = to.can(d); refused != nil {
-			return nil //nolint:nilerr // final: no further try
+		if refused := to.can(d); refused != nil {
+			return d, false, refused
 		}
-		before = d
-		// No token made this decision, so the record gets a nonce of its own. By it a later try
-		// of this call also recognises its own write.
-		d.Token, d.NextAttemptAt, d.UpdatedAt = cmp.Or(to.nonce, hook.NewNonce()), time.Time{}, r.now()
+		d.Token, d.NextAttemptAt, d.UpdatedAt = nonce, time.Time{}, r.now()
 		d.State, d.Reason = to.to, hook.ReasonManual
 		d.By, d.Note = to.by, to.note
-		written = d
-		written.Version++
-		if err = r.Store.SaveDelivery(ctx, d, nil); err != nil {
-			return fmt.Errorf("save delivery %s: %w", id, err)
-		}
-		d = written
-		r.reportEnded(ctx, before, d)
-		return nil
+		return d, true, nil
 	})
-	switch {
-	case hook.CodeOf(err) == hook.CodeConflict:
-		return hook.Delivery{}, errBusy("delivery " + id.String())
-	case err != nil:
+	if err != nil {
 		return hook.Delivery{}, err
-	case refused != nil:
-		return hook.Delivery{}, refused
 	}
-	return d, r.completeSettled(ctx, d)
-}
-
-// reportEnded reports an ending that was written.
-func (r *Replayer) reportEnded(ctx context.Context, before, after hook.Delivery) {
-	if r.Ended != nil {
-		r.Ended(before, after)
+	if d.Version != before.Version && d.Token == nonce {
+		if r.Ended != nil {
+			r.Ended(before, d)
+		}
+		r.Log.LogAttrs(ctx, slog.LevelInfo, "delivery.ended", deliveryAttrs(d, d.By)...)
 	}
-	r.Log.LogAttrs(ctx, slog.LevelInfo, "delivery.ended", deliveryAttrs(after, after.By)...)
+	return d, r.Completer.Complete(ctx, d)
 }
 
 func deliveryAttrs(d hook.Delivery, by hook.KeyID) []slog.Attr {

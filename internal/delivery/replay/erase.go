@@ -2,11 +2,10 @@ package replay
 
 import (
 	"context"
-	"fmt"
 	"log/slog"
 	"sync/atomic"
 
-	"surehook.example/surehook/internal/conflict"
+	"surehook.example/surehook/internal/delivery/settle"
 	"surehook.example/surehook/internal/hook"
 	"surehook.example/surehook/internal/names"
 )
@@ -27,20 +26,17 @@ type Erasure struct {
 // completes the erasure.
 func (r *Replayer) Erase(ctx context.Context, tenant hook.TenantID, id hook.EventID, by hook.KeyID) (Erasure, error) {
 	e, err := r.findEvent(ctx, tenant, id)
-	if hook.CodeOf(err) == hook.CodeNotFound {
-		return Erasure{}, hook.NotFound("event")
-	}
 	if err != nil {
 		return Erasure{}, err
 	}
 	if !e.Erased() {
 		e.ErasedAt = r.now()
 	}
-	if err := r.Store.EraseEvent(ctx, e); err != nil {
+	if err = r.Store.EraseEvent(ctx, e); err != nil {
 		if hook.CodeOf(err) == hook.CodeConflict {
-			return Erasure{}, errBusy("event " + string(id))
+			err = &hook.Error{Code: hook.CodeUnavailable, Message: "the event was replaced meanwhile; try again", Err: err}
 		}
-		return Erasure{}, fmt.Errorf("erase payload of event %s: %w", id, err)
+		return Erasure{}, err
 	}
 	// Read again: an endpoint may have been added since the first read. An erased event accepts
 	// no further ones.
@@ -67,19 +63,17 @@ func (r *Replayer) Erase(ctx context.Context, tenant hook.TenantID, id hook.Even
 func (r *Replayer) eraseDeliveries(ctx context.Context, d hook.Delivery, e hook.Event, by hook.KeyID) (ended int, err error) {
 	for {
 		erased, changed, err := r.eraseDelivery(ctx, d, by)
-		if err != nil {
-			return ended, err
-		}
 		if changed {
 			ended++
 		}
-		if err := r.Store.EraseAttempts(ctx, []hook.Delivery{erased}); err != nil {
-			return ended, fmt.Errorf("erase attempts of delivery %s: %w", erased.ID, err)
+		if err == nil {
+			err = r.Store.EraseAttempts(ctx, []hook.Delivery{erased})
 		}
-		if erased.Reason == hook.ReasonErased {
-			if err := r.completeSettled(ctx, erased); err != nil {
-				return ended, err
-			}
+		if err == nil && erased.Reason == hook.ReasonErased {
+			err = r.Completer.Complete(ctx, erased)
+		}
+		if err != nil {
+			return ended, err
 		}
 		if erased.Replayed.Generation == 0 {
 			return ended, nil
@@ -91,35 +85,24 @@ func (r *Replayer) eraseDeliveries(ctx context.Context, d hook.Delivery, e hook.
 // eraseDelivery marks one delivery, given as if queued, as erased. ended reports whether this
 // call ended the delivery.
 func (r *Replayer) eraseDelivery(ctx context.Context, queued hook.Delivery, by hook.KeyID) (d hook.Delivery, ended bool, err error) {
-	var written hook.Delivery // as the last try wrote it; the response may have been lost
-	err = conflict.Repeat(ctx, r.Wait, maxSaveAttempts, func() error {
-		stored, err := r.Store.Delivery(ctx, queued.Ref())
-		switch {
-		case err == nil:
-			d = stored
-		case hook.CodeOf(err) == hook.CodeNotFound:
-			d = queued
-		default:
-			return fmt.Errorf("read delivery %s: %w", queued.ID, err)
+	records := settle.Deliveries(r.Store, r.Wait)
+	records.Read = func(ctx context.Context, ref hook.DeliveryRef) (hook.Delivery, error) {
+		d, err := r.Store.Delivery(ctx, ref)
+		if hook.CodeOf(err) == hook.CodeNotFound {
+			return queued, nil
 		}
-		if d.Erased {
-			ended = ended && d.Token == written.Token
-			return nil
-		}
-		ended = !d.State.Settled()
-		if d = d.Erase(r.now()); ended {
-			d.By, d.Token = by, hook.NewNonce() // no token made this decision
-		}
-		written = d
-		written.Version++
-		if err := r.Store.SaveDelivery(ctx, d, nil); err != nil {
-			return fmt.Errorf("erase delivery %s: %w", d.ID, err)
-		}
-		d = written
-		return nil
-	})
-	if hook.CodeOf(err) == hook.CodeConflict {
-		return d, false, errBusy("delivery " + queued.ID.String())
+		return d, err
 	}
-	return d, ended, err
+	nonce := hook.NewNonce() // no token makes this decision; it also marks a write whose answer was lost
+	before, d, err := records.Update(ctx, queued.Ref(), func(d hook.Delivery) (hook.Delivery, bool, error) {
+		if d.Erased {
+			return d, false, nil
+		}
+		ends := !d.State.Settled()
+		if d = d.Erase(r.now()); ends {
+			d.By, d.Token = by, nonce
+		}
+		return d, true, nil
+	})
+	return d, err == nil && !before.State.Settled() && d.Token == nonce, err
 }

@@ -60,7 +60,7 @@ func (r *Replayer) newFilter(ctx context.Context, tenant hook.TenantID, q JobReq
 		}
 		e, err := r.findEndpoint(ctx, tenant, ref.text)
 		if err != nil && hook.CodeOf(err) != hook.CodeNotFound {
-			return Filter{}, fmt.Errorf("read endpoint %s: %w", ref.text, err)
+			return Filter{}, err
 		}
 		errs.Refuse(err != nil, ref.field, "is not an endpoint of this tenant")
 		*ref.id = e.ID
@@ -149,38 +149,20 @@ func (f Filter) matchesType(eventType string) bool {
 // targets returns the tenant's endpoints in the order of their ids, or only the given
 // endpoint, with all shards. Deleted endpoints are absent.
 func (r *Replayer) targets(ctx context.Context, tenant hook.TenantID, only hook.EndpointID) ([]hook.Target, error) {
-	if only != "" {
-		e, err := r.Endpoints.Endpoint(ctx, tenant, only)
-		if err == nil {
-			return []hook.Target{e.Widest()}, nil
-		}
-		if hook.CodeOf(err) == hook.CodeNotFound {
-			return nil, nil
-		}
-		return nil, fmt.Errorf("read endpoint %s: %w", only, err)
+	var all []hook.Endpoint
+	var err error
+	if only == "" {
+		all, err = r.Endpoints.Endpoints(ctx, tenant)
+	} else {
+		all = make([]hook.Endpoint, 1)
+		all[0], err = r.Endpoints.Endpoint(ctx, tenant, only)
 	}
-	all, err := r.Endpoints.Endpoints(ctx, tenant)
-	if err != nil {
-		return nil, fmt.Errorf("list endpoints: %w", err)
+	if hook.CodeOf(err) == hook.CodeNotFound {
+		return nil, nil
 	}
 	targets := make([]hook.Target, len(all))
 	for i, e := range all {
 		targets[i] = e.Widest()
 	}
-	return targets, nil
-}
-
-// matching reads a part of the selection, and returns what the filter selects of it.
-func (w *jobRun) matching(ctx context.Context, j *Job, s Selection) (matching []hook.Delivery, next string, err error) {
-	selected, next, err := w.Index.Select(ctx, s)
-	if err != nil {
-		return nil, "", fmt.Errorf("select %s deliveries of endpoint %s: %w", s.State, j.Endpoint, err)
-	}
-	for _, d := range selected {
-		// Only if two clocks differ does the selection contain replays of this job.
-		if j.Filter.matches(d) && d.Job != j.ID {
-			matching = append(matching, d)
-		}
-	}
-	return matching, next, nil
+	return targets, err
 }

@@ -7,7 +7,6 @@ import (
 	"slices"
 	"time"
 
-	"surehook.example/surehook/internal/conflict"
 	"surehook.example/surehook/internal/hook"
 )
 
@@ -16,8 +15,9 @@ func dueTime(from time.Time, n int, rate float64) time.Time {
 	return from.Add(time.Duration(float64(n) / rate * float64(time.Second)))
 }
 
-// selectPage selects a page and saves it in the job (1), if the tenant's limit has room. With the
-// save the page belongs to this worker. After a crash any worker can continue with the saved page.
+// selectPage selects a page and saves it in the job (1), if the tenant's limit has room; otherwise it
+// saves the time from which the page is selected again. With the save the page belongs to this
+// worker. After a crash any worker can continue with the saved page.
 func (w *jobRun) selectPage(ctx context.Context) error {
 	j := w.job
 	choose := w.selectDeliveries
@@ -33,10 +33,16 @@ func (w *jobRun) selectPage(ctx context.Context) error {
 	} else {
 		j.Selects = false // the limit is reached
 	}
-	if paused, err := w.paused(ctx, len(page)); paused || err != nil {
+	wait, err := w.pause(ctx, len(page))
+	if err != nil {
 		return err
 	}
 	now := w.now()
+	if wait > 0 {
+		j = w.job
+		j.NextAt = now.Add(wait)
+		return w.takeJob(ctx, j)
+	}
 	from := j.NextAt
 	if earliest := now.Add(-pageLead); earliest.After(from) {
 		from = earliest
@@ -49,28 +55,31 @@ func (w *jobRun) selectPage(ctx context.Context) error {
 	if len(page) == 0 && !j.Selects {
 		j.end(JobFinished, now)
 	}
-	if err := w.saveJob(ctx, &j); err != nil {
-		return taken(err)
+	if err := w.takeJob(ctx, j); err != nil {
+		return err
 	}
-	w.job, w.records, w.from = j, page, from
+	w.records, w.from = page, from
 	w.pages++
 	w.selected += len(page)
 	return nil
 }
 
+// takeJob saves the job: of two workers with the same job, one continues.
+func (w *jobRun) takeJob(ctx context.Context, j Job) error {
+	err := w.saveJob(ctx, &j)
+	if err == nil {
+		w.job = j
+	} else if hook.CodeOf(err) == hook.CodeConflict {
+		return errTaken
+	}
+	return err
+}
+
 // selectDeliveries selects the next deliveries, at most limit, endpoint by endpoint in the
 // order of their ids, and moves the position of the job past them. It skips deleted endpoints,
 // and stops early if the invocation has too little time left.
-func (w *jobRun) selectDeliveries(ctx context.Context, j *Job, limit int) ([]hook.Delivery, error) {
-	if w.endpoints == nil {
-		targets, err := w.targets(ctx, j.Tenant, j.Filter.Endpoint)
-		if err != nil {
-			return nil, err
-		}
-		w.endpoints = targets
-	}
-	var page []hook.Delivery
-	err := w.walk(ctx, j, func(target hook.Target) (next string, full bool, err error) {
+func (w *jobRun) selectDeliveries(ctx context.Context, j *Job, limit int) (page []hook.Delivery, err error) {
+	err = w.walk(ctx, j, func(target hook.Target) (next string, full bool, err error) {
 		s := j.Filter.selection(target)
 		s.After = j.Cursor
 		if j.Filter.indexed() {
@@ -87,10 +96,30 @@ func (w *jobRun) selectDeliveries(ctx context.Context, j *Job, limit int) ([]hoo
 	return page, err
 }
 
+// matching reads a part of the selection, and returns what the filter selects of it.
+func (w *jobRun) matching(ctx context.Context, j *Job, s Selection) (matching []hook.Delivery, next string, err error) {
+	selected, next, err := w.Index.Select(ctx, s)
+	for _, d := range selected {
+		// Only if two clocks differ does the selection contain replays of this job.
+		if j.Filter.matches(d) && d.Job != j.ID {
+			matching = append(matching, d)
+		}
+	}
+	return matching, next, err
+}
+
 // walk calls read for the endpoints in the order of their ids, from the position of the job on,
 // and moves the position past each page that was read. It ends when read reports a full page,
 // after the last endpoint, and when the invocation has too little time left.
-func (w *jobRun) walk(ctx context.Context, j *Job, read func(hook.Target) (next string, full bool, err error)) error {
+func (w *jobRun) walk(ctx context.Context, j *Job, read func(hook.Target) (next string, full bool, err error)) (err error) {
+	if w.endpoints == nil {
+		if w.endpoints, err = w.targets(ctx, j.Tenant, j.Filter.Endpoint); err != nil {
+			return err
+		}
+		if j.Filter.AddTo != "" && j.Filter.Endpoint == "" {
+			w.endpoints = append(w.endpoints, hook.Target{Endpoint: untargeted})
+		}
+	}
 	for first := true; j.Selects && (first || !w.outOfTime(ctx)); first = false {
 		i, found := slices.BinarySearchFunc(w.endpoints, j.Endpoint, func(t hook.Target, id hook.EndpointID) int {
 			return cmp.Compare(t.Endpoint, id)
@@ -164,7 +193,7 @@ func (w *jobRun) pendingReplays(ctx context.Context) ([]*candidate, error) {
 	if records == nil {
 		var err error
 		if records, err = w.Store.DeliveriesByRef(ctx, j.Pending); err != nil {
-			return nil, fmt.Errorf("read %d pending deliveries: %w", len(j.Pending), err)
+			return nil, err
 		}
 		w.from = now
 	}
@@ -200,18 +229,11 @@ func (w *jobRun) candidateAt(i int, now time.Time) *candidate {
 // countPage adds the results of the page to the job, and removes the page (3), even if the job
 // is cancelled.
 func (w *jobRun) countPage(ctx context.Context, enqueued int, skipped map[Skip]int) error {
-	page := w.job.Pending
-	err := conflict.Update(ctx, w.Wait, maxJobSaveAttempts, &w.job, func() (Job, error) {
-		stored, err := w.Jobs.Job(ctx, w.job.Tenant, w.job.ID)
-		if err != nil {
-			return stored, fmt.Errorf("read job: %w", err)
+	page, read := w.job.Pending, w.job
+	before, j, err := w.jobs().UpdateFrom(ctx, read, w.message, func(j Job) (Job, bool, error) {
+		if j.Selected != read.Selected || !slices.Equal(j.Pending, page) {
+			return j, false, errTaken
 		}
-		if stored.Selected != w.job.Selected || !slices.Equal(stored.Pending, page) {
-			return stored, errTaken
-		}
-		return stored, nil // cancelled meanwhile: save again
-	}, func(j Job) error {
-		w.job = j
 		j.Enqueued += enqueued
 		j.countSkipped(skipped)
 		j.Selects = j.Selects && (j.Limit == 0 || j.Enqueued < j.Limit)
@@ -220,24 +242,19 @@ func (w *jobRun) countPage(ctx context.Context, enqueued int, skipped map[Skip]i
 		if j.State == JobRunning && !j.Selects {
 			j.end(JobFinished, w.now())
 		}
-		passes := j.State == JobRunning && w.mustWait(ctx, j)
-		if passes {
+		if j.State == JobRunning && w.mustWait(ctx, j) {
 			j.PassOn()
 		}
-		if err := w.saveJob(ctx, &j); err != nil {
-			return err
-		}
-		if passes {
-			next := w.message.successor(j.Next)
-			w.next = &next
-		}
-		w.job, w.records = j, nil
-		w.enqueued += enqueued
-		w.skipped += len(page) - enqueued
-		return nil
+		return j, true, nil
 	})
-	if hook.CodeOf(err) == hook.CodeConflict {
-		return errBusy("the replay")
+	if err != nil {
+		return err
 	}
-	return err
+	if j.Next != before.Next {
+		w.next = new(w.message.successor(j.Next))
+	}
+	w.job, w.records = j, nil
+	w.enqueued += enqueued
+	w.skipped += len(page) - enqueued
+	return nil
 }

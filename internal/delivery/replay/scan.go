@@ -2,7 +2,6 @@ package replay
 
 import (
 	"context"
-	"fmt"
 	"time"
 
 	"surehook.example/surehook/internal/hook"
@@ -35,7 +34,7 @@ func (r *Replayer) scan(ctx context.Context, s Selection, end time.Time, yield f
 		}
 		page, next, err := r.Index.Select(ctx, s)
 		if err != nil {
-			return false, fmt.Errorf("select %s deliveries of endpoint %s: %w", s.State, s.Endpoint, err)
+			return false, err
 		}
 		for _, d := range page {
 			if !yield(d) {

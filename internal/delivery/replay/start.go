@@ -8,9 +8,9 @@ import (
 	"slices"
 	"time"
 
-	"surehook.example/surehook/internal/conflict"
 	"surehook.example/surehook/internal/hook"
 	"surehook.example/surehook/internal/names"
+	"surehook.example/surehook/internal/store"
 )
 
 const (
@@ -20,9 +20,6 @@ const (
 	// MaxSaveDelay is how long after the first message the job may be saved. Start allows half
 	// of it for the save, 30 s.
 	MaxSaveDelay = time.Minute
-	// maxJobSaveAttempts limits the tries of writing a job. A worker saves its job several
-	// times a second, so the limit is twice maxSaveAttempts.
-	maxJobSaveAttempts = 10
 )
 
 var errSlowSave = errors.New("saving the job took too long")
@@ -44,7 +41,7 @@ func (r *Replayer) Start(ctx context.Context, tenant hook.TenantID, q JobRequest
 	}
 	id, err := r.NewID()
 	if err != nil {
-		return Job{}, fmt.Errorf("make job: %w", err)
+		return Job{}, err
 	}
 	j := Job{
 		ID: id, Tenant: tenant, Filter: f, Rate: q.Rate, Limit: q.Limit, Discards: q.Discard, State: JobRunning, By: q.By,
@@ -69,9 +66,14 @@ func (r *Replayer) Start(ctx context.Context, tenant hook.TenantID, q JobRequest
 func (r *Replayer) Job(ctx context.Context, tenant hook.TenantID, id hook.JobID) (Progress, error) {
 	j, err := r.Jobs.Job(ctx, tenant, id)
 	if err != nil {
-		return Progress{}, fmt.Errorf("read job %s: %w", id, err)
+		return Progress{}, err
 	}
 	return r.progress(ctx, j)
+}
+
+func (r *Replayer) progress(ctx context.Context, j Job) (Progress, error) {
+	outcomes, err := r.Jobs.JobOutcomes(ctx, j.ID)
+	return Progress{Job: j, Outcomes: outcomes}, err
 }
 
 // List returns jobs of the tenant older than before, the newest first, at most
@@ -82,7 +84,7 @@ func (r *Replayer) List(ctx context.Context, tenant hook.TenantID, before hook.J
 		size := min(limit-len(all), PageSize)
 		page, err := r.Jobs.Jobs(ctx, tenant, before, size)
 		if err != nil {
-			return nil, fmt.Errorf("list jobs: %w", err)
+			return nil, err
 		}
 		all = append(all, page...)
 		if len(page) < size {
@@ -97,41 +99,35 @@ func (r *Replayer) List(ctx context.Context, tenant hook.TenantID, before hook.J
 // enqueues the pending page. If the job was already cancelled, it is returned unchanged; a
 // finished job gives CodeConflict.
 func (r *Replayer) CancelJob(ctx context.Context, tenant hook.TenantID, id hook.JobID) (Progress, error) {
-	var (
-		j        Job
-		finished bool
-	)
-	err := conflict.Repeat(ctx, r.Wait, maxJobSaveAttempts, func() (err error) {
-		if j, err = r.Jobs.Job(ctx, tenant, id); err != nil {
-			return fmt.Errorf("read job %s: %w", id, err)
+	before, j, err := r.jobs().Update(ctx, Message{Tenant: tenant, Job: id}, func(j Job) (Job, bool, error) {
+		if j.State == JobFinished {
+			return j, false, hook.Conflict("it is finished")
 		}
-		if j.State != JobRunning {
-			finished = j.State == JobFinished
-			return nil
+		runs := j.State == JobRunning
+		if runs {
+			j.end(JobCancelled, r.now())
 		}
-		j.end(JobCancelled, r.now())
-		if err = r.saveJob(ctx, &j); err == nil {
-			r.Log.LogAttrs(ctx, slog.LevelInfo, "replay.cancelled", j.attrs()...)
-		}
-		return err
+		return j, runs, nil
 	})
-	switch {
-	case hook.CodeOf(err) == hook.CodeConflict:
-		return Progress{}, errBusy("the replay")
-	case err != nil:
+	if err != nil {
 		return Progress{}, err
-	case finished:
-		return Progress{}, hook.Conflict("it is finished")
+	}
+	if j.Version != before.Version {
+		r.Log.LogAttrs(ctx, slog.LevelInfo, "replay.cancelled", j.attrs()...)
 	}
 	return r.progress(ctx, j)
 }
 
-func (r *Replayer) progress(ctx context.Context, j Job) (Progress, error) {
-	outcomes, err := r.Jobs.JobOutcomes(ctx, j.ID)
-	if err != nil {
-		return Progress{}, fmt.Errorf("read outcomes of job %s: %w", j.ID, err)
+// jobs are the replay jobs, by their messages.
+func (r *Replayer) jobs() store.Table[Message, Job] {
+	return store.Table[Message, Job]{
+		Name: "the replay", Wait: r.Wait,
+		Read: func(ctx context.Context, m Message) (Job, error) { return r.Jobs.Job(ctx, m.Tenant, m.Job) },
+		Write: func(ctx context.Context, _, next Job) (Job, error) {
+			err := r.saveJob(ctx, &next)
+			return next, err
+		},
 	}
-	return Progress{Job: j, Outcomes: outcomes}, nil
 }
 
 // saveJob saves the job. CodeConflict means that another writer saved it since the read. If the
@@ -151,11 +147,10 @@ func (r *Replayer) saveJob(ctx context.Context, j *Job) error {
 			err = nil
 		}
 	}
-	if err != nil {
-		return fmt.Errorf("save job %s: %w", j.ID, err)
+	if err == nil {
+		j.Version++
 	}
-	j.Version++
-	return nil
+	return err
 }
 
 // isWriteOf reports whether the stored job j is the result of writing written.

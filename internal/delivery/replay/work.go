@@ -66,7 +66,15 @@ func (r *Replayer) Work(ctx context.Context, m Message) (err error) {
 		if err != nil {
 			err = fmt.Errorf("process job %s: %w", m.Job, err)
 		}
-		w.logRun(ctx, err)
+		settle.LogRun(ctx, w.Log, "replay_job.processed", err,
+			slog.String(names.LogTenant, string(w.job.Tenant)),
+			slog.String(names.LogJob, string(w.message.Job)),
+			slog.String(names.LogState, w.job.State.String()),
+			slog.String(names.LogDecision, w.decision),
+			slog.Int(names.LogPages, w.pages),
+			slog.Int(names.LogSelected, w.selected),
+			slog.Int(names.LogEnqueued, w.enqueued),
+			slog.Int(names.LogSkipped, w.skipped))
 	}()
 	defer parallel.Recover(&err)
 	w.job, err = r.Jobs.Job(ctx, m.Tenant, m.Job)
@@ -74,7 +82,7 @@ func (r *Replayer) Work(ctx context.Context, m Message) (err error) {
 		return w.sendOn(ctx, Await(m, w.now()))
 	}
 	if err != nil {
-		return fmt.Errorf("read job: %w", err)
+		return err
 	}
 	w.read = w.job
 	runs := w.job.State == JobRunning || len(w.job.Pending) > 0
@@ -123,16 +131,4 @@ func (w *jobRun) sendOn(ctx context.Context, f Following) error {
 	w.decision = f.Decision
 	c := Courier{Queue: w.JobQueue, Metrics: w.Metrics, Log: w.Log, Now: w.Now}
 	return c.SendOn(ctx, w.message, f, w.progressed())
-}
-
-func (w *jobRun) logRun(ctx context.Context, err error) {
-	settle.LogRun(ctx, w.Log, "replay_job.processed", err,
-		slog.String(names.LogTenant, string(w.job.Tenant)),
-		slog.String(names.LogJob, string(w.message.Job)),
-		slog.String(names.LogState, w.job.State.String()),
-		slog.String(names.LogDecision, w.decision),
-		slog.Int(names.LogPages, w.pages),
-		slog.Int(names.LogSelected, w.selected),
-		slog.Int(names.LogEnqueued, w.enqueued),
-		slog.Int(names.LogSkipped, w.skipped))
 }
