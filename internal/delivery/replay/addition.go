@@ -2,7 +2,6 @@ package replay
 
 import (
 	"context"
-	"fmt"
 	"time"
 
 	"surehook.example/surehook/internal/hook"
@@ -53,59 +52,49 @@ func (w *jobRun) pendingAdditions(ctx context.Context) ([]*candidate, error) {
 		w.from = now
 	}
 	page := make([]*candidate, len(j.Pending))
-	err := forEach(len(page), func(i int) error {
+	err := forEach(len(page), func(i int) (err error) {
 		page[i] = w.candidateAt(i, now)
-		return w.added(ctx, page[i], j.Pending[i])
+		page[i].delivery, page[i].skip, err = w.added(ctx, j.Pending[i])
+		return err
 	})
 	return page, err
 }
 
-// added sets the record of the endpoint's first generation in the candidate, and adds the
-// endpoint to the event if necessary. A refusal is final: the filter does not select the event,
-// or the endpoint already received it in another way.
-func (w *jobRun) added(ctx context.Context, c *candidate, ref hook.DeliveryRef) error {
+// added returns the record of the endpoint's first generation, and adds the endpoint to the event if
+// necessary. skip is final: the filter does not select the event, or the endpoint already received
+// it in another way.
+func (w *jobRun) added(ctx context.Context, ref hook.DeliveryRef) (d hook.Delivery, skip Skip, err error) {
 	e, err := w.findEvent(ctx, w.job.Tenant, ref.Event)
 	switch {
-	case hook.CodeOf(err) == hook.CodeNotFound && err != nil, err == nil && e.AcceptedAt.UnixMilli() != ref.AcceptedAt:
-		c.refuse(hook.NotFound("event"), SkipGone)
-		return nil //nolint:nilerr // final: the candidate holds the refusal
+	case hook.CodeOf(err) == hook.CodeNotFound, err == nil && e.AcceptedAt.UnixMilli() != ref.AcceptedAt:
+		return d, SkipGone, nil
 	case err != nil:
-		return err
+		return d, "", err
 	case e.Erased():
-		c.refuse(fmt.Errorf("add endpoint to event %s: %w", e.ID, hook.ErrErased()), SkipErased)
-		return nil
+		return d, SkipErased, nil
 	case !w.job.Filter.matchesType(e.Type):
-		c.refuse(hook.Conflict("its type is "+e.Type), SkipType)
-		return nil
+		return d, SkipType, nil
 	}
 	endpoint, err := w.Endpoints.Endpoint(ctx, w.job.Tenant, ref.Endpoint)
-	if hook.CodeOf(err) == hook.CodeNotFound && err != nil {
-		c.refuse(errDeleted(), SkipGone)
-		return nil //nolint:nilerr // final: the candidate holds the refusal
+	if hook.CodeOf(err) == hook.CodeNotFound {
+		return d, SkipGone, nil
 	}
 	if err != nil {
-		return fmt.Errorf("read endpoint %s: %w", ref.Endpoint, err)
+		return d, "", err
 	}
 	if _, known := targetOf(e, endpoint.ID); !known && !asksFor(&endpoint, &e) {
-		c.refuse(hook.Conflict("neither subscription nor filter of the endpoint asks for the event"), SkipUnasked)
-		return nil
+		return d, SkipUnasked, nil
 	}
 	target, err := w.add(ctx, e, endpoint.Target())
-	if hook.CodeOf(err) == hook.CodeConflict && err != nil {
-		c.refuse(err, skipOf(hook.AddedDelivery(e, endpoint.Target(), w.now()), err, w.now()))
-		return nil
+	if hook.CodeOf(err) == hook.CodeConflict {
+		return d, skipOf(hook.AddedDelivery(e, endpoint.Target(), w.now()), err, w.now()), nil
 	}
 	if err != nil {
-		return err
+		return d, "", err
 	}
-	d, err := w.Store.Delivery(ctx, hook.QueuedDelivery(e, target).Ref())
-	switch {
-	case hook.CodeOf(err) == hook.CodeNotFound && err != nil, err == nil && d.Reason != hook.ReasonAdded:
-		c.refuse(hook.Conflict("the endpoint is a target of the event"), SkipTarget)
-		return nil //nolint:nilerr // final: the candidate holds the refusal
-	case err != nil:
-		return fmt.Errorf("read delivery %s: %w", ref.DeliveryID, err)
+	d, err = w.Store.Delivery(ctx, hook.QueuedDelivery(e, target).Ref())
+	if hook.CodeOf(err) == hook.CodeNotFound || err == nil && d.Reason != hook.ReasonAdded {
+		return d, SkipTarget, nil
 	}
-	c.delivery = d
-	return nil
+	return d, "", err
 }

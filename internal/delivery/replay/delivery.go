@@ -86,7 +86,7 @@ func (r *Replayer) replay(ctx context.Context, e hook.Event, deliveries []hook.D
 	for i, d := range deliveries {
 		candidates[i] = &candidate{delivery: d, request: hook.ReplayRequest{By: o.By, Force: o.Force}}
 		if !slices.ContainsFunc(endpoints, func(t hook.Target) bool { return t.Endpoint == d.ID.Endpoint }) {
-			candidates[i].refused = errDeleted()
+			candidates[i].skip, candidates[i].refused = SkipGone, hook.Conflict("its endpoint was deleted")
 		}
 	}
 	if err := r.countNow(ctx, e.Tenant, candidates); err != nil {
@@ -100,12 +100,10 @@ func (r *Replayer) replay(ctx context.Context, e hook.Event, deliveries []hook.D
 	return results, nil
 }
 
-func errDeleted() error { return hook.Conflict("its endpoint was deleted") }
-
 // result returns the result of one candidate. Once the token is sent the replay will happen, so
 // a failed write of the record is only logged.
 func (r *Replayer) result(ctx context.Context, e hook.Event, c *candidate) Result {
-	if c.refused != nil || !c.sent {
+	if c.skip != "" || !c.sent {
 		return Result{Delivery: c.delivery, Err: fmt.Errorf("replay delivery %s: %w", c.delivery.ID, cmp.Or(c.refused, c.failed))}
 	}
 	d := c.delivery

@@ -10,11 +10,10 @@ import (
 // delivery with a replay in progress is skipped: the outcome of the replay decides. A
 // delivery that this job discarded before a crash counts as discarded.
 func (w *jobRun) discard(ctx context.Context, page []*candidate) {
-	why := map[hook.Code]Skip{hook.CodeReplayed: SkipReplayed, hook.CodeNotFound: SkipGone, hook.CodeConflict: SkipChanged}
 	_ = forEach(len(page), func(i int) error {
 		c := page[i]
-		if c.refused != nil {
-			return nil //nolint:nilerr // the candidate holds its result
+		if c.skip != "" {
+			return nil
 		}
 		d, err := w.end(ctx, w.job.Tenant, c.delivery.ID, ending{
 			to: hook.StateDiscarded, by: w.job.By, note: "by job " + string(w.job.ID), nonce: string(w.job.ID), ref: new(c.delivery.Ref()),
@@ -25,15 +24,15 @@ func (w *jobRun) discard(ctx context.Context, page []*candidate) {
 				return discardable(d)
 			},
 		})
-		if err == nil && !w.job.discarded(d) {
-			err = hook.Conflict("it was discarded by another request")
-		}
-		skip, final := why[hook.CodeOf(err)]
-		switch {
-		case err == nil:
+		switch code := hook.CodeOf(err); {
+		case err == nil && w.job.discarded(d):
 			c.delivery = d
-		case final:
-			c.refuse(err, skip)
+		case err == nil, code == hook.CodeConflict: // discarded by another request, or not dead
+			c.skip = SkipChanged
+		case code == hook.CodeReplayed:
+			c.skip = SkipReplayed
+		case code == hook.CodeNotFound:
+			c.skip = SkipGone
 		default:
 			c.failed = err
 		}

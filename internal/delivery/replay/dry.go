@@ -38,7 +38,7 @@ func (r *Replayer) DryRun(ctx context.Context, tenant hook.TenantID, q JobReques
 		return Preview{}, err
 	}
 	end := r.answerDeadline(ctx)
-	previews := make([]endpointPreview, len(targets))
+	previews := make([]Preview, len(targets))
 	if err := forEach(len(targets), func(i int) (err error) {
 		previews[i], err = r.previewEndpoint(ctx, f, targets[i], end)
 		return err
@@ -47,11 +47,11 @@ func (r *Replayer) DryRun(ctx context.Context, tenant hook.TenantID, q JobReques
 	}
 	p := Preview{Complete: true}
 	for i, e := range previews {
-		p.Complete = p.Complete && e.complete
-		p.Total += e.count
-		p.Sample = append(p.Sample, e.oldest...)
-		if e.count > 0 {
-			p.ByEndpoint = append(p.ByEndpoint, EndpointCount{Endpoint: targets[i].Endpoint, Count: e.count})
+		p.Complete = p.Complete && e.Complete
+		p.Total += e.Total
+		p.Sample = append(p.Sample, e.Sample...)
+		if e.Total > 0 {
+			p.ByEndpoint = append(p.ByEndpoint, EndpointCount{Endpoint: targets[i].Endpoint, Count: e.Total})
 		}
 	}
 	slices.SortStableFunc(p.Sample, func(a, b hook.Delivery) int { return a.CreatedAt.Compare(b.CreatedAt) })
@@ -59,39 +59,31 @@ func (r *Replayer) DryRun(ctx context.Context, tenant hook.TenantID, q JobReques
 	return p, nil
 }
 
-// endpointPreview is the part of a Preview for one endpoint.
-type endpointPreview struct {
-	count    int
-	oldest   []hook.Delivery // at most SampleSize
-	complete bool
-}
-
-func (r *Replayer) previewEndpoint(ctx context.Context, f Filter, target hook.Target, end time.Time) (e endpointPreview, err error) {
-	s := f.selection(target)
-	counted := f.indexed()
+// previewEndpoint returns the part of a preview for one endpoint. If the index counts, a short sample
+// keeps the count complete.
+func (r *Replayer) previewEndpoint(ctx context.Context, f Filter, target hook.Target, end time.Time) (p Preview, err error) {
+	s, counted := f.selection(target), f.indexed()
 	if counted {
-		if !r.Now().Before(end) {
-			return endpointPreview{}, nil
+		if p.Complete = r.Now().Before(end); !p.Complete {
+			return p, nil
 		}
-		if e.count, err = r.Index.CountSelected(ctx, s); err != nil {
-			return endpointPreview{}, err
-		}
-		if e.count == 0 {
-			return endpointPreview{complete: true}, nil
+		if p.Total, err = r.Index.CountSelected(ctx, s); err != nil || p.Total == 0 {
+			return p, err
 		}
 		s.Limit = SampleSize
 	}
-	e.complete, err = r.scan(ctx, s, end, func(d hook.Delivery) bool {
-		if f.matches(d) {
-			if len(e.oldest) < SampleSize {
-				e.oldest = append(e.oldest, d)
-			}
-			if !counted {
-				e.count++
-			}
+	complete, err := r.scan(ctx, s, end, func(d hook.Delivery) bool {
+		if !f.matches(d) {
+			return true
 		}
-		return !counted || len(e.oldest) < SampleSize
+		if !counted {
+			p.Total++
+		}
+		if len(p.Sample) < SampleSize {
+			p.Sample = append(p.Sample, d)
+		}
+		return !counted || len(p.Sample) < SampleSize
 	})
-	e.complete = e.complete || counted // a short sample keeps the counts complete
-	return e, err
+	p.Complete = counted || complete
+	return p, err
 }

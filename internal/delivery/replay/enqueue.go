@@ -20,8 +20,8 @@ type candidate struct {
 	delay    time.Duration // of the token, in whole seconds
 
 	sent    bool  // the queue holds the token
-	refused error // final: the replay is forbidden, or another request made it
-	skip    Skip  // why it was refused, for the count of a job
+	skip    Skip  // final: why the delivery is not replayed; empty: it is
+	refused error // the same, for a request by hand
 	failed  error // something failed: the request may be repeated
 }
 
@@ -54,14 +54,14 @@ func (r *Replayer) enqueue(ctx context.Context, candidates []*candidate) {
 	now := r.now()
 	var unsent []*candidate
 	for _, c := range candidates {
-		if c.refused != nil {
+		if c.skip != "" {
 			continue
 		}
 		if c.sent = c.request.Job != "" && c.recordedIn(c.delivery); c.sent {
 			continue
 		}
 		if _, err := c.delivery.Replay(c.request, now); err != nil {
-			c.refuse(err, skipOf(c.delivery, err, now))
+			c.skip, c.refused = skipOf(c.delivery, err, now), err
 			continue
 		}
 		unsent = append(unsent, c)
@@ -106,14 +106,14 @@ func (r *Replayer) recordReplay(ctx context.Context, c *candidate, now time.Time
 		}
 		next, refused := d.Replay(c.request, now) // function deliver writes the same record for the token
 		if refused != nil {
-			c.refuse(refused, skipOf(d, refused, now))
+			c.skip, c.refused = skipOf(d, refused, now), refused
 		}
 		return next, refused == nil, nil
 	})
 	switch {
-	case c.refused != nil:
+	case c.skip != "":
 	case hook.CodeOf(err) == hook.CodeNotFound:
-		c.refuse(err, SkipGone)
+		c.skip, c.refused = SkipGone, err
 	default:
 		c.delivery, c.failed = d, err
 		if err == nil && d.CancelledByReplay() { // it was in progress

@@ -149,25 +149,14 @@ func (m Message) Encode() (string, error) {
 // DecodeMessage is the inverse of Encode.
 func DecodeMessage(body string) (Message, error) {
 	var m Message
-	if err := json.Unmarshal([]byte(body), &m); err != nil {
-		return Message{}, invalidMessage(err)
+	err := json.Unmarshal([]byte(body), &m)
+	if err == nil {
+		_, err = hook.ParseTenantID(string(m.Tenant))
 	}
-	if _, err := hook.ParseTenantID(string(m.Tenant)); err != nil {
-		return Message{}, invalidMessage(err)
-	}
-	if err := m.checkJob(); err != nil {
-		return Message{}, invalidMessage(err)
-	}
-	if m.Hops < 0 {
-		return Message{}, invalidMessage(errNegativeHops)
-	}
-	return m, nil
-}
-
-// checkJob requires the id of one job.
-func (m Message) checkJob() error {
-	var err error
 	switch {
+	case err != nil:
+	case m.Hops < 0:
+		err = errNegativeHops
 	case m.Erasure == "":
 		_, err = hook.ParseJobID(string(m.Job))
 	case m.Job != "":
@@ -175,16 +164,16 @@ func (m Message) checkJob() error {
 	default:
 		_, err = hook.ParseErasureID(string(m.Erasure))
 	}
-	return err
+	if err != nil {
+		return Message{}, &hook.Error{Code: hook.CodeInvalid, Message: "invalid job message", Err: err}
+	}
+	return m, nil
 }
 
-var errTwoJobs = errors.New("a replay and an erasure")
-
-var errNegativeHops = errors.New("hops is negative")
-
-func invalidMessage(err error) error {
-	return &hook.Error{Code: hook.CodeInvalid, Message: "invalid job message", Err: err}
-}
+var (
+	errTwoJobs      = errors.New("a replay and an erasure")
+	errNegativeHops = errors.New("hops is negative")
+)
 
 // ErrOpenJobs returns the error of Jobs.SaveJob for a tenant with MaxOpenJobs open jobs.
 func ErrOpenJobs() error {

@@ -21,7 +21,7 @@ func (r *Replayer) countReplays(ctx context.Context, tenant hook.TenantID, l hoo
 func (r *Replayer) countNow(ctx context.Context, tenant hook.TenantID, candidates []*candidate) error {
 	n := 0
 	for _, c := range candidates {
-		if c.refused == nil {
+		if c.skip == "" {
 			n++
 		}
 	}

@@ -168,7 +168,7 @@ func (w *jobRun) sendPage(ctx context.Context) error {
 	)
 	for _, c := range page {
 		switch {
-		case c.refused != nil:
+		case c.skip != "":
 			skipped[c.skip]++
 		case c.failed != nil:
 			failed++
@@ -208,9 +208,9 @@ func (w *jobRun) pendingReplays(ctx context.Context) ([]*candidate, error) {
 		c.delivery, c.request.Force = d, j.Filter.State == hook.StateParked // parked deliveries are not settled
 		switch {
 		case !ok:
-			c.refuse(hook.NotFound("delivery"), SkipGone)
+			c.skip = SkipGone
 		case !c.recordedIn(d) && !j.discarded(d) && d.State != j.Filter.State:
-			c.refuse(hook.Conflict("it is "+d.State.String()+" now"), SkipChanged)
+			c.skip = SkipChanged
 		}
 		page[i] = c
 	}

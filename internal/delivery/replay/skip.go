@@ -24,9 +24,6 @@ const (
 	SkipTarget     Skip = "has_endpoint"     // only of a job that adds an endpoint: the endpoint is already a target of the event
 )
 
-// refuse ends the candidate without a replay.
-func (c *candidate) refuse(err error, why Skip) { c.refused, c.skip = err, why }
-
 // skipOf returns why d.Replay refused with err. It checks in the same order as Replay.
 func skipOf(d hook.Delivery, err error, now time.Time) Skip {
 	switch code := hook.CodeOf(err); {
