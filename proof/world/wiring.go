@@ -33,7 +33,7 @@ type Store interface { //nolint:interfacebloat // the ports of all use cases tog
 	replay.Index
 	replay.Endpoints
 	replay.Jobs
-	replay.Limits
+	settle.TenantLimits
 }
 
 // Wiring holds the ports of the use cases. Each method returns a new use case, as a new process

@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"surehook.example/surehook/internal/delivery/send"
+	"surehook.example/surehook/internal/delivery/settle"
 	"surehook.example/surehook/internal/hook"
 	"surehook.example/surehook/internal/rule/shape"
 	"surehook.example/surehook/internal/rule/sign"
@@ -48,15 +49,9 @@ type Remote interface {
 	Post(ctx context.Context, region string, p send.Prepared) (hook.Outcome, error)
 }
 
-// Limits counts what a tenant spends.
-type Limits interface {
-	// Spend applies hook.Spend.After to the stored next-free time of the tenant.
-	Spend(ctx context.Context, tenant hook.TenantID, s hook.Spend) (wait time.Duration, err error)
-}
-
 // Prover asks receivers. All fields are required. A Prover is safe for concurrent use.
 type Prover struct {
-	Limits Limits
+	Limits settle.Spender
 	Sender Sender
 	Remote Remote
 	Now    func() time.Time

@@ -5,22 +5,13 @@ import (
 	"fmt"
 	"time"
 
+	"surehook.example/surehook/internal/delivery/settle"
 	"surehook.example/surehook/internal/hook"
 )
 
-// GuardStore reads limits and counts against them. Every read sees every write acknowledged before
-// the read began.
-type GuardStore interface {
-	// TenantLimits is that of Store.
-	TenantLimits(ctx context.Context, tenant hook.TenantID) (hook.TenantLimits, error)
-	// Spend counts against a limit of the tenant. A wait above 0 means that nothing is counted, and
-	// how long it takes until the limit has room.
-	Spend(ctx context.Context, tenant hook.TenantID, s hook.Spend) (wait time.Duration, err error)
-}
-
 // Guard decides whether a tenant may be changed now.
 type Guard struct {
-	Store GuardStore
+	Store settle.TenantLimits
 	Now   func() time.Time
 }
 

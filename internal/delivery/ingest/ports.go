@@ -2,7 +2,6 @@ package ingest
 
 import (
 	"context"
-	"time"
 
 	"surehook.example/surehook/internal/delivery/settle"
 	"surehook.example/surehook/internal/hook"
@@ -23,9 +22,7 @@ type Store interface {
 	TenantVersion(ctx context.Context, tenant hook.TenantID) (int64, error)
 	// Listing returns the tenant's version, limits and endpoints.
 	Listing(ctx context.Context, tenant hook.TenantID) (Listing, error)
-	// Spend applies hook.Spend.After to the stored next-free time of the tenant. Concurrent
-	// calls never spend the same time. A wait above 0 means that the events are refused.
-	Spend(ctx context.Context, tenant hook.TenantID, s hook.Spend) (wait time.Duration, err error)
+	settle.Spender
 }
 
 // Listing is what ingest must know of a tenant.

@@ -28,15 +28,6 @@ type Store interface {
 	EraseAttempts(ctx context.Context, deliveries []hook.Delivery) error
 }
 
-// Limits reads the limits of a tenant and counts against them.
-type Limits interface {
-	// TenantLimits returns the limits; CodeTenantClosing for a tenant that is being erased.
-	TenantLimits(ctx context.Context, tenant hook.TenantID) (hook.TenantLimits, error)
-	// Spend counts against a limit of the tenant. A wait above 0 means that nothing is counted, and
-	// how long it takes until the limit has room.
-	Spend(ctx context.Context, tenant hook.TenantID, s hook.Spend) (wait time.Duration, err error)
-}
-
 // Index finds deliveries. It may lag a moment behind the records, but the returned deliveries
 // are current records: those no longer in the selected state are left out.
 type Index interface {

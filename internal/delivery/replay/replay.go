@@ -17,7 +17,7 @@ type Replayer struct {
 	Index     Index
 	Endpoints Endpoints
 	Jobs      Jobs
-	Limits    Limits
+	Limits    settle.TenantLimits
 	Queue     settle.TokenQueue
 	JobQueue  JobQueue
 	Completer settle.Completer

@@ -70,6 +70,23 @@ type EndpointDisabler interface {
 	DisableEndpoint(ctx context.Context, e hook.Endpoint, r hook.AuditRecord) error
 }
 
+// Spender counts against the limits of tenants.
+type Spender interface {
+	// Spend applies hook.Spend.After to the stored next-free time of the tenant. Concurrent
+	// calls never spend the same time. A wait above 0 means that nothing is counted, and how long
+	// it takes until the limit has room.
+	Spend(ctx context.Context, tenant hook.TenantID, s hook.Spend) (wait time.Duration, err error)
+}
+
+// TenantLimits reads the limits of tenants, and counts against them. Every read sees every write that
+// was acknowledged before the read began.
+type TenantLimits interface {
+	Spender
+	// TenantLimits returns the limits; the zero limits for a tenant without limits.
+	// CodeTenantClosing for a tenant that is being erased.
+	TenantLimits(ctx context.Context, tenant hook.TenantID) (hook.TenantLimits, error)
+}
+
 // OutcomeRecorder counts the settled deliveries of replay jobs.
 type OutcomeRecorder interface {
 	// RecordOutcome counts the settled delivery for its job. Repeated calls count the delivery
