@@ -101,7 +101,7 @@ func TestLimits(t *testing.T) {
 		"body of a transformation":                        {shape.MaxBody / kib, written(t, "internal/rule/shape", `maxDepth += (\d+)`)},
 		"own signature profiles of a deployment":          {written(t, "infra/surehook", `maxSetting = (\d+)`), hook.MaxProfiles},
 		"template of a profile":                           {written(t, "internal/hook", `maxProfileText += (\d+)`), written(t, "internal/hook", `maxProfileHeaders += (\d+)`), written(t, "internal/hook", `maxProfilePart += (\d+)`)},
-		"destination in AWS":                              {written(t, "internal/rule/destination", `\^\[A-Za-z0-9\._/-\]\{1,(\d+)\}\$`)},
+		"destination in AWS":                              {written(t, "internal/rule/destination", `\^\[A-Za-z0-9\._/-\]\{1,(\d+)\}\$`), written(t, "internal/rule/destination", `maxGroupPath = (\d+)`)},
 		"authentication": {
 			hook.MaxAuthUsername, hook.MaxAuthPassword, hook.MaxAuthToken, hook.MaxClientID, hook.MaxAuthToken, hook.MaxOAuthScope,
 			8 * kib, written(t, "internal/delivery/send", `maxTokenAnswer += (\d+) << 10`),

@@ -5,210 +5,139 @@ package localstack_test
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net/http"
 	"net/url"
-	"os"
-	"path"
+	"strings"
 	"testing"
-	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/credentials"
-	"github.com/aws/aws-sdk-go-v2/service/cloudformation"
-	cloudformationtypes "github.com/aws/aws-sdk-go-v2/service/cloudformation/types"
-	"github.com/aws/aws-sdk-go-v2/service/eventbridge"
-	eventbridgetypes "github.com/aws/aws-sdk-go-v2/service/eventbridge/types"
 	awsiam "github.com/aws/aws-sdk-go-v2/service/iam"
-	"github.com/aws/aws-sdk-go-v2/service/sqs"
 	"github.com/aws/aws-sdk-go-v2/service/sqs/types"
-	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
 
 	"surehook.example/surehook/localstack/emulator"
 	"surehook.example/surehook/localstack/stack"
 )
 
-// customer is an account beside the one of the stack, in another region: the emulator
-// takes an access key of 12 digits as an account.
-type customer struct {
-	*bench
-	config    aws.Config
-	principal string
+// sentDocument is a message without attributes, as the documents show it.
+type sentDocument struct {
+	ID        string         `json:"id"`
+	Type      string         `json:"type"`
+	Timestamp string         `json:"timestamp"`
+	Signature string         `json:"signature"`
+	Body      string         `json:"body"`
+	Payload   map[string]any `json:"payload"`
 }
 
-const customersAccount = "111122223333"
-
-func newCustomer(b *bench) *customer {
-	b.Helper()
-	var choices struct {
-		Destinations struct {
-			Types     []string `json:"types"`
-			RolePath  string   `json:"role_path"`
-			Principal string   `json:"principal"`
-		} `json:"destinations"`
-	}
-	b.call(http.MethodGet, "/egress", nil, http.StatusOK, &choices)
-	if got := choices.Destinations; len(got.Types) != 2 || got.RolePath != stack.RolePath || got.Principal == "" {
-		b.Fatalf("destinations = %+v; want two types, roles below %s, and a principal", got, stack.RolePath)
-	}
-	config := world.stack.AWS.Copy()
-	config.Region = stack.SenderRegion
-	config.Credentials = credentials.NewStaticCredentialsProvider(customersAccount, "secret", "")
-	return &customer{bench: b, config: config, principal: choices.Destinations.Principal}
-}
-
-func (c *customer) arn(service, region, resource string) string {
-	return "arn:aws:" + service + ":" + region + ":" + customersAccount + ":" + resource
-}
-
-func (c *customer) role(name string) string { return c.arn("iam", "", "role"+stack.RolePath+name) }
-
-// queue creates a queue, and returns its URL in AWS.
-func (c *customer) queue(name string) string {
+// checkMessage checks a message of the event, with the headers as attributes.
+func (c *customer) checkMessage(m types.Message, secret string, event stack.Accepted, payload string) {
 	c.Helper()
-	if _, err := sqs.NewFromConfig(c.config).CreateQueue(c.ctx, &sqs.CreateQueueInput{QueueName: &name}); err != nil {
-		c.Fatal(err)
+	text := func(name string) string { return aws.ToString(m.MessageAttributes[name].StringValue) }
+	c.verify(secret, *m.Body, text("webhook-id"), text("webhook-timestamp"), text("webhook-signature"))
+	if *m.Body != payload || text("webhook-id") != event.ID || text("x-webhook-event") != "order.paid" || text("x-webhook-attempt") != "1" {
+		c.Errorf("message %q of %s (%s)", *m.Body, text("webhook-id"), text("x-webhook-event"))
 	}
-	return "https://sqs." + c.config.Region + ".amazonaws.com/" + customersAccount + "/" + name
 }
 
-// bus creates an event bus with a rule that sends the events of the source to a queue, and
-// returns the ARN of the bus and the URL of the queue.
-func (c *customer) bus(name, source string) (bus, queue string) {
+func (c *customer) checkDocument(d sentDocument, secret string, event stack.Accepted, payload string) {
 	c.Helper()
-	client := eventbridge.NewFromConfig(c.config)
-	queue = c.queue(name + "-events")
-	_, busErr := client.CreateEventBus(c.ctx, &eventbridge.CreateEventBusInput{Name: &name})
-	_, ruleErr := client.PutRule(c.ctx, &eventbridge.PutRuleInput{
-		Name: aws.String("all"), EventBusName: &name, EventPattern: aws.String(`{"source":["` + source + `"],"detail":{"payload":{"amount":[{"numeric":[">",100]}]}}}`),
-	})
-	_, targetErr := client.PutTargets(c.ctx, &eventbridge.PutTargetsInput{Rule: aws.String("all"), EventBusName: &name, Targets: []eventbridgetypes.Target{
-		{Id: aws.String("queue"), Arn: aws.String(c.arn("sqs", c.config.Region, path.Base(queue)))},
-	}})
-	for _, err := range []error{busErr, ruleErr, targetErr} {
-		if err != nil {
-			c.Fatal(err)
-		}
-	}
-	return c.arn("events", c.config.Region, "event-bus/"+name), queue
-}
-
-// launch launches the template of the documents.
-func (c *customer) launch(name, externalID, destination string) {
-	c.Helper()
-	template, err := os.ReadFile("../examples/destinations/role.yaml")
-	if err != nil {
-		c.Fatal(err)
-	}
-	client := cloudformation.NewFromConfig(c.config)
-	var parameters []cloudformationtypes.Parameter
-	for key, value := range map[string]string{"Principal": c.principal, "ExternalId": externalID, "Destination": destination, "RoleName": name} {
-		parameters = append(parameters, cloudformationtypes.Parameter{ParameterKey: &key, ParameterValue: &value})
-	}
-	if _, err := client.CreateStack(c.ctx, &cloudformation.CreateStackInput{
-		StackName: &name, TemplateBody: aws.String(string(template)), Parameters: parameters,
-		Capabilities: []cloudformationtypes.Capability{cloudformationtypes.CapabilityCapabilityNamedIam},
-	}); err != nil {
-		c.Fatal(err)
-	}
-	waiter := cloudformation.NewStackCreateCompleteWaiter(client, func(o *cloudformation.StackCreateCompleteWaiterOptions) { o.MinDelay = time.Second })
-	if err := waiter.Wait(c.ctx, &cloudformation.DescribeStacksInput{StackName: &name}, waitLimit); err != nil {
-		c.Fatal(err)
+	c.verify(secret, d.Body, d.ID, d.Timestamp, d.Signature)
+	if d.ID != event.ID || d.Type != "order.paid" || d.Body != payload || d.Payload["amount"] != 120.0 {
+		c.Errorf("document %+v; want the signed body, and the payload beside it", d)
 	}
 }
 
-// destined creates an endpoint, and returns it with its external id.
-func (c *customer) destined(address string, destination, more map[string]any) (stack.Endpoint, string) {
-	c.Helper()
-	in := map[string]any{"url": address, "retry": schedule("1s", "1s"), "destination": destination, "envelope": "raw"}
-	for field, value := range more {
-		in[field] = value
-	}
-	var e struct {
-		stack.Endpoint
-		Destination struct {
-			ExternalID string `json:"external_id"`
-		} `json:"destination"`
-	}
-	c.call(http.MethodPost, "/endpoints", in, http.StatusCreated, &e)
-	return e.Endpoint, e.Destination.ExternalID
-}
-
-// receive returns the next messages of a queue, and removes them.
-func (c *customer) receive(queue string, n int) (all []types.Message) {
-	c.Helper()
-	client := sqs.NewFromConfig(c.config)
-	for len(all) < n {
-		out, err := client.ReceiveMessage(c.ctx, &sqs.ReceiveMessageInput{
-			QueueUrl: &queue, MaxNumberOfMessages: 10, WaitTimeSeconds: 2, MessageAttributeNames: []string{"All"},
-		})
-		if err != nil {
-			c.Fatalf("receive message %d of %d: %v", len(all)+1, n, err)
-		}
-		for _, m := range out.Messages {
-			if _, err := client.DeleteMessage(c.ctx, &sqs.DeleteMessageInput{QueueUrl: &queue, ReceiptHandle: m.ReceiptHandle}); err != nil {
-				c.Fatal(err)
-			}
-		}
-		all = append(all, out.Messages...)
-	}
-	return all
-}
-
-func (c *customer) verify(secret, body, id, timestamp, signature string) {
-	c.Helper()
-	webhook, err := standardwebhooks.NewWebhook(secret)
-	if err != nil {
-		c.Fatal(err)
-	}
-	headers := http.Header{"Webhook-Id": {id}, "Webhook-Timestamp": {timestamp}, "Webhook-Signature": {signature}}
-	if err := webhook.Verify([]byte(body), headers); err != nil {
-		c.Errorf("verify %s: %v", id, err)
-	}
-}
-
-// A queue and a bus of a customer's account get signed events, with roles of the documented
+// Each type of resource of a customer's account gets signed events, with a role of the documented
 // template.
-func TestAQueueAndABusOfACustomerGetEvents(t *testing.T) {
+func TestResourcesOfACustomerGetEvents(t *testing.T) {
 	t.Parallel()
 
 	c := newCustomer(setup(t))
-	const payload, source = `{"amount": 120, "name": "<é>"}`, "com.example.shop"
-	queue := c.queue("orders")
+	const payload, source = `{"amount": 120, "name": "<é>", "customer": {"id": "c-7"}}`, "com.example.shop"
+	secrets := map[string]string{}
+	create := func(to, address, resource string, more map[string]any) {
+		name := "orders-" + strings.ReplaceAll(to, "_", "-")
+		destination := map[string]any{"type": to, "role_arn": c.role(name)}
+		maps.Copy(destination, more)
+		e, externalID := c.destined(address, destination, nil)
+		c.launch(name, externalID, resource)
+		secrets[to] = e.Secret
+	}
+	queue, fifo, stream := c.queue("orders"), c.queue("orders.fifo"), c.stream("orders")
+	topic, messages := c.topic("orders")
 	bus, events := c.bus("orders", source)
-	toQueue, queueID := c.destined(queue, map[string]any{"type": "sqs", "role_arn": c.role("orders-queue")}, nil)
-	toBus, busID := c.destined(bus, map[string]any{"type": "eventbridge", "role_arn": c.role("orders-bus"), "source": source}, nil)
-	c.launch("orders-queue", queueID, c.arn("sqs", c.config.Region, "orders"))
-	c.launch("orders-bus", busID, bus)
+	create("sqs", queue, c.arn("sqs", c.config.Region, "orders"), nil)
+	create("sqs_fifo", fifo, c.arn("sqs", c.config.Region, "orders.fifo"), map[string]any{"group_by": "customer.id"})
+	create("sns", topic, topic, nil)
+	create("eventbridge", bus, bus, map[string]any{"source": source})
+	create("kinesis", stream, stream, map[string]any{"group_by": "customer.id"})
 
-	accepted := c.post("order.paid", payload)
-	for _, d := range c.deliveries(accepted) {
+	event := c.post("order.paid", payload)
+	for _, d := range c.deliveries(event) {
 		c.await(d.ID, "delivered")
 	}
-	message := c.receive(queue, 1)[0]
-	text := func(name string) string { return aws.ToString(message.MessageAttributes[name].StringValue) }
-	c.verify(toQueue.Secret, *message.Body, text("webhook-id"), text("webhook-timestamp"), text("webhook-signature"))
-	if *message.Body != payload || text("webhook-id") != accepted.ID || text("x-webhook-event") != "order.paid" || text("x-webhook-attempt") != "1" {
-		t.Errorf("message %q of %s (%s)", *message.Body, text("webhook-id"), text("x-webhook-event"))
+	c.checkMessage(c.receive(queue, 1)[0], secrets["sqs"], event, payload)
+	c.checkMessage(c.receive(messages, 1)[0], secrets["sns"], event, payload)
+	ordered := c.receive(fifo, 1)[0]
+	c.checkMessage(ordered, secrets["sqs_fifo"], event, payload)
+	if group := ordered.Attributes[string(types.MessageSystemAttributeNameMessageGroupId)]; group != "c-7" {
+		t.Errorf("the message group is %q; want the customer's id", group)
 	}
 
-	var event struct {
-		Source     string `json:"source"`
-		DetailType string `json:"detail-type"`
-		Detail     struct {
-			ID        string         `json:"id"`
-			Timestamp string         `json:"timestamp"`
-			Signature string         `json:"signature"`
-			Body      string         `json:"body"`
-			Payload   map[string]any `json:"payload"`
-		} `json:"detail"`
+	var onBus struct {
+		Source     string       `json:"source"`
+		DetailType string       `json:"detail-type"`
+		Detail     sentDocument `json:"detail"`
 	}
-	if err := json.Unmarshal([]byte(*c.receive(events, 1)[0].Body), &event); err != nil {
+	if err := json.Unmarshal([]byte(*c.receive(events, 1)[0].Body), &onBus); err != nil {
 		t.Fatal(err)
 	}
-	detail := event.Detail
-	c.verify(toBus.Secret, detail.Body, detail.ID, detail.Timestamp, detail.Signature)
-	if event.Source != source || event.DetailType != "order.paid" || detail.Body != payload || detail.Payload["amount"] != 120.0 {
-		t.Errorf("event %+v; want the signed body, and the payload beside it", event)
+	c.checkDocument(onBus.Detail, secrets["eventbridge"], event, payload)
+	if onBus.Source != source || onBus.DetailType != "order.paid" {
+		t.Errorf("event of %s with the type %s", onBus.Source, onBus.DetailType)
+	}
+	record := c.records(stream)[0]
+	var onStream sentDocument
+	if err := json.Unmarshal(record.Data, &onStream); err != nil {
+		t.Fatal(err)
+	}
+	c.checkDocument(onStream, secrets["kinesis"], event, payload)
+	if *record.PartitionKey != "c-7" {
+		t.Errorf("the partition key is %q; want the customer's id", *record.PartitionKey)
+	}
+}
+
+// Two endpoints with one FIFO queue both deliver an event, and a replay arrives, too: the queue drops
+// none of them as a duplicate.
+func TestAFIFOQueueGetsEachDeliveryAndReplay(t *testing.T) {
+	t.Parallel()
+
+	c := newCustomer(setup(t))
+	queue := c.queue("shared.fifo")
+	for _, name := range []string{"shared-1", "shared-2"} {
+		_, externalID := c.destined(queue, map[string]any{"type": "sqs_fifo", "role_arn": c.role(name)}, nil)
+		c.launch(name, externalID, c.arn("sqs", c.config.Region, "shared.fifo"))
+	}
+	event := c.post("order.paid", `{}`)
+	ids := map[string]bool{}
+	check := func(n int) {
+		t.Helper()
+		for _, m := range c.receive(queue, n) {
+			ids[m.Attributes[string(types.MessageSystemAttributeNameMessageDeduplicationId)]] = true
+			if group := m.Attributes[string(types.MessageSystemAttributeNameMessageGroupId)]; group != event.ID {
+				t.Errorf("the message group is %q; want the event's id", group)
+			}
+		}
+	}
+	all := c.deliveries(event)
+	for _, d := range all {
+		c.await(d.ID, "delivered")
+	}
+	check(len(all))
+	c.await(c.replay(all[0].ID, nil).ID, "delivered")
+	check(1)
+	if len(ids) != 3 {
+		t.Errorf("deduplication ids %v; want one of each delivery and replay", ids)
 	}
 }
 

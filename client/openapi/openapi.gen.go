@@ -862,7 +862,10 @@ func (e DeliveryDetailState) Valid() bool {
 const (
 	DestinationTypeEventbridge DestinationType = "eventbridge"
 	DestinationTypeHttp        DestinationType = "http"
+	DestinationTypeKinesis     DestinationType = "kinesis"
+	DestinationTypeSns         DestinationType = "sns"
 	DestinationTypeSqs         DestinationType = "sqs"
+	DestinationTypeSqsFifo     DestinationType = "sqs_fifo"
 )
 
 // Valid indicates whether the value is a known member of the DestinationType enum.
@@ -872,7 +875,13 @@ func (e DestinationType) Valid() bool {
 		return true
 	case DestinationTypeHttp:
 		return true
+	case DestinationTypeKinesis:
+		return true
+	case DestinationTypeSns:
+		return true
 	case DestinationTypeSqs:
+		return true
+	case DestinationTypeSqsFifo:
 		return true
 	default:
 		return false
@@ -883,7 +892,10 @@ func (e DestinationType) Valid() bool {
 const (
 	DestinationViewTypeEventbridge DestinationViewType = "eventbridge"
 	DestinationViewTypeHttp        DestinationViewType = "http"
+	DestinationViewTypeKinesis     DestinationViewType = "kinesis"
+	DestinationViewTypeSns         DestinationViewType = "sns"
 	DestinationViewTypeSqs         DestinationViewType = "sqs"
+	DestinationViewTypeSqsFifo     DestinationViewType = "sqs_fifo"
 )
 
 // Valid indicates whether the value is a known member of the DestinationViewType enum.
@@ -893,7 +905,13 @@ func (e DestinationViewType) Valid() bool {
 		return true
 	case DestinationViewTypeHttp:
 		return true
+	case DestinationViewTypeKinesis:
+		return true
+	case DestinationViewTypeSns:
+		return true
 	case DestinationViewTypeSqs:
+		return true
+	case DestinationViewTypeSqsFifo:
 		return true
 	default:
 		return false
@@ -3212,8 +3230,11 @@ type Depth struct {
 	Visible int `json:"visible"`
 }
 
-// Destination Where the deliveries go. The address is `url`: of `sqs` the URL of a standard queue, of `eventbridge` the ARN of an event bus. A change replaces the whole. A destination in AWS excludes headers, auth, tls, region, egress fixed and classic signature headers; its requests are from the role, with the external id that the endpoint gets. Only where `getEgress` has destinations.
+// Destination Where the deliveries go. The address is `url`: the URL of a queue, or the ARN of a topic, event bus or stream. A change replaces the whole. A destination in AWS excludes headers, auth, tls, region, egress fixed and classic signature headers; its requests are from the role, with the external id that the endpoint gets. Only where `getEgress` has destinations.
 type Destination struct {
+	// GroupBy Of sqs_fifo and kinesis: the path of a text, number or boolean in the payload, such as customer.id. It is the message group or the partition key; without it, the event's id is.
+	GroupBy *string `json:"group_by,omitempty"`
+
 	// RoleArn Of all in AWS: the role that may send. Its path begins with the role_path of `getEgress`, and its trust policy names the principal and the external_id.
 	RoleArn *string `json:"role_arn,omitempty"`
 
@@ -3229,6 +3250,7 @@ type DestinationType string
 type DestinationView struct {
 	// ExternalId The sts:ExternalId for the trust policy of the role. Of this endpoint alone, and never changed.
 	ExternalId string              `json:"external_id"`
+	GroupBy    *string             `json:"group_by,omitempty"`
 	RoleArn    *string             `json:"role_arn,omitempty"`
 	Source     *string             `json:"source,omitempty"`
 	Type       DestinationViewType `json:"type"`
@@ -3367,7 +3389,7 @@ type Endpoint struct {
 	Uid       string `json:"uid"`
 	UpdatedAt Time   `json:"updated_at"`
 
-	// Url https, a public host, port 443, 8443, 80 or 8080. With another destination than http, its address: the URL of a queue, or the ARN of an event bus.
+	// Url https, a public host, port 443, 8443, 80 or 8080. With another destination than http, its address: the URL of a queue, or the ARN of a topic, event bus or stream.
 	Url     string `json:"url"`
 	Version int    `json:"version"`
 }
@@ -3408,7 +3430,7 @@ type EndpointCreate struct {
 	Coalesce    *Coalesce `json:"coalesce,omitempty"`
 	Description *string   `json:"description,omitempty"`
 
-	// Destination Where the deliveries go. The address is `url`: of `sqs` the URL of a standard queue, of `eventbridge` the ARN of an event bus. A change replaces the whole. A destination in AWS excludes headers, auth, tls, region, egress fixed and classic signature headers; its requests are from the role, with the external id that the endpoint gets. Only where `getEgress` has destinations.
+	// Destination Where the deliveries go. The address is `url`: the URL of a queue, or the ARN of a topic, event bus or stream. A change replaces the whole. A destination in AWS excludes headers, auth, tls, region, egress fixed and classic signature headers; its requests are from the role, with the external id that the endpoint gets. Only where `getEgress` has destinations.
 	Destination *Destination `json:"destination,omitempty"`
 
 	// Egress The source addresses of the requests. shared: any address of AWS. fixed: the addresses of `getEgress` alone, in the deployment's own region; without its sender, the deliveries wait. Default: shared.
@@ -3475,7 +3497,7 @@ type EndpointCreate struct {
 	// Uid An alias chosen by the caller, unique in the tenant, usable in paths; empty for none. Cannot be changed.
 	Uid *string `json:"uid,omitempty"`
 
-	// Url https, a public host, port 443, 8443, 80 or 8080. With another destination than http, its address: the URL of a queue, or the ARN of an event bus.
+	// Url https, a public host, port 443, 8443, 80 or 8080. With another destination than http, its address: the URL of a queue, or the ARN of a topic, event bus or stream.
 	Url string `json:"url"`
 }
 
@@ -3586,7 +3608,7 @@ type EndpointDetail struct {
 	Uid       string `json:"uid"`
 	UpdatedAt Time   `json:"updated_at"`
 
-	// Url https, a public host, port 443, 8443, 80 or 8080. With another destination than http, its address: the URL of a queue, or the ARN of an event bus.
+	// Url https, a public host, port 443, 8443, 80 or 8080. With another destination than http, its address: the URL of a queue, or the ARN of a topic, event bus or stream.
 	Url     string `json:"url"`
 	Version int    `json:"version"`
 }
@@ -3624,7 +3646,7 @@ type EndpointFields struct {
 	Coalesce    *Coalesce `json:"coalesce,omitempty"`
 	Description *string   `json:"description,omitempty"`
 
-	// Destination Where the deliveries go. The address is `url`: of `sqs` the URL of a standard queue, of `eventbridge` the ARN of an event bus. A change replaces the whole. A destination in AWS excludes headers, auth, tls, region, egress fixed and classic signature headers; its requests are from the role, with the external id that the endpoint gets. Only where `getEgress` has destinations.
+	// Destination Where the deliveries go. The address is `url`: the URL of a queue, or the ARN of a topic, event bus or stream. A change replaces the whole. A destination in AWS excludes headers, auth, tls, region, egress fixed and classic signature headers; its requests are from the role, with the external id that the endpoint gets. Only where `getEgress` has destinations.
 	Destination *Destination `json:"destination,omitempty"`
 
 	// Egress The source addresses of the requests. shared: any address of AWS. fixed: the addresses of `getEgress` alone, in the deployment's own region; without its sender, the deliveries wait.
@@ -3688,7 +3710,7 @@ type EndpointFields struct {
 	// Uid An alias chosen by the caller, unique in the tenant, usable in paths; empty for none. Cannot be changed.
 	Uid *string `json:"uid,omitempty"`
 
-	// Url https, a public host, port 443, 8443, 80 or 8080. With another destination than http, its address: the URL of a queue, or the ARN of an event bus.
+	// Url https, a public host, port 443, 8443, 80 or 8080. With another destination than http, its address: the URL of a queue, or the ARN of a topic, event bus or stream.
 	Url *string `json:"url,omitempty"`
 }
 
@@ -3916,7 +3938,7 @@ type EndpointWithSecret struct {
 	Uid       string `json:"uid"`
 	UpdatedAt Time   `json:"updated_at"`
 
-	// Url https, a public host, port 443, 8443, 80 or 8080. With another destination than http, its address: the URL of a queue, or the ARN of an event bus.
+	// Url https, a public host, port 443, 8443, 80 or 8080. With another destination than http, its address: the URL of a queue, or the ARN of a topic, event bus or stream.
 	Url     string `json:"url"`
 	Version int    `json:"version"`
 }

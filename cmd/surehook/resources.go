@@ -162,6 +162,7 @@ func endpointFields() []option {
 		{name: "destination.type", usage: "http, or a type in AWS such as sqs; the url is then the address of the resource", kind: text},
 		{name: "destination.role_arn", usage: "role that may send to a resource in AWS", kind: text},
 		{name: "destination.source", usage: "Source of the events of the type eventbridge", kind: text},
+		{name: "destination.group_by", usage: "path of a value in the payload that groups the events of the types sqs_fifo and kinesis", kind: text},
 	}
 }
 

@@ -13,7 +13,7 @@
 //   - Next-free time: when a tenant's limit of events per second next has room.
 //   - Endpoint: where a tenant receives events: a URL, with event types, limits, retry policy and signing keys.
 //   - Receiver: the server behind an endpoint's URL.
-//   - Destination: the kind of receiver: an HTTP server, or an SQS queue or EventBridge bus in the customer's AWS account.
+//   - Destination: the kind of receiver: an HTTP server, or a queue, topic, event bus or stream in the customer's AWS account.
 //   - Event: a JSON payload with a type, posted once by a backend. Later, only its targets can grow, and an erasure removes
 //     its payload.
 //   - Idempotency key: the caller's name for an event. A repeated post with the same key is the same event.

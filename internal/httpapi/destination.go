@@ -7,12 +7,12 @@ import (
 	"surehook.example/surehook/internal/rule/destination"
 )
 
-// destinationOf translates a flat object: the type, and its settings, which package
-// rule/destination checks.
+// destinationOf translates a flat object: the type, and its settings that are not empty, which
+// package rule/destination checks.
 func destinationOf(fields map[string]string) (d hook.Destination, wrong hook.Fields) {
 	d.Type, wrong = choose("destination.type", fields["type"], destination.Names()...)
 	for name, value := range fields {
-		if name != "type" {
+		if name != "type" && value != "" {
 			if d.Settings == nil {
 				d.Settings = make(map[string]string, len(fields))
 			}

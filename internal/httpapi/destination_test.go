@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"surehook.example/surehook/internal/hook"
+	"surehook.example/surehook/internal/rule/destination"
 )
 
 const toQueue = `"url":"https://sqs.eu-west-1.amazonaws.com/111122223333/orders","destination":{"type":"sqs","role_arn":"arn:aws:iam::111122223333:role/surehook/orders"}`
@@ -13,12 +14,22 @@ func destinations() hook.Destinations {
 	return hook.Destinations{RolePath: "/surehook/", Account: "999988887777", Principal: "arn:aws:iam::999988887777:role/deliver"}
 }
 
+// typeNames returns the names of all types, http first, with commas between them.
+func typeNames() string {
+	var names []string
+	for _, name := range destination.Names() {
+		names = append(names, name.String())
+	}
+	return strings.Join(names, ", ")
+}
+
 func TestEgress_destinations(t *testing.T) {
 	t.Parallel()
 
 	b := setup(t)
 	b.admin.Destinations = destinations()
-	const want = `"destinations":{"types":["sqs","eventbridge"],"role_path":"/surehook/","principal":"arn:aws:iam::999988887777:role/deliver"},`
+	types := strings.Join(strings.Split(typeNames(), ", ")[1:], `","`)
+	want := `"destinations":{"types":["` + types + `"],"role_path":"/surehook/","principal":"arn:aws:iam::999988887777:role/deliver"},`
 	if w := b.do(t, reader, "GET", "/v1/tenants/acme/egress", ""); w.Code != 200 || !strings.Contains(w.Body.String(), want) {
 		t.Errorf("GET = %d %s; want %s", w.Code, w.Body, want)
 	}
@@ -48,6 +59,7 @@ func TestEndpoints_destination(t *testing.T) {
 	for _, body := range []string{
 		`{"url":"https://example.com/","destination":{"type":"http"}}`,
 		`{"url":"arn:aws:events:eu-west-1:111122223333:event-bus/o","destination":{"type":"eventbridge","source":"shop","role_arn":"arn:aws:iam::111122223333:role/surehook/o"}}`,
+		`{"url":"https://sqs.eu-west-1.amazonaws.com/111122223333/o.fifo","destination":{"type":"sqs_fifo","group_by":"","role_arn":"arn:aws:iam::111122223333:role/surehook/o"}}`,
 		`{"description":"x"}`,
 	} {
 		if e := get[object](t, b, owner, 200, "PATCH", endpoints+"/a", body); destination(e)["external_id"] != first["external_id"] {
@@ -65,8 +77,8 @@ func TestEndpoints_wrongDestination(t *testing.T) {
 		off        bool
 		want       string
 	}{
-		{name: "no type", body: `{"url":"https://example.com/","destination":{}}`, want: invalid("destination.type", "must be one of http, sqs, eventbridge")},
-		{name: "an unknown type", body: `{"url":"https://example.com/","destination":{"type":"smtp"}}`, want: invalid("destination.type", "must be one of http, sqs, eventbridge")},
+		{name: "no type", body: `{"url":"https://example.com/","destination":{}}`, want: invalid("destination.type", "must be one of "+typeNames())},
+		{name: "an unknown type", body: `{"url":"https://example.com/","destination":{"type":"smtp"}}`, want: invalid("destination.type", "must be one of "+typeNames())},
 		{name: "an external id of the caller", body: `{"url":"https://example.com/","destination":{"type":"http","external_id":"mine"}}`, want: invalid("destination.external_id", "must be removed: http has no such setting")},
 		{name: "a deployment with HTTP only", body: `{` + toQueue + `}`, off: true, want: invalid("destination.type", "must be http: this deployment has no destinations in AWS")},
 		{name: "the own account", body: `{"url":"https://sqs.eu-west-1.amazonaws.com/999988887777/live","destination":{"type":"sqs",` + role + `}}`, want: invalid("url", "must not be in the account of Surehook")},

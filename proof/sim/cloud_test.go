@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 	"slices"
+	"strings"
 
 	"surehook.example/surehook/internal/delivery/send"
 	"surehook.example/surehook/internal/hook"
@@ -21,10 +22,12 @@ func cloudOf(e *hook.Endpoint) {
 	}
 	types := slices.DeleteFunc(destination.Types(), func(t destination.Type) bool { return t.Name == hook.DestinationHTTP })
 	to := types[int(e.ID[10])%len(types)]
-	e.URL = to.Example + string(e.ID)
+	e.URL = strings.Replace(to.Example, "orders", "orders-"+string(e.ID), 1)
 	e.Destination = hook.Destination{Type: to.Name, Settings: map[string]string{}, ExternalID: "external"}
 	for _, s := range to.Settings {
-		e.Destination.Settings[s.Name] = s.Example
+		if !s.Optional || !e.Coalesce.On() { // groups and coalescing exclude each other
+			e.Destination.Settings[s.Name] = s.Example
+		}
 	}
 	e.Coalesce.MaxBytes = min(e.Coalesce.MaxBytes, to.MaxCoalesceBytes)
 	e.Region, e.Fixed = "", false // requests to AWS go to the region of the url

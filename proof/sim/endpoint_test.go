@@ -10,6 +10,7 @@ import (
 	"surehook.example/surehook/internal/hook"
 	"surehook.example/surehook/internal/memory"
 	"surehook.example/surehook/internal/rule/admission"
+	"surehook.example/surehook/internal/rule/destination"
 	"surehook.example/surehook/proof/world"
 )
 
@@ -111,6 +112,9 @@ func (w *simulation) newEndpointWith(tenant hook.TenantID, uid string) {
 	e.RetryOn, e.GiveUpOn = w.drawStatuses()
 	if wrong := hook.ValidateEndpoint(e.Endpoint); len(wrong) > 0 { // max_age is too short for a wait of the window or the rate
 		e.MaxAge = 10 * time.Minute
+	}
+	if wrong := destination.Validate(&e.Endpoint); len(wrong) > 0 {
+		w.fail(checkSetup, "endpoint %s is wrong: %v", e.id, wrong)
 	}
 	if w.chance(0.5) { // a fast endpoint: attempts share invocations, releases have waves, and without max_in_flight there are no slots
 		record := admission.NewRecord(tenant, e.id)

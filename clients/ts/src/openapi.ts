@@ -2051,7 +2051,7 @@ export interface components {
             not_after?: string;
         };
         /**
-         * @description Where the deliveries go. The address is `url`: of `sqs` the URL of a standard queue, of `eventbridge` the ARN of an event bus. A change replaces the whole. A destination in AWS excludes headers, auth, tls, region, egress fixed and classic signature headers; its requests are from the role, with the external id that the endpoint gets. Only where `getEgress` has destinations.
+         * @description Where the deliveries go. The address is `url`: the URL of a queue, or the ARN of a topic, event bus or stream. A change replaces the whole. A destination in AWS excludes headers, auth, tls, region, egress fixed and classic signature headers; its requests are from the role, with the external id that the endpoint gets. Only where `getEgress` has destinations.
          * @example {
          *       "type": "sqs",
          *       "role_arn": "arn:aws:iam::111122223333:role/surehook/orders"
@@ -2059,18 +2059,21 @@ export interface components {
          */
         Destination: {
             /** @enum {string} */
-            type: "http" | "sqs" | "eventbridge";
+            type: "http" | "sqs" | "sqs_fifo" | "sns" | "eventbridge" | "kinesis";
             /** @description Of all in AWS: the role that may send. Its path begins with the role_path of `getEgress`, and its trust policy names the principal and the external_id. */
             role_arn?: string;
             /** @description Of eventbridge: the Source of the events, without aws. in front. */
             source?: string;
+            /** @description Of sqs_fifo and kinesis: the path of a text, number or boolean in the payload, such as customer.id. It is the message group or the partition key; without it, the event's id is. */
+            group_by?: string;
         };
         /** @description Where the deliveries go. Absent for an endpoint that never had another destination than http. */
         DestinationView: {
             /** @enum {string} */
-            type: "http" | "sqs" | "eventbridge";
+            type: "http" | "sqs" | "sqs_fifo" | "sns" | "eventbridge" | "kinesis";
             role_arn?: string;
             source?: string;
+            group_by?: string;
             /** @description The sts:ExternalId for the trust policy of the role. Of this endpoint alone, and never changed. */
             external_id: string;
         };
@@ -2140,7 +2143,7 @@ export interface components {
         EndpointFields: {
             /** @description An alias chosen by the caller, unique in the tenant, usable in paths; empty for none. Cannot be changed. */
             uid?: string;
-            /** @description https, a public host, port 443, 8443, 80 or 8080. With another destination than http, its address: the URL of a queue, or the ARN of an event bus. */
+            /** @description https, a public host, port 443, 8443, 80 or 8080. With another destination than http, its address: the URL of a queue, or the ARN of a topic, event bus or stream. */
             url?: string;
             description?: string;
             /** @description Exact types, prefixes such as order.*, or *. Types of Surehook (surehook.) match only by name or prefix, not by *. */
@@ -2206,7 +2209,7 @@ export interface components {
         EndpointCreate: {
             /** @description An alias chosen by the caller, unique in the tenant, usable in paths; empty for none. Cannot be changed. */
             uid?: string;
-            /** @description https, a public host, port 443, 8443, 80 or 8080. With another destination than http, its address: the URL of a queue, or the ARN of an event bus. */
+            /** @description https, a public host, port 443, 8443, 80 or 8080. With another destination than http, its address: the URL of a queue, or the ARN of a topic, event bus or stream. */
             url: string;
             description?: string;
             /** @description Exact types, prefixes such as order.*, or *. Types of Surehook (surehook.) match only by name or prefix, not by *. Default: every type. */
@@ -2327,7 +2330,7 @@ export interface components {
             id: components["schemas"]["EndpointID"];
             /** @description An alias chosen by the caller, unique in the tenant, usable in paths; empty for none. Cannot be changed. */
             uid: string;
-            /** @description https, a public host, port 443, 8443, 80 or 8080. With another destination than http, its address: the URL of a queue, or the ARN of an event bus. */
+            /** @description https, a public host, port 443, 8443, 80 or 8080. With another destination than http, its address: the URL of a queue, or the ARN of a topic, event bus or stream. */
             url: string;
             description: string;
             /** @description Exact types, prefixes such as order.*, or *. Types of Surehook (surehook.) match only by name or prefix, not by *. */
@@ -2468,7 +2471,7 @@ export interface components {
             id: components["schemas"]["EndpointID"];
             /** @description An alias chosen by the caller, unique in the tenant, usable in paths; empty for none. Cannot be changed. */
             uid: string;
-            /** @description https, a public host, port 443, 8443, 80 or 8080. With another destination than http, its address: the URL of a queue, or the ARN of an event bus. */
+            /** @description https, a public host, port 443, 8443, 80 or 8080. With another destination than http, its address: the URL of a queue, or the ARN of a topic, event bus or stream. */
             url: string;
             description: string;
             /** @description Exact types, prefixes such as order.*, or *. Types of Surehook (surehook.) match only by name or prefix, not by *. */
@@ -2608,7 +2611,7 @@ export interface components {
             id: components["schemas"]["EndpointID"];
             /** @description An alias chosen by the caller, unique in the tenant, usable in paths; empty for none. Cannot be changed. */
             uid: string;
-            /** @description https, a public host, port 443, 8443, 80 or 8080. With another destination than http, its address: the URL of a queue, or the ARN of an event bus. */
+            /** @description https, a public host, port 443, 8443, 80 or 8080. With another destination than http, its address: the URL of a queue, or the ARN of a topic, event bus or stream. */
             url: string;
             description: string;
             /** @description Exact types, prefixes such as order.*, or *. Types of Surehook (surehook.) match only by name or prefix, not by *. */

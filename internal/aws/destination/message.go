@@ -1,6 +1,8 @@
 package destination
 
 import (
+	"bytes"
+	"encoding/json"
 	"fmt"
 	"strings"
 
@@ -12,8 +14,8 @@ import (
 // attributeType is the type of all attributes of a message.
 const attributeType = "String"
 
-// message returns the message of a queue: the signed body, and the headers of a request, which are
-// its attributes.
+// message returns the message of a queue or topic: the signed body, and the headers of a request,
+// which are its attributes.
 func message(e *hook.Endpoint, p send.Prepared) (body string, attributes map[string]string, err error) {
 	body = string(p.Body)
 	// SQS would replace other characters, and then the signature would not match.
@@ -33,10 +35,40 @@ func message(e *hook.Endpoint, p send.Prepared) (body string, attributes map[str
 	return body, attributes, fits(e, size)
 }
 
-// xmlCharacter reports whether SQS transports the character: it must be one of XML 1.0.
+// xmlCharacter reports whether SQS transports the character: it must be one of XML 1.0. Topics often
+// lead to a queue.
 // https://docs.aws.amazon.com/AWSSimpleQueueService/latest/APIReference/API_SendMessage.html
 func xmlCharacter(r rune) bool {
 	return r == '\t' || r == '\n' || r == '\r' || r >= ' ' && r != 0xFFFE && r != 0xFFFF
+}
+
+// document is a message without attributes: the detail of an event of a bus, or the data of a
+// record. The payload is there for rules to match; the body is the signed text, for receivers to
+// verify.
+type document struct {
+	ID        string          `json:"id"`
+	Type      string          `json:"type"`
+	Timestamp string          `json:"timestamp"`
+	Signature string          `json:"signature"`
+	Delivery  string          `json:"delivery"`
+	Attempt   string          `json:"attempt"`
+	Body      string          `json:"body"`
+	Payload   json.RawMessage `json:"payload"`
+}
+
+func documentOf(p send.Prepared) (string, error) {
+	var text bytes.Buffer
+	encoder := json.NewEncoder(&text)
+	encoder.SetEscapeHTML(false) // escaping would use up more bytes
+	err := encoder.Encode(document{
+		ID: p.Header.Get("Webhook-Id"), Type: p.Header.Get("X-Webhook-Event"), Timestamp: p.Header.Get("Webhook-Timestamp"), Signature: p.Header.Get("Webhook-Signature"),
+		Delivery: p.Header.Get(hook.DeliveryHeader), Attempt: p.Header.Get("X-Webhook-Attempt"),
+		Body: string(p.Body), Payload: p.Body,
+	})
+	if err != nil {
+		return "", fmt.Errorf("%w: %w", errContents, err)
+	}
+	return text.String(), nil
 }
 
 // fits returns an error if the type of the endpoint's destination takes no message of the size.

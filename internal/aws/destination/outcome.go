@@ -17,7 +17,7 @@ import (
 
 // codes are the errors of a service, by what they mean. docs/destinations.md has the same table.
 type codes struct {
-	denied    []string // the session, the policy of the role or of the resource, or its KMS key
+	denied    []string // the session, or the policy of the role or of the resource
 	throttled []string // beside those that the SDK knows
 	missing   []string // the resource does not exist
 	refused   []string // the message is wrong
@@ -28,7 +28,7 @@ func common() codes {
 	return codes{
 		denied: []string{
 			"AccessDenied", "AccessDeniedException", "OptInRequired", "RegionDisabledException",
-			"ExpiredToken", "ExpiredTokenException", "InvalidAccessKeyId", "InvalidClientTokenId", "SignatureDoesNotMatch", "UnrecognizedClientException",
+			"ExpiredToken", "ExpiredTokenException", "InvalidAccessKeyId", "InvalidClientTokenId", "InvalidSecurity", "SignatureDoesNotMatch", "UnrecognizedClientException",
 		},
 		refused: []string{"ValidationError", "ValidationException"},
 	}
@@ -68,15 +68,29 @@ func (c codes) outcomeOf(ctx context.Context, err error) hook.Outcome {
 	if response, ok := errors.AsType[*smithyhttp.ResponseError](err); ok && response.HTTPStatusCode() >= http.StatusInternalServerError {
 		outcome.Status = response.HTTPStatusCode()
 	}
-	_, throttled := retry.DefaultThrottleErrorCodes[api.ErrorCode()]
+	about := classOf(api.ErrorCode())
 	for _, r := range slices.Concat(common().rows(), c.rows()) {
-		if slices.Contains(r.codes, api.ErrorCode()) || throttled && r.class == hook.ClassThrottled {
+		if slices.Contains(r.codes, api.ErrorCode()) || r.class == about {
 			outcome = hook.Outcome{Class: r.class, Status: r.status, Error: r.text}
 		}
 	}
 	answer := api.ErrorCode() + ": " + api.ErrorMessage()
 	outcome.Body = []byte(strings.ToValidUTF8(answer[:min(len(answer), hook.MaxResponseBody)], ""))
 	return outcome
+}
+
+// classOf returns the class of a code that is of no service, 0 for any other: a throttle that the SDK knows, or
+// one about the KMS key of the resource, such as KmsDisabled, KMS.DisabledException or KMSDisabled.
+func classOf(code string) hook.Class {
+	_, throttled := retry.DefaultThrottleErrorCodes[code]
+	key := strings.HasPrefix(strings.ToUpper(code), "KMS")
+	switch {
+	case throttled || key && strings.Contains(code, "Throttl"):
+		return hook.ClassThrottled
+	case key:
+		return hook.ClassToken
+	}
+	return 0
 }
 
 // ofRole returns the outcome if the role gave no session. No refusal is final, because the owner

@@ -48,13 +48,15 @@ type kind struct {
 	codes   codes // of the service, beside the common ones
 }
 
-// put sends a signed request to the endpoint's destination, and returns the id that AWS
+// put sends a request, prepared as p, to the endpoint's destination, and returns the id that AWS
 // gave to the message.
-type put func(ctx context.Context, e *hook.Endpoint, p send.Prepared) (id string, err error)
+type put func(ctx context.Context, r *send.Request, p send.Prepared) (id string, err error)
 
 // kinds returns the types of destinations in AWS, which are those of package rule/destination.
 func kinds() map[hook.DestinationType]kind {
-	return map[hook.DestinationType]kind{rule.SQS: sqs(), rule.EventBridge: eventbridge()}
+	return map[hook.DestinationType]kind{
+		rule.SQS: sqs(), rule.SQSFIFO: sqsFIFO(), rule.SNS: sns(), rule.EventBridge: eventbridge(), rule.Kinesis: kinesis(),
+	}
 }
 
 // Sender makes attempts. Sender is safe for concurrent use.
@@ -127,7 +129,7 @@ func (s *Sender) send(ctx context.Context, r send.Request) hook.Outcome {
 		s.sessions.Remove(key)
 		return ofRole(ctx, err)
 	}
-	id, err := session.put(ctx, e, s.signer.Prepare(r))
+	id, err := session.put(ctx, &r, s.signer.Prepare(r))
 	if err == nil {
 		o := hook.Outcome{Class: hook.ClassDelivered, Status: http.StatusOK, Body: []byte(id)}
 		if r.Event.ID.IsTest() && s.admitsAnybody(ctx, key) {

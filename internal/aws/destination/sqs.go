@@ -9,25 +9,26 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/sqs/types"
 
 	"surehook.example/surehook/internal/delivery/send"
-	"surehook.example/surehook/internal/hook"
 )
 
 func sqs() kind {
 	return kind{newQueue, codes{
-		denied: []string{
-			"KmsAccessDenied", "KMS.AccessDeniedException", "KmsDisabled", "KMS.DisabledException", "KmsInvalidKeyUsage", "KmsInvalidState", "KmsNotFound", "KMS.NotFoundException", "KmsOptInRequired",
-			"InvalidSecurity",
-		},
-		throttled: []string{"KmsThrottled", "KMS.ThrottlingException", "OverLimit"},
+		throttled: []string{"OverLimit"},
 		missing:   []string{"AWS.SimpleQueueService.NonExistentQueue", "QueueDoesNotExist", "AWS.SimpleQueueService.QueueDeletedRecently", "QueueDeletedRecently", "InvalidAddress"},
 		refused:   []string{"InvalidMessageContents", "InvalidParameterValue", "InvalidAttributeValue", "AWS.SimpleQueueService.UnsupportedOperation", "UnsupportedOperation"},
 	}}
 }
 
 func newQueue(cfg aws.Config) put {
+	return putMessage(cfg, func(*awssqs.SendMessageInput, *send.Request) {})
+}
+
+// putMessage returns a put to a queue. more sets what the kind of queue needs beside a body and
+// attributes.
+func putMessage(cfg aws.Config, more func(in *awssqs.SendMessageInput, r *send.Request)) put {
 	client := awssqs.NewFromConfig(cfg)
-	return func(ctx context.Context, e *hook.Endpoint, p send.Prepared) (string, error) {
-		body, headers, err := message(e, p)
+	return func(ctx context.Context, r *send.Request, p send.Prepared) (string, error) {
+		body, headers, err := message(r.Endpoint, p)
 		if err != nil {
 			return "", err
 		}
@@ -35,7 +36,9 @@ func newQueue(cfg aws.Config) put {
 		for name, value := range headers {
 			attributes[name] = types.MessageAttributeValue{DataType: aws.String(attributeType), StringValue: &value}
 		}
-		out, err := client.SendMessage(ctx, &awssqs.SendMessageInput{QueueUrl: &e.URL, MessageBody: &body, MessageAttributes: attributes})
+		in := &awssqs.SendMessageInput{QueueUrl: &r.Endpoint.URL, MessageBody: &body, MessageAttributes: attributes}
+		more(in, r)
+		out, err := client.SendMessage(ctx, in)
 		if err != nil {
 			return "", fmt.Errorf("send message: %w", err)
 		}

@@ -15,21 +15,22 @@ import (
 )
 
 // Types returns all types, in the order of the API.
-func Types() []Type { return []Type{http(), sqs(), eventbridge()} }
+func Types() []Type { return []Type{http(), sqs(), sqsFIFO(), sns(), eventbridge(), kinesis()} }
 
 // Type is a type of destination.
 type Type struct {
 	Name      hook.DestinationType
 	Action    string    // that sends: of HTTP, or in the words of IAM, the service and the operation
-	Settings  []Setting // fields of the destination beside its type; all are required
+	Settings  []Setting // fields of the destination beside its type
 	*Resource           // nil: the endpoint's URL is of a receiver
 }
 
 // Setting is a field of a destination.
 type Setting struct {
-	Name    string
-	Example string                    // a valid value
-	wrong   func(value string) string // what the value must be; empty if it is
+	Name     string
+	Example  string                    // a valid value
+	Optional bool                      // it may be empty
+	wrong    func(value string) string // what the value must be; empty if it is
 }
 
 // Names returns the names of all types: http, then those in AWS.
@@ -67,7 +68,7 @@ func Validate(e *hook.Endpoint) []hook.FieldError {
 	}
 	for _, s := range t.Settings {
 		if value := e.Destination.Settings[s.Name]; value == "" {
-			errs.Add("destination."+s.Name, "is missing")
+			errs.Refuse(!s.Optional, "destination."+s.Name, "is missing")
 		} else if wrong := s.wrong(value); wrong != "" {
 			errs.Add("destination."+s.Name, "%s", wrong)
 		}

@@ -12,6 +12,8 @@ const (
 	ordersQueue = "https://sqs.eu-west-1.amazonaws.com/111122223333/orders"
 	ordersBus   = "arn:aws:events:eu-west-1:111122223333:event-bus/orders"
 	queue, bus  = destination.SQS, destination.EventBridge
+	fifo, topic = destination.SQSFIFO, destination.SNS
+	stream      = destination.Kinesis
 )
 
 // destined returns a valid endpoint with a destination of the type: the examples of its errors.
@@ -72,6 +74,7 @@ func TestTypes(t *testing.T) {
 		if region, account := to.Address(to.Example); region != "eu-west-1" || account != "111122223333" {
 			t.Errorf("the example of %s is in region %q and account %q", to.Name, region, account)
 		}
+		delete(e.Destination.Settings, destination.GroupBy)
 		e.Coalesce = hook.Coalescing{Window: hook.MinCoalesceWindow, MaxBytes: to.MaxCoalesceBytes}.WithDefaults()
 		if wrong := destination.Validate(e); len(wrong) > 0 {
 			t.Errorf("the largest requests of %s are wrong: %v", to.Name, wrong)
@@ -93,6 +96,8 @@ func TestValidate(t *testing.T) {
 
 	url := func(url string) func(*hook.Endpoint) { return func(e *hook.Endpoint) { e.URL = url } }
 	role := func(arn string) func(*hook.Endpoint) { return setting(destination.RoleARN, arn) }
+	group := func(path string) func(*hook.Endpoint) { return setting(destination.GroupBy, path) }
+	coalescing := func(e *hook.Endpoint) { e.Coalesce = hook.Coalescing{Window: hook.MinCoalesceWindow}.WithDefaults() }
 	source := func(s string) func(*hook.Endpoint) { return setting(destination.Source, s) }
 	tests := []struct {
 		name string
@@ -131,6 +136,39 @@ func TestValidate(t *testing.T) {
 		{name: "a source that is too long", to: bus, edit: source(strings.Repeat("s", 257)), want: "destination.source"},
 		{name: "a source that is reserved for AWS", to: bus, edit: source("aws.s3"), want: "destination.source"},
 		{name: "a source that begins with aws, but not with a dot after it", to: bus, edit: source("awsome")},
+
+		{name: "a FIFO queue by its type", to: fifo},
+		{name: "a FIFO queue in China", to: fifo, edit: url("https://sqs.cn-north-1.amazonaws.com.cn/111122223333/orders.fifo")},
+		{name: "a FIFO queue with the longest name", to: fifo, edit: url("https://sqs.eu-west-1.amazonaws.com/111122223333/" + strings.Repeat("q", 75) + ".fifo")},
+		{name: "a FIFO queue with a name that is too long", to: fifo, edit: url("https://sqs.eu-west-1.amazonaws.com/111122223333/" + strings.Repeat("q", 76) + ".fifo"), want: "url"},
+		{name: "a standard queue as a FIFO queue", to: fifo, edit: url(ordersQueue), want: "url"},
+		{name: "no role for a FIFO queue", to: fifo, edit: role(""), want: "destination.role_arn"},
+		{name: "no group", to: fifo, edit: group("")},
+		{name: "a group by one field", to: fifo, edit: group("customer")},
+		{name: "the longest group", to: fifo, edit: group(strings.Repeat("g", 256))},
+		{name: "a group that is too long", to: fifo, edit: group(strings.Repeat("g", 257)), want: "destination.group_by"},
+		{name: "a group in JSONPath", to: fifo, edit: group("$.customer.id"), want: "destination.group_by"},
+		{name: "a group by an element", to: fifo, edit: group("items[0].id"), want: "destination.group_by"},
+		{name: "a group as a JSON pointer", to: fifo, edit: group("/customer/id"), want: "destination.group_by"},
+		{name: "a group with an empty name", to: stream, edit: group("customer..id"), want: "destination.group_by"},
+		{name: "a group with a dot at the end", to: stream, edit: group("customer."), want: "destination.group_by"},
+		{name: "a group with a space", to: stream, edit: group("customer id"), want: "destination.group_by"},
+		{name: "a group for a standard queue", to: queue, edit: group("customer.id"), want: "destination.group_by"},
+		{name: "a group for events that coalesce", to: fifo, edit: coalescing, want: "destination.group_by"},
+		{name: "events that coalesce, without a group", to: fifo, edit: func(e *hook.Endpoint) { coalescing(e); group("")(e) }},
+
+		{name: "a topic", to: topic},
+		{name: "a topic with the longest name", to: topic, edit: url("arn:aws:sns:eu-west-1:111122223333:" + strings.Repeat("t", 256))},
+		{name: "a topic with a name that is too long", to: topic, edit: url("arn:aws:sns:eu-west-1:111122223333:" + strings.Repeat("t", 257)), want: "url"},
+		{name: "a FIFO topic", to: topic, edit: url("arn:aws:sns:eu-west-1:111122223333:orders.fifo"), want: "url"},
+		{name: "a subscription in place of a topic", to: topic, edit: url("arn:aws:sns:eu-west-1:111122223333:orders:0c7a1d6e-0000-4000-8000-000000000000"), want: "url"},
+
+		{name: "a stream", to: stream},
+		{name: "a stream in another partition", to: stream, edit: url("arn:aws-us-gov:kinesis:us-gov-west-1:111122223333:stream/orders")},
+		{name: "a stream with the longest name", to: stream, edit: url("arn:aws:kinesis:eu-west-1:111122223333:stream/" + strings.Repeat("s", 128))},
+		{name: "a stream with a name that is too long", to: stream, edit: url("arn:aws:kinesis:eu-west-1:111122223333:stream/" + strings.Repeat("s", 129)), want: "url"},
+		{name: "a consumer in place of a stream", to: stream, edit: url("arn:aws:kinesis:eu-west-1:111122223333:stream/orders/consumer/c:1"), want: "url"},
+		{name: "a stream without a region", to: stream, edit: url("arn:aws:kinesis::111122223333:stream/orders"), want: "url"},
 
 		{name: "headers", to: queue, edit: func(e *hook.Endpoint) { e.Headers = map[string]string{"X-A": "a"} }, want: "headers"},
 		{name: "stored headers", to: queue, edit: func(e *hook.Endpoint) { e.SealedHeaders = map[string][]byte{"X-A": {1}} }, want: "headers"},

@@ -14,7 +14,7 @@ const EventBridge hook.DestinationType = "eventbridge"
 const Source = "source"
 
 var (
-	busARN = regexp.MustCompile(`^arn:aws[a-z-]*:events:` + region + `:([0-9]{12}):event-bus/[A-Za-z0-9._/-]{1,256}$`)
+	busARN = regexp.MustCompile(arn("events", `event-bus/[A-Za-z0-9._/-]{1,256}`))
 	source = regexp.MustCompile(`^[A-Za-z0-9._/-]{1,256}$`)
 )
 

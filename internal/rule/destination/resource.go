@@ -26,6 +26,11 @@ const (
 	maxRoleARN = 640 // IAM's limit for a path and a name, with the parts around them
 )
 
+// arn returns the form of an address that is the ARN of a resource of the service.
+func arn(service, resource string) string {
+	return `^arn:aws[a-z-]*:` + service + `:` + region + `:([0-9]{12}):` + resource + `$`
+}
+
 var roleARN = regexp.MustCompile(`^arn:aws[a-z-]*:iam::([0-9]{12}):role(/(?:[A-Za-z0-9_+=,.@-]+/)*)[A-Za-z0-9_+=,.@-]{1,64}$`)
 
 // RoleARN is the setting of all types in AWS: a role in the customer's account, which Surehook
@@ -64,6 +69,7 @@ func (r *Resource) check(e *hook.Endpoint) []hook.FieldError {
 	errs.Refuse(e.Region != "", "region", "must be empty: requests to AWS go to the region of the url")
 	errs.Refuse(e.Fixed, "egress", "must be shared: requests to AWS have no fixed addresses")
 	errs.Refuse(len(e.Profiles) != 1 || e.Profiles[0].Name != hook.ProfileStandard, "signature_profiles", "must be standard alone: only http has other headers")
+	errs.Refuse(e.Coalesce.On() && e.Destination.Settings[GroupBy] != "", "destination."+GroupBy, "cannot be combined with coalesce: the events of a request have one group")
 	errs.Refuse(e.Coalesce.On() && e.Coalesce.MaxBytes > r.MaxCoalesceBytes, "coalesce.max_bytes", "must be at most %d for %s, which takes no larger message", r.MaxCoalesceBytes, e.Destination.Type)
 	return errs
 }

@@ -9,7 +9,10 @@ import (
 // SQS is a standard queue.
 const SQS hook.DestinationType = "sqs"
 
-var queueURL = regexp.MustCompile(`^https://sqs\.` + region + `\.amazonaws\.com(?:\.cn)?/([0-9]{12})/[A-Za-z0-9_-]{1,80}$`)
+// queues is the form of a queue's URL up to its name.
+const queues = `^https://sqs\.` + region + `\.amazonaws\.com(?:\.cn)?/([0-9]{12})/`
+
+var queueURL = regexp.MustCompile(queues + `[A-Za-z0-9_-]{1,80}$`)
 
 func sqs() Type {
 	return Type{Name: SQS, Action: "sqs:SendMessage", Settings: []Setting{role()}, Resource: &Resource{

@@ -18,7 +18,7 @@ import (
 // botocore. Surehook's functions call them, and Lambda, whose only call has no rules
 // here.
 func Services() []string {
-	return []string{"dynamodb", "events", "kms", "scheduler", "secretsmanager", "sns", "sqs", "sts"}
+	return []string{"dynamodb", "events", "kinesis", "kms", "scheduler", "secretsmanager", "sns", "sqs", "sts"}
 }
 
 // Rulebook holds the published rules of AWS.

@@ -67,6 +67,7 @@ func TestFront_sqs(t *testing.T) {
 		{name: "a line break", operation: "SendMessage", input: with(message, "MessageBody", "a\r\n\tb")},
 		{name: "the longest group", operation: "SendMessage", input: with(message, "MessageGroupId", text(128))},
 		{name: "a longer group", operation: "SendMessage", input: with(message, "MessageGroupId", text(129)), want: value},
+		{name: "a longer deduplication id", operation: "SendMessage", input: with(message, "MessageDeduplicationId", text(129)), want: value},
 		{name: "a group with a space", operation: "SendMessage", input: with(message, "MessageGroupId", "a b"), want: value},
 		{name: "ten attributes", operation: "SendMessage", input: with(message, "MessageAttributes", attributes(10))},
 		{name: "eleven attributes", operation: "SendMessage", input: with(message, "MessageAttributes", attributes(11)), want: value},

@@ -97,6 +97,8 @@ func checkMessage(m object) (size int, r *refusal) {
 		return size, parameter("MessageAttributes", strconv.Itoa(len(attributes)), fmt.Sprintf("Number of message attributes [%d] exceeds the allowed maximum [%d]", len(attributes), maxAttributes))
 	case m.has("MessageGroupId") && !matches(groupPattern, m.text("MessageGroupId")):
 		return size, parameter("MessageGroupId", m.text("MessageGroupId"), "MessageGroupId can only include alphanumeric and punctuation characters. 1 to 128 in length")
+	case m.has("MessageDeduplicationId") && !matches(groupPattern, m.text("MessageDeduplicationId")):
+		return size, parameter("MessageDeduplicationId", m.text("MessageDeduplicationId"), "MessageDeduplicationId can only include alphanumeric and punctuation characters. 1 to 128 in length")
 	}
 	return size, inRange(m, "DelaySeconds", 0, maxDelay)
 }
