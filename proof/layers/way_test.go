@@ -35,7 +35,7 @@ func way() []room {
 		}},
 		{"internal/rule/settlement", []string{"judge", "decision", "attempted", "follow"}},
 		{"internal/delivery/admit", []string{"gate", "done", "slots", "claim", "late", "credit", "place", "held", "announce", "write", "ports"}},
-		{"internal/delivery/attempt", []string{"maker", "document", "open", "tls", "remote", "time", "log", "ports"}},
+		{"internal/delivery/attempt", []string{"maker", "together", "document", "open", "tls", "remote", "time", "log", "ports"}},
 		{"internal/delivery/settle", []string{"settler", "gone", "token", "completion", "dead", "queued", "ports"}},
 		{"internal/rule/admission", []string{"table", "rows", "group", "permit", "outcome", "transition", "class", "record", "query", "claim", "slots", "limits", "speed"}},
 	}

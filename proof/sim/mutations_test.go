@@ -289,8 +289,8 @@ func mutations() []mutation {
 		},
 		{
 			name: "only the leader of a failed request is settled", file: "internal/delivery/deliver/request.go", by: []check{checkLost, checkLate},
-			old: "own.run(j, func() (admission.Result, error) {\n",
-			bug: "own.run(j, func() (admission.Result, error) {\n\t\t\t\tif j != leader && made.Outcome.Status/100 != 2 {\n\t\t\t\t\treturn admission.Result{}, nil\n\t\t\t\t}\n",
+			old: "own.run(j, func() (admission.Result, error) { return",
+			bug: "own.run(j, func() (admission.Result, error) {\n\t\t\tif j != leader && made[i].Outcome.Status/100 != 2 {\n\t\t\t\treturn admission.Result{}, nil\n\t\t\t}\n\t\t\treturn",
 		},
 		{
 			name: "a rejected event takes the others of its request with it", file: "internal/rule/settlement/attempted.go", by: []check{checkRecord},
@@ -301,11 +301,11 @@ func mutations() []mutation {
 			old: "return d.returnLetter(ctx, &old, request)", bug: "return nil",
 		},
 		{
-			name: "a status of give_up_on leaves the events of a request together", file: "internal/delivery/deliver/request.go", by: []check{checkBatch},
+			name: "a status of give_up_on leaves the events of a request together", file: "internal/delivery/attempt/together.go", by: []check{checkBatch},
 			old: "e.ResultOf(&d.Last)", bug: "new(hook.Endpoint).ResultOf(&d.Last)",
 		},
 		{
-			name: "a request has more events than max_events", file: "internal/delivery/deliver/request.go", by: []check{checkBatch},
+			name: "a request has more events than max_events", file: "internal/delivery/attempt/together.go", by: []check{checkBatch},
 			old: "len(last) == e.Coalesce.MaxEvents ||", bug: "len(last) == 2*e.Coalesce.MaxEvents ||",
 		},
 		{

@@ -38,9 +38,28 @@ type Attempt struct {
 	Started, Ended time.Time
 }
 
-// Make sends the content to the endpoint of the delivery. An error means that no request was
-// made and no outcome is known.
-func (m *Maker) Make(ctx context.Context, s *settlement.Subject, content *hook.Event, open Opener) (*Attempt, error) {
+// Make makes one request for the members, which is one delivery, or the deliveries to a coalescing
+// endpoint, and returns the attempt of each. The token of the leader names the request. An error means
+// that no request was made and no outcome is known.
+func (m *Maker) Make(ctx context.Context, members []*settlement.Subject, leader *settlement.Subject, open Opener) ([]*Attempt, error) {
+	if !coalesces(leader.Endpoint) {
+		made, err := m.request(ctx, leader, leader.Event, open)
+		return []*Attempt{made}, err
+	}
+	batch, content := Document(members, leader)
+	made, err := m.request(ctx, leader, content, open)
+	if err != nil {
+		return nil, err
+	}
+	all := make([]*Attempt, len(members))
+	for i, s := range members {
+		all[i] = made.of(batch, s.Token.Delivery.DeliveryID)
+	}
+	return all, nil
+}
+
+// request sends the content to the endpoint of the delivery.
+func (m *Maker) request(ctx context.Context, s *settlement.Subject, content *hook.Event, open Opener) (*Attempt, error) {
 	if !HasTime(ctx, m.Now(), timeOf(s.Endpoint)) {
 		return nil, ErrNoTime
 	}
