@@ -2629,7 +2629,7 @@ type Accepted struct {
 	Warnings *[]FieldError `json:"warnings,omitempty"`
 }
 
-// AtRisk The number of parked deliveries that reach the endpoint's max_age before an attempt, if nothing changes. While the endpoint is paused or disabled, answered 429, or its circuit is not closed, these are all. Endpoints without a limit, and coalescing ones, count none.
+// AtRisk The number of waiting deliveries that reach the endpoint's max_age before an attempt, if nothing changes. While the endpoint is paused or disabled, answered 429, or its circuit is not closed, these are all parked and all retrying ones; else parked ones alone count. Endpoints without a limit, and coalescing ones, count none.
 type AtRisk = int
 
 // Attempt defines model for Attempt.
@@ -2693,7 +2693,7 @@ type AttemptList struct {
 
 // Attention The endpoints of a tenant that need attention for one cause, the same state, class and reason of their conditions. The counts are sums.
 type Attention struct {
-	// AtRisk The number of parked deliveries that reach the endpoint's max_age before an attempt, if nothing changes. While the endpoint is paused or disabled, answered 429, or its circuit is not closed, these are all. Endpoints without a limit, and coalescing ones, count none.
+	// AtRisk The number of waiting deliveries that reach the endpoint's max_age before an attempt, if nothing changes. While the endpoint is paused or disabled, answered 429, or its circuit is not closed, these are all parked and all retrying ones; else parked ones alone count. Endpoints without a limit, and coalescing ones, count none.
 	AtRisk AtRisk `json:"at_risk"`
 
 	// Condition How the endpoint does, in one word.
@@ -2718,7 +2718,7 @@ type Attention struct {
 
 // AttentionEndpoint One of the endpoints that need attention.
 type AttentionEndpoint struct {
-	// AtRisk The number of parked deliveries that reach the endpoint's max_age before an attempt, if nothing changes. While the endpoint is paused or disabled, answered 429, or its circuit is not closed, these are all. Endpoints without a limit, and coalescing ones, count none.
+	// AtRisk The number of waiting deliveries that reach the endpoint's max_age before an attempt, if nothing changes. While the endpoint is paused or disabled, answered 429, or its circuit is not closed, these are all parked and all retrying ones; else parked ones alone count. Endpoints without a limit, and coalescing ones, count none.
 	AtRisk AtRisk `json:"at_risk"`
 
 	// Dead The number of dead deliveries of any age.
@@ -2874,9 +2874,9 @@ type AuthViewToken string
 // AuthViewType defines model for AuthView.Type.
 type AuthViewType string
 
-// Backlog What becomes of the parked deliveries if nothing changes. Absent without any, and while no limit of the endpoint decides on their pace: none is set, no answer in the last hour tells how long a slot is in use, or the endpoint coalesces.
+// Backlog What becomes of the parked deliveries if nothing changes. Absent without any, if none of the retrying ones is at risk, and while no limit of the endpoint decides on their pace: none is set, no answer in the last hour tells how long a slot is in use, or the endpoint coalesces.
 type Backlog struct {
-	// AtRisk How many pass max_age before their turn. Of more than 100, they are counted in eight spans of age, and taken as evenly accepted within each.
+	// AtRisk How many pass max_age before their turn, retrying ones included while none leaves. Of more than 100, they are counted in eight spans of age, and taken as evenly accepted within each.
 	AtRisk      int   `json:"at_risk"`
 	DrainsBy    *Time `json:"drains_by,omitempty"`
 	FirstLossAt *Time `json:"first_loss_at,omitempty"`
@@ -3156,7 +3156,7 @@ type DeliveryCounts struct {
 	Delivered int `json:"delivered"`
 	Parked    int `json:"parked"`
 
-	// ParkedByReason The reasons of the 100 oldest parked deliveries, or of all with fewer: paused, disabled, circuit_open, in_flight, rate, failure_rate, throttled. New reasons may be added.
+	// ParkedByReason Why the parked deliveries wait now, which their endpoint decides: paused, disabled, circuit_open, in_flight, rate, failure_rate, throttled, endpoint_deleted. The sum is `parked`. New reasons may be added.
 	ParkedByReason map[string]int `json:"parked_by_reason"`
 
 	// QueuedEstimate An estimate: the mean number of deliveries that waited in a queue for the first attempt, over the 1h window. Queued deliveries have no record, so deliveries count after the wait. A queue that grows now shows later.
@@ -3727,7 +3727,7 @@ type EndpointFieldsSignatureSchemes string
 type EndpointHealth struct {
 	At Time `json:"at"`
 
-	// Backlog What becomes of the parked deliveries if nothing changes. Absent without any, and while no limit of the endpoint decides on their pace: none is set, no answer in the last hour tells how long a slot is in use, or the endpoint coalesces.
+	// Backlog What becomes of the parked deliveries if nothing changes. Absent without any, if none of the retrying ones is at risk, and while no limit of the endpoint decides on their pace: none is set, no answer in the last hour tells how long a slot is in use, or the endpoint coalesces.
 	Backlog      *Backlog     `json:"backlog,omitempty"`
 	CircuitState CircuitState `json:"circuit_state"`
 
@@ -4160,7 +4160,7 @@ type FoundList struct {
 type Health struct {
 	At Time `json:"at"`
 
-	// AtRisk The number of parked deliveries that reach the endpoint's max_age before an attempt, if nothing changes. While the endpoint is paused or disabled, answered 429, or its circuit is not closed, these are all. Endpoints without a limit, and coalescing ones, count none.
+	// AtRisk The number of waiting deliveries that reach the endpoint's max_age before an attempt, if nothing changes. While the endpoint is paused or disabled, answered 429, or its circuit is not closed, these are all parked and all retrying ones; else parked ones alone count. Endpoints without a limit, and coalescing ones, count none.
 	AtRisk AtRisk `json:"at_risk"`
 
 	// Attention All of the counted endpoints that need attention, by tenant and cause, the worst first: failing, disabled, degraded and paused ones, and those with dead deliveries or deliveries at risk. Sorted as the health of a tenant, then by what waits.
@@ -4193,7 +4193,7 @@ type Health struct {
 	// Parked The number of parked deliveries.
 	Parked int `json:"parked"`
 
-	// ParkedByReason The reasons of the 100 oldest parked deliveries of each endpoint: paused, disabled, circuit_open, in_flight, rate, failure_rate, throttled. New reasons may be added.
+	// ParkedByReason Why the parked deliveries wait now, which their endpoint decides: paused, disabled, circuit_open, in_flight, rate, failure_rate, throttled, endpoint_deleted. The sum is `parked`. New reasons may be added.
 	ParkedByReason map[string]int `json:"parked_by_reason"`
 
 	// Queued The number of messages waiting in the live, replay, slot, overflow and coalesce queues. A retry in slot, overflow or coalesce counts here and in retrying.
@@ -5014,7 +5014,7 @@ type TenantHealth struct {
 	// Data The worst first.
 	Data []EndpointSummary `json:"data"`
 
-	// Endpoints The number of the tenant's endpoints, also of those past the limit.
+	// Endpoints The number of the endpoints, also of those past the limit.
 	Endpoints int  `json:"endpoints"`
 	Since     Time `json:"since"`
 
@@ -5051,7 +5051,7 @@ type TenantList struct {
 
 // TenantWaiting The waiting deliveries of a tenant.
 type TenantWaiting struct {
-	// AtRisk The number of parked deliveries that reach the endpoint's max_age before an attempt, if nothing changes. While the endpoint is paused or disabled, answered 429, or its circuit is not closed, these are all. Endpoints without a limit, and coalescing ones, count none.
+	// AtRisk The number of waiting deliveries that reach the endpoint's max_age before an attempt, if nothing changes. While the endpoint is paused or disabled, answered 429, or its circuit is not closed, these are all parked and all retrying ones; else parked ones alone count. Endpoints without a limit, and coalescing ones, count none.
 	AtRisk AtRisk `json:"at_risk"`
 
 	// Complete false: retrying, parked and at_risk are lower bounds, because more than 20 endpoints can have waiting deliveries, or because there are more deliveries than countable in 2 s. Retries due more than a day after the last attempt are left out if their endpoint had no failure since.
@@ -5063,7 +5063,7 @@ type TenantWaiting struct {
 	// Parked The number of parked deliveries.
 	Parked int `json:"parked"`
 
-	// ParkedByReason The reasons of the 100 oldest parked deliveries of each endpoint: paused, disabled, circuit_open, in_flight, rate, failure_rate, throttled. New reasons may be added.
+	// ParkedByReason Why the parked deliveries wait now, which their endpoint decides: paused, disabled, circuit_open, in_flight, rate, failure_rate, throttled, endpoint_deleted. The sum is `parked`. New reasons may be added.
 	ParkedByReason map[string]int `json:"parked_by_reason"`
 
 	// QueuedEstimate An estimate: the mean number of deliveries that waited in a queue for the first attempt, over the current clock hour and the hour before.
@@ -5552,6 +5552,9 @@ type ReplayEventParams struct {
 
 // GetTenantHealthParams defines parameters for GetTenantHealth.
 type GetTenantHealthParams struct {
+	// Search Only endpoints whose id, alias, URL or description contains this text, in any case. All counts of the answer are of these.
+	Search *string `form:"search,omitempty" json:"search,omitempty"`
+
 	// Limit The maximum number of rows.
 	Limit *int `form:"limit,omitempty" json:"limit,omitempty"`
 }
@@ -12045,6 +12048,18 @@ func NewGetTenantHealthRequest(server string, tenant TenantRef, params *GetTenan
 		// styled parameters, preserving literal commas as delimiters
 		// per the OpenAPI spec (e.g. "color=blue,black,brown").
 		var rawQueryFragments []string
+
+		if params.Search != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "search", *params.Search, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
 
 		if params.Limit != nil {
 

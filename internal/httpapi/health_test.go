@@ -197,10 +197,10 @@ func TestHealth_pipeline(t *testing.T) {
 	tenants = slices.Insert(tenants, 1, `{"tenant":"acme","count":1}`)[:10]
 	e.now = e.now.Add(1500 * time.Millisecond)
 	w = e.do(t, admin, "GET", "/v1/health", "")
-	want = fmt.Sprintf(`{"at":"2026-11-21T09:30:01.500Z","complete":true,"queued":0,"retrying":1,"in_flight":3,"parked":0,"parked_by_reason":{},"dead":1,"at_risk":0,`+
+	want = fmt.Sprintf(`{"at":"2026-11-21T09:30:01.500Z","complete":true,"queued":0,"retrying":1,"in_flight":3,"parked":0,"parked_by_reason":{},"dead":1,"at_risk":1,"first_loss_at":"2026-11-24T09:30:00.000Z",`+
 		`"oldest_pending":{"delivery_id":%q,"tenant":"acme","state":"retrying","created_at":"2026-11-21T09:30:00.000Z","age":"1.5s"},"open_circuits":12,"open_circuits_by_tenant":[%s],`+
-		`"attention":[{"tenant":"acme","condition":{"state":"failing","since":"2026-11-21T09:30:00.000Z","class":"connect"},"endpoints":1,"dead":1,"waiting":1,"at_risk":0,`+
-		`"worst":[{"endpoint_id":%q,"uid":"crm","url":"https://example.com/","since":"2026-11-21T09:30:00.000Z","dead":1,"waiting":1,"at_risk":0}]}],`+
+		`"attention":[{"tenant":"acme","condition":{"state":"failing","since":"2026-11-21T09:30:00.000Z","class":"connect"},"endpoints":1,"dead":1,"waiting":1,"at_risk":1,"first_loss_at":"2026-11-24T09:30:00.000Z",`+
+		`"worst":[{"endpoint_id":%q,"uid":"crm","url":"https://example.com/","since":"2026-11-21T09:30:00.000Z","dead":1,"waiting":1,"at_risk":1,"first_loss_at":"2026-11-24T09:30:00.000Z"}]}],`+
 		`"last_hour":{"since":"2026-11-21T08:00:00.000Z","delivered":2,"failed":2,"dead":1,"mean_delivery_time":"5.5s"},"queues":{"events":{"visible":0,"in_flight":0,"delayed":0},"rejects":{"visible":0,"in_flight":0,"delayed":0},"live":%s,`+
 		`"retry":{"visible":0,"in_flight":3,"delayed":1},"replay":%s,%s,"dead_letters":{"visible":1,"in_flight":0,"delayed":0},`+
 		`"undeliverable":{"visible":9,"in_flight":0,"delayed":0}}}`, e.delivery, strings.Join(tenants, ","), e.delivery.Endpoint, idle, idle, rest)
@@ -229,7 +229,7 @@ func TestHealth_tenant(t *testing.T) {
 			t.Fatalf("SaveDelivery = %v", err)
 		}
 	}
-	const head = `{"at":"2026-11-21T09:30:00.000Z","since":"2026-11-20T09:00:00.000Z","endpoints":2,"waiting":{"complete":true,"queued_estimate":0,"retrying":1,"parked":1,"parked_by_reason":{"rate":1},"at_risk":0},"data":[`
+	const head = `{"at":"2026-11-21T09:30:00.000Z","since":"2026-11-20T09:00:00.000Z","endpoints":2,"waiting":{"complete":true,"queued_estimate":0,"retrying":1,"parked":1,"parked_by_reason":{"in_flight":1},"at_risk":0},"data":[`
 	first := fmt.Sprintf(`{"endpoint_id":%q,"uid":"crm","url":"https://example.com/","status":"active",`+
 		`"condition":{"state":"degraded","since":"2026-11-21T08:00:00.000Z","class":"connect"},"attention":true,"circuit":"closed",`+
 		`"attempts":4,"delivered":2,"failed":2,"dead":1,"success_rate":0.5,"latency_p95":"3.134693s",`+
@@ -241,9 +241,24 @@ func TestHealth_tenant(t *testing.T) {
 			t.Errorf("GET health%s = %d\n%s; want 200\n%s", query, w.Code, w.Body, head+rows+"]}")
 		}
 	}
+	for search, want := range map[string][]string{"CR": {busy}, "/Quiet": {quiet}, "example.com": {busy, quiet}, quiet: {quiet}, "nobody": {}} {
+		found := get[struct {
+			Endpoints int
+			Data      []struct {
+				ID string `json:"endpoint_id"`
+			}
+		}](t, b, reader, 200, "GET", "/v1/tenants/acme/health?search="+search, "")
+		var ids []string
+		for _, e := range found.Data {
+			ids = append(ids, e.ID)
+		}
+		if !slices.Equal(ids, want) || found.Endpoints != len(want) {
+			t.Errorf("search for %s = %v of %d; want %v", search, ids, found.Endpoints, want)
+		}
+	}
 	for query, wrong := range map[string][2]string{
 		"?limit=0": {"limit", "must be 1 to 500"}, "?limit=501": {"limit", "must be 1 to 500"}, "?limit=x": {"limit", "must be 1 to 500"},
-		"?cursor=a": {"cursor", "is not a known parameter"},
+		"?cursor=a": {"cursor", "is not a known parameter"}, "?search=" + strings.Repeat("x", 201): {"search", "must have at most 200 bytes"},
 	} {
 		if w := b.do(t, reader, "GET", "/v1/tenants/acme/health"+query, ""); w.Code != 400 || w.Body.String() != invalid(wrong[0], wrong[1]) {
 			t.Errorf("GET health%s = %d %s; want 400: %s %s", query, w.Code, w.Body, wrong[0], wrong[1])

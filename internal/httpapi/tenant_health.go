@@ -15,9 +15,12 @@ import (
 // defaultEndpointRows is the number of rows in a tenant's health if the request has no limit.
 const defaultEndpointRows = 100
 
+// maxSearch bounds the text to search for, in bytes.
+const maxSearch = 200
+
 // getTenantHealth responds with the health of a tenant's endpoints, the worst first.
 func (h *manage) getTenantHealth(ctx context.Context, c *call) (reply, error) {
-	values, err := query(c, "limit")
+	values, err := query(c, "search", "limit")
 	if err != nil {
 		return reply{}, err
 	}
@@ -28,7 +31,10 @@ func (h *manage) getTenantHealth(ctx context.Context, c *call) (reply, error) {
 			return reply{}, hook.Invalid(hook.FieldError{Field: "limit", Message: fmt.Sprintf("must be 1 to %d", hook.MaxEndpointsPerTenant)})
 		}
 	}
-	health, err := h.Status.TenantHealth(ctx, c.tenant)
+	if len(values.Get("search")) > maxSearch {
+		return reply{}, hook.Invalid(hook.FieldError{Field: "search", Message: fmt.Sprintf("must have at most %d bytes", maxSearch)})
+	}
+	health, err := h.Status.TenantHealth(ctx, c.tenant, values.Get("search"))
 	if err != nil {
 		return reply{}, fmt.Errorf("read health of tenant: %w", err)
 	}
@@ -47,7 +53,7 @@ type conditionView struct {
 type tenantHealthView struct {
 	At        stamp                 `json:"at"`
 	Since     stamp                 `json:"since"`
-	Endpoints int                   `json:"endpoints"` // all, even those without a row
+	Endpoints int                   `json:"endpoints"` // all that match, even those without a row
 	Waiting   waitingView           `json:"waiting"`
 	Data      []endpointSummaryView `json:"data"`
 }

@@ -68,7 +68,7 @@ const newType = createRoute({
     if (!mayChangeTypes()) throw notFound()
   },
 })
-const endpoints = createRoute({ getParentRoute: () => root, path: '/t/$tenant/endpoints', component: Endpoints, validateSearch: texts('cursor') })
+const endpoints = createRoute({ getParentRoute: () => root, path: '/t/$tenant/endpoints', component: Endpoints, validateSearch: texts('search', 'all') })
 const newEndpoint = createRoute({ getParentRoute: () => root, path: '/t/$tenant/new-endpoint', component: NewEndpoint, beforeLoad: needs('endpoints:write') })
 const endpoint = createRoute({
   getParentRoute: () => root,

@@ -248,14 +248,14 @@ test('what waits is one bar by reason', async ({ page, backend, receiver, tenant
 
 test('the waiting of a tenant says that it is a lower bound', async ({ page, backend, receiver, tenant }) => {
   await backend.endpoint(tenant, { url: receiver.url('/hook') })
-  const waiting = { complete: false, queued_estimate: 3, retrying: 4210, parked: 52_000, parked_by_reason: { paused: 100, rate: 80, in_flight: 15 } }
+  const waiting = { complete: false, queued_estimate: 3, retrying: 4210, parked: 52_000, parked_by_reason: { paused: 51_000, rate: 1000 } }
   await page.route((url) => url.pathname === `/v1/tenants/${tenant}/health`, async (route) => {
     const response = await route.fetch()
     await route.fulfill({ response, json: { ...(await response.json()), waiting } })
   })
   await signIn(page, backend, `/t/${tenant}`)
   await expect(card(page, 'Waiting')).toContainText('At least: the 20 endpoints that need attention most are counted')
-  await expect(figure(card(page, 'Waiting'), 'Other reasons')).toContainText('51,805')
+  await expect(figure(card(page, 'Waiting'), 'Endpoint paused')).toContainText('51,000')
   for (const width of [1440, 1024, 390]) {
     await page.setViewportSize({ width, height: 900 })
     // The charts take their new width only after the browser reported it.

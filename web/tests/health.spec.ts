@@ -106,7 +106,7 @@ for (const locale of ['en-GB', 'de-DE'] as const) {
         await page.route((url) => url.pathname === `/v1/tenants/${tenant}/endpoints/${id}/health`, async (route) => {
           const answer = await route.fetch()
           const health = (await answer.json()) as { deliveries: object }
-          await route.fulfill({ json: { ...health, backlog, deliveries: { ...health.deliveries, parked: 1_000_000, parked_by_reason: { rate: 100 } } } })
+          await route.fulfill({ json: { ...health, backlog, deliveries: { ...health.deliveries, parked: 1_000_000, parked_by_reason: { rate: 1_000_000 } } } })
         })
         if (locale === 'en-GB') await signIn(page, backend, `/t/${tenant}/endpoints/${id}`)
         else {
@@ -137,4 +137,26 @@ test('an endpoint and a delivery say when a parked delivery is given up', async 
   await page.goto(page.url().replace(/\/endpoints.*/, `/events/${event}`))
   await expect(page.getByRole('listitem').filter({ hasText: 'Given up, unless delivered before' })).toContainText(/in 59 min|in 1 hr/)
   if (process.env.SHOTS) await page.screenshot({ path: `${process.env.SHOTS}/delivery.png` })
+})
+
+test('the list of endpoints begins with the worst, and finds one by a part of its names', async ({ page, backend, receiver, tenant }) => {
+  receiver.answers.set('/broken', { status: 400 })
+  const id = await backend.endpoint(tenant, { url: receiver.url('/broken'), uid: 'zz-broken', description: 'Billing of Globex' })
+  for (const uid of ['fine-1', 'fine-2']) await backend.endpoint(tenant, { url: receiver.url(`/${uid}`), uid })
+  await backend.event(tenant, 'order.paid', {})
+  await expect.poll(async () => (await backend.call<{ data: { dead: number }[] }>('GET', `/v1/tenants/${tenant}/health`)).data[0]?.dead).toBeGreaterThan(0)
+  await signIn(page, backend, `/t/${tenant}/endpoints`)
+  const rows = page.locator('tbody tr')
+  await expect(rows).toHaveCount(3)
+  await expect(rows.first()).toContainText('zz-broken')
+  for (const [search, found] of [['FINE', 2], ['globex', 1], ['/broken', 1], [id, 1]] as const) {
+    await page.getByLabel('Search', { exact: true }).fill(search)
+    await page.getByLabel('Search', { exact: true }).press('Enter')
+    await expect(rows).toHaveCount(found)
+  }
+  await page.getByLabel('Search', { exact: true }).fill('nobody')
+  await page.getByLabel('Search', { exact: true }).press('Enter')
+  await expect(page.getByText('No endpoint matches')).toBeVisible()
+  await fits(page)
+  await accessible(page)
 })

@@ -3611,7 +3611,7 @@ export interface components {
          *         "retrying": 3,
          *         "parked": 1000000,
          *         "parked_by_reason": {
-         *           "rate": 100
+         *           "rate": 1000000
          *         },
          *         "dead": 1,
          *         "delivered": 1204
@@ -3753,7 +3753,7 @@ export interface components {
             reason?: "manual" | "failing" | "gone";
         };
         /**
-         * @description What becomes of the parked deliveries if nothing changes. Absent without any, and while no limit of the endpoint decides on their pace: none is set, no answer in the last hour tells how long a slot is in use, or the endpoint coalesces.
+         * @description What becomes of the parked deliveries if nothing changes. Absent without any, if none of the retrying ones is at risk, and while no limit of the endpoint decides on their pace: none is set, no answer in the last hour tells how long a slot is in use, or the endpoint coalesces.
          * @example {
          *       "per_second": 20,
          *       "drains_by": "2026-11-21T19:30:00.000Z",
@@ -3769,7 +3769,7 @@ export interface components {
             per_second: number;
             /** @description When all that are parked now have left or died. Absent while none leaves. */
             drains_by?: components["schemas"]["Time"];
-            /** @description How many pass max_age before their turn. Of more than 100, they are counted in eight spans of age, and taken as evenly accepted within each. */
+            /** @description How many pass max_age before their turn, retrying ones included while none leaves. Of more than 100, they are counted in eight spans of age, and taken as evenly accepted within each. */
             at_risk: number;
             /** @description When the first of them passes max_age. Absent if none does. */
             first_loss_at?: components["schemas"]["Time"];
@@ -3785,7 +3785,7 @@ export interface components {
          *         "retrying": 41,
          *         "parked": 230,
          *         "parked_by_reason": {
-         *           "circuit_open": 100,
+         *           "circuit_open": 218,
          *           "rate": 12
          *         },
          *         "at_risk": 218,
@@ -3848,7 +3848,7 @@ export interface components {
             at: components["schemas"]["Time"];
             /** @description The start of the first hour. */
             since: components["schemas"]["Time"];
-            /** @description The number of the tenant's endpoints, also of those past the limit. */
+            /** @description The number of the endpoints, also of those past the limit. */
             endpoints: number;
             waiting: components["schemas"]["TenantWaiting"];
             /** @description The worst first. */
@@ -3862,7 +3862,7 @@ export interface components {
          *       "retrying": 41,
          *       "parked": 230,
          *       "parked_by_reason": {
-         *         "circuit_open": 100,
+         *         "circuit_open": 218,
          *         "rate": 12
          *       },
          *       "at_risk": 218,
@@ -3878,7 +3878,7 @@ export interface components {
             retrying: number;
             /** @description The number of parked deliveries. */
             parked: number;
-            /** @description The reasons of the 100 oldest parked deliveries of each endpoint: paused, disabled, circuit_open, in_flight, rate, failure_rate, throttled. New reasons may be added. */
+            /** @description Why the parked deliveries wait now, which their endpoint decides: paused, disabled, circuit_open, in_flight, rate, failure_rate, throttled, endpoint_deleted. The sum is `parked`. New reasons may be added. */
             parked_by_reason: {
                 [key: string]: number;
             };
@@ -3956,7 +3956,7 @@ export interface components {
             at_risk: components["schemas"]["AtRisk"];
             first_loss_at?: components["schemas"]["FirstLoss"];
         };
-        /** @description The number of parked deliveries that reach the endpoint's max_age before an attempt, if nothing changes. While the endpoint is paused or disabled, answered 429, or its circuit is not closed, these are all. Endpoints without a limit, and coalescing ones, count none. */
+        /** @description The number of waiting deliveries that reach the endpoint's max_age before an attempt, if nothing changes. While the endpoint is paused or disabled, answered 429, or its circuit is not closed, these are all parked and all retrying ones; else parked ones alone count. Endpoints without a limit, and coalescing ones, count none. */
         AtRisk: number;
         /**
          * Format: date-time
@@ -4110,7 +4110,7 @@ export interface components {
             queued_estimate: number;
             retrying: number;
             parked: number;
-            /** @description The reasons of the 100 oldest parked deliveries, or of all with fewer: paused, disabled, circuit_open, in_flight, rate, failure_rate, throttled. New reasons may be added. */
+            /** @description Why the parked deliveries wait now, which their endpoint decides: paused, disabled, circuit_open, in_flight, rate, failure_rate, throttled, endpoint_deleted. The sum is `parked`. New reasons may be added. */
             parked_by_reason: {
                 [key: string]: number;
             };
@@ -4382,7 +4382,7 @@ export interface components {
          *       "in_flight": 6,
          *       "parked": 230,
          *       "parked_by_reason": {
-         *         "circuit_open": 100
+         *         "circuit_open": 230
          *       },
          *       "dead": 2,
          *       "at_risk": 230,
@@ -4511,7 +4511,7 @@ export interface components {
             in_flight: number;
             /** @description The number of parked deliveries. */
             parked: number;
-            /** @description The reasons of the 100 oldest parked deliveries of each endpoint: paused, disabled, circuit_open, in_flight, rate, failure_rate, throttled. New reasons may be added. */
+            /** @description Why the parked deliveries wait now, which their endpoint decides: paused, disabled, circuit_open, in_flight, rate, failure_rate, throttled, endpoint_deleted. The sum is `parked`. New reasons may be added. */
             parked_by_reason: {
                 [key: string]: number;
             };
@@ -7320,6 +7320,8 @@ export interface operations {
     getTenantHealth: {
         parameters: {
             query?: {
+                /** @description Only endpoints whose id, alias, URL or description contains this text, in any case. All counts of the answer are of these. */
+                search?: string;
                 /** @description The maximum number of rows. */
                 limit?: number;
             };

@@ -11,6 +11,7 @@ import (
 	"surehook.example/surehook/internal/admin/endpoint"
 	"surehook.example/surehook/internal/delivery/replay"
 	"surehook.example/surehook/internal/hook"
+	"surehook.example/surehook/internal/rule/circuit"
 	"surehook.example/surehook/internal/rule/drain"
 )
 
@@ -38,43 +39,73 @@ func paceOf(s *endpoint.Status, mean time.Duration) (perSecond float64, known bo
 	return perSecond, !math.IsInf(perSecond, 1)
 }
 
-// backlog counts the parked deliveries with the reasons of the oldest, and returns the first, and all
-// in slices, the first alone. A long backlog has slices by age only if it is asked for, else one.
-// With an error, the counts are those so far.
-func (r *Reader) backlog(ctx context.Context, target hook.Target, byAge bool) (w Waiting, first hook.Delivery, slices []drain.Slice, err error) {
-	oldest, more, err := r.parked(ctx, target)
-	if err != nil {
-		return Waiting{}, hook.Delivery{}, nil, err
-	}
-	if len(oldest) > 0 {
-		first = oldest[0]
-	}
-	w = Waiting{Parked: len(oldest), Reasons: reasonsOf(oldest)}
-	for _, d := range oldest {
-		slices = append(slices, drain.Slice{Newest: d.CreatedAt, N: 1})
+// reasonOf returns why parked deliveries of the endpoint wait now. The reasons in their records are
+// from the moment when they were parked.
+func reasonOf(s *endpoint.Status) hook.Reason {
+	switch s.Endpoint.Status {
+	case hook.StatusPaused:
+		return hook.ReasonPaused
+	case hook.StatusDisabled:
+		return hook.ReasonDisabled
+	case hook.StatusActive:
 	}
 	switch {
-	case !more:
-		return w, first, slices, nil
-	case len(oldest) == 0:
-		w.Parked, err = r.count(ctx, target, hook.StateParked)
-		return w, first, nil, err
+	case s.Endpoint.Status == 0:
+		return hook.ReasonDeleted
+	case s.Gate.State != circuit.Closed:
+		return hook.ReasonCircuit
+	case !s.Gate.ThrottledUntil.IsZero():
+		return hook.ReasonThrottled
+	case s.Admits < 1:
+		return hook.ReasonFailureRate
+	case s.Endpoint.RatePerSecond > 0:
+		return hook.ReasonRate
 	}
-	from, newest, spans := oldest[0].CreatedAt, r.now(), 1
+	return hook.ReasonInFlight
+}
+
+// parkedCount is a count of the parked deliveries of an endpoint.
+type parkedCount struct {
+	n      int
+	oldest hook.Delivery // zero without any
+	slices []drain.Slice // by age, the oldest delivery alone
+}
+
+// backlog counts the parked deliveries. A long backlog has slices by age only if it is asked for, else
+// one. With an error, the counts are those so far.
+func (r *Reader) backlog(ctx context.Context, target hook.Target, byAge bool) (c parkedCount, err error) {
+	oldest, next, err := r.Index.Select(ctx, replay.Selection{Target: target, State: hook.StateParked, Limit: maxOldest})
+	if err != nil {
+		return c, fmt.Errorf("find oldest parked deliveries of endpoint %s: %w", target.Endpoint, err)
+	}
+	c.n = len(oldest)
+	for _, d := range oldest {
+		c.slices = append(c.slices, drain.Slice{Newest: d.CreatedAt, N: 1})
+	}
+	if len(oldest) > 0 {
+		c.oldest = oldest[0]
+	}
+	switch {
+	case next == "":
+		return c, nil
+	case len(oldest) == 0:
+		c.n, err = r.count(ctx, target, hook.StateParked)
+		return c, err
+	}
+	newest, spans := r.now(), 1
 	if byAge {
 		spans = backlogSlices
 		if newest, err = r.newestParked(ctx, target); err != nil {
-			return w, first, slices, err
+			return c, err
 		}
 	}
-	counted, err := r.countSpans(ctx, target, from, newest, spans)
+	counted, err := r.countSpans(ctx, target, c.oldest.CreatedAt, newest, spans)
 	counted[0].N = max(counted[0].N-1, 0)
-	slices = append(slices[:1:1], counted...)
-	w.Parked = 0
-	for _, s := range slices {
-		w.Parked += s.N
+	c.slices, c.n = append(c.slices[:1:1], counted...), 0
+	for _, s := range c.slices {
+		c.n += s.N
 	}
-	return w, first, slices, err
+	return c, err
 }
 
 // newestParked returns when the newest parked delivery was created; zero without one.

@@ -2,6 +2,8 @@ package status_test
 
 import (
 	"context"
+	"errors"
+	"maps"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -139,3 +141,39 @@ func TestReader_Health_backlog(t *testing.T) {
 
 // at returns the time after the bundle's clock.
 func at(d time.Duration) time.Time { return time.Date(2026, 11, 21, 9, 30, 0, 0, time.UTC).Add(d) }
+
+// An endpoint has one reason for all its parked deliveries, whatever their records say.
+func TestReader_Health_reason(t *testing.T) {
+	t.Parallel()
+
+	b := setup(t)
+	tests := []struct {
+		name   string
+		change func(e *hook.Endpoint, r *admission.Record)
+		want   hook.Reason
+	}{
+		{"paused with an open circuit", func(e *hook.Endpoint, r *admission.Record) { e.Status, r.State = hook.StatusPaused, circuit.Open }, hook.ReasonPaused},
+		{"disabled", func(e *hook.Endpoint, _ *admission.Record) { e.Status = hook.StatusDisabled }, hook.ReasonDisabled},
+		{"half-open", func(_ *hook.Endpoint, r *admission.Record) { r.State = circuit.HalfOpen }, hook.ReasonCircuit},
+		{"throttled", func(_ *hook.Endpoint, r *admission.Record) { r.ThrottledUntil = b.now.Add(time.Minute) }, hook.ReasonThrottled},
+		{"throttled before", func(_ *hook.Endpoint, r *admission.Record) { r.ThrottledUntil = b.now.Add(-time.Minute) }, hook.ReasonInFlight},
+		{"shedding", func(_ *hook.Endpoint, r *admission.Record) { r.Shed, r.ShedAt = 50, b.now }, hook.ReasonFailureRate},
+		{"with a rate", func(e *hook.Endpoint, _ *admission.Record) { e.RatePerSecond = 5 }, hook.ReasonRate},
+		{"with slots", func(e *hook.Endpoint, _ *admission.Record) { e.MaxInFlight = 5 }, hook.ReasonInFlight},
+	}
+	for _, tt := range tests {
+		e := b.create(t)
+		b.wait(t, e, hook.StateParked, hook.ReasonNone, b.now)
+		b.wait(t, e, hook.StateParked, hook.ReasonRate, b.now)
+		r := admission.NewRecord(tenant, e.ID)
+		r.Waiting, r.AttendAt = true, b.now
+		tt.change(&e, &r)
+		if err := errors.Join(b.store.UpdateEndpoint(t.Context(), e), b.store.SaveCircuit(t.Context(), r)); err != nil {
+			t.Fatalf("%s: %v", tt.name, err)
+		}
+		h, err := b.Health(t.Context(), tenant, string(e.ID))
+		if want := map[hook.Reason]int{tt.want: 2}; err != nil || !maps.Equal(h.Waiting.Reasons, want) {
+			t.Errorf("%s: Reasons = %v, %v; want %v", tt.name, h.Waiting.Reasons, err, want)
+		}
+	}
+}

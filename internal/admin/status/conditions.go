@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -53,7 +54,8 @@ type TenantHealth struct {
 	Complete  bool    // false: Waiting is a lower bound, after a timeout or with more such endpoints
 }
 
-// TenantHealth returns the health of the tenant's endpoints, ordered by harm. It makes one
+// TenantHealth returns the health of the tenant's endpoints whose id, uid, URL or description contains
+// search, in any case, ordered by harm. The empty search selects all. The call makes one
 // request for the list of endpoints, two per 100 endpoints, and one per endpoint. A tenant has at
 // most hook.MaxEndpointsPerTenant endpoints.
 //
@@ -61,13 +63,14 @@ type TenantHealth struct {
 // with parked deliveries, an open circuit, or failed attempts. It makes at most one request for
 // each of them and four for each of its shards, a request per page of a count, more for the forecast
 // of a long backlog (see Health), and ends after waitingTimeout.
-func (r *Reader) TenantHealth(ctx context.Context, tenant hook.TenantID) (TenantHealth, error) {
+func (r *Reader) TenantHealth(ctx context.Context, tenant hook.TenantID, search string) (TenantHealth, error) {
 	now := r.now()
 	h := TenantHealth{At: now, Since: judgedSince(now)}
 	endpoints, err := r.Lists.Endpoints(ctx, tenant)
 	if err != nil {
 		return TenantHealth{}, fmt.Errorf("list endpoints of tenant %s: %w", tenant, err)
 	}
+	endpoints = slices.DeleteFunc(endpoints, func(e hook.Endpoint) bool { return !names(&e, search) })
 	ids := make([]hook.EndpointID, len(endpoints))
 	for i, e := range endpoints {
 		ids[i] = e.ID
@@ -104,6 +107,14 @@ func (r *Reader) TenantHealth(ctx context.Context, tenant hook.TenantID) (Tenant
 	return h, r.addWaiting(ctx, &h, records, mean)
 }
 
+// names reports whether the text is a part of what names the endpoint for people.
+func names(e *hook.Endpoint, text string) bool {
+	text = strings.ToLower(text)
+	return slices.ContainsFunc([]string{string(e.ID), e.UID, e.URL, e.Description}, func(name string) bool {
+		return strings.Contains(strings.ToLower(name), text)
+	})
+}
+
 // addWaiting counts the waiting deliveries of the endpoints, which are sorted by harm. mean is that
 // of the recent answers.
 func (r *Reader) addWaiting(ctx context.Context, h *TenantHealth, records map[hook.EndpointID]admission.Record, mean map[hook.EndpointID]time.Duration) error {
@@ -122,7 +133,7 @@ func (r *Reader) addWaiting(ctx context.Context, h *TenantHealth, records map[ho
 				if err != nil {
 					return err
 				}
-				found, _, err := r.waiting(ctx, &s, mean[e.ID], h.At)
+				found, _, _, err := r.waiting(ctx, &s, mean[e.ID], h.At)
 				mu.Lock()
 				defer mu.Unlock()
 				h.Waiting.add(found)

@@ -50,7 +50,7 @@ func TestReader_TenantHealth(t *testing.T) {
 	if _, err := b.admin.Pause(t.Context(), tenant, "paused"); err != nil {
 		t.Fatalf("Pause = %v", err)
 	}
-	got, err := b.TenantHealth(t.Context(), tenant)
+	got, err := b.TenantHealth(t.Context(), tenant, "")
 	if err != nil {
 		t.Fatalf("TenantHealth = %v", err)
 	}
@@ -92,7 +92,7 @@ func TestReader_TenantHealth(t *testing.T) {
 func TestReader_TenantHealth_withoutEndpoints(t *testing.T) {
 	t.Parallel()
 
-	got, err := setup(t).TenantHealth(t.Context(), tenant)
+	got, err := setup(t).TenantHealth(t.Context(), tenant, "")
 	if err != nil || len(got.Endpoints) != 0 {
 		t.Errorf("TenantHealth = %+v, %v; want no endpoints", got, err)
 	}
@@ -109,7 +109,7 @@ func TestReader_TenantHealth_requests(t *testing.T) {
 	for i := range n {
 		b.createAt(t, fmt.Sprintf("e%d", i))
 	}
-	if got, err := b.TenantHealth(t.Context(), tenant); err != nil || len(got.Endpoints) != n || counted.requests.Load() != n {
+	if got, err := b.TenantHealth(t.Context(), tenant, ""); err != nil || len(got.Endpoints) != n || counted.requests.Load() != n {
 		t.Errorf("TenantHealth = %d endpoints, %v with %d requests; want %d with a request each", len(got.Endpoints), err, counted.requests.Load(), n)
 	}
 }
@@ -141,12 +141,12 @@ func TestReader_TenantHealth_waiting(t *testing.T) {
 	b.deliver(t, open, hook.StateDead, b.now)
 	b.deliver(t, silent, hook.StateRetrying, b.now)
 	b.deliver(t, stranger(), hook.StateRetrying, b.now)
-	got, err := b.TenantHealth(t.Context(), tenant)
+	got, err := b.TenantHealth(t.Context(), tenant, "")
 	if err != nil {
 		t.Fatalf("TenantHealth = %v", err)
 	}
 	want := status.Waiting{
-		Retrying: 2, Parked: 102, Reasons: map[hook.Reason]int{hook.ReasonRate: 1, hook.ReasonCircuit: 100},
+		Retrying: 2, Parked: 102, Reasons: map[hook.Reason]int{hook.ReasonInFlight: 1, hook.ReasonCircuit: 101},
 		AtRisk: 101, FirstLoss: b.now.Add(-time.Hour + 72*time.Hour), // of the open circuit; the other endpoint has no limit
 	}
 	if diff := cmp.Diff(want, got.Waiting); diff != "" || !got.Complete || got.Queued != 1 {
@@ -170,11 +170,11 @@ func TestReader_TenantHealth_waitingBounds(t *testing.T) {
 	for n := range most {
 		fail(n, 5)
 	}
-	if got, err := b.TenantHealth(t.Context(), tenant); err != nil || !got.Complete || got.Waiting.Retrying != most {
+	if got, err := b.TenantHealth(t.Context(), tenant, ""); err != nil || !got.Complete || got.Waiting.Retrying != most {
 		t.Errorf("TenantHealth of %d endpoints = %d retrying, complete %t, %v; want all", most, got.Waiting.Retrying, got.Complete, err)
 	}
 	fail(most, 1)
-	if got, err := b.TenantHealth(t.Context(), tenant); err != nil || got.Complete || got.Waiting.Retrying != most {
+	if got, err := b.TenantHealth(t.Context(), tenant, ""); err != nil || got.Complete || got.Waiting.Retrying != most {
 		t.Errorf("TenantHealth of one more = %d retrying, complete %t, %v; want those of the worst, incomplete", got.Waiting.Retrying, got.Complete, err)
 	}
 }
@@ -219,7 +219,7 @@ func TestReader_Pipeline_attention(t *testing.T) {
 		return got
 	}
 	want := []string{
-		"failing timeout of acme, since 04:00: [losing waiting] 1 dead, 2 waiting, 1 at risk from Nov 24 09:30",
+		"failing timeout of acme, since 04:00: [losing waiting] 1 dead, 2 waiting, 2 at risk from Nov 24 09:30",
 		"paused unknown of acme, since 09:00: [by-hand] 0 dead, 0 waiting, 0 at risk from Jan 1 00:00",
 		"healthy unknown of acme, since 00:00: [old] 1 dead, 0 waiting, 0 at risk from Jan 1 00:00",
 	}

@@ -42,22 +42,22 @@ type Health struct {
 	Waiting   Waiting
 	Queued    float64         // mean number of queued deliveries over Hour
 	Dead      int             // dead deliveries of any age
-	Backlog   *drain.Forecast // of the parked deliveries; nil without any, or if their pace is not known
+	Backlog   *drain.Forecast // of the parked deliveries, and of the retrying ones while nothing leaves; nil without any, or if the pace is not known
 	Complete  bool            // false after a timeout: Waiting, Dead and Backlog.AtRisk are lower bounds
 }
 
-// maxReasons bounds the parked deliveries of an endpoint with a counted reason: one page of the
-// index.
-const maxReasons = 100
+// maxOldest bounds the parked deliveries of an endpoint that are read: one page of the index. The
+// others are counted.
+const maxOldest = 100
 
 // Waiting counts the recorded, unsettled deliveries.
 type Waiting struct {
 	Retrying int
 	Parked   int
-	Reasons  map[hook.Reason]int // of the oldest parked deliveries of each endpoint, at most maxReasons
+	Reasons  map[hook.Reason]int // why the Parked ones wait now, which their endpoint decides: the sum is Parked
 
-	// Parked deliveries that are lost if nothing changes, of endpoints whose pace is known, and when
-	// the first of them is lost; zero for none.
+	// Deliveries that are lost if nothing changes, of endpoints whose pace is known, and when the
+	// first of them is lost; zero for none. Retrying ones count while nothing leaves.
 	AtRisk    int
 	FirstLoss time.Time
 }
@@ -79,7 +79,7 @@ func (w *Waiting) add(other Waiting) {
 // uid; CodeNotFound if none exists. The index of deliveries may lag by a moment.
 //
 // A parked delivery is counted once, and one request reads the oldest ones. If there are more than
-// maxReasons at a known pace, Health makes a request per shard for the newest, and counts in
+// maxOldest at a known pace, Health makes a request per shard for the newest, and counts in
 // backlogSlices spans, each with one request per shard and page.
 func (r *Reader) Health(ctx context.Context, tenant hook.TenantID, ref string) (Health, error) {
 	s, err := r.Endpoints.Status(ctx, tenant, ref)
@@ -92,45 +92,64 @@ func (r *Reader) Health(ctx context.Context, tenant hook.TenantID, ref string) (
 		return Health{}, fmt.Errorf("read hours of endpoint %s: %w", s.Endpoint.ID, err)
 	}
 	h := healthOf(s, hours, now)
-	pace, paced := paceOf(&s, h.Hour.Latency.Mean())
-	var parked []drain.Slice
-	retrying := 0
 	h.Complete, err = r.counting(ctx, countTimeout, func(ctx context.Context, group *errgroup.Group) {
 		group.Go(func() (err error) {
-			h.Waiting, _, parked, err = r.backlog(ctx, s.Endpoint.Widest(), paced && pace > 0)
+			h.Waiting, _, h.Backlog, err = r.waiting(ctx, &s, h.Hour.Latency.Mean(), now)
 			return err
 		})
-		for state, n := range map[hook.State]*int{hook.StateRetrying: &retrying, hook.StateDead: &h.Dead} {
-			group.Go(func() (err error) {
-				*n, err = r.count(ctx, s.Endpoint.Widest(), state)
-				return err
-			})
-		}
+		group.Go(func() (err error) {
+			h.Dead, err = r.count(ctx, s.Endpoint.Widest(), hook.StateDead)
+			return err
+		})
 	})
-	h.Waiting.Retrying = retrying
-	if paced && len(parked) > 0 {
-		h.Backlog = new(drain.Of(parked, s.Endpoint.MaxAge, pace, now))
-	}
 	return h, err
 }
 
-// waiting counts the waiting deliveries of the endpoint, foretells which of the parked ones are
-// lost, and returns the oldest parked one; zero without one. With an error, the counts are those so
-// far.
-func (r *Reader) waiting(ctx context.Context, s *endpoint.Status, mean time.Duration, now time.Time) (found Waiting, oldest hook.Delivery, err error) {
+// waiting counts the waiting deliveries of the endpoint, foretells which of them are lost, and
+// returns the oldest one; zero without one. With an error, the counts are those so far.
+func (r *Reader) waiting(ctx context.Context, s *endpoint.Status, mean time.Duration, now time.Time) (found Waiting, oldest hook.Delivery, backlog *drain.Forecast, err error) {
 	target := s.Endpoint.Widest()
-	retrying, err := r.count(ctx, target, hook.StateRetrying)
-	if err != nil {
-		return Waiting{Retrying: retrying}, hook.Delivery{}, err
-	}
 	pace, paced := paceOf(s, mean)
-	found, oldest, parked, err := r.backlog(ctx, target, paced && pace > 0)
-	found.Retrying = retrying
-	if paced {
-		f := drain.Of(parked, s.Endpoint.MaxAge, pace, now)
-		found.AtRisk, found.FirstLoss = f.AtRisk, f.FirstLoss
+	var parked parkedCount
+	group, grouped := errgroup.WithContext(ctx)
+	group.Go(func() (err error) {
+		found.Retrying, oldest, err = r.retrying(grouped, target)
+		return err
+	})
+	group.Go(func() (err error) {
+		parked, err = r.backlog(grouped, target, paced && pace > 0)
+		return err
+	})
+	err = group.Wait()
+	if found.Parked = parked.n; parked.n > 0 {
+		found.Reasons = map[hook.Reason]int{reasonOf(s): parked.n}
 	}
-	return found, oldest, err
+	if paced && parked.n+found.Retrying > 0 {
+		f := drain.Of(parked.slices, s.Endpoint.MaxAge, pace, now)
+		if pace == 0 && !oldest.CreatedAt.IsZero() { // they are parked when their attempts are due
+			f.AtRisk, f.FirstLoss = f.AtRisk+found.Retrying, earlier(f.FirstLoss, oldest.CreatedAt.Add(s.Endpoint.MaxAge))
+		}
+		found.AtRisk, found.FirstLoss = f.AtRisk, f.FirstLoss
+		if parked.n > 0 || f.AtRisk > 0 {
+			backlog = &f
+		}
+	}
+	return found, older(oldest, parked.oldest), backlog, err
+}
+
+// retrying counts the retrying deliveries, and returns the oldest one; zero without one.
+func (r *Reader) retrying(ctx context.Context, target hook.Target) (n int, oldest hook.Delivery, err error) {
+	if n, err = r.count(ctx, target, hook.StateRetrying); err != nil || n == 0 {
+		return n, oldest, err
+	}
+	first, _, err := r.Index.Select(ctx, replay.Selection{Target: target, State: hook.StateRetrying, Limit: 1})
+	if err != nil {
+		return n, oldest, fmt.Errorf("find oldest retrying delivery of endpoint %s: %w", target.Endpoint, err)
+	}
+	for _, d := range first {
+		oldest = d
+	}
+	return n, oldest, nil
 }
 
 // earlier returns the earlier of two times; a zero time is none.
@@ -139,26 +158,6 @@ func earlier(a, b time.Time) time.Time {
 		return b
 	}
 	return a
-}
-
-// parked returns the oldest parked deliveries, at most maxReasons. more is true if there may be others.
-func (r *Reader) parked(ctx context.Context, target hook.Target) (oldest []hook.Delivery, more bool, err error) {
-	oldest, next, err := r.Index.Select(ctx, replay.Selection{Target: target, State: hook.StateParked, Limit: maxReasons})
-	if err != nil {
-		return nil, false, fmt.Errorf("find oldest parked deliveries of endpoint %s: %w", target.Endpoint, err)
-	}
-	return oldest, next != "", nil
-}
-
-// reasonsOf counts the reasons of the deliveries; nil without any.
-func reasonsOf(parked []hook.Delivery) (reasons map[hook.Reason]int) {
-	for _, d := range parked {
-		if reasons == nil {
-			reasons = make(map[hook.Reason]int)
-		}
-		reasons[d.Reason]++
-	}
-	return reasons
 }
 
 // queuedIn returns the mean number of queued deliveries over the hours of review.Recent. By

@@ -157,11 +157,12 @@ func TestReader_Health_countsUnsettledAndDeadDeliveries(t *testing.T) {
 		t.Fatalf("Health = %v", err)
 	}
 	hours, day := status.Window{Since: h.Hour.Since}, status.Window{Since: h.Day.Since}
+	first := b.now.Add(hook.DefaultMaxAge - 80*24*time.Hour)
 	want := status.Health{
 		Status: endpoint.Status{Endpoint: e, Gate: record, SignedBy: sign.SignedByNew}, At: b.now, Hour: hours, Day: day,
 		Condition: condition.Condition{State: condition.Paused, Since: record.OpenedAt, Reason: hook.ReasonManual},
-		Waiting:   status.Waiting{Retrying: 3, Parked: 2, Reasons: map[hook.Reason]int{hook.ReasonNone: 2}}, Dead: 4, Complete: true,
-		Backlog: &drain.Forecast{AtRisk: 2, FirstLoss: b.now.Add(hook.DefaultMaxAge - 80*24*time.Hour)},
+		Waiting:   status.Waiting{Retrying: 3, Parked: 2, Reasons: map[hook.Reason]int{hook.ReasonCircuit: 2}, AtRisk: 5, FirstLoss: first}, Dead: 4, Complete: true,
+		Backlog: &drain.Forecast{AtRisk: 5, FirstLoss: first},
 	}
 	if diff := cmp.Diff(want, h, cmp.AllowUnexported(latency.Histogram{}, latency.Coarse{})); diff != "" {
 		t.Errorf("Health (-want +got):\n%s", diff)
@@ -227,7 +228,7 @@ func TestReader_Health_limitsTheTimeOfCounting(t *testing.T) {
 			t.Errorf("Health = %+v, %d dead, complete %t, %v; want what was counted, incomplete", h.Waiting, h.Dead, h.Complete, err)
 		}
 		p, err := b.Pipeline(t.Context())
-		if err != nil || p.Complete || p.Hour.Delivered != 1 || p.Waiting.Retrying+p.Waiting.Parked != 7 {
+		if err != nil || p.Complete || p.Hour.Delivered != 1 || p.Waiting.Retrying+p.Waiting.Parked != 14 {
 			t.Errorf("Pipeline = %+v, complete %t, %v; want what was counted, incomplete", p.Waiting, p.Complete, err)
 		}
 		if took := time.Since(began); took != 20*time.Second {
@@ -235,7 +236,7 @@ func TestReader_Health_limitsTheTimeOfCounting(t *testing.T) {
 		}
 		b.count(t, e, b.now, failure("a", 1, hook.StateRetrying))
 		began = time.Now()
-		of, err := b.TenantHealth(t.Context(), tenant)
+		of, err := b.TenantHealth(t.Context(), tenant, "")
 		if err != nil || of.Complete || of.Waiting.Retrying != 7 || len(of.Endpoints) != 1 {
 			t.Errorf("TenantHealth = %+v of %d endpoints, complete %t, %v; want what was counted, incomplete", of.Waiting, len(of.Endpoints), of.Complete, err)
 		}
@@ -251,7 +252,7 @@ func TestReader_Health_limitsTheTimeOfCounting(t *testing.T) {
 		if _, err := b.Health(t.Context(), tenant, string(e.ID)); hook.CodeOf(err) != hook.CodeUnavailable {
 			t.Errorf("Health with an index that is down = %v; want its error", err)
 		}
-		if _, err := b.TenantHealth(t.Context(), tenant); hook.CodeOf(err) != hook.CodeUnavailable {
+		if _, err := b.TenantHealth(t.Context(), tenant, ""); hook.CodeOf(err) != hook.CodeUnavailable {
 			t.Errorf("TenantHealth with an index that is down = %v; want its error", err)
 		}
 		if _, err := b.Pipeline(t.Context()); hook.CodeOf(err) != hook.CodeUnavailable {

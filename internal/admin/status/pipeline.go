@@ -11,7 +11,6 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"surehook.example/surehook/internal/admin/endpoint"
-	"surehook.example/surehook/internal/delivery/replay"
 	"surehook.example/surehook/internal/hook"
 	"surehook.example/surehook/internal/rule/admission"
 	"surehook.example/surehook/internal/rule/condition"
@@ -44,7 +43,7 @@ type EndpointHarm struct {
 	condition.Harm
 
 	Endpoint  hook.Endpoint
-	AtRisk    int // parked deliveries that are lost if nothing changes
+	AtRisk    int // deliveries that are lost if nothing changes
 	FirstLoss time.Time
 }
 
@@ -241,17 +240,8 @@ func (r *Reader) part(ctx context.Context, of hook.CircuitCheck, record admissio
 	}
 	target := s.Endpoint.Widest()
 	found.counts = review.Recent(hours, now)
-	if found.waiting, found.oldest, err = r.waiting(ctx, &s, found.counts.Latency.Mean(), now); err != nil {
+	if found.waiting, found.oldest, _, err = r.waiting(ctx, &s, found.counts.Latency.Mean(), now); err != nil {
 		return found, err
-	}
-	if found.waiting.Retrying > 0 {
-		oldest, _, err := r.Index.Select(ctx, replay.Selection{Target: target, State: hook.StateRetrying, Limit: 1})
-		if err != nil {
-			return found, fmt.Errorf("find oldest retrying delivery of endpoint %s: %w", of.Endpoint, err)
-		}
-		for _, d := range oldest {
-			found.oldest = older(found.oldest, d)
-		}
 	}
 	// The waiting deliveries are counted first, because a timeout may cut off the count of the
 	// dead.

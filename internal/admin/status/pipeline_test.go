@@ -70,7 +70,7 @@ func TestReader_Pipeline(t *testing.T) {
 	}
 	want := status.Pipeline{
 		At: b.now, Complete: true, Oldest: oldest, OpenCircuits: map[hook.TenantID]int{tenant: 2}, Dead: 1,
-		Waiting: status.Waiting{Retrying: 3, Parked: 3, Reasons: map[hook.Reason]int{hook.ReasonPaused: 2, hook.ReasonCircuit: 1}},
+		Waiting: status.Waiting{Retrying: 3, Parked: 3, Reasons: map[hook.Reason]int{hook.ReasonDeleted: 3}},
 		Queues:  p.Queues, Hour: status.Window{Since: time.Date(2026, 11, 21, 8, 0, 0, 0, time.UTC)},
 	}
 	for _, a := range append(sent, stats.Attempt{Class: hook.ClassDelivered, Number: 3, State: hook.StateDelivered, Age: 4 * time.Second}) {

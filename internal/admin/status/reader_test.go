@@ -120,7 +120,7 @@ func TestReader_faults(t *testing.T) {
 			return err
 		}},
 		{name: "health", do: func(ctx context.Context, b *bundle) error { _, err := b.Health(ctx, tenant, string(id)); return err }},
-		{name: "tenant health", do: func(ctx context.Context, b *bundle) error { _, err := b.TenantHealth(ctx, tenant); return err }},
+		{name: "tenant health", do: func(ctx context.Context, b *bundle) error { _, err := b.TenantHealth(ctx, tenant, ""); return err }},
 		{name: "pipeline", do: func(ctx context.Context, b *bundle) error { _, err := b.Pipeline(ctx); return err }},
 	}
 	for _, tt := range tests {

@@ -22,13 +22,14 @@ export function useEndpoints(tenant: string) {
   })
 }
 
-/** How all endpoints of the tenant do, the worst first. The API reads the counts of each of them. */
-export function useTenantHealth(tenant: string) {
+/** How the endpoints of the tenant do whose names contain the search, the worst first. The API reads the counts of each of them. */
+export function useTenantHealth(tenant: string, search?: string, limit = 100) {
   return useQuery({
-    queryKey: [tenant, 'health'],
-    queryFn: () => ask(api().GET('/v1/tenants/{tenant}/health', { params: { path: { tenant }, query: { limit: 500 } } })),
+    queryKey: [tenant, 'health', 'endpoints', search, limit],
+    queryFn: () => ask(api().GET('/v1/tenants/{tenant}/health', { params: { path: { tenant }, query: { search, limit } } })),
     refetchInterval: 30_000,
     staleTime: 10_000,
+    placeholderData: (before) => before,
   })
 }
 

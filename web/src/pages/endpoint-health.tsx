@@ -39,7 +39,7 @@ export function EndpointHealth({ tenant, of: e }: { tenant: string; of: Schemas[
             {h.backlog && <Backlog of={h.backlog} health={h} />}
             <ActivityCard of={activity} />
             <WaitingCard
-              of={{ queued: h.deliveries.queued_estimate, retrying: h.deliveries.retrying, parked: h.deliveries.parked, reasons: h.deliveries.parked_by_reason }}
+              of={{ queued: h.deliveries.queued_estimate, retrying: h.deliveries.retrying, reasons: h.deliveries.parked_by_reason }}
               list={(state) => `/t/${tenant}/deliveries?endpoint=${e.id}&state=${state}`}
               note={h.complete ? undefined : t.lower}
             />

@@ -1,29 +1,26 @@
-import { useQuery } from '@tanstack/react-query'
 import { Link, useSearch } from '@tanstack/react-router'
 import { Plus } from 'lucide-react'
-import { api, ask } from '../api/client'
-import { type Endpoint, type EndpointSummary, nameOf, useTenant, useTenantHealth } from '../api/reads'
+import { type EndpointSummary, nameOf, useTenant, useTenantHealth } from '../api/reads'
+import { compact, duration, percent } from '../format'
 import { lastHours } from '../hours'
 import { may } from '../session'
 import { text } from '../text'
-import { ConditionBadge, ConditionDetail, EndpointStatus } from '../ui/endpoint'
-import { List, Table } from '../ui/list'
-import { Page } from '../ui/page'
+import { ConditionBadge, ConditionDetail } from '../ui/endpoint'
+import { TextFilter } from '../ui/filters'
+import { Table } from '../ui/list'
+import { Card, Page } from '../ui/page'
 import { SparkCell } from '../ui/spark'
-import { Time } from '../ui/time'
+import { Data, Empty } from '../ui/states'
 
 const t = text.endpoints
 
-/** A page of endpoints. Reads: the page, and every 30 seconds the health of the tenant for conditions and sparks. */
+const most = 500
+
+/** The endpoints of a tenant, the worst first. Reads: every 30 seconds the health of those that match the search. */
 export function Endpoints() {
   const tenant = useTenant()
-  const { cursor } = useSearch({ from: '/t/$tenant/endpoints' })
-  const list = useQuery({
-    queryKey: [tenant, 'endpoints', 'page', cursor],
-    queryFn: () => ask(api().GET('/v1/tenants/{tenant}/endpoints', { params: { path: { tenant }, query: { cursor, limit: 100 } } })),
-  })
-  const health = useTenantHealth(tenant)
-  const known = new Map(health.data?.data.map((h) => [h.endpoint_id, h]))
+  const { search, all } = useSearch({ from: '/t/$tenant/endpoints' })
+  const health = useTenantHealth(tenant, search, all ? most : undefined)
   const create = may('endpoints:write') && (
     <Link className="button primary" to="/t/$tenant/new-endpoint" params={{ tenant }}>
       <Plus size={14} /> {t.create}
@@ -31,60 +28,78 @@ export function Endpoints() {
   )
   return (
     <Page title={t.title} lead={t.lead} actions={create}>
-      <List of={list} cursor={cursor} empty={{ title: t.empty, text: t.emptyText, action: create }}>
-        {(data) => (
-          <Table columns={[t.name, t.condition, text.activity.today, t.url, t.types, t.updated]}>
-            {byHarm(data, [...known.keys()]).map((e) => (
-              <Row key={e.id} tenant={tenant} of={e} health={known.get(e.id)} />
-            ))}
-          </Table>
-        )}
-      </List>
+      <div className="filters">
+        <TextFilter name="search" label={t.search} value={search} placeholder={t.searchFor} />
+      </div>
+      <Card>
+        <Data of={health}>
+          {({ data, endpoints }) =>
+            data.length === 0 ? (
+              <Empty title={search ? t.noMatch : t.empty}>
+                <p>{search ? t.noMatchText : t.emptyText}</p>
+                {!search && create}
+              </Empty>
+            ) : (
+              <>
+                <EndpointTable tenant={tenant} endpoints={data} />
+                {data.length < endpoints && <MoreEndpoints shown={data.length} of={endpoints} />}
+              </>
+            )
+          }
+        </Data>
+      </Card>
     </Page>
   )
 }
 
-/** The endpoints in the API's order of harm; new ones without a place come last. */
-function byHarm(endpoints: Endpoint[], order: string[]): Endpoint[] {
-  const place = new Map(order.map((id, i) => [id, i]))
-  return [...endpoints].sort((a, b) => (place.get(a.id) ?? order.length) - (place.get(b.id) ?? order.length))
+function MoreEndpoints({ shown, of }: { shown: number; of: number }) {
+  return (
+    <nav className="pager" aria-label={text.more}>
+      <span className="soft">{t.shown(shown, of)}</span>
+      <Link className="button tiny" to="." search={(s: Record<string, unknown>) => ({ ...s, all: '1' })}>
+        {t.all}
+      </Link>
+    </nav>
+  )
 }
 
-function Row({ tenant, of: e, health }: { tenant: string; of: Endpoint; health?: EndpointSummary }) {
+/** A row for each endpoint: its condition, and its figures of the last 24 hours. */
+export function EndpointTable({ tenant, endpoints }: { tenant: string; endpoints: EndpointSummary[] }) {
   return (
-    <tr>
-      <td>
-        <div className="clip">
-          <Link className="strong" to="/t/$tenant/endpoints/$endpoint" params={{ tenant, endpoint: e.id }}>
-            {nameOf(e)}
-          </Link>
-        </div>
-        {e.description && <div className="soft small clip">{e.description}</div>}
-      </td>
-      <td data-label={t.condition}>
-        {health ? (
-          <div>
-            <ConditionBadge of={health.condition} />
-            <div className="soft small">
-              <ConditionDetail of={health.condition} />
+    <Table columns={[t.name, t.condition, text.activity.today, ...[text.tenant.success, text.tenant.p95, text.endpoint.delivered, text.endpoint.dead].map((name) => ({ name, end: true as const }))]}>
+      {endpoints.map((e) => (
+        <tr key={e.endpoint_id}>
+          <td>
+            <div className="clip">
+              <Link className="strong" to="/t/$tenant/endpoints/$endpoint" params={{ tenant, endpoint: e.endpoint_id }}>
+                {nameOf(e)}
+              </Link>
             </div>
-          </div>
-        ) : (
-          <EndpointStatus of={e} />
-        )}
-      </td>
-      <SparkCell hours={health && lastHours(health.hours)} />
-      <td data-label={t.url}>
-        <div className="clip soft">{e.url}</div>
-      </td>
-      <td data-label={t.types}>
-        <div className="clip">
-          <code>{e.event_types.join(' ')}</code>
-        </div>
-      </td>
-      <td data-label={t.updated}>
-        <Time at={e.updated_at} />
-      </td>
-    </tr>
+            {e.uid && <div className="soft small clip">{e.url}</div>}
+          </td>
+          <td data-label={t.condition}>
+            <div>
+              <ConditionBadge of={e.condition} />
+              <div className="soft small">
+                <ConditionDetail of={e.condition} />
+              </div>
+            </div>
+          </td>
+          <SparkCell hours={lastHours(e.hours)} />
+          <td className="end" data-label={text.tenant.success}>
+            {percent(e.success_rate)}
+          </td>
+          <td className="end" data-label={text.tenant.p95}>
+            {e.latency_p95 ? duration(e.latency_p95) : '–'}
+          </td>
+          <td className="end" data-label={text.endpoint.delivered}>
+            {compact(e.delivered)}
+          </td>
+          <td className={`end ${e.dead ? 'bad' : ''}`} data-label={text.endpoint.dead}>
+            {compact(e.dead)}
+          </td>
+        </tr>
+      ))}
+    </Table>
   )
 }

@@ -37,7 +37,7 @@ export function Overview() {
             <Verdict of={h} />
             <Needs of={h} tenants={tenants.data?.data ?? []} />
             <ActivityChart of={hourly} span={text.activity.today} link={hourPath} note={text.activity.byTenant} />
-            <WaitingCard of={{ ...h, reasons: h.parked_by_reason }} note={h.complete ? undefined : t.lower} />
+            <WaitingCard of={{ queued: h.queued, retrying: h.retrying, reasons: h.parked_by_reason }} note={h.complete ? undefined : t.lower} />
             <Figures of={h} />
             <Tenants of={tenants} />
             <LatencyChart of={hourly.data} />

@@ -294,12 +294,15 @@ export const words: Part<Words> = {
     lead: 'URLs, die Ereignisse empfangen.',
     create: 'Neuer Endpunkt',
     name: 'Endpunkt',
-    url: 'URL',
-    types: 'Ereignistypen',
     statuses: { active: 'Aktiv', paused: 'Angehalten', disabled: 'Abgeschaltet' },
     empty: 'Noch keine Endpunkte',
     emptyText: 'Ein Endpunkt ist eine URL, die die abonnierten Ereignisse empfängt.',
-    updated: 'Geändert',
+    search: 'Suche',
+    searchFor: 'Alias, Name, URL oder ID',
+    noMatch: 'Kein Endpunkt passt',
+    noMatchText: 'Gesucht wird ein Teil des Alias, des Namens, der URL oder der ID.',
+    shown: (n, all) => `Die ${count(n)} von ${count(all)}, die am meisten Aufmerksamkeit brauchen`,
+    all: 'Alle zeigen',
   },
 
   latency: {
@@ -600,7 +603,7 @@ export const words: Part<Words> = {
     p95: 'Latenz p95, 24 h',
     none: 'Noch keine Endpunkte',
     first: 'Legen Sie den ersten Endpunkt an, um Ereignisse zu empfangen.',
-    shown: (n) => `Gezeigt werden die ersten ${count(n)} Endpunkte.`,
+    all: (n) => (n === 1 ? 'Zur Liste' : `Alle ${count(n)} Endpunkte`),
   },
   search: {
     open: 'Suchen',
@@ -637,9 +640,7 @@ export const words: Part<Words> = {
     lower: 'Mindestens: gezählt sind die 20 Endpunkte, die am meisten Aufmerksamkeit brauchen, höchstens 2 Sekunden lang.',
     queued: 'Eingereiht',
     retrying: 'Neuer Versuch folgt',
-    parked: 'Wartet auf den Endpunkt',
-    otherParked: 'Andere Gründe',
-    reasons: { paused: 'Endpunkt angehalten', disabled: 'Endpunkt abgeschaltet', circuit_open: 'Endpunkt scheitert', in_flight: 'Grenze gleichzeitiger Anfragen', rate: 'Grenze der Rate', failure_rate: 'Zu viele Fehler', throttled: 'Gedrosselt (429)' },
+    reasons: { paused: 'Endpunkt angehalten', disabled: 'Endpunkt abgeschaltet', circuit_open: 'Endpunkt scheitert', in_flight: 'Grenze gleichzeitiger Anfragen', rate: 'Grenze der Rate', failure_rate: 'Zu viele Fehler', throttled: 'Gedrosselt (429)', endpoint_deleted: 'Endpunkt gelöscht' },
   },
   conditions: {
     failing: 'Scheitert',
@@ -799,9 +800,6 @@ export const customer: Part<Words> = {
   },
   activity: {
     parts: { dead: 'Gescheitert' },
-  },
-  waiting: {
-    parked: 'Wartet auf den Endpunkt',
   },
   endpoints: {
     reasons: { failing: 'Zu viele Zustellungen sind gescheitert' },

@@ -379,8 +379,6 @@ export const words = {
     lead: 'URLs that receive events.',
     create: 'New endpoint',
     name: 'Endpoint',
-    url: 'URL',
-    types: 'Event types',
     statuses: { active: 'Active', paused: 'Paused', disabled: 'Disabled' } as Record<string, string>,
     condition: 'Condition',
     since: 'since',
@@ -403,9 +401,14 @@ export const words = {
       degraded: (n: number, tenant: string) => `${tenant}: many attempts at ${count(n)} endpoints fail`,
       paused: (n: number, tenant: string) => `${tenant}: ${count(n)} endpoints are paused`,
     } as Record<string, (n: number, tenant: string) => string>,
+    search: 'Search',
+    searchFor: 'Alias, name, URL or id',
+    noMatch: 'No endpoint matches',
+    noMatchText: 'The search looks for a part of the alias, the name, the URL or the id.',
+    shown: (n: number, all: number) => `The ${count(n)} of ${count(all)} that need attention most`,
+    all: 'Show all',
     empty: 'No endpoints yet',
     emptyText: 'An endpoint is a URL that receives the events it subscribes to.',
-    updated: 'Changed',
   },
 
   chart: {
@@ -435,8 +438,6 @@ export const words = {
     lower: 'At least: the 20 endpoints that need attention most are counted, for 2 seconds at most.',
     queued: 'Queued',
     retrying: 'Retrying',
-    parked: 'Parked',
-    otherParked: 'Other reasons',
     reasons: {
       paused: 'Endpoint paused',
       disabled: 'Endpoint disabled',
@@ -445,6 +446,7 @@ export const words = {
       rate: 'Rate limit',
       failure_rate: 'Too many failures',
       throttled: 'Throttled (429)',
+      endpoint_deleted: 'Endpoint deleted',
     } as Record<string, string>,
   },
 
@@ -954,7 +956,7 @@ export const words = {
     failing: 'Not delivered yet, newest first',
     none: 'No endpoints yet',
     first: 'Create the first endpoint to receive events.',
-    shown: (n: number) => `The first ${count(n)} endpoints are shown: those that need attention most.`,
+    all: (n: number) => (n === 1 ? 'Open the list' : `All ${count(n)} endpoints`),
   },
 }
 
@@ -976,7 +978,6 @@ export const customer: Part<Words> = {
   nav: { dead: 'Failed', types: 'Event catalog' },
   states: { queued: 'Waiting', parked: 'Waiting', dead: 'Failed' },
   activity: { parts: { dead: 'Failed' } },
-  waiting: { parked: 'Waiting for the endpoint' },
   endpoints: {
     reasons: { failing: 'Too many deliveries failed' },
     needDead: (n, name) => `${count(n)} failed ${n === 1 ? 'delivery' : 'deliveries'} of ${name}`,

@@ -5,8 +5,8 @@ import { Card } from './page'
 
 const t = text.waiting
 
-/** Deliveries that wait. reasons tells why some of the parked ones are parked. */
-export type Waits = { queued: number; retrying: number; parked: number; reasons?: Record<string, number> }
+/** Deliveries that wait. reasons tells why the parked ones do. */
+export type Waits = { queued: number; retrying: number; reasons: Record<string, number> }
 
 type Wait = { name: string; look: string; n: number; shade?: string; to?: string }
 
@@ -38,11 +38,10 @@ export function WaitingCard({ of, list, note }: { of: Waits; list?: (state: 'ret
   )
 }
 
-function waitsOf({ queued, retrying, parked, reasons = {} }: Waits, list?: (state: 'retrying' | 'parked') => string): Wait[] {
+function waitsOf({ queued, retrying, reasons }: Waits, list?: (state: 'retrying' | 'parked') => string): Wait[] {
   const known = Object.entries(reasons).sort(([, a], [, b]) => b - a)
-  const rest = parked - known.reduce((n, [, of]) => n + of, 0)
   const shades = ['1', '0.72', '0.5', '0.36']
-  const shelved = [...known.map(([reason, n]) => ({ name: t.reasons[reason] ?? reason, n })), { name: known.length > 0 ? t.otherParked : t.parked, n: rest }]
+  const shelved = known.map(([reason, n]) => ({ name: t.reasons[reason] ?? reason, n }))
   return [
     { name: t.queued, look: 'queued', n: queued },
     { name: t.retrying, look: 'failed', n: retrying, to: list?.('retrying') },
