@@ -3026,7 +3026,7 @@ type Condition struct {
 	Reason *ConditionReason `json:"reason,omitempty"`
 	Since  *Time            `json:"since,omitempty"`
 
-	// State failing: the circuit is not closed, no attempt of the last 25 clock hours succeeded, or fewer than half of the attempts succeed. degraded: fewer than 90 % succeed, or fewer than half, but the circuit closed in the newest hour, and no attempt has failed since. Fewer than 3 failed attempts without a death are healthy. Recent hours count more: an hour n hours before the newest one with attempts counts 1/4ⁿ, and with at most 20 attempts. paused: the status, or a circuit opened by hand. quiet: no attempts in the last 25 clock hours.
+	// State failing: the circuit is not closed, no attempt of the last 25 clock hours succeeded, or fewer than half of the attempts succeed. degraded: fewer than 90 % succeed, or fewer than half, but the circuit closed in the newest hour, and no attempt has failed since. Fewer than 3 failed attempts without a death are healthy, and so is an endpoint with as many successes since the last failed attempt as failed attempts, 4 to 30. Recent hours count more: an hour n hours before the newest one with attempts counts 1/4ⁿ, and with at most 20 attempts. paused: the status, or a circuit opened by hand. quiet: no attempts in the last 25 clock hours.
 	State ConditionState `json:"state"`
 }
 
@@ -3036,7 +3036,7 @@ type ConditionClass string
 // ConditionReason Why the endpoint is paused or disabled.
 type ConditionReason string
 
-// ConditionState failing: the circuit is not closed, no attempt of the last 25 clock hours succeeded, or fewer than half of the attempts succeed. degraded: fewer than 90 % succeed, or fewer than half, but the circuit closed in the newest hour, and no attempt has failed since. Fewer than 3 failed attempts without a death are healthy. Recent hours count more: an hour n hours before the newest one with attempts counts 1/4ⁿ, and with at most 20 attempts. paused: the status, or a circuit opened by hand. quiet: no attempts in the last 25 clock hours.
+// ConditionState failing: the circuit is not closed, no attempt of the last 25 clock hours succeeded, or fewer than half of the attempts succeed. degraded: fewer than 90 % succeed, or fewer than half, but the circuit closed in the newest hour, and no attempt has failed since. Fewer than 3 failed attempts without a death are healthy, and so is an endpoint with as many successes since the last failed attempt as failed attempts, 4 to 30. Recent hours count more: an hour n hours before the newest one with attempts counts 1/4ⁿ, and with at most 20 attempts. paused: the status, or a circuit opened by hand. quiet: no attempts in the last 25 clock hours.
 type ConditionState string
 
 // DeadLetterAnalysis defines model for DeadLetterAnalysis.
@@ -4649,7 +4649,10 @@ type Replay struct {
 	EndedAt   *Time  `json:"ended_at,omitempty"`
 
 	// Enqueued The number of selected deliveries replayed so far, or with the action discard, discarded.
-	Enqueued  int   `json:"enqueued"`
+	Enqueued int `json:"enqueued"`
+
+	// Expected What the start said of a dry run; absent without.
+	Expected  *int  `json:"expected,omitempty"`
 	ExpiresAt *Time `json:"expires_at,omitempty"`
 
 	// Filter The filter of a job, with the endpoint's id. A job with `add_to` has no state.
@@ -4753,7 +4756,10 @@ type ReplayProgress struct {
 	EndedAt   *Time `json:"ended_at,omitempty"`
 
 	// Enqueued The number of selected deliveries replayed so far, or with the action discard, discarded.
-	Enqueued  int   `json:"enqueued"`
+	Enqueued int `json:"enqueued"`
+
+	// Expected What the start said of a dry run; absent without.
+	Expected  *int  `json:"expected,omitempty"`
 	ExpiresAt *Time `json:"expires_at,omitempty"`
 
 	// Filter The filter of a job, with the endpoint's id. A job with `add_to` has no state.
@@ -4823,6 +4829,9 @@ type ReplayStart struct {
 
 	// DryRun Default: false.
 	DryRun *bool `json:"dry_run,omitempty"`
+
+	// Expected The number of deliveries that a dry run found, so that the job can show how much is left. It bounds nothing.
+	Expected *int `json:"expected,omitempty"`
 
 	// Filter Selects the deliveries matching all given fields. An empty filter selects all dead deliveries of the tenant.
 	Filter ReplayFilter `json:"filter"`

@@ -241,12 +241,15 @@ func TestBar(t *testing.T) {
 	t.Parallel()
 
 	for want, j := range map[string]openapi.ReplayProgress{
-		"[..............................] rpl_1 running: 0 sent, 0 delivered, 0 dead again, 0 waiting": {Id: "rpl_1", State: "running"},
-		"[###############...............] rpl_1 running: 4 sent, 1 delivered, 1 dead again, 2 waiting": {Id: "rpl_1", State: "running", Selected: 9, Enqueued: 4, Delivered: 1, Dead: 1, InProgress: 2},
-		"[##############################] rpl_1 finished: 4 sent, 3 delivered, 0 dead again, 0 waiting, 1 cancelled, 2 skipped": {
+		"[..............................] rpl_1 running: 0 queued, 0 delivered, 0 dead again, 0 waiting":       {Id: "rpl_1", State: "running"},
+		"[##............................] rpl_1 running: 4 of 30 queued, 1 delivered, 1 dead again, 2 waiting": {Id: "rpl_1", State: "running", Expected: new(30), Enqueued: 4, Delivered: 1, Dead: 1, InProgress: 2},
+		"[#######.......................] rpl_1 running: 2 of 8 queued, 2 delivered, 0 dead again, 0 waiting":  {Id: "rpl_1", State: "running", Expected: new(30), Limit: new(8), Enqueued: 2, Delivered: 2},
+		"[##############################] rpl_1 cancelled: 4 queued, 4 delivered, 0 dead again, 0 waiting":     {Id: "rpl_1", State: "cancelled", Expected: new(30), Enqueued: 4, Delivered: 4},
+		"[###############...............] rpl_1 running: 4 queued, 1 delivered, 1 dead again, 2 waiting":       {Id: "rpl_1", State: "running", Selected: 9, Enqueued: 4, Delivered: 1, Dead: 1, InProgress: 2},
+		"[##############################] rpl_1 finished: 4 queued, 3 delivered, 0 dead again, 0 waiting, 1 cancelled, 2 skipped": {
 			Id: "rpl_1", State: "finished", Selected: 6, Enqueued: 4, Delivered: 3, Cancelled: 1, Skipped: 2,
 		},
-		"[..............................] rpl_1 finished: 0 sent, 0 delivered, 0 dead again, 0 waiting, 3 skipped (2 already replayed, 1 event expires)": {
+		"[##############################] rpl_1 finished: 0 queued, 0 delivered, 0 dead again, 0 waiting, 3 skipped (2 already replayed, 1 event expires)": {
 			Id: "rpl_1", State: "finished", Selected: 3, Skipped: 3, SkippedByReason: &map[string]int{"event_expires": 1, "already_replayed": 2},
 		},
 		"[##############################] rpl_1 finished: 4 discarded": {Id: "rpl_1", State: "finished", Action: openapi.ReplayProgressActionDiscard, Enqueued: 4},

@@ -63,8 +63,8 @@ func (p *program) replay() *cobra.Command {
 	return c
 }
 
-// body returns the request of the job.
-func (r replaying) body(dry bool) ([]byte, error) {
+// body returns the request of the job, or of its dry run, after which expected is what that found.
+func (r replaying) body(dry bool, expected int) ([]byte, error) {
 	filter := map[string]any{}
 	for name, value := range map[string]string{
 		"endpoint": r.endpoint, "state": r.state, "class": r.class,
@@ -95,6 +95,8 @@ func (r replaying) body(dry bool) ([]byte, error) {
 	}
 	if dry {
 		start["dry_run"] = true
+	} else {
+		start["expected"] = expected
 	}
 	body, err := json.Marshal(start)
 	if err != nil {
@@ -118,7 +120,7 @@ func (p *program) runReplay(ctx context.Context, r replaying) error {
 			return err
 		}
 	}
-	started, err := p.startJob(ctx, api, path, r)
+	started, err := p.startJob(ctx, api, path, r, total)
 	if err != nil {
 		return err
 	}
@@ -158,7 +160,7 @@ func verdict(j openapi.ReplayProgress) error {
 
 // dryRun shows the selection and returns its number.
 func (p *program) dryRun(ctx context.Context, api *client.Client, tenant, path string, r replaying) (int, error) {
-	body, err := r.body(true)
+	body, err := r.body(true, 0)
 	if err != nil {
 		return 0, err
 	}
@@ -204,9 +206,9 @@ func (p *program) confirm(ctx context.Context, question string) error {
 
 // startJob starts the job. The request is not repeated: an unknown result may be a
 // job, and a second request a second job.
-func (p *program) startJob(ctx context.Context, api *client.Client, path string, r replaying) (openapi.Replay, error) {
+func (p *program) startJob(ctx context.Context, api *client.Client, path string, r replaying, total int) (openapi.Replay, error) {
 	var started openapi.Replay
-	body, err := r.body(false)
+	body, err := r.body(false, total)
 	if err != nil {
 		return started, err
 	}
@@ -257,23 +259,39 @@ func (p *program) watch(ctx context.Context, api *client.Client, tenant, id stri
 // barWidth is the number of characters of a full bar.
 const barWidth = 30
 
-// bar draws the progress of a job. The job selects page by page, so the bar shows
-// settled deliveries of those sent so far.
+// bar draws the progress of a job: of all its deliveries, the share with an outcome.
 func bar(j openapi.ReplayProgress) string {
-	settled := j.Enqueued - j.InProgress
+	all, done := whole(j), j.Enqueued-j.InProgress+j.Skipped
 	full := 0
-	if j.Enqueued > 0 {
-		full = min(barWidth, settled*barWidth/j.Enqueued)
+	if all > 0 {
+		full = min(barWidth, done*barWidth/all)
 	}
 	result := fmt.Sprintf("%d discarded", j.Enqueued)
 	if j.Action != openapi.ReplayProgressActionDiscard {
-		result = fmt.Sprintf("%d sent, %d delivered, %d dead again, %d waiting", j.Enqueued, j.Delivered, j.Dead, j.InProgress)
+		of := ""
+		if left := all - j.Skipped; left > j.Enqueued {
+			of = fmt.Sprintf(" of %d", left)
+		}
+		result = fmt.Sprintf("%d%s queued, %d delivered, %d dead again, %d waiting", j.Enqueued, of, j.Delivered, j.Dead, j.InProgress)
 	}
 	if j.Cancelled > 0 {
 		result += fmt.Sprintf(", %d cancelled", j.Cancelled)
 	}
 	return fmt.Sprintf("[%s%s] %s %s: %s%s",
 		strings.Repeat("#", full), strings.Repeat(".", barWidth-full), j.Id, j.State, result, skipped(j))
+}
+
+// whole returns the number of deliveries of the job: those selected, and while it runs what its dry run
+// found, if that is more.
+func whole(j openapi.ReplayProgress) int {
+	if j.State != openapi.ReplayProgressStateRunning || j.Expected == nil {
+		return j.Enqueued + j.Skipped
+	}
+	expected := *j.Expected
+	if j.Limit != nil {
+		expected = min(expected, *j.Limit+j.Skipped)
+	}
+	return max(expected, j.Enqueued+j.Skipped)
 }
 
 // skipped names the deliveries that the job left alone, by reason.

@@ -69,9 +69,9 @@ func TestHealth_endpoint(t *testing.T) {
 		day   string
 	}{
 		{name: "without attempts", ago: 0, flags: review.Flags{}, state: `"quiet"`, want: closed, hour: quiet(hour), day: quiet(day)},
-		{name: "with attempts in the hour before", ago: time.Hour, flags: review.Flags{}, state: `"degraded","since":"2026-11-21T08:00:00.000Z","class":"connect"`, want: closed, hour: `{"since":"` + hour + `",` + busy, day: `{"since":"` + day + `",` + busy},
-		{name: "with attempts 23 hours ago", ago: 23 * time.Hour, flags: review.Flags{}, state: `"degraded","since":"2026-11-20T10:00:00.000Z","class":"connect"`, want: closed, hour: quiet(hour), day: `{"since":"` + day + `",` + busy},
-		{name: "with attempts 24 hours ago", ago: 24 * time.Hour, flags: review.Flags{}, state: `"degraded","since":"2026-11-20T09:00:00.000Z","class":"connect"`, want: closed, hour: quiet(hour), day: quiet(day)},
+		{name: "with attempts in the hour before", ago: time.Hour, flags: review.Flags{}, state: `"degraded","since":"2026-11-21T08:30:00.000Z","class":"connect"`, want: closed, hour: `{"since":"` + hour + `",` + busy, day: `{"since":"` + day + `",` + busy},
+		{name: "with attempts 23 hours ago", ago: 23 * time.Hour, flags: review.Flags{}, state: `"degraded","since":"2026-11-20T10:30:00.000Z","class":"connect"`, want: closed, hour: quiet(hour), day: `{"since":"` + day + `",` + busy},
+		{name: "with attempts 24 hours ago", ago: 24 * time.Hour, flags: review.Flags{}, state: `"degraded","since":"2026-11-20T09:30:00.000Z","class":"connect"`, want: closed, hour: quiet(hour), day: quiet(day)},
 		{
 			name: "slow", ago: 0,
 			state: `"paused","since":"2026-11-21T09:30:00.000Z","reason":"manual"`,
@@ -231,7 +231,7 @@ func TestHealth_tenant(t *testing.T) {
 	}
 	const head = `{"at":"2026-11-21T09:30:00.000Z","since":"2026-11-20T09:00:00.000Z","endpoints":2,"waiting":{"complete":true,"queued_estimate":0,"retrying":1,"parked":1,"parked_by_reason":{"in_flight":1},"at_risk":0},"data":[`
 	first := fmt.Sprintf(`{"endpoint_id":%q,"uid":"crm","url":"https://example.com/","status":"active",`+
-		`"condition":{"state":"degraded","since":"2026-11-21T08:00:00.000Z","class":"connect"},"attention":true,"circuit":"closed",`+
+		`"condition":{"state":"degraded","since":"2026-11-21T08:30:00.000Z","class":"connect"},"attention":true,"circuit":"closed",`+
 		`"attempts":4,"delivered":2,"failed":2,"dead":1,"success_rate":0.5,"latency_p95":"3.134693s",`+
 		`"hours":[{"hour":"2026-11-21T08:00:00.000Z","delivered":2,"failed":2,"dead":1}]}`, busy)
 	second := fmt.Sprintf(`{"endpoint_id":%q,"uid":"","url":"https://example.com/quiet","status":"active","condition":{"state":"quiet"},`+

@@ -14,12 +14,13 @@ import (
 // jobBody is a request for a replay job. The filter is required, even if it is empty, so that
 // forgetting it does not replay everything.
 type jobBody struct {
-	Filter *filterBody `json:"filter"`
-	Rate   *float64    `json:"rate_per_second"`
-	DryRun bool        `json:"dry_run"`
-	AddTo  *string     `json:"add_to"`
-	Action *string     `json:"action"`
-	Limit  *int        `json:"limit"`
+	Filter   *filterBody `json:"filter"`
+	Rate     *float64    `json:"rate_per_second"`
+	DryRun   bool        `json:"dry_run"`
+	AddTo    *string     `json:"add_to"`
+	Action   *string     `json:"action"`
+	Limit    *int        `json:"limit"`
+	Expected int         `json:"expected"`
 }
 
 type filterBody struct {
@@ -62,6 +63,7 @@ func (b jobBody) request(by hook.KeyID, wrong fieldErrors) replay.JobRequest {
 		By:       by,
 
 		DiedSince: time.Time(b.Filter.Died),
+		Expected:  b.Expected,
 		Discard:   b.Action != nil && *b.Action == actionDiscard,
 	}
 	if b.Filter.State != nil {

@@ -24,6 +24,7 @@ type jobView struct {
 	Action    string              `json:"action"`
 	Rate      float64             `json:"rate_per_second"`
 	Limit     int                 `json:"limit,omitzero"`
+	Expected  int                 `json:"expected,omitzero"`
 	Selected  int                 `json:"selected"`
 	Enqueued  int                 `json:"enqueued"`
 	Skipped   int                 `json:"skipped"`
@@ -83,6 +84,7 @@ func viewJob(j replay.Job) jobView {
 		Action:    actionReplay,
 		Rate:      j.Rate,
 		Limit:     j.Limit,
+		Expected:  j.Expected,
 		Selected:  j.Selected,
 		Enqueued:  j.Enqueued,
 		Skipped:   j.Skipped,

@@ -175,7 +175,7 @@ func circuits() []admission.Record {
 			Holder: "probe", LeaseUntil: at(22), ClosedAt: at(19),
 		},
 		Endpoint: first, Tenant: tenant, ThrottledUntil: at(30), Waiting: true, EmptySince: at(31), Wave: 4,
-		Review: review.Flags{Slow: true, Fragile: true, Timeout: 5 * time.Second, Warned: review.WarnedOnce, WarnedAt: at(32), Certificate: "m1 30"},
+		Review: review.Flags{Slow: true, Fragile: true, Timeout: 5 * time.Second, Warned: review.WarnedOnce, WarnedAt: at(32), Certificate: "m1 30", Began: at(47)},
 		Speed:  admission.Slow, SpeedAt: at(33), SeenAt: at(34), ProbeType: "order.paid", ProbedFrom: at(35), AnnounceAt: at(46), LookFrom: at(36), LookAt: at(37), AttendAt: at(38),
 	}
 	half, closed := full, admission.NewRecord(tenant, third)
@@ -197,7 +197,7 @@ func limits(key string) admission.Limits {
 // counts returns counts in every counter.
 func counts() *stats.Counts {
 	c := &stats.Counts{
-		OK: 5, Failed: 3, Delivered: 4, First: 2, Waited: 2 * time.Second, Dead: 1, Queued: 300 * time.Millisecond,
+		OK: 5, Failed: 3, Delivered: 4, First: 2, Passed: 1, Waited: 2 * time.Second, Dead: 1, Queued: 300 * time.Millisecond,
 	}
 	for class := hook.ClassDelivered; int(class) < hook.Classes; class++ {
 		c.Classes[class] = int(class)
@@ -241,7 +241,7 @@ func replays() []replay.Job {
 			Endpoint: first, State: hook.StateDead, Types: []string{"order.*"}, From: at(1), To: at(69),
 			Cause: replay.Cause{Class: hook.ClassUnavailable, Status: 503}, AddTo: second, DiedSince: at(2),
 		},
-		Limit: 7, Selected: 9, Enqueued: 5, Skipped: 2, SkippedBy: map[replay.Skip]int{replay.SkipReplayed: 1, replay.SkipGone: 1}, Endpoint: first, Cursor: "position", Selects: true,
+		Limit: 7, Expected: 12, Selected: 9, Enqueued: 5, Skipped: 2, SkippedBy: map[replay.Skip]int{replay.SkipReplayed: 1, replay.SkipGone: 1}, Endpoint: first, Cursor: "position", Selects: true,
 		Pending: []hook.DeliveryRef{hook.QueuedDelivery(event(0, target()), target()).Ref()}, NextAt: at(72), Chain: replay.Chain{Next: "next", Previous: "previous"},
 	}
 	ended, cancelled := running, running

@@ -23,6 +23,7 @@ func statsCases() []storeCase {
 		{name: "hours at or after a time are read in order", run: hoursSince},
 		{name: "20 racing counts of everything add up", run: hoursRace},
 		{name: "deaths are taken back", run: hoursTakenBack},
+		{name: "an hour knows its first failure, and the successes since the last", run: hoursPassed},
 		{name: "counts by event type come back", run: typesComeBack},
 		{name: "an hour has counts of its first types, and of the others together", run: typesBounded},
 		{name: "20 racing counts of 20 types lose nothing", run: typesRace},
@@ -58,11 +59,12 @@ func countAt(t *testing.T, s StoreUnderTest, tenant hook.TenantID, endpoint hook
 	check(t, err)
 }
 
+// wantHours compares all but the times of the first failures; see hoursPassed.
 func wantHours(t *testing.T, s StoreUnderTest, endpoint hook.EndpointID, since time.Time, want ...stats.Hour) {
 	t.Helper()
 
 	got, err := s.Hours(t.Context(), endpoint, since)
-	if diff := cmp.Diff(want, got, cmpopts.EquateEmpty(), cmp.AllowUnexported(latency.Histogram{}, latency.Coarse{})); diff != "" || err != nil {
+	if diff := cmp.Diff(want, got, cmpopts.EquateEmpty(), cmpopts.IgnoreFields(stats.Hour{}, "FailedAt"), cmp.AllowUnexported(latency.Histogram{}, latency.Coarse{})); diff != "" || err != nil {
 		t.Errorf("Hours(since %s) = %v, differs (-want +got):\n%s", since, err, diff)
 	}
 	for _, h := range got {
@@ -115,6 +117,41 @@ func hoursSince(t *testing.T, s StoreUnderTest) {
 	}
 	wantHours(t, s, endpoint, time.Time{}, want...)
 	wantHours(t, s, hook.NewEndpointID(), time.Time{})
+}
+
+func hoursPassed(t *testing.T, s StoreUnderTest) {
+	endpoint, start := hook.NewEndpointID(), hourStart()
+	batch := func(classes ...hook.Class) (add stats.Counts) {
+		for _, class := range classes {
+			add.Count(stats.Attempt{Class: class, Number: 1})
+		}
+		return add
+	}
+	const ok, refused = hook.ClassDelivered, hook.ClassRefused
+	steps := []struct {
+		add      stats.Counts
+		failedAt int // minutes; 0: never
+		passed   int
+	}{
+		{batch(ok, ok), 0, 2},
+		{batch(ok, refused, ok), 2, 1},
+		{stats.Counts{Dead: 1}, 2, 1},
+		{batch(ok, ok), 2, 3},
+		{batch(refused), 2, 0},
+		{batch(ok), 2, 1},
+	}
+	for i, step := range steps {
+		countAt(t, s, "acme", endpoint, step.add, start.Add(time.Duration(i+1)*time.Minute))
+		got, err := s.Hours(t.Context(), endpoint, start)
+		check(t, err)
+		want := time.Time{}
+		if step.failedAt > 0 {
+			want = start.Add(time.Duration(step.failedAt) * time.Minute)
+		}
+		if len(got) != 1 || !got[0].FailedAt.Equal(want) || got[0].Passed != step.passed {
+			t.Errorf("after %d counts, Hours = %d passed, the first failure at %s; want %d, %s", i+1, got[0].Passed, got[0].FailedAt, step.passed, want)
+		}
+	}
 }
 
 func hoursTakenBack(t *testing.T, s StoreUnderTest) {

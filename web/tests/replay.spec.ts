@@ -139,3 +139,23 @@ test('the portal replays failed deliveries, without words of operators', async (
   await expect(page.getByText('1 of 1 have a result')).toBeVisible()
   await expect(page.getByText('All delivered')).toBeVisible()
 })
+
+test('a job shows how much is left, and after its cancellation what still goes out', async ({ page, backend, receiver, tenant }) => {
+  const id = await failing(backend, receiver, tenant)
+  await die(backend, tenant, 2, 'erp.made')
+  const job = await backend.call<{ id: string }>('POST', `/v1/tenants/${tenant}/replays`, { filter: { endpoint: id }, expected: 36 })
+  let now: object = { state: 'running', selected: 12, enqueued: 10, skipped: 2, delivered: 4, dead: 1, cancelled: 0, in_progress: 5 }
+  await page.route((url) => url.pathname === `/v1/tenants/${tenant}/replays/${job.id}`, async (route) => {
+    const response = await route.fetch()
+    await route.fulfill({ response, json: { ...((await response.json()) as object), ...now } })
+  })
+  await signIn(page, backend, `/t/${tenant}/replays/${job.id}`)
+  await expect(page.getByText('5 of 34 have a result')).toBeVisible()
+  await expect(page.locator('.stat', { hasText: 'Not queued yet' })).toContainText('24')
+  const [filled, bar] = await Promise.all(['.progress .part.good', '.progress'].map(async (s) => (await page.locator(s).boundingBox())!.width))
+  expect(filled! / bar!).toBeLessThan(0.15)
+  await accessible(page)
+  now = { state: 'cancelled', selected: 15, enqueued: 13, skipped: 2, delivered: 4, dead: 0, cancelled: 1, in_progress: 8 }
+  await expect(page.getByText('Cancelled; 8 still go out')).toBeVisible()
+  await expect(page.getByText('not delivered')).toHaveCount(0)
+})

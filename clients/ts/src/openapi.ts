@@ -3229,6 +3229,8 @@ export interface components {
             action?: "replay" | "discard";
             /** @description The most deliveries to replay or discard. Skipped deliveries do not count, and a dry run ignores the limit. Default: all. */
             limit?: number;
+            /** @description The number of deliveries that a dry run found, so that the job can show how much is left. It bounds nothing. */
+            expected?: number;
             /** @description The id or uid of an endpoint. Needs the scope `read` or `endpoints:write`, too. The job sends the events of the filter that its subscription and its own filter ask for to this endpoint, also when the endpoint was created later, and each event at most once. The filter then selects events with a recorded delivery to an endpoint of the filter and, without `endpoint`, events without any; `since` and `until` bound the acceptance, and `state` and `dry_run` are errors. Events that have the endpoint already are skipped. */
             add_to?: string;
         };
@@ -3373,6 +3375,8 @@ export interface components {
             rate_per_second: number;
             /** @description The most deliveries to replay or discard; absent for all. */
             limit?: number;
+            /** @description What the start said of a dry run; absent without. */
+            expected?: number;
             /** @description The number of deliveries selected so far. */
             selected: number;
             /** @description The number of selected deliveries replayed so far, or with the action discard, discarded. */
@@ -3440,6 +3444,8 @@ export interface components {
             rate_per_second: number;
             /** @description The most deliveries to replay or discard; absent for all. */
             limit?: number;
+            /** @description What the start said of a dry run; absent without. */
+            expected?: number;
             /** @description The number of deliveries selected so far. */
             selected: number;
             /** @description The number of selected deliveries replayed so far, or with the action discard, discarded. */
@@ -3735,11 +3741,11 @@ export interface components {
          */
         Condition: {
             /**
-             * @description failing: the circuit is not closed, no attempt of the last 25 clock hours succeeded, or fewer than half of the attempts succeed. degraded: fewer than 90 % succeed, or fewer than half, but the circuit closed in the newest hour, and no attempt has failed since. Fewer than 3 failed attempts without a death are healthy. Recent hours count more: an hour n hours before the newest one with attempts counts 1/4ⁿ, and with at most 20 attempts. paused: the status, or a circuit opened by hand. quiet: no attempts in the last 25 clock hours.
+             * @description failing: the circuit is not closed, no attempt of the last 25 clock hours succeeded, or fewer than half of the attempts succeed. degraded: fewer than 90 % succeed, or fewer than half, but the circuit closed in the newest hour, and no attempt has failed since. Fewer than 3 failed attempts without a death are healthy, and so is an endpoint with as many successes since the last failed attempt as failed attempts, 4 to 30. Recent hours count more: an hour n hours before the newest one with attempts counts 1/4ⁿ, and with at most 20 attempts. paused: the status, or a circuit opened by hand. quiet: no attempts in the last 25 clock hours.
              * @enum {string}
              */
             state: "failing" | "disabled" | "degraded" | "paused" | "healthy" | "quiet";
-            /** @description Since when the endpoint is failing, degraded, paused or disabled. A time that follows from attempts is the start of a clock hour, at most 24 hours ago, or the creation of the endpoint in that hour. Absent for healthy and quiet. */
+            /** @description Since when the endpoint is failing, degraded, paused or disabled. A time that follows from attempts is that of the first failed one of a clock hour. Absent for healthy and quiet. */
             since?: components["schemas"]["Time"];
             /**
              * @description The most common outcome of the failed attempts since then, of a failing or degraded endpoint; never delivered. Absent without failed attempts.

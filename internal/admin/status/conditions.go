@@ -90,7 +90,7 @@ func (r *Reader) TenantHealth(ctx context.Context, tenant hook.TenantID, search 
 				return fmt.Errorf("read hours of endpoint %s: %w", e.ID, err)
 			}
 			recent := review.Recent(hours, now)
-			h.Endpoints[i] = summary(e, recordOf(records, tenant, e.ID).Circuit, hours)
+			h.Endpoints[i] = summary(e, recordOf(records, tenant, e.ID), hours)
 			queued[i], means[i] = queuedIn(recent, now), recent.Latency.Mean()
 			return nil
 		})
@@ -146,12 +146,12 @@ func (r *Reader) addWaiting(ctx context.Context, h *TenantHealth, records map[ho
 }
 
 // summary returns the summary of the endpoint. It does not keep the hours, which are too large.
-func summary(e hook.Endpoint, c circuit.Circuit, hours []stats.Hour) EndpointSummary {
+func summary(e hook.Endpoint, r admission.Record, hours []stats.Hour) EndpointSummary {
 	sum := stats.Sum(hours, time.Time{})
 	attempts, successes := sum.Attempts(), sum.Classes[hook.ClassDelivered]
 	s := EndpointSummary{
-		Harm:     condition.Harm{Condition: judged(e, c, hours), Dead: sum.Dead, Failed: attempts - successes},
-		Endpoint: e, Circuit: c.State, Attempts: attempts, Successes: successes, Delivered: sum.Delivered,
+		Harm:     condition.Harm{Condition: judged(e, r, hours), Dead: sum.Dead, Failed: attempts - successes},
+		Endpoint: e, Circuit: r.State, Attempts: attempts, Successes: successes, Delivered: sum.Delivered,
 		Hours: make([]HourSummary, len(hours)),
 	}
 	if sum.Latency.Count() > 0 {
@@ -170,6 +170,8 @@ func summary(e hook.Endpoint, c circuit.Circuit, hours []stats.Hour) EndpointSum
 func judgedSince(now time.Time) time.Time { return now.Add(-condition.Span).Truncate(time.Hour) }
 
 // judged returns the condition of the endpoint by its hours from judgedSince on.
-func judged(e hook.Endpoint, c circuit.Circuit, hours []stats.Hour) condition.Condition {
-	return condition.Of(condition.Facts{Status: e.Status, Reason: e.Reason, StatusSince: e.StatusSince, CreatedAt: e.CreatedAt, Circuit: c, Hours: hours})
+func judged(e hook.Endpoint, r admission.Record, hours []stats.Hour) condition.Condition {
+	return condition.Of(condition.Facts{
+		Status: e.Status, Reason: e.Reason, StatusSince: e.StatusSince, CreatedAt: e.CreatedAt, Circuit: r.Circuit, Hours: hours, Began: r.Review.Began,
+	})
 }

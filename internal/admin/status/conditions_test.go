@@ -68,7 +68,7 @@ func TestReader_TenantHealth(t *testing.T) {
 			e.Endpoint.UID, e.State, since, e.Class, e.Circuit, e.Attempts, e.Successes, e.Failed, e.Delivered, e.Dead, e.P95.Round(100*time.Millisecond), hours))
 	}
 	want := []string{
-		"refusing: failing since 08:00 refused, circuit closed: 3 attempts, 0 succeeded, 3 failed, 0 delivered, 3 dead, p95 1s, 21T08:0/2/2 21T09:0/1/1",
+		"refusing: failing since 08:30 refused, circuit closed: 3 attempts, 0 succeeded, 3 failed, 0 delivered, 3 dead, p95 1s, 21T08:0/2/2 21T09:0/1/1",
 		"broken: failing since 09:00 timeout, circuit open: 2 attempts, 1 succeeded, 1 failed, 1 delivered, 0 dead, p95 10.4s, 21T09:1/1/0",
 		"paused: paused since 09:30 unknown, circuit closed: 0 attempts, 0 succeeded, 0 failed, 0 delivered, 0 dead, p95 0s,",
 		"healthy: healthy since - unknown, circuit closed: 4 attempts, 3 succeeded, 1 failed, 3 delivered, 0 dead, p95 10.4s, 20T09:1/1/0 21T09:2/0/0",
@@ -219,7 +219,7 @@ func TestReader_Pipeline_attention(t *testing.T) {
 		return got
 	}
 	want := []string{
-		"failing timeout of acme, since 04:00: [losing waiting] 1 dead, 2 waiting, 2 at risk from Nov 24 09:30",
+		"failing timeout of acme, since 04:30: [losing waiting] 1 dead, 2 waiting, 2 at risk from Nov 24 09:30",
 		"paused unknown of acme, since 09:00: [by-hand] 0 dead, 0 waiting, 0 at risk from Jan 1 00:00",
 		"healthy unknown of acme, since 00:00: [old] 1 dead, 0 waiting, 0 at risk from Jan 1 00:00",
 	}
@@ -231,7 +231,7 @@ func TestReader_Pipeline_attention(t *testing.T) {
 	for i := range 60 {
 		b.count(t, b.createAt(t, fmt.Sprintf("e%d", i)), b.now, refused)
 	}
-	if got := attention(); len(got) != len(want)+1 || got[0] != want[0] || !strings.HasPrefix(got[1], "failing refused of acme, since 09:00") {
+	if got := attention(); len(got) != len(want)+1 || got[0] != want[0] || !strings.HasPrefix(got[1], "failing refused of acme, since 09:30") {
 		t.Errorf("Attention = %q; want a row more", got)
 	}
 }

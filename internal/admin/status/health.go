@@ -173,7 +173,7 @@ func healthOf(s endpoint.Status, hours []stats.Hour, now time.Time) Health {
 		Queued:    queuedIn(recent, now),
 		Status:    s,
 		At:        now,
-		Condition: judged(s.Endpoint, s.Gate.Circuit, hours),
+		Condition: judged(s.Endpoint, s.Gate, hours),
 		Hour:      Window{Since: review.RecentSince(now), Counts: recent},
 		Day:       Window{Since: now.Add(-24*time.Hour + time.Hour - 1).Truncate(time.Hour), Counts: review.Day(hours, time.Time{}, now)},
 	}

@@ -231,7 +231,7 @@ func (r *Reader) part(ctx context.Context, of hook.CircuitCheck, record admissio
 		if s, err = r.Endpoints.StatusOf(ctx, e, record); err != nil {
 			return found, err
 		}
-		found.harm = EndpointHarm{Endpoint: s.Endpoint, Harm: summary(s.Endpoint, s.Gate.Circuit, hours).Harm}
+		found.harm = EndpointHarm{Endpoint: s.Endpoint, Harm: summary(s.Endpoint, s.Gate, hours).Harm}
 	case hook.CodeOf(err) == hook.CodeNotFound:
 		// What waits for a deleted endpoint is cancelled soon, and is at no risk.
 		s = endpoint.Status{Endpoint: hook.Endpoint{ID: of.Endpoint, Shards: hook.MaxShards}, Admits: 1}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"surehook.example/surehook/internal/admin/status"
 	"surehook.example/surehook/internal/hook"
@@ -76,7 +77,7 @@ func TestReader_Pipeline(t *testing.T) {
 	for _, a := range append(sent, stats.Attempt{Class: hook.ClassDelivered, Number: 3, State: hook.StateDelivered, Age: 4 * time.Second}) {
 		want.Hour.Count(a)
 	}
-	if diff := cmp.Diff(want, p, cmp.AllowUnexported(latency.Histogram{}, latency.Coarse{})); diff != "" {
+	if diff := cmp.Diff(want, p, cmpopts.IgnoreFields(stats.Counts{}, "Passed"), cmp.AllowUnexported(latency.Histogram{}, latency.Coarse{})); diff != "" {
 		t.Errorf("Pipeline (-want +got):\n%s", diff)
 	}
 	if p.Queued() != 1414 || p.InFlight() != 170 || p.Dead != 1 || p.Hour.MeanAge() != 3*time.Second {

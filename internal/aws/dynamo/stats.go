@@ -32,6 +32,8 @@ const (
 	bucketPrefix = "h" // the bucket of the histogram follows
 	deliveredKey = "d"
 	firstKey     = "d1"
+	passedKey    = "p"
+	failedAtKey  = "a" // milliseconds since 1970
 	waitedKey    = "w" // milliseconds
 	deadKey      = "x"
 	queuedKey    = "q" // milliseconds
@@ -201,6 +203,10 @@ func (s *Store) countUpdate(
 	if len(adds) > 0 {
 		update += " ADD " + strings.Join(adds, ", ")
 	}
+	if add.Unsuccessful() > 0 {
+		update = strings.Replace(update, "SET ", "SET "+passedKey+" = :passed, "+failedAtKey+" = if_not_exists("+failedAtKey+", :at), ", 1)
+		values[":passed"], values[":at"] = number(int64(add.Passed)), number(now.UnixMilli())
+	}
 	if old := pastMinutes(now); len(old) > 0 {
 		update += " REMOVE " + strings.Join(old, ", ")
 	}
@@ -249,6 +255,9 @@ func additions(c *stats.Counts, now time.Time) []addition {
 		{okPrefix, c.OK},
 		{failedPrefix, c.Failed},
 	}
+	if c.Unsuccessful() == 0 {
+		all = append(all, addition{passedKey, c.Passed})
+	}
 	for class, n := range c.Classes {
 		all = append(all, addition{classPrefix + hook.Class(class).String(), n})
 	}
@@ -266,6 +275,7 @@ func (it hourItem) counts() stats.Counts {
 	c := stats.Counts{
 		Delivered: it.of(deliveredKey),
 		First:     it.of(firstKey),
+		Passed:    it.of(passedKey),
 		Waited:    time.Duration(it.of(waitedKey)) * time.Millisecond,
 		Dead:      it.of(deadKey),
 		Queued:    time.Duration(it.of(queuedKey)) * time.Millisecond,
@@ -336,7 +346,7 @@ func (s *Store) Hours(ctx context.Context, endpoint hook.EndpointID, since time.
 			if err != nil {
 				return nil, translate(err, op)
 			}
-			hours = append(hours, stats.Hour{Start: start, Counts: it.counts()})
+			hours = append(hours, stats.Hour{Start: start, FailedAt: fromMillis(int64(it.of(failedAtKey))), Counts: it.counts()})
 		}
 	}
 	return hours, nil

@@ -43,14 +43,14 @@ func (h *heldCounts) hold(id hook.EndpointID, add *stats.Counts, now time.Time) 
 	return known && held.Hold(add, now)
 }
 
-// moveTo adds the endpoint's held counts to another value and clears them.
+// moveTo puts the endpoint's held counts before those of another value, and clears them.
 func (h *heldCounts) moveTo(to *stats.Counts, id hook.EndpointID) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 
 	if held, known := h.all[id]; known && held.OK > 0 {
-		to.Add(&held.Counts)
-		held.Counts = stats.Counts{}
+		held.Counts.Add(to)
+		*to, held.Counts = held.Counts, stats.Counts{}
 	}
 }
 

@@ -137,7 +137,7 @@ func (r *reviewRun) reviewEndpoint(ctx context.Context, check hook.CircuitCheck)
 	}
 	var v review.Verdict
 	before, _, err := r.circuits().Update(ctx, check, func(record admission.Record) (next admission.Record, write bool, err error) {
-		v, err = r.judge(ctx, check, record.Review)
+		v, err = r.judge(ctx, check, record)
 		if err != nil {
 			return record, false, err
 		}
@@ -162,8 +162,8 @@ func (r *reviewRun) reviewEndpoint(ctx context.Context, check hook.CircuitCheck)
 }
 
 // judge reads the facts about the endpoint, and applies the verdict but for the flags.
-func (r *reviewRun) judge(ctx context.Context, check hook.CircuitCheck, flags review.Flags) (review.Verdict, error) {
-	unchanged := review.Verdict{Flags: flags}
+func (r *reviewRun) judge(ctx context.Context, check hook.CircuitCheck, record admission.Record) (review.Verdict, error) {
+	unchanged := review.Verdict{Flags: record.Review}
 	endpoint, err := r.Store.Endpoint(ctx, check.Tenant, check.Endpoint)
 	if err != nil {
 		if hook.CodeOf(err) == hook.CodeNotFound { // deleted
@@ -175,7 +175,7 @@ func (r *reviewRun) judge(ctx context.Context, check hook.CircuitCheck, flags re
 	if err != nil {
 		return unchanged, err
 	}
-	v := review.Judge(review.Facts{Endpoint: endpoint, Flags: flags, Hours: hours}, r.now)
+	v := review.Judge(review.Facts{Endpoint: endpoint, Flags: record.Review, Circuit: record.Circuit, Hours: hours}, r.now)
 	var faults []error
 	for _, n := range v.Notifications {
 		faults = append(faults, r.Notifier.Notify(ctx, n))

@@ -33,6 +33,9 @@ type JobRequest struct {
 	// Limit is the most deliveries to replay or discard, 1 to MaxLimit; 0: all. A dry run
 	// counts without the limit.
 	Limit int
+	// Expected is the number of deliveries that a dry run found, with which the job shows its progress;
+	// 0: unknown. It bounds nothing.
+	Expected int
 	// Discard makes the job discard dead deliveries instead of replaying them.
 	Discard bool
 	Wrong   []hook.FieldError // fields of a wrong form, absent above: reported with the other wrong fields
@@ -101,6 +104,7 @@ func validateFilter(errs *hook.Fields, f Filter, now time.Time) {
 func validateAction(errs *hook.Fields, f Filter, q JobRequest) {
 	errs.Refuse(!(q.Rate >= MinRate && q.Rate <= MaxRate), "rate_per_second", "must be %g to %g", MinRate, MaxRate) // also refuses NaN
 	errs.Refuse(q.Limit < 0 || q.Limit > MaxLimit, "limit", "must be 1 to %d", MaxLimit)
+	errs.Refuse(q.Expected < 0, "expected", "must not be negative")
 	switch {
 	case !q.Discard:
 	case q.AddTo != "":

@@ -58,8 +58,9 @@ type Job struct {
 	ID        hook.JobID    `stored:"id"`
 	Tenant    hook.TenantID `stored:"tenant"`
 	Filter    Filter
-	Rate      float64 `stored:"rate"`  // deliveries a second
-	Limit     int     `stored:"limit"` // the most deliveries to replay or discard; 0: all
+	Rate      float64 `stored:"rate"`     // deliveries a second
+	Limit     int     `stored:"limit"`    // the most deliveries to replay or discard; 0: all
+	Expected  int     `stored:"expected"` // deliveries of the dry run before, for progress; 0: unknown
 	Discards  bool    // the job discards dead deliveries, and sends nothing
 	State     JobState
 	By        hook.KeyID `stored:"by"`

@@ -44,7 +44,7 @@ func (r *Replayer) Start(ctx context.Context, tenant hook.TenantID, q JobRequest
 		return Job{}, err
 	}
 	j := Job{
-		ID: id, Tenant: tenant, Filter: f, Rate: q.Rate, Limit: q.Limit, Discards: q.Discard, State: JobRunning, By: q.By,
+		ID: id, Tenant: tenant, Filter: f, Rate: q.Rate, Limit: q.Limit, Expected: q.Expected, Discards: q.Discard, State: JobRunning, By: q.By,
 		CreatedAt: now, NextAt: now.Add(FirstDelay), Selects: true, Chain: NewChain(),
 	}
 	first := Message{Tenant: tenant, Job: id, Nonce: j.Next, Until: now.Add(MaxSaveDelay)}

@@ -24,6 +24,10 @@
 //	20 succeeded, 3 failed                      62 %  degraded
 //	20 succeeded, 20 failed                     20 %  failing
 //
+// The condition ends with successes: with as many since the last failed attempt as attempts failed in
+// all hours, but at least 4, and 30 are always enough. So an endpoint of few events is healthy at
+// once, and a busy one that still fails now and then is not.
+//
 // Fewer than 3 failed attempts in all hours do not count, because an attempt may fail and
 // its retry succeed. Any number counts if a delivery died since the newest hour with attempts
 // began, or if no attempt succeeded.
@@ -49,6 +53,8 @@ const (
 	degradedBelow = 0.9 // share of successful attempts
 	minFailed     = 3   // failed attempts
 	fullHour      = 20  // attempts
+	fewPassed     = 4   // successes since the last failed attempt that may end a condition
+	manyPassed    = 30  // successes since the last failed attempt that end a condition
 	fade          = 4.0 // the weight of an hour, divided by that of the hour before
 )
 
@@ -80,12 +86,13 @@ type Facts struct {
 	CreatedAt   time.Time // of the endpoint: no condition began before
 	Circuit     circuit.Circuit
 	Hours       []stats.Hour // of the Span, in order; hours without counts may be absent
+	Began       time.Time    // when the condition failing or degraded began, if the Hours do not tell it; see review.Flags
 }
 
 // Condition is the condition of an endpoint.
 type Condition struct {
 	State  State
-	Since  time.Time   // when it began: for failing and degraded a clock hour, or the opening of the circuit; zero for healthy and quiet
+	Since  time.Time   // when it began: for failing and degraded with the first failed attempt of an hour, or the opening of the circuit; zero for healthy and quiet
 	Class  hook.Class  // only of failing and degraded: the most common class of the failed attempts since then; 0 without failed attempts
 	Reason hook.Reason // only of paused and disabled
 }
@@ -121,9 +128,9 @@ func (f Facts) condition() Condition {
 	}
 	switch state {
 	case Failing:
-		return below(failingBelow, state, f.Hours)
+		return f.below(failingBelow, state)
 	case Degraded:
-		return below(degradedBelow, state, f.Hours)
+		return f.below(degradedBelow, state)
 	case Disabled, Paused, Healthy, Quiet:
 	}
 	return Condition{State: state}
@@ -144,93 +151,9 @@ func recovered(f Facts) bool {
 // stopped returns the condition of an endpoint whose circuit is not closed: failing since the opening,
 // or since an earlier hour, if attempts failed for hours before.
 func stopped(f Facts) Condition {
-	c := below(failingBelow, Failing, f.Hours)
+	c := f.below(failingBelow, Failing)
 	if opened := f.Circuit.OpenedAt; c.Since.IsZero() || !c.Since.Before(opened.Truncate(time.Hour)) {
-		c.Since, c.Class = opened, commonest(f.Hours, opened.Truncate(time.Hour))
+		c.Since, c.Class = opened, commonest(f.Hours, opened)
 	}
 	return c
-}
-
-// judge returns the state by the attempts alone.
-func judge(hours []stats.Hour) State {
-	var newest time.Time // the start of the newest hour with attempts
-	var succeeded, failed float64
-	evidence, lost := 0, 0
-	for i := len(hours) - 1; i >= 0; i-- {
-		h := &hours[i]
-		attempts, successes := results(h)
-		if newest.IsZero() {
-			lost += h.Dead // also of later hours: a death may count in the hour after its attempt
-		}
-		if attempts == 0 {
-			continue
-		}
-		if newest.IsZero() {
-			newest = h.Start
-		}
-		evidence += attempts - successes
-		weight := faded(newest.Sub(h.Start)) * float64(min(attempts, fullHour)) / float64(attempts)
-		succeeded += float64(successes) * weight
-		failed += float64(attempts-successes) * weight
-	}
-	switch share := succeeded / (succeeded + failed); {
-	case newest.IsZero():
-		return Quiet
-	case succeeded == 0:
-		return Failing
-	case evidence < minFailed && lost <= 0:
-		return Healthy
-	case share < failingBelow:
-		return Failing
-	case share < degradedBelow:
-		return Degraded
-	}
-	return Healthy
-}
-
-// faded returns the weight of an hour that began this long before the newest one.
-func faded(before time.Duration) float64 {
-	weight := 1.0
-	for ; before >= time.Hour; before -= time.Hour {
-		weight /= fade
-	}
-	return weight
-}
-
-// results returns the number of attempts in the hour, and of successful ones.
-func results(h *stats.Hour) (attempts, successes int) {
-	attempts = h.Attempts()
-	return attempts, min(h.Classes[hook.ClassDelivered], attempts)
-}
-
-// below returns the condition with the state. It began with the first of the latest consecutive hours
-// whose share of successful attempts is below the given one. Hours without attempts do not
-// interrupt them.
-func below(share float64, state State, hours []stats.Hour) Condition {
-	c := Condition{State: state}
-	for i := len(hours) - 1; i >= 0; i-- {
-		attempts, successes := results(&hours[i])
-		switch {
-		case attempts == 0:
-		case float64(successes) < share*float64(attempts):
-			c.Since = hours[i].Start
-		case !c.Since.IsZero():
-			c.Class = commonest(hours, c.Since)
-			return c
-		}
-	}
-	c.Class = commonest(hours, c.Since)
-	return c
-}
-
-// commonest returns the most common class of the failed attempts since the hour; 0 without any.
-func commonest(hours []stats.Hour, since time.Time) hook.Class {
-	counts := stats.Sum(hours, since).Classes
-	var most hook.Class
-	for class := hook.ClassDelivered + 1; int(class) < hook.Classes; class++ {
-		if counts[class] > counts[most] {
-			most = class
-		}
-	}
-	return most
 }

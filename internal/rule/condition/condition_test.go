@@ -103,6 +103,53 @@ func TestOf_attempts(t *testing.T) {
 	}
 }
 
+// recovering returns the hour with so many successes after its failures, the first of which was at the
+// minute.
+func recovering(ago, failed, passed, minute int) stats.Hour {
+	h := at(ago, 0, failed)
+	h.FailedAt = h.Start.Add(time.Duration(minute) * time.Minute)
+	for range passed {
+		h.Count(stats.Attempt{Class: hook.ClassDelivered, Number: 1, State: hook.StateDelivered})
+	}
+	return h
+}
+
+// A condition ends with successes, and begins with a failure or with what an earlier review saw.
+func TestOf_beginningAndEnd(t *testing.T) {
+	t.Parallel()
+
+	const failing, degraded, healthy = condition.Failing, condition.Degraded, condition.Healthy
+	yesterday := now.Add(-30 * time.Hour)
+	tests := []struct {
+		name  string
+		hours []stats.Hour
+		began time.Time
+		want  condition.State
+		since time.Time
+	}{
+		{name: "three successes after three failures", hours: []stats.Hour{recovering(0, 3, 3, 7)}, want: degraded, since: clock(9).Add(7 * time.Minute)},
+		{name: "four successes after three failures", hours: []stats.Hour{recovering(0, 3, 4, 7)}, want: healthy},
+		{name: "four successes after twenty failures", hours: []stats.Hour{recovering(0, 20, 4, 7)}, want: failing, since: clock(9).Add(7 * time.Minute)},
+		{name: "as many successes as failures", hours: []stats.Hour{recovering(0, 20, 20, 7)}, want: healthy},
+		{name: "as many successes as failures, over two hours", hours: []stats.Hour{recovering(1, 20, 12, 7), at(0, 8, 0)}, want: healthy},
+		{name: "30 successes after 500 failures", hours: []stats.Hour{recovering(0, 500, 30, 7)}, want: healthy},
+		{name: "29 successes after 500 failures", hours: []stats.Hour{recovering(0, 500, 29, 7)}, want: failing, since: clock(9).Add(7 * time.Minute)},
+		{name: "the first failure of the first hour", hours: []stats.Hour{at(5, 20, 0), recovering(2, 9, 0, 42), recovering(0, 9, 0, 1)}, want: failing, since: clock(7).Add(42 * time.Minute)},
+		{name: "the beginning that a review saw", hours: []stats.Hour{recovering(24, 9, 0, 42), recovering(0, 9, 0, 1)}, began: yesterday, want: failing, since: yesterday},
+		{name: "the beginning after successes", hours: []stats.Hour{at(24, 9, 0), recovering(0, 9, 0, 1)}, began: yesterday, want: failing, since: clock(9).Add(time.Minute)},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+
+			got := condition.Of(condition.Facts{Status: hook.StatusActive, Circuit: circuit.New(), Hours: tt.hours, Began: tt.began})
+			if got.State != tt.want || !got.Since.Equal(tt.since) {
+				t.Errorf("Of() = %s since %s; want %s since %s", got.State, got.Since, tt.want, tt.since)
+			}
+		})
+	}
+}
+
 func TestOf_class(t *testing.T) {
 	t.Parallel()
 

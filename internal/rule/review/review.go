@@ -4,6 +4,8 @@ import (
 	"time"
 
 	"surehook.example/surehook/internal/hook"
+	"surehook.example/surehook/internal/rule/circuit"
+	"surehook.example/surehook/internal/rule/condition"
 	"surehook.example/surehook/internal/rule/stats"
 )
 
@@ -19,6 +21,10 @@ type Flags struct {
 	// before the endpoint's StatusSince; zero for WarnedNever.
 	WarnedAt time.Time `stored:"warned_at"`
 
+	// Began is when the condition failing or degraded began; zero in another condition. The hours
+	// do not tell it once they are all of the condition.
+	Began time.Time `stored:"began"`
+
 	// Certificate names the last warning of the end of the client certificate; empty for
 	// none.
 	Certificate string `stored:"certificate"`
@@ -27,7 +33,8 @@ type Flags struct {
 // Facts are the input of a review.
 type Facts struct {
 	Endpoint hook.Endpoint
-	Flags    Flags        // of the previous review
+	Flags    Flags // of the previous review
+	Circuit  circuit.Circuit
 	Hours    []stats.Hour // at most the last 25 clock hours, in order; hours without attempts may be missing
 }
 
@@ -77,7 +84,19 @@ func Judge(f Facts, now time.Time) Verdict {
 	j.judgeSpeed()
 	j.judgeDeaths()
 	j.judgeCertificate()
+	j.after.Began = began(f)
 	return Verdict{Flags: j.after, Disable: j.disable, Notifications: j.notifications()}
+}
+
+// began returns the Flags.Began that follows from the facts.
+func began(f Facts) time.Time {
+	c := condition.Of(condition.Facts{
+		Status: f.Endpoint.Status, StatusSince: f.Endpoint.StatusSince, CreatedAt: f.Endpoint.CreatedAt, Circuit: f.Circuit, Hours: f.Hours, Began: f.Flags.Began,
+	})
+	if c.State == condition.Failing || c.State == condition.Degraded {
+		return c.Since
+	}
+	return time.Time{}
 }
 
 // countedSince returns the start of the counted hours: the time of the last change

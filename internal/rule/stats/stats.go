@@ -43,6 +43,7 @@ type Counts struct {
 	Numbers [hook.MaxAttempts + 1]int // attempts by number, from 1
 
 	Delivered int           // delivered deliveries
+	Passed    int           // successful attempts since the last failed one, or all without one
 	First     int           // first attempts that delivered; one for a request with several deliveries
 	Waited    time.Duration // sum of the ages of the deliveries when they were delivered
 	// Dead is the number of dead deliveries. A settled replay takes the death back, possibly in a
@@ -72,6 +73,9 @@ func (c *Counts) Count(a Attempt) {
 	c.countDelivery(a)
 	if a.Shared {
 		return
+	}
+	if c.Passed++; a.Class != hook.ClassDelivered {
+		c.Passed = 0
 	}
 	if int(a.Class) < len(c.Classes) {
 		c.Classes[a.Class]++
@@ -109,8 +113,12 @@ func Deaths(eventType string, n int) *Counts {
 	return c
 }
 
-// Add adds other counts, which stay as they are.
+// Add adds other counts, which are later, and stay as they are.
 func (c *Counts) Add(other *Counts) {
+	if other.Unsuccessful() > 0 {
+		c.Passed = 0
+	}
+	c.Passed += other.Passed
 	c.OK += other.OK
 	c.Failed += other.Failed
 	addEach(c.Classes[:], other.Classes[:])
@@ -126,6 +134,9 @@ func (c *Counts) Add(other *Counts) {
 
 // Attempts returns the number of attempts.
 func (c *Counts) Attempts() int { return total(c.Numbers[:]) }
+
+// Unsuccessful returns the number of attempts of all classes but delivered.
+func (c *Counts) Unsuccessful() int { return c.Attempts() - c.Classes[hook.ClassDelivered] }
 
 // Settled returns the number of delivered and dead deliveries.
 func (c *Counts) Settled() int { return c.Delivered + c.Dead }
@@ -159,7 +170,8 @@ func share(part, whole int) float64 {
 
 // Hour holds the counts of one clock hour in UTC.
 type Hour struct {
-	Start time.Time
+	Start    time.Time
+	FailedAt time.Time // when the first unsuccessful attempt was counted; zero without one, and in hours that an older build counted
 	Counts
 }
 

@@ -44,7 +44,7 @@ func TestCounts_Count_countsByStateClassAndNumber(t *testing.T) {
 		return c
 	}
 	dead := with(unavailable(2), func(c *stats.Counts) { c.Dead = 1 })
-	delivered := stats.Counts{Delivered: 1, Waited: age, Latency: took(duration)}
+	delivered := stats.Counts{Delivered: 1, Passed: 1, Waited: age, Latency: took(duration)}
 	delivered.Classes[hook.ClassDelivered] = 1
 
 	tests := []struct {
@@ -91,6 +91,40 @@ func TestCounts_Count_countsByStateClassAndNumber(t *testing.T) {
 			got.Types = stats.Types{} // see TestCounts_Count_ByType
 			wantSame(t, fmt.Sprintf("Count(%+v)", tt.attempt), tt.want, got)
 		})
+	}
+}
+
+// Successes count since the last failure, also in a sum.
+func TestCounts_Passed(t *testing.T) {
+	t.Parallel()
+
+	counts := func(classes ...hook.Class) *stats.Counts {
+		c := new(stats.Counts)
+		for _, class := range classes {
+			c.Count(stats.Attempt{Class: class, Number: 1})
+		}
+		return c
+	}
+	const ok, refused = hook.ClassDelivered, hook.ClassRefused
+	tests := []struct {
+		name  string
+		parts []*stats.Counts
+		want  int
+	}{
+		{"all without a failure", []*stats.Counts{counts(ok, ok)}, 2},
+		{"those after the failure", []*stats.Counts{counts(ok, refused, ok)}, 1},
+		{"those of a later part, too", []*stats.Counts{counts(refused, ok), counts(ok, ok)}, 3},
+		{"none before a later failure", []*stats.Counts{counts(ok, ok), counts(refused, ok)}, 1},
+		{"a death without an attempt is no failure", []*stats.Counts{counts(ok, ok), stats.Deaths("a", 1)}, 2},
+	}
+	for _, tt := range tests {
+		var sum stats.Counts
+		for _, part := range tt.parts {
+			sum.Add(part)
+		}
+		if sum.Passed != tt.want {
+			t.Errorf("%s: Passed = %d; want %d", tt.name, sum.Passed, tt.want)
+		}
 	}
 }
 

@@ -70,8 +70,8 @@ function Flow({ tenant, selection: { action = 'replay', partial, ...given }, clo
     await cache.invalidateQueries({ queryKey: [tenant] })
     return job
   }
-  const startAll = async (of: Filter, rate_per_second?: number) => {
-    const job = await start({ filter: of, action, rate_per_second })
+  const startAll = async (of: Filter, expected: number, rate_per_second?: number) => {
+    const job = await start({ filter: of, action, rate_per_second, expected })
     tell(action === 'discard' ? t.discarding : words.started)
     close()
     await navigate({ to: '/t/$tenant/replays/$replay', params: { tenant, replay: job.id } })
@@ -83,12 +83,12 @@ function Flow({ tenant, selection: { action = 'replay', partial, ...given }, clo
     // Discarding sends nothing, so it needs no rate limit.
     const pace = action === 'discard' ? 500 : rate_per_second === undefined ? undefined : numeric(rate_per_second)
     setRate(rate_per_second)
-    if (!limit) return startAll(filter, pace)
-    setFirst({ job: await start({ filter, limit: few, rate_per_second: pace }), total: p.total, complete: p.complete })
+    if (!limit) return startAll(filter, p.total, pace)
+    setFirst({ job: await start({ filter, limit: few, rate_per_second: pace, expected: p.total }), total: p.total, complete: p.complete })
   }
   if (first) {
     return (
-      <Rest tenant={tenant} of={first} close={close} rest={() => startAll({ ...filter, until: first.job.filter.until }, rate === undefined ? undefined : numeric(rate))} />
+      <Rest tenant={tenant} of={first} close={close} rest={(left) => startAll({ ...filter, until: first.job.filter.until }, left, rate === undefined ? undefined : numeric(rate))} />
     )
   }
   const number = p?.complete ? count(p.total) : '' // a button shows no lower bound
@@ -282,7 +282,7 @@ function reasonOf(h: Schemas['EndpointHealth']): string | undefined {
 }
 
 /** What became of the first few, and the button for the rest. */
-function Rest({ tenant, of: { job, total, complete }, rest, close }: { tenant: string; of: First; rest: () => Promise<unknown>; close: () => void }) {
+function Rest({ tenant, of: { job, total, complete }, rest, close }: { tenant: string; of: First; rest: (left: number) => Promise<unknown>; close: () => void }) {
   const read = useReplay(tenant, job.id)
   const ended = read.data !== undefined && read.data.state !== 'running'
   const left = Math.max(0, total - (read.data?.selected ?? few))
@@ -294,7 +294,7 @@ function Rest({ tenant, of: { job, total, complete }, rest, close }: { tenant: s
       <Link className="soft" to="/t/$tenant/replays/$replay" params={{ tenant, replay: job.id }} onClick={close}>
         {words.job}
       </Link>
-      <Form submit={rest} label={words.rest(number)} cancel={close} cancelLabel={t.done} disabled={!ended || (complete && left === 0)}>
+      <Form submit={() => rest(left)} label={words.rest(number)} cancel={close} cancelLabel={t.done} disabled={!ended || (complete && left === 0)}>
         {null}
       </Form>
     </>

@@ -43,10 +43,10 @@ export function useReplay(tenant: string, replay: string) {
 /** The result of a job in a few words, or its state while it runs. */
 function resultOf(r: Progress): [Tone, string] {
   if (r.state === 'running') return ['wait', t.states.running ?? '']
+  if (r.state === 'cancelled') return r.in_progress > 0 ? ['wait', t.cancelledGoing(r.in_progress)] : ['calm', t.states.cancelled ?? '']
   const lost = r.dead + r.cancelled
   if (lost > 0) return ['bad', t.lost(lost)]
   if (r.in_progress > 0) return ['wait', t.waits(r.in_progress)]
-  if (r.state === 'cancelled') return ['calm', t.states.cancelled ?? '']
   if (r.enqueued === 0) return ['calm', t.nothing]
   return r.action === 'discard' ? ['calm', t.discarded] : ['good', t.arrived]
 }
@@ -169,6 +169,13 @@ export function ReplayPage() {
   )
 }
 
+/** How many deliveries the job has: those it took, and while it runs what its dry run found, if that is more. */
+function wholeOf(r: Progress): number {
+  const taken = r.enqueued + r.skipped
+  if (r.state !== 'running' || !r.expected) return taken
+  return Math.max(taken, r.limit ? Math.min(r.expected, r.limit + r.skipped) : r.expected)
+}
+
 /** The results of the job's deliveries, as a bar and as numbers; for a job that discards, one number. */
 export function Outcome({ of: r }: { of: Progress }) {
   if (r.action === 'discard') {
@@ -181,6 +188,8 @@ export function Outcome({ of: r }: { of: Progress }) {
       </div>
     )
   }
+  const whole = wholeOf(r)
+  const rest = whole - r.enqueued - r.skipped
   const parts: [Tone, string, number][] = [
     ['good', t.delivered, r.delivered],
     ['bad', words.deadAgain, r.dead],
@@ -188,16 +197,19 @@ export function Outcome({ of: r }: { of: Progress }) {
     ['wait', t.waiting, r.in_progress],
   ]
   const settled = r.enqueued - r.in_progress
+  const unsure = r.state === 'running' && !r.expected
   return (
     <div className="stack">
       <div className="stack tight">
-        <p className="soft number">{t.settled(settled, r.enqueued)}</p>
+        <p className="soft number">{unsure ? t.settledSoFar(settled, r.enqueued) : t.settled(settled, whole - r.skipped)}</p>
         <div className="progress" role="img" aria-label={parts.map(([, name, n]) => `${name}: ${count(n)}`).join(', ')}>
           {parts.map(([tone, name, n]) => n > 0 && <span key={name} className={`part ${tone}`} style={{ flexGrow: n }} />)}
+          {rest > 0 && <span className="part" style={{ flexGrow: rest }} />}
         </div>
       </div>
       <div className="stats">
         {parts.map(([tone, name, n]) => (n > 0 || tone !== 'calm') && <Stat key={name} name={name} value={count(n)} tone={n > 0 ? tone : undefined} />)}
+        {rest > 0 && <Stat name={t.rest} value={count(rest)} />}
         <Stat name={t.skipped} value={count(r.skipped)} />
       </div>
       <Skipped of={r} />
