@@ -46,13 +46,12 @@ func (t *Table) BatchGetItem(
 	if c.Keys, err = t.batchKeys(len(request.Keys), maxBatchKeys, func(i int) (Key, error) { return t.exactKey(request.Keys[i]) }); err != nil {
 		return nil, err
 	}
-	var out *dynamodb.BatchGetItemOutput
-	err = t.around(ctx, c, func() error {
+	return answer(ctx, t, c, func() (*dynamodb.BatchGetItemOutput, error) {
 		items, left := t.batch(c, e, request.Keys)
 		if len(left) == len(c.Keys) {
-			return throttled()
+			return nil, throttled()
 		}
-		out = &dynamodb.BatchGetItemOutput{
+		out := &dynamodb.BatchGetItemOutput{
 			Responses: map[string][]Item{t.schema.Name: items}, UnprocessedKeys: make(map[string]types.KeysAndAttributes),
 		}
 		if left != nil {
@@ -60,12 +59,8 @@ func (t *Table) BatchGetItem(
 			rest.Keys = left
 			out.UnprocessedKeys[t.schema.Name] = rest
 		}
-		return nil
+		return out, nil
 	})
-	if err != nil {
-		return nil, err
-	}
-	return out, nil
 }
 
 // batchKeys returns the keys of a batch of n parts.
@@ -100,7 +95,7 @@ func (t *Table) batch(c *Call, e *expressions, keys []Item) (items, left []Item)
 	return items, left
 }
 
-// BatchWriteItem puts and deletes up to 25 items. It is no transaction.
+// BatchWriteItem deletes up to 25 items. It is no transaction.
 func (t *Table) BatchWriteItem(
 	ctx context.Context, in *dynamodb.BatchWriteItemInput, _ ...Options,
 ) (*dynamodb.BatchWriteItemOutput, error) {
@@ -112,48 +107,30 @@ func (t *Table) BatchWriteItem(
 		return nil, err
 	}
 	c := &Call{Operation: "BatchWriteItem", Write: true, Input: in}
-	if c.Keys, err = t.batchKeys(len(requests), maxBatchWrites, func(i int) (Key, error) { return t.keyOfRequest(requests[i]) }); err != nil {
+	if c.Keys, err = t.batchKeys(len(requests), maxBatchWrites, func(i int) (Key, error) {
+		if r := requests[i]; r.DeleteRequest != nil && r.PutRequest == nil {
+			return t.exactKey(r.DeleteRequest.Key)
+		}
+		return Key{}, invalid("a batch of writes of this table deletes")
+	}); err != nil {
 		return nil, err
 	}
-	items := make([]Item, len(requests)) // nil: a delete
-	for i, r := range requests {
-		if r.PutRequest != nil {
-			items[i] = cloneItem(r.PutRequest.Item)
-		}
-	}
-	var left []types.WriteRequest
-	if err := t.around(ctx, c, func() error {
-		left = nil
+	return answer(ctx, t, c, func() (*dynamodb.BatchWriteItemOutput, error) {
+		var left []types.WriteRequest
 		for i, k := range c.Keys {
 			if c.Left[k] {
 				left = append(left, requests[i])
 			} else {
-				t.write(k, items[i], c.Lag)
+				t.write(k, nil, c.Lag)
 			}
 		}
 		if len(left) == len(requests) {
-			return throttled()
+			return nil, throttled()
 		}
-		return nil
-	}); err != nil {
-		return nil, err
-	}
-	out := &dynamodb.BatchWriteItemOutput{UnprocessedItems: make(map[string][]types.WriteRequest)}
-	if left != nil {
-		out.UnprocessedItems[t.schema.Name] = left
-	}
-	return out, nil
-}
-
-func (t *Table) keyOfRequest(r types.WriteRequest) (Key, error) {
-	switch {
-	case r.PutRequest != nil && r.DeleteRequest == nil:
-		if err := t.checkItem(r.PutRequest.Item); err != nil {
-			return Key{}, err
+		out := &dynamodb.BatchWriteItemOutput{UnprocessedItems: make(map[string][]types.WriteRequest)}
+		if left != nil {
+			out.UnprocessedItems[t.schema.Name] = left
 		}
-		return t.keyOf(r.PutRequest.Item)
-	case r.DeleteRequest != nil && r.PutRequest == nil:
-		return t.exactKey(r.DeleteRequest.Key)
-	}
-	return Key{}, invalid("a write is a put or a delete")
+		return out, nil
+	})
 }

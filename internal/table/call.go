@@ -72,6 +72,17 @@ func (t *Table) around(ctx context.Context, c *Call, do func() error) error {
 	return err
 }
 
+// answer makes the call, and returns what do answers; nothing with an error.
+func answer[Out any](ctx context.Context, t *Table, c *Call, do func() (*Out, error)) (out *Out, err error) {
+	if err := t.around(ctx, c, func() (err error) {
+		out, err = do()
+		return err
+	}); err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
 // hide writes the item, and keeps the item before for readers that see half of the
 // transaction.
 func (t *Table) hide(c *Call, k Key, before, after Item) {

@@ -2,18 +2,19 @@
 // Tests, the simulator and make dev run the deployed store over it.
 //
 // It supports GetItem, BatchGetItem, TransactGetItems, Query, Scan, PutItem, UpdateItem,
-// BatchWriteItem and TransactWriteItems; global secondary indexes with KEYS_ONLY, which are
+// BatchWriteItem of deletes and TransactWriteItems; global secondary indexes with KEYS_ONLY, which are
 // sparse and lag; a time to live; and faults, which Table.Around chooses.
 //
 // # What it refuses
 //
 // No part of a request is ignored: a field that the table does not support is an error that
 // names the field. So are legacy parameters, consumed capacity, metrics of item
-// collections, ReturnValues but ALL_NEW of an update, Select but COUNT, segments and indexes
-// of a Scan, several tables in one batch, keys that are not strings, nulls, sets of binary
-// values, projections of nested paths, elements of lists in a path, attribute_type, BETWEEN and
-// IN in a condition, differences, operands in parentheses, and a key condition that begins with
-// the sort key. Malformed requests are refused before Around sees them.
+// collections, checks of a transaction without a write, ReturnValues but ALL_NEW of an update,
+// Select but COUNT, segments and indexes of a Scan, several tables in one batch, puts of a batch,
+// keys that are not strings, nulls, sets of binary values, projections of nested paths, elements
+// of lists in a path, attribute_type, BETWEEN and IN in a condition, differences, operands in
+// parentheses, and a key condition that begins with the sort key. Malformed requests are refused
+// before Around sees them.
 //
 // # What differs
 //

@@ -21,6 +21,7 @@ func TestAround_ErrorBeforeAndLostAnswer(t *testing.T) {
 
 	for _, after := range []bool{false, true} {
 		tb := table.New(schema())
+		mustPut(t, tb, key("p", "b"))
 		tb.Around = func(_ context.Context, _ *table.Call, do func() error) error {
 			if after {
 				_ = do()
@@ -32,7 +33,7 @@ func TestAround_ErrorBeforeAndLostAnswer(t *testing.T) {
 			TableName: name(), Key: key("p", "u"), UpdateExpression: part.Update.UpdateExpression, ExpressionAttributeValues: part.Update.ExpressionAttributeValues, ReturnValues: types.ReturnValueAllNew,
 		})
 		_, err2 := tb.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: name(), Item: key("p", "i")})
-		batch, err3 := tb.BatchWriteItem(t.Context(), &dynamodb.BatchWriteItemInput{RequestItems: map[string][]types.WriteRequest{"surehook": {{PutRequest: &types.PutRequest{Item: key("p", "b")}}}}})
+		batch, err3 := tb.BatchWriteItem(t.Context(), &dynamodb.BatchWriteItemInput{RequestItems: map[string][]types.WriteRequest{"surehook": {{DeleteRequest: &types.DeleteRequest{Key: key("p", "b")}}}}})
 		err4 := transact(t.Context(), tb, part)
 		read, err5 := tb.GetItem(t.Context(), &dynamodb.GetItemInput{TableName: name(), Key: key("p", "u")})
 		if out != nil || batch != nil || read != nil {
@@ -44,7 +45,10 @@ func TestAround_ErrorBeforeAndLostAnswer(t *testing.T) {
 			}
 		}
 		tb.Around = nil
-		for _, sort := range []string{"u", "i", "b", "t"} {
+		if it := get(t, tb, key("p", "b")); (it == nil) != after {
+			t.Errorf("answer lost %v: the deleted item = %v", after, it)
+		}
+		for _, sort := range []string{"u", "i", "t"} {
 			if it := get(t, tb, key("p", sort)); (it != nil) != after {
 				t.Errorf("answer lost %v: item %s = %v", after, sort, it)
 			}
@@ -120,17 +124,20 @@ func TestAround_LeavesPartsOfABatch(t *testing.T) {
 	t.Parallel()
 
 	tb := table.New(schema())
+	for _, sort := range []string{"a", "b", "gone"} {
+		mustPut(t, tb, key("p", sort))
+	}
 	left := map[table.Key]bool{{Hash: "p", Sort: "a"}: true}
 	tb.Around = func(_ context.Context, c *table.Call, do func() error) error {
 		c.Left = left
 		return do()
 	}
-	write := []types.WriteRequest{{PutRequest: &types.PutRequest{Item: key("p", "a")}}, {PutRequest: &types.PutRequest{Item: key("p", "b")}}}
+	write := []types.WriteRequest{{DeleteRequest: &types.DeleteRequest{Key: key("p", "a")}}, {DeleteRequest: &types.DeleteRequest{Key: key("p", "gone")}}}
 	out, err := tb.BatchWriteItem(t.Context(), &dynamodb.BatchWriteItemInput{RequestItems: map[string][]types.WriteRequest{"surehook": write}})
 	if err != nil || !reflect.DeepEqual(out.UnprocessedItems, map[string][]types.WriteRequest{"surehook": write[:1]}) {
 		t.Errorf("BatchWriteItem() = %+v, %v", out, err)
 	}
-	keys := types.KeysAndAttributes{Keys: []item{key("p", "a"), key("p", "b"), key("p", "none")}, ProjectionExpression: aws.String("sk")}
+	keys := types.KeysAndAttributes{Keys: []item{key("p", "a"), key("p", "b"), key("p", "gone")}, ProjectionExpression: aws.String("sk")}
 	read, err := tb.BatchGetItem(t.Context(), &dynamodb.BatchGetItemInput{RequestItems: map[string]types.KeysAndAttributes{"surehook": keys}})
 	keys.Keys = keys.Keys[:1]
 	if err != nil || !reflect.DeepEqual(read.UnprocessedKeys, map[string]types.KeysAndAttributes{"surehook": keys}) || sorts(read.Responses["surehook"]) != "b" {

@@ -41,9 +41,6 @@ func (t *Table) admit(call *Call, changes []change, before, after []Item) error 
 	}
 	var written []Partition
 	for i, c := range changes {
-		if c.verb == check {
-			continue
-		}
 		written = append(written, Partition{Hash: c.key.Hash})
 		for _, index := range t.schema.Indexes {
 			gone, coming := t.indexRow(index, c.key, before[i]), t.indexRow(index, c.key, after[i])

@@ -24,14 +24,9 @@ func (t *Table) GetItem(ctx context.Context, in *dynamodb.GetItemInput, _ ...Opt
 	if err != nil {
 		return nil, err
 	}
-	out := &dynamodb.GetItemOutput{}
-	if err := t.around(ctx, &Call{Operation: "GetItem", Keys: []Key{k}, Input: in}, func() error {
-		out.Item = e.shown(t.answered(k))
-		return nil
-	}); err != nil {
-		return nil, err
-	}
-	return out, nil
+	return answer(ctx, t, &Call{Operation: "GetItem", Keys: []Key{k}, Input: in}, func() (*dynamodb.GetItemOutput, error) {
+		return &dynamodb.GetItemOutput{Item: e.shown(t.answered(k))}, nil
+	})
 }
 
 // reader parses the expressions of a read; nil for none.
@@ -68,22 +63,18 @@ func (t *Table) TransactGetItems(
 	}); err != nil {
 		return nil, err
 	}
-	out := &dynamodb.TransactGetItemsOutput{}
-	if err := t.around(ctx, c, func() error {
-		out.Responses = make([]types.ItemResponse, len(c.Keys))
+	return answer(ctx, t, c, func() (*dynamodb.TransactGetItemsOutput, error) {
+		out := &dynamodb.TransactGetItemsOutput{Responses: make([]types.ItemResponse, len(c.Keys))}
 		bytes := 0
 		for i, k := range c.Keys {
 			item := t.answered(k)
 			if bytes += ItemSize(item); bytes > maxTransactBytes {
-				return invalid("Transaction request has exceeded the maximum allowed size of %d bytes", maxTransactBytes)
+				return nil, invalid("Transaction request has exceeded the maximum allowed size of %d bytes", maxTransactBytes)
 			}
 			out.Responses[i].Item = reads[i].shown(item)
 		}
-		return nil
-	}); err != nil {
-		return nil, err
-	}
-	return out, nil
+		return out, nil
+	})
 }
 
 // Query reads a page of the rows of one partition, in the table or in an index.
@@ -92,14 +83,11 @@ func (t *Table) Query(ctx context.Context, in *dynamodb.QueryInput, _ ...Options
 	if err != nil {
 		return nil, err
 	}
-	var p page
-	if err := t.around(ctx, &Call{Operation: "Query", Index: aws.ToString(in.IndexName), Hash: q.hash, Low: q.low, Input: in}, func() error {
-		p = t.page(e, q)
-		return nil
-	}); err != nil {
-		return nil, err
-	}
-	return &dynamodb.QueryOutput{Items: p.items, Count: p.matched, ScannedCount: p.scanned, LastEvaluatedKey: p.last}, nil
+	call := &Call{Operation: "Query", Index: aws.ToString(in.IndexName), Hash: q.hash, Low: q.low, Input: in}
+	return answer(ctx, t, call, func() (*dynamodb.QueryOutput, error) {
+		p := t.page(e, q)
+		return &dynamodb.QueryOutput{Items: p.items, Count: p.matched, ScannedCount: p.scanned, LastEvaluatedKey: p.last}, nil
+	})
 }
 
 // Scan reads a page of the whole table. Partitions come in the order of their names, although in
@@ -122,12 +110,8 @@ func (t *Table) Scan(ctx context.Context, in *dynamodb.ScanInput, _ ...Options) 
 			return nil, err
 		}
 	}
-	var p page
-	if err := t.around(ctx, &Call{Operation: "Scan", Input: in}, func() error {
-		p = t.page(e, q)
-		return nil
-	}); err != nil {
-		return nil, err
-	}
-	return &dynamodb.ScanOutput{Items: p.items, Count: p.matched, ScannedCount: p.scanned, LastEvaluatedKey: p.last}, nil
+	return answer(ctx, t, &Call{Operation: "Scan", Input: in}, func() (*dynamodb.ScanOutput, error) {
+		p := t.page(e, q)
+		return &dynamodb.ScanOutput{Items: p.items, Count: p.matched, ScannedCount: p.scanned, LastEvaluatedKey: p.last}, nil
+	})
 }

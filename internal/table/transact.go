@@ -121,9 +121,7 @@ func (t *Table) commit(call *Call, changes []change) error {
 		return err
 	}
 	for i, c := range changes {
-		if c.verb != check {
-			t.hide(call, c.key, before[i], after[i])
-		}
+		t.hide(call, c.key, before[i], after[i])
 	}
 	return nil
 }
@@ -147,13 +145,13 @@ func reason(c change, before Item, err error) types.CancellationReason {
 func (t *Table) part(w types.TransactWriteItem) (change, error) {
 	fields := []string{"TableName", "ConditionExpression", "ExpressionAttributeNames", "ExpressionAttributeValues", "ReturnValuesOnConditionCheckFailure"}
 	set := 0
-	for _, given := range []bool{w.Put != nil, w.Update != nil, w.Delete != nil, w.ConditionCheck != nil} {
+	for _, given := range []bool{w.Put != nil, w.Update != nil, w.Delete != nil} {
 		if given {
 			set++
 		}
 	}
-	switch p, u, d, c := w.Put, w.Update, w.Delete, w.ConditionCheck; {
-	case set != 1:
+	switch p, u, d := w.Put, w.Update, w.Delete; {
+	case set != 1 || w.ConditionCheck != nil:
 	case p != nil:
 		if err := t.request(p.TableName, p, append(fields, "Item")...); err != nil {
 			return change{}, err
@@ -169,11 +167,6 @@ func (t *Table) part(w types.TransactWriteItem) (change, error) {
 			return change{}, err
 		}
 		return t.change(drop, d.Key, terms{nil, d.ConditionExpression, d.ExpressionAttributeNames, d.ExpressionAttributeValues, d.ReturnValuesOnConditionCheckFailure})
-	case c != nil && c.ConditionExpression != nil:
-		if err := t.request(c.TableName, c, append(fields, "Key")...); err != nil {
-			return change{}, err
-		}
-		return t.change(check, c.Key, terms{nil, c.ConditionExpression, c.ExpressionAttributeNames, c.ExpressionAttributeValues, c.ReturnValuesOnConditionCheckFailure})
 	}
-	return change{}, invalid("a part of a transaction is one of a put, an update with an expression, a delete, and a check with a condition")
+	return change{}, invalid("a part of a transaction of this table is one of a put, an update with an expression, and a delete")
 }

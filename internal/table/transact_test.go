@@ -37,7 +37,7 @@ func TestTransaction_ReasonsComeInOrder(t *testing.T) {
 	err := transact(
 		t.Context(), tb, add("fine"),
 		types.TransactWriteItem{Put: &types.Put{TableName: name(), Item: key("p", "there"), ConditionExpression: gone, ReturnValuesOnConditionCheckFailure: all}},
-		types.TransactWriteItem{ConditionCheck: &types.ConditionCheck{TableName: name(), Key: key("p", "none"), ConditionExpression: exists, ReturnValuesOnConditionCheckFailure: all}},
+		types.TransactWriteItem{Delete: &types.Delete{TableName: name(), Key: key("p", "none"), ConditionExpression: exists, ReturnValuesOnConditionCheckFailure: all}},
 		types.TransactWriteItem{Delete: &types.Delete{TableName: name(), Key: key("p", "none2"), ConditionExpression: exists}},
 		types.TransactWriteItem{Update: &types.Update{TableName: name(), Key: key("p", "lost"), UpdateExpression: aws.String("SET a = b")}},
 		types.TransactWriteItem{Delete: &types.Delete{TableName: name(), Key: key("p", "fine2")}},
@@ -70,7 +70,7 @@ func TestTransaction_Refused(t *testing.T) {
 
 	tb := table.New(schema())
 	refused(t, transact(t.Context(), tb, add("a"), add("b"), add("a")), "multiple operations on one item")
-	refused(t, transact(t.Context(), tb, add("a"), types.TransactWriteItem{ConditionCheck: &types.ConditionCheck{TableName: name(), Key: key("p", "a"), ConditionExpression: aws.String("attribute_exists(a)")}}), "multiple operations")
+	refused(t, transact(t.Context(), tb, add("a"), types.TransactWriteItem{Delete: &types.Delete{TableName: name(), Key: key("p", "a"), ConditionExpression: aws.String("attribute_exists(a)")}}), "multiple operations")
 	refused(t, transact(t.Context(), tb, add("a"), types.TransactWriteItem{Update: &types.Update{TableName: name(), Key: key("p", "b"), UpdateExpression: aws.String("SET a")}}), "Syntax error")
 	_, err := tb.TransactWriteItems(t.Context(), &dynamodb.TransactWriteItemsInput{TransactItems: []types.TransactWriteItem{add("a")}, ClientRequestToken: aws.String(strings.Repeat("x", 37))})
 	refused(t, err, "token")

@@ -16,7 +16,6 @@ const (
 	put verb = iota
 	update
 	drop
-	check // a condition without a write
 )
 
 // terms are the expressions of a change as the request gives them.
