@@ -28,11 +28,7 @@ func (p *program) smoke() *cobra.Command {
 	c.Flags().BoolVar(&template, "template", false, "print the template of the receiver's stack, and do nothing else")
 	c.RunE = func(c *cobra.Command, _ []string) error {
 		if template {
-			text, err := smoke.Template()
-			if err != nil {
-				return failure(err.Error())
-			}
-			fmt.Fprintln(p.Out, text)
+			fmt.Fprint(p.Out, smoke.Template())
 			return nil
 		}
 		if stack == "" {

@@ -24,9 +24,9 @@ type alarm struct {
 const alarmPage = 100
 
 // alarms compares CloudWatch's alarms with the stack's.
-func (c cloud) alarms(ctx context.Context) (string, error) {
-	want := c.deployment.physical("AWS::CloudWatch::Alarm")
-	client := cloudwatch.NewFromConfig(c.aws)
+func (s *session) alarms(ctx context.Context) (string, error) {
+	want := s.deployment.physical("AWS::CloudWatch::Alarm")
+	client := cloudwatch.NewFromConfig(s.AWS)
 	var found []alarm
 	for names := range slices.Chunk(want, alarmPage) {
 		got, err := client.DescribeAlarms(ctx, &cloudwatch.DescribeAlarmsInput{AlarmNames: names, MaxRecords: aws.Int32(alarmPage)})
@@ -40,7 +40,7 @@ func (c cloud) alarms(ctx context.Context) (string, error) {
 			})
 		}
 	}
-	note, silent := fmt.Sprintf("%d alarms", len(found)), c.deployment.silent()
+	note, silent := fmt.Sprintf("%d alarms", len(found)), s.deployment.silent()
 	if silent {
 		note += ", without messages in this environment"
 	}

@@ -12,27 +12,19 @@ import (
 	"github.com/aws/smithy-go"
 )
 
-// cloud are the checks that look at what AWS runs.
-type cloud struct {
-	aws        aws.Config
-	stack      string
-	deployment deployment
-	missing    map[string]string // Options.Missing
-}
-
 // cloudLimit bounds each check of the cloud. The simulator answers some calls a
 // second.
 const cloudLimit = 2 * time.Minute
 
-// Checks returns the checks of the cloud.
-func (c cloud) Checks() []Check {
+// cloud returns the checks that look at what AWS runs.
+func (s *session) cloud() []Check {
 	return []Check{
-		{Name: "alarms", Limit: cloudLimit, Run: c.alarms},
-		{Name: "permissions as reviewed", Limit: cloudLimit, Run: c.permissions},
-		{Name: simulatorName, Limit: cloudLimit, Run: c.simulate},
-		{Name: "quota: concurrency", Limit: cloudLimit, Run: c.concurrency},
-		{Name: "quota: API throttle", Limit: cloudLimit, Run: c.throttles},
-		{Name: "quota: table units", Limit: cloudLimit, Run: c.tableUnits},
+		{Name: "alarms", Limit: cloudLimit, Run: s.alarms},
+		{Name: "permissions as reviewed", Limit: cloudLimit, Run: s.permissions},
+		{Name: simulatorName, Limit: cloudLimit, Run: s.simulate},
+		{Name: "quota: concurrency", Limit: cloudLimit, Run: s.concurrency},
+		{Name: "quota: API throttle", Limit: cloudLimit, Run: s.throttles},
+		{Name: "quota: table units", Limit: cloudLimit, Run: s.tableUnits},
 	}
 }
 

@@ -37,7 +37,6 @@ var (
 	JudgeSchedule    = judgeSchedule
 	JudgeFired       = judgeFired
 	JudgePolicies    = judgePolicies
-	JudgeSimulation  = judgeSimulation
 	Latencies        = latencies
 	Percentile       = percentile
 	Simulation       = simulation

@@ -92,20 +92,20 @@ func arnOutputs() map[string]string {
 }
 
 // permissions compares the roles' policies with the reviewed grants.
-func (c cloud) permissions(ctx context.Context) (string, error) {
-	want, err := c.deployment.reviewed(c.stack)
+func (s *session) permissions(ctx context.Context) (string, error) {
+	want, err := s.deployment.reviewed(s.Stack)
 	if err != nil {
 		return "", err
 	}
-	client := iam.NewFromConfig(c.aws)
+	client := iam.NewFromConfig(s.AWS)
 	var faults []string
 	for _, role := range slices.Sorted(maps.Keys(want)) {
 		got, attached, err := policiesOf(ctx, client, role)
 		if err != nil {
 			return "", allowed("read the policies of "+role, err)
 		}
-		if deliver, ok := c.deployment.named("DeliverRole"); ok && deliver.Physical == role {
-			got.dropSettings(c.stack)
+		if deliver, ok := s.deployment.named("DeliverRole"); ok && deliver.Physical == role {
+			got.dropSettings(s.Stack)
 		}
 		faults = append(faults, judgePolicies(role, want[role], got, attached)...)
 	}
@@ -179,38 +179,33 @@ func (g grants) add(document string) error {
 	}
 	var policy struct {
 		Statement []struct {
-			Effect      string    `json:"Effect"`
-			Action      oneOrMore `json:"Action"`
-			NotAction   oneOrMore `json:"NotAction"`
-			Resource    oneOrMore `json:"Resource"`
-			NotResource oneOrMore `json:"NotResource"`
-			Condition   any       `json:"Condition"`
+			Sid       string    `json:"Sid"`
+			Effect    string    `json:"Effect"`
+			Action    oneOrMore `json:"Action"`
+			Resource  oneOrMore `json:"Resource"`
+			Condition any       `json:"Condition"`
 		} `json:"Statement"`
+		Version string `json:"Version"`
 	}
-	if err := json.Unmarshal([]byte(document), &policy); err != nil {
+	// No reviewed policy has any other field, such as NotAction.
+	decoder := json.NewDecoder(strings.NewReader(document))
+	decoder.DisallowUnknownFields()
+	if err := decoder.Decode(&policy); err != nil {
 		return fmt.Errorf("read the document: %w", err)
 	}
 	for _, s := range policy.Statement {
-		on := s.Resource
-		for _, not := range s.NotResource {
-			on = append(on, "everything but "+not)
-		}
-		actions := []string(s.Action)
-		for _, not := range s.NotAction {
-			actions = append(actions, "everything but "+not)
-		}
 		condition, err := json.Marshal(s.Condition)
 		if err != nil {
 			return fmt.Errorf("write the condition: %w", err)
 		}
-		for _, resource := range on {
+		for _, resource := range s.Resource {
 			if s.Condition != nil {
 				resource += conditional + string(condition)
 			}
 			if s.Effect != "Allow" {
 				resource += " (" + s.Effect + ")"
 			}
-			g[resource] = append(g[resource], actions...)
+			g[resource] = append(g[resource], s.Action...)
 		}
 	}
 	return nil
@@ -241,15 +236,15 @@ func judgePolicies(role string, want, got grants, attached []string) (faults []s
 
 // simulate asks IAM's policy simulator whether every reviewed grant is allowed.
 // The simulator knows permissions boundaries and the organization's policies.
-func (c cloud) simulate(ctx context.Context) (string, error) {
-	want, err := c.deployment.reviewed(c.stack)
+func (s *session) simulate(ctx context.Context) (string, error) {
+	want, err := s.deployment.reviewed(s.Stack)
 	if err != nil {
 		return "", err
 	}
-	client, asked := iam.NewFromConfig(c.aws), 0
-	refused, unasked := []string{}, c.unasked(want)
+	client, asked := iam.NewFromConfig(s.AWS), 0
+	refused, unasked := []string{}, s.unasked(want)
 	for _, role := range slices.Sorted(maps.Keys(want)) {
-		arn, err := c.deployment.arn(resource{Type: "AWS::IAM::Role", Physical: role})
+		arn, err := s.deployment.arn(resource{Type: "AWS::IAM::Role", Physical: role})
 		if err != nil {
 			return "", err
 		}
@@ -262,7 +257,9 @@ func (c cloud) simulate(ctx context.Context) (string, error) {
 			if err != nil {
 				return "", allowed("simulate the policies of "+role, err)
 			}
-			asked += len(got.EvaluationResults)
+			if asked += len(got.EvaluationResults); len(got.EvaluationResults) != len(input.ActionNames) {
+				refused = append(refused, fmt.Sprintf("IAM answered for %d of %d grants of %s on %s", len(got.EvaluationResults), len(input.ActionNames), role, on))
+			}
 			for _, r := range got.EvaluationResults {
 				if r.EvalDecision != types.PolicyEvaluationDecisionTypeAllowed {
 					refused = append(refused, fmt.Sprintf("%s may not %s on %s: %s", role, aws.ToString(r.EvalActionName), on, r.EvalDecision))
@@ -274,16 +271,19 @@ func (c cloud) simulate(ctx context.Context) (string, error) {
 	if len(unasked) > 0 {
 		note += "; not asked: " + strings.Join(unasked, "; ")
 	}
-	return note, judgeSimulation(want, asked, refused)
+	if len(refused) > 0 {
+		return "", errors.New(strings.Join(refused, "; "))
+	}
+	return note, nil
 }
 
 // unasked takes the actions out of want that the place's simulator cannot judge,
 // and returns the actions with the reasons. On AWS there is none.
-func (c cloud) unasked(want map[string]grants) (reasons []string) {
+func (s *session) unasked(want map[string]grants) (reasons []string) {
 	for _, all := range want {
 		for on, actions := range all {
 			all[on] = slices.DeleteFunc(actions, func(action string) bool {
-				reason, ok := c.missing[simulatorName+": "+action]
+				reason, ok := s.Missing[simulatorName+": "+action]
 				if ok {
 					reasons = append(reasons, action+" ("+reason+")")
 				}
@@ -323,21 +323,4 @@ func simulation(role, on string, actions []string) (*iam.SimulatePrincipalPolicy
 		}
 	}
 	return input, nil
-}
-
-// judgeSimulation checks that every grant was asked about and none refused.
-func judgeSimulation(want map[string]grants, asked int, refused []string) error {
-	n := 0
-	for _, all := range want {
-		for _, actions := range all {
-			n += len(actions)
-		}
-	}
-	if len(refused) > 0 {
-		return errors.New(strings.Join(refused, "; "))
-	}
-	if asked != n {
-		return fmt.Errorf("IAM answered for %d of %d grants", asked, n)
-	}
-	return nil
 }

@@ -29,8 +29,8 @@ type takes struct {
 
 // concurrency compares the account's concurrent executions with the limits of
 // the queues, and of the sender with fixed addresses.
-func (c cloud) concurrency(ctx context.Context) (string, error) {
-	client := lambda.NewFromConfig(c.aws)
+func (s *session) concurrency(ctx context.Context) (string, error) {
+	client := lambda.NewFromConfig(s.AWS)
 	settings, err := client.GetAccountSettings(ctx, &lambda.GetAccountSettingsInput{})
 	if err != nil {
 		return "", allowed("read the account's concurrency", err)
@@ -39,7 +39,7 @@ func (c cloud) concurrency(ctx context.Context) (string, error) {
 		return "", fmt.Errorf("read the account's concurrency: Lambda names no limit")
 	}
 	var t takes
-	for _, name := range c.deployment.physical("AWS::Lambda::Function") {
+	for _, name := range s.deployment.physical("AWS::Lambda::Function") {
 		if err := t.add(ctx, client, name, strings.HasSuffix(name, names.FixedSender(""))); err != nil {
 			return "", err
 		}
@@ -97,8 +97,8 @@ func judgeConcurrency(free int, t takes) error {
 type throttle struct{ Rate, Burst float64 }
 
 // throttles compares the account's throttle of API Gateway with the routes'.
-func (c cloud) throttles(ctx context.Context) (string, error) {
-	account, err := apigateway.NewFromConfig(c.aws).GetAccount(ctx, &apigateway.GetAccountInput{})
+func (s *session) throttles(ctx context.Context) (string, error) {
+	account, err := apigateway.NewFromConfig(s.AWS).GetAccount(ctx, &apigateway.GetAccountInput{})
 	if err != nil {
 		return "", allowed("read the account's throttle of API Gateway", err)
 	}
@@ -107,8 +107,8 @@ func (c cloud) throttles(ctx context.Context) (string, error) {
 	}
 	most := throttle{account.ThrottleSettings.RateLimit, float64(account.ThrottleSettings.BurstLimit)}
 	routes := map[string]throttle{}
-	for _, api := range c.deployment.physical("AWS::ApiGatewayV2::Api") {
-		stage, err := apigatewayv2.NewFromConfig(c.aws).GetStage(ctx, &apigatewayv2.GetStageInput{ApiId: &api, StageName: aws.String("$default")})
+	for _, api := range s.deployment.physical("AWS::ApiGatewayV2::Api") {
+		stage, err := apigatewayv2.NewFromConfig(s.AWS).GetStage(ctx, &apigatewayv2.GetStageInput{ApiId: &api, StageName: aws.String("$default")})
 		if err != nil {
 			return "", allowed("read the API's throttles", err)
 		}
@@ -142,14 +142,14 @@ type units struct{ Read, Write int64 }
 
 // tableUnits compares the account's limit per table with the table's warm
 // throughput.
-func (c cloud) tableUnits(ctx context.Context) (string, error) {
-	client := dynamodb.NewFromConfig(c.aws)
+func (s *session) tableUnits(ctx context.Context) (string, error) {
+	client := dynamodb.NewFromConfig(s.AWS)
 	limits, err := client.DescribeLimits(ctx, &dynamodb.DescribeLimitsInput{})
 	if err != nil {
 		return "", allowed("read the account's limits of DynamoDB", err)
 	}
 	most := units{aws.ToInt64(limits.TableMaxReadCapacityUnits), aws.ToInt64(limits.TableMaxWriteCapacityUnits)}
-	name := c.deployment.outputs["TableName"]
+	name := s.deployment.outputs["TableName"]
 	got, err := client.DescribeTable(ctx, &dynamodb.DescribeTableInput{TableName: &name})
 	if err != nil {
 		return "", allowed("read the table", err)

@@ -8,7 +8,6 @@ import (
 	"io"
 	"net/http"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -31,15 +30,10 @@ func (r deployedReceiver) URL(path string) string { return r.url + path }
 
 // Script stores the path's script. The count of requests begins again.
 func (r deployedReceiver) Script(ctx context.Context, path string, s Script) error {
-	item := map[string]types.AttributeValue{
-		"path": &types.AttributeValueMemberS{Value: path}, "at": &types.AttributeValueMemberS{Value: "script"},
-		"secret": &types.AttributeValueMemberS{Value: s.Secret},
+	item, err := attributevalue.MarshalMap(map[string]any{"path": path, "at": "script", "secret": s.Secret, "answers": s.Answers})
+	if err != nil {
+		return fmt.Errorf("write the receiver's script: %w", err)
 	}
-	var answers []types.AttributeValue
-	for _, status := range s.Answers {
-		answers = append(answers, &types.AttributeValueMemberN{Value: strconv.Itoa(status)})
-	}
-	item["answers"] = &types.AttributeValueMemberL{Value: answers}
 	if _, err := r.db.PutItem(ctx, &dynamodb.PutItemInput{TableName: &r.table, Item: item}); err != nil {
 		return fmt.Errorf("store the receiver's script: %w", err)
 	}

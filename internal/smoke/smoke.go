@@ -60,7 +60,7 @@ func Run(ctx context.Context, o Options) ([]Result, error) {
 
 	var looked, sent []Result
 	var both sync.WaitGroup
-	both.Go(func() { looked = s.run(ctx, s.cloud().Checks()) })
+	both.Go(func() { looked = s.run(ctx, s.cloud()) })
 	both.Go(func() { sent = s.flows(ctx) })
 	both.Wait()
 
@@ -106,10 +106,6 @@ func newSession(o Options, d deployment) (*session, error) {
 		admin:      admin,
 		small:      receiverStack{client: cloudformation.NewFromConfig(o.AWS), name: o.Stack + "-smoke-" + id, of: o.Stack},
 	}, err
-}
-
-func (s *session) cloud() cloud {
-	return cloud{aws: s.AWS, stack: s.Stack, deployment: s.deployment, missing: s.Missing}
 }
 
 func (s *session) say(format string, args ...any) {
