@@ -52,7 +52,7 @@ func (h *handler) Handle(ctx context.Context, in events.CloudwatchLogsEvent) err
 	if len(spans) == 0 {
 		return nil
 	}
-	if err := h.exporter.ExportSpans(ctx, record(ctx, h.environment, spans)); err != nil {
+	if err := h.exporter.ExportSpans(ctx, record(h.environment, spans)); err != nil {
 		return fmt.Errorf("export %d spans: %w", len(spans), err)
 	}
 	return nil

@@ -10,6 +10,7 @@ import (
 
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/codes"
+	sdktrace "go.opentelemetry.io/otel/sdk/trace"
 	"go.opentelemetry.io/otel/trace"
 
 	"surehook.example/surehook/internal/hook"
@@ -123,9 +124,9 @@ func (l line) attempt(s span) (span, bool, error) {
 }
 
 // status returns the span's status in OpenTelemetry's terms.
-func (s span) status() (codes.Code, string) {
+func (s span) status() sdktrace.Status {
 	if s.failed == "" {
-		return codes.Unset, ""
+		return sdktrace.Status{}
 	}
-	return codes.Error, s.failed
+	return sdktrace.Status{Code: codes.Error, Description: s.failed}
 }

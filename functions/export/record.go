@@ -1,64 +1,31 @@
 package main
 
 import (
-	"context"
-
 	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/sdk/instrumentation"
 	"go.opentelemetry.io/otel/sdk/resource"
 	sdktrace "go.opentelemetry.io/otel/sdk/trace"
+	"go.opentelemetry.io/otel/sdk/trace/tracetest"
 	"go.opentelemetry.io/otel/trace"
 )
 
-// record returns the spans as OpenTelemetry's exporters take them, with their own ids.
-func record(ctx context.Context, environment string, spans []span) []sdktrace.ReadOnlySpan {
-	var ended collector
-	provider := sdktrace.NewTracerProvider(
-		sdktrace.WithSampler(sdktrace.AlwaysSample()), sdktrace.WithIDGenerator(knownIDs{}), sdktrace.WithSpanProcessor(&ended),
-		sdktrace.WithResource(resource.NewSchemaless(
-			attribute.String("service.name", "surehook"), attribute.String("deployment.environment.name", environment))),
-	)
-	tracer := provider.Tracer("surehook.example/surehook/functions/export")
-	for _, s := range spans {
-		at := context.WithValue(ctx, spanKey{}, s)
-		options := []trace.SpanStartOption{trace.WithTimestamp(s.start), trace.WithSpanKind(s.kind), trace.WithAttributes(s.attributes...)}
-		if s.parent.IsValid() {
-			at = trace.ContextWithRemoteSpanContext(at, trace.NewSpanContext(trace.SpanContextConfig{
-				TraceID: s.trace, SpanID: s.parent, TraceFlags: trace.FlagsSampled, Remote: true,
-			}))
-		} else {
-			options = append(options, trace.WithNewRoot())
+// record returns the spans as OpenTelemetry's exporters take them, with their own ids. A tracer of
+// the SDK would give each span a new id; the stubs of its package for tests are the other way to
+// make spans.
+func record(environment string, spans []span) []sdktrace.ReadOnlySpan {
+	from := resource.NewSchemaless(attribute.String("service.name", "surehook"), attribute.String("deployment.environment.name", environment))
+	all := make(tracetest.SpanStubs, len(spans))
+	for i, s := range spans {
+		ids := trace.SpanContextConfig{TraceID: s.trace, SpanID: s.id, TraceFlags: trace.FlagsSampled}
+		all[i] = tracetest.SpanStub{
+			Name: s.name, SpanKind: s.kind, StartTime: s.start, EndTime: s.end, Attributes: s.attributes, Status: s.status(),
+			SpanContext: trace.NewSpanContext(ids), Resource: from,
+			InstrumentationScope: instrumentation.Scope{Name: "surehook.example/surehook/functions/export"},
 		}
-		_, recorded := tracer.Start(at, s.name, options...)
-		recorded.SetStatus(s.status())
-		recorded.End(trace.WithTimestamp(s.end))
+		if s.parent.IsValid() {
+			ids.SpanID, ids.Remote = s.parent, true
+			all[i].Parent = trace.NewSpanContext(ids)
+		}
 	}
-	return ended.spans
+	return all.Snapshots()
 }
-
-// spanKey is the key of the span in a context.
-type spanKey struct{}
-
-// knownIDs gives a new span the ids of the span in the context.
-type knownIDs struct{}
-
-func (knownIDs) NewIDs(ctx context.Context) (trace.TraceID, trace.SpanID) {
-	s, _ := ctx.Value(spanKey{}).(span)
-	return s.trace, s.id
-}
-
-func (knownIDs) NewSpanID(ctx context.Context, _ trace.TraceID) trace.SpanID {
-	s, _ := ctx.Value(spanKey{}).(span)
-	return s.id
-}
-
-// collector keeps the ended spans. The SDK's own processors would export each span in a request of
-// its own, or all of them in the background, when Lambda may have frozen the process.
-type collector struct{ spans []sdktrace.ReadOnlySpan }
-
-func (*collector) OnStart(context.Context, sdktrace.ReadWriteSpan) {}
-
-func (c *collector) OnEnd(s sdktrace.ReadOnlySpan) { c.spans = append(c.spans, s) }
-
-func (*collector) Shutdown(context.Context) error { return nil }
-
-func (*collector) ForceFlush(context.Context) error { return nil }
