@@ -24,7 +24,6 @@ func (s *session) cloud() []Check {
 		{Name: simulatorName, Limit: cloudLimit, Run: s.simulate},
 		{Name: "quota: concurrency", Limit: cloudLimit, Run: s.concurrency},
 		{Name: "quota: API throttle", Limit: cloudLimit, Run: s.throttles},
-		{Name: "quota: table units", Limit: cloudLimit, Run: s.tableUnits},
 	}
 }
 

@@ -63,17 +63,6 @@ func TestJudgeThrottles(t *testing.T) {
 	judged(t, smoke.JudgeThrottles(account, map[string]smoke.Throttle{"POST /v1/events": {Rate: 1, Burst: 1}}), "no throttle")
 }
 
-func TestJudgeUnits(t *testing.T) {
-	t.Parallel()
-
-	limit := smoke.Units{Read: 40_000, Write: 40_000}
-	judged(t, smoke.JudgeUnits(limit, smoke.Units{}), "")
-	judged(t, smoke.JudgeUnits(limit, smoke.Units{Read: 30_000, Write: 18_000}), "")
-	judged(t, smoke.JudgeUnits(limit, smoke.Units{Read: 40_001, Write: 1}), "made for 40001 and 4000")
-	judged(t, smoke.JudgeUnits(smoke.Units{Read: 40_000, Write: 3_999}, smoke.Units{}), "3999 write")
-	judged(t, smoke.JudgeUnits(smoke.Units{Read: 11_999, Write: 40_000}, smoke.Units{}), "11999 read")
-}
-
 // TestAllowed checks that a call without permission skips the check, and that any
 // other failure fails the check.
 func TestAllowed(t *testing.T) {

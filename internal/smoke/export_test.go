@@ -14,7 +14,6 @@ import (
 type (
 	Alarm    = alarm
 	Throttle = throttle
-	Units    = units
 	Outage   = outage
 	Delivery = openapi.DeliveryDetail
 	Grants   = grants
@@ -27,7 +26,6 @@ var (
 	JudgeAlarms      = judgeAlarms
 	JudgeConcurrency = judgeConcurrency
 	JudgeThrottles   = judgeThrottles
-	JudgeUnits       = judgeUnits
 	JudgeAttempts    = judgeAttempts
 	JudgeRetry       = judgeRetry
 	JudgeDeadLetter  = judgeDeadLetter

@@ -8,7 +8,6 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/apigateway"
 	"github.com/aws/aws-sdk-go-v2/service/apigatewayv2"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/lambda"
 
 	"surehook.example/surehook/internal/names"
@@ -133,47 +132,6 @@ func judgeThrottles(account throttle, routes map[string]throttle) error {
 			return fmt.Errorf("the route %s admits %.0f requests/s, burst %.0f; the account's quota is %.0f, burst %.0f: raise the quotas \"Throttle rate\" and \"Throttle burst rate\" of API Gateway",
 				route, t.Rate, t.Burst, account.Rate, account.Burst)
 		}
-	}
-	return nil
-}
-
-// units are DynamoDB's units per second.
-type units struct{ Read, Write int64 }
-
-// tableUnits compares the account's limit per table with the table's warm
-// throughput.
-func (s *session) tableUnits(ctx context.Context) (string, error) {
-	client := dynamodb.NewFromConfig(s.AWS)
-	limits, err := client.DescribeLimits(ctx, &dynamodb.DescribeLimitsInput{})
-	if err != nil {
-		return "", allowed("read the account's limits of DynamoDB", err)
-	}
-	most := units{aws.ToInt64(limits.TableMaxReadCapacityUnits), aws.ToInt64(limits.TableMaxWriteCapacityUnits)}
-	name := s.deployment.outputs["TableName"]
-	got, err := client.DescribeTable(ctx, &dynamodb.DescribeTableInput{TableName: &name})
-	if err != nil {
-		return "", allowed("read the table", err)
-	}
-	var warm units
-	if w := got.Table.WarmThroughput; w != nil {
-		warm = units{aws.ToInt64(w.ReadUnitsPerSecond), aws.ToInt64(w.WriteUnitsPerSecond)}
-	}
-	return fmt.Sprintf("%d read and %d write units/s for a warm throughput of %d and %d", most.Read, most.Write, warm.Read, warm.Write), judgeUnits(most, warm)
-}
-
-// The throughput of a new on-demand table in units per second.
-const (
-	newTableRead  = 12_000
-	newTableWrite = 4_000
-)
-
-// judgeUnits checks that the account's limit per table is not below the table's
-// warm throughput, nor below a new table's.
-func judgeUnits(most, warm units) error {
-	needs := units{max(warm.Read, newTableRead), max(warm.Write, newTableWrite)}
-	if most.Read < needs.Read || most.Write < needs.Write {
-		return fmt.Errorf("a table may have %d read and %d write units/s; this table is made for %d and %d: raise the table-level quotas of DynamoDB",
-			most.Read, most.Write, needs.Read, needs.Write)
 	}
 	return nil
 }
