@@ -9,68 +9,44 @@ import (
 	"github.com/aws/aws-cdk-go/awscdk/v2/awssqs"
 )
 
-// price is a list price in USD for a number of units.
-type price struct {
-	usd float64
-	per int
-}
-
-// prices are AWS's list prices in USD in US East (N. Virginia) as of November
+// AWS's list prices in USD in US East (N. Virginia) as of November
 // 2026: the first tier of volume, without the free tier. Prices of other
 // regions differ by up to half. The estimate excludes fixed costs (storage,
 // backups, keys, alarms, dashboard), KMS requests, SNS and outgoing traffic.
-type prices struct {
-	apiRequest   price // HTTP API: https://aws.amazon.com/api-gateway/pricing/
-	invocation   price // https://aws.amazon.com/lambda/pricing/
-	gbSecond     price // the same for the stack's architecture
-	queueRequest price // standard queue: https://aws.amazon.com/sqs/pricing/
-	fairRequest  price // the same about messages with a group id: 0.10 more for fair queues
-	readUnit     price // on demand: https://aws.amazon.com/dynamodb/pricing/on-demand/
-	writeUnit    price
-	schedule     price // https://aws.amazon.com/eventbridge/pricing/
-	logByte      price // standard class: https://aws.amazon.com/cloudwatch/pricing/
-}
+const (
+	apiPrice        = 1.00    // million requests to an HTTP API: https://aws.amazon.com/api-gateway/pricing/
+	invocationPrice = 0.20    // million: https://aws.amazon.com/lambda/pricing/
+	armPrice        = 13.3334 // million GB-seconds
+	x86Price        = 16.6667
+	queuePrice      = 0.40  // million requests to standard queues: https://aws.amazon.com/sqs/pricing/
+	fairPrice       = 0.50  // the same about messages with a group id: 0.10 more for fair queues
+	readPrice       = 0.125 // million units on demand: https://aws.amazon.com/dynamodb/pricing/on-demand/
+	writePrice      = 0.625
+	schedulePrice   = 1.00 // million: https://aws.amazon.com/eventbridge/pricing/
+	logPrice        = 0.50 // GB of the standard class: https://aws.amazon.com/cloudwatch/pricing/
 
-func listPrices(architecture string) prices {
-	const million, gigabyte = 1_000_000, 1 << 30
-	p := prices{
-		apiRequest:   price{1.00, million},
-		invocation:   price{0.20, million},
-		gbSecond:     price{13.3334, million}, // arm64
-		queueRequest: price{0.40, million},
-		fairRequest:  price{0.50, million},
-		readUnit:     price{0.125, million},
-		writeUnit:    price{0.625, million},
-		schedule:     price{1.00, million},
-		logByte:      price{0.50, gigabyte},
-	}
-	if architecture == "amd64" {
-		p.gbSecond = price{16.6667, million}
-	}
-	return p
-}
+	million, gigabyte = 1_000_000, 1 << 30
+)
 
-// share is usage at one price: the sum of the metrics times of, in units of the
-// price.
+// share is usage at one price: USD for a number of units.
 type share struct {
-	of    float64
-	price price
+	usd   float64
+	per   int
 	usage []awscloudwatch.Metric
 }
 
 // costs returns the cost per hour of each service, and the total.
 func costs(p plan) []awscloudwatch.IMetric {
-	list := listPrices(p.Environment.Architecture)
 	services := []struct {
 		id, label string
 		shares    []share
 	}{
-		{"api", "API Gateway", []share{{1, list.apiRequest, []awscloudwatch.Metric{p.API.HTTP.MetricCount(options("Sum", time.Hour))}}}},
-		{"lambda", "Lambda", functionShares(p, list)},
-		{"sqs", "SQS", []share{{1, list.fairRequest, messages(p)}, {1, list.queueRequest, emptyReceives(p)}}},
-		{"dynamodb", "DynamoDB", []share{{1, list.readUnit, capacity(p, "Read")}, {1, list.writeUnit, capacity(p, "Write")}}},
-		{"scheduler", "Scheduler", []share{{1, list.schedule, []awscloudwatch.Metric{p.Schedules.Group.MetricAttempts(options("Sum", time.Hour))}}}},
-		{"logs", "Logs", []share{{1, list.logByte, logBytes(p)}}},
+		{"api", "API Gateway", []share{{apiPrice, million, []awscloudwatch.Metric{p.API.HTTP.MetricCount(options("Sum", time.Hour))}}}},
+		{"lambda", "Lambda", functionShares(p)},
+		{"sqs", "SQS", []share{{fairPrice, million, messages(p)}, {queuePrice, million, emptyReceives(p)}}},
+		{"dynamodb", "DynamoDB", []share{{readPrice, million, capacity(p, "Read")}, {writePrice, million, capacity(p, "Write")}}},
+		{"scheduler", "Scheduler", []share{{schedulePrice, million, []awscloudwatch.Metric{p.Schedules.Group.MetricAttempts(options("Sum", time.Hour))}}}},
+		{"logs", "Logs", []share{{logPrice, gigabyte, logBytes(p)}}},
 	}
 	var all []awscloudwatch.IMetric
 	each := map[string]awscloudwatch.IMetric{}
@@ -96,7 +72,7 @@ func costOf(id, label string, shares []share) awscloudwatch.IMetric {
 			units += ", " + name
 		}
 		part := fmt.Sprintf("%s%d", id, i)
-		parts[part] = math(part, fmt.Sprintf("SUM([%s]) * %.8g / %d", units[2:], s.of*s.price.usd, s.price.per), time.Hour, used)
+		parts[part] = math(part, fmt.Sprintf("SUM([%s]) * %.8g / %d", units[2:], s.usd, s.per), time.Hour, used)
 		sum += ", " + part
 	}
 	return math(label, "SUM(["+sum[2:]+"])", time.Hour, parts)
@@ -104,13 +80,17 @@ func costOf(id, label string, shares []share) awscloudwatch.IMetric {
 
 // functionShares returns the invocations of all functions, and for each
 // function its duration in milliseconds times its memory.
-func functionShares(p plan, list prices) []share {
-	invocations := share{of: 1, price: list.invocation}
+func functionShares(p plan) []share {
+	second := armPrice
+	if p.Environment.Architecture == "amd64" {
+		second = x86Price
+	}
+	invocations := share{usd: invocationPrice, per: million}
 	shares := make([]share, 0, len(p.functions())+1)
 	for _, f := range p.functions() {
 		invocations.usage = append(invocations.usage, f.resource.MetricInvocations(options("Sum", time.Hour)))
 		shares = append(shares, share{
-			of: memoryGB(f.resource) / 1000, price: list.gbSecond,
+			usd: memoryGB(f.resource) / 1000 * second, per: million,
 			usage: []awscloudwatch.Metric{f.resource.MetricDuration(options("Sum", time.Hour))},
 		})
 	}

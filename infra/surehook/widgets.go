@@ -5,6 +5,8 @@ import (
 	"time"
 
 	"github.com/aws/aws-cdk-go/awscdk/v2/awscloudwatch"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awslambda"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awssqs"
 	"github.com/aws/jsii-runtime-go"
 
 	"surehook.example/surehook/internal/names"
@@ -63,17 +65,18 @@ func (p plan) undeliverable() metrics {
 }
 
 func queueRow(p plan) []Widget {
-	var depth, age, putBack metrics
+	var queues []watched[awssqs.Queue]
+	var putBack metrics
 	for _, q := range p.work() {
-		depth = append(depth, labelled(q.name, q.resource.MetricApproximateNumberOfMessagesVisible(options("Maximum", gaugePeriod))))
+		queues = append(queues, q.watched)
 		putBack = append(putBack, labelled(q.name, p.putBack(names.MetricPutBack, "Sum", q)))
-		age = append(age, labelled(q.name, q.resource.MetricApproximateAgeOfOldestMessage(options("Maximum", gaugePeriod))))
 	}
+	every := options("Maximum", gaugePeriod)
 	limits := p.Environment.Thresholds
 	return []Widget{
-		{Title: "Queue depth", Width: 6, Unit: "messages", Left: depth},
+		{Title: "Queue depth", Width: 6, Unit: "messages", Left: each(queues, awssqs.Queue.MetricApproximateNumberOfMessagesVisible, every)},
 		{
-			Title: "Oldest message", Width: 6, Unit: "s", Left: age,
+			Title: "Oldest message", Width: 6, Unit: "s", Left: each(queues, awssqs.Queue.MetricApproximateAgeOfOldestMessage, every),
 			Limit: limits.OldestPending.Seconds(), // the retry lane's limit is 15 minutes more
 		},
 		{Title: "Messages put back after a failure", Width: 6, Unit: "messages", Left: putBack},
@@ -89,21 +92,26 @@ func queueRow(p plan) []Widget {
 }
 
 func latencyRow(p plan) []Widget {
-	percentiles := func(name string) metrics {
-		var all metrics
-		for _, statistic := range []string{"p50", "p95", "p99"} {
-			all = append(all, labelled(statistic, p.own(name, statistic, metricPeriod)))
-		}
-		return all
+	own := func(name string) metrics {
+		return percentiles(func(statistic string) awscloudwatch.Metric { return p.own(name, statistic, metricPeriod) })
 	}
 	return []Widget{
-		{Title: "Delivery latency, event to success", Width: 8, Unit: "ms", Left: percentiles(names.MetricLatency)},
-		{Title: "Attempt duration", Width: 8, Unit: "ms", Left: percentiles(names.MetricAttemptTime)},
+		{Title: "Delivery latency, event to success", Width: 8, Unit: "ms", Left: own(names.MetricLatency)},
+		{Title: "Attempt duration", Width: 8, Unit: "ms", Left: own(names.MetricAttemptTime)},
 		{
 			Title: "Success rate of settled deliveries, by hour", Width: 8, Unit: "%", Limit: p.Environment.Thresholds.SuccessRate,
 			Left: metrics{p.successRate(1)},
 		},
 	}
+}
+
+// percentiles returns the usual percentiles of a metric.
+func percentiles(of func(statistic string) awscloudwatch.Metric) metrics {
+	var all metrics
+	for _, statistic := range []string{"p50", "p95", "p99"} {
+		all = append(all, labelled(statistic, of(statistic)))
+	}
+	return all
 }
 
 func attemptRow(p plan) []Widget {
@@ -140,27 +148,30 @@ func circuitRow(p plan) []Widget {
 }
 
 func functionRow(p plan) []Widget {
-	var failed, throttled metrics
-	for _, f := range p.functions() {
-		failed = append(failed, labelled(f.name, f.resource.MetricErrors(options("Sum", metricPeriod))))
-		throttled = append(throttled, labelled(f.name, f.resource.MetricThrottles(options("Sum", metricPeriod))))
-	}
+	every := options("Sum", metricPeriod)
 	return []Widget{
-		{Title: "Function errors", Width: 12, Unit: "invocations", Left: failed},
-		{Title: "Function throttles", Width: 12, Unit: "invocations", Left: throttled},
+		{Title: "Function errors", Width: 12, Unit: "invocations", Left: each(p.functions(), awslambda.Function.MetricErrors, every)},
+		{Title: "Function throttles", Width: 12, Unit: "invocations", Left: each(p.functions(), awslambda.Function.MetricThrottles, every)},
 	}
 }
 
 func functionTimeRow(p plan) []Widget {
-	var duration, atOnce metrics
-	for _, f := range p.functions() {
-		duration = append(duration, labelled(f.name, f.resource.MetricDuration(options("p95", metricPeriod))))
-		atOnce = append(atOnce, labelled(f.name, f.resource.Metric(jsii.String("ConcurrentExecutions"), options("Maximum", gaugePeriod))))
+	atOnce := func(f awslambda.Function, o *awscloudwatch.MetricOptions) awscloudwatch.Metric {
+		return f.Metric(jsii.String("ConcurrentExecutions"), o)
 	}
 	return []Widget{
-		{Title: "Function duration, p95", Width: 12, Unit: "ms", Left: duration},
-		{Title: "Function concurrency", Width: 12, Unit: "at once", Left: atOnce},
+		{Title: "Function duration, p95", Width: 12, Unit: "ms", Left: each(p.functions(), awslambda.Function.MetricDuration, options("p95", metricPeriod))},
+		{Title: "Function concurrency", Width: 12, Unit: "at once", Left: each(p.functions(), atOnce, options("Maximum", gaugePeriod))},
 	}
+}
+
+// each returns a metric of each resource, with the resource's name.
+func each[T any](all []watched[T], of func(T, *awscloudwatch.MetricOptions) awscloudwatch.Metric, o *awscloudwatch.MetricOptions) metrics {
+	var made metrics
+	for _, w := range all {
+		made = append(made, labelled(w.name, of(w.resource, o)))
+	}
+	return made
 }
 
 // senderRow shows the functions that make requests from other places. Their metrics are
@@ -202,10 +213,9 @@ func edgeRow(p plan) []Widget {
 		{Title: "API: answers", Width: 8, Unit: "requests", Left: metrics{
 			labelled("all", p.API.HTTP.MetricCount(sum)), labelled("4xx", p.API.HTTP.MetricClientError(sum)), labelled("5xx", p.API.HTTP.MetricServerError(sum)),
 		}},
-		{Title: "API: latency", Width: 8, Unit: "ms", Left: metrics{
-			labelled("p50", p.API.HTTP.MetricLatency(options("p50", metricPeriod))), labelled("p95", p.API.HTTP.MetricLatency(options("p95", metricPeriod))),
-			labelled("p99", p.API.HTTP.MetricLatency(options("p99", metricPeriod))),
-		}},
+		{Title: "API: latency", Width: 8, Unit: "ms", Left: percentiles(func(statistic string) awscloudwatch.Metric {
+			return p.API.HTTP.MetricLatency(options(statistic, metricPeriod))
+		})},
 		{
 			Title: "Schedules: fired (left), failed (right)", Width: 8, Unit: "schedules", Left: metrics{labelled("fired", p.Schedules.Group.MetricAttempts(sum))},
 			Right: metrics{
