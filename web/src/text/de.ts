@@ -510,10 +510,10 @@ export const words: Part<Words> = {
     destinations: {
       http: { label: 'Eine URL' },
       sqs: { label: 'Eine Queue (SQS)', help: 'Die URL der Queue, etwa https://sqs.eu-west-1.amazonaws.com/111122223333/orders' },
-      sqs_fifo: { label: 'Eine FIFO-Queue (SQS)', help: 'Die URL der Queue, etwa https://sqs.eu-west-1.amazonaws.com/111122223333/orders.fifo', settings: { group_by: 'Gruppieren nach einem Feld des Inhalts' } },
+      sqs_fifo: { label: 'Eine FIFO-Queue (SQS)', help: 'Die URL der Queue, etwa https://sqs.eu-west-1.amazonaws.com/111122223333/orders.fifo', settings: { group_by: 'Gruppieren nach, etwa customer.id (optional)' } },
       sns: { label: 'Ein Topic (SNS)', help: 'Der ARN des Topics, etwa arn:aws:sns:eu-west-1:111122223333:orders' },
       eventbridge: { label: 'Ein Event-Bus (EventBridge)', help: 'Der ARN des Event-Bus, etwa arn:aws:events:eu-west-1:111122223333:event-bus/orders', settings: { source: 'Quelle der Ereignisse' } },
-      kinesis: { label: 'Ein Stream (Kinesis)', help: 'Der ARN des Streams, etwa arn:aws:kinesis:eu-west-1:111122223333:stream/orders', settings: { group_by: 'Gruppieren nach einem Feld des Inhalts' } },
+      kinesis: { label: 'Ein Stream (Kinesis)', help: 'Der ARN des Streams, etwa arn:aws:kinesis:eu-west-1:111122223333:stream/orders', settings: { group_by: 'Gruppieren nach, etwa customer.id (optional)' } },
     },
     roleARN: 'Rolle',
     roleHelp: (path, principal, id) => `Der ARN einer Rolle mit dem Pfad ${path}. Ihre Trust Policy nennt ${principal} und ${id ? `die External Id ${id}` : 'die External Id, die der Endpunkt bekommt'}.`,

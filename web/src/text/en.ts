@@ -14,10 +14,10 @@ type DestinationWords = { label: string; help?: string; settings?: Partial<Recor
 const destinations: Record<Destination['type'], DestinationWords> = {
   http: { label: 'A URL' },
   sqs: { label: 'A queue (SQS)', help: 'The URL of the queue, such as https://sqs.eu-west-1.amazonaws.com/111122223333/orders' },
-  sqs_fifo: { label: 'A FIFO queue (SQS)', help: 'The URL of the queue, such as https://sqs.eu-west-1.amazonaws.com/111122223333/orders.fifo', settings: { group_by: 'Group by a field of the payload' } },
+  sqs_fifo: { label: 'A FIFO queue (SQS)', help: 'The URL of the queue, such as https://sqs.eu-west-1.amazonaws.com/111122223333/orders.fifo', settings: { group_by: 'Group by, such as customer.id (optional)' } },
   sns: { label: 'A topic (SNS)', help: 'The ARN of the topic, such as arn:aws:sns:eu-west-1:111122223333:orders' },
   eventbridge: { label: 'An event bus (EventBridge)', help: 'The ARN of the event bus, such as arn:aws:events:eu-west-1:111122223333:event-bus/orders', settings: { source: 'Source of the events' } },
-  kinesis: { label: 'A stream (Kinesis)', help: 'The ARN of the stream, such as arn:aws:kinesis:eu-west-1:111122223333:stream/orders', settings: { group_by: 'Group by a field of the payload' } },
+  kinesis: { label: 'A stream (Kinesis)', help: 'The ARN of the stream, such as arn:aws:kinesis:eu-west-1:111122223333:stream/orders', settings: { group_by: 'Group by, such as customer.id (optional)' } },
 }
 
 export const words = {
